@@ -94,7 +94,7 @@ struct Execute {
     return RunHelp(command, console);
   }
   int operator()(const TrainCommand& command) const {
-    return TrainInCluster(command, HarnessTrainHooks(), console);
+    return TrainByEnvironment(command, HarnessTrainHooks(), console);
   }
   int operator()(const LaunchCommand& command) const {
     return RunLaunch(command, HarnessTrainHooks(), console);

@@ -93,11 +93,11 @@ std::string WhyNotHere(const Case& one, const Capabilities& here) {
   if (one.cluster.hosts == HostsChoice::kSeparate) {
     return "needs separate hosts; real workers are on this one";
   }
-  if (one.cluster.workers > kMaxRealWorkers) {
+  if (one.cluster.workers > kMaxLocalWorkers) {
     return fmt::format(
         "needs {} worker processes, more than the {} that this "
         "program starts on one machine",
-        one.cluster.workers, kMaxRealWorkers);
+        one.cluster.workers, kMaxLocalWorkers);
   }
   if (one.cluster.link != NetworkLatency()) {
     return "only the simulated world has link latencies (cluster.link)";

@@ -39,7 +39,7 @@ Status Choose(KernelOptions& options, Console& console) {
 
 }  // namespace
 
-Status SettleDevice(KernelOptions& options, Console& console) {
+Status ResolveDevice(KernelOptions& options, Console& console) {
   RETURN_IF_ERROR(Choose(options, console));
   return CheckMath(options);
 }

@@ -13,14 +13,14 @@ namespace gauntlet {
 // Replaces kAuto by a device of this machine and prints the choice to standard
 // error. kInvalidArgument: CUDA was requested and is not available, or the
 // device does not support --math.
-Status SettleDevice(KernelOptions& options, Console& console);
+Status ResolveDevice(KernelOptions& options, Console& console);
 
 // kInvalidArgument: NCCL was requested, and `workers_here` workers on this
-// machine cannot use it. REQUIRES: SettleDevice succeeded.
+// machine cannot use it. REQUIRES: ResolveDevice succeeded.
 Status CheckCollective(const TrainOptions& options, int workers_here);
 
 // Returns the device of a worker; workers are assigned to the machine's devices
-// round-robin. If the device has disappeared since SettleDevice, or NCCL is
+// round-robin. If the device has disappeared since ResolveDevice, or NCCL is
 // missing, the place holds the reason.
 gpu::DevicePlace PlaceOnDevice(const TrainOptions& options, int worker);
 

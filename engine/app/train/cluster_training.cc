@@ -297,7 +297,7 @@ int TrainAsTaskOf(const ResolvedCluster& cluster, const TrainCommand& told,
   InstallSignalHandlers();
   Result<TrainCommand> command = Adapt(told, cluster);
   Status adapted = command.ok()
-                       ? SettleDevice(command->options.kernels, console)
+                       ? ResolveDevice(command->options.kernels, console)
                        : command.status();
   if (adapted.ok()) adapted = CheckCollective(command->options, 1);
   RealWorld real;
@@ -364,8 +364,8 @@ int TrainWithOwnWorkers(const TrainCommand& command, const TrainHooks& hooks,
   return TrainOnThisMachine(command, hooks, console);
 }
 
-int TrainByCluster(const TrainCommand& command, const TrainHooks& hooks,
-                   Console& console) {
+int ResolveClusterAndTrain(const TrainCommand& command, const TrainHooks& hooks,
+                           Console& console) {
   if (command.workers) return TrainWithOwnWorkers(command, hooks, console);
   const Result<ResolvedCluster> cluster =
       ResolveCluster(EnvironmentOfThisProcess(), command.cluster);
@@ -384,9 +384,10 @@ int TrainByCluster(const TrainCommand& command, const TrainHooks& hooks,
 
 }  // namespace
 
-int TrainInCluster(const TrainCommand& command, const TrainHooks& hooks,
-                   Console& console) {
-  return RequeueCode(command.requeue, TrainByCluster(command, hooks, console));
+int TrainByEnvironment(const TrainCommand& command, const TrainHooks& hooks,
+                       Console& console) {
+  return RequeueCode(command.requeue,
+                     ResolveClusterAndTrain(command, hooks, console));
 }
 
 }  // namespace gauntlet

@@ -8,13 +8,18 @@
 
 namespace gauntlet {
 
-// Runs as one worker of the cluster whose launcher started this process, and
-// then ends the process with the worker's exit code; or runs as the cluster's
-// evaluator; or trains with workers of its own. With TrainTask::kPrintCluster,
-// only prints the resolved cluster. Must be called from the main thread before
-// any other thread starts. Returns the exit code.
-int TrainInCluster(const TrainCommand& command, const TrainHooks& hooks,
-                   Console& console);
+// Resolves the cluster from the command and the environment, and takes this
+// process's part in it:
+//
+// - one worker: ends the process with the worker's exit code
+// - the evaluator of the cluster
+// - no cluster: starts workers of its own
+//
+// With TrainTask::kPrintCluster, only prints the resolved cluster. Returns the
+// exit code, translated by the command's `requeue`. Must be called from the
+// main thread before any other thread starts.
+int TrainByEnvironment(const TrainCommand& command, const TrainHooks& hooks,
+                       Console& console);
 
 }  // namespace gauntlet
 

@@ -31,7 +31,7 @@ struct JobFile {
   std::optional<int> replicas;
   std::optional<uint64_t> epochs;
   std::string preset = "tiny";
-  bool says_checkpoint = false;
+  bool has_checkpoint = false;  // the file has a `checkpoint` map
 };
 
 // Reads the file with this path. kInvalidArgument, one line: "job.yaml:3:9:

@@ -97,7 +97,7 @@ Result<std::unique_ptr<EventLog>> OpenLauncherEvents(
       std::unique_ptr<EventFile> file,
       EventFile::Open(
           fmt::format("{}/launcher-{}.jsonl", command.events_directory, first),
-          {.worker = kLauncherEvents, .life = first}, clock,
+          {.worker = kLauncherEventWorker, .life = first}, clock,
           [&console](const Status& status) {
             fmt::print(console.err, "gauntlet train: {}\n", status.message());
           }));
@@ -116,7 +116,7 @@ Result<int> TrainLocally(const TrainCommand& told, const TrainHooks& hooks,
     ASSIGN_OR_RETURN(faults,
                      hooks.launcher_faults(real.storage, command, console));
   }
-  RETURN_IF_ERROR(SettleDevice(command.options.kernels, console));
+  RETURN_IF_ERROR(ResolveDevice(command.options.kernels, console));
   RETURN_IF_ERROR(CheckCollective(command.options, command.launcher.workers));
   RETURN_IF_ERROR(CheckTlsFiles(real.storage, command.options.cluster.tls));
   RETURN_IF_ERROR(CheckData(real.storage, command.options.job.data));

@@ -100,7 +100,7 @@ void AddWorkerFlags(Flags& flags, TrainFlags& told) {
   flags.Value({"--workers", "N",
                "Start N worker processes on this host. They share the replicas "
                "(1)."},
-              ReadWhole(command.workers, 1, kMaxRealWorkers));
+              ReadWhole(command.workers, 1, kMaxLocalWorkers));
   flags.Value({"--threads", "N", "Compute threads of each worker (1)."},
               ReadWhole(kernels.threads, 1, 256));
   flags.Value({"--device", "NAME",
@@ -257,7 +257,7 @@ void TakeHorizon(const TrainFlags& told, Horizon& horizon) {
 
 Status CheckStore(const TrainFlags& told) {
   const bool missing = told.command.options.checkpoint.directory.empty() &&
-                       told.from_file && told.from_file->says_checkpoint;
+                       told.from_file && told.from_file->has_checkpoint;
   if (!missing) return OkStatus();
   return InvalidArgument(
       fmt::format("--job: {}: checkpoint requires --ckpt DIR", told.job_file));

@@ -27,7 +27,7 @@
 namespace gauntlet {
 
 // Worker number of a launcher.
-inline constexpr int kLauncherEvents = -1;
+inline constexpr int kLauncherEventWorker = -1;
 
 struct EventFileHeader {
   int worker = 0;

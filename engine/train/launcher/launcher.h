@@ -20,7 +20,7 @@ namespace gauntlet {
 inline constexpr Duration kOrphansEndWithin = std::chrono::seconds(5);
 
 // Maximum number of worker processes that one launcher starts on its machine.
-inline constexpr int kMaxRealWorkers = 256;
+inline constexpr int kMaxLocalWorkers = 256;
 
 struct LauncherOptions {
   int workers = 1;  // maximum number

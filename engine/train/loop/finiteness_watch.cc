@@ -39,7 +39,7 @@ Result<bool> FinitenessWatch::Begin(uint64_t generation) {
   return !found.empty() && MustStop();
 }
 
-bool FinitenessWatch::LookAtLoss(float loss) {
+bool FinitenessWatch::CheckLoss(float loss) {
   if (LossIsFinite(parts_.state)) return false;
   const bool of_step = !std::isfinite(loss);
   Say(fmt::format(
@@ -50,7 +50,7 @@ bool FinitenessWatch::LookAtLoss(float loss) {
   return MustStop();
 }
 
-void FinitenessWatch::LookAtValidation(float loss) {
+void FinitenessWatch::CheckValidation(float loss) {
   if (std::isfinite(loss) || said_ || validation_said_) return;
   validation_said_ = true;
   parts_.reports.Say(
@@ -58,7 +58,7 @@ void FinitenessWatch::LookAtValidation(float loss) {
                   parts_.state.position.step, NonFiniteName(loss)));
 }
 
-bool FinitenessWatch::LookAtSaves() {
+bool FinitenessWatch::CheckSaves() {
   const std::optional<NotFiniteSave> found = parts_.saves.TakeNotFinite();
   if (!found) return false;
   if (!parts_.state.not_finite_since) {

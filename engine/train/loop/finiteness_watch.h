@@ -29,17 +29,17 @@ class FinitenessWatch {
   // The referenced objects outlive the watch.
   explicit FinitenessWatch(const Parts& parts) : parts_(parts) {}
 
-  // Begin, LookAtLoss and LookAtSaves return true iff training must stop.
+  // Begin, CheckLoss and CheckSaves return true iff training must stop.
 
   // Called before the first operation in a generation. An error means that
   // values which only a device had are lost.
   Result<bool> Begin(uint64_t generation);
   // Called after each step, with its loss.
-  [[nodiscard]] bool LookAtLoss(float loss);
+  [[nodiscard]] bool CheckLoss(float loss);
   // Called after each evaluation, with its loss.
-  void LookAtValidation(float loss);
+  void CheckValidation(float loss);
   // Called after any save that may have ended.
-  [[nodiscard]] bool LookAtSaves();
+  [[nodiscard]] bool CheckSaves();
 
  private:
   // Returns true iff a loss or state that is not finite stops training.

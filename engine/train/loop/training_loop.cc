@@ -159,18 +159,18 @@ Status TrainingLoop::RunOperations() {
 // Completes the save in flight, and makes the last one.
 Status TrainingLoop::Finish() {
   RETURN_IF_ERROR(saves_.FinishUnderWay());
-  LookAtSaves();
+  EndOnNonFiniteSave();
   if (loop_state_ == LoopState::kNotFinite) return OkStatus();
   if (hooks_ != nullptr) RETURN_IF_ERROR(hooks_->TrainEnd(*state_));
   const bool keep =
       options_->checkpoint.at_success == AtSuccess::kKeepCheckpoints;
   if (saves_.has_store() && keep) RETURN_IF_ERROR(saves_.SaveTheEnd());
-  LookAtSaves();
+  EndOnNonFiniteSave();
   return OkStatus();
 }
 
-void TrainingLoop::LookAtSaves() {
-  if (watch_.LookAtSaves()) Enter(LoopState::kNotFinite);
+void TrainingLoop::EndOnNonFiniteSave() {
+  if (watch_.CheckSaves()) Enter(LoopState::kNotFinite);
 }
 
 // Runs an execution, an evaluation or the end of an epoch, with the saves that
@@ -255,7 +255,7 @@ Status TrainingLoop::RunStep() {
   }
   RETURN_IF_ERROR(EmitState(EventKind::kStep, outcome, epoch));
   reports_.Step(outcome);
-  if (watch_.LookAtLoss(outcome.loss)) Enter(LoopState::kNotFinite);
+  if (watch_.CheckLoss(outcome.loss)) Enter(LoopState::kNotFinite);
   if (summary_ != nullptr) {
     summary_->StepDone(state_->position.step, outcome.loss);
     SaySummaryWarnings();
@@ -291,7 +291,7 @@ Status TrainingLoop::RunEvaluation() {
   OnRequestsAgreed(outcome.tally.requests);
   trainer_->times().Lap(TimePart::kEvaluate);
   RETURN_IF_ERROR(EmitState(EventKind::kEvaluated, outcome, epoch));
-  watch_.LookAtValidation(outcome.loss);
+  watch_.CheckValidation(outcome.loss);
   NoteDue(Boundary::kEvaluation);
   return RunDueActions();
 }
@@ -432,17 +432,17 @@ Status TrainingLoop::RunDueActions() {
   const Status status = RunDueRequests();
   trainer_->times().Lap(saves_.took_time() ? TimePart::kSave
                                            : TimePart::kOther);
-  LookAtSaves();
+  EndOnNonFiniteSave();
   return status;
 }
 
 Status TrainingLoop::RunDueRequests() {
-  const bool told_to_go = (agreed_ & kRequestStop) != 0;
-  const bool stops = (stop_step_reached_ || told_to_go) && !LastStepDone();
+  const bool stop_requested = (agreed_ & kRequestStop) != 0;
+  const bool stops = (stop_step_reached_ || stop_requested) && !LastStepDone();
   bool save = (agreed_ & kRequestSave) != 0;
   if (stops) {
     save = SavesBeforeLeaving();
-  } else if (told_to_go && !AtHorizon()) {
+  } else if (stop_requested && !AtHorizon()) {
     save = save || SavesBeforeLeaving();
   }
   agreed_ &= ~kRequestSave;
@@ -458,10 +458,10 @@ Status TrainingLoop::RunDueRequests() {
     return stops ? saves_.FinishUnderWay() : OkStatus();
   }
   if (stops) {
-    return saves_.SaveForTheStop(told_to_go ? StopCause::kNotice
-                                            : StopCause::kStep);
+    return saves_.SaveForTheStop(stop_requested ? StopCause::kNotice
+                                                : StopCause::kStep);
   }
-  return told_to_go ? saves_.SaveAtOnce() : saves_.SaveDue();
+  return stop_requested ? saves_.SaveAtOnce() : saves_.SaveDue();
 }
 
 void TrainingLoop::SaySummaryWarnings() {

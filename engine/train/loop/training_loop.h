@@ -119,7 +119,7 @@ class TrainingLoop {
   Status RunOperations();
   Status Finish();
   // Ends training if a save has found a state that is not finite.
-  void LookAtSaves();
+  void EndOnNonFiniteSave();
   Boundary BoundaryAtPosition() const;
   TrainState& ForHook();
   Status AgreeOnFinish();

@@ -10,12 +10,14 @@
 namespace gauntlet {
 namespace {
 
-class PlanForWorkers final : public LauncherFaults {
+// A plan that was read, and the directory in which its fired faults are
+// recorded.
+class PlannedLauncherFaults final : public LauncherFaults {
  public:
   // `own_state` is the temporary directory of `state`; null: the directory was
   // given.
-  PlanForWorkers(FaultPlan plan, std::string state,
-                 std::unique_ptr<TemporaryDirectory> own_state)
+  PlannedLauncherFaults(FaultPlan plan, std::string state,
+                        std::unique_ptr<TemporaryDirectory> own_state)
       : plan_(std::move(plan)),
         state_(std::move(state)),
         own_state_(std::move(own_state)) {}
@@ -39,7 +41,7 @@ class PlanForWorkers final : public LauncherFaults {
 };
 
 // Warns that bugs are planted, so the results are not those of the real engine.
-void SayWhatIsPlanted(const FaultPlan& plan, Console& console) {
+void WarnOfPlantedBugs(const FaultPlan& plan, Console& console) {
   for (const PlantedBug bug : plan.bugs) {
     fmt::print(console.err, "gauntlet train: --plan: with planted bug {}\n",
                AllPlantedBugs()[static_cast<size_t>(bug)].name);
@@ -61,9 +63,10 @@ Result<std::unique_ptr<LauncherFaults>> PrepareLauncherFaults(
     own_state = *std::move(made);
     state = own_state->path();
   }
-  SayWhatIsPlanted(*plan, console);
-  return std::unique_ptr<LauncherFaults>(std::make_unique<PlanForWorkers>(
-      *std::move(plan), std::move(state), std::move(own_state)));
+  WarnOfPlantedBugs(*plan, console);
+  return std::unique_ptr<LauncherFaults>(
+      std::make_unique<PlannedLauncherFaults>(
+          *std::move(plan), std::move(state), std::move(own_state)));
 }
 
 }  // namespace gauntlet

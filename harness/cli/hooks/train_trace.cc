@@ -22,7 +22,7 @@ constexpr size_t kMostEvents = 200'000;                   // in memory
 constexpr const char* kFlag = "--trace";
 
 // The record, a leaf, cannot use the engine's constant.
-static_assert(kLauncherWorker == kLauncherEvents);
+static_assert(kLauncherWorker == kLauncherEventWorker);
 
 Record RecordOf(const TrainCommand& command, std::vector<LifeEvents> lives) {
   Record record = {

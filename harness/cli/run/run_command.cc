@@ -139,19 +139,19 @@ class Runner {
     for (CaseResult& one : result.cases) AddTrace(one);
     const Status written = WriteRunFiles(result, directory_);
     Conclude(result, ran);
-    if (!written.ok() && !disk_full_) SayMissing(written, result);
+    if (!written.ok() && !disk_full_) PrintMissingFiles(written, result);
     if (!IsFolderOfRun(directory_)) {
       // Without its result, the run counts as unfinished.
-      if (interrupted) SayInterrupted(ran);
-      if (disk_full_) SayDiskFull(ran);
+      if (interrupted) PrintInterruption(ran);
+      if (disk_full_) PrintDiskFull(ran);
       return interrupted ? static_cast<int>(ExitCode::kInterrupted)
-                         : CodeWithout(result);
+                         : ExitCodeWithoutResult(result);
     }
     std::error_code ignored;
     fs::remove(directory_ / kUnfinishedFileName, ignored);
     const Status published = Publish(result);
-    if (interrupted) SayInterrupted(ran);
-    if (disk_full_) SayDiskFull(ran);
+    if (interrupted) PrintInterruption(ran);
+    if (disk_full_) PrintDiskFull(ran);
     if (!interrupted) RemoveOld();
     const int code = interrupted ? static_cast<int>(ExitCode::kInterrupted)
                                  : ExitCodeFor(result, command_);
@@ -250,7 +250,7 @@ class Runner {
   }
 
   // Returns the exit code of a run whose result could not be written.
-  int CodeWithout(const RunResult& result) const {
+  int ExitCodeWithoutResult(const RunResult& result) const {
     const int code = ExitCodeFor(result, command_);
     return code == static_cast<int>(ExitCode::kOk)
                ? static_cast<int>(ExitCode::kNoVerdict)
@@ -315,7 +315,7 @@ class Runner {
 
   // Prints that --last-failed runs the cases that were not run and those that
   // failed.
-  void SayInterrupted(size_t ran) {
+  void PrintInterruption(size_t ran) {
     const CaseCounts counts = progress_.counts();
     const std::string came_to = RenderCounts(counts, Colour::kOff);
     const bool some_failed =
@@ -331,7 +331,7 @@ class Runner {
   }
 
   // Prints which files of the run could not be written, and what to do.
-  void SayMissing(const Status& why, const RunResult& result) const {
+  void PrintMissingFiles(const Status& why, const RunResult& result) const {
     std::vector<std::string_view> missing;
     for (const std::string_view name :
          {kResultFileName, kJunitFileName, kReportFileName, kSummaryFileName}) {
@@ -351,7 +351,7 @@ class Runner {
   }
 
   // Prints that the disk is full. `ran`: number of cases with a verdict.
-  void SayDiskFull(size_t ran) {
+  void PrintDiskFull(size_t ran) {
     fmt::print(console_.err,
                "gauntlet run: no space left in {} after {} of {} cases. Free "
                "space there and run the remaining cases: {} --last-failed; or "

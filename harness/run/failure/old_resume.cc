@@ -60,12 +60,12 @@ std::optional<OldResume> ResumeToExplain(const Outline& outline,
         !(generation.cold_start && generation.recomputed)) {
       continue;
     }
-    const bool is_first =
+    const bool starts_as_reported =
         generation.resumed.has_value() == facts.resumed_from.has_value();
-    const bool has_most =
+    const bool recomputes_most =
         generation.recomputed &&
         generation.recomputed->steps() == facts.recomputed_steps;
-    if ((is_old && is_first) || (recomputes && has_most)) {
+    if ((is_old && starts_as_reported) || (recomputes && recomputes_most)) {
       return StartOf(outline.record, generation);
     }
   }

@@ -236,14 +236,14 @@ void ReadHow(const MapReader& map, Diagnostics& diagnostics, Fault& fault) {
   }
   const size_t errors = diagnostics.size();
   ReadParameters(with, fault.kind, fault.with);
-  const bool is_read = diagnostics.size() == errors;
+  const bool parameters_are_valid = diagnostics.size() == errors;
   const Place place = node == nullptr ? map.PlaceOf("do") : node->place;
   const bool takes_longer =
       fault.kind == FaultKind::kSlow || fault.kind == FaultKind::kDelay;
   if (takes_longer && with.Find("latency") == nullptr) {
     diagnostics.Error(place, fmt::format("{} needs a latency", kind),
                       "with: {latency: 20ms}");
-  } else if (takes_longer && is_read &&
+  } else if (takes_longer && parameters_are_valid &&
              fault.with.latency + fault.with.jitter == Duration::zero()) {
     diagnostics.Error(with.PlaceOf("latency"),
                       fmt::format("{} by nothing has no effect: expected a "

@@ -118,7 +118,7 @@ JobFile ReadDocument(const YamlNode& document, Diagnostics& diagnostics) {
   }
   if (job.Find("replicas") != nullptr) read.replicas = one.train.job.replicas;
   if (job.Find("epochs") != nullptr) read.epochs = one.train.horizon.epochs;
-  read.says_checkpoint = reader.Find("checkpoint") != nullptr;
+  read.has_checkpoint = reader.Find("checkpoint") != nullptr;
   return read;
 }
 

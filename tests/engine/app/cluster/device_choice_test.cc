@@ -18,7 +18,7 @@ class DeviceChoiceTest : public ::testing::Test {
   Status Settle(KernelOptions& options) {
     const TerminalStyle plain(ColorChoice::kOff, TerminalFacts());
     Console console{out_, err_, plain, plain};
-    return SettleDevice(options, console);
+    return ResolveDevice(options, console);
   }
   bool HasCuda() const { return OpenCuda().ok(); }
 

@@ -39,7 +39,7 @@ TEST(JobFileTest, SaysWhatAScenarioWouldSay) {
   EXPECT_EQ(file.workers, 2);
   EXPECT_EQ(file.replicas, 4);
   EXPECT_EQ(file.epochs, 4u);
-  EXPECT_TRUE(file.says_checkpoint);
+  EXPECT_TRUE(file.has_checkpoint);
 }
 
 TEST(JobFileTest, WhatItDoesNotSayIsAsBefore) {
@@ -50,7 +50,7 @@ TEST(JobFileTest, WhatItDoesNotSayIsAsBefore) {
   EXPECT_EQ(file->train.job.replicas, 1);
   EXPECT_EQ(file->train.horizon.epochs, 1u) << "no scenario's three";
   EXPECT_FALSE(file->workers || file->replicas || file->epochs);
-  EXPECT_FALSE(file->says_checkpoint);
+  EXPECT_FALSE(file->has_checkpoint);
 }
 
 TEST(JobFileTest, WhatIsSaidElsewhereComesFirst) {
