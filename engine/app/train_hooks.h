@@ -1,4 +1,5 @@
-// Parts of a training run that its program supplies: fault plans and traces.
+// Interfaces by which a program adds fault plans and traces to `gauntlet
+// train`. The engine implements neither.
 #ifndef GAUNTLET_ENGINE_APP_TRAIN_HOOKS_H_
 #define GAUNTLET_ENGINE_APP_TRAIN_HOOKS_H_
 
@@ -17,11 +18,11 @@
 
 namespace gauntlet {
 
-// Location of a run's fault plan. Fired faults are recorded in a directory that
-// all processes of the run share, and no other run uses; it is created if it is
-// missing.
+// Paths of a run's fault plan.
 struct PlanPlace {
   std::string file;  // empty: no faults
+  // Directory in which fired faults are recorded. All processes of the run
+  // share it, and no other run uses it. Created if it is missing.
   std::string state;
 };
 
@@ -39,8 +40,9 @@ class LauncherFaults {
 class WorkerFaults {
  public:
   virtual ~WorkerFaults() = default;
-  // Return the device and the world with the plan's faults. REQUIRES: the
-  // results do not outlive this, and `world` is of the same process.
+  // Both functions return their argument with the plan's faults added.
+  // REQUIRES: the result does not outlive this object, and `world` is that of
+  // this process.
   virtual gpu::DevicePlace AddFaults(const gpu::DevicePlace& device) = 0;
   virtual World AddFaults(const World& world) = 0;
 };
@@ -71,15 +73,16 @@ class WorkerTraceWriter {
   virtual ~WorkerTraceWriter() = default;
   // Receives the events of the worker.
   virtual EventLog& events() = 0;
-  // Writes the trace next to those of the other workers. Only prints errors:
-  // with a failure exit code, the cluster's launcher would restart a worker
-  // whose training is complete.
+  // Writes the trace beside those of the other workers. Prints an error and
+  // does not return it: the exit code must stay, or the cluster's launcher
+  // would restart a worker whose training is complete.
   virtual void Write(const TrainCommand& command, const WorkerSpec& place,
                      Console& console) const = 0;
 };
 
-// Sources of these parts. REQUIRES: none is empty. The first two are called
-// only for a command with a plan, the others only for one with a trace file.
+// Functions that create the objects above. REQUIRES: each is set. The first two
+// are called only if the command has a plan, the other two only if it has a
+// trace file.
 struct TrainHooks {
   std::function<Result<std::unique_ptr<LauncherFaults>>(
       Storage&, const TrainCommand&, Console&)>

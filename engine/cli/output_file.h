@@ -1,4 +1,4 @@
-// Checks of a file that a command will write at its end.
+// Checks, before a command starts its work, that it can write its output file.
 #ifndef GAUNTLET_ENGINE_CLI_OUTPUT_FILE_H_
 #define GAUNTLET_ENGINE_CLI_OUTPUT_FILE_H_
 
@@ -8,16 +8,17 @@
 
 namespace gauntlet {
 
-// kInvalidArgument: the name is "-". Elsewhere that is standard output; here it
-// would be a file.
+// Returns kInvalidArgument for "-": many programs write to standard output
+// then, but this one would create a file of that name.
 Status CheckFileName(const std::string& file);
 
-// kIoError: the file's folder does not exist; the message names it.
+// Returns kIoError if the file's folder does not exist. The message names the
+// folder.
 Status CheckFolderOf(const std::string& file);
 
-// Returns OK if the file can be written, created or replaced, or if `file` is
-// "". kIoError: the message names the obstacle. kInvalidArgument:
-// CheckFileName.
+// Returns OK if the file can be created or overwritten, or if `file` is "".
+// Otherwise returns the error of CheckFileName or CheckFolderOf, or kIoError
+// with the reason.
 Status CheckOutputFile(const std::string& file);
 
 }  // namespace gauntlet

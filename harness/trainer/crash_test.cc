@@ -46,7 +46,7 @@ CrashTestResult Describe(const CrashTestPlan& plan, const TrainerRuns& runs,
 }
 
 bool ResumedFromCheckpoint(const CrashTrial& trial) {
-  return !trial.goes_on && trial.has_equal_results &&
+  return !trial.survived_fault && trial.has_equal_results &&
          (trial.resumed_step.value_or(0) > 0 ||
           (trial.resumed_from && trial.resumed_from->operation > 0));
 }

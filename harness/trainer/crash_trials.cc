@@ -235,10 +235,11 @@ class Trials {
     const bool is_rank_death = fault.fault == CrashFault::kRankDeath;
     if (is_rank_death && end.is_timed_out)
       trial.point += "; the others did not end, and were killed";
-    const bool goes_on = EndedWell(end) || (end.is_timed_out && !is_rank_death);
-    if (goes_on) {
+    const bool survives_fault =
+        EndedWell(end) || (end.is_timed_out && !is_rank_death);
+    if (survives_fault) {
       trial.end = std::move(end);
-      trial.goes_on = true;
+      trial.survived_fault = true;
       RETURN_IF_ERROR(TakeResults(setting_, folder, trial));
       // After SIGTERM the program may have saved and stopped, to be restarted.
       // After other faults, exit code 0 claims that the run is complete.
@@ -246,7 +247,7 @@ class Trials {
                                      !trial.end.is_timed_out &&
                                      !trial.has_equal_results;
       if (!waits_for_restart) return trial;
-      trial.goes_on = false;
+      trial.survived_fault = false;
       trial.differences.clear();
     }
     RETURN_IF_ERROR(ResumeTrial(setting_, folder, trial));

@@ -1,5 +1,6 @@
-// Patterns that select files and operations of a recorded run, and the same
-// ones in another run, where temporary files may have other names.
+// Describes files and operations of a recorded run by patterns. In another run
+// of the program, a pattern matches the same file or operation, although
+// temporary files may have other names there.
 #ifndef GAUNTLET_HARNESS_TRAINER_FILE_PATTERNS_H_
 #define GAUNTLET_HARNESS_TRAINER_FILE_PATTERNS_H_
 
@@ -18,9 +19,10 @@ class FilePatterns {
   explicit FilePatterns(const OperationLog& log);
 
   const OperationLog& log() const { return log_; }
-  // Returns a pattern of fnmatch(3) for the path: the NamePattern of each name
-  // in it, or the TemporaryNamePattern of one that appears only once in the
-  // recording and is later renamed or removed (name_pattern.h).
+  // Returns a pattern of fnmatch(3) for the path. Each name in the path is
+  // replaced by its NamePattern (name_pattern.h); the name of a temporary file
+  // is replaced by its TemporaryNamePattern. A file counts as temporary if its
+  // name appears only once in the recording and is later renamed or removed.
   std::string Of(const FileName& name) const;
   // Describes operation `number` (from 1) of the log as the n-th of its kind on
   // files of one pattern.

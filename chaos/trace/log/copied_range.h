@@ -10,16 +10,17 @@
 
 namespace gauntlet {
 
-// Most bytes that copying holds in memory at once.
+// Size of the buffers through which bytes of files are copied.
 inline constexpr size_t kPieceBytes = size_t{1} << 20U;
 
+// A byte of an open file.
 struct FilePosition {
-  int file = -1;    // a descriptor
-  uint64_t at = 0;  // bytes
+  int file = -1;    // descriptor
+  uint64_t at = 0;  // offset in bytes
 };
 
-// Returns kDataLoss if the source, called `name`, ends early;
-// kResourceExhausted: the disk is full.
+// Returns kDataLoss if the source ends within the range, kResourceExhausted if
+// the disk is full. Messages call the source `name`.
 Status CopyRange(FilePosition from, FilePosition to, uint64_t length,
                  std::string_view name);
 

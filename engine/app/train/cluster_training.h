@@ -13,7 +13,7 @@ namespace gauntlet {
 //
 // - one worker: ends the process with the worker's exit code
 // - the evaluator of the cluster
-// - no cluster: starts workers of its own
+// - none, with --workers or without a cluster: starts workers of its own
 //
 // With TrainTask::kPrintCluster, only prints the resolved cluster. Returns the
 // exit code, translated by the command's `requeue`. Must be called from the

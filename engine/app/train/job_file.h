@@ -1,5 +1,5 @@
-// Settings of a job file, the argument of `gauntlet train --job`. The caller of
-// ParseTrain reads the file.
+// Settings that `gauntlet train --job FILE` takes from the file. The harness
+// parses such files; ParseTrain receives the parser as a JobFileReader.
 #ifndef GAUNTLET_ENGINE_APP_TRAIN_JOB_FILE_H_
 #define GAUNTLET_ENGINE_APP_TRAIN_JOB_FILE_H_
 
@@ -23,10 +23,10 @@ struct JobFileOverrides {
 
 struct JobFile {
   TrainOptions train;
-  // The file sets the restart policy, the number and pause of restarts, the
-  // smallest number of workers, and the time to start.
+  // The file sets min_workers, restart, max_restarts, backoff and
+  // start_timeout. The other fields have their defaults.
   LauncherOptions launcher;
-  // From the file or an override; nullopt: neither gives it.
+  // Each of these is nullopt if neither the file nor an override sets it.
   std::optional<int> workers;
   std::optional<int> replicas;
   std::optional<uint64_t> epochs;

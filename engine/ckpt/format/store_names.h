@@ -84,11 +84,14 @@ enum class EntryKind : uint8_t {
   kOther,  // the state file, and entries of others
 };
 
-// A parsed entry name; the entry itself may be of any kind.
+// The parts of an entry's name. The entry itself may be a file or a directory,
+// whatever its name suggests.
 struct EntryName {
   EntryKind kind = EntryKind::kOther;
-  CheckpointName checkpoint;  // name as a checkpoint: past, present or future
-  uint64_t generation = 0;    // of the claim, else the checkpoint's suffix
+  // Name of the checkpoint that the entry is, was before it was set aside, or
+  // becomes when its save is committed.
+  CheckpointName checkpoint;
+  uint64_t generation = 0;  // of the claim, or in the checkpoint's name
   // kDeleting: generation that removes the entry; 0: an earlier version.
   uint64_t removed_by = 0;
   bool was_rejected = false;  // kDeleting: it was set aside before

@@ -1,5 +1,4 @@
-// The options of one command. Parsing is strict; messages state what was
-// expected.
+// Parses the options of one command. Error messages state what was expected.
 //
 // Wraps CLI11, so that its types, exceptions and wording stay inside one file.
 #ifndef GAUNTLET_ENGINE_CLI_FLAGS_FLAGS_H_
@@ -45,7 +44,7 @@ struct FlagText {
 struct VerbArguments {
   std::span<const std::string> arguments;
   ColorChoice& color;               // written by --color
-  std::vector<std::string>& notes;  // on deprecated names and synonyms
+  std::vector<std::string>& notes;  // receives notes on old names and synonyms
 };
 
 struct PositionalCount {
@@ -73,8 +72,9 @@ class Flags {
   // Adds `--name VALUE`, allowed any number of times.
   void Values(const FlagText& text, std::vector<std::string>& values);
   void Switch(const FlagText& text, std::function<void()> set);
-  // Adds arguments without a dash. Parse refuses more than `most`; the command
-  // itself checks for at least `least`.
+  // Adds arguments without a dash. Parse refuses more than `count.most`. The
+  // command must refuse fewer than `count.least`, which only the usage line
+  // shows.
   void Positionals(const FlagText& text, const PositionalCount& count,
                    std::vector<std::string>& values);
 
@@ -106,17 +106,17 @@ class Flags {
   std::vector<std::string>* notes_;
 };
 
-// Returns "; did you mean --workers?", with all the names that are equally
-// near; "" if no name is near.
+// Returns "; did you mean --workers?", or " or " between several names that are
+// equally similar; "" if no name is similar.
 std::string DidYouMean(std::string_view mistyped,
                        const std::vector<std::string>& names);
 
-// Returns DidYouMean for a path at which nothing is: names the files and
-// folders beside it that have a similar name.
+// Returns "; did you mean data.yaml?" for a path that does not exist, with the
+// similar names in its folder; "" if there are none.
 std::string DidYouMeanFile(const std::string& path);
 
-// Returns text from outside in quotes, with control characters and invalid
-// UTF-8 escaped, and cut to a sensible length.
+// Returns the text in quotes, for a message. Escapes control characters and
+// invalid UTF-8, and cuts long text.
 std::string Quoted(std::string_view text);
 
 // Returns the error "expected …, found 'text'".

@@ -302,7 +302,7 @@ bool Attempt::AnyRuns() const {
 void Attempt::TendRegroup(Time now) {
   if (!MayRegroup() || !rejoin_.is_open()) return;
   // No worker is overdue while notices are unread.
-  if (heard_all_) {
+  if (all_notices_read_) {
     for (const int worker : rejoin_.Overdue(now)) {
       if (incarnations_[worker].process == ProcessState::kRunning) {
         Kill(worker, Reason::kNoSign);
@@ -315,10 +315,10 @@ void Attempt::TendRegroup(Time now) {
       now < rejoin_.opened_at() + launch_.budget.pause()) {
     return;
   }
-  StartTheDead();
+  RestartLostWorkers();
 }
 
-void Attempt::StartTheDead() {
+void Attempt::RestartLostWorkers() {
   ++launch_.life;
   for (size_t rank = 0; rank < members_.size(); ++rank) {
     if (!rejoin_.dead().contains(members_[rank])) continue;
@@ -355,8 +355,8 @@ void Attempt::WatchChief(Time now) {
 // Extends all deadlines by the time for which this process was paused: messages
 // that arrived meanwhile are still unread.
 void Attempt::AllowForPause(Time now) {
-  const Duration missed = now - looked_at_;
-  looked_at_ = now;
+  const Duration missed = now - checked_at_;
+  checked_at_ = now;
   if (missed < kPausedItself) return;
   if (kill_at_ != kNever) kill_at_ += missed;
   if (hangs_at_ != kNever) hangs_at_ += missed;
@@ -365,7 +365,7 @@ void Attempt::AllowForPause(Time now) {
 
 // Runs until no worker is left.
 void Attempt::RunEventLoop() {
-  looked_at_ = world_.clock.Now();
+  checked_at_ = world_.clock.Now();
   while (AnyRuns()) {
     AllowForPause(world_.clock.Now());
     PassOnNotices();
@@ -378,7 +378,7 @@ void Attempt::RunEventLoop() {
     TendRegroup(now);
     const std::optional<WorkerNotice> notice =
         processes_.Next(std::min(now + kLookForNoticeEvery, kill_at_));
-    heard_all_ = !notice;
+    all_notices_read_ = !notice;
     if (notice) Take(*notice);
   }
 }

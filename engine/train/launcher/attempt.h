@@ -22,7 +22,7 @@ namespace gauntlet {
 
 class Attempt {
  public:
-  // `launch` outlives it.
+  // `launch` outlives the attempt.
   explicit Attempt(LaunchState& launch);
 
   // Runs the attempt to its end. Returns an error if a worker could not be
@@ -33,8 +33,8 @@ class Attempt {
 
   // Returns the outcome of the job; nullopt if the job must be restarted.
   std::optional<LaunchEnd> FinalOutcome() const;
-  // Returns the reason for the restart. Call it once: it also counts the
-  // failure of the worker that caused the loss, which may exclude that worker.
+  // Returns the reason for the restart. Also counts the failure of the worker
+  // that caused the loss, which may exclude the worker. Called at most once.
   std::string RestartReason();
 
  private:
@@ -46,7 +46,7 @@ class Attempt {
     int number = 0;
     ProcessState process = ProcessState::kExited;
     std::string failure;             // reported error
-    bool own_device_failed = false;  // as it reported
+    bool own_device_failed = false;  // the worker reported it
     bool runs() const { return process != ProcessState::kExited; }
   };
 
@@ -63,9 +63,10 @@ class Attempt {
   LogEvent About(EventKind kind, int worker) const;
   void Kill(int worker, Reason why);
   void KillAll(Reason why);
-  // Ensures that the attempt is ending. Has no effect if it was before.
+  // Enters kEnding, for this reason. No effect if the attempt is ending
+  // already.
   void NoMoreStarts(Reason why, std::optional<int> worker = std::nullopt);
-  // As NoMoreStarts, and kills the workers that are still running.
+  // Calls NoMoreStarts, and kills the workers that are still running.
   void End(Reason why, std::optional<int> worker = std::nullopt);
   void SetKillDeadline(Duration grace);
   void Take(const WorkerNotice& notice);
@@ -78,7 +79,7 @@ class Attempt {
   bool CanExcludeFailedWorker() const;
   bool MayRegroup() const;
   void TendRegroup(Time now);
-  void StartTheDead();
+  void RestartLostWorkers();
   void NoteRegroup();
   int chief() const { return members_.front(); }
 
@@ -90,15 +91,15 @@ class Attempt {
   AttemptState state_ = AttemptState::kStarting;
   AttemptOutcome outcome_;
   RejoinTracker rejoin_;
-  std::vector<int> members_;                 // by rank
+  std::vector<int> members_;                 // workers, by rank
   std::vector<std::string> addresses_;       // by rank
   std::map<int, Incarnation> incarnations_;  // newest one, by worker
   std::string ended_by_;  // reason of a restart after too many losses
   Time kill_at_ = kNever;
-  Time looked_at_{};        // last check of the workers
-  bool heard_all_ = false;  // no notice was left unread at the last check
-  Duration patience_{0};    // of the chief, by its last report
-  Time hangs_at_ = kNever;  // deadline of the chief's next report
+  Time checked_at_{};              // last check of the workers
+  bool all_notices_read_ = false;  // at the last check
+  Duration patience_{0};           // longest time until the chief's next report
+  Time hangs_at_ = kNever;         // deadline of that report
 };
 
 }  // namespace gauntlet

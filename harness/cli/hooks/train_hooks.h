@@ -1,4 +1,4 @@
-// Fault plans and traces of `gauntlet train`, as the harness has them.
+// The harness's fault plans and traces for `gauntlet train`.
 #ifndef GAUNTLET_HARNESS_CLI_HOOKS_TRAIN_HOOKS_H_
 #define GAUNTLET_HARNESS_CLI_HOOKS_TRAIN_HOOKS_H_
 
@@ -6,6 +6,7 @@
 
 namespace gauntlet {
 
+// Returns hooks that inject faults by chaos/inject and write Chrome traces.
 TrainHooks HarnessTrainHooks();
 
 }  // namespace gauntlet

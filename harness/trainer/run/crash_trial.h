@@ -1,5 +1,4 @@
-// A crash of a training program and its consequences: the facts, and the
-// verdict.
+// The facts about one crash of a training program, and the verdict on it.
 #ifndef GAUNTLET_HARNESS_TRAINER_RUN_CRASH_TRIAL_H_
 #define GAUNTLET_HARNESS_TRAINER_RUN_CRASH_TRIAL_H_
 
@@ -47,7 +46,7 @@ enum class RecoveryVerdict : uint8_t {
   kDiverged,            // different results, without an error
   kFails,               // the resumed run ends with an error
   kHangs,               // the resumed run does not end
-  kRefused,             // a message that there is no complete checkpoint
+  kRefused,  // the resumed run reports that no checkpoint is complete
 };
 inline constexpr std::array<std::string_view, 7> kRecoveryVerdictNames = {
     "recovered", "resume-point-unknown",
@@ -64,8 +63,8 @@ constexpr bool IsFinding(RecoveryVerdict verdict) {
          verdict == RecoveryVerdict::kHangs;
 }
 
-// A version of a checkpoint, as read by a resumed run. Numbers are those of
-// operations of the recording, from 1.
+// A version of a checkpoint that a resumed run read. Operations are numbered as
+// in the recording, from 1.
 struct CheckpointVersion {
   // The last operation that changed its contents; 0: the run read nothing and
   // started over.
@@ -73,7 +72,7 @@ struct CheckpointVersion {
   // The first operation on its files since the previous version.
   uint64_t begin = 0;
   std::vector<std::string> files;  // names for people
-  // The newest of `files`, if it has only one version; else empty.
+  // Newest of `files`, if that file has no other version; else empty.
   std::string own_file;
 };
 
@@ -85,7 +84,7 @@ struct RemadeFile {
   bool operator==(const RemadeFile&) const = default;
 };
 
-// Another crash that leaves the directories of a trial.
+// A crash that leaves the same directory contents as the crash of a trial.
 struct EqualCrash {
   std::string id;  // "ext4-120-data0"
   CrashFault fault = CrashFault::kKill;
@@ -100,32 +99,36 @@ inline std::pair<CrashFault, bool> FaultOrder(CrashFault fault,
   return {fault, id.starts_with("weak")};
 }
 
-// A trial: one crash and what follows it, which is a run that resumes from the
-// crash state, or a run with a fault and perhaps one that resumes after it.
+// One trial of a crash. For a kill, a torn write or a power loss, the crash
+// state is reconstructed, and a run resumes from it. For other faults, a run
+// suffers the fault; unless it survives, another run resumes after it.
 struct CrashTrial {
   std::string id;  // "kill-120"
   CrashFault fault = CrashFault::kKill;
   // Number of operations of the recording before the crash.
   uint64_t operation = 0;
-  // Operation at which the fault happened; it may itself be torn, or have
+  // Operation at which the fault occurred; that operation may be torn or have
   // failed. 0: the crash came before the first operation.
   uint64_t fault_operation = 0;
   std::string point;              // "after rename of a.tmp to a", for people
   std::string file_pattern;       // of the operation's file: "ckpt-*/model.pt"
   int32_t rank = kUnknownRank;    // rank that did the operation
   std::vector<std::string> lost;  // to a power loss, one line each
-  // The first crash by each other fault (ext4 and weak count as two) that
-  // leaves the same directories, in the order of FaultOrder.
+  // For each other fault, its first crash that leaves the same directory
+  // contents. Power losses under ext4 and under weak count as two faults. In
+  // the order of FaultOrder.
   std::vector<EqualCrash> equal_crashes;
-  // Digest of the directories as the crash left them; nullopt: a fault's run.
+  // Digest of the reconstructed directories; nullopt: a run with a fault left
+  // them.
   std::optional<Digest> image;
-  // True for a kill that only shows which checkpoints are complete, in addition
-  // to the requested crashes: its verdict is no finding.
+  // True for a kill that was not requested: it only shows which checkpoints are
+  // complete, and its verdict is no finding.
   bool is_for_judging = false;
   // True if the run survived the fault and ended without a restart.
-  bool goes_on = false;
+  bool survived_fault = false;
   bool has_happened = true;  // false: the run did not reach the fault
-  TrainerRunEnd end;         // of the resumed run, or of the original one
+  // End of the resumed run, or of a run that survived the fault.
+  TrainerRunEnd end;
   bool has_equal_results = false;
   std::vector<std::string> differences;  // of results, one line each
   std::string last_line;                 // of the output of a run that failed
@@ -140,7 +143,7 @@ struct CrashTrial {
 struct CrashVerdict {
   RecoveryVerdict verdict = RecoveryVerdict::kRecovered;
   std::string reason;  // one line
-  // Verdicts on the trial as one of its equal crashes, in their order.
+  // Verdict for each of the trial's equal crashes, in their order.
   std::vector<RecoveryVerdict> equal_crashes = {};
 };
 

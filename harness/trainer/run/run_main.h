@@ -1,4 +1,4 @@
-// The main function of a run's process.
+// Main function of `gauntlet trainer-run FOLDER`, the process of one run.
 #ifndef GAUNTLET_HARNESS_TRAINER_RUN_RUN_MAIN_H_
 #define GAUNTLET_HARNESS_TRAINER_RUN_RUN_MAIN_H_
 
@@ -6,10 +6,13 @@
 
 namespace gauntlet {
 
-// Runs the program as the folder's kRunFile says, and writes kRunEndFile: the
-// end, or a Status instead. Returns the exit code of this process: 0 if it
-// wrote that file, kDiskFullExit if the disk is full. Call it once, from a
-// process with a single thread.
+// Reads a TrainerRun from kRunFile in the folder and runs its program. Writes
+// the TrainerRunEnd, or the error that prevented it, to kRunEndFile. Returns
+// the exit code of this process: 0 if kRunEndFile was written, kDiskFullExit if
+// the disk was too full for it, else 1.
+//
+// Closes all descriptors of this process but the standard ones. REQUIRES: the
+// process has a single thread, and calls this once.
 int TrainerRunMain(const std::string& folder);
 
 }  // namespace gauntlet

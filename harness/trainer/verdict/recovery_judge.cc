@@ -126,7 +126,7 @@ class CompleteVersions {
 };
 
 std::string_view SubjectOf(const CrashTrial& trial) {
-  return trial.goes_on ? "the run" : "the resumed run";
+  return trial.survived_fault ? "the run" : "the resumed run";
 }
 
 CrashVerdict JudgeEnd(const CrashTrial& trial, const CompleteVersion* newest) {
@@ -165,7 +165,7 @@ CrashVerdict Judge(const CrashTrial& trial, uint64_t operation,
             SubjectOf(trial),
             trial.differences.empty() ? "" : ": " + trial.differences.front())};
   }
-  if (trial.goes_on) {
+  if (trial.survived_fault) {
     return {RecoveryVerdict::kRecovered, "equal results, without a restart"};
   }
   const std::optional<int64_t> progress = ProgressOf(trial);

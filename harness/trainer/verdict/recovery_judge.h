@@ -1,9 +1,10 @@
 // Judges the crashes of one training program.
 //
-// A version of a checkpoint is complete from the first operation after which a
-// killed run resumed from it and ended with equal results. A kill must not lose
-// a complete version. A power loss may lose a version that is not yet durable:
-// it must be durable once the next version is begun, or the program has ended.
+// A version of a checkpoint becomes complete at an operation: the first one
+// after which a killed run resumes from the version and ends with equal
+// results. A kill after that operation must not lose the version. A power loss
+// may lose it until the next version is begun or the program ends: by then, it
+// must be durable.
 #ifndef GAUNTLET_HARNESS_TRAINER_VERDICT_RECOVERY_JUDGE_H_
 #define GAUNTLET_HARNESS_TRAINER_VERDICT_RECOVERY_JUDGE_H_
 
@@ -14,9 +15,10 @@
 
 namespace gauntlet {
 
-// Returns the verdicts in the order of the trials, also on each of their equal
-// crashes: a later crash, or a kill, must not lose what an earlier crash, or a
-// power loss, may lose. `operations`: number of operations in the recording.
+// Returns a verdict for each trial, in their order. It includes verdicts on the
+// trial's equal crashes, which may differ: the same loss may be permitted to a
+// power loss and not to a kill, or to an earlier crash and not to a later one.
+// `operations`: number of operations in the recording.
 std::vector<CrashVerdict> JudgeTrials(const std::vector<CrashTrial>& trials,
                                       uint64_t operations);
 

@@ -484,7 +484,7 @@ class SwimLanePicture {
   uint64_t last_step_ = 0;
   uint64_t reference_end_ = 0;  // last step of the reference run; 0: none
   std::set<std::string> lost_;  // names of checkpoints
-  // Times of the deletion of checkpoints that were kept no longer, by name.
+  // Times at which checkpoints were deleted, by name.
   std::map<std::string, int64_t> deleted_;
   size_t hidden_lanes_ = 0;
 };

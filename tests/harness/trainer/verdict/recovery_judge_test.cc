@@ -229,7 +229,7 @@ TEST(RecoveryJudgeTest, MessageWithoutCompleteCheckpointIsRefused) {
 
 TEST(RecoveryJudgeTest, FaultThatDidNotHappenIsNotRecovered) {
   CrashTrial trial = Equal(CrashFault::kIoError, 20, A());
-  trial.goes_on = true;
+  trial.survived_fault = true;
   EXPECT_THAT(Verdicts({trial}), ElementsAre("recovered"));
   trial.has_happened = false;
   EXPECT_THAT(Verdicts({trial}), ElementsAre("resume-point-unknown"));
