@@ -1,6 +1,5 @@
 #include "harness/cli/explore/not_tried.h"
 
-#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -35,18 +34,13 @@ class UntriedList {
   std::vector<NotTried> rows_;
 };
 
-template <typename T>
-bool Contains(const std::vector<T>& all, T one) {
-  return std::ranges::find(all, one) != all.end();
-}
-
 void AddKinds(const Exploration& exploration, const CampaignReport& report,
               UntriedList& list) {
   std::vector<std::string_view> not_chosen;
   std::vector<std::string_view> apart;
   std::vector<std::string_view> of_device;
   for (const FaultKindInfo& info : AllFaultKinds()) {
-    if (Contains(report.space.kinds, info.kind)) continue;
+    if (report.space.Has(info.kind)) continue;
     if (CanHappenTo(info.kind, exploration.base)) {
       not_chosen.push_back(info.name);
     } else {
@@ -64,7 +58,7 @@ void AddPoints(const Exploration& exploration, const CampaignReport& report,
                UntriedList& list) {
   std::vector<std::string_view> others;
   for (const PointInfo& info : AllPoints()) {
-    if (!Contains(report.space.points, info.point)) others.push_back(info.name);
+    if (!report.space.Has(info.point)) others.push_back(info.name);
   }
   list.AddNames("point", others,
                 exploration.command.points.empty()

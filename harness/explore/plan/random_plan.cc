@@ -99,7 +99,7 @@ class FaultDraw {
                              ? &before[choice_.Below(before.size())]
                              : nullptr;
     if (!before.empty()) MoveToALoad(before, fault);
-    const bool rejoins = IsIn(Point::kRejoin, space_.points);
+    const bool rejoins = space_.Has(Point::kRejoin);
     if (rejoins && !IsOfLoad(fault.site.point)) {
       MakeARejoinLikely(before, fault);
     }
@@ -137,10 +137,6 @@ class FaultDraw {
            fault.kind == FaultKind::kDelete;
   }
 
-  static bool IsIn(Point point, const std::vector<Point>& points) {
-    return std::ranges::find(points, point) != points.end();
-  }
-
   static bool IsOfChief(Point point) {
     return InfoOf(point).reached_by == ReachedBy::kChief;
   }
@@ -158,7 +154,7 @@ class FaultDraw {
       std::erase_if(loads, IsOfChief);
       point = choice_.Of(loads);
     }
-    if (IsIn(point, space_.points)) fault.site.point = point;
+    if (space_.Has(point)) fault.site.point = point;
   }
 
   // Moves some faults that come after others into a rejoin.
@@ -166,7 +162,7 @@ class FaultDraw {
     if (before.empty() || !choice_.OneIn(3)) return;
     const Point point =
         choice_.Of(PointsOf({RunPart::kRejoin, RunPart::kMeeting}));
-    if (IsIn(point, space_.points) && Applies(fault.kind, point)) {
+    if (space_.Has(point) && Applies(fault.kind, point)) {
       fault.site.point = point;
     }
   }
@@ -189,7 +185,7 @@ class FaultDraw {
     if (!choice_.OneIn(4)) return;
     const Point point =
         choice_.Of(PointsOf({RunPart::kDeletion, RunPart::kRetirement}));
-    if (IsIn(point, space_.points)) fault.site.point = point;
+    if (space_.Has(point)) fault.site.point = point;
   }
 
   // Ends the incarnation of the damage, which shows only in the next one,
@@ -199,10 +195,7 @@ class FaultDraw {
                                     FaultKind::kException,
                                     FaultKind::kPowerLoss};
     const FaultKind death = choice_.Of(kDeaths);
-    if (!std::ranges::binary_search(space_.kinds, death) ||
-        !IsIn(Point::kStepEnd, space_.points)) {
-      return;
-    }
+    if (!space_.Has(death) || !space_.Has(Point::kStepEnd)) return;
     fault.kind = death;
     fault.after = damaged.id;
     fault.site = {.worker = kAnyWorker,

@@ -14,11 +14,6 @@ constexpr uint64_t kShortestMs = 10'100;
 constexpr uint64_t kLongestMs = 14'000;
 constexpr Duration kHoldUp = std::chrono::seconds(8);
 
-template <typename T>
-bool IsAmong(const std::vector<T>& all, const T& one) {
-  return std::ranges::find(all, one) != all.end();
-}
-
 // Returns how often the chief of an undisturbed run reaches the point.
 uint64_t HitsOfChief(const PlanSpace& space, Point point) {
   return space.reach == nullptr ? UINT64_MAX : space.reach->Of(0, point).size();
@@ -27,7 +22,7 @@ uint64_t HitsOfChief(const PlanSpace& space, Point point) {
 std::vector<Point> PlacesIn(const PlanSpace& space) {
   std::vector<Point> places;
   for (const PointInfo& info : AllPoints()) {
-    if (info.is_critical_when_stale && IsAmong(space.points, info.point) &&
+    if (info.is_critical_when_stale && space.Has(info.point) &&
         HitsOfChief(space, info.point) > 0) {
       places.push_back(info.point);
     }
@@ -72,9 +67,8 @@ Fault DamageOfTheNewest() {
 std::vector<Fault> SurvivorFaults(const PlanSpace& space, int count,
                                   RandomChoices draw) {
   const std::vector<Point> places = PlacesIn(space);
-  if (count < 2 || places.empty() ||
-      !IsAmong(space.kinds, FaultKind::kPartition) ||
-      !IsAmong(space.kinds, FaultKind::kHang) || draw.OneIn(2)) {
+  if (count < 2 || places.empty() || !space.Has(FaultKind::kPartition) ||
+      !space.Has(FaultKind::kHang) || draw.OneIn(2)) {
     return {};
   }
   FaultSite site = {
@@ -86,12 +80,11 @@ std::vector<Fault> SurvivorFaults(const PlanSpace& space, int count,
   stall.with.duration = milliseconds(static_cast<int64_t>(ms));
   std::vector<Fault> faults = {cut, stall};
   const bool may_damage = IsInRetention(site.point) &&
-                          IsAmong(space.kinds, FaultKind::kBitFlip) &&
-                          IsAmong(space.points, Point::kLoadRead);
+                          space.Has(FaultKind::kBitFlip) &&
+                          space.Has(Point::kLoadRead);
   if (count > 2 && may_damage && draw.OneIn(2)) {
     faults.push_back(DamageOfTheNewest());
-  } else if (count > 2 && IsAmong(space.points, Point::kStepBegin) &&
-             !draw.OneIn(4)) {
+  } else if (count > 2 && space.Has(Point::kStepBegin) && !draw.OneIn(4)) {
     faults.push_back(HoldUp(space, draw));
   }
   return faults;

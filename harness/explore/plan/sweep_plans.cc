@@ -75,10 +75,6 @@ std::vector<Fault> FormsOf(FaultKind kind, Point point) {
 // Longest pause that fits into a step without being taken for a hang.
 constexpr Duration kPause = std::chrono::seconds(2);
 
-bool Contains(const std::vector<FaultKind>& kinds, FaultKind kind) {
-  return std::ranges::find(kinds, kind) != kinds.end();
-}
-
 }  // namespace
 
 SweepPlans::SweepPlans(std::vector<PlanSpace> spaces, uint64_t seed,
@@ -119,7 +115,7 @@ void SweepPlans::MakeSingles() {
 
 // Adds a slow chief, for points that are reached by time, such as a heartbeat.
 void SweepPlans::BeginSlowly() {
-  if (!Contains(spaces_.front().kinds, FaultKind::kSlow)) return;
+  if (!spaces_.front().Has(FaultKind::kSlow)) return;
   Fault slow = Plain(FaultKind::kSlow, Point::kStepBegin);
   slow.id = "first";
   slow.site.worker = kChief;
@@ -135,7 +131,7 @@ void SweepPlans::BeginWithDamage(uint64_t save) {
     return kind == FaultKind::kCrash || kind == FaultKind::kPowerLoss;
   });
   if (space.max_faults < 3 || death == space.kinds.end() ||
-      !Contains(space.kinds, FaultKind::kBitFlip)) {
+      !space.Has(FaultKind::kBitFlip)) {
     return;
   }
   Fault damage = FormsOf(FaultKind::kBitFlip, Point::kManifestWrite).front();

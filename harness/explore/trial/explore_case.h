@@ -2,6 +2,7 @@
 #ifndef GAUNTLET_HARNESS_EXPLORE_TRIAL_EXPLORE_CASE_H_
 #define GAUNTLET_HARNESS_EXPLORE_TRIAL_EXPLORE_CASE_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -60,6 +61,13 @@ struct PlanSpace {
   std::vector<Point> points;     // in ascending order, at least one
   // Points that the set-up reaches without faults; null: not known.
   std::shared_ptr<const Reach> reach;
+
+  bool Has(FaultKind kind) const {
+    return std::ranges::find(kinds, kind) != kinds.end();
+  }
+  bool Has(Point point) const {
+    return std::ranges::find(points, point) != points.end();
+  }
 };
 
 // Returns true iff the set-up can suffer the fault: device faults require a
