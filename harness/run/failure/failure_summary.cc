@@ -14,6 +14,7 @@
 #include "harness/record/base_name.h"
 #include "harness/record/checkpoint_loss.h"
 #include "harness/record/power_cut.h"
+#include "harness/run/failure/begun_saves.h"
 #include "harness/run/failure/loss_differences.h"
 #include "harness/run/failure/lost_checkpoints.h"
 #include "harness/run/failure/old_resume.h"

@@ -1,7 +1,6 @@
 #include "harness/run/failure/lost_checkpoints.h"
 
 #include <algorithm>
-#include <iterator>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -14,6 +13,7 @@
 #include "harness/record/base_name.h"
 #include "harness/record/checkpoint_loss.h"
 #include "harness/record/fault_occurrence.h"
+#include "harness/run/failure/begun_saves.h"
 #include "harness/run/failure/worker_events.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -305,29 +305,6 @@ std::string ExplainRefusal(const Record& record) {
   }
   return fmt::format("no checkpoint can be loaded: {}",
                      fmt::join(causes, "; "));
-}
-
-std::string PendingSavesText(const Record& record, uint64_t step,
-                             int64_t until_ns) {
-  std::set<uint64_t> begun;
-  std::set<uint64_t> ended;
-  ForEachEvent(record, [&](const RecordEvent& event) {
-    if (event.t_ns > until_ns || event.step <= step) return;
-    if (event.kind == RecordKind::kSaveBegin) begun.insert(event.step);
-    if (event.kind == RecordKind::kSaveAcknowledged ||
-        event.kind == RecordKind::kSaveFailed) {
-      ended.insert(event.step);
-    }
-  });
-  std::vector<uint64_t> pending;
-  std::ranges::set_difference(begun, ended, std::back_inserter(pending));
-  if (pending.empty()) return "";
-  if (pending.size() == 1) {
-    return fmt::format("the save of step {} began and was not acknowledged",
-                       pending.front());
-  }
-  return fmt::format("the saves of steps {} began and were not acknowledged",
-                     fmt::join(pending, ", "));
 }
 
 }  // namespace gauntlet

@@ -2,7 +2,6 @@
 #ifndef GAUNTLET_HARNESS_RUN_FAILURE_LOST_CHECKPOINTS_H_
 #define GAUNTLET_HARNESS_RUN_FAILURE_LOST_CHECKPOINTS_H_
 
-#include <cstdint>
 #include <string>
 
 #include "harness/record/record.h"
@@ -27,12 +26,6 @@ LossExplanation ExplainLoss(const Record& record, const Verdict& verdict);
 // step-000000004-g1 was damaged by fault rot; …" if a worker refused to start
 // for that reason; else "". Names the checkpoints that were deleted before.
 std::string ExplainRefusal(const Record& record);
-
-// Returns "the save of step 8 began and was not acknowledged" with the steps
-// after `step` whose saves had begun by `until_ns`, and had neither been
-// acknowledged nor failed by then; "" if there are none.
-std::string PendingSavesText(const Record& record, uint64_t step,
-                             int64_t until_ns);
 
 }  // namespace gauntlet
 

@@ -12,6 +12,7 @@
 #include "harness/oracle/history/fault_traits.h"
 #include "harness/record/checkpoint_loss.h"
 #include "harness/record/fault_occurrence.h"
+#include "harness/run/failure/begun_saves.h"
 #include "harness/run/failure/worker_events.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -152,10 +153,11 @@ std::string MillisecondsText(int64_t ns) {
                      ns < 10'000'000 ? 1 : 0);
 }
 
-// Returns "; the save before took 620 ms"; "" if there was none.
-std::string SaveBeforeText(const Record& record, const RecordEvent& begin) {
+// Returns "; the save before took 620 ms" for the save before that time; "" if
+// there was none.
+std::string SaveBeforeText(const Record& record, int64_t begin_ns) {
   const RecordEvent* const done = NewestUntil(
-      record, RecordKind::kSaveAcknowledged, std::nullopt, begin.t_ns);
+      record, RecordKind::kSaveAcknowledged, std::nullopt, begin_ns);
   if (done == nullptr) return "";
   const RecordEvent* const began =
       NewestUntil(record, RecordKind::kSaveBegin, done->step, done->t_ns);
@@ -185,32 +187,28 @@ std::string DelayText(const Record& record, int64_t from_ns, int64_t until_ns) {
   return fmt::format("; {} delayed it", fmt::join(delays, ", "));
 }
 
-// Describes the newest save of a later step that had begun before the resume
-// and had not been acknowledged; "" if there is none.
+// Describes the save that had begun last before the resume, if it is of a later
+// step and had not been acknowledged; else returns "".
 std::string UnfinishedSaveText(const Record& record, const OldResume& resume) {
-  const RecordEvent* const begin =
-      NewestUntil(record, RecordKind::kSaveBegin, std::nullopt, resume.t_ns);
-  if (begin == nullptr || begin->step <= resume.step) return "";
-  const auto has_ended = [&](RecordKind kind) {
-    const RecordEvent* const end =
-        NewestUntil(record, kind, begin->step, resume.t_ns);
-    return end != nullptr && end->t_ns >= begin->t_ns;
-  };
-  if (has_ended(RecordKind::kSaveAcknowledged)) return "";
-  if (has_ended(RecordKind::kSaveFailed)) {
-    return fmt::format("the save of step {} failed", begin->step);
+  const std::vector<BegunSave> saves = SavesBegunBy(record, resume.t_ns);
+  const auto last = std::ranges::max_element(saves, {}, &BegunSave::begin_ns);
+  if (last == saves.end() || last->step <= resume.step) return "";
+  switch (last->ending) {
+    case SaveEnding::kAcknowledged:
+      return "";
+    case SaveEnding::kFailed:
+      return fmt::format("the save of step {} failed", last->step);
+    case SaveEnding::kPending:
+      break;
   }
-  const RecordEvent* const end = FirstEnd(record, begin->t_ns, resume.t_ns);
-  if (end == nullptr) {
-    return fmt::format("the save of step {} began and was not acknowledged",
-                       begin->step);
-  }
+  const RecordEvent* const end = FirstEnd(record, last->begin_ns, resume.t_ns);
+  if (end == nullptr) return NotAcknowledgedText({&last->step, 1});
   return fmt::format(
       "the save of step {} was still being written when {}, {} after it "
       "began{}{}",
-      begin->step, EndText(*end), MillisecondsText(end->t_ns - begin->t_ns),
-      SaveBeforeText(record, *begin),
-      DelayText(record, begin->t_ns, end->t_ns));
+      last->step, EndText(*end), MillisecondsText(end->t_ns - last->begin_ns),
+      SaveBeforeText(record, last->begin_ns),
+      DelayText(record, last->begin_ns, end->t_ns));
 }
 
 }  // namespace

@@ -1,14 +1,17 @@
 #include "harness/run/failure/old_resume.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace gauntlet {
 namespace {
 
 using K = RecordKind;
+using testing::HasSubstr;
 
 constexpr int64_t kMs = 1'000'000;
 constexpr const char* kEight = "/ckpt/step-000000008-g1";
@@ -132,6 +135,70 @@ TEST(OldResumeTest, FirstEndIsNamed) {
             "slowdisk (slow) delayed it");
 }
 
+TEST(OldResumeTest, PowerLossIsNamedBeforeTheExitsThatItCauses) {
+  Record record = LateSaveRun();
+  record.machine = {{.kind = K::kPowerCut,
+                     .t_ns = record.launchers[0].events[0].t_ns,
+                     .path = "w0.1"}};
+  EXPECT_THAT(CauseOf(record), HasSubstr("when host w0.1 lost power, 575 ms"));
+}
+
+TEST(OldResumeTest, EndOfTheSaveIsDescribed) {
+  Record record = LateSaveRun();
+  RecordEvent& end = record.launchers[0].events[0];
+  end.reason = RecordReason::kExited;
+  end.count = 70;
+  EXPECT_THAT(CauseOf(record), HasSubstr("when worker 2 exited with code 70,"));
+  end.reason = RecordReason::kUnreachable;
+  EXPECT_THAT(CauseOf(record),
+              HasSubstr("when worker 2 could no longer be reached,"));
+  end.reason = RecordReason::kSignal;
+  end.about = kLauncherWorker;
+  EXPECT_THAT(CauseOf(record), HasSubstr("when the launcher was killed,"));
+}
+
+TEST(OldResumeTest, OnlyEndsDuringTheSaveAreNamed) {
+  Record record = LateSaveRun();
+  record.launchers[0].events[0].t_ns = 999 * kMs;
+  record.launchers[0].events[1].t_ns = 2'002 * kMs;
+  EXPECT_EQ(CauseOf(record),
+            "the save of step 12 began and was not acknowledged");
+}
+
+TEST(OldResumeTest, FailedSaveThatBeganAgainIsTheOneThatWasCut) {
+  Record record = LateSaveRun();
+  FirstLife(record).push_back(
+      {.kind = K::kSaveFailed, .t_ns = 1'510 * kMs, .step = 12});
+  FirstLife(record).push_back({.kind = K::kSaveBegin,
+                               .t_ns = 1'570 * kMs,
+                               .step = 12,
+                               .path = kTwelve});
+  EXPECT_EQ(CauseOf(record),
+            "the save of step 12 was still being written when worker 2 was "
+            "killed, 5.0 ms after it began; the save before took 620 ms");
+}
+
+TEST(OldResumeTest, FirstSaveHasNoneBeforeIt) {
+  Record record = LateSaveRun();
+  std::vector<RecordEvent>& events = FirstLife(record);
+  std::erase_if(events,
+                [](const RecordEvent& event) { return event.step == 8; });
+  EXPECT_EQ(CauseOf(record),
+            "the save of step 12 was still being written when worker 2 was "
+            "killed, 575 ms after it began; slowdisk (slow) delayed it");
+}
+
+TEST(OldResumeTest, ColdStartIsExplainedToo) {
+  Record record = LateSaveRun();
+  record.lives[1].events[1] = {
+      .kind = K::kInitialized, .t_ns = 2'001 * kMs, .generation = 2};
+  record.lives[1].events.push_back(
+      {.kind = K::kStep, .t_ns = 2'100 * kMs, .generation = 2, .step = 1});
+  Verdict verdict = Unmet("resumed_from");
+  verdict.facts = {.resumed_from = std::nullopt, .recomputed_steps = 14};
+  EXPECT_EQ(ExplainOldResume(Outline(record), verdict), kLate);
+}
+
 TEST(OldResumeTest, AcknowledgedSaveIsNoCause) {
   Record record = LateSaveRun();
   FirstLife(record).push_back({.kind = K::kSaveAcknowledged,
@@ -167,6 +234,24 @@ TEST(OldResumeTest, DamagedCheckpointIsTheCause) {
        .detail = "rot"});
   EXPECT_EQ(CauseOf(record),
             "model.safetensors of step-000000012-g1 was damaged by fault rot");
+}
+
+TEST(OldResumeTest, DamageAfterTheResumeIsNoCause) {
+  Record record = SavedRun();
+  record.lives[1].events.push_back(
+      {.kind = K::kDamaged,
+       .t_ns = 2'100 * kMs,
+       .path = std::string(kTwelve) + "/model.safetensors",
+       .detail = "rot"});
+  EXPECT_EQ(CauseOf(record), "");
+}
+
+TEST(OldResumeTest, CheckpointOfWhichNothingRemainedIsTheCause) {
+  Record record = SavedRun();
+  record.left.store_listed = true;
+  record.lives[1].events[0].path = kEight;  // the claim takes this one
+  EXPECT_EQ(CauseOf(record),
+            "step-000000012-g1 was acknowledged, but nothing of it remained");
 }
 
 TEST(OldResumeTest, RejectedCheckpointIsTheCause) {
