@@ -1,6 +1,5 @@
 #include "engine/train/loop/training_loop.h"
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <utility>
@@ -31,6 +30,7 @@ TrainingLoop::TrainingLoop(const Parts& parts, const SaveStrategy& saves)
       options_(&parts.options),
       trainer_(&parts.trainer),
       state_(&parts.state),
+      schedule_(parts.options, parts.state.position, parts.trainer.schedule()),
       notices_(parts.world, parts.options.preemption.grace,
                LeavingWith(parts.options, saves)),
       said_(parts.state.position),
@@ -48,14 +48,6 @@ TrainingLoop::TrainingLoop(const Parts& parts, const SaveStrategy& saves)
               .reports = reports_,
               .saves = saves_}) {}
 
-bool TrainingLoop::AtHorizon() const {
-  const Position& position = state_->position;
-  return position.phase_of() == Phase::kInEpoch &&
-         (position.epoch >= options_->horizon.epochs ||
-          (options_->horizon.max_steps &&
-           position.step >= *options_->horizon.max_steps));
-}
-
 void TrainingLoop::Enter(LoopState state) {
   CHECK(MayFollow(loop_state_, state), "not a transition of loop_state.h");
   loop_state_ = state;
@@ -67,19 +59,6 @@ void TrainingLoop::Restore(const LoopCarryover& memory) {
   saves_.SetLastSave(memory.last_save);
   save_need_ = memory.save_need;
   times_ = memory.times;
-}
-
-// Returns the boundary at the position of the state.
-TrainingLoop::Boundary TrainingLoop::BoundaryAtPosition() const {
-  switch (state_->position.phase_of()) {
-    case Phase::kEvaluationDue:
-      return Boundary::kStep;
-    case Phase::kCallbacksDue:
-      return Boundary::kEvaluation;
-    case Phase::kInEpoch:
-      break;
-  }
-  return state_->position.sample == 0 ? Boundary::kEpoch : Boundary::kStep;
 }
 
 Status TrainingLoop::Begin(uint64_t generation) {
@@ -107,14 +86,15 @@ Result<LoopEnd> TrainingLoop::ResumeFromMemory(uint64_t generation,
 // Repeats the work due at the boundary of the state, or postpones it to the end
 // of the execution.
 Status TrainingLoop::RepeatBoundary(FirstSave first_save) {
-  if (SaveDue(BoundaryAtPosition()) || SaveWasDueInExecution()) {
+  if (schedule_.SaveDue(schedule_.AtPosition()) ||
+      schedule_.SaveWasDueInExecution()) {
     agreed_ |= kRequestSave;
   }
-  stop_step_reached_ = StopStepReached();
+  stop_step_reached_ = schedule_.StopStepReached();
   ASSIGN_OR_RETURN(save_need_, saves_.AnySaveNeed(save_need_));
   const bool at_once = save_need_ == SaveNeed::kRequired ||
                        first_save == FirstSave::kImmediately;
-  if (!ExecutionEnds() && !at_once) {
+  if (!schedule_.ExecutionEnds() && !at_once) {
     // Requests made within the execution are lost: a save at its end makes up
     // for one.
     agreed_ |= kRequestSave;
@@ -151,7 +131,7 @@ Status TrainingLoop::RunOperations() {
     RETURN_IF_ERROR(hooks_->TrainBegin(ForHook()));
     RETURN_IF_ERROR(AgreeOnFinish());
   }
-  while (trains() && !AtHorizon()) RETURN_IF_ERROR(RunOperation());
+  while (trains() && !schedule_.AtHorizon()) RETURN_IF_ERROR(RunOperation());
   if (trains()) Enter(LoopState::kFinishing);
   return OkStatus();
 }
@@ -220,7 +200,7 @@ Status TrainingLoop::RunExecution() {
   while (!ends) {
     RETURN_IF_ERROR(RunStep());
     if (!trains()) return OkStatus();
-    ends = ExecutionEnds();
+    ends = schedule_.ExecutionEnds();
     if (ends) RETURN_IF_ERROR(RunDueActions());
     if (hooks_ != nullptr) RETURN_IF_ERROR(hooks_->StepSettled(*state_));
   }
@@ -241,7 +221,7 @@ Status TrainingLoop::RunStep() {
   if (hooks_ != nullptr && state_->position.sample == 0) {
     RETURN_IF_ERROR(hooks_->EpochBegin(ForHook()));
   }
-  const std::array ahead = {Operation::kStep, ExecutionEndsEpoch()
+  const std::array ahead = {Operation::kStep, schedule_.ExecutionEndsEpoch()
                                                   ? Operation::kEvaluation
                                                   : Operation::kStep};
   ASSIGN_OR_RETURN(const StepOutcome outcome,
@@ -264,7 +244,7 @@ Status TrainingLoop::RunStep() {
     RETURN_IF_ERROR(world_->faults.Hit(
         Point::kEpochEnd, {.step = state_->position.step, .epoch = epoch}));
   }
-  NoteDue(Boundary::kStep);
+  NoteDue(LoopBoundary::kStep);
   return OkStatus();
 }
 
@@ -292,7 +272,7 @@ Status TrainingLoop::RunEvaluation() {
   trainer_->times().Lap(TimePart::kEvaluate);
   RETURN_IF_ERROR(EmitState(EventKind::kEvaluated, outcome, epoch));
   watch_.CheckValidation(outcome.loss);
-  NoteDue(Boundary::kEvaluation);
+  NoteDue(LoopBoundary::kEvaluation);
   return RunDueActions();
 }
 
@@ -310,7 +290,7 @@ Status TrainingLoop::EndEpoch() {
     summary_->EpochDone(*state_);
     SaySummaryWarnings();
   }
-  NoteDue(Boundary::kEpoch);
+  NoteDue(LoopBoundary::kEpoch);
   RETURN_IF_ERROR(RunDueActions());
   if (hooks_ == nullptr) return OkStatus();
   RETURN_IF_ERROR(hooks_->EpochSettled(*state_));
@@ -334,88 +314,9 @@ Status TrainingLoop::AgreeOnFinish() {
   return OkStatus();
 }
 
-// Returns true if at most the last evaluation is left. Then a notice does not
-// stop the run, as that would gain nothing: the last step is saved, in case the
-// evaluation exceeds the grace period, and the run finishes.
-bool TrainingLoop::LastStepDone() const {
-  const Position& position = state_->position;
-  const Horizon& horizon = options_->horizon;
-  return AtHorizon() || horizon.max_steps == position.step ||
-         (position.phase_of() != Phase::kInEpoch &&
-          position.epoch + 1 >= horizon.epochs);
-}
-
-// Returns true at the end of an execution, which the end of an epoch and the
-// horizon also are.
-bool TrainingLoop::ExecutionEnds() const {
-  const Position& position = state_->position;
-  return position.step % options_->steps_per_execution == 0 ||
-         position.phase_of() != Phase::kInEpoch || position.sample == 0 ||
-         AtHorizon();
-}
-
-// Returns true if the current execution, or the one about to begin, is the last
-// of its epoch.
-bool TrainingLoop::ExecutionEndsEpoch() const {
-  const Position& position = state_->position;
-  const uint64_t in_execution = options_->steps_per_execution -
-                                position.step % options_->steps_per_execution;
-  return trainer_->schedule().StepsLeft(position.sample) <= in_execution;
-}
-
-// Returns the last step before the execution that contains the state's step.
-// REQUIRES: the state is at the end of a step.
-uint64_t TrainingLoop::StepBeforeExecution() const {
-  const Position& position = state_->position;
-  const RowSchedule& schedule = trainer_->schedule();
-  const uint64_t epoch_began = position.step - schedule.steps_per_epoch() +
-                               schedule.StepsLeft(position.sample);
-  const uint64_t execution_began = (position.step - 1) /
-                                   options_->steps_per_execution *
-                                   options_->steps_per_execution;
-  return std::max(epoch_began, execution_began);
-}
-
-// Returns true iff the step to stop at was in the execution of
-// StepBeforeExecution.
-bool TrainingLoop::StopStepReached() const {
-  return BoundaryAtPosition() == Boundary::kStep &&
-         options_->horizon.stop_at_step > StepBeforeExecution() &&
-         options_->horizon.stop_at_step <= state_->position.step;
-}
-
-// Returns true iff a save was due at a step in the execution of
-// StepBeforeExecution.
-bool TrainingLoop::SaveWasDueInExecution() const {
-  const SaveTrigger& trigger = options_->checkpoint.trigger;
-  if (trigger.unit != SaveUnit::kSteps ||
-      BoundaryAtPosition() != Boundary::kStep) {
-    return false;
-  }
-  const uint64_t last_due =
-      state_->position.step / trigger.every * trigger.every;
-  return last_due > StepBeforeExecution();
-}
-
-bool TrainingLoop::SaveDue(Boundary boundary) const {
-  const SaveTrigger& trigger = options_->checkpoint.trigger;
-  switch (trigger.unit) {
-    case SaveUnit::kSteps:
-      return boundary == Boundary::kStep &&
-             state_->position.step % trigger.every == 0;
-    case SaveUnit::kEpochs:
-      return boundary == Boundary::kEpoch &&
-             state_->position.epoch % trigger.every == 0;
-    case SaveUnit::kSeconds:  // the chief requests it (Requests)
-    case SaveUnit::kNone:
-      return false;
-  }
-  return false;
-}
-
-void TrainingLoop::NoteDue(Boundary boundary) {
-  if (SaveDue(boundary)) agreed_ |= kRequestSave;
-  if (boundary == Boundary::kStep &&
+void TrainingLoop::NoteDue(LoopBoundary boundary) {
+  if (schedule_.SaveDue(boundary)) agreed_ |= kRequestSave;
+  if (boundary == LoopBoundary::kStep &&
       options_->horizon.stop_at_step == state_->position.step) {
     stop_step_reached_ = true;
   }
@@ -437,12 +338,15 @@ Status TrainingLoop::RunDueActions() {
 }
 
 Status TrainingLoop::RunDueRequests() {
+  // Once the last step is done, a stop would gain nothing. The run saves that
+  // step, in case the evaluation exceeds the grace period, and finishes.
   const bool stop_requested = (agreed_ & kRequestStop) != 0;
-  const bool stops = (stop_step_reached_ || stop_requested) && !LastStepDone();
+  const bool stops =
+      (stop_step_reached_ || stop_requested) && !schedule_.LastStepDone();
   bool save = (agreed_ & kRequestSave) != 0;
   if (stops) {
     save = SavesBeforeLeaving();
-  } else if (stop_requested && !AtHorizon()) {
+  } else if (stop_requested && !schedule_.AtHorizon()) {
     save = save || SavesBeforeLeaving();
   }
   agreed_ &= ~kRequestSave;

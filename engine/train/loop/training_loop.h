@@ -11,6 +11,7 @@
 #include "engine/check.h"
 #include "engine/data/dataset.h"
 #include "engine/status.h"
+#include "engine/train/loop/boundary_schedule.h"
 #include "engine/train/loop/finiteness_watch.h"
 #include "engine/train/loop/loop_hooks.h"
 #include "engine/train/loop/loop_reports.h"
@@ -104,9 +105,6 @@ class TrainingLoop {
   }
 
  private:
-  // The operation that has just ended.
-  enum class Boundary { kStep, kEvaluation, kEpoch };
-
   void CheckIsNew() const {
     CHECK(loop_state_ == LoopState::kNew, "the loop runs already");
   }
@@ -120,17 +118,8 @@ class TrainingLoop {
   Status Finish();
   // Ends training if a save has found a state that is not finite.
   void EndOnNonFiniteSave();
-  Boundary BoundaryAtPosition() const;
   TrainState& ForHook();
   Status AgreeOnFinish();
-  bool AtHorizon() const;
-  bool LastStepDone() const;
-  bool ExecutionEnds() const;
-  bool ExecutionEndsEpoch() const;
-  uint64_t StepBeforeExecution() const;
-  bool StopStepReached() const;
-  bool SaveWasDueInExecution() const;
-  bool SaveDue(Boundary boundary) const;
   bool SavesBeforeLeaving() const;
   uint32_t Requests(std::span<const Operation> ahead);
   Status RunOperation();
@@ -141,7 +130,7 @@ class TrainingLoop {
   Status EndEpoch();
   // Adds the saves and stops that are due after an operation to those that the
   // workers agreed on.
-  void NoteDue(Boundary boundary);
+  void NoteDue(LoopBoundary boundary);
   // Records the requests of all workers, as an exchange returned them.
   void OnRequestsAgreed(uint32_t requests);
   // Makes the save and the stop that are due now.
@@ -156,6 +145,7 @@ class TrainingLoop {
   const TrainOptions* options_;
   Trainer* trainer_;
   TrainState* state_;
+  BoundarySchedule schedule_;
   RunSummary* summary_ = nullptr;
   LoopHooks* hooks_ = nullptr;
   LoopState loop_state_ = LoopState::kNew;

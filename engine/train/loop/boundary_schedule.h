@@ -1,0 +1,63 @@
+// Decides from the position of a state what ends there and what is due.
+#ifndef GAUNTLET_ENGINE_TRAIN_LOOP_BOUNDARY_SCHEDULE_H_
+#define GAUNTLET_ENGINE_TRAIN_LOOP_BOUNDARY_SCHEDULE_H_
+
+#include <cstdint>
+
+#include "engine/data/row_schedule.h"
+#include "engine/train/options.h"
+#include "engine/train/state/train_state.h"
+
+namespace gauntlet {
+
+// Kind of a boundary: the operation that has just ended.
+enum class LoopBoundary : uint8_t { kStep, kEvaluation, kEpoch };
+
+// An execution is the series of steps between two boundaries at which workers
+// save or stop (TrainOptions::steps_per_execution).
+class BoundarySchedule {
+ public:
+  // The referenced objects outlive the schedule, which always uses their
+  // current values.
+  BoundarySchedule(const TrainOptions& options, const Position& position,
+                   const RowSchedule& rows)
+      : options_(options), position_(position), rows_(rows) {}
+
+  // Returns the boundary at the position.
+  LoopBoundary AtPosition() const;
+  // Returns true iff the job is complete.
+  bool AtHorizon() const;
+  // Returns true iff at most the last evaluation is left.
+  bool LastStepDone() const;
+
+  // Returns true iff an execution ends at the position. The end of an epoch and
+  // the horizon end one, too.
+  bool ExecutionEnds() const;
+  // Returns true iff the current execution, or the one about to begin, is the
+  // last of its epoch.
+  bool ExecutionEndsEpoch() const;
+
+  // Returns true iff the options require a save at this boundary.
+  bool SaveDue(LoopBoundary boundary) const;
+
+  // The functions below are about the execution that contains the step of the
+  // position. They return false unless the position is at the end of a step.
+
+  // Returns true iff a save was due at one of its steps, up to this one.
+  bool SaveWasDueInExecution() const;
+  // Returns true iff the step to stop at is one of its steps, up to this one.
+  bool StopStepReached() const;
+
+ private:
+  // Returns the last step before the execution. REQUIRES: the position is at
+  // the end of a step.
+  uint64_t StepBeforeExecution() const;
+
+  const TrainOptions& options_;
+  const Position& position_;
+  const RowSchedule& rows_;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_TRAIN_LOOP_BOUNDARY_SCHEDULE_H_
