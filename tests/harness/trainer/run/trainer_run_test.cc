@@ -191,6 +191,25 @@ TEST_F(PlainRunTest, CommandThatDoesNotExistIsOneLine) {
             "no-such-program: command not found in PATH");
 }
 
+// The process of the run fails to write the end: /dev/full has no space left.
+TEST_F(PlainRunTest, DiskTooFullForTheEndSaysWhereToFreeSpace) {
+  std::filesystem::create_symlink("/dev/full", Path("run/end.json"));
+  const auto end = Run(Plain("exit 0"));
+  ASSERT_FALSE(end.ok());
+  EXPECT_EQ(end.status().code(), Code::kResourceExhausted);
+  EXPECT_EQ(end.status().message(), "no space left in " + Path("run") +
+                                        ": free space, or use --out DIR");
+}
+
+TEST_F(PlainRunTest, OtherErrorOfWritingTheEndIsReportedAsItIs) {
+  std::filesystem::create_symlink(Path("none/end"), Path("run/end.json"));
+  const auto end = Run(Plain("exit 0"));
+  ASSERT_FALSE(end.ok());
+  EXPECT_EQ(end.status().code(), Code::kIoError);
+  EXPECT_THAT(end.status().message(),
+              HasSubstr("ended with 1 and no result: gauntlet trainer-run: "));
+}
+
 TEST_F(PlainRunTest, InterruptionEndsTheProgram) {
   const TrainerRun run = Plain("echo $$ > $OUT/pid; sleep 1000");
   const auto has_begun = [this] {
