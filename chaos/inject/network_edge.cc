@@ -246,9 +246,9 @@ bool NetworkEdge::BringNext(EdgeLine& line) {
   return false;
 }
 
-// Returns true if the line needs a reader now, and marks it as having one. A
-// receiver that already waits in the base goes first, as there is only one at a
-// time.
+// Returns true if the caller must start a reader of the line, which is marked
+// as having one. Only one task can receive at a time, so no reader is needed
+// while a receiver waits in the base.
 bool NetworkEdge::TakeReadersPlace(EdgeLine& line) {
   if (line.has_reader || line.receiving > 0 || line.closed || line.broken ||
       ending_ || !troubles_.Any(LinkWay::kIn, clock_.Now())) {
@@ -294,7 +294,7 @@ void NetworkEdge::PutCopy(EdgeLine& line, const Frame& frame) {
   line.incoming.push_back({.due = line.last_in, .frame = frame});
 }
 
-// Queues the frame, or the error, with its lateness from now on.
+// Queues the frame or the error, with the lateness that faults give it.
 void NetworkEdge::Keep(EdgeLine& line, Result<Frame>&& came) {
   const Time now = clock_.Now();
   line.last_in =

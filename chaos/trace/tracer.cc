@@ -299,8 +299,8 @@ class Tracer {
   }
 
   void OnFileCall(TracedThread& thread, const SystemCall& call) {
-    // An ordered call cannot wait for another thread, so holding is short, even
-    // for a child of vfork.
+    // Holds the thread until the ordered call ends. That is soon, as an ordered
+    // call never waits for another thread.
     if (threads_.IsAnyInOrderedCall()) {
       thread.state = ThreadState::kHeld;
       held_.push_back(thread.id);

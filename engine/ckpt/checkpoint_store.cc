@@ -132,7 +132,8 @@ Result<Claim> CheckpointStore::ClaimGeneration(const std::string& job_json,
                    RecordParent(*world_, options, generation, job_json));
   record_ = recorded.record;
   lineage_ = recorded.lineage;
-  // Workers that hold a state usually load none.
+  // A worker that holds a state in memory rarely loads one, so the verified
+  // checkpoint would only occupy memory.
   if (memory == StateInMemory::kNone) {
     verified_parent_ = std::exchange(recorded.choice.verified, std::nullopt);
   }

@@ -1,5 +1,6 @@
-// Argument checks shared by all implementations of Kernels: sizes must match
-// (CHECK); the arguments become plain values.
+// Argument checks that all implementations of Kernels share. The functions
+// CHECK that the sizes of arrays match. Those that return a value convert spans
+// to the pointers and counts that instruction-set code takes (isa_kernels.h).
 #ifndef GAUNTLET_ENGINE_MATH_OPERATION_SIZES_H_
 #define GAUNTLET_ENGINE_MATH_OPERATION_SIZES_H_
 

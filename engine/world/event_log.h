@@ -154,10 +154,10 @@ enum class Reason : uint8_t {
   kKeptForGood,
 };
 
-// Returns the reason for which a worker that ends, or leaves a generation, with
-// that error cannot continue. kNone for kOk.
+// Returns the reason to record for a worker that ends, or leaves a generation,
+// because of an error with this code; kNone for kOk.
 Reason ReasonOf(Code code);
-// Returns the reason for which a wait for another rank failed.
+// Returns the reason to record for a failed wait for another rank.
 Reason ReasonOfWait(const Status& status);
 
 // Returns "closed", "restarts_used_up" …: the names in event files.

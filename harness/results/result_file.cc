@@ -35,8 +35,8 @@ bool MatchesAny(const std::vector<std::string>& patterns,
 // Returns the folder with a trailing slash.
 std::string PrefixOf(const fs::path& folder) { return folder / ""; }
 
-// Returns the format that the suffix leads users to expect, for files whose
-// content has another one.
+// Returns the format that users expect for this suffix; "" if it suggests none.
+// Used in the note on a file whose content has another format.
 std::string_view ExpectedBySuffix(std::string_view name) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 8>
       kSuffixes = {{{".npy", "a .npy array"},

@@ -46,10 +46,11 @@ struct SuiteOptions {
   std::function<Explanation(const Case&, const Record&, References&)> explain;
   // Runs a case with a trainer; null: such a case is an error.
   std::function<CaseOutcome(const Case&, const CasePlace&)> run_trainer;
-  // Limit of calls to `explain`. Later failures name the command to run.
+  // Maximum number of calls to `explain`. Later failures name a command that
+  // explains them.
   int explain_most = 20;
-  // A case of the real world that failed or is inconclusive is repeated until
-  // it passes, at most so many times. JoinTries makes one result of the tries.
+  // Maximum number of times that a real case which failed or is inconclusive is
+  // repeated, until it passes. JoinTries merges the tries into one result.
   int retries = 0;
   FlakyVerdict flaky = FlakyVerdict::kFails;
 };

@@ -12,16 +12,17 @@
 
 namespace gauntlet {
 
-// Returns the time without an event from any worker that counts as a hang:
-// timeout.hang; else the time that the engine may take to detect that a step or
-// a planned fault hangs, plus a margin, but at least 15 s.
+// Returns the time without an event from any worker after which the run counts
+// as hanging. That is timeout.hang of the case. By default, it is the time that
+// the engine may take to detect that a step or a planned fault hangs, plus a
+// margin, but at least 15 s.
 Duration HangLimitOf(const Case& one);
-// Returns timeout.total; else a minute above the hang limit, but at least 120
-// s.
+// Returns the maximum duration of the run: timeout.total of the case. By
+// default, it is a minute above the hang limit, but at least 120 s.
 Duration TotalLimitOf(const Case& one);
 
-// Reports limits of the file that a hang in the plan certainly exceeds.
-// `place`: that of the hang limit, or another one for the error.
+// Reports an error if the case sets a limit that a planned hang is certain to
+// exceed. `place`: of the hang limit, or else of the case.
 void CheckTimeLimits(const Case& one, Place place, Diagnostics& diagnostics);
 
 }  // namespace gauntlet

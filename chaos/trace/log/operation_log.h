@@ -64,8 +64,9 @@ class OperationLog {
   uint64_t AddFile(const FileIdentity& identity);
   void SetStartTime(int64_t unix_nanoseconds);
 
-  // Appends at most `length` bytes from `at` of the source to the bytes.
-  // kResourceExhausted: over the limit, or the disk is full.
+  // Copies at most `length` bytes, from offset `at` of the source on, to the
+  // end of the log's bytes. kResourceExhausted: over the limit, or the disk is
+  // full.
   Result<ByteExtent> AppendBytes(const ByteReader& source, uint64_t at,
                                  uint64_t length);
   // Returns kResourceExhausted if `more` bytes would exceed the limit.
@@ -79,8 +80,8 @@ class OperationLog {
   // Passes the extent to the sink in pieces of at most 1 MiB. kDataLoss: the
   // bytes are truncated or changed.
   Status ReadBytes(const ByteExtent& extent, const ByteSink& sink) const;
-  // ReadPart fills the buffer with the bytes from `offset` on; CopyPart copies
-  // bytes into a file. Neither checks digests. kDataLoss: the bytes are
+  // ReadPart fills `into` with the bytes from `offset` on. CopyPart copies them
+  // to offset `at` of a file. Neither checks digests. kDataLoss: the bytes are
   // truncated.
   Status ReadPart(uint64_t offset, std::span<std::byte> into) const;
   Status CopyPart(uint64_t offset, uint64_t length, int file,

@@ -15,7 +15,7 @@ constexpr std::string_view kOptimizer =
     "the preset has an optimizer; job: {optimizer: {name: adam}} in a file for "
     "--job replaces it";
 
-// If entries have the same name, the first one whose option the command has
+// A name may have several entries. The first one whose option the command has
 // applies.
 constexpr std::array kSynonyms = {
     // Job options.

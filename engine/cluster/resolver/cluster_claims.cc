@@ -53,8 +53,8 @@ class ClaimReader {
     return told;
   }
 
-  // Reads an id of Slurm: 32 bits. Ids of a federation's jobs, and of steps
-  // that srun did not create, use the upper half.
+  // Reads an id of Slurm, of at most kMaxId. Ids of jobs of a federation, and
+  // of steps that srun did not create, exceed INT32_MAX.
   Result<std::optional<uint64_t>> Id(std::string_view name) {
     const auto text = FindVariable(environment_, name);
     if (!text) return std::optional<uint64_t>();

@@ -38,15 +38,14 @@ struct LauncherOptions {
   // ended sooner than this pause and made no new step.
   Duration backoff = std::chrono::milliseconds(100);
   Duration max_backoff = std::chrono::seconds(10);
-  // Time for the other workers to detect a loss and exit before they are
-  // killed.
+  // Time for the other workers to detect a loss and exit. Then they are killed.
   Duration survivors_grace = std::chrono::milliseconds(500);
-  // As survivors_grace, if workers rejoin: a worker within a long step holds a
-  // state that would otherwise be recomputed (RegroupGraceOf). A worker without
-  // a heartbeat still gets only survivors_grace.
+  // With kRejoin, the time for the other workers to detect a loss and rejoin
+  // (RegroupGraceOf). It is longer, as a killed worker's steps are recomputed.
+  // A worker without a heartbeat gets only survivors_grace.
   Duration regroup_grace = std::chrono::milliseconds(500);
-  // Time from the chief's start to its first report, which follows once its
-  // data is loaded. Each later report sets the limit for the next one.
+  // Maximum time from the chief's start to its first report, which it sends
+  // when its data is loaded. Each report sets the limit for the next one.
   Duration start_timeout = std::chrono::minutes(10);
   // Time for workers to save and exit after a preemption notice.
   Duration stop_grace = std::chrono::seconds(30);

@@ -1,5 +1,4 @@
-// A worker that has exited before the end of the job, as its launcher observed
-// it.
+// Losses of workers, as their launcher observed them.
 #ifndef GAUNTLET_ENGINE_TRAIN_LAUNCHER_WORKER_LOSS_H_
 #define GAUNTLET_ENGINE_TRAIN_LAUNCHER_WORKER_LOSS_H_
 
@@ -10,21 +9,22 @@
 
 namespace gauntlet {
 
+// A worker that exited before the end of the job.
 struct Loss {
   int worker = 0;
   WorkerExited exited;
-  std::string failure;  // its own report, if any
+  std::string failure;  // error that the worker reported; "": none
   bool killed_by_launcher = false;
-  // Its own device failed: for the others, this equals its death.
+  // The worker reported that its device failed, which counts as its death.
   bool own_device_failed = false;
 };
 
-// Returns true if the worker died, rather than exited with one of
+// Returns true iff the worker died: it did not exit with one of
 // AllWorkerExits().
 bool Died(const WorkerExited& exited);
 
-// Returns true if the worker died or lost its device, rather than left because
-// of other workers.
+// Returns true iff the worker died or its device failed. Other workers exit
+// because of such a loss.
 bool FailedItself(const Loss& loss);
 
 // Returns a description like "worker 1 was killed by signal 9".
@@ -35,10 +35,10 @@ std::string Describe(const Loss& loss);
 // REQUIRES: at least one loss.
 std::string DescribeAll(std::span<const Loss> losses);
 
-// Returns the loss that caused the others: the first worker that died or lost
-// its device without being killed by the launcher, else the only one that the
-// launcher killed because it did not exit with the others; null if there is
-// none.
+// Returns the loss that caused the others. That is the first worker whose
+// device failed, or that died without being killed by the launcher. If there is
+// none, it is the worker that the launcher killed because it did not exit with
+// the others. Returns null if the launcher killed none, or several.
 const Loss* CulpritOf(std::span<const Loss> losses);
 
 }  // namespace gauntlet

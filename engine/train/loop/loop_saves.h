@@ -54,7 +54,7 @@ struct SaveStrategy {
   AsyncSave* async = nullptr;
 };
 
-// Report of a save that the state of that step has values that are not finite.
+// A non-finite tensor that a save found in the state of that step.
 struct NotFiniteSave {
   uint64_t step = 0;
   std::string tensor;
@@ -97,16 +97,17 @@ class LoopSaves {
   Status SaveDue();
   // As SaveDue, but always synchronous: there may be no time for another save.
   Status SaveAtOnce();
-  // Make the last save, at a stop or at the end of training. They return Ok
-  // even if all tries fail (LastTries): unsaved() is then the error.
+  // These two make the last save, at a stop and at the end of training. They
+  // return Ok even if all tries fail (LastTries); then unsaved() is the error.
   Status SaveForTheStop(StopCause cause);
   Status SaveTheEnd();
   // Reason why the last state is not saved; Ok if it is, or if no last save was
   // made.
   const Status& unsaved() const { return unsaved_; }
 
-  // Returns what a save has found since the last call, if anything. With
-  // OnNotFinite::kStop that state was not saved, which is no error.
+  // Returns the non-finite tensor that a save has found since the last call;
+  // nullopt: none. With OnNotFinite::kStop the save was rejected, which is no
+  // error.
   std::optional<NotFiniteSave> TakeNotFinite() {
     return std::exchange(not_finite_, std::nullopt);
   }

@@ -23,19 +23,19 @@ struct ReplayTarget {
 // of:
 //   - a scenario file: each of its cases;
 //   - a record.jsonl, or the folder of a case in a run;
-//   - RUN or RUN/CASE: `latest` or a unique prefix of a run's name, and a
-//   unique
-//     prefix of a case's name. The run of an exploration yields its findings.
+//   - RUN or RUN/CASE. RUN is `latest` or a unique prefix of a run's name, CASE
+//     a unique prefix of a case's name. An exploration yields its findings.
+//
 // kNotFound lists similar names; kInvalidArgument: the files are invalid. If a
 // scenario does not load, `errors` has all its errors, one per line.
 Result<std::vector<ReplayTarget>> FindReplayTargets(
     const ReplayCommand& command, std::string& errors);
 
-// Returns the file of a finding that is named by its id ("weak-save-17-3-0.2")
-// or by a prefix of its file's name ("finding-002"): from the newest run that
-// has one, or from RUN for "RUN/finding-002". Returns "" if the text is not
-// such a name, or no run has the finding. kInvalidArgument: several findings of
-// the run have this prefix.
+// Returns the file of a finding. The command names it by its id
+// ("weak-save-17-3-0.2") or by a prefix of its file's name ("finding-002"); the
+// newest run that has one is used, or RUN for "RUN/finding-002". Returns "" if
+// the text is not such a name, or no run has the finding. kInvalidArgument:
+// several findings of the run have this prefix.
 Result<std::string> FindFindingFile(const ReplayCommand& command);
 
 }  // namespace gauntlet

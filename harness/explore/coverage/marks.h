@@ -1,5 +1,6 @@
-// Coverage goals: rare situations that an exploration must reach now and then.
-// Without them its result shows less than it seems to ("sometimes" assertions).
+// Coverage goals: rare situations that an exploration must reach now and then
+// ("sometimes" assertions). An exploration that misses them has tested less
+// than its number of cases suggests.
 //
 // Each goal is a row of one table in marks.cc: a name, a description, and a
 // predicate over the outline of a run.

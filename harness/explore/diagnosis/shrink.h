@@ -1,11 +1,11 @@
-// Shrinks a plan that breaks something: makes it as small and as plain as
-// possible while it breaks the same thing.
+// Shrinks a plan that shows a violation: finds the smallest and simplest plan
+// that still shows it.
 //
-// First the fewest faults (delta debugging: Zeller and Hildebrandt, Simplifying
-// and Isolating Failure-Inducing Input, 2002), then for each that is left the
-// simplest kind, place and parameters. Each candidate is tried; what does not
-// break the same thing is dropped. Without the limit of time, equal input gives
-// an equal result.
+// The search first removes faults (delta debugging: Zeller and Hildebrandt,
+// Simplifying and Isolating Failure-Inducing Input, 2002). Then it gives each
+// remaining fault the simplest kind, place and parameters. Each candidate is
+// run, and kept only if it shows the violation. Without a limit of time, equal
+// input gives an equal result.
 #ifndef GAUNTLET_HARNESS_EXPLORE_DIAGNOSIS_SHRINK_H_
 #define GAUNTLET_HARNESS_EXPLORE_DIAGNOSIS_SHRINK_H_
 
@@ -20,7 +20,7 @@
 
 namespace gauntlet {
 
-// One thing that a trial breaks.
+// A check that a trial failed.
 struct Violation {
   std::string invariant;  // "trajectory"
   std::string name;       // name of the finding: "step-digest"
@@ -76,9 +76,8 @@ struct Shrunk {
   bool finished = true;
 };
 
-// As ShrinkPlan, by running the plans: each plan that is kept shows
-// options.violation. REQUIRES: `trial` is a run of `plan` and shows that
-// violation.
+// Returns the smallest plan whose run shows options.violation. REQUIRES:
+// `trial` is a run of `plan` and shows the violation.
 Shrunk Shrink(PlanRunner& runner, const FaultPlan& plan, const PlanRun& trial,
               const ShrinkOptions& options = {});
 

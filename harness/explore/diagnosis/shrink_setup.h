@@ -1,5 +1,5 @@
-// Shrinks the job and the cluster around a shrunken plan while the plan breaks
-// the same thing.
+// Shrinks the job and the cluster of a shrunken plan as long as the plan still
+// shows its violation.
 #ifndef GAUNTLET_HARNESS_EXPLORE_DIAGNOSIS_SHRINK_SETUP_H_
 #define GAUNTLET_HARNESS_EXPLORE_DIAGNOSIS_SHRINK_SETUP_H_
 
@@ -19,11 +19,11 @@ struct ShrunkSetup {
   bool finished = true;  // no limit was reached: every candidate was tried
 };
 
-// Returns the set-up with the fewest workers, then the fewest epochs, then the
-// fewest steps in which the plan shows options.violation. If a scenario can
-// express `setup`, one can express the result. Of the job, only the horizon
-// changes. Each try makes a reference run too, so there are only about a dozen,
-// within the options' limits. REQUIRES: options.violation has a value.
+// Returns the smallest set-up in which the plan shows options.violation. It
+// first reduces the number of workers, then epochs, then steps. Nothing else of
+// the job changes. If a scenario can express `setup`, one can express the
+// result. Each try also makes a reference run, so there are only about a dozen
+// tries, within the options' limits. REQUIRES: options.violation has a value.
 ShrunkSetup ShrinkSetup(const Case& setup, const FaultPlan& plan,
                         References& references, const ShrinkOptions& options);
 

@@ -19,26 +19,35 @@ struct ExploreCase {
   uint64_t number = 0;  // from 0 on, in the order of the exploration
   size_t setup = 0;     // index in SetupsOf(base)
   FaultPlan plan;
-  // False: another shard counts the case. This shard runs it too, because later
-  // cases depend on its result.
+  // True if this shard counts the case. It also runs cases of other shards on
+  // whose results its later cases depend.
   bool counts = true;
 };
 
-// Sets the number of workers to a smaller one, and lowers the membership's
-// bounds to it.
+// Reduces the number of workers, and lowers the bounds of the membership to it.
 void SetWorkers(int workers, ClusterSetup& cluster);
 
-// Returns the base without its faults, then its variations. First those with
-// the same trajectory: other numbers of kept checkpoints and of workers,
-// checkpoints that are deleted at the end, workers on separate hosts, where
-// stale workers occur, and workers that rejoin and may scale down. Then other
-// jobs, saves that coincide with the ends of epochs, a grace period in which
-// training continues, launches that differ (one that stops at a step, each
-// longer than the one before, one with a changed job, which is refused), no
-// checkpoint directory, and curves with an export. A base with values that are
-// not finite, launches or a warm start has only the former. All set-ups have
-// short limits, so that a hang shows long before the run's own limit, and
-// restarts for many faults even if the base has none: OverridesOf lists these.
+// Returns the base without its faults, then variations of it.
+//
+// Variations that train the base's trajectory come first:
+// - another number of kept checkpoints, or of workers
+// - checkpoints are deleted at the end
+// - workers are on separate hosts, where stale workers occur
+// - workers rejoin, and the job may scale down
+//
+// The others follow, unless the base has non-finite values, launches or a warm
+// start:
+// - another job
+// - saves at the ends of epochs
+// - a grace period in which training continues
+// - launches that differ: one stops at a step, each is longer than the one
+//   before, or one has a changed job, which is refused
+// - no checkpoint directory
+// - event files and an exported model
+//
+// All set-ups have limits so short that a hang is detected long before the
+// run's own limit, and enough restarts for many faults: OverridesOf lists
+// these.
 std::vector<Case> SetupsOf(const Case& base);
 
 // Returns how the set-up differs from the base in what SetupsOf varies: "as it

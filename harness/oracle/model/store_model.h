@@ -197,13 +197,14 @@ class StoreModel {
   uint64_t tries_ = 0;  // attempts to claim
   bool is_used_ = false;
   bool is_any_acknowledged_ = false;  // a checkpoint, since the last deletion
-  // Number of claims when a lying disk last lost power.
+  // Number of claims at the last power loss of a lying disk.
   size_t forgotten_ = 0;
-  // Number of claims at that time, or at the end of the last deletion.
+  // Number of claims at the last power loss of a lying disk or at the end of
+  // the last deletion, whichever is later.
   size_t unsettled_ = 0;
-  std::set<Emitter> deleters_;  // processes that delete all checkpoints
+  std::set<Emitter> deleters_;  // processes that are deleting all checkpoints
   Disturbances hold_ups_;       // faults that may delay a result
-  // Generations whose claim is damaged: the lineage cannot be read from it.
+  // Generations whose claim is damaged, so that it shows no lineage.
   std::set<uint64_t> damaged_claims_;
   // True if processes of older claims may have changed the directory since the
   // newest claim.

@@ -50,8 +50,9 @@ bool EndsInUuid(std::string_view text) {
   });
 }
 
-// Returns true iff a word of a language, or one with a number at its end, would
-// not look like this.
+// Returns true iff the text has a letter after a digit, or an upper-case letter
+// after a lower-case one. Words of a language do not, even with a number at
+// their end.
 bool LooksRandom(std::string_view text) {
   for (size_t i = 1; i < text.size(); ++i) {
     const char before = text[i - 1];
