@@ -7,7 +7,9 @@
 #include "engine/job/layer_kinds.h"
 #include "engine/model/model.h"
 #include "engine/text/units.h"
+#include "harness/scenario/format/keys.h"
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace gauntlet {
 namespace {
@@ -33,6 +35,33 @@ void ReadLayerFields(const MapReader& map, LayerSpec& layer) {
   }
 }
 
+// Returns the names of the layer kinds that have the field.
+std::vector<std::string_view> KindsWith(std::string_view field) {
+  std::vector<std::string_view> kinds;
+  for (const LayerKindInfo& info : AllLayerKinds()) {
+    if (std::ranges::find(info.fields, field, &LayerField::name) !=
+        info.fields.end()) {
+      kinds.push_back(info.name);
+    }
+  }
+  return kinds;
+}
+
+// Reports fields that only layers of other kinds have.
+void CheckLayerFields(const MapReader& map, LayerKind kind) {
+  const LayerKindInfo& own = InfoOf(kind);
+  for (const std::string& key : KeysOf("job.layers")) {
+    const std::vector<std::string_view> kinds = KindsWith(key);
+    if (kinds.empty() || map.Find(key) == nullptr ||
+        std::ranges::find(kinds, own.name) != kinds.end()) {
+      continue;
+    }
+    map.Error(map.PlaceOf(key),
+              fmt::format("a {} layer has no `{}`", own.name, key),
+              fmt::format("`{}` is for {}", key, fmt::join(kinds, ", ")));
+  }
+}
+
 void ReadLayers(const MapReader& job, const Diagnostics& diagnostics,
                 std::vector<LayerSpec>& out) {
   constexpr size_t kMost = 64;
@@ -44,7 +73,8 @@ void ReadLayers(const MapReader& job, const Diagnostics& diagnostics,
     if (map.Find("kind") == nullptr) {
       map.Error(map.PlaceOf("kind"), "expected a `kind` of layer");
     }
-    map.Choice("kind", layer.kind);
+    if (!map.Choice("kind", layer.kind)) continue;
+    CheckLayerFields(map, layer.kind);
     ReadLayerFields(map, layer);
   }
   if (diagnostics.size() == errors) out = std::move(layers);

@@ -655,6 +655,11 @@ TEST(BadFilesTest, WhatIsWrongInAListOfAJobIsPointedAt) {
        "s.yaml:3:17: error: unknown key 'unit' in 'job.layers'"},
       {"{layers: [{units: 3}]}",
        "s.yaml:3:16: error: expected a `kind` of layer"},
+      {"{layers: [{kind: flatten}, {kind: relu, units: 3}, {kind: dense, "
+       "units: 10}]}",
+       "s.yaml:3:53: error: a relu layer has no `units`"},
+      {"{layers: [{kind: flatten}, {kind: dense, rate: 0.5, units: 10}]}",
+       "s.yaml:3:53: error: a dense layer has no `rate`"},
       {"{layers: [{kind: dense, units: 10}]}",
        "s.yaml:3:6: error: job: model.layers[0].kind: expected flatten or "
        "conv2d as the first layer"},
@@ -684,6 +689,17 @@ TEST(BadFilesTest, WhatIsWrongInAListOfAJobIsPointedAt) {
                  "\nexpect: {outcome: completes}\n");
     EXPECT_EQ(errors.substr(0, errors.find('\n')), error) << errors;
   }
+}
+
+TEST(BadFilesTest, FieldOfAnotherLayerKind_SaysWhichKindHasIt) {
+  EXPECT_EQ(ErrorsOf("schema: gauntlet/v2\nname: a\njob:\n  layers:\n"
+                     "    - {kind: flatten}\n"
+                     "    - {kind: relu, units: 3}\n"
+                     "    - {kind: dense, units: 10}\n"
+                     "expect: {outcome: completes}\n"),
+            "s.yaml:6:27: error: a relu layer has no `units`\n"
+            "  6 |     - {kind: relu, units: 3}\n"
+            "    |                           ^ `units` is for dense\n");
 }
 
 TEST(BadFilesTest, AllErrorsOfAFileAreSaidInItsOrder) {
