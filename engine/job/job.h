@@ -6,6 +6,7 @@
 #ifndef GAUNTLET_ENGINE_JOB_JOB_H_
 #define GAUNTLET_ENGINE_JOB_JOB_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -130,6 +131,15 @@ struct StartSpec {
 
 // Maximum number of replicas of a job, and so of workers of a cluster.
 inline constexpr int kMaxReplicas = 4096;
+
+// Bounds of a job's other numbers. Validate, scenarios and flags share them.
+inline constexpr size_t kMaxLayers = 64;
+inline constexpr uint64_t kMaxUpdates = uint64_t{1} << 53;  // of a schedule
+inline constexpr int kMaxBatch = 65536;
+inline constexpr int kMaxAccumulate = 65536;
+inline constexpr int kMaxClasses = 256;  // a label is a byte
+// Maximum number of samples of a data set, and of steps of an epoch.
+inline constexpr int kMaxSamples = 10'000'000;
 
 struct JobSpec {
   ModelSpec model;

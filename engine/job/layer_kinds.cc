@@ -7,14 +7,27 @@
 namespace gauntlet {
 namespace {
 
-constexpr LayerField kDense[] = {
-    {.name = "units", .count = &LayerSpec::units, .high = 65536}};
-constexpr LayerField kDropout[] = {{.name = "rate", .share = &LayerSpec::rate}};
+constexpr LayerField kDense[] = {{.name = "units",
+                                  .doc = "number of outputs",
+                                  .count = &LayerSpec::units,
+                                  .high = 65536}};
+constexpr LayerField kDropout[] = {
+    {.name = "rate",
+     .doc = "fraction of the inputs that is set to zero",
+     .share = &LayerSpec::rate}};
 constexpr LayerField kConv2D[] = {
-    {.name = "filters", .count = &LayerSpec::filters, .high = 4096},
-    {.name = "kernel", .count = &LayerSpec::kernel, .high = 64}};
+    {.name = "filters",
+     .doc = "number of output channels",
+     .count = &LayerSpec::filters,
+     .high = 4096},
+    {.name = "kernel",
+     .doc = "width and height of the kernel in pixels",
+     .count = &LayerSpec::kernel,
+     .high = 64}};
 constexpr LayerField kCenter[] = {
-    {.name = "momentum", .share = &LayerSpec::momentum}};
+    {.name = "momentum",
+     .doc = "fraction of a replica's moving mean that is kept in each step",
+     .share = &LayerSpec::momentum}};
 
 constexpr LayerKindInfo kKinds[] = {
     {LayerKind::kFlatten, "flatten", {}},

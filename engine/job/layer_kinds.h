@@ -13,6 +13,7 @@ namespace gauntlet {
 // A field of LayerSpec that a kind of layer uses: a count or a share.
 struct LayerField {
   std::string_view name;              // "units"
+  std::string_view doc;               // one line, without the kind
   int LayerSpec::*count = nullptr;    // from 1 to `high`
   int high = 0;                       // of a count
   float LayerSpec::*share = nullptr;  // in [0, 1)

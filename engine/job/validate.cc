@@ -9,13 +9,7 @@
 namespace gauntlet {
 namespace {
 
-constexpr size_t kMaxLayers = 64;
-constexpr int kMaxBatch = 65536;
-constexpr int kMaxSamples = 10'000'000;
-constexpr int kMaxClasses = 256;  // a label is a byte
-constexpr int kMaxAccumulate = 65536;
 constexpr int kMaxPieces = 1000;
-constexpr uint64_t kMaxUpdates = uint64_t{1} << 53;
 constexpr float kMaxLearningRate = 1000.0f;
 
 Status CheckInt(std::string_view field, int64_t value, int64_t low,

@@ -29,7 +29,6 @@ constexpr std::array kSizeUnits = {
     Unit{"MiB", uint64_t{1} << 20},
     Unit{"GiB", uint64_t{1} << 30},
 };
-constexpr uint64_t kMaxDurationNs = 24 * 3'600'000'000'000;
 constexpr uint64_t kMaxSize = uint64_t{1} << 50;
 
 // Parses "12.5" directly followed by a unit, into a whole number of the
@@ -54,7 +53,8 @@ std::optional<uint64_t> ParseWithUnit(std::string_view text,
 }  // namespace
 
 std::optional<Duration> ParseDuration(std::string_view text) {
-  const auto ns = ParseWithUnit(text, kDurationUnits, kMaxDurationNs);
+  const auto ns = ParseWithUnit(
+      text, kDurationUnits, static_cast<uint64_t>(kLongestDuration.count()));
   if (!ns) return std::nullopt;
   return Duration(static_cast<int64_t>(*ns));
 }

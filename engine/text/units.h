@@ -11,8 +11,11 @@
 
 namespace gauntlet {
 
-// Parses "200ms", "1s", "1.5s", "2m" or "1h"; also us and ns. At most 24 hours.
-// Requires a unit, except for 0.
+// Longest duration of a scenario, an option or a fault.
+inline constexpr Duration kLongestDuration = std::chrono::hours(24);
+
+// Parses "200ms", "1s", "1.5s", "2m" or "1h"; also us and ns. At most
+// kLongestDuration. Requires a unit, except for 0.
 std::optional<Duration> ParseDuration(std::string_view text);
 // Parses "512B", "64KiB", "1MiB", "2GiB", or a whole number of bytes. At most
 // 2^50.

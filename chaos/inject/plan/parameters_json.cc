@@ -52,7 +52,8 @@ Status ReadChoice(ObjectReader& with, const std::string& key,
 }
 
 // [0, 3]: blocks 0 and 3.
-Status ReadBlocks(ObjectReader& with, const std::string& key, uint64_t& out) {
+Status ReadBlocks(ObjectReader& with, const std::string& key, uint64_t high,
+                  uint64_t& out) {
   const Json* found = with.Find(key);
   if (found == nullptr) return OkStatus();
   if (!found->is_array()) {
@@ -61,8 +62,9 @@ Status ReadBlocks(ObjectReader& with, const std::string& key, uint64_t& out) {
   }
   out = 0;
   for (const Json& block : *found) {
-    if (!block.is_number_unsigned() || block.get<uint64_t>() > 63) {
-      return BadJson(with.Where(key), "block numbers from 0 to 63",
+    if (!block.is_number_unsigned() || block.get<uint64_t>() > high) {
+      return BadJson(with.Where(key),
+                     fmt::format("block numbers from 0 to {}", high),
                      FoundJson(block));
     }
     out |= uint64_t{1} << block.get<uint64_t>();
@@ -79,7 +81,7 @@ Json BlocksToJson(uint64_t mask) {
 }
 
 // [[0, 1], [2]]
-Status ReadGroups(ObjectReader& with, const std::string& key,
+Status ReadGroups(ObjectReader& with, const std::string& key, uint64_t high,
                   std::vector<std::vector<int>>& out) {
   const Json* found = with.Find(key);
   if (found == nullptr) return OkStatus();
@@ -92,8 +94,7 @@ Status ReadGroups(ObjectReader& with, const std::string& key,
     if (!group.is_array()) return bad(group);
     std::vector<int>& workers = out.emplace_back();
     for (const Json& worker : group) {
-      constexpr uint64_t kMaxWorker = 1'000'000;
-      if (!worker.is_number_unsigned() || worker.get<uint64_t>() > kMaxWorker) {
+      if (!worker.is_number_unsigned() || worker.get<uint64_t>() > high) {
         return bad(worker);
       }
       workers.push_back(worker.get<int>());
@@ -102,7 +103,7 @@ Status ReadGroups(ObjectReader& with, const std::string& key,
   return OkStatus();
 }
 
-// Ranges that depend on other values are checked by Validate.
+// Validate checks upper bounds, and ranges that depend on other values.
 Status ReadParameter(ObjectReader& with, const FaultParameterInfo& parameter,
                      FaultParameters& out) {
   const std::string key = KeyOf(parameter);
@@ -131,10 +132,10 @@ Status ReadParameter(ObjectReader& with, const FaultParameterInfo& parameter,
                 return ReadChoice(with, key, place, out);
               },
               [&](const BlocksPlace& place) {
-                return ReadBlocks(with, key, out.*place.mask);
+                return ReadBlocks(with, key, parameter.high, out.*place.mask);
               },
               [&](const GroupsPlace& place) {
-                return ReadGroups(with, key, out.*place.groups);
+                return ReadGroups(with, key, parameter.high, out.*place.groups);
               }},
       parameter.place);
 }

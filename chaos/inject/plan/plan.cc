@@ -4,27 +4,20 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "chaos/inject/plan/fault_parameters.h"
+#include "engine/text/units.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
 
 constexpr size_t kMaxFaults = 10000;
-constexpr size_t kMaxIdLength = 64;
-constexpr Duration kMaxDuration = std::chrono::hours(24);
-constexpr Duration kMaxJump = std::chrono::hours(24 * 365 * 100);
 
 bool IsIdCharacter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
          (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
-}
-
-// Ids are file names in a run's directory.
-bool IsGoodId(std::string_view id) {
-  return !id.empty() && id.size() <= kMaxIdLength && id.front() != '.' &&
-         std::ranges::all_of(id, IsIdCharacter);
 }
 
 Status Bad(const Fault& fault, std::string_view field,
@@ -74,18 +67,68 @@ Status ValidateSite(const Fault& fault) {
 
 Status ValidateDuration(const Fault& fault, std::string_view field,
                         Duration duration) {
-  if (duration >= Duration::zero() && duration <= kMaxDuration) {
+  if (duration >= Duration::zero() && duration <= kLongestDuration) {
     return OkStatus();
   }
   return Bad(fault, field, "0 to 24 hours",
              fmt::format("{} ns", duration.count()));
 }
 
+template <typename T>
+Status ValidateNumber(const Fault& fault, const FaultParameterInfo& parameter,
+                      T number) {
+  if (std::cmp_greater_equal(number, parameter.low) &&
+      std::cmp_less_equal(number, parameter.high)) {
+    return OkStatus();
+  }
+  return Bad(fault, fmt::format("with.{}", parameter.name),
+             fmt::format("{} to {}", parameter.low, parameter.high),
+             std::to_string(number));
+}
+
+// A jump may be longer than any other duration.
+Status ValidateJump(const Fault& fault) {
+  constexpr Duration kMaxJump = std::chrono::hours(24 * 365 * 100);
+  constexpr Duration kASecond = std::chrono::seconds(1);
+  const Duration by = fault.with.by;
+  if (by >= kASecond && by <= kMaxJump && by % kASecond == Duration::zero()) {
+    return OkStatus();
+  }
+  return Bad(fault, "with.by", "whole seconds, 1 to those of 100 years",
+             fmt::format("{} ns", by.count()));
+}
+
+// Checks a parameter against its row.
+Status ValidateBounds(const Fault& fault, const FaultParameterInfo& parameter) {
+  const FaultParameters& with = fault.with;
+  const std::string field = fmt::format("with.{}", parameter.name);
+  return std::visit(
+      OnPlace{[&](Duration FaultParameters::*duration) {
+                return duration == &FaultParameters::by
+                           ? ValidateJump(fault)
+                           : ValidateDuration(fault, field, with.*duration);
+              },
+              [&](std::optional<Duration> FaultParameters::*duration) {
+                return ValidateDuration(
+                    fault, field, (with.*duration).value_or(Duration::zero()));
+              },
+              [&](FileOffset FaultParameters::*offset) {
+                return ValidateOffset(fault, field, with.*offset);
+              },
+              [&](int FaultParameters::*number) {
+                return ValidateNumber(fault, parameter, with.*number);
+              },
+              [&](uint64_t FaultParameters::*number) {
+                return ValidateNumber(fault, parameter, with.*number);
+              },
+              // The checks below, of parameters that depend on others.
+              [](const auto&) { return OkStatus(); }},
+      parameter.place);
+}
+
+// Checks the blocks of a torn write. REQUIRES: their number is valid.
 Status ValidateTear(const Fault& fault) {
   const FaultParameters& with = fault.with;
-  if (with.blocks < 1 || with.blocks > 64) {
-    return Bad(fault, "with.blocks", "1 to 64", std::to_string(with.blocks));
-  }
   const uint64_t all =
       with.blocks == 64 ? ~uint64_t{0} : (uint64_t{1} << with.blocks) - 1;
   if ((with.keep & ~all) != 0) {
@@ -122,21 +165,6 @@ Status ValidateGroups(const Fault& fault) {
   return OkStatus();
 }
 
-Status ValidateLinks(const Fault& fault) {
-  const FaultParameters& with = fault.with;
-  RETURN_IF_ERROR(ValidateGroups(fault));
-  RETURN_IF_ERROR(ValidateDuration(fault, "with.jitter", with.jitter));
-  if (with.percent < 1 || with.percent > 90) {
-    return Bad(fault, "with.percent", "1 to 90", std::to_string(with.percent));
-  }
-  if (with.by < std::chrono::seconds(1) || with.by > kMaxJump ||
-      with.by % std::chrono::seconds(1) != Duration::zero()) {
-    return Bad(fault, "with.by", "whole seconds, 1 to those of 100 years",
-               fmt::format("{} ns", with.by.count()));
-  }
-  return OkStatus();
-}
-
 Status ValidateParameters(const Fault& fault) {
   const FaultParameters& with = fault.with;
   if (!HasOnlyParametersOf(fault.kind, with)) {
@@ -149,18 +177,11 @@ Status ValidateParameters(const Fault& fault) {
   if (with.until_step && with.times != FaultTimes::kAlways) {
     return Bad(fault, "with.until_step", "repeat: always", "repeat: once");
   }
-  if (with.hits < 1) return Bad(fault, "with.consecutive", "1 or more", "0");
+  for (const FaultParameterInfo& parameter : ParametersOf(fault.kind)) {
+    RETURN_IF_ERROR(ValidateBounds(fault, parameter));
+  }
   if (with.hits > 1 && with.times == FaultTimes::kAlways) {
     return Bad(fault, "with.consecutive", "repeat: once", "repeat: always");
-  }
-  RETURN_IF_ERROR(ValidateDuration(fault, "with.latency", with.latency));
-  RETURN_IF_ERROR(ValidateDuration(
-      fault, "with.latency", with.kill_latency.value_or(Duration::zero())));
-  RETURN_IF_ERROR(ValidateDuration(fault, "with.duration", with.duration));
-  RETURN_IF_ERROR(ValidateDuration(fault, "with.grace", with.grace));
-  if (with.exit_code < 1 || with.exit_code > 255) {
-    return Bad(fault, "with.exit_code", "1 to 255",
-               std::to_string(with.exit_code));
   }
   if (std::ranges::find(AllFaultErrors(), with.error,
                         &FaultErrorInfo::number) == AllFaultErrors().end()) {
@@ -168,11 +189,7 @@ Status ValidateParameters(const Fault& fault) {
                std::to_string(with.error));
   }
   RETURN_IF_ERROR(ValidateTear(fault));
-  RETURN_IF_ERROR(ValidateLinks(fault));
-  if (with.bit < 0 || with.bit > 7) {
-    return Bad(fault, "with.bit", "0 to 7", std::to_string(with.bit));
-  }
-  return ValidateOffset(fault, "with.offset", with.offset);
+  return ValidateGroups(fault);
 }
 
 // Follows each `after` to its end; a chain longer than the plan is a circle.
@@ -202,6 +219,12 @@ Status ValidateOrder(const std::vector<Fault>& faults) {
 
 }  // namespace
 
+bool IsFaultId(std::string_view text) {
+  constexpr size_t kMaxLength = 64;
+  return !text.empty() && text.size() <= kMaxLength && text.front() != '.' &&
+         std::ranges::all_of(text, IsIdCharacter);
+}
+
 Status Validate(const FaultPlan& plan) {
   if (plan.faults.size() > kMaxFaults) {
     return InvalidArgument(
@@ -211,7 +234,7 @@ Status Validate(const FaultPlan& plan) {
   }
   std::set<std::string_view> ids;
   for (const Fault& fault : plan.faults) {
-    if (!IsGoodId(fault.id)) {
+    if (!IsFaultId(fault.id)) {
       return Bad(fault, "id",
                  "1 to 64 of [A-Za-z0-9._-], not beginning with a dot",
                  fmt::format("{} characters", fault.id.size()));

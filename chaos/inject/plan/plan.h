@@ -341,8 +341,13 @@ struct FaultParameters {
   bool operator==(const FaultParameters&) const = default;
 };
 
+// Returns true iff the text can be the id of a fault: 1 to 64 of
+// [A-Za-z0-9._-], not beginning with a dot. Ids are file names in a run's
+// directory.
+bool IsFaultId(std::string_view text);
+
 struct Fault {
-  std::string id;  // [A-Za-z0-9._-], at most 64, unique in the plan
+  std::string id;  // IsFaultId, unique in the plan
   FaultSite site;
   FaultKind kind = FaultKind::kCrash;
   std::string after;  // id of a fault that has to fire first; "" for none

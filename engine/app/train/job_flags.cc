@@ -14,9 +14,6 @@
 namespace gauntlet {
 namespace {
 
-constexpr int kMaxRows = 10'000'000;
-constexpr uint64_t kMaxUpdates = uint64_t{1} << 53;
-
 std::vector<std::string> Split(std::string_view text, char separator) {
   std::vector<std::string> parts(1);
   for (const char c : text) {
@@ -221,7 +218,7 @@ void AddJobFlags(Flags& flags, JobFlags& told) {
   flags.Value({"--batch", "N",
                "Samples of each replica in a step. The global batch is this "
                "times --replicas (the preset's)."},
-              ReadWhole(told.batch, 1, 65536));
+              ReadWhole(told.batch, 1, kMaxBatch));
   flags.Value({"--lr", "RATE", "Learning rate (the preset's)."},
               ReadReal(told.learning_rate));
   flags.Value(
@@ -247,7 +244,7 @@ void AddOptimizerFlags(Flags& flags, JobFlags& told) {
   flags.Value({"--accumulate", "N",
                "Gradient accumulation: one update averages the gradients of N "
                "steps (1)."},
-              ReadWhole(told.accumulate, 1, 65536));
+              ReadWhole(told.accumulate, 1, kMaxAccumulate));
 }
 
 void AddDataFlags(Flags& flags, JobFlags& told) {
@@ -270,11 +267,11 @@ void AddDataFlags(Flags& flags, JobFlags& told) {
                                              {"keep", Remainder::kKeep}}));
   flags.Value({"--steps-per-epoch", "N",
                "End an epoch after N steps (default: after all samples)."},
-              ReadWhole(told.steps_per_epoch, 1, kMaxRows));
+              ReadWhole(told.steps_per_epoch, 1, kMaxSamples));
   flags.Value({"--validation-steps", "N",
                "Global batches of an evaluation (default: all validation "
                "samples)."},
-              ReadWhole(told.validation_steps, 1, kMaxRows));
+              ReadWhole(told.validation_steps, 1, kMaxSamples));
 }
 
 Result<JobSpec> JobOf(const JobFlags& told, int workers) {

@@ -97,28 +97,6 @@ constexpr KeySpec kKeys[] = {
      .type = T::kChoice,
      .doc = "kind of the layer; conv2d comes before flatten, dense after it, "
             "and dense is the last; gelu is the exact one, by erf; required"},
-    {.path = "job.layers.units",
-     .type = T::kCount,
-     .doc = "dense: number of outputs",
-     .low = 1,
-     .high = 65536},
-    {.path = "job.layers.rate",
-     .type = T::kNumber,
-     .doc = "dropout: fraction of the inputs that is set to zero"},
-    {.path = "job.layers.filters",
-     .type = T::kCount,
-     .doc = "conv2d: number of output channels",
-     .low = 1,
-     .high = 4096},
-    {.path = "job.layers.kernel",
-     .type = T::kCount,
-     .doc = "conv2d: width and height of the kernel in pixels",
-     .low = 1,
-     .high = 64},
-    {.path = "job.layers.momentum",
-     .type = T::kNumber,
-     .doc = "center: fraction of a replica's moving mean that is kept in each "
-            "step"},
     {.path = "job.seed",
      .type = T::kCount,
      .doc = "seed of the job alone",
@@ -140,19 +118,19 @@ constexpr KeySpec kKeys[] = {
      .doc = "npy: number of classes; labels count from 0",
      .fallback = "10",
      .low = 2,
-     .high = 256},
+     .high = kMaxClasses},
     {.path = "job.data.samples",
      .type = T::kCount,
      .doc = "digits: number of training samples",
      .fallback = "the preset's",
      .low = 1,
-     .high = 10'000'000},
+     .high = kMaxSamples},
     {.path = "job.data.validation_samples",
      .type = T::kCount,
      .doc = "digits: number of validation samples",
      .fallback = "the preset's",
      .low = 1,
-     .high = 10'000'000},
+     .high = kMaxSamples},
     {.path = "job.data.side",
      .type = T::kCount,
      .doc = "digits: width and height of an image in pixels, 28 or 7",
@@ -176,13 +154,13 @@ constexpr KeySpec kKeys[] = {
      .doc = "number of steps after which an epoch ends",
      .fallback = "as many as the samples give",
      .low = 1,
-     .high = 10'000'000},
+     .high = kMaxSamples},
     {.path = "job.data.validation_steps",
      .type = T::kCount,
      .doc = "largest number of global batches in an evaluation",
      .fallback = "all samples",
      .low = 1,
-     .high = 10'000'000},
+     .high = kMaxSamples},
     {.path = "job.optimizer", .type = T::kMap, .doc = "optimizer of the job"},
     {.path = "job.optimizer.name",
      .type = T::kChoice,
@@ -285,14 +263,14 @@ constexpr KeySpec kKeys[] = {
      .doc = "samples of each replica in a step",
      .fallback = "the preset's",
      .low = 1,
-     .high = 65536},
+     .high = kMaxBatch},
     {.path = "job.accumulate",
      .type = T::kCount,
      .doc = "gradient accumulation: number of steps whose gradients are "
             "averaged for one update",
      .fallback = "1",
      .low = 1,
-     .high = 65536},
+     .high = kMaxAccumulate},
     {.path = "job.replicas",
      .type = T::kCount,
      .doc = "number of data-parallel parts of the global batch",
@@ -327,7 +305,7 @@ constexpr KeySpec kKeys[] = {
      .doc = "number of steps after which an epoch of the first run ends",
      .fallback = "as many as the samples give",
      .low = 1,
-     .high = 10'000'000},
+     .high = kMaxSamples},
 
     {.path = "launches",
      .type = T::kMaps,
@@ -356,7 +334,7 @@ constexpr KeySpec kKeys[] = {
      .doc = "changed job, which must be refused: another number of samples of "
             "each replica in a step",
      .low = 1,
-     .high = 65536},
+     .high = kMaxBatch},
 
     {.path = "cluster",
      .type = T::kMap,
@@ -873,10 +851,30 @@ std::string_view Stored(std::string text) {
   return texts.emplace_back(std::move(text));
 }
 
-void ListLayerKinds(std::vector<KeySpec>& rows) {
-  const auto row = std::ranges::find(rows, "job.layers.kind", &KeySpec::path);
-  row->listed =
+KeySpec RowOf(const LayerKindInfo& kind, const LayerField& field) {
+  KeySpec row = {.path = Stored(fmt::format("job.layers.{}", field.name)),
+                 .type = T::kNumber,
+                 .doc = Stored(fmt::format("{}: {}", kind.name, field.doc))};
+  if (field.count != nullptr) {
+    row.type = T::kCount;
+    row.low = 1;
+    row.high = static_cast<uint64_t>(field.high);
+  }
+  return row;
+}
+
+// Lists the kinds of layers, and adds the rows of their fields.
+void AddRowsOfLayers(std::vector<KeySpec>& rows) {
+  const auto kind = std::ranges::find(rows, "job.layers.kind", &KeySpec::path);
+  kind->listed =
       Stored(fmt::format("{}", fmt::join(NamesOf(AllLayerKinds()), "|")));
+  std::vector<KeySpec> fields;
+  for (const LayerKindInfo& info : AllLayerKinds()) {
+    for (const LayerField& field : info.fields) {
+      fields.push_back(RowOf(info, field));
+    }
+  }
+  rows.insert(kind + 1, fields.begin(), fields.end());
 }
 
 KeyType TypeOf(const ParameterPlace& place) {
@@ -936,7 +934,7 @@ void AddRowsOfFaults(std::vector<KeySpec>& rows) {
 std::span<const KeySpec> AllKeys() {
   static const std::vector<KeySpec> kAll = [] {
     std::vector<KeySpec> all(std::begin(kKeys), std::end(kKeys));
-    ListLayerKinds(all);
+    AddRowsOfLayers(all);
     AddRowsOfFaults(all);
     return all;
   }();

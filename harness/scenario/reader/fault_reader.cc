@@ -16,9 +16,6 @@
 namespace gauntlet {
 namespace {
 
-constexpr std::string_view kIdCharacters =
-    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
-
 constexpr Duration kASecond = std::chrono::seconds(1);
 
 // Returns the time between notice and kill that the documentation of the
@@ -129,9 +126,9 @@ void ReadBlocks(const MapReader& with, std::string_view key,
   }
 }
 
-void ReadGroups(const MapReader& with, std::string_view key,
+void ReadGroups(const MapReader& with, const FaultParameterInfo& parameter,
                 std::vector<std::vector<int>>& out) {
-  const YamlNode* groups = with.Find(key);
+  const YamlNode* groups = with.Find(parameter.name);
   if (groups == nullptr) return;
   const auto bad = [&](const YamlNode& node) {
     with.Error(
@@ -145,7 +142,7 @@ void ReadGroups(const MapReader& with, std::string_view key,
     std::vector<int>& workers = out.emplace_back();
     for (const YamlNode& item : group.items) {
       const auto worker = ParseWholeNumber(item.scalar);
-      if (!worker || *worker >= uint64_t{kMaxReplicas}) return bad(item);
+      if (!worker || *worker > parameter.high) return bad(item);
       workers.push_back(static_cast<int>(*worker));
     }
   }
@@ -179,7 +176,7 @@ void ReadParameter(const MapReader& with, const FaultParameterInfo& parameter,
           [&](const ChoicePlace& place) { ReadChoice(with, key, place, out); },
           [&](const BlocksPlace&) { ReadBlocks(with, key, out); },
           [&](const GroupsPlace& place) {
-            ReadGroups(with, key, out.*place.groups);
+            ReadGroups(with, parameter, out.*place.groups);
           },
           [&](auto number) { with.Count(key, out.*number); }},
       parameter.place);
@@ -267,8 +264,7 @@ Fault ReadFault(const YamlNode& node, size_t number, Diagnostics& diagnostics) {
   Fault fault;
   fault.id = fmt::format("fault-{}", number);
   map.Text("id", fault.id);
-  if (fault.id.empty() || fault.id.size() > 64 || fault.id[0] == '.' ||
-      fault.id.find_first_not_of(kIdCharacters) != std::string::npos) {
+  if (!IsFaultId(fault.id)) {
     map.Error(map.PlaceOf("id"),
               "expected an id of 1 to 64 letters, digits, '-', '_' and '.'");
   }

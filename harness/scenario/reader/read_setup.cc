@@ -64,11 +64,10 @@ void CheckLayerFields(const MapReader& map, LayerKind kind) {
 
 void ReadLayers(const MapReader& job, const Diagnostics& diagnostics,
                 std::vector<LayerSpec>& out) {
-  constexpr size_t kMost = 64;
   if (job.Find("layers") == nullptr) return;
   const size_t errors = diagnostics.size();
   std::vector<LayerSpec> layers;
-  for (const MapReader& map : job.Maps("layers", kMost)) {
+  for (const MapReader& map : job.Maps("layers", kMaxLayers)) {
     LayerSpec& layer = layers.emplace_back();
     if (map.Find("kind") == nullptr) {
       map.Error(map.PlaceOf("kind"), "expected a `kind` of layer");
