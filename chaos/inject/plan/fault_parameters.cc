@@ -197,25 +197,6 @@ constexpr std::array kGpuError = {
          .fallback = "cudaErrorLaunchFailure",
          .place = Choice<&P::device_error>(DeviceErrorNames)}};
 
-// Sets the parameter to its default.
-void Reset(const FaultParameterInfo& parameter, P& with) {
-  const P defaults;
-  std::visit(OnPlace{[&](const BytesPlace& place) {
-                       with.*place.bytes = defaults.*place.bytes;
-                     },
-                     [&](const ChoicePlace& place) {
-                       place.set(place.get(defaults), with);
-                     },
-                     [&](const BlocksPlace& place) {
-                       with.*place.mask = defaults.*place.mask;
-                     },
-                     [&](const GroupsPlace& place) {
-                       with.*place.groups = defaults.*place.groups;
-                     },
-                     [&](auto member) { with.*member = defaults.*member; }},
-             parameter.place);
-}
-
 }  // namespace
 
 std::span<const FaultParameterInfo> ParametersOf(FaultKind kind) {
@@ -276,16 +257,36 @@ std::string ParameterNames(FaultKind kind) {
   return fmt::format("{}", fmt::join(names, " "));
 }
 
+bool IsDuration(const FaultParameterInfo& parameter) {
+  return std::holds_alternative<Duration P::*>(parameter.place) ||
+         std::holds_alternative<std::optional<Duration> P::*>(parameter.place);
+}
+
+void CopyParameter(const FaultParameterInfo& parameter, const P& from, P& to) {
+  std::visit(
+      OnPlace{
+          [&](const BytesPlace& place) { to.*place.bytes = from.*place.bytes; },
+          [&](const ChoicePlace& place) { place.set(place.get(from), to); },
+          [&](const BlocksPlace& place) { to.*place.mask = from.*place.mask; },
+          [&](const GroupsPlace& place) {
+            to.*place.groups = from.*place.groups;
+          },
+          [&](auto member) { to.*member = from.*member; }},
+      parameter.place);
+}
+
 bool IsDefault(const FaultParameterInfo& parameter, const P& with) {
   P reset = with;
-  Reset(parameter, reset);
+  CopyParameter(parameter, P(), reset);
   return reset == with;
 }
 
 bool HasOnlyParametersOf(FaultKind kind, const P& with) {
-  P others = with;
-  for (const Info& parameter : ParametersOf(kind)) Reset(parameter, others);
   const P defaults;
+  P others = with;
+  for (const Info& parameter : ParametersOf(kind)) {
+    CopyParameter(parameter, defaults, others);
+  }
   others.times = defaults.times;
   others.until_step = defaults.until_step;
   return others == defaults;

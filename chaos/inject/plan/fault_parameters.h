@@ -1,5 +1,6 @@
 // The parameters that faults can have: one table. Readers and writers of
-// plans and scenarios, the JSON Schema and the help are generated from it.
+// plans and scenarios, their checks, shrinking, the JSON Schema and the help
+// are generated from it.
 #ifndef GAUNTLET_CHAOS_INJECT_PLAN_FAULT_PARAMETERS_H_
 #define GAUNTLET_CHAOS_INJECT_PLAN_FAULT_PARAMETERS_H_
 
@@ -62,6 +63,13 @@ std::span<const FaultParameterInfo> ParametersOf(FaultKind kind);
 
 // "blocks keep then".
 std::string ParameterNames(FaultKind kind);
+
+// Returns true iff the parameter is a length of time.
+bool IsDuration(const FaultParameterInfo& parameter);
+
+// REQUIRES: the value in `from` is valid.
+void CopyParameter(const FaultParameterInfo& parameter,
+                   const FaultParameters& from, FaultParameters& to);
 
 // Returns true iff the parameter has its default value.
 bool IsDefault(const FaultParameterInfo& parameter,

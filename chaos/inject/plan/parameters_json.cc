@@ -19,11 +19,8 @@ constexpr std::string_view RepeatName(FaultTimes times) {
 
 // Durations are in nanoseconds, and their keys say so.
 std::string KeyOf(const FaultParameterInfo& parameter) {
-  const bool is_duration =
-      std::holds_alternative<Duration FaultParameters::*>(parameter.place) ||
-      std::holds_alternative<std::optional<Duration> FaultParameters::*>(
-          parameter.place);
-  return fmt::format("{}{}", parameter.name, is_duration ? "_ns" : "");
+  return fmt::format("{}{}", parameter.name,
+                     IsDuration(parameter) ? "_ns" : "");
 }
 
 Status ReadRepeat(ObjectReader& with, FaultTimes& out) {

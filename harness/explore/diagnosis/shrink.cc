@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "chaos/inject/plan/fault_parameters.h"
+
 namespace gauntlet {
 namespace {
 
@@ -33,6 +35,18 @@ constexpr std::array kPlainKinds = {FaultKind::kCrash, FaultKind::kErrno,
 
 std::vector<FaultKind> PlainerKinds(FaultKind kind) {
   return {kPlainKinds.begin(), std::ranges::find(kPlainKinds, kind)};
+}
+
+// Returns the parameters of a kind, durations first. The others are in reverse
+// order, so that `keep` is reset before `blocks`, which bounds it.
+std::vector<const FaultParameterInfo*> InOrderOfReset(FaultKind kind) {
+  std::vector<const FaultParameterInfo*> order;
+  std::vector<const FaultParameterInfo*> others;
+  for (const FaultParameterInfo& parameter : ParametersOf(kind)) {
+    (IsDuration(parameter) ? order : others).push_back(&parameter);
+  }
+  order.insert(order.end(), others.rbegin(), others.rend());
+  return order;
 }
 
 // Returns smaller numbers, from `low` on, in the order in which to try them.
@@ -250,39 +264,22 @@ void Shrinker::SimplifySite(size_t index) {
 
 void Shrinker::SimplifyParameters(size_t index) {
   FaultParameters defaults;
-  const Fault& now = result_.plan.faults[index];
+  const FaultKind kind = result_.plan.faults[index].kind;
   // Without latency, a slow fault has no effect.
-  if (now.kind == FaultKind::kSlow || now.kind == FaultKind::kDelay) {
-    defaults.latency = now.with.latency;
+  if (kind == FaultKind::kSlow || kind == FaultKind::kDelay) {
+    defaults.latency = result_.plan.faults[index].with.latency;
   }
   if (TryFault(index, [&](Fault& fault) { fault.with = defaults; })) return;
-  const auto reset = [&](auto member) {
-    TryFault(index,
-             [&](Fault& fault) { fault.with.*member = defaults.*member; });
-  };
   TryFault(index, [&](Fault& fault) {
     fault.with.times = FaultTimes::kOnce;
     fault.with.until_step.reset();
   });
-  reset(&FaultParameters::until_step);
-  reset(&FaultParameters::latency);
-  reset(&FaultParameters::kill_latency);
-  reset(&FaultParameters::duration);
-  reset(&FaultParameters::jitter);
-  reset(&FaultParameters::percent);
-  reset(&FaultParameters::groups);
-  reset(&FaultParameters::way);
-  reset(&FaultParameters::by);
-  reset(&FaultParameters::direction);
-  reset(&FaultParameters::exit_code);
-  reset(&FaultParameters::error);
-  reset(&FaultParameters::device_error);
-  reset(&FaultParameters::then);
-  reset(&FaultParameters::keep);
-  reset(&FaultParameters::blocks);
-  reset(&FaultParameters::bytes);
-  reset(&FaultParameters::bit);
-  reset(&FaultParameters::offset);
+  TryFault(index, [](Fault& fault) { fault.with.until_step.reset(); });
+  for (const FaultParameterInfo* parameter : InOrderOfReset(kind)) {
+    TryFault(index, [&](Fault& fault) {
+      CopyParameter(*parameter, defaults, fault.with);
+    });
+  }
   if (result_.plan.faults[index].with.offset == defaults.offset) return;
   TryFault(index, [](Fault& fault) {
     fault.with.offset = {50, OffsetUnit::kPercent};

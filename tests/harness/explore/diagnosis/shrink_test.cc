@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "chaos/inject/plan/fault_parameters.h"
 #include "engine/real/posix/system_clock.h"
 #include "harness/explore/diagnosis/canonical_sites.h"
 #include "harness/explore/diagnosis/shrink_setup.h"
@@ -146,6 +147,61 @@ TEST(ShrinkPlanTest, KeepsWhatMatters) {
       ShrinkPlan(plan, kPatient, [&](const auto& one) { return one == same; });
   EXPECT_EQ(shrunk.plan, same);
   EXPECT_TRUE(shrunk.finished);
+}
+
+// Returns a value of each of the kind's parameters that is not its default.
+FaultParameters UnusualParameters(FaultKind kind) {
+  FaultParameters with;
+  for (const FaultParameterInfo& parameter : ParametersOf(kind)) {
+    std::visit(
+        OnPlace{
+            [&](Duration FaultParameters::*at) { with.*at = seconds(2); },
+            [&](std::optional<Duration> FaultParameters::*at) {
+              with.*at = seconds(2);
+            },
+            [&](FileOffset FaultParameters::*at) { with.*at = {.value = 7}; },
+            [&](const BytesPlace& place) { with.*place.bytes = 7; },
+            [&](const ChoicePlace& place) { place.set(1, with); },
+            [&](const BlocksPlace& place) { with.*place.mask = 6; },
+            [&](const GroupsPlace& place) {
+              with.*place.groups = {{0}, {1}};
+            },
+            [&](int FaultParameters::*at) {
+              with.*at = static_cast<int>(parameter.high);
+            },
+            [&](uint64_t FaultParameters::*at) { with.*at = parameter.high; }},
+        parameter.place);
+  }
+  return with;
+}
+
+TEST(ShrinkPlanTest, ResetsEachParameterButTheOneThatMatters) {
+  for (const FaultKindInfo& info : AllFaultKinds()) {
+    for (const FaultParameterInfo& matters : ParametersOf(info.kind)) {
+      SCOPED_TRACE(fmt::format("{} {}", info.name, matters.name));
+      FaultPlan plan = PlanOf({"a"});
+      plan.faults[0].kind = info.kind;
+      const FaultParameters with = UnusualParameters(info.kind);
+      plan.faults[0].with = with;
+      ASSERT_EQ(Validate(plan).ToString(), "OK");
+      ASSERT_FALSE(IsDefault(matters, with));
+      FaultParameters rest;
+      CopyParameter(matters, with, rest);
+      // A delay without latency has no effect.
+      if (info.kind == FaultKind::kDelay) rest.latency = with.latency;
+      const ShrunkPlan shrunk =
+          ShrinkPlan(plan, kPatient, [&](const auto& one) {
+            if (one.faults.size() != 1 || one.faults[0].kind != info.kind) {
+              return false;
+            }
+            FaultParameters same = one.faults[0].with;
+            CopyParameter(matters, with, same);
+            return same == one.faults[0].with;
+          });
+      ASSERT_EQ(shrunk.plan.faults.size(), 1u);
+      EXPECT_EQ(shrunk.plan.faults[0].with, rest) << PlanToJson(shrunk.plan);
+    }
+  }
 }
 
 TEST(ShrinkPlanTest, AsksAboutNoPlanTwiceAndAboutValidOnesOnly) {
