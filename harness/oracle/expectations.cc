@@ -52,7 +52,7 @@ class Expectations {
  public:
   void Broken(std::string name, const std::string& expected,
               const std::string& found) {
-    broken_.push_back({.invariant = "expectation",
+    broken_.push_back({.invariant = std::string(kExpectation),
                        .name = name,
                        .message = fmt::format("{}: expected {}, found {}", name,
                                               expected, found)});

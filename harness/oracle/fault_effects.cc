@@ -71,9 +71,10 @@ void CheckEffect(const Record& record, const FaultOccurrence& occurrence,
                     (Has(life, occurrence.index, RecordKind::kLifeEnd) &&
                      IsAnyNoticeSeen(record));
   if (notifies && !seen) {
-    check.Fail("unseen", fmt::format("{} fired ({}), but {} got no notice",
-                                     occurrence.fault->id,
-                                     occurrence.fault->summary, NameOf(life)));
+    check.Fail(
+        FindingKind::kUnseen,
+        fmt::format("{} fired ({}), but {} got no notice", occurrence.fault->id,
+                    occurrence.fault->summary, NameOf(life)));
   }
 }
 

@@ -37,14 +37,11 @@
 #include "harness/oracle/model/outputs.h"
 #include "harness/oracle/specification.h"
 #include "harness/oracle/timeline_text.h"
+#include "harness/record/invariants.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
-
-constexpr std::string_view kFaultFired = "fault-fired";
-constexpr std::string_view kTrajectory = "trajectory";
-constexpr std::string_view kDetection = "detection";
 
 bool IsNamed(const Expectation& expect, std::string_view invariant) {
   return expect.invariants.empty() ||
@@ -60,13 +57,17 @@ const InvariantReport& ReportOf(const Verdict& verdict,
                        });
 }
 
+const InvariantReport& ReportOf(const Verdict& verdict, Invariant invariant) {
+  return ReportOf(verdict, InvariantName(invariant));
+}
+
 Verdict NoVerdict(VerdictKind kind, std::string reason) {
   return {.kind = kind, .reason = std::move(reason)};
 }
 
 // Returns the reason why the case is inconclusive; "" if it is not.
 std::string WhyNoVerdict(const Record& record, const Verdict& verdict) {
-  const InvariantReport& fired = ReportOf(verdict, kFaultFired);
+  const InvariantReport& fired = ReportOf(verdict, Invariant::kFaultFired);
   if (fired.violations > 0) return fired.findings.front().message;
   const Expectation& expect = record.expect;
   for (const InvariantReport& report : verdict.invariants) {
@@ -79,7 +80,7 @@ std::string WhyNoVerdict(const Record& record, const Verdict& verdict) {
     }
   }
   if (expect.detected_in_max_ns &&
-      ReportOf(verdict, kDetection).instances == 0) {
+      ReportOf(verdict, Invariant::kDetection).instances == 0) {
     return "detected_in is expected, but no worker was lost";
   }
   // These expectations are about a restart.
@@ -93,7 +94,7 @@ std::string WhyNoVerdict(const Record& record, const Verdict& verdict) {
     }
   }
   if (expect.invariants.empty() && expect.outcome != Outcome::kRefuses &&
-      ReportOf(verdict, kTrajectory).instances == 0) {
+      ReportOf(verdict, Invariant::kTrajectory).instances == 0) {
     return "no step could be compared with the reference run";
   }
   return "";
@@ -110,7 +111,8 @@ std::string JoinNames(const std::vector<std::string>& names) {
 std::vector<std::string> BrokenInvariants(const Verdict& verdict) {
   std::vector<std::string> broken;
   for (const InvariantReport& report : verdict.invariants) {
-    if (report.violations > 0 && report.invariant != kFaultFired) {
+    if (report.violations > 0 &&
+        report.invariant != InvariantName(Invariant::kFaultFired)) {
       broken.push_back(report.invariant);
     }
   }
@@ -154,7 +156,7 @@ void JudgeRun(const Record& record, Verdict& verdict) {
   const std::string why = WhyNoVerdict(record, verdict);
   const bool only_expectations =
       broken.size() == verdict.broken_expectations.size();
-  const bool fired = ReportOf(verdict, kFaultFired).violations == 0;
+  const bool fired = ReportOf(verdict, Invariant::kFaultFired).violations == 0;
   // Expectations are about the effects of the faults.
   if (only_expectations && !fired) {
     verdict.kind = VerdictKind::kError;
@@ -176,13 +178,14 @@ void JudgeNondeterminism(const Record& record, Verdict& verdict) {
       "two runs of the same plan differ: " + record.nondeterminism;
   verdict.kind = VerdictKind::kFail;
   verdict.reason = "nondeterminism: " + message;
-  verdict.invariants.insert(verdict.invariants.begin(),
-                            {.invariant = "deterministic",
-                             .instances = 1,
-                             .violations = 1,
-                             .findings = {{.invariant = "deterministic",
-                                           .name = "event-digest",
-                                           .message = message}}});
+  verdict.invariants.insert(
+      verdict.invariants.begin(),
+      {.invariant = std::string(kDeterministic),
+       .instances = 1,
+       .violations = 1,
+       .findings = {{.invariant = std::string(kDeterministic),
+                     .name = std::string(kEventDigest),
+                     .message = message}}});
 }
 
 }  // namespace

@@ -8,64 +8,90 @@ namespace {
 
 constexpr std::array kInvariants = {
     InvariantInfo{
-        "trajectory",
-        "every digest and loss of every incarnation equals the reference's"},
-    InvariantInfo{"epochs",
+        Invariant::kTrajectory, "trajectory",
+        "every digest and loss of every incarnation equals the reference's",
+        true},
+    InvariantInfo{Invariant::kEpochs, "epochs",
                   "every epoch ends, and with the reference's metrics if it "
-                  "ends at the reference's step"},
-    InvariantInfo{"samples",
+                  "ends at the reference's step",
+                  true},
+    InvariantInfo{Invariant::kSamples, "samples",
                   "each step uses the reference's samples; each sample is used "
-                  "once per epoch"},
-    InvariantInfo{"replicas-agree",
-                  "all workers hold bitwise identical states after every step"},
-    InvariantInfo{"resume-point",
+                  "once per epoch",
+                  true},
+    InvariantInfo{Invariant::kReplicasAgree, "replicas-agree",
+                  "all workers hold bitwise identical states after every step",
+                  true},
+    InvariantInfo{Invariant::kResumePoint, "resume-point",
                   "a restart resumes from the newest acknowledged checkpoint, "
                   "or a later one"},
     InvariantInfo{
-        "bounded-loss",
+        Invariant::kBoundedLoss, "bounded-loss",
         "a save is begun whenever one is due, and a rejoin recomputes no step "
         "that a survivor holds"},
-    InvariantInfo{"store",
+    InvariantInfo{Invariant::kStore, "store",
                   "acknowledged checkpoints stay loadable unless a fault "
                   "damaged them, none torn or fenced is loaded, no partial "
                   "files are left"},
-    InvariantInfo{"no-cold-start",
+    InvariantInfo{Invariant::kNoColdStart, "no-cold-start",
                   "training never starts from step 0 after an acknowledged "
                   "save"},
-    InvariantInfo{"clean-refusal",
+    InvariantInfo{Invariant::kCleanRefusal, "clean-refusal",
                   "exit code 7 only if no acknowledged checkpoint is loadable; "
                   "the damaged ones are kept"},
-    InvariantInfo{"grace",
+    InvariantInfo{Invariant::kGrace, "grace",
                   "a termination notice leads to a save and a stop within the "
                   "grace period"},
-    InvariantInfo{"no-spontaneous-exit",
+    InvariantInfo{Invariant::kNoSpontaneousExit, "no-spontaneous-exit",
                   "every exit and every lost worker has a recorded cause"},
-    InvariantInfo{"detection", "a lost worker is detected within the bound"},
-    InvariantInfo{"restarts",
+    InvariantInfo{Invariant::kDetection, "detection",
+                  "a lost worker is detected within the bound"},
+    InvariantInfo{Invariant::kRestarts, "restarts",
                   "the launcher keeps to its restart budget and pauses"},
-    InvariantInfo{"no-hang", "the run ends by itself, in time"},
-    InvariantInfo{"no-orphans",
+    InvariantInfo{Invariant::kNoHang, "no-hang",
+                  "the run ends by itself, in time"},
+    InvariantInfo{Invariant::kNoOrphans, "no-orphans",
                   "workers end soon after a killed launcher, and no process "
                   "outlives the run"},
-    InvariantInfo{"checkpoints-deleted",
+    InvariantInfo{Invariant::kCheckpointsDeleted, "checkpoints-deleted",
                   "a finished run deletes its checkpoints if told to; no other "
                   "run does"},
-    InvariantInfo{"outputs",
+    InvariantInfo{Invariant::kOutputs, "outputs",
                   "curves have each step once, with the reference's loss; the "
                   "exported model is whole, and of the final state"},
-    InvariantInfo{"fault-fired", "each planned fault fired and had its effect"},
-    InvariantInfo{"history-consistent",
+    InvariantInfo{Invariant::kFaultFired, "fault-fired",
+                  "each planned fault fired and had its effect"},
+    InvariantInfo{Invariant::kHistoryConsistent, "history-consistent",
                   "the events of all processes form one history without gaps"},
 };
+
+constexpr bool InvariantsAreInOrder() {
+  for (size_t i = 0; i < kInvariants.size(); ++i) {
+    if (kInvariants[i].invariant != static_cast<Invariant>(i)) return false;
+  }
+  return true;
+}
+static_assert(InvariantsAreInOrder());
 
 }  // namespace
 
 std::span<const InvariantInfo> AllInvariants() { return kInvariants; }
 
+std::string_view InvariantName(Invariant invariant) {
+  return kInvariants[static_cast<size_t>(invariant)].name;
+}
+
 bool IsInvariant(std::string_view name) {
   return std::any_of(
       kInvariants.begin(), kInvariants.end(),
       [&](const InvariantInfo& info) { return info.name == name; });
+}
+
+bool IsOfTraining(std::string_view name) {
+  return std::any_of(kInvariants.begin(), kInvariants.end(),
+                     [&](const InvariantInfo& info) {
+                       return info.name == name && info.is_of_training;
+                     });
 }
 
 }  // namespace gauntlet

@@ -1,24 +1,54 @@
-// Names of the invariants that the oracle checks on records.
+// The invariants that the oracle checks on records: one table.
 //
 // Scenarios name them and reports print them. The checks are in
 // harness/oracle/.
 #ifndef GAUNTLET_HARNESS_RECORD_INVARIANTS_H_
 #define GAUNTLET_HARNESS_RECORD_INVARIANTS_H_
 
+#include <cstdint>
 #include <span>
 #include <string_view>
 
 namespace gauntlet {
 
-struct InvariantInfo {
-  std::string_view name;         // "resume-point"
-  std::string_view description;  // one line
+// In the order of reports.
+enum class Invariant : uint8_t {
+  kTrajectory,
+  kEpochs,
+  kSamples,
+  kReplicasAgree,
+  kResumePoint,
+  kBoundedLoss,
+  kStore,
+  kNoColdStart,
+  kCleanRefusal,
+  kGrace,
+  kNoSpontaneousExit,
+  kDetection,
+  kRestarts,
+  kNoHang,
+  kNoOrphans,
+  kCheckpointsDeleted,
+  kOutputs,
+  kFaultFired,
+  kHistoryConsistent,
 };
 
-// Returns all invariants, in the order of reports.
+struct InvariantInfo {
+  Invariant invariant;
+  std::string_view name;         // "resume-point"
+  std::string_view description;  // one line
+  // True if it compares the training itself with the reference run.
+  bool is_of_training = false;
+};
+
+// Returns all invariants, in the order of the enum.
 std::span<const InvariantInfo> AllInvariants();
+std::string_view InvariantName(Invariant invariant);
 // Returns true iff an invariant has that name.
 bool IsInvariant(std::string_view name);
+// Returns true iff the name is that of an invariant of the training itself.
+bool IsOfTraining(std::string_view name);
 
 }  // namespace gauntlet
 

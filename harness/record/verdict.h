@@ -21,11 +21,19 @@ enum class VerdictKind : uint8_t {
 std::string_view VerdictKindName(VerdictKind kind);
 std::optional<VerdictKind> FindVerdictKind(std::string_view name);
 
+// Stand for the invariant of a finding: an expectation of the scenario is not
+// met; two runs of one plan differ.
+inline constexpr std::string_view kExpectation = "expectation";
+inline constexpr std::string_view kDeterministic = "deterministic";
+// Name of the finding of kDeterministic.
+inline constexpr std::string_view kEventDigest = "event-digest";
+
 // One violation. The message is one line: where it is, what was expected, and
 // what was found.
 struct Finding {
-  std::string invariant;  // "trajectory", or "expectation" of the scenario
-  std::string name;       // kind of violation: "state-digest"
+  // Name of an invariant, kExpectation or kDeterministic.
+  std::string invariant;
+  std::string name;  // kind of violation: "state-digest"
   std::string message;
 
   bool operator==(const Finding&) const = default;

@@ -73,7 +73,7 @@ Verdict VerdictOnTrainer(const CrashTestResult& result) {
   for (const TrainerFinding& finding : result.findings) {
     const CrashTrial& trial = result.trials[finding.trials.front()];
     verdict.broken_expectations.push_back(
-        {.invariant = "expectation",
+        {.invariant = std::string(kExpectation),
          .name = std::string(RecoveryVerdictName(finding.verdict)),
          .message =
              fmt::format("the program recovers; found: {}", finding.title)});

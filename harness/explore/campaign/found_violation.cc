@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "harness/explore/trial/plan_runner.h"
+#include "harness/record/finding_kind.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -50,7 +51,8 @@ std::optional<Finding> FindingOf(const Verdict& verdict,
     if (report.invariant != violation.invariant) continue;
     // Explorations use this name, and not the oracle's, if no launcher came to
     // an end.
-    if (violation.name == kNoLauncher && !report.findings.empty()) {
+    if (violation.name == InfoOf(FindingKind::kNoLauncher).name &&
+        !report.findings.empty()) {
       return report.findings.front();
     }
     return FindAmong(report.findings, violation);
@@ -60,10 +62,12 @@ std::optional<Finding> FindingOf(const Verdict& verdict,
 
 bool IsBroken(const Record& record, const Verdict& verdict,
               const Violation& violation) {
-  if (violation.invariant == "deterministic") {
+  if (violation.invariant == kDeterministic) {
     return !record.nondeterminism.empty();
   }
-  if (violation.invariant == kTrajectory && violation.name == kFinalState) {
+  if (IsOf(FindingKind::kFinalState, {.invariant = violation.invariant,
+                                      .name = violation.name,
+                                      .message = ""})) {
     return EndsElsewhere(record);
   }
   return FindingOf(verdict, violation).has_value();

@@ -247,7 +247,7 @@ Triage::Shrunken Triage::ShrinkDivergence(const ExploreCase& one) {
   finding.shrunk_to_the_end = shrunk.finished;
   const CaseReport report = examine(finding.plan);
   finding.what = {.invariant = std::string(kDeterministic),
-                  .name = "event-digest",
+                  .name = std::string(kEventDigest),
                   .message = "run twice, different events"};
   if (!report.wrong.empty() &&
       report.wrong.front().invariant == kDeterministic) {

@@ -90,7 +90,7 @@ CaseReport Examine(PlanRunner& runner, const ExploreCase& one, Runs runs) {
   report.wrong.insert(
       report.wrong.begin(),
       {.invariant = std::string(kDeterministic),
-       .name = "event-digest",
+       .name = std::string(kEventDigest),
        .message =
            "run twice: " + DescribeNondeterminism(trial.record, again.record)});
   return report;

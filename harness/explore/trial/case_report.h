@@ -45,10 +45,8 @@ struct CaseReport {
 enum class Runs : uint8_t { kOnce, kTwice };
 
 // Runs the case once or twice. If the two runs have different events, the
-// report's first finding is of the invariant "deterministic".
+// report's first finding is of kDeterministic.
 CaseReport Examine(PlanRunner& runner, const ExploreCase& one, Runs runs);
-
-inline constexpr std::string_view kDeterministic = "deterministic";
 
 }  // namespace gauntlet
 

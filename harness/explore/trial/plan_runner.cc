@@ -1,7 +1,6 @@
 #include "harness/explore/trial/plan_runner.h"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <ranges>
 #include <set>
@@ -12,6 +11,7 @@
 #include "engine/text/units.h"
 #include "harness/explore/trial/expected_outcome.h"
 #include "harness/oracle/judge.h"
+#include "harness/record/finding_kind.h"
 #include "harness/run/case_runner.h"
 #include "harness/scenario/requirements.h"
 #include "harness/scenario/run_setup.h"
@@ -37,21 +37,14 @@ void ForgetUnfired(Record& record) {
   });
 }
 
-// Findings of "grace" that state how a process exited. Another fault, or a
-// grace period that is too short, may have kept it from exiting in time.
-constexpr std::array<std::string_view, 4> kOfLeaving = {
-    "late", "killed", "no-agreement", "not-saved"};
-
 // Returns true iff the plan itself caused the finding: a kill came to a process
 // that had already ended, or the grace period was too short for any worker.
 bool IsOfThePlan(const Record& record, const Finding& finding) {
-  const bool never_fired = finding.invariant == "fault-fired";
-  const bool of_leaving =
-      finding.invariant == "grace" &&
-      std::ranges::find(kOfLeaving, finding.name) != kOfLeaving.end();
-  if (!never_fired && !of_leaving) return false;
+  const bool never_fired =
+      finding.invariant == InvariantName(Invariant::kFaultFired);
+  if (!never_fired && !IsOfLeaving(finding)) return false;
   // The run may end before any worker polls for the notice.
-  if (never_fired && finding.name == "unseen") return true;
+  if (IsOf(FindingKind::kUnseen, finding)) return true;
   if (record.faults.size() > 1) return true;
   return std::ranges::any_of(record.faults, [&](const RecordFault& fault) {
     return (never_fired && fault.kind == "kill") ||
@@ -83,11 +76,10 @@ std::vector<Finding> FirstFindings(const Record& record,
   wrong.insert(wrong.end(), verdict.broken_expectations.begin(),
                verdict.broken_expectations.end());
   if (EndsElsewhere(record)) {
-    wrong.push_back({.invariant = std::string(kTrajectory),
-                     .name = std::string(kFinalState),
-                     .message = fmt::format(
-                         "the final state is {}, expected {}",
-                         FinalDigestOf(record), record.golden.final_digest)});
+    wrong.push_back(MakeFinding(
+        FindingKind::kFinalState,
+        fmt::format("the final state is {}, expected {}", FinalDigestOf(record),
+                    record.golden.final_digest)));
   }
   return wrong;
 }
@@ -166,10 +158,9 @@ PlanRun PlanRunner::Try(const FaultPlan& plan) {
                           DurationToText(TotalLimitOf(one)))
             : "";
     trial.wrong.push_back(
-        {.invariant = "no-hang",
-         .name = std::string(kNoLauncher),
-         .message = fmt::format("no launcher came to an end{}: {}", limit,
-                                record.ending_detail)});
+        MakeFinding(FindingKind::kNoLauncher,
+                    fmt::format("no launcher came to an end{}: {}", limit,
+                                record.ending_detail)));
     return trial;
   }
   record.expect.outcome = ExpectedOutcome(record);

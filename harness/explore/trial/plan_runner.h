@@ -32,7 +32,8 @@ struct PlanRun {
   Record record;  // its faults: those that fired; without the plan's text
   Verdict verdict;
   uint64_t event_digest = 0;
-  // Findings of the invariants that count; empty: the run passed.
+  // Findings of the invariants that count; empty: the run passed. kFinalState
+  // and kNoLauncher are added to the oracle's.
   std::vector<Finding> wrong;
   // Reason why this world cannot run the plan, so nothing is wrong; "": it was
   // run.
@@ -40,12 +41,6 @@ struct PlanRun {
   // The run was aborted (PlanRunner::CutBy), so nothing is known of it.
   bool cut = false;
 };
-
-// Added to the oracle's findings: "trajectory" (the run ended in another state,
-// or in none) and "no-hang" (no launcher came to an end).
-inline constexpr std::string_view kTrajectory = "trajectory";
-inline constexpr std::string_view kFinalState = "final-state";
-inline constexpr std::string_view kNoLauncher = "no-launcher";
 
 // Returns true iff the run was not expected to refuse, and its last state is
 // not the reference's.

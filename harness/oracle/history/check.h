@@ -4,8 +4,11 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "harness/record/finding_kind.h"
+#include "harness/record/invariants.h"
 #include "harness/record/verdict.h"
 
 namespace gauntlet {
@@ -13,9 +16,11 @@ namespace gauntlet {
 // Findings of one invariant.
 class Check {
  public:
-  explicit Check(std::string_view invariant) { report_.invariant = invariant; }
+  explicit Check(Invariant invariant) {
+    report_.invariant = InvariantName(invariant);
+  }
   // Adds the check to the end of the list, which must outlive the check.
-  Check(std::string_view invariant, std::vector<const Check*>& list)
+  Check(Invariant invariant, std::vector<const Check*>& list)
       : Check(invariant) {
     list.push_back(this);
   }
@@ -24,6 +29,11 @@ class Check {
   // Reports a violation: `name` is its kind, `message` one line of text. All
   // are counted; only the first few are kept as text.
   void Fail(std::string_view name, std::string message);
+  // The same, for a kind that other parts of the harness recognize. REQUIRES:
+  // it is a kind of this invariant.
+  void Fail(FindingKind kind, std::string message) {
+    Fail(InfoOf(kind).name, std::move(message));
+  }
   const InvariantReport& report() const { return report_; }
 
  private:
@@ -43,25 +53,25 @@ class Checks {
   std::vector<const Check*> all_;
 
  public:
-  Check trajectory{"trajectory", all_};
-  Check epochs{"epochs", all_};
-  Check samples{"samples", all_};
-  Check replicas_agree{"replicas-agree", all_};
-  Check resume_point{"resume-point", all_};
-  Check bounded_loss{"bounded-loss", all_};
-  Check store{"store", all_};
-  Check no_cold_start{"no-cold-start", all_};
-  Check clean_refusal{"clean-refusal", all_};
-  Check grace{"grace", all_};
-  Check no_spontaneous_exit{"no-spontaneous-exit", all_};
-  Check detection{"detection", all_};
-  Check restarts{"restarts", all_};
-  Check no_hang{"no-hang", all_};
-  Check no_orphans{"no-orphans", all_};
-  Check checkpoints_deleted{"checkpoints-deleted", all_};
-  Check outputs{"outputs", all_};
-  Check fault_fired{"fault-fired", all_};
-  Check history_consistent{"history-consistent", all_};
+  Check trajectory{Invariant::kTrajectory, all_};
+  Check epochs{Invariant::kEpochs, all_};
+  Check samples{Invariant::kSamples, all_};
+  Check replicas_agree{Invariant::kReplicasAgree, all_};
+  Check resume_point{Invariant::kResumePoint, all_};
+  Check bounded_loss{Invariant::kBoundedLoss, all_};
+  Check store{Invariant::kStore, all_};
+  Check no_cold_start{Invariant::kNoColdStart, all_};
+  Check clean_refusal{Invariant::kCleanRefusal, all_};
+  Check grace{Invariant::kGrace, all_};
+  Check no_spontaneous_exit{Invariant::kNoSpontaneousExit, all_};
+  Check detection{Invariant::kDetection, all_};
+  Check restarts{Invariant::kRestarts, all_};
+  Check no_hang{Invariant::kNoHang, all_};
+  Check no_orphans{Invariant::kNoOrphans, all_};
+  Check checkpoints_deleted{Invariant::kCheckpointsDeleted, all_};
+  Check outputs{Invariant::kOutputs, all_};
+  Check fault_fired{Invariant::kFaultFired, all_};
+  Check history_consistent{Invariant::kHistoryConsistent, all_};
 };
 
 }  // namespace gauntlet

@@ -69,7 +69,7 @@ void StoreModel::CheckLeft(const StoredCheckpoint& left) {
   const Checkpoint& found = checkpoints_[*index];
   if (!left.valid && !found.NeedNotVerify()) {
     checks_.store.Fail(
-        "does-not-verify",
+        FindingKind::kDoesNotVerify,
         fmt::format("{}, read after the run, does not verify ({}), {}",
                     left.name, left.reason, found.WhyItMustVerify()));
   }
@@ -128,7 +128,7 @@ void StoreModel::CheckMissing() {
     checks_.store.Count();
     if (IsLeftValid(one)) continue;
     checks_.store.Fail(
-        "newest-lost",
+        FindingKind::kNewestLost,
         fmt::format("{} was acknowledged, but after the run it is missing or "
                     "does not verify",
                     one.name));

@@ -270,7 +270,7 @@ void StoreModel::CheckParent(const Emitter& by, const RecordEvent& event,
   if (owed != nullptr &&
       (!parent || checkpoints_[*parent].moment < owed->moment)) {
     return checks_.resume_point.Fail(
-        "stale-resume",
+        FindingKind::kStaleResume,
         fmt::format("{} resumes from {}, but {} was acknowledged", NameOf(by),
                     parent ? checkpoints_[*parent].name : "nothing",
                     owed->name));
@@ -421,7 +421,7 @@ void StoreModel::Loaded(const Emitter& by, const Writer& writer,
         loaded.NeedNotVerify() || loaded.in_doubt || loaded.gone;
     if (may_be_bad || writer.met_error) return;
     return checks_.store.Fail(
-        "does-not-verify",
+        FindingKind::kDoesNotVerify,
         fmt::format("{} cannot load {} ({}), {}", NameOf(by), loaded.name,
                     RecordReasonName(event.reason), loaded.WhyItMustVerify()));
   }

@@ -164,7 +164,7 @@ void StoreModel::Rejected(const Emitter& by, Writer& writer,
   }
   if (!bad.NeedNotVerify()) {
     checks_.store.Fail(
-        "does-not-verify",
+        FindingKind::kDoesNotVerify,
         fmt::format("{} rejects {} ({}), {}", NameOf(by), bad.name,
                     event.detail, bad.WhyItMustVerify()));
   }

@@ -96,9 +96,10 @@ void TrainingModel::Finish(const Emitter& by, Worker& worker,
     return;
   }
   checks_.trajectory.Fail(
-      "final-state", fmt::format("{}, {}: the reference ends with step {}",
-                                 Where(by, event), EpochsCompleted(event.epoch),
-                                 reference_[reference_.size() - 1].step));
+      FindingKind::kFinalState,
+      fmt::format("{}, {}: the reference ends with step {}", Where(by, event),
+                  EpochsCompleted(event.epoch),
+                  reference_[reference_.size() - 1].step));
 }
 
 void TrainingModel::CheckDeletion(const Emitter& by, const Worker& worker) {
@@ -209,7 +210,7 @@ void TrainingModel::CheckIsComplete(const LauncherRun& last_launch) {
                                   : record_.golden.final_digest;
   if (!digest.empty() && result.digest != digest) {
     checks_.trajectory.Fail(
-        "final-state",
+        FindingKind::kFinalState,
         fmt::format("final state {}, expected {}", result.digest, digest));
   }
   if (reference_.is_empty()) return;

@@ -153,7 +153,7 @@ void TrainingModel::CheckStart(const Emitter& by, const Worker& worker,
   } else if (const auto* claim = store_.ClaimOf(event.generation);
              claim != nullptr && claim->parent) {
     checks_.resume_point.Fail(
-        "stale-resume",
+        FindingKind::kStaleResume,
         fmt::format("{} made a cold start, but its generation resumes from {}",
                     NameOf(by), store_.checkpoint(*claim->parent).name));
   }
@@ -210,7 +210,7 @@ void TrainingModel::CheckCarriedOn(const Emitter& by, const Worker& worker,
   if (claim != nullptr && claim->parent &&
       from < store_.checkpoint(*claim->parent).moment) {
     checks_.resume_point.Fail(
-        "stale-resume",
+        FindingKind::kStaleResume,
         fmt::format(
             "{} resumed from memory at step {}, but {} was acknowledged",
             NameOf(by), ToText(from), store_.checkpoint(*claim->parent).name));

@@ -234,7 +234,7 @@ void Notices::CheckEnd(const Emitter& by, Worker& worker,
   const int64_t took = event.t_ns - worker.notice_ns;
   if (took > notice->grace_ns) {
     checks_.grace.Fail(
-        "late",
+        FindingKind::kLateExit,
         fmt::format("{} exited after {:.3f} s, its grace period was {:.3f} s",
                     NameOf(by), Seconds(took), Seconds(notice->grace_ns)));
   }
@@ -247,11 +247,11 @@ void Notices::CheckStop(const Emitter& by, const Worker& worker) {
   const auto stop = stops_.find(worker.generation);
   if (stop == stops_.end()) {
     return checks_.grace.Fail(
-        "no-agreement",
+        FindingKind::kNoAgreement,
         fmt::format("{} exited without an agreed step to stop at", NameOf(by)));
   }
   if (!has_store_ || stop->second.saved || stop->second.given_up) return;
-  checks_.grace.Fail("not-saved",
+  checks_.grace.Fail(FindingKind::kNotSaved,
                      fmt::format("all workers stopped at step {}, which was "
                                  "never saved",
                                  stop->second.step));
@@ -261,7 +261,7 @@ void Notices::End() {
   for (const auto& [id, worker] : workers_) {
     if (worker.notice == nullptr) continue;
     checks_.grace.Fail(
-        "killed",
+        FindingKind::kKilled,
         fmt::format("{} did not exit within its grace period of {:.1f} s",
                     NameOf(id), Seconds(worker.notice->grace_ns)));
   }

@@ -5,33 +5,38 @@
 #include <string>
 #include <string_view>
 
+#include "harness/record/invariants.h"
+
 namespace gauntlet {
 namespace {
 
 struct Rule {
-  std::string_view invariant;
+  Invariant invariant;
   // Prefixes of tensor names; empty: any difference has the consequence.
   std::string_view tensors;
   std::string_view why;
 };
 
 constexpr std::array kRules = {
-    Rule{"trajectory", "",
+    Rule{Invariant::kTrajectory, "",
          "each later state and loss is computed from what differs"},
-    Rule{"epochs", "",
+    Rule{Invariant::kEpochs, "",
          "an epoch's metrics sum up steps and evaluations, and these "
          "are computed from what differs"},
-    Rule{"samples", "rng/", "the order of the samples is drawn with this key"},
-    Rule{"samples", "position/", "the position selects the samples of a step"},
-    Rule{"samples", "job/", "the order of the samples is drawn from the job"},
-    Rule{"store", "",
+    Rule{Invariant::kSamples, "rng/",
+         "the order of the samples is drawn with this key"},
+    Rule{Invariant::kSamples, "position/",
+         "the position selects the samples of a step"},
+    Rule{Invariant::kSamples, "job/",
+         "the order of the samples is drawn from the job"},
+    Rule{Invariant::kStore, "",
          "a load that changes the state violates it, and so does each later "
          "save of what differs"},
-    Rule{"outputs", "",
+    Rule{Invariant::kOutputs, "",
          "curves and the exported model are made from what differs"},
-    Rule{"history-consistent", "position/",
+    Rule{Invariant::kHistoryConsistent, "position/",
          "events report the position that differs"},
-    Rule{"replicas-agree", "",
+    Rule{Invariant::kReplicasAgree, "",
          "one worker has what differs and another one does not"},
 };
 
@@ -50,7 +55,7 @@ std::vector<Consequence> ConsequencesOf(const StateDifference& difference,
   for (const InvariantReport& report : verdict.invariants) {
     if (report.violations == 0) continue;
     const auto rule = std::ranges::find_if(kRules, [&](const Rule& one) {
-      return one.invariant == report.invariant &&
+      return InvariantName(one.invariant) == report.invariant &&
              HasTensor(difference, one.tensors);
     });
     if (rule == kRules.end()) continue;

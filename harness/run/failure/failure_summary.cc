@@ -1,7 +1,6 @@
 #include "harness/run/failure/failure_summary.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
 #include <string>
@@ -13,6 +12,7 @@
 #include "harness/oracle/history/outline.h"
 #include "harness/record/base_name.h"
 #include "harness/record/checkpoint_loss.h"
+#include "harness/record/invariants.h"
 #include "harness/record/power_cut.h"
 #include "harness/run/failure/begun_saves.h"
 #include "harness/run/failure/loss_differences.h"
@@ -26,10 +26,6 @@ namespace gauntlet {
 namespace {
 
 constexpr size_t kMostFaults = 4;
-constexpr std::string_view kFaultFired = "fault-fired";
-// Checks of the training itself.
-constexpr std::array<std::string_view, 4> kOfTraining = {
-    "trajectory", "epochs", "samples", "replicas-agree"};
 
 // Returns "1 step" or "2 steps".
 std::string Steps(uint64_t count) {
@@ -40,7 +36,8 @@ std::string Steps(uint64_t count) {
 std::vector<std::string> ViolatedIn(const Verdict& verdict) {
   std::vector<std::string> names;
   for (const InvariantReport& report : verdict.invariants) {
-    if (report.violations > 0 && report.invariant != kFaultFired) {
+    if (report.violations > 0 &&
+        report.invariant != InvariantName(Invariant::kFaultFired)) {
       names.push_back(report.invariant);
     }
   }
@@ -218,9 +215,8 @@ std::string TrainingText(const Outline& outline, const CaseResult& result) {
     return "";
   }
   std::vector<std::string> violated = ViolatedIn(result.verdict);
-  std::erase_if(violated, [](const std::string& name) {
-    return std::ranges::find(kOfTraining, name) == kOfTraining.end();
-  });
+  std::erase_if(violated,
+                [](const std::string& name) { return !IsOfTraining(name); });
   const bool is_whole =
       IsDone(record) && record.launchers.back().exit_code == 0;
   if (is_whole) return FinalText(record, result, violated);
@@ -266,7 +262,8 @@ void ExplainFailure(const Record& record, CaseResult& result) {
     result.cause = std::move(lost.cause);
     if (!lost.why_store.empty()) {
       result.consequences.push_back(
-          {.invariant = "store", .why = std::move(lost.why_store)});
+          {.invariant = std::string(InvariantName(Invariant::kStore)),
+           .why = std::move(lost.why_store)});
     }
   }
   if (result.cause.empty() && record.expect.outcome != Outcome::kRefuses) {

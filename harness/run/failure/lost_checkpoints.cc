@@ -13,6 +13,7 @@
 #include "harness/record/base_name.h"
 #include "harness/record/checkpoint_loss.h"
 #include "harness/record/fault_occurrence.h"
+#include "harness/record/finding_kind.h"
 #include "harness/run/failure/begun_saves.h"
 #include "harness/run/failure/worker_events.h"
 #include <fmt/format.h>
@@ -21,12 +22,7 @@
 namespace gauntlet {
 namespace {
 
-constexpr std::string_view kStore = "store";
 constexpr std::string_view kRename = "ckpt.rename";
-// Names of findings about a checkpoint that must be there.
-constexpr std::string_view kDoesNotVerify = "does-not-verify";
-constexpr std::string_view kStaleResume = "stale-resume";
-constexpr std::string_view kNewestLost = "newest-lost";
 
 // Returns the power loss between the acknowledgement of the checkpoint and the
 // discovery that it is lost; null if there was none.
@@ -108,9 +104,10 @@ bool AreAbout(const std::vector<LostCheckpoint>& lost,
 bool IsOwed(const LostCheckpoint& one, const Verdict& verdict) {
   for (const InvariantReport& report : verdict.invariants) {
     for (const Finding& finding : report.findings) {
-      const bool is_owed = one.is_gone ? finding.name == kStaleResume ||
-                                             finding.name == kNewestLost
-                                       : finding.name == kDoesNotVerify;
+      const bool is_owed = one.is_gone
+                               ? IsOf(FindingKind::kStaleResume, finding) ||
+                                     IsOf(FindingKind::kNewestLost, finding)
+                               : IsOf(FindingKind::kDoesNotVerify, finding);
       if (is_owed && IsAbout(finding, one)) return true;
     }
   }
@@ -262,8 +259,9 @@ LossExplanation ExplainLoss(const Record& record, const Verdict& verdict) {
   if (lost.empty()) return {};
   LossExplanation explanation = {.cause = CauseText(record, lost.front()),
                                  .why_store = ""};
-  const auto store = std::ranges::find(verdict.invariants, kStore,
-                                       &InvariantReport::invariant);
+  const auto store =
+      std::ranges::find(verdict.invariants, InvariantName(Invariant::kStore),
+                        &InvariantReport::invariant);
   if (store != verdict.invariants.end() && store->violations > 0 &&
       AreAbout(lost, *store)) {
     explanation.why_store = WhyStore(record, lost);

@@ -293,7 +293,7 @@ TEST(SpecificationTest, SaysBesideEachDeathThatMemoryRanOut) {
 }
 
 TEST(CheckTest, KeepsTwentyFindingsInWordsAndCountsTheRest) {
-  Check check("store");
+  Check check(Invariant::kStore);
   for (int i = 0; i < 30; ++i) check.Fail("x", "y");
   EXPECT_EQ(check.report().violations, 30u);
   EXPECT_EQ(check.report().findings.size(), 20u);

@@ -19,7 +19,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 std::vector<std::string> FindingsIn(const Record& record) {
-  Check check("history-consistent");
+  Check check(Invariant::kHistoryConsistent);
   CheckProcessOrder(record, check);
   std::vector<std::string> names;
   for (const Finding& one : check.report().findings) names.push_back(one.name);

@@ -1,0 +1,62 @@
+#include "harness/record/finding_kind.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace gauntlet {
+namespace {
+
+constexpr std::array kFindingKinds = {
+    FindingKindInfo{FindingKind::kFinalState, Invariant::kTrajectory,
+                    "final-state"},
+    FindingKindInfo{FindingKind::kStaleResume, Invariant::kResumePoint,
+                    "stale-resume"},
+    FindingKindInfo{FindingKind::kDoesNotVerify, Invariant::kStore,
+                    "does-not-verify"},
+    FindingKindInfo{FindingKind::kNewestLost, Invariant::kStore, "newest-lost"},
+    FindingKindInfo{FindingKind::kLateExit, Invariant::kGrace, "late", true},
+    FindingKindInfo{FindingKind::kNoAgreement, Invariant::kGrace,
+                    "no-agreement", true},
+    FindingKindInfo{FindingKind::kNotSaved, Invariant::kGrace, "not-saved",
+                    true},
+    FindingKindInfo{FindingKind::kKilled, Invariant::kGrace, "killed", true},
+    FindingKindInfo{FindingKind::kNoLauncher, Invariant::kNoHang,
+                    "no-launcher"},
+    FindingKindInfo{FindingKind::kUnseen, Invariant::kFaultFired, "unseen"},
+};
+
+constexpr bool FindingKindsAreInOrder() {
+  for (size_t i = 0; i < kFindingKinds.size(); ++i) {
+    if (kFindingKinds[i].kind != static_cast<FindingKind>(i)) return false;
+  }
+  return true;
+}
+static_assert(FindingKindsAreInOrder());
+
+}  // namespace
+
+const FindingKindInfo& InfoOf(FindingKind kind) {
+  return kFindingKinds[static_cast<size_t>(kind)];
+}
+
+bool IsOf(FindingKind kind, const Finding& finding) {
+  const FindingKindInfo& info = InfoOf(kind);
+  return finding.name == info.name &&
+         finding.invariant == InvariantName(info.invariant);
+}
+
+bool IsOfLeaving(const Finding& finding) {
+  return std::ranges::any_of(kFindingKinds, [&](const FindingKindInfo& info) {
+    return info.is_of_leaving && IsOf(info.kind, finding);
+  });
+}
+
+Finding MakeFinding(FindingKind kind, std::string message) {
+  const FindingKindInfo& info = InfoOf(kind);
+  return {.invariant = std::string(InvariantName(info.invariant)),
+          .name = std::string(info.name),
+          .message = std::move(message)};
+}
+
+}  // namespace gauntlet

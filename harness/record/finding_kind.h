@@ -1,0 +1,46 @@
+// Kinds of findings that other parts than their check recognize: one table. The
+// names of all other findings stand only in their checks.
+#ifndef GAUNTLET_HARNESS_RECORD_FINDING_KIND_H_
+#define GAUNTLET_HARNESS_RECORD_FINDING_KIND_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "harness/record/invariants.h"
+#include "harness/record/verdict.h"
+
+namespace gauntlet {
+
+enum class FindingKind : uint8_t {
+  kFinalState,     // the run ends in another state
+  kStaleResume,    // a resume passes over an acknowledged checkpoint
+  kDoesNotVerify,  // a checkpoint that must be valid is not
+  kNewestLost,     // a checkpoint that must be there is not
+  // After a preemption notice:
+  kLateExit,     // a worker exits after its grace period
+  kNoAgreement,  // a worker exits without an agreed step
+  kNotSaved,     // the agreed step is not saved
+  kKilled,       // a worker does not exit
+  kNoLauncher,   // no launcher comes to an end
+  kUnseen,       // a worker gets no notice of a fault that gives one
+};
+
+struct FindingKindInfo {
+  FindingKind kind;
+  Invariant invariant;
+  std::string_view name;  // of a Finding: "final-state"
+  // True if it states how a process exited. Another fault, or a grace period
+  // that is too short, may have kept the process from exiting in time.
+  bool is_of_leaving = false;
+};
+
+const FindingKindInfo& InfoOf(FindingKind kind);
+bool IsOf(FindingKind kind, const Finding& finding);
+// Returns true iff a kind with the trait is_of_leaving has the finding.
+bool IsOfLeaving(const Finding& finding);
+Finding MakeFinding(FindingKind kind, std::string message);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_RECORD_FINDING_KIND_H_
