@@ -67,20 +67,25 @@ std::vector<std::string_view> AfterTearNames() {
 std::vector<std::string_view> WayNames() { return {"outbound", "inbound"}; }
 std::vector<std::string_view> JumpNames() { return {"forward", "back"}; }
 
-constexpr Info kLatency = {.name = "latency",
-                           .doc = "additional time; required",
-                           .fallback = "",
-                           .place = &P::latency,
-                           .is_required = true};
-constexpr Info kDuration = {.name = "duration",
-                            .doc = "duration of the fault; 0: unlimited",
-                            .fallback = "0",
-                            .place = &P::duration};
-constexpr Info kOffset = {
-    .name = "offset",
-    .doc = "offset of the byte in the file: bytes, or a percentage of its size",
+// Exit codes that the engine itself does not use.
+constexpr std::array kExitCodes = {70, 3, 11, 101, 137, 255};
+// Indices of NoticeNames(): half of the notices are signals.
+constexpr std::array kNotices = {0, 0, 1, 2};
+
+constexpr ParameterDraw kSpecialDraw = {.kind = DrawKind::kSpecial};
+constexpr ParameterDraw kEachDraw = {.kind = DrawKind::kEach};
+
+constexpr std::string_view kLatencyDoc = "additional time; required";
+constexpr Info kDuration = {
+    .name = "duration",
+    .doc = "duration of the fault; 0: unlimited",
     .fallback = "0",
-    .place = &P::offset};
+    .place = &P::duration,
+    .draw = {.kind = DrawKind::kLogUniform, .usual_one_in = 3, .bits = 15}};
+
+void SetUsualOffset(P& with) {
+  with.offset = {.value = 50, .unit = OffsetUnit::kPercent};
+}
 
 constexpr std::array kCrash = {
     Info{.name = "exit_code",
@@ -88,57 +93,86 @@ constexpr std::array kCrash = {
          .fallback = "70",
          .place = &P::exit_code,
          .low = 1,
-         .high = 255}};
+         .high = 255,
+         .draw = {.kind = DrawKind::kOf, .values = kExitCodes}}};
 constexpr std::array kKill = {
     Info{.name = "latency",
          .doc = "time from the point to the kill, in which the process runs on",
          .fallback = "none: exactly at the point",
-         .place = &P::kill_latency}};
-constexpr std::array kSlow = {kLatency};
+         .place = &P::kill_latency,
+         .draw = {.kind = DrawKind::kLogUniform, .one_in = 2, .bits = 11}}};
+constexpr std::array kSlow = {
+    Info{.name = "latency",
+         .doc = kLatencyDoc,
+         .fallback = "",
+         .place = &P::latency,
+         .is_required = true,
+         .draw = {.kind = DrawKind::kLogUniform, .bits = 13},
+         .set_usual = [](P& with) { with.latency = std::chrono::seconds(2); }}};
 constexpr std::array kOnlyDuration = {kDuration};
 constexpr std::array kTruncate = {
     Info{.name = "offset",
          .doc = "new length of the file: bytes, or a percentage of its size",
          .fallback = "0",
-         .place = &P::offset}};
+         .place = &P::offset,
+         .draw = kSpecialDraw,
+         .set_usual = SetUsualOffset}};
 constexpr std::array kPreempt = {
+    // A short grace period may end while the worker reacts to the notice.
     Info{.name = "grace",
          .doc = "time from the notice to the kill; `grace` or `profile` is "
                 "required",
          .fallback = "",
          .place = &P::grace,
-         .is_required = true},
+         .is_required = true,
+         .draw = {.kind = DrawKind::kLogUniform,
+                  .one_in = 4,
+                  .bits = 9,
+                  .plus = -1},
+         .set_usual = [](P& with) { with.grace = std::chrono::seconds(10); }},
     Info{.name = "by",
          .doc = "channel of the notice: SIGTERM (signal), a new file (file) or "
                 "the metadata service (http)",
          .fallback = "signal",
-         .place = Choice<&P::notice>(NoticeNames)}};
+         .place = Choice<&P::notice>(NoticeNames),
+         .draw = {.kind = DrawKind::kOf, .values = kNotices},
+         .is_swept = true}};
 constexpr std::array kTornWrite = {
     Info{.name = "blocks",
          .doc = "number of equal blocks that the write is split into",
          .fallback = "8",
          .place = &P::blocks,
          .low = 1,
-         .high = 64},
+         .high = 64,
+         .draw = {.kind = DrawKind::kEach, .most = 16},
+         .set_usual = [](P& with) { with.blocks = 4; }},
     Info{.name = "keep",
          .doc = "blocks that reach the disk, counted from 0",
          .fallback = "[0]",
          .place = BlocksPlace{&P::keep},
-         .high = 63},
+         .high = 63,
+         .draw = kSpecialDraw,
+         .set_usual = [](P& with) { with.keep = 0b0101; }},
     Info{.name = "then",
          .doc = "effect after the write",
          .fallback = "crash",
-         .place = Choice<&P::then>(AfterTearNames)}};
+         .place = Choice<&P::then>(AfterTearNames),
+         .draw = kEachDraw,
+         .is_swept = true}};
 constexpr std::array kShortWrite = {
     Info{.name = "bytes",
          .doc = "bytes of the write that reach the disk",
          .fallback = "0",
-         .place = BytesPlace{&P::bytes}}};
+         .place = BytesPlace{&P::bytes},
+         .draw = {.kind = DrawKind::kLogUniform, .bits = 13, .plus = -1}}};
 constexpr std::array kErrno = {
     Info{.name = "error",
          .doc = "name of the error",
          .fallback = "EIO",
-         .place = ChoicePlace{ErrorNames, GetError, SetError}},
+         .place = ChoicePlace{ErrorNames, GetError, SetError},
+         .draw = kSpecialDraw},
+    // A disk that is full for a while: for longer than a last save is retried,
+    // or shorter.
     Info{
         .name = "consecutive",
         .doc =
@@ -146,26 +180,38 @@ constexpr std::array kErrno = {
         .fallback = "1",
         .place = &P::hits,
         .low = 1,
-        .high = 1'000'000}};
-constexpr std::array kBitFlip = {kOffset,
-                                 Info{.name = "bit",
-                                      .doc = "bit of that byte, counted from 0",
-                                      .fallback = "0",
-                                      .place = &P::bit,
-                                      .high = 7}};
+        .high = 1'000'000,
+        .draw = {
+            .kind = DrawKind::kLogUniform, .one_in = 6, .bits = 4, .plus = 1}}};
+constexpr std::array kBitFlip = {
+    Info{.name = "offset",
+         .doc = "offset of the byte in the file: bytes, or a percentage of its "
+                "size",
+         .fallback = "0",
+         .place = &P::offset,
+         .draw = kSpecialDraw,
+         .set_usual = SetUsualOffset},
+    Info{.name = "bit",
+         .doc = "bit of that byte, counted from 0",
+         .fallback = "0",
+         .place = &P::bit,
+         .high = 7,
+         .draw = kEachDraw}};
 constexpr std::array kPartition = {
     kDuration,
     Info{.name = "groups",
          .doc = "lists of workers; each list is cut off from the others",
          .fallback = "",
          .place = GroupsPlace{&P::groups},
-         .high = 4095}};
+         .high = 4095,
+         .draw = {.kind = DrawKind::kSpecial, .one_in = 2}}};
 constexpr std::array kAsymmetricPartition = {
     kDuration, Info{.name = "direction",
                     .doc = "frames that do not arrive: from the worker "
                            "(outbound) or to it (inbound)",
                     .fallback = "outbound",
-                    .place = Choice<&P::way>(WayNames)}};
+                    .place = Choice<&P::way>(WayNames),
+                    .draw = kEachDraw}};
 constexpr std::array kPacketLoss = {
     kDuration,
     Info{
@@ -175,27 +221,42 @@ constexpr std::array kPacketLoss = {
         .fallback = "10",
         .place = &P::percent,
         .low = 1,
-        .high = 90}};
+        .high = 90,
+        .draw = kEachDraw}};
 constexpr std::array kDelay = {
-    kDuration, kLatency,
+    kDuration,
+    Info{.name = "latency",
+         .doc = kLatencyDoc,
+         .fallback = "",
+         .place = &P::latency,
+         .is_required = true,
+         .draw = {.kind = DrawKind::kLogUniform, .bits = 12},
+         .set_usual =
+             [](P& with) { with.latency = std::chrono::milliseconds(50); }},
     Info{.name = "jitter",
          .doc = "upper bound of a random time in addition to `latency`",
          .fallback = "0",
-         .place = &P::jitter}};
+         .place = &P::jitter,
+         .draw = {.kind = DrawKind::kLogUniform, .one_in = 2, .bits = 10}}};
 constexpr std::array kWallClockJump = {
     Info{.name = "by",
          .doc = "size of the jump, in whole seconds",
          .fallback = "3600s",
-         .place = &P::by},
+         .place = &P::by,
+         .draw = {.kind = DrawKind::kLogUniform,
+                  .bits = 30,
+                  .unit = std::chrono::seconds(1)}},
     Info{.name = "direction",
          .doc = "direction of the jump",
          .fallback = "forward",
-         .place = Choice<&P::direction>(JumpNames)}};
+         .place = Choice<&P::direction>(JumpNames),
+         .draw = kEachDraw}};
 constexpr std::array kGpuError = {
     Info{.name = "error",
          .doc = "CUDA's name of the error",
          .fallback = "cudaErrorLaunchFailure",
-         .place = Choice<&P::device_error>(DeviceErrorNames)}};
+         .place = Choice<&P::device_error>(DeviceErrorNames),
+         .draw = kEachDraw}};
 
 }  // namespace
 

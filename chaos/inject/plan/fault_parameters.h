@@ -1,9 +1,10 @@
-// The parameters that faults can have: one table. Readers and writers of
-// plans and scenarios, their checks, shrinking, the JSON Schema and the help
-// are generated from it.
+// The parameters that faults can have: one table. Readers and writers of plans
+// and scenarios, their checks, random plans, sweeps, shrinking, the JSON Schema
+// and the help are generated from it.
 #ifndef GAUNTLET_CHAOS_INJECT_PLAN_FAULT_PARAMETERS_H_
 #define GAUNTLET_CHAOS_INJECT_PLAN_FAULT_PARAMETERS_H_
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -47,6 +48,29 @@ using ParameterPlace =
                  FileOffset FaultParameters::*, BytesPlace, ChoicePlace,
                  BlocksPlace, GroupsPlace>;
 
+// How a random plan draws a parameter.
+enum class DrawKind : uint8_t {
+  kUsual,       // not at all: it keeps the usual value
+  kEach,        // each number from `low` to `most`, or each choice
+  kOf,          // each of `values`
+  kLogUniform,  // 1 to 2^bits, each power of two equally likely
+  kSpecial,     // by code, as it depends on the site or another parameter
+};
+
+struct ParameterDraw {
+  DrawKind kind = DrawKind::kUsual;
+  // One plan in so many draws; the others keep the usual value.
+  uint64_t one_in = 1;
+  // One plan in so many keeps the usual value; 0: none.
+  uint64_t usual_one_in = 0;
+  uint64_t most = 0;  // kEach; 0: the row's `high`
+  // kOf: numbers, or indices of choices.
+  std::span<const int> values = {};
+  uint64_t bits = 0;                             // kLogUniform
+  int plus = 0;                                  // added to the number drawn
+  Duration unit = std::chrono::milliseconds(1);  // of a duration
+};
+
 struct FaultParameterInfo {
   std::string_view name;      // "latency"
   std::string_view doc;       // one line
@@ -55,6 +79,10 @@ struct FaultParameterInfo {
   uint64_t low = 0;  // bounds of a number, or of each list element
   uint64_t high = uint64_t{1} << 53;
   bool is_required = false;  // in a scenario
+  ParameterDraw draw = {};
+  // Sets the usual value of explorations; null: it is the default.
+  void (*set_usual)(FaultParameters& with) = nullptr;
+  bool is_swept = false;  // sweeps try each choice
 };
 
 // Returns the parameters of the kind, without `repeat` and `until`, which every

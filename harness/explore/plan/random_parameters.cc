@@ -1,18 +1,39 @@
 #include "harness/explore/plan/random_parameters.h"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <chrono>
+#include <optional>
+#include <variant>
+
+#include "engine/check.h"
 
 namespace gauntlet {
 namespace {
 
-using std::chrono::milliseconds;
-
-// A grace period may also be shorter, down to zero: then the kill comes while
-// the worker reacts to the notice.
-constexpr Duration kLongGrace = std::chrono::seconds(10);
+// Sets a number, the number of units of a duration, or the index of a choice.
+void SetNumber(const FaultParameterInfo& parameter, int64_t number,
+               FaultParameters& with) {
+  const Duration duration = number * parameter.draw.unit;
+  std::visit(
+      OnPlace{[&](Duration FaultParameters::*at) { with.*at = duration; },
+              [&](std::optional<Duration> FaultParameters::*at) {
+                with.*at = duration;
+              },
+              [&](int FaultParameters::*at) {
+                with.*at = static_cast<int>(number);
+              },
+              [&](uint64_t FaultParameters::*at) {
+                with.*at = static_cast<uint64_t>(number);
+              },
+              [&](const BytesPlace& place) {
+                with.*place.bytes = static_cast<uint64_t>(number);
+              },
+              [&](const ChoicePlace& place) {
+                place.set(static_cast<size_t>(number), with);
+              },
+              [](const auto&) { CHECK(false, "a parameter is no number"); }},
+      parameter.place);
+}
 
 }  // namespace
 
@@ -24,21 +45,62 @@ FileOffset AnyOffset(RandomChoices& draw) {
 }
 
 void RandomParameters::Fill(Fault& fault) {
-  FillByKind(fault);
+  for (const FaultParameterInfo& parameter : ParametersOf(fault.kind)) {
+    if (parameter.set_usual != nullptr) parameter.set_usual(fault.with);
+    Draw(parameter, fault);
+  }
   FillTimes(fault);
 }
 
-void RandomParameters::FillTear(FaultParameters& with) {
-  with.blocks = static_cast<int>(1 + draw_.Below(16));
-  const uint64_t all = (uint64_t{1} << with.blocks) - 1;
-  with.keep = draw_.Below(all);
-  constexpr std::array kThen = {AfterTear::kCrash, AfterTear::kPowerLoss,
-                                AfterTear::kNothing};
-  with.then = draw_.Of(kThen);
+void RandomParameters::Draw(const FaultParameterInfo& parameter, Fault& fault) {
+  const ParameterDraw& draw = parameter.draw;
+  if (draw.usual_one_in > 0 && draw_.OneIn(draw.usual_one_in)) return;
+  if (draw.one_in > 1 && !draw_.OneIn(draw.one_in)) return;
+  int64_t number = 0;
+  switch (draw.kind) {
+    case DrawKind::kUsual:
+      return;
+    case DrawKind::kEach:
+      number = OfEach(parameter);
+      break;
+    case DrawKind::kOf:
+      number = draw_.Of(draw.values);
+      break;
+    case DrawKind::kLogUniform:
+      number = static_cast<int64_t>(draw_.LogUniform(draw.bits));
+      break;
+    case DrawKind::kSpecial:
+      return DrawSpecial(parameter, fault);
+  }
+  SetNumber(parameter, number + draw.plus, fault.with);
 }
 
-Duration RandomParameters::UpToPowerOfTwoMs(uint64_t bits) {
-  return milliseconds(static_cast<int64_t>(draw_.LogUniform(bits)));
+// Returns a number from `low` to `most`, or the index of a choice.
+int64_t RandomParameters::OfEach(const FaultParameterInfo& parameter) {
+  if (const auto* choice = std::get_if<ChoicePlace>(&parameter.place)) {
+    return static_cast<int64_t>(draw_.Below(choice->names().size()));
+  }
+  const uint64_t most =
+      parameter.draw.most > 0 ? parameter.draw.most : parameter.high;
+  return static_cast<int64_t>(draw_.Between(parameter.low, most));
+}
+
+void RandomParameters::DrawSpecial(const FaultParameterInfo& parameter,
+                                   Fault& fault) {
+  FaultParameters& with = fault.with;
+  std::visit(
+      OnPlace{[&](FileOffset FaultParameters::*offset) {
+                with.*offset = AnyOffset(draw_);
+              },
+              // At least one block is lost.
+              [&](const BlocksPlace& place) {
+                with.*place.mask =
+                    draw_.Below((uint64_t{1} << with.blocks) - 1);
+              },
+              [&](const GroupsPlace& place) { with.*place.groups = Groups(); },
+              [&](const ChoicePlace&) { with.error = Error(fault.site.point); },
+              [](const auto&) { CHECK(false, "no code draws it"); }},
+      parameter.place);
 }
 
 // Draws an error number. Only storage operations can report that a name exists
@@ -66,81 +128,6 @@ std::vector<std::vector<int>> RandomParameters::Groups() {
   }
   if (groups[0].empty() || groups[1].empty()) groups.clear();
   return groups;
-}
-
-void RandomParameters::FillTrouble(FaultKind kind, FaultParameters& with) {
-  if (!draw_.OneIn(3)) with.duration = UpToPowerOfTwoMs(15);
-  if (kind == FaultKind::kPartition && draw_.OneIn(2)) {
-    with.groups = Groups();
-  } else if (kind == FaultKind::kAsymmetricPartition) {
-    with.way = draw_.OneIn(2) ? LinkWay::kOut : LinkWay::kIn;
-  } else if (kind == FaultKind::kPacketLoss) {
-    with.percent = static_cast<int>(1 + draw_.Below(90));
-  } else if (kind == FaultKind::kDelay) {
-    with.latency = UpToPowerOfTwoMs(12);
-    if (draw_.OneIn(2)) with.jitter = UpToPowerOfTwoMs(10);
-  }
-}
-
-void RandomParameters::FillByKind(Fault& fault) {
-  FaultParameters& with = fault.with;
-  // Exit codes that the engine itself does not use.
-  constexpr std::array kExitCodes = {70, 3, 11, 101, 137, 255};
-  constexpr std::array kNoticeWays = {NoticeBy::kSignal, NoticeBy::kSignal,
-                                      NoticeBy::kFile, NoticeBy::kHttp};
-  switch (fault.kind) {
-    case FaultKind::kCrash:
-      with.exit_code = draw_.Of(kExitCodes);
-      break;
-    case FaultKind::kKill:
-      if (draw_.OneIn(2)) with.kill_latency = UpToPowerOfTwoMs(11);
-      break;
-    case FaultKind::kSlow:
-      with.latency = UpToPowerOfTwoMs(13);
-      break;
-    case FaultKind::kGpuError:
-      with.device_error = draw_.Of(AllDeviceErrors()).error;
-      break;
-    case FaultKind::kHang:
-    case FaultKind::kPause:
-    case FaultKind::kDeviceHang:
-      if (!draw_.OneIn(3)) with.duration = UpToPowerOfTwoMs(15);
-      break;
-    case FaultKind::kPreempt:
-      with.grace =
-          draw_.OneIn(4) ? UpToPowerOfTwoMs(9) - milliseconds(1) : kLongGrace;
-      with.notice = draw_.Of(kNoticeWays);
-      break;
-    case FaultKind::kTornWrite:
-      FillTear(with);
-      break;
-    case FaultKind::kShortWrite:
-      with.bytes = draw_.LogUniform(13) - 1;
-      break;
-    case FaultKind::kErrno:
-      with.error = Error(fault.site.point);
-      // A disk that is full for a while: for longer than a last save is
-      // retried, or shorter.
-      if (draw_.OneIn(6)) with.hits = 1 + draw_.LogUniform(4);
-      break;
-    case FaultKind::kBitFlip:
-      with.offset = AnyOffset(draw_);
-      with.bit = static_cast<int>(draw_.Below(8));
-      break;
-    case FaultKind::kTruncate:
-      with.offset = AnyOffset(draw_);
-      break;
-    case FaultKind::kWallClockJump:
-      with.by = std::chrono::seconds(draw_.LogUniform(30));
-      with.direction =
-          draw_.OneIn(2) ? JumpDirection::kForward : JumpDirection::kBack;
-      break;
-    case FaultKind::kConnectionReset:
-      break;
-    default:
-      if (IsNetworkFault(fault.kind)) FillTrouble(fault.kind, with);
-      break;
-  }
 }
 
 // Lets a fault repeat forever only if the process survives it: a death at every

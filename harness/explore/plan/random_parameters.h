@@ -2,8 +2,10 @@
 #ifndef GAUNTLET_HARNESS_EXPLORE_PLAN_RANDOM_PARAMETERS_H_
 #define GAUNTLET_HARNESS_EXPLORE_PLAN_RANDOM_PARAMETERS_H_
 
+#include <cstdint>
 #include <vector>
 
+#include "chaos/inject/plan/fault_parameters.h"
 #include "harness/explore/plan/random_choices.h"
 #include "harness/explore/trial/explore_case.h"
 
@@ -17,16 +19,16 @@ class RandomParameters {
   RandomParameters(const PlanSpace& space, RandomChoices draw)
       : space_(space), draw_(draw) {}
 
-  // Draws the parameters that the fault's kind takes, given its site.
+  // Draws the parameters that the fault's kind takes, in the order of the table
+  // and as it says, given the fault's site.
   void Fill(Fault& fault);
 
  private:
-  Duration UpToPowerOfTwoMs(uint64_t bits);
+  void Draw(const FaultParameterInfo& parameter, Fault& fault);
+  int64_t OfEach(const FaultParameterInfo& parameter);
+  void DrawSpecial(const FaultParameterInfo& parameter, Fault& fault);
   int Error(Point point);
   std::vector<std::vector<int>> Groups();
-  void FillTear(FaultParameters& with);
-  void FillTrouble(FaultKind kind, FaultParameters& with);
-  void FillByKind(Fault& fault);
   void FillTimes(Fault& fault);
 
   const PlanSpace& space_;

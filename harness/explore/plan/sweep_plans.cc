@@ -1,8 +1,11 @@
 #include "harness/explore/plan/sweep_plans.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <variant>
 
+#include "chaos/inject/plan/fault_parameters.h"
 #include "engine/check.h"
 #include "harness/explore/plan/applicability.h"
 #include <fmt/format.h>
@@ -18,13 +21,13 @@ Fault Plain(FaultKind kind, Point point) {
           .with = {}};
 }
 
-// Returns the notice by each of the ways in which it can arrive.
-std::vector<Fault> InEachWay(Fault fault) {
+// Returns the fault with each choice of the parameter.
+std::vector<Fault> WithEachChoice(const Fault& fault,
+                                  const ChoicePlace& choice) {
   std::vector<Fault> forms;
-  for (const NoticeBy by :
-       {NoticeBy::kSignal, NoticeBy::kFile, NoticeBy::kHttp}) {
-    fault.with.notice = by;
+  for (size_t i = 0; i < choice.names().size(); ++i) {
     forms.push_back(fault);
+    choice.set(i, forms.back().with);
   }
   return forms;
 }
@@ -33,43 +36,22 @@ std::vector<Fault> InEachWay(Fault fault) {
 // different effect.
 std::vector<Fault> FormsOf(FaultKind kind, Point point) {
   Fault fault = Plain(kind, point);
-  switch (kind) {
-    case FaultKind::kTornWrite: {
-      fault.with.blocks = 4;
-      fault.with.keep = 0b0101;
-      std::vector<Fault> forms;
-      for (const AfterTear then :
-           {AfterTear::kCrash, AfterTear::kPowerLoss, AfterTear::kNothing}) {
-        forms.push_back(fault);
-        forms.back().with.then = then;
-      }
-      return forms;
-    }
-    case FaultKind::kErrno: {
-      std::vector<Fault> forms = {fault, fault};
-      forms[1].with.times = FaultTimes::kAlways;
-      if (IsAtWrite(point)) {
-        forms.push_back(fault);
-        forms.back().with.error = ENOSPC;
-      }
-      return forms;
-    }
-    case FaultKind::kSlow:
-      fault.with.latency = std::chrono::seconds(2);
-      return {fault};
-    case FaultKind::kPreempt:
-      fault.with.grace = std::chrono::seconds(10);
-      return InEachWay(fault);
-    case FaultKind::kDelay:
-      fault.with.latency = std::chrono::milliseconds(50);
-      return {fault};
-    case FaultKind::kBitFlip:
-    case FaultKind::kTruncate:
-      fault.with.offset = {.value = 50, .unit = OffsetUnit::kPercent};
-      return {fault};
-    default:
-      return {fault};
+  const ChoicePlace* swept = nullptr;
+  for (const FaultParameterInfo& parameter : ParametersOf(kind)) {
+    if (parameter.set_usual != nullptr) parameter.set_usual(fault.with);
+    if (parameter.is_swept) swept = std::get_if<ChoicePlace>(&parameter.place);
   }
+  if (swept != nullptr) return WithEachChoice(fault, *swept);
+  std::vector<Fault> forms = {fault};
+  if (kind == FaultKind::kErrno) {
+    forms.push_back(fault);
+    forms.back().with.times = FaultTimes::kAlways;
+    if (IsAtWrite(point)) {
+      forms.push_back(fault);
+      forms.back().with.error = ENOSPC;
+    }
+  }
+  return forms;
 }
 
 // Longest pause that fits into a step without being taken for a hang.
