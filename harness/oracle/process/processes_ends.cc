@@ -125,7 +125,6 @@ void Processes::CheckEnd(const Process& process, const RecordEvent& event) {
 
 void Processes::CheckLeaving(Process& process, const RecordEvent& event) {
   if (record_.ending != RunEnding::kExited) return;
-  using Reason = RecordReason;
   bool explained = true;
   if (IsOfReason(event.reason, {Reason::kLostWorker, Reason::kDeadline})) {
     explained = process.has_cause_to_leave || HasMetAnError(process);

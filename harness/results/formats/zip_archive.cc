@@ -16,7 +16,7 @@ constexpr size_t kSkippedPiece = size_t{256} << 10;
 // Upper bound of deflate's ratio: bytes out for one byte in.
 constexpr uint64_t kMaxInflateRatio = 1032;
 
-std::string Reason(int code) {
+std::string ZipErrorText(int code) {
   zip_error_t error;
   zip_error_init_with_code(&error, code);
   std::string text = zip_error_strerror(&error);
@@ -112,7 +112,7 @@ Result<std::shared_ptr<ZipArchive>> ZipArchive::Open(
   int error = 0;
   zip* const handle = zip_fdopen(own.get(), 0, &error);
   if (handle == nullptr)
-    return DataLoss("expected a zip archive: " + Reason(error));
+    return DataLoss("expected a zip archive: " + ZipErrorText(error));
   own.Release();
   std::shared_ptr<ZipArchive> archive(new ZipArchive(handle, file->size()));
   RETURN_IF_ERROR(archive->ReadEntries());

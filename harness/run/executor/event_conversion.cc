@@ -19,17 +19,15 @@ std::vector<RecordTime> ToRecordTimes(const std::vector<PartTime>& parts) {
 
 }  // namespace
 
-// Both enums name the same kinds and phases in the same order. A test compares
-// their names.
 RecordEvent ToRecordEvent(LogEvent&& event, Time time) {
   return {
-      .kind = static_cast<RecordKind>(event.kind),
+      .kind = event.kind,
       .t_ns = time.time_since_epoch().count(),
       .generation = event.generation,
       .step = event.step,
       .epoch = event.epoch,
       .position = event.position,
-      .phase = static_cast<RecordPhase>(event.phase),
+      .phase = event.phase,
       .count = event.count,
       .loss_bits = event.loss_bits,
       .digest = event.digest ? event.digest->ToString() : "",
@@ -38,7 +36,7 @@ RecordEvent ToRecordEvent(LogEvent&& event, Time time) {
       .samples = std::move(event.samples),
       .about = event.about,
       .incarnation = event.incarnation,
-      .reason = static_cast<RecordReason>(event.reason),
+      .reason = event.reason,
       .limit_ns = event.limit_ns,
       .parts = ToRecordTimes(event.parts),
       .beside = ToRecordTimes(event.beside),

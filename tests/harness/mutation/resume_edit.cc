@@ -188,7 +188,7 @@ class Restart {
   std::optional<EventPlace> claim_;
 };
 
-enum class Reason : uint8_t { kNone, kRejected };
+enum class ResumeReason : uint8_t { kNone, kRejected };
 
 // Returns the path under which the checkpoint was saved, before a claim renamed
 // it.
@@ -242,13 +242,13 @@ std::optional<Mutant> ChangeOneRestart(const Record& record, Choice& choice,
 }
 
 std::optional<Mutant> ResumeOlder(const Record& record, Choice& choice,
-                                  Reason reason) {
+                                  ResumeReason reason) {
   const auto resume = [&](const Restart& restart) -> std::optional<Record> {
     const std::vector<OtherState> older =
         FindOlder(record, restart.claim(), restart.chosen());
     if (older.empty()) return std::nullopt;
     auto changed = restart.From(older[choice.Below(older.size())]);
-    if (changed && reason == Reason::kRejected) {
+    if (changed && reason == ResumeReason::kRejected) {
       AddRejection(record, restart.claim(), *changed);
     }
     return changed;
@@ -261,11 +261,11 @@ std::optional<Mutant> ResumeOlder(const Record& record, Choice& choice,
 }  // namespace
 
 std::optional<Mutant> ResumeFromOlder(const Record& record, Choice& choice) {
-  return ResumeOlder(record, choice, Reason::kNone);
+  return ResumeOlder(record, choice, ResumeReason::kNone);
 }
 
 std::optional<Mutant> RejectGood(const Record& record, Choice& choice) {
-  return ResumeOlder(record, choice, Reason::kRejected);
+  return ResumeOlder(record, choice, ResumeReason::kRejected);
 }
 
 std::optional<Mutant> StartFromNothing(const Record& record, Choice& choice) {

@@ -1,29 +1,27 @@
+#include <array>
+#include <optional>
 #include <set>
 
 #include <gtest/gtest.h>
 
-#include "engine/world/event_log.h"
-#include "harness/record/event.h"
+#include "engine/world/event_vocabulary.h"
 #include "harness/record/invariants.h"
 
 namespace gauntlet {
 namespace {
 
-TEST(RecordNamesTest, EventsAreCalledAsTheEngineCallsThem) {
-  for (int i = 0; i <= static_cast<int>(EventKind::kStartTimes); ++i) {
-    const auto kind = static_cast<EventKind>(i);
-    EXPECT_EQ(FindRecordKind(EventKindName(kind)), static_cast<RecordKind>(i));
+template <typename Enum, size_t n>
+void ExpectNamesOfTheirOwn(const std::array<EventWord<Enum>, n>& words) {
+  for (const EventWord<Enum>& word : words) {
+    EXPECT_EQ(FindWord(words, word.name), word.value) << word.name;
   }
-  EXPECT_EQ(static_cast<int>(RecordKind::kStartTimes),
-            static_cast<int>(EventKind::kStartTimes));
+  EXPECT_EQ(FindWord(words, "meteor"), std::nullopt);
 }
 
-TEST(RecordNamesTest, PhasesAreCalledAsTheEngineCallsThem) {
-  for (const Phase phase :
-       {Phase::kInEpoch, Phase::kEvaluationDue, Phase::kCallbacksDue}) {
-    EXPECT_EQ(FindRecordPhase(PhaseName(phase)),
-              static_cast<RecordPhase>(phase));
-  }
+TEST(RecordNamesTest, EachWordOfEventsHasANameOfItsOwn) {
+  ExpectNamesOfTheirOwn(kEventKinds);
+  ExpectNamesOfTheirOwn(kEventReasons);
+  ExpectNamesOfTheirOwn(kEventPhases);
 }
 
 TEST(RecordNamesTest, EachInvariantHasAName) {
