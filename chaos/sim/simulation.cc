@@ -15,9 +15,7 @@ constexpr ExitStatus kKilled{.code = 128 + kSigKill, .signal = kSigKill};
 }  // namespace
 
 MetadataService MetadataThatSays(std::string_view body) {
-  return {.bytes =
-              fmt::format("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{}",
-                          body.size(), body)};
+  return {.answer = {.status = 200, .body = std::string(body)}};
 }
 
 struct Simulation::Machine {
@@ -103,14 +101,7 @@ Result<HttpAnswer> SimHost::Ask(const HttpQuestion& question, Time deadline) {
   if (service.behavior == MetadataService::Behavior::kRefuses) {
     return Unavailable(HttpUrlText(url) + ": connection refused");
   }
-  const std::string bytes = simulation_.AnswerOf(service, question);
-  const Result<std::optional<HttpAnswer>> answer =
-      ReadHttpAnswer(std::string_view(bytes).substr(0, kMaxHttpAnswerBytes),
-                     HttpStream::kClosed);
-  if (!answer.ok()) return Annotate(answer.status(), HttpUrlText(url));
-  // A closed stream is either an answer or an error.
-  CHECK(answer->has_value(), "an answer that is neither");
-  return **answer;
+  return simulation_.AnswerOf(service, question);
 }
 
 class SimEventLog final : public EventLog {
@@ -357,28 +348,26 @@ MetadataService Simulation::MetadataOf(const std::string& host) {
                                               : MetadataThatSays("FALSE");
 }
 
-std::string Simulation::AnswerOf(const MetadataService& service,
-                                 const HttpQuestion& question) {
-  const auto answer = [](std::string_view status, std::string_view body) {
-    return fmt::format("HTTP/1.1 {}\r\nContent-Length: {}\r\n\r\n{}", status,
-                       body.size(), body);
-  };
+HttpAnswer Simulation::AnswerOf(const MetadataService& service,
+                                const HttpQuestion& question) {
+  constexpr int kUnauthorized = 401;
+  constexpr int kMethodNotAllowed = 405;
   if (!service.token_lives) {
     return question.method == HttpMethod::kGet
-               ? service.bytes
-               : answer("405 Method Not Allowed", "");
+               ? service.answer
+               : HttpAnswer{.status = kMethodNotAllowed, .body = {}};
   }
   if (question.method == HttpMethod::kPut) {
-    if (!service.token_bytes.empty()) return service.token_bytes;
+    if (service.token_answer) return *service.token_answer;
     const std::string token = fmt::format("token-{}==", tokens_.size());
     tokens_[token] = now() + *service.token_lives;
-    return answer("200 OK", token);
+    return {.status = 200, .body = token};
   }
   for (const HttpHeader& header : question.headers) {
     const auto token = tokens_.find(header.value);
-    if (token != tokens_.end() && now() < token->second) return service.bytes;
+    if (token != tokens_.end() && now() < token->second) return service.answer;
   }
-  return answer("401 Unauthorized", "");
+  return {.status = kUnauthorized, .body = {}};
 }
 
 void Simulation::PowerLoss(const std::string& host) {

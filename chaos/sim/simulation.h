@@ -42,16 +42,16 @@ struct MetadataService {
   // kHangs also stands for a name that cannot be resolved.
   enum class Behavior : uint8_t { kAnswers, kHangs, kRefuses };
   Behavior behavior = Behavior::kAnswers;
-  std::string bytes;  // sent on the connection before it is closed
+  HttpAnswer answer = {};
   Duration takes = std::chrono::milliseconds(1);
   std::string name = "metadata.google.internal";
-  // Lifetime of a token. The service rejects a request without a valid one (401
-  // Unauthorized); nullopt: it requires none.
+  // Lifetime of a token. The service rejects a request without a valid one
+  // (status 401); nullopt: it requires none.
   std::optional<Duration> token_lives = {};
-  // Answer to a token request; empty: a new token.
-  std::string token_bytes = {};
+  // Answer to a token request; nullopt: a new token.
+  std::optional<HttpAnswer> token_answer = {};
 };
-// Returns a service that answers with this body.
+// Returns a service that answers with status 200 and this body.
 MetadataService MetadataThatSays(std::string_view body);
 
 // Process number, from 0 in order of start, and so the index of the Start call.
@@ -220,8 +220,8 @@ class Simulation {
 
   Machine& MachineOf(const std::string& host);
   MetadataService MetadataOf(const std::string& host);
-  std::string AnswerOf(const MetadataService& service,
-                       const HttpQuestion& question);
+  HttpAnswer AnswerOf(const MetadataService& service,
+                      const HttpQuestion& question);
   Process& Find(ProcessId process) const;
   void SayPowerCut(const std::string& host, int64_t hosts);
   void RunBody(Process& process);
