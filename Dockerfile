@@ -12,10 +12,11 @@ RUN cmake --preset release -DGAUNTLET_TESTS=OFF -DGAUNTLET_LAYOUT=$LAYOUT
 RUN ninja -C build/release --quiet gauntlet
 RUN install -D -s build/release/gauntlet /image/usr/local/bin/gauntlet
 RUN mkdir -p /image/usr/share/gauntlet && cp -r scenarios /image/usr/share/gauntlet/
-# The Debian packages of the libraries that the program is linked with.
-RUN ldd build/release/gauntlet | awk '$3 ~ /^\// { print $3 }' | \
+# The Debian packages of the libraries that the program is linked with, and of
+# libcurl, which it opens for --notice-url.
+RUN { ldd build/release/gauntlet | awk '$3 ~ /^\// { print $3 }' | \
       xargs -n 1 basename | sed 's|^|*/|' | xargs dpkg-query -S | \
-      cut -d : -f 1 | sort -u >/image/usr/share/gauntlet/packages
+      cut -d : -f 1; echo libcurl4; } | sort -u >/image/usr/share/gauntlet/packages
 
 FROM debian:12-slim
 COPY --from=build /image/ /

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "engine/job/strict_json.h"
-#include "engine/world/http_format.h"
+#include "engine/world/http.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

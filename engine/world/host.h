@@ -7,7 +7,7 @@
 
 #include "engine/status.h"
 #include "engine/world/clock.h"
-#include "engine/world/http_format.h"
+#include "engine/world/http.h"
 
 namespace gauntlet {
 
@@ -26,8 +26,8 @@ class Host {
   // others (SIGTERM).
   virtual int Interrupts() const = 0;
   // Sends a request to a service of this machine. Blocks the calling task until
-  // the deadline at most: kDeadlineExceeded. kUnavailable: no connection;
-  // kDataLoss: the answer is malformed or too long.
+  // the deadline at most: kDeadlineExceeded. kUnavailable: the service cannot
+  // be reached; kDataLoss: the answer is malformed or too long.
   virtual Result<HttpAnswer> Ask(const HttpQuestion& question,
                                  Time deadline) = 0;
   // Ends the process immediately, with all its tasks. Nothing is unwound or

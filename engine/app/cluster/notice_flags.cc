@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "engine/world/http_format.h"
+#include "engine/world/http.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

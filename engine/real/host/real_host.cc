@@ -7,7 +7,6 @@
 #include <initializer_list>
 
 #include "engine/check.h"
-#include "engine/real/network/http_client.h"
 #include <time.h>
 #include <unistd.h>
 
@@ -143,7 +142,7 @@ int RealHost::Interrupts() const {
 }
 
 Result<HttpAnswer> RealHost::Ask(const HttpQuestion& question, Time deadline) {
-  return AskByHttp(question, deadline, names_);
+  return http_.Ask(question, deadline);
 }
 
 void RealHost::Exit(int code) {

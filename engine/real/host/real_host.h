@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "engine/real/network/name_lookup.h"
+#include "engine/real/network/http_client.h"
 #include "engine/world/host.h"
 #include <signal.h>
 
@@ -48,7 +48,7 @@ class RealHost final : public Host {
   [[noreturn]] void Exit(int code) override;
 
  private:
-  NameLookup names_;
+  HttpClient http_;
 };
 
 }  // namespace gauntlet

@@ -2,144 +2,233 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <chrono>
-#include <cstring>
-#include <string>
+#include <cstdint>
+#include <limits>
+#include <mutex>
+#include <optional>
+#include <string_view>
+#include <system_error>
 #include <utility>
-#include <vector>
 
-#include "engine/real/posix/descriptor.h"
-#include "engine/real/posix/posix_status.h"
+#include "engine/check.h"
+#include "engine/real/network/curl_library.h"
 #include <fmt/format.h>
-#include <poll.h>
-#include <sys/socket.h>
 
 namespace gauntlet {
 namespace {
 
-Status Failed(const HttpUrl& url, std::string_view operation, int error) {
-  return Unavailable(fmt::format("{}: {}: {}", HttpUrlText(url), operation,
-                                 std::strerror(error)));
+using CurlHandle = std::unique_ptr<CURL, decltype(&curl_easy_cleanup)>;
+using CurlHeaders = std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)>;
+
+// The part of an answer that has arrived.
+struct Arrival {
+  size_t bytes = 0;  // header and body together
+  std::string body;
+};
+
+// Both callbacks return the size that they accept: 0 ends the transfer with
+// CURLE_WRITE_ERROR.
+size_t AcceptHeader(char*, size_t, size_t size, void* arrival) {
+  size_t& bytes = static_cast<Arrival*>(arrival)->bytes;
+  bytes += size;
+  return bytes < kMaxHttpAnswerBytes ? size : 0;
 }
 
-// Waits until the socket is ready for `what`. Returns false at the deadline.
-bool Await(int fd, short what, Time deadline) {
-  while (true) {
-    const auto now = std::chrono::steady_clock::now().time_since_epoch();
-    const auto left = deadline.time_since_epoch() - now;
-    if (left <= Duration::zero()) return false;
-    // Adds 1 ms, as the cast rounds down: poll must not end before the
-    // deadline.
-    const int64_t ms =
-        std::chrono::duration_cast<std::chrono::milliseconds>(left).count() + 1;
-    pollfd wait = {.fd = fd, .events = what, .revents = 0};
-    const int ready =
-        poll(&wait, 1, static_cast<int>(std::min<int64_t>(ms, 60'000)));
-    if (ready > 0) return true;
-  }
+size_t AcceptBody(char* data, size_t, size_t size, void* arrival) {
+  if (AcceptHeader(data, 1, size, arrival) == 0) return 0;
+  static_cast<Arrival*>(arrival)->body.append(data, size);
+  return size;
 }
 
-Status TooLate(const HttpUrl& url) {
-  return DeadlineExceeded(
-      fmt::format("{}: no whole answer in time", HttpUrlText(url)));
+// Returns the time left in milliseconds, rounded up: a request must not end
+// before its deadline. nullopt: the deadline has passed.
+std::optional<int64_t> LimitUntil(Time deadline) {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  const auto left = deadline.time_since_epoch() - now;
+  if (left <= Duration::zero()) return std::nullopt;
+  return std::min<int64_t>(
+      std::chrono::duration_cast<std::chrono::milliseconds>(left).count() + 1,
+      std::numeric_limits<int32_t>::max());
 }
 
-Result<Descriptor> ConnectTo(const SocketAddress& address, const HttpUrl& url,
-                             Time deadline) {
-  Descriptor fd(socket(address.place.ss_family,
-                       SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!fd.valid()) return Failed(url, "socket", errno);
-  if (connect(fd.get(), reinterpret_cast<const sockaddr*>(&address.place),
-              address.size) == 0) {
-    return fd;
-  }
-  // A connect that a signal interrupts continues in the background.
-  if (errno != EINPROGRESS && errno != EINTR) {
-    return Failed(url, "connect", errno);
-  }
-  if (!Await(fd.get(), POLLOUT, deadline)) return TooLate(url);
-  int error = 0;
-  socklen_t size = sizeof(error);
-  if (getsockopt(fd.get(), SOL_SOCKET, SO_ERROR, &error, &size) != 0) {
-    error = errno;
-  }
-  if (error != 0) return Failed(url, "connect", error);
-  return fd;
-}
+Status NoAnswerInTime() { return DeadlineExceeded("no whole answer in time"); }
 
-Result<std::vector<SocketAddress>> AddressesOf(const HttpUrl& url,
-                                               Time deadline,
-                                               NameLookup& names) {
-  if (url.kind == HttpUrl::HostKind::kName) {
-    return names.Find(url.host, url.port, deadline);
-  }
-  ASSIGN_OR_RETURN(const SocketAddress address,
-                   AddressOfNumber(url.host, url.port));
-  return std::vector<SocketAddress>{address};
-}
+// One request on a handle that has the options of no other request.
+class Transfer {
+ public:
+  Transfer(const CurlLibrary& curl, CURL* handle)
+      : curl_(curl), handle_(handle), headers_(nullptr, curl.slist_free_all) {}
+  // Removes all options, as they point into this object.
+  ~Transfer() { curl_.easy_reset(handle_); }
+  Transfer(const Transfer&) = delete;
+  Transfer& operator=(const Transfer&) = delete;
 
-// Connects to the first address that accepts.
-Result<Descriptor> Connect(const HttpUrl& url, Time deadline,
-                           NameLookup& names) {
-  Result<std::vector<SocketAddress>> addresses =
-      AddressesOf(url, deadline, names);
-  if (!addresses.ok()) return Annotate(addresses.status(), HttpUrlText(url));
-  Status failed = TooLate(url);
-  auto left = static_cast<int64_t>(addresses->size());
-  for (const SocketAddress& address : *addresses) {
-    const Time now(std::chrono::steady_clock::now().time_since_epoch());
-    Result<Descriptor> fd =
-        ConnectTo(address, url, now + (deadline - now) / left--);
-    if (fd.ok()) return fd;
-    failed = fd.status();
+  Result<HttpAnswer> Perform(const HttpQuestion& question, int64_t limit_ms) {
+    SetLimits(limit_ms);
+    SetRequest(question);
+    SetArrival();
+    const CURLcode code = curl_.easy_perform(handle_);
+    if (code != CURLE_OK) return FailureOf(code);
+    return HttpAnswer{.status = static_cast<int>(Info(CURLINFO_RESPONSE_CODE)),
+                      .body = std::move(arrival_.body)};
   }
-  return failed;
-}
 
-Status SendAll(const Descriptor& fd, const HttpQuestion& question,
-               Time deadline) {
-  const HttpUrl& url = question.url;
-  const std::string request = HttpRequestText(question);
-  size_t sent = 0;
-  while (sent < request.size()) {
-    const ssize_t size = send(fd.get(), request.data() + sent,
-                              request.size() - sent, MSG_NOSIGNAL);
-    if (size >= 0) {
-      sent += static_cast<size_t>(size);
-    } else if (errno != EAGAIN && errno != EINTR) {
-      return Failed(url, "send", errno);
-    } else if (!Await(fd.get(), POLLOUT, deadline)) {
-      return TooLate(url);
+ private:
+  // libcurl takes numbers as long, which int64_t is on Linux. It refuses an
+  // option only if memory runs out.
+  template <typename Value>
+  void Set(CURLoption option, Value value) {
+    const CURLcode code = curl_.easy_setopt(handle_, option, value);
+    CHECK(code == CURLE_OK, curl_.easy_strerror(code));
+  }
+  void SetNumber(CURLoption option, int64_t value) { Set(option, value); }
+
+  int64_t Info(CURLINFO info) const {
+    int64_t value = 0;
+    curl_.easy_getinfo(handle_, info, &value);
+    return value;
+  }
+
+  void SetLimits(int64_t limit_ms) {
+    SetNumber(CURLOPT_TIMEOUT_MS, limit_ms);
+    SetNumber(CURLOPT_NOSIGNAL, 1);
+    // At the deadline, a resolver that hangs is left to its thread. Otherwise
+    // libcurl would wait for that thread.
+    SetNumber(CURLOPT_QUICK_EXIT, 1);
+    Set(CURLOPT_PROTOCOLS_STR, "http");
+    Set(CURLOPT_PROXY, "");  // none, whatever the environment says
+    SetNumber(CURLOPT_FOLLOWLOCATION, 0);
+    SetNumber(CURLOPT_FORBID_REUSE, 1);
+  }
+
+  void SetRequest(const HttpQuestion& question) {
+    Set(CURLOPT_URL, HttpUrlText(question.url).c_str());
+    SetNumber(CURLOPT_PATH_AS_IS, 1);
+    for (const HttpHeader& header : question.headers) {
+      AppendHeader(fmt::format("{}: {}", header.name, header.value));
+    }
+    AppendHeader("Connection: close");
+    Set(CURLOPT_HTTPHEADER, headers_.get());
+    if (question.method == HttpMethod::kPut) {
+      SetNumber(CURLOPT_UPLOAD, 1);
+      SetNumber(CURLOPT_INFILESIZE, 0);
     }
   }
-  return OkStatus();
-}
+
+  void AppendHeader(const std::string& line) {
+    curl_slist* const all = curl_.slist_append(headers_.get(), line.c_str());
+    CHECK(all != nullptr, "out of memory");
+    static_cast<void>(headers_.release());
+    headers_.reset(all);
+  }
+
+  void SetArrival() {
+    Set(CURLOPT_ERRORBUFFER, error_.data());
+    Set(CURLOPT_HEADERFUNCTION, &AcceptHeader);
+    Set(CURLOPT_HEADERDATA, &arrival_);
+    Set(CURLOPT_WRITEFUNCTION, &AcceptBody);
+    Set(CURLOPT_WRITEDATA, &arrival_);
+  }
+
+  Status FailureOf(CURLcode code) const {
+    const std::string_view reason =
+        error_[0] != '\0' ? error_.data() : curl_.easy_strerror(code);
+    const int64_t error = Info(CURLINFO_OS_ERRNO);
+    switch (code) {
+      case CURLE_OPERATION_TIMEDOUT:
+        return NoAnswerInTime();
+      case CURLE_COULDNT_RESOLVE_HOST:
+        return Unavailable(std::string(reason));
+      case CURLE_COULDNT_CONNECT:
+      case CURLE_SEND_ERROR:
+      case CURLE_RECV_ERROR:
+        // Without an error of the system, the answer is malformed.
+        if (error == 0) break;
+        return Unavailable(fmt::format(
+            "{}: {}", curl_.easy_strerror(code),
+            std::generic_category().message(static_cast<int>(error))));
+      case CURLE_GOT_NOTHING:
+      case CURLE_PARTIAL_FILE:
+        return DataLoss(
+            "answer: expected its end, found that of the connection");
+      case CURLE_WRITE_ERROR:
+        return DataLoss(
+            fmt::format("answer: expected less than {} bytes, found more",
+                        kMaxHttpAnswerBytes));
+      case CURLE_UNSUPPORTED_PROTOCOL:
+        return DataLoss("answer: expected HTTP/1.1, found something else");
+      default:
+        break;
+    }
+    return DataLoss(fmt::format("answer: {}", reason));
+  }
+
+  const CurlLibrary& curl_;
+  CURL* const handle_;
+  CurlHeaders headers_;
+  Arrival arrival_;
+  std::array<char, CURL_ERROR_SIZE> error_ = {};
+};
 
 }  // namespace
 
-Result<HttpAnswer> AskByHttp(const HttpQuestion& question, Time deadline,
-                             NameLookup& names) {
-  const HttpUrl& url = question.url;
-  ASSIGN_OR_RETURN(const Descriptor fd, Connect(url, deadline, names));
-  RETURN_IF_ERROR(SendAll(fd, question, deadline));
-  std::string bytes;
-  std::array<char, 4096> chunk = {};
-  while (true) {
-    // Checks the deadline before each read, so that a server that trickles
-    // bytes cannot hold the caller up.
-    if (!Await(fd.get(), POLLIN, deadline)) return TooLate(url);
-    const ssize_t size = recv(fd.get(), chunk.data(), chunk.size(), 0);
-    if (size < 0) {
-      if (errno == EAGAIN || errno == EINTR) continue;
-      return Failed(url, "receive", errno);
+// Owns libcurl's functions, and the handle of the last request if it succeeded.
+// That handle has addresses of names.
+class HttpClient::Handles {
+ public:
+  explicit Handles(std::string library) : library_(std::move(library)) {}
+
+  Result<const CurlLibrary*> Curl() {
+    const std::lock_guard lock(mutex_);
+    if (!curl_) {
+      ASSIGN_OR_RETURN(curl_, OpenCurl(library_));
     }
-    bytes.append(chunk.data(), static_cast<size_t>(size));
-    Result<std::optional<HttpAnswer>> answer = ReadHttpAnswer(
-        bytes, size == 0 ? HttpStream::kClosed : HttpStream::kOpen);
-    if (!answer.ok()) return Annotate(answer.status(), HttpUrlText(url));
-    if (*answer) return **std::move(answer);
+    return &*curl_;
   }
+
+  // REQUIRES: Curl() returned `curl`.
+  Result<CurlHandle> Take(const CurlLibrary& curl) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (idle_) return *std::exchange(idle_, std::nullopt);
+    }
+    CurlHandle handle(curl.easy_init(), curl.easy_cleanup);
+    if (handle == nullptr) return Unavailable("libcurl: no handle");
+    return handle;
+  }
+
+  void Keep(CurlHandle handle) {
+    const std::lock_guard lock(mutex_);
+    idle_ = std::move(handle);
+  }
+
+ private:
+  const std::string library_;
+  std::mutex mutex_;
+  std::optional<CurlLibrary> curl_;  // nullopt: not opened yet
+  std::optional<CurlHandle> idle_;
+};
+
+HttpClient::HttpClient() : HttpClient(kCurlLibrary) {}
+HttpClient::HttpClient(std::string library)
+    : handles_(std::make_unique<Handles>(std::move(library))) {}
+HttpClient::~HttpClient() = default;
+
+Result<HttpAnswer> HttpClient::Ask(const HttpQuestion& question,
+                                   Time deadline) {
+  const std::string url = HttpUrlText(question.url);
+  const Result<const CurlLibrary*> curl = handles_->Curl();
+  if (!curl.ok()) return Annotate(curl.status(), url);
+  Result<CurlHandle> handle = handles_->Take(**curl);
+  if (!handle.ok()) return Annotate(handle.status(), url);
+  const std::optional<int64_t> limit_ms = LimitUntil(deadline);
+  if (!limit_ms) return Annotate(NoAnswerInTime(), url);
+  Result<HttpAnswer> answer =
+      Transfer(**curl, handle->get()).Perform(question, *limit_ms);
+  if (!answer.ok()) return Annotate(answer.status(), url);
+  handles_->Keep(*std::move(handle));
+  return answer;
 }
 
 }  // namespace gauntlet

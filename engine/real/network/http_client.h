@@ -1,19 +1,37 @@
-// One request to an HTTP server, over a TCP connection of its own.
+// Requests to HTTP servers, by libcurl.
 #ifndef GAUNTLET_ENGINE_REAL_NETWORK_HTTP_CLIENT_H_
 #define GAUNTLET_ENGINE_REAL_NETWORK_HTTP_CLIENT_H_
 
-#include "engine/real/network/name_lookup.h"
+#include <memory>
+#include <string>
+
 #include "engine/status.h"
 #include "engine/world/clock.h"
-#include "engine/world/http_format.h"
+#include "engine/world/http.h"
 
 namespace gauntlet {
 
-// As Host::Ask. Ignores proxies in the environment. If a name has several
-// addresses, tries each for its share of the time until one accepts the
-// connection.
-Result<HttpAnswer> AskByHttp(const HttpQuestion& question, Time deadline,
-                             NameLookup& names);
+// Ignores proxies in the environment, and follows no redirects. Each request
+// has a connection of its own. A name's addresses are kept for a minute, or
+// until a request fails. A resolver that misses a request's deadline keeps one
+// thread of libcurl until it returns.
+class HttpClient {
+ public:
+  HttpClient();
+  // Uses this library instead of libcurl.so.4.
+  explicit HttpClient(std::string library);
+  ~HttpClient();
+  HttpClient(const HttpClient&) = delete;
+  HttpClient& operator=(const HttpClient&) = delete;
+
+  // As Host::Ask. Safe from any thread; requests of several threads do not wait
+  // for each other. The first request opens libcurl.
+  Result<HttpAnswer> Ask(const HttpQuestion& question, Time deadline);
+
+ private:
+  class Handles;
+  const std::unique_ptr<Handles> handles_;
+};
 
 }  // namespace gauntlet
 

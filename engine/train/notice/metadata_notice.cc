@@ -85,7 +85,8 @@ Result<std::string> TokenIn(const HttpAnswer& answer) {
 }
 
 HttpQuestion QuestionWithToken(const HttpUrl& url, const std::string& token) {
-  HttpQuestion question = {.url = url};
+  HttpQuestion question = {
+      .url = url, .headers = {{.name = "Metadata-Flavor", .value = "Google"}}};
   if (!token.empty()) {
     question.headers.push_back(
         {.name = "X-aws-ec2-metadata-token", .value = token});

@@ -11,7 +11,7 @@
 #include <string>
 
 #include "engine/status.h"
-#include "engine/world/http_format.h"
+#include "engine/world/http.h"
 
 namespace gauntlet {
 
@@ -36,7 +36,8 @@ HttpQuestion QuestionForToken(const HttpUrl& url);
 // is sent in a header. kInvalidArgument names the expected and the found value.
 Result<std::string> TokenIn(const HttpAnswer& answer);
 
-// Returns a plain request, with the token unless it is "".
+// Returns the request whose answer NoticeIn reads. It has the header that
+// Google's service requires, and the token unless that is "".
 HttpQuestion QuestionWithToken(const HttpUrl& url, const std::string& token);
 
 }  // namespace gauntlet

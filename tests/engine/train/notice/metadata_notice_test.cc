@@ -9,6 +9,7 @@
 namespace gauntlet {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 TEST(MetadataNoticeTest, KnowsWhatTheCloudsSayBeforeTheyEndAMachine) {
@@ -52,6 +53,28 @@ TEST(MetadataNoticeTest, TakesNothingElseForANotice) {
     EXPECT_THAT(notice.status().message(), HasSubstr("expected"));
     EXPECT_LT(notice.status().message().size(), 200u);
   }
+}
+
+MATCHER_P2(IsHeader, name, value, "") {
+  return arg.name == name && arg.value == value;
+}
+
+TEST(MetadataNoticeTest, BringsTheHeadersThatTheCloudsRequire) {
+  const HttpUrl url = ParseHttpUrl("http://127.0.0.1:81/x?y").value();
+  EXPECT_THAT(QuestionWithToken(url, "").headers,
+              ElementsAre(IsHeader("Metadata-Flavor", "Google")));
+  const HttpQuestion question = QuestionWithToken(url, "a-token");
+  EXPECT_EQ(question.method, HttpMethod::kGet);
+  EXPECT_EQ(HttpUrlText(question.url), "http://127.0.0.1:81/x?y");
+  EXPECT_THAT(question.headers,
+              ElementsAre(IsHeader("Metadata-Flavor", "Google"),
+                          IsHeader("X-aws-ec2-metadata-token", "a-token")));
+  const HttpQuestion token = QuestionForToken(url);
+  EXPECT_EQ(token.method, HttpMethod::kPut);
+  EXPECT_EQ(HttpUrlText(token.url), "http://127.0.0.1:81/latest/api/token");
+  EXPECT_THAT(
+      token.headers,
+      ElementsAre(IsHeader("X-aws-ec2-metadata-token-ttl-seconds", "21600")));
 }
 
 }  // namespace

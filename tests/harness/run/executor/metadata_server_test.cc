@@ -13,8 +13,8 @@ namespace {
 
 HttpAnswer AnswerOf(const MetadataServer& server) {
   const Time deadline = SystemClock().Now() + std::chrono::seconds(60);
-  NameLookup names;
-  return AskByHttp({.url = ParseHttpUrl(server.url()).value()}, deadline, names)
+  return HttpClient()
+      .Ask({.url = ParseHttpUrl(server.url()).value()}, deadline)
       .value();
 }
 
