@@ -152,18 +152,48 @@ void Describe(Archive& a, typename Archive::template Ref<RunResult> result) {
   a.Field("cases", result.cases);
 }
 
+namespace {
+
+struct NamedCount {
+  const char* name;
+  uint64_t CaseCounts::*count;
+};
+constexpr NamedCount kNamedCounts[] = {
+    {"passed", &CaseCounts::passed},
+    {"flaky", &CaseCounts::flaky},
+    {"failed", &CaseCounts::failed},
+    {"inconclusive", &CaseCounts::inconclusive},
+    {"not_run", &CaseCounts::not_run},
+    {"skipped", &CaseCounts::skipped}};
+
+}  // namespace
+
 template <class Archive>
 void Describe(Archive& a, typename Archive::template Ref<CaseCounts> counts) {
-  a.Field("passed", counts.passed);
-  a.Field("flaky", counts.flaky);
-  a.Field("failed", counts.failed);
-  a.Field("inconclusive", counts.inconclusive);
-  a.Field("not_run", counts.not_run);
-  a.Field("skipped", counts.skipped);
+  for (const NamedCount& one : kNamedCounts) {
+    a.Field(one.name, counts.*one.count);
+  }
 }
 
 namespace {
+
 constexpr std::string_view kResultSchema = "gauntlet.result/v2";
+
+// Returns the first count of the file that is not that of its cases, as one
+// line; "" if all agree.
+std::string CountDifference(const CaseCounts& stored,
+                            const CaseCounts& of_cases) {
+  for (const NamedCount& one : kNamedCounts) {
+    if (stored.*one.count == of_cases.*one.count) continue;
+    return fmt::format(
+        "counts.{}: expected {}, as in cases, found {}: the file was changed "
+        "after it was written; gauntlet judge gives the verdicts of the "
+        "records",
+        one.name, of_cases.*one.count, stored.*one.count);
+  }
+  return "";
+}
+
 }  // namespace
 
 void Count(const CaseResult& one, CaseCounts& counts) {
@@ -230,7 +260,12 @@ Parsed<RunResult> ReadResult(std::string_view text, std::string_view name) {
     return wrong(fmt::format("schema: expected {}, found \"{}\"", kResultSchema,
                              schema.substr(0, 40)));
   }
+  std::optional<CaseCounts> counts;
+  reader.Field("counts", counts);
   Describe(reader, result);
+  if (error.empty() && counts) {
+    error = CountDifference(*counts, CountCases(result));
+  }
   if (!error.empty()) return wrong(error);
   return {.value = std::move(result), .error = ""};
 }

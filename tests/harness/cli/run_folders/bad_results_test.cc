@@ -112,6 +112,19 @@ TEST_F(BadResultsTest, DamagedResultsAreRefused) {
   }
 }
 
+TEST_F(BadResultsTest, AnEditedVerdictIsRefused) {
+  const std::string folder = RunCase("a", "recovers");
+  const std::string file = folder + "/result.json";
+  ASSERT_TRUE(
+      WriteTextFile(file, Replaced(TextOf(file), "\"verdict\": \"FAIL\"",
+                                   "\"verdict\": \"PASS\""))
+          .ok());
+  ExpectRefused(With("report", folder));
+  EXPECT_THAT(err_.str(), HasSubstr("counts.passed: expected 1, as in cases"));
+  ExpectRefused({"report", "--compare", folder, folder});
+  ExpectRefused({"report", "--merge", folder, "--out", scratch_ / "out"});
+}
+
 TEST_F(BadResultsTest, WhatIsNotThereIsNamed) {
   const std::string folder = RunCase("a", "completes");
   fs::create_directories(scratch_ / "empty");

@@ -130,6 +130,23 @@ TEST(ResultFileTest, NamesWhatIsWrong) {
       HasSubstr("r: cases.line: expected a whole number"));
 }
 
+TEST(ResultFileTest, RefusesCountsThatAreNotThoseOfTheCases) {
+  const RunResult result = {
+      .cases = {{.name = "a", .verdict = {.kind = VerdictKind::kFail}},
+                {.name = "b", .verdict = {.kind = VerdictKind::kFail}}}};
+  const std::string text = ResultToJson(result);
+  ASSERT_TRUE(ReadResult(text, "r").ok());
+  std::string edited = text;
+  edited.replace(edited.rfind("\"FAIL\""), 6, "\"PASS\"");
+  EXPECT_THAT(ReadResult(edited, "r").error,
+              HasSubstr("r: counts.passed: expected 1, as in cases, found 0: "
+                        "the file was changed after it was written"));
+  edited = text;
+  edited.replace(edited.find("\"failed\": 2"), 11, "\"failed\": 1");
+  EXPECT_THAT(ReadResult(edited, "r").error,
+              HasSubstr("r: counts.failed: expected 2, as in cases, found 1"));
+}
+
 TEST(ResultFileTest, RefusesTimesThatAreNone) {
   for (const char* seconds : {"-1", "1e300", "true", "2000000000"}) {
     const std::string text =
