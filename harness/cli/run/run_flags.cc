@@ -44,7 +44,8 @@ void AddRunSelection(Flags& flags, RunCommand& command) {
               ReadText(command.name_filter));
   flags.Values({"-L,--label", "EXPRESSION",
                 "Run only cases whose labels match, such as 'smoke and not "
-                "slow'. May be repeated: one match is enough."},
+                "slow'. A label with spaces needs quotes: '\"data loader\" or "
+                "smoke'. May be repeated: one match is enough."},
                command.labels);
   flags.Switch({"--last-failed", "",
                 "Run only the cases of PATH or --demo that the last run did "

@@ -17,6 +17,8 @@ using LabelMatcher = std::function<bool(const std::vector<std::string>&)>;
 // Parses an expression; `not` binds closest and `or` least:
 //   expression = term {"or" term}; term = factor {"and" factor};
 //   factor = "not" factor | "(" expression ")" | label
+// A label with spaces or brackets, or one of the words above, is put in single
+// or double quotes: "data loader".
 // kInvalidArgument: the text is not an expression; the message has the
 // position.
 Result<LabelMatcher> ParseLabelExpression(std::string_view text);

@@ -31,6 +31,17 @@ TEST(LabelExpressionTest, NotBindsCloserThanAndThanOr) {
   EXPECT_TRUE(Matches("not (a or b)", {"c"}));
 }
 
+TEST(LabelExpressionTest, TakesALabelInQuotesAsItIs) {
+  const Labels labels = {"data loader", "not", "(x)", "it's"};
+  EXPECT_TRUE(Matches("\"data loader\"", labels));
+  EXPECT_TRUE(Matches("'data loader' and not slow", labels));
+  EXPECT_FALSE(Matches("not ('data loader')", labels));
+  EXPECT_FALSE(Matches("'data  loader'", labels));
+  EXPECT_TRUE(Matches("'not' and \"(x)\" and \"it's\" and it's", labels));
+  EXPECT_EQ(LabelsIn("'data loader' or smoke"),
+            (Labels{"data loader", "smoke"}));
+}
+
 TEST(LabelExpressionTest, NamesItsLabels) {
   EXPECT_EQ(LabelsIn("smoke and not(slow or gpu)"),
             (Labels{"smoke", "slow", "gpu"}));
@@ -46,7 +57,15 @@ TEST(LabelExpressionTest, SaysWhatIsWrongAndWhere) {
   EXPECT_EQ(error("a and"),
             "expected a label at character 6 of 'a and', found the end");
   EXPECT_EQ(error("a b"),
-            "expected and, or or the end at character 3 of 'a b', found 'b'");
+            "expected and, or or the end at character 3 of 'a b', found 'b'; a "
+            "label of several words needs quotes: \"several words\"");
+  EXPECT_EQ(error("a 'b'"),
+            "expected and, or or the end at character 3 of 'a 'b'', found 'b'");
+  EXPECT_EQ(
+      error("\"a b"),
+      "expected a closing quote at character 5 of '\"a b', found the end");
+  EXPECT_EQ(error("a 'b"),
+            "expected a closing quote at character 5 of 'a 'b', found the end");
   EXPECT_EQ(error("(a"), "expected ')' at character 3 of '(a', found the end");
   EXPECT_EQ(error("a)"),
             "expected and, or or the end at character 2 of 'a)', found ')'");
