@@ -79,10 +79,23 @@ def told_to_go(run):
     expect_equal("evaluations", said("".join(lines)), epochs)
 
 
+def missing_start(run):
+    evaluator = start(run, "train", *JOB, "--ckpt", run.store, "--init-from",
+                      run.directory / "none", TF_CONFIG=CLUSTER)
+    _, errors = evaluator.communicate(timeout=DEADLINE_S)
+    expect_equal("exit code", evaluator.returncode, 2)
+    expect_equal("error", errors,
+                 f"gauntlet train: --init-from: {run.directory / 'none'}: "
+                 "expected a checkpoint, an --export folder or a weights file, "
+                 "found nothing; gauntlet train writes one with --ckpt or "
+                 "--export\n")
+
+
 def main():
     cases = Cases(parser(__doc__, 1, "unused").parse_args())
     cases.run_all([("beside", beside), ("once", once),
-                   ("told-to-go", told_to_go)])
+                   ("told-to-go", told_to_go),
+                   ("missing-start", missing_start)])
     return cases.exit_code()
 
 

@@ -7,6 +7,7 @@
 #include "engine/api/weights/start_weights.h"
 #include "engine/app/ckpt/trained_checkpoint.h"
 #include "engine/app/train/output_places.h"
+#include "engine/app/train/start_error.h"
 #include "engine/cli/exit_code.h"
 #include "engine/epoch_text.h"
 #include "engine/finite.h"
@@ -130,8 +131,8 @@ Result<EvaluatedJob> JobOfTraining(World& world, TrainOptions options) {
   Result<std::shared_ptr<const DataSplit>> data =
       LoadData(world.storage, options.job.data);
   RETURN_IF_ERROR(Annotate(data.status(), "--data"));
-  RETURN_IF_ERROR(Annotate(TakeStart(world, (*data)->train, options).status(),
-                           "--init-from"));
+  RETURN_IF_ERROR(StartError(TakeStart(world, (*data)->train, options).status(),
+                             options.start.weights));
   std::string json = JobToJson(options.job, (*data)->content);
   return EvaluatedJob{.job = std::move(options.job),
                       .json = std::move(json),

@@ -8,9 +8,9 @@
 #include "engine/api/weights/start_weights.h"
 #include "engine/app/cluster/device_choice.h"
 #include "engine/app/train/output_places.h"
+#include "engine/app/train/start_error.h"
 #include "engine/app/train/train_command.h"
 #include "engine/cli/exit_code.h"
-#include "engine/cli/flags/flags.h"
 #include "engine/data/dataset.h"
 #include "engine/real/network/tls_credentials.h"
 #include "engine/real/posix/descriptor.h"
@@ -73,15 +73,8 @@ Status CheckData(Storage& storage, const DataSpec& data) {
 Result<TrainOptions> OptionsForWorkers(World& world, TrainOptions options) {
   if (options.start.weights.empty()) return options;
   ASSIGN_OR_RETURN(const auto data, LoadData(world.storage, options.job.data));
-  const std::string& path = options.start.weights;
-  const Status taken = TakeStart(world, data->train, options).status();
-  if (taken.code() == Code::kNotFound && access(path.c_str(), F_OK) != 0) {
-    return NotFound(
-        fmt::format("--init-from: {}: expected a checkpoint, an --export "
-                    "folder or a weights file, found nothing{}",
-                    path, DidYouMeanFile(path)));
-  }
-  RETURN_IF_ERROR(Annotate(taken, "--init-from"));
+  RETURN_IF_ERROR(StartError(TakeStart(world, data->train, options).status(),
+                             options.start.weights));
   return options;
 }
 

@@ -1,0 +1,18 @@
+// Errors of --init-from, for people.
+#ifndef GAUNTLET_ENGINE_APP_TRAIN_START_ERROR_H_
+#define GAUNTLET_ENGINE_APP_TRAIN_START_ERROR_H_
+
+#include <string>
+
+#include "engine/status.h"
+
+namespace gauntlet {
+
+// Returns the error of TakeStart for the source `path` as one line that begins
+// with the option. If the path does not exist or cannot be read, the line says
+// what is expected there. OK stays OK, and codes do not change.
+Status StartError(const Status& taken, const std::string& path);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_APP_TRAIN_START_ERROR_H_
