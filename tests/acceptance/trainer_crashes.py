@@ -6,6 +6,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import time
 
 import crash_test.ranks
 import crash_test.trainer
@@ -346,6 +347,24 @@ WRONG = {
 }
 
 
+def results_without_a_place_name_the_option_for_another(run):
+    """A folder takes the name of the file while the program runs."""
+    program = subprocess.Popen(
+        [run.program, "crash-test", "--faults", "kill", "--trials", "5",
+         "--result", "final.json", "--out", "test", "--",
+         *map(str, trained())],
+        cwd=run.directory, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + DEADLINE_S
+    while not (run.directory / "test/runs").is_dir():
+        expect(time.monotonic() < deadline, "no run began")
+        time.sleep(0.02)
+    (run.directory / "test/result.json").mkdir()
+    _, errors = program.communicate(timeout=DEADLINE_S)
+    expect("test/result.json: cannot be written: Is a directory; choose "
+           "another folder with --out DIR\n" in errors, errors)
+
+
 def wrong_calls_get_one_line(run):
     for name, (command, arguments, line) in WRONG.items():
         done = crash_test_of(run, *arguments, command=command)
@@ -375,6 +394,7 @@ CHECKS = (
     no_verdict_on_a_program_that_does_not_repeat,
     no_verdict_on_a_program_that_never_resumes,
     no_false_finding_where_few_crashes_are_tried,
+    results_without_a_place_name_the_option_for_another,
     wrong_calls_get_one_line,
 )
 

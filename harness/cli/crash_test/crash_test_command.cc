@@ -134,7 +134,10 @@ int RunCrashTest(const CrashTestCommand& command, Console& console) {
                                               ShownPath(folder->path)));
   console.Flush();
   if (!written.ok()) {
-    fmt::print(console.err, "gauntlet crash-test: {}\n", written.message());
+    fmt::print(console.err,
+               "gauntlet crash-test: {}; choose another folder with --out "
+               "DIR\n",
+               written.message());
   }
   if (result->is_interrupted) {
     fmt::print(console.err,
