@@ -203,6 +203,20 @@ def interrupt(run, runs, output, interrupts):
                  "output is blocked" in errors, interrupts == 1)
 
 
+def two_interrupts_leave_no_empty_folder(run):
+    """Whenever they arrive: as files load, as the folder is made, or later."""
+    write_scenarios(run, {"a": "1ms"})
+    for wait_ms in range(0, 200, 10):
+        program = start(run, "--runs", "twice")
+        time.sleep(wait_ms / 1000)
+        program.send_signal(signal.SIGINT)
+        program.send_signal(signal.SIGINT)
+        program.communicate(timeout=DEADLINE_S)
+    folders = [one for one in run.directory.glob("twice/2*") if one.is_dir()]
+    empty = [one.name for one in folders if not any(one.iterdir())]
+    expect_equal("empty folders of runs", empty, [])
+
+
 CHECKS = (
     a_flaky_case_fails,
     a_flaky_case_passes_where_told,
@@ -210,6 +224,7 @@ CHECKS = (
     nothing_is_rewritten_elsewhere,
     an_interrupted_run_names_the_command_for_the_rest,
     a_second_interrupt_ends_at_once,
+    two_interrupts_leave_no_empty_folder,
 )
 
 

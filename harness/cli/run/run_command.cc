@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <span>
 #include <stop_token>
@@ -48,6 +49,7 @@
 #include <fmt/format.h>
 #include <fmt/ostream.h>
 #include <fmt/ranges.h>
+#include <signal.h>
 
 namespace gauntlet {
 namespace {
@@ -77,6 +79,51 @@ RunResult EarlierResult(const fs::path& runs) {
   Parsed<RunResult> earlier = ReadResult(ReadTextFile(file), file.string());
   return earlier.ok() ? std::move(*earlier.value) : RunResult();
 }
+
+// Adds the items that did not run, without a verdict, so that --last-failed
+// runs them.
+void AddThoseLeft(const std::vector<SuiteItem>& items, const std::string& why,
+                  std::vector<CaseResult>& cases) {
+  std::set<std::pair<std::string, std::string>> ran;
+  for (const CaseResult& one : cases) ran.emplace(one.name, one.world);
+  for (const SuiteItem& item : items) {
+    const std::string world(WorldKindName(item.world));
+    if (ran.contains({item.one.name, world})) continue;
+    cases.push_back({.name = item.one.name,
+                     .scenario = item.one.scenario,
+                     .file = item.one.file,
+                     .line = item.one.line,
+                     .world = world,
+                     .verdict = {.kind = VerdictKind::kNotRun, .reason = why}});
+  }
+}
+
+// Writes the names of the cases, for --last-failed after this process is
+// killed. Errors are ignored: the run works without this file.
+void WriteUnfinished(const std::vector<SuiteItem>& items, RunResult result,
+                     const fs::path& directory) {
+  AddThoseLeft(items, "the run was killed", result.cases);
+  static_cast<void>(
+      WriteTextFile(directory / kUnfinishedFileName, ResultToJson(result)));
+}
+
+// Holds SIGINT while the value lives. No other thread of this process receives
+// signals.
+class InterruptHold {
+ public:
+  InterruptHold() {
+    sigset_t interrupt = {};
+    sigemptyset(&interrupt);
+    sigaddset(&interrupt, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &interrupt, &former_);
+  }
+  ~InterruptHold() { pthread_sigmask(SIG_SETMASK, &former_, nullptr); }
+  InterruptHold(const InterruptHold&) = delete;
+  InterruptHold& operator=(const InterruptHold&) = delete;
+
+ private:
+  sigset_t former_ = {};
+};
 
 // Calls `tick` ten times a second until it goes out of scope.
 class Ticker {
@@ -119,23 +166,18 @@ class Runner {
                               draws_ ? EarlierResult(directory.parent_path())
                                      : RunResult())) {}
 
-  Result<int> Run(uint64_t scenarios) {
-    RunResult result = {.run = directory_.filename().string(),
-                        .seed = command_.seed,
-                        .build = BuildId(),
-                        .command = CommandOf(command_),
-                        .scenarios = scenarios};
+  // `result` is that before the first case.
+  Result<int> Run(RunResult result) {
     if (text_) {
       progress_.Print(fmt::format("{}, {}, run {}\n",
-                                  Counted(scenarios, "scenario"),
+                                  Counted(result.scenarios, "scenario"),
                                   Counted(items_.size(), "case"), result.run));
     }
-    WriteUnfinished(result);
     RunCases(result);
     const size_t ran = result.cases.size();
     const bool interrupted =
         host_.TerminationNotices() > 0 && ran < items_.size();
-    AddThoseLeft(WhyLeft(interrupted), result.cases);
+    AddThoseLeft(items_, WhyLeft(interrupted), result.cases);
     for (CaseResult& one : result.cases) AddTrace(one);
     const Status written = WriteRunFiles(result, directory_);
     Conclude(result, ran);
@@ -178,14 +220,6 @@ class Runner {
     const Status junit =
         WriteTextFile(command_.junit_file, RenderJunit(result));
     return first.ok() ? junit : first;
-  }
-
-  // Writes the names of the cases, for --last-failed after this process is
-  // killed. Errors are ignored: the run works without this file.
-  void WriteUnfinished(RunResult result) const {
-    AddThoseLeft("the run was killed", result.cases);
-    static_cast<void>(
-        WriteTextFile(directory_ / kUnfinishedFileName, ResultToJson(result)));
   }
 
   void RunCases(RunResult& result) {
@@ -255,25 +289,6 @@ class Runner {
     return code == static_cast<int>(ExitCode::kOk)
                ? static_cast<int>(ExitCode::kNoVerdict)
                : code;
-  }
-
-  // Adds the items that did not run, without a verdict, so that --last-failed
-  // runs them.
-  void AddThoseLeft(const std::string& why,
-                    std::vector<CaseResult>& cases) const {
-    std::set<std::pair<std::string, std::string>> ran;
-    for (const CaseResult& one : cases) ran.emplace(one.name, one.world);
-    for (const SuiteItem& item : items_) {
-      const std::string world(WorldKindName(item.world));
-      if (ran.contains({item.one.name, world})) continue;
-      cases.push_back(
-          {.name = item.one.name,
-           .scenario = item.one.scenario,
-           .file = item.one.file,
-           .line = item.one.line,
-           .world = world,
-           .verdict = {.kind = VerdictKind::kNotRun, .reason = why}});
-    }
   }
 
   void Show(const CaseResult& one) {
@@ -389,6 +404,46 @@ class Runner {
   std::atomic<bool> disk_full_{false};
 };
 
+// Runs the items in a new folder.
+Result<int> RunItems(const RunCommand& command,
+                     const std::vector<SuiteItem>& items, uint64_t scenarios,
+                     Console& console) {
+  ASSIGN_OR_RETURN(const fs::path runs, AbsoluteFolder(command.runs_directory));
+  // A second Ctrl-C ends the process before the folder exists, or once it has
+  // the names of the cases: no empty folder stays.
+  std::optional<InterruptHold> hold(std::in_place);
+  if (RealHost().TerminationNotices() > 0) {
+    fmt::print(console.err,
+               "gauntlet run: interrupted before the first case; nothing was "
+               "written\n");
+    return static_cast<int>(ExitCode::kInterrupted);
+  }
+  const Result<fs::path> made = MakeRunDirectory(runs);
+  if (!made.ok()) {
+    return InvalidArgument(made.status().message() +
+                           "; --runs DIR says another place");
+  }
+  const fs::path& directory = *made;
+  if (const Status junit = CheckOutputFile(command.junit_file); !junit.ok()) {
+    std::error_code ignored;
+    fs::remove(directory, ignored);
+    return Annotate(junit, "--junit");
+  }
+  const RunLock lock(directory);
+  const RunResult before = {.run = directory.filename().string(),
+                            .seed = command.seed,
+                            .build = BuildId(),
+                            .command = CommandOf(command),
+                            .scenarios = scenarios};
+  WriteUnfinished(items, before, directory);
+  hold.reset();
+  const Result<int> code =
+      Runner(command, items, directory, console).Run(before);
+  if (code.ok()) return code;
+  fmt::print(console.err, "gauntlet run: {}\n", code.status().message());
+  return static_cast<int>(ExitCode::kNoVerdict);
+}
+
 Result<int> LoadAndRun(const RunCommand& command, Console& console) {
   ASSIGN_OR_RETURN(
       const LoadedScenarios loaded,
@@ -426,24 +481,7 @@ Result<int> LoadAndRun(const RunCommand& command, Console& console) {
   CaseDataChecker data(storage);
   for (const SuiteItem& item : items) RETURN_IF_ERROR(data.Check(item.one));
 
-  ASSIGN_OR_RETURN(const fs::path runs, AbsoluteFolder(command.runs_directory));
-  const Result<fs::path> made = MakeRunDirectory(runs);
-  if (!made.ok()) {
-    return InvalidArgument(made.status().message() +
-                           "; --runs DIR says another place");
-  }
-  const fs::path& directory = *made;
-  if (const Status junit = CheckOutputFile(command.junit_file); !junit.ok()) {
-    std::error_code ignored;
-    fs::remove(directory, ignored);
-    return Annotate(junit, "--junit");
-  }
-  const RunLock lock(directory);
-  const Result<int> code =
-      Runner(command, items, directory, console).Run(loaded.scenarios);
-  if (code.ok()) return code;
-  fmt::print(console.err, "gauntlet run: {}\n", code.status().message());
-  return static_cast<int>(ExitCode::kNoVerdict);
+  return RunItems(command, items, loaded.scenarios, console);
 }
 
 }  // namespace

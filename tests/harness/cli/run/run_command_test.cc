@@ -1,12 +1,16 @@
 #include "harness/cli/run/run_command.h"
 
+#include <csignal>
+#include <cstdlib>
 #include <filesystem>
+#include <iostream>
 #include <regex>
 #include <sstream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "engine/real/host/real_host.h"
 #include "harness/cli/run_folders/old_runs.h"
 #include "harness/run/files/text_file.h"
 #include "tests/engine/real/scratch_directory.h"
@@ -61,6 +65,20 @@ TEST_F(RunCommandTest, TwoCasesOfOneNameAreRefusedAndNamed) {
   EXPECT_THAT(err_.str(),
               HasSubstr("two cases have the name a, expected one: "));
   EXPECT_THAT(err_.str(), HasSubstr("/d1/a.yaml:2 and "));
+  EXPECT_FALSE(fs::exists(folder() / "runs"));
+}
+
+TEST_F(RunCommandTest, InterruptBeforeTheFirstCaseLeavesNoFolder) {
+  command_.paths = {Write("d1", "a")};
+  const auto run_interrupted = [this] {
+    InstallSignalHandlers();
+    raise(SIGINT);
+    const int code = RunScenarios(command_, console_);
+    std::cerr << err_.str();
+    std::exit(code);
+  };
+  EXPECT_EXIT(run_interrupted(), testing::ExitedWithCode(130),
+              "interrupted before the first case; nothing was written");
   EXPECT_FALSE(fs::exists(folder() / "runs"));
 }
 
