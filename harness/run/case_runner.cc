@@ -223,17 +223,11 @@ CaseOutcome RunCase(const Case& one, const CasePlace& place,
     outcome.final_digest = record.launchers.back().result->digest;
   }
   Verdict& verdict = outcome.result.verdict;
-  if (place.explain && verdict.kind == VerdictKind::kFail) {
-    Explanation explanation = place.explain(one, record, references);
-    outcome.result.cause = std::move(explanation.cause);
-    if (!explanation.differences.empty()) {
-      outcome.result.consequences =
-          ConsequencesOf(explanation.differences.front(), verdict);
-    }
-    outcome.result.differences = std::move(explanation.differences);
-  }
   if (verdict.kind == VerdictKind::kFail) {
-    ExplainFailure(record, outcome.result);
+    ExplainCase(
+        record,
+        place.explain ? place.explain(one, record, references) : Explanation(),
+        outcome.result);
   }
   const Status kept = Tidy(one, place, record, verdict);
   // If the record could not be written, workers may have had no room for their
@@ -251,6 +245,17 @@ CaseOutcome RunCase(const Case& one, const CasePlace& place,
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
           .count();
   return outcome;
+}
+
+void ExplainCase(const Record& record, Explanation explanation,
+                 CaseResult& result) {
+  result.cause = std::move(explanation.cause);
+  if (!explanation.differences.empty()) {
+    result.consequences =
+        ConsequencesOf(explanation.differences.front(), result.verdict);
+  }
+  result.differences = std::move(explanation.differences);
+  ExplainFailure(record, result);
 }
 
 }  // namespace gauntlet

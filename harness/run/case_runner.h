@@ -65,6 +65,13 @@ CaseResult ResultBeforeRun(const Case& one, const CasePlace& place);
 CaseOutcome RunCase(const Case& one, const CasePlace& place,
                     const Capabilities& here, References& references);
 
+// Sets the cause and the summary of a failed case: the explanation, its
+// consequences, and the facts of the record (ExplainFailure).
+//
+// REQUIRES: result.verdict is the verdict on the record.
+void ExplainCase(const Record& record, Explanation explanation,
+                 CaseResult& result);
+
 }  // namespace gauntlet
 
 #endif  // GAUNTLET_HARNESS_RUN_CASE_RUNNER_H_

@@ -18,6 +18,10 @@ struct SuiteItem {
   WorldKind world = WorldKind::kSimulated;
 };
 
+// Failed cases of a run whose causes are searched for. Each search runs the
+// case again.
+inline constexpr int kMostExplained = 20;
+
 struct SuiteOptions {
   int jobs = 1;           // cases at a time
   int max_failures = 0;   // stop after so many; 0: never
@@ -48,7 +52,7 @@ struct SuiteOptions {
   std::function<CaseOutcome(const Case&, const CasePlace&)> run_trainer;
   // Maximum number of calls to `explain`. Later failures name a command that
   // explains them.
-  int explain_most = 20;
+  int explain_most = kMostExplained;
   // Maximum number of times that a real case which failed or is inconclusive is
   // repeated, until it passes. JoinTries merges the tries into one result.
   int retries = 0;

@@ -74,12 +74,15 @@ Result<Command> ParseJudge(const VerbArguments& verb) {
   JudgeCommand command;
   Flags flags(
       {.command = "judge",
-       .summary = "Judge stored records again. Nothing is run.",
+       .summary = "Judge stored records again.",
        .examples =
            "Examples:\n  gauntlet judge latest\n"
            "  gauntlet judge latest/crash-in-a-shard\n"
            "  gauntlet judge record.jsonl --json\n"
-           "\nThe comparison of the two worlds is not in a record: only "
+           "\nThe verdict is that on the record, whatever the case would do "
+           "now. If a record\nfailed, its case is run again in the simulation, "
+           "to find the cause as gauntlet run\ndoes.\n"
+           "The comparison of the two worlds is not in a record: only "
            "gauntlet run makes it.\nExit codes: gauntlet help "
            "exit-codes."},
       verb);

@@ -9,11 +9,16 @@
 
 #include "engine/cli/exit_code.h"
 #include "engine/utf8.h"
+#include "harness/cli/record/replay_target.h"
 #include "harness/cli/run_folders/stored_records.h"
+#include "harness/explore/diagnosis/divergence.h"
+#include "harness/explore/diagnosis/replay.h"
 #include "harness/oracle/judge.h"
 #include "harness/record/record_file.h"
 #include "harness/record/result/result_file.h"
-#include "harness/run/failure/failure_summary.h"
+#include "harness/run/case_runner.h"
+#include "harness/run/reference.h"
+#include "harness/run/suite.h"
 #include "reports/terminal.h"
 #include <fmt/format.h>
 #include <fmt/ostream.h>
@@ -103,7 +108,50 @@ class RecordFinder {
   std::vector<std::string> cases_without_;
 };
 
-Result<CaseResult> JudgeFile(const std::string& file) {
+// Searches for the causes of failed cases, as `gauntlet run` does: by running a
+// case again in the simulation.
+class CauseSearch {
+ public:
+  explicit CauseSearch(Console& console) : console_(console) {}
+
+  // Returns an empty explanation if the record has no state that differs from
+  // the reference run's, or if the case cannot be run.
+  Explanation Explain(const fs::path& folder, const Record& record) {
+    if (!FirstDeparture(record)) return {};
+    if (searched_++ >= kMostExplained) return {};
+    Result<Explanation> found = Search(folder, record);
+    if (found.ok()) return *std::move(found);
+    fmt::print(console_.err,
+               "gauntlet judge: note: {} ({}): the values that differ are not "
+               "known, as the case cannot be run again: {}\n",
+               EscapeBytes(record.case_name), EscapeBytes(record.world),
+               EscapeBytes(found.status().message()));
+    return {};
+  }
+
+  // Prints a note if a case was not run again because of the limit.
+  void PrintLimit() const {
+    if (searched_ <= kMostExplained) return;
+    fmt::print(console_.err,
+               "gauntlet judge: note: {} of {} failed cases were run again to "
+               "find the values that differ; gauntlet replay RUN/CASE finds "
+               "those of another\n",
+               kMostExplained, searched_);
+  }
+
+ private:
+  Result<Explanation> Search(const fs::path& folder, const Record& record) {
+    std::string errors;
+    ASSIGN_OR_RETURN(const Case one, CaseOfRecord(record, folder, errors));
+    return ExplainTrajectory(one, record, references_);
+  }
+
+  Console& console_;
+  References references_{"", ""};  // kept in memory only
+  int searched_ = 0;
+};
+
+Result<CaseResult> JudgeFile(const std::string& file, CauseSearch& causes) {
   ASSIGN_OR_RETURN(const Record record, LoadRecord(file));
   CaseResult result = {.name = record.case_name,
                        .scenario = record.scenario,
@@ -115,7 +163,7 @@ Result<CaseResult> JudgeFile(const std::string& file) {
                        .planted_bugs = record.setup.planted_bugs,
                        .verdict = Judge(record)};
   if (result.verdict.kind == VerdictKind::kFail) {
-    ExplainFailure(record, result);
+    ExplainCase(record, causes.Explain(result.directory, record), result);
   }
   return result;
 }
@@ -140,8 +188,9 @@ int RunJudge(const JudgeCommand& command, Console& console) {
                     kRecordFileName)));
   }
   bool any_bad = !found.cases_without().empty();
+  CauseSearch causes(console);
   for (const auto& [real_path, file] : found.files()) {
-    Result<CaseResult> judged = JudgeFile(file);
+    Result<CaseResult> judged = JudgeFile(file, causes);
     if (judged.ok()) {
       result.cases.push_back(*std::move(judged));
       continue;
@@ -149,6 +198,7 @@ int RunJudge(const JudgeCommand& command, Console& console) {
     fail(judged.status());
     any_bad = true;
   }
+  causes.PrintLimit();
   result.scenarios = result.cases.size();
   result.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)

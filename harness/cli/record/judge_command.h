@@ -1,4 +1,4 @@
-// `gauntlet judge`: judges stored records again, without running anything.
+// `gauntlet judge`: judges stored records again.
 #ifndef GAUNTLET_HARNESS_CLI_RECORD_JUDGE_COMMAND_H_
 #define GAUNTLET_HARNESS_CLI_RECORD_JUDGE_COMMAND_H_
 
@@ -7,10 +7,12 @@
 
 namespace gauntlet {
 
-// Prints the verdict of each record as `gauntlet run` does, and a line for each
-// file that is not a record of this version. Returns 2 if there is such a file;
-// 4 if a path does not exist or holds no record; else the exit code of
-// `gauntlet run` for these verdicts.
+// Prints the verdict and the cause of each record as `gauntlet run` does. The
+// verdict is that on the record alone. The cause of a failure is searched for
+// by running the case again in the simulation. Prints a line for each file that
+// is not a record of this version. Returns 2 if there is such a file; 4 if a
+// path does not exist or holds no record; else the exit code of `gauntlet run`
+// for these verdicts.
 int RunJudge(const JudgeCommand& command, Console& console);
 
 }  // namespace gauntlet

@@ -43,44 +43,6 @@ WorldKind WorldOf(WorldChoice choice, const std::string& recorded) {
   return recorded == "real" ? WorldKind::kReal : WorldKind::kSimulated;
 }
 
-// Returns the case of a record: from the scenario stored next to the record, or
-// else from the record's scenario file, by name.
-Result<Case> CaseOf(const Record& record, const fs::path& folder,
-                    std::string& errors) {
-  const bool beside = IsFile(folder / kScenarioFileName);
-  const fs::path file =
-      beside ? folder / kScenarioFileName : fs::path(record.file);
-  ASSIGN_OR_RETURN(std::vector<Case> cases, LoadCases(file, errors));
-  const auto found = std::ranges::find_if(cases, [&](const Case& one) {
-    return beside || one.name == record.case_name;
-  });
-  if (found == cases.end()) {
-    return NotFound(fmt::format("{}: there is no case {} in it any more",
-                                file.string(), record.case_name));
-  }
-  // The name is also the name of the case's folder.
-  if (record.case_name.find('/') != std::string::npos) {
-    return Annotate(
-        ExpectedValue("the name of a case, without a slash", record.case_name),
-        (folder / kRecordFileName).string() + ": case_name");
-  }
-  Case one = std::move(*found);
-  // `gauntlet run --seed` may have replaced the seed of the file.
-  if (const auto recorded = PlanFromJson(record.plan_json); recorded.ok()) {
-    one.seed = one.plan.seed = recorded->seed;
-  }
-  if (PlanToJson(one.plan) != record.plan_json) {
-    return InvalidArgument(
-        fmt::format("{}: the faults of {} are not those of the record any more",
-                    file.string(), record.case_name));
-  }
-  one.name = record.case_name;
-  one.scenario = record.scenario;
-  one.file = record.file;
-  one.line = record.line;
-  return one;
-}
-
 std::string BuildOf(const fs::path& run) {
   const fs::path file = run / kResultFileName;
   if (!IsFile(file)) return "";
@@ -95,7 +57,7 @@ Result<ReplayTarget> TargetOfRecord(const fs::path& file, WorldChoice world,
                                     std::string& errors) {
   ASSIGN_OR_RETURN(Record record, LoadRecord(file));
   const fs::path folder = file.parent_path();
-  ASSIGN_OR_RETURN(Case one, CaseOf(record, folder, errors));
+  ASSIGN_OR_RETURN(Case one, CaseOfRecord(record, folder, errors));
   ReplayTarget target = {
       .item = {.one = std::move(one), .world = WorldOf(world, record.world)},
       .build = build};
@@ -250,6 +212,42 @@ Result<std::vector<ReplayTarget>> TargetsOfRun(const ReplayCommand& command,
 }
 
 }  // namespace
+
+Result<Case> CaseOfRecord(const Record& record, const fs::path& folder,
+                          std::string& errors) {
+  const bool beside = IsFile(folder / kScenarioFileName);
+  const fs::path file =
+      beside ? folder / kScenarioFileName : fs::path(record.file);
+  ASSIGN_OR_RETURN(std::vector<Case> cases, LoadCases(file, errors));
+  const auto found = std::ranges::find_if(cases, [&](const Case& one) {
+    return beside || one.name == record.case_name;
+  });
+  if (found == cases.end()) {
+    return NotFound(fmt::format("{}: there is no case {} in it any more",
+                                file.string(), record.case_name));
+  }
+  // The name is also the name of the case's folder.
+  if (record.case_name.find('/') != std::string::npos) {
+    return Annotate(
+        ExpectedValue("the name of a case, without a slash", record.case_name),
+        (folder / kRecordFileName).string() + ": case_name");
+  }
+  Case one = std::move(*found);
+  // `gauntlet run --seed` may have replaced the seed of the file.
+  if (const auto recorded = PlanFromJson(record.plan_json); recorded.ok()) {
+    one.seed = one.plan.seed = recorded->seed;
+  }
+  if (PlanToJson(one.plan) != record.plan_json) {
+    return InvalidArgument(
+        fmt::format("{}: the faults of {} are not those of the record any more",
+                    file.string(), record.case_name));
+  }
+  one.name = record.case_name;
+  one.scenario = record.scenario;
+  one.file = record.file;
+  one.line = record.line;
+  return one;
+}
 
 Result<std::string> FindFindingFile(const ReplayCommand& command) {
   const size_t slash = command.target.find('/');

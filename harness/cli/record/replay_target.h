@@ -2,6 +2,7 @@
 #ifndef GAUNTLET_HARNESS_CLI_RECORD_REPLAY_TARGET_H_
 #define GAUNTLET_HARNESS_CLI_RECORD_REPLAY_TARGET_H_
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,6 +19,14 @@ struct ReplayTarget {
   std::optional<Record> recorded;  // nullopt: there is only the scenario
   std::string build;               // of the recording program; "": not known
 };
+
+// Returns the case of a record: from the scenario stored in `folder`, next to
+// the record, or else from the record's scenario file, by name.
+// kInvalidArgument: its faults are not those of the record any more.
+// `errors`: as below.
+Result<Case> CaseOfRecord(const Record& record,
+                          const std::filesystem::path& folder,
+                          std::string& errors);
 
 // Returns the targets in the order of their names. The command's target is one
 // of:

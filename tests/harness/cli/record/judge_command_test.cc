@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/cli/run/run_command.h"
+#include "harness/record/result/result_file.h"
 #include "harness/run/files/text_file.h"
 #include "tests/engine/real/scratch_directory.h"
 #include "tests/harness/run/small_cases.h"
@@ -21,16 +22,25 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
+constexpr const char* kLosesTheRngKey = R"(planted_bugs: lose-rng-key
+faults:
+  - id: crash
+    at: {worker: 1, step: 6, point: step.begin}
+    do: crash
+expect: {outcome: recovers}
+)";
+
 class JudgeCommandTest : public testing::Test {
  protected:
   // Leaves the record of a run that completed, with `outcome` as the expected
   // one.
   void RunOne(const std::string& outcome) {
+    Run("expect: {outcome: " + outcome + "}\n");
+  }
+  // Runs the scenario `a`, which ends in these lines.
+  void Run(const std::string& lines) {
     const std::string file = scratch_ / "a.yaml";
-    ASSERT_TRUE(
-        WriteTextFile(
-            file, SmallScenario("expect: {outcome: " + outcome + "}\n", "a"))
-            .ok());
+    ASSERT_TRUE(WriteTextFile(file, SmallScenario(lines, "a")).ok());
     std::ostringstream out;
     Console console{out, out, Plain(), Plain()};
     RunScenarios({.paths = {file},
@@ -91,6 +101,37 @@ TEST_F(JudgeCommandTest, SaysWhatIsWrongWithAFailedCase) {
   EXPECT_THAT(out_.str(), HasSubstr("outcome: expected recovers"));
   EXPECT_EQ(Judge(record(), OutputFormat::kJson), 1);
   EXPECT_THAT(out_.str(), HasSubstr("\"verdict\": \"FAIL\""));
+}
+
+TEST_F(JudgeCommandTest, ExplainsAFailureAsTheRunDid) {
+  Run(kLosesTheRngKey);
+  const std::string file = runs() + "/latest/result.json";
+  const CaseResult ran = ReadResult(ReadTextFile(file), file).value->cases[0];
+  ASSERT_THAT(ran.cause, HasSubstr("the state loaded at step 4 differs: rng"));
+  EXPECT_EQ(Judge(record(), OutputFormat::kJson), 1);
+  const CaseResult judged = ReadResult(out_.str(), "judged").value->cases[0];
+  EXPECT_EQ(judged.cause, ran.cause);
+  EXPECT_EQ(judged.differences, ran.differences);
+  EXPECT_EQ(judged.consequences, ran.consequences);
+  EXPECT_EQ(judged.summary, ran.summary);
+  EXPECT_EQ(Judge("latest"), 1);
+  EXPECT_THAT(out_.str(), HasSubstr("\n  cause     " + ran.cause + "\n"));
+  EXPECT_EQ(err_.str(), "");
+}
+
+TEST_F(JudgeCommandTest, JudgesAFailedCaseThatCannotBeRunAgain) {
+  Run(kLosesTheRngKey);
+  const std::string scenario = runs() + "/latest/a.sim/scenario.yaml";
+  std::string text = ReadTextFile(scenario);
+  text.replace(text.find("step: 6"), 7, "step: 7");
+  ASSERT_TRUE(WriteTextFile(scenario, text).ok());
+  EXPECT_EQ(Judge(record()), 1);
+  EXPECT_THAT(out_.str(), AllOf(HasSubstr("broken    trajectory"),
+                                Not(HasSubstr("  cause "))));
+  EXPECT_THAT(err_.str(),
+              HasSubstr("note: a (sim): the values that differ are not known, "
+                        "as the case cannot be run again: " +
+                        runs()));
 }
 
 TEST_F(JudgeCommandTest, RefusesARecordThatNamesNoInvariant) {
