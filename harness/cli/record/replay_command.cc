@@ -19,6 +19,7 @@
 #include "harness/explore/campaign/found_violation.h"
 #include "harness/explore/diagnosis/divergence.h"
 #include "harness/explore/diagnosis/replay.h"
+#include "harness/explore/diagnosis/shrink.h"
 #include "harness/oracle/judge.h"
 #include "harness/record/record_file.h"
 #include "harness/record/verdict.h"
@@ -32,6 +33,10 @@ namespace gauntlet {
 namespace {
 
 namespace fs = std::filesystem;
+
+// Faults of a failed case that are left out, one at a time. Each costs two
+// runs.
+constexpr size_t kMostLeftOut = 16;
 
 // Path of a temporary folder, which the destructor removes.
 class Scratch {
@@ -79,6 +84,16 @@ std::string FoundName(const Case& one) {
                    : "what was found";
 }
 
+// Returns the violation by which runs of the case are compared: that of an
+// exploration's finding, else the verdict's first; nullopt if there is none.
+std::optional<Violation> ViolationIn(const std::vector<std::string>& labels,
+                                     const Verdict& verdict) {
+  if (auto violation = FoundViolation(labels)) return violation;
+  const std::optional<Finding> first = FirstFinding(verdict);
+  if (!first) return std::nullopt;
+  return Violation{.invariant = first->invariant, .name = first->name};
+}
+
 // Returns the verdict of a reproduced run as text. For an exploration's
 // finding, the invariant of the finding comes first.
 std::string AsBefore(const ReplayTarget& target, const Verdict& verdict) {
@@ -119,6 +134,9 @@ class Replayer {
   void Announce(const ReplayTarget& target);
   void Show(Ink ink, std::string_view word, std::string_view text);
   Status Explain(const SuiteItem& item, const Record& now);
+  void PrintWithoutEachFault(const SuiteItem& item, const Verdict& failed);
+  std::string OutcomeWithout(const SuiteItem& item, size_t fault,
+                             const Violation& violation);
 
   Console& console_;
   const fs::path runs_;
@@ -195,6 +213,52 @@ Status Replayer::Explain(const SuiteItem& item, const Record& now) {
   return OkStatus();
 }
 
+// Returns the outcome of the case without that fault, next to the violation of
+// the case with all faults.
+std::string Replayer::OutcomeWithout(const SuiteItem& item, size_t fault,
+                                     const Violation& violation) {
+  SuiteItem without = item;
+  without.one.plan = WithoutFault(item.one.plan, fault);
+  if (const Status sound = Validate(without.one.plan); !sound.ok()) {
+    return "cannot be run: " + sound.message();
+  }
+  const Result<Record> record = Run(without);
+  if (!record.ok()) return "cannot be run: " + record.status().message();
+  const Verdict verdict = Judge(*record);
+  if (IsBroken(*record, verdict, violation)) {
+    return fmt::format("still fails, {} {}", violation.invariant,
+                       violation.name);
+  }
+  return verdict.kind == VerdictKind::kPass
+             ? "passes"
+             : "other outcome: " + VerdictLine(verdict);
+}
+
+// Runs a failed case without each of its faults in turn, and prints which of
+// these runs fail in the same way. Only a simulated run is a function of its
+// plan; a single fault needs no comparison with others.
+void Replayer::PrintWithoutEachFault(const SuiteItem& item,
+                                     const Verdict& failed) {
+  const std::vector<Fault>& faults = item.one.plan.faults;
+  const std::optional<Violation> violation =
+      ViolationIn(item.one.labels, failed);
+  if (item.world != WorldKind::kSimulated || faults.size() < 2 ||
+      failed.kind != VerdictKind::kFail || !violation) {
+    return;
+  }
+  const size_t tried = std::min(faults.size(), kMostLeftOut);
+  for (size_t i = 0; i < tried; ++i) {
+    const std::string outcome = OutcomeWithout(item, i, *violation);
+    if (interrupted()) return;
+    fmt::print(console_.out, "  without fault {}: {}\n",
+               EscapeBytes(faults[i].id), EscapeBytes(outcome));
+  }
+  if (tried == faults.size()) return;
+  fmt::print(console_.out,
+             "  only the first {} of {} were left out, one at a time\n", tried,
+             Counted(faults.size(), "fault"));
+}
+
 Result<bool> Replayer::Replay(const ReplayTarget& target) {
   Announce(target);
   ASSIGN_OR_RETURN(const Record recorded, RecordOf(target));
@@ -224,6 +288,7 @@ Result<bool> Replayer::Replay(const ReplayTarget& target) {
                "  where it leaves the reference cannot be said: {}\n",
                explained.message());
   }
+  if (same) PrintWithoutEachFault(target.item, verdict);
   console_.out << std::flush;
   return same;
 }

@@ -17,8 +17,10 @@ constexpr std::string_view kReplayExamples =
 names of their own; the run of an exploration replays all of them.
 In the simulated world a replay compares all events and prints the first one
 that differs. If a state differs from the reference run's, it prints the step,
-the operation, the replica and the value. Exit code 0: reproduced; 3: diverged,
-or skipped.)";
+the operation, the replica and the value. If a simulated case with several
+faults fails, it also runs without each fault in turn (at most 16): a fault
+without which the case passes was needed for the failure. Exit code 0:
+reproduced; 3: diverged, or skipped.)";
 
 }  // namespace
 

@@ -18,18 +18,6 @@
 namespace gauntlet {
 namespace {
 
-// Returns the first finding of the invariants, or else of the scenario's own
-// expectations.
-std::optional<Finding> FirstFinding(const Verdict& verdict) {
-  for (const InvariantReport& report : verdict.invariants) {
-    if (report.violations > 0 && !report.findings.empty()) {
-      return report.findings.front();
-    }
-  }
-  if (verdict.broken_expectations.empty()) return std::nullopt;
-  return verdict.broken_expectations.front();
-}
-
 std::string FindingOrNone(const std::optional<Finding>& finding) {
   if (!finding) return "no finding";
   return fmt::format("{} {}", finding->invariant, finding->name);
@@ -74,6 +62,16 @@ Result<Explanation> Explain(const RunPlan& plan, const DataSplit& data,
 }
 
 }  // namespace
+
+std::optional<Finding> FirstFinding(const Verdict& verdict) {
+  for (const InvariantReport& report : verdict.invariants) {
+    if (report.violations > 0 && !report.findings.empty()) {
+      return report.findings.front();
+    }
+  }
+  if (verdict.broken_expectations.empty()) return std::nullopt;
+  return verdict.broken_expectations.front();
+}
 
 std::string VerdictLine(const Verdict& verdict) {
   if (const auto first = FirstFinding(verdict)) {

@@ -13,6 +13,10 @@
 
 namespace gauntlet {
 
+// Returns the first finding of the invariants, or else of the scenario's own
+// expectations; nullopt if there is none.
+std::optional<Finding> FirstFinding(const Verdict& verdict);
+
 // Returns the verdict as one line: "FAIL trajectory state-digest: after step 11
 // …"; without findings, the verdict's kind and its reason, if any. For a
 // mutation test that passes: "planted bug caught: trajectory …".

@@ -11,20 +11,11 @@
 namespace gauntlet {
 namespace {
 
-// Removes the fault. Faults that came after it now come after its predecessor.
-void Remove(FaultPlan& plan, size_t index) {
-  const Fault gone = plan.faults[index];
-  plan.faults.erase(plan.faults.begin() + static_cast<std::ptrdiff_t>(index));
-  for (Fault& fault : plan.faults) {
-    if (fault.after == gone.id) fault.after = gone.after;
-  }
-}
-
 // Returns the plan with only the faults whose flag is set.
 FaultPlan Kept(const FaultPlan& plan, const std::vector<bool>& keep) {
   FaultPlan kept = plan;
   for (size_t i = keep.size(); i-- > 0;) {
-    if (!keep[i]) Remove(kept, i);
+    if (!keep[i]) kept = WithoutFault(std::move(kept), i);
   }
   return kept;
 }
@@ -184,8 +175,7 @@ void Shrinker::ShrinkFaults() {
 // happen one incarnation earlier.
 void Shrinker::DropRestarts() {
   for (size_t i = result_.plan.faults.size(); i-- > 0;) {
-    FaultPlan candidate = result_.plan;
-    Remove(candidate, i);
+    FaultPlan candidate = WithoutFault(result_.plan, i);
     for (Fault& fault : candidate.faults) {
       if (fault.site.life > 1) --fault.site.life;
     }
@@ -287,6 +277,15 @@ void Shrinker::SimplifyParameters(size_t index) {
 }
 
 }  // namespace
+
+FaultPlan WithoutFault(FaultPlan plan, size_t index) {
+  const Fault gone = plan.faults[index];
+  plan.faults.erase(plan.faults.begin() + static_cast<std::ptrdiff_t>(index));
+  for (Fault& fault : plan.faults) {
+    if (fault.after == gone.id) fault.after = gone.after;
+  }
+  return plan;
+}
 
 std::optional<Violation> ViolationOf(const PlanRun& trial) {
   if (trial.wrong.empty()) return std::nullopt;

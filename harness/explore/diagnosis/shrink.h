@@ -10,6 +10,7 @@
 #define GAUNTLET_HARNESS_EXPLORE_DIAGNOSIS_SHRINK_H_
 
 #include <chrono>
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <string>
@@ -55,6 +56,10 @@ struct ShrinkOptions {
   // left.
   ShrinkOptions After(Time begin) const;
 };
+
+// Returns the plan without that fault. Faults that came after it now come after
+// its predecessor. REQUIRES: index < plan.faults.size().
+FaultPlan WithoutFault(FaultPlan plan, size_t index);
 
 struct ShrunkPlan {
   FaultPlan plan;

@@ -19,7 +19,9 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::AllOf;
+using testing::EndsWith;
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 const std::string kLosesTheKey = SmallScenario(R"(planted_bugs: lose-rng-key
@@ -119,6 +121,88 @@ TEST_F(ReplayCommandTest, ASeedFromTheCommandLineIsTheRecordsToo) {
   run.runs_directory = runs();
   ASSERT_EQ(RunScenarios(run, console_), 0) << err_.str();
   EXPECT_EQ(Replay("latest/loses-the-key"), 0) << out_.str() << err_.str();
+}
+
+// Begins a scenario that resumes from step 4 if worker 1 crashes in step 6.
+std::string ResumesWithoutTheKey(const std::string& more_faults,
+                                 const std::string& expect) {
+  return SmallScenario(R"(planted_bugs: lose-rng-key
+faults:
+  - id: early
+    at: {worker: 0, step: 2, point: step.begin}
+    do: crash
+  - id: late
+    at: {worker: 1, step: 6, point: step.begin, incarnation: any}
+    do: crash
+)" + more_faults + "expect: {" +
+                           expect + "}\n",
+                       "two-crashes");
+}
+
+std::string SlowFault(int step) {
+  return fmt::format(R"(  - id: slow-{0}
+    at: {{worker: 1, step: {0}, point: step.begin, incarnation: any}}
+    do: slow
+    with: {{latency: 10ms}}
+)",
+                     step);
+}
+
+TEST_F(ReplayCommandTest, AFailedCaseIsRunWithoutEachOfItsFaults) {
+  const std::string file = (folder_ / "two.yaml").string();
+  ASSERT_TRUE(WriteTextFile(
+                  file, ResumesWithoutTheKey(SlowFault(3), "outcome: recovers"))
+                  .ok());
+  EXPECT_EQ(Replay(file), 0) << err_.str();
+  EXPECT_THAT(
+      out_.str(),
+      EndsWith("  without fault early: still fails, trajectory state-digest\n"
+               "  without fault late: passes\n"
+               "  without fault slow-3: still fails, trajectory "
+               "state-digest\n"));
+}
+
+TEST_F(ReplayCommandTest, AnotherOutcomeWithoutAFaultIsNamed) {
+  const std::string file = (folder_ / "two.yaml").string();
+  ASSERT_TRUE(
+      WriteTextFile(file, ResumesWithoutTheKey("",
+                                               "outcome: recovers, "
+                                               "resumed_from: {step: 4}"))
+          .ok());
+  EXPECT_EQ(Replay(file), 0) << err_.str();
+  EXPECT_THAT(out_.str(), HasSubstr("  without fault late: other outcome: FAIL "
+                                    "expectation resumed_from: "));
+}
+
+TEST_F(ReplayCommandTest, OnlySixteenFaultsAreLeftOut) {
+  std::string slow;
+  for (int step = 1; step <= 11; ++step) slow += SlowFault(step);
+  for (int step = 1; step <= 4; ++step) {
+    slow += SlowFault(step);
+    const std::string id = fmt::format("slow-{}\n", step);
+    slow.replace(slow.rfind(id), id.size(), fmt::format("more-{}\n", step));
+  }
+  const std::string file = (folder_ / "many.yaml").string();
+  ASSERT_TRUE(
+      WriteTextFile(file, ResumesWithoutTheKey(slow, "outcome: recovers"))
+          .ok());
+  EXPECT_EQ(Replay(file), 0) << err_.str();
+  EXPECT_THAT(out_.str(),
+              AllOf(HasSubstr("without fault more-3: "),
+                    Not(HasSubstr("without fault more-4: ")),
+                    EndsWith("  only the first 16 of 17 faults were left out, "
+                             "one at a time\n")));
+}
+
+TEST_F(ReplayCommandTest, AMutationTestThatPassesNeedsNoComparison) {
+  const std::string file = (folder_ / "two.yaml").string();
+  ASSERT_TRUE(WriteTextFile(
+                  file, ResumesWithoutTheKey(
+                            "", "outcome: violates, invariants: [trajectory]"))
+                  .ok());
+  EXPECT_EQ(Replay(file), 0) << err_.str();
+  EXPECT_THAT(out_.str(), AllOf(HasSubstr("reproduced: planted bug caught"),
+                                Not(HasSubstr("without fault"))));
 }
 
 TEST_F(ReplayCommandTest, TheScenarioMayBeGoneMeanwhile) {
