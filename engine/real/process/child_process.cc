@@ -122,13 +122,15 @@ sigset_t BlockedIn(const ChildProgram& program) {
   return none;
 }
 
-// Forks with all signals blocked in the child.
+// Forks with all signals blocked in the child. _Fork runs no handlers of
+// pthread_atfork: libfiu's (fiu-run) starts a thread in the child, which may
+// take the descriptor numbers that the child is about to arrange.
 pid_t Fork() {
   sigset_t all = {};
   sigset_t former = {};
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, &former);
-  const pid_t pid = fork();
+  const pid_t pid = _Fork();
   if (pid != 0) sigprocmask(SIG_SETMASK, &former, nullptr);
   return pid;
 }

@@ -5,6 +5,8 @@
 #include "tests/engine/real/scratch_directory.h"
 #include "tests/engine/real/test_process.h"
 #include <fcntl.h>
+#include <pthread.h>
+#include <unistd.h>
 
 namespace gauntlet {
 namespace {
@@ -61,6 +63,17 @@ TEST(ChildProcessTest, HasNoDescriptorsButItsOwnAndThoseKept) {
   EXPECT_EQ(AwaitEnd(*StartChild(program)).code, 0);
   EXPECT_EQ(TextOf(scratch / "log"),
             "0\n1\n2\n3\n" + std::to_string(kept.get()) + "\n");
+}
+
+TEST(ChildProcessTest, RunsNoForkHandlerInTheChild) {
+  static bool is_due = false;
+  pthread_atfork(nullptr, nullptr, [] {
+    if (is_due) _exit(99);
+  });
+  is_due = true;
+  const auto child = StartChild(Shell("exit 7"));
+  is_due = false;
+  EXPECT_EQ(AwaitEnd(*child).code, 7);
 }
 
 TEST(ChildProcessTest, LeavesNoDescriptorsInTheParent) {
