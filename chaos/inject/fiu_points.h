@@ -3,9 +3,9 @@
 //
 // The plan's points are enabled with fiu_enable_external, whose callback asks
 // the Injector. With external control, a person can also enable points from
-// outside ("fiu-ctrl -c 'enable name=gauntlet/ckpt.rename,failinfo=5' PID"),
-// and the operation there reports that errno (EIO without a failinfo). At such
-// a point, the plan's faults do not happen.
+// outside, with or without a plan (docs/guides/scenarios.md, *Faults by hand*).
+// The operation at an enabled point reports the errno of its failinfo (EIO
+// without one). At such a point, the plan's faults do not happen.
 #ifndef GAUNTLET_CHAOS_INJECT_FIU_POINTS_H_
 #define GAUNTLET_CHAOS_INJECT_FIU_POINTS_H_
 

@@ -20,7 +20,7 @@ namespace gauntlet {
 
 // Paths of a run's fault plan.
 struct PlanPlace {
-  std::string file;  // empty: no faults
+  std::string file;  // empty: no plan
   // Directory in which fired faults are recorded. All processes of the run
   // share it, and no other run uses it. Created if it is missing.
   std::string state;
@@ -36,11 +36,11 @@ class LauncherFaults {
   virtual void PrintUnfired(Console& console) const = 0;
 };
 
-// The fault plan of a run, in the process of a worker.
+// The faults of a run, in the process of a worker.
 class WorkerFaults {
  public:
   virtual ~WorkerFaults() = default;
-  // Both functions return their argument with the plan's faults added.
+  // Both functions return their argument with the faults added.
   // REQUIRES: the result does not outlive this object, and `world` is that of
   // this process.
   virtual gpu::DevicePlace AddFaults(const gpu::DevicePlace& device) = 0;
@@ -49,7 +49,7 @@ class WorkerFaults {
 
 // Process into which WorkerFaults are to be injected.
 struct WorkerFaultsTarget {
-  const PlanPlace& plan;  // with a file
+  const PlanPlace& plan;
   const PreemptionOptions& preemption;
   const WorkerSpec& place;
   RealWorld& real;
@@ -80,9 +80,10 @@ class WorkerTraceWriter {
                      Console& console) const = 0;
 };
 
-// Functions that create the objects above. REQUIRES: each is set. The first two
-// are called only if the command has a plan, the other two only if it has a
-// trace file.
+// Functions that create the objects above. REQUIRES: each is set.
+// `launcher_faults` is called only if the command has a plan, the traces only
+// if it has a trace file. `worker_faults` is called in every worker; it returns
+// null if no fault can occur there.
 struct TrainHooks {
   std::function<Result<std::unique_ptr<LauncherFaults>>(
       Storage&, const TrainCommand&, Console&)>

@@ -90,15 +90,12 @@ Status RunRealWorker(RealWorld& real, const WorkerRun& run) {
   options.kernels.device = DeviceOfLife(options.kernels, run.place.life);
   ASSIGN_OR_RETURN(const auto log, OpenEvents(run, real.clock));
   FormedSignal events(*log, run);
-  std::unique_ptr<WorkerFaults> faults;
-  if (!run.plan.file.empty()) {
-    ASSIGN_OR_RETURN(faults,
-                     run.hooks.worker_faults({.plan = run.plan,
-                                              .preemption = options.preemption,
-                                              .place = run.place,
-                                              .real = real,
-                                              .events = events}));
-  }
+  ASSIGN_OR_RETURN(const std::unique_ptr<WorkerFaults> faults,
+                   run.hooks.worker_faults({.plan = run.plan,
+                                            .preemption = options.preemption,
+                                            .place = run.place,
+                                            .real = real,
+                                            .events = events}));
   gpu::DevicePlace device = PlaceOnDevice(options, run.place.worker);
   if (faults) device = faults->AddFaults(device);
   ASSIGN_OR_RETURN(const auto data, LoadData(real.storage, options.job.data));

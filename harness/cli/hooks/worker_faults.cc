@@ -17,11 +17,12 @@
 namespace gauntlet {
 namespace {
 
-// The fault plan of this process: the decorators between engine and world.
+// The decorators between engine and world in this process.
 class PlannedFaults final : public WorkerFaults {
  public:
   // The worker polls the target's notice file, which announces a preemption.
-  PlannedFaults(FaultPlan plan, const WorkerFaultsTarget& target)
+  PlannedFaults(FaultPlan plan, const WorkerFaultsTarget& target,
+                ExternalControl external)
       : plan_(std::move(plan)),
         network_(target.real.network, target.real.clock, target.real.tasks,
                  plan_.seed, &target.events),
@@ -35,7 +36,7 @@ class PlannedFaults final : public WorkerFaults {
                    .life = target.place.life,
                    .rank = target.place.rank},
                   effects_, fired_, target.events),
-        points_(injector_, plan_, ExternalControlFromEnvironment()),
+        points_(injector_, plan_, external),
         storage_(target.real.storage, injector_) {}
 
   gpu::DevicePlace AddFaults(const gpu::DevicePlace& device) override {
@@ -63,13 +64,21 @@ class PlannedFaults final : public WorkerFaults {
 
 Result<std::unique_ptr<WorkerFaults>> ReadWorkerFaults(
     const WorkerFaultsTarget& target) {
-  Storage& storage = target.real.storage;
-  ASSIGN_OR_RETURN(FaultPlan plan,
-                   ReadPlanFile(storage, target.plan.file, target.preemption));
-  const Status made = storage.MakeDirectory(target.plan.state);
-  if (!made.ok() && made.code() != Code::kAlreadyExists) return made;
+  const ExternalControl external = ExternalControlFromEnvironment();
+  const bool planned = !target.plan.file.empty();
+  if (!planned && external == ExternalControl::kOff) {
+    return std::unique_ptr<WorkerFaults>();
+  }
+  FaultPlan plan;
+  if (planned) {
+    Storage& storage = target.real.storage;
+    ASSIGN_OR_RETURN(
+        plan, ReadPlanFile(storage, target.plan.file, target.preemption));
+    const Status made = storage.MakeDirectory(target.plan.state);
+    if (!made.ok() && made.code() != Code::kAlreadyExists) return made;
+  }
   return std::unique_ptr<WorkerFaults>(
-      std::make_unique<PlannedFaults>(std::move(plan), target));
+      std::make_unique<PlannedFaults>(std::move(plan), target, external));
 }
 
 }  // namespace gauntlet

@@ -1,4 +1,5 @@
-// The fault plan of `gauntlet train --plan`, in a worker's process.
+// The faults of `gauntlet train` in a worker's process: those of the plan
+// (--plan), and those that a person switches on with fiu-run or fiu-ctrl.
 #ifndef GAUNTLET_HARNESS_CLI_HOOKS_WORKER_FAULTS_H_
 #define GAUNTLET_HARNESS_CLI_HOOKS_WORKER_FAULTS_H_
 
@@ -8,8 +9,9 @@
 
 namespace gauntlet {
 
-// Reads the plan and creates the directory for fired faults. The result must
-// not outlive the target's world and events.
+// Reads the plan, if there is one, and creates the directory for fired faults.
+// Returns null without a plan, unless fiu-run started this process. The result
+// must not outlive the target's world and events.
 Result<std::unique_ptr<WorkerFaults>> ReadWorkerFaults(
     const WorkerFaultsTarget& target);
 
