@@ -8,6 +8,7 @@ import gzip
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -18,8 +19,9 @@ from observed_training import (DEADLINE_S, STOPPED, Cases, Failed, expect,
 
 try:
     import jsonschema
-except ImportError:
-    print("skipped: no python3-jsonschema")
+    import yaml
+except ImportError as missing:
+    print(f"skipped: no python3-{missing.name}")
     sys.exit(77)
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -103,6 +105,35 @@ def broken_twins(value):
         twin = copy.deepcopy(value)
         twin[key] = [{"of": "another type"}, 1.5]
         yield key, twin
+
+
+class Yaml12(yaml.SafeLoader):
+    """Reads 1e-3 as a number, and `on` as a text, as YAML 1.2 and editors do."""
+
+
+Yaml12.yaml_implicit_resolvers = {
+    first: [one for one in known
+            if first not in "yYnNoO" or not one[0].endswith(":bool")]
+    for first, known in yaml.SafeLoader.yaml_implicit_resolvers.items()}
+Yaml12.add_implicit_resolver(
+    "tag:yaml.org,2002:float", re.compile(r"[-+]?\d+(\.\d*)?[eE][-+]?\d+$"),
+    list("-+0123456789"))
+
+
+def twins_with_typo(value, place="the file"):
+    """Yields each map in the value by its place, with a copy of the whole value
+    in which that map has an unknown key."""
+    children = []
+    if isinstance(value, dict):
+        yield place, {**value, "typo": 1}
+        children = value.items()
+    elif isinstance(value, list):
+        children = enumerate(value)
+    for key, child in children:
+        for below, twin in twins_with_typo(child, key):
+            whole = copy.copy(value)
+            whole[key] = twin
+            yield below, whole
 
 
 class Checker:
@@ -396,6 +427,24 @@ class Formats:
             (run.directory / "crashes/result.json").read_text()), printed)
         self.check_junit(run.directory / "crashes/junit.xml")
 
+    def scenarios(self, run):
+        """Checks that the schema for editors accepts each scenario of the
+        tree, and no unknown key in any of its maps."""
+        check = jsonschema.Draft202012Validator(
+            json.loads(call(run, "help", "json-schema")))
+        check.check_schema(check.schema)
+        count = 0
+        for path in sorted((ROOT / "scenarios").rglob("*.yaml")):
+            for scenario in yaml.load_all(path.read_text(), Loader=Yaml12):
+                count += 1
+                error = jsonschema.exceptions.best_match(
+                    check.iter_errors(scenario))
+                expect(error is None, f"{path}: {error and error.message}")
+                for place, twin in twins_with_typo(scenario):
+                    expect(not check.is_valid(twin),
+                           f"{path}: an unknown key in {place} is accepted")
+        return f"{count} scenarios"
+
     def all_schemas_were_used(self, _):
         names = {path.name.split(".")[0]
                  for path in SCHEMAS.glob("*.schema.json")}
@@ -414,7 +463,7 @@ def main():
     for check in (formats.runs, formats.explorations, formats.trains,
                   formats.stopped_by_a_notice, formats.fails_in_training,
                   formats.worker_of_a_cluster, formats.checkpoints,
-                  formats.benchmarks, formats.crash_tests,
+                  formats.benchmarks, formats.crash_tests, formats.scenarios,
                   formats.all_schemas_were_used):
         cases.run(check.__name__, check)
     return cases.exit_code()

@@ -207,11 +207,17 @@ struct Topic {
 };
 
 constexpr std::array kTopics = {
-    Topic{"scenarios", ScenariosText},  Topic{"points", PointsText},
-    Topic{"faults", FaultsText},        Topic{"invariants", InvariantsText},
-    Topic{"presets", PresetsText},      Topic{"planted-bugs", PlantedBugsText},
-    Topic{"exit-codes", ExitCodesText}, Topic{"synonyms", SynonymsText},
-    Topic{"times", TimesText},          Topic{"tutorial", TutorialText},
+    Topic{"scenarios", ScenariosText},
+    Topic{"points", PointsText},
+    Topic{"faults", FaultsText},
+    Topic{"invariants", InvariantsText},
+    Topic{"presets", PresetsText},
+    Topic{"planted-bugs", PlantedBugsText},
+    Topic{"exit-codes", ExitCodesText},
+    Topic{"synonyms", SynonymsText},
+    Topic{"times", TimesText},
+    Topic{"tutorial", TutorialText},
+    Topic{"json-schema", ScenarioJsonSchema},
 };
 
 // Returns a fault of this kind as written in a scenario, with required

@@ -46,6 +46,26 @@ Json Every(const KeySpec& key) {
   return Json{{"oneOf", choices}};
 }
 
+bool AcceptSameValues(Json a, Json b) {
+  a.erase("description");
+  b.erase("description");
+  return a == b;
+}
+
+// Makes `schema` accept the values that `other` accepts, too. Null: none yet.
+void Widen(Json& schema, const Json& other) {
+  if (schema.is_null()) {
+    schema = other;
+    return;
+  }
+  Json all = schema.contains("anyOf") ? schema["anyOf"] : Json::array({schema});
+  for (const Json& known : all) {
+    if (AcceptSameValues(known, other)) return;
+  }
+  all.push_back(other);
+  schema = Json{{"anyOf", all}};
+}
+
 // Accepts the parameters of all kinds; the loader checks which kind takes
 // which.
 Json With() {
@@ -53,7 +73,7 @@ Json With() {
   for (const FaultKindInfo& kind : AllFaultKinds()) {
     const Json one = SchemaOfMap(fmt::format("with.{}", kind.name));
     for (const auto& [name, schema] : one["properties"].items()) {
-      if (!properties.contains(name)) properties[name] = schema;
+      Widen(properties[name], schema);
     }
   }
   return Json{{"type", "object"},

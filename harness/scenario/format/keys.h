@@ -81,7 +81,8 @@ struct OutcomeInfo {
 };
 std::span<const OutcomeInfo> AllOutcomes();
 
-// Returns a JSON Schema (draft 2020-12) for editors.
+// Returns a JSON Schema (draft 2020-12) of a scenario, for editors: `gauntlet
+// help json-schema`.
 std::string ScenarioJsonSchema();
 
 }  // namespace gauntlet

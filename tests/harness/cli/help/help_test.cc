@@ -147,6 +147,10 @@ TEST(HelpTest, TutorialNamesItsFile) {
   EXPECT_THAT(Help("tutorial").out, HasSubstr("docs/tutorial.md"));
 }
 
+TEST(HelpTest, JsonSchemaIsThatOfScenarios) {
+  EXPECT_EQ(Help("json-schema").out, ScenarioJsonSchema());
+}
+
 TEST(HelpTest, FaultKindHasParametersAndAnExample) {
   const std::string said = Help("torn_write").out;
   EXPECT_THAT(said, HasSubstr("\n  blocks  "));

@@ -1,4 +1,5 @@
 #include <set>
+#include <string>
 
 #include <gtest/gtest.h>
 
@@ -47,6 +48,20 @@ TEST(JsonSchemaTest, IsAsStrictAsTheLoader) {
   const Json& at = schema["properties"]["faults"]["items"]["properties"]["at"];
   EXPECT_EQ(at["additionalProperties"], false);
   EXPECT_EQ(at["properties"]["point"]["enum"][0], "step.begin");
+}
+
+// `direction` of a partition is outbound or inbound, that of a clock jump is
+// forward or back.
+TEST(JsonSchemaTest, ParameterOfSeveralKindsHasTheValuesOfEach) {
+  const Json schema = Json::parse(ScenarioJsonSchema());
+  const Json& with =
+      schema["properties"]["faults"]["items"]["properties"]["with"];
+  std::set<std::string> names;
+  for (const Json& one : with["properties"]["direction"]["anyOf"]) {
+    for (const Json& name : one["enum"]) names.insert(name.get<std::string>());
+  }
+  EXPECT_EQ(names,
+            (std::set<std::string>{"back", "forward", "inbound", "outbound"}));
 }
 
 }  // namespace
