@@ -177,6 +177,14 @@ struct TrainOptions {
 std::string TrainOptionsToJson(const TrainOptions& options);
 Result<TrainOptions> TrainOptionsFromJson(std::string_view json);
 
+// A setting that must be equal on all ranks, because it decides when all
+// workers exchange data: for saves, stops and the end of the run.
+struct AgreedSetting {
+  std::string_view name;
+  std::string value;
+};
+std::vector<AgreedSetting> AgreedSettings(const TrainOptions& options);
+
 // Result of a run; the chief reports it.
 struct TrainResult {
   std::string status;  // "done", "stopped", "not_finite"

@@ -1,10 +1,6 @@
 #include "engine/train/rendezvous/common_settings.h"
 
-#include <array>
-#include <cstdint>
-#include <span>
 #include <string_view>
-#include <utility>
 
 #include "engine/cluster/link/control_messages.h"
 #include "engine/cluster/link/protobuf_edge.h"
@@ -15,57 +11,6 @@
 
 namespace gauntlet {
 namespace {
-
-constexpr uint64_t kNone = ~uint64_t{0};
-
-constexpr std::array<std::string_view, 4> kUnits = {"never", "steps", "seconds",
-                                                    "epochs"};
-constexpr std::array<std::string_view, 3> kAtSuccess = {"keep", "delete",
-                                                        "leave"};
-constexpr std::array<std::string_view, 2> kAtNotice = {"save", "leave"};
-constexpr std::array<std::string_view, 2> kOnLoss = {"leave", "rejoin"};
-constexpr std::array<std::string_view, 2> kOnNotFinite = {"train on", "stop"};
-constexpr std::array<std::string_view, 2> kYesNo = {"no", "yes"};
-constexpr std::array<std::string_view, 3> kMath = {"canonical", "library",
-                                                   "library-tf32"};
-constexpr std::array<std::string_view, 3> kCollective = {"auto", "ring",
-                                                         "nccl"};
-
-struct Setting {
-  std::string_view name;
-  uint64_t value = 0;
-  std::span<const std::string_view> words = {};  // by value; {}: a number
-
-  std::string ToString() const {
-    if (value == kNone) return "none";
-    return words.empty() ? std::to_string(value) : std::string(words[value]);
-  }
-};
-
-// Returns the settings that must be equal: they decide when all workers
-// exchange data, for saves, stops and the end of the run.
-auto SettingsOf(const TrainOptions& options) {
-  const CheckpointOptions& checkpoint = options.checkpoint;
-  const auto number = [](auto value) { return static_cast<uint64_t>(value); };
-  return std::array{
-      Setting{"epochs", options.horizon.epochs},
-      Setting{"max_steps", options.horizon.max_steps.value_or(kNone)},
-      Setting{"stop_at_step", options.horizon.stop_at_step.value_or(kNone)},
-      Setting{"checkpoint.unit", number(checkpoint.trigger.unit), kUnits},
-      Setting{"checkpoint.every", checkpoint.trigger.every},
-      Setting{"checkpoint.at_success", number(checkpoint.at_success),
-              kAtSuccess},
-      Setting{"checkpoint.at_notice", number(checkpoint.at_notice), kAtNotice},
-      Setting{"checkpoint.shards", number(checkpoint.shards)},
-      Setting{"checkpoint.mode", number(checkpoint.mode), kSaveModeNames},
-      Setting{"checkpoint.used", number(!checkpoint.directory.empty()), kYesNo},
-      Setting{"on_loss", number(options.cluster.on_loss), kOnLoss},
-      Setting{"on_not_finite", number(options.on_not_finite), kOnNotFinite},
-      Setting{"collective", number(options.cluster.collective), kCollective},
-      Setting{"steps_per_execution", options.steps_per_execution},
-      Setting{"math", number(options.kernels.math), kMath},
-  };
-}
 
 // Decodes the settings and the job into one object.
 Result<Json> Decode(std::string_view encoded) {
@@ -92,10 +37,10 @@ std::string CompactJson(const Json& json) {
 std::string EncodeCommonSettings(const TrainOptions& options,
                                  const std::string& job_json) {
   wire::CommonSettings message;
-  for (const Setting& setting : SettingsOf(options)) {
+  for (const AgreedSetting& setting : AgreedSettings(options)) {
     wire::Setting& one = *message.add_settings();
     one.set_name(setting.name.data(), setting.name.size());
-    one.set_value(setting.ToString());
+    one.set_value(setting.value);
   }
   message.set_job(job_json);
   return message.SerializeAsString();

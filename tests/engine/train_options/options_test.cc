@@ -221,6 +221,25 @@ TEST(TrainOptionsTest, ARefusalNamesTheKeyAndWhatWasFound) {
   }
 }
 
+TEST(TrainOptionsTest, AgreedSettingsAreThoseOfSavesStopsAndExchanges) {
+  TrainOptions options = SomeOptions();
+  options.horizon.max_steps = 30;
+  options.checkpoint.mode = SaveMode::kZeroCopy;
+  options.on_not_finite = OnNotFinite::kStop;
+  std::string text;
+  for (const auto& [name, value] : AgreedSettings(options)) {
+    text.append(name).append(": ").append(value).append("\n");
+  }
+  EXPECT_EQ(text,
+            "epochs: 1\nmax_steps: 30\nstop_at_step: none\n"
+            "checkpoint.unit: epochs\ncheckpoint.every: 1\n"
+            "checkpoint.at_success: keep\ncheckpoint.at_notice: save\n"
+            "checkpoint.shards: 0\ncheckpoint.mode: zero-copy\n"
+            "checkpoint.used: yes\non_loss: leave\ncollective: auto\n"
+            "on_not_finite: stop\nsteps_per_execution: 1\n"
+            "math: canonical\n");
+}
+
 TEST(TrainOptionsTest, WorkersLeaveNoVariablesOut) {
   TrainOptions options = SomeOptions();
   options.job.saved = {"dense0/kernel"};
