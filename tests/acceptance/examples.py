@@ -84,10 +84,14 @@ def check_notice(program, scratch):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(
+        description=__doc__,
+        epilog="Exit code 0: both examples passed; 1: one failed.")
     parser.add_argument("--program", help="not used: the examples stand alone")
-    parser.add_argument("--fit", required=True)
-    parser.add_argument("--loop", required=True)
+    parser.add_argument("--fit", required=True,
+                        help="the example fit_and_resume")
+    parser.add_argument("--loop", required=True,
+                        help="the example custom_loop")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         check_fit(options.fit, scratch)

@@ -1,8 +1,5 @@
 #!/usr/bin/env python3
-"""fiu-run and fiu-ctrl fail operations of workers that have no fault plan.
-
-Exit codes: 0 all cases passed, 1 a case failed, 77 fiu-utils is not installed.
-"""
+"""fiu-run and fiu-ctrl fail operations of workers that have no fault plan."""
 
 import shutil
 import signal

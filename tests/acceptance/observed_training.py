@@ -22,6 +22,8 @@ import time
 STOPPED = 143  # exit code after a preemption notice
 GONE_WITHIN_S = 1.0  # time in which processes exit after their launcher
 DEADLINE_S = 180.0  # limit of one command, far above its usual time
+EXIT_CODES = ("Exit code 0: every case passed; 1: a case failed; "
+              "77: skipped, as something it needs is missing.")
 _MARK = "GAUNTLET_ACCEPTANCE_RUN"  # set for all processes of a run
 _ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -301,10 +303,11 @@ class Cases:
 
 def parser(description, count, count_help):
     options = argparse.ArgumentParser(
-        description=description,
+        description=description, epilog=EXIT_CODES,
         formatter_class=argparse.ArgumentDefaultsHelpFormatter)
     options.add_argument("--program", type=os.path.abspath,
-                         default=str(_ROOT / "build/release/gauntlet"))
+                         default=str(_ROOT / "build/release/gauntlet"),
+                         help="the program under test")
     options.add_argument("--count", type=int, default=count, help=count_help)
     options.add_argument("--seed", type=int, default=1,
                          help="of every random choice")

@@ -72,9 +72,17 @@ def check_reason(program, folder, text, reason):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--program", required=True)
-    parser.add_argument("--mistakes", default=",no-temporary-file,random-state,oldest")
+    parser = argparse.ArgumentParser(
+        description="Compares the verdicts of gauntlet crash-test with its "
+                    "fork server to those of fresh processes.",
+        epilog="Exit code 0: they are the same; 1: they differ; 77: skipped, "
+               "as the fork server does not run here.")
+    parser.add_argument("--program", required=True,
+                        help="the program under test")
+    parser.add_argument("--mistakes",
+                        default=",no-temporary-file,random-state,oldest",
+                        help="of trainer.py, separated by commas; an empty one "
+                             "is the correct program")
     options = parser.parse_args()
     program = os.path.abspath(options.program)
     with tempfile.TemporaryDirectory() as folder:

@@ -95,10 +95,16 @@ def launch(arguments):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--out", type=pathlib.Path, required=True)
-    parser.add_argument("--mistake", default="", choices=["", *MISTAKES])
-    parser.add_argument("--pipes", type=int, nargs=2)
+    parser = argparse.ArgumentParser(
+        description="Trains with two ranks, for gauntlet crash-test.",
+        epilog="Exit code 0: trained to the end; another: that of a rank that "
+               "failed.")
+    parser.add_argument("--out", type=pathlib.Path, required=True,
+                        help="folder of checkpoints and results")
+    parser.add_argument("--mistake", default="", choices=["", *MISTAKES],
+                        help="mistake to make in saves")
+    parser.add_argument("--pipes", type=int, nargs=2,
+                        help="descriptors of the launcher, for a rank")
     chosen = parser.parse_args()
     if not chosen.pipes:
         sys.exit(launch(sys.argv[1:]))

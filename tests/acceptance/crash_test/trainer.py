@@ -226,11 +226,17 @@ def train(options):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--out", required=True)
-    parser.add_argument("--mistake", default="", choices=["", *MISTAKES])
-    parser.add_argument("--steps", type=int, default=12)
-    parser.add_argument("--every", type=int, default=3)
+    parser = argparse.ArgumentParser(
+        description="A small training program, for gauntlet crash-test.",
+        epilog="Exit code 0: trained to the end; 1: it failed.")
+    parser.add_argument("--out", required=True,
+                        help="folder of checkpoints and the result")
+    parser.add_argument("--mistake", default="", choices=["", *MISTAKES],
+                        help="mistake to make")
+    parser.add_argument("--steps", type=int, default=12,
+                        help="number of steps to train")
+    parser.add_argument("--every", type=int, default=3,
+                        help="steps between two checkpoints")
     options = parser.parse_args()
     lock = None
     if options.mistake == "left-lock":
