@@ -41,13 +41,13 @@ struct Flags::Parser {
   Status CheckTexts() const;
   HelpPage Page() const;
   HelpGroup& Group(const std::string& title, GroupPage on);
+  std::vector<std::string> OptionNames() const;
 
   CLI::App app;
   HelpPage page;  // without positionals and the options of all commands
   std::string section = "Options";
   GroupPage section_page = GroupPage::kFirst;
-  std::string help_group;          // GROUP of --help=GROUP
-  std::vector<std::string> names;  // long names, with their dashes
+  std::string help_group;  // GROUP of --help=GROUP
   std::map<std::string, std::string, std::less<>> new_names;  // by old name
   FlagText positional;
   PositionalCount positional_count;
@@ -58,7 +58,6 @@ Flags::Flags(const FlagsHead& head, const VerbArguments& verb)
     : parser_(std::make_unique<Parser>(head)), notes_(&verb.notes) {
   parser_->app.allow_extras();
   parser_->app.set_help_flag("-h,--help");
-  parser_->names.push_back("--help");
   Section(std::string(kGeneral));
   Value({"--color", "WHEN", "Color the output: auto, always or never (auto)."},
         ReadChoice<ColorChoice>(verb.color, {{"auto", ColorChoice::kAuto},
@@ -70,9 +69,9 @@ Flags::Flags(const FlagsHead& head, const VerbArguments& verb)
 Flags::~Flags() = default;
 
 void Flags::AddName(const FlagText& text) {
-  const std::string name = LongName(text.name);
-  parser_->names.push_back(name);
-  if (!text.old_name.empty()) parser_->new_names[text.old_name] = name;
+  if (!text.old_name.empty()) {
+    parser_->new_names[text.old_name] = LongName(text.name);
+  }
   HelpEntry entry = {.name = text.name, .text = text.help};
   const size_t comma = entry.name.find(',');
   if (comma != std::string::npos) entry.name.insert(comma + 1, " ");
@@ -82,7 +81,7 @@ void Flags::AddName(const FlagText& text) {
 }
 
 bool Flags::HasOption(std::string_view name) const {
-  return std::ranges::find(parser_->names, name) != parser_->names.end();
+  return parser_->app.get_option_no_throw(std::string(name)) != nullptr;
 }
 
 void Flags::Note(std::string note) const {
@@ -218,6 +217,17 @@ Status Flags::Parser::ValueOfSwitch(std::string_view cli_message) const {
                   Quoted(std::string(cli_message.substr(equals + 3)))));
 }
 
+// Returns the long names, and the short names of options without one.
+std::vector<std::string> Flags::Parser::OptionNames() const {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    if (!option->get_positional()) {
+      names.push_back(LongName(option->get_name(false, true)));
+    }
+  }
+  return names;
+}
+
 Status Flags::Parser::Extra(const std::vector<std::string>& extras) const {
   const auto option =
       std::find_if(extras.begin(), extras.end(), [](const std::string& extra) {
@@ -228,7 +238,7 @@ Status Flags::Parser::Extra(const std::vector<std::string>& extras) const {
   }
   const std::string name = option->substr(0, option->find('='));
   return InvalidArgument(fmt::format("unknown option {}{}", Quoted(name),
-                                     DidYouMean(name, names)));
+                                     DidYouMean(name, OptionNames())));
 }
 
 // Applies the rules for paths to all values, as any value may be a path or end

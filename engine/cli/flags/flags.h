@@ -1,6 +1,11 @@
 // Parses the options of one command. Error messages state what was expected.
 //
-// Wraps CLI11, so that its types, exceptions and wording stay inside one file.
+// CLI11 splits the arguments, matches options with their values and calls the
+// readers. This adds what CLI11 has not: one-line errors that state expected
+// and found, near names, old names and other tools' names with notes, groups of
+// the help page as pages of their own, and rules for texts and paths. Its
+// validators (CLI::Range, CLI::IsMember) are not used, as their errors have
+// another form. Its types and exceptions stay inside flags.cc.
 #ifndef GAUNTLET_ENGINE_CLI_FLAGS_FLAGS_H_
 #define GAUNTLET_ENGINE_CLI_FLAGS_FLAGS_H_
 
