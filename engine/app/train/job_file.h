@@ -21,10 +21,12 @@ struct JobFileOverrides {
   std::optional<int> replicas;
 };
 
+// Default of --keep-every-hours and of a job file. Other users of the engine
+// keep no such checkpoints unless they ask for them.
+inline constexpr uint64_t kTrainKeepEveryHours = 10'000;
+
 struct JobFile {
   TrainOptions train;
-  // The file sets min_workers, restart, max_restarts, backoff and
-  // start_timeout. The other fields have their defaults.
   LauncherOptions launcher;
   // Each of these is nullopt if neither the file nor an override sets it.
   std::optional<int> workers;

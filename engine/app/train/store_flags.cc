@@ -1,17 +1,18 @@
 #include "engine/app/train/store_flags.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <functional>
 #include <string>
-#include <string_view>
+#include <utility>
 
 #include "engine/job/job.h"
-#include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
 
 // Returns a reader of "50", "30s", "epoch" or "never".
-FlagReader ReadTrigger(std::optional<SaveTrigger>& target) {
+FlagReader ReadTrigger(SaveTrigger& target) {
   return [&target](const std::string& text) -> Status {
     if (text == "epoch") {
       target = SaveTrigger{.unit = SaveUnit::kEpochs, .every = 1};
@@ -32,7 +33,7 @@ FlagReader ReadTrigger(std::optional<SaveTrigger>& target) {
   };
 }
 
-FlagReader ReadSaveMode(std::optional<SaveMode>& target) {
+FlagReader ReadSaveMode(SaveMode& target) {
   return [&target](const std::string& text) -> Status {
     const auto found = std::ranges::find(kSaveModeNames, text);
     if (found == kSaveModeNames.end()) {
@@ -43,74 +44,77 @@ FlagReader ReadSaveMode(std::optional<SaveMode>& target) {
   };
 }
 
+// Adds flags that require a checkpoint directory.
+class StoreFlags {
+ public:
+  StoreFlags(Flags& flags, NeedsStore& needs) : flags_(flags), needs_(needs) {}
+
+  void Value(const FlagText& text, FlagReader read) {
+    flags_.Value(text, [note = Note(text),
+                        read = std::move(read)](const std::string& value) {
+      note();
+      return read(value);
+    });
+  }
+  void Switch(const FlagText& text, std::function<void()> set) {
+    flags_.Switch(text, [note = Note(text), set = std::move(set)] {
+      note();
+      set();
+    });
+  }
+
+ private:
+  std::function<void()> Note(const FlagText& text) {
+    return [&needs = needs_, name = text.name] {
+      if (needs.flag.empty()) needs.flag = name;
+    };
+  }
+
+  Flags& flags_;
+  NeedsStore& needs_;
+};
+
 }  // namespace
 
 void AddStoreFlags(Flags& flags, CheckpointOptions& checkpoint,
-                   StoreFlags& told) {
+                   NeedsStore& needs) {
   flags.Value(
       {"--ckpt", "DIR",
        "Checkpoint directory (default: no checkpoints). If another run uses "
        "it, wait 5 seconds at most."},
       ReadText(checkpoint.directory));
-  flags.Value(
+  StoreFlags store(flags, needs);
+  store.Value(
       {"--save-every", "N|Ns|epoch|never",
        "Save after each N steps, N seconds (30s) or epoch; never: only at a "
        "preemption and at the end (epoch).",
        "--every"},
-      ReadTrigger(told.trigger));
-  flags.Value({"--ckpt-mode", "sync|async|zero-copy",
+      ReadTrigger(checkpoint.trigger));
+  store.Value({"--ckpt-mode", "sync|async|zero-copy",
                "Training waits for each save, or continues while a copy of the "
                "state is written, or the state itself without a copy (sync)."},
-              ReadSaveMode(told.mode));
-  flags.Value({"--shards", "N",
+              ReadSaveMode(checkpoint.mode));
+  store.Value({"--shards", "N",
                "Number of workers that write a checkpoint, each a shard of it "
                "(all, as far as there are tensors)."},
-              ReadWhole(told.shards, 1, kMaxReplicas));
-  flags.Value({"--keep-last", "N", "Number of newest checkpoints to keep (5).",
+              ReadWhole(checkpoint.shards, 1, kMaxReplicas));
+  store.Value({"--keep-last", "N", "Number of newest checkpoints to keep (5).",
                "--keep"},
-              ReadWhole(told.keep, 1, 1'000'000));
-  flags.Value(
+              ReadWhole(checkpoint.keep, 1, 1'000'000));
+  store.Value(
       {"--keep-every-hours", "N",
        "Also keep one checkpoint each N hours for good; 0: none (10000)."},
-      ReadWhole(told.keep_every_hours, 0, 1'000'000));
-  flags.Switch({"--delete-checkpoints-at-success", "",
-                "Delete all checkpoints after a successful run whose final "
-                "state is finite."},
-               [&told] { told.delete_at_success = true; });
-  flags.Switch(
+      ReadWhole(checkpoint.keep_every_hours, uint64_t{0}, uint64_t{1'000'000}));
+  store.Switch(
+      {"--delete-checkpoints-at-success", "",
+       "Delete all checkpoints after a successful run whose final "
+       "state is finite."},
+      [&checkpoint] { checkpoint.at_success = AtSuccess::kDeleteCheckpoints; });
+  store.Switch(
       {"--allow-cold-start", "",
        "Start from scratch if checkpoints exist and none is good (default: "
        "exit 7)."},
-      [&told] { told.allow_cold_start = true; });
-}
-
-Status TakeStore(const StoreFlags& told, CheckpointOptions& checkpoint) {
-  const auto name_of_needing = [&told]() -> std::string_view {
-    if (told.trigger) return "--save-every";
-    if (told.mode) return "--ckpt-mode";
-    if (told.shards) return "--shards";
-    if (told.keep) return "--keep-last";
-    if (told.keep_every_hours) return "--keep-every-hours";
-    if (told.delete_at_success) return "--delete-checkpoints-at-success";
-    if (told.allow_cold_start) return "--allow-cold-start";
-    return "";
-  };
-  if (checkpoint.directory.empty() && !name_of_needing().empty()) {
-    return InvalidArgument(
-        fmt::format("{} requires --ckpt DIR", name_of_needing()));
-  }
-  checkpoint.trigger = told.trigger.value_or(checkpoint.trigger);
-  checkpoint.mode = told.mode.value_or(checkpoint.mode);
-  checkpoint.shards = told.shards.value_or(checkpoint.shards);
-  checkpoint.keep = told.keep.value_or(checkpoint.keep);
-  constexpr int kKeepEveryHours = 10'000;
-  checkpoint.keep_every_hours =
-      static_cast<uint64_t>(told.keep_every_hours.value_or(kKeepEveryHours));
-  checkpoint.allow_cold_start |= told.allow_cold_start;
-  if (told.delete_at_success) {
-    checkpoint.at_success = AtSuccess::kDeleteCheckpoints;
-  }
-  return OkStatus();
+      [&checkpoint] { checkpoint.allow_cold_start = true; });
 }
 
 }  // namespace gauntlet

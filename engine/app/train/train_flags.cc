@@ -48,7 +48,7 @@ struct TrainFlags {
   std::optional<JobFile> from_file;  // settings of --job
   JobFlags job;
   HorizonFlags horizon;
-  StoreFlags store;
+  NeedsStore needs_store;
   std::optional<int> max_restarts;
   std::optional<uint64_t> summary_every;
   std::optional<Duration> grace;
@@ -256,11 +256,14 @@ void TakeHorizon(const TrainFlags& told, Horizon& horizon) {
 }
 
 Status CheckStore(const TrainFlags& told) {
-  const bool missing = told.command.options.checkpoint.directory.empty() &&
-                       told.from_file && told.from_file->has_checkpoint;
-  if (!missing) return OkStatus();
+  if (!told.command.options.checkpoint.directory.empty()) return OkStatus();
+  if (told.from_file && told.from_file->has_checkpoint) {
+    return InvalidArgument(fmt::format(
+        "--job: {}: checkpoint requires --ckpt DIR", told.job_file));
+  }
+  if (told.needs_store.flag.empty()) return OkStatus();
   return InvalidArgument(
-      fmt::format("--job: {}: checkpoint requires --ckpt DIR", told.job_file));
+      fmt::format("{} requires --ckpt DIR", told.needs_store.flag));
 }
 
 Status TakePlan(const TrainCommand& command) {
@@ -329,22 +332,11 @@ TrainFlags FlagsOf(const JobFile& file, const std::string& name) {
   told.job.file = file.train.job;
   told.job.replicas = file.replicas;
   TrainCommand& command = told.command;
-  command.options.horizon = file.train.horizon;
-  command.options.steps_per_execution = file.train.steps_per_execution;
-  command.options.on_not_finite = file.train.on_not_finite;
-  command.options.checkpoint = file.train.checkpoint;
-  command.options.cluster = file.train.cluster;
-  command.options.kernels.device = file.train.kernels.device;
-  command.options.preemption = file.train.preemption;
+  command.options = file.train;
   command.workers = file.workers;
   command.preset = name;
-  LauncherOptions& launcher = command.launcher;
-  launcher.min_workers = file.launcher.min_workers;
-  launcher.restart = file.launcher.restart;
-  launcher.max_restarts = file.launcher.max_restarts;
-  launcher.backoff = file.launcher.backoff;
-  launcher.start_timeout = file.launcher.start_timeout;
-  launcher.stop_grace += file.train.preemption.grace;
+  command.launcher = file.launcher;
+  command.launcher.stop_grace += file.train.preemption.grace;
   return told;
 }
 
@@ -360,7 +352,7 @@ void AddGroups(Flags& flags, TrainFlags& told,
   flags.Section("Workers");
   AddWorkerFlags(flags, told);
   flags.Section("Checkpoints");
-  AddStoreFlags(flags, command.options.checkpoint, told.store);
+  AddStoreFlags(flags, command.options.checkpoint, told.needs_store);
   flags.Section("Output");
   AddOutputFlags(flags, told);
   flags.Section("Optimizer", GroupPage::kOwn);
@@ -420,7 +412,6 @@ Result<TrainCommand> TrainCommandOf(TrainFlags told) {
         MathName(math)));
   }
   RETURN_IF_ERROR(CheckStore(told));
-  RETURN_IF_ERROR(TakeStore(told.store, command.options.checkpoint));
   command.launcher.checkpoint_directory = command.options.checkpoint.directory;
   RETURN_IF_ERROR(TakePlan(command));
   RETURN_IF_ERROR(TakeSummary(told));
@@ -439,6 +430,7 @@ Result<TrainCommand> TrainCommandOf(TrainFlags told) {
 Result<AppCommand> ParseTrain(const VerbArguments& verb,
                               const JobFileReader& read_job_file) {
   TrainFlags told;
+  told.command.options.checkpoint.keep_every_hours = kTrainKeepEveryHours;
   std::string help;
   ASSIGN_OR_RETURN(FlagsOutcome outcome, ReadFlags(verb, told, help));
   if (outcome == FlagsOutcome::kHelpWanted)

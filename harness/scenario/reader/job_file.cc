@@ -104,6 +104,7 @@ LauncherOptions LauncherOf(const ClusterSetup& cluster) {
 JobFile ReadDocument(const YamlNode& document, Diagnostics& diagnostics) {
   Case one;
   one.train = TrainOptions();
+  one.train.checkpoint.keep_every_hours = kTrainKeepEveryHours;
   one.cluster = DefaultCluster();
   const MapReader reader(&document, "", diagnostics);
   std::string schema;

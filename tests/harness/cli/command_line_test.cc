@@ -320,6 +320,8 @@ TEST(CommandLineTest, AMistakeIsOneLineThatNamesIt) {
       {{"train", "--keep-last", "0", "--ckpt", "c"},
        "train: --keep-last: expected a whole number from 1 to 1000000, found "
        "'0'"},
+      {{"train", "--keep-last", "3", "--shards", "2"},
+       "train: --shards requires --ckpt DIR"},
       {{"train", "--allow-cold-start"},
        "train: --allow-cold-start requires --ckpt DIR"},
       {{"train", "--ckpt-mode", "async"},
@@ -644,6 +646,18 @@ TEST_F(JobFileFlagTest, OptionsComeBeforeIt) {
   EXPECT_EQ(options.checkpoint.trigger.unit, SaveUnit::kEpochs);
   EXPECT_EQ(options.checkpoint.keep, 8);
   EXPECT_EQ(options.checkpoint.mode, SaveMode::kAsync);
+}
+
+TEST_F(JobFileFlagTest, HoursBetweenKeptCheckpoints_AreItsUnlessAFlagSaysThem) {
+  const auto hours = [this](const Words& more) {
+    return Told(more).options.checkpoint.keep_every_hours;
+  };
+  EXPECT_EQ(hours({}), 10'000u);
+  std::ofstream(file_) << "checkpoint: {keep_every_hours: 5}\n";
+  EXPECT_EQ(hours({}), 5u);
+  EXPECT_EQ(hours({"--keep-every-hours", "3"}), 3u);
+  EXPECT_EQ(Parsed<TrainCommand>({"train"}).options.checkpoint.keep_every_hours,
+            10'000u);
 }
 
 TEST_F(JobFileFlagTest, StepsBoundTheEpochsWhereNobodySaysHowMany) {
