@@ -13,6 +13,7 @@
 #include "harness/bench/figures/recommendation.h"
 #include "harness/bench/figures/statistics.h"
 #include "reports/bench/cluster_text.h"
+#include "reports/bench/goodput_plot.h"
 #include "reports/bench/waterfall.h"
 #include "reports/bench/xy_plot.h"
 #include "reports/html/page/list_table.h"
@@ -185,43 +186,16 @@ std::string SizePlots(const CheckpointResult& result) {
   return plots;
 }
 
-// Returns the curve of the formula around the measured point.
-PlotSeries CurveOf(const CheckpointFigures& figures) {
-  const MeasuredGoodput& goodput = *figures.goodput;
-  PlotSeries curve = {.name = ModeName(figures.config.mode) + ", Young-Daly",
-                      .points = {},
-                      .line_only = true};
-  constexpr int kPoints = 60;
-  for (int i = 0; i <= kPoints; ++i) {
-    // From a thirtieth of the interval to thirty times the interval.
-    const double interval =
-        goodput.interval * std::pow(30.0, 2.0 * i / kPoints - 1.0);
-    const double y = ExpectedGoodput(goodput.model, interval);
-    curve.points.push_back({.x = interval, .y = y, .low = y, .high = y});
-  }
-  return curve;
-}
-
 std::string GoodputPlots(const CheckpointResult& result) {
   std::string plots;
   for (const CheckpointFigures& figures : result.figures) {
     if (!figures.goodput) continue;
     const MeasuredGoodput& goodput = *figures.goodput;
-    plots += RenderXyPlot(
-        {.title =
-             fmt::format("Goodput under {}: {}", Counted(goodput.kills, "kill"),
-                         NameOf(figures.config)),
-         .x_name = "time of the steps from save to save",
-         .y_name = "goodput",
-         .x_text = SecondsText,
-         .y_text =
-             [](double value) { return MetricText(MetricUnit::kRatio, value); },
-         .series = {CurveOf(figures),
-                    {.name = "measured",
-                     .points = {{.x = goodput.interval,
-                                 .y = goodput.measured,
-                                 .low = goodput.measured,
-                                 .high = goodput.measured}}}}});
+    plots += RenderGoodputPlot(
+        goodput,
+        fmt::format("Goodput under {}: {}", Counted(goodput.kills, "kill"),
+                    NameOf(figures.config)),
+        ModeName(figures.config.mode) + ", Young-Daly");
   }
   return plots;
 }

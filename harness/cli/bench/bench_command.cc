@@ -15,6 +15,7 @@
 #include "engine/text/counted.h"
 #include "harness/bench/figures/byte_text.h"
 #include "harness/bench/machine_limits.h"
+#include "harness/cli/bench/bench_output.h"
 #include "harness/cli/bench/bench_progress.h"
 #include "harness/cli/bench/bench_text.h"
 #include "harness/cli/bench/trials_folder.h"
@@ -70,20 +71,6 @@ Result<std::optional<BenchFigures>> ReadBaseline(const std::string& file) {
   return std::optional(*std::move(read.value));
 }
 
-// Creates the folder for the results of a run and returns its path.
-Result<fs::path> MakeBenchOutput(const std::string& out) {
-  if (!out.empty()) {
-    TrialsFolder::RemoveLeftBehind(out);
-    // The lock ends here: the trials lock the same folder.
-    ASSIGN_OR_RETURN(OutputFolder folder, MakeFindingsDirectory(out, ""));
-    return folder.path;
-  }
-  Result<fs::path> made = MakeRunDirectory(kBenchFolder);
-  if (made.ok()) return made;
-  return InvalidArgument(made.status().message() +
-                         "; choose another folder with --out DIR");
-}
-
 // A folder of .gauntlet/bench is never reused. So the trials go next to it,
 // where the next benchmark finds and deletes the trials of a benchmark that was
 // killed.
@@ -118,8 +105,7 @@ class CheckpointBenchRun {
   Result<ExitCode> Run();
 
  private:
-  Result<ExitCode> Measure(const fs::path& out);
-  Status WriteResults(const CheckpointResult& result, const fs::path& folder);
+  Result<ExitCode> Measure(const BenchOutput& out);
   void Print(const CheckpointResult& result);
   ExitCode Conclude(const CheckpointResult& result);
 
@@ -136,17 +122,19 @@ Result<ExitCode> CheckpointBenchRun::Run() {
         CheckBaseline(*baseline_, command_.limits, ConfigsOf(plan)));
   }
   RETURN_IF_ERROR(CheckMemory(plan));
-  ASSIGN_OR_RETURN(const fs::path out, MakeBenchOutput(command_.out_directory));
+  if (!command_.out_directory.empty()) {
+    TrialsFolder::RemoveLeftBehind(command_.out_directory);
+  }
+  ASSIGN_OR_RETURN(const BenchOutput out,
+                   BenchOutput::Make(command_.out_directory, kBenchFolder));
   Result<ExitCode> code = Measure(out);
-  // Removes the folder only if it is empty.
-  std::error_code error;
-  fs::remove(out, error);
+  out.RemoveIfEmpty();
   return code;
 }
 
-Result<ExitCode> CheckpointBenchRun::Measure(const fs::path& out) {
+Result<ExitCode> CheckpointBenchRun::Measure(const BenchOutput& out) {
   ASSIGN_OR_RETURN(const fs::path absolute,
-                   AbsoluteFolder(TrialsParent(command_, out)));
+                   AbsoluteFolder(TrialsParent(command_, out.path())));
   ASSIGN_OR_RETURN(const auto trials, TrialsFolder::Make(absolute));
   const CheckpointBenchPlan plan = BenchPlanOf(command_, trials->path());
   RETURN_IF_ERROR(CheckDisk(plan));
@@ -171,22 +159,13 @@ Result<ExitCode> CheckpointBenchRun::Measure(const fs::path& out) {
   result->context = context;
   result->between_failures =
       std::chrono::duration<double>(command_.between_failures).count();
-  RETURN_IF_ERROR(WriteResults(*result, out));
+  RETURN_IF_ERROR(
+      out.Write(CheckpointResultToJson(*result), RenderBenchPage(*result)));
   Print(*result);
   if (command_.output == OutputFormat::kText) {
-    fmt::print(console_.out, "report  {}\n", (out / kReportFileName).string());
+    fmt::print(console_.out, "report  {}\n", out.report().string());
   }
   return Conclude(*result);
-}
-
-Status CheckpointBenchRun::WriteResults(const CheckpointResult& result,
-                                        const fs::path& folder) {
-  RETURN_IF_ERROR(
-      WriteTextFile(folder / kResultFileName, CheckpointResultToJson(result)));
-  RETURN_IF_ERROR(
-      WriteTextFile(folder / kReportFileName, RenderBenchPage(result)));
-  if (!command_.out_directory.empty()) return OkStatus();
-  return LinkLatest(folder.parent_path(), folder.filename().string());
 }
 
 void CheckpointBenchRun::Print(const CheckpointResult& result) {

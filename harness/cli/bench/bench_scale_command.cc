@@ -7,15 +7,21 @@
 #include "engine/cli/exit_code.h"
 #include "engine/real/host/real_host.h"
 #include "engine/text/counted.h"
+#include "harness/bench/figures/scale_result.h"
 #include "harness/bench/machine_limits.h"
 #include "harness/bench/scale_bench.h"
+#include "harness/cli/bench/bench_output.h"
 #include "harness/cli/bench/bench_progress.h"
 #include "harness/cli/bench/bench_scale_text.h"
+#include "reports/bench/scale_page.h"
 #include <fmt/format.h>
 #include <fmt/ostream.h>
 
 namespace gauntlet {
 namespace {
+
+// Not that of `bench checkpoint`: `latest` there is the next run's baseline.
+constexpr const char* kScaleBenchFolder = ".gauntlet/bench-scale";
 
 ExitCode Conclude(const ScaleResult& result, Console& console) {
   if (result.interrupted) {
@@ -35,26 +41,52 @@ ExitCode Conclude(const ScaleResult& result, Console& console) {
   return ExitCode::kViolated;
 }
 
-}  // namespace
-
-int RunBenchScale(const BenchScaleCommand& command, Console& console) {
-  InstallSignalHandlers();
-  ExitOnSecondInterrupt(static_cast<int>(ExitCode::kInterrupted));
+// kInvalidArgument: the command line is wrong, and nothing was measured.
+Result<ExitCode> MeasureScale(const BenchScaleCommand& command,
+                              const BenchOutput& out, Console& console) {
   BenchProgress progress(console);
   Result<ScaleResult> result = RunScaleBench(command.plan, progress);
   progress.Clear();
   if (!result.ok()) {
     fmt::print(console.err, "gauntlet bench scale: {}\n",
                result.status().message());
-    return static_cast<int>(ExitCode::kViolated);
+    return ExitCode::kViolated;
   }
   result->context = DescribeMachine(".");
   result->context.version = GAUNTLET_VERSION;
-  console.out << (command.output == OutputFormat::kJson
-                      ? ScaleResultToJson(*result)
-                      : ScaleResultToText(*result));
+  const std::string json = ScaleResultToJson(*result);
+  RETURN_IF_ERROR(out.Write(json, RenderScalePage(*result)));
+  if (command.output == OutputFormat::kJson) {
+    console.out << json;
+  } else {
+    console.out << ScaleResultToText(*result);
+    fmt::print(console.out, "report  {}\n", out.report().string());
+  }
   console.Flush();
-  return static_cast<int>(Conclude(*result, console));
+  return Conclude(*result, console);
+}
+
+// As MeasureScale. Makes the folder of the results first, so that a wrong one
+// does not cost the minutes of a measurement.
+Result<ExitCode> MeasureScaleInFolder(const BenchScaleCommand& command,
+                                      Console& console) {
+  ASSIGN_OR_RETURN(const BenchOutput out,
+                   BenchOutput::Make(command.out_directory, kScaleBenchFolder));
+  Result<ExitCode> code = MeasureScale(command, out, console);
+  out.RemoveIfEmpty();
+  return code;
+}
+
+}  // namespace
+
+int RunBenchScale(const BenchScaleCommand& command, Console& console) {
+  InstallSignalHandlers();
+  ExitOnSecondInterrupt(static_cast<int>(ExitCode::kInterrupted));
+  const Result<ExitCode> code = MeasureScaleInFolder(command, console);
+  if (code.ok()) return static_cast<int>(*code);
+  fmt::print(console.err, "gauntlet bench scale: {}\n",
+             code.status().message());
+  return static_cast<int>(ExitCode::kUsage);
 }
 
 }  // namespace gauntlet

@@ -122,9 +122,13 @@ Result<Command> ParseBenchScale(const VerbArguments& verb) {
   flags.Value({"--seed", "N", "Seed of latencies and crashes (1)."},
               ReadWhole(setup.seed, uint64_t{0}, UINT64_MAX));
   flags.Section("Result");
+  flags.Value({"--out", "DIR",
+               "New or empty folder for result.json and report.html "
+               "(.gauntlet/bench-scale/TIME)."},
+              ReadText(told.out_directory));
   flags.Switch({"--json", "",
-                "Print JSON in the form of Google Benchmark in place of the "
-                "tables."},
+                "Print result.json, in the form of Google Benchmark, in place "
+                "of the tables."},
                [&told] { told.output = OutputFormat::kJson; });
   ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
   if (outcome == FlagsOutcome::kHelpWanted) {

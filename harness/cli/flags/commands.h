@@ -196,6 +196,7 @@ struct BenchCheckpointCommand {
 // Measures how the figures of a simulated cluster grow with its size.
 struct BenchScaleCommand {
   ScaleBenchPlan plan = {.setup = {}, .workers = {4, 16, 64, 256, 1024}};
+  std::string out_directory;  // empty: a new one below .gauntlet/bench-scale
   OutputFormat output = OutputFormat::kText;
 };
 

@@ -1,0 +1,38 @@
+// The folder for the results of a benchmark.
+#ifndef GAUNTLET_HARNESS_CLI_BENCH_BENCH_OUTPUT_H_
+#define GAUNTLET_HARNESS_CLI_BENCH_BENCH_OUTPUT_H_
+
+#include <filesystem>
+#include <string>
+
+#include "engine/status.h"
+
+namespace gauntlet {
+
+class BenchOutput {
+ public:
+  // Creates `out`, or, if that is empty, a new folder below `runs`.
+  // kInvalidArgument: the folder cannot be created, or `out` is not empty.
+  static Result<BenchOutput> Make(const std::string& out,
+                                  const std::filesystem::path& runs);
+
+  const std::filesystem::path& path() const { return path_; }
+  std::filesystem::path report() const;
+
+  // Writes result.json and report.html. The link `latest` below `runs` then
+  // points to the folder, unless it is the user's own.
+  Status Write(const std::string& json, const std::string& page) const;
+  // Removes the folder if nothing was written to it.
+  void RemoveIfEmpty() const;
+
+ private:
+  BenchOutput(std::filesystem::path path, bool is_new_run)
+      : path_(std::move(path)), is_new_run_(is_new_run) {}
+
+  std::filesystem::path path_;
+  bool is_new_run_;  // below `runs`
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_CLI_BENCH_BENCH_OUTPUT_H_
