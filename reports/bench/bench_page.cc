@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <map>
 #include <span>
 #include <utility>
@@ -200,20 +201,46 @@ std::string GoodputPlots(const CheckpointResult& result) {
   return plots;
 }
 
+// Returns "6 trials", or "5 to 6 trials" if some of them have no recovery.
+std::string RecoveriesText(const CheckpointResult& result) {
+  size_t least = SIZE_MAX;
+  size_t most = 0;
+  for (const CheckpointFigures& figures : result.figures) {
+    const size_t trials = figures.of(Metric::kRecovery).size();
+    if (trials == 0) continue;
+    least = std::min(least, trials);
+    most = std::max(most, trials);
+  }
+  return (least < most ? fmt::format("{} to ", least) : "") +
+         Counted(most, "trial");
+}
+
+// Returns the configuration; with its interval if there are several.
+std::string RecoveryName(const CheckpointConfig& config, bool names_interval) {
+  return fmt::format(
+      "{} {}, {}{}", ModeName(config.mode), ByteText(config.state_bytes),
+      names_interval
+          ? fmt::format("a save every {}, ", Counted(config.every, "step"))
+          : "",
+      ClusterText(config));
+}
+
 std::string RecoveryPart(const CheckpointResult& result) {
-  Waterfall waterfall = {.title = "From kill -9 to the first new step: medians",
-                         .parts = {},
-                         .rows = {}};
+  Waterfall waterfall = {
+      .title = fmt::format("From kill -9 to the first new step: each part is "
+                           "the median of {}, the total their sum",
+                           RecoveriesText(result)),
+      .parts = {},
+      .rows = {}};
+  const bool names_interval =
+      DistinctOf(result, &CheckpointConfig::every).size() > 1;
   for (const Metric part : kRecoveryParts) {
     waterfall.parts.emplace_back(InfoOf(part).name);
   }
   for (const CheckpointFigures& figures : result.figures) {
     if (figures.of(Metric::kRecovery).empty()) continue;
-    const CheckpointConfig& config = figures.config;
-    WaterfallRow row = {
-        .name = fmt::format("{} {}, {}", ModeName(config.mode),
-                            ByteText(config.state_bytes), ClusterText(config)),
-        .seconds = {}};
+    WaterfallRow row = {.name = RecoveryName(figures.config, names_interval),
+                        .seconds = {}};
     for (const Metric part : kRecoveryParts) {
       row.seconds.push_back(std::max(0.0, MedianOf(figures.of(part))));
     }

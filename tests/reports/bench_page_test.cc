@@ -66,6 +66,35 @@ TEST(BenchPage, PlotsWhatHasSeveralValues) {
   EXPECT_NE(small.find("class=\"waterfall\""), std::string::npos);
 }
 
+// Returns the waterfall of the page.
+std::string WaterfallOf(const CheckpointResult& result) {
+  const std::string page = RenderBenchPage(result);
+  const size_t begin = page.find("<figure class=\"waterfall\">");
+  return page.substr(begin, page.find("</figure>", begin) - begin);
+}
+
+TEST(BenchPage, WaterfallShowsMediansOfAllTrials) {
+  CheckpointResult result = Sample();
+  result.figures = {FiguresOf(SaveMode::kAsync, 1'000'000, 1)};
+  CheckpointFigures& figures = result.figures.front();
+  // A value of no trial: the median lies between the two in the middle.
+  figures.of(Metric::kJoin) = {9, 0.01, 0.04, 0.02};
+  figures.of(Metric::kRecovery) = {1, 2, 3, 4};
+  std::string waterfall = WaterfallOf(result);
+  EXPECT_NE(waterfall.find("title=\"detect: 200 ms\""), std::string::npos);
+  EXPECT_NE(waterfall.find("title=\"join: 30.0 ms\""), std::string::npos);
+  EXPECT_NE(waterfall.find("<span class=\"total\">830 ms</span>"),
+            std::string::npos);
+  EXPECT_NE(waterfall.find("the median of 4 trials, the total their sum"),
+            std::string::npos);
+  EXPECT_NE(waterfall.find("async 1MB, 1 worker<"), std::string::npos);
+  result.figures.push_back(FiguresOf(SaveMode::kAsync, 1'000'000, 10));
+  waterfall = WaterfallOf(result);
+  EXPECT_NE(waterfall.find("the median of 3 to 4 trials"), std::string::npos);
+  EXPECT_NE(waterfall.find("async 1MB, a save every 10 steps, 1 worker<"),
+            std::string::npos);
+}
+
 TEST(BenchPage, DrawsGoodputBesideFormula) {
   CheckpointResult result = Sample();
   result.figures[1].goodput = MeasuredGoodput{.measured = 0.8,
