@@ -148,12 +148,12 @@ void CheckpointBench::AddTrial(Group& group, size_t index,
   };
   add(Metric::kStep, window.seconds / steps);
   add(Metric::kCpu, trial.cpu_seconds);
-  add(Metric::kMemory, trial.memory_bytes);
+  // 0: the workers had ended before they were measured.
+  if (trial.memory_bytes > 0) add(Metric::kMemory, trial.memory_bytes);
   if (!figures.config.mode) return;
   add(Metric::kStall, window.stall_seconds / saves);
   add(Metric::kCost, (window.seconds - base.window.seconds) / saves);
   add(Metric::kOverhead, window.seconds / base.window.seconds - 1.0);
-  add(Metric::kMemoryAdded, trial.memory_bytes - base.memory_bytes);
   if (!window.durable_seconds.empty()) {
     const double durable = MedianOf(window.durable_seconds);
     double on_the_way = 0;
@@ -263,6 +263,16 @@ Status CheckpointBench::MeasureGoodput(Group& group) {
   return OkStatus();
 }
 
+// Sets memory_added, which, unlike the other differences, needs all trials.
+void AddMemoryAdded(Group& group) {
+  const TrialValues& base = group.figures.front().of(Metric::kMemory);
+  for (CheckpointFigures& figures : group.figures) {
+    if (!figures.config.mode) continue;
+    figures.of(Metric::kMemoryAdded) =
+        MemoryAdded(figures.of(Metric::kMemory), base);
+  }
+}
+
 Status CheckpointBench::RunGroup(Group& group) {
   // The duration of a step decides their number. This run also warms the
   // caches.
@@ -291,6 +301,7 @@ Result<CheckpointResult> CheckpointBench::Run() {
   all_ = groups.size() * of_group;
   for (Group& group : groups) {
     const Status ran = RunGroup(group);
+    AddMemoryAdded(group);
     for (CheckpointFigures& figures : group.figures) {
       if (figures.of(Metric::kStep).empty() && figures.voided.empty()) continue;
       if (!figures.voided.empty()) figures.values = {};

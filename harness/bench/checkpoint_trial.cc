@@ -137,9 +137,10 @@ Result<TrialOutcome> RunTrial(const TrialPlace& place,
   RETURN_IF_ERROR(training.AwaitStep(steps.window.begin, place.interrupted));
   const CpuMark begin = MarkCpu(training);
   RETURN_IF_ERROR(training.AwaitStep(steps.window.end, place.interrupted));
-  const CpuMark end = MarkCpu(training);
   TrialOutcome outcome;
+  // Read first, as it grows with each step (see MemoryAdded).
   outcome.memory_bytes = PeakMemoryOfWorkers(training);
+  const CpuMark end = MarkCpu(training);
   outcome.cpu_seconds =
       (end.seconds - begin.seconds) /
       static_cast<double>(std::max<uint64_t>(1, end.step - begin.step));

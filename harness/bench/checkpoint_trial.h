@@ -34,8 +34,9 @@ struct TrialSteps {
 struct TrialOutcome {
   std::string digest;
   WindowFigures window;
-  double cpu_seconds = 0;   // CPU time of a step, of all workers together
-  double memory_bytes = 0;  // greatest peak memory of a worker
+  double cpu_seconds = 0;  // CPU time of a step, of all workers together
+  // Greatest peak memory of a worker; 0 if no worker was left to measure.
+  double memory_bytes = 0;
   // nullopt: nothing was saved, or the run had ended before the kill.
   std::optional<RecoveryFigures> recovery;
 };

@@ -29,7 +29,7 @@ constexpr std::array<MetricInfo, kMetrics> kMetricInfos = {{
     {Metric::kMemory, "memory", kBytes, Better::kLower,
      "peak memory of a worker (resident set)"},
     {Metric::kMemoryAdded, "memory_added", kBytes, Better::kLower,
-     "the same, less that of the run without saves"},
+     "the same, less the least of the runs without saves; never below 0"},
     {Metric::kDetect, "detect", kSeconds, Better::kLower,
      "recovery: from kill -9 of a worker until the launcher knows"},
     {Metric::kRespawn, "respawn", kSeconds, Better::kLower,

@@ -53,8 +53,8 @@ struct MetricInfo {
 // Returns all metrics, in the order of the enum.
 std::span<const MetricInfo, kMetrics> AllMetrics();
 const MetricInfo& InfoOf(Metric metric);
-// Returns true iff the metric is a difference from the run without saves, which
-// may be below 0.
+// Returns true iff the metric is a difference from runs without saves: a
+// multiple of it has no meaning, and most may be below 0.
 bool IsDifference(Metric metric);
 std::optional<Metric> FindMetric(std::string_view name);
 

@@ -1,5 +1,7 @@
 #include "harness/bench/figures/checkpoint_result.h"
 
+#include <algorithm>
+
 #include "harness/bench/figures/byte_text.h"
 #include <fmt/format.h>
 
@@ -28,6 +30,15 @@ std::string NameOf(const CheckpointConfig& config) {
       ByteText(config.state_bytes), config.every, config.workers);
   if (config.shards > 0) name += fmt::format("/shards:{}", config.shards);
   return name;
+}
+
+TrialValues MemoryAdded(const TrialValues& peaks,
+                        const TrialValues& without_saves) {
+  if (without_saves.empty()) return {};
+  const double least = std::ranges::min(without_saves);
+  TrialValues added;
+  for (const double peak : peaks) added.push_back(std::max(0.0, peak - least));
+  return added;
 }
 
 std::string_view MachineLimitName(MachineLimit limit) {

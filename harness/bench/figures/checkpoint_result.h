@@ -39,6 +39,18 @@ std::string NameOf(const CheckpointConfig& config);
 // Values of one metric, one for each trial.
 using TrialValues = std::vector<double>;
 
+// Returns memory_added of each trial: its peak memory, less the least peak of
+// the runs without saves; 0 if the trial needed no more than that.
+//
+// A peak still grows after the measured steps, by up to 16 MiB: workers of one
+// host exchange gradients through shared memory, whose pages count once they
+// are used. A run without saves has done more of these steps by the time its
+// peak is read, as its steps are faster. That time only adds to a peak, so the
+// least one is the nearest to what the measured steps need. A greater one would
+// give differences that are too low, or below 0, and keep any upper limit.
+TrialValues MemoryAdded(const TrialValues& peaks,
+                        const TrialValues& without_saves);
+
 // A run with real kills, and the goodput that the model predicts for it.
 struct MeasuredGoodput {
   double measured = 0;  // share of the time that went to steps that count
