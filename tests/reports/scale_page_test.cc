@@ -109,7 +109,7 @@ TEST(ScalePageTest, DrawsGoodputBesideFormula) {
   const std::string plot = PlotOf(page, "Goodput under 50 failures: 16 ");
   EXPECT_THAT(plot, HasSubstr("</svg>Young-Daly</span>"));
   EXPECT_THAT(plot, HasSubstr("</svg>measured</span>"));
-  EXPECT_THAT(page, HasSubstr("measured 80.0 %, Daly's formula 81.0 %"));
+  EXPECT_THAT(page, HasSubstr("measured 80.0 %, Daly&#39;s formula 81.0 %"));
 }
 
 TEST(ScalePageTest, NamesVoidClustersAndLeavesThemOut) {

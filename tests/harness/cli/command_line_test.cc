@@ -898,5 +898,12 @@ TEST(CommandLineTest, CkptTakesItsPaths) {
   EXPECT_EQ(Parsed<CheckpointListCommand>({"ckpt", "ls", "d"}).directory, "d");
 }
 
+TEST(CommandLineTest, BenchScaleTakesAFolderForItsResults) {
+  const auto command =
+      Parsed<BenchScaleCommand>({"bench", "scale", "--out", "d"});
+  EXPECT_EQ(command.out_directory, "d");
+  EXPECT_EQ(Parsed<BenchScaleCommand>({"bench", "scale"}).out_directory, "");
+}
+
 }  // namespace
 }  // namespace gauntlet
