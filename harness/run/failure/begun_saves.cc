@@ -2,12 +2,66 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <string_view>
 
+#include "harness/oracle/history/fault_traits.h"
+#include "harness/record/base_name.h"
+#include "harness/record/fault_occurrence.h"
 #include "harness/run/failure/worker_events.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 namespace gauntlet {
+namespace {
+
+// Returns the text up to the first ": ", and removes both from `text`.
+std::string_view TakePart(std::string_view& text) {
+  constexpr std::string_view kColon = ": ";
+  const size_t end = text.find(kColon);
+  const std::string_view part = text.substr(0, end);
+  text.remove_prefix(end == text.npos ? text.size() : end + kColon.size());
+  return part;
+}
+
+// Returns "ENOSPC in MANIFEST.json" or "EIO at ckpt.begin" for an error number
+// that a fault injected; for any other error, its text without the directory.
+std::string ErrorText(std::string_view error) {
+  std::string_view rest = error;
+  const size_t slash = rest.find('/');
+  if (slash != rest.npos) rest.remove_prefix(slash);
+  const std::string_view place = BaseName(TakePart(rest));
+  constexpr std::string_view kInjected = "injected E";
+  const size_t injected = rest.find(kInjected);
+  if (injected == rest.npos) {
+    return slash == error.npos ? std::string(error)
+                               : fmt::format("{}: {}", place, rest);
+  }
+  std::string_view number = rest.substr(injected + kInjected.size() - 1);
+  number = number.substr(0, number.find(' '));
+  return fmt::format("{} {} {}", number, slash == error.npos ? "at" : "in",
+                     place);
+}
+
+bool EndsASave(const RecordEvent& event) {
+  return event.kind == RecordKind::kSaveAcknowledged ||
+         event.kind == RecordKind::kSaveFailed;
+}
+
+// Returns the time from which a fault may have caused the failure: the begin of
+// the save or, if it reported none, the end of the save before.
+int64_t StartOfFailedSave(const Record& record, const BegunSave& save) {
+  if (save.begin_ns < save.failure->t_ns) return save.begin_ns;
+  int64_t start_ns = 0;
+  ForEachEvent(record, [&](const RecordEvent& event) {
+    if (EndsASave(event) && event.t_ns < save.failure->t_ns) {
+      start_ns = std::max(start_ns, event.t_ns);
+    }
+  });
+  return start_ns;
+}
+
+}  // namespace
 
 std::vector<BegunSave> SavesBegunBy(const Record& record, int64_t until_ns) {
   std::map<uint64_t, BegunSave> saves;
@@ -17,6 +71,13 @@ std::vector<BegunSave> SavesBegunBy(const Record& record, int64_t until_ns) {
     save.step = event.step;
     save.begin_ns = std::max(save.begin_ns, event.t_ns);
   });
+  // A save that fails at once reports no begin.
+  ForEachEvent(record, [&](const RecordEvent& event) {
+    if (event.kind == RecordKind::kSaveFailed && event.t_ns <= until_ns) {
+      saves.try_emplace(event.step,
+                        BegunSave{.step = event.step, .begin_ns = event.t_ns});
+    }
+  });
   ForEachEvent(record, [&](const RecordEvent& event) {
     const auto found = saves.find(event.step);
     if (found == saves.end() || event.t_ns > until_ns ||
@@ -25,9 +86,11 @@ std::vector<BegunSave> SavesBegunBy(const Record& record, int64_t until_ns) {
     }
     if (event.kind == RecordKind::kSaveAcknowledged) {
       found->second.ending = SaveEnding::kAcknowledged;
+      found->second.failure = nullptr;
     } else if (event.kind == RecordKind::kSaveFailed &&
                found->second.ending == SaveEnding::kPending) {
       found->second.ending = SaveEnding::kFailed;
+      found->second.failure = &event;
     }
   });
   std::vector<BegunSave> begun;
@@ -46,15 +109,47 @@ std::string NotAcknowledgedText(std::span<const uint64_t> steps) {
                      fmt::join(steps, ", "));
 }
 
-std::string PendingSavesText(const Record& record, uint64_t step,
-                             int64_t until_ns) {
+std::string FailedText(std::span<const uint64_t> steps) {
+  return steps.size() == 1
+             ? fmt::format("the save of step {} failed", steps.front())
+             : fmt::format("the saves of steps {} failed",
+                           fmt::join(steps, ", "));
+}
+
+std::string UnfinishedSavesText(const Record& record, uint64_t step,
+                                int64_t until_ns) {
+  std::vector<uint64_t> failed;
   std::vector<uint64_t> pending;
   for (const BegunSave& save : SavesBegunBy(record, until_ns)) {
-    if (save.step > step && save.ending == SaveEnding::kPending) {
-      pending.push_back(save.step);
-    }
+    if (save.step <= step) continue;
+    if (save.ending == SaveEnding::kFailed) failed.push_back(save.step);
+    if (save.ending == SaveEnding::kPending) pending.push_back(save.step);
   }
-  return NotAcknowledgedText(pending);
+  std::vector<std::string> texts;
+  if (!failed.empty()) texts.push_back(FailedText(failed));
+  if (!pending.empty()) texts.push_back(NotAcknowledgedText(pending));
+  return fmt::format("{}", fmt::join(texts, "; "));
+}
+
+std::string FailureReason(const Record& record, const BegunSave& save) {
+  const int64_t start_ns = StartOfFailedSave(record, save);
+  std::set<std::string_view> ids;
+  ForEachEvent(record, [&](const RecordEvent& event) {
+    if ((event.kind != RecordKind::kFaultFired &&
+         event.kind != RecordKind::kFaultAgain) ||
+        event.t_ns < start_ns || event.t_ns > save.failure->t_ns) {
+      return;
+    }
+    const RecordFault* const fault = FindFault(record, event.detail);
+    if (fault != nullptr && fault->in_save && TraitsOf(*fault).tells_error) {
+      ids.insert(fault->id);
+    }
+  });
+  const std::string error = ErrorText(save.failure->detail);
+  if (ids.empty()) return error;
+  const std::string faults = fmt::format(
+      "fault{} {}", ids.size() == 1 ? "" : "s", fmt::join(ids, ", "));
+  return error.empty() ? faults : fmt::format("{} ({})", faults, error);
 }
 
 }  // namespace gauntlet

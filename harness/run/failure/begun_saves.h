@@ -1,4 +1,5 @@
-// Saves that had begun by some time of a run, and how they had ended by then.
+// Saves that had begun by some time of a run, how they had ended by then, and
+// why they failed.
 #ifndef GAUNTLET_HARNESS_RUN_FAILURE_BEGUN_SAVES_H_
 #define GAUNTLET_HARNESS_RUN_FAILURE_BEGUN_SAVES_H_
 
@@ -16,8 +17,11 @@ enum class SaveEnding : uint8_t { kPending, kAcknowledged, kFailed };
 // The last attempt to save a step: a failed save may begin again.
 struct BegunSave {
   uint64_t step = 0;
+  // Time of the begin; of the failure if the save failed before it reported a
+  // begin.
   int64_t begin_ns = 0;
   SaveEnding ending = SaveEnding::kPending;
+  const RecordEvent* failure = nullptr;  // event of the record; kFailed only
 };
 
 // Returns the saves that had begun by that time, in the order of their steps.
@@ -27,10 +31,20 @@ std::vector<BegunSave> SavesBegunBy(const Record& record, int64_t until_ns);
 // "" if there are none.
 std::string NotAcknowledgedText(std::span<const uint64_t> steps);
 
-// Returns NotAcknowledgedText for the steps after `step` whose saves were
-// pending at that time.
-std::string PendingSavesText(const Record& record, uint64_t step,
-                             int64_t until_ns);
+// Returns "the save of step 8 failed"; "the saves of steps 8, 12 failed".
+// REQUIRES: steps is not empty.
+std::string FailedText(std::span<const uint64_t> steps);
+
+// Returns "the save of step 8 failed; the save of step 12 began and was not
+// acknowledged" for the steps after `step` whose saves had failed or were
+// pending at that time; "" if there are none.
+std::string UnfinishedSavesText(const Record& record, uint64_t step,
+                                int64_t until_ns);
+
+// Returns the reason of the failure: "fault full (ENOSPC in MANIFEST.json)" or,
+// if no fault caused it, the error that the save reported.
+// REQUIRES: save.ending is kFailed.
+std::string FailureReason(const Record& record, const BegunSave& save);
 
 }  // namespace gauntlet
 

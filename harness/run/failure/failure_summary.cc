@@ -18,6 +18,7 @@
 #include "harness/run/failure/loss_differences.h"
 #include "harness/run/failure/lost_checkpoints.h"
 #include "harness/run/failure/old_resume.h"
+#include "harness/run/failure/unmet_outcome.h"
 #include "harness/run/failure/worker_events.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -158,7 +159,7 @@ std::string RecoveryText(const Record& record, const RunFacts& facts) {
       texts.back() += fmt::format(
           " although a save of step {} had been acknowledged", newest);
     } else if (const std::string pending =
-                   PendingSavesText(record, *facts.resumed_from, resumed_ns);
+                   UnfinishedSavesText(record, *facts.resumed_from, resumed_ns);
                !pending.empty()) {
       texts.back() += fmt::format(" ({})", pending);
     }
@@ -271,6 +272,10 @@ void ExplainFailure(const Record& record, CaseResult& result) {
   }
   if (result.cause.empty()) {
     result.cause = ExplainOldResume(outline, result.verdict);
+  }
+  // An outcome may follow from a violation, whose cause is not known here.
+  if (result.cause.empty() && ViolatedIn(result.verdict).empty()) {
+    result.cause = ExplainOutcome(outline, result.verdict);
   }
   result.summary = {.faults = FaultsText(outline),
                     .recovery = RecoveryText(record, result.verdict.facts),

@@ -296,7 +296,7 @@ std::string ExplainRefusal(const Record& record) {
   if (std::string deleted = DeletedText(record, refused_ns); !deleted.empty()) {
     causes.push_back(std::move(deleted));
   }
-  if (std::string pending = PendingSavesText(
+  if (std::string pending = UnfinishedSavesText(
           record, NewestSaveBefore(record, refused_ns), refused_ns);
       !pending.empty()) {
     causes.push_back(std::move(pending));

@@ -13,6 +13,7 @@
 #include "harness/record/checkpoint_loss.h"
 #include "harness/record/fault_occurrence.h"
 #include "harness/run/failure/begun_saves.h"
+#include "harness/run/failure/process_ends.h"
 #include "harness/run/failure/worker_events.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -24,6 +25,14 @@ namespace {
 struct OldResume {
   uint64_t step = 0;
   int64_t t_ns = 0;
+  bool is_cold = false;  // from step 0
+  int64_t since_ns = 0;  // start of the generation before
+};
+
+// A part of the cause, about the saves of these steps.
+struct Clause {
+  std::vector<uint64_t> steps;
+  std::string text;
 };
 
 bool IsUnmet(const Verdict& verdict, std::string_view expectation) {
@@ -41,7 +50,9 @@ std::optional<OldResume> StartOf(const Record& record,
   ForEachEvent(record, [&](const RecordEvent& event) {
     if (event.kind == kind && event.generation == generation.number &&
         (!first || event.t_ns < first->t_ns)) {
-      first = OldResume{.step = event.step, .t_ns = event.t_ns};
+      first = OldResume{.step = event.step,
+                        .t_ns = event.t_ns,
+                        .is_cold = !generation.resumed};
     }
   });
   return first;
@@ -56,7 +67,10 @@ std::optional<OldResume> ResumeToExplain(const Outline& outline,
       IsUnmet(verdict, "resumed_from") &&
       facts.resumed_from < outline.record.expect.resumed_from_step;
   const bool recomputes = IsUnmet(verdict, "recomputed_steps");
+  int64_t since_ns = 0;
   for (const Generation& generation : outline.generations) {
+    std::optional<OldResume> start = StartOf(outline.record, generation);
+    if (start) start->since_ns = std::exchange(since_ns, start->t_ns);
     if (!generation.resumed &&
         !(generation.cold_start && generation.recomputed)) {
       continue;
@@ -67,30 +81,32 @@ std::optional<OldResume> ResumeToExplain(const Outline& outline,
         generation.recomputed &&
         generation.recomputed->steps() == facts.recomputed_steps;
     if ((is_old && starts_as_reported) || (recomputes && recomputes_most)) {
-      return StartOf(outline.record, generation);
+      return start;
     }
   }
   return std::nullopt;
 }
 
-// Returns the newer checkpoints that had been saved and could not be loaded: "…
-// of step-000000012-g1 was damaged by fault rot"; "" if there are none.
-std::string UnloadableText(const Record& record, const OldResume& resume) {
-  std::vector<std::string> texts;
+// Adds the newer checkpoints that had been saved and could not be loaded: "… of
+// step-000000012-g1 was damaged by fault rot".
+void AddUnloadable(const Record& record, const OldResume& resume,
+                   std::vector<Clause>& clauses) {
   for (const LostCheckpoint& one : LostCheckpointsOf(record)) {
     if (one.step <= resume.step || one.acknowledged_ns > resume.t_ns) continue;
     const RecordEvent* const damage = DamageOf(record, one.name);
+    std::string text;
     if (damage != nullptr && damage->t_ns <= resume.t_ns) {
-      texts.push_back(DamageText(record, one.name));
+      text = DamageText(record, one.name);
     } else if (one.found_ns <= resume.t_ns && one.is_gone) {
-      texts.push_back(fmt::format(
-          "{} was acknowledged, but nothing of it remained", one.name));
+      text = fmt::format("{} was acknowledged, but nothing of it remained",
+                         one.name);
     } else if (one.found_ns <= resume.t_ns) {
-      texts.push_back(
-          fmt::format("{} was rejected ({})", one.name, one.reason));
+      text = fmt::format("{} was rejected ({})", one.name, one.reason);
+    } else {
+      continue;
     }
+    clauses.push_back({.steps = {one.step}, .text = std::move(text)});
   }
-  return fmt::format("{}", fmt::join(texts, "; "));
 }
 
 // Returns the newest event of that kind until that time, of the step or, if it
@@ -108,53 +124,13 @@ const RecordEvent* NewestUntil(const Record& record, RecordKind kind,
   return newest;
 }
 
-// Returns the first power loss or end of a process with an error in that time,
-// as the machine or a launcher reported it; null if there is none.
-const RecordEvent* FirstEnd(const Record& record, int64_t from_ns,
-                            int64_t until_ns) {
-  const RecordEvent* first = nullptr;
-  const auto look_at = [&](const std::vector<RecordEvent>& events) {
-    for (const RecordEvent& event : events) {
-      const bool is_end = (event.kind == RecordKind::kProcessEnded ||
-                           event.kind == RecordKind::kExited) &&
-                          event.count != 0;
-      if ((is_end || event.kind == RecordKind::kPowerCut) &&
-          event.t_ns >= from_ns && event.t_ns <= until_ns &&
-          (first == nullptr || event.t_ns < first->t_ns ||
-           (event.t_ns == first->t_ns &&
-            event.kind == RecordKind::kPowerCut))) {
-        first = &event;
-      }
-    }
-  };
-  look_at(record.machine);
-  for (const LauncherRun& run : record.launchers) look_at(run.events);
-  return first;
-}
-
-// Returns "worker 2 was killed" or "host w0.1 lost power".
-std::string EndText(const RecordEvent& end) {
-  if (end.kind == RecordKind::kPowerCut) {
-    return fmt::format("host {} lost power", end.path);
-  }
-  const int about = end.about.value_or(kLauncherWorker);
-  const std::string who = about == kLauncherWorker
-                              ? "the launcher"
-                              : fmt::format("worker {}", about);
-  if (end.reason == RecordReason::kSignal) return who + " was killed";
-  if (end.reason == RecordReason::kUnreachable) {
-    return who + " could no longer be reached";
-  }
-  return fmt::format("{} exited with code {}", who, end.count);
-}
-
 std::string MillisecondsText(int64_t ns) {
   return fmt::format("{:.{}f} ms", static_cast<double>(ns) / 1e6,
                      ns < 10'000'000 ? 1 : 0);
 }
 
-// Returns "; the save before took 620 ms" for the save before that time; "" if
-// there was none.
+// Returns "; the save of step 8 took 620 ms" for the last save that was
+// acknowledged before that time; "" if there was none.
 std::string SaveBeforeText(const Record& record, int64_t begin_ns) {
   const RecordEvent* const done = NewestUntil(
       record, RecordKind::kSaveAcknowledged, std::nullopt, begin_ns);
@@ -162,7 +138,7 @@ std::string SaveBeforeText(const Record& record, int64_t begin_ns) {
   const RecordEvent* const began =
       NewestUntil(record, RecordKind::kSaveBegin, done->step, done->t_ns);
   if (began == nullptr) return "";
-  return fmt::format("; the save before took {}",
+  return fmt::format("; the save of step {} took {}", done->step,
                      MillisecondsText(done->t_ns - began->t_ns));
 }
 
@@ -187,28 +163,81 @@ std::string DelayText(const Record& record, int64_t from_ns, int64_t until_ns) {
   return fmt::format("; {} delayed it", fmt::join(delays, ", "));
 }
 
-// Describes the save that had begun last before the resume, if it is of a later
-// step and had not been acknowledged; else returns "".
-std::string UnfinishedSaveText(const Record& record, const OldResume& resume) {
-  const std::vector<BegunSave> saves = SavesBegunBy(record, resume.t_ns);
-  const auto last = std::ranges::max_element(saves, {}, &BegunSave::begin_ns);
-  if (last == saves.end() || last->step <= resume.step) return "";
-  switch (last->ending) {
-    case SaveEnding::kAcknowledged:
-      return "";
-    case SaveEnding::kFailed:
-      return fmt::format("the save of step {} failed", last->step);
-    case SaveEnding::kPending:
-      break;
-  }
-  const RecordEvent* const end = FirstEnd(record, last->begin_ns, resume.t_ns);
-  if (end == nullptr) return NotAcknowledgedText({&last->step, 1});
+// Returns "the save of step 12 was still being written when worker 2 was
+// killed, …". REQUIRES: the save was pending when the run resumed.
+std::string PendingText(const Record& record, const OldResume& resume,
+                        const BegunSave& save) {
+  const RecordEvent* const end = FirstEnd(record, save.begin_ns, resume.t_ns);
+  if (end == nullptr) return NotAcknowledgedText({&save.step, 1});
   return fmt::format(
       "the save of step {} was still being written when {}, {} after it "
       "began{}{}",
-      last->step, EndText(*end), MillisecondsText(end->t_ns - last->begin_ns),
-      SaveBeforeText(record, last->begin_ns),
-      DelayText(record, last->begin_ns, end->t_ns));
+      save.step, EndText(*end), MillisecondsText(end->t_ns - save.begin_ns),
+      SaveBeforeText(record, save.begin_ns),
+      DelayText(record, save.begin_ns, end->t_ns));
+}
+
+// Adds the newer saves that had failed, with one clause for each reason.
+void AddFailed(const Record& record, const OldResume& resume,
+               const std::vector<BegunSave>& saves,
+               std::vector<Clause>& clauses) {
+  std::vector<Clause> failed;  // `text` is the reason
+  for (const BegunSave& save : saves) {
+    if (save.ending != SaveEnding::kFailed || save.step <= resume.step) {
+      continue;
+    }
+    std::string reason = FailureReason(record, save);
+    const auto same = std::ranges::find(failed, reason, &Clause::text);
+    if (same == failed.end()) {
+      failed.push_back({.steps = {save.step}, .text = std::move(reason)});
+    } else {
+      same->steps.push_back(save.step);
+    }
+  }
+  for (Clause& clause : failed) {
+    const std::string reason =
+        std::exchange(clause.text, FailedText(clause.steps));
+    if (!reason.empty()) clause.text += ": " + reason;
+    clauses.push_back(std::move(clause));
+  }
+}
+
+// Adds the save that had begun last before the resume, if it is of a later step
+// and was pending.
+void AddPending(const Record& record, const OldResume& resume,
+                const std::vector<BegunSave>& saves,
+                std::vector<Clause>& clauses) {
+  const auto last = std::ranges::max_element(saves, {}, &BegunSave::begin_ns);
+  if (last == saves.end() || last->step <= resume.step ||
+      last->ending != SaveEnding::kPending) {
+    return;
+  }
+  clauses.push_back(
+      {.steps = {last->step}, .text = PendingText(record, resume, *last)});
+}
+
+// Returns "no save of step 10 had begun when worker 1 was killed" if the run
+// was expected to resume from step 10; "no save had begun …" if it started from
+// scratch. Returns "" if that save had begun.
+std::string NotBegunText(const Record& record, const Verdict& verdict,
+                         const OldResume& resume) {
+  const auto has_begun = [&](std::optional<uint64_t> step) {
+    return NewestUntil(record, RecordKind::kSaveBegin, step, resume.t_ns) !=
+           nullptr;
+  };
+  std::string save = "no save";
+  if (!resume.is_cold || has_begun(std::nullopt)) {
+    const std::optional<uint64_t> expected = record.expect.resumed_from_step;
+    if (!IsUnmet(verdict, "resumed_from") || !expected || has_begun(expected)) {
+      return "";
+    }
+    save = fmt::format("no save of step {}", *expected);
+  }
+  const RecordEvent* const end = FirstEnd(record, resume.since_ns, resume.t_ns);
+  return fmt::format(
+      "{} had begun when {}{}", save,
+      end != nullptr ? EndText(*end) : "the run restarted",
+      resume.is_cold ? ", so the run started from scratch again" : "");
 }
 
 }  // namespace
@@ -217,9 +246,25 @@ std::string ExplainOldResume(const Outline& outline, const Verdict& verdict) {
   const std::optional<OldResume> resume = ResumeToExplain(outline, verdict);
   if (!resume) return "";
   const Record& record = outline.record;
-  std::string unloadable = UnloadableText(record, *resume);
-  return unloadable.empty() ? UnfinishedSaveText(record, *resume)
-                            : std::move(unloadable);
+  std::vector<BegunSave> saves = SavesBegunBy(record, resume->t_ns);
+  std::erase_if(saves, [&](const BegunSave& save) {
+    return save.begin_ns < resume->since_ns;
+  });
+  std::vector<Clause> clauses;
+  AddFailed(record, *resume, saves, clauses);
+  AddUnloadable(record, *resume, clauses);
+  AddPending(record, *resume, saves, clauses);
+  // The save that the run was expected to resume from is the cause. Others only
+  // explain why the run did not resume from them either.
+  std::ranges::stable_partition(clauses, [&](const Clause& clause) {
+    return std::ranges::any_of(clause.steps, [&](uint64_t step) {
+      return step == record.expect.resumed_from_step;
+    });
+  });
+  if (clauses.empty()) return NotBegunText(record, verdict, *resume);
+  std::vector<std::string> texts;
+  for (Clause& clause : clauses) texts.push_back(std::move(clause.text));
+  return fmt::format("{}", fmt::join(texts, "; "));
 }
 
 }  // namespace gauntlet

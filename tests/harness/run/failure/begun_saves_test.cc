@@ -47,8 +47,8 @@ TEST(BegunSavesTest, FailedSaveThatBeginsAgainIsPending) {
                 At(30, K::kSaveBegin, 8)});
   EXPECT_EQ(EndingAt(record, 8, 29), SaveEnding::kFailed);
   EXPECT_EQ(EndingAt(record, 8, 30), SaveEnding::kPending);
-  EXPECT_EQ(PendingSavesText(record, 0, 29), "");
-  EXPECT_EQ(PendingSavesText(record, 0, 30),
+  EXPECT_EQ(UnfinishedSavesText(record, 0, 29), "the save of step 8 failed");
+  EXPECT_EQ(UnfinishedSavesText(record, 0, 30),
             "the save of step 8 began and was not acknowledged");
 }
 
@@ -67,11 +67,76 @@ TEST(BegunSavesTest, TextNamesPendingSavesOfLaterSteps) {
   const Record record =
       RecordOf({At(10, K::kSaveBegin, 4), At(20, K::kSaveBegin, 8),
                 At(30, K::kSaveBegin, 12), At(40, K::kSaveAcknowledged, 12)});
-  EXPECT_EQ(PendingSavesText(record, 0, 50),
+  EXPECT_EQ(UnfinishedSavesText(record, 0, 50),
             "the saves of steps 4, 8 began and were not acknowledged");
-  EXPECT_EQ(PendingSavesText(record, 4, 50),
+  EXPECT_EQ(UnfinishedSavesText(record, 4, 50),
             "the save of step 8 began and was not acknowledged");
-  EXPECT_EQ(PendingSavesText(record, 8, 50), "");
+  EXPECT_EQ(UnfinishedSavesText(record, 8, 50), "");
+}
+
+TEST(BegunSavesTest, TextNamesFailedSavesBeforePendingOnes) {
+  const Record record =
+      RecordOf({At(10, K::kSaveBegin, 4), At(20, K::kSaveFailed, 4),
+                At(30, K::kSaveFailed, 8), At(40, K::kSaveBegin, 12)});
+  EXPECT_EQ(UnfinishedSavesText(record, 0, 50),
+            "the saves of steps 4, 8 failed; the save of step 12 began and was "
+            "not acknowledged");
+  EXPECT_EQ(UnfinishedSavesText(record, 4, 50),
+            "the save of step 8 failed; the save of step 12 began and was not "
+            "acknowledged");
+}
+
+// A failure of the save of step 8, and its reason if a fault fired in the save
+// or before it.
+struct FailureCase {
+  const char* error;
+  const char* by_fault;
+  const char* alone;
+};
+
+TEST(BegunSavesTest, FailureNamesTheFaultAndTheFile) {
+  const FailureCase kCases[] = {
+      {"/ckpt/step-000000008-g1.tmp/MANIFEST.json: ckpt.manifest.write: "
+       "injected ENOSPC",
+       "fault full (ENOSPC in MANIFEST.json)", "ENOSPC in MANIFEST.json"},
+      {"rank 1's shard: /ckpt/step-000000008-g1.tmp/model-00002-of-00002."
+       "safetensors: ckpt.shard.fsync: injected ENOSPC (needs 12.3 KiB)",
+       "fault full (ENOSPC in model-00002-of-00002.safetensors)",
+       "ENOSPC in model-00002-of-00002.safetensors"},
+      {"ckpt.begin: injected EIO", "fault full (EIO at ckpt.begin)",
+       "EIO at ckpt.begin"},
+      {"/ckpt/step-000000008-g1.tmp/MANIFEST.json: write: injected: 0 of 1700 "
+       "bytes landed",
+       "fault full (MANIFEST.json: write: injected: 0 of 1700 bytes landed)",
+       "MANIFEST.json: write: injected: 0 of 1700 bytes landed"},
+      {"rank 0's shard: write /ckpt/step-000000008-g1.tmp/model.safetensors: "
+       "disk full: 4096 bytes more (the file system of /ckpt has 3.0 KiB)",
+       "fault full (model.safetensors: disk full: 4096 bytes more (the file "
+       "system of /ckpt has 3.0 KiB))",
+       "model.safetensors: disk full: 4096 bytes more (the file system of "
+       "/ckpt has 3.0 KiB)"},
+      {"", "fault full", ""},
+  };
+  for (const auto& [error, by_fault, alone] : kCases) {
+    // The second save reports no begin.
+    Record record =
+        RecordOf({At(10, K::kSaveBegin, 4), At(12, K::kFaultFired, 4),
+                  At(15, K::kSaveFailed, 4), At(30, K::kFaultFired, 8),
+                  At(30, K::kSaveFailed, 8)});
+    for (RecordEvent& event : record.lives[0].events) {
+      event.detail = event.kind == K::kFaultFired ? "full" : error;
+    }
+    record.faults = {{.id = "full", .kind = "errno", .in_save = true}};
+    const std::vector<BegunSave> saves = SavesBegunBy(record, 50);
+    ASSERT_EQ(saves.size(), 2U);
+    for (const BegunSave& save : saves) {
+      EXPECT_EQ(FailureReason(record, save), by_fault);
+    }
+    record.faults[0].kind = "slow";  // a kind that fails no operation
+    for (const BegunSave& save : saves) {
+      EXPECT_EQ(FailureReason(record, save), alone);
+    }
+  }
 }
 
 }  // namespace

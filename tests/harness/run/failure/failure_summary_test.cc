@@ -172,6 +172,77 @@ expect: {outcome: recovers}
             "(step-000000008-g1)");
 }
 
+// A full disk fails the second save, that of step 8; the save of step 12 is not
+// finished when worker 1 crashes in it.
+TEST_F(FailureSummaryTest, SaveThatAFaultFailedIsTheCause_NotTheLaterOne) {
+  const CaseResult result = Run(CaseThatKeeps(2, R"(faults:
+  - id: full
+    at: {worker: 0, save: 2, point: ckpt.manifest.write}
+    do: errno
+    with: {error: ENOSPC}
+  - id: dead
+    at: {worker: 1, save: 3, point: ckpt.shard.write}
+    do: crash
+expect: {outcome: recovers, resumed_from: {step: 8}}
+)"));
+  ASSERT_EQ(result.verdict.kind, VerdictKind::kFail);
+  EXPECT_THAT(
+      result.cause,
+      AllOf(StartsWith("the save of step 8 failed: fault full (ENOSPC in "
+                       "MANIFEST.json); the save of step 12 was still being "
+                       "written when worker 1 exited with code 70, "),
+            HasSubstr("; the save of step 4 took ")));
+  EXPECT_THAT(result.summary.recovery,
+              HasSubstr("resumed from step 4 (the save of step 8 failed; the "
+                        "save of step 12 began and was not acknowledged)"));
+}
+
+TEST_F(FailureSummaryTest, FaultThatFailedTheLastSaveIsPartOfTheCause) {
+  const CaseResult result = Run(CaseThatKeeps(2, R"(faults:
+  - id: full
+    at: {worker: 1, save: 2, point: ckpt.shard.write}
+    do: errno
+    with: {error: EIO}
+  - id: dead
+    at: {worker: 1, step: 10}
+    do: crash
+expect: {outcome: recovers, resumed_from: {step: 8}}
+)"));
+  ASSERT_EQ(result.verdict.kind, VerdictKind::kFail);
+  EXPECT_EQ(result.cause,
+            "the save of step 8 failed: fault full (EIO in "
+            "model-00002-of-00002.safetensors)");
+}
+
+// The save of step 10 fails while training is at step 15. That of step 15 has
+// just begun when worker 1 crashes.
+TEST_F(FailureSummaryTest, AsynchronousSaveThatAFaultFailedIsTheCause) {
+  const std::string text = R"(schema: gauntlet/v2
+name: c
+preset: tiny
+job: {epochs: 4, replicas: 2}
+cluster: {workers: 2}
+checkpoint: {every: {steps: 5}, mode: async}
+faults:
+  - id: full
+    at: {worker: 0, save: 2, point: ckpt.manifest.write}
+    do: errno
+    with: {error: ENOSPC}
+  - id: dead
+    at: {worker: 1, step: 17}
+    do: crash
+expect: {outcome: recovers, resumed_from: {step: 10}}
+)";
+  const CaseResult result = Run(LoadScenarios(text, "c.yaml").cases.at(0));
+  ASSERT_EQ(result.verdict.kind, VerdictKind::kFail);
+  EXPECT_THAT(
+      result.cause,
+      AllOf(StartsWith("the save of step 10 failed: fault full (ENOSPC in "
+                       "MANIFEST.json); the save of step 15 was still being "
+                       "written when worker 1 exited with code 70, "),
+            HasSubstr("; the save of step 5 took ")));
+}
+
 TEST_F(FailureSummaryTest, RemovedCheckpointIsNotCalledIntact) {
   EXPECT_THAT(Run(CrashWithBug("lose-rng-key")).summary.recovery,
               AllOf(HasSubstr("the state is not the saved one"),

@@ -1,5 +1,6 @@
 #include "harness/run/failure/old_resume.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -95,7 +96,8 @@ std::string CauseOf(const Record& record,
 
 constexpr const char* kLate =
     "the save of step 12 was still being written when worker 2 was killed, 575 "
-    "ms after it began; the save before took 620 ms; slowdisk (slow) delayed "
+    "ms after it began; the save of step 8 took 620 ms; slowdisk (slow) "
+    "delayed "
     "it";
 
 TEST(OldResumeTest, SaveThatAKillCutShortIsTheCause) {
@@ -116,7 +118,7 @@ TEST(OldResumeTest, FaultThatDidNotFireInTheSaveIsNotNamed) {
   FirstLife(record)[6].t_ns = 999 * kMs;
   EXPECT_EQ(CauseOf(record),
             "the save of step 12 was still being written when worker 2 was "
-            "killed, 575 ms after it began; the save before took 620 ms");
+            "killed, 575 ms after it began; the save of step 8 took 620 ms");
 }
 
 TEST(OldResumeTest, FaultOutsideOfSavesIsNotNamed) {
@@ -131,7 +133,7 @@ TEST(OldResumeTest, FirstEndIsNamed) {
       {.kind = K::kPowerCut, .t_ns = 1'400 * kMs, .path = "w0.1"}};
   EXPECT_EQ(CauseOf(record),
             "the save of step 12 was still being written when host w0.1 lost "
-            "power, 400 ms after it began; the save before took 620 ms; "
+            "power, 400 ms after it began; the save of step 8 took 620 ms; "
             "slowdisk (slow) delayed it");
 }
 
@@ -175,7 +177,7 @@ TEST(OldResumeTest, FailedSaveThatBeganAgainIsTheOneThatWasCut) {
                                .path = kTwelve});
   EXPECT_EQ(CauseOf(record),
             "the save of step 12 was still being written when worker 2 was "
-            "killed, 5.0 ms after it began; the save before took 620 ms");
+            "killed, 5.0 ms after it began; the save of step 8 took 620 ms");
 }
 
 TEST(OldResumeTest, FirstSaveHasNoneBeforeIt) {
@@ -213,6 +215,88 @@ TEST(OldResumeTest, FailedSaveIsTheCause) {
   FirstLife(record).push_back(
       {.kind = K::kSaveFailed, .t_ns = 1'510 * kMs, .step = 12});
   EXPECT_EQ(CauseOf(record), "the save of step 12 failed");
+}
+
+// Returns LateSaveRun() with two more failed saves before that of step 12, of
+// steps 10 and 11, and expects to resume from step 10. An errno fault fails
+// them; a fault of the network fires too.
+Record FailedSavesRun() {
+  Record record = LateSaveRun();
+  record.expect.resumed_from_step = 10;
+  record.faults.push_back({.id = "full", .kind = "errno", .in_save = true});
+  record.faults.push_back({.id = "cut", .kind = "partition"});
+  std::vector<RecordEvent>& events = FirstLife(record);
+  for (const uint64_t step : {10, 11}) {
+    const int64_t begin_ns = static_cast<int64_t>(step) * 80 * kMs;
+    events.push_back({.kind = K::kSaveBegin, .t_ns = begin_ns, .step = step});
+    events.push_back({.kind = K::kFaultFired,
+                      .t_ns = begin_ns + kMs,
+                      .step = step + 2,
+                      .path = "ckpt.manifest.write",
+                      .detail = "full"});
+    events.push_back({.kind = K::kFaultFired,
+                      .t_ns = begin_ns + kMs,
+                      .step = step + 2,
+                      .path = "step.begin",
+                      .detail = "cut"});
+    events.push_back(
+        {.kind = K::kSaveFailed,
+         .t_ns = begin_ns + 2 * kMs,
+         .step = step,
+         .detail = "/ckpt/step-000000010-g1.tmp/MANIFEST.json: "
+                   "ckpt.manifest.write: injected ENOSPC (needs 2 KiB)"});
+  }
+  std::ranges::stable_sort(events, {}, &RecordEvent::t_ns);
+  return record;
+}
+
+TEST(OldResumeTest, FailedSavesComeBeforeALaterOneThatWasCutShort) {
+  Record record = FailedSavesRun();
+  const std::string failed =
+      "the saves of steps 10, 11 failed: fault full (ENOSPC in MANIFEST.json)";
+  EXPECT_EQ(CauseOf(record), failed + "; " + kLate);
+  record.expect.resumed_from_step = 12;
+  EXPECT_EQ(CauseOf(record), std::string(kLate) + "; " + failed)
+      << "the save that was expected to be resumed from is the first";
+}
+
+TEST(OldResumeTest, FailedSaveComesBeforeALaterDamagedCheckpoint) {
+  Record record = FailedSavesRun();
+  FirstLife(record).push_back({.kind = K::kSaveAcknowledged,
+                               .t_ns = 1'510 * kMs,
+                               .step = 12,
+                               .path = kTwelve});
+  FirstLife(record).push_back(
+      {.kind = K::kDamaged,
+       .t_ns = 1'505 * kMs,
+       .path = std::string(kTwelve) + ".tmp/model.safetensors",
+       .detail = "rot"});
+  EXPECT_EQ(CauseOf(record),
+            "the saves of steps 10, 11 failed: fault full (ENOSPC in "
+            "MANIFEST.json); model.safetensors of step-000000012-g1 was "
+            "damaged by fault rot");
+}
+
+TEST(OldResumeTest, SavesOfAnEarlierGenerationAreNoCause) {
+  Record record = FailedSavesRun();
+  // The run resumes a second time, from step 8 again. Only this resume computes
+  // 6 steps again.
+  record.lives[1].events.push_back(
+      {.kind = K::kStep, .t_ns = 2'100 * kMs, .generation = 2, .step = 14});
+  record.lives.push_back(
+      {.worker = 0,
+       .life = 3,
+       .events = {
+           {.kind = K::kGeneration, .t_ns = 3'000 * kMs, .generation = 3},
+           {.kind = K::kResumed,
+            .t_ns = 3'001 * kMs,
+            .generation = 3,
+            .step = 8,
+            .path = kEight}}});
+  for (RecordEvent& event : FirstLife(record)) {
+    if (event.kind == K::kStep) event.step = 9;
+  }
+  EXPECT_EQ(CauseOf(record, "recomputed_steps"), "");
 }
 
 // Returns LateSaveRun() with a save of step 12 that is acknowledged.

@@ -1,0 +1,24 @@
+// Ends of processes and power losses, as the machine or a launcher reported
+// them.
+#ifndef GAUNTLET_HARNESS_RUN_FAILURE_PROCESS_ENDS_H_
+#define GAUNTLET_HARNESS_RUN_FAILURE_PROCESS_ENDS_H_
+
+#include <cstdint>
+#include <string>
+
+#include "harness/record/record.h"
+
+namespace gauntlet {
+
+// Returns the first power loss or end of a process with an error in that time;
+// null if there is none.
+const RecordEvent* FirstEnd(const Record& record, int64_t from_ns,
+                            int64_t until_ns);
+
+// Returns "worker 2 was killed" or "host w0.1 lost power".
+// REQUIRES: FirstEnd returned the event.
+std::string EndText(const RecordEvent& end);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_RUN_FAILURE_PROCESS_ENDS_H_
