@@ -1,4 +1,7 @@
 #include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "engine/data/row_schedule.h"
@@ -12,6 +15,7 @@
 #include "harness/scenario/reader/read_setup.h"
 #include "harness/scenario/reader/read_trainer.h"
 #include "harness/scenario/requirements.h"
+#include "harness/scenario/save_schedule.h"
 #include "harness/scenario/scenario.h"
 #include "harness/scenario/time_limits.h"
 #include <fmt/format.h>
@@ -165,6 +169,33 @@ void CheckCollective(const YamlNode& document, const Case& one,
                     "cluster: {device: emulated}");
 }
 
+// Reports an expected resume that no checkpoint can serve: the case never saves
+// before that step. A notice, an earlier launch and the end of the training
+// save without a trigger.
+void CheckExpectedResume(const MapReader& document, const Case& one) {
+  const std::optional<uint64_t> step = one.expect.resumed_from_step;
+  const MapReader resumed = document.Map("expect").Map("resumed_from");
+  const auto never = [&](std::string_view why, std::string hint) {
+    resumed.Error(resumed.PlaceOf("step"),
+                  fmt::format("can never match: step {}, but {}", *step, why),
+                  std::move(hint));
+  };
+  if (!step) return;
+  if (one.store == StoreChoice::kNone) {
+    return never("the job stores no checkpoint",
+                 "checkpoint: {directory: own}");
+  }
+  if (one.train.checkpoint.trigger.unit != SaveUnit::kNone ||
+      !one.launches.empty() || one.before ||
+      std::ranges::any_of(one.plan.faults, IsNotice) ||
+      *step >= TotalSteps(one).value_or(0)) {
+    return;
+  }
+  never("checkpoint.every is never",
+        fmt::format("checkpoint: {{every: {{steps: {}}}}}",
+                    std::max<uint64_t>(*step, 1)));
+}
+
 // Checks the plan against the rest of the case, unless the scenario has other
 // errors, which may make a valid fault look wrong. `errors`: number of errors
 // before the scenario was read.
@@ -178,6 +209,7 @@ void ReadPlan(const YamlNode& document, size_t errors, Case& one,
   }
   if (diagnostics.size() != errors) return;
   CheckReachable(one, faults, diagnostics);
+  CheckExpectedResume(MapReader(&document, "", diagnostics), one);
   const YamlNode* timeout = document.Find("timeout");
   CheckTimeLimits(one, timeout == nullptr ? document.place : timeout->place,
                   diagnostics);

@@ -616,6 +616,41 @@ TEST(BadFilesTest, WhatMayComeIsNotCalledUnreachable) {
   }
 }
 
+TEST(BadFilesTest, ResumeWithoutAnyCheckpoint_IsAnError) {
+  const std::string head = "schema: gauntlet/v2\nname: a\n";
+  const std::string crash = "faults: [{at: {worker: 1, step: 8}, do: crash}]\n";
+  const std::string resume =
+      "expect: {outcome: recovers, resumed_from: {step: 5}}\n";
+  EXPECT_EQ(ErrorsOf(head + "checkpoint: {every: never}\n" + crash + resume),
+            "s.yaml:5:50: error: can never match: step 5, but "
+            "checkpoint.every is never\n"
+            "  5 | expect: {outcome: recovers, resumed_from: {step: 5}}\n"
+            "    |                                                  ^ "
+            "checkpoint: {every: {steps: 5}}\n");
+  EXPECT_THAT(
+      ErrorsOf(head + "checkpoint: {directory: none}\n" + crash + resume),
+      testing::HasSubstr("error: can never match: step 5, but the job "
+                         "stores no checkpoint\n"));
+}
+
+TEST(BadFilesTest, ResumeFromASaveWithoutATriggerIsNoError) {
+  for (const char* rest : {
+           "faults: [{at: {step: 5}, do: preempt, with: {grace: 5s}}]",
+           "faults: [{at: {step: 5}, do: terminate_launcher}]",
+           "launches: [{stop_at_step: 5}, {}]",
+           // Training has 5 steps: it saves at its end.
+           "job: {max_steps: 5}\n"
+           "faults: [{at: {worker: 1, step: 5}, do: crash}]",
+       }) {
+    EXPECT_EQ(ErrorsOf(fmt::format(
+                  "schema: gauntlet/v2\nname: a\n"
+                  "checkpoint: {{every: never}}\n{}\n"
+                  "expect: {{outcome: recovers, resumed_from: {{step: 5}}}}\n",
+                  rest)),
+              "");
+  }
+}
+
 TEST(BadFilesTest, NoMapOfWhatIsExpectedMayBeEmpty) {
   for (const char* key :
        {"restarts", "resumed_from", "recomputed_steps", "detected_in",
