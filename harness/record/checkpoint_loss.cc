@@ -5,6 +5,7 @@
 #include <set>
 
 #include "harness/record/base_name.h"
+#include "harness/record/fault_occurrence.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -143,8 +144,11 @@ Integrity IntegrityOf(const Record& record, std::string_view checkpoint) {
 
 std::string DamageText(const Record& record, std::string_view checkpoint) {
   if (const RecordEvent* const damage = DamageOf(record, checkpoint)) {
-    return fmt::format("{} of {} was damaged by fault {}",
-                       BaseName(damage->path), checkpoint, damage->detail);
+    const RecordFault* const fault = FindFault(record, damage->detail);
+    const bool is_deleted = fault != nullptr && fault->kind == "delete";
+    return fmt::format("{} of {} was {} by fault {}", BaseName(damage->path),
+                       checkpoint, is_deleted ? "deleted" : "damaged",
+                       damage->detail);
   }
   const StoredCheckpoint* const left = LeftoverOf(record, checkpoint);
   if (left == nullptr || left->valid) return "";

@@ -23,8 +23,8 @@ enum class Integrity : uint8_t {
 Integrity IntegrityOf(const Record& record, std::string_view checkpoint);
 
 // Returns "model-00003-of-00003.safetensors of step-000000020-g1 was damaged by
-// fault rot", or "step-000000020-g1 does not verify (REASON)"; "" if the
-// checkpoint is not damaged.
+// fault rot", "… was deleted by fault gone", or "step-000000020-g1 does not
+// verify (REASON)"; "" if the checkpoint is not damaged.
 std::string DamageText(const Record& record, std::string_view checkpoint);
 
 // An acknowledged checkpoint that could not be loaded later.

@@ -158,6 +158,14 @@ TEST(LostCheckpointsTest, CheckpointThatRetentionDeletedIsPartOfTheCause) {
           "1)");
 }
 
+TEST(LostCheckpointsTest, FileThatAFaultDeletedIsNotCalledDamaged) {
+  Record record = RecordOfARefusal(1, {Saved(2, 10)});
+  record.faults = {{.id = "rot", .kind = "delete"}};
+  EXPECT_EQ(ExplainRefusal(record),
+            "no checkpoint can be loaded: model.safetensors of "
+            "step-000000010-g1 was deleted by fault rot");
+}
+
 TEST(LostCheckpointsTest, ManyDeletedCheckpointsAreCounted) {
   std::vector<RecordEvent> events = {Saved(1, 1)};
   for (int64_t step = 2; step <= 10; ++step) {
