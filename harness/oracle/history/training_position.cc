@@ -7,6 +7,19 @@
 namespace gauntlet {
 namespace {
 
+// Returns what training does next at the end of an epoch.
+std::string_view NextOf(RecordPhase phase) {
+  switch (phase) {
+    case RecordPhase::kEvaluationDue:
+      return "before the evaluation";
+    case RecordPhase::kCallbacksDue:
+      return "before the callbacks";
+    case RecordPhase::kInEpoch:
+      return "";
+  }
+  return "";
+}
+
 int RankOf(RecordPhase phase) {
   switch (phase) {
     case RecordPhase::kEvaluationDue:
@@ -29,7 +42,7 @@ std::strong_ordering TrainingPosition::operator<=>(
 
 std::string ToText(const TrainingPosition& moment) {
   if (moment.phase == RecordPhase::kInEpoch) return std::to_string(moment.step);
-  return fmt::format("{} ({})", moment.step, RecordPhaseName(moment.phase));
+  return fmt::format("{} ({})", moment.step, NextOf(moment.phase));
 }
 
 std::optional<uint64_t> StepOfPath(std::string_view path) {

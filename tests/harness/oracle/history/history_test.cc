@@ -7,6 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "harness/oracle/history/training_position.h"
+
 namespace gauntlet {
 namespace {
 
@@ -48,6 +50,16 @@ TEST(HistoryTest, KeepsWhatOneProcessSaidInItsOrder) {
       {.worker = 0, .life = 1, .events = {At(30, 0, "b"), At(10, 0, "c")}},
       {.worker = 1, .life = 1, .events = {At(20, 0, "a")}}};
   EXPECT_THAT(Details(record), ElementsAre("a", "b", "c"));
+}
+
+TEST(HistoryTest, NamesAPositionAtTheEndOfAnEpoch) {
+  EXPECT_EQ(ToText(TrainingPosition{.step = 6}), "6");
+  EXPECT_EQ(
+      ToText(TrainingPosition{.step = 6, .phase = RecordPhase::kEvaluationDue}),
+      "6 (before the evaluation)");
+  EXPECT_EQ(
+      ToText(TrainingPosition{.step = 6, .phase = RecordPhase::kCallbacksDue}),
+      "6 (before the callbacks)");
 }
 
 TEST(HistoryTest, NamesAnEventInWords) {
