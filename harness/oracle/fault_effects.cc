@@ -41,6 +41,40 @@ std::string SavesText(const Record& record, const RecordFault& fault) {
   return fmt::format("; saves begun: {}", fmt::join(texts, ", "));
 }
 
+// Returns "; save 2 (step 10) was begun in incarnation 1, but the process ended
+// before it reached ckpt.manifest.write" for each incarnation in which the
+// fault's save did not get to its point; else "".
+std::string CutSavesText(const Record& record, const RecordFault& fault) {
+  if (!fault.in_save || !fault.save || *fault.save == 0) return "";
+  std::string text;
+  for (const LifeEvents& life : record.lives) {
+    const RecordEvent* begun = nullptr;
+    const RecordEvent* end = nullptr;
+    uint64_t number = 0;
+    for (const RecordEvent& event : life.events) {
+      if (event.kind == RecordKind::kSaveBegin && ++number == *fault.save) {
+        begun = &event;
+      }
+      const bool is_end = event.kind == RecordKind::kSaveAcknowledged ||
+                          event.kind == RecordKind::kSaveFailed;
+      if (begun != nullptr && is_end && event.step == begun->step) {
+        end = &event;
+        break;
+      }
+    }
+    if (begun == nullptr ||
+        (end != nullptr && end->kind == RecordKind::kSaveAcknowledged)) {
+      continue;
+    }
+    text += fmt::format(
+        "; save {} (step {}) was begun in incarnation {}, but {} before it "
+        "reached {}",
+        *fault.save, begun->step, life.life,
+        end == nullptr ? "the process ended" : "it failed", fault.point);
+  }
+  return text;
+}
+
 // Returns true iff a worker or a launcher has reported a notice.
 bool IsAnyNoticeSeen(const Record& record) {
   const auto in_one = [](const auto& process) {
@@ -90,8 +124,9 @@ void CheckFaultEffects(const Outline& outline, Check& check) {
                     });
     if (!fired) {
       check.Fail("never-fired",
-                 fmt::format("{} never fired: {}{}{}", fault.id, fault.summary,
-                             SavesText(outline.record, fault),
+                 fmt::format("{} never fired: {}{}{}{}", fault.id,
+                             fault.summary, SavesText(outline.record, fault),
+                             CutSavesText(outline.record, fault),
                              PassesOverFiles(fault)
                                  ? "; it skips files that end before that "
                                    "byte"

@@ -64,6 +64,7 @@ struct RecordFault {
   std::string point;              // "" if the fault names no point
   std::optional<uint64_t> step;   // planned step
   std::optional<uint64_t> epoch;  // planned epoch
+  std::optional<uint64_t> save;   // planned save of an incarnation, from 1
   std::string summary;   // for people: "crash worker 1 at ckpt.rename, save 2"
   std::string then;      // torn_write: "crash", "power_loss" or "nothing"
   bool in_save = false;  // at a point of a save, the state file or retention

@@ -37,6 +37,7 @@ void Describe(Archive& a, typename Archive::template Ref<RecordFault> fault) {
   a.Field("point", fault.point);
   a.Field("step", fault.step);
   a.Field("epoch", fault.epoch);
+  a.Field("save", fault.save);
   a.Field("in_save", fault.in_save);
   a.Field("polled", fault.polled);
   a.Field("summary", fault.summary);

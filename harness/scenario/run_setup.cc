@@ -97,6 +97,7 @@ RecordFault RecordFaultOf(const Fault& fault, const Case& one) {
       .point = std::string(PointName(fault.site.point)),
       .step = fault.site.step,
       .epoch = fault.site.epoch,
+      .save = fault.site.save,
       .summary = FaultSummary(fault),
       .always = with.times == FaultTimes::kAlways,
       .until_step = with.until_step,

@@ -55,6 +55,7 @@ Record FullRecord() {
                     .kind = "torn_write",
                     .worker = "any",
                     .point = "ckpt.rename",
+                    .save = 2,
                     .summary = "s",
                     .then = "nothing",
                     .always = true,

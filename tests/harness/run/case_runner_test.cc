@@ -61,6 +61,29 @@ TEST_F(CaseRunnerTest, HasNoVerdictWhereAFaultNeverFired) {
   EXPECT_THAT(verdict.reason, HasSubstr("crash never fired"));
 }
 
+// Worker 1 crashes in the second save, so worker 0 writes no manifest of it.
+TEST_F(CaseRunnerTest, ReasonSaysWhyAFaultOfABegunSaveNeverFired) {
+  const Verdict verdict = Run(SmallCase(R"(faults:
+  - id: full
+    at: {worker: 0, save: 2, point: ckpt.manifest.write}
+    do: errno
+    with: {error: ENOSPC}
+  - id: dead
+    at: {worker: 1, save: 2, point: ckpt.shard.write}
+    do: crash
+expect: {outcome: recovers}
+)"))
+                              .result.verdict;
+  EXPECT_EQ(verdict.kind, VerdictKind::kError);
+  EXPECT_THAT(verdict.reason,
+              HasSubstr("full never fired: errno worker 0 at "
+                        "ckpt.manifest.write, save 2; saves begun: 2 in "
+                        "incarnation 1, "));
+  EXPECT_THAT(verdict.reason,
+              HasSubstr("; save 2 (step 8) was begun in incarnation 1, but the "
+                        "process ended before it reached ckpt.manifest.write"));
+}
+
 TEST_F(CaseRunnerTest, HasNoVerdictWhereTheReferenceCannotBeMade) {
   Case one = CleanCase();
   one.train.job.data = {.kind = DataKind::kIdx, .path = "/nowhere"};
