@@ -48,6 +48,15 @@ std::string Painted(std::string_view text, std::string_view sgr,
   return fmt::format("\x1b[{}m{}\x1b[0m", sgr, text);
 }
 
+// Returns true iff a finding of an invariant has that text.
+bool ReportsFinding(const Verdict& verdict, std::string_view text) {
+  return std::ranges::any_of(
+      verdict.invariants, [&](const InvariantReport& report) {
+        return std::ranges::find(report.findings, text, &Finding::message) !=
+               report.findings.end();
+      });
+}
+
 std::string FactsText(const RunFacts& facts) {
   std::string text = Counted(facts.faults_fired, "fault");
   if (facts.restarts > 0) text += ", " + Counted(facts.restarts, "restart");
@@ -236,7 +245,8 @@ std::string RenderFailure(const CaseResult& result, Colour colour,
                                             [](const InvariantReport& report) {
                                               return report.violations > 0;
                                             });
-  if (verdict.kind == VerdictKind::kError || is_bare) {
+  if ((verdict.kind == VerdictKind::kError || is_bare) &&
+      !ReportsFinding(verdict, verdict.reason)) {
     block.Add("reason", verdict.reason);
   }
   if (!result.replay.empty()) block.AddCopied("replay", result.replay);

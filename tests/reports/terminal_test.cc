@@ -47,6 +47,24 @@ TEST(TerminalTest, AFailureOfWhichNothingIsBrokenHasItsReason) {
               HasSubstr("\n  reason    the worlds disagree\n"));
 }
 
+TEST(TerminalTest, ReasonIsNotRepeated_IfAFindingHasItsText) {
+  CaseResult result = {.name = "a",
+                       .world = "sim",
+                       .verdict = {.kind = VerdictKind::kError,
+                                   .reason = "full never fired",
+                                   .invariants = {{.invariant = "fault-fired",
+                                                   .instances = 1,
+                                                   .violations = 1}}}};
+  std::vector<Finding>& findings = result.verdict.invariants[0].findings;
+  findings = {{.invariant = "fault-fired",
+               .name = "never-fired",
+               .message = "full never fired"}};
+  EXPECT_THAT(RenderFailure(result, Colour::kOff), Not(HasSubstr("reason")));
+  findings[0].message = "dead never fired";
+  EXPECT_THAT(RenderFailure(result, Colour::kOff),
+              HasSubstr("\n  reason    full never fired\n"));
+}
+
 TEST(TerminalTest, FailureIsWrappedAtSpaces_AndItsCommandIsNot) {
   CaseResult result = SampleResult().cases[3];
   result.replay = "gauntlet replay a-run-with-a-long-name/" + result.name;
