@@ -19,6 +19,7 @@ from observed_training import DEADLINE_S, expect, expect_equal, run_checks
 from unread_output import full_pipe
 
 INTERRUPTED = 130
+ONE_INTERRUPT_S = 0.25  # SIGINTs within 0.2 s of the first are one interrupt
 ERASE = "\r\x1b[K"
 
 
@@ -180,6 +181,18 @@ def an_interrupted_run_names_the_command_for_the_rest(run):
                  ["b", "c"])
 
 
+def two_signals_of_one_interrupt_end_in_order(run):
+    """`timeout -s INT` signals its child and then the group of its child."""
+    write_scenarios(run, {"a": "90s"})
+    program = start(run)
+    reach_step(run, "a")
+    program.send_signal(signal.SIGINT)
+    program.send_signal(signal.SIGINT)
+    _, errors = program.communicate(timeout=DEADLINE_S)
+    expect_equal("exit code", program.returncode, INTERRUPTED)
+    expect("interrupted after 0 of 1 cases" in errors.splitlines()[-1], errors)
+
+
 def a_second_interrupt_ends_at_once(run):
     """Without it, exiting waits for the reader of standard output."""
     write_scenarios(run, {"a": "90s"})
@@ -196,9 +209,12 @@ def interrupt(run, runs, output, interrupts):
     wait_until("a report", lambda: any(
         run.directory.glob(f"{runs}/*/report.html")))
     if interrupts == 2:
+        time.sleep(ONE_INTERRUPT_S)
         program.send_signal(signal.SIGINT)
     _, errors = program.communicate(timeout=DEADLINE_S)
     expect_equal("exit code", program.returncode, INTERRUPTED)
+    expect_equal(f"named the second interrupt ({errors})",
+                 "interrupted again, ended at once" in errors, interrupts == 2)
     expect_equal(f"waited for a reader ({errors})",
                  "output is blocked" in errors, interrupts == 1)
 
@@ -223,6 +239,7 @@ CHECKS = (
     a_terminal_has_a_status_line,
     nothing_is_rewritten_elsewhere,
     an_interrupted_run_names_the_command_for_the_rest,
+    two_signals_of_one_interrupt_end_in_order,
     a_second_interrupt_ends_at_once,
     two_interrupts_leave_no_empty_folder,
 )

@@ -7,6 +7,8 @@
 #include <initializer_list>
 
 #include "engine/check.h"
+#include "engine/real/host/interrupt_count.h"
+#include <poll.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -16,7 +18,7 @@ namespace {
 // A signal handler receives only the signal's number, so the counters must be
 // global.
 std::atomic<int> termination_notices{0};
-std::atomic<int> interrupts{0};
+InterruptCount interrupts;
 constexpr int64_t kNone = -1;
 std::atomic<int64_t> first_notice_ns{kNone};  // of SystemClock
 std::atomic<int> second_interrupt_code{-1};   // -1: only counted
@@ -24,16 +26,28 @@ static_assert(std::atomic<int>::is_always_lock_free &&
                   std::atomic<int64_t>::is_always_lock_free,
               "a signal handler may touch lock-free atomics only");
 
+// Ends the process. Prints why, unless standard error would block.
+[[noreturn]] void EndAtSecondInterrupt(int code) {
+  constexpr std::string_view kWhy =
+      "gauntlet: interrupted again, ended at once: results may be missing\n";
+  pollfd error = {.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};
+  if (poll(&error, 1, 0) == 1 && (error.revents & POLLOUT) != 0) {
+    [[maybe_unused]] const ssize_t written =
+        write(STDERR_FILENO, kWhy.data(), kWhy.size());
+  }
+  _exit(code);
+}
+
 void CountNotice(int signal) {
   timespec now = {};
   clock_gettime(CLOCK_MONOTONIC, &now);
+  const int64_t now_ns = int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
   int64_t none = kNone;
-  first_notice_ns.compare_exchange_strong(
-      none, int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec);
-  if (signal == SIGINT &&
-      interrupts.fetch_add(1, std::memory_order_relaxed) > 0) {
+  first_notice_ns.compare_exchange_strong(none, now_ns);
+  if (signal == SIGINT) {
+    if (!interrupts.Add(Time(Duration(now_ns)))) return;
     const int code = second_interrupt_code.load();
-    if (code >= 0) _exit(code);
+    if (interrupts.count() > 1 && code >= 0) EndAtSecondInterrupt(code);
   }
   termination_notices.fetch_add(1, std::memory_order_release);
 }
@@ -137,9 +151,7 @@ std::optional<Time> RealHost::FirstNotice() const {
   return Time(Duration(ns));
 }
 
-int RealHost::Interrupts() const {
-  return interrupts.load(std::memory_order_relaxed);
-}
+int RealHost::Interrupts() const { return interrupts.count(); }
 
 Result<HttpAnswer> RealHost::Ask(const HttpQuestion& question, Time deadline) {
   return http_.Ask(question, deadline);

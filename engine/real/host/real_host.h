@@ -30,8 +30,10 @@ void InstallSignalHandlers();
 // NoticeSignals().
 void InstallNoticeSignal(std::string_view name);
 
-// From now on the second SIGINT ends the process immediately with this exit
-// code. For a command that shuts down in order at the first SIGINT.
+// From now on the second interrupt ends the process immediately with this exit
+// code, after a line on standard error. For a command that shuts down in order
+// at the first one. InterruptCount (interrupt_count.h) decides which SIGINT is
+// the second interrupt.
 void ExitOnSecondInterrupt(int code);
 
 // Releases the held signals, which then have their usual effect.

@@ -331,6 +331,8 @@ class Runner {
   // Prints that --last-failed runs the cases that were not run and those that
   // failed.
   void PrintInterruption(size_t ran) {
+    // The line must be the last one where both streams are shown.
+    console_.Flush();
     const CaseCounts counts = progress_.counts();
     const std::string came_to = RenderCounts(counts, Colour::kOff);
     const bool some_failed =

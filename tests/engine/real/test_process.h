@@ -32,11 +32,13 @@ inline bool EndsSoon(pid_t pid) {
 // A real_test_child with these arguments, killed at the end of the test.
 class TestProcess {
  public:
-  explicit TestProcess(std::vector<std::string> arguments)
+  // Its outputs go to the log file, or to those of the test.
+  explicit TestProcess(std::vector<std::string> arguments,
+                       const std::string& log_file = {})
       : process_(StartChild({.path = REAL_TEST_CHILD,
                              .arguments = std::move(arguments),
                              .environment = ProcessEnvironment(),
-                             .log_file = {},
+                             .log_file = log_file,
                              .kept_descriptors = {}})
                      .value()) {}
   ~TestProcess() {

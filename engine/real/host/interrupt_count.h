@@ -1,0 +1,48 @@
+// Counts the interrupts (SIGINT) of this process.
+#ifndef GAUNTLET_ENGINE_REAL_HOST_INTERRUPT_COUNT_H_
+#define GAUNTLET_ENGINE_REAL_HOST_INTERRUPT_COUNT_H_
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <limits>
+
+#include "engine/world/clock.h"
+
+namespace gauntlet {
+
+// Signals within this time of the first are one interrupt. A wrapper such as
+// `timeout` signals both its child and the group of its child, and a terminal
+// and a script may both forward one Ctrl-C. No person presses a key again so
+// soon.
+inline constexpr Duration kOneInterrupt = std::chrono::milliseconds(200);
+
+// Add() may be called by signal handlers: it uses lock-free atomics only.
+class InterruptCount {
+ public:
+  // Adds a signal that arrived at `now`. Returns true iff it is an interrupt of
+  // its own.
+  bool Add(Time now) {
+    const int64_t now_ns = now.time_since_epoch().count();
+    int64_t first_ns = kNone;
+    if (!first_ns_.compare_exchange_strong(first_ns, now_ns) &&
+        now_ns - first_ns < Duration(kOneInterrupt).count()) {
+      return false;
+    }
+    count_.fetch_add(1, std::memory_order_relaxed);
+    return true;
+  }
+  int count() const { return count_.load(std::memory_order_relaxed); }
+
+ private:
+  static constexpr int64_t kNone = std::numeric_limits<int64_t>::min();
+  static_assert(std::atomic<int>::is_always_lock_free &&
+                std::atomic<int64_t>::is_always_lock_free);
+
+  std::atomic<int64_t> first_ns_{kNone};  // of SystemClock
+  std::atomic<int> count_{0};
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_REAL_HOST_INTERRUPT_COUNT_H_
