@@ -51,6 +51,7 @@ Status TakeResults(const TrialSetting& setting, const RunFolder& folder,
                    setting.check.Compare(folder));
   trial.has_equal_results = differences.lines.empty();
   trial.differences = std::move(differences.lines);
+  trial.different_files = std::move(differences.files);
   return OkStatus();
 }
 

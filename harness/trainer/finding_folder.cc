@@ -57,6 +57,44 @@ std::string ScriptHead(const std::vector<std::string>& comments) {
       CommentLines(comments), ShellWord(fs::current_path(error).string()));
 }
 
+// Returns commands that compare the results with those of the recorded run.
+std::string ComparisonScript(const TrialSetting& setting,
+                             const CrashTrial& trial,
+                             const CommandPlaces& places) {
+  const RunFolder& recorded = setting.recording.run;
+  const std::string& result_command = setting.plan.result_command;
+  std::string compare;
+  std::string expected;
+  if (!result_command.empty()) {
+    expected = setting.check.OutputFile(recorded).string();
+    compare = fmt::format(
+        "{} </dev/null >\"$here/result.txt\" 2>&1 || same=no\n"
+        "cmp \"$here/result.txt\" \"$expected\" || same=no\n",
+        ShellCommand({"/bin/sh", "-c", FillPlaces(result_command, places)}));
+  } else {
+    expected = recorded.out().string();
+    compare = "for file in";
+    for (const std::string& file : trial.different_files)
+      compare += " " + ShellWord(file);
+    compare += fmt::format(
+        "; do\n"
+        "  cmp {}/\"$file\" \"$expected/$file\" || same=no\n"
+        "done\n",
+        ShellWord(places.out));
+  }
+  return fmt::format(
+      "expected={}\n"
+      "same=yes\n"
+      "{}"
+      "if [ $same = no ]; then\n"
+      "  echo \"diverged: expected the results of the undisturbed run, "
+      "$expected\"\n"
+      "  exit 1\n"
+      "fi\n"
+      "echo \"equal results: $expected\"\n",
+      ShellWord(expected), compare);
+}
+
 std::string StateScript(const TrialSetting& setting,
                         const TrainerFinding& finding,
                         const CrashTrial& trial) {
@@ -69,6 +107,9 @@ std::string StateScript(const TrialSetting& setting,
       "The directory before/ is as the crash left it; the command resumes from "
       "it.");
   const CommandPlaces places{.out = out, .port = std::string(kUsualPort)};
+  const std::string command =
+      ShellCommand(FillPlaces(ResumeCommand(setting.plan), places)) +
+      " </dev/null\n";
   return fmt::format(
       "{head}"
       "rm -rf {out} {tmp}\n"
@@ -76,13 +117,15 @@ std::string StateScript(const TrialSetting& setting,
       "cp -a \"$here/before/out\" {out}\n"
       "cp -a \"$here/before/tmp\" {tmp}\n"
       "export {variables}\n"
-      "exec {command} </dev/null\n",
+      "{command}",
       fmt::arg("head", ScriptHead(comments)), fmt::arg("out", ShellWord(out)),
       fmt::arg("tmp", ShellWord(temporary)),
       fmt::arg("parent", ShellWord(fs::path(out).parent_path().string())),
       fmt::arg("variables", ShellCommand(setting.runs.OwnVariables())),
       fmt::arg("command",
-               ShellCommand(FillPlaces(ResumeCommand(setting.plan), places))));
+               finding.verdict == RecoveryVerdict::kDiverged
+                   ? command + ComparisonScript(setting, trial, places)
+                   : "exec " + command));
 }
 
 // Returns a script that calls Gauntlet: the fault happens while the program

@@ -13,7 +13,9 @@ namespace gauntlet {
 // Writes folder/findings/1, 2, …, at most kMostFindingFolders of them. Each
 // has:
 //   before/        the directories as the crash left them
-//   repro.sh       resumes from them; requires only a shell and the program
+//   repro.sh       resumes from them; requires only a shell and the program.
+//                  If results diverged, compares them byte by byte with those
+//                  of the recorded run (exit code 1: they differ)
 //   scenario.yaml  for `gauntlet run`
 //   issue.md       a draft for the program's maintainers
 // Errors: those of the disk.

@@ -131,8 +131,10 @@ struct CrashTrial {
   TrainerRunEnd end;
   bool has_equal_results = false;
   std::vector<std::string> differences;  // of results, one line each
-  std::string last_line;                 // of the output of a run that failed
-  std::vector<std::string> tail;         // last lines of that output
+  // Paths below {out} of files that differ.
+  std::vector<std::string> different_files;
+  std::string last_line;          // of the output of a run that failed
+  std::vector<std::string> tail;  // last lines of that output
   bool says_why = false;  // true: it failed with a message, not an exception
   // Version that the resumed run read; nullopt: not known.
   std::optional<CheckpointVersion> resumed_from;

@@ -17,6 +17,12 @@ namespace {
 constexpr size_t kDescribed = 1000;
 constexpr size_t kShown = 5;
 
+// Returns the same directories, with the output file of the result command.
+RunFolder FolderOfCommand(RunFolder run) {
+  run.output_name = "result.txt";
+  return run;
+}
+
 }  // namespace
 
 ResultCheck::ResultCheck(const CrashTestPlan& plan, const TrainerRuns& runs,
@@ -66,9 +72,12 @@ std::string ResultCheck::Compared() const {
                                        : "what --result-cmd prints";
 }
 
+std::filesystem::path ResultCheck::OutputFile(const RunFolder& run) {
+  return FolderOfCommand(run).output();
+}
+
 Result<std::string> ResultCheck::CommandOutput(const RunFolder& run) const {
-  RunFolder folder = run;
-  folder.output_name = "result.txt";
+  const RunFolder folder = FolderOfCommand(run);
   ASSIGN_OR_RETURN(
       const TrainerRunEnd end,
       runs_->Run(folder, {.arguments = {"/bin/sh", "-c", plan_->result_command},

@@ -2,6 +2,7 @@
 #ifndef GAUNTLET_HARNESS_TRAINER_VERDICT_RESULT_CHECK_H_
 #define GAUNTLET_HARNESS_TRAINER_VERDICT_RESULT_CHECK_H_
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,9 @@ class ResultCheck {
   size_t file_count() const { return files_.size(); }
   // Returns "3 files", or "what --result-cmd prints".
   std::string Compared() const;
+
+  // File with the output of the result command for this run.
+  static std::filesystem::path OutputFile(const RunFolder& run);
 
   // Ignores files that only the run has. Thread-safe. Errors: kCancelled; those
   // of running the result command.

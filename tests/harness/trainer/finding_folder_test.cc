@@ -15,6 +15,7 @@
 namespace gauntlet {
 namespace {
 
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -51,7 +52,9 @@ class FindingFolderTest : public testing::Test {
     CrashTestResult result;
     result.trials = {
         {.id = id, .fault = fault, .operation = 2, .fault_operation = 2}};
+    result.trials[0].different_files = {"a"};
     result.findings.resize(1);
+    result.findings[0].verdict = verdict_;
     result.findings[0].title = "fails: at a";
     result.findings[0].reason =
         "cannot read " + folder_.path() + "/place/out/a";
@@ -68,7 +71,19 @@ class FindingFolderTest : public testing::Test {
 
   const Folder& folder() const { return folder_; }
 
+  // Runs the finding's script. Returns its exit code, and writes its output to
+  // output.txt.
+  int RunScript(const std::string& finding) const {
+    const std::string call =
+        "sh " + finding + "/repro.sh > " + folder_.path() + "/output.txt 2>&1";
+    return WEXITSTATUS(std::system(call.c_str()));
+  }
+  std::string Output() const {
+    return ReadTextFile(folder_.path() + "/output.txt");
+  }
+
   CrashTestPlan plan_;
+  RecoveryVerdict verdict_ = RecoveryVerdict::kFails;
 
  private:
   Folder folder_;
@@ -88,6 +103,33 @@ TEST_F(FindingFolderTest, StateIsKept_AndScriptResumesAsTheTestDid) {
   EXPECT_THAT(ReadTextFile(finding + "/repro.sh"),
               HasSubstr("\n# Variables that this script does not set are those "
                         "of its caller.\n"));
+}
+
+TEST_F(FindingFolderTest, ScriptNamesResultsThatDiverge) {
+  verdict_ = RecoveryVerdict::kDiverged;
+  plan_.command = {"/bin/sh", "-c", "printf TEXT >{out}/a", "{out}"};
+  const std::string finding = Write(CrashFault::kKill, "kill-2");
+  EXPECT_EQ(RunScript(finding), 1);
+  const std::string reference = folder().path() + "/runs/recording/place/out";
+  EXPECT_THAT(Output(), HasSubstr(folder().path() + "/place/out/a"));
+  EXPECT_THAT(Output(), EndsWith("diverged: expected the results of the "
+                                 "undisturbed run, " +
+                                 reference + "\n"));
+  ASSERT_TRUE(WriteTextFile(reference + "/a", "TEXT").ok());
+  EXPECT_EQ(RunScript(finding), 0);
+  EXPECT_EQ(Output(), "equal results: " + reference + "\n");
+}
+
+TEST_F(FindingFolderTest, ScriptComparesOutputOfTheResultCommand) {
+  verdict_ = RecoveryVerdict::kDiverged;
+  plan_.command = {"/bin/sh", "-c", "printf TEXT >{out}/a", "{out}"};
+  plan_.result_command = "cat {out}/a";
+  const std::string finding = Write(CrashFault::kKill, "kill-2");
+  EXPECT_EQ(RunScript(finding), 1);
+  const std::string reference = folder().path() + "/runs/recording/result.txt";
+  EXPECT_THAT(Output(), EndsWith("undisturbed run, " + reference + "\n"));
+  ASSERT_TRUE(WriteTextFile(reference, "TEXT").ok());
+  EXPECT_EQ(RunScript(finding), 0);
 }
 
 TEST_F(FindingFolderTest, IssueNamesNoPathsOfThisMachine) {
