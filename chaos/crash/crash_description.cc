@@ -57,14 +57,14 @@ std::string LostText(const FileOperation& write, const FileContent& left,
 
 }  // namespace
 
-Result<std::vector<std::string>> DescribeCrashState(const OperationLog& log,
-                                                    const CrashState& state) {
+Result<CrashStateText> DescribeCrashState(const OperationLog& log,
+                                          const CrashState& state) {
   LogWalk walk(log);
   RETURN_IF_ERROR(walk.AdvanceTo(
       std::min<uint64_t>(state.operations, log.operations().size())));
   ASSIGN_OR_RETURN(const DirectoryTree tree, walk.TreeOf(state));
-  std::vector<std::string> lines = {PointText(log, state)};
-  if (state.kind != CrashStateKind::kPowerLoss) return lines;
+  CrashStateText text = {.point = PointText(log, state)};
+  if (state.kind != CrashStateKind::kPowerLoss) return text;
   const auto is_lost = [&](uint64_t number) {
     return (state.lost_from > 0 && number >= state.lost_from) ||
            std::ranges::binary_search(state.lost, number);
@@ -85,14 +85,16 @@ Result<std::vector<std::string>> DescribeCrashState(const OperationLog& log,
       if (left != nullptr && left->content != nullptr && now != nullptr)
         line = LostText(op, *left->content, *now->content);
     }
-    if (!line.empty()) lines.push_back(std::move(line));
+    if (line.empty()) continue;
+    text.lost.push_back(std::move(line));
+    text.lost_files.insert(op.name);
   }
-  if (lines.size() > kMostLines + 1) {
-    const size_t more = lines.size() - kMostLines;
-    lines.resize(kMostLines);
-    lines.push_back(fmt::format("and {} more", more));
+  if (text.lost.size() > kMostLines) {
+    const size_t more = text.lost.size() - (kMostLines - 1);
+    text.lost.resize(kMostLines - 1);
+    text.lost.push_back(fmt::format("and {} more", more));
   }
-  return lines;
+  return text;
 }
 
 }  // namespace gauntlet

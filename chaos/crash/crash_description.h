@@ -2,6 +2,7 @@
 #ifndef GAUNTLET_CHAOS_CRASH_CRASH_DESCRIPTION_H_
 #define GAUNTLET_CHAOS_CRASH_CRASH_DESCRIPTION_H_
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -10,12 +11,18 @@
 
 namespace gauntlet {
 
-// Returns one line each for the point ("killed after rename a.tmp to a") and,
-// of a power loss, for each operation lost in whole or in part ("write [0,
-// 4096) of ckpt/model.bin: lost"). Of very many it returns the first ones, and
-// the number of the rest. kInvalidArgument: the state is from another log.
-Result<std::vector<std::string>> DescribeCrashState(const OperationLog& log,
-                                                    const CrashState& state);
+struct CrashStateText {
+  std::string point;  // "killed after rename a.tmp to a"
+  // Of a power loss, one line for each operation lost in whole or in part:
+  // "write [0, 4096) of ckpt/model.bin: lost". Of very many, the first ones,
+  // and the number of the rest.
+  std::vector<std::string> lost;
+  std::set<FileName> lost_files;  // of all operations lost
+};
+
+// kInvalidArgument: the state is from another log.
+Result<CrashStateText> DescribeCrashState(const OperationLog& log,
+                                          const CrashState& state);
 
 }  // namespace gauntlet
 

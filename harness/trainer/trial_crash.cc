@@ -52,10 +52,14 @@ Status DescribeCrash(const FilePatterns& files, const CrashState& state,
   trial.id = CrashStateId(state);
   trial.fault = FaultOfState(state.kind);
   trial.operation = state.operations;
-  ASSIGN_OR_RETURN(const std::vector<std::string> words,
+  ASSIGN_OR_RETURN(const CrashStateText text,
                    DescribeCrashState(files.log(), state));
-  trial.point = words.front();
-  trial.lost.assign(words.begin() + 1, words.end());
+  trial.point = text.point;
+  trial.lost = text.lost;
+  trial.lost_files.clear();
+  for (const FileName& name : text.lost_files) {
+    trial.lost_files.insert(files.Of(name));
+  }
   SetPlace(files,
            state.kind == CrashStateKind::kTornWrite ? state.operations + 1
                                                     : state.operations,

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -114,6 +115,7 @@ struct CrashTrial {
   std::string file_pattern;       // of the operation's file: "ckpt-*/model.pt"
   int32_t rank = kUnknownRank;    // rank that did the operation
   std::vector<std::string> lost;  // to a power loss, one line each
+  std::set<std::string> lost_files;  // patterns of the files of `lost`
   // For each other fault, its first crash that leaves the same directory
   // contents. Power losses under ext4 and under weak count as two faults. In
   // the order of FaultOrder.

@@ -16,8 +16,8 @@ namespace {
 
 constexpr size_t kNamedFiles = 3;
 constexpr std::string_view kNoCrashNeeded =
-    ". A stop between two saves and a resume already gives a different result: "
-    "no crash is needed";
+    "a stop between two saves and a resume already gives a different result: "
+    "no crash is needed; ";
 
 std::string_view EffectOf(RecoveryVerdict verdict) {
   switch (verdict) {
@@ -45,13 +45,17 @@ auto SimplicityOf(const CrashTrial& trial) {
                     trial.operation);
 }
 
-// Returns the files at whose operations the crashes happened, most frequent
-// first: "a, b, 2 more".
+// Returns the files that the crashes left unfinished, most frequent first: "a,
+// b, 2 more". These are the files of the operations that a power loss undid,
+// else that of the operation at the crash.
 std::string FilesText(const std::vector<CrashTrial>& trials,
                       const std::vector<size_t>& of) {
   std::map<std::string, size_t> counts;
   for (const size_t i : of) {
-    if (!trials[i].file_pattern.empty()) ++counts[trials[i].file_pattern];
+    for (const std::string& file : trials[i].lost_files) ++counts[file];
+    if (!trials[i].lost_files.empty() || trials[i].file_pattern.empty())
+      continue;
+    ++counts[trials[i].file_pattern];
   }
   std::vector<std::pair<size_t, std::string>> files;
   for (const auto& [file, count] : counts) files.emplace_back(count, file);
@@ -66,7 +70,14 @@ std::string FilesText(const std::vector<CrashTrial>& trials,
 }
 
 std::string TitleOf(const TrainerFinding& finding,
-                    const std::vector<CrashTrial>& trials) {
+                    const std::vector<CrashTrial>& trials,
+                    bool needs_no_crash) {
+  if (needs_no_crash) {
+    return fmt::format("{}: any stop and resume, even without a crash: {} ({})",
+                       RecoveryVerdictName(finding.verdict),
+                       EffectOf(finding.verdict),
+                       Counted(finding.trials.size(), "crash state"));
+  }
   std::set<CrashFault> faults;
   for (const size_t i : finding.trials) faults.insert(trials[i].fault);
   std::vector<std::string_view> names;
@@ -106,11 +117,12 @@ std::vector<TrainerFinding> GroupFindings(
     std::ranges::stable_sort(finding.trials, {},
                              [&](size_t i) { return SimplicityOf(trials[i]); });
     finding.reason = verdicts[finding.trials.front()].reason;
-    if (finding.verdict == RecoveryVerdict::kDiverged &&
-        control == ResumeControl::kDiffers) {
-      finding.reason += kNoCrashNeeded;
+    const bool needs_no_crash = finding.verdict == RecoveryVerdict::kDiverged &&
+                                control == ResumeControl::kDiffers;
+    if (needs_no_crash) {
+      finding.reason = std::string(kNoCrashNeeded) + finding.reason;
     }
-    finding.title = TitleOf(finding, trials);
+    finding.title = TitleOf(finding, trials, needs_no_crash);
     findings.push_back(std::move(finding));
   }
   std::ranges::stable_sort(findings, [](const auto& a, const auto& b) {

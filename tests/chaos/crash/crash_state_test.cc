@@ -1,5 +1,8 @@
 #include "chaos/crash/crash_state.h"
 
+#include <string>
+#include <vector>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,6 +13,7 @@ namespace gauntlet {
 namespace {
 
 using testing::ElementsAre;
+using testing::Field;
 using testing::HasSubstr;
 
 TEST(CrashStateTest, IdIsReadBack) {
@@ -77,7 +81,11 @@ TEST(CrashStateTest, DescriptionSaysPointAndLosses) {
   log.Rename("a.tmp", "a");
   log.Write("a", "end", 8192);
   const auto describe = [&](const std::string& id) {
-    return *DescribeCrashState(log.log(), *ParseCrashStateId(id));
+    const CrashStateText text =
+        *DescribeCrashState(log.log(), *ParseCrashStateId(id));
+    std::vector<std::string> lines = {text.point};
+    lines.insert(lines.end(), text.lost.begin(), text.lost.end());
+    return lines;
   };
   EXPECT_THAT(describe("kill-0"),
               ElementsAre("killed before the first operation"));
@@ -98,13 +106,29 @@ TEST(CrashStateTest, DescriptionSaysPointAndLosses) {
                           "write [8192, 8195) of a: lost"));
 }
 
+// The power goes after an operation on `b`, and `a` has lost its bytes.
+TEST(CrashStateTest, DescriptionNamesFilesThatLostSomething) {
+  WrittenLog log;
+  log.Create("a");
+  log.Write("a", "text");
+  log.Create("b");
+  const auto lost_files = [&](const std::string& id) {
+    return DescribeCrashState(log.log(), *ParseCrashStateId(id))->lost_files;
+  };
+  EXPECT_THAT(lost_files("ext4-3-data0"),
+              ElementsAre(Field(&FileName::path, "a")));
+  EXPECT_TRUE(lost_files("ext4-3").empty());
+  EXPECT_TRUE(lost_files("kill-3").empty());
+}
+
 TEST(CrashStateTest, DescriptionOfManyLossesIsShort) {
   WrittenLog log;
   for (int i = 0; i < 50; ++i) log.MakeDirectory("d" + std::to_string(i));
-  const auto lines =
+  const auto text =
       *DescribeCrashState(log.log(), *ParseCrashStateId("ext4-50-from1"));
-  EXPECT_EQ(lines.size(), 21);
-  EXPECT_EQ(lines.back(), "and 31 more");
+  EXPECT_EQ(text.lost.size(), 20);
+  EXPECT_EQ(text.lost.back(), "and 31 more");
+  EXPECT_EQ(text.lost_files.size(), 50);
 }
 
 }  // namespace

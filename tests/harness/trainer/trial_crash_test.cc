@@ -59,7 +59,9 @@ TEST_F(TrialCrashTest, KillNamesFindingThatPowerLossLeavesToo) {
   EXPECT_EQ(trials[0].operation, 4U);
   EXPECT_EQ(trials[0].file_pattern, "ckpt");
   EXPECT_THAT(trials[0].point, HasSubstr("killed after truncate"));
+  EXPECT_EQ(Empty().lost_files.size(), 1U);
   EXPECT_TRUE(trials[0].lost.empty());
+  EXPECT_TRUE(trials[0].lost_files.empty());
   ASSERT_EQ(trials[0].equal_crashes.size(), 1U);
   EXPECT_EQ(trials[0].equal_crashes[0].id, "ext4-3-data0");
   EXPECT_THAT(GroupFindings(trials, {verdict}, ResumeControl::kEqual)[0].title,

@@ -10,7 +10,9 @@
 namespace gauntlet {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -88,6 +90,18 @@ TEST(CrashFindingsTest, PowerLossUnderExt4IsSimplerThanUnderWeak) {
   EXPECT_THAT(Group({weak, ext4})[0].trials, ElementsAre(1U, 0U));
 }
 
+// The power goes after the next file is written, and the first one is broken.
+TEST(CrashFindingsTest, PowerLossIsNamedByTheFilesThatItBreaks) {
+  Judged power = At(9, "b", RecoveryVerdict::kFails, "a.Error: at 17");
+  power.trial.fault = CrashFault::kPowerLoss;
+  power.trial.lost_files = {"a"};
+  EXPECT_THAT(Titles(Group({power})),
+              ElementsAre(HasSubstr("fails: power at a: the run")));
+  power.trial.lost_files.clear();
+  EXPECT_THAT(Titles(Group({power})),
+              ElementsAre(HasSubstr("fails: power at b: the run")));
+}
+
 TEST(CrashFindingsTest, WithoutMessage_FilesTellCausesApart) {
   const std::vector<Judged> diverged = {At(1, "a", RecoveryVerdict::kDiverged),
                                         At(2, "b", RecoveryVerdict::kDiverged),
@@ -96,8 +110,12 @@ TEST(CrashFindingsTest, WithoutMessage_FilesTellCausesApart) {
   // If every resume of a program differs, all findings have one cause.
   const auto findings = Group(diverged, ResumeControl::kDiffers);
   ASSERT_EQ(findings.size(), 1U);
-  EXPECT_THAT(findings[0].reason, HasSubstr("no crash is needed"));
+  EXPECT_THAT(findings[0].reason, AllOf(HasSubstr("no crash is needed; reason"),
+                                        EndsWith("reason of kill-1")));
+  EXPECT_THAT(findings[0].title,
+              HasSubstr("diverged: any stop and resume, even without a crash"));
   EXPECT_THAT(Group(diverged)[0].reason, Not(HasSubstr("no crash")));
+  EXPECT_THAT(Group(diverged)[0].title, HasSubstr("diverged: kill at b"));
   EXPECT_EQ(Group({At(1, "a", RecoveryVerdict::kHangs),
                    At(2, "b", RecoveryVerdict::kHangs)})
                 .size(),
