@@ -87,6 +87,13 @@ Result<StoreReport> InspectStore(World& world, const std::string& directory,
   StoreReport store;
   store.state_file = IgnoredStateFile(scan);
   std::vector<CheckpointReport>& reports = store.checkpoints;
+  const auto fill = [&](const Manifest& manifest, CheckpointReport& report) {
+    FillFromManifest(world, manifest, report);
+    // Reading every byte checks the sizes too.
+    if (depth == InspectDepth::kEveryByte || !report.verdict.ok()) return;
+    report.verdict =
+        CheckFileSizes(world, directory + "/" + report.name, manifest);
+  };
   for (size_t i = 0; i < scan.checkpoints.size(); ++i) {
     const ScannedCheckpoint& checkpoint = scan.checkpoints[i];
     CheckpointReport report = Report(checkpoint.name, checkpoint.parsed);
@@ -96,9 +103,7 @@ Result<StoreReport> InspectStore(World& world, const std::string& directory,
       report.lineage = LineageState::kFenced;
     }
     report.verdict = checkpoint.status;
-    if (checkpoint.manifest) {
-      FillFromManifest(world, *checkpoint.manifest, report);
-    }
+    if (checkpoint.manifest) fill(*checkpoint.manifest, report);
     reports.push_back(std::move(report));
   }
   for (const ScannedEntry& entry : scan.entries) {
@@ -107,7 +112,7 @@ Result<StoreReport> InspectStore(World& world, const std::string& directory,
     report.lineage = LineageState::kRejected;
     const auto manifest = ReadManifest(world, directory + "/" + entry.name);
     report.verdict = manifest.status();
-    if (manifest.ok()) FillFromManifest(world, *manifest, report);
+    if (manifest.ok()) fill(*manifest, report);
     reports.push_back(std::move(report));
   }
   if (depth == InspectDepth::kEveryByte) {

@@ -23,7 +23,10 @@ enum class LineageState : uint8_t {
 // Returns "current", "fenced" or "rejected".
 std::string_view LineageStateName(LineageState state);
 
-enum class InspectDepth : uint8_t { kManifests, kEveryByte };
+enum class InspectDepth : uint8_t {
+  kManifests,  // and the sizes of the files that they list
+  kEveryByte,
+};
 
 struct CheckpointReport {
   std::string name;

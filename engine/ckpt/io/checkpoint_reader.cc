@@ -102,7 +102,8 @@ struct FileBytes {
   }
 };
 
-Result<FileBytes> ReadBytes(OpenFile& open, uint64_t expected, SizeRule rule) {
+// Returns the size of the file, which follows the rule.
+Result<uint64_t> CheckedSize(OpenFile& open, uint64_t expected, SizeRule rule) {
   ASSIGN_OR_RETURN(const uint64_t size, open.file->Size());
   const bool wrong =
       rule == SizeRule::kExactly ? size != expected : size > expected;
@@ -111,6 +112,11 @@ Result<FileBytes> ReadBytes(OpenFile& open, uint64_t expected, SizeRule rule) {
                                 rule == SizeRule::kAtMost ? "at most " : "",
                                 expected, size));
   }
+  return size;
+}
+
+Result<FileBytes> ReadBytes(OpenFile& open, uint64_t expected, SizeRule rule) {
+  ASSIGN_OR_RETURN(const uint64_t size, CheckedSize(open, expected, rule));
   FileBytes bytes = {.data = std::make_unique_for_overwrite<std::byte[]>(size),
                      .size = size};
   PreferHugePages(bytes.data.get(), size);
@@ -212,6 +218,20 @@ Result<Manifest> ReadManifest(World& world, const std::string& path) {
   RETURN_IF_ERROR(directory.Begin());
   ASSIGN_OR_RETURN(OpenFile open, directory.Open(kManifestName));
   return ReadManifestFile(world, open);
+}
+
+Status CheckFileSizes(World& world, const std::string& path,
+                      const Manifest& manifest) {
+  DirectoryReader directory(world, path);
+  RETURN_IF_ERROR(directory.Begin());
+  for (const ShardFile& listed : manifest.files) {
+    ASSIGN_OR_RETURN(OpenFile file, directory.Open(listed.name));
+    RETURN_IF_ERROR(Retrying(world, [&] {
+                      return CheckedSize(file, listed.bytes,
+                                         SizeRule::kExactly);
+                    }).status());
+  }
+  return OkStatus();
 }
 
 Status VerifyCheckpoint(World& world, const std::string& path) {

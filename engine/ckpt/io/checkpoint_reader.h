@@ -24,6 +24,11 @@ Result<std::string> ReadWithRetry(World& world, const std::string& path,
 // kFailedPrecondition: it is of another schema.
 Result<Manifest> ReadManifest(World& world, const std::string& path);
 
+// Checks that the directory `path` has the files that the manifest lists, in
+// their sizes; reads none of them. Returns the codes of ReadManifest.
+Status CheckFileSizes(World& world, const std::string& path,
+                      const Manifest& manifest);
+
 // Reads everything in directory `path`, and verifies every byte against the
 // manifest, and the tensors against the state digest. Opens all files before it
 // reads the first one, so that a concurrent retirement does no harm. Returns

@@ -11,6 +11,7 @@
 namespace gauntlet {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -144,6 +145,29 @@ TEST_F(InspectTest, VerifiesEveryByteWhereAsked) {
   EXPECT_THAT(store->checkpoints.front().verdict.message(),
               HasSubstr("model-00001"));
   EXPECT_TRUE(store->checkpoints.back().verdict.ok());
+}
+
+TEST_F(InspectTest, ManifestsShowFilesOfAnotherSize) {
+  storage_.Bytes("/store/step-000000002-g1/model-00001-of-00002.safetensors")
+      .resize(10);
+  const auto store =
+      InspectStore(test_.world, "/store", InspectDepth::kManifests);
+  EXPECT_THAT(store->checkpoints.back().verdict.message(),
+              AllOf(HasSubstr("model-00001-of-00002.safetensors: expected "),
+                    HasSubstr(" bytes, found 10")));
+  EXPECT_FALSE(store->checkpoints.back().verified);
+  EXPECT_FALSE(store->checkpoints.back().next);
+  EXPECT_TRUE(store->checkpoints.front().verdict.ok());
+  EXPECT_TRUE(store->checkpoints.front().next);
+  ASSERT_TRUE(
+      storage_
+          .Remove("/store/step-000000001-g1/model-00001-of-00002.safetensors",
+                  FileKind::kFile)
+          .ok());
+  EXPECT_THAT(InspectStore(test_.world, "/store", InspectDepth::kManifests)
+                  ->checkpoints.front()
+                  .verdict.message(),
+              HasSubstr("model-00001-of-00002.safetensors: missing"));
 }
 
 // Compares the inspection's prediction with the next start.
