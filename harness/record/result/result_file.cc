@@ -1,5 +1,8 @@
 #include "harness/record/result/result_file.h"
 
+#include <algorithm>
+#include <string>
+
 #include "harness/record/json_fields.h"
 #include <fmt/format.h>
 
@@ -242,6 +245,27 @@ std::string DifferencesToJson(const std::vector<StateDifference>& differences) {
   return DumpJson(object["differences"], -1);
 }
 
+namespace {
+
+// Returns what a text is that is no JSON object: "an array", "text that is no
+// JSON in line 3".
+std::string KindOfText(std::string_view text) {
+  if (text.find_first_not_of(" \t\r\n") == text.npos) return "an empty file";
+  try {
+    const Json value = Json::parse(text);
+    return fmt::format("{} {}", value.is_array() ? "an" : "a",
+                       value.type_name());
+  } catch (const Json::parse_error& error) {
+    const std::string_view read = text.substr(0, error.byte);
+    return fmt::format("text that is no JSON in line {}",
+                       std::ranges::count(read, '\n') + 1);
+  } catch (const Json::exception&) {
+    return "a number that is too large";
+  }
+}
+
+}  // namespace
+
 Parsed<RunResult> ReadResult(std::string_view text, std::string_view name) {
   const auto wrong = [&](std::string_view error) {
     return Refused<RunResult>(fmt::format("{}: {}", name, error));
@@ -250,15 +274,21 @@ Parsed<RunResult> ReadResult(std::string_view text, std::string_view name) {
     return wrong("expected JSON of at most 32 levels, found more");
   }
   const Json object = Json::parse(text, nullptr, false);
-  if (!object.is_object()) return wrong("expected one JSON object");
+  if (!object.is_object()) {
+    return wrong(fmt::format(
+        "expected one JSON object, found {}; gauntlet judge judges the records "
+        "of the run again",
+        KindOfText(text)));
+  }
   std::string error;
   std::string schema;
   RunResult result;
   JsonReader reader(object, "", error);
   reader.Field("schema", schema);
   if (error.empty() && schema != kResultSchema) {
-    return wrong(fmt::format("schema: expected {}, found \"{}\"", kResultSchema,
-                             schema.substr(0, 40)));
+    return wrong(fmt::format(
+        "schema: expected {}, found {}", kResultSchema,
+        schema.empty() ? "none" : '"' + schema.substr(0, 40) + '"'));
   }
   std::optional<CaseCounts> counts;
   reader.Field("counts", counts);

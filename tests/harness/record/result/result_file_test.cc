@@ -6,6 +6,7 @@
 namespace gauntlet {
 namespace {
 
+using testing::EndsWith;
 using testing::HasSubstr;
 
 DifferingTensor Tensor() {
@@ -121,8 +122,15 @@ TEST(ResultFileTest, ReadsAResultWithoutTries) {
 }
 
 TEST(ResultFileTest, NamesWhatIsWrong) {
-  EXPECT_THAT(ReadResult("", "r").error, HasSubstr("r: expected one JSON"));
-  EXPECT_THAT(ReadResult("{}", "r").error, HasSubstr("schema: expected"));
+  EXPECT_THAT(ReadResult("", "r").error,
+              HasSubstr("r: expected one JSON object, found an empty file; "));
+  EXPECT_THAT(ReadResult("[]", "r").error, HasSubstr("found an array; "));
+  EXPECT_THAT(ReadResult("[1e999]", "r").error,
+              HasSubstr("found a number that is too large; "));
+  EXPECT_THAT(
+      ReadResult("{\n\"a\":\n", "r").error,
+      HasSubstr("found text that is no JSON in line 3; gauntlet judge "));
+  EXPECT_THAT(ReadResult("{}", "r").error, EndsWith(", found none"));
   EXPECT_THAT(
       ReadResult(R"({"schema":"gauntlet.result/v2","cases":[{"line":-1}]})",
                  "r")
