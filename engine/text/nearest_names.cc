@@ -6,6 +6,9 @@
 namespace gauntlet {
 namespace {
 
+// Length up to which words are short, and from which a beginning tells a name.
+constexpr size_t kTelling = 3;
+
 // Returns the optimal string alignment distance: the number of insertions,
 // deletions, substitutions, and swaps of neighbours. Computes Wagner and
 // Fischer's table, one row at a time.
@@ -45,6 +48,27 @@ bool HasPartsOf(std::string_view other, std::string_view name) {
   return true;
 }
 
+// Returns the name without its first parts that are those of `other` too:
+// "write" for "ckpt.write" and "ckpt.shard.write".
+std::string_view WithoutSharedParts(std::string_view name,
+                                    std::string_view other) {
+  const size_t shared = static_cast<size_t>(
+      std::ranges::mismatch(name, other).in1 - name.begin());
+  const size_t dot = name.substr(0, shared).rfind('.');
+  return dot == name.npos ? name : name.substr(dot + 1);
+}
+
+// Returns the most edits after which a name still counts as near. Shared parts
+// do not make the rest of a name any nearer.
+size_t MostEdits(std::string_view mistyped, std::string_view name) {
+  const std::string_view rest = WithoutSharedParts(mistyped, name);
+  if (rest.size() < mistyped.size()) {
+    return std::max<size_t>(1, rest.size() / 3);
+  }
+  // Two edits turn three letters into any other word.
+  return mistyped.size() <= kTelling ? 1 : mistyped.size() / 3 + 1;
+}
+
 }  // namespace
 
 std::vector<std::string> NearestNames(std::string_view mistyped,
@@ -54,7 +78,6 @@ std::vector<std::string> NearestNames(std::string_view mistyped,
     return name.starts_with(mistyped);
   };
   // An abbreviation: the beginning of exactly one name.
-  constexpr size_t kTelling = 3;
   if (mistyped.size() >= kTelling &&
       std::ranges::count_if(names, begins) == 1) {
     return {*std::ranges::find_if(names, begins)};
@@ -65,12 +88,13 @@ std::vector<std::string> NearestNames(std::string_view mistyped,
   }
   constexpr size_t kMost = 3;
   std::vector<std::string> nearest;
-  // Allows one edit for short words, as two edits turn three letters into any
-  // other word.
-  size_t best = mistyped.size() <= kTelling ? 1 : mistyped.size() / 3 + 1;
+  size_t best = mistyped.size();
   for (const std::string& name : names) {
     const size_t distance = EditDistance(mistyped, name);
-    if (distance > best || distance >= name.size()) continue;
+    if (distance > std::min(best, MostEdits(mistyped, name)) ||
+        distance >= name.size()) {
+      continue;
+    }
     if (distance < best) nearest.clear();
     best = distance;
     if (nearest.size() < kMost) nearest.push_back(name);

@@ -9,7 +9,8 @@
 namespace gauntlet {
 
 // Returns the name that a mistyped one most likely stands for; "" if none is
-// near (at an edit distance of up to a third of its length).
+// near (at an edit distance of up to a third of its length, without leading
+// dotted parts that both share).
 std::string NearestName(std::string_view mistyped,
                         const std::vector<std::string>& names);
 // Returns all names that are as near as that of NearestName, at most three.

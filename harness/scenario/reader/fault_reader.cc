@@ -312,10 +312,13 @@ void CheckFaultOrder(const std::vector<PlacedFault>& faults,
     const Fault& fault = placed.fault;
     if (fault.after.empty()) continue;
     if (!after.contains(fault.after)) {
+      std::vector<std::string> others = ids;
+      std::erase(others, fault.id);
       diagnostics.Error(
           AfterPlace(placed),
           fmt::format("no fault has the id '{}'", fault.after.substr(0, 80)),
-          SuggestName(fault.after, ids));
+          others.empty() ? "there is no other fault"
+                         : SuggestName(fault.after, others));
       continue;
     }
     // Follows `after` for as many steps as there are faults, which suffices to

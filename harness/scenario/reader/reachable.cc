@@ -177,9 +177,12 @@ class Checker {
   void CheckPosition(const PlacedFault& placed) {
     const FaultSite& site = placed.fault.site;
     const std::optional<uint64_t> steps = TotalSteps(case_);
+    const bool is_capped = steps == case_.train.horizon.max_steps;
     if (site.step && steps && *site.step > *steps) {
       Never(placed, "step",
-            fmt::format("step {}, but the run has {}", *site.step, *steps));
+            fmt::format("step {}, but the run has {}", *site.step, *steps),
+            fmt::format("name an earlier step, or raise {}",
+                        is_capped ? "job.max_steps" : "job.epochs"));
     }
     if (site.step == 0u && PartOf(site) == RunPart::kTraining) {
       Never(placed, "step", "step 0, but the first is 1");
@@ -188,7 +191,8 @@ class Checker {
     if (site.epoch && *site.epoch >= epochs) {
       Never(placed, "epoch",
             fmt::format("epoch {}, but the run has {}, the first is 0",
-                        *site.epoch, epochs));
+                        *site.epoch, epochs),
+            "name an earlier epoch, or raise job.epochs");
     }
   }
 

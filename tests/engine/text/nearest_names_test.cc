@@ -13,5 +13,15 @@ TEST(NearestNameTest, IsNotAnotherWord) {
   EXPECT_EQ(NearestName("che", names), "checkpoint");
 }
 
+TEST(NearestNameTest, SharedPartsAreNotEnough) {
+  const std::vector<std::string> names = {"ckpt.copy", "ckpt.shard.write",
+                                          "step.begin"};
+  EXPECT_EQ(NearestName("ckpt.nope", names), "");
+  EXPECT_EQ(NearestName("ckpt.cpoy", names), "ckpt.copy");
+  EXPECT_EQ(NearestName("ckpt.shrad.write", names), "ckpt.shard.write");
+  EXPECT_EQ(NearestName("ckpt.write", names), "ckpt.shard.write");
+  EXPECT_EQ(NearestName("stpe.begin", names), "step.begin");
+}
+
 }  // namespace
 }  // namespace gauntlet

@@ -98,6 +98,30 @@ TEST(BadFilesTest, PointWithAPartLeftOut_SuggestsTheWholeName) {
               testing::HasSubstr("^ did you mean ckpt.shard.write?\n"));
 }
 
+TEST(BadFilesTest, FaultAfterNone_SuggestsNoneOfItself) {
+  const auto errors = [](const std::string& faults) {
+    return ErrorsOf("schema: gauntlet/v2\nname: a\nfaults: [" + faults +
+                    "{id: c, at: {step: 1}, after: zz, do: crash}]\nexpect: "
+                    "{outcome: recovers}\n");
+  };
+  EXPECT_THAT(errors(""), testing::HasSubstr("^ there is no other fault\n"));
+  EXPECT_THAT(errors("{id: other, at: {step: 1}, do: crash}, "),
+              testing::HasSubstr("^ one of other\n"));
+}
+
+TEST(BadFilesTest, StepAfterTheLast_SaysWhatToChange) {
+  const auto errors = [](const std::string& job) {
+    return ErrorsOf("schema: gauntlet/v2\nname: a\n" + job +
+                    "faults: [{at: {step: 37}, do: crash}]\nexpect: {outcome: "
+                    "recovers}\n");
+  };
+  EXPECT_THAT(errors(""), testing::HasSubstr(
+                              "^ name an earlier step, or raise job.epochs\n"));
+  EXPECT_THAT(
+      errors("job: {max_steps: 20}\n"),
+      testing::HasSubstr("^ name an earlier step, or raise job.max_steps\n"));
+}
+
 TEST(BadFilesTest, NothingIsSaidOfAPointThatNobodyNamed) {
   EXPECT_EQ(ErrorsOf(R"(schema: gauntlet/v2
 name: a
