@@ -29,7 +29,7 @@ FlagReader ReadLongTime(Duration& target) {
       if (days.ok()) time = std::chrono::hours(24 * *days);
     }
     if (!time || *time <= Duration::zero()) {
-      return ExpectedValue("a time such as 3h or 30d", text);
+      return ExpectedValue("a time such as 60s, 10m, 3h or 30d", text);
     }
     target = *time;
     return OkStatus();

@@ -123,8 +123,7 @@ int RunCrashTest(const CrashTestCommand& command, Console& console) {
   if (!result.ok()) {
     // The crash test failed before any crash was tried, so the folder is
     // removed.
-    std::error_code ignored;
-    fs::remove_all(folder->path, ignored);
+    RemoveWithParents(*folder);
     return refuse(result.status());
   }
   const Status written = WriteCrashTestFiles(*result, folder->path);

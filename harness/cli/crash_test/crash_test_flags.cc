@@ -89,6 +89,20 @@ std::vector<std::string> OptionsForScripts(
   return kept;
 }
 
+// Adds to an error of a command line without "--" where the command belongs, if
+// the error may be about a word of that command.
+Status WithHintOnCommand(const Status& status) {
+  const std::string& message = status.message();
+  if (!message.starts_with("unexpected argument") &&
+      !message.starts_with("unknown option")) {
+    return status;
+  }
+  return InvalidArgument(
+      message +
+      "; the program's command comes after --: gauntlet crash-test "
+      "[OPTION…] -- COMMAND");
+}
+
 }  // namespace
 
 Result<Command> ParseCrashTest(const VerbArguments& verb) {
@@ -175,9 +189,11 @@ Result<Command> ParseCrashTest(const VerbArguments& verb) {
                [&told] { told.output = OutputFormat::kJson; });
   const auto separator = std::ranges::find(verb.arguments, "--");
   const auto own = static_cast<size_t>(separator - verb.arguments.begin());
-  ASSIGN_OR_RETURN(const FlagsOutcome outcome,
-                   flags.Parse(verb.arguments.first(own)));
-  if (outcome == FlagsOutcome::kHelpWanted)
+  const Result<FlagsOutcome> outcome = flags.Parse(verb.arguments.first(own));
+  if (!outcome.ok() && separator == verb.arguments.end())
+    return WithHintOnCommand(outcome.status());
+  RETURN_IF_ERROR(outcome.status());
+  if (*outcome == FlagsOutcome::kHelpWanted)
     return Command(PrintTextCommand{flags.Help()});
   if (separator != verb.arguments.end())
     plan.command.assign(separator + 1, verb.arguments.end());

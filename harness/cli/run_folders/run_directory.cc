@@ -4,6 +4,7 @@
 #include <ctime>
 #include <system_error>
 
+#include "engine/cli/flags/flags.h"
 #include "engine/real/posix/posix_status.h"
 #include "engine/utf8.h"
 #include "harness/run/files/shell_word.h"
@@ -30,10 +31,23 @@ bool IsNameOfExploration(const std::string& name) {
          (name.starts_with("report") && name.ends_with(".html"));
 }
 
+// Returns the first folder on the path that does not exist; empty: all exist.
+fs::path TopmostMissing(const fs::path& absolute) {
+  std::error_code ignored;
+  fs::path missing;
+  for (fs::path path = absolute;
+       !fs::exists(path, ignored) && path.has_relative_path();
+       path = path.parent_path()) {
+    missing = path;
+  }
+  return missing;
+}
+
 // Creates and locks the folder, and makes sure that it is writable and, aside
 // from findings to keep, empty.
 Result<OutputFolder> TakeFolder(const fs::path& path, EarlierFindings earlier) {
-  RETURN_IF_ERROR(AbsoluteFolder(path).status());
+  ASSIGN_OR_RETURN(const fs::path absolute, AbsoluteFolder(path));
+  const fs::path missing = TopmostMissing(absolute);
   std::error_code error;
   fs::create_directories(path, error);
   if (error) {
@@ -42,7 +56,8 @@ Result<OutputFolder> TakeFolder(const fs::path& path, EarlierFindings earlier) {
         "another folder",
         path.string(), error.message()));
   }
-  OutputFolder folder = {.path = path, .lock = OpenFolder(path)};
+  OutputFolder folder = {
+      .path = path, .created = missing, .lock = OpenFolder(path)};
   if (folder.lock.valid() && !LockUnlessHeld(folder.lock)) {
     return InvalidArgument(fmt::format(
         "{}: another command is writing to it: choose another folder",
@@ -55,9 +70,10 @@ Result<OutputFolder> TakeFolder(const fs::path& path, EarlierFindings earlier) {
     if (earlier == EarlierFindings::kKeep && IsNameOfExploration(name)) {
       continue;
     }
-    return InvalidArgument(
-        fmt::format("{}: expected an empty folder, or none, found {} in it",
-                    path.string(), name));
+    return InvalidArgument(fmt::format(
+        "{}: expected an empty folder, or none, found {} in it; name another "
+        "folder",
+        path.string(), Quoted(name)));
   }
   if (error) return Failed(path, error);
   if (access(path.c_str(), W_OK | X_OK) == 0) return folder;
@@ -129,7 +145,7 @@ Result<OutputFolder> MakeFindingsDirectory(const std::string& out,
     const Result<fs::path> run = MakeRunDirectory(runs);
     if (!run.ok()) {
       return InvalidArgument(run.status().message() +
-                             "; --out DIR says another place");
+                             "; name a folder with --out DIR");
     }
     path = *run / kFindingsFolderName;
   }
@@ -137,6 +153,19 @@ Result<OutputFolder> MakeFindingsDirectory(const std::string& out,
   if (taken.ok()) return taken;
   return InvalidArgument((out.empty() ? "" : "--out: ") +
                          taken.status().message());
+}
+
+void RemoveWithParents(const OutputFolder& folder) {
+  std::error_code error;
+  fs::remove_all(folder.path, error);
+  if (error || folder.created.empty()) return;
+  const Result<fs::path> absolute = AbsoluteFolder(folder.path);
+  if (!absolute.ok()) return;
+  for (fs::path path = *absolute; path != folder.created;) {
+    path = path.parent_path();
+    fs::remove(path, error);
+    if (error) return;
+  }
 }
 
 void RemoveIfUnused(const fs::path& findings, const fs::path& runs) {

@@ -59,6 +59,9 @@ Status LinkLatest(const std::filesystem::path& runs, const std::string& id);
 // that no second command takes the folder before the first file is in it.
 struct OutputFolder {
   std::filesystem::path path;
+  // The topmost folder that was created for `path`, as an absolute path; empty:
+  // `path` existed.
+  std::filesystem::path created = {};
   Descriptor lock;
 };
 
@@ -71,6 +74,10 @@ enum class EarlierFindings : uint8_t { kRefuse, kKeep };
 Result<OutputFolder> MakeFindingsDirectory(
     const std::string& out, const std::filesystem::path& runs,
     EarlierFindings earlier = EarlierFindings::kRefuse);
+
+// Removes the folder with its files, and its parents that were created for it
+// and are empty.
+void RemoveWithParents(const OutputFolder& folder);
 
 // Removes the folder for findings and its parent, if `runs` has them and they
 // are empty.

@@ -228,6 +228,15 @@ TEST(CommandLineTest, AMistakeIsOneLineThatNamesIt) {
       {{"train", "--json=foo"},
        "train: --json: expected no value, found 'foo'"},
       {{"train", "tiny"}, "train: unexpected argument 'tiny'"},
+      {{"crash-test", "python3", "train.py", "{out}"},
+       "crash-test: unexpected argument 'python3'; the program's command comes "
+       "after --: gauntlet crash-test [OPTION…] -- COMMAND"},
+      {{"crash-test", "python3", "-u", "train.py", "{out}"},
+       "crash-test: unknown option '-u'; the program's command comes after --: "
+       "gauntlet crash-test [OPTION…] -- COMMAND"},
+      {{"crash-test", "--time", "5", "--", "train.py", "{out}"},
+       "crash-test: --time: expected a time such as 60s, 10m, 3h or 30d, found "
+       "'5'"},
       {{"train", "--workers"}, "train: --workers: expected a value after it"},
       {{"train", "--workers", "--json"},
        "train: --workers: expected a whole number from 1 to 256, found "

@@ -210,12 +210,13 @@ TEST_F(ExploreCommandTest, NothingIsWrittenOverEarlierFindings) {
   EXPECT_EQ(Explore("planted_bugs: lose-metrics\n"), 1);
   EXPECT_EQ(Explore("planted_bugs: lose-metrics\n"), 2);
   EXPECT_THAT(err_.str(), HasSubstr("expected an empty folder, or none, found "
-                                    "finding-"));
+                                    "'finding-"));
   command_.out_directory = (folder_ / "nothing-found").string();
   command_.cases = 5;
   EXPECT_EQ(Explore(), 0);
   EXPECT_EQ(Explore(), 2);
-  EXPECT_THAT(err_.str(), HasSubstr("found report.html in it"));
+  EXPECT_THAT(err_.str(),
+              HasSubstr("found 'report.html' in it; name another folder"));
 }
 
 TEST_F(ExploreCommandTest, ARunThatFindsNothingLeavesItsReportAlone) {

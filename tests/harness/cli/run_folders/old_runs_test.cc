@@ -205,5 +205,22 @@ TEST_F(OldRunsTest, TwoCommandsDoNotShareAnOutputFolder) {
   EXPECT_TRUE(MakeFindingsDirectory(out, runs()).ok()) << "it is empty";
 }
 
+TEST_F(OldRunsTest, OutputFolderIsRemovedWithTheParentsCreatedForIt) {
+  const auto take_and_remove = [&](const fs::path& out) {
+    const auto taken = MakeFindingsDirectory(out.string(), runs());
+    ASSERT_TRUE(taken.ok()) << taken.status().ToString();
+    ASSERT_TRUE(WriteTextFile(out / "file", "").ok());
+    RemoveWithParents(*taken);
+  };
+  fs::create_directories(runs());
+  take_and_remove(runs() / "a/b/c");
+  EXPECT_TRUE(fs::is_empty(runs()));
+  fs::create_directories(runs() / "a");
+  take_and_remove(runs() / "a/b");
+  EXPECT_TRUE(fs::exists(runs() / "a")) << "it existed";
+  take_and_remove(runs() / "a");
+  EXPECT_TRUE(fs::is_empty(runs()));
+}
+
 }  // namespace
 }  // namespace gauntlet
