@@ -102,7 +102,7 @@ def a_mistyped_name_gets_a_suggestion(run):
         says_one_line(run, 2, "x: no such file or folder", "ckpt", verb, "x")
     says_one_line(run, 2, "x: no such file or folder", "ckpt", "diff", "x", "y")
     (run.directory / "base.yaml").write_text("")
-    says_one_line(run, 2, "bse.yaml: expected a scenario file, found nothing; "
+    says_one_line(run, 2, "bse.yaml: no such scenario file; "
                   "did you mean base.yaml?", "explore", "bse.yaml")
     says_one_line(run, 2, "--job: bse.yaml: expected a YAML file of job "
                   "settings, found nothing; did you mean base.yaml?", "train",

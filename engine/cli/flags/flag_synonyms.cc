@@ -103,6 +103,8 @@ constexpr std::array kSynonyms = {
     FlagSynonym{"--maxfail", "--max-fail"},
     FlagSynonym{"--parallel", "--jobs"},
     FlagSynonym{"--count", "--repeat"},
+    FlagSynonym{"--out", "--runs", kRefused,
+                "--runs DIR names the folder of the runs"},
     FlagSynonym{"--junitxml", "--junit"},
     FlagSynonym{"--junit-xml", "--junit"},
     FlagSynonym{"--partition", "--shard"},

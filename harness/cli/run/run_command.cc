@@ -422,8 +422,8 @@ Result<int> RunItems(const RunCommand& command,
   }
   const Result<fs::path> made = MakeRunDirectory(runs);
   if (!made.ok()) {
-    return InvalidArgument(made.status().message() +
-                           "; --runs DIR says another place");
+    return InvalidArgument("--runs: " + made.status().message() +
+                           "; name another folder");
   }
   const fs::path& directory = *made;
   if (const Status junit = CheckOutputFile(command.junit_file); !junit.ok()) {

@@ -107,7 +107,7 @@ class Selector {
             .of = cases.size() * worlds.size() *
                   static_cast<size_t>(command_.repeat),
             .note = last_.note,
-            .hint = is_empty ? UnknownLabel(cases) : ""};
+            .hint = is_empty ? WhyNothing(cases) : ""};
   }
 
  private:
@@ -120,6 +120,19 @@ class Selector {
   }
 
   // See Selection::hint.
+  std::string WhyNothing(const std::vector<Case>& cases) const {
+    if (cases.empty()) return ": " + NoScenarioFileIn(command_.paths);
+    const std::string label = UnknownLabel(cases);
+    const std::string& part = command_.name_filter;
+    if (!label.empty() || std::ranges::any_of(cases, [&](const Case& one) {
+          return one.name.find(part) != one.name.npos;
+        })) {
+      return label;
+    }
+    return fmt::format("; -k: no case has {} in its name", Quoted(part));
+  }
+
+  // Returns "" if every label in the expressions exists.
   std::string UnknownLabel(const std::vector<Case>& cases) const {
     std::set<std::string> known;
     for (const Case& one : cases) {

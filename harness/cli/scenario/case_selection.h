@@ -32,8 +32,9 @@ struct Selection {
   std::vector<SuiteItem> items;  // selected
   size_t of = 0;     // number before names, labels and shards select
   std::string note;  // about --last-failed; empty: none
-  // If nothing is selected: "; no case has the label smok; did you mean smoke?"
-  // Empty: every label in the expressions exists.
+  // If nothing is selected, why: "; no case has the label smok; did you mean
+  // smoke?" Empty: every label in the expressions exists, and some case has the
+  // name.
   std::string hint;
 };
 

@@ -5,7 +5,9 @@
 #include <string_view>
 
 #include "engine/cli/flags/flags.h"
+#include "engine/utf8.h"
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace gauntlet {
 namespace {
@@ -78,6 +80,11 @@ Result<std::vector<std::string>> FindScenarioFiles(
     }
   }
   return std::vector<std::string>(files.begin(), files.end());
+}
+
+std::string NoScenarioFileIn(const std::vector<std::string>& paths) {
+  return fmt::format("no file that ends in .yaml or .yml in {}",
+                     EscapeBytes(fmt::format("{}", fmt::join(paths, ", "))));
 }
 
 }  // namespace gauntlet

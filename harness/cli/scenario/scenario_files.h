@@ -15,6 +15,9 @@ namespace gauntlet {
 Result<std::vector<std::string>> FindScenarioFiles(
     Storage& storage, const std::vector<std::string>& paths);
 
+// Returns "no file that ends in .yaml or .yml in a, b".
+std::string NoScenarioFileIn(const std::vector<std::string>& paths);
+
 }  // namespace gauntlet
 
 #endif  // GAUNTLET_HARNESS_CLI_SCENARIO_SCENARIO_FILES_H_

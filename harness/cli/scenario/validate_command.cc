@@ -2,11 +2,10 @@
 
 #include "engine/cli/exit_code.h"
 #include "engine/text/counted.h"
-#include "engine/utf8.h"
 #include "harness/cli/scenario/case_selection.h"
+#include "harness/cli/scenario/scenario_files.h"
 #include <fmt/format.h>
 #include <fmt/ostream.h>
-#include <fmt/ranges.h>
 
 namespace gauntlet {
 
@@ -21,9 +20,8 @@ int RunValidate(const ValidateCommand& command, Console& console) {
   if (!loaded->errors.empty()) return static_cast<int>(ExitCode::kUsage);
   if (loaded->cases.empty()) {
     fmt::print(console.err,
-               "gauntlet validate: nothing selected of 0 cases: no file that "
-               "ends in .yaml or .yml in {}\n",
-               EscapeBytes(fmt::format("{}", fmt::join(command.paths, ", "))));
+               "gauntlet validate: nothing selected of 0 cases: {}\n",
+               NoScenarioFileIn(command.paths));
     return static_cast<int>(ExitCode::kNothingSelected);
   }
   // Counts each case in both worlds, as `gauntlet run` does.

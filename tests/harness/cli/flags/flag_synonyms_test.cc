@@ -108,6 +108,8 @@ TEST(FlagSynonymsTest, WordWithSeveralMeanings_GetsAdvice) {
       {{"train", "--num-workers", "2"}, "--workers N is the number of "},
       {{"train", "--optimizer", "adam"}, "in a file for --job replaces it"},
       {{"train", "--log-dir", "l"}, "--tensorboard DIR for curves"},
+      {{"run", "--out", "d"},
+       "unknown option '--out': --runs DIR names the folder of the runs"},
   };
   for (const auto& [words, message] : cases) {
     const auto line = ParseCommandLine(words);

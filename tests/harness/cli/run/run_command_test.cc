@@ -20,8 +20,11 @@ namespace gauntlet {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
+using testing::StartsWith;
 
 class RunCommandTest : public testing::Test {
  protected:
@@ -264,12 +267,33 @@ TEST_F(RunCommandTest, CountsCasesAsTheListDoes) {
   EXPECT_THAT(out_.str(), HasSubstr("\n12 cases\n"));
   command_.name_filter = "none";
   EXPECT_EQ(RunScenarios(command_, console_), 4);
-  EXPECT_EQ(err_.str(), "gauntlet run: nothing selected of 12 cases\n");
+  EXPECT_EQ(err_.str(),
+            "gauntlet run: nothing selected of 12 cases; -k: no case has "
+            "'none' in its name\n");
   err_.str("");
   command_.labels = {"none-such"};
   EXPECT_EQ(RunScenarios(command_, console_), 4);
   EXPECT_THAT(err_.str(), HasSubstr("12 cases; no case has the label "
                                     "'none-such'"));
+}
+
+TEST_F(RunCommandTest, FolderWithoutScenariosIsNamed) {
+  fs::create_directories(folder() / "empty");
+  command_.paths = {(folder() / "empty").string()};
+  EXPECT_EQ(RunScenarios(command_, console_), 4);
+  EXPECT_EQ(err_.str(),
+            "gauntlet run: nothing selected of 0 cases: no file that ends in "
+            ".yaml or .yml in " +
+                command_.paths[0] + "\n");
+}
+
+TEST_F(RunCommandTest, PlaceOfRunsThatIsNoFolderIsNamedWithItsOption) {
+  command_.paths = {Write("d1", "a")};
+  command_.runs_directory = command_.paths[0] + "/a.yaml";
+  EXPECT_EQ(RunScenarios(command_, console_), 2);
+  EXPECT_THAT(err_.str(), AllOf(StartsWith("gauntlet run: --runs: " +
+                                           command_.runs_directory),
+                                EndsWith("; name another folder\n")));
 }
 
 TEST_F(RunCommandTest, WhatIsNeitherAFolderNorAScenarioIsRefused) {
