@@ -97,17 +97,23 @@ setup() {  # [MORE_PACKAGES...]
   "${as_root[@]}" apt-get install -q -y --no-install-recommends $missing >&2
 }
 
-# Prints a line each minute until the process ends. The files take about equal
-# times; linking takes a few seconds.
+# Prints a line each minute until the process ends. The time left follows from
+# the last five minutes, as the files that are compiled last are larger.
 report_progress() {  # PID FILES
-  local seconds=0 compiled left
+  local seconds=0 interval=${GAUNTLET_PROGRESS_SECONDS:-60} window=5
+  local compiled left recent counts=(0)
   while sleep 1 && kill -0 "$1" 2>/dev/null; do
     seconds=$((seconds + 1))
-    [ $((seconds % ${GAUNTLET_PROGRESS_SECONDS:-60})) -eq 0 ] || continue
+    [ $((seconds % interval)) -eq 0 ] || continue
     compiled=$(find build/release -name '*.o' | wc -l)
+    counts+=("$compiled")
+    [ ${#counts[@]} -le $((window + 1)) ] || counts=("${counts[@]:1}")
+    recent=$((compiled - counts[0]))
     left=""
-    if [ "$compiled" -gt 0 ] && [ "$compiled" -lt "$2" ]; then
-      left=$((seconds * ($2 - compiled) / compiled / 60 + 1))
+    if [ "$compiled" -ge "$2" ]; then
+      left=", linking"
+    elif [ "$recent" -gt 0 ]; then
+      left=$(((${#counts[@]} - 1) * interval * ($2 - compiled) / recent / 60 + 1))
       left=", about $left min left"
     fi
     echo "compiled $compiled of $2 after $((seconds / 60)) min$left" >&2
@@ -142,8 +148,9 @@ demo() {  # [OPTION...]
   # An option may store the run elsewhere.
   if [ $# -eq 0 ] && [ -e .gauntlet/runs/latest/report.html ]; then
     echo "report: $root/.gauntlet/runs/latest/report.html" >&2
-    echo "export PATH=$root/build/release:\$PATH" >&2
-    echo "next: docs/tutorial.md" >&2
+    echo "to call the program by its name, run:" \
+         "export PATH=$root/build/release:\$PATH" >&2
+    echo "next: the tutorial, docs/tutorial.md" >&2
   fi
   return "$code"
 }
@@ -568,8 +575,8 @@ main() {
     -h | --help | help) usage ;;
     "") usage >&2; exit 2 ;;
     *)
-      usage >&2
-      echo "ci/run.sh: unknown command '$command'; the commands are above" >&2
+      echo "ci/run.sh: unknown command '$command'; ci/run.sh --help lists the" \
+           "commands" >&2
       exit 2
       ;;
   esac

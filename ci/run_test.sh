@@ -58,8 +58,9 @@ expect "first demo" '^ninja -C build/release --quiet gauntlet$' "$found"
 expect "first demo" '^gauntlet run --demo$' "$found"
 expect "first demo" "^report: $directory/.gauntlet/runs/latest/report.html$" \
   "$found"
-expect "first demo" "^export PATH=$directory/build/release:.PATH$" "$found"
-expect "first demo" '^next: docs/tutorial.md$' "$found"
+expect "first demo" "^to call .* run: export PATH=$directory/build/release:" \
+  "$found"
+expect "first demo" '^next: the tutorial, docs/tutorial.md$' "$found"
 expect "first demo" '^exit code 3$' "$found"
 
 found=$(run demo --runs elsewhere)
@@ -70,5 +71,33 @@ expect "second demo" '^gauntlet run --demo --runs elsewhere$' "$found"
 found=$(PATH=$directory/bin:$PATH script -qec "$directory/ci/run.sh demo" \
           /dev/null </dev/null | tr -d "\r" || true)
 expect "demo on a terminal" '^ninja -C build/release gauntlet$' "$found"
+
+found=$(run dmo)
+expect "mistyped command" "^ci/run.sh: unknown command 'dmo'; .*--help " "$found"
+expect "mistyped command, lines" '^2$' "$(wc -l <<<"$found")"
+expect "mistyped command" '^exit code 2$' "$found"
+
+# A stub clock of two minutes: 60 files are compiled in the first, 10 in the
+# second.
+for tool in find wc; do ln -s "$(command -v "$tool")" "$directory/bin/$tool"; done
+mkfifo "$directory/ended"
+# shellcheck disable=SC2016
+stub sleep '
+read -r now <build/clock; echo $((++now)) >build/clock
+if [ $((now % (now > 60 ? 6 : 1))) -eq 0 ]; then >"build/release/$now.o"; fi
+[ "$now" -ne 121 ] || echo >ended'
+# shellcheck disable=SC2016
+stub ninja '
+if [ "$3" = -t ]; then
+  for ((i = 0; i < 120; ++i)); do echo "c++ -o $i.o -c $i.cc"; done; exit
+fi
+read -r _ <ended
+cp "${0%/*}/id" build/release/gauntlet'
+ln -s "$(command -v cp)" "$directory/bin/cp"
+rm "$directory/build/release/gauntlet"
+echo 0 >"$directory/build/clock"
+found=$(GAUNTLET_PROGRESS_SECONDS=12 run demo)
+expect "long build" '^compiled 60 of 120 after 1 min, about 2 min left$' "$found"
+expect "long build" '^compiled 70 of 120 after 2 min, about 6 min left$' "$found"
 
 [ "$failures" -eq 0 ] && echo "ci/run.sh: messages are as expected"
