@@ -86,10 +86,17 @@ std::string RangeText(uint64_t first, uint64_t last) {
                        : fmt::format("{}-{}", first, last);
 }
 
+// Returns true iff the text of folded events names an event of the kind.
+bool IsNamedInRange(RecordKind kind) {
+  return kind == RecordKind::kStep || kind == RecordKind::kSaveBegin ||
+         kind == RecordKind::kSaveAcknowledged || kind == RecordKind::kRetired;
+}
+
 // Consecutive routine events of one worker.
 class RoutineRange {
  public:
-  void Add(const RecordEvent& event, std::string text) {
+  // `t_ns`: time since the first event of the run.
+  void Add(const RecordEvent& event, int64_t t_ns, std::string text) {
     if (events_++ == 0) first_text_ = std::move(text);
     if (event.step > 0) {
       first_step_ =
@@ -104,10 +111,12 @@ class RoutineRange {
         steps_.back().second = event.step;
         break;
       case RecordKind::kSaveBegin:
-        begun_.push_back(event.step);
+        begun_.emplace_back(event.step, t_ns);
         break;
       case RecordKind::kSaveAcknowledged:
-        std::erase(begun_, event.step);
+        std::erase_if(begun_, [&event](const auto& save) {
+          return save.first == event.step;
+        });
         // The end of an epoch may be saved twice, before and after its
         // evaluation.
         if (saved_.empty() || saved_.back() != event.step) {
@@ -148,8 +157,9 @@ class RoutineRange {
     if (!deleted_.empty()) {
       parts.push_back(fmt::format("deleted {}", fmt::join(deleted_, ", ")));
     }
-    for (const uint64_t step : begun_) {
-      parts.push_back(fmt::format("save of step {} begins", step));
+    for (const auto& [step, t_ns] : begun_) {
+      parts.push_back(fmt::format("save of step {} begins at {}", step,
+                                  TimeSinceBegin(t_ns)));
     }
     if (parts.empty()) return first_text_;
     return fmt::format("{}", fmt::join(parts, "; "));
@@ -160,7 +170,7 @@ class RoutineRange {
   uint64_t first_step_ = 0;
   uint64_t last_step_ = 0;
   std::vector<std::pair<uint64_t, uint64_t>> steps_;
-  std::vector<uint64_t> begun_;
+  std::vector<std::pair<uint64_t, int64_t>> begun_;  // step, time
   std::vector<uint64_t> saved_;
   std::vector<uint64_t> deleted_;  // steps of checkpoints
 };
@@ -180,7 +190,7 @@ class TimelineBuilder {
       const LifeEvents& life = LifeOf(record_, place);
       const RecordEvent& event = EventAt(record_, place);
       Advance(life, event);
-      if (!IsWanted(life, event)) continue;
+      if (!IsWanted(place)) continue;
       if (filter_.routine == RoutineEvents::kFolded) {
         const bool is_bad_load =
             event.kind == RecordKind::kLoaded && causes_.contains(place);
@@ -207,25 +217,54 @@ class TimelineBuilder {
     return event.t_ns - begin_ns_;
   }
 
+  // Keeps the step that each worker has reached, and for the launcher the one
+  // that any worker reached last.
   void Advance(const LifeEvents& life, const RecordEvent& event) {
     uint64_t& reached = reached_[life.worker];
     if (event.kind == RecordKind::kInitialized) reached = 0;
-    if (event.step > 0) reached = event.step;
+    if (event.step == 0 || life.worker == kLauncherColumn) return;
+    // A save may fail, or be acknowledged, at a later step than its own.
+    const bool goes_back = event.kind == RecordKind::kLoaded ||
+                           event.kind == RecordKind::kResumed ||
+                           event.kind == RecordKind::kCarriedOn ||
+                           event.kind == RecordKind::kStep;
+    reached = goes_back ? event.step : std::max(reached, event.step);
+    reached_[kLauncherColumn] = reached;
   }
 
-  bool IsWanted(const LifeEvents& life, const RecordEvent& event) const {
+  bool IsWanted(const EventPlace& place) const {
+    const LifeEvents& life = LifeOf(record_, place);
     const std::vector<int>& workers = filter_.workers;
     if (!workers.empty() &&
         std::ranges::find(workers, life.worker) == workers.end()) {
       return false;
     }
-    const auto place = [&](const TimelineBound& bound) {
-      return bound.unit == TimelineBound::Unit::kStep
-                 ? reached_.at(life.worker)
-                 : static_cast<uint64_t>(SinceBegin(event));
+    const auto is_before = [&](const TimelineBound& bound) {
+      return Position(place, bound.unit) < bound.value;
     };
-    return (!filter_.from || place(*filter_.from) >= filter_.from->value) &&
-           (!filter_.to || place(*filter_.to) <= filter_.to->value);
+    const auto is_after = [&](const TimelineBound& bound) {
+      return Position(place, bound.unit) > bound.value;
+    };
+    if (filter_.from && is_before(*filter_.from)) {
+      return IsShownAsEffect(place, *filter_.from);
+    }
+    if (filter_.to && is_after(*filter_.to)) {
+      return IsShownAsEffect(place, *filter_.to);
+    }
+    return true;
+  }
+
+  uint64_t Position(const EventPlace& place, TimelineBound::Unit unit) const {
+    return unit == TimelineBound::Unit::kStep
+               ? reached_.at(LifeOf(record_, place).worker)
+               : static_cast<uint64_t>(SinceBegin(EventAt(record_, place)));
+  }
+
+  // Returns true iff an event outside the bound is shown because an event
+  // within led to it. A bound in time hides all outside.
+  bool IsShownAsEffect(const EventPlace& place,
+                       const TimelineBound& bound) const {
+    return bound.unit == TimelineBound::Unit::kStep && CauseOf(place, 0) != 0;
   }
 
   // Returns true iff the event loads the checkpoint that the worker then
@@ -242,11 +281,14 @@ class TimelineBuilder {
   void Fold(const EventPlace& place) {
     const RecordEvent& event = EventAt(record_, place);
     const LifeEvents& life = LifeOf(record_, place);
-    if (open_.empty()) open_since_ns_ = SinceBegin(event);
-    open_until_ns_ = SinceBegin(event);
+    const int64_t t_ns = SinceBegin(event);
+    const bool is_first_named = IsNamedInRange(event.kind) && !any_is_named_;
+    if (open_.empty() || is_first_named) open_since_ns_ = t_ns;
+    any_is_named_ = any_is_named_ || is_first_named;
+    open_until_ns_ = t_ns;
     OpenRange& open = open_[life.worker];
     open.life = place.life;
-    open.range.Add(event, EventText(record_, life, event));
+    open.range.Add(event, t_ns, EventText(record_, life, event));
   }
 
   // Adds a row for the folded events.
@@ -258,6 +300,7 @@ class TimelineBuilder {
       row.cells.push_back(open.range.Cell(record_.lives[open.life]));
     }
     open_.clear();
+    any_is_named_ = false;
     newest_kind_.reset();
   }
 
@@ -325,7 +368,8 @@ class TimelineBuilder {
   int64_t begin_ns_ = 0;
   std::map<int, uint64_t> reached_;  // last step, by worker
   std::map<int, OpenRange> open_;    // folded events since the newest row
-  int64_t open_since_ns_ = 0;
+  bool any_is_named_ = false;        // in open_
+  int64_t open_since_ns_ = 0;  // of the first event that is named, if any is
   int64_t open_until_ns_ = 0;
   std::vector<TimelineRow> rows_;
   std::optional<RecordKind> newest_kind_;  // nullopt: folded events
@@ -396,6 +440,10 @@ Json CellToJson(const TimelineCell& cell) {
 }
 
 }  // namespace
+
+std::string TimeSinceBegin(int64_t ns) {
+  return fmt::format("{:.3f}s", static_cast<double>(ns) / 1e9);
+}
 
 std::string EmitterName(int worker) {
   return worker == kLauncherColumn ? "launcher"

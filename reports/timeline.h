@@ -17,6 +17,8 @@ namespace gauntlet {
 inline constexpr int kLauncherColumn = -1;
 // Returns "worker 3" or "launcher".
 std::string EmitterName(int worker);
+// Returns "1.204s".
+std::string TimeSinceBegin(int64_t ns);
 
 enum class RoutineEvents : uint8_t {
   kFolded,  // steps, evaluations, epochs and saves in ranges: "steps 3-7"
@@ -24,7 +26,9 @@ enum class RoutineEvents : uint8_t {
 };
 
 // A position in a run: the time since its first event, or a step. An event
-// belongs to the last step that its worker had then reached.
+// belongs to the last step that its worker had then reached; one of the
+// launcher, to the step that any worker reached last. With a bound in steps,
+// the effects of the events within are shown too.
 struct TimelineBound {
   enum class Unit : uint8_t { kNanoseconds, kStep };
   Unit unit = Unit::kStep;
@@ -59,8 +63,9 @@ enum class RowTone : uint8_t {
 };
 
 struct TimelineRow {
-  size_t number = 1;     // position in the timeline
-  int64_t t_ns = 0;      // of its first event, since the first of the run
+  size_t number = 1;  // position in the timeline
+  // Of the first event that the texts name, since the first of the run.
+  int64_t t_ns = 0;
   int64_t until_ns = 0;  // of its last event
   RowTone tone = RowTone::kPlain;
   std::vector<TimelineCell> cells;  // ascending by worker

@@ -44,10 +44,6 @@ std::string ForTerminal(std::string_view text, LineArt art) {
   return ascii;
 }
 
-std::string TimeText(int64_t ns) {
-  return fmt::format("{:.3f}s", static_cast<double>(ns) / 1e9);
-}
-
 // Places the arrows of each incident (a first cause with all its effects) in a
 // lane, from the incident's first row to its last.
 class Incidents {
@@ -144,7 +140,7 @@ class TableWriter {
     number_width_ =
         std::max<size_t>(3, std::to_string(timeline.rows.size()).size());
     for (const TimelineRow& row : timeline.rows) {
-      time_width_ = std::max(time_width_, TimeText(row.t_ns).size());
+      time_width_ = std::max(time_width_, TimeSinceBegin(row.t_ns).size());
     }
     const size_t left = LeftWidth();
     const size_t all = static_cast<size_t>(std::max(style.width, 1));
@@ -265,7 +261,7 @@ class TableWriter {
   void AddRow(size_t i) {
     const TimelineRow& row = timeline_.rows[i];
     const std::string first =
-        Left(std::to_string(row.number), TimeText(row.t_ns),
+        Left(std::to_string(row.number), TimeSinceBegin(row.t_ns),
              incidents_.Arrows(i, glyphs_));
     const std::string below = Left("", "", incidents_.ArrowsBelow(i, glyphs_));
     if (by_worker_) {

@@ -102,12 +102,66 @@ TEST(TimelineTest, ListsEachEventWhereAsked) {
 }
 
 TEST(TimelineTest, FilterTakesWorkersAndSteps) {
-  EXPECT_THAT(Texts(Sample({.workers = {1}, .from = Step(3)})),
-              ElementsAre("crash fires: crash worker 1 at step.end, step 3",
-                          "incarnation 2 starts", "steps 3-4", "exits with 0"));
+  EXPECT_THAT(
+      Texts(Sample({.workers = {1}, .from = Step(3)})),
+      ElementsAre("crash fires: crash worker 1 at step.end, step 3",
+                  "incarnation 2 starts", "resumes from step 2 (step-2)",
+                  "steps 3-4", "exits with 0"));
   EXPECT_THAT(
       Texts(Sample({.workers = {0}, .from = Step(1), .to = Step(2)})),
       ElementsAre("steps 1-2; saved 2", "resumes from step 2 (step-2)"));
+}
+
+TEST(TimelineTest, RangeOfStepsHasTheEffectsOfItsEvents) {
+  EXPECT_THAT(
+      Texts(Sample({.from = Step(3), .to = Step(3)})),
+      ElementsAre("step 3", "crash fires: crash worker 1 at step.end, step 3",
+                  "loses rank 1 (closed): connection lost", "exits with 75",
+                  "incarnation 2 starts", "incarnation 2 starts",
+                  "resumes from step 2 (step-2)",
+                  "resumes from step 2 (step-2)", "step 3", "step 3"));
+}
+
+TEST(TimelineTest, FailureOfASaveCountsAtTheStepOfTraining) {
+  Record record = SampleRecord();
+  std::vector<RecordEvent>& events = record.lives[0].events;
+  events.insert(
+      events.begin() + 6,
+      {.kind = RecordKind::kSaveFailed, .t_ns = events[5].t_ns + 1, .step = 2});
+  EXPECT_THAT(Texts(TimelineOf(
+                  record, {.workers = {0}, .from = Step(3), .to = Step(3)})),
+              testing::Contains("save of step 2 failed"));
+}
+
+TEST(TimelineTest, LaunchersEventsCountAtTheStepThatAWorkerReachedLast) {
+  Record record = SampleRecord();
+  const int64_t begin = record.lives[0].events[0].t_ns;
+  record.lives.push_back(
+      {.worker = kLauncherColumn,
+       .life = 1,
+       .events = {{.kind = RecordKind::kLifeBegin, .t_ns = begin - 1},
+                  {.kind = RecordKind::kLifeEnd, .t_ns = begin + 95'000'000}}});
+  EXPECT_THAT(Texts(TimelineOf(
+                  record, {.workers = {kLauncherColumn}, .from = Step(4)})),
+              ElementsAre("exits with 0"));
+}
+
+TEST(TimelineTest, FoldedSaveThatIsStillWrittenHasTheTimeOfItsBegin) {
+  Record record = SampleRecord();
+  std::vector<RecordEvent>& events = record.lives[0].events;
+  events.erase(events.begin() + 4);
+  EXPECT_THAT(Texts(TimelineOf(record, {})),
+              testing::Contains("steps 1-3; save of step 2 begins at 0.021s"));
+}
+
+TEST(TimelineTest, RowHasTheTimeOfTheFirstEventThatItNames) {
+  Record record = SampleRecord();
+  std::vector<RecordEvent>& events = record.lives[0].events;
+  events.insert(events.begin() + 1, {.kind = RecordKind::kRetireBegin,
+                                     .t_ns = events[1].t_ns - 5'000'000});
+  const Timeline timeline = TimelineOf(record, {});
+  EXPECT_EQ(timeline.rows[1].cells[0].text, "steps 1-3; saved 2");
+  EXPECT_EQ(timeline.rows[1].t_ns, 10'000'000);
 }
 
 TEST(TimelineTest, FoldedEventsNameDeletedCheckpoints) {

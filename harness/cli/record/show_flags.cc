@@ -19,12 +19,13 @@ constexpr std::string_view kShowExamples =
   gauntlet show latest/crash-in-a-shard --trace timeline.json.gz
 
 A row is one event, or several routine ones: steps, evaluations, epochs and
-saves ("steps 3-7; saved 5"). Workers that do the same at the same time share a
-row. The arrows on the left join a fault to its detection, the restart and the
+saves ("steps 3-7; saved 5"), with the time of the first. Workers that do the
+same at the same time share a row. The arrows on the left join a fault to its detection, the restart and the
 resume; "<12" after an event names the row that led to it. Arrows are inferred
 from the order of the events. They are no verdict: gauntlet judge gives those.
 --from and --to take a step, or a time since the first event. With a step, an
-event counts at the last step that its worker had reached.
+event counts at the last step that its worker had reached, and what a shown
+event led to, such as the restart and the resume after a crash, is shown too.
 Lines are as wide as the terminal. Without UTF-8, or if NO_COLOR is set, the
 arrows are ASCII. Exit code 2: there is no such record, or it is damaged; 4: no
 event in the range.)";
