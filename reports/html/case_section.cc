@@ -109,6 +109,12 @@ std::string CauseHtml(const CaseResult& result) {
 
 std::string Picture(const std::optional<Record>& record,
                     const CaseSectionOptions& options) {
+  if (!record && !options.unreadable_record.empty()) {
+    return fmt::format(
+        "<p>The record of this case cannot be read, so there is no picture and "
+        "no timeline: {}.</p>\n",
+        HtmlText(options.unreadable_record));
+  }
   if (!record)
     return "<p class=\"muted\">No record of this case is kept.</p>\n";
   std::string figure = RenderSwimLane(*record, {.id = options.id});

@@ -18,6 +18,8 @@ struct CaseSectionOptions {
   std::string id;  // unique in the page
   // Limit for the picture; a larger one is replaced by a note.
   size_t most_picture_bytes = 256 * 1024;
+  // Reason why the record, which was kept, cannot be read; empty: none is kept.
+  std::string unreadable_record = {};
   std::vector<LogTail> logs = {};  // one for each process of the case
   std::string scenario = {};       // YAML of the case; empty: not kept
 };

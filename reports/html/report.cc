@@ -93,6 +93,8 @@ class RecordParts {
         one, record,
         {.id = SectionId(i),
          .most_picture_bytes = limits_.picture_bytes,
+         .unreadable_record =
+             !record && input_.unreadable ? input_.unreadable(one) : "",
          .logs = input_.logs ? input_.logs(one) : std::vector<LogTail>(),
          .scenario = input_.scenario && NeedsExplanation(one)
                          ? input_.scenario(one)

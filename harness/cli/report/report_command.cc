@@ -63,17 +63,17 @@ std::vector<Output> OutputsOf(const ReportCommand& command) {
   return outputs;
 }
 
-// Prints a note for each failed case whose record is missing, cut or changed.
+// Prints a note for each case whose record is cut or changed, and for each
+// failed one whose record is missing.
 void NoteUnreadableRecords(const RunResult& result, Console& console) {
   constexpr size_t kMostRead = 100;
   size_t read = 0;
   for (const CaseResult& one : result.cases) {
-    if (one.verdict.kind != VerdictKind::kFail || one.directory.empty()) {
-      continue;
-    }
+    const fs::path file = fs::path(one.directory) / kRecordFileName;
+    const bool has_failed = one.verdict.kind == VerdictKind::kFail;
+    if (one.directory.empty() || (!has_failed && !IsFile(file))) continue;
     if (read++ == kMostRead) return;
-    const Status loaded =
-        LoadRecord(fs::path(one.directory) / kRecordFileName).status();
+    const Status loaded = LoadRecord(file).status();
     if (loaded.ok()) continue;
     fmt::print(console.err,
                "gauntlet report: note: {} ({}): {}: the page lacks its "

@@ -83,6 +83,7 @@ void AddTrace(CaseResult& one) {
 std::string RenderReport(const RunResult& result) {
   return RenderHtml({.result = result,
                      .load = StoredRecordOf,
+                     .unreadable = WhyUnreadable,
                      .logs = LogsOf,
                      .scenario = StoredScenarioOf,
                      .command = result.command,

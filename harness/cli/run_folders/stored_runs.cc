@@ -138,4 +138,10 @@ std::optional<Record> StoredRecordOf(const CaseResult& one) {
   return *std::move(record);
 }
 
+std::string WhyUnreadable(const CaseResult& one) {
+  const fs::path file = fs::path(one.directory) / kRecordFileName;
+  if (one.directory.empty() || !IsFile(file)) return "";
+  return LoadRecord(file).status().message();
+}
+
 }  // namespace gauntlet

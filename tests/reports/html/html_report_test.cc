@@ -341,6 +341,12 @@ TEST(CaseSectionTest, SaysWhyThereIsNoPicture) {
   const CaseResult failed = SampleResult().cases[3];
   EXPECT_THAT(RenderCaseSection(failed, std::nullopt, {.id = "case-3"}),
               HasSubstr("No record of this case is kept."));
+  EXPECT_THAT(
+      RenderCaseSection(
+          failed, std::nullopt,
+          {.id = "case-3", .unreadable_record = "record.jsonl:7: it was cut"}),
+      HasSubstr("cannot be read, so there is no picture and no timeline: "
+                "record.jsonl:7: it was cut."));
   EXPECT_THAT(RenderCaseSection(failed, SampleRecord(),
                                 {.id = "case-3", .most_picture_bytes = 10}),
               HasSubstr("The picture is left out"));

@@ -74,6 +74,17 @@ TEST_F(ReportCommandTest, RendersTheSameFilesAgain) {
   EXPECT_EQ(out_.str(), TextOf(folder + "/result.json"));
 }
 
+TEST_F(ReportCommandTest, RecordThatWasCutIsReportedWithTheReason) {
+  const std::string folder = RunCase("a", "completes");
+  const std::string record = folder + "/a.sim/record.jsonl";
+  std::filesystem::resize_file(record, std::filesystem::file_size(record) / 2);
+  const std::string page = scratch_ / "page.html";
+  EXPECT_EQ(Report({folder, "--html", page}), 0);
+  EXPECT_THAT(err_.str(), HasSubstr("the page lacks its picture and timeline"));
+  EXPECT_THAT(TextOf(page),
+              HasSubstr("The record of this case cannot be read"));
+}
+
 TEST_F(ReportCommandTest, RefusesDashAsFile) {
   RunCase("a", "completes");
   for (const char* option : {"--html", "--junit", "--summary"}) {
