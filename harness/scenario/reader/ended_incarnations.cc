@@ -34,6 +34,7 @@ class Warner {
 
   void Check(const PlacedFault& waiting) {
     if (waiting.fault.site.life != 1) return;
+    CheckRepetition(waiting);
     for (const PlacedFault& ending : faults_) {
       if (ending.node == waiting.node || !EndsItsProcess(ending.fault)) {
         continue;
@@ -51,6 +52,22 @@ class Warner {
   bool EndsAllWorkers() const {
     return case_.cluster.policy == RestartPolicy::kWholeJob &&
            case_.cluster.hosts == HostsChoice::kOne;
+  }
+
+  // A fault that ends the one incarnation that it selects cannot fire again. It
+  // may fire in another worker if it selects no certain one.
+  void CheckRepetition(const PlacedFault& placed) {
+    const Fault& fault = placed.fault;
+    if (fault.with.times != FaultTimes::kAlways || fault.site.worker < 0 ||
+        !EndsItsProcess(fault)) {
+      return;
+    }
+    diagnostics_.Warning(
+        placed.node->place,
+        fmt::format("fault `{}` fires only once: it ends incarnation 1 of "
+                    "worker {}, and `repeat` does not select later ones",
+                    fault.id, fault.site.worker),
+        "add `incarnation: any` inside `at`");
   }
 
   // Returns the step after which an undisturbed run makes save number `save`.

@@ -12,7 +12,9 @@ namespace gauntlet {
 
 // Warns of a fault in the first incarnation if its step or save certainly comes
 // after another fault that ends the incarnation. There is no warning if the
-// order depends on timing, or if additional saves are possible in between.
+// order depends on timing, or if additional saves are possible in between. Also
+// warns of a fault that is to repeat, but ends the one incarnation that it
+// selects.
 void WarnOfEndedIncarnations(const Case& one,
                              const std::vector<PlacedFault>& faults,
                              Diagnostics& diagnostics);

@@ -36,6 +36,20 @@ TEST(EndedIncarnationsTest, NamesTheFaultThatEndsTheIncarnationAndTheWayOut) {
       "    |     ^ add `after: power`, or `incarnation: any` inside `at`\n");
 }
 
+TEST(EndedIncarnationsTest, WarnsOfARepetitionThatEndsItsOnlyIncarnation) {
+  const std::string fault = "step: 10}, do: crash, with: {repeat: always}}\n";
+  EXPECT_THAT(WarningsOf("  - {id: again, at: {worker: 1, " + fault),
+              HasSubstr("fault `again` fires only once: it ends incarnation 1 "
+                        "of worker 1"));
+  for (const char* at : {"{worker: 1, incarnation: any, ", "{worker: any, "}) {
+    EXPECT_EQ(WarningsOf("  - {id: again, at: " + std::string(at) + fault), "")
+        << at;
+  }
+  EXPECT_EQ(WarningsOf("  - {id: slow, at: {worker: 1, step: 10}, do: slow, "
+                       "with: {latency: 1ms, repeat: always}}\n"),
+            "");
+}
+
 TEST(EndedIncarnationsTest, WarnsOfALaterStepOrSave) {
   const std::string save_2 =
       "at: {worker: 1, save: 2, point: ckpt.shard.write}, do: crash";
