@@ -1,13 +1,36 @@
 #include "harness/cli/scenario/validate_command.h"
 
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "engine/cli/exit_code.h"
 #include "engine/text/counted.h"
 #include "harness/cli/scenario/case_selection.h"
 #include "harness/cli/scenario/scenario_files.h"
+#include "harness/scenario/save_schedule.h"
 #include <fmt/format.h>
 #include <fmt/ostream.h>
 
 namespace gauntlet {
+namespace {
+
+// Returns the steps of the only case. Returns "" if there are several cases, if
+// the case runs another trainer or several launches, or if the data is still to
+// be read.
+std::string StepsText(const std::vector<Case>& cases) {
+  if (cases.size() != 1) return "";
+  const Case& one = cases.front();
+  if (one.trainer || !one.launches.empty()) return "";
+  const uint64_t epoch = ShapeOfEpoch(one.train.job).steps;
+  const std::optional<uint64_t> total = TotalSteps(one);
+  if (epoch == 0 || !total) return "";
+  return fmt::format("; {} in an epoch, {} in all", Counted(epoch, "step"),
+                     *total);
+}
+
+}  // namespace
 
 int RunValidate(const ValidateCommand& command, Console& console) {
   const Result<LoadedScenarios> loaded = LoadScenarioFiles(command.paths);
@@ -25,9 +48,9 @@ int RunValidate(const ValidateCommand& command, Console& console) {
     return static_cast<int>(ExitCode::kNothingSelected);
   }
   // Counts each case in both worlds, as `gauntlet run` does.
-  fmt::print(console.out, "{}, {}: valid\n",
-             Counted(loaded->scenarios, "scenario"),
-             Counted(2 * loaded->cases.size(), "case"));
+  fmt::print(
+      console.out, "{}, {}: valid{}\n", Counted(loaded->scenarios, "scenario"),
+      Counted(2 * loaded->cases.size(), "case"), StepsText(loaded->cases));
   return static_cast<int>(ExitCode::kOk);
 }
 

@@ -32,6 +32,16 @@ class ValidateCommandTest : public testing::Test {
                    TerminalStyle(ColorChoice::kOff, {})};
 };
 
+TEST_F(ValidateCommandTest, PrintsTheStepsOfAScenarioWithOneCase) {
+  const std::string file =
+      Write("a.yaml",
+            "schema: gauntlet/v2\nname: a\npreset: tiny\n"
+            "job: {epochs: 3, replicas: 2}\nexpect: {outcome: completes}\n");
+  EXPECT_EQ(Validate(file), 0) << err_.str();
+  EXPECT_EQ(out_.str(),
+            "1 scenario, 2 cases: valid; 12 steps in an epoch, 36 in all\n");
+}
+
 TEST_F(ValidateCommandTest, CountsWhatIsValid) {
   Write("a.yaml", SmallScenario("expect: {outcome: completes}\n", "a"));
   Write("b.yaml", SmallScenario("matrix: {cluster.workers: [1, 2]}\n"
