@@ -1,17 +1,131 @@
 #include "reports/explanation.h"
 
+#include <algorithm>
+#include <cctype>
+#include <optional>
 #include <utility>
 
+#include "engine/text/counted.h"
 #include "reports/failures.h"
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace gauntlet {
+namespace {
+
+constexpr size_t kMostExpectations = 20;
+
+// Returns true iff the text has a duration, such as "16 ms".
+bool HasDuration(std::string_view text) {
+  for (const std::string_view unit : {" ns", " µs", " ms", " s"}) {
+    for (size_t at = text.find(unit); at != text.npos;
+         at = text.find(unit, at + 1)) {
+      const size_t end = at + unit.size();
+      const bool has_number =
+          at > 0 && std::isdigit(static_cast<unsigned char>(text[at - 1]));
+      const bool is_word = end == text.size() ||
+                           !std::isalnum(static_cast<unsigned char>(text[end]));
+      if (has_number && is_word) return true;
+    }
+  }
+  return false;
+}
+
+// Returns the cause. The times of a simulated case are simulated, unlike the
+// duration of the case.
+std::string CauseText(const CaseResult& result) {
+  const bool is_clear = result.world != "sim" || !HasDuration(result.cause) ||
+                        result.cause.find("simulated") != std::string::npos;
+  return is_clear ? result.cause : result.cause + " (in simulated time)";
+}
+
+// Returns a sentence about the checks. REQUIRES:
+// FailedOnlyExpectations(result).
+std::string ChecksText(const Verdict& verdict) {
+  const auto checks = std::ranges::count_if(
+      verdict.invariants,
+      [](const InvariantReport& report) { return report.instances > 0; });
+  const bool is_one = verdict.broken_expectations.size() == 1;
+  return fmt::format(
+      "every check of the recovery passed ({} of {}); only the scenario's own "
+      "expectation{} not met",
+      checks, checks, is_one ? " is" : "s are");
+}
+
+// Returns the expectation that the run meets, as in a scenario: "restarts:
+// {exactly: 2}"; nullopt if the facts do not have it.
+std::optional<std::string> ExpectationOfRun(const std::string& name,
+                                            const RunFacts& facts) {
+  if (name == "restarts") {
+    return fmt::format("restarts: {{exactly: {}}}", facts.restarts);
+  }
+  if (name == "resumed_from" && facts.resumed_from) {
+    return fmt::format("resumed_from: {{step: {}}}", *facts.resumed_from);
+  }
+  if (name == "recomputed_steps") {
+    return fmt::format("recomputed_steps: {{max: {}}}", facts.recomputed_steps);
+  }
+  if (name == "failed_saves") {
+    return fmt::format("failed_saves: {{exactly: {}}}", facts.failed_saves);
+  }
+  return std::nullopt;
+}
+
+// Returns how to change the scenario if the run did the right thing.
+std::string NextStepText(const CaseResult& result) {
+  const std::vector<Finding>& findings = result.verdict.broken_expectations;
+  std::vector<std::string> values;
+  std::vector<std::string> names;
+  for (const Finding& finding : findings) {
+    if (values.size() + names.size() == kMostExpectations) break;
+    std::optional<std::string> value =
+        ExpectationOfRun(finding.name, result.verdict.facts);
+    if (value) {
+      values.push_back(*std::move(value));
+    } else {
+      names.push_back(finding.name);
+    }
+  }
+  std::string text = fmt::format(
+      "if what was found is right here, change the expectation{} in {}:{}",
+      findings.size() == 1 ? "" : "s", result.file, result.line);
+  if (!values.empty()) {
+    text += fmt::format(" to {}", fmt::join(values, ", "));
+  }
+  if (!names.empty()) {
+    text += fmt::format("{} {}", values.empty() ? ":" : ", and change",
+                        fmt::join(names, ", "));
+  }
+  return text;
+}
+
+void AddExpectations(const CaseResult& result,
+                     std::vector<ExplanationLine>& lines) {
+  const std::vector<Finding>& findings = result.verdict.broken_expectations;
+  const size_t shown = std::min(findings.size(), kMostExpectations);
+  for (size_t i = 0; i < shown; ++i) {
+    lines.push_back({"expected", findings[i].message});
+  }
+  if (findings.size() > shown) {
+    lines.push_back(
+        {"expected", Counted(findings.size() - shown, "more expectation")});
+  }
+}
+
+}  // namespace
 
 std::vector<ExplanationLine> ExplanationOf(const CaseResult& result) {
   const FailureSummary& summary = result.summary;
-  std::vector<ExplanationLine> lines = {{"faults", summary.faults},
-                                        {"cause", result.cause},
-                                        {"recovery", summary.recovery},
-                                        {"training", summary.training}};
+  const bool only_expectations = FailedOnlyExpectations(result);
+  std::vector<ExplanationLine> lines = {{"faults", summary.faults}};
+  if (only_expectations) AddExpectations(result, lines);
+  lines.push_back({"cause", CauseText(result)});
+  lines.push_back({"recovery", summary.recovery});
+  lines.push_back({"training", summary.training});
+  if (only_expectations) {
+    lines.push_back({"checks", ChecksText(result.verdict)});
+    lines.push_back({"next", NextStepText(result)});
+  }
   for (const std::string& bug : result.planted_bugs) {
     lines.push_back({"planted", PlantedBugText(bug) +
                                     " (the scenario switches this bug on)"});

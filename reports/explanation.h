@@ -17,7 +17,8 @@ struct ExplanationLine {
 };
 
 // Returns lines about faults, cause, recovery, training and planted bugs, as
-// far as known.
+// far as known. If FailedOnlyExpectations(result), the unmet expectations and
+// what to do about them are among the lines.
 std::vector<ExplanationLine> ExplanationOf(const CaseResult& result);
 
 }  // namespace gauntlet

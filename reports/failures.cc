@@ -1,12 +1,33 @@
 #include "reports/failures.h"
 
 #include <algorithm>
+#include <span>
 
+#include "engine/text/columns.h"
 #include "engine/world/fault_point.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 namespace gauntlet {
+namespace {
+
+constexpr size_t kLongestExpectation = 120;  // columns in the line of a case
+
+// Returns "restarts, saves": the names of the findings, in their order.
+std::string NamesOf(std::span<const Finding> findings) {
+  std::string names;
+  for (const Finding& finding : findings) {
+    names += (names.empty() ? "" : ", ") + finding.name;
+  }
+  return names;
+}
+
+std::string CutExpectation(const std::string& text) {
+  if (ColumnsOf(text) <= kLongestExpectation) return text;
+  return text.substr(0, BytesOf(text, kLongestExpectation - 1)) + "…";
+}
+
+}  // namespace
 
 bool IsFailure(const CaseResult& one) {
   return one.verdict.kind == VerdictKind::kFail ||
@@ -32,6 +53,36 @@ std::vector<const CaseResult*> CasesToExplain(const RunResult& result) {
     return one->verdict.kind == VerdictKind::kError ? 2 : 0;
   });
   return cases;
+}
+
+bool FailedOnlyExpectations(const CaseResult& one) {
+  const Verdict& verdict = one.verdict;
+  const auto is_checked = [](const InvariantReport& report) {
+    return report.instances > 0;
+  };
+  const auto is_violated = [](const InvariantReport& report) {
+    return report.violations > 0;
+  };
+  if (verdict.kind != VerdictKind::kFail ||
+      verdict.broken_expectations.empty() ||
+      std::ranges::none_of(verdict.invariants, is_checked) ||
+      std::ranges::any_of(verdict.invariants, is_violated)) {
+    return false;
+  }
+  // A mutation test has another reason. After several tries, the reason begins
+  // with their counts.
+  const std::string names = NamesOf(verdict.broken_expectations);
+  return verdict.reason == names || verdict.reason.ends_with(": " + names);
+}
+
+std::string ReasonText(const CaseResult& one) {
+  if (!FailedOnlyExpectations(one) || !one.tries.empty()) {
+    return one.verdict.reason;
+  }
+  const std::span<const Finding> findings = one.verdict.broken_expectations;
+  std::string text = CutExpectation(findings.front().message);
+  if (findings.size() > 1) text += "; also " + NamesOf(findings.subspan(1));
+  return text;
 }
 
 std::string FailureCause(const CaseResult& one) {

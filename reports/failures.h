@@ -23,6 +23,14 @@ bool NeedsExplanation(const CaseResult& one);
 // ones first, then flaky ones, then inconclusive ones.
 std::vector<const CaseResult*> CasesToExplain(const RunResult& result);
 
+// Returns true iff every check passed, and the case failed only because the run
+// is not what its scenario expects.
+bool FailedOnlyExpectations(const CaseResult& one);
+
+// Returns the reason of the verdict on one line. If only expectations are not
+// met, it has the first: "restarts: expected exactly 1, found 2; also saves".
+std::string ReasonText(const CaseResult& one);
+
 // Returns one sentence: the cause if it is known, else the first violation,
 // else the reason of the verdict.
 std::string FailureCause(const CaseResult& one);

@@ -5,6 +5,7 @@
 #include <map>
 #include <vector>
 
+#include "reports/failures.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -67,7 +68,7 @@ std::string DetailsOf(const Verdict& verdict) {
 
 void AppendOutcome(const CaseResult& one, std::string& out) {
   const Verdict& verdict = one.verdict;
-  const std::string reason = EscapeXml(verdict.reason);
+  const std::string reason = EscapeXml(ReasonText(one));
   switch (verdict.kind) {
     case VerdictKind::kPass:
       return;

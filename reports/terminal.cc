@@ -72,8 +72,9 @@ std::string FactsText(const RunFacts& facts) {
 
 std::string DetailOf(const CaseResult& result) {
   const Verdict& verdict = result.verdict;
-  const std::string detail = verdict.reason.empty() ? FactsText(verdict.facts)
-                                                    : PlainText(verdict.reason);
+  const std::string detail = verdict.reason.empty()
+                                 ? FactsText(verdict.facts)
+                                 : PlainText(ReasonText(result));
   const std::string note = UnnoticedBugNote(result);
   return note.empty() ? detail : detail + "; " + PlainText(note);
 }
@@ -236,8 +237,10 @@ std::string RenderFailure(const CaseResult& result, Colour colour,
   for (const InvariantReport& report : verdict.invariants) {
     AddReport(result, report, block);
   }
-  for (const Finding& finding : verdict.broken_expectations) {
-    block.Add("expected", finding.message);
+  if (!FailedOnlyExpectations(result)) {  // else the explanation has them
+    for (const Finding& finding : verdict.broken_expectations) {
+      block.Add("expected", finding.message);
+    }
   }
   // If the two worlds disagree, there is only the reason to print.
   const bool is_bare = verdict.broken_expectations.empty() &&

@@ -136,7 +136,10 @@ std::string Details(const CaseResult& one,
       "<details><summary>{} ({}) {}</summary>\n\nCause: {}\n\n",
       Code(one.name, kLongestName), MarkdownText(one.world, kLongestName),
       CaseWord(one), MarkdownText(FailureCause(one), kLongestCause));
-  if (!one.verdict.reason.empty() && one.verdict.reason != FailureCause(one)) {
+  const bool is_explained =  // below
+      FailedOnlyExpectations(one) && one.tries.empty();
+  if (!one.verdict.reason.empty() && one.verdict.reason != FailureCause(one) &&
+      !is_explained) {
     // After several tries, the reason states how many failed.
     out += fmt::format("{}: {}\n\n",
                        one.tries.empty() ? "Checks that failed" : "Verdict",

@@ -73,6 +73,7 @@ std::string Heading(const CaseResult& result,
 // Returns the heading for a topic; the page has space for more than one word.
 std::string_view HeadingOf(std::string_view topic) {
   if (topic == "training") return "training result";
+  if (topic == "next") return "next step";
   return topic == "planted" ? "planted bug" : topic;
 }
 
@@ -84,23 +85,31 @@ std::string CauseHtml(const CaseResult& result) {
   const Verdict& verdict = result.verdict;
   // After several tries, the reason summarises their results.
   std::string said =
-      result.tries.empty() ? CauseOf(verdict) : verdict.reason + ".";
+      result.tries.empty() ? OutcomeSentence(result) : verdict.reason + ".";
   if (!result.planted_bugs.empty() && IsFailure(result)) {
     said += " A bug is planted in this scenario.";
   }
   std::string out = fmt::format("<p class=\"cause\">{}</p>\n", HtmlText(said));
   const std::string note = UnnoticedBugNote(result);
   if (!note.empty()) out += fmt::format("<p>Note: {}.</p>\n", HtmlText(note));
+  std::vector<ExplanationLine> lines = ExplanationOf(result);
+  std::erase_if(lines, [&said](const ExplanationLine& line) {
+    return line.topic == "expected" && said.find(line.text) != said.npos;
+  });
+  // The cause follows that sentence.
+  std::stable_partition(
+      lines.begin(), lines.end(),
+      [](const ExplanationLine& line) { return line.topic == "cause"; });
   std::string rows;
   std::string_view last;
-  for (const ExplanationLine& line : ExplanationOf(result)) {
+  for (const ExplanationLine& line : lines) {
     rows +=
         SummaryRow(line.topic == last ? "" : HeadingOf(line.topic), line.text);
     last = line.topic;
   }
   const Finding* first = FirstFinding(verdict);
   if (result.cause.empty() && first != nullptr &&
-      verdict.kind != VerdictKind::kPass) {
+      verdict.kind != VerdictKind::kPass && !FailedOnlyExpectations(result)) {
     rows += SummaryRow("first violation", first->message);
   }
   if (rows.empty()) return out;
@@ -235,8 +244,13 @@ std::string FailedChecks(const CaseResult& result) {
   return out + PassedChecks(verdict);
 }
 
-std::string UnmetExpectations(const Verdict& verdict) {
-  if (verdict.broken_expectations.empty()) return "";
+// Returns the list of expectations that are not met, unless the explanation has
+// them.
+std::string UnmetExpectations(const CaseResult& result) {
+  const Verdict& verdict = result.verdict;
+  if (verdict.broken_expectations.empty() || FailedOnlyExpectations(result)) {
+    return "";
+  }
   std::string out = "<h4>Unmet expectations</h4>\n<ul>";
   const size_t shown =
       std::min(verdict.broken_expectations.size(), kMostFindings);
@@ -395,11 +409,12 @@ std::string Places(const CaseResult& result) {
 
 }  // namespace
 
-std::string CauseOf(const Verdict& verdict) {
-  if (!verdict.reason.empty()) {
-    return fmt::format(
-        "{}{}{}", verdict.kind == VerdictKind::kFail ? "Failed: " : "",
-        verdict.reason, verdict.reason.ends_with('.') ? "" : ".");
+std::string OutcomeSentence(const CaseResult& result) {
+  const Verdict& verdict = result.verdict;
+  if (const std::string reason = ReasonText(result); !reason.empty()) {
+    return fmt::format("{}{}{}",
+                       verdict.kind == VerdictKind::kFail ? "Failed: " : "",
+                       reason, reason.ends_with('.') ? "" : ".");
   }
   const RunFacts& facts = verdict.facts;
   if (verdict.kind != VerdictKind::kPass) return "No reason is recorded.";
@@ -446,7 +461,7 @@ std::string RenderCaseSection(const CaseResult& result,
   out += Heading(result, record) + CauseHtml(result) + Tries(result);
   if (RanHere(result) || record) out += Picture(record, options);
   out += RenderDifferences(result) + FailedChecks(result) +
-         UnmetExpectations(result.verdict);
+         UnmetExpectations(result);
   if (record) out += PlannedFaults(*record, result.verdict.kind);
   out += RepeatHtml(result);
   out += ScenarioHtml(result, options.scenario) + Story(result.verdict);

@@ -40,7 +40,7 @@ std::string RenderBadge(const CaseResult& result);
 std::string RenderCommand(const std::string& command);
 
 // Returns one sentence: the verdict's reason, or else the outcome.
-std::string CauseOf(const Verdict& verdict);
+std::string OutcomeSentence(const CaseResult& result);
 
 }  // namespace gauntlet
 

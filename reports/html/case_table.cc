@@ -20,7 +20,7 @@ using nlohmann::json;
 
 constexpr size_t kStaticRows = 50;
 constexpr size_t kLongestCaseName = 160;
-constexpr size_t kLongestReason = 240;
+constexpr size_t kLongestReason = 320;
 
 // Words of CaseWord, in the order of the table.
 constexpr std::array<std::string_view, 6> kWordOrder = {
@@ -70,10 +70,17 @@ std::string Dump(const json& value) {
   return value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
+// Returns the reason of the verdict, the cause and the note, as far as there
+// are any.
 std::string ReasonOf(const CaseResult& one) {
-  const std::string note = UnnoticedBugNote(one);
-  const std::string& reason = one.verdict.reason;
-  return reason.empty() || note.empty() ? reason + note : reason + "; " + note;
+  std::string text;
+  for (const std::string& part :
+       {ReasonText(one), one.cause.empty() ? "" : "cause: " + one.cause,
+        UnnoticedBugNote(one)}) {
+    if (part.empty()) continue;
+    text += (text.empty() ? "" : "; ") + part;
+  }
+  return text;
 }
 
 json RowOf(const CaseResult& one, int64_t section, SharedTexts& texts) {

@@ -68,6 +68,12 @@ TEST(JunitTest, ARunReadsLikeThis) {
   EXPECT_EQ(RenderJunit(SampleResult()), kGolden);
 }
 
+TEST(JunitTest, MessageOfAnUnmetExpectationSaysWhatWasFound) {
+  EXPECT_THAT(RenderJunit({.cases = {UnmetCase()}}),
+              HasSubstr("<failure message=\"resumed_from: expected step 10, "
+                        "found step 5\" "));
+}
+
 TEST(JunitTest, NamesAreUnique) {
   RunResult result = SampleResult();
   for (const size_t i : {1u, 2u, 3u}) result.cases[i].name = "a";

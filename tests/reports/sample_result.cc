@@ -113,6 +113,33 @@ CaseResult CaseLeft() {
   return WithReason(VerdictKind::kNotRun, "late", "enough cases had failed");
 }
 
+CaseResult UnmetCase() {
+  return {
+      .name = "disk-full-then-crash",
+      .scenario = "disk-full-then-crash",
+      .file = "full.yaml",
+      .line = 2,
+      .world = "sim",
+      .seconds = 0.0573,
+      .cause = "the save of step 10 failed, 8.1 ms after it began",
+      .summary = {.faults = "full: errno worker 0",
+                  .recovery = "1 restart; resumed from step 5",
+                  .training = "right"},
+      .verdict = {.kind = VerdictKind::kFail,
+                  .reason = "resumed_from",
+                  .invariants = {{.invariant = "trajectory", .instances = 158},
+                                 {.invariant = "grace"},
+                                 {.invariant = "store", .instances = 33}},
+                  .broken_expectations =
+                      {{"expectation", "resumed_from",
+                        "resumed_from: expected step 10, found step 5"}},
+                  .facts = {.faults_fired = 2,
+                            .restarts = 1,
+                            .resumed_from = 5,
+                            .recomputed_steps = 11,
+                            .failed_saves = 1}}};
+}
+
 CaseResult FlakyCase(FlakyVerdict verdict) {
   CaseResult failed = Failed();
   failed.directory = "/runs/7f3a/torn-manifest.real";

@@ -10,6 +10,9 @@ namespace gauntlet {
 RunResult SampleResult();
 // Returns a case that was not run because the run ended early.
 CaseResult CaseLeft();
+// Returns a simulated case that resumed from an older step than its scenario
+// expects; each check passed.
+CaseResult UnmetCase();
 // Returns the combined result of a case that failed first and then passed.
 CaseResult FlakyCase(FlakyVerdict verdict);
 

@@ -9,6 +9,7 @@
 namespace gauntlet {
 namespace {
 
+using testing::AllOf;
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
@@ -63,6 +64,71 @@ TEST(TerminalTest, ReasonIsNotRepeated_IfAFindingHasItsText) {
   findings[0].message = "dead never fired";
   EXPECT_THAT(RenderFailure(result, Colour::kOff),
               HasSubstr("\n  reason    full never fired\n"));
+}
+
+TEST(TerminalTest, UnmetExpectation_IsOnTheCaseLineAndAboveTheCause) {
+  const CaseResult unmet = UnmetCase();
+  EXPECT_EQ(RenderCaseLine(unmet, 20, Colour::kOff),
+            "FAIL         sim  disk-full-then-crash   57ms  resumed_from: "
+            "expected step 10, found step 5\n");
+  EXPECT_EQ(RenderFailure(unmet, Colour::kOff),
+            R"(FAIL disk-full-then-crash (sim)   full.yaml:2
+  faults    full: errno worker 0
+  expected  resumed_from: expected step 10, found step 5
+  cause     the save of step 10 failed, 8.1 ms after it began (in simulated time)
+  recovery  1 restart; resumed from step 5
+  training  right
+  checks    every check of the recovery passed (2 of 2); only the scenario's own expectation is not met
+  next      if what was found is right here, change the expectation in full.yaml:2 to resumed_from: {step: 5}
+)");
+}
+
+TEST(TerminalTest, FurtherUnmetExpectationsAreNamedOnTheCaseLine) {
+  CaseResult unmet = UnmetCase();
+  Verdict& verdict = unmet.verdict;
+  verdict.reason = "outcome, restarts, resumed_from";
+  verdict.broken_expectations = {
+      {"expectation", "outcome", "outcome: expected " + std::string(200, 'x')},
+      {"expectation", "restarts", "restarts: expected exactly 2, found 1"},
+      verdict.broken_expectations[0]};
+  const std::string line = RenderCaseLine(unmet, 20, Colour::kOff);
+  EXPECT_THAT(line, HasSubstr("  outcome: expected xxx"));
+  EXPECT_THAT(line, EndsWith("x…; also restarts, resumed_from\n"));
+  EXPECT_LT(line.size(), 220U);
+  const std::string block = RenderFailure(unmet, Colour::kOff);
+  EXPECT_THAT(block, HasSubstr("only the scenario's own expectations are not"));
+  EXPECT_THAT(block, HasSubstr("change the expectations in full.yaml:2 to "
+                               "restarts: {exactly: 1}, resumed_from: {step: "
+                               "5}, and change outcome\n"));
+}
+
+TEST(TerminalTest, FailureOfACheck_IsNotBlamedOnTheExpectation) {
+  CaseResult failed = UnmetCase();
+  failed.verdict.reason = "store, resumed_from";
+  failed.verdict.invariants[2].violations = 1;
+  EXPECT_THAT(RenderCaseLine(failed, 20, Colour::kOff),
+              EndsWith("  store, resumed_from\n"));
+  EXPECT_THAT(RenderFailure(failed, Colour::kOff),
+              AllOf(Not(HasSubstr("\n  checks ")), Not(HasSubstr("\n  next ")),
+                    HasSubstr("\n  expected  resumed_from: expected step 10")));
+  CaseResult mutation_test = UnmetCase();
+  mutation_test.verdict.reason = "the planted bug was not caught by store";
+  EXPECT_THAT(RenderFailure(mutation_test, Colour::kOff),
+              Not(HasSubstr("\n  checks ")));
+}
+
+TEST(TerminalTest, TimesOfACauseAreSimulatedOnlyInTheSimulation) {
+  const auto block = [](const std::string& world, const std::string& cause) {
+    CaseResult unmet = UnmetCase();
+    unmet.world = world;
+    unmet.cause = cause;
+    return RenderFailure(unmet, Colour::kOff);
+  };
+  constexpr char kNote[] = "(in simulated time)";
+  EXPECT_THAT(block("sim", "1.5 s later"), HasSubstr(kNote));
+  EXPECT_THAT(block("sim", "it took 16 ms"), HasSubstr(kNote));
+  EXPECT_THAT(block("real", "it took 16 ms"), Not(HasSubstr(kNote)));
+  EXPECT_THAT(block("sim", "step 3 of 12 samples"), Not(HasSubstr(kNote)));
 }
 
 TEST(TerminalTest, FailureIsWrappedAtSpaces_AndItsCommandIsNot) {

@@ -76,6 +76,16 @@ TEST(MarkdownSummaryTest, FlakyCasesAreListed_AlsoWhereTheyPass) {
   }
 }
 
+TEST(MarkdownSummaryTest, UnmetExpectationIsNoFailedCheck) {
+  EXPECT_THAT(RenderMarkdownSummary({.result = {.cases = {UnmetCase()}}}),
+              AllOf(Not(HasSubstr("Checks that failed")),
+                    HasSubstr("Expected: resumed_from: expected step 10, "
+                              "found step 5\n"),
+                    HasSubstr("\nNext: if what was found is right here, ")));
+  EXPECT_THAT(RenderMarkdownSummary({.result = SampleResult()}),
+              HasSubstr("Checks that failed: trajectory, restarts\n"));
+}
+
 TEST(MarkdownSummaryTest, QuotesTheTimelineOfARecord) {
   const RunResult result = SampleResult();
   const std::string text =

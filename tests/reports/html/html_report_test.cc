@@ -237,7 +237,9 @@ TEST(CaseTableTest, HasARowPerCase) {
   EXPECT_EQ(failed[1], 0);
   EXPECT_EQ(data["texts"][failed[2].get<size_t>()], "real");
   EXPECT_EQ(failed[6], 2200);
-  EXPECT_EQ(data["texts"][failed[7].get<size_t>()], "trajectory, restarts");
+  EXPECT_EQ(data["texts"][failed[7].get<size_t>()],
+            "trajectory, restarts; cause: the state loaded at step 50 differs: "
+            "tensor rng/key");
   EXPECT_EQ(failed[8], 3);
   EXPECT_EQ(data["rows"][2][8], -1);
   EXPECT_THAT(table.html, HasSubstr("<a href=\"#case-3\">torn-manifest</a>"));
@@ -300,7 +302,7 @@ TEST(CaseSectionTest, FindingsBeyondTheFirstAreFolded) {
   EXPECT_THAT(html, Not(HasSubstr("are counted")));
 }
 
-TEST(CaseSectionTest, SummaryIsReadFromFaultsToPlantedBug) {
+TEST(CaseSectionTest, SummaryIsReadFromCauseToPlantedBug) {
   CaseResult failed = SampleResult().cases[3];
   failed.summary = {.faults = "the faults",
                     .recovery = "the recovery",
@@ -310,13 +312,32 @@ TEST(CaseSectionTest, SummaryIsReadFromFaultsToPlantedBug) {
   failed.seed = 7;
   const std::string html =
       RenderCaseSection(failed, std::nullopt, {.id = "case-3"});
-  EXPECT_THAT(html, HasSubstr("<dt>faults</dt><dd>the faults</dd>\n"
+  EXPECT_THAT(html, HasSubstr("<dl class=\"summary\">\n"
                               "<dt>cause</dt><dd>the state loaded"));
-  EXPECT_THAT(html, HasSubstr("<dt>recovery</dt><dd>the recovery</dd>\n"
+  EXPECT_THAT(html, HasSubstr("<dt>faults</dt><dd>the faults</dd>\n"
+                              "<dt>recovery</dt><dd>the recovery</dd>\n"
                               "<dt>training result</dt><dd>wrong</dd>\n"
                               "<dt>planted bug</dt><dd>lose-metrics: "));
   EXPECT_THAT(html, HasSubstr("<dt></dt><dd>caught</dd>"));
   EXPECT_THAT(html, HasSubstr("The seed is 7."));
+}
+
+TEST(CaseSectionTest, UnmetExpectationStandsAboveTheCause) {
+  const std::string html =
+      RenderCaseSection(UnmetCase(), SampleRecord(), {.id = "case-0"});
+  EXPECT_THAT(html, HasSubstr("<p class=\"cause\">Failed: resumed_from: "
+                              "expected step 10, found step 5.</p>\n"
+                              "<dl class=\"summary\">\n"
+                              "<dt>cause</dt><dd>the save of step 10 failed"));
+  EXPECT_THAT(html, HasSubstr("<dt>checks</dt><dd>every check of the recovery "
+                              "passed (2 of 2); only"));
+  EXPECT_THAT(html, HasSubstr("<dt>next step</dt><dd>if what was found is"));
+  EXPECT_EQ(CountOf(html, "expected step 10, found step 5"), 1u);
+  const CaseTable table =
+      RenderCaseTable({.cases = {UnmetCase()}}, {}, 1 << 20);
+  EXPECT_THAT(table.html,
+              HasSubstr("data-title=\"reason\">resumed_from: expected step 10, "
+                        "found step 5; cause: the save of step 10 failed"));
 }
 
 TEST(CaseSectionTest, PassedCaseHasNoFailures) {
