@@ -95,9 +95,11 @@ std::string CoverageMatrix::Row(const std::string& point) const {
         ShadeOf(cell->fired), HtmlText(kind), PointText(point), cell->fired,
         cell->planned, cell->fired);
   }
+  // A 0 means that planned faults never fired.
   return fmt::format(
       "<tr><th scope=\"row\">{}</th>{}<td class=\"total\">{}</td></tr>\n",
-      PointText(point), cells, total);
+      PointText(point), cells,
+      IsPlanned(point) ? fmt::format("{}", total) : "");
 }
 
 std::string CoverageMatrix::Render() const {

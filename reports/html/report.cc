@@ -1,6 +1,8 @@
 #include "reports/html/report.h"
 
+#include <algorithm>
 #include <cmath>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <vector>
@@ -40,6 +42,18 @@ std::string TitleOf(const RunResult& result) {
   return title;
 }
 
+// Returns the seed of all cases; "1 in each case" if no seed was given for all,
+// and each has the same; "one per case" if they differ.
+std::string SeedText(const RunResult& result) {
+  if (result.seed) return fmt::format("{}", *result.seed);
+  if (result.cases.empty() || !result.cases.front().seed) return "one per case";
+  const std::optional<uint64_t> first = result.cases.front().seed;
+  const bool is_same = std::ranges::all_of(
+      result.cases,
+      [&first](const CaseResult& one) { return one.seed == first; });
+  return is_same ? fmt::format("{} in each case", *first) : "one per case";
+}
+
 std::string HeadOf(const HtmlReportInput& input) {
   const RunResult& result = input.result;
   VerdictStrip strip = {
@@ -48,8 +62,7 @@ std::string HeadOf(const HtmlReportInput& input) {
       .facts = {{"run", result.run},
                 {"scenarios", GroupedDigits(result.scenarios)},
                 {"build", result.build},
-                {"seed", result.seed ? fmt::format("{}", *result.seed)
-                                     : "one per case"},
+                {"seed", SeedText(result)},
                 {"wall time", DurationText(std::llround(result.seconds * 1000) *
                                            1'000'000)}}};
   if (!input.command.empty()) {

@@ -1,6 +1,8 @@
 #include "reports/html/picture/swim_lane.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -160,23 +162,54 @@ class SwimLanePicture {
     return Symbol(is_lost ? kLostSymbol : kCommittedSymbol, at, text);
   }
 
-  std::string Description() const {
-    std::vector<uint64_t> committed;
+  // Returns the saves that were committed, in the order of their ends.
+  std::vector<SaveSpan> CommittedSaves() const {
+    std::vector<SaveSpan> committed;
     for (const std::vector<SaveSpan>& saves : saves_) {
-      for (const SaveSpan& save : saves) {
-        if (save.state == SaveSpan::State::kCommitted) {
-          committed.push_back(save.step);
-        }
-      }
+      std::ranges::copy_if(saves, std::back_inserter(committed),
+                           [](const SaveSpan& save) {
+                             return save.state == SaveSpan::State::kCommitted;
+                           });
     }
+    std::ranges::stable_sort(committed, {}, &SaveSpan::end_ns);
+    return committed;
+  }
+
+  // Returns " Checkpoints committed: step 5; after the resume from step 5:
+  // steps 10, 15."; "" if none was committed.
+  std::string CommittedText() const {
+    std::vector<std::string> parts;
+    const std::vector<SaveSpan> committed = CommittedSaves();
+    auto save = committed.begin();
+    for (size_t i = 0; i <= segments_.size(); ++i) {
+      const int64_t until_ns =
+          i < segments_.size() ? segments_[i].points.front().t_ns : INT64_MAX;
+      std::vector<uint64_t> steps;
+      for (; save != committed.end() &&
+             (save->end_ns < until_ns || i == segments_.size());
+           ++save) {
+        steps.push_back(save->step);
+      }
+      if (steps.empty()) continue;
+      // The first segment is the begin of training.
+      const std::string after =
+          i < 2 ? ""
+                : fmt::format("after the resume from step {}: ",
+                              segments_[i - 1].points.front().step);
+      parts.push_back(fmt::format("{}step{} {}", after,
+                                  steps.size() == 1 ? "" : "s",
+                                  fmt::join(steps, ", ")));
+    }
+    if (parts.empty()) return "";
+    return fmt::format(" Checkpoints committed: {}.", fmt::join(parts, "; "));
+  }
+
+  std::string Description() const {
     std::string text = fmt::format(
         "Training position and {} over {}; the last step is {}.",
         Counted(layout_.emitters.size(), "lane"),
         DurationText(axis_.end_ns() - axis_.begin_ns()), last_step_);
-    if (!committed.empty()) {
-      text += fmt::format(" Checkpoints committed: steps {}.",
-                          fmt::join(committed, ", "));
-    }
+    text += CommittedText();
     std::set<uint64_t> deleted;
     for (const auto& [name, t_ns] : deleted_) {
       if (const auto step = StepInName(name)) deleted.insert(*step);

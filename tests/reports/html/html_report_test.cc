@@ -83,6 +83,17 @@ TEST(HtmlReportTest, BeginsWithTheVerdicts) {
   EXPECT_THAT(html, HasSubstr("<code>gauntlet run scenarios --seed 42</code>"));
 }
 
+TEST(HtmlReportTest, HeadNamesTheSeedThatAllCasesHave) {
+  RunResult result = SampleResult();
+  result.seed.reset();
+  EXPECT_THAT(Render(result), HasSubstr("<dt>seed</dt><dd>one per case</dd>"));
+  for (CaseResult& one : result.cases) one.seed = 1;
+  EXPECT_THAT(Render(result),
+              HasSubstr("<dt>seed</dt><dd>1 in each case</dd>"));
+  result.cases.back().seed = 2;
+  EXPECT_THAT(Render(result), HasSubstr("<dt>seed</dt><dd>one per case</dd>"));
+}
+
 TEST(HtmlReportTest, CountsCasesThatWereNotRun) {
   RunResult result = SampleResult();
   EXPECT_THAT(Render(result), Not(HasSubstr("1 not run")));
@@ -394,6 +405,15 @@ TEST(CoverageMatrixTest, HidesRowsWithoutAFault_WhereOneCaseRan) {
                               "not shown"));
   matrix.Add(SampleRecord());
   EXPECT_THAT(matrix.Render(), HasSubstr("ckpt.rename</th>"));
+}
+
+TEST(CoverageMatrixTest, PointWithoutAFaultHasNoTotal) {
+  CoverageMatrix matrix({.kinds = {"crash"}, .points = {"idle", "tried"}});
+  matrix.Add("crash", "tried", 1, 0);
+  const std::string html = matrix.Render();
+  EXPECT_THAT(html, HasSubstr("idle</th><td class=\"hole\"></td>"
+                              "<td class=\"total\"></td>"));
+  EXPECT_THAT(html, HasSubstr("none fired\">0</td><td class=\"total\">0</td>"));
 }
 
 TEST(CoverageMatrixTest, MarksFaultsThatNeverFired) {

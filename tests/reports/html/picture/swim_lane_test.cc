@@ -78,6 +78,21 @@ TEST(SwimLaneTest, ShowsEachPartOfARun) {
   EXPECT_EQ(FirstUnbalancedTag(picture), "");
 }
 
+TEST(SwimLaneTest, DescriptionSaysWhichCheckpointsCameAfterTheResume) {
+  Record record = SampleRecord();
+  EXPECT_THAT(Picture(record), HasSubstr(" Checkpoints committed: step 2."));
+  std::vector<RecordEvent>& events = record.lives[1].events;
+  const std::vector<RecordEvent> saves = {
+      At(record, 81, {.kind = RecordKind::kSaveBegin, .step = 3}),
+      At(record, 83, {.kind = RecordKind::kSaveAcknowledged, .step = 3}),
+      At(record, 84, {.kind = RecordKind::kSaveBegin, .step = 4}),
+      At(record, 86, {.kind = RecordKind::kSaveAcknowledged, .step = 4})};
+  events.insert(events.end() - 1, saves.begin(), saves.end());
+  EXPECT_THAT(Picture(record),
+              HasSubstr(" Checkpoints committed: step 2; after the resume from "
+                        "step 2: steps 3, 4."));
+}
+
 TEST(SwimLaneTest, ShowsNoMarks_WhereNothingWentWrong) {
   Record record = SampleRecord();
   record.lives = {record.lives[0]};
