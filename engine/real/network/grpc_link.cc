@@ -62,7 +62,11 @@ Link::Link(LinkRegistry& registry, std::string other_end)
     : registry_(registry), other_end_(std::move(other_end)) {}
 
 Status Link::LostStatus() const {
-  if (closed_) return Unavailable(other_end_ + ": connection closed here");
+  if (closed_) {
+    return Unavailable(other_end_ +
+                       ": this side closed the connection, as it does after a "
+                       "loss or at its end");
+  }
   if (!reason_.empty()) return Unavailable(other_end_ + ": " + reason_);
   return Unavailable(other_end_ + ": connection lost");
 }

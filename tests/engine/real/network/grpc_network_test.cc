@@ -195,6 +195,15 @@ TEST_F(GrpcNetworkTest, WhatWasSentBeforeACloseArrivesFromEitherEnd) {
   }
 }
 
+TEST_F(GrpcNetworkTest, ErrorAfterAClose_NamesTheSideThatClosed) {
+  const Pair pair = Connected(network_, *listener_, place_.address);
+  pair.caller->Close();
+  const Status sent = pair.caller->Send("late", Soon());
+  EXPECT_NE(sent.message().find("this side closed the connection"),
+            std::string::npos)
+      << sent.message();
+}
+
 TEST_F(GrpcNetworkTest, ManyChannelsAreIndependent) {
   std::vector<Pair> pairs;
   for (int i = 0; i < 64; ++i) {
