@@ -44,8 +44,10 @@ constexpr std::array kInvariants = {
                   "grace period"},
     InvariantInfo{Invariant::kNoSpontaneousExit, "no-spontaneous-exit",
                   "every exit and every lost worker has a recorded cause"},
-    InvariantInfo{Invariant::kDetection, "detection",
-                  "a lost worker is detected within the bound"},
+    InvariantInfo{
+        Invariant::kDetection, "detection",
+        "a lost worker is detected in time: within expect.detected_in, "
+        "or the limits of heartbeats and timeouts"},
     InvariantInfo{Invariant::kRestarts, "restarts",
                   "the launcher keeps to its restart budget and pauses"},
     InvariantInfo{Invariant::kNoHang, "no-hang",

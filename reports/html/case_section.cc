@@ -5,6 +5,7 @@
 #include <set>
 
 #include "engine/text/counted.h"
+#include "engine/world/fault_point.h"
 #include "harness/record/invariants.h"
 #include "reports/case_words.h"
 #include "reports/explanation.h"
@@ -264,6 +265,14 @@ std::string UnmetExpectations(const CaseResult& result) {
   return out + "</ul>\n";
 }
 
+// Returns " (before a training step)"; "" if the point is not known.
+std::string PointNote(const std::string& point) {
+  const std::optional<Point> known = FindPoint(point);
+  return known ? fmt::format(" <span class=\"muted\">({})</span>",
+                             HtmlText(InfoOf(*known).description))
+               : "";
+}
+
 std::string PlannedFaults(const Record& record, VerdictKind verdict) {
   if (record.faults.empty()) return "";
   const std::set<std::string> fired = FaultsThatFired(record);
@@ -278,8 +287,8 @@ std::string PlannedFaults(const Record& record, VerdictKind verdict) {
             : fmt::format(" <span class=\"{}\">{}</span>",
                           has_fired ? "fired" : "never-fired",
                           has_fired ? "fired" : "never fired");
-    out += fmt::format("<li><code>{}</code> {}{}</li>", HtmlText(fault.id),
-                       HtmlText(fault.summary), state);
+    out += fmt::format("<li><code>{}</code> {}{}{}</li>", HtmlText(fault.id),
+                       HtmlText(fault.summary), state, PointNote(fault.point));
   }
   if (record.faults.size() > shown)
     out += MoreText(record.faults.size() - shown);

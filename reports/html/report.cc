@@ -138,8 +138,9 @@ std::string CasesPart(const CaseTable& table, const HtmlLimits& limits) {
   return out + "</section>\n";
 }
 
+// `head` is the HTML above; its words are explained with those of the sections.
 std::string SectionsPart(const RecordParts& parts, size_t cases,
-                         const HtmlLimits& limits) {
+                         const HtmlLimits& limits, const std::string& head) {
   std::string out = "<section id=\"sections\">\n<h2>What happened</h2>\n" +
                     SymbolDefinitions();
   if (parts.sections().size() < cases) {
@@ -156,7 +157,7 @@ std::string SectionsPart(const RecordParts& parts, size_t cases,
       "id=\"open-all\">Open "
       "all</button> <button type=\"button\" id=\"close-all\">Close all</button>"
       "</p>\n";
-  return out + RenderWords(parts.html()) + parts.html() + "</section>\n";
+  return out + RenderWords(head + parts.html()) + parts.html() + "</section>\n";
 }
 
 std::string CoveragePart(const RecordParts& parts, size_t cases) {
@@ -188,10 +189,11 @@ std::string RenderHtml(const HtmlReportInput& input, const HtmlLimits& limits) {
   const RecordParts parts(input, limits);
   const CaseTable table =
       RenderCaseTable(input.result, parts.sections(), limits.table_bytes);
-  std::string body = "<main>\n" + HeadOf(input);
+  const std::string head = HeadOf(input);
+  std::string body = "<main>\n" + head;
   body += kContents;
   body += CasesPart(table, limits);
-  body += SectionsPart(parts, cases, limits);
+  body += SectionsPart(parts, cases, limits, head);
   body += CoveragePart(parts, cases);
   body += "</main>\n";
   return HtmlPage(fmt::format("Gauntlet run {}: {}", input.result.run,

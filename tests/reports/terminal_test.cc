@@ -27,7 +27,7 @@ INCONCLUSIVE disk-full (sim)   scenarios/torn.yaml:30
 
 FAIL torn-manifest (real)   scenarios/torn.yaml:12
   cause     the state loaded at step 50 differs: tensor rng/key
-  story     worker 0, life 1  step 50  tear: torn_write
+  events    worker 0, life 1  step 50  tear: torn_write
             worker 0, life 2  resumed from step 50
   broken    trajectory (state-digest): after step 51 (worker 1, life 2): state aa, expected bb
             trajectory: 6 more violations
@@ -141,7 +141,7 @@ TEST(TerminalTest, FailureIsWrappedAtSpaces_AndItsCommandIsNot) {
   replay    gauntlet replay a-run-with-a-long-name/torn-manifest
 )"));
   EXPECT_THAT(RenderFailure(result, Colour::kOff, 40), HasSubstr(R"(
-  story
+  events
     worker 0, life 1  step 50  tear:
       torn_write
     worker 0, life 2  resumed from

@@ -20,6 +20,22 @@ const std::vector<Word>& Words() {
        {"reference run"},
        "The same training without any fault, with which every case is "
        "compared, bit for bit."},
+      {"flaky",
+       {"flaky"},
+       "The case failed in one try and passed in a later one."},
+      {"inconclusive",
+       {"inconclusive"},
+       "The case has no verdict: for example, a planned fault never fired."},
+      {"preset",
+       {"preset: "},
+       "A job with a name: model, data and optimizer. gauntlet list presets "
+       "describes each."},
+      {"fault",
+       {"Planned faults"},
+       "Written as NAME: KIND worker N at POINT, OCCURRENCE. The scenario "
+       "gives the name. gauntlet list faults describes the kinds, gauntlet "
+       "list points the points. Save 2 is the second save that this process "
+       "begins."},
       {"incarnation",
        {"incarnation"},
        "One process of a worker or launcher, counted from 1: each restart "
@@ -27,7 +43,8 @@ const std::vector<Word>& Words() {
       {"attempt",
        {"the attempt"},
        "One run of the whole job by a launcher, until it ends or all workers "
-       "are restarted."},
+       "are restarted. The reason of its end is in brackets: worker_died is "
+       "the exit of a worker, result the end of the training."},
       {"rank",
        {"rank "},
        "The number of a worker within its generation; rank 0 saves the "
@@ -39,6 +56,18 @@ const std::vector<Word>& Words() {
        {"acknowledged"},
        "The engine has reported the save as done: from then on the checkpoint "
        "must stay loadable, also after a power loss."},
+      {"(training was at step N)",
+       {"(training was at step "},
+       "The save is asynchronous: training continues while the checkpoint is "
+       "written."},
+      {"closed, silent",
+       {"(closed)", ": closed", "(silent)", ": silent"},
+       "How a worker was found lost. Closed: its connections ended. Silent: "
+       "it sent nothing for too long."},
+      {"HOST:PORT #N",
+       {"the connection is lost"},
+       "The N-th connection to that address. In a simulation, the addresses "
+       "are simulated too."},
       {"generation",
        {"generation", "-g"},
        "One membership of the cluster, counted from 1. Each restart or "
@@ -54,6 +83,24 @@ const std::vector<Word>& Words() {
        {"fenced", "Fenced"},
        "Saved by an older generation, later than the checkpoint that the "
        "newest generation resumed from. Nobody loads it."},
+      {"torn",
+       {"torn"},
+       "Written only in part, because a crash cut the write short."},
+      {"rejoin, survivor",
+       {"rejoin", "survivor"},
+       "After a loss, the surviving workers may keep their state in memory. "
+       "The replaced worker gets it from one of them, and no checkpoint is "
+       "loaded."},
+      {"parts of a save",
+       {"training waited for the save"},
+       "prepare: make room; exchange: agree with the other workers; write, "
+       "sync: the files; commit: index, manifest and rename, with their "
+       "syncs; state_file: the list of checkpoints; retention: delete old "
+       "checkpoints."},
+      {"marks of the timeline",
+       {"|&gt;", ".-"},
+       "The sign .- begins an incident, |&gt; marks its effects, and `&gt; "
+       "the last one. &lt;12 after a text: row 12 is its cause."},
       {"power cut",
        {"power cut", "loses power"},
        "All processes of a host end at once. Of what was not synced, its disk "
@@ -125,7 +172,7 @@ std::string RenderWords(std::string_view html) {
   }
   if (entries.empty()) return "";
   return fmt::format(
-      "<details class=\"words\"><summary>Words used below: {}</summary>\n"
+      "<details class=\"words\"><summary>Words on this page: {}</summary>\n"
       "<dl class=\"findings\">\n{}</dl></details>\n",
       names, entries);
 }

@@ -262,10 +262,27 @@ TEST(WordsTest, ExplainsOnlyWordsThatOccur) {
   EXPECT_THAT(of_ulps, HasSubstr("<dt>ulps</dt>"));
   EXPECT_THAT(of_ulps, Not(HasSubstr("<dt>fenced</dt>")));
   EXPECT_THAT(RenderWords("loads step-000000005-g1"),
-              HasSubstr("Words used below: generation</summary>"));
+              HasSubstr("Words on this page: generation</summary>"));
   EXPECT_THAT(
       RenderWords("it claims generation 2; step-000000005-g1 is fenced"),
-      HasSubstr("Words used below: generation, claim, fenced<"));
+      HasSubstr("Words on this page: generation, claim, fenced<"));
+}
+
+TEST(WordsTest, ExplainsMarksAndPartsOfTheTimeline) {
+  const std::string html = RenderWords(
+      "<pre> 9 .- training waited for the save of step 48: commit\n"
+      "10 |&gt; loses rank 1 (closed) &lt;9, none torn</pre>");
+  for (const char* word :
+       {"torn", "closed, silent", "parts of a save", "marks of the timeline"}) {
+    EXPECT_THAT(html, HasSubstr("<dt>" + std::string(word) + "</dt>"));
+  }
+  EXPECT_THAT(html, Not(HasSubstr("<dt>rejoin, survivor</dt>")));
+}
+
+TEST(HtmlReportTest, ExplainsTheVerdictsOfItsHead) {
+  const std::string html = Render(SampleResult());
+  EXPECT_THAT(html, AllOf(HasSubstr("<dt>flaky</dt><dd>The case failed in"),
+                          HasSubstr("<dt>inconclusive</dt><dd>The case has")));
 }
 
 TEST(WordsTest, IgnoresTextsThatOnlyAPointerShows) {
@@ -293,7 +310,8 @@ TEST(CaseSectionTest, FailureHasCauseChecksAndCommand) {
         "<h4>Failed checks</h4>", "<code>trajectory</code> 7 violations</dt>",
         "6 more are counted; their texts are not kept",
         "<h4>Unmet expectations</h4>", "restarts: expected exactly 1, found 2",
-        "crash worker 1 at step.end, step 3 <span class=\"fired\">fired",
+        "crash worker 1 at step.end, step 3 <span class=\"fired\">fired</span> "
+        "<span class=\"muted\">(after the optimizer&#39;s update)</span>",
         "<code>gauntlet replay 7f3a/torn-manifest</code>",
         "<li>worker 0, life 2  resumed from step 50</li>", "<figure"}) {
     EXPECT_THAT(html, HasSubstr(part));
