@@ -86,15 +86,14 @@ std::string NextStepText(const CaseResult& result) {
       names.push_back(finding.name);
     }
   }
-  std::string text = fmt::format(
-      "if what was found is right here, change the expectation{} in {}:{}",
-      findings.size() == 1 ? "" : "s", result.file, result.line);
-  if (!values.empty()) {
-    text += fmt::format(" to {}", fmt::join(values, ", "));
-  }
+  std::string text = "if what was found is right here, change the expectation";
+  if (findings.size() > 1) text += "s";
+  if (values.empty()) text += fmt::format(" of {}", fmt::join(names, ", "));
+  text += fmt::format(" in {}:{}", result.file, result.line);
+  if (values.empty()) return text;
+  text += fmt::format(" to {}", fmt::join(values, ", "));
   if (!names.empty()) {
-    text += fmt::format("{} {}", values.empty() ? ":" : ", and change",
-                        fmt::join(names, ", "));
+    text += fmt::format(", and change {}", fmt::join(names, ", "));
   }
   return text;
 }

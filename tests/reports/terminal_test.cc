@@ -102,6 +102,14 @@ TEST(TerminalTest, FurtherUnmetExpectationsAreNamedOnTheCaseLine) {
                                "5}, and change outcome\n"));
 }
 
+TEST(TerminalTest, ExpectationWithoutAValueToTakeIsNamed) {
+  CaseResult unmet = UnmetCase();
+  unmet.verdict.broken_expectations = {
+      {"expectation", "outcome", "outcome: expected recovers, found fails"}};
+  EXPECT_THAT(RenderFailure(unmet, Colour::kOff),
+              HasSubstr("change the expectation of outcome in full.yaml:2\n"));
+}
+
 TEST(TerminalTest, FailureOfACheck_IsNotBlamedOnTheExpectation) {
   CaseResult failed = UnmetCase();
   failed.verdict.reason = "store, resumed_from";
