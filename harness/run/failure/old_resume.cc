@@ -256,11 +256,12 @@ std::string ExplainOldResume(const Outline& outline, const Verdict& verdict) {
   AddPending(record, *resume, saves, clauses);
   // The save that the run was expected to resume from is the cause. Others only
   // explain why the run did not resume from them either.
-  std::ranges::stable_partition(clauses, [&](const Clause& clause) {
-    return std::ranges::any_of(clause.steps, [&](uint64_t step) {
-      return step == record.expect.resumed_from_step;
-    });
-  });
+  std::stable_partition(
+      clauses.begin(), clauses.end(), [&](const Clause& clause) {
+        return std::ranges::any_of(clause.steps, [&](uint64_t step) {
+          return step == record.expect.resumed_from_step;
+        });
+      });
   if (clauses.empty()) return NotBegunText(record, verdict, *resume);
   std::vector<std::string> texts;
   for (Clause& clause : clauses) texts.push_back(std::move(clause.text));
