@@ -64,7 +64,7 @@ enum class RowTone : uint8_t {
 
 struct TimelineRow {
   size_t number = 1;  // position in the timeline
-  // Of the first event that the texts name, since the first of the run.
+  // Time of the first event that the texts name, since the first of the run.
   int64_t t_ns = 0;
   int64_t until_ns = 0;  // of its last event
   RowTone tone = RowTone::kPlain;

@@ -13,7 +13,7 @@ namespace gauntlet {
 
 struct CrashStateText {
   std::string point;  // "killed after rename a.tmp to a"
-  // Of a power loss, one line for each operation lost in whole or in part:
+  // Lines of a power loss, one for each operation lost in whole or in part:
   // "write [0, 4096) of ckpt/model.bin: lost". Of very many, the first ones,
   // and the number of the rest.
   std::vector<std::string> lost;

@@ -174,7 +174,7 @@ class Transfer {
 }  // namespace
 
 // Owns libcurl's functions, and the handle of the last request if it succeeded.
-// That handle has addresses of names.
+// The handle keeps the addresses of names.
 class HttpClient::Handles {
  public:
   explicit Handles(std::string library) : library_(std::move(library)) {}

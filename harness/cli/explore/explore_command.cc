@@ -144,7 +144,7 @@ class Explorer final : public CampaignObserver {
       console_.out << CampaignToJson(task_.base, report, files, command_,
                                      task_.seed);
     }
-    // What is printed next goes to standard error.
+    // The next line goes to standard error.
     console_.Flush();
     Close(report, files);
     return ExitCodeFor(report);
