@@ -104,6 +104,7 @@ TEST(TerminalTest, FurtherUnmetExpectationsAreNamedOnTheCaseLine) {
 
 TEST(TerminalTest, ExpectationWithoutAValueToTakeIsNamed) {
   CaseResult unmet = UnmetCase();
+  unmet.verdict.reason = "outcome";
   unmet.verdict.broken_expectations = {
       {"expectation", "outcome", "outcome: expected recovers, found fails"}};
   EXPECT_THAT(RenderFailure(unmet, Colour::kOff),

@@ -344,8 +344,7 @@ TEST_F(ExploreCommandTest, ABaseThatIsNotThereIsOneLine) {
   command_.base_file = (folder_ / "none.yaml").string();
   EXPECT_EQ(RunExplore(command_, console_), 2);
   EXPECT_THAT(err_.str(), StartsWith("gauntlet explore: "));
-  EXPECT_THAT(err_.str(), HasSubstr("none.yaml: expected a scenario file, "
-                                    "found nothing"));
+  EXPECT_THAT(err_.str(), HasSubstr("none.yaml: no such scenario file"));
 }
 
 TEST_F(ExploreCommandTest, NoCaseOfThatNameIsNothingSelected) {

@@ -19,22 +19,22 @@ struct GoldenRun {
 };
 
 constexpr GoldenRun kGoldenRuns[] = {
-    {"undisturbed", "[]", 0xd6167df65222568d},
+    {"undisturbed", "[]", 0x62b1d95aa73792fc},
     {"crash", "[{at: {worker: 1, step: 6, point: step.begin}, do: crash}]",
-     0x13087886c43e8742},
+     0x29b19849312454d1},
     {"hang", "[{at: {worker: 1, step: 6, point: step.begin}, do: hang}]",
-     0xbddb2822d8a6a877},
+     0x79021822bbe7d46f},
     {"preempt",
      "[{at: {worker: 0, point: eval.begin}, do: preempt, "
      "with: {grace: 10s}}]",
-     0xf239e5c72103264f},
+     0x16bacf1d4f0158e6},
     {"power_loss",
      "[{at: {worker: 0, point: ckpt.rename, occurrence: 2}, do: power_loss}]",
-     0xc621a07306263949},
+     0xebf771f29253ea29},
     {"partition",
      "[{at: {worker: 1, step: 3, point: comm.send}, do: partition, "
      "with: {duration: 20s}}]",
-     0xe5398ed4d26badb1},
+     0xe8092f99829eb250},
 };
 
 class EventDigestTest : public testing::TestWithParam<GoldenRun> {};
