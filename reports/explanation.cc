@@ -31,8 +31,8 @@ bool HasDuration(std::string_view text) {
   return false;
 }
 
-// Returns the cause. The times of a simulated case are simulated, unlike the
-// duration of the case.
+// Returns the cause. Adds "(in simulated time)" if the cause of a simulated
+// case has a duration: the duration on the line of the case is wall time.
 std::string CauseText(const CaseResult& result) {
   const bool is_clear = result.world != "sim" || !HasDuration(result.cause) ||
                         result.cause.find("simulated") != std::string::npos;

@@ -24,11 +24,12 @@ bool NeedsExplanation(const CaseResult& one);
 std::vector<const CaseResult*> CasesToExplain(const RunResult& result);
 
 // Returns true iff every check passed, and the case failed only because the run
-// is not what its scenario expects.
+// did not meet the expectations of its scenario.
 bool FailedOnlyExpectations(const CaseResult& one);
 
-// Returns the reason of the verdict on one line. If only expectations are not
-// met, it has the first: "restarts: expected exactly 1, found 2; also saves".
+// Returns the reason of the verdict on one line. If FailedOnlyExpectations(one)
+// after a single try, the line describes the first unmet expectation:
+// "restarts: expected exactly 1, found 2; also saves".
 std::string ReasonText(const CaseResult& one);
 
 // Returns one sentence: the cause if it is known, else the first violation,

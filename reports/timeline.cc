@@ -217,8 +217,8 @@ class TimelineBuilder {
     return event.t_ns - begin_ns_;
   }
 
-  // Keeps the step that each worker has reached, and for the launcher the one
-  // that any worker reached last.
+  // Updates the step that the worker has reached. The launcher's step is the
+  // one that any worker reached last.
   void Advance(const LifeEvents& life, const RecordEvent& event) {
     uint64_t& reached = reached_[life.worker];
     if (event.kind == RecordKind::kInitialized) reached = 0;
@@ -260,8 +260,8 @@ class TimelineBuilder {
                : static_cast<uint64_t>(SinceBegin(EventAt(record_, place)));
   }
 
-  // Returns true iff an event outside the bound is shown because an event
-  // within led to it. A bound in time hides all outside.
+  // Returns true iff an event outside the bound is shown because a shown event
+  // led to it. A bound in time hides all events outside.
   bool IsShownAsEffect(const EventPlace& place,
                        const TimelineBound& bound) const {
     return bound.unit == TimelineBound::Unit::kStep && CauseOf(place, 0) != 0;

@@ -26,9 +26,9 @@ enum class RoutineEvents : uint8_t {
 };
 
 // A position in a run: the time since its first event, or a step. An event
-// belongs to the last step that its worker had then reached; one of the
-// launcher, to the step that any worker reached last. With a bound in steps,
-// the effects of the events within are shown too.
+// belongs to the last step that its worker had reached by then. An event of the
+// launcher belongs to the step that any worker reached last. With a bound in
+// steps, the effects of shown events are shown too.
 struct TimelineBound {
   enum class Unit : uint8_t { kNanoseconds, kStep };
   Unit unit = Unit::kStep;

@@ -148,7 +148,7 @@ void CheckpointBench::AddTrial(Group& group, size_t index,
   };
   add(Metric::kStep, window.seconds / steps);
   add(Metric::kCpu, trial.cpu_seconds);
-  // 0: the workers had ended before they were measured.
+  // 0: the workers had ended before their memory was measured.
   if (trial.memory_bytes > 0) add(Metric::kMemory, trial.memory_bytes);
   if (!figures.config.mode) return;
   add(Metric::kStall, window.stall_seconds / saves);
@@ -263,7 +263,7 @@ Status CheckpointBench::MeasureGoodput(Group& group) {
   return OkStatus();
 }
 
-// Sets memory_added, which, unlike the other differences, needs all trials.
+// Sets memory_added. Unlike the other differences, it depends on all trials.
 void AddMemoryAdded(Group& group) {
   const TrialValues& base = group.figures.front().of(Metric::kMemory);
   for (CheckpointFigures& figures : group.figures) {

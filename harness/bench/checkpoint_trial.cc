@@ -138,7 +138,8 @@ Result<TrialOutcome> RunTrial(const TrialPlace& place,
   const CpuMark begin = MarkCpu(training);
   RETURN_IF_ERROR(training.AwaitStep(steps.window.end, place.interrupted));
   TrialOutcome outcome;
-  // Read first, as it grows with each step (see MemoryAdded).
+  // Read before the CPU times, as the peak grows with each step (see
+  // MemoryAdded).
   outcome.memory_bytes = PeakMemoryOfWorkers(training);
   const CpuMark end = MarkCpu(training);
   outcome.cpu_seconds =

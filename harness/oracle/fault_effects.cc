@@ -42,8 +42,8 @@ std::string SavesText(const Record& record, const RecordFault& fault) {
 }
 
 // Returns "; save 2 (step 10) was begun in incarnation 1, but the process ended
-// before it reached ckpt.manifest.write" for each incarnation in which the
-// fault's save did not get to its point; else "".
+// before it reached ckpt.manifest.write" for each incarnation in which the save
+// of the fault was begun and not acknowledged; "" if there is none.
 std::string CutSavesText(const Record& record, const RecordFault& fault) {
   if (!fault.in_save || !fault.save || *fault.save == 0) return "";
   std::string text;

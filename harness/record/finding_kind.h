@@ -1,5 +1,5 @@
-// Kinds of findings that other parts than their check recognize: one table. The
-// names of all other findings stand only in their checks.
+// Kinds of findings that code outside of their check recognizes: one table. All
+// other findings are named only in their checks.
 #ifndef GAUNTLET_HARNESS_RECORD_FINDING_KIND_H_
 #define GAUNTLET_HARNESS_RECORD_FINDING_KIND_H_
 
@@ -21,9 +21,10 @@ enum class FindingKind : uint8_t {
   kLateExit,     // a worker exits after its grace period
   kNoAgreement,  // a worker exits without an agreed step
   kNotSaved,     // the agreed step is not saved
-  kKilled,       // a worker does not exit
-  kNoLauncher,   // no launcher comes to an end
-  kUnseen,       // a worker gets no notice of a fault that gives one
+  kKilled,       // a worker does not exit within its grace period
+  // Others:
+  kNoLauncher,  // no launcher comes to an end
+  kUnseen,      // a fault sends a notice that its worker does not receive
 };
 
 struct FindingKindInfo {
@@ -37,7 +38,7 @@ struct FindingKindInfo {
 
 const FindingKindInfo& InfoOf(FindingKind kind);
 bool IsOf(FindingKind kind, const Finding& finding);
-// Returns true iff a kind with the trait is_of_leaving has the finding.
+// Returns true iff the finding is of a kind with is_of_leaving.
 bool IsOfLeaving(const Finding& finding);
 Finding MakeFinding(FindingKind kind, std::string message);
 

@@ -38,7 +38,7 @@ struct InvariantInfo {
   Invariant invariant;
   std::string_view name;         // "resume-point"
   std::string_view description;  // one line
-  // True if it compares the training itself with the reference run.
+  // True if the invariant is about the trained state, not about recovery.
   bool is_of_training = false;
 };
 
@@ -47,7 +47,7 @@ std::span<const InvariantInfo> AllInvariants();
 std::string_view InvariantName(Invariant invariant);
 // Returns true iff an invariant has that name.
 bool IsInvariant(std::string_view name);
-// Returns true iff the name is that of an invariant of the training itself.
+// Returns true iff the invariant of that name has is_of_training.
 bool IsOfTraining(std::string_view name);
 
 }  // namespace gauntlet

@@ -21,8 +21,8 @@ enum class VerdictKind : uint8_t {
 std::string_view VerdictKindName(VerdictKind kind);
 std::optional<VerdictKind> FindVerdictKind(std::string_view name);
 
-// Stand for the invariant of a finding: an expectation of the scenario is not
-// met; two runs of one plan differ.
+// Values of Finding::invariant that are not names of invariants: an expectation
+// of the scenario is not met; two runs of one plan differ.
 inline constexpr std::string_view kExpectation = "expectation";
 inline constexpr std::string_view kDeterministic = "deterministic";
 // Name of the finding of kDeterministic.

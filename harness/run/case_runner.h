@@ -65,8 +65,8 @@ CaseResult ResultBeforeRun(const Case& one, const CasePlace& place);
 CaseOutcome RunCase(const Case& one, const CasePlace& place,
                     const Capabilities& here, References& references);
 
-// Sets the cause and the summary of a failed case: the explanation, its
-// consequences, and the facts of the record (ExplainFailure).
+// Sets the differences, cause, consequences and summary of a failed case, from
+// the explanation and the record (ExplainFailure).
 //
 // REQUIRES: result.verdict is the verdict on the record.
 void ExplainCase(const Record& record, Explanation explanation,

@@ -18,8 +18,8 @@ struct SuiteItem {
   WorldKind world = WorldKind::kSimulated;
 };
 
-// Failed cases of a run whose causes are searched for. Each search runs the
-// case again.
+// Maximum number of failed cases of a run whose causes are searched for. Each
+// search runs the case again.
 inline constexpr int kMostExplained = 20;
 
 struct SuiteOptions {

@@ -57,7 +57,8 @@ std::string ScriptHead(const std::vector<std::string>& comments) {
       CommentLines(comments), ShellWord(fs::current_path(error).string()));
 }
 
-// Returns commands that compare the results with those of the recorded run.
+// Returns shell commands that compare the results with those of the recorded
+// run, and exit with 1 if they differ.
 std::string ComparisonScript(const TrialSetting& setting,
                              const CrashTrial& trial,
                              const CommandPlaces& places) {

@@ -1,4 +1,4 @@
-// A measured goodput beside the formula.
+// The plot of a measured goodput, with the curve of the formula.
 #ifndef GAUNTLET_REPORTS_BENCH_GOODPUT_PLOT_H_
 #define GAUNTLET_REPORTS_BENCH_GOODPUT_PLOT_H_
 

@@ -77,8 +77,8 @@ std::string ScaleMeaningsTable() {
   return table.Render();
 }
 
-// Returns a series for each metric. A logarithmic axis has no place for a value
-// that is not above 0.
+// Returns a series for each metric, with the values above 0: the axis is
+// logarithmic.
 std::vector<PlotSeries> GrowthSeries(const UsableClusters& usable,
                                      std::span<const ScaleMetric> metrics) {
   std::vector<PlotSeries> series;

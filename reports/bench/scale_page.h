@@ -9,8 +9,8 @@
 namespace gauntlet {
 
 // Returns a table of all figures. With two or more clusters, also log-log plots
-// against the number of workers: times, messages and memory. With a measured
-// goodput, its plot beside the formula.
+// against the number of workers: times, messages and memory. A measured goodput
+// is plotted with the curve of the formula.
 std::string RenderScalePage(const ScaleResult& result);
 
 }  // namespace gauntlet

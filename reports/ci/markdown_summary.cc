@@ -136,8 +136,8 @@ std::string Details(const CaseResult& one,
       "<details><summary>{} ({}) {}</summary>\n\nCause: {}\n\n",
       Code(one.name, kLongestName), MarkdownText(one.world, kLongestName),
       CaseWord(one), MarkdownText(FailureCause(one), kLongestCause));
-  const bool is_explained =  // below
-      FailedOnlyExpectations(one) && one.tries.empty();
+  // True if the lines of ExplanationOf name the unmet expectations.
+  const bool is_explained = FailedOnlyExpectations(one) && one.tries.empty();
   if (!one.verdict.reason.empty() && one.verdict.reason != FailureCause(one) &&
       !is_explained) {
     // After several tries, the reason states how many failed.

@@ -97,7 +97,7 @@ std::string CauseHtml(const CaseResult& result) {
   std::erase_if(lines, [&said](const ExplanationLine& line) {
     return line.topic == "expected" && said.find(line.text) != said.npos;
   });
-  // The cause follows that sentence.
+  // The cause comes first, as it explains the sentence above.
   std::stable_partition(
       lines.begin(), lines.end(),
       [](const ExplanationLine& line) { return line.topic == "cause"; });

@@ -18,7 +18,7 @@ struct CaseSectionOptions {
   std::string id;  // unique in the page
   // Limit for the picture; a larger one is replaced by a note.
   size_t most_picture_bytes = 256 * 1024;
-  // Reason why the record, which was kept, cannot be read; empty: none is kept.
+  // Reason why the kept record cannot be read; empty: it can, or none is kept.
   std::string unreadable_record = {};
   std::vector<LogTail> logs = {};  // one for each process of the case
   std::string scenario = {};       // YAML of the case; empty: not kept
@@ -39,7 +39,8 @@ std::string RenderBadge(const CaseResult& result);
 // Returns a command with a button that copies it.
 std::string RenderCommand(const std::string& command);
 
-// Returns one sentence: the verdict's reason, or else the outcome.
+// Returns one sentence: the reason of the verdict (ReasonText); if there is
+// none, the outcome.
 std::string OutcomeSentence(const CaseResult& result);
 
 }  // namespace gauntlet

@@ -70,8 +70,8 @@ std::string Dump(const json& value) {
   return value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-// Returns the reason of the verdict, the cause and the note, as far as there
-// are any.
+// Returns the reason of the verdict, the cause and the note on an unnoticed
+// bug, as far as they exist.
 std::string ReasonOf(const CaseResult& one) {
   std::string text;
   for (const std::string& part :

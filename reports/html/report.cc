@@ -42,8 +42,8 @@ std::string TitleOf(const RunResult& result) {
   return title;
 }
 
-// Returns the seed of all cases; "1 in each case" if no seed was given for all,
-// and each has the same; "one per case" if they differ.
+// Returns "1" if the run has a seed; "1 in each case" if it has none, but all
+// cases have the same one; else "one per case".
 std::string SeedText(const RunResult& result) {
   if (result.seed) return fmt::format("{}", *result.seed);
   if (result.cases.empty() || !result.cases.front().seed) return "one per case";
@@ -138,7 +138,7 @@ std::string CasesPart(const CaseTable& table, const HtmlLimits& limits) {
   return out + "</section>\n";
 }
 
-// `head` is the HTML above; its words are explained with those of the sections.
+// `head`: HTML above the sections, whose terms are explained here, too.
 std::string SectionsPart(const RecordParts& parts, size_t cases,
                          const HtmlLimits& limits, const std::string& head) {
   std::string out = "<section id=\"sections\">\n<h2>What happened</h2>\n" +

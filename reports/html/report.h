@@ -21,8 +21,8 @@ struct HtmlReportInput {
   // Loads the record of a case; nullopt if it was not kept. Called at most once
   // for each case.
   std::function<std::optional<Record>(const CaseResult&)> load;
-  // Returns the reason if the record was kept but cannot be read; "" otherwise.
-  // Null: not known.
+  // Returns the reason why the kept record of a case cannot be read; "" if it
+  // can, or none was kept. Null: reasons are not known.
   std::function<std::string(const CaseResult&)> unreadable = {};
   // Loads the last lines of the logs of a case; null: there are no logs.
   std::function<std::vector<LogTail>(const CaseResult&)> logs = {};

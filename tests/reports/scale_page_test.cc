@@ -16,8 +16,8 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-// Each time grows in proportion to the workers, and each count by the root of
-// their number.
+// Returns clusters of these sizes. Figures with a unit grow in proportion to
+// the number of workers, the others with its square root.
 ScaleResult Clusters(const std::vector<int>& workers) {
   ScaleResult result;
   result.context.date = "2026-11-27T10:00:00Z";

@@ -44,10 +44,10 @@ using TrialValues = std::vector<double>;
 //
 // A peak still grows after the measured steps, by up to 16 MiB: workers of one
 // host exchange gradients through shared memory, whose pages count once they
-// are used. A run without saves has done more of these steps by the time its
-// peak is read, as its steps are faster. That time only adds to a peak, so the
-// least one is the nearest to what the measured steps need. A greater one would
-// give differences that are too low, or below 0, and keep any upper limit.
+// are used. A run without saves has faster steps, so it has done more of them
+// when its peak is read. These steps only raise a peak. So the least peak is
+// the nearest to the need of the measured steps. A greater one would make the
+// differences too low, or negative, and they would meet any upper limit.
 TrialValues MemoryAdded(const TrialValues& peaks,
                         const TrialValues& without_saves);
 

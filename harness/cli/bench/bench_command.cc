@@ -102,6 +102,8 @@ class CheckpointBenchRun {
       : command_(command), console_(console) {}
 
   // kInvalidArgument: the command line is wrong, and nothing was measured.
+  // Other errors may come after the measurement: the results could not be
+  // written.
   Result<ExitCode> Run();
 
  private:

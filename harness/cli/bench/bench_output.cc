@@ -11,7 +11,7 @@ namespace gauntlet {
 Result<BenchOutput> BenchOutput::Make(const std::string& out,
                                       const std::filesystem::path& runs) {
   if (!out.empty()) {
-    // The lock ends here: the trials of a benchmark lock the same folder.
+    // Releases the lock of the folder: the trials of a benchmark take it.
     ASSIGN_OR_RETURN(OutputFolder folder, MakeFindingsDirectory(out, ""));
     return BenchOutput(std::move(folder.path), /*is_new_run=*/false);
   }

@@ -11,16 +11,16 @@ namespace gauntlet {
 
 class BenchOutput {
  public:
-  // Creates `out`, or, if that is empty, a new folder below `runs`.
-  // kInvalidArgument: the folder cannot be created, or `out` is not empty.
+  // Creates the folder `out`; if `out` is "", a new folder below `runs`.
+  // kInvalidArgument: the folder cannot be created, or has files in it.
   static Result<BenchOutput> Make(const std::string& out,
                                   const std::filesystem::path& runs);
 
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path report() const;
 
-  // Writes result.json and report.html. The link `latest` below `runs` then
-  // points to the folder, unless it is the user's own.
+  // Writes result.json and report.html. If the folder is below `runs`, the link
+  // `latest` then points to it.
   Status Write(const std::string& json, const std::string& page) const;
   // Removes the folder if nothing was written to it.
   void RemoveIfEmpty() const;

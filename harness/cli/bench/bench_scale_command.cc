@@ -20,7 +20,8 @@
 namespace gauntlet {
 namespace {
 
-// Not that of `bench checkpoint`: `latest` there is the next run's baseline.
+// Separate from the folder of `bench checkpoint`, where `latest` names the
+// baseline of the next run.
 constexpr const char* kScaleBenchFolder = ".gauntlet/bench-scale";
 
 ExitCode Conclude(const ScaleResult& result, Console& console) {
@@ -41,7 +42,8 @@ ExitCode Conclude(const ScaleResult& result, Console& console) {
   return ExitCode::kViolated;
 }
 
-// kInvalidArgument: the command line is wrong, and nothing was measured.
+// Measures, writes the results to the folder, and prints them. An error: the
+// results could not be written.
 Result<ExitCode> MeasureScale(const BenchScaleCommand& command,
                               const BenchOutput& out, Console& console) {
   BenchProgress progress(console);
@@ -66,8 +68,9 @@ Result<ExitCode> MeasureScale(const BenchScaleCommand& command,
   return Conclude(*result, console);
 }
 
-// As MeasureScale. Makes the folder of the results first, so that a wrong one
-// does not cost the minutes of a measurement.
+// Creates the folder for the results before it measures, so that a wrong --out
+// is reported at once. kInvalidArgument: the folder cannot be used, and nothing
+// was measured.
 Result<ExitCode> MeasureScaleInFolder(const BenchScaleCommand& command,
                                       Console& console) {
   ASSIGN_OR_RETURN(const BenchOutput out,

@@ -89,8 +89,8 @@ std::vector<std::string> OptionsForScripts(
   return kept;
 }
 
-// Adds to an error of a command line without "--" where the command belongs, if
-// the error may be about a word of that command.
+// Adds to an error that the program's command belongs after "--", if the error
+// may be about a word of that command. REQUIRES: the command line has no "--".
 Status WithHintOnCommand(const Status& status) {
   const std::string& message = status.message();
   if (!message.starts_with("unexpected argument") &&

@@ -10,8 +10,7 @@
 namespace gauntlet {
 namespace {
 
-// A plan that was read, and the directory in which its fired faults are
-// recorded.
+// A fault plan, and the directory that records its fired faults.
 class PlannedLauncherFaults final : public LauncherFaults {
  public:
   // `own_state` is the temporary directory of `state`; null: the directory was

@@ -17,7 +17,7 @@
 namespace gauntlet {
 namespace {
 
-// The decorators between engine and world in this process.
+// Decorators between engine and world, which inject the faults of this process.
 class PlannedFaults final : public WorkerFaults {
  public:
   // The worker polls the target's notice file, which announces a preemption.

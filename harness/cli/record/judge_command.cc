@@ -129,7 +129,7 @@ class CauseSearch {
     return {};
   }
 
-  // Prints a note if a case was not run again because of the limit.
+  // Prints a note if the limit kMostExplained kept a case from being run again.
   void PrintLimit() const {
     if (searched_ <= kMostExplained) return;
     fmt::print(console_.err,

@@ -8,11 +8,11 @@
 namespace gauntlet {
 
 // Prints the verdict and the cause of each record as `gauntlet run` does. The
-// verdict is that on the record alone. The cause of a failure is searched for
-// by running the case again in the simulation. Prints a line for each file that
-// is not a record of this version. Returns 2 if there is such a file; 4 if a
-// path does not exist or holds no record; else the exit code of `gauntlet run`
-// for these verdicts.
+// verdict depends on the record alone. To find the cause of a failure, the case
+// is run again in the simulation. Prints a line for each file that is not a
+// record of this version. Returns 2 if there is such a file; 4 if a path does
+// not exist or holds no record; else the exit code of `gauntlet run` for these
+// verdicts.
 int RunJudge(const JudgeCommand& command, Console& console);
 
 }  // namespace gauntlet

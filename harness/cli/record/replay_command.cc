@@ -34,8 +34,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Faults of a failed case that are left out, one at a time. Each costs two
-// runs.
+// Maximum number of faults of a failed case that are left out, one at a time.
+// Each of them costs two runs.
 constexpr size_t kMostLeftOut = 16;
 
 // Path of a temporary folder, which the destructor removes.
@@ -213,8 +213,8 @@ Status Replayer::Explain(const SuiteItem& item, const Record& now) {
   return OkStatus();
 }
 
-// Returns the outcome of the case without that fault, next to the violation of
-// the case with all faults.
+// Runs the case without that fault and returns the outcome as text. The case
+// with all faults shows `violation`.
 std::string Replayer::OutcomeWithout(const SuiteItem& item, size_t fault,
                                      const Violation& violation) {
   SuiteItem without = item;
@@ -235,8 +235,8 @@ std::string Replayer::OutcomeWithout(const SuiteItem& item, size_t fault,
 }
 
 // Runs a failed case without each of its faults in turn, and prints which of
-// these runs fail in the same way. Only a simulated run is a function of its
-// plan; a single fault needs no comparison with others.
+// these runs fail in the same way. Does nothing for a real case, whose runs may
+// differ with the same plan, and for a case with a single fault.
 void Replayer::PrintWithoutEachFault(const SuiteItem& item,
                                      const Verdict& failed) {
   const std::vector<Fault>& faults = item.one.plan.faults;

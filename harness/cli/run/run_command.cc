@@ -107,8 +107,8 @@ void WriteUnfinished(const std::vector<SuiteItem>& items, RunResult result,
       WriteTextFile(directory / kUnfinishedFileName, ResultToJson(result)));
 }
 
-// Holds SIGINT while the value lives. No other thread of this process receives
-// signals.
+// Blocks SIGINT until it goes out of scope. A SIGINT that arrives meanwhile is
+// delivered then, as no other thread of this process receives signals.
 class InterruptHold {
  public:
   InterruptHold() {
@@ -166,7 +166,7 @@ class Runner {
                               draws_ ? EarlierResult(directory.parent_path())
                                      : RunResult())) {}
 
-  // `result` is that before the first case.
+  // `result`: the facts of the run, without any case.
   Result<int> Run(RunResult result) {
     if (text_) {
       progress_.Print(fmt::format("{}, {}, run {}\n",
@@ -411,8 +411,8 @@ Result<int> RunItems(const RunCommand& command,
                      const std::vector<SuiteItem>& items, uint64_t scenarios,
                      Console& console) {
   ASSIGN_OR_RETURN(const fs::path runs, AbsoluteFolder(command.runs_directory));
-  // A second Ctrl-C ends the process before the folder exists, or once it has
-  // the names of the cases: no empty folder stays.
+  // A second Ctrl-C ends the process. It is held back until the folder has the
+  // names of the cases, so that no empty folder is left.
   std::optional<InterruptHold> hold(std::in_place);
   if (RealHost().TerminationNotices() > 0) {
     fmt::print(console.err,

@@ -34,7 +34,8 @@ Result<StoredRun> LoadStoredRun(const std::string& target,
 // Returns the record of a case of a stored run; nullopt if the record does not
 // exist or cannot be read.
 std::optional<Record> StoredRecordOf(const CaseResult& one);
-// Returns the reason if the record exists but cannot be read; "" otherwise.
+// Returns the reason why the record of the case cannot be read; "" if it can be
+// read or does not exist.
 std::string WhyUnreadable(const CaseResult& one);
 
 // Returns the scenario of the case alone, as YAML; "" if it was not kept.

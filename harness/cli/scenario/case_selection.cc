@@ -132,7 +132,8 @@ class Selector {
     return fmt::format("; -k: no case has {} in its name", Quoted(part));
   }
 
-  // Returns "" if every label in the expressions exists.
+  // Describes the first label in the expressions that no case has; "" if there
+  // is none.
   std::string UnknownLabel(const std::vector<Case>& cases) const {
     std::set<std::string> known;
     for (const Case& one : cases) {

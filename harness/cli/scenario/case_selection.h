@@ -32,9 +32,10 @@ struct Selection {
   std::vector<SuiteItem> items;  // selected
   size_t of = 0;     // number before names, labels and shards select
   std::string note;  // about --last-failed; empty: none
-  // If nothing is selected, why: "; no case has the label smok; did you mean
-  // smoke?" Empty: every label in the expressions exists, and some case has the
-  // name.
+  // Reason why nothing is selected: "; no case has the label smok; did you mean
+  // smoke?" Also for a part of a name that no case has, and for paths without
+  // scenario files. Empty: something is selected, or another filter is to
+  // blame.
   std::string hint;
 };
 

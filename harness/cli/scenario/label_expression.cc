@@ -66,7 +66,7 @@ class Parser {
     at_ = end;
   }
 
-  // Makes a token behind the last character.
+  // Makes a token after the last character.
   void EndWith(TokenKind kind) {
     token_ = {.kind = kind, .column = text_.size() + 1};
     at_ = text_.size();

@@ -1,5 +1,5 @@
-// Shrinks a plan that shows a violation: finds the smallest and simplest plan
-// that still shows it.
+// Shrinks a plan that shows a violation: makes it as small and simple as
+// possible while it still shows the violation.
 //
 // The search first removes faults (delta debugging: Zeller and Hildebrandt,
 // Simplifying and Isolating Failure-Inducing Input, 2002). Then it gives each
@@ -81,8 +81,9 @@ struct Shrunk {
   bool finished = true;
 };
 
-// Returns the smallest plan whose run shows options.violation. REQUIRES:
-// `trial` is a run of `plan` and shows the violation.
+// As ShrinkPlan, by running the plans: a candidate is kept if its run shows
+// options.violation. REQUIRES: `trial` is a run of `plan` and shows the
+// violation.
 Shrunk Shrink(PlanRunner& runner, const FaultPlan& plan, const PlanRun& trial,
               const ShrinkOptions& options = {});
 

@@ -19,8 +19,8 @@ struct ShrunkSetup {
   bool finished = true;  // no limit was reached: every candidate was tried
 };
 
-// Returns the smallest set-up in which the plan shows options.violation. It
-// first reduces the number of workers, then epochs, then steps. Nothing else of
+// Returns the smallest set-up found in which the plan shows options.violation.
+// First reduces the number of workers, then epochs, then steps. Nothing else of
 // the job changes. If a scenario can express `setup`, one can express the
 // result. Each try also makes a reference run, so there are only about a dozen
 // tries, within the options' limits. REQUIRES: options.violation has a value.

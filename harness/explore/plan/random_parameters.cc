@@ -10,7 +10,8 @@
 namespace gauntlet {
 namespace {
 
-// Sets a number, the number of units of a duration, or the index of a choice.
+// Sets the parameter. `number` is its value, the number of draw.unit of a
+// duration, or the index of a choice.
 void SetNumber(const FaultParameterInfo& parameter, int64_t number,
                FaultParameters& with) {
   const Duration duration = number * parameter.draw.unit;
@@ -75,7 +76,7 @@ void RandomParameters::Draw(const FaultParameterInfo& parameter, Fault& fault) {
   SetNumber(parameter, number + draw.plus, fault.with);
 }
 
-// Returns a number from `low` to `most`, or the index of a choice.
+// Draws a number from `low` to draw.most (or `high`), or the index of a choice.
 int64_t RandomParameters::OfEach(const FaultParameterInfo& parameter) {
   if (const auto* choice = std::get_if<ChoicePlace>(&parameter.place)) {
     return static_cast<int64_t>(draw_.Below(choice->names().size()));

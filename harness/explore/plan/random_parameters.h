@@ -19,8 +19,8 @@ class RandomParameters {
   RandomParameters(const PlanSpace& space, RandomChoices draw)
       : space_(space), draw_(draw) {}
 
-  // Draws the parameters that the fault's kind takes, in the order of the table
-  // and as it says, given the fault's site.
+  // Draws the parameters of the fault's kind, in the order of ParametersOf and
+  // by the `draw` of each. Some depend on the fault's site.
   void Fill(Fault& fault);
 
  private:

@@ -29,8 +29,8 @@ class Check {
   // Reports a violation: `name` is its kind, `message` one line of text. All
   // are counted; only the first few are kept as text.
   void Fail(std::string_view name, std::string message);
-  // The same, for a kind that other parts of the harness recognize. REQUIRES:
-  // it is a kind of this invariant.
+  // The same, for a kind that code outside of the check recognizes. REQUIRES:
+  // InfoOf(kind).invariant is that of this check.
   void Fail(FindingKind kind, std::string message) {
     Fail(InfoOf(kind).name, std::move(message));
   }

@@ -7,7 +7,8 @@
 namespace gauntlet {
 namespace {
 
-// Returns what training does next at the end of an epoch.
+// Returns the part of the end of an epoch at which the phase is; "" within an
+// epoch.
 std::string_view NextOf(RecordPhase phase) {
   switch (phase) {
     case RecordPhase::kEvaluationDue:

@@ -182,8 +182,8 @@ namespace {
 
 constexpr std::string_view kResultSchema = "gauntlet.result/v2";
 
-// Returns the first count of the file that is not that of its cases, as one
-// line; "" if all agree.
+// Describes the first count of the file that differs from the number of its
+// cases, as one line; "" if none differs.
 std::string CountDifference(const CaseCounts& stored,
                             const CaseCounts& of_cases) {
   for (const NamedCount& one : kNamedCounts) {
@@ -247,8 +247,8 @@ std::string DifferencesToJson(const std::vector<StateDifference>& differences) {
 
 namespace {
 
-// Returns what a text is that is no JSON object: "an array", "text that is no
-// JSON in line 3".
+// Describes a text that is not a JSON object: "an array", "text that is no JSON
+// in line 3".
 std::string KindOfText(std::string_view text) {
   if (text.find_first_not_of(" \t\r\n") == text.npos) return "an empty file";
   try {

@@ -15,8 +15,8 @@ namespace gauntlet {
 std::string ResultToJson(const RunResult& result);
 // Returns a JSON array, as in the result of a case.
 std::string DifferencesToJson(const std::vector<StateDifference>& differences);
-// Reads a result file. Error messages call it `name`. An error if the file's
-// counts are not those of its cases.
+// Reads a result file. Error messages call it `name`. Counts that differ from
+// the cases in the file are an error.
 Parsed<RunResult> ReadResult(std::string_view text, std::string_view name);
 
 }  // namespace gauntlet

@@ -49,7 +49,7 @@ bool EndsASave(const RecordEvent& event) {
 }
 
 // Returns the time from which a fault may have caused the failure: the begin of
-// the save or, if it reported none, the end of the save before.
+// the save or, if the save reported none, the end of the save before it.
 int64_t StartOfFailedSave(const Record& record, const BegunSave& save) {
   if (save.begin_ns < save.failure->t_ns) return save.begin_ns;
   int64_t start_ns = 0;

@@ -1,5 +1,5 @@
-// Saves that had begun by some time of a run, how they had ended by then, and
-// why they failed.
+// Saves that had begun by a given time of a run: their endings up to that time,
+// and the reasons of failures.
 #ifndef GAUNTLET_HARNESS_RUN_FAILURE_BEGUN_SAVES_H_
 #define GAUNTLET_HARNESS_RUN_FAILURE_BEGUN_SAVES_H_
 
@@ -14,10 +14,10 @@ namespace gauntlet {
 
 enum class SaveEnding : uint8_t { kPending, kAcknowledged, kFailed };
 
-// The last attempt to save a step: a failed save may begin again.
+// The last try to save a step: a failed save may begin again.
 struct BegunSave {
   uint64_t step = 0;
-  // Time of the begin; of the failure if the save failed before it reported a
+  // Time at which the save began; of the failure, if the save reported no
   // begin.
   int64_t begin_ns = 0;
   SaveEnding ending = SaveEnding::kPending;

@@ -254,8 +254,8 @@ std::string ExplainOldResume(const Outline& outline, const Verdict& verdict) {
   AddFailed(record, *resume, saves, clauses);
   AddUnloadable(record, *resume, clauses);
   AddPending(record, *resume, saves, clauses);
-  // The save that the run was expected to resume from is the cause. Others only
-  // explain why the run did not resume from them either.
+  // The save of the expected step is the cause. The others only explain why the
+  // run did not resume from them.
   std::stable_partition(
       clauses.begin(), clauses.end(), [&](const Clause& clause) {
         return std::ranges::any_of(clause.steps, [&](uint64_t step) {

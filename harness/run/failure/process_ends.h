@@ -10,8 +10,8 @@
 
 namespace gauntlet {
 
-// Returns the first power loss or end of a process with an error in that time;
-// null if there is none.
+// Returns the first event in that time that reports a power loss or the end of
+// a process with an error; null if there is none.
 const RecordEvent* FirstEnd(const Record& record, int64_t from_ns,
                             int64_t until_ns);
 

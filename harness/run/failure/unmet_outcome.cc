@@ -27,8 +27,8 @@ bool MayEndAnAttempt(const FaultTraits& traits) {
          traits.gives_notice || traits.cuts_power || traits.kills_launcher;
 }
 
-// Returns the attempts in the order of time. A launcher that is started again
-// ends one too.
+// Returns the attempts in the order of time. The start of a further launcher
+// counts as the end of an attempt, too.
 std::vector<LostAttempt> LostAttemptsOf(const Outline& outline) {
   std::set<int64_t> ends;
   const std::vector<LauncherRun>& launchers = outline.record.launchers;

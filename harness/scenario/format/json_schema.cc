@@ -52,7 +52,8 @@ bool AcceptSameValues(Json a, Json b) {
   return a == b;
 }
 
-// Makes `schema` accept the values that `other` accepts, too. Null: none yet.
+// Makes `schema` also accept the values that `other` accepts. A null `schema`
+// accepts none.
 void Widen(Json& schema, const Json& other) {
   if (schema.is_null()) {
     schema = other;

@@ -54,8 +54,8 @@ class Warner {
            case_.cluster.hosts == HostsChoice::kOne;
   }
 
-  // A fault that ends the one incarnation that it selects cannot fire again. It
-  // may fire in another worker if it selects no certain one.
+  // A fault that ends the only incarnation that it selects cannot fire again.
+  // Without a worker's index, it may still fire in another worker.
   void CheckRepetition(const PlacedFault& placed) {
     const Fault& fault = placed.fault;
     if (fault.with.times != FaultTimes::kAlways || fault.site.worker < 0 ||

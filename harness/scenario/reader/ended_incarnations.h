@@ -13,8 +13,7 @@ namespace gauntlet {
 // Warns of a fault in the first incarnation if its step or save certainly comes
 // after another fault that ends the incarnation. There is no warning if the
 // order depends on timing, or if additional saves are possible in between. Also
-// warns of a fault that is to repeat, but ends the one incarnation that it
-// selects.
+// warns of a fault with `repeat` that ends the only incarnation it selects.
 void WarnOfEndedIncarnations(const Case& one,
                              const std::vector<PlacedFault>& faults,
                              Diagnostics& diagnostics);

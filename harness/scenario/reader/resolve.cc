@@ -169,9 +169,8 @@ void CheckCollective(const YamlNode& document, const Case& one,
                     "cluster: {device: emulated}");
 }
 
-// Reports an expected resume that no checkpoint can serve: the case never saves
-// before that step. A notice, an earlier launch and the end of the training
-// save without a trigger.
+// Reports an expected resume from a step that the case never saves. Notices,
+// earlier launches and the end of training save without checkpoint.every.
 void CheckExpectedResume(const MapReader& document, const Case& one) {
   const std::optional<uint64_t> step = one.expect.resumed_from_step;
   const MapReader resumed = document.Map("expect").Map("resumed_from");

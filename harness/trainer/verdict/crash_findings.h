@@ -24,8 +24,8 @@ enum class ResumeControl : uint8_t { kEqual, kDiffers };
 // Returns findings, each with the crashes of one verdict and one cause. Runs
 // that end with the same class of exception, or the same message without
 // numbers and paths, have one cause. Without a message, one cause covers all
-// hangs; all runs that diverge, if the control differs too (the title and the
-// reason then say first that no crash is needed); else the crashes at files of
+// hangs; all runs that diverge, if the control differs too (title and reason
+// then begin by stating that no crash is needed); else the crashes at files of
 // one name pattern.
 //
 // The worst findings come first: hangs and failures, then different results,

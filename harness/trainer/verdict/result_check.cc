@@ -17,7 +17,7 @@ namespace {
 constexpr size_t kDescribed = 1000;
 constexpr size_t kShown = 5;
 
-// Returns the same directories, with the output file of the result command.
+// Returns the folder of the run, with the output file of the result command.
 RunFolder FolderOfCommand(RunFolder run) {
   run.output_name = "result.txt";
   return run;

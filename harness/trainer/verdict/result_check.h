@@ -32,7 +32,7 @@ class ResultCheck {
   // Returns "3 files", or "what --result-cmd prints".
   std::string Compared() const;
 
-  // File with the output of the result command for this run.
+  // Returns the file that has the output of the result command for this run.
   static std::filesystem::path OutputFile(const RunFolder& run);
 
   // Ignores files that only the run has. Thread-safe. Errors: kCancelled; those

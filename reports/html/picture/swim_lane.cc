@@ -191,7 +191,7 @@ class SwimLanePicture {
         steps.push_back(save->step);
       }
       if (steps.empty()) continue;
-      // The first segment is the begin of training.
+      // Training begins with the first segment.
       const std::string after =
           i < 2 ? ""
                 : fmt::format("after the resume from step {}: ",

@@ -123,7 +123,8 @@ TEST_F(ReplayCommandTest, ASeedFromTheCommandLineIsTheRecordsToo) {
   EXPECT_EQ(Replay("latest/loses-the-key"), 0) << out_.str() << err_.str();
 }
 
-// Begins a scenario that resumes from step 4 if worker 1 crashes in step 6.
+// Returns a scenario that resumes from step 4, without the RNG key, if worker 1
+// crashes in step 6.
 std::string ResumesWithoutTheKey(const std::string& more_faults,
                                  const std::string& expect) {
   return SmallScenario(R"(planted_bugs: lose-rng-key

@@ -149,7 +149,7 @@ TEST(ShrinkPlanTest, KeepsWhatMatters) {
   EXPECT_TRUE(shrunk.finished);
 }
 
-// Returns a value of each of the kind's parameters that is not its default.
+// Returns parameters of the kind, none of which has its default value.
 FaultParameters UnusualParameters(FaultKind kind) {
   FaultParameters with;
   for (const FaultParameterInfo& parameter : ParametersOf(kind)) {

@@ -86,8 +86,8 @@ TEST(BegunSavesTest, TextNamesFailedSavesBeforePendingOnes) {
             "acknowledged");
 }
 
-// A failure of the save of step 8, and its reason if a fault fired in the save
-// or before it.
+// The error of a failed save, and its expected reason: if a fault fired that
+// can fail the save, and without one.
 struct FailureCase {
   const char* error;
   const char* by_fault;

@@ -28,7 +28,7 @@ class UnmetOutcomeTest : public testing::Test {
   References references_{"", "test"};
 };
 
-// A fault and an expectation, and the cause of the failure.
+// The end of a scenario, and the expected cause of its failure.
 struct OutcomeCase {
   const char* scenario;
   const char* cause;

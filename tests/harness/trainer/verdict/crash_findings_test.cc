@@ -90,7 +90,7 @@ TEST(CrashFindingsTest, PowerLossUnderExt4IsSimplerThanUnderWeak) {
   EXPECT_THAT(Group({weak, ext4})[0].trials, ElementsAre(1U, 0U));
 }
 
-// The power goes after the next file is written, and the first one is broken.
+// The power fails after a write to b, and the data of a is lost.
 TEST(CrashFindingsTest, PowerLossIsNamedByTheFilesThatItBreaks) {
   Judged power = At(9, "b", RecoveryVerdict::kFails, "a.Error: at 17");
   power.trial.fault = CrashFault::kPowerLoss;
