@@ -42,7 +42,7 @@ std::string SavesText(const Record& record, const RecordFault& fault) {
 }
 
 // Returns "; save 2 (step 10) was begun in incarnation 1, but the process ended
-// before it reached ckpt.manifest.write" for each incarnation in which the save
+// before the save was acknowledged" for each incarnation in which the save
 // of the fault was begun and not acknowledged; "" if there is none.
 std::string CutSavesText(const Record& record, const RecordFault& fault) {
   if (!fault.in_save || !fault.save || *fault.save == 0) return "";
@@ -67,10 +67,10 @@ std::string CutSavesText(const Record& record, const RecordFault& fault) {
       continue;
     }
     text += fmt::format(
-        "; save {} (step {}) was begun in incarnation {}, but {} before it "
-        "reached {}",
-        *fault.save, begun->step, life.life,
-        end == nullptr ? "the process ended" : "it failed", fault.point);
+        "; save {} (step {}) was begun in incarnation {}, but {}", *fault.save,
+        begun->step, life.life,
+        end == nullptr ? "the process ended before the save was acknowledged"
+                       : "it failed");
   }
   return text;
 }

@@ -161,9 +161,16 @@ Result<ExitCode> CheckpointBenchRun::Measure(const BenchOutput& out) {
   result->context = context;
   result->between_failures =
       std::chrono::duration<double>(command_.between_failures).count();
-  RETURN_IF_ERROR(
-      out.Write(CheckpointResultToJson(*result), RenderBenchPage(*result)));
+  // A full disk must not cost the figures.
   Print(*result);
+  const Status written =
+      out.Write(CheckpointResultToJson(*result), RenderBenchPage(*result));
+  if (!written.ok()) {
+    console_.Flush();
+    fmt::print(console_.err, "gauntlet bench checkpoint: {}\n",
+               written.message());
+    return ExitCode::kNoVerdict;
+  }
   if (command_.output == OutputFormat::kText) {
     fmt::print(console_.out, "report  {}\n", out.report().string());
   }

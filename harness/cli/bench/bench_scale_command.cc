@@ -42,8 +42,7 @@ ExitCode Conclude(const ScaleResult& result, Console& console) {
   return ExitCode::kViolated;
 }
 
-// Measures, writes the results to the folder, and prints them. An error: the
-// results could not be written.
+// Measures, prints the results, and writes them to the folder.
 Result<ExitCode> MeasureScale(const BenchScaleCommand& command,
                               const BenchOutput& out, Console& console) {
   BenchProgress progress(console);
@@ -57,14 +56,18 @@ Result<ExitCode> MeasureScale(const BenchScaleCommand& command,
   result->context = DescribeMachine(".");
   result->context.version = GAUNTLET_VERSION;
   const std::string json = ScaleResultToJson(*result);
-  RETURN_IF_ERROR(out.Write(json, RenderScalePage(*result)));
-  if (command.output == OutputFormat::kJson) {
-    console.out << json;
-  } else {
-    console.out << ScaleResultToText(*result);
+  const bool is_text = command.output == OutputFormat::kText;
+  // A full disk must not cost the figures.
+  console.out << (is_text ? ScaleResultToText(*result) : json);
+  const Status written = out.Write(json, RenderScalePage(*result));
+  if (written.ok() && is_text) {
     fmt::print(console.out, "report  {}\n", out.report().string());
   }
   console.Flush();
+  if (!written.ok()) {
+    fmt::print(console.err, "gauntlet bench scale: {}\n", written.message());
+    return ExitCode::kNoVerdict;
+  }
   return Conclude(*result, console);
 }
 

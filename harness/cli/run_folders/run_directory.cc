@@ -157,8 +157,14 @@ Result<OutputFolder> MakeFindingsDirectory(const std::string& out,
 
 void RemoveWithParents(const OutputFolder& folder) {
   std::error_code error;
+  if (folder.created.empty()) {
+    for (const auto& entry : fs::directory_iterator(folder.path, error)) {
+      fs::remove_all(entry.path(), error);
+    }
+    return;
+  }
   fs::remove_all(folder.path, error);
-  if (error || folder.created.empty()) return;
+  if (error) return;
   const Result<fs::path> absolute = AbsoluteFolder(folder.path);
   if (!absolute.ok()) return;
   for (fs::path path = *absolute; path != folder.created;) {

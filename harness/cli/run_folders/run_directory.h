@@ -75,8 +75,8 @@ Result<OutputFolder> MakeFindingsDirectory(
     const std::string& out, const std::filesystem::path& runs,
     EarlierFindings earlier = EarlierFindings::kRefuse);
 
-// Removes the folder with its files, and its parents that were created for it
-// and are empty.
+// Removes the files in the folder; the folder itself and its empty parents only
+// as far as they were created for it.
 void RemoveWithParents(const OutputFolder& folder);
 
 // Removes the folder for findings and its parent, if `runs` has them and they

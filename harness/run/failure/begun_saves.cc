@@ -30,13 +30,16 @@ std::string ErrorText(std::string_view error) {
   std::string_view rest = error;
   const size_t slash = rest.find('/');
   if (slash != rest.npos) rest.remove_prefix(slash);
-  const std::string_view place = BaseName(TakePart(rest));
+  std::string_view place = BaseName(TakePart(rest));
   constexpr std::string_view kInjected = "injected E";
   const size_t injected = rest.find(kInjected);
   if (injected == rest.npos) {
     return slash == error.npos ? std::string(error)
                                : fmt::format("{}: {}", place, rest);
   }
+  // Without a path, the place is the point, which stands before the number.
+  std::string_view before = rest.substr(0, injected);
+  while (slash == error.npos && !before.empty()) place = TakePart(before);
   std::string_view number = rest.substr(injected + kInjected.size() - 1);
   number = number.substr(0, number.find(' '));
   return fmt::format("{} {} {}", number, slash == error.npos ? "at" : "in",

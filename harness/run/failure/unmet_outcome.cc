@@ -17,7 +17,8 @@ namespace {
 
 // An attempt that ended without the result.
 struct LostAttempt {
-  int64_t from_ns = INT64_MIN;  // end of the attempt before
+  // The end of the attempt before, or the start of its launcher.
+  int64_t from_ns = INT64_MIN;
   int64_t end_ns = 0;
   std::set<const RecordFault*> faults;  // that may have ended it
 };
@@ -27,29 +28,39 @@ bool MayEndAnAttempt(const FaultTraits& traits) {
          traits.gives_notice || traits.cuts_power || traits.kills_launcher;
 }
 
-// Returns the attempts in the order of time. The start of a further launcher
-// counts as the end of an attempt, too.
+// Returns true iff the launcher itself ended, and was not killed.
+bool HasEnded(const LauncherRun& run) {
+  return std::ranges::find(run.events, RecordKind::kLauncherEnd,
+                           &RecordEvent::kind) != run.events.end();
+}
+
+// Returns the attempts in the order of time. If a launcher was killed, the
+// start of the next one counts as the end of an attempt, too.
 std::vector<LostAttempt> LostAttemptsOf(const Outline& outline) {
-  std::set<int64_t> ends;
-  const std::vector<LauncherRun>& launchers = outline.record.launchers;
-  for (const LauncherRun& run : launchers) {
-    if (&run != &launchers.front() && !run.events.empty()) {
-      ends.insert(run.events.front().t_ns);
+  std::vector<LostAttempt> attempts;
+  int64_t from_ns = INT64_MIN;
+  const LauncherRun* before = nullptr;
+  for (const LauncherRun& run : outline.record.launchers) {
+    if (run.events.empty()) continue;
+    const int64_t begin_ns = run.events.front().t_ns;
+    if (before != nullptr && !HasEnded(*before)) {
+      attempts.push_back({.from_ns = from_ns, .end_ns = begin_ns});
     }
+    if (before != nullptr) from_ns = begin_ns;
+    before = &run;
     for (const RecordEvent& event : run.events) {
-      if (event.kind == RecordKind::kAttemptEnds &&
-          event.reason != RecordReason::kResult) {
-        ends.insert(event.t_ns);
+      if (event.kind != RecordKind::kAttemptEnds ||
+          event.reason == RecordReason::kResult) {
+        continue;
       }
+      attempts.push_back({.from_ns = from_ns, .end_ns = event.t_ns});
+      from_ns = event.t_ns;
     }
   }
-  std::vector<LostAttempt> attempts;
-  for (const int64_t end_ns : ends) {
-    LostAttempt& one = attempts.emplace_back(LostAttempt{.end_ns = end_ns});
-    if (attempts.size() > 1) one.from_ns = attempts.end()[-2].end_ns;
+  for (LostAttempt& one : attempts) {
     for (const FaultOccurrence& occurrence : outline.occurrences) {
       const int64_t fired_ns = occurrence.event().t_ns;
-      if (fired_ns > one.from_ns && fired_ns <= end_ns &&
+      if (fired_ns > one.from_ns && fired_ns <= one.end_ns &&
           MayEndAnAttempt(occurrence.traits)) {
         one.faults.insert(occurrence.fault);
       }

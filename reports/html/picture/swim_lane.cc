@@ -192,10 +192,13 @@ class SwimLanePicture {
       }
       if (steps.empty()) continue;
       // Training begins with the first segment.
-      const std::string after =
-          i < 2 ? ""
-                : fmt::format("after the resume from step {}: ",
-                              segments_[i - 1].points.front().step);
+      std::string after;
+      if (i >= 2) {
+        const uint64_t from = segments_[i - 1].points.front().step;
+        after = from == 0
+                    ? "after the restart from step 0: "
+                    : fmt::format("after the resume from step {}: ", from);
+      }
       parts.push_back(fmt::format("{}step{} {}", after,
                                   steps.size() == 1 ? "" : "s",
                                   fmt::join(steps, ", ")));

@@ -81,7 +81,7 @@ expect: {outcome: recovers}
                         "incarnation 1, "));
   EXPECT_THAT(verdict.reason,
               HasSubstr("; save 2 (step 8) was begun in incarnation 1, but the "
-                        "process ended before it reached ckpt.manifest.write"));
+                        "process ended before the save was acknowledged"));
 }
 
 TEST_F(CaseRunnerTest, HasNoVerdictWhereTheReferenceCannotBeMade) {

@@ -219,7 +219,8 @@ TEST_F(OldRunsTest, OutputFolderIsRemovedWithTheParentsCreatedForIt) {
   take_and_remove(runs() / "a/b");
   EXPECT_TRUE(fs::exists(runs() / "a")) << "it existed";
   take_and_remove(runs() / "a");
-  EXPECT_TRUE(fs::is_empty(runs()));
+  EXPECT_TRUE(fs::exists(runs() / "a")) << "it existed";
+  EXPECT_TRUE(fs::is_empty(runs() / "a"));
 }
 
 }  // namespace

@@ -105,6 +105,8 @@ TEST(BegunSavesTest, FailureNamesTheFaultAndTheFile) {
        "ENOSPC in model-00002-of-00002.safetensors"},
       {"ckpt.begin: injected EIO", "fault full (EIO at ckpt.begin)",
        "EIO at ckpt.begin"},
+      {"rank 1's shard: ckpt.shard.done: injected EIO",
+       "fault full (EIO at ckpt.shard.done)", "EIO at ckpt.shard.done"},
       {"/ckpt/step-000000008-g1.tmp/MANIFEST.json: write: injected: 0 of 1700 "
        "bytes landed",
        "fault full (MANIFEST.json: write: injected: 0 of 1700 bytes landed)",

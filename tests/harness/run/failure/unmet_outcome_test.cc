@@ -49,6 +49,13 @@ TEST_F(UnmetOutcomeTest, CauseIsTheFaultAndWhatItDid) {
        "expect: {outcome: completes}\n",
        "fault c (crash worker 1 at step.begin, step 6) ended attempt 1: worker "
        "1 exited with code 70"},
+      // The first launch ends as planned.
+      {"launches: [{stop_at_step: 4}, {}]\n"
+       "faults: [{id: c, at: {worker: 1, step: 6, incarnation: any}, do: "
+       "crash}]\n"
+       "expect: {outcome: completes}\n",
+       "fault c (crash worker 1 at step.begin, step 6) ended attempt 1: worker "
+       "1 exited with code 70"},
       {"faults: [{id: c, at: {worker: 1, step: 6}, do: slow, with: {latency: "
        "100ms}}]\n"
        "expect: {outcome: recovers}\n",
