@@ -25,7 +25,7 @@ Reason ReasonOf(Code code);
 // Returns the reason to record for a failed wait for another rank.
 Reason ReasonOfWait(const Status& status);
 
-// One event. EventKind lists the fields of each kind; all others stay zero.
+// One event. EventKind lists the fields that each kind sets.
 struct LogEvent {
   EventKind kind = EventKind::kLifeBegin;
   uint64_t generation = 0;

@@ -15,13 +15,15 @@
 
 namespace gauntlet {
 
-// Kind of an event. The comment next to a kind lists the fields that it sets;
-// all other fields, except for the time, are zero or empty.
+// Kind of an event. The comment next to a kind lists the fields that it sets
+// besides the time, and besides the generation that the worker was in. All
+// other fields are zero or empty.
 enum class EventKind : uint8_t {
   kLifeBegin,         // a worker process starts; count: rank
   kGeneration,        // a claim: generation; path: parent checkpoint, or "";
-                      // count: as for kSaveAcknowledged
-  kResumed,           // step, epoch, position, digest; path: checkpoint;
+                      // count: as for kSaveAcknowledged; reason: kBadData if
+                      // checkpoints exist and none is valid
+  kResumed,           // step, epoch, position, phase, digest; path: checkpoint;
                       // count: as for kSaveAcknowledged
   kInitialized,       // a cold start: digest of the initial state
   kStep,              // step, epoch, position before the step, phase, digest,
@@ -29,7 +31,7 @@ enum class EventKind : uint8_t {
                       // kStartTimes
   kEvaluated,         // step, epoch, phase, digest, loss, count (correct)
   kEpochEnd,          // step, epoch, digest, loss, count (correct)
-  kSaveBegin,         // step; path
+  kSaveBegin,         // step, phase; path
   kSaveAcknowledged,  // step, phase, digest; path; count: first non-finite step
                       // of the run, 0: none; reason: kKeptForGood or none
   kSaveFailed,        // step; path: "" if no directory was made; reason; detail
@@ -37,28 +39,32 @@ enum class EventKind : uint8_t {
   kRejected,          // path; detail: why
   kFencedFound,       // path: a checkpoint that the lineage fences, not read
   kFencedOut,         // the worker found a claim of a newer generation
-  kNotice,            // a preemption notice was received
-  kStopAgreed,        // step: all workers stop here
+  kNotice,            // a preemption notice was received; step, of a worker
+  kStopAgreed,        // step: all workers stop here; epoch
   // A wait for another rank failed, or the launcher's wait for a worker. about:
-  // the rank or worker; nullopt: one of the process's own tasks. reason:
-  // kClosed, kSilent, kDeadline, kRefused; limit: the longest wait.
+  // the rank or worker; nullopt: one of the process's own tasks, or a device
+  // exchange. reason: kClosed, kSilent, kDeadline, kRefused; limit: the longest
+  // wait; detail: for people.
   kWorkerLost,
-  kFaultFired,     // detail: the fault's id; path: the fault point
+  kFaultFired,     // detail: the fault's id; path: the fault point; step, epoch
   kLoaded,         // step, digest; path: checkpoint, read and verified
   kBackupDeleted,  // path
-  kFinished,       // step, epoch, digest; count: as for kSaveAcknowledged
-  // count: exit code; reason; step: of a state that could not be saved, or 0
+  kFinished,       // step, epoch, phase, digest; count: as for
+                   // kSaveAcknowledged
+  // count: exit code; reason; detail: for people; step: of a state that could
+  // not be saved, or 0
   kLifeEnd,
   kLeft,       // the worker leaves the generation to rejoin; step; reason;
                // detail
   kCarriedOn,  // generation, step, epoch, position, phase, digest: resumes
                // from memory; detail: "kept", or the worker that held the state
   kDamaged,    // path: a file that a fault damages silently; detail: the
-               // fault's id
+               // fault's id; step, epoch
   kSaveCopied,          // step, phase; count: bytes; detail: time that the save
                         // waited for the previous one
-  kResultAcknowledged,  // the launcher has received this worker's result
-  kNotFinite,           // step, epoch, loss; detail: the non-finite value
+  kResultAcknowledged,  // the launcher has received the result; step, epoch
+  kNotFinite,           // step, epoch, phase, loss; detail: non-finite loss or
+                        // tensor
   // Operations of a worker, emitted before each begins.
   kClaimBegin,   // count: generation that the worker tries to claim
   kRetireBegin,  // path
@@ -75,7 +81,7 @@ enum class EventKind : uint8_t {
   kAskedToStop,
   kKillSent,     // about, incarnation; reason; emitted before SIGKILL is sent
   kExited,       // about, incarnation; count: exit code, or 128 + signal;
-                 // reason: kExited, kSignal, kUnreachable
+                 // reason: kExited, kSignal, kUnreachable, kNotStarted
   kAttemptEnds,  // reason; about: worker whose exit ends the attempt
   kRestarting,   // about: worker to blame, if any; count: restarts so far;
                  // limit: the pause
@@ -90,7 +96,7 @@ enum class EventKind : uint8_t {
   kFrameLate,  // a frame of a worker is late; detail: the fault, if any;
                // limit: the delay
   // Durations, for people: no verdict depends on them.
-  kSaveTimes,   // one try of a save has ended on this worker: step, phase;
+  kSaveTimes,   // an attempt to save has ended on this worker: step, phase;
                 // count: bytes that it wrote; parts: of the time that training
                 // waited; beside: of background tasks; reason: if it failed
   kStartTimes,  // training begins: generation, step; parts: since the process
@@ -125,7 +131,7 @@ enum class Reason : uint8_t {
   // A launcher ends an attempt or kills a worker.
   kWorkerDone,     // a worker exited in good order
   kWorkerLeft,     // a worker exited with an error
-  kWorkerDied,     // a worker ended without an exit event
+  kWorkerDied,     // a worker was killed, or exited with an unknown code
   kResult,         // the result arrived
   kChiefSilent,    // the chief hangs: no report within its limit
   kNotStarted,     // a worker could not be started

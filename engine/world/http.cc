@@ -23,8 +23,8 @@ std::optional<uint64_t> DigitsOf(std::string_view text) {
   return value;
 }
 
-// Returns true iff the text is an address of this family, in the notation of
-// inet_pton: an IPv4 address has four decimal numbers, an IPv6 address no zone.
+// Returns true iff inet_pton parses the text as an address of this family. It
+// accepts IPv4 addresses only as four decimal numbers, and no IPv6 zones.
 bool IsAddress(int family, std::string_view text) {
   in6_addr address = {};  // larger than an IPv4 address
   return text.find('\0') == text.npos &&
@@ -84,7 +84,7 @@ std::optional<HttpUrl> UrlOfHost(std::string_view host) {
   return HttpUrl{.host = std::string(host), .kind = Kind::kName};
 }
 
-// Returns host and port as a URL has them.
+// Returns host and port in the notation of a URL.
 std::string PlaceText(const HttpUrl& url) {
   const std::string port = url.port == 80 ? "" : fmt::format(":{}", url.port);
   return url.kind == HttpUrl::HostKind::kIpv6
