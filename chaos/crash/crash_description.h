@@ -13,14 +13,15 @@ namespace gauntlet {
 
 struct CrashStateText {
   std::string point;  // "killed after rename a.tmp to a"
-  // Lines of a power loss, one for each operation lost in whole or in part:
-  // "write [0, 4096) of ckpt/model.bin: lost". Of very many, the first ones,
-  // and the number of the rest.
+  // Only of a power loss: one line for each operation lost in whole or in part,
+  // "write [0, 4096) of ckpt/model.bin: lost". A long list is cut, and its last
+  // line is the number of the other operations.
   std::vector<std::string> lost;
-  std::set<FileName> lost_files;  // of all operations lost
+  std::set<FileName> lost_files;  // files of all these operations
 };
 
-// kInvalidArgument: the state is from another log.
+// Describes a crash state for people. kInvalidArgument: the state is from
+// another log.
 Result<CrashStateText> DescribeCrashState(const OperationLog& log,
                                           const CrashState& state);
 

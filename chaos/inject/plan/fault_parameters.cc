@@ -67,7 +67,7 @@ std::vector<std::string_view> AfterTearNames() {
 std::vector<std::string_view> WayNames() { return {"outbound", "inbound"}; }
 std::vector<std::string_view> JumpNames() { return {"forward", "back"}; }
 
-// Exit codes that the engine itself does not use.
+// Exit codes that no worker uses (worker_exit_code.h).
 constexpr std::array kExitCodes = {70, 3, 11, 101, 137, 255};
 // Indices of NoticeNames(): half of the notices are signals.
 constexpr std::array kNotices = {0, 0, 1, 2};
@@ -118,7 +118,7 @@ constexpr std::array kTruncate = {
          .draw = kSpecialDraw,
          .set_usual = SetUsualOffset}};
 constexpr std::array kPreempt = {
-    // A short grace period may end while the worker reacts to the notice.
+    // Draws short grace periods, which may end while the worker still reacts.
     Info{.name = "grace",
          .doc = "time from the notice to the kill; `grace` or `profile` is "
                 "required",
@@ -171,8 +171,8 @@ constexpr std::array kErrno = {
          .fallback = "EIO",
          .place = ChoicePlace{ErrorNames, GetError, SetError},
          .draw = kSpecialDraw},
-    // A disk that is full for a while: for longer than a last save is retried,
-    // or shorter.
+    // Draws how long a disk stays full: some last saves outlast it, some do
+    // not.
     Info{
         .name = "consecutive",
         .doc =

@@ -48,22 +48,22 @@ using ParameterPlace =
                  FileOffset FaultParameters::*, BytesPlace, ChoicePlace,
                  BlocksPlace, GroupsPlace>;
 
-// How a random plan draws a parameter.
+// Distribution from which a random plan draws a parameter.
 enum class DrawKind : uint8_t {
-  kUsual,       // not at all: it keeps the usual value
-  kEach,        // each number from `low` to `most`, or each choice
-  kOf,          // each of `values`
-  kLogUniform,  // 1 to 2^bits, each power of two equally likely
-  kSpecial,     // by code, as it depends on the site or another parameter
+  kUsual,       // always the usual value
+  kEach,        // a number from `low` to `most`, or any choice
+  kOf,          // one of `values`
+  kLogUniform,  // 1 to 2^bits; ranges (2^(k-1), 2^k] are equally likely
+  kSpecial,     // drawn by code: depends on the site or another parameter
 };
 
 struct ParameterDraw {
   DrawKind kind = DrawKind::kUsual;
-  // One plan in so many draws; the others keep the usual value.
+  // One fault in `one_in` gets a drawn value; the others, the usual value.
   uint64_t one_in = 1;
-  // One plan in so many keeps the usual value; 0: none.
+  // One fault in `usual_one_in` gets the usual value; 0: none.
   uint64_t usual_one_in = 0;
-  uint64_t most = 0;  // kEach; 0: the row's `high`
+  uint64_t most = 0;  // kEach; 0: the parameter's `high`
   // kOf: numbers, or indices of choices.
   std::span<const int> values = {};
   uint64_t bits = 0;                             // kLogUniform
@@ -80,7 +80,7 @@ struct FaultParameterInfo {
   uint64_t high = uint64_t{1} << 53;
   bool is_required = false;  // in a scenario
   ParameterDraw draw = {};
-  // Sets the usual value of explorations; null: it is the default.
+  // Sets the usual value in explorations; null: the default is usual.
   void (*set_usual)(FaultParameters& with) = nullptr;
   bool is_swept = false;  // sweeps try each choice
 };
@@ -95,7 +95,8 @@ std::string ParameterNames(FaultKind kind);
 // Returns true iff the parameter is a length of time.
 bool IsDuration(const FaultParameterInfo& parameter);
 
-// REQUIRES: the value in `from` is valid.
+// Sets the parameter in `to` to its value in `from`. REQUIRES: that value is
+// valid.
 void CopyParameter(const FaultParameterInfo& parameter,
                    const FaultParameters& from, FaultParameters& to);
 

@@ -98,7 +98,7 @@ Status ValidateJump(const Fault& fault) {
              fmt::format("{} ns", by.count()));
 }
 
-// Checks a parameter against its row.
+// Checks a parameter against the bounds in its table row.
 Status ValidateBounds(const Fault& fault, const FaultParameterInfo& parameter) {
   const FaultParameters& with = fault.with;
   const std::string field = fmt::format("with.{}", parameter.name);
@@ -121,7 +121,7 @@ Status ValidateBounds(const Fault& fault, const FaultParameterInfo& parameter) {
               [&](uint64_t FaultParameters::*number) {
                 return ValidateNumber(fault, parameter, with.*number);
               },
-              // The checks below, of parameters that depend on others.
+              // ValidateParameters checks the others that can be invalid.
               [](const auto&) { return OkStatus(); }},
       parameter.place);
 }

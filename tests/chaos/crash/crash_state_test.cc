@@ -106,7 +106,7 @@ TEST(CrashStateTest, DescriptionSaysPointAndLosses) {
                           "write [8192, 8195) of a: lost"));
 }
 
-// The power goes after an operation on `b`, and `a` has lost its bytes.
+// Power fails after an operation on `b`, and `a` loses its bytes.
 TEST(CrashStateTest, DescriptionNamesFilesThatLostSomething) {
   WrittenLog log;
   log.Create("a");
