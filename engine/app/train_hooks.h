@@ -73,17 +73,17 @@ class WorkerTraceWriter {
   virtual ~WorkerTraceWriter() = default;
   // Receives the events of the worker.
   virtual EventLog& events() = 0;
-  // Writes the trace beside those of the other workers. Prints an error and
-  // does not return it: the exit code must stay, or the cluster's launcher
-  // would restart a worker whose training is complete.
+  // Writes the trace beside those of the other workers. Errors are only
+  // printed: an exit code for them would make the cluster's launcher restart a
+  // worker whose training is complete.
   virtual void Write(const TrainCommand& command, const WorkerSpec& place,
                      Console& console) const = 0;
 };
 
 // Functions that create the objects above. REQUIRES: each is set.
-// `launcher_faults` is called only if the command has a plan, the traces only
-// if it has a trace file. `worker_faults` is called in every worker; it returns
-// null if no fault can occur there.
+// `launcher_faults` is called only if the command has a plan, and the functions
+// for traces only if it has a trace file. `worker_faults` is called in every
+// worker; it returns null if no fault can occur there.
 struct TrainHooks {
   std::function<Result<std::unique_ptr<LauncherFaults>>(
       Storage&, const TrainCommand&, Console&)>

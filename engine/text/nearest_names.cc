@@ -6,7 +6,8 @@
 namespace gauntlet {
 namespace {
 
-// Length up to which words are short, and from which a beginning tells a name.
+// A mistyped name of up to this length may have one edit only. One of at least
+// this length may abbreviate a name.
 constexpr size_t kTelling = 3;
 
 // Returns the optimal string alignment distance: the number of insertions,
@@ -48,7 +49,7 @@ bool HasPartsOf(std::string_view other, std::string_view name) {
   return true;
 }
 
-// Returns the name without its first parts that are those of `other` too:
+// Returns the name without the leading dotted parts that `other` has too:
 // "write" for "ckpt.write" and "ckpt.shard.write".
 std::string_view WithoutSharedParts(std::string_view name,
                                     std::string_view other) {
@@ -58,8 +59,8 @@ std::string_view WithoutSharedParts(std::string_view name,
   return dot == name.npos ? name : name.substr(dot + 1);
 }
 
-// Returns the most edits after which a name still counts as near. Shared parts
-// do not make the rest of a name any nearer.
+// Returns the maximum edit distance at which a name counts as near. Shared
+// parts do not count: they say nothing about the rest of the name.
 size_t MostEdits(std::string_view mistyped, std::string_view name) {
   const std::string_view rest = WithoutSharedParts(mistyped, name);
   if (rest.size() < mistyped.size()) {

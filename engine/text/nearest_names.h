@@ -9,8 +9,9 @@
 namespace gauntlet {
 
 // Returns the name that a mistyped one most likely stands for; "" if none is
-// near (at an edit distance of up to a third of its length, without leading
-// dotted parts that both share).
+// near. Near names are at an edit distance of about a third of the mistyped
+// name's length. Leading dotted parts that both names share do not count as
+// length.
 std::string NearestName(std::string_view mistyped,
                         const std::vector<std::string>& names);
 // Returns all names that are as near as that of NearestName, at most three.

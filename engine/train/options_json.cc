@@ -27,7 +27,8 @@ constexpr int64_t kMaxDuration = Duration::max().count();
 template <typename T, size_t kCount>
 using ValueNames = std::array<std::pair<std::string_view, T>, kCount>;
 
-// Names of values. Where the text leaves out a default, it is the first one.
+// Names of values in the text. If a field may be omitted (ChoiceIfSet), its
+// default is the first value.
 constexpr ValueNames<PartialWeights, 2> kPartialWeightsNames = {
     {{"allow", PartialWeights::kAllow}, {"refuse", PartialWeights::kRefuse}}};
 constexpr ValueNames<SaveUnit, 4> kSaveUnitNames = {
@@ -85,9 +86,9 @@ struct OptionField {
   std::string_view agreed = "";
 };
 
-// The one description of the options: writing, reading and comparing them are
-// the three types of `fields`. The text leaves out a field …IfSet that has its
-// default.
+// The Describe functions are the one description of the options. `fields` is a
+// writer, a reader or a list of agreed settings. The writer omits a field of
+// …IfSet or …IfAbove that has its default.
 
 template <typename Fields>
 void Describe(Fields& fields,
@@ -202,7 +203,7 @@ std::string Dump(const Json& json) {
 // it: each reads the data itself.
 constexpr Digest kUnknownData;
 
-// Writes the fields of one object.
+// Writes the fields of one JSON object.
 class OptionsWriter {
  public:
   template <typename T>
@@ -268,7 +269,7 @@ class OptionsWriter {
   Json json_ = Json::object();
 };
 
-// Check the values of a part that was read.
+// The CheckRead functions check the values of a part that was read.
 Status CheckRead(const StartOptions& start) {
   if (!start.weights.empty()) return OkStatus();
   return InvalidArgument("start.weights: expected a path, found none");
@@ -313,14 +314,14 @@ Status ReadJob(const Json& json, JobSpec& job) {
       "job.saved: expected none: only a loop of one's own leaves any out");
 }
 
-// Reads the fields of one object. Its parts are read by Finish, so that a
-// mistake in the object itself is reported first.
+// Reads the fields of one JSON object. Finish reads the nested objects, so that
+// an error in the object itself is reported first.
 class OptionsReader {
  public:
   template <typename T>
   using Ref = T&;
 
-  // `json` must outlive this.
+  // `json` outlives the reader.
   OptionsReader(const Json& json, std::string path)
       : fields_(json, std::move(path)) {}
 

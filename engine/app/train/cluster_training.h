@@ -8,12 +8,12 @@
 
 namespace gauntlet {
 
-// Resolves the cluster from the command and the environment, and takes this
-// process's part in it:
+// Resolves the cluster from the command and the environment, and runs this
+// process in its role there:
 //
-// - one worker: ends the process with the worker's exit code
-// - the evaluator of the cluster
-// - none, with --workers or without a cluster: starts workers of its own
+// - a worker: ends the process with the worker's exit code
+// - the evaluator
+// - a launcher of its own workers, with --workers or without a cluster
 //
 // With TrainTask::kPrintCluster, only prints the resolved cluster. Returns the
 // exit code, translated by the command's `requeue`. Must be called from the

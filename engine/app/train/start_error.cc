@@ -10,7 +10,7 @@
 namespace gauntlet {
 
 Status StartError(const Status& taken, const std::string& path) {
-  // An error of the job is no error of the path.
+  // kInvalidArgument is about the job, not about the path.
   const bool is_of_job = taken.code() == Code::kInvalidArgument;
   if (taken.ok() || is_of_job || access(path.c_str(), R_OK) == 0) {
     return Annotate(taken, "--init-from");

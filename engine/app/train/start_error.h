@@ -1,4 +1,4 @@
-// Errors of --init-from, for people.
+// Error messages of --init-from.
 #ifndef GAUNTLET_ENGINE_APP_TRAIN_START_ERROR_H_
 #define GAUNTLET_ENGINE_APP_TRAIN_START_ERROR_H_
 

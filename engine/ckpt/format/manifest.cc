@@ -241,9 +241,9 @@ Result<Manifest> ParseAnew(std::string_view text) {
   return status;
 }
 
-// The manifests that were parsed last, by their text. Thousands of simulated
-// runs read the same few, and to parse one takes far longer than to compare its
-// text. Only manifests of small models are kept.
+// Cache of parsed manifests, by their text. Thousands of simulated runs read
+// the same few, and parsing one takes far longer than finding its text. Large
+// manifests are not cached.
 class RecentManifests {
  public:
   const Manifest* Find(std::string_view text) const {

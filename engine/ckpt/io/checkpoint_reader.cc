@@ -102,7 +102,7 @@ struct FileBytes {
   }
 };
 
-// Returns the size of the file, which follows the rule.
+// Returns the size of the file; kDataLoss if it breaks the rule.
 Result<uint64_t> CheckedSize(OpenFile& open, uint64_t expected, SizeRule rule) {
   ASSIGN_OR_RETURN(const uint64_t size, open.file->Size());
   const bool wrong =

@@ -24,8 +24,8 @@ Result<std::string> ReadWithRetry(World& world, const std::string& path,
 // kFailedPrecondition: it is of another schema.
 Result<Manifest> ReadManifest(World& world, const std::string& path);
 
-// Checks that the directory `path` has the files that the manifest lists, in
-// their sizes; reads none of them. Returns the codes of ReadManifest.
+// Checks that the directory `path` has the files that the manifest lists, with
+// the listed sizes. Reads no file. Returns the codes of ReadManifest.
 Status CheckFileSizes(World& world, const std::string& path,
                       const Manifest& manifest);
 

@@ -1,9 +1,9 @@
 // Parses the options of one command. Error messages state what was expected.
 //
 // CLI11 splits the arguments, matches options with their values and calls the
-// readers. This adds what CLI11 has not: one-line errors that state expected
-// and found, near names, old names and other tools' names with notes, groups of
-// the help page as pages of their own, and rules for texts and paths. Its
+// readers. Flags adds one-line errors that state expected and found,
+// suggestions for mistyped names, old names and other tools' names with notes,
+// help pages for single groups, and rules for texts and paths. CLI11's
 // validators (CLI::Range, CLI::IsMember) are not used, as their errors have
 // another form. Its types and exceptions stay inside flags.cc.
 #ifndef GAUNTLET_ENGINE_CLI_FLAGS_FLAGS_H_
@@ -111,7 +111,7 @@ class Flags {
   std::vector<std::string>* notes_;
 };
 
-// Returns "; did you mean --workers?", or " or " between several names that are
+// Returns "; did you mean --workers?", with " or " between names that are
 // equally similar; "" if no name is similar.
 std::string DidYouMean(std::string_view mistyped,
                        const std::vector<std::string>& names);

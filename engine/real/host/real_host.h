@@ -32,8 +32,8 @@ void InstallNoticeSignal(std::string_view name);
 
 // From now on the second interrupt ends the process immediately with this exit
 // code, after a line on standard error. For a command that shuts down in order
-// at the first one. InterruptCount (interrupt_count.h) decides which SIGINT is
-// the second interrupt.
+// at the first interrupt. Several SIGINTs may be one interrupt
+// (interrupt_count.h).
 void ExitOnSecondInterrupt(int code);
 
 // Releases the held signals, which then have their usual effect.

@@ -6,8 +6,8 @@
 namespace gauntlet {
 namespace {
 
-// First version with CURLOPT_QUICK_EXIT, and one whose initialisation is safe
-// from any thread.
+// First version with CURLOPT_QUICK_EXIT. Initialisation is safe from any thread
+// since 7.84.
 constexpr unsigned kOldestCurl = CURL_VERSION_BITS(7, 87, 0);
 
 template <typename Function>

@@ -1,4 +1,4 @@
-// libcurl, opened when a request first needs it.
+// Loads libcurl at run time, when the first request needs it.
 //
 // The program is not linked with it. libcurl depends on 26 libraries that
 // nothing else here uses, and loading them would take each process a third more
@@ -15,7 +15,7 @@ namespace gauntlet {
 
 inline constexpr const char* kCurlLibrary = "libcurl.so.4";
 
-// The functions of libcurl that are used, by their names without curl_.
+// The functions of libcurl in use, by their names without curl_.
 struct CurlLibrary {
   decltype(&curl_global_init) global_init = nullptr;
   decltype(&curl_version_info) version_info = nullptr;

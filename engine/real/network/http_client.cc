@@ -54,12 +54,12 @@ std::optional<int64_t> LimitUntil(Time deadline) {
 
 Status NoAnswerInTime() { return DeadlineExceeded("no whole answer in time"); }
 
-// One request on a handle that has the options of no other request.
+// One request. Sets its options on a handle that has none set.
 class Transfer {
  public:
   Transfer(const CurlLibrary& curl, CURL* handle)
       : curl_(curl), handle_(handle), headers_(nullptr, curl.slist_free_all) {}
-  // Removes all options, as they point into this object.
+  // Removes the options, as some point into this object.
   ~Transfer() { curl_.easy_reset(handle_); }
   Transfer(const Transfer&) = delete;
   Transfer& operator=(const Transfer&) = delete;
@@ -97,7 +97,7 @@ class Transfer {
     // libcurl would wait for that thread.
     SetNumber(CURLOPT_QUICK_EXIT, 1);
     Set(CURLOPT_PROTOCOLS_STR, "http");
-    Set(CURLOPT_PROXY, "");  // none, whatever the environment says
+    Set(CURLOPT_PROXY, "");  // none, even if the environment has one
     SetNumber(CURLOPT_FOLLOWLOCATION, 0);
     SetNumber(CURLOPT_FORBID_REUSE, 1);
   }
@@ -173,8 +173,8 @@ class Transfer {
 
 }  // namespace
 
-// Owns libcurl's functions, and the handle of the last request if it succeeded.
-// The handle keeps the addresses of names.
+// Owns libcurl's functions and one idle handle: that of the last successful
+// request. The handle caches the addresses of names.
 class HttpClient::Handles {
  public:
   explicit Handles(std::string library) : library_(std::move(library)) {}

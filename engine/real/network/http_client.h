@@ -12,13 +12,13 @@
 namespace gauntlet {
 
 // Ignores proxies in the environment, and follows no redirects. Each request
-// has a connection of its own. A name's addresses are kept for a minute, or
-// until a request fails. A resolver that misses a request's deadline keeps one
-// thread of libcurl until it returns.
+// has a connection of its own. A name's addresses are cached for a minute, or
+// until a request fails. If name resolution misses a request's deadline, its
+// thread runs on in the background until it returns.
 class HttpClient {
  public:
   HttpClient();
-  // Uses this library instead of libcurl.so.4.
+  // Opens the file `library` instead of libcurl.so.4.
   explicit HttpClient(std::string library);
   ~HttpClient();
   HttpClient(const HttpClient&) = delete;

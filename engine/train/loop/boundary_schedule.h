@@ -1,4 +1,4 @@
-// Decides from the position of a state what ends there and what is due.
+// Derives from a training position the boundary there and the actions due.
 #ifndef GAUNTLET_ENGINE_TRAIN_LOOP_BOUNDARY_SCHEDULE_H_
 #define GAUNTLET_ENGINE_TRAIN_LOOP_BOUNDARY_SCHEDULE_H_
 
@@ -17,8 +17,8 @@ enum class LoopBoundary : uint8_t { kStep, kEvaluation, kEpoch };
 // save or stop (TrainOptions::steps_per_execution).
 class BoundarySchedule {
  public:
-  // The referenced objects outlive the schedule, which always uses their
-  // current values.
+  // The referenced objects outlive the schedule. Each call reads their current
+  // values.
   BoundarySchedule(const TrainOptions& options, const Position& position,
                    const RowSchedule& rows)
       : options_(options), position_(position), rows_(rows) {}
@@ -27,11 +27,11 @@ class BoundarySchedule {
   LoopBoundary AtPosition() const;
   // Returns true iff the job is complete.
   bool AtHorizon() const;
-  // Returns true iff at most the last evaluation is left.
+  // Returns true iff no step is left. The last evaluation may still be due.
   bool LastStepDone() const;
 
-  // Returns true iff an execution ends at the position. The end of an epoch and
-  // the horizon end one, too.
+  // Returns true iff an execution ends at the position. It also ends with the
+  // epoch and at the horizon.
   bool ExecutionEnds() const;
   // Returns true iff the current execution, or the one about to begin, is the
   // last of its epoch.
@@ -40,8 +40,9 @@ class BoundarySchedule {
   // Returns true iff the options require a save at this boundary.
   bool SaveDue(LoopBoundary boundary) const;
 
-  // The functions below are about the execution that contains the step of the
-  // position. They return false unless the position is at the end of a step.
+  // The next two functions are about the execution that contains the step of
+  // the position. They return false unless the position is at the end of a
+  // step.
 
   // Returns true iff a save was due at one of its steps, up to this one.
   bool SaveWasDueInExecution() const;
