@@ -97,7 +97,7 @@ setup() {  # [MORE_PACKAGES...]
   "${as_root[@]}" apt-get install -q -y --no-install-recommends $missing >&2
 }
 
-# Prints a line each minute until the process ends. The time left follows from
+# Prints a line each minute until the process ends. Estimates the time left from
 # the last five minutes, as the files that are compiled last are larger.
 report_progress() {  # PID FILES
   local seconds=0 interval=${GAUNTLET_PROGRESS_SECONDS:-60} window=5

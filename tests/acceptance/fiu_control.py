@@ -43,7 +43,7 @@ def control(run, command):
 
 
 def pipes_of_worker(run):
-    """Returns the path of libfiu's pipes to the worker, without their ends."""
+    """Returns the path of the worker's libfiu pipes, without .in and .out."""
     pipes = ""
     for process in run.processes():
         path = run.directory / f"fiu-ctrl-{process.pid}"

@@ -32,7 +32,7 @@ inline bool EndsSoon(pid_t pid) {
 // A real_test_child with these arguments, killed at the end of the test.
 class TestProcess {
  public:
-  // Its outputs go to the log file, or to those of the test.
+  // `log_file` receives the child's output; "": the child inherits the test's.
   explicit TestProcess(std::vector<std::string> arguments,
                        const std::string& log_file = {})
       : process_(StartChild({.path = REAL_TEST_CHILD,

@@ -1,4 +1,4 @@
-// A program of its own, as it replaces the system's resolver by one that hangs.
+// A separate program, as it replaces the system's resolver by one that hangs.
 #include <chrono>
 #include <thread>
 

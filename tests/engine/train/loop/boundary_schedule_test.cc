@@ -25,7 +25,7 @@ class BoundaryScheduleTest : public testing::Test {
     options_.steps_per_execution = 3;
   }
 
-  // Moves to the end of the step.
+  // Sets the position to the end of the step.
   BoundarySchedule& AfterStep(uint64_t step) {
     const uint64_t in_epoch = (step - 1) % kStepsPerEpoch + 1;
     const Phase phase =
@@ -37,7 +37,7 @@ class BoundaryScheduleTest : public testing::Test {
     return schedule_;
   }
 
-  // Moves to the end of the epoch, counted from 1.
+  // Sets the position to the end of the epoch, counted from 1.
   BoundarySchedule& AfterEpoch(uint64_t epoch) {
     position_ = {.step = epoch * kStepsPerEpoch, .epoch = epoch};
     return schedule_;
