@@ -1,7 +1,6 @@
 #include "engine/cli/output_file.h"
 
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <system_error>
 
@@ -31,7 +30,8 @@ Status CheckOutputFile(const std::string& file) {
   const bool is_there = access(file.c_str(), F_OK) == 0;
   const std::string& written = is_there ? file : parent;
   if (access(written.c_str(), is_there ? W_OK : W_OK | X_OK) != 0) {
-    return IoError(fmt::format("{}: {}", file, std::strerror(errno)));
+    return IoError(
+        fmt::format("{}: {}", file, std::generic_category().message(errno)));
   }
   std::error_code error;
   const std::filesystem::file_status found =

@@ -11,18 +11,6 @@ Duration RegroupGraceOf(const ClusterOptions& cluster) {
       kLeast, std::min(cluster.step_timeout, cluster.rendezvous_timeout / 2));
 }
 
-std::string_view CollectiveChoiceName(CollectiveChoice choice) {
-  switch (choice) {
-    case CollectiveChoice::kAuto:
-      return "auto";
-    case CollectiveChoice::kRing:
-      return "ring";
-    case CollectiveChoice::kNccl:
-      return "nccl";
-  }
-  return "?";
-}
-
 std::string_view RestartPolicyName(RestartPolicy policy) {
   switch (policy) {
     case RestartPolicy::kNone:

@@ -102,7 +102,6 @@ enum class OnLoss : uint8_t {
 // memory. kNccl: from device to device. kAuto: NCCL if each worker is known to
 // have a device of its own, else the ring. Changes no bits.
 enum class CollectiveChoice : uint8_t { kAuto, kRing, kNccl };
-std::string_view CollectiveChoiceName(CollectiveChoice choice);
 
 struct ClusterOptions {
   Duration heartbeat_every = std::chrono::milliseconds(200);

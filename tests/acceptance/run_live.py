@@ -220,15 +220,19 @@ def interrupt(run, runs, output, interrupts):
 
 
 def two_interrupts_leave_no_empty_folder(run):
-    """Whenever they arrive: as files load, as the folder is made, or later."""
+    """Whenever they arrive: as files load, as the folder is made, or later; at
+    once, or as two interrupts."""
     write_scenarios(run, {"a": "1ms"})
-    for wait_ms in range(0, 200, 10):
-        program = start(run, "--runs", "twice")
-        time.sleep(wait_ms / 1000)
-        program.send_signal(signal.SIGINT)
-        program.send_signal(signal.SIGINT)
-        program.communicate(timeout=DEADLINE_S)
+    for apart_s in (0, ONE_INTERRUPT_S):
+        for wait_ms in range(0, 200, 20):
+            program = start(run, "--runs", "twice")
+            time.sleep(wait_ms / 1000)
+            program.send_signal(signal.SIGINT)
+            time.sleep(apart_s)
+            program.send_signal(signal.SIGINT)
+            program.communicate(timeout=DEADLINE_S)
     folders = [one for one in run.directory.glob("twice/2*") if one.is_dir()]
+    expect(folders, "no run came far enough to have a folder")
     empty = [one.name for one in folders if not any(one.iterdir())]
     expect_equal("empty folders of runs", empty, [])
 

@@ -1,35 +1,48 @@
 #include "engine/app/train/start_error.h"
 
 #include <cerrno>
-#include <cstring>
+#include <filesystem>
+#include <system_error>
 
 #include "engine/cli/flags/flags.h"
 #include <fmt/format.h>
 #include <unistd.h>
 
 namespace gauntlet {
+namespace {
+
+// The error of a link to nothing names the link's target.
+bool IsLink(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::is_symlink(path, error);
+}
+
+}  // namespace
 
 Status StartError(const Status& taken, const std::string& path) {
   // kInvalidArgument is about the job, not about the path.
   const bool is_of_job = taken.code() == Code::kInvalidArgument;
-  if (taken.ok() || is_of_job || access(path.c_str(), R_OK) == 0) {
+  if (taken.ok() || is_of_job || IsLink(path) ||
+      access(path.c_str(), R_OK) == 0) {
     return Annotate(taken, "--init-from");
   }
   const int error = errno;
   const bool is_missing = error == ENOENT || error == ENOTDIR;
   std::string advice = is_missing ? DidYouMeanFile(path) : "";
-  if (advice.empty()) {
-    advice = is_missing ? "; gauntlet train writes one with --ckpt or --export"
-                        : "; check its permissions";
+  if (advice.empty() && is_missing) {
+    advice = "; gauntlet train writes one with --ckpt or --export";
+  } else if (error == EACCES) {
+    advice = "; check its permissions";
   }
   return Status(
       taken.code(),
       fmt::format("--init-from: {}: expected a checkpoint, an --export folder "
                   "or a weights file, found {}{}",
                   path,
-                  is_missing ? std::string("nothing")
-                             : fmt::format("one that cannot be read ({})",
-                                           std::strerror(error)),
+                  is_missing
+                      ? std::string("nothing")
+                      : fmt::format("one that cannot be read ({})",
+                                    std::generic_category().message(error)),
                   advice));
 }
 

@@ -143,8 +143,12 @@ class Transfer {
       case CURLE_COULDNT_CONNECT:
       case CURLE_SEND_ERROR:
       case CURLE_RECV_ERROR:
-        // Without an error of the system, the answer is malformed.
-        if (error == 0) break;
+        if (error == 0) {
+          if (code == CURLE_COULDNT_CONNECT) {
+            return Unavailable(std::string(reason));
+          }
+          break;  // The answer is malformed.
+        }
         return Unavailable(fmt::format(
             "{}: {}", curl_.easy_strerror(code),
             std::generic_category().message(static_cast<int>(error))));
