@@ -22,12 +22,12 @@ bool IsLink(const std::string& path) {
 Status StartError(const Status& taken, const std::string& path) {
   // kInvalidArgument is about the job, not about the path.
   const bool is_of_job = taken.code() == Code::kInvalidArgument;
-  if (taken.ok() || is_of_job || IsLink(path) ||
-      access(path.c_str(), R_OK) == 0) {
+  if (taken.ok() || is_of_job || access(path.c_str(), R_OK) == 0) {
     return Annotate(taken, "--init-from");
   }
   const int error = errno;
   const bool is_missing = error == ENOENT || error == ENOTDIR;
+  if (is_missing && IsLink(path)) return Annotate(taken, "--init-from");
   std::string advice = is_missing ? DidYouMeanFile(path) : "";
   if (advice.empty() && is_missing) {
     advice = "; gauntlet train writes one with --ckpt or --export";

@@ -44,6 +44,14 @@ TEST(StartErrorTest, UnreadableSource_SaysWhy) {
                                          "one that cannot be read (Too many "));
 }
 
+TEST(StartErrorTest, LinkToNothing_KeepsTheErrorThatNamesItsTarget) {
+  const ScratchDirectory scratch;
+  const std::string path = scratch / "link";
+  std::filesystem::create_symlink("absent", path);
+  EXPECT_EQ(StartError(NotFound(path + ": a link to absent"), path).message(),
+            "--init-from: " + path + ": a link to absent");
+}
+
 TEST(StartErrorTest, ErrorInAReadableSource_StaysAsItIs) {
   const ScratchDirectory scratch;
   const Status error =
