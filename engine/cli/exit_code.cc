@@ -48,8 +48,8 @@ constexpr std::array kExitCodes = {
                  "another process the rank"},
     ExitCodeInfo{
         ExitCode::kInterrupted,
-        "interrupted: Ctrl-C, SIGTERM or SIGHUP to run, explore, bench "
-        "or replay, a second Ctrl-C to train (the first saves)"},
+        "interrupted: Ctrl-C, SIGTERM or SIGHUP to run, explore, crash-test, "
+        "bench or replay, a second Ctrl-C to train (the first saves)"},
     ExitCodeInfo{
         ExitCode::kStopped,
         "train: stopped by a preemption notice, after a save if --ckpt "

@@ -4,6 +4,7 @@ mistake of crash_test/trainer.py, and wrong calls."""
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import time
@@ -15,6 +16,7 @@ from observed_training import DEADLINE_S, expect, expect_equal, run_checks
 TRAINER = pathlib.Path(crash_test.trainer.__file__)
 RANKS = pathlib.Path(crash_test.ranks.__file__)
 NOBODY = 65534
+INTERRUPTED = 130
 AS_NOBODY = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
 
 # By mistake: the faults to try, the verdict, and files of which the finding
@@ -365,6 +367,34 @@ def results_without_a_place_name_the_option_for_another(run):
            "another folder with --out DIR\n" in errors, errors)
 
 
+def an_interrupt_keeps_the_findings_so_far(run):
+    """The program notes each of its starts outside {out}. 30 trials suffice for
+    a finding, and many more follow."""
+    for name, number in (("int", signal.SIGINT), ("term", signal.SIGTERM)):
+        starts = run.directory / f"starts-{name}"
+        starts.touch()
+        noted = ("sh", "-c", f'echo >> {starts}; exec "$0" "$@"')
+        program = subprocess.Popen(
+            [run.program, "crash-test", "--result", "final.json", "--out", name,
+             "--", *noted, *map(str, trained("no-temporary-file"))],
+            cwd=run.directory, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True)
+        deadline = time.monotonic() + DEADLINE_S
+        while len(starts.read_text().splitlines()) < 40:
+            expect(program.poll() is None and time.monotonic() < deadline,
+                   "the trials did not begin")
+            time.sleep(0.01)
+        program.send_signal(number)
+        output, errors = program.communicate(timeout=DEADLINE_S)
+        expect_equal(f"exit code ({errors[-500:]})", program.returncode,
+                     INTERRUPTED)
+        expect("\n1. " in output and "these are the findings so far" in output,
+               output)
+        expect("gauntlet crash-test: interrupted" in errors, errors)
+        script = run.directory / name / "findings/1/repro.sh"
+        expect(script.is_file(), "the finding was not kept")
+
+
 def wrong_calls_get_one_line(run):
     for name, (command, arguments, line) in WRONG.items():
         done = crash_test_of(run, *arguments, command=command)
@@ -395,6 +425,7 @@ CHECKS = (
     no_verdict_on_a_program_that_never_resumes,
     no_false_finding_where_few_crashes_are_tried,
     results_without_a_place_name_the_option_for_another,
+    an_interrupt_keeps_the_findings_so_far,
     wrong_calls_get_one_line,
 )
 

@@ -89,9 +89,11 @@ ExitCode CrashTestExit(const Status& status) {
   }
 }
 
+}  // namespace
+
 ExitCode CrashTestExit(const CrashTestResult& result) {
-  if (!result.findings.empty()) return ExitCode::kViolated;
   if (result.is_interrupted) return ExitCode::kInterrupted;
+  if (!result.findings.empty()) return ExitCode::kViolated;
   const bool is_known =
       std::ranges::any_of(result.verdicts, [](const CrashVerdict& verdict) {
         return verdict.verdict != RecoveryVerdict::kResumePointUnknown;
@@ -99,8 +101,6 @@ ExitCode CrashTestExit(const CrashTestResult& result) {
   return result.no_verdict.empty() && is_known ? ExitCode::kOk
                                                : ExitCode::kNoVerdict;
 }
-
-}  // namespace
 
 int RunCrashTest(const CrashTestCommand& command, Console& console) {
   const auto refuse = [&](const Status& status) {

@@ -36,8 +36,8 @@ Results are compared tensor by tensor for safetensors, npy, npz, torch, Keras
 and HDF5 files, and byte by byte for others.
 docs/guides/crash-test.md explains faults, verdicts and findings.
 Exit code 0: no findings; 1: findings; 2: the call is wrong, or the program
-fails without a fault; 3: no verdict; 130: interrupted before there was a
-finding.)";
+fails without a fault; 3: no verdict; 130: interrupted, with the findings so
+far.)";
 
 constexpr uint64_t kMostJobs = 256;
 

@@ -104,6 +104,13 @@ std::string Conclusion(const CrashTestResult& result) {
                      result.trial_seconds);
 }
 
+std::string InterruptionText(const CrashTestResult& result) {
+  return result.findings.empty()
+             ? "interrupted: more crash states are left\n"
+             : "interrupted: these are the findings so far; more crash states "
+               "are left\n";
+}
+
 }  // namespace
 
 std::string CrashTestResultToText(const CrashTestResult& result,
@@ -118,6 +125,7 @@ std::string CrashTestResultToText(const CrashTestResult& result,
                     (folder / "findings").string());
   }
   text += "\n" + Conclusion(result);
+  if (result.is_interrupted) text += InterruptionText(result);
   if (!result.is_complete)
     text += "more crash states are left: time, or --trials, ran out\n";
   for (size_t i = 0; i < std::min(result.notes.size(), kMostNotes); ++i)
