@@ -39,7 +39,7 @@ CrashTestResult Describe(const CrashTestPlan& plan, const TrainerRuns& runs,
   if (runs.isolation() == Isolation::kNone) {
     result.notes.push_back(
         fmt::format("{}: one trial at a time, in place, with the network of "
-                    "this machine",
+                    "this machine; fork server off",
                     runs.why_not_isolated()));
   }
   return result;
@@ -106,7 +106,7 @@ Result<CrashTestResult> RunCrashTest(const CrashTestPlan& plan,
   ASSIGN_OR_RETURN(
       const ForkServerChoice fork,
       ChooseForkServer(plan, runs, recording, check, controls.stop_and_resume));
-  result.notes.push_back(fork.note);
+  if (!fork.note.empty()) result.notes.push_back(fork.note);
   ASSIGN_OR_RETURN(const CheckpointVersions versions,
                    CheckpointVersions::Of(recording.log, plan.checkpoints));
   const TrialSetting setting{.plan = plan,

@@ -29,8 +29,6 @@ class TestedServer {
     if (!plan_.only.empty()) return Off("there is one trial");
     ASSIGN_OR_RETURN(const PythonCommand command,
                      ParsePythonCommand(ResumeCommand(plan_)));
-    if (runs_.isolation() == Isolation::kNone)
-      return Off(runs_.why_not_isolated());
     ASSIGN_OR_RETURN(const RunFolder own, runs_.NewFolder("fork-server"));
     ASSIGN_OR_RETURN(
         std::string modules,
@@ -129,6 +127,10 @@ Result<ForkServerChoice> ChooseForkServer(
     const CrashTestPlan& plan, const TrainerRuns& runs,
     const Recording& recording, const ResultCheck& check,
     const std::optional<ResumedRun>& stop_and_resume) {
+  if (runs.isolation() == Isolation::kNone) {
+    if (stop_and_resume) TrainerRuns::Remove(stop_and_resume->run);
+    return ForkServerChoice();
+  }
   Result<std::unique_ptr<ForkServer>> server =
       TestedServer(plan, runs, recording, check)
           .Start(stop_and_resume ? &*stop_and_resume : nullptr);
