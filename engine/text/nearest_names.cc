@@ -59,6 +59,12 @@ std::string_view WithoutSharedParts(std::string_view name,
   return dot == name.npos ? name : name.substr(dot + 1);
 }
 
+// Returns the name of an option without its leading dashes, which say nothing
+// about it.
+std::string_view WithoutDashes(std::string_view name) {
+  return name.substr(std::min(name.find_first_not_of('-'), name.size()));
+}
+
 // Returns the maximum edit distance at which a name counts as near. Shared
 // parts do not count: they say nothing about the rest of the name.
 size_t MostEdits(std::string_view mistyped, std::string_view name) {
@@ -89,11 +95,13 @@ std::vector<std::string> NearestNames(std::string_view mistyped,
   }
   constexpr size_t kMost = 3;
   std::vector<std::string> nearest;
-  size_t best = mistyped.size();
+  const std::string_view typed = WithoutDashes(mistyped);
+  size_t best = typed.size();
   for (const std::string& name : names) {
-    const size_t distance = EditDistance(mistyped, name);
-    if (distance > std::min(best, MostEdits(mistyped, name)) ||
-        distance >= name.size()) {
+    const std::string_view bare = WithoutDashes(name);
+    const size_t distance = EditDistance(typed, bare);
+    if (distance > std::min(best, MostEdits(typed, bare)) ||
+        distance >= bare.size()) {
       continue;
     }
     if (distance < best) nearest.clear();

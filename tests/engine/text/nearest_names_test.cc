@@ -13,6 +13,16 @@ TEST(NearestNameTest, IsNotAnotherWord) {
   EXPECT_EQ(NearestName("che", names), "checkpoint");
 }
 
+TEST(NearestNameTest, DashesOfOptionsAreNotEnough) {
+  const std::vector<std::string> names = {"--jobs", "--faults", "-k"};
+  EXPECT_EQ(NearestName("--bogus", names), "");
+  EXPECT_EQ(NearestName("-x", names), "");
+  EXPECT_EQ(NearestName("--", names), "");
+  EXPECT_EQ(NearestName("--jbos", names), "--jobs");
+  EXPECT_EQ(NearestName("-jobs", names), "--jobs");
+  EXPECT_EQ(NearestName("--fualts", names), "--faults");
+}
+
 TEST(NearestNameTest, SharedPartsAreNotEnough) {
   const std::vector<std::string> names = {"ckpt.copy", "ckpt.shard.write",
                                           "step.begin"};
