@@ -33,11 +33,13 @@ struct Flags::Parser {
               .summary = head.summary,
               .usage = "[OPTIONS]",
               .groups = {},
-              .examples = head.examples}) {}
+              .examples = head.examples}),
+        unknown_advice(head.unknown_advice) {}
 
   Status TooManyOrNoValue(std::string_view cli_message) const;
   Status ValueOfSwitch(std::string_view cli_message) const;
   Status Extra(const std::vector<std::string>& extras) const;
+  Status UnexpectedArgument(const std::string& argument) const;
   Status CheckTexts() const;
   HelpPage Page() const;
   HelpGroup& Group(const std::string& title, GroupPage on);
@@ -45,6 +47,7 @@ struct Flags::Parser {
 
   CLI::App app;
   HelpPage page;  // without positionals and the options of all commands
+  const std::string unknown_advice;
   std::string section = "Options";
   GroupPage section_page = GroupPage::kFirst;
   std::string help_group;  // GROUP of --help=GROUP
@@ -233,12 +236,18 @@ Status Flags::Parser::Extra(const std::vector<std::string>& extras) const {
       std::find_if(extras.begin(), extras.end(), [](const std::string& extra) {
         return extra.size() > 1 && extra.front() == '-';
       });
-  if (option == extras.end()) {
-    return InvalidArgument("unexpected argument " + Quoted(extras.front()));
-  }
+  if (option == extras.end()) return UnexpectedArgument(extras.front());
   const std::string name = option->substr(0, option->find('='));
-  return InvalidArgument(fmt::format("unknown option {}{}", Quoted(name),
-                                     DidYouMean(name, OptionNames())));
+  std::string advice = DidYouMean(name, OptionNames()) + unknown_advice;
+  if (advice.empty())
+    advice = fmt::format("; gauntlet {} --help lists all", page.command);
+  return InvalidArgument(
+      fmt::format("unknown option {}{}", Quoted(name), advice));
+}
+
+Status Flags::Parser::UnexpectedArgument(const std::string& argument) const {
+  return InvalidArgument(fmt::format("unexpected argument {}{}",
+                                     Quoted(argument), unknown_advice));
 }
 
 // Applies the rules for paths to all values, as any value may be a path or end
@@ -288,9 +297,8 @@ Result<FlagsOutcome> Flags::ParseAll(std::span<const std::string> arguments) {
   if (!extras.empty()) return parser_->Extra(extras);
   if (parser_->positionals != nullptr &&
       parser_->positionals->size() > parser_->positional_count.most) {
-    return InvalidArgument(
-        "unexpected argument " +
-        Quoted((*parser_->positionals)[parser_->positional_count.most]));
+    return parser_->UnexpectedArgument(
+        (*parser_->positionals)[parser_->positional_count.most]);
   }
   return FlagsOutcome::kParsed;
 }

@@ -36,6 +36,8 @@ struct FlagsHead {
   std::string command;  // "train"
   std::string summary;
   std::string examples;  // at the end of the help text
+  // Advice at the end of the error about an unknown option or argument.
+  std::string unknown_advice = "";
 };
 
 struct FlagText {

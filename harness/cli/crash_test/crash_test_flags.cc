@@ -39,6 +39,11 @@ Exit code 0: no findings; 1: findings; 2: the call is wrong, or the program
 fails without a fault; 3: no verdict; 130: interrupted, with the findings so
 far.)";
 
+// Without "--", an unknown word may belong to the program's command.
+constexpr std::string_view kAdviceWithoutSeparator =
+    "; the program's command comes after --: gauntlet crash-test [OPTION…] -- "
+    "COMMAND";
+
 constexpr uint64_t kMostJobs = 256;
 
 Result<CrashFault> ParseFault(const std::string& name) {
@@ -89,31 +94,22 @@ std::vector<std::string> OptionsForScripts(
   return kept;
 }
 
-// Adds to an error that the program's command belongs after "--", if the error
-// may be about a word of that command. REQUIRES: the command line has no "--".
-Status WithHintOnCommand(const Status& status) {
-  const std::string& message = status.message();
-  if (!message.starts_with("unexpected argument") &&
-      !message.starts_with("unknown option")) {
-    return status;
-  }
-  return InvalidArgument(
-      message +
-      "; the program's command comes after --: gauntlet crash-test "
-      "[OPTION…] -- COMMAND");
-}
-
 }  // namespace
 
 Result<Command> ParseCrashTest(const VerbArguments& verb) {
   CrashTestCommand told;
   CrashTestPlan plan;
   std::string resume;
+  const auto separator = std::ranges::find(verb.arguments, "--");
+  const auto own = static_cast<size_t>(separator - verb.arguments.begin());
+  const bool has_separator = separator != verb.arguments.end();
   Flags flags({.command = "crash-test",
                .summary = "Crash any training program and check that it comes "
                           "back. Usage: gauntlet crash-test [OPTION…] -- "
                           "COMMAND",
-               .examples = std::string(kCrashTestExamples)},
+               .examples = std::string(kCrashTestExamples),
+               .unknown_advice =
+                   has_separator ? "" : std::string(kAdviceWithoutSeparator)},
               verb);
   flags.Section("Program");
   flags.Value({"--resume", "COMMAND",
@@ -187,16 +183,11 @@ Result<Command> ParseCrashTest(const VerbArguments& verb) {
       ReadText(told.out_directory));
   flags.Switch({"--json", "", "Print the result as JSON."},
                [&told] { told.output = OutputFormat::kJson; });
-  const auto separator = std::ranges::find(verb.arguments, "--");
-  const auto own = static_cast<size_t>(separator - verb.arguments.begin());
-  const Result<FlagsOutcome> outcome = flags.Parse(verb.arguments.first(own));
-  if (!outcome.ok() && separator == verb.arguments.end())
-    return WithHintOnCommand(outcome.status());
-  RETURN_IF_ERROR(outcome.status());
-  if (*outcome == FlagsOutcome::kHelpWanted)
+  ASSIGN_OR_RETURN(const FlagsOutcome outcome,
+                   flags.Parse(verb.arguments.first(own)));
+  if (outcome == FlagsOutcome::kHelpWanted)
     return Command(PrintTextCommand{flags.Help()});
-  if (separator != verb.arguments.end())
-    plan.command.assign(separator + 1, verb.arguments.end());
+  if (has_separator) plan.command.assign(separator + 1, verb.arguments.end());
   plan.options = OptionsForScripts(verb.arguments.first(own));
   plan.version = GAUNTLET_VERSION;
   RETURN_IF_ERROR(CheckTrainerCommand(plan.command));

@@ -234,6 +234,16 @@ TEST(CommandLineTest, AMistakeIsOneLineThatNamesIt) {
       {{"crash-test", "python3", "-u", "train.py", "{out}"},
        "crash-test: unknown option '-u'; the program's command comes after --: "
        "gauntlet crash-test [OPTION…] -- COMMAND"},
+      {{"crash-test", "--bogus"},
+       "crash-test: unknown option '--bogus'; the program's command comes "
+       "after --: gauntlet crash-test [OPTION…] -- COMMAND"},
+      {{"crash-test", "--bogus", "--", "train.py", "{out}"},
+       "crash-test: unknown option '--bogus'; gauntlet crash-test --help lists "
+       "all"},
+      {{"ckpt", "ls", "-x"},
+       "ckpt ls: unknown option '-x'; gauntlet ckpt ls --help lists all"},
+      {{"crash-test", "--jbos", "2", "--", "train.py", "{out}"},
+       "crash-test: unknown option '--jbos'; did you mean --jobs?"},
       {{"crash-test", "--time", "5", "--", "train.py", "{out}"},
        "crash-test: --time: expected a time such as 60s, 10m, 3h or 30d, found "
        "'5'"},
