@@ -49,12 +49,13 @@ constexpr std::array kExitCodes = {
     ExitCodeInfo{
         ExitCode::kInterrupted,
         "interrupted: Ctrl-C, SIGTERM or SIGHUP to run, explore, crash-test, "
-        "bench or replay, a second Ctrl-C to train (the first saves)"},
+        "bench or replay; a second Ctrl-C to train, which ends it at once "
+        "(after the first one: 143)"},
     ExitCodeInfo{
         ExitCode::kStopped,
-        "train: stopped by a preemption notice, after a save if --ckpt "
-        "is given (--preempted-code changes this code); evaluate: "
-        "stopped by a signal"},
+        "train: stopped by a preemption notice, such as SIGTERM or the first "
+        "Ctrl-C, after a save if --ckpt is given (--preempted-code changes "
+        "this code); evaluate: stopped by a signal"},
 };
 
 }  // namespace

@@ -33,6 +33,9 @@ checkpoint in --ckpt DIR, with any number of workers. The groups Job,
 Optimizer and Data belong to the job: a run resumes only with the same ones.
 Give --replicas if the number of workers may change.
 
+Ctrl-C and SIGTERM are preemption notices: training saves, if --ckpt is given,
+and exits with 143. A second Ctrl-C ends it at once, with 130.
+
 Started by torchrun, srun, mpirun, a Kubernetes job or with TF_CONFIG, train is
 one worker of that cluster, and the cluster restarts it (exit code 75). Run
 `gauntlet train --explain-cluster` to see what it reads from the environment.
@@ -183,7 +186,8 @@ void AddPreemptionFlags(Flags& flags, TrainFlags& told) {
 
 void AddRequeueFlags(Flags& flags, RequeueCodes& codes) {
   flags.Value({"--preempted-code", "N",
-               "Exit code after a preemption notice and a save (143)."},
+               "Exit code after a preemption notice, such as SIGTERM or the "
+               "first Ctrl-C, and a save (143)."},
               ReadWhole(codes.preempted, 1, 255));
   flags.Value({"--permanent-failure-code", "N",
                "Exit code instead of 1, 2, 7, 8 and 9, which a retry cannot "

@@ -68,6 +68,23 @@ TEST(HelpTest, ExitCodesNamesEveryCode) {
   EXPECT_THAT(said, HasSubstr(" 143 train: stopped"));
 }
 
+// tests/acceptance/signals.py tests that these are the codes.
+TEST(HelpTest, ExitCodesOfTrainDifferForTheFirstAndTheSecondCtrlC) {
+  const std::string codes = OneLine(Help("exit-codes").out);
+  EXPECT_THAT(codes,
+              HasSubstr("a second Ctrl-C to train, which ends it at once "
+                        "(after the first one: 143)"));
+  EXPECT_THAT(codes,
+              HasSubstr("stopped by a preemption notice, such as SIGTERM "
+                        "or the first Ctrl-C"));
+  const std::string train = OneLine(Help("train").out);
+  EXPECT_THAT(train,
+              HasSubstr("Ctrl-C and SIGTERM are preemption notices: "
+                        "training saves, if --ckpt is given, and exits "
+                        "with 143. A second Ctrl-C ends it at once, with "
+                        "130."));
+}
+
 TEST(HelpTest, ScenariosSaysWhatAValueMayBe) {
   const std::string said = Help("scenarios").out;
   EXPECT_THAT(said, HasSubstr("name of the error: EIO|"));
