@@ -2,9 +2,11 @@
 
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "engine/cli/flags/flags.h"
 #include "engine/real/storage/posix_storage.h"
+#include "harness/cli/run_folders/old_runs.h"
 #include "harness/cli/run_folders/run_directory.h"
 #include "harness/cli/run_folders/stored_records.h"
 #include "harness/record/base_name.h"
@@ -20,6 +22,35 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kMaxResultBytes = size_t{1} << 30;
+
+// Returns the last of the folders in `path` that have the file; "" if none has.
+std::string FolderWith(const fs::path& path, std::string_view file) {
+  std::vector<std::string> folders = FoldersIn(path);
+  std::erase_if(folders, [&](const std::string& folder) {
+    return !IsFile(path / folder / file);
+  });
+  return folders.empty() ? "" : folders.back();
+}
+
+// Returns what to do about a folder that has no result.
+std::string AdviceWithoutResult(const fs::path& folder) {
+  const std::string shown = ShellWord(folder.string());
+  if (IsFile(folder / kRecordFileName))
+    return "it is the folder of a case: gauntlet show " + shown;
+  const std::string run = FolderWith(folder, kResultFileName);
+  if (!run.empty()) {
+    return fmt::format("it is a folder of runs: name one of them, such as {}",
+                       (folder / run).string());
+  }
+  if (FolderWith(folder, kRecordFileName).empty())
+    return "name the folder of a run; gauntlet report --list lists the runs";
+  return IsBeingWritten(folder)
+             ? "the run is not over: wait for its end"
+             : fmt::format(
+                   "the run was killed or had no space left: gauntlet "
+                   "judge {} computes its verdicts from the records",
+                   shown);
+}
 
 // Returns the error for a path that is not a run.
 Status NoRunAt(const fs::path& path) {
@@ -39,10 +70,9 @@ Status NoRunAt(const fs::path& path) {
         "has no {}",
         Quoted(path.string()), kResultFileName));
   }
-  return NotFound(fmt::format(
-      "{}: expected a {} in it, found none; gauntlet run leaves one in the "
-      "folder of each run",
-      Quoted(path.string()), kResultFileName));
+  return NotFound(fmt::format("{}: expected a {} in it, found none; {}",
+                              Quoted(path.string()), kResultFileName,
+                              AdviceWithoutResult(path)));
 }
 
 Result<fs::path> FindResultFile(const std::string& target,

@@ -8,6 +8,7 @@
 
 #include <gmock/gmock.h>
 
+#include "harness/cli/run_folders/old_runs.h"
 #include "harness/record/record_file.h"
 #include "tests/harness/cli/run_folders/stored_run_fixture.h"
 #include "tests/reports/markup_check.h"
@@ -139,6 +140,27 @@ TEST_F(BadResultsTest, WhatIsNotThereIsNamed) {
     ExpectRefused(With(command, "../" + fs::path(folder).filename().string()));
     ExpectRefused(With(command, "/dev/null"));
   }
+}
+
+TEST_F(BadResultsTest, AdviceFollowsFromWhatTheFolderHasInsteadOfAResult) {
+  const std::string folder = RunCase("a", "recovers");
+  const auto advice_on = [this](const std::string& path) {
+    ExpectRefused(With("report", path));
+    return err_.str();
+  };
+  EXPECT_THAT(advice_on(runs()),
+              HasSubstr("name one of them, such as " + runs() + "/latest\n"));
+  EXPECT_THAT(advice_on(folder + "/a.sim"),
+              HasSubstr("gauntlet show " + folder + "/a.sim\n"));
+  fs::create_directories(scratch_ / "empty");
+  EXPECT_THAT(advice_on(scratch_ / "empty"),
+              HasSubstr("gauntlet report --list lists the runs"));
+  fs::remove(folder + "/result.json");
+  EXPECT_THAT(advice_on(folder),
+              HasSubstr("gauntlet judge " + folder + " computes its verdicts"));
+  EXPECT_EQ(Call({"judge", folder}), 1) << err_.str();
+  const RunLock lock(folder);
+  EXPECT_THAT(advice_on(folder), HasSubstr("the run is not over"));
 }
 
 TEST_F(BadResultsTest, AnExplorationIsNoRun) {
