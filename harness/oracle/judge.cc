@@ -164,6 +164,7 @@ void JudgeRun(const Record& record, Verdict& verdict) {
   } else if (!broken.empty()) {
     verdict.kind = VerdictKind::kFail;
     verdict.reason = JoinNames(broken);
+    verdict.fails_only_expectations = only_expectations;
   } else if (!why.empty()) {
     verdict.kind = VerdictKind::kError;
     verdict.reason = why;
@@ -176,8 +177,7 @@ void JudgeRun(const Record& record, Verdict& verdict) {
 void JudgeNondeterminism(const Record& record, Verdict& verdict) {
   const std::string message =
       "two runs of the same plan differ: " + record.nondeterminism;
-  verdict.kind = VerdictKind::kFail;
-  verdict.reason = "nondeterminism: " + message;
+  FailFor("nondeterminism: " + message, verdict);
   verdict.invariants.insert(
       verdict.invariants.begin(),
       {.invariant = std::string(kDeterministic),

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace gauntlet {
@@ -62,6 +63,9 @@ struct RunFacts {
 struct Verdict {
   VerdictKind kind = VerdictKind::kError;
   std::string reason;  // one line; may be empty if the case passed
+  // True: kFail, and `reason` is that the broken_expectations are not met,
+  // while each check that counts passed.
+  bool fails_only_expectations = false;
   std::vector<InvariantReport> invariants;  // in the order of AllInvariants()
   std::vector<Finding> broken_expectations;
   RunFacts facts;
@@ -69,6 +73,13 @@ struct Verdict {
 
   bool operator==(const Verdict&) const = default;
 };
+
+// Makes the verdict a failure for this reason, in place of its own.
+inline void FailFor(std::string reason, Verdict& verdict) {
+  verdict.kind = VerdictKind::kFail;
+  verdict.reason = std::move(reason);
+  verdict.fails_only_expectations = false;
+}
 
 }  // namespace gauntlet
 

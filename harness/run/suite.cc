@@ -184,10 +184,10 @@ CaseResult Suite::Compared(const CaseOutcome& outcome) const {
                                  : "final state " + one.final_digest,
         said.kind == VerdictKind::kFail ? " (" + said.reason + ")" : "");
   };
-  result.verdict.reason =
+  FailFor(
       fmt::format("the worlds disagree: {} in the {} world, {} here",
-                  end(other->second), other->second.result.world, end(outcome));
-  result.verdict.kind = VerdictKind::kFail;
+                  end(other->second), other->second.result.world, end(outcome)),
+      result.verdict);
   return result;
 }
 

@@ -127,6 +127,7 @@ CaseResult UnmetCase() {
                   .training = "right"},
       .verdict = {.kind = VerdictKind::kFail,
                   .reason = "resumed_from",
+                  .fails_only_expectations = true,
                   .invariants = {{.invariant = "trajectory", .instances = 158},
                                  {.invariant = "grace"},
                                  {.invariant = "store", .instances = 33}},

@@ -122,8 +122,16 @@ TEST(TerminalTest, FailureOfACheck_IsNotBlamedOnTheExpectation) {
                     HasSubstr("\n  expected  resumed_from: expected step 10")));
   CaseResult mutation_test = UnmetCase();
   mutation_test.verdict.reason = "the planted bug was not caught by store";
+  mutation_test.verdict.fails_only_expectations = false;
   EXPECT_THAT(RenderFailure(mutation_test, Colour::kOff),
               Not(HasSubstr("\n  checks ")));
+}
+
+TEST(TerminalTest, AnotherReasonIsShownInPlaceOfTheUnmetExpectation) {
+  CaseResult unmet = UnmetCase();
+  FailFor("the worlds disagree", unmet.verdict);
+  EXPECT_THAT(RenderCaseLine(unmet, 20, Colour::kOff),
+              EndsWith("  the worlds disagree\n"));
 }
 
 TEST(TerminalTest, TimesOfACauseAreSimulatedOnlyInTheSimulation) {

@@ -183,9 +183,8 @@ CaseResult ResultOf(const CampaignFinding& finding, const FindingFiles& files) {
         ConsequencesOf(result.differences.front(), result.verdict);
   }
   ExplainFailure(finding.record, result);
-  result.verdict.kind = VerdictKind::kFail;
-  result.verdict.reason =
-      fmt::format("{} ({})", finding.what.invariant, finding.what.name);
+  FailFor(fmt::format("{} ({})", finding.what.invariant, finding.what.name),
+          result.verdict);
   // The oracle judges single runs: it cannot report that a repetition differs.
   const bool known = std::ranges::any_of(
       result.verdict.invariants, [&](const InvariantReport& report) {

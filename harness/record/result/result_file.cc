@@ -37,6 +37,7 @@ template <class Archive>
 void Describe(Archive& a, typename Archive::template Ref<Verdict> verdict) {
   a.Field("verdict", verdict.kind);
   a.Field("reason", verdict.reason);
+  a.Field("only_expectations", verdict.fails_only_expectations);
   a.Field("facts", verdict.facts);
   a.Field("broken_expectations", verdict.broken_expectations);
   a.Field("invariants", verdict.invariants);

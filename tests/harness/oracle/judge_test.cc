@@ -94,6 +94,7 @@ TEST(JudgeTest, NamesEachBrokenInvariant) {
   const Verdict verdict = Judge(record);
   EXPECT_EQ(verdict.kind, VerdictKind::kFail);
   EXPECT_EQ(verdict.reason, "trajectory, replicas-agree");
+  EXPECT_FALSE(verdict.fails_only_expectations);
 }
 
 TEST(JudgeTest, OnlyNamedInvariantsCount) {
@@ -234,6 +235,9 @@ TEST(JudgeTest, FailsOnABrokenExpectation) {
     EXPECT_EQ(verdict.kind, VerdictKind::kFail) << message;
     ASSERT_EQ(verdict.broken_expectations.size(), 1u) << message;
     EXPECT_EQ(verdict.broken_expectations[0].message, message);
+    EXPECT_TRUE(verdict.fails_only_expectations) << message;
+    record.nondeterminism = "event 3";
+    EXPECT_FALSE(Judge(record).fails_only_expectations) << message;
   }
 }
 
@@ -295,9 +299,13 @@ TEST(JudgeTest, MutationTestPasses_IfAllNamedInvariantsAreBroken) {
 }
 
 TEST(JudgeTest, MutationTestFails_IfNothingIsFound) {
-  const Verdict verdict = Judge(MutationTest(RecoveredRun(), {"trajectory"}));
+  Record record = MutationTest(RecoveredRun(), {"trajectory"});
+  record.expect.restarts_max = 0;
+  const Verdict verdict = Judge(record);
   EXPECT_EQ(verdict.kind, VerdictKind::kFail);
   EXPECT_EQ(verdict.reason, "the planted bug was not caught by trajectory");
+  EXPECT_EQ(verdict.broken_expectations.size(), 1U);
+  EXPECT_FALSE(verdict.fails_only_expectations);
 }
 
 TEST(JudgeTest, MutationTestFails_IfOnlyAnotherInvariantIsBroken) {

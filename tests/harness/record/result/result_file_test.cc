@@ -25,6 +25,7 @@ DifferingTensor Tensor() {
 RunResult FullResult() {
   Verdict verdict{.kind = VerdictKind::kFail,
                   .reason = "store",
+                  .fails_only_expectations = true,
                   .invariants = {{.invariant = "store",
                                   .instances = 3,
                                   .violations = 1,
