@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "engine/text/counted.h"
@@ -14,6 +15,9 @@ namespace gauntlet {
 namespace {
 
 constexpr size_t kMostExpectations = 20;
+// Unmet expectations above the cause. If there are more, only the first stands
+// there, so that the cause is among the first lines.
+constexpr size_t kMostAboveCause = 2;
 
 // Returns true iff the text has a duration, such as "16 ms".
 bool HasDuration(std::string_view text) {
@@ -98,16 +102,36 @@ std::string NextStepText(const CaseResult& result) {
   return text;
 }
 
-void AddExpectations(const CaseResult& result,
-                     std::vector<ExplanationLine>& lines) {
-  const std::vector<Finding>& findings = result.verdict.broken_expectations;
+// Returns the number of unmet expectations above the cause.
+size_t CountAboveCause(const std::vector<Finding>& findings) {
+  return findings.size() > kMostAboveCause ? 1 : findings.size();
+}
+
+// Adds the unmet expectations that stand above the cause.
+void AddFirstExpectations(const std::vector<Finding>& findings,
+                          std::vector<ExplanationLine>& lines) {
+  const size_t shown = CountAboveCause(findings);
+  for (const Finding& finding : std::span(findings).first(shown)) {
+    lines.push_back({"expected", finding.message});
+  }
+  if (findings.size() > shown) {
+    lines.push_back({"expected", fmt::format("and {} more (see checks below)",
+                                             findings.size() - shown)});
+  }
+}
+
+// Adds the result of the checks, and the unmet expectations that do not stand
+// above the cause.
+void AddChecks(const Verdict& verdict, std::vector<ExplanationLine>& lines) {
+  lines.push_back({"checks", ChecksText(verdict)});
+  const std::vector<Finding>& findings = verdict.broken_expectations;
   const size_t shown = std::min(findings.size(), kMostExpectations);
-  for (size_t i = 0; i < shown; ++i) {
-    lines.push_back({"expected", findings[i].message});
+  for (size_t i = CountAboveCause(findings); i < shown; ++i) {
+    lines.push_back({"checks", findings[i].message});
   }
   if (findings.size() > shown) {
     lines.push_back(
-        {"expected", Counted(findings.size() - shown, "more expectation")});
+        {"checks", Counted(findings.size() - shown, "more expectation")});
   }
 }
 
@@ -117,12 +141,14 @@ std::vector<ExplanationLine> ExplanationOf(const CaseResult& result) {
   const FailureSummary& summary = result.summary;
   const bool only_expectations = FailedOnlyExpectations(result);
   std::vector<ExplanationLine> lines = {{"faults", summary.faults}};
-  if (only_expectations) AddExpectations(result, lines);
+  if (only_expectations) {
+    AddFirstExpectations(result.verdict.broken_expectations, lines);
+  }
   lines.push_back({"cause", CauseText(result)});
   lines.push_back({"recovery", summary.recovery});
   lines.push_back({"training", summary.training});
   if (only_expectations) {
-    lines.push_back({"checks", ChecksText(result.verdict)});
+    AddChecks(result.verdict, lines);
     lines.push_back({"next", NextStepText(result)});
   }
   for (const std::string& bug : result.planted_bugs) {

@@ -18,7 +18,8 @@ struct ExplanationLine {
 
 // Returns lines about faults, cause, recovery, training and planted bugs, as
 // far as known. If FailedOnlyExpectations(result), the unmet expectations and
-// what to do about them are among the lines.
+// what to do about them are among the lines. The cause is one of the first four
+// lines, however many expectations are unmet.
 std::vector<ExplanationLine> ExplanationOf(const CaseResult& result);
 
 }  // namespace gauntlet

@@ -1,10 +1,14 @@
 #include "reports/terminal.h"
 
+#include <algorithm>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "reports/failures.h"
+#include "tests/reports/markup_check.h"
 #include "tests/reports/sample_result.h"
+#include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
@@ -100,6 +104,46 @@ TEST(TerminalTest, FurtherUnmetExpectationsAreNamedOnTheCaseLine) {
   EXPECT_THAT(block, HasSubstr("change the expectations in full.yaml:2 to "
                                "restarts: {exactly: 1}, resumed_from: {step: "
                                "5}, and change outcome\n"));
+}
+
+TEST(TerminalTest, CauseIsAmongTheFirstLines_HoweverManyExpectationsAreUnmet) {
+  for (const int unmet : {1, 2, 3, 4, 12}) {
+    CaseResult result = UnmetCase();
+    std::vector<Finding>& findings = result.verdict.broken_expectations;
+    findings.clear();
+    for (int i = 0; i < unmet; ++i) {
+      const std::string name = fmt::format("{}-th", i);
+      findings.push_back({"expectation", name, name + ": not met"});
+      result.verdict.reason += (i == 0 ? "" : ", ") + name;
+    }
+    result.verdict.reason.erase(0, std::string("resumed_from").size());
+    const std::string block = RenderFailure(result, Colour::kOff);
+    const size_t cause = block.find("\n  cause ");
+    ASSERT_NE(cause, block.npos);
+    EXPECT_LE(std::count(block.begin(), block.begin() + cause, '\n'), 4)
+        << block;
+    for (const Finding& finding : findings) {
+      EXPECT_EQ(CountOf(block, " " + finding.message + "\n"), 1u) << block;
+    }
+  }
+}
+
+TEST(TerminalTest, UnmetExpectationsBeyondTheFirstStandBelowTheChecks) {
+  CaseResult unmet = UnmetCase();
+  std::vector<Finding>& findings = unmet.verdict.broken_expectations;
+  findings.push_back({"expectation", "saves", "saves: expected 4, found 5"});
+  findings.push_back({"expectation", "restarts", "restarts: expected 2"});
+  unmet.verdict.reason = "resumed_from, saves, restarts";
+  EXPECT_THAT(
+      RenderFailure(unmet, Colour::kOff),
+      AllOf(HasSubstr(R"(
+  expected  resumed_from: expected step 10, found step 5
+            and 2 more (see checks below)
+  cause     )"),
+            HasSubstr(R"( only the scenario's own expectations are not met
+            saves: expected 4, found 5
+            restarts: expected 2
+  next )")));
 }
 
 TEST(TerminalTest, ExpectationWithoutAValueToTakeIsNamed) {
