@@ -56,8 +56,8 @@ class Suite {
   std::string ReplayOfTry(const SuiteItem& item, int number) const;
   bool NeedsRetry(const SuiteItem& item, const CaseOutcome& outcome);
   void Finish(size_t index, const std::vector<CaseOutcome>& tries);
-  // Returns the result; a failure if the result of the other world is known and
-  // differs. REQUIRES: mutex_ is held.
+  // Returns the result; a failure if the case passed in both worlds, with
+  // different final states. REQUIRES: mutex_ is held.
   CaseResult Compared(const CaseOutcome& outcome) const;
 
   const std::vector<SuiteItem>& items_;
@@ -167,27 +167,20 @@ CaseResult Suite::Compared(const CaseOutcome& outcome) const {
   if (other == by_name_.end() || other->second.result.world == result.world) {
     return result;
   }
-  const Verdict& there = other->second.result.verdict;
-  const auto says_nothing = [](const Verdict& one) {
-    return one.kind == VerdictKind::kSkip || one.kind == VerdictKind::kError;
-  };
-  const bool agree = result.verdict.kind == there.kind &&
-                     outcome.final_digest == other->second.final_digest;
-  if (says_nothing(result.verdict) || says_nothing(there) || agree) {
+  // A world that failed has a reason of its own, which names what failed.
+  const bool both_pass =
+      result.verdict.kind == VerdictKind::kPass &&
+      other->second.result.verdict.kind == VerdictKind::kPass;
+  if (!both_pass || outcome.final_digest == other->second.final_digest) {
     return result;
   }
-  const auto end = [](const CaseOutcome& one) {
-    const Verdict& said = one.result.verdict;
-    return fmt::format(
-        "{} with {}{}", VerdictKindName(said.kind),
-        one.final_digest.empty() ? "no final state"
-                                 : "final state " + one.final_digest,
-        said.kind == VerdictKind::kFail ? " (" + said.reason + ")" : "");
+  const auto end = [](const std::string& digest) {
+    return digest.empty() ? "no final state" : "final state " + digest;
   };
-  FailFor(
-      fmt::format("the worlds disagree: {} in the {} world, {} here",
-                  end(other->second), other->second.result.world, end(outcome)),
-      result.verdict);
+  FailFor(fmt::format("the worlds disagree: {} in the {} world, {} here",
+                      end(other->second.final_digest),
+                      other->second.result.world, end(outcome.final_digest)),
+          result.verdict);
   return result;
 }
 

@@ -61,9 +61,9 @@ struct SuiteOptions {
 
 // Runs the items and calls `done` (one call at a time) as each ends. Returns
 // the results in the order of the items, without those that were not run. If a
-// case ran in both worlds and the verdicts or final states differ, the later
-// result becomes a failure that reports the difference. If a case is
-// interrupted in a retry, its earlier tries count.
+// case passed in both worlds, but with different final states, the later result
+// becomes a failure that reports the difference. If a case is interrupted in a
+// retry, its earlier tries count.
 std::vector<CaseResult> RunSuite(
     const std::vector<SuiteItem>& items, const SuiteOptions& options,
     const std::function<void(const CaseResult&)>& done);

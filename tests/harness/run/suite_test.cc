@@ -17,6 +17,7 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::EndsWith;
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 using testing::UnorderedElementsAre;
 
@@ -65,6 +66,21 @@ class SuiteTest : public testing::Test {
   }
   static SuiteItem Real(const Case& one) {
     return {.one = one, .world = WorldKind::kReal};
+  }
+
+  // Returns a case of the same name that ends with this verdict and final state
+  // in the real world.
+  SuiteItem EndsReal(const Verdict& verdict, const std::string& digest) {
+    options_.run_trainer = [verdict, digest](const Case& one,
+                                             const CasePlace& place) {
+      CaseOutcome outcome = {.result = ResultBeforeRun(one, place),
+                             .final_digest = digest};
+      outcome.result.verdict = verdict;
+      return outcome;
+    };
+    SuiteItem item = Real(CleanCase());
+    item.one.trainer.emplace();
+    return item;
   }
 
   ScratchDirectory scratch_;
@@ -151,15 +167,30 @@ TEST_F(SuiteTest, EachCaseHasAFolderOfItsOwn) {
   EXPECT_TRUE(std::filesystem::exists(scratch_ / "b.sim/record.jsonl"));
 }
 
-TEST_F(SuiteTest, WorldsThatDisagreeAreAFailure) {
+TEST_F(SuiteTest, WorldsThatPassWithDifferentStatesAreAFailure) {
+  const auto results =
+      Run({{.one = CleanCase()}, EndsReal({.kind = VerdictKind::kPass}, "aa")});
+  EXPECT_EQ(results[0].verdict.kind, VerdictKind::kPass);
+  EXPECT_EQ(results[1].verdict.kind, VerdictKind::kFail);
+  EXPECT_THAT(results[1].verdict.reason,
+              AllOf(StartsWith("the worlds disagree: final state "),
+                    EndsWith(" in the sim world, final state aa here")));
+}
+
+TEST_F(SuiteTest, WorldThatFailsAloneKeepsItsReason) {
   UseBrokenProgram();
   const auto results = Run({{.one = CleanCase()}, Real(CleanCase())});
   EXPECT_EQ(results[0].verdict.kind, VerdictKind::kPass);
   EXPECT_EQ(results[1].verdict.kind, VerdictKind::kFail);
-  EXPECT_THAT(
-      results[1].verdict.reason,
-      AllOf(HasSubstr("the worlds disagree: PASS with final state "),
-            HasSubstr(", FAIL with no final state ("), EndsWith(") here")));
+  EXPECT_THAT(results[1].verdict.reason,
+              AllOf(Not(HasSubstr("disagree")), HasSubstr("outcome")));
+}
+
+TEST_F(SuiteTest, PassDoesNotFailBecauseTheOtherWorldDid) {
+  const auto results =
+      Run({{.one = WrongCase()}, EndsReal({.kind = VerdictKind::kPass}, "aa")});
+  EXPECT_EQ(results[0].verdict.reason, "exit_code");
+  EXPECT_EQ(results[1].verdict.kind, VerdictKind::kPass);
 }
 
 TEST_F(SuiteTest, AWorldThatCannotDoItDoesNotDisagree) {
@@ -187,12 +218,12 @@ TEST_F(SuiteTest, RetriesAFailedRealCaseAndKeepsEachTry) {
 }
 
 TEST_F(SuiteTest, ComparesEachTryWithTheOtherWorld) {
-  UseBrokenProgram();
   options_.retries = 1;
-  const auto results = Run({{.one = CleanCase()}, Real(CleanCase())});
+  const auto results =
+      Run({{.one = CleanCase()}, EndsReal({.kind = VerdictKind::kPass}, "aa")});
   ASSERT_EQ(results[1].tries.size(), 2u);
   for (const CaseTry& one : results[1].tries) {
-    EXPECT_THAT(one.verdict.reason, StartsWith("the worlds disagree: PASS"));
+    EXPECT_THAT(one.verdict.reason, StartsWith("the worlds disagree: "));
   }
 }
 
