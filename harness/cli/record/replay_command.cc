@@ -89,6 +89,17 @@ std::string FoundName(const Case& one) {
 std::optional<Violation> ViolationIn(const std::vector<std::string>& labels,
                                      const Verdict& verdict) {
   if (auto violation = FoundViolation(labels)) return violation;
+// Returns true iff both runs, which show the violation, fail in the same way:
+// for an expectation, with the same value and the same outcome of the run.
+bool FailsAlike(const Verdict& one, const Verdict& other,
+                const Violation& violation) {
+  if (violation.invariant != kExpectation) return true;
+  const Violation outcome = {.invariant = std::string(kExpectation),
+                             .name = "outcome"};
+  return FindingOf(one, violation) == FindingOf(other, violation) &&
+         FindingOf(one, outcome) == FindingOf(other, outcome);
+}
+
   const std::optional<Finding> first = FirstFinding(verdict);
   if (!first) return std::nullopt;
   return Violation{.invariant = first->invariant, .name = first->name};
@@ -136,7 +147,7 @@ class Replayer {
   Status Explain(const SuiteItem& item, const Record& now);
   void PrintWithoutEachFault(const SuiteItem& item, const Verdict& failed);
   std::string OutcomeWithout(const SuiteItem& item, size_t fault,
-                             const Violation& violation);
+                             const Verdict& failed, const Violation& violation);
 
   Console& console_;
   const fs::path runs_;
@@ -211,10 +222,11 @@ Status Replayer::Explain(const SuiteItem& item, const Record& now) {
     fmt::print(console_.out, "  {}\n", explanation.cause);
   }
   return OkStatus();
+                                     const Verdict& failed,
 }
 
-// Runs the case without that fault and returns the outcome as text. The case
-// with all faults shows `violation`.
+// Runs the case without that fault and returns the outcome as text. The verdict
+// on the case with all faults is `failed`, and shows `violation`.
 std::string Replayer::OutcomeWithout(const SuiteItem& item, size_t fault,
                                      const Violation& violation) {
   SuiteItem without = item;
@@ -225,7 +237,8 @@ std::string Replayer::OutcomeWithout(const SuiteItem& item, size_t fault,
   const Result<Record> record = Run(without);
   if (!record.ok()) return "cannot be run: " + record.status().message();
   const Verdict verdict = Judge(*record);
-  if (IsBroken(*record, verdict, violation)) {
+  if (IsBroken(*record, verdict, violation) &&
+      FailsAlike(failed, verdict, violation)) {
     return fmt::format("still fails, {} {}", violation.invariant,
                        violation.name);
   }
@@ -248,7 +261,7 @@ void Replayer::PrintWithoutEachFault(const SuiteItem& item,
   }
   const size_t tried = std::min(faults.size(), kMostLeftOut);
   for (size_t i = 0; i < tried; ++i) {
-    const std::string outcome = OutcomeWithout(item, i, *violation);
+    const std::string outcome = OutcomeWithout(item, i, failed, *violation);
     if (interrupted()) return;
     fmt::print(console_.out, "  without fault {}: {}\n",
                EscapeBytes(faults[i].id), EscapeBytes(outcome));

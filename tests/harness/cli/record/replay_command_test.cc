@@ -187,6 +187,47 @@ TEST_F(ReplayCommandTest, OnlySixteenFaultsAreLeftOut) {
   ASSERT_TRUE(
       WriteTextFile(file, ResumesWithoutTheKey(slow, "outcome: recovers"))
           .ok());
+// Returns a scenario whose run refuses to start: the only checkpoint is damaged
+// when worker 1 crashes in step 6.
+std::string RefusesToStart() {
+  return SmallScenario(R"(faults:
+  - id: rot
+    at: {worker: 1, save: 1, point: ckpt.shard.write, offset: 0%}
+    do: bit_flip
+    with: {offset: 75%}
+  - id: crash
+    at: {worker: 1, step: 6, point: step.begin}
+    do: crash
+expect: {outcome: recovers}
+)",
+                       "refuses");
+}
+
+// Without the crash, the outcome is not the expected one either.
+TEST_F(ReplayCommandTest, AnotherOutcomeThatIsNotExpectedEitherIsNamed) {
+  const std::string file = (folder_ / "refuses.yaml").string();
+  ASSERT_TRUE(WriteTextFile(file, RefusesToStart()).ok());
+  EXPECT_EQ(Replay(file), 0) << err_.str();
+  EXPECT_THAT(out_.str(),
+              AllOf(HasSubstr("outcome: expected recovers, found refuses"),
+                    HasSubstr("  without fault rot: passes\n"),
+                    HasSubstr("  without fault crash: other outcome: FAIL "
+                              "expectation outcome: expected recovers, found "
+                              "completes\n")));
+}
+
+// An expectation that the fault has nothing to do with.
+TEST_F(ReplayCommandTest, SameUnmetExpectationStillFails) {
+  const std::string file = (folder_ / "two.yaml").string();
+  std::string text = ResumesWithoutTheKey(
+      SlowFault(3), "outcome: recovers, saves: {exactly: 99}");
+  text.replace(text.find("planted_bugs: lose-rng-key\n"), 27, "");
+  ASSERT_TRUE(WriteTextFile(file, text).ok());
+  EXPECT_EQ(Replay(file), 0) << err_.str();
+  EXPECT_THAT(out_.str(), HasSubstr("  without fault slow-3: still fails, "
+                                    "expectation saves\n"));
+}
+
   EXPECT_EQ(Replay(file), 0) << err_.str();
   EXPECT_THAT(out_.str(),
               AllOf(HasSubstr("without fault more-3: "),
