@@ -114,19 +114,27 @@ bool IsOwed(const LostCheckpoint& one, const Verdict& verdict) {
   return false;
 }
 
+// Returns "is lost too": the state of the checkpoints besides the first.
+std::string_view StateOfOthers(const Record& record,
+                               const std::vector<LostCheckpoint>& lost) {
+  const bool is_one = lost.size() == 2;
+  if (lost.front().is_gone) return is_one ? "is lost too" : "are lost too";
+  if (PowerCutOf(record, lost.front()) != nullptr) {
+    return "the power cut damaged too";
+  }
+  return is_one ? "does not verify either" : "do not verify either";
+}
+
 std::string WhyStore(const Record& record,
                      const std::vector<LostCheckpoint>& lost) {
   const LostCheckpoint& first = lost.front();
   std::vector<std::string_view> others;
   for (size_t i = 1; i < lost.size(); ++i) others.push_back(lost[i].name);
-  std::string why = fmt::format("all are about {}", first.name);
-  if (!others.empty()) {
-    why += fmt::format(" and {}, which {}", fmt::join(others, ", "),
-                       first.is_gone ? "are lost too"
-                       : PowerCutOf(record, first) != nullptr
-                           ? "the power cut damaged too"
-                           : "do not verify either");
-  }
+  std::string why =
+      others.empty()
+          ? fmt::format("all are about {}", first.name)
+          : fmt::format("besides {}, they are about {}, which {}", first.name,
+                        fmt::join(others, ", "), StateOfOthers(record, lost));
   if (first.is_gone) {
     why +=
         "; a new generation finds nothing of it, so it can neither resume from "

@@ -42,6 +42,31 @@ TEST(LostCheckpointsTest, CheckpointThatNoFaultDamagedIsTheCause) {
   EXPECT_EQ(lost.why_store, "all are about step-000000004-g1");
 }
 
+// Returns the consequence of losing the checkpoint of step 4 and then the
+// others.
+std::string WhyStoreFails(const std::vector<std::string>& others) {
+  Record record = RecordOfALoss();
+  Verdict verdict = StoreSays("does-not-verify", kName);
+  InvariantReport& store = verdict.invariants.front();
+  for (const std::string& name : others) {
+    record.lives[0].events.push_back(
+        {.kind = RecordKind::kSaveAcknowledged, .path = "/ckpt/" + name});
+    record.left.checkpoints.push_back({.name = name, .reason = "torn"});
+    store.findings.push_back({"store", "does-not-verify", name});
+    ++store.violations;
+  }
+  return ExplainLoss(record, verdict).why_store;
+}
+
+TEST(LostCheckpointsTest, CauseIsNotAmongTheCheckpointsThatFailToo) {
+  EXPECT_EQ(WhyStoreFails({"step-000000008-g1"}),
+            "besides step-000000004-g1, they are about step-000000008-g1, "
+            "which does not verify either");
+  EXPECT_EQ(WhyStoreFails({"step-000000008-g1", "step-000000012-g1"}),
+            "besides step-000000004-g1, they are about step-000000008-g1, "
+            "step-000000012-g1, which do not verify either");
+}
+
 TEST(LostCheckpointsTest, DamageByAFaultIsNoCause) {
   Record record = RecordOfALoss();
   record.lives[0].events.push_back(
