@@ -51,7 +51,7 @@ std::string ChecksText(const Verdict& verdict) {
       [](const InvariantReport& report) { return report.instances > 0; });
   const bool is_one = verdict.broken_expectations.size() == 1;
   return fmt::format(
-      "every check of the recovery passed ({} of {}); only the scenario's own "
+      "no check found a violation ({} of {} passed); only the scenario's own "
       "expectation{} not met",
       checks, checks, is_one ? " is" : "s are");
 }

@@ -67,6 +67,7 @@ std::string FactsText(const RunFacts& facts) {
   if (facts.failed_saves > 0) {
     text += ", " + Counted(facts.failed_saves, "failed save");
   }
+  if (facts.refused) text += ", refused to train";
   return text;
 }
 

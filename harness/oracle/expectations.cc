@@ -34,10 +34,7 @@ std::string OutcomeOf(const Outline& outline, const RunFacts& facts) {
       last.result->status == "not_finite") {
     return "stops-on-nan";
   }
-  const bool refused =
-      IsExit(last.exit_code, {WorkerExit::kNoCheckpoint, WorkerExit::kOtherJob,
-                              WorkerExit::kBadInput});
-  if (refused && !last.result) return "refuses";
+  if (HasRefused(record)) return "refuses";
   if (IsExit(last.exit_code, {WorkerExit::kFailed}) && !last.result)
     return "fails";
   if (IsExit(last.exit_code, {WorkerExit::kLostWorker}) && !last.result &&
@@ -96,6 +93,7 @@ RunFacts FactsOf(const Outline& outline) {
     }
   }
   return facts;
+  facts.refused = HasRefused(outline.record);
 }
 
 namespace {

@@ -56,6 +56,7 @@ struct RunFacts {
   std::optional<uint64_t> resumed_from;  // step of the first resume
   uint64_t recomputed_steps = 0;         // the most by one generation
   uint64_t failed_saves = 0;
+  bool refused = false;  // the last start of the launcher refused to train
 
   bool operator==(const RunFacts&) const = default;
 };

@@ -39,6 +39,7 @@ std::string FactsText(const RunFacts& facts) {
   if (facts.failed_saves > 0) {
     text += ", " + Counted(facts.failed_saves, "failed save");
   }
+  if (facts.refused) text += ", refused to train";
   return text;
 }
 
@@ -427,6 +428,11 @@ std::string OutcomeSentence(const CaseResult& result) {
   }
   const RunFacts& facts = verdict.facts;
   if (verdict.kind != VerdictKind::kPass) return "No reason is recorded.";
+  if (facts.refused) {
+    return fmt::format("Refused to train after {} and {}; all checks passed.",
+                       Counted(facts.faults_fired, "fault"),
+                       Counted(facts.restarts, "restart"));
+  }
   if (facts.faults_fired == 0) return "All checks passed; no fault fired.";
   if (facts.restarts == 0 && !facts.resumed_from) {
     return fmt::format("All checks passed after {}, without a restart.",

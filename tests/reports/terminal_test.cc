@@ -82,7 +82,7 @@ TEST(TerminalTest, UnmetExpectation_IsOnTheCaseLineAndAboveTheCause) {
   cause     the save of step 10 failed, 8.1 ms after it began (in simulated time)
   recovery  1 restart; resumed from step 5
   training  right
-  checks    every check of the recovery passed (2 of 2); only the scenario's own expectation is not met
+  checks    no check found a violation (2 of 2 passed); only the scenario's own expectation is not met
   next      if what was found is right here, change the expectation in full.yaml:2 to resumed_from: {step: 5}
 )");
 }
@@ -245,6 +245,13 @@ TEST(TerminalTest, PassWithABugThatNoCheckNoticedSaysSo) {
                                "are on; no check noticed them\n"));
   result.verdict.invariants = {{.invariant = "store", .violations = 1}};
   EXPECT_THAT(line(), Not(HasSubstr("no check"))) << "expect: violates";
+}
+
+TEST(TerminalTest, RefusalThatTheScenarioExpectsIsNamed) {
+  CaseResult result = SampleResult().cases[0];
+  result.verdict.facts = {.faults_fired = 2, .restarts = 1, .refused = true};
+  EXPECT_THAT(RenderCaseLine(result, 4, Colour::kOff),
+              EndsWith("  2 faults, 1 restart, refused to train\n"));
 }
 
 TEST(TerminalTest, ASeedIsSaidOnlyWhereOneWasSaidForAll) {

@@ -16,6 +16,13 @@ bool IsDone(const Record& record) {
          record.launchers.back().result->status == "done";
 }
 
+bool HasRefused(const Record& record) {
+  return !record.launchers.empty() && !record.launchers.back().result &&
+         IsExit(record.launchers.back().exit_code,
+                {WorkerExit::kNoCheckpoint, WorkerExit::kOtherJob,
+                 WorkerExit::kBadInput});
+}
+
 std::string ByTheKernel(const Record& record) {
   if (record.oom_kills == 0) return "";
   return fmt::format(

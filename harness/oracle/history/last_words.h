@@ -17,6 +17,10 @@ bool LeftUnsaved(const LifeEvents& life);
 // Returns true iff the last launcher's result is "done".
 bool IsDone(const Record& record);
 
+// Returns true iff the last launcher refused to train: it exited with the code
+// of a refusal, and without a result.
+bool HasRefused(const Record& record);
+
 // Returns "; meanwhile memory ran out: …", to append to a finding about a
 // process that ended; "" if the kernel killed no process.
 std::string ByTheKernel(const Record& record);

@@ -31,6 +31,7 @@ void Describe(Archive& a, typename Archive::template Ref<RunFacts> facts) {
   a.Field("resumed_from", facts.resumed_from);
   a.Field("recomputed_steps", facts.recomputed_steps);
   a.Field("failed_saves", facts.failed_saves);
+  a.Field("refused", facts.refused);
 }
 
 template <class Archive>

@@ -141,6 +141,21 @@ std::string ChangedLoadText(const Record& record) {
   return "";
 }
 
+// Returns "then the run refused to train (exit code 7), so nothing was
+// recovered" for a run whose last launcher ended without a result; else "".
+std::string WithoutResultText(const Record& record, const RunFacts& facts) {
+  if (record.ending != RunEnding::kExited || record.launchers.empty() ||
+      record.launchers.back().result) {
+    return "";
+  }
+  return fmt::format(
+      "then the run {} (exit code {}){}",
+      facts.refused ? "refused to train" : "ended without a result",
+      record.launchers.back().exit_code,
+      facts.restarts > 0 && !facts.resumed_from ? ", so nothing was recovered"
+                                                : "");
+}
+
 std::string RecoveryText(const Record& record, const RunFacts& facts) {
   std::vector<std::string> texts;
   texts.push_back(facts.restarts == 0
@@ -172,6 +187,9 @@ std::string RecoveryText(const Record& record, const RunFacts& facts) {
   if (record.ending != RunEnding::kExited) {
     texts.push_back(
         fmt::format("then the run {}", RunEndingName(record.ending)));
+  }
+  if (std::string text = WithoutResultText(record, facts); !text.empty()) {
+    texts.push_back(std::move(text));
   }
   return fmt::format("{}", fmt::join(texts, "; "));
 }

@@ -358,8 +358,8 @@ TEST(CaseSectionTest, UnmetExpectationStandsAboveTheCause) {
                               "expected step 10, found step 5.</p>\n"
                               "<dl class=\"summary\">\n"
                               "<dt>cause</dt><dd>the save of step 10 failed"));
-  EXPECT_THAT(html, HasSubstr("<dt>checks</dt><dd>every check of the recovery "
-                              "passed (2 of 2); only"));
+  EXPECT_THAT(html, HasSubstr("<dt>checks</dt><dd>no check found a violation "
+                              "(2 of 2 passed); only"));
   EXPECT_THAT(html, HasSubstr("<dt>next step</dt><dd>if what was found is"));
   EXPECT_EQ(CountOf(html, "expected step 10, found step 5"), 1u);
   const CaseTable table =
@@ -377,6 +377,16 @@ TEST(CaseSectionTest, PassedCaseHasNoFailures) {
   EXPECT_THAT(html, Not(HasSubstr("Failed checks")));
   EXPECT_THAT(html, Not(HasSubstr("Unmet expectations")));
   EXPECT_THAT(html, Not(HasSubstr(" open>")));
+}
+
+TEST(CaseSectionTest, RefusalIsNotCalledARecovery) {
+  CaseResult refused = SampleResult().cases[0];
+  refused.verdict.facts = {.faults_fired = 2, .restarts = 1, .refused = true};
+  EXPECT_EQ(OutcomeSentence(refused),
+            "Refused to train after 2 faults and 1 restart; all checks "
+            "passed.");
+  EXPECT_THAT(RenderCaseSection(refused, SampleRecord(), {.id = "case-0"}),
+              Not(HasSubstr("Recovered")));
 }
 
 TEST(CaseSectionTest, FaultThatNeverFiredIsMarked) {

@@ -35,7 +35,8 @@ RunResult FullResult() {
                             .restarts = 2,
                             .resumed_from = 3,
                             .recomputed_steps = 4,
-                            .failed_saves = 5},
+                            .failed_saves = 5,
+                            .refused = true},
                   .story = {"line"}};
   return {.run = "7f3a",
           .seed = 42,

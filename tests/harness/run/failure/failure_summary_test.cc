@@ -133,8 +133,12 @@ expect: {outcome: )";
   EXPECT_EQ(result.cause,
             "no checkpoint can be loaded: model-00002-of-00002.safetensors of "
             "step-000000004-g1 was damaged by fault rot");
-  EXPECT_EQ(Run(CaseThatKeeps(2, text + "refuses}\n")).verdict.kind,
-            VerdictKind::kPass);
+  EXPECT_EQ(result.summary.recovery,
+            "1 restart; then the run refused to train (exit code 7), so "
+            "nothing was recovered");
+  const Verdict expected = Run(CaseThatKeeps(2, text + "refuses}\n")).verdict;
+  EXPECT_EQ(expected.kind, VerdictKind::kPass);
+  EXPECT_TRUE(expected.facts.refused);
 }
 
 TEST_F(FailureSummaryTest, RefusalNamesTheCheckpointThatRetentionDeleted) {
@@ -154,6 +158,22 @@ expect: {outcome: recovers}
             "step-000000008-g1 was damaged by fault rot; the checkpoint of "
             "step 4 was deleted by retention (keep: 1)");
   EXPECT_EQ(result.verdict.facts.faults_fired, 2u);
+}
+
+TEST_F(FailureSummaryTest, RunThatGivesUpAfterAResumeHasRecoveredSomething) {
+  const CaseResult result = Run(SmallCase(R"(faults:
+  - id: crash
+    at: {worker: 1, step: 6, point: step.begin, incarnation: any}
+    do: crash
+    with: {repeat: always}
+expect: {outcome: recovers}
+)"));
+  ASSERT_EQ(result.verdict.kind, VerdictKind::kFail);
+  EXPECT_THAT(result.summary.recovery,
+              AllOf(HasSubstr("; resumed from step 4; "),
+                    HasSubstr("; then the run ended without a result (exit "
+                              "code "),
+                    Not(HasSubstr("nothing was recovered"))));
 }
 
 TEST_F(FailureSummaryTest, SaveAcknowledgedBeforeItsRenameIsTheCause) {
