@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "engine/worker_exit_code.h"
 #include "harness/oracle/history/last_words.h"
@@ -92,8 +93,8 @@ RunFacts FactsOf(const Outline& outline) {
       facts.resumed_from = generation.resumed->step;
     }
   }
-  return facts;
   facts.refused = HasRefused(outline.record);
+  return facts;
 }
 
 namespace {
@@ -147,9 +148,25 @@ void CheckTrend(const Record& record, Expectations& check) {
   }
 }
 
-std::string StepsText(const std::vector<uint64_t>& steps) {
+// Returns "the checkpoint of step 4", or "the checkpoints of steps 6 and 8
+// (twice)" if two of them are of step 8. `one` and `several` are the words for
+// checkpoints: "that", "those".
+std::string CheckpointsText(const std::vector<uint64_t>& steps,
+                            std::string_view one, std::string_view several) {
   if (steps.empty()) return "none";
-  return fmt::format("those of steps {}", fmt::join(steps, ", "));
+  std::map<uint64_t, size_t> counts;
+  for (const uint64_t step : steps) ++counts[step];
+  std::vector<std::string> texts;
+  for (const auto& [step, count] : counts) {
+    texts.push_back(fmt::to_string(step));
+    if (count == 2) texts.back() += " (twice)";
+    if (count > 2) texts.back() += fmt::format(" ({} times)", count);
+  }
+  if (texts.size() == 1) return fmt::format("{} of step {}", one, texts[0]);
+  const std::string last = std::move(texts.back());
+  texts.pop_back();
+  return fmt::format("{} of steps {} and {}", several, fmt::join(texts, ", "),
+                     last);
 }
 
 void CheckEnd(const Outline& outline, Expectations& check) {
@@ -176,8 +193,10 @@ void CheckEnd(const Outline& outline, Expectations& check) {
   }
   std::ranges::sort(left);
   if (expect.checkpoints_left && left != *expect.checkpoints_left) {
-    check.Broken("checkpoints", StepsText(*expect.checkpoints_left),
-                 fmt::format("[{}]", fmt::join(left, ", ")));
+    check.Broken("checkpoints",
+                 CheckpointsText(*expect.checkpoints_left, "the checkpoint",
+                                 "the checkpoints"),
+                 CheckpointsText(left, "that", "those"));
   }
   CheckTrend(record, check);
 }

@@ -217,11 +217,17 @@ TEST(JudgeTest, FailsOnABrokenExpectation) {
        [](Expectation& e) { e.ends_at_step = 9; }},
       {"saves: expected exactly 9, found 5",
        [](Expectation& e) { e.saves_exactly = 9; }},
-      {"checkpoints: expected those of steps 1, 2, found [6, 8, 8]",
+      {"checkpoints: expected the checkpoints of steps 1, 2 and 3, found those "
+       "of steps 6 and 8 (twice)",
        [](Expectation& e) {
-         e.checkpoints_left = std::vector<uint64_t>{1, 2};
+         e.checkpoints_left = std::vector<uint64_t>{1, 2, 3};
        }},
-      {"checkpoints: expected none, found [6, 8, 8]",
+      {"checkpoints: expected the checkpoints of steps 6 and 8, found those of "
+       "steps 6 and 8 (twice)",
+       [](Expectation& e) {
+         e.checkpoints_left = std::vector<uint64_t>{6, 8};
+       }},
+      {"checkpoints: expected none, found those of steps 6 and 8 (twice)",
        [](Expectation& e) { e.checkpoints_left.emplace(); }},
       {"epochs_after_restart: expected exactly 9, found 2",
        [](Expectation& e) { e.epochs_after_restart_exactly = 9; }},
@@ -239,6 +245,28 @@ TEST(JudgeTest, FailsOnABrokenExpectation) {
     record.nondeterminism = "event 3";
     EXPECT_FALSE(Judge(record).fails_only_expectations) << message;
   }
+}
+
+TEST(JudgeTest, NamesTheOneCheckpointThatIsLeft) {
+  Record record = RecoveredRun().record();
+  record.expect.checkpoints_left = std::vector<uint64_t>{4};
+  std::vector<StoredCheckpoint>& left = record.left.checkpoints;
+  std::erase_if(left,
+                [](const StoredCheckpoint& one) { return one.step != 8; });
+  const auto message = [&record] {
+    const Verdict verdict = Judge(record);
+    return verdict.broken_expectations.at(0).message;
+  };
+  EXPECT_EQ(message(),
+            "checkpoints: expected the checkpoint of step 4, found that of "
+            "step 8 (twice)");
+  left.pop_back();
+  EXPECT_EQ(message(),
+            "checkpoints: expected the checkpoint of step 4, found that of "
+            "step 8");
+  left.clear();
+  EXPECT_EQ(message(),
+            "checkpoints: expected the checkpoint of step 4, found none");
 }
 
 TEST(JudgeTest, HasNoVerdictOnARestart_WithoutOne) {
