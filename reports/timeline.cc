@@ -450,16 +450,25 @@ std::string EmitterName(int worker) {
                                    : fmt::format("worker {}", worker);
 }
 
+size_t CountEvents(const Record& record) {
+  size_t events = 0;
+  for (const LifeEvents& life : record.lives) events += life.events.size();
+  for (const LauncherRun& run : record.launchers) events += run.events.size();
+  const auto cuts = std::ranges::count(record.machine, RecordKind::kPowerCut,
+                                       &RecordEvent::kind);
+  return events + static_cast<size_t>(cuts);
+}
+
 Timeline TimelineOf(const Record& told, const TimelineFilter& filter) {
   Record record = WithLaunchers(told);
   AddPowerCuts(record);
   Timeline timeline = {.title = TitleOf(record),
                        .columns = {},
+                       .events = CountEvents(told),
                        .rows = TimelineBuilder(record, filter).Rows(),
                        .ends = EndsOf(record)};
   std::set<int> columns(filter.workers.begin(), filter.workers.end());
   for (const LifeEvents& life : record.lives) {
-    timeline.events += life.events.size();
     if (filter.workers.empty()) columns.insert(life.worker);
   }
   timeline.columns.assign(columns.begin(), columns.end());

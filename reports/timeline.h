@@ -74,11 +74,13 @@ struct TimelineRow {
 struct Timeline {
   std::string title;         // the case, its world and set-up
   std::vector<int> columns;  // emitters, ascending
-  size_t events = 0;         // in the record, before the filter
+  size_t events = 0;         // before the filter: CountEvents
   std::vector<TimelineRow> rows;
   std::vector<std::string> ends;  // how the run and its launchers ended
 };
 
+// Returns the number of events of workers and launchers, and of power losses.
+size_t CountEvents(const Record& record);
 Timeline TimelineOf(const Record& record, const TimelineFilter& filter);
 
 // Returns one line of JSON, schema gauntlet.timeline/v1:

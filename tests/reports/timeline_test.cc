@@ -94,6 +94,17 @@ TEST(TimelineTest, CutsLongText_UnlessAllIsWanted) {
               HasSubstr("xend <3\n"));
 }
 
+TEST(TimelineTest, EventsOfLaunchersAndPowerLossesCount) {
+  Record record = SampleRecord();
+  const int64_t begin = record.lives[0].events[0].t_ns;
+  record.launchers[0].events = {
+      {.kind = RecordKind::kAttemptEnds, .t_ns = begin},
+      {.kind = RecordKind::kLauncherEnd, .t_ns = begin}};
+  record.machine = {{.kind = RecordKind::kPowerCut, .t_ns = begin}};
+  EXPECT_EQ(CountEvents(record), 26u);
+  EXPECT_EQ(TimelineOf(record, {}).events, 26u);
+}
+
 TEST(TimelineTest, ListsEachEventWhereAsked) {
   const Timeline timeline = Sample({.routine = RoutineEvents::kListed});
   EXPECT_EQ(timeline.rows.size(), timeline.events);

@@ -25,6 +25,7 @@
 #include "harness/record/verdict.h"
 #include "harness/run/crash_notice.h"
 #include "harness/run/files/text_file.h"
+#include "reports/timeline.h"
 #include <fmt/format.h>
 #include <fmt/ostream.h>
 #include <unistd.h>
@@ -55,12 +56,6 @@ class Scratch {
   const fs::path path_;
 };
 
-size_t EventsIn(const Record& record) {
-  size_t events = 0;
-  for (const LifeEvents& life : record.lives) events += life.events.size();
-  return events;
-}
-
 // Returns true unless the case is a finding that does not occur again. The
 // scenario of a finding states the correct outcome, so here the run must break
 // it.
@@ -89,6 +84,11 @@ std::string FoundName(const Case& one) {
 std::optional<Violation> ViolationIn(const std::vector<std::string>& labels,
                                      const Verdict& verdict) {
   if (auto violation = FoundViolation(labels)) return violation;
+  const std::optional<Finding> first = FirstFinding(verdict);
+  if (!first) return std::nullopt;
+  return Violation{.invariant = first->invariant, .name = first->name};
+}
+
 // Returns true iff both runs, which show the violation, fail in the same way:
 // for an expectation, with the same value and the same outcome of the run.
 bool FailsAlike(const Verdict& one, const Verdict& other,
@@ -98,11 +98,6 @@ bool FailsAlike(const Verdict& one, const Verdict& other,
                              .name = "outcome"};
   return FindingOf(one, violation) == FindingOf(other, violation) &&
          FindingOf(one, outcome) == FindingOf(other, outcome);
-}
-
-  const std::optional<Finding> first = FirstFinding(verdict);
-  if (!first) return std::nullopt;
-  return Violation{.invariant = first->invariant, .name = first->name};
 }
 
 // Returns the verdict of a reproduced run as text. For an exploration's
@@ -197,7 +192,7 @@ void Replayer::Announce(const ReplayTarget& target) {
   std::string recorded = "nothing recorded: run twice";
   if (target.recorded) {
     recorded = fmt::format("{} recorded{}",
-                           Counted(EventsIn(*target.recorded), "event"),
+                           Counted(CountEvents(*target.recorded), "event"),
                            target.recorded->world == (real ? "real" : "sim")
                                ? ""
                                : " in the other world");
@@ -222,12 +217,12 @@ Status Replayer::Explain(const SuiteItem& item, const Record& now) {
     fmt::print(console_.out, "  {}\n", explanation.cause);
   }
   return OkStatus();
-                                     const Verdict& failed,
 }
 
 // Runs the case without that fault and returns the outcome as text. The verdict
 // on the case with all faults is `failed`, and shows `violation`.
 std::string Replayer::OutcomeWithout(const SuiteItem& item, size_t fault,
+                                     const Verdict& failed,
                                      const Violation& violation) {
   SuiteItem without = item;
   without.one.plan = WithoutFault(item.one.plan, fault);

@@ -11,6 +11,7 @@
 #include "harness/record/record_file.h"
 #include "harness/record/result/result_file.h"
 #include "harness/run/files/text_file.h"
+#include "reports/timeline.h"
 #include "tests/harness/run/small_cases.h"
 #include <fmt/format.h>
 
@@ -97,6 +98,17 @@ TEST_F(ReplayCommandTest, ARecordedCaseComesBackAndItsCauseIsNamed) {
                       "of the random numbers) is ")));
 }
 
+TEST_F(ReplayCommandTest, CountsTheSameEventsAsATimeline) {
+  const Parsed<Record> record =
+      ReadRecord(ReadTextFile(RecordOf("loses-the-key")), "r");
+  ASSERT_TRUE(record.ok()) << record.error;
+  ASSERT_FALSE(record.value->launchers.at(0).events.empty());
+  EXPECT_EQ(Replay("latest/loses-the-key"), 0) << err_.str();
+  EXPECT_THAT(out_.str(),
+              HasSubstr(fmt::format("1 fault, {} events recorded\n",
+                                    TimelineOf(*record.value, {}).events)));
+}
+
 TEST_F(ReplayCommandTest, ARunCanBeNamedByItsBeginningAndACaseByItsFolder) {
   const std::string id = Id();
   EXPECT_EQ(Replay(id + "/loses-the-key.sim"), 0) << err_.str();
@@ -175,18 +187,6 @@ TEST_F(ReplayCommandTest, AnotherOutcomeWithoutAFaultIsNamed) {
                                     "expectation resumed_from: "));
 }
 
-TEST_F(ReplayCommandTest, OnlySixteenFaultsAreLeftOut) {
-  std::string slow;
-  for (int step = 1; step <= 11; ++step) slow += SlowFault(step);
-  for (int step = 1; step <= 4; ++step) {
-    slow += SlowFault(step);
-    const std::string id = fmt::format("slow-{}\n", step);
-    slow.replace(slow.rfind(id), id.size(), fmt::format("more-{}\n", step));
-  }
-  const std::string file = (folder_ / "many.yaml").string();
-  ASSERT_TRUE(
-      WriteTextFile(file, ResumesWithoutTheKey(slow, "outcome: recovers"))
-          .ok());
 // Returns a scenario whose run refuses to start: the only checkpoint is damaged
 // when worker 1 crashes in step 6.
 std::string RefusesToStart() {
@@ -228,6 +228,18 @@ TEST_F(ReplayCommandTest, SameUnmetExpectationStillFails) {
                                     "expectation saves\n"));
 }
 
+TEST_F(ReplayCommandTest, OnlySixteenFaultsAreLeftOut) {
+  std::string slow;
+  for (int step = 1; step <= 11; ++step) slow += SlowFault(step);
+  for (int step = 1; step <= 4; ++step) {
+    slow += SlowFault(step);
+    const std::string id = fmt::format("slow-{}\n", step);
+    slow.replace(slow.rfind(id), id.size(), fmt::format("more-{}\n", step));
+  }
+  const std::string file = (folder_ / "many.yaml").string();
+  ASSERT_TRUE(
+      WriteTextFile(file, ResumesWithoutTheKey(slow, "outcome: recovers"))
+          .ok());
   EXPECT_EQ(Replay(file), 0) << err_.str();
   EXPECT_THAT(out_.str(),
               AllOf(HasSubstr("without fault more-3: "),
