@@ -2,7 +2,7 @@
 
 #include <chrono>
 #include <filesystem>
-#include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -56,8 +56,8 @@ class RecordFinder {
     return OkStatus();
   }
 
-  // Records by their real paths, so that each one is judged once.
-  const std::map<std::string, std::string>& files() const { return files_; }
+  // Records in the order of the paths given, then of SortCases; each one once.
+  const std::vector<std::string>& files() const { return files_; }
   const std::vector<std::string>& cases_without() const {
     return cases_without_;
   }
@@ -69,11 +69,14 @@ class RecordFinder {
       AddFile(path);
       return OkStatus();
     }
-    bool any = LookInto(path);
+    std::vector<std::string> folders = {path.string()};
     fs::recursive_directory_iterator entries(path, error);
     for (; !error && entries != fs::end(entries); entries.increment(error)) {
-      if (entries->is_directory()) any = LookInto(entries->path()) || any;
+      if (entries->is_directory()) folders.push_back(entries->path().string());
     }
+    SortCases(folders);
+    bool any = false;
+    for (const std::string& folder : folders) any = LookInto(folder) || any;
     if (error) {
       return IoError(fmt::format("{}: {}", path.string(), error.message()));
     }
@@ -87,7 +90,9 @@ class RecordFinder {
   void AddFile(const fs::path& file) {
     std::error_code error;
     const fs::path real = fs::canonical(file, error);
-    files_.emplace(error ? file.string() : real.string(), file.string());
+    const bool is_new =
+        real_paths_.insert(error ? file.string() : real.string()).second;
+    if (is_new) files_.push_back(file.string());
   }
   // Adds the folder's record. Returns true iff the folder has one, or is a
   // case's.
@@ -104,7 +109,8 @@ class RecordFinder {
   }
 
   const fs::path runs_;
-  std::map<std::string, std::string> files_;
+  std::set<std::string> real_paths_;  // of the files
+  std::vector<std::string> files_;
   std::vector<std::string> cases_without_;
 };
 
@@ -189,7 +195,7 @@ int RunJudge(const JudgeCommand& command, Console& console) {
   }
   bool any_bad = !found.cases_without().empty();
   CauseSearch causes(console);
-  for (const auto& [real_path, file] : found.files()) {
+  for (const std::string& file : found.files()) {
     Result<CaseResult> judged = JudgeFile(file, causes);
     if (judged.ok()) {
       result.cases.push_back(*std::move(judged));

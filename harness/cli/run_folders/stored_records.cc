@@ -156,6 +156,15 @@ bool IsFolderOfCase(const fs::path& path) {
          kWorldEndings.end();
 }
 
+void SortCases(std::vector<std::string>& folders) {
+  std::ranges::sort(folders, {}, [](const std::string& folder) {
+    const auto world =
+        std::ranges::find(kWorldEndings, fs::path(folder).extension());
+    return std::pair(
+        world == kWorldEndings.end() ? folder : NameOfFolder(folder), world);
+  });
+}
+
 std::vector<std::string> FoldersIn(const fs::path& path) {
   return NamesIn(path, IsFolder);
 }
@@ -242,6 +251,7 @@ Result<std::vector<std::string>> PickCases(const fs::path& run,
     return NotFound(fmt::format("run {}: no case of it left a record",
                                 Quoted(run.filename().string())));
   }
+  SortCases(folders);
   if (text.empty()) return folders;
   std::vector<std::string> names;
   for (const std::string& folder : folders) {

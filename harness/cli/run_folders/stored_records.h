@@ -26,6 +26,9 @@ std::vector<std::string> FoldersIn(const std::filesystem::path& path);
 std::vector<std::string> FilesIn(const std::filesystem::path& path);
 // Returns true iff the name is that of a case's folder: CASE.sim or CASE.real.
 bool IsFolderOfCase(const std::filesystem::path& path);
+// Sorts the folders of cases by their names. If a case was recorded in both
+// worlds, its simulated run comes first.
+void SortCases(std::vector<std::string>& folders);
 
 // Returns `text` if it is one of the names, or else the only name that begins
 // with it. kNotFound lists similar names, kInvalidArgument the names that fit;
@@ -51,10 +54,10 @@ bool IsFolderOfRun(const std::filesystem::path& path);
 Result<RunTarget> PickRunTarget(const std::string& target,
                                 const std::filesystem::path& runs);
 
-// Returns the folders of a run's cases that have a record. `text` selects one:
-// a folder, a case, or a unique prefix of a case's name; "" selects all. If a
-// case was recorded in both worlds, its simulated run comes first, and its name
-// selects only that run.
+// Returns the folders of a run's cases that have a record, sorted by SortCases.
+// `text` selects one: a folder, a case, or a unique prefix of a case's name; ""
+// selects all. If a case was recorded in both worlds, its name selects only the
+// simulated run.
 Result<std::vector<std::string>> PickCases(const std::filesystem::path& run,
                                            const std::string& text,
                                            WorldChoice world);

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/cli/run/run_command.h"
+#include "harness/record/record_file.h"
 #include "harness/record/result/result_file.h"
 #include "harness/run/files/text_file.h"
 #include "tests/engine/real/scratch_directory.h"
@@ -209,6 +210,34 @@ TEST_F(JudgeCommandTest, JudgesEachRecordOnce) {
             0)
       << err_.str();
   EXPECT_THAT(out_.str(), HasSubstr("1 case in "));
+}
+
+TEST_F(JudgeCommandTest, ListsTheSimulatedRunOfACaseBeforeTheReal) {
+  RunOne("completes");
+  Parsed<Record> real = ReadRecord(ReadTextFile(record()), record());
+  ASSERT_TRUE(real.ok()) << real.error;
+  real.value->world = "real";
+  const fs::path folder = runs() + "/latest/a.real";
+  fs::create_directories(folder);
+  ASSERT_TRUE(
+      WriteTextFile(folder / "record.jsonl", RecordToJsonLines(*real.value))
+          .ok());
+  for (const char* what : {"latest", "latest/a"}) {
+    Judge(what);
+    const size_t simulated = out_.str().find(" sim  a ");
+    ASSERT_NE(simulated, std::string::npos) << err_.str();
+    EXPECT_NE(out_.str().find(" real a ", simulated), std::string::npos)
+        << out_.str();
+  }
+}
+
+TEST_F(JudgeCommandTest, KeepsTheOrderOfThePaths) {
+  RunOne("recovers");
+  const std::string first = fs::canonical(runs() + "/latest").string();
+  RunOne("completes");
+  const std::string second = fs::canonical(runs() + "/latest").string();
+  EXPECT_EQ(RunJudge({.paths = {second, first}}, console_), 1) << err_.str();
+  EXPECT_LT(out_.str().find("PASS  "), out_.str().find("FAIL  "));
 }
 
 TEST_F(JudgeCommandTest, JudgesTheOtherRecordsBesideABadOne) {
