@@ -60,11 +60,8 @@ Result<OutputFolder> MakeCrashTestOutput(const std::string& out) {
     ASSIGN_OR_RETURN(folder.path, AbsoluteFolder(folder.path));
     return folder;
   }
-  const Result<fs::path> made = MakeRunDirectory(kCrashTestFolder);
-  if (made.ok()) {
-    ASSIGN_OR_RETURN(fs::path path, AbsoluteFolder(*made));
-    return OutputFolder{.path = std::move(path), .lock = {}};
-  }
+  Result<OutputFolder> made = MakeRunOutput(kCrashTestFolder);
+  if (made.ok()) return made;
   return InvalidArgument(made.status().message() +
                          "; choose another folder with --out DIR");
 }

@@ -109,6 +109,16 @@ Result<fs::path> MakeRunDirectory(const fs::path& runs) {
   return AlreadyExists((runs / id).string() + ": there is one already");
 }
 
+Result<OutputFolder> MakeRunOutput(const fs::path& runs) {
+  ASSIGN_OR_RETURN(const fs::path absolute, AbsoluteFolder(runs));
+  const fs::path missing = TopmostMissing(absolute);
+  ASSIGN_OR_RETURN(const fs::path made, MakeRunDirectory(runs));
+  ASSIGN_OR_RETURN(fs::path path, AbsoluteFolder(made));
+  fs::path created = missing.empty() ? path : missing;
+  return OutputFolder{
+      .path = std::move(path), .created = std::move(created), .lock = {}};
+}
+
 Descriptor OpenFolder(const fs::path& path) {
   return Descriptor(RetryOnInterrupt(
       [&] { return open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));

@@ -65,6 +65,10 @@ struct OutputFolder {
   Descriptor lock;
 };
 
+// As MakeRunDirectory, for a command that removes its folder if it fails. The
+// path is absolute, and nothing is locked: no other command has the name.
+Result<OutputFolder> MakeRunOutput(const std::filesystem::path& runs);
+
 enum class EarlierFindings : uint8_t { kRefuse, kKeep };
 
 // Creates the folder for the findings of an exploration: `out`, or, if that is

@@ -223,5 +223,18 @@ TEST_F(OldRunsTest, OutputFolderIsRemovedWithTheParentsCreatedForIt) {
   EXPECT_TRUE(fs::is_empty(runs() / "a"));
 }
 
+TEST_F(OldRunsTest, RunFolderIsRemovedWithTheParentsCreatedForIt) {
+  const fs::path folder = runs() / "a/b";
+  const auto first = MakeRunOutput(folder);
+  ASSERT_TRUE(first.ok()) << first.status().ToString();
+  const auto second = MakeRunOutput(folder);
+  ASSERT_TRUE(second.ok()) << second.status().ToString();
+  RemoveWithParents(*second);
+  EXPECT_FALSE(fs::exists(second->path));
+  EXPECT_TRUE(fs::exists(first->path)) << "it is another command's";
+  RemoveWithParents(*first);
+  EXPECT_FALSE(fs::exists(runs() / "a"));
+}
+
 }  // namespace
 }  // namespace gauntlet
