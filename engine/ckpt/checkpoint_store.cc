@@ -137,15 +137,18 @@ Result<Claim> CheckpointStore::ClaimGeneration(const std::string& job_json,
   if (memory == StateInMemory::kNone) {
     verified_parent_ = std::exchange(recorded.choice.verified, std::nullopt);
   }
-  world_->events.Emit(
-      {.kind = EventKind::kGeneration,
-       .generation = generation,
-       .count = recorded.parent
-                    ? CountOf(recorded.lineage.back().not_finite_since)
-                    : 0,
-       .path = recorded.parent ? PathOf(*recorded.parent) : std::string(),
-       .reason = recorded.choice.none_valid.empty() ? Reason::kNone
-                                                    : Reason::kBadData});
+  LogEvent claimed{.kind = EventKind::kGeneration,
+                   .generation = generation,
+                   .reason = recorded.choice.none_valid.empty()
+                                 ? Reason::kNone
+                                 : Reason::kBadData};
+  if (recorded.parent) {
+    const CommittedCheckpoint& parent = recorded.lineage.back();
+    claimed.path = PathOf(*recorded.parent);
+    claimed.digest = parent.state_digest;
+    claimed.count = CountOf(parent.not_finite_since);
+  }
+  world_->events.Emit(claimed);
   ASSIGN_OR_RETURN(const std::vector<std::string> warnings,
                    CollectGarbage(*world_, options_, recorded));
   warnings_.insert(warnings_.end(), warnings.begin(), warnings.end());

@@ -21,8 +21,8 @@ namespace gauntlet {
 enum class EventKind : uint8_t {
   kLifeBegin,         // a worker process starts; count: rank
   kGeneration,        // a claim: generation; path: parent checkpoint, or "";
-                      // count: as for kSaveAcknowledged; reason: kBadData if
-                      // checkpoints exist and none is valid
+                      // digest: its state; count: as for kSaveAcknowledged;
+                      // reason: kBadData if checkpoints exist and none is valid
   kResumed,           // step, epoch, position, phase, digest; path: checkpoint;
                       // count: as for kSaveAcknowledged
   kInitialized,       // a cold start: digest of the initial state

@@ -170,6 +170,17 @@ bool StoreModel::IsIn(const Lineage& lineage,
   return writer != lineage.end() && checkpoint.moment <= writer->second;
 }
 
+// A fenced checkpoint with the state of a parent in the lineage is as good as
+// that parent (engine/ckpt/protocol/lineage.h).
+bool StoreModel::IsStateOfAParent(const TrainingPosition& moment,
+                                  std::string_view digest) const {
+  return !digest.empty() && std::ranges::any_of(lineage_, [&](const auto& one) {
+    const std::optional<size_t>& parent = claims_[one.first].parent;
+    return parent && checkpoints_[*parent].moment == moment &&
+           checkpoints_[*parent].digest == digest;
+  });
+}
+
 bool StoreModel::IsOwed(const Checkpoint& checkpoint) const {
   return checkpoint.acknowledged && !checkpoint.in_doubt && !checkpoint.gone &&
          !checkpoint.damaged && IsIn(lineage_, checkpoint);
@@ -235,7 +246,16 @@ void StoreModel::Claimed(const Emitter& by, Writer& writer,
   head_ = writer.claim = claims_.size() - 1;
   if (parent) {
     Checkpoint& of_parent = checkpoints_[*parent];
-    if (of_parent.digest.empty()) of_parent.not_finite_since = event.count;
+    if (of_parent.digest.empty()) {
+      of_parent.digest = event.digest;
+      of_parent.not_finite_since = event.count;
+    }
+    if (of_parent.digest != event.digest) {
+      checks_.resume_point.Fail(
+          "other-state",
+          fmt::format("{}: state {} by the claim, state {} by its save",
+                      of_parent.name, event.digest, of_parent.digest));
+    }
     if (of_parent.not_finite_since != event.count) {
       checks_.resume_point.Fail(
           "other-state",
@@ -283,6 +303,7 @@ void StoreModel::CheckParent(const Emitter& by, const RecordEvent& event,
         fmt::format("{} resumes from {}, which was removed or rejected",
                     NameOf(by), chosen.name));
   } else if (head_ && !IsUnsettled(*head_) && !IsIn(lineage_, chosen) &&
+             !IsStateOfAParent(chosen.moment, event.digest) &&
              !damaged_claims_.contains(claims_[*head_].number)) {
     checks_.store.Fail(
         "fenced-read",

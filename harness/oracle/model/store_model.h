@@ -177,6 +177,8 @@ class StoreModel {
 
   Lineage LineageOf(std::optional<size_t> claim) const;
   bool IsIn(const Lineage& lineage, const Checkpoint& checkpoint) const;
+  bool IsStateOfAParent(const TrainingPosition& moment,
+                        std::string_view digest) const;
   bool IsOwed(const Checkpoint& checkpoint) const;
   // Returns true iff the claim and its checkpoints may be gone, or may have
   // come back.

@@ -114,7 +114,10 @@ class Restart {
   // worker has no events for steps that it trains again.
   std::optional<Record> From(const OtherState& other) const {
     Record changed = record_;
-    EventAt(changed, *claim_).path = PathOf(other);
+    RecordEvent& claim = EventAt(changed, *claim_);
+    claim.path = PathOf(other);
+    claim.digest =
+        other.stem.empty() ? "" : record_.golden.entries[other.entry].digest;
     // Edits later places first, so that earlier events keep their index.
     for (auto place = resumed_.rbegin(); place != resumed_.rend(); ++place) {
       if (!InsertTraining(other, *place, changed)) return std::nullopt;

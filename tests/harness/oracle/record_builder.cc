@@ -42,6 +42,18 @@ void RestartAfterStepSix(ScriptedRun& run) {
   run.StartAll();
 }
 
+// Crashes worker 1 by another fault, and restarts both workers.
+void CrashAgain(ScriptedRun& run, const char* fault) {
+  RecordFault again = CrashFault();
+  again.id = fault;
+  run.Fire(1, again);
+  run.Die(1);
+  run.Lose(0, 1);
+  run.Exit(0, kLostWorker, RecordReason::kLostWorker);
+  run.Restart(1);
+  run.StartAll();
+}
+
 void GoOnFromStepFour(ScriptedRun& run) {
   run.Resume(NameOfSave(4, 1), kStepFour);
   run.Evaluate();
@@ -91,16 +103,23 @@ ScriptedRun TwiceCrashedRun() {
   ScriptedRun run;
   RestartAfterStepSix(run);
   run.Claim(NameOfSave(4, 1));
-  RecordFault again = CrashFault();
-  again.id = "again";
-  run.Fire(1, again);
-  run.Die(1);
-  run.Lose(0, 1);
-  run.Exit(0, kLostWorker, RecordReason::kLostWorker);
-  run.Restart(1);
-  run.StartAll();
+  CrashAgain(run, "again");
   run.Claim(NameOfSave(4, 1));
   GoOnFromStepFour(run);
+  return run;
+}
+
+ScriptedRun ClaimedAfterStepSixRun() {
+  ScriptedRun run;
+  RestartAfterStepSix(run);
+  run.Claim(NameOfSave(4, 1));
+  run.Resume(NameOfSave(4, 1), kStepFour);
+  run.Evaluate();
+  run.EndEpoch();
+  run.TrainTo(6);
+  CrashAgain(run, "second");
+  run.Claim(NameOfSave(6, 2));
+  CrashAgain(run, "third");
   return run;
 }
 

@@ -268,6 +268,12 @@ void ScriptedRun::CutPower(const std::string& disk) {
   there_.assign(there_.size(), false);
 }
 
+std::string ScriptedRun::DigestOfSave(std::string_view name) const {
+  const auto saved =
+      std::ranges::find(facts.left.checkpoints, name, &StoredCheckpoint::name);
+  return saved == facts.left.checkpoints.end() ? "" : saved->digest;
+}
+
 void ScriptedRun::Claim(const std::string& parent) {
   ClaimNumber(generation_ + 1, parent);
 }
@@ -277,6 +283,7 @@ void ScriptedRun::ClaimNumber(uint64_t number, const std::string& parent) {
   Say(0, {.kind = K::kClaimBegin, .count = static_cast<int64_t>(number)});
   Say(0, {.kind = K::kGeneration,
           .generation = number,
+          .digest = DigestOfSave(parent),
           .path = parent.empty() ? "" : PathOf(parent)});
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/oracle/history/training_position.h"
@@ -39,6 +40,8 @@ class ScriptedRun {
   RunEvents events;
 
   Record record() const;
+  // Returns the digest of a save that is left; "" if it is not.
+  std::string DigestOfSave(std::string_view name) const;
 
   // Start and end of the launcher and of processes.
   void Launch();

@@ -123,7 +123,9 @@ void Renumber(ScriptedRun& run, uint64_t from, uint64_t to) {
 
 void ClaimAndEnd(ScriptedRun& run, const Emitter& chief,
                  const std::string& path) {
-  run.events.At(chief, RecordKind::kGeneration).path = path;
+  RecordEvent& claim = run.events.At(chief, RecordKind::kGeneration);
+  claim.path = path;
+  claim.digest = run.DigestOfSave(BaseName(path));
   EndBehind(run, chief, RecordKind::kGeneration);
 }
 

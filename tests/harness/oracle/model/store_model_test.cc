@@ -15,6 +15,8 @@ using testing::Contains;
 using testing::IsEmpty;
 using testing::Not;
 
+const Emitter kFourthChief = WorkerProcess(0, 4);
+
 constexpr const char* kUnknown = "/ckpt/step-000000004-evaluation_due-g9";
 
 constexpr TrainingPosition kCallbacksDue = {
@@ -90,6 +92,18 @@ void GoOnFromStepTwo(ScriptedRun& run) {
 void GoOnFromStaleSave(ScriptedRun& run) {
   BeginStaleSave(run);
   ClaimAndEnd(run, kThirdChief, PathOfSave(6, 1));
+}
+
+// Returns a run in which the second and the first chief save step 6, the third
+// resumes from the second's save, which is damaged then, and the fourth from
+// the first's.
+ScriptedRun SavedTwiceRun() {
+  ScriptedRun run = ClaimedAfterStepSixRun();
+  run.Claim(NameOfSave(6, 1));
+  BeginStaleSave(run);
+  DamageSaveOf(run, NameOfSave(6, 2));
+  EndBehind(run, kFourthChief, K::kGeneration);
+  return run;
 }
 
 // Acknowledges the stale chief's save after the next claim.
@@ -227,6 +241,12 @@ INSTANTIATE_TEST_SUITE_P(
                    [](ScriptedRun& run) {
                      run.events.At(kNextChief, K::kGeneration).count = 3;
                    }},
+        SpoiledRun{"GoesOnFromAStateOfAnotherDigest", RecoveredRun,
+                   "resume-point/other-state",
+                   [](ScriptedRun& run) {
+                     run.events.At(kNextChief, K::kGeneration).digest =
+                         kOtherDigest;
+                   }},
         SpoiledRun{"GoesOnFromAFencedCheckpoint", TwiceCrashedRun,
                    "store/fenced-read", GoOnFromStaleSave},
         SpoiledRun{"StartsFromNothing", RecoveredRun,
@@ -332,6 +352,16 @@ INSTANTIATE_TEST_SUITE_P(
                                              {.kind = K::kDamaged,
                                               .path = "/ckpt/gen-000002.tmp",
                                               .detail = "flip"});
+                   }},
+        ExcusedRun{"GoesOnFromAFencedOneWithAParentsState", SavedTwiceRun,
+                   "store/fenced-read",
+                   [](ScriptedRun& run) {
+                     run.events.At(kFourthChief, K::kGeneration).digest =
+                         kOtherDigest;
+                   },
+                   [](ScriptedRun& run) {
+                     run.events.At(kFourthChief, K::kGeneration).digest =
+                         DigestAt(6);
                    }},
         ExcusedRun{"GoesOnFromAFencedOneAfterADeletion", TwiceCrashedRun,
                    "store/fenced-read", GoOnFromStaleSave,
