@@ -56,6 +56,7 @@ RowTone ToneOf(const LifeEvents& life, const RecordEvent& event) {
     case RecordKind::kWorkerLost:
     case RecordKind::kSaveFailed:
     case RecordKind::kRejected:
+    case RecordKind::kLoadFailed:
     case RecordKind::kFencedOut:
     case RecordKind::kLeft:
     case RecordKind::kNotice:

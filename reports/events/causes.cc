@@ -10,6 +10,20 @@
 namespace gauntlet {
 namespace {
 
+// Returns a value that orders the events of all processes.
+std::tuple<int64_t, uint64_t> TimeOf(const RecordEvent& event) {
+  return {event.t_ns, event.order};
+}
+
+// Returns true iff a process exits for this reason if a file is damaged or
+// gone.
+bool IsOfAFile(RecordReason reason) {
+  return reason == RecordReason::kBadData ||
+         reason == RecordReason::kMissingFile ||
+         reason == RecordReason::kPrecondition ||
+         reason == RecordReason::kBadInput;
+}
+
 // Visits the events by time and keeps the newest of each kind that can cause
 // another event.
 class CauseFinder {
@@ -37,10 +51,11 @@ class CauseFinder {
     return LifeOf(record_, place).worker;
   }
 
-  // Returns the later one in time; `a` if both have the same time.
+  // Returns the later one in time. Of events at the same time, returns the one
+  // with the higher RecordEvent::order; `a` if that is the same too.
   Place Later(const Place& a, const Place& b) const {
     if (!a || !b) return a ? a : b;
-    return Event(*b).t_ns > Event(*a).t_ns ? b : a;
+    return TimeOf(Event(*b)) > TimeOf(Event(*a)) ? b : a;
   }
 
   Place OfWorker(const ByWorker& newest, int worker) const {
@@ -79,11 +94,28 @@ class CauseFinder {
         });
   }
 
-  // Returns the most likely cause of a loss: a fault that ended another
-  // process, else any other fault since the last restart, else a process that
-  // exited.
+  // Returns true iff the process exits because a file is damaged or gone.
+  bool ExitsForAFile(const EventPlace& place) const {
+    const RecordEvent& last = LifeOf(record_, place).events.back();
+    return last.kind == RecordKind::kLifeEnd && IsOfAFile(last.reason);
+  }
+
+  // Returns the bad load or the damage for which the chief refuses the worker.
+  // The worker exits with the chief's reason.
+  Place CauseOfRefusal(const EventPlace& loss) const {
+    const Place bad_load = OfOthers(bad_loads_, WorkerOf(loss));
+    if (bad_load || !ExitsForAFile(loss)) return bad_load;
+    return OfAll(damaged_);
+  }
+
+  // Returns the most likely cause of a loss: the reason of a refusal, else a
+  // fault that ended another process, else any other fault since the last
+  // restart, else a process that exited or that cannot load a checkpoint.
   Place CauseOfLoss(const EventPlace& loss) const {
     const int worker = WorkerOf(loss);
+    if (Event(loss).reason == RecordReason::kRefused) {
+      if (const Place cause = CauseOfRefusal(loss)) return cause;
+    }
     Place fatal;
     for (const auto& [other, fault] : faults_) {
       if (other != worker && EndsItsProcess(fault)) fatal = Later(fatal, fault);
@@ -91,7 +123,7 @@ class CauseFinder {
     if (fatal) return fatal;
     if (const Place fault = OfOthers(faults_, worker)) return fault;
     if (const Place fault = OfWorker(faults_, worker)) return fault;
-    return OfOthers(exits_, worker);
+    return Later(OfOthers(bad_loads_, worker), OfOthers(exits_, worker));
   }
 
   Place CauseOfRestart(const EventPlace& start) const {
@@ -129,15 +161,10 @@ class CauseFinder {
     return fault.kind == "power_loss" || fault.then == "power_loss";
   }
 
-  // Returns the newest damage to a file of the checkpoint.
-  Place DamageTo(std::string_view checkpoint) const {
-    Place last;
-    for (const auto& [worker, place] : damaged_) {
-      if (CheckpointOfFile(Event(place).path) == checkpoint) {
-        last = Later(last, place);
-      }
-    }
-    return last;
+  // Returns the newest damage to a file of the checkpoint at this path.
+  Place DamageTo(std::string_view path) const {
+    const auto found = damage_to_.find(BaseName(path));
+    return found == damage_to_.end() ? Place() : Place(found->second);
   }
 
   // Returns the kill of the launcher, or the power loss, after which it was
@@ -155,8 +182,9 @@ class CauseFinder {
 
   Place CauseOfExit(const EventPlace& exit) const {
     if (Event(exit).count == 0) return {};
-    Place cause;
-    for (const ByWorker* newest : {&losses_, &stops_, &fenced_, &faults_}) {
+    Place cause = IsOfAFile(Event(exit).reason) ? OfAll(damaged_) : Place();
+    for (const ByWorker* newest :
+         {&losses_, &stops_, &fenced_, &faults_, &bad_loads_}) {
       const Place own = OfWorker(*newest, WorkerOf(exit));
       if (own && own->life == exit.life) cause = Later(cause, own);
     }
@@ -194,9 +222,12 @@ class CauseFinder {
       case RecordKind::kDamaged:
         return OwnFault(place);
       case RecordKind::kRejected:
-        return Later(OfAll(damaged_), OwnFault(place));
+      case RecordKind::kLoadFailed: {
+        const Place damage = DamageTo(Event(place).path);
+        return damage ? damage : Later(OfAll(damaged_), OwnFault(place));
+      }
       case RecordKind::kLoaded:
-        return DamageTo(BaseName(Event(place).path));
+        return DamageTo(Event(place).path);
       case RecordKind::kFencedOut:
         return OfOthers(claims_, worker);
       default:
@@ -269,7 +300,19 @@ class CauseFinder {
         newest = &fenced_;
         break;
       case RecordKind::kDamaged:
+        damage_to_.insert_or_assign(CheckpointOfFile(Event(place).path), place);
         newest = &damaged_;
+        break;
+      case RecordKind::kRejected:
+      case RecordKind::kLoadFailed:
+        newest = &bad_loads_;
+        break;
+      // The worker found a state to train from.
+      case RecordKind::kResumed:
+      case RecordKind::kInitialized:
+      case RecordKind::kCarriedOn:
+      case RecordKind::kStep:
+        bad_loads_.erase(WorkerOf(place));
         break;
       case RecordKind::kGeneration:
         newest = &claims_;
@@ -298,10 +341,11 @@ class CauseFinder {
     if (Event(place).about) newest.insert_or_assign(*Event(place).about, place);
   }
 
-  // Forgets earlier faults and exits of a restarted worker, which cause nothing
-  // more.
+  // Forgets earlier faults, failed loads and exits of a restarted worker, which
+  // cause nothing more.
   void Forget(const EventPlace& start) {
     faults_.erase(WorkerOf(start));
+    bad_loads_.erase(WorkerOf(start));
     exits_.erase(WorkerOf(start));
   }
 
@@ -310,6 +354,10 @@ class CauseFinder {
   // Newest event of each kind, by worker.
   ByWorker starts_, faults_, losses_, exits_, left_, notices_, stops_, fenced_,
       damaged_, claims_;
+  std::map<std::string_view, EventPlace> damage_to_;  // newest, by checkpoint
+  // Newest checkpoint that the worker rejected or failed to load, until it has
+  // a state to train from.
+  ByWorker bad_loads_;
   // Newest event of the launcher itself, or about each worker.
   ByWorker attempts_, restarts_, exited_, kills_, started_;
   Place relaunch_;  // start of a launcher that was restarted
@@ -347,7 +395,7 @@ std::vector<EventPlace> EventsByTime(const Record& record) {
   }
   std::ranges::stable_sort(places, {}, [&record](const EventPlace& place) {
     const RecordEvent& event = EventAt(record, place);
-    return std::tuple(event.t_ns, event.order);
+    return TimeOf(event);
   });
   return places;
 }

@@ -88,6 +88,9 @@ std::string TextOfSave(const RecordEvent& event) {
       return fmt::format("takes {} for fenced", BaseName(event.path));
     case RecordKind::kLoaded:
       return fmt::format("{} loaded", BaseName(event.path));
+    case RecordKind::kLoadFailed:
+      return fmt::format("cannot load {}{}", BaseName(event.path),
+                         InBrackets(RecordReasonName(event.reason)));
     case RecordKind::kBackupDeleted:
       return "checkpoints deleted";
     case RecordKind::kSaveTimes:

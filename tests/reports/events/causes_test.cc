@@ -99,6 +99,100 @@ TEST(CausesTest, DamageToACheckpointLeadsToItsLoad) {
               ElementsAre(RecordKind::kLoaded));
 }
 
+// Returns the sample in which fault "rot" damages the checkpoint of step 2. In
+// incarnation 2 worker 0, the chief, rejects it and refuses worker 1; both exit
+// with 7.
+Record RecordOfARefusal() {
+  Record record = SampleRecord();
+  std::vector<RecordEvent>& saved = record.lives[0].events;
+  const int64_t damaged_ns = saved[4].t_ns;
+  saved.insert(
+      saved.begin() + 5,
+      {{.kind = RecordKind::kFaultFired, .t_ns = damaged_ns, .detail = "rot"},
+       {.kind = RecordKind::kDamaged,
+        .t_ns = damaged_ns,
+        .path = "/ckpt/step-2.tmp/manifest.json",
+        .detail = "rot"}});
+  const int64_t begin = record.lives[1].events[0].t_ns;
+  const auto after = [&](int64_t ms, RecordEvent event) {
+    event.t_ns = begin + ms * 1'000'000;
+    return event;
+  };
+  const RecordEvent failure = {.kind = RecordKind::kLifeEnd,
+                               .count = 7,
+                               .reason = RecordReason::kPrecondition};
+  record.lives[1].events = {
+      after(0, {.kind = RecordKind::kLifeBegin}),
+      after(5, {.kind = RecordKind::kRejected, .path = "/ckpt/step-2"}),
+      after(9, failure)};
+  record.lives[3].events = {after(1, {.kind = RecordKind::kLifeBegin}),
+                            after(7, {.kind = RecordKind::kWorkerLost,
+                                      .about = 0,
+                                      .reason = RecordReason::kRefused}),
+                            after(8, failure)};
+  return record;
+}
+
+TEST(CausesTest, DamageLeadsToTheRejection_AndToTheExitsOfAllWorkers) {
+  const Record record = RecordOfARefusal();
+  EXPECT_THAT(ChainTo(record, Find(record, 0, 2, RecordKind::kLifeEnd)),
+              ElementsAre(RecordKind::kFaultFired, RecordKind::kDamaged,
+                          RecordKind::kRejected, RecordKind::kLifeEnd));
+  EXPECT_THAT(ChainTo(record, Find(record, 1, 2, RecordKind::kLifeEnd)),
+              ElementsAre(RecordKind::kFaultFired, RecordKind::kDamaged,
+                          RecordKind::kRejected, RecordKind::kWorkerLost,
+                          RecordKind::kLifeEnd));
+}
+
+TEST(CausesTest, DamageLeadsToTheLoadThatFails_AndToTheExit) {
+  Record record = RecordOfARefusal();
+  record.lives[1].events[1].kind = RecordKind::kLoadFailed;
+  record.lives[1].events[2].reason = RecordReason::kLostWorker;
+  EXPECT_THAT(ChainTo(record, Find(record, 0, 2, RecordKind::kLifeEnd)),
+              ElementsAre(RecordKind::kFaultFired, RecordKind::kDamaged,
+                          RecordKind::kLoadFailed, RecordKind::kLifeEnd));
+}
+
+TEST(CausesTest, DamageLeadsToTheExitsOfAllWorkers_WithoutARejection) {
+  Record record = RecordOfARefusal();
+  record.lives[1].events.erase(record.lives[1].events.begin() + 1);
+  EXPECT_THAT(ChainTo(record, Find(record, 0, 2, RecordKind::kLifeEnd)),
+              ElementsAre(RecordKind::kFaultFired, RecordKind::kDamaged,
+                          RecordKind::kLifeEnd));
+  EXPECT_THAT(ChainTo(record, Find(record, 1, 2, RecordKind::kLifeEnd)),
+              ElementsAre(RecordKind::kFaultFired, RecordKind::kDamaged,
+                          RecordKind::kWorkerLost, RecordKind::kLifeEnd));
+  for (const size_t life : {1, 3}) {
+    record.lives[life].events.back().reason = RecordReason::kDevice;
+  }
+  EXPECT_THAT(ChainTo(record, Find(record, 0, 2, RecordKind::kLifeEnd)),
+              ElementsAre(RecordKind::kLifeEnd));
+  EXPECT_THAT(ChainTo(record, Find(record, 1, 2, RecordKind::kLifeEnd)),
+              ElementsAre(RecordKind::kWorkerLost, RecordKind::kLifeEnd));
+}
+
+TEST(CausesTest, RejectedCheckpointDoesNotExplainAnExitAfterMoreTraining) {
+  Record record = RecordOfARefusal();
+  std::vector<RecordEvent>& events = record.lives[1].events;
+  events.back().reason = RecordReason::kDevice;
+  events.insert(events.begin() + 2,
+                {.kind = RecordKind::kInitialized, .t_ns = events[1].t_ns + 1});
+  EXPECT_FALSE(
+      CausesOf(record).contains(Find(record, 0, 2, RecordKind::kLifeEnd)));
+}
+
+TEST(CausesTest, EachCheckpointIsRejectedForItsOwnDamage) {
+  Record record = RecordOfARefusal();
+  std::vector<RecordEvent>& saved = record.lives[0].events;
+  RecordEvent other = saved[6];
+  other.path = "/ckpt/step-3.tmp/manifest.json";
+  ++other.t_ns;
+  saved.insert(saved.begin() + 7, other);
+  const EventPlace rejection = Find(record, 0, 2, RecordKind::kRejected);
+  EXPECT_EQ(CausesOf(record).at(rejection),
+            (EventPlace{.life = 0, .index = 6}));
+}
+
 TEST(CausesTest, NoticeLeadsToTheAgreedStop) {
   Record record = SampleRecord();
   std::vector<RecordEvent>& events = record.lives[2].events;
