@@ -9,6 +9,7 @@
 #include "engine/text/columns.h"
 #include "reports/events/event_text.h"
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace gauntlet {
 namespace {
@@ -219,11 +220,16 @@ class TableWriter {
     if (style_.most_lines == 0 || lines.size() <= style_.most_lines) {
       return lines;
     }
-    lines.resize(style_.most_lines);
+    // The last line is filled with the words that follow, and then cut.
+    const auto last =
+        lines.begin() + static_cast<ptrdiff_t>(style_.most_lines) - 1;
+    std::string rest = fmt::format("{}", fmt::join(last, lines.end(), " "));
     const std::string end = "..." + cause;
     const size_t room = width - std::min(width, ColumnsOf(end));
-    lines.back().resize(BytesOf(lines.back(), room));
-    lines.back() += end;
+    rest.resize(BytesOf(rest, room));
+    rest.erase(rest.find_last_not_of(' ') + 1);
+    lines.erase(last, lines.end());
+    lines.push_back(rest + end);
     return lines;
   }
 

@@ -105,6 +105,14 @@ TEST(TimelineTest, EventsOfLaunchersAndPowerLossesCount) {
   EXPECT_EQ(TimelineOf(record, {}).events, 26u);
 }
 
+TEST(TimelineTest, CutTextFillsItsLastLine) {
+  Record record = SampleRecord();
+  record.lives[0].events[6].detail = "a " + std::string(200, 'x');
+  EXPECT_THAT(
+      RenderTimeline(TimelineOf(record, {}), {.width = 200, .most_lines = 1}),
+      HasSubstr("loses rank 1 (closed): a xxxxxxxxxx"));
+}
+
 TEST(TimelineTest, ListsEachEventWhereAsked) {
   const Timeline timeline = Sample({.routine = RoutineEvents::kListed});
   EXPECT_EQ(timeline.rows.size(), timeline.events);

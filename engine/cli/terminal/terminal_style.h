@@ -31,6 +31,7 @@ class TerminalStyle {
   TerminalStyle(ColorChoice choice, const TerminalFacts& facts);
   // Returns the text in that ink, or unchanged if colour is off.
   std::string Paint(Ink ink, std::string_view text) const;
+  bool is_terminal() const { return is_terminal_; }
   // Returns true iff Paint adds colour.
   bool colored() const { return colored_; }
   // Returns true iff lines may be rewritten in place.

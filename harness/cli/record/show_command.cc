@@ -88,7 +88,8 @@ TableStyle TableStyleOf(const TerminalStyle& style) {
   return {.width = style.columns(),
           .art = style.utf8() && style.colored() ? LineArt::kUnicode
                                                  : LineArt::kAscii,
-          .colour = style.colored() ? Colour::kOn : Colour::kOff};
+          .colour = style.colored() ? Colour::kOn : Colour::kOff,
+          .most_lines = style.is_terminal() ? TableStyle().most_lines : 0};
 }
 
 int RunShow(const ShowCommand& command, Console& console) {

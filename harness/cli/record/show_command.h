@@ -9,7 +9,7 @@
 namespace gauntlet {
 
 // Returns a style as wide as the terminal, with line art if the terminal has
-// UTF-8 and colour is on.
+// UTF-8 and colour is on. Texts are cut only on a terminal.
 TableStyle TableStyleOf(const TerminalStyle& style);
 
 // Returns 0; 2 if the record does not exist, cannot be read, or has no such

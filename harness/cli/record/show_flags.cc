@@ -20,14 +20,16 @@ constexpr std::string_view kShowExamples =
 
 A row is one event, or several routine ones: steps, evaluations, epochs and
 saves ("steps 3-7; saved 5"), with the time of the first. Workers that do the
-same at the same time share a row. The arrows on the left join a fault to its detection, the restart and the
-resume; "<12" after an event names the row that led to it. Arrows are inferred
-from the order of the events. They are no verdict: gauntlet judge gives those.
+same at the same time share a row. The arrows on the left join a fault to its
+detection, the restart and the resume; "<12" after an event names the row that
+led to it. Arrows are inferred from the order of the events. They are no
+verdict: gauntlet judge gives those.
 --from and --to take a step, or a time since the first event. With a step, an
 event counts at the last step that its worker had reached, and what a shown
 event led to, such as the restart and the resume after a crash, is shown too.
-Lines are as wide as the terminal. Without UTF-8, or if NO_COLOR is set, the
-arrows are ASCII. Exit code 2: there is no such record, or it is damaged; 4: no
+Lines are as wide as the terminal, where a text of more than 4 lines ends in
+"..."; --all, a file and a pipe get the whole text. Without UTF-8, or if
+NO_COLOR is set, the arrows are ASCII. Exit code 2: there is no such record, or it is damaged; 4: no
 event in the range.)";
 
 constexpr int kMostShownWorkers = 1'000'000;
@@ -95,8 +97,8 @@ Result<Command> ParseShow(const VerbArguments& verb) {
   flags.Section("Selection");
   flags.Switch(
       {"--all", "",
-       "Print one row for each event, routine ones included, and do not "
-       "cut long texts."},
+       "Print one row for each event, routine ones included, and the whole "
+       "of long texts."},
       [&command] { command.filter.routine = RoutineEvents::kListed; });
   flags.Values({"--worker", "N",
                 "Only this worker, or launcher; may be repeated (all)."},

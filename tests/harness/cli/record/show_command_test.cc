@@ -170,6 +170,14 @@ TEST(TableStyleTest, DrawsLinesOnlyInAUtf8TerminalWithColour) {
   EXPECT_EQ(art(ColorChoice::kAuto, facts), LineArt::kAscii);
 }
 
+TEST(TableStyleTest, CutsLongTextsOnlyOnATerminal) {
+  const auto most_lines = [](const TerminalFacts& facts) {
+    return TableStyleOf(TerminalStyle(ColorChoice::kAuto, facts)).most_lines;
+  };
+  EXPECT_GT(most_lines({.is_terminal = true, .columns = 150}), 0U);
+  EXPECT_EQ(most_lines({.columns = 150}), 0U);
+}
+
 // Returns the error for these options of `gauntlet show`.
 std::string Refused(std::vector<std::string> words) {
   words.insert(words.begin(), "show");
