@@ -95,9 +95,12 @@ std::string CauseHtml(const CaseResult& result) {
   const std::string note = UnnoticedBugNote(result);
   if (!note.empty()) out += fmt::format("<p>Note: {}.</p>\n", HtmlText(note));
   std::vector<ExplanationLine> lines = ExplanationOf(result);
-  std::erase_if(lines, [&said](const ExplanationLine& line) {
-    return line.topic == "expected" && said.find(line.text) != said.npos;
-  });
+  // The sentence has the text of a single unmet expectation.
+  if (verdict.broken_expectations.size() == 1) {
+    std::erase_if(lines, [&said](const ExplanationLine& line) {
+      return line.topic == "expected" && said.find(line.text) != said.npos;
+    });
+  }
   // The cause comes first, as it explains the sentence above.
   std::stable_partition(
       lines.begin(), lines.end(),

@@ -351,6 +351,18 @@ TEST(CaseSectionTest, SummaryIsReadFromCauseToPlantedBug) {
   EXPECT_THAT(html, HasSubstr("The seed is 7."));
 }
 
+TEST(CaseSectionTest, SeveralUnmetExpectationsAreAllListed) {
+  CaseResult unmet = UnmetCase();
+  unmet.verdict.reason = "resumed_from, restarts";
+  unmet.verdict.broken_expectations.push_back(
+      {"expectation", "restarts", "restarts: expected exactly 2, found 1"});
+  EXPECT_THAT(
+      RenderCaseSection(unmet, SampleRecord(), {.id = "case-0"}),
+      HasSubstr("<dt>expected</dt><dd>resumed_from: expected step 10, found "
+                "step 5</dd>\n"
+                "<dt></dt><dd>restarts: expected exactly 2, found 1</dd>\n"));
+}
+
 TEST(CaseSectionTest, UnmetExpectationStandsAboveTheCause) {
   const std::string html =
       RenderCaseSection(UnmetCase(), SampleRecord(), {.id = "case-0"});
