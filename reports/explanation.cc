@@ -56,50 +56,20 @@ std::string ChecksText(const Verdict& verdict) {
       checks, checks, is_one ? " is" : "s are");
 }
 
-// Returns the expectation that the run meets, as in a scenario: "restarts:
-// {exactly: 2}"; nullopt if the facts do not have it.
-std::optional<std::string> ExpectationOfRun(const std::string& name,
-                                            const RunFacts& facts) {
-  if (name == "restarts") {
-    return fmt::format("restarts: {{exactly: {}}}", facts.restarts);
-  }
-  if (name == "resumed_from" && facts.resumed_from) {
-    return fmt::format("resumed_from: {{step: {}}}", *facts.resumed_from);
-  }
-  if (name == "recomputed_steps") {
-    return fmt::format("recomputed_steps: {{max: {}}}", facts.recomputed_steps);
-  }
-  if (name == "failed_saves") {
-    return fmt::format("failed_saves: {{exactly: {}}}", facts.failed_saves);
-  }
-  return std::nullopt;
-}
-
-// Returns how to change the scenario if the run did the right thing.
+// Returns how to change the scenario if the run did the right thing; "" if no
+// scenario can expect what was found.
 std::string NextStepText(const CaseResult& result) {
   const std::vector<Finding>& findings = result.verdict.broken_expectations;
-  std::vector<std::string> values;
-  std::vector<std::string> names;
+  std::vector<std::string> met;
   for (const Finding& finding : findings) {
-    if (values.size() + names.size() == kMostExpectations) break;
-    std::optional<std::string> value =
-        ExpectationOfRun(finding.name, result.verdict.facts);
-    if (value) {
-      values.push_back(*std::move(value));
-    } else {
-      names.push_back(finding.name);
-    }
+    if (!finding.met) return "";
+    if (met.size() < kMostExpectations) met.push_back(*finding.met);
   }
-  std::string text = "if what was found is right here, change the expectation";
-  if (findings.size() > 1) text += "s";
-  if (values.empty()) text += fmt::format(" of {}", fmt::join(names, ", "));
-  text += fmt::format(" in {}:{}", result.file, result.line);
-  if (values.empty()) return text;
-  text += fmt::format(" to {}", fmt::join(values, ", "));
-  if (!names.empty()) {
-    text += fmt::format(", and change {}", fmt::join(names, ", "));
-  }
-  return text;
+  return fmt::format(
+      "if what was found is right here, change the expectation{} in {}:{} to "
+      "{}",
+      findings.size() == 1 ? "" : "s", result.file, result.line,
+      fmt::join(met, ", "));
 }
 
 // Returns the number of unmet expectations above the cause.

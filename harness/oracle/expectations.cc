@@ -46,24 +46,40 @@ std::string OutcomeOf(const Outline& outline, const RunFacts& facts) {
                      last.result ? ", " + last.result->status : "");
 }
 
+// Returns "restarts: {exactly: 2}" for the key restarts.exactly, "exit_code: 7"
+// for exit_code.
+std::string WithValue(std::string_view key, std::string_view value) {
+  const size_t dot = key.find('.');
+  if (dot == key.npos) return fmt::format("{}: {}", key, value);
+  return fmt::format("{}: {{{}: {}}}", key.substr(0, dot), key.substr(dot + 1),
+                     value);
+}
+std::string WithValue(std::string_view key, uint64_t value) {
+  return WithValue(key, std::to_string(value));
+}
+
 class Expectations {
  public:
-  void Broken(std::string name, const std::string& expected,
-              const std::string& found) {
+  void Broken(std::string_view name, std::string_view expected,
+              std::string_view found, std::optional<std::string> met) {
     broken_.push_back({.invariant = std::string(kExpectation),
-                       .name = name,
+                       .name = std::string(name),
                        .message = fmt::format("{}: expected {}, found {}", name,
-                                              expected, found)});
+                                              expected, found),
+                       .met = std::move(met)});
   }
-  void Exactly(const char* name, std::optional<uint64_t> expected,
-               uint64_t found) {
+  // `key`: the name, or the name and a word for the kind of limit.
+  void Exactly(std::string_view name, std::string_view key,
+               std::optional<uint64_t> expected, uint64_t found) {
     if (!expected || *expected == found) return;
-    Broken(name, fmt::format("exactly {}", *expected), std::to_string(found));
+    Broken(name, fmt::format("exactly {}", *expected), std::to_string(found),
+           WithValue(key, found));
   }
-  void AtMost(const char* name, std::optional<uint64_t> expected,
-              uint64_t found) {
+  void AtMost(std::string_view name, std::string_view key,
+              std::optional<uint64_t> expected, uint64_t found) {
     if (!expected || found <= *expected) return;
-    Broken(name, fmt::format("at most {}", *expected), std::to_string(found));
+    Broken(name, fmt::format("at most {}", *expected), std::to_string(found),
+           WithValue(key, found));
   }
   std::vector<Finding> Take() && { return std::move(broken_); }
 
@@ -134,17 +150,17 @@ void CheckTrend(const Record& record, Expectations& check) {
   if (!record.expect.loss_falls && !record.expect.accuracy_rises) return;
   const std::optional<Trend> trend = TrendOf(record);
   if (!trend) {
-    check.Broken("epochs", "at least two", "fewer");
+    check.Broken("epochs", "at least two", "fewer", "loss: any, accuracy: any");
     return;
   }
   const auto& [first, last] = *trend;
   if (record.expect.loss_falls && !(LossOf(last) < LossOf(first))) {
     check.Broken("loss", "less than " + FloatText(first.loss_bits),
-                 FloatText(last.loss_bits));
+                 FloatText(last.loss_bits), "loss: any");
   }
   if (record.expect.accuracy_rises && last.count <= first.count) {
     check.Broken("accuracy", fmt::format("more than {} correct", first.count),
-                 fmt::to_string(last.count));
+                 fmt::to_string(last.count), "accuracy: any");
   }
 }
 
@@ -176,15 +192,17 @@ void CheckEnd(const Outline& outline, Expectations& check) {
       record.launchers.empty()
           ? FinalResult()
           : record.launchers.back().result.value_or(FinalResult());
-  check.Exactly("ends_at.epoch", expect.ends_at_epoch, end.epochs);
-  check.Exactly("ends_at.step", expect.ends_at_step, end.steps);
+  check.Exactly("ends_at.epoch", "ends_at.epoch", expect.ends_at_epoch,
+                end.epochs);
+  check.Exactly("ends_at.step", "ends_at.step", expect.ends_at_step, end.steps);
   uint64_t saves = 0;
   for (const Generation& generation : outline.generations) {
     saves += generation.saves.size();
   }
-  check.Exactly("saves", expect.saves_exactly, saves);
+  check.Exactly("saves", "saves.exactly", expect.saves_exactly, saves);
   if (expect.epochs_after_restart_exactly) {
-    check.Exactly("epochs_after_restart", expect.epochs_after_restart_exactly,
+    check.Exactly("epochs_after_restart", "epochs_after_restart.exactly",
+                  expect.epochs_after_restart_exactly,
                   EpochsAfterRestart(outline));
   }
   std::vector<uint64_t> left;
@@ -193,10 +211,12 @@ void CheckEnd(const Outline& outline, Expectations& check) {
   }
   std::ranges::sort(left);
   if (expect.checkpoints_left && left != *expect.checkpoints_left) {
-    check.Broken("checkpoints",
-                 CheckpointsText(*expect.checkpoints_left, "the checkpoint",
-                                 "the checkpoints"),
-                 CheckpointsText(left, "that", "those"));
+    check.Broken(
+        "checkpoints",
+        CheckpointsText(*expect.checkpoints_left, "the checkpoint",
+                        "the checkpoints"),
+        CheckpointsText(left, "that", "those"),
+        WithValue("checkpoints", fmt::format("[{}]", fmt::join(left, ", "))));
   }
   CheckTrend(record, check);
 }
@@ -210,27 +230,33 @@ std::vector<Finding> BrokenExpectations(const Outline& outline,
   const std::string outcome = OutcomeOf(outline, facts);
   const std::string_view expected = OutcomeName(expect.outcome);
   if (expect.outcome != Outcome::kViolates && outcome != expected) {
-    check.Broken("outcome", std::string(expected), outcome);
+    check.Broken("outcome", expected, outcome,
+                 FindOutcome(outcome)
+                     ? std::optional(WithValue("outcome", outcome))
+                     : std::nullopt);
   }
-  check.Exactly("restarts", expect.restarts_exactly, facts.restarts);
-  check.AtMost("restarts", expect.restarts_max, facts.restarts);
+  check.Exactly("restarts", "restarts.exactly", expect.restarts_exactly,
+                facts.restarts);
+  check.AtMost("restarts", "restarts.max", expect.restarts_max, facts.restarts);
   if (expect.resumed_from_step &&
       facts.resumed_from != expect.resumed_from_step) {
+    const auto& found = facts.resumed_from;
     check.Broken(
         "resumed_from", fmt::format("step {}", *expect.resumed_from_step),
-        facts.resumed_from ? fmt::format("step {}", *facts.resumed_from)
-                           : "no resumption");
+        found ? fmt::format("step {}", *found) : "no resumption",
+        found ? WithValue("resumed_from.step", *found) : "no resumed_from");
   }
-  check.AtMost("recomputed_steps", expect.recomputed_steps_max,
-               facts.recomputed_steps);
-  check.Exactly("failed_saves", expect.failed_saves_exactly,
-                facts.failed_saves);
+  check.AtMost("recomputed_steps", "recomputed_steps.max",
+               expect.recomputed_steps_max, facts.recomputed_steps);
+  check.Exactly("failed_saves", "failed_saves.exactly",
+                expect.failed_saves_exactly, facts.failed_saves);
   CheckEnd(outline, check);
   const std::vector<LauncherRun>& launchers = outline.record.launchers;
   if (expect.exit_code && !launchers.empty() &&
       launchers.back().exit_code != *expect.exit_code) {
-    check.Broken("exit_code", std::to_string(*expect.exit_code),
-                 std::to_string(launchers.back().exit_code));
+    const std::string found = std::to_string(launchers.back().exit_code);
+    check.Broken("exit_code", std::to_string(*expect.exit_code), found,
+                 WithValue("exit_code", found));
   }
   return std::move(check).Take();
 }

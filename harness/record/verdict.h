@@ -36,6 +36,9 @@ struct Finding {
   std::string invariant;
   std::string name;  // kind of violation: "state-digest"
   std::string message;
+  // Of kExpectation: what to expect instead, so that the run meets it:
+  // "restarts: {exactly: 2}", "no resumed_from". nullopt: nothing can be.
+  std::optional<std::string> met = std::nullopt;
 
   bool operator==(const Finding&) const = default;
 };

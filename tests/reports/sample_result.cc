@@ -133,7 +133,8 @@ CaseResult UnmetCase() {
                                  {.invariant = "store", .instances = 33}},
                   .broken_expectations =
                       {{"expectation", "resumed_from",
-                        "resumed_from: expected step 10, found step 5"}},
+                        "resumed_from: expected step 10, found step 5",
+                        "resumed_from: {step: 5}"}},
                   .facts = {.faults_fired = 2,
                             .restarts = 1,
                             .resumed_from = 5,

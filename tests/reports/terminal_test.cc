@@ -92,8 +92,10 @@ TEST(TerminalTest, FurtherUnmetExpectationsAreNamedOnTheCaseLine) {
   Verdict& verdict = unmet.verdict;
   verdict.reason = "outcome, restarts, resumed_from";
   verdict.broken_expectations = {
-      {"expectation", "outcome", "outcome: expected " + std::string(200, 'x')},
-      {"expectation", "restarts", "restarts: expected exactly 2, found 1"},
+      {"expectation", "outcome", "outcome: expected " + std::string(200, 'x'),
+       "outcome: completes"},
+      {"expectation", "restarts", "restarts: expected exactly 2, found 1",
+       "restarts: {exactly: 1}"},
       verdict.broken_expectations[0]};
   const std::string line = RenderCaseLine(unmet, 20, Colour::kOff);
   EXPECT_THAT(line, HasSubstr("  outcome: expected xxx"));
@@ -102,8 +104,8 @@ TEST(TerminalTest, FurtherUnmetExpectationsAreNamedOnTheCaseLine) {
   const std::string block = RenderFailure(unmet, Colour::kOff);
   EXPECT_THAT(block, HasSubstr("only the scenario's own expectations are not"));
   EXPECT_THAT(block, HasSubstr("change the expectations in full.yaml:2 to "
-                               "restarts: {exactly: 1}, resumed_from: {step: "
-                               "5}, and change outcome\n"));
+                               "outcome: completes, restarts: {exactly: 1}, "
+                               "resumed_from: {step: 5}\n"));
 }
 
 TEST(TerminalTest, CauseIsAmongTheFirstLines_HoweverManyExpectationsAreUnmet) {
@@ -146,13 +148,13 @@ TEST(TerminalTest, UnmetExpectationsBeyondTheFirstStandBelowTheChecks) {
   next )")));
 }
 
-TEST(TerminalTest, ExpectationWithoutAValueToTakeIsNamed) {
+TEST(TerminalTest, OutcomeThatNoScenarioCanExpect_HasNoNextStep) {
   CaseResult unmet = UnmetCase();
   unmet.verdict.reason = "outcome";
   unmet.verdict.broken_expectations = {
-      {"expectation", "outcome", "outcome: expected recovers, found fails"}};
+      {"expectation", "outcome", "outcome: expected recovers, found hung"}};
   EXPECT_THAT(RenderFailure(unmet, Colour::kOff),
-              HasSubstr("change the expectation of outcome in full.yaml:2\n"));
+              AllOf(HasSubstr("\n  checks "), Not(HasSubstr("\n  next "))));
 }
 
 TEST(TerminalTest, FailureOfACheck_IsNotBlamedOnTheExpectation) {

@@ -13,6 +13,7 @@ void Describe(Archive& a, typename Archive::template Ref<Finding> finding) {
   a.Field("invariant", finding.invariant);
   a.Field("name", finding.name);
   a.Field("message", finding.message);
+  a.Field("met", finding.met);
 }
 
 template <class Archive>

@@ -19,7 +19,8 @@ void FuzzResult(std::string_view input) {
 std::vector<std::string> ResultSeeds() {
   const Finding finding = {.invariant = "trajectory",
                            .name = "step-digest",
-                           .message = "step 7: expected a, found b"};
+                           .message = "step 7: expected a, found b",
+                           .met = "restarts: {exactly: 1}"};
   Verdict verdict = {.kind = VerdictKind::kFail, .reason = "1 finding"};
   verdict.invariants = {{.invariant = "trajectory",
                          .instances = 24,

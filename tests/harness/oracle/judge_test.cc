@@ -195,52 +195,60 @@ TEST(JudgeTest, FailsOnAHang_EvenWithoutEvents) {
 TEST(JudgeTest, FailsOnABrokenExpectation) {
   const struct {
     const char* message;
+    const char* met;
     std::function<void(Expectation&)> set;
   } kCases[] = {
-      {"outcome: expected completes, found recovers",
+      {"outcome: expected completes, found recovers", "outcome: recovers",
        [](Expectation& e) { e.outcome = Outcome::kCompletes; }},
-      {"outcome: expected refuses, found recovers",
+      {"outcome: expected refuses, found recovers", "outcome: recovers",
        [](Expectation& e) { e.outcome = Outcome::kRefuses; }},
-      {"restarts: expected exactly 2, found 1",
+      {"restarts: expected exactly 2, found 1", "restarts: {exactly: 1}",
        [](Expectation& e) { e.restarts_exactly = 2; }},
-      {"restarts: expected at most 0, found 1",
+      {"restarts: expected at most 0, found 1", "restarts: {max: 1}",
        [](Expectation& e) { e.restarts_max = 0; }},
-      {"resumed_from: expected step 2, found step 4",
+      {"resumed_from: expected step 2, found step 4", "resumed_from: {step: 4}",
        [](Expectation& e) { e.resumed_from_step = 2; }},
       {"recomputed_steps: expected at most 1, found 2",
+       "recomputed_steps: {max: 2}",
        [](Expectation& e) { e.recomputed_steps_max = 1; }},
       {"failed_saves: expected exactly 1, found 0",
+       "failed_saves: {exactly: 0}",
        [](Expectation& e) { e.failed_saves_exactly = 1; }},
-      {"ends_at.epoch: expected exactly 9, found 2",
+      {"ends_at.epoch: expected exactly 9, found 2", "ends_at: {epoch: 2}",
        [](Expectation& e) { e.ends_at_epoch = 9; }},
-      {"ends_at.step: expected exactly 9, found 8",
+      {"ends_at.step: expected exactly 9, found 8", "ends_at: {step: 8}",
        [](Expectation& e) { e.ends_at_step = 9; }},
-      {"saves: expected exactly 9, found 5",
+      {"saves: expected exactly 9, found 5", "saves: {exactly: 5}",
        [](Expectation& e) { e.saves_exactly = 9; }},
       {"checkpoints: expected the checkpoints of steps 1, 2 and 3, found those "
        "of steps 6 and 8 (twice)",
+       "checkpoints: [6, 8, 8]",
        [](Expectation& e) {
          e.checkpoints_left = std::vector<uint64_t>{1, 2, 3};
        }},
       {"checkpoints: expected the checkpoints of steps 6 and 8, found those of "
        "steps 6 and 8 (twice)",
+       "checkpoints: [6, 8, 8]",
        [](Expectation& e) {
          e.checkpoints_left = std::vector<uint64_t>{6, 8};
        }},
       {"checkpoints: expected none, found those of steps 6 and 8 (twice)",
+       "checkpoints: [6, 8, 8]",
        [](Expectation& e) { e.checkpoints_left.emplace(); }},
       {"epochs_after_restart: expected exactly 9, found 2",
+       "epochs_after_restart: {exactly: 2}",
        [](Expectation& e) { e.epochs_after_restart_exactly = 9; }},
-      {"exit_code: expected 143, found 0",
+      {"exit_code: expected 143, found 0", "exit_code: 0",
        [](Expectation& e) { e.exit_code = 143; }},
   };
-  for (const auto& [message, set] : kCases) {
+  for (const auto& [message, met, set] : kCases) {
     Record record = RecoveredRun().record();
     set(record.expect);
     const Verdict verdict = Judge(record);
     EXPECT_EQ(verdict.kind, VerdictKind::kFail) << message;
     ASSERT_EQ(verdict.broken_expectations.size(), 1u) << message;
     EXPECT_EQ(verdict.broken_expectations[0].message, message);
+    EXPECT_EQ(verdict.broken_expectations[0].met, met);
     EXPECT_TRUE(verdict.fails_only_expectations) << message;
     record.nondeterminism = "event 3";
     EXPECT_FALSE(Judge(record).fails_only_expectations) << message;
@@ -267,6 +275,16 @@ TEST(JudgeTest, NamesTheOneCheckpointThatIsLeft) {
   left.clear();
   EXPECT_EQ(message(),
             "checkpoints: expected the checkpoint of step 4, found none");
+}
+
+TEST(JudgeTest, NoExpectationFitsAnOutcomeThatHasNoName) {
+  Record record = UndisturbedRun().record();
+  record.lives.clear();
+  record.ending = RunEnding::kHung;
+  const Verdict verdict = Judge(record);
+  ASSERT_FALSE(verdict.broken_expectations.empty());
+  EXPECT_EQ(verdict.broken_expectations[0].name, "outcome");
+  EXPECT_EQ(verdict.broken_expectations[0].met, std::nullopt);
 }
 
 TEST(JudgeTest, HasNoVerdictOnARestart_WithoutOne) {

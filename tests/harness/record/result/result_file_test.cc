@@ -23,21 +23,22 @@ DifferingTensor Tensor() {
 }
 
 RunResult FullResult() {
-  Verdict verdict{.kind = VerdictKind::kFail,
-                  .reason = "store",
-                  .fails_only_expectations = true,
-                  .invariants = {{.invariant = "store",
-                                  .instances = 3,
-                                  .violations = 1,
-                                  .findings = {{"store", "torn-load", "m"}}}},
-                  .broken_expectations = {{"expectation", "restarts", "e"}},
-                  .facts = {.faults_fired = 1,
-                            .restarts = 2,
-                            .resumed_from = 3,
-                            .recomputed_steps = 4,
-                            .failed_saves = 5,
-                            .refused = true},
-                  .story = {"line"}};
+  Verdict verdict{
+      .kind = VerdictKind::kFail,
+      .reason = "store",
+      .fails_only_expectations = true,
+      .invariants = {{.invariant = "store",
+                      .instances = 3,
+                      .violations = 1,
+                      .findings = {{"store", "torn-load", "m"}}}},
+      .broken_expectations = {{"expectation", "restarts", "e", "f"}},
+      .facts = {.faults_fired = 1,
+                .restarts = 2,
+                .resumed_from = 3,
+                .recomputed_steps = 4,
+                .failed_saves = 5,
+                .refused = true},
+      .story = {"line"}};
   return {.run = "7f3a",
           .seed = 42,
           .build = "b",
