@@ -83,8 +83,15 @@ constexpr Info kDuration = {
     .place = &P::duration,
     .draw = {.kind = DrawKind::kLogUniform, .usual_one_in = 3, .bits = 15}};
 
-void SetUsualOffset(P& with) {
-  with.offset = {.value = 50, .unit = OffsetUnit::kPercent};
+constexpr Info OffsetParameter(std::string_view doc) {
+  return {.name = "offset",
+          .doc = doc,
+          .fallback = "0",
+          .place = &P::offset,
+          .draw = kSpecialDraw,
+          .set_usual = [](P& with) {
+            with.offset = {.value = 50, .unit = OffsetUnit::kPercent};
+          }};
 }
 
 constexpr std::array kCrash = {
@@ -110,13 +117,8 @@ constexpr std::array kSlow = {
          .draw = {.kind = DrawKind::kLogUniform, .bits = 13},
          .set_usual = [](P& with) { with.latency = std::chrono::seconds(2); }}};
 constexpr std::array kOnlyDuration = {kDuration};
-constexpr std::array kTruncate = {
-    Info{.name = "offset",
-         .doc = "new length of the file: bytes, or a percentage of its size",
-         .fallback = "0",
-         .place = &P::offset,
-         .draw = kSpecialDraw,
-         .set_usual = SetUsualOffset}};
+constexpr std::array kTruncate = {OffsetParameter(
+    "new length of the file: bytes, or a percentage of its size")};
 constexpr std::array kPreempt = {
     // Draws short grace periods, which may end while the worker still reacts.
     Info{.name = "grace",
@@ -184,13 +186,8 @@ constexpr std::array kErrno = {
         .draw = {
             .kind = DrawKind::kLogUniform, .one_in = 6, .bits = 4, .plus = 1}}};
 constexpr std::array kBitFlip = {
-    Info{.name = "offset",
-         .doc = "offset of the byte in the file: bytes, or a percentage of its "
-                "size",
-         .fallback = "0",
-         .place = &P::offset,
-         .draw = kSpecialDraw,
-         .set_usual = SetUsualOffset},
+    OffsetParameter(
+        "offset of the byte in the file: bytes, or a percentage of its size"),
     Info{.name = "bit",
          .doc = "bit of that byte, counted from 0",
          .fallback = "0",
