@@ -9,10 +9,10 @@
 #include <thread>
 #include <utility>
 
+#include "engine/real/posix/blocked_signals.h"
 #include "engine/real/posix/posix_status.h"
 #include <fmt/format.h>
 #include <poll.h>
-#include <signal.h>
 #include <unistd.h>
 
 namespace gauntlet {
@@ -25,22 +25,6 @@ constexpr Duration kAskEvery = std::chrono::milliseconds(100);
 size_t LinesIn(std::string_view text) {
   return static_cast<size_t>(std::ranges::count(text, '\n'));
 }
-
-// Blocks all signals, so that the new thread handles none.
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    sigset_t all = {};
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &former_);
-  }
-  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &former_, nullptr); }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-
- private:
-  sigset_t former_ = {};
-};
 
 }  // namespace
 
@@ -94,7 +78,7 @@ void OutputWriter::Shared::DropTheOldest() {
 
 OutputWriter::OutputWriter(int fd, OutputKind kind)
     : shared_(std::make_shared<Shared>(fd, kind)) {
-  const SignalsBlocked blocked;
+  const BlockedSignals blocked;  // the new thread handles none
   std::thread(Run, shared_).detach();
 }
 

@@ -19,6 +19,7 @@
 #include "engine/cli/exit_code.h"
 #include "engine/cli/output_file.h"
 #include "engine/real/host/real_host.h"
+#include "engine/real/posix/blocked_signals.h"
 #include "engine/real/posix/system_clock.h"
 #include "engine/real/process/child_process.h"
 #include "engine/real/storage/posix_storage.h"
@@ -106,24 +107,6 @@ void WriteUnfinished(const std::vector<SuiteItem>& items, RunResult result,
   static_cast<void>(
       WriteTextFile(directory / kUnfinishedFileName, ResultToJson(result)));
 }
-
-// Blocks SIGINT until it goes out of scope. A SIGINT that arrives meanwhile is
-// delivered then, as no other thread of this process receives signals.
-class InterruptHold {
- public:
-  InterruptHold() {
-    sigset_t interrupt = {};
-    sigemptyset(&interrupt);
-    sigaddset(&interrupt, SIGINT);
-    pthread_sigmask(SIG_BLOCK, &interrupt, &former_);
-  }
-  ~InterruptHold() { pthread_sigmask(SIG_SETMASK, &former_, nullptr); }
-  InterruptHold(const InterruptHold&) = delete;
-  InterruptHold& operator=(const InterruptHold&) = delete;
-
- private:
-  sigset_t former_ = {};
-};
 
 // Calls `tick` ten times a second until it goes out of scope.
 class Ticker {
@@ -412,8 +395,9 @@ Result<int> RunItems(const RunCommand& command,
                      Console& console) {
   ASSIGN_OR_RETURN(const fs::path runs, AbsoluteFolder(command.runs_directory));
   // A second Ctrl-C ends the process. It is held back until the folder has the
-  // names of the cases, so that no empty folder is left.
-  std::optional<InterruptHold> hold(std::in_place);
+  // names of the cases, so that no empty folder is left. No other thread of
+  // this process receives signals.
+  std::optional<BlockedSignals> hold(std::in_place, SIGINT);
   if (RealHost().TerminationNotices() > 0) {
     fmt::print(console.err,
                "gauntlet run: interrupted before the first case; nothing was "
