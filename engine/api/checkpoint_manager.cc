@@ -6,6 +6,7 @@
 
 #include "engine/ckpt/format/text_record.h"
 #include "engine/cluster/link/chunk_format.h"
+#include "engine/train/options.h"
 #include "engine/train/rendezvous/held_state.h"
 #include "engine/train/save/resume.h"
 #include <fmt/format.h>
@@ -86,11 +87,10 @@ Result<std::unique_ptr<CheckpointManager>> CheckpointManager::Create(
         "found {}",
         kSaveModeNames[static_cast<size_t>(options.mode)]));
   }
-  constexpr uint64_t kMaxHours = 1'000'000;
-  if (options.keep_checkpoint_every_n_hours > kMaxHours) {
+  if (options.keep_checkpoint_every_n_hours > kMaxKeepHours) {
     return InvalidArgument(fmt::format(
         "keep_checkpoint_every_n_hours: expected at most {}, found {}",
-        kMaxHours, options.keep_checkpoint_every_n_hours));
+        kMaxKeepHours, options.keep_checkpoint_every_n_hours));
   }
   CheckpointManagerOptions checked = options;
   ASSIGN_OR_RETURN(checked.variables,

@@ -17,7 +17,6 @@
 namespace gauntlet {
 namespace {
 
-constexpr int kMaxThreads = 256;
 // Multiplications that make another thread worthwhile: waking it costs about
 // ten microseconds.
 constexpr size_t kWorkPerThread = size_t{1} << 19;

@@ -36,9 +36,11 @@ std::string_view MathName(Math math);
 enum class DeviceKind : uint8_t { kCpu, kCuda, kEmulated, kAuto };
 std::string_view DeviceKindName(DeviceKind kind);
 
+inline constexpr int kMaxThreads = 256;
+
 struct KernelOptions {
   Isa isa = Isa::kAuto;
-  int threads = 1;
+  int threads = 1;  // up to kMaxThreads
   Math math = Math::kCanonical;
   DeviceKind device = DeviceKind::kCpu;  // isa, threads: CPU only
   // Device of each incarnation of a worker; the last entry also holds for all
@@ -112,7 +114,7 @@ class Kernels {
  public:
   // Creates kernels on the CPU. kInvalidArgument if this machine lacks the
   // instruction set, or FMA3 and IEEE rounding without flush-to-zero, which
-  // every path needs; or if threads is outside [1, 256].
+  // every path needs; or if threads is outside [1, kMaxThreads].
   static Result<std::unique_ptr<Kernels>> Create(const KernelOptions& options);
   virtual ~Kernels() = default;
   // Instruction set in use, also for kAuto. A GPU has none and returns kAuto.

@@ -70,6 +70,8 @@ enum class AtSuccess : uint8_t {
 // Response to a preemption notice, if there is a checkpoint directory.
 enum class OnPreemption : uint8_t { kSaveAndExit, kExit };
 
+inline constexpr uint64_t kMaxKeepHours = 1'000'000;  // a century
+
 struct CheckpointOptions {
   std::string directory;  // empty: no checkpoints
   SaveTrigger trigger;
@@ -79,7 +81,7 @@ struct CheckpointOptions {
   int shards = 0;
   int keep = 5;
   // Besides the newest `keep`, retention keeps one checkpoint per this many
-  // hours; 0: none.
+  // hours, up to kMaxKeepHours; 0: none.
   uint64_t keep_every_hours = 0;
   AtSuccess at_success = AtSuccess::kKeepCheckpoints;
   bool allow_cold_start = false;

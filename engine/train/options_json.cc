@@ -21,7 +21,6 @@ namespace gauntlet {
 namespace {
 
 constexpr int64_t kMaxInt = std::numeric_limits<int>::max();
-constexpr int64_t kMaxKeepHours = 1'000'000;  // a century
 constexpr int64_t kMaxDuration = Duration::max().count();
 
 template <typename T, size_t kCount>
@@ -168,7 +167,7 @@ template <typename Fields>
 void Describe(Fields& fields,
               typename Fields::template Ref<KernelOptions> kernels) {
   fields.Choice({"isa"}, kernels.isa, kIsaNames);
-  fields.Whole({"threads"}, kernels.threads, 1, 256);
+  fields.Whole({"threads"}, kernels.threads, 1, kMaxThreads);
   fields.Choice({"math", "math"}, kernels.math, kMathNames);
   fields.ChoiceIfSet({"device"}, kernels.device, kDeviceNames);
   fields.DevicesIfSet({"device_by_life"}, kernels.device_by_life);

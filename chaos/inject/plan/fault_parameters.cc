@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/job/job.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -200,7 +201,7 @@ constexpr std::array kPartition = {
          .doc = "lists of workers; each list is cut off from the others",
          .fallback = "",
          .place = GroupsPlace{&P::groups},
-         .high = 4095,
+         .high = kMaxReplicas - 1,
          .draw = {.kind = DrawKind::kSpecial, .one_in = 2}}};
 constexpr std::array kAsymmetricPartition = {
     kDuration, Info{.name = "direction",

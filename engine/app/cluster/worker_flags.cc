@@ -1,6 +1,7 @@
 // The options of `gauntlet worker`, which only launchers call.
 #include "engine/app/parsers.h"
 #include "engine/cli/flags/flags.h"
+#include "engine/job/job.h"
 
 namespace gauntlet {
 
@@ -15,7 +16,7 @@ Result<AppCommand> ParseWorker(const VerbArguments& verb) {
   flags.Value({"--options", "FILE", "Options of the training run, as JSON."},
               ReadText(command.options_file));
   flags.Value({"--worker", "N", "Identity across restarts (the rank)."},
-              ReadWhole(command.worker, 0, 4095));
+              ReadWhole(command.worker, 0, kMaxReplicas - 1));
   flags.Value({"--life", "N", "Number of the incarnation, from 1 (1)."},
               ReadWhole(command.life, 1, 1'000'000));
   flags.Value({"--events", "FILE", "Write events there."},

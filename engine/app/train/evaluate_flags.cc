@@ -2,6 +2,7 @@
 #include "engine/app/parsers.h"
 #include "engine/app/train/job_flags.h"
 #include "engine/cli/flags/flags.h"
+#include "engine/math/kernels.h"
 
 namespace gauntlet {
 namespace {
@@ -48,7 +49,7 @@ Result<AppCommand> ParseEvaluate(const VerbArguments& verb) {
               ReadWhole(told.loop.until_step, uint64_t{1}, kMaxSteps));
   flags.Section("Workers");
   flags.Value({"--threads", "N", "Compute threads (1)."},
-              ReadWhole(told.threads, 1, 256));
+              ReadWhole(told.threads, 1, kMaxThreads));
   flags.Section("Output");
   flags.Value({"--tensorboard", "DIR",
                "Write curves for TensorBoard to DIR/evaluation."},

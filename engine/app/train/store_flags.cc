@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "engine/job/job.h"
+#include "engine/train/options.h"
 
 namespace gauntlet {
 namespace {
@@ -104,7 +105,7 @@ void AddStoreFlags(Flags& flags, CheckpointOptions& checkpoint,
   store.Value(
       {"--keep-every-hours", "N",
        "Also keep one checkpoint each N hours for good; 0: none (10000)."},
-      ReadWhole(checkpoint.keep_every_hours, uint64_t{0}, uint64_t{1'000'000}));
+      ReadWhole(checkpoint.keep_every_hours, uint64_t{0}, kMaxKeepHours));
   store.Switch(
       {"--delete-checkpoints-at-success", "",
        "Delete all checkpoints after a successful run whose final "

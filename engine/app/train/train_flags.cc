@@ -13,6 +13,7 @@
 #include "engine/app/train/store_flags.h"
 #include "engine/cli/flags/flags.h"
 #include "engine/job/preset_run.h"
+#include "engine/math/kernels.h"
 #include "engine/world/directories.h"
 #include <fmt/format.h>
 
@@ -105,7 +106,7 @@ void AddWorkerFlags(Flags& flags, TrainFlags& told) {
                "(1)."},
               ReadWhole(command.workers, 1, kMaxLocalWorkers));
   flags.Value({"--threads", "N", "Compute threads of each worker (1)."},
-              ReadWhole(kernels.threads, 1, 256));
+              ReadWhole(kernels.threads, 1, kMaxThreads));
   flags.Value({"--device", "NAME",
                "Device to compute on: cpu, cuda, auto (cuda if there is one) "
                "or emulated (the CUDA kernels on the CPU, slow). The results "

@@ -8,6 +8,7 @@
 #include "chaos/inject/plan/fault_parameters.h"
 #include "engine/job/job.h"
 #include "engine/job/layer_kinds.h"
+#include "engine/train/options.h"
 #include "engine/world/fault_point.h"
 #include "harness/record/invariants.h"
 #include <fmt/format.h>
@@ -528,7 +529,7 @@ constexpr KeySpec kKeys[] = {
      .type = T::kCount,
      .doc = "also keep one checkpoint each so many hours for good; 0: none",
      .fallback = "0",
-     .high = 1'000'000},
+     .high = kMaxKeepHours},
     {.path = "checkpoint.on_success",
      .type = T::kChoice,
      .doc =

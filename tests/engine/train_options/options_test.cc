@@ -38,7 +38,7 @@ CheckpointOptions AnyCheckpoint() {
                                     SaveMode::kZeroCopy),
           .shards = *rc::gen::inRange(0, 1 << 30),
           .keep = *rc::gen::inRange(1, 1 << 30),
-          .keep_every_hours = *rc::gen::inRange<uint64_t>(0, 1'000'001),
+          .keep_every_hours = *rc::gen::inRange<uint64_t>(0, kMaxKeepHours + 1),
           .at_success = *rc::gen::element(AtSuccess::kKeepCheckpoints,
                                           AtSuccess::kDeleteCheckpoints,
                                           AtSuccess::kLeaveCheckpoints),
