@@ -17,8 +17,7 @@ Result<BenchOutput> BenchOutput::Make(const std::string& out,
   }
   Result<std::filesystem::path> made = MakeRunDirectory(runs);
   if (made.ok()) return BenchOutput(*std::move(made), /*is_new_run=*/true);
-  return InvalidArgument(made.status().message() +
-                         "; choose another folder with --out DIR");
+  return ChooseAnotherFolder(made.status(), "--out");
 }
 
 std::filesystem::path BenchOutput::report() const {

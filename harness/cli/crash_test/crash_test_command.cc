@@ -62,8 +62,7 @@ Result<OutputFolder> MakeCrashTestOutput(const std::string& out) {
   }
   Result<OutputFolder> made = MakeRunOutput(kCrashTestFolder);
   if (made.ok()) return made;
-  return InvalidArgument(made.status().message() +
-                         "; choose another folder with --out DIR");
+  return ChooseAnotherFolder(made.status(), "--out");
 }
 
 // Returns the path relative to the current directory if the folder is below it.
@@ -130,10 +129,8 @@ int RunCrashTest(const CrashTestCommand& command, Console& console) {
                                               ShownPath(folder->path)));
   console.Flush();
   if (!written.ok()) {
-    fmt::print(console.err,
-               "gauntlet crash-test: {}; choose another folder with --out "
-               "DIR\n",
-               written.message());
+    fmt::print(console.err, "gauntlet crash-test: {}\n",
+               ChooseAnotherFolder(written, "--out").message());
   }
   if (result->is_interrupted) {
     fmt::print(console.err,

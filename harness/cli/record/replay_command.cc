@@ -160,8 +160,8 @@ Result<fs::path> Replayer::Prepare() const {
   fs::create_directories(scratch_.path(), error);
   if (!error) return folder;
   return IoError(fmt::format(
-      "{}: {}; a replay writes there. Name another folder with --runs DIR, and "
-      "a case of this one by its path, such as {}/RUN/CASE.sim",
+      "{}: {}; a replay writes there. Choose another folder with --runs DIR, "
+      "and name a case of this one by its path, such as {}/RUN/CASE.sim",
       runs_.string(), error.message(), runs_.string()));
 }
 

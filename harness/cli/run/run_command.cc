@@ -355,7 +355,7 @@ class Runner {
     fmt::print(console_.err,
                "gauntlet run: no space left in {} after {} of {} cases. Free "
                "space there and run the remaining cases: {} --last-failed; or "
-               "name another folder with --runs DIR\n",
+               "choose another folder with --runs DIR\n",
                directory_.string(), ran, items_.size(), CommandOf(command_));
   }
 
@@ -405,10 +405,7 @@ Result<int> RunItems(const RunCommand& command,
     return static_cast<int>(ExitCode::kInterrupted);
   }
   const Result<fs::path> made = MakeRunDirectory(runs);
-  if (!made.ok()) {
-    return InvalidArgument("--runs: " + made.status().message() +
-                           "; name another folder");
-  }
+  if (!made.ok()) return ChooseAnotherFolder(made.status(), "--runs");
   const fs::path& directory = *made;
   if (const Status junit = CheckOutputFile(command.junit_file); !junit.ok()) {
     std::error_code ignored;

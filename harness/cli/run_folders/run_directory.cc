@@ -52,16 +52,14 @@ Result<OutputFolder> TakeFolder(const fs::path& path, EarlierFindings earlier) {
   fs::create_directories(path, error);
   if (error) {
     return IoError(fmt::format(
-        "{}: expected a folder, or a place where one can be created: {}; name "
-        "another folder",
+        "{}: expected a folder, or a place where one can be created: {}",
         path.string(), error.message()));
   }
   OutputFolder folder = {
       .path = path, .created = missing, .lock = OpenFolder(path)};
   if (folder.lock.valid() && !LockUnlessHeld(folder.lock)) {
-    return InvalidArgument(fmt::format(
-        "{}: another command is writing to it: choose another folder",
-        path.string()));
+    return InvalidArgument(path.string() +
+                           ": another command is writing to it");
   }
   fs::directory_iterator entries(path, error);
   for (; !error && entries != fs::directory_iterator();
@@ -70,10 +68,9 @@ Result<OutputFolder> TakeFolder(const fs::path& path, EarlierFindings earlier) {
     if (earlier == EarlierFindings::kKeep && IsNameOfExploration(name)) {
       continue;
     }
-    return InvalidArgument(fmt::format(
-        "{}: expected an empty folder, or none, found {} in it; name another "
-        "folder",
-        path.string(), Quoted(name)));
+    return InvalidArgument(
+        fmt::format("{}: expected an empty folder, or none, found {} in it",
+                    path.string(), Quoted(name)));
   }
   if (error) return Failed(path, error);
   if (access(path.c_str(), W_OK | X_OK) == 0) return folder;
@@ -91,6 +88,11 @@ Result<fs::path> AbsoluteFolder(const fs::path& path) {
       fmt::format("{}: expected a path in UTF-8, as records name what is below "
                   "it",
                   ShellWord(absolute.string())));
+}
+
+Status ChooseAnotherFolder(const Status& why, std::string_view flag) {
+  return InvalidArgument(fmt::format("{}; choose another folder with {} DIR",
+                                     why.message(), flag));
 }
 
 Result<fs::path> MakeRunDirectory(const fs::path& runs) {
@@ -153,16 +155,12 @@ Result<OutputFolder> MakeFindingsDirectory(const std::string& out,
   fs::path path = out;
   if (out.empty()) {
     const Result<fs::path> run = MakeRunDirectory(runs);
-    if (!run.ok()) {
-      return InvalidArgument(run.status().message() +
-                             "; name a folder with --out DIR");
-    }
+    if (!run.ok()) return ChooseAnotherFolder(run.status(), "--out");
     path = *run / kFindingsFolderName;
   }
   Result<OutputFolder> taken = TakeFolder(path, earlier);
   if (taken.ok()) return taken;
-  return InvalidArgument((out.empty() ? "" : "--out: ") +
-                         taken.status().message());
+  return ChooseAnotherFolder(taken.status(), "--out");
 }
 
 void RemoveWithParents(const OutputFolder& folder) {

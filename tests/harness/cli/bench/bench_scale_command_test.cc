@@ -15,6 +15,7 @@ namespace gauntlet {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::AllOf;
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::StartsWith;
@@ -60,7 +61,9 @@ TEST_F(BenchScaleCommandTest, RefusesAFolderWithFilesBeforeItMeasures) {
   ASSERT_TRUE(WriteTextFile(out_folder_ / "file", "mine").ok());
   EXPECT_EQ(RunBenchScale(command_, console_), 2);
   EXPECT_EQ(out_.str(), "");
-  EXPECT_THAT(err_.str(), StartsWith("gauntlet bench scale: --out: "));
+  EXPECT_THAT(err_.str(),
+              AllOf(StartsWith("gauntlet bench scale: " + out_folder_.string()),
+                    EndsWith("; choose another folder with --out DIR\n")));
   EXPECT_FALSE(fs::exists(out_folder_ / "report.html"));
 }
 

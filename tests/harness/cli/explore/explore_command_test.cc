@@ -193,7 +193,7 @@ TEST_F(ExploreCommandTest, WhereFindingsCannotGoIsSaidBeforeAnythingRuns) {
   command_.out_directory = "/proc/nope";
   EXPECT_EQ(Explore(), 2);
   EXPECT_EQ(out_.str(), "");
-  EXPECT_THAT(err_.str(), StartsWith("gauntlet explore: --out: /proc/nope: "));
+  EXPECT_THAT(err_.str(), StartsWith("gauntlet explore: /proc/nope: "));
 }
 
 // A record that contains this path could not be read again.
@@ -216,7 +216,8 @@ TEST_F(ExploreCommandTest, NothingIsWrittenOverEarlierFindings) {
   EXPECT_EQ(Explore(), 0);
   EXPECT_EQ(Explore(), 2);
   EXPECT_THAT(err_.str(),
-              HasSubstr("found 'report.html' in it; name another folder"));
+              HasSubstr("found 'report.html' in it; choose another folder with "
+                        "--out DIR\n"));
 }
 
 TEST_F(ExploreCommandTest, ARunThatFindsNothingLeavesItsReportAlone) {

@@ -442,9 +442,9 @@ TEST_F(ReplayCommandTest, WhereNothingCanBeWrittenIsAMistakeInTheCall) {
       2);
   EXPECT_THAT(err_.str(),
               AllOf(HasSubstr("gauntlet replay: /proc/runs: "),
-                    HasSubstr("; a replay writes there. Name another folder "
-                              "with --runs DIR, and a case of this one by its "
-                              "path, such as /proc/runs/RUN/CASE.sim\n")));
+                    HasSubstr("; a replay writes there. Choose another folder "
+                              "with --runs DIR, and name a case of this one by "
+                              "its path, such as /proc/runs/RUN/CASE.sim\n")));
 }
 
 TEST_F(ReplayCommandTest, AFindingThatIsNotThereIsSaidWithWhereItWasLookedFor) {

@@ -291,9 +291,9 @@ TEST_F(RunCommandTest, PlaceOfRunsThatIsNoFolderIsNamedWithItsOption) {
   command_.paths = {Write("d1", "a")};
   command_.runs_directory = command_.paths[0] + "/a.yaml";
   EXPECT_EQ(RunScenarios(command_, console_), 2);
-  EXPECT_THAT(err_.str(), AllOf(StartsWith("gauntlet run: --runs: " +
-                                           command_.runs_directory),
-                                EndsWith("; name another folder\n")));
+  EXPECT_THAT(err_.str(),
+              AllOf(StartsWith("gauntlet run: " + command_.runs_directory),
+                    EndsWith("; choose another folder with --runs DIR\n")));
 }
 
 TEST_F(RunCommandTest, WhatIsNeitherAFolderNorAScenarioIsRefused) {

@@ -199,8 +199,9 @@ TEST_F(OldRunsTest, TwoCommandsDoNotShareAnOutputFolder) {
     ASSERT_TRUE(first.ok()) << first.status().ToString();
     const auto second = MakeFindingsDirectory(out, runs());
     EXPECT_EQ(second.status().message(),
-              "--out: " + out +
-                  ": another command is writing to it: choose another folder");
+              out +
+                  ": another command is writing to it; choose another folder "
+                  "with --out DIR");
   }
   EXPECT_TRUE(MakeFindingsDirectory(out, runs()).ok()) << "it is empty";
 }
