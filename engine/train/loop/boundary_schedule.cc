@@ -58,6 +58,11 @@ bool BoundarySchedule::SaveDue(LoopBoundary boundary) const {
   return false;
 }
 
+bool BoundarySchedule::StopDue(LoopBoundary boundary) const {
+  return boundary == LoopBoundary::kStep &&
+         options_.horizon.stop_at_step == position_.step;
+}
+
 bool BoundarySchedule::SaveWasDueInExecution() const {
   const SaveTrigger& trigger = options_.checkpoint.trigger;
   if (trigger.unit != SaveUnit::kSteps || AtPosition() != LoopBoundary::kStep) {
@@ -67,7 +72,7 @@ bool BoundarySchedule::SaveWasDueInExecution() const {
   return last_due > StepBeforeExecution();
 }
 
-bool BoundarySchedule::StopStepReached() const {
+bool BoundarySchedule::StopWasDueInExecution() const {
   return AtPosition() == LoopBoundary::kStep &&
          options_.horizon.stop_at_step > StepBeforeExecution() &&
          options_.horizon.stop_at_step <= position_.step;

@@ -39,6 +39,9 @@ class BoundarySchedule {
 
   // Returns true iff the options require a save at this boundary.
   bool SaveDue(LoopBoundary boundary) const;
+  // Returns true iff the options require a stop at the end of the execution
+  // that contains this boundary.
+  bool StopDue(LoopBoundary boundary) const;
 
   // The next two functions are about the execution that contains the step of
   // the position. They return false unless the position is at the end of a
@@ -46,8 +49,8 @@ class BoundarySchedule {
 
   // Returns true iff a save was due at one of its steps, up to this one.
   bool SaveWasDueInExecution() const;
-  // Returns true iff the step to stop at is one of its steps, up to this one.
-  bool StopStepReached() const;
+  // Returns true iff a stop was due at one of its steps, up to this one.
+  bool StopWasDueInExecution() const;
 
  private:
   // Returns the last step before the execution. REQUIRES: the position is at

@@ -90,7 +90,7 @@ Status TrainingLoop::RepeatBoundary(FirstSave first_save) {
       schedule_.SaveWasDueInExecution()) {
     agreed_ |= kRequestSave;
   }
-  stop_step_reached_ = schedule_.StopStepReached();
+  stop_due_ = schedule_.StopWasDueInExecution();
   ASSIGN_OR_RETURN(save_need_, saves_.AnySaveNeed(save_need_));
   const bool at_once = save_need_ == SaveNeed::kRequired ||
                        first_save == FirstSave::kImmediately;
@@ -316,10 +316,7 @@ Status TrainingLoop::AgreeOnFinish() {
 
 void TrainingLoop::NoteDue(LoopBoundary boundary) {
   if (schedule_.SaveDue(boundary)) agreed_ |= kRequestSave;
-  if (boundary == LoopBoundary::kStep &&
-      options_->horizon.stop_at_step == state_->position.step) {
-    stop_step_reached_ = true;
-  }
+  if (schedule_.StopDue(boundary)) stop_due_ = true;
 }
 
 bool TrainingLoop::SavesBeforeLeaving() const {
@@ -341,8 +338,7 @@ Status TrainingLoop::RunDueRequests() {
   // Once the last step is done, a stop would gain nothing. The run saves that
   // step, in case the evaluation exceeds the grace period, and finishes.
   const bool stop_requested = (agreed_ & kRequestStop) != 0;
-  const bool stops =
-      (stop_step_reached_ || stop_requested) && !schedule_.LastStepDone();
+  const bool stops = (stop_due_ || stop_requested) && !schedule_.LastStepDone();
   bool save = (agreed_ & kRequestSave) != 0;
   if (stops) {
     save = SavesBeforeLeaving();

@@ -152,8 +152,9 @@ class TrainingLoop {
   uint64_t generation_ = 0;
   uint32_t agreed_ = 0;                   // requests not carried out yet
   SaveNeed save_need_ = SaveNeed::kNone;  // from the previous generation
-  // The stop is due at the end of this execution, whose steps still follow.
-  bool stop_step_reached_ = false;
+  // The options require a stop at the end of this execution, whose steps still
+  // follow. A stop due before the state that the run resumed from is past.
+  bool stop_due_ = false;
   NoticeRequests notices_;
   Position said_;  // of the newest state in an event
   TimeTotals times_;

@@ -111,15 +111,25 @@ TEST_F(BoundaryScheduleTest, SaveWasDueOnlyWithinTheExecution) {
   EXPECT_FALSE(AfterEpoch(1).SaveWasDueInExecution());
 }
 
+TEST_F(BoundaryScheduleTest, StopIsDueAtItsStepAlone) {
+  options_.horizon.stop_at_step = 5;
+  EXPECT_FALSE(AfterStep(4).StopDue(LoopBoundary::kStep));
+  EXPECT_TRUE(AfterStep(5).StopDue(LoopBoundary::kStep));
+  EXPECT_FALSE(AfterStep(6).StopDue(LoopBoundary::kStep));
+  EXPECT_FALSE(AfterEpoch(1).StopDue(LoopBoundary::kEpoch));
+  options_.horizon.stop_at_step.reset();
+  EXPECT_FALSE(AfterStep(5).StopDue(LoopBoundary::kStep));
+}
+
 TEST_F(BoundaryScheduleTest, StopStepCountsWithinItsExecution) {
   options_.horizon.stop_at_step = 4;
-  EXPECT_FALSE(AfterStep(3).StopStepReached());
-  EXPECT_TRUE(AfterStep(4).StopStepReached());
-  EXPECT_TRUE(AfterStep(5).StopStepReached());
-  EXPECT_FALSE(AfterStep(6).StopStepReached());
-  EXPECT_FALSE(AfterEpoch(1).StopStepReached());
+  EXPECT_FALSE(AfterStep(3).StopWasDueInExecution());
+  EXPECT_TRUE(AfterStep(4).StopWasDueInExecution());
+  EXPECT_TRUE(AfterStep(5).StopWasDueInExecution());
+  EXPECT_FALSE(AfterStep(6).StopWasDueInExecution());
+  EXPECT_FALSE(AfterEpoch(1).StopWasDueInExecution());
   options_.horizon.stop_at_step.reset();
-  EXPECT_FALSE(AfterStep(4).StopStepReached());
+  EXPECT_FALSE(AfterStep(4).StopWasDueInExecution());
 }
 
 }  // namespace

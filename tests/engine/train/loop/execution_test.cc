@@ -47,6 +47,18 @@ TEST(ExecutionTest, AStopWaitsForItsEndAndAnyLengthGoesOnFromThere) {
   EXPECT_EQ(resumed.result->digest, UndisturbedDigest(SmallRun()));
 }
 
+TEST(ExecutionTest, StepToStopAtIsPast_IfTheRunResumesFromIt) {
+  TrainingFixture fixture;
+  TrainOptions options = Executing(1);
+  options.horizon.stop_at_step = 13;
+  ASSERT_TRUE(fixture.Run(2, options).AllExitedWith(WorkerExit::kStopped));
+  options.steps_per_execution = 4;
+  const LifeOutcome resumed = fixture.Run(2, options);
+  ASSERT_TRUE(resumed.result) << resumed.reasons[0];
+  EXPECT_EQ(resumed.result->resumed_from, 13u);
+  EXPECT_EQ(resumed.result->status, "done");
+}
+
 TEST(ExecutionTest, AHorizonOfStepsEndsItEarly) {
   TrainingFixture fixture;
   TrainOptions options = Executing(4);
