@@ -21,7 +21,7 @@ struct TableStyle {
   int width = 80;  // characters in a line
   LineArt art = LineArt::kAscii;
   Colour colour = Colour::kOff;
-  size_t most_lines = 4;  // in a cell; longer text ends in "..."; 0: all
+  size_t most_lines = 0;  // in a cell; longer text ends in "..."; 0: all
 };
 
 // Returns the table. The arrows on the left connect a fault, or another first

@@ -85,13 +85,13 @@ TEST(TimelineTest, OneColumnNamesTheWorker_WhereColumnsWouldBeTooNarrow) {
                               "                worker 1  steps 1-2\n"));
 }
 
-TEST(TimelineTest, CutsLongText_UnlessAllIsWanted) {
+TEST(TimelineTest, CutsLongText_IfThereIsALimitOfLines) {
   Record record = SampleRecord();
   record.lives[0].events[6].detail = std::string(400, 'x') + "end";
   const Timeline timeline = TimelineOf(record, {});
-  EXPECT_THAT(RenderTimeline(timeline, {.width = 78}), HasSubstr("x... <3\n"));
-  EXPECT_THAT(RenderTimeline(timeline, {.width = 78, .most_lines = 0}),
-              HasSubstr("xend <3\n"));
+  EXPECT_THAT(RenderTimeline(timeline, {.width = 78}), HasSubstr("xend <3\n"));
+  EXPECT_THAT(RenderTimeline(timeline, {.width = 78, .most_lines = 4}),
+              HasSubstr("x... <3\n"));
 }
 
 TEST(TimelineTest, EventsOfLaunchersAndPowerLossesCount) {

@@ -22,6 +22,8 @@
 namespace gauntlet {
 namespace {
 
+constexpr size_t kMostLinesOnTerminal = 4;
+
 // kInvalidArgument: a requested worker has no events in the record.
 Status CheckWorkers(const ShowCommand& command, const Record& record) {
   std::set<int> recorded;
@@ -89,7 +91,7 @@ TableStyle TableStyleOf(const TerminalStyle& style) {
           .art = style.utf8() && style.colored() ? LineArt::kUnicode
                                                  : LineArt::kAscii,
           .colour = style.colored() ? Colour::kOn : Colour::kOff,
-          .most_lines = style.is_terminal() ? TableStyle().most_lines : 0};
+          .most_lines = style.is_terminal() ? kMostLinesOnTerminal : 0};
 }
 
 int RunShow(const ShowCommand& command, Console& console) {

@@ -351,6 +351,13 @@ TEST(CaseSectionTest, SummaryIsReadFromCauseToPlantedBug) {
   EXPECT_THAT(html, HasSubstr("The seed is 7."));
 }
 
+TEST(CaseSectionTest, TimelineHasTheWholeOfALongText) {
+  Record record = SampleRecord();
+  record.lives[0].events[6].detail = std::string(900, 'x') + "end";
+  EXPECT_THAT(RenderCaseSection(UnmetCase(), record, {.id = "case-0"}),
+              HasSubstr("xend &lt;3"));
+}
+
 TEST(CaseSectionTest, SeveralUnmetExpectationsAreAllListed) {
   CaseResult unmet = UnmetCase();
   unmet.verdict.reason = "resumed_from, restarts";
