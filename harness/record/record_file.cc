@@ -205,7 +205,7 @@ void Describe(Archive& a, typename Archive::template Ref<Record> record) {
 
 namespace {
 
-constexpr std::string_view kRecordSchema = "gauntlet.record/v2";
+constexpr std::string_view kRecordSchema = "gauntlet.record/v3";
 
 // Returns the XXH3-128 digest, seed 0, as 32 hex digits, high half first.
 std::string DigestOf(std::string_view text) {

@@ -1,6 +1,6 @@
-// The record file, record.jsonl: JSON Lines, schema gauntlet.record/v2.
+// The record file, record.jsonl: JSON Lines, schema gauntlet.record/v3.
 //
-//   {"kind":"record","schema":"gauntlet.record/v2","scenario":…, …}   once
+//   {"kind":"record","schema":"gauntlet.record/v3","scenario":…, …}   once
 //   {"kind":"golden","at":"step","step":7,"digest":"…"}  an entry, many
 //   {"kind":"process","worker":0,"incarnation":1}  then its events:
 //   {"kind":"step","t_ns":1834,"step":7,…}        as in an event file

@@ -146,7 +146,7 @@ TEST(RecordFileTest, NeverTakesATornRecordForAWholeOne) {
 
 TEST(RecordFileTest, NamesWhatIsWrongAndWhere) {
   const std::string head =
-      "{\"kind\":\"record\",\"schema\":\"gauntlet.record/v2\"}\n";
+      "{\"kind\":\"record\",\"schema\":\"gauntlet.record/v3\"}\n";
   const struct {
     std::string text;
     std::string expected;
@@ -159,7 +159,7 @@ TEST(RecordFileTest, NamesWhatIsWrongAndWhere) {
        "r: expected an end line, found a record that is cut short at line 2"},
       {"{\"kind\":\"end\"}\n", "r:1: expected a record line first"},
       {"{\"kind\":\"record\",\"schema\":\"x\"}\n",
-       "r:1: schema: expected gauntlet.record/v2, found \"x\": read it with "
+       "r:1: schema: expected gauntlet.record/v3, found \"x\": read it with "
        "the "
        "build of gauntlet that wrote it, or run the case again"},
       {head + head, "r:2: expected a record line first, and only there"},
@@ -172,17 +172,17 @@ TEST(RecordFileTest, NamesWhatIsWrongAndWhere) {
        "found \"0123\": the record was changed after it was written"},
       {RecordToJsonLines(Record()) + "{\"kind\":\"end\"}\n",
        "r:3: expected nothing after the end line"},
-      {"{\"kind\":\"record\",\"schema\":\"gauntlet.record/v2\","
+      {"{\"kind\":\"record\",\"schema\":\"gauntlet.record/v3\","
        "\"setup\":{\"keep\":\"x\"}}\n",
        "r:1: setup.keep: expected a whole number"},
-      {"{\"kind\":\"record\",\"schema\":\"gauntlet.record/v2\","
+      {"{\"kind\":\"record\",\"schema\":\"gauntlet.record/v3\","
        "\"expect\":{\"outcome\":\"wins\"}}\n",
        "r:1: expect.outcome: expected a known name, found \"wins\""},
-      {"{\"kind\":\"record\",\"schema\":\"gauntlet.record/v2\","
+      {"{\"kind\":\"record\",\"schema\":\"gauntlet.record/v3\","
        "\"expect\":{\"invariants\":[\"luck\"]}}\n",
        "r:1: expect.invariants: expected names of invariants, found "
        "\"luck\""},
-      {"{\"kind\":\"record\",\"schema\":\"gauntlet.record/v2\","
+      {"{\"kind\":\"record\",\"schema\":\"gauntlet.record/v3\","
        "\"setup\":{\"hang_limit_ns\":9223372036854775807}}\n",
        "r:1: setup.hang_limit_ns: expected a whole number from 0 to "
        "1152921504606846976, found 9223372036854775807"},

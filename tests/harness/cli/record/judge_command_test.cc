@@ -161,11 +161,11 @@ TEST_F(JudgeCommandTest, RefusesATornRecordByName) {
 TEST_F(JudgeCommandTest, RefusesARecordOfAnotherVersion) {
   RunOne("completes");
   std::string text = ReadTextFile(record());
-  const std::string version = "gauntlet.record/v2";
+  const std::string version = "gauntlet.record/v3";
   text.replace(text.find(version), version.size(), "gauntlet.record/v1");
   ASSERT_TRUE(WriteTextFile(record(), text).ok());
   EXPECT_EQ(Judge(record()), 2);
-  EXPECT_THAT(err_.str(), HasSubstr("expected gauntlet.record/v2, found "
+  EXPECT_THAT(err_.str(), HasSubstr("expected gauntlet.record/v3, found "
                                     "\"gauntlet.record/v1\""));
 }
 
