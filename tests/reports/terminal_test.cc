@@ -133,8 +133,10 @@ TEST(TerminalTest, CauseIsAmongTheFirstLines_HoweverManyExpectationsAreUnmet) {
 TEST(TerminalTest, UnmetExpectationsBeyondTheFirstStandBelowTheChecks) {
   CaseResult unmet = UnmetCase();
   std::vector<Finding>& findings = unmet.verdict.broken_expectations;
-  findings.push_back({"expectation", "saves", "saves: expected 4, found 5"});
-  findings.push_back({"expectation", "restarts", "restarts: expected 2"});
+  findings.push_back({"expectation", "saves", "saves: expected 4, found 5",
+                      "saves: {exactly: 5}"});
+  findings.push_back({"expectation", "restarts", "restarts: expected 2",
+                      "restarts: {exactly: 1}"});
   unmet.verdict.reason = "resumed_from, saves, restarts";
   EXPECT_THAT(
       RenderFailure(unmet, Colour::kOff),

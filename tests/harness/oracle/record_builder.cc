@@ -109,7 +109,7 @@ ScriptedRun TwiceCrashedRun() {
   return run;
 }
 
-ScriptedRun ClaimedAfterStepSixRun() {
+ScriptedRun CrashedAfterStepSixRun() {
   ScriptedRun run;
   RestartAfterStepSix(run);
   run.Claim(NameOfSave(4, 1));
@@ -120,6 +120,11 @@ ScriptedRun ClaimedAfterStepSixRun() {
   CrashAgain(run, "second");
   run.Claim(NameOfSave(6, 2));
   CrashAgain(run, "third");
+  run.Claim(NameOfSave(6, 2));
+  run.Resume(NameOfSave(6, 2), {.step = 6});
+  run.TrainTo(kLastStep);
+  run.Finish();
+  run.facts.expect.outcome = Outcome::kRecovers;
   return run;
 }
 

@@ -13,9 +13,9 @@ ScriptedRun UndisturbedRun();
 ScriptedRun RecoveredRun();
 // Worker 1 crashes twice: in step 6, and before it has a state again.
 ScriptedRun TwiceCrashedRun();
-// The second chief saves step 6, the third resumes from that save, and both
-// crash; the fourth starts.
-ScriptedRun ClaimedAfterStepSixRun();
+// Worker 1 crashes in step 6, after the second chief has saved that step, and
+// before it has a state again; all workers resume from step 6, and finish.
+ScriptedRun CrashedAfterStepSixRun();
 // Worker 1 crashes in step 6 and rejoins: it takes the state of worker 0, which
 // has trained step 6. Both finish.
 ScriptedRun RejoinedRun();

@@ -39,7 +39,11 @@ std::vector<Damage> Damages() {
       {"empty", [](const std::string&) { return ""; }},
       {"no JSON", [](const std::string&) { return "\x1b[31mno\njson"; }},
       {"of another version",
-       [](const std::string& text) { return Replaced(text, "/v2", "/v99"); }},
+       [](const std::string& text) {
+         const size_t version = text.find("/v", text.find("\"schema\""));
+         const size_t end = text.find('"', version);
+         return Replaced(text, text.substr(version, end - version), "/v99");
+       }},
       {"cut",
        [](const std::string& text) { return text.substr(0, text.size() / 2); }},
       {"huge number",

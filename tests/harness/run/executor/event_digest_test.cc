@@ -21,16 +21,16 @@ struct GoldenRun {
 constexpr GoldenRun kGoldenRuns[] = {
     {"undisturbed", "[]", 0x62b1d95aa73792fc},
     {"crash", "[{at: {worker: 1, step: 6, point: step.begin}, do: crash}]",
-     0x29b19849312454d1},
+     0x213bf6589b5a758b},
     {"hang", "[{at: {worker: 1, step: 6, point: step.begin}, do: hang}]",
-     0x79021822bbe7d46f},
+     0x2fc80d5a55d98712},
     {"preempt",
      "[{at: {worker: 0, point: eval.begin}, do: preempt, "
      "with: {grace: 10s}}]",
-     0x16bacf1d4f0158e6},
+     0xb148bfce66eb929c},
     {"power_loss",
      "[{at: {worker: 0, point: ckpt.rename, occurrence: 2}, do: power_loss}]",
-     0xebf771f29253ea29},
+     0xc41570abc8111760},
     {"partition",
      "[{at: {worker: 1, step: 3, point: comm.send}, do: partition, "
      "with: {duration: 20s}}]",
