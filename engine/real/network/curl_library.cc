@@ -19,20 +19,23 @@ Status FindFunction(void* library, const char* name, Function& function) {
 }
 
 Status FindFunctions(void* library, CurlLibrary& curl) {
-  const auto find = [library](const char* name, auto& function) {
-    return FindFunction(library, name, function);
+  Status found = OkStatus();
+  const auto find = [&](const char* name, auto& function) {
+    if (found.ok()) found = FindFunction(library, name, function);
   };
-  RETURN_IF_ERROR(find("curl_global_init", curl.global_init));
-  RETURN_IF_ERROR(find("curl_version_info", curl.version_info));
-  RETURN_IF_ERROR(find("curl_easy_init", curl.easy_init));
-  RETURN_IF_ERROR(find("curl_easy_cleanup", curl.easy_cleanup));
-  RETURN_IF_ERROR(find("curl_easy_reset", curl.easy_reset));
-  RETURN_IF_ERROR(find("curl_easy_setopt", curl.easy_setopt));
-  RETURN_IF_ERROR(find("curl_easy_perform", curl.easy_perform));
-  RETURN_IF_ERROR(find("curl_easy_getinfo", curl.easy_getinfo));
-  RETURN_IF_ERROR(find("curl_easy_strerror", curl.easy_strerror));
-  RETURN_IF_ERROR(find("curl_slist_append", curl.slist_append));
-  return find("curl_slist_free_all", curl.slist_free_all);
+  find("curl_global_init", curl.global_init);
+  find("curl_version_info", curl.version_info);
+  find("curl_easy_init", curl.easy_init);
+  find("curl_easy_cleanup", curl.easy_cleanup);
+  find("curl_easy_reset", curl.easy_reset);
+  find("curl_easy_setopt", curl.easy_setopt);
+  find("curl_easy_option_by_id", curl.easy_option_by_id);
+  find("curl_easy_perform", curl.easy_perform);
+  find("curl_easy_getinfo", curl.easy_getinfo);
+  find("curl_easy_strerror", curl.easy_strerror);
+  find("curl_slist_append", curl.slist_append);
+  find("curl_slist_free_all", curl.slist_free_all);
+  return found;
 }
 
 }  // namespace

@@ -7,11 +7,11 @@
 #include <limits>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
-#include "engine/check.h"
 #include "engine/real/network/curl_library.h"
 #include <fmt/format.h>
 
@@ -68,6 +68,7 @@ class Transfer {
     SetLimits(limit_ms);
     SetRequest(question);
     SetArrival();
+    RETURN_IF_ERROR(set_);
     const CURLcode code = curl_.easy_perform(handle_);
     if (code != CURLE_OK) return FailureOf(code);
     return HttpAnswer{.status = static_cast<int>(Info(CURLINFO_RESPONSE_CODE)),
@@ -75,14 +76,24 @@ class Transfer {
   }
 
  private:
-  // libcurl takes numbers as long, which int64_t is on Linux. It refuses an
-  // option only if memory runs out.
+  // libcurl takes numbers as long, which int64_t is on Linux.
   template <typename Value>
   void Set(CURLoption option, Value value) {
     const CURLcode code = curl_.easy_setopt(handle_, option, value);
-    CHECK(code == CURLE_OK, curl_.easy_strerror(code));
+    if (code != CURLE_OK) Refuse(option, code);
   }
   void SetNumber(CURLoption option, int64_t value) { Set(option, value); }
+
+  // Keeps the first refusal: a libcurl may be built without an option's
+  // feature, or run out of memory.
+  void Refuse(CURLoption option, CURLcode code) {
+    if (!set_.ok()) return;
+    const curl_easyoption* const known = curl_.easy_option_by_id(option);
+    set_ = Unavailable(
+        fmt::format("libcurl refuses the option {}: {}",
+                    known == nullptr ? std::to_string(option) : known->name,
+                    curl_.easy_strerror(code)));
+  }
 
   int64_t Info(CURLINFO info) const {
     int64_t value = 0;
@@ -118,7 +129,7 @@ class Transfer {
 
   void AppendHeader(const std::string& line) {
     curl_slist* const all = curl_.slist_append(headers_.get(), line.c_str());
-    CHECK(all != nullptr, "out of memory");
+    if (all == nullptr) return Refuse(CURLOPT_HTTPHEADER, CURLE_OUT_OF_MEMORY);
     static_cast<void>(headers_.release());
     headers_.reset(all);
   }
@@ -170,6 +181,7 @@ class Transfer {
 
   const CurlLibrary& curl_;
   CURL* const handle_;
+  Status set_ = OkStatus();  // of all options
   CurlHeaders headers_;
   Arrival arrival_;
   std::array<char, CURL_ERROR_SIZE> error_ = {};
