@@ -43,8 +43,8 @@ struct DigestKernel {
   static constexpr unsigned kStripes = kThreads / kLanes;
   static constexpr size_t kRoundBytes = 1024;  // from one Scramble to the next
   static constexpr size_t kStripeBytes = 64;
-  static constexpr size_t kSharedBytes =
-      2 * kThreads * sizeof(uint64_t) + kLanes * sizeof(uint64_t);
+  static constexpr size_t kWordBytes = sizeof(uint64_t);  // a lane of a stripe
+  static constexpr size_t kSharedBytes = (2 * kThreads + kLanes) * kWordBytes;
   static constexpr uint64_t kSmallPrime1 = 0x9E3779B1u;  // of 32 bits
   static constexpr uint64_t kSmallPrime2 = 0x85EBCA77u;
   static constexpr uint64_t kSmallPrime3 = 0xC2B2AE3Du;
@@ -76,8 +76,9 @@ struct DigestKernel {
         const unsigned stripe = t / kLanes;
         const unsigned lane = t % kLanes;
         if (stripe >= stripes) return;
-        Take(begin + round * kRoundBytes + stripe * kStripeBytes + lane * 8,
-             SecretAt(stripe * 8 + lane * 8), own[t], other[t]);
+        Take(begin + round * kRoundBytes + stripe * kStripeBytes +
+                 lane * kWordBytes,
+             SecretAt((stripe + lane) * kWordBytes), own[t], other[t]);
       });
       block.Phase([&](unsigned t) {
         if (t >= kLanes) return;
@@ -90,9 +91,9 @@ struct DigestKernel {
     }
     block.Phase([&](unsigned t) {
       if (t >= kLanes) return;
-      Take(begin + size - kStripeBytes + t * 8,
-           SecretAt(kDigestSecretBytes - kStripeBytes - 7 + t * 8), own[t],
-           other[t]);
+      Take(begin + size - kStripeBytes + t * kWordBytes,
+           SecretAt(kDigestSecretBytes - kStripeBytes - 7 + t * kWordBytes),
+           own[t], other[t]);
     });
     block.Phase([&](unsigned t) {
       if (t < kLanes) acc[t] += own[t] + other[t ^ 1];
@@ -153,7 +154,8 @@ struct DigestKernel {
   }
 
   GAUNTLET_KERNEL uint64_t Scramble(uint64_t acc, unsigned lane) const {
-    const uint64_t key = SecretAt(kDigestSecretBytes - kStripeBytes + lane * 8);
+    const uint64_t key =
+        SecretAt(kDigestSecretBytes - kStripeBytes + lane * kWordBytes);
     return ((acc ^ acc >> 47) ^ key) * kSmallPrime1;
   }
 
@@ -172,7 +174,7 @@ struct DigestKernel {
   GAUNTLET_KERNEL uint64_t Merge(const uint64_t* acc, size_t secret_at,
                                  uint64_t start) const {
     uint64_t result = start;
-    for (unsigned i = 0; i < 4; ++i) {
+    for (size_t i = 0; i < 4; ++i) {
       result += Folded(acc[2 * i] ^ SecretAt(secret_at + 16 * i),
                        acc[2 * i + 1] ^ SecretAt(secret_at + 16 * i + 8));
     }

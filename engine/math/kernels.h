@@ -81,6 +81,7 @@ struct AdamArgs {
 // of the next ones, which may be the same memory.
 struct UpdatedArray {
   UpdatedArray() = default;
+  // NOLINTNEXTLINE(google-explicit-constructor): most updates are in place
   UpdatedArray(std::span<float> in_place) : from(in_place), to(in_place) {}
   UpdatedArray(std::span<const float> now, std::span<float> next)
       : from(now), to(next) {}

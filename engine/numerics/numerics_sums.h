@@ -65,6 +65,7 @@ struct ProductShape {
 
 // c[i * ldc + j] = sum over k of a(i, k) * b(k, j), then + bias[j] as one plain
 // addition, unless bias is null.
+// NOLINTNEXTLINE(readability-function-size): each parameter is an operand
 GAUNTLET_NUMERIC void MatMul(const ProductShape& shape, const MatrixView& a,
                              const MatrixView& b, const float* bias, float* c,
                              size_t ldc) {
