@@ -59,8 +59,6 @@ struct MeasuredGoodput {
   double seconds = 0;
   double interval = 0;  // seconds of steps from save to save
   FailureModel model;   // between_failures: as measured
-
-  bool operator==(const MeasuredGoodput&) const = default;
 };
 
 struct CheckpointFigures {
@@ -76,7 +74,6 @@ struct CheckpointFigures {
     return values[static_cast<size_t>(metric)];
   }
   TrialValues& of(Metric metric) { return values[static_cast<size_t>(metric)]; }
-  bool operator==(const CheckpointFigures&) const = default;
 };
 
 // Rates of the machine for as many bytes as the state has, in bytes per second,
@@ -123,8 +120,6 @@ struct CheckpointResult {
   bool interrupted = false;
   // Error that ended the benchmark early; empty if it was not ended early.
   std::string failure;
-
-  bool operator==(const CheckpointResult&) const = default;
 };
 
 }  // namespace gauntlet
