@@ -54,16 +54,23 @@ bool ResumedFromCheckpoint(const CrashTrial& trial) {
 // Returns a reason if no run resumed from a checkpoint: nothing has been shown
 // then.
 std::string ReasonForNoVerdict(const CrashTestResult& result) {
-  if (!result.findings.empty() || result.is_interrupted ||
+  if (!result.findings.empty() ||
       std::ranges::any_of(result.trials, ResumedFromCheckpoint)) {
     return "";
   }
-  if (result.is_complete) {
-    return "no run resumed from a checkpoint: is an option of the program "
-           "missing, or --resume COMMAND?";
+  switch (result.trials_end) {
+    case TrialsEnd::kAllTried:
+      return "no run resumed from a checkpoint: is an option of the program "
+             "missing, or --resume COMMAND?";
+    case TrialsEnd::kLimit:
+      return "no run resumed from a checkpoint yet: more --time, or --trials, "
+             "is needed to come to one";
+    case TrialsEnd::kError:
+      return "no run resumed from a checkpoint before the test ended early";
+    case TrialsEnd::kInterrupted:
+      break;
   }
-  return "no run resumed from a checkpoint yet: more --time, or --trials, is "
-         "needed to come to one";
+  return "";
 }
 
 // Removes the folders of all runs except the recording.
@@ -120,8 +127,7 @@ Result<CrashTestResult> RunCrashTest(const CrashTestPlan& plan,
   result.trials = std::move(trials.trials);
   result.equal_states = trials.equal_states;
   result.bounded_states = trials.bounded_states;
-  result.is_complete = trials.is_complete;
-  result.is_interrupted = trials.is_interrupted;
+  result.trials_end = trials.end;
   result.trial_seconds = trials.seconds;
   result.notes.insert(result.notes.end(), trials.notes.begin(),
                       trials.notes.end());

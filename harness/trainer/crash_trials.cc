@@ -93,11 +93,12 @@ class Trials {
     const int jobs =
         setting_.runs.isolation() == Isolation::kNone ? 1 : setting_.plan.jobs;
     std::vector<std::thread> threads;
+    threads.reserve(static_cast<size_t>(jobs));
     for (int i = 0; i < jobs; ++i) threads.emplace_back([this] { Work(); });
     for (std::thread& thread : threads) thread.join();
     if (!error_.ok() && done_.trials.empty()) return error_;
     if (!error_.ok()) {
-      done_.is_complete = false;
+      if (done_.end != TrialsEnd::kInterrupted) done_.end = TrialsEnd::kError;
       done_.notes.push_back("the test ended early: " + error_.message());
     }
     const CrashListCounts& counts = states_.counts();
@@ -157,7 +158,7 @@ class Trials {
 
   std::optional<Task> Next() {
     const std::lock_guard lock(mutex_);
-    if (!error_.ok() || done_.is_interrupted) return std::nullopt;
+    if (!error_.ok() || done_.end != TrialsEnd::kAllTried) return std::nullopt;
     Result<std::optional<ChosenCrash>> crash = NextCrash();
     if (!crash.ok()) {
       error_ = crash.status();
@@ -165,7 +166,7 @@ class Trials {
     }
     if (!*crash) return std::nullopt;
     if (IsOver()) {
-      done_.is_complete = false;
+      done_.end = TrialsEnd::kLimit;
       return std::nullopt;
     }
     return Task{.number = taken_++, .crash = std::move(**crash)};
@@ -179,7 +180,7 @@ class Trials {
       Result<CrashTrial> trial = Try(*task, builder);
       const std::lock_guard lock(mutex_);
       if (trial.status().code() == Code::kCancelled) {
-        done_.is_interrupted = true;
+        done_.end = TrialsEnd::kInterrupted;
       } else if (!trial.ok()) {
         if (error_.ok()) error_ = trial.status();
       } else {

@@ -34,8 +34,7 @@ struct CrashTrials {
   std::vector<CrashTrial> trials;  // in the order of their operations
   uint64_t equal_states = 0;
   double bounded_states = 0;
-  bool is_complete = true;  // false: stopped by the limit on time or number
-  bool is_interrupted = false;
+  TrialsEnd end = TrialsEnd::kAllTried;
   double seconds = 0;
   std::vector<std::string> notes;
 };

@@ -61,7 +61,7 @@ Verdict VerdictOnTrainer(const CrashTestResult& result) {
     if (!is_known && unknown.empty())
       unknown = trial.point + ": " + result.verdicts[i].reason;
   }
-  if (unknown.empty() && (!result.is_complete || result.is_interrupted))
+  if (unknown.empty() && result.trials_end != TrialsEnd::kAllTried)
     unknown = "not all crashes were tried before the end of the time";
   if (!unknown.empty()) {
     verdict.kind = VerdictKind::kError;

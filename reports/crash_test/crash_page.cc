@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -24,6 +25,21 @@ std::string TitleOf(const CrashTestResult& result) {
              ? states + ", no findings"
              : fmt::format("{} in {}",
                            Counted(result.findings.size(), "finding"), states);
+}
+
+std::string_view TrialsEndHtml(TrialsEnd end) {
+  switch (end) {
+    case TrialsEnd::kAllTried:
+      break;
+    case TrialsEnd::kLimit:
+      return "<p>More crash states are left: time, or the number of trials, "
+             "ran out.</p>\n";
+    case TrialsEnd::kInterrupted:
+      return "<p>Interrupted: these are the crashes that were tried.</p>\n";
+    case TrialsEnd::kError:
+      return "<p>More crash states are left: an error ended the test.</p>\n";
+  }
+  return "";
 }
 
 std::string Head(const CrashTestResult& result) {
@@ -55,12 +71,7 @@ std::string Head(const CrashTestResult& result) {
   std::string html = RenderVerdictStrip(strip);
   if (!result.no_verdict.empty())
     html += fmt::format("<p>{}</p>\n", HtmlText(result.no_verdict));
-  if (result.is_interrupted)
-    html += "<p>Interrupted: these are the crashes that were tried.</p>\n";
-  if (!result.is_complete)
-    html +=
-        "<p>More crash states are left: time, or the number of trials, ran "
-        "out.</p>\n";
+  html += TrialsEndHtml(result.trials_end);
   return html;
 }
 

@@ -88,7 +88,8 @@ ExitCode CrashTestExit(const Status& status) {
 }  // namespace
 
 ExitCode CrashTestExit(const CrashTestResult& result) {
-  if (result.is_interrupted) return ExitCode::kInterrupted;
+  if (result.trials_end == TrialsEnd::kInterrupted)
+    return ExitCode::kInterrupted;
   if (!result.findings.empty()) return ExitCode::kViolated;
   const bool is_known =
       std::ranges::any_of(result.verdicts, [](const CrashVerdict& verdict) {
@@ -132,7 +133,7 @@ int RunCrashTest(const CrashTestCommand& command, Console& console) {
     fmt::print(console.err, "gauntlet crash-test: {}\n",
                ChooseAnotherFolder(written, "--out").message());
   }
-  if (result->is_interrupted) {
+  if (result->trials_end == TrialsEnd::kInterrupted) {
     fmt::print(console.err,
                "gauntlet crash-test: interrupted; these are the crashes that "
                "were tried\n");

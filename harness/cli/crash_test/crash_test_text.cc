@@ -104,11 +104,21 @@ std::string Conclusion(const CrashTestResult& result) {
                      result.trial_seconds);
 }
 
-std::string InterruptionText(const CrashTestResult& result) {
-  return result.findings.empty()
-             ? "interrupted: more crash states are left\n"
-             : "interrupted: these are the findings so far; more crash states "
-               "are left\n";
+std::string TrialsEndText(const CrashTestResult& result) {
+  switch (result.trials_end) {
+    case TrialsEnd::kAllTried:
+      break;
+    case TrialsEnd::kLimit:
+      return "more crash states are left: time, or --trials, ran out\n";
+    case TrialsEnd::kInterrupted:
+      return result.findings.empty()
+                 ? "interrupted: more crash states are left\n"
+                 : "interrupted: these are the findings so far; more crash "
+                   "states are left\n";
+    case TrialsEnd::kError:
+      return "more crash states are left: an error ended the test\n";
+  }
+  return "";
 }
 
 }  // namespace
@@ -125,9 +135,7 @@ std::string CrashTestResultToText(const CrashTestResult& result,
                     (folder / "findings").string());
   }
   text += "\n" + Conclusion(result);
-  if (result.is_interrupted) text += InterruptionText(result);
-  if (!result.is_complete)
-    text += "more crash states are left: time, or --trials, ran out\n";
+  text += TrialsEndText(result);
   for (size_t i = 0; i < std::min(result.notes.size(), kMostNotes); ++i)
     text += fmt::format("note: {}\n", result.notes[i]);
   text += fmt::format("report  {}\n", (folder / kReportFileName).string());

@@ -18,6 +18,14 @@ struct CrashControl {
   std::string text;  // one line: what was equal, or the first difference
 };
 
+// Reason why no more crashes were tried.
+enum class TrialsEnd : uint8_t {
+  kAllTried,
+  kLimit,  // time or --trials ran out
+  kInterrupted,
+  kError,  // a note names it
+};
+
 struct CrashTestResult {
   std::string command;         // quoted for a shell
   std::string resume_command;  // quoted for a shell
@@ -41,9 +49,8 @@ struct CrashTestResult {
   std::vector<TrainerFinding> findings;
   uint64_t equal_states = 0;  // not tried: equal to one that was tried
   double bounded_states = 0;  // estimate of states not tried: beyond a bound
-  bool is_complete = true;    // false: time or --trials ran out
-  double trial_seconds = 0;   // from the first trial to the end of the last
-  bool is_interrupted = false;
+  TrialsEnd trials_end = TrialsEnd::kAllTried;
+  double trial_seconds = 0;  // from the first trial to the end of the last
   std::vector<std::string> notes;  // one line each
 };
 

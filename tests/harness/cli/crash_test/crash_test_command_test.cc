@@ -1,5 +1,9 @@
 #include "harness/cli/crash_test/crash_test_command.h"
 
+#include <string>
+#include <string_view>
+#include <utility>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +28,7 @@ CrashTestResult WithVerdict(RecoveryVerdict verdict) {
 
 CrashTestResult Interrupted(RecoveryVerdict verdict) {
   CrashTestResult result = WithVerdict(verdict);
-  result.is_interrupted = true;
+  result.trials_end = TrialsEnd::kInterrupted;
   return result;
 }
 
@@ -47,6 +51,19 @@ TEST(CrashTestCommandTest, SummaryOfAnInterruptedTestListsTheFindingsSoFar) {
               HasSubstr("\ninterrupted: more crash states are left\n"));
   EXPECT_THAT(CrashTestResultToText(WithVerdict(kFails), "test"),
               Not(HasSubstr("interrupted")));
+}
+
+TEST(CrashTestCommandTest, SummaryStatesWhyCrashStatesAreLeft) {
+  const std::pair<TrialsEnd, std::string_view> cases[] = {
+      {TrialsEnd::kLimit, "left: time, or --trials, ran out\n"},
+      {TrialsEnd::kInterrupted, "\ninterrupted: more crash states are left\n"},
+      {TrialsEnd::kError, "left: an error ended the test\n"}};
+  CrashTestResult result = WithVerdict(RecoveryVerdict::kRecovered);
+  EXPECT_THAT(CrashTestResultToText(result, "test"), Not(HasSubstr("left")));
+  for (const auto& [end, text] : cases) {
+    result.trials_end = end;
+    EXPECT_THAT(CrashTestResultToText(result, "test"), HasSubstr(text));
+  }
 }
 
 }  // namespace
