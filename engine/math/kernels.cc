@@ -29,15 +29,6 @@ constexpr size_t kPlacesAtOnce = numerics::kChunk;
 // Maximum number of floats for the chunk sums of a kernel gradient.
 constexpr size_t kChunkSums = size_t{1} << 16;
 
-struct IsaEntry {
-  Isa isa;
-  std::string_view name;
-};
-constexpr IsaEntry kIsas[] = {{Isa::kAuto, "auto"},
-                              {Isa::kScalar, "scalar"},
-                              {Isa::kAvx2, "avx2"},
-                              {Isa::kAvx512, "avx512"}};
-
 bool MachineHas(Isa isa) {
   const bool fma = __builtin_cpu_supports("fma");
   const bool avx2 = fma && __builtin_cpu_supports("avx2");
@@ -503,20 +494,15 @@ class CpuKernels final : public Kernels {
 }  // namespace
 
 std::string_view IsaName(Isa isa) {
-  for (const IsaEntry& entry : kIsas) {
-    if (entry.isa == isa) return entry.name;
+  for (const auto& [name, value] : kIsaNames) {
+    if (value == isa) return name;
   }
   return "unknown";
 }
 
 std::string_view MathName(Math math) {
-  switch (math) {
-    case Math::kCanonical:
-      return "canonical";
-    case Math::kFast:
-      return "library";
-    case Math::kFastTf32:
-      return "library-tf32";
+  for (const auto& [name, value] : kMathNames) {
+    if (value == math) return name;
   }
   return "unknown";
 }
@@ -549,8 +535,8 @@ bool ComputesOn(const KernelOptions& options, DeviceKind kind) {
 }
 
 std::optional<Isa> FindIsa(std::string_view name) {
-  for (const IsaEntry& entry : kIsas) {
-    if (entry.name == name) return entry.isa;
+  for (const auto& [known, isa] : kIsaNames) {
+    if (known == name) return isa;
   }
   return std::nullopt;
 }

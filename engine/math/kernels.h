@@ -4,12 +4,14 @@
 #ifndef GAUNTLET_ENGINE_MATH_KERNELS_H_
 #define GAUNTLET_ENGINE_MATH_KERNELS_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engine/float_digest.h"
@@ -20,7 +22,15 @@
 
 namespace gauntlet {
 
+// Values of a setting with their names in options, flags and messages.
+template <typename T, size_t kCount>
+using ValueNames = std::array<std::pair<std::string_view, T>, kCount>;
+
 enum class Isa : uint8_t { kAuto, kScalar, kAvx2, kAvx512 };
+inline constexpr ValueNames<Isa, 4> kIsaNames = {{{"auto", Isa::kAuto},
+                                                  {"scalar", Isa::kScalar},
+                                                  {"avx2", Isa::kAvx2},
+                                                  {"avx512", Isa::kAvx512}}};
 std::string_view IsaName(Isa isa);
 std::optional<Isa> FindIsa(std::string_view name);
 
@@ -29,6 +39,10 @@ std::optional<Isa> FindIsa(std::string_view name);
 // the contract: for speed comparisons, and as a negative control. kFastTf32:
 // cuBLAS's products in TensorFloat-32.
 enum class Math : uint8_t { kCanonical, kFast, kFastTf32 };
+inline constexpr ValueNames<Math, 3> kMathNames = {
+    {{"canonical", Math::kCanonical},
+     {"library", Math::kFast},
+     {"library-tf32", Math::kFastTf32}}};
 std::string_view MathName(Math math);
 
 // Device that computes. kAuto: a GPU if there is one, chosen before anything is

@@ -23,9 +23,6 @@ namespace {
 constexpr int64_t kMaxInt = std::numeric_limits<int>::max();
 constexpr int64_t kMaxDuration = Duration::max().count();
 
-template <typename T, size_t kCount>
-using ValueNames = std::array<std::pair<std::string_view, T>, kCount>;
-
 // Names of values in the text. If a field may be omitted (ChoiceIfSet), its
 // default is the first value.
 constexpr ValueNames<PartialWeights, 2> kPartialWeightsNames = {
@@ -55,14 +52,6 @@ constexpr ValueNames<CollectiveChoice, 3> kCollectiveNames = {
      {"nccl", CollectiveChoice::kNccl}}};
 constexpr ValueNames<OnNotFinite, 2> kOnNotFiniteNames = {
     {{"train on", OnNotFinite::kTrainOn}, {"stop", OnNotFinite::kStop}}};
-constexpr ValueNames<Isa, 4> kIsaNames = {{{"auto", Isa::kAuto},
-                                           {"scalar", Isa::kScalar},
-                                           {"avx2", Isa::kAvx2},
-                                           {"avx512", Isa::kAvx512}}};
-constexpr ValueNames<Math, 3> kMathNames = {
-    {{"canonical", Math::kCanonical},
-     {"library", Math::kFast},
-     {"library-tf32", Math::kFastTf32}}};
 // kAuto is replaced before the options are written.
 constexpr ValueNames<DeviceKind, 3> kDeviceNames = {
     {{"cpu", DeviceKind::kCpu},

@@ -119,18 +119,16 @@ void AddWorkerFlags(Flags& flags, TrainFlags& told) {
 }
 
 FlagReader ReadMath(Math& target, std::vector<std::string>& notes) {
-  return [&notes,
-          read = ReadChoice<Math>(target, {{"canonical", Math::kCanonical},
-                                           {"library", Math::kFast},
-                                           {"library-tf32", Math::kFastTf32}})](
-             const std::string& text) -> Status {
-    if (text != "fast" && text != "fast-tf32") return read(text);
-    const std::string name = text == "fast" ? "library" : "library-tf32";
-    notes.push_back(fmt::format(
-        "--math {} is deprecated and will be removed in the next release: use "
-        "{}",
-        text, name));
-    return read(name);
+  return [&target, &notes](const std::string& text) -> Status {
+    std::string name = text;
+    if (text == "fast" || text == "fast-tf32") {
+      name = text == "fast" ? "library" : "library-tf32";
+      notes.push_back(fmt::format(
+          "--math {} is deprecated and will be removed in the next release: "
+          "use {}",
+          text, name));
+    }
+    return ReadChoice(target, kMathNames)(name);
   };
 }
 
@@ -140,10 +138,7 @@ void AddComputeFlags(Flags& flags, TrainCommand& command,
   flags.Value({"--isa", "NAME",
                "CPU instruction set: auto, scalar, avx2 or avx512. The results "
                "are bitwise identical (auto)."},
-              ReadChoice<Isa>(kernels.isa, {{"auto", Isa::kAuto},
-                                            {"scalar", Isa::kScalar},
-                                            {"avx2", Isa::kAvx2},
-                                            {"avx512", Isa::kAvx512}}));
+              ReadChoice(kernels.isa, kIsaNames));
   flags.Value(
       {"--math", "NAME",
        "Matrix products: canonical, library (Eigen's on the CPU, cuBLAS's on "
@@ -260,8 +255,19 @@ void TakeHorizon(const TrainFlags& told, Horizon& horizon) {
   horizon.epochs = epochs ? *epochs : PresetRunOf(preset).epochs;
 }
 
+Status CheckMathOfSaves(Math math) {
+  if (math == Math::kCanonical) return OkStatus();
+  return InvalidArgument(fmt::format(
+      "--math {} cannot be combined with --ckpt (its bits are outside the "
+      "contract, so no run could go on from them)",
+      MathName(math)));
+}
+
 Status CheckStore(const TrainFlags& told) {
-  if (!told.command.options.checkpoint.directory.empty()) return OkStatus();
+  const TrainOptions& options = told.command.options;
+  if (!options.checkpoint.directory.empty()) {
+    return CheckMathOfSaves(options.kernels.math);
+  }
   if (told.from_file && told.from_file->has_checkpoint) {
     return InvalidArgument(fmt::format(
         "--job: {}: checkpoint requires --ckpt DIR", told.job_file));
@@ -408,14 +414,6 @@ Result<TrainCommand> TrainCommandOf(TrainFlags told) {
                    JobOf(told.job, command.launcher.workers));
   RETURN_IF_ERROR(CheckStart(command.options.start));
   TakeHorizon(told, command.options.horizon);
-  if (const Math math = command.options.kernels.math;
-      math != Math::kCanonical &&
-      !command.options.checkpoint.directory.empty()) {
-    return InvalidArgument(fmt::format(
-        "--math {} cannot be combined with --ckpt (its bits are outside the "
-        "contract, so no run could go on from them)",
-        MathName(math)));
-  }
   RETURN_IF_ERROR(CheckStore(told));
   command.launcher.checkpoint_directory = command.options.checkpoint.directory;
   RETURN_IF_ERROR(TakePlan(command));

@@ -9,6 +9,7 @@
 #ifndef GAUNTLET_ENGINE_CLI_FLAGS_FLAGS_H_
 #define GAUNTLET_ENGINE_CLI_FLAGS_FLAGS_H_
 
+#include <array>
 #include <charconv>
 #include <concepts>
 #include <cstdint>
@@ -177,6 +178,12 @@ FlagReader ReadChoice(Target& target, NamedChoices<T> choices) {
     }
     return ExpectedValue("one of " + names, text);
   };
+}
+template <typename Target, typename T, size_t kCount>
+FlagReader ReadChoice(
+    Target& target,
+    const std::array<std::pair<std::string_view, T>, kCount>& names) {
+  return ReadChoice<T>(target, NamedChoices<T>(names.begin(), names.end()));
 }
 
 }  // namespace gauntlet
