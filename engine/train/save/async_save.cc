@@ -65,15 +65,11 @@ AsyncSave::AsyncSave(World& world, CollectiveSave& save, Duration timeout,
       task_(world, "save"),
       task_times_(world.clock) {}
 
-bool AsyncSave::IsOverdue() const {
-  return task_.runs() && world_->clock.Now() > task_began_ + timeout_;
-}
-
 uint32_t AsyncSave::Bits() const {
   if (stage_ == Stage::kNone) return 0;
   uint32_t bits = 0;
   if (!task_.is_done()) bits |= kSaveUnderWay;
-  if (own_failed_ || IsOverdue()) bits |= kAbortSave;
+  if (own_failed_ || task_.IsOverdue(timeout_)) bits |= kAbortSave;
   return bits;
 }
 
@@ -130,7 +126,6 @@ Result<std::vector<TensorView>> AsyncSave::Hold(const TrainState& state) {
 }
 
 void AsyncSave::StartWriting(std::vector<TensorView> own) {
-  task_began_ = world_->clock.Now();
   task_times_.Restart();
   task_.Start([this, own = std::move(own)] {
     Status arrived = copy_.Arrive();
@@ -140,7 +135,7 @@ void AsyncSave::StartWriting(std::vector<TensorView> own) {
     task_times_.Lap(TimePart::kDigest);
     own_part_ = arrived.ok() ? save_->WritePart(attempt_, own, task_times_)
                              : Result<WrittenPart>(arrived);
-    write_took_ = world_->clock.Now() - task_began_;
+    write_took_ = world_->clock.Now() - task_.began();
     own_failed_ = !own_part_.ok();
   });
 }
@@ -158,17 +153,12 @@ std::optional<SaveOutcome> AsyncSave::Advance() {
 }
 
 Status AsyncSave::WaitForTask() {
-  const bool ended = task_.WaitUntil(task_began_ + timeout_);
+  const Status ended = task_.WaitWithin(
+      timeout_,
+      fmt::format("{} {}", stage_ == Stage::kWriting ? "writing" : "committing",
+                  attempt_.name));
   save_->times().Lap(TimePart::kWait);
-  if (ended) return OkStatus();
-  world_->events.Emit({.kind = EventKind::kWorkerLost,
-                       .detail = "its own save",
-                       .reason = Reason::kDeadline,
-                       .limit_ns = timeout_.count()});
-  return DeadlineExceeded(fmt::format(
-      "{} {} has not ended within {:.1f} s",
-      stage_ == Stage::kWriting ? "writing" : "committing", attempt_.name,
-      std::chrono::duration<double>(timeout_).count()));
+  return ended;
 }
 
 // Exchanges the results of all ranks' parts. A failed save ends here.
@@ -195,11 +185,10 @@ std::optional<SaveOutcome> AsyncSave::EndWriting() {
 }
 
 void AsyncSave::StartCommit() {
-  task_began_ = world_->clock.Now();
   task_times_.Skip();
   task_.Start([this] {
     commit_ = save_->Commit(attempt_, reports_, task_times_);
-    commit_took_ = world_->clock.Now() - task_began_;
+    commit_took_ = world_->clock.Now() - task_.began();
   });
 }
 
@@ -246,7 +235,7 @@ void AsyncSave::LetGo() {
 }
 
 bool AsyncSave::EndTask() {
-  const bool ended = task_.WaitUntil(task_began_ + timeout_);
+  const bool ended = task_.WaitUntil(task_.began() + timeout_);
   if (ended) LetGo();
   return ended;
 }

@@ -103,7 +103,6 @@ class AsyncSave {
   SaveOutcome End(const Status& status);
   // Waits for the running task. kDeadlineExceeded names the stage that hangs.
   Status WaitForTask();
-  bool IsOverdue() const;
 
   World* world_;
   CollectiveSave* save_;
@@ -115,7 +114,6 @@ class AsyncSave {
   Stage stage_ = Stage::kNone;
   SaveAttempt attempt_;
   std::vector<std::string> reports_;  // of all ranks, after kWriting
-  Time task_began_{};
   // Results of the tasks: read only after the tasks have ended.
   Result<WrittenPart> own_part_ = WrittenPart();
   std::optional<Digest> own_digest_;  // only with kBeside

@@ -1,8 +1,10 @@
 #include "engine/train/save/background_task.h"
 
+#include <chrono>
 #include <utility>
 
 #include "engine/check.h"
+#include <fmt/format.h>
 
 namespace gauntlet {
 
@@ -14,6 +16,7 @@ BackgroundTask::~BackgroundTask() = default;
 void BackgroundTask::Start(std::function<void()> work) {
   CHECK(task_ == nullptr, name_ + ": one at a time");
   done_ = false;
+  began_ = world_->clock.Now();
   ended_->Reset();
   task_ = world_->tasks.Spawn(name_, [this, work = std::move(work)] {
     work();
@@ -22,12 +25,27 @@ void BackgroundTask::Start(std::function<void()> work) {
   });
 }
 
+bool BackgroundTask::IsOverdue(Duration limit) const {
+  return runs() && world_->clock.Now() > began_ + limit;
+}
+
 bool BackgroundTask::WaitUntil(Time deadline) {
   if (task_ == nullptr) return true;
   if (!ended_->WaitUntil(deadline)) return false;
   task_->Join();
   task_.reset();
   return true;
+}
+
+Status BackgroundTask::WaitWithin(Duration limit, const std::string& what) {
+  if (WaitUntil(began_ + limit)) return OkStatus();
+  world_->events.Emit({.kind = EventKind::kWorkerLost,
+                       .detail = "its own save",
+                       .reason = Reason::kDeadline,
+                       .limit_ns = limit.count()});
+  return DeadlineExceeded(
+      fmt::format("{} has not ended within {:.1f} s", what,
+                  std::chrono::duration<double>(limit).count()));
 }
 
 }  // namespace gauntlet

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "engine/status.h"
 #include "engine/world/world.h"
 
 namespace gauntlet {
@@ -27,9 +28,17 @@ class BackgroundTask {
   bool runs() const { return task_ != nullptr; }
   // True if `work` has returned. Neither waits nor lets other tasks run.
   bool is_done() const { return done_; }
+  // Time of the last Start.
+  Time began() const { return began_; }
+  // True if the work is not done, or not waited for, `limit` after its start.
+  bool IsOverdue(Duration limit) const;
   // Waits until the work is done, and joins its task. Returns false at the
   // deadline.
   bool WaitUntil(Time deadline);
+  // As WaitUntil, for a task that counts as hung `limit` after its start: then
+  // emits that this worker is lost, and returns kDeadlineExceeded. `what` names
+  // the work.
+  Status WaitWithin(Duration limit, const std::string& what);
 
  private:
   World* world_;
@@ -37,6 +46,7 @@ class BackgroundTask {
   std::unique_ptr<Event> ended_;
   std::unique_ptr<Task> task_;
   std::atomic<bool> done_ = true;
+  Time began_{};
 };
 
 }  // namespace gauntlet
