@@ -341,7 +341,8 @@ Result<CheckpointRef> CheckpointStore::Commit(const std::string& save,
   if (!committed.ok()) return FailSave(save, committed.status());
   save_.reset();
   lineage_.push_back(*std::move(committed));
-  RETURN_IF_ERROR(AfterCommit(head, times));
+  const PointContext context = ContextOf(head);
+  RETURN_IF_ERROR(Warn(world_->faults.Hit(Point::kSaveAcknowledged, context)));
   return ref;
 }
 
@@ -443,11 +444,8 @@ Status CheckpointStore::AbandonSave(const std::string& save,
   return RemoveTree(*world_, PathOf(save), FileKind::kDirectory);
 }
 
-// Does what follows a commit. No error here undoes the acknowledgement.
-Status CheckpointStore::AfterCommit(const CheckpointHead& head,
-                                    TimeSplit* times) {
+Status CheckpointStore::Tidy(const CheckpointHead& head, TimeSplit* times) {
   const PointContext context = ContextOf(head);
-  RETURN_IF_ERROR(Warn(world_->faults.Hit(Point::kSaveAcknowledged, context)));
   RETURN_IF_ERROR(Warn(WriteStateFile(context)));
   Lap(times, TimePart::kStateFile);
   RETURN_IF_ERROR(Retire());

@@ -77,16 +77,23 @@ class CheckpointStore {
                                TimeSplit* times = nullptr);
 
   // Called by the chief. Writes index and manifest, renames the directory (the
-  // commit point), then writes the state file and applies retention. After an
-  // error the save has failed; its remains are removed now, or with a later
-  // save if that fails. kFenced: a newer generation owns the directory; stop
-  // and write nothing. kFailedPrecondition: the store was deleted while this
-  // process ran, and may have been created again. A failure after the
-  // acknowledgement (state file, retention) is only a warning.
+  // commit point), syncs its parent, and acknowledges the save if this process
+  // still owns the store. After an error the save has failed; its remains are
+  // removed now, or with a later save if that fails. kFenced: a newer
+  // generation owns the directory; stop and write nothing. kFailedPrecondition:
+  // the store was deleted while this process ran, and may have been created
+  // again.
   Result<CheckpointRef> Commit(const std::string& save,
                                const CheckpointHead& head, uint64_t generation,
                                std::span<const ShardFile> shards,
                                TimeSplit* times = nullptr);
+
+  // Called by the chief after Commit, before anything else uses the store.
+  // Writes the state file and applies retention. Nothing here undoes the
+  // acknowledgement: a failure is only a warning, except for kFenced and
+  // kCancelled, after which this process must stop. A store that is not tidied
+  // is complete: the next claim tidies it.
+  Status Tidy(const CheckpointHead& head, TimeSplit* times = nullptr);
 
   // Called by the chief after a save has failed for lack of disk space. Removes
   // the oldest checkpoint that recovery does not need; it needs the newest one
@@ -131,7 +138,6 @@ class CheckpointStore {
                      const CheckpointHead& head);
   Status FailSave(const std::string& save, const Status& why);
   Status RemoveFailedSave(const std::string& save);
-  Status AfterCommit(const CheckpointHead& head, TimeSplit* times);
   Status WriteStateFile(const PointContext& context);
   void WarnOfEdit();
   Status Retire();

@@ -96,9 +96,10 @@ enum class EventKind : uint8_t {
   kFrameLate,  // a frame of a worker is late; detail: the fault, if any;
                // limit: the delay
   // Durations, for people: no verdict depends on them.
-  kSaveTimes,   // an attempt to save has ended on this worker: step, phase;
-                // count: bytes that it wrote; parts: of the time that training
-                // waited; beside: of background tasks; reason: if it failed
+  kSaveTimes,   // an attempt to save has ended on this worker, with its
+                // background tasks: step, phase; count: bytes that it wrote;
+                // parts: of the time that training waited; beside: of the
+                // tasks; reason: if it failed
   kStartTimes,  // training begins: generation, step; parts: since the process
                 // started, or left the previous generation
 };

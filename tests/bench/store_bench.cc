@@ -165,7 +165,11 @@ class Saver {
     CHECK(status.ok(), status.ToString());
   }
   CheckpointRef Commit() {
-    return store_.Commit(save_, head_, generation_, {&shard_, 1}).value();
+    const CheckpointRef ref =
+        store_.Commit(save_, head_, generation_, {&shard_, 1}).value();
+    const Status tidied = store_.Tidy(head_);
+    CHECK(tidied.ok(), tidied.ToString());
+    return ref;
   }
   CheckpointRef Save() {
     Begin();

@@ -37,7 +37,7 @@ LoopSaves::LoopSaves(const Parts& parts, const SaveStrategy& strategy)
       strategy_(strategy),
       last_save_(parts.world.clock.Now()) {
   if (strategy_.sync == nullptr) return;
-  newest_finite_ = strategy_.sync->NewestFinite();
+  newest_finite_ = strategy_.sync->newest_finite();
   if (options_->on_not_finite == OnNotFinite::kStop) {
     strategy_.sync->RefuseNotFinite();
   }
@@ -66,7 +66,7 @@ void LoopSaves::SayWarnings() {
 // Records values that the save found not finite. Returns true iff the save was
 // refused because of them, which is no error. REQUIRES: no task is writing.
 bool LoopSaves::WasRefused(const Status& status, uint64_t step) {
-  if (status.ok()) newest_finite_ = strategy_.sync->NewestFinite();
+  newest_finite_ = strategy_.sync->newest_finite();
   const std::string& tensor = strategy_.sync->not_finite();
   if (tensor.empty()) return false;
   not_finite_ = {.step = step, .tensor = tensor};
@@ -79,12 +79,12 @@ Result<SaveNeed> LoopSaves::AnySaveNeed(SaveNeed own) {
   return strategy_.sync->AnySaveNeed(state_->position, own);
 }
 
-Status LoopSaves::TrySave() {
+Status LoopSaves::TrySave(TidyTime tidy_time) {
   const Position& position = state_->position;
   if (IsSaved()) return OkStatus();
   const Time begin = world_->clock.Now();
   if (summary_ != nullptr) summary_->BeforeSave();
-  const Status status = strategy_.sync->Save(*state_, {}, [this] {
+  const Status status = strategy_.sync->Save(*state_, tidy_time, {}, [this] {
     reports_->Expect(options_->cluster.save_timeout);
     reports_->TellOfSave(options_->cluster.save_timeout);
   });
@@ -95,7 +95,8 @@ Status LoopSaves::TrySave() {
   SayWarnings();
   last_save_ = world_->clock.Now();
   time_ += last_save_ - begin;
-  notices_->SaveTook(last_save_ - begin);
+  // The last save may have to wait until the store is tidied.
+  notices_->SaveTook(last_save_ - begin + strategy_.sync->tidy_took());
   if (status.ok()) {
     saved_at_ = position.step;
     saved_phase_ = position.phase;
@@ -118,7 +119,7 @@ Status LoopSaves::SaveDue() {
 
 Status LoopSaves::SaveAtOnce() {
   RETURN_IF_ERROR(FinishUnderWay());
-  const Status status = TrySave();
+  const Status status = TrySave(TidyTime::kBeside);
   return status.ok() ? status : TakeFailure(status, state_->position.step);
 }
 
@@ -136,7 +137,7 @@ Status LoopSaves::SaveLast(Duration first_pause) {
   const Time began = world_->clock.Now();
   Duration pause = first_pause;
   Duration hurried = LastTries::kFirstPauseOnNotice;
-  Status status = TrySave();
+  Status status = TrySave(TidyTime::kImmediately);
   for (int i = 0; i < LastTries::kPauses && MayGoOnAfter(status); ++i) {
     reports_->Say(
         fmt::format("final checkpoint (step {}) failed: {}; retrying in "
@@ -145,7 +146,7 @@ Status LoopSaves::SaveLast(Duration first_pause) {
     PauseBeforeAnotherTry(pause, hurried);
     pause *= 2;
     hurried *= 2;
-    status = TrySave();
+    status = TrySave(TidyTime::kImmediately);
   }
   if (!MayGoOnAfter(status)) {
     return Annotate(status, fmt::format("save of step {}", step));
@@ -208,6 +209,9 @@ Status LoopSaves::BeginBeside() {
 }
 
 Status LoopSaves::Advance() {
+  if (has_store() && strategy_.sync->MayEndTidying()) {
+    RETURN_IF_ERROR(TakeTidied());
+  }
   const std::optional<uint32_t> heard = std::exchange(heard_, std::nullopt);
   if (strategy_.async == nullptr || !heard ||
       !strategy_.async->MayAdvance(*heard)) {
@@ -232,6 +236,24 @@ Status LoopSaves::FinishUnderWay() {
   std::optional<SaveOutcome> outcome;
   while (is_under_way() && !outcome) outcome = TakeOn();
   return outcome ? Take(*outcome) : OkStatus();
+}
+
+Status LoopSaves::EndTidying() {
+  if (!has_store() || !strategy_.sync->is_tidying()) return OkStatus();
+  const Time begin = world_->clock.Now();
+  reports_->Expect(options_->cluster.save_timeout);
+  reports_->TellOfSave(options_->cluster.save_timeout);
+  const Status tidied = TakeTidied();
+  reports_->TellOfSave(Duration::zero());
+  time_ += world_->clock.Now() - begin;
+  return tidied;
+}
+
+Status LoopSaves::TakeTidied() {
+  const Status tidied = strategy_.sync->EndTidying();
+  NoteTimes();
+  SayWarnings();
+  return tidied;
 }
 
 Status LoopSaves::Take(const SaveOutcome& outcome) {

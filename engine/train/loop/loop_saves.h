@@ -87,10 +87,13 @@ class LoopSaves {
   }
   void OnRequestsAgreed(uint32_t requests) { heard_ = requests & kSaveBits; }
   // Advances the save in flight by the bits received last, if they allow it.
-  // Uses them once.
+  // Uses them once. Returns the error of the chief's task that tidies the
+  // store, if it has ended.
   Status Advance();
   // Waits until the save in flight has ended.
   Status FinishUnderWay();
+  // On the chief: waits until the store is tidied. Nothing uses it then.
+  Status EndTidying();
 
   // Makes a periodic save; a failure does not end training. An asynchronous
   // save first waits for the one in flight.
@@ -140,7 +143,8 @@ class LoopSaves {
     return strategy_.async != nullptr && strategy_.async->is_under_way();
   }
   bool IsSaved() const;
-  Status TrySave();
+  Status TrySave(TidyTime tidy_time);
+  Status TakeTidied();
   Status SaveLast(Duration first_pause);
   void PauseBeforeAnotherTry(Duration pause, Duration hurried);
   Status BeginBeside();

@@ -109,6 +109,10 @@ Status TrainingLoop::RepeatBoundary(FirstSave first_save) {
 Result<LoopEnd> TrainingLoop::RunFromHere() {
   if (trains()) RETURN_IF_ERROR(RunOperations());
   if (loop_state_ == LoopState::kFinishing) RETURN_IF_ERROR(Finish());
+  // If the state is not finite, that of the save in flight is earlier, and may
+  // be finite.
+  RETURN_IF_ERROR(saves_.FinishUnderWay());
+  RETURN_IF_ERROR(saves_.EndTidying());
   switch (loop_state_) {
     case LoopState::kNew:
     case LoopState::kTraining:
@@ -118,8 +122,6 @@ Result<LoopEnd> TrainingLoop::RunFromHere() {
     case LoopState::kStopping:
       return LoopEnd::kStopped;
     case LoopState::kNotFinite:
-      // The state of the save in flight is earlier, and may be finite.
-      RETURN_IF_ERROR(saves_.FinishUnderWay());
       return LoopEnd::kNotFinite;
   }
   CheckFailed(__FILE__, __LINE__, "loop_state_", "the run has not ended");

@@ -1,8 +1,8 @@
 // Asynchronous save. Each rank copies its part of the state, and a task writes
 // the copy once it has arrived; when all ranks have written, a task of the
-// chief commits. With spare arrays nothing large is copied: the task writes the
-// state's arrays in place and computes the digest, while updates write to the
-// spare arrays.
+// chief commits and tidies the store. With spare arrays nothing large is
+// copied: the task writes the state's arrays in place and computes the digest,
+// while updates write to the spare arrays.
 //
 // The training task does all exchanges, at boundaries, in the same order on all
 // ranks. Each step's exchange carries a bit for whether a rank's task is still

@@ -88,6 +88,10 @@ Result<ShardFile> DecodeShard(std::string_view bytes) {
   return shard;
 }
 
+// Fields of a rank's message as a save begins; the last is a duration in
+// nanoseconds.
+constexpr size_t kFieldsOfBegin = 5;
+
 // Fields of a report: the outcome, the encoded shard and, if a task computed
 // it, the digest of the rank's state.
 constexpr size_t kFieldsWithDigest = 3;
@@ -174,12 +178,17 @@ CollectiveSave::CollectiveSave(World& world, CheckpointStore& store, Ring& ring,
       job_json_(std::move(job_json)),
       generation_(generation),
       timeout_(timeout),
-      times_(world.clock) {}
+      newest_finite_(NewestFinite()),
+      times_(world.clock),
+      tidying_(world, "tidy"),
+      tidy_times_(world.clock) {}
 
-Status CollectiveSave::Save(const TrainState& state,
+Status CollectiveSave::Save(const TrainState& state, TidyTime tidy_time,
                             std::span<const std::string> of_parameters,
                             const std::function<void()>& before_try) {
   times_.Restart();
+  if (is_tidying() && before_try) before_try();
+  RETURN_IF_ERROR(EndTidying());
   ASSIGN_OR_RETURN(const Digest whole, state.NewestDigest());
   times_.Lap(TimePart::kDigest);
   RETURN_IF_ERROR(state.SyncToHost());
@@ -188,7 +197,7 @@ Status CollectiveSave::Save(const TrainState& state,
     if (before_try) before_try();
     Tried tried = {.attempt = NewAttempt(state, whole, of_parameters)};
     times_.Lap(TimePart::kDigest);
-    const Status saved = TrySave(tried);
+    const Status saved = TrySave(tried, tidy_time);
     const bool is_saved_already = saved.ok() && tried.attempt.name.empty();
     if (!is_saved_already) {
       EmitTimes({.attempt = tried.attempt, .bytes = tried.bytes}, saved);
@@ -197,7 +206,7 @@ Status CollectiveSave::Save(const TrainState& state,
   }
 }
 
-Status CollectiveSave::TrySave(Tried& tried) {
+Status CollectiveSave::TrySave(Tried& tried, TidyTime tidy_time) {
   SaveAttempt& attempt = tried.attempt;
   const Status begun = AgreeOnBegin(attempt);
   tried.room_freed = attempt.room_freed;
@@ -213,7 +222,7 @@ Status CollectiveSave::TrySave(Tried& tried) {
   const Status refusal = Refusal(attempt);
   if (!refusal.ok()) return chief() ? Abandon(attempt, refusal) : refusal;
   Status outcome;
-  if (chief()) outcome = Commit(attempt, reports, times_);
+  if (chief()) outcome = CommitAndTidy(attempt, reports, tidy_time);
   ASSIGN_OR_RETURN(
       const std::vector<std::string> outcomes,
       AllGather(attempt, EncodeList({EncodeStatus(outcome), RoomFreed()})));
@@ -228,6 +237,7 @@ Status CollectiveSave::TrySave(Tried& tried) {
 
 Result<SaveAttempt> CollectiveSave::Begin(const TrainState& state,
                                           DigestTime digest_time) {
+  RETURN_IF_ERROR(EndTidying());
   Digest whole;
   if (digest_time == DigestTime::kImmediately ||
       HasCheckpointOf(state.position)) {
@@ -321,18 +331,24 @@ Status CollectiveSave::AgreeOnBegin(SaveAttempt& attempt) {
     began = MakeRoomAfter(name.status());
     times_.Lap(TimePart::kPrepare);
   }
-  ASSIGN_OR_RETURN(const std::vector<std::string> all,
-                   AllGather(attempt, EncodeList({DigestText(attempt.whole),
-                                                  EncodeStatus(began),
-                                                  attempt.name, RoomFreed()})));
+  ASSIGN_OR_RETURN(
+      const std::vector<std::string> all,
+      AllGather(attempt,
+                EncodeList({DigestText(attempt.whole), EncodeStatus(began),
+                            attempt.name, RoomFreed(),
+                            std::to_string(tidy_took_.count())})));
   std::vector<std::string_view> digests;
   digests.reserve(all.size());
   for (const std::string& item : all) {
     ASSIGN_OR_RETURN(const std::vector<std::string_view> fields,
                      ViewList(item));
-    if (fields.size() != 4) return DataLoss("save: malformed announcement");
+    const auto took = fields.size() == kFieldsOfBegin
+                          ? ParseNumber<int64_t>(fields.back())
+                          : std::nullopt;
+    if (!took) return DataLoss("save: malformed announcement");
     digests.push_back(fields[0]);
     if (digests.size() == 1) {
+      tidy_took_ = Duration(*took);
       began = DecodeStatus(fields[1]);
       attempt.name = fields[2];
       attempt.room_freed = !fields[3].empty();
@@ -438,9 +454,10 @@ Status CollectiveSave::Commit(const SaveAttempt& attempt,
     head.not_finite_since = attempt.not_finite_since;
   }
   // A failed commit removes its own remains.
-  return MakeRoomAfter(
-      store_->Commit(attempt.name, head, generation_, *shards, &times)
-          .status());
+  const Status committed =
+      store_->Commit(attempt.name, head, generation_, *shards, &times).status();
+  newest_finite_ = NewestFinite();
+  return MakeRoomAfter(committed);
 }
 
 Status CollectiveSave::MakeRoomAfter(Status why) {
@@ -467,21 +484,88 @@ void CollectiveSave::End(const SaveAttempt& attempt) {
       {.step = attempt.head.step, .epoch = attempt.head.epoch}));
 }
 
+Status CollectiveSave::CommitAndTidy(const SaveAttempt& attempt,
+                                     const std::vector<std::string>& reports,
+                                     TidyTime tidy_time) {
+  RETURN_IF_ERROR(Commit(attempt, reports, times_));
+  switch (tidy_time) {
+    case TidyTime::kImmediately:
+      return Tidy(attempt, times_);
+    case TidyTime::kBeside:
+      // Before the others learn the outcome, so that it delays nobody.
+      StartTidying(attempt.head);
+      return OkStatus();
+  }
+  return OkStatus();
+}
+
+void CollectiveSave::StartTidying(const CheckpointHead& head) {
+  tidied_step_ = head.step;
+  tidy_times_.Restart();
+  tidying_.Start([this, head] {
+    tidied_ = Annotate(store_->Tidy(head, &tidy_times_),
+                       fmt::format("after the save of step {}", head.step));
+    tidied_at_ = world_->clock.Now();
+  });
+}
+
+bool CollectiveSave::MayEndTidying() const {
+  return tidying_.runs() &&
+         (tidying_.is_done() || tidying_.IsOverdue(timeout_));
+}
+
+Status CollectiveSave::EndTidying() {
+  if (!is_tidying()) return OkStatus();
+  const Status ended = tidying_.WaitWithin(
+      timeout_,
+      fmt::format("tidying the store after the save of step {}", tidied_step_));
+  times_.Lap(TimePart::kWait);
+  RETURN_IF_ERROR(ended);
+  tidy_took_ = tidied_at_ - tidying_.began();
+  EmitTidiedTimes();
+  return tidied_;
+}
+
+bool CollectiveSave::EndTask() {
+  const bool ended = tidying_.WaitUntil(tidying_.began() + timeout_);
+  if (ended) EmitTidiedTimes();
+  return ended;
+}
+
+std::vector<std::string> CollectiveSave::TakeWarnings() {
+  if (is_tidying()) return {};
+  return store_->TakeWarnings();
+}
+
 void CollectiveSave::EmitTimes(Ended ended, const Status& outcome) {
   times_.Lap(TimePart::kOther);
-  TimedSave timed = {.committed = outcome.ok(),
-                     .bytes = ended.bytes,
-                     .parts = times_.Take(),
-                     .beside = std::move(ended.beside)};
-  world_->events.Emit({.kind = EventKind::kSaveTimes,
-                       .generation = generation_,
-                       .step = ended.attempt.head.step,
-                       .phase = ended.attempt.head.phase,
-                       .count = static_cast<int64_t>(ended.bytes),
-                       .reason = ReasonOf(outcome.code()),
-                       .parts = timed.parts,
-                       .beside = timed.beside});
-  timed_.push_back(std::move(timed));
+  LogEvent times = {.kind = EventKind::kSaveTimes,
+                    .generation = generation_,
+                    .step = ended.attempt.head.step,
+                    .phase = ended.attempt.head.phase,
+                    .count = static_cast<int64_t>(ended.bytes),
+                    .reason = ReasonOf(outcome.code()),
+                    .parts = times_.Take(),
+                    .beside = std::move(ended.beside)};
+  if (is_tidying()) {
+    tidied_times_ = std::move(times);
+  } else {
+    ReportTimes(std::move(times));
+  }
+}
+
+void CollectiveSave::EmitTidiedTimes() {
+  if (!tidied_times_) return;
+  tidied_times_->beside = tidy_times_.Take();
+  ReportTimes(*std::exchange(tidied_times_, std::nullopt));
+}
+
+void CollectiveSave::ReportTimes(LogEvent times) {
+  timed_.push_back({.committed = times.reason == Reason::kNone,
+                    .bytes = static_cast<uint64_t>(times.count),
+                    .parts = times.parts,
+                    .beside = times.beside});
+  world_->events.Emit(std::move(times));
 }
 
 }  // namespace gauntlet

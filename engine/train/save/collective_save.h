@@ -1,5 +1,7 @@
 // A save that all ranks make together: the first ranks write a shard each, the
-// chief commits, and all wait until every rank knows the outcome.
+// chief commits, and all wait until every rank knows the outcome. The chief
+// then tidies the store (CheckpointStore::Tidy), usually while training
+// continues.
 #ifndef GAUNTLET_ENGINE_TRAIN_SAVE_COLLECTIVE_SAVE_H_
 #define GAUNTLET_ENGINE_TRAIN_SAVE_COLLECTIVE_SAVE_H_
 
@@ -14,8 +16,10 @@
 #include "engine/ckpt/checkpoint_store.h"
 #include "engine/cluster/ring/ring.h"
 #include "engine/status.h"
+#include "engine/train/save/background_task.h"
 #include "engine/train/state/train_state.h"
 #include "engine/train/time_totals.h"
+#include "engine/world/event_log.h"
 #include "engine/world/time_split.h"
 
 namespace gauntlet {
@@ -24,6 +28,10 @@ namespace gauntlet {
 // compare digests as the save begins. kBeside: a task computes the digest, and
 // the ranks compare digests after writing.
 enum class DigestTime : uint8_t { kImmediately, kBeside };
+
+// kImmediately: a save ends once the chief has tidied the store. kBeside: it
+// ends once it is acknowledged, and a task of the chief tidies the store.
+enum class TidyTime : uint8_t { kImmediately, kBeside };
 
 // A save that has begun, on one rank.
 struct SaveAttempt {
@@ -72,9 +80,11 @@ class CollectiveSave {
 
   // Saves the state. If there is no disk space, the chief removes checkpoints
   // that recovery does not need, one by one, and the save is retried after
-  // each. `before_try` is called before every try: each may take as long as a
-  // save. With `of_parameters` the checkpoint contains only these
-  // (TrainState::TensorsOf); the ranks still compare the whole state.
+  // each. First waits until the store is tidied after the previous save, and
+  // returns an error of that. `before_try` is called before this wait and
+  // before every try: each may take as long as a save. With `of_parameters` the
+  // checkpoint contains only these (TrainState::TensorsOf); the ranks still
+  // compare the whole state.
   // - Ok: committed, or already existing.
   // - Errors of MayGoOnAfter: the save failed on every rank, and training may
   //   continue.
@@ -84,15 +94,16 @@ class CollectiveSave {
   // - kFenced: a newer generation owns the directory. The run must stop.
   // - kUnavailable, kDeadlineExceeded: a worker is lost.
   // REQUIRES: every rank calls it at the same boundary.
-  Status Save(const TrainState& state,
+  Status Save(const TrainState& state, TidyTime tidy_time,
               std::span<const std::string> of_parameters = {},
               const std::function<void()>& before_try = {});
 
   // The steps of Save, in this order, for callers that do other work in
   // between. Steps with an exchange need every rank at the same boundary.
   //
-  // Exchanges the state digests (kImmediately) and the chief's decision to
-  // begin. Does not copy the state's newest values to the host.
+  // Waits until the store is tidied, as Save does. Then exchanges the state
+  // digests (kImmediately) and the chief's decision to begin. Does not copy the
+  // state's newest values to the host.
   Result<SaveAttempt> Begin(const TrainState& state, DigestTime digest_time);
   // Returns the tensors of the state that this rank writes.
   std::vector<TensorView> OwnPartOf(std::span<const TensorView> tensors) const;
@@ -116,11 +127,16 @@ class CollectiveSave {
   Status Refusal(const SaveAttempt& attempt);
   // True if the last save was refused; equal on all ranks.
   bool refused() const { return refused_; }
-  // On the chief: commits the save. If it failed, removes its remains, and
-  // frees disk space if there was none. Callable from any task while no other
-  // one uses the store. `times` belongs to that task.
+  // On the chief: commits the save; Tidy follows. If it failed, removes its
+  // remains, and frees disk space if there was none. Callable from any task
+  // while no other one uses the store. `times` belongs to that task.
   Status Commit(const SaveAttempt& attempt,
                 const std::vector<std::string>& reports, TimeSplit& times);
+  // On the chief, after Commit: tidies the store. Callable from any task while
+  // no other one uses the store. `times` belongs to that task.
+  Status Tidy(const SaveAttempt& attempt, TimeSplit& times) {
+    return store_->Tidy(attempt.head, &times);
+  }
   // On the chief: removes the remains of a failed save, emits the reason, and
   // frees disk space if there was none.
   Status Abandon(const SaveAttempt& attempt, const Status& failure);
@@ -129,6 +145,24 @@ class CollectiveSave {
                                              const std::string& said);
   // Called once the outcome is known to be Ok.
   void End(const SaveAttempt& attempt);
+
+  // A task that tidies the store was started and not waited for yet. False
+  // except on the chief.
+  bool is_tidying() const { return tidying_.runs(); }
+  // True if EndTidying returns without waiting: the task is done or hangs.
+  bool MayEndTidying() const;
+  // Waits for that task, if any. Returns its error, after which this worker
+  // must stop: kFenced, kCancelled, or kDeadlineExceeded if it exceeds the time
+  // limit of a save.
+  Status EndTidying();
+  // Waits for that task, within the time limit of a save. Called last by the
+  // training task in a lost generation. Returns false if the task hangs.
+  bool EndTask();
+  // Waits for that task without a time limit.
+  void JoinTask() { tidying_.WaitUntil(kNever); }
+  // Duration of the newest such task when the last save began; equal on all
+  // ranks.
+  Duration tidy_took() const { return tidy_took_; }
 
   // Durations of the current save for which training waits.
   TimeSplit& times() { return times_; }
@@ -139,6 +173,7 @@ class CollectiveSave {
     uint64_t bytes = 0;
     std::vector<PartTime> beside = {};
   };
+  // Emits the times: now, or once the store is tidied.
   void EmitTimes(Ended ended, const Status& outcome);
   // Returns the saves that have ended since the last call.
   std::vector<TimedSave> TakeTimedSaves() { return std::exchange(timed_, {}); }
@@ -149,13 +184,14 @@ class CollectiveSave {
 
   bool chief() const { return rank_ == 0; }
 
-  // On the chief: returns the name of the newest committed checkpoint with a
-  // finite state; empty if there is none. REQUIRES: no task uses the store.
-  std::string NewestFinite() const;
+  // On the chief: name of the newest committed checkpoint with a finite state;
+  // empty if there is none. REQUIRES: no task commits.
+  const std::string& newest_finite() const { return newest_finite_; }
 
   // Returns harmless failures in saves (a state file, a retirement) since the
-  // last call, one line each. Empty except on the chief.
-  std::vector<std::string> TakeWarnings() { return store_->TakeWarnings(); }
+  // last call, one line each; none while a task tidies the store. Empty except
+  // on the chief.
+  std::vector<std::string> TakeWarnings();
 
  private:
   struct Tried {
@@ -165,7 +201,15 @@ class CollectiveSave {
   };
   // Makes one try. Fills `bytes`, and sets `room_freed` if a retry would find
   // more disk space.
-  Status TrySave(Tried& tried);
+  Status TrySave(Tried& tried, TidyTime tidy_time);
+  Status CommitAndTidy(const SaveAttempt& attempt,
+                       const std::vector<std::string>& reports,
+                       TidyTime tidy_time);
+  void StartTidying(const CheckpointHead& head);
+  // Emits the times of the save whose store is tidied.
+  void EmitTidiedTimes();
+  void ReportTimes(LogEvent times);
+  std::string NewestFinite() const;
   // On the chief: removes a checkpoint if the save failed with `why` for lack
   // of disk space. Returns `why`, or the error of the removal.
   Status MakeRoomAfter(Status why);
@@ -194,8 +238,18 @@ class CollectiveSave {
   std::string not_finite_;
   bool refused_ = false;
   bool room_freed_ = false;  // by the chief, since the last begin
+  std::string newest_finite_;
+  Duration tidy_took_{0};
   TimeSplit times_;
   std::vector<TimedSave> timed_;
+
+  BackgroundTask tidying_;
+  uint64_t tidied_step_ = 0;              // of the save that it follows
+  std::optional<LogEvent> tidied_times_;  // of that save, to be completed
+  // Results of the task: read only after it has ended.
+  Status tidied_;
+  Time tidied_at_{};
+  TimeSplit tidy_times_;
 };
 
 // Returns true if the error of a save left the run unchanged on every rank.

@@ -44,6 +44,7 @@ class Worker {
   Result<LoopEnd> Train();
   SaveStrategy MakeSaves();
   SpareArrays* Spare();
+  bool IsSaving() const;
   bool EndSave();
   void EmitStartTimes();
   bool MayRejoin(const Status& status);
@@ -86,16 +87,21 @@ SpareArrays* Worker::Spare() {
   return &*spare_;
 }
 
+// Returns true if a save is in flight, or a task tidies the store.
+bool Worker::IsSaving() const {
+  return (beside_ && beside_->is_under_way()) || (save_ && save_->is_tidying());
+}
+
 // Ends the save in flight of a lost generation, so that it has failed or is
-// acknowledged before this worker reports that it has left. Returns false if
-// the save hangs.
+// acknowledged, and nothing changes the store, before this worker reports that
+// it has left. Returns false if the save hangs.
 bool Worker::EndSave() {
-  if (!beside_ || !beside_->is_under_way()) return true;
+  if (!IsSaving()) return true;
   // The others detect this worker's exit now, not only after the save.
   if (parts_.session) parts_.session->Abandon();
   const Duration bound = options_.cluster.save_timeout;
   if (parts_.rejoins()) parts_.reporter.Progress({.saving = bound});
-  const bool ended = beside_->EndTask();
+  const bool ended = (!beside_ || beside_->EndTask()) && save_->EndTask();
   if (parts_.rejoins()) parts_.reporter.Progress({.saving = Duration::zero()});
   return ended;
 }
@@ -271,7 +277,7 @@ WorkerEnd Worker::Live() {
     // The exit code alone would mean that another worker failed.
     parts_.reporter.Progress(
         {.failure = parts_.device_failure, .own_device_failed = true});
-  } else if (beside_ && beside_->is_under_way()) {
+  } else if (IsSaving()) {
     // The worker may be killed while it waits for the save below.
     parts_.reporter.Progress({.failure = end.reason});
   }
@@ -290,6 +296,7 @@ WorkerEnd Worker::Live() {
 TrainedWorker Worker::Abandon(WorkerEnd end) {
   if (parts_.session) parts_.session->Abandon();
   if (beside_) beside_->JoinTask();
+  if (save_) save_->JoinTask();
   spare_.reset();
   return {.end = std::move(end),
           .state = std::move(parts_.state),

@@ -83,11 +83,8 @@ void StoreModel::OnWorker(const Emitter& by, Writer& writer,
     case RecordKind::kResumed:
     case RecordKind::kCarriedOn:
       return Join(by, writer, event);
-    case RecordKind::kStep:
-      // With asynchronous saves a removal may take any time.
-      if (!record_.setup.async_saves) CheckRemovalIsOver(by, writer);
-      return;
     case RecordKind::kSaveBegin:
+      // Training goes on while a checkpoint is removed, until the next save.
       CheckRemovalIsOver(by, writer);
       return SaveBegin(by, writer, event);
     case RecordKind::kSaveAcknowledged:

@@ -19,6 +19,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 const std::string kDirectory(kStore);
 
@@ -256,6 +257,27 @@ TEST_F(CheckpointStoreTest, EmitsTheEventsOfASaveInOrder) {
                          "save_acknowledged", "save_begin", "save_acknowledged",
                          "retire_begin", "retired"));
   EXPECT_EQ(test_.events.all.back().path, kDirectory + "/step-000000001-g1");
+}
+
+// The process dies between the commit and the tidying.
+TEST_F(CheckpointStoreTest, NextClaimTidies_WhenASaveWasOnlyCommitted) {
+  CheckpointStore store = Saved({1}, 1);
+  const CheckpointHead head = HeadOf(2);
+  const std::optional<std::string> save = *store.BeginSave(head, 1);
+  const TestState state(2);
+  const auto views = state.Views();
+  const std::vector shards = {*store.WriteShard(*save, 0, 1, views)};
+  ASSERT_TRUE(store.Commit(*save, head, 1, shards).ok());
+  EXPECT_THAT(Bytes("checkpoint"), Not(HasSubstr("step-000000002-g1")));
+  EXPECT_THAT(Checkpoints(storage_, kDirectory),
+              ElementsAre("step-000000001-g1", "step-000000002-g1"));
+  CheckpointStore next = OpenStore(test_.world, 1);
+  const auto claim = next.ClaimGeneration(std::string(kJob));
+  ASSERT_TRUE(claim.ok()) << claim.status().ToString();
+  EXPECT_EQ(claim->parent->step, 2u);
+  EXPECT_THAT(Bytes("checkpoint"), HasSubstr("step-000000002-g1"));
+  EXPECT_THAT(Checkpoints(storage_, kDirectory),
+              ElementsAre("step-000000002-g1"));
 }
 
 TEST_F(CheckpointStoreTest, ReachesEveryPointOfASaveAndALoad) {

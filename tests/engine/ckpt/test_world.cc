@@ -118,7 +118,10 @@ Result<CheckpointRef> Save(CheckpointStore& store, uint64_t generation,
     }
     shards.push_back(*shard);
   }
-  return store.Commit(save, head, generation, shards);
+  ASSIGN_OR_RETURN(const CheckpointRef ref,
+                   store.Commit(save, head, generation, shards));
+  RETURN_IF_ERROR(store.Tidy(head));
+  return ref;
 }
 
 Recovered Recover(World& world) {

@@ -114,7 +114,7 @@ CheckpointStore OpenStore(World& world, int keep = 5,
                           const std::string& directory = std::string(kStore));
 
 // Makes a complete save of two shards, of a run that is not finite since that
-// step.
+// step, and tidies the store.
 Result<CheckpointRef> Save(CheckpointStore& store, uint64_t generation,
                            uint64_t step,
                            std::optional<uint64_t> not_finite_since = {});

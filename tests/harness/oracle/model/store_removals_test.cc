@@ -180,7 +180,7 @@ INSTANTIATE_TEST_SUITE_P(
                    }},
         SpoiledRun{"RemovesTheParentOfItsSuccessor", RecoveredRun,
                    "store/retired-parent", RemoveParent},
-        SpoiledRun{"TrainsBeforeItIsRemoved", RunThatKeepsTwo,
+        SpoiledRun{"FinishesBeforeItIsRemoved", RunThatKeepsTwo,
                    "store/no-outcome", NeverSayThatItIsRemoved},
         SpoiledRun{"SavesBeforeItIsRemoved", UndisturbedRun, "store/no-outcome",
                    NeverSayThatItIsRemoved},
@@ -245,13 +245,6 @@ INSTANTIATE_TEST_SUITE_P(
                    [](ScriptedRun& run) {
                      FireBefore(run, kChief, K::kStep, 6, DiskError());
                    }},
-        ExcusedRun{
-            "TrainsWhileItIsRemoved", RunThatKeepsTwo, "store/no-outcome",
-            [](ScriptedRun& run) {
-              run.events.Remove(kChief, K::kRetired);
-              EndBehind(run, kChief, K::kStep, 6);
-            },
-            [](ScriptedRun& run) { run.facts.setup.async_saves = true; }},
         ExcusedRun{"ASuccessorIsThereBeforeItIsRemoved", RunThatKeepsTwo,
                    "store/no-outcome", NeverSayThatItIsRemoved,
                    [](ScriptedRun& run) {
@@ -282,6 +275,11 @@ INSTANTIATE_TEST_SUITE_P(
                                     kThirdChief, K::kGeneration, 0, kThirdChief,
                                     {.kind = K::kRetireBegin,
                                      .path = PathOfSave(6, 1)});
+                              }},
+                    LawfulRun{"TrainsWhileItIsRemoved", RunThatKeepsTwo,
+                              [](ScriptedRun& run) {
+                                run.events.MoveBehind(kChief, K::kRetired,
+                                                      kChief, K::kStep, 6);
                               }},
                     LawfulRun{"KilledAsItRemoves", RunThatDiedAsItRemoved,
                               [](ScriptedRun&) {}}),

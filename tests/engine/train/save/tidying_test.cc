@@ -1,0 +1,206 @@
+// The state file and retention after a synchronous save: a task of the chief
+// tidies the store while training continues.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/engine/train/training_fixture.h"
+
+namespace gauntlet {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::Ge;
+using testing::HasSubstr;
+using testing::Le;
+using testing::Lt;
+
+// Each save from the second on removes a checkpoint.
+TrainOptions RunThatKeepsOne() {
+  TrainOptions options = SmallRun();
+  options.checkpoint.keep = 1;
+  return options;
+}
+
+Fault AlwaysSlow(Point point, Duration latency) {
+  return {.id = fmt::format("slow at {}", PointName(point)),
+          .site = {.worker = kChief, .point = point},
+          .kind = FaultKind::kSlow,
+          .with = {.times = FaultTimes::kAlways, .latency = latency}};
+}
+
+// The first state file is that of the claim.
+Fault SlowStateFile(Duration latency) {
+  Fault fault = AlwaysSlow(Point::kStateSync, latency);
+  fault.site.occurrence = 2;
+  return fault;
+}
+
+// Slower than the steps until the next save.
+FaultPlan SlowTidying() {
+  return {.faults = {SlowStateFile(milliseconds(500))}};
+}
+
+Duration TimeOf(const std::vector<PartTime>& parts, TimePart part) {
+  const auto found = std::ranges::find(parts, part, &PartTime::part);
+  return found == parts.end() ? Duration::zero() : found->took;
+}
+
+// Returns the place among the chief's events of that kind's event of the step.
+size_t PlaceOf(const LifeOutcome& outcome, EventKind kind, uint64_t step) {
+  const std::vector<LogEvent>& events = outcome.events[0];
+  const auto found = std::ranges::find_if(events, [&](const LogEvent& event) {
+    return event.kind == kind && event.step == step;
+  });
+  EXPECT_NE(found, events.end()) << EventKindName(kind) << " " << step;
+  return static_cast<size_t>(found - events.begin());
+}
+
+TEST(TidyingTest, TrainingGoesOnWhileTheStateFileIsSynced) {
+  const LifeOutcome outcome =
+      TrainingFixture().Run(2, RunThatKeepsOne(), SlowTidying());
+  EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kDone)) << outcome.reasons[0];
+  EXPECT_EQ(outcome.result->digest, UndisturbedDigest(SmallRun()));
+  EXPECT_THAT(outcome.StepsOf(EventKind::kSaveAcknowledged),
+              ElementsAre(5, 10, 15, 20, 24));
+  EXPECT_LT(PlaceOf(outcome, EventKind::kStep, 14),
+            PlaceOf(outcome, EventKind::kSaveTimes, 10));
+  EXPECT_LT(PlaceOf(outcome, EventKind::kSaveTimes, 10),
+            PlaceOf(outcome, EventKind::kSaveBegin, 15));
+}
+
+TEST(TidyingTest, NextSaveWaits_AndSaysHowLong) {
+  const LifeOutcome outcome =
+      TrainingFixture().Run(2, RunThatKeepsOne(), SlowTidying());
+  const std::vector<LogEvent> times = outcome.Of(EventKind::kSaveTimes);
+  ASSERT_EQ(times.size(), 5u);
+  EXPECT_EQ(TimeOf(times[0].parts, TimePart::kWait), Duration::zero());
+  EXPECT_EQ(TimeOf(times[0].parts, TimePart::kStateFile), Duration::zero());
+  EXPECT_GE(TimeOf(times[0].beside, TimePart::kStateFile), milliseconds(500));
+  EXPECT_THAT(TimeOf(times[1].parts, TimePart::kWait),
+              AllOf(Ge(milliseconds(1)), Lt(milliseconds(500))));
+  // Nothing continues beside the last save.
+  EXPECT_GE(TimeOf(times[4].parts, TimePart::kStateFile), milliseconds(500));
+  EXPECT_TRUE(times[4].beside.empty());
+}
+
+TEST(TidyingTest, AFinishedRunIsTidy_AlsoWithoutAnotherSaveAtTheEnd) {
+  TrainOptions options = RunThatKeepsOne();
+  options.checkpoint.trigger = {.unit = SaveUnit::kEpochs, .every = 1};
+  TrainingFixture fixture;
+  const LifeOutcome outcome = fixture.Run(2, options, SlowTidying());
+  EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kDone)) << outcome.reasons[0];
+  EXPECT_THAT(outcome.StepsOf(EventKind::kSaveAcknowledged),
+              ElementsAre(6, 12, 18, 24));
+  EXPECT_LT(PlaceOf(outcome, EventKind::kSaveTimes, 24),
+            PlaceOf(outcome, EventKind::kFinished, 24));
+  EXPECT_EQ(outcome.Of(EventKind::kRetired).size(), 3u);
+}
+
+// A stale worker claims while the task is about to remove the save of step 5.
+// The task ends after two more seconds, and a step takes one.
+TEST(TidyingTest, AFencedTaskStopsTheRunAtTheNextBoundary) {
+  TrainingFixture fixture;
+  const FaultPlan plan = {
+      .faults = {{.id = "wait",
+                  .site = {.worker = kChief, .point = Point::kRetireRename},
+                  .kind = FaultKind::kHang,
+                  .with = {.duration = std::chrono::seconds(2)}},
+                 AlwaysSlow(Point::kStepBegin, std::chrono::seconds(1))}};
+  fixture.simulation().At(
+      fixture.simulation().now() + std::chrono::seconds(11), [&fixture] {
+        EXPECT_TRUE(fixture.disk()
+                        .Open("/ckpt/gen-000007", OpenMode::kCreateExclusive)
+                        .ok());
+      });
+  const LifeOutcome fenced = fixture.Run(2, RunThatKeepsOne(), plan);
+  EXPECT_TRUE(fenced.AllExitedWith(WorkerExit::kLostWorker));
+  EXPECT_THAT(fenced.reasons[0], HasSubstr("after the save of step 10: "));
+  EXPECT_THAT(fenced.StepsOf(EventKind::kSaveAcknowledged), ElementsAre(5, 10));
+  EXPECT_THAT(fenced.StepsOf(EventKind::kStep).back(), AllOf(Ge(12u), Le(14u)));
+  const LifeOutcome next = fixture.Run(2, RunThatKeepsOne());
+  EXPECT_EQ(next.result->resumed_from, 10u);
+  EXPECT_EQ(next.result->digest, UndisturbedDigest(SmallRun()));
+}
+
+// The third state file follows a claim and the save of step 5.
+TEST(TidyingTest, ACrashedTaskLeavesAnAcknowledgedCheckpoint) {
+  for (const FaultSite& site :
+       {FaultSite{.point = Point::kStateWrite, .occurrence = 3},
+        FaultSite{.point = Point::kStateSync, .occurrence = 3},
+        FaultSite{.point = Point::kStateRename, .occurrence = 3},
+        FaultSite{.point = Point::kRetireRename},
+        FaultSite{.point = Point::kRetireRenamed},
+        FaultSite{.point = Point::kRetireRemove},
+        FaultSite{.point = Point::kSaveEnd, .occurrence = 2}}) {
+    Fault crash = {.id = "crash", .site = site, .kind = FaultKind::kCrash};
+    crash.site.worker = kChief;
+    TrainingFixture fixture;
+    const LifeOutcome first =
+        fixture.Run(2, RunThatKeepsOne(), {.faults = {crash}});
+    EXPECT_THAT(first.StepsOf(EventKind::kSaveAcknowledged), ElementsAre(5, 10))
+        << PointName(site.point);
+    const LifeOutcome next = fixture.Run(2, RunThatKeepsOne());
+    EXPECT_TRUE(next.AllExitedWith(WorkerExit::kDone)) << next.reasons[0];
+    EXPECT_EQ(next.result->resumed_from, 10u) << PointName(site.point);
+    EXPECT_EQ(next.result->digest, UndisturbedDigest(SmallRun()));
+  }
+}
+
+// No other save is due, and heartbeats arrive.
+TEST(TidyingTest, AHangingTaskIsNoticedWithinTheBoundOfASave) {
+  TrainOptions options = RunThatKeepsOne();
+  options.horizon.epochs = 1000;
+  options.checkpoint.trigger = {.unit = SaveUnit::kEpochs, .every = 3};
+  const FaultPlan plan = {
+      .faults = {{.id = "hang",
+                  .site = {.worker = kChief,
+                           .point = Point::kStateSync,
+                           .occurrence = 2},
+                  .kind = FaultKind::kHang},
+                 AlwaysSlow(Point::kStepBegin, std::chrono::seconds(1))}};
+  const LifeOutcome outcome = TrainingFixture().Run(2, options, plan);
+  EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kLostWorker));
+  EXPECT_THAT(outcome.reasons[0], HasSubstr("has not ended within 10.0 s"));
+  EXPECT_THAT(outcome.StepsOf(EventKind::kStep).back(),
+              AllOf(Ge(27u), Le(30u)));
+}
+
+// The state file takes four seconds, which only the chief measures. After its
+// notice, worker 1 leaves time for them, and trains for some of the rest.
+TEST(TidyingTest, ANoticeLeavesTimeForTheTidyingOfTheLastSave) {
+  constexpr std::chrono::seconds kGrace(12);
+  TrainOptions options = RunThatKeepsOne();
+  options.preemption.grace = kGrace;
+  options.horizon.epochs = 1000;
+  options.checkpoint.trigger = {.unit = SaveUnit::kSteps, .every = 12};
+  const FaultPlan plan = {
+      .faults = {SlowStateFile(std::chrono::seconds(4)),
+                 AlwaysSlow(Point::kStepBegin, std::chrono::seconds(1)),
+                 {.id = "notice",
+                  .site = {.worker = 1, .step = 26},
+                  .kind = FaultKind::kPreempt,
+                  .with = {.grace = kGrace}}}};
+  const LifeOutcome outcome = TrainingFixture().Run(2, options, plan);
+  EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kStopped));
+  ASSERT_EQ(outcome.StepsOf(EventKind::kStopAgreed).size(), 1u);
+  const uint64_t stop = outcome.StepsOf(EventKind::kStopAgreed)[0];
+  EXPECT_EQ(outcome.StepsOf(EventKind::kSaveAcknowledged).back(), stop);
+  EXPECT_GT(stop, 27u);
+}
+
+// Worker 1 dies while the task of the chief runs.
+TEST(TidyingTest, ASurvivorsTaskHasEndedWhenItSaysItsLastWord) {
+  const FaultPlan plan = {.faults = {SlowStateFile(milliseconds(500)),
+                                     {.id = "crash",
+                                      .site = {.worker = 1, .step = 12},
+                                      .kind = FaultKind::kCrash}}};
+  const LifeOutcome outcome = TrainingFixture().Run(2, RunThatKeepsOne(), plan);
+  EXPECT_THAT(outcome.StepsOf(EventKind::kSaveTimes), ElementsAre(5, 10));
+  EXPECT_EQ(outcome.Of(EventKind::kRetired).size(), 1u);
+  EXPECT_EQ(outcome.events[0].back().kind, EventKind::kLifeEnd);
+}
+
+}  // namespace
+}  // namespace gauntlet
