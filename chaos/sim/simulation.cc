@@ -67,7 +67,8 @@ class SimHost final : public Host {
   int TerminationNotices() const override { return notices_; }
   std::optional<Time> FirstNotice() const override { return first_; }
   int Interrupts() const override { return interrupts_; }
-  Result<HttpAnswer> Ask(const HttpQuestion& question, Time deadline) override;
+  Result<HttpResponse> SendRequest(const HttpRequest& request,
+                                   Time deadline) override;
   [[noreturn]] void Exit(int code) override;
   void Notify() {
     ++notices_;
@@ -87,8 +88,9 @@ class SimHost final : public Host {
   std::optional<Time> first_;
 };
 
-Result<HttpAnswer> SimHost::Ask(const HttpQuestion& question, Time deadline) {
-  const HttpUrl& url = question.url;
+Result<HttpResponse> SimHost::SendRequest(const HttpRequest& request,
+                                          Time deadline) {
+  const HttpUrl& url = request.url;
   const MetadataService service = simulation_.MetadataOf(name_);
   const Time answered = simulation_.now() + service.takes;
   const bool hangs = service.behavior == MetadataService::Behavior::kHangs ||
@@ -101,7 +103,7 @@ Result<HttpAnswer> SimHost::Ask(const HttpQuestion& question, Time deadline) {
   if (service.behavior == MetadataService::Behavior::kRefuses) {
     return Unavailable(HttpUrlText(url) + ": connection refused");
   }
-  return simulation_.AnswerOf(service, question);
+  return simulation_.ResponseOf(service, request);
 }
 
 class SimEventLog final : public EventLog {
@@ -348,22 +350,22 @@ MetadataService Simulation::MetadataOf(const std::string& host) {
                                               : MetadataThatSays("FALSE");
 }
 
-HttpAnswer Simulation::AnswerOf(const MetadataService& service,
-                                const HttpQuestion& question) {
+HttpResponse Simulation::ResponseOf(const MetadataService& service,
+                                    const HttpRequest& request) {
   constexpr int kUnauthorized = 401;
   constexpr int kMethodNotAllowed = 405;
   if (!service.token_lives) {
-    return question.method == HttpMethod::kGet
+    return request.method == HttpMethod::kGet
                ? service.answer
-               : HttpAnswer{.status = kMethodNotAllowed, .body = {}};
+               : HttpResponse{.status = kMethodNotAllowed, .body = {}};
   }
-  if (question.method == HttpMethod::kPut) {
+  if (request.method == HttpMethod::kPut) {
     if (service.token_answer) return *service.token_answer;
     const std::string token = fmt::format("token-{}==", tokens_.size());
     tokens_[token] = now() + *service.token_lives;
     return {.status = 200, .body = token};
   }
-  for (const HttpHeader& header : question.headers) {
+  for (const HttpHeader& header : request.headers) {
     const auto token = tokens_.find(header.value);
     if (token != tokens_.end() && now() < token->second) return service.answer;
   }

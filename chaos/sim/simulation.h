@@ -36,20 +36,20 @@
 
 namespace gauntlet {
 
-// The metadata service of a host or a machine. It handles every Host::Ask, for
-// any path, under any IP address but only one name.
+// The metadata service of a host or a machine. It handles every
+// Host::SendRequest, for any path, under any IP address but only one name.
 struct MetadataService {
   // kHangs also stands for a name that cannot be resolved.
   enum class Behavior : uint8_t { kAnswers, kHangs, kRefuses };
   Behavior behavior = Behavior::kAnswers;
-  HttpAnswer answer = {};
+  HttpResponse answer = {};
   Duration takes = std::chrono::milliseconds(1);
   std::string name = "metadata.google.internal";
   // Lifetime of a token. The service rejects a request without a valid one
   // (status 401); nullopt: it requires none.
   std::optional<Duration> token_lives = {};
   // Answer to a token request; nullopt: a new token.
-  std::optional<HttpAnswer> token_answer = {};
+  std::optional<HttpResponse> token_answer = {};
 };
 // Returns a service that answers with status 200 and this body.
 MetadataService MetadataThatSays(std::string_view body);
@@ -220,8 +220,8 @@ class Simulation {
 
   Machine& MachineOf(const std::string& host);
   MetadataService MetadataOf(const std::string& host);
-  HttpAnswer AnswerOf(const MetadataService& service,
-                      const HttpQuestion& question);
+  HttpResponse ResponseOf(const MetadataService& service,
+                          const HttpRequest& request);
   Process& Find(ProcessId process) const;
   void SayPowerCut(const std::string& host, int64_t hosts);
   void RunBody(Process& process);

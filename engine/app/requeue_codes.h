@@ -39,8 +39,9 @@ class RequeueHost final : public Host {
     return host_.FirstNotice();
   }
   int Interrupts() const override { return host_.Interrupts(); }
-  Result<HttpAnswer> Ask(const HttpQuestion& question, Time deadline) override {
-    return host_.Ask(question, deadline);
+  Result<HttpResponse> SendRequest(const HttpRequest& request,
+                                   Time deadline) override {
+    return host_.SendRequest(request, deadline);
   }
   [[noreturn]] void Exit(int code) override;
 

@@ -28,8 +28,8 @@ class Host {
   // Sends a request to a service of this machine. Blocks the calling task until
   // the deadline at most: kDeadlineExceeded. kUnavailable: the service cannot
   // be reached; kDataLoss: the answer is malformed or too long.
-  virtual Result<HttpAnswer> Ask(const HttpQuestion& question,
-                                 Time deadline) = 0;
+  virtual Result<HttpResponse> SendRequest(const HttpRequest& request,
+                                           Time deadline) = 0;
   // Ends the process immediately, with all its tasks. Nothing is unwound or
   // flushed except what was passed to Storage and EventLog.
   [[noreturn]] virtual void Exit(int code) = 0;

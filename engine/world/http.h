@@ -1,4 +1,4 @@
-// A request to a machine's metadata service and its answer: a GET or PUT
+// A request to a machine's metadata service and its response: a GET or PUT
 // without a body, by plain HTTP.
 #ifndef GAUNTLET_ENGINE_WORLD_HTTP_H_
 #define GAUNTLET_ENGINE_WORLD_HTTP_H_
@@ -34,16 +34,16 @@ struct HttpHeader {
 };
 
 // A PUT has no body: its headers state the request.
-struct HttpQuestion {
+struct HttpRequest {
   HttpUrl url;
   HttpMethod method = HttpMethod::kGet;
   std::vector<HttpHeader> headers = {};  // in addition to those of all requests
 };
 
-// Limit on an answer, header and body together.
-inline constexpr size_t kMaxHttpAnswerBytes = 65536;
+// Limit on a response, header and body together.
+inline constexpr size_t kMaxHttpResponseBytes = 65536;
 
-struct HttpAnswer {
+struct HttpResponse {
   int status = 0;  // 200
   std::string body;
 };

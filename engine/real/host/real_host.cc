@@ -153,8 +153,9 @@ std::optional<Time> RealHost::FirstNotice() const {
 
 int RealHost::Interrupts() const { return interrupts.count(); }
 
-Result<HttpAnswer> RealHost::Ask(const HttpQuestion& question, Time deadline) {
-  return http_.Ask(question, deadline);
+Result<HttpResponse> RealHost::SendRequest(const HttpRequest& request,
+                                           Time deadline) {
+  return http_.SendRequest(request, deadline);
 }
 
 void RealHost::Exit(int code) {

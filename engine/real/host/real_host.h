@@ -46,7 +46,8 @@ class RealHost final : public Host {
   int TerminationNotices() const override;
   std::optional<Time> FirstNotice() const override;
   int Interrupts() const override;
-  Result<HttpAnswer> Ask(const HttpQuestion& question, Time deadline) override;
+  Result<HttpResponse> SendRequest(const HttpRequest& request,
+                                   Time deadline) override;
   [[noreturn]] void Exit(int code) override;
 
  private:

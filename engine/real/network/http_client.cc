@@ -32,7 +32,7 @@ struct Arrival {
 size_t AcceptHeader(char*, size_t, size_t size, void* arrival) {
   size_t& bytes = static_cast<Arrival*>(arrival)->bytes;
   bytes += size;
-  return bytes < kMaxHttpAnswerBytes ? size : 0;
+  return bytes < kMaxHttpResponseBytes ? size : 0;
 }
 
 size_t AcceptBody(char* data, size_t, size_t size, void* arrival) {
@@ -64,15 +64,16 @@ class Transfer {
   Transfer(const Transfer&) = delete;
   Transfer& operator=(const Transfer&) = delete;
 
-  Result<HttpAnswer> Perform(const HttpQuestion& question, int64_t limit_ms) {
+  Result<HttpResponse> Perform(const HttpRequest& request, int64_t limit_ms) {
     SetLimits(limit_ms);
-    SetRequest(question);
+    SetRequest(request);
     SetArrival();
     RETURN_IF_ERROR(set_);
     const CURLcode code = curl_.easy_perform(handle_);
     if (code != CURLE_OK) return FailureOf(code);
-    return HttpAnswer{.status = static_cast<int>(Info(CURLINFO_RESPONSE_CODE)),
-                      .body = std::move(arrival_.body)};
+    return HttpResponse{
+        .status = static_cast<int>(Info(CURLINFO_RESPONSE_CODE)),
+        .body = std::move(arrival_.body)};
   }
 
  private:
@@ -113,15 +114,15 @@ class Transfer {
     SetNumber(CURLOPT_FORBID_REUSE, 1);
   }
 
-  void SetRequest(const HttpQuestion& question) {
-    Set(CURLOPT_URL, HttpUrlText(question.url).c_str());
+  void SetRequest(const HttpRequest& request) {
+    Set(CURLOPT_URL, HttpUrlText(request.url).c_str());
     SetNumber(CURLOPT_PATH_AS_IS, 1);
-    for (const HttpHeader& header : question.headers) {
+    for (const HttpHeader& header : request.headers) {
       AppendHeader(fmt::format("{}: {}", header.name, header.value));
     }
     AppendHeader("Connection: close");
     Set(CURLOPT_HTTPHEADER, headers_.get());
-    if (question.method == HttpMethod::kPut) {
+    if (request.method == HttpMethod::kPut) {
       SetNumber(CURLOPT_UPLOAD, 1);
       SetNumber(CURLOPT_INFILESIZE, 0);
     }
@@ -170,7 +171,7 @@ class Transfer {
       case CURLE_WRITE_ERROR:
         return DataLoss(
             fmt::format("answer: expected less than {} bytes, found more",
-                        kMaxHttpAnswerBytes));
+                        kMaxHttpResponseBytes));
       case CURLE_UNSUPPORTED_PROTOCOL:
         return DataLoss("answer: expected HTTP/1.1, found something else");
       default:
@@ -231,17 +232,17 @@ HttpClient::HttpClient(std::string library)
     : handles_(std::make_unique<Handles>(std::move(library))) {}
 HttpClient::~HttpClient() = default;
 
-Result<HttpAnswer> HttpClient::Ask(const HttpQuestion& question,
-                                   Time deadline) {
-  const std::string url = HttpUrlText(question.url);
+Result<HttpResponse> HttpClient::SendRequest(const HttpRequest& request,
+                                             Time deadline) {
+  const std::string url = HttpUrlText(request.url);
   const Result<const CurlLibrary*> curl = handles_->Curl();
   if (!curl.ok()) return Annotate(curl.status(), url);
   Result<CurlHandle> handle = handles_->Take(**curl);
   if (!handle.ok()) return Annotate(handle.status(), url);
   const std::optional<int64_t> limit_ms = LimitUntil(deadline);
   if (!limit_ms) return Annotate(NoAnswerInTime(), url);
-  Result<HttpAnswer> answer =
-      Transfer(**curl, handle->get()).Perform(question, *limit_ms);
+  Result<HttpResponse> answer =
+      Transfer(**curl, handle->get()).Perform(request, *limit_ms);
   if (!answer.ok()) return Annotate(answer.status(), url);
   handles_->Keep(*std::move(handle));
   return answer;

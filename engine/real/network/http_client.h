@@ -24,10 +24,10 @@ class HttpClient {
   HttpClient(const HttpClient&) = delete;
   HttpClient& operator=(const HttpClient&) = delete;
 
-  // As Host::Ask; kUnavailable also if libcurl does not load or refuses an
-  // option. Safe from any thread; requests of several threads do not wait for
+  // As Host::SendRequest; kUnavailable also if libcurl does not load or refuses
+  // an option. Safe from any thread; requests of several threads do not wait for
   // each other. The first request opens libcurl.
-  Result<HttpAnswer> Ask(const HttpQuestion& question, Time deadline);
+  Result<HttpResponse> SendRequest(const HttpRequest& request, Time deadline);
 
  private:
   class Handles;

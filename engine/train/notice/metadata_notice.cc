@@ -44,7 +44,7 @@ constexpr size_t kMaxTokenBytes = 1024;
 
 }  // namespace
 
-Result<bool> NoticeIn(const HttpAnswer& answer) {
+Result<bool> NoticeIn(const HttpResponse& answer) {
   if (answer.status == 404) return false;
   if (answer.status != 200) {
     return InvalidArgument(
@@ -59,7 +59,7 @@ Result<bool> NoticeIn(const HttpAnswer& answer) {
   return NoticeInJson(body);
 }
 
-HttpQuestion QuestionForToken(const HttpUrl& url) {
+HttpRequest TokenRequest(const HttpUrl& url) {
   HttpUrl tokens = url;
   tokens.path = "/latest/api/token";
   return {.url = std::move(tokens),
@@ -68,7 +68,7 @@ HttpQuestion QuestionForToken(const HttpUrl& url) {
                        .value = std::string(kTokenSeconds)}}};
 }
 
-Result<std::string> TokenIn(const HttpAnswer& answer) {
+Result<std::string> TokenIn(const HttpResponse& answer) {
   if (answer.status != 200) {
     return InvalidArgument(
         fmt::format("expected a token, found status {}", answer.status));
@@ -84,14 +84,14 @@ Result<std::string> TokenIn(const HttpAnswer& answer) {
   return std::string(token);
 }
 
-HttpQuestion QuestionWithToken(const HttpUrl& url, const std::string& token) {
-  HttpQuestion question = {
+HttpRequest RequestWithToken(const HttpUrl& url, const std::string& token) {
+  HttpRequest request = {
       .url = url, .headers = {{.name = "Metadata-Flavor", .value = "Google"}}};
   if (!token.empty()) {
-    question.headers.push_back(
+    request.headers.push_back(
         {.name = "X-aws-ec2-metadata-token", .value = token});
   }
-  return question;
+  return request;
 }
 
 }  // namespace gauntlet

@@ -24,21 +24,21 @@ namespace gauntlet {
 // Returns kInvalidArgument for every other response (another status, a
 // redirect, garbage), from which nothing can be concluded. The message is one
 // line with the expected and the found value.
-Result<bool> NoticeIn(const HttpAnswer& answer);
+Result<bool> NoticeIn(const HttpResponse& answer);
 
 // Status of the response to a request without a token, or with an expired one.
 inline constexpr int kTokenWanted = 401;
 
 // Returns the request for a token, to the URL's server.
-HttpQuestion QuestionForToken(const HttpUrl& url);
+HttpRequest TokenRequest(const HttpUrl& url);
 
 // Returns the token in a response: printable ASCII of limited length, since it
 // is sent in a header. kInvalidArgument names the expected and the found value.
-Result<std::string> TokenIn(const HttpAnswer& answer);
+Result<std::string> TokenIn(const HttpResponse& answer);
 
 // Returns the request whose answer NoticeIn reads. It has the header that
 // Google's service requires, and the token unless that is "".
-HttpQuestion QuestionWithToken(const HttpUrl& url, const std::string& token);
+HttpRequest RequestWithToken(const HttpUrl& url, const std::string& token);
 
 }  // namespace gauntlet
 

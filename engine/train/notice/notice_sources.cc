@@ -79,7 +79,7 @@ Result<bool> NoticeSources::FileIsThere(Time) {
 
 Result<bool> NoticeSources::ServiceSaysSo(Time deadline) {
   ASSIGN_OR_RETURN(const HttpUrl url, ParseHttpUrl(options_.url));
-  ASSIGN_OR_RETURN(const HttpAnswer answer, AskService(url, deadline));
+  ASSIGN_OR_RETURN(const HttpResponse answer, QueryService(url, deadline));
   const Result<bool> notice = NoticeIn(answer);
   if (!notice.ok()) return Annotate(notice.status(), options_.url);
   return notice;
@@ -88,18 +88,19 @@ Result<bool> NoticeSources::ServiceSaysSo(Time deadline) {
 // Requests the URL. If the service responds that the token is missing or has
 // expired, requests a token and tries again; a service that requires no token
 // is never asked for one.
-Result<HttpAnswer> NoticeSources::AskService(const HttpUrl& url,
-                                             Time deadline) {
-  Result<HttpAnswer> answer =
-      world_.host.Ask(QuestionWithToken(url, token_), deadline);
+Result<HttpResponse> NoticeSources::QueryService(const HttpUrl& url,
+                                                 Time deadline) {
+  Result<HttpResponse> answer =
+      world_.host.SendRequest(RequestWithToken(url, token_), deadline);
   if (!answer.ok() || answer->status != kTokenWanted) return answer;
   token_.clear();
-  const HttpQuestion question = QuestionForToken(url);
-  ASSIGN_OR_RETURN(const HttpAnswer given, world_.host.Ask(question, deadline));
+  const HttpRequest request = TokenRequest(url);
+  ASSIGN_OR_RETURN(const HttpResponse given,
+                   world_.host.SendRequest(request, deadline));
   Result<std::string> token = TokenIn(given);
-  if (!token.ok()) return Annotate(token.status(), HttpUrlText(question.url));
+  if (!token.ok()) return Annotate(token.status(), HttpUrlText(request.url));
   token_ = *std::move(token);
-  return world_.host.Ask(QuestionWithToken(url, token_), deadline);
+  return world_.host.SendRequest(RequestWithToken(url, token_), deadline);
 }
 
 }  // namespace gauntlet

@@ -42,7 +42,7 @@ class NoticeSources {
   bool SaysSo(Source& source, Time deadline);
   Result<bool> FileIsThere(Time deadline);
   Result<bool> ServiceSaysSo(Time deadline);
-  Result<HttpAnswer> AskService(const HttpUrl& url, Time deadline);
+  Result<HttpResponse> QueryService(const HttpUrl& url, Time deadline);
   void Report(std::string line) const;
 
   World world_;

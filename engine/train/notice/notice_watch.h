@@ -40,8 +40,9 @@ class NoticeWatch final : public Host {
   int TerminationNotices() const override;
   std::optional<Time> FirstNotice() const override;
   int Interrupts() const override { return base_.host.Interrupts(); }
-  Result<HttpAnswer> Ask(const HttpQuestion& question, Time deadline) override {
-    return base_.host.Ask(question, deadline);
+  Result<HttpResponse> SendRequest(const HttpRequest& request,
+                                   Time deadline) override {
+    return base_.host.SendRequest(request, deadline);
   }
   [[noreturn]] void Exit(int code) override;
 

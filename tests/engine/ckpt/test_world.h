@@ -30,7 +30,7 @@ class TestHost final : public Host {
   int TerminationNotices() const override { return 0; }
   std::optional<Time> FirstNotice() const override { return std::nullopt; }
   int Interrupts() const override { return 0; }
-  Result<HttpAnswer> Ask(const HttpQuestion&, Time) override {
+  Result<HttpResponse> SendRequest(const HttpRequest&, Time) override {
     return Unavailable("nobody answers");
   }
   [[noreturn]] void Exit(int code) override;

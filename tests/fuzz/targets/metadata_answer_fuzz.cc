@@ -7,8 +7,9 @@ namespace gauntlet {
 
 // Reads the input as the body of an answer, and as a URL.
 void FuzzMetadataAnswer(std::string_view input) {
-  const HttpAnswer answer = {
-      .status = 200, .body = std::string(input.substr(0, kMaxHttpAnswerBytes))};
+  const HttpResponse answer = {
+      .status = 200,
+      .body = std::string(input.substr(0, kMaxHttpResponseBytes))};
   const Result<bool> notice = NoticeIn(answer);
   if (!notice.ok()) CheckErrorLine(notice.status().message());
   const Result<std::string> token = TokenIn(answer);

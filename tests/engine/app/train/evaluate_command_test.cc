@@ -21,7 +21,7 @@ class ToldToGo final : public Host {
   int TerminationNotices() const override { return 1; }
   std::optional<Time> FirstNotice() const override { return Time(); }
   int Interrupts() const override { return 0; }
-  Result<HttpAnswer> Ask(const HttpQuestion&, Time) override {
+  Result<HttpResponse> SendRequest(const HttpRequest&, Time) override {
     return Unavailable("no service here");
   }
   [[noreturn]] void Exit(int /*code*/) override { std::abort(); }

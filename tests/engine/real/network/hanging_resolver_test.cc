@@ -26,7 +26,7 @@ TEST(HangingResolverTest, IsLeftAtTheDeadline) {
   const SystemClock clock;
   const Time begin = clock.Now();
   for (int i = 0; i < 2; ++i) {
-    const auto answer = client.Ask(
+    const auto answer = client.SendRequest(
         {.url = ParseHttpUrl("http://no-such-host.invalid/").value()},
         clock.Now() + milliseconds(100));
     EXPECT_EQ(answer.status().code(), Code::kDeadlineExceeded)

@@ -91,8 +91,8 @@ void SayTrue(int connection) {
   AwaitEnd(connection);
 }
 
-Result<HttpAnswer> Get(const HttpUrl& url, Time deadline) {
-  return HttpClient().Ask({.url = url}, deadline);
+Result<HttpResponse> Get(const HttpUrl& url, Time deadline) {
+  return HttpClient().SendRequest({.url = url}, deadline);
 }
 
 Time In(Duration duration) { return SystemClock().Now() + duration; }
@@ -130,12 +130,12 @@ TEST(HttpClientTest, SendsNothingOfTheRequestBefore) {
   });
   HttpClient client;
   ASSERT_TRUE(client
-                  .Ask({.url = first.url,
-                        .method = HttpMethod::kPut,
-                        .headers = {{.name = "X-Ttl", .value = "60"}}},
-                       In(seconds(60)))
+                  .SendRequest({.url = first.url,
+                                .method = HttpMethod::kPut,
+                                .headers = {{.name = "X-Ttl", .value = "60"}}},
+                               In(seconds(60)))
                   .ok());
-  ASSERT_TRUE(client.Ask({.url = second.url}, In(seconds(60))).ok());
+  ASSERT_TRUE(client.SendRequest({.url = second.url}, In(seconds(60))).ok());
   first.Join();
   second.Join();
   EXPECT_THAT(put, StartsWith("PUT /x HTTP/1.1\r\n"));
@@ -157,10 +157,11 @@ TEST(HttpClientTest, SendsRequestsOfTwoThreadsAtOnce) {
   OneServer first(serve);
   OneServer second(serve);
   HttpClient client;
-  Result<HttpAnswer> other = Unavailable("not asked");
-  std::thread thread(
-      [&] { other = client.Ask({.url = second.url}, In(seconds(60))); });
-  const auto answer = client.Ask({.url = first.url}, In(seconds(60)));
+  Result<HttpResponse> other = Unavailable("not asked");
+  std::thread thread([&] {
+    other = client.SendRequest({.url = second.url}, In(seconds(60)));
+  });
+  const auto answer = client.SendRequest({.url = first.url}, In(seconds(60)));
   thread.join();
   EXPECT_TRUE(answer.ok()) << answer.status().ToString();
   EXPECT_TRUE(other.ok()) << other.status().ToString();
@@ -241,7 +242,7 @@ TEST(HttpClientTest, WithoutTheLibrary_NamesThePackage) {
   HttpClient client("libcurl-of-another-system.so");
   for (int i = 0; i < 2; ++i) {
     const auto answer =
-        client.Ask({.url = {.host = "127.0.0.1"}}, In(seconds(1)));
+        client.SendRequest({.url = {.host = "127.0.0.1"}}, In(seconds(1)));
     EXPECT_EQ(answer.status().code(), Code::kUnavailable);
     EXPECT_THAT(answer.status().message(),
                 AllOf(HasSubstr("libcurl-of-another-system.so"),

@@ -32,7 +32,7 @@ TEST(MetadataNoticeTest, KnowsWhatTheySayWhereNothingIsToEnd) {
 }
 
 TEST(MetadataNoticeTest, TakesNothingElseForANotice) {
-  const std::vector<HttpAnswer> answers = {
+  const std::vector<HttpResponse> answers = {
       {.status = 200, .body = ""},
       {.status = 200, .body = "true"},
       {.status = 200, .body = "TRUE TRUE"},
@@ -47,7 +47,7 @@ TEST(MetadataNoticeTest, TakesNothingElseForANotice) {
       {.status = 401, .body = "TRUE"},
       {.status = 500, .body = "TRUE"},
       {.status = 204, .body = ""}};
-  for (const HttpAnswer& answer : answers) {
+  for (const HttpResponse& answer : answers) {
     const Result<bool> notice = NoticeIn(answer);
     ASSERT_EQ(notice.status().code(), Code::kInvalidArgument) << answer.body;
     EXPECT_THAT(notice.status().message(), HasSubstr("expected"));
@@ -61,15 +61,15 @@ MATCHER_P2(IsHeader, name, value, "") {
 
 TEST(MetadataNoticeTest, BringsTheHeadersThatTheCloudsRequire) {
   const HttpUrl url = ParseHttpUrl("http://127.0.0.1:81/x?y").value();
-  EXPECT_THAT(QuestionWithToken(url, "").headers,
+  EXPECT_THAT(RequestWithToken(url, "").headers,
               ElementsAre(IsHeader("Metadata-Flavor", "Google")));
-  const HttpQuestion question = QuestionWithToken(url, "a-token");
-  EXPECT_EQ(question.method, HttpMethod::kGet);
-  EXPECT_EQ(HttpUrlText(question.url), "http://127.0.0.1:81/x?y");
-  EXPECT_THAT(question.headers,
+  const HttpRequest request = RequestWithToken(url, "a-token");
+  EXPECT_EQ(request.method, HttpMethod::kGet);
+  EXPECT_EQ(HttpUrlText(request.url), "http://127.0.0.1:81/x?y");
+  EXPECT_THAT(request.headers,
               ElementsAre(IsHeader("Metadata-Flavor", "Google"),
                           IsHeader("X-aws-ec2-metadata-token", "a-token")));
-  const HttpQuestion token = QuestionForToken(url);
+  const HttpRequest token = TokenRequest(url);
   EXPECT_EQ(token.method, HttpMethod::kPut);
   EXPECT_EQ(HttpUrlText(token.url), "http://127.0.0.1:81/latest/api/token");
   EXPECT_THAT(

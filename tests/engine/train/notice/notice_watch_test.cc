@@ -131,7 +131,7 @@ TEST_F(NoticeWatchTest, ATokenThatHasRunOutIsReplaced) {
 }
 
 TEST_F(NoticeWatchTest, WhatIsNoTokenIsToldOnceAndNeverSent) {
-  const std::vector<std::pair<HttpAnswer, std::string>> answers = {
+  const std::vector<std::pair<HttpResponse, std::string>> answers = {
       {{.status = 403}, "expected a token, found status 403"},
       {{.status = 200}, "found 0"},
       {{.status = 200, .body = "a\r\nX-Evil: b"}, "printable bytes"},

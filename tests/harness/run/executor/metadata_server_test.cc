@@ -11,10 +11,10 @@
 namespace gauntlet {
 namespace {
 
-HttpAnswer AnswerOf(const MetadataServer& server) {
+HttpResponse AnswerOf(const MetadataServer& server) {
   const Time deadline = SystemClock().Now() + std::chrono::seconds(60);
   return HttpClient()
-      .Ask({.url = ParseHttpUrl(server.url()).value()}, deadline)
+      .SendRequest({.url = ParseHttpUrl(server.url()).value()}, deadline)
       .value();
 }
 
