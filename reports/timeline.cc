@@ -69,9 +69,9 @@ RowTone ToneOf(const LifeEvents& life, const RecordEvent& event) {
       return event.count == 0 ? RowTone::kPlain : RowTone::kDetection;
     case RecordKind::kRestarting:
       return RowTone::kRecovery;
-    case RecordKind::kLifeEnd:
+    case RecordKind::kWorkerExited:
       return event.count == 0 ? RowTone::kPlain : RowTone::kDetection;
-    case RecordKind::kLifeBegin:
+    case RecordKind::kWorkerStarted:
       return life.life > 1 ? RowTone::kRecovery : RowTone::kPlain;
     case RecordKind::kResumed:
     case RecordKind::kCarriedOn:

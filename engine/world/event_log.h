@@ -27,7 +27,7 @@ Reason ReasonOfWait(const Status& status);
 
 // One event. EventKind lists the fields that each kind sets.
 struct LogEvent {
-  EventKind kind = EventKind::kLifeBegin;
+  EventKind kind = EventKind::kWorkerStarted;
   uint64_t generation = 0;
   uint64_t step = 0;
   uint64_t epoch = 0;

@@ -19,7 +19,7 @@ namespace gauntlet {
 // besides the time, and besides the generation that the worker was in. All
 // other fields are zero or empty.
 enum class EventKind : uint8_t {
-  kLifeBegin,         // a worker process starts; count: rank
+  kWorkerStarted,     // a worker process starts; count: rank
   kGeneration,        // a claim: generation; path: parent checkpoint, or "";
                       // digest: its state; count: as for kSaveAcknowledged;
                       // reason: kBadData if checkpoints exist and none is valid
@@ -53,7 +53,7 @@ enum class EventKind : uint8_t {
                    // kSaveAcknowledged
   // count: exit code; reason; detail: for people; step: of a state that could
   // not be saved, or 0
-  kLifeEnd,
+  kWorkerExited,
   kLeft,       // the worker leaves the generation to rejoin; step; reason;
                // detail
   kCarriedOn,  // generation, step, epoch, position, phase, digest: resumes
@@ -177,7 +177,7 @@ constexpr std::optional<Enum> FindWord(
 }
 
 inline constexpr std::array<EventWord<EventKind>, 50> kEventKinds = {{
-    {EventKind::kLifeBegin, "worker_started"},
+    {EventKind::kWorkerStarted, "worker_started"},
     {EventKind::kGeneration, "claimed"},
     {EventKind::kResumed, "resumed"},
     {EventKind::kInitialized, "initialized"},
@@ -198,7 +198,7 @@ inline constexpr std::array<EventWord<EventKind>, 50> kEventKinds = {{
     {EventKind::kLoaded, "loaded"},
     {EventKind::kBackupDeleted, "checkpoints_deleted"},
     {EventKind::kFinished, "finished"},
-    {EventKind::kLifeEnd, "worker_exited"},
+    {EventKind::kWorkerExited, "worker_exited"},
     {EventKind::kLeft, "left_generation"},
     {EventKind::kCarriedOn, "resumed_from_memory"},
     {EventKind::kDamaged, "damaged"},

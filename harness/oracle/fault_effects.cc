@@ -91,7 +91,8 @@ void CheckEffect(const Record& record, const FaultOccurrence& occurrence,
                  Check& check) {
   const FaultTraits& traits = occurrence.traits;
   const LifeEvents& life = *occurrence.life;
-  if (traits.ends_life && Has(life, occurrence.index, RecordKind::kLifeEnd)) {
+  if (traits.ends_life &&
+      Has(life, occurrence.index, RecordKind::kWorkerExited)) {
     check.Fail("no-effect",
                fmt::format("{} fired ({}), but {} emitted an exit event",
                            occurrence.fault->id, occurrence.fault->summary,
@@ -102,7 +103,7 @@ void CheckEffect(const Record& record, const FaultOccurrence& occurrence,
   // A process that ends may leave it to other processes of its job to report
   // the notice.
   const bool seen = Has(life, occurrence.index, RecordKind::kNotice) ||
-                    (Has(life, occurrence.index, RecordKind::kLifeEnd) &&
+                    (Has(life, occurrence.index, RecordKind::kWorkerExited) &&
                      IsAnyNoticeSeen(record));
   if (notifies && !seen) {
     check.Fail(

@@ -46,7 +46,7 @@ bool IsOfTheStory(const LifeEvents& life, const RecordEvent& event) {
     case RecordKind::kFencedOut:
     case RecordKind::kStopAgreed:
       return true;
-    case RecordKind::kLifeEnd:
+    case RecordKind::kWorkerExited:
       return IsFailure(life, event);
     default:
       return false;
@@ -107,7 +107,7 @@ std::string TextOf(const Record& record, const LifeEvents& life,
       return "is superseded by a newer generation";
     case RecordKind::kStopAgreed:
       return fmt::format("step {}  all agree to stop", event.step);
-    case RecordKind::kLifeEnd:
+    case RecordKind::kWorkerExited:
       return fmt::format("exits with {}{}", event.count,
                          event.detail.empty() ? "" : ": " + event.detail);
     default:

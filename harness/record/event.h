@@ -47,7 +47,7 @@ struct RecordTime {
 };
 
 struct RecordEvent {
-  RecordKind kind = RecordKind::kLifeBegin;
+  RecordKind kind = RecordKind::kWorkerStarted;
   int64_t t_ns = 0;  // monotonic time, comparable between processes of a run
   uint64_t generation = 0;
   uint64_t step = 0;

@@ -90,14 +90,14 @@ class CauseFinder {
         events.begin() + static_cast<std::ptrdiff_t>(place.index) + 1,
         events.end(), [](const RecordEvent& event) {
           return event.kind == RecordKind::kFaultFired ||
-                 event.kind == RecordKind::kLifeEnd;
+                 event.kind == RecordKind::kWorkerExited;
         });
   }
 
   // Returns true iff the process exits because a file is damaged or gone.
   bool ExitsForAFile(const EventPlace& place) const {
     const RecordEvent& last = LifeOf(record_, place).events.back();
-    return last.kind == RecordKind::kLifeEnd && IsOfAFile(last.reason);
+    return last.kind == RecordKind::kWorkerExited && IsOfAFile(last.reason);
   }
 
   // Returns the bad load or the damage for which the chief refuses the worker.
@@ -199,9 +199,9 @@ class CauseFinder {
         return CauseOfLoss(place);
       case RecordKind::kLeft:
         return Later(CauseOfLoss(place), OfWorker(losses_, worker));
-      case RecordKind::kLifeBegin:
+      case RecordKind::kWorkerStarted:
         return CauseOfRestart(place);
-      case RecordKind::kLifeEnd:
+      case RecordKind::kWorkerExited:
         return CauseOfExit(place);
       case RecordKind::kLauncherBegin:
         return CauseOfLaunch();
@@ -266,7 +266,7 @@ class CauseFinder {
   void Remember(const EventPlace& place) {
     ByWorker* newest = nullptr;
     switch (Event(place).kind) {
-      case RecordKind::kLifeBegin:
+      case RecordKind::kWorkerStarted:
         newest = &starts_;
         // Events before a restart cannot explain later losses.
         if (LifeOf(record_, place).life > 1) Forget(place);
@@ -284,7 +284,7 @@ class CauseFinder {
       case RecordKind::kWorkerLost:
         newest = &losses_;
         break;
-      case RecordKind::kLifeEnd:
+      case RecordKind::kWorkerExited:
         if (Event(place).count != 0) newest = &exits_;
         break;
       case RecordKind::kLeft:

@@ -145,7 +145,7 @@ bool IsSaidBefore(const LifeEvents& life, const RecordEvent& exit) {
 
 std::string TextOfMembership(const LifeEvents& life, const RecordEvent& event) {
   switch (event.kind) {
-    case RecordKind::kLifeBegin:
+    case RecordKind::kWorkerStarted:
       return fmt::format("incarnation {} starts", life.life);
     case RecordKind::kGeneration:
       return fmt::format("claims generation {}", event.generation);
@@ -172,7 +172,7 @@ std::string TextOfMembership(const LifeEvents& life, const RecordEvent& event) {
                          AfterColon(event.detail));
     case RecordKind::kResultAcknowledged:
       return "the launcher has the result";
-    case RecordKind::kLifeEnd:
+    case RecordKind::kWorkerExited:
       return fmt::format(
           "exits with {}{}", event.count,
           IsSaidBefore(life, event) ? "" : AfterColon(event.detail));

@@ -45,7 +45,7 @@ class ReportedEnds {
 const RecordEvent* OwnExit(const LifeEvents& life) {
   const auto exit =
       std::ranges::find_if(life.events, [](const RecordEvent& event) {
-        return event.kind == RecordKind::kLifeEnd ||
+        return event.kind == RecordKind::kWorkerExited ||
                event.kind == RecordKind::kLauncherEnd;
       });
   return exit == life.events.end() ? nullptr : &*exit;

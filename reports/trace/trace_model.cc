@@ -31,7 +31,7 @@ std::string_view CategoryOf(RecordKind kind) {
     case RecordKind::kWorkerLost:
     case RecordKind::kLeft:
       return "loss";
-    case RecordKind::kLifeEnd:
+    case RecordKind::kWorkerExited:
     case RecordKind::kExited:
     case RecordKind::kProcessEnded:
     case RecordKind::kKillSent:
@@ -42,7 +42,7 @@ std::string_view CategoryOf(RecordKind kind) {
     case RecordKind::kFencedOut:
     case RecordKind::kFencedFound:
       return "fence";
-    case RecordKind::kLifeBegin:
+    case RecordKind::kWorkerStarted:
     case RecordKind::kLauncherBegin:
     case RecordKind::kStarted:
     case RecordKind::kRestarting:
@@ -69,7 +69,7 @@ std::string_view CategoryOf(RecordKind kind) {
 // Returns true iff events of the kind are shown only by slices.
 bool IsShownBySlices(RecordKind kind) {
   switch (kind) {
-    case RecordKind::kLifeBegin:
+    case RecordKind::kWorkerStarted:
     case RecordKind::kLauncherBegin:
     case RecordKind::kStep:
     case RecordKind::kEvaluated:
@@ -162,7 +162,7 @@ class ProcessTracer {
   void TraceMembership() {
     const RecordEvent& now = Now();
     switch (now.kind) {
-      case RecordKind::kLifeBegin:
+      case RecordKind::kWorkerStarted:
         meeting_ns_ = now.t_ns;
         break;
       case RecordKind::kLeft:

@@ -13,13 +13,14 @@ RecordEvent At(int64_t ms, RecordEvent event) {
 }
 
 RecordEvent Begin(int64_t ms) {
-  return At(ms, {.kind = RecordKind::kLifeBegin});
+  return At(ms, {.kind = RecordKind::kWorkerStarted});
 }
 RecordEvent Step(int64_t ms, uint64_t step) {
   return At(ms, {.kind = RecordKind::kStep, .step = step});
 }
 RecordEvent Exit(int64_t ms, int64_t code, const char* why = "") {
-  return At(ms, {.kind = RecordKind::kLifeEnd, .count = code, .detail = why});
+  return At(ms,
+            {.kind = RecordKind::kWorkerExited, .count = code, .detail = why});
 }
 RecordEvent Resume(int64_t ms) {
   return At(ms, {.kind = RecordKind::kResumed, .step = 2, .path = "step-2"});

@@ -158,8 +158,9 @@ TEST(TimelineTest, LaunchersEventsCountAtTheStepThatAWorkerReachedLast) {
   record.lives.push_back(
       {.worker = kLauncherColumn,
        .life = 1,
-       .events = {{.kind = RecordKind::kLifeBegin, .t_ns = begin - 1},
-                  {.kind = RecordKind::kLifeEnd, .t_ns = begin + 95'000'000}}});
+       .events = {
+           {.kind = RecordKind::kWorkerStarted, .t_ns = begin - 1},
+           {.kind = RecordKind::kWorkerExited, .t_ns = begin + 95'000'000}}});
   EXPECT_THAT(Texts(TimelineOf(
                   record, {.workers = {kLauncherColumn}, .from = Step(4)})),
               ElementsAre("exits with 0"));
@@ -233,7 +234,7 @@ TEST(TimelineTest, LauncherIsOneMoreColumn) {
   record.lives.push_back(
       {.worker = kLauncherColumn,
        .life = 1,
-       .events = {{.kind = RecordKind::kLifeBegin,
+       .events = {{.kind = RecordKind::kWorkerStarted,
                    .t_ns = record.lives[0].events[0].t_ns}}});
   const Timeline timeline = TimelineOf(record, {});
   EXPECT_THAT(timeline.columns, ElementsAre(-1, 0, 1));

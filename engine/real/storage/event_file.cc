@@ -122,7 +122,7 @@ Result<std::unique_ptr<EventFile>> EventFile::Open(
 void EventFile::Emit(LogEvent event) {
   const std::lock_guard lock(mutex_);
   if (failed_ || (has_ended_ && event.kind == EventKind::kFrameLate)) return;
-  has_ended_ = has_ended_ || event.kind == EventKind::kLifeEnd;
+  has_ended_ = has_ended_ || event.kind == EventKind::kWorkerExited;
   line_.clear();
   // The time is taken under the lock, so lines are ordered by time.
   AppendEvent(line_, event, clock_.Now());

@@ -48,8 +48,8 @@ class EventFile final : public EventLog {
                                                  OnFailure on_failure);
 
   // After a failed write the log ends, and the process continues. A kFrameLate
-  // after the process's kLifeEnd is dropped: tasks of connections outlive that
-  // event by a moment.
+  // after the process's kWorkerExited is dropped: tasks of connections outlive
+  // that event by a moment.
   void Emit(LogEvent event) override;
 
  private:
@@ -63,7 +63,7 @@ class EventFile final : public EventLog {
   const OnFailure on_failure_;
   std::mutex mutex_;
   bool failed_ = false;
-  bool has_ended_ = false;  // kLifeEnd has been written
+  bool has_ended_ = false;  // kWorkerExited has been written
   std::string line_;        // kept for its memory
 };
 

@@ -270,7 +270,7 @@ WorkerEnd Worker::EndAfter(LoopEnd end) {
 
 WorkerEnd Worker::Live() {
   world_.events.Emit(
-      {.kind = EventKind::kLifeBegin, .count = parts_.place.rank});
+      {.kind = EventKind::kWorkerStarted, .count = parts_.place.rank});
   WorkerEnd end = Run();
   const bool own_device_failed = !parts_.device_failure.empty();
   if (own_device_failed && end.exit == WorkerExit::kLostWorker) {
@@ -283,7 +283,7 @@ WorkerEnd Worker::Live() {
   }
   static_cast<void>(EndSave());
   world_.events.Emit(
-      {.kind = EventKind::kLifeEnd,
+      {.kind = EventKind::kWorkerExited,
        .step = end.unsaved_step,
        .count = static_cast<int64_t>(end.exit),
        .detail = end.reason,

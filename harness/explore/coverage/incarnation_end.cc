@@ -79,10 +79,11 @@ bool DiedAt(const FaultOccurrence& occurrence, Point point) {
 bool GraceRanOut(const Outline& outline, const FaultOccurrence& notice) {
   const int64_t grace = notice.fault->grace_ns;
   if (!notice.traits.gives_notice || grace <= 0) return false;
-  if (Has(*notice.life, RecordKind::kLifeEnd)) return false;
+  if (Has(*notice.life, RecordKind::kWorkerExited)) return false;
   // Once a worker has failed, the launcher soon kills the others.
   const auto failed = [](const RecordEvent& event) {
-    return event.kind == RecordKind::kLifeEnd && !IsOrderlyExit(event.count);
+    return event.kind == RecordKind::kWorkerExited &&
+           !IsOrderlyExit(event.count);
   };
   return IsAlone(outline, notice) &&
          !AnotherSaid(outline, notice, notice.event().t_ns + grace, failed);
@@ -92,14 +93,14 @@ bool WasGivenUp(const Outline& outline, const FaultOccurrence& occurrence) {
   const auto lost_one = [](const RecordEvent& event) {
     return event.kind == RecordKind::kWorkerLost;
   };
-  return !Has(*occurrence.life, RecordKind::kLifeEnd) &&
+  return !Has(*occurrence.life, RecordKind::kWorkerExited) &&
          IsAlone(outline, occurrence) &&
          AnotherSaid(outline, occurrence, INT64_MAX, lost_one);
 }
 
 bool LeftInFailure(const FaultOccurrence& occurrence) {
   const RecordEvent& last = occurrence.life->events.back();
-  return last.kind == RecordKind::kLifeEnd && !IsOrderlyExit(last.count);
+  return last.kind == RecordKind::kWorkerExited && !IsOrderlyExit(last.count);
 }
 
 }  // namespace gauntlet

@@ -43,7 +43,7 @@ bool DiedRetiring(const FaultOccurrence& occurrence) {
 // Returns true iff the incarnation ended between the start and the end of a
 // save.
 bool LeftASaveUnsaid(const LifeEvents& life) {
-  RecordKind last = RecordKind::kLifeBegin;
+  RecordKind last = RecordKind::kWorkerStarted;
   for (const RecordEvent& event : life.events) {
     if (event.kind == RecordKind::kSaveBegin ||
         event.kind == RecordKind::kSaveAcknowledged ||

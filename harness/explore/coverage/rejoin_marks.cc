@@ -32,7 +32,7 @@ bool TookASurvivorsStepAhead(const MarkScene& scene) {
 
 bool ChiefRejoined(const MarkScene& scene) {
   return AnyLife(scene, [](const LifeEvents& life) {
-    return IsOfKind(life, RecordKind::kLifeBegin) &&
+    return IsOfKind(life, RecordKind::kWorkerStarted) &&
            life.events.front().count == 0 && life.life > 1 &&
            std::ranges::any_of(life.events, IsTakeover);
   });

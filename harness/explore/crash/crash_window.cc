@@ -119,7 +119,7 @@ Result<CrashWindowLog> WindowOfRecovery(LoggedRun run, const RunPlan& plan) {
   std::optional<int64_t> began;
   int begun = 0;
   for (const RecordEvent& event : run.events) {
-    if (event.kind != RecordKind::kLifeBegin) continue;
+    if (event.kind != RecordKind::kWorkerStarted) continue;
     if (++begun == plan.launch.workers + 1) began = event.t_ns;
   }
   if (!began) {

@@ -73,7 +73,7 @@ int WorkersThatKeepDying(const Record& record) {
   std::map<int, int> deaths;  // by worker
   for (const LifeEvents& life : record.lives) {
     if (life.events.empty() ||
-        life.events.back().kind == RecordKind::kLifeEnd) {
+        life.events.back().kind == RecordKind::kWorkerExited) {
       continue;
     }
     const bool died = std::ranges::any_of(life.events, [&](const auto& event) {
@@ -102,7 +102,8 @@ bool TooFewAreLeft(const Record& record) {
 bool HadItsStoreDeleted(const Record& record) {
   const auto ends_badly = [](const LifeEvents& life) {
     const RecordEvent& last = life.events.back();
-    return last.kind == RecordKind::kLifeEnd && !IsOrderlyExit(last.count) &&
+    return last.kind == RecordKind::kWorkerExited &&
+           !IsOrderlyExit(last.count) &&
            !IsExit(last.count, {WorkerExit::kNoCheckpoint});
   };
   return std::ranges::any_of(record.lives, [&](const LifeEvents& life) {

@@ -7,7 +7,7 @@ namespace gauntlet {
 
 bool LeftToStartLater(const LifeEvents& life) {
   return !life.events.empty() &&
-         life.events.back().kind == RecordKind::kLifeEnd &&
+         life.events.back().kind == RecordKind::kWorkerExited &&
          IsExit(life.events.back().count, {WorkerExit::kStartLater});
 }
 

@@ -96,7 +96,7 @@ void StoreModel::OnWorker(const Emitter& by, Writer& writer,
       return Loaded(by, writer, event);
     case RecordKind::kDamaged:
       return Damage(event);
-    case RecordKind::kLifeEnd:
+    case RecordKind::kWorkerExited:
       return CheckEndOf(by, writer, event);
     case RecordKind::kFinished:
       if (!record_.setup.async_saves) CheckRemovalIsOver(by, writer);

@@ -143,8 +143,8 @@ void TrainingModel::Leave(const Emitter& by, Worker& worker,
   worker.finished = worker.acknowledged = false;
 }
 
-void TrainingModel::CheckLifeEnd(const Emitter& by, const Worker& worker,
-                                 const RecordEvent& event) {
+void TrainingModel::CheckWorkerExit(const Emitter& by, const Worker& worker,
+                                    const RecordEvent& event) {
   if (IsExit(event.count, {WorkerExit::kStartLater}) && event.step > 0) {
     CheckGivenUp(by, worker, event);
   }

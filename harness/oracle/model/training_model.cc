@@ -91,7 +91,7 @@ void TrainingModel::OnWorker(const Emitter& by, Worker& worker,
   const Generation* const generation = Of(worker);
   CheckGeneration(by, generation, event);
   switch (event.kind) {
-    case RecordKind::kLifeBegin:
+    case RecordKind::kWorkerStarted:
       worker.rank = static_cast<int>(event.count);
       break;
     case RecordKind::kGeneration:
@@ -143,8 +143,8 @@ void TrainingModel::OnWorker(const Emitter& by, Worker& worker,
       return CheckDeletion(by, worker);
     case RecordKind::kLeft:
       return Leave(by, worker, event);
-    case RecordKind::kLifeEnd:
-      return CheckLifeEnd(by, worker, event);
+    case RecordKind::kWorkerExited:
+      return CheckWorkerExit(by, worker, event);
     case RecordKind::kFaultFired:
     case RecordKind::kFaultAgain:
       return Fire(by, worker, event);

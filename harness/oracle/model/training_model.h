@@ -168,8 +168,8 @@ class TrainingModel {
   void Finish(const Emitter& by, Worker& worker, const RecordEvent& event);
   void CheckDeletion(const Emitter& by, const Worker& worker);
   void Leave(const Emitter& by, Worker& worker, const RecordEvent& event);
-  void CheckLifeEnd(const Emitter& by, const Worker& worker,
-                    const RecordEvent& event);
+  void CheckWorkerExit(const Emitter& by, const Worker& worker,
+                       const RecordEvent& event);
   void CheckGivenUp(const Emitter& by, const Worker& worker,
                     const RecordEvent& event);
   void Fire(const Emitter& by, Worker& worker, const RecordEvent& event);

@@ -86,7 +86,7 @@ void Notices::OnWorker(const HistoryEvent& said) {
     case RecordKind::kFaultFired:
       Fire(worker, event);
       break;
-    case RecordKind::kLifeEnd:
+    case RecordKind::kWorkerExited:
       CheckEnd(said.by, worker, event);
       break;
     default:

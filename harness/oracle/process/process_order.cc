@@ -15,13 +15,13 @@ void CheckEvents(const LifeEvents& life, Check& check) {
   const Emitter by = {.worker = life.worker, .incarnation = life.life};
   const std::vector<RecordEvent>& events = life.events;
   for (size_t i = 0; i < events.size(); ++i) {
-    if ((i == 0) != (events[i].kind == RecordKind::kLifeBegin)) {
+    if ((i == 0) != (events[i].kind == RecordKind::kWorkerStarted)) {
       check.Fail("beginning",
                  fmt::format("{}: event {} is {}", NameOf(by), i + 1,
                              RecordKindName(events[i].kind)));
     }
     if (i == 0) continue;
-    if (events[i - 1].kind == RecordKind::kLifeEnd) {
+    if (events[i - 1].kind == RecordKind::kWorkerExited) {
       check.Fail("after-end",
                  fmt::format("{} emitted {} after its exit event", NameOf(by),
                              RecordKindName(events[i].kind)));

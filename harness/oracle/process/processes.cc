@@ -204,7 +204,7 @@ void Processes::CheckTakesUp(const RecordEvent& event) {
 
 void Processes::OnWorker(Process& process, const RecordEvent& event) {
   switch (event.kind) {
-    case RecordKind::kLifeBegin:
+    case RecordKind::kWorkerStarted:
       if (all_known_ && process.rank != event.count) {
         checks_.no_spontaneous_exit.Fail(
             "rank", fmt::format("{} reports rank {}, but its launcher started "
@@ -280,7 +280,7 @@ void Processes::OnWorker(Process& process, const RecordEvent& event) {
       process.generation = 0;
       process.has_state = false;
       break;
-    case RecordKind::kLifeEnd:
+    case RecordKind::kWorkerExited:
       process.left = &event;
       CheckLeaving(process, event);
       CheckLeavesSoon(process, event);

@@ -13,7 +13,7 @@ namespace gauntlet {
 namespace {
 
 bool IsLostWorker(const RecordEvent& event) {
-  return event.kind == RecordKind::kLifeEnd &&
+  return event.kind == RecordKind::kWorkerExited &&
          IsExit(event.count, {WorkerExit::kLostWorker});
 }
 

@@ -280,7 +280,7 @@ LossExplanation ExplainLoss(const Record& record, const Verdict& verdict) {
 std::string ExplainRefusal(const Record& record) {
   int64_t refused_ns = INT64_MAX;
   ForEachEvent(record, [&](const RecordEvent& event) {
-    if (event.kind == RecordKind::kLifeEnd &&
+    if (event.kind == RecordKind::kWorkerExited &&
         event.count == static_cast<int64_t>(WorkerExit::kNoCheckpoint)) {
       refused_ns = std::min(refused_ns, event.t_ns);
     }

@@ -17,7 +17,7 @@ constexpr size_t kMostArrows = 150;
 constexpr size_t kMostPairs = 500;
 
 bool IsRestartedProcess(const LifeEvents& life, const RecordEvent& event) {
-  return event.kind == RecordKind::kLifeBegin && life.life > 1 &&
+  return event.kind == RecordKind::kWorkerStarted && life.life > 1 &&
          life.worker >= 0;
 }
 

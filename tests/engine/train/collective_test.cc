@@ -443,9 +443,9 @@ void ExpectAnotherAttempt(const gpu::CollectiveApi& api, RestartPolicy policy) {
   EXPECT_EQ(end.launch.result->digest, UndisturbedDigest(ShortRun()));
   // A worker that rejoins keeps its process.
   if (policy == RestartPolicy::kRejoin) {
-    EXPECT_THAT(end.Of(EventKind::kLifeBegin), SizeIs(2));
+    EXPECT_THAT(end.Of(EventKind::kWorkerStarted), SizeIs(2));
   } else {
-    EXPECT_THAT(end.Of(EventKind::kLifeBegin), SizeIs(testing::Gt(2)));
+    EXPECT_THAT(end.Of(EventKind::kWorkerStarted), SizeIs(testing::Gt(2)));
   }
 }
 

@@ -97,7 +97,8 @@ bool IsNoticed(const RecordFault& fault) {
 
 bool IsSignOfLoss(const RecordEvent& event) {
   return event.kind == RecordKind::kWorkerLost ||
-         (event.kind == RecordKind::kLifeEnd && event.count == kLostWorkerExit);
+         (event.kind == RecordKind::kWorkerExited &&
+          event.count == kLostWorkerExit);
 }
 
 // Returns the first event after the occurrence which shows that it was
@@ -115,7 +116,7 @@ std::optional<EventPlace> FindSign(const Record& record, EventPlace fired) {
   for (const EventPlace place : FindPlaces(record, IsSignOfLoss)) {
     if (place.life != fired.life) take(place);
   }
-  for (const EventPlace place : PlacesOf(record, RecordKind::kLifeBegin)) {
+  for (const EventPlace place : PlacesOf(record, RecordKind::kWorkerStarted)) {
     if (record.lives[place.life].life > lost.life) take(place);
   }
   return sign;

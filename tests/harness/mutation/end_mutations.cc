@@ -53,7 +53,7 @@ std::string Take(Record& record, const StoredCheckpoint* checkpoint) {
 // may it have deleted some of the checkpoints.
 bool DiesAfterAcknowledgement(const LifeEvents& life) {
   return !life.events.empty() &&
-         life.events.back().kind != RecordKind::kLifeEnd &&
+         life.events.back().kind != RecordKind::kWorkerExited &&
          std::ranges::any_of(life.events, [](const RecordEvent& event) {
            return event.kind == RecordKind::kResultAcknowledged;
          });

@@ -98,13 +98,14 @@ std::string_view NoEffectOfDrop(const Record& record, EventPlace place) {
   const std::vector<RecordEvent>& events = record.lives[place.life].events;
   const RecordKind last = events.back().kind;
   const bool is_last_of_killed = place.index + 1 == events.size() &&
-                                 last != RecordKind::kLifeEnd &&
+                                 last != RecordKind::kWorkerExited &&
                                  last != RecordKind::kFaultFired;
   if (is_last_of_killed) {
     return "the last event of a killed worker: the kill may have come first";
   }
   const RecordEvent& event = events[place.index];
-  if (event.kind == RecordKind::kLifeEnd && event.count == kLostWorkerExit) {
+  if (event.kind == RecordKind::kWorkerExited &&
+      event.count == kLostWorkerExit) {
     return "a worker of a lost attempt: its launcher may have killed it";
   }
   const bool is_one_of_two = event.kind == RecordKind::kWorkerLost &&
@@ -125,8 +126,8 @@ std::string_view NoEffectOfDrop(const Record& record, EventPlace place) {
   }
   if (event.kind == RecordKind::kLeaving) {
     if (SaysLoss(events)) return "the loss that the worker reports is as good";
-    const bool lost =
-        last == RecordKind::kLifeEnd && events.back().count == kLostWorkerExit;
+    const bool lost = last == RecordKind::kWorkerExited &&
+                      events.back().count == kLostWorkerExit;
     if (!lost) return "in good order a worker may leave last";
   }
   if (event.kind == RecordKind::kRetireBegin && !IsRetired(events, place)) {
@@ -138,10 +139,10 @@ std::string_view NoEffectOfDrop(const Record& record, EventPlace place) {
   const bool never_meets =
       event.kind == RecordKind::kLeft &&
       (place.index + 1 == events.size() ||
-       events[place.index + 1].kind == RecordKind::kLifeEnd);
+       events[place.index + 1].kind == RecordKind::kWorkerExited);
   if (never_meets) return "the worker meets nobody after it";
   const bool refused = event.kind == RecordKind::kWorkerLost &&
-                       last == RecordKind::kLifeEnd &&
+                       last == RecordKind::kWorkerExited &&
                        events.back().count != kLostWorkerExit;
   return refused ? "the worker's exit reports why it was refused" : "";
 }
@@ -191,7 +192,7 @@ bool DelayAll(Record& record, EventPlace place, Choice&) {
 std::string_view NoEffectOfDelay(const Record& record, EventPlace place) {
   const RecordEvent& event = EventAt(record, place);
   const bool may_begin_attempt =
-      event.kind == RecordKind::kLifeBegin && record.launchers.size() > 1 &&
+      event.kind == RecordKind::kWorkerStarted && record.launchers.size() > 1 &&
       std::ranges::none_of(record.lives, [&](const LifeEvents& life) {
         return !life.events.empty() && life.events.front().t_ns < event.t_ns &&
                life.events.back().t_ns >= event.t_ns;
@@ -406,8 +407,8 @@ bool ChangeGeneration(Record& record, EventPlace place, Choice&) {
 
 bool ChangeCount(Record& record, EventPlace place, Choice&) {
   RecordEvent& event = EventAt(record, place);
-  const bool states_count = event.kind == RecordKind::kLifeBegin ||
-                            event.kind == RecordKind::kLifeEnd ||
+  const bool states_count = event.kind == RecordKind::kWorkerStarted ||
+                            event.kind == RecordKind::kWorkerExited ||
                             event.kind == RecordKind::kStep ||
                             event.kind == RecordKind::kEvaluated ||
                             event.kind == RecordKind::kEpochEnd ||

@@ -19,7 +19,7 @@ constexpr int64_t kLostWorkerExit = 75;
 
 bool EndsByItself(const LifeEvents& life) {
   return !life.events.empty() &&
-         life.events.back().kind == RecordKind::kLifeEnd;
+         life.events.back().kind == RecordKind::kWorkerExited;
 }
 
 void CutFrom(Record& record, EventPlace place) {
@@ -36,7 +36,7 @@ bool ExitEarly(Record& record, EventPlace place, int64_t code) {
   const int64_t t_ns = EventAt(record, place).t_ns;
   CutFrom(record, {place.life, place.index + 1});
   record.lives[place.life].events.push_back(
-      {.kind = RecordKind::kLifeEnd,
+      {.kind = RecordKind::kWorkerExited,
        .t_ns = t_ns,
        .count = code,
        .detail = code == 0 ? "" : "a worker is lost"});
@@ -54,7 +54,7 @@ std::optional<Mutant> AddExit(const Record& record, Choice& choice) {
 // Adds an incarnation after a worker's last one.
 std::optional<Mutant> AddIncarnation(const Record& record, Choice& choice) {
   return EditAny(
-      record, PlacesOf(record, RecordKind::kLifeEnd), choice,
+      record, PlacesOf(record, RecordKind::kWorkerExited), choice,
       [](Record& changed, EventPlace place, Choice&) {
         const LifeEvents last = changed.lives[place.life];
         const bool is_last =
@@ -63,7 +63,7 @@ std::optional<Mutant> AddIncarnation(const Record& record, Choice& choice) {
         if (!is_last) return false;
         RecordEvent begin = last.events.front();
         begin.t_ns = last.events.back().t_ns;
-        RecordEvent end = {.kind = RecordKind::kLifeEnd,
+        RecordEvent end = {.kind = RecordKind::kWorkerExited,
                            .t_ns = begin.t_ns + 1'000'000,
                            .count = kLostWorkerExit,
                            .detail = "a worker is lost"};
@@ -89,7 +89,7 @@ std::optional<size_t> StepFromEnd(const LifeEvents& life, size_t n) {
 // that is killed with the others of a lost attempt may lack one step that they
 // have, but never two.
 std::optional<Mutant> CutTail(const Record& record, Choice& choice) {
-  return EditAny(record, PlacesOf(record, RecordKind::kLifeEnd), choice,
+  return EditAny(record, PlacesOf(record, RecordKind::kWorkerExited), choice,
                  [](Record& changed, EventPlace place, Choice& more) {
                    const auto from = StepFromEnd(changed.lives[place.life],
                                                  2 + more.Below(4));
@@ -160,7 +160,7 @@ std::optional<Mutant> UseSampleTwice(const Record& record, Choice& choice) {
 
 // Exchanges the numbers of two workers of one attempt.
 std::optional<Mutant> ExchangeWorkers(const Record& record, Choice& choice) {
-  return EditAny(record, PlacesOf(record, RecordKind::kLifeBegin), choice,
+  return EditAny(record, PlacesOf(record, RecordKind::kWorkerStarted), choice,
                  [](Record& changed, EventPlace place, Choice&) {
                    LifeEvents& life = changed.lives[place.life];
                    for (LifeEvents& other : changed.lives) {

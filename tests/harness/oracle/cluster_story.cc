@@ -33,7 +33,7 @@ ClusterStory::ClusterStory() {
                    .count = worker,
                    .about = worker,
                    .incarnation = 1});
-    Says(worker, {.kind = RecordKind::kLifeBegin, .count = worker});
+    Says(worker, {.kind = RecordKind::kWorkerStarted, .count = worker});
   }
   for (int worker = 0; worker < kWorkers; ++worker) {
     Says(worker, {.kind = RecordKind::kInitialized, .generation = 1});
@@ -105,8 +105,9 @@ void ClusterStory::Gone(int worker, int64_t code, RecordReason reason) {
 }
 
 ClusterStory& ClusterStory::Leaves(int worker, RecordReason reason) {
-  Says(worker,
-       {.kind = RecordKind::kLifeEnd, .count = kLostWorker, .reason = reason});
+  Says(worker, {.kind = RecordKind::kWorkerExited,
+                .count = kLostWorker,
+                .reason = reason});
   Gone(worker, kLostWorker, RecordReason::kExited);
   return *this;
 }
@@ -142,7 +143,7 @@ ClusterStory& ClusterStory::Finish() {
   for (int worker = 0; worker < kWorkers; ++worker) {
     if (!IsThere(worker)) continue;
     Says(worker, {.kind = RecordKind::kFinished, .step = step_});
-    Says(worker, {.kind = RecordKind::kLifeEnd});
+    Says(worker, {.kind = RecordKind::kWorkerExited});
     Gone(worker, 0, RecordReason::kExited);
   }
   Say(record_.launchers[0].events, {.kind = RecordKind::kLauncherEnd});

@@ -72,7 +72,7 @@ TEST(JudgeTest, FaultCountsOnce_HoweverOftenItFires) {
 TEST(JudgeTest, StoryHasExitsWithAnErrorThatNoLossExplains) {
   ScriptedRun run = RefusedRun();
   const Emitter chief = WorkerProcess(0, 2);
-  run.events.At(chief, K::kLifeEnd).detail = "none is valid";
+  run.events.At(chief, K::kWorkerExited).detail = "none is valid";
   const std::vector<std::string> story = Judge(run.record()).story;
   EXPECT_THAT(story,
               testing::Contains(

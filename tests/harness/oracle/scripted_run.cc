@@ -146,7 +146,7 @@ void ScriptedRun::Start(int worker) {
             .count = worker,
             .about = worker,
             .incarnation = ++incarnations_[index]});
-  Say(worker, {.kind = K::kLifeBegin, .count = worker});
+  Say(worker, {.kind = K::kWorkerStarted, .count = worker});
 }
 
 void ScriptedRun::StartAll() {
@@ -207,7 +207,7 @@ void ScriptedRun::Die(int worker, int64_t exit_code) {
 
 void ScriptedRun::Exit(int worker, int64_t exit_code, RecordReason reason,
                        uint64_t unsaved) {
-  Say(worker, {.kind = K::kLifeEnd,
+  Say(worker, {.kind = K::kWorkerExited,
                .step = unsaved,
                .count = exit_code,
                .reason = reason});

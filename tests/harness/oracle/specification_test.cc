@@ -75,12 +75,12 @@ INSTANTIATE_TEST_SUITE_P(
                    "fault-fired/no-effect",
                    [](ScriptedRun& run) {
                      run.events.InsertBehind(kOther, K::kFaultFired, 0, kOther,
-                                             {.kind = K::kLifeEnd});
+                                             {.kind = K::kWorkerExited});
                    }},
         SpoiledRun{"NoticeComesWhenAllIsDone", UndisturbedRun,
                    "fault-fired/unseen",
                    [](ScriptedRun& run) {
-                     FireBefore(run, kChief, K::kLifeEnd, 0,
+                     FireBefore(run, kChief, K::kWorkerExited, 0,
                                 {.id = "notice",
                                  .kind = "preempt",
                                  .grace_ns = 1'000 * kTick});
@@ -88,7 +88,7 @@ INSTANTIATE_TEST_SUITE_P(
         SpoiledRun{"NoticeIsNotSeen", PreemptedRun, "fault-fired/unseen",
                    [](ScriptedRun& run) {
                      run.events.Remove(kChief, K::kNotice);
-                     run.events.Remove(kChief, K::kLifeEnd);
+                     run.events.Remove(kChief, K::kWorkerExited);
                    }}),
     NameOfCase<SpoiledRun>);
 
@@ -243,7 +243,7 @@ INSTANTIATE_TEST_SUITE_P(
                    "fault-fired/unseen",
                    [](ScriptedRun& run) {
                      run.events.Remove(kChief, K::kNotice);
-                     run.events.Remove(kChief, K::kLifeEnd);
+                     run.events.Remove(kChief, K::kWorkerExited);
                    },
                    [](ScriptedRun& run) { run.facts.faults[0].grace_ns = 0; }},
         ExcusedRun{

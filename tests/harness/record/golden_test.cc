@@ -7,7 +7,7 @@ namespace {
 
 TEST(GoldenTest, KeepsStatesMetricsAndTheFinalDigestInOrder) {
   const LifeEvents reference{
-      .events = {{.kind = RecordKind::kLifeBegin},
+      .events = {{.kind = RecordKind::kWorkerStarted},
                  {.kind = RecordKind::kInitialized, .digest = "a"},
                  {.kind = RecordKind::kStep,
                   .step = 1,

@@ -68,7 +68,7 @@ Record FullRecord() {
                     .of_one_host = true}};
   record.lives = {{.worker = 0,
                    .life = 1,
-                   .events = {{.kind = RecordKind::kLifeBegin, .t_ns = 1},
+                   .events = {{.kind = RecordKind::kWorkerStarted, .t_ns = 1},
                               {.kind = RecordKind::kStep, .samples = {1}}}},
                   {.worker = 1, .life = 1, .events = {}}};
   record.launchers = {{.exit_code = 1, .restarts = 2, .result = std::nullopt},

@@ -41,17 +41,17 @@ TEST(CausesTest, ChainGoesFromTheFaultToTheResumption) {
   for (const int worker : {0, 1}) {
     EXPECT_THAT(ChainTo(record, Find(record, worker, 2, RecordKind::kResumed)),
                 ElementsAre(RecordKind::kFaultFired, RecordKind::kWorkerLost,
-                            RecordKind::kLifeBegin, RecordKind::kResumed));
+                            RecordKind::kWorkerStarted, RecordKind::kResumed));
   }
-  EXPECT_THAT(ChainTo(record, Find(record, 0, 1, RecordKind::kLifeEnd)),
+  EXPECT_THAT(ChainTo(record, Find(record, 0, 1, RecordKind::kWorkerExited)),
               ElementsAre(RecordKind::kFaultFired, RecordKind::kWorkerLost,
-                          RecordKind::kLifeEnd));
+                          RecordKind::kWorkerExited));
 }
 
 TEST(CausesTest, StartOfTheJobHasNoCause) {
   const Record record = SampleRecord();
-  EXPECT_FALSE(
-      CausesOf(record).contains(Find(record, 1, 1, RecordKind::kLifeBegin)));
+  EXPECT_FALSE(CausesOf(record).contains(
+      Find(record, 1, 1, RecordKind::kWorkerStarted)));
 }
 
 TEST(CausesTest, FaultThatEndedItsProcessExplainsALoss_NotALaterHarmlessOne) {
@@ -73,7 +73,7 @@ TEST(CausesTest, SingleWorkerIsRestartedForItsOwnFault) {
   Record record = SampleRecord();
   record.lives.erase(record.lives.begin(), record.lives.begin() + 2);
   EXPECT_THAT(ChainTo(record, Find(record, 1, 2, RecordKind::kResumed)),
-              ElementsAre(RecordKind::kFaultFired, RecordKind::kLifeBegin,
+              ElementsAre(RecordKind::kFaultFired, RecordKind::kWorkerStarted,
                           RecordKind::kResumed));
 }
 
@@ -118,14 +118,14 @@ Record RecordOfARefusal() {
     event.t_ns = begin + ms * 1'000'000;
     return event;
   };
-  const RecordEvent failure = {.kind = RecordKind::kLifeEnd,
+  const RecordEvent failure = {.kind = RecordKind::kWorkerExited,
                                .count = 7,
                                .reason = RecordReason::kPrecondition};
   record.lives[1].events = {
-      after(0, {.kind = RecordKind::kLifeBegin}),
+      after(0, {.kind = RecordKind::kWorkerStarted}),
       after(5, {.kind = RecordKind::kRejected, .path = "/ckpt/step-2"}),
       after(9, failure)};
-  record.lives[3].events = {after(1, {.kind = RecordKind::kLifeBegin}),
+  record.lives[3].events = {after(1, {.kind = RecordKind::kWorkerStarted}),
                             after(7, {.kind = RecordKind::kWorkerLost,
                                       .about = 0,
                                       .reason = RecordReason::kRefused}),
@@ -135,40 +135,40 @@ Record RecordOfARefusal() {
 
 TEST(CausesTest, DamageLeadsToTheRejection_AndToTheExitsOfAllWorkers) {
   const Record record = RecordOfARefusal();
-  EXPECT_THAT(ChainTo(record, Find(record, 0, 2, RecordKind::kLifeEnd)),
+  EXPECT_THAT(ChainTo(record, Find(record, 0, 2, RecordKind::kWorkerExited)),
               ElementsAre(RecordKind::kFaultFired, RecordKind::kDamaged,
-                          RecordKind::kRejected, RecordKind::kLifeEnd));
-  EXPECT_THAT(ChainTo(record, Find(record, 1, 2, RecordKind::kLifeEnd)),
+                          RecordKind::kRejected, RecordKind::kWorkerExited));
+  EXPECT_THAT(ChainTo(record, Find(record, 1, 2, RecordKind::kWorkerExited)),
               ElementsAre(RecordKind::kFaultFired, RecordKind::kDamaged,
                           RecordKind::kRejected, RecordKind::kWorkerLost,
-                          RecordKind::kLifeEnd));
+                          RecordKind::kWorkerExited));
 }
 
 TEST(CausesTest, DamageLeadsToTheLoadThatFails_AndToTheExit) {
   Record record = RecordOfARefusal();
   record.lives[1].events[1].kind = RecordKind::kLoadFailed;
   record.lives[1].events[2].reason = RecordReason::kLostWorker;
-  EXPECT_THAT(ChainTo(record, Find(record, 0, 2, RecordKind::kLifeEnd)),
+  EXPECT_THAT(ChainTo(record, Find(record, 0, 2, RecordKind::kWorkerExited)),
               ElementsAre(RecordKind::kFaultFired, RecordKind::kDamaged,
-                          RecordKind::kLoadFailed, RecordKind::kLifeEnd));
+                          RecordKind::kLoadFailed, RecordKind::kWorkerExited));
 }
 
 TEST(CausesTest, DamageLeadsToTheExitsOfAllWorkers_WithoutARejection) {
   Record record = RecordOfARefusal();
   record.lives[1].events.erase(record.lives[1].events.begin() + 1);
-  EXPECT_THAT(ChainTo(record, Find(record, 0, 2, RecordKind::kLifeEnd)),
+  EXPECT_THAT(ChainTo(record, Find(record, 0, 2, RecordKind::kWorkerExited)),
               ElementsAre(RecordKind::kFaultFired, RecordKind::kDamaged,
-                          RecordKind::kLifeEnd));
-  EXPECT_THAT(ChainTo(record, Find(record, 1, 2, RecordKind::kLifeEnd)),
+                          RecordKind::kWorkerExited));
+  EXPECT_THAT(ChainTo(record, Find(record, 1, 2, RecordKind::kWorkerExited)),
               ElementsAre(RecordKind::kFaultFired, RecordKind::kDamaged,
-                          RecordKind::kWorkerLost, RecordKind::kLifeEnd));
+                          RecordKind::kWorkerLost, RecordKind::kWorkerExited));
   for (const size_t life : {1, 3}) {
     record.lives[life].events.back().reason = RecordReason::kDevice;
   }
-  EXPECT_THAT(ChainTo(record, Find(record, 0, 2, RecordKind::kLifeEnd)),
-              ElementsAre(RecordKind::kLifeEnd));
-  EXPECT_THAT(ChainTo(record, Find(record, 1, 2, RecordKind::kLifeEnd)),
-              ElementsAre(RecordKind::kWorkerLost, RecordKind::kLifeEnd));
+  EXPECT_THAT(ChainTo(record, Find(record, 0, 2, RecordKind::kWorkerExited)),
+              ElementsAre(RecordKind::kWorkerExited));
+  EXPECT_THAT(ChainTo(record, Find(record, 1, 2, RecordKind::kWorkerExited)),
+              ElementsAre(RecordKind::kWorkerLost, RecordKind::kWorkerExited));
 }
 
 TEST(CausesTest, RejectedCheckpointDoesNotExplainAnExitAfterMoreTraining) {
@@ -178,7 +178,7 @@ TEST(CausesTest, RejectedCheckpointDoesNotExplainAnExitAfterMoreTraining) {
   events.insert(events.begin() + 2,
                 {.kind = RecordKind::kInitialized, .t_ns = events[1].t_ns + 1});
   EXPECT_FALSE(
-      CausesOf(record).contains(Find(record, 0, 2, RecordKind::kLifeEnd)));
+      CausesOf(record).contains(Find(record, 0, 2, RecordKind::kWorkerExited)));
 }
 
 TEST(CausesTest, EachCheckpointIsRejectedForItsOwnDamage) {
@@ -226,9 +226,9 @@ Record RecordOfAPowerCut() {
 
 TEST(CausesTest, PowerLossLeadsToTheNextLauncher) {
   Record record = RecordOfAPowerCut();
-  EXPECT_THAT(ChainTo(record, Find(record, 1, 2, RecordKind::kLifeBegin)),
+  EXPECT_THAT(ChainTo(record, Find(record, 1, 2, RecordKind::kWorkerStarted)),
               ElementsAre(RecordKind::kFaultFired, RecordKind::kLauncherBegin,
-                          RecordKind::kStarted, RecordKind::kLifeBegin));
+                          RecordKind::kStarted, RecordKind::kWorkerStarted));
   EXPECT_FALSE(CausesOf(record).contains(
       Find(record, kLauncherWorker, 1, RecordKind::kLauncherBegin)));
   record.lives.push_back(

@@ -89,7 +89,7 @@ LifeEvents Process(int worker, int incarnation, int64_t begin_ms,
 // Returns a worker that trains many steps, with a fault and a lost worker
 // halfway.
 Record LongRecord(uint64_t steps) {
-  std::vector<RecordEvent> events = {{.kind = RecordKind::kLifeBegin},
+  std::vector<RecordEvent> events = {{.kind = RecordKind::kWorkerStarted},
                                      {.kind = RecordKind::kInitialized}};
   for (uint64_t step = 1; step <= steps; ++step) {
     events.push_back({.kind = RecordKind::kStep, .step = step});
@@ -210,7 +210,7 @@ TEST(ChromeTraceTest, EpochHoldsItsStepsAndEvaluation) {
 TEST(ChromeTraceTest, SaveInProgress_LastsUntilItsProcessEnds) {
   Record record;
   record.lives = {Process(0, 1, 0,
-                          {{.kind = RecordKind::kLifeBegin},
+                          {{.kind = RecordKind::kWorkerStarted},
                            {.kind = RecordKind::kSaveBegin, .step = 4},
                            {.kind = RecordKind::kFaultFired}})};
   record.machine = {{.kind = RecordKind::kProcessEnded,
@@ -256,7 +256,7 @@ TEST(ChromeTraceTest, OverlappingSaves_HaveThreadsOfTheirOwn) {
 
 TEST(ChromeTraceTest, StaleWorker_HasThreadsOfItsOwn) {
   const std::vector<RecordEvent> events = {
-      {.kind = RecordKind::kLifeBegin},
+      {.kind = RecordKind::kWorkerStarted},
       {.kind = RecordKind::kInitialized},
       {.kind = RecordKind::kStep, .step = 1},
       {.kind = RecordKind::kStep, .step = 2}};

@@ -74,7 +74,7 @@ TEST(EventFileTest, WritesEveryFieldThatIsNotZero) {
 }
 
 TEST(EventFileTest, LeavesOutFieldsThatAreZero) {
-  EXPECT_EQ(LineOf({.kind = EventKind::kLifeEnd}),
+  EXPECT_EQ(LineOf({.kind = EventKind::kWorkerExited}),
             "{\"kind\":\"worker_exited\",\"t_ns\":81225000123}");
 }
 
@@ -124,7 +124,7 @@ TEST(EventFileTest, KeepsNoLateFrameAfterTheEnd) {
   const FixedClock clock;
   const auto log = EventFile::Open(scratch / "events", {}, clock, {});
   (*log)->Emit({.kind = EventKind::kFrameLate});
-  (*log)->Emit({.kind = EventKind::kLifeEnd});
+  (*log)->Emit({.kind = EventKind::kWorkerExited});
   (*log)->Emit({.kind = EventKind::kFrameLate});
   EXPECT_EQ(LinesOf(scratch / "events").size(), 3u)
       << "header, late frame and end";
@@ -139,7 +139,7 @@ TEST(EventFileTest, GoesOnAtTheEndOfAFileThatExists) {
   for (int life : {1, 2}) {
     const auto log =
         EventFile::Open(scratch / "events", {.life = life}, clock, {});
-    (*log)->Emit({.kind = EventKind::kLifeBegin});
+    (*log)->Emit({.kind = EventKind::kWorkerStarted});
   }
   EXPECT_EQ(LinesOf(scratch / "events").size(), 4u);
 }

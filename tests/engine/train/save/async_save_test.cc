@@ -211,7 +211,7 @@ TEST_P(AsyncSaveTest, ADeathLeavesWhatIsUnderWayFailedOrAcknowledged) {
       if (first.AllExitedWith(WorkerExit::kDone))
         continue;  // only the chief has this point
       const size_t survivor = worker == 0 ? 1 : 0;
-      EXPECT_EQ(KindsOf(first, survivor).back(), EventKind::kLifeEnd);
+      EXPECT_EQ(KindsOf(first, survivor).back(), EventKind::kWorkerExited);
       // At any other point, the rename has not happened yet.
       const bool committed = point == Point::kSaveAcknowledged;
       EXPECT_LE(first.Of(EventKind::kSaveAcknowledged).size(), committed);
@@ -295,7 +295,7 @@ TEST_P(AsyncSaveTest, ASurvivorsTaskHasEndedWhenItSaysItsLastWord) {
   const LifeOutcome outcome =
       TrainingFixture().Run(2, AsyncRun(GetParam()), plan);
   EXPECT_THAT(outcome.StepsOf(EventKind::kSaveAcknowledged), ElementsAre(5));
-  EXPECT_EQ(KindsOf(outcome).back(), EventKind::kLifeEnd);
+  EXPECT_EQ(KindsOf(outcome).back(), EventKind::kWorkerExited);
 }
 
 TEST_P(AsyncSaveTest, LiveParametersInPlaceOfACopyDoNotVerify) {

@@ -43,7 +43,7 @@ TEST(EventMemoryTest, KeepsTheFirstAndTheNewest) {
 TEST(EventMemoryTest, ItsTraceKeepsTheRules) {
   RealWorld real;
   WorkerTrace trace(real.clock);
-  trace.events().Emit({.kind = EventKind::kLifeBegin});
+  trace.events().Emit({.kind = EventKind::kWorkerStarted});
   trace.events().Emit({.kind = EventKind::kInitialized});
   trace.events().Emit({.kind = EventKind::kStep, .step = 1});
   const EventMemory::Kept kept =

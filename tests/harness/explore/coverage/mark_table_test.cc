@@ -178,7 +178,7 @@ const MarkCase kDeaths[] = {
     {"hang-noticed", HangNoticed(),
      [](Record& r) { AddFault(r, "power_loss"); }},
     {"hang-noticed", HangNoticed(),
-     [](Record& r) { SayMore(r, {.kind = K::kLifeEnd}); }},
+     [](Record& r) { SayMore(r, {.kind = K::kWorkerExited}); }},
     {"pause-slept-off",
      With({.kind = "hang"},
           {Life(0, 1, {Fired(Point::kStepEnd), {.kind = K::kFinished}})}),
@@ -222,13 +222,14 @@ const MarkCase kStores[] = {
      RunOf({Life(0, 1, {{.kind = K::kSaveFailed}, {.kind = K::kRetired}})}),
      SwapFirstTwo},
     {"gave-up-the-last-save",
-     RunOf(
-         {Life(0, 1, {kState, {.kind = K::kLifeEnd, .step = 8, .count = 74}})}),
+     RunOf({Life(
+         0, 1, {kState, {.kind = K::kWorkerExited, .step = 8, .count = 74}})}),
      [](Record& r) { r.lives[0].events.back().count = 75; }},
     {"save-failed-and-the-next-succeeded",
      RunOf({Life(0, 1, {{.kind = K::kSaveFailed}, kSaved})}), SwapFirstTwo},
     {"two-claims-raced",
-     RunOf({Life(0, 1, {{.kind = K::kLifeBegin}, {.kind = K::kFencedOut}})}),
+     RunOf(
+         {Life(0, 1, {{.kind = K::kWorkerStarted}, {.kind = K::kFencedOut}})}),
      [](Record& r) { r.lives[0].events[0].kind = K::kGeneration; }},
     {"survivor-fenced",
      RunOf({Life(0, 1, {kSaveBegun, {.kind = K::kFencedOut}})}), SwapFirstTwo},
@@ -241,7 +242,7 @@ const MarkCase kStores[] = {
     {"load-error-ended-the-incarnation",
      With({.kind = "errno"}, {Life(0, 2,
                                    {Fired(Point::kLoadRead),
-                                    {.kind = K::kLifeEnd, .count = 75}})}),
+                                    {.kind = K::kWorkerExited, .count = 75}})}),
      [](Record& r) { r.lives[0].events.pop_back(); }},
     {"damaged-while-being-loaded", Died("bit_flip", Point::kLoadRead, 2, {}),
      [](Record& r) {
@@ -266,12 +267,12 @@ const MarkCase kNotices[] = {
     {"grace-too-short", Noticed(Point::kStepEnd, 1, {kState}),
      [](Record& r) { AddFault(r, "crash"); }},
     {"grace-too-short", Noticed(Point::kStepEnd, 1, {kState}),
-     [](Record& r) { SayMore(r, {.kind = K::kLifeEnd, .count = 143}); }},
+     [](Record& r) { SayMore(r, {.kind = K::kWorkerExited, .count = 143}); }},
     {"grace-too-short", Noticed(Point::kStepEnd, 1, {kState}),
      // The launcher killed this worker with the others.
      [](Record& r) {
-       r.lives.push_back(
-           Life(1, 1, {kState, kState, {.kind = K::kLifeEnd, .count = 1}}));
+       r.lives.push_back(Life(
+           1, 1, {kState, kState, {.kind = K::kWorkerExited, .count = 1}}));
      }},
 };
 
@@ -293,7 +294,8 @@ const MarkCase kRejoins[] = {
      RunOf({Life(0, 1, {kState, kLeftOne, CarriedOn("from rank 1")})}),
      [](Record& r) { r.lives[0].events[2].detail = "kept"; }},
     {"chief-rejoined",
-     RunOf({Life(0, 2, {{.kind = K::kLifeBegin}, CarriedOn("from rank 1")})}),
+     RunOf(
+         {Life(0, 2, {{.kind = K::kWorkerStarted}, CarriedOn("from rank 1")})}),
      [](Record& r) { r.lives[0].events[0].count = 1; }},
     {"went-on-with-fewer", FinishedAlone(),
      [](Record& r) { r.setup.workers = 1; }},

@@ -205,18 +205,21 @@ INSTANTIATE_TEST_SUITE_P(
                      run.events.At(kChief, K::kSaveAcknowledged, 2).kind =
                          K::kSaveFailed;
                    }},
-        ExcusedRun{
-            "ALyingDiskForgets", UndisturbedRun, "store/newest-lost",
-            LoseTheNewest,
-            [](ScriptedRun& run) { ForgetBefore(run, kOther, K::kLifeEnd); }},
-        ExcusedRun{
-            "ALyingDiskTearsWhatItForgets", UndisturbedRun,
-            "store/does-not-verify", LeaveABadOne,
-            [](ScriptedRun& run) { ForgetBefore(run, kOther, K::kLifeEnd); }},
-        ExcusedRun{
-            "ALyingDiskForgetsARemoval", UndisturbedRun, "store/came-back",
-            BringBackStepTwo,
-            [](ScriptedRun& run) { ForgetBefore(run, kOther, K::kLifeEnd); }},
+        ExcusedRun{"ALyingDiskForgets", UndisturbedRun, "store/newest-lost",
+                   LoseTheNewest,
+                   [](ScriptedRun& run) {
+                     ForgetBefore(run, kOther, K::kWorkerExited);
+                   }},
+        ExcusedRun{"ALyingDiskTearsWhatItForgets", UndisturbedRun,
+                   "store/does-not-verify", LeaveABadOne,
+                   [](ScriptedRun& run) {
+                     ForgetBefore(run, kOther, K::kWorkerExited);
+                   }},
+        ExcusedRun{"ALyingDiskForgetsARemoval", UndisturbedRun,
+                   "store/came-back", BringBackStepTwo,
+                   [](ScriptedRun& run) {
+                     ForgetBefore(run, kOther, K::kWorkerExited);
+                   }},
         ExcusedRun{"AnAdoptedSaveIsOwed", RecoveredRun, "store/retired-newest",
                    [](ScriptedRun& run) {
                      // Three are kept, one of which was never acknowledged.
@@ -239,24 +242,27 @@ INSTANTIATE_TEST_SUITE_P(
         ExcusedRun{"ARefusingDiskLeavesRemains", UndisturbedRun,
                    "store/temporary", LeaveRemains,
                    [](ScriptedRun& run) {
-                     FireBefore(run, kChief, K::kLifeEnd, 0, DiskError());
+                     FireBefore(run, kChief, K::kWorkerExited, 0, DiskError());
                    }},
-        ExcusedRun{
-            "ADyingChiefLeavesRemains", UndisturbedRun, "store/temporary",
-            LeaveRemains,
-            [](ScriptedRun& run) { run.events.Remove(kChief, K::kLifeEnd); }},
+        ExcusedRun{"ADyingChiefLeavesRemains", UndisturbedRun,
+                   "store/temporary", LeaveRemains,
+                   [](ScriptedRun& run) {
+                     run.events.Remove(kChief, K::kWorkerExited);
+                   }},
         ExcusedRun{
             "ADyingLauncherLeavesRemains", UndisturbedRun, "store/temporary",
             LeaveRemains,
             [](ScriptedRun& run) { run.facts.launchers[0].exit_code = 75; }},
-        ExcusedRun{
-            "ALyingDiskLeavesRemains", UndisturbedRun, "store/temporary",
-            LeaveRemains,
-            [](ScriptedRun& run) { ForgetBefore(run, kChief, K::kLifeEnd); }},
-        ExcusedRun{
-            "ADeletionLeavesRemains", UndisturbedRun, "store/temporary",
-            LeaveRemains,
-            [](ScriptedRun& run) { DeleteBefore(run, kChief, K::kLifeEnd); }},
+        ExcusedRun{"ALyingDiskLeavesRemains", UndisturbedRun, "store/temporary",
+                   LeaveRemains,
+                   [](ScriptedRun& run) {
+                     ForgetBefore(run, kChief, K::kWorkerExited);
+                   }},
+        ExcusedRun{"ADeletionLeavesRemains", UndisturbedRun, "store/temporary",
+                   LeaveRemains,
+                   [](ScriptedRun& run) {
+                     DeleteBefore(run, kChief, K::kWorkerExited);
+                   }},
         ExcusedRun{"OneThatIsKeptForGoodIsNotCounted", UndisturbedRun,
                    "store/retention", KeepOneLess,
                    [](ScriptedRun& run) {

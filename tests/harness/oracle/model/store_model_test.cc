@@ -587,7 +587,7 @@ INSTANTIATE_TEST_SUITE_P(
         ExcusedRun{"CannotLoadADamagedCheckpoint", RecoveredRun,
                    "store/does-not-verify", FailToLoad,
                    [](ScriptedRun& run) {
-                     DamageAt(run, kNextOther, K::kLifeBegin);
+                     DamageAt(run, kNextOther, K::kWorkerStarted);
                      run.events.MoveBehind(kChief, K::kDamaged, kNextChief,
                                            K::kGeneration);
                    }},

@@ -437,13 +437,13 @@ INSTANTIATE_TEST_SUITE_P(
         ExcusedRun{"TheDiskRefusesTheDeletion", DeletedRun,
                    "checkpoints-deleted/not-deleted", NeverDelete,
                    [](ScriptedRun& run) {
-                     FireBefore(run, kChief, K::kLifeEnd, 0, DiskError());
+                     FireBefore(run, kChief, K::kWorkerExited, 0, DiskError());
                    }},
         ExcusedRun{"ASuccessorOwnsTheStore", DeletedRun,
                    "checkpoints-deleted/not-deleted", NeverDelete,
                    [](ScriptedRun& run) {
-                     run.events.InsertBefore(kChief, K::kLifeEnd, 0, kChief,
-                                             {.kind = K::kFencedOut});
+                     run.events.InsertBefore(kChief, K::kWorkerExited, 0,
+                                             kChief, {.kind = K::kFencedOut});
                    }},
         ExcusedRun{"AStateThatIsNotFiniteIsKept", DeletedRun,
                    "checkpoints-deleted/not-deleted", NeverDelete,
@@ -454,10 +454,11 @@ INSTANTIATE_TEST_SUITE_P(
             "ARunThatStopsEarlyIsKept", DeletedRun,
             "checkpoints-deleted/not-deleted", NeverDelete,
             [](ScriptedRun& run) { run.events.Remove(kChief, K::kFinished); }},
-        ExcusedRun{
-            "ADeathKeepsItFromDeleting", DeletedRun,
-            "checkpoints-deleted/not-deleted", NeverDelete,
-            [](ScriptedRun& run) { run.events.Remove(kChief, K::kLifeEnd); }}),
+        ExcusedRun{"ADeathKeepsItFromDeleting", DeletedRun,
+                   "checkpoints-deleted/not-deleted", NeverDelete,
+                   [](ScriptedRun& run) {
+                     run.events.Remove(kChief, K::kWorkerExited);
+                   }}),
     NameOfCase<ExcusedRun>);
 
 }  // namespace

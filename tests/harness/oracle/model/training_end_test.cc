@@ -311,7 +311,8 @@ INSTANTIATE_TEST_SUITE_P(
                     SpoiledRun{"GivenUpForAnotherStep", RunWithoutRoom,
                                "no-spontaneous-exit/given-up-early",
                                [](ScriptedRun& run) {
-                                 run.events.At(kChief, K::kLifeEnd).step = 7;
+                                 run.events.At(kChief, K::kWorkerExited).step =
+                                     7;
                                }},
                     SpoiledRun{"GivenUpWithoutAStop", RunStoppedWithoutRoom,
                                "history-consistent/end",

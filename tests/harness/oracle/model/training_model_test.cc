@@ -318,7 +318,7 @@ INSTANTIATE_TEST_SUITE_P(
                    "history-consistent/generation",
                    [](ScriptedRun& run) {
                      run.events.InsertBefore(
-                         kChief, K::kLifeEnd, 0, kChief,
+                         kChief, K::kWorkerExited, 0, kChief,
                          {.kind = K::kFencedOut, .generation = 2});
                    }},
         SpoiledRun{"AFaultFiresAgainForTheFirstTime", RecoveredRun,

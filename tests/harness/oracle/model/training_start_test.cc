@@ -229,7 +229,7 @@ INSTANTIATE_TEST_SUITE_P(
                    [](ScriptedRun& run) { run.facts.setup.rejoins = false; }),
         Forgetting("ToAnotherLauncher",
                    [](ScriptedRun& run) {
-                     run.events.InsertBefore(kNextChief, K::kLifeBegin, 0,
+                     run.events.InsertBefore(kNextChief, K::kWorkerStarted, 0,
                                              LauncherProcess(2),
                                              {.kind = K::kLauncherBegin});
                    }),
@@ -269,7 +269,7 @@ INSTANTIATE_TEST_SUITE_P(
         Forgetting("ByOneThatWasDone",
                    [](ScriptedRun& run) {
                      run.events.InsertBefore(
-                         kChief, K::kLifeEnd, 0, kChief,
+                         kChief, K::kWorkerExited, 0, kChief,
                          {.kind = K::kFinished, .generation = 1});
                    }),
         Forgetting("ByOneThatAFaultHit",

@@ -97,7 +97,7 @@ INSTANTIATE_TEST_SUITE_P(
                    }},
         SpoiledRun{"HeededLateAtTheEnd", PreemptedRun, "grace/late",
                    [](ScriptedRun& run) {
-                     run.events.Delay(50 * kTick, kChief, K::kLifeEnd);
+                     run.events.Delay(50 * kTick, kChief, K::kWorkerExited);
                    }},
         SpoiledRun{"StopsWithoutOne", PreemptedRun, "grace/no-notice",
                    NeverSeeNotice},
@@ -111,7 +111,7 @@ INSTANTIATE_TEST_SUITE_P(
                    "grace/not-saved",
                    [](ScriptedRun& run) {
                      FailLastSave(run);
-                     run.events.At(kChief, K::kLifeEnd).count = 74;
+                     run.events.At(kChief, K::kWorkerExited).count = 74;
                    }},
         SpoiledRun{
             "StopsForOneOfAnotherGeneration", RejoinedRun, "grace/no-notice",
@@ -136,9 +136,10 @@ INSTANTIATE_TEST_SUITE_P(
                      run.facts.setup.notice_grace_ns = 1;
                      IgnoreNotice(run);
                    }},
-        SpoiledRun{
-            "KilledInTheGrace", PreemptedRun, "grace/killed",
-            [](ScriptedRun& run) { run.events.Remove(kChief, K::kLifeEnd); }}),
+        SpoiledRun{"KilledInTheGrace", PreemptedRun, "grace/killed",
+                   [](ScriptedRun& run) {
+                     run.events.Remove(kChief, K::kWorkerExited);
+                   }}),
     NameOfCase<SpoiledRun>);
 
 INSTANTIATE_TEST_SUITE_P(
@@ -252,14 +253,14 @@ INSTANTIATE_TEST_SUITE_P(
         ExcusedRun{"TheSaveIsGivenUpAfterAllTries", PreemptedRun,
                    "grace/not-saved", FailLastSave,
                    [](ScriptedRun& run) {
-                     RecordEvent& end = run.events.At(kChief, K::kLifeEnd);
+                     RecordEvent& end = run.events.At(kChief, K::kWorkerExited);
                      end.count = 74;
                      end.step = 5;
                    }},
         ExcusedRun{"AllIsDone", PreemptedRun, "grace/no-agreement", NeverAgree,
                    [](ScriptedRun& run) {
                      run.events.InsertBefore(
-                         kChief, K::kLifeEnd, 0, kChief,
+                         kChief, K::kWorkerExited, 0, kChief,
                          {.kind = K::kFinished, .generation = 1});
                    }}),
     NameOfCase<ExcusedRun>);
@@ -278,7 +279,7 @@ INSTANTIATE_TEST_SUITE_P(
                     LawfulRun{"HeededAsTheGraceIsOver", PreemptedRun,
                               [](ScriptedRun& run) {
                                 run.facts.faults[0].grace_ns =
-                                    TimeOf(run, K::kLifeEnd) -
+                                    TimeOf(run, K::kWorkerExited) -
                                     TimeOf(run, K::kFaultFired);
                               }},
                     LawfulRun{"OneWithoutAGraceIsAKill", RecoveredRun,
@@ -307,7 +308,7 @@ TEST(NoticesTest, StopOfANumberGivenOutAgainIsAnotherStop) {
       kNextChief, K::kStep, 0, kNextChief,
       {.kind = K::kStopAgreed, .generation = 1, .step = 6, .epoch = 1});
   EndBehind(run, kNextChief, K::kSaveAcknowledged);
-  run.events.Append(kNextChief, {.kind = K::kLifeEnd, .count = 143});
+  run.events.Append(kNextChief, {.kind = K::kWorkerExited, .count = 143});
   ASSERT_THAT(FindingsOf(run),
               testing::Not(testing::Contains("grace/not-saved")));
   run.events.Remove(kNextChief, K::kSaveAcknowledged);

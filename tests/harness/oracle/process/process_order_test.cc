@@ -49,13 +49,13 @@ TEST(ProcessOrderTest, RunsInOrderHaveNoFinding) {
 
 TEST(ProcessOrderTest, ProcessBeginsWithItsStart) {
   ScriptedRun run = RecoveredRun();
-  run.events.Remove(kNextChief, K::kLifeBegin);
+  run.events.Remove(kNextChief, K::kWorkerStarted);
   EXPECT_THAT(FindingsIn(run.record()), ElementsAre("beginning"));
 }
 
 TEST(ProcessOrderTest, ProcessStartsOnce) {
   ScriptedRun run = RecoveredRun();
-  run.events.Repeat(kNextChief, K::kLifeBegin);
+  run.events.Repeat(kNextChief, K::kWorkerStarted);
   EXPECT_THAT(FindingsIn(run.record()), ElementsAre("beginning"));
 }
 
@@ -121,7 +121,7 @@ TEST(ProcessOrderTest, ManyMissingStartsAreCheckedAtOnce) {
 
 TEST(ProcessOrderTest, IsPartOfTheVerdict) {
   ScriptedRun run = RecoveredRun();
-  run.events.Repeat(kNextChief, K::kLifeBegin);
+  run.events.Repeat(kNextChief, K::kWorkerStarted);
   EXPECT_THAT(FindingsOf(run), Contains("history-consistent/beginning"));
 }
 

@@ -98,7 +98,7 @@ TEST(ProcessesTest, AnotherExitCodeThanWasSaidIsABreach) {
   ClusterStory story;
   story.Fire(1, Crash()).EndsWith(1, 70);
   story.GivesUp(0, 1, Reason::kClosed, 1'000)
-      .Says(0, {.kind = RecordKind::kLifeEnd,
+      .Says(0, {.kind = RecordKind::kWorkerExited,
                 .count = 75,
                 .reason = Reason::kLostWorker})
       .EndsWith(0, 1);

@@ -43,7 +43,7 @@ void AskToStop(ScriptedRun& run, int worker) {
 
 // Sends the launcher a notice while both workers run.
 void NoticeLauncher(ScriptedRun& run) {
-  run.events.InsertBefore(kChief, K::kLifeEnd, 0, kLauncher,
+  run.events.InsertBefore(kChief, K::kWorkerExited, 0, kLauncher,
                           {.kind = K::kNotice});
 }
 
@@ -126,8 +126,8 @@ INSTANTIATE_TEST_SUITE_P(
                   }},
         LawfulRun{"NoticeIsNotPassedOnToTheDead", PreemptedRun,
                   [](ScriptedRun& run) {
-                    run.events.InsertBefore(kOther, K::kLifeEnd, 0, kLauncher,
-                                            {.kind = K::kNotice});
+                    run.events.InsertBefore(kOther, K::kWorkerExited, 0,
+                                            kLauncher, {.kind = K::kNotice});
                     AskToStop(run, 1);
                   }},
         LawfulRun{"EachLauncherCountsItsOwn", PreemptedRun,

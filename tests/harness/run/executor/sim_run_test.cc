@@ -102,7 +102,7 @@ TEST_F(SimRunTest, LivesComeByWorkerThenLife) {
   std::vector<std::pair<int, int>> lives;
   for (const LifeEvents& life : log.lives) {
     lives.emplace_back(life.worker, life.life);
-    EXPECT_EQ(life.events.front().kind, RecordKind::kLifeBegin);
+    EXPECT_EQ(life.events.front().kind, RecordKind::kWorkerStarted);
   }
   EXPECT_EQ(lives,
             (std::vector<std::pair<int, int>>{{0, 1}, {0, 2}, {1, 1}, {1, 2}}));

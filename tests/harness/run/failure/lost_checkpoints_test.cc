@@ -160,7 +160,8 @@ Record RecordOfARefusal(int keep, std::vector<RecordEvent> events) {
   record.lives = {
       {.life = 1, .events = std::move(events)},
       {.life = 2,
-       .events = {{.kind = RecordKind::kLifeEnd, .t_ns = 100, .count = 7}}}};
+       .events = {
+           {.kind = RecordKind::kWorkerExited, .t_ns = 100, .count = 7}}}};
   return record;
 }
 

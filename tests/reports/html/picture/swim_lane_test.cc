@@ -98,7 +98,7 @@ TEST(SwimLaneTest, ShowsNoMarks_WhereNothingWentWrong) {
   record.lives = {record.lives[0]};
   record.lives[0].events.resize(6);
   record.lives[0].events.push_back(
-      At(record, 40, {.kind = RecordKind::kLifeEnd}));
+      At(record, 40, {.kind = RecordKind::kWorkerExited}));
   const std::string picture = Picture(record);
   EXPECT_THAT(picture, HasSubstr(Use("m-committed")));
   for (const char* symbol : {"m-fault", "m-detection", "m-restart", "m-resume",
