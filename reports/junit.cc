@@ -62,7 +62,7 @@ std::string DetailsOf(const Verdict& verdict) {
   for (const Finding& finding : verdict.broken_expectations) {
     text += fmt::format("{}\n", finding.message);
   }
-  for (const std::string& line : verdict.story) text += line + "\n";
+  for (const std::string& line : verdict.timeline) text += line + "\n";
   return text;
 }
 

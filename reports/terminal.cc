@@ -234,7 +234,7 @@ std::string RenderFailure(const CaseResult& result, Colour colour,
     block.Add(line.topic, line.text);
   }
   AddTries(result, block);
-  for (const std::string& line : verdict.story) block.Add("events", line);
+  for (const std::string& line : verdict.timeline) block.Add("events", line);
   for (const InvariantReport& report : verdict.invariants) {
     AddReport(result, report, block);
   }

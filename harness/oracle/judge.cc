@@ -212,7 +212,7 @@ Verdict Judge(const Record& record) {
   Verdict verdict;
   verdict.invariants = specification.checks().Reports();
   verdict.facts = FactsOf(outline);
-  verdict.story = TimelineText(outline);
+  verdict.timeline = TimelineText(outline);
   verdict.broken_expectations = BrokenExpectations(outline, verdict.facts);
   if (record.expect.outcome == Outcome::kViolates) {
     JudgeCanary(record, verdict);

@@ -34,7 +34,7 @@ bool IsFailure(const LifeEvents& life, const RecordEvent& exit) {
   return true;
 }
 
-bool IsOfTheStory(const LifeEvents& life, const RecordEvent& event) {
+bool IsOnTimeline(const LifeEvents& life, const RecordEvent& event) {
   switch (event.kind) {
     case RecordKind::kFaultFired:
     case RecordKind::kWorkerLost:
@@ -82,7 +82,7 @@ std::string LossText(const RecordEvent& event) {
       event.detail.empty() ? "" : " (" + event.detail + ")");
 }
 
-// REQUIRES: IsOfTheStory(life, event), for the life that emitted the event.
+// REQUIRES: IsOnTimeline(life, event), for the life that emitted the event.
 std::string TextOf(const Record& record, const LifeEvents& life,
                    const RecordEvent& event) {
   switch (event.kind) {
@@ -141,7 +141,7 @@ std::vector<std::string> TimelineText(const Outline& outline) {
   std::vector<TimedLine> all;
   for (const LifeEvents& life : record.lives) {
     for (const RecordEvent& event : life.events) {
-      if (!IsOfTheStory(life, event)) continue;
+      if (!IsOnTimeline(life, event)) continue;
       all.push_back(
           {event.t_ns, NameOf(life) + "  " + TextOf(record, life, event)});
     }
@@ -149,16 +149,16 @@ std::vector<std::string> TimelineText(const Outline& outline) {
   AddPowerCuts(record, all);
   AddRequeues(record, all);
   std::ranges::stable_sort(all, {}, &TimedLine::t_ns);
-  std::vector<std::string> story;
+  std::vector<std::string> lines;
   for (TimedLine& told : all) {
-    if (story.size() == kMaxLines) {
-      story.push_back(
+    if (lines.size() == kMaxLines) {
+      lines.push_back(
           fmt::format("and {} more in the timeline", all.size() - kMaxLines));
       break;
     }
-    story.push_back(std::move(told.text));
+    lines.push_back(std::move(told.text));
   }
-  return story;
+  return lines;
 }
 
 }  // namespace gauntlet

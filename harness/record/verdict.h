@@ -73,7 +73,7 @@ struct Verdict {
   std::vector<InvariantReport> invariants;  // in the order of AllInvariants()
   std::vector<Finding> broken_expectations;
   RunFacts facts;
-  std::vector<std::string> story;  // timeline of faults and their effects
+  std::vector<std::string> timeline;  // of faults and their effects
 
   bool operator==(const Verdict&) const = default;
 };

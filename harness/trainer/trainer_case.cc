@@ -77,9 +77,9 @@ Verdict VerdictOnTrainer(const CrashTestResult& result) {
          .name = std::string(RecoveryVerdictName(finding.verdict)),
          .message =
              fmt::format("the program recovers; found: {}", finding.title)});
-    verdict.story.push_back(trial.point);
+    verdict.timeline.push_back(trial.point);
     for (const std::string& line : trial.lost)
-      verdict.story.push_back("lost: " + line);
+      verdict.timeline.push_back("lost: " + line);
   }
   return verdict;
 }

@@ -102,7 +102,7 @@ std::vector<std::string> TimelineLines(const CaseResult& one,
     return LinesOf(RenderTimeline(ExcerptOf(*record), {.width = kExcerptWidth}),
                    kExcerptLines);
   }
-  std::vector<std::string> lines = one.verdict.story;
+  std::vector<std::string> lines = one.verdict.timeline;
   if (lines.size() > kStoryLines) {
     lines.resize(kStoryLines);
     lines.emplace_back("…");

@@ -299,19 +299,19 @@ std::string PlannedFaults(const Record& record, VerdictKind verdict) {
   return out + "</ul>\n";
 }
 
-std::string Story(const Verdict& verdict) {
-  if (verdict.story.empty()) return "";
+std::string VerdictTimelineHtml(const Verdict& verdict) {
+  if (verdict.timeline.empty()) return "";
   std::string out = fmt::format(
       "<details class=\"story\"{}><summary>Faults and their effects, {}"
       "</summary><ol>",
       verdict.kind == VerdictKind::kFail ? " open" : "",
-      Counted(verdict.story.size(), "line"));
-  const size_t shown = std::min(verdict.story.size(), kMostRows);
+      Counted(verdict.timeline.size(), "line"));
+  const size_t shown = std::min(verdict.timeline.size(), kMostRows);
   for (size_t i = 0; i < shown; ++i) {
-    out += fmt::format("<li>{}</li>", HtmlText(verdict.story[i]));
+    out += fmt::format("<li>{}</li>", HtmlText(verdict.timeline[i]));
   }
-  if (verdict.story.size() > shown)
-    out += MoreText(verdict.story.size() - shown);
+  if (verdict.timeline.size() > shown)
+    out += MoreText(verdict.timeline.size() - shown);
   return out + "</ol></details>\n";
 }
 
@@ -482,7 +482,8 @@ std::string RenderCaseSection(const CaseResult& result,
          UnmetExpectations(result);
   if (record) out += PlannedFaults(*record, result.verdict.kind);
   out += RepeatHtml(result);
-  out += ScenarioHtml(result, options.scenario) + Story(result.verdict);
+  out += ScenarioHtml(result, options.scenario) +
+         VerdictTimelineHtml(result.verdict);
   if (record) out += TimelineHtml(*record);
   return out + RenderLogTails(options.logs) + Places(result) + "</details>\n";
 }

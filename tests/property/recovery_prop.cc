@@ -52,7 +52,7 @@ std::string Describe(const FaultPlan& plan, const PlanRun& trial) {
   for (const Finding& finding : trial.wrong) {
     text += fmt::format("\n  {}: {}", finding.invariant, finding.message);
   }
-  for (const std::string& line : trial.verdict.story) text += "\n  " + line;
+  for (const std::string& line : trial.verdict.timeline) text += "\n  " + line;
   for (const LifeEvents& life : record.lives) {
     if (life.events.empty()) continue;
     const RecordEvent& last = life.events.back();

@@ -58,7 +58,7 @@ RunResult NastyResult() {
   RunResult result = SampleResult();
   for (int byte = 0; byte < 256; ++byte) {
     result.cases[3].verdict.reason += static_cast<char>(byte);
-    result.cases[3].verdict.story[0] += static_cast<char>(byte);
+    result.cases[3].verdict.timeline[0] += static_cast<char>(byte);
   }
   result.cases[3].name = "]]>\"'&<\xed\xa0\x80\xf4\x90\x80\x80\xef\xbf\xbf\xe2";
   return result;

@@ -64,8 +64,8 @@ CaseResult Failed() {
                                     "state aa, expected bb"}}}},
       .broken_expectations = {{"expectation", "restarts",
                                "restarts: expected exactly 1, found 2"}},
-      .story = {"worker 0, life 1  step 50  tear: torn_write",
-                "worker 0, life 2  resumed from step 50"}};
+      .timeline = {"worker 0, life 1  step 50  tear: torn_write",
+                   "worker 0, life 2  resumed from step 50"}};
   return {.name = "torn-manifest",
           .scenario = "torn-manifest",
           .file = "scenarios/torn.yaml",

@@ -286,7 +286,7 @@ TEST(TerminalTest, TextOutOfRecordsCannotSteerTheTerminal) {
   RunResult result = SampleResult();
   result.cases[3].name = "\x1b[2J";
   result.cases[3].verdict.reason = "a\nPASS b";
-  result.cases[3].verdict.story = {"\x1b]0;owned\x07"};
+  result.cases[3].verdict.timeline = {"\x1b]0;owned\x07"};
   const std::string text = RenderRun(result, Colour::kOff);
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));
   EXPECT_THAT(text, HasSubstr("a PASS b"));

@@ -43,7 +43,7 @@ void Describe(Archive& a, typename Archive::template Ref<Verdict> verdict) {
   a.Field("facts", verdict.facts);
   a.Field("broken_expectations", verdict.broken_expectations);
   a.Field("invariants", verdict.invariants);
-  a.Field("story", verdict.story);
+  a.Field("story", verdict.timeline);
 }
 
 template <class Archive>

@@ -28,7 +28,7 @@ std::vector<std::string> ResultSeeds() {
                          .findings = {finding}}};
   verdict.broken_expectations = {finding};
   verdict.facts.resumed_from = 5;
-  verdict.story = {"crash of worker 1"};
+  verdict.timeline = {"crash of worker 1"};
   RunResult result = {.run = "r1", .seed = 7, .scenarios = 1, .seconds = 0.5};
   result.cases = {{.name = "kill", .scenario = "kill", .verdict = verdict}};
   return {ResultToJson(result), ResultToJson(RunResult())};

@@ -96,8 +96,8 @@ TEST(FindingTextsTest, SurplusOfStepsIsCounted) {
 
 TEST(FindingTextsTest, StoryTellsOfAPowerCutAndWhoStartsAgain) {
   const Verdict verdict = Judge(CutRun("ext4").record());
-  EXPECT_THAT(verdict.story, Contains(HasSubstr("  loses power")));
-  EXPECT_THAT(verdict.story,
+  EXPECT_THAT(verdict.timeline, Contains(HasSubstr("  loses power")));
+  EXPECT_THAT(verdict.timeline,
               Contains("launcher  is started again, as a scheduler requeues a "
                        "job"));
 }

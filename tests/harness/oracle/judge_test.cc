@@ -35,7 +35,7 @@ TEST(JudgeTest, TellsWhatHappenedInNumbersAndInOrder) {
                                      .resumed_from = 4,
                                      .recomputed_steps = 2}));
   EXPECT_THAT(
-      verdict.story,
+      verdict.timeline,
       testing::ElementsAre(
           "worker 1, incarnation 1  step 6  crash-w1: crash worker 1 at "
           "step.end",
@@ -64,7 +64,7 @@ TEST(JudgeTest, FaultCountsOnce_HoweverOftenItFires) {
   fired_in->push_back(fired);
   const Verdict verdict = Judge(record);
   EXPECT_EQ(verdict.facts.faults_fired, 1u);
-  EXPECT_THAT(verdict.story,
+  EXPECT_THAT(verdict.timeline,
               testing::Contains("worker 1, incarnation 1  step 6  crash-w1: "
                                 "crash worker 1 at step.end (fired 2 times)"));
 }
@@ -73,12 +73,12 @@ TEST(JudgeTest, StoryHasExitsWithAnErrorThatNoLossExplains) {
   ScriptedRun run = RefusedRun();
   const Emitter chief = WorkerProcess(0, 2);
   run.events.At(chief, K::kWorkerExited).detail = "none is valid";
-  const std::vector<std::string> story = Judge(run.record()).story;
-  EXPECT_THAT(story,
+  const std::vector<std::string> timeline = Judge(run.record()).timeline;
+  EXPECT_THAT(timeline,
               testing::Contains(
                   "worker 0, incarnation 2  exits with 7: none is valid"));
   EXPECT_THAT(
-      story,
+      timeline,
       testing::Not(testing::Contains(testing::HasSubstr("exits with 75"))));
 }
 

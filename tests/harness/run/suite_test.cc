@@ -108,7 +108,7 @@ TEST_F(SuiteTest, SeveralAtATimeGiveTheSameResultsInTheSameOrder) {
   EXPECT_THAT(done_, UnorderedElementsAre("c0", "c1", "c2", "c3", "c4", "c5"));
   for (const CaseResult& result : results) {
     EXPECT_EQ(result.verdict.kind, VerdictKind::kPass);
-    EXPECT_EQ(result.verdict.story, results[0].verdict.story);
+    EXPECT_EQ(result.verdict.timeline, results[0].verdict.timeline);
   }
 }
 

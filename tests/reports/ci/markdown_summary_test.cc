@@ -27,7 +27,7 @@ RunResult ManyFailures(size_t count, const std::string& text) {
          .seconds = 1,
          .replay = text,
          .cause = text,
-         .verdict = {.kind = VerdictKind::kFail, .story = {text, text}}});
+         .verdict = {.kind = VerdictKind::kFail, .timeline = {text, text}}});
   }
   return result;
 }

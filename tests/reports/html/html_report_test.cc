@@ -50,7 +50,7 @@ RunResult HostileResult() {
   for (CaseResult& one : result.cases) {
     one.name = one.scenario = one.file = one.world = one.replay = hostile;
     one.directory = one.verdict.reason = hostile;
-    one.verdict.story = {hostile};
+    one.verdict.timeline = {hostile};
     one.verdict.broken_expectations = {{hostile, hostile, hostile}};
     one.verdict.invariants = {{hostile, 1, 1, {{hostile, hostile, hostile}}}};
   }

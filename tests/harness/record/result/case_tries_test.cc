@@ -13,7 +13,7 @@ CaseResult Try(VerdictKind kind, const std::string& reason, int number) {
           .cause = kind == VerdictKind::kFail ? "tensor rng/key" : "",
           .verdict = {.kind = kind,
                       .reason = reason,
-                      .story = {"story of try " + std::to_string(number)}}};
+                      .timeline = {"line of try " + std::to_string(number)}}};
 }
 
 std::vector<CaseResult> FailedThenPassed() {
@@ -57,7 +57,7 @@ TEST(CaseTriesTest, LaterPass_PassesWhereFlakyCasesDo) {
   EXPECT_EQ(joined.verdict.kind, VerdictKind::kPass);
   EXPECT_EQ(joined.verdict.reason, "failed 1 of 2 tries: trajectory");
   EXPECT_EQ(joined.directory, "/runs/r/a~try-2.real");
-  EXPECT_EQ(joined.tries[0].verdict.story[0], "story of try 1");
+  EXPECT_EQ(joined.tries[0].verdict.timeline[0], "line of try 1");
 }
 
 TEST(CaseTriesTest, NoPass_FailsWhateverFlakyCasesDo) {

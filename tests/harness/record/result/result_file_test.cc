@@ -38,7 +38,7 @@ RunResult FullResult() {
                 .recomputed_steps = 4,
                 .failed_saves = 5,
                 .refused = true},
-      .story = {"line"}};
+      .timeline = {"line"}};
   return {.run = "7f3a",
           .seed = 42,
           .build = "b",
