@@ -9,7 +9,7 @@ namespace {
 
 // Returns the part of the end of an epoch at which the phase is; "" within an
 // epoch.
-std::string_view NextOf(RecordPhase phase) {
+std::string_view PhaseText(RecordPhase phase) {
   switch (phase) {
     case RecordPhase::kEvaluationDue:
       return "before the evaluation";
@@ -43,7 +43,7 @@ std::strong_ordering TrainingPosition::operator<=>(
 
 std::string ToText(const TrainingPosition& moment) {
   if (moment.phase == RecordPhase::kInEpoch) return std::to_string(moment.step);
-  return fmt::format("{} ({})", moment.step, NextOf(moment.phase));
+  return fmt::format("{} ({})", moment.step, PhaseText(moment.phase));
 }
 
 std::optional<uint64_t> StepOfPath(std::string_view path) {
