@@ -83,8 +83,8 @@ RunResult EarlierResult(const fs::path& runs) {
 
 // Adds the items that did not run, without a verdict, so that --last-failed
 // runs them.
-void AddThoseLeft(const std::vector<SuiteItem>& items, const std::string& why,
-                  std::vector<CaseResult>& cases) {
+void AddItemsNotRun(const std::vector<SuiteItem>& items, const std::string& why,
+                    std::vector<CaseResult>& cases) {
   std::set<std::pair<std::string, std::string>> ran;
   for (const CaseResult& one : cases) ran.emplace(one.name, one.world);
   for (const SuiteItem& item : items) {
@@ -103,7 +103,7 @@ void AddThoseLeft(const std::vector<SuiteItem>& items, const std::string& why,
 // killed. Errors are ignored: the run works without this file.
 void WriteUnfinished(const std::vector<SuiteItem>& items, RunResult result,
                      const fs::path& directory) {
-  AddThoseLeft(items, "the run was killed", result.cases);
+  AddItemsNotRun(items, "the run was killed", result.cases);
   static_cast<void>(
       WriteTextFile(directory / kUnfinishedFileName, ResultToJson(result)));
 }
@@ -160,7 +160,7 @@ class Runner {
     const size_t ran = result.cases.size();
     const bool interrupted =
         host_.TerminationNotices() > 0 && ran < items_.size();
-    AddThoseLeft(items_, WhyLeft(interrupted), result.cases);
+    AddItemsNotRun(items_, WhyNotRun(interrupted), result.cases);
     for (CaseResult& one : result.cases) AddTrace(one);
     const Status written = WriteRunFiles(result, directory_);
     Conclude(result, ran);
@@ -260,7 +260,7 @@ class Runner {
     return command;
   }
 
-  std::string WhyLeft(bool interrupted) const {
+  std::string WhyNotRun(bool interrupted) const {
     if (interrupted) return std::string(kWasInterrupted);
     return disk_full_ ? "the folder of the run had no space left"
                       : "enough cases had failed";

@@ -107,7 +107,7 @@ class Selector {
             .of = cases.size() * worlds.size() *
                   static_cast<size_t>(command_.repeat),
             .note = last_.note,
-            .hint = is_empty ? WhyNothing(cases) : ""};
+            .hint = is_empty ? HintForEmptySelection(cases) : ""};
   }
 
  private:
@@ -120,7 +120,7 @@ class Selector {
   }
 
   // See Selection::hint.
-  std::string WhyNothing(const std::vector<Case>& cases) const {
+  std::string HintForEmptySelection(const std::vector<Case>& cases) const {
     if (cases.empty()) return ": " + NoScenarioFileIn(command_.paths);
     const std::string label = UnknownLabel(cases);
     const std::string& part = command_.name_filter;
