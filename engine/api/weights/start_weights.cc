@@ -6,8 +6,8 @@
 
 namespace gauntlet {
 
-Result<std::vector<float>> TakeStart(World& world, const Dataset& rows,
-                                     TrainOptions& options) {
+Result<std::vector<float>> LoadStartWeights(World& world, const Dataset& rows,
+                                            TrainOptions& options) {
   std::vector<float> weights;
   const StartOptions& start = options.start;
   if (start.weights.empty()) return weights;

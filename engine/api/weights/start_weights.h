@@ -17,8 +17,8 @@ namespace gauntlet {
 // weights must be the same. If no source is named, returns an empty list and
 // changes nothing. Errors are those of ReadWeights; also kInvalidArgument if
 // the job cannot be built or has another start.
-Result<std::vector<float>> TakeStart(World& world, const Dataset& rows,
-                                     TrainOptions& options);
+Result<std::vector<float>> LoadStartWeights(World& world, const Dataset& rows,
+                                            TrainOptions& options);
 
 }  // namespace gauntlet
 

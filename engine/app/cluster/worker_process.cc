@@ -101,7 +101,7 @@ Status RunRealWorker(RealWorld& real, const WorkerRun& run) {
   ASSIGN_OR_RETURN(const auto data, LoadData(real.storage, options.job.data));
   World unharmed = real.world();
   ASSIGN_OR_RETURN(const std::vector<float> weights,
-                   TakeStart(unharmed, data->train, options));
+                   LoadStartWeights(unharmed, data->train, options));
   const World without_faults{real.clock, real.storage, real.network,
                              real.tasks, run.host,     real.faults,
                              events,     real.entropy};

@@ -131,8 +131,9 @@ Result<EvaluatedJob> JobOfTraining(World& world, TrainOptions options) {
   Result<std::shared_ptr<const DataSplit>> data =
       LoadData(world.storage, options.job.data);
   RETURN_IF_ERROR(Annotate(data.status(), "--data"));
-  RETURN_IF_ERROR(StartError(TakeStart(world, (*data)->train, options).status(),
-                             options.start.weights));
+  RETURN_IF_ERROR(DescribeStartError(
+      LoadStartWeights(world, (*data)->train, options).status(),
+      options.start.weights));
   std::string json = JobToJson(options.job, (*data)->content);
   return EvaluatedJob{.job = std::move(options.job),
                       .json = std::move(json),

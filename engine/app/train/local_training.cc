@@ -73,8 +73,9 @@ Status CheckData(Storage& storage, const DataSpec& data) {
 Result<TrainOptions> OptionsForWorkers(World& world, TrainOptions options) {
   if (options.start.weights.empty()) return options;
   ASSIGN_OR_RETURN(const auto data, LoadData(world.storage, options.job.data));
-  RETURN_IF_ERROR(StartError(TakeStart(world, data->train, options).status(),
-                             options.start.weights));
+  RETURN_IF_ERROR(
+      DescribeStartError(LoadStartWeights(world, data->train, options).status(),
+                         options.start.weights));
   return options;
 }
 

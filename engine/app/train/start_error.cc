@@ -19,15 +19,15 @@ bool IsLink(const std::string& path) {
 
 }  // namespace
 
-Status StartError(const Status& taken, const std::string& path) {
+Status DescribeStartError(const Status& loaded, const std::string& path) {
   // kInvalidArgument is about the job, not about the path.
-  const bool is_of_job = taken.code() == Code::kInvalidArgument;
-  if (taken.ok() || is_of_job || access(path.c_str(), R_OK) == 0) {
-    return Annotate(taken, "--init-from");
+  const bool is_of_job = loaded.code() == Code::kInvalidArgument;
+  if (loaded.ok() || is_of_job || access(path.c_str(), R_OK) == 0) {
+    return Annotate(loaded, "--init-from");
   }
   const int error = errno;
   const bool is_missing = error == ENOENT || error == ENOTDIR;
-  if (is_missing && IsLink(path)) return Annotate(taken, "--init-from");
+  if (is_missing && IsLink(path)) return Annotate(loaded, "--init-from");
   std::string advice = is_missing ? DidYouMeanFile(path) : "";
   if (advice.empty() && is_missing) {
     advice = "; gauntlet train writes one with --ckpt or --export";
@@ -35,7 +35,7 @@ Status StartError(const Status& taken, const std::string& path) {
     advice = "; check its permissions";
   }
   return Status(
-      taken.code(),
+      loaded.code(),
       fmt::format("--init-from: {}: expected a checkpoint, an --export folder "
                   "or a weights file, found {}{}",
                   path,

@@ -8,10 +8,10 @@
 
 namespace gauntlet {
 
-// Returns the error of TakeStart for the source `path` as one line that begins
-// with the option. If the path does not exist or cannot be read, the line says
-// what is expected there. OK stays OK, and codes do not change.
-Status StartError(const Status& taken, const std::string& path);
+// Returns the error of LoadStartWeights for the source `path` as one line that
+// begins with the option. If the path does not exist or cannot be read, the
+// line says what is expected there. OK stays OK, and codes do not change.
+Status DescribeStartError(const Status& loaded, const std::string& path);
 
 }  // namespace gauntlet
 

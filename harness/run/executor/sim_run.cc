@@ -261,7 +261,7 @@ Status SimulatedRun::BeginWithItsModel() {
   simulation_.Start(
       {.name = "reader", .host = kLauncherHost, .body = [&](World& world) {
          Result<std::vector<float>> weights =
-             TakeStart(world, data_.train, train_);
+             LoadStartWeights(world, data_.train, train_);
          taken = weights.status();
          if (weights.ok()) weights_ = *std::move(weights);
          return 0;

@@ -32,7 +32,7 @@ class StartWeightsTest : public testing::Test {
       ASSERT_TRUE(model.SaveWeights(world, "/w").ok());
       saved_.assign(model.weights().begin(), model.weights().end());
       const auto data = LoadData(world.storage, options.job.data).value();
-      taken_ = TakeStart(world, data->train, options);
+      taken_ = LoadStartWeights(world, data->train, options);
     });
   }
 

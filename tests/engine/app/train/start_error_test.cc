@@ -18,14 +18,15 @@ constexpr const char* kExpected =
     ": expected a checkpoint, an --export folder or a weights file, found ";
 
 TEST(StartErrorTest, NoErrorStaysNone) {
-  EXPECT_TRUE(StartError(OkStatus(), "/no/such/file").ok());
+  EXPECT_TRUE(DescribeStartError(OkStatus(), "/no/such/file").ok());
 }
 
 TEST(StartErrorTest, MissingSource_SaysWhatIsExpectedThere) {
   const ScratchDirectory scratch;
   for (const std::string& path : std::vector<std::string>{
            scratch / "none", scratch / "none/deeper", "/dev/null/x"}) {
-    const Status error = StartError(NotFound(path + ": open: No such"), path);
+    const Status error =
+        DescribeStartError(NotFound(path + ": open: No such"), path);
     EXPECT_EQ(error.code(), Code::kNotFound);
     EXPECT_EQ(error.message(), "--init-from: " + path + kExpected +
                                    "nothing; gauntlet train writes one with "
@@ -38,7 +39,8 @@ TEST(StartErrorTest, UnreadableSource_SaysWhy) {
   const ScratchDirectory scratch;
   const std::string path = scratch / "loop";
   std::filesystem::create_symlink("loop", path);
-  const Status error = StartError(IoError(path + ": open: Too many"), path);
+  const Status error =
+      DescribeStartError(IoError(path + ": open: Too many"), path);
   EXPECT_EQ(error.code(), Code::kIoError);
   EXPECT_THAT(error.message(), HasSubstr(path + kExpected +
                                          "one that cannot be read (Too many "));
@@ -48,21 +50,22 @@ TEST(StartErrorTest, LinkToNothing_KeepsTheErrorThatNamesItsTarget) {
   const ScratchDirectory scratch;
   const std::string path = scratch / "link";
   std::filesystem::create_symlink("absent", path);
-  EXPECT_EQ(StartError(NotFound(path + ": a link to absent"), path).message(),
-            "--init-from: " + path + ": a link to absent");
+  EXPECT_EQ(
+      DescribeStartError(NotFound(path + ": a link to absent"), path).message(),
+      "--init-from: " + path + ": a link to absent");
 }
 
 TEST(StartErrorTest, ErrorInAReadableSource_StaysAsItIs) {
   const ScratchDirectory scratch;
-  const Status error =
-      StartError(DataLoss("w: expected a safetensors file"), scratch.path());
+  const Status error = DescribeStartError(
+      DataLoss("w: expected a safetensors file"), scratch.path());
   EXPECT_EQ(error.message(), "--init-from: w: expected a safetensors file");
 }
 
 TEST(StartErrorTest, ErrorOfTheJob_StaysAsItIs) {
-  EXPECT_EQ(
-      StartError(InvalidArgument("batch: expected 1"), "/no/such").message(),
-      "--init-from: batch: expected 1");
+  EXPECT_EQ(DescribeStartError(InvalidArgument("batch: expected 1"), "/no/such")
+                .message(),
+            "--init-from: batch: expected 1");
 }
 
 }  // namespace
