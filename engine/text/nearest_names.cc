@@ -6,9 +6,10 @@
 namespace gauntlet {
 namespace {
 
-// A mistyped name of up to this length may have one edit only. One of at least
-// this length may abbreviate a name.
-constexpr size_t kTelling = 3;
+// A mistyped name of up to this length may have one edit only.
+constexpr size_t kMaxOneEditLength = 3;
+// A name of at least this length may abbreviate another.
+constexpr size_t kMinAbbreviation = 3;
 
 // Returns the optimal string alignment distance: the number of insertions,
 // deletions, substitutions, and swaps of neighbours. Computes Wagner and
@@ -67,13 +68,13 @@ std::string_view WithoutDashes(std::string_view name) {
 
 // Returns the maximum edit distance at which a name counts as near. Shared
 // parts do not count: they say nothing about the rest of the name.
-size_t MostEdits(std::string_view mistyped, std::string_view name) {
+size_t MaxEdits(std::string_view mistyped, std::string_view name) {
   const std::string_view rest = WithoutSharedParts(mistyped, name);
   if (rest.size() < mistyped.size()) {
     return std::max<size_t>(1, rest.size() / 3);
   }
   // Two edits turn three letters into any other word.
-  return mistyped.size() <= kTelling ? 1 : mistyped.size() / 3 + 1;
+  return mistyped.size() <= kMaxOneEditLength ? 1 : mistyped.size() / 3 + 1;
 }
 
 }  // namespace
@@ -85,7 +86,7 @@ std::vector<std::string> NearestNames(std::string_view mistyped,
     return name.starts_with(mistyped);
   };
   // An abbreviation: the beginning of exactly one name.
-  if (mistyped.size() >= kTelling &&
+  if (mistyped.size() >= kMinAbbreviation &&
       std::ranges::count_if(names, begins) == 1) {
     return {*std::ranges::find_if(names, begins)};
   }
@@ -100,7 +101,7 @@ std::vector<std::string> NearestNames(std::string_view mistyped,
   for (const std::string& name : names) {
     const std::string_view bare = WithoutDashes(name);
     const size_t distance = EditDistance(typed, bare);
-    if (distance > std::min(best, MostEdits(typed, bare)) ||
+    if (distance > std::min(best, MaxEdits(typed, bare)) ||
         distance >= bare.size()) {
       continue;
     }
