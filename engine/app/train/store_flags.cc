@@ -48,7 +48,8 @@ FlagReader ReadSaveMode(SaveMode& target) {
 // Adds flags that require a checkpoint directory.
 class StoreFlags {
  public:
-  StoreFlags(Flags& flags, NeedsStore& needs) : flags_(flags), needs_(needs) {}
+  StoreFlags(Flags& flags, FirstStoreFlag& first)
+      : flags_(flags), first_(first) {}
 
   void Value(const FlagText& text, FlagReader read) {
     flags_.Value(text, [note = Note(text),
@@ -66,25 +67,25 @@ class StoreFlags {
 
  private:
   std::function<void()> Note(const FlagText& text) {
-    return [&needs = needs_, name = text.name] {
-      if (needs.flag.empty()) needs.flag = name;
+    return [&first = first_, name = text.name] {
+      if (first.name.empty()) first.name = name;
     };
   }
 
   Flags& flags_;
-  NeedsStore& needs_;
+  FirstStoreFlag& first_;
 };
 
 }  // namespace
 
 void AddStoreFlags(Flags& flags, CheckpointOptions& checkpoint,
-                   NeedsStore& needs) {
+                   FirstStoreFlag& first) {
   flags.Value(
       {"--ckpt", "DIR",
        "Checkpoint directory (default: no checkpoints). If another run uses "
        "it, wait 5 seconds at most."},
       ReadText(checkpoint.directory));
-  StoreFlags store(flags, needs);
+  StoreFlags store(flags, first);
   store.Value(
       {"--save-every", "N|Ns|epoch|never",
        "Save after each N steps, N seconds (30s) or epoch; never: only at a "

@@ -10,13 +10,13 @@
 namespace gauntlet {
 
 // The first flag given that requires --ckpt; "": none is given.
-struct NeedsStore {
-  std::string flag;
+struct FirstStoreFlag {
+  std::string name;
 };
 
 // The flags write to `checkpoint` when they are parsed.
 void AddStoreFlags(Flags& flags, CheckpointOptions& checkpoint,
-                   NeedsStore& needs);
+                   FirstStoreFlag& first);
 
 }  // namespace gauntlet
 

@@ -52,7 +52,7 @@ struct TrainFlags {
   std::optional<JobFile> from_file;  // settings of --job
   JobFlags job;
   HorizonFlags horizon;
-  NeedsStore needs_store;
+  FirstStoreFlag first_store_flag;
   std::optional<int> max_restarts;
   std::optional<uint64_t> summary_every;
   std::optional<Duration> grace;
@@ -272,9 +272,9 @@ Status CheckStore(const TrainFlags& told) {
     return InvalidArgument(fmt::format(
         "--job: {}: checkpoint requires --ckpt DIR", told.job_file));
   }
-  if (told.needs_store.flag.empty()) return OkStatus();
+  if (told.first_store_flag.name.empty()) return OkStatus();
   return InvalidArgument(
-      fmt::format("{} requires --ckpt DIR", told.needs_store.flag));
+      fmt::format("{} requires --ckpt DIR", told.first_store_flag.name));
 }
 
 Status TakePlan(const TrainCommand& command) {
@@ -363,7 +363,7 @@ void AddGroups(Flags& flags, TrainFlags& told,
   flags.Section("Workers");
   AddWorkerFlags(flags, told);
   flags.Section("Checkpoints");
-  AddStoreFlags(flags, command.options.checkpoint, told.needs_store);
+  AddStoreFlags(flags, command.options.checkpoint, told.first_store_flag);
   flags.Section("Output");
   AddOutputFlags(flags, told);
   flags.Section("Optimizer", GroupPage::kOwn);
