@@ -20,7 +20,7 @@ enum class Code {
   kInvalidArgument,     // Bad input from outside: reject it (exit 2).
   kNotFound,            // The named thing is absent.
   kAlreadyExists,       // Another process created it first.
-  kUnavailable,         // A connection or worker is lost: regroup.
+  kUnavailable,         // A connection or worker is lost: rejoin.
   kDeadlineExceeded,    // A wait ended without the event: suspect a hang.
   kFenced,              // A newer generation owns the store: stop writing.
   kDataLoss,            // Stored bytes differ from those written.

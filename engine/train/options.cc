@@ -5,7 +5,7 @@
 
 namespace gauntlet {
 
-Duration RegroupGraceOf(const ClusterOptions& cluster) {
+Duration RejoinGraceOf(const ClusterOptions& cluster) {
   constexpr Duration kLeast = std::chrono::milliseconds(500);
   return std::max(
       kLeast, std::min(cluster.step_timeout, cluster.rendezvous_timeout / 2));

@@ -143,7 +143,7 @@ inline OnLoss OnLossUnder(RestartPolicy policy) {
 // Returns how long the other workers may take to detect a loss before they
 // count as hung: enough for a long step, and short enough that the workers
 // still meet within the rendezvous timeout.
-Duration RegroupGraceOf(const ClusterOptions& cluster);
+Duration RejoinGraceOf(const ClusterOptions& cluster);
 std::string_view RestartPolicyName(RestartPolicy policy);
 
 // Response to a loss or state that is not finite: all later steps usually

@@ -154,7 +154,7 @@ RunPlan PlanOf(const Case& one) {
                  .restart = one.cluster.policy,
                  .max_restarts = one.cluster.max_restarts,
                  .backoff = one.cluster.backoff,
-                 .regroup_grace = RegroupGraceOf(one.train.cluster),
+                 .rejoin_grace = RejoinGraceOf(one.train.cluster),
                  .start_timeout = one.cluster.start_timeout,
                  .checkpoint_directory = StoreOf(one)},
       .faults = one.plan,

@@ -188,7 +188,7 @@ int RunLaunch(const LaunchCommand& command, const TrainHooks& hooks,
   TrainCommand train = command.train;
   train.options = *std::move(options);
   train.options.cluster.on_loss = OnLossUnder(train.launcher.restart);
-  train.launcher.regroup_grace = RegroupGraceOf(train.options.cluster);
+  train.launcher.rejoin_grace = RejoinGraceOf(train.options.cluster);
   train.launcher.checkpoint_directory = train.options.checkpoint.directory;
   train.launcher.backoff = std::chrono::milliseconds(command.backoff_ms);
   return TrainOnThisMachine(train, hooks, console);

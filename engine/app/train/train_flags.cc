@@ -422,7 +422,7 @@ Result<TrainCommand> TrainCommandOf(TrainFlags told) {
   RETURN_IF_ERROR(TakeRestarts(told.max_restarts, command));
   RETURN_IF_ERROR(CheckMembership(command.launcher));
   command.options.cluster.on_loss = OnLossUnder(command.launcher.restart);
-  command.launcher.regroup_grace = RegroupGraceOf(command.options.cluster);
+  command.launcher.rejoin_grace = RejoinGraceOf(command.options.cluster);
   command.launcher.without_restarts = WorkerExit::kLostWorker;
   TakeGrace(told, command);
   return std::move(command);

@@ -33,7 +33,7 @@ Attempt::Attempt(LaunchState& launch)
       processes_(launch.processes),
       options_(launch.options),
       outcome_(launch),
-      rejoin_({.step = launch.options.regroup_grace,
+      rejoin_({.step = launch.options.rejoin_grace,
                .silent = launch.options.survivors_grace}) {}
 
 void Attempt::Enter(AttemptState state) {
@@ -195,7 +195,7 @@ void Attempt::TakeProgress(int worker, const WorkerProgress& progress) {
     rejoin_.Meets(worker, *progress.meeting, MemberOf(progress.silent_rank),
                   now);
     // No worker will be restarted that could meet this one.
-    if (!MayRegroup()) SetKillDeadline(options_.survivors_grace);
+    if (!MayRejoin()) SetKillDeadline(options_.survivors_grace);
   } else if (progress.saving) {
     if (*progress.saving > Duration::zero()) {
       rejoin_.Saves(worker, now + *progress.saving);
@@ -203,7 +203,7 @@ void Attempt::TakeProgress(int worker, const WorkerProgress& progress) {
       rejoin_.Saved(worker);
     }
   } else if (progress.formed > 0) {
-    if (rejoin_.has_new_losses()) NoteRegroup();
+    if (rejoin_.has_new_losses()) HandleLosses();
     rejoin_.Formed(progress.formed, now);
   } else if (progress.failure.empty()) {
     launch_.budget.Reached(progress.step);
@@ -253,7 +253,7 @@ void Attempt::TakeExit(int worker, const WorkerExited& exited) {
                      .own_device_failed = incarnation.own_device_failed};
   outcome_.AddLoss(loss);
   if (worker == chief()) hangs_at_ = kNever;
-  if (FailedItself(loss) && MayRegroup()) {
+  if (FailedItself(loss) && MayRejoin()) {
     rejoin_.Died(worker, world_.clock.Now());
     return;
   }
@@ -268,14 +268,14 @@ void Attempt::TakeExit(int worker, const WorkerExited& exited) {
 // Returns true if a lost worker may be restarted while the others run. A
 // preemption notice does not forbid it: the workers still have to agree on a
 // save.
-bool Attempt::MayRegroup() const {
+bool Attempt::MayRejoin() const {
   return state_ == AttemptState::kRunning &&
          options_.restart == RestartPolicy::kRejoin && members_.size() > 1;
 }
 
 // Handles a loss once all reports on it have arrived: determines the cause and
 // counts a restart. If none is allowed, the attempt ends.
-void Attempt::NoteRegroup() {
+void Attempt::HandleLosses() {
   if (!rejoin_.ConsumeLosses()) return;
   const std::string reason = outcome_.has_new_losses()
                                  ? outcome_.ExplainLosses()
@@ -299,8 +299,8 @@ bool Attempt::AnyRuns() const {
       incarnations_, [](const auto& newest) { return newest.second.runs(); });
 }
 
-void Attempt::TendRegroup(Time now) {
-  if (!MayRegroup() || !rejoin_.is_open()) return;
+void Attempt::AdvanceRejoin(Time now) {
+  if (!MayRejoin() || !rejoin_.is_open()) return;
   // No worker is overdue while notices are unread.
   if (all_notices_read_) {
     for (const int worker : rejoin_.Overdue(now)) {
@@ -309,7 +309,7 @@ void Attempt::TendRegroup(Time now) {
       }
     }
   }
-  if (rejoin_.has_new_losses() && rejoin_.IsComplete()) NoteRegroup();
+  if (rejoin_.has_new_losses() && rejoin_.IsComplete()) HandleLosses();
   if (state_ != AttemptState::kRunning || !AnyRuns() ||
       rejoin_.has_new_losses() || rejoin_.dead().empty() ||
       now < rejoin_.opened_at() + launch_.budget.pause()) {
@@ -375,7 +375,7 @@ void Attempt::RunEventLoop() {
       End(Reason::kGraceOver);
     }
     WatchChief(now);
-    TendRegroup(now);
+    AdvanceRejoin(now);
     const std::optional<WorkerNotice> notice =
         processes_.Next(std::min(now + kLookForNoticeEvery, kill_at_));
     all_notices_read_ = !notice;

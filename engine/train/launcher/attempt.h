@@ -77,10 +77,10 @@ class Attempt {
   bool Runs(int worker) const;
   bool AnyRuns() const;
   bool CanExcludeFailedWorker() const;
-  bool MayRegroup() const;
-  void TendRegroup(Time now);
+  bool MayRejoin() const;
+  void AdvanceRejoin(Time now);
   void RestartLostWorkers();
-  void NoteRegroup();
+  void HandleLosses();
   int chief() const { return members_.front(); }
 
   LaunchState& launch_;

@@ -41,9 +41,9 @@ struct LauncherOptions {
   // Time for the other workers to detect a loss and exit. Then they are killed.
   Duration survivors_grace = std::chrono::milliseconds(500);
   // With kRejoin, the time for the other workers to detect a loss and rejoin
-  // (RegroupGraceOf). It is longer, as a killed worker's steps are recomputed.
+  // (RejoinGraceOf). It is longer, as a killed worker's steps are recomputed.
   // A worker without a heartbeat gets only survivors_grace.
-  Duration regroup_grace = std::chrono::milliseconds(500);
+  Duration rejoin_grace = std::chrono::milliseconds(500);
   // Maximum time from the chief's start to its first report, which it sends
   // when its data is loaded. Each report sets the limit for the next one.
   Duration start_timeout = std::chrono::minutes(10);

@@ -1,12 +1,12 @@
 // Tracks the workers that meet again after a loss: the policy of
 // RestartPolicy::kRejoin in the launcher, without the processes.
 //
-// A regroup is open from the start of an attempt, or from a loss, until the
+// A rejoin is open from the start of an attempt, or from a loss, until the
 // chief reports that a generation has formed. If a worker has died by then, or
-// has already left that generation, the next regroup opens immediately:
+// has already left that generation, the next rejoin opens immediately:
 // messages of two workers arrive in any order.
 //
-// While a regroup is open, each worker is meeting, dead, or not yet heard from.
+// While a rejoin is open, each worker is meeting, dead, or not yet heard from.
 // A worker of a formed generation that is not heard from within the grace is
 // overdue. A worker in a save cannot detect a loss, and has until the limit of
 // the save. A worker whose heartbeat has stopped is in neither a step nor a
@@ -84,7 +84,7 @@ class RejoinTracker {
   std::vector<int> members_;
   bool open_ = false;
   bool news_ = false;
-  bool noted_before_ = false;  // all deaths of the open regroup were handled
+  bool noted_before_ = false;  // all deaths of the open rejoin were handled
   bool has_formed_ = false;    // a generation has formed before
   uint64_t formed_ = 0;
   Time opened_at_{};

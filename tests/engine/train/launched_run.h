@@ -48,7 +48,7 @@ class LaunchedRun {
   LaunchedEnd Run(LauncherOptions launcher, const FaultPlan& plan = {}) {
     launcher.checkpoint_directory = options_.checkpoint.directory;
     options_.cluster.on_loss = OnLossUnder(launcher.restart);
-    launcher.regroup_grace = RegroupGraceOf(options_.cluster);
+    launcher.rejoin_grace = RejoinGraceOf(options_.cluster);
     LaunchedEnd end;
     simulation_.Start(
         {.name = "launcher", .host = "launcher", .body = [&](World& world) {
