@@ -153,10 +153,10 @@ void SimEffects::TroubleFrames(const Fault& fault, LinkWay way) {
       FrameTrouble(fault, simulation_.Stream(TroubleStream(fault, way, host)),
                    [&simulation = simulation_, self = simulation_.self(),
                     id = fault.id](Duration late) {
-                     simulation.SayOfMachine(self,
-                                             {.kind = EventKind::kFrameLate,
-                                              .detail = id,
-                                              .limit_ns = late.count()});
+                     simulation.EmitMachineEvent(self,
+                                                 {.kind = EventKind::kFrameLate,
+                                                  .detail = id,
+                                                  .limit_ns = late.count()});
                    }));
   if (fault.with.duration == Duration::zero()) return;
   simulation_.At(simulation_.now() + fault.with.duration,

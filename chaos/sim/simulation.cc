@@ -257,11 +257,11 @@ void SimHost::Exit(int code) {
 void Simulation::OnExit(Process& process) {
   process.status = process.ending;
   if (!scheduler_.ending()) {
-    SayOfMachine(process.id,
-                 {.kind = EventKind::kProcessEnded,
-                  .count = process.ending.code,
-                  .reason = process.ending.signal != 0 ? Reason::kSignal
-                                                       : Reason::kExited});
+    EmitMachineEvent(process.id,
+                     {.kind = EventKind::kProcessEnded,
+                      .count = process.ending.code,
+                      .reason = process.ending.signal != 0 ? Reason::kSignal
+                                                           : Reason::kExited});
   }
   scheduler_.Record(static_cast<uint64_t>(process.ending.code));
   process.options.body = nullptr;
@@ -382,7 +382,7 @@ void Simulation::PowerLoss(const std::string& host) {
 void Simulation::PowerLoss(const std::string& host,
                            const ChoiceSource& choose) {
   Machine& machine = MachineOf(host);
-  SayPowerCut(host, 0);
+  EmitPowerCut(host, 0);
   for (const auto& process : processes_) {
     if (process->status || &MachineOf(process->options.host) != &machine) {
       continue;
@@ -394,20 +394,21 @@ void Simulation::PowerLoss(const std::string& host,
   scheduler_.LeaveIfDoomed();
 }
 
-void Simulation::SayOfMachine(std::optional<ProcessId> of, LogEvent&& done) {
+void Simulation::EmitMachineEvent(std::optional<ProcessId> of,
+                                  LogEvent&& done) {
   if (options_.on_machine) options_.on_machine(of, std::move(done));
 }
 
-void Simulation::SayPowerCut(const std::string& host, int64_t hosts) {
-  SayOfMachine(std::nullopt,
-               {.kind = EventKind::kPowerCut,
-                .count = hosts,
-                .path = host,
-                .detail = std::string(ProfileName(options_.disk.profile))});
+void Simulation::EmitPowerCut(const std::string& host, int64_t hosts) {
+  EmitMachineEvent(std::nullopt,
+                   {.kind = EventKind::kPowerCut,
+                    .count = hosts,
+                    .path = host,
+                    .detail = std::string(ProfileName(options_.disk.profile))});
 }
 
 void Simulation::CrashHost(const std::string& host) {
-  SayPowerCut(host, 1);
+  EmitPowerCut(host, 1);
   for (const auto& process : processes_) {
     if (process->status || process->options.host != host) continue;
     End(*process, kKilled, CloseMode::kAbrupt);

@@ -176,7 +176,7 @@ class Simulation {
   void EndSelf(int code);
 
   // Passes an event of the process's machine to on_machine.
-  void SayOfMachine(std::optional<ProcessId> of, LogEvent&& done);
+  void EmitMachineEvent(std::optional<ProcessId> of, LogEvent&& done);
 
   // Returns the calling process. REQUIRES: called from a process.
   ProcessId self() const;
@@ -223,7 +223,7 @@ class Simulation {
   HttpResponse ResponseOf(const MetadataService& service,
                           const HttpRequest& request);
   Process& Find(ProcessId process) const;
-  void SayPowerCut(const std::string& host, int64_t hosts);
+  void EmitPowerCut(const std::string& host, int64_t hosts);
   void RunBody(Process& process);
   void OnExit(Process& process);
   void KillThoseThatDieWith(const Process& process);

@@ -8,10 +8,10 @@ namespace gauntlet {
 
 PreemptionCheckpointHandler::PreemptionCheckpointHandler(
     CustomTraining& training, CheckpointManager& manager,
-    const PreemptionOptions& options, NoticeSources::Say say)
+    const PreemptionOptions& options, NoticeSources::ReportLine report)
     : training_(&training),
       manager_(&manager),
-      watch_(training.world(), options, std::move(say)),
+      watch_(training.world(), options, std::move(report)),
       notices_(watch_.world(), options.grace, SavesBeforeExit::kOne) {
   watch_.Start();
 }

@@ -29,11 +29,11 @@ class PreemptionCheckpointHandler {
   // The arguments outlive the handler. With a grace period, training continues
   // while enough of it is left for a save, whose duration is measured; without
   // one it stops at the next step. From now on the handler watches for notices
-  // by file and URL; `say` receives lines for people about them.
+  // by file and URL; `report` receives lines for people about them.
   PreemptionCheckpointHandler(CustomTraining& training,
                               CheckpointManager& manager,
                               const PreemptionOptions& options,
-                              NoticeSources::Say say = nullptr);
+                              NoticeSources::ReportLine report = nullptr);
 
   // Makes one step on all workers, and the save that a notice to any of them
   // requires. The caller's work between two calls counts towards the time

@@ -10,7 +10,8 @@
 
 namespace gauntlet::gpu {
 
-inline void Say(const char* what, cudaError_t error, DeviceText* text) {
+inline void DescribeCudaError(const char* what, cudaError_t error,
+                              DeviceText* text) {
   std::snprintf(text->text, sizeof text->text, "%s: %s (%s)", what,
                 cudaGetErrorString(error), cudaGetErrorName(error));
 }
@@ -22,7 +23,7 @@ struct CudaFailure {
   // Keeps the first failure. Returns true iff there was none so far.
   bool Check(const char* what, cudaError_t error) {
     if (error == cudaSuccess) return none();
-    if (none()) Say(what, error, &text);
+    if (none()) DescribeCudaError(what, error, &text);
     return false;
   }
 };

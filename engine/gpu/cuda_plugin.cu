@@ -206,7 +206,7 @@ struct Device {
     fetch_begun = false;
     cudaError_t error = cudaSetDevice(index);
     if (error == cudaSuccess) error = cudaEventSynchronize(fetched);
-    if (error != cudaSuccess) Say("fetch", error, why);
+    if (error != cudaSuccess) DescribeCudaError("fetch", error, why);
     return error == cudaSuccess;
   }
 
@@ -222,7 +222,7 @@ int Count(DeviceText* why) {
   int count = 0;
   const cudaError_t error = cudaGetDeviceCount(&count);
   if (error == cudaSuccess) return count;
-  Say("CUDA", error, why);
+  DescribeCudaError("CUDA", error, why);
   return -1;
 }
 
@@ -230,7 +230,7 @@ bool Describe(int index, DeviceInfo* info, DeviceText* why) {
   cudaDeviceProp properties;
   const cudaError_t error = cudaGetDeviceProperties(&properties, index);
   if (error != cudaSuccess) {
-    Say("CUDA", error, why);
+    DescribeCudaError("CUDA", error, why);
     return false;
   }
   std::snprintf(info->name.text, sizeof info->name.text, "%s", properties.name);

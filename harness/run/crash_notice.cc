@@ -34,7 +34,7 @@ void Put(std::string_view text) {
 // Calls only functions that are safe in a signal handler. The kernel has
 // already reset the handler, so the signal raised at the end takes its usual
 // effect once this returns.
-void SayWhatCrashed(int number) {
+void OnCrashSignal(int number) {
   if (at_work != nullptr) {
     Put("gauntlet: crashed (");
     for (const CrashSignal& signal : kSignals) {
@@ -81,7 +81,7 @@ void InstallCrashNotice() {
         action.sa_handler != SIG_DFL) {
       continue;
     }
-    action.sa_handler = SayWhatCrashed;
+    action.sa_handler = OnCrashSignal;
     action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_ONSTACK;
     sigaction(signal.number, &action, nullptr);
   }

@@ -31,14 +31,14 @@ Ring::Ring(World& world, const Kernels& kernels, const RingPlace& place,
   CHECK(place.size == 1 || (next_ && previous_), "a ring needs two channels");
 }
 
-void Ring::SayLeaving() {
+void Ring::EmitLeaving() {
   if (broken_.exchange(true)) return;
   world_->events.Emit(
       {.kind = EventKind::kLeaving, .generation = place_.generation});
 }
 
 void Ring::Abort() {
-  SayLeaving();
+  EmitLeaving();
   if (next_) next_->Close();
   if (previous_) previous_->Close();
 }

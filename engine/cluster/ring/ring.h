@@ -76,10 +76,9 @@ class Ring {
                                 std::string bytes, uint64_t limit,
                                 Duration timeout);
 
-  // Announces to the other ranks that this one is about to close its
-  // connections. Call it once, before closing them. Has no effect if the ring
-  // is broken.
-  void SayLeaving();
+  // Emits kLeaving: this rank is about to close its connections. Marks the ring
+  // broken; has no effect if it is already.
+  void EmitLeaving();
   // Breaks both channels: all waits end with kUnavailable.
   void Abort();
 

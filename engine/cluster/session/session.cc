@@ -426,7 +426,7 @@ void Session::StartHeartbeat() {
 void Session::Leave() { heartbeat_->Leave(); }
 
 void Session::Abandon() {
-  ring_->SayLeaving();
+  ring_->EmitLeaving();
   heartbeat_->Abandon();
   ring_->Abort();
 }

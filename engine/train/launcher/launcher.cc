@@ -43,7 +43,7 @@ bool BackOff(LaunchState& launch, NoticeSources& sources) {
   const Clock& clock = launch.world.clock;
   const Time until = clock.Now() + launch.budget.pause();
   while (clock.Now() < until) {
-    if (sources.OneSaysSo(until)) return true;
+    if (sources.AnyHasNotice(until)) return true;
     const Time next = clock.Now() + launch.options.notices.poll_every;
     const bool looks = !sources.none() && next < until;
     if (WaitOrNotice(launch.world, looks ? next : until)) return true;

@@ -27,32 +27,32 @@ PathParts SplitPath(const std::string& path) {
 }  // namespace
 
 NoticeSources::NoticeSources(const World& world, PreemptionOptions options,
-                             Say say)
-    : world_(world), options_(std::move(options)), say_(std::move(say)) {
+                             ReportLine report)
+    : world_(world), options_(std::move(options)), report_(std::move(report)) {
   if (!options_.file.empty()) {
     sources_.push_back(
         {.name = options_.file, .look = &NoticeSources::FileIsThere});
   }
   if (!options_.url.empty()) {
     sources_.push_back(
-        {.name = options_.url, .look = &NoticeSources::ServiceSaysSo});
+        {.name = options_.url, .look = &NoticeSources::ServiceHasNotice});
   }
 }
 
 void NoticeSources::Report(std::string line) const {
-  if (say_) say_(std::move(line));
+  if (report_) report_(std::move(line));
 }
 
-bool NoticeSources::OneSaysSo(Time deadline) {
+bool NoticeSources::AnyHasNotice(Time deadline) {
   for (Source& source : sources_) {
-    if (!SaysSo(source, deadline)) continue;
+    if (!HasNotice(source, deadline)) continue;
     Report(fmt::format("told to go by {}", source.name));
     return true;
   }
   return false;
 }
 
-bool NoticeSources::SaysSo(Source& source, Time deadline) {
+bool NoticeSources::HasNotice(Source& source, Time deadline) {
   const Time patience = world_.clock.Now() + kPatience;
   const Result<bool> seen = (this->*source.look)(std::min(deadline, patience));
   if (seen.ok()) return *seen;
@@ -77,7 +77,7 @@ Result<bool> NoticeSources::FileIsThere(Time) {
          entries->end();
 }
 
-Result<bool> NoticeSources::ServiceSaysSo(Time deadline) {
+Result<bool> NoticeSources::ServiceHasNotice(Time deadline) {
   ASSIGN_OR_RETURN(const HttpUrl url, ParseHttpUrl(options_.url));
   ASSIGN_OR_RETURN(const HttpResponse answer, QueryService(url, deadline));
   const Result<bool> notice = NoticeIn(answer);

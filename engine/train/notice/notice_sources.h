@@ -19,17 +19,18 @@ namespace gauntlet {
 class NoticeSources {
  public:
   // Receives a line for people.
-  using Say = std::function<void(std::string line)>;
+  using ReportLine = std::function<void(std::string line)>;
 
-  // The objects that `world` refers to outlive this object. Without `say`
+  // The objects that `world` refers to outlive this object. Without `report`
   // nothing is reported.
-  NoticeSources(const World& world, PreemptionOptions options, Say say);
+  NoticeSources(const World& world, PreemptionOptions options,
+                ReportLine report);
 
   bool none() const { return sources_.empty(); }
 
   // Returns true if a source gives a notice now. Blocks for up to one second
   // per source if the service hangs, and never beyond the deadline.
-  bool OneSaysSo(Time deadline);
+  bool AnyHasNotice(Time deadline);
 
  private:
   // A source, and `told`: its failure was reported.
@@ -39,15 +40,15 @@ class NoticeSources {
     bool told = false;
   };
 
-  bool SaysSo(Source& source, Time deadline);
+  bool HasNotice(Source& source, Time deadline);
   Result<bool> FileIsThere(Time deadline);
-  Result<bool> ServiceSaysSo(Time deadline);
+  Result<bool> ServiceHasNotice(Time deadline);
   Result<HttpResponse> QueryService(const HttpUrl& url, Time deadline);
   void Report(std::string line) const;
 
   World world_;
   const PreemptionOptions options_;
-  Say say_;
+  ReportLine report_;
   std::vector<Source> sources_;
   std::string token_;  // "": the service has not required one so far
 };

@@ -6,7 +6,7 @@
 namespace gauntlet {
 
 NoticeWatch::NoticeWatch(const World& world, const PreemptionOptions& options,
-                         NoticeSources::Say say)
+                         NoticeSources::ReportLine report)
     : base_(world),
       watched_{.clock = world.clock,
                .storage = world.storage,
@@ -17,7 +17,7 @@ NoticeWatch::NoticeWatch(const World& world, const PreemptionOptions& options,
                .events = world.events,
                .entropy = world.entropy},
       poll_every_(options.poll_every),
-      sources_(world, options, std::move(say)) {}
+      sources_(world, options, std::move(report)) {}
 
 void NoticeWatch::Start() {
   if (sources_.none()) return;
@@ -53,7 +53,7 @@ void NoticeWatch::LookUntilSeen() {
   Time none_until = base_.clock.Now();
   do {
     const Time now = base_.clock.Now();
-    if (sources_.OneSaysSo(kNever)) {
+    if (sources_.AnyHasNotice(kNever)) {
       came_ns_.store(none_until.time_since_epoch().count());
       return;
     }

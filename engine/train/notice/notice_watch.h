@@ -21,10 +21,10 @@ namespace gauntlet {
 
 class NoticeWatch final : public Host {
  public:
-  // The objects that `world` refers to outlive this object. `say` is called
+  // The objects that `world` refers to outlive this object. `report` is called
   // from the watch's own task; without it nothing is reported.
   NoticeWatch(const World& world, const PreemptionOptions& options,
-              NoticeSources::Say say = nullptr);
+              NoticeSources::ReportLine report = nullptr);
 
   // The world passed to the constructor, with this object as its host.
   World& world() { return watched_; }

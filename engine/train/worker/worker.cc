@@ -317,7 +317,7 @@ WorkerEnd Worker::Run() {
   }
 }
 
-NoticeSources::Say SayAs(int worker, ProgressReporter& reporter) {
+NoticeSources::ReportLine ReportAs(int worker, ProgressReporter& reporter) {
   return [worker, &reporter](const std::string& line) {
     reporter.Progress({.line = fmt::format("worker {}: {}", worker, line)});
   };
@@ -329,7 +329,7 @@ TrainedWorker TrainAsWorker(World& world, const TrainInputs& inputs,
                             const WorkerSpec& place,
                             ProgressReporter& reporter) {
   NoticeWatch watch(world, inputs.options.preemption,
-                    SayAs(place.worker, reporter));
+                    ReportAs(place.worker, reporter));
   watch.Start();
   Worker worker(watch.world(), inputs, place, reporter);
   WorkerEnd end = worker.Live();
@@ -341,7 +341,7 @@ int LiveAsWorker(World& world, const TrainInputs& inputs,
                  const WorkerSpec& place, ProgressReporter& reporter,
                  const std::function<void(const WorkerEnd&)>& on_end) {
   NoticeWatch watch(world, inputs.options.preemption,
-                    SayAs(place.worker, reporter));
+                    ReportAs(place.worker, reporter));
   watch.Start();
   Worker worker(watch.world(), inputs, place, reporter);
   const WorkerEnd end = worker.Live();

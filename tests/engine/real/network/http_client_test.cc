@@ -85,7 +85,7 @@ void AwaitEnd(int connection) {
   }
 }
 
-void SayTrue(int connection) {
+void SendTrue(int connection) {
   Send(connection, "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nTRUE");
   shutdown(connection, SHUT_WR);
   AwaitEnd(connection);
@@ -121,12 +121,12 @@ TEST(HttpClientTest, SendsNothingOfTheRequestBefore) {
   std::string put;
   OneServer first([&](int connection) {
     put = ReceiveRequest(connection);
-    SayTrue(connection);
+    SendTrue(connection);
   });
   std::string get;
   OneServer second([&](int connection) {
     get = ReceiveRequest(connection);
-    SayTrue(connection);
+    SendTrue(connection);
   });
   HttpClient client;
   ASSERT_TRUE(client
@@ -152,7 +152,7 @@ TEST(HttpClientTest, SendsRequestsOfTwoThreadsAtOnce) {
   const auto serve = [&](int connection) {
     ReceiveRequest(connection);
     both.arrive_and_wait();
-    SayTrue(connection);
+    SendTrue(connection);
   };
   OneServer first(serve);
   OneServer second(serve);
@@ -228,7 +228,7 @@ TEST(HttpClientTest, FollowsNoRedirect) {
 }
 
 TEST(HttpClientTest, UsesNoProxyOfTheEnvironment) {
-  OneServer server(SayTrue);
+  OneServer server(SendTrue);
   setenv("http_proxy", "http://127.0.0.1:1/", 1);
   setenv("all_proxy", "http://127.0.0.1:1/", 1);
   const auto answer = Get(server.url, In(seconds(60)));
@@ -266,7 +266,7 @@ TEST(HttpClientTest, WithoutTime_AsksNobody) {
 }
 
 TEST(HttpClientTest, AsksAHostByItsName) {
-  OneServer server(SayTrue);
+  OneServer server(SendTrue);
   HttpUrl url = server.url;
   url.host = "localhost";
   url.kind = HttpUrl::HostKind::kName;
@@ -277,7 +277,7 @@ TEST(HttpClientTest, AsksAHostByItsName) {
 
 TEST(HttpClientTest, AsksAnIpv6Address) {
   if (!ReservePort("::1").ok()) GTEST_SKIP() << "no IPv6 on this machine";
-  OneServer server(SayTrue, "::1");
+  OneServer server(SendTrue, "::1");
   const auto answer = Get(server.url, In(seconds(60)));
   ASSERT_TRUE(answer.ok()) << answer.status().ToString();
   EXPECT_EQ(answer->body, "TRUE");

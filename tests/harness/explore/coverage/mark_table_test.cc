@@ -79,7 +79,7 @@ void SwapFirstTwo(Record& record) {
 void NoGrace(Record& record) { record.faults.at(0).grace_ns = 0; }
 // Adds an event after the fault: a worker that emits one more did not die
 // there.
-void SayMore(Record& record, RecordEvent event) {
+void AddEvent(Record& record, RecordEvent event) {
   event.generation = record.lives.at(0).events.back().generation;
   event.t_ns = record.lives[0].events.back().t_ns + 1;
   record.lives[0].events.push_back(std::move(event));
@@ -149,10 +149,10 @@ const MarkCase kDeaths[] = {
      }},
     {"died-after-the-rename",
      Died("kill", Point::kParentSync, 1, {kState, kSaveBegun}),
-     [](Record& r) { SayMore(r, kSaved); }},
+     [](Record& r) { AddEvent(r, kSaved); }},
     {"died-in-an-evaluation",
      Died("kill", Point::kEvalBegin, 1, {kState, kEvaluating}),
-     [](Record& r) { SayMore(r, {.kind = K::kEvaluated, .step = 6}); }},
+     [](Record& r) { AddEvent(r, {.kind = K::kEvaluated, .step = 6}); }},
     {"power-cut-in-a-save",
      Died("power_loss", Point::kHeartbeat, 1, {kState, kSaveBegun}),
      [](Record& r) { r.lives[0].events[1].kind = K::kSaveFailed; }},
@@ -178,7 +178,7 @@ const MarkCase kDeaths[] = {
     {"hang-noticed", HangNoticed(),
      [](Record& r) { AddFault(r, "power_loss"); }},
     {"hang-noticed", HangNoticed(),
-     [](Record& r) { SayMore(r, {.kind = K::kWorkerExited}); }},
+     [](Record& r) { AddEvent(r, {.kind = K::kWorkerExited}); }},
     {"pause-slept-off",
      With({.kind = "hang"},
           {Life(0, 1, {Fired(Point::kStepEnd), {.kind = K::kFinished}})}),
@@ -267,7 +267,7 @@ const MarkCase kNotices[] = {
     {"grace-too-short", Noticed(Point::kStepEnd, 1, {kState}),
      [](Record& r) { AddFault(r, "crash"); }},
     {"grace-too-short", Noticed(Point::kStepEnd, 1, {kState}),
-     [](Record& r) { SayMore(r, {.kind = K::kWorkerExited, .count = 143}); }},
+     [](Record& r) { AddEvent(r, {.kind = K::kWorkerExited, .count = 143}); }},
     {"grace-too-short", Noticed(Point::kStepEnd, 1, {kState}),
      // The launcher killed this worker with the others.
      [](Record& r) {
@@ -300,7 +300,7 @@ const MarkCase kRejoins[] = {
     {"went-on-with-fewer", FinishedAlone(),
      [](Record& r) { r.setup.workers = 1; }},
     {"died-while-rejoining", Died("crash", Point::kStateReceive, 2, {kState}),
-     [](Record& r) { SayMore(r, CarriedOn("kept")); }},
+     [](Record& r) { AddEvent(r, CarriedOn("kept")); }},
     {"rejoin-fell-back",
      RunOf({Life(0, 1, {kState, kLeftOne}), Life(0, 2, {Resumed(2)})}),
      [](Record& r) { r.lives[1].events[0].kind = K::kCarriedOn; }},
