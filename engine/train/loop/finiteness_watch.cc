@@ -32,7 +32,8 @@ Result<bool> FinitenessWatch::Begin(uint64_t generation) {
     state.not_finite_since = state.position.step;
   }
   if (!state.not_finite_since) return false;
-  Say(fmt::format("step {}: the starting state is non-finite since step {}{}",
+  ReportOnce(
+      fmt::format("step {}: the starting state is non-finite since step {}{}",
                   state.position.step, *state.not_finite_since,
                   found.empty() ? "" : fmt::format(" ({})", found)),
       0);
@@ -42,18 +43,18 @@ Result<bool> FinitenessWatch::Begin(uint64_t generation) {
 bool FinitenessWatch::CheckLoss(float loss) {
   if (LossIsFinite(parts_.state)) return false;
   const bool of_step = !std::isfinite(loss);
-  Say(fmt::format(
-          "step {}: {} is {}", parts_.state.position.step,
-          of_step ? "loss" : "the epoch's sum of losses",
-          NonFiniteName(of_step ? loss : parts_.state.metrics.loss_sum)),
-      std::bit_cast<uint32_t>(CanonicalNan(loss)));
+  ReportOnce(fmt::format(
+                 "step {}: {} is {}", parts_.state.position.step,
+                 of_step ? "loss" : "the epoch's sum of losses",
+                 NonFiniteName(of_step ? loss : parts_.state.metrics.loss_sum)),
+             std::bit_cast<uint32_t>(CanonicalNan(loss)));
   return MustStop();
 }
 
 void FinitenessWatch::CheckValidation(float loss) {
-  if (std::isfinite(loss) || said_ || validation_said_) return;
-  validation_said_ = true;
-  parts_.reports.Say(
+  if (std::isfinite(loss) || reported_ || validation_reported_) return;
+  validation_reported_ = true;
+  parts_.reports.Line(
       fmt::format("step {}: validation loss is {}, training loss is finite",
                   parts_.state.position.step, NonFiniteName(loss)));
 }
@@ -64,15 +65,15 @@ bool FinitenessWatch::CheckSaves() {
   if (!parts_.state.not_finite_since) {
     parts_.state.not_finite_since = found->step;
   }
-  Say(fmt::format("step {}: tensor {} has non-finite values", found->step,
-                  found->tensor),
-      0);
+  ReportOnce(fmt::format("step {}: tensor {} has non-finite values",
+                         found->step, found->tensor),
+             0);
   return MustStop();
 }
 
-void FinitenessWatch::Say(const std::string& what, uint32_t loss_bits) {
-  if (said_) return;
-  said_ = true;
+void FinitenessWatch::ReportOnce(const std::string& what, uint32_t loss_bits) {
+  if (reported_) return;
+  reported_ = true;
   const Position& position = parts_.state.position;
   parts_.world.events.Emit({.kind = EventKind::kNotFinite,
                             .generation = generation_,
@@ -81,7 +82,7 @@ void FinitenessWatch::Say(const std::string& what, uint32_t loss_bits) {
                             .phase = position.phase_of(),
                             .loss_bits = loss_bits,
                             .detail = what});
-  parts_.reports.SayNotFinite(
+  parts_.reports.ReportNotFinite(
       parts_.state.not_finite_since.value_or(position.step),
       what + "; " + WhatFollows());
 }

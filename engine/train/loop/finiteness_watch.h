@@ -46,13 +46,13 @@ class FinitenessWatch {
   bool MustStop() const {
     return parts_.options.on_not_finite == OnNotFinite::kStop;
   }
-  void Say(const std::string& what, uint32_t loss_bits);
+  void ReportOnce(const std::string& what, uint32_t loss_bits);
   std::string WhatFollows() const;
 
   Parts parts_;
   uint64_t generation_ = 0;
-  bool said_ = false;
-  bool validation_said_ = false;
+  bool reported_ = false;
+  bool validation_reported_ = false;
 };
 
 }  // namespace gauntlet

@@ -26,7 +26,7 @@ void LoopReports::To(ProgressReporter& reporter, uint64_t steps_per_epoch) {
   steps_per_epoch_ = steps_per_epoch;
 }
 
-void LoopReports::Say(std::string line) {
+void LoopReports::Line(std::string line) {
   if (reporter_ == nullptr) return;
   reporter_->Progress({.step = state_->position.step,
                        .epoch = state_->position.epoch,
@@ -34,7 +34,7 @@ void LoopReports::Say(std::string line) {
                        .line = std::move(line)});
 }
 
-void LoopReports::SayNotFinite(uint64_t since, std::string line) {
+void LoopReports::ReportNotFinite(uint64_t since, std::string line) {
   if (reporter_ == nullptr) return;
   reporter_->Progress({.step = state_->position.step,
                        .epoch = state_->position.epoch,
@@ -93,8 +93,8 @@ void LoopReports::Expect(Duration bound) {
   reporter_->Progress({.patience = bound + options_->cluster.lost_after});
 }
 
-void LoopReports::TellOfSave(Duration bound) {
-  if (saves_told_ != nullptr) saves_told_->Progress({.saving = bound});
+void LoopReports::ReportSave(Duration bound) {
+  if (save_reporter_ != nullptr) save_reporter_->Progress({.saving = bound});
 }
 
 }  // namespace gauntlet

@@ -25,13 +25,15 @@ class LoopReports {
   void To(ProgressReporter& reporter, uint64_t steps_per_epoch);
   // Also reports when this worker is in a save, which may be long, so that the
   // launcher waits for it.
-  void TellOfSaves(ProgressReporter& reporter) { saves_told_ = &reporter; }
+  void set_save_reporter(ProgressReporter& reporter) {
+    save_reporter_ = &reporter;
+  }
 
   bool is_heard() const { return reporter_ != nullptr; }
   // Sends a line for people.
-  void Say(std::string line);
+  void Line(std::string line);
   // Sends the line that loss or state is not finite since that step.
-  void SayNotFinite(uint64_t since, std::string line);
+  void ReportNotFinite(uint64_t since, std::string line);
   // Reports a step. Limits the rate to what people can read.
   void Step(const StepOutcome& outcome);
   // Reports the epoch that has just ended.
@@ -41,7 +43,7 @@ class LoopReports {
   void Expect(Duration bound);
   // Reports that this worker is in a save for at most `bound`; 0: the save has
   // ended.
-  void TellOfSave(Duration bound);
+  void ReportSave(Duration bound);
 
  private:
   std::string EpochLine() const;
@@ -50,7 +52,7 @@ class LoopReports {
   const TrainOptions* options_;
   const TrainState* state_;
   ProgressReporter* reporter_ = nullptr;
-  ProgressReporter* saves_told_ = nullptr;
+  ProgressReporter* save_reporter_ = nullptr;
   uint64_t steps_per_epoch_ = 0;
   Time last_report_;
   Duration expected_{0};  // last bound sent to the launcher, and its time

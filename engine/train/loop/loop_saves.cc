@@ -57,9 +57,9 @@ void LoopSaves::NoteTimes() {
     times_->AddSave(save);
 }
 
-void LoopSaves::SayWarnings() {
+void LoopSaves::ReportWarnings() {
   for (const std::string& warning : strategy_.sync->TakeWarnings()) {
-    reports_->Say(warning);
+    reports_->Line(warning);
   }
 }
 
@@ -86,13 +86,13 @@ Status LoopSaves::TrySave(TidyTime tidy_time) {
   if (summary_ != nullptr) summary_->BeforeSave();
   const Status status = strategy_.sync->Save(*state_, tidy_time, {}, [this] {
     reports_->Expect(options_->cluster.save_timeout);
-    reports_->TellOfSave(options_->cluster.save_timeout);
+    reports_->ReportSave(options_->cluster.save_timeout);
   });
-  reports_->TellOfSave(Duration::zero());
+  reports_->ReportSave(Duration::zero());
   NoteTimes();
   if (WasRefused(status, position.step)) return OkStatus();
   in_save_ = !status.ok() && !MayGoOnAfter(status);
-  SayWarnings();
+  ReportWarnings();
   last_save_ = world_->clock.Now();
   time_ += last_save_ - begin;
   // The last save may have to wait until the store is tidied.
@@ -108,7 +108,7 @@ Status LoopSaves::TakeFailure(const Status& status, uint64_t step) {
   if (!MayGoOnAfter(status)) {
     return Annotate(status, fmt::format("save of step {}", step));
   }
-  reports_->Say(
+  reports_->Line(
       fmt::format("save of step {} failed: {}", step, status.message()));
   return OkStatus();
 }
@@ -139,7 +139,7 @@ Status LoopSaves::SaveLast(Duration first_pause) {
   Duration hurried = LastTries::kFirstPauseOnNotice;
   Status status = TrySave(TidyTime::kImmediately);
   for (int i = 0; i < LastTries::kPauses && MayGoOnAfter(status); ++i) {
-    reports_->Say(
+    reports_->Line(
         fmt::format("final checkpoint (step {}) failed: {}; retrying in "
                     "{:.1f} s",
                     step, status.message(), SecondsOf(pause)));
@@ -165,7 +165,7 @@ void LoopSaves::PauseBeforeAnotherTry(Duration pause, Duration hurried) {
   pause = std::min(pause, options_->cluster.save_timeout / 2);
   const Duration expected = pause + options_->cluster.step_timeout;
   reports_->Expect(expected);
-  reports_->TellOfSave(expected);
+  reports_->ReportSave(expected);
   const Time until = world_->clock.Now() + pause;
   if (!WaitOrNotice(*world_, until)) return;
   world_->clock.SleepUntil(std::min(until, world_->clock.Now() + hurried));
@@ -181,24 +181,24 @@ Status LoopSaves::BeginBeside() {
     RETURN_IF_ERROR(FinishUnderWay());
     waited = fmt::format("waited {:.3f} s for the save of step {}",
                          SecondsOf(world_->clock.Now() - begin), before);
-    reports_->Say(fmt::format("save of step {} {}", step, waited));
+    reports_->Line(fmt::format("save of step {} {}", step, waited));
   }
   reports_->Expect(options_->cluster.save_timeout);
   const Time begin = world_->clock.Now();
   if (summary_ != nullptr) summary_->BeforeSave();
-  reports_->TellOfSave(options_->cluster.save_timeout);
+  reports_->ReportSave(options_->cluster.save_timeout);
   const Status status = strategy_.async->Begin(*state_, waited);
-  reports_->TellOfSave(Duration::zero());
+  reports_->ReportSave(Duration::zero());
   last_save_ = world_->clock.Now();
   time_ += last_save_ - begin;
   if (is_under_way()) {
     if (!std::exchange(copy_was_told_, true)) {
-      reports_->Say("saves are written beside the training, from " +
-                    SourceOf(*strategy_.async, options_->checkpoint.mode));
+      reports_->Line("saves are written beside the training, from " +
+                     SourceOf(*strategy_.async, options_->checkpoint.mode));
     }
     return OkStatus();
   }
-  SayWarnings();
+  ReportWarnings();
   if (!status.ok()) {
     lost_one_ = in_save_ = !MayGoOnAfter(status);
     return TakeFailure(status, step);
@@ -225,9 +225,9 @@ Status LoopSaves::Advance() {
 std::optional<SaveOutcome> LoopSaves::TakeOn() {
   const Time begin = world_->clock.Now();
   reports_->Expect(options_->cluster.save_timeout);
-  reports_->TellOfSave(options_->cluster.save_timeout);
+  reports_->ReportSave(options_->cluster.save_timeout);
   std::optional<SaveOutcome> outcome = strategy_.async->Advance();
-  reports_->TellOfSave(Duration::zero());
+  reports_->ReportSave(Duration::zero());
   time_ += world_->clock.Now() - begin;
   return outcome;
 }
@@ -260,7 +260,7 @@ Status LoopSaves::Take(const SaveOutcome& outcome) {
   NoteTimes();
   notices_->SaveTook(outcome.took);
   if (!is_under_way()) {
-    SayWarnings();
+    ReportWarnings();
     if (WasRefused(outcome.status, outcome.step)) return OkStatus();
   }
   if (outcome.status.ok()) {

@@ -152,7 +152,7 @@ class LoopSaves {
   Status Take(const SaveOutcome& outcome);
   Status TakeFailure(const Status& status, uint64_t step);
   void NoteTimes();
-  void SayWarnings();
+  void ReportWarnings();
   bool WasRefused(const Status& status, uint64_t step);
 
   World* world_;

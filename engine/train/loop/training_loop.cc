@@ -240,7 +240,7 @@ Status TrainingLoop::RunStep() {
   if (watch_.CheckLoss(outcome.loss)) Enter(LoopState::kNotFinite);
   if (summary_ != nullptr) {
     summary_->StepDone(state_->position.step, outcome.loss);
-    SaySummaryWarnings();
+    ReportSummaryWarnings();
   }
   if (state_->position.phase_of() != Phase::kInEpoch) {
     RETURN_IF_ERROR(world_->faults.Hit(
@@ -290,7 +290,7 @@ Status TrainingLoop::EndEpoch() {
   reports_.Epoch(outcome);
   if (summary_ != nullptr) {
     summary_->EpochDone(*state_);
-    SaySummaryWarnings();
+    ReportSummaryWarnings();
   }
   NoteDue(LoopBoundary::kEpoch);
   RETURN_IF_ERROR(RunDueActions());
@@ -366,9 +366,9 @@ Status TrainingLoop::RunDueRequests() {
   return stop_requested ? saves_.SaveAtOnce() : saves_.SaveDue();
 }
 
-void TrainingLoop::SaySummaryWarnings() {
+void TrainingLoop::ReportSummaryWarnings() {
   for (std::string& warning : summary_->TakeWarnings()) {
-    reports_.Say(std::move(warning));
+    reports_.Line(std::move(warning));
   }
 }
 

@@ -138,7 +138,7 @@ class TrainingLoop {
   Status RunDueRequests();
   Status EmitState(EventKind kind, const StepOutcome& outcome, uint64_t epoch);
   // Reports the warnings of the summary.
-  void SaySummaryWarnings();
+  void ReportSummaryWarnings();
   bool DigestDue() const;
 
   World* world_;

@@ -275,10 +275,10 @@ Status GenerationJoin::Load(const CheckpointRef& parent) {
   event.path = parent.name;
   parts_.world.events.Emit(std::move(event));
   const std::optional<uint64_t>& stop = parts_.options().horizon.stop_at_step;
-  SayStart("resumed " + parent.name,
-           stop && *stop <= *resumed_from_
-               ? fmt::format("; step {} to stop at is past", *stop)
-               : "");
+  ReportStart("resumed " + parent.name,
+              stop && *stop <= *resumed_from_
+                  ? fmt::format("; step {} to stop at is past", *stop)
+                  : "");
   return OkStatus();
 }
 
@@ -294,8 +294,8 @@ LogEvent GenerationJoin::StartEvent(EventKind kind) const {
           .digest = started_as_};
 }
 
-void GenerationJoin::SayStart(const std::string& how,
-                              const std::string& whence) {
+void GenerationJoin::ReportStart(const std::string& how,
+                                 const std::string& whence) {
   if (!parts_.chief()) return;
   const Position& position = parts_.state->position;
   parts_.reporter.Progress(
@@ -323,7 +323,7 @@ Status GenerationJoin::CarryOn(const StartDecision::Memory& memory) {
   if (memory.is_needed) RETURN_IF_ERROR(TakeFrom(memory, keeps));
   held_ = decided;
   started_as_ = decided.digest;
-  SayCarriedOn(keeps ? "kept" : fmt::format("from rank {}", memory.holder));
+  EmitCarriedOn(keeps ? "kept" : fmt::format("from rank {}", memory.holder));
   return OkStatus();
 }
 
@@ -341,11 +341,11 @@ Status GenerationJoin::TakeFrom(const StartDecision::Memory& memory,
   return Unavailable(shared.message());
 }
 
-void GenerationJoin::SayCarriedOn(const std::string& from) {
+void GenerationJoin::EmitCarriedOn(const std::string& from) {
   LogEvent event = StartEvent(EventKind::kCarriedOn);
   event.detail = from;
   parts_.world.events.Emit(std::move(event));
-  SayStart("rejoined", fmt::format(" ({})", from));
+  ReportStart("rejoined", fmt::format(" ({})", from));
 }
 
 // Sends `said` to all workers before the first step. Returns the texts of all,

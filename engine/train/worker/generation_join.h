@@ -71,9 +71,9 @@ class GenerationJoin {
   void Initialize();
   Status CarryOn(const StartDecision::Memory& memory);
   Status TakeFrom(const StartDecision::Memory& memory, bool keeps);
-  void SayCarriedOn(const std::string& from);
+  void EmitCarriedOn(const std::string& from);
   LogEvent StartEvent(EventKind kind) const;
-  void SayStart(const std::string& how, const std::string& whence);
+  void ReportStart(const std::string& how, const std::string& whence);
   Result<std::vector<std::string>> AllGather(const std::string& said);
   Status Refuse(Status why);
   Result<StartDecision> TakeWelcome();

@@ -140,7 +140,7 @@ Result<LoopEnd> Worker::Train() {
   if (parts_.chief()) {
     loop.reports().To(parts_.reporter, parts_.schedule->steps_per_epoch());
   }
-  if (parts_.rejoins()) loop.reports().TellOfSaves(parts_.reporter);
+  if (parts_.rejoins()) loop.reports().set_save_reporter(parts_.reporter);
   std::optional<RunSummary> summary;
   if (parts_.chief() && !options_.summary.directory.empty()) {
     summary.emplace(world_, options_.summary, state.position);

@@ -101,7 +101,7 @@ Status Export(WorkerParts& parts, const Digest& digest,
 }
 
 // Warns that the last state exists only as the exported model.
-void SayWhatIsUnsaved(WorkerParts& parts, const Status& unsaved) {
+void WarnOfUnsavedState(WorkerParts& parts, const Status& unsaved) {
   if (unsaved.ok()) return;
   parts.reporter.Progress(
       {.step = parts.state->position.step,
@@ -224,7 +224,7 @@ Result<LoopEnd> FinishRun(WorkerParts& parts, FinishedLoop loop) {
     if (finished) {
       RETURN_IF_ERROR(Export(parts, digest, not_finite, loop.unsaved));
     }
-    SayWhatIsUnsaved(parts, loop.unsaved);
+    WarnOfUnsavedState(parts, loop.unsaved);
     parts.reporter.Result(result);
     if (finished) RETURN_IF_ERROR(DeleteBackup(parts, not_finite));
   }

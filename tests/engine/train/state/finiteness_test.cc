@@ -296,7 +296,7 @@ TEST(LoopReportsTest, WhatWasNotMeasuredIsLeftOut) {
   LoopReports reports(test.world, options, state);
   Lines reporter;
   reports.To(reporter, 6);
-  reports.Say("resumed");
+  reports.Line("resumed");
   reports.Epoch({});
   EXPECT_THAT(reporter.lines,
               ElementsAre("resumed", HasSubstr("loss nan  accuracy 0.5000")));
