@@ -66,8 +66,7 @@ std::string NextStepText(const CaseResult& result) {
     if (met.size() < kMostExpectations) met.push_back(*finding.met);
   }
   return fmt::format(
-      "if what was found is right here, change the expectation{} in {}:{} to "
-      "{}",
+      "if the run was right, change the expectation{} in {}:{} to {}",
       findings.size() == 1 ? "" : "s", result.file, result.line,
       fmt::join(met, ", "));
 }

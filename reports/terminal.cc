@@ -243,7 +243,7 @@ std::string RenderFailure(const CaseResult& result, Colour colour,
       block.Add("expected", finding.message);
     }
   }
-  // If the two worlds disagree, there is only the reason to print.
+  // If the two worlds end differently, there is only the reason to print.
   const bool is_bare = verdict.broken_expectations.empty() &&
                        std::ranges::none_of(verdict.invariants,
                                             [](const InvariantReport& report) {

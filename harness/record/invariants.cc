@@ -27,7 +27,7 @@ constexpr std::array kInvariants = {
                   "or a later one"},
     InvariantInfo{
         Invariant::kBoundedLoss, "bounded-loss",
-        "a save is begun whenever one is due, and a rejoin recomputes no step "
+        "a save begins whenever one is due, and a rejoin recomputes no step "
         "that a survivor holds"},
     InvariantInfo{Invariant::kStore, "store",
                   "acknowledged checkpoints stay loadable unless a fault "
@@ -40,8 +40,8 @@ constexpr std::array kInvariants = {
                   "exit code 7 only if no acknowledged checkpoint is loadable; "
                   "the damaged ones are kept"},
     InvariantInfo{Invariant::kGrace, "grace",
-                  "a termination notice leads to a save and a stop within the "
-                  "grace period"},
+                  "after a preemption notice, the run saves and stops within "
+                  "the grace period"},
     InvariantInfo{Invariant::kNoSpontaneousExit, "no-spontaneous-exit",
                   "every exit and every lost worker has a recorded cause"},
     InvariantInfo{
@@ -49,18 +49,19 @@ constexpr std::array kInvariants = {
         "a lost worker is detected in time: within expect.detected_in, "
         "or the limits of heartbeats and timeouts"},
     InvariantInfo{Invariant::kRestarts, "restarts",
-                  "the launcher keeps to its restart budget and pauses"},
+                  "the launcher keeps to its restart budget, and pauses "
+                  "before each restart as configured"},
     InvariantInfo{Invariant::kNoHang, "no-hang",
                   "the run ends by itself, in time"},
     InvariantInfo{Invariant::kNoOrphans, "no-orphans",
-                  "workers end soon after a killed launcher, and no process "
-                  "outlives the run"},
+                  "workers exit soon after their launcher is killed, and no "
+                  "process outlives the run"},
     InvariantInfo{Invariant::kCheckpointsDeleted, "checkpoints-deleted",
-                  "a finished run deletes its checkpoints if told to; no other "
-                  "run does"},
+                  "a finished run deletes its checkpoints if configured to; no "
+                  "other run does"},
     InvariantInfo{Invariant::kOutputs, "outputs",
                   "curves have each step once, with the reference's loss; the "
-                  "exported model is whole, and of the final state"},
+                  "exported model is complete, and of the final state"},
     InvariantInfo{Invariant::kFaultFired, "fault-fired",
                   "each planned fault fired and had its effect"},
     InvariantInfo{Invariant::kHistoryConsistent, "history-consistent",

@@ -177,10 +177,11 @@ CaseResult Suite::Compared(const CaseOutcome& outcome) const {
   const auto end = [](const std::string& digest) {
     return digest.empty() ? "no final state" : "final state " + digest;
   };
-  FailFor(fmt::format("the worlds disagree: {} in the {} world, {} here",
-                      end(other->second.final_digest),
-                      other->second.result.world, end(outcome.final_digest)),
-          result.verdict);
+  FailFor(
+      fmt::format("the worlds end differently: {} ({}), {} ({})",
+                  end(other->second.final_digest), other->second.result.world,
+                  end(outcome.final_digest), result.world),
+      result.verdict);
   return result;
 }
 

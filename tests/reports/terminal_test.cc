@@ -47,9 +47,10 @@ TEST(TerminalTest, AFailureOfWhichNothingIsBrokenHasItsReason) {
   const CaseResult result = {
       .name = "a",
       .world = "real",
-      .verdict = {.kind = VerdictKind::kFail, .reason = "the worlds disagree"}};
+      .verdict = {.kind = VerdictKind::kFail,
+                  .reason = "the worlds end differently"}};
   EXPECT_THAT(RenderFailure(result, Colour::kOff),
-              HasSubstr("\n  reason    the worlds disagree\n"));
+              HasSubstr("\n  reason    the worlds end differently\n"));
 }
 
 TEST(TerminalTest, ReasonIsNotRepeated_IfAFindingHasItsText) {
@@ -83,7 +84,7 @@ TEST(TerminalTest, UnmetExpectation_IsOnTheCaseLineAndAboveTheCause) {
   recovery  1 restart; resumed from step 5
   training  right
   checks    no check found a violation (2 of 2 passed); only the scenario's own expectation is not met
-  next      if what was found is right here, change the expectation in full.yaml:2 to resumed_from: {step: 5}
+  next      if the run was right, change the expectation in full.yaml:2 to resumed_from: {step: 5}
 )");
 }
 
@@ -177,9 +178,9 @@ TEST(TerminalTest, FailureOfACheck_IsNotBlamedOnTheExpectation) {
 
 TEST(TerminalTest, AnotherReasonIsShownInPlaceOfTheUnmetExpectation) {
   CaseResult unmet = UnmetCase();
-  FailFor("the worlds disagree", unmet.verdict);
+  FailFor("the worlds end differently", unmet.verdict);
   EXPECT_THAT(RenderCaseLine(unmet, 20, Colour::kOff),
-              EndsWith("  the worlds disagree\n"));
+              EndsWith("  the worlds end differently\n"));
 }
 
 TEST(TerminalTest, TimesOfACauseAreSimulatedOnlyInTheSimulation) {

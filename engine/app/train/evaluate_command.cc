@@ -110,7 +110,7 @@ ExitCode Run(const EvaluatorRun& run, World& world, Console& console) {
   }
   switch (*end) {
     case EvaluatorEnd::kToldToGo:
-      say("told to go");
+      say("stopped by a preemption notice");
       return ExitCode::kStopped;
     case EvaluatorEnd::kLookedOnce:
       if (printer.evaluations() > 0) return ExitCode::kOk;

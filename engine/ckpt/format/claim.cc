@@ -66,7 +66,9 @@ std::string EncodeClaim(const ClaimRecord& claim) {
 Result<ClaimRecord> ParseClaim(std::string_view text) {
   const TextRecord record = ParseTextRecord(text);
   if (record.digest != DigestLine::kRight) {
-    return DataLoss("its digest line is missing or of other bytes");
+    return DataLoss(
+        "expected the digest of its bytes as the last line, found none or "
+        "another");
   }
   ClaimRecord claim;
   const auto generation =

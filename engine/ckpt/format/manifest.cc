@@ -221,7 +221,7 @@ Status CheckDigestLine(std::string_view text) {
       return OkStatus();
     }
   }
-  return DataLoss("its digest line is of other bytes");
+  return DataLoss("its bytes do not match the digest in its last line");
 }
 
 Result<Manifest> ParseAnew(std::string_view text) {

@@ -52,7 +52,9 @@ std::optional<int64_t> LimitUntil(Time deadline) {
       std::numeric_limits<int32_t>::max());
 }
 
-Status NoAnswerInTime() { return DeadlineExceeded("no whole answer in time"); }
+Status NoResponseInTime() {
+  return DeadlineExceeded("no complete response in time");
+}
 
 // One request. Sets its options on a handle that has none set.
 class Transfer {
@@ -149,7 +151,7 @@ class Transfer {
     const int64_t error = Info(CURLINFO_OS_ERRNO);
     switch (code) {
       case CURLE_OPERATION_TIMEDOUT:
-        return NoAnswerInTime();
+        return NoResponseInTime();
       case CURLE_COULDNT_RESOLVE_HOST:
         return Unavailable(std::string(reason));
       case CURLE_COULDNT_CONNECT:
@@ -240,7 +242,7 @@ Result<HttpResponse> HttpClient::SendRequest(const HttpRequest& request,
   Result<CurlHandle> handle = handles_->Take(**curl);
   if (!handle.ok()) return Annotate(handle.status(), url);
   const std::optional<int64_t> limit_ms = LimitUntil(deadline);
-  if (!limit_ms) return Annotate(NoAnswerInTime(), url);
+  if (!limit_ms) return Annotate(NoResponseInTime(), url);
   Result<HttpResponse> answer =
       Transfer(**curl, handle->get()).Perform(request, *limit_ms);
   if (!answer.ok()) return Annotate(answer.status(), url);

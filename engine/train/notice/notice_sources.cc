@@ -46,7 +46,7 @@ void NoticeSources::Report(std::string line) const {
 bool NoticeSources::AnyHasNotice(Time deadline) {
   for (Source& source : sources_) {
     if (!HasNotice(source, deadline)) continue;
-    Report(fmt::format("told to go by {}", source.name));
+    Report(fmt::format("preemption notice: {}", source.name));
     return true;
   }
   return false;
@@ -60,7 +60,7 @@ bool NoticeSources::HasNotice(Source& source, Time deadline) {
   const bool hurried =
       deadline < patience && seen.status().code() == Code::kDeadlineExceeded;
   if (!hurried && !std::exchange(source.told, true)) {
-    Report(fmt::format("no notices can be had: {} (asking goes on)",
+    Report(fmt::format("cannot check for preemption notices: {} (still trying)",
                        seen.status().message()));
   }
   return false;

@@ -23,7 +23,7 @@ constexpr std::array<ScaleMetricInfo, kScaleMetrics> kScaleMetricInfos = {{
     {ScaleMetric::kSave, "save", kSeconds,
      "time that training waits for a save (mode sync)"},
     {ScaleMetric::kDetect, "detect", kSeconds,
-     "restart of the whole job: from a crash until the launcher knows"},
+     "restart of the whole job: from a crash until the launcher detects it"},
     {ScaleMetric::kRespawn, "respawn", kSeconds,
      "restart: until the new processes run, the pause before included"},
     {ScaleMetric::kJoin, "join", kSeconds,

@@ -70,13 +70,12 @@ bool IsBrokenAsFound(const Case& one, const Record& now,
              : verdict.kind == VerdictKind::kFail;
 }
 
-// Returns the name that the labels of its scenario give to the finding; "what
-// was found" if there are no such labels.
+// Returns "the finding", with its name if the labels of its scenario give one.
 std::string FoundName(const Case& one) {
   const std::optional<Violation> violation = FoundViolation(one.labels);
-  return violation ? fmt::format("what was found, {} ({}),",
-                                 violation->invariant, violation->name)
-                   : "what was found";
+  return violation ? fmt::format("the finding {} ({})", violation->invariant,
+                                 violation->name)
+                   : "the finding";
 }
 
 // Returns the violation by which runs of the case are compared: that of an
@@ -284,7 +283,7 @@ Result<bool> Replayer::Replay(const ReplayTarget& target) {
              !IsBrokenAsFound(target.item.one, now, verdict)) {
     same = false;
     Show(Ink::kBad, "differs",
-         fmt::format("{} does not happen: {}", FoundName(target.item.one),
+         fmt::format("{} does not occur: {}", FoundName(target.item.one),
                      VerdictLine(verdict)));
   } else {
     Show(Ink::kGood, "reproduced", AsBefore(target, verdict));
@@ -292,9 +291,10 @@ Result<bool> Replayer::Replay(const ReplayTarget& target) {
   // An error in the explanation does not change the verdict.
   const Status explained = Explain(target.item, now);
   if (!explained.ok()) {
-    fmt::print(console_.out,
-               "  where it leaves the reference cannot be said: {}\n",
-               explained.message());
+    fmt::print(
+        console_.out,
+        "  its first difference from the reference cannot be found: {}\n",
+        explained.message());
   }
   if (same) PrintWithoutEachFault(target.item, verdict);
   console_.out << std::flush;
@@ -316,7 +316,7 @@ Result<bool> Replayer::ReplayCrashState(const std::string& file) {
       RepeatCrashFinding(*finding, references_);
   if (now.status().code() == Code::kNotFound) {
     Show(Ink::kBad, "differs",
-         "what was found does not happen: " + now.status().message());
+         "the finding does not occur: " + now.status().message());
     return false;
   }
   if (now.status().code() == Code::kInvalidArgument) {

@@ -19,18 +19,19 @@ constexpr std::string_view kShowExamples =
   gauntlet show latest/crash-in-a-shard --trace timeline.json.gz
 
 A row is one event, or several routine ones: steps, evaluations, epochs and
-saves ("steps 3-7; saved 5"), with the time of the first. Workers that do the
-same at the same time share a row. The arrows on the left join a fault to its
-detection, the restart and the resume; "<12" after an event names the row that
-led to it. Arrows are inferred from the order of the events. They are no
-verdict: gauntlet judge gives those.
---from and --to take a step, or a time since the first event. With a step, an
-event counts at the last step that its worker had reached, and what a shown
-event led to, such as the restart and the resume after a crash, is shown too.
-Lines are as wide as the terminal, where a text of more than 4 lines ends in
-"..."; --all, a file and a pipe get the whole text. Without UTF-8, or if
-NO_COLOR is set, the arrows are ASCII. Exit code 2: there is no such record, or it is damaged; 4: no
-event in the range.)";
+saves ("steps 3-7; saved 5"), with the time of the first. Workers with equal
+events at the same time share a row. The arrows on the left lead from a fault
+to its detection, the restart and the resume; "<12" after an event names the
+row of its cause. Causes are inferred from the order of the events. For the
+verdict of the checks, see gauntlet judge.
+--from and --to take a step, or a time since the first event. The step of an
+event is the last one that its worker had reached. Consequences of a shown
+event, such as the restart and the resume after a crash, are shown too.
+On a terminal, a text of more than 4 lines ends in "..."; with --all, and in a
+file or a pipe, texts are complete. Without UTF-8, or if NO_COLOR is set, the
+arrows are ASCII.
+Exit code 2: there is no such record, or it is damaged; 4: no event in the
+range.)";
 
 constexpr int kMostShownWorkers = 1'000'000;
 

@@ -173,8 +173,8 @@ TEST_F(SuiteTest, WorldsThatPassWithDifferentStatesAreAFailure) {
   EXPECT_EQ(results[0].verdict.kind, VerdictKind::kPass);
   EXPECT_EQ(results[1].verdict.kind, VerdictKind::kFail);
   EXPECT_THAT(results[1].verdict.reason,
-              AllOf(StartsWith("the worlds disagree: final state "),
-                    EndsWith(" in the sim world, final state aa here")));
+              AllOf(StartsWith("the worlds end differently: final state "),
+                    EndsWith(" (sim), final state aa (real)")));
 }
 
 TEST_F(SuiteTest, WorldThatFailsAloneKeepsItsReason) {
@@ -223,7 +223,7 @@ TEST_F(SuiteTest, ComparesEachTryWithTheOtherWorld) {
       Run({{.one = CleanCase()}, EndsReal({.kind = VerdictKind::kPass}, "aa")});
   ASSERT_EQ(results[1].tries.size(), 2u);
   for (const CaseTry& one : results[1].tries) {
-    EXPECT_THAT(one.verdict.reason, StartsWith("the worlds disagree: "));
+    EXPECT_THAT(one.verdict.reason, StartsWith("the worlds end differently: "));
   }
 }
 

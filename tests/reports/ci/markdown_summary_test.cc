@@ -81,7 +81,7 @@ TEST(MarkdownSummaryTest, UnmetExpectationIsNoFailedCheck) {
               AllOf(Not(HasSubstr("Checks that failed")),
                     HasSubstr("Expected: resumed_from: expected step 10, "
                               "found step 5\n"),
-                    HasSubstr("\nNext: if what was found is right here, ")));
+                    HasSubstr("\nNext: if the run was right, ")));
   EXPECT_THAT(RenderMarkdownSummary({.result = SampleResult()}),
               HasSubstr("Checks that failed: trajectory, restarts\n"));
 }

@@ -379,7 +379,7 @@ TEST(CaseSectionTest, UnmetExpectationStandsAboveTheCause) {
                               "<dt>cause</dt><dd>the save of step 10 failed"));
   EXPECT_THAT(html, HasSubstr("<dt>checks</dt><dd>no check found a violation "
                               "(2 of 2 passed); only"));
-  EXPECT_THAT(html, HasSubstr("<dt>next step</dt><dd>if what was found is"));
+  EXPECT_THAT(html, HasSubstr("<dt>next step</dt><dd>if the run was right"));
   EXPECT_EQ(CountOf(html, "expected step 10, found step 5"), 1u);
   const CaseTable table =
       RenderCaseTable({.cases = {UnmetCase()}}, {}, 1 << 20);

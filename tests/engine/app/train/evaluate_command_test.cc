@@ -66,7 +66,7 @@ TEST_F(EvaluateCommandTest, ANoticeEndsItWithItsOwnCode) {
   World world = {test_.clock, storage_,     test_.network, test_.tasks,
                  host,        test_.faults, test_.events,  test_.entropy};
   EXPECT_EQ(Evaluate(world), 143);
-  EXPECT_EQ(err_.str(), "gauntlet evaluate: told to go\n");
+  EXPECT_EQ(err_.str(), "gauntlet evaluate: stopped by a preemption notice\n");
 }
 
 TEST_F(EvaluateCommandTest, AJobThatItDoesNotKnowIsBadInputAndNamed) {

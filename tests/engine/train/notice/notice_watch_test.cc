@@ -80,7 +80,7 @@ TEST_F(NoticeWatchTest, SeesAFileThatAppearsAtTheNextLook) {
   EXPECT_EQ(notices_, 1);
   EXPECT_GE(seen_after_, milliseconds(2500));
   EXPECT_LE(seen_after_, milliseconds(3600));
-  EXPECT_THAT(lines_, ElementsAre("told to go by /notice"));
+  EXPECT_THAT(lines_, ElementsAre("preemption notice: /notice"));
 }
 
 // A notice may be a second old when the watch detects it, so a second of its
@@ -127,7 +127,7 @@ TEST_F(NoticeWatchTest, ATokenThatHasRunOutIsReplaced) {
   });
   Watch({.url = kUrl}, seconds(20));
   EXPECT_EQ(notices_, 1);
-  EXPECT_THAT(lines_, ElementsAre("told to go by " + std::string(kUrl)));
+  EXPECT_THAT(lines_, ElementsAre("preemption notice: " + std::string(kUrl)));
 }
 
 TEST_F(NoticeWatchTest, WhatIsNoTokenIsToldOnceAndNeverSent) {

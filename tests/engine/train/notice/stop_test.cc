@@ -201,7 +201,8 @@ TEST(StopTest, AFileThatIsThereFromTheStartStopsAtTheFirstStep) {
   ASSERT_TRUE(fixture.disk().Open("/go", OpenMode::kCreateTruncate).ok());
   const LifeOutcome outcome = fixture.Run(3, LooksFor("/go", ""));
   EXPECT_EQ(ExpectOrderlyStop(outcome, "file"), 1u);
-  EXPECT_THAT(outcome.lines, testing::Contains("worker 0: told to go by /go"));
+  EXPECT_THAT(outcome.lines,
+              testing::Contains("worker 0: preemption notice: /go"));
 }
 
 TEST(StopTest, WhatOneHostsServiceSaysStopsAllWorkers) {

@@ -315,7 +315,7 @@ TEST_F(ReplayCommandTest, AFindingThatHoldsNowIsNotReproduced) {
   ASSERT_TRUE(WriteTextFile(file, text).ok());
   EXPECT_EQ(Replay(file.string()), 3);
   EXPECT_THAT(out_.str(),
-              HasSubstr("differs: what was found does not happen: PASS\n"));
+              HasSubstr("differs: the finding does not occur: PASS\n"));
 }
 
 // The run violates something, but not what the finding names.
@@ -331,8 +331,8 @@ TEST_F(ReplayCommandTest, AFindingThatBreaksOtherwiseIsNotReproduced) {
     EXPECT_EQ(Replay(file.string()), code) << out_.str() << err_.str();
   }
   EXPECT_THAT(out_.str(),
-              HasSubstr("what was found, resume-point (stale-resume), "
-                        "does not happen: planted bug caught"));
+              HasSubstr("the finding resume-point (stale-resume) does not "
+                        "occur: planted bug caught"));
 }
 
 TEST_F(ReplayCommandTest, WhatWasFoundIsNamedBeforeWhatElseIsBroken) {
