@@ -87,7 +87,7 @@ class FaultyStorage::FaultyFile final : public File {
   Status Sync() override {
     if (undurable_) return OkStatus();
     if (const auto armed = TakeForSync()) {
-      // A fault that is spent by now does not affect the sync.
+      // A fault that is exhausted by now does not affect the sync.
       if (armed->fault->kind == FaultKind::kErrno) {
         RETURN_IF_ERROR(Annotate(storage_.injector_.Perform(*armed), path_));
       } else if (storage_.injector_.Fire(*armed)) {

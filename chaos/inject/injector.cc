@@ -142,7 +142,7 @@ void Injector::NotePosition(Point point, const PointContext& context) {
 }
 
 bool Injector::CountOccurrence(State& state) {
-  if (state.spent) return false;
+  if (state.exhausted) return false;
   ++state.occurrences;
   const FaultParameters& with = state.fault->with;
   const uint64_t first = state.fault->site.occurrence;
@@ -191,7 +191,7 @@ Status Injector::Perform(const Due& due, Point point) {
 
 void Injector::Arm(const Armed& armed) {
   const std::lock_guard lock(mutex_);
-  if (armed.state->spent) return;
+  if (armed.state->exhausted) return;
   const auto already = std::ranges::find(armed_, armed.state, &Armed::state);
   if (already == armed_.end()) {
     armed_.push_back(armed);
@@ -307,13 +307,13 @@ bool Injector::Fire(State& state, Point point) {
   {
     // Held until Claim has decided: a hit in another task waits.
     const std::lock_guard lock(mutex_);
-    if (state.spent) return false;
+    if (state.exhausted) return false;
     if (state.fired == 0 && !Claim(fault)) {
-      state.spent = true;
+      state.exhausted = true;
       return false;
     }
     ++state.fired;
-    state.spent =
+    state.exhausted =
         fault.with.times == FaultTimes::kOnce && state.fired >= fault.with.hits;
     first = state.fired == 1;
   }

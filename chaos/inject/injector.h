@@ -133,7 +133,7 @@ class Injector final : public FaultPoints {
   // Arms the fault again, after an operation that it could not change.
   void Rearm(const Armed& armed);
   // Claims and logs the fault; returns false if another process had it, or it
-  // is spent. Call it before the effect, which is the caller's part.
+  // is exhausted. Call it before the effect, which is the caller's part.
   bool Fire(const Armed& armed);
   // Fires, and logs the file that is damaged. The writer gets no error.
   bool FireAtFile(const Armed& armed, const std::string& file);
@@ -153,7 +153,7 @@ class Injector final : public FaultPoints {
     std::atomic<bool> may_come = false;  // its `after` has fired, or is ""
     uint64_t occurrences = 0;
     uint64_t fired = 0;  // number of times
-    bool spent = false;
+    bool exhausted = false;
   };
 
   void DisarmReadsOfTheLoad();

@@ -96,7 +96,7 @@ Status CustomTraining::Noted(Status status) {
 
 void CustomTraining::Leave() {
   if (failed_) {
-    session_->Abandon();
+    session_->Abort();
   } else {
     session_->Leave();
   }

@@ -64,8 +64,8 @@ bool HasNotice(const FaultPlan& plan, NoticeBy by) {
 }
 
 // Writes the record and the scenario. Removes everything else after a pass.
-Status Tidy(const Case& one, const CasePlace& place, const Record& record,
-            const Verdict& verdict) {
+Status FinishCaseFolder(const Case& one, const CasePlace& place,
+                        const Record& record, const Verdict& verdict) {
   const fs::path directory = place.directory;
   RETURN_IF_ERROR(
       WriteTextFile(directory / kRecordFileName, RecordToJsonLines(record)));
@@ -229,7 +229,7 @@ CaseOutcome RunCase(const Case& one, const CasePlace& place,
         place.explain ? place.explain(one, record, references) : Explanation(),
         outcome.result);
   }
-  const Status kept = Tidy(one, place, record, verdict);
+  const Status kept = FinishCaseFolder(one, place, record, verdict);
   // If the record could not be written, workers may have had no room for their
   // events either. Then only a failure of a simulation counts, which is seen in
   // memory.

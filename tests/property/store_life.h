@@ -16,7 +16,7 @@
 #include "tests/engine/ckpt/test_world.h"
 #include "tests/property/gated_storage.h"
 #include "tests/property/store_ledger.h"
-#include "tests/property/store_story.h"
+#include "tests/property/store_script.h"
 
 namespace gauntlet {
 

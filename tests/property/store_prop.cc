@@ -51,7 +51,7 @@ class StoreCommand final : public rc::state::Command<StoreModel, StoreLife> {
     RC_ASSERT(life.Do(action_) == "");
   }
   void show(std::ostream& out) const override {
-    out << StoryToText({.actions = {action_}});
+    out << ScriptToText({.actions = {action_}});
   }
   const StoreAction& action() const { return action_; }
 
@@ -85,7 +85,7 @@ rc::Gen<StoreAction> AnyAction() {
 
 using Commands = rc::state::Commands<StoreCommand::CommandType>;
 
-rc::Gen<StoreStory> AnyStory() {
+rc::Gen<StoreScript> AnyScript() {
   const auto any_command = [](const StoreModel&) {
     return rc::gen::map(
         AnyAction(),
@@ -96,22 +96,22 @@ rc::Gen<StoreStory> AnyStory() {
   };
   return rc::gen::apply(
       [](DurabilityProfile profile, const Commands& commands) {
-        StoreStory story = {.profile = profile, .actions = {}};
+        StoreScript script = {.profile = profile, .actions = {}};
         for (const auto& command : commands) {
-          story.actions.push_back(
+          script.actions.push_back(
               static_cast<const StoreCommand&>(*command).action());
         }
-        return story;
+        return script;
       },
       rc::gen::element(DurabilityProfile::kExt4, DurabilityProfile::kWeak),
       rc::state::gen::commands(StoreModel(), any_command));
 }
 
-std::string WrongStory(const StoreStory& story,
-                       const std::set<PlantedBug>& bugs = {}) {
-  StoreLife life(story.profile, bugs);
-  for (size_t i = 0; i < story.actions.size(); ++i) {
-    const std::string wrong = life.Do(story.actions[i]);
+std::string WrongScript(const StoreScript& script,
+                        const std::set<PlantedBug>& bugs = {}) {
+  StoreLife life(script.profile, bugs);
+  for (size_t i = 0; i < script.actions.size(); ++i) {
+    const std::string wrong = life.Do(script.actions[i]);
     if (!wrong.empty()) return "action " + std::to_string(i) + ": " + wrong;
   }
   // Finally, one more process claims.
@@ -119,12 +119,12 @@ std::string WrongStory(const StoreStory& story,
 }
 
 TEST(StoreProperty, LoadsWhatIsOwedOrRefuses) {
-  CheckProperty<StoreStory>(
+  CheckProperty<StoreScript>(
       {.name = "store",
-       .any = AnyStory(),
-       .to_text = StoryToText,
-       .from_text = StoryFromText,
-       .wrong = [](const StoreStory& story) { return WrongStory(story); }});
+       .any = AnyScript(),
+       .to_text = ScriptToText,
+       .from_text = ScriptFromText,
+       .wrong = [](const StoreScript& script) { return WrongScript(script); }});
 }
 
 // Shows that the property can fail: it finds planted bugs.
@@ -135,8 +135,8 @@ TEST(StoreProperty, FindsWhatIsPlanted) {
     uint64_t number = 0;
     std::string wrong;
     while (wrong.empty() && ++number < 2000) {
-      const auto story = AnyStory()(rc::Random(number), rc::kNominalSize);
-      wrong = WrongStory(story.value(), {bug});
+      const auto script = AnyScript()(rc::Random(number), rc::kNominalSize);
+      wrong = WrongScript(script.value(), {bug});
     }
     EXPECT_NE(wrong, "") << "bug " << static_cast<int>(bug);
   }

@@ -122,7 +122,7 @@ void FiberContext::Suspend() {
   SwitchBack();
 }
 
-void FiberContext::Abandon() { throw Abandoned(); }
+void FiberContext::Unwind() { throw Unwinding(); }
 
 // Switches the thread sanitizer's call stack in both directions, so that each
 // call between them ends on the stack on which it began.
@@ -150,7 +150,7 @@ boost::context::fiber FiberContext::RunBodies(boost::context::fiber caller) {
   while (body_) {
     try {
       body_();
-    } catch (const Abandoned&) {
+    } catch (const Unwinding&) {
     }
     body_ = nullptr;
     done_ = true;

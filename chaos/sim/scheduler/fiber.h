@@ -46,10 +46,10 @@ class FiberContext {
   // Ends the body: destroys everything on the stack and the body's captures,
   // then switches back to the caller of Resume. REQUIRES: running on this
   // context.
-  [[noreturn]] void Abandon();
+  [[noreturn]] void Unwind();
 
  private:
-  struct Abandoned {};  // thrown by Abandon
+  struct Unwinding {};  // thrown by Unwind
 
   // Switches to this context, until it switches back.
   void Switch();

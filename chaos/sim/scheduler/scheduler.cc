@@ -81,7 +81,7 @@ WaitResult Scheduler::Wait(WaitList* list, Time deadline,
     if (deadline != kNever) fiber.timer = timers_.emplace(deadline, &fiber);
   }
   fiber.context->Suspend();
-  if (fiber.unwinding) fiber.context->Abandon();
+  if (fiber.unwinding) fiber.context->Unwind();
   return fiber.result;
 }
 
@@ -118,7 +118,7 @@ void Scheduler::LeaveIfInterrupted() {
 
 void Scheduler::Leave() {
   LeaveByReturn();
-  current_->context->Abandon();
+  current_->context->Unwind();
 }
 
 void Scheduler::LeaveByReturn() {

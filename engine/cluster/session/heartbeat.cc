@@ -110,7 +110,7 @@ void Heartbeat::Leave() {
   End();
 }
 
-void Heartbeat::Abandon() {
+void Heartbeat::Abort() {
   StopReportingLosses();
   End();
 }

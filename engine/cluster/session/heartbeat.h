@@ -59,7 +59,7 @@ class Heartbeat {
 
   // Ends immediately: sends no bye and breaks all channels. All tasks have
   // ended when it returns. Has no effect after Leave.
-  void Abandon();
+  void Abort();
 
   // Returns the number of beats received from that rank; 0 for a rank that
   // sends none to this one. Callable from any task.

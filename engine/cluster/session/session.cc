@@ -425,9 +425,9 @@ void Session::StartHeartbeat() {
 
 void Session::Leave() { heartbeat_->Leave(); }
 
-void Session::Abandon() {
+void Session::Abort() {
   ring_->EmitLeaving();
-  heartbeat_->Abandon();
+  heartbeat_->Abort();
   ring_->Abort();
 }
 

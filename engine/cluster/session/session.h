@@ -125,7 +125,7 @@ class Session {
   // Ends the session for this rank alone, after an error: breaks all
   // connections, so that the others detect it. All its tasks have ended when it
   // returns. Has no effect after Leave.
-  void Abandon();
+  void Abort();
 
  private:
   Session(World& world, const SessionOptions& options);

@@ -29,9 +29,9 @@ bool LaunchState::CountRestart(const std::string& reason) {
 }
 
 bool LaunchState::NoteNotFinite(uint64_t since) {
-  const bool is_news = !not_finite_since;
+  const bool is_first = !not_finite_since;
   not_finite_since = std::min(since, not_finite_since.value_or(since));
-  return is_news;
+  return is_first;
 }
 
 }  // namespace gauntlet

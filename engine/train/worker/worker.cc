@@ -98,7 +98,7 @@ bool Worker::IsSaving() const {
 bool Worker::EndSave() {
   if (!IsSaving()) return true;
   // The others detect this worker's exit now, not only after the save.
-  if (parts_.session) parts_.session->Abandon();
+  if (parts_.session) parts_.session->Abort();
   const Duration bound = options_.cluster.save_timeout;
   if (parts_.rejoins()) parts_.reporter.Progress({.saving = bound});
   const bool ended = (!beside_ || beside_->EndTask()) && save_->EndTask();
@@ -204,7 +204,7 @@ Status Worker::LeaveGeneration(const Status& why) {
   if (formed) parts_.times.Restart();
   const Time now = world_.clock.Now();
   if (parts_.session) {
-    parts_.session->Abandon();
+    parts_.session->Abort();
     join_.NoteSilence(parts_.session->silent_rank());
     parts_.device_ring.reset();
     parts_.session.reset();
@@ -294,7 +294,7 @@ WorkerEnd Worker::Live() {
 // Abandons the session first: after an error its tasks still wait for the
 // others.
 TrainedWorker Worker::Abandon(WorkerEnd end) {
-  if (parts_.session) parts_.session->Abandon();
+  if (parts_.session) parts_.session->Abort();
   if (beside_) beside_->JoinTask();
   if (save_) save_->JoinTask();
   spare_.reset();

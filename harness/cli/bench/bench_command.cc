@@ -109,7 +109,7 @@ class CheckpointBenchRun {
  private:
   Result<ExitCode> Measure(const BenchOutput& out);
   void Print(const CheckpointResult& result);
-  ExitCode Conclude(const CheckpointResult& result);
+  ExitCode ReportOutcome(const CheckpointResult& result);
 
   const BenchCheckpointCommand& command_;
   Console& console_;
@@ -174,7 +174,7 @@ Result<ExitCode> CheckpointBenchRun::Measure(const BenchOutput& out) {
   if (command_.output == OutputFormat::kText) {
     fmt::print(console_.out, "report  {}\n", out.report().string());
   }
-  return Conclude(*result);
+  return ReportOutcome(*result);
 }
 
 void CheckpointBenchRun::Print(const CheckpointResult& result) {
@@ -186,7 +186,7 @@ void CheckpointBenchRun::Print(const CheckpointResult& result) {
   if (baseline_) console_.out << ComparisonText(result, *baseline_);
 }
 
-ExitCode CheckpointBenchRun::Conclude(const CheckpointResult& result) {
+ExitCode CheckpointBenchRun::ReportOutcome(const CheckpointResult& result) {
   console_.Flush();
   if (result.interrupted) {
     fmt::print(console_.err,

@@ -24,7 +24,7 @@ namespace {
 // baseline of the next run.
 constexpr const char* kScaleBenchFolder = ".gauntlet/bench-scale";
 
-ExitCode Conclude(const ScaleResult& result, Console& console) {
+ExitCode ReportOutcome(const ScaleResult& result, Console& console) {
   if (result.interrupted) {
     fmt::print(console.err,
                "gauntlet bench scale: interrupted; these are the figures of "
@@ -68,7 +68,7 @@ Result<ExitCode> MeasureScale(const BenchScaleCommand& command,
     fmt::print(console.err, "gauntlet bench scale: {}\n", written.message());
     return ExitCode::kNoVerdict;
   }
-  return Conclude(*result, console);
+  return ReportOutcome(*result, console);
 }
 
 // Creates the folder for the results before it measures, so that a wrong --out

@@ -163,7 +163,7 @@ class Runner {
     AddItemsNotRun(items_, WhyNotRun(interrupted), result.cases);
     for (CaseResult& one : result.cases) AddTrace(one);
     const Status written = WriteRunFiles(result, directory_);
-    Conclude(result, ran);
+    PrintResults(result, ran);
     if (!written.ok() && !disk_full_) PrintMissingFiles(written, result);
     if (!IsFolderOfRun(directory_)) {
       // Without its result, the run counts as unfinished.
@@ -288,7 +288,7 @@ class Runner {
   }
 
   // Prints the results. Only the first `ran` cases ran and can be explained.
-  void Conclude(const RunResult& result, size_t ran) {
+  void PrintResults(const RunResult& result, size_t ran) {
     if (!text_) {
       console_.out << ResultToJson(result);
       return;

@@ -203,9 +203,9 @@ TEST(EarlyStoppingTest, PatienceRaisedAfterAStop_GoesOnBitForBit) {
 }
 
 // A callback with its own numbers, as many as the constructor is given.
-class Keeper final : public Callback {
+class CallbackWithState final : public Callback {
  public:
-  explicit Keeper(size_t size) : size_(size) {}
+  explicit CallbackWithState(size_t size) : size_(size) {}
   std::string name() const override { return "keeper"; }
   size_t StateSize(const ModelExtent&) const override { return size_; }
 
@@ -259,8 +259,8 @@ TEST(CallbackTest, OptionThatItsStateDependsOn_IsNamedWhereItDiffers) {
 TEST(CallbackTest, CallbackAddedRemovedOrOfAnotherSize_IsNamed) {
   EarlyStopping stopping({.patience = 9});
   ModelCheckpoint weights({.path = "/weights-{epoch}"});
-  Keeper small(2);
-  Keeper large(5);
+  CallbackWithState small(2);
+  CallbackWithState large(5);
   const struct {
     std::vector<Callback*> before;
     std::vector<Callback*> after;

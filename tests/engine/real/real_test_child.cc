@@ -22,7 +22,7 @@ namespace {
 
 using Arguments = std::vector<std::string>;
 
-void Tell(const std::string& line) {
+void SendLine(const std::string& line) {
   const std::string text = line + "\n";
   CHECK(write(kLauncherSocketDescriptor, text.data(), text.size()) ==
             static_cast<ssize_t>(text.size()),
@@ -52,7 +52,7 @@ int Emit(const Arguments& arguments) {
       EventFile::Open(arguments.at(0), {.worker = 1, .life = 2}, clock, {});
   for (uint64_t step = 1;; ++step) {
     (*log)->Emit({.kind = EventKind::kStep, .step = step});
-    if (step == 1000) Tell("emitting");
+    if (step == 1000) SendLine("emitting");
   }
 }
 
@@ -73,7 +73,7 @@ int RunLauncher(const Arguments&) {
   for (int i = 0; i < 2; ++i) {
     const auto notice = workers.Next(kNever);
     const std::string line = std::get<WorkerProgress>(notice->what).line;
-    Tell(line.substr(line.rfind(' ') + 1));
+    SendLine(line.substr(line.rfind(' ') + 1));
   }
   SleepForEver();
 }
@@ -112,14 +112,14 @@ int ReportMuch(const Arguments&) {
 // prints "ready".
 int StartSlowly(const Arguments&) {
   HoldSignals();
-  Tell("starting");
+  SendLine("starting");
   sigset_t pending = {};
   while (sigpending(&pending) == 0 && sigismember(&pending, SIGTERM) == 0) {
     SystemClock().SleepUntil(SystemClock().Now() +
                              std::chrono::milliseconds(1));
   }
   InstallSignalHandlers();
-  Tell(fmt::format("ready, notices {}", RealHost().TerminationNotices()));
+  SendLine(fmt::format("ready, notices {}", RealHost().TerminationNotices()));
   return 0;
 }
 
@@ -132,7 +132,7 @@ int AwaitNotices(const Arguments& arguments) {
   if (arguments.size() > 1) ExitOnSecondInterrupt(std::stoi(arguments[1]));
   RealHost host;
   CHECK(!host.FirstNotice(), "told before anybody could");
-  Tell("ready");
+  SendLine("ready");
   SystemClock clock;
   for (int seen = 0; seen < last;) {
     clock.SleepUntil(clock.Now() + std::chrono::milliseconds(1));
@@ -141,7 +141,8 @@ int AwaitNotices(const Arguments& arguments) {
     CHECK(*host.FirstNotice() <= clock.Now() &&
               *host.FirstNotice() >= clock.Now() - std::chrono::seconds(60),
           "another time line");
-    Tell(fmt::format("notice {}, {} at the terminal", seen, host.Interrupts()));
+    SendLine(
+        fmt::format("notice {}, {} at the terminal", seen, host.Interrupts()));
   }
   std::fputs("flushed at exit", stdout);
   host.Exit(143);
@@ -165,7 +166,7 @@ int Connect(const Arguments& arguments) {
         Hello{.role = ring ? ChannelRole::kRing : ChannelRole::kControl});
   }
   CHECK((*channel)->Send(first, kNever).ok(), "the connection is lost");
-  Tell("connected");
+  SendLine("connected");
   if (arguments.at(1) == "idle") SleepForEver();
   if (arguments.at(1) == "flood") {
     while ((*channel)->Send(Frame(size_t{4} << 20, 'x'), kNever).ok()) {
@@ -183,7 +184,7 @@ int Connect(const Arguments& arguments) {
 int Listen(const Arguments& arguments) {
   GrpcNetwork network;
   auto listener = network.Listen(arguments.at(0));
-  Tell(listener.ok() ? "listening" : listener.status().ToString());
+  SendLine(listener.ok() ? "listening" : listener.status().ToString());
   SleepForEver();
 }
 

@@ -84,7 +84,7 @@ TrainOptions OptionsFor(const StoreBundle& bundle) {
   return options;
 }
 
-LifeOutcome GoOn(const StoreBundle& bundle, int workers) {
+LifeOutcome Resume(const StoreBundle& bundle, int workers) {
   TrainingFixture fixture;
   const Status unpacked =
       UnpackDirectory(fixture.disk(), "/ckpt", bundle.files);
@@ -97,7 +97,7 @@ TEST(UpgradeTest, AStoreOfThePresentVersionsGoesOnToTheSameBits) {
     if (!VersionsOf(kept.bundle).present()) continue;
     SCOPED_TRACE(kept.name);
     for (const int workers : {1, 2, 3}) {
-      const LifeOutcome outcome = GoOn(kept.bundle, workers);
+      const LifeOutcome outcome = Resume(kept.bundle, workers);
       ASSERT_TRUE(outcome.AllExitedWith(WorkerExit::kDone))
           << outcome.reasons[0];
       EXPECT_TRUE(outcome.result->resumed_from);
@@ -134,7 +134,7 @@ TEST(UpgradeTest, AStoreOfAnotherVersionIsRefusedByName) {
     const Versions versions = VersionsOf(kept.bundle);
     if (versions.present()) continue;
     SCOPED_TRACE(kept.name);
-    const LifeOutcome outcome = GoOn(kept.bundle, 2);
+    const LifeOutcome outcome = Resume(kept.bundle, 2);
     EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kNoCheckpoint));
     const std::string expected =
         versions.schema != kManifestSchema

@@ -613,7 +613,7 @@ checkpoint: {every: {steps: 50}, keep: 3, allow_cold_start: true}
 )";
   }
 
-  TrainCommand Told(Words more) {
+  TrainCommand ParseTrain(Words more) {
     Words words = {"train", "--job", file_, "--ckpt", "c"};
     words.insert(words.end(), more.begin(), more.end());
     return Parsed<TrainCommand>(words);
@@ -624,7 +624,7 @@ checkpoint: {every: {steps: 50}, keep: 3, allow_cold_start: true}
 };
 
 TEST_F(JobFileFlagTest, AFileIsAsGoodAsOptions) {
-  const TrainCommand command = Told({});
+  const TrainCommand command = ParseTrain({});
   const TrainOptions& options = command.options;
   EXPECT_EQ(command.workers, 2);
   EXPECT_EQ(command.replicas, 4);
@@ -645,12 +645,12 @@ TEST_F(JobFileFlagTest, AFileIsAsGoodAsOptions) {
 
 TEST_F(JobFileFlagTest, OptionsComeBeforeIt) {
   const TrainCommand command =
-      Told({"--preset",       "dnn",    "--workers",   "3",
-            "--epochs",       "9",      "--shuffle",   "on",
-            "--data",         "digits", "--restart",   "whole-job",
-            "--max-restarts", "1",      "--grace",     "5s",
-            "--save-every",   "epoch",  "--keep-last", "8",
-            "--ckpt-mode",    "async"});
+      ParseTrain({"--preset",       "dnn",    "--workers",   "3",
+                  "--epochs",       "9",      "--shuffle",   "on",
+                  "--data",         "digits", "--restart",   "whole-job",
+                  "--max-restarts", "1",      "--grace",     "5s",
+                  "--save-every",   "epoch",  "--keep-last", "8",
+                  "--ckpt-mode",    "async"});
   const TrainOptions& options = command.options;
   EXPECT_EQ(options.job.model.layers[1].units, 256) << "dnn's";
   EXPECT_EQ(command.launcher.workers, 3);
@@ -669,7 +669,7 @@ TEST_F(JobFileFlagTest, OptionsComeBeforeIt) {
 
 TEST_F(JobFileFlagTest, HoursBetweenKeptCheckpoints_AreItsUnlessAFlagSaysThem) {
   const auto hours = [this](const Words& more) {
-    return Told(more).options.checkpoint.keep_every_hours;
+    return ParseTrain(more).options.checkpoint.keep_every_hours;
   };
   EXPECT_EQ(hours({}), 10'000u);
   std::ofstream(file_) << "checkpoint: {keep_every_hours: 5}\n";
@@ -681,15 +681,15 @@ TEST_F(JobFileFlagTest, HoursBetweenKeptCheckpoints_AreItsUnlessAFlagSaysThem) {
 
 TEST_F(JobFileFlagTest, StepsBoundTheEpochsWhereNobodySaysHowMany) {
   std::ofstream(file_) << "job: {max_steps: 30}\n";
-  EXPECT_EQ(Told({}).options.horizon.epochs, 30u);
-  EXPECT_EQ(Told({"--steps", "7"}).options.horizon.epochs, 7u);
-  EXPECT_EQ(Told({"--epochs", "2"}).options.horizon.max_steps, 30u);
+  EXPECT_EQ(ParseTrain({}).options.horizon.epochs, 30u);
+  EXPECT_EQ(ParseTrain({"--steps", "7"}).options.horizon.epochs, 7u);
+  EXPECT_EQ(ParseTrain({"--epochs", "2"}).options.horizon.max_steps, 30u);
 }
 
 TEST_F(JobFileFlagTest, WithoutALengthItsPresetIsTrainedToItsEnd) {
   std::ofstream(file_) << "preset: dnn\n";
-  EXPECT_EQ(Told({}).options.horizon.epochs, PresetRunOf("dnn").epochs);
-  EXPECT_EQ(Told({"--preset", "cnn-short"}).options.horizon.epochs, 3u);
+  EXPECT_EQ(ParseTrain({}).options.horizon.epochs, PresetRunOf("dnn").epochs);
+  EXPECT_EQ(ParseTrain({"--preset", "cnn-short"}).options.horizon.epochs, 3u);
 }
 
 TEST_F(JobFileFlagTest, WhatItCannotSayIsNamed) {

@@ -74,7 +74,7 @@ struct Witness {
   ~Witness() { script.log.push_back(name); }
 };
 
-// Each frame holds a witness; the last one is abandoned.
+// Each frame holds a witness; the last one is unwound.
 void Descend(Script& script, int depth) {
   const Witness witness{script, std::to_string(depth)};
   if (depth < 3) {
@@ -82,10 +82,10 @@ void Descend(Script& script, int depth) {
     script.log.push_back("came back");
   }
   script.context->Suspend();
-  if (depth == 3) script.context->Abandon();
+  if (depth == 3) script.context->Unwind();
 }
 
-TEST(FiberTest, AnAbandonedBodyIsDestroyedFromTheTopOfItsStack) {
+TEST(FiberTest, UnwoundBodyIsDestroyedFromTheTopOfItsStack) {
   FiberPool pool;
   Script script{.context = nullptr, .log = {}};
   auto context = pool.Take();
@@ -105,14 +105,14 @@ TEST(FiberTest, WhatABodyHoldsGoesAfterAllOnItsStack) {
   FiberPool pool;
   auto context = pool.Take();
   Script script{.context = context.get(), .log = {}};
-  for (const bool abandons : {false, true}) {
+  for (const bool unwinds : {false, true}) {
     script.log.clear();
     context->Begin(
-        [&script, abandons,
+        [&script, unwinds,
          held = std::shared_ptr<Witness>(new Witness{script, "held"})] {
           const Witness local{script, "local"};
           script.context->Suspend();
-          if (abandons) script.context->Abandon();
+          if (unwinds) script.context->Unwind();
         });
     EXPECT_TRUE(context->Resume());
     EXPECT_TRUE(script.log.empty());
@@ -121,14 +121,14 @@ TEST(FiberTest, WhatABodyHoldsGoesAfterAllOnItsStack) {
   }
 }
 
-void AbandonInCatch(Script& s) {
+void UnwindInCatch(Script& s) {
   try {
     const Witness outer{s, "outer"};
     try {
       throw std::runtime_error("one");
     } catch (const std::runtime_error&) {
       const Witness inner{s, "inner"};
-      s.context->Abandon();
+      s.context->Unwind();
     }
   } catch (const std::runtime_error&) {
     s.log.push_back("took it for an exception");
@@ -138,12 +138,12 @@ void AbandonInCatch(Script& s) {
   }
 }
 
-TEST(FiberTest, ABodyMayBeAbandonedInAHandler) {
+TEST(FiberTest, BodyMayBeUnwoundInAHandler) {
   FiberPool pool;
   Script script{.context = nullptr, .log = {}};
   auto context = pool.Take();
   script.context = context.get();
-  context->Begin([&script] { AbandonInCatch(script); });
+  context->Begin([&script] { UnwindInCatch(script); });
   EXPECT_FALSE(context->Resume());
   EXPECT_EQ(script.log,
             (std::vector<std::string>{"inner", "outer", "passed through"}));
@@ -159,8 +159,8 @@ TEST(FiberTest, ABodyMayBeAbandonedInAHandler) {
   EXPECT_EQ(script.log.back(), "again");
 }
 
-// One may be abandoned while others are suspended, and its stack be used again.
-TEST(FiberTest, OthersStaySuspendedWhenOneIsAbandoned) {
+// One may be unwound while others are suspended, and its stack be used again.
+TEST(FiberTest, OthersStaySuspendedWhenOneIsUnwound) {
   FiberPool pool;
   auto first = pool.Take();
   auto second = pool.Take();

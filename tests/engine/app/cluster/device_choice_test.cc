@@ -15,7 +15,7 @@ using ::testing::HasSubstr;
 
 class DeviceChoiceTest : public ::testing::Test {
  protected:
-  Status Settle(KernelOptions& options) {
+  Status Resolve(KernelOptions& options) {
     const TerminalStyle plain(ColorChoice::kOff, TerminalFacts());
     Console console{out_, err_, plain, plain};
     return ResolveDevice(options, console);
@@ -28,7 +28,7 @@ class DeviceChoiceTest : public ::testing::Test {
 
 TEST_F(DeviceChoiceTest, AutoSaysWhatItChose) {
   KernelOptions options = {.device = DeviceKind::kAuto};
-  EXPECT_TRUE(Settle(options).ok());
+  EXPECT_TRUE(Resolve(options).ok());
   EXPECT_EQ(options.device, HasCuda() ? DeviceKind::kCuda : DeviceKind::kCpu);
   EXPECT_THAT(err_.str(),
               HasSubstr(HasCuda() ? "device: cuda\n" : "device: cpu (no CUDA"));
@@ -37,7 +37,7 @@ TEST_F(DeviceChoiceTest, AutoSaysWhatItChose) {
 TEST_F(DeviceChoiceTest, CudaWhereThereIsNoneIsBadInput) {
   if (HasCuda()) GTEST_SKIP() << "this machine has CUDA";
   KernelOptions options = {.device = DeviceKind::kCuda};
-  const Status status = Settle(options);
+  const Status status = Resolve(options);
   EXPECT_EQ(status.code(), Code::kInvalidArgument);
   EXPECT_THAT(status.message(), HasSubstr("--device cuda: no CUDA"));
   EXPECT_EQ(err_.str(), "");
@@ -46,13 +46,13 @@ TEST_F(DeviceChoiceTest, CudaWhereThereIsNoneIsBadInput) {
 TEST_F(DeviceChoiceTest, FastProductsAreOfWhatHasThem) {
   KernelOptions options = {.math = Math::kFast,
                            .device = DeviceKind::kEmulated};
-  EXPECT_EQ(Settle(options).message(),
+  EXPECT_EQ(Resolve(options).message(),
             "--math library requires --device cuda or cpu, found "
             "emulated");
   options.device = DeviceKind::kCpu;
-  EXPECT_TRUE(Settle(options).ok());
+  EXPECT_TRUE(Resolve(options).ok());
   options.math = Math::kFastTf32;
-  EXPECT_EQ(Settle(options).message(),
+  EXPECT_EQ(Resolve(options).message(),
             "--math library-tf32 requires --device cuda, found cpu");
 }
 

@@ -410,7 +410,7 @@ TEST(SessionTest, WhoAbandonsItEndsItForAll) {
   ClusterFixture cluster(3, 1);
   const auto& ends = cluster.RunAll([](World& world, Session& session) {
     if (session.ring().rank() == 1) {
-      session.Abandon();
+      session.Abort();
       return Status(Code::kCancelled, "it has left");
     }
     const Time begin = world.clock.Now();

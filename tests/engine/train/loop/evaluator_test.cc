@@ -85,7 +85,7 @@ Evaluator::Source SourceOf(
   return {.directory = "/ckpt", .job_of = job_of, .kernels = options.kernels};
 }
 
-class Heard final : public EvaluationReporter {
+class EvaluationCollector final : public EvaluationReporter {
  public:
   void Evaluated(const Evaluation& evaluation) override {
     evaluations.push_back(evaluation);
@@ -113,11 +113,11 @@ class AfterTheRun {
 
   Result<EvaluatorEnd> Look() {
     return RunEvaluator(world_.world, evaluator_,
-                        {.looks = EvaluatorLoop::Looks::kOnce}, heard);
+                        {.looks = EvaluatorLoop::Looks::kOnce}, collected);
   }
 
   ReadOnlyStorage storage;
-  Heard heard;
+  EvaluationCollector collected;
 
  private:
   TestWorld world_{storage};
@@ -126,9 +126,10 @@ class AfterTheRun {
 
 // Expects that each evaluation at an epoch's end equals the run's own, bit for
 // bit.
-void ExpectAsTheRunSays(const LifeOutcome& run, const Heard& heard) {
+void ExpectAsTheRunSays(const LifeOutcome& run,
+                        const EvaluationCollector& collected) {
   const std::vector<LogEvent> said = run.Of(EventKind::kEvaluated);
-  for (const Evaluation& one : heard.evaluations) {
+  for (const Evaluation& one : collected.evaluations) {
     if (one.step % kStepsPerEpoch != 0) continue;
     const auto own = std::ranges::find(said, one.step, &LogEvent::step);
     ASSERT_NE(own, said.end()) << one.step;
@@ -142,7 +143,7 @@ void ExpectAsTheRunSays(const LifeOutcome& run, const Heard& heard) {
 // A run and an evaluator on the same machine.
 struct Together {
   LifeOutcome run;
-  Heard heard;
+  EvaluationCollector collected;
   std::optional<EvaluatorEnd> end;
 };
 
@@ -155,7 +156,7 @@ Together RunTogether(uint64_t seed, const TrainOptions& options,
          Evaluator evaluator(world, SourceOf(options));
          const auto end = RunEvaluator(world, evaluator,
                                        {.every = every, .until_epoch = kEpochs},
-                                       together.heard);
+                                       together.collected);
          together.end = end.value();
          return 0;
        }});
@@ -169,9 +170,9 @@ TEST(EvaluatorTest, BesideARunItSaysOfEachEpochWhatTheRunSays) {
     const Together both =
         RunTogether(seed, options, std::chrono::milliseconds(1));
     ASSERT_EQ(both.end, EvaluatorEnd::kReachedLast);
-    EXPECT_THAT(both.heard.steps(), ElementsAre(6, 12, 18, 24));
-    ExpectAsTheRunSays(both.run, both.heard);
-    EXPECT_THAT(both.heard.warnings,
+    EXPECT_THAT(both.collected.steps(), ElementsAre(6, 12, 18, 24));
+    ExpectAsTheRunSays(both.run, both.collected);
+    EXPECT_THAT(both.collected.warnings,
                 ElementsAre("waiting for /ckpt: no checkpoint there yet"));
   }
 }
@@ -184,12 +185,12 @@ TEST(EvaluatorTest, WhereOneCheckpointIsKeptItSaysWhatItStillFinds) {
     const Together both =
         RunTogether(seed, options, seed * std::chrono::milliseconds(10));
     ASSERT_EQ(both.end, EvaluatorEnd::kReachedLast) << seed;
-    EXPECT_EQ(both.heard.evaluations.back().step, kSteps);
-    ExpectAsTheRunSays(both.run, both.heard);
-    EXPECT_THAT(both.heard.warnings,
+    EXPECT_EQ(both.collected.evaluations.back().step, kSteps);
+    ExpectAsTheRunSays(both.run, both.collected);
+    EXPECT_THAT(both.collected.warnings,
                 ElementsAre("waiting for /ckpt: no checkpoint there yet"))
         << seed;
-    passed_over += kSteps - both.heard.evaluations.size();
+    passed_over += kSteps - both.collected.evaluations.size();
   }
   EXPECT_GT(passed_over, 0u);
 }
@@ -214,7 +215,7 @@ TEST(EvaluatorTest, TheRunsEventsAreTheSameWithAndWithoutIt) {
   for (const int keep : {1, 5}) {
     const TrainOptions options = SavingEachEpoch(keep);
     const Together both = RunTogether(1, options, std::chrono::milliseconds(1));
-    EXPECT_FALSE(both.heard.evaluations.empty());
+    EXPECT_FALSE(both.collected.evaluations.empty());
     EXPECT_EQ(Story(both.run), Story(TrainingFixture(1).Run(2, options)));
   }
 }
@@ -225,7 +226,7 @@ TEST(EvaluatorTest, ItEndsWhenTheFinishedRunDeletesItsStore) {
   options.horizon.max_steps = 9;  // never reaches the awaited epoch
   const Together both = RunTogether(1, options, std::chrono::milliseconds(1));
   EXPECT_EQ(both.end, EvaluatorEnd::kStoreDeleted);
-  EXPECT_THAT(both.heard.steps(), ElementsAre(6));
+  EXPECT_THAT(both.collected.steps(), ElementsAre(6));
 }
 
 TEST(EvaluatorTest, AStoreThatWasThereAndIsEmptyOrGoneWasDeleted) {
@@ -247,9 +248,9 @@ TEST(EvaluatorTest, ANoticeEndsItsWait) {
   const ProcessId process = simulation.Start(
       {.name = "evaluator", .body = [&](World& world) {
          Evaluator evaluator(world, SourceOf(SmallRun()));
-         Heard heard;
+         EvaluationCollector collected;
          end = RunEvaluator(world, evaluator, {.every = std::chrono::hours(9)},
-                            heard)
+                            collected)
                    .value();
          return 0;
        }});
@@ -273,7 +274,7 @@ TEST(EvaluatorTest,
   EXPECT_EQ(rest.result->resumed_from, 13u);
   ASSERT_TRUE(after.Look().ok());
   EXPECT_TRUE(fixture.disk().List("/ckpt/step-000000013-g1").ok());
-  EXPECT_THAT(after.heard.steps(), ElementsAre(6, 12, 13, 18, 24));
+  EXPECT_THAT(after.collected.steps(), ElementsAre(6, 12, 13, 18, 24));
 }
 
 TEST(EvaluatorTest, OneThatIsRetiredWhileItIsReadIsPassedOver) {
@@ -290,9 +291,9 @@ TEST(EvaluatorTest, OneThatIsRetiredWhileItIsReadIsPassedOver) {
   };
   EXPECT_EQ(after.Look().value(), EvaluatorEnd::kLookedOnce);
   EXPECT_TRUE(retired);
-  EXPECT_THAT(after.heard.steps(), ElementsAre(6, 18, 24));
-  EXPECT_THAT(after.heard.warnings, IsEmpty());
-  ExpectAsTheRunSays(run, after.heard);
+  EXPECT_THAT(after.collected.steps(), ElementsAre(6, 18, 24));
+  EXPECT_THAT(after.collected.warnings, IsEmpty());
+  ExpectAsTheRunSays(run, after.collected);
 }
 
 void FlipAByte(Storage& disk, const std::string& path) {
@@ -320,9 +321,9 @@ TEST(EvaluatorTest, ADamagedOneIsReportedOnceAndLeftAlone) {
   ASSERT_TRUE(after.Look().ok());
   ASSERT_TRUE(after.Look().ok());
   EXPECT_EQ(shards_read, 3);
-  EXPECT_THAT(after.heard.steps(), ElementsAre(6, 24));
+  EXPECT_THAT(after.collected.steps(), ElementsAre(6, 24));
   EXPECT_THAT(
-      after.heard.warnings,
+      after.collected.warnings,
       ElementsAre(HasSubstr("step-000000012-g1: passed over: model-00001-of"),
                   HasSubstr("step-000000018-g1: passed over: MANIFEST.json")));
   EXPECT_TRUE(fixture.disk().List("/ckpt/step-000000012-g1").ok());
@@ -337,8 +338,8 @@ TEST(EvaluatorTest, WhatASaveHasNotCommittedIsNoCheckpoint) {
           .ok());
   AfterTheRun after(fixture, SavingEachEpoch());
   ASSERT_TRUE(after.Look().ok());
-  EXPECT_THAT(after.heard.steps(), ElementsAre(6, 12, 24));
-  EXPECT_THAT(after.heard.warnings, IsEmpty());
+  EXPECT_THAT(after.collected.steps(), ElementsAre(6, 12, 24));
+  EXPECT_THAT(after.collected.warnings, IsEmpty());
 }
 
 // Generation 2 resumes from step 12: later checkpoints of generation 1 are
@@ -358,7 +359,7 @@ TEST(EvaluatorTest, AFencedOneIsNeverEvaluated) {
   move("/aside-24", "/ckpt/step-000000024-g1");
   AfterTheRun after(fixture, options);
   ASSERT_TRUE(after.Look().ok());
-  EXPECT_THAT(after.heard.steps(), ElementsAre(6, 12, 13));
+  EXPECT_THAT(after.collected.steps(), ElementsAre(6, 12, 13));
 }
 
 TEST(EvaluatorTest, OneThatTheDiskDoesNotReadIsTriedAgain) {
@@ -367,10 +368,10 @@ TEST(EvaluatorTest, OneThatTheDiskDoesNotReadIsTriedAgain) {
   AfterTheRun after(fixture, SavingEachEpoch());
   after.storage.refused = IoError("/ckpt: list: EIO");
   EXPECT_EQ(after.Look().value(), EvaluatorEnd::kLookedOnce);
-  EXPECT_THAT(after.heard.warnings, ElementsAre(HasSubstr("EIO")));
+  EXPECT_THAT(after.collected.warnings, ElementsAre(HasSubstr("EIO")));
   after.storage.refused.reset();
   ASSERT_TRUE(after.Look().ok());
-  EXPECT_THAT(after.heard.steps(), ElementsAre(6, 12, 18, 24));
+  EXPECT_THAT(after.collected.steps(), ElementsAre(6, 12, 18, 24));
 }
 
 TEST(EvaluatorTest, OneOfAnotherJobEndsItWithWhatDiffers) {

@@ -13,10 +13,10 @@ namespace gauntlet {
 namespace {
 
 // Step, phase, digest and loss of each state that a run of one worker reports.
-using Said = std::tuple<uint64_t, Phase, Digest, uint32_t>;
+using ReportedState = std::tuple<uint64_t, Phase, Digest, uint32_t>;
 
-std::vector<Said> StatesOf(TrainMemo* memo, LoopHooks* hooks,
-                           StepProbe* probe) {
+std::vector<ReportedState> StatesOf(TrainMemo* memo, LoopHooks* hooks,
+                                    StepProbe* probe) {
   TrainingFixture fixture;
   fixture.RememberIn(memo);
   fixture.set_hooks(hooks);
@@ -25,7 +25,7 @@ std::vector<Said> StatesOf(TrainMemo* memo, LoopHooks* hooks,
   options.checkpoint = {};
   const LifeOutcome life = fixture.Run(1, options);
   EXPECT_TRUE(life.result.has_value());
-  std::vector<Said> states;
+  std::vector<ReportedState> states;
   for (const LogEvent& event : life.events[0]) {
     if (!event.digest) continue;
     states.emplace_back(event.step, event.phase, *event.digest,
@@ -38,8 +38,9 @@ std::vector<Said> StatesOf(TrainMemo* memo, LoopHooks* hooks,
 // run.
 void ExpectTheSameWithAMemo(LoopHooks* hooks, StepProbe* probe) {
   TrainMemo memo;
-  const std::vector<Said> undisturbed = StatesOf(&memo, nullptr, nullptr);
-  const std::vector<Said> computed = StatesOf(nullptr, hooks, probe);
+  const std::vector<ReportedState> undisturbed =
+      StatesOf(&memo, nullptr, nullptr);
+  const std::vector<ReportedState> computed = StatesOf(nullptr, hooks, probe);
   EXPECT_NE(computed, undisturbed);
   EXPECT_EQ(StatesOf(&memo, hooks, probe), computed);
 }
@@ -62,40 +63,40 @@ TEST(RememberedRunTest, AWrongSumMakesOtherStatesOfAllThatFollow) {
   ExpectTheSameWithAMemo(nullptr, &probe);
 }
 
-enum class Moment { kTrainBegin, kEpochBegin, kStepEnd, kEpochEnd };
+enum class HookPoint { kTrainBegin, kEpochBegin, kStepEnd, kEpochEnd };
 
-// Changes a parameter and a slot at one kind of moment, in one epoch.
+// Changes a parameter and a slot at one kind of point, in one epoch.
 class Changing final : public LoopHooks {
  public:
-  explicit Changing(Moment moment) : moment_(moment) {}
+  explicit Changing(HookPoint point) : point_(point) {}
   Status TrainBegin(TrainState& state) override {
-    return At(Moment::kTrainBegin, state, kEpoch);
+    return At(HookPoint::kTrainBegin, state, kEpoch);
   }
   Status EpochBegin(TrainState& state) override {
-    return At(Moment::kEpochBegin, state, state.position.epoch);
+    return At(HookPoint::kEpochBegin, state, state.position.epoch);
   }
   Status StepEnd(TrainState& state, const StepOutcome&) override {
-    return At(Moment::kStepEnd, state, state.position.epoch);
+    return At(HookPoint::kStepEnd, state, state.position.epoch);
   }
   // The position is already in the next epoch.
   Status EpochEnd(TrainState& state) override {
-    return At(Moment::kEpochEnd, state, state.position.epoch - 1);
+    return At(HookPoint::kEpochEnd, state, state.position.epoch - 1);
   }
 
  private:
   static constexpr uint64_t kEpoch = 1;
 
-  Status At(Moment moment, TrainState& state, uint64_t epoch) const {
-    if (moment != moment_ || epoch != kEpoch) return OkStatus();
+  Status At(HookPoint point, TrainState& state, uint64_t epoch) const {
+    if (point != point_ || epoch != kEpoch) return OkStatus();
     state.parameters.back() += 0.5f;
     state.optimizer.slots[0].back() += 0.5f;
     return OkStatus();
   }
 
-  const Moment moment_;
+  const HookPoint point_;
 };
 
-class HookedRunTest : public testing::TestWithParam<Moment> {};
+class HookedRunTest : public testing::TestWithParam<HookPoint> {};
 
 TEST_P(HookedRunTest, WhatAHookChangesIsKnownByNoDigestOfBefore) {
   Changing hooks(GetParam());
@@ -103,9 +104,10 @@ TEST_P(HookedRunTest, WhatAHookChangesIsKnownByNoDigestOfBefore) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Moments, HookedRunTest,
-                         testing::Values(Moment::kTrainBegin,
-                                         Moment::kEpochBegin, Moment::kStepEnd,
-                                         Moment::kEpochEnd));
+                         testing::Values(HookPoint::kTrainBegin,
+                                         HookPoint::kEpochBegin,
+                                         HookPoint::kStepEnd,
+                                         HookPoint::kEpochEnd));
 
 }  // namespace
 }  // namespace gauntlet

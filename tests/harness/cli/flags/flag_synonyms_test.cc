@@ -57,13 +57,13 @@ TEST(FlagSynonymsTest, NoNameIsThereTwice) {
   }
 }
 
-struct Said {
+struct SynonymCase {
   Words words;
   std::string note;
 };
 
 TEST(FlagSynonymsTest, SynonymIsReadAsOurOption_WithANote) {
-  const std::vector<Said> cases = {
+  const std::vector<SynonymCase> cases = {
       {{"train", "--learning-rate", "0.1"},
        "--learning-rate is understood as --lr"},
       {{"train", "--batch-size=8"}, "--batch-size is understood as --batch"},
@@ -99,7 +99,7 @@ TEST(FlagSynonymsTest, ValueOfASynonymIsThatOfTheOption) {
 }
 
 TEST(FlagSynonymsTest, WordWithSeveralMeanings_GetsAdvice) {
-  const std::vector<Said> cases = {
+  const std::vector<SynonymCase> cases = {
       {{"train", "--devices", "2"},
        "unknown option '--devices': --device cuda chooses GPUs, --workers N "},
       {{"train", "--resume", "c"},

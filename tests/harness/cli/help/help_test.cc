@@ -21,13 +21,13 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-struct Said {
+struct HelpOutput {
   int exit_code = 0;
   std::string out;
   std::string err;
 };
 
-Said Help(const std::string& topic) {
+HelpOutput Help(const std::string& topic) {
   const TerminalStyle style(ColorChoice::kOff, TerminalFacts());
   std::ostringstream out;
   std::ostringstream err;
@@ -45,27 +45,27 @@ std::string OneLine(const std::string& text) {
 }
 
 TEST(HelpTest, PointsNamesEveryPoint) {
-  const Said said = Help("points");
-  EXPECT_EQ(said.exit_code, 0);
+  const HelpOutput output = Help("points");
+  EXPECT_EQ(output.exit_code, 0);
   for (const PointInfo& info : AllPoints()) {
-    EXPECT_THAT(said.out, HasSubstr(std::string(info.name) + " "));
+    EXPECT_THAT(output.out, HasSubstr(std::string(info.name) + " "));
   }
 }
 
 TEST(HelpTest, ASubcommandHasItsOwn) {
-  const Said said = Help("ckpt ls");
-  EXPECT_EQ(said.exit_code, 0);
-  EXPECT_THAT(said.out, HasSubstr("Usage: gauntlet ckpt ls"));
+  const HelpOutput output = Help("ckpt ls");
+  EXPECT_EQ(output.exit_code, 0);
+  EXPECT_THAT(output.out, HasSubstr("Usage: gauntlet ckpt ls"));
   EXPECT_EQ(Help("ckpt sl").exit_code, 2);
   EXPECT_EQ(Help("train ls").exit_code, 2);
 }
 
 TEST(HelpTest, ExitCodesNamesEveryCode) {
-  const std::string said = OneLine(Help("exit-codes").out);
+  const std::string output = OneLine(Help("exit-codes").out);
   for (const ExitCodeInfo& info : AllExitCodes()) {
-    EXPECT_THAT(said, HasSubstr(info.meaning));
+    EXPECT_THAT(output, HasSubstr(info.meaning));
   }
-  EXPECT_THAT(said, HasSubstr(" 143 train: stopped"));
+  EXPECT_THAT(output, HasSubstr(" 143 train: stopped"));
 }
 
 // tests/acceptance/signals.py tests that these are the codes.
@@ -86,9 +86,9 @@ TEST(HelpTest, ExitCodesOfTrainDifferForTheFirstAndTheSecondCtrlC) {
 }
 
 TEST(HelpTest, ScenariosSaysWhatAValueMayBe) {
-  const std::string said = Help("scenarios").out;
-  EXPECT_THAT(said, HasSubstr("name of the error: EIO|"));
-  EXPECT_THAT(said, HasSubstr("each time it is sent; 1 to 90 (10)"));
+  const std::string output = Help("scenarios").out;
+  EXPECT_THAT(output, HasSubstr("name of the error: EIO|"));
+  EXPECT_THAT(output, HasSubstr("each time it is sent; 1 to 90 (10)"));
 }
 
 TEST(HelpTest, TheUsageSaysWhichArgumentsAreNeededAndHowMany) {
@@ -106,24 +106,25 @@ TEST(HelpTest, ACommandsTopicIsItsOwnHelp) {
 }
 
 TEST(HelpTest, UnknownTopic_NamesTheNearestAndListsAll) {
-  const Said said = Help("pionts");
-  EXPECT_EQ(said.exit_code, 2);
-  EXPECT_EQ(said.out, "");
-  EXPECT_THAT(said.err, StartsWith("gauntlet help: unknown topic 'pionts'; did "
-                                   "you mean points?\nTopics: scenarios, "));
+  const HelpOutput output = Help("pionts");
+  EXPECT_EQ(output.exit_code, 2);
+  EXPECT_EQ(output.out, "");
+  EXPECT_THAT(output.err,
+              StartsWith("gauntlet help: unknown topic 'pionts'; did "
+                         "you mean points?\nTopics: scenarios, "));
   for (const std::string& topic : HelpTopics()) {
-    EXPECT_THAT(said.err, HasSubstr(topic));
+    EXPECT_THAT(output.err, HasSubstr(topic));
   }
   for (const std::string& command : CommandNames()) {
-    EXPECT_THAT(said.err, HasSubstr(command));
+    EXPECT_THAT(output.err, HasSubstr(command));
   }
 }
 
 TEST(HelpTest, EveryTopicHasAPage) {
   for (const std::string& topic : HelpTopics()) {
-    const Said said = Help(topic);
-    EXPECT_EQ(said.exit_code, 0) << topic;
-    EXPECT_GT(said.out.size(), 200u) << topic;
+    const HelpOutput output = Help(topic);
+    EXPECT_EQ(output.exit_code, 0) << topic;
+    EXPECT_GT(output.out.size(), 200u) << topic;
   }
 }
 
@@ -169,9 +170,9 @@ TEST(HelpTest, JsonSchemaIsThatOfScenarios) {
 }
 
 TEST(HelpTest, FaultKindHasParametersAndAnExample) {
-  const std::string said = Help("torn_write").out;
-  EXPECT_THAT(said, HasSubstr("\n  blocks  "));
-  EXPECT_THAT(said, HasSubstr("Example:\n  faults:\n    - at: {worker: 1, "));
+  const std::string output = Help("torn_write").out;
+  EXPECT_THAT(output, HasSubstr("\n  blocks  "));
+  EXPECT_THAT(output, HasSubstr("Example:\n  faults:\n    - at: {worker: 1, "));
 }
 
 TEST(HelpTest, SynonymOfAFaultKind_NamesTheKind) {
@@ -206,7 +207,7 @@ TEST(HelpTest, GroupOfOptions_IsAPageOfItsOwn) {
   const std::string first = Help("train").out;
   EXPECT_THAT(first, Not(HasSubstr("--rendezvous HOST:PORT")));
   EXPECT_THAT(first, HasSubstr("--rendezvous, "));
-  const Said unknown = Help("train clutser");
+  const HelpOutput unknown = Help("train clutser");
   EXPECT_EQ(unknown.exit_code, 2);
   EXPECT_THAT(unknown.err, HasSubstr("did you mean cluster?"));
 }

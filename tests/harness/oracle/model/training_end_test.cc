@@ -294,7 +294,7 @@ ScriptedRun RunWithoutRoomFor(uint64_t step) {
 ScriptedRun RunWithoutRoom() { return RunWithoutRoomFor(kLastStep); }
 ScriptedRun RunStoppedWithoutRoom() { return RunWithoutRoomFor(5); }
 
-void LeaveWith(ScriptedRun& run, int64_t exit_code) {
+void ExitWith(ScriptedRun& run, int64_t exit_code) {
   for (EmittedEvent& one : run.events.all()) {
     if (one.event.count == 74) one.event.count = exit_code;
   }
@@ -321,7 +321,7 @@ INSTANTIATE_TEST_SUITE_P(
                                }},
                     SpoiledRun{"StartedAgainForWantOfRoom", RunWithoutRoom,
                                "no-spontaneous-exit/unexplained-exit",
-                               [](ScriptedRun& run) { LeaveWith(run, 75); }},
+                               [](ScriptedRun& run) { ExitWith(run, 75); }},
                     SpoiledRun{"GivenUpThoughTheDiskHadRoom", RunWithoutRoom,
                                "no-spontaneous-exit/unexplained-exit",
                                [](ScriptedRun& run) {

@@ -9,7 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/harness/oracle/cluster_story.h"
+#include "tests/harness/oracle/scripted_cluster.h"
 
 namespace gauntlet {
 namespace {
@@ -22,7 +22,7 @@ using Reason = RecordReason;
 constexpr std::string_view kDeaths = "no-spontaneous-exit";
 constexpr std::string_view kDetection = "detection";
 constexpr std::string_view kGrace = "grace";
-constexpr int64_t kMs = ClusterStory::kMs;
+constexpr int64_t kMs = ScriptedCluster::kMs;
 
 RecordFault Crash() {
   return {.id = "crash", .kind = "crash", .point = "step.begin"};
@@ -37,147 +37,147 @@ RecordFault Lasting(std::string kind, int64_t ms) {
 }
 
 // The other workers give up the lost one immediately, and leave.
-void OthersLeave(ClusterStory& story, int lost) {
-  for (int worker = 0; worker < ClusterStory::kWorkers; ++worker) {
+void OthersLeave(ScriptedCluster& cluster, int lost) {
+  for (int worker = 0; worker < ScriptedCluster::kWorkers; ++worker) {
     if (worker == lost) continue;
-    story.Wait(1)
+    cluster.Wait(1)
         .GivesUp(worker, lost, Reason::kClosed, 1'000)
         .Leaves(worker, Reason::kLostWorker);
   }
 }
 
 TEST(ProcessesTest, WhoFinishesNeedsNoCause) {
-  ClusterStory story;
-  story.Finish();
-  EXPECT_THAT(story.Violations(kDeaths), IsEmpty());
-  EXPECT_THAT(story.Violations(kDetection), IsEmpty());
+  ScriptedCluster cluster;
+  cluster.Finish();
+  EXPECT_THAT(cluster.Violations(kDeaths), IsEmpty());
+  EXPECT_THAT(cluster.Violations(kDetection), IsEmpty());
 }
 
 TEST(ProcessesTest, AFaultExplainsTheEndOfItsOwnProcess) {
-  ClusterStory story;
-  story.Fire(1, Crash()).EndsWith(1, 70);
-  OthersLeave(story, 1);
-  EXPECT_THAT(story.Violations(kDeaths), IsEmpty());
-  EXPECT_THAT(story.Violations(kDetection), IsEmpty());
+  ScriptedCluster cluster;
+  cluster.Fire(1, Crash()).EndsWith(1, 70);
+  OthersLeave(cluster, 1);
+  EXPECT_THAT(cluster.Violations(kDeaths), IsEmpty());
+  EXPECT_THAT(cluster.Violations(kDetection), IsEmpty());
 }
 
 TEST(ProcessesTest, AFaultExplainsNoOthersEnd) {
-  ClusterStory story;
-  story.Fire(1, Crash()).EndsWith(1, 70);
-  story.IsKilled(2);
-  story.Wait(1)
+  ScriptedCluster cluster;
+  cluster.Fire(1, Crash()).EndsWith(1, 70);
+  cluster.IsKilled(2);
+  cluster.Wait(1)
       .GivesUp(0, 1, Reason::kClosed, 1'000)
       .Leaves(0, Reason::kLostWorker);
-  EXPECT_THAT(story.Violations(kDeaths), ElementsAre("unexplained-death"));
+  EXPECT_THAT(cluster.Violations(kDeaths), ElementsAre("unexplained-death"));
 }
 
 TEST(ProcessesTest, WhatItsLauncherSaysExplainsAnEnd) {
-  ClusterStory story;
-  story.Fire(1, Crash()).EndsWith(1, 70);
-  story.Wait(1)
+  ScriptedCluster cluster;
+  cluster.Fire(1, Crash()).EndsWith(1, 70);
+  cluster.Wait(1)
       .GivesUp(0, 1, Reason::kClosed, 1'000)
       .Leaves(0, Reason::kLostWorker);
-  story.Wait(500).LauncherKills(2);
-  EXPECT_THAT(story.Violations(kDeaths), IsEmpty());
+  cluster.Wait(500).LauncherKills(2);
+  EXPECT_THAT(cluster.Violations(kDeaths), IsEmpty());
 }
 
 TEST(ProcessesTest, AKillThatIsStillToComeExplainsNothing) {
   RecordFault kill = {.id = "kill", .kind = "kill", .latency_ns = 100 * kMs};
-  ClusterStory early;
+  ScriptedCluster early;
   early.Fire(1, kill).Wait(99).IsKilled(1);
   OthersLeave(early, 1);
   EXPECT_THAT(early.Violations(kDeaths), IsEmpty())
       << "within the stamps' slack";
-  ClusterStory earlier;
+  ScriptedCluster earlier;
   earlier.Fire(1, kill).Wait(50).IsKilled(1);
   OthersLeave(earlier, 1);
   EXPECT_THAT(earlier.Violations(kDeaths), ElementsAre("unexplained-death"));
 }
 
 TEST(ProcessesTest, AnotherExitCodeThanWasSaidIsABreach) {
-  ClusterStory story;
-  story.Fire(1, Crash()).EndsWith(1, 70);
-  story.GivesUp(0, 1, Reason::kClosed, 1'000)
+  ScriptedCluster cluster;
+  cluster.Fire(1, Crash()).EndsWith(1, 70);
+  cluster.GivesUp(0, 1, Reason::kClosed, 1'000)
       .Says(0, {.kind = RecordKind::kWorkerExited,
                 .count = 75,
                 .reason = Reason::kLostWorker})
       .EndsWith(0, 1);
-  story.GivesUp(2, 1, Reason::kClosed, 1'000).Leaves(2, Reason::kLostWorker);
-  EXPECT_THAT(story.Violations(kDeaths), ElementsAre("exit-code"));
+  cluster.GivesUp(2, 1, Reason::kClosed, 1'000).Leaves(2, Reason::kLostWorker);
+  EXPECT_THAT(cluster.Violations(kDeaths), ElementsAre("exit-code"));
 }
 
 TEST(ProcessesTest, NobodyTalksAfterItsEnd) {
-  ClusterStory story;
-  story.Fire(1, Crash())
+  ScriptedCluster cluster;
+  cluster.Fire(1, Crash())
       .EndsWith(1, 70)
       .Wait(5)
       .Says(1, {.kind = RecordKind::kStep, .step = 3});
-  OthersLeave(story, 1);
-  EXPECT_THAT(story.Violations(kDeaths), ElementsAre("after-end"));
+  OthersLeave(cluster, 1);
+  EXPECT_THAT(cluster.Violations(kDeaths), ElementsAre("after-end"));
 }
 
 TEST(ProcessesTest, WhoLeavesSaysWhomItLost) {
-  ClusterStory story;
-  story.Fire(1, Crash()).EndsWith(1, 70).Wait(1);
-  story.Leaves(0, Reason::kLostWorker);
-  story.GivesUp(2, 0, Reason::kClosed, 1'000).Leaves(2, Reason::kLostWorker);
-  EXPECT_THAT(story.Violations(kDeaths), ElementsAre("unexplained-exit"));
+  ScriptedCluster cluster;
+  cluster.Fire(1, Crash()).EndsWith(1, 70).Wait(1);
+  cluster.Leaves(0, Reason::kLostWorker);
+  cluster.GivesUp(2, 0, Reason::kClosed, 1'000).Leaves(2, Reason::kLostWorker);
+  EXPECT_THAT(cluster.Violations(kDeaths), ElementsAre("unexplained-exit"));
 }
 
 TEST(ProcessesTest, AConnectionThatNobodyClosedIsNotLost) {
-  ClusterStory story;
-  OthersLeave(story, 1);
-  EXPECT_THAT(story.Violations(kDeaths), Contains("unexplained-loss"));
+  ScriptedCluster cluster;
+  OthersLeave(cluster, 1);
+  EXPECT_THAT(cluster.Violations(kDeaths), Contains("unexplained-loss"));
 }
 
 // A fault that lasts for a millisecond and harms no worker.
 class HarmlessFaultTest : public testing::TestWithParam<std::string> {
  protected:
-  void Happen(ClusterStory& story) {
-    story.Fire(2, Lasting(GetParam(), 1)).Wait(5).Step().Step();
+  void Happen(ScriptedCluster& cluster) {
+    cluster.Fire(2, Lasting(GetParam(), 1)).Wait(5).Step().Step();
   }
 };
 
 TEST_P(HarmlessFaultTest, HidesNoDeath) {
-  ClusterStory story;
-  Happen(story);
-  story.IsKilled(1);
-  OthersLeave(story, 1);
-  EXPECT_THAT(story.Violations(kDeaths), ElementsAre("unexplained-death"));
+  ScriptedCluster cluster;
+  Happen(cluster);
+  cluster.IsKilled(1);
+  OthersLeave(cluster, 1);
+  EXPECT_THAT(cluster.Violations(kDeaths), ElementsAre("unexplained-death"));
 }
 
 TEST_P(HarmlessFaultTest, HidesNoAlarmAboutNothing) {
-  ClusterStory story;
-  Happen(story);
-  story.Wait(10'000)
+  ScriptedCluster cluster;
+  Happen(cluster);
+  cluster.Wait(10'000)
       .GivesUp(0, 1, Reason::kDeadline, 10'000)
       .Leaves(0, Reason::kDeadline);
-  EXPECT_THAT(story.Violations(kDeaths), ElementsAre("unexplained-loss"));
+  EXPECT_THAT(cluster.Violations(kDeaths), ElementsAre("unexplained-loss"));
 }
 
 TEST_P(HarmlessFaultTest, HidesNoSilenceThatWasNone) {
-  ClusterStory story;
-  Happen(story);
-  story.Wait(1'000)
+  ScriptedCluster cluster;
+  Happen(cluster);
+  cluster.Wait(1'000)
       .GivesUp(0, 1, Reason::kSilent, 1'000)
       .Leaves(0, Reason::kLostWorker);
-  EXPECT_THAT(story.Violations(kDeaths), ElementsAre("unexplained-loss"));
+  EXPECT_THAT(cluster.Violations(kDeaths), ElementsAre("unexplained-loss"));
 }
 
 TEST_P(HarmlessFaultTest, HidesNoLossThatIsNoticedLate) {
-  ClusterStory story;
-  Happen(story);
-  story.Fire(1, Crash()).EndsWith(1, 70).Wait(3'600'000);
-  OthersLeave(story, 1);
-  EXPECT_THAT(story.Violations(kDetection), ElementsAre("late", "late"));
-  EXPECT_THAT(story.Violations(kDeaths), IsEmpty());
+  ScriptedCluster cluster;
+  Happen(cluster);
+  cluster.Fire(1, Crash()).EndsWith(1, 70).Wait(3'600'000);
+  OthersLeave(cluster, 1);
+  EXPECT_THAT(cluster.Violations(kDetection), ElementsAre("late", "late"));
+  EXPECT_THAT(cluster.Violations(kDeaths), IsEmpty());
 }
 
 TEST_P(HarmlessFaultTest, HidesNoNoticeThatIsIgnored) {
-  ClusterStory story;
-  Happen(story);
-  story.Says(1, {.kind = RecordKind::kNotice}).Step().Step().Step().Finish();
-  EXPECT_THAT(story.Violations(kGrace), ElementsAre("unheeded"));
+  ScriptedCluster cluster;
+  Happen(cluster);
+  cluster.Says(1, {.kind = RecordKind::kNotice}).Step().Step().Step().Finish();
+  EXPECT_THAT(cluster.Violations(kGrace), ElementsAre("unheeded"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, HarmlessFaultTest,
@@ -187,13 +187,13 @@ INSTANTIATE_TEST_SUITE_P(Kinds, HarmlessFaultTest,
                          [](const auto& test) { return test.param; });
 
 TEST(ProcessesTest, ANoticeLeavesTheStepThatIsUnderWayAndTheNext) {
-  ClusterStory story;
-  story.Says(1, {.kind = RecordKind::kNotice}).Step().Step();
-  for (int worker = 0; worker < ClusterStory::kWorkers; ++worker) {
-    story.Says(worker, {.kind = RecordKind::kStopAgreed, .step = 4});
+  ScriptedCluster cluster;
+  cluster.Says(1, {.kind = RecordKind::kNotice}).Step().Step();
+  for (int worker = 0; worker < ScriptedCluster::kWorkers; ++worker) {
+    cluster.Says(worker, {.kind = RecordKind::kStopAgreed, .step = 4});
   }
-  story.Finish();
-  EXPECT_THAT(story.Violations(kGrace), IsEmpty());
+  cluster.Finish();
+  EXPECT_THAT(cluster.Violations(kGrace), IsEmpty());
 }
 
 // A fault that blocks a worker, and the way it is detected.
@@ -206,17 +206,17 @@ struct Standstill {
 
 class StandstillTest : public testing::TestWithParam<Standstill> {
  protected:
-  ClusterStory After(int64_t stands_ms) {
+  ScriptedCluster After(int64_t stands_ms) {
     const Standstill& how = GetParam();
-    ClusterStory story;
+    ScriptedCluster cluster;
     RecordFault fault = Lasting(how.kind, stands_ms);
     fault.point = how.point;
-    story.Fire(1, fault).Wait(how.limit_ms);
-    story.GivesUp(0, 1, how.reason, how.limit_ms).Leaves(0, how.reason);
-    story.GivesUp(2, 0, Reason::kClosed, how.limit_ms)
+    cluster.Fire(1, fault).Wait(how.limit_ms);
+    cluster.GivesUp(0, 1, how.reason, how.limit_ms).Leaves(0, how.reason);
+    cluster.GivesUp(2, 0, Reason::kClosed, how.limit_ms)
         .Leaves(2, Reason::kLostWorker);
-    story.LauncherKills(1);
-    return story;
+    cluster.LauncherKills(1);
+    return cluster;
   }
 };
 
@@ -242,41 +242,41 @@ INSTANTIATE_TEST_SUITE_P(
     });
 
 TEST(ProcessesTest, AHangKeepsNoHeartbeatFromComing) {
-  ClusterStory story;
-  story.Fire(1, Lasting("hang", 60'000)).Wait(1'000);
-  story.GivesUp(0, 1, Reason::kSilent, 1'000).Leaves(0, Reason::kLostWorker);
-  story.GivesUp(2, 0, Reason::kClosed, 1'000).Leaves(2, Reason::kLostWorker);
-  story.LauncherKills(1);
-  EXPECT_THAT(story.Violations(kDeaths), ElementsAre("unexplained-loss"));
+  ScriptedCluster cluster;
+  cluster.Fire(1, Lasting("hang", 60'000)).Wait(1'000);
+  cluster.GivesUp(0, 1, Reason::kSilent, 1'000).Leaves(0, Reason::kLostWorker);
+  cluster.GivesUp(2, 0, Reason::kClosed, 1'000).Leaves(2, Reason::kLostWorker);
+  cluster.LauncherKills(1);
+  EXPECT_THAT(cluster.Violations(kDeaths), ElementsAre("unexplained-loss"));
 }
 
 TEST(ProcessesTest, WhoStandsForGoodIsNoticedWithinTheBound) {
-  ClusterStory story;
+  ScriptedCluster cluster;
   RecordFault hang = Lasting("hang", 0);
-  story.Fire(1, hang).Wait(13'000);
-  story.GivesUp(0, 1, Reason::kDeadline, 10'000).Leaves(0, Reason::kDeadline);
-  story.GivesUp(2, 0, Reason::kClosed, 1'000).Leaves(2, Reason::kLostWorker);
-  story.LauncherKills(1);
-  EXPECT_THAT(story.Violations(kDetection), ElementsAre("late", "late"));
+  cluster.Fire(1, hang).Wait(13'000);
+  cluster.GivesUp(0, 1, Reason::kDeadline, 10'000).Leaves(0, Reason::kDeadline);
+  cluster.GivesUp(2, 0, Reason::kClosed, 1'000).Leaves(2, Reason::kLostWorker);
+  cluster.LauncherKills(1);
+  EXPECT_THAT(cluster.Violations(kDetection), ElementsAre("late", "late"));
 }
 
 TEST(ProcessesTest, TimeInWhichOthersStoodStillIsNotCounted) {
-  ClusterStory story;
-  story.Fire(1, Crash()).EndsWith(1, 70);
+  ScriptedCluster cluster;
+  cluster.Fire(1, Crash()).EndsWith(1, 70);
   RecordFault pause = Lasting("pause", 60'000);
-  story.Fire(0, pause).Fire(2, pause).Wait(60'001);
-  OthersLeave(story, 1);
-  EXPECT_THAT(story.Violations(kDetection), IsEmpty());
+  cluster.Fire(0, pause).Fire(2, pause).Wait(60'001);
+  OthersLeave(cluster, 1);
+  EXPECT_THAT(cluster.Violations(kDetection), IsEmpty());
 }
 
 // Pauses worker 1 for two seconds; the chief gives it up after `ms`.
-ClusterStory PausedWorker(int64_t ms) {
-  ClusterStory story;
-  story.Fire(1, Lasting("pause", 2'000)).Wait(ms);
-  story.GivesUp(0, 1, Reason::kSilent, 1'000).Leaves(0, Reason::kLostWorker);
-  story.GivesUp(2, 0, Reason::kClosed, 1'000).Leaves(2, Reason::kLostWorker);
-  story.LauncherKills(1);
-  return story;
+ScriptedCluster PausedWorker(int64_t ms) {
+  ScriptedCluster cluster;
+  cluster.Fire(1, Lasting("pause", 2'000)).Wait(ms);
+  cluster.GivesUp(0, 1, Reason::kSilent, 1'000).Leaves(0, Reason::kLostWorker);
+  cluster.GivesUp(2, 0, Reason::kClosed, 1'000).Leaves(2, Reason::kLostWorker);
+  cluster.LauncherKills(1);
+  return cluster;
 }
 
 TEST(ProcessesTest, ChiefMissesHeartbeatsInTime) {
@@ -286,48 +286,49 @@ TEST(ProcessesTest, ChiefMissesHeartbeatsInTime) {
 }
 
 TEST(ProcessesTest, PausedChiefMissesNoHeartbeats) {
-  ClusterStory story;
+  ScriptedCluster cluster;
   RecordFault pause = Lasting("pause", 1'000);
   pause.id = "pause of the chief";
-  story.Fire(1, Lasting("pause", 1'900)).Fire(0, pause);
-  story.Wait(2'000).Step().Finish();
+  cluster.Fire(1, Lasting("pause", 1'900)).Fire(0, pause);
+  cluster.Wait(2'000).Step().Finish();
   // The chief runs for only 0.9 s of the pause, and its own pause is too short
   // to count as silence.
-  EXPECT_THAT(story.Violations(kDetection), IsEmpty());
+  EXPECT_THAT(cluster.Violations(kDetection), IsEmpty());
 }
 
 TEST(ProcessesTest, WorkerThatKnowsOfALossLeavesSoon) {
   const auto after = [](int64_t ms) {
-    ClusterStory story;
-    story.Fire(1, Crash()).EndsWith(1, 70);
-    story.GivesUp(0, 1, Reason::kClosed, 1'000).Wait(ms);
-    story.Leaves(0, Reason::kLostWorker);
-    story.GivesUp(2, 0, Reason::kClosed, 1'000).Leaves(2, Reason::kLostWorker);
-    return story.Violations(kDetection);
+    ScriptedCluster cluster;
+    cluster.Fire(1, Crash()).EndsWith(1, 70);
+    cluster.GivesUp(0, 1, Reason::kClosed, 1'000).Wait(ms);
+    cluster.Leaves(0, Reason::kLostWorker);
+    cluster.GivesUp(2, 0, Reason::kClosed, 1'000)
+        .Leaves(2, Reason::kLostWorker);
+    return cluster.Violations(kDetection);
   };
   EXPECT_THAT(after(1'200), IsEmpty());
   EXPECT_THAT(after(1'201), ElementsAre("not-acted-on"));
 }
 
 TEST(ProcessesTest, WorkerThatMeetsTheOthersLosesThemAsOftenAsItTakes) {
-  ClusterStory story;
-  story.Fire(1, Crash()).EndsWith(1, 70);
-  story.GivesUp(0, 1, Reason::kClosed, 1'000);
-  story.Says(0, {.kind = RecordKind::kLeft, .reason = Reason::kLostWorker});
-  story.GivesUp(0, 2, Reason::kClosed, 1'000).Wait(5'000);
-  story.Leaves(0, Reason::kLostWorker);
-  story.GivesUp(2, 0, Reason::kClosed, 1'000).Leaves(2, Reason::kLostWorker);
-  EXPECT_THAT(story.Violations(kDetection), IsEmpty());
+  ScriptedCluster cluster;
+  cluster.Fire(1, Crash()).EndsWith(1, 70);
+  cluster.GivesUp(0, 1, Reason::kClosed, 1'000);
+  cluster.Says(0, {.kind = RecordKind::kLeft, .reason = Reason::kLostWorker});
+  cluster.GivesUp(0, 2, Reason::kClosed, 1'000).Wait(5'000);
+  cluster.Leaves(0, Reason::kLostWorker);
+  cluster.GivesUp(2, 0, Reason::kClosed, 1'000).Leaves(2, Reason::kLostWorker);
+  EXPECT_THAT(cluster.Violations(kDetection), IsEmpty());
 }
 
 TEST(ProcessesTest, NothingStandsStillForAnHour) {
   const auto after = [](int64_t ms, bool is_paused) {
-    ClusterStory story;
-    for (int i = 0; is_paused && i < ClusterStory::kWorkers; ++i) {
-      story.Fire(i, Lasting("pause", ms));
+    ScriptedCluster cluster;
+    for (int i = 0; is_paused && i < ScriptedCluster::kWorkers; ++i) {
+      cluster.Fire(i, Lasting("pause", ms));
     }
-    story.Wait(ms).Step().Finish();
-    return story.Violations("no-hang");
+    cluster.Wait(ms).Step().Finish();
+    return cluster.Violations("no-hang");
   };
   EXPECT_THAT(after(3'600'000, false), ElementsAre("standstill"));
   // The longest bound is 30 s: within it a pause ends or is detected.
@@ -337,18 +338,18 @@ TEST(ProcessesTest, NothingStandsStillForAnHour) {
 }
 
 TEST(ProcessesTest, IsOfTheRankThatItsLauncherGaveIt) {
-  ClusterStory story;
-  story.record().lives[2].events.front().count = 1;
-  EXPECT_THAT(story.Finish().Violations(kDeaths), ElementsAre("rank"));
+  ScriptedCluster cluster;
+  cluster.record().lives[2].events.front().count = 1;
+  EXPECT_THAT(cluster.Finish().Violations(kDeaths), ElementsAre("rank"));
 }
 
 // The chief hangs forever, and its launcher kills it after `ms`.
-ClusterStory ChiefHangs(int64_t ms) {
-  ClusterStory story;
-  story.Fire(0, Lasting("hang", 0)).Wait(ms);
-  story.LauncherGivesUp(0, 10'000).LauncherKills(0);
-  OthersLeave(story, 0);
-  return story;
+ScriptedCluster ChiefHangs(int64_t ms) {
+  ScriptedCluster cluster;
+  cluster.Fire(0, Lasting("hang", 0)).Wait(ms);
+  cluster.LauncherGivesUp(0, 10'000).LauncherKills(0);
+  OthersLeave(cluster, 0);
+  return cluster;
 }
 
 TEST(ProcessesTest, LauncherGivesUpAChiefThatHangs) {
@@ -357,10 +358,10 @@ TEST(ProcessesTest, LauncherGivesUpAChiefThatHangs) {
 }
 
 TEST(ProcessesTest, LauncherGivesUpNoChiefThatIsWell) {
-  ClusterStory story;
-  story.Wait(10'000).LauncherGivesUp(0, 10'000).LauncherKills(0);
-  OthersLeave(story, 0);
-  EXPECT_THAT(story.Violations(kDeaths), ElementsAre("unexplained-loss"));
+  ScriptedCluster cluster;
+  cluster.Wait(10'000).LauncherGivesUp(0, 10'000).LauncherKills(0);
+  OthersLeave(cluster, 0);
+  EXPECT_THAT(cluster.Violations(kDeaths), ElementsAre("unexplained-loss"));
 }
 
 TEST(ProcessesTest, LauncherGivesUpInTimeAChiefThatHangs) {
@@ -371,34 +372,34 @@ TEST(ProcessesTest, LauncherGivesUpInTimeAChiefThatHangs) {
 }
 
 TEST(ProcessesTest, ChiefRefusesWhoHasLeftTheGenerationThatItIsIn) {
-  ClusterStory story;
-  story.Fire(2, Crash()).EndsWith(2, 70).Wait(1);
-  story.GivesUp(1, 2, Reason::kClosed, 1'000);
-  story.Says(1, {.kind = RecordKind::kLeft,
-                 .generation = 1,
-                 .reason = Reason::kLostWorker});
-  story.GivesUp(1, 0, Reason::kRefused, 0);  // it connects again and again
-  story.GivesUp(1, 0, Reason::kRefused, 0).Leaves(1, Reason::kLostWorker);
-  story.GivesUp(0, 2, Reason::kClosed, 1'000).Leaves(0, Reason::kLostWorker);
-  EXPECT_THAT(story.Violations(kDeaths), IsEmpty());
+  ScriptedCluster cluster;
+  cluster.Fire(2, Crash()).EndsWith(2, 70).Wait(1);
+  cluster.GivesUp(1, 2, Reason::kClosed, 1'000);
+  cluster.Says(1, {.kind = RecordKind::kLeft,
+                   .generation = 1,
+                   .reason = Reason::kLostWorker});
+  cluster.GivesUp(1, 0, Reason::kRefused, 0);  // it connects again and again
+  cluster.GivesUp(1, 0, Reason::kRefused, 0).Leaves(1, Reason::kLostWorker);
+  cluster.GivesUp(0, 2, Reason::kClosed, 1'000).Leaves(0, Reason::kLostWorker);
+  EXPECT_THAT(cluster.Violations(kDeaths), IsEmpty());
 }
 
 TEST(ProcessesTest, ChiefRefusesNoSuccessorWithoutAReason) {
-  ClusterStory story;
-  story.GivesUp(1, 0, Reason::kRefused, 0).Leaves(1, Reason::kLostWorker);
-  OthersLeave(story, 1);
-  EXPECT_THAT(story.Violations(kDeaths), Contains("unexplained-loss"));
+  ScriptedCluster cluster;
+  cluster.GivesUp(1, 0, Reason::kRefused, 0).Leaves(1, Reason::kLostWorker);
+  OthersLeave(cluster, 1);
+  EXPECT_THAT(cluster.Violations(kDeaths), Contains("unexplained-loss"));
 }
 
 // A worker other than the chief hangs, and only the launcher gives up a worker.
 TEST(ProcessesTest, WorkersNoticeBeforeTheLauncherDoes) {
   const auto after = [](int64_t hangs_ms, int64_t chief_hangs_ms) {
-    ClusterStory story;
-    story.Fire(1, Lasting("hang", 0));
-    if (chief_hangs_ms > 0) story.Fire(0, Lasting("hang", chief_hangs_ms));
-    story.Wait(hangs_ms).LauncherGivesUp(0, 10'000).LauncherKills(0);
-    OthersLeave(story, 0);
-    return story.Violations(kDetection);
+    ScriptedCluster cluster;
+    cluster.Fire(1, Lasting("hang", 0));
+    if (chief_hangs_ms > 0) cluster.Fire(0, Lasting("hang", chief_hangs_ms));
+    cluster.Wait(hangs_ms).LauncherGivesUp(0, 10'000).LauncherKills(0);
+    OthersLeave(cluster, 0);
+    return cluster.Violations(kDetection);
   };
   EXPECT_THAT(after(10'100, 0), IsEmpty());
   EXPECT_THAT(after(10'101, 0), ElementsAre("not-by-a-worker"));
@@ -406,12 +407,12 @@ TEST(ProcessesTest, WorkersNoticeBeforeTheLauncherDoes) {
 }
 
 TEST(ProcessesTest, ADeviceThatFailsExplainsThatItsWorkerLeaves) {
-  ClusterStory story;
-  story.Fire(1, {.id = "error", .kind = "gpu_error", .point = "step.begin"});
-  story.Leaves(1, Reason::kDevice);
-  OthersLeave(story, 1);
-  EXPECT_THAT(story.Violations(kDeaths), IsEmpty());
-  ClusterStory other;
+  ScriptedCluster cluster;
+  cluster.Fire(1, {.id = "error", .kind = "gpu_error", .point = "step.begin"});
+  cluster.Leaves(1, Reason::kDevice);
+  OthersLeave(cluster, 1);
+  EXPECT_THAT(cluster.Violations(kDeaths), IsEmpty());
+  ScriptedCluster other;
   other.Fire(2, {.id = "error", .kind = "gpu_error", .point = "step.begin"});
   other.Leaves(1, Reason::kDevice);
   OthersLeave(other, 1);
@@ -421,11 +422,11 @@ TEST(ProcessesTest, ADeviceThatFailsExplainsThatItsWorkerLeaves) {
 TEST(ProcessesTest, AnErrorOfTheDiskIsNoReasonStepsLater) {
   const RecordFault error = {
       .id = "error", .kind = "errno", .point = "ckpt.rename"};
-  ClusterStory at_once;
+  ScriptedCluster at_once;
   at_once.Fire(0, error).Leaves(0, Reason::kDiskError);
   OthersLeave(at_once, 0);
   EXPECT_THAT(at_once.Violations(kDeaths), IsEmpty());
-  ClusterStory later;
+  ScriptedCluster later;
   later.Fire(0, error).Step().Leaves(0, Reason::kDiskError);
   OthersLeave(later, 0);
   EXPECT_THAT(later.Violations(kDeaths), ElementsAre("unexplained-exit"));
@@ -435,26 +436,26 @@ TEST(ProcessesTest, AnErrorOfTheDiskIsNoReasonStepsLater) {
 TEST(ProcessesTest, AnErrorInASaveIsNoReasonToLeave) {
   const RecordFault in_save = {
       .id = "error", .kind = "errno", .point = "ckpt.rename", .in_save = true};
-  const auto after = [&](const std::function<void(ClusterStory&)>& also) {
-    ClusterStory story;
-    story.Fire(0, in_save);
-    also(story);
-    story.Leaves(0, Reason::kDiskError);
-    OthersLeave(story, 0);
-    return story.Violations(kDeaths);
+  const auto after = [&](const std::function<void(ScriptedCluster&)>& also) {
+    ScriptedCluster cluster;
+    cluster.Fire(0, in_save);
+    also(cluster);
+    cluster.Leaves(0, Reason::kDiskError);
+    OthersLeave(cluster, 0);
+    return cluster.Violations(kDeaths);
   };
-  EXPECT_THAT(after([](ClusterStory&) {}), ElementsAre("unexplained-exit"));
-  EXPECT_THAT(after([](ClusterStory& story) {
-                story.Fire(
+  EXPECT_THAT(after([](ScriptedCluster&) {}), ElementsAre("unexplained-exit"));
+  EXPECT_THAT(after([](ScriptedCluster& cluster) {
+                cluster.Fire(
                     0, {.id = "other", .kind = "errno", .point = "data.read"});
               }),
               IsEmpty());
-  EXPECT_THAT(after([](ClusterStory& story) {
-                story.Says(0, {.kind = RecordKind::kFinished, .step = 2});
+  EXPECT_THAT(after([](ScriptedCluster& cluster) {
+                cluster.Says(0, {.kind = RecordKind::kFinished, .step = 2});
               }),
               IsEmpty());
-  EXPECT_THAT(after([](ClusterStory& story) {
-                story.Says(0, {.kind = RecordKind::kDeleteBegin});
+  EXPECT_THAT(after([](ScriptedCluster& cluster) {
+                cluster.Says(0, {.kind = RecordKind::kDeleteBegin});
               }),
               IsEmpty());
 }

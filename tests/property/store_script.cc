@@ -1,4 +1,4 @@
-#include "tests/property/store_story.h"
+#include "tests/property/store_script.h"
 
 #include <algorithm>
 #include <array>
@@ -15,10 +15,10 @@ constexpr std::array<std::string_view, kStoreVerbs> kVerbNames = {
 
 }  // namespace
 
-std::string StoryToText(const StoreStory& story) {
+std::string ScriptToText(const StoreScript& script) {
   std::string text =
-      story.profile == DurabilityProfile::kWeak ? "weak\n" : "ext4\n";
-  for (const StoreAction& action : story.actions) {
+      script.profile == DurabilityProfile::kWeak ? "weak\n" : "ext4\n";
+  for (const StoreAction& action : script.actions) {
     text += fmt::format("{} {} {} {} {}\n",
                         kVerbNames.at(static_cast<size_t>(action.verb)),
                         action.saves, action.keep, action.at, action.byte);
@@ -26,16 +26,16 @@ std::string StoryToText(const StoreStory& story) {
   return text;
 }
 
-Result<StoreStory> StoryFromText(std::string_view text) {
+Result<StoreScript> ScriptFromText(std::string_view text) {
   std::istringstream in{std::string(text)};
   std::string word;
   in >> word;
   if (word != "weak" && word != "ext4") {
     return InvalidArgument("expected weak or ext4, found " + word);
   }
-  StoreStory story = {.profile = word == "weak" ? DurabilityProfile::kWeak
-                                                : DurabilityProfile::kExt4,
-                      .actions = {}};
+  StoreScript script = {.profile = word == "weak" ? DurabilityProfile::kWeak
+                                                  : DurabilityProfile::kExt4,
+                        .actions = {}};
   while (in >> word) {
     const auto found = std::ranges::find(kVerbNames, word);
     StoreAction action;
@@ -44,9 +44,9 @@ Result<StoreStory> StoryFromText(std::string_view text) {
       return InvalidArgument("expected a verb and four numbers: " + word);
     }
     action.verb = static_cast<StoreVerb>(found - kVerbNames.begin());
-    story.actions.push_back(action);
+    script.actions.push_back(action);
   }
-  return story;
+  return script;
 }
 
 }  // namespace gauntlet

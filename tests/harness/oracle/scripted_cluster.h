@@ -1,7 +1,7 @@
 // A run of workers and their launcher, written event by event, for tests of the
 // explanations of an end or a loss.
-#ifndef GAUNTLET_TESTS_HARNESS_ORACLE_CLUSTER_STORY_H_
-#define GAUNTLET_TESTS_HARNESS_ORACLE_CLUSTER_STORY_H_
+#ifndef GAUNTLET_TESTS_HARNESS_ORACLE_SCRIPTED_CLUSTER_H_
+#define GAUNTLET_TESTS_HARNESS_ORACLE_SCRIPTED_CLUSTER_H_
 
 #include <cstdint>
 #include <string>
@@ -17,34 +17,34 @@ namespace gauntlet {
 // are 100 ms apart. A worker is given up after 1 s of silence, or after 10 s
 // without any other activity. A loss is detected within 12 s, during a save
 // within 20 s.
-class ClusterStory {
+class ScriptedCluster {
  public:
   static constexpr int kWorkers = 3;
   static constexpr int64_t kMs = 1'000'000;
 
   // Starts all workers as generation 1, and trains two steps.
-  ClusterStory();
+  ScriptedCluster();
 
-  ClusterStory& Wait(int64_t ms);
+  ScriptedCluster& Wait(int64_t ms);
   // All workers train the next step.
-  ClusterStory& Step();
+  ScriptedCluster& Step();
   // Adds the fault to the plan, and fires it.
-  ClusterStory& Fire(int worker, RecordFault fault);
+  ScriptedCluster& Fire(int worker, RecordFault fault);
   // The worker gives up a rank, within at most `limit_ms`.
-  ClusterStory& GivesUp(int worker, int rank, RecordReason reason,
-                        int64_t limit_ms);
-  ClusterStory& Says(int worker, RecordEvent event);
+  ScriptedCluster& GivesUp(int worker, int rank, RecordReason reason,
+                           int64_t limit_ms);
+  ScriptedCluster& Says(int worker, RecordEvent event);
   // The worker leaves with the exit code for a lost worker, and its process
   // ends.
-  ClusterStory& Leaves(int worker, RecordReason reason);
+  ScriptedCluster& Leaves(int worker, RecordReason reason);
   // The worker's process ends, and its launcher detects this.
-  ClusterStory& IsKilled(int worker);
-  ClusterStory& EndsWith(int worker, int exit_code);
-  ClusterStory& LauncherKills(int worker);
+  ScriptedCluster& IsKilled(int worker);
+  ScriptedCluster& EndsWith(int worker, int exit_code);
+  ScriptedCluster& LauncherKills(int worker);
   // The launcher has had no sign of the worker for `limit_ms`.
-  ClusterStory& LauncherGivesUp(int worker, int64_t limit_ms);
+  ScriptedCluster& LauncherGivesUp(int worker, int64_t limit_ms);
   // All remaining workers finish and exit.
-  ClusterStory& Finish();
+  ScriptedCluster& Finish();
 
   Record& record() { return record_; }
   // Returns the names of the findings against the invariant.
@@ -65,4 +65,4 @@ class ClusterStory {
 
 }  // namespace gauntlet
 
-#endif  // GAUNTLET_TESTS_HARNESS_ORACLE_CLUSTER_STORY_H_
+#endif  // GAUNTLET_TESTS_HARNESS_ORACLE_SCRIPTED_CLUSTER_H_

@@ -1,4 +1,4 @@
-#include "tests/harness/oracle/cluster_story.h"
+#include "tests/harness/oracle/scripted_cluster.h"
 
 #include <utility>
 
@@ -12,8 +12,8 @@ constexpr int64_t kLostWorker = 75;
 
 }  // namespace
 
-ClusterStory::ClusterStory() {
-  record_.scenario = record_.case_name = "story";
+ScriptedCluster::ScriptedCluster() {
+  record_.scenario = record_.case_name = "cluster";
   record_.world = "sim";
   record_.setup = {.workers = kWorkers,
                    .detection_bound_ns = 12'000 * kMs,
@@ -42,27 +42,27 @@ ClusterStory::ClusterStory() {
   Step();
 }
 
-std::vector<RecordEvent>& ClusterStory::EventsOf(int worker) {
+std::vector<RecordEvent>& ScriptedCluster::EventsOf(int worker) {
   return record_.lives[static_cast<size_t>(worker)].events;
 }
 
-void ClusterStory::Say(std::vector<RecordEvent>& events, RecordEvent event) {
+void ScriptedCluster::Say(std::vector<RecordEvent>& events, RecordEvent event) {
   event.t_ns = now_ns_;
   event.order = ++order_;
   events.push_back(std::move(event));
 }
 
-ClusterStory& ClusterStory::Wait(int64_t ms) {
+ScriptedCluster& ScriptedCluster::Wait(int64_t ms) {
   now_ns_ += ms * kMs;
   return *this;
 }
 
-ClusterStory& ClusterStory::Says(int worker, RecordEvent event) {
+ScriptedCluster& ScriptedCluster::Says(int worker, RecordEvent event) {
   Say(EventsOf(worker), std::move(event));
   return *this;
 }
 
-ClusterStory& ClusterStory::Step() {
+ScriptedCluster& ScriptedCluster::Step() {
   Wait(1);
   ++step_;
   for (int worker = 0; worker < kWorkers; ++worker) {
@@ -72,7 +72,7 @@ ClusterStory& ClusterStory::Step() {
   return *this;
 }
 
-ClusterStory& ClusterStory::Fire(int worker, RecordFault fault) {
+ScriptedCluster& ScriptedCluster::Fire(int worker, RecordFault fault) {
   fault.worker = std::to_string(worker);
   Says(worker, {.kind = RecordKind::kFaultFired,
                 .step = step_ + 1,
@@ -82,8 +82,9 @@ ClusterStory& ClusterStory::Fire(int worker, RecordFault fault) {
   return *this;
 }
 
-ClusterStory& ClusterStory::GivesUp(int worker, int rank, RecordReason reason,
-                                    int64_t limit_ms) {
+ScriptedCluster& ScriptedCluster::GivesUp(int worker, int rank,
+                                          RecordReason reason,
+                                          int64_t limit_ms) {
   return Says(worker, {.kind = RecordKind::kWorkerLost,
                        .generation = 1,
                        .about = rank,
@@ -91,7 +92,7 @@ ClusterStory& ClusterStory::GivesUp(int worker, int rank, RecordReason reason,
                        .limit_ns = limit_ms * kMs});
 }
 
-void ClusterStory::Gone(int worker, int64_t code, RecordReason reason) {
+void ScriptedCluster::Gone(int worker, int64_t code, RecordReason reason) {
   there_[static_cast<size_t>(worker)] = false;
   const RecordEvent gone = {.kind = RecordKind::kProcessEnded,
                             .count = code,
@@ -104,7 +105,7 @@ void ClusterStory::Gone(int worker, int64_t code, RecordReason reason) {
   Say(record_.launchers[0].events, std::move(seen));
 }
 
-ClusterStory& ClusterStory::Leaves(int worker, RecordReason reason) {
+ScriptedCluster& ScriptedCluster::Leaves(int worker, RecordReason reason) {
   Says(worker, {.kind = RecordKind::kWorkerExited,
                 .count = kLostWorker,
                 .reason = reason});
@@ -112,17 +113,17 @@ ClusterStory& ClusterStory::Leaves(int worker, RecordReason reason) {
   return *this;
 }
 
-ClusterStory& ClusterStory::IsKilled(int worker) {
+ScriptedCluster& ScriptedCluster::IsKilled(int worker) {
   Gone(worker, kSignal, RecordReason::kSignal);
   return *this;
 }
 
-ClusterStory& ClusterStory::EndsWith(int worker, int exit_code) {
+ScriptedCluster& ScriptedCluster::EndsWith(int worker, int exit_code) {
   Gone(worker, exit_code, RecordReason::kExited);
   return *this;
 }
 
-ClusterStory& ClusterStory::LauncherKills(int worker) {
+ScriptedCluster& ScriptedCluster::LauncherKills(int worker) {
   Say(record_.launchers[0].events, {.kind = RecordKind::kKillSent,
                                     .about = worker,
                                     .incarnation = 1,
@@ -130,7 +131,8 @@ ClusterStory& ClusterStory::LauncherKills(int worker) {
   return IsKilled(worker);
 }
 
-ClusterStory& ClusterStory::LauncherGivesUp(int worker, int64_t limit_ms) {
+ScriptedCluster& ScriptedCluster::LauncherGivesUp(int worker,
+                                                  int64_t limit_ms) {
   Say(record_.launchers[0].events, {.kind = RecordKind::kWorkerLost,
                                     .about = worker,
                                     .incarnation = 1,
@@ -139,7 +141,7 @@ ClusterStory& ClusterStory::LauncherGivesUp(int worker, int64_t limit_ms) {
   return *this;
 }
 
-ClusterStory& ClusterStory::Finish() {
+ScriptedCluster& ScriptedCluster::Finish() {
   for (int worker = 0; worker < kWorkers; ++worker) {
     if (!IsThere(worker)) continue;
     Says(worker, {.kind = RecordKind::kFinished, .step = step_});
@@ -150,7 +152,7 @@ ClusterStory& ClusterStory::Finish() {
   return *this;
 }
 
-std::vector<std::string> ClusterStory::Violations(
+std::vector<std::string> ScriptedCluster::Violations(
     std::string_view invariant) const {
   std::vector<std::string> names;
   for (const InvariantReport& report : Judge(record_).invariants) {

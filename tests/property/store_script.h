@@ -1,6 +1,6 @@
 // A sequence of actions on a checkpoint store, as text and back.
-#ifndef GAUNTLET_TESTS_PROPERTY_STORE_STORY_H_
-#define GAUNTLET_TESTS_PROPERTY_STORE_STORY_H_
+#ifndef GAUNTLET_TESTS_PROPERTY_STORE_SCRIPT_H_
+#define GAUNTLET_TESTS_PROPERTY_STORE_SCRIPT_H_
 
 #include <cstdint>
 #include <string>
@@ -36,15 +36,15 @@ struct StoreAction {
   uint64_t byte = 0;  // kDamage: selects the file and the byte
 };
 
-struct StoreStory {
+struct StoreScript {
   DurabilityProfile profile = DurabilityProfile::kExt4;
   std::vector<StoreAction> actions;
 };
 
 // Text form: the profile ("weak"), then one action per line.
-std::string StoryToText(const StoreStory& story);
-Result<StoreStory> StoryFromText(std::string_view text);
+std::string ScriptToText(const StoreScript& script);
+Result<StoreScript> ScriptFromText(std::string_view text);
 
 }  // namespace gauntlet
 
-#endif  // GAUNTLET_TESTS_PROPERTY_STORE_STORY_H_
+#endif  // GAUNTLET_TESTS_PROPERTY_STORE_SCRIPT_H_
