@@ -15,7 +15,7 @@ struct BaseRun {
 
 class BaseRunTest : public testing::TestWithParam<BaseRun> {};
 
-TEST_P(BaseRunTest, PassesWithoutAFinding) {
+TEST_P(BaseRunTest, HasNoFinding) {
   const Verdict verdict = Judge(GetParam().run().record());
   for (const InvariantReport& report : verdict.invariants) {
     for (const Finding& finding : report.findings) {
@@ -35,8 +35,9 @@ INSTANTIATE_TEST_SUITE_P(
         BaseRun{"Rejoined", RejoinedRun}, BaseRun{"Preempted", PreemptedRun},
         BaseRun{"TwoPhases", TwoPhasesRun}, BaseRun{"Deleted", DeletedRun},
         BaseRun{"DeletedTwice", DeletedTwiceRun},
-        BaseRun{"PowerCut", [] { return CutRun("ext4"); }},
-        BaseRun{"PowerCutOnALyingDisk", [] { return CutRun("lying-fsync"); }},
+        BaseRun{"PowerLoss", [] { return CutRun("ext4"); }},
+        BaseRun{"PowerLossAfterALyingSync",
+                [] { return CutRun("lying-fsync"); }},
         BaseRun{"FellBack", FellBackRun}, BaseRun{"Refused", RefusedRun},
         BaseRun{"Asynchronous", AsynchronousRun}),
     [](const auto& one) { return one.param.name; });

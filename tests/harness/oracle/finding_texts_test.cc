@@ -50,7 +50,8 @@ Record ChangedLoad() {
   return record;
 }
 
-TEST(FindingTextsTest, ChangedLoadSaysThatTheCheckpointIsIntact_IfItVerified) {
+TEST(FindingTextsTest,
+     ChangedLoadStatesThatTheCheckpointIsIntact_IfItVerified) {
   constexpr const char* kIntact =
       "; the checkpoint is intact, the state changed after it was read";
   Record record = ChangedLoad();
@@ -87,14 +88,14 @@ TEST(FindingTextsTest, StepOutOfOrderNamesBothPredecessors) {
               HasSubstr("came after step 2, expected after step 3"));
 }
 
-TEST(FindingTextsTest, SurplusOfStepsIsCounted) {
+TEST(FindingTextsTest, ExtraStepsAreCounted) {
   ScriptedRun run = UndisturbedRun();
   run.facts.launchers.back().result->steps = 9;
   EXPECT_THAT(MessageOf(run, "extra-steps"),
               HasSubstr("9 by the result, expected 8 as in the reference run"));
 }
 
-TEST(FindingTextsTest, StoryTellsOfAPowerCutAndWhoStartsAgain) {
+TEST(FindingTextsTest, TimelineHasPowerLossesAndRequeues) {
   const Verdict verdict = Judge(CutRun("ext4").record());
   EXPECT_THAT(verdict.timeline, Contains(HasSubstr("  loses power")));
   EXPECT_THAT(verdict.timeline,

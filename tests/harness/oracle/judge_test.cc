@@ -28,7 +28,7 @@ void NeverFire(ScriptedRun& run) {
   run.events.At(WorkerProcess(1, 1), K::kFaultFired).detail = "x";
 }
 
-TEST(JudgeTest, TellsWhatHappenedInNumbersAndInOrder) {
+TEST(JudgeTest, StatesFactsAndTimeline) {
   const Verdict verdict = Judge(RecoveredRun().record());
   EXPECT_EQ(verdict.facts, (RunFacts{.faults_fired = 1,
                                      .restarts = 1,
@@ -46,7 +46,7 @@ TEST(JudgeTest, TellsWhatHappenedInNumbersAndInOrder) {
           "(step-000000004-evaluation_due-g1, generation 1)"));
 }
 
-TEST(JudgeTest, FaultCountsOnce_HoweverOftenItFires) {
+TEST(JudgeTest, FaultThatFiresTwiceCountsOnce) {
   Record record = RecoveredRun().record();
   std::vector<RecordEvent>* fired_in = nullptr;
   RecordEvent fired;
@@ -69,7 +69,7 @@ TEST(JudgeTest, FaultCountsOnce_HoweverOftenItFires) {
                                 "crash worker 1 at step.end (fired 2 times)"));
 }
 
-TEST(JudgeTest, StoryHasExitsWithAnErrorThatNoLossExplains) {
+TEST(JudgeTest, TimelineHasErrorExitsThatNoLossExplains) {
   ScriptedRun run = RefusedRun();
   const Emitter chief = WorkerProcess(0, 2);
   run.events.At(chief, K::kWorkerExited).detail = "none is valid";
@@ -105,7 +105,7 @@ TEST(JudgeTest, OnlyNamedInvariantsCount) {
   EXPECT_EQ(Judge(record).reason, "trajectory");
 }
 
-TEST(JudgeTest, FailsIfThePlanRanTwoWays) {
+TEST(JudgeTest, FailsIfThePlanIsNondeterministic) {
   Record record = RecoveredRun().record();
   record.nondeterminism = "first divergence: event 3";
   const Verdict verdict = Judge(record);
@@ -162,7 +162,7 @@ TEST(JudgeTest, HasNoVerdictWithoutAReference) {
               HasSubstr("no step could be compared with the reference run"));
 }
 
-TEST(JudgeTest, SaysThatABitFlipMayHaveMissedItsFile) {
+TEST(JudgeTest, ReasonStatesThatABitFlipSkipsShortFiles) {
   Record record = RecoveredRun().record();
   record.faults.push_back({.id = "flip",
                            .kind = "bit_flip",
@@ -255,7 +255,7 @@ TEST(JudgeTest, FailsOnABrokenExpectation) {
   }
 }
 
-TEST(JudgeTest, NamesTheOneCheckpointThatIsLeft) {
+TEST(JudgeTest, UsesTheSingularForOneCheckpoint) {
   Record record = RecoveredRun().record();
   record.expect.checkpoints_left = std::vector<uint64_t>{4};
   std::vector<StoredCheckpoint>& left = record.left.checkpoints;
@@ -277,7 +277,7 @@ TEST(JudgeTest, NamesTheOneCheckpointThatIsLeft) {
             "checkpoints: expected the checkpoint of step 4, found none");
 }
 
-TEST(JudgeTest, NoExpectationFitsAnOutcomeThatHasNoName) {
+TEST(JudgeTest, HangMeetsNoOutcome) {
   Record record = UndisturbedRun().record();
   record.lives.clear();
   record.ending = RunEnding::kHung;
@@ -287,7 +287,7 @@ TEST(JudgeTest, NoExpectationFitsAnOutcomeThatHasNoName) {
   EXPECT_EQ(verdict.broken_expectations[0].met, std::nullopt);
 }
 
-TEST(JudgeTest, HasNoVerdictOnARestart_WithoutOne) {
+TEST(JudgeTest, HasNoVerdictOnRestarts_WithoutARestart) {
   const struct {
     const char* reason;
     std::function<void(Expectation&)> set;

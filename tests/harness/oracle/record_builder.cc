@@ -54,7 +54,7 @@ void CrashAgain(ScriptedRun& run, const char* fault) {
   run.StartAll();
 }
 
-void GoOnFromStepFour(ScriptedRun& run) {
+void ResumeFromStepFour(ScriptedRun& run) {
   run.Resume(NameOfSave(4, 1), kStepFour);
   run.Evaluate();
   run.EndEpoch();
@@ -95,7 +95,7 @@ ScriptedRun RecoveredRun() {
   ScriptedRun run;
   RestartAfterStepSix(run);
   run.Claim(NameOfSave(4, 1));
-  GoOnFromStepFour(run);
+  ResumeFromStepFour(run);
   return run;
 }
 
@@ -105,7 +105,7 @@ ScriptedRun TwiceCrashedRun() {
   run.Claim(NameOfSave(4, 1));
   CrashAgain(run, "again");
   run.Claim(NameOfSave(4, 1));
-  GoOnFromStepFour(run);
+  ResumeFromStepFour(run);
   return run;
 }
 
@@ -241,7 +241,7 @@ ScriptedRun CutRun(const char* disk) {
   run.CutPower(disk);
   run.LaunchAll();
   run.Claim(NameOfSave(4, 1));
-  GoOnFromStepFour(run);
+  ResumeFromStepFour(run);
   return run;
 }
 

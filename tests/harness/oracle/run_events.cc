@@ -51,15 +51,15 @@ void RunEvents::Remove(const Emitter& by, RecordKind kind, size_t nth) {
 }
 
 void RunEvents::Repeat(const Emitter& by, RecordKind kind, size_t nth) {
-  InsertBehind(by, kind, nth, by, At(by, kind, nth));
+  InsertAfter(by, kind, nth, by, At(by, kind, nth));
 }
 
-void RunEvents::MoveBehind(const Emitter& by, RecordKind kind,
-                           const Emitter& other, RecordKind other_kind,
-                           size_t other_nth) {
+void RunEvents::MoveAfter(const Emitter& by, RecordKind kind,
+                          const Emitter& other, RecordKind other_kind,
+                          size_t other_nth) {
   const RecordEvent moved = At(by, kind);
   Remove(by, kind);
-  InsertBehind(other, other_kind, other_nth, by, moved);
+  InsertAfter(other, other_kind, other_nth, by, moved);
 }
 
 void RunEvents::Delay(int64_t ns, const Emitter& by, RecordKind kind,
@@ -67,7 +67,7 @@ void RunEvents::Delay(int64_t ns, const Emitter& by, RecordKind kind,
   all_[IndexOf(by, kind, nth)].wait_ns += ns;
 }
 
-void RunEvents::CutBehind(const Emitter& by, RecordKind kind, size_t nth) {
+void RunEvents::CutAfter(const Emitter& by, RecordKind kind, size_t nth) {
   all_.resize(IndexOf(by, kind, nth) + 1);
 }
 
@@ -77,8 +77,8 @@ void RunEvents::InsertBefore(const Emitter& at, RecordKind kind, size_t nth,
   all_.insert(all_.begin() + index, {.by = by, .event = std::move(event)});
 }
 
-void RunEvents::InsertBehind(const Emitter& at, RecordKind kind, size_t nth,
-                             const Emitter& by, RecordEvent event) {
+void RunEvents::InsertAfter(const Emitter& at, RecordKind kind, size_t nth,
+                            const Emitter& by, RecordEvent event) {
   const auto index = static_cast<std::ptrdiff_t>(IndexOf(at, kind, nth)) + 1;
   all_.insert(all_.begin() + index, {.by = by, .event = std::move(event)});
 }

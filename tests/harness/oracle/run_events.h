@@ -40,18 +40,18 @@ class RunEvents {
   void Remove(const Emitter& by, RecordKind kind, size_t nth = 0);
   void Repeat(const Emitter& by, RecordKind kind, size_t nth = 0);
   // Moves the event to directly after another one.
-  void MoveBehind(const Emitter& by, RecordKind kind, const Emitter& other,
-                  RecordKind other_kind, size_t other_nth = 0);
+  void MoveAfter(const Emitter& by, RecordKind kind, const Emitter& other,
+                 RecordKind other_kind, size_t other_nth = 0);
   // Inserts a pause before the event.
   void Delay(int64_t ns, const Emitter& by, RecordKind kind, size_t nth = 0);
   // Removes everything after the event.
-  void CutBehind(const Emitter& by, RecordKind kind, size_t nth = 0);
+  void CutAfter(const Emitter& by, RecordKind kind, size_t nth = 0);
 
   // Inserts an event of `by` directly before, or directly after, one of `at`.
   void InsertBefore(const Emitter& at, RecordKind kind, size_t nth,
                     const Emitter& by, RecordEvent event);
-  void InsertBehind(const Emitter& at, RecordKind kind, size_t nth,
-                    const Emitter& by, RecordEvent event);
+  void InsertAfter(const Emitter& at, RecordKind kind, size_t nth,
+                   const Emitter& by, RecordEvent event);
 
   void RemoveIf(const std::function<bool(const EmittedEvent&)>& goes);
   std::vector<EmittedEvent>& all() { return all_; }

@@ -26,17 +26,17 @@ ScriptedCluster::ScriptedCluster() {
   record_.launchers.emplace_back();
   record_.lives.resize(kWorkers);
   std::vector<RecordEvent>& launcher = record_.launchers[0].events;
-  Say(launcher, {.kind = RecordKind::kLauncherBegin});
+  Emit(launcher, {.kind = RecordKind::kLauncherBegin});
   for (int worker = 0; worker < kWorkers; ++worker) {
     record_.lives[static_cast<size_t>(worker)].worker = worker;
-    Say(launcher, {.kind = RecordKind::kStarted,
-                   .count = worker,
-                   .about = worker,
-                   .incarnation = 1});
-    Says(worker, {.kind = RecordKind::kWorkerStarted, .count = worker});
+    Emit(launcher, {.kind = RecordKind::kStarted,
+                    .count = worker,
+                    .about = worker,
+                    .incarnation = 1});
+    Emits(worker, {.kind = RecordKind::kWorkerStarted, .count = worker});
   }
   for (int worker = 0; worker < kWorkers; ++worker) {
-    Says(worker, {.kind = RecordKind::kInitialized, .generation = 1});
+    Emits(worker, {.kind = RecordKind::kInitialized, .generation = 1});
   }
   Step();
   Step();
@@ -46,7 +46,8 @@ std::vector<RecordEvent>& ScriptedCluster::EventsOf(int worker) {
   return record_.lives[static_cast<size_t>(worker)].events;
 }
 
-void ScriptedCluster::Say(std::vector<RecordEvent>& events, RecordEvent event) {
+void ScriptedCluster::Emit(std::vector<RecordEvent>& events,
+                           RecordEvent event) {
   event.t_ns = now_ns_;
   event.order = ++order_;
   events.push_back(std::move(event));
@@ -57,8 +58,8 @@ ScriptedCluster& ScriptedCluster::Wait(int64_t ms) {
   return *this;
 }
 
-ScriptedCluster& ScriptedCluster::Says(int worker, RecordEvent event) {
-  Say(EventsOf(worker), std::move(event));
+ScriptedCluster& ScriptedCluster::Emits(int worker, RecordEvent event) {
+  Emit(EventsOf(worker), std::move(event));
   return *this;
 }
 
@@ -66,18 +67,18 @@ ScriptedCluster& ScriptedCluster::Step() {
   Wait(1);
   ++step_;
   for (int worker = 0; worker < kWorkers; ++worker) {
-    if (!IsThere(worker)) continue;
-    Says(worker, {.kind = RecordKind::kStep, .generation = 1, .step = step_});
+    if (!IsRunning(worker)) continue;
+    Emits(worker, {.kind = RecordKind::kStep, .generation = 1, .step = step_});
   }
   return *this;
 }
 
 ScriptedCluster& ScriptedCluster::Fire(int worker, RecordFault fault) {
   fault.worker = std::to_string(worker);
-  Says(worker, {.kind = RecordKind::kFaultFired,
-                .step = step_ + 1,
-                .path = fault.point,
-                .detail = fault.id});
+  Emits(worker, {.kind = RecordKind::kFaultFired,
+                 .step = step_ + 1,
+                 .path = fault.point,
+                 .detail = fault.id});
   record_.faults.push_back(std::move(fault));
   return *this;
 }
@@ -85,70 +86,70 @@ ScriptedCluster& ScriptedCluster::Fire(int worker, RecordFault fault) {
 ScriptedCluster& ScriptedCluster::GivesUp(int worker, int rank,
                                           RecordReason reason,
                                           int64_t limit_ms) {
-  return Says(worker, {.kind = RecordKind::kWorkerLost,
-                       .generation = 1,
-                       .about = rank,
-                       .reason = reason,
-                       .limit_ns = limit_ms * kMs});
+  return Emits(worker, {.kind = RecordKind::kWorkerLost,
+                        .generation = 1,
+                        .about = rank,
+                        .reason = reason,
+                        .limit_ns = limit_ms * kMs});
 }
 
-void ScriptedCluster::Gone(int worker, int64_t code, RecordReason reason) {
-  there_[static_cast<size_t>(worker)] = false;
+void ScriptedCluster::EmitExit(int worker, int64_t code, RecordReason reason) {
+  running_[static_cast<size_t>(worker)] = false;
   const RecordEvent gone = {.kind = RecordKind::kProcessEnded,
                             .count = code,
                             .about = worker,
                             .incarnation = 1,
                             .reason = reason};
-  Say(record_.machine, gone);
+  Emit(record_.machine, gone);
   RecordEvent seen = gone;
   seen.kind = RecordKind::kExited;
-  Say(record_.launchers[0].events, std::move(seen));
+  Emit(record_.launchers[0].events, std::move(seen));
 }
 
 ScriptedCluster& ScriptedCluster::Leaves(int worker, RecordReason reason) {
-  Says(worker, {.kind = RecordKind::kWorkerExited,
-                .count = kLostWorker,
-                .reason = reason});
-  Gone(worker, kLostWorker, RecordReason::kExited);
+  Emits(worker, {.kind = RecordKind::kWorkerExited,
+                 .count = kLostWorker,
+                 .reason = reason});
+  EmitExit(worker, kLostWorker, RecordReason::kExited);
   return *this;
 }
 
 ScriptedCluster& ScriptedCluster::IsKilled(int worker) {
-  Gone(worker, kSignal, RecordReason::kSignal);
+  EmitExit(worker, kSignal, RecordReason::kSignal);
   return *this;
 }
 
 ScriptedCluster& ScriptedCluster::EndsWith(int worker, int exit_code) {
-  Gone(worker, exit_code, RecordReason::kExited);
+  EmitExit(worker, exit_code, RecordReason::kExited);
   return *this;
 }
 
 ScriptedCluster& ScriptedCluster::LauncherKills(int worker) {
-  Say(record_.launchers[0].events, {.kind = RecordKind::kKillSent,
-                                    .about = worker,
-                                    .incarnation = 1,
-                                    .reason = RecordReason::kGraceOver});
+  Emit(record_.launchers[0].events, {.kind = RecordKind::kKillSent,
+                                     .about = worker,
+                                     .incarnation = 1,
+                                     .reason = RecordReason::kGraceOver});
   return IsKilled(worker);
 }
 
 ScriptedCluster& ScriptedCluster::LauncherGivesUp(int worker,
                                                   int64_t limit_ms) {
-  Say(record_.launchers[0].events, {.kind = RecordKind::kWorkerLost,
-                                    .about = worker,
-                                    .incarnation = 1,
-                                    .reason = RecordReason::kSilent,
-                                    .limit_ns = limit_ms * kMs});
+  Emit(record_.launchers[0].events, {.kind = RecordKind::kWorkerLost,
+                                     .about = worker,
+                                     .incarnation = 1,
+                                     .reason = RecordReason::kSilent,
+                                     .limit_ns = limit_ms * kMs});
   return *this;
 }
 
 ScriptedCluster& ScriptedCluster::Finish() {
   for (int worker = 0; worker < kWorkers; ++worker) {
-    if (!IsThere(worker)) continue;
-    Says(worker, {.kind = RecordKind::kFinished, .step = step_});
-    Says(worker, {.kind = RecordKind::kWorkerExited});
-    Gone(worker, 0, RecordReason::kExited);
+    if (!IsRunning(worker)) continue;
+    Emits(worker, {.kind = RecordKind::kFinished, .step = step_});
+    Emits(worker, {.kind = RecordKind::kWorkerExited});
+    EmitExit(worker, 0, RecordReason::kExited);
   }
-  Say(record_.launchers[0].events, {.kind = RecordKind::kLauncherEnd});
+  Emit(record_.launchers[0].events, {.kind = RecordKind::kLauncherEnd});
   return *this;
 }
 

@@ -33,7 +33,7 @@ class ScriptedCluster {
   // The worker gives up a rank, within at most `limit_ms`.
   ScriptedCluster& GivesUp(int worker, int rank, RecordReason reason,
                            int64_t limit_ms);
-  ScriptedCluster& Says(int worker, RecordEvent event);
+  ScriptedCluster& Emits(int worker, RecordEvent event);
   // The worker leaves with the exit code for a lost worker, and its process
   // ends.
   ScriptedCluster& Leaves(int worker, RecordReason reason);
@@ -52,15 +52,17 @@ class ScriptedCluster {
 
  private:
   std::vector<RecordEvent>& EventsOf(int worker);
-  void Say(std::vector<RecordEvent>& events, RecordEvent event);
-  void Gone(int worker, int64_t code, RecordReason reason);
-  bool IsThere(int worker) const { return there_[static_cast<size_t>(worker)]; }
+  void Emit(std::vector<RecordEvent>& events, RecordEvent event);
+  void EmitExit(int worker, int64_t code, RecordReason reason);
+  bool IsRunning(int worker) const {
+    return running_[static_cast<size_t>(worker)];
+  }
 
   Record record_;
   int64_t now_ns_ = 1;
   uint64_t order_ = 0;
   uint64_t step_ = 0;
-  std::vector<bool> there_ = std::vector<bool>(kWorkers, true);
+  std::vector<bool> running_ = std::vector<bool>(kWorkers, true);
 };
 
 }  // namespace gauntlet

@@ -87,7 +87,7 @@ std::string NameOfLastSave(uint64_t generation) {
 ScriptedRun::ScriptedRun(int workers)
     : workers_(workers),
       incarnations_(static_cast<size_t>(workers), 0),
-      there_(static_cast<size_t>(workers), false),
+      running_(static_cast<size_t>(workers), false),
       moments_(static_cast<size_t>(workers)) {
   facts.scenario = facts.case_name = "case";
   facts.world = "sim";
@@ -117,13 +117,13 @@ Emitter ScriptedRun::By(int worker) const {
   return WorkerProcess(worker, incarnations_[static_cast<size_t>(worker)]);
 }
 
-void ScriptedRun::Say(int worker, RecordEvent event) {
+void ScriptedRun::Emit(int worker, RecordEvent event) {
   events.Append(By(worker), std::move(event));
 }
 
-void ScriptedRun::SayAll(const RecordEvent& event) {
+void ScriptedRun::EmitAll(const RecordEvent& event) {
   for (int worker = 0; worker < workers_; ++worker) {
-    if (IsThere(worker)) Say(worker, event);
+    if (IsRunning(worker)) Emit(worker, event);
   }
 }
 
@@ -140,13 +140,13 @@ void ScriptedRun::Launch() {
 
 void ScriptedRun::Start(int worker) {
   const auto index = static_cast<size_t>(worker);
-  there_[index] = true;
+  running_[index] = true;
   moments_[index] = {};
   Launcher({.kind = K::kStarted,
             .count = worker,
             .about = worker,
             .incarnation = ++incarnations_[index]});
-  Say(worker, {.kind = K::kWorkerStarted, .count = worker});
+  Emit(worker, {.kind = K::kWorkerStarted, .count = worker});
 }
 
 void ScriptedRun::StartAll() {
@@ -170,11 +170,11 @@ void ScriptedRun::Restart(int to_blame) {
 void ScriptedRun::Fire(int worker, RecordFault fault) {
   const TrainingPosition& moment = moments_[static_cast<size_t>(worker)];
   const bool is_in_step = moment.phase == RecordPhase::kInEpoch;
-  Say(worker, {.kind = K::kFaultFired,
-               .step = moment.step + (is_in_step ? 1 : 0),
-               .epoch = EpochAt(moment),
-               .path = fault.point,
-               .detail = fault.id});
+  Emit(worker, {.kind = K::kFaultFired,
+                .step = moment.step + (is_in_step ? 1 : 0),
+                .epoch = EpochAt(moment),
+                .path = fault.point,
+                .detail = fault.id});
   fault.worker = std::to_string(worker);
   if (std::ranges::find(facts.faults, fault.id, &RecordFault::id) ==
       facts.faults.end()) {
@@ -183,13 +183,13 @@ void ScriptedRun::Fire(int worker, RecordFault fault) {
 }
 
 void ScriptedRun::SeeNotice(int worker) {
-  Say(worker, {.kind = K::kNotice,
-               .generation = generation_,
-               .step = moments_[static_cast<size_t>(worker)].step});
+  Emit(worker, {.kind = K::kNotice,
+                .generation = generation_,
+                .step = moments_[static_cast<size_t>(worker)].step});
 }
 
-void ScriptedRun::Gone(int worker, int64_t code, RecordReason reason) {
-  there_[static_cast<size_t>(worker)] = false;
+void ScriptedRun::EmitExit(int worker, int64_t code, RecordReason reason) {
+  running_[static_cast<size_t>(worker)] = false;
   const RecordEvent gone = {.kind = K::kProcessEnded,
                             .count = code,
                             .about = worker,
@@ -202,32 +202,32 @@ void ScriptedRun::Gone(int worker, int64_t code, RecordReason reason) {
 }
 
 void ScriptedRun::Die(int worker, int64_t exit_code) {
-  Gone(worker, exit_code, RecordReason::kExited);
+  EmitExit(worker, exit_code, RecordReason::kExited);
 }
 
 void ScriptedRun::Exit(int worker, int64_t exit_code, RecordReason reason,
                        uint64_t unsaved) {
-  Say(worker, {.kind = K::kWorkerExited,
-               .step = unsaved,
-               .count = exit_code,
-               .reason = reason});
-  Gone(worker, exit_code, RecordReason::kExited);
+  Emit(worker, {.kind = K::kWorkerExited,
+                .step = unsaved,
+                .count = exit_code,
+                .reason = reason});
+  EmitExit(worker, exit_code, RecordReason::kExited);
 }
 
 void ScriptedRun::Lose(int worker, int rank, RecordReason reason) {
-  Say(worker, {.kind = K::kWorkerLost,
-               .generation = generation_,
-               .about = rank,
-               .reason = reason,
-               .limit_ns = 100 * kTick});
-  Say(worker, {.kind = K::kLeaving, .generation = generation_});
+  Emit(worker, {.kind = K::kWorkerLost,
+                .generation = generation_,
+                .about = rank,
+                .reason = reason,
+                .limit_ns = 100 * kTick});
+  Emit(worker, {.kind = K::kLeaving, .generation = generation_});
 }
 
 void ScriptedRun::LeaveToRejoin(int worker) {
-  Say(worker, {.kind = K::kLeft,
-               .generation = generation_,
-               .step = moments_[static_cast<size_t>(worker)].step,
-               .reason = RecordReason::kLostWorker});
+  Emit(worker, {.kind = K::kLeft,
+                .generation = generation_,
+                .step = moments_[static_cast<size_t>(worker)].step,
+                .reason = RecordReason::kLostWorker});
 }
 
 void ScriptedRun::EndLauncher(int exit_code, const std::string& status) {
@@ -256,7 +256,7 @@ void ScriptedRun::CutPower(const std::string& disk) {
                 {.kind = K::kPowerCut, .path = "host", .detail = disk});
   facts.launchers.back().exit_code = kSignal;
   for (int worker = kLauncherWorker; worker < workers_; ++worker) {
-    if (worker != kLauncherWorker && !IsThere(worker)) continue;
+    if (worker != kLauncherWorker && !IsRunning(worker)) continue;
     const int incarnation =
         worker == kLauncherWorker ? 0 : By(worker).incarnation;
     events.Append(kMachine, {.kind = K::kProcessEnded,
@@ -265,7 +265,7 @@ void ScriptedRun::CutPower(const std::string& disk) {
                              .incarnation = incarnation,
                              .reason = RecordReason::kSignal});
   }
-  there_.assign(there_.size(), false);
+  running_.assign(running_.size(), false);
 }
 
 std::string ScriptedRun::DigestOfSave(std::string_view name) const {
@@ -280,17 +280,17 @@ void ScriptedRun::Claim(const std::string& parent) {
 
 void ScriptedRun::ClaimNumber(uint64_t number, const std::string& parent) {
   generation_ = number;
-  Say(0, {.kind = K::kClaimBegin, .count = static_cast<int64_t>(number)});
-  Say(0, {.kind = K::kGeneration,
-          .generation = number,
-          .digest = DigestOfSave(parent),
-          .path = parent.empty() ? "" : PathOf(parent)});
+  Emit(0, {.kind = K::kClaimBegin, .count = static_cast<int64_t>(number)});
+  Emit(0, {.kind = K::kGeneration,
+           .generation = number,
+           .digest = DigestOfSave(parent),
+           .path = parent.empty() ? "" : PathOf(parent)});
 }
 
 void ScriptedRun::Initialize() {
-  SayAll({.kind = K::kInitialized,
-          .generation = generation_,
-          .digest = DigestAt(0)});
+  EmitAll({.kind = K::kInitialized,
+           .generation = generation_,
+           .digest = DigestAt(0)});
 }
 
 // Returns a state as its worker reports it. The position in the data is the one
@@ -309,15 +309,15 @@ RecordEvent ScriptedRun::StateEvent(RecordKind kind, int worker) const {
 void ScriptedRun::Resume(const std::string& name,
                          const TrainingPosition& moment) {
   for (int worker = 0; worker < workers_; ++worker) {
-    if (!IsThere(worker)) continue;
+    if (!IsRunning(worker)) continue;
     moments_[static_cast<size_t>(worker)] = moment;
-    Say(worker, {.kind = K::kLoaded,
-                 .step = moment.step,
-                 .digest = DigestAt(moment.step, moment.phase),
-                 .path = PathOf(name)});
+    Emit(worker, {.kind = K::kLoaded,
+                  .step = moment.step,
+                  .digest = DigestAt(moment.step, moment.phase),
+                  .path = PathOf(name)});
     RecordEvent resumed = StateEvent(K::kResumed, worker);
     resumed.path = name;
-    Say(worker, std::move(resumed));
+    Emit(worker, std::move(resumed));
   }
 }
 
@@ -329,7 +329,7 @@ void ScriptedRun::CarryOn(int holder) {
     moment = held;
     RecordEvent event = StateEvent(K::kCarriedOn, worker);
     event.detail = kept ? "kept" : fmt::format("from rank {}", holder);
-    Say(worker, std::move(event));
+    Emit(worker, std::move(event));
   }
 }
 
@@ -341,12 +341,12 @@ void ScriptedRun::Step(int worker, uint64_t step) {
   event.count = 1;
   event.loss_bits = LossAt(step);
   event.samples = RowsOf(step, worker, workers_);
-  Say(worker, std::move(event));
+  Emit(worker, std::move(event));
 }
 
 void ScriptedRun::StepAll(uint64_t step) {
   for (int worker = 0; worker < workers_; ++worker) {
-    if (IsThere(worker)) Step(worker, step);
+    if (IsRunning(worker)) Step(worker, step);
   }
 }
 
@@ -358,7 +358,7 @@ void ScriptedRun::Evaluate() {
     event.position = 0;
     event.count = 3;
     event.loss_bits = LossAt(moment.step) + 1;
-    Say(worker, std::move(event));
+    Emit(worker, std::move(event));
   }
 }
 
@@ -370,7 +370,7 @@ void ScriptedRun::EndEpoch() {
     --event.epoch;
     event.count = 3;
     event.loss_bits = LossAt(moment.step) + 1;
-    Say(worker, std::move(event));
+    Emit(worker, std::move(event));
   }
 }
 
@@ -386,36 +386,36 @@ void ScriptedRun::TrainTo(uint64_t step) {
 }
 
 void ScriptedRun::StopAgreed() {
-  SayAll({.kind = K::kStopAgreed,
-          .generation = generation_,
-          .step = moment().step,
-          .epoch = EpochAt(moment())});
+  EmitAll({.kind = K::kStopAgreed,
+           .generation = generation_,
+           .step = moment().step,
+           .epoch = EpochAt(moment())});
 }
 
 void ScriptedRun::BeginSave() {
   saved_moment_ = moment();
   saving_ = NameOfSave(saved_moment_, generation_);
-  Say(0, {.kind = K::kSaveBegin,
-          .generation = generation_,
-          .step = moment().step,
-          .phase = moment().phase,
-          .path = PathOf(saving_)});
+  Emit(0, {.kind = K::kSaveBegin,
+           .generation = generation_,
+           .step = moment().step,
+           .phase = moment().phase,
+           .path = PathOf(saving_)});
 }
 
 void ScriptedRun::CopyForSave() {
-  SayAll({.kind = K::kSaveCopied,
-          .step = saved_moment_.step,
-          .phase = saved_moment_.phase});
+  EmitAll({.kind = K::kSaveCopied,
+           .step = saved_moment_.step,
+           .phase = saved_moment_.phase});
 }
 
 void ScriptedRun::Acknowledge() {
   const std::string digest = DigestAt(saved_moment_.step, saved_moment_.phase);
-  Say(0, {.kind = K::kSaveAcknowledged,
-          .generation = generation_,
-          .step = saved_moment_.step,
-          .phase = saved_moment_.phase,
-          .digest = digest,
-          .path = PathOf(saving_)});
+  Emit(0, {.kind = K::kSaveAcknowledged,
+           .generation = generation_,
+           .step = saved_moment_.step,
+           .phase = saved_moment_.phase,
+           .digest = digest,
+           .path = PathOf(saving_)});
   facts.left.checkpoints.push_back({.name = saving_,
                                     .step = saved_moment_.step,
                                     .valid = true,
@@ -424,8 +424,8 @@ void ScriptedRun::Acknowledge() {
 }
 
 void ScriptedRun::Retire(const std::string& name) {
-  Say(0, {.kind = K::kRetireBegin, .path = PathOf(name)});
-  Say(0, {.kind = K::kRetired, .path = PathOf(name)});
+  Emit(0, {.kind = K::kRetireBegin, .path = PathOf(name)});
+  Emit(0, {.kind = K::kRetired, .path = PathOf(name)});
   std::erase_if(facts.left.checkpoints,
                 [&](const StoredCheckpoint& one) { return one.name == name; });
 }
@@ -444,15 +444,15 @@ void ScriptedRun::Save() {
 }
 
 void ScriptedRun::DeleteAll() {
-  Say(0, {.kind = K::kResultAcknowledged,
-          .generation = generation_,
-          .step = moment().step,
-          .epoch = EpochAt(moment())});
-  Say(0, {.kind = K::kDeleteBegin, .path = "/ckpt"});
+  Emit(0, {.kind = K::kResultAcknowledged,
+           .generation = generation_,
+           .step = moment().step,
+           .epoch = EpochAt(moment())});
+  Emit(0, {.kind = K::kDeleteBegin, .path = "/ckpt"});
   for (const StoredCheckpoint& one : facts.left.checkpoints) {
-    Say(0, {.kind = K::kRetireBegin, .path = PathOf(one.name)});
+    Emit(0, {.kind = K::kRetireBegin, .path = PathOf(one.name)});
   }
-  Say(0, {.kind = K::kBackupDeleted, .path = "/ckpt"});
+  Emit(0, {.kind = K::kBackupDeleted, .path = "/ckpt"});
   facts.left.checkpoints.clear();
 }
 
@@ -466,11 +466,11 @@ void ScriptedRun::SendResult() {
 void ScriptedRun::FinishTraining() {
   const bool deletes = facts.setup.delete_at_success;
   if (!deletes && facts.setup.save_interval_steps > 0) Save();
-  SayAll({.kind = K::kFinished,
-          .generation = generation_,
-          .step = moment().step,
-          .epoch = EpochAt(moment()),
-          .digest = DigestAt(moment().step, moment().phase)});
+  EmitAll({.kind = K::kFinished,
+           .generation = generation_,
+           .step = moment().step,
+           .epoch = EpochAt(moment()),
+           .digest = DigestAt(moment().step, moment().phase)});
   SendResult();
   if (deletes) DeleteAll();
 }

@@ -100,19 +100,21 @@ class ScriptedRun {
   const TrainingPosition& moment() const { return moments_.front(); }
 
  private:
-  void Say(int worker, RecordEvent event);
-  void SayAll(const RecordEvent& event);
+  void Emit(int worker, RecordEvent event);
+  void EmitAll(const RecordEvent& event);
   void Launcher(RecordEvent event);
-  void Gone(int worker, int64_t code, RecordReason reason);
+  void EmitExit(int worker, int64_t code, RecordReason reason);
   void DeleteAll();
   RecordEvent StateEvent(RecordKind kind, int worker) const;
-  bool IsThere(int worker) const { return there_[static_cast<size_t>(worker)]; }
+  bool IsRunning(int worker) const {
+    return running_[static_cast<size_t>(worker)];
+  }
 
   const int workers_;
   int launches_ = 0;
   uint64_t generation_ = 0;
   std::vector<int> incarnations_;
-  std::vector<bool> there_;
+  std::vector<bool> running_;
   std::vector<TrainingPosition> moments_;  // by worker
   std::string saving_;                     // name of the newest save
   TrainingPosition saved_moment_;

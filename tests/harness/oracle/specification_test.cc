@@ -29,19 +29,20 @@ INSTANTIATE_TEST_SUITE_P(
     Ends, SpoiledSpecificationTest,
     testing::Values(
         SpoiledRun{
-            "Hangs", UndisturbedRun, "no-hang/hung",
+            "RunHangs", UndisturbedRun, "no-hang/hung",
             [](ScriptedRun& run) { run.facts.ending = RunEnding::kHung; }},
         SpoiledRun{
-            "TakesTooLong", UndisturbedRun, "no-hang/timed-out",
+            "RunTimesOut", UndisturbedRun, "no-hang/timed-out",
             [](ScriptedRun& run) { run.facts.ending = RunEnding::kTimedOut; }},
-        SpoiledRun{"LeavesAProcess", UndisturbedRun, "no-orphans/process",
+        SpoiledRun{"ProcessOutlivesTheRun", UndisturbedRun,
+                   "no-orphans/process",
                    [](ScriptedRun& run) {
                      run.facts.left.processes = {"worker 1 (4711)"};
                    }},
         SpoiledRun{"LauncherIsKilled", UndisturbedRun,
                    "no-spontaneous-exit/launcher", KillLauncher},
         SpoiledRun{
-            "LauncherEndsByASignal", UndisturbedRun,
+            "LauncherIsKilledBySignal", UndisturbedRun,
             "no-spontaneous-exit/launcher",
             [](ScriptedRun& run) { run.facts.launchers[0].exit_code = -9; }},
         SpoiledRun{
@@ -52,11 +53,11 @@ INSTANTIATE_TEST_SUITE_P(
             "WorkerDiesOfAnotherFault", RejoinedRun,
             "no-spontaneous-exit/unexplained-death",
             [](ScriptedRun& run) { run.facts.faults[0].kind = "gpu_error"; }},
-        SpoiledRun{"WorkerIsFoundLostLate", RecoveredRun, "detection/late",
+        SpoiledRun{"LossIsDetectedLate", RecoveredRun, "detection/late",
                    [](ScriptedRun& run) {
                      run.facts.expect.detected_in_max_ns = kTick;
                    }},
-        SpoiledRun{"WorkerIsFoundLostLateAsAllMeet", TwiceCrashedRun,
+        SpoiledRun{"LossIsDetectedLate_DuringRendezvous", TwiceCrashedRun,
                    "detection/late",
                    [](ScriptedRun& run) {
                      run.events.Delay(50 * kTick, kNextChief, K::kWorkerLost);
@@ -71,13 +72,13 @@ INSTANTIATE_TEST_SUITE_P(
                    [](ScriptedRun& run) {
                      run.events.At(kOther, K::kFaultFired).detail = "x";
                    }},
-        SpoiledRun{"CrashIsFollowedByAnOrderlyEnd", RecoveredRun,
+        SpoiledRun{"WorkerExitsInOrderAfterACrash", RecoveredRun,
                    "fault-fired/no-effect",
                    [](ScriptedRun& run) {
-                     run.events.InsertBehind(kOther, K::kFaultFired, 0, kOther,
-                                             {.kind = K::kWorkerExited});
+                     run.events.InsertAfter(kOther, K::kFaultFired, 0, kOther,
+                                            {.kind = K::kWorkerExited});
                    }},
-        SpoiledRun{"NoticeComesWhenAllIsDone", UndisturbedRun,
+        SpoiledRun{"NoticeComesAfterTheEnd", UndisturbedRun,
                    "fault-fired/unseen",
                    [](ScriptedRun& run) {
                      FireBefore(run, kChief, K::kWorkerExited, 0,
@@ -85,7 +86,7 @@ INSTANTIATE_TEST_SUITE_P(
                                  .kind = "preempt",
                                  .grace_ns = 1'000 * kTick});
                    }},
-        SpoiledRun{"NoticeIsNotSeen", PreemptedRun, "fault-fired/unseen",
+        SpoiledRun{"NoticeIsNotReceived", PreemptedRun, "fault-fired/unseen",
                    [](ScriptedRun& run) {
                      run.events.Remove(kChief, K::kNotice);
                      run.events.Remove(kChief, K::kWorkerExited);
@@ -94,9 +95,9 @@ INSTANTIATE_TEST_SUITE_P(
 
 // Returns a run whose launcher receives a notice in the pause before a restart,
 // so that it does not restart.
-ScriptedRun RunToldToStopInAPause() {
+ScriptedRun RunStoppedInAPause() {
   ScriptedRun run = RecoveredRun();
-  run.events.CutBehind(LauncherProcess(1), K::kRestarting);
+  run.events.CutAfter(LauncherProcess(1), K::kRestarting);
   run.facts.left = {};
   LauncherRun& launcher = run.facts.launchers[0];
   launcher = {.exit_code = 143};
@@ -148,7 +149,7 @@ ScriptedRun KilledLauncherRun() {
 // As KilledLauncherRun, but the next launcher gives up.
 ScriptedRun NotTakenUpRun() {
   ScriptedRun run = KilledLauncherRun();
-  run.events.CutBehind(kMachine, K::kProcessEnded, 2);
+  run.events.CutAfter(kMachine, K::kProcessEnded, 2);
   run.events.RemoveIf([](const EmittedEvent& said) {
     return said.by == LauncherProcess(2) &&
            said.event.kind != K::kLauncherBegin;
@@ -159,7 +160,7 @@ ScriptedRun NotTakenUpRun() {
 
 INSTANTIATE_TEST_SUITE_P(
     Orphans, SpoiledSpecificationTest,
-    testing::Values(SpoiledRun{"OneOutlivesItsLauncher", KilledLauncherRun,
+    testing::Values(SpoiledRun{"WorkerOutlivesItsLauncher", KilledLauncherRun,
                                "no-orphans/outlives-launcher",
                                [](ScriptedRun& run) {
                                  run.events.Delay(21 * kTick, kMachine,
@@ -173,52 +174,53 @@ INSTANTIATE_TEST_SUITE_P(
                                }}),
     NameOfCase<SpoiledRun>);
 
-TEST(SpecificationTest, LauncherThatFindsOrphansTakesTheJobUp) {
+TEST(SpecificationTest, LauncherResumesTheJobAfterItsOrphansEnd) {
   EXPECT_THAT(FindingsOf(KilledLauncherRun()), testing::IsEmpty());
   ScriptedRun run = NotTakenUpRun();
-  run.events.InsertBehind(LauncherProcess(2), K::kLauncherBegin, 0,
-                          LauncherProcess(2),
-                          {.kind = K::kLauncherEnd, .count = 75});
+  run.events.InsertAfter(LauncherProcess(2), K::kLauncherBegin, 0,
+                         LauncherProcess(2),
+                         {.kind = K::kLauncherEnd, .count = 75});
   EXPECT_THAT(FindingsOf(run), Contains("restarts/not-taken-up"));
   // Once the workers have ended, the launcher need not wait for them.
   ScriptedRun later = NotTakenUpRun();
   later.events.Append(LauncherProcess(2),
                       {.kind = K::kLauncherEnd, .count = 75});
-  later.events.MoveBehind(LauncherProcess(2), K::kLauncherBegin, kMachine,
-                          K::kProcessEnded, 2);
+  later.events.MoveAfter(LauncherProcess(2), K::kLauncherBegin, kMachine,
+                         K::kProcessEnded, 2);
   EXPECT_THAT(FindingsOf(later), Not(Contains("restarts/not-taken-up")));
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Accounts, SpoiledSpecificationTest,
     testing::Values(
-        SpoiledRun{"EndsWithAnotherCode", UndisturbedRun,
+        SpoiledRun{"ExitCodeDiffersFromTheEvent", UndisturbedRun,
                    "history-consistent/launcher",
                    [](ScriptedRun& run) {
                      run.events.At(LauncherProcess(1), K::kLauncherEnd).count =
                          75;
                    }},
-        SpoiledRun{"CountsMoreRestarts", RecoveredRun,
+        SpoiledRun{"MoreRestartsAreCountedThanHappened", RecoveredRun,
                    "history-consistent/launcher",
                    [](ScriptedRun& run) { ++run.facts.launchers[0].restarts; }},
         SpoiledRun{
-            "CountsARestartInWhosePauseItIsToldToStop", RunToldToStopInAPause,
+            "RestartIsCounted_ThoughANoticeCameInItsPause", RunStoppedInAPause,
             "history-consistent/launcher",
             [](ScriptedRun& run) { run.facts.launchers[0].restarts = 1; }},
-        SpoiledRun{"HasAResultThatNobodySent", UndisturbedRun,
+        SpoiledRun{"ResultWasNeverReceived", UndisturbedRun,
                    "history-consistent/launcher",
                    [](ScriptedRun& run) {
                      run.events.Remove(LauncherProcess(1), K::kResultReceived);
                    }},
         SpoiledRun{
-            "LosesAResult", UndisturbedRun, "history-consistent/launcher",
+            "ReceivedResultIsMissing", UndisturbedRun,
+            "history-consistent/launcher",
             [](ScriptedRun& run) { run.facts.launchers[0].result.reset(); }},
         SpoiledRun{
-            "IsKilledAndEndsWithAnotherCode", PowerCutRun,
+            "KilledLauncherHasAnotherExitCode", PowerCutRun,
             "history-consistent/launcher",
             [](ScriptedRun& run) { run.facts.launchers[0].exit_code = 0; }},
         SpoiledRun{
-            "IsKilledAndCountsRestarts", PowerCutRun,
+            "KilledLauncherCountsRestarts", PowerCutRun,
             "history-consistent/launcher",
             [](ScriptedRun& run) { run.facts.launchers[0].restarts = 1; }}),
     NameOfCase<SpoiledRun>);
@@ -226,21 +228,20 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     Ends, ExcusedSpecificationTest,
     testing::Values(
-        ExcusedRun{"LauncherGoesWithThePower", UndisturbedRun,
+        ExcusedRun{"LauncherDiesInAPowerLoss", UndisturbedRun,
                    "no-spontaneous-exit/launcher", KillLauncher,
                    [](ScriptedRun& run) {
                      run.events.Append(kMachine, {.kind = K::kPowerCut});
                    }},
         ExcusedRun{
-            "LauncherIsToldToStop", UndisturbedRun,
+            "LauncherReceivesSigterm", UndisturbedRun,
             "no-spontaneous-exit/launcher", KillLauncher,
             [](ScriptedRun& run) { run.facts.launchers[0].exit_code = 143; }},
         ExcusedRun{
-            "LauncherIsInterrupted", UndisturbedRun,
+            "LauncherReceivesSigint", UndisturbedRun,
             "no-spontaneous-exit/launcher", KillLauncher,
             [](ScriptedRun& run) { run.facts.launchers[0].exit_code = 130; }},
-        ExcusedRun{"NoticeWithoutAGraceIsNotSeen", PreemptedRun,
-                   "fault-fired/unseen",
+        ExcusedRun{"NoticeHasNoGracePeriod", PreemptedRun, "fault-fired/unseen",
                    [](ScriptedRun& run) {
                      run.events.Remove(kChief, K::kNotice);
                      run.events.Remove(kChief, K::kWorkerExited);
@@ -263,7 +264,7 @@ TEST(SpecificationTest, ReportsAllInvariantsInOrder) {
   }
 }
 
-TEST(SpecificationTest, EachBaseRunHasSomethingToCheck) {
+TEST(SpecificationTest, RecoveredRunHasSomethingToCheck) {
   for (const InvariantReport& report :
        Judge(RecoveredRun().record()).invariants) {
     const bool is_rare = report.invariant == "clean-refusal" ||
@@ -274,7 +275,7 @@ TEST(SpecificationTest, EachBaseRunHasSomethingToCheck) {
   }
 }
 
-TEST(SpecificationTest, SaysBesideEachDeathThatMemoryRanOut) {
+TEST(SpecificationTest, UnexplainedDeathMentionsOutOfMemory) {
   ScriptedRun run = RecoveredRun();
   run.facts.faults[0].kind = "errno";
   const auto message = [&run] {
@@ -292,7 +293,7 @@ TEST(SpecificationTest, SaysBesideEachDeathThatMemoryRanOut) {
                            "process of this machine");
 }
 
-TEST(CheckTest, KeepsTwentyFindingsInWordsAndCountsTheRest) {
+TEST(CheckTest, KeepsTwentyFindingsAndCountsTheRest) {
   Check check(Invariant::kStore);
   for (int i = 0; i < 30; ++i) check.Fail("x", "y");
   EXPECT_EQ(check.report().violations, 30u);

@@ -47,9 +47,9 @@ std::string PathOfSave(uint64_t step, uint64_t generation) {
   return "/ckpt/" + NameOfSave(step, generation);
 }
 
-void EndBehind(ScriptedRun& run, const Emitter& by, RecordKind kind,
-               size_t nth) {
-  run.events.CutBehind(by, kind, nth);
+void EndAfter(ScriptedRun& run, const Emitter& by, RecordKind kind,
+              size_t nth) {
+  run.events.CutAfter(by, kind, nth);
   run.facts.ending = RunEnding::kTimedOut;
   run.facts.left = {};
   run.facts.launchers.back().result.reset();
@@ -73,7 +73,7 @@ void FindNotFinite(ScriptedRun& run, uint64_t step) {
                                .epoch = done.epoch,
                                .phase = done.phase,
                                .loss_bits = done.loss_bits};
-    run.events.InsertBehind(by, RecordKind::kStep, step - 1, by, found);
+    run.events.InsertAfter(by, RecordKind::kStep, step - 1, by, found);
   }
 }
 
@@ -88,8 +88,8 @@ void SaveNotFinite(ScriptedRun& run, uint64_t step) {
   }
 }
 
-void ForgetBefore(ScriptedRun& run, const Emitter& by, RecordKind kind,
-                  size_t nth) {
+void LoseSyncedDataBefore(ScriptedRun& run, const Emitter& by, RecordKind kind,
+                          size_t nth) {
   run.events.InsertBefore(
       by, kind, nth, kMachine,
       {.kind = RecordKind::kPowerCut, .path = "host", .detail = "lying-fsync"});
@@ -126,7 +126,7 @@ void ClaimAndEnd(ScriptedRun& run, const Emitter& chief,
   RecordEvent& claim = run.events.At(chief, RecordKind::kGeneration);
   claim.path = path;
   claim.digest = run.DigestOfSave(BaseName(path));
-  EndBehind(run, chief, RecordKind::kGeneration);
+  EndAfter(run, chief, RecordKind::kGeneration);
 }
 
 RecordEvent StaleSave(RecordKind kind) {

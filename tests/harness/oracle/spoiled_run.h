@@ -63,8 +63,8 @@ inline const std::string kOtherDigest(32, 'f');
 std::string PathOfSave(uint64_t step, uint64_t generation);
 
 // Ends the run from outside, directly after the event.
-void EndBehind(ScriptedRun& run, const Emitter& by, RecordKind kind,
-               size_t nth = 0);
+void EndAfter(ScriptedRun& run, const Emitter& by, RecordKind kind,
+              size_t nth = 0);
 // Fires the fault in the process, directly before one of its events.
 void FireBefore(ScriptedRun& run, const Emitter& by, RecordKind kind,
                 size_t nth, const RecordFault& fault);
@@ -73,8 +73,8 @@ void FindNotFinite(ScriptedRun& run, uint64_t step);
 // As FindNotFinite, and so does each save from that step on, and the end.
 void SaveNotFinite(ScriptedRun& run, uint64_t step);
 // Cuts the power of a disk that lies about syncs, directly before the event.
-void ForgetBefore(ScriptedRun& run, const Emitter& by, RecordKind kind,
-                  size_t nth = 0);
+void LoseSyncedDataBefore(ScriptedRun& run, const Emitter& by, RecordKind kind,
+                          size_t nth = 0);
 // Lets the first chief begin to delete all checkpoints, directly before the
 // event.
 void DeleteBefore(ScriptedRun& run, const Emitter& by, RecordKind kind,

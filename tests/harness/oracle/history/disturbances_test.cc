@@ -9,14 +9,14 @@ namespace {
 
 const Emitter kProcess = WorkerProcess(0, 1);
 
-TEST(DisturbancesTest, DeathIsOverAtOnce) {
+TEST(DisturbancesTest, DeathLastsNoTime) {
   Disturbances disturbances;
   disturbances.Fired({.kind = "crash"}, kProcess, 10);
   EXPECT_TRUE(disturbances.AnySince(10));
   EXPECT_FALSE(disturbances.AnySince(11));
 }
 
-TEST(DisturbancesTest, FaultLastsAsLongAsItsDurationAndLatency) {
+TEST(DisturbancesTest, FaultLastsForItsDurationAndLatency) {
   Disturbances disturbances;
   disturbances.Fired({.kind = "delay", .latency_ns = 3, .duration_ns = 5},
                      kProcess, 10);
@@ -24,7 +24,7 @@ TEST(DisturbancesTest, FaultLastsAsLongAsItsDurationAndLatency) {
   EXPECT_FALSE(disturbances.AnySince(19));
 }
 
-TEST(DisturbancesTest, PauseIsOverWithItsProcess) {
+TEST(DisturbancesTest, PauseEndsWithItsProcess) {
   Disturbances disturbances;
   disturbances.Fired({.kind = "pause"}, kProcess, 10);
   disturbances.Ended(WorkerProcess(1, 1), 20);
@@ -34,7 +34,7 @@ TEST(DisturbancesTest, PauseIsOverWithItsProcess) {
   EXPECT_FALSE(disturbances.AnySince(31));
 }
 
-TEST(DisturbancesTest, PartitionOutlastsItsProcess) {
+TEST(DisturbancesTest, PartitionOutlivesItsProcess) {
   Disturbances disturbances;
   disturbances.Fired({.kind = "partition"}, kProcess, 10);
   disturbances.Ended(kProcess, 20);

@@ -26,7 +26,7 @@ std::vector<std::string> Details(const Record& record) {
   return details;
 }
 
-TEST(HistoryTest, GoesByTheOrderThatASimulationGave) {
+TEST(HistoryTest, UsesTheOrderOfASimulation) {
   Record record;
   record.lives = {{.worker = 0, .life = 1, .events = {At(5, 2, "b")}},
                   {.worker = 1, .life = 1, .events = {At(5, 4, "d")}}};
@@ -35,7 +35,7 @@ TEST(HistoryTest, GoesByTheOrderThatASimulationGave) {
   EXPECT_THAT(Details(record), ElementsAre("a", "b", "c", "d"));
 }
 
-TEST(HistoryTest, GoesByTimesWhereThereIsNoOrder) {
+TEST(HistoryTest, UsesTimes_IfThereIsNoOrder) {
   Record record;
   record.lives = {
       {.worker = 0, .life = 1, .events = {At(10, 0, "b"), At(30, 0, "d")}},
@@ -44,7 +44,7 @@ TEST(HistoryTest, GoesByTimesWhereThereIsNoOrder) {
   EXPECT_THAT(Details(record), ElementsAre("a", "b", "c", "d"));
 }
 
-TEST(HistoryTest, KeepsWhatOneProcessSaidInItsOrder) {
+TEST(HistoryTest, KeepsTheOrderWithinAProcess) {
   Record record;
   record.lives = {
       {.worker = 0, .life = 1, .events = {At(30, 0, "b"), At(10, 0, "c")}},
@@ -52,7 +52,7 @@ TEST(HistoryTest, KeepsWhatOneProcessSaidInItsOrder) {
   EXPECT_THAT(Details(record), ElementsAre("a", "b", "c"));
 }
 
-TEST(HistoryTest, NamesAPositionAtTheEndOfAnEpoch) {
+TEST(HistoryTest, DescribesAPositionAtTheEndOfAnEpoch) {
   EXPECT_EQ(ToText(TrainingPosition{.step = 6}), "6");
   EXPECT_EQ(
       ToText(TrainingPosition{.step = 6, .phase = RecordPhase::kEvaluationDue}),
@@ -62,7 +62,7 @@ TEST(HistoryTest, NamesAPositionAtTheEndOfAnEpoch) {
       "6 (before the callbacks)");
 }
 
-TEST(HistoryTest, NamesAnEventInWords) {
+TEST(HistoryTest, DescribesAnEvent) {
   const Emitter worker = {
       .kind = Emitter::Kind::kWorker, .worker = 1, .incarnation = 2};
   EXPECT_EQ(Where(worker, {.kind = RecordKind::kEpochEnd, .step = 6}),
@@ -71,7 +71,7 @@ TEST(HistoryTest, NamesAnEventInWords) {
             "after step 6 (worker 1, incarnation 2)");
 }
 
-TEST(HistoryTest, SaysWhoSaidIt) {
+TEST(HistoryTest, NamesTheEmitter) {
   Record record;
   record.lives = {{.worker = 3, .life = 2, .events = {At(1, 0, "")}}};
   record.launchers.resize(2);

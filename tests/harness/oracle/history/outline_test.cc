@@ -13,7 +13,7 @@ namespace {
 using K = RecordKind;
 using testing::ElementsAre;
 
-TEST(OutlineTest, FindsEachFiringInOrderOfTime) {
+TEST(OutlineTest, FindsOccurrencesInOrderOfTime) {
   ScriptedRun run = TwiceCrashedRun();
   FireBefore(run, kNextChief, K::kClaimBegin, 0, DiskError());
   const Record record = run.record();
@@ -24,7 +24,7 @@ TEST(OutlineTest, FindsEachFiringInOrderOfTime) {
   EXPECT_THAT(ids, ElementsAre("crash-w1", "no", "again"));
 }
 
-TEST(OutlineTest, PowerThatDidNotGoTookOneProcess) {
+TEST(OutlineTest, PowerLossThatDidNotHappenEndsOneProcess) {
   ScriptedRun run = RejoinedRun();
   run.facts.faults[0].kind = "torn_write";
   run.facts.faults[0].then = "power_loss";
@@ -37,7 +37,7 @@ TEST(OutlineTest, PowerThatDidNotGoTookOneProcess) {
   EXPECT_TRUE(Outline(all).occurrences.at(0).traits.cuts_power);
 }
 
-TEST(OutlineTest, TellsWhatEachGenerationCameTo) {
+TEST(OutlineTest, DescribesEachGeneration) {
   const Record record = RecoveredRun().record();
   const Outline outline(record);
   ASSERT_EQ(outline.generations.size(), 2u);
@@ -55,7 +55,7 @@ TEST(OutlineTest, TellsWhatEachGenerationCameTo) {
   EXPECT_TRUE(second.HaveAllFinished());
 }
 
-TEST(OutlineTest, WorkerThatRejoinsIsOfBothGenerations) {
+TEST(OutlineTest, RejoiningWorkerBelongsToBothGenerations) {
   const Record record = RejoinedRun().record();
   const Outline outline(record);
   ASSERT_EQ(outline.generations.size(), 2u);
@@ -65,7 +65,7 @@ TEST(OutlineTest, WorkerThatRejoinsIsOfBothGenerations) {
   EXPECT_EQ(outline.generations[1].recomputed->steps(), 0u);
 }
 
-TEST(OutlineTest, NumberGivenOutAgainIsAnotherGeneration) {
+TEST(OutlineTest, ReusedNumberIsAnotherGeneration) {
   const Record record = DeletedTwiceRun().record();
   const Outline outline(record);
   ASSERT_EQ(outline.generations.size(), 2u);
@@ -73,7 +73,7 @@ TEST(OutlineTest, NumberGivenOutAgainIsAnotherGeneration) {
   EXPECT_TRUE(outline.generations[1].workers.contains(kNextOther));
 }
 
-TEST(OutlineTest, GenerationWithoutAStateRedoesNothing) {
+TEST(OutlineTest, GenerationWithoutAStateRecomputesNothing) {
   const Record record = TwiceCrashedRun().record();
   const Outline outline(record);
   ASSERT_EQ(outline.generations.size(), 3u);
@@ -84,10 +84,10 @@ TEST(OutlineTest, GenerationWithoutAStateRedoesNothing) {
 
 // The generation in between has a state, so the steps that it loses are its
 // own.
-TEST(OutlineTest, LossCountsOnce) {
+TEST(OutlineTest, LostStepsCountOnce) {
   ScriptedRun run = TwiceCrashedRun();
-  run.events.InsertBehind(kNextChief, K::kGeneration, 0, kNextChief,
-                          {.kind = K::kResumed, .generation = 2, .step = 4});
+  run.events.InsertAfter(kNextChief, K::kGeneration, 0, kNextChief,
+                         {.kind = K::kResumed, .generation = 2, .step = 4});
   const Record record = run.record();
   const Outline outline(record);
   EXPECT_EQ(outline.generations[1].recomputed->steps(), 2u);

@@ -54,23 +54,24 @@ void ForgetAPoint(ScriptedRun& run) {
 INSTANTIATE_TEST_SUITE_P(
     Outputs, SpoiledOutputsTest,
     testing::Values(
-        SpoiledRun{"StepStandsThereTwice", RunWithOutputs, "outputs/repeated",
+        SpoiledRun{"CurveHasAStepTwice", RunWithOutputs, "outputs/repeated",
                    [](ScriptedRun& run) {
                      run.facts.left.curves.push_back(PointAt(run, 6));
                    }},
-        SpoiledRun{"EventFileCannotBeRead", RunWithOutputs,
+        SpoiledRun{"EventFileIsUnreadable", RunWithOutputs,
                    "outputs/unreadable",
                    [](ScriptedRun& run) {
                      run.facts.left.curves_damage = "a record is no event";
                    }},
-        SpoiledRun{"LossIsNotTheReferences", RunWithOutputs, "outputs/value",
+        SpoiledRun{"CurveHasAnotherLoss", RunWithOutputs, "outputs/value",
                    [](ScriptedRun& run) { ++PointAt(run, 6).bits; }},
-        SpoiledRun{"StepIsBeyondTheEnd", RunWithOutputs, "outputs/no-such-step",
+        SpoiledRun{"CurveHasAStepAfterTheEnd", RunWithOutputs,
+                   "outputs/no-such-step",
                    [](ScriptedRun& run) {
                      run.facts.left.curves.push_back(
                          {.tag = "batch_loss", .step = kLastStep + 1});
                    }},
-        SpoiledRun{"StepIsMissing", RunWithOutputs, "outputs/missing",
+        SpoiledRun{"CurveLacksAStep", RunWithOutputs, "outputs/missing",
                    ForgetAPoint},
         SpoiledRun{
             "ModelIsHalfWritten", RunWithOutputs, "outputs/half-exported",
@@ -90,19 +91,19 @@ INSTANTIATE_TEST_SUITE_P(
         ExcusedRun{"FileIsDamaged", RunWithOutputs, "outputs/value",
                    [](ScriptedRun& run) { ++PointAt(run, 6).bits; },
                    [](ScriptedRun& run) {
-                     run.events.InsertBehind(
+                     run.events.InsertAfter(
                          kOther, RecordKind::kFaultFired, 0, kOther,
                          {.kind = RecordKind::kDamaged,
                           .path = "/curves/events.out.tfevents.1.a",
                           .detail = "crash-w1"});
                    }},
         ExcusedRun{
-            "AWriteFailed", RunWithOutputs, "outputs/unreadable",
+            "WriteFailed", RunWithOutputs, "outputs/unreadable",
             [](ScriptedRun& run) {
               run.facts.left.curves_damage = "a torn record";
             },
             [](ScriptedRun& run) { run.facts.faults[0].kind = "errno"; }},
-        ExcusedRun{"OthersHaveTheStepInMemory", RunWithOutputs,
+        ExcusedRun{"OtherWorkersHoldTheStepInMemory", RunWithOutputs,
                    "outputs/missing", ForgetAPoint,
                    [](ScriptedRun& run) { run.facts.setup.rejoins = true; }}),
     NameOfCase<ExcusedRun>);

@@ -38,10 +38,10 @@ void LeaveOneMore(ScriptedRun& run, const TrainingPosition& moment,
        .digest = DigestAt(moment.step, moment.phase)});
 }
 
-void LeaveABadOne(ScriptedRun& run) { Left(run, 6).valid = false; }
+void LeaveDamagedCheckpoint(ScriptedRun& run) { Left(run, 6).valid = false; }
 void LoseTheNewest(ScriptedRun& run) { run.facts.left.checkpoints.pop_back(); }
 void KeepOneLess(ScriptedRun& run) { run.facts.setup.keep = 2; }
-void LeaveRemains(ScriptedRun& run) {
+void LeaveTemporaryFiles(ScriptedRun& run) {
   run.facts.left.temporary = {".deleting-g1-step-000000002-g1"};
 }
 void BringBackStepTwo(ScriptedRun& run) { LeaveOneMore(run, {.step = 2}, 1); }
@@ -90,137 +90,138 @@ void LeaveAStaleWorker(ScriptedRun& run) {
   std::ranges::copy_if(run.events.all(), std::back_inserter(late), ends);
   run.events.RemoveIf(ends);
   for (const EmittedEvent& one : late) {
-    run.events.InsertBehind(kNextChief, K::kGeneration, 0, one.by, one.event);
+    run.events.InsertAfter(kNextChief, K::kGeneration, 0, one.by, one.event);
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Left, SpoiledLeftoverTest,
     testing::Values(
-        SpoiledRun{"LeavesAnUnknownOne", UndisturbedRun, "store/unknown",
+        SpoiledRun{"UnknownCheckpointIsLeft", UndisturbedRun, "store/unknown",
                    [](ScriptedRun& run) { LeaveOneMore(run, {.step = 6}, 9); }},
-        SpoiledRun{"LeavesABadOne", UndisturbedRun, "store/does-not-verify",
-                   LeaveABadOne},
-        SpoiledRun{"LeavesARemovedOne", UndisturbedRun, "store/came-back",
+        SpoiledRun{"DamagedCheckpointIsLeft", UndisturbedRun,
+                   "store/does-not-verify", LeaveDamagedCheckpoint},
+        SpoiledRun{"RemovedCheckpointIsLeft", UndisturbedRun, "store/came-back",
                    BringBackStepTwo},
         SpoiledRun{
-            "LeavesAnotherState", UndisturbedRun, "store/other-state",
+            "CheckpointHasAnotherState", UndisturbedRun, "store/other-state",
             [](ScriptedRun& run) { Left(run, 6).digest = kOtherDigest; }},
-        SpoiledRun{"LeavesAStateThatIsNotFinite", UndisturbedRun,
-                   "store/other-state",
+        SpoiledRun{"CheckpointIsNotFinite", UndisturbedRun, "store/other-state",
                    [](ScriptedRun& run) { Left(run, 6).not_finite_since = 3; }},
-        SpoiledRun{"LosesTheNewest", UndisturbedRun, "store/newest-lost",
+        SpoiledRun{"NewestIsLost", UndisturbedRun, "store/newest-lost",
                    LoseTheNewest},
-        SpoiledRun{"LosesTheNewestAfterALyingDisk",
+        SpoiledRun{"NewestIsLost_LongAfterALyingSync",
                    [] { return CutRun("lying-fsync"); }, "store/newest-lost",
                    LoseTheNewest},
-        SpoiledRun{"BringsBackWhatWasRemovedBehindALie",
+        SpoiledRun{"RemovedCheckpointIsLeft_LongAfterALyingSync",
                    [] { return CutRun("lying-fsync"); }, "store/came-back",
                    [](ScriptedRun& run) {
                      LeaveOneMore(
                          run, {.step = 4, .phase = RecordPhase::kEvaluationDue},
                          1);
                    }},
-        SpoiledRun{"LeavesTooManyBehindALie",
+        SpoiledRun{"TooManyAreLeft_AfterALyingSync",
                    [] { return CutRun("lying-fsync"); }, "store/retention",
                    BringBackStepTwo},
-        SpoiledRun{"LeavesRemainsBehindALie",
+        SpoiledRun{"TemporaryFilesAreLeft_AfterALyingSync",
                    [] { return CutRun("lying-fsync"); }, "store/temporary",
-                   LeaveRemains},
-        SpoiledRun{"LeavesADeletedOne", DeletedRun, "store/came-back",
+                   LeaveTemporaryFiles},
+        SpoiledRun{"DeletedCheckpointIsLeft", DeletedRun, "store/came-back",
                    [](ScriptedRun& run) { LeaveOneMore(run, {.step = 6}, 1); }},
-        SpoiledRun{"LeavesRemainsAfterAPowerCut", [] { return CutRun("ext4"); },
-                   "store/temporary", LeaveRemains},
-        SpoiledRun{"LeavesRemainsOnARealMachine", RunOnARealMachine,
-                   "store/temporary", LeaveRemains},
-        SpoiledRun{"LosesAnother", UndisturbedRun, "store/newest-lost",
+        SpoiledRun{"TemporaryFilesAreLeft_AfterAPowerLoss",
+                   [] { return CutRun("ext4"); }, "store/temporary",
+                   LeaveTemporaryFiles},
+        SpoiledRun{"TemporaryFilesAreLeft_OnARealMachine", RunOnARealMachine,
+                   "store/temporary", LeaveTemporaryFiles},
+        SpoiledRun{"OlderOneIsLost", UndisturbedRun, "store/newest-lost",
                    [](ScriptedRun& run) {
                      run.facts.left.checkpoints.erase(
                          run.facts.left.checkpoints.begin());
                    }},
-        SpoiledRun{"LosesTheLastFiniteOne", NotFiniteRun, "store/newest-lost",
+        SpoiledRun{"LastFiniteOneIsLost", NotFiniteRun, "store/newest-lost",
                    [](ScriptedRun& run) {
                      run.facts.left.checkpoints.erase(
                          run.facts.left.checkpoints.begin());
                    }},
-        SpoiledRun{"LeavesTooMany", UndisturbedRun, "store/retention",
+        SpoiledRun{"TooManyAreLeft", UndisturbedRun, "store/retention",
                    KeepOneLess},
-        SpoiledRun{"LeavesAnotherBesideTheLastFiniteOne", NotFiniteRun,
+        SpoiledRun{"AnotherIsLeftBesideTheLastFiniteOne", NotFiniteRun,
                    "store/retention",
                    [](ScriptedRun& run) {
                      LeaveOneMore(run, {.step = 6}, 1);
                      run.facts.left.checkpoints.back().not_finite_since = 3;
                    }},
-        SpoiledRun{"LeavesAnOlderOneBesideAFiniteOne", NotFiniteRun,
+        SpoiledRun{"OlderOneIsLeft_ThoughTheNewestIsFinite", NotFiniteRun,
                    "store/retention",
                    [](ScriptedRun& run) {
                      run.facts.left.checkpoints.back().not_finite_since = 0;
                    }},
-        SpoiledRun{"LeavesAnUnknownOneSetAside", FellBackRun, "store/unknown",
-                   [](ScriptedRun& run) {
-                     run.facts.left.rejected.push_back("rejected-" +
-                                                       NameOfSave(4, 9));
-                   }},
-        SpoiledRun{"LeavesRemains", UndisturbedRun, "store/temporary",
-                   LeaveRemains}),
+        SpoiledRun{
+            "UnknownRejectedCheckpointIsLeft", FellBackRun, "store/unknown",
+            [](ScriptedRun& run) {
+              run.facts.left.rejected.push_back("rejected-" + NameOfSave(4, 9));
+            }},
+        SpoiledRun{"TemporaryFilesAreLeft", UndisturbedRun, "store/temporary",
+                   LeaveTemporaryFiles}),
     NameOfCase<SpoiledRun>);
 
 INSTANTIATE_TEST_SUITE_P(
     Left, ExcusedLeftoverTest,
     testing::Values(
         ExcusedRun{
-            "ADamagedOneNeedNotVerify", UndisturbedRun, "store/does-not-verify",
-            LeaveABadOne,
+            "FaultDamagedTheCheckpoint", UndisturbedRun,
+            "store/does-not-verify", LeaveDamagedCheckpoint,
             [](ScriptedRun& run) { DamageSaveOf(run, NameOfSave(6, 1)); }},
         ExcusedRun{
-            "ADamagedOneIsNotLost", UndisturbedRun, "store/newest-lost",
+            "FaultDamagedTheNewest", UndisturbedRun, "store/newest-lost",
             LoseTheNewest,
             [](ScriptedRun& run) { DamageSaveOf(run, NameOfLastSave(1)); }},
-        ExcusedRun{"AHalfWrittenOneWasBegun", UndisturbedRun, "store/unknown",
+        ExcusedRun{"HalfWrittenSaveHadBegun", UndisturbedRun, "store/unknown",
                    [](ScriptedRun& run) {
                      run.facts.left.temporary = {NameOfSave(6, 9) + ".tmp"};
                    },
                    [](ScriptedRun& run) {
                      run.facts.left.temporary = {NameOfSave(6, 1) + ".tmp"};
                    }},
-        ExcusedRun{"OtherRemainsAreOfNoSave", UndisturbedRun, "store/unknown",
+        ExcusedRun{"TemporaryFileIsOfADeletion", UndisturbedRun,
+                   "store/unknown",
                    [](ScriptedRun& run) {
                      run.facts.left.temporary = {NameOfSave(6, 9) + ".tmp"};
                    },
-                   LeaveRemains},
+                   LeaveTemporaryFiles},
         ExcusedRun{
-            "TheStoreIsNotListed", UndisturbedRun, "store/newest-lost",
+            "DirectoryIsNotListed", UndisturbedRun, "store/newest-lost",
             LoseTheNewest,
             [](ScriptedRun& run) { run.facts.left.store_listed = false; }},
-        ExcusedRun{"ADamagedOneHasAnotherState", UndisturbedRun,
+        ExcusedRun{"DamagedCheckpointHasAnotherState", UndisturbedRun,
                    "store/other-state",
                    [](ScriptedRun& run) { Left(run, 6).digest = kOtherDigest; },
                    [](ScriptedRun& run) {
-                     LeaveABadOne(run);
+                     LeaveDamagedCheckpoint(run);
                      DamageSaveOf(run, NameOfSave(6, 1));
                    }},
-        ExcusedRun{"AFailedSaveNeedNotVerify", UndisturbedRun,
-                   "store/does-not-verify", LeaveABadOne,
+        ExcusedRun{"SaveHadFailed", UndisturbedRun, "store/does-not-verify",
+                   LeaveDamagedCheckpoint,
                    [](ScriptedRun& run) {
                      run.events.At(kChief, K::kSaveAcknowledged, 2).kind =
                          K::kSaveFailed;
                    }},
-        ExcusedRun{"ALyingDiskForgets", UndisturbedRun, "store/newest-lost",
-                   LoseTheNewest,
+        ExcusedRun{"NewestIsLost_AfterALyingSync", UndisturbedRun,
+                   "store/newest-lost", LoseTheNewest,
                    [](ScriptedRun& run) {
-                     ForgetBefore(run, kOther, K::kWorkerExited);
+                     LoseSyncedDataBefore(run, kOther, K::kWorkerExited);
                    }},
-        ExcusedRun{"ALyingDiskTearsWhatItForgets", UndisturbedRun,
-                   "store/does-not-verify", LeaveABadOne,
+        ExcusedRun{"CheckpointIsTorn_AfterALyingSync", UndisturbedRun,
+                   "store/does-not-verify", LeaveDamagedCheckpoint,
                    [](ScriptedRun& run) {
-                     ForgetBefore(run, kOther, K::kWorkerExited);
+                     LoseSyncedDataBefore(run, kOther, K::kWorkerExited);
                    }},
-        ExcusedRun{"ALyingDiskForgetsARemoval", UndisturbedRun,
+        ExcusedRun{"RemovedCheckpointIsLeft_AfterALyingSync", UndisturbedRun,
                    "store/came-back", BringBackStepTwo,
                    [](ScriptedRun& run) {
-                     ForgetBefore(run, kOther, K::kWorkerExited);
+                     LoseSyncedDataBefore(run, kOther, K::kWorkerExited);
                    }},
-        ExcusedRun{"AnAdoptedSaveIsOwed", RecoveredRun, "store/retired-newest",
+        ExcusedRun{"ParentOfAClaimIsKept", RecoveredRun, "store/retired-newest",
                    [](ScriptedRun& run) {
                      // Three are kept, one of which was never acknowledged.
                      run.events.Remove(kChief, K::kSaveAcknowledged, 1);
@@ -231,61 +232,61 @@ INSTANTIATE_TEST_SUITE_P(
                      run.events.At(kNextChief, K::kGeneration).path =
                          PathOfSave(4, 1);
                    }},
-        ExcusedRun{"AStaleWorkerLeavesRemains", RecoveredRun, "store/temporary",
-                   LeaveRemains, LeaveAStaleWorker},
-        ExcusedRun{"AStaleWorkerThatEndsDuringTheClaimLeavesRemains",
-                   RecoveredRun, "store/temporary", LeaveRemains,
+        ExcusedRun{"StaleWorkerLeavesTemporaryFiles", RecoveredRun,
+                   "store/temporary", LeaveTemporaryFiles, LeaveAStaleWorker},
+        ExcusedRun{"WorkerThatEndsDuringTheClaimLeavesTemporaryFiles",
+                   RecoveredRun, "store/temporary", LeaveTemporaryFiles,
                    [](ScriptedRun& run) {
-                     run.events.MoveBehind(kNextChief, K::kClaimBegin, kChief,
-                                           K::kWorkerLost);
+                     run.events.MoveAfter(kNextChief, K::kClaimBegin, kChief,
+                                          K::kWorkerLost);
                    }},
-        ExcusedRun{"ARefusingDiskLeavesRemains", UndisturbedRun,
-                   "store/temporary", LeaveRemains,
+        ExcusedRun{"DiskErrorLeavesTemporaryFiles", UndisturbedRun,
+                   "store/temporary", LeaveTemporaryFiles,
                    [](ScriptedRun& run) {
                      FireBefore(run, kChief, K::kWorkerExited, 0, DiskError());
                    }},
-        ExcusedRun{"ADyingChiefLeavesRemains", UndisturbedRun,
-                   "store/temporary", LeaveRemains,
+        ExcusedRun{"DeathOfTheChiefLeavesTemporaryFiles", UndisturbedRun,
+                   "store/temporary", LeaveTemporaryFiles,
                    [](ScriptedRun& run) {
                      run.events.Remove(kChief, K::kWorkerExited);
                    }},
         ExcusedRun{
-            "ADyingLauncherLeavesRemains", UndisturbedRun, "store/temporary",
-            LeaveRemains,
+            "DeathOfTheLauncherLeavesTemporaryFiles", UndisturbedRun,
+            "store/temporary", LeaveTemporaryFiles,
             [](ScriptedRun& run) { run.facts.launchers[0].exit_code = 75; }},
-        ExcusedRun{"ALyingDiskLeavesRemains", UndisturbedRun, "store/temporary",
-                   LeaveRemains,
+        ExcusedRun{"LyingSyncLeavesTemporaryFiles", UndisturbedRun,
+                   "store/temporary", LeaveTemporaryFiles,
                    [](ScriptedRun& run) {
-                     ForgetBefore(run, kChief, K::kWorkerExited);
+                     LoseSyncedDataBefore(run, kChief, K::kWorkerExited);
                    }},
-        ExcusedRun{"ADeletionLeavesRemains", UndisturbedRun, "store/temporary",
-                   LeaveRemains,
+        ExcusedRun{"DeletionLeavesTemporaryFiles", UndisturbedRun,
+                   "store/temporary", LeaveTemporaryFiles,
                    [](ScriptedRun& run) {
                      DeleteBefore(run, kChief, K::kWorkerExited);
                    }},
-        ExcusedRun{"OneThatIsKeptForGoodIsNotCounted", UndisturbedRun,
+        ExcusedRun{"PermanentCheckpointIsNotCounted", UndisturbedRun,
                    "store/retention", KeepOneLess,
                    [](ScriptedRun& run) {
                      run.events.At(kChief, K::kSaveAcknowledged, 2).reason =
                          RecordReason::kKeptForGood;
                    }},
-        ExcusedRun{"AVoidOneIsNotCounted", RecoveredRun, "store/retention",
-                   [](ScriptedRun& run) {
-                     LeaveOneMore(
-                         run, {.step = 4, .phase = RecordPhase::kEvaluationDue},
-                         1);
-                   },
-                   [](ScriptedRun& run) {
-                     BeginStaleSave(run);
-                     run.facts.left.checkpoints.back().name = NameOfSave(6, 1);
-                   }}),
+        ExcusedRun{
+            "FencedCheckpointIsNotCounted", RecoveredRun, "store/retention",
+            [](ScriptedRun& run) {
+              LeaveOneMore(
+                  run, {.step = 4, .phase = RecordPhase::kEvaluationDue}, 1);
+            },
+            [](ScriptedRun& run) {
+              BeginStaleSave(run);
+              run.facts.left.checkpoints.back().name = NameOfSave(6, 1);
+            }}),
     NameOfCase<ExcusedRun>);
 
 INSTANTIATE_TEST_SUITE_P(
     Left, LawfulLeftoverTest,
-    testing::Values(LawfulRun{"KeepsTheLastFiniteOneBesideTheNewest",
+    testing::Values(LawfulRun{"LastFiniteOneIsLeftBesideTheNewest",
                               NotFiniteRun, [](ScriptedRun&) {}},
-                    LawfulRun{"ABadOneThatWasNotSetAside", FellBackRun,
+                    LawfulRun{"DamagedCheckpointWasNotSetAside", FellBackRun,
                               [](ScriptedRun& run) {
                                 run.facts.left.rejected.clear();
                                 LeaveOneMore(
@@ -319,7 +320,7 @@ void FailAllSaves(ScriptedRun& run) {
 }
 
 // Undoes the damage to the save of step 2.
-void LeaveAGoodOne(ScriptedRun& run) {
+void RepairStepTwo(ScriptedRun& run) {
   run.events.RemoveIf([](const EmittedEvent& one) {
     const bool is_bad =
         one.event.kind == K::kDamaged || one.event.kind == K::kRejected;
@@ -331,55 +332,56 @@ void LeaveNothing(ScriptedRun& run) { run.facts.left.checkpoints.clear(); }
 
 INSTANTIATE_TEST_SUITE_P(
     Refusals, SpoiledLeftoverTest,
-    testing::Values(SpoiledRun{"RefusesThoughOneIsGood", RefusedRun,
-                               "clean-refusal/unneeded-refusal", LeaveAGoodOne},
-                    SpoiledRun{"RefusesThoughNothingIsBad", RefusedRun,
-                               "clean-refusal/unneeded-refusal", SaveNothing},
-                    SpoiledRun{"RefusesThoughSavesOnlyFailed", RefusedRun,
+    testing::Values(SpoiledRun{"Refuses_ThoughACheckpointIsIntact", RefusedRun,
+                               "clean-refusal/unneeded-refusal", RepairStepTwo},
+                    SpoiledRun{"Refuses_ThoughNoCheckpointIsDamaged",
+                               RefusedRun, "clean-refusal/unneeded-refusal",
+                               SaveNothing},
+                    SpoiledRun{"Refuses_ThoughSavesOnlyFailed", RefusedRun,
                                "clean-refusal/unneeded-refusal", FailAllSaves},
-                    SpoiledRun{"RefusesAndHasAResult", RefusedRun,
+                    SpoiledRun{"RefusesAndSendsAResult", RefusedRun,
                                "clean-refusal/with-a-result",
                                [](ScriptedRun& run) {
                                  run.facts.launchers[0].result =
                                      FinalResult{.status = "done"};
                                }},
-                    SpoiledRun{"RefusesAndKeepsNoEvidence", RefusedRun,
+                    SpoiledRun{"RefusesAndKeepsNoDamagedCheckpoint", RefusedRun,
                                "clean-refusal/no-evidence-kept", LeaveNothing}),
     NameOfCase<SpoiledRun>);
 
 INSTANTIATE_TEST_SUITE_P(
     Refusals, ExcusedLeftoverTest,
-    testing::Values(ExcusedRun{"OneThatIsSetAsideIsEvidence", RefusedRun,
-                               "clean-refusal/no-evidence-kept", LeaveNothing,
-                               [](ScriptedRun& run) {
-                                 run.facts.left.rejected = {"rejected-" +
-                                                            NameOfSave(4, 1)};
-                               }},
-                    ExcusedRun{"NothingIsLeftOfADeletion", RefusedRun,
-                               "clean-refusal/no-evidence-kept", LeaveNothing,
-                               [](ScriptedRun& run) {
-                                 DeleteBefore(run, kNextChief, K::kClaimBegin);
-                               }},
-                    ExcusedRun{"NothingIsLeftOnALyingDisk", RefusedRun,
-                               "clean-refusal/no-evidence-kept", LeaveNothing,
-                               [](ScriptedRun& run) {
-                                 ForgetBefore(run, kNextChief, K::kClaimBegin);
-                               }},
-                    ExcusedRun{"ADeletionMayHaveLeftPieces", RefusedRun,
-                               "clean-refusal/unneeded-refusal", SaveNothing,
-                               [](ScriptedRun& run) {
-                                 DeleteBefore(run, kNextChief, K::kClaimBegin);
-                               }},
-                    ExcusedRun{"ALyingDiskMayHaveLeftPieces", RefusedRun,
-                               "clean-refusal/unneeded-refusal", SaveNothing,
-                               [](ScriptedRun& run) {
-                                 ForgetBefore(run, kNextChief, K::kClaimBegin);
-                               }},
-                    ExcusedRun{"WhatIsBeingDeletedIsOwedToNobody", RefusedRun,
-                               "clean-refusal/unneeded-refusal", LeaveAGoodOne,
-                               [](ScriptedRun& run) {
-                                 DeleteBefore(run, kNextChief, K::kClaimBegin);
-                               }}),
+    testing::Values(
+        ExcusedRun{"RejectedCheckpointIsKept", RefusedRun,
+                   "clean-refusal/no-evidence-kept", LeaveNothing,
+                   [](ScriptedRun& run) {
+                     run.facts.left.rejected = {"rejected-" + NameOfSave(4, 1)};
+                   }},
+        ExcusedRun{"DeletionLeftNothing", RefusedRun,
+                   "clean-refusal/no-evidence-kept", LeaveNothing,
+                   [](ScriptedRun& run) {
+                     DeleteBefore(run, kNextChief, K::kClaimBegin);
+                   }},
+        ExcusedRun{"LyingSyncLeftNothing", RefusedRun,
+                   "clean-refusal/no-evidence-kept", LeaveNothing,
+                   [](ScriptedRun& run) {
+                     LoseSyncedDataBefore(run, kNextChief, K::kClaimBegin);
+                   }},
+        ExcusedRun{"DeletionMayHaveLeftParts", RefusedRun,
+                   "clean-refusal/unneeded-refusal", SaveNothing,
+                   [](ScriptedRun& run) {
+                     DeleteBefore(run, kNextChief, K::kClaimBegin);
+                   }},
+        ExcusedRun{"LyingSyncMayHaveLeftParts", RefusedRun,
+                   "clean-refusal/unneeded-refusal", SaveNothing,
+                   [](ScriptedRun& run) {
+                     LoseSyncedDataBefore(run, kNextChief, K::kClaimBegin);
+                   }},
+        ExcusedRun{"DeletionHadBegun", RefusedRun,
+                   "clean-refusal/unneeded-refusal", RepairStepTwo,
+                   [](ScriptedRun& run) {
+                     DeleteBefore(run, kNextChief, K::kClaimBegin);
+                   }}),
     NameOfCase<ExcusedRun>);
 
 }  // namespace

@@ -48,7 +48,7 @@ ScriptedRun DeletionCutShortRun() {
 ScriptedRun NothingLeftRun() {
   ScriptedRun run = LyingCutRun();
   run.events.At(kNextChief, K::kGeneration).path = "";
-  EndBehind(run, kNextChief, K::kGeneration);
+  EndAfter(run, kNextChief, K::kGeneration);
   run.events.Append(
       kNextChief,
       {.kind = K::kInitialized, .generation = 2, .digest = DigestAt(0)});
@@ -56,7 +56,7 @@ ScriptedRun NothingLeftRun() {
   return run;
 }
 
-void StartFromNothing(ScriptedRun& run) {
+void StartCold(ScriptedRun& run) {
   ClaimAndEnd(run, kNextChief, "");
   run.events.Append(
       kNextChief,
@@ -67,36 +67,36 @@ void RemoveStepTwo(ScriptedRun& run, bool to_the_end) {
   run.facts.setup.keep = 1;
   const std::string path = PathOfSave(2, 1);
   if (to_the_end) {
-    run.events.InsertBehind(kChief, K::kSaveAcknowledged, 1, kChief,
-                            {.kind = K::kRetired, .path = path});
+    run.events.InsertAfter(kChief, K::kSaveAcknowledged, 1, kChief,
+                           {.kind = K::kRetired, .path = path});
   }
-  run.events.InsertBehind(kChief, K::kSaveAcknowledged, 1, kChief,
-                          {.kind = K::kRetireBegin, .path = path});
+  run.events.InsertAfter(kChief, K::kSaveAcknowledged, 1, kChief,
+                         {.kind = K::kRetireBegin, .path = path});
 }
 
 // Damages the save of step 4, and lets the next claim start from scratch.
-void FallBackToNothing(ScriptedRun& run) {
+void FallBackToScratch(ScriptedRun& run) {
   DamageSaveOf(run, NameOfSave(4, 1));
   ClaimAndEnd(run, kNextChief, "");
 }
 
 // Damages the save of step 4, and lets the next claim have that of step 2 as
 // its parent, although that one was removed.
-void GoOnFromStepTwo(ScriptedRun& run) {
+void ResumeFromStepTwo(ScriptedRun& run) {
   RemoveStepTwo(run, true);
   DamageSaveOf(run, NameOfSave(4, 1));
   ClaimAndEnd(run, kNextChief, PathOfSave(2, 1));
 }
 
 // Lets the third claim have the stale chief's save as its parent.
-void GoOnFromStaleSave(ScriptedRun& run) {
+void ResumeFromStaleSave(ScriptedRun& run) {
   BeginStaleSave(run);
   ClaimAndEnd(run, kThirdChief, PathOfSave(6, 1));
 }
 
 // Lets the fourth claim have the stale chief's save of step 6 as its parent,
 // which the second chief has saved too.
-void GoOnFromStaleSaveOfTwo(ScriptedRun& run) {
+void ResumeFromStaleSaveOfTwo(ScriptedRun& run) {
   BeginStaleSave(run);
   ClaimAndEnd(run, kFourthChief, PathOfSave(6, 1));
 }
@@ -104,8 +104,8 @@ void GoOnFromStaleSaveOfTwo(ScriptedRun& run) {
 // Acknowledges the stale chief's save after the next claim.
 void AcknowledgeStaleSave(ScriptedRun& run) {
   BeginStaleSave(run);
-  run.events.InsertBehind(kNextChief, K::kGeneration, 0, kChief,
-                          StaleSave(K::kSaveAcknowledged));
+  run.events.InsertAfter(kNextChief, K::kGeneration, 0, kChief,
+                         StaleSave(K::kSaveAcknowledged));
 }
 
 void LoadStaleSave(ScriptedRun& run) {
@@ -131,21 +131,21 @@ void FailToLoad(ScriptedRun& run) {
 }
 
 void FindFenced(ScriptedRun& run, const std::string& path) {
-  run.events.InsertBehind(kNextChief, K::kGeneration, 0, kNextChief,
-                          {.kind = K::kFencedFound, .path = path});
+  run.events.InsertAfter(kNextChief, K::kGeneration, 0, kNextChief,
+                         {.kind = K::kFencedFound, .path = path});
 }
 
 void DamageAt(ScriptedRun& run, const Emitter& by, RecordKind kind) {
   DamageSaveOf(run, NameOfSave(4, 1));
   run.events.Remove(kChief, K::kDamaged);
-  run.events.InsertBehind(
+  run.events.InsertAfter(
       by, kind, 0, kChief,
       {.kind = K::kDamaged,
        .path = PathOfSave(4, 1) + "/model-00001-of-00002.safetensors",
        .detail = "rot"});
 }
 
-SpoiledRun AcknowledgesBehindAFailedSync(const char* name, const char* point) {
+SpoiledRun AcknowledgesAfterAFailedSync(const char* name, const char* point) {
   return {name, UndisturbedRun, "store/failed-sync", [point](ScriptedRun& run) {
             FireBefore(run, kChief, K::kSaveAcknowledged, 0,
                        {.id = "sync", .kind = "fsync_fails", .point = point});
@@ -153,110 +153,109 @@ SpoiledRun AcknowledgesBehindAFailedSync(const char* name, const char* point) {
 }
 
 void SyncFails(ScriptedRun& run) {
-  AcknowledgesBehindAFailedSync("", "ckpt.shard.fsync").spoil(run);
+  AcknowledgesAfterAFailedSync("", "ckpt.shard.fsync").spoil(run);
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Claims, SpoiledStoreTest,
     testing::Values(
-        SpoiledRun{"TriesTwiceForAGeneration", RecoveredRun,
+        SpoiledRun{"ClaimBeginsTwice", RecoveredRun,
                    "history-consistent/claims",
                    [](ScriptedRun& run) {
                      run.events.Repeat(kNextChief, K::kClaimBegin);
                    }},
-        SpoiledRun{"ClaimsWithoutATry", RecoveredRun,
+        SpoiledRun{"ClaimNeverBegins", RecoveredRun,
                    "history-consistent/claims",
                    [](ScriptedRun& run) {
                      run.events.Remove(kNextChief, K::kClaimBegin);
                    }},
-        SpoiledRun{"ClaimsTheSameNumberAgain", RecoveredRun,
+        SpoiledRun{"GenerationNumberIsReused", RecoveredRun,
                    "history-consistent/claims",
                    [](ScriptedRun& run) { Renumber(run, 2, 1); }},
-        SpoiledRun{"ClaimsTheSameNumberBehindAClaimAfterALie", TwiceCrashedRun,
+        SpoiledRun{"GenerationNumberIsReused_AfterALyingSync", TwiceCrashedRun,
                    "history-consistent/claims",
                    [](ScriptedRun& run) {
-                     ForgetBefore(run, kNextChief, K::kClaimBegin);
+                     LoseSyncedDataBefore(run, kNextChief, K::kClaimBegin);
                      Renumber(run, 3, 2);
                    }},
-        SpoiledRun{"GoesOnFromAFencedOneBehindAClaimAfterALie", TwiceCrashedRun,
-                   "store/fenced-read",
+        SpoiledRun{"ResumesFromFencedCheckpoint_AfterALyingSync",
+                   TwiceCrashedRun, "store/fenced-read",
                    [](ScriptedRun& run) {
-                     GoOnFromStaleSave(run);
-                     ForgetBefore(run, kNextChief, K::kClaimBegin);
+                     ResumeFromStaleSave(run);
+                     LoseSyncedDataBefore(run, kNextChief, K::kClaimBegin);
                    }},
-        SpoiledRun{"ClaimsTheSameNumberAfterNoDeletion", DeletedTwiceRun,
+        SpoiledRun{"GenerationNumberIsReused_WithoutADeletion", DeletedTwiceRun,
                    "history-consistent/claims",
                    [](ScriptedRun& run) {
                      run.events.Remove(kChief, K::kDeleteBegin);
                    }},
         SpoiledRun{
-            "GoesOnFromAnUnknownCheckpoint", RecoveredRun,
+            "ResumesFromUnknownCheckpoint", RecoveredRun,
             "resume-point/unknown-checkpoint",
             [](ScriptedRun& run) { ClaimAndEnd(run, kNextChief, kUnknown); }},
-        SpoiledRun{"GoesOnFromAnOlderCheckpoint", RecoveredRun,
+        SpoiledRun{"ResumesFromOlderCheckpoint", RecoveredRun,
                    "resume-point/stale-resume",
                    [](ScriptedRun& run) {
                      ClaimAndEnd(run, kNextChief, PathOfSave(2, 1));
                    }},
-        SpoiledRun{"GoesOnFromAnEarlierPhase", TwoPhasesRun,
+        SpoiledRun{"ResumesFromEarlierPhase", TwoPhasesRun,
                    "resume-point/stale-resume",
                    [](ScriptedRun& run) {
                      ClaimAndEnd(run, kThirdChief, PathOfSave(4, 1));
                    }},
-        SpoiledRun{"GoesOnFromNothing", RecoveredRun,
+        SpoiledRun{"ResumesFromNoCheckpoint", RecoveredRun,
                    "resume-point/stale-resume",
                    [](ScriptedRun& run) { ClaimAndEnd(run, kNextChief, ""); }},
-        SpoiledRun{"OwesAgainWhatAClaimHasRead", TwiceCrashedRun,
-                   "resume-point/stale-resume",
+        SpoiledRun{"FallsBack_ThoughAnEarlierClaimReadTheNewest",
+                   TwiceCrashedRun, "resume-point/stale-resume",
                    [](ScriptedRun& run) {
                      DamageSaveOf(run, NameOfSave(4, 1));
                      ClaimAndEnd(run, kThirdChief, PathOfSave(2, 1));
                    }},
-        SpoiledRun{"GoesOnFromARemovedCheckpoint", RecoveredRun,
-                   "resume-point/unknown-checkpoint", GoOnFromStepTwo},
-        SpoiledRun{"GoesOnFromBeforeAnOrderlyStop", PreemptedRun,
+        SpoiledRun{"ResumesFromRemovedCheckpoint", RecoveredRun,
+                   "resume-point/unknown-checkpoint", ResumeFromStepTwo},
+        SpoiledRun{"ResumesFromBeforeAPlannedStop", PreemptedRun,
                    "resume-point/stale-resume",
                    [](ScriptedRun& run) {
                      ClaimAndEnd(run, kNextChief, PathOfSave(4, 1));
                    }},
-        SpoiledRun{"GoesOnFromBeforeAnotherSaveOfADamagedStep", TwoPhasesRun,
+        SpoiledRun{"FallsBackTooFar_IfOneSaveOfAStepIsDamaged", TwoPhasesRun,
                    "resume-point/stale-resume",
                    [](ScriptedRun& run) {
                      DamageSaveOf(run, NameOfSave(kCallbacksDue, 2));
                      ClaimAndEnd(run, kThirdChief, PathOfSave(2, 1));
                    }},
-        SpoiledRun{"OwesAgainWhatAClaimFoundOnALyingDisk", TwiceCrashedRun,
-                   "resume-point/stale-resume",
+        SpoiledRun{"FallsBack_ThoughAClaimReadTheNewestAfterALyingSync",
+                   TwiceCrashedRun, "resume-point/stale-resume",
                    [](ScriptedRun& run) {
-                     ForgetBefore(run, kNextChief, K::kClaimBegin);
+                     LoseSyncedDataBefore(run, kNextChief, K::kClaimBegin);
                      ClaimAndEnd(run, kThirdChief, PathOfSave(2, 1));
                    }},
-        SpoiledRun{"GoesOnFromAnotherStateThanWasSaved", RecoveredRun,
+        SpoiledRun{"ParentHasAnotherCount", RecoveredRun,
                    "resume-point/other-state",
                    [](ScriptedRun& run) {
                      run.events.At(kNextChief, K::kGeneration).count = 3;
                    }},
-        SpoiledRun{"GoesOnFromAStateOfAnotherDigest", RecoveredRun,
-                   "resume-point/other-state",
-                   [](ScriptedRun& run) {
-                     run.events.At(kNextChief, K::kGeneration).digest =
-                         kOtherDigest;
-                   }},
-        SpoiledRun{"GoesOnFromAFencedCheckpoint", TwiceCrashedRun,
-                   "store/fenced-read", GoOnFromStaleSave},
-        SpoiledRun{"StartsFromNothing", RecoveredRun,
-                   "no-cold-start/cold-start", StartFromNothing},
-        SpoiledRun{"StartsFromNothingWhereAPieceIsLeft", NothingLeftRun,
+        SpoiledRun{
+            "ParentHasAnotherDigest", RecoveredRun, "resume-point/other-state",
+            [](ScriptedRun& run) {
+              run.events.At(kNextChief, K::kGeneration).digest = kOtherDigest;
+            }},
+        SpoiledRun{"ResumesFromFencedCheckpoint", TwiceCrashedRun,
+                   "store/fenced-read", ResumeFromStaleSave},
+        SpoiledRun{"ColdStart", RecoveredRun, "no-cold-start/cold-start",
+                   StartCold},
+        SpoiledRun{"ColdStart_ThoughAFencedCheckpointIsLeft", NothingLeftRun,
                    "no-cold-start/cold-start",
                    [](ScriptedRun& run) {
-                     run.events.InsertBehind(
+                     run.events.InsertAfter(
                          kNextChief, K::kClaimBegin, 0, kNextChief,
                          {.kind = K::kFencedFound, .path = PathOfSave(4, 1)});
                    }},
-        SpoiledRun{"StartsFromNothingWhereABadOneIsLeft", NothingLeftRun,
+        SpoiledRun{"ColdStart_ThoughARejectedCheckpointIsLeft", NothingLeftRun,
                    "no-cold-start/cold-start",
                    [](ScriptedRun& run) {
-                     run.events.InsertBehind(
+                     run.events.InsertAfter(
                          kNextChief, K::kClaimBegin, 0, kNextChief,
                          {.kind = K::kRejected, .path = PathOfSave(4, 1)});
                    }}),
@@ -265,15 +264,16 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     Claims, ExcusedStoreTest,
     testing::Values(
-        ExcusedRun{
-            "TriesAgainAfterAnError", RecoveredRun, "history-consistent/claims",
-            [](ScriptedRun& run) {
-              run.events.Repeat(kNextChief, K::kClaimBegin);
-            },
-            [](ScriptedRun& run) {
-              FireBefore(run, kNextChief, K::kClaimBegin, 0, DiskError());
-            }},
-        ExcusedRun{"ClaimsANumberThatTheDiskForgot", HonestCutRun,
+        ExcusedRun{"ClaimBeginsTwice_AfterADiskError", RecoveredRun,
+                   "history-consistent/claims",
+                   [](ScriptedRun& run) {
+                     run.events.Repeat(kNextChief, K::kClaimBegin);
+                   },
+                   [](ScriptedRun& run) {
+                     FireBefore(run, kNextChief, K::kClaimBegin, 0,
+                                DiskError());
+                   }},
+        ExcusedRun{"GenerationNumberIsReused_AfterALyingSync", HonestCutRun,
                    "history-consistent/claims",
                    [](ScriptedRun& run) { Renumber(run, 2, 1); },
                    [](ScriptedRun& run) {
@@ -281,20 +281,20 @@ INSTANTIATE_TEST_SUITE_P(
                          "lying-fsync";
                    }},
         ExcusedRun{
-            "FallsBackBehindADamagedCheckpoint", RecoveredRun,
+            "FallsBack_IfTheNewestIsDamaged", RecoveredRun,
             "resume-point/stale-resume",
             [](ScriptedRun& run) {
               ClaimAndEnd(run, kNextChief, PathOfSave(2, 1));
             },
             [](ScriptedRun& run) { DamageSaveOf(run, NameOfSave(4, 1)); }},
         ExcusedRun{
-            "FallsBackBehindOneDamagedBeforeItsSaveIsKnown", RecoveredRun,
+            "FallsBack_IfTheNewestIsDamagedBeforeItsSaveBegins", RecoveredRun,
             "resume-point/stale-resume",
             [](ScriptedRun& run) {
               ClaimAndEnd(run, kNextChief, PathOfSave(2, 1));
             },
             [](ScriptedRun& run) { DamageAt(run, kOther, K::kInitialized); }},
-        ExcusedRun{"FallsBackBehindOneDamagedSinceAClaimReadIt",
+        ExcusedRun{"FallsBack_IfTheNewestIsDamagedAfterAClaimReadIt",
                    TwiceCrashedRun, "resume-point/stale-resume",
                    [](ScriptedRun& run) {
                      ClaimAndEnd(run, kThirdChief, PathOfSave(2, 1));
@@ -302,7 +302,7 @@ INSTANTIATE_TEST_SUITE_P(
                    [](ScriptedRun& run) {
                      DamageAt(run, kNextChief, K::kClaimBegin);
                    }},
-        ExcusedRun{"FallsBackWhereTheDiskForgot", HonestCutRun,
+        ExcusedRun{"FallsBack_AfterALyingSync", HonestCutRun,
                    "resume-point/stale-resume",
                    [](ScriptedRun& run) {
                      ClaimAndEnd(run, kNextChief, PathOfSave(2, 1));
@@ -311,13 +311,13 @@ INSTANTIATE_TEST_SUITE_P(
                      run.events.At(kMachine, K::kPowerCut).detail =
                          "lying-fsync";
                    }},
-        ExcusedRun{"FallsBackBehindWhatIsBeingRemoved", RecoveredRun,
-                   "resume-point/stale-resume", FallBackToNothing,
+        ExcusedRun{"FallsBack_IfTheOlderIsBeingRemoved", RecoveredRun,
+                   "resume-point/stale-resume", FallBackToScratch,
                    [](ScriptedRun& run) { RemoveStepTwo(run, false); }},
-        ExcusedRun{"FallsBackBehindWhatWasRemoved", RecoveredRun,
-                   "resume-point/stale-resume", FallBackToNothing,
+        ExcusedRun{"FallsBack_IfTheOlderWasRemoved", RecoveredRun,
+                   "resume-point/stale-resume", FallBackToScratch,
                    [](ScriptedRun& run) { RemoveStepTwo(run, true); }},
-        ExcusedRun{"GoesOnFromAStateThatNobodyHadAcknowledged", RecoveredRun,
+        ExcusedRun{"ParentHasAnotherCount_IfNeverAcknowledged", RecoveredRun,
                    "resume-point/other-state",
                    [](ScriptedRun& run) {
                      run.events.At(kNextChief, K::kGeneration).count = 3;
@@ -325,18 +325,18 @@ INSTANTIATE_TEST_SUITE_P(
                    [](ScriptedRun& run) {
                      run.events.Remove(kChief, K::kSaveAcknowledged, 1);
                    }},
-        ExcusedRun{"GoesOnFromWhatADeletionTakesAway", RecoveredRun,
-                   "resume-point/unknown-checkpoint", GoOnFromStepTwo,
+        ExcusedRun{"ResumesFromRemovedCheckpoint_DuringADeletion", RecoveredRun,
+                   "resume-point/unknown-checkpoint", ResumeFromStepTwo,
                    [](ScriptedRun& run) {
                      DeleteBefore(run, kNextChief, K::kClaimBegin);
                    }},
-        ExcusedRun{"GoesOnFromAFencedOneWhereTheDiskForgot", TwiceCrashedRun,
-                   "store/fenced-read", GoOnFromStaleSave,
+        ExcusedRun{"ResumesFromFencedCheckpoint_AfterALyingSync",
+                   TwiceCrashedRun, "store/fenced-read", ResumeFromStaleSave,
                    [](ScriptedRun& run) {
-                     ForgetBefore(run, kThirdChief, K::kClaimBegin);
+                     LoseSyncedDataBefore(run, kThirdChief, K::kClaimBegin);
                    }},
-        ExcusedRun{"GoesOnFromAFencedOneBehindADamagedClaim", TwiceCrashedRun,
-                   "store/fenced-read", GoOnFromStaleSave,
+        ExcusedRun{"ResumesFromFencedCheckpoint_IfTheClaimIsDamaged",
+                   TwiceCrashedRun, "store/fenced-read", ResumeFromStaleSave,
                    [](ScriptedRun& run) {
                      RecordFault flip = CrashFault();
                      flip.id = "flip";
@@ -348,72 +348,74 @@ INSTANTIATE_TEST_SUITE_P(
                                               .path = "/ckpt/gen-000002.tmp",
                                               .detail = "flip"});
                    }},
-        ExcusedRun{
-            "GoesOnFromAFencedOneWithAParentsState", CrashedAfterStepSixRun,
-            "store/fenced-read", GoOnFromStaleSaveOfTwo,
-            [](ScriptedRun& run) {
-              run.events.At(kFourthChief, K::kGeneration).digest = DigestAt(6);
-            }},
-        ExcusedRun{"GoesOnFromAFencedOneAfterADeletion", TwiceCrashedRun,
-                   "store/fenced-read", GoOnFromStaleSave,
+        ExcusedRun{"ResumesFromFencedCheckpoint_WithTheParentsState",
+                   CrashedAfterStepSixRun, "store/fenced-read",
+                   ResumeFromStaleSaveOfTwo,
+                   [](ScriptedRun& run) {
+                     run.events.At(kFourthChief, K::kGeneration).digest =
+                         DigestAt(6);
+                   }},
+        ExcusedRun{"ResumesFromFencedCheckpoint_AfterADeletion",
+                   TwiceCrashedRun, "store/fenced-read", ResumeFromStaleSave,
                    [](ScriptedRun& run) {
                      DeleteBefore(run, kThirdChief, K::kClaimBegin);
                    }},
         ExcusedRun{
-            "StartsFromNothingWhereItMay", RecoveredRun,
-            "no-cold-start/cold-start", StartFromNothing,
+            "ColdStart_IfAllowed", RecoveredRun, "no-cold-start/cold-start",
+            StartCold,
             [](ScriptedRun& run) { run.facts.setup.allow_cold_start = true; }}),
     NameOfCase<ExcusedRun>);
 
 INSTANTIATE_TEST_SUITE_P(
     Claims, LawfulStoreTest,
-    testing::Values(LawfulRun{"ADeletionThatWasCutShortMayHaveLeftNothing",
+    testing::Values(LawfulRun{"ColdStart_AfterAnInterruptedDeletion",
                               DeletionCutShortRun, [](ScriptedRun&) {}},
-                    LawfulRun{"NothingIsLeftOnALyingDisk", NothingLeftRun,
-                              [](ScriptedRun&) {}}),
+                    LawfulRun{"ColdStart_AfterALyingSyncLostEverything",
+                              NothingLeftRun, [](ScriptedRun&) {}}),
     NameOfCase<LawfulRun>);
 
 INSTANTIATE_TEST_SUITE_P(
     Saves, SpoiledStoreTest,
     testing::Values(
-        SpoiledRun{"SavesAgainBeforeTheOutcome", AsynchronousRun,
+        SpoiledRun{"NextSaveBeginsBeforeTheOutcome", AsynchronousRun,
                    "store/no-outcome",
                    [](ScriptedRun& run) {
                      run.events.Remove(kChief, K::kSaveAcknowledged, 1);
                    }},
-        SpoiledRun{"EndsBeforeTheOutcome", UndisturbedRun, "store/no-outcome",
+        SpoiledRun{"RunEndsBeforeTheOutcome", UndisturbedRun,
+                   "store/no-outcome",
                    [](ScriptedRun& run) {
                      run.events.Remove(kChief, K::kSaveAcknowledged, 4);
                    }},
-        SpoiledRun{"SavesWithoutAClaim", UndisturbedRun, "store/name",
+        SpoiledRun{"WorkerWithoutAClaimSaves", UndisturbedRun, "store/name",
                    [](ScriptedRun& run) {
-                     run.events.InsertBehind(
+                     run.events.InsertAfter(
                          kChief, K::kSaveBegin, 0, kOther,
                          run.events.At(kChief, K::kSaveBegin));
                    }},
-        SpoiledRun{"SavesForAnotherGeneration", UndisturbedRun, "store/name",
+        SpoiledRun{"SaveIsOfAnotherGeneration", UndisturbedRun, "store/name",
                    [](ScriptedRun& run) {
                      RecordEvent& save = run.events.At(kChief, K::kSaveBegin);
                      save.generation = 2;
                      save.path = PathOfSave(2, 2);
                    }},
-        SpoiledRun{
-            "SavesUnderTheNameOfAnotherStep", UndisturbedRun, "store/name",
-            [](ScriptedRun& run) {
-              run.events.At(kChief, K::kSaveBegin).path = PathOfSave(3, 1);
-            }},
-        SpoiledRun{"SavesUnderTheNameOfAnotherGeneration", UndisturbedRun,
-                   "store/name",
+        SpoiledRun{"SaveHasTheNameOfAnotherStep", UndisturbedRun, "store/name",
                    [](ScriptedRun& run) {
                      run.events.At(kChief, K::kSaveBegin).path =
-                         PathOfSave(2, 2);
+                         PathOfSave(3, 1);
                    }},
-        SpoiledRun{"AcknowledgesWhatItHadNotBegun", UndisturbedRun,
+        SpoiledRun{
+            "SaveHasTheNameOfAnotherGeneration", UndisturbedRun, "store/name",
+            [](ScriptedRun& run) {
+              run.events.At(kChief, K::kSaveBegin).path = PathOfSave(2, 2);
+            }},
+        SpoiledRun{"AcknowledgesSaveThatNeverBegan", UndisturbedRun,
                    "store/not-begun",
                    [](ScriptedRun& run) {
                      run.events.Remove(kChief, K::kSaveBegin, 1);
                    }},
-        SpoiledRun{"AcknowledgesAnotherName", UndisturbedRun, "store/not-begun",
+        SpoiledRun{"AcknowledgesAnotherCheckpoint", UndisturbedRun,
+                   "store/not-begun",
                    [](ScriptedRun& run) {
                      run.events.At(kChief, K::kSaveAcknowledged, 1).path =
                          PathOfSave(2, 1);
@@ -427,15 +429,15 @@ INSTANTIATE_TEST_SUITE_P(
                      run.events.At(kNextChief, K::kSaveAcknowledged).phase =
                          RecordPhase::kEvaluationDue;
                    }},
-        SpoiledRun{"AcknowledgesBehindItsSuccessor", RecoveredRun,
+        SpoiledRun{"AcknowledgesAfterTheNextClaim", RecoveredRun,
                    "resume-point/fenced-save", AcknowledgeStaleSave},
-        AcknowledgesBehindAFailedSync("AcknowledgesBehindAFailedSync",
-                                      "ckpt.shard.fsync"),
-        AcknowledgesBehindAFailedSync("AcknowledgesBehindAFailedManifest",
-                                      "ckpt.manifest.fsync"),
-        AcknowledgesBehindAFailedSync("AcknowledgesBehindAFailedIndex",
-                                      "ckpt.index.fsync"),
-        SpoiledRun{"AcknowledgesBehindAFailedSyncOfAnotherWorker",
+        AcknowledgesAfterAFailedSync("AcknowledgesAfterAFailedSync",
+                                     "ckpt.shard.fsync"),
+        AcknowledgesAfterAFailedSync(
+            "AcknowledgesAfterAFailedSyncOfTheManifest", "ckpt.manifest.fsync"),
+        AcknowledgesAfterAFailedSync("AcknowledgesAfterAFailedSyncOfTheIndex",
+                                     "ckpt.index.fsync"),
+        SpoiledRun{"AcknowledgesAfterAFailedSyncOfAnotherWorker",
                    UndisturbedRun, "store/failed-sync",
                    [](ScriptedRun& run) {
                      run.events.InsertBefore(kChief, K::kSaveAcknowledged, 0,
@@ -447,15 +449,15 @@ INSTANTIATE_TEST_SUITE_P(
                                                  .kind = "fsync_fails",
                                                  .point = "ckpt.shard.fsync"});
                    }},
-        SpoiledRun{"FailsToSaveWhatItHadNotBegun", UndisturbedRun,
-                   "store/not-begun",
+        SpoiledRun{"SaveFailsThatNeverBegan", UndisturbedRun, "store/not-begun",
                    [](ScriptedRun& run) {
                      run.events.InsertBefore(kChief, K::kSaveBegin, 0, kChief,
                                              {.kind = K::kSaveFailed,
                                               .step = 2,
                                               .path = PathOfSave(2, 1)});
                    }},
-        SpoiledRun{"FailsToSaveAnother", UndisturbedRun, "store/not-begun",
+        SpoiledRun{"AnotherSaveFailsThanBegan", UndisturbedRun,
+                   "store/not-begun",
                    [](ScriptedRun& run) {
                      RecordEvent& saved =
                          run.events.At(kChief, K::kSaveAcknowledged, 1);
@@ -467,51 +469,51 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     Saves, ExcusedStoreTest,
     testing::Values(
-        ExcusedRun{"ASyncFailsThatHoldsNoBytes", UndisturbedRun,
+        ExcusedRun{"FailedSyncIsOfTheDirectory", UndisturbedRun,
                    "store/failed-sync", SyncFails,
                    [](ScriptedRun& run) {
                      run.events.At(kChief, K::kFaultFired).path =
                          "ckpt.directory.fsync";
                    }},
-        ExcusedRun{"ASyncFailsBeforeTheSave", UndisturbedRun,
+        ExcusedRun{"FailedSyncPrecedesTheSave", UndisturbedRun,
                    "store/failed-sync", SyncFails,
                    [](ScriptedRun& run) {
-                     run.events.MoveBehind(kChief, K::kFaultFired, kChief,
-                                           K::kStep, 1);
+                     run.events.MoveAfter(kChief, K::kFaultFired, kChief,
+                                          K::kStep, 1);
                    }},
-        ExcusedRun{"AnotherErrorOfASyncIsTriedAgain", UndisturbedRun,
+        ExcusedRun{"SyncIsSlowInsteadOfFailing", UndisturbedRun,
                    "store/failed-sync", SyncFails,
                    [](ScriptedRun& run) { run.facts.faults[0].kind = "slow"; }},
-        ExcusedRun{"AcknowledgesBehindItsSuccessorAfterADeletion", RecoveredRun,
+        ExcusedRun{"AcknowledgesAfterTheNextClaim_AfterADeletion", RecoveredRun,
                    "resume-point/fenced-save", AcknowledgeStaleSave,
                    [](ScriptedRun& run) {
                      DeleteBefore(run, kNextChief, K::kGeneration);
                    }},
-        ExcusedRun{
-            "AcknowledgesBehindItsSuccessorWhatThatGoesOnFrom", RecoveredRun,
-            "resume-point/fenced-save", AcknowledgeStaleSave,
-            [](ScriptedRun& run) {
-              run.events.At(kNextChief, K::kGeneration).path = PathOfSave(6, 1);
-            }}),
+        ExcusedRun{"AcknowledgesTheParentOfTheNextClaim", RecoveredRun,
+                   "resume-point/fenced-save", AcknowledgeStaleSave,
+                   [](ScriptedRun& run) {
+                     run.events.At(kNextChief, K::kGeneration).path =
+                         PathOfSave(6, 1);
+                   }}),
     NameOfCase<ExcusedRun>);
 
 INSTANTIATE_TEST_SUITE_P(
     Saves, LawfulStoreTest,
     testing::Values(
-        LawfulRun{"ASaveThatFailsBeforeItHasAName", UndisturbedRun,
+        LawfulRun{"SaveFailsBeforeItHasAName", UndisturbedRun,
                   [](ScriptedRun& run) {
                     run.events.InsertBefore(
                         kChief, K::kSaveBegin, 0, kChief,
                         {.kind = K::kSaveFailed, .generation = 1, .step = 2});
                   }},
-        LawfulRun{"AClaimLeavesASaveBehind", RejoinedRun, BeginStaleSave},
-        LawfulRun{"DeathLeavesASaveBehind", RecoveredRun, BeginStaleSave}),
+        LawfulRun{"RejoinInterruptsASave", RejoinedRun, BeginStaleSave},
+        LawfulRun{"DeathInterruptsASave", RecoveredRun, BeginStaleSave}),
     NameOfCase<LawfulRun>);
 
 INSTANTIATE_TEST_SUITE_P(
     Loads, SpoiledStoreTest,
     testing::Values(
-        SpoiledRun{"LoadsAnUnknownCheckpoint", RecoveredRun, "store/unknown",
+        SpoiledRun{"LoadsUnknownCheckpoint", RecoveredRun, "store/unknown",
                    [](ScriptedRun& run) {
                      run.events.At(kNextOther, K::kLoaded).path = kUnknown;
                    }},
@@ -524,22 +526,23 @@ INSTANTIATE_TEST_SUITE_P(
                    [](ScriptedRun& run) {
                      run.events.At(kNextOther, K::kLoaded).step = 3;
                    }},
-        SpoiledRun{"CannotLoadAGoodCheckpoint", RecoveredRun,
+        SpoiledRun{"CannotLoadIntactCheckpoint", RecoveredRun,
                    "store/does-not-verify", FailToLoad},
-        SpoiledRun{"CannotLoadAGoodCheckpointClaimedBehindADeletion",
+        SpoiledRun{"CannotLoadIntactCheckpoint_ClaimedAfterADeletion",
                    RecoveredRun, "store/does-not-verify",
                    [](ScriptedRun& run) {
                      FailToLoad(run);
                      DeleteAllBefore(run, kNextChief, K::kClaimBegin);
                    }},
-        SpoiledRun{"LoadsAFencedCheckpoint", TwiceCrashedRun,
+        SpoiledRun{"LoadsFencedCheckpoint", TwiceCrashedRun,
                    "store/fenced-read", LoadStaleSave},
-        SpoiledRun{"FindsAnUnknownOneFenced", RecoveredRun, "store/unknown",
+        SpoiledRun{"FindsUnknownCheckpointFenced", RecoveredRun,
+                   "store/unknown",
                    [](ScriptedRun& run) { FindFenced(run, kUnknown); }},
-        SpoiledRun{"FindsOneFencedThatCounts", RecoveredRun,
+        SpoiledRun{"FindsValidCheckpointFenced", RecoveredRun,
                    "store/false-fenced",
                    [](ScriptedRun& run) { FindFenced(run, PathOfSave(4, 1)); }},
-        SpoiledRun{"FindsOneFencedTwice", RecoveredRun, "store/twice",
+        SpoiledRun{"FindsCheckpointFencedTwice", RecoveredRun, "store/twice",
                    [](ScriptedRun& run) {
                      BeginStaleSave(run);
                      FindFenced(run, PathOfSave(6, 1));
@@ -550,79 +553,80 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     Loads, ExcusedStoreTest,
     testing::Values(
-        ExcusedRun{"FindsEachVoidOne", RecoveredRun, "store/fenced-not-found",
-                   AcknowledgeStaleSave,
+        ExcusedRun{"FindsEachFencedCheckpoint", RecoveredRun,
+                   "store/fenced-not-found", AcknowledgeStaleSave,
                    [](ScriptedRun& run) { FindFenced(run, PathOfSave(6, 1)); }},
         ExcusedRun{
-            "FindsNoVoidOneThatIsDamaged", RecoveredRun,
-            "store/fenced-not-found", AcknowledgeStaleSave,
+            "FencedCheckpointIsDamaged", RecoveredRun, "store/fenced-not-found",
+            AcknowledgeStaleSave,
             [](ScriptedRun& run) { DamageSaveOf(run, NameOfSave(6, 1)); }},
-        ExcusedRun{"FindsNoVoidOneThatIsBeingRemoved", RecoveredRun,
+        ExcusedRun{"FencedCheckpointIsBeingRemoved", RecoveredRun,
                    "store/fenced-not-found", AcknowledgeStaleSave,
                    [](ScriptedRun& run) {
                      run.events.InsertBefore(
                          kNextChief, K::kResumed, 0, kChief,
                          {.kind = K::kRetireBegin, .path = PathOfSave(6, 1)});
                    }},
-        ExcusedRun{"FindsNoVoidOneThatWasNeverAcknowledged", RecoveredRun,
+        ExcusedRun{"FencedCheckpointWasNeverAcknowledged", RecoveredRun,
                    "store/fenced-not-found", AcknowledgeStaleSave,
                    [](ScriptedRun& run) {
                      run.events.Remove(kChief, K::kSaveAcknowledged, 2);
                    }},
-        ExcusedRun{"FindsNoVoidOneWhereTheDiskForgot", RecoveredRun,
+        ExcusedRun{"FencedCheckpointIsLost_AfterALyingSync", RecoveredRun,
                    "store/fenced-not-found", AcknowledgeStaleSave,
                    [](ScriptedRun& run) {
-                     ForgetBefore(run, kNextChief, K::kResumed);
+                     LoseSyncedDataBefore(run, kNextChief, K::kResumed);
                    }},
-        ExcusedRun{"FindsNoVoidOneAfterADeletion", RecoveredRun,
+        ExcusedRun{"FencedCheckpointIsDeleted", RecoveredRun,
                    "store/fenced-not-found", AcknowledgeStaleSave,
                    [](ScriptedRun& run) {
                      DeleteBefore(run, kNextChief, K::kResumed);
                    }},
-        ExcusedRun{"CannotLoadWhatADeletionTookFromItsClaim", RecoveredRun,
+        ExcusedRun{"CannotLoadDeletedCheckpoint", RecoveredRun,
                    "store/does-not-verify", FailToLoad,
                    [](ScriptedRun& run) {
                      DeleteAllBefore(run, kNextChief, K::kGeneration);
                    }},
-        ExcusedRun{"CannotLoadADamagedCheckpoint", RecoveredRun,
+        ExcusedRun{"CannotLoadDamagedCheckpoint", RecoveredRun,
                    "store/does-not-verify", FailToLoad,
                    [](ScriptedRun& run) {
                      DamageAt(run, kNextOther, K::kWorkerStarted);
-                     run.events.MoveBehind(kChief, K::kDamaged, kNextChief,
-                                           K::kGeneration);
+                     run.events.MoveAfter(kChief, K::kDamaged, kNextChief,
+                                          K::kGeneration);
                    }},
-        ExcusedRun{"CannotLoadWhatIsBeingRemoved", RecoveredRun,
+        ExcusedRun{"CannotLoadCheckpointThatIsBeingRemoved", RecoveredRun,
                    "store/does-not-verify", FailToLoad,
                    [](ScriptedRun& run) {
                      run.events.InsertBefore(
                          kNextOther, K::kLoadFailed, 0, kChief,
                          {.kind = K::kRetireBegin, .path = PathOfSave(4, 1)});
                    }},
-        ExcusedRun{"LoadsAVoidOneWhereTheDiskForgot", TwiceCrashedRun,
+        ExcusedRun{"LoadsFencedCheckpoint_AfterALyingSync", TwiceCrashedRun,
                    "store/fenced-read", LoadStaleSave,
                    [](ScriptedRun& run) {
-                     ForgetBefore(run, kThirdChief, K::kClaimBegin);
+                     LoseSyncedDataBefore(run, kThirdChief, K::kClaimBegin);
                    }},
-        ExcusedRun{"LoadsAVoidOneAfterADeletion", TwiceCrashedRun,
+        ExcusedRun{"LoadsFencedCheckpoint_AfterADeletion", TwiceCrashedRun,
                    "store/fenced-read", LoadStaleSave,
                    [](ScriptedRun& run) {
                      DeleteBefore(run, kThirdChief, K::kClaimBegin);
                    }},
-        ExcusedRun{"FindsADamagedOneVoid", RecoveredRun, "store/false-fenced",
+        ExcusedRun{"FindsDamagedCheckpointFenced", RecoveredRun,
+                   "store/false-fenced",
                    [](ScriptedRun& run) { FindFenced(run, PathOfSave(4, 1)); },
                    [](ScriptedRun& run) {
                      DamageAt(run, kNextChief, K::kClaimBegin);
                    }},
-        ExcusedRun{"FindsOneVoidWhereTheDiskForgot", RecoveredRun,
+        ExcusedRun{"FindsValidCheckpointFenced_AfterALyingSync", RecoveredRun,
                    "store/false-fenced",
                    [](ScriptedRun& run) { FindFenced(run, PathOfSave(4, 1)); },
                    [](ScriptedRun& run) {
-                     ForgetBefore(run, kNextChief, K::kClaimBegin);
+                     LoseSyncedDataBefore(run, kNextChief, K::kClaimBegin);
                    }}),
     NameOfCase<ExcusedRun>);
 
 // A sync fails on a worker of the previous generation.
-TEST(StoreModelTest, FailedSyncVoidsNoSaveOfAnotherGeneration) {
+TEST(StoreModelTest, FailedSyncDoesNotAffectSavesOfAnotherGeneration) {
   ScriptedRun run = RecoveredRun();
   FireBefore(
       run, kNextOther, K::kFinished, 0,
@@ -643,7 +647,7 @@ TEST(StoreModelTest, FailedSyncVoidsNoSaveOfAnotherGeneration) {
   EXPECT_THAT(FindingsOf(run), Not(Contains("store/failed-sync")));
 }
 
-TEST(StoreModelTest, DamageOfAnotherFileExcusesNoFallBack) {
+TEST(StoreModelTest, DamageToAnotherFileDoesNotExcuseAFallback) {
   for (const char* file : {"/ckpt/checkpoint.tmp", "/ckpt/gen-000000001",
                            "/ckpt/step-000000006-g1/MANIFEST.json"}) {
     ScriptedRun run = RecoveredRun();
@@ -665,7 +669,7 @@ std::string MessageOnFailedLoad(const ScriptedRun& run) {
   return "no finding";
 }
 
-TEST(StoreModelTest, FailedLoadSaysThatFaultHadDamagedWhatAClaimHasRead) {
+TEST(StoreModelTest, FailedLoadNamesEarlierDamageByAFault) {
   ScriptedRun run = RecoveredRun();
   FailToLoad(run);
   EXPECT_THAT(MessageOnFailedLoad(run),
@@ -676,7 +680,7 @@ TEST(StoreModelTest, FailedLoadSaysThatFaultHadDamagedWhatAClaimHasRead) {
       testing::EndsWith(", and was loaded after a fault had damaged it"));
 }
 
-TEST(StoreModelTest, FailedLoadBehindAPowerLossSaysThatDataMustSurviveIt) {
+TEST(StoreModelTest, FailedLoadAfterAPowerLoss_StatesThatTheSaveMustSurviveIt) {
   ScriptedRun run = HonestCutRun();
   FailToLoad(run);
   EXPECT_THAT(MessageOnFailedLoad(run),
@@ -684,7 +688,7 @@ TEST(StoreModelTest, FailedLoadBehindAPowerLossSaysThatDataMustSurviveIt) {
                                 "survive the power loss"));
 }
 
-TEST(StoreModelTest, FaultThatDamagesNoFileExcusesNoFallBack) {
+TEST(StoreModelTest, FaultThatDamagesNoFileDoesNotExcuseAFallback) {
   ScriptedRun run = RecoveredRun();
   DamageSaveOf(run, NameOfSave(4, 1));
   ClaimAndEnd(run, kNextChief, PathOfSave(2, 1));

@@ -87,23 +87,23 @@ ScriptedRun RunThatDiedAsItRemoved() {
 // event.
 void Remove(ScriptedRun& run, const Emitter& at, RecordKind kind, size_t nth,
             const std::string& path) {
-  run.events.InsertBehind(at, kind, nth, kChief,
-                          {.kind = K::kRetired, .path = path});
-  run.events.InsertBehind(at, kind, nth, kChief,
-                          {.kind = K::kRetireBegin, .path = path});
+  run.events.InsertAfter(at, kind, nth, kChief,
+                         {.kind = K::kRetired, .path = path});
+  run.events.InsertAfter(at, kind, nth, kChief,
+                         {.kind = K::kRetireBegin, .path = path});
 }
 
 // Lets a stale chief remove the checkpoint that its successor meanwhile claims
 // as its parent.
 void RemoveParent(ScriptedRun& run) {
   const std::string path = PathOfSave(4, 1);
-  run.events.InsertBehind(kNextChief, K::kGeneration, 0, kChief,
-                          {.kind = K::kRetired, .path = path});
+  run.events.InsertAfter(kNextChief, K::kGeneration, 0, kChief,
+                         {.kind = K::kRetired, .path = path});
   run.events.InsertBefore(kNextChief, K::kGeneration, 0, kChief,
                           {.kind = K::kRetireBegin, .path = path});
 }
 
-void NeverSayThatItIsRemoved(ScriptedRun& run) {
+void DropEndOfRemoval(ScriptedRun& run) {
   run.events.Remove(kChief, K::kRetired);
 }
 
@@ -124,82 +124,85 @@ void FailToSave(ScriptedRun& run, RecordReason reason) {
 INSTANTIATE_TEST_SUITE_P(
     Retention, SpoiledRemovalTest,
     testing::Values(
-        SpoiledRun{"RemovesTooMany", UndisturbedRun, "store/retired-newest",
-                   RemoveTooMany},
-        SpoiledRun{"RemovesTheNewest", RunThatKeepsTwo, "store/retired-newest",
+        SpoiledRun{"RetentionRemovesTooMany", UndisturbedRun,
+                   "store/retired-newest", RemoveTooMany},
+        SpoiledRun{"RetentionRemovesTheNewest", RunThatKeepsTwo,
+                   "store/retired-newest",
                    [](ScriptedRun& run) {
                      Remove(run, kChief, K::kSaveAcknowledged, 2,
                             PathOfSave(6, 1));
                    }},
-        SpoiledRun{"RemovesTheNewestWithoutRetention", UndisturbedRun,
+        SpoiledRun{"RemovesTheNewest_WithoutRetention", UndisturbedRun,
                    "store/retired-newest",
                    [](ScriptedRun& run) {
                      run.facts.setup.keep = 0;
                      Remove(run, kChief, K::kSaveAcknowledged, 2,
                             PathOfSave(6, 1));
                    }},
-        SpoiledRun{"RemovesForAFailedSaveThatHadRoom", UndisturbedRun,
-                   "store/retired-newest",
+        SpoiledRun{"RemovesTooMany_AfterASaveFailedWithRoomLeft",
+                   UndisturbedRun, "store/retired-newest",
                    [](ScriptedRun& run) {
                      RemoveTooMany(run);
                      FailToSave(run, RecordReason::kDiskError);
                    }},
-        SpoiledRun{"RemovesWhereAStaleChiefRemovesANewerOne", RecoveredRun,
+        SpoiledRun{"StaleChiefRemovesTheParent", RecoveredRun,
                    "store/retired-newest",
                    [](ScriptedRun& run) {
-                     run.events.InsertBehind(
+                     run.events.InsertAfter(
                          kNextChief, K::kGeneration, 0, kChief,
                          {.kind = K::kRetireBegin, .path = PathOfSave(4, 1)});
                    }},
-        SpoiledRun{"RemovesTheParentBehindARejectedOne", FellBackRun,
+        SpoiledRun{"RemovesTheParent_AfterRejectingANewerOne", FellBackRun,
                    "store/retired-newest",
                    [](ScriptedRun& run) {
-                     run.events.InsertBehind(
+                     run.events.InsertAfter(
                          kNextChief, K::kRejectBegin, 0, kNextChief,
                          {.kind = K::kRetireBegin, .path = PathOfSave(2, 1)});
                    }},
-        SpoiledRun{
-            "RemovesTheLastFiniteOne", NotFiniteRun, "store/retired-finite",
-            [](ScriptedRun& run) {
-              Remove(run, kChief, K::kSaveAcknowledged, 4, PathOfSave(2, 1));
-            }},
-        SpoiledRun{"RemovesWhatIsKeptForGood", UndisturbedRun,
+        SpoiledRun{"RemovesTheLastFiniteCheckpoint", NotFiniteRun,
+                   "store/retired-finite",
+                   [](ScriptedRun& run) {
+                     Remove(run, kChief, K::kSaveAcknowledged, 4,
+                            PathOfSave(2, 1));
+                   }},
+        SpoiledRun{"RemovesPermanentCheckpoint", UndisturbedRun,
                    "store/retired-for-good",
                    [](ScriptedRun& run) {
                      run.events.At(kChief, K::kSaveAcknowledged, 0).reason =
                          RecordReason::kKeptForGood;
                    }},
-        SpoiledRun{"RemovesWhatItHadNotBegun", UndisturbedRun,
-                   "store/not-begun",
+        SpoiledRun{"RemovalNeverBegan", UndisturbedRun, "store/not-begun",
                    [](ScriptedRun& run) {
                      run.events.Remove(kChief, K::kRetireBegin);
                    }},
-        SpoiledRun{"RemovesAnother", UndisturbedRun, "store/not-begun",
+        SpoiledRun{"RemovesAnotherThanItBeganTo", UndisturbedRun,
+                   "store/not-begun",
                    [](ScriptedRun& run) {
                      run.events.At(kChief, K::kRetired).path = PathOfSave(6, 1);
                    }},
-        SpoiledRun{"RemovesTheParentOfItsSuccessor", RecoveredRun,
+        SpoiledRun{"StaleChiefRemovesTheNextParent", RecoveredRun,
                    "store/retired-parent", RemoveParent},
-        SpoiledRun{"FinishesBeforeItIsRemoved", RunThatKeepsTwo,
-                   "store/no-outcome", NeverSayThatItIsRemoved},
-        SpoiledRun{"SavesBeforeItIsRemoved", UndisturbedRun, "store/no-outcome",
-                   NeverSayThatItIsRemoved},
-        SpoiledRun{"EndsBeforeItIsRemoved", UndisturbedRun, "store/no-outcome",
+        SpoiledRun{"FinishesBeforeTheRemovalEnds", RunThatKeepsTwo,
+                   "store/no-outcome", DropEndOfRemoval},
+        SpoiledRun{"SavesBeforeTheRemovalEnds", UndisturbedRun,
+                   "store/no-outcome", DropEndOfRemoval},
+        SpoiledRun{"EndsBeforeTheRemovalEnds", UndisturbedRun,
+                   "store/no-outcome",
                    [](ScriptedRun& run) {
                      run.events.Remove(kChief, K::kRetired, 1);
                    }},
-        SpoiledRun{"SavesBesideTheTrainingBeforeItIsRemoved", AsynchronousRun,
-                   "store/no-outcome", NeverSayThatItIsRemoved}),
+        SpoiledRun{"SavesAsynchronouslyBeforeTheRemovalEnds", AsynchronousRun,
+                   "store/no-outcome", DropEndOfRemoval}),
     NameOfCase<SpoiledRun>);
 
 INSTANTIATE_TEST_SUITE_P(
     Retention, ExcusedRemovalTest,
     testing::Values(
         ExcusedRun{
-            "RemovesTooManyForWantOfRoom", UndisturbedRun,
+            "RemovesTooMany_IfTheDiskIsFull", UndisturbedRun,
             "store/retired-newest", RemoveTooMany,
             [](ScriptedRun& run) { FailToSave(run, RecordReason::kDiskFull); }},
-        ExcusedRun{"RemovesAFiniteOneBehindAnother", NotFiniteRun,
+        ExcusedRun{"RemovesFiniteCheckpoint_IfANewerOneIsFinite", NotFiniteRun,
                    "store/retired-finite",
                    [](ScriptedRun& run) {
                      Remove(run, kChief, K::kSaveAcknowledged, 4,
@@ -208,23 +211,23 @@ INSTANTIATE_TEST_SUITE_P(
                    [](ScriptedRun& run) {
                      run.events.At(kChief, K::kSaveAcknowledged, 2).count = 0;
                    }},
-        ExcusedRun{"RemovesAFiniteOneBehindAnAdoptedOne", RecoveredRun,
+        ExcusedRun{"RemovesFiniteCheckpoint_IfTheParentIsFinite", RecoveredRun,
                    "store/retired-finite",
                    [](ScriptedRun& run) {
                      run.events.Remove(kChief, K::kSaveAcknowledged, 1);
                      run.events.At(kNextChief, K::kGeneration).count = 3;
-                     run.events.InsertBehind(
+                     run.events.InsertAfter(
                          kNextChief, K::kGeneration, 0, kNextChief,
                          {.kind = K::kRetireBegin, .path = PathOfSave(2, 1)});
                    },
                    [](ScriptedRun& run) {
                      run.events.At(kNextChief, K::kGeneration).count = 0;
                    }},
-        ExcusedRun{"RemovesAnEarlierPhaseOfTheStep", TwoPhasesRun,
+        ExcusedRun{"RemovesTheEarlierPhaseOfAStep", TwoPhasesRun,
                    "store/retired-newest",
                    [](ScriptedRun& run) {
                      run.facts.setup.keep = 1;
-                     run.events.InsertBehind(
+                     run.events.InsertAfter(
                          kNextChief, K::kSaveAcknowledged, 0, kNextChief,
                          {.kind = K::kRetireBegin,
                           .path = "/ckpt/" + NameOfSave(kCallbacksDue, 2)});
@@ -233,26 +236,26 @@ INSTANTIATE_TEST_SUITE_P(
                      run.events.At(kNextChief, K::kRetireBegin).path =
                          PathOfSave(4, 1);
                    }},
-        ExcusedRun{"RemovesAnotherThanTheParentOfItsSuccessor", RecoveredRun,
+        ExcusedRun{"StaleChiefRemovesAnotherThanTheNextParent", RecoveredRun,
                    "store/retired-parent", RemoveParent,
                    [](ScriptedRun& run) {
                      for (const K kind : {K::kRetireBegin, K::kRetired}) {
                        run.events.At(kChief, kind).path = PathOfSave(2, 1);
                      }
                    }},
-        ExcusedRun{"TheDiskRefusesToRemoveIt", RunThatKeepsTwo,
-                   "store/no-outcome", NeverSayThatItIsRemoved,
+        ExcusedRun{"RemovalFailsWithADiskError", RunThatKeepsTwo,
+                   "store/no-outcome", DropEndOfRemoval,
                    [](ScriptedRun& run) {
                      FireBefore(run, kChief, K::kStep, 6, DiskError());
                    }},
-        ExcusedRun{"ASuccessorIsThereBeforeItIsRemoved", RunThatKeepsTwo,
-                   "store/no-outcome", NeverSayThatItIsRemoved,
+        ExcusedRun{"NextGenerationBeginsBeforeTheRemovalEnds", RunThatKeepsTwo,
+                   "store/no-outcome", DropEndOfRemoval,
                    [](ScriptedRun& run) {
-                     run.events.InsertBehind(kChief, K::kRetireBegin, 0, kOther,
-                                             {.kind = K::kGeneration,
-                                              .generation = 2,
-                                              .path = PathOfSave(6, 1)});
-                     run.events.InsertBehind(
+                     run.events.InsertAfter(kChief, K::kRetireBegin, 0, kOther,
+                                            {.kind = K::kGeneration,
+                                             .generation = 2,
+                                             .path = PathOfSave(6, 1)});
+                     run.events.InsertAfter(
                          kChief, K::kRetireBegin, 0, kOther,
                          {.kind = K::kClaimBegin, .count = 2});
                    }}),
@@ -260,46 +263,46 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     Retention, LawfulRemovalTest,
-    testing::Values(LawfulRun{"RemovesOneThatWasSetAside", FellBackRun,
-                              [](ScriptedRun& run) {
-                                run.events.InsertBefore(
-                                    kNextChief, K::kFinished, 0, kNextChief,
-                                    {.kind = K::kRetireBegin,
-                                     .path =
-                                         "/ckpt/rejected-" + NameOfSave(4, 1)});
-                              }},
-                    LawfulRun{"RemovesOneThatWasNeverOwed", TwiceCrashedRun,
-                              [](ScriptedRun& run) {
-                                BeginStaleSave(run);
-                                run.events.InsertBehind(
-                                    kThirdChief, K::kGeneration, 0, kThirdChief,
-                                    {.kind = K::kRetireBegin,
-                                     .path = PathOfSave(6, 1)});
-                              }},
-                    LawfulRun{"TrainsWhileItIsRemoved", RunThatKeepsTwo,
-                              [](ScriptedRun& run) {
-                                run.events.MoveBehind(kChief, K::kRetired,
-                                                      kChief, K::kStep, 6);
-                              }},
-                    LawfulRun{"KilledAsItRemoves", RunThatDiedAsItRemoved,
-                              [](ScriptedRun&) {}}),
+    testing::Values(
+        LawfulRun{"RemovesRejectedCheckpoint", FellBackRun,
+                  [](ScriptedRun& run) {
+                    run.events.InsertBefore(
+                        kNextChief, K::kFinished, 0, kNextChief,
+                        {.kind = K::kRetireBegin,
+                         .path = "/ckpt/rejected-" + NameOfSave(4, 1)});
+                  }},
+        LawfulRun{"RemovesUnacknowledgedCheckpoint", TwiceCrashedRun,
+                  [](ScriptedRun& run) {
+                    BeginStaleSave(run);
+                    run.events.InsertAfter(
+                        kThirdChief, K::kGeneration, 0, kThirdChief,
+                        {.kind = K::kRetireBegin, .path = PathOfSave(6, 1)});
+                  }},
+        LawfulRun{"TrainsDuringARemoval", RunThatKeepsTwo,
+                  [](ScriptedRun& run) {
+                    run.events.MoveAfter(kChief, K::kRetired, kChief, K::kStep,
+                                         6);
+                  }},
+        LawfulRun{"ChiefDiesDuringARemoval", RunThatDiedAsItRemoved,
+                  [](ScriptedRun&) {}}),
     NameOfCase<LawfulRun>);
 
 INSTANTIATE_TEST_SUITE_P(
     Rejections, SpoiledRemovalTest,
     testing::Values(
-        SpoiledRun{"RejectsAnUnknownOne", FellBackRun, "store/unknown",
+        SpoiledRun{"RejectsUnknownCheckpoint", FellBackRun, "store/unknown",
                    [](ScriptedRun& run) {
                      run.events.At(kNextChief, K::kRejected).path = kUnknown;
                    }},
-        SpoiledRun{"RejectsOneTwice", FellBackRun, "store/twice",
+        SpoiledRun{"RejectsCheckpointTwice", FellBackRun, "store/twice",
                    [](ScriptedRun& run) {
                      run.events.Repeat(kNextChief, K::kRejected);
                    }},
         SpoiledRun{
-            "RejectsAGoodOne", FellBackRun, "store/does-not-verify",
+            "RejectsIntactCheckpoint", FellBackRun, "store/does-not-verify",
             [](ScriptedRun& run) { run.events.Remove(kChief, K::kDamaged); }},
-        SpoiledRun{"SetsOneAsideWithoutAReason", FellBackRun, "store/not-begun",
+        SpoiledRun{"SetsCheckpointAsideWithoutRejectingIt", FellBackRun,
+                   "store/not-begun",
                    [](ScriptedRun& run) {
                      run.events.At(kNextChief, K::kRejectBegin).path =
                          PathOfSave(2, 1);
@@ -308,34 +311,38 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     Rejections, ExcusedRemovalTest,
-    testing::Values(
-        ExcusedRun{"SetsNoneAsideWhereTheDiskRefuses", FellBackRun,
-                   "store/not-set-aside",
-                   [](ScriptedRun& run) {
-                     run.events.Remove(kNextChief, K::kRejectBegin);
-                   },
-                   [](ScriptedRun& run) {
-                     FireBefore(run, kNextChief, K::kLoaded, 0, DiskError());
-                   }},
-        ExcusedRun{
-            "SetsOneAsideAgainBehindAnError", FellBackRun, "store/not-begun",
-            [](ScriptedRun& run) {
-              run.events.Repeat(kNextChief, K::kRejectBegin);
-            },
-            [](ScriptedRun& run) {
-              FireBefore(run, kNextChief, K::kRejectBegin, 1, DiskError());
-            }},
-        ExcusedRun{
-            "RejectsOneThatTheDiskForgot", FellBackRun, "store/does-not-verify",
-            [](ScriptedRun& run) { run.events.Remove(kChief, K::kDamaged); },
-            [](ScriptedRun& run) {
-              ForgetBefore(run, kNextChief, K::kClaimBegin);
-            }}),
+    testing::Values(ExcusedRun{"RejectedCheckpointStays_IfTheDiskFails",
+                               FellBackRun, "store/not-set-aside",
+                               [](ScriptedRun& run) {
+                                 run.events.Remove(kNextChief, K::kRejectBegin);
+                               },
+                               [](ScriptedRun& run) {
+                                 FireBefore(run, kNextChief, K::kLoaded, 0,
+                                            DiskError());
+                               }},
+                    ExcusedRun{"SetsCheckpointAsideAgain_AfterADiskError",
+                               FellBackRun, "store/not-begun",
+                               [](ScriptedRun& run) {
+                                 run.events.Repeat(kNextChief, K::kRejectBegin);
+                               },
+                               [](ScriptedRun& run) {
+                                 FireBefore(run, kNextChief, K::kRejectBegin, 1,
+                                            DiskError());
+                               }},
+                    ExcusedRun{"RejectsIntactCheckpoint_AfterALyingSync",
+                               FellBackRun, "store/does-not-verify",
+                               [](ScriptedRun& run) {
+                                 run.events.Remove(kChief, K::kDamaged);
+                               },
+                               [](ScriptedRun& run) {
+                                 LoseSyncedDataBefore(run, kNextChief,
+                                                      K::kClaimBegin);
+                               }}),
     NameOfCase<ExcusedRun>);
 
 INSTANTIATE_TEST_SUITE_P(Rejections, LawfulRemovalTest,
                          testing::Values(LawfulRun{
-                             "AnotherClaimRejectsItAgain", FellBackRun,
+                             "NextClaimRejectsItAgain", FellBackRun,
                              [](ScriptedRun& run) {
                                const RecordEvent rejected =
                                    run.events.At(kNextChief, K::kRejected);
@@ -343,9 +350,9 @@ INSTANTIATE_TEST_SUITE_P(Rejections, LawfulRemovalTest,
                                run.events.InsertBefore(
                                    kNextChief, K::kClaimBegin, 0, kNextChief,
                                    {.kind = K::kClaimBegin, .count = 3});
-                               run.events.InsertBehind(kNextChief,
-                                                       K::kClaimBegin, 0,
-                                                       kNextChief, rejected);
+                               run.events.InsertAfter(kNextChief,
+                                                      K::kClaimBegin, 0,
+                                                      kNextChief, rejected);
                              }}),
                          NameOfCase<LawfulRun>);
 
@@ -363,16 +370,16 @@ RecordFault Outage() {
 INSTANTIATE_TEST_SUITE_P(
     Deletion, SpoiledRemovalTest,
     testing::Values(
-        SpoiledRun{"DeletesWhatIsToBeKept", DeletedRun,
+        SpoiledRun{"DeletesCheckpointsThatMustBeKept", DeletedRun,
                    "checkpoints-deleted/deleted",
                    [](ScriptedRun& run) {
                      run.facts.setup.delete_at_success = false;
                    }},
-        SpoiledRun{"DeletesWhatALaterGenerationHasClaimed", DeletedTwiceRun,
+        SpoiledRun{"DeletesCheckpointsOfALaterGeneration", DeletedTwiceRun,
                    "checkpoints-deleted/deleted",
                    [](ScriptedRun& run) {
-                     run.events.MoveBehind(kChief, K::kDeleteBegin, kNextChief,
-                                           K::kGeneration);
+                     run.events.MoveAfter(kChief, K::kDeleteBegin, kNextChief,
+                                          K::kGeneration);
                      run.events.Remove(kChief, K::kBackupDeleted);
                    }},
         SpoiledRun{"DeletesAnotherDirectory", DeletedRun,
@@ -382,7 +389,7 @@ INSTANTIATE_TEST_SUITE_P(
                        run.events.At(kChief, kind).path = "/other";
                      }
                    }},
-        SpoiledRun{"BeginsToDeleteTwice", DeletedRun,
+        SpoiledRun{"DeletionBeginsTwice", DeletedRun,
                    "checkpoints-deleted/deleted",
                    [](ScriptedRun& run) {
                      run.events.Repeat(kChief, K::kDeleteBegin);
@@ -392,20 +399,20 @@ INSTANTIATE_TEST_SUITE_P(
                    [](ScriptedRun& run) {
                      run.events.At(kChief, K::kBackupDeleted).path = "/other";
                    }},
-        SpoiledRun{"DeletesWithoutBeginning", DeletedRun,
+        SpoiledRun{"DeletionNeverBegan", DeletedRun,
                    "checkpoints-deleted/deleted",
                    [](ScriptedRun& run) {
                      run.events.Remove(kChief, K::kDeleteBegin);
                    }},
         SpoiledRun{"NeverDeletes", DeletedRun,
                    "checkpoints-deleted/not-deleted", NeverDelete},
-        SpoiledRun{"NeverDeletesThoughItsResultCameThroughAnOutage", DeletedRun,
+        SpoiledRun{"NeverDeletes_ThoughTheResultArrivedInAnOutage", DeletedRun,
                    "checkpoints-deleted/not-deleted",
                    [](ScriptedRun& run) {
                      NeverDelete(run);
                      FireBefore(run, kChief, K::kFinished, 0, Outage());
                    }},
-        SpoiledRun{"NeverDeletesThoughAnOutageWasOver", DeletedRun,
+        SpoiledRun{"NeverDeletes_ThoughTheOutageWasOver", DeletedRun,
                    "checkpoints-deleted/not-deleted",
                    [](ScriptedRun& run) {
                      NeverDelete(run);
@@ -414,7 +421,7 @@ INSTANTIATE_TEST_SUITE_P(
                      outage.duration_ns = 1;
                      FireBefore(run, kChief, K::kStep, 0, outage);
                    }},
-        SpoiledRun{"NeverDeletesAndHasNoResultAcknowledged", DeletedRun,
+        SpoiledRun{"NeverDeletes_AndGetsNoAcknowledgement", DeletedRun,
                    "checkpoints-deleted/not-deleted",
                    [](ScriptedRun& run) {
                      NeverDelete(run);
@@ -425,7 +432,7 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     Deletion, ExcusedRemovalTest,
     testing::Values(
-        ExcusedRun{"AnOutageHoldsUpTheAcknowledgement", DeletedRun,
+        ExcusedRun{"OutageDelaysTheAcknowledgement", DeletedRun,
                    "checkpoints-deleted/not-deleted",
                    [](ScriptedRun& run) {
                      NeverDelete(run);
@@ -434,27 +441,27 @@ INSTANTIATE_TEST_SUITE_P(
                    [](ScriptedRun& run) {
                      FireBefore(run, kChief, K::kFinished, 0, Outage());
                    }},
-        ExcusedRun{"TheDiskRefusesTheDeletion", DeletedRun,
+        ExcusedRun{"DeletionFailsWithADiskError", DeletedRun,
                    "checkpoints-deleted/not-deleted", NeverDelete,
                    [](ScriptedRun& run) {
                      FireBefore(run, kChief, K::kWorkerExited, 0, DiskError());
                    }},
-        ExcusedRun{"ASuccessorOwnsTheStore", DeletedRun,
+        ExcusedRun{"NewerGenerationOwnsTheDirectory", DeletedRun,
                    "checkpoints-deleted/not-deleted", NeverDelete,
                    [](ScriptedRun& run) {
                      run.events.InsertBefore(kChief, K::kWorkerExited, 0,
                                              kChief, {.kind = K::kFencedOut});
                    }},
-        ExcusedRun{"AStateThatIsNotFiniteIsKept", DeletedRun,
+        ExcusedRun{"FinalStateIsNotFinite", DeletedRun,
                    "checkpoints-deleted/not-deleted", NeverDelete,
                    [](ScriptedRun& run) {
                      run.events.At(kChief, K::kFinished).count = 3;
                    }},
         ExcusedRun{
-            "ARunThatStopsEarlyIsKept", DeletedRun,
-            "checkpoints-deleted/not-deleted", NeverDelete,
+            "RunStopsEarly", DeletedRun, "checkpoints-deleted/not-deleted",
+            NeverDelete,
             [](ScriptedRun& run) { run.events.Remove(kChief, K::kFinished); }},
-        ExcusedRun{"ADeathKeepsItFromDeleting", DeletedRun,
+        ExcusedRun{"ChiefDiesBeforeTheDeletion", DeletedRun,
                    "checkpoints-deleted/not-deleted", NeverDelete,
                    [](ScriptedRun& run) {
                      run.events.Remove(kChief, K::kWorkerExited);

@@ -30,30 +30,31 @@ void StopEarlier(ScriptedRun& run) {
 INSTANTIATE_TEST_SUITE_P(
     Stops, SpoiledEndTest,
     testing::Values(
-        SpoiledRun{"AtAnotherStepThanItsState", PreemptedRun,
+        SpoiledRun{"AgreesOnAnotherStepThanItsState", PreemptedRun,
                    "grace/not-one-step",
                    [](ScriptedRun& run) {
                      run.events.At(kOther, K::kStopAgreed).step = 4;
                    }},
-        SpoiledRun{"InAnotherEpochThanItsState", PreemptedRun,
+        SpoiledRun{"AgreesOnAnotherEpochThanItsState", PreemptedRun,
                    "grace/not-one-step",
                    [](ScriptedRun& run) {
                      run.events.At(kOther, K::kStopAgreed).epoch = 0;
                    }},
-        SpoiledRun{"Twice", PreemptedRun, "grace/not-one-step",
+        SpoiledRun{"AgreesTwice", PreemptedRun, "grace/not-one-step",
                    [](ScriptedRun& run) {
                      run.events.Repeat(kOther, K::kStopAgreed);
                    }},
-        SpoiledRun{"AtAnotherStepThanTheOthers", PreemptedRun,
+        SpoiledRun{"AgreesOnAnotherStepThanTheOthers", PreemptedRun,
                    "grace/not-one-step", StopEarlier},
-        SpoiledRun{"AndTrainsOn", PreemptedRun, "grace/not-one-step",
-                   [](ScriptedRun& run) {
-                     run.events.InsertBehind(
-                         kOther, K::kStopAgreed, 0, kChief,
-                         run.events.At(kNextChief, K::kStep));
-                     run.events.At(kChief, K::kStep, 5).generation = 1;
-                   }},
-        SpoiledRun{"WithoutAnAgreement", PreemptedRun, "history-consistent/end",
+        SpoiledRun{
+            "TrainsAfterTheAgreedStop", PreemptedRun, "grace/not-one-step",
+            [](ScriptedRun& run) {
+              run.events.InsertAfter(kOther, K::kStopAgreed, 0, kChief,
+                                     run.events.At(kNextChief, K::kStep));
+              run.events.At(kChief, K::kStep, 5).generation = 1;
+            }},
+        SpoiledRun{"StopsWithoutAnAgreement", PreemptedRun,
+                   "history-consistent/end",
                    [](ScriptedRun& run) {
                      run.events.Remove(kOther, K::kStopAgreed);
                    }}),
@@ -63,61 +64,62 @@ INSTANTIATE_TEST_SUITE_P(
     Finishes, SpoiledEndTest,
     testing::Values(
         SpoiledRun{
-            "Twice", UndisturbedRun, "history-consistent/twice",
+            "FinishesTwice", UndisturbedRun, "history-consistent/twice",
             [](ScriptedRun& run) { run.events.Repeat(kOther, K::kFinished); }},
-        SpoiledRun{"AtAnotherStep", UndisturbedRun, "trajectory/final-state",
-                   [](ScriptedRun& run) {
-                     RecordEvent& finished =
-                         run.events.At(kOther, K::kFinished);
-                     finished.step = 7;
-                     finished.digest = DigestAt(7);
-                   }},
-        SpoiledRun{"AfterAnotherEpoch", UndisturbedRun,
+        SpoiledRun{
+            "FinishesAtAnotherStep", UndisturbedRun, "trajectory/final-state",
+            [](ScriptedRun& run) {
+              RecordEvent& finished = run.events.At(kOther, K::kFinished);
+              finished.step = 7;
+              finished.digest = DigestAt(7);
+            }},
+        SpoiledRun{"FinishesAfterAnotherEpoch", UndisturbedRun,
                    "trajectory/final-state",
                    [](ScriptedRun& run) {
                      run.events.At(kOther, K::kFinished).epoch = 1;
                    }},
-        SpoiledRun{"BeforeTheLastEpochEnds", UndisturbedRun,
+        SpoiledRun{"FinishesBeforeTheLastEpochEnds", UndisturbedRun,
                    "trajectory/final-state",
                    [](ScriptedRun& run) {
                      run.events.Remove(kOther, K::kEpochEnd, 1);
                    }},
-        SpoiledRun{"WithAnotherState", UndisturbedRun,
+        SpoiledRun{"FinishesWithAnotherState", UndisturbedRun,
                    "trajectory/state-digest",
                    [](ScriptedRun& run) {
                      run.events.At(kOther, K::kFinished).digest = kOtherDigest;
                    }},
-        SpoiledRun{"WithOtherBitsThanTheOthers", UndisturbedRun,
+        SpoiledRun{"FinishesWithOtherBitsThanTheOthers", UndisturbedRun,
                    "replicas-agree/replica-mismatch",
                    [](ScriptedRun& run) {
                      run.events.At(kOther, K::kFinished).digest = kOtherDigest;
                    }},
         SpoiledRun{
-            "Never", UndisturbedRun, "history-consistent/end",
+            "NeverFinishes", UndisturbedRun, "history-consistent/end",
             [](ScriptedRun& run) { run.events.Remove(kOther, K::kFinished); }},
-        SpoiledRun{
-            "NotInItsLastGeneration", RejoinedRun, "history-consistent/end",
-            [](ScriptedRun& run) {
-              run.events.Remove(kChief, K::kFinished);
-              run.events.InsertBefore(kChief, K::kLeft, 0, kChief,
-                                      {.kind = K::kFinished, .generation = 1});
-            }},
-        SpoiledRun{"AndHasItsResultAcknowledgedTwice", DeletedRun,
+        SpoiledRun{"FinishesBeforeItsLastGeneration", RejoinedRun,
+                   "history-consistent/end",
+                   [](ScriptedRun& run) {
+                     run.events.Remove(kChief, K::kFinished);
+                     run.events.InsertBefore(
+                         kChief, K::kLeft, 0, kChief,
+                         {.kind = K::kFinished, .generation = 1});
+                   }},
+        SpoiledRun{"ResultIsAcknowledgedTwice", DeletedRun,
                    "history-consistent/twice",
                    [](ScriptedRun& run) {
                      run.events.Repeat(kChief, K::kResultAcknowledged);
                    }},
-        SpoiledRun{"AndDeletesBeforeTheOthersDo", DeletedRun,
+        SpoiledRun{"DeletesBeforeTheOthersFinish", DeletedRun,
                    "checkpoints-deleted/deleted",
                    [](ScriptedRun& run) {
-                     run.events.MoveBehind(kOther, K::kFinished, kChief,
-                                           K::kDeleteBegin);
+                     run.events.MoveAfter(kOther, K::kFinished, kChief,
+                                          K::kDeleteBegin);
                    }},
-        SpoiledRun{"AndDeletesBeforeItsResultIsAcknowledged", DeletedRun,
+        SpoiledRun{"DeletesBeforeTheResultIsAcknowledged", DeletedRun,
                    "checkpoints-deleted/unacknowledged",
                    [](ScriptedRun& run) {
-                     run.events.MoveBehind(kChief, K::kResultAcknowledged,
-                                           kChief, K::kDeleteBegin);
+                     run.events.MoveAfter(kChief, K::kResultAcknowledged,
+                                          kChief, K::kDeleteBegin);
                    }}),
     NameOfCase<SpoiledRun>);
 
@@ -185,22 +187,20 @@ INSTANTIATE_TEST_SUITE_P(
         SpoiledRun{"EndsBeforeItsEpochs", RunOfOneEpoch,
                    "trajectory/final-state",
                    [](ScriptedRun& run) { FirstLaunch(run).epochs = 2; }},
-        SpoiledRun{"EndsInTheEpochBehindItsLast", RunOfFiveSteps,
+        SpoiledRun{"EndsAfterItsLastEpoch", RunOfFiveSteps,
                    "trajectory/final-state",
                    [](ScriptedRun& run) { FirstLaunch(run) = {.epochs = 1}; }},
-        SpoiledRun{"IsTheLastThoughItSucceeded",
-                   RunThatFailsBeforeItsSecondLaunch,
+        SpoiledRun{"NextLaunchIsMissing", RunThatFailsBeforeItsSecondLaunch,
                    "history-consistent/missing-steps",
                    [](ScriptedRun& run) { SetExitCodeOfLauncher(run, 0); }},
-        SpoiledRun{"FailsBeforeItsEpochsHaveEnded",
-                   RunThatFailsBeforeItsSecondLaunch, "epochs/count",
+        SpoiledRun{"FailsBeforeItsEpochsEnd", RunThatFailsBeforeItsSecondLaunch,
+                   "epochs/count",
                    [](ScriptedRun& run) { FirstLaunch(run).epochs = 2; }},
         SpoiledRun{"EndsBeforeItsSteps", RunOfFiveSteps,
                    "trajectory/final-state",
                    [](ScriptedRun& run) { FirstLaunch(run).max_steps = 6; }},
         SpoiledRun{
-            "TrainsBehindItsStop", RunThatStopsAtStepThree,
-            "grace/not-one-step",
+            "TrainsAfterItsStop", RunThatStopsAtStepThree, "grace/not-one-step",
             [](ScriptedRun& run) { FirstLaunch(run).stop_at_step = 2; }}),
     NameOfCase<SpoiledRun>);
 
@@ -209,7 +209,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         LawfulRun{"EndsWithItsEpochs", RunOfOneEpoch, [](ScriptedRun&) {}},
         LawfulRun{"EndsWithItsSteps", RunOfFiveSteps, [](ScriptedRun&) {}},
-        LawfulRun{"FailsAsItEnds", RunThatFailsBeforeItsSecondLaunch,
+        LawfulRun{"FailsAfterItsEpochs", RunThatFailsBeforeItsSecondLaunch,
                   [](ScriptedRun&) {}},
         LawfulRun{"StopsAsPlanned", RunThatStopsAtStepThree,
                   [](ScriptedRun&) {}},
@@ -218,7 +218,7 @@ INSTANTIATE_TEST_SUITE_P(
                     FirstLaunch(run).stop_at_step = 2;
                     run.facts.setup.steps_per_execution = 3;
                   }},
-        LawfulRun{"StartsBehindItsStop", RunThatStopsAtStepThree,
+        LawfulRun{"StartsAfterItsStop", RunThatStopsAtStepThree,
                   [](ScriptedRun& run) {
                     run.facts.setup.launches[1].stop_at_step = 3;
                   }}),
@@ -243,16 +243,20 @@ ScriptedRun RunStoppedOnNan() {
 
 INSTANTIATE_TEST_SUITE_P(
     NotFinite, SpoiledEndTest,
-    testing::Values(
-        SpoiledRun{
-            "NeverFound", RunStoppedOnNan, "history-consistent/end",
-            [](ScriptedRun& run) { run.events.Remove(kOther, K::kNotFinite); }},
-        SpoiledRun{"ResultOfAnotherStep", RunStoppedOnNan, "trajectory/result",
-                   [](ScriptedRun& run) { Result(run).steps = 2; }}),
+    testing::Values(SpoiledRun{"OneWorkerDoesNotDetectIt", RunStoppedOnNan,
+                               "history-consistent/end",
+                               [](ScriptedRun& run) {
+                                 run.events.Remove(kOther, K::kNotFinite);
+                               }},
+                    SpoiledRun{
+                        "ResultIsOfAnotherStep", RunStoppedOnNan,
+                        "trajectory/result",
+                        [](ScriptedRun& run) { Result(run).steps = 2; }}),
     NameOfCase<SpoiledRun>);
 
 INSTANTIATE_TEST_SUITE_P(NotFinite, LawfulEndTest,
-                         testing::Values(LawfulRun{"StopsAll", RunStoppedOnNan,
+                         testing::Values(LawfulRun{"AllWorkersStop",
+                                                   RunStoppedOnNan,
                                                    [](ScriptedRun&) {}}),
                          NameOfCase<LawfulRun>);
 
@@ -302,40 +306,39 @@ void ExitWith(ScriptedRun& run, int64_t exit_code) {
 
 INSTANTIATE_TEST_SUITE_P(
     LastSaves, SpoiledEndTest,
-    testing::Values(SpoiledRun{"GivenUpEarly", RunWithoutRoom,
-                               "no-spontaneous-exit/given-up-early",
-                               [](ScriptedRun& run) {
-                                 run.events.Remove(kChief, K::kSaveBegin, 4);
-                                 run.events.Remove(kChief, K::kSaveFailed);
-                               }},
-                    SpoiledRun{"GivenUpForAnotherStep", RunWithoutRoom,
-                               "no-spontaneous-exit/given-up-early",
-                               [](ScriptedRun& run) {
-                                 run.events.At(kChief, K::kWorkerExited).step =
-                                     7;
-                               }},
-                    SpoiledRun{"GivenUpWithoutAStop", RunStoppedWithoutRoom,
-                               "history-consistent/end",
-                               [](ScriptedRun& run) {
-                                 run.events.Remove(kOther, K::kStopAgreed);
-                               }},
-                    SpoiledRun{"StartedAgainForWantOfRoom", RunWithoutRoom,
-                               "no-spontaneous-exit/unexplained-exit",
-                               [](ScriptedRun& run) { ExitWith(run, 75); }},
-                    SpoiledRun{"GivenUpThoughTheDiskHadRoom", RunWithoutRoom,
-                               "no-spontaneous-exit/unexplained-exit",
-                               [](ScriptedRun& run) {
-                                 run.facts.faults[0].kind = "wall_clock_jump";
-                               }},
-                    SpoiledRun{
-                        "RestartedThoughAStartNowDoesNotHelp", RunWithoutRoom,
-                        "no-spontaneous-exit/restarted",
-                        [](ScriptedRun& run) {
-                          run.events.InsertBefore(
-                              LauncherProcess(1), K::kLauncherEnd, 0,
-                              LauncherProcess(1),
-                              {.kind = K::kRestarting, .count = 1, .about = 0});
-                        }}),
+    testing::Values(
+        SpoiledRun{"GivenUpEarly", RunWithoutRoom,
+                   "no-spontaneous-exit/given-up-early",
+                   [](ScriptedRun& run) {
+                     run.events.Remove(kChief, K::kSaveBegin, 4);
+                     run.events.Remove(kChief, K::kSaveFailed);
+                   }},
+        SpoiledRun{"GivenUpAtAnotherStep", RunWithoutRoom,
+                   "no-spontaneous-exit/given-up-early",
+                   [](ScriptedRun& run) {
+                     run.events.At(kChief, K::kWorkerExited).step = 7;
+                   }},
+        SpoiledRun{"GivenUpWithoutAnAgreedStop", RunStoppedWithoutRoom,
+                   "history-consistent/end",
+                   [](ScriptedRun& run) {
+                     run.events.Remove(kOther, K::kStopAgreed);
+                   }},
+        SpoiledRun{"ExitsWithRestartCode_IfTheDiskIsFull", RunWithoutRoom,
+                   "no-spontaneous-exit/unexplained-exit",
+                   [](ScriptedRun& run) { ExitWith(run, 75); }},
+        SpoiledRun{"GivenUp_ThoughTheDiskHasRoom", RunWithoutRoom,
+                   "no-spontaneous-exit/unexplained-exit",
+                   [](ScriptedRun& run) {
+                     run.facts.faults[0].kind = "wall_clock_jump";
+                   }},
+        SpoiledRun{"Restarted_ThoughTheDiskIsFull", RunWithoutRoom,
+                   "no-spontaneous-exit/restarted",
+                   [](ScriptedRun& run) {
+                     run.events.InsertBefore(
+                         LauncherProcess(1), K::kLauncherEnd, 0,
+                         LauncherProcess(1),
+                         {.kind = K::kRestarting, .count = 1, .about = 0});
+                   }}),
     NameOfCase<SpoiledRun>);
 
 INSTANTIATE_TEST_SUITE_P(
@@ -349,43 +352,48 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     Results, SpoiledEndTest,
     testing::Values(
-        SpoiledRun{"OfAnotherState", UndisturbedRun, "trajectory/final-state",
+        SpoiledRun{"ResultIsOfAnotherState", UndisturbedRun,
+                   "trajectory/final-state",
                    [](ScriptedRun& run) { Result(run).digest = kOtherDigest; }},
-        SpoiledRun{"OfMoreSteps", UndisturbedRun,
+        SpoiledRun{"ResultHasMoreSteps", UndisturbedRun,
                    "history-consistent/extra-steps",
                    [](ScriptedRun& run) { Result(run).steps = 9; }},
-        SpoiledRun{"OfAStepThatNobodyTrained", UndisturbedRun,
+        SpoiledRun{"ResultHasAStepThatNoWorkerTrained", UndisturbedRun,
                    "history-consistent/step-count",
                    [](ScriptedRun& run) {
                      run.events.Remove(kChief, K::kStep, 6);
                      run.events.Remove(kOther, K::kStep, 6);
                    }},
-        SpoiledRun{"OfAnotherStatus", UndisturbedRun, "trajectory/result",
+        SpoiledRun{"ResultHasAnotherStatus", UndisturbedRun,
+                   "trajectory/result",
                    [](ScriptedRun& run) { Result(run).status = "not_finite"; }},
-        SpoiledRun{"ThatIsNotTheLastState", UndisturbedRun, "trajectory/result",
+        SpoiledRun{"ResultIsOfAnEarlierState", UndisturbedRun,
+                   "trajectory/result",
                    [](ScriptedRun& run) { Result(run).digest = DigestAt(7); }},
         SpoiledRun{
-            "ReceivedOfAnotherStep", UndisturbedRun, "trajectory/result",
+            "ReceivedResultIsOfAnotherStep", UndisturbedRun,
+            "trajectory/result",
             [](ScriptedRun& run) {
               run.events.At(LauncherProcess(1), K::kResultReceived).step = 7;
             }},
-        SpoiledRun{"OfAnEpochThatIsNotOver", TwoPhasesRun, "trajectory/result",
+        SpoiledRun{"ResultCountsAnUnfinishedEpoch", TwoPhasesRun,
+                   "trajectory/result",
                    [](ScriptedRun& run) {
                      run.facts.launchers[0].result->epochs = 1;
                    }},
-        SpoiledRun{"OfAStopThatIsSaidToBeTheEnd", PreemptedRun,
+        SpoiledRun{"ResultOfAStopHasTheStatusDone", PreemptedRun,
                    "trajectory/result",
                    [](ScriptedRun& run) {
                      run.facts.launchers[0].result->status = "done";
                    }},
-        SpoiledRun{"AcknowledgedOfAnotherEpoch", DeletedRun,
+        SpoiledRun{"AcknowledgementIsOfAnotherEpoch", DeletedRun,
                    "history-consistent/steps",
                    [](ScriptedRun& run) {
                      run.events.At(kChief, K::kResultAcknowledged).epoch = 1;
                    }},
-        SpoiledRun{"OfMoreEpochs", UndisturbedRun, "epochs/count",
+        SpoiledRun{"ResultHasMoreEpochs", UndisturbedRun, "epochs/count",
                    [](ScriptedRun& run) { Result(run).epochs = 3; }},
-        SpoiledRun{"WithAnotherLoss", UndisturbedRun, "trajectory/result",
+        SpoiledRun{"ResultHasAnotherLoss", UndisturbedRun, "trajectory/result",
                    [](ScriptedRun& run) { Result(run).loss_bits ^= 1; }}),
     NameOfCase<SpoiledRun>);
 

@@ -64,7 +64,7 @@ ScriptedRun RunWithASaveThatIsNotFinite() {
     if (says && one.event.step >= 6) one.event.count = 6;
   }
   for (const Emitter& by : {kOther, kChief}) {
-    run.events.InsertBehind(
+    run.events.InsertAfter(
         kChief, K::kSaveAcknowledged, 2, by,
         {.kind = K::kNotFinite, .generation = 1, .step = 6, .epoch = 1});
   }
@@ -111,54 +111,55 @@ void DamageTwice(ScriptedRun& run) {
 INSTANTIATE_TEST_SUITE_P(
     Steps, SpoiledTrainingTest,
     testing::Values(
-        SpoiledRun{"OfAnotherGeneration", UndisturbedRun,
+        SpoiledRun{"StepIsOfAnotherGeneration", UndisturbedRun,
                    "history-consistent/generation",
                    [](ScriptedRun& run) {
                      run.events.At(kChief, K::kStep).generation = 2;
                    }},
-        SpoiledRun{"WithoutAState", RecoveredRun,
+        SpoiledRun{"StepsBeforeItHasAState", RecoveredRun,
                    "history-consistent/generation",
                    [](ScriptedRun& run) {
                      run.events.Remove(kNextOther, K::kResumed);
                    }},
-        SpoiledRun{"OfNoReference", UndisturbedRun, "trajectory/off-trajectory",
+        SpoiledRun{"StepIsNotInTheReference", UndisturbedRun,
+                   "trajectory/off-trajectory",
                    [](ScriptedRun& run) {
                      run.events.At(kChief, K::kStep, 7).step = 9;
                    }},
         SpoiledRun{
-            "LeftOut", RecoveredRun, "history-consistent/steps",
+            "StepIsSkipped", RecoveredRun, "history-consistent/steps",
             [](ScriptedRun& run) { run.events.Remove(kNextOther, K::kStep); }},
         SpoiledRun{
-            "Twice", RecoveredRun, "history-consistent/steps",
+            "StepIsRepeated", RecoveredRun, "history-consistent/steps",
             [](ScriptedRun& run) { run.events.Repeat(kNextOther, K::kStep); }},
         SpoiledRun{
-            "LeftOutWithoutAReference", RunWithoutAReference,
+            "StepIsSkipped_WithoutAReference", RunWithoutAReference,
             "history-consistent/steps",
             [](ScriptedRun& run) { run.events.Remove(kOther, K::kStep, 2); }},
         SpoiledRun{
-            "WithAnotherState", RecoveredRun, "trajectory/state-digest",
+            "StepHasAnotherState", RecoveredRun, "trajectory/state-digest",
             [](ScriptedRun& run) { StepSix(run).digest = kOtherDigest; }},
-        SpoiledRun{"WithoutADigest", UndisturbedRun, "trajectory/state-digest",
+        SpoiledRun{"StepHasNoDigest", UndisturbedRun, "trajectory/state-digest",
                    [](ScriptedRun& run) {
                      run.events.At(kChief, K::kStep, 3).digest.clear();
                    }},
-        SpoiledRun{"WithAnotherLoss", RecoveredRun, "trajectory/loss",
+        SpoiledRun{"StepHasAnotherLoss", RecoveredRun, "trajectory/loss",
                    [](ScriptedRun& run) { StepSix(run).loss_bits ^= 1; }},
-        SpoiledRun{"WithAnotherCount", RecoveredRun, "trajectory/loss",
+        SpoiledRun{"StepHasAnotherCount", RecoveredRun, "trajectory/loss",
                    [](ScriptedRun& run) { ++StepSix(run).count; }},
-        SpoiledRun{"InAnotherEpoch", RecoveredRun, "trajectory/position",
+        SpoiledRun{"StepIsInAnotherEpoch", RecoveredRun, "trajectory/position",
                    [](ScriptedRun& run) { StepSix(run).epoch = 0; }},
-        SpoiledRun{"AtAnotherRow", RecoveredRun, "trajectory/position",
+        SpoiledRun{"StepIsAtAnotherSample", RecoveredRun, "trajectory/position",
                    [](ScriptedRun& run) { ++StepSix(run).position; }},
         SpoiledRun{
-            "WithOtherBitsThanTheOthers", RecoveredRun,
+            "StepHasOtherBitsThanTheOthers", RecoveredRun,
             "replicas-agree/replica-mismatch",
             [](ScriptedRun& run) { StepSix(run).digest = kOtherDigest; }},
-        SpoiledRun{"EpochEndsWithOtherMetrics", RecoveredRun, "epochs/metrics",
+        SpoiledRun{"EpochHasOtherMetrics", RecoveredRun, "epochs/metrics",
                    [](ScriptedRun& run) {
                      run.events.At(kNextChief, K::kEpochEnd).count = 2;
                    }},
-        SpoiledRun{"EpochEndsWithAnotherNumber", UndisturbedRun,
+        SpoiledRun{"EpochHasAnotherNumber", UndisturbedRun,
                    "trajectory/position",
                    [](ScriptedRun& run) {
                      run.events.At(kChief, K::kEpochEnd, 1).epoch = 0;
@@ -168,53 +169,54 @@ INSTANTIATE_TEST_SUITE_P(
                      run.events.Remove(kChief, K::kEpochEnd, 1);
                      run.events.Remove(kOther, K::kEpochEnd, 1);
                    }},
-        SpoiledRun{"SaysTwiceThatItIsNotFinite", UndisturbedRun,
+        SpoiledRun{"NonFiniteStateIsReportedTwice", UndisturbedRun,
                    "history-consistent/twice",
                    [](ScriptedRun& run) {
                      FindNotFinite(run, 3);
                      run.events.Repeat(kOther, K::kNotFinite);
                    }},
-        SpoiledRun{"AFaultFiresTwiceForTheFirstTime", RecoveredRun,
+        SpoiledRun{"FaultFiresForTheFirstTimeTwice", RecoveredRun,
                    "history-consistent/twice",
                    [](ScriptedRun& run) {
                      run.events.Repeat(kOther, K::kFaultFired);
                    }},
-        SpoiledRun{"NotFiniteAtAnotherStep", NotFiniteRun,
+        SpoiledRun{"NonFiniteReportHasAnotherStep", NotFiniteRun,
                    "history-consistent/steps",
                    [](ScriptedRun& run) {
                      run.events.At(kOther, K::kNotFinite).step = 2;
                    }},
-        SpoiledRun{"NotFiniteInAnotherEpoch", NotFiniteRun,
+        SpoiledRun{"NonFiniteReportHasAnotherEpoch", NotFiniteRun,
                    "history-consistent/steps",
                    [](ScriptedRun& run) {
                      run.events.At(kOther, K::kNotFinite).epoch = 1;
                    }},
-        SpoiledRun{"NotFiniteInAnotherPhase", NotFiniteRun,
+        SpoiledRun{"NonFiniteReportHasAnotherPhase", NotFiniteRun,
                    "history-consistent/steps",
                    [](ScriptedRun& run) {
                      run.events.At(kOther, K::kNotFinite).phase =
                          RecordPhase::kEvaluationDue;
                    }},
-        SpoiledRun{"NotFiniteWithAnotherLoss", NotFiniteRun, "trajectory/loss",
+        SpoiledRun{"NonFiniteReportHasAnotherLoss", NotFiniteRun,
+                   "trajectory/loss",
                    [](ScriptedRun& run) {
                      run.events.At(kOther, K::kNotFinite).loss_bits ^= 1;
                    }},
         SpoiledRun{
-            "NotFiniteForTheOthersAlone", NotFiniteRun,
+            "OneWorkerDoesNotReportNonFiniteState", NotFiniteRun,
             "history-consistent/not-finite",
             [](ScriptedRun& run) { run.events.Remove(kOther, K::kNotFinite); }},
-        SpoiledRun{"SavedAsNotFiniteSinceAnotherStep", NotFiniteRun,
+        SpoiledRun{"SaveIsNonFiniteSinceAnotherStep", NotFiniteRun,
                    "history-consistent/not-finite",
                    [](ScriptedRun& run) {
                      run.events.At(kChief, K::kSaveAcknowledged, 1).count = 4;
                    }},
-        SpoiledRun{"FinishedAsNotFiniteSinceAnotherStep", NotFiniteRun,
+        SpoiledRun{"FinalStateIsNonFiniteSinceAnotherStep", NotFiniteRun,
                    "history-consistent/not-finite",
                    [](ScriptedRun& run) {
                      run.events.At(kOther, K::kFinished).count = 4;
                    }},
-        SpoiledRun{"FoundNotFiniteByASaveAndNotSaid", UndisturbedRun,
-                   "history-consistent/not-finite",
+        SpoiledRun{"SaveFindsNonFiniteState_AndNoWorkerReportsIt",
+                   UndisturbedRun, "history-consistent/not-finite",
                    [](ScriptedRun& run) {
                      run.events.At(kChief, K::kSaveAcknowledged, 2).count = 6;
                    }},
@@ -222,51 +224,52 @@ INSTANTIATE_TEST_SUITE_P(
                    [](ScriptedRun& run) {
                      run.events.Repeat(kNextOther, K::kLoaded);
                    }},
-        SpoiledRun{"FindsALossTwice", RecoveredRun, "history-consistent/twice",
+        SpoiledRun{"DetectsALossTwice", RecoveredRun,
+                   "history-consistent/twice",
                    [](ScriptedRun& run) {
                      run.events.Repeat(kChief, K::kWorkerLost);
                    }},
         SpoiledRun{
             "LeavesTwice", RecoveredRun, "history-consistent/twice",
             [](ScriptedRun& run) { run.events.Repeat(kChief, K::kLeaving); }},
-        SpoiledRun{"AFaultDamagesWhereItHasNotFired", FellBackRun,
+        SpoiledRun{"FaultDamagesAFileBeforeItFires", FellBackRun,
                    "history-consistent/point",
                    [](ScriptedRun& run) {
                      run.events.Remove(kChief, K::kFaultFired);
                    }},
-        SpoiledRun{"AFaultDamagesInAnotherStep", FellBackRun,
+        SpoiledRun{"FaultDamagesAFileInAnotherStep", FellBackRun,
                    "history-consistent/point",
                    [](ScriptedRun& run) {
                      run.events.At(kChief, K::kDamaged).step = 4;
                    }},
-        SpoiledRun{"AFaultDamagesInAnotherEpoch", FellBackRun,
+        SpoiledRun{"FaultDamagesAFileInAnotherEpoch", FellBackRun,
                    "history-consistent/point",
                    [](ScriptedRun& run) {
                      run.events.At(kChief, K::kDamaged).epoch = 1;
                    }},
-        SpoiledRun{"AFaultFiresAtAnotherPoint", RecoveredRun,
+        SpoiledRun{"FaultFiresAtAnotherPoint", RecoveredRun,
                    "history-consistent/point",
                    [](ScriptedRun& run) {
                      run.events.At(kOther, K::kFaultFired).path = "step.begin";
                    }},
-        SpoiledRun{"AFaultFiresBeforeItsStep", RecoveredRun,
+        SpoiledRun{"FaultFiresBeforeItsStep", RecoveredRun,
                    "history-consistent/point",
                    [](ScriptedRun& run) { run.facts.faults[0].step = 7; }},
-        SpoiledRun{"AFaultFiresInAnotherEpoch", RecoveredRun,
+        SpoiledRun{"FaultFiresInAnotherEpoch", RecoveredRun,
                    "history-consistent/point",
                    [](ScriptedRun& run) { run.facts.faults[0].epoch = 0; }},
-        SpoiledRun{"AnErrorComesBeforeItsStep", RecoveredRun,
+        SpoiledRun{"ErrorFiresBeforeItsStep", RecoveredRun,
                    "history-consistent/point",
                    [](ScriptedRun& run) {
                      run.facts.faults[0].kind = "errno";
                      run.facts.faults[0].step = 7;
                    }},
-        SpoiledRun{"AFaultFiresAfterTheNextStep", RecoveredRun,
+        SpoiledRun{"FaultFiresAfterTheNextStep", RecoveredRun,
                    "history-consistent/steps",
                    [](ScriptedRun& run) {
                      run.events.At(kOther, K::kFaultFired).step = 7;
                    }},
-        SpoiledRun{"AFaultFiresInALaterEpoch", RecoveredRun,
+        SpoiledRun{"FaultFiresInALaterEpoch", RecoveredRun,
                    "history-consistent/steps",
                    [](ScriptedRun& run) {
                      run.events.At(kOther, K::kFaultFired).epoch = 2;
@@ -275,17 +278,17 @@ INSTANTIATE_TEST_SUITE_P(
                    [](ScriptedRun& run) {
                      run.events.At(kChief, K::kWorkerLost).about = 0;
                    }},
-        SpoiledRun{"LosesOneThatThereIsNot", RecoveredRun,
+        SpoiledRun{"LosesRankThatDoesNotExist", RecoveredRun,
                    "history-consistent/rank",
                    [](ScriptedRun& run) {
                      run.events.At(kChief, K::kWorkerLost).about = 2;
                    }},
         SpoiledRun{
-            "LosesOneThatIsNoNeighbour", RunOfFour, "history-consistent/rank",
+            "LosesRankThatIsNoNeighbour", RunOfFour, "history-consistent/rank",
             [](ScriptedRun& run) {
               run.events.At(WorkerProcess(1, 1), K::kWorkerLost).about = 3;
             }},
-        SpoiledRun{"LosesOneOfAnotherGeneration", RecoveredRun,
+        SpoiledRun{"LosesRankOfAnotherGeneration", RecoveredRun,
                    "history-consistent/generation",
                    [](ScriptedRun& run) {
                      run.events.At(kChief, K::kWorkerLost).generation = 2;
@@ -304,12 +307,12 @@ INSTANTIATE_TEST_SUITE_P(
             "RejoinsFromAGenerationTwice", RejoinedRun,
             "history-consistent/generation",
             [](ScriptedRun& run) { run.events.Repeat(kChief, K::kLeft); }},
-        SpoiledRun{"SeesANoticeInAnotherGeneration", PreemptedRun,
+        SpoiledRun{"ReceivesNoticeInAnotherGeneration", PreemptedRun,
                    "history-consistent/generation",
                    [](ScriptedRun& run) {
                      run.events.At(kChief, K::kNotice).generation = 2;
                    }},
-        SpoiledRun{"SeesANoticeInAnotherStep", PreemptedRun,
+        SpoiledRun{"ReceivesNoticeInAnotherStep", PreemptedRun,
                    "history-consistent/steps",
                    [](ScriptedRun& run) {
                      run.events.At(kChief, K::kNotice).step = 3;
@@ -321,7 +324,7 @@ INSTANTIATE_TEST_SUITE_P(
                          kChief, K::kWorkerExited, 0, kChief,
                          {.kind = K::kFencedOut, .generation = 2});
                    }},
-        SpoiledRun{"AFaultFiresAgainForTheFirstTime", RecoveredRun,
+        SpoiledRun{"FaultFiresAgainBeforeItsFirstTime", RecoveredRun,
                    "history-consistent/twice",
                    [](ScriptedRun& run) {
                      run.events.At(kOther, K::kFaultFired).kind =
@@ -333,25 +336,24 @@ INSTANTIATE_TEST_SUITE_P(
     Steps, ExcusedTrainingTest,
     testing::Values(
         ExcusedRun{
-            "AFaultStrikesEachTime", FellBackRun, "history-consistent/twice",
+            "FaultFiresAlways", FellBackRun, "history-consistent/twice",
             DamageTwice,
             [](ScriptedRun& run) { run.facts.faults.back().always = true; }},
-        ExcusedRun{"AFaultStrikesTwiceInARow", FellBackRun,
+        ExcusedRun{"FaultFiresTwiceInARow", FellBackRun,
                    "history-consistent/twice", DamageTwice,
                    [](ScriptedRun& run) { run.facts.faults.back().hits = 2; }},
-        ExcusedRun{"AFaultDamagesTwoFiles", FellBackRun,
+        ExcusedRun{"FaultDamagesTwoFiles", FellBackRun,
                    "history-consistent/twice", DamageTwice,
                    [](ScriptedRun& run) {
                      run.events.At(kChief, K::kDamaged).path += ".other";
                    }},
         ExcusedRun{
-            "AnErrorWaitsForAnOperation", RecoveredRun,
+            "ErrorWaitsForAnOperation", RecoveredRun,
             "history-consistent/point",
             [](ScriptedRun& run) { run.facts.faults[0].step = 5; },
             [](ScriptedRun& run) { run.facts.faults[0].kind = "errno"; }},
         ExcusedRun{
-            "ALossIsFoundInAnotherWay", RecoveredRun,
-            "history-consistent/twice",
+            "LossIsDetectedInTwoWays", RecoveredRun, "history-consistent/twice",
             [](ScriptedRun& run) { run.events.Repeat(kChief, K::kWorkerLost); },
             [](ScriptedRun& run) {
               run.events.At(kChief, K::kWorkerLost).reason =
@@ -361,26 +363,26 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     Steps, LawfulTrainingTest,
-    testing::Values(LawfulRun{"AStateThatIsNotFiniteIsSaidOnce", NotFiniteRun,
+    testing::Values(LawfulRun{"NonFiniteStateIsReportedOnce", NotFiniteRun,
                               [](ScriptedRun&) {}},
-                    LawfulRun{"ASaveFindsAStateNotFinite",
+                    LawfulRun{"SaveFindsNonFiniteState",
                               RunWithASaveThatIsNotFinite, [](ScriptedRun&) {}},
                     LawfulRun{"EachLosesTheChiefOrANeighbour", RunOfFour,
                               [](ScriptedRun&) {}},
-                    LawfulRun{"AFaultFiresWhereItIsPlanned", RecoveredRun,
+                    LawfulRun{"FaultFiresAsPlanned", RecoveredRun,
                               [](ScriptedRun& run) {
                                 run.facts.faults[0].step = 6;
                                 run.facts.faults[0].epoch = 1;
                               }},
-                    LawfulRun{"AFaultFiresAgain", FellBackRun,
+                    LawfulRun{"FaultFiresAgain", FellBackRun,
                               [](ScriptedRun& run) {
                                 RecordEvent again =
                                     run.events.At(kChief, K::kFaultFired);
                                 again.kind = K::kFaultAgain;
-                                run.events.InsertBehind(kChief, K::kFaultFired,
-                                                        0, kChief, again);
+                                run.events.InsertAfter(kChief, K::kFaultFired,
+                                                       0, kChief, again);
                               }},
-                    LawfulRun{"ReferenceHasNoDigestOfSomeSteps", UndisturbedRun,
+                    LawfulRun{"ReferenceLacksSomeDigests", UndisturbedRun,
                               [](ScriptedRun& run) {
                                 for (GoldenEntry& entry :
                                      run.facts.golden.entries) {
@@ -394,41 +396,44 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     Rows, SpoiledTrainingTest,
     testing::Values(
-        SpoiledRun{"Missing", UndisturbedRun, "samples/other-rows",
+        SpoiledRun{"SamplesAreMissing", UndisturbedRun, "samples/other-rows",
                    [](ScriptedRun& run) {
                      run.events.At(kChief, K::kStep, 1).samples = {};
                    }},
-        SpoiledRun{"OfNoStep", UndisturbedRun, "samples/other-rows",
+        SpoiledRun{"SamplesAreOfNoStep", UndisturbedRun, "samples/other-rows",
                    [](ScriptedRun& run) {
                      run.events.At(kChief, K::kStep, 1).samples = {90, 91};
                    }},
-        SpoiledRun{"OfAnotherStep", RecoveredRun, "samples/other-rows",
+        SpoiledRun{"SamplesAreOfAnotherStep", RecoveredRun,
+                   "samples/other-rows",
                    [](ScriptedRun& run) {
                      StepSix(run).samples = {0, 1};
                    }},
-        SpoiledRun{"Twice", UndisturbedRun, "samples/other-rows",
+        SpoiledRun{"SampleIsRepeated", UndisturbedRun, "samples/other-rows",
                    [](ScriptedRun& run) {
                      auto& rows = run.events.At(kChief, K::kStep, 1).samples;
                      rows.back() = rows.front();
                    }},
-        SpoiledRun{"OtherOnesInAStepThatWasCutShort", RejoinedRun,
+        SpoiledRun{"InterruptedStepHasOtherSamples", RejoinedRun,
                    "samples/other-rows",
                    [](ScriptedRun& run) {
                      run.events.At(kChief, K::kStep, 5).samples = {0, 1};
                    }},
         SpoiledRun{
-            "MissingInAnEarlierStep", RejoinedRun, "samples/other-rows",
+            "SamplesAreMissingInAnEarlierStep", RejoinedRun,
+            "samples/other-rows",
             [](ScriptedRun& run) { run.events.Remove(kOther, K::kStep, 4); }},
         SpoiledRun{
-            "MissingInTheLastGeneration", UndisturbedRun, "samples/other-rows",
+            "SamplesAreMissingInTheLastGeneration", UndisturbedRun,
+            "samples/other-rows",
             [](ScriptedRun& run) { run.events.Remove(kOther, K::kStep, 4); }},
-        SpoiledRun{"ReferenceUsesOneTwice", UndisturbedRun,
+        SpoiledRun{"ReferenceRepeatsASample", UndisturbedRun,
                    "samples/duplicate-sample",
                    [](ScriptedRun& run) {
                      auto& rows = run.facts.golden.entries[2].samples;
                      rows.back() = rows.front();
                    }},
-        SpoiledRun{"ReferenceUsesTooFew", UndisturbedRun, "samples/missing",
+        SpoiledRun{"ReferenceLacksASample", UndisturbedRun, "samples/missing",
                    [](ScriptedRun& run) { ++run.facts.setup.rows_per_epoch; }}),
     NameOfCase<SpoiledRun>);
 
@@ -443,12 +448,12 @@ void LeaveOutARow(ScriptedRun& run) {
 
 INSTANTIATE_TEST_SUITE_P(
     Rows, ExcusedTrainingTest,
-    testing::Values(ExcusedRun{"OfAnEpochThatIsNotCounted", UndisturbedRun,
+    testing::Values(ExcusedRun{"EpochIsNotCounted", UndisturbedRun,
                                "samples/missing", LeaveOutARow,
                                [](ScriptedRun& run) {
                                  run.facts.launchers[0].result->epochs = 1;
                                }},
-                    ExcusedRun{"OfUnknownNumber", UndisturbedRun,
+                    ExcusedRun{"SamplesPerEpochAreUnknown", UndisturbedRun,
                                "samples/missing", LeaveOutARow,
                                [](ScriptedRun& run) {
                                  run.facts.setup.rows_per_epoch = 0;
@@ -457,17 +462,17 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     Rows, LawfulTrainingTest,
-    testing::Values(LawfulRun{"InAnyOrder", UndisturbedRun,
+    testing::Values(LawfulRun{"SamplesAreInAnotherOrder", UndisturbedRun,
                               [](ScriptedRun& run) {
                                 std::ranges::reverse(
                                     run.events.At(kChief, K::kStep, 1).samples);
                               }},
                     LawfulRun{
-                        "NoneInAStepThatWasCutShort", RejoinedRun,
+                        "InterruptedStepHasNoSamples", RejoinedRun,
                         [](ScriptedRun& run) {
                           run.events.At(kChief, K::kStep, 5).samples.clear();
                         }},
-                    LawfulRun{"NotSaid", UndisturbedRun,
+                    LawfulRun{"NoSamplesAreRecorded", UndisturbedRun,
                               [](ScriptedRun& run) {
                                 for (EmittedEvent& one : run.events.all()) {
                                   one.event.samples.clear();
@@ -475,13 +480,13 @@ INSTANTIATE_TEST_SUITE_P(
                               }}),
     NameOfCase<LawfulRun>);
 
-void SaveNoStepFour(ScriptedRun& run) {
+void SkipSaveOfStepFour(ScriptedRun& run) {
   run.events.Remove(kChief, K::kSaveBegin, 1);
   run.events.Remove(kChief, K::kSaveAcknowledged, 1);
 }
 
 // Lets all workers rejoin while step 6 is being saved, and not save it again.
-void SaveNothingAnew(ScriptedRun& run) {
+void RejoinWithoutASave(ScriptedRun& run) {
   BeginStaleSave(run);
   run.events.Remove(kChief, K::kSaveBegin, 3);
   run.events.Remove(kChief, K::kSaveAcknowledged, 2);
@@ -490,26 +495,26 @@ void SaveNothingAnew(ScriptedRun& run) {
 INSTANTIATE_TEST_SUITE_P(
     Saves, SpoiledTrainingTest,
     testing::Values(
-        SpoiledRun{"NoneWhereOneIsDue", UndisturbedRun,
-                   "bounded-loss/excess-rework", SaveNoStepFour},
+        SpoiledRun{"DueSaveIsMissing", UndisturbedRun,
+                   "bounded-loss/excess-rework", SkipSaveOfStepFour},
         SpoiledRun{
-            "TooRarely", UndisturbedRun, "bounded-loss/excess-rework",
+            "SavesAreTooRare", UndisturbedRun, "bounded-loss/excess-rework",
             [](ScriptedRun& run) { run.facts.setup.save_interval_steps = 1; }},
-        SpoiledRun{"NoneWhereOneIsDueAfterAResume", RecoveredRun,
+        SpoiledRun{"DueSaveIsMissing_AfterAResume", RecoveredRun,
                    "bounded-loss/excess-rework",
                    [](ScriptedRun& run) {
                      run.events.Remove(kNextChief, K::kSaveBegin);
                      run.events.Remove(kNextChief, K::kSaveAcknowledged);
                    }},
-        SpoiledRun{"CopiesTwice", AsynchronousRun, "store/copy",
+        SpoiledRun{"StateIsCopiedTwice", AsynchronousRun, "store/copy",
                    [](ScriptedRun& run) {
                      run.events.Repeat(kOther, K::kSaveCopied);
                    }},
-        SpoiledRun{"CopiesAnotherState", AsynchronousRun, "store/copy",
+        SpoiledRun{"AnotherStepIsCopied", AsynchronousRun, "store/copy",
                    [](ScriptedRun& run) {
                      run.events.At(kOther, K::kSaveCopied).step = 1;
                    }},
-        SpoiledRun{"OneTakesNoCopy", AsynchronousRun, "store/copy",
+        SpoiledRun{"OneWorkerMakesNoCopy", AsynchronousRun, "store/copy",
                    [](ScriptedRun& run) {
                      run.events.Remove(kOther, K::kSaveCopied, 1);
                    }},
@@ -517,34 +522,34 @@ INSTANTIATE_TEST_SUITE_P(
                    [](ScriptedRun& run) {
                      run.events.Remove(kChief, K::kSaveCopied);
                    }},
-        SpoiledRun{"TrainsInASave", UndisturbedRun, "store/no-outcome",
+        SpoiledRun{"TrainsDuringASave", UndisturbedRun, "store/no-outcome",
                    [](ScriptedRun& run) {
-                     run.events.MoveBehind(kChief, K::kSaveAcknowledged, kChief,
-                                           K::kStep, 2);
+                     run.events.MoveAfter(kChief, K::kSaveAcknowledged, kChief,
+                                          K::kStep, 2);
                    }},
-        SpoiledRun{"AnotherStepThanItsOwn", UndisturbedRun,
+        SpoiledRun{"SaveHasAnotherStepThanTheWorker", UndisturbedRun,
                    "store/other-moment",
                    [](ScriptedRun& run) {
                      run.events.At(kChief, K::kSaveBegin).step = 1;
                    }},
-        SpoiledRun{"AnotherPhaseThanItsOwn", UndisturbedRun,
+        SpoiledRun{"SaveHasAnotherPhaseThanTheWorker", UndisturbedRun,
                    "store/other-moment",
                    [](ScriptedRun& run) {
                      run.events.At(kChief, K::kSaveBegin, 1).phase =
                          RecordPhase::kInEpoch;
                    }},
-        SpoiledRun{"AnotherState", UndisturbedRun, "trajectory/state-digest",
-                   [](ScriptedRun& run) {
-                     run.events.At(kChief, K::kSaveAcknowledged).digest =
-                         kOtherDigest;
-                   }},
-        SpoiledRun{"TheStateOfAnotherPhase", TwoPhasesRun,
+        SpoiledRun{
+            "SaveHasAnotherState", UndisturbedRun, "trajectory/state-digest",
+            [](ScriptedRun& run) {
+              run.events.At(kChief, K::kSaveAcknowledged).digest = kOtherDigest;
+            }},
+        SpoiledRun{"SaveHasTheStateOfAnotherPhase", TwoPhasesRun,
                    "trajectory/state-digest",
                    [](ScriptedRun& run) {
                      run.events.At(kNextChief, K::kSaveAcknowledged).digest =
                          DigestAt(4, RecordPhase::kEvaluationDue);
                    }},
-        SpoiledRun{"AStepOfNoReference", UndisturbedRun,
+        SpoiledRun{"SaveHasAStepThatTheReferenceLacks", UndisturbedRun,
                    "trajectory/off-trajectory",
                    [](ScriptedRun& run) {
                      run.events.At(kChief, K::kSaveAcknowledged).step = 99;
@@ -554,36 +559,36 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     Saves, ExcusedTrainingTest,
     testing::Values(
-        ExcusedRun{"AFailedSaveWasBegun", UndisturbedRun,
-                   "bounded-loss/excess-rework", SaveNoStepFour,
+        ExcusedRun{"SaveFailed", UndisturbedRun, "bounded-loss/excess-rework",
+                   SkipSaveOfStepFour,
                    [](ScriptedRun& run) {
-                     run.events.InsertBehind(
+                     run.events.InsertAfter(
                          kChief, K::kStep, 3, kChief,
                          {.kind = K::kSaveFailed, .generation = 1, .step = 4});
                    }},
-        ExcusedRun{"WhatWasBeingSavedIsThereAfterARejoin", RejoinedRun,
-                   "bounded-loss/excess-rework", SaveNothingAnew,
+        ExcusedRun{"InterruptedSaveIsTheParent_AfterARejoin", RejoinedRun,
+                   "bounded-loss/excess-rework", RejoinWithoutASave,
                    [](ScriptedRun& run) {
                      run.events.At(kChief, K::kGeneration, 1).path =
                          PathOfSave(6, 1);
                    }},
-        ExcusedRun{"WhatWasBeingSavedHasFailed", RejoinedRun,
-                   "bounded-loss/excess-rework", SaveNothingAnew,
+        ExcusedRun{"InterruptedSaveFailed", RejoinedRun,
+                   "bounded-loss/excess-rework", RejoinWithoutASave,
                    [](ScriptedRun& run) {
                      run.events.InsertBefore(kChief, K::kWorkerLost, 0, kChief,
                                              StaleSave(K::kSaveFailed));
                    }},
-        ExcusedRun{"NothingWasBeingSaved", RejoinedRun,
-                   "bounded-loss/excess-rework", SaveNothingAnew,
+        ExcusedRun{"NoSaveWasUnderWay", RejoinedRun,
+                   "bounded-loss/excess-rework", RejoinWithoutASave,
                    [](ScriptedRun& run) {
                      run.events.Remove(kChief, K::kSaveBegin, 2);
                    }},
         ExcusedRun{
-            "SavesAreNotBoundToSteps", UndisturbedRun,
-            "bounded-loss/excess-rework", SaveNoStepFour,
+            "NoSaveIntervalInSteps", UndisturbedRun,
+            "bounded-loss/excess-rework", SkipSaveOfStepFour,
             [](ScriptedRun& run) { run.facts.setup.save_interval_steps = 0; }},
         ExcusedRun{
-            "TheDiskRefusesTheCopy", AsynchronousRun, "store/no-outcome",
+            "CopyFailsWithADiskError", AsynchronousRun, "store/no-outcome",
             [](ScriptedRun& run) { run.events.Remove(kChief, K::kSaveCopied); },
             [](ScriptedRun& run) {
               FireBefore(run, kChief, K::kSaveBegin, 0, DiskError());

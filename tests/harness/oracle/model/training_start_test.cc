@@ -41,14 +41,14 @@ RecordEvent& Resumed(ScriptedRun& run) {
 INSTANTIATE_TEST_SUITE_P(
     Starts, SpoiledStartTest,
     testing::Values(
-        SpoiledRun{"NobodyHasClaimedTheGeneration", RecoveredRun,
+        SpoiledRun{"GenerationWasNeverClaimed", RecoveredRun,
                    "history-consistent/claims",
                    [](ScriptedRun& run) {
                      run.events.Remove(kNextChief, K::kClaimBegin);
                      run.events.Remove(kNextChief, K::kGeneration);
                    }},
         SpoiledRun{
-            "JoinsBeforeItHasLeft", RejoinedRun,
+            "JoinsBeforeItLeaves", RejoinedRun,
             "history-consistent/generations",
             [](ScriptedRun& run) { run.events.Remove(kChief, K::kLeft); }},
         SpoiledRun{
@@ -63,16 +63,16 @@ INSTANTIATE_TEST_SUITE_P(
                      run.events.At(kThirdOther, K::kResumed).phase =
                          RecordPhase::kEvaluationDue;
                    }},
-        SpoiledRun{"RanksCarryOnFromDifferentSteps", RejoinedRun,
+        SpoiledRun{"RanksResumeFromMemoryAtDifferentSteps", RejoinedRun,
                    "resume-point/ranks-disagree",
                    [](ScriptedRun& run) {
                      run.events.At(kNextOther, K::kCarriedOn).step = 5;
                    }},
-        SpoiledRun{"CarriesOnBehindWhatItHadTrained", RejoinedRun,
+        SpoiledRun{"ResumesFromMemory_BeforeItsLastTrainedStep", RejoinedRun,
                    "bounded-loss/redone-after-rejoin",
                    [](ScriptedRun& run) { CarryOnFrom(run, 5); }},
-        SpoiledRun{"ResumesBehindWhatItHadTrained", RejoinedRun,
-                   "bounded-loss/redone-after-rejoin",
+        SpoiledRun{"ResumesFromCheckpoint_BeforeItsLastTrainedStep",
+                   RejoinedRun, "bounded-loss/redone-after-rejoin",
                    [](ScriptedRun& run) {
                      for (const Emitter& by : {kChief, kNextOther}) {
                        RecordEvent& event = run.events.At(by, K::kCarriedOn);
@@ -80,19 +80,19 @@ INSTANTIATE_TEST_SUITE_P(
                        event.step = 5;
                      }
                    }},
-        SpoiledRun{"CarriesOnBehindWhatItHadTakenOver", RejoinedRun,
+        SpoiledRun{"ResumesFromMemory_BeforeTheReceivedState", RejoinedRun,
                    "bounded-loss/redone-after-rejoin",
                    [](ScriptedRun& run) {
                      RecordEvent again =
                          run.events.At(kNextOther, K::kCarriedOn);
                      again.step = 5;
-                     run.events.InsertBehind(kNextOther, K::kCarriedOn, 0,
-                                             kNextOther, again);
-                     run.events.InsertBehind(
+                     run.events.InsertAfter(kNextOther, K::kCarriedOn, 0,
+                                            kNextOther, again);
+                     run.events.InsertAfter(
                          kNextOther, K::kCarriedOn, 0, kNextOther,
                          {.kind = K::kLeft, .generation = 2, .step = 6});
                    }},
-        SpoiledRun{"StartsFromNothingWhereItsClaimDoesNot", RecoveredRun,
+        SpoiledRun{"ColdStart_ThoughTheClaimHasAParent", RecoveredRun,
                    "resume-point/stale-resume",
                    [](ScriptedRun& run) {
                      RecordEvent& resumed = Resumed(run);
@@ -101,55 +101,56 @@ INSTANTIATE_TEST_SUITE_P(
                                 .digest = DigestAt(0)};
                    }},
         SpoiledRun{
-            "ResumesFromAnotherCheckpoint", RecoveredRun,
+            "ResumesFromAnotherCheckpointThanClaimed", RecoveredRun,
             "resume-point/unknown-checkpoint",
             [](ScriptedRun& run) { Resumed(run).path = NameOfSave(2, 1); }},
-        SpoiledRun{"ResumesFromAnotherMoment", RecoveredRun,
+        SpoiledRun{"ResumesFromAnotherStep", RecoveredRun,
                    "resume-point/unknown-checkpoint",
                    [](ScriptedRun& run) { Resumed(run).step = 5; }},
         SpoiledRun{
-            "ResumesFromAnotherState", RecoveredRun, "store/changed-load",
+            "ResumesWithAnotherState", RecoveredRun, "store/changed-load",
             [](ScriptedRun& run) { Resumed(run).digest = kOtherDigest; }},
-        SpoiledRun{"ResumesFromTheStateOfAnotherPhase", TwoPhasesRun,
+        SpoiledRun{"ResumesWithTheStateOfAnotherPhase", TwoPhasesRun,
                    "store/changed-load",
                    [](ScriptedRun& run) {
                      run.events.At(kThirdChief, K::kResumed).digest =
                          DigestAt(4, RecordPhase::kEvaluationDue);
                    }},
-        SpoiledRun{"ResumesFromWhatItHasNotRead", RecoveredRun,
+        SpoiledRun{"ResumesWithoutLoading", RecoveredRun,
                    "resume-point/not-loaded",
                    [](ScriptedRun& run) {
                      run.events.Remove(kNextOther, K::kLoaded);
                    }},
-        SpoiledRun{"CarriesOnFromBeforeTheParent", RejoinedRun,
+        SpoiledRun{"ResumesFromMemory_BeforeTheParent", RejoinedRun,
                    "resume-point/stale-resume",
                    [](ScriptedRun& run) { CarryOnFrom(run, 3); }},
-        SpoiledRun{"KeepsWhatItDoesNotHold", RejoinedRun,
+        SpoiledRun{"KeepsStateThatItDoesNotHold", RejoinedRun,
                    "resume-point/unknown-checkpoint",
                    [](ScriptedRun& run) {
                      run.events.At(kChief, K::kCarriedOn).step = 7;
                    }},
-        SpoiledRun{"TakesOverWhatNobodyHolds", RejoinedRun,
+        SpoiledRun{"ReceivesStateThatNoWorkerHolds", RejoinedRun,
                    "resume-point/unknown-checkpoint",
                    [](ScriptedRun& run) {
                      run.events.At(kNextOther, K::kCarriedOn).step = 7;
                    }},
         SpoiledRun{
-            "TakesOverAnotherState", RejoinedRun, "trajectory/state-digest",
+            "ReceivesAnotherState", RejoinedRun, "trajectory/state-digest",
             [](ScriptedRun& run) {
               run.events.At(kNextOther, K::kCarriedOn).digest = kOtherDigest;
             }},
-        SpoiledRun{"TakesOverOtherBitsThanTheHolder", RejoinedRun,
+        SpoiledRun{"ReceivesOtherBitsThanTheHolder", RejoinedRun,
                    "replicas-agree/replica-mismatch",
                    [](ScriptedRun& run) {
                      run.events.At(kNextOther, K::kCarriedOn).digest =
                          kOtherDigest;
                    }},
-        SpoiledRun{"ResumesAtAnotherRow", RecoveredRun, "trajectory/position",
+        SpoiledRun{"ResumesAtAnotherSample", RecoveredRun,
+                   "trajectory/position",
                    [](ScriptedRun& run) { Resumed(run).position = 12; }},
         SpoiledRun{"ResumesInAnotherEpoch", RecoveredRun, "trajectory/position",
                    [](ScriptedRun& run) { Resumed(run).epoch = 1; }},
-        SpoiledRun{"ResumesFromAMomentOfNoReference", RecoveredRun,
+        SpoiledRun{"ResumesAtAStepThatTheReferenceLacks", RecoveredRun,
                    "trajectory/off-trajectory",
                    [](ScriptedRun& run) {
                      Resumed(run).phase = RecordPhase::kInEpoch;
@@ -159,16 +160,16 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     Starts, LawfulStartTest,
-    testing::Values(LawfulRun{"GivesANumberOutAgainAfterADeletion",
+    testing::Values(LawfulRun{"GenerationNumberIsReused_AfterADeletion",
                               DeletedTwiceRun, [](ScriptedRun&) {}},
-                    LawfulRun{"GivesANumberOutAgainWhereTheDiskForgot",
+                    LawfulRun{"GenerationNumberIsReused_AfterALyingSync",
                               [] { return CutRun("lying-fsync"); },
                               [](ScriptedRun& run) {
                                 Renumber(run, 2, 1);
                                 // The second claim has that name.
                                 run.facts.left.store_listed = false;
                               }},
-                    LawfulRun{"ClaimsAgainWithoutAState", TwiceCrashedRun,
+                    LawfulRun{"ClaimsAgain_BeforeItHasAState", TwiceCrashedRun,
                               [](ScriptedRun&) {}}),
     NameOfCase<LawfulRun>);
 
@@ -225,40 +226,40 @@ ExcusedRun Forgetting(const char* name, Edit excuse) {
 INSTANTIATE_TEST_SUITE_P(
     MemoryIsLost, ExcusedStartTest,
     testing::Values(
-        Forgetting("WhereAllStartTogether",
+        Forgetting("AllWorkersRestart",
                    [](ScriptedRun& run) { run.facts.setup.rejoins = false; }),
-        Forgetting("ToAnotherLauncher",
+        Forgetting("AnotherLauncherStarts",
                    [](ScriptedRun& run) {
                      run.events.InsertBefore(kNextChief, K::kWorkerStarted, 0,
                                              LauncherProcess(2),
                                              {.kind = K::kLauncherBegin});
                    }),
-        Forgetting("InAnOutage",
+        Forgetting("DuringAPartition",
                    [](ScriptedRun& run) {
                      FireBesideTheCrash(run,
                                         {.id = "outage", .kind = "partition"});
                    }),
-        Forgetting("OnANotice",
+        Forgetting("AfterAPreemptionNotice",
                    [](ScriptedRun& run) {
                      FireBesideTheCrash(run,
                                         {.id = "notice", .kind = "preempt"});
                    }),
-        Forgetting("ByAnErrorOfTheDisk",
+        Forgetting("AfterADiskError",
                    [](ScriptedRun& run) {
                      FireBesideTheCrash(run, DiskError());
                    }),
-        Forgetting("InAPowerCut",
+        Forgetting("AfterAPowerLoss",
                    [](ScriptedRun& run) {
                      FireBesideTheCrash(run,
                                         {.id = "cut", .kind = "power_loss"});
                    }),
-        Forgetting("InAPowerCutOfOneHost",
+        Forgetting("AfterAPowerLossOfOneHost",
                    [](ScriptedRun& run) {
                      FireBesideTheCrash(run, {.id = "cut",
                                               .kind = "power_loss",
                                               .of_one_host = true});
                    }),
-        Forgetting("ByThreeRestartsInARow",
+        Forgetting("AfterThreeRestartsWithoutProgress",
                    [](ScriptedRun& run) {
                      for (int i = 0; i < 3; ++i) {
                        run.events.InsertBefore(kNextChief, K::kLoaded, 0,
@@ -266,13 +267,13 @@ INSTANTIATE_TEST_SUITE_P(
                                                {.kind = K::kRestarting});
                      }
                    }),
-        Forgetting("ByOneThatWasDone",
+        Forgetting("HolderHadFinished",
                    [](ScriptedRun& run) {
                      run.events.InsertBefore(
                          kChief, K::kWorkerExited, 0, kChief,
                          {.kind = K::kFinished, .generation = 1});
                    }),
-        Forgetting("ByOneThatAFaultHit",
+        Forgetting("FaultHitTheHolder",
                    [](ScriptedRun& run) {
                      RecordFault crash = CrashFault();
                      crash.id = "second";
@@ -281,14 +282,14 @@ INSTANTIATE_TEST_SUITE_P(
     NameOfCase<ExcusedRun>);
 
 // A partition excuses lost memory only while it lasts.
-TEST(TrainingStartTest, DisturbanceOfTheGenerationBeforeExcusesNoLostMemory) {
+TEST(TrainingStartTest, EarlierPartitionDoesNotExcuseLostMemory) {
   for (const int64_t duration_ns : {int64_t{1}, int64_t{0}}) {
     ScriptedRun run = RecoveredRun();
     ForgetStepSix(run);
     FireBefore(
         run, kOther, K::kInitialized, 0,
         {.id = "outage", .kind = "partition", .duration_ns = duration_ns});
-    run.events.MoveBehind(kOther, K::kFaultFired, kChief, K::kClaimBegin);
+    run.events.MoveAfter(kOther, K::kFaultFired, kChief, K::kClaimBegin);
     if (duration_ns == 0) {
       EXPECT_THAT(FindingsOf(run), Not(Contains("bounded-loss/memory-lost")));
     } else {
@@ -298,7 +299,7 @@ TEST(TrainingStartTest, DisturbanceOfTheGenerationBeforeExcusesNoLostMemory) {
 }
 
 // A step in between is progress: the three deaths are not consecutive.
-TEST(TrainingStartTest, DeathsBehindProgressExcuseNoLostMemory) {
+TEST(TrainingStartTest, DeathsAfterProgressDoNotExcuseLostMemory) {
   ScriptedRun run = RecoveredRun();
   ForgetStepSix(run);
   for (const char* id : {"second", "third"}) {
@@ -310,7 +311,7 @@ TEST(TrainingStartTest, DeathsBehindProgressExcuseNoLostMemory) {
 }
 
 // Only the chief reports steps to the launcher.
-TEST(TrainingStartTest, StepOfAnotherThanTheChiefIsNoProgress) {
+TEST(TrainingStartTest, StepOfAnotherWorkerThanTheChiefIsNoProgress) {
   ScriptedRun run = RecoveredRun();
   ForgetStepSix(run);
   RecordEvent step_six = run.events.At(kChief, K::kStep, 5);

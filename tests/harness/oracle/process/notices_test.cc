@@ -32,7 +32,7 @@ RecordEvent NoticeAt(uint64_t step, uint64_t generation = 1) {
 
 // Adds a notice in step 4, which steps 5 and 6 may follow, and ignores it.
 void IgnoreNotice(ScriptedRun& run) {
-  run.events.InsertBehind(kOther, K::kStep, 2, kOther, NoticeAt(3));
+  run.events.InsertAfter(kOther, K::kStep, 2, kOther, NoticeAt(3));
 }
 
 void FailLastSave(ScriptedRun& run) {
@@ -77,66 +77,69 @@ void AskToStop(ScriptedRun& run, int worker, size_t step) {
 INSTANTIATE_TEST_SUITE_P(
     Notices, SpoiledNoticeTest,
     testing::Values(
-        SpoiledRun{"Unheeded", UndisturbedRun, "grace/unheeded", IgnoreNotice},
-        SpoiledRun{"UnheededSinceItRejoined", RejoinedRun, "grace/unheeded",
-                   [](ScriptedRun& run) {
-                     run.facts.setup.steps_per_execution = 1;
-                     run.events.InsertBehind(kChief, K::kCarriedOn, 0, kChief,
-                                             NoticeAt(6, 2));
-                     // Adds two more steps than the run has.
-                     for (const uint64_t step : {9, 10}) {
-                       RecordEvent event = run.events.At(kChief, K::kStep, 7);
-                       event.step = step;
-                       run.events.InsertBefore(kChief, K::kFinished, 0, kChief,
-                                               event);
-                     }
-                   }},
-        SpoiledRun{"HeededLate", PreemptedRun, "grace/late",
+        SpoiledRun{"NoticeIsIgnored", UndisturbedRun, "grace/unheeded",
+                   IgnoreNotice},
+        SpoiledRun{
+            "NoticeIsIgnored_AfterARejoin", RejoinedRun, "grace/unheeded",
+            [](ScriptedRun& run) {
+              run.facts.setup.steps_per_execution = 1;
+              run.events.InsertAfter(kChief, K::kCarriedOn, 0, kChief,
+                                     NoticeAt(6, 2));
+              // Adds two more steps than the run has.
+              for (const uint64_t step : {9, 10}) {
+                RecordEvent event = run.events.At(kChief, K::kStep, 7);
+                event.step = step;
+                run.events.InsertBefore(kChief, K::kFinished, 0, kChief, event);
+              }
+            }},
+        SpoiledRun{"StopsLate", PreemptedRun, "grace/late",
                    [](ScriptedRun& run) {
                      run.events.Delay(50 * kTick, kChief, K::kStopAgreed);
                    }},
-        SpoiledRun{"HeededLateAtTheEnd", PreemptedRun, "grace/late",
+        SpoiledRun{"ExitsLate", PreemptedRun, "grace/late",
                    [](ScriptedRun& run) {
                      run.events.Delay(50 * kTick, kChief, K::kWorkerExited);
                    }},
-        SpoiledRun{"StopsWithoutOne", PreemptedRun, "grace/no-notice",
+        SpoiledRun{"StopsWithoutANotice", PreemptedRun, "grace/no-notice",
                    NeverSeeNotice},
-        SpoiledRun{"StopsWithoutOneWhereNoStopIsPlanned", PreemptedRun,
+        SpoiledRun{"StopsWithoutANotice_AndWithoutAPlannedStop", PreemptedRun,
                    "grace/no-notice",
                    [](ScriptedRun& run) {
                      NeverSeeNotice(run);
                      run.facts.setup.launches = {{.epochs = kEpochs}};
                    }},
-        SpoiledRun{"LeavesForALaterStartWithoutALastSave", PreemptedRun,
+        SpoiledRun{"ExitsForALaterStart_WithoutTheLastSave", PreemptedRun,
                    "grace/not-saved",
                    [](ScriptedRun& run) {
                      FailLastSave(run);
                      run.events.At(kChief, K::kWorkerExited).count = 74;
                    }},
-        SpoiledRun{
-            "StopsForOneOfAnotherGeneration", RejoinedRun, "grace/no-notice",
-            [](ScriptedRun& run) {
-              run.events.InsertBehind(kOther, K::kStep, 4, kOther, NoticeAt(5));
-              run.events.InsertBehind(kNextOther, K::kStep, 0, kNextOther,
-                                      {.kind = K::kStopAgreed,
-                                       .generation = 2,
-                                       .step = 7,
-                                       .epoch = 1});
-            }},
-        SpoiledRun{"WithoutAnAgreement", PreemptedRun, "grace/no-agreement",
-                   NeverAgree},
-        SpoiledRun{"WithoutASave", PreemptedRun, "grace/not-saved",
+        SpoiledRun{"StopsForANoticeOfAnotherGeneration", RejoinedRun,
+                   "grace/no-notice",
+                   [](ScriptedRun& run) {
+                     run.events.InsertAfter(kOther, K::kStep, 4, kOther,
+                                            NoticeAt(5));
+                     run.events.InsertAfter(kNextOther, K::kStep, 0, kNextOther,
+                                            {.kind = K::kStopAgreed,
+                                             .generation = 2,
+                                             .step = 7,
+                                             .epoch = 1});
+                   }},
+        SpoiledRun{"StopsWithoutAnAgreement", PreemptedRun,
+                   "grace/no-agreement", NeverAgree},
+        SpoiledRun{"StopsWithoutASave", PreemptedRun, "grace/not-saved",
                    FailLastSave},
-        SpoiledRun{"WithASaveOfAnotherStep", PreemptedRun, "grace/not-saved",
+        SpoiledRun{"SavesAnotherStepThanAgreed", PreemptedRun,
+                   "grace/not-saved",
                    [](ScriptedRun& run) {
                      run.events.At(kChief, K::kSaveAcknowledged, 2).step = 4;
                    }},
-        SpoiledRun{"TrainsOnBehindTheGrace", UndisturbedRun, "grace/overrun",
+        SpoiledRun{"TrainsAfterTheGracePeriod", UndisturbedRun, "grace/overrun",
                    [](ScriptedRun& run) {
                      run.facts.setup.notice_grace_ns = 1;
                      IgnoreNotice(run);
                    }},
-        SpoiledRun{"KilledInTheGrace", PreemptedRun, "grace/killed",
+        SpoiledRun{"DiesWithinTheGracePeriod", PreemptedRun, "grace/killed",
                    [](ScriptedRun& run) {
                      run.events.Remove(kChief, K::kWorkerExited);
                    }}),
@@ -145,7 +148,7 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     Notices, ExcusedNoticeTest,
     testing::Values(
-        ExcusedRun{"TrainsOnWhereItKnowsItsGrace", UndisturbedRun,
+        ExcusedRun{"GracePeriodAllowsMoreSteps", UndisturbedRun,
                    "grace/unheeded", IgnoreNotice,
                    [](ScriptedRun& run) {
                      run.facts.setup.notice_grace_ns = 30 * kTick;
@@ -154,110 +157,113 @@ INSTANTIATE_TEST_SUITE_P(
             "TrainsToTheEndOfAnExecution", UndisturbedRun, "grace/unheeded",
             IgnoreNotice,
             [](ScriptedRun& run) { run.facts.setup.steps_per_execution = 3; }},
-        ExcusedRun{"AllAgreeToStop", UndisturbedRun, "grace/unheeded",
+        ExcusedRun{"AllWorkersAgreeToStop", UndisturbedRun, "grace/unheeded",
                    IgnoreNotice,
                    [](ScriptedRun& run) {
-                     run.events.InsertBehind(kOther, K::kStep, 4, kOther,
-                                             {.kind = K::kStopAgreed,
-                                              .generation = 1,
-                                              .step = 5,
-                                              .epoch = 1});
+                     run.events.InsertAfter(kOther, K::kStep, 4, kOther,
+                                            {.kind = K::kStopAgreed,
+                                             .generation = 1,
+                                             .step = 5,
+                                             .epoch = 1});
                    }},
-        ExcusedRun{"ItHasLostTheOthers", UndisturbedRun, "grace/unheeded",
+        ExcusedRun{"WorkerHasLostTheOthers", UndisturbedRun, "grace/unheeded",
                    IgnoreNotice,
                    [](ScriptedRun& run) {
-                     run.events.InsertBehind(
+                     run.events.InsertAfter(
                          kOther, K::kStep, 4, kOther,
                          {.kind = K::kLeaving, .generation = 1});
                    }},
-        ExcusedRun{"ItHasEnded", UndisturbedRun, "grace/unheeded", IgnoreNotice,
+        ExcusedRun{"WorkerHasExited", UndisturbedRun, "grace/unheeded",
+                   IgnoreNotice,
                    [](ScriptedRun& run) {
-                     run.events.InsertBehind(
+                     run.events.InsertAfter(
                          kOther, K::kStep, 4, LauncherProcess(1),
                          {.kind = K::kExited, .about = 1, .incarnation = 1});
                    }},
-        ExcusedRun{"TheNumberOfItsGenerationIsUsedAgain", UndisturbedRun,
-                   "grace/unheeded", IgnoreNotice,
+        ExcusedRun{"GenerationNumberIsReused", UndisturbedRun, "grace/unheeded",
+                   IgnoreNotice,
                    [](ScriptedRun& run) {
-                     run.events.InsertBehind(
+                     run.events.InsertAfter(
                          kOther, K::kStep, 4, kNextChief,
                          {.kind = K::kGeneration, .generation = 1});
                    }},
-        ExcusedRun{
-            "ItIsSuperseded", UndisturbedRun, "grace/unheeded", IgnoreNotice,
-            [](ScriptedRun& run) {
-              run.events.InsertBehind(kOther, K::kStep, 4, kOther,
-                                      {.kind = K::kFencedOut, .generation = 1});
-            }},
-        ExcusedRun{"AStopIsPlanned", PreemptedRun, "grace/no-notice",
+        ExcusedRun{"WorkerIsSuperseded", UndisturbedRun, "grace/unheeded",
+                   IgnoreNotice,
+                   [](ScriptedRun& run) {
+                     run.events.InsertAfter(
+                         kOther, K::kStep, 4, kOther,
+                         {.kind = K::kFencedOut, .generation = 1});
+                   }},
+        ExcusedRun{"StopIsPlanned", PreemptedRun, "grace/no-notice",
                    NeverSeeNotice,
                    [](ScriptedRun& run) {
                      run.facts.setup.launches = {
                          {.epochs = kEpochs, .stop_at_step = 5}};
                    }},
-        ExcusedRun{"ItIsPolledFor", UndisturbedRun, "grace/not-seen",
+        ExcusedRun{"NoticeIsPolled", UndisturbedRun, "grace/not-seen",
                    MissSignal,
                    [](ScriptedRun& run) { run.facts.faults[0].polled = true; }},
         ExcusedRun{
-            "ItComesInALongExecution", UndisturbedRun, "grace/not-seen",
+            "NoticeComesWithinAnExecution", UndisturbedRun, "grace/not-seen",
             MissSignal,
             [](ScriptedRun& run) { run.facts.setup.steps_per_execution = 3; }},
+        ExcusedRun{"NoticeIsReceivedInTime", UndisturbedRun, "grace/not-seen",
+                   MissSignal,
+                   [](ScriptedRun& run) {
+                     run.events.InsertAfter(kOther, K::kStep, 4, kOther,
+                                            NoticeAt(5));
+                   }},
         ExcusedRun{
-            "ItIsSeenInTime", UndisturbedRun, "grace/not-seen", MissSignal,
-            [](ScriptedRun& run) {
-              run.events.InsertBehind(kOther, K::kStep, 4, kOther, NoticeAt(5));
-            }},
-        ExcusedRun{
-            "ItsLauncherCannotReachIt", UndisturbedRun, "grace/not-seen",
+            "LauncherCannotReachTheWorker", UndisturbedRun, "grace/not-seen",
             [](ScriptedRun& run) { AskToStop(run, 1, 4); },
             [](ScriptedRun& run) {
               run.events.At(LauncherProcess(1), K::kAskedToStop, 0).reason =
                   RecordReason::kUnreachable;
             }},
-        ExcusedRun{"AllStopForAnother", UndisturbedRun, "grace/not-seen",
-                   MissSignal,
+        ExcusedRun{"AllWorkersStopForAnotherNotice", UndisturbedRun,
+                   "grace/not-seen", MissSignal,
                    [](ScriptedRun& run) {
-                     run.events.InsertBehind(kOther, K::kStep, 4, kOther,
-                                             {.kind = K::kStopAgreed,
-                                              .generation = 1,
-                                              .step = 5,
-                                              .epoch = 1});
+                     run.events.InsertAfter(kOther, K::kStep, 4, kOther,
+                                            {.kind = K::kStopAgreed,
+                                             .generation = 1,
+                                             .step = 5,
+                                             .epoch = 1});
+                   }},
+        ExcusedRun{"NoticeWasReceivedBeforeTheLaunchersRequest", UndisturbedRun,
+                   "grace/not-seen",
+                   [](ScriptedRun& run) {
+                     run.facts.setup.notice_grace_ns = 30 * kTick;
+                     AskToStop(run, 1, 4);
+                   },
+                   [](ScriptedRun& run) {
+                     run.events.InsertAfter(kOther, K::kStep, 1, kOther,
+                                            NoticeAt(2));
                    }},
         ExcusedRun{
-            "ItSawOneBeforeItsLauncherAsked", UndisturbedRun, "grace/not-seen",
+            "RequestingWorkerHasLeft", UndisturbedRun, "grace/no-notice",
             [](ScriptedRun& run) {
-              run.facts.setup.notice_grace_ns = 30 * kTick;
-              AskToStop(run, 1, 4);
+              run.events.InsertAfter(kOther, K::kStep, 5, kChief, NoticeAt(6));
+              run.events.InsertAfter(kChief, K::kNotice, 0, kChief,
+                                     {.kind = K::kLeaving, .generation = 1});
+              run.events.InsertAfter(kOther, K::kStep, 5, kOther,
+                                     {.kind = K::kStopAgreed,
+                                      .generation = 1,
+                                      .step = 6,
+                                      .epoch = 1});
+              run.events.MoveAfter(kOther, K::kStopAgreed, kChief, K::kLeaving);
             },
             [](ScriptedRun& run) {
-              run.events.InsertBehind(kOther, K::kStep, 1, kOther, NoticeAt(2));
+              run.events.MoveAfter(kChief, K::kNotice, kChief, K::kStep, 4);
             }},
-        ExcusedRun{
-            "OneThatAskedForItInTheStepHasLeft", UndisturbedRun,
-            "grace/no-notice",
-            [](ScriptedRun& run) {
-              run.events.InsertBehind(kOther, K::kStep, 5, kChief, NoticeAt(6));
-              run.events.InsertBehind(kChief, K::kNotice, 0, kChief,
-                                      {.kind = K::kLeaving, .generation = 1});
-              run.events.InsertBehind(kOther, K::kStep, 5, kOther,
-                                      {.kind = K::kStopAgreed,
-                                       .generation = 1,
-                                       .step = 6,
-                                       .epoch = 1});
-              run.events.MoveBehind(kOther, K::kStopAgreed, kChief,
-                                    K::kLeaving);
-            },
-            [](ScriptedRun& run) {
-              run.events.MoveBehind(kChief, K::kNotice, kChief, K::kStep, 4);
-            }},
-        ExcusedRun{"TheSaveIsGivenUpAfterAllTries", PreemptedRun,
+        ExcusedRun{"SaveIsGivenUpAfterAllTries", PreemptedRun,
                    "grace/not-saved", FailLastSave,
                    [](ScriptedRun& run) {
                      RecordEvent& end = run.events.At(kChief, K::kWorkerExited);
                      end.count = 74;
                      end.step = 5;
                    }},
-        ExcusedRun{"AllIsDone", PreemptedRun, "grace/no-agreement", NeverAgree,
+        ExcusedRun{"TrainingHasFinished", PreemptedRun, "grace/no-agreement",
+                   NeverAgree,
                    [](ScriptedRun& run) {
                      run.events.InsertBefore(
                          kChief, K::kWorkerExited, 0, kChief,
@@ -267,47 +273,48 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     Notices, LawfulNoticeTest,
-    testing::Values(LawfulRun{"TwoStepsFollow", UndisturbedRun,
+    testing::Values(LawfulRun{"TwoMoreStepsAreTrained", UndisturbedRun,
                               [](ScriptedRun& run) {
-                                run.events.InsertBehind(kOther, K::kStep, 5,
-                                                        kOther, NoticeAt(6));
+                                run.events.InsertAfter(kOther, K::kStep, 5,
+                                                       kOther, NoticeAt(6));
                               }},
-                    LawfulRun{"BothAreToldToGo", PreemptedRun, NoticeBoth},
+                    LawfulRun{"BothWorkersReceiveANotice", PreemptedRun,
+                              NoticeBoth},
                     // Steps 7 and 8 may follow in the next generation.
-                    LawfulRun{"ItIsAskedBeforeItRejoins", RejoinedRun,
+                    LawfulRun{"LauncherRequestsAStopBeforeARejoin", RejoinedRun,
                               [](ScriptedRun& run) { AskToStop(run, 0, 5); }},
-                    LawfulRun{"HeededAsTheGraceIsOver", PreemptedRun,
+                    LawfulRun{"ExitsAtTheEndOfTheGracePeriod", PreemptedRun,
                               [](ScriptedRun& run) {
                                 run.facts.faults[0].grace_ns =
                                     TimeOf(run, K::kWorkerExited) -
                                     TimeOf(run, K::kFaultFired);
                               }},
-                    LawfulRun{"OneWithoutAGraceIsAKill", RecoveredRun,
+                    LawfulRun{"NoticeWithoutAGracePeriodIsAKill", RecoveredRun,
                               [](ScriptedRun& run) {
                                 run.facts.faults[0].kind = "preempt";
                               }},
                     // A notice from before the rejoin counts from the rejoin
                     // on.
-                    LawfulRun{"ItRejoinsFirst", RejoinedRun,
+                    LawfulRun{"NoticePrecedesARejoin", RejoinedRun,
                               [](ScriptedRun& run) {
-                                run.events.InsertBehind(kChief, K::kStep, 3,
-                                                        kChief, NoticeAt(4));
+                                run.events.InsertAfter(kChief, K::kStep, 3,
+                                                       kChief, NoticeAt(4));
                               }}),
     NameOfCase<LawfulRun>);
 
 // Two generations have the number 1. The step at which the second agreed to
 // stop is not compared with the saves of the first.
-TEST(NoticesTest, StopOfANumberGivenOutAgainIsAnotherStop) {
+TEST(NoticesTest, ReusedGenerationNumberIsAnotherStop) {
   ScriptedRun run = PreemptedRun();
-  ForgetBefore(run, kNextChief, K::kClaimBegin);
+  LoseSyncedDataBefore(run, kNextChief, K::kClaimBegin);
   Renumber(run, 2, 1);
   const RecordFault again = {
       .id = "again", .kind = "preempt", .grace_ns = 1'000 * kTick};
   FireBefore(run, kNextChief, K::kStep, 0, again);
-  run.events.InsertBehind(
+  run.events.InsertAfter(
       kNextChief, K::kStep, 0, kNextChief,
       {.kind = K::kStopAgreed, .generation = 1, .step = 6, .epoch = 1});
-  EndBehind(run, kNextChief, K::kSaveAcknowledged);
+  EndAfter(run, kNextChief, K::kSaveAcknowledged);
   run.events.Append(kNextChief, {.kind = K::kWorkerExited, .count = 143});
   ASSERT_THAT(FindingsOf(run),
               testing::Not(testing::Contains("grace/not-saved")));
@@ -315,7 +322,7 @@ TEST(NoticesTest, StopOfANumberGivenOutAgainIsAnotherStop) {
   EXPECT_THAT(FindingsOf(run), testing::Contains("grace/not-saved"));
 }
 
-TEST(NoticesTest, WithoutCheckpointsThereIsNothingToSave) {
+TEST(NoticesTest, NoSaveIsExpected_WithoutCheckpoints) {
   ScriptedRun run;
   run.facts.setup.save_interval_steps = 0;
   run.facts.setup.keep = 0;

@@ -43,29 +43,29 @@ Record SkippedStart() {
   return record;
 }
 
-TEST(ProcessOrderTest, RunsInOrderHaveNoFinding) {
+TEST(ProcessOrderTest, OrderedRunHasNoFinding) {
   EXPECT_THAT(FindingsIn(RecoveredRun().record()), IsEmpty());
 }
 
-TEST(ProcessOrderTest, ProcessBeginsWithItsStart) {
+TEST(ProcessOrderTest, FirstEventMustBeTheStart) {
   ScriptedRun run = RecoveredRun();
   run.events.Remove(kNextChief, K::kWorkerStarted);
   EXPECT_THAT(FindingsIn(run.record()), ElementsAre("beginning"));
 }
 
-TEST(ProcessOrderTest, ProcessStartsOnce) {
+TEST(ProcessOrderTest, ProcessMustStartOnce) {
   ScriptedRun run = RecoveredRun();
   run.events.Repeat(kNextChief, K::kWorkerStarted);
   EXPECT_THAT(FindingsIn(run.record()), ElementsAre("beginning"));
 }
 
-TEST(ProcessOrderTest, NothingFollowsTheEnd) {
+TEST(ProcessOrderTest, NoEventMayFollowTheExit) {
   ScriptedRun run = RecoveredRun();
   run.events.Append(kNextChief, {.kind = K::kStep, .step = 9});
   EXPECT_THAT(FindingsIn(run.record()), ElementsAre("after-end"));
 }
 
-TEST(ProcessOrderTest, TimeOfAProcessRises) {
+TEST(ProcessOrderTest, TimesOfAProcessMustIncrease) {
   Record record = RecoveredRun().record();
   std::vector<RecordEvent>& events = EventsOf(record, 0, 2);
   events[5].t_ns = events[4].t_ns - kStampSlackNs;
@@ -74,11 +74,11 @@ TEST(ProcessOrderTest, TimeOfAProcessRises) {
   EXPECT_THAT(FindingsIn(record), ElementsAre("time"));
 }
 
-TEST(ProcessOrderTest, NoStartOfAWorkerIsLeftOut) {
+TEST(ProcessOrderTest, IncarnationsMustBeComplete) {
   EXPECT_THAT(FindingsIn(SkippedStart()), ElementsAre("lives"));
 }
 
-TEST(ProcessOrderTest, NoStartOfAWorkerComesTwice) {
+TEST(ProcessOrderTest, IncarnationsMustBeUnique) {
   Record record = RecoveredRun().record();
   for (LifeEvents& life : record.lives) {
     if (life.worker == 1) life.life = 1;
@@ -86,7 +86,7 @@ TEST(ProcessOrderTest, NoStartOfAWorkerComesTwice) {
   EXPECT_THAT(FindingsIn(record), ElementsAre("lives"));
 }
 
-TEST(ProcessOrderTest, WorkerMayBeLeftOut_WhereFewerAreEnough) {
+TEST(ProcessOrderTest, WorkerMaySkipAStart_IfFewerSuffice) {
   Record record = SkippedStart();
   record.setup.min_workers = 2;
   EXPECT_THAT(FindingsIn(record), ElementsAre("lives"));
@@ -94,13 +94,13 @@ TEST(ProcessOrderTest, WorkerMayBeLeftOut_WhereFewerAreEnough) {
   EXPECT_THAT(FindingsIn(record), IsEmpty());
 }
 
-TEST(ProcessOrderTest, WorkerMayBeLeftOut_WhereItRejoins) {
+TEST(ProcessOrderTest, WorkerMaySkipAStart_IfWorkersRejoin) {
   Record record = SkippedStart();
   record.setup.rejoins = true;
   EXPECT_THAT(FindingsIn(record), IsEmpty());
 }
 
-TEST(ProcessOrderTest, WorkerMayBeLeftOut_WhereThatStartHasFewer) {
+TEST(ProcessOrderTest, WorkerMaySkipAStart_IfThatStartHasFewer) {
   Record record = SkippedStart();
   record.setup.workers_by_life = {2, 1, 2};
   EXPECT_THAT(FindingsIn(record), IsEmpty());
@@ -108,7 +108,7 @@ TEST(ProcessOrderTest, WorkerMayBeLeftOut_WhereThatStartHasFewer) {
   EXPECT_THAT(FindingsIn(record), ElementsAre("lives"));
 }
 
-TEST(ProcessOrderTest, ManyMissingStartsAreCheckedAtOnce) {
+TEST(ProcessOrderTest, ManyMissingStartsAreCheckedFast) {
   Record record = SkippedStart();
   record.lives.back().life = std::numeric_limits<int>::max();
   record.setup.workers_by_life = {2, 1};
@@ -119,7 +119,7 @@ TEST(ProcessOrderTest, ManyMissingStartsAreCheckedAtOnce) {
   EXPECT_THAT(FindingsIn(record), ElementsAre("lives"));
 }
 
-TEST(ProcessOrderTest, IsPartOfTheVerdict) {
+TEST(ProcessOrderTest, ProcessOrderIsPartOfTheVerdict) {
   ScriptedRun run = RecoveredRun();
   run.events.Repeat(kNextChief, K::kWorkerStarted);
   EXPECT_THAT(FindingsOf(run), Contains("history-consistent/beginning"));

@@ -46,14 +46,14 @@ void OthersLeave(ScriptedCluster& cluster, int lost) {
   }
 }
 
-TEST(ProcessesTest, WhoFinishesNeedsNoCause) {
+TEST(ProcessesTest, FinishedWorkersNeedNoCause) {
   ScriptedCluster cluster;
   cluster.Finish();
   EXPECT_THAT(cluster.Violations(kDeaths), IsEmpty());
   EXPECT_THAT(cluster.Violations(kDetection), IsEmpty());
 }
 
-TEST(ProcessesTest, AFaultExplainsTheEndOfItsOwnProcess) {
+TEST(ProcessesTest, FaultExplainsTheDeathOfItsProcess) {
   ScriptedCluster cluster;
   cluster.Fire(1, Crash()).EndsWith(1, 70);
   OthersLeave(cluster, 1);
@@ -61,7 +61,7 @@ TEST(ProcessesTest, AFaultExplainsTheEndOfItsOwnProcess) {
   EXPECT_THAT(cluster.Violations(kDetection), IsEmpty());
 }
 
-TEST(ProcessesTest, AFaultExplainsNoOthersEnd) {
+TEST(ProcessesTest, FaultDoesNotExplainTheDeathOfAnotherProcess) {
   ScriptedCluster cluster;
   cluster.Fire(1, Crash()).EndsWith(1, 70);
   cluster.IsKilled(2);
@@ -71,7 +71,7 @@ TEST(ProcessesTest, AFaultExplainsNoOthersEnd) {
   EXPECT_THAT(cluster.Violations(kDeaths), ElementsAre("unexplained-death"));
 }
 
-TEST(ProcessesTest, WhatItsLauncherSaysExplainsAnEnd) {
+TEST(ProcessesTest, KillByTheLauncherExplainsADeath) {
   ScriptedCluster cluster;
   cluster.Fire(1, Crash()).EndsWith(1, 70);
   cluster.Wait(1)
@@ -81,7 +81,7 @@ TEST(ProcessesTest, WhatItsLauncherSaysExplainsAnEnd) {
   EXPECT_THAT(cluster.Violations(kDeaths), IsEmpty());
 }
 
-TEST(ProcessesTest, AKillThatIsStillToComeExplainsNothing) {
+TEST(ProcessesTest, KillExplainsNoDeathBeforeIt) {
   RecordFault kill = {.id = "kill", .kind = "kill", .latency_ns = 100 * kMs};
   ScriptedCluster early;
   early.Fire(1, kill).Wait(99).IsKilled(1);
@@ -94,29 +94,29 @@ TEST(ProcessesTest, AKillThatIsStillToComeExplainsNothing) {
   EXPECT_THAT(earlier.Violations(kDeaths), ElementsAre("unexplained-death"));
 }
 
-TEST(ProcessesTest, AnotherExitCodeThanWasSaidIsABreach) {
+TEST(ProcessesTest, ExitCodeMustEqualTheReportedOne) {
   ScriptedCluster cluster;
   cluster.Fire(1, Crash()).EndsWith(1, 70);
   cluster.GivesUp(0, 1, Reason::kClosed, 1'000)
-      .Says(0, {.kind = RecordKind::kWorkerExited,
-                .count = 75,
-                .reason = Reason::kLostWorker})
+      .Emits(0, {.kind = RecordKind::kWorkerExited,
+                 .count = 75,
+                 .reason = Reason::kLostWorker})
       .EndsWith(0, 1);
   cluster.GivesUp(2, 1, Reason::kClosed, 1'000).Leaves(2, Reason::kLostWorker);
   EXPECT_THAT(cluster.Violations(kDeaths), ElementsAre("exit-code"));
 }
 
-TEST(ProcessesTest, NobodyTalksAfterItsEnd) {
+TEST(ProcessesTest, NoEventFollowsTheExit) {
   ScriptedCluster cluster;
   cluster.Fire(1, Crash())
       .EndsWith(1, 70)
       .Wait(5)
-      .Says(1, {.kind = RecordKind::kStep, .step = 3});
+      .Emits(1, {.kind = RecordKind::kStep, .step = 3});
   OthersLeave(cluster, 1);
   EXPECT_THAT(cluster.Violations(kDeaths), ElementsAre("after-end"));
 }
 
-TEST(ProcessesTest, WhoLeavesSaysWhomItLost) {
+TEST(ProcessesTest, WorkerThatLeavesReportsALoss) {
   ScriptedCluster cluster;
   cluster.Fire(1, Crash()).EndsWith(1, 70).Wait(1);
   cluster.Leaves(0, Reason::kLostWorker);
@@ -124,7 +124,7 @@ TEST(ProcessesTest, WhoLeavesSaysWhomItLost) {
   EXPECT_THAT(cluster.Violations(kDeaths), ElementsAre("unexplained-exit"));
 }
 
-TEST(ProcessesTest, AConnectionThatNobodyClosedIsNotLost) {
+TEST(ProcessesTest, OpenConnectionIsNotLost) {
   ScriptedCluster cluster;
   OthersLeave(cluster, 1);
   EXPECT_THAT(cluster.Violations(kDeaths), Contains("unexplained-loss"));
@@ -138,7 +138,7 @@ class HarmlessFaultTest : public testing::TestWithParam<std::string> {
   }
 };
 
-TEST_P(HarmlessFaultTest, HidesNoDeath) {
+TEST_P(HarmlessFaultTest, ExcusesNoDeath) {
   ScriptedCluster cluster;
   Happen(cluster);
   cluster.IsKilled(1);
@@ -146,7 +146,7 @@ TEST_P(HarmlessFaultTest, HidesNoDeath) {
   EXPECT_THAT(cluster.Violations(kDeaths), ElementsAre("unexplained-death"));
 }
 
-TEST_P(HarmlessFaultTest, HidesNoAlarmAboutNothing) {
+TEST_P(HarmlessFaultTest, ExcusesNoFalseTimeout) {
   ScriptedCluster cluster;
   Happen(cluster);
   cluster.Wait(10'000)
@@ -155,7 +155,7 @@ TEST_P(HarmlessFaultTest, HidesNoAlarmAboutNothing) {
   EXPECT_THAT(cluster.Violations(kDeaths), ElementsAre("unexplained-loss"));
 }
 
-TEST_P(HarmlessFaultTest, HidesNoSilenceThatWasNone) {
+TEST_P(HarmlessFaultTest, ExcusesNoFalseSilence) {
   ScriptedCluster cluster;
   Happen(cluster);
   cluster.Wait(1'000)
@@ -164,7 +164,7 @@ TEST_P(HarmlessFaultTest, HidesNoSilenceThatWasNone) {
   EXPECT_THAT(cluster.Violations(kDeaths), ElementsAre("unexplained-loss"));
 }
 
-TEST_P(HarmlessFaultTest, HidesNoLossThatIsNoticedLate) {
+TEST_P(HarmlessFaultTest, ExcusesNoLateDetection) {
   ScriptedCluster cluster;
   Happen(cluster);
   cluster.Fire(1, Crash()).EndsWith(1, 70).Wait(3'600'000);
@@ -173,10 +173,10 @@ TEST_P(HarmlessFaultTest, HidesNoLossThatIsNoticedLate) {
   EXPECT_THAT(cluster.Violations(kDeaths), IsEmpty());
 }
 
-TEST_P(HarmlessFaultTest, HidesNoNoticeThatIsIgnored) {
+TEST_P(HarmlessFaultTest, ExcusesNoIgnoredNotice) {
   ScriptedCluster cluster;
   Happen(cluster);
-  cluster.Says(1, {.kind = RecordKind::kNotice}).Step().Step().Step().Finish();
+  cluster.Emits(1, {.kind = RecordKind::kNotice}).Step().Step().Step().Finish();
   EXPECT_THAT(cluster.Violations(kGrace), ElementsAre("unheeded"));
 }
 
@@ -186,30 +186,30 @@ INSTANTIATE_TEST_SUITE_P(Kinds, HarmlessFaultTest,
                                          "packet_loss", "duplicate"),
                          [](const auto& test) { return test.param; });
 
-TEST(ProcessesTest, ANoticeLeavesTheStepThatIsUnderWayAndTheNext) {
+TEST(ProcessesTest, TwoMoreStepsMayFollowANotice) {
   ScriptedCluster cluster;
-  cluster.Says(1, {.kind = RecordKind::kNotice}).Step().Step();
+  cluster.Emits(1, {.kind = RecordKind::kNotice}).Step().Step();
   for (int worker = 0; worker < ScriptedCluster::kWorkers; ++worker) {
-    cluster.Says(worker, {.kind = RecordKind::kStopAgreed, .step = 4});
+    cluster.Emits(worker, {.kind = RecordKind::kStopAgreed, .step = 4});
   }
   cluster.Finish();
   EXPECT_THAT(cluster.Violations(kGrace), IsEmpty());
 }
 
 // A fault that blocks a worker, and the way it is detected.
-struct Standstill {
+struct BlockingFault {
   std::string kind;
   std::string point;
   Reason reason;
   int64_t limit_ms;
 };
 
-class StandstillTest : public testing::TestWithParam<Standstill> {
+class BlockingFaultTest : public testing::TestWithParam<BlockingFault> {
  protected:
-  ScriptedCluster After(int64_t stands_ms) {
-    const Standstill& how = GetParam();
+  ScriptedCluster After(int64_t lasts_ms) {
+    const BlockingFault& how = GetParam();
     ScriptedCluster cluster;
-    RecordFault fault = Lasting(how.kind, stands_ms);
+    RecordFault fault = Lasting(how.kind, lasts_ms);
     fault.point = how.point;
     cluster.Fire(1, fault).Wait(how.limit_ms);
     cluster.GivesUp(0, 1, how.reason, how.limit_ms).Leaves(0, how.reason);
@@ -220,28 +220,28 @@ class StandstillTest : public testing::TestWithParam<Standstill> {
   }
 };
 
-TEST_P(StandstillTest, ExplainsThatItIsGivenUp) {
+TEST_P(BlockingFaultTest, ExplainsALoss) {
   EXPECT_THAT(After(GetParam().limit_ms).Violations(kDeaths), IsEmpty());
 }
 
-TEST_P(StandstillTest, ExplainsNothingWhereItIsShort) {
+TEST_P(BlockingFaultTest, DoesNotExplainALoss_IfShort) {
   EXPECT_THAT(After(GetParam().limit_ms / 2).Violations(kDeaths),
               Contains("unexplained-loss"));
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Ways, StandstillTest,
+    Ways, BlockingFaultTest,
     testing::Values(
-        Standstill{"pause", "step.begin", Reason::kSilent, 1'000},
-        Standstill{"hang", "ctl.heartbeat", Reason::kSilent, 1'000},
-        Standstill{"partition", "step.begin", Reason::kSilent, 1'000},
-        Standstill{"hang", "step.begin", Reason::kDeadline, 10'000},
-        Standstill{"slow", "step.begin", Reason::kDeadline, 10'000}),
+        BlockingFault{"pause", "step.begin", Reason::kSilent, 1'000},
+        BlockingFault{"hang", "ctl.heartbeat", Reason::kSilent, 1'000},
+        BlockingFault{"partition", "step.begin", Reason::kSilent, 1'000},
+        BlockingFault{"hang", "step.begin", Reason::kDeadline, 10'000},
+        BlockingFault{"slow", "step.begin", Reason::kDeadline, 10'000}),
     [](const auto& test) {
       return test.param.kind + "_" + std::to_string(test.index);
     });
 
-TEST(ProcessesTest, AHangKeepsNoHeartbeatFromComing) {
+TEST(ProcessesTest, HangDoesNotExplainMissingHeartbeats) {
   ScriptedCluster cluster;
   cluster.Fire(1, Lasting("hang", 60'000)).Wait(1'000);
   cluster.GivesUp(0, 1, Reason::kSilent, 1'000).Leaves(0, Reason::kLostWorker);
@@ -250,7 +250,7 @@ TEST(ProcessesTest, AHangKeepsNoHeartbeatFromComing) {
   EXPECT_THAT(cluster.Violations(kDeaths), ElementsAre("unexplained-loss"));
 }
 
-TEST(ProcessesTest, WhoStandsForGoodIsNoticedWithinTheBound) {
+TEST(ProcessesTest, PermanentHangMustBeDetectedInTime) {
   ScriptedCluster cluster;
   RecordFault hang = Lasting("hang", 0);
   cluster.Fire(1, hang).Wait(13'000);
@@ -260,7 +260,7 @@ TEST(ProcessesTest, WhoStandsForGoodIsNoticedWithinTheBound) {
   EXPECT_THAT(cluster.Violations(kDetection), ElementsAre("late", "late"));
 }
 
-TEST(ProcessesTest, TimeInWhichOthersStoodStillIsNotCounted) {
+TEST(ProcessesTest, PausesOfTheOthersDoNotCountAsDetectionTime) {
   ScriptedCluster cluster;
   cluster.Fire(1, Crash()).EndsWith(1, 70);
   RecordFault pause = Lasting("pause", 60'000);
@@ -279,13 +279,13 @@ ScriptedCluster PausedWorker(int64_t ms) {
   return cluster;
 }
 
-TEST(ProcessesTest, ChiefMissesHeartbeatsInTime) {
+TEST(ProcessesTest, MissingHeartbeatsMustBeDetectedInTime) {
   // Two heartbeat periods more than the limit are allowed.
   EXPECT_THAT(PausedWorker(1'200).Violations(kDetection), IsEmpty());
   EXPECT_THAT(PausedWorker(1'201).Violations(kDetection), ElementsAre("late"));
 }
 
-TEST(ProcessesTest, PausedChiefMissesNoHeartbeats) {
+TEST(ProcessesTest, PausedChiefNeedNotDetectMissingHeartbeats) {
   ScriptedCluster cluster;
   RecordFault pause = Lasting("pause", 1'000);
   pause.id = "pause of the chief";
@@ -296,7 +296,7 @@ TEST(ProcessesTest, PausedChiefMissesNoHeartbeats) {
   EXPECT_THAT(cluster.Violations(kDetection), IsEmpty());
 }
 
-TEST(ProcessesTest, WorkerThatKnowsOfALossLeavesSoon) {
+TEST(ProcessesTest, WorkerMustLeaveSoonAfterDetectingALoss) {
   const auto after = [](int64_t ms) {
     ScriptedCluster cluster;
     cluster.Fire(1, Crash()).EndsWith(1, 70);
@@ -310,18 +310,18 @@ TEST(ProcessesTest, WorkerThatKnowsOfALossLeavesSoon) {
   EXPECT_THAT(after(1'201), ElementsAre("not-acted-on"));
 }
 
-TEST(ProcessesTest, WorkerThatMeetsTheOthersLosesThemAsOftenAsItTakes) {
+TEST(ProcessesTest, RejoiningWorkerMayDetectSeveralLosses) {
   ScriptedCluster cluster;
   cluster.Fire(1, Crash()).EndsWith(1, 70);
   cluster.GivesUp(0, 1, Reason::kClosed, 1'000);
-  cluster.Says(0, {.kind = RecordKind::kLeft, .reason = Reason::kLostWorker});
+  cluster.Emits(0, {.kind = RecordKind::kLeft, .reason = Reason::kLostWorker});
   cluster.GivesUp(0, 2, Reason::kClosed, 1'000).Wait(5'000);
   cluster.Leaves(0, Reason::kLostWorker);
   cluster.GivesUp(2, 0, Reason::kClosed, 1'000).Leaves(2, Reason::kLostWorker);
   EXPECT_THAT(cluster.Violations(kDetection), IsEmpty());
 }
 
-TEST(ProcessesTest, NothingStandsStillForAnHour) {
+TEST(ProcessesTest, RunWithoutProgressIsAHang) {
   const auto after = [](int64_t ms, bool is_paused) {
     ScriptedCluster cluster;
     for (int i = 0; is_paused && i < ScriptedCluster::kWorkers; ++i) {
@@ -337,7 +337,7 @@ TEST(ProcessesTest, NothingStandsStillForAnHour) {
   EXPECT_THAT(after(3'600'000, true), ElementsAre("standstill"));
 }
 
-TEST(ProcessesTest, IsOfTheRankThatItsLauncherGaveIt) {
+TEST(ProcessesTest, RankMustBeTheOneThatTheLauncherAssigned) {
   ScriptedCluster cluster;
   cluster.record().lives[2].events.front().count = 1;
   EXPECT_THAT(cluster.Finish().Violations(kDeaths), ElementsAre("rank"));
@@ -352,39 +352,39 @@ ScriptedCluster ChiefHangs(int64_t ms) {
   return cluster;
 }
 
-TEST(ProcessesTest, LauncherGivesUpAChiefThatHangs) {
+TEST(ProcessesTest, LauncherMayKillAHangingChief) {
   EXPECT_THAT(ChiefHangs(10'000).Violations(kDeaths), IsEmpty());
   EXPECT_THAT(ChiefHangs(10'000).Violations(kDetection), IsEmpty());
 }
 
-TEST(ProcessesTest, LauncherGivesUpNoChiefThatIsWell) {
+TEST(ProcessesTest, LauncherMustNotKillAHealthyChief) {
   ScriptedCluster cluster;
   cluster.Wait(10'000).LauncherGivesUp(0, 10'000).LauncherKills(0);
   OthersLeave(cluster, 0);
   EXPECT_THAT(cluster.Violations(kDeaths), ElementsAre("unexplained-loss"));
 }
 
-TEST(ProcessesTest, LauncherGivesUpInTimeAChiefThatHangs) {
+TEST(ProcessesTest, LauncherMustKillAHangingChiefInTime) {
   EXPECT_THAT(ChiefHangs(11'000).Violations(kDetection), IsEmpty());
   // One finding for the launcher and one for each of the other workers.
   EXPECT_THAT(ChiefHangs(31'000).Violations(kDetection),
               ElementsAre("late", "late", "late"));
 }
 
-TEST(ProcessesTest, ChiefRefusesWhoHasLeftTheGenerationThatItIsIn) {
+TEST(ProcessesTest, ChiefMayRefuseAWorkerThatLeftItsGeneration) {
   ScriptedCluster cluster;
   cluster.Fire(2, Crash()).EndsWith(2, 70).Wait(1);
   cluster.GivesUp(1, 2, Reason::kClosed, 1'000);
-  cluster.Says(1, {.kind = RecordKind::kLeft,
-                   .generation = 1,
-                   .reason = Reason::kLostWorker});
+  cluster.Emits(1, {.kind = RecordKind::kLeft,
+                    .generation = 1,
+                    .reason = Reason::kLostWorker});
   cluster.GivesUp(1, 0, Reason::kRefused, 0);  // it connects again and again
   cluster.GivesUp(1, 0, Reason::kRefused, 0).Leaves(1, Reason::kLostWorker);
   cluster.GivesUp(0, 2, Reason::kClosed, 1'000).Leaves(0, Reason::kLostWorker);
   EXPECT_THAT(cluster.Violations(kDeaths), IsEmpty());
 }
 
-TEST(ProcessesTest, ChiefRefusesNoSuccessorWithoutAReason) {
+TEST(ProcessesTest, ChiefMustNotRefuseAWorkerWithoutACause) {
   ScriptedCluster cluster;
   cluster.GivesUp(1, 0, Reason::kRefused, 0).Leaves(1, Reason::kLostWorker);
   OthersLeave(cluster, 1);
@@ -392,7 +392,7 @@ TEST(ProcessesTest, ChiefRefusesNoSuccessorWithoutAReason) {
 }
 
 // A worker other than the chief hangs, and only the launcher gives up a worker.
-TEST(ProcessesTest, WorkersNoticeBeforeTheLauncherDoes) {
+TEST(ProcessesTest, WorkersMustDetectAHangBeforeTheLauncher) {
   const auto after = [](int64_t hangs_ms, int64_t chief_hangs_ms) {
     ScriptedCluster cluster;
     cluster.Fire(1, Lasting("hang", 0));
@@ -406,7 +406,7 @@ TEST(ProcessesTest, WorkersNoticeBeforeTheLauncherDoes) {
   EXPECT_THAT(after(10'101, 5'000), IsEmpty());
 }
 
-TEST(ProcessesTest, ADeviceThatFailsExplainsThatItsWorkerLeaves) {
+TEST(ProcessesTest, DeviceFailureExplainsTheExitOfItsWorker) {
   ScriptedCluster cluster;
   cluster.Fire(1, {.id = "error", .kind = "gpu_error", .point = "step.begin"});
   cluster.Leaves(1, Reason::kDevice);
@@ -419,7 +419,7 @@ TEST(ProcessesTest, ADeviceThatFailsExplainsThatItsWorkerLeaves) {
   EXPECT_THAT(other.Violations(kDeaths), ElementsAre("unexplained-exit"));
 }
 
-TEST(ProcessesTest, AnErrorOfTheDiskIsNoReasonStepsLater) {
+TEST(ProcessesTest, DiskErrorDoesNotExplainALaterExit) {
   const RecordFault error = {
       .id = "error", .kind = "errno", .point = "ckpt.rename"};
   ScriptedCluster at_once;
@@ -433,7 +433,7 @@ TEST(ProcessesTest, AnErrorOfTheDiskIsNoReasonStepsLater) {
 }
 
 // An error in a save costs the save, but no worker.
-TEST(ProcessesTest, AnErrorInASaveIsNoReasonToLeave) {
+TEST(ProcessesTest, ErrorInASaveDoesNotExplainAnExit) {
   const RecordFault in_save = {
       .id = "error", .kind = "errno", .point = "ckpt.rename", .in_save = true};
   const auto after = [&](const std::function<void(ScriptedCluster&)>& also) {
@@ -451,11 +451,11 @@ TEST(ProcessesTest, AnErrorInASaveIsNoReasonToLeave) {
               }),
               IsEmpty());
   EXPECT_THAT(after([](ScriptedCluster& cluster) {
-                cluster.Says(0, {.kind = RecordKind::kFinished, .step = 2});
+                cluster.Emits(0, {.kind = RecordKind::kFinished, .step = 2});
               }),
               IsEmpty());
   EXPECT_THAT(after([](ScriptedCluster& cluster) {
-                cluster.Says(0, {.kind = RecordKind::kDeleteBegin});
+                cluster.Emits(0, {.kind = RecordKind::kDeleteBegin});
               }),
               IsEmpty());
 }

@@ -36,7 +36,7 @@ void GiveUp(ScriptedRun& run) {
 }
 
 void AskToStop(ScriptedRun& run, int worker) {
-  run.events.InsertBehind(
+  run.events.InsertAfter(
       kLauncher, K::kNotice, 0, kLauncher,
       {.kind = K::kAskedToStop, .about = worker, .incarnation = 1});
 }
@@ -50,28 +50,29 @@ void NoticeLauncher(ScriptedRun& run) {
 INSTANTIATE_TEST_SUITE_P(
     Restarts, SpoiledRestartTest,
     testing::Values(
-        SpoiledRun{"MoreThanThereMayBe", RecoveredRun, "restarts/budget",
+        SpoiledRun{"MoreRestartsThanAllowed", RecoveredRun, "restarts/budget",
                    [](ScriptedRun& run) { run.facts.setup.max_restarts = 0; }},
-        SpoiledRun{"CountedTwice", RecoveredRun, "restarts/budget",
+        SpoiledRun{"RestartIsCountedTwice", RecoveredRun, "restarts/budget",
                    [](ScriptedRun& run) { Restarting(run).count = 2; }},
-        SpoiledRun{"NotCounted", TwiceCrashedRun, "restarts/budget",
+        SpoiledRun{"RestartIsNotCounted", TwiceCrashedRun, "restarts/budget",
                    [](ScriptedRun& run) { Restarting(run, 1).count = 1; }},
         SpoiledRun{"PauseIsTooShort", RecoveredRun, "restarts/pause",
                    [](ScriptedRun& run) {
                      run.facts.setup.first_restart_pause_ns = 2 * kTick;
                    }},
-        SpoiledRun{"StartedInThePause", RecoveredRun, "restarts/pause",
+        SpoiledRun{"WorkerStartsWithinThePause", RecoveredRun, "restarts/pause",
                    PauseForLonger},
-        SpoiledRun{"BehindANotice", RecoveredRun, "restarts/told-to-stop",
+        SpoiledRun{"RestartsAfterANotice", RecoveredRun,
+                   "restarts/told-to-stop",
                    [](ScriptedRun& run) {
                      run.events.InsertBefore(kLauncher, K::kRestarting, 0,
                                              kLauncher, {.kind = K::kNotice});
                    }},
-        SpoiledRun{"GivenUpEarly", UndisturbedRun, "restarts/gave-up-early",
-                   GiveUp},
-        SpoiledRun{"NoticeIsPassedOnToNobody", PreemptedRun,
+        SpoiledRun{"LauncherGivesUpEarly", UndisturbedRun,
+                   "restarts/gave-up-early", GiveUp},
+        SpoiledRun{"NoticeIsForwardedToNoWorker", PreemptedRun,
                    "restarts/not-passed-on", NoticeLauncher},
-        SpoiledRun{"NoticeIsPassedOnToOne", PreemptedRun,
+        SpoiledRun{"NoticeIsForwardedToOneWorker", PreemptedRun,
                    "restarts/not-passed-on",
                    [](ScriptedRun& run) {
                      NoticeLauncher(run);
@@ -82,23 +83,23 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     Restarts, ExcusedRestartTest,
     testing::Values(
-        ExcusedRun{"StartedBehindThePause", RecoveredRun, "restarts/pause",
+        ExcusedRun{"WorkerStartsAfterThePause", RecoveredRun, "restarts/pause",
                    PauseForLonger,
                    [](ScriptedRun& run) {
                      run.events.Delay(90 * kTick, kLauncher, K::kStarted, 2);
                    }},
-        ExcusedRun{"PauseCountsFromTheLossWhereWorkersRejoin", RejoinedRun,
+        ExcusedRun{"PauseCountsFromTheLoss_IfWorkersRejoin", RejoinedRun,
                    "restarts/pause",
                    [](ScriptedRun& run) {
                      PauseForLonger(run);
                      run.facts.setup.rejoins = false;
                    },
                    [](ScriptedRun& run) { run.facts.setup.rejoins = true; }},
-        ExcusedRun{"AllRestartsAreUsedUp", UndisturbedRun,
+        ExcusedRun{"RestartBudgetIsSpent", UndisturbedRun,
                    "restarts/gave-up-early", GiveUp,
                    [](ScriptedRun& run) { run.facts.setup.max_restarts = 0; }},
-        ExcusedRun{"ThereIsNoProgress", UndisturbedRun,
-                   "restarts/gave-up-early", GiveUp,
+        ExcusedRun{"NoProgress", UndisturbedRun, "restarts/gave-up-early",
+                   GiveUp,
                    [](ScriptedRun& run) {
                      run.events.At(kLauncher, K::kGaveUp).reason =
                          RecordReason::kNoProgress;
@@ -108,29 +109,29 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     Restarts, LawfulRestartTest,
     testing::Values(
-        LawfulRun{"AnotherLauncherStartsAllBehindANotice", PreemptedRun,
+        LawfulRun{"AnotherLauncherStarts_AfterANotice", PreemptedRun,
                   [](ScriptedRun& run) {
                     NoticeLauncher(run);
                     AskToStop(run, 1);
                     AskToStop(run, 0);
                   }},
-        LawfulRun{"AsManyAsThereMayBe", RecoveredRun,
+        LawfulRun{"AsManyRestartsAsAllowed", RecoveredRun,
                   [](ScriptedRun& run) { run.facts.setup.max_restarts = 1; }},
-        LawfulRun{"PauseIsAsLongAsTheFirst", RecoveredRun,
+        LawfulRun{"PauseIsAsLongAsConfigured", RecoveredRun,
                   [](ScriptedRun& run) {
                     run.facts.setup.first_restart_pause_ns = kTick;
                   }},
-        LawfulRun{"StartedWithinTheSlackOfStamps", RecoveredRun,
+        LawfulRun{"WorkerStartsWithinTheTimestampSlack", RecoveredRun,
                   [](ScriptedRun& run) {
                     Restarting(run).limit_ns = kTick + kStampSlackNs;
                   }},
-        LawfulRun{"NoticeIsNotPassedOnToTheDead", PreemptedRun,
+        LawfulRun{"NoticeIsNotForwardedToAnExitedWorker", PreemptedRun,
                   [](ScriptedRun& run) {
                     run.events.InsertBefore(kOther, K::kWorkerExited, 0,
                                             kLauncher, {.kind = K::kNotice});
                     AskToStop(run, 1);
                   }},
-        LawfulRun{"EachLauncherCountsItsOwn", PreemptedRun,
+        LawfulRun{"EachLauncherCountsItsOwnRestarts", PreemptedRun,
                   [](ScriptedRun& run) { run.facts.setup.max_restarts = 0; }}),
     NameOfCase<LawfulRun>);
 
