@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "engine/app/cluster/cluster_place.h"
+#include "engine/app/cluster/cluster_address.h"
 #include "engine/app/cluster/cluster_text.h"
 #include "engine/app/cluster/cluster_trust.h"
 #include "engine/app/cluster/device_choice.h"
@@ -234,7 +234,7 @@ Status RunWorkerOf(const ClusterTask& task, RealWorld& real,
   FormingWatch watch(world, command.options.preemption, reporter);
   const Time deadline =
       real.clock.Now() + command.options.cluster.rendezvous_timeout;
-  ASSIGN_OR_RETURN(ReachablePlace place,
+  ASSIGN_OR_RETURN(ReachableWorker place,
                    MakeReachable(cluster, host, real.clock, deadline));
   if (command.progress == ProgressChoice::kAuto) {
     if (place.spec.rank == 0) {

@@ -27,8 +27,8 @@ constexpr const char* kScaleBenchFolder = ".gauntlet/bench-scale";
 ExitCode ReportOutcome(const ScaleResult& result, Console& console) {
   if (result.interrupted) {
     fmt::print(console.err,
-               "gauntlet bench scale: interrupted; these are the figures of "
-               "the clusters that were over\n");
+               "gauntlet bench scale: interrupted; the figures cover the "
+               "finished clusters\n");
     return ExitCode::kInterrupted;
   }
   const auto voided = std::ranges::count_if(

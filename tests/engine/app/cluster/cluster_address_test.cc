@@ -1,4 +1,4 @@
-#include "engine/app/cluster/cluster_place.h"
+#include "engine/app/cluster/cluster_address.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-Result<ReachablePlace> Reach(const ResolvedCluster& cluster) {
+Result<ReachableWorker> Reach(const ResolvedCluster& cluster) {
   const RealHost host;
   SystemClock clock;
   return MakeReachable(cluster, host, clock, clock.Now());
@@ -24,14 +24,14 @@ ResolvedCluster Torchrun(std::vector<std::string> addresses, int rank) {
           .place = {.addresses = std::move(addresses), .rank = rank}};
 }
 
-TEST(ClusterPlaceTest, AWorkerByItselfIsReachedByNobody) {
+TEST(ClusterAddressTest, AWorkerByItselfIsReachedByNobody) {
   const auto place = Reach({});
   ASSERT_TRUE(place.ok());
   EXPECT_EQ(place->spec.addresses.size(), 1u);
   EXPECT_EQ(place->spec.address_book, AddressBook::kKnown);
 }
 
-TEST(ClusterPlaceTest, AClusterOnLoopbackStaysThere) {
+TEST(ClusterAddressTest, AClusterOnLoopbackStaysThere) {
   const auto chief = Reach(Torchrun({"127.0.0.1:2000", ""}, 0));
   ASSERT_TRUE(chief.ok()) << chief.status().ToString();
   EXPECT_EQ(chief->spec.listen_on, "127.0.0.1:2000");
@@ -44,7 +44,7 @@ TEST(ClusterPlaceTest, AClusterOnLoopbackStaysThere) {
 
 // Addresses of no host (RFC 5737), as with a load balancer whose address is not
 // that of this host.
-TEST(ClusterPlaceTest, ChiefRefusesAnAddressThatIsNotThisHosts) {
+TEST(ClusterAddressTest, ChiefRefusesAnAddressThatIsNotThisHosts) {
   for (const std::string chief : {"192.0.2.1:2000", "[2001:db8::1]:2000"}) {
     const auto place = Reach(Torchrun({chief, ""}, 0));
     EXPECT_EQ(place.status().code(), Code::kInvalidArgument);
@@ -53,7 +53,7 @@ TEST(ClusterPlaceTest, ChiefRefusesAnAddressThatIsNotThisHosts) {
   }
 }
 
-TEST(ClusterPlaceTest, ChiefListensWhereItIsTold) {
+TEST(ClusterAddressTest, ChiefListensWhereItIsTold) {
   ResolvedCluster cluster = Torchrun({"192.0.2.1:2000", ""}, 0);
   cluster.listen = "0.0.0.0";
   const auto place = Reach(cluster);
@@ -63,7 +63,7 @@ TEST(ClusterPlaceTest, ChiefListensWhereItIsTold) {
   EXPECT_EQ(Reach(cluster)->spec.listen_on, "[::]:2000");
 }
 
-TEST(ClusterPlaceTest, NamedChiefListensOnTheAddressOfItsName) {
+TEST(ClusterAddressTest, NamedChiefListensOnTheAddressOfItsName) {
   const RealHost host;
   ResolvedCluster cluster = Torchrun({host.Name() + ":2000", ""}, 0);
   cluster.all_on_this_host = true;
@@ -75,7 +75,7 @@ TEST(ClusterPlaceTest, NamedChiefListensOnTheAddressOfItsName) {
 
 // If the host's own name resolves to loopback, other hosts would not find the
 // worker. This is an error, unless the whole cluster is on this host.
-TEST(ClusterPlaceTest, NoWorkerOfSeveralHostsTellsALoopbackAddress) {
+TEST(ClusterAddressTest, NoWorkerOfSeveralHostsTellsALoopbackAddress) {
   const RealHost host;
   ResolvedCluster cluster = Torchrun({host.Name() + ":2000", ""}, 0);
   for (const int rank : {0, 1}) {
@@ -96,7 +96,7 @@ TEST(ClusterPlaceTest, NoWorkerOfSeveralHostsTellsALoopbackAddress) {
   }
 }
 
-TEST(ClusterPlaceTest, WorkerTellsTheAddressThatItListensOn) {
+TEST(ClusterAddressTest, WorkerTellsTheAddressThatItListensOn) {
   ResolvedCluster cluster = Torchrun({"127.0.0.1:2000", ""}, 1);
   cluster.listen = "127.0.0.2";
   const auto place = Reach(cluster);
@@ -105,13 +105,13 @@ TEST(ClusterPlaceTest, WorkerTellsTheAddressThatItListensOn) {
   EXPECT_EQ(place->spec.addresses[1], place->spec.listen_on);
 }
 
-TEST(ClusterPlaceTest, ChiefWaitsForItsOwnName) {
+TEST(ClusterAddressTest, ChiefWaitsForItsOwnName) {
   const auto place = Reach(Torchrun({"not-known-yet.invalid:2000", ""}, 0));
   EXPECT_EQ(place.status().code(), Code::kDeadlineExceeded);
   EXPECT_THAT(place.status().message(), HasSubstr("--listen ADDRESS"));
 }
 
-TEST(ClusterPlaceTest, AChiefWhoseNameNobodyKnowsIsWaitedFor) {
+TEST(ClusterAddressTest, AChiefWhoseNameNobodyKnowsIsWaitedFor) {
   const auto place = Reach(Torchrun({"not-known.invalid:2000", ""}, 1));
   EXPECT_EQ(place.status().code(), Code::kDeadlineExceeded);
   EXPECT_THAT(
@@ -119,7 +119,7 @@ TEST(ClusterPlaceTest, AChiefWhoseNameNobodyKnowsIsWaitedFor) {
       HasSubstr("rank 1: waiting for the chief (not-known.invalid:2000)"));
 }
 
-TEST(ClusterPlaceTest, TfConfigsAddressesAreAllKnown) {
+TEST(ClusterAddressTest, TfConfigsAddressesAreAllKnown) {
   const auto place = Reach({.rule = ClusterRule::kTfConfig,
                             .place = {.addresses = {"10.9.8.7:1", "h:2"}},
                             .listen = "0.0.0.0"});

@@ -1,4 +1,4 @@
-#include "engine/app/cluster/cluster_place.h"
+#include "engine/app/cluster/cluster_address.h"
 
 #include <algorithm>
 #include <functional>
@@ -61,7 +61,7 @@ class Chooser {
   }
 
   // Chooses a free port for a worker whose address the others do not have.
-  Status ChooseAddress(ReachablePlace& place) const {
+  Status ChooseAddress(ReachableWorker& place) const {
     WorkerSpec& spec = place.spec;
     const std::string& chief = spec.addresses.front();
     ASSIGN_OR_RETURN(
@@ -116,14 +116,14 @@ class Chooser {
 
 }  // namespace
 
-Result<ReachablePlace> MakeReachable(const ResolvedCluster& cluster,
-                                     const Host& host, Clock& clock,
-                                     Time deadline) {
+Result<ReachableWorker> MakeReachable(const ResolvedCluster& cluster,
+                                      const Host& host, Clock& clock,
+                                      Time deadline) {
   const ClusterPlace& told = cluster.place;
-  ReachablePlace place{.spec = {.worker = told.rank,
-                                .life = cluster.life,
-                                .rank = told.rank,
-                                .addresses = told.addresses}};
+  ReachableWorker place{.spec = {.worker = told.rank,
+                                 .life = cluster.life,
+                                 .rank = told.rank,
+                                 .addresses = told.addresses}};
   WorkerSpec& spec = place.spec;
   // No other worker connects to a worker that is alone, so any port will do.
   if (spec.addresses.empty()) spec.addresses = {"127.0.0.1:0"};

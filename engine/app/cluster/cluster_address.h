@@ -1,7 +1,7 @@
 // Chooses the addresses at which a worker of a resolved cluster listens and is
 // reached.
-#ifndef GAUNTLET_ENGINE_APP_CLUSTER_CLUSTER_PLACE_H_
-#define GAUNTLET_ENGINE_APP_CLUSTER_CLUSTER_PLACE_H_
+#ifndef GAUNTLET_ENGINE_APP_CLUSTER_CLUSTER_ADDRESS_H_
+#define GAUNTLET_ENGINE_APP_CLUSTER_CLUSTER_ADDRESS_H_
 
 #include <optional>
 
@@ -14,7 +14,7 @@
 
 namespace gauntlet {
 
-struct ReachablePlace {
+struct ReachableWorker {
   WorkerSpec spec;
   // Port of a worker that chose its own, reserved until the worker listens.
   std::optional<ReservedPort> port;
@@ -28,10 +28,10 @@ struct ReachablePlace {
 // machine, such as a load balancer; or its name resolves to loopback here and
 // the workers may be on several hosts. Retries names that do not resolve yet
 // until the deadline (kDeadlineExceeded).
-Result<ReachablePlace> MakeReachable(const ResolvedCluster& cluster,
-                                     const Host& host, Clock& clock,
-                                     Time deadline);
+Result<ReachableWorker> MakeReachable(const ResolvedCluster& cluster,
+                                      const Host& host, Clock& clock,
+                                      Time deadline);
 
 }  // namespace gauntlet
 
-#endif  // GAUNTLET_ENGINE_APP_CLUSTER_CLUSTER_PLACE_H_
+#endif  // GAUNTLET_ENGINE_APP_CLUSTER_CLUSTER_ADDRESS_H_
