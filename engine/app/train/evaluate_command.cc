@@ -109,7 +109,7 @@ ExitCode Run(const EvaluatorRun& run, World& world, Console& console) {
                                                   : ExitCode::kUsage;
   }
   switch (*end) {
-    case EvaluatorEnd::kToldToGo:
+    case EvaluatorEnd::kPreempted:
       say("stopped by a preemption notice");
       return ExitCode::kStopped;
     case EvaluatorEnd::kLookedOnce:

@@ -158,7 +158,7 @@ Result<EvaluatorEnd> RunEvaluator(World& world, Evaluator& evaluator,
     }
     WaitOrNotice(world, world.clock.Now() + loop.every);
   }
-  return EvaluatorEnd::kToldToGo;
+  return EvaluatorEnd::kPreempted;
 }
 
 }  // namespace gauntlet

@@ -111,7 +111,7 @@ enum class EvaluatorEnd : uint8_t {
   kReachedLast,   // until_epoch or until_step was evaluated
   kLookedOnce,    // every checkpoint present was evaluated
   kStoreDeleted,  // by its run, which has finished
-  kToldToGo,      // by a preemption notice
+  kPreempted,     // by a preemption notice
 };
 
 struct EvaluatorLoop {

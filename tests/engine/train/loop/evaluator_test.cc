@@ -257,7 +257,7 @@ TEST(EvaluatorTest, ANoticeEndsItsWait) {
   const Time notice = simulation.now() + std::chrono::seconds(3);
   simulation.At(notice, [&] { simulation.Notify(process); });
   simulation.Run();
-  EXPECT_EQ(end, EvaluatorEnd::kToldToGo);
+  EXPECT_EQ(end, EvaluatorEnd::kPreempted);
   EXPECT_LT(simulation.now() - notice, std::chrono::seconds(1));
 }
 
