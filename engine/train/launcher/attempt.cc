@@ -299,6 +299,8 @@ bool Attempt::AnyRuns() const {
       incarnations_, [](const auto& newest) { return newest.second.runs(); });
 }
 
+// While a rejoin is open: kills overdue workers, handles losses, and restarts
+// the lost workers after the pause.
 void Attempt::AdvanceRejoin(Time now) {
   if (!MayRejoin() || !rejoin_.is_open()) return;
   // No worker is overdue while notices are unread.
