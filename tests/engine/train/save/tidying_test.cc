@@ -191,7 +191,7 @@ TEST(TidyingTest, ANoticeLeavesTimeForTheTidyingOfTheLastSave) {
 }
 
 // Worker 1 dies while the task of the chief runs.
-TEST(TidyingTest, ASurvivorsTaskHasEndedWhenItSaysItsLastWord) {
+TEST(TidyingTest, SurvivorExits_OnceItsTaskHasEnded) {
   const FaultPlan plan = {.faults = {SlowStateFile(milliseconds(500)),
                                      {.id = "crash",
                                       .site = {.worker = 1, .step = 12},
@@ -199,7 +199,7 @@ TEST(TidyingTest, ASurvivorsTaskHasEndedWhenItSaysItsLastWord) {
   const LifeOutcome outcome = TrainingFixture().Run(2, RunThatKeepsOne(), plan);
   EXPECT_THAT(outcome.StepsOf(EventKind::kSaveTimes), ElementsAre(5, 10));
   EXPECT_EQ(outcome.Of(EventKind::kRetired).size(), 1u);
-  EXPECT_EQ(outcome.events[0].back().kind, EventKind::kLifeEnd);
+  EXPECT_EQ(outcome.events[0].back().kind, EventKind::kWorkerExited);
 }
 
 }  // namespace
