@@ -113,7 +113,8 @@ Result<CheckpointStore> CheckpointStore::Open(World& world,
 }
 
 Result<Claim> CheckpointStore::ClaimGeneration(const std::string& job_json,
-                                               StateInMemory memory) {
+                                               StateInMemory memory,
+                                               const TensorPlaces& places) {
   record_.reset();
   lineage_.clear();
   verified_parent_.reset();
@@ -128,8 +129,9 @@ Result<Claim> CheckpointStore::ClaimGeneration(const std::string& job_json,
     options.cold_start = ColdStart::kFromMemory;
   }
   ASSIGN_OR_RETURN(const uint64_t generation, CreateClaim(*world_, options));
-  ASSIGN_OR_RETURN(RecordedClaim recorded,
-                   RecordParent(*world_, options, generation, job_json));
+  ASSIGN_OR_RETURN(
+      RecordedClaim recorded,
+      RecordParent(*world_, options, generation, job_json, places));
   record_ = recorded.record;
   lineage_ = recorded.lineage;
   // A worker that holds a state in memory rarely loads one, so the verified
@@ -176,11 +178,12 @@ Result<Claim> CheckpointStore::ClaimGeneration(const std::string& job_json,
                .none_is_valid = !none_valid.empty()};
 }
 
-Result<LoadedCheckpoint> CheckpointStore::Load(const CheckpointRef& ref) {
+Result<LoadedCheckpoint> CheckpointStore::Load(const CheckpointRef& ref,
+                                               const TensorPlaces& places) {
   const PointContext context{.step = ref.step};
   const std::string path = PathOf(ref);
   RETURN_IF_ERROR(world_->faults.Hit(Point::kLoadBegin, context));
-  Result<LoadedCheckpoint> loaded = TakeVerified(ref);
+  Result<LoadedCheckpoint> loaded = TakeVerified(ref, places);
   if (!loaded.ok()) return Annotate(loaded.status(), ref.name);
   if (loaded->head.step != ref.step) {
     return DataLoss(fmt::format("{}: expected step {}, found {}", ref.name,
@@ -196,14 +199,14 @@ Result<LoadedCheckpoint> CheckpointStore::Load(const CheckpointRef& ref) {
 
 // Returns the parent as the claim has read it, or reads it from the disk.
 Result<LoadedCheckpoint> CheckpointStore::TakeVerified(
-    const CheckpointRef& ref) {
+    const CheckpointRef& ref, const TensorPlaces& places) {
   if (verified_parent_ && lineage_.back().ref.name == ref.name) {
     return *std::exchange(verified_parent_, std::nullopt);
   }
   // A stale worker may rename it, then find the newer claim and rename it back.
   return RetryingWhile(
       *world_, [](Code code) { return code == Code::kNotFound; },
-      [&] { return ReadCheckpoint(*world_, PathOf(ref)); });
+      [&] { return ReadCheckpoint(*world_, PathOf(ref), places); });
 }
 
 Result<std::optional<std::string>> CheckpointStore::BeginSave(

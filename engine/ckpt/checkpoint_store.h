@@ -53,14 +53,19 @@ class CheckpointStore {
   // After an error the store is unchanged, except for a claim that has no
   // effect or that a later claim follows. An edit of the state file that was
   // applied must be replaced by a new file: if that fails, so does the claim.
+  //
+  // The chosen checkpoint is read into `places`, which outlive its first Load.
+  // If the claim fails or there is no parent, their bytes are undefined.
   Result<Claim> ClaimGeneration(const std::string& job_json,
-                                StateInMemory memory = StateInMemory::kNone);
+                                StateInMemory memory = StateInMemory::kNone,
+                                const TensorPlaces& places = {});
 
   // Called by any rank. Reads and verifies every byte; for the parent that this
   // process's claim has just verified, the first load returns the bytes read
-  // then. kDataLoss names the file and the difference; kNotFound: the
-  // checkpoint was retired meanwhile.
-  Result<LoadedCheckpoint> Load(const CheckpointRef& ref);
+  // then, in the claim's places. kDataLoss names the file and the difference;
+  // kNotFound: the checkpoint was retired meanwhile.
+  Result<LoadedCheckpoint> Load(const CheckpointRef& ref,
+                                const TensorPlaces& places = {});
 
   // Called by the chief. Creates the directory of a save of this step, and
   // returns its name, for all ranks. Returns nullopt if a committed checkpoint
@@ -126,7 +131,8 @@ class CheckpointStore {
   CheckpointStore(World& world, StoreOptions options);
 
   std::string PathOf(std::string_view name) const;
-  Result<LoadedCheckpoint> TakeVerified(const CheckpointRef& ref);
+  Result<LoadedCheckpoint> TakeVerified(const CheckpointRef& ref,
+                                        const TensorPlaces& places);
   Result<std::optional<CheckpointName>> NameForSave(const CheckpointHead& head,
                                                     uint64_t generation);
   Status ClearForSave(const std::string& save);

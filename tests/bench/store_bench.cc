@@ -1,9 +1,10 @@
 // Cost of a checkpoint on the disk of $TMPDIR (/tmp): a shard, the commit, the
-// load, and the claim of a new process. Each measurement alternates with the
-// raw limits for the same bytes, so that a drift in the disk's speed affects
-// both alike. The limits are a copy in memory, one write and fsync of a new
-// file, and the same write without the page cache (O_DIRECT), if the file
-// system supports it. Compare the ratios; reads come from the page cache.
+// load, and the claim of a new process. Load and claim read into the arrays of
+// a state. Each measurement alternates with the raw limits for the same bytes,
+// so that a drift in the disk's speed affects both alike. The limits are a copy
+// in memory, one write and fsync of a new file, and the same write without the
+// page cache (O_DIRECT), if the file system supports it. Compare the ratios;
+// reads come from the page cache.
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -18,6 +19,7 @@
 
 #include "engine/check.h"
 #include "engine/ckpt/checkpoint_store.h"
+#include "engine/ckpt/state/shard_plan.h"
 #include "engine/ckpt/state/state_digest.h"
 #include "engine/real/posix/descriptor.h"
 #include "engine/real/real_world.h"
@@ -177,7 +179,7 @@ class Saver {
     return Commit();
   }
   Digest Load(const CheckpointRef& ref) {
-    loaded_ = store_.Load(ref).value();
+    loaded_ = store_.Load(ref, places_).value();
     return loaded_.head.state_digest;
   }
   void CheckLoaded() const {
@@ -185,10 +187,20 @@ class Saver {
           "what was loaded is not what was saved");
   }
   // Claims the next generation, as a new process would.
-  Claim ClaimAnew() { return Open().ClaimGeneration(kJob).value(); }
+  Claim ClaimAnew() {
+    return Open().ClaimGeneration(kJob, StateInMemory::kNone, places_).value();
+  }
 
  private:
   static constexpr const char* kJob = R"({"seed":1})";
+
+  // Returns the tensor's part of read_, which is laid out as values_.
+  std::span<std::byte> PlaceOf(const TensorView& tensor) {
+    const std::span<const std::byte> own =
+        FindTensor(tensors_, tensor.name)->bytes;
+    return std::as_writable_bytes(std::span(read_))
+        .subspan(static_cast<size_t>(own.data() - bytes().data()), own.size());
+  }
 
   CheckpointStore Open() {
     return CheckpointStore::Open(world_,
@@ -206,6 +218,11 @@ class Saver {
   CheckpointHead head_;
   std::string save_;
   ShardFile shard_;
+  // Arrays of a state that a checkpoint is read into.
+  std::vector<float> read_ = std::vector<float>(values_.size());
+  const TensorPlaces places_ = [this](const TensorView& tensor) {
+    return PlaceOf(tensor);
+  };
   LoadedCheckpoint loaded_;
 };
 

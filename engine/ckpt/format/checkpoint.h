@@ -4,8 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -83,9 +85,14 @@ struct Claim {
 struct LoadedCheckpoint {
   CheckpointHead head;
   std::vector<TensorView> tensors;  // in name order
-  // Memory of the tensors.
+  // Memory of the tensors that were not read into TensorPlaces.
   std::vector<std::unique_ptr<const std::byte[]>> bytes;
 };
+
+// Returns the memory that a load reads a tensor into, given its name, dtype and
+// shape; empty: the load allocates it. The load may name a tensor again, and
+// overwrite it, until it succeeds. Empty function: no tensor has a place.
+using TensorPlaces = std::function<std::span<std::byte>(const TensorView&)>;
 
 enum class RetentionClass : uint8_t { kRecent, kPermanent };
 

@@ -36,13 +36,6 @@ std::optional<uint64_t> TensorBytes(DType dtype,
   return bytes;
 }
 
-// A tensor's entry in the JSON, parsed, with `view.bytes` still empty.
-struct Entry {
-  TensorView view;
-  uint64_t begin = 0;
-  uint64_t end = 0;
-};
-
 Result<std::vector<uint64_t>> Numbers(const JsonFields& fields,
                                       std::string_view key, const Json& json,
                                       size_t limit) {
@@ -61,17 +54,18 @@ Result<std::vector<uint64_t>> Numbers(const JsonFields& fields,
   return numbers;
 }
 
-Result<Entry> ParseEntry(const std::string& name, const Json& json) {
+// Returns the entry with its range in the data.
+Result<SafetensorsEntry> ParseEntry(const std::string& name, const Json& json) {
   JsonFields fields(json, name);
-  Entry entry;
-  entry.view.name = name;
-  entry.view.dtype = fields.ChoiceAmong("dtype", kDTypes);
+  SafetensorsEntry entry;
+  entry.tensor.name = name;
+  entry.tensor.dtype = fields.ChoiceAmong("dtype", kDTypes);
   const Json& shape = fields.Any("shape");
   const Json& offsets = fields.Any("data_offsets");
   if (const Status status = fields.Finish(); !status.ok()) {
     return DataLoss(status.message());
   }
-  ASSIGN_OR_RETURN(entry.view.shape,
+  ASSIGN_OR_RETURN(entry.tensor.shape,
                    Numbers(fields, "shape", shape, kMaxDimensions));
   ASSIGN_OR_RETURN(const std::vector<uint64_t> range,
                    Numbers(fields, "data_offsets", offsets, 2));
@@ -80,7 +74,7 @@ Result<Entry> ParseEntry(const std::string& name, const Json& json) {
   }
   entry.begin = range[0];
   entry.end = range[1];
-  const auto bytes = TensorBytes(entry.view.dtype, entry.view.shape);
+  const auto bytes = TensorBytes(entry.tensor.dtype, entry.tensor.shape);
   if (!bytes || *bytes != entry.end - entry.begin) {
     return DataLoss(
         fmt::format("{}: dtype and shape make {} bytes, data_offsets {}", name,
@@ -98,49 +92,47 @@ Status CheckMetadata(const Json& json) {
   return DataLoss("__metadata__: expected an object of strings");
 }
 
-Result<std::vector<Entry>> ParseHeader(std::string_view text) {
+Result<std::vector<SafetensorsEntry>> ParseEntries(std::string_view text) {
   if (!text.starts_with('{')) {
     return DataLoss("header: expected JSON that starts with '{'");
   }
   const Result<Json> json = ParseStrictJson(text, "header");
   if (!json.ok()) return DataLoss(json.status().message());
   if (!json->is_object()) return DataLoss("header: expected an object");
-  std::vector<Entry> entries;
+  std::vector<SafetensorsEntry> entries;
   for (const auto& [name, value] : json->items()) {
     if (name == kSafetensorsMetadata) {
       RETURN_IF_ERROR(CheckMetadata(value));
       continue;
     }
-    ASSIGN_OR_RETURN(Entry entry, ParseEntry(name, value));
+    ASSIGN_OR_RETURN(SafetensorsEntry entry, ParseEntry(name, value));
     entries.push_back(std::move(entry));
   }
   return entries;
 }
 
-// Assigns each tensor its bytes. The tensors must cover the data without a gap.
-Status AddPlaced(std::vector<Entry> entries, std::span<const std::byte> data,
-                 std::vector<TensorView>& out) {
-  std::ranges::sort(entries, {}, [](const Entry& entry) {
-    return std::tie(entry.begin, entry.end, entry.view.name);
+// Sorts the entries by their ranges, which must cover the data without a gap.
+Status CheckCoverage(std::vector<SafetensorsEntry>& entries,
+                     uint64_t data_bytes) {
+  std::ranges::sort(entries, {}, [](const SafetensorsEntry& entry) {
+    return std::tie(entry.begin, entry.end, entry.tensor.name);
   });
   uint64_t covered = 0;
-  for (Entry& entry : entries) {
+  for (const SafetensorsEntry& entry : entries) {
     if (entry.begin != covered) {
       return DataLoss(fmt::format("{}: expected to begin at {}, found {} ({})",
-                                  entry.view.name, covered, entry.begin,
+                                  entry.tensor.name, covered, entry.begin,
                                   entry.begin < covered ? "overlap" : "hole"));
     }
-    if (entry.end > data.size()) {
+    if (entry.end > data_bytes) {
       return DataLoss(fmt::format("{}: ends at {}, the data has {} bytes",
-                                  entry.view.name, entry.end, data.size()));
+                                  entry.tensor.name, entry.end, data_bytes));
     }
     covered = entry.end;
-    entry.view.bytes = data.subspan(entry.begin, entry.end - entry.begin);
-    out.push_back(std::move(entry.view));
   }
-  if (covered != data.size()) {
+  if (covered != data_bytes) {
     return DataLoss(fmt::format("data: {} bytes belong to no tensor",
-                                data.size() - covered));
+                                data_bytes - covered));
   }
   return OkStatus();
 }
@@ -207,32 +199,51 @@ std::vector<std::span<const std::byte>> PartsOf(
   return parts;
 }
 
-Status AddSafetensors(std::span<const std::byte> file,
-                      std::vector<TensorView>& views) {
-  if (file.size() < kSafetensorsLengthBytes) {
+Result<uint64_t> SafetensorsHeaderBytes(std::span<const std::byte> beginning,
+                                        uint64_t file_bytes) {
+  if (file_bytes < kSafetensorsLengthBytes) {
     return DataLoss(fmt::format("expected at least {} bytes, found {}",
-                                kSafetensorsLengthBytes, file.size()));
+                                kSafetensorsLengthBytes, file_bytes));
   }
   uint64_t length = 0;
-  std::memcpy(&length, file.data(), sizeof length);
-  const uint64_t room = file.size() - kSafetensorsLengthBytes;
+  CHECK(beginning.size() >= sizeof length, "the length is not read yet");
+  std::memcpy(&length, beginning.data(), sizeof length);
+  const uint64_t room = file_bytes - kSafetensorsLengthBytes;
   const uint64_t limit = std::min<uint64_t>(room, kSafetensorsMaxHeader);
   if (length > limit) {
     return DataLoss(fmt::format("header: expected at most {} bytes, found {}",
                                 limit, length));
   }
-  const std::string_view text(
-      reinterpret_cast<const char*>(file.data()) + kSafetensorsLengthBytes,
-      length);
-  const auto data = file.subspan(kSafetensorsLengthBytes + length);
-  ASSIGN_OR_RETURN(std::vector<Entry> entries, ParseHeader(text));
-  return AddPlaced(std::move(entries), data, views);
+  return kSafetensorsLengthBytes + length;
+}
+
+Result<std::vector<SafetensorsEntry>> ParseSafetensorsHeader(
+    std::span<const std::byte> beginning, uint64_t file_bytes) {
+  ASSIGN_OR_RETURN(const uint64_t header,
+                   SafetensorsHeaderBytes(beginning, file_bytes));
+  CHECK(beginning.size() >= header, "the header is not read yet");
+  const auto json = beginning.first(header).subspan(kSafetensorsLengthBytes);
+  ASSIGN_OR_RETURN(
+      std::vector<SafetensorsEntry> entries,
+      ParseEntries({reinterpret_cast<const char*>(json.data()), json.size()}));
+  RETURN_IF_ERROR(CheckCoverage(entries, file_bytes - header));
+  for (SafetensorsEntry& entry : entries) {
+    entry.begin += header;
+    entry.end += header;
+  }
+  return entries;
 }
 
 Result<std::vector<TensorView>> ParseSafetensors(
     std::span<const std::byte> file) {
+  ASSIGN_OR_RETURN(std::vector<SafetensorsEntry> entries,
+                   ParseSafetensorsHeader(file, file.size()));
   std::vector<TensorView> views;
-  RETURN_IF_ERROR(AddSafetensors(file, views));
+  views.reserve(entries.size());
+  for (SafetensorsEntry& entry : entries) {
+    entry.tensor.bytes = file.subspan(entry.begin, entry.end - entry.begin);
+    views.push_back(std::move(entry.tensor));
+  }
   return views;
 }
 

@@ -32,14 +32,28 @@ SafetensorsLayout LayOutSafetensors(std::span<const TensorView> tensors,
 std::vector<std::span<const std::byte>> PartsOf(
     const SafetensorsLayout& layout, std::span<const TensorView> tensors);
 
-// Returns views into `file`, in the order of the data. kDataLoss, with the
-// reason, for any bytes that do not match the format exactly.
+// A tensor of a file, without its bytes, and their range in the file.
+struct SafetensorsEntry {
+  TensorView tensor;
+  uint64_t begin = 0;
+  uint64_t end = 0;
+};
+
+// Returns the size of the header, with its length, of a file of `file_bytes`
+// bytes: the data follows it. `beginning` has as many of them as were read, and
+// at least the length. kDataLoss: there is no such header.
+Result<uint64_t> SafetensorsHeaderBytes(std::span<const std::byte> beginning,
+                                        uint64_t file_bytes);
+
+// Returns the tensors of such a file, in the order of the data. kDataLoss, with
+// the reason, if header and size do not match the format exactly. REQUIRES:
+// `beginning` contains the whole header, if there is one.
+Result<std::vector<SafetensorsEntry>> ParseSafetensorsHeader(
+    std::span<const std::byte> beginning, uint64_t file_bytes);
+
+// As ParseSafetensorsHeader, for a whole file: returns views into it.
 Result<std::vector<TensorView>> ParseSafetensors(
     std::span<const std::byte> file);
-// As ParseSafetensors, but appends to `views`. After an error some of the views
-// may have been appended.
-Status AddSafetensors(std::span<const std::byte> file,
-                      std::vector<TensorView>& views);
 
 }  // namespace gauntlet
 

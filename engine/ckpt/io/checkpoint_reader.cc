@@ -1,18 +1,16 @@
 #include "engine/ckpt/io/checkpoint_reader.h"
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <utility>
 
 #include "engine/ckpt/format/manifest_format.h"
-#include "engine/ckpt/format/safetensors.h"
 #include "engine/ckpt/format/store_names.h"
-#include "engine/ckpt/io/block_writer.h"
 #include "engine/ckpt/io/retrying.h"
-#include "engine/ckpt/state/digest_stream.h"
+#include "engine/ckpt/io/shard_reader.h"
 #include "engine/ckpt/state/shard_plan.h"
 #include "engine/ckpt/state/state_digest.h"
-#include "engine/large_array.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -90,18 +88,6 @@ class DirectoryReader {
 
 enum class SizeRule { kExactly, kAtMost };
 
-// Contents of a file, in memory that was not initialized first.
-struct FileBytes {
-  std::unique_ptr<std::byte[]> data;
-  size_t size = 0;
-  Digest digest;
-
-  std::span<std::byte> span() const { return {data.get(), size}; }
-  std::string_view text() const {
-    return {reinterpret_cast<const char*>(data.get()), size};
-  }
-};
-
 // Returns the size of the file; kDataLoss if it breaks the rule.
 Result<uint64_t> CheckedSize(OpenFile& open, uint64_t expected, SizeRule rule) {
   ASSIGN_OR_RETURN(const uint64_t size, open.file->Size());
@@ -115,55 +101,53 @@ Result<uint64_t> CheckedSize(OpenFile& open, uint64_t expected, SizeRule rule) {
   return size;
 }
 
-Result<FileBytes> ReadBytes(OpenFile& open, uint64_t expected, SizeRule rule) {
-  ASSIGN_OR_RETURN(const uint64_t size, CheckedSize(open, expected, rule));
-  FileBytes bytes = {.data = std::make_unique_for_overwrite<std::byte[]>(size),
-                     .size = size};
-  PreferHugePages(bytes.data.get(), size);
-  DigestStream digest;
-  size_t at = 0;
-  // Each block is digested while it is in the CPU cache.
-  while (at < size) {
-    const auto block =
-        bytes.span().subspan(at, std::min<uint64_t>(size - at, kMaxBlock));
-    ASSIGN_OR_RETURN(const size_t read, open.file->ReadAt(at, block));
-    at += read;
-    digest.Update(block.first(read));
-    if (read != block.size()) {
-      return DataLoss(
-          fmt::format("{}: expected {} bytes, found {}", open.name, size, at));
-    }
+Result<std::string> ReadText(OpenFile& open, uint64_t limit) {
+  ASSIGN_OR_RETURN(const uint64_t size,
+                   CheckedSize(open, limit, SizeRule::kAtMost));
+  std::string text(size, '\0');
+  BlockReader reader(*open.file, open.name, size);
+  while (reader.next() > 0) {
+    RETURN_IF_ERROR(reader.Read(std::as_writable_bytes(
+        std::span(text).subspan(reader.at(), reader.next()))));
   }
-  bytes.digest = digest.Finish();
-  return bytes;
+  return text;
 }
 
 Result<Manifest> ReadManifestFile(World& world, OpenFile& open) {
-  ASSIGN_OR_RETURN(const auto bytes, Retrying(world, [&] {
-                     return ReadBytes(open, kMaxManifestBytes,
-                                      SizeRule::kAtMost);
+  ASSIGN_OR_RETURN(const std::string text, Retrying(world, [&] {
+                     return ReadText(open, kMaxManifestBytes);
                    }));
-  Result<Manifest> manifest = ParseManifest(bytes.text());
+  Result<Manifest> manifest = ParseManifest(text);
   if (manifest.ok()) return manifest;
   return Annotate(manifest.status(), open.name);
 }
 
-// Reads one file that the manifest lists.
-Result<FileBytes> ReadListed(World& world, OpenFile& open,
-                             const ShardFile& listed, uint64_t step) {
+// Reads one file that the manifest lists. The index has no tensors.
+Result<ShardContents> ReadListed(World& world, OpenFile& open,
+                                 const ShardFile& listed, uint64_t step,
+                                 const TensorPlaces& places) {
   const bool blind = world.faults.Planted(PlantedBug::kTrustManifestBlindly);
   ASSIGN_OR_RETURN(
-      auto bytes, Retrying(world, [&]() -> Result<FileBytes> {
+      auto contents, Retrying(world, [&]() -> Result<ShardContents> {
         RETURN_IF_ERROR(world.faults.Hit(Point::kLoadRead,
                                          {.step = step, .size = listed.bytes}));
         // A wrong size implies a wrong digest, and is found sooner.
-        return ReadBytes(open, blind ? ~uint64_t{0} : listed.bytes,
-                         blind ? SizeRule::kAtMost : SizeRule::kExactly);
+        ASSIGN_OR_RETURN(
+            const uint64_t size,
+            CheckedSize(open, blind ? ~uint64_t{0} : listed.bytes,
+                        blind ? SizeRule::kAtMost : SizeRule::kExactly));
+        BlockReader reader(*open.file, open.name, size);
+        if (listed.name != kIndexName) return ReadShard(reader, places);
+        ASSIGN_OR_RETURN(const Digest digest, ReadDigest(reader));
+        return ShardContents{.digest = digest};
       }));
-  const Digest& found = bytes.digest;
-  if (blind || found == listed.digest) return bytes;
-  return DataLoss(fmt::format("{}: expected xxh3_128 {}, found {}", open.name,
-                              listed.digest.ToString(), found.ToString()));
+  const Digest& found = contents.digest;
+  if (!blind && found != listed.digest) {
+    return DataLoss(fmt::format("{}: expected xxh3_128 {}, found {}", open.name,
+                                listed.digest.ToString(), found.ToString()));
+  }
+  RETURN_IF_ERROR(Annotate(contents.format, listed.name));
+  return contents;
 }
 
 // Checks that a shard has the tensors that the manifest lists, in any order.
@@ -180,15 +164,6 @@ Status CheckListed(const ShardFile& listed, std::span<const TensorView> views) {
   if (views.size() == listed.tensors.size()) return OkStatus();
   return DataLoss(fmt::format("{}: expected {} tensors, found {}", listed.name,
                               listed.tensors.size(), views.size()));
-}
-
-// Appends the tensors of one shard, as views into its bytes.
-Status AddViews(const ShardFile& listed, std::span<const std::byte> bytes,
-                std::vector<TensorView>& all) {
-  const size_t before = all.size();
-  const Status added = AddSafetensors(bytes, all);
-  if (!added.ok()) return Annotate(added, listed.name);
-  return CheckListed(listed, std::span(all).subspan(before));
 }
 
 size_t TensorCount(const Manifest& manifest) {
@@ -238,7 +213,8 @@ Status VerifyCheckpoint(World& world, const std::string& path) {
   return ReadCheckpoint(world, path).status();
 }
 
-Result<LoadedCheckpoint> ReadCheckpoint(World& world, const std::string& path) {
+Result<LoadedCheckpoint> ReadCheckpoint(World& world, const std::string& path,
+                                        const TensorPlaces& places) {
   DirectoryReader directory(world, path);
   RETURN_IF_ERROR(directory.Begin());
   ASSIGN_OR_RETURN(OpenFile open, directory.Open(kManifestName));
@@ -255,11 +231,12 @@ Result<LoadedCheckpoint> ReadCheckpoint(World& world, const std::string& path) {
   tensors.reserve(TensorCount(manifest));
   for (size_t i = 0; i < files.size(); ++i) {
     const ShardFile& listed = manifest.files[i];
-    ASSIGN_OR_RETURN(FileBytes bytes,
-                     ReadListed(world, files[i], listed, head.step));
+    ASSIGN_OR_RETURN(ShardContents contents,
+                     ReadListed(world, files[i], listed, head.step, places));
     if (listed.name == kIndexName) continue;
-    RETURN_IF_ERROR(AddViews(listed, bytes.span(), tensors));
-    loaded.bytes.push_back(std::move(bytes.data));
+    RETURN_IF_ERROR(CheckListed(listed, contents.tensors));
+    std::ranges::move(contents.tensors, std::back_inserter(tensors));
+    loaded.bytes.push_back(std::move(contents.bytes));
   }
   loaded.tensors = InOrder(std::move(tensors));
   if (world.faults.Planted(PlantedBug::kTrustManifestBlindly)) return loaded;

@@ -29,11 +29,16 @@ Result<Manifest> ReadManifest(World& world, const std::string& path);
 Status CheckFileSizes(World& world, const std::string& path,
                       const Manifest& manifest);
 
-// Reads everything in directory `path`, and verifies every byte against the
-// manifest, and the tensors against the state digest. Opens all files before it
-// reads the first one, so that a concurrent retirement does no harm. Returns
-// the codes of ReadManifest.
-Result<LoadedCheckpoint> ReadCheckpoint(World& world, const std::string& path);
+// Reads everything in directory `path` once, and verifies every byte against
+// the manifest, and the tensors against the state digest. Opens all files
+// before it reads the first one, so that a concurrent retirement does no harm.
+// Returns the codes of ReadManifest. After an error the bytes in `places` are
+// undefined.
+//
+// Files are read one after another, in the order of the manifest, so that fault
+// points occur and errors are found in that order.
+Result<LoadedCheckpoint> ReadCheckpoint(World& world, const std::string& path,
+                                        const TensorPlaces& places = {});
 
 // As ReadCheckpoint, without returning the tensors.
 Status VerifyCheckpoint(World& world, const std::string& path);

@@ -286,7 +286,8 @@ Result<uint64_t> CreateClaim(World& world, const StoreOptions& options) {
 
 Result<RecordedClaim> RecordParent(World& world, const StoreOptions& options,
                                    uint64_t generation,
-                                   const std::string& job_json) {
+                                   const std::string& job_json,
+                                   const TensorPlaces& places) {
   const std::string& directory = options.directory;
   std::set<std::string> listed;  // checkpoints in any listing since the claim
   for (int round = 0; round < kMaxRounds; ++round) {
@@ -308,7 +309,7 @@ Result<RecordedClaim> RecordParent(World& world, const StoreOptions& options,
       listed.insert(checkpoint.name);
     }
     Result<ParentChoice> choice =
-        ChooseParent(world, options, claim.scan, job_json);
+        ChooseParent(world, options, claim.scan, job_json, places);
     if (choice.status().code() == Code::kNotFound) continue;
     const bool refuses = choice.status().code() == Code::kFailedPrecondition;
     if (refuses && round < kRoundsBeforeRefusal &&

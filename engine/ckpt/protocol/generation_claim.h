@@ -39,10 +39,12 @@ struct RecordedClaim {
 
 // Chooses and records the parent of `generation`. First renames back the
 // checkpoints that stale workers have taken from it (PutBackTaken). kFenced:
-// there is a higher claim. Other errors are those of ChooseParent.
+// there is a higher claim. Other errors are those of ChooseParent, which reads
+// the parent into `places`.
 Result<RecordedClaim> RecordParent(World& world, const StoreOptions& options,
                                    uint64_t generation,
-                                   const std::string& job_json);
+                                   const std::string& job_json,
+                                   const TensorPlaces& places);
 
 // Sets rejected checkpoints aside, reports fenced ones, and removes what older
 // generations left: unfinished saves and removals, temporary files, rejected

@@ -116,10 +116,12 @@ namespace {
 Result<LoadedCheckpoint> ReadAndVerify(World& world,
                                        const StoreOptions& options,
                                        const ScannedCheckpoint& checkpoint,
-                                       const std::string& job_json) {
+                                       const std::string& job_json,
+                                       const TensorPlaces& places) {
   if (!checkpoint.manifest) return checkpoint.status;
   RETURN_IF_ERROR(CheckJob(checkpoint, job_json));
-  return ReadCheckpoint(world, options.directory + "/" + checkpoint.name);
+  return ReadCheckpoint(world, options.directory + "/" + checkpoint.name,
+                        places);
 }
 
 // Returns the reason why the edit names no checkpoint of the store; "" if
@@ -285,11 +287,12 @@ std::optional<ParentRecord> NewestOf(const StoreScan& scan) {
 
 Result<ParentChoice> ChooseParent(World& world, const StoreOptions& options,
                                   const StoreScan& scan,
-                                  const std::string& job_json) {
+                                  const std::string& job_json,
+                                  const TensorPlaces& places) {
   std::optional<LoadedCheckpoint> verified;
   const auto verify = [&](size_t i) {
     Result<LoadedCheckpoint> read =
-        ReadAndVerify(world, options, scan.checkpoints[i], job_json);
+        ReadAndVerify(world, options, scan.checkpoints[i], job_json, places);
     if (read.ok()) verified = std::move(read).value();
     return read.status();
   };

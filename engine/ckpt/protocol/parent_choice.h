@@ -65,9 +65,12 @@ Status CheckJob(const ScannedCheckpoint& checkpoint,
 // A store whose claims record only cold starts, and which has no trace of a
 // committed checkpoint, is a cold start: the run crashed before its first save.
 // So is a store with fenced checkpoints only: none of them was acknowledged.
+// The parent's tensors are read into `places`, after those of each checkpoint
+// that fails to verify.
 Result<ParentChoice> ChooseParent(World& world, const StoreOptions& options,
                                   const StoreScan& scan,
-                                  const std::string& job_json);
+                                  const std::string& job_json,
+                                  const TensorPlaces& places = {});
 
 // As above, for callers that only inspect: `verify` decides whether a
 // checkpoint, given by its index in the scan, is valid. kDataLoss: it is not.

@@ -84,6 +84,29 @@ TEST_F(CheckpointStoreTest, ReadsTheParentOnce_ForTheClaimAndTheFirstLoad) {
   EXPECT_EQ(reads, 2 * of_the_claim);
 }
 
+TEST_F(CheckpointStoreTest, ClaimReadsTheParentWhereTheFirstLoadReturnsIt) {
+  Saved({10, 20});
+  Bytes("step-000000020-g1/" + ShardName(0, 2)).back() ^= 1;
+  CheckpointStore store = OpenStore(test_.world);
+  std::map<std::string, std::vector<std::byte>> places;
+  const auto claim = store.ClaimGeneration(
+      std::string(kJob), StateInMemory::kNone,
+      [&](const TensorView& tensor) -> std::span<std::byte> {
+        auto& place = places[tensor.name];
+        place.resize(TestState(1).tensors.at(tensor.name).bytes.size());
+        return place;
+      });
+  ASSERT_TRUE(claim.ok()) << claim.status().ToString();
+  ASSERT_EQ(claim->parent->step, 10u);
+  const auto loaded = store.Load(*claim->parent);
+  ASSERT_TRUE(loaded.ok()) << loaded.status().ToString();
+  const TestState saved(10);
+  EXPECT_TRUE(CompareTensors(loaded->tensors, saved.Views()).empty());
+  for (const TensorView& tensor : loaded->tensors) {
+    EXPECT_EQ(tensor.bytes.data(), places.at(tensor.name).data());
+  }
+}
+
 // The first load returns the bytes that the claim verified; the second one
 // finds the damage on the disk.
 TEST_F(CheckpointStoreTest, LoadsWhatItsClaimVerified_ThoughTheDiskIsDamaged) {

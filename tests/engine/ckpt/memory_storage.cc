@@ -23,6 +23,7 @@ class MemoryFile final : public File {
     if (offset >= bytes_->size()) return size_t{0};
     const size_t size = std::min(bytes.size(), bytes_->size() - offset);
     if (size > 0) std::memcpy(bytes.data(), bytes_->data() + offset, size);
+    storage_.reads[path_].push_back(bytes.first(size));
     return size;
   }
   Result<uint64_t> Size() override { return uint64_t{bytes_->size()}; }

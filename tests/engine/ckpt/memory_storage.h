@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,9 @@ class MemoryStorage final : public Storage {
   // Called before each operation. If it returns an error, the operation fails
   // with it.
   std::function<Status(Operation, const std::string&)> gate;
+
+  // Memory that each file was read into, by path; one entry per read.
+  std::map<std::string, std::vector<std::span<const std::byte>>> reads;
 
   // All files with their bytes, by path. Paths of directories end in '/'; the
   // root is left out.

@@ -1,0 +1,73 @@
+// Reads files of a checkpoint once, from beginning to end, and the tensors of a
+// shard into their places.
+//
+// All reads are blocks of kMaxBlock at multiples of it. A block that lies in
+// one tensor is read into the tensor's place. A block with several of them, or
+// with the header, is read into a buffer and copied from there.
+#ifndef GAUNTLET_ENGINE_CKPT_IO_SHARD_READER_H_
+#define GAUNTLET_ENGINE_CKPT_IO_SHARD_READER_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "engine/ckpt/format/checkpoint.h"
+#include "engine/ckpt/io/block_writer.h"
+#include "engine/ckpt/state/digest_stream.h"
+#include "engine/digest.h"
+#include "engine/status.h"
+#include "engine/tensor.h"
+#include "engine/world/storage.h"
+
+namespace gauntlet {
+
+// Reads and digests the blocks of a file.
+class BlockReader {
+ public:
+  // File and name outlive it; the name is for messages.
+  BlockReader(File& file, std::string_view name, uint64_t size)
+      : file_(file), name_(name), size_(size) {}
+
+  uint64_t size() const { return size_; }
+  // Offset of the next block in the file.
+  uint64_t at() const { return at_; }
+  // Size of the next block; 0 at the end.
+  size_t next() const { return std::min<uint64_t>(size_ - at_, kMaxBlock); }
+  // Reads the next block. kDataLoss: the file is now shorter. REQUIRES:
+  // `block` has the size of the next block, which is not 0.
+  Status Read(std::span<std::byte> block);
+  // Returns the digest of all blocks so far.
+  Digest digest() const { return digest_.Finish(); }
+
+ private:
+  File& file_;
+  std::string_view name_;
+  uint64_t size_;
+  uint64_t at_ = 0;
+  DigestStream digest_;
+};
+
+struct ShardContents {
+  std::vector<TensorView> tensors;  // in the order of the data
+  // Memory of the tensors that have no other place.
+  std::unique_ptr<const std::byte[]> bytes;
+  Digest digest;  // of the file
+  // kDataLoss: the file is not in the format of a shard, and has no tensors.
+  Status format;
+};
+
+// Reads the whole file, even if it is not in the format of a shard: a wrong
+// digest is the better explanation. REQUIRES: nothing of it was read yet.
+Result<ShardContents> ReadShard(BlockReader& reader,
+                                const TensorPlaces& places);
+
+// Reads the whole file, and returns its digest alone.
+Result<Digest> ReadDigest(BlockReader& reader);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_CKPT_IO_SHARD_READER_H_
