@@ -63,11 +63,14 @@ void Evaluator::PassOver(const ScannedCheckpoint& checkpoint,
 }
 
 Result<TrainState> Evaluator::Load(const ScannedCheckpoint& checkpoint) {
-  ASSIGN_OR_RETURN(
-      LoadedCheckpoint loaded,
-      ReadCheckpoint(*world_, source_.directory + "/" + checkpoint.name));
   TrainState state(*built_.model, *built_.optimizer, job_->job,
                    StartFrom::kCheckpoint);
+  ASSIGN_OR_RETURN(
+      LoadedCheckpoint loaded,
+      ReadCheckpoint(*world_, source_.directory + "/" + checkpoint.name,
+                     [&state](const TensorView& tensor) {
+                       return state.PlaceToRestore(tensor);
+                     }));
   DropHookState(state, loaded.tensors);
   RETURN_IF_ERROR(state.Restore(loaded.tensors, world_->faults));
   return state;

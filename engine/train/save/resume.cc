@@ -7,7 +7,10 @@ namespace gauntlet {
 Status LoadState(World& world, const LoadSource& source,
                  const RowSchedule& schedule, TrainState& state) {
   const auto& [store, parent, of_parameters] = source;
-  const Result<LoadedCheckpoint> loaded = store.Load(parent);
+  const Result<LoadedCheckpoint> loaded =
+      store.Load(parent, [&state](const TensorView& tensor) {
+        return state.PlaceToRestore(tensor);
+      });
   const Code code = loaded.status().code();
   if (code == Code::kDataLoss || code == Code::kNotFound) {
     world.events.Emit({.kind = EventKind::kLoadFailed,

@@ -20,7 +20,8 @@ struct LoadSource {
   std::span<const std::string> of_parameters = {};
 };
 
-// Reads the checkpoint into `state`, which is unusable after an error.
+// Reads the checkpoint into the arrays of `state`, which is unusable after an
+// error. What the store's claim has read already is copied, unless it is there.
 // kUnavailable: the checkpoint was valid when it was chosen, and is not any
 // more.
 Status LoadState(World& world, const LoadSource& source,

@@ -50,7 +50,8 @@ Status OfOtherCallbacks(std::string_view tensor, std::string_view difference) {
       tensor.substr(kCallbackPrefix.size()), difference));
 }
 
-// Copies a tensor of a checkpoint to `to`, the bytes of `view`.
+// Copies a tensor of a checkpoint to `to`, the bytes of `view`, unless it was
+// read there.
 Status CopyInto(const TensorView& view, std::span<std::byte> to,
                 const TensorView& from) {
   if (from.dtype != view.dtype || from.shape != view.shape ||
@@ -60,7 +61,9 @@ Status CopyInto(const TensorView& view, std::span<std::byte> to,
         "or shape",
         view.name, to.size(), from.bytes.size()));
   }
-  if (!to.empty()) std::memcpy(to.data(), from.bytes.data(), to.size());
+  if (!to.empty() && to.data() != from.bytes.data()) {
+    std::memcpy(to.data(), from.bytes.data(), to.size());
+  }
   return OkStatus();
 }
 
@@ -233,13 +236,16 @@ void TrainState::TakeInNameOrder(std::vector<TensorView> tensors,
   }
 }
 
-Status TrainState::CheckNotLost() const {
+Status TrainState::CheckReadable() const {
+  if (restoring_) {
+    return FailedPrecondition("the state was not restored completely");
+  }
   if (!lost_) return OkStatus();
   return Unavailable("the state's newest values were lost with the device");
 }
 
 Status TrainState::SyncToHost() const {
-  RETURN_IF_ERROR(CheckNotLost());
+  RETURN_IF_ERROR(CheckReadable());
   return device_mirror_ == nullptr ? OkStatus() : device_mirror_->BringBack();
 }
 
@@ -288,7 +294,7 @@ Digest TrainState::ComputeDigest() const {
 }
 
 Result<Digest> TrainState::NewestDigest() const {
-  RETURN_IF_ERROR(CheckNotLost());
+  RETURN_IF_ERROR(CheckReadable());
   if (device_mirror_ == nullptr) return digester_.Compute(View());
   const std::vector<TensorView>& tensors = View();
   ASSIGN_OR_RETURN(const std::vector<BlockDigests> elsewhere,
@@ -362,6 +368,19 @@ Status TrainState::Superfluous(
       "tensor {}: in the checkpoint, but not of this run", extra->name));
 }
 
+std::span<std::byte> TrainState::PlaceToRestore(const TensorView& tensor) {
+  const TensorView* const own = FindTensor(tensors_, tensor.name);
+  if (own == nullptr || device_mirror_ != nullptr) return {};
+  const Place& place = places_[static_cast<size_t>(own - tensors_.data())];
+  const auto array = ArraysOf<std::byte>(*this)[place.array];
+  if (place.bytes == kAll || own->shape != tensor.shape ||
+      array.dtype != tensor.dtype) {
+    return {};
+  }
+  restoring_ = true;
+  return place.In(array.bytes);
+}
+
 Status TrainState::Restore(std::span<const TensorView> tensors,
                            const FaultPoints& faults,
                            std::span<const std::string> of_parameters) {
@@ -369,7 +388,7 @@ Status TrainState::Restore(std::span<const TensorView> tensors,
   const uint64_t initial_rng_key = rng_key;
   if (device_mirror_ != nullptr)
     RETURN_IF_ERROR(device_mirror_->StateChanges());
-  const std::vector<TensorView>& views = Tensors();
+  const std::vector<TensorView>& views = View();
   const auto arrays = ArraysOf<std::byte>(*this);
   size_t taken = 0;
   // Both lists are in name order.
@@ -400,6 +419,7 @@ Status TrainState::Restore(std::span<const TensorView> tensors,
   }
   if (taken != tensors.size()) return Superfluous(tensors, of_parameters);
   RETURN_IF_ERROR(CheckHistory());
+  restoring_ = false;
   if (faults.Planted(PlantedBug::kLoseRngKey)) rng_key = ~initial_rng_key;
   if (faults.Planted(PlantedBug::kLosePosition)) position.sample = 0;
   if (faults.Planted(PlantedBug::kLoseMetrics)) metrics = {};
@@ -407,7 +427,7 @@ Status TrainState::Restore(std::span<const TensorView> tensors,
 }
 
 void DropHookState(const TrainState& state, std::vector<TensorView>& tensors) {
-  const std::vector<TensorView>& known = state.Tensors();
+  const std::vector<TensorView>& known = state.View();
   std::erase_if(tensors, [&](const TensorView& tensor) {
     return FindTensor(known, tensor.name) == nullptr;
   });

@@ -141,12 +141,20 @@ class TrainState {
   std::vector<TensorView> TensorsOf(
       std::span<const std::string> of_parameters) const;
 
+  // Returns the place in this state of a checkpoint's tensor, given its name,
+  // dtype and shape. Empty: it has no tensor like that, or Restore must copy
+  // it, as its size may change or a device mirror has newer values. A place is
+  // valid until an array changes its size; a move of the state keeps it. From
+  // the first place on, the state is unusable until Restore succeeds:
+  // functions that read it fail.
+  std::span<std::byte> PlaceToRestore(const TensorView& tensor);
   // Sets the state from the tensors of a checkpoint, which are in name order.
-  // With `of_parameters` the checkpoint has only the tensors of TensorsOf; the
-  // others keep their values. `faults` switches on planted bugs that lose a
-  // part of the state. After an error the state is unusable: kOtherJob names a
-  // callback whose tensor is missing, superfluous, or of another type or shape;
-  // kDataLoss names another such tensor.
+  // Copies those that were not read into their places. With `of_parameters` the
+  // checkpoint has only the tensors of TensorsOf; the others keep their values.
+  // `faults` switches on planted bugs that lose a part of the state. After an
+  // error the state is unusable: kOtherJob names a callback whose tensor is
+  // missing, superfluous, or of another type or shape; kDataLoss names another
+  // such tensor.
   Status Restore(std::span<const TensorView> tensors, const FaultPoints& faults,
                  std::span<const std::string> of_parameters = {});
 
@@ -202,7 +210,7 @@ class TrainState {
   // Returns true if the tensor belongs to one of these parameters, or to no
   // parameter.
   bool IsOf(size_t tensor, std::span<const std::string> names) const;
-  Status CheckNotLost() const;
+  Status CheckReadable() const;
   Status Superfluous(std::span<const TensorView> tensors,
                      std::span<const std::string> of_parameters) const;
   void NameTensors(const Model& model, const Optimizer& rule, int replicas,
@@ -218,6 +226,7 @@ class TrainState {
   DeviceMirror* device_mirror_ = nullptr;
   SpareArrays* spare_ = nullptr;
   bool lost_ = false;
+  bool restoring_ = false;  // since PlaceToRestore, until Restore succeeds
 };
 
 // Removes from a checkpoint's tensors those that the state does not have:

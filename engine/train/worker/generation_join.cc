@@ -158,16 +158,25 @@ Result<Decision> GenerationJoin::Decide(
 // memory. An incomplete claim is ignored by readers. A lack of permission at
 // the last try is a permanent error.
 Result<Claim> GenerationJoin::MakeClaim(StateInMemory memory) {
-  const int tries = memory == StateInMemory::kHeld ? 6 : 3;
+  const bool holds = memory == StateInMemory::kHeld;
+  const int tries = holds ? 6 : 3;
+  claimed_state_.reset();
+  TensorPlaces places;
+  if (!holds) {
+    places = [this](const TensorView& tensor) {
+      if (!claimed_state_) claimed_state_ = NewState(StartFrom::kCheckpoint);
+      return claimed_state_->PlaceToRestore(tensor);
+    };
+  }
   const std::string& job = parts_.inputs.job_json;
   Duration pause = std::chrono::milliseconds(100);
-  Result<Claim> claim = parts_.store->ClaimGeneration(job, memory);
+  Result<Claim> claim = parts_.store->ClaimGeneration(job, memory, places);
   for (int i = 1; i < tries; ++i) {
     const Code code = claim.status().code();
     if (code != Code::kResourceExhausted && code != Code::kForbidden) break;
     parts_.world.clock.SleepUntil(parts_.world.clock.Now() + pause);
     pause *= 2;
-    claim = parts_.store->ClaimGeneration(job, memory);
+    claim = parts_.store->ClaimGeneration(job, memory, places);
   }
   const Status& status = claim.status();
   if (status.code() == Code::kForbidden) {
@@ -239,7 +248,7 @@ Status GenerationJoin::Resume() {
   return OkStatus();
 }
 
-void GenerationJoin::MakeState(StartFrom start) {
+TrainState GenerationJoin::NewState(StartFrom start) const {
   const JobModel& built = parts_.built;
   LoopHooks* const hooks = parts_.inputs.hooks;
   const JobSpec& job = parts_.options().job;
@@ -249,10 +258,16 @@ void GenerationJoin::MakeState(StartFrom start) {
                        static_cast<size_t>(job.replicas)};
   const std::vector<HookState> hook_states =
       hooks == nullptr ? std::vector<HookState>() : hooks->states(extent);
-  parts_.state.emplace(*built.model, *built.optimizer, job, start, hook_states);
+  return TrainState(*built.model, *built.optimizer, job, start, hook_states);
+}
+
+void GenerationJoin::MakeState(StartFrom start) {
+  parts_.state.reset();  // first, as there is room for one
+  parts_.state.emplace(NewState(start));
 }
 
 void GenerationJoin::Initialize() {
+  claimed_state_.reset();
   MakeState(StartFrom::kInitialParameters);
   if (parts_.options().job.start.weights) {
     StartFromValues(*parts_.built.model, parts_.inputs.weights, *parts_.state);
@@ -264,9 +279,18 @@ void GenerationJoin::Initialize() {
 }
 
 Status GenerationJoin::Load(const CheckpointRef& parent) {
-  MakeState(StartFrom::kCheckpoint);
-  RETURN_IF_ERROR(LoadState(parts_.world, *parts_.store, parent,
-                            *parts_.schedule, *parts_.state));
+  if (claimed_state_) {
+    // The move keeps the arrays, with the tensors that the claim has read.
+    parts_.state = std::exchange(claimed_state_, std::nullopt);
+  } else {
+    MakeState(StartFrom::kCheckpoint);
+  }
+  const Status loaded = LoadState(parts_.world, *parts_.store, parent,
+                                  *parts_.schedule, *parts_.state);
+  if (!loaded.ok()) {
+    parts_.state.reset();
+    return loaded;
+  }
   resumed_from_ = parts_.step();
   started_as_ = parts_.state->ComputeDigest();
   LogEvent event = StartEvent(EventKind::kResumed);

@@ -66,6 +66,7 @@ class GenerationJoin {
       std::span<const CollectiveOffer> offers) const;
   Result<Decision> Decide(const std::vector<JoinedWorker>& by_rank);
   Result<Claim> MakeClaim(StateInMemory memory);
+  TrainState NewState(StartFrom start) const;
   void MakeState(StartFrom start);
   Status Load(const CheckpointRef& parent);
   void Initialize();
@@ -87,6 +88,8 @@ class GenerationJoin {
   uint64_t last_generation_ = 0;
   uint64_t latest_incarnation_ = 0;  // largest that the chief has met
   std::optional<HeldState> held_;    // state that a generation agreed on
+  // State that the newest claim has read its parent into, until it is loaded.
+  std::optional<TrainState> claimed_state_;
   std::optional<int> silent_rank_;
   bool carries_on_ = false;
   bool saves_first_ = false;

@@ -1,8 +1,11 @@
 // A run may be split into attempts of any length with any number of workers:
 // the result is bitwise identical.
+#include "engine/train/save/resume.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/engine/ckpt/test_world.h"
 #include "tests/engine/train/training_fixture.h"
 
 namespace gauntlet {
@@ -290,6 +293,106 @@ TEST(RefusalTest, ACheckpointThatGoesBadAfterItWasChosenIsFoundByTheNextLife) {
   ASSERT_TRUE(third.result) << third.reasons[0];
   EXPECT_EQ(third.result->resumed_from, 5u);
   EXPECT_EQ(third.result->digest, UndisturbedDigest(SmallRun()));
+}
+
+// A store with one checkpoint of a small state.
+class LoadStateTest : public testing::Test {
+ protected:
+  LoadStateTest()
+      : kernels_(std::move(Kernels::Create({.isa = Isa::kScalar})).value()),
+        model_(std::move(Model::Build(job_.model, {.height = 7, .width = 7}, 10,
+                                      *kernels_))
+                   .value()),
+        optimizer_(Optimizer::Build(job_.optimizer, *kernels_)),
+        schedule_(RowSchedule::Make(job_, {.rows = 96}).value()),
+        saved_(*model_, *optimizer_, job_) {
+    saved_.optimizer.slots[0][1] = 0.25f;
+    saved_.position.step = 3;
+    const CheckpointHead head = {.step = 3,
+                                 .state_digest = saved_.ComputeDigest(),
+                                 .job_json = std::string(kJob)};
+    const Claim claim = store_.ClaimGeneration(std::string(kJob)).value();
+    const std::string save =
+        store_.BeginSave(head, claim.generation).value().value();
+    const ShardFile shard =
+        store_.WriteShard(save, 0, 1, saved_.Tensors()).value();
+    ref_ = store_.Commit(save, head, claim.generation, {&shard, 1}).value();
+    shard_ = store_.PathOf(ref_) + "/" + shard.name;
+  }
+
+  TrainState Blank() const {
+    return TrainState(*model_, *optimizer_, job_, StartFrom::kCheckpoint);
+  }
+  Status Load(TrainState& state) {
+    return LoadState(test_.world, store_, ref_, schedule_, state);
+  }
+
+  MemoryStorage storage_;
+  TestWorld test_{storage_};
+  const JobSpec job_ = PresetJob("tiny").value();
+  const std::unique_ptr<Kernels> kernels_;
+  const std::unique_ptr<Model> model_;
+  const std::unique_ptr<Optimizer> optimizer_;
+  const RowSchedule schedule_;
+  TrainState saved_;
+  CheckpointStore store_ = OpenStore(test_.world);
+  CheckpointRef ref_;
+  std::string shard_;
+};
+
+TEST_F(LoadStateTest, BringsBackEveryBit) {
+  TrainState state = Blank();
+  ASSERT_TRUE(Load(state).ok());
+  EXPECT_EQ(state.position.step, 3u);
+  EXPECT_EQ(state.ComputeDigest(), saved_.ComputeDigest());
+}
+
+TEST_F(LoadStateTest, DamagedCheckpointLeavesAStateThatCannotBeRead) {
+  char& last = storage_.Bytes(shard_).back();
+  last = static_cast<char>(last ^ 1);
+  TrainState state = Blank();
+  const Status damaged = Load(state);
+  EXPECT_EQ(damaged.code(), Code::kUnavailable);
+  EXPECT_THAT(damaged.message(), HasSubstr("expected xxh3_128"));
+  EXPECT_EQ(state.SyncToHost().code(), Code::kFailedPrecondition);
+  last = static_cast<char>(last ^ 1);
+  ASSERT_TRUE(Load(state).ok());
+  EXPECT_EQ(state.ComputeDigest(), saved_.ComputeDigest());
+}
+
+// A program must not take what was read until then for a trained state.
+TEST(ResumeTest, WorkerWhoseLoadFailsHasNoState) {
+  TrainingFixture fixture;
+  TrainOptions options = SmallRun();
+  options.horizon.stop_at_step = 5;
+  fixture.Run(1, options);
+  TestFaults faults;
+  faults.script = [](Point point, size_t) {
+    return point == Point::kLoadEnd ? ResourceExhausted("no") : OkStatus();
+  };
+  const auto data = LoadData(fixture.disk(), options.job.data).value();
+  const TrainInputs inputs = {
+      .options = options,
+      .data = *data,
+      .job_json = JobToJson(options.job, data->content)};
+  const WorkerSpec place = {.life = 2,
+                            .addresses = {"w0:7999"},
+                            .token = *JobToken::Parse(std::string(64, 'a'))};
+  NoProgressReporter reporter;
+  std::optional<TrainedWorker> trained;
+  fixture.simulation().Start(
+      {.name = "w0.2", .host = "w0", .body = [&](World& world) {
+         World faulty = {world.clock,  world.storage, world.network,
+                         world.tasks,  world.host,    faults,
+                         world.events, world.entropy};
+         trained = TrainAsWorker(faulty, inputs, place, reporter);
+         return 0;
+       }});
+  fixture.simulation().Run();
+  ASSERT_TRUE(trained);
+  EXPECT_EQ(trained->end.reason, "no");
+  EXPECT_EQ(trained->end.exit, WorkerExit::kStartLater);
+  EXPECT_FALSE(trained->state);
 }
 
 TEST(SetUpTest, WhatNoRunCanUseIsBadInput) {

@@ -77,6 +77,59 @@ TEST_F(TrainStateTest, RestoreBringsBackEveryBit) {
   EXPECT_EQ(state.history.val_correct, used.history.val_correct);
 }
 
+// As a load that reads each tensor into its place.
+TEST_F(TrainStateTest, RestoreTakesTensorsThatWereReadIntoTheirPlaces) {
+  const TrainState used = Used();
+  const std::map<std::string, Tensor> stored = Stored(used);
+  std::vector<TensorView> tensors = ViewsOf(stored);
+  TrainState first = Fresh(1);
+  size_t placed = 0;
+  for (TensorView& tensor : tensors) {
+    const std::span<std::byte> place = first.PlaceToRestore(tensor);
+    if (place.empty()) continue;
+    ASSERT_EQ(place.size(), tensor.bytes.size()) << tensor.name;
+    std::ranges::copy(tensor.bytes, place.begin());
+    tensor.bytes = place;
+    ++placed;
+  }
+  EXPECT_EQ(placed, tensors.size() - 14);  // history, position and the like
+  TrainState state = std::move(first);     // keeps the arrays
+  ASSERT_TRUE(state.Restore(tensors, faults_).ok());
+  EXPECT_EQ(state.parameters, used.parameters);
+  EXPECT_EQ(state.ComputeDigest(), used.ComputeDigest());
+}
+
+TEST_F(TrainStateTest, StateIsUnreadableFromItsFirstPlaceUntilItIsRestored) {
+  std::map<std::string, Tensor> stored = Stored(Used());
+  const std::vector<TensorView> tensors = ViewsOf(stored);
+  TrainState state = Fresh(1);
+  ASSERT_TRUE(state.SyncToHost().ok());
+  ASSERT_FALSE(state.PlaceToRestore(ViewOf(stored["dense1/bias"])).empty());
+  EXPECT_EQ(state.SyncToHost().code(), Code::kFailedPrecondition);
+  EXPECT_EQ(state.NewestDigest().status().code(), Code::kFailedPrecondition);
+  ASSERT_TRUE(state.Restore(tensors, faults_).ok());
+  EXPECT_TRUE(state.SyncToHost().ok());
+}
+
+TEST_F(TrainStateTest, OnlyATensorOfTheSameTypeAndShapeHasAPlace) {
+  const std::map<std::string, Tensor> stored = Stored(Used());
+  TrainState state = Fresh(1);
+  const auto has_place = [&](const std::string& name, const auto& change) {
+    TensorView tensor = ViewOf(stored.at(name));
+    change(tensor);
+    return !state.PlaceToRestore(tensor).empty();
+  };
+  const auto keep = [](TensorView&) {};
+  EXPECT_FALSE(has_place("history/loss", keep));
+  EXPECT_FALSE(has_place("position/step", keep));
+  EXPECT_FALSE(has_place("dense1/bias", [](auto& t) { t.name += "x"; }));
+  EXPECT_FALSE(has_place("dense1/bias", [](auto& t) { ++t.shape[0]; }));
+  EXPECT_FALSE(
+      has_place("dense1/bias", [](auto& t) { t.dtype = DType::kU32; }));
+  EXPECT_TRUE(state.SyncToHost().ok());
+  EXPECT_TRUE(has_place("dense1/bias", keep));
+}
+
 // The digest covers everything that the future depends on: a change of any
 // tensor changes it.
 TEST_F(TrainStateTest, DigestCoversEveryTensor) {
