@@ -61,7 +61,7 @@ class SavingWorker {
             generation),
         save_(world, store, worker_.ring(), JobToJson(job, data.content),
               generation, kLong),
-        beside_(world, save_, kLong) {}
+        beside_(world, save_, kLong, copy_) {}
   // Waits for a save that may still be in progress after an error.
   ~SavingWorker() { beside_.JoinTask(); }
   SavingWorker(const SavingWorker&) = delete;
@@ -98,6 +98,7 @@ class SavingWorker {
   const Kernels& kernels_;
   OnlyWorker worker_;
   CollectiveSave save_;
+  StateCopy copy_;
   AsyncSave beside_;
   double took_ = 0.0;
 };

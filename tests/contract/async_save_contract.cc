@@ -1,5 +1,6 @@
 // Asynchronous saves, with the tasks of either world.
 #include <algorithm>
+#include <set>
 
 #include "engine/train/loop/job_model.h"
 #include "engine/train/save/async_save.h"
@@ -30,7 +31,7 @@ struct OnlyWorker {
         ring(world, *built.kernels, {.generation = generation}, nullptr,
              nullptr),
         save(world, store, ring, job_json, generation, kLong),
-        beside(world, save, kLong) {}
+        beside(world, save, kLong, copy) {}
 
   void GoOnTraining() {
     const UpdatedArray next = state.NextOf(0);
@@ -47,6 +48,7 @@ struct OnlyWorker {
   uint64_t generation;
   Ring ring;
   CollectiveSave save;
+  StateCopy copy;
   AsyncSave beside;
 };
 
@@ -75,7 +77,7 @@ TEST_P(SaveContract, WritesTheStateItself_WhileUpdatesGoToSpareArrays) {
   InWorld([&](World& world) {
     OnlyWorker worker(world, Path("ckpt"));
     SpareArrays spare(worker.state);
-    AsyncSave beside(world, worker.save, kLong, &spare);
+    AsyncSave beside(world, worker.save, kLong, worker.copy, &spare);
     for (int i = 0; i < 3; ++i) {
       worker.GoOnTraining();
       const Digest digest = worker.state.ComputeDigest();
@@ -98,7 +100,7 @@ TEST_P(SaveContract, WritesTheStateOfItsStep_WhileOwnedArraysAreChanged) {
   InWorld([&](World& world) {
     OnlyWorker worker(world, Path("ckpt"));
     SpareArrays spare(worker.state);
-    AsyncSave beside(world, worker.save, kLong, &spare);
+    AsyncSave beside(world, worker.save, kLong, worker.copy, &spare);
     worker.GoOnTraining();
     const Digest digest = worker.state.ComputeDigest();
     ASSERT_TRUE(beside.Begin(worker.state, "").ok());
@@ -144,6 +146,21 @@ TEST_P(SaveContract, HoldsOneCopyHoweverManySavesThereAre) {
       ASSERT_TRUE(Finish(worker.beside).status.ok());
       EXPECT_EQ(worker.beside.copy_capacity(), whole);
     }
+  });
+}
+
+TEST_P(SaveContract, WritesFromTheSameMemory_InTheNextGeneration) {
+  InWorld([&](World& world) {
+    OnlyWorker worker(world, Path("ckpt"));
+    std::set<const std::byte*> memory;
+    for (int generation = 0; generation < 3; ++generation) {
+      AsyncSave beside(world, worker.save, kLong, worker.copy);
+      worker.GoOnTraining();
+      ASSERT_TRUE(beside.Begin(worker.state, "").ok());
+      ASSERT_TRUE(Finish(beside).status.ok());
+      memory.insert(worker.copy.tensors()[0].bytes.data());
+    }
+    EXPECT_EQ(memory.size(), 1u);
   });
 }
 

@@ -5,38 +5,55 @@
 namespace gauntlet {
 
 GradientExchange::GradientExchange(const Parts& parts, const Sizes& sizes)
-    : parts_(parts),
-      sizes_(sizes),
+    : world_(parts.world),
+      kernels_(parts.kernels),
       memory_(parts.kernels.memory()),
-      transport_(TransportOf(parts)),
-      host_(MakeLargeArray<float>(sizes.replicas * length_host())),
+      sizes_(sizes),
+      ring_(&parts.ring),
+      device_ring_(parts.device_ring),
+      transport_(ChooseTransport()),
       kept_(sizes.replicas),
-      total_(MakeLargeArray<float>(sums_in_place() ? 0 : length_host())),
       device_(memory_),
       total_device_(memory_) {
-  for (size_t i = 0; i < sizes.replicas; ++i) {
-    host_views_.push_back(Here(i));
-  }
+  AllocateArrays();
+}
+
+void GradientExchange::Rejoin(Ring& ring, DeviceRing* device_ring) {
+  ring_ = &ring;
+  device_ring_ = device_ring;
+  const Transport transport = ChooseTransport();
+  if (transport == transport_) return;
+  transport_ = transport;
+  AllocateArrays();
+}
+
+void GradientExchange::AllocateArrays() {
+  pins_.clear();
+  host_ = MakeLargeArray<float>(sizes_.replicas * length_host());
+  total_ = MakeLargeArray<float>(sums_in_place() ? 0 : length_host());
+  host_views_.clear();
+  for (size_t i = 0; i < sizes_.replicas; ++i) host_views_.push_back(Here(i));
+  device_views_.clear();
   if (transport_ == Transport::kRing) {
     pins_.emplace_back(memory_, std::span(host_));
     if (!total_.empty()) pins_.emplace_back(memory_, std::span(total_));
     return;
   }
-  const size_t room = RoundUpToCacheLine(sizes.gradients);
+  const size_t room = RoundUpToCacheLine(sizes_.gradients);
   device_.Resize(rooms() * room);
   for (size_t i = 0; i < rooms(); ++i) {
-    device_views_.push_back(device_.span().subspan(i * room, sizes.gradients));
+    device_views_.push_back(device_.span().subspan(i * room, sizes_.gradients));
   }
-  total_device_.Resize(sizes.gradients);
+  total_device_.Resize(sizes_.gradients);
   // A device that fails during a sum sends this array as it is: with zeros, a
   // simulated run stays a function of its plan.
-  memory_.Clear(total_device_.span().data(), sizes.gradients * sizeof(float));
+  memory_.Clear(total_device_.span().data(), sizes_.gradients * sizeof(float));
 }
 
-GradientExchange::Transport GradientExchange::TransportOf(const Parts& parts) {
-  if (parts.device_ring != nullptr) return Transport::kDevices;
-  const bool alone = parts.ring.size() == 1 &&
-                     parts.kernels.memory().kind() == MemoryKind::kDevice;
+GradientExchange::Transport GradientExchange::ChooseTransport() const {
+  if (device_ring_ != nullptr) return Transport::kDevices;
+  const bool alone =
+      ring_->size() == 1 && memory_.kind() == MemoryKind::kDevice;
   return alone ? Transport::kAlone : Transport::kRing;
 }
 
@@ -63,7 +80,7 @@ void GradientExchange::Take(size_t replica) {
   if (replica == 0) {
     memory_.Copy(total.data(), own.data(), total.size_bytes());
   } else {
-    parts_.kernels.Accumulate(own, total);
+    kernels_.Accumulate(own, total);
   }
 }
 
@@ -84,14 +101,14 @@ std::span<float> GradientExchange::Extra(size_t replica) {
 
 Status GradientExchange::Sum(const ExchangeKey& key, Tally& tally,
                              Duration timeout) {
-  FaultPoints& faults = parts_.world.faults;
+  FaultPoints& faults = world_.faults;
   RETURN_IF_ERROR(faults.Hit(Point::kAllReduceBegin, {.step = key.step}));
   if (transport_ == Transport::kDevices) {
-    RETURN_IF_ERROR(parts_.device_ring->Sum(key, device_views_,
-                                            total_device_.span(), timeout));
+    RETURN_IF_ERROR(
+        device_ring_->Sum(key, device_views_, total_device_.span(), timeout));
   }
   RETURN_IF_ERROR(
-      parts_.ring.Reduce(key, host_views_, total_host(), tally, timeout));
+      ring_->Reduce(key, host_views_, total_host(), tally, timeout));
   return faults.Hit(Point::kAllReduceEnd, {.step = key.step});
 }
 

@@ -27,7 +27,8 @@ namespace gauntlet {
 
 class GradientExchange {
  public:
-  // The referenced objects outlive the exchange.
+  // World and kernels outlive the exchange. The rings outlive the sums of their
+  // generation.
   struct Parts {
     World& world;
     Ring& ring;
@@ -41,6 +42,11 @@ class GradientExchange {
     size_t extra = 0;
   };
   GradientExchange(const Parts& parts, const Sizes& sizes);
+
+  // Continues with the rings of another generation, which has as many ranks.
+  // Allocates arrays only if the transport changes. `device_ring` is as in
+  // Parts.
+  void Rejoin(Ring& ring, DeviceRing* device_ring);
 
   // Returns the array for the replica's gradients, in the kernels' memory. Take
   // each replica before the next call: replicas may share one array.
@@ -74,7 +80,9 @@ class GradientExchange {
   // kAlone: a single worker on a device adds up its replicas there, in their
   // order, one at a time.
   enum class Transport : uint8_t { kRing, kDevices, kAlone };
-  static Transport TransportOf(const Parts& parts);
+  Transport ChooseTransport() const;
+  // Allocates the arrays that the transport needs.
+  void AllocateArrays();
   // Number of replicas that have an array on the device at the same time.
   size_t rooms() const {
     return transport_ == Transport::kDevices ? sizes_.replicas : 1;
@@ -98,10 +106,13 @@ class GradientExchange {
     return std::span(host_).subspan(replica * length_host(), length_host());
   }
 
-  const Parts parts_;
-  const Sizes sizes_;
+  World& world_;
+  const Kernels& kernels_;
   Memory& memory_;
-  const Transport transport_;
+  const Sizes sizes_;
+  Ring* ring_;               // of the current generation
+  DeviceRing* device_ring_;  // as above
+  Transport transport_;
   std::vector<float> host_;          // one array per replica
   std::vector<KeptGradients> kept_;  // by replica; null: use host_
   std::vector<std::span<const float>> host_views_;

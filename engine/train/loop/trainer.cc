@@ -94,6 +94,13 @@ Trainer::Trainer(World& world, Ring& ring, const Parts& parts)
       rows_(parts.data.train),
       times_(world.clock) {}
 
+void Trainer::Rejoin(Ring& ring, DeviceRing* device_ring) {
+  CHECK(ReplicasOf(job_->replicas, ring.rank(), ring.size()) == block_,
+        "a worker keeps its replicas");
+  ring_ = &ring;
+  exchange_.Rejoin(ring, device_ring);
+}
+
 ResidentState& Trainer::Resident(TrainState& state) {
   if (!resident_ || !resident_->IsOf(state)) {
     // If this fails, the device has failed, and the next operation reports it.

@@ -1,4 +1,5 @@
-// The training step, from rows to updated parameters, on one worker of many.
+// The training step, from rows to updated parameters, on one worker of many. A
+// worker keeps its trainer, with all arrays, from generation to generation.
 #ifndef GAUNTLET_ENGINE_TRAIN_LOOP_TRAINER_H_
 #define GAUNTLET_ENGINE_TRAIN_LOOP_TRAINER_H_
 
@@ -40,6 +41,8 @@ struct StepOutcome {
 struct ReplicaBlock {
   int first = 0;
   int count = 0;
+
+  bool operator==(const ReplicaBlock&) const = default;
 };
 ReplicaBlock ReplicasOf(int replicas, int rank, int size);
 
@@ -68,7 +71,8 @@ Status CheckCluster(const JobSpec& job, size_t workers);
 
 class Trainer {
  public:
-  // The referenced objects outlive the trainer.
+  // The referenced objects outlive the trainer, except the rings: those are of
+  // one generation.
   struct Parts {
     // Null: the network ring sums the gradients.
     DeviceRing* device_ring = nullptr;
@@ -82,6 +86,10 @@ class Trainer {
     StepProbe* probe = nullptr;
   };
   Trainer(World& world, Ring& ring, const Parts& parts);
+
+  // Continues in another generation, with its rings. `device_ring` is as in
+  // Parts. REQUIRES: rank and size are those of the first generation.
+  void Rejoin(Ring& ring, DeviceRing* device_ring);
 
   // Returns this worker's requests to the others. Called right before an
   // exchange, so that it includes requests made while the worker was busy.

@@ -57,10 +57,11 @@ int64_t TensorBytes(std::span<const TensorView> tensors) {
 }  // namespace
 
 AsyncSave::AsyncSave(World& world, CollectiveSave& save, Duration timeout,
-                     SpareArrays* spare)
+                     StateCopy& copy, SpareArrays* spare)
     : world_(&world),
       save_(&save),
       timeout_(timeout),
+      copy_(&copy),
       spare_(spare),
       task_(world, "save"),
       task_times_(world.clock) {}
@@ -114,13 +115,13 @@ Status AsyncSave::Begin(const TrainState& state, const std::string& waited) {
 Result<std::vector<TensorView>> AsyncSave::Hold(const TrainState& state) {
   const bool live = world_->faults.Planted(PlantedBug::kWriteLiveState);
   if (spare_ != nullptr) {
-    RETURN_IF_ERROR(copy_.Take(state, state.View()));
+    RETURN_IF_ERROR(copy_->Take(state, state.View()));
     if (!live) spare_->Freeze();
-    return save_->OwnPartOf(copy_.tensors());
+    return save_->OwnPartOf(copy_->tensors());
   }
-  RETURN_IF_ERROR(copy_.Take(state, attempt_.own));
-  std::vector<TensorView> copied(copy_.tensors().begin(),
-                                 copy_.tensors().end());
+  RETURN_IF_ERROR(copy_->Take(state, attempt_.own));
+  std::vector<TensorView> copied(copy_->tensors().begin(),
+                                 copy_->tensors().end());
   if (live) TakeLive(attempt_.own, state.parameters, copied);
   return copied;
 }
@@ -128,10 +129,10 @@ Result<std::vector<TensorView>> AsyncSave::Hold(const TrainState& state) {
 void AsyncSave::StartWriting(std::vector<TensorView> own) {
   task_times_.Restart();
   task_.Start([this, own = std::move(own)] {
-    Status arrived = copy_.Arrive();
+    Status arrived = copy_->Arrive();
     task_times_.Lap(TimePart::kFetch);
-    if (arrived.ok()) arrived = copy_.Check();
-    if (spare_ != nullptr) own_digest_ = StateDigest(copy_.tensors());
+    if (arrived.ok()) arrived = copy_->Check();
+    if (spare_ != nullptr) own_digest_ = StateDigest(copy_->tensors());
     task_times_.Lap(TimePart::kDigest);
     own_part_ = arrived.ok() ? save_->WritePart(attempt_, own, task_times_)
                              : Result<WrittenPart>(arrived);

@@ -49,10 +49,11 @@ struct SaveOutcome {
 class AsyncSave {
  public:
   // The referenced objects outlive this object. A task that takes longer than
-  // `timeout` counts as hung. `spare`: spare arrays of the saved state; null:
-  // each save takes a copy.
+  // `timeout` counts as hung. `copy`: memory for copies; nothing else uses it
+  // meanwhile. `spare`: spare arrays of the saved state; null: each save takes
+  // a copy.
   AsyncSave(World& world, CollectiveSave& save, Duration timeout,
-            SpareArrays* spare = nullptr);
+            StateCopy& copy, SpareArrays* spare = nullptr);
 
   bool is_under_way() const { return stage_ != Stage::kNone; }
   // REQUIRES: is_under_way.
@@ -84,7 +85,7 @@ class AsyncSave {
   void JoinTask();
 
   // Size of the copy's buffer, in bytes.
-  uint64_t copy_capacity() const { return copy_.capacity(); }
+  uint64_t copy_capacity() const { return copy_->capacity(); }
   // Null if each save takes a copy.
   const SpareArrays* spare() const { return spare_; }
 
@@ -107,9 +108,9 @@ class AsyncSave {
   World* world_;
   CollectiveSave* save_;
   Duration timeout_;
+  StateCopy* copy_;
   SpareArrays* spare_;
   BackgroundTask task_;
-  StateCopy copy_;
 
   Stage stage_ = Stage::kNone;
   SaveAttempt attempt_;

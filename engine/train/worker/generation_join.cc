@@ -262,6 +262,7 @@ TrainState GenerationJoin::NewState(StartFrom start) const {
 }
 
 void GenerationJoin::MakeState(StartFrom start) {
+  parts_.ReleaseState();
   parts_.state.reset();  // first, as there is room for one
   parts_.state.emplace(NewState(start));
 }
@@ -280,6 +281,7 @@ void GenerationJoin::Initialize() {
 
 Status GenerationJoin::Load(const CheckpointRef& parent) {
   if (claimed_state_) {
+    parts_.ReleaseState();
     // The move keeps the arrays, with the tensors that the claim has read.
     parts_.state = std::exchange(claimed_state_, std::nullopt);
   } else {

@@ -9,7 +9,7 @@
 #include "engine/train/notice/notice_watch.h"
 #include "engine/train/save/async_save.h"
 #include "engine/train/save/collective_save.h"
-#include "engine/train/state/spare_arrays.h"
+#include "engine/train/state/state_copy.h"
 #include "engine/train/worker/generation_join.h"
 #include "engine/train/worker/worker_finish.h"
 #include "engine/train/worker/worker_parts.h"
@@ -43,6 +43,7 @@ class Worker {
   Result<LoopEnd> LiveOneGeneration();
   Result<LoopEnd> Train();
   SaveStrategy MakeSaves();
+  Trainer& PrepareTrainer();
   SpareArrays* Spare();
   bool IsSaving() const;
   bool EndSave();
@@ -59,7 +60,7 @@ class Worker {
   Time meet_by_{};  // deadline for meeting the others again
   std::optional<LoopCarryover> loop_carryover_;
   Status unsaved_;  // why the last state is not saved
-  std::optional<SpareArrays> spare_;
+  StateCopy copy_;  // memory for the asynchronous saves of all generations
   // Saves of the newest generation; their tasks may outlive its loop.
   std::optional<CollectiveSave> save_;
   std::optional<AsyncSave> beside_;
@@ -72,7 +73,7 @@ SaveStrategy Worker::MakeSaves() {
                 parts_.inputs.job_json, parts_.generation(), timeout);
   save_->LimitShards(options_.checkpoint.shards);
   if (options_.checkpoint.mode == SaveMode::kSync) return {.sync = &*save_};
-  beside_.emplace(world_, *save_, timeout, Spare());
+  beside_.emplace(world_, *save_, timeout, copy_, Spare());
   return {.sync = &*save_, .async = &*beside_};
 }
 
@@ -82,9 +83,8 @@ SpareArrays* Worker::Spare() {
       parts_.built.kernels->memory().kind() != MemoryKind::kHost) {
     return nullptr;
   }
-  const bool is_of_state = spare_ && parts_.state->spare() == &*spare_;
-  if (!is_of_state) spare_.emplace(*parts_.state);
-  return &*spare_;
+  if (!parts_.spare) parts_.spare.emplace(*parts_.state);
+  return &*parts_.spare;
 }
 
 // Returns true if a save is in flight, or a task tidies the store.
@@ -114,21 +114,33 @@ void Worker::EmitStartTimes() {
                       .parts = parts_.times.Take()});
 }
 
+// Returns the trainer of the last generation, or a new one, with the rings of
+// this generation.
+Trainer& Worker::PrepareTrainer() {
+  Ring& ring = parts_.session->ring();
+  DeviceRing* const device_ring = parts_.device_ring.get();
+  if (parts_.trainer) {
+    parts_.trainer->Rejoin(ring, device_ring);
+    return *parts_.trainer;
+  }
+  const JobModel& built = parts_.built;
+  return parts_.trainer.emplace(
+      world_, ring,
+      Trainer::Parts{.device_ring = device_ring,
+                     .job = options_.job,
+                     .data = parts_.inputs.data,
+                     .schedule = *parts_.schedule,
+                     .optimizer = *built.optimizer,
+                     .model = *built.model,
+                     .kernels = *built.kernels,
+                     .memo = parts_.inputs.memo,
+                     .probe = parts_.reporter.probe()});
+}
+
 Result<LoopEnd> Worker::Train() {
   const TrainInputs& inputs = parts_.inputs;
-  const JobModel& built = parts_.built;
   TrainState& state = *parts_.state;
-  Ring& ring = parts_.session->ring();
-  Trainer trainer(world_, ring,
-                  {.device_ring = parts_.device_ring.get(),
-                   .job = options_.job,
-                   .data = inputs.data,
-                   .schedule = *parts_.schedule,
-                   .optimizer = *built.optimizer,
-                   .model = *built.model,
-                   .kernels = *built.kernels,
-                   .memo = inputs.memo,
-                   .probe = parts_.reporter.probe()});
+  Trainer& trainer = PrepareTrainer();
   const uint64_t generation = parts_.generation();
   EmitStartTimes();
   trainer.times().Restart();
@@ -156,11 +168,11 @@ Result<LoopEnd> Worker::Train() {
                          : loop.Run(generation);
   loop_carryover_ = loop.memory();
   unsaved_ = loop.unsaved();
-  // Fetches values that only a device has: they are lost with the trainer.
+  // Fetches values that only a device has: other workers may need them.
   const Status kept = state.SyncToHost();
   if (end.ok() && kept.ok()) return end;
   // The status is final: SyncToHost has waited for the device if necessary.
-  parts_.device_failure = built.kernels->status().message();
+  parts_.device_failure = parts_.built.kernels->status().message();
   if (end.ok()) return kept;
   return end;
 }
@@ -209,6 +221,8 @@ Status Worker::LeaveGeneration(const Status& why) {
     parts_.device_ring.reset();
     parts_.session.reset();
     if (!EndSave()) return why;
+    beside_.reset();
+    save_.reset();
     world_.events.Emit({.kind = EventKind::kLeft,
                         .generation = join_.last_generation(),
                         .step = parts_.step(),
@@ -291,13 +305,13 @@ WorkerEnd Worker::Live() {
   return end;
 }
 
-// Abandons the session first: after an error its tasks still wait for the
+// Aborts the session first: after an error its tasks still wait for the
 // others.
 TrainedWorker Worker::Abandon(WorkerEnd end) {
   if (parts_.session) parts_.session->Abort();
   if (beside_) beside_->JoinTask();
   if (save_) save_->JoinTask();
-  spare_.reset();
+  parts_.ReleaseState();
   return {.end = std::move(end),
           .state = std::move(parts_.state),
           .resumed_from = join_.resumed_from()};

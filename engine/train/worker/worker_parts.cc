@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "engine/train/loop/trainer.h"
 #include "engine/train/save/model_export.h"
 #include <fmt/format.h>
 
@@ -68,6 +67,11 @@ Status BuildModel(WorkerParts& parts) {
 void WorkerParts::Expect(Duration bound) const {
   if (!chief()) return;
   reporter.Progress({.patience = bound + options().cluster.lost_after});
+}
+
+void WorkerParts::ReleaseState() {
+  trainer.reset();
+  spare.reset();
 }
 
 Status Build(WorkerParts& parts) {

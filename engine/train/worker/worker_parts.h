@@ -11,7 +11,9 @@
 #include "engine/data/row_schedule.h"
 #include "engine/status.h"
 #include "engine/train/loop/job_model.h"
+#include "engine/train/loop/trainer.h"
 #include "engine/train/progress_reporter.h"
+#include "engine/train/state/spare_arrays.h"
 #include "engine/train/state/train_state.h"
 #include "engine/train/worker/train_inputs.h"
 #include "engine/train/worker_exit.h"
@@ -33,7 +35,11 @@ struct WorkerParts {
   JobModel built;
   std::optional<CheckpointStore> store;  // nullopt: no checkpoints
   std::optional<TrainState> state;       // nullopt: no generation has begun
-  std::unique_ptr<Session> session;      // of the current generation
+  // Both refer to the state, and keep their arrays from generation to
+  // generation. nullopt: not used since the state was made.
+  std::optional<SpareArrays> spare;
+  std::optional<Trainer> trainer;
+  std::unique_ptr<Session> session;  // of the current generation
   // Ring of the same generation; null: the session's ring sums on the host.
   std::unique_ptr<DeviceRing> device_ring;
   // Reason why this worker lost its device, or could not open one; "": no
@@ -48,6 +54,10 @@ struct WorkerParts {
   }
   uint64_t generation() const { return session->decision().generation; }
   uint64_t step() const { return state ? state->position.step : 0; }
+
+  // Destroys the objects that refer to the state, before it is replaced or
+  // moved. Values that only a device has are lost.
+  void ReleaseState();
 
   // Sets how long the launcher waits for the chief's next report.
   void Expect(Duration bound) const;

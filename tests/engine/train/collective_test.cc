@@ -360,6 +360,39 @@ TEST(CollectiveTest, ARejoiningGenerationHasACommunicatorOfItsOwn) {
   EXPECT_THAT(disturbed.end.Of(EventKind::kCarriedOn), SizeIs(3));
 }
 
+// Makes ids of communicators as long as `ids_left` is positive.
+int ids_left = 0;
+gpu::CollectiveApi WithFewIds() {
+  gpu::CollectiveApi api = LikeNccl<kOwn>();
+  api.make_id = [](gpu::CommunicatorId* id, gpu::DeviceText* why) {
+    return --ids_left >= 0 && EmulatedCollective().make_id(id, why);
+  };
+  return api;
+}
+
+TEST(CollectiveTest, SurvivorsGoOnByTheRing_WithoutAnotherCommunicator) {
+  ids_left = 1;
+  const gpu::CollectiveApi api = WithFewIds();
+  gpu::DevicePlace place = EmulatedPlace();
+  place.collective = &api;
+  TrainOptions options = ByDevices(ShortRun());
+  options.cluster.collective = CollectiveChoice::kAuto;
+  const LaunchedEnd end =
+      LaunchedRun(options, place)
+          .Run({.workers = 3, .restart = RestartPolicy::kRejoin},
+               {.faults = {{.id = "crash",
+                            .site = {.worker = 1,
+                                     .step = 8,
+                                     .point = Point::kStepBegin},
+                            .kind = FaultKind::kCrash}}});
+  EXPECT_THAT(end.lines, Contains(HasSubstr("collective: emulated")));
+  EXPECT_THAT(end.lines, Contains(HasSubstr("collective: ring (no "
+                                            "communicator")));
+  EXPECT_THAT(end.Of(EventKind::kCarriedOn), SizeIs(3));
+  ASSERT_TRUE(end.launch.result) << end.launch.reason;
+  EXPECT_EQ(end.launch.result->digest, UndisturbedDigest(ShortRun()));
+}
+
 // Also covers a loss that is detected only after the sum.
 TEST(CollectiveTest, NoDeviceIsInTwoCommunicators) {
   static std::map<gpu::Communicator*, gpu::Device*> members;

@@ -82,6 +82,18 @@ TEST_F(GradientExchangeTest, KeepsWhatItTookUntilTheNext) {
   EXPECT_TRUE(seen.expired());
 }
 
+TEST_F(GradientExchangeTest, KeepsItsArraysInTheNextGeneration) {
+  GradientExchange exchange = ExchangeOn(*host_);
+  const float* const array = exchange.RoomOf(1).data();
+  Compute(exchange, 0, {5.0f, 6.0f}, 7.0f);  // of a step that was not completed
+  Ring next{world_.world, *host_, {.generation = 2}, nullptr, nullptr};
+  exchange.Rejoin(next, nullptr);
+  EXPECT_EQ(exchange.RoomOf(1).data(), array);
+  Compute(exchange, 0, {1.0f, 2.0f}, 0.5f);
+  Compute(exchange, 1, {10.0f, 20.0f}, 0.25f);
+  EXPECT_THAT(SumOf(exchange), ElementsAre(11.0f, 22.0f, 0.75f));
+}
+
 TEST_F(GradientExchangeTest, TakesNothingKeptBesideAReplicasOwnState) {
   const GradientExchange exchange =
       ExchangeOn(*host_, {.replicas = 2, .gradients = 2, .extra = 5});

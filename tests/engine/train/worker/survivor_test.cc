@@ -1,0 +1,101 @@
+// Arrays that a worker keeps when it joins another generation,
+// in the simulated world.
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/cluster/ring/emulated_collective.h"
+#include "engine/gpu/emulated_device.h"
+#include "tests/engine/train/launched_run.h"
+#include "tests/engine/train/training_fixture.h"
+
+namespace gauntlet {
+namespace {
+
+using ::testing::SizeIs;
+
+const FaultPlan kCrashOfWorkerOne = {
+    .faults = {{.id = "crash",
+                .site = {.worker = 1, .step = 8, .point = Point::kStepBegin},
+                .kind = FaultKind::kCrash}}};
+
+// Runs two workers, two replicas each. Expects the state of an undisturbed run.
+LaunchedEnd RunTwo(LaunchedRun& run, const FaultPlan& plan) {
+  static const std::string undisturbed = UndisturbedDigest(SmallRun());
+  LaunchedEnd end =
+      run.Run({.workers = 2, .restart = RestartPolicy::kRejoin}, plan);
+  EXPECT_EQ(end.launch.result.value_or(TrainResult()).digest, undisturbed)
+      << end.launch.reason;
+  return end;
+}
+
+// Numbers of arrays.
+struct ArrayCounts {
+  int allocated = 0;  // on the device
+  int pinned = 0;     // on the host
+};
+std::map<gpu::Device*, ArrayCounts> counts_of;
+
+const gpu::DeviceApi& CountingDevice() {
+  static const gpu::DeviceApi api = [] {
+    gpu::DeviceApi table = gpu::EmulatedDevice();
+    table.open = [](int index, gpu::DeviceText* why) {
+      gpu::Device* const device = gpu::EmulatedDevice().open(index, why);
+      counts_of[device] = {};
+      return device;
+    };
+    table.allocate = [](gpu::Device* device, size_t bytes) {
+      ++counts_of[device].allocated;
+      return gpu::EmulatedDevice().allocate(device, bytes);
+    };
+    table.allocate_if_room = [](gpu::Device* device, size_t bytes) {
+      ++counts_of[device].allocated;
+      return gpu::EmulatedDevice().allocate_if_room(device, bytes);
+    };
+    table.pin = [](gpu::Device* device, void* memory, size_t bytes) {
+      ++counts_of[device].pinned;
+      gpu::EmulatedDevice().pin(device, memory, bytes);
+    };
+    return table;
+  }();
+  return api;
+}
+
+// Returns the largest numbers of any worker.
+ArrayCounts MostOfAWorker(const TrainOptions& options, const FaultPlan& plan) {
+  counts_of.clear();
+  gpu::DevicePlace place = EmulatedPlace();
+  place.api = &CountingDevice();
+  LaunchedRun run(options, place);
+  const LaunchedEnd end = RunTwo(run, plan);
+  EXPECT_THAT(end.Of(EventKind::kCarriedOn),
+              SizeIs(plan.faults.empty() ? 0 : 2));
+  ArrayCounts most;
+  for (const auto& [device, counts] : counts_of) {
+    most.allocated = std::max(most.allocated, counts.allocated);
+    most.pinned = std::max(most.pinned, counts.pinned);
+  }
+  return most;
+}
+
+TEST(SurvivorTest, AllocatesNoArrayAgain) {
+  for (const auto collective :
+       {CollectiveChoice::kRing, CollectiveChoice::kNccl}) {
+    TrainOptions options = SmallRun();
+    options.kernels.device = DeviceKind::kEmulated;
+    options.cluster.collective = collective;
+    options.checkpoint.mode = SaveMode::kAsync;
+    const ArrayCounts undisturbed = MostOfAWorker(options, {});
+    const ArrayCounts disturbed = MostOfAWorker(options, kCrashOfWorkerOne);
+    EXPECT_GT(undisturbed.allocated, 0);
+    EXPECT_GT(undisturbed.pinned, 0);
+    EXPECT_LE(disturbed.allocated, undisturbed.allocated);
+    EXPECT_LE(disturbed.pinned, undisturbed.pinned);
+  }
+}
+
+}  // namespace
+}  // namespace gauntlet
