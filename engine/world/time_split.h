@@ -25,7 +25,7 @@ enum class TimePart : uint8_t {
   kOther,  // reports, events, callbacks
   // Parts of a save.
   kFetch,   // state from the device
-  kDigest,  // of the state, and of the bytes written
+  kDigest,  // of the state, and of the bytes written; also part of a start
   kPrepare,
   kCopy,  // into the buffer that an async save writes from
   kWait,  // for a task of the save
@@ -35,7 +35,7 @@ enum class TimePart : uint8_t {
   kStateFile,  // the list of checkpoints
   kRetention,
   // Parts of a start.
-  kBuild,     // model, data, store
+  kBuild,     // data, model, store, arrays of the training step
   kJoin,      // until all workers have met
   kClaim,     // of a generation, with verification of the chosen checkpoint
   kLoad,      // of a checkpoint
@@ -61,7 +61,9 @@ void AddTo(std::vector<PartTime>& totals, const std::vector<PartTime>& parts);
 // A stopwatch for one task. The clock outlives it.
 class TimeSplit {
  public:
-  explicit TimeSplit(const Clock& clock) : clock_(&clock), mark_(clock.Now()) {}
+  explicit TimeSplit(const Clock& clock) : TimeSplit(clock, clock.Now()) {}
+  // The first part begins at `since`.
+  TimeSplit(const Clock& clock, Time since) : clock_(&clock), mark_(since) {}
 
   // Assigns the time since the last call of Lap or Skip to this part.
   void Lap(TimePart part) { took_[static_cast<size_t>(part)] += SinceMark(); }

@@ -85,6 +85,7 @@ WorkerExit ExitForStart(Code code) {
 }
 
 Status RunRealWorker(RealWorld& real, const WorkerRun& run) {
+  const Time began = real.clock.Now();
   TrainOptions options = run.options;
   RETURN_IF_ERROR(ProtectNetwork(real, options.cluster.tls));
   options.kernels.device = DeviceOfLife(options.kernels, run.place.life);
@@ -111,7 +112,8 @@ Status RunRealWorker(RealWorld& real, const WorkerRun& run) {
                               .data = *data,
                               .job_json = job_json,
                               .weights = weights,
-                              .device = device};
+                              .device = device,
+                              .loaded_since = began};
   RunWorker(world, inputs, run.place, run.reporter, run.on_end);
 }
 

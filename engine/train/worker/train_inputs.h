@@ -2,6 +2,7 @@
 #ifndef GAUNTLET_ENGINE_TRAIN_WORKER_TRAIN_INPUTS_H_
 #define GAUNTLET_ENGINE_TRAIN_WORKER_TRAIN_INPUTS_H_
 
+#include <optional>
 #include <span>
 #include <string>
 
@@ -10,10 +11,12 @@
 #include "engine/train/loop/loop_hooks.h"
 #include "engine/train/loop/train_memo.h"
 #include "engine/train/options.h"
+#include "engine/world/clock.h"
 
 namespace gauntlet {
 
-// The referenced objects outlive the workers.
+// The referenced objects outlive the workers. A worker uses them in all of its
+// generations: one that rejoins loads nothing again.
 struct TrainInputs {
   const TrainOptions& options;
   const DataSplit& data;
@@ -26,6 +29,9 @@ struct TrainInputs {
   std::span<const float> weights = {};
   // Opened by the process if the options name a device.
   gpu::DevicePlace device = {};
+  // Time at which the process began to load these inputs, for kStartTimes;
+  // nullopt: they were there before the worker.
+  std::optional<Time> loaded_since = {};
 };
 
 }  // namespace gauntlet

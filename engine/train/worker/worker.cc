@@ -30,7 +30,8 @@ class Worker {
                .place = place,
                .reporter = reporter,
                .launch_hold = place.launch_hold,
-               .times = TimeSplit(world.clock)},
+               .times = TimeSplit(world.clock, inputs.loaded_since.value_or(
+                                                   world.clock.Now()))},
         join_(parts_) {}
 
   // Runs the worker, from its first event to its last.
@@ -107,7 +108,6 @@ bool Worker::EndSave() {
 }
 
 void Worker::EmitStartTimes() {
-  parts_.times.Lap(TimePart::kAgree);
   world_.events.Emit({.kind = EventKind::kStartTimes,
                       .generation = parts_.generation(),
                       .step = parts_.step(),
@@ -141,6 +141,7 @@ Result<LoopEnd> Worker::Train() {
   const TrainInputs& inputs = parts_.inputs;
   TrainState& state = *parts_.state;
   Trainer& trainer = PrepareTrainer();
+  parts_.times.Lap(TimePart::kBuild);
   const uint64_t generation = parts_.generation();
   EmitStartTimes();
   trainer.times().Restart();
@@ -184,6 +185,7 @@ Result<LoopEnd> Worker::LiveOneGeneration() {
   RETURN_IF_ERROR(join_.Resume());
   parts_.stage = Stage::kTraining;
   RETURN_IF_ERROR(join_.AgreeOnStart());
+  parts_.times.Lap(TimePart::kAgree);
   meet_by_ = kNever;
   ASSIGN_OR_RETURN(const LoopEnd end, Train());
   return FinishRun(parts_, {.end = end,
@@ -235,7 +237,9 @@ Status Worker::LeaveGeneration(const Status& why) {
     if (loop_carryover_ && loop_carryover_->in_save) {
       meet_by_ += options_.cluster.save_timeout;
     }
+    parts_.times.Lap(TimePart::kJoin);
     join_.HoldState();
+    parts_.times.Lap(TimePart::kDigest);
     if (world_.faults.Planted(PlantedBug::kForgetAtRejoin)) {
       join_.HoldNothing();
     }
@@ -244,7 +248,10 @@ Status Worker::LeaveGeneration(const Status& why) {
     world_.clock.SleepUntil(now + options_.cluster.heartbeat_every);
   }
   RETURN_IF_ERROR(world_.faults.Hit(Point::kRejoin, {.step = parts_.step()}));
-  return OpenStore(parts_);
+  parts_.times.Lap(TimePart::kJoin);
+  const Status opened = OpenStore(parts_);
+  parts_.times.Lap(TimePart::kBuild);
+  return opened;
 }
 
 WorkerEnd Worker::End(const Status& status) {

@@ -44,6 +44,8 @@ class LaunchedRun {
         simulation_(pool_, {.seed = seed}) {}
 
   Simulation& simulation() { return simulation_; }
+  // Sets the time that each process takes to load its data.
+  void LoadFor(Duration time) { load_time_ = time; }
 
   LaunchedEnd Run(LauncherOptions launcher, const FaultPlan& plan = {}) {
     launcher.checkpoint_directory = options_.checkpoint.directory;
@@ -113,18 +115,22 @@ class LaunchedRun {
                    .faults = injector,
                    .events = plain.events,
                    .entropy = plain.entropy};
+    const Time began = world.clock.Now();
     const auto data = LoadData(world.storage, options_.job.data).value();
+    world.clock.SleepUntil(began + load_time_);
     Reporter reporter(report);
     const std::string job_json = JobToJson(options_.job, data->content);
     const TrainInputs inputs = {.options = options_,
                                 .data = *data,
                                 .job_json = job_json,
-                                .device = device_};
+                                .device = device_,
+                                .loaded_since = began};
     RunWorker(world, inputs, spec, reporter, [](const WorkerEnd&) {});
   }
 
   TrainOptions options_;
   const gpu::DevicePlace device_;
+  Duration load_time_{0};
   FiberPool pool_;
   Simulation simulation_;
   FiredFaultSet fired_;

@@ -49,6 +49,16 @@ TEST_F(TimeSplitTest, AddsLapsOfPartAndLeavesNoGap) {
   EXPECT_EQ(TotalOf(parts), clock_.Now() - Time());
 }
 
+TEST_F(TimeSplitTest, BeginsAtGivenTime) {
+  const Time begin = clock_.Now();
+  Spend(milliseconds(3));
+  TimeSplit split(clock_, begin);
+  Spend(milliseconds(2));
+  split.Lap(TimePart::kBuild);
+  EXPECT_THAT(split.Take(),
+              ElementsAre(PartTime{TimePart::kBuild, milliseconds(5)}));
+}
+
 TEST_F(TimeSplitTest, CountsFromLastLapAfterTake) {
   Spend(milliseconds(1));
   split_.Lap(TimePart::kCompute);

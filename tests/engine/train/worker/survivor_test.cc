@@ -1,8 +1,9 @@
-// Arrays that a worker keeps when it joins another generation,
+// State, data and arrays that a worker keeps when it joins another generation,
 // in the simulated world.
 #include <algorithm>
 #include <map>
 #include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,7 +16,10 @@
 namespace gauntlet {
 namespace {
 
+using ::testing::Each;
+using ::testing::Ge;
 using ::testing::SizeIs;
+using ::testing::UnorderedElementsAre;
 
 const FaultPlan kCrashOfWorkerOne = {
     .faults = {{.id = "crash",
@@ -30,6 +34,31 @@ LaunchedEnd RunTwo(LaunchedRun& run, const FaultPlan& plan) {
   EXPECT_EQ(end.launch.result.value_or(TrainResult()).digest, undisturbed)
       << end.launch.reason;
   return end;
+}
+
+// Returns the part `build` of all starts in that generation.
+std::vector<Duration> BuildTimes(const LaunchedEnd& end, uint64_t generation) {
+  std::vector<Duration> times;
+  for (const LogEvent& start : end.Of(EventKind::kStartTimes)) {
+    if (start.generation != generation) continue;
+    const auto build =
+        std::ranges::find(start.parts, TimePart::kBuild, &PartTime::part);
+    times.push_back(build == start.parts.end() ? Duration(0) : build->took);
+  }
+  return times;
+}
+
+TEST(SurvivorTest, OnlyTheNewProcessLoadsTheData) {
+  constexpr Duration kLoading = std::chrono::seconds(1);
+  TrainOptions options = SmallRun();
+  options.checkpoint = {};
+  LaunchedRun run(options, {});
+  run.LoadFor(kLoading);
+  const LaunchedEnd end = RunTwo(run, kCrashOfWorkerOne);
+  EXPECT_THAT(end.Of(EventKind::kLifeBegin), SizeIs(3));
+  EXPECT_THAT(BuildTimes(end, 1), Each(Ge(kLoading)));
+  EXPECT_THAT(BuildTimes(end, 2),
+              UnorderedElementsAre(Duration(0), Ge(kLoading)));
 }
 
 // Numbers of arrays.
