@@ -242,9 +242,9 @@ Status LoopSaves::EndTidying() {
   if (!has_store() || !strategy_.sync->is_tidying()) return OkStatus();
   const Time begin = world_->clock.Now();
   reports_->Expect(options_->cluster.save_timeout);
-  reports_->TellOfSave(options_->cluster.save_timeout);
+  reports_->ReportSave(options_->cluster.save_timeout);
   const Status tidied = TakeTidied();
-  reports_->TellOfSave(Duration::zero());
+  reports_->ReportSave(Duration::zero());
   time_ += world_->clock.Now() - begin;
   return tidied;
 }
@@ -252,7 +252,7 @@ Status LoopSaves::EndTidying() {
 Status LoopSaves::TakeTidied() {
   const Status tidied = strategy_.sync->EndTidying();
   NoteTimes();
-  SayWarnings();
+  ReportWarnings();
   return tidied;
 }
 

@@ -253,7 +253,7 @@ TEST(HttpClientTest, WithoutTheLibrary_NamesThePackage) {
 TEST(HttpClientTest, OptionRefused_IsNamed) {
   HttpClient client(FAKE_CURL_WITHOUT_PROXIES);
   const auto answer =
-      client.Ask({.url = {.host = "127.0.0.1"}}, In(seconds(60)));
+      client.SendRequest({.url = {.host = "127.0.0.1"}}, In(seconds(60)));
   EXPECT_EQ(answer.status().code(), Code::kUnavailable);
   EXPECT_EQ(answer.status().message(),
             "http://127.0.0.1/: libcurl refuses the option PROXY: An unknown "

@@ -55,7 +55,7 @@ TEST(SurvivorTest, OnlyTheNewProcessLoadsTheData) {
   LaunchedRun run(options, {});
   run.LoadFor(kLoading);
   const LaunchedEnd end = RunTwo(run, kCrashOfWorkerOne);
-  EXPECT_THAT(end.Of(EventKind::kLifeBegin), SizeIs(3));
+  EXPECT_THAT(end.Of(EventKind::kWorkerStarted), SizeIs(3));
   EXPECT_THAT(BuildTimes(end, 1), Each(Ge(kLoading)));
   EXPECT_THAT(BuildTimes(end, 2),
               UnorderedElementsAre(Duration(0), Ge(kLoading)));
