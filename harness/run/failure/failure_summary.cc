@@ -141,6 +141,21 @@ std::string ChangedLoadText(const Record& record) {
   return "";
 }
 
+// Returns true iff workers got a state to train from after the first start: from
+// a checkpoint, from memory, or by a cold start.
+bool HasStartedAgain(const Record& record) {
+  for (const LifeEvents& life : record.lives) {
+    for (const RecordEvent& event : life.events) {
+      if (event.kind == RecordKind::kResumed ||
+          event.kind == RecordKind::kCarriedOn ||
+          (event.kind == RecordKind::kInitialized && life.life > 1)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 // Returns "then the run refused to train (exit code 7), so nothing was
 // recovered" for a run whose last launcher ended without a result; else "".
 std::string WithoutResultText(const Record& record, const RunFacts& facts) {
@@ -152,8 +167,9 @@ std::string WithoutResultText(const Record& record, const RunFacts& facts) {
       "then the run {} (exit code {}){}",
       facts.refused ? "refused to train" : "ended without a result",
       record.launchers.back().exit_code,
-      facts.restarts > 0 && !facts.resumed_from ? ", so nothing was recovered"
-                                                : "");
+      facts.restarts > 0 && !HasStartedAgain(record)
+          ? ", so nothing was recovered"
+          : "");
 }
 
 std::string RecoveryText(const Record& record, const RunFacts& facts) {

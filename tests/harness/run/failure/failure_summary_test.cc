@@ -176,6 +176,32 @@ expect: {outcome: recovers}
                     Not(HasSubstr("nothing was recovered"))));
 }
 
+// A worker that rejoins resumes from memory; a cold start needs no checkpoint.
+TEST_F(FailureSummaryTest, RestartWithoutACheckpointRecoversSomething) {
+  for (const std::string policy : {"rejoin", "whole-job"}) {
+    std::string text = SmallScenario(R"(seed: 7
+faults:
+  - id: first
+    at: {worker: 1, step: 2, point: step.begin}
+    do: crash
+  - id: second
+    at: {worker: 1, step: 3, point: step.begin, incarnation: 2}
+    do: crash
+expect: {outcome: recovers}
+)");
+    const std::string workers = "{workers: 2}";
+    text.replace(text.find(workers), workers.size(),
+                 "{workers: 2, restart: {policy: " + policy + ", max: 1}}");
+    const CaseResult result = Run(LoadScenarios(text, "c.yaml").cases.at(0));
+    ASSERT_EQ(result.verdict.kind, VerdictKind::kFail) << policy;
+    EXPECT_THAT(result.summary.recovery,
+                AllOf(StartsWith("1 restart; then the run ended without a "
+                                 "result (exit code "),
+                      Not(HasSubstr("nothing was recovered"))))
+        << policy;
+  }
+}
+
 TEST_F(FailureSummaryTest, SaveAcknowledgedBeforeItsRenameIsTheCause) {
   const CaseResult result = Run(SmallCase(R"(disk: {profile: weak}
 planted_bugs: acknowledge-before-rename
