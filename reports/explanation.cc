@@ -56,14 +56,29 @@ std::string ChecksText(const Verdict& verdict) {
       checks, checks, is_one ? " is" : "s are");
 }
 
-// Returns how to change the scenario if the run did the right thing; "" if no
-// scenario can expect what was found.
+// Adds an expectation that the run meets. A scenario may have a key only once:
+// "ends_at: {epoch: 2}" and "ends_at: {step: 8}" become one.
+void AddMet(const std::string& expectation, std::vector<std::string>& met) {
+  const std::string key = expectation.substr(0, expectation.find('{') + 1);
+  const auto same = std::ranges::find_if(met, [&key](const std::string& other) {
+    return !key.empty() && other.starts_with(key);
+  });
+  if (same == met.end()) {
+    met.push_back(expectation);
+    return;
+  }
+  same->pop_back();
+  *same += ", " + expectation.substr(key.size());
+}
+
+// Returns how to change the scenario if the run was right; "" if no scenario
+// can expect what was found.
 std::string NextStepText(const CaseResult& result) {
   const std::vector<Finding>& findings = result.verdict.broken_expectations;
   std::vector<std::string> met;
   for (const Finding& finding : findings) {
     if (!finding.met) return "";
-    if (met.size() < kMostExpectations) met.push_back(*finding.met);
+    if (met.size() < kMostExpectations) AddMet(*finding.met, met);
   }
   return fmt::format(
       "if the run was right, change the expectation{} in {}:{} to {}",

@@ -151,6 +151,16 @@ TEST(TerminalTest, UnmetExpectationsBeyondTheFirstStandBelowTheChecks) {
   next )")));
 }
 
+TEST(TerminalTest, NextStepNamesEachKeyOnce) {
+  CaseResult unmet = UnmetCase();
+  unmet.verdict.broken_expectations = {
+      {"expectation", "ends_at.epoch", "epoch", "ends_at: {epoch: 2}"},
+      {"expectation", "exit_code", "code", "exit_code: 0"},
+      {"expectation", "ends_at.step", "step", "ends_at: {step: 8}"}};
+  EXPECT_THAT(RenderFailure(unmet, Colour::kOff),
+              HasSubstr(" to ends_at: {epoch: 2, step: 8}, exit_code: 0\n"));
+}
+
 TEST(TerminalTest, OutcomeThatNoScenarioCanExpect_HasNoNextStep) {
   CaseResult unmet = UnmetCase();
   unmet.verdict.reason = "outcome";
