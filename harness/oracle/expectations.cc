@@ -68,7 +68,7 @@ class Expectations {
                                               expected, found),
                        .met = std::move(met)});
   }
-  // `key`: the name, or the name and a word for the kind of limit.
+  // `key`: the key in `expect`, such as restarts.exactly.
   void Exactly(std::string_view name, std::string_view key,
                std::optional<uint64_t> expected, uint64_t found) {
     if (!expected || *expected == found) return;
@@ -164,9 +164,8 @@ void CheckTrend(const Record& record, Expectations& check) {
   }
 }
 
-// Returns "the checkpoint of step 4", or "the checkpoints of steps 6 and 8
-// (twice)" if two of them are of step 8. `one` and `several` are the words for
-// checkpoints: "that", "those".
+// Returns "that of step 4", or "those of steps 6 and 8 (twice)" if two
+// checkpoints are of step 8. `one` and `several` replace "that" and "those".
 std::string CheckpointsText(const std::vector<uint64_t>& steps,
                             std::string_view one, std::string_view several) {
   if (steps.empty()) return "none";

@@ -150,13 +150,13 @@ std::vector<std::string> TimelineText(const Outline& outline) {
   AddRequeues(record, all);
   std::ranges::stable_sort(all, {}, &TimedLine::t_ns);
   std::vector<std::string> lines;
-  for (TimedLine& told : all) {
+  for (TimedLine& line : all) {
     if (lines.size() == kMaxLines) {
       lines.push_back(
           fmt::format("and {} more in the timeline", all.size() - kMaxLines));
       break;
     }
-    lines.push_back(std::move(told.text));
+    lines.push_back(std::move(line.text));
   }
   return lines;
 }

@@ -36,8 +36,8 @@ struct Finding {
   std::string invariant;
   std::string name;  // kind of violation: "state-digest"
   std::string message;
-  // Of kExpectation: what to expect instead, so that the run meets it:
-  // "restarts: {exactly: 2}", "no resumed_from". nullopt: nothing can be.
+  // For kExpectation: the expectation that this run meets, as in a scenario:
+  // "restarts: {exactly: 2}", "no resumed_from". nullopt: there is none.
   std::optional<std::string> met = std::nullopt;
 
   bool operator==(const Finding&) const = default;
@@ -67,8 +67,7 @@ struct RunFacts {
 struct Verdict {
   VerdictKind kind = VerdictKind::kError;
   std::string reason;  // one line; may be empty if the case passed
-  // True: kFail, and `reason` is that the broken_expectations are not met,
-  // while each check that counts passed.
+  // True iff the case failed only because the broken_expectations are not met.
   bool fails_only_expectations = false;
   std::vector<InvariantReport> invariants;  // in the order of AllInvariants()
   std::vector<Finding> broken_expectations;

@@ -19,8 +19,8 @@ namespace gauntlet {
 
 struct ForkServerChoice {
   std::unique_ptr<ForkServer> server;  // null: off
-  // "fork server: 41 modules imported once"; "": off as runs have no
-  // namespaces, for which there is a note already.
+  // "fork server: 41 modules imported once". Empty if runs have no namespaces:
+  // the note on that states that the server is off.
   std::string note;
 };
 

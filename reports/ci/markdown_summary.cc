@@ -24,7 +24,7 @@ constexpr size_t kLongestLine = 200;
 constexpr size_t kExcerptRows = 24;
 constexpr size_t kRowsBeforeIncident = 2;
 constexpr size_t kExcerptLines = 60;
-constexpr size_t kStoryLines = 20;
+constexpr size_t kTimelineLines = 20;
 constexpr size_t kMostNotes = 20;
 constexpr int kExcerptWidth = 110;
 
@@ -103,8 +103,8 @@ std::vector<std::string> TimelineLines(const CaseResult& one,
                    kExcerptLines);
   }
   std::vector<std::string> lines = one.verdict.timeline;
-  if (lines.size() > kStoryLines) {
-    lines.resize(kStoryLines);
+  if (lines.size() > kTimelineLines) {
+    lines.resize(kTimelineLines);
     lines.emplace_back("…");
   }
   return lines;

@@ -15,9 +15,9 @@ std::tuple<int64_t, uint64_t> TimeOf(const RecordEvent& event) {
   return {event.t_ns, event.order};
 }
 
-// Returns true iff a process exits for this reason if a file is damaged or
-// gone.
-bool IsOfAFile(RecordReason reason) {
+// Returns true iff a damaged or missing file can be the cause of an exit with
+// this reason.
+bool MayBeDueToAFile(RecordReason reason) {
   return reason == RecordReason::kBadData ||
          reason == RecordReason::kMissingFile ||
          reason == RecordReason::kPrecondition ||
@@ -94,17 +94,19 @@ class CauseFinder {
         });
   }
 
-  // Returns true iff the process exits because a file is damaged or gone.
-  bool ExitsForAFile(const EventPlace& place) const {
+  // Returns true iff a damaged or missing file can be the cause of the exit of
+  // the process.
+  bool MayExitDueToAFile(const EventPlace& place) const {
     const RecordEvent& last = LifeOf(record_, place).events.back();
-    return last.kind == RecordKind::kWorkerExited && IsOfAFile(last.reason);
+    return last.kind == RecordKind::kWorkerExited &&
+           MayBeDueToAFile(last.reason);
   }
 
-  // Returns the bad load or the damage for which the chief refuses the worker.
-  // The worker exits with the chief's reason.
+  // Returns the failed load, or else the damage, because of which the chief
+  // refuses the worker. The worker exits with the chief's reason.
   Place CauseOfRefusal(const EventPlace& loss) const {
     const Place bad_load = OfOthers(bad_loads_, WorkerOf(loss));
-    if (bad_load || !ExitsForAFile(loss)) return bad_load;
+    if (bad_load || !MayExitDueToAFile(loss)) return bad_load;
     return OfAll(damaged_);
   }
 
@@ -182,7 +184,8 @@ class CauseFinder {
 
   Place CauseOfExit(const EventPlace& exit) const {
     if (Event(exit).count == 0) return {};
-    Place cause = IsOfAFile(Event(exit).reason) ? OfAll(damaged_) : Place();
+    Place cause =
+        MayBeDueToAFile(Event(exit).reason) ? OfAll(damaged_) : Place();
     for (const ByWorker* newest :
          {&losses_, &stops_, &fenced_, &faults_, &bad_loads_}) {
       const Place own = OfWorker(*newest, WorkerOf(exit));

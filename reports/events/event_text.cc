@@ -137,7 +137,7 @@ std::string TextOfTraining(const RecordEvent& event) {
 
 // Returns true iff the exit has the same reason as a loss that the worker
 // detected.
-bool IsSaidBefore(const LifeEvents& life, const RecordEvent& exit) {
+bool IsStatedBefore(const LifeEvents& life, const RecordEvent& exit) {
   return std::ranges::any_of(life.events, [&exit](const RecordEvent& event) {
     return event.kind == RecordKind::kWorkerLost && event.detail == exit.detail;
   });
@@ -157,7 +157,7 @@ std::string TextOfMembership(const LifeEvents& life, const RecordEvent& event) {
       return fmt::format("all agree to stop at step {}", event.step);
     case RecordKind::kWorkerLost:
       if (life.worker == kLauncherWorker) {
-        return fmt::format("hears nothing of worker {}",
+        return fmt::format("receives nothing from worker {}",
                            event.about.value_or(0));
       }
       return fmt::format(
@@ -175,7 +175,7 @@ std::string TextOfMembership(const LifeEvents& life, const RecordEvent& event) {
     case RecordKind::kWorkerExited:
       return fmt::format(
           "exits with {}{}", event.count,
-          IsSaidBefore(life, event) ? "" : AfterColon(event.detail));
+          IsStatedBefore(life, event) ? "" : AfterColon(event.detail));
     default:
       return "";
   }

@@ -95,7 +95,7 @@ std::string CauseHtml(const CaseResult& result) {
   const std::string note = UnnoticedBugNote(result);
   if (!note.empty()) out += fmt::format("<p>Note: {}.</p>\n", HtmlText(note));
   std::vector<ExplanationLine> lines = ExplanationOf(result);
-  // The sentence has the text of a single unmet expectation.
+  // The sentence already states a single unmet expectation.
   if (verdict.broken_expectations.size() == 1) {
     std::erase_if(lines, [&said](const ExplanationLine& line) {
       return line.topic == "expected" && said.find(line.text) != said.npos;

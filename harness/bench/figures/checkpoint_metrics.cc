@@ -29,7 +29,7 @@ constexpr std::array<MetricInfo, kMetrics> kMetricInfos = {{
     {Metric::kMemory, "memory", kBytes, Better::kLower,
      "peak memory of a worker (resident set)"},
     {Metric::kMemoryAdded, "memory_added", kBytes, Better::kLower,
-     "peak memory beyond the smallest of the runs without saves, at least 0"},
+     "peak memory, less the lowest peak without saves; never below 0"},
     {Metric::kDetect, "detect", kSeconds, Better::kLower,
      "recovery: from kill -9 of a worker until the launcher detects it"},
     {Metric::kRespawn, "respawn", kSeconds, Better::kLower,

@@ -154,7 +154,8 @@ constexpr std::array<std::string_view, kTimeParts> kPartMeanings = {
     "step: training waited for saves before it",
     "reports, events, callbacks",
     "save: state from the device",
-    "save: digests of the state and its files; start: of a kept state",
+    "save: digests of the state and its files; start: digest of a survivor's "
+    "state",
     "save: folder of the checkpoint",
     "save: copy that an async save writes from",
     "save: training waited for a task of the save",

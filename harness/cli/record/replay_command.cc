@@ -88,8 +88,9 @@ std::optional<Violation> ViolationIn(const std::vector<std::string>& labels,
   return Violation{.invariant = first->invariant, .name = first->name};
 }
 
-// Returns true iff both runs, which show the violation, fail in the same way:
-// for an expectation, with the same value and the same outcome of the run.
+// Returns true iff the two runs fail in the same way. If the violation is of an
+// expectation, they must have the same value and the same outcome. REQUIRES:
+// both runs show the violation.
 bool FailsAlike(const Verdict& one, const Verdict& other,
                 const Violation& violation) {
   if (violation.invariant != kExpectation) return true;

@@ -28,8 +28,8 @@ bool IsAlone(const Outline& outline, const FaultOccurrence& occurrence) {
 // Returns true iff another worker of the same attempt emitted an event for
 // which `predicate` is true, between the fault and `until`.
 template <typename Predicate>
-bool AnotherSaid(const Outline& outline, const FaultOccurrence& occurrence,
-                 int64_t until, Predicate predicate) {
+bool AnotherEmitted(const Outline& outline, const FaultOccurrence& occurrence,
+                    int64_t until, Predicate predicate) {
   const int64_t from = occurrence.event().t_ns;
   for (const LifeEvents& life : outline.record.lives) {
     if (&life == occurrence.life || life.life != occurrence.life->life)
@@ -86,7 +86,7 @@ bool GraceRanOut(const Outline& outline, const FaultOccurrence& notice) {
            !IsOrderlyExit(event.count);
   };
   return IsAlone(outline, notice) &&
-         !AnotherSaid(outline, notice, notice.event().t_ns + grace, failed);
+         !AnotherEmitted(outline, notice, notice.event().t_ns + grace, failed);
 }
 
 bool WasGivenUp(const Outline& outline, const FaultOccurrence& occurrence) {
@@ -95,7 +95,7 @@ bool WasGivenUp(const Outline& outline, const FaultOccurrence& occurrence) {
   };
   return !Has(*occurrence.life, RecordKind::kWorkerExited) &&
          IsAlone(outline, occurrence) &&
-         AnotherSaid(outline, occurrence, INT64_MAX, lost_one);
+         AnotherEmitted(outline, occurrence, INT64_MAX, lost_one);
 }
 
 bool LeftInFailure(const FaultOccurrence& occurrence) {

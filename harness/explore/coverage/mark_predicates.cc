@@ -42,7 +42,7 @@ bool DiedRetiring(const FaultOccurrence& occurrence) {
 
 // Returns true iff the incarnation ended between the start and the end of a
 // save.
-bool LeftASaveUnsaid(const LifeEvents& life) {
+bool EndedDuringASave(const LifeEvents& life) {
   RecordKind last = RecordKind::kWorkerStarted;
   for (const RecordEvent& event : life.events) {
     if (event.kind == RecordKind::kSaveBegin ||
@@ -86,7 +86,7 @@ bool DiedAfterTheRename(const MarkScene& scene) {
                        [](const FaultOccurrence& occurrence, FaultPhase) {
                          return (DiedAt(occurrence, Point::kRenamed) ||
                                  DiedAt(occurrence, Point::kParentSync)) &&
-                                LeftASaveUnsaid(*occurrence.life);
+                                EndedDuringASave(*occurrence.life);
                        });
 }
 

@@ -84,7 +84,7 @@ void StoreModel::OnWorker(const Emitter& by, Writer& writer,
     case RecordKind::kCarriedOn:
       return Join(by, writer, event);
     case RecordKind::kSaveBegin:
-      // Training goes on while a checkpoint is removed, until the next save.
+      // Training continues during a removal, but not the next save.
       CheckRemovalIsOver(by, writer);
       return SaveBegin(by, writer, event);
     case RecordKind::kSaveAcknowledged:
@@ -167,8 +167,9 @@ bool StoreModel::IsIn(const Lineage& lineage,
   return writer != lineage.end() && checkpoint.moment <= writer->second;
 }
 
-// A fenced checkpoint with the state of a parent in the lineage is as good as
-// that parent (engine/ckpt/protocol/lineage.h).
+// Returns true iff a claim in the lineage has a parent with this position and
+// digest. A fenced checkpoint with the state of a parent may be read
+// (engine/ckpt/protocol/lineage.h).
 bool StoreModel::IsStateOfAParent(const TrainingPosition& moment,
                                   std::string_view digest) const {
   return !digest.empty() && std::ranges::any_of(lineage_, [&](const auto& one) {
@@ -250,14 +251,14 @@ void StoreModel::Claimed(const Emitter& by, Writer& writer,
     if (of_parent.digest != event.digest) {
       checks_.resume_point.Fail(
           "other-state",
-          fmt::format("{}: state {} by the claim, state {} by its save",
+          fmt::format("{}: state {} in the claim, state {} before it",
                       of_parent.name, event.digest, of_parent.digest));
     }
     if (of_parent.not_finite_since != event.count) {
       checks_.resume_point.Fail(
           "other-state",
-          fmt::format("{}: not finite since step {} by the claim, since step "
-                      "{} by its save",
+          fmt::format("{}: not finite since step {} in the claim, since step "
+                      "{} before it",
                       of_parent.name, event.count, of_parent.not_finite_since));
     }
     of_parent.acknowledged = true;

@@ -141,8 +141,8 @@ std::string ChangedLoadText(const Record& record) {
   return "";
 }
 
-// Returns true iff workers got a state to train from after the first start: from
-// a checkpoint, from memory, or by a cold start.
+// Returns true iff workers got a state to train from after the first start:
+// from a checkpoint, from memory, or by a cold start.
 bool HasStartedAgain(const Record& record) {
   for (const LifeEvents& life : record.lives) {
     for (const RecordEvent& event : life.events) {

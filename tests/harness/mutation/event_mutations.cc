@@ -70,7 +70,7 @@ bool AnotherHasNotice(const Record& record, EventPlace place) {
   return false;
 }
 
-bool SaysLoss(const std::vector<RecordEvent>& events) {
+bool ReportsLoss(const std::vector<RecordEvent>& events) {
   return CountOf(events, RecordKind::kWorkerLost) > 0;
 }
 
@@ -125,7 +125,8 @@ std::string_view NoEffectOfDrop(const Record& record, EventPlace place) {
     return "a fault may fire any number of times";
   }
   if (event.kind == RecordKind::kLeaving) {
-    if (SaysLoss(events)) return "the loss that the worker reports is as good";
+    if (ReportsLoss(events))
+      return "the loss that the worker reports is as good";
     const bool lost = last == RecordKind::kWorkerExited &&
                       events.back().count == kLostWorkerExit;
     if (!lost) return "in good order a worker may leave last";
