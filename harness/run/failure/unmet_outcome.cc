@@ -122,11 +122,11 @@ std::string WhyGaveUp(const Record& record) {
       if (event.kind != RecordKind::kGaveUp) continue;
       std::string reason(RecordReasonName(event.reason));
       std::ranges::replace(reason, '_', ' ');
-      if (event.reason == RecordReason::kRestartsUsedUp) {
-        reason += fmt::format(" (cluster.restart.max is {})",
-                              record.setup.max_restarts);
-      }
-      return reason;
+      if (event.reason != RecordReason::kRestartsUsedUp) return reason;
+      const int most = record.setup.max_restarts;
+      return most == 0
+                 ? "cluster.restart permits no restart"
+                 : fmt::format("{} (cluster.restart.max is {})", reason, most);
     }
   }
   return "";

@@ -18,8 +18,9 @@ class UnmetOutcomeTest : public testing::Test {
  protected:
   // Returns the result of the case that `rest` completes. It saves every 4
   // steps and has 12.
-  CaseResult Run(const std::string& rest) {
-    return RunCase(SmallCase(rest), {.directory = scratch_.path()},
+  CaseResult Run(const std::string& rest) { return Run(SmallCase(rest)); }
+  CaseResult Run(const Case& one) {
+    return RunCase(one, {.directory = scratch_.path()},
                    {.world = WorldKind::kSimulated}, references_)
         .result;
   }
@@ -74,6 +75,18 @@ TEST_F(UnmetOutcomeTest, CauseIsTheFaultAndWhatItDid) {
     EXPECT_EQ(result.verdict.kind, VerdictKind::kFail) << scenario;
     EXPECT_EQ(result.cause, cause) << scenario;
   }
+}
+
+TEST_F(UnmetOutcomeTest, LauncherThatNeverRestarts_GivesUpWithoutAViolation) {
+  Case one = SmallCase(
+      "faults: [{id: c, at: {worker: 1, step: 6}, do: crash}]\n"
+      "expect: {outcome: recovers}\n");
+  one.cluster.policy = RestartPolicy::kNone;
+  const CaseResult result = Run(one);
+  EXPECT_EQ(result.verdict.reason, "outcome");
+  EXPECT_EQ(result.cause,
+            "fault c (crash worker 1 at step.begin, step 6) ended attempt 1; "
+            "the launcher gave up: cluster.restart permits no restart");
 }
 
 TEST_F(UnmetOutcomeTest, ViolatedInvariantLeavesTheOutcomeUnexplained) {
