@@ -250,6 +250,8 @@ class CauseFinder {
         return Later(Later(OfWorker(exits_, about), OfWorker(faults_, about)),
                      OfWorker(kills_, about));
       case RecordKind::kAttemptEnds:
+        // An exit or a loss of an earlier attempt is no cause of a result.
+        if (event.reason == RecordReason::kResult) return {};
         return Later(OfWorker(exited_, about),
                      OfWorker(losses_, kLauncherWorker));
       case RecordKind::kRestarting:

@@ -266,6 +266,29 @@ TEST(CausesTest, ExitInGoodOrderHasNoCause) {
   EXPECT_FALSE(has_cause());
 }
 
+TEST(CausesTest, ResultIsNotCausedByAnEarlierAttempt) {
+  Record record = SampleRecord();
+  const int64_t begin = record.lives[0].events[0].t_ns;
+  record.launchers[0].events = {{.kind = RecordKind::kExited,
+                                 .t_ns = begin + 42'000'000,
+                                 .count = 75,
+                                 .about = 0,
+                                 .incarnation = 1,
+                                 .reason = RecordReason::kExited},
+                                {.kind = RecordKind::kAttemptEnds,
+                                 .t_ns = begin + 92'000'000,
+                                 .about = 0,
+                                 .reason = RecordReason::kResult}};
+  const auto has_cause = [&] {
+    const Record whole = WithLaunchers(record);
+    return CausesOf(whole).contains(
+        Find(whole, kLauncherWorker, 1, RecordKind::kAttemptEnds));
+  };
+  EXPECT_FALSE(has_cause());
+  record.launchers[0].events[1].reason = RecordReason::kWorkerLeft;
+  EXPECT_TRUE(has_cause());
+}
+
 TEST(CausesTest, RecordWithoutEventsHasNone) {
   EXPECT_THAT(CausesOf({}), IsEmpty());
 }
