@@ -63,8 +63,8 @@ std::string ReasonForNoVerdict(const CrashTestResult& result) {
       return "no run resumed from a checkpoint: is an option of the program "
              "missing, or --resume COMMAND?";
     case TrialsEnd::kLimit:
-      return "no run resumed from a checkpoint yet: more --time, or --trials, "
-             "is needed to come to one";
+      return "no run resumed from a checkpoint yet: allow more --time, or "
+             "--trials";
     case TrialsEnd::kError:
       return "no run resumed from a checkpoint before the test ended early";
     case TrialsEnd::kInterrupted:

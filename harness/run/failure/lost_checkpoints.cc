@@ -132,9 +132,10 @@ std::string WhyStore(const Record& record,
   for (size_t i = 1; i < lost.size(); ++i) others.push_back(lost[i].name);
   std::string why =
       others.empty()
-          ? fmt::format("all are about {}", first.name)
-          : fmt::format("besides {}, they are about {}, which {}", first.name,
-                        fmt::join(others, ", "), StateOfOthers(record, lost));
+          ? fmt::format("all violations are about {}", first.name)
+          : fmt::format("besides {}, the violations are about {}, which {}",
+                        first.name, fmt::join(others, ", "),
+                        StateOfOthers(record, lost));
   if (first.is_gone) {
     why +=
         "; a new generation finds nothing of it, so it can neither resume from "

@@ -100,7 +100,7 @@ Result<TrainerRunEnd> RunOrFail(const TrainerRun& run) {
     return RunHere(run);
   } catch (const std::exception& error) {
     return ResourceExhausted(
-        fmt::format("the run could not go on: {}", error.what()));
+        fmt::format("the run could not continue: {}", error.what()));
   }
 }
 

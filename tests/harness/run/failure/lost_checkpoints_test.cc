@@ -39,7 +39,7 @@ TEST(LostCheckpointsTest, CheckpointThatNoFaultDamagedIsTheCause) {
   EXPECT_EQ(lost.cause,
             "step-000000004-g1 was acknowledged and does not verify (torn), "
             "though no fault damaged it");
-  EXPECT_EQ(lost.why_store, "all are about step-000000004-g1");
+  EXPECT_EQ(lost.why_store, "all violations are about step-000000004-g1");
 }
 
 // Returns the consequence of losing the checkpoint of step 4 and then the
@@ -59,12 +59,14 @@ std::string WhyStoreFails(const std::vector<std::string>& others) {
 }
 
 TEST(LostCheckpointsTest, CauseIsNotAmongTheCheckpointsThatFailToo) {
-  EXPECT_EQ(WhyStoreFails({"step-000000008-g1"}),
-            "besides step-000000004-g1, they are about step-000000008-g1, "
-            "which does not verify either");
-  EXPECT_EQ(WhyStoreFails({"step-000000008-g1", "step-000000012-g1"}),
-            "besides step-000000004-g1, they are about step-000000008-g1, "
-            "step-000000012-g1, which do not verify either");
+  EXPECT_EQ(
+      WhyStoreFails({"step-000000008-g1"}),
+      "besides step-000000004-g1, the violations are about step-000000008-g1, "
+      "which does not verify either");
+  EXPECT_EQ(
+      WhyStoreFails({"step-000000008-g1", "step-000000012-g1"}),
+      "besides step-000000004-g1, the violations are about step-000000008-g1, "
+      "step-000000012-g1, which do not verify either");
 }
 
 TEST(LostCheckpointsTest, DamageByAFaultIsNoCause) {
