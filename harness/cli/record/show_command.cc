@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -24,12 +23,13 @@ namespace {
 
 constexpr size_t kMostLinesOnTerminal = 4;
 
-// kInvalidArgument: a requested worker has no events in the record.
+// kInvalidArgument: a requested worker, or the launcher, has no events in the
+// record.
 Status CheckWorkers(const ShowCommand& command, const Record& record) {
-  std::set<int> recorded;
-  for (const LifeEvents& life : record.lives) recorded.insert(life.worker);
+  if (command.filter.workers.empty()) return OkStatus();
+  const std::vector<int> recorded = TimelineOf(record, {}).columns;
   for (const int worker : command.filter.workers) {
-    if (recorded.contains(worker)) continue;
+    if (std::ranges::binary_search(recorded, worker)) continue;
     std::vector<std::string> names;
     for (const int known : recorded) names.push_back(EmitterName(known));
     return InvalidArgument(

@@ -117,6 +117,16 @@ TEST_F(ShowCommandTest, WritesAChromeTraceInPlaceOfTheTable) {
   EXPECT_THAT(err_.str(), HasSubstr("--trace: "));
 }
 
+TEST_F(ShowCommandTest, ShowsTheRequestedWorkerOrLauncher) {
+  Run({"a"});
+  EXPECT_EQ(Show({"latest/a", "--worker", "launcher"}), 0) << err_.str();
+  EXPECT_THAT(out_.str(), AllOf(HasSubstr("worker 0 exited with code 70"),
+                                Not(HasSubstr("crash fires"))));
+  EXPECT_EQ(Show({"latest/a", "--worker", "0"}), 0) << err_.str();
+  EXPECT_THAT(out_.str(), AllOf(HasSubstr("crash fires"),
+                                Not(HasSubstr("worker 0 exited"))));
+}
+
 TEST_F(ShowCommandTest, NamesWhatIsMissing) {
   Run({"a"});
   EXPECT_EQ(Show({"latest/nope"}), 2);
@@ -139,7 +149,8 @@ TEST_F(ShowCommandTest, AWorkerThatIsNotThere_AndARangeWithoutEvents) {
   Run({"a"});
   EXPECT_EQ(Show({"latest/a", "--worker", "7"}), 2);
   EXPECT_THAT(err_.str(), HasSubstr("--worker: expected one that has events in "
-                                    "this record (worker 0"));
+                                    "this record (launcher, worker 0, worker "
+                                    "1), found worker 7\n"));
   EXPECT_EQ(Show({"latest/a", "--from", "23h"}), 4);
   EXPECT_THAT(err_.str(), HasSubstr("nothing selected"));
 }
