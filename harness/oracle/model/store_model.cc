@@ -244,23 +244,7 @@ void StoreModel::Claimed(const Emitter& by, Writer& writer,
   head_ = writer.claim = claims_.size() - 1;
   if (parent) {
     Checkpoint& of_parent = checkpoints_[*parent];
-    if (of_parent.digest.empty()) {
-      of_parent.digest = event.digest;
-      of_parent.not_finite_since = event.count;
-    }
-    if (of_parent.digest != event.digest) {
-      checks_.resume_point.Fail(
-          "other-state",
-          fmt::format("{}: state {} in the claim, state {} before it",
-                      of_parent.name, event.digest, of_parent.digest));
-    }
-    if (of_parent.not_finite_since != event.count) {
-      checks_.resume_point.Fail(
-          "other-state",
-          fmt::format("{}: not finite since step {} in the claim, since step "
-                      "{} before it",
-                      of_parent.name, event.count, of_parent.not_finite_since));
-    }
+    NoteState(of_parent, event);
     of_parent.acknowledged = true;
     of_parent.in_doubt = of_parent.gone = false;
     // The claimant has verified every byte since this try began: older damage
@@ -273,6 +257,21 @@ void StoreModel::Claimed(const Emitter& by, Writer& writer,
   }
   if (std::exchange(writer.last_try.beside_deletion, false)) Unsettle();
   lineage_ = LineageOf(head_);
+}
+
+// Notes the state that a claim of the checkpoint or its acknowledgement states.
+void StoreModel::NoteState(Checkpoint& one, const RecordEvent& event) {
+  if (one.digest.empty()) {
+    one.digest = event.digest;
+    one.not_finite_since = event.count;
+  }
+  if (one.digest == event.digest && one.not_finite_since == event.count) return;
+  checks_.resume_point.Fail(
+      "other-state",
+      fmt::format("{}: state {}, not finite since step {}; before it was {}, "
+                  "not finite since step {} (0: finite)",
+                  one.name, event.digest, event.count, one.digest,
+                  one.not_finite_since));
 }
 
 void StoreModel::CheckParent(const Emitter& by, const RecordEvent& event,
@@ -378,8 +377,7 @@ void StoreModel::Acknowledged(const Emitter& by, Writer& writer,
                                    "failed",
                                    NameOf(by), saved.name));
   }
-  saved.digest = event.digest;
-  saved.not_finite_since = event.count;
+  NoteState(saved, event);
   saved.for_good = event.reason == RecordReason::kKeptForGood;
   saved.acknowledged = true;
   saved.in_doubt = false;

@@ -139,6 +139,7 @@ class StoreModel {
   void OnRemoval(const Emitter& by, Writer& writer, const RecordEvent& event);
   void ClaimBegin(const Emitter& by, Writer& writer, const RecordEvent& event);
   void Claimed(const Emitter& by, Writer& writer, const RecordEvent& event);
+  void NoteState(Checkpoint& one, const RecordEvent& event);
   void CheckParent(const Emitter& by, const RecordEvent& event,
                    std::optional<size_t> parent);
   void Initialized(const Emitter& by, const RecordEvent& event);

@@ -231,6 +231,16 @@ INSTANTIATE_TEST_SUITE_P(
                      LoseSyncedDataBefore(run, kNextChief, K::kClaimBegin);
                      ClaimAndEnd(run, kThirdChief, PathOfSave(2, 1));
                    }},
+        SpoiledRun{"AcknowledgesAnotherStateThanWasClaimed", RecoveredRun,
+                   "resume-point/other-state",
+                   [](ScriptedRun& run) {
+                     RecordEvent late =
+                         run.events.At(kChief, K::kSaveAcknowledged, 1);
+                     late.digest = kOtherDigest;
+                     run.events.Remove(kChief, K::kSaveAcknowledged, 1);
+                     run.events.InsertAfter(kNextChief, K::kGeneration, 0,
+                                            kChief, late);
+                   }},
         SpoiledRun{"ParentHasAnotherCount", RecoveredRun,
                    "resume-point/other-state",
                    [](ScriptedRun& run) {
