@@ -200,7 +200,7 @@ void Attempt::TakeProgress(int worker, const WorkerProgress& progress) {
     if (*progress.saving > Duration::zero()) {
       rejoin_.Saves(worker, now + *progress.saving);
     } else {
-      rejoin_.Saved(worker);
+      rejoin_.Saved(worker, now);
     }
   } else if (progress.formed > 0) {
     if (rejoin_.has_new_losses()) HandleLosses();

@@ -66,8 +66,8 @@ void RejoinTracker::Saves(int worker, Time until) {
   silent_.erase(worker);
 }
 
-void RejoinTracker::Saved(int worker) {
-  saves_until_.erase(worker);
+void RejoinTracker::Saved(int worker, Time now) {
+  saves_until_[worker] = now + graces_.step;
   silent_.erase(worker);
 }
 

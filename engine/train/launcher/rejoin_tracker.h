@@ -8,9 +8,9 @@
 //
 // While a rejoin is open, each worker is meeting, dead, or not yet heard from.
 // A worker of a formed generation that is not heard from within the grace is
-// overdue. A worker in a save cannot detect a loss, and has until the limit of
-// the save. A worker whose heartbeat has stopped is in neither a step nor a
-// save, and has the shorter grace.
+// overdue. A worker in a save cannot detect a loss: it has until the limit of
+// the save, or the grace from the save's end on. A worker whose heartbeat has
+// stopped is in neither a step nor a save, and has the shorter grace.
 #ifndef GAUNTLET_ENGINE_TRAIN_LAUNCHER_REJOIN_TRACKER_H_
 #define GAUNTLET_ENGINE_TRAIN_LAUNCHER_REJOIN_TRACKER_H_
 
@@ -48,9 +48,9 @@ class RejoinTracker {
   void Meets(int worker, uint64_t left, std::optional<int> silent, Time now);
   void Formed(uint64_t generation, Time now);
   // Saves: the worker is in a save, until `until` at the latest. Saved: its
-  // save has ended.
+  // save has ended, and its grace begins.
   void Saves(int worker, Time until);
-  void Saved(int worker);
+  void Saved(int worker, Time now);
 
   // The worker was restarted, and is about to meet the others.
   void Started(int worker);
@@ -68,8 +68,7 @@ class RejoinTracker {
   const std::set<int>& dead() const { return dead_; }
   // Returns true if each worker is meeting or dead.
   bool IsComplete() const;
-  // Returns the workers neither dead nor meeting whose grace, and save if they
-  // are in one, have expired.
+  // Returns the workers neither dead nor meeting whose time has expired.
   std::vector<int> Overdue(Time now) const;
 
  private:
@@ -91,6 +90,7 @@ class RejoinTracker {
   // Generation that each meeting worker left; 0: it was just restarted.
   std::map<int, uint64_t> meeting_;
   std::set<int> dead_;
+  // Limit of the save in progress, or end of the grace after the last save.
   std::map<int, Time> saves_until_;
   std::map<int, Silence> silent_;
 };

@@ -194,10 +194,22 @@ TEST(RejoinTrackerTest, WhoIsInASaveIsNotOverdueBeforeItsBound) {
   RejoinTracker tracker = Formed();
   tracker.Saves(1, kStart + 10 * kGrace);
   tracker.Saves(2, kStart + 10 * kGrace);
-  tracker.Saved(1);
+  tracker.Saved(1, kStart);
   tracker.Died(0, kStart);
   EXPECT_THAT(tracker.Overdue(kStart + kGrace), ElementsAre(1));
   EXPECT_THAT(tracker.Overdue(kStart + 10 * kGrace), ElementsAre(1, 2));
+}
+
+// It detects the loss only then, and has its state to digest.
+TEST(RejoinTrackerTest, WorkerHasTheGraceFromTheEndOfItsSave) {
+  RejoinTracker tracker = Formed();
+  tracker.Saves(1, kStart + 10 * kGrace);
+  tracker.Died(0, kStart);
+  tracker.Meets(2, 4, std::nullopt, kStart);
+  const Time ended = kStart + 5 * kGrace;
+  tracker.Saved(1, ended);
+  EXPECT_THAT(tracker.Overdue(ended + kGrace - milliseconds(1)), IsEmpty());
+  EXPECT_THAT(tracker.Overdue(ended + kGrace), ElementsAre(1));
 }
 
 TEST(RejoinTrackerTest,
