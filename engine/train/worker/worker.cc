@@ -48,6 +48,7 @@ class Worker {
   SpareArrays* Spare();
   bool IsSaving() const;
   bool EndSave();
+  void TakeEndedSave();
   void EmitStartTimes();
   bool MayRejoin(const Status& status);
   Status LeaveGeneration(const Status& why);
@@ -104,7 +105,18 @@ bool Worker::EndSave() {
   if (parts_.rejoins()) parts_.reporter.Progress({.saving = bound});
   const bool ended = (!beside_ || beside_->EndTask()) && save_->EndTask();
   if (parts_.rejoins()) parts_.reporter.Progress({.saving = Duration::zero()});
+  if (ended) TakeEndedSave();
   return ended;
+}
+
+// Takes times and warnings of a save that ended after its loop.
+void Worker::TakeEndedSave() {
+  for (const TimedSave& save : save_->TakeTimedSaves()) {
+    loop_carryover_->times.AddSave(save);
+  }
+  for (std::string& line : save_->TakeWarnings()) {
+    parts_.reporter.Progress({.step = parts_.step(), .line = std::move(line)});
+  }
 }
 
 void Worker::EmitStartTimes() {

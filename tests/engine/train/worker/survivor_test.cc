@@ -16,8 +16,10 @@
 namespace gauntlet {
 namespace {
 
+using ::testing::Contains;
 using ::testing::Each;
 using ::testing::Ge;
+using ::testing::HasSubstr;
 using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
 
@@ -59,6 +61,27 @@ TEST(SurvivorTest, OnlyTheNewProcessLoadsTheData) {
   EXPECT_THAT(BuildTimes(end, 1), Each(Ge(kLoading)));
   EXPECT_THAT(BuildTimes(end, 2),
               UnorderedElementsAre(Duration(0), Ge(kLoading)));
+}
+
+// The chief's task that tidies the store after the save of step 5 ends after
+// the loss.
+TEST(SurvivorTest, ReportsTheSaveWhoseTaskEndsAfterTheLoop) {
+  FaultPlan plan = kCrashOfWorkerOne;
+  plan.faults.push_back({.id = "slow",
+                         .site = {.worker = 0,
+                                  .point = Point::kStateSync,
+                                  .occurrence = 2},  // 1: that of the claim
+                         .kind = FaultKind::kSlow,
+                         .with = {.latency = std::chrono::milliseconds(500)}});
+  plan.faults.push_back({.id = "error",
+                         .site = {.worker = 0, .point = Point::kSaveEnd},
+                         .kind = FaultKind::kErrno});
+  LaunchedRun run(SmallRun(), {});
+  const LaunchedEnd end = RunTwo(run, plan);
+  EXPECT_THAT(end.Of(EventKind::kCarriedOn), SizeIs(2));
+  EXPECT_THAT(end.Of(EventKind::kSaveAcknowledged), SizeIs(5));
+  EXPECT_EQ(end.launch.result.value_or(TrainResult()).times.saves, 5u);
+  EXPECT_THAT(end.lines, Contains(HasSubstr("ckpt.end: injected")));
 }
 
 // Numbers of arrays.
