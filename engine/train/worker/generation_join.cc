@@ -355,16 +355,22 @@ Status GenerationJoin::CarryOn(const StartDecision::Memory& memory) {
 
 Status GenerationJoin::TakeFrom(const StartDecision::Memory& memory,
                                 bool keeps) {
-  const Status shared =
-      ShareState(parts_.world, parts_.session->ring(),
-                 {.memory = memory,
-                  .holds_it = keeps,
-                  .timeout = parts_.options().cluster.save_timeout},
-                 *parts_.state);
-  if (shared.code() != Code::kDataLoss) return shared;
-  held_.reset();
-  state_is_unusable_ = true;
-  return Unavailable(shared.message());
+  Status shared = ShareState(parts_.world, parts_.session->ring(),
+                             {.memory = memory,
+                              .holds_it = keeps,
+                              .timeout = parts_.options().cluster.save_timeout},
+                             *parts_.state);
+  if (shared.code() == Code::kDataLoss) {
+    held_.reset();
+    state_is_unusable_ = true;
+    shared = Unavailable(shared.message());
+  }
+  if (!shared.ok() && !held_) {
+    // The state is blank, or a part of it was received.
+    parts_.ReleaseState();
+    parts_.state.reset();
+  }
+  return shared;
 }
 
 void GenerationJoin::EmitCarriedOn(const std::string& from) {

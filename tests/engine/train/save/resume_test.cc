@@ -395,6 +395,56 @@ TEST(ResumeTest, WorkerWhoseLoadFailsHasNoState) {
   EXPECT_FALSE(trained->state);
 }
 
+// Worker 1 fails at its third step. Its next incarnation fails as it receives
+// the state that worker 0 holds.
+TEST(ResumeTest, WorkerThatReceivesNoStateHasNone) {
+  TrainingFixture fixture;
+  TrainOptions options = SmallRun();
+  options.checkpoint = {};
+  options.cluster.on_loss = OnLoss::kRejoin;
+  const auto data = LoadData(fixture.disk(), options.job.data).value();
+  const TrainInputs inputs = {
+      .options = options,
+      .data = *data,
+      .job_json = JobToJson(options.job, data->content)};
+  const auto place = [](int worker, int life) {
+    return WorkerSpec{.worker = worker,
+                      .life = life,
+                      .rank = worker,
+                      .addresses = {"w0:7999", "w1:7999"},
+                      .token = *JobToken::Parse(std::string(64, 'a'))};
+  };
+  TestFaults faults;
+  faults.script = [steps = 0](Point point, size_t) mutable {
+    const bool fails = point == Point::kStateReceive ||
+                       (point == Point::kStepBegin && ++steps == 3);
+    return fails ? ResourceExhausted("no") : OkStatus();
+  };
+  NoProgressReporter reporter;
+  std::optional<TrainedWorker> holder;
+  std::optional<TrainedWorker> receiver;
+  fixture.simulation().Start(
+      {.name = "w0.1", .host = "w0", .body = [&](World& world) {
+         holder = TrainAsWorker(world, inputs, place(0, 1), reporter);
+         return 0;
+       }});
+  fixture.simulation().Start(
+      {.name = "w1.1", .host = "w1", .body = [&](World& world) {
+         World faulty = {world.clock,  world.storage, world.network,
+                         world.tasks,  world.host,    faults,
+                         world.events, world.entropy};
+         for (const int life : {1, 2}) {
+           receiver = TrainAsWorker(faulty, inputs, place(1, life), reporter);
+         }
+         return 0;
+       }});
+  fixture.simulation().Run();
+  ASSERT_TRUE(holder && receiver);
+  EXPECT_EQ(holder->state.value().position.step, 2u);
+  EXPECT_EQ(receiver->end.reason, "no");
+  EXPECT_FALSE(receiver->state);
+}
+
 TEST(SetUpTest, WhatNoRunCanUseIsBadInput) {
   TrainOptions options = SmallRun();
   const LifeOutcome crowded = TrainingFixture().Run(5, options);
