@@ -102,6 +102,7 @@ bool Worker::EndSave() {
   // The others detect this worker's exit now, not only after the save.
   if (parts_.session) parts_.session->Abort();
   const Duration bound = options_.cluster.save_timeout;
+  parts_.Expect(bound);
   if (parts_.rejoins()) parts_.reporter.Progress({.saving = bound});
   const bool ended = (!beside_ || beside_->EndTask()) && save_->EndTask();
   if (parts_.rejoins()) parts_.reporter.Progress({.saving = Duration::zero()});

@@ -63,16 +63,18 @@ TEST(SurvivorTest, OnlyTheNewProcessLoadsTheData) {
               UnorderedElementsAre(Duration(0), Ge(kLoading)));
 }
 
-// The chief's task that tidies the store after the save of step 5 ends after
-// the loss.
+// Of the chief, after the save of step 5: the first one is that of the claim.
+Fault SlowStateFile(Duration latency) {
+  return {.id = "slow",
+          .site = {.worker = 0, .point = Point::kStateSync, .occurrence = 2},
+          .kind = FaultKind::kSlow,
+          .with = {.latency = latency}};
+}
+
+// The chief's task that tidies the store ends after the loss.
 TEST(SurvivorTest, ReportsTheSaveWhoseTaskEndsAfterTheLoop) {
   FaultPlan plan = kCrashOfWorkerOne;
-  plan.faults.push_back({.id = "slow",
-                         .site = {.worker = 0,
-                                  .point = Point::kStateSync,
-                                  .occurrence = 2},  // 1: that of the claim
-                         .kind = FaultKind::kSlow,
-                         .with = {.latency = std::chrono::milliseconds(500)}});
+  plan.faults.push_back(SlowStateFile(std::chrono::milliseconds(500)));
   plan.faults.push_back({.id = "error",
                          .site = {.worker = 0, .point = Point::kSaveEnd},
                          .kind = FaultKind::kErrno});
@@ -82,6 +84,19 @@ TEST(SurvivorTest, ReportsTheSaveWhoseTaskEndsAfterTheLoop) {
   EXPECT_THAT(end.Of(EventKind::kSaveAcknowledged), SizeIs(5));
   EXPECT_EQ(end.launch.result.value_or(TrainResult()).times.saves, 5u);
   EXPECT_THAT(end.lines, Contains(HasSubstr("ckpt.end: injected")));
+}
+
+// Longer than the launcher waits for a sign of the chief during a step, and
+// shorter than the limit of a save.
+TEST(SurvivorTest, MayFinishItsSaveForAsLongAsASaveMayTake) {
+  TrainOptions options = SmallRun();
+  options.checkpoint.mode = SaveMode::kAsync;
+  FaultPlan plan = kCrashOfWorkerOne;
+  plan.faults.push_back(SlowStateFile(std::chrono::seconds(6)));
+  LaunchedRun run(options, {});
+  const LaunchedEnd end = RunTwo(run, plan);
+  EXPECT_THAT(end.Of(EventKind::kCarriedOn), SizeIs(2));
+  EXPECT_EQ(end.launch.restarts, 1);
 }
 
 // Numbers of arrays.
