@@ -370,7 +370,7 @@ gpu::CollectiveApi WithFewIds() {
   return api;
 }
 
-TEST(CollectiveTest, SurvivorsGoOnByTheRing_WithoutAnotherCommunicator) {
+TEST(CollectiveTest, SurvivorsContinueByTheRing_WithoutAnotherCommunicator) {
   ids_left = 1;
   const gpu::CollectiveApi api = WithFewIds();
   gpu::DevicePlace place = EmulatedPlace();

@@ -57,7 +57,7 @@ size_t PlaceOf(const LifeOutcome& outcome, EventKind kind, uint64_t step) {
   return static_cast<size_t>(found - events.begin());
 }
 
-TEST(TidyingTest, TrainingGoesOnWhileTheStateFileIsSynced) {
+TEST(TidyingTest, TrainingContinuesWhileTheStateFileIsSynced) {
   const LifeOutcome outcome =
       TrainingFixture().Run(2, RunThatKeepsOne(), SlowTidying());
   EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kDone)) << outcome.reasons[0];
@@ -70,7 +70,7 @@ TEST(TidyingTest, TrainingGoesOnWhileTheStateFileIsSynced) {
             PlaceOf(outcome, EventKind::kSaveBegin, 15));
 }
 
-TEST(TidyingTest, NextSaveWaits_AndSaysHowLong) {
+TEST(TidyingTest, NextSaveWaits_AndReportsHowLong) {
   const LifeOutcome outcome =
       TrainingFixture().Run(2, RunThatKeepsOne(), SlowTidying());
   const std::vector<LogEvent> times = outcome.Of(EventKind::kSaveTimes);
@@ -85,7 +85,7 @@ TEST(TidyingTest, NextSaveWaits_AndSaysHowLong) {
   EXPECT_TRUE(times[4].beside.empty());
 }
 
-TEST(TidyingTest, AFinishedRunIsTidy_AlsoWithoutAnotherSaveAtTheEnd) {
+TEST(TidyingTest, FinishedRunIsTidy_AlsoWithoutAnotherSaveAtTheEnd) {
   TrainOptions options = RunThatKeepsOne();
   options.checkpoint.trigger = {.unit = SaveUnit::kEpochs, .every = 1};
   TrainingFixture fixture;
@@ -100,7 +100,7 @@ TEST(TidyingTest, AFinishedRunIsTidy_AlsoWithoutAnotherSaveAtTheEnd) {
 
 // A stale worker claims while the task is about to remove the save of step 5.
 // The task ends after two more seconds, and a step takes one.
-TEST(TidyingTest, AFencedTaskStopsTheRunAtTheNextBoundary) {
+TEST(TidyingTest, FencedTaskStopsTheRunAtTheNextBoundary) {
   TrainingFixture fixture;
   const FaultPlan plan = {
       .faults = {{.id = "wait",
@@ -125,7 +125,7 @@ TEST(TidyingTest, AFencedTaskStopsTheRunAtTheNextBoundary) {
 }
 
 // The third state file follows a claim and the save of step 5.
-TEST(TidyingTest, ACrashedTaskLeavesAnAcknowledgedCheckpoint) {
+TEST(TidyingTest, CrashedTaskLeavesAnAcknowledgedCheckpoint) {
   for (const FaultSite& site :
        {FaultSite{.point = Point::kStateWrite, .occurrence = 3},
         FaultSite{.point = Point::kStateSync, .occurrence = 3},
@@ -149,7 +149,7 @@ TEST(TidyingTest, ACrashedTaskLeavesAnAcknowledgedCheckpoint) {
 }
 
 // No other save is due, and heartbeats arrive.
-TEST(TidyingTest, AHangingTaskIsNoticedWithinTheBoundOfASave) {
+TEST(TidyingTest, HangingTaskIsDetectedWithinTheLimitOfASave) {
   TrainOptions options = RunThatKeepsOne();
   options.horizon.epochs = 1000;
   options.checkpoint.trigger = {.unit = SaveUnit::kEpochs, .every = 3};
@@ -168,8 +168,8 @@ TEST(TidyingTest, AHangingTaskIsNoticedWithinTheBoundOfASave) {
 }
 
 // The state file takes four seconds, which only the chief measures. After its
-// notice, worker 1 leaves time for them, and trains for some of the rest.
-TEST(TidyingTest, ANoticeLeavesTimeForTheTidyingOfTheLastSave) {
+// notice, worker 1 leaves time for it, and trains for a part of the rest.
+TEST(TidyingTest, NoticeLeavesTimeToTidyAfterTheLastSave) {
   constexpr std::chrono::seconds kGrace(12);
   TrainOptions options = RunThatKeepsOne();
   options.preemption.grace = kGrace;
