@@ -62,7 +62,8 @@ class CheckpointManager {
   // Loads the newest valid checkpoint into the training. Returns true if there
   // was one. Damaged checkpoints are set aside. kFailedPrecondition: there are
   // checkpoints but none is valid. kOtherJob: they belong to another job; the
-  // message has the differences. Call it once, before the first save.
+  // message has the differences. After any error the state of the training may
+  // be incomplete, and must not be used. Call it once, before the first save.
   Result<bool> RestoreOrInitialize();
 
   // Saves everything that the future of the training depends on, and returns

@@ -39,9 +39,9 @@ struct SafetensorsEntry {
   uint64_t end = 0;
 };
 
-// Returns the size of the header, with its length, of a file of `file_bytes`
-// bytes: the data follows it. `beginning` has as many of them as were read, and
-// at least the length. kDataLoss: there is no such header.
+// Returns the size of the header, including its length field, of a file of
+// `file_bytes` bytes; the data follows it. `beginning` has the first bytes of
+// the file, at least the length field. kDataLoss: there is no such header.
 Result<uint64_t> SafetensorsHeaderBytes(std::span<const std::byte> beginning,
                                         uint64_t file_bytes);
 

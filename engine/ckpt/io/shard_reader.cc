@@ -70,7 +70,7 @@ std::vector<FilePart> AssignMemory(std::vector<SafetensorsEntry> entries,
   return parts;
 }
 
-// Returns the first part that ends behind this offset of the file.
+// Returns the first part that ends after this offset of the file.
 auto FindPart(std::span<const FilePart> parts, uint64_t at) {
   return std::ranges::upper_bound(parts, at, {}, &FilePart::end);
 }

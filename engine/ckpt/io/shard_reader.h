@@ -2,8 +2,8 @@
 // shard into their places.
 //
 // All reads are blocks of kMaxBlock at multiples of it. A block that lies in
-// one tensor is read into the tensor's place. A block with several of them, or
-// with the header, is read into a buffer and copied from there.
+// one tensor is read into the tensor's place. A block with several tensors,
+// or with the header, is read into a buffer and copied from there.
 #ifndef GAUNTLET_ENGINE_CKPT_IO_SHARD_READER_H_
 #define GAUNTLET_ENGINE_CKPT_IO_SHARD_READER_H_
 

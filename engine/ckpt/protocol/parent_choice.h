@@ -65,8 +65,8 @@ Status CheckJob(const ScannedCheckpoint& checkpoint,
 // A store whose claims record only cold starts, and which has no trace of a
 // committed checkpoint, is a cold start: the run crashed before its first save.
 // So is a store with fenced checkpoints only: none of them was acknowledged.
-// The parent's tensors are read into `places`, after those of each checkpoint
-// that fails to verify.
+// Each checkpoint that is verified is read into `places`; the last one is the
+// parent.
 Result<ParentChoice> ChooseParent(World& world, const StoreOptions& options,
                                   const StoreScan& scan,
                                   const std::string& job_json,

@@ -70,7 +70,7 @@ class Transfer {
     SetLimits(limit_ms);
     SetRequest(request);
     SetArrival();
-    RETURN_IF_ERROR(set_);
+    RETURN_IF_ERROR(refused_);
     const CURLcode code = curl_.easy_perform(handle_);
     if (code != CURLE_OK) return FailureOf(code);
     return HttpResponse{
@@ -90,9 +90,9 @@ class Transfer {
   // Keeps the first refusal: a libcurl may be built without an option's
   // feature, or run out of memory.
   void Refuse(CURLoption option, CURLcode code) {
-    if (!set_.ok()) return;
+    if (!refused_.ok()) return;
     const curl_easyoption* const known = curl_.easy_option_by_id(option);
-    set_ = Unavailable(
+    refused_ = Unavailable(
         fmt::format("libcurl refuses the option {}: {}",
                     known == nullptr ? std::to_string(option) : known->name,
                     curl_.easy_strerror(code)));
@@ -184,7 +184,7 @@ class Transfer {
 
   const CurlLibrary& curl_;
   CURL* const handle_;
-  Status set_ = OkStatus();  // of all options
+  Status refused_;  // error of the first option that libcurl refused
   CurlHeaders headers_;
   Arrival arrival_;
   std::array<char, CURL_ERROR_SIZE> error_ = {};

@@ -25,8 +25,8 @@ class HttpClient {
   HttpClient& operator=(const HttpClient&) = delete;
 
   // As Host::SendRequest; kUnavailable also if libcurl does not load or refuses
-  // an option. Safe from any thread; requests of several threads do not wait for
-  // each other. The first request opens libcurl.
+  // an option. Safe from any thread; requests of several threads do not wait
+  // for each other. The first request opens libcurl.
   Result<HttpResponse> SendRequest(const HttpRequest& request, Time deadline);
 
  private:

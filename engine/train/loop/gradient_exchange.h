@@ -27,8 +27,8 @@ namespace gauntlet {
 
 class GradientExchange {
  public:
-  // World and kernels outlive the exchange. The rings outlive the sums of their
-  // generation.
+  // World and kernels outlive the exchange. The rings are used in their
+  // generation only.
   struct Parts {
     World& world;
     Ring& ring;

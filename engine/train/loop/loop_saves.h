@@ -92,7 +92,8 @@ class LoopSaves {
   Status Advance();
   // Waits until the save in flight has ended.
   Status FinishUnderWay();
-  // On the chief: waits until the store is tidied. Nothing uses it then.
+  // On the chief: waits for the task that tidies the store, and returns its
+  // error.
   Status EndTidying();
 
   // Makes a periodic save; a failure does not end training. An asynchronous

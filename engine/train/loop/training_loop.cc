@@ -109,8 +109,8 @@ Status TrainingLoop::RepeatBoundary(FirstSave first_save) {
 Result<LoopEnd> TrainingLoop::RunFromHere() {
   if (trains()) RETURN_IF_ERROR(RunOperations());
   if (loop_state_ == LoopState::kFinishing) RETURN_IF_ERROR(Finish());
-  // If the state is not finite, that of the save in flight is earlier, and may
-  // be finite.
+  // Also in kNotFinite: the save in flight has an earlier state, which may be
+  // finite.
   RETURN_IF_ERROR(saves_.FinishUnderWay());
   RETURN_IF_ERROR(saves_.EndTidying());
   switch (loop_state_) {

@@ -153,7 +153,7 @@ class TrainingLoop {
   uint32_t agreed_ = 0;                   // requests not carried out yet
   SaveNeed save_need_ = SaveNeed::kNone;  // from the previous generation
   // The options require a stop at the end of this execution, whose steps still
-  // follow. A stop due before the state that the run resumed from is past.
+  // follow. Stops at steps before the resumed state do not count.
   bool stop_due_ = false;
   NoticeRequests notices_;
   Position said_;  // of the newest state in an event

@@ -30,7 +30,7 @@ class BackgroundTask {
   bool is_done() const { return done_; }
   // Time of the last Start.
   Time began() const { return began_; }
-  // True if the work is not done, or not waited for, `limit` after its start.
+  // True if `limit` has passed since Start, and WaitUntil did not return true.
   bool IsOverdue(Duration limit) const;
   // Waits until the work is done, and joins its task. Returns false at the
   // deadline.

@@ -492,7 +492,7 @@ Status CollectiveSave::CommitAndTidy(const SaveAttempt& attempt,
     case TidyTime::kImmediately:
       return Tidy(attempt, times_);
     case TidyTime::kBeside:
-      // Before the others learn the outcome, so that it delays nobody.
+      // Before the exchange of the outcome: the two overlap.
       StartTidying(attempt.head);
       return OkStatus();
   }

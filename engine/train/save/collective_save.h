@@ -80,8 +80,8 @@ class CollectiveSave {
 
   // Saves the state. If there is no disk space, the chief removes checkpoints
   // that recovery does not need, one by one, and the save is retried after
-  // each. First waits until the store is tidied after the previous save, and
-  // returns an error of that. `before_try` is called before this wait and
+  // each. First waits for the task that tidies the store after the previous
+  // save, and returns its error. `before_try` is called before this wait and
   // before every try: each may take as long as a save. With `of_parameters` the
   // checkpoint contains only these (TrainState::TensorsOf); the ranks still
   // compare the whole state.
@@ -101,9 +101,9 @@ class CollectiveSave {
   // The steps of Save, in this order, for callers that do other work in
   // between. Steps with an exchange need every rank at the same boundary.
   //
-  // Waits until the store is tidied, as Save does. Then exchanges the state
-  // digests (kImmediately) and the chief's decision to begin. Does not copy the
-  // state's newest values to the host.
+  // Waits for the task that tidies the store, as Save does. Then exchanges the
+  // state digests (kImmediately) and the chief's decision to begin. Does not
+  // copy the state's newest values to the host.
   Result<SaveAttempt> Begin(const TrainState& state, DigestTime digest_time);
   // Returns the tensors of the state that this rank writes.
   std::vector<TensorView> OwnPartOf(std::span<const TensorView> tensors) const;
@@ -149,19 +149,19 @@ class CollectiveSave {
   // A task that tidies the store was started and not waited for yet. False
   // except on the chief.
   bool is_tidying() const { return tidying_.runs(); }
-  // True if EndTidying returns without waiting: the task is done or hangs.
+  // True if that task is done or overdue, so EndTidying does not wait.
   bool MayEndTidying() const;
   // Waits for that task, if any. Returns its error, after which this worker
   // must stop: kFenced, kCancelled, or kDeadlineExceeded if it exceeds the time
   // limit of a save.
   Status EndTidying();
-  // Waits for that task, within the time limit of a save. Called last by the
+  // Waits as EndTidying does, but drops the task's error. Called last by the
   // training task in a lost generation. Returns false if the task hangs.
   bool EndTask();
   // Waits for that task without a time limit.
   void JoinTask() { tidying_.WaitUntil(kNever); }
-  // Duration of the newest such task when the last save began; equal on all
-  // ranks.
+  // Duration of the last such task, as exchanged when the last save began.
+  // Equal on all ranks right after a save.
   Duration tidy_took() const { return tidy_took_; }
 
   // Durations of the current save for which training waits.
@@ -173,7 +173,7 @@ class CollectiveSave {
     uint64_t bytes = 0;
     std::vector<PartTime> beside = {};
   };
-  // Emits the times: now, or once the store is tidied.
+  // Emits the times: at once, or after the task that tidies the store.
   void EmitTimes(Ended ended, const Status& outcome);
   // Returns the saves that have ended since the last call.
   std::vector<TimedSave> TakeTimedSaves() { return std::exchange(timed_, {}); }
@@ -206,7 +206,7 @@ class CollectiveSave {
                        const std::vector<std::string>& reports,
                        TidyTime tidy_time);
   void StartTidying(const CheckpointHead& head);
-  // Emits the times of the save whose store is tidied.
+  // Emits the times of the save that the task followed.
   void EmitTidiedTimes();
   void ReportTimes(LogEvent times);
   std::string NewestFinite() const;
@@ -244,8 +244,9 @@ class CollectiveSave {
   std::vector<TimedSave> timed_;
 
   BackgroundTask tidying_;
-  uint64_t tidied_step_ = 0;              // of the save that it follows
-  std::optional<LogEvent> tidied_times_;  // of that save, to be completed
+  uint64_t tidied_step_ = 0;  // step of the save that the task follows
+  // Times of that save, emitted once the task has ended.
+  std::optional<LogEvent> tidied_times_;
   // Results of the task: read only after it has ended.
   Status tidied_;
   Time tidied_at_{};

@@ -21,7 +21,7 @@ struct LoadSource {
 };
 
 // Reads the checkpoint into the arrays of `state`, which is unusable after an
-// error. What the store's claim has read already is copied, unless it is there.
+// error. Copies tensors that the store's claim has already read elsewhere.
 // kUnavailable: the checkpoint was valid when it was chosen, and is not any
 // more.
 Status LoadState(World& world, const LoadSource& source,

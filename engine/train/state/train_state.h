@@ -142,11 +142,11 @@ class TrainState {
       std::span<const std::string> of_parameters) const;
 
   // Returns the place in this state of a checkpoint's tensor, given its name,
-  // dtype and shape. Empty: it has no tensor like that, or Restore must copy
-  // it, as its size may change or a device mirror has newer values. A place is
-  // valid until an array changes its size; a move of the state keeps it. From
-  // the first place on, the state is unusable until Restore succeeds:
-  // functions that read it fail.
+  // dtype and shape. Empty: the state has no such tensor, or Restore must
+  // copy it, as its size may change or a device mirror has newer values. A
+  // place is valid until an array changes its size; a move of the state keeps
+  // it. Once a place was returned, the state is unusable until Restore
+  // succeeds: functions that read it fail.
   std::span<std::byte> PlaceToRestore(const TensorView& tensor);
   // Sets the state from the tensors of a checkpoint, which are in name order.
   // Copies those that were not read into their places. With `of_parameters` the

@@ -263,7 +263,7 @@ TrainState GenerationJoin::NewState(StartFrom start) const {
 
 void GenerationJoin::MakeState(StartFrom start) {
   parts_.ReleaseState();
-  parts_.state.reset();  // first, as there is room for one
+  parts_.state.reset();  // first: memory may not suffice for two states
   parts_.state.emplace(NewState(start));
 }
 

@@ -30,7 +30,7 @@ struct TrainInputs {
   // Opened by the process if the options name a device.
   gpu::DevicePlace device = {};
   // Time at which the process began to load these inputs, for kStartTimes;
-  // nullopt: they were there before the worker.
+  // nullopt: they were loaded before.
   std::optional<Time> loaded_since = {};
 };
 
