@@ -3,6 +3,7 @@
 // changes nothing.
 #include "engine/train/loop/evaluator.h"
 
+#include <algorithm>
 #include <bit>
 
 #include <gmock/gmock.h>
@@ -195,7 +196,9 @@ TEST(EvaluatorTest, WhereOneCheckpointIsKeptItSaysWhatItStillFinds) {
   EXPECT_GT(passed_over, 0u);
 }
 
-// Returns every event without its time.
+// Returns every event without its time, in alphabetical order: the order of
+// events beside each other, such as a step and the end of a save's task, may
+// differ.
 std::vector<std::string> Story(const LifeOutcome& run) {
   std::vector<std::string> story;
   for (const auto& events : run.events) {
@@ -208,6 +211,7 @@ std::vector<std::string> Story(const LifeOutcome& run) {
           event.detail));
     }
   }
+  std::ranges::sort(story);
   return story;
 }
 

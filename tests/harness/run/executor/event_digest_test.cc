@@ -19,22 +19,22 @@ struct GoldenRun {
 };
 
 constexpr GoldenRun kGoldenRuns[] = {
-    {"undisturbed", "[]", 0x62b1d95aa73792fc},
+    {"undisturbed", "[]", 0x1ca72506a8ad4565},
     {"crash", "[{at: {worker: 1, step: 6, point: step.begin}, do: crash}]",
-     0x213bf6589b5a758b},
+     0x97eb01c5ec510e03},
     {"hang", "[{at: {worker: 1, step: 6, point: step.begin}, do: hang}]",
-     0x2fc80d5a55d98712},
+     0x27902139c8de283b},
     {"preempt",
      "[{at: {worker: 0, point: eval.begin}, do: preempt, "
      "with: {grace: 10s}}]",
-     0xb148bfce66eb929c},
+     0xb44886040a405c70},
     {"power_loss",
      "[{at: {worker: 0, point: ckpt.rename, occurrence: 2}, do: power_loss}]",
-     0xc41570abc8111760},
+     0x81d0b8a2fabb42dc},
     {"partition",
      "[{at: {worker: 1, step: 3, point: comm.send}, do: partition, "
      "with: {duration: 20s}}]",
-     0xe8092f99829eb250},
+     0x015f4154a7268144},
 };
 
 class EventDigestTest : public testing::TestWithParam<GoldenRun> {};

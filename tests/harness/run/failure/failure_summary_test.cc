@@ -72,7 +72,7 @@ TEST_F(FailureSummaryTest, PowerCutThatTookAcknowledgedCheckpointIsTheCause) {
   EXPECT_THAT(result.summary.faults,
               HasSubstr("loses power, this ends the launcher, workers 0-1"));
   EXPECT_THAT(result.summary.recovery,
-              HasSubstr("resumed from step 6 although a save of step 8"));
+              HasSubstr("resumed from step 4 although a save of step 8"));
   EXPECT_THAT(result.summary.planted,
               AllOf(StartsWith("caught by store, as intended"),
                     HasSubstr("invariants: [store]} the case passes")));
