@@ -71,13 +71,24 @@ std::string FactsText(const RunFacts& facts) {
   return text;
 }
 
+// Reference runs that take less are not mentioned.
+constexpr double kNotedReferenceSeconds = 1;
+
+// Returns "; 39.0s of it for the reference run, which is cached now", or "".
+std::string ReferenceNote(const CaseResult& result) {
+  if (result.reference_seconds < kNotedReferenceSeconds) return "";
+  return fmt::format("; {} of it for the reference run, which is cached now",
+                     CaseSecondsText(result.reference_seconds));
+}
+
 std::string DetailOf(const CaseResult& result) {
   const Verdict& verdict = result.verdict;
   const std::string detail = verdict.reason.empty()
                                  ? FactsText(verdict.facts)
                                  : PlainText(ReasonText(result));
   const std::string note = UnnoticedBugNote(result);
-  return note.empty() ? detail : detail + "; " + PlainText(note);
+  return detail + (note.empty() ? "" : "; " + PlainText(note)) +
+         ReferenceNote(result);
 }
 
 size_t NameWidth(const RunResult& result) {
@@ -212,13 +223,14 @@ std::string RenderCaseLine(const CaseResult& result, size_t width,
 }
 
 std::string RenderSlowLine(const std::string& name, const std::string& world,
-                           double limit, size_t width) {
+                           double limit, size_t width,
+                           std::string_view activity) {
   return RenderColumns(fmt::format("{:<{}}", "SLOW", kWordWidth),
                        {.world = world,
                         .name = name,
                         .name_width = width,
                         .time = ">" + CaseSecondsText(limit),
-                        .detail = "it still runs"});
+                        .detail = std::string(activity)});
 }
 
 std::string RenderFailure(const CaseResult& result, Colour colour,

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "harness/record/result/result.h"
 
@@ -19,10 +20,11 @@ std::string RenderOpening(const RunResult& result);
 // `width` is that of the column of names.
 std::string RenderCaseLine(const CaseResult& result, size_t width,
                            Colour colour);
-// Returns a line about a running case: "SLOW   real  kill[workers=2]  >30.0s".
-// `limit` is in seconds.
+// Returns a line about a running case: "SLOW   real  kill[workers=2]  >30.0s it
+// still runs". `limit` is in seconds; `activity` is the detail.
 std::string RenderSlowLine(const std::string& name, const std::string& world,
-                           double limit, size_t width);
+                           double limit, size_t width,
+                           std::string_view activity);
 // Explains a case that NeedsExplanation: cause, failed checks, timeline, tries,
 // and the command that repeats it. Wraps sentences to `columns`, but not
 // commands and paths, which people copy; 0 wraps nothing.

@@ -83,6 +83,11 @@ Status FinishCaseFolder(const Case& one, const CasePlace& place,
   return OkStatus();
 }
 
+double SecondsSince(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
+      .count();
+}
+
 class CaseRun {
  public:
   CaseRun(const Case& one, const CasePlace& place, References& references)
@@ -102,13 +107,19 @@ class CaseRun {
   Record& record() { return record_; }
   // Returns true iff the run had no room in its folder.
   bool disk_full() const { return disk_full_; }
+  double reference_seconds() const { return reference_seconds_; }
 
  private:
-  Status TryRun() {
-    ASSIGN_OR_RETURN(const auto golden, references_.GoldenFor(plan_, [this] {
-      place_.phase(CasePhase::kReference);
-    }));
+  Status SetReference() {
+    place_.phase(CasePhase::kReference);
+    const auto begin = std::chrono::steady_clock::now();
+    ASSIGN_OR_RETURN(const auto golden, references_.GoldenFor(plan_));
+    reference_seconds_ = SecondsSince(begin);
     record_.golden = *golden;
+    return OkStatus();
+  }
+  Status TryRun() {
+    RETURN_IF_ERROR(SetReference());
     place_.phase(CasePhase::kRun);
     if (place_.world == WorldKind::kReal) {
       RunLog log = RunInProcesses(
@@ -141,9 +152,20 @@ class CaseRun {
   RunPlan plan_;
   Record record_;
   bool disk_full_ = false;
+  double reference_seconds_ = 0;
 };
 
 }  // namespace
+
+std::string_view ActivityOf(CasePhase phase) {
+  switch (phase) {
+    case CasePhase::kReference:
+      return "it computes the reference run, which is cached afterwards";
+    case CasePhase::kRun:
+      return "it still runs";
+  }
+  return "";
+}
 
 RunPlan PlanOf(const Case& one) {
   RunPlan plan = {
@@ -241,9 +263,8 @@ CaseOutcome RunCase(const Case& one, const CasePlace& place,
   }
   outcome.disk_full =
       run.disk_full() || kept.code() == Code::kResourceExhausted;
-  outcome.result.seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
-          .count();
+  outcome.result.seconds = SecondsSince(begin);
+  outcome.result.reference_seconds = run.reference_seconds();
   return outcome;
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/record/result/result.h"
@@ -29,9 +30,12 @@ struct Explanation {
 
 // The run of a case that is in progress.
 enum class CasePhase : uint8_t {
-  kReference,  // the undisturbed run, made once for each job
+  kReference,  // the reference run: made once for each job, then cached
   kRun,        // the run that is judged
 };
+
+// Returns what a slow case in this phase does, as a sentence: "it still runs".
+std::string_view ActivityOf(CasePhase phase);
 
 struct CasePlace {
   WorldKind world = WorldKind::kSimulated;

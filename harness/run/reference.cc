@@ -110,7 +110,7 @@ std::string References::CacheFile(const std::string& key) const {
 }
 
 Result<std::shared_ptr<const GoldenTrajectory>> References::GoldenFor(
-    const RunPlan& plan, const std::function<void()>& makes) {
+    const RunPlan& plan) {
   ASSIGN_OR_RETURN(const std::shared_ptr<const DataSplit> data,
                    DataOf(plan.train.job.data));
   const Horizon& horizon = plan.train.horizon;
@@ -129,7 +129,6 @@ Result<std::shared_ptr<const GoldenTrajectory>> References::GoldenFor(
     golden = std::make_shared<GoldenTrajectory>(cached.value->golden);
     return golden;
   }
-  if (makes) makes();
   ASSIGN_OR_RETURN(GoldenTrajectory made, Make(plan, *data));
   if (!file.empty()) {
     WriteToCache(file, RecordToJsonLines({.plan_json = key, .golden = made}));

@@ -36,10 +36,10 @@ class References {
   Result<std::shared_ptr<const DataSplit>> DataOf(const DataSpec& spec);
 
   // Returns the trajectory of the plan's job over its horizon (see
-  // ReferencePlanOf). Calls `makes` before it makes a run. kUnavailable:
-  // interrupted, by the plan or by the function given to the constructor.
+  // ReferencePlanOf). kUnavailable: interrupted, by the plan or by the function
+  // given to the constructor.
   Result<std::shared_ptr<const GoldenTrajectory>> GoldenFor(
-      const RunPlan& plan, const std::function<void()>& makes = {});
+      const RunPlan& plan);
 
   const std::function<bool()>& interrupted() const { return interrupted_; }
 

@@ -262,6 +262,17 @@ TEST(TerminalTest, PassWithABugThatNoCheckNoticedSaysSo) {
   EXPECT_THAT(line(), Not(HasSubstr("no check"))) << "expect: violates";
 }
 
+TEST(TerminalTest, NamesTheTimeOfALongReferenceRun) {
+  CaseResult result = SampleResult().cases[0];
+  const auto line = [&] { return RenderCaseLine(result, 4, Colour::kOff); };
+  result.seconds = 41;
+  result.reference_seconds = 0.9;
+  EXPECT_THAT(line(), Not(HasSubstr("reference run")));
+  result.reference_seconds = 39;
+  EXPECT_THAT(line(), EndsWith("lost 1 step; 39.0s of it for the reference "
+                               "run, which is cached now\n"));
+}
+
 TEST(TerminalTest, RefusalThatTheScenarioExpectsIsNamed) {
   CaseResult result = SampleResult().cases[0];
   result.verdict.facts = {.faults_fired = 2, .restarts = 1, .refused = true};
@@ -304,7 +315,7 @@ TEST(TerminalTest, TextOutOfRecordsCannotSteerTheTerminal) {
 }
 
 TEST(TerminalTest, ACaseThatStillRunsStandsInTheColumnsOfTheOthers) {
-  EXPECT_EQ(RenderSlowLine("kill[workers=2]", "real", 30, 20),
+  EXPECT_EQ(RenderSlowLine("kill[workers=2]", "real", 30, 20, "it still runs"),
             "SLOW         real kill[workers=2]      >30.0s  it still runs\n");
 }
 

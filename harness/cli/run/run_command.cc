@@ -282,9 +282,9 @@ class Runner {
   void ShowSlow(const SuiteItem& item) {
     const double limit =
         std::chrono::duration<double>(item.one.timeouts.slow).count();
-    progress_.PrintMessage(
-        RenderSlowLine(item.one.name, std::string(WorldKindName(item.world)),
-                       limit, NameWidth(items_)));
+    progress_.PrintMessage(RenderSlowLine(
+        item.one.name, std::string(WorldKindName(item.world)), limit,
+        NameWidth(items_), ActivityOf(progress_.PhaseOf(item))));
   }
 
   // Prints the results. Only the first `ran` cases ran and can be explained.

@@ -72,6 +72,13 @@ void RunProgress::SetPhase(const SuiteItem& item, CasePhase phase) {
   DrawLine();
 }
 
+CasePhase RunProgress::PhaseOf(const SuiteItem& item) const {
+  const std::lock_guard lock(mutex_);
+  const auto running =
+      std::ranges::find(running_, item.one.name, &RunningCase::name);
+  return running == running_.end() ? CasePhase::kRun : running->phase;
+}
+
 void RunProgress::End(const CaseResult& one) {
   const std::lock_guard lock(mutex_);
   const auto running =

@@ -44,6 +44,7 @@ class RunProgress {
   void Begin(const SuiteItem& item);
   // The case begins its reference run, or the run to be judged.
   void SetPhase(const SuiteItem& item, CasePhase phase);
+  CasePhase PhaseOf(const SuiteItem& item) const;
   // Prints the line of a finished case, with the status line below it.
   void End(const CaseResult& one);
   // Writes to standard output, in whole lines.

@@ -61,8 +61,10 @@ CaseResult JoinTries(const std::vector<CaseResult>& tries, FlakyVerdict flaky) {
     joined.verdict.reason += ": " + failure.verdict.reason;
   }
   joined.seconds = 0;
+  joined.reference_seconds = 0;
   for (const CaseResult& one : tries) {
     joined.seconds += one.seconds;
+    joined.reference_seconds += one.reference_seconds;
     joined.tries.push_back({.verdict = one.verdict,
                             .seconds = one.seconds,
                             .directory = one.directory,

@@ -50,6 +50,9 @@ struct CaseResult {
   std::optional<uint64_t> seed = {};  // seed of faults and simulation
   std::string world;                  // "real" or "sim"
   double seconds = 0;                 // all tries together
+  // Part of `seconds` until the reference run was there: made by this case,
+  // awaited while another case made it, or read from the cache.
+  double reference_seconds = 0;
   std::string replay;     // command that repeats the case; "" if there is none
   std::string timeline;   // path of a trace file; "" if there is none
   std::string directory;  // folder of the case's files; "" if none are kept

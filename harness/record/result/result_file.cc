@@ -133,6 +133,7 @@ void Describe(Archive& a, typename Archive::template Ref<CaseResult> result) {
   a.Field("seed", result.seed);
   a.Field("world", result.world);
   a.Field("seconds", result.seconds);
+  a.Field("reference_seconds", result.reference_seconds);
   a.Field("replay", result.replay);
   a.Field("timeline", result.timeline);
   a.Field("directory", result.directory);

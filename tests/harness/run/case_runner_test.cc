@@ -31,6 +31,8 @@ TEST_F(CaseRunnerTest, PassesWhatHolds) {
         << outcome.result.verdict.reason;
     EXPECT_EQ(outcome.final_digest,
               references_.GoldenFor(PlanOf(one)).value()->final_digest);
+    EXPECT_GT(outcome.result.reference_seconds, 0);
+    EXPECT_LT(outcome.result.reference_seconds, outcome.result.seconds);
     EXPECT_EQ(outcome.result.world, "sim");
     EXPECT_EQ(outcome.result.replay, "gauntlet run c.yaml -k 'c' --world sim");
   }

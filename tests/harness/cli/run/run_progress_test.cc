@@ -152,6 +152,18 @@ TEST_F(RunProgressTest, NamesTheReferenceRun) {
   EXPECT_THAT(line_of(CasePhase::kRun), EndsWith("[0/1]  running: a"));
 }
 
+TEST_F(RunProgressTest, KnowsThePhaseOfACaseWithoutATerminal) {
+  Console console = MakeConsole({}, {});
+  RunProgress progress(clock_, console, ProgressChoice::kAuto, 1,
+                       RunTimeLeft({Item("a")}, 1, {}));
+  progress.Begin(Item("a"));
+  progress.SetPhase(Item("a"), CasePhase::kReference);
+  EXPECT_EQ(progress.PhaseOf(Item("a")), CasePhase::kReference);
+  EXPECT_THAT(ActivityOf(CasePhase::kReference), HasSubstr("reference run"));
+  progress.SetPhase(Item("a"), CasePhase::kRun);
+  EXPECT_EQ(progress.PhaseOf(Item("a")), CasePhase::kRun);
+}
+
 TEST_F(RunProgressTest, CountsDownBetweenCases) {
   Console console = MakeConsole({}, kTerminal);
   RunProgress progress(clock_, console, ProgressChoice::kAuto, 1,

@@ -9,6 +9,7 @@ CaseResult Try(VerdictKind kind, const std::string& reason, int number) {
   return {.name = "a",
           .world = "real",
           .seconds = 1.5,
+          .reference_seconds = 0.5,
           .directory = "/runs/r/" + FolderOfTry("a", "real", number),
           .cause = kind == VerdictKind::kFail ? "tensor rng/key" : "",
           .verdict = {.kind = kind,
@@ -39,6 +40,7 @@ TEST(CaseTriesTest, LaterPass_IsFlakyAndFails) {
   EXPECT_EQ(joined.cause, "tensor rng/key");
   EXPECT_EQ(joined.directory, "/runs/r/a.real");
   EXPECT_EQ(joined.seconds, 3.0);
+  EXPECT_EQ(joined.reference_seconds, 1.0);
 }
 
 TEST(CaseTriesTest, KeepsEveryTry) {

@@ -51,6 +51,7 @@ RunResult FullResult() {
                      .line = 2,
                      .world = "sim",
                      .seconds = 0.5,
+                     .reference_seconds = 0.25,
                      .replay = "gauntlet replay a",
                      .timeline = "t",
                      .directory = "d",
