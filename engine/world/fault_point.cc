@@ -322,34 +322,43 @@ static_assert(IsInTheOrderOfTheEnum());
 
 constexpr std::array kPlantedBugs = {
     PlantedBugInfo{PlantedBug::kLoseRngKey, "lose-rng-key",
-                   "a restore does not bring back the RNG key"},
+                   "a restore does not bring back the RNG key", "do: crash"},
     PlantedBugInfo{PlantedBug::kLosePosition, "lose-position",
-                   "a restore starts the epoch's data anew"},
+                   "a restore starts the epoch's data anew", "do: crash"},
     PlantedBugInfo{PlantedBug::kTrustManifestBlindly, "trust-manifest-blindly",
                    "a load does not verify files against their digests; it "
-                   "still notices missing files and headers that do not fit"},
+                   "still notices missing files and headers that do not fit",
+                   "do: bit_flip, do: crash"},
     PlantedBugInfo{PlantedBug::kLoseMetrics, "lose-metrics",
-                   "a restore starts the epoch's metrics anew"},
+                   "a restore starts the epoch's metrics anew", "do: crash"},
     PlantedBugInfo{PlantedBug::kSkipManifestSync, "skip-manifest-fsync",
-                   "a save does not sync its manifest"},
+                   "a save does not sync its manifest",
+                   "simulation only, do: power_loss"},
     PlantedBugInfo{PlantedBug::kAcknowledgeBeforeRename,
                    "acknowledge-before-rename",
-                   "a save is acknowledged before it is committed"},
+                   "a save is acknowledged before it is committed",
+                   "point: ckpt.rename, do: crash"},
     PlantedBugInfo{PlantedBug::kForgetAtRejoin, "forget-at-rejoin",
-                   "survivors of a loss give their state up as they rejoin"},
+                   "survivors of a loss give their state up as they rejoin",
+                   "policy: rejoin, do: crash"},
     PlantedBugInfo{PlantedBug::kDieInAStep, "die-in-a-step",
                    "a worker ends without a word in a step of the first "
-                   "generation"},
+                   "generation",
+                   "workers: 4, without a fault"},
     PlantedBugInfo{PlantedBug::kWriteLiveState, "write-live-state",
                    "a save that training does not wait for writes the live "
-                   "parameters instead of a copy"},
+                   "parameters instead of a copy",
+                   "mode: async, point: ckpt.shard.open, do: slow, do: crash"},
     PlantedBugInfo{
         PlantedBug::kTrustAFailedDevice, "trust-a-failed-device",
         "nobody looks whether a device has failed: what it brings is "
-        "taken for results"},
+        "taken for results",
+        "device: emulated, do: gpu_error"},
     PlantedBugInfo{PlantedBug::kRemoveWhileFenced, "remove-while-fenced",
                    "a worker removes checkpoints without looking for newer "
-                   "claims"},
+                   "claims",
+                   "simulation only, topology: one_host_per_worker, do: "
+                   "partition, do: hang, do: bit_flip, do: crash"},
 };
 
 }  // namespace

@@ -174,6 +174,9 @@ struct PlantedBugInfo {
   PlantedBug bug;
   std::string_view name;  // "lose-rng-key"
   std::string_view description;
+  // Settings and faults of a scenario, with preset: tiny, in which the bug
+  // shows: "simulation only, do: power_loss".
+  std::string_view shows_with;
 };
 std::span<const PlantedBugInfo> AllPlantedBugs();
 std::optional<PlantedBug> FindPlantedBug(std::string_view name);

@@ -55,6 +55,17 @@ std::vector<CatalogEntry> Presets() {
   return entries;
 }
 
+// Returns the planted bugs, with the settings and faults in which they show.
+std::vector<CatalogEntry> PlantedBugs() {
+  std::vector<CatalogEntry> entries;
+  for (const PlantedBugInfo& info : AllPlantedBugs()) {
+    entries.push_back(
+        {std::string(info.name),
+         fmt::format("{} [shows with {}]", info.description, info.shows_with)});
+  }
+  return entries;
+}
+
 }  // namespace
 
 std::vector<CatalogEntry> EntriesOf(Catalog catalog) {
@@ -68,7 +79,7 @@ std::vector<CatalogEntry> EntriesOf(Catalog catalog) {
     case Catalog::kInvariants:
       return Named(AllInvariants());
     case Catalog::kPlantedBugs:
-      return Named(AllPlantedBugs());
+      return PlantedBugs();
     case Catalog::kScenarios:
       break;
   }

@@ -72,7 +72,8 @@ std::string PlantedBugsText() {
   return "Planted bugs: known bugs that the engine runs with if a scenario "
          "says\nplanted_bugs: NAME. Such a mutation test passes only if the "
          "check that it names\nfails: expect: {outcome: violates, invariants: "
-         "[NAME]}.\n\n" +
+         "[NAME]}. In brackets: the\nsettings and faults of the scenario in "
+         "scenarios/canary, with preset: tiny, in\nwhich it shows.\n\n" +
          Entries(Catalog::kPlantedBugs);
 }
 

@@ -1,6 +1,9 @@
 #include <algorithm>
+#include <filesystem>
 #include <sstream>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,8 +14,11 @@
 #include "harness/cli/help/catalog.h"
 #include "harness/cli/help/help_topics.h"
 #include "harness/cli/help_command.h"
+#include "harness/run/files/text_file.h"
 #include "harness/scenario/format/keys.h"
+#include "harness/scenario/requirements.h"
 #include "harness/scenario/scenario.h"
+#include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
@@ -49,6 +55,49 @@ TEST(HelpTest, PointsNamesEveryPoint) {
   EXPECT_EQ(output.exit_code, 0);
   for (const PointInfo& info : AllPoints()) {
     EXPECT_THAT(output.out, HasSubstr(std::string(info.name) + " "));
+  }
+}
+
+// Returns the texts of the mutation tests that switch the bug on.
+std::vector<std::string> MutationTestsOf(const PlantedBugInfo& bug) {
+  std::vector<std::string> texts;
+  for (const auto& file :
+       std::filesystem::directory_iterator(GAUNTLET_SCENARIOS "/canary")) {
+    std::string text = ReadTextFile(file.path());
+    const std::string key = fmt::format("\nplanted_bugs: {}\n", bug.name);
+    if (text.find(key) != text.npos) texts.push_back(std::move(text));
+  }
+  return texts;
+}
+
+// Returns true iff the scenario has the setting: "do: crash", "simulation
+// only", "without a fault".
+bool HasSetting(const std::string& text, const std::string& setting) {
+  if (setting == "without a fault") return text.find("faults:") == text.npos;
+  if (setting == "simulation only") {
+    const Case one = LoadScenarios(text, "bug.yaml").cases.at(0);
+    return !WhyNotHere(one, CapabilitiesOf(WorldKind::kReal)).empty();
+  }
+  return text.find(setting) != text.npos;
+}
+
+TEST(HelpTest, PlantedBugs_NameTheSettingsOfAMutationTest) {
+  const std::string help = OneLine(Help("planted-bugs").out);
+  for (const PlantedBugInfo& bug : AllPlantedBugs()) {
+    EXPECT_THAT(help, HasSubstr(fmt::format("[shows with {}]", bug.shows_with)))
+        << bug.name;
+    std::vector<std::string> settings = {"preset: tiny"};
+    for (std::string_view rest = bug.shows_with; !rest.empty();) {
+      const size_t end = std::min(rest.find(", "), rest.size());
+      settings.emplace_back(rest.substr(0, end));
+      rest.remove_prefix(std::min(end + 2, rest.size()));
+    }
+    const auto has_all = [&settings](const std::string& text) {
+      return std::ranges::all_of(settings, [&text](const std::string& one) {
+        return HasSetting(text, one);
+      });
+    };
+    EXPECT_TRUE(std::ranges::any_of(MutationTestsOf(bug), has_all)) << bug.name;
   }
 }
 
