@@ -3,8 +3,10 @@
 #define GAUNTLET_ENGINE_WORKER_EXIT_CODE_H_
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <initializer_list>
+#include <string_view>
 
 namespace gauntlet {
 
@@ -12,18 +14,46 @@ namespace gauntlet {
 // kStartLater, where it exits with kLostWorker.
 enum class WorkerExit : int {
   kDone = 0,
-  kFailed = 1,  // nondeterminism, a bug
+  kFailed = 1,
   kBadInput = 2,
-  kNoCheckpoint = 7,  // checkpoints exist, none can be loaded
-  kOtherJob = 8,      // the checkpoints belong to another job
-  kNotFinite = 9,     // OnNotFinite::kStop: a restart computes the same
-  // The last state could not be saved, or the machine lacks resources for the
-  // worker (disk, processes, threads): a later start may succeed, an immediate
-  // restart does not. Programs that people start exit with 75 instead.
+  kNoCheckpoint = 7,
+  kOtherJob = 8,
+  kNotFinite = 9,  // OnNotFinite::kStop
   kStartLater = 74,
-  // Another worker is lost, or the disk failed: restart (EX_TEMPFAIL).
-  kLostWorker = 75,
-  kStopped = 143,  // stopped on a notice; saved if there is a store
+  kLostWorker = 75,  // EX_TEMPFAIL
+  kStopped = 143,
+};
+
+struct WorkerExitInfo {
+  WorkerExit exit;
+  std::string_view meaning;
+};
+
+// All exit codes of a worker, in ascending order.
+inline constexpr std::array kWorkerExits = {
+    WorkerExitInfo{WorkerExit::kDone, "training is complete"},
+    WorkerExitInfo{WorkerExit::kFailed,
+                   "training failed for good: replicas differ, or a bug"},
+    WorkerExitInfo{WorkerExit::kBadInput,
+                   "a setting, or a file or directory that it names, is wrong"},
+    WorkerExitInfo{WorkerExit::kNoCheckpoint,
+                   "there are checkpoints and none of them can be loaded"},
+    WorkerExitInfo{WorkerExit::kOtherJob,
+                   "the checkpoints belong to another job"},
+    WorkerExitInfo{WorkerExit::kNotFinite,
+                   "the loss or the state is infinite or NaN; a restart would "
+                   "compute the same"},
+    WorkerExitInfo{WorkerExit::kStartLater,
+                   "the last state could not be saved, or there was no disk "
+                   "space, process or thread for the worker: a later start may "
+                   "succeed, an immediate restart does not. gauntlet train "
+                   "exits with 75"},
+    WorkerExitInfo{WorkerExit::kLostWorker,
+                   "another worker is lost, or the disk or memory failed: the "
+                   "launcher restarts the worker"},
+    WorkerExitInfo{WorkerExit::kStopped,
+                   "stopped on a preemption notice, after a save if there is a "
+                   "checkpoint directory"},
 };
 
 // Returns true iff the exit code of a worker or a launcher is one of these.

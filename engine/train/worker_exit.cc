@@ -46,16 +46,12 @@ WorkerExit OutsideOfTheJob(WorkerExit exit) {
 }
 
 std::span<const int> AllWorkerExits() {
-  static constexpr std::array kAll = {
-      static_cast<int>(WorkerExit::kDone),
-      static_cast<int>(WorkerExit::kFailed),
-      static_cast<int>(WorkerExit::kBadInput),
-      static_cast<int>(WorkerExit::kNoCheckpoint),
-      static_cast<int>(WorkerExit::kOtherJob),
-      static_cast<int>(WorkerExit::kNotFinite),
-      static_cast<int>(WorkerExit::kStartLater),
-      static_cast<int>(WorkerExit::kLostWorker),
-      static_cast<int>(WorkerExit::kStopped)};
+  static constexpr auto kAll = [] {
+    std::array<int, kWorkerExits.size()> codes{};
+    std::ranges::transform(kWorkerExits, codes.begin(), WorkerExitCode,
+                           &WorkerExitInfo::exit);
+    return codes;
+  }();
   return kAll;
 }
 

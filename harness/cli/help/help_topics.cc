@@ -7,6 +7,7 @@
 #include "engine/cli/exit_code.h"
 #include "engine/cli/flags/flag_synonyms.h"
 #include "engine/cli/flags/help_page.h"
+#include "engine/worker_exit_code.h"
 #include "engine/world/time_split.h"
 #include "harness/cli/help/catalog.h"
 #include "harness/scenario/format/fault_synonyms.h"
@@ -116,14 +117,29 @@ std::string ScenariosText() {
          "[NAME]}. Examples: scenarios/smoke,\nscenarios/canary.\n";
 }
 
+HelpEntry ExitCodeEntry(int code, std::string_view meaning) {
+  return {fmt::format("{:>3}", code), std::string(meaning)};
+}
+
 std::string ExitCodesText() {
-  std::vector<HelpEntry> entries;
+  std::vector<HelpEntry> commands;
   for (const ExitCodeInfo& info : AllExitCodes()) {
-    entries.push_back({fmt::format("{:>3}", static_cast<int>(info.code)),
-                       std::string(info.meaning)});
+    commands.push_back(
+        ExitCodeEntry(static_cast<int>(info.code), info.meaning));
   }
-  return "Exit codes, of all commands:\n\n" + RenderHelpEntries(entries) +
-         "\nIf several apply: the first of 130, 2, 1, 3, 5, 6.\n";
+  std::vector<HelpEntry> workers;
+  for (const WorkerExitInfo& info : kWorkerExits) {
+    workers.push_back(ExitCodeEntry(static_cast<int>(info.exit), info.meaning));
+  }
+  return "Exit codes, of all commands:\n\n" + RenderHelpEntries(commands) +
+         "\nIf several apply: the first of 130, 2, 1, 3, 5, 6.\n\n"
+         "Exit codes of workers, in messages such as \"worker 0 exited with "
+         "code 74\":\n\n" +
+         RenderHelpEntries(workers) +
+         fmt::format(
+             "\nA worker that a scenario crashes (do: crash) exits with "
+             "{}, or with.exit_code.\n",
+             FaultParameters().exit_code);
 }
 
 std::string SynonymsText() {

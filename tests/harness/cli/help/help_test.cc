@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/cli/exit_code.h"
+#include "engine/worker_exit_code.h"
 #include "engine/world/fault_point.h"
 #include "harness/cli/command_line.h"
 #include "harness/cli/help/catalog.h"
@@ -115,6 +116,19 @@ TEST(HelpTest, ExitCodesNamesEveryCode) {
     EXPECT_THAT(output, HasSubstr(info.meaning));
   }
   EXPECT_THAT(output, HasSubstr(" 143 train: stopped"));
+}
+
+TEST(HelpTest, ExitCodesNamesThoseOfWorkers) {
+  const std::string all = OneLine(Help("exit-codes").out);
+  const size_t begin = all.find("Exit codes of workers");
+  ASSERT_NE(begin, all.npos);
+  const std::string workers = all.substr(begin);
+  for (const WorkerExitInfo& info : kWorkerExits) {
+    EXPECT_THAT(workers,
+                HasSubstr(fmt::format(" {} {}", static_cast<int>(info.exit),
+                                      info.meaning)));
+  }
+  EXPECT_THAT(workers, HasSubstr("exits with 70, or with.exit_code"));
 }
 
 // tests/acceptance/signals.py tests that these are the codes.
