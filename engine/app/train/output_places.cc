@@ -1,5 +1,6 @@
 #include "engine/app/train/output_places.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -22,6 +23,37 @@ Status MakePlace(Storage& storage, const std::string& directory) {
   if (directory.empty()) return OkStatus();
   const Status made = storage.MakeDirectory(directory);
   return made.code() == Code::kAlreadyExists ? OkStatus() : made;
+}
+
+bool IsOfStore(const DirectoryEntry& entry) {
+  return ParseEntryName(entry.name).kind != EntryKind::kOther ||
+         entry.name == kStateFileName || entry.name == kLockFileName;
+}
+
+// Returns true iff the entry may be in a directory without being a user's work:
+// hidden, the recovered files of a file system, or the output of a program.
+bool IsBesideTheWork(const DirectoryEntry& entry) {
+  const std::string_view name = entry.name;
+  const bool is_output = name.ends_with(".log") || name.ends_with(".out") ||
+                         name.ends_with(".err");
+  return name.starts_with('.') || name == "lost+found" ||
+         (entry.kind == FileKind::kFile && is_output);
+}
+
+// Refuses a directory that holds a user's work and nothing of a store: it is
+// more likely a mistyped path than a place for checkpoints.
+Status CheckStorePlace(Storage& storage, const std::string& directory) {
+  RETURN_IF_ERROR(CheckOutputPlace(storage, directory));
+  const auto entries = storage.List(directory);
+  if (!entries.ok() || std::ranges::any_of(*entries, IsOfStore)) {
+    return OkStatus();
+  }
+  const auto work = std::ranges::find_if_not(*entries, IsBesideTheWork);
+  if (work == entries->end()) return OkStatus();
+  return InvalidArgument(
+      fmt::format("{}: expected checkpoints or an empty directory, found '{}'; "
+                  "name a new directory, such as {}/ckpt",
+                  directory, work->name, WithoutLastSlashes(directory)));
 }
 
 // Creates the checkpoint directory if it is missing, and checks that all paths
@@ -68,15 +100,17 @@ Status CheckOutputPlace(Storage& storage, const std::string& directory) {
 }
 
 Status CheckOutputPlaces(Storage& storage, const TrainCommand& command) {
-  const std::array<std::pair<std::string_view, const std::string*>, 5> places =
+  const std::array<std::pair<std::string_view, const std::string*>, 4> places =
       {{{"--events", &command.events_directory},
         {"--logs", &command.logs_directory},
         {"--plan-state", &command.plan_state_directory},
-        {"--tensorboard", &command.options.summary.directory},
-        {"--ckpt", &command.options.checkpoint.directory}}};
+        {"--tensorboard", &command.options.summary.directory}}};
   for (const auto& [flag, directory] : places) {
     RETURN_IF_ERROR(Annotate(CheckOutputPlace(storage, *directory), flag));
   }
+  RETURN_IF_ERROR(
+      Annotate(CheckStorePlace(storage, command.options.checkpoint.directory),
+               "--ckpt"));
   return Annotate(CheckOutputFile(command.trace_file), "--trace");
 }
 

@@ -50,6 +50,7 @@
 namespace gauntlet {
 
 inline constexpr std::string_view kStateFileName = "checkpoint";
+inline constexpr std::string_view kLockFileName = "lock";
 inline constexpr std::string_view kTokenFileName = "job-token";
 inline constexpr std::string_view kManifestName = "MANIFEST.json";
 inline constexpr std::string_view kIndexName = "model.safetensors.index.json";

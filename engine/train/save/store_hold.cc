@@ -2,8 +2,10 @@
 
 #include <vector>
 
+#include "engine/ckpt/format/store_names.h"
 #include "engine/ckpt/protocol/ownership.h"
 #include "engine/train/save/store_lock.h"
+#include <fmt/format.h>
 
 namespace gauntlet {
 
@@ -24,9 +26,13 @@ void RemoveIfDeleted(Storage& storage, const std::string& directory,
                      const StoreHold& hold) {
   if (hold.lock == nullptr) return;
   const Result<std::vector<DirectoryEntry>> left = storage.List(directory);
-  if (!left.ok() || left->size() != 1 || left->front().name != "lock") return;
+  if (!left.ok() || left->size() != 1 || left->front().name != kLockFileName)
+    return;
   // A failed removal does no harm: the store is empty.
-  if (storage.Remove(directory + "/lock", FileKind::kFile).ok()) {
+  if (storage
+          .Remove(fmt::format("{}/{}", directory, kLockFileName),
+                  FileKind::kFile)
+          .ok()) {
     static_cast<void>(storage.Remove(directory, FileKind::kDirectory));
   }
 }

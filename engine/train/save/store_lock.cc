@@ -1,6 +1,7 @@
 #include "engine/train/save/store_lock.h"
 
 #include "engine/ckpt/checkpoint_store.h"
+#include "engine/ckpt/format/store_names.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -23,7 +24,7 @@ Result<std::unique_ptr<FileLock>> LockStore(World& world,
   bool reported = false;
   while (true) {
     Result<std::unique_ptr<FileLock>> lock =
-        world.storage.Lock(directory + "/lock");
+        world.storage.Lock(fmt::format("{}/{}", directory, kLockFileName));
     if (lock.ok() || lock.status().code() != Code::kAlreadyExists) return lock;
     const std::string in_use = fmt::format("{}: in use by another run ({})",
                                            directory, lock.status().message());

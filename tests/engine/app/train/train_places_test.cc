@@ -1,4 +1,8 @@
 // Outputs of `gauntlet train` that must not be nested in one another.
+#include <fstream>
+#include <string>
+#include <vector>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -6,6 +10,7 @@
 #include "engine/cli/exit_code.h"
 #include "engine/real/storage/posix_storage.h"
 #include "tests/engine/ckpt/memory_storage.h"
+#include "tests/engine/real/scratch_directory.h"
 
 namespace gauntlet {
 namespace {
@@ -58,6 +63,30 @@ TEST(TrainPlacesTest, StoreInTheExport_IsRefused) {
   train.options.checkpoint.directory = "model/ckpt";
   train.options.export_directory = "model";
   EXPECT_EQ(CheckPlaces(storage, train).code(), Code::kInvalidArgument);
+}
+
+TEST(TrainPlacesTest, StoreAmongAUsersFiles_IsRefused) {
+  PosixStorage storage;
+  const auto check = [&storage](const std::vector<std::string>& names) {
+    const ScratchDirectory scratch;
+    for (const std::string& name : names) {
+      std::ofstream(scratch / name) << name;
+    }
+    TrainCommand train;
+    train.options.checkpoint.directory = scratch.path();
+    return CheckPlaces(storage, train);
+  };
+  const Status refused = check({"train.log", "notes.txt"});
+  EXPECT_EQ(refused.code(), Code::kInvalidArgument);
+  EXPECT_THAT(refused.message(),
+              AllOf(HasSubstr("--ckpt: "), HasSubstr("found 'notes.txt'")));
+  for (const char* of_store :
+       {"checkpoint", "lock", "gen-000001", "step-000000005-g1",
+        "step-000000005-g1.tmp", "job-token"}) {
+    EXPECT_TRUE(check({"notes.txt", of_store}).ok()) << of_store;
+  }
+  EXPECT_TRUE(check({}).ok());
+  EXPECT_TRUE(check({"lost+found", ".snapshot", "train.log"}).ok());
 }
 
 TEST(ExitForLookTest, CheckpointsOfAnotherJob_HaveTheirOwnCode) {
