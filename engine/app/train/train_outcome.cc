@@ -135,6 +135,24 @@ std::string ResumeText(const TrainOutcome& outcome,
                          : "the same command");
 }
 
+std::string BeyondHorizonText(const TrainOutcome& outcome,
+                              const TrainOptions& options) {
+  const std::optional<TrainResult>& result = outcome.end.result;
+  if (!result || result->resumed_from != result->steps) return "";
+  const Horizon& horizon = options.horizon;
+  std::string requested;
+  if (result->epochs > horizon.epochs) {
+    requested = Counted(horizon.epochs, "epoch");
+  }
+  if (horizon.max_steps && result->steps > *horizon.max_steps) {
+    requested = Counted(*horizon.max_steps, "step");
+  }
+  if (requested.empty()) return "";
+  return fmt::format(
+      "{} is at step {}, beyond the {} requested: nothing was trained",
+      EscapeBytes(options.checkpoint.directory), result->steps, requested);
+}
+
 void PrintTrainOutcome(const TrainOutcome& outcome, OutputFormat format,
                        const TrainOptions& options, Console& console) {
   if (format == OutputFormat::kJson) {
@@ -143,10 +161,11 @@ void PrintTrainOutcome(const TrainOutcome& outcome, OutputFormat format,
   }
   if (!outcome.end.result) return;
   fmt::print(console.out, "{}\n", TrainOutcomeToText(outcome));
-  const std::string resume = ResumeText(outcome, options);
-  if (resume.empty()) return;
   console.Flush();  // so that the result comes first
-  fmt::print(console.err, "{}\n", resume);
+  for (const std::string& note :
+       {ResumeText(outcome, options), BeyondHorizonText(outcome, options)}) {
+    if (!note.empty()) fmt::print(console.err, "{}\n", note);
+  }
 }
 
 }  // namespace gauntlet

@@ -30,8 +30,13 @@ std::string TrainOutcomeToText(const TrainOutcome& outcome);
 std::string ResumeText(const TrainOutcome& outcome,
                        const TrainOptions& options);
 
+// Returns "ckpt is at step 741, beyond the 10 steps requested: nothing was
+// trained" if the run resumed from such a checkpoint; else "".
+std::string BeyondHorizonText(const TrainOutcome& outcome,
+                              const TrainOptions& options);
+
 // Prints the outcome, if there is one, in the given format: the result on
-// console.out, then the line on resuming on console.err.
+// console.out, then the lines of these two texts on console.err.
 void PrintTrainOutcome(const TrainOutcome& outcome, OutputFormat format,
                        const TrainOptions& options, Console& console);
 

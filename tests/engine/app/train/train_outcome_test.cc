@@ -79,6 +79,27 @@ TEST(TrainOutcomeTest, StoppedRun_SaysWhichStepIsSavedAndHowToResume) {
   EXPECT_EQ(ResumeText(outcome, options), "");
 }
 
+TEST(TrainOutcomeTest, SaysThatTheCheckpointIsBeyondTheHorizon) {
+  TrainOutcome outcome;
+  outcome.end.result = TrainResult{
+      .status = "done", .epochs = 4, .steps = 741, .resumed_from = 741};
+  TrainOptions options;
+  options.checkpoint.directory = "ckpt";
+  options.horizon = {.epochs = 10, .max_steps = 10};
+  EXPECT_EQ(BeyondHorizonText(outcome, options),
+            "ckpt is at step 741, beyond the 10 steps requested: nothing was "
+            "trained");
+  options.horizon = {.epochs = 3};
+  EXPECT_EQ(BeyondHorizonText(outcome, options),
+            "ckpt is at step 741, beyond the 3 epochs requested: nothing was "
+            "trained");
+  options.horizon = {.epochs = 4, .max_steps = 741};
+  EXPECT_EQ(BeyondHorizonText(outcome, options), "");
+  options.horizon = {.epochs = 3};
+  outcome.end.result->resumed_from = 10;
+  EXPECT_EQ(BeyondHorizonText(outcome, options), "") << "it trained";
+}
+
 // As for a run that is stopped before its first step.
 TEST(TrainOutcomeTest, LeavesOutWhatWasNotMeasured) {
   TrainOutcome outcome;
