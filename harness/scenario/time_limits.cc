@@ -67,6 +67,16 @@ Duration SureSilence(const Case& one) {
   return hangs ? least : Duration::zero();
 }
 
+// Returns a third of the limit, in whole seconds or milliseconds: a readable
+// deadline for a step that leaves time to detect a hang.
+Duration StepTimeoutWithin(Duration limit) {
+  constexpr Duration kSecond = std::chrono::seconds(1);
+  const Duration third = limit / 3;
+  const Duration unit =
+      third >= kSecond ? kSecond : std::chrono::milliseconds(1);
+  return std::max(third - third % unit, unit);
+}
+
 }  // namespace
 
 Duration HangLimitOf(const Case& one) {
@@ -93,8 +103,7 @@ void CheckTimeLimits(const Case& one, Place place, Diagnostics& diagnostics) {
                     "save_timeout and 30s), found {}",
                     key, DurationToText(sure), DurationToText(*told)),
         fmt::format("cluster: {{step_timeout: {}}}",
-                    DurationToText(std::max<Duration>(
-                        *told / 3, std::chrono::milliseconds(1)))));
+                    DurationToText(StepTimeoutWithin(*told))));
   };
   if (sure == Duration::zero()) return;
   check("hang", one.timeouts.hang);

@@ -266,7 +266,9 @@ Fault ReadFault(const YamlNode& node, size_t number, Diagnostics& diagnostics) {
   map.Text("id", fault.id);
   if (!IsFaultId(fault.id)) {
     map.Error(map.PlaceOf("id"),
-              "expected an id of 1 to 64 letters, digits, '-', '_' and '.'");
+              fmt::format("expected an id of 1 to 64 letters, digits, '-', '_' "
+                          "and '.', found {}",
+                          DescribeYaml(*map.Find("id"))));
   }
   map.Text("after", fault.after);
   if (map.Find("at") == nullptr) {

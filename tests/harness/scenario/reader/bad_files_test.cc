@@ -473,7 +473,7 @@ const BadBody kBodies[] = {
      "s.yaml:3:83: error: expected a block from 0 to 3, found '4'"},
     {"faults: [{id: a b, at: {step: 1}, do: crash}]",
      "s.yaml:3:15: error: expected an id of 1 to 64 letters, digits, '-', '_' "
-     "and '.'"},
+     "and '.', found 'a b'"},
     {"faults:\n  - {id: x, at: {step: 1}, do: crash}\n"
      "  - {id: x, at: {step: 2}, do: crash}",
      "s.yaml:5:10: error: duplicate fault id 'x'"},
@@ -537,6 +537,19 @@ TEST(BadFilesTest, TheHeadIsReadFirst) {
 }
 
 // Values that contradict each other, or are empty.
+TEST(BadFilesTest, HintsAtAReadableStepTimeout) {
+  for (const auto& [limit, hint] :
+       std::initializer_list<std::pair<const char*, const char*>>{
+           {"4s", "1s"}, {"20s", "6s"}, {"1s", "333ms"}, {"1ms", "1ms"}}) {
+    const std::string text = fmt::format(
+        "timeout: {{hang: {}, total: 2m}}\nfaults: [{{at: {{step: 2}}, do: "
+        "hang}}]",
+        limit);
+    EXPECT_THAT(ErrorsOf(text), testing::HasSubstr(fmt::format(
+                                    "cluster: {{step_timeout: {}}}\n", hint)));
+  }
+}
+
 TEST(BadFilesTest, WhatCannotBeMeantIsNotTaken) {
   const std::pair<std::string, std::string> kCases[] = {
       {"expect: {outcome: violates, invariants: [store]}",
