@@ -27,9 +27,10 @@ std::string DescribeBytes(const ResultDifference& difference) {
   const auto byte = [](const std::string& bits, const std::string& text) {
     return bits.empty() ? text : "0x" + bits;
   };
+  // Counted from 1, as by cmp.
+  const uint64_t position = std::stoull(first.index.substr(1)) + 1;
   std::string text = fmt::format(
-      "{}: byte {}: {} instead of {}; {}", PlaceOf(difference),
-      first.index.substr(1, first.index.size() - 2),
+      "{}: byte {}: {} instead of {}; {}", PlaceOf(difference), position,
       byte(first.found_bits, first.found),
       byte(first.expected_bits, first.expected), CountOf(difference, "bytes"));
   if (difference.found_bytes != difference.expected_bytes) {

@@ -61,13 +61,13 @@ TEST(Comparison, TellsShapesOfEqualRankApart) {
 
 TEST(Comparison, NamesFirstByteThatDiffers) {
   EXPECT_THAT(DifferencesOf("log.txt", "step 1", "step 2"),
-              ElementsAre("log.txt: byte 5: 0x31 instead of 0x32; 1 of 6 bytes "
+              ElementsAre("log.txt: byte 6: 0x31 instead of 0x32; 1 of 6 bytes "
                           "differ"));
   EXPECT_THAT(DifferencesOf("log.txt", "step", "step 2"),
-              ElementsAre("log.txt: byte 4: the end instead of 0x20; 2 of 6 "
+              ElementsAre("log.txt: byte 5: the end instead of 0x20; 2 of 6 "
                           "bytes differ, 4 bytes instead of 6"));
   EXPECT_THAT(DifferencesOf("log.txt", "", "x"),
-              ElementsAre("log.txt: byte 0: the end instead of 0x78; 1 of 1 "
+              ElementsAre("log.txt: byte 1: the end instead of 0x78; 1 of 1 "
                           "bytes differ, 0 bytes instead of 1"));
 }
 
@@ -76,7 +76,7 @@ TEST(Comparison, FindsDifferencesBehindFirstPiece) {
   std::string other = one;
   other[(2 << 20) + 5] = 'b';
   EXPECT_THAT(DifferencesOf("data.bin", one, other),
-              ElementsAre("data.bin: byte 2097157: 0x61 instead of 0x62; 1 of "
+              ElementsAre("data.bin: byte 2097158: 0x61 instead of 0x62; 1 of "
                           "3145728 bytes differ"));
 }
 

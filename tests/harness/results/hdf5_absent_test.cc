@@ -15,7 +15,7 @@ TEST(Hdf5Absent, ComparesFilesAsBytes_WithNote) {
   results.Found("a.h5", mark + "1");
   results.Expected("a.h5", mark + "2");
   EXPECT_THAT(results.Differences(),
-              testing::ElementsAre("a.h5: byte 8: 0x31 instead of 0x32; 1 of 9 "
+              testing::ElementsAre("a.h5: byte 9: 0x31 instead of 0x32; 1 of 9 "
                                    "bytes differ"));
   EXPECT_THAT(results.comparison().notes,
               testing::ElementsAre("a.h5: compared as bytes: this build cannot "

@@ -237,7 +237,7 @@ TEST(TorchFile, TakesFilesBefore1_6AsBytes) {
 TEST(TorchFile, ComparesStoragesThatNothingRefersTo) {
   EXPECT_THAT(
       DifferencesOf("a.pt", TorchFile("N", {"a"}), TorchFile("N", {"b"})),
-      ElementsAre("a.pt: tensor `data/0`: byte 0: 0x61 instead of "
+      ElementsAre("a.pt: tensor `data/0`: byte 1: 0x61 instead of "
                   "0x62; 1 of 1 bytes differ"));
 }
 
