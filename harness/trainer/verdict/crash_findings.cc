@@ -46,8 +46,8 @@ auto SimplicityOf(const CrashTrial& trial) {
 }
 
 // Returns the files that the crashes left unfinished, most frequent first: "a,
-// b, 2 more". These are the files of the operations that a power loss undid,
-// else that of the operation at the crash.
+// b-*, 2 more (* stands for numbers)". These are the files of the operations
+// that a power loss undid, else that of the operation at the crash.
 std::string FilesText(const std::vector<CrashTrial>& trials,
                       const std::vector<size_t>& of) {
   std::map<std::string, size_t> counts;
@@ -66,7 +66,9 @@ std::string FilesText(const std::vector<CrashTrial>& trials,
     names.push_back(files[i].second);
   if (files.size() > kNamedFiles)
     names.push_back(fmt::format("{} more", files.size() - kNamedFiles));
-  return names.empty() ? "any file" : fmt::format("{}", fmt::join(names, ", "));
+  if (names.empty()) return "any file";
+  const std::string text = fmt::format("{}", fmt::join(names, ", "));
+  return text.find('*') == text.npos ? text : text + " (* stands for numbers)";
 }
 
 std::string TitleOf(const TrainerFinding& finding,

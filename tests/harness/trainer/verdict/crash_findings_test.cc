@@ -135,6 +135,13 @@ TEST(CrashFindingsTest, WorstComesFirst_ThenMostFrequent) {
                           HasSubstr("lost-work: kill at a")));
 }
 
+TEST(CrashFindingsTest, TitleExplainsPatterns) {
+  EXPECT_THAT(Titles(Group({At(1, "s", RecoveryVerdict::kHangs),
+                            At(2, "s*", RecoveryVerdict::kHangs)})),
+              ElementsAre(HasSubstr(
+                  "hangs: kill at s, s* (* stands for numbers): the run")));
+}
+
 TEST(CrashFindingsTest, KillForJudging_IsNoFinding) {
   Judged judging = At(1, "a", RecoveryVerdict::kFails);
   judging.trial.is_for_judging = true;
