@@ -4,10 +4,12 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "chaos/crash/crash_description.h"
 #include "chaos/crash/crash_state_list.h"
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace gauntlet {
 namespace {
@@ -18,6 +20,9 @@ namespace {
 constexpr size_t kKillsBefore = 8;
 constexpr size_t kKillsAfter = 4;
 
+// Maximum number of files that an error message names.
+constexpr size_t kNamedFilesOfRun = 8;
+
 std::string PatternText(const OperationPattern& pattern) {
   return fmt::format(
       "{}{} on {}", pattern.rank ? fmt::format("rank {}: ", *pattern.rank) : "",
@@ -25,8 +30,27 @@ std::string PatternText(const OperationPattern& pattern) {
       pattern.path);
 }
 
+// Returns patterns of the files that the recorded run changed: "a.tmp, ckpt-*,
+// 2 more".
+std::string ChangedFilesText(const FilePatterns& files,
+                             const Recording& recording) {
+  std::set<std::string> patterns;
+  for (const uint64_t number : recording.CrashPoints()) {
+    const FileOperation& operation = recording.log.operations()[number - 1];
+    patterns.insert(files.Of(operation.name));
+    if (!operation.to.path.empty()) patterns.insert(files.Of(operation.to));
+  }
+  std::vector<std::string> names(patterns.begin(), patterns.end());
+  if (names.size() > kNamedFilesOfRun) {
+    const size_t more = names.size() - kNamedFilesOfRun;
+    names.resize(kNamedFilesOfRun);
+    names.push_back(fmt::format("{} more", more));
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 // Returns the number of the operation in the recording.
-Result<uint64_t> FindPlace(const CrashPlace& place,
+Result<uint64_t> FindPlace(const CrashPlace& place, const FilePatterns& files,
                            const Recording& recording) {
   uint64_t found = 0;
   for (const uint64_t number : recording.CrashPoints()) {
@@ -34,9 +58,13 @@ Result<uint64_t> FindPlace(const CrashPlace& place,
     if (!Matches(place.at, operation)) continue;
     if (++found == place.at.occurrence) return number;
   }
-  return InvalidArgument(fmt::format(
+  std::string message = fmt::format(
       "{}: expected at least {} ({}), found {} in the recorded run", place.name,
-      place.at.occurrence, PatternText(place.at), found));
+      place.at.occurrence, PatternText(place.at), found);
+  if (found == 0) {
+    message += ", which changed " + ChangedFilesText(files, recording);
+  }
+  return InvalidArgument(message);
 }
 
 class Chooser {
@@ -45,7 +73,8 @@ class Chooser {
       : plan_(plan), recording_(recording), files_(recording.log) {}
 
   Status AddPlace(const CrashPlace& place) {
-    ASSIGN_OR_RETURN(const uint64_t number, FindPlace(place, recording_));
+    ASSIGN_OR_RETURN(const uint64_t number,
+                     FindPlace(place, files_, recording_));
     switch (place.fault) {
       case CrashFault::kKill:
         AddState({.kind = CrashStateKind::kKill, .operations = number});

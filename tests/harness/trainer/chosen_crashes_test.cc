@@ -189,5 +189,18 @@ TEST_F(ChosenCrashesTest, FindingBecomesScenario) {
   }
 }
 
+TEST_F(ChosenCrashesTest, OperationThatNeverOccurs_NamesTheChangedFiles) {
+  EXPECT_THAT(
+      ChooseAt({.at = {.path = "nosuch.json", .kind = OperationKind::kWrite}})
+          .status()
+          .message(),
+      HasSubstr("faults[0]: expected at least 1 (write on "
+                "nosuch.json), found 0 in the recorded run, which "
+                "changed a-*, a.tmp"));
+  EXPECT_THAT(
+      ChooseAt({.at = {.path = "a.tmp", .occurrence = 99}}).status().message(),
+      testing::EndsWith("in the recorded run"));
+}
+
 }  // namespace
 }  // namespace gauntlet
