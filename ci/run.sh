@@ -98,7 +98,8 @@ setup() {  # [MORE_PACKAGES...]
 }
 
 # Prints a line each minute until the process ends. Estimates the time left from
-# the last five minutes, as the files that are compiled last are larger.
+# the last five minutes, as the files that are compiled last are larger. Because
+# of these files and of linking, it is a lower bound.
 report_progress() {  # PID FILES
   local seconds=0 interval=${GAUNTLET_PROGRESS_SECONDS:-60} window=5
   local compiled left recent counts=(0)
@@ -114,7 +115,7 @@ report_progress() {  # PID FILES
       left=", linking"
     elif [ "$recent" -gt 0 ]; then
       left=$(((${#counts[@]} - 1) * interval * ($2 - compiled) / recent / 60 + 1))
-      left=", about $left min left"
+      left=", at least $left min left"
     fi
     echo "compiled $compiled of $2 after $((seconds / 60)) min$left" >&2
   done
