@@ -256,10 +256,9 @@ std::string OverviewText() {
 }
 
 std::string VersionText(std::string_view commit) {
-  return fmt::format(
-      "gauntlet {} ({}; numerics contract {})\n", GAUNTLET_VERSION,
-      commit.empty() ? "build " + BuildId() : std::string(commit),
-      numerics::kVersion);
+  return fmt::format("gauntlet {} ({}{}build {}; numerics contract {})\n",
+                     GAUNTLET_VERSION, commit, commit.empty() ? "" : "; ",
+                     BuildId(), numerics::kVersion);
 }
 
 }  // namespace gauntlet

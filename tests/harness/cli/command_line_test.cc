@@ -57,7 +57,8 @@ TEST(CommandLineTest, VersionNamesTheCommit_WhenThereIsOne) {
   ASSERT_TRUE(line.ok());
   EXPECT_THAT(std::get<PrintTextCommand>(line->command).text,
               StartsWith("gauntlet 0.1.0 (commit 9a232bc8, with local changes; "
-                         "numerics contract "));
+                         "build " +
+                         BuildId() + "; numerics contract "));
 }
 
 TEST(CommandLineTest, VersionAndHelpAreShown) {
