@@ -5,6 +5,7 @@
 #include <iterator>
 #include <optional>
 
+#include "engine/text/counted.h"
 #include "harness/scenario/reader/ended_incarnations.h"
 #include "harness/scenario/save_schedule.h"
 #include <fmt/format.h>
@@ -36,6 +37,7 @@ class Checker {
     CheckWorker(placed);
     CheckLife(placed);
     CheckPosition(placed);
+    CheckOccurrence(placed);
     CheckCompany(placed);
     CheckGroups(placed);
     CheckDevice(placed);
@@ -194,6 +196,38 @@ class Checker {
                         *site.epoch, epochs),
             "name an earlier epoch, or raise job.epochs");
     }
+  }
+
+  // An incarnation comes to each step once, unless it rejoins others and
+  // repeats steps. Warns only, if there are other faults: a plan that was found
+  // by chance may have a fault without effect.
+  void CheckOccurrence(const PlacedFault& placed) {
+    const FaultSite& site = placed.fault.site;
+    const std::optional<uint64_t> total = TotalSteps(case_);
+    const bool is_once_a_step =
+        site.point == Point::kStepBegin || site.point == Point::kStepEnd;
+    if (!is_once_a_step || !total || !case_.launches.empty() ||
+        case_.cluster.policy == RestartPolicy::kRejoin) {
+      return;
+    }
+    uint64_t steps = *total;
+    std::string within = "the run";
+    if (site.step) {
+      steps = 1;
+      within = fmt::format("step {}", *site.step);
+    } else if (const uint64_t an_epoch = ShapeOfEpoch(case_.train.job).steps;
+               site.epoch && an_epoch > 0) {
+      steps = std::min(steps, an_epoch);
+      within = fmt::format("epoch {}", *site.epoch);
+    }
+    if (site.occurrence <= steps) return;
+    const std::string why = fmt::format(
+        "occurrence {} of {}, but an incarnation comes to it {} in "
+        "{}",
+        site.occurrence, PointName(site.point), Counted(steps, "time"), within);
+    if (faults_.size() == 1) return Never(placed, "occurrence", why);
+    diagnostics_.Warning(placed.AtPlace("occurrence"),
+                         fmt::format("can never match: {}", why), "");
   }
 
   void CheckCompany(const PlacedFault& placed) {

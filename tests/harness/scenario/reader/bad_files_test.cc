@@ -537,6 +537,32 @@ TEST(BadFilesTest, TheHeadIsReadFirst) {
 }
 
 // Values that contradict each other, or are empty.
+TEST(BadFilesTest, RefusesMoreOccurrencesOfAStepThanThereAre) {
+  const auto errors = [](const std::string& at, const std::string& more = "") {
+    return ErrorsOf(fmt::format(
+        "schema: gauntlet/v2\nname: a\npreset: tiny\njob: {{epochs: "
+        "2, replicas: 2}}\n{}faults: [{{at: {{worker: 0, {}}}, do: "
+        "crash}}]\nexpect: {{outcome: recovers}}\n",
+        more, at));
+  };
+  EXPECT_THAT(errors("epoch: 1, occurrence: 13"),
+              testing::HasSubstr("error: can never match: occurrence 13 of "
+                                 "step.begin, but an incarnation comes to it "
+                                 "12 times in epoch 1\n"));
+  EXPECT_THAT(errors("point: step.end, occurrence: 25"),
+              testing::HasSubstr("24 times in the run\n"));
+  EXPECT_THAT(errors("step: 3, occurrence: 2"),
+              testing::HasSubstr("1 time in step 3\n"));
+  for (const char* at : {"epoch: 1, occurrence: 12", "occurrence: 24",
+                         "point: data.next, occurrence: 25"}) {
+    EXPECT_EQ(errors(at), "") << at;
+  }
+  EXPECT_EQ(errors("occurrence: 25",
+                   "cluster: {workers: 2, restart: {policy: rejoin}}\n"),
+            "")
+      << "a worker that rejoins may repeat steps";
+}
+
 TEST(BadFilesTest, HintsAtAReadableStepTimeout) {
   for (const auto& [limit, hint] :
        std::initializer_list<std::pair<const char*, const char*>>{
