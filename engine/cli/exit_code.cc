@@ -19,7 +19,9 @@ constexpr std::array kExitCodes = {
         "--fail-on-missed-goals a goal that was missed"},
     ExitCodeInfo{ExitCode::kUsage,
                  "an error on the command line, in a scenario, or in a file or "
-                 "directory that it names"},
+                 "directory that it names; crash-test: its program fails "
+                 "without a crash (in a scenario that is inconclusive, 3, as "
+                 "other cases still run)"},
     ExitCodeInfo{
         ExitCode::kNoVerdict,
         "inconclusive: a fault never fired, a replay diverged, or the "

@@ -118,6 +118,12 @@ TEST(HelpTest, ExitCodesNamesEveryCode) {
   EXPECT_THAT(output, HasSubstr(" 143 train: stopped"));
 }
 
+TEST(HelpTest, ExitCodesExplainAProgramThatFailsWithoutACrash) {
+  EXPECT_THAT(OneLine(Help("exit-codes").out),
+              HasSubstr("crash-test: its program fails without a crash (in a "
+                        "scenario that is inconclusive, 3"));
+}
+
 TEST(HelpTest, ExitCodesNamesThoseOfWorkers) {
   const std::string all = OneLine(Help("exit-codes").out);
   const size_t begin = all.find("Exit codes of workers");
