@@ -61,7 +61,7 @@ Status CaseDataChecker::Check(const Case& one) {
   if (one.trainer) return OkStatus();
   const RunPlan plan = PlanOf(one);
   const auto place = [&one](std::string_view key) {
-    return fmt::format("{}:{}: case {}: {}", one.file, one.line, one.name, key);
+    return fmt::format("case {}: {}", one.name, key);
   };
   RETURN_IF_ERROR(Annotate(CheckJob(plan.train.job), place("job")));
   if (!plan.before) return OkStatus();

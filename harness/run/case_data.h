@@ -20,9 +20,9 @@ class CaseDataChecker {
 
   // Returns kInvalidArgument if the data of the case's job, or of the job from
   // which it takes a warm start, cannot be read, do not fill the job's epochs,
-  // or do not fit its layers. The message names the scenario's file and line,
-  // the case and the key. Data from files are read once for all cases;
-  // generated data are not generated here.
+  // or do not fit its layers. The message names the case and the key; the place
+  // is Case::data_place. Data from files are read once for all cases; generated
+  // data are not generated here.
   Status Check(const Case& one);
 
  private:

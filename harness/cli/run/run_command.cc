@@ -462,7 +462,13 @@ Result<int> LoadAndRun(const RunCommand& command, Console& console) {
 
   PosixStorage storage;
   CaseDataChecker data(storage);
-  for (const SuiteItem& item : items) RETURN_IF_ERROR(data.Check(item.one));
+  for (const SuiteItem& item : items) {
+    const Status status = data.Check(item.one);
+    if (status.ok()) continue;
+    console.err << RenderDiagnostic({item.one.data_place, status.message(), ""},
+                                    item.one.file, ReadTextFile(item.one.file));
+    return static_cast<int>(ExitCode::kUsage);
+  }
 
   return RunItems(command, items, loaded.scenarios, console);
 }

@@ -141,6 +141,7 @@ void ReadJob(const MapReader& document, Case& one,
   job.seed = one.seed;
 
   const MapReader map = document.Map("job");
+  if (document.Find("job") != nullptr) one.data_place = map.PlaceOf("data");
   map.Count("seed", job.seed);
   std::string model;
   if (map.Choice("model", model)) {

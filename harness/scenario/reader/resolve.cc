@@ -228,6 +228,7 @@ Case ReadCase(const Scenario& scenario, const Combination& combination,
   one.name = scenario.name + combination.label;
   one.file = scenario.file;
   one.line = scenario.place.line;
+  one.data_place = scenario.place;
   // The harness checks every step.
   one.train.digest_every = 1;
   one.train.log_samples = true;

@@ -85,6 +85,21 @@ TEST_F(RunCommandTest, InterruptBeforeTheFirstCaseLeavesNoFolder) {
   EXPECT_FALSE(fs::exists(folder() / "runs"));
 }
 
+TEST_F(RunCommandTest, PointsAtDataThatCannotBeRead) {
+  const std::string file = (folder() / "d.yaml").string();
+  ASSERT_TRUE(WriteTextFile(file,
+                            "schema: gauntlet/v2\nname: d\njob:\n  data: "
+                            "{kind: npy, path: /none/there}\nexpect: "
+                            "{outcome: completes}\n")
+                  .ok());
+  command_.paths = {file};
+  EXPECT_EQ(RunScenarios(command_, console_), 2);
+  EXPECT_THAT(err_.str(), StartsWith(file + ":4:9: error: case d: job: "));
+  EXPECT_THAT(err_.str(),
+              EndsWith("\n  4 |   data: {kind: npy, path: /none/there}\n"
+                       "    |         ^\n"));
+}
+
 TEST_F(RunCommandTest, ListsWhatItWouldRunAndRunsNothing) {
   command_.paths = {Write("d1", "a"), Write("d2", "b")};
   command_.lists = true;
