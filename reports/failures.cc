@@ -121,4 +121,11 @@ std::string CaseSecondsText(double seconds) {
                        : fmt::format("{:.1f}s", seconds);
 }
 
+std::string ReferenceTimeText(const CaseResult& one) {
+  constexpr double kNoted = 1;  // seconds
+  if (one.reference_seconds < kNoted) return "";
+  return fmt::format("{} of it for the reference run, which is cached now",
+                     CaseSecondsText(one.reference_seconds));
+}
+
 }  // namespace gauntlet

@@ -47,6 +47,10 @@ std::string UnnoticedBugNote(const CaseResult& one);
 // Returns "1.9s"; or "14ms" for short times, which would round to 0.
 std::string CaseSecondsText(double seconds);
 
+// Returns "39.0s of it for the reference run, which is cached now"; "" if that
+// took less than a second.
+std::string ReferenceTimeText(const CaseResult& one);
+
 }  // namespace gauntlet
 
 #endif  // GAUNTLET_REPORTS_FAILURES_H_

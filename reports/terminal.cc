@@ -71,24 +71,15 @@ std::string FactsText(const RunFacts& facts) {
   return text;
 }
 
-// Reference runs that take less are not mentioned.
-constexpr double kNotedReferenceSeconds = 1;
-
-// Returns "; 39.0s of it for the reference run, which is cached now", or "".
-std::string ReferenceNote(const CaseResult& result) {
-  if (result.reference_seconds < kNotedReferenceSeconds) return "";
-  return fmt::format("; {} of it for the reference run, which is cached now",
-                     CaseSecondsText(result.reference_seconds));
-}
-
 std::string DetailOf(const CaseResult& result) {
   const Verdict& verdict = result.verdict;
   const std::string detail = verdict.reason.empty()
                                  ? FactsText(verdict.facts)
                                  : PlainText(ReasonText(result));
   const std::string note = UnnoticedBugNote(result);
+  const std::string reference = ReferenceTimeText(result);
   return detail + (note.empty() ? "" : "; " + PlainText(note)) +
-         ReferenceNote(result);
+         (reference.empty() ? "" : "; " + reference);
 }
 
 size_t NameWidth(const RunResult& result) {

@@ -59,6 +59,8 @@ std::string Heading(const CaseResult& result,
     meta += " · " + FactsText(result.verdict.facts);
     if (result.seconds > 0) {
       meta += fmt::format(" · {} of wall time", DurationOf(result));
+      const std::string reference = ReferenceTimeText(result);
+      if (!reference.empty()) meta += fmt::format(" ({})", reference);
     }
     if (record && record->virtual_seconds > 0) {
       meta += fmt::format(

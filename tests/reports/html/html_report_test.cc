@@ -83,6 +83,17 @@ TEST(HtmlReportTest, BeginsWithTheVerdicts) {
   EXPECT_THAT(html, HasSubstr("<code>gauntlet run scenarios --seed 42</code>"));
 }
 
+TEST(HtmlReportTest, CaseNamesTheTimeOfALongReferenceRun) {
+  CaseResult slow = SampleResult().cases[0];
+  slow.seconds = 41;
+  slow.reference_seconds = 39;
+  EXPECT_THAT(RenderCaseSection(slow, SampleRecord(), {.id = "case-0"}),
+              HasSubstr("of wall time (39.0s of it for the reference run"));
+  slow.reference_seconds = 0.5;
+  EXPECT_THAT(RenderCaseSection(slow, SampleRecord(), {.id = "case-0"}),
+              Not(HasSubstr("of it for the reference run")));
+}
+
 TEST(HtmlReportTest, HeadNamesTheSeedThatAllCasesHave) {
   RunResult result = SampleResult();
   result.seed.reset();
