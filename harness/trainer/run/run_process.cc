@@ -21,11 +21,17 @@ bool HasEnded(const ChildProcess& child) {
   return poll(&ready, 1, kRunPollMs) == 1;
 }
 
+bool IsInterrupted(const RunHost& host) {
+  return host.interrupted && host.interrupted();
+}
+
 }  // namespace
 
 Result<TrainerRunEnd> RunInOwnProcess(const RunHost& host,
                                       const TrainerRun& run,
                                       const std::filesystem::path& folder) {
+  // Asked before each run too: a test consists of many short ones.
+  if (IsInterrupted(host)) return Cancelled("interrupted");
   ASSIGN_OR_RETURN(const std::string text, TrainerRunToJson(run));
   RETURN_IF_ERROR(WriteTextFile(folder / kRunFile, text));
   ASSIGN_OR_RETURN(
@@ -36,7 +42,7 @@ Result<TrainerRunEnd> RunInOwnProcess(const RunHost& host,
                   .log_file = (folder / "run.log").string()}));
   bool is_cancelled = false;
   while (!HasEnded(child)) {
-    if (is_cancelled || !host.interrupted || !host.interrupted()) continue;
+    if (is_cancelled || !IsInterrupted(host)) continue;
     SendSignal(child, SIGKILL);
     is_cancelled = true;
   }

@@ -227,6 +227,15 @@ TEST_F(PlainRunTest, InterruptionEndsTheProgram) {
   EXPECT_THAT(ReadTextFile(exe), IsEmpty());
 }
 
+// A run may be shorter than the time between two looks at the interruption.
+TEST_F(PlainRunTest, NoRunStartsAfterAnInterruption) {
+  const auto end = RunInOwnProcess(
+      {.program = RUN_PROGRAM, .interrupted = [] { return true; }},
+      Plain("echo made > $OUT/made"), Path("run"));
+  EXPECT_EQ(end.status().code(), Code::kCancelled);
+  EXPECT_FALSE(std::filesystem::exists(Path("place/made")));
+}
+
 TEST(TrainerRunJsonTest, KeepsEverything) {
   TrainerRun run;
   run.arguments = {"a", "b \"c\""};
