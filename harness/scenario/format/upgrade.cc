@@ -346,8 +346,16 @@ Result<std::string> UpgradeText(std::string_view text, std::string_view file) {
   Diagnostics diagnostics;
   std::vector<YamlNode> documents = ParseYaml(text, diagnostics);
   if (!diagnostics.empty()) return ToStatus(diagnostics, file);
+  if (documents.empty())
+    diagnostics.Error({}, "not a scenario: expected a map, found nothing");
   std::vector<std::string> lines = LinesWithEnds(text);
   for (YamlNode& document : documents) {
+    if (document.kind != YamlKind::kMap) {
+      diagnostics.Error(document.place,
+                        fmt::format("not a scenario: expected a map, found {}",
+                                    DescribeYaml(document)));
+      continue;
+    }
     if (!MayBeOld(document)) continue;
     const std::vector<OldSpelling> found = Upgrade(document, diagnostics);
     // Last first, as a replacement shifts the rest of its line.

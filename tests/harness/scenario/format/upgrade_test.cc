@@ -215,6 +215,16 @@ TEST(UpgradeTest, RefusesTextThatIsNoYaml) {
               HasSubstr("f.yaml:"));
 }
 
+TEST(UpgradeTest, RefusesYamlThatIsNoScenario) {
+  EXPECT_EQ(
+      UpgradeText("import os\n\nx = 1\n", "a.py").status().message(),
+      "a.py:1:1: not a scenario: expected a map, found 'import os x = 1'");
+  EXPECT_EQ(UpgradeText("name: a\n---\n- b\n", "f").status().message(),
+            "f:3:1: not a scenario: expected a map, found a list");
+  EXPECT_EQ(UpgradeText("# only this\n", "f").status().message(),
+            "f:1:1: not a scenario: expected a map, found nothing");
+}
+
 TEST(LoadScenariosTest, ReadsAnOldFileAsItsUpgrade) {
   const LoadedFile old_file = LoadScenarios(kOld, "f");
   const LoadedFile new_file = LoadScenarios(kNew, "f");
