@@ -1,5 +1,7 @@
 #include "harness/run/reference.h"
 
+#include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -8,6 +10,7 @@
 
 #include "engine/numerics.h"
 #include "engine/real/storage/posix_storage.h"
+#include "engine/text/units.h"
 #include "harness/record/record_file.h"
 #include "harness/run/executor/sim_run.h"
 #include "harness/run/files/text_file.h"
@@ -44,6 +47,13 @@ std::string NameOfBefore(const RunPlan& plan, const DataSplit& data) {
                      train.horizon.epochs);
 }
 
+Status TookTooLong(Duration limit) {
+  return DeadlineExceeded(fmt::format(
+      "the reference run took longer than {} of real time: give the job fewer "
+      "steps, or the case a longer timeout.total",
+      DurationToText(limit)));
+}
+
 void WriteToCache(const fs::path& path, const std::string& text) {
   std::error_code error;
   fs::create_directories(path.parent_path(), error);
@@ -58,6 +68,8 @@ RunPlan ReferencePlanOf(const RunPlan& plan, const DataSplit& data) {
       .train = plan.train,
       .launch = {.workers = 1, .restart = RestartPolicy::kNone},
       .max_requeues = 0,
+      // Simulated time passes only while a process waits: no bound for a run
+      // of one worker.
       .total_limit = std::chrono::hours(24),
       .interrupted = plan.interrupted};
   reference.train.checkpoint = {};
@@ -85,10 +97,11 @@ RunPlan ReferencePlanOf(const RunPlan& plan, const DataSplit& data) {
 }
 
 References::References(std::string cache_directory, std::string build,
-                       std::function<bool()> interrupted)
+                       std::function<bool()> interrupted, Duration least_limit)
     : cache_directory_(std::move(cache_directory)),
       build_(std::move(build)),
-      interrupted_(std::move(interrupted)) {}
+      interrupted_(std::move(interrupted)),
+      least_limit_(least_limit) {}
 
 Result<std::shared_ptr<const DataSplit>> References::DataOf(
     const DataSpec& spec) {
@@ -129,23 +142,32 @@ Result<std::shared_ptr<const GoldenTrajectory>> References::GoldenFor(
     golden = std::make_shared<GoldenTrajectory>(cached.value->golden);
     return golden;
   }
-  ASSIGN_OR_RETURN(GoldenTrajectory made, Make(plan, *data));
+  const Duration limit = std::max(plan.total_limit, least_limit_);
+  Duration& exceeded = exceeded_[key];
+  if (limit <= exceeded) return TookTooLong(limit);
+  Result<GoldenTrajectory> made = Make(plan, *data, limit);
+  if (made.status().code() == Code::kDeadlineExceeded) exceeded = limit;
+  RETURN_IF_ERROR(made.status());
   if (!file.empty()) {
-    WriteToCache(file, RecordToJsonLines({.plan_json = key, .golden = made}));
+    WriteToCache(file, RecordToJsonLines({.plan_json = key, .golden = *made}));
   }
-  golden = std::make_shared<GoldenTrajectory>(std::move(made));
+  golden = std::make_shared<GoldenTrajectory>(*std::move(made));
   return golden;
 }
 
 Result<GoldenTrajectory> References::Make(const RunPlan& plan,
-                                          const DataSplit& data) {
+                                          const DataSplit& data,
+                                          Duration limit) {
+  const auto& interrupted = plan.interrupted ? plan.interrupted : interrupted_;
+  const auto is_interrupted = [&] { return interrupted && interrupted(); };
+  const auto end = std::chrono::steady_clock::now() + limit;
+  const auto is_late = [&] { return std::chrono::steady_clock::now() >= end; };
   RunPlan reference = ReferencePlanOf(plan, data);
-  if (!reference.interrupted) reference.interrupted = interrupted_;
+  reference.interrupted = [&] { return is_interrupted() || is_late(); };
   FiberPool pool;
   const RunLog log = RunSimulated(pool, reference, data);
-  if (reference.interrupted && reference.interrupted()) {
-    return Unavailable("interrupted");
-  }
+  if (is_interrupted()) return Unavailable("interrupted");
+  if (!log.harness_error.empty() && is_late()) return TookTooLong(limit);
   if (!log.harness_error.empty()) return FailedPrecondition(log.harness_error);
   if (log.lives.size() != 1 || log.launchers.size() != 1 ||
       log.launchers[0].exit_code != 0) {

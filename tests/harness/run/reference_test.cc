@@ -1,5 +1,6 @@
 #include "harness/run/reference.h"
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 
@@ -184,6 +185,32 @@ TEST(ReferencesTest, OneThatDoesNotFinishSaysWhatTheEngineSaid) {
   ASSERT_FALSE(golden.ok());
   EXPECT_THAT(golden.status().message(),
               testing::HasSubstr("model.layers: expected 10 outputs"));
+}
+
+TEST(ReferencesTest, EndsOneThatTakesTooLong) {
+  constexpr auto kLimit = std::chrono::milliseconds(20);
+  References references("", "b1", {}, kLimit);
+  RunPlan plan = PlanOf(CleanCase());
+  plan.total_limit = std::chrono::milliseconds(1);
+  plan.train.horizon.epochs = 1'000'000;
+  int made = 0;
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    const auto golden = references.GoldenFor(plan, [&] { ++made; });
+    ASSERT_EQ(golden.status().code(), Code::kDeadlineExceeded);
+    EXPECT_EQ(golden.status().message(),
+              "the reference run took longer than 20ms of real time: give the "
+              "job fewer steps, or the case a longer timeout.total");
+  }
+  EXPECT_EQ(made, 1);
+}
+
+TEST(ReferencesTest, MayTakeTheLongerOfBothLimits) {
+  RunPlan plan = PlanOf(CleanCase());
+  References of_the_case("", "b1", {}, Duration::zero());
+  EXPECT_TRUE(of_the_case.GoldenFor(plan).ok());
+  plan.total_limit = Duration::zero();
+  References least("", "b1");
+  EXPECT_TRUE(least.GoldenFor(plan).ok());
 }
 
 TEST(ReferencesTest, DataThatCannotBeReadIsAnError) {
