@@ -308,10 +308,13 @@ Result<CheckpointResult> CheckpointBench::Run() {
       result_.figures.push_back(std::move(figures));
     }
     if (ran.ok()) continue;
-    if (ran.code() == Code::kCancelled) {
+    const bool is_interrupted = ran.code() == Code::kCancelled;
+    if (result_.figures.empty() && is_interrupted)
+      return Cancelled(
+          "interrupted before the first trial had ended: no figures");
+    if (result_.figures.empty()) return ran;
+    if (is_interrupted) {
       result_.interrupted = true;
-    } else if (result_.figures.empty()) {
-      return ran;
     } else {
       result_.failure = ran.message();
     }

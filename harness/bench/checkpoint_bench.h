@@ -56,8 +56,8 @@ uint64_t MemoryBytesFor(const CheckpointBenchPlan& plan);
 // a run without saves, in an order that the next trial reverses. So changes of
 // the machine over time affect all of them alike. Leaves the context for the
 // caller to fill in. If a training run fails, or the user interrupts, the
-// result has the finished trials. Returns an error only if a run fails before
-// any trial has finished.
+// result has the finished trials. Returns an error only if no trial has
+// finished; kCancelled: the user interrupted.
 Result<CheckpointResult> RunCheckpointBench(const CheckpointBenchPlan& plan,
                                             BenchObserver& observer);
 

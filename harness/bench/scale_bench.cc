@@ -356,6 +356,9 @@ Result<ScaleResult> ScaleBench::Run() {
       if (!measured.ok()) figures = measured;
     }
     if (interrupted_) {
+      if (result.figures.empty())
+        return Cancelled(
+            "interrupted before the first cluster was measured: no figures");
       result.interrupted = true;
       return result;
     }

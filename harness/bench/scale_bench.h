@@ -25,7 +25,8 @@ inline constexpr int kLeastScale = 2;
 // Goodput is measured with at most so many workers, as its run is long.
 inline constexpr int kMostGoodputWorkers = 64;
 
-// kInternal: a run did not end, or its events are inconsistent.
+// kInternal: a run did not end, or its events are inconsistent. kCancelled: the
+// user interrupted before any cluster was measured.
 Result<ScaleResult> RunScaleBench(const ScaleBenchPlan& plan,
                                   BenchObserver& observer);
 

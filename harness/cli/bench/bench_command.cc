@@ -156,7 +156,7 @@ Result<ExitCode> CheckpointBenchRun::Measure(const BenchOutput& out) {
   if (!result.ok()) {
     fmt::print(console_.err, "gauntlet bench checkpoint: {}\n",
                result.status().message());
-    return ExitCode::kViolated;
+    return ExitWithoutFigures(result.status());
   }
   result->context = context;
   result->between_failures =

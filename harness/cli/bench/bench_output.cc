@@ -37,4 +37,9 @@ void BenchOutput::RemoveIfEmpty() const {
   std::filesystem::remove(path_, error);
 }
 
+ExitCode ExitWithoutFigures(const Status& status) {
+  return status.code() == Code::kCancelled ? ExitCode::kInterrupted
+                                           : ExitCode::kViolated;
+}
+
 }  // namespace gauntlet

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <string>
 
+#include "engine/cli/exit_code.h"
 #include "engine/status.h"
 
 namespace gauntlet {
@@ -32,6 +33,9 @@ class BenchOutput {
   std::filesystem::path path_;
   bool is_new_run_;  // below `runs`
 };
+
+// Returns the exit code of a benchmark that measured nothing.
+ExitCode ExitWithoutFigures(const Status& status);
 
 }  // namespace gauntlet
 

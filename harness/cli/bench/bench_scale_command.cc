@@ -51,7 +51,7 @@ Result<ExitCode> MeasureScale(const BenchScaleCommand& command,
   if (!result.ok()) {
     fmt::print(console.err, "gauntlet bench scale: {}\n",
                result.status().message());
-    return ExitCode::kViolated;
+    return ExitWithoutFigures(result.status());
   }
   result->context = DescribeMachine(".");
   result->context.version = GAUNTLET_VERSION;

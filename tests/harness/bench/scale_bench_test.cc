@@ -73,6 +73,13 @@ TEST(ScaleBenchTest, KeepsTheClustersThatWereOverWhenInterrupted) {
   EXPECT_EQ(result->figures.size(), 1u);
 }
 
+TEST(ScaleBenchTest, IsCancelled_WhenInterruptedBeforeTheFirstCluster) {
+  Silent observer;
+  observer.most_runs = 1;
+  EXPECT_EQ(RunScaleBench(SmallPlan(), observer).status().code(),
+            Code::kCancelled);
+}
+
 TEST(ScaleBenchTest, GrowthIsTheExponentBetweenTwoSizes) {
   ScaleFigures small = {.workers = 4};
   ScaleFigures large = {.workers = 16};
