@@ -218,6 +218,12 @@ Result<Case> CaseOfRecord(const Record& record, const fs::path& folder,
   const bool beside = IsFile(folder / kScenarioFileName);
   const fs::path file =
       beside ? folder / kScenarioFileName : fs::path(record.file);
+  if (!beside && !IsFile(file)) {
+    return NotFound(fmt::format(
+        "{}: expected the scenario of the case, found none; {}, which the case "
+        "was read from, is gone too",
+        (folder / kScenarioFileName).string(), file.string()));
+  }
   ASSIGN_OR_RETURN(std::vector<Case> cases, LoadCases(file, errors));
   const auto found = std::ranges::find_if(cases, [&](const Case& one) {
     return beside || one.name == record.case_name;

@@ -276,6 +276,19 @@ TEST_F(ReplayCommandTest, ARecordsSeedIsItsOwnWhereTheScenarioBesideItIsGone) {
   EXPECT_EQ(Replay("latest/loses-the-key"), 0) << out_.str() << err_.str();
 }
 
+TEST_F(ReplayCommandTest, NamesTheScenarioOfTheCaseWhereBothAreGone) {
+  const fs::path scenario =
+      RecordOf("loses-the-key").parent_path() / "scenario.yaml";
+  fs::remove(scenario);
+  fs::remove(folder_ / "s.yaml");
+  EXPECT_EQ(Replay("latest/loses-the-key"), 2);
+  EXPECT_THAT(err_.str(),
+              HasSubstr("/scenario.yaml: expected the scenario of the case, "
+                        "found none; " +
+                        (folder_ / "s.yaml").string() +
+                        ", which the case was read from, is gone too"));
+}
+
 TEST_F(ReplayCommandTest, TheFirstEventThatDiffersIsShown) {
   const fs::path file = RecordOf("loses-the-key");
   Parsed<Record> record = ReadRecord(ReadTextFile(file), "r");
