@@ -242,6 +242,11 @@ def a_damaged_checkpoint_is_exit_7(run):
                           "--no-progress").returncode, 7)
 
 
+def the_folder_of_the_data_is_there(run):
+    says_one_line(run, 2, "the job's data: none: expected a folder, found none",
+                  "train", *SMALL, "--data", "npy:none")
+
+
 def a_store_is_a_directory(run):
     (run.directory / "file").write_text("")
     says_one_line(run, 2, "--ckpt: file: ", "train", *SMALL, "--ckpt", "file")
@@ -663,6 +668,7 @@ CHECKS = (
     memory_that_runs_out_is_said,
     workers_and_a_cluster_are_one_too_many,
     scenarios_are_listed_from_here,
+    the_folder_of_the_data_is_there,
     an_export_says_that_it_needs_the_data,
     an_export_goes_to_a_place_with_a_name,
     a_damaged_export_begins_nothing,

@@ -65,7 +65,13 @@ class Handout {
 // Fails early if the data cannot be listed; otherwise every worker would fail.
 Status CheckData(Storage& storage, const DataSpec& data) {
   if (data.kind == DataKind::kDigits) return OkStatus();
-  return Annotate(storage.List(data.path).status(), "the job's data");
+  const Status listed = storage.List(data.path).status();
+  if (listed.code() == Code::kNotFound) {
+    return NotFound(fmt::format(
+        "the job's data: {}: expected a folder, found none (--data DIR)",
+        data.path));
+  }
+  return Annotate(listed, "the job's data");
 }
 
 // Returns the workers' options, with the digest of the start weights, so that

@@ -31,7 +31,8 @@ Status CheckRegularFile(const Descriptor& file, const std::string& path) {
   struct stat info = {};
   if (fstat(file.get(), &info) != 0) return PosixError(errno, path, "stat");
   if (S_ISREG(info.st_mode)) return OkStatus();
-  if (S_ISDIR(info.st_mode)) return PosixError(EISDIR, path, "open");
+  if (S_ISDIR(info.st_mode))
+    return IoError(NotRegular(path, "a directory").message());
   return NotRegular(path, KindName(info.st_mode));
 }
 

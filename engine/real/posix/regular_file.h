@@ -12,7 +12,7 @@ namespace gauntlet {
 
 // Returns kInvalidArgument, which names the path and the kind found:
 // "events/worker-0.jsonl: open: expected a regular file, found a pipe". A
-// directory is kIoError (EISDIR).
+// directory is kIoError.
 Status CheckRegularFile(const Descriptor& file, const std::string& path);
 
 // Returns the Status of a failed open(2) for writing with O_NOFOLLOW and

@@ -146,8 +146,15 @@ Status RemoveExportIfThere(Storage& storage, const std::string& directory) {
 
 // Tests that a directory can be created next to the export, under a name that
 // no export uses: a stale worker may still be writing or renaming an export.
-Status TryToMakeFolder(Storage& storage, const std::string& folder) {
+Status TryToMakeFolder(Storage& storage, const ExportPlace& place) {
+  const std::string& folder = place.tried;
   const Status made = storage.MakeDirectory(folder);
+  if (made.code() == Code::kForbidden) {
+    return Forbidden(
+        fmt::format("{}: cannot be created: {} permits no new folder; choose "
+                    "another place",
+                    place.whole, place.parent));
+  }
   if (!made.ok() && made.code() != Code::kAlreadyExists) return made;
   const Status opened =
       storage
@@ -245,7 +252,7 @@ Status PrepareExport(Storage& storage, const std::string& directory) {
       RETURN_IF_ERROR(CheckExport(storage, name));
     }
     RETURN_IF_ERROR(MakeDurableDirectory(storage, place.parent));
-    return TryToMakeFolder(storage, place.tried);
+    return TryToMakeFolder(storage, place);
   }();
   if (tried.ok() || tried.code() == Code::kResourceExhausted) return tried;
   return InvalidArgument(tried.message());

@@ -63,12 +63,12 @@ Result<std::vector<std::string>> FindScenarioFiles(
     // Normalises the path, so that each file is listed once.
     const std::string path = std::filesystem::path(told).lexically_normal();
     std::error_code ignored;
-    const bool is_other = std::filesystem::exists(path, ignored) &&
-                          !std::filesystem::is_directory(path, ignored);
+    const bool is_folder = std::filesystem::is_directory(path, ignored);
+    const bool is_other = !is_folder && std::filesystem::exists(path, ignored);
     if (IsFree(path) && !path.empty()) {
       return NotFound(NothingAt(path));
     }
-    if (IsScenarioName(path)) {
+    if (IsScenarioName(path) && !is_folder) {
       ASSIGN_OR_RETURN(const auto file, storage.Open(path, OpenMode::kRead));
       files.insert(path);
     } else if (is_other || path.empty()) {

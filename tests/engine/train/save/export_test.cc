@@ -261,6 +261,20 @@ TEST(ExportTest, ExportThatIsBeingWritten_IsNotTouchedBeforeTraining) {
   EXPECT_FALSE(storage.Exists("/model.try"));
 }
 
+TEST(ExportTest, PlaceThatPermitsNoFolder_IsNamedAsGiven) {
+  MemoryStorage storage;
+  storage.gate = [](Operation operation, const std::string& path) {
+    const bool is_trial =
+        operation == Operation::kCreate && path == "/model.try";
+    return is_trial ? Forbidden(path) : OkStatus();
+  };
+  const Status prepared = PrepareExport(storage, "/model");
+  EXPECT_EQ(prepared.code(), Code::kInvalidArgument);
+  EXPECT_EQ(prepared.message(),
+            "/model: cannot be created: / permits no new folder; choose "
+            "another place");
+}
+
 TEST(ExportTest, NewOneThatSomebodyRemoves_LeavesTheEarlierOne) {
   MemoryStorage storage;
   TestWorld world(storage);

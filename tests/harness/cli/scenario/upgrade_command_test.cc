@@ -40,6 +40,10 @@ TEST_F(UpgradeCommandTest, PrintsTheUpgradedFileAndLeavesItAlone) {
 TEST_F(UpgradeCommandTest, RefusesWhatItCannotReadInOneLine) {
   EXPECT_EQ(Upgrade(scratch_ / "none.yaml"), 2);
   EXPECT_THAT(err_.str(), HasSubstr("gauntlet upgrade: "));
+  EXPECT_EQ(Upgrade(scratch_.path()), 2);
+  EXPECT_THAT(err_.str(), HasSubstr(scratch_.path() +
+                                    ": open: expected a regular file, found a "
+                                    "directory\n"));
   EXPECT_EQ(out_.str(), "");
 }
 

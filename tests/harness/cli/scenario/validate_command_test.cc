@@ -1,5 +1,6 @@
 #include "harness/cli/scenario/validate_command.h"
 
+#include <filesystem>
 #include <sstream>
 
 #include <gmock/gmock.h>
@@ -58,6 +59,12 @@ TEST_F(ValidateCommandTest, SaysWhatIsWrongAndWhere) {
   EXPECT_EQ(out_.str(), "");
   EXPECT_EQ(Validate("no-such-file.yaml"), 2);
   EXPECT_THAT(err_.str(), HasSubstr("gauntlet validate: no-such-file.yaml"));
+}
+
+TEST_F(ValidateCommandTest, ReadsAFolderThatIsNamedLikeAScenario) {
+  std::filesystem::create_directories(scratch_ / "folder.yaml");
+  Write("folder.yaml/a.yaml", SmallScenario("expect: {outcome: completes}\n"));
+  EXPECT_EQ(Validate(scratch_ / "folder.yaml"), 0) << err_.str();
 }
 
 TEST_F(ValidateCommandTest, FolderWithoutScenarios_IsNothingSelected) {
