@@ -42,6 +42,7 @@ Status CheckWorkers(const ShowCommand& command, const Record& record) {
 
 Status WriteShownTrace(const ShowCommand& command, const Record& record) {
   RETURN_IF_ERROR(Annotate(CheckFileName(command.trace_file), "--trace"));
+  RETURN_IF_ERROR(Annotate(CheckFolderOf(command.trace_file), "--trace"));
   return Annotate(WriteTextFile(command.trace_file,
                                 TraceFileBytes(command.trace_file,
                                                RenderChromeTrace(record))),

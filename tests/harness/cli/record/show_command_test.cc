@@ -114,7 +114,9 @@ TEST_F(ShowCommandTest, WritesAChromeTraceInPlaceOfTheTable) {
   EXPECT_EQ(out_.str(), "");
   EXPECT_TRUE(ReadTextFile(file).starts_with("\x1f\x8b"));
   EXPECT_EQ(Show({"latest/a", "--trace", scratch_ / "none/t.gz"}), 2);
-  EXPECT_THAT(err_.str(), HasSubstr("--trace: "));
+  EXPECT_THAT(err_.str(),
+              HasSubstr("--trace: " + (scratch_ / "none/t.gz") +
+                        ": there is no folder " + (scratch_ / "none")));
 }
 
 TEST_F(ShowCommandTest, ShowsTheRequestedWorkerOrLauncher) {
