@@ -23,6 +23,32 @@ bool IsSecond(unsigned char first, unsigned char second) {
   return true;
 }
 
+// Returns the number of bytes of the character that begins with this byte.
+size_t SizeOfCharacter(unsigned char first) {
+  if (first < 0x80) return 1;
+  return first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+}
+
+// `character` is one character of UTF-8, or one byte of other text.
+char32_t CodePointOf(std::string_view character) {
+  char32_t code = ByteAt(character, 0);
+  if (character.size() == 1) return code;
+  code &= 0x7fU >> character.size();
+  for (size_t i = 1; i < character.size(); ++i)
+    code = code << 6U | (ByteAt(character, i) & 0x3fU);
+  return code;
+}
+
+// Returns true for control characters, line separators and marks of the
+// direction of writing: a terminal would show the text around them otherwise
+// than it is.
+bool DistortsText(char32_t code) {
+  return code < U' ' || (code >= 0x7f && code < 0xa0) || code == 0x061c ||
+         code == 0x200e || code == 0x200f ||
+         (code >= 0x2028 && code <= 0x202e) ||
+         (code >= 0x2066 && code <= 0x2069);
+}
+
 }  // namespace
 
 bool IsUtf8(std::string_view text) {
@@ -48,14 +74,17 @@ std::string_view TruncateUtf8(std::string_view text, size_t max_bytes) {
 std::string EscapeBytes(std::string_view text) {
   const bool is_utf8 = IsUtf8(text);
   std::string escaped;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool shown = byte >= 0x80 ? is_utf8 : byte >= ' ' && byte != 0x7f;
-    if (shown) {
-      escaped += c;
-    } else {
-      escaped += fmt::format("\\x{:02x}", byte);
+  while (!text.empty()) {
+    const std::string_view character =
+        text.substr(0, is_utf8 ? SizeOfCharacter(ByteAt(text, 0)) : 1);
+    text.remove_prefix(character.size());
+    const char32_t code = CodePointOf(character);
+    if (!DistortsText(code) && (is_utf8 || code < 0x80)) {
+      escaped += character;
+      continue;
     }
+    for (size_t i = 0; i < character.size(); ++i)
+      escaped += fmt::format("\\x{:02x}", ByteAt(character, i));
   }
   return escaped;
 }

@@ -1,6 +1,7 @@
 #include "harness/cli/help/list_command.h"
 
 #include "engine/cli/exit_code.h"
+#include "engine/utf8.h"
 #include "harness/cli/help/catalog.h"
 #include "harness/cli/scenario/scenario_files.h"
 #include "harness/scenario/scenario.h"
@@ -14,8 +15,9 @@ namespace {
 // Returns an entry such as "kill-w1  crash checkpoint
 // scenarios/smoke/kill-w1.yaml:7".
 CatalogEntry EntryOf(const Case& one) {
-  return {one.name, fmt::format("[{}] {}:{}", fmt::join(one.labels, " "),
-                                one.file, one.line)};
+  const std::string labels = fmt::format("{}", fmt::join(one.labels, " "));
+  return {one.name,
+          fmt::format("[{}] {}:{}", EscapeBytes(labels), one.file, one.line)};
 }
 
 int ListScenarios(const ListCommand& command, Storage& storage,

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/text/counted.h"
+#include "engine/utf8.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
@@ -25,7 +26,8 @@ std::string RenderCaseList(const std::vector<SuiteItem>& items) {
     text += fmt::format("{:<4} {:<{}}  {}:{}", WorldKindName(item.world),
                         item.one.name, width, item.one.file, item.one.line);
     if (!item.one.labels.empty()) {
-      text += fmt::format("  [{}]", fmt::join(item.one.labels, ", "));
+      const auto labels = fmt::format("{}", fmt::join(item.one.labels, ", "));
+      text += fmt::format("  [{}]", EscapeBytes(labels));
     }
     text += '\n';
   }

@@ -46,5 +46,13 @@ TEST(Utf8Test, TakesTheShortestFormsOfCharactersAlone) {
   }
 }
 
+TEST(Utf8Test, EscapesCharactersThatDistortTheTextAroundThem) {
+  EXPECT_EQ(EscapeBytes("a b/ü€😀"), "a b/ü€😀");
+  EXPECT_EQ(EscapeBytes("\x1b[31m\n\x7f"), "\\x1b[31m\\x0a\\x7f");
+  EXPECT_EQ(EscapeBytes("é\xc2\x9b"), "é\\xc2\\x9b");
+  EXPECT_EQ(EscapeBytes("a\u202eb\u2066"), "a\\xe2\\x80\\xaeb\\xe2\\x81\\xa6");
+  EXPECT_EQ(EscapeBytes("€\xff\xc2z"), "\\xe2\\x82\\xac\\xff\\xc2z");
+}
+
 }  // namespace
 }  // namespace gauntlet

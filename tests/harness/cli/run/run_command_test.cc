@@ -114,6 +114,18 @@ TEST_F(RunCommandTest, ListsWhatItWouldRunAndRunsNothing) {
   EXPECT_THAT(out_.str(), HasSubstr("\"schema\":\"gauntlet.cases/v1\""));
 }
 
+TEST_F(RunCommandTest, ListEscapesLabels) {
+  const fs::path file = folder() / "a.yaml";
+  ASSERT_TRUE(
+      WriteTextFile(file, SmallScenario("labels: [\"a\\u202e\\e[31m\"]\n"
+                                        "expect: {outcome: completes}\n"))
+          .ok());
+  command_.paths = {file.string()};
+  command_.lists = true;
+  EXPECT_EQ(RunScenarios(command_, console_), 0) << err_.str();
+  EXPECT_THAT(out_.str(), HasSubstr("  [a\\xe2\\x80\\xae\\x1b[31m]\n"));
+}
+
 TEST_F(RunCommandTest, NothingSelectedMayPass) {
   command_.paths = {Write("d1", "a")};
   command_.labels = {"slow or not not slow"};
