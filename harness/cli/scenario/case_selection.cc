@@ -98,16 +98,22 @@ class Selector {
     // Filters after dividing into shards, as the earlier run was of the same
     // shard.
     items = Shard(items);
+    const bool is_empty_before = items.empty();
     if (command_.last_failed) {
       std::erase_if(
           items, [this](const SuiteItem& item) { return !FailedBefore(item); });
     }
-    const bool is_empty = items.empty();
+    std::string hint;
+    if (is_empty_before) {
+      hint = HintForEmptySelection(cases);
+    } else if (items.empty()) {
+      hint = "; --last-failed: none of them failed in the last run";
+    }
     return {.items = std::move(items),
             .of = cases.size() * worlds.size() *
                   static_cast<size_t>(command_.repeat),
             .note = last_.note,
-            .hint = is_empty ? HintForEmptySelection(cases) : ""};
+            .hint = std::move(hint)};
   }
 
  private:

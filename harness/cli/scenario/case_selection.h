@@ -33,9 +33,9 @@ struct Selection {
   size_t of = 0;     // number before names, labels and shards select
   std::string note;  // about --last-failed; empty: none
   // Reason why nothing is selected: "; no case has the label smok; did you mean
-  // smoke?" Also for a part of a name that no case has, and for paths without
-  // scenario files. Empty: something is selected, or another filter is to
-  // blame.
+  // smoke?" Also for a part of a name that no case has, for paths without
+  // scenario files, and for --last-failed. Empty: something is selected, or
+  // another filter is to blame.
   std::string hint;
 };
 

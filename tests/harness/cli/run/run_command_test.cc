@@ -285,6 +285,16 @@ TEST_F(RunCommandTest, RunThatIsStillWritten_WasNotKilled) {
   EXPECT_THAT(err_.str(), HasSubstr("--last-failed: "));
 }
 
+TEST_F(RunCommandTest, LastFailedIsNamed_WhenItLeavesNothing) {
+  command_.paths = {Write("d1", "a"), Write("d1", "b")};
+  EXPECT_EQ(RunScenarios(command_, console_), 0) << err_.str();
+  command_.last_failed = true;
+  EXPECT_EQ(RunScenarios(command_, console_), 4);
+  EXPECT_EQ(err_.str(),
+            "gauntlet run: nothing selected of 2 cases; --last-failed: none of "
+            "them failed in the last run\n");
+}
+
 TEST_F(RunCommandTest, CountsCasesAsTheListDoes) {
   command_.paths = {Write("d1", "a"), Write("d1", "b")};
   command_.world = WorldChoice::kBoth;
