@@ -186,8 +186,8 @@ struct ListedRun {
   std::string error;
 };
 
-// Returns the runs, newest first. Skips links, such as `latest`, and folders
-// without a result.
+// Returns the runs, newest first. Skips links, such as `latest`, and other
+// folders.
 Result<std::vector<ListedRun>> ListRuns(const fs::path& runs) {
   if (!IsFolder(runs)) {
     return NotFound(
@@ -199,11 +199,16 @@ Result<std::vector<ListedRun>> ListRuns(const fs::path& runs) {
   std::vector<ListedRun> listed;
   for (const std::string& id : ids) {
     std::error_code unreadable;
+    const bool is_unfinished = IsUnfinishedRun(runs / id);
     if (fs::is_symlink(runs / id, unreadable) ||
-        !IsFile(runs / id / kResultFileName)) {
+        (!is_unfinished && !IsFile(runs / id / kResultFileName))) {
       continue;
     }
     ListedRun& one = listed.emplace_back(ListedRun{.id = id});
+    if (is_unfinished) {
+      one.error = WhyUnfinished(runs / id);
+      continue;
+    }
     Result<StoredRun> run =
         LoadStoredRun((runs / id / kResultFileName).string(), runs);
     if (run.ok()) {

@@ -34,22 +34,18 @@ std::string FolderWith(const fs::path& path, std::string_view file) {
 
 // Returns what to do about a folder that has no result.
 std::string AdviceWithoutResult(const fs::path& folder) {
-  const std::string shown = ShellWord(folder.string());
-  if (IsFile(folder / kRecordFileName))
-    return "it is the folder of a case: gauntlet show " + shown;
+  if (IsFile(folder / kRecordFileName)) {
+    return "it is the folder of a case: gauntlet show " +
+           ShellWord(folder.string());
+  }
   const std::string run = FolderWith(folder, kResultFileName);
   if (!run.empty()) {
     return fmt::format("it is a folder of runs: name one of them, such as {}",
                        (folder / run).string());
   }
-  if (FolderWith(folder, kRecordFileName).empty())
+  if (!IsUnfinishedRun(folder) && FolderWith(folder, kRecordFileName).empty())
     return "name the folder of a run; gauntlet report --list lists the runs";
-  return IsBeingWritten(folder)
-             ? "the run is not over: wait for its end"
-             : fmt::format(
-                   "the run was killed or had no space left: gauntlet "
-                   "judge {} computes its verdicts from the records",
-                   shown);
+  return WhyUnfinished(folder);
 }
 
 // Returns the error for a path that is not a run.
@@ -121,6 +117,21 @@ void TakePlaces(const fs::path& run, CaseResult& one) {
 }
 
 }  // namespace
+
+bool IsUnfinishedRun(const fs::path& folder) {
+  return IsFile(folder / kUnfinishedFileName) &&
+         !IsFile(folder / kResultFileName);
+}
+
+std::string WhyUnfinished(const fs::path& folder) {
+  if (IsBeingWritten(folder)) return "the run is not over: wait for its end";
+  if (FolderWith(folder, kRecordFileName).empty())
+    return "the run was killed or had no space left before a case ended";
+  return fmt::format(
+      "the run was killed or had no space left: gauntlet judge {} computes its "
+      "verdicts from the records",
+      ShellWord(folder.string()));
+}
 
 void MoveCase(const fs::path& directory, CaseResult& one) {
   const std::string trace(BaseName(one.timeline));

@@ -31,6 +31,11 @@ struct StoredRun {
 Result<StoredRun> LoadStoredRun(const std::string& target,
                                 const std::filesystem::path& runs);
 
+// Returns true iff the folder is that of a run without a result.
+bool IsUnfinishedRun(const std::filesystem::path& folder);
+// Returns the reason why a run has no result, and what to do.
+std::string WhyUnfinished(const std::filesystem::path& folder);
+
 // Returns the record of a case of a stored run; nullopt if the record does not
 // exist or cannot be read.
 std::optional<Record> StoredRecordOf(const CaseResult& one);

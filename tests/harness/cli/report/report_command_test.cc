@@ -6,6 +6,7 @@
 
 #include <gmock/gmock.h>
 
+#include "harness/cli/run_folders/old_runs.h"
 #include "tests/harness/cli/run_folders/stored_run_fixture.h"
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -187,6 +188,25 @@ TEST_F(ReportCommandTest, ListsRunsTheNewestFirst) {
   ASSERT_EQ(json["runs"].size(), 3u);
   EXPECT_EQ(json["runs"][1]["failed"], 1);
   EXPECT_THAT(json["runs"][0]["time"], EndsWith("Z"));
+}
+
+TEST_F(ReportCommandTest, ListsRunsWithoutAResultWithTheReason) {
+  const fs::path killed = RunCase("a", "completes");
+  fs::rename(killed / "result.json", killed / "unfinished.json");
+  const fs::path early = fs::path(runs()) / "20000102T030405-6";
+  fs::create_directories(early);
+  ASSERT_TRUE(WriteTextFile(early / "unfinished.json", "{}").ok());
+  EXPECT_EQ(Report({"--list"}), 0) << err_.str();
+  EXPECT_THAT(out_.str(),
+              ContainsRegex(killed.filename().string() +
+                            " +the run was killed or had no space left: "
+                            "gauntlet judge "));
+  EXPECT_THAT(out_.str(),
+              ContainsRegex("20000102T030405-6 +the run was killed or had no "
+                            "space left before a case ended"));
+  const RunLock lock(early);
+  EXPECT_EQ(Report({"--list"}), 0) << err_.str();
+  EXPECT_THAT(out_.str(), HasSubstr("the run is not over: wait for its end"));
 }
 
 TEST_F(ReportCommandTest, CaseThatWasNotRunMakesAComparisonFail) {
