@@ -123,19 +123,40 @@ def the_next_benchmark_removes_what_a_killed_one_left(run):
     expect_equal("folders of trials", list(disk.iterdir()), [])
 
 
-def an_interrupt_leaves_nothing_behind(run):
+def interrupt(run, trial):
+    """Interrupts a benchmark in its trial of that number. Returns its errors.
+
+    The first trial is the calibration; then each round has two.
+    """
     process = subprocess.Popen(
-        [run.program, *SMALL, "--out", "out"], cwd=run.directory,
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        [run.program, *SMALL, "--modes", "sync", "--out", "out"],
+        cwd=run.directory, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, text=True)
-    time.sleep(2)
+    deadline = time.monotonic() + DEADLINE_S
+    seen = set()
+    while len(seen) < trial:
+        seen.update((run.directory / "out").glob("gauntlet-trials-*/*"))
+        expect(time.monotonic() < deadline, f"trials: {len(seen)}")
+        time.sleep(0.005)
     os.kill(process.pid, signal.SIGINT)
     _, errors = process.communicate(timeout=DEADLINE_S)
     expect_equal("exit code", process.returncode, INTERRUPTED)
     expect("interrupted" in errors, errors)
+    expect_no_trials(run)
+    return errors
+
+
+def an_interrupt_keeps_the_finished_trials(run):
+    interrupt(run, 4)
     result = json.loads((run.directory / "out/result.json").read_text())
     expect_equal("interrupted", result["context"]["interrupted"], True)
-    expect_no_trials(run)
+    expect(trials_of(result, "sync"), "no finished trial")
+
+
+def an_interrupt_before_a_trial_has_ended_leaves_nothing(run):
+    errors = interrupt(run, 1)
+    expect("before the first trial had ended: no figures\n" in errors, errors)
+    expect(not (run.directory / "out").exists(), "a folder without figures")
 
 
 def bad_calls_say_what_was_expected(run):
@@ -181,4 +202,5 @@ if __name__ == "__main__":
         compares_with_a_baseline,
         measures_goodput_under_kills,
         the_next_benchmark_removes_what_a_killed_one_left,
-        an_interrupt_leaves_nothing_behind)))
+        an_interrupt_keeps_the_finished_trials,
+        an_interrupt_before_a_trial_has_ended_leaves_nothing)))
