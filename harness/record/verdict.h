@@ -2,6 +2,7 @@
 #ifndef GAUNTLET_HARNESS_RECORD_VERDICT_H_
 #define GAUNTLET_HARNESS_RECORD_VERDICT_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -76,6 +77,13 @@ struct Verdict {
 
   bool operator==(const Verdict&) const = default;
 };
+
+// Returns true iff the expectation of that name is not met.
+inline bool IsUnmet(const Verdict& verdict, std::string_view expectation) {
+  return std::ranges::any_of(
+      verdict.broken_expectations,
+      [&](const Finding& finding) { return finding.name == expectation; });
+}
 
 // Makes the verdict a failure for this reason, in place of its own.
 inline void FailFor(std::string reason, Verdict& verdict) {

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "harness/oracle/history/fault_traits.h"
+#include "harness/oracle/history/last_words.h"
 #include "harness/record/base_name.h"
 #include "harness/record/fault_occurrence.h"
 #include "harness/run/failure/worker_events.h"
@@ -153,6 +154,23 @@ std::string FailureReason(const Record& record, const BegunSave& save) {
   const std::string faults = fmt::format(
       "fault{} {}", ids.size() == 1 ? "" : "s", fmt::join(ids, ", "));
   return error.empty() ? faults : fmt::format("{} ({})", faults, error);
+}
+
+std::string UnsavedText(const Record& record, const RecordEvent& end) {
+  for (const LifeEvents& life : record.lives) {
+    if (end.about != life.worker || end.incarnation != life.life ||
+        !LeftUnsaved(life)) {
+      continue;
+    }
+    const uint64_t step = life.events.back().step;
+    for (const BegunSave& save : SavesBegunBy(record, end.t_ns)) {
+      if (save.step == step && save.ending == SaveEnding::kFailed) {
+        return fmt::format("{}: {}", FailedText({&step, 1}),
+                           FailureReason(record, save));
+      }
+    }
+  }
+  return "";
 }
 
 }  // namespace gauntlet

@@ -46,6 +46,10 @@ std::string UnfinishedSavesText(const Record& record, uint64_t step,
 // REQUIRES: save.ending is kFailed.
 std::string FailureReason(const Record& record, const BegunSave& save);
 
+// Returns "the save of step 24 failed: REASON" if the process that ended had a
+// state that it could not save; else "".
+std::string UnsavedText(const Record& record, const RecordEvent& end);
+
 }  // namespace gauntlet
 
 #endif  // GAUNTLET_HARNESS_RUN_FAILURE_BEGUN_SAVES_H_

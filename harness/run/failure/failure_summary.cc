@@ -268,6 +268,47 @@ std::string TrainingText(const Outline& outline, const CaseResult& result) {
       FirstLossText(result.losses));
 }
 
+// Returns "with the planted bug lose-position, TEXT"; TEXT if no bug is
+// planted.
+std::string WithPlantedBugs(const Record& record, const std::string& text) {
+  const std::vector<std::string>& bugs = record.setup.planted_bugs;
+  if (bugs.empty() || text.empty()) return text;
+  return fmt::format("with the planted bug{} {}, {}",
+                     bugs.size() == 1 ? "" : "s", fmt::join(bugs, ", "), text);
+}
+
+// Returns the first violation that a planted bug explains; "" if there is none.
+std::string FirstViolationWithBug(const Record& record,
+                                  const Verdict& verdict) {
+  if (record.setup.planted_bugs.empty()) return "";
+  for (const InvariantReport& report : verdict.invariants) {
+    if (report.invariant != InvariantName(Invariant::kFaultFired) &&
+        !report.findings.empty()) {
+      return WithPlantedBugs(record, report.findings.front().message);
+    }
+  }
+  return "";
+}
+
+// Explains a failure by the ends and restarts of processes.
+std::string ExplainEnds(const Outline& outline, const Verdict& verdict) {
+  const Record& record = outline.record;
+  if (std::string hang = ExplainHang(outline); !hang.empty()) {
+    return WithPlantedBugs(record, hang);
+  }
+  const std::vector<std::string> violated = ViolatedIn(verdict);
+  if (violated.empty()) return ExplainOutcome(outline, verdict);
+  const bool is_only_late =
+      violated.size() == 1 &&
+      violated.front() == InvariantName(Invariant::kDetection);
+  if (is_only_late) {
+    return WithPlantedBugs(record, ExplainLateDetection(outline, verdict));
+  }
+  // An outcome may follow from another violation, whose cause is not known
+  // here.
+  return FirstViolationWithBug(record, verdict);
+}
+
 // Returns the verdict on a planted bug. If a mutation test failed, its reason
 // names the check that did not catch the bug.
 std::string PlantedText(const Record& record, const Verdict& verdict) {
@@ -307,9 +348,8 @@ void ExplainFailure(const Record& record, CaseResult& result) {
   if (result.cause.empty()) {
     result.cause = ExplainOldResume(outline, result.verdict);
   }
-  // An outcome may follow from a violation, whose cause is not known here.
-  if (result.cause.empty() && ViolatedIn(result.verdict).empty()) {
-    result.cause = ExplainOutcome(outline, result.verdict);
+  if (result.cause.empty()) {
+    result.cause = ExplainEnds(outline, result.verdict);
   }
   result.summary = {.faults = FaultsText(outline),
                     .recovery = RecoveryText(record, result.verdict.facts),

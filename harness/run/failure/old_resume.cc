@@ -35,11 +35,6 @@ struct Clause {
   std::string text;
 };
 
-bool IsUnmet(const Verdict& verdict, std::string_view expectation) {
-  return std::ranges::find(verdict.broken_expectations, expectation,
-                           &Finding::name) != verdict.broken_expectations.end();
-}
-
 // Returns the start of the generation as its first event; nullopt if there is
 // none.
 std::optional<OldResume> StartOf(const Record& record,

@@ -1,10 +1,39 @@
 #include "harness/run/failure/process_ends.h"
 
+#include <string_view>
 #include <vector>
 
+#include "engine/worker_exit_code.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
+namespace {
+
+// Returns the meaning of a worker's exit code; "" if the code states none.
+std::string_view MeaningOfExit(int64_t code) {
+  switch (static_cast<WorkerExit>(code)) {
+    case WorkerExit::kDone:
+    case WorkerExit::kFailed:
+      return "";
+    case WorkerExit::kBadInput:
+      return "bad input";
+    case WorkerExit::kNoCheckpoint:
+      return "no checkpoint can be loaded";
+    case WorkerExit::kOtherJob:
+      return "the checkpoints belong to another job";
+    case WorkerExit::kNotFinite:
+      return "a loss or state is not finite";
+    case WorkerExit::kStartLater:
+      return "its state could not be saved, or the machine lacks resources";
+    case WorkerExit::kLostWorker:
+      return "another worker was lost, or the disk failed";
+    case WorkerExit::kStopped:
+      return "stopped on a notice";
+  }
+  return "";
+}
+
+}  // namespace
 
 const RecordEvent* FirstEnd(const Record& record, int64_t from_ns,
                             int64_t until_ns) {
@@ -40,7 +69,9 @@ std::string EndText(const RecordEvent& end) {
   if (end.reason == RecordReason::kUnreachable) {
     return who + " could no longer be reached";
   }
-  return fmt::format("{} exited with code {}", who, end.count);
+  const std::string_view meaning = MeaningOfExit(end.count);
+  return fmt::format("{} exited with code {}{}", who, end.count,
+                     meaning.empty() ? "" : fmt::format(" ({})", meaning));
 }
 
 }  // namespace gauntlet

@@ -1,5 +1,5 @@
-// Explains why a run restarted, gave up or did not restart, although its
-// scenario expects another outcome.
+// Explains why a run restarted, gave up, did not restart or did not end,
+// contrary to its scenario.
 #ifndef GAUNTLET_HARNESS_RUN_FAILURE_UNMET_OUTCOME_H_
 #define GAUNTLET_HARNESS_RUN_FAILURE_UNMET_OUTCOME_H_
 
@@ -12,14 +12,24 @@ namespace gauntlet {
 
 // Returns one of:
 //   - "fault c (hang worker 1 at step.begin, step 8) ended attempt 1: …", if
-//     the run was expected to complete and restarted;
+//     the run was expected to have no restart, or fewer, and restarted;
 //   - "fault c (…) ended attempts 1, 2, 3; the launcher gave up: restarts used
 //     up (cluster.restart.max is 2)";
+//   - "the save of step 24 failed: fault full (ENOSPC in …); …", if the run
+//     ended because a state could not be saved;
 //   - "no process ended before training was complete, …", if the run was
 //     expected to recover and did not restart.
-// Returns "" if the expectation `outcome` is met, or if the record shows no
-// reason.
+// Returns "" if the expectations are met, or if the record shows no reason.
 std::string ExplainOutcome(const Outline& outline, const Verdict& verdict);
+
+// Returns "fault c (hang all at step.begin, step 9) fired; no process ended and
+// no worker was declared lost; …" if the run did not end by itself; else "".
+std::string ExplainHang(const Outline& outline);
+
+// Returns "fault c (…) ended attempt 1: …; rank 1 was declared lost after
+// 4.000 s, expected at most 1.000 s" if a loss was detected too late; else "".
+std::string ExplainLateDetection(const Outline& outline,
+                                 const Verdict& verdict);
 
 }  // namespace gauntlet
 

@@ -14,6 +14,12 @@
 namespace gauntlet {
 namespace {
 
+using testing::AllOf;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
 class UnmetOutcomeTest : public testing::Test {
  protected:
   // Returns the result of the case that `rest` completes. It saves every 4
@@ -45,18 +51,40 @@ TEST_F(UnmetOutcomeTest, CauseIsTheFaultAndWhatItDid) {
       {"faults: [{id: c, at: {worker: 1, step: 6}, do: hang}]\n"
        "expect: {outcome: completes}\n",
        "fault c (hang worker 1 at step.begin, step 6) ended attempt 1: worker "
-       "0 lost rank 1 (deadline)"},
+       "0 lost rank 1 (deadline); the launcher restarted the job"},
       {"faults: [{id: c, at: {worker: 1, step: 6}, do: crash}]\n"
        "expect: {outcome: completes}\n",
        "fault c (crash worker 1 at step.begin, step 6) ended attempt 1: worker "
-       "1 exited with code 70"},
+       "1 exited with code 70; the launcher restarted the job"},
       // The first launch ends as planned.
       {"launches: [{stop_at_step: 4}, {}]\n"
        "faults: [{id: c, at: {worker: 1, step: 6, incarnation: any}, do: "
        "crash}]\n"
        "expect: {outcome: completes}\n",
        "fault c (crash worker 1 at step.begin, step 6) ended attempt 1: worker "
-       "1 exited with code 70"},
+       "1 exited with code 70; the launcher restarted the job"},
+      // The first restart is permitted.
+      {"faults: [{id: a, at: {worker: 1, step: 6}, do: crash}, {id: b, at: "
+       "{worker: 1, step: 7, incarnation: 2}, do: crash}]\n"
+       "expect: {outcome: recovers, restarts: {max: 1}}\n",
+       "fault b (crash worker 1 at step.begin, step 7, incarnation 2) ended "
+       "attempt 2: worker 1 exited with code 70; the launcher restarted the "
+       "job"},
+      {"faults: [{id: p, at: {worker: 1, step: 6}, do: preempt, with: {grace: "
+       "5s}}]\n"
+       "expect: {outcome: stops-cleanly}\n",
+       "fault p (preempt worker 1 at step.begin, step 6, grace 5s) ended "
+       "attempt 1: the workers agreed to stop at step 6; the launcher was "
+       "started again, as a scheduler requeues a job (preemption.requeue)"},
+      {"faults: [{id: full, at: {worker: all, incarnation: any, point: "
+       "ckpt.shard.open, occurrence: 2}, do: errno, with: {error: ENOSPC, "
+       "repeat: always}}]\n"
+       "expect: {outcome: completes}\n",
+       "the save of step 12 failed: fault full (ENOSPC in "
+       "model-00001-of-00002.safetensors); worker 0 exited with code 74 (its "
+       "state could not be saved, or the machine lacks resources); the "
+       "launcher was started again, as a scheduler requeues a job "
+       "(preemption.requeue)"},
       {"faults: [{id: c, at: {worker: 1, step: 6}, do: slow, with: {latency: "
        "100ms}}]\n"
        "expect: {outcome: recovers}\n",
@@ -75,6 +103,73 @@ TEST_F(UnmetOutcomeTest, CauseIsTheFaultAndWhatItDid) {
     EXPECT_EQ(result.verdict.kind, VerdictKind::kFail) << scenario;
     EXPECT_EQ(result.cause, cause) << scenario;
   }
+}
+
+// Returns SmallCase() with more settings of its cluster.
+Case CaseWithCluster(const std::string& settings, const std::string& rest) {
+  std::string text = SmallScenario("seed: 7\n" + rest);
+  const std::string workers = "{workers: 2";
+  text.replace(text.find(workers), workers.size(), workers + ", " + settings);
+  return LoadScenarios(text, "c.yaml").cases.at(0);
+}
+
+TEST_F(UnmetOutcomeTest, WorkerThatRejoined_IsRestartedAlone) {
+  EXPECT_EQ(Run(CaseWithCluster(
+                    "restart: {policy: rejoin}",
+                    "faults: [{id: c, at: {worker: 1, step: 6}, do: hang}]\n"
+                    "expect: {outcome: completes}\n"))
+                .cause,
+            "fault c (hang worker 1 at step.begin, step 6) interrupted attempt "
+            "1: worker 0 lost rank 1 (deadline); the launcher restarted worker "
+            "1 alone (cluster.restart.policy is rejoin)");
+}
+
+TEST_F(UnmetOutcomeTest, FullDiskIsTheCauseOfARunThatCannotSave) {
+  EXPECT_THAT(
+      Run("disk: {capacity: 32KiB}\nexpect: {outcome: completes}\n").cause,
+      AllOf(StartsWith("the save of step 12 failed: "
+                       "model-00001-of-00002.safetensors: disk full: "),
+            HasSubstr("; worker 0 exited with code 74 ("),
+            EndsWith("; the launcher exited with code 75")));
+}
+
+TEST_F(UnmetOutcomeTest, HangThatNobodyEndsIsTheCause) {
+  EXPECT_EQ(Run(CaseWithCluster(
+                    "step_timeout: 10m",
+                    "timeout: {hang: 31s, total: 50s}\n"
+                    "faults: [{id: c, at: {worker: all, step: 6}, do: hang}]\n"
+                    "expect: {outcome: recovers}\n"))
+                .cause,
+            "fault c (hang all at step.begin, step 6) fired; no process ended "
+            "and no worker was declared lost; the run did not end within its "
+            "time limit (timeout.total)");
+}
+
+TEST_F(UnmetOutcomeTest, LateDetectionNamesTheFaultAndTheLimit) {
+  EXPECT_EQ(
+      Run("faults: [{id: c, at: {worker: 1, step: 6}, do: hang}]\n"
+          "expect: {outcome: recovers, detected_in: {max: 10ms}}\n")
+          .cause,
+      "fault c (hang worker 1 at step.begin, step 6) ended attempt 1: worker 0 "
+      "lost rank 1 (deadline); the launcher restarted the job; rank 1 was "
+      "declared lost after 30.000 s, expected at most 0.010 s");
+}
+
+TEST_F(UnmetOutcomeTest, PlantedBugStandsBeforeTheFirstViolation) {
+  EXPECT_EQ(Run("planted_bugs: die-in-a-step\n"
+                "expect: {outcome: completes}\n")
+                .cause,
+            "with the planted bug die-in-a-step, worker 1, incarnation 1 ended "
+            "(exit code 70) without an exit event, and no recorded cause "
+            "explains it");
+  EXPECT_EQ(Run(CaseWithCluster(
+                    "restart: {policy: rejoin}",
+                    "planted_bugs: forget-at-rejoin\n"
+                    "faults: [{id: k, at: {worker: 1, step: 7}, do: kill}]\n"
+                    "expect: {outcome: recovers}\n"))
+                .cause,
+            "with the planted bug forget-at-rejoin, generation 2 resumed from "
+            "step 4, but worker 0, incarnation 1 had trained to step 6");
 }
 
 TEST_F(UnmetOutcomeTest, LauncherThatNeverRestarts_GivesUpWithoutAViolation) {
@@ -96,7 +191,8 @@ TEST_F(UnmetOutcomeTest, ViolatedInvariantLeavesTheOutcomeUnexplained) {
           "expect: {outcome: completes}\n");
   ASSERT_EQ(result.verdict.kind, VerdictKind::kFail);
   EXPECT_FALSE(result.verdict.broken_expectations.empty());
-  EXPECT_EQ(result.cause, "");
+  EXPECT_THAT(result.cause, StartsWith("with the planted bug lose-rng-key, "));
+  EXPECT_THAT(result.cause, Not(HasSubstr("ended attempt")));
 }
 
 }  // namespace

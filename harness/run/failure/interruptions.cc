@@ -1,0 +1,223 @@
+#include "harness/run/failure/interruptions.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "engine/worker_exit_code.h"
+#include "harness/run/failure/begun_saves.h"
+#include "harness/run/failure/process_ends.h"
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace gauntlet {
+namespace {
+
+bool MayInterrupt(const FaultTraits& traits) {
+  return traits.ends_life || traits.may_end_life || traits.fails_device ||
+         traits.gives_notice || traits.cuts_power || traits.kills_launcher;
+}
+
+// Returns true iff the launcher itself ended, and was not killed.
+bool HasEnded(const LauncherRun& run) {
+  return std::ranges::find(run.events, RecordKind::kLauncherEnd,
+                           &RecordEvent::kind) != run.events.end();
+}
+
+bool HasStopped(const LauncherRun& run) {
+  return run.result && run.result->status == "stopped";
+}
+
+// Collects the interruptions from the events of the launchers.
+class InterruptionFinder {
+ public:
+  std::vector<Interruption> Take() && { return std::move(found_); }
+
+  void AddLauncher(const LauncherRun& run, const LauncherRun* before) {
+    const int64_t begin_ns = run.events.front().t_ns;
+    if (before != nullptr) Join(*before, run, begin_ns);
+    for (const RecordEvent& event : run.events) Add(event);
+  }
+
+ private:
+  // Adds the start of a launcher after another one.
+  void Join(const LauncherRun& before, const LauncherRun& run,
+            int64_t begin_ns) {
+    const bool is_again = before.planned == run.planned;
+    if (!HasEnded(before) || (is_again && HasStopped(before))) {
+      EndAttempt(begin_ns);
+    }
+    if (is_again && has_open_end_) {
+      React(Reaction::kStartsLauncher, begin_ns);
+    }
+    has_open_end_ = false;
+    from_ns_ = begin_ns;
+  }
+
+  void Add(const RecordEvent& event) {
+    if (event.kind == RecordKind::kAttemptEnds &&
+        event.reason != RecordReason::kResult) {
+      EndAttempt(event.t_ns);
+    }
+    if (event.kind != RecordKind::kRestarting) return;
+    if (has_open_end_) return React(Reaction::kRestartsJob, event.t_ns);
+    found_.push_back({.from_ns = from_ns_,
+                      .end_ns = event.t_ns,
+                      .attempt = ended_attempts_ + 1,
+                      .worker = event.about});
+    React(Reaction::kRestartsWorker, event.t_ns);
+  }
+
+  // Sets the reaction to the last interruption.
+  void React(Reaction reaction, int64_t t_ns) {
+    found_.back().reaction = reaction;
+    found_.back().reaction_ns = t_ns;
+    has_open_end_ = false;
+    from_ns_ = t_ns;
+  }
+
+  void EndAttempt(int64_t end_ns) {
+    found_.push_back({.from_ns = from_ns_,
+                      .end_ns = end_ns,
+                      .reaction_ns = end_ns,
+                      .attempt = ++ended_attempts_});
+    from_ns_ = end_ns;
+    has_open_end_ = true;
+  }
+
+  std::vector<Interruption> found_;
+  int64_t from_ns_ = INT64_MIN;
+  size_t ended_attempts_ = 0;
+  // True iff no reaction to the end of the last attempt has been found yet.
+  bool has_open_end_ = false;
+};
+
+// Returns "fault c (SUMMARY) ended attempts 1, 2".
+std::string FaultText(const RecordFault& fault, std::string_view verb,
+                      const std::set<size_t>& attempts) {
+  return fmt::format("fault {} ({}) {} attempt{} {}", fault.id, fault.summary,
+                     verb, attempts.size() == 1 ? "" : "s",
+                     fmt::join(attempts, ", "));
+}
+
+std::string_view VerbOf(const Interruption& one) {
+  return one.reaction == Reaction::kRestartsWorker ? "interrupted" : "ended";
+}
+
+std::string ReactionText(const Interruption& one) {
+  switch (one.reaction) {
+    case Reaction::kNone:
+      return "";
+    case Reaction::kRestartsJob:
+      return "; the launcher restarted the job";
+    case Reaction::kRestartsWorker:
+      return fmt::format(
+          "; the launcher restarted {} alone (cluster.restart.policy is "
+          "rejoin)",
+          one.worker ? fmt::format("worker {}", *one.worker)
+                     : "the lost worker");
+    case Reaction::kStartsLauncher:
+      return "; the launcher was started again, as a scheduler requeues a job "
+             "(preemption.requeue)";
+  }
+  return "";
+}
+
+// Describes the cause of an interruption, without the reaction to it.
+std::string CauseOfInterruption(const Outline& outline,
+                                const Interruption& one) {
+  const Record& record = outline.record;
+  const RecordEvent* const end = FirstEnd(record, one.from_ns, one.end_ns);
+  if (end != nullptr) {
+    if (const std::string unsaved = UnsavedText(record, *end);
+        !unsaved.empty()) {
+      return fmt::format("{}; {}", unsaved, EndText(*end));
+    }
+  }
+  std::vector<std::string> texts;
+  for (const RecordFault* fault : one.faults) {
+    texts.push_back(FaultText(*fault, VerbOf(one), {one.attempt}));
+  }
+  const std::string sign = FirstSignText(record, one.from_ns, one.end_ns);
+  if (texts.empty()) return sign;
+  const std::string faults = fmt::format("{}", fmt::join(texts, ", "));
+  return sign.empty() ? faults : fmt::format("{}: {}", faults, sign);
+}
+
+}  // namespace
+
+std::set<const RecordFault*> InterruptingFaults(const Outline& outline,
+                                                int64_t from_ns,
+                                                int64_t until_ns) {
+  std::set<const RecordFault*> faults;
+  for (const FaultOccurrence& occurrence : outline.occurrences) {
+    const int64_t fired_ns = occurrence.event().t_ns;
+    if (fired_ns > from_ns && fired_ns <= until_ns &&
+        MayInterrupt(occurrence.traits)) {
+      faults.insert(occurrence.fault);
+    }
+  }
+  return faults;
+}
+
+std::vector<Interruption> InterruptionsOf(const Outline& outline) {
+  InterruptionFinder finder;
+  const LauncherRun* before = nullptr;
+  for (const LauncherRun& run : outline.record.launchers) {
+    if (run.events.empty()) continue;
+    finder.AddLauncher(run, before);
+    before = &run;
+  }
+  std::vector<Interruption> all = std::move(finder).Take();
+  for (Interruption& one : all) {
+    one.faults = InterruptingFaults(outline, one.from_ns, one.end_ns);
+  }
+  return all;
+}
+
+std::string FirstSignText(const Record& record, int64_t from_ns,
+                          int64_t until_ns) {
+  const RecordEvent* const end = FirstEnd(record, from_ns, until_ns);
+  const bool has_stopped =
+      end != nullptr && IsExit(end->count, {WorkerExit::kStopped});
+  int64_t first_ns = end == nullptr ? until_ns : end->t_ns;
+  std::string text = end == nullptr ? "" : EndText(*end);
+  for (const LifeEvents& life : record.lives) {
+    for (const RecordEvent& event : life.events) {
+      if (event.t_ns < from_ns || event.t_ns > first_ns) continue;
+      if (event.kind == RecordKind::kStopAgreed && has_stopped) {
+        first_ns = event.t_ns;
+        text = fmt::format("the workers agreed to stop at step {}", event.step);
+      } else if (event.kind == RecordKind::kWorkerLost && event.about) {
+        first_ns = event.t_ns;
+        text = fmt::format("worker {} lost rank {} ({})", life.worker,
+                           *event.about, RecordReasonName(event.reason));
+      }
+    }
+  }
+  return text;
+}
+
+std::string InterruptionText(const Outline& outline, const Interruption& one) {
+  const std::string cause = CauseOfInterruption(outline, one);
+  return cause.empty() ? "" : cause + ReactionText(one);
+}
+
+std::vector<std::string> FaultsOfAll(const Outline& outline,
+                                     const std::vector<Interruption>& all) {
+  std::vector<std::string> texts;
+  for (const RecordFault& fault : outline.record.faults) {
+    for (const std::string_view verb : {"interrupted", "ended"}) {
+      std::set<size_t> attempts;
+      for (const Interruption& one : all) {
+        if (VerbOf(one) == verb && one.faults.contains(&fault)) {
+          attempts.insert(one.attempt);
+        }
+      }
+      if (!attempts.empty()) texts.push_back(FaultText(fault, verb, attempts));
+    }
+  }
+  return texts;
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,67 @@
+// Interruptions of a run: attempts that ended without the result, and workers
+// that the launcher restarted alone.
+#ifndef GAUNTLET_HARNESS_RUN_FAILURE_INTERRUPTIONS_H_
+#define GAUNTLET_HARNESS_RUN_FAILURE_INTERRUPTIONS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "harness/oracle/history/outline.h"
+#include "harness/record/record.h"
+
+namespace gauntlet {
+
+// What followed an interruption.
+enum class Reaction : uint8_t {
+  kNone,            // the run ended
+  kRestartsJob,     // the launcher started another attempt
+  kRestartsWorker,  // the launcher restarted only the lost worker
+  kStartsLauncher,  // the launcher was started again (preemption.requeue)
+};
+
+struct Interruption {
+  // Time of the reaction to the interruption before, or the start of the
+  // launcher.
+  int64_t from_ns = INT64_MIN;
+  int64_t end_ns = 0;
+  int64_t reaction_ns = 0;  // kNone: as end_ns
+  size_t attempt = 0;       // number of the interrupted attempt, from 1
+  Reaction reaction = Reaction::kNone;
+  std::optional<int> worker = std::nullopt;  // restarted; kRestartsWorker only
+  std::set<const RecordFault*> faults = {};  // that may have caused it
+};
+
+// Returns the interruptions in the order of time. A launcher that was killed,
+// and one that stopped on a notice and was started again, interrupt the run,
+// too.
+std::vector<Interruption> InterruptionsOf(const Outline& outline);
+
+// Returns the faults that fired in that time and may interrupt a run.
+std::set<const RecordFault*> InterruptingFaults(const Outline& outline,
+                                                int64_t from_ns,
+                                                int64_t until_ns);
+
+// Returns "worker 1 exited with code 70", "worker 0 lost rank 1 (deadline)" or
+// "the workers agreed to stop at step 9": the first sign of an interruption in
+// that time; "" if there is none.
+std::string FirstSignText(const Record& record, int64_t from_ns,
+                          int64_t until_ns);
+
+// Returns "fault c (hang worker 1 at step.begin, step 8) ended attempt 1:
+// worker 0 lost rank 1 (deadline); the launcher restarted the job". If a worker
+// could not save its state, the text names the save and the reason of its
+// failure. Returns "" if the record shows neither a fault nor a sign.
+std::string InterruptionText(const Outline& outline, const Interruption& one);
+
+// Returns "fault c (crash worker 1 at step.begin, step 8) ended attempts 1, 2",
+// for each fault that caused interruptions.
+std::vector<std::string> FaultsOfAll(const Outline& outline,
+                                     const std::vector<Interruption>& all);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_RUN_FAILURE_INTERRUPTIONS_H_
