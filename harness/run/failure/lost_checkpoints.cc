@@ -37,8 +37,9 @@ const RecordEvent* PowerCutOf(const Record& record, const LostCheckpoint& one) {
   return nullptr;
 }
 
-// Returns the step at which a fault caused the power loss.
-std::optional<uint64_t> StepOf(const Record& record, const RecordEvent& cut) {
+// Returns the event of the fault that caused the power loss; null if there is
+// none.
+const RecordEvent* FaultOfCut(const Record& record, const RecordEvent& cut) {
   const RecordEvent* newest = nullptr;
   ForEachEvent(record, [&](const RecordEvent& event) {
     if (event.kind != RecordKind::kFaultFired || event.t_ns > cut.t_ns) return;
@@ -46,7 +47,7 @@ std::optional<uint64_t> StepOf(const Record& record, const RecordEvent& cut) {
     if (fault == nullptr || !TraitsOf(*fault).cuts_power) return;
     if (newest == nullptr || event.t_ns >= newest->t_ns) newest = &event;
   });
-  return newest == nullptr ? std::nullopt : std::optional(newest->step);
+  return newest;
 }
 
 bool IsTakenForFenced(const Record& record, const LostCheckpoint& one) {
@@ -154,9 +155,10 @@ std::string WhyStore(const Record& record,
 
 // Returns "the power cut at step 51".
 std::string CutText(const Record& record, const RecordEvent& cut) {
-  const std::optional<uint64_t> step = StepOf(record, cut);
-  return fmt::format("the power cut{}",
-                     step ? fmt::format(" at step {}", *step) : "");
+  const RecordEvent* const fault = FaultOfCut(record, cut);
+  return fault == nullptr
+             ? "the power cut"
+             : fmt::format("the power cut at step {}", fault->step);
 }
 
 std::string CauseOfGone(const Record& record, const LostCheckpoint& one) {
@@ -258,6 +260,57 @@ std::string DeletedText(const Record& record, int64_t until_ns) {
                      fmt::join(steps, ", "), by);
 }
 
+// Returns the acknowledged checkpoints that had not been removed or set aside
+// until that time.
+std::set<std::string_view> SavedUntil(const Record& record, int64_t until_ns) {
+  std::set<std::string_view> names;
+  for (const RecordEvent* event : StoreEventsUntil(record, until_ns)) {
+    const std::string_view name = BaseName(event->path);
+    if (event->kind == RecordKind::kRetired) names.erase(name);
+    if (event->kind == RecordKind::kSaveAcknowledged) names.insert(name);
+  }
+  return names;
+}
+
+// Returns true iff nothing of an acknowledged checkpoint was left, although no
+// process removed it or set it aside.
+bool IsGone(const Record& record, std::string_view checkpoint) {
+  if (!record.left.store_listed ||
+      IntegrityOf(record, checkpoint) != Integrity::kNotVerified) {
+    return false;
+  }
+  bool is_removed = false;
+  ForEachEvent(record, [&](const RecordEvent& event) {
+    is_removed = is_removed || event.kind == RecordKind::kDeleteBegin ||
+                 ((event.kind == RecordKind::kRetireBegin ||
+                   event.kind == RecordKind::kRejectBegin ||
+                   event.kind == RecordKind::kFencedFound) &&
+                  BaseName(event.path) == checkpoint);
+  });
+  return !is_removed;
+}
+
+// Returns "the power cut at step 15 (fault dark) lost data that fsyncs had
+// reported as durable (disk.profile is lying-fsync); "; "" if no lying disk
+// lost its power until that time.
+std::string LyingDiskText(const Record& record, int64_t until_ns) {
+  const RecordEvent* newest = nullptr;
+  for (const RecordEvent& event : record.machine) {
+    if (event.kind == RecordKind::kPowerCut && !event.about &&
+        event.detail == kLyingDisk && event.t_ns <= until_ns) {
+      newest = &event;
+    }
+  }
+  if (newest == nullptr) return "";
+  const RecordEvent* const fault = FaultOfCut(record, *newest);
+  return fmt::format(
+      "{}{} lost data that fsyncs had reported as durable (disk.profile is "
+      "{}); ",
+      CutText(record, *newest),
+      fault == nullptr ? "" : fmt::format(" (fault {})", fault->detail),
+      kLyingDisk);
+}
+
 }  // namespace
 
 LossExplanation ExplainLoss(const Record& record, const Verdict& verdict) {
@@ -287,19 +340,17 @@ std::string ExplainRefusal(const Record& record) {
     }
   });
   if (refused_ns == INT64_MAX) return "";
-  std::set<std::string_view> names;
-  ForEachEvent(record, [&](const RecordEvent& event) {
-    if (event.t_ns > refused_ns) return;
-    if (event.kind == RecordKind::kRetired) names.erase(BaseName(event.path));
-    if (event.kind == RecordKind::kSaveAcknowledged) {
-      names.insert(BaseName(event.path));
-    }
-  });
+  bool is_any_lost = false;  // although no fault damaged it
   std::vector<std::string> causes;
-  for (const std::string_view name : names) {
-    if (std::string damage = DamageText(record, name); !damage.empty()) {
-      causes.push_back(std::move(damage));
+  for (const std::string_view name : SavedUntil(record, refused_ns)) {
+    std::string damage = DamageText(record, name);
+    if (damage.empty() && IsGone(record, name)) {
+      damage =
+          fmt::format("{} was acknowledged, but nothing of it remained", name);
     }
+    if (damage.empty()) continue;
+    is_any_lost = is_any_lost || DamageOf(record, name) == nullptr;
+    causes.push_back(std::move(damage));
   }
   if (causes.empty()) return "";
   if (std::string deleted = DeletedText(record, refused_ns); !deleted.empty()) {
@@ -310,7 +361,8 @@ std::string ExplainRefusal(const Record& record) {
       !pending.empty()) {
     causes.push_back(std::move(pending));
   }
-  return fmt::format("no checkpoint can be loaded: {}",
+  return fmt::format("{}no checkpoint can be loaded: {}",
+                     is_any_lost ? LyingDiskText(record, refused_ns) : "",
                      fmt::join(causes, "; "));
 }
 

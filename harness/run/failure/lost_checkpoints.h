@@ -24,7 +24,8 @@ LossExplanation ExplainLoss(const Record& record, const Verdict& verdict);
 
 // Returns "no checkpoint can be loaded: model-00002-of-00003.safetensors of
 // step-000000004-g1 was damaged by fault rot; …" if a worker refused to start
-// for that reason; else "". Names the checkpoints that were deleted before.
+// for that reason; else "". Names the checkpoints that were deleted before, and
+// the power loss if the disk had acknowledged fsyncs that it did not perform.
 std::string ExplainRefusal(const Record& record);
 
 }  // namespace gauntlet

@@ -7,12 +7,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "harness/oracle/history/fault_traits.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr const char* kName = "step-000000004-g1";
 
@@ -184,6 +186,49 @@ TEST(LostCheckpointsTest, CheckpointThatRetentionDeletedIsPartOfTheCause) {
       std::string(kRot) +
           "; the checkpoints of steps 3, 5 were deleted by retention (keep: "
           "1)");
+}
+
+// Returns the record of a refusal after a power loss, which left a torn
+// checkpoint of step 10 and nothing of that of step 15.
+Record RecordOfALyingDisk() {
+  Record record;
+  record.faults = {
+      {.id = "dark", .kind = "power_loss", .disk = std::string(kLyingDisk)}};
+  record.lives = {
+      {.life = 1,
+       .events = {Saved(1, 10),
+                  Saved(2, 15),
+                  {.kind = RecordKind::kFaultFired,
+                   .t_ns = 3,
+                   .step = 15,
+                   .detail = "dark"}}},
+      {.life = 2,
+       .events = {
+           {.kind = RecordKind::kWorkerExited, .t_ns = 100, .count = 7}}}};
+  record.machine = {{.kind = RecordKind::kPowerCut,
+                     .t_ns = 3,
+                     .detail = std::string(kLyingDisk)}};
+  record.left = {
+      .store_listed = true,
+      .checkpoints = {{.name = "step-000000010-g1", .reason = "torn"}}};
+  return record;
+}
+
+TEST(LostCheckpointsTest, LyingDiskAndTheCheckpointThatIsGoneAreTheCause) {
+  EXPECT_EQ(ExplainRefusal(RecordOfALyingDisk()),
+            "the power cut at step 15 (fault dark) lost data that fsyncs had "
+            "reported as durable (disk.profile is lying-fsync); no checkpoint "
+            "can be loaded: step-000000010-g1 does not verify (torn); "
+            "step-000000015-g1 was acknowledged, but nothing of it remained");
+}
+
+TEST(LostCheckpointsTest, CheckpointThatWasSetAsideIsNotCalledGone) {
+  Record record = RecordOfALyingDisk();
+  record.lives[1].events.insert(record.lives[1].events.begin(),
+                                {.kind = RecordKind::kRejectBegin,
+                                 .t_ns = 50,
+                                 .path = "/ckpt/step-000000015-g1"});
+  EXPECT_THAT(ExplainRefusal(record), Not(HasSubstr("nothing of it remained")));
 }
 
 TEST(LostCheckpointsTest, FileThatAFaultDeletedIsNotCalledDamaged) {
