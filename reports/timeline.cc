@@ -423,7 +423,7 @@ std::vector<std::string> EndsOf(const Record& record) {
     ends.push_back(std::move(line));
   }
   if (record.ending != RunEnding::kExited) {
-    ends.push_back(fmt::format("the run {}: {}", RunEndingName(record.ending),
+    ends.push_back(fmt::format("the run {}: {}", RunEndingText(record.ending),
                                record.ending_detail));
   }
   return ends;

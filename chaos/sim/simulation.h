@@ -113,8 +113,8 @@ struct ProcessOptions {
 
 struct RunOutcome {
   RunEnd end = RunEnd::kAllExited;
-  // A line for each task that has not ended, with the reason of its wait; empty
-  // if all have ended.
+  // Each task that has not ended, with the reason of its wait, separated by
+  // "; "; empty if all have ended.
   std::string report;
 };
 

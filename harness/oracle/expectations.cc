@@ -20,7 +20,7 @@ namespace {
 std::string OutcomeOf(const Outline& outline, const RunFacts& facts) {
   const Record& record = outline.record;
   if (record.ending != RunEnding::kExited) {
-    return std::string(RunEndingName(record.ending));
+    return fmt::format("none, as the run {}", RunEndingText(record.ending));
   }
   if (record.launchers.empty()) return "no launcher";
   const LauncherRun& last = record.launchers.back();

@@ -39,6 +39,9 @@ std::optional<Outcome> FindOutcome(std::string_view name) {
   return Find<Outcome>(kOutcomes, name);
 }
 
+std::string_view RunEndingText(RunEnding ending) {
+  return ending == RunEnding::kTimedOut ? "timed out" : RunEndingName(ending);
+}
 std::string_view RunEndingName(RunEnding ending) {
   return kEndings[static_cast<size_t>(ending)];
 }

@@ -218,6 +218,8 @@ enum class RunEnding : uint8_t {
   kTimedOut,  // workers emitted events, but the run did not end in time
 };
 std::string_view RunEndingName(RunEnding ending);
+// Returns "exited", "hung" or "timed out", for people.
+std::string_view RunEndingText(RunEnding ending);
 std::optional<RunEnding> FindRunEnding(std::string_view name);
 
 struct Record {

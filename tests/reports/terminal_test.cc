@@ -165,7 +165,8 @@ TEST(TerminalTest, OutcomeThatNoScenarioCanExpect_HasNoNextStep) {
   CaseResult unmet = UnmetCase();
   unmet.verdict.reason = "outcome";
   unmet.verdict.broken_expectations = {
-      {"expectation", "outcome", "outcome: expected recovers, found hung"}};
+      {"expectation", "outcome",
+       "outcome: expected recovers, found none, as the run hung"}};
   EXPECT_THAT(RenderFailure(unmet, Colour::kOff),
               AllOf(HasSubstr("\n  checks "), Not(HasSubstr("\n  next "))));
 }

@@ -325,7 +325,7 @@ std::string Scheduler::Report() const {
     for (const Fiber* fiber : group->fibers) {
       const bool waits = fiber->state == Fiber::State::kWaiting;
       report += fmt::format(
-          "{}{}: task '{}' {}{}{}{}", report.empty() ? "" : "\n", group->name,
+          "{}{}: task '{}' {}{}{}{}", report.empty() ? "" : "; ", group->name,
           fiber->task->name, waits ? fiber->reason.verb : "can run",
           waits && fiber->reason.what != nullptr ? " " : "",
           waits && fiber->reason.what != nullptr ? *fiber->reason.what : "",

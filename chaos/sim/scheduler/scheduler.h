@@ -149,7 +149,7 @@ class Scheduler {
 
   // Runs until every group is gone, or a limit is reached; limits count from
   // the call. Then dooms the remaining groups, and drops actions due later.
-  // `report` receives a line for each remaining fiber.
+  // `report` receives the wait of each remaining fiber, separated by "; ".
   RunEnd Run(std::string& report);
   // Returns true iff the run has ended and Run only kills what remains.
   bool ending() const { return ending_; }

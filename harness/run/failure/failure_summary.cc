@@ -202,7 +202,7 @@ std::string RecoveryText(const Record& record, const RunFacts& facts) {
   }
   if (record.ending != RunEnding::kExited) {
     texts.push_back(
-        fmt::format("then the run {}", RunEndingName(record.ending)));
+        fmt::format("then the run {}", RunEndingText(record.ending)));
   }
   if (std::string text = WithoutResultText(record, facts); !text.empty()) {
     texts.push_back(std::move(text));

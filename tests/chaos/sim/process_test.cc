@@ -371,8 +371,8 @@ TEST_F(ProcessTest, ADeadlockIsReportedWithWhatEachTaskWaitsFor) {
   const RunOutcome outcome = simulation_.Run();
   EXPECT_EQ(outcome.end, RunEnd::kDeadlock);
   EXPECT_EQ(outcome.report,
-            "p: task 'main' joins task stuck\n"
-            "p: task 'stuck' waits for an event\n"
+            "p: task 'main' joins task stuck; "
+            "p: task 'stuck' waits for an event; "
             "server: task 'main' accepts at host:80");
   EXPECT_EQ(*simulation_.exit_status(0), kKilled);
 }

@@ -283,8 +283,12 @@ TEST(JudgeTest, HangMeetsNoOutcome) {
   record.ending = RunEnding::kHung;
   const Verdict verdict = Judge(record);
   ASSERT_FALSE(verdict.broken_expectations.empty());
-  EXPECT_EQ(verdict.broken_expectations[0].name, "outcome");
+  EXPECT_EQ(verdict.broken_expectations[0].message,
+            "outcome: expected completes, found none, as the run hung");
   EXPECT_EQ(verdict.broken_expectations[0].met, std::nullopt);
+  record.ending = RunEnding::kTimedOut;
+  EXPECT_EQ(Judge(record).broken_expectations.at(0).message,
+            "outcome: expected completes, found none, as the run timed out");
 }
 
 TEST(JudgeTest, HasNoVerdictOnRestarts_WithoutARestart) {
