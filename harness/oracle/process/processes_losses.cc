@@ -13,6 +13,15 @@ namespace {
 // Undisturbed work takes at most 1 / kShareOfWork of a limit.
 constexpr int64_t kShareOfWork = 4;
 
+// Returns ", after 30.000 s" for a wait that reached its limit; "" for one that
+// ended before.
+std::string WaitedText(const RecordEvent& wait) {
+  return wait.reason == RecordReason::kSilent ||
+                 wait.reason == RecordReason::kDeadline
+             ? fmt::format(", after {:.3f} s", Seconds(wait.limit_ns))
+             : "";
+}
+
 }  // namespace
 
 std::vector<const Processes::Process*> Processes::OfRank(
@@ -142,10 +151,10 @@ void Processes::CheckWait(const Process& process, const RecordEvent& event) {
   if (IsExplained(process, event)) return CheckPromptness(process, event);
   checks_.no_spontaneous_exit.Fail(
       "unexplained-loss",
-      fmt::format("{} declared rank {} lost ({}, after {:.3f} s), and no "
-                  "recorded cause kept that rank from answering",
+      fmt::format("{} declared rank {} lost ({}{}), and no recorded cause kept "
+                  "that rank from answering",
                   NameOf(process.id), event.about ? *event.about : process.rank,
-                  RecordReasonName(event.reason), Seconds(event.limit_ns)));
+                  RecordReasonName(event.reason), WaitedText(event)));
 }
 
 // Returns the time of the loss that the process reports: the start of the

@@ -6,6 +6,7 @@
 
 #include "harness/oracle/judge.h"
 #include "harness/record/base_name.h"
+#include "tests/harness/oracle/scripted_cluster.h"
 #include "tests/harness/oracle/spoiled_run.h"
 
 namespace gauntlet {
@@ -36,6 +37,18 @@ TEST(FindingTextsTest, PositionsHaveTheSameUnits) {
   const std::string message = MessageOf(run, "position");
   EXPECT_THAT(message, HasSubstr("position epoch 1, sample 0, expected epoch "))
       << message;
+}
+
+TEST(FindingTextsTest, OnlyAWaitThatReachedItsLimitHasADuration) {
+  const auto message = [](RecordReason reason) {
+    ScriptedCluster cluster;
+    cluster.Wait(1'000).GivesUp(0, 1, reason, 1'000);
+    cluster.Leaves(0, RecordReason::kLostWorker);
+    return MessageOf(cluster.record(), "unexplained-loss");
+  };
+  EXPECT_THAT(message(RecordReason::kClosed), HasSubstr("lost (closed), and "));
+  EXPECT_THAT(message(RecordReason::kSilent),
+              HasSubstr("lost (silent, after 1.000 s), and "));
 }
 
 // Returns a run whose chief resumes with another state than it has read. The
