@@ -57,8 +57,10 @@ std::string ChecksText(const Verdict& verdict) {
 }
 
 // Adds an expectation that the run meets. A scenario may have a key only once:
-// "ends_at: {epoch: 2}" and "ends_at: {step: 8}" become one.
+// "ends_at: {epoch: 2}" and "ends_at: {step: 8}" become one, and so do two of
+// "no ends_at".
 void AddMet(const std::string& expectation, std::vector<std::string>& met) {
+  if (std::ranges::find(met, expectation) != met.end()) return;
   const std::string key = expectation.substr(0, expectation.find('{') + 1);
   const auto same = std::ranges::find_if(met, [&key](const std::string& other) {
     return !key.empty() && other.starts_with(key);

@@ -184,16 +184,27 @@ std::string CheckpointsText(const std::vector<uint64_t>& steps,
                      last);
 }
 
+// Checks a key of `ends_at` against the value in the last result, if there is
+// one.
+void CheckEndsAt(std::string_view key, std::optional<uint64_t> expected,
+                 std::optional<uint64_t> found, Expectations& check) {
+  if (found) return check.Exactly(key, key, expected, *found);
+  if (!expected) return;
+  check.Broken(key, fmt::format("exactly {}", *expected), "no result",
+               "no ends_at");
+}
+
 void CheckEnd(const Outline& outline, Expectations& check) {
   const Record& record = outline.record;
   const Expectation& expect = record.expect;
-  const FinalResult end =
-      record.launchers.empty()
-          ? FinalResult()
-          : record.launchers.back().result.value_or(FinalResult());
-  check.Exactly("ends_at.epoch", "ends_at.epoch", expect.ends_at_epoch,
-                end.epochs);
-  check.Exactly("ends_at.step", "ends_at.step", expect.ends_at_step, end.steps);
+  std::optional<uint64_t> epochs;
+  std::optional<uint64_t> steps;
+  if (!record.launchers.empty() && record.launchers.back().result) {
+    epochs = record.launchers.back().result->epochs;
+    steps = record.launchers.back().result->steps;
+  }
+  CheckEndsAt("ends_at.epoch", expect.ends_at_epoch, epochs, check);
+  CheckEndsAt("ends_at.step", expect.ends_at_step, steps, check);
   uint64_t saves = 0;
   for (const Generation& generation : outline.generations) {
     saves += generation.saves.size();

@@ -159,6 +159,11 @@ TEST(TerminalTest, NextStepNamesEachKeyOnce) {
       {"expectation", "ends_at.step", "step", "ends_at: {step: 8}"}};
   EXPECT_THAT(RenderFailure(unmet, Colour::kOff),
               HasSubstr(" to ends_at: {epoch: 2, step: 8}, exit_code: 0\n"));
+  unmet.verdict.broken_expectations = {
+      {"expectation", "ends_at.epoch", "epoch", "no ends_at"},
+      {"expectation", "ends_at.step", "step", "no ends_at"}};
+  EXPECT_THAT(RenderFailure(unmet, Colour::kOff),
+              HasSubstr(" to no ends_at\n"));
 }
 
 TEST(TerminalTest, OutcomeThatNoScenarioCanExpect_HasNoNextStep) {

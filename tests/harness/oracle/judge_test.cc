@@ -277,6 +277,22 @@ TEST(JudgeTest, UsesTheSingularForOneCheckpoint) {
             "checkpoints: expected the checkpoint of step 4, found none");
 }
 
+TEST(JudgeTest, RunWithoutAResultEndsAtNoEpochOrStep) {
+  Record record = RecoveredRun().record();
+  record.launchers.back().result.reset();
+  record.expect.ends_at_epoch = 9;
+  record.expect.ends_at_step = 8;
+  std::vector<std::string> messages;
+  for (const Finding& finding : Judge(record).broken_expectations) {
+    if (!finding.name.starts_with("ends_at")) continue;
+    messages.push_back(finding.message);
+    EXPECT_EQ(finding.met, "no ends_at");
+  }
+  EXPECT_THAT(messages,
+              ElementsAre("ends_at.epoch: expected exactly 9, found no result",
+                          "ends_at.step: expected exactly 8, found no result"));
+}
+
 TEST(JudgeTest, HangMeetsNoOutcome) {
   Record record = UndisturbedRun().record();
   record.lives.clear();
