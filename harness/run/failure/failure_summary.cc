@@ -244,6 +244,26 @@ std::string FinalText(const Record& record, const CaseResult& result,
       fmt::join(violated, ", "), FirstLossText(result.losses));
 }
 
+// Returns "step 8 of 24 was reached", or, if the last step was trained, the
+// reason why training is not finished nevertheless.
+std::string ReachedText(const Outline& outline) {
+  const Record& record = outline.record;
+  uint64_t reached = 0;
+  for (const Generation& generation : outline.generations) {
+    reached = std::max(reached, generation.last_step);
+  }
+  const uint64_t last = record.golden.entries.back().step;
+  if (reached < last || record.launchers.empty()) {
+    return fmt::format("step {} of {} was reached", reached, last);
+  }
+  const LauncherRun& launcher = record.launchers.back();
+  return fmt::format(
+      "all {} steps were trained, but {}", last,
+      launcher.result
+          ? fmt::format("the launcher exited with code {}", launcher.exit_code)
+          : "the run ended without a result");
+}
+
 std::string TrainingText(const Outline& outline, const CaseResult& result) {
   const Record& record = outline.record;
   if (record.golden.entries.empty() || record.golden.final_digest.empty()) {
@@ -255,13 +275,8 @@ std::string TrainingText(const Outline& outline, const CaseResult& result) {
   const bool is_whole =
       IsDone(record) && record.launchers.back().exit_code == 0;
   if (is_whole) return FinalText(record, result, violated);
-  uint64_t reached = 0;
-  for (const Generation& generation : outline.generations) {
-    reached = std::max(reached, generation.last_step);
-  }
   return fmt::format(
-      "not finished: step {} of {} was reached; {}{}", reached,
-      record.golden.entries.back().step,
+      "not finished: {}; {}{}", ReachedText(outline),
       violated.empty()
           ? "the steps so far are bitwise identical to the reference run's"
           : "the steps differ from the reference run's",

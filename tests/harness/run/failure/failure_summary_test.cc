@@ -313,6 +313,20 @@ TEST_F(FailureSummaryTest, SurplusOfStepsIsPartOfTheResult) {
               HasSubstr(" steps, the reference run "));
 }
 
+TEST_F(FailureSummaryTest, UnfinishedTrainingNamesTheStepOrWhatIsMissing) {
+  EXPECT_THAT(Run(SmallCase("faults: [{id: c, at: {worker: 1, step: 6, "
+                            "incarnation: any}, do: crash, with: {repeat: "
+                            "always}}]\n"
+                            "expect: {outcome: recovers}\n"))
+                  .summary.training,
+              StartsWith("not finished: step 5 of 12 was reached; "));
+  EXPECT_THAT(Run(SmallCase("disk: {capacity: 32KiB}\n"
+                            "expect: {outcome: completes}\n"))
+                  .summary.training,
+              StartsWith("not finished: all 12 steps were trained, but the run "
+                         "ended without a result; "));
+}
+
 TEST_F(FailureSummaryTest, CaseThatPassedHasNone) {
   const CaseResult result = Run(PowerLossCase(""));
   EXPECT_EQ(result.verdict.kind, VerdictKind::kPass) << result.verdict.reason;
