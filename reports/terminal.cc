@@ -252,7 +252,9 @@ std::string RenderFailure(const CaseResult& result, Colour colour,
                                             [](const InvariantReport& report) {
                                               return report.violations > 0;
                                             });
+  // The verdict on a planted bug may be the reason itself.
   if ((verdict.kind == VerdictKind::kError || is_bare) &&
+      verdict.reason != result.summary.planted &&
       !ReportsFinding(verdict, verdict.reason)) {
     block.Add("reason", verdict.reason);
   }

@@ -192,6 +192,17 @@ TEST(TerminalTest, FailureOfACheck_IsNotBlamedOnTheExpectation) {
               Not(HasSubstr("\n  checks ")));
 }
 
+TEST(TerminalTest, VerdictOnAPlantedBugStandsOnce) {
+  CaseResult result = UnmetCase();
+  FailFor("the planted bug was not caught by store", result.verdict);
+  result.verdict.broken_expectations.clear();
+  const std::string reason = " " + result.verdict.reason + "\n";
+  EXPECT_THAT(RenderFailure(result, Colour::kOff),
+              HasSubstr("\n  reason   " + reason));
+  result.summary.planted = result.verdict.reason;
+  EXPECT_EQ(CountOf(RenderFailure(result, Colour::kOff), reason), 1u);
+}
+
 TEST(TerminalTest, AnotherReasonIsShownInPlaceOfTheUnmetExpectation) {
   CaseResult unmet = UnmetCase();
   FailFor("the worlds end differently", unmet.verdict);
