@@ -83,8 +83,9 @@ std::string NextStepText(const CaseResult& result) {
     if (met.size() < kMostExpectations) AddMet(*finding.met, met);
   }
   return fmt::format(
-      "if the run was right, change the expectation{} in {}:{} to {}",
-      findings.size() == 1 ? "" : "s", result.file, result.line,
+      "if the run was right, change the expectation{} in {}{} to {}",
+      findings.size() == 1 ? "" : "s", result.file,
+      result.expect_line == 0 ? "" : fmt::format(":{}", result.expect_line),
       fmt::join(met, ", "));
 }
 

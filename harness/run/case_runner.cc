@@ -220,6 +220,7 @@ CaseResult ResultBeforeRun(const Case& one, const CasePlace& place) {
                        .scenario = one.scenario,
                        .file = one.file,
                        .line = one.line,
+                       .expect_line = one.expect_line,
                        .seed = one.seed,
                        .world = std::string(WorldKindName(place.world)),
                        .replay = place.replay,

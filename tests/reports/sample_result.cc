@@ -119,6 +119,7 @@ CaseResult UnmetCase() {
       .scenario = "disk-full-then-crash",
       .file = "full.yaml",
       .line = 2,
+      .expect_line = 9,
       .world = "sim",
       .seconds = 0.0573,
       .cause = "the save of step 10 failed, 8.1 ms after it began",

@@ -84,8 +84,15 @@ TEST(TerminalTest, UnmetExpectation_IsOnTheCaseLineAndAboveTheCause) {
   recovery  1 restart; resumed from step 5
   training  right
   checks    no check found a violation (2 of 2 passed); only the scenario's own expectation is not met
-  next      if the run was right, change the expectation in full.yaml:2 to resumed_from: {step: 5}
+  next      if the run was right, change the expectation in full.yaml:9 to resumed_from: {step: 5}
 )");
+}
+
+TEST(TerminalTest, NextStepHasNoLine_IfTheLineOfExpectIsUnknown) {
+  CaseResult unmet = UnmetCase();
+  unmet.expect_line = 0;
+  EXPECT_THAT(RenderFailure(unmet, Colour::kOff),
+              HasSubstr("change the expectation in full.yaml to "));
 }
 
 TEST(TerminalTest, FurtherUnmetExpectationsAreNamedOnTheCaseLine) {
@@ -104,7 +111,7 @@ TEST(TerminalTest, FurtherUnmetExpectationsAreNamedOnTheCaseLine) {
   EXPECT_LT(line.size(), 220U);
   const std::string block = RenderFailure(unmet, Colour::kOff);
   EXPECT_THAT(block, HasSubstr("only the scenario's own expectations are not"));
-  EXPECT_THAT(block, HasSubstr("change the expectations in full.yaml:2 to "
+  EXPECT_THAT(block, HasSubstr("change the expectations in full.yaml:9 to "
                                "outcome: completes, restarts: {exactly: 1}, "
                                "resumed_from: {step: 5}\n"));
 }

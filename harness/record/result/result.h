@@ -47,6 +47,8 @@ struct CaseResult {
   std::string scenario;  // the scenario's name
   std::string file;
   uint64_t line = 0;
+  // Line of the key `expect` of the scenario; 0: unknown.
+  uint64_t expect_line = 0;
   std::optional<uint64_t> seed = {};  // seed of faults and simulation
   std::string world;                  // "real" or "sim"
   double seconds = 0;                 // all tries together

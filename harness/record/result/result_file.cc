@@ -130,6 +130,7 @@ void Describe(Archive& a, typename Archive::template Ref<CaseResult> result) {
   a.Field("scenario", result.scenario);
   a.Field("file", result.file);
   a.Field("line", result.line);
+  a.Field("expect_line", result.expect_line);
   a.Field("seed", result.seed);
   a.Field("world", result.world);
   a.Field("seconds", result.seconds);

@@ -229,6 +229,9 @@ Case ReadCase(const Scenario& scenario, const Combination& combination,
   one.file = scenario.file;
   one.line = scenario.place.line;
   one.data_place = scenario.place;
+  for (const YamlEntry& entry : combination.document.entries) {
+    if (entry.key == "expect") one.expect_line = entry.place.line;
+  }
   // The harness checks every step.
   one.train.digest_every = 1;
   one.train.log_samples = true;

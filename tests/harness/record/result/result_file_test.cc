@@ -49,6 +49,7 @@ RunResult FullResult() {
                      .scenario = "a",
                      .file = "a.yaml",
                      .line = 2,
+                     .expect_line = 9,
                      .world = "sim",
                      .seconds = 0.5,
                      .reference_seconds = 0.25,

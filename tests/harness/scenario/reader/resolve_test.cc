@@ -89,6 +89,7 @@ TEST(ResolveTest, ReadsTheJobAndItsSurroundings) {
   const Case& one = cases[0];
   EXPECT_EQ(one.name, "kill-in-the-middle");
   EXPECT_EQ(one.line, 2u);
+  EXPECT_EQ(one.expect_line, 48u);
   EXPECT_THAT(one.labels, ElementsAre("crash", "checkpoint"));
   EXPECT_EQ(one.needs.disk_bytes, uint64_t{256} << 20);
   EXPECT_EQ(one.timeouts.hang, seconds(10));
