@@ -127,8 +127,10 @@ TEST_F(JudgeCommandTest, JudgesAFailedCaseThatCannotBeRunAgain) {
   text.replace(text.find("step: 6"), 7, "step: 7");
   ASSERT_TRUE(WriteTextFile(scenario, text).ok());
   EXPECT_EQ(Judge(record()), 1);
-  EXPECT_THAT(out_.str(), AllOf(HasSubstr("broken    trajectory"),
-                                Not(HasSubstr("  cause "))));
+  EXPECT_THAT(out_.str(),
+              AllOf(HasSubstr("broken    trajectory"),
+                    HasSubstr("cause     with the planted bug lose-rng-key, "),
+                    Not(HasSubstr("the state loaded at step"))));
   EXPECT_THAT(err_.str(),
               HasSubstr("note: a (sim): the values that differ are not known, "
                         "as the case cannot be run again: " +
