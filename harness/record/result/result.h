@@ -60,8 +60,9 @@ struct CaseResult {
   std::string directory;  // folder of the case's files; "" if none are kept
   // Cause in one sentence: the first difference of the state from the
   // reference, down to the tensor and the value; or else the acknowledged
-  // checkpoint that was lost, or the reason for a refusal or an older resume
-  // than expected. "" if none exists, or the cause was not determined.
+  // checkpoint that was lost, the reason for a refusal or an older resume than
+  // expected, or the fault behind a restart, hang or end. "" if none exists, or
+  // the cause was not determined.
   std::string cause;
   FailureSummary summary = {};                 // only if the case failed
   std::vector<std::string> planted_bugs = {};  // switched on in the engine

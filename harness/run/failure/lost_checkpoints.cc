@@ -272,8 +272,8 @@ std::set<std::string_view> SavedUntil(const Record& record, int64_t until_ns) {
   return names;
 }
 
-// Returns true iff nothing of an acknowledged checkpoint was left, although no
-// process removed it or set it aside.
+// Returns true iff an acknowledged checkpoint was missing after the run,
+// although no process removed it or set it aside.
 bool IsGone(const Record& record, std::string_view checkpoint) {
   if (!record.left.store_listed ||
       IntegrityOf(record, checkpoint) != Integrity::kNotVerified) {
@@ -288,6 +288,19 @@ bool IsGone(const Record& record, std::string_view checkpoint) {
                   BaseName(event.path) == checkpoint);
   });
   return !is_removed;
+}
+
+// Returns "step-000000015-g1 was acknowledged, but only step-000000015-g1.tmp
+// is left". REQUIRES: IsGone.
+std::string GoneText(const Record& record, std::string_view checkpoint) {
+  const std::string temporary = fmt::format("{}.tmp", checkpoint);
+  const auto& left = record.left.temporary;
+  if (std::ranges::find(left, temporary) != left.end()) {
+    return fmt::format("{} was acknowledged, but only {} is left", checkpoint,
+                       temporary);
+  }
+  return fmt::format("{} was acknowledged, but nothing of it remained",
+                     checkpoint);
 }
 
 // Returns "the power cut at step 15 (fault dark) lost data that fsyncs had
@@ -344,10 +357,7 @@ std::string ExplainRefusal(const Record& record) {
   std::vector<std::string> causes;
   for (const std::string_view name : SavedUntil(record, refused_ns)) {
     std::string damage = DamageText(record, name);
-    if (damage.empty() && IsGone(record, name)) {
-      damage =
-          fmt::format("{} was acknowledged, but nothing of it remained", name);
-    }
+    if (damage.empty() && IsGone(record, name)) damage = GoneText(record, name);
     if (damage.empty()) continue;
     is_any_lost = is_any_lost || DamageOf(record, name) == nullptr;
     causes.push_back(std::move(damage));

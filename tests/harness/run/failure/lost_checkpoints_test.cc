@@ -215,11 +215,16 @@ Record RecordOfALyingDisk() {
 }
 
 TEST(LostCheckpointsTest, LyingDiskAndTheCheckpointThatIsGoneAreTheCause) {
-  EXPECT_EQ(ExplainRefusal(RecordOfALyingDisk()),
+  Record record = RecordOfALyingDisk();
+  EXPECT_EQ(ExplainRefusal(record),
             "the power cut at step 15 (fault dark) lost data that fsyncs had "
             "reported as durable (disk.profile is lying-fsync); no checkpoint "
             "can be loaded: step-000000010-g1 does not verify (torn); "
             "step-000000015-g1 was acknowledged, but nothing of it remained");
+  record.left.temporary = {"step-000000015-g1.tmp"};
+  EXPECT_THAT(ExplainRefusal(record),
+              HasSubstr("; step-000000015-g1 was acknowledged, but only "
+                        "step-000000015-g1.tmp is left"));
 }
 
 TEST(LostCheckpointsTest, CheckpointThatWasSetAsideIsNotCalledGone) {
