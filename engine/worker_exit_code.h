@@ -26,32 +26,37 @@ enum class WorkerExit : int {
 
 struct WorkerExitInfo {
   WorkerExit exit;
+  std::string_view brief;  // for a sentence: "worker 0 exited (…)"
   std::string_view meaning;
 };
 
 // All exit codes of a worker, in ascending order.
 inline constexpr std::array kWorkerExits = {
-    WorkerExitInfo{WorkerExit::kDone, "training is complete"},
-    WorkerExitInfo{WorkerExit::kFailed,
+    WorkerExitInfo{WorkerExit::kDone, "done", "training is complete"},
+    WorkerExitInfo{WorkerExit::kFailed, "failed for good",
                    "training failed for good: replicas differ, or a bug"},
-    WorkerExitInfo{WorkerExit::kBadInput,
+    WorkerExitInfo{WorkerExit::kBadInput, "bad input",
                    "a setting, or a file or directory that it names, is wrong"},
-    WorkerExitInfo{WorkerExit::kNoCheckpoint,
+    WorkerExitInfo{WorkerExit::kNoCheckpoint, "no checkpoint can be loaded",
                    "there are checkpoints and none of them can be loaded"},
     WorkerExitInfo{WorkerExit::kOtherJob,
+                   "the checkpoints belong to another job",
                    "the checkpoints belong to another job"},
-    WorkerExitInfo{WorkerExit::kNotFinite,
+    WorkerExitInfo{WorkerExit::kNotFinite, "a loss or state is not finite",
                    "the loss or the state is infinite or NaN; a restart would "
                    "compute the same"},
-    WorkerExitInfo{WorkerExit::kStartLater,
-                   "the last state could not be saved, or there was no disk "
-                   "space, process or thread for the worker: a later start may "
-                   "succeed, an immediate restart does not. gauntlet train "
-                   "exits with 75"},
+    WorkerExitInfo{
+        WorkerExit::kStartLater,
+        "its state could not be saved, or the machine lacks resources",
+        "the last state could not be saved, or there was no disk "
+        "space, process or thread for the worker: a later start may "
+        "succeed, an immediate restart does not. gauntlet train "
+        "exits with 75"},
     WorkerExitInfo{WorkerExit::kLostWorker,
+                   "another worker was lost, or the disk failed",
                    "another worker is lost, or the disk or memory failed: the "
                    "launcher restarts the worker"},
-    WorkerExitInfo{WorkerExit::kStopped,
+    WorkerExitInfo{WorkerExit::kStopped, "stopped on a notice",
                    "stopped on a preemption notice, after a save if there is a "
                    "checkpoint directory"},
 };

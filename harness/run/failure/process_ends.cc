@@ -1,5 +1,6 @@
 #include "harness/run/failure/process_ends.h"
 
+#include <algorithm>
 #include <string_view>
 #include <vector>
 
@@ -9,28 +10,15 @@
 namespace gauntlet {
 namespace {
 
-// Returns the meaning of a worker's exit code; "" if the code states none.
+// Returns the meaning of a worker's exit code; "" if the code alone says all
+// that is known.
 std::string_view MeaningOfExit(int64_t code) {
-  switch (static_cast<WorkerExit>(code)) {
-    case WorkerExit::kDone:
-    case WorkerExit::kFailed:
-      return "";
-    case WorkerExit::kBadInput:
-      return "bad input";
-    case WorkerExit::kNoCheckpoint:
-      return "no checkpoint can be loaded";
-    case WorkerExit::kOtherJob:
-      return "the checkpoints belong to another job";
-    case WorkerExit::kNotFinite:
-      return "a loss or state is not finite";
-    case WorkerExit::kStartLater:
-      return "its state could not be saved, or the machine lacks resources";
-    case WorkerExit::kLostWorker:
-      return "another worker was lost, or the disk failed";
-    case WorkerExit::kStopped:
-      return "stopped on a notice";
-  }
-  return "";
+  if (IsExit(code, {WorkerExit::kDone, WorkerExit::kFailed})) return "";
+  const auto found =
+      std::ranges::find(kWorkerExits, code, [](const WorkerExitInfo& info) {
+        return static_cast<int64_t>(info.exit);
+      });
+  return found == kWorkerExits.end() ? "" : found->brief;
 }
 
 }  // namespace
