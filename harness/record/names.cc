@@ -9,9 +9,30 @@
 namespace gauntlet {
 namespace {
 
-constexpr std::array<std::string_view, 8> kOutcomes = {
-    "completes", "recovers", "stops-cleanly", "refuses",
-    "violates",  "fails",    "stops-on-nan",  "retry-later"};
+constexpr std::array kOutcomes = {
+    OutcomeInfo{Outcome::kCompletes, "completes",
+                "the run trains to its end without a restart"},
+    OutcomeInfo{Outcome::kRecovers, "recovers",
+                "the run loses a worker, restarts and trains to its end"},
+    OutcomeInfo{Outcome::kStopsCleanly, "stops-cleanly",
+                "the run saves and stops on a preemption notice, and is not "
+                "started again (preemption: {requeue: 0}); exit code 143"},
+    OutcomeInfo{Outcome::kRefuses, "refuses",
+                "the run does not train: no checkpoint is valid (exit code 7), "
+                "they belong to another job (8), or its input is bad (2)"},
+    OutcomeInfo{Outcome::kViolates, "violates",
+                "a mutation test: the invariants that `expect.invariants` "
+                "names must find the planted bug"},
+    OutcomeInfo{Outcome::kGivesUp, "fails",
+                "the launcher gives up: its restarts are used up, too few "
+                "workers are left, or a restart cannot help"},
+    OutcomeInfo{
+        Outcome::kStopsOnNan, "stops-on-nan",
+        "the run stops at the first state that is not finite; exit code 9"},
+    OutcomeInfo{Outcome::kRetryLater, "retry-later",
+                "the run ends with exit code 75 after every requeue, as there "
+                "is no room for the last checkpoint or for a claim"},
+};
 static_assert(kOutcomes.size() ==
               static_cast<size_t>(Outcome::kRetryLater) + 1);
 constexpr std::array<std::string_view, 3> kEndings = {"exited", "hung",
@@ -32,11 +53,15 @@ std::optional<Enum> Find(const std::array<std::string_view, n>& names,
 
 }  // namespace
 
+std::span<const OutcomeInfo> AllOutcomes() { return kOutcomes; }
 std::string_view OutcomeName(Outcome outcome) {
-  return kOutcomes[static_cast<size_t>(outcome)];
+  return kOutcomes[static_cast<size_t>(outcome)].name;
 }
 std::optional<Outcome> FindOutcome(std::string_view name) {
-  return Find<Outcome>(kOutcomes, name);
+  for (const OutcomeInfo& info : kOutcomes) {
+    if (info.name == name) return info.outcome;
+  }
+  return std::nullopt;
 }
 
 std::string_view RunEndingText(RunEnding ending) {

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,16 +21,22 @@ namespace gauntlet {
 
 // Expected outcome of a run.
 enum class Outcome : uint8_t {
-  kCompletes,     // finishes without a restart
-  kRecovers,      // finishes after at least one restart
-  kStopsCleanly,  // stops on a notice or at a planned step: exit code 143
-  kRefuses,       // does not train: no loadable checkpoint (exit code 7),
-                  // checkpoints of another job (8), or bad input (2)
-  kViolates,      // a mutation test: all named invariants must be violated
-  kGivesUp,       // the launcher gives up: too many restarts, too few workers
-  kStopsOnNan,    // stops at a non-finite loss or state: exit code 9
-  kRetryLater,    // no room for the last state or for a claim: exit code 75
+  kCompletes,
+  kRecovers,
+  kStopsCleanly,
+  kRefuses,
+  kViolates,
+  kGivesUp,
+  kStopsOnNan,
+  kRetryLater,
 };
+struct OutcomeInfo {
+  Outcome outcome;
+  std::string_view name;  // "stops-cleanly"
+  std::string_view description;
+};
+// Returns all outcomes, in the order of the enum.
+std::span<const OutcomeInfo> AllOutcomes();
 std::string_view OutcomeName(Outcome outcome);
 std::optional<Outcome> FindOutcome(std::string_view name);
 

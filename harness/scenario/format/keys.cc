@@ -803,26 +803,6 @@ constexpr KeySpec kKeys[] = {
      .high = 255},
 };
 
-constexpr OutcomeInfo kOutcomes[] = {
-    {"completes", "the run trains to its end without a restart"},
-    {"recovers", "the run loses a worker, restarts and trains to its end"},
-    {"stops-cleanly",
-     "the run saves and stops on a preemption notice, and is not started again "
-     "(preemption: {requeue: 0}); exit code 143"},
-    {"refuses",
-     "the run does not start, as no checkpoint is valid (exit code 7) or they "
-     "belong to another job (8)"},
-    {"violates",
-     "a mutation test: the invariants that `expect.invariants` names must find "
-     "the planted bug"},
-    {"fails", "the run fails, and a restart cannot help"},
-    {"stops-on-nan",
-     "the run stops at the first state that is not finite; exit code 9"},
-    {"retry-later",
-     "the run ends with exit code 75 after every requeue, as there is no room "
-     "for the last checkpoint or for a claim"},
-};
-
 constexpr std::array kFeatures = {
     FeatureInfo{"power_loss", "data that was not synced can be lost"},
     FeatureInfo{"simulation", "virtual time and a simulated cluster"},
@@ -983,7 +963,5 @@ std::vector<std::string> ChoicesOf(const KeySpec& key) {
 }
 
 std::span<const FeatureInfo> AllFeatures() { return kFeatures; }
-
-std::span<const OutcomeInfo> AllOutcomes() { return kOutcomes; }
 
 }  // namespace gauntlet

@@ -74,13 +74,6 @@ struct FeatureInfo {
 };
 std::span<const FeatureInfo> AllFeatures();
 
-// An outcome of a run, for `expect: {outcome: …}`.
-struct OutcomeInfo {
-  std::string_view name;
-  std::string_view description;
-};
-std::span<const OutcomeInfo> AllOutcomes();
-
 // Returns a JSON Schema (draft 2020-12) of a scenario, for editors: `gauntlet
 // help json-schema`.
 std::string ScenarioJsonSchema();

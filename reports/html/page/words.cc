@@ -1,21 +1,62 @@
 #include "reports/html/page/words.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 #include <vector>
 
+#include "engine/worker_exit_code.h"
+#include "harness/record/record.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
 
 struct Word {
-  std::string_view name;
-  std::vector<std::string_view> spellings;  // as written in pages
-  std::string_view meaning;
+  std::string name;
+  std::vector<std::string> spellings;  // as written in pages
+  std::string meaning;
 };
 
-const std::vector<Word>& Words() {
-  static const std::vector<Word>* const words = new std::vector<Word>{
+// Returns the explanation of an exit code, wherever a page gives it.
+Word WordOfExitCode(int code, std::string_view meaning) {
+  std::vector<std::string> spellings;
+  for (const char* const before : {"code ", "exits with "}) {
+    for (const char* const after : {".", ",", ":", ")", ";", " "}) {
+      spellings.push_back(fmt::format("{}{}{}", before, code, after));
+    }
+  }
+  return {fmt::format("exit code {}", code), std::move(spellings),
+          fmt::format("{}.", meaning)};
+}
+
+// Returns the explanation of an outcome, wherever a page expects or finds it.
+Word WordOfOutcome(const OutcomeInfo& info) {
+  return {fmt::format("outcome {}", info.name),
+          {fmt::format("outcome: {}", info.name),
+           fmt::format("expected {}, found", info.name),
+           fmt::format(", found {}", info.name)},
+          fmt::format("{}.", info.description)};
+}
+
+std::vector<Word> WordsOfTables() {
+  std::vector<Word> words;
+  for (const OutcomeInfo& info : AllOutcomes()) {
+    words.push_back(WordOfOutcome(info));
+  }
+  for (const WorkerExitInfo& info : kWorkerExits) {
+    if (info.exit == WorkerExit::kDone) continue;
+    words.push_back(WordOfExitCode(static_cast<int>(info.exit), info.meaning));
+  }
+  words.push_back(WordOfExitCode(
+      70, "a planned crash, or a planted bug, ended the process at once"));
+  words.push_back(WordOfExitCode(
+      137, "the process was killed: 128 and the number of the signal, 9"));
+  return words;
+}
+
+std::vector<Word> MakeWords() {
+  std::vector<Word> words = {
       {"reference run",
        {"reference run"},
        "The same training without any fault, with which every case is "
@@ -60,10 +101,18 @@ const std::vector<Word>& Words() {
        {"(training was at step "},
        "The save is asynchronous: training continues while the checkpoint is "
        "written."},
-      {"closed, silent",
-       {"(closed)", ": closed", "(silent)", ": silent"},
+      {"closed, silent, deadline, refused",
+       {"(closed", ": closed", "(silent", ": silent", "(deadline", ": deadline",
+        "(refused", ": refused"},
        "How a worker was found lost. Closed: its connections ended. Silent: "
-       "it sent nothing for too long."},
+       "it sent nothing for too long. Deadline: it took no part in an exchange "
+       "in time (cluster.step_timeout). Refused: rank 0 refused to train with "
+       "it."},
+      {"chief", {"chief"}, "The worker of rank 0, which commits checkpoints."},
+      {"lying-fsync",
+       {"lying-fsync"},
+       "A simulated disk that reports data as synced that a power loss still "
+       "takes."},
       {"HOST:PORT #N",
        {"the connection is lost"},
        "The N-th connection to that address. In a simulation, the addresses "
@@ -110,26 +159,19 @@ const std::vector<Word>& Words() {
        {"sim ·", "real ·"},
        "The world of the case: a simulation of the whole cluster with its "
        "own clock, or processes of this machine."},
-      {"exit code 7",
-       {"code 7.", "code 7,", "exits with 7:", "exit code 7 "},
-       "There are checkpoints, and none of them can be loaded. A restart does "
-       "not help, so the launcher ends with it, too."},
-      {"exit code 70",
-       {"code 70"},
-       "A planned crash: the fault ends its process at once."},
-      {"exit code 75",
-       {"code 75", "exits with 75"},
-       "The worker lost another worker, or its disk failed; it may be started "
-       "again."},
-      {"exit code 137",
-       {"code 137", "exits with 137"},
-       "The process was killed: 128 and the number of the signal, 9."},
       {"ulps",
        {"ulps", " ulp)"},
        "Units in the last place: the distance of two floating-point numbers, "
        "counted in numbers of their type. 1 is the smallest possible "
        "difference."},
   };
+  std::ranges::move(WordsOfTables(), std::back_inserter(words));
+  return words;
+}
+
+const std::vector<Word>& Words() {
+  static const std::vector<Word>* const words =
+      new std::vector<Word>(MakeWords());
   return *words;
 }
 

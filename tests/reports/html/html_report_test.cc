@@ -279,12 +279,24 @@ TEST(WordsTest, ExplainsOnlyWordsThatOccur) {
       HasSubstr("Words on this page: generation, claim, fenced<"));
 }
 
+TEST(WordsTest, ExplainsOutcomesAndExitCodes) {
+  const std::string html = RenderWords(
+      "outcome: expected retry-later, found refuses; worker 0 exited with code "
+      "74; exits with 7: no checkpoint");
+  for (const std::string word : {"outcome retry-later", "outcome refuses",
+                                 "exit code 74", "exit code 7"}) {
+    EXPECT_THAT(html, HasSubstr("<dt>" + word + "</dt>"));
+  }
+  EXPECT_THAT(html, Not(HasSubstr("<dt>exit code 75</dt>")));
+  EXPECT_THAT(html, Not(HasSubstr("<dt>outcome recovers</dt>")));
+}
+
 TEST(WordsTest, ExplainsMarksAndPartsOfTheTimeline) {
   const std::string html = RenderWords(
       "<pre> 9 .- training waited for the save of step 48: commit\n"
       "10 |&gt; loses rank 1 (closed) &lt;9, none torn</pre>");
-  for (const char* word :
-       {"torn", "closed, silent", "parts of a save", "marks of the timeline"}) {
+  for (const char* word : {"torn", "closed, silent, deadline, refused",
+                           "parts of a save", "marks of the timeline"}) {
     EXPECT_THAT(html, HasSubstr("<dt>" + std::string(word) + "</dt>"));
   }
   EXPECT_THAT(html, Not(HasSubstr("<dt>rejoin, survivor</dt>")));
