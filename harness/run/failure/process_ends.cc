@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "engine/worker_exit_code.h"
@@ -21,6 +22,21 @@ std::string_view MeaningOfExit(int64_t code) {
   return found == kWorkerExits.end() ? "" : found->brief;
 }
 
+bool IsEnd(const RecordEvent& event) {
+  if (event.kind == RecordKind::kPowerCut) return true;
+  return (event.kind == RecordKind::kProcessEnded ||
+          event.kind == RecordKind::kExited) &&
+         event.count != 0;
+}
+
+// A worker that exits because it lost another one comes after every other end:
+// its launcher may observe its exit first.
+std::tuple<bool, int64_t, bool> OrderOf(const RecordEvent& end) {
+  return {end.kind != RecordKind::kPowerCut &&
+              IsExit(end.count, {WorkerExit::kLostWorker}),
+          end.t_ns, end.kind != RecordKind::kPowerCut};
+}
+
 }  // namespace
 
 const RecordEvent* FirstEnd(const Record& record, int64_t from_ns,
@@ -28,14 +44,8 @@ const RecordEvent* FirstEnd(const Record& record, int64_t from_ns,
   const RecordEvent* first = nullptr;
   const auto look_at = [&](const std::vector<RecordEvent>& events) {
     for (const RecordEvent& event : events) {
-      const bool is_end = (event.kind == RecordKind::kProcessEnded ||
-                           event.kind == RecordKind::kExited) &&
-                          event.count != 0;
-      if ((is_end || event.kind == RecordKind::kPowerCut) &&
-          event.t_ns >= from_ns && event.t_ns <= until_ns &&
-          (first == nullptr || event.t_ns < first->t_ns ||
-           (event.t_ns == first->t_ns &&
-            event.kind == RecordKind::kPowerCut))) {
+      if (IsEnd(event) && event.t_ns >= from_ns && event.t_ns <= until_ns &&
+          (first == nullptr || OrderOf(event) < OrderOf(*first))) {
         first = &event;
       }
     }

@@ -1,0 +1,42 @@
+#include "harness/run/failure/process_ends.h"
+
+#include <gtest/gtest.h>
+
+#include "engine/worker_exit_code.h"
+
+namespace gauntlet {
+namespace {
+
+RecordEvent Exit(int64_t t_ns, int worker, int64_t code) {
+  return {.kind = RecordKind::kExited,
+          .t_ns = t_ns,
+          .count = code,
+          .about = worker,
+          .reason = RecordReason::kExited};
+}
+
+TEST(ProcessEndsTest, ExitOfAWorkerThatLostAnotherIsTheLastChoice) {
+  constexpr auto kLost = static_cast<int64_t>(WorkerExit::kLostWorker);
+  Record record;
+  record.launchers = {{.events = {Exit(1, 1, kLost), Exit(2, 2, 70)}}};
+  const RecordEvent* first = FirstEnd(record, 0, 9);
+  ASSERT_NE(first, nullptr);
+  EXPECT_EQ(EndText(*first), "worker 2 exited with code 70");
+  record.launchers[0].events.pop_back();
+  first = FirstEnd(record, 0, 9);
+  ASSERT_NE(first, nullptr);
+  EXPECT_EQ(first->about, 1);
+  EXPECT_EQ(FirstEnd(record, 2, 9), nullptr);
+}
+
+TEST(ProcessEndsTest, PowerCutComesBeforeTheEndsOfItsProcesses) {
+  Record record;
+  record.machine = {{.kind = RecordKind::kPowerCut, .t_ns = 5, .path = "w0"}};
+  record.launchers = {{.events = {Exit(5, 0, 137)}}};
+  const RecordEvent* const first = FirstEnd(record, 0, 9);
+  ASSERT_NE(first, nullptr);
+  EXPECT_EQ(EndText(*first), "host w0 lost power");
+}
+
+}  // namespace
+}  // namespace gauntlet
