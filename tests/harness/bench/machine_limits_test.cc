@@ -25,9 +25,12 @@ TEST(MachineLimits, MeasuresAllAndLeavesNothing) {
 }
 
 TEST(MachineLimits, MissingFolderIsNamed) {
-  const Result<MachineSample> sample = MeasureMachine("/nonexistent", 4096);
+  const std::filesystem::path none =
+      std::filesystem::path(testing::TempDir()) / "no_machine_limits";
+  ASSERT_FALSE(std::filesystem::exists(none));
+  const Result<MachineSample> sample = MeasureMachine(none, 4096);
   ASSERT_FALSE(sample.ok());
-  EXPECT_NE(sample.status().message().find("/nonexistent/limits.bin"),
+  EXPECT_NE(sample.status().message().find(none / "limits.bin"),
             std::string::npos);
 }
 

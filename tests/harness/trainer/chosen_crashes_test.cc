@@ -134,7 +134,7 @@ TEST_F(ChosenCrashesTest, SaysWhatIsNotThere) {
                 .status()
                 .message(),
             "faults[0]: expected at least 2 (rename on b*), found 0 in the "
-            "recorded run");
+            "recorded run, which changed a-*, a.tmp");
   EXPECT_EQ(ChooseAt({.fault = CrashFault::kTornWrite,
                       .at = {.kind = OperationKind::kRename}})
                 .status()

@@ -116,7 +116,6 @@ TEST(HelpTest, ExitCodesNamesEveryCode) {
     EXPECT_THAT(output, HasSubstr(info.meaning));
   }
   EXPECT_THAT(output, HasSubstr(" 143 train: stopped"));
-  EXPECT_THAT(output, HasSubstr("with 74 if its state could not be saved"));
 }
 
 TEST(HelpTest, ExitCodesExplainAProgramThatFailsWithoutACrash) {

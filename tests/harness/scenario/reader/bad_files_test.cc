@@ -568,8 +568,9 @@ TEST(BadFilesTest, HintsAtAReadableStepTimeout) {
        std::initializer_list<std::pair<const char*, const char*>>{
            {"4s", "1s"}, {"20s", "6s"}, {"1s", "333ms"}, {"1ms", "1ms"}}) {
     const std::string text = fmt::format(
+        "schema: gauntlet/v2\nname: a\n"
         "timeout: {{hang: {}, total: 2m}}\nfaults: [{{at: {{step: 2}}, do: "
-        "hang}}]",
+        "hang}}]\nexpect: {{outcome: recovers}}\n",
         limit);
     EXPECT_THAT(ErrorsOf(text), testing::HasSubstr(fmt::format(
                                     "cluster: {{step_timeout: {}}}\n", hint)));
