@@ -244,7 +244,7 @@ def a_damaged_checkpoint_is_exit_7(run):
 
 def the_folder_of_the_data_is_there(run):
     says_one_line(run, 2, "the job's data: none: expected a folder, found none",
-                  "train", *SMALL, "--data", "npy:none")
+                  "train", *SMALL, "--ckpt", "ckpt", "--data", "npy:none")
 
 
 def a_store_is_a_directory(run):
