@@ -15,7 +15,7 @@
 
 namespace gauntlet {
 
-// What followed an interruption.
+// The reaction to an interruption.
 enum class Reaction : uint8_t {
   kNone,            // the run ended
   kRestartsJob,     // the launcher started another attempt

@@ -63,7 +63,8 @@ TEST(SurvivorTest, OnlyTheNewProcessLoadsTheData) {
               UnorderedElementsAre(Duration(0), Ge(kLoading)));
 }
 
-// Of the chief, after the save of step 5: the first one is that of the claim.
+// Slows the state file that the chief writes after the save of step 5; the
+// first one is that of the claim.
 Fault SlowStateFile(Duration latency) {
   return {.id = "slow",
           .site = {.worker = 0, .point = Point::kStateSync, .occurrence = 2},
