@@ -334,7 +334,7 @@ std::string PlantedText(const Record& record, const Verdict& verdict) {
   const std::string names = fmt::format("{}", fmt::join(violated, ", "));
   return fmt::format(
       "caught by {}, as intended; with expect: {{outcome: violates, "
-      "invariants: [{}]}} the case passes",
+      "invariants: [{}]}} the case passes in this world",
       names, names);
 }
 
