@@ -167,15 +167,12 @@ bool StoreModel::IsIn(const Lineage& lineage,
   return writer != lineage.end() && checkpoint.moment <= writer->second;
 }
 
-// Returns true iff a claim in the lineage has a parent with this position and
-// digest. A fenced checkpoint with the state of a parent may be read
-// (engine/ckpt/protocol/lineage.h).
-bool StoreModel::IsStateOfAParent(const TrainingPosition& moment,
-                                  std::string_view digest) const {
-  return !digest.empty() && std::ranges::any_of(lineage_, [&](const auto& one) {
-    const std::optional<size_t>& parent = claims_[one.first].parent;
+bool StoreModel::HasParentAt(const TrainingPosition& moment,
+                             std::optional<std::string_view> digest) const {
+  return std::ranges::any_of(lineage_, [&](const auto& member) {
+    const std::optional<size_t>& parent = claims_[member.first].parent;
     return parent && checkpoints_[*parent].moment == moment &&
-           checkpoints_[*parent].digest == digest;
+           (!digest || checkpoints_[*parent].digest == *digest);
   });
 }
 
@@ -294,13 +291,17 @@ void StoreModel::CheckParent(const Emitter& by, const RecordEvent& event,
   }
   if (!parent) return;
   const Checkpoint& chosen = checkpoints_[*parent];
+  // A fenced checkpoint with the state of a parent may be read
+  // (engine/ckpt/protocol/lineage.h).
+  const bool is_as_a_parent =
+      !event.digest.empty() && HasParentAt(chosen.moment, event.digest);
   if (chosen.gone && !IsUnsettled(chosen.writer)) {
     checks_.resume_point.Fail(
         "unknown-checkpoint",
         fmt::format("{} resumes from {}, which was removed or rejected",
                     NameOf(by), chosen.name));
   } else if (head_ && !IsUnsettled(*head_) && !IsIn(lineage_, chosen) &&
-             !IsStateOfAParent(chosen.moment, event.digest) &&
+             !is_as_a_parent &&
              !damaged_claims_.contains(claims_[*head_].number)) {
     checks_.store.Fail(
         "fenced-read",

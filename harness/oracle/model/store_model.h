@@ -178,8 +178,10 @@ class StoreModel {
 
   Lineage LineageOf(std::optional<size_t> claim) const;
   bool IsIn(const Lineage& lineage, const Checkpoint& checkpoint) const;
-  bool IsStateOfAParent(const TrainingPosition& moment,
-                        std::string_view digest) const;
+  // Returns true iff a parent in the lineage has that position and, if it is
+  // given, the state of that digest.
+  bool HasParentAt(const TrainingPosition& moment,
+                   std::optional<std::string_view> digest = {}) const;
   bool IsOwed(const Checkpoint& checkpoint) const;
   // Returns true iff the claim and its checkpoints may be gone, or may have
   // come back.

@@ -49,11 +49,7 @@ void StoreModel::RetireBegin(const Emitter& by, Writer& writer,
 // engine's retention counts such a checkpoint.
 bool StoreModel::IsAParentsState(const Checkpoint& checkpoint) const {
   return checkpoint.found_fenced && !checkpoint.gone && !checkpoint.in_doubt &&
-         !checkpoint.damaged &&
-         std::ranges::any_of(lineage_, [&](const auto& member) {
-           const std::optional<size_t>& parent = claims_[member.first].parent;
-           return parent && checkpoints_[*parent].moment == checkpoint.moment;
-         });
+         !checkpoint.damaged && HasParentAt(checkpoint.moment);
 }
 
 // Checks that a removal leaves as many newer checkpoints as retention keeps,
