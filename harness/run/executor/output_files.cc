@@ -136,7 +136,7 @@ Status LookAtModel(World& world, const std::string& directory,
 
 }  // namespace
 
-Status LookAtOutputs(World& world, const OutputPlaces& places,
+Status LookAtOutputs(World& world, const LeftoverPlaces& places,
                      Leftovers& left) {
   if (!places.curves.empty()) {
     RETURN_IF_ERROR(LookAtCurves(world, places.curves, left));

@@ -12,7 +12,7 @@
 namespace gauntlet {
 
 // Empty: the run has no such output.
-struct OutputPlaces {
+struct LeftoverPlaces {
   std::string curves;  // event files for TensorBoard
   std::string model;   // the exported model
 };
@@ -23,7 +23,8 @@ struct OutputPlaces {
 // reader drops the points that it has of that step and later ones, as
 // TensorBoard does. Changes nothing. Returns an error if the places cannot be
 // read.
-Status LookAtOutputs(World& world, const OutputPlaces& places, Leftovers& left);
+Status LookAtOutputs(World& world, const LeftoverPlaces& places,
+                     Leftovers& left);
 
 // Fills in everything that a run with these options leaves, including its
 // checkpoints. An empty directory name stands for no such output.
