@@ -41,7 +41,6 @@ Status CallbackHooks::Keep(const Callback& callback, const Status& status) {
 Status CallbackHooks::TakePart(
     TrainState& state,
     const std::function<Status(Callback&, const Boundary&)>& call) {
-  RETURN_IF_ERROR(state.SyncToHost());
   size_t offset = 0;
   for (Callback* callback : callbacks_) {
     const size_t size =

@@ -27,6 +27,7 @@ Status CustomTraining::Build() {
       built_, BuildJobModel(job, data_->train.shape(), data_->train.classes,
                             options_.kernels));
   state_.emplace(*built_.model, *built_.optimizer, job);
+  resident_.emplace(*state_, *built_.kernels, world_->faults);
   return OkStatus();
 }
 
@@ -53,7 +54,7 @@ Status CustomTraining::JoinOtherWorkers() {
 Result<float> CustomTraining::Step(const Trainer::Requests& requests) {
   if (EpochDone()) RETURN_IF_ERROR(EndEpoch().status());
   const Result<StepOutcome> outcome =
-      trainer_->Step(*state_, requests, options_.cluster.step_timeout);
+      trainer_->Step(*resident_, requests, options_.cluster.step_timeout);
   RETURN_IF_ERROR(Noted(outcome.status()));
   agreed_ = outcome->tally.requests;
   return outcome->loss;
@@ -67,10 +68,10 @@ Result<EpochMetrics> CustomTraining::EndEpoch() {
   CHECK(EpochDone(), "the end of an epoch that has steps left");
   if (state_->position.phase_of() == Phase::kEvaluationDue) {
     const Result<StepOutcome> evaluated =
-        trainer_->Evaluate(*state_, nullptr, options_.cluster.step_timeout);
+        trainer_->Evaluate(*resident_, nullptr, options_.cluster.step_timeout);
     RETURN_IF_ERROR(Noted(evaluated.status()));
   }
-  RETURN_IF_ERROR(trainer_->EndEpoch(*state_));
+  RETURN_IF_ERROR(trainer_->EndEpoch(*resident_));
   return MetricsOf(state_->history, state_->history.loss.size() - 1);
 }
 

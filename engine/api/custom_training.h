@@ -32,6 +32,7 @@
 #include "engine/train/loop/job_model.h"
 #include "engine/train/loop/trainer.h"
 #include "engine/train/options.h"
+#include "engine/train/state/resident_state.h"
 #include "engine/train/state/train_state.h"
 #include "engine/train/worker_processes.h"
 #include "engine/world/world.h"
@@ -93,6 +94,7 @@ class CustomTraining {
   World& world() { return *world_; }
   Ring& ring() { return session_->ring(); }
   TrainState& state() { return *state_; }
+  ResidentState& resident() { return *resident_; }
   const RowSchedule& schedule() const { return *schedule_; }
   // Returns the job, with `saved` as the parameters that its checkpoints
   // contain; empty: all.
@@ -121,6 +123,7 @@ class CustomTraining {
   std::optional<RowSchedule> schedule_;
   JobModel built_;
   std::optional<TrainState> state_;
+  std::optional<ResidentState> resident_;  // of state_
   std::unique_ptr<Session> session_;
   std::optional<Trainer> trainer_;
   uint32_t agreed_ = 0;

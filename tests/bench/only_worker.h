@@ -11,7 +11,7 @@
 #include "engine/job/job.h"
 #include "engine/train/loop/job_model.h"
 #include "engine/train/loop/trainer.h"
-#include "engine/train/state/train_state.h"
+#include "engine/train/state/resident_state.h"
 
 namespace gauntlet {
 
@@ -26,6 +26,7 @@ class OnlyWorker {
   };
   OnlyWorker(World& world, const Parts& parts, uint64_t generation = 1)
       : state_(*parts.built.model, *parts.built.optimizer, parts.job),
+        resident_(state_, *parts.built.kernels, world.faults),
         ring_(world, parts.built.for_host(), {.generation = generation},
               nullptr, nullptr),
         trainer_(world, ring_,
@@ -42,14 +43,16 @@ class OnlyWorker {
       state_.position.phase = static_cast<uint64_t>(Phase::kInEpoch);
       state_.position.sample = 0;
     }
-    return trainer_.Step(state_, nullptr, std::chrono::minutes(10));
+    return trainer_.Step(resident_, nullptr, std::chrono::minutes(10));
   }
 
   TrainState& state() { return state_; }
+  ResidentState& resident() { return resident_; }
   Ring& ring() { return ring_; }
 
  private:
   TrainState state_;
+  ResidentState resident_;
   Ring ring_;
   Trainer trainer_;
 };

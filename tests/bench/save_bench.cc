@@ -81,7 +81,7 @@ class SavingWorker {
     for (int i = 0; i < steps; ++i) RETURN_IF_ERROR(Step());
     return OkStatus();
   }
-  Status BeginSave() { return beside_.Begin(state(), ""); }
+  Status BeginSave() { return beside_.Begin(resident(), ""); }
   Result<int> StepsToTheEndOfTheSave() {
     int steps = 0;
     for (; beside_.is_under_way(); ++steps) RETURN_IF_ERROR(Step());
@@ -91,6 +91,7 @@ class SavingWorker {
   double took() const { return took_; }
 
   TrainState& state() { return worker_.state(); }
+  ResidentState& resident() { return worker_.resident(); }
   Memory& memory() { return kernels_.memory(); }
   uint64_t copy_bytes() const { return beside_.copy_capacity(); }
 
@@ -119,10 +120,10 @@ Result<CopyRates> RatesBesideSteps(SavingWorker& worker, int rounds) {
   std::vector<double> held;
   std::vector<double> took;
   for (int round = 0; round <= rounds; ++round) {
-    ASSIGN_OR_RETURN(const Digest then, worker.state().NewestDigest());
+    ASSIGN_OR_RETURN(const Digest then, worker.resident().NewestDigest());
     const std::vector<TensorView> all = worker.state().TensorsOf({});
     const Stopwatch::time_point begin = Stopwatch::now();
-    RETURN_IF_ERROR(copy.Take(worker.state(), all));
+    RETURN_IF_ERROR(copy.Take(worker.resident(), all));
     held.push_back(SecondsSince(begin));
     std::atomic<bool> is_here = false;
     Status arrived;

@@ -26,6 +26,7 @@ struct OnlyWorker {
                             {.isa = Isa::kScalar})
                   .value()),
         state(*built.model, *built.optimizer, job),
+        resident(state, *built.kernels, world.faults),
         store(CheckpointStore::Open(world, {.directory = directory}).value()),
         generation(store.ClaimGeneration(job_json)->generation),
         ring(world, *built.kernels, {.generation = generation}, nullptr,
@@ -44,6 +45,7 @@ struct OnlyWorker {
   std::string job_json;
   JobModel built;
   TrainState state;
+  ResidentState resident;
   CheckpointStore store;
   uint64_t generation;
   Ring ring;
@@ -63,7 +65,7 @@ TEST_P(SaveContract, WritesTheStateThatWasCopiedWhileTrainingChangesIt) {
     OnlyWorker worker(world, Path("ckpt"));
     worker.state.position.step = 5;
     const Digest digest = worker.state.ComputeDigest();
-    ASSERT_TRUE(worker.beside.Begin(worker.state, "").ok());
+    ASSERT_TRUE(worker.beside.Begin(worker.resident, "").ok());
     for (int i = 0; i < 1000; ++i) worker.GoOnTraining();
     const SaveOutcome outcome = Finish(worker.beside);
     EXPECT_TRUE(outcome.status.ok()) << outcome.status.message();
@@ -82,7 +84,7 @@ TEST_P(SaveContract, WritesTheStateItself_WhileUpdatesGoToSpareArrays) {
       worker.GoOnTraining();
       const Digest digest = worker.state.ComputeDigest();
       const float* const saved_parameters = worker.state.parameters.data();
-      ASSERT_TRUE(beside.Begin(worker.state, "").ok());
+      ASSERT_TRUE(beside.Begin(worker.resident, "").ok());
       EXPECT_EQ(worker.state.parameters.data(), saved_parameters);
       for (int step = 0; step < 1000; ++step) worker.GoOnTraining();
       EXPECT_NE(worker.state.parameters.data(), saved_parameters);
@@ -103,7 +105,7 @@ TEST_P(SaveContract, WritesTheStateOfItsStep_WhileOwnedArraysAreChanged) {
     AsyncSave beside(world, worker.save, kLong, worker.copy, &spare);
     worker.GoOnTraining();
     const Digest digest = worker.state.ComputeDigest();
-    ASSERT_TRUE(beside.Begin(worker.state, "").ok());
+    ASSERT_TRUE(beside.Begin(worker.resident, "").ok());
     worker.state.OwnLargeArrays();
     EXPECT_EQ(worker.state.ComputeDigest(), digest);
     std::ranges::fill(worker.state.parameters, 7.0f);
@@ -116,7 +118,7 @@ TEST_P(SaveContract, WritesTheStateOfItsStep_WhileOwnedArraysAreChanged) {
 TEST_P(SaveContract, GoesOnOnlyOnceItsTaskIsThrough) {
   InWorld([&](World& world) {
     OnlyWorker worker(world, Path("ckpt"));
-    ASSERT_TRUE(worker.beside.Begin(worker.state, "").ok());
+    ASSERT_TRUE(worker.beside.Begin(worker.resident, "").ok());
     std::optional<SaveOutcome> outcome;
     int times = 0;
     while (!outcome) {
@@ -142,7 +144,7 @@ TEST_P(SaveContract, HoldsOneCopyHoweverManySavesThereAre) {
     }
     for (int i = 0; i < 5; ++i) {
       worker.GoOnTraining();
-      ASSERT_TRUE(worker.beside.Begin(worker.state, "").ok());
+      ASSERT_TRUE(worker.beside.Begin(worker.resident, "").ok());
       ASSERT_TRUE(Finish(worker.beside).status.ok());
       EXPECT_EQ(worker.beside.copy_capacity(), whole);
     }
@@ -156,7 +158,7 @@ TEST_P(SaveContract, WritesFromTheSameMemory_InTheNextGeneration) {
     for (int generation = 0; generation < 3; ++generation) {
       AsyncSave beside(world, worker.save, kLong, worker.copy);
       worker.GoOnTraining();
-      ASSERT_TRUE(beside.Begin(worker.state, "").ok());
+      ASSERT_TRUE(beside.Begin(worker.resident, "").ok());
       ASSERT_TRUE(Finish(beside).status.ok());
       memory.insert(worker.copy.tensors()[0].bytes.data());
     }

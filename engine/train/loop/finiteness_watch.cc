@@ -22,10 +22,10 @@ std::string_view NonFiniteName(float loss) {
 
 Result<bool> FinitenessWatch::Begin(uint64_t generation) {
   generation_ = generation;
-  TrainState& state = parts_.state;
+  TrainState& state = parts_.resident.host();
   std::string found = LossIsFinite(state) ? "" : "the loss";
   if (found.empty() && MustStop()) {
-    RETURN_IF_ERROR(state.SyncToHost());
+    RETURN_IF_ERROR(parts_.resident.SyncToHost());
     found = FindNotFinite(state);
   }
   if (!found.empty() && !state.not_finite_since) {
@@ -41,13 +41,13 @@ Result<bool> FinitenessWatch::Begin(uint64_t generation) {
 }
 
 bool FinitenessWatch::CheckLoss(float loss) {
-  if (LossIsFinite(parts_.state)) return false;
+  if (LossIsFinite(state())) return false;
   const bool of_step = !std::isfinite(loss);
-  ReportOnce(fmt::format(
-                 "step {}: {} is {}", parts_.state.position.step,
-                 of_step ? "loss" : "the epoch's sum of losses",
-                 NonFiniteName(of_step ? loss : parts_.state.metrics.loss_sum)),
-             std::bit_cast<uint32_t>(CanonicalNan(loss)));
+  ReportOnce(
+      fmt::format("step {}: {} is {}", state().position.step,
+                  of_step ? "loss" : "the epoch's sum of losses",
+                  NonFiniteName(of_step ? loss : state().metrics.loss_sum)),
+      std::bit_cast<uint32_t>(CanonicalNan(loss)));
   return MustStop();
 }
 
@@ -56,14 +56,14 @@ void FinitenessWatch::CheckValidation(float loss) {
   validation_reported_ = true;
   parts_.reports.Line(
       fmt::format("step {}: validation loss is {}, training loss is finite",
-                  parts_.state.position.step, NonFiniteName(loss)));
+                  state().position.step, NonFiniteName(loss)));
 }
 
 bool FinitenessWatch::CheckSaves() {
   const std::optional<NotFiniteSave> found = parts_.saves.TakeNotFinite();
   if (!found) return false;
-  if (!parts_.state.not_finite_since) {
-    parts_.state.not_finite_since = found->step;
+  if (!state().not_finite_since) {
+    state().not_finite_since = found->step;
   }
   ReportOnce(fmt::format("step {}: tensor {} has non-finite values",
                          found->step, found->tensor),
@@ -74,7 +74,7 @@ bool FinitenessWatch::CheckSaves() {
 void FinitenessWatch::ReportOnce(const std::string& what, uint32_t loss_bits) {
   if (reported_) return;
   reported_ = true;
-  const Position& position = parts_.state.position;
+  const Position& position = state().position;
   parts_.world.events.Emit({.kind = EventKind::kNotFinite,
                             .generation = generation_,
                             .step = position.step,
@@ -83,7 +83,7 @@ void FinitenessWatch::ReportOnce(const std::string& what, uint32_t loss_bits) {
                             .loss_bits = loss_bits,
                             .detail = what});
   parts_.reports.ReportNotFinite(
-      parts_.state.not_finite_since.value_or(position.step),
+      state().not_finite_since.value_or(position.step),
       what + "; " + WhatFollows());
 }
 

@@ -10,7 +10,7 @@
 #include "engine/train/loop/loop_reports.h"
 #include "engine/train/loop/loop_saves.h"
 #include "engine/train/options.h"
-#include "engine/train/state/train_state.h"
+#include "engine/train/state/resident_state.h"
 #include "engine/world/world.h"
 
 namespace gauntlet {
@@ -22,7 +22,7 @@ class FinitenessWatch {
   struct Parts {
     World& world;
     const TrainOptions& options;
-    TrainState& state;
+    ResidentState& resident;
     LoopReports& reports;
     LoopSaves& saves;
   };
@@ -46,6 +46,7 @@ class FinitenessWatch {
   bool MustStop() const {
     return parts_.options.on_not_finite == OnNotFinite::kStop;
   }
+  TrainState& state() const { return parts_.resident.host(); }
   void ReportOnce(const std::string& what, uint32_t loss_bits);
   std::string WhatFollows() const;
 

@@ -30,7 +30,8 @@ std::string SourceOf(const AsyncSave& save, SaveMode mode) {
 LoopSaves::LoopSaves(const Parts& parts, const SaveStrategy& strategy)
     : world_(&parts.world),
       options_(&parts.options),
-      state_(&parts.state),
+      resident_(&parts.resident),
+      state_(&parts.resident.host()),
       notices_(&parts.notices),
       reports_(&parts.reports),
       times_(&parts.times),
@@ -84,7 +85,7 @@ Status LoopSaves::TrySave(TidyTime tidy_time) {
   if (IsSaved()) return OkStatus();
   const Time begin = world_->clock.Now();
   if (summary_ != nullptr) summary_->BeforeSave();
-  const Status status = strategy_.sync->Save(*state_, tidy_time, {}, [this] {
+  const Status status = strategy_.sync->Save(*resident_, tidy_time, {}, [this] {
     reports_->Expect(options_->cluster.save_timeout);
     reports_->ReportSave(options_->cluster.save_timeout);
   });
@@ -187,7 +188,7 @@ Status LoopSaves::BeginBeside() {
   const Time begin = world_->clock.Now();
   if (summary_ != nullptr) summary_->BeforeSave();
   reports_->ReportSave(options_->cluster.save_timeout);
-  const Status status = strategy_.async->Begin(*state_, waited);
+  const Status status = strategy_.async->Begin(*resident_, waited);
   reports_->ReportSave(Duration::zero());
   last_save_ = world_->clock.Now();
   time_ += last_save_ - begin;

@@ -17,7 +17,7 @@
 #include "engine/train/options.h"
 #include "engine/train/save/async_save.h"
 #include "engine/train/save/collective_save.h"
-#include "engine/train/state/train_state.h"
+#include "engine/train/state/resident_state.h"
 #include "engine/train/time_totals.h"
 #include "engine/world/world.h"
 
@@ -67,7 +67,7 @@ class LoopSaves {
   struct Parts {
     World& world;
     const TrainOptions& options;
-    const TrainState& state;
+    ResidentState& resident;
     NoticeRequests& notices;
     LoopReports& reports;
     TimeTotals& times;
@@ -158,7 +158,8 @@ class LoopSaves {
 
   World* world_;
   const TrainOptions* options_;
-  const TrainState* state_;
+  ResidentState* resident_;
+  const TrainState* state_;  // resident_->host()
   NoticeRequests* notices_;
   LoopReports* reports_;
   TimeTotals* times_;

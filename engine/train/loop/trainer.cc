@@ -101,16 +101,6 @@ void Trainer::Rejoin(Ring& ring, DeviceRing* device_ring) {
   exchange_.Rejoin(ring, device_ring);
 }
 
-ResidentState& Trainer::Resident(TrainState& state) {
-  if (!resident_ || !resident_->IsOf(state)) {
-    // If this fails, the device has failed, and the next operation reports it.
-    if (resident_) static_cast<void>(resident_->BringBack());
-    resident_.reset();
-    resident_.emplace(state, *kernels_, world_->faults);
-  }
-  return *resident_;
-}
-
 template <typename Move>
 void Trainer::ForReplicaState(int replica, const Move& move) const {
   for (const ParameterInfo& info : model_->replica_state()) {
@@ -143,9 +133,11 @@ void Trainer::ChooseRows(const TrainState& state, uint32_t replica,
   }
 }
 
-StepProbe* Trainer::ProbeFor(const TrainState& state) const {
-  // If the device has failed, the operation itself reports it.
-  if (probe_ == nullptr || !state.SyncToHost().ok()) return nullptr;
+Result<StepProbe*> Trainer::ProbeFor(ResidentState& resident) const {
+  RETURN_IF_ERROR(resident.loss());
+  if (probe_ == nullptr) return nullptr;
+  RETURN_IF_ERROR(resident.SyncToHost());
+  const TrainState& state = resident.host();
   const bool wanted = probe_->Begin(state.position.step,
                                     state.position.phase_of(), state.Tensors());
   return wanted ? probe_ : nullptr;
@@ -158,10 +150,10 @@ Status Trainer::DeviceStatus() const {
   return kernels_->status();
 }
 
-Status Trainer::EndProbe(StepProbe* probe, const TrainState& state) {
+Status Trainer::EndProbe(StepProbe* probe, ResidentState& resident) {
   if (probe == nullptr) return OkStatus();
-  RETURN_IF_ERROR(state.SyncToHost());
-  probe->End(state.Tensors());
+  RETURN_IF_ERROR(resident.SyncToHost());
+  probe->End(resident.host().Tensors());
   return OkStatus();
 }
 
@@ -177,9 +169,9 @@ void Trainer::ProbeReducedGradients(StepProbe& probe) {
   exchange_.PutTotalBack();
 }
 
-void Trainer::LocalGradients(TrainState& state, uint64_t step_rows,
+void Trainer::LocalGradients(ResidentState& resident, uint64_t step_rows,
                              StepProbe* probe, StepOutcome& outcome) {
-  ResidentState& resident = Resident(state);
+  const TrainState& state = resident.host();
   const std::span<const float> parameters = resident.parameters();
   const auto batch = static_cast<uint64_t>(job_->batch);
   outcome.samples.reserve(static_cast<size_t>(block_.count) * batch);
@@ -228,9 +220,9 @@ void Trainer::LocalGradients(TrainState& state, uint64_t step_rows,
   }
 }
 
-void Trainer::ApplyGradients(TrainState& state) {
+void Trainer::ApplyGradients(ResidentState& resident) {
   Memory& memory = kernels_->memory();
-  ResidentState& resident = Resident(state);
+  TrainState& state = resident.host();
   resident.Changed();
   const std::span<float> gradients = exchange_.Total();
   std::copy_n(exchange_.TotalExtra().data(), state.replica_state.size(),
@@ -277,8 +269,9 @@ void Trainer::Advance(TrainState& state, uint64_t step_rows,
   }
 }
 
-Result<StepOutcome> Trainer::Step(TrainState& state, const Requests& requests,
-                                  Duration timeout) {
+Result<StepOutcome> Trainer::Step(ResidentState& resident,
+                                  const Requests& requests, Duration timeout) {
+  TrainState& state = resident.host();
   const uint64_t step = state.position.step + 1;
   const PointContext here = {.step = step, .epoch = state.position.epoch};
   RETURN_IF_ERROR(world_->faults.Hit(Point::kStepBegin, here));
@@ -287,8 +280,8 @@ Result<StepOutcome> Trainer::Step(TrainState& state, const Requests& requests,
   const uint64_t step_rows = schedule_->RowsOfStep(state.position.sample);
   CHECK(step_rows > 0, "a step needs rows");
   StepOutcome outcome = {.first_position = state.position.sample};
-  StepProbe* const probe = ProbeFor(state);
-  LocalGradients(state, step_rows, probe, outcome);
+  ASSIGN_OR_RETURN(StepProbe* const probe, ProbeFor(resident));
+  LocalGradients(resident, step_rows, probe, outcome);
   RETURN_IF_ERROR(DeviceStatus());
   times_.Lap(TimePart::kCompute);
   if (requests) outcome.tally.requests = requests();
@@ -297,24 +290,24 @@ Result<StepOutcome> Trainer::Step(TrainState& state, const Requests& requests,
   times_.Lap(TimePart::kExchange);
   if (probe != nullptr) ProbeReducedGradients(*probe);
   outcome.loss = exchange_.TotalExtra().back();
-  ApplyGradients(state);
+  ApplyGradients(resident);
   RETURN_IF_ERROR(DeviceStatus());
   Advance(state, step_rows, outcome);
   times_.Lap(TimePart::kUpdate);
-  RETURN_IF_ERROR(EndProbe(probe, state));
+  RETURN_IF_ERROR(EndProbe(probe, resident));
   RETURN_IF_ERROR(world_->faults.Hit(Point::kStepEnd, here));
   return outcome;
 }
 
-Result<StepOutcome> Trainer::Evaluate(TrainState& state,
+Result<StepOutcome> Trainer::Evaluate(ResidentState& resident,
                                       const Requests& requests,
                                       Duration timeout) {
+  TrainState& state = resident.host();
   RETURN_IF_ERROR(world_->faults.Hit(
       Point::kEvalBegin,
       {.step = state.position.step, .epoch = state.position.epoch}));
   StepOutcome outcome;
-  StepProbe* const probe = ProbeFor(state);
-  ResidentState& resident = Resident(state);
+  ASSIGN_OR_RETURN(StepProbe* const probe, ProbeFor(resident));
   EvaluatedPart part =
       EvaluateReplicas(block_, *job_, data_->validation,
                        {.model = *model_,
@@ -340,7 +333,7 @@ Result<StepOutcome> Trainer::Evaluate(TrainState& state,
   state.history.val_correct.push_back(outcome.tally.correct);
   state.history.val_rows.push_back(outcome.tally.rows);
   state.position.phase = static_cast<uint64_t>(Phase::kCallbacksDue);
-  RETURN_IF_ERROR(EndProbe(probe, state));
+  RETURN_IF_ERROR(EndProbe(probe, resident));
   return outcome;
 }
 
@@ -355,8 +348,9 @@ Result<bool> Trainer::AnyWishesToFinish(const TrainState& state, LoopWish own,
       all, [](const std::string& wish) { return !wish.empty(); });
 }
 
-Status Trainer::EndEpoch(TrainState& state) const {
-  StepProbe* const probe = ProbeFor(state);
+Status Trainer::EndEpoch(ResidentState& resident) const {
+  ASSIGN_OR_RETURN(StepProbe* const probe, ProbeFor(resident));
+  TrainState& state = resident.host();
   const RunningMetrics& metrics = state.metrics;
   state.history.loss.push_back(numerics::EpochLoss(
       metrics.loss_sum, static_cast<uint64_t>(metrics.rows)));
@@ -366,7 +360,7 @@ Status Trainer::EndEpoch(TrainState& state) const {
   state.position.epoch += 1;
   state.position.sample = 0;
   state.position.phase = static_cast<uint64_t>(Phase::kInEpoch);
-  return EndProbe(probe, state);
+  return EndProbe(probe, resident);
 }
 
 }  // namespace gauntlet

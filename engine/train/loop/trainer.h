@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -101,19 +100,19 @@ class Trainer {
   // several steps. The outcome's tally has the requests of all workers. Fault
   // points and frames carry the number of the current step, from 1. After an
   // error the worker must leave the generation, as the others may have made the
-  // step. REQUIRES: state.position is within an epoch, with rows left.
-  Result<StepOutcome> Step(TrainState& state, const Requests& requests,
+  // step. REQUIRES: the position is within an epoch, with rows left.
+  Result<StepOutcome> Step(ResidentState& resident, const Requests& requests,
                            Duration timeout);
 
   // Evaluates the validation rows, appends the result to the history, and sets
   // the next phase. REQUIRES: the phase is kEvaluationDue.
-  Result<StepOutcome> Evaluate(TrainState& state, const Requests& requests,
-                               Duration timeout);
+  Result<StepOutcome> Evaluate(ResidentState& resident,
+                               const Requests& requests, Duration timeout);
 
   // Closes the epoch: appends its metrics to the history, and begins the next
   // epoch.
   // REQUIRES: the phase is kCallbacksDue.
-  Status EndEpoch(TrainState& state) const;
+  Status EndEpoch(ResidentState& resident) const;
 
   // Returns true if at least one worker requests to finish. All workers must
   // call it.
@@ -131,20 +130,20 @@ class Trainer {
   // numbers in the event log to `samples`.
   void ChooseRows(const TrainState& state, uint32_t replica,
                   std::vector<uint32_t>& samples);
-  ResidentState& Resident(TrainState& state);
   SampleOrder OrderOf(const TrainState& state, uint32_t stream) const;
-  void LocalGradients(TrainState& state, uint64_t step_rows, StepProbe* probe,
-                      StepOutcome& outcome);
+  void LocalGradients(ResidentState& resident, uint64_t step_rows,
+                      StepProbe* probe, StepOutcome& outcome);
   // Applies the step's summed gradients to the state: accumulates them, and
   // makes the update if it is due.
-  void ApplyGradients(TrainState& state);
+  void ApplyGradients(ResidentState& resident);
   void Advance(TrainState& state, uint64_t step_rows,
                const StepOutcome& outcome) const;
   // Returns the probe if there is one and it records the operation that begins
-  // in this state; else null.
-  StepProbe* ProbeFor(const TrainState& state) const;
+  // in this state; else null. Returns an error if the device has lost the
+  // state.
+  Result<StepProbe*> ProbeFor(ResidentState& resident) const;
   Status DeviceStatus() const;
-  static Status EndProbe(StepProbe* probe, const TrainState& state);
+  static Status EndProbe(StepProbe* probe, ResidentState& resident);
   void ProbeReducedGradients(StepProbe& probe);
 
   World* world_;
@@ -171,8 +170,7 @@ class Trainer {
   GradientExchange exchange_;
   std::vector<float> state_before_;  // of one replica
   std::vector<float> state_after_;
-  GatheredRows rows_;                      // of one replica
-  std::optional<ResidentState> resident_;  // of the last trained state
+  GatheredRows rows_;  // of one replica
   TimeSplit times_;
 };
 

@@ -29,22 +29,23 @@ TrainingLoop::TrainingLoop(const Parts& parts, const SaveStrategy& saves)
     : world_(&parts.world),
       options_(&parts.options),
       trainer_(&parts.trainer),
-      state_(&parts.state),
-      schedule_(parts.options, parts.state.position, parts.trainer.schedule()),
+      resident_(&parts.resident),
+      state_(&parts.resident.host()),
+      schedule_(parts.options, state_->position, parts.trainer.schedule()),
       notices_(parts.world, parts.options.preemption.grace,
                LeavingWith(parts.options, saves)),
-      said_(parts.state.position),
-      reports_(parts.world, parts.options, parts.state),
+      said_(state_->position),
+      reports_(parts.world, parts.options, *state_),
       saves_({.world = parts.world,
               .options = parts.options,
-              .state = parts.state,
+              .resident = parts.resident,
               .notices = notices_,
               .reports = reports_,
               .times = times_},
              saves),
       watch_({.world = parts.world,
               .options = parts.options,
-              .state = parts.state,
+              .resident = parts.resident,
               .reports = reports_,
               .saves = saves_}) {}
 
@@ -130,7 +131,8 @@ Result<LoopEnd> TrainingLoop::RunFromHere() {
 // Trains until the horizon, or until another state than kTraining.
 Status TrainingLoop::RunOperations() {
   if (hooks_ != nullptr) {
-    RETURN_IF_ERROR(hooks_->TrainBegin(ForHook()));
+    ASSIGN_OR_RETURN(TrainState* const state, ForHook());
+    RETURN_IF_ERROR(hooks_->TrainBegin(*state));
     RETURN_IF_ERROR(AgreeOnFinish());
   }
   while (trains() && !schedule_.AtHorizon()) RETURN_IF_ERROR(RunOperation());
@@ -221,19 +223,21 @@ Status TrainingLoop::RunStep() {
                     .step = state_->position.step});
   const uint64_t epoch = state_->position.epoch;
   if (hooks_ != nullptr && state_->position.sample == 0) {
-    RETURN_IF_ERROR(hooks_->EpochBegin(ForHook()));
+    ASSIGN_OR_RETURN(TrainState* const state, ForHook());
+    RETURN_IF_ERROR(hooks_->EpochBegin(*state));
   }
   const std::array ahead = {Operation::kStep, schedule_.ExecutionEndsEpoch()
                                                   ? Operation::kEvaluation
                                                   : Operation::kStep};
   ASSIGN_OR_RETURN(const StepOutcome outcome,
                    trainer_->Step(
-                       *state_, [&] { return Requests(ahead); },
+                       *resident_, [&] { return Requests(ahead); },
                        options_->cluster.step_timeout));
   OnRequestsAgreed(outcome.tally.requests);
   if (world_->faults.Planted(PlantedBug::kDieInAStep)) InjectPlantedCrash();
   if (hooks_ != nullptr) {
-    RETURN_IF_ERROR(hooks_->StepEnd(ForHook(), outcome));
+    ASSIGN_OR_RETURN(TrainState* const state, ForHook());
+    RETURN_IF_ERROR(hooks_->StepEnd(*state, outcome));
   }
   RETURN_IF_ERROR(EmitState(EventKind::kStep, outcome, epoch));
   reports_.Step(outcome);
@@ -268,7 +272,7 @@ Status TrainingLoop::RunEvaluation() {
   reports_.Expect(options_->cluster.step_timeout);
   ASSIGN_OR_RETURN(const StepOutcome outcome,
                    trainer_->Evaluate(
-                       *state_, [this] { return Requests(kAhead); },
+                       *resident_, [this] { return Requests(kAhead); },
                        options_->cluster.step_timeout));
   OnRequestsAgreed(outcome.tally.requests);
   trainer_->times().Lap(TimePart::kEvaluate);
@@ -280,9 +284,10 @@ Status TrainingLoop::RunEvaluation() {
 
 Status TrainingLoop::EndEpoch() {
   const uint64_t epoch = state_->position.epoch;
-  RETURN_IF_ERROR(trainer_->EndEpoch(*state_));
+  RETURN_IF_ERROR(trainer_->EndEpoch(*resident_));
   if (hooks_ != nullptr) {
-    RETURN_IF_ERROR(hooks_->EpochEnd(ForHook()));
+    ASSIGN_OR_RETURN(TrainState* const state, ForHook());
+    RETURN_IF_ERROR(hooks_->EpochEnd(*state));
   }
   StepOutcome outcome = {.loss = state_->history.loss.back()};
   outcome.tally.correct = state_->history.correct.back();
@@ -299,10 +304,11 @@ Status TrainingLoop::EndEpoch() {
   return trains() ? AgreeOnFinish() : OkStatus();
 }
 
-// Returns the state for a hook, which may change it in place.
-TrainState& TrainingLoop::ForHook() {
-  state_->OwnLargeArrays();
-  return *state_;
+// Returns the newest state for a hook, which may change it in place.
+Result<TrainState*> TrainingLoop::ForHook() {
+  RETURN_IF_ERROR(resident_->SyncToHost());
+  resident_->host().OwnLargeArrays();
+  return &resident_->host();
 }
 
 // The hooks of all workers see the same state, and should make the same
@@ -381,7 +387,7 @@ Status TrainingLoop::EmitState(EventKind kind, const StepOutcome& outcome,
                                uint64_t epoch) {
   std::optional<Digest> digest;
   if (DigestDue()) {
-    ASSIGN_OR_RETURN(digest, state_->NewestDigest());
+    ASSIGN_OR_RETURN(digest, resident_->NewestDigest());
   }
   std::vector<PartTime> parts;
   if (kind == EventKind::kStep) {

@@ -22,7 +22,7 @@
 #include "engine/train/notice/notice_requests.h"
 #include "engine/train/options.h"
 #include "engine/train/progress_reporter.h"
-#include "engine/train/state/train_state.h"
+#include "engine/train/state/resident_state.h"
 #include "engine/train/time_totals.h"
 #include "engine/world/world.h"
 
@@ -50,7 +50,7 @@ class TrainingLoop {
     World& world;
     const TrainOptions& options;
     Trainer& trainer;
-    TrainState& state;
+    ResidentState& resident;
   };
   TrainingLoop(const Parts& parts, const SaveStrategy& saves);
   TrainingLoop(const TrainingLoop&) = delete;
@@ -118,7 +118,7 @@ class TrainingLoop {
   Status Finish();
   // Ends training if a save has found a state that is not finite.
   void EndOnNonFiniteSave();
-  TrainState& ForHook();
+  Result<TrainState*> ForHook();
   Status AgreeOnFinish();
   bool SavesBeforeLeaving() const;
   uint32_t Requests(std::span<const Operation> ahead);
@@ -144,7 +144,8 @@ class TrainingLoop {
   World* world_;
   const TrainOptions* options_;
   Trainer* trainer_;
-  TrainState* state_;
+  ResidentState* resident_;
+  const TrainState* state_;  // resident_->host()
   BoundarySchedule schedule_;
   RunSummary* summary_ = nullptr;
   LoopHooks* hooks_ = nullptr;

@@ -33,17 +33,19 @@ uint64_t MostBytesOf(const TrainState& state) {
 }
 
 Status RestoreFrom(const std::string& bytes, const FaultPoints& faults,
-                   TrainState& state) {
+                   ResidentState& resident) {
   ASSIGN_OR_RETURN(std::vector<TensorView> tensors,
                    ParseSafetensors(std::as_bytes(std::span(bytes))));
   std::ranges::sort(tensors, {}, &TensorView::name);
-  return state.Restore(tensors, faults);
+  RETURN_IF_ERROR(resident.HostChanges());
+  return resident.host().Restore(tensors, faults);
 }
 
 }  // namespace
 
 Status ShareState(World& world, Ring& ring, const StateShare& share,
-                  TrainState& state) {
+                  ResidentState& resident) {
+  const TrainState& state = resident.host();
   const HeldState& decided = share.memory.state;
   const ExchangeKey key = {.step = decided.step, .phase = decided.phase};
   const bool sends = ring.rank() == share.memory.holder;
@@ -55,7 +57,7 @@ Status ShareState(World& world, Ring& ring, const StateShare& share,
                                   MostBytesOf(state), share.timeout));
   if (share.holds_it) return OkStatus();
   RETURN_IF_ERROR(world.faults.Hit(Point::kStateReceive, here));
-  Status restored = RestoreFrom(bytes, world.faults, state);
+  Status restored = RestoreFrom(bytes, world.faults, resident);
   if (restored.ok()) {
     const HeldState found = {.step = state.position.step,
                              .phase = state.position.phase_of(),

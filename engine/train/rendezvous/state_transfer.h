@@ -6,7 +6,7 @@
 #include "engine/cluster/ring/ring.h"
 #include "engine/status.h"
 #include "engine/train/rendezvous/held_state.h"
-#include "engine/train/state/train_state.h"
+#include "engine/train/state/resident_state.h"
 
 namespace gauntlet {
 
@@ -17,12 +17,13 @@ struct StateShare {
   Duration timeout;
 };
 // Called by every rank: the holder sends, the others forward, and those without
-// the state restore it. On success `state` is the state that was decided, by
-// its digest. kDataLoss: the received bytes are not that state, and `state` is
-// unusable. Other errors come from the ring, and leave `state` unchanged.
-// REQUIRES: the holder's `state` is the decided one.
+// the state restore it. On success the resident state is the one that was
+// decided, by its digest. kDataLoss: the received bytes are not that state, and
+// the resident state is unusable. Other errors come from the ring, and leave it
+// unchanged. REQUIRES: the host has the newest values; the holder's state is
+// the decided one.
 Status ShareState(World& world, Ring& ring, const StateShare& share,
-                  TrainState& state);
+                  ResidentState& resident);
 
 }  // namespace gauntlet
 

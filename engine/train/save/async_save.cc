@@ -74,13 +74,14 @@ uint32_t AsyncSave::Bits() const {
   return bits;
 }
 
-Status AsyncSave::Begin(const TrainState& state, const std::string& waited) {
+Status AsyncSave::Begin(ResidentState& resident, const std::string& waited) {
   CHECK(!is_under_way(), "one save at a time");
   const Time began = world_->clock.Now();
   save_->times().Restart();
   ASSIGN_OR_RETURN(
-      attempt_, save_->Begin(state, spare_ == nullptr ? DigestTime::kImmediately
-                                                      : DigestTime::kBeside));
+      attempt_,
+      save_->Begin(resident, spare_ == nullptr ? DigestTime::kImmediately
+                                               : DigestTime::kBeside));
   if (attempt_.name.empty()) return OkStatus();
   stage_ = Stage::kWriting;
   reports_.clear();
@@ -93,7 +94,7 @@ Status AsyncSave::Begin(const TrainState& state, const std::string& waited) {
   Status ready = attempt_.ready;
   if (ready.ok()) ready = world_->faults.Hit(Point::kCopy, here);
   Result<std::vector<TensorView>> own =
-      ready.ok() ? Hold(state) : Result<std::vector<TensorView>>(ready);
+      ready.ok() ? Hold(resident) : Result<std::vector<TensorView>>(ready);
   save_->times().Lap(TimePart::kCopy);
   if (own.ok()) {
     world_->events.Emit({.kind = EventKind::kSaveCopied,
@@ -112,14 +113,15 @@ Status AsyncSave::Begin(const TrainState& state, const std::string& waited) {
   return OkStatus();
 }
 
-Result<std::vector<TensorView>> AsyncSave::Hold(const TrainState& state) {
+Result<std::vector<TensorView>> AsyncSave::Hold(ResidentState& resident) {
+  const TrainState& state = resident.host();
   const bool live = world_->faults.Planted(PlantedBug::kWriteLiveState);
   if (spare_ != nullptr) {
-    RETURN_IF_ERROR(copy_->Take(state, state.View()));
+    RETURN_IF_ERROR(copy_->Take(resident, state.View()));
     if (!live) spare_->Freeze();
     return save_->OwnPartOf(copy_->tensors());
   }
-  RETURN_IF_ERROR(copy_->Take(state, attempt_.own));
+  RETURN_IF_ERROR(copy_->Take(resident, attempt_.own));
   std::vector<TensorView> copied(copy_->tensors().begin(),
                                  copy_->tensors().end());
   if (live) TakeLive(attempt_.own, state.parameters, copied);

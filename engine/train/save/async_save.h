@@ -22,9 +22,9 @@
 #include "engine/status.h"
 #include "engine/train/save/background_task.h"
 #include "engine/train/save/collective_save.h"
+#include "engine/train/state/resident_state.h"
 #include "engine/train/state/spare_arrays.h"
 #include "engine/train/state/state_copy.h"
-#include "engine/train/state/train_state.h"
 #include "engine/world/world.h"
 
 namespace gauntlet {
@@ -69,7 +69,7 @@ class AsyncSave {
   // exists, no save is in flight afterwards. Returns the errors of
   // CollectiveSave::Save. `waited` goes into the event. REQUIRES: no save is in
   // flight.
-  Status Begin(const TrainState& state, const std::string& waited);
+  Status Begin(ResidentState& resident, const std::string& waited);
   // Moves to the next stage: all parts are written, or the save has ended.
   // Waits for tasks that are still running. Returns the outcome at the end.
   // REQUIRES: is_under_way.
@@ -94,7 +94,7 @@ class AsyncSave {
 
   // Takes the copy, or freezes the state's arrays. Returns the tensors to
   // write.
-  Result<std::vector<TensorView>> Hold(const TrainState& state);
+  Result<std::vector<TensorView>> Hold(ResidentState& resident);
   void StartWriting(std::vector<TensorView> own);
   // Allows in-place writes to the state's arrays again.
   void LetGo();

@@ -183,19 +183,20 @@ CollectiveSave::CollectiveSave(World& world, CheckpointStore& store, Ring& ring,
       tidying_(world, "tidy"),
       tidy_times_(world.clock) {}
 
-Status CollectiveSave::Save(const TrainState& state, TidyTime tidy_time,
+Status CollectiveSave::Save(ResidentState& resident, TidyTime tidy_time,
                             std::span<const std::string> of_parameters,
                             const std::function<void()>& before_try) {
   times_.Restart();
   if (is_tidying() && before_try) before_try();
   RETURN_IF_ERROR(EndTidying());
-  ASSIGN_OR_RETURN(const Digest whole, state.NewestDigest());
+  ASSIGN_OR_RETURN(const Digest whole, resident.NewestDigest());
   times_.Lap(TimePart::kDigest);
-  RETURN_IF_ERROR(state.SyncToHost());
+  RETURN_IF_ERROR(resident.SyncToHost());
   times_.Lap(TimePart::kFetch);
   while (true) {
     if (before_try) before_try();
-    Tried tried = {.attempt = NewAttempt(state, whole, of_parameters)};
+    Tried tried = {.attempt =
+                       NewAttempt(resident.host(), whole, of_parameters)};
     times_.Lap(TimePart::kDigest);
     const Status saved = TrySave(tried, tidy_time);
     const bool is_saved_already = saved.ok() && tried.attempt.name.empty();
@@ -235,15 +236,15 @@ Status CollectiveSave::TrySave(Tried& tried, TidyTime tidy_time) {
   return OkStatus();
 }
 
-Result<SaveAttempt> CollectiveSave::Begin(const TrainState& state,
+Result<SaveAttempt> CollectiveSave::Begin(ResidentState& resident,
                                           DigestTime digest_time) {
   RETURN_IF_ERROR(EndTidying());
   Digest whole;
   if (digest_time == DigestTime::kImmediately ||
-      HasCheckpointOf(state.position)) {
-    ASSIGN_OR_RETURN(whole, state.NewestDigest());
+      HasCheckpointOf(resident.host().position)) {
+    ASSIGN_OR_RETURN(whole, resident.NewestDigest());
   }
-  SaveAttempt attempt = NewAttempt(state, whole, {});
+  SaveAttempt attempt = NewAttempt(resident.host(), whole, {});
   attempt.digest_time = digest_time;
   if (digest_time == DigestTime::kBeside) attempt.whole.reset();
   times_.Lap(TimePart::kDigest);

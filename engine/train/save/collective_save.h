@@ -17,7 +17,7 @@
 #include "engine/cluster/ring/ring.h"
 #include "engine/status.h"
 #include "engine/train/save/background_task.h"
-#include "engine/train/state/train_state.h"
+#include "engine/train/state/resident_state.h"
 #include "engine/train/time_totals.h"
 #include "engine/world/event_log.h"
 #include "engine/world/time_split.h"
@@ -94,7 +94,7 @@ class CollectiveSave {
   // - kFenced: a newer generation owns the directory. The run must stop.
   // - kUnavailable, kDeadlineExceeded: a worker is lost.
   // REQUIRES: every rank calls it at the same boundary.
-  Status Save(const TrainState& state, TidyTime tidy_time,
+  Status Save(ResidentState& resident, TidyTime tidy_time,
               std::span<const std::string> of_parameters = {},
               const std::function<void()>& before_try = {});
 
@@ -104,7 +104,7 @@ class CollectiveSave {
   // Waits for the task that tidies the store, as Save does. Then exchanges the
   // state digests (kImmediately) and the chief's decision to begin. Does not
   // copy the state's newest values to the host.
-  Result<SaveAttempt> Begin(const TrainState& state, DigestTime digest_time);
+  Result<SaveAttempt> Begin(ResidentState& resident, DigestTime digest_time);
   // Returns the tensors of the state that this rank writes.
   std::vector<TensorView> OwnPartOf(std::span<const TensorView> tensors) const;
   // Writes and syncs the tensors of this rank's part, if it writes a shard.

@@ -24,7 +24,7 @@ bool LossIsFinite(const TrainState& state);
 bool IsLearned(std::string_view tensor);
 
 // Returns the first learned tensor with a value that is not finite; empty if
-// all are finite. REQUIRES: SyncToHost has succeeded.
+// all are finite.
 std::string FindNotFinite(const TrainState& state);
 
 }  // namespace gauntlet

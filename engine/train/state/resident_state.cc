@@ -17,7 +17,7 @@ size_t NumbersOf(std::span<const float> blocks) {
 
 ResidentState::ResidentState(TrainState& state, const Kernels& kernels,
                              const FaultPoints& faults)
-    : state_(state),
+    : host_(state),
       kernels_(kernels),
       faults_(faults),
       memory_(kernels.memory()),
@@ -25,78 +25,124 @@ ResidentState::ResidentState(TrainState& state, const Kernels& kernels,
       digests_(memory_),
       rests_(memory_) {
   for (size_t i = 0; i < state.large_arrays(); ++i) {
-    host_.emplace_back(state.LargeArray(i));
+    arrays_.emplace_back(state.LargeArray(i));
   }
-  if (on_host()) {
-    device_ = host_;
-    return;
-  }
-  for (const std::span<float> array : host_) {
-    pins_.emplace_back(memory_, array);
-  }
+  if (on_host()) device_ = arrays_;
+}
+
+void ResidentState::MoveTo(Place place) {
+  const bool may_follow = [&] {
+    switch (place) {
+      case Place::kHostOnly:
+        return false;
+      case Place::kHost:
+        return place_ == Place::kHostOnly || place_ == Place::kBoth;
+      case Place::kBoth:
+        return place_ == Place::kHost || place_ == Place::kDevice;
+      case Place::kDevice:
+        return place_ == Place::kBoth || place_ == Place::kDevice;
+      case Place::kLost:
+        return place_ == Place::kDevice;
+    }
+    return false;
+  }();
+  CHECK(!on_host() && may_follow, "not a transition of resident_state.h");
+  place_ = place;
+}
+
+void ResidentState::Allocate() {
   size_t size = 0;
-  for (const std::span<float> array : host_)
+  for (const std::span<float> array : arrays_) {
+    pins_.emplace_back(memory_, array);
     size += RoundUpToCacheLine(array.size());
+  }
   arena_.Resize(size);
   size_t at = 0;
-  for (const std::span<float> array : host_) {
+  for (const std::span<float> array : arrays_) {
     device_.push_back(arena_.span().subspan(at, array.size()));
     at += RoundUpToCacheLine(array.size());
   }
-  state_.set_device_mirror(this);
-}
-
-ResidentState::~ResidentState() {
-  if (on_host()) return;
-  if (newest_ == NewestPlace::kDevice) state_.Lost();
-  state_.set_device_mirror(nullptr);
+  MoveTo(Place::kHost);
 }
 
 std::span<const std::span<float>> ResidentState::Newest() {
-  for (size_t i = 0; i < host_.size(); ++i) {
-    if (on_host()) {
-      device_[i] = state_.LargeArray(i);
-    } else if (newest_ == NewestPlace::kState) {
-      memory_.Upload(device_[i].data(), host_[i].data(), host_[i].size_bytes());
+  CHECK(place_ != Place::kLost, "the newest values were lost with the device");
+  if (on_host()) {
+    for (size_t i = 0; i < device_.size(); ++i) {
+      device_[i] = host_.LargeArray(i);
     }
+    return device_;
   }
-  if (newest_ == NewestPlace::kState) newest_ = NewestPlace::kBoth;
+  if (place_ == Place::kHostOnly) Allocate();
+  if (place_ == Place::kHost) {
+    for (size_t i = 0; i < arrays_.size(); ++i) {
+      memory_.Upload(device_[i].data(), arrays_[i].data(),
+                     arrays_[i].size_bytes());
+    }
+    MoveTo(Place::kBoth);
+  }
   return device_;
 }
 
 // On a device an update is in place, as a save first takes a copy there.
 UpdatedArray ResidentState::Next(size_t index) {
-  return on_host() ? state_.NextOf(index) : UpdatedArray(Newest()[index]);
+  return on_host() ? host_.NextOf(index) : UpdatedArray(Newest()[index]);
 }
 
 std::span<const UpdatedArray> ResidentState::NextSlots() {
   next_slots_.clear();
-  for (size_t i = 0; i < state_.optimizer.slots.size(); ++i) {
+  for (size_t i = 0; i < host_.optimizer.slots.size(); ++i) {
     next_slots_.push_back(Next(1 + i));
   }
   return next_slots_;
 }
 
-Status ResidentState::BringBack() {
-  if (on_host() || newest_ != NewestPlace::kDevice) return OkStatus();
-  for (size_t i = 0; i < host_.size(); ++i) {
-    memory_.Download(host_[i].data(), device_[i].data(), host_[i].size_bytes());
+void ResidentState::Changed() {
+  if (!on_host()) MoveTo(Place::kDevice);
+}
+
+Status ResidentState::SyncToHost() {
+  RETURN_IF_ERROR(host_.CheckReadable());
+  RETURN_IF_ERROR(loss_);
+  if (place_ != Place::kDevice) return OkStatus();
+  for (size_t i = 0; i < arrays_.size(); ++i) {
+    memory_.Download(arrays_[i].data(), device_[i].data(),
+                     arrays_[i].size_bytes());
   }
-  RETURN_IF_ERROR(Check());
-  newest_ = NewestPlace::kBoth;
+  RETURN_IF_ERROR(CheckDevice());
+  MoveTo(Place::kBoth);
   return OkStatus();
 }
 
-Status ResidentState::Check() const {
+Status ResidentState::HostChanges() {
+  RETURN_IF_ERROR(SyncToHost());
+  if (place_ == Place::kBoth) MoveTo(Place::kHost);
+  return OkStatus();
+}
+
+Status ResidentState::CheckDevice() {
   if (faults_.Planted(PlantedBug::kTrustAFailedDevice)) return OkStatus();
-  return kernels_.status();
+  loss_ = kernels_.status();
+  if (!loss_.ok()) MoveTo(Place::kLost);
+  return loss_;
+}
+
+Result<Digest> ResidentState::NewestDigest() {
+  if (place_ == Place::kHostOnly) {
+    RETURN_IF_ERROR(host_.CheckReadable());
+    return host_.ComputeDigest();
+  }
+  const std::vector<TensorView>& tensors = host_.View();
+  ASSIGN_OR_RETURN(const std::vector<BlockDigests> elsewhere,
+                   DigestsOf(tensors));
+  return host_.ComputeDigest(elsewhere);
 }
 
 std::span<const float> ResidentState::There(
     std::span<const std::byte> here) const {
   if (here.empty()) return {};
-  for (size_t i = 0; i < host_.size(); ++i) {
-    const std::span<const std::byte> array = std::as_bytes(host_[i]);
+  for (size_t i = 0; i < device_.size(); ++i) {
+    const std::span<const std::byte> array = std::as_bytes(arrays_[i]);
     const std::less<const std::byte*> before;
     if (before(here.data(), array.data()) ||
         !before(here.data(), array.data() + array.size())) {
@@ -112,7 +158,7 @@ std::span<const float> ResidentState::There(
 
 std::span<const std::byte> ResidentState::NewestOf(
     const TensorView& tensor) const {
-  if (on_host() || newest_ != NewestPlace::kDevice) return {};
+  if (place_ != Place::kDevice) return {};
   return std::as_bytes(There(tensor.bytes));
 }
 
@@ -148,14 +194,16 @@ Result<ResidentState::Taken> ResidentState::Take(
                  .rests = std::vector<float>(rests)};
   DownloadInto(memory_, digests_.span(), std::span(taken.halves));
   DownloadInto(memory_, rests_.span(), std::span(taken.rests));
-  RETURN_IF_ERROR(Check());
+  RETURN_IF_ERROR(CheckDevice());
   return taken;
 }
 
 Result<std::vector<BlockDigests>> ResidentState::DigestsOf(
     std::span<const TensorView> tensors) {
+  RETURN_IF_ERROR(host_.CheckReadable());
+  RETURN_IF_ERROR(loss_);
   std::vector<BlockDigests> digests(tensors.size());
-  if (on_host() || newest_ != NewestPlace::kDevice) return digests;
+  if (place_ != Place::kDevice) return digests;
   std::vector<Digested> parts;
   for (const TensorView& tensor : tensors) parts.push_back(Split(tensor));
   ASSIGN_OR_RETURN(const Taken taken, Take(parts));
@@ -171,12 +219,6 @@ Result<std::vector<BlockDigests>> ResidentState::DigestsOf(
     rests = rests.subspan(rest);
   }
   return digests;
-}
-
-Status ResidentState::StateChanges() {
-  RETURN_IF_ERROR(BringBack());
-  newest_ = NewestPlace::kState;
-  return OkStatus();
 }
 
 }  // namespace gauntlet

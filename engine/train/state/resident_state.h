@@ -2,11 +2,11 @@
 // in the state itself, or, if the kernels have memory of their own, in one
 // allocation there that lasts from step to step.
 //
-// The newest values are in one of the two places. Training accesses the arrays
-// through this class, which uploads values that were changed in the state. A
-// reader of the state (a save, a probe) makes this class download the values
-// that training changed. A digest, and the copy of an asynchronous save, are
-// made where the newest values are.
+// Training accesses the arrays through this class, which uploads values that
+// were changed in the state. Before other code reads the state (a save, a
+// probe, a hook), SyncToHost downloads the values that training changed. A
+// digest, and the copy of an asynchronous save, are made where the newest
+// values are.
 #ifndef GAUNTLET_ENGINE_TRAIN_STATE_RESIDENT_STATE_H_
 #define GAUNTLET_ENGINE_TRAIN_STATE_RESIDENT_STATE_H_
 
@@ -14,29 +14,44 @@
 #include <span>
 #include <vector>
 
-#include "engine/check.h"
+#include "engine/ckpt/state/state_digest.h"
+#include "engine/digest.h"
 #include "engine/math/kernels.h"
 #include "engine/math/memory.h"
-#include "engine/train/state/device_mirror.h"
+#include "engine/status.h"
+#include "engine/tensor.h"
 #include "engine/train/state/train_state.h"
 #include "engine/world/fault_point.h"
 
 namespace gauntlet {
 
-class ResidentState final : public DeviceMirror {
+class ResidentState {
  public:
   // All arguments outlive it. The state must neither move nor change its sizes.
+  // The device is not used before training first accesses an array.
   ResidentState(TrainState& state, const Kernels& kernels,
                 const FaultPoints& faults);
-  // Newer values on the device that were not brought back are lost: the state
-  // must not be read any more.
-  ~ResidentState();
   ResidentState(const ResidentState&) = delete;
   ResidentState& operator=(const ResidentState&) = delete;
 
-  bool IsOf(const TrainState& state) const { return &state == &state_; }
+  // The state in host memory. Its large arrays are outdated from Changed to the
+  // next SyncToHost; its other values are always the newest.
+  TrainState& host() const { return host_; }
+  // Copies the newest values to the host. They are lost if this fails. Returns
+  // the same error again until the state is replaced. kFailedPrecondition: the
+  // state was not restored completely.
+  Status SyncToHost();
+  // As SyncToHost, for a caller that is about to change the large arrays on the
+  // host: the next access of training uploads them.
+  Status HostChanges();
+  // Ok until the device loses the newest values: then the error of the device.
+  const Status& loss() const { return loss_; }
+  // Computes the digest where the newest values are. Errors are those of
+  // SyncToHost.
+  Result<Digest> NewestDigest();
 
-  // The functions below return arrays in the kernels' memory.
+  // The functions for training return arrays in the kernels' memory. REQUIRES:
+  // loss() is Ok.
   std::span<float> parameters() { return Newest().front(); }
   // Return where an update reads and writes, as TrainState::NextOf does. Arrays
   // returned earlier then have the previous values.
@@ -44,29 +59,41 @@ class ResidentState final : public DeviceMirror {
   std::span<const UpdatedArray> NextSlots();
   UpdatedArray NextAccumulated() { return Next(device_.size() - 1); }
   // Call when values in the kernels' memory were changed, or before they will
-  // be. REQUIRES: parameters() was called since the state last changed.
-  void Changed() {
-    CHECK(newest_ != NewestPlace::kState, "the device's values are outdated");
-    newest_ = NewestPlace::kDevice;
-  }
+  // be. REQUIRES: parameters() was called since the host last changed.
+  void Changed();
 
-  Status BringBack() override;
-  Status StateChanges() override;
+  // The functions below are for copies within the device.
+
+  // Returns the memory of the arrays on the device; null: there are none.
+  Memory* device_memory() const {
+    return on_host() || place_ == Place::kHostOnly ? nullptr : &memory_;
+  }
+  // Returns the place of the tensor's newest values in that memory; empty if
+  // they are on the host.
+  std::span<const std::byte> NewestOf(const TensorView& tensor) const;
+  // Returns the digests of the blocks of each tensor, computed on the device;
+  // an empty list for a tensor whose newest values are on the host. Errors are
+  // those of SyncToHost.
   Result<std::vector<BlockDigests>> DigestsOf(
-      std::span<const TensorView> tensors) override;
-  Memory& memory() const override { return memory_; }
-  std::span<const std::byte> NewestOf(const TensorView& tensor) const override;
+      std::span<const TensorView> tensors);
 
  private:
   // Place of the newest values:
   //
-  //   from    | to      | by
-  //   --------|---------|---------------------------------
-  //   kState  | kBoth   | Newest, which uploads them
-  //   kBoth   | kDevice | Changed
-  //   kDevice | kBoth   | BringBack, which downloads them
-  //   each    | kState  | StateChanges
-  enum class NewestPlace : uint8_t { kState, kBoth, kDevice };
+  //   from             | to      | by
+  //   -----------------|---------|---------------------------------
+  //   kHostOnly        | kHost   | Newest, which allocates
+  //   kHost            | kBoth   | Newest, which uploads them
+  //   kBoth, kDevice   | kDevice | Changed
+  //   kDevice          | kBoth   | SyncToHost, which downloads them
+  //   kBoth            | kHost   | HostChanges
+  //   kDevice          | kLost   | SyncToHost, DigestsOf: the device has failed
+  //
+  // Kernels of the host work on the state's own arrays: then it stays at
+  // kHostOnly.
+  enum class Place : uint8_t { kHostOnly, kHost, kBoth, kDevice, kLost };
+  // CHECKs that the transition is in the table.
+  void MoveTo(Place place);
 
   // A tensor's blocks that are digested on the device, and a short last block
   // that the host digests.
@@ -81,32 +108,34 @@ class ResidentState final : public DeviceMirror {
     std::vector<float> rests;
   };
 
+  void Allocate();
   // Returns the place on the device of this part of the state; empty if it has
   // none.
   std::span<const float> There(std::span<const std::byte> here) const;
   Digested Split(const TensorView& tensor) const;
   Result<Taken> Take(std::span<const Digested> tensors);
   // Returns an error if the device failed: the values just downloaded may then
-  // be wrong.
-  Status Check() const;
+  // be wrong, and the newest values are lost.
+  Status CheckDevice();
   std::span<const std::span<float>> Newest();
   UpdatedArray Next(size_t index);
   bool on_host() const { return memory_.kind() == MemoryKind::kHost; }
 
-  TrainState& state_;
+  TrainState& host_;
   const Kernels& kernels_;
   const FaultPoints& faults_;
   Memory& memory_;
   // Parameters, slots, accumulated gradients, in the same order in both.
-  std::vector<std::span<float>> host_;
+  std::vector<std::span<float>> arrays_;  // of the host
   std::vector<std::span<float>> device_;
   std::vector<UpdatedArray> next_slots_;
-  std::vector<Pinned> pins_;  // of host_
+  std::vector<Pinned> pins_;  // of arrays_
   MemoryArray<float> arena_;
   // Results of DigestsOf, in the order of the tensors.
   MemoryArray<uint64_t> digests_;
   MemoryArray<float> rests_;
-  NewestPlace newest_ = NewestPlace::kState;
+  Place place_ = Place::kHostOnly;
+  Status loss_;
 };
 
 }  // namespace gauntlet

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "engine/large_array.h"
-#include "engine/train/state/spare_arrays.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -19,23 +18,23 @@ bool StaysIn(const SpareArrays* spare, const TensorView& tensor) {
 
 StateCopy::~StateCopy() { static_cast<void>(Arrive()); }
 
-Status StateCopy::Take(const TrainState& state,
+Status StateCopy::Take(ResidentState& resident,
                        std::span<const TensorView> tensors) {
   CHECK(fetching_ == nullptr, "one copy at a time");
   tensors_.assign(tensors.begin(), tensors.end());
   bytes_ = 0;
-  const SpareArrays* const spare = state.spare();
+  const SpareArrays* const spare = resident.host().spare();
   for (const TensorView& tensor : tensors_) {
     if (!StaysIn(spare, tensor)) bytes_ += tensor.bytes.size();
   }
-  DeviceMirror* const device_mirror = state.device_mirror();
-  MakeRoom(device_mirror == nullptr ? nullptr : &device_mirror->memory());
+  Memory* const device = resident.device_memory();
+  MakeRoom(device);
   expected_.clear();
-  if (device_mirror != nullptr) {
-    ASSIGN_OR_RETURN(const bool taken, TakeThere(*device_mirror));
+  if (device != nullptr) {
+    ASSIGN_OR_RETURN(const bool taken, TakeThere(resident, *device));
     if (taken) return OkStatus();
   }
-  RETURN_IF_ERROR(state.SyncToHost());
+  RETURN_IF_ERROR(resident.SyncToHost());
   TakeHere(spare);
   return OkStatus();
 }
@@ -48,7 +47,7 @@ void StateCopy::MakeRoom(Memory* pinned_for) {
     buffer_ = {};
     buffer_ = MakeLargeArray<std::byte>(bytes_);
   }
-  // The first copy may have been taken before the state had a device mirror.
+  // The first copy may have been taken before the device had arrays.
   if (pinned_for != nullptr && !pin_) {
     pin_.emplace(*pinned_for, std::span(buffer_));
   }
@@ -57,17 +56,17 @@ void StateCopy::MakeRoom(Memory* pinned_for) {
 // Copies the tensors: those with their newest values on the device to the start
 // of the buffer, in one transfer, the others after them. Returns false if the
 // device has no free memory.
-Result<bool> StateCopy::TakeThere(DeviceMirror& device_mirror) {
-  Memory& memory = device_mirror.memory();
+Result<bool> StateCopy::TakeThere(ResidentState& resident, Memory& memory) {
+  RETURN_IF_ERROR(resident.loss());
   std::vector<std::span<const std::byte>> newest;
   size_t size = 0;
   for (const TensorView& tensor : tensors_) {
-    newest.push_back(device_mirror.NewestOf(tensor));
+    newest.push_back(resident.NewestOf(tensor));
     size += newest.back().size();
   }
   if (!device_) device_.emplace(memory);
   if (!device_->ResizeIfRoom(size)) return false;
-  ASSIGN_OR_RETURN(expected_, device_mirror.DigestsOf(tensors_));
+  ASSIGN_OR_RETURN(expected_, resident.DigestsOf(tensors_));
   size_t at = 0;
   size_t at_here = size;
   for (size_t i = 0; i < tensors_.size(); ++i) {

@@ -21,7 +21,8 @@
 #include "engine/math/memory.h"
 #include "engine/status.h"
 #include "engine/tensor.h"
-#include "engine/train/state/train_state.h"
+#include "engine/train/state/resident_state.h"
+#include "engine/train/state/spare_arrays.h"
 
 namespace gauntlet {
 
@@ -36,10 +37,10 @@ class StateCopy {
 
   // Replaces the previous copy, including its views, by a copy of these
   // tensors. Once this returns, the state may change; arrays that have spare
-  // arrays only by TrainState::NextOf. An error comes from the device mirror,
-  // whose newer values are lost. REQUIRES: the previous copy has arrived; the
-  // memory of the device mirror outlives this.
-  Status Take(const TrainState& state, std::span<const TensorView> tensors);
+  // arrays only by TrainState::NextOf. Errors are those of
+  // ResidentState::SyncToHost. REQUIRES: the previous copy has arrived; the
+  // memory of the kernels outlives this.
+  Status Take(ResidentState& resident, std::span<const TensorView> tensors);
   // Waits until the copy has arrived. Callable from any task. kIoError: the
   // fetch failed, and the copy is unusable.
   Status Arrive();
@@ -56,7 +57,7 @@ class StateCopy {
 
  private:
   void MakeRoom(Memory* pinned_for);
-  Result<bool> TakeThere(DeviceMirror& device_mirror);
+  Result<bool> TakeThere(ResidentState& resident, Memory& memory);
   void TakeHere(const SpareArrays* spare);
 
   std::vector<std::byte> buffer_;

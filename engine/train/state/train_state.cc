@@ -67,10 +67,9 @@ Status CopyInto(const TensorView& view, std::span<std::byte> to,
   return OkStatus();
 }
 
-// SyncToHost for functions that cannot return an error.
-void MustSyncToHost(const TrainState& state) {
-  const Status synced = state.SyncToHost();
-  CHECK(synced.ok(), synced.message());
+void MustBeReadable(const TrainState& state) {
+  const Status readable = state.CheckReadable();
+  CHECK(readable.ok(), readable.message());
 }
 
 }  // namespace
@@ -237,20 +236,12 @@ void TrainState::TakeInNameOrder(std::vector<TensorView> tensors,
 }
 
 Status TrainState::CheckReadable() const {
-  if (restoring_) {
-    return FailedPrecondition("the state was not restored completely");
-  }
-  if (!lost_) return OkStatus();
-  return Unavailable("the state's newest values were lost with the device");
-}
-
-Status TrainState::SyncToHost() const {
-  RETURN_IF_ERROR(CheckReadable());
-  return device_mirror_ == nullptr ? OkStatus() : device_mirror_->BringBack();
+  if (!restoring_) return OkStatus();
+  return FailedPrecondition("the state was not restored completely");
 }
 
 const std::vector<TensorView>& TrainState::Tensors() const {
-  MustSyncToHost(*this);
+  MustBeReadable(*this);
   return View();
 }
 
@@ -288,18 +279,10 @@ std::vector<TensorView> TrainState::TensorsOf(
   return tensors;
 }
 
-Digest TrainState::ComputeDigest() const {
-  MustSyncToHost(*this);
-  return digester_.Compute(View());
-}
-
-Result<Digest> TrainState::NewestDigest() const {
-  RETURN_IF_ERROR(CheckReadable());
-  if (device_mirror_ == nullptr) return digester_.Compute(View());
-  const std::vector<TensorView>& tensors = View();
-  ASSIGN_OR_RETURN(const std::vector<BlockDigests> elsewhere,
-                   device_mirror_->DigestsOf(tensors));
-  return digester_.Compute(tensors, elsewhere);
+Digest TrainState::ComputeDigest(
+    std::span<const BlockDigests> elsewhere) const {
+  MustBeReadable(*this);
+  return digester_.Compute(View(), elsewhere);
 }
 
 Status TrainState::ResizeHistory(std::span<const TensorView> tensors) {
@@ -370,7 +353,7 @@ Status TrainState::Superfluous(
 
 std::span<std::byte> TrainState::PlaceToRestore(const TensorView& tensor) {
   const TensorView* const own = FindTensor(tensors_, tensor.name);
-  if (own == nullptr || device_mirror_ != nullptr) return {};
+  if (own == nullptr) return {};
   const Place& place = places_[static_cast<size_t>(own - tensors_.data())];
   const auto array = ArraysOf<std::byte>(*this)[place.array];
   if (place.bytes == kAll || own->shape != tensor.shape ||
@@ -386,8 +369,6 @@ Status TrainState::Restore(std::span<const TensorView> tensors,
                            std::span<const std::string> of_parameters) {
   RETURN_IF_ERROR(ResizeHistory(tensors));
   const uint64_t initial_rng_key = rng_key;
-  if (device_mirror_ != nullptr)
-    RETURN_IF_ERROR(device_mirror_->StateChanges());
   const std::vector<TensorView>& views = View();
   const auto arrays = ArraysOf<std::byte>(*this);
   size_t taken = 0;
@@ -470,7 +451,7 @@ std::vector<float> CombinedReplicaState(const Model& model,
 }
 
 std::vector<float> ValuesOf(const Model& model, const TrainState& state) {
-  MustSyncToHost(state);
+  MustBeReadable(state);
   std::vector<float> values = state.parameters;
   std::ranges::copy(CombinedReplicaState(model, state),
                     std::back_inserter(values));

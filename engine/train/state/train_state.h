@@ -1,4 +1,5 @@
-// Everything that the future of a run depends on, as one value.
+// Everything that the future of a run depends on, as one value in host memory.
+// While it is trained, a ResidentState may have newer values on a device.
 //
 // A checkpoint and the state digest cover exactly this: parameters, optimizer
 // slots and scalars, the RNG key, the position with its phase, the running
@@ -22,7 +23,6 @@
 #include "engine/model/optimizers/optimizer.h"
 #include "engine/status.h"
 #include "engine/tensor.h"
-#include "engine/train/state/device_mirror.h"
 #include "engine/world/event_log.h"
 #include "engine/world/fault_point.h"
 
@@ -92,11 +92,6 @@ enum class StartFrom : uint8_t {
 
 class TrainState {
  public:
-  // Null: no device mirror. REQUIRES: the state does not move while it is set.
-  void set_device_mirror(DeviceMirror* device_mirror) {
-    device_mirror_ = device_mirror;
-  }
-  DeviceMirror* device_mirror() const { return device_mirror_; }
   // The large arrays, by index: parameters, each slot, accumulated gradients.
   size_t large_arrays() const { return optimizer.slots.size() + 2; }
   std::vector<float>& LargeArray(size_t index);
@@ -111,13 +106,6 @@ class TrainState {
   // Makes the large arrays writable in place: moves those that a save reads,
   // with their values, to their spare places.
   void OwnLargeArrays();
-  // Marks the newest values as lost: the state must not be read any more.
-  void Lost() { lost_ = true; }
-  // Copies the newer values of a device mirror into the state; has no effect if
-  // called again before training continues. After an error the values are lost,
-  // and the state must not be read: its arrays are outdated, and functions that
-  // read it CHECK-fail.
-  Status SyncToHost() const;
 
   // Creates the state before the first step, with empty slots.
   TrainState(const Model& model, const Optimizer& optimizer, const JobSpec& job,
@@ -126,28 +114,26 @@ class TrainState {
 
   // Returns views into this state, in name order. They are valid until the next
   // call, or until the state moves or changes its shape (end of an epoch,
-  // Restore). Not thread-safe.
+  // Restore). CHECK-fails if the state is unusable (PlaceToRestore). Not
+  // thread-safe.
   const std::vector<TensorView>& Tensors() const;
-  // As Tensors, but of the values in the state: a device mirror's newer ones
-  // are not copied.
+  // As Tensors, but also of an unusable state.
   const std::vector<TensorView>& View() const;
-  Digest ComputeDigest() const;
-  // As ComputeDigest, but a device mirror's values are not copied. Errors are
-  // those of SyncToHost.
-  Result<Digest> NewestDigest() const;
+  // CHECK-fails if the state is unusable. `elsewhere` is as in StateDigester.
+  Digest ComputeDigest(std::span<const BlockDigests> elsewhere = {}) const;
   // Returns the tensors of these parameters, with their slots and pending
-  // gradients, and the tensors that belong to no parameter. Empty: all. A
-  // device mirror's values are not copied.
+  // gradients, and the tensors that belong to no parameter. Empty: all.
   std::vector<TensorView> TensorsOf(
       std::span<const std::string> of_parameters) const;
 
   // Returns the place in this state of a checkpoint's tensor, given its name,
   // dtype and shape. Empty: the state has no such tensor, or Restore must
-  // copy it, as its size may change or a device mirror has newer values. A
-  // place is valid until an array changes its size; a move of the state keeps
-  // it. Once a place was returned, the state is unusable until Restore
-  // succeeds: functions that read it fail.
+  // copy it, as its size may change. A place is valid until an array changes
+  // its size; a move of the state keeps it. Once a place was returned, the
+  // state is unusable until Restore succeeds.
   std::span<std::byte> PlaceToRestore(const TensorView& tensor);
+  // kFailedPrecondition: the state is unusable.
+  Status CheckReadable() const;
   // Sets the state from the tensors of a checkpoint, which are in name order.
   // Copies those that were not read into their places. With `of_parameters` the
   // checkpoint has only the tensors of TensorsOf; the others keep their values.
@@ -210,7 +196,6 @@ class TrainState {
   // Returns true if the tensor belongs to one of these parameters, or to no
   // parameter.
   bool IsOf(size_t tensor, std::span<const std::string> names) const;
-  Status CheckReadable() const;
   Status Superfluous(std::span<const TensorView> tensors,
                      std::span<const std::string> of_parameters) const;
   void NameTensors(const Model& model, const Optimizer& rule, int replicas,
@@ -223,9 +208,7 @@ class TrainState {
   mutable std::vector<TensorView> tensors_;  // in name order
   std::vector<Place> places_;                // of each tensor
   mutable StateDigester digester_;
-  DeviceMirror* device_mirror_ = nullptr;
   SpareArrays* spare_ = nullptr;
-  bool lost_ = false;
   bool restoring_ = false;  // since PlaceToRestore, until Restore succeeds
 };
 

@@ -262,9 +262,8 @@ TrainState GenerationJoin::NewState(StartFrom start) const {
 }
 
 void GenerationJoin::MakeState(StartFrom start) {
-  parts_.ReleaseState();
-  parts_.state.reset();  // first: memory may not suffice for two states
-  parts_.state.emplace(NewState(start));
+  parts_.DropState();  // first: memory may not suffice for two states
+  parts_.SetState(NewState(start));
 }
 
 void GenerationJoin::Initialize() {
@@ -281,16 +280,16 @@ void GenerationJoin::Initialize() {
 
 Status GenerationJoin::Load(const CheckpointRef& parent) {
   if (claimed_state_) {
-    parts_.ReleaseState();
+    parts_.DropState();
     // The move keeps the arrays, with the tensors that the claim has read.
-    parts_.state = std::exchange(claimed_state_, std::nullopt);
+    parts_.SetState(*std::exchange(claimed_state_, std::nullopt));
   } else {
     MakeState(StartFrom::kCheckpoint);
   }
   const Status loaded = LoadState(parts_.world, *parts_.store, parent,
                                   *parts_.schedule, *parts_.state);
   if (!loaded.ok()) {
-    parts_.state.reset();
+    parts_.DropState();
     return loaded;
   }
   resumed_from_ = parts_.step();
@@ -359,7 +358,7 @@ Status GenerationJoin::TakeFrom(const StartDecision::Memory& memory,
                              {.memory = memory,
                               .holds_it = keeps,
                               .timeout = parts_.options().cluster.save_timeout},
-                             *parts_.state);
+                             *parts_.resident);
   if (shared.code() == Code::kDataLoss) {
     held_.reset();
     state_is_unusable_ = true;
@@ -367,8 +366,7 @@ Status GenerationJoin::TakeFrom(const StartDecision::Memory& memory,
   }
   if (!shared.ok() && !held_) {
     // The state is blank, or a part of it was received.
-    parts_.ReleaseState();
-    parts_.state.reset();
+    parts_.DropState();
   }
   return shared;
 }
@@ -473,6 +471,8 @@ Status GenerationJoin::JoinDevices() {
 }
 
 void GenerationJoin::HoldState() {
+  const Status synced = parts_.resident->SyncToHost();
+  CHECK(synced.ok(), synced.message());
   const TrainState& state = *parts_.state;
   held_ = HeldState{.step = state.position.step,
                     .phase = state.position.phase_of(),

@@ -152,7 +152,7 @@ Trainer& Worker::PrepareTrainer() {
 
 Result<LoopEnd> Worker::Train() {
   const TrainInputs& inputs = parts_.inputs;
-  TrainState& state = *parts_.state;
+  ResidentState& resident = *parts_.resident;
   Trainer& trainer = PrepareTrainer();
   parts_.times.Lap(TimePart::kBuild);
   const uint64_t generation = parts_.generation();
@@ -161,7 +161,7 @@ Result<LoopEnd> Worker::Train() {
   TrainingLoop loop({.world = world_,
                      .options = options_,
                      .trainer = trainer,
-                     .state = state},
+                     .resident = resident},
                     MakeSaves());
   if (parts_.chief()) {
     loop.reports().To(parts_.reporter, parts_.schedule->steps_per_epoch());
@@ -169,7 +169,7 @@ Result<LoopEnd> Worker::Train() {
   if (parts_.rejoins()) loop.reports().set_save_reporter(parts_.reporter);
   std::optional<RunSummary> summary;
   if (parts_.chief() && !options_.summary.directory.empty()) {
-    summary.emplace(world_, options_.summary, state.position);
+    summary.emplace(world_, options_.summary, resident.host().position);
     loop.SetSummary(*summary);
   }
   if (inputs.hooks != nullptr) loop.set_hooks(*inputs.hooks);
@@ -183,7 +183,7 @@ Result<LoopEnd> Worker::Train() {
   loop_carryover_ = loop.memory();
   unsaved_ = loop.unsaved();
   // Fetches values that only a device has: other workers may need them.
-  const Status kept = state.SyncToHost();
+  const Status kept = resident.SyncToHost();
   if (end.ok() && kept.ok()) return end;
   // The status is final: SyncToHost has waited for the device if necessary.
   parts_.device_failure = parts_.built.kernels->status().message();
@@ -331,9 +331,8 @@ TrainedWorker Worker::Abandon(WorkerEnd end) {
   if (parts_.session) parts_.session->Abort();
   if (beside_) beside_->JoinTask();
   if (save_) save_->JoinTask();
-  parts_.ReleaseState();
   return {.end = std::move(end),
-          .state = std::move(parts_.state),
+          .state = parts_.TakeState(),
           .resumed_from = join_.resumed_from()};
 }
 

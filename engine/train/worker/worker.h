@@ -27,7 +27,8 @@ struct WorkerEnd {
 // Result of a worker for the program that called it.
 struct TrainedWorker {
   WorkerEnd end;
-  // State that the worker reached; nullopt if training never began.
+  // State that the worker reached; nullopt if training never began, or if the
+  // device lost it.
   std::optional<TrainState> state;
   std::optional<uint64_t> resumed_from;  // step
 };

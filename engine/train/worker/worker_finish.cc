@@ -193,7 +193,7 @@ Result<LoopEnd> FinishRun(WorkerParts& parts, FinishedLoop loop) {
   const Position& position = parts.state->position;
   RETURN_IF_ERROR(parts.world.faults.Hit(
       Point::kFinish, {.step = position.step, .epoch = position.epoch}));
-  RETURN_IF_ERROR(parts.state->SyncToHost());
+  RETURN_IF_ERROR(parts.resident->SyncToHost());
   const Digest digest = parts.state->ComputeDigest();
   const std::string not_finite = NotFiniteAtTheEnd(*parts.state);
   if (!not_finite.empty() && !parts.state->not_finite_since) {

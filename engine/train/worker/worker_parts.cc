@@ -69,9 +69,28 @@ void WorkerParts::Expect(Duration bound) const {
   reporter.Progress({.patience = bound + options().cluster.lost_after});
 }
 
-void WorkerParts::ReleaseState() {
+void WorkerParts::SetState(TrainState new_state) {
+  CHECK(!state, "the state before was not dropped");
+  state.emplace(std::move(new_state));
+  resident.emplace(*state, *built.kernels, world.faults);
+}
+
+void WorkerParts::DropState() {
   trainer.reset();
   spare.reset();
+  resident.reset();
+  state.reset();
+}
+
+std::optional<TrainState> WorkerParts::TakeState() {
+  std::optional<TrainState> taken;
+  if (state && resident->SyncToHost().ok()) {
+    spare.reset();
+    resident.reset();
+    taken = std::move(state);
+  }
+  DropState();
+  return taken;
 }
 
 Status Build(WorkerParts& parts) {

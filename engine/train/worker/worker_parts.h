@@ -13,6 +13,7 @@
 #include "engine/train/loop/job_model.h"
 #include "engine/train/loop/trainer.h"
 #include "engine/train/progress_reporter.h"
+#include "engine/train/state/resident_state.h"
 #include "engine/train/state/spare_arrays.h"
 #include "engine/train/state/train_state.h"
 #include "engine/train/worker/train_inputs.h"
@@ -33,10 +34,11 @@ struct WorkerParts {
   Stage stage = Stage::kSetUp;
   std::optional<RowSchedule> schedule;
   JobModel built;
-  std::optional<CheckpointStore> store;  // nullopt: no checkpoints
-  std::optional<TrainState> state;       // nullopt: no generation has begun
-  // Both refer to the state, and keep their arrays from generation to
-  // generation. nullopt: not used since the state was made.
+  std::optional<CheckpointStore> store;   // nullopt: no checkpoints
+  std::optional<TrainState> state;        // nullopt: no generation has begun
+  std::optional<ResidentState> resident;  // of the state, if there is one
+  // Both keep their arrays from generation to generation. nullopt: not used
+  // since the state was made.
   std::optional<SpareArrays> spare;
   std::optional<Trainer> trainer;
   std::unique_ptr<Session> session;  // of the current generation
@@ -55,9 +57,14 @@ struct WorkerParts {
   uint64_t generation() const { return session->decision().generation; }
   uint64_t step() const { return state ? state->position.step : 0; }
 
-  // Destroys the objects that refer to the state, before it is replaced or
-  // moved. Values that only a device has are lost.
-  void ReleaseState();
+  // REQUIRES: there is no state.
+  void SetState(TrainState new_state);
+  // Destroys the state and all that has arrays of its size. Values that only a
+  // device has are lost.
+  void DropState();
+  // Returns the state, and leaves none. nullopt: there is none, or the device
+  // has lost it.
+  std::optional<TrainState> TakeState();
 
   // Sets how long the launcher waits for the chief's next report.
   void Expect(Duration bound) const;

@@ -91,25 +91,26 @@ struct KeptState {
 TEST(DeviceSaveTest, ACopyIsOfTheMomentAndBringsNothingElseHere) {
   KeptState kept(CountingDevice());
   kept.Train(0.5f);
-  const Digest then = kept.state.NewestDigest().value();
+  const Digest then = kept.resident.NewestDigest().value();
   moves = {};
   StateCopy copy;
-  ASSERT_TRUE(copy.Take(kept.state, kept.state.TensorsOf({})).ok());
+  ASSERT_TRUE(copy.Take(kept.resident, kept.state.TensorsOf({})).ok());
   kept.Train(0.75f);
   ASSERT_TRUE(copy.Arrive().ok());
   EXPECT_EQ(StateDigest(copy.tensors()), then);
   EXPECT_EQ(moves.fetched, kept.kept_bytes());
   EXPECT_LT(moves.downloaded, kept.kept_bytes() / 20) << "digests alone";
   EXPECT_NE(kept.state.parameters[0], 0.5f) << "the state was not brought here";
-  ASSERT_TRUE(kept.state.SyncToHost().ok());
+  ASSERT_TRUE(kept.resident.SyncToHost().ok());
   EXPECT_EQ(kept.state.parameters[0], 0.75f);
 }
 
 TEST(DeviceSaveTest, ACopyOfWhatIsNewestHereIsTakenHere) {
   KeptState kept(CountingDevice());
+  static_cast<void>(kept.resident.parameters());
   const Digest then = kept.state.ComputeDigest();
   StateCopy copy;
-  ASSERT_TRUE(copy.Take(kept.state, kept.state.TensorsOf({})).ok());
+  ASSERT_TRUE(copy.Take(kept.resident, kept.state.TensorsOf({})).ok());
   kept.Train(0.75f);
   ASSERT_TRUE(copy.Arrive().ok());
   EXPECT_EQ(StateDigest(copy.tensors()), then);
@@ -120,9 +121,9 @@ TEST(DeviceSaveTest, WithoutRoomOnTheDeviceTheStateIsBroughtHereFirst) {
   KeptState kept(CountingDevice());
   moves.has_room = false;
   kept.Train(0.5f);
-  const Digest then = kept.state.NewestDigest().value();
+  const Digest then = kept.resident.NewestDigest().value();
   StateCopy copy;
-  ASSERT_TRUE(copy.Take(kept.state, kept.state.TensorsOf({})).ok());
+  ASSERT_TRUE(copy.Take(kept.resident, kept.state.TensorsOf({})).ok());
   EXPECT_GE(moves.downloaded, kept.kept_bytes());
   kept.Train(0.75f);
   ASSERT_TRUE(copy.Arrive().ok());
@@ -130,7 +131,7 @@ TEST(DeviceSaveTest, WithoutRoomOnTheDeviceTheStateIsBroughtHereFirst) {
   EXPECT_TRUE(kept.built.kernels->status().ok());
   // Once there is free memory again, the copy uses it.
   moves.has_room = true;
-  ASSERT_TRUE(copy.Take(kept.state, kept.state.TensorsOf({})).ok());
+  ASSERT_TRUE(copy.Take(kept.resident, kept.state.TensorsOf({})).ok());
   EXPECT_EQ(moves.fetched, kept.kept_bytes());
 }
 
@@ -148,7 +149,7 @@ TEST(DeviceSaveTest, RoomIsMadeOnceForAnyNumberOfCopies) {
   StateCopy copy;
   for (int i = 0; i < 5; ++i) {
     kept.Train(static_cast<float>(i));
-    ASSERT_TRUE(copy.Take(kept.state, kept.state.TensorsOf({})).ok());
+    ASSERT_TRUE(copy.Take(kept.resident, kept.state.TensorsOf({})).ok());
     ASSERT_TRUE(copy.Arrive().ok());
   }
   EXPECT_EQ(made, 1);
@@ -164,15 +165,12 @@ TEST(DeviceSaveTest, TheCopyIsPinnedThoughTheFirstOneWasOfNoDevices) {
   }();
   KeptState kept(api);
   StateCopy copy;
-  DeviceMirror* const device_mirror = kept.state.device_mirror();
-  kept.state.set_device_mirror(nullptr);
-  pinned = 0;
-  ASSERT_TRUE(copy.Take(kept.state, kept.state.TensorsOf({})).ok());
+  ASSERT_TRUE(copy.Take(kept.resident, kept.state.TensorsOf({})).ok());
   EXPECT_EQ(pinned, 0);
-  kept.state.set_device_mirror(device_mirror);
+  kept.Train(0.5f);  // pins the arrays of the state
+  pinned = 0;
   for (int i = 0; i < 3; ++i) {
-    kept.Train(0.5f);
-    ASSERT_TRUE(copy.Take(kept.state, kept.state.TensorsOf({})).ok());
+    ASSERT_TRUE(copy.Take(kept.resident, kept.state.TensorsOf({})).ok());
     ASSERT_TRUE(copy.Arrive().ok());
   }
   EXPECT_EQ(pinned, 1);

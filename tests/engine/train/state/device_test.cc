@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <map>
 #include <string>
@@ -10,6 +11,7 @@
 #include "engine/gpu/emulated_device.h"
 #include "engine/train/loop/job_model.h"
 #include "engine/train/state/resident_state.h"
+#include "engine/train/state/state_copy.h"
 #include "tests/engine/train/guarded_device.h"
 #include "tests/engine/train/training_fixture.h"
 
@@ -217,7 +219,7 @@ TEST(DeviceTest, ADigestIsTakenWhereTheStateIs) {
   NoFaults faults;
   ResidentState resident(state, *built->kernels, faults);
   const Digest before = state.ComputeDigest();
-  EXPECT_EQ(state.NewestDigest().value(), before);
+  EXPECT_EQ(resident.NewestDigest().value(), before);
   std::vector<float> trained(state.parameters.size(), 0.5f);
   trained.front() = std::numeric_limits<float>::quiet_NaN();
   trained.back() = -0.0f;
@@ -225,11 +227,11 @@ TEST(DeviceTest, ADigestIsTakenWhereTheStateIs) {
                                   trained.size() * sizeof(float));
   resident.Changed();
   brought = 0;
-  const Digest newest = state.NewestDigest().value();
+  const Digest newest = resident.NewestDigest().value();
   EXPECT_LT(brought, trained.size() * sizeof(float) / 100);
   EXPECT_NE(newest, before);
   EXPECT_NE(state.parameters[1], 0.5f) << "nothing was brought here";
-  ASSERT_TRUE(state.SyncToHost().ok());
+  ASSERT_TRUE(resident.SyncToHost().ok());
   EXPECT_EQ(state.parameters[1], 0.5f);
   EXPECT_EQ(state.ComputeDigest(), newest);
 }
@@ -268,9 +270,39 @@ TEST(DeviceTest, WhatMovesIsPinnedAndLetGo) {
   EXPECT_EQ(most_of(2), 2 * 3u + 2);
 }
 
-// A state that was lost with the device cannot be read: callers receive an
-// error, or are stopped.
-TEST(DeviceTest, AStateThatAFailedDeviceKeptIsLost) {
+// A state on a device, and the result of a call that needs the device.
+struct LostStateCase {
+  const char* name;
+  std::function<Status(ResidentState&)> call;
+};
+
+class LostStateTest : public testing::TestWithParam<LostStateCase> {};
+
+INSTANTIATE_TEST_SUITE_P(
+    Calls, LostStateTest,
+    testing::Values(LostStateCase{"Sync",
+                                  [](ResidentState& resident) {
+                                    return resident.SyncToHost();
+                                  }},
+                    LostStateCase{"Digest",
+                                  [](ResidentState& resident) {
+                                    return resident.NewestDigest().status();
+                                  }},
+                    LostStateCase{"Restore",
+                                  [](ResidentState& resident) {
+                                    return resident.HostChanges();
+                                  }},
+                    LostStateCase{"Copy",
+                                  [](ResidentState& resident) {
+                                    StateCopy copy;
+                                    return copy.Take(
+                                        resident,
+                                        resident.host().TensorsOf({}));
+                                  }}),
+    [](const auto& tested) { return std::string(tested.param.name); });
+
+// Once one of the calls has found the failure, all of them report it.
+TEST_P(LostStateTest, StaysLost_OnceTheDeviceHasFailed) {
   static bool failed = false;
   static const gpu::DeviceApi api = [] {
     gpu::DeviceApi table = gpu::EmulatedDevice();
@@ -285,19 +317,47 @@ TEST(DeviceTest, AStateThatAFailedDeviceKeptIsLost) {
   ASSERT_TRUE(built.ok());
   TrainState state(*built->model, *built->optimizer, job);
   NoFaults faults;
-  {
-    ResidentState resident(state, *built->kernels, faults);
-    static_cast<void>(resident.parameters());
-    resident.Changed();
-    EXPECT_TRUE(state.SyncToHost().ok());
-    resident.Changed();
-    failed = true;
-    EXPECT_EQ(state.NewestDigest().status().message(), "emulated device: lost");
-    EXPECT_EQ(state.SyncToHost().message(), "emulated device: lost");
-  }
-  EXPECT_EQ(state.SyncToHost().code(), Code::kUnavailable);
-  EXPECT_EQ(state.NewestDigest().status().code(), Code::kUnavailable);
-  EXPECT_DEATH(static_cast<void>(state.Tensors()), "lost with the device");
+  ResidentState resident(state, *built->kernels, faults);
+  static_cast<void>(resident.parameters());
+  resident.Changed();
+  EXPECT_TRUE(resident.SyncToHost().ok());
+  resident.Changed();
+  EXPECT_TRUE(resident.loss().ok());
+  failed = true;
+  EXPECT_EQ(GetParam().call(resident).message(), "emulated device: lost");
+  failed = false;  // a later answer of the device changes nothing
+  EXPECT_EQ(resident.loss().message(), "emulated device: lost");
+  EXPECT_EQ(resident.SyncToHost().code(), Code::kUnavailable);
+  EXPECT_EQ(resident.NewestDigest().status().code(), Code::kUnavailable);
+  EXPECT_EQ(resident.HostChanges().code(), Code::kUnavailable);
+  StateCopy copy;
+  EXPECT_EQ(copy.Take(resident, state.TensorsOf({})).code(),
+            Code::kUnavailable);
+  EXPECT_DEATH(static_cast<void>(resident.parameters()),
+               "lost with the device");
+}
+
+// A worker that receives a state replaces the one on its device.
+TEST(DeviceTest, TrainsFromTheHost_OnceTheHostHasChanged) {
+  const JobSpec job = PresetJob("tiny").value();
+  const auto built = BuildJobModel(job, {.height = 7, .width = 7}, 10,
+                                   {.device = DeviceKind::kEmulated},
+                                   {.api = &gpu::EmulatedDevice()});
+  ASSERT_TRUE(built.ok());
+  TrainState state(*built->model, *built->optimizer, job);
+  NoFaults faults;
+  ResidentState resident(state, *built->kernels, faults);
+  static_cast<void>(resident.parameters());
+  resident.Changed();
+  ASSERT_TRUE(resident.HostChanges().ok());
+  std::ranges::fill(state.parameters, 0.25f);
+  const Digest changed = state.ComputeDigest();
+  static_cast<void>(resident.parameters());
+  resident.Changed();
+  EXPECT_EQ(resident.NewestDigest().value(), changed);
+  std::ranges::fill(state.parameters, 0.0f);
+  ASSERT_TRUE(resident.SyncToHost().ok());
+  EXPECT_EQ(state.parameters.back(), 0.25f);
 }
 
 TEST(DeviceTest, RefusesAChange_BeforeTheStateIsOnTheDevice) {
@@ -309,7 +369,10 @@ TEST(DeviceTest, RefusesAChange_BeforeTheStateIsOnTheDevice) {
   TrainState state(*built->model, *built->optimizer, job);
   NoFaults faults;
   ResidentState resident(state, *built->kernels, faults);
-  EXPECT_DEATH(resident.Changed(), "outdated");
+  EXPECT_DEATH(resident.Changed(), "not a transition");
+  static_cast<void>(resident.parameters());
+  ASSERT_TRUE(resident.HostChanges().ok());
+  EXPECT_DEATH(resident.Changed(), "not a transition");
 }
 
 // Two workers share the device. A worker that learns of the failure from the
