@@ -27,17 +27,17 @@ struct GoldenEntry {
   bool operator==(const GoldenEntry&) const = default;
 };
 
-struct EpochMetrics {
+struct GoldenEpoch {
   uint64_t epoch = 0;
   uint32_t loss_bits = 0;
   int64_t correct = 0;
 
-  bool operator==(const EpochMetrics&) const = default;
+  bool operator==(const GoldenEpoch&) const = default;
 };
 
 struct GoldenTrajectory {
   std::vector<GoldenEntry> entries;  // in the order of the run
-  std::vector<EpochMetrics> epochs;  // in the order of the run
+  std::vector<GoldenEpoch> epochs;   // in the order of the run
   std::string final_digest;          // empty: the reference did not finish
 
   bool operator==(const GoldenTrajectory&) const = default;

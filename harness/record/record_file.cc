@@ -171,7 +171,7 @@ void Describe(Archive& a, typename Archive::template Ref<GoldenEntry> entry) {
 }
 
 template <class Archive>
-void Describe(Archive& a, typename Archive::template Ref<EpochMetrics> epoch) {
+void Describe(Archive& a, typename Archive::template Ref<GoldenEpoch> epoch) {
   a.Field("epoch", epoch.epoch);
   a.Bits("loss", epoch.loss_bits);
   a.Field("correct", epoch.correct);

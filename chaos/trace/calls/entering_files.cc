@@ -44,7 +44,7 @@ void FileCalls::EnterExisting(const std::vector<std::string>& directories) {
 }
 
 std::optional<WatchedFile> FileCalls::FileAt(Caller caller,
-                                             const Place& place) {
+                                             const WatchedPlace& place) {
   if (!place.status) return std::nullopt;
   if (!place.name) {
     // A watched file may have a name outside too.

@@ -63,8 +63,8 @@ struct FileCall {
   int descriptor = -1;               // of the file written, mapped or synced
   std::vector<MemoryRange> buffers;  // of a write from memory
   std::optional<uint64_t> offset;    // explicit in the call
-  Place from;
-  Place to;
+  WatchedPlace from;
+  WatchedPlace to;
   uint64_t replaced = 0;  // number of the file that a rename replaces
   Descriptor object;      // of changes of mode or times
 };
@@ -110,7 +110,7 @@ class FileCalls {
   // Adds a note if the process's /proc cannot be read, so that its calls are
   // missed.
   void NoteIfHidden(Caller caller) const;
-  void NoteOutside(const Place& place) const;
+  void NoteOutside(const WatchedPlace& place) const;
   std::string PathOf(Caller caller, int directory, uint64_t text) const;
 
   // data_calls.cc
@@ -140,7 +140,7 @@ class FileCalls {
   std::optional<FileCall> BeginMake(Caller caller, const SystemCall& call);
   std::optional<FileCall> BeginMetadata(Caller caller, const SystemCall& call);
   std::optional<FileCall> Making(Caller caller, const SystemCall& call,
-                                 OperationKind kind, Place place);
+                                 OperationKind kind, WatchedPlace place);
   // Adds the file that the call created.
   void AddNewFile(FileCall& call, const struct stat& status);
   void EndCreate(Caller caller, FileCall& call, int64_t result);
@@ -151,7 +151,7 @@ class FileCalls {
   void EndMetadata(FileCall& call);
 
   // entering_files.cc
-  std::optional<WatchedFile> FileAt(Caller caller, const Place& place);
+  std::optional<WatchedFile> FileAt(Caller caller, const WatchedPlace& place);
   void EnterTree(const FileOperation& like, const std::string& path,
                  const FileName& name);
   void EnterFile(const FileOperation& like, const std::string& path,

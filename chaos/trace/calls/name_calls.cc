@@ -73,7 +73,7 @@ bool IsLastName(const struct stat& status) {
   return S_ISDIR(status.st_mode) || status.st_nlink <= 1;
 }
 
-std::optional<struct stat> StatusNow(const Place& place) {
+std::optional<struct stat> StatusNow(const WatchedPlace& place) {
   struct stat status = {};
   if (fstatat(place.directory.get(), place.leaf.c_str(), &status,
               AT_SYMLINK_NOFOLLOW) != 0) {
@@ -82,13 +82,13 @@ std::optional<struct stat> StatusNow(const Place& place) {
   return status;
 }
 
-std::string PathTo(const Place& place) {
+std::string PathTo(const WatchedPlace& place) {
   return fmt::format("/proc/self/fd/{}/{}", place.directory.get(), place.leaf);
 }
 
 }  // namespace
 
-void FileCalls::NoteOutside(const Place& place) const {
+void FileCalls::NoteOutside(const WatchedPlace& place) const {
   const std::string path =
       ReadLinkText(fmt::format("/proc/self/fd/{}", place.directory.get())) +
       "/" + place.leaf;
@@ -121,10 +121,11 @@ std::optional<FileCall> FileCalls::BeginOpen(Caller caller,
   }
   const bool must_be_new = (open->flags & (O_CREAT | O_EXCL)) ==
                            static_cast<uint64_t>(O_CREAT | O_EXCL);
-  Place place = must_be_new || (open->flags & O_NOFOLLOW) != 0
-                    ? files_.Locate(path)
-                    : files_.LocateFollowing(
-                          path, fmt::format("/proc/{}/root", caller.thread));
+  WatchedPlace place =
+      must_be_new || (open->flags & O_NOFOLLOW) != 0
+          ? files_.Locate(path)
+          : files_.LocateFollowing(path,
+                                   fmt::format("/proc/{}/root", caller.thread));
   const bool makes_or_empties =
       place.status ? (open->flags & O_TRUNC) != 0 && IsRegular(place.status)
                    : (open->flags & O_CREAT) != 0;
@@ -147,7 +148,8 @@ std::optional<FileCall> FileCalls::BeginOpen(Caller caller,
 }
 
 std::optional<FileCall> FileCalls::Making(Caller caller, const SystemCall& call,
-                                          OperationKind kind, Place place) {
+                                          OperationKind kind,
+                                          WatchedPlace place) {
   const auto directory = StatusOf(place.directory.get());
   if (!directory || !files_.IsWatchedDevice(directory->st_dev))
     return std::nullopt;
@@ -188,7 +190,7 @@ std::optional<FileCall> FileCalls::BeginMake(Caller caller,
   // 0 means a regular file too.
   if (!is_directory && type != S_IFREG && type != 0) return std::nullopt;
   const PathArgument path = FirstPath(call, is_at);
-  Place place = files_.Locate(PathOf(caller, path.directory, path.text));
+  WatchedPlace place = files_.Locate(PathOf(caller, path.directory, path.text));
   return Making(
       caller, call,
       is_directory ? OperationKind::kMakeDirectory : OperationKind::kCreate,
@@ -201,7 +203,7 @@ std::optional<FileCall> FileCalls::BeginSymlink(Caller caller,
       call.number == SYS_symlink
           ? PathArgument{.text = call.arguments[1]}
           : PathArgument{.directory = call.Int(1), .text = call.arguments[2]};
-  Place place = files_.Locate(PathOf(caller, path.directory, path.text));
+  WatchedPlace place = files_.Locate(PathOf(caller, path.directory, path.text));
   auto link = Making(caller, call, OperationKind::kSymlink, std::move(place));
   if (link) {
     link->operation.target =
@@ -222,7 +224,7 @@ std::optional<FileCall> FileCalls::BeginUnlink(Caller caller,
   const bool is_directory = call.number == SYS_rmdir ||
                             (is_at && (call.arguments[2] & AT_REMOVEDIR) != 0);
   const PathArgument path = FirstPath(call, is_at);
-  Place place = files_.Locate(PathOf(caller, path.directory, path.text));
+  WatchedPlace place = files_.Locate(PathOf(caller, path.directory, path.text));
   if (!place.status) return std::nullopt;
   if (!place.name) {
     if (IsLastName(*place.status)) ForgetNameless(*place.status);
@@ -251,8 +253,10 @@ std::optional<FileCall> FileCalls::BeginRename(Caller caller,
   const PathArgument new_path = SecondPath(call, is_at);
   const uint64_t flags = call.number == SYS_renameat2 ? call.arguments[4] : 0;
   const bool exchanges = (flags & RENAME_EXCHANGE) != 0;
-  Place from = files_.Locate(PathOf(caller, old_path.directory, old_path.text));
-  Place to = files_.Locate(PathOf(caller, new_path.directory, new_path.text));
+  WatchedPlace from =
+      files_.Locate(PathOf(caller, old_path.directory, old_path.text));
+  WatchedPlace to =
+      files_.Locate(PathOf(caller, new_path.directory, new_path.text));
   if (!from.status || (!from.name && !to.name)) return std::nullopt;
   const auto file = FileAt(caller, from);
   const auto replaced = FileAt(caller, to);
@@ -280,7 +284,7 @@ void FileCalls::EndRename(FileCall& call) {
   if (op.kind == OperationKind::kExchange) {
     if (call.from.name && call.to.name) return recorder_.Add(op);
     // One of the two is outside: the watched file that was exchanged leaves.
-    const Place& inside = call.from.name ? call.from : call.to;
+    const WatchedPlace& inside = call.from.name ? call.from : call.to;
     op.name = *inside.name;
     op.kind = OperationKind::kLeave;
     recorder_.Add(op);
@@ -317,7 +321,8 @@ std::optional<FileCall> FileCalls::BeginLink(Caller caller,
   const PathArgument old_path = FirstPath(call, is_at);
   const PathArgument new_path = SecondPath(call, is_at);
   const uint64_t flags = is_at ? call.arguments[4] : 0;
-  Place to = files_.Locate(PathOf(caller, new_path.directory, new_path.text));
+  WatchedPlace to =
+      files_.Locate(PathOf(caller, new_path.directory, new_path.text));
   if (!to.name) return std::nullopt;
   const bool follows = (flags & (AT_SYMLINK_FOLLOW | AT_EMPTY_PATH)) != 0;
   FileCall link = Started(caller, call, OperationKind::kLink);

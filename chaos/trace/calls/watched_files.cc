@@ -116,7 +116,7 @@ std::optional<FileName> WatchedFiles::NameOfDirectory(int directory) {
   return directories_[key] = ClimbToRoot(directory, key.second);
 }
 
-Place WatchedFiles::Locate(const std::string& path) {
+WatchedPlace WatchedFiles::Locate(const std::string& path) {
   SplitPath split = Split(path);
   if (split.leaf == "." || split.leaf == "..") {
     // Uses the kernel's name: a path to a free name does not end in "." or
@@ -124,8 +124,8 @@ Place WatchedFiles::Locate(const std::string& path) {
     const Descriptor directory = OpenName(path, O_DIRECTORY);
     split = Split(ReadLinkText(OwnDescriptorPath(directory.get())));
   }
-  Place place{.directory = OpenName(split.directory, O_DIRECTORY),
-              .leaf = split.leaf};
+  WatchedPlace place{.directory = OpenName(split.directory, O_DIRECTORY),
+                     .leaf = split.leaf};
   if (!place.directory.valid() || place.leaf.empty()) return place;
   const auto directory = NameOfDirectory(place.directory.get());
   if (directory) place.name = NameBelow(*directory, place.leaf);
@@ -133,8 +133,9 @@ Place WatchedFiles::Locate(const std::string& path) {
   return place;
 }
 
-Place WatchedFiles::LocateFollowing(std::string path, const std::string& root) {
-  Place place = Locate(path);
+WatchedPlace WatchedFiles::LocateFollowing(std::string path,
+                                           const std::string& root) {
+  WatchedPlace place = Locate(path);
   for (int links = 0; links < kMostLinks; ++links) {
     if (!place.status || !S_ISLNK(place.status->st_mode)) break;
     const std::string target = ReadLinkText(place.directory.get(), place.leaf);
@@ -206,7 +207,7 @@ std::optional<WatchedFile> WatchedFiles::FindOpen(int descriptor) {
   return WatchedFile{.number = Add(identity, *name), .name = *name};
 }
 
-std::optional<WatchedFile> WatchedFiles::FindAt(const Place& place) {
+std::optional<WatchedFile> WatchedFiles::FindAt(const WatchedPlace& place) {
   if (!place.name || !place.status) return std::nullopt;
   const FileIdentity identity = IdentityOf(*place.status);
   const auto known = known_.find(identity);

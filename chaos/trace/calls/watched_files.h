@@ -36,7 +36,7 @@ struct WatchedFile {
 };
 
 // A name in a directory; the name may be free.
-struct Place {
+struct WatchedPlace {
   Descriptor directory;               // O_PATH
   std::string leaf;                   // one path component
   std::optional<FileName> name;       // nullopt: not in a watched directory
@@ -58,10 +58,10 @@ class WatchedFiles {
   std::optional<FileName> NameOfDirectory(int directory);
   // Returns the place of a path as this process can open it. For a path that
   // ends in "." or "..", that is the directory's place in its parent.
-  Place Locate(const std::string& path);
+  WatchedPlace Locate(const std::string& path);
   // As Locate, but follows links at the end of the path. `root`: directory to
   // which absolute links are relative.
-  Place LocateFollowing(std::string path, const std::string& root);
+  WatchedPlace LocateFollowing(std::string path, const std::string& root);
 
   // Finds a file by its status and the kernel's name for it (text of
   // /proc/PID/fd/N). Returns nullopt if the file is outside.
@@ -70,7 +70,7 @@ class WatchedFiles {
   // Finds the file, directory or link that is open by O_PATH.
   std::optional<WatchedFile> FindOpen(int descriptor);
   // Finds the file, directory or link at a place.
-  std::optional<WatchedFile> FindAt(const Place& place);
+  std::optional<WatchedFile> FindAt(const WatchedPlace& place);
 
   // Adds a new file to the log and returns its number.
   uint64_t Add(const FileIdentity& identity, const FileName& name);

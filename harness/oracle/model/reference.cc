@@ -5,7 +5,7 @@
 
 namespace gauntlet {
 
-std::string ToText(const DataPlace& place) {
+std::string ToText(const DataPosition& place) {
   return fmt::format("{}, sample {}", EpochName(place.epoch), place.position);
 }
 
@@ -49,7 +49,7 @@ std::optional<size_t> Reference::StateAt(const TrainingPosition& moment) const {
   });
 }
 
-DataPlace Reference::PlaceAfter(size_t index) const {
+DataPosition Reference::PlaceAfter(size_t index) const {
   const GoldenEntry& entry = entries_[index];
   switch (entry.kind) {
     case RecordKind::kEpochEnd:
@@ -59,7 +59,7 @@ DataPlace Reference::PlaceAfter(size_t index) const {
       while (index > 0 && entries_[index].kind == RecordKind::kEvaluated) {
         --index;
       }
-      return entries_[index].kind == RecordKind::kEvaluated ? DataPlace()
+      return entries_[index].kind == RecordKind::kEvaluated ? DataPosition()
                                                             : PlaceAfter(index);
     case RecordKind::kStep:
       return {.epoch = entry.epoch,

@@ -15,14 +15,14 @@
 namespace gauntlet {
 
 // Position of training in its data.
-struct DataPlace {
+struct DataPosition {
   uint64_t epoch = 0;
   uint64_t position = 0;  // samples of the epoch used so far
 
-  bool operator==(const DataPlace&) const = default;
+  bool operator==(const DataPosition&) const = default;
 };
 // Returns "epoch 2, sample 0".
-std::string ToText(const DataPlace& place);
+std::string ToText(const DataPosition& place);
 
 class Reference {
  public:
@@ -40,7 +40,7 @@ class Reference {
   // Returns the index of the last entry with the state at that position.
   std::optional<size_t> StateAt(const TrainingPosition& moment) const;
   // Returns the position in the data after the entry of that index.
-  DataPlace PlaceAfter(size_t index) const;
+  DataPosition PlaceAfter(size_t index) const;
 
  private:
   template <typename Fits>

@@ -31,7 +31,7 @@ void TrainingModel::CheckResult(const Worker& chief, const FinalResult& result,
     const std::string& digest = reference_[*chief.at].digest;
     if (!digest.empty()) expected.digest = digest;
     expected.epochs = reference_.PlaceAfter(*chief.at).epoch;
-    const std::vector<EpochMetrics>& epochs = record_.golden.epochs;
+    const std::vector<GoldenEpoch>& epochs = record_.golden.epochs;
     if (expected.epochs > 0 && expected.epochs <= epochs.size()) {
       expected.loss_bits = epochs[expected.epochs - 1].loss_bits;
     }
@@ -73,7 +73,7 @@ void TrainingModel::Stop(const Emitter& by, Worker& worker,
 bool TrainingModel::IsTheEnd(size_t at, const PlannedLaunch* launch) const {
   if (at + 1 == reference_.size()) return true;
   if (launch == nullptr) return false;
-  const DataPlace place = reference_.PlaceAfter(at);
+  const DataPosition place = reference_.PlaceAfter(at);
   const bool epochs_are_done = launch->epochs > 0 && place.position == 0 &&
                                place.epoch == launch->epochs;
   return epochs_are_done ||
@@ -220,7 +220,7 @@ void TrainingModel::CheckIsComplete(const LauncherRun& last_launch) {
     CountSteps(result.steps, last);
   }
   const uint64_t epochs = reference_.PlaceAfter(end).epoch;
-  for (const EpochMetrics& epoch : record_.golden.epochs) {
+  for (const GoldenEpoch& epoch : record_.golden.epochs) {
     if (epoch.epoch >= epochs) break;
     checks_.epochs.Count();
     if (epochs_.contains(epoch.epoch)) continue;

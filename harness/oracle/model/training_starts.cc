@@ -266,8 +266,8 @@ void TrainingModel::CheckMemory(const Generation& before,
 void TrainingModel::CheckPlace(const Emitter& by, const Worker& worker,
                                const RecordEvent& event) {
   if (!worker.at || event.kind == RecordKind::kInitialized) return;
-  const DataPlace expected = reference_.PlaceAfter(*worker.at);
-  const DataPlace found = {.epoch = event.epoch, .position = event.position};
+  const DataPosition expected = reference_.PlaceAfter(*worker.at);
+  const DataPosition found = {.epoch = event.epoch, .position = event.position};
   if (found == expected) return;
   checks_.trajectory.Fail(
       "position", fmt::format("{}: position {}, expected {}", Where(by, event),

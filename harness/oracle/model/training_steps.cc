@@ -93,8 +93,8 @@ void TrainingModel::CheckAgainstReference(const Emitter& by, Worker& worker,
     checks_.trajectory.Fail(
         "position",
         fmt::format("{}: position {}, expected {}", Where(by, event),
-                    ToText(DataPlace{event.epoch, event.position}),
-                    ToText(DataPlace{entry.epoch, entry.position})));
+                    ToText(DataPosition{event.epoch, event.position}),
+                    ToText(DataPosition{entry.epoch, entry.position})));
   }
 }
 

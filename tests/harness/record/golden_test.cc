@@ -26,7 +26,7 @@ TEST(GoldenTest, KeepsStatesMetricsAndTheFinalDigestInOrder) {
   EXPECT_EQ(golden.entries[1].samples, (std::vector<uint32_t>{1, 2, 3}));
   EXPECT_EQ(golden.entries[2].kind, RecordKind::kEpochEnd);
   EXPECT_EQ(golden.epochs,
-            (std::vector<EpochMetrics>{{.loss_bits = 9, .correct = 5}}));
+            (std::vector<GoldenEpoch>{{.loss_bits = 9, .correct = 5}}));
   EXPECT_EQ(golden.final_digest, "d");
 }
 
