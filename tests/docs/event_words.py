@@ -6,11 +6,12 @@ schema lists the same words in the same order.
 """
 
 import json
-import pathlib
 import re
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+import outcome
+from document import ROOT
+
 VOCABULARY = "engine/world/event_vocabulary.h"
 SCHEMAS = "docs/schemas"
 
@@ -52,7 +53,7 @@ def compare(place, expected, found):
 
 
 def check(root):
-    """Returns all differences, one per line, and the number of words read."""
+    """Returns all differences, one per line, and what was checked."""
     vocabulary = vocabulary_of((root / VOCABULARY).read_text())
     wrong, words = [], 0
     for schema, path, array, own in LISTS:
@@ -63,16 +64,8 @@ def check(root):
         found = [word for word in place["enum"] if word not in own]
         words += len(found)
         wrong += compare(f"{name}: {path}", vocabulary[array], found)
-    return wrong, words
-
-
-def main():
-    wrong, words = check(ROOT)
-    for text in wrong:
-        print(f"FAILED {text}")
-    print(f"{len(LISTS)} lists with {words} words checked, {len(wrong)} failed")
-    return 1 if wrong else 0
+    return wrong, f"{len(LISTS)} lists with {words} words checked"
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(outcome.report(*check(ROOT)))

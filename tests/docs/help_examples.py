@@ -16,6 +16,7 @@ import sys
 import tempfile
 
 import document
+import outcome
 from shell_environment import environment_with
 
 MOMENT_S = 2.0
@@ -104,10 +105,10 @@ def main():
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
             wrong = list(filter(None, pool.map(folder.try_example,
                                                enumerate(kept))))
-    for text in wrong:
-        print(f"FAILED {text}")
-    print(f"{len(kept)} examples ran, {left_out} left out, {len(wrong)} failed")
-    return 1 if wrong or not kept else 0
+    if not kept:
+        wrong.append("no help has an example")
+    return outcome.report(wrong,
+                          f"{len(kept)} examples ran, {left_out} left out")
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ import subprocess
 import sys
 
 import document
+import outcome
 
 SUBCOMMANDS = {"ckpt": ("ls", "verify", "diff", "export", "predict"),
                "bench": ("checkpoint", "scale")}
@@ -97,11 +98,8 @@ def main():
     check = Check(Helps(options.program.resolve()))
     for path in document.documents():
         check.read(path)
-    for text in check.wrong:
-        print(f"FAILED {text}")
-    print(f"{check.checked} links and options checked, "
-          f"{len(check.wrong)} failed")
-    return 1 if check.wrong else 0
+    return outcome.report(check.wrong,
+                          f"{check.checked} links and options checked")
 
 
 if __name__ == "__main__":

@@ -23,7 +23,9 @@ import pathlib
 import re
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+import outcome
+from document import ROOT
+
 DOCUMENT = "ARCHITECTURE.md"
 SOURCE_TOPS = ("engine", "chaos", "harness", "reports")
 TOPS = (*SOURCE_TOPS, "tests")
@@ -167,8 +169,7 @@ class Rooms:
 
 
 def check(root):
-    """Returns all violations, one per line, and how many rows and includes were
-    read."""
+    """Returns all violations, one per line, and what was checked."""
     rows = read_rows((root / DOCUMENT).read_text())
     tree = tree_of(root)
     rooms = Rooms(rows, {str(folder) for name in tree for folder in
@@ -193,16 +194,8 @@ def check(root):
                     wrong.append(f"{folder}/{name}:{line}: {row.folder} may "
                                  f"not include {included} "
                                  f"({DOCUMENT}:{row.line})")
-    return wrong, len(rows), includes
-
-
-def main():
-    wrong, rows, includes = check(ROOT)
-    for text in wrong:
-        print(f"FAILED {text}")
-    print(f"{rows} rows and {includes} includes checked, {len(wrong)} failed")
-    return 1 if wrong else 0
+    return wrong, f"{len(rows)} rows and {includes} includes checked"
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(outcome.report(*check(ROOT)))
