@@ -24,21 +24,6 @@ CrashPlace PlaceOf(const TrainerFault& fault, size_t index) {
   return place;
 }
 
-// Returns the reason why crashes are left that were not tried; "" if none are.
-std::string_view UntriedCrashesText(TrialsEnd end) {
-  switch (end) {
-    case TrialsEnd::kAllTried:
-      break;
-    case TrialsEnd::kLimit:
-      return "not all crashes were tried before the end of the time";
-    case TrialsEnd::kInterrupted:
-      return "interrupted before all crashes were tried";
-    case TrialsEnd::kError:
-      return "an error ended the test before all crashes were tried";
-  }
-  return "";
-}
-
 }  // namespace
 
 Result<CrashTestPlan> PlanOfTrainer(const TrainerSetup& setup) {
@@ -76,7 +61,7 @@ Verdict VerdictOnTrainer(const CrashTestResult& result) {
     if (!is_known && unknown.empty())
       unknown = trial.point + ": " + result.verdicts[i].reason;
   }
-  if (unknown.empty()) unknown = UntriedCrashesText(result.trials_end);
+  if (unknown.empty()) unknown = UntriedCrashesText(result);
   if (!unknown.empty()) {
     verdict.kind = VerdictKind::kError;
     verdict.reason = unknown;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -27,19 +28,11 @@ std::string TitleOf(const CrashTestResult& result) {
                            Counted(result.findings.size(), "finding"), states);
 }
 
-std::string_view TrialsEndHtml(TrialsEnd end) {
-  switch (end) {
-    case TrialsEnd::kAllTried:
-      break;
-    case TrialsEnd::kLimit:
-      return "<p>More crash states are left: time, or the number of trials, "
-             "ran out.</p>\n";
-    case TrialsEnd::kInterrupted:
-      return "<p>Interrupted: these are the crashes that were tried.</p>\n";
-    case TrialsEnd::kError:
-      return "<p>More crash states are left: an error ended the test.</p>\n";
-  }
-  return "";
+// Returns a line of text as a sentence in a paragraph of its own; "" for "".
+std::string ParagraphOf(std::string line) {
+  if (line.empty()) return "";
+  line[0] = static_cast<char>(std::toupper(line[0]));
+  return fmt::format("<p>{}.</p>\n", HtmlText(line));
 }
 
 std::string Head(const CrashTestResult& result) {
@@ -71,7 +64,7 @@ std::string Head(const CrashTestResult& result) {
   std::string html = RenderVerdictStrip(strip);
   if (!result.no_verdict.empty())
     html += fmt::format("<p>{}</p>\n", HtmlText(result.no_verdict));
-  html += TrialsEndHtml(result.trials_end);
+  html += ParagraphOf(UntriedCrashesText(result));
   return html;
 }
 

@@ -74,6 +74,15 @@ TEST(CrashPageTest, NamesFindingsAndHowToRepeatThem) {
   EXPECT_THAT(page, HasSubstr("differs: model: 1 instead of 2"));
 }
 
+TEST(CrashPageTest, StatesWhyCrashStatesAreLeft) {
+  CrashTestResult result = SampleTest();
+  EXPECT_THAT(RenderCrashPage(result), Not(HasSubstr("states are left")));
+  result.trials_end = TrialsEnd::kError;
+  EXPECT_THAT(RenderCrashPage(result),
+              HasSubstr("<p>More crash states are left: an error ended the "
+                        "test.</p>"));
+}
+
 TEST(CrashPageTest, LongTablesAreCut) {
   CrashTestResult result = SampleTest();
   while (result.trials.size() < kMostCrashRows + 5)

@@ -134,9 +134,8 @@ int RunCrashTest(const CrashTestCommand& command, Console& console) {
                ChooseAnotherFolder(written, "--out").message());
   }
   if (result->trials_end == TrialsEnd::kInterrupted) {
-    fmt::print(console.err,
-               "gauntlet crash-test: interrupted; these are the crashes that "
-               "were tried\n");
+    fmt::print(console.err, "gauntlet crash-test: {}\n",
+               UntriedCrashesText(*result));
   }
   return static_cast<int>(CrashTestExit(*result));
 }

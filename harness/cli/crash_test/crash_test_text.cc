@@ -104,23 +104,6 @@ std::string Conclusion(const CrashTestResult& result) {
                      result.trial_seconds);
 }
 
-std::string TrialsEndText(const CrashTestResult& result) {
-  switch (result.trials_end) {
-    case TrialsEnd::kAllTried:
-      break;
-    case TrialsEnd::kLimit:
-      return "more crash states are left: time, or --trials, ran out\n";
-    case TrialsEnd::kInterrupted:
-      return result.findings.empty()
-                 ? "interrupted: more crash states are left\n"
-                 : "interrupted: these are the findings so far; more crash "
-                   "states are left\n";
-    case TrialsEnd::kError:
-      return "more crash states are left: an error ended the test\n";
-  }
-  return "";
-}
-
 }  // namespace
 
 std::string CrashTestResultToText(const CrashTestResult& result,
@@ -135,7 +118,8 @@ std::string CrashTestResultToText(const CrashTestResult& result,
                     (folder / "findings").string());
   }
   text += "\n" + Conclusion(result);
-  text += TrialsEndText(result);
+  const std::string untried = UntriedCrashesText(result);
+  if (!untried.empty()) text += untried + "\n";
   for (size_t i = 0; i < std::min(result.notes.size(), kMostNotes); ++i)
     text += fmt::format("note: {}\n", result.notes[i]);
   text += fmt::format("report  {}\n", (folder / kReportFileName).string());

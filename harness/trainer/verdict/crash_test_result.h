@@ -54,6 +54,10 @@ struct CrashTestResult {
   std::vector<std::string> notes;  // one line each
 };
 
+// Returns the reason why crash states are left that were not tried, as one line
+// for all outputs; "" if none are left.
+std::string UntriedCrashesText(const CrashTestResult& result);
+
 }  // namespace gauntlet
 
 #endif  // GAUNTLET_HARNESS_TRAINER_VERDICT_CRASH_TEST_RESULT_H_

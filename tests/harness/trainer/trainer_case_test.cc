@@ -13,10 +13,10 @@ TEST(TrainerCaseTest, ReasonStatesWhyCrashesWereNotTried) {
   EXPECT_EQ(VerdictOnTrainer(result).kind, VerdictKind::kPass);
   const std::pair<TrialsEnd, std::string> cases[] = {
       {TrialsEnd::kLimit,
-       "not all crashes were tried before the end of the time"},
-      {TrialsEnd::kInterrupted, "interrupted before all crashes were tried"},
+       "more crash states are left: time, or --trials, ran out"},
+      {TrialsEnd::kInterrupted, "interrupted: more crash states are left"},
       {TrialsEnd::kError,
-       "an error ended the test before all crashes were tried"}};
+       "more crash states are left: an error ended the test"}};
   for (const auto& [end, reason] : cases) {
     result.trials_end = end;
     const Verdict verdict = VerdictOnTrainer(result);
