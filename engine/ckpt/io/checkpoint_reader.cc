@@ -1,6 +1,7 @@
 #include "engine/ckpt/io/checkpoint_reader.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <memory>
 #include <utility>
@@ -122,13 +123,17 @@ Result<Manifest> ReadManifestFile(World& world, OpenFile& open) {
   return Annotate(manifest.status(), open.name);
 }
 
-// Reads one file that the manifest lists. The index has no tensors.
-Result<ShardContents> ReadListed(World& world, OpenFile& open,
-                                 const ShardFile& listed, uint64_t step,
-                                 const TensorPlaces& places) {
+// Reads one file that the manifest lists. `read_shard` reads a shard; the index
+// has no tensors.
+template <typename Contents>
+using ShardRead = std::function<Result<Contents>(BlockReader&)>;
+template <typename Contents>
+Result<Contents> ReadListed(World& world, OpenFile& open,
+                            const ShardFile& listed, uint64_t step,
+                            const ShardRead<Contents>& read_shard) {
   const bool blind = world.faults.Planted(PlantedBug::kTrustManifestBlindly);
   ASSIGN_OR_RETURN(
-      auto contents, Retrying(world, [&]() -> Result<ShardContents> {
+      auto contents, Retrying(world, [&]() -> Result<Contents> {
         RETURN_IF_ERROR(world.faults.Hit(Point::kLoadRead,
                                          {.step = step, .size = listed.bytes}));
         // A wrong size implies a wrong digest, and is found sooner.
@@ -137,9 +142,10 @@ Result<ShardContents> ReadListed(World& world, OpenFile& open,
             CheckedSize(open, blind ? ~uint64_t{0} : listed.bytes,
                         blind ? SizeRule::kAtMost : SizeRule::kExactly));
         BlockReader reader(*open.file, open.name, size);
-        if (listed.name != kIndexName) return ReadShard(reader, places);
-        ASSIGN_OR_RETURN(const Digest digest, ReadDigest(reader));
-        return ShardContents{.digest = digest};
+        if (listed.name != kIndexName) return read_shard(reader);
+        Contents index;
+        ASSIGN_OR_RETURN(index.digest, ReadDigest(reader));
+        return index;
       }));
   const Digest& found = contents.digest;
   if (!blind && found != listed.digest) {
@@ -166,12 +172,6 @@ Status CheckListed(const ShardFile& listed, std::span<const TensorView> views) {
                               listed.tensors.size(), views.size()));
 }
 
-size_t TensorCount(const Manifest& manifest) {
-  size_t count = 0;
-  for (const ShardFile& file : manifest.files) count += file.tensors.size();
-  return count;
-}
-
 std::vector<TensorView> InOrder(std::vector<TensorView> tensors) {
   std::vector<TensorView> ordered;
   ordered.reserve(tensors.size());
@@ -179,6 +179,40 @@ std::vector<TensorView> InOrder(std::vector<TensorView> tensors) {
     ordered.push_back(std::move(tensors[i]));
   }
   return ordered;
+}
+
+// Reads all files of a checkpoint, and calls `take` with the contents of each
+// shard. Returns the manifest's head. The caller checks the state digest.
+template <typename Contents>
+Result<CheckpointHead> ReadFiles(World& world, const std::string& path,
+                                 const ShardRead<Contents>& read_shard,
+                                 const std::function<void(Contents)>& take) {
+  DirectoryReader directory(world, path);
+  RETURN_IF_ERROR(directory.Begin());
+  ASSIGN_OR_RETURN(OpenFile open, directory.Open(kManifestName));
+  ASSIGN_OR_RETURN(Manifest manifest, ReadManifestFile(world, open));
+  std::vector<OpenFile> files;
+  files.reserve(manifest.files.size());
+  for (const ShardFile& listed : manifest.files) {
+    ASSIGN_OR_RETURN(OpenFile file, directory.Open(listed.name));
+    files.push_back(std::move(file));
+  }
+  for (size_t i = 0; i < files.size(); ++i) {
+    const ShardFile& listed = manifest.files[i];
+    ASSIGN_OR_RETURN(
+        Contents contents,
+        ReadListed(world, files[i], listed, manifest.head.step, read_shard));
+    if (listed.name == kIndexName) continue;
+    RETURN_IF_ERROR(CheckListed(listed, contents.tensors));
+    take(std::move(contents));
+  }
+  return std::move(manifest.head);
+}
+
+Status CheckStateDigest(const CheckpointHead& head, const Digest& found) {
+  if (found == head.state_digest) return OkStatus();
+  return DataLoss(fmt::format("state digest: expected {}, found {}",
+                              head.state_digest.ToString(), found.ToString()));
 }
 
 }  // namespace
@@ -210,40 +244,38 @@ Status CheckFileSizes(World& world, const std::string& path,
 }
 
 Status VerifyCheckpoint(World& world, const std::string& path) {
-  return ReadCheckpoint(world, path).status();
+  std::vector<TensorView> tensors;
+  std::vector<BlockDigests> blocks;
+  ASSIGN_OR_RETURN(
+      const CheckpointHead head,
+      ReadFiles<ShardDigests>(
+          world, path, DigestShard, [&](ShardDigests shard) {
+            std::ranges::move(shard.tensors, std::back_inserter(tensors));
+            std::ranges::move(shard.blocks, std::back_inserter(blocks));
+          }));
+  if (world.faults.Planted(PlantedBug::kTrustManifestBlindly)) {
+    return OkStatus();
+  }
+  return CheckStateDigest(head, StateDigest(tensors, blocks));
 }
 
 Result<LoadedCheckpoint> ReadCheckpoint(World& world, const std::string& path,
                                         const TensorPlaces& places) {
-  DirectoryReader directory(world, path);
-  RETURN_IF_ERROR(directory.Begin());
-  ASSIGN_OR_RETURN(OpenFile open, directory.Open(kManifestName));
-  ASSIGN_OR_RETURN(Manifest manifest, ReadManifestFile(world, open));
-  std::vector<OpenFile> files;
-  files.reserve(manifest.files.size());
-  for (const ShardFile& listed : manifest.files) {
-    ASSIGN_OR_RETURN(OpenFile file, directory.Open(listed.name));
-    files.push_back(std::move(file));
-  }
-  LoadedCheckpoint loaded{.head = std::move(manifest.head)};
-  const CheckpointHead& head = loaded.head;
+  LoadedCheckpoint loaded;
   std::vector<TensorView> tensors;
-  tensors.reserve(TensorCount(manifest));
-  for (size_t i = 0; i < files.size(); ++i) {
-    const ShardFile& listed = manifest.files[i];
-    ASSIGN_OR_RETURN(ShardContents contents,
-                     ReadListed(world, files[i], listed, head.step, places));
-    if (listed.name == kIndexName) continue;
-    RETURN_IF_ERROR(CheckListed(listed, contents.tensors));
-    std::ranges::move(contents.tensors, std::back_inserter(tensors));
-    loaded.bytes.push_back(std::move(contents.bytes));
-  }
+  ASSIGN_OR_RETURN(
+      loaded.head,
+      ReadFiles<ShardContents>(
+          world, path,
+          [&](BlockReader& reader) { return ReadShard(reader, places); },
+          [&](ShardContents shard) {
+            std::ranges::move(shard.tensors, std::back_inserter(tensors));
+            loaded.bytes.push_back(std::move(shard.bytes));
+          }));
   loaded.tensors = InOrder(std::move(tensors));
   if (world.faults.Planted(PlantedBug::kTrustManifestBlindly)) return loaded;
-  const Digest found = StateDigest(loaded.tensors);
-  if (found == head.state_digest) return loaded;
-  return DataLoss(fmt::format("state digest: expected {}, found {}",
-                              head.state_digest.ToString(), found.ToString()));
+  RETURN_IF_ERROR(CheckStateDigest(loaded.head, StateDigest(loaded.tensors)));
+  return loaded;
 }
 
 }  // namespace gauntlet

@@ -1,6 +1,8 @@
 #include "engine/ckpt/io/shard_reader.h"
 
+#include <algorithm>
 #include <functional>
+#include <optional>
 #include <utility>
 
 #include "engine/check.h"
@@ -36,6 +38,44 @@ Result<std::vector<std::byte>> ReadBeginning(BlockReader& reader) {
   }
   return bytes;
 }
+
+// Digests the tensors of a shard block by block.
+class TensorScan {
+ public:
+  // `entries` outlives it.
+  explicit TensorScan(std::span<const SafetensorsEntry> entries)
+      : entries_(entries) {
+    blocks_.reserve(entries.size());
+  }
+
+  // Takes the next block of the file, which begins at that offset.
+  void Take(std::span<const std::byte> block, uint64_t at) {
+    const uint64_t block_end = at + block.size();
+    while (blocks_.size() < entries_.size()) {
+      const SafetensorsEntry& entry = entries_[blocks_.size()];
+      if (!digester_) digester_.emplace(entry.tensor.dtype);
+      const uint64_t begin = std::max(at, entry.begin);
+      const uint64_t end = std::min(block_end, entry.end);
+      if (begin < end) {
+        digester_->Update(block.subspan(begin - at, end - begin));
+      }
+      if (entry.end > block_end) return;
+      blocks_.push_back(digester_->Finish());
+      digester_.reset();
+    }
+  }
+
+  // Called after the last block.
+  std::vector<BlockDigests> Finish() {
+    CHECK(blocks_.size() == entries_.size(), "the tensors end within the file");
+    return std::move(blocks_);
+  }
+
+ private:
+  std::span<const SafetensorsEntry> entries_;
+  std::vector<BlockDigests> blocks_;       // of the tensors so far
+  std::optional<BlockDigester> digester_;  // of the next one
+};
 
 // Assigns memory to each tensor: its place or, if it has none, a part of
 // `contents.bytes`. Returns the parts of the file in order.
@@ -137,6 +177,31 @@ Result<ShardContents> ReadShard(BlockReader& reader,
   }
   contents.digest = reader.digest();
   return contents;
+}
+
+Result<ShardDigests> DigestShard(BlockReader& reader) {
+  ShardDigests digests;
+  ASSIGN_OR_RETURN(std::vector<std::byte> buffer, ReadBeginning(reader));
+  Result<std::vector<SafetensorsEntry>> parsed =
+      ParseSafetensorsHeader(buffer, reader.size());
+  digests.format = parsed.status();
+  std::vector<SafetensorsEntry> entries;
+  if (parsed.ok()) entries = *std::move(parsed);
+  TensorScan scan(entries);
+  scan.Take(buffer, 0);
+  while (reader.next() > 0) {
+    const uint64_t at = reader.at();
+    buffer.resize(reader.next());
+    RETURN_IF_ERROR(reader.Read(buffer));
+    scan.Take(buffer, at);
+  }
+  digests.blocks = scan.Finish();
+  digests.tensors.reserve(entries.size());
+  for (SafetensorsEntry& entry : entries) {
+    digests.tensors.push_back(std::move(entry.tensor));
+  }
+  digests.digest = reader.digest();
+  return digests;
 }
 
 Result<Digest> ReadDigest(BlockReader& reader) {

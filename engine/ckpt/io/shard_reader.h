@@ -18,6 +18,7 @@
 #include "engine/ckpt/format/checkpoint.h"
 #include "engine/ckpt/io/block_writer.h"
 #include "engine/ckpt/state/digest_stream.h"
+#include "engine/ckpt/state/state_digest.h"
 #include "engine/digest.h"
 #include "engine/status.h"
 #include "engine/tensor.h"
@@ -60,10 +61,23 @@ struct ShardContents {
   Status format;
 };
 
+// A shard of which only digests are kept.
+struct ShardDigests {
+  // In the order of the data, without their bytes.
+  std::vector<TensorView> tensors;
+  std::vector<BlockDigests> blocks;  // of each tensor
+  Digest digest;                     // of the file
+  // As ShardContents::format.
+  Status format;
+};
+
 // Reads the whole file, even if it is not in the format of a shard: a wrong
 // digest is the better explanation. REQUIRES: nothing of it was read yet.
 Result<ShardContents> ReadShard(BlockReader& reader,
                                 const TensorPlaces& places);
+
+// As ReadShard, but reads each block into the same buffer.
+Result<ShardDigests> DigestShard(BlockReader& reader);
 
 // Reads the whole file, and returns its digest alone.
 Result<Digest> ReadDigest(BlockReader& reader);

@@ -4,8 +4,10 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include "engine/check.h"
+#include "engine/ckpt/state/digest_stream.h"
 #include "engine/ckpt/state/shard_plan.h"
 #include "engine/float_digest.h"
 
@@ -15,13 +17,24 @@ namespace {
 static_assert(std::endian::native == std::endian::little,
               "tensor bytes and digests are little-endian");
 
+// Returns the size of an entry without the digests of the blocks: length and
+// text of the name, type, number and sizes of the dimensions, number of bytes.
+size_t DescriptionBytes(const TensorView& tensor) {
+  return sizeof(uint64_t) * (3 + tensor.shape.size()) + tensor.name.size() + 1;
+}
+
 // Returns the size of the tensor's entry in the list that a state digest is
-// computed over: length and text of the name, type, number and sizes of the
-// dimensions, number of bytes, digests of the blocks.
+// computed over.
 size_t EntryBytes(const TensorView& tensor) {
-  return sizeof(uint64_t) * (3 + tensor.shape.size() +
-                             2 * DigestBlocksOf(tensor.bytes.size())) +
-         tensor.name.size() + 1;
+  return DescriptionBytes(tensor) +
+         sizeof(uint64_t) * 2 * DigestBlocksOf(tensor.bytes.size());
+}
+
+// Returns the number of bytes that dtype and shape imply.
+size_t ImpliedBytes(const TensorView& tensor) {
+  size_t bytes = DTypeBytes(tensor.dtype);
+  for (const uint64_t dimension : tensor.shape) bytes *= dimension;
+  return bytes;
 }
 
 char* PutDigest(const Digest& digest, char* to) {
@@ -30,13 +43,18 @@ char* PutDigest(const Digest& digest, char* to) {
   return to + sizeof digest.high + sizeof digest.low;
 }
 
+Digest BlockDigestOf(DType dtype, std::span<const std::byte> block) {
+  return dtype == DType::kF32 ? FloatDigestOf(block) : DigestOf(block);
+}
+
 // Calls take(digest) for each of the tensor's blocks.
 template <typename Take>
 void ForBlockDigests(const TensorView& tensor, const Take& take) {
   for (size_t at = 0; at < tensor.bytes.size(); at += kDigestBlockBytes) {
-    const auto block = tensor.bytes.subspan(
-        at, std::min(kDigestBlockBytes, tensor.bytes.size() - at));
-    take(tensor.dtype == DType::kF32 ? FloatDigestOf(block) : DigestOf(block));
+    take(BlockDigestOf(
+        tensor.dtype,
+        tensor.bytes.subspan(
+            at, std::min(kDigestBlockBytes, tensor.bytes.size() - at))));
   }
 }
 
@@ -49,7 +67,7 @@ char* PutBlockDigests(const TensorView& tensor, char* to) {
 
 // Writes the entry without the digests of the blocks. Returns the end of what
 // it wrote.
-char* PutDescription(const TensorView& tensor, char* to) {
+char* PutDescription(const TensorView& tensor, size_t bytes, char* to) {
   const auto put = [&](uint64_t value) {
     std::memcpy(to, &value, sizeof value);
     to += sizeof value;
@@ -60,13 +78,14 @@ char* PutDescription(const TensorView& tensor, char* to) {
   *to++ = static_cast<char>(tensor.dtype);
   put(tensor.shape.size());
   for (const uint64_t dimension : tensor.shape) put(dimension);
-  put(tensor.bytes.size());
+  put(bytes);
   return to;
 }
 
 // Writes the entry. Returns the end of what it wrote.
 char* PutEntry(const TensorView& tensor, char* to) {
-  return PutBlockDigests(tensor, PutDescription(tensor, to));
+  return PutBlockDigests(tensor,
+                         PutDescription(tensor, tensor.bytes.size(), to));
 }
 
 std::string EntryOf(const TensorView& tensor) {
@@ -92,6 +111,54 @@ BlockDigests BlockDigestsOf(const TensorView& tensor) {
   ForBlockDigests(tensor,
                   [&](const Digest& digest) { digests.push_back(digest); });
   return digests;
+}
+
+void BlockDigester::Update(std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const size_t size =
+        std::min(kDigestBlockBytes - begun_.size(), bytes.size());
+    const auto piece = bytes.first(size);
+    bytes = bytes.subspan(size);
+    if (size == kDigestBlockBytes) {
+      Add(piece);
+      continue;
+    }
+    begun_.insert(begun_.end(), piece.begin(), piece.end());
+    if (begun_.size() == kDigestBlockBytes) {
+      Add(begun_);
+      begun_.clear();
+    }
+  }
+}
+
+BlockDigests BlockDigester::Finish() {
+  if (!begun_.empty()) Add(begun_);
+  begun_.clear();
+  return std::move(digests_);
+}
+
+void BlockDigester::Add(std::span<const std::byte> block) {
+  digests_.push_back(BlockDigestOf(dtype_, block));
+}
+
+Digest StateDigest(std::span<const TensorView> tensors,
+                   std::span<const BlockDigests> blocks) {
+  CHECK(blocks.size() == tensors.size(), "the digests of each tensor's blocks");
+  DigestStream list;
+  std::string part;
+  for (const size_t i : NameOrder(tensors)) {
+    const TensorView& tensor = tensors[i];
+    const size_t bytes = ImpliedBytes(tensor);
+    CHECK(blocks[i].size() == DigestBlocksOf(bytes), "one for each block");
+    part.assign(DescriptionBytes(tensor), '\0');
+    PutDescription(tensor, bytes, part.data());
+    list.Update(std::as_bytes(std::span(part)));
+    part.assign(2 * sizeof(uint64_t) * blocks[i].size(), '\0');
+    char* to = part.data();
+    for (const Digest& digest : blocks[i]) to = PutDigest(digest, to);
+    list.Update(std::as_bytes(std::span(part)));
+  }
+  return list.Finish();
 }
 
 Digest StateDigester::Compute(std::span<const TensorView> tensors,
@@ -124,7 +191,7 @@ void StateDigester::Describe(std::span<const TensorView> tensors) {
   entries_.clear();
   char* to = list_.data();
   for (const TensorView& tensor : tensors) {
-    to = PutDescription(tensor, to);
+    to = PutDescription(tensor, tensor.bytes.size(), to);
     entries_.push_back({.bytes = tensor.bytes.size(),
                         .digests_at = static_cast<size_t>(to - list_.data())});
     to += 2 * sizeof(uint64_t) * DigestBlocksOf(tensor.bytes.size());

@@ -33,6 +33,29 @@ Digest StateDigest(std::span<const TensorView> tensors);
 using BlockDigests = std::vector<Digest>;
 BlockDigests BlockDigestsOf(const TensorView& tensor);
 
+// Computes BlockDigestsOf a tensor whose bytes arrive in pieces. Keeps at most
+// one block of them.
+class BlockDigester {
+ public:
+  explicit BlockDigester(DType dtype) : dtype_(dtype) {}
+  void Update(std::span<const std::byte> bytes);
+  // Called once, after all bytes.
+  BlockDigests Finish();
+
+ private:
+  void Add(std::span<const std::byte> block);
+
+  DType dtype_;
+  BlockDigests digests_;
+  std::vector<std::byte> begun_;  // the incomplete block
+};
+
+// As above, of tensors without their bytes, given the digests of the blocks of
+// each tensor. REQUIRES: the names are unique, and a tensor has as many blocks
+// as its dtype and shape imply.
+Digest StateDigest(std::span<const TensorView> tensors,
+                   std::span<const BlockDigests> blocks);
+
 // Computes the digest of one state repeatedly. Names and shapes of its tensors
 // are encoded once, and reused while their sizes stay the same.
 class StateDigester {

@@ -1,6 +1,7 @@
 #include "engine/ckpt/io/checkpoint_reader.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -81,15 +82,14 @@ class CheckpointReaderTest : public testing::Test {
       for (const Tensor& tensor : shard) views_.push_back(ViewOf(tensor));
     }
     std::ranges::sort(views_, {}, &TensorView::name);
-    Write();
+    Write(StateDigest(views_));
   }
 
-  void Write() {
+  void Write(const Digest& state_digest) {
     CheckpointStore store = OpenStore(test_.world);
     CHECK(store.ClaimGeneration(std::string(kJob)).ok(), "claim");
-    const CheckpointHead head = {.step = 1,
-                                 .state_digest = StateDigest(views_),
-                                 .job_json = std::string(kJob)};
+    const CheckpointHead head = {
+        .step = 1, .state_digest = state_digest, .job_json = std::string(kJob)};
     const std::string save = store.BeginSave(head, 1).value().value();
     std::vector<ShardFile> files;
     for (int i = 0; i < kShards; ++i) {
@@ -107,12 +107,15 @@ class CheckpointReaderTest : public testing::Test {
     return ReadCheckpoint(test_.world, kCheckpoint, places);
   }
 
-  // Returns the error of a load, which is the same with places and without.
+  // Returns the error of a load, which is the same with places and without, and
+  // when the checkpoint is only verified.
   Status ErrorOfRead() {
     Places places(shards_[1]);
     const Status without = Read().status();
     const Status with = Read(places.get()).status();
     EXPECT_EQ(with.ToString(), without.ToString());
+    EXPECT_EQ(VerifyCheckpoint(test_.world, kCheckpoint).ToString(),
+              with.ToString());
     return with;
   }
 
@@ -166,6 +169,39 @@ TEST_F(CheckpointReaderTest, BlockWithinATensorIsReadWithoutACopy) {
   }
   EXPECT_EQ(bytes, storage_.Bytes(PathOfShard(0)).size() - kMaxBlock);
   EXPECT_GT(bytes, 2 * kMaxBlock);
+}
+
+// Returns the size of the memory from the lowest to the highest address read
+// into.
+size_t ExtentOf(std::span<const std::span<const std::byte>> reads) {
+  const std::byte* begin = reads.front().data();
+  const std::byte* end = begin;
+  for (const auto read : reads) {
+    begin = std::min(begin, read.data(), std::less<>());
+    end = std::max(end, read.data() + read.size(), std::less<>());
+  }
+  return static_cast<size_t>(end - begin);
+}
+
+// The first shard has more than three blocks.
+TEST_F(CheckpointReaderTest, VerificationReadsEachByteOnce_IntoOneBlock) {
+  ASSERT_TRUE(VerifyCheckpoint(test_.world, kCheckpoint).ok());
+  EXPECT_EQ(storage_.reads.size(), kShards + 2u);
+  for (const auto& [path, reads] : storage_.reads) {
+    size_t bytes = 0;
+    for (const auto read : reads) bytes += read.size();
+    EXPECT_EQ(bytes, storage_.Bytes(path).size()) << path;
+    EXPECT_LE(ExtentOf(reads), kMaxBlock) << path;
+  }
+}
+
+TEST_F(CheckpointReaderTest, WrongStateDigestIsFound) {
+  ASSERT_TRUE(OpenStore(test_.world).DeleteAll().ok());
+  const Digest other = DigestOf(std::string_view("another state"));
+  Write(other);
+  EXPECT_EQ(ErrorOfRead().message(),
+            fmt::format("state digest: expected {}, found {}", other.ToString(),
+                        StateDigest(views_).ToString()));
 }
 
 // The header is parsed before the digest of the file is known. A damaged one

@@ -35,6 +35,31 @@ TEST(StateDigestTest, DoesNotDependOnTheOrderGiven) {
   EXPECT_EQ(StateDigest(views), digest);
 }
 
+// Pieces that begin and end anywhere in a block.
+TEST(StateDigestTest, IsTheSameOfBytesInPieces) {
+  std::vector<float> values(kDigestBlockBytes);  // four blocks
+  values[1] = std::nanf("7");
+  values.back() = 1.0f;
+  const std::vector views = {View("b", values), View("a", {}),
+                             View("c", std::span(values).first(3))};
+  for (const size_t piece : {size_t{4}, size_t{1000}, kDigestBlockBytes,
+                             kDigestBlockBytes + 4, size_t{1} << 20}) {
+    std::vector<TensorView> tensors = views;
+    std::vector<BlockDigests> blocks;
+    for (TensorView& tensor : tensors) {
+      BlockDigester digester(tensor.dtype);
+      for (size_t at = 0; at < tensor.bytes.size(); at += piece) {
+        digester.Update(tensor.bytes.subspan(
+            at, std::min(piece, tensor.bytes.size() - at)));
+      }
+      blocks.push_back(digester.Finish());
+      EXPECT_EQ(blocks.back(), BlockDigestsOf(tensor)) << piece;
+      tensor.bytes = {};
+    }
+    EXPECT_EQ(StateDigest(tensors, blocks), StateDigest(views)) << piece;
+  }
+}
+
 TEST(StateDigestTest, IsTheSameOfOneStateAgainAndAgain) {
   std::vector<float> values = {1.0f, 2.0f, std::nanf("7")};
   std::vector<float> grows;
