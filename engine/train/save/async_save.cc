@@ -238,10 +238,12 @@ void AsyncSave::LetGo() {
   if (spare_ != nullptr) spare_->Thaw();
 }
 
-bool AsyncSave::EndTask() {
-  const bool ended = task_.WaitUntil(task_.began() + timeout_);
-  if (ended) LetGo();
-  return ended;
+Status AsyncSave::EndTask() {
+  if (!task_.WaitUntil(task_.began() + timeout_)) {
+    return DeadlineExceeded("the task of a save hangs");
+  }
+  LetGo();
+  return MayGoOnAfter(commit_) ? OkStatus() : commit_;
 }
 
 void AsyncSave::JoinTask() {

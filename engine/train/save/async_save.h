@@ -79,8 +79,9 @@ class AsyncSave {
   bool MayAdvance(uint32_t agreed) const;
 
   // Waits for this rank's task, within the time limit of a save. Called last by
-  // the training task in a lost generation. Returns false if the task hangs.
-  bool EndTask();
+  // the training task in a lost generation. kDeadlineExceeded: the task hangs.
+  // Also returns the commit's error if it is not of MayGoOnAfter.
+  Status EndTask();
   // Waits for this rank's task without a time limit.
   void JoinTask();
 

@@ -527,10 +527,13 @@ Status CollectiveSave::EndTidying() {
   return tidied_;
 }
 
-bool CollectiveSave::EndTask() {
-  const bool ended = tidying_.WaitUntil(tidying_.began() + timeout_);
-  if (ended) EmitTidiedTimes();
-  return ended;
+Status CollectiveSave::EndTask() {
+  if (!is_tidying()) return OkStatus();
+  if (!tidying_.WaitUntil(tidying_.began() + timeout_)) {
+    return DeadlineExceeded("the task that tidies the store hangs");
+  }
+  EmitTidiedTimes();
+  return tidied_;
 }
 
 std::vector<std::string> CollectiveSave::TakeWarnings() {

@@ -155,9 +155,9 @@ class CollectiveSave {
   // must stop: kFenced, kCancelled, or kDeadlineExceeded if it exceeds the time
   // limit of a save.
   Status EndTidying();
-  // Waits as EndTidying does, but drops the task's error. Called last by the
-  // training task in a lost generation. Returns false if the task hangs.
-  bool EndTask();
+  // Waits as EndTidying does, and returns the same errors; a task that hangs
+  // emits nothing. Called last by the training task in a lost generation.
+  Status EndTask();
   // Waits for that task without a time limit.
   void JoinTask() { tidying_.WaitUntil(kNever); }
   // Duration of the last such task, as exchanged when the last save began.

@@ -19,6 +19,12 @@
 namespace gauntlet {
 namespace {
 
+// Returns true iff the error means that another worker, or the time for it, is
+// lost.
+bool IsLoss(Code code) {
+  return code == Code::kUnavailable || code == Code::kDeadlineExceeded;
+}
+
 class Worker {
  public:
   Worker(World& world, const TrainInputs& inputs, const WorkerSpec& place,
@@ -47,7 +53,7 @@ class Worker {
   Trainer& PrepareTrainer();
   SpareArrays* Spare();
   bool IsSaving() const;
-  bool EndSave();
+  Status EndSave();
   void TakeEndedSave();
   void EmitStartTimes();
   bool MayRejoin(const Status& status);
@@ -96,17 +102,19 @@ bool Worker::IsSaving() const {
 
 // Ends the save in flight of a lost generation, so that it has failed or is
 // acknowledged, and nothing changes the store, before this worker reports that
-// it has left. Returns false if the save hangs.
-bool Worker::EndSave() {
-  if (!IsSaving()) return true;
+// it has left. kDeadlineExceeded: the save hangs. Other errors, such as
+// kFenced, stop this worker.
+Status Worker::EndSave() {
+  if (!IsSaving()) return OkStatus();
   // The others detect this worker's exit now, not only after the save.
   if (parts_.session) parts_.session->Abort();
   const Duration bound = options_.cluster.save_timeout;
   parts_.Expect(bound);
   if (parts_.rejoins()) parts_.reporter.Progress({.saving = bound});
-  const bool ended = (!beside_ || beside_->EndTask()) && save_->EndTask();
+  Status ended = beside_ ? beside_->EndTask() : OkStatus();
+  if (ended.ok()) ended = save_->EndTask();
   if (parts_.rejoins()) parts_.reporter.Progress({.saving = Duration::zero()});
-  if (ended) TakeEndedSave();
+  if (ended.code() != Code::kDeadlineExceeded) TakeEndedSave();
   return ended;
 }
 
@@ -211,8 +219,7 @@ Result<LoopEnd> Worker::LiveOneGeneration() {
 // was fenced, if its own action failed, or if the event of its last operation
 // was not emitted.
 bool Worker::MayRejoin(const Status& status) {
-  const bool lost = (status.code() == Code::kUnavailable ||
-                     status.code() == Code::kDeadlineExceeded) &&
+  const bool lost = IsLoss(status.code()) &&
                     (!parts_.session || parts_.session->ring().is_broken());
   const bool all_said = !loop_carryover_ || loop_carryover_->all_said;
   if (!parts_.rejoins() || !lost || !all_said || join_.state_is_unusable() ||
@@ -235,7 +242,9 @@ Status Worker::LeaveGeneration(const Status& why) {
     join_.NoteSilence(parts_.session->silent_rank());
     parts_.device_ring.reset();
     parts_.session.reset();
-    if (!EndSave()) return why;
+    const Status saved = EndSave();
+    if (saved.code() == Code::kDeadlineExceeded) return why;
+    RETURN_IF_ERROR(saved);
     beside_.reset();
     save_.reset();
     world_.events.Emit({.kind = EventKind::kLeft,
@@ -315,7 +324,10 @@ WorkerEnd Worker::Live() {
     // The worker may be killed while it waits for the save below.
     parts_.reporter.Progress({.failure = end.reason});
   }
-  static_cast<void>(EndSave());
+  const Status saved = EndSave();
+  if (IsLoss(end.code) && !saved.ok() && !IsLoss(saved.code())) {
+    end = End(saved);
+  }
   world_.events.Emit(
       {.kind = EventKind::kWorkerExited,
        .step = end.unsaved_step,

@@ -101,23 +101,30 @@ TEST(TidyingTest, FinishedRunIsTidy_AlsoWithoutAnotherSaveAtTheEnd) {
   EXPECT_EQ(outcome.Of(EventKind::kRetired).size(), 3u);
 }
 
-// A stale worker claims while the task is about to remove the save of step 5.
-// The task ends after two more seconds, and a step takes one.
-TEST(TidyingTest, FencedTaskStopsTheRunAtTheNextBoundary) {
-  TrainingFixture fixture;
-  const FaultPlan plan = {
-      .faults = {{.id = "wait",
-                  .site = {.worker = kChief, .point = Point::kRetireRename},
-                  .kind = FaultKind::kHang,
-                  .with = {.duration = std::chrono::seconds(2)}},
-                 AlwaysSlow(Point::kStepBegin, std::chrono::seconds(1))}};
+// The task is about to remove the save of step 5, for two seconds. A step takes
+// one.
+FaultPlan WaitingTask() {
+  return {.faults = {{.id = "wait",
+                      .site = {.worker = kChief, .point = Point::kRetireRename},
+                      .kind = FaultKind::kHang,
+                      .with = {.duration = std::chrono::seconds(2)}},
+                     AlwaysSlow(Point::kStepBegin, std::chrono::seconds(1))}};
+}
+
+// A stale worker claims while that task waits.
+void ClaimMeanwhile(TrainingFixture& fixture) {
   fixture.simulation().At(
       fixture.simulation().now() + std::chrono::seconds(11), [&fixture] {
         EXPECT_TRUE(fixture.disk()
                         .Open("/ckpt/gen-000007", OpenMode::kCreateExclusive)
                         .ok());
       });
-  const LifeOutcome fenced = fixture.Run(2, RunThatKeepsOne(), plan);
+}
+
+TEST(TidyingTest, FencedTaskStopsTheRunAtTheNextBoundary) {
+  TrainingFixture fixture;
+  ClaimMeanwhile(fixture);
+  const LifeOutcome fenced = fixture.Run(2, RunThatKeepsOne(), WaitingTask());
   EXPECT_TRUE(fenced.AllExitedWith(WorkerExit::kLostWorker));
   EXPECT_THAT(fenced.reasons[0], HasSubstr("after the save of step 10: "));
   EXPECT_THAT(fenced.StepsOf(EventKind::kSaveAcknowledged), ElementsAre(5, 10));
@@ -125,6 +132,26 @@ TEST(TidyingTest, FencedTaskStopsTheRunAtTheNextBoundary) {
   const LifeOutcome next = fixture.Run(2, RunThatKeepsOne());
   EXPECT_EQ(next.result->resumed_from, 10u);
   EXPECT_EQ(next.result->digest, UndisturbedDigest(SmallRun()));
+}
+
+// Worker 1 is lost while the task waits. A survivor that joined another
+// generation would claim above the one that owns the directory.
+TEST(TidyingTest, FencedTaskEndsItsWorker_AlsoInALostGeneration) {
+  for (const OnLoss on_loss : {OnLoss::kLeave, OnLoss::kRejoin}) {
+    TrainingFixture fixture;
+    ClaimMeanwhile(fixture);
+    TrainOptions options = RunThatKeepsOne();
+    options.cluster.on_loss = on_loss;
+    FaultPlan plan = WaitingTask();
+    plan.faults.push_back({.id = "crash",
+                           .site = {.worker = 1, .step = 11},
+                           .kind = FaultKind::kCrash});
+    const LifeOutcome fenced = fixture.Run(2, options, plan);
+    EXPECT_EQ(fenced.exits[0], static_cast<int>(WorkerExit::kLostWorker));
+    EXPECT_THAT(fenced.reasons[0], HasSubstr("after the save of step 10: "));
+    EXPECT_EQ(fenced.events[0].back().reason, Reason::kSuperseded);
+    EXPECT_TRUE(fenced.Of(EventKind::kLeft).empty());
+  }
 }
 
 // The third state file follows a claim and the save of step 5.
