@@ -44,6 +44,21 @@ LoopSaves::LoopSaves(const Parts& parts, const SaveStrategy& strategy)
   }
 }
 
+uint32_t LoopSaves::Bits() const {
+  uint32_t bits = strategy_.async == nullptr ? 0 : strategy_.async->Bits();
+  if (has_store() && strategy_.sync->TidiesNow()) bits |= kTidying;
+  return bits;
+}
+
+void LoopSaves::OnRequestsAgreed(uint32_t requests) {
+  heard_ = requests & kSaveBits;
+  if (!tidying_) return;
+  // Only the next save reports how long the task took.
+  notices_->SaveTookSoFar(tidying_->save_took +
+                          (world_->clock.Now() - tidying_->since));
+  if ((requests & kTidying) == 0) tidying_.reset();
+}
+
 bool LoopSaves::IsSaved() const {
   const Position& position = state_->position;
   if (is_under_way() && strategy_.async->step() == position.step &&
@@ -91,6 +106,7 @@ Status LoopSaves::TrySave(TidyTime tidy_time) {
   });
   reports_->ReportSave(Duration::zero());
   NoteTimes();
+  tidying_.reset();  // the save has waited for it
   if (WasRefused(status, position.step)) return OkStatus();
   in_save_ = !status.ok() && !MayGoOnAfter(status);
   ReportWarnings();
@@ -101,6 +117,9 @@ Status LoopSaves::TrySave(TidyTime tidy_time) {
   if (status.ok()) {
     saved_at_ = position.step;
     saved_phase_ = position.phase;
+    if (tidy_time == TidyTime::kBeside) {
+      tidying_ = {.since = last_save_, .save_took = last_save_ - begin};
+    }
   }
   return status;
 }

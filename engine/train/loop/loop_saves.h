@@ -80,12 +80,10 @@ class LoopSaves {
 
   bool has_store() const { return strategy_.sync != nullptr; }
 
-  // The bits that this rank contributes to the next exchange about its save in
-  // flight, and the bits of all ranks from that exchange.
-  uint32_t Bits() const {
-    return strategy_.async == nullptr ? 0 : strategy_.async->Bits();
-  }
-  void OnRequestsAgreed(uint32_t requests) { heard_ = requests & kSaveBits; }
+  // The bits that this rank contributes to the next exchange about its saves,
+  // and the bits of all ranks from that exchange.
+  uint32_t Bits() const;
+  void OnRequestsAgreed(uint32_t requests);
   // Advances the save in flight by the bits received last, if they allow it.
   // Uses them once. Returns the error of the chief's task that tidies the
   // store, if it has ended.
@@ -126,9 +124,11 @@ class LoopSaves {
 
   Time last_save() const { return last_save_; }
   void SetLastSave(Time time) { last_save_ = time; }
-  // True if a worker was lost in a save, or a save is in flight: other workers
-  // may still be in it.
-  bool is_in_save() const { return in_save_ || is_under_way(); }
+  // True if a worker was lost in a save, a save is in flight, or the chief may
+  // still tidy the store: other workers may still be in it.
+  bool is_in_save() const {
+    return in_save_ || is_under_way() || tidying_.has_value();
+  }
   // kRequired if a save in flight has not completed: if the loop ends in an
   // error, it never will.
   SaveNeed save_need() const {
@@ -140,6 +140,11 @@ class LoopSaves {
   Result<SaveNeed> AnySaveNeed(SaveNeed own);
 
  private:
+  // The chief's task that tidies the store, tracked on every rank.
+  struct Tidying {
+    Time since;             // end of the save that it follows
+    Duration save_took{0};  // of that save
+  };
   bool is_under_way() const {
     return strategy_.async != nullptr && strategy_.async->is_under_way();
   }
@@ -171,6 +176,8 @@ class LoopSaves {
   Time last_save_;
   Duration time_{0};
   bool in_save_ = false;
+  // Set by a save, until an exchange shows that the task is done.
+  std::optional<Tidying> tidying_;
   bool lost_one_ = false;
   bool copy_was_told_ = false;
   std::optional<NotFiniteSave> not_finite_;

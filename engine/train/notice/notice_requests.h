@@ -40,6 +40,7 @@ class NoticeRequests {
     timing_.OperationTook(operation, duration);
   }
   void SaveTook(Duration duration) { timing_.SaveTook(duration); }
+  void SaveTookSoFar(Duration duration) { timing_.SaveTookSoFar(duration); }
 
  private:
   World* world_;

@@ -1,5 +1,7 @@
 #include "engine/train/notice/stop_timing.h"
 
+#include <algorithm>
+
 namespace gauntlet {
 
 StopAdvice StopTiming::Ask(Time now, std::span<const Operation> ahead) const {
@@ -13,8 +15,9 @@ StopAdvice StopTiming::Ask(Time now, std::span<const Operation> ahead) const {
   const Duration left = *noticed_ + grace_ - now;
   if (left <= on_the_way) return StopAdvice::kStop;
   if (!longest_save_) return StopAdvice::kSaveAndGoOn;
+  const Duration save = std::max(*longest_save_, last_save_so_far_);
   // Adds half: a save takes longer while other saves are in flight.
-  const Duration for_the_saves = saves_ * (*longest_save_ + *longest_save_ / 2);
+  const Duration for_the_saves = saves_ * (save + save / 2);
   return left <= on_the_way + for_the_saves ? StopAdvice::kStop
                                             : StopAdvice::kGoOn;
 }

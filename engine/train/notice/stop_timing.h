@@ -4,8 +4,11 @@
 // while the remaining time is enough for the operations until the next boundary
 // at which a request takes effect, for the save, and for the exit. Their
 // durations are measured, not guessed: the longest of each kind in this
-// incarnation counts. No operation begins whose kind was not measured yet, and
-// a run that has not saved yet saves first, to measure a save.
+// incarnation counts. The chief may still work on a save while training
+// continues: that time is exact from the next save on, and rounded up to the
+// end of an operation until then. No operation begins whose kind was not
+// measured yet, and a run that has not saved yet saves first, to measure a
+// save.
 #ifndef GAUNTLET_ENGINE_TRAIN_NOTICE_STOP_TIMING_H_
 #define GAUNTLET_ENGINE_TRAIN_NOTICE_STOP_TIMING_H_
 
@@ -47,7 +50,11 @@ class StopTiming {
   }
   void SaveTook(Duration duration) {
     longest_save_ = std::max(longest_save_.value_or(Duration()), duration);
+    last_save_so_far_ = Duration();
   }
+  // Duration of the last save so far, with the work that training does not wait
+  // for. Counts until the next SaveTook.
+  void SaveTookSoFar(Duration duration) { last_save_so_far_ = duration; }
 
   // Returns the advice at the start of an operation. `ahead`: this operation
   // and the following ones, until a request sent with the next one would take
@@ -64,6 +71,7 @@ class StopTiming {
   std::optional<Time> noticed_;
   std::array<std::optional<Duration>, 3> longest_;  // by Operation
   std::optional<Duration> longest_save_;
+  Duration last_save_so_far_{0};
 };
 
 }  // namespace gauntlet

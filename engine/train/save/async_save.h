@@ -31,10 +31,12 @@ namespace gauntlet {
 
 // Bits in addition to the requests of notice_requests.h. kSaveUnderWay: a
 // rank's task is running. kAbortSave: a rank's part has failed, or exceeds the
-// time limit of a save.
+// time limit of a save. kTidying: the chief's task that tidies the store after
+// a synchronous save is running.
 inline constexpr uint32_t kSaveUnderWay = 8;
 inline constexpr uint32_t kAbortSave = 16;
-inline constexpr uint32_t kSaveBits = kSaveUnderWay | kAbortSave;
+inline constexpr uint32_t kTidying = 32;
+inline constexpr uint32_t kSaveBits = kSaveUnderWay | kAbortSave | kTidying;
 
 // Outcome of a save, equal on all ranks.
 struct SaveOutcome {

@@ -254,7 +254,8 @@ Status Worker::LeaveGeneration(const Status& why) {
                         .reason = ReasonOf(why.code())});
   }
   if (formed) {
-    // A worker in a save detects the loss only after the save.
+    // A worker in a save detects the loss only after the save, and the chief
+    // leaves only after the task that tidies the store.
     meet_by_ = now + options_.cluster.rendezvous_timeout;
     if (loop_carryover_ && loop_carryover_->in_save) {
       meet_by_ += options_.cluster.save_timeout;

@@ -118,7 +118,8 @@ TEST(StopTest, NoticesToAllAndMoreThanOneAreOneStop) {
 
 // The grace runs from the notice, not from the end of the current operation.
 // The step uses 2 of 3 s, so training stops; with a sufficient grace, it
-// continues.
+// continues. The task after the save of step 5 ends in that step too, and may
+// have taken as long.
 TEST(StopTest, TheTimeThatAStepTakesIsTakenFromTheGrace) {
   const auto stop_with = [](Duration grace) {
     TrainOptions options = SmallRun();
@@ -133,7 +134,7 @@ TEST(StopTest, TheTimeThatAStepTakesIsTakenFromTheGrace) {
     return outcome.result.value_or(TrainResult{}).steps;
   };
   EXPECT_EQ(stop_with(std::chrono::seconds(3)), 8u);
-  EXPECT_GT(stop_with(std::chrono::seconds(9)), 9u);
+  EXPECT_GT(stop_with(std::chrono::seconds(12)), 9u);
 }
 
 // The duration of a step is unknown until the first step of an attempt ends.

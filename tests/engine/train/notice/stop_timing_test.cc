@@ -55,6 +55,19 @@ TEST(StopTimingTest, StopsWhenTheTimeIsJustEnoughForTheLongestSave) {
   EXPECT_EQ(timing.Ask(At(seconds(54)), kSteps), StopAdvice::kStop);
 }
 
+// A task still runs after the first save. The second save reports its time.
+TEST(StopTimingTest, TimeSinceTheLastSaveCounts_UntilTheNextSave) {
+  StopTiming timing = Running(seconds(60));
+  timing.SaveTook(seconds(2));
+  timing.Noticed(At(seconds(0)));
+  timing.SaveTookSoFar(seconds(20));
+  EXPECT_EQ(timing.Ask(At(milliseconds(28'999)), kSteps), StopAdvice::kGoOn);
+  EXPECT_EQ(timing.Ask(At(seconds(29)), kSteps), StopAdvice::kStop);
+  timing.SaveTook(seconds(4));
+  EXPECT_EQ(timing.Ask(At(milliseconds(52'999)), kSteps), StopAdvice::kGoOn);
+  EXPECT_EQ(timing.Ask(At(seconds(53)), kSteps), StopAdvice::kStop);
+}
+
 // First the save in progress, then the last one.
 TEST(StopTimingTest, LeavesTimeForTwoSavesWhereOneMayBeUnderWay) {
   StopTiming timing(seconds(60), 2);

@@ -28,14 +28,19 @@ const FaultPlan kCrashOfWorkerOne = {
                 .site = {.worker = 1, .step = 8, .point = Point::kStepBegin},
                 .kind = FaultKind::kCrash}}};
 
-// Runs two workers, two replicas each. Expects the state of an undisturbed run.
-LaunchedEnd RunTwo(LaunchedRun& run, const FaultPlan& plan) {
+// Runs the four replicas on that many workers. Expects the state of an
+// undisturbed run.
+LaunchedEnd RunWorkers(LaunchedRun& run, int workers, const FaultPlan& plan) {
   static const std::string undisturbed = UndisturbedDigest(SmallRun());
   LaunchedEnd end =
-      run.Run({.workers = 2, .restart = RestartPolicy::kRejoin}, plan);
+      run.Run({.workers = workers, .restart = RestartPolicy::kRejoin}, plan);
   EXPECT_EQ(end.launch.result.value_or(TrainResult()).digest, undisturbed)
       << end.launch.reason;
   return end;
+}
+
+LaunchedEnd RunTwo(LaunchedRun& run, const FaultPlan& plan) {
+  return RunWorkers(run, 2, plan);
 }
 
 // Returns the part `build` of all starts in that generation.
@@ -98,6 +103,32 @@ TEST(SurvivorTest, MayFinishItsSaveForAsLongAsASaveMayTake) {
   const LaunchedEnd end = RunTwo(run, plan);
   EXPECT_THAT(end.Of(EventKind::kCarriedOn), SizeIs(2));
   EXPECT_EQ(end.launch.restarts, 1);
+}
+
+// The save of step 10 removes the one of step 5, which takes longer than
+// rendezvous_timeout. Worker 1 is lost before an exchange has followed the
+// save, and after some.
+TEST(SurvivorTest, SurvivorsWaitForASlowRemoval_LongerThanForARendezvous) {
+  for (const uint64_t step : {11, 14}) {
+    for (const SaveMode mode : {SaveMode::kSync, SaveMode::kAsync}) {
+      TrainOptions options = SmallRun();
+      options.checkpoint.mode = mode;
+      options.checkpoint.keep = 1;
+      const FaultPlan plan = {
+          .faults = {
+              {.id = "crash",
+               .site = {.worker = 1, .step = step, .point = Point::kStepBegin},
+               .kind = FaultKind::kCrash},
+              {.id = "slow",
+               .site = {.worker = 0, .point = Point::kRetireRemove},
+               .kind = FaultKind::kSlow,
+               .with = {.latency = std::chrono::seconds(7)}}}};
+      LaunchedRun run(options, {});
+      const LaunchedEnd end = RunWorkers(run, 4, plan);
+      EXPECT_THAT(end.Of(EventKind::kCarriedOn), SizeIs(4)) << step;
+      EXPECT_EQ(end.launch.restarts, 1) << step;
+    }
+  }
 }
 
 // Numbers of arrays.

@@ -19,22 +19,22 @@ struct GoldenRun {
 };
 
 constexpr GoldenRun kGoldenRuns[] = {
-    {"undisturbed", "[]", 0x1ca72506a8ad4565},
+    {"undisturbed", "[]", 0x153caa42514bcf2e},
     {"crash", "[{at: {worker: 1, step: 6, point: step.begin}, do: crash}]",
-     0x97eb01c5ec510e03},
+     0x185ea863ea886643},
     {"hang", "[{at: {worker: 1, step: 6, point: step.begin}, do: hang}]",
-     0x27902139c8de283b},
+     0x1fc047194ec12d37},
     {"preempt",
      "[{at: {worker: 0, point: eval.begin}, do: preempt, "
      "with: {grace: 10s}}]",
-     0xb44886040a405c70},
+     0x6a9f410394a08664},
     {"power_loss",
      "[{at: {worker: 0, point: ckpt.rename, occurrence: 2}, do: power_loss}]",
-     0x81d0b8a2fabb42dc},
+     0xf43bc2acafa032db},
     {"partition",
      "[{at: {worker: 1, step: 3, point: comm.send}, do: partition, "
      "with: {duration: 20s}}]",
-     0x015f4154a7268144},
+     0xfe97b1c8fe9edc61},
 };
 
 class EventDigestTest : public testing::TestWithParam<GoldenRun> {};
