@@ -1,5 +1,8 @@
 #include "reports/case_words.h"
 
+#include "engine/text/counted.h"
+#include <fmt/format.h>
+
 namespace gauntlet {
 
 std::string_view VerdictWord(VerdictKind kind) {
@@ -24,6 +27,20 @@ std::string_view CaseWord(const CaseResult& one) {
 
 std::string_view CaseHeading(const CaseResult& one) {
   return one.flaky ? "FLAKY" : VerdictKindName(one.verdict.kind);
+}
+
+std::string FactsText(const RunFacts& facts) {
+  std::string text = Counted(facts.faults_fired, "fault");
+  if (facts.restarts > 0) text += ", " + Counted(facts.restarts, "restart");
+  if (facts.resumed_from) {
+    text += fmt::format(", resumed from step {}, {}", *facts.resumed_from,
+                        Counted(facts.recomputed_steps, "recomputed step"));
+  }
+  if (facts.failed_saves > 0) {
+    text += ", " + Counted(facts.failed_saves, "failed save");
+  }
+  if (facts.refused) text += ", refused to train";
+  return text;
 }
 
 }  // namespace gauntlet

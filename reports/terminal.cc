@@ -57,20 +57,6 @@ bool ReportsFinding(const Verdict& verdict, std::string_view text) {
       });
 }
 
-std::string FactsText(const RunFacts& facts) {
-  std::string text = Counted(facts.faults_fired, "fault");
-  if (facts.restarts > 0) text += ", " + Counted(facts.restarts, "restart");
-  if (facts.resumed_from) {
-    text += fmt::format(", resumed {}, lost {}", *facts.resumed_from,
-                        Counted(facts.recomputed_steps, "step"));
-  }
-  if (facts.failed_saves > 0) {
-    text += ", " + Counted(facts.failed_saves, "failed save");
-  }
-  if (facts.refused) text += ", refused to train";
-  return text;
-}
-
 std::string DetailOf(const CaseResult& result) {
   const Verdict& verdict = result.verdict;
   const std::string detail = verdict.reason.empty()

@@ -29,20 +29,6 @@ std::string DurationOf(const CaseResult& result) {
   return DurationText(std::llround(result.seconds * 1000) * 1'000'000);
 }
 
-std::string FactsText(const RunFacts& facts) {
-  std::string text = Counted(facts.faults_fired, "fault");
-  text += ", " + Counted(facts.restarts, "restart");
-  if (facts.resumed_from) {
-    text += fmt::format(", resumed from step {}, {}", *facts.resumed_from,
-                        Counted(facts.recomputed_steps, "recomputed step"));
-  }
-  if (facts.failed_saves > 0) {
-    text += ", " + Counted(facts.failed_saves, "failed save");
-  }
-  if (facts.refused) text += ", refused to train";
-  return text;
-}
-
 const Finding* FirstFinding(const Verdict& verdict) {
   for (const InvariantReport& report : verdict.invariants) {
     if (!report.findings.empty()) return &report.findings.front();

@@ -21,7 +21,7 @@ using testing::StartsWith;
 
 constexpr char kGolden[] =
     R"(4 scenarios, 4 cases, run 7f3a, seed 42
-PASS         real crash-mid-save[workers=2]   1.9s  1 fault, 1 restart, resumed 50, lost 1 step
+PASS         real crash-mid-save[workers=2]   1.9s  1 fault, 1 restart, resumed from step 50, 1 recomputed step
 SKIP         sim  gpu-reset                         needs a GPU, found 0
 INCONCLUSIVE sim  disk-full                   14ms  full never fired: errno any at ckpt.begin
 FAIL         real torn-manifest               2.2s  trajectory, restarts

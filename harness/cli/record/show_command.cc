@@ -21,8 +21,6 @@
 namespace gauntlet {
 namespace {
 
-constexpr size_t kMostLinesOnTerminal = 4;
-
 // kInvalidArgument: a requested worker, or the launcher, has no events in the
 // record.
 Status CheckWorkers(const ShowCommand& command, const Record& record) {

@@ -6,13 +6,15 @@
 #include "engine/cli/flags/flags.h"
 #include "engine/text/units.h"
 #include "harness/cli/flags/verbs.h"
+#include "harness/cli/record/show_command.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
 
-constexpr std::string_view kShowExamples =
-    R"(Examples:
+std::string ShowExamples() {
+  return fmt::format(
+      R"(Examples:
   gauntlet show latest/crash-in-a-shard
   gauntlet show .gauntlet/runs/latest/crash-in-a-shard.sim --from 5 --to 12
   gauntlet show record.jsonl --all --worker 1 --from 120ms
@@ -27,11 +29,13 @@ verdict of the checks, see gauntlet judge.
 --from and --to take a step, or a time since the first event. The step of an
 event is the last one that its worker had reached. Consequences of a shown
 event, such as the restart and the resume after a crash, are shown too.
-On a terminal, a text of more than 4 lines ends in "..."; with --all, and in a
+On a terminal, a text of more than {} lines ends in "..."; with --all, and in a
 file or a pipe, texts are complete. Without UTF-8, or if NO_COLOR is set, the
 arrows are ASCII.
 Exit code 2: there is no such record, or it is damaged; 4: no event in the
-range.)";
+range.)",
+      kMostLinesOnTerminal);
+}
 
 constexpr int kMostShownWorkers = 1'000'000;
 
@@ -88,7 +92,7 @@ Result<Command> ParseShow(const VerbArguments& verb) {
       {.command = "show",
        .summary = "Print the events of a case as a table: time, a column for "
                   "each worker, and what led to what.",
-       .examples = std::string(kShowExamples)},
+       .examples = ShowExamples()},
       verb);
   flags.Positionals(
       {"what", "WHAT",
