@@ -77,6 +77,16 @@ std::vector<Word> MakeWords() {
        "gives the name. gauntlet list faults describes the kinds, gauntlet "
        "list points the points. Save 2 is the second save that this process "
        "begins."},
+      {"occurrence",
+       {"occurrence "},
+       "Occurrence 4 of a fault point is the fourth time that the process "
+       "comes to the point; at a point that ends in .write, its fourth file. "
+       "Each incarnation counts from 1. Without a number it is the first."},
+      {"requeue",
+       {"requeue"},
+       "The launcher is started again, as a job queue does after exit code 75, "
+       "after a stop on a preemption notice (143), and after the launcher was "
+       "killed (137). preemption.requeue is the most such starts."},
       {"incarnation",
        {"incarnation"},
        "One process of a worker or launcher, counted from 1: each restart "
@@ -123,6 +133,12 @@ std::vector<Word> MakeWords() {
        "rejoin of the workers begins the next one. The end of a checkpoint's "
        "name is the generation that wrote it: step-000000005-g1 is of "
        "generation 1."},
+      {"step-N-finished, step-N-evaluation_due, step-N-callbacks_due",
+       {"-finished-g", "-evaluation_due-g", "-callbacks_due-g"},
+       "A checkpoint of step N at one more boundary of the epoch, because "
+       "step-N was already taken. Evaluation_due: the epoch's evaluation comes "
+       "next. Callbacks_due: it is done, the callbacks come next. Finished: "
+       "nothing of the step is left to do, as at the end of a run."},
       {"claim",
        {"claims generation", "claim generation"},
        "The record in the checkpoint directory by which a generation takes "

@@ -291,6 +291,24 @@ TEST(WordsTest, ExplainsOutcomesAndExitCodes) {
   EXPECT_THAT(html, Not(HasSubstr("<dt>outcome recovers</dt>")));
 }
 
+TEST(WordsTest, ExplainsNamesOfCheckpointsAndOccurrences) {
+  const struct {
+    const char* html;
+    const char* word;
+  } kCases[] = {
+      {"rejected step-000000024-finished-g2: torn", "step-N-finished, "},
+      {"loads step-000000004-evaluation_due-g1", "step-N-finished, "},
+      {"cut: power_loss worker 0 at ckpt.committed, occurrence 4",
+       "occurrence<"},
+      {"Recovered from 1 fault with 1 restart (requeue).", "requeue<"},
+  };
+  for (const auto& [html, word] : kCases) {
+    EXPECT_THAT(RenderWords(html), HasSubstr(std::string("<dt>") + word));
+  }
+  EXPECT_THAT(RenderWords("step-000000005-g1 of generation 1"),
+              HasSubstr("Words on this page: generation</summary>"));
+}
+
 TEST(WordsTest, ExplainsMarksAndPartsOfTheTimeline) {
   const std::string html = RenderWords(
       "<pre> 9 .- training waited for the save of step 48: commit\n"
