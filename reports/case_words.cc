@@ -29,9 +29,18 @@ std::string_view CaseHeading(const CaseResult& one) {
   return one.flaky ? "FLAKY" : VerdictKindName(one.verdict.kind);
 }
 
+std::string RestartsText(const RunFacts& facts) {
+  const std::string text = Counted(facts.restarts, "restart");
+  if (facts.requeues == 0) return text;
+  if (facts.requeues < facts.restarts) {
+    return fmt::format("{} ({})", text, Counted(facts.requeues, "requeue"));
+  }
+  return fmt::format("{} (requeue{})", text, facts.requeues == 1 ? "" : "s");
+}
+
 std::string FactsText(const RunFacts& facts) {
   std::string text = Counted(facts.faults_fired, "fault");
-  if (facts.restarts > 0) text += ", " + Counted(facts.restarts, "restart");
+  if (facts.restarts > 0) text += ", " + RestartsText(facts);
   if (facts.resumed_from) {
     text += fmt::format(", resumed from step {}, {}", *facts.resumed_from,
                         Counted(facts.recomputed_steps, "recomputed step"));

@@ -46,6 +46,29 @@ std::string OutcomeOf(const Outline& outline, const RunFacts& facts) {
                      last.result ? ", " + last.result->status : "");
 }
 
+// Returns the launches that a job queue started again.
+std::vector<const LauncherRun*> RequeuedLaunches(const Record& record) {
+  std::vector<const LauncherRun*> requeued;
+  const std::vector<LauncherRun>& launchers = record.launchers;
+  for (size_t i = 1; i < launchers.size(); ++i) {
+    if (launchers[i].planned == launchers[i - 1].planned) {
+      requeued.push_back(&launchers[i - 1]);
+    }
+  }
+  return requeued;
+}
+
+// Returns " (requeued after exit code 143)"; "" if no launch was requeued.
+std::string RequeuesText(const Record& record) {
+  std::set<int> codes;
+  for (const LauncherRun* run : RequeuedLaunches(record)) {
+    codes.insert(run->exit_code);
+  }
+  if (codes.empty()) return "";
+  return fmt::format(" (requeued after exit code{} {})",
+                     codes.size() == 1 ? "" : "s", fmt::join(codes, ", "));
+}
+
 // Returns "restarts: {exactly: 2}" for the key restarts.exactly, "exit_code: 7"
 // for exit_code.
 std::string WithValue(std::string_view key, std::string_view value) {
@@ -99,6 +122,7 @@ RunFacts FactsOf(const Outline& outline) {
   const std::vector<LauncherRun>& launchers = outline.record.launchers;
   for (const LauncherRun& run : launchers) facts.restarts += run.restarts;
   if (!launchers.empty()) facts.restarts += launchers.size() - 1;
+  facts.requeues = RequeuedLaunches(outline.record).size();
   for (const Generation& generation : outline.generations) {
     facts.failed_saves += generation.failed_saves;
     if (generation.recomputed) {
@@ -240,7 +264,7 @@ std::vector<Finding> BrokenExpectations(const Outline& outline,
   const std::string outcome = OutcomeOf(outline, facts);
   const std::string_view expected = OutcomeName(expect.outcome);
   if (expect.outcome != Outcome::kViolates && outcome != expected) {
-    check.Broken("outcome", expected, outcome,
+    check.Broken("outcome", expected, outcome + RequeuesText(outline.record),
                  FindOutcome(outcome)
                      ? std::optional(WithValue("outcome", outcome))
                      : std::nullopt);

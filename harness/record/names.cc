@@ -12,8 +12,10 @@ namespace {
 constexpr std::array kOutcomes = {
     OutcomeInfo{Outcome::kCompletes, "completes",
                 "the run trains to its end without a restart"},
-    OutcomeInfo{Outcome::kRecovers, "recovers",
-                "the run loses a worker, restarts and trains to its end"},
+    OutcomeInfo{
+        Outcome::kRecovers, "recovers",
+        "the run is interrupted, continues after a restart or a requeue, "
+        "and trains to its end"},
     OutcomeInfo{Outcome::kStopsCleanly, "stops-cleanly",
                 "the run saves and stops on a preemption notice, and is not "
                 "started again (preemption: {requeue: 0}); exit code 143"},

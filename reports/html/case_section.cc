@@ -422,16 +422,16 @@ std::string OutcomeSentence(const CaseResult& result) {
   if (facts.refused) {
     return fmt::format("Refused to train after {} and {}; all checks passed.",
                        Counted(facts.faults_fired, "fault"),
-                       Counted(facts.restarts, "restart"));
+                       RestartsText(facts));
   }
   if (facts.faults_fired == 0) return "All checks passed; no fault fired.";
   if (facts.restarts == 0 && !facts.resumed_from) {
     return fmt::format("All checks passed after {}, without a restart.",
                        Counted(facts.faults_fired, "fault"));
   }
-  std::string text = fmt::format("Recovered from {} with {}",
-                                 Counted(facts.faults_fired, "fault"),
-                                 Counted(facts.restarts, "restart"));
+  std::string text =
+      fmt::format("Recovered from {} with {}",
+                  Counted(facts.faults_fired, "fault"), RestartsText(facts));
   if (facts.resumed_from) {
     text += fmt::format("; resumed from step {}, {}", *facts.resumed_from,
                         Counted(facts.recomputed_steps, "recomputed step"));

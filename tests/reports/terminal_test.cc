@@ -1,10 +1,12 @@
 #include "reports/terminal.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "reports/case_words.h"
 #include "reports/failures.h"
 #include "tests/reports/markup_check.h"
 #include "tests/reports/sample_result.h"
@@ -42,6 +44,29 @@ FAIL torn-manifest (real)   scenarios/torn.yaml:12
 
 4 cases in 11.8s: 1 passed, 1 failed, 1 inconclusive, 1 skipped
 )";
+
+TEST(CaseWordsTest, RequeuesArePartOfTheRestarts) {
+  const std::pair<RunFacts, const char*> cases[] = {
+      {{}, "0 restarts"},
+      {{.restarts = 1}, "1 restart"},
+      {{.restarts = 1, .requeues = 1}, "1 restart (requeue)"},
+      {{.restarts = 2, .requeues = 2}, "2 restarts (requeues)"},
+      {{.restarts = 3, .requeues = 1}, "3 restarts (1 requeue)"},
+  };
+  for (const auto& [facts, text] : cases) EXPECT_EQ(RestartsText(facts), text);
+}
+
+TEST(CaseWordsTest, FactsThatDoNotApplyAreLeftOut) {
+  EXPECT_EQ(FactsText({}), "0 faults");
+  EXPECT_EQ(FactsText({.faults_fired = 2,
+                       .restarts = 1,
+                       .resumed_from = 5,
+                       .recomputed_steps = 11,
+                       .failed_saves = 1,
+                       .refused = true}),
+            "2 faults, 1 restart, resumed from step 5, 11 recomputed steps, 1 "
+            "failed save, refused to train");
+}
 
 TEST(TerminalTest, AFailureOfWhichNothingIsBrokenHasItsReason) {
   const CaseResult result = {

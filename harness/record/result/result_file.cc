@@ -29,6 +29,7 @@ template <class Archive>
 void Describe(Archive& a, typename Archive::template Ref<RunFacts> facts) {
   a.Field("faults_fired", facts.faults_fired);
   a.Field("restarts", facts.restarts);
+  a.Field("requeues", facts.requeues);
   a.Field("resumed_from", facts.resumed_from);
   a.Field("recomputed_steps", facts.recomputed_steps);
   a.Field("failed_saves", facts.failed_saves);

@@ -255,6 +255,21 @@ TEST(JudgeTest, FailsOnABrokenExpectation) {
   }
 }
 
+TEST(JudgeTest, UnmetOutcomeNamesTheRequeue) {
+  Record record = PreemptedRun().record();
+  record.expect.outcome = Outcome::kCompletes;
+  const Verdict verdict = Judge(record);
+  EXPECT_EQ(verdict.facts.restarts, 1u);
+  EXPECT_EQ(verdict.facts.requeues, 1u);
+  ASSERT_EQ(verdict.broken_expectations.size(), 1u);
+  EXPECT_EQ(verdict.broken_expectations[0].message,
+            "outcome: expected completes, found recovers (requeued after exit "
+            "code 143)");
+  EXPECT_EQ(verdict.broken_expectations[0].met, "outcome: recovers");
+  record.launchers.back().planned = 1;
+  EXPECT_EQ(Judge(record).facts.requeues, 0u) << "a planned start";
+}
+
 TEST(JudgeTest, UsesTheSingularForOneCheckpoint) {
   Record record = RecoveredRun().record();
   record.expect.checkpoints_left = std::vector<uint64_t>{4};

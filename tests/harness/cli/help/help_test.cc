@@ -223,8 +223,9 @@ TEST(HelpTest, KeyHasItsLine_AndAGroupThoseBelowIt) {
 
 TEST(HelpTest, OutcomeHasItsMeaning) {
   EXPECT_EQ(Help("recovers").out,
-            "recovers (outcome): the run loses a worker, restarts and trains "
-            "to its end.\n\n  expect: {outcome: recovers}\n");
+            "recovers (outcome): the run is interrupted, continues after a "
+            "restart or a requeue, and trains to its end.\n\n"
+            "  expect: {outcome: recovers}\n");
   for (const std::string& name : ChoicesOf(*FindKey("expect.outcome"))) {
     EXPECT_THAT(Help(name).out, StartsWith(name + " (outcome): "));
   }

@@ -34,6 +34,7 @@ RunResult FullResult() {
       .broken_expectations = {{"expectation", "restarts", "e", "f"}},
       .facts = {.faults_fired = 1,
                 .restarts = 2,
+                .requeues = 1,
                 .resumed_from = 3,
                 .recomputed_steps = 4,
                 .failed_saves = 5,
