@@ -2,14 +2,12 @@
 
 #include <algorithm>
 #include <cctype>
-#include <optional>
 #include <span>
-#include <utility>
 
 #include "engine/text/counted.h"
 #include "reports/failures.h"
+#include "reports/met_expectations.h"
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 namespace gauntlet {
 namespace {
@@ -56,37 +54,16 @@ std::string ChecksText(const Verdict& verdict) {
       checks, checks, is_one ? " is" : "s are");
 }
 
-// Adds an expectation that the run meets. A scenario may have a key only once:
-// "ends_at: {epoch: 2}" and "ends_at: {step: 8}" become one, and so do two of
-// "no ends_at".
-void AddMet(const std::string& expectation, std::vector<std::string>& met) {
-  if (std::ranges::find(met, expectation) != met.end()) return;
-  const std::string key = expectation.substr(0, expectation.find('{') + 1);
-  const auto same = std::ranges::find_if(met, [&key](const std::string& other) {
-    return !key.empty() && other.starts_with(key);
-  });
-  if (same == met.end()) {
-    met.push_back(expectation);
-    return;
-  }
-  same->pop_back();
-  *same += ", " + expectation.substr(key.size());
-}
-
 // Returns how to change the scenario if the run was right; "" if no scenario
 // can expect what was found.
 std::string NextStepText(const CaseResult& result) {
-  const std::vector<Finding>& findings = result.verdict.broken_expectations;
-  std::vector<std::string> met;
-  for (const Finding& finding : findings) {
-    if (!finding.met) return "";
-    if (met.size() < kMostExpectations) AddMet(*finding.met, met);
-  }
+  const std::string change =
+      MetExpectationsText(result.verdict.broken_expectations);
+  if (change.empty()) return "";
   return fmt::format(
-      "if the run was right, change the expectation{} in {}{} to {}",
-      findings.size() == 1 ? "" : "s", result.file,
-      result.expect_line == 0 ? "" : fmt::format(":{}", result.expect_line),
-      fmt::join(met, ", "));
+      "if the run was right, {} in {}{}; other keys of expect stay", change,
+      result.file,
+      result.expect_line == 0 ? "" : fmt::format(":{}", result.expect_line));
 }
 
 // Returns the number of unmet expectations above the cause.

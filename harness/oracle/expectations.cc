@@ -81,6 +81,10 @@ std::string WithValue(std::string_view key, uint64_t value) {
   return WithValue(key, std::to_string(value));
 }
 
+std::string WithoutKey(std::string_view key) {
+  return fmt::format("{}{}", kWithoutKey, key);
+}
+
 class Expectations {
  public:
   void Broken(std::string_view name, std::string_view expected,
@@ -215,7 +219,7 @@ void CheckEndsAt(std::string_view key, std::optional<uint64_t> expected,
   if (found) return check.Exactly(key, key, expected, *found);
   if (!expected) return;
   check.Broken(key, fmt::format("exactly {}", *expected), "no result",
-               "no ends_at");
+               WithoutKey("ends_at"));
 }
 
 void CheckEnd(const Outline& outline, Expectations& check) {
@@ -275,10 +279,11 @@ std::vector<Finding> BrokenExpectations(const Outline& outline,
   if (expect.resumed_from_step &&
       facts.resumed_from != expect.resumed_from_step) {
     const auto& found = facts.resumed_from;
-    check.Broken(
-        "resumed_from", fmt::format("step {}", *expect.resumed_from_step),
-        found ? fmt::format("step {}", *found) : "no resumption",
-        found ? WithValue("resumed_from.step", *found) : "no resumed_from");
+    check.Broken("resumed_from",
+                 fmt::format("step {}", *expect.resumed_from_step),
+                 found ? fmt::format("step {}", *found) : "no resumption",
+                 found ? WithValue("resumed_from.step", *found)
+                       : WithoutKey("resumed_from"));
   }
   check.AtMost("recomputed_steps", "recomputed_steps.max",
                expect.recomputed_steps_max, facts.recomputed_steps);

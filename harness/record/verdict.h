@@ -30,6 +30,9 @@ inline constexpr std::string_view kDeterministic = "deterministic";
 // Name of the finding of kDeterministic.
 inline constexpr std::string_view kEventDigest = "event-digest";
 
+// Begins Finding::met if the run meets the expectations without that key.
+inline constexpr std::string_view kWithoutKey = "no ";
+
 // One violation. The message is one line: where it is, what was expected, and
 // what was found.
 struct Finding {

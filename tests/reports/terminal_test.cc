@@ -1,13 +1,16 @@
 #include "reports/terminal.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "reports/case_words.h"
 #include "reports/failures.h"
+#include "reports/met_expectations.h"
 #include "tests/reports/markup_check.h"
 #include "tests/reports/sample_result.h"
 #include <fmt/format.h>
@@ -109,7 +112,7 @@ TEST(TerminalTest, UnmetExpectation_IsOnTheCaseLineAndAboveTheCause) {
   recovery  1 restart; resumed from step 5
   training  right
   checks    no check found a violation (2 of 2 passed); only the scenario's own expectation is not met
-  next      if the run was right, change the expectation in full.yaml:9 to resumed_from: {step: 5}
+  next      if the run was right, set expect: {resumed_from: {step: 5}} in full.yaml:9; other keys of expect stay
 )");
 }
 
@@ -117,7 +120,7 @@ TEST(TerminalTest, NextStepHasNoLine_IfTheLineOfExpectIsUnknown) {
   CaseResult unmet = UnmetCase();
   unmet.expect_line = 0;
   EXPECT_THAT(RenderFailure(unmet, Colour::kOff),
-              HasSubstr("change the expectation in full.yaml to "));
+              HasSubstr("{step: 5}} in full.yaml; other keys"));
 }
 
 TEST(TerminalTest, FurtherUnmetExpectationsAreNamedOnTheCaseLine) {
@@ -136,9 +139,9 @@ TEST(TerminalTest, FurtherUnmetExpectationsAreNamedOnTheCaseLine) {
   EXPECT_LT(line.size(), 220U);
   const std::string block = RenderFailure(unmet, Colour::kOff);
   EXPECT_THAT(block, HasSubstr("only the scenario's own expectations are not"));
-  EXPECT_THAT(block, HasSubstr("change the expectations in full.yaml:9 to "
-                               "outcome: completes, restarts: {exactly: 1}, "
-                               "resumed_from: {step: 5}\n"));
+  EXPECT_THAT(block, HasSubstr("set expect: {outcome: completes, restarts: "
+                               "{exactly: 1}, resumed_from: {step: 5}} in "
+                               "full.yaml:9;"));
 }
 
 TEST(TerminalTest, CauseIsAmongTheFirstLines_HoweverManyExpectationsAreUnmet) {
@@ -183,19 +186,28 @@ TEST(TerminalTest, UnmetExpectationsBeyondTheFirstStandBelowTheChecks) {
   next )")));
 }
 
-TEST(TerminalTest, NextStepNamesEachKeyOnce) {
-  CaseResult unmet = UnmetCase();
-  unmet.verdict.broken_expectations = {
-      {"expectation", "ends_at.epoch", "epoch", "ends_at: {epoch: 2}"},
-      {"expectation", "exit_code", "code", "exit_code: 0"},
-      {"expectation", "ends_at.step", "step", "ends_at: {step: 8}"}};
-  EXPECT_THAT(RenderFailure(unmet, Colour::kOff),
-              HasSubstr(" to ends_at: {epoch: 2, step: 8}, exit_code: 0\n"));
-  unmet.verdict.broken_expectations = {
-      {"expectation", "ends_at.epoch", "epoch", "no ends_at"},
-      {"expectation", "ends_at.step", "step", "no ends_at"}};
-  EXPECT_THAT(RenderFailure(unmet, Colour::kOff),
-              HasSubstr(" to no ends_at\n"));
+Finding Unmet(std::optional<std::string> met) {
+  return {"expectation", "name", "message", std::move(met)};
+}
+
+TEST(MetExpectationsTest, TextHasTheFormOfTheScenario) {
+  const struct {
+    std::vector<Finding> findings;
+    const char* text;
+  } kCases[] = {
+      {{Unmet("outcome: refuses")}, "set expect: {outcome: refuses}"},
+      {{Unmet("ends_at: {epoch: 2}"), Unmet("exit_code: 0"),
+        Unmet("ends_at: {step: 8}")},
+       "set expect: {ends_at: {epoch: 2, step: 8}, exit_code: 0}"},
+      {{Unmet("no ends_at"), Unmet("no ends_at")}, "remove ends_at"},
+      {{Unmet("no resumed_from"), Unmet("outcome: refuses")},
+       "set expect: {outcome: refuses} and remove resumed_from"},
+      {{Unmet("outcome: refuses"), Unmet(std::nullopt)}, ""},
+      {{}, ""},
+  };
+  for (const auto& [findings, text] : kCases) {
+    EXPECT_EQ(MetExpectationsText(findings), text);
+  }
 }
 
 TEST(TerminalTest, OutcomeThatNoScenarioCanExpect_HasNoNextStep) {
