@@ -31,6 +31,7 @@ class LossFinder {
       if (!left.valid) Add({.name = left.name, .reason = left.reason});
     }
     ForEachEvent(&LossFinder::FindDamaged);
+    FindGoneAfterLastClaim();
   }
 
   std::vector<LostCheckpoint> Take() {
@@ -59,6 +60,11 @@ class LossFinder {
         return;
       case RecordKind::kDeleteBegin:
         is_any_deleted_ = true;
+        return;
+      case RecordKind::kGeneration:
+        if (last_claim_ == nullptr || last_claim_->t_ns < event.t_ns) {
+          last_claim_ = &event;
+        }
         return;
       default:
         return;
@@ -93,6 +99,22 @@ class LossFinder {
     }
   }
 
+  // Finds checkpoints of the last generation that are missing after the run,
+  // for which no claim looked.
+  void FindGoneAfterLastClaim() {
+    if (last_claim_ == nullptr || is_any_deleted_ ||
+        !record_.left.store_listed) {
+      return;
+    }
+    for (const auto& [name, saved] : acknowledged_) {
+      if (saved->generation == last_claim_->generation &&
+          saved->t_ns >= last_claim_->t_ns && !dealt_with_.contains(name) &&
+          LeftoverOf(record_, name) == nullptr) {
+        Add({.name = name, .is_gone = true});
+      }
+    }
+  }
+
   void FindDamaged(const RecordEvent& event) {
     if (event.kind != RecordKind::kDamaged) return;
     Add({.name = CheckpointOfFile(event.path), .reason = kDamagedByFault});
@@ -116,6 +138,7 @@ class LossFinder {
   std::map<std::string_view, const RecordEvent*> acknowledged_;  // by name
   std::set<std::string_view> dealt_with_;  // removed, rejected or fenced
   bool is_any_deleted_ = false;
+  const RecordEvent* last_claim_ = nullptr;
   std::vector<LostCheckpoint> lost_;
 };
 

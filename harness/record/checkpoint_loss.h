@@ -39,9 +39,9 @@ struct LostCheckpoint {
 };
 
 // Returns the acknowledged checkpoints that were rejected, remain in an invalid
-// state, were damaged by a fault, or were missing when a later generation
-// resumed from an older one. They are in the order in which the loss was
-// discovered.
+// state, were damaged by a fault, were missing when a later generation resumed
+// from an older one, or are missing after the run. They are in the order in
+// which the loss was discovered.
 std::vector<LostCheckpoint> LostCheckpointsOf(const Record& record);
 
 }  // namespace gauntlet

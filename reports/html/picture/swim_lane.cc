@@ -77,6 +77,11 @@ std::string SaveText(const SaveSpan& save) {
   return "";
 }
 
+std::string LossText(const LostCheckpoint& lost) {
+  if (lost.is_gone) return ", then lost: nothing of it remained";
+  return fmt::format(", then damaged or lost: {}", lost.reason);
+}
+
 class SwimLanePicture {
  public:
   SwimLanePicture(const Record& record, const SwimLaneOptions& options)
@@ -97,7 +102,8 @@ class SwimLanePicture {
       reference_end_ = record_.golden.entries.back().step;
     }
     for (const LostCheckpoint& one : LostCheckpointsOf(record_)) {
-      lost_.emplace(one.name);
+      lost_.emplace(one.name, LossText(one));
+      lost_steps_.insert(one.step);
     }
     for (const LifeEvents& life : record_.lives) {
       for (const RecordEvent& event : life.events) {
@@ -152,9 +158,10 @@ class SwimLanePicture {
                               const PicturePoint& at) const {
     const std::string name(save.end ? BaseName(life.events[*save.end].path)
                                     : "");
-    const bool is_lost = lost_.contains(name);
+    const auto lost = lost_.find(name);
+    const bool is_lost = lost != lost_.end();
     std::string text = SaveText(save);
-    if (is_lost) text += ", but damaged or lost";
+    if (is_lost) text += lost->second;
     if (const auto deleted = deleted_.find(name); deleted != deleted_.end()) {
       text += fmt::format(", deleted at {}",
                           DurationText(deleted->second - axis_.begin_ns()));
@@ -213,6 +220,11 @@ class SwimLanePicture {
         Counted(layout_.emitters.size(), "lane"),
         DurationText(axis_.end_ns() - axis_.begin_ns()), last_step_);
     text += CommittedText();
+    if (!lost_steps_.empty()) {
+      text += fmt::format(" Of these, damaged or lost: {} {}.",
+                          lost_steps_.size() == 1 ? "step" : "steps",
+                          fmt::join(lost_steps_, ", "));
+    }
     std::set<uint64_t> deleted;
     for (const auto& [name, t_ns] : deleted_) {
       if (const auto step = StepInName(name)) deleted.insert(*step);
@@ -519,7 +531,8 @@ class SwimLanePicture {
   std::vector<std::vector<SaveSpan>> saves_;  // by index in record_.lives
   uint64_t last_step_ = 0;
   uint64_t reference_end_ = 0;  // last step of the reference run; 0: none
-  std::set<std::string> lost_;  // names of checkpoints
+  std::map<std::string, std::string> lost_;  // reasons, by checkpoint
+  std::set<uint64_t> lost_steps_;
   // Times at which checkpoints were deleted, by name.
   std::map<std::string, int64_t> deleted_;
   size_t hidden_lanes_ = 0;

@@ -142,7 +142,11 @@ TEST(SwimLaneTest, DamagedCheckpointIsMarked) {
        .t_ns = record.lives[0].events.back().t_ns,
        .path = "/ckpt/step-2.tmp/model.safetensors"});
   EXPECT_THAT(Picture(record),
-              AllOf(HasSubstr(Use("m-lost")), HasSubstr("damaged or lost")));
+              AllOf(HasSubstr(Use("m-lost")),
+                    HasSubstr(" Of these, damaged or lost: step 2."),
+                    HasSubstr("<title>checkpoint of step 2 committed after 2 "
+                              "ms, then damaged or lost: a fault damaged "
+                              "it</title>")));
 }
 
 TEST(SwimLaneTest, AcknowledgedCheckpointThatIsGoneIsMarked) {
@@ -152,6 +156,20 @@ TEST(SwimLaneTest, AcknowledgedCheckpointThatIsGoneIsMarked) {
       record.lives[1].events.begin() + 1,
       At(record, 55, {.kind = RecordKind::kGeneration}));
   EXPECT_THAT(Picture(record), HasSubstr(Use("m-lost")));
+  record.left.checkpoints = {{.name = "step-2", .valid = true}};
+  EXPECT_THAT(Picture(record), Not(HasSubstr(Use("m-lost"))));
+}
+
+TEST(SwimLaneTest, CheckpointThatIsGoneIsMarked_AlsoIfNoGenerationFollows) {
+  Record record = RecordWithACheckpoint();
+  record.left.store_listed = true;
+  record.lives[0].events.insert(
+      record.lives[0].events.begin() + 1,
+      At(record, 5, {.kind = RecordKind::kGeneration}));
+  EXPECT_THAT(
+      Picture(record),
+      AllOf(HasSubstr(Use("m-lost")),
+            HasSubstr("ms, then lost: nothing of it remained</title>")));
   record.left.checkpoints = {{.name = "step-2", .valid = true}};
   EXPECT_THAT(Picture(record), Not(HasSubstr(Use("m-lost"))));
 }
