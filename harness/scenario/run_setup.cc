@@ -139,6 +139,46 @@ RecordFault RecordFaultOf(const Fault& fault, const Case& one) {
   return recorded;
 }
 
+// Returns ", error ENOSPC" for a fault that gives an error number; else "".
+std::string ErrorNumberText(FaultKind kind, int number) {
+  if (kind != FaultKind::kErrno) return "";
+  for (const FaultErrorInfo& info : AllFaultErrors()) {
+    if (info.number == number) return fmt::format(", error {}", info.name);
+  }
+  return fmt::format(", error {}", number);
+}
+
+// Returns ", repeat always, until step 9" or ", consecutive 3"; "" for a fault
+// that fires once.
+std::string RepeatText(const FaultParameters& with) {
+  if (with.times == FaultTimes::kOnce) {
+    return with.hits > 1 ? fmt::format(", consecutive {}", with.hits) : "";
+  }
+  return with.until_step
+             ? fmt::format(", repeat always, until step {}", *with.until_step)
+             : ", repeat always";
+}
+
+// Returns ", error ENOSPC, repeat always": the parameters that tell people what
+// the fault does. Those with their default are left out, except for the error
+// and the grace period.
+std::string ParametersText(FaultKind kind, const FaultParameters& with) {
+  std::string text = ErrorNumberText(kind, with.error);
+  if (with.kill_latency) {
+    text += fmt::format(", {} later", DurationToText(*with.kill_latency));
+  }
+  if (with.duration > Duration::zero()) {
+    text += fmt::format(", for {}", DurationToText(with.duration));
+  }
+  if (kind == FaultKind::kPreempt) {
+    text += fmt::format(", grace {}", DurationToText(with.grace));
+    if (with.notice != NoticeBy::kSignal) {
+      text += fmt::format(", by {}", NoticeByName(with.notice));
+    }
+  }
+  return text + RepeatText(with);
+}
+
 }  // namespace
 
 std::string FaultSummary(const Fault& fault) {
@@ -168,18 +208,13 @@ std::string FaultSummary(const Fault& fault) {
       byte.value > 0) {
     text += fmt::format(", byte {} of the file", byte.value);
   }
-  if (site.life > 1) text += fmt::format(", incarnation {}", site.life);
-  if (fault.with.kill_latency) {
-    text += fmt::format(", {} later", DurationToText(*fault.with.kill_latency));
+  if (site.life == kAnyLife) {
+    text += ", incarnation any";
+  } else if (site.life > 1) {
+    text += fmt::format(", incarnation {}", site.life);
   }
-  if (fault.kind == FaultKind::kPreempt) {
-    text += fmt::format(", grace {}", DurationToText(fault.with.grace));
-    if (fault.with.notice != NoticeBy::kSignal) {
-      text += fmt::format(", by {}", NoticeByName(fault.with.notice));
-    }
-  }
-  if (!fault.after.empty()) text += fmt::format(", after {}", fault.after);
-  return text;
+  return text + ParametersText(fault.kind, fault.with) +
+         (fault.after.empty() ? "" : fmt::format(", after {}", fault.after));
 }
 
 Record RecordHead(const Case& one) {

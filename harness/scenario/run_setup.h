@@ -19,7 +19,8 @@ void SetDeadlines(const Case& one, RunSetup& setup);
 // written; no verdict depends on that text.
 Record RecordHead(const Case& one);
 
-// Returns a fault as text for people: "crash worker 1 at ckpt.rename, step 4".
+// Returns a fault as text for people: "crash worker 1 at ckpt.rename, step 4",
+// "errno all at ckpt.begin, incarnation any, error ENOSPC, repeat always".
 std::string FaultSummary(const Fault& fault);
 
 }  // namespace gauntlet

@@ -77,10 +77,11 @@ expect: {outcome: recovers}
 )"))
                               .result.verdict;
   EXPECT_EQ(verdict.kind, VerdictKind::kError);
-  EXPECT_THAT(verdict.reason,
-              HasSubstr("full never fired: errno worker 0 at "
-                        "ckpt.manifest.write, save 2; saves begun: 2 in "
-                        "incarnation 1, "));
+  EXPECT_THAT(
+      verdict.reason,
+      HasSubstr("full never fired: errno worker 0 at "
+                "ckpt.manifest.write, save 2, error ENOSPC; saves begun: "
+                "2 in incarnation 1, "));
   EXPECT_THAT(verdict.reason,
               HasSubstr("; save 2 (step 8) was begun in incarnation 1, but the "
                         "process ended before the save was acknowledged"));

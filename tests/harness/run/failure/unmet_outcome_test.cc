@@ -46,8 +46,9 @@ TEST_F(UnmetOutcomeTest, CauseIsTheFaultAndWhatItDid) {
       {"faults: [{id: c, at: {worker: 1, step: 6, incarnation: any}, do: "
        "crash, with: {repeat: always}}]\n"
        "expect: {outcome: recovers}\n",
-       "fault c (crash worker 1 at step.begin, step 6) ended attempts 1, 2, 3, "
-       "4; the launcher gave up: restarts used up (cluster.restart.max is 3)"},
+       "fault c (crash worker 1 at step.begin, step 6, incarnation any, repeat "
+       "always) ended attempts 1, 2, 3, 4; the launcher gave up: restarts used "
+       "up (cluster.restart.max is 3)"},
       {"faults: [{id: c, at: {worker: 1, step: 6}, do: hang}]\n"
        "expect: {outcome: completes}\n",
        "fault c (hang worker 1 at step.begin, step 6) ended attempt 1: worker "
@@ -61,8 +62,9 @@ TEST_F(UnmetOutcomeTest, CauseIsTheFaultAndWhatItDid) {
        "faults: [{id: c, at: {worker: 1, step: 6, incarnation: any}, do: "
        "crash}]\n"
        "expect: {outcome: completes}\n",
-       "fault c (crash worker 1 at step.begin, step 6) ended attempt 1: worker "
-       "1 exited with code 70; the launcher restarted the job"},
+       "fault c (crash worker 1 at step.begin, step 6, incarnation any) ended "
+       "attempt 1: worker 1 exited with code 70; the launcher restarted the "
+       "job"},
       // The first restart is permitted.
       {"faults: [{id: a, at: {worker: 1, step: 6}, do: crash}, {id: b, at: "
        "{worker: 1, step: 7, incarnation: 2}, do: crash}]\n"

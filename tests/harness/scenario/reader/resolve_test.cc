@@ -320,6 +320,41 @@ TEST(ResolveTest, TheHeadOfARecordSaysWhatTheOracleMustKnow) {
   EXPECT_EQ(record.faults[3].grace_ns, 30'000'000'000);
 }
 
+TEST(ResolveTest, FaultSummaryNamesWhatDiffersFromTheDefault) {
+  struct SummaryCase {
+    const char* fault;
+    const char* summary;
+  };
+  const SummaryCase kCases[] = {
+      {"at: {worker: 1, step: 6}, do: crash",
+       "crash worker 1 at step.begin, step 6"},
+      {"at: {worker: 1, step: 6, incarnation: any}, do: crash, with: {repeat: "
+       "always}",
+       "crash worker 1 at step.begin, step 6, incarnation any, repeat always"},
+      {"at: {worker: 1, point: ckpt.begin}, do: errno",
+       "errno worker 1 at ckpt.begin, error EIO"},
+      {"at: {worker: 1, point: ckpt.begin}, do: errno, with: {error: ENOSPC, "
+       "repeat: always}, until: {step: 9}",
+       "errno worker 1 at ckpt.begin, error ENOSPC, repeat always, until step "
+       "9"},
+      {"at: {worker: 1, point: ckpt.begin}, do: errno, with: {consecutive: 3}",
+       "errno worker 1 at ckpt.begin, error EIO, consecutive 3"},
+      {"at: {worker: 1, step: 6}, do: pause, with: {duration: 9s}",
+       "pause worker 1 at step.begin, step 6, for 9s"},
+      {"at: {worker: 1, step: 6}, do: hang",
+       "hang worker 1 at step.begin, "
+       "step 6"},
+  };
+  for (const auto& [fault, summary] : kCases) {
+    const std::vector<Case> cases =
+        Load(std::string("schema: gauntlet/v2\nname: a\npreset: tiny\n"
+                         "cluster: {workers: 2}\nfaults: [{id: f, ") +
+             fault + "}]\nexpect: {outcome: recovers}\n");
+    ASSERT_EQ(cases.size(), 1u) << fault;
+    EXPECT_EQ(FaultSummary(cases[0].plan.faults.at(0)), summary);
+  }
+}
+
 // Returns the cases of a scenario with `data` as its `job.data`.
 std::vector<Case> WithData(const std::string& data) {
   return Load(
