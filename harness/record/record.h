@@ -135,7 +135,8 @@ struct RunSetup {
   // Grace period that the engine is configured with; 0: stops immediately.
   int64_t notice_grace_ns = 0;
   uint64_t steps_per_execution = 1;
-  int max_restarts = 0;  // by one launcher; 0: none is allowed
+  int max_restarts = 0;         // by one launcher; 0: none is allowed
+  bool never_restarts = false;  // cluster.restart.policy is none
   // Shortest time after which a worker is declared lost: one without
   // heartbeats, and one that sends nothing but heartbeats.
   int64_t silence_limit_ns = 0;

@@ -91,6 +91,7 @@ void Describe(Archive& a, typename Archive::template Ref<RunSetup> setup) {
   a.Field("notice_grace_ns", setup.notice_grace_ns);
   a.Field("steps_per_execution", setup.steps_per_execution);
   a.Field("max_restarts", setup.max_restarts);
+  a.Field("never_restarts", setup.never_restarts);
   a.Field("silence_limit_ns", setup.silence_limit_ns);
   a.Field("hang_limit_ns", setup.hang_limit_ns);
   a.Field("orphans_end_ns", setup.orphans_end_ns);

@@ -40,8 +40,8 @@ void SetDeadlines(const Case& one, RunSetup& setup) {
   setup.heartbeat_every_ns = one.train.cluster.heartbeat_every.count();
   setup.notice_grace_ns = one.train.preemption.grace.count();
   setup.steps_per_execution = one.train.steps_per_execution;
-  const bool restarts = one.cluster.policy != RestartPolicy::kNone;
-  setup.max_restarts = restarts ? one.cluster.max_restarts : 0;
+  setup.never_restarts = one.cluster.policy == RestartPolicy::kNone;
+  setup.max_restarts = setup.never_restarts ? 0 : one.cluster.max_restarts;
   setup.silence_limit_ns = deadlines.silence.count();
   setup.hang_limit_ns = deadlines.shortest_hang.count();
   setup.orphans_end_ns = deadlines.orphans_end.count();

@@ -8,6 +8,7 @@
 #include "engine/epoch_text.h"
 #include "harness/record/base_name.h"
 #include "harness/record/fault_occurrence.h"
+#include "harness/record/gave_up.h"
 #include "harness/record/power_cut.h"
 #include "harness/record/value_text.h"
 #include "reports/events/process_spans.h"
@@ -210,8 +211,6 @@ std::string TextOfLauncher(const LifeEvents& life, const RecordEvent& event) {
     case RecordKind::kRestarting:
       return fmt::format("restart {}, in {:.3f} s", event.count,
                          static_cast<double>(event.limit_ns) / 1e9);
-    case RecordKind::kGaveUp:
-      return fmt::format("gives up ({})", reason);
     case RecordKind::kResultReceived:
       return "has the result";
     case RecordKind::kLauncherEnd:
@@ -252,6 +251,9 @@ std::string EventText(const Record& record, const LifeEvents& life,
   if (event.kind == RecordKind::kDamaged) {
     return fmt::format("{} damaged by fault {}", BaseName(event.path),
                        event.detail);
+  }
+  if (event.kind == RecordKind::kGaveUp) {
+    return "gives up: " + GaveUpReasonText(record.setup, event);
   }
   for (std::string text :
        {TextOfTraining(event), TextOfSave(event), TextOfMembership(life, event),

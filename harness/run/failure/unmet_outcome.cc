@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "harness/oracle/history/last_words.h"
+#include "harness/record/gave_up.h"
 #include "harness/record/invariants.h"
 #include "harness/run/failure/interruptions.h"
 #include "harness/run/failure/process_ends.h"
@@ -20,14 +21,9 @@ namespace {
 std::string WhyGaveUp(const Record& record) {
   for (const LauncherRun& run : record.launchers) {
     for (const RecordEvent& event : run.events) {
-      if (event.kind != RecordKind::kGaveUp) continue;
-      std::string reason(RecordReasonName(event.reason));
-      std::ranges::replace(reason, '_', ' ');
-      if (event.reason != RecordReason::kRestartsUsedUp) return reason;
-      const int most = record.setup.max_restarts;
-      return most == 0
-                 ? "cluster.restart permits no restart"
-                 : fmt::format("{} (cluster.restart.max is {})", reason, most);
+      if (event.kind == RecordKind::kGaveUp) {
+        return GaveUpReasonText(record.setup, event);
+      }
     }
   }
   return "";

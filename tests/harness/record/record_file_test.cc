@@ -47,6 +47,7 @@ Record FullRecord() {
                   .detection_bound_joining_ns = 9,
                   .restart_pause_ns = 10,
                   .first_restart_pause_ns = 15,
+                  .never_restarts = true,
                   .planted_bugs = {"lose-rng-key"},
                   .launches = {{.epochs = 3, .stop_at_step = 7},
                                {.epochs = 4, .max_steps = 5},

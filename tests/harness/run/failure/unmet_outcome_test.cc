@@ -183,7 +183,8 @@ TEST_F(UnmetOutcomeTest, LauncherThatNeverRestarts_GivesUpWithoutAViolation) {
   EXPECT_EQ(result.verdict.reason, "outcome");
   EXPECT_EQ(result.cause,
             "fault c (crash worker 1 at step.begin, step 6) ended attempt 1; "
-            "the launcher gave up: cluster.restart permits no restart");
+            "the launcher gave up: cluster.restart.policy is none, so no "
+            "restart is allowed");
 }
 
 TEST_F(UnmetOutcomeTest, ViolatedInvariantLeavesTheOutcomeUnexplained) {

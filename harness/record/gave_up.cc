@@ -1,0 +1,20 @@
+#include "harness/record/gave_up.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace gauntlet {
+
+std::string GaveUpReasonText(const RunSetup& setup, const RecordEvent& event) {
+  std::string reason(RecordReasonName(event.reason));
+  std::ranges::replace(reason, '_', ' ');
+  if (event.reason != RecordReason::kRestartsUsedUp) return reason;
+  if (setup.never_restarts) {
+    return "cluster.restart.policy is none, so no restart is allowed";
+  }
+  return fmt::format("{} (cluster.restart.max is {})", reason,
+                     setup.max_restarts);
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,18 @@
+// The reason for which a launcher gave up, as text.
+#ifndef GAUNTLET_HARNESS_RECORD_GAVE_UP_H_
+#define GAUNTLET_HARNESS_RECORD_GAVE_UP_H_
+
+#include <string>
+
+#include "harness/record/record.h"
+
+namespace gauntlet {
+
+// Returns "restarts used up (cluster.restart.max is 2)",
+// "cluster.restart.policy is none, so no restart is allowed", "no progress" or
+// "too few workers". REQUIRES: the kind of the event is kGaveUp.
+std::string GaveUpReasonText(const RunSetup& setup, const RecordEvent& event);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_RECORD_GAVE_UP_H_

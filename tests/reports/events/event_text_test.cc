@@ -1,0 +1,33 @@
+// Texts of single events.
+#include "reports/events/event_text.h"
+
+#include <gtest/gtest.h>
+
+namespace gauntlet {
+namespace {
+
+TEST(EventTextTest, LauncherThatGivesUpNamesTheKeyThatAllowsNoRestart) {
+  struct GaveUpCase {
+    RunSetup setup;
+    RecordReason reason;
+    const char* text;
+  };
+  const GaveUpCase kCases[] = {
+      {{.max_restarts = 2},
+       RecordReason::kRestartsUsedUp,
+       "gives up: restarts used up (cluster.restart.max is 2)"},
+      {{.never_restarts = true},
+       RecordReason::kRestartsUsedUp,
+       "gives up: cluster.restart.policy is none, so no restart is allowed"},
+      {{.max_restarts = 2}, RecordReason::kNoProgress, "gives up: no progress"},
+  };
+  for (const auto& [setup, reason, text] : kCases) {
+    const RecordEvent event = {.kind = RecordKind::kGaveUp, .reason = reason};
+    Record record;
+    record.setup = setup;
+    EXPECT_EQ(EventText(record, {.worker = kLauncherWorker}, event), text);
+  }
+}
+
+}  // namespace
+}  // namespace gauntlet
