@@ -1,6 +1,7 @@
 #include "reports/case_words.h"
 
 #include "engine/text/counted.h"
+#include "harness/record/recomputed_steps.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -43,7 +44,7 @@ std::string FactsText(const RunFacts& facts) {
   if (facts.restarts > 0) text += ", " + RestartsText(facts);
   if (facts.resumed_from) {
     text += fmt::format(", resumed from step {}, {}", *facts.resumed_from,
-                        Counted(facts.recomputed_steps, "recomputed step"));
+                        RecomputedText(facts));
   }
   if (facts.failed_saves > 0) {
     text += ", " + Counted(facts.failed_saves, "failed save");

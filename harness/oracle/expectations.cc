@@ -6,6 +6,7 @@
 #include <set>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "engine/worker_exit_code.h"
 #include "harness/oracle/history/last_words.h"
@@ -116,6 +117,35 @@ class Expectations {
 
 }  // namespace
 
+namespace {
+
+// Counts the steps that a generation trained although an earlier one had.
+// Generations train without gaps, so each step up to the highest had been
+// trained.
+void AddRecomputations(const Outline& outline, RunFacts& facts) {
+  std::vector<std::pair<uint64_t, uint64_t>> again;  // first excluded
+  uint64_t highest = 0;
+  for (const Generation& generation : outline.generations) {
+    if (!generation.has_started()) continue;
+    const uint64_t from =
+        generation.started_at().value_or(TrainingPosition{}).step;
+    const uint64_t to = std::min(generation.last_step, highest);
+    highest = std::max(highest, generation.last_step);
+    if (to <= from) continue;
+    again.emplace_back(from, to);
+    facts.recomputations += to - from;
+  }
+  std::ranges::sort(again);
+  uint64_t counted = 0;  // steps up to this one are counted
+  for (const auto& [from, to] : again) {
+    if (to <= counted) continue;
+    facts.recomputed_distinct += to - std::max(from, counted);
+    counted = to;
+  }
+}
+
+}  // namespace
+
 RunFacts FactsOf(const Outline& outline) {
   RunFacts facts;
   std::set<std::string_view> fired;
@@ -137,6 +167,7 @@ RunFacts FactsOf(const Outline& outline) {
       facts.resumed_from = generation.resumed->step;
     }
   }
+  AddRecomputations(outline, facts);
   facts.refused = HasRefused(outline.record);
   return facts;
 }

@@ -63,6 +63,9 @@ struct RunFacts {
   uint64_t requeues = 0;      // part of `restarts`: repeated planned launches
   std::optional<uint64_t> resumed_from;  // step of the first resume
   uint64_t recomputed_steps = 0;         // the most by one generation
+  uint64_t recomputed_distinct = 0;      // distinct steps, by all generations
+  // Computations of those steps after the first one.
+  uint64_t recomputations = 0;
   uint64_t failed_saves = 0;
   bool refused = false;  // the last start of the launcher refused to train
 

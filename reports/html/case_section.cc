@@ -7,6 +7,7 @@
 #include "engine/text/counted.h"
 #include "engine/world/fault_point.h"
 #include "harness/record/invariants.h"
+#include "harness/record/recomputed_steps.h"
 #include "reports/case_words.h"
 #include "reports/explanation.h"
 #include "reports/failures.h"
@@ -434,7 +435,7 @@ std::string OutcomeSentence(const CaseResult& result) {
                   Counted(facts.faults_fired, "fault"), RestartsText(facts));
   if (facts.resumed_from) {
     text += fmt::format("; resumed from step {}, {}", *facts.resumed_from,
-                        Counted(facts.recomputed_steps, "recomputed step"));
+                        RecomputedText(facts));
   }
   return text + ".";
 }

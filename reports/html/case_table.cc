@@ -6,6 +6,7 @@
 #include <map>
 #include <numeric>
 
+#include "harness/record/recomputed_steps.h"
 #include "reports/case_words.h"
 #include "reports/failures.h"
 #include "reports/html/case_section.h"
@@ -88,7 +89,7 @@ json RowOf(const CaseResult& one, int64_t section, SharedTexts& texts) {
   return json::array(
       {CutText(one.name, kLongestCaseName), RankOf(one),
        texts.IndexOf(CutText(one.world, kLongestCaseName)), facts.faults_fired,
-       facts.restarts, facts.recomputed_steps,
+       facts.restarts, CountRecomputed(facts),
        static_cast<int64_t>(std::llround(one.seconds * 1000)),
        texts.IndexOf(CutText(ReasonOf(one), kLongestReason)), section});
 }
@@ -111,7 +112,7 @@ std::string StaticRow(const CaseResult& one, int64_t section) {
       HtmlText(one.world, kLongestCaseName),
       fmt::format("{}", facts.faults_fired),
       fmt::format("{}", facts.restarts),
-      fmt::format("{}", facts.recomputed_steps),
+      fmt::format("{}", CountRecomputed(facts)),
       DurationText(std::llround(one.seconds * 1000) * 1'000'000),
       HtmlText(ReasonOf(one), kLongestReason)};
   std::string out = "<tr>";

@@ -26,7 +26,7 @@ using testing::StartsWith;
 
 constexpr char kGolden[] =
     R"(4 scenarios, 4 cases, run 7f3a, seed 42
-PASS         real crash-mid-save[workers=2]   1.9s  1 fault, 1 restart, resumed from step 50, 1 recomputed step
+PASS         real crash-mid-save[workers=2]   1.9s  1 fault, 1 restart, resumed from step 50, 1 step recomputed
 SKIP         sim  gpu-reset                         needs a GPU, found 0
 INCONCLUSIVE sim  disk-full                   14ms  full never fired: errno any at ckpt.begin
 FAIL         real torn-manifest               2.2s  trajectory, restarts
@@ -67,7 +67,7 @@ TEST(CaseWordsTest, FactsThatDoNotApplyAreLeftOut) {
                        .recomputed_steps = 11,
                        .failed_saves = 1,
                        .refused = true}),
-            "2 faults, 1 restart, resumed from step 5, 11 recomputed steps, 1 "
+            "2 faults, 1 restart, resumed from step 5, 11 steps recomputed, 1 "
             "failed save, refused to train");
 }
 
@@ -314,8 +314,9 @@ TEST(TerminalTest, PassWithABugThatNoCheckNoticedSaysSo) {
   const auto line = [&] { return RenderCaseLine(result, 4, Colour::kOff); };
   EXPECT_THAT(line(), Not(HasSubstr("planted")));
   result.planted_bugs = {"skip-manifest-fsync"};
-  EXPECT_THAT(line(), EndsWith("lost 1 step; planted bug skip-manifest-fsync "
-                               "is on; no check noticed it\n"));
+  EXPECT_THAT(line(),
+              EndsWith("1 step recomputed; planted bug skip-manifest-fsync "
+                       "is on; no check noticed it\n"));
   result.planted_bugs.emplace_back("lose-metrics");
   EXPECT_THAT(line(), EndsWith("planted bugs skip-manifest-fsync, lose-metrics "
                                "are on; no check noticed them\n"));
@@ -330,8 +331,9 @@ TEST(TerminalTest, NamesTheTimeOfALongReferenceRun) {
   result.reference_seconds = 0.9;
   EXPECT_THAT(line(), Not(HasSubstr("reference run")));
   result.reference_seconds = 39;
-  EXPECT_THAT(line(), EndsWith("lost 1 step; 39.0s of it for the reference "
-                               "run, which is cached now\n"));
+  EXPECT_THAT(line(),
+              EndsWith("1 step recomputed; 39.0s of it for the reference "
+                       "run, which is cached now\n"));
 }
 
 TEST(TerminalTest, RefusalThatTheScenarioExpectsIsNamed) {

@@ -32,6 +32,8 @@ void Describe(Archive& a, typename Archive::template Ref<RunFacts> facts) {
   a.Field("requeues", facts.requeues);
   a.Field("resumed_from", facts.resumed_from);
   a.Field("recomputed_steps", facts.recomputed_steps);
+  a.Field("recomputed_distinct", facts.recomputed_distinct);
+  a.Field("recomputations", facts.recomputations);
   a.Field("failed_saves", facts.failed_saves);
   a.Field("refused", facts.refused);
 }

@@ -14,6 +14,7 @@
 #include "harness/record/checkpoint_loss.h"
 #include "harness/record/invariants.h"
 #include "harness/record/power_cut.h"
+#include "harness/record/recomputed_steps.h"
 #include "harness/run/failure/begun_saves.h"
 #include "harness/run/failure/loss_differences.h"
 #include "harness/run/failure/lost_checkpoints.h"
@@ -197,8 +198,7 @@ std::string RecoveryText(const Record& record, const RunFacts& facts) {
     if (std::string text = ChangedLoadText(record); !text.empty()) {
       texts.push_back(std::move(text));
     }
-    texts.push_back(
-        fmt::format("{} computed again", Steps(facts.recomputed_steps)));
+    texts.push_back(RecomputedText(facts));
   }
   if (record.ending != RunEnding::kExited) {
     texts.push_back(

@@ -33,7 +33,9 @@ TEST(JudgeTest, StatesFactsAndTimeline) {
   EXPECT_EQ(verdict.facts, (RunFacts{.faults_fired = 1,
                                      .restarts = 1,
                                      .resumed_from = 4,
-                                     .recomputed_steps = 2}));
+                                     .recomputed_steps = 2,
+                                     .recomputed_distinct = 2,
+                                     .recomputations = 2}));
   EXPECT_THAT(
       verdict.timeline,
       testing::ElementsAre(

@@ -433,7 +433,7 @@ TEST(CaseSectionTest, PassedCaseHasNoFailures) {
   const std::string html = RenderCaseSection(SampleResult().cases[0],
                                              SampleRecord(), {.id = "case-0"});
   EXPECT_THAT(html, HasSubstr("Recovered from 1 fault with 1 restart; resumed "
-                              "from step 50, 1 recomputed step."));
+                              "from step 50, 1 step recomputed."));
   EXPECT_THAT(html, Not(HasSubstr("Failed checks")));
   EXPECT_THAT(html, Not(HasSubstr("Unmet expectations")));
   EXPECT_THAT(html, Not(HasSubstr(" open>")));

@@ -37,6 +37,8 @@ RunResult FullResult() {
                 .requeues = 1,
                 .resumed_from = 3,
                 .recomputed_steps = 4,
+                .recomputed_distinct = 6,
+                .recomputations = 7,
                 .failed_saves = 5,
                 .refused = true},
       .timeline = {"line"}};

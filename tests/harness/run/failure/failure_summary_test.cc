@@ -160,6 +160,20 @@ expect: {outcome: recovers}
   EXPECT_EQ(result.verdict.facts.faults_fired, 2u);
 }
 
+// The restarts recompute steps 5 and 6; 5 to 7; 9 and 10.
+TEST_F(FailureSummaryTest, RecoveryCountsDistinctStepsAndTheirComputations) {
+  const CaseResult result = Run(SmallCase(R"(faults:
+  - {id: a, at: {worker: 1, step: 7}, do: crash}
+  - {id: b, at: {worker: 1, step: 8, incarnation: 2}, do: crash}
+  - {id: c, at: {worker: 1, step: 11, incarnation: 3}, do: crash}
+expect: {outcome: completes}
+)"));
+  ASSERT_EQ(result.verdict.kind, VerdictKind::kFail);
+  EXPECT_THAT(result.summary.recovery,
+              HasSubstr("; 5 steps recomputed, 7 times in all, at most 3 after "
+                        "one restart"));
+}
+
 TEST_F(FailureSummaryTest, RunThatGivesUpAfterAResumeHasRecoveredSomething) {
   const CaseResult result = Run(SmallCase(R"(faults:
   - id: crash

@@ -1,0 +1,22 @@
+// The recomputed steps of a run, as reports print them.
+#ifndef GAUNTLET_HARNESS_RECORD_RECOMPUTED_STEPS_H_
+#define GAUNTLET_HARNESS_RECORD_RECOMPUTED_STEPS_H_
+
+#include <cstdint>
+#include <string>
+
+#include "harness/record/verdict.h"
+
+namespace gauntlet {
+
+// Returns the number of distinct steps that were recomputed.
+uint64_t CountRecomputed(const RunFacts& facts);
+
+// Returns "2 steps recomputed"; "5 steps recomputed, 12 times in all" if some
+// were recomputed more than once. Adds ", at most 3 after one restart" if no
+// restart recomputed all of them.
+std::string RecomputedText(const RunFacts& facts);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_RECORD_RECOMPUTED_STEPS_H_
