@@ -46,6 +46,8 @@ bool IsOnTimeline(const LifeEvents& life, const RecordEvent& event) {
     case RecordKind::kFencedOut:
     case RecordKind::kStopAgreed:
       return true;
+    case RecordKind::kInitialized:
+      return life.life > 1;
     case RecordKind::kWorkerExited:
       return IsFailure(life, event);
     default:
@@ -93,6 +95,8 @@ std::string TextOf(const Record& record, const LifeEvents& life,
     case RecordKind::kResumed:
       return fmt::format("resumed from step {} ({})", event.step,
                          CheckpointText(event.path));
+    case RecordKind::kInitialized:
+      return "starts from scratch";
     case RecordKind::kLeft:
       return fmt::format("step {}  leaves generation {} to rejoin", event.step,
                          event.generation);

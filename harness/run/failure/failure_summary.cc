@@ -173,33 +173,98 @@ std::string WithoutResultText(const Record& record, const RunFacts& facts) {
           : "");
 }
 
-std::string RecoveryText(const Record& record, const RunFacts& facts) {
+// A start of a generation, or several equal ones in a row.
+struct GenerationStart {
+  std::string_view verb;  // "resumed" or "started"
+  std::string from;       // "from the checkpoint of step 5"
+  std::string notes = {};
+  size_t count = 1;
+};
+
+GenerationStart GenerationStartOf(const Generation& generation) {
+  if (generation.carried_on) {
+    return {"resumed",
+            fmt::format("from memory at step {}", generation.carried_on->step)};
+  }
+  if (!generation.resumed) return {"started", "from scratch"};
+  return {"resumed", fmt::format("from the checkpoint of step {}",
+                                 generation.resumed->step)};
+}
+
+// Returns "resumed 3 times from the checkpoint of step 5, as the scenario
+// expects".
+std::string StartText(const GenerationStart& start) {
+  return fmt::format(
+      "{}{} {}{}", start.verb,
+      start.count == 1 ? "" : fmt::format(" {} times", start.count), start.from,
+      start.notes);
+}
+
+// Describes the first resume from a checkpoint: whether the scenario expects
+// it, and the newer saves that it left out.
+std::string NotesOnResume(const Record& record, uint64_t step) {
+  const std::string expected = record.expect.resumed_from_step == step
+                                   ? ", as the scenario expects"
+                                   : "";
+  const int64_t resumed_ns = FirstResumeOf(record);
+  const uint64_t newest = NewestSaveBefore(record, resumed_ns);
+  if (newest > step) {
+    return fmt::format("{} although a save of step {} had been acknowledged",
+                       expected, newest);
+  }
+  const std::string pending = UnfinishedSavesText(record, step, resumed_ns);
+  return pending.empty() ? expected : fmt::format("{} ({})", expected, pending);
+}
+
+// Returns the starts of generations in their order, without the first start of
+// the run if it is from scratch. Adds notes to the first resume from a
+// checkpoint.
+std::vector<GenerationStart> GenerationStartsOf(const Outline& outline) {
+  std::vector<GenerationStart> starts;
+  bool has_notes = false;
+  for (const Generation& generation : outline.generations) {
+    if (!generation.has_started()) continue;
+    const bool is_first = &generation == &outline.generations.front();
+    if (is_first && generation.cold_start) continue;
+    GenerationStart start = GenerationStartOf(generation);
+    if (!starts.empty() && starts.back().from == start.from) {
+      ++starts.back().count;
+      continue;
+    }
+    if (generation.resumed && !has_notes) {
+      has_notes = true;
+      start.notes = NotesOnResume(outline.record, generation.resumed->step);
+    }
+    starts.push_back(std::move(start));
+  }
+  return starts;
+}
+
+void AddStarts(const Outline& outline, std::vector<std::string>& texts) {
+  constexpr size_t kMostStarts = 4;
+  const std::vector<GenerationStart> starts = GenerationStartsOf(outline);
+  for (size_t i = 0; i < std::min(starts.size(), kMostStarts); ++i) {
+    texts.push_back(StartText(starts[i]));
+  }
+  if (starts.size() > kMostStarts) {
+    texts.push_back(fmt::format("{} more", starts.size() - kMostStarts));
+  }
+}
+
+std::string RecoveryText(const Outline& outline, const RunFacts& facts) {
+  const Record& record = outline.record;
   std::vector<std::string> texts;
   texts.push_back(facts.restarts == 0
                       ? "no restart"
                       : fmt::format("{} restart{}", facts.restarts,
                                     facts.restarts == 1 ? "" : "s"));
-  if (facts.resumed_from) {
-    texts.push_back(
-        fmt::format("resumed from step {}{}", *facts.resumed_from,
-                    record.expect.resumed_from_step == facts.resumed_from
-                        ? ", as the scenario expects"
-                        : ""));
-    const int64_t resumed_ns = FirstResumeOf(record);
-    const uint64_t newest = NewestSaveBefore(record, resumed_ns);
-    if (newest > *facts.resumed_from) {
-      texts.back() += fmt::format(
-          " although a save of step {} had been acknowledged", newest);
-    } else if (const std::string pending =
-                   UnfinishedSavesText(record, *facts.resumed_from, resumed_ns);
-               !pending.empty()) {
-      texts.back() += fmt::format(" ({})", pending);
-    }
-    if (std::string text = ChangedLoadText(record); !text.empty()) {
-      texts.push_back(std::move(text));
-    }
-    texts.push_back(RecomputedText(facts));
+  const size_t before = texts.size();
+  AddStarts(outline, texts);
+  const bool has_started_again = texts.size() > before;
+  if (std::string text = ChangedLoadText(record); !text.empty()) {
+    texts.push_back(std::move(text));
   }
+  if (has_started_again) texts.push_back(RecomputedText(facts));
   if (record.ending != RunEnding::kExited) {
     texts.push_back(
         fmt::format("then the run {}", RunEndingText(record.ending)));
@@ -367,7 +432,7 @@ void ExplainFailure(const Record& record, CaseResult& result) {
     result.cause = ExplainEnds(outline, result.verdict);
   }
   result.summary = {.faults = FaultsText(outline),
-                    .recovery = RecoveryText(record, result.verdict.facts),
+                    .recovery = RecoveryText(outline, result.verdict.facts),
                     .training = TrainingText(outline, result),
                     .planted = PlantedText(record, result.verdict)};
 }

@@ -72,7 +72,8 @@ TEST_F(FailureSummaryTest, PowerCutThatTookAcknowledgedCheckpointIsTheCause) {
   EXPECT_THAT(result.summary.faults,
               HasSubstr("loses power, this ends the launcher, workers 0-1"));
   EXPECT_THAT(result.summary.recovery,
-              HasSubstr("resumed from step 4 although a save of step 8"));
+              HasSubstr("resumed from the checkpoint of step 4 although a "
+                        "save of step 8"));
   EXPECT_THAT(result.summary.planted,
               AllOf(StartsWith("caught by store, as intended"),
                     HasSubstr("invariants: [store]} the case passes")));
@@ -183,16 +184,21 @@ TEST_F(FailureSummaryTest, RunThatGivesUpAfterAResumeHasRecoveredSomething) {
 expect: {outcome: recovers}
 )"));
   ASSERT_EQ(result.verdict.kind, VerdictKind::kFail);
-  EXPECT_THAT(result.summary.recovery,
-              AllOf(HasSubstr("; resumed from step 4; "),
-                    HasSubstr("; then the run ended without a result (exit "
-                              "code "),
-                    Not(HasSubstr("nothing was recovered"))));
+  EXPECT_THAT(
+      result.summary.recovery,
+      AllOf(HasSubstr("3 restarts; resumed 3 times from the checkpoint of "
+                      "step 4; 1 step recomputed, 3 times in all; "),
+            HasSubstr("; then the run ended without a result (exit "
+                      "code "),
+            Not(HasSubstr("nothing was recovered"))));
 }
 
 // A worker that rejoins resumes from memory; a cold start needs no checkpoint.
 TEST_F(FailureSummaryTest, RestartWithoutACheckpointRecoversSomething) {
-  for (const std::string policy : {"rejoin", "whole-job"}) {
+  const std::pair<std::string, std::string> kStarts[] = {
+      {"rejoin", "resumed from memory at step 0; 1 step recomputed"},
+      {"whole-job", "started from scratch; 1 step recomputed"}};
+  for (const auto& [policy, start] : kStarts) {
     std::string text = SmallScenario(R"(seed: 7
 faults:
   - id: first
@@ -209,8 +215,9 @@ expect: {outcome: recovers}
     const CaseResult result = Run(LoadScenarios(text, "c.yaml").cases.at(0));
     ASSERT_EQ(result.verdict.kind, VerdictKind::kFail) << policy;
     EXPECT_THAT(result.summary.recovery,
-                AllOf(StartsWith("1 restart; then the run ended without a "
-                                 "result (exit code "),
+                AllOf(StartsWith("1 restart; " + start),
+                      HasSubstr("; then the run ended without a result (exit "
+                                "code "),
                       Not(HasSubstr("nothing was recovered"))))
         << policy;
   }
@@ -253,7 +260,8 @@ expect: {outcome: recovers, resumed_from: {step: 8}}
                        "written when worker 1 exited with code 70, "),
             HasSubstr("; the save of step 4 took ")));
   EXPECT_THAT(result.summary.recovery,
-              HasSubstr("resumed from step 4 (the save of step 8 failed; the "
+              HasSubstr("resumed from the checkpoint of step 4 (the save of "
+                        "step 8 failed; the "
                         "save of step 12 began and was not acknowledged)"));
 }
 
