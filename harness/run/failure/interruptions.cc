@@ -18,6 +18,18 @@ bool MayInterrupt(const FaultTraits& traits) {
          traits.gives_notice || traits.cuts_power || traits.kills_launcher;
 }
 
+// Returns true iff the fault may have caused that end: a power loss, the end of
+// the process that it hit, or the exit of a worker that lost another one.
+bool MayEnd(const FaultOccurrence& occurrence, const RecordEvent& end) {
+  const FaultTraits& traits = occurrence.traits;
+  if (end.kind == RecordKind::kPowerCut) return traits.cuts_power;
+  if (end.about.value_or(kLauncherWorker) == kLauncherWorker) {
+    return traits.kills_launcher;
+  }
+  return MayInterrupt(traits) && (occurrence.life->worker == end.about ||
+                                  IsExit(end.count, {WorkerExit::kLostWorker}));
+}
+
 // Returns true iff the launcher itself ended, and was not killed.
 bool HasEnded(const LauncherRun& run) {
   return std::ranges::find(run.events, RecordKind::kLauncherEnd,
@@ -173,6 +185,22 @@ std::vector<Interruption> InterruptionsOf(const Outline& outline) {
     one.faults = InterruptingFaults(outline, one.from_ns, one.end_ns);
   }
   return all;
+}
+
+std::string EndWithFaultText(const Outline& outline, const RecordEvent& end,
+                             int64_t since_ns) {
+  const RecordFault* newest = nullptr;
+  for (const FaultOccurrence& occurrence : outline.occurrences) {
+    const int64_t fired_ns = occurrence.event().t_ns;
+    if (fired_ns > since_ns && fired_ns <= end.t_ns &&
+        MayEnd(occurrence, end)) {
+      newest = occurrence.fault;
+    }
+  }
+  return newest == nullptr
+             ? EndText(end)
+             : fmt::format("{} because of fault {} ({})", EndText(end),
+                           newest->id, newest->summary);
 }
 
 std::string FirstSignText(const Record& record, int64_t from_ns,

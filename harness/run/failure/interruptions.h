@@ -45,6 +45,13 @@ std::set<const RecordFault*> InterruptingFaults(const Outline& outline,
                                                 int64_t from_ns,
                                                 int64_t until_ns);
 
+// Returns "worker 0 was killed because of fault k (kill worker 0 at
+// ckpt.rename)": the text of the end with the newest fault since then that may
+// have caused it; without a fault if there is none. REQUIRES: FirstEnd returned
+// the event.
+std::string EndWithFaultText(const Outline& outline, const RecordEvent& end,
+                             int64_t since_ns);
+
 // Returns "worker 1 exited with code 70", "worker 0 lost rank 1 (deadline)" or
 // "the workers agreed to stop at step 9": the first sign of an interruption in
 // that time; "" if there is none.

@@ -13,6 +13,7 @@
 #include "harness/record/checkpoint_loss.h"
 #include "harness/record/fault_occurrence.h"
 #include "harness/run/failure/begun_saves.h"
+#include "harness/run/failure/interruptions.h"
 #include "harness/run/failure/process_ends.h"
 #include "harness/run/failure/worker_events.h"
 #include <fmt/format.h>
@@ -159,15 +160,18 @@ std::string DelayText(const Record& record, int64_t from_ns, int64_t until_ns) {
 }
 
 // Returns "the save of step 12 was still being written when worker 2 was
-// killed, …". REQUIRES: the save was pending when the run resumed.
-std::string PendingText(const Record& record, const OldResume& resume,
+// killed because of fault k (…), …". REQUIRES: the save was pending when the
+// run resumed.
+std::string PendingText(const Outline& outline, const OldResume& resume,
                         const BegunSave& save) {
+  const Record& record = outline.record;
   const RecordEvent* const end = FirstEnd(record, save.begin_ns, resume.t_ns);
   if (end == nullptr) return NotAcknowledgedText({&save.step, 1});
   return fmt::format(
       "the save of step {} was still being written when {}, {} after it "
       "began{}{}",
-      save.step, EndText(*end), MillisecondsText(end->t_ns - save.begin_ns),
+      save.step, EndWithFaultText(outline, *end, resume.since_ns),
+      MillisecondsText(end->t_ns - save.begin_ns),
       SaveBeforeText(record, save.begin_ns),
       DelayText(record, save.begin_ns, end->t_ns));
 }
@@ -199,7 +203,7 @@ void AddFailed(const Record& record, const OldResume& resume,
 
 // Adds the save that had begun last before the resume, if it is of a later step
 // and was pending.
-void AddPending(const Record& record, const OldResume& resume,
+void AddPending(const Outline& outline, const OldResume& resume,
                 const std::vector<BegunSave>& saves,
                 std::vector<Clause>& clauses) {
   const auto last = std::ranges::max_element(saves, {}, &BegunSave::begin_ns);
@@ -208,14 +212,15 @@ void AddPending(const Record& record, const OldResume& resume,
     return;
   }
   clauses.push_back(
-      {.steps = {last->step}, .text = PendingText(record, resume, *last)});
+      {.steps = {last->step}, .text = PendingText(outline, resume, *last)});
 }
 
-// Returns "no save of step 10 had begun when worker 1 was killed" if the run
-// was expected to resume from step 10; "no save had begun …" if it started from
-// scratch. Returns "" if that save had begun.
-std::string NotBegunText(const Record& record, const Verdict& verdict,
+// Returns "no save of step 10 had begun when worker 1 was killed because of
+// fault k (…)" if the run was expected to resume from step 10; "no save had
+// begun …" if it started from scratch. Returns "" if that save had begun.
+std::string NotBegunText(const Outline& outline, const Verdict& verdict,
                          const OldResume& resume) {
+  const Record& record = outline.record;
   const auto has_begun = [&](std::optional<uint64_t> step) {
     return NewestUntil(record, RecordKind::kSaveBegin, step, resume.t_ns) !=
            nullptr;
@@ -231,7 +236,8 @@ std::string NotBegunText(const Record& record, const Verdict& verdict,
   const RecordEvent* const end = FirstEnd(record, resume.since_ns, resume.t_ns);
   return fmt::format(
       "{} had begun when {}{}", save,
-      end != nullptr ? EndText(*end) : "the run restarted",
+      end != nullptr ? EndWithFaultText(outline, *end, resume.since_ns)
+                     : "the run restarted",
       resume.is_cold ? ", so the run started from scratch again" : "");
 }
 
@@ -248,7 +254,7 @@ std::string ExplainOldResume(const Outline& outline, const Verdict& verdict) {
   std::vector<Clause> clauses;
   AddFailed(record, *resume, saves, clauses);
   AddUnloadable(record, *resume, clauses);
-  AddPending(record, *resume, saves, clauses);
+  AddPending(outline, *resume, saves, clauses);
   // The save of the expected step is the cause. The others only explain why the
   // run did not resume from them.
   std::stable_partition(
@@ -257,7 +263,7 @@ std::string ExplainOldResume(const Outline& outline, const Verdict& verdict) {
           return step == record.expect.resumed_from_step;
         });
       });
-  if (clauses.empty()) return NotBegunText(record, verdict, *resume);
+  if (clauses.empty()) return NotBegunText(outline, verdict, *resume);
   std::vector<std::string> texts;
   for (Clause& clause : clauses) texts.push_back(std::move(clause.text));
   return fmt::format("{}", fmt::join(texts, "; "));

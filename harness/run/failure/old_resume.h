@@ -10,11 +10,11 @@
 namespace gauntlet {
 
 // Returns "the save of step 8 failed: fault full (ENOSPC in MANIFEST.json); the
-// save of step 12 was still being written when worker 2 was killed, 575 ms
-// after it began; …", the newer checkpoint that could not be loaded, or that no
-// save had begun. The checkpoint of the expected step comes first. Returns ""
-// if the expectations `resumed_from` and `recomputed_steps` are met, or if the
-// record shows no reason.
+// save of step 12 was still being written when worker 2 was killed because of
+// fault k (…), 575 ms after it began; …", the newer checkpoint that could not
+// be loaded, or that no save had begun. The checkpoint of the expected step
+// comes first. Returns "" if the expectations `resumed_from` and
+// `recomputed_steps` are met, or if the record shows no reason.
 std::string ExplainOldResume(const Outline& outline, const Verdict& verdict);
 
 }  // namespace gauntlet

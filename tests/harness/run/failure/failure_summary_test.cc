@@ -255,9 +255,11 @@ expect: {outcome: recovers, resumed_from: {step: 8}}
   ASSERT_EQ(result.verdict.kind, VerdictKind::kFail);
   EXPECT_THAT(
       result.cause,
-      AllOf(StartsWith("the save of step 8 failed: fault full (ENOSPC in "
-                       "MANIFEST.json); the save of step 12 was still being "
-                       "written when worker 1 exited with code 70, "),
+      AllOf(StartsWith(
+                "the save of step 8 failed: fault full (ENOSPC in "
+                "MANIFEST.json); the save of step 12 was still being "
+                "written when worker 1 exited with code 70 because of fault "
+                "dead (crash worker 1 at "),
             HasSubstr("; the save of step 4 took ")));
   EXPECT_THAT(result.summary.recovery,
               HasSubstr("resumed from the checkpoint of step 4 (the save of "
@@ -305,9 +307,11 @@ expect: {outcome: recovers, resumed_from: {step: 10}}
   ASSERT_EQ(result.verdict.kind, VerdictKind::kFail);
   EXPECT_THAT(
       result.cause,
-      AllOf(StartsWith("the save of step 10 failed: fault full (ENOSPC in "
-                       "MANIFEST.json); the save of step 15 was still being "
-                       "written when worker 1 exited with code 70, "),
+      AllOf(StartsWith(
+                "the save of step 10 failed: fault full (ENOSPC in "
+                "MANIFEST.json); the save of step 15 was still being "
+                "written when worker 1 exited with code 70 because of fault "
+                "dead (crash worker 1 at "),
             HasSubstr("; the save of step 5 took ")));
 }
 

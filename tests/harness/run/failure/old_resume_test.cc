@@ -106,6 +106,27 @@ TEST(OldResumeTest, SaveThatAKillCutShortIsTheCause) {
   EXPECT_EQ(CauseOf(record, "recomputed_steps"), kLate);
 }
 
+// The kill is planned before the save begins, and comes 585 ms later.
+TEST(OldResumeTest, FaultThatEndedTheProcessInTheSaveIsNamed) {
+  Record record = LateSaveRun();
+  record.faults.push_back({.id = "k",
+                           .kind = "kill",
+                           .summary = "kill worker 2 at step.end, 585ms later",
+                           .latency_ns = 585 * kMs});
+  record.lives.push_back({.worker = 2,
+                          .life = 1,
+                          .events = {{.kind = K::kFaultFired,
+                                      .t_ns = 990 * kMs,
+                                      .step = 12,
+                                      .path = "step.end",
+                                      .detail = "k"}}});
+  EXPECT_THAT(CauseOf(record),
+              HasSubstr("when worker 2 was killed because of fault k (kill "
+                        "worker 2 at step.end, 585ms later), 575 ms after"));
+  record.lives.back().worker = 1;
+  EXPECT_THAT(CauseOf(record), HasSubstr("when worker 2 was killed, 575 ms"));
+}
+
 TEST(OldResumeTest, MetExpectationNeedsNoCause) {
   Record record = LateSaveRun();
   EXPECT_EQ(CauseOf(record, "restarts"), "");

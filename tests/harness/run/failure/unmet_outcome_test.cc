@@ -94,11 +94,13 @@ TEST_F(UnmetOutcomeTest, CauseIsTheFaultAndWhatItDid) {
        "restarted"},
       {"faults: [{id: c, at: {worker: 1, step: 3}, do: crash}]\n"
        "expect: {outcome: recovers, resumed_from: {step: 4}}\n",
-       "no save had begun when worker 1 exited with code 70, so the run "
-       "started from scratch again"},
+       "no save had begun when worker 1 exited with code 70 because of fault c "
+       "(crash worker 1 at step.begin, step 3), so the run started from "
+       "scratch again"},
       {"faults: [{id: c, at: {worker: 1, step: 6}, do: crash}]\n"
        "expect: {outcome: recovers, resumed_from: {step: 8}}\n",
-       "no save of step 8 had begun when worker 1 exited with code 70"},
+       "no save of step 8 had begun when worker 1 exited with code 70 because "
+       "of fault c (crash worker 1 at step.begin, step 6)"},
   };
   for (const auto& [scenario, cause] : kCases) {
     const CaseResult result = Run(scenario);
