@@ -143,6 +143,14 @@ struct RunSetup {
   int64_t hang_limit_ns = 0;
   // Workers of a killed launcher end within this time.
   int64_t orphans_end_ns = 0;
+  // cluster.step_timeout and cluster.save_timeout, for people who read about a
+  // wait.
+  int64_t step_timeout_ns = 0;
+  int64_t save_timeout_ns = 0;
+  // The harness ends the run after this time without an event (timeout.hang),
+  // and after this time in all (timeout.total).
+  int64_t longest_silence_ns = 0;
+  int64_t longest_run_ns = 0;
   std::vector<std::string> planted_bugs;
   // Indexed by LauncherRun::planned; empty: all launches have the same plan.
   std::vector<PlannedLaunch> launches;

@@ -95,6 +95,10 @@ void Describe(Archive& a, typename Archive::template Ref<RunSetup> setup) {
   a.Field("silence_limit_ns", setup.silence_limit_ns);
   a.Field("hang_limit_ns", setup.hang_limit_ns);
   a.Field("orphans_end_ns", setup.orphans_end_ns);
+  a.Field("step_timeout_ns", setup.step_timeout_ns);
+  a.Field("save_timeout_ns", setup.save_timeout_ns);
+  a.Field("longest_silence_ns", setup.longest_silence_ns);
+  a.Field("longest_run_ns", setup.longest_run_ns);
   a.Field("planted_bugs", setup.planted_bugs);
   a.Field("launches", setup.launches);
 }

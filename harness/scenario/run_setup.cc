@@ -5,6 +5,7 @@
 #include "engine/text/units.h"
 #include "engine/train/launcher/deadlines.h"
 #include "harness/scenario/save_schedule.h"
+#include "harness/scenario/time_limits.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -72,6 +73,10 @@ RunSetup SetupOf(const Case& one) {
                  .curve_every = one.outputs.curve_every,
                  .exports = one.outputs.exports,
                  .limited_disk = one.disk_capacity != Case().disk_capacity,
+                 .step_timeout_ns = one.train.cluster.step_timeout.count(),
+                 .save_timeout_ns = one.train.cluster.save_timeout.count(),
+                 .longest_silence_ns = HangLimitOf(one).count(),
+                 .longest_run_ns = TotalLimitOf(one).count(),
                  .planted_bugs = {}};
   SetDeadlines(one, setup);
   for (const LaunchSetup& launch : one.launches) {

@@ -16,6 +16,7 @@
 #include "harness/record/power_cut.h"
 #include "harness/record/recomputed_steps.h"
 #include "harness/run/failure/begun_saves.h"
+#include "harness/run/failure/late_detection.h"
 #include "harness/run/failure/loss_differences.h"
 #include "harness/run/failure/lost_checkpoints.h"
 #include "harness/run/failure/old_resume.h"

@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/text/units.h"
 #include "harness/oracle/history/last_words.h"
 #include "harness/record/gave_up.h"
-#include "harness/record/invariants.h"
 #include "harness/run/failure/interruptions.h"
 #include "harness/run/failure/process_ends.h"
 #include <fmt/format.h>
@@ -75,6 +75,33 @@ uint64_t ExceededLimit(const Expectation& expect, const Verdict& verdict) {
                   expect.restarts_max.value_or(UINT64_MAX));
 }
 
+// Returns "no process ended and no worker was declared lost
+// (cluster.step_timeout is 30s)".
+std::string NoSignText(const RunSetup& setup) {
+  return fmt::format(
+      "no process ended and no worker was declared lost{}",
+      setup.step_timeout_ns == 0
+          ? ""
+          : fmt::format(" (cluster.step_timeout is {})",
+                        DurationToText(Duration(setup.step_timeout_ns))));
+}
+
+// Describes why the run was ended from outside: "the run did not end within 50s
+// (timeout.total)".
+std::string EndlessText(const Record& record) {
+  const auto within = [](int64_t limit_ns) {
+    return limit_ns == 0 ? "its limit" : DurationToText(Duration(limit_ns));
+  };
+  if (record.ending == RunEnding::kTimedOut) {
+    return fmt::format("the run did not end within {} (timeout.total)",
+                       within(record.setup.longest_run_ns));
+  }
+  return record.world == "sim"
+             ? "every process waited, and no time limit ended that"
+             : fmt::format("no worker emitted an event for {} (timeout.hang)",
+                           within(record.setup.longest_silence_ns));
+}
+
 }  // namespace
 
 std::string ExplainOutcome(const Outline& outline, const Verdict& verdict) {
@@ -108,28 +135,9 @@ std::string ExplainHang(const Outline& outline) {
         fmt::format("fault {} ({}) fired", fault->id, fault->summary));
   }
   const std::string sign = FirstSignText(record, from_ns, INT64_MAX);
-  texts.push_back(sign.empty() ? "no process ended and no worker was declared "
-                                 "lost"
-                               : sign);
-  texts.emplace_back(record.ending == RunEnding::kHung
-                         ? "the run made no progress any more"
-                         : "the run did not end within its time limit "
-                           "(timeout.total)");
+  texts.push_back(sign.empty() ? NoSignText(record.setup) : sign);
+  texts.push_back(EndlessText(record));
   return fmt::format("{}", fmt::join(texts, "; "));
-}
-
-std::string ExplainLateDetection(const Outline& outline,
-                                 const Verdict& verdict) {
-  const auto report = std::ranges::find(verdict.invariants,
-                                        InvariantName(Invariant::kDetection),
-                                        &InvariantReport::invariant);
-  if (report == verdict.invariants.end() || report->findings.empty()) return "";
-  const std::string& late = report->findings.front().message;
-  // The finding names no interruption, so it must be about the only one.
-  const std::vector<Interruption> all = InterruptionsOf(outline);
-  const std::string text =
-      all.size() == 1 ? InterruptionText(outline, all.front()) : "";
-  return text.empty() ? late : fmt::format("{}; {}", text, late);
 }
 
 }  // namespace gauntlet

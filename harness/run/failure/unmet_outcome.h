@@ -26,11 +26,6 @@ std::string ExplainOutcome(const Outline& outline, const Verdict& verdict);
 // no worker was declared lost; …" if the run did not end by itself; else "".
 std::string ExplainHang(const Outline& outline);
 
-// Returns "fault c (…) ended attempt 1: …; rank 1 was declared lost after
-// 4.000 s, expected at most 1.000 s" if a loss was detected too late; else "".
-std::string ExplainLateDetection(const Outline& outline,
-                                 const Verdict& verdict);
-
 }  // namespace gauntlet
 
 #endif  // GAUNTLET_HARNESS_RUN_FAILURE_UNMET_OUTCOME_H_

@@ -145,18 +145,39 @@ TEST_F(UnmetOutcomeTest, HangThatNobodyEndsIsTheCause) {
                     "expect: {outcome: recovers}\n"))
                 .cause,
             "fault c (hang all at step.begin, step 6) fired; no process ended "
-            "and no worker was declared lost; the run did not end within its "
-            "time limit (timeout.total)");
+            "and no worker was declared lost (cluster.step_timeout is 10m); "
+            "the run did not end within 50s (timeout.total)");
 }
 
-TEST_F(UnmetOutcomeTest, LateDetectionNamesTheFaultAndTheLimit) {
-  EXPECT_EQ(
-      Run("faults: [{id: c, at: {worker: 1, step: 6}, do: hang}]\n"
-          "expect: {outcome: recovers, detected_in: {max: 10ms}}\n")
-          .cause,
-      "fault c (hang worker 1 at step.begin, step 6) ended attempt 1: worker 0 "
-      "lost rank 1 (deadline); the launcher restarted the job; rank 1 was "
-      "declared lost after 30.000 s, expected at most 0.010 s");
+TEST_F(UnmetOutcomeTest, LateDetectionNamesTheFaultAndTheLimits) {
+  const OutcomeCase kCases[] = {
+      {"faults: [{id: c, at: {worker: 1, step: 6}, do: hang}]\n"
+       "expect: {outcome: recovers, detected_in: {max: 10ms}}\n",
+       "fault c (hang worker 1 at step.begin, step 6) ended attempt 1: worker "
+       "0 "
+       "lost rank 1 (deadline); the launcher restarted the job; rank 1 was "
+       "declared lost after 30.000 s, expected at most 0.010 s "
+       "(cluster.step_timeout is 30s, expect.detected_in.max 10ms)"},
+      {"faults: [{id: c, at: {worker: 1, step: 6}, do: pause, with: {duration: "
+       "9s}}]\n"
+       "expect: {outcome: recovers, detected_in: {max: 3s}}\n",
+       "fault c (pause worker 1 at step.begin, step 6, for 9s) ended attempt "
+       "1: "
+       "worker 0 lost rank 1 (silent); the launcher restarted the job; rank 1 "
+       "was declared lost after 4.980 s, expected at most 3.000 s "
+       "(cluster.heartbeat.lost_after is 5s, expect.detected_in.max 3s)"},
+      {"faults: [{id: c, at: {worker: 1, save: 1, point: ckpt.shard.write}, "
+       "do: hang}]\n"
+       "expect: {outcome: recovers, detected_in: {max: 3s}}\n",
+       "fault c (hang worker 1 at ckpt.shard.write, save 1) ended attempt 1: "
+       "worker 0 lost rank 1 (deadline); the launcher restarted the job; rank "
+       "1 "
+       "was declared lost after 300.003 s, expected at most 3.000 s "
+       "(cluster.save_timeout is 5m, expect.detected_in.max 3s)"},
+  };
+  for (const auto& [scenario, cause] : kCases) {
+    EXPECT_EQ(Run(scenario).cause, cause) << scenario;
+  }
 }
 
 TEST_F(UnmetOutcomeTest, PlantedBugStandsBeforeTheFirstViolation) {

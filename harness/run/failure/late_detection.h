@@ -1,0 +1,34 @@
+// Explains why a lost worker was detected too late.
+#ifndef GAUNTLET_HARNESS_RUN_FAILURE_LATE_DETECTION_H_
+#define GAUNTLET_HARNESS_RUN_FAILURE_LATE_DETECTION_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "harness/oracle/history/outline.h"
+#include "harness/record/verdict.h"
+
+namespace gauntlet {
+
+// A time limit of the scenario that a worker waited for before it declared
+// another one lost.
+struct WaitLimit {
+  std::string_view key;  // "cluster.step_timeout"
+  int64_t limit_ns = 0;
+  int worker = 0;  // that waited
+};
+
+// Returns the longest limit that a worker waited for; nullopt if none did.
+std::optional<WaitLimit> LongestWait(const Record& record);
+
+// Returns "fault c (…) ended attempt 1: …; rank 1 was declared lost after
+// 7.000 s, expected at most 3.000 s (cluster.step_timeout is 7s,
+// expect.detected_in.max 3s)" if a loss was detected too late; else "".
+std::string ExplainLateDetection(const Outline& outline,
+                                 const Verdict& verdict);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_RUN_FAILURE_LATE_DETECTION_H_
