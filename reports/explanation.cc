@@ -6,7 +6,6 @@
 
 #include "engine/text/counted.h"
 #include "reports/failures.h"
-#include "reports/met_expectations.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -54,18 +53,6 @@ std::string ChecksText(const Verdict& verdict) {
       checks, checks, is_one ? " is" : "s are");
 }
 
-// Returns how to change the scenario if the run was right; "" if no scenario
-// can expect what was found.
-std::string NextStepText(const CaseResult& result) {
-  const std::string change =
-      MetExpectationsText(result.verdict.broken_expectations);
-  if (change.empty()) return "";
-  return fmt::format(
-      "if the run was right, {} in {}{}; other keys of expect stay", change,
-      result.file,
-      result.expect_line == 0 ? "" : fmt::format(":{}", result.expect_line));
-}
-
 // Returns the number of unmet expectations above the cause.
 size_t CountAboveCause(const std::vector<Finding>& findings) {
   return findings.size() > kMostAboveCause ? 1 : findings.size();
@@ -111,10 +98,8 @@ std::vector<ExplanationLine> ExplanationOf(const CaseResult& result) {
   lines.push_back({"cause", CauseText(result)});
   lines.push_back({"recovery", summary.recovery});
   lines.push_back({"training", summary.training});
-  if (only_expectations) {
-    AddChecks(result.verdict, lines);
-    lines.push_back({"next", NextStepText(result)});
-  }
+  if (only_expectations) AddChecks(result.verdict, lines);
+  lines.push_back({"next", summary.next});
   for (const std::string& bug : result.planted_bugs) {
     lines.push_back({"planted", PlantedBugText(bug) +
                                     " (the scenario switches this bug on)"});

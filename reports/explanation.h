@@ -16,9 +16,9 @@ struct ExplanationLine {
   std::string text;
 };
 
-// Returns lines about faults, cause, recovery, training and planted bugs, as
-// far as known. If FailedOnlyExpectations(result), the unmet expectations and
-// what to do about them are among the lines. The cause is one of the first four
+// Returns lines about faults, cause, recovery, training, advice and planted
+// bugs, as far as known. If FailedOnlyExpectations(result), the unmet
+// expectations are among the lines. The cause is one of the first four
 // lines, however many expectations are unmet.
 std::vector<ExplanationLine> ExplanationOf(const CaseResult& result);
 

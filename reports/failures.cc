@@ -56,18 +56,7 @@ std::vector<const CaseResult*> CasesToExplain(const RunResult& result) {
 }
 
 bool FailedOnlyExpectations(const CaseResult& one) {
-  const Verdict& verdict = one.verdict;
-  const auto is_checked = [](const InvariantReport& report) {
-    return report.instances > 0;
-  };
-  const auto is_violated = [](const InvariantReport& report) {
-    return report.violations > 0;
-  };
-  return verdict.kind == VerdictKind::kFail &&
-         verdict.fails_only_expectations &&
-         !verdict.broken_expectations.empty() &&
-         std::ranges::any_of(verdict.invariants, is_checked) &&
-         std::ranges::none_of(verdict.invariants, is_violated);
+  return HasOnlyUnmetExpectations(one.verdict);
 }
 
 std::string ReasonText(const CaseResult& one) {

@@ -92,6 +92,22 @@ inline bool IsUnmet(const Verdict& verdict, std::string_view expectation) {
       [&](const Finding& finding) { return finding.name == expectation; });
 }
 
+// Returns true iff every check passed, and the case failed only because the run
+// did not meet the expectations of its scenario.
+inline bool HasOnlyUnmetExpectations(const Verdict& verdict) {
+  const auto is_checked = [](const InvariantReport& report) {
+    return report.instances > 0;
+  };
+  const auto is_violated = [](const InvariantReport& report) {
+    return report.violations > 0;
+  };
+  return verdict.kind == VerdictKind::kFail &&
+         verdict.fails_only_expectations &&
+         !verdict.broken_expectations.empty() &&
+         std::ranges::any_of(verdict.invariants, is_checked) &&
+         std::ranges::none_of(verdict.invariants, is_violated);
+}
+
 // Makes the verdict a failure for this reason, in place of its own.
 inline void FailFor(std::string reason, Verdict& verdict) {
   verdict.kind = VerdictKind::kFail;

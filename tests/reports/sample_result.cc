@@ -125,7 +125,9 @@ CaseResult UnmetCase() {
       .cause = "the save of step 10 failed, 8.1 ms after it began",
       .summary = {.faults = "full: errno worker 0",
                   .recovery = "1 restart; resumed from step 5",
-                  .training = "right"},
+                  .training = "right",
+                  .next = "if the run was right, set resumed_from: {step: 5} "
+                          "under expect (full.yaml:9)"},
       .verdict = {.kind = VerdictKind::kFail,
                   .reason = "resumed_from",
                   .fails_only_expectations = true,

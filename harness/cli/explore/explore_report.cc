@@ -183,6 +183,8 @@ CaseResult ResultOf(const CampaignFinding& finding, const FindingFiles& files) {
         ConsequencesOf(result.differences.front(), result.verdict);
   }
   ExplainFailure(finding.record, result);
+  // The exploration set the expectations, so they cannot be what is wrong.
+  if (HasOnlyUnmetExpectations(result.verdict)) result.summary.next.clear();
   FailFor(fmt::format("{} ({})", finding.what.invariant, finding.what.name),
           result.verdict);
   // The oracle judges single runs: it cannot report that a repetition differs.

@@ -27,6 +27,7 @@ struct FailureSummary {
   std::string faults;    // fired faults, and processes ended by a power loss
   std::string recovery;  // restarts, resume and recomputed steps
   std::string training;  // comparison of the result with the reference run's
+  std::string next;      // advice on the scenario, or where to look
   std::string planted;   // whether checks caught the planted bug
 
   bool operator==(const FailureSummary&) const = default;

@@ -116,6 +116,7 @@ void Describe(Archive& a,
   a.Field("faults", summary.faults);
   a.Field("recovery", summary.recovery);
   a.Field("training", summary.training);
+  a.Field("next", summary.next);
   a.Field("planted", summary.planted);
 }
 

@@ -15,6 +15,7 @@
 #include "harness/record/invariants.h"
 #include "harness/record/power_cut.h"
 #include "harness/record/recomputed_steps.h"
+#include "harness/run/failure/advice.h"
 #include "harness/run/failure/begun_saves.h"
 #include "harness/run/failure/late_detection.h"
 #include "harness/run/failure/loss_differences.h"
@@ -435,6 +436,7 @@ void ExplainFailure(const Record& record, CaseResult& result) {
   result.summary = {.faults = FaultsText(outline),
                     .recovery = RecoveryText(outline, result.verdict.facts),
                     .training = TrainingText(outline, result),
+                    .next = AdviceOn(outline, result),
                     .planted = PlantedText(record, result.verdict)};
 }
 

@@ -1,4 +1,4 @@
-#include "reports/met_expectations.h"
+#include "harness/run/failure/met_expectations.h"
 
 #include <algorithm>
 #include <string_view>
@@ -47,7 +47,7 @@ std::string MetExpectationsText(std::span<const Finding> findings) {
   }
   const std::string set =
       keys.empty() ? ""
-                   : fmt::format("set expect: {{{}}}", fmt::join(keys, ", "));
+                   : fmt::format("set {}", fmt::join(keys, ", "));
   if (removed.empty()) return set;
   return fmt::format("{}remove {}", set.empty() ? "" : set + " and ",
                      fmt::join(removed, ", "));

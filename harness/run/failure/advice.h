@@ -1,0 +1,26 @@
+// Advice on a failed case: how to change its scenario if the run was right, and
+// where to look if the engine is wrong.
+#ifndef GAUNTLET_HARNESS_RUN_FAILURE_ADVICE_H_
+#define GAUNTLET_HARNESS_RUN_FAILURE_ADVICE_H_
+
+#include <string>
+
+#include "harness/oracle/history/outline.h"
+#include "harness/record/result/result.h"
+
+namespace gauntlet {
+
+// Returns one of:
+//   - "if the run was right, set outcome: fails under expect (F:9); if the
+//     expectation is right, raise cluster.restart.max (3)", if only
+//     expectations are not met;
+//   - "if the delay is right, raise detected_in.max in F:9 above
+//     cluster.step_timeout (7s), …", if only `detection` is violated;
+//   - "if the workers may wait that long, raise timeout.total above …", if the
+//     run did not end by itself.
+// Returns "" for other failures, and if a planted bug explains the failure.
+std::string AdviceOn(const Outline& outline, const CaseResult& result);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_RUN_FAILURE_ADVICE_H_

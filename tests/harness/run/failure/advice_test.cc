@@ -1,0 +1,236 @@
+// Advice on failed cases.
+#include "harness/run/failure/advice.h"
+
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "harness/run/case_runner.h"
+#include "tests/engine/real/scratch_directory.h"
+#include "tests/harness/run/small_cases.h"
+
+namespace gauntlet {
+namespace {
+
+// Returns the result of a case whose only check passed, and whose expectations
+// are not met.
+CaseResult UnmetResult(std::vector<Finding> unmet) {
+  return {
+      .file = "full.yaml",
+      .expect_line = 9,
+      .verdict = {.kind = VerdictKind::kFail,
+                  .fails_only_expectations = true,
+                  .invariants = {{.invariant = "trajectory", .instances = 158}},
+                  .broken_expectations = std::move(unmet)}};
+}
+
+std::string AdviceWithoutRecord(const CaseResult& result) {
+  const Record record;
+  return AdviceOn(Outline(record), result);
+}
+
+TEST(AdviceTest, UnmetExpectationsAreReplacedByThoseThatTheRunMeets) {
+  struct MetCase {
+    std::vector<Finding> unmet;
+    const char* advice;
+  };
+  const Finding outcome = {"expectation", "outcome", "m", "outcome: completes"};
+  const Finding epoch = {"expectation", "ends_at.epoch", "m",
+                         "ends_at: {epoch: 2}"};
+  const Finding step = {"expectation", "ends_at.step", "m",
+                        "ends_at: {step: 8}"};
+  const Finding no_epoch = {"expectation", "ends_at.epoch", "m", "no ends_at"};
+  const Finding no_step = {"expectation", "ends_at.step", "m", "no ends_at"};
+  const Finding never = {"expectation", "outcome", "found none, as it hung"};
+  const MetCase kCases[] = {
+      {{outcome},
+       "if the run was right, set outcome: completes under expect "
+       "(full.yaml:9)"},
+      {{epoch, outcome, step},
+       "if the run was right, set ends_at: {epoch: 2, step: 8}, outcome: "
+       "completes under expect (full.yaml:9)"},
+      {{no_epoch, no_step},
+       "if the run was right, remove ends_at under expect (full.yaml:9)"},
+      {{no_epoch, outcome},
+       "if the run was right, set outcome: completes and remove ends_at under "
+       "expect (full.yaml:9)"},
+      {{outcome, never}, ""},
+  };
+  for (const auto& [unmet, advice] : kCases) {
+    EXPECT_EQ(AdviceWithoutRecord(UnmetResult(unmet)), advice);
+  }
+}
+
+TEST(AdviceTest, PlaceHasNoLineIfThatOfExpectIsUnknown) {
+  CaseResult result = UnmetResult({{"expectation", "saves", "m", "no saves"}});
+  result.expect_line = 0;
+  EXPECT_EQ(AdviceWithoutRecord(result),
+            "if the run was right, remove saves under expect (full.yaml)");
+}
+
+TEST(AdviceTest, FailedCheckHasNoAdviceOnExpectations) {
+  CaseResult result = UnmetResult({{"expectation", "saves", "m", "no saves"}});
+  result.verdict.invariants.push_back(
+      {.invariant = "store", .instances = 1, .violations = 1});
+  EXPECT_EQ(AdviceWithoutRecord(result), "");
+}
+
+class AdviceOnRunTest : public testing::Test {
+ protected:
+  // Returns the advice on the case of SmallScenario that `rest` completes, with
+  // more settings of its cluster.
+  std::string Advice(const std::string& cluster, const std::string& rest) {
+    std::string text = SmallScenario("seed: 7\n" + rest);
+    const std::string workers = "{workers: 2";
+    text.replace(text.find(workers), workers.size(), workers + cluster);
+    const LoadedFile loaded = LoadScenarios(text, "c.yaml");
+    CHECK(loaded.errors.empty(), RenderErrors(loaded, "c.yaml", text));
+    return RunCase(
+               loaded.cases.at(0),
+               {.directory = scratch_.path(), .replay = "gauntlet replay 7/c"},
+               {.world = WorldKind::kSimulated}, references_)
+        .result.summary.next;
+  }
+
+  ScratchDirectory scratch_;
+  References references_{"", "test"};
+};
+
+// Settings of the cluster, the end of a scenario, and the advice on its
+// failure.
+struct AdviceCase {
+  const char* cluster;
+  const char* rest;
+  const char* advice;
+};
+
+TEST_F(AdviceOnRunTest, OffersToChangeWhatCausedTheFailure) {
+  const AdviceCase kCases[] = {
+      {"", "disk: {capacity: 32KiB}\nexpect: {outcome: completes}\n",
+       "if the run was right, set outcome: retry-later under expect "
+       "(c.yaml:13); if the expectation is right, raise disk.capacity"},
+      {", restart: {max: 1}",
+       "faults: [{id: c, at: {worker: 1, step: 6, incarnation: any}, do: "
+       "crash, with: {repeat: always}}]\nexpect: {outcome: recovers}\n",
+       "if the run was right, set outcome: fails under expect (c.yaml:13); if "
+       "the expectation is right, raise cluster.restart.max (1)"},
+      {", restart: {policy: none}",
+       "faults: [{id: c, at: {worker: 1, step: 6}, do: crash}]\n"
+       "expect: {outcome: recovers}\n",
+       "if the run was right, set outcome: fails under expect (c.yaml:13); if "
+       "the expectation is right, set cluster.restart.policy to "
+       "whole-job or rejoin"},
+      {"",
+       "faults: [{id: p, at: {worker: 1, step: 6}, do: preempt, with: {grace: "
+       "5s}}]\nexpect: {outcome: stops-cleanly}\n",
+       "if the run was right, set outcome: recovers under expect (c.yaml:13); "
+       "if the expectation is right, set preemption.requeue to 0, so "
+       "that the job does not start again after its stop"},
+      {"",
+       "preemption: {requeue: 0}\n"
+       "faults: [{id: p, at: {worker: 1, step: 6}, do: preempt, with: {grace: "
+       "5s}}]\nexpect: {outcome: recovers}\n",
+       "if the run was right, set outcome: stops-cleanly under expect "
+       "(c.yaml:14); if the expectation is right, raise preemption.requeue, "
+       "so that the job starts again after its stop"},
+      // A fault failed the save, not the disk.
+      {"",
+       "disk: {capacity: 10MiB}\n"
+       "faults: [{id: e, at: {worker: 0, save: 1, point: ckpt.shard.open}, do: "
+       "errno}]\nexpect: {outcome: completes, failed_saves: {exactly: 0}}\n",
+       "if the run was right, set failed_saves: {exactly: 1} under expect "
+       "(c.yaml:14)"},
+  };
+  for (const auto& [cluster, rest, advice] : kCases) {
+    EXPECT_EQ(Advice(cluster, rest), advice) << rest;
+  }
+}
+
+TEST_F(AdviceOnRunTest, LateDetectionNamesTheLimitThatDecides) {
+  const AdviceCase kCases[] = {
+      {", step_timeout: 7s",
+       "faults: [{id: c, at: {worker: 1, step: 6}, do: hang}]\n"
+       "expect: {outcome: recovers, detected_in: {max: 3s}}\n",
+       "if the delay is right, raise detected_in.max in c.yaml:13 above "
+       "cluster.step_timeout (7s), or lower that limit; if the engine is to "
+       "detect the loss sooner, see what the worker that detected the loss did "
+       "before (gauntlet show 7/c --worker 0 --all)"},
+      {"",
+       "faults: [{id: c, at: {worker: 0, step: 6}, do: pause, with: {duration: "
+       "9s}}]\nexpect: {outcome: recovers, detected_in: {max: 3s}}\n",
+       "if the delay is right, raise detected_in.max in c.yaml:13 above "
+       "cluster.heartbeat.lost_after (5s), or lower that limit; if the engine "
+       "is to detect the loss sooner, see what the worker that detected the "
+       "loss did before (gauntlet show 7/c --worker 1 --all)"},
+  };
+  for (const auto& [cluster, rest, advice] : kCases) {
+    EXPECT_EQ(Advice(cluster, rest), advice) << rest;
+  }
+}
+
+// Returns the advice on a late detection. The worker waited for the limit of a
+// step, 7 s. `expected_ns`: limit of the scenario, if it has one.
+std::string AdviceOnWait(std::optional<int64_t> expected_ns) {
+  constexpr int64_t kLimit = 7'000'000'000;
+  Record record;
+  record.expect.detected_in_max_ns = expected_ns;
+  record.setup.step_timeout_ns = kLimit;
+  record.lives = {{.worker = 2,
+                   .events = {{.kind = RecordKind::kWorkerLost,
+                               .about = 0,
+                               .reason = RecordReason::kDeadline,
+                               .limit_ns = kLimit}}}};
+  const CaseResult result = {
+      .file = "c.yaml",
+      .verdict = {
+          .kind = VerdictKind::kFail,
+          .invariants = {
+              {.invariant = "detection", .instances = 1, .violations = 1}}}};
+  return AdviceOn(Outline(record), result);
+}
+
+TEST(AdviceTest, DelayThatNoLimitExplainsIsTheEngines) {
+  EXPECT_EQ(AdviceOnWait(8'000'000'000),
+            "cluster.step_timeout (7s) is shorter than the delay, so look for "
+            "the cause in the engine: see what the worker that detected the "
+            "loss did before (gauntlet show --worker 2 --all)");
+  EXPECT_EQ(AdviceOnWait(std::nullopt),
+            "the engine exceeded its own limits, so look for the cause there: "
+            "see what the worker that detected the loss did before (gauntlet "
+            "show --worker 2 --all)");
+}
+
+TEST_F(AdviceOnRunTest, EndlessRunNamesTheLimits) {
+  EXPECT_EQ(Advice(", step_timeout: 10m",
+                   "timeout: {hang: 31s, total: 50s}\n"
+                   "faults: [{id: c, at: {worker: all, step: 6}, do: hang}]\n"
+                   "expect: {outcome: recovers}\n"),
+            "if the workers may wait that long, raise timeout.total (50s) "
+            "above cluster.step_timeout (10m), or lower the latter; if the "
+            "engine is to end the run sooner, the finding of no-hang lists "
+            "what each process waited for, and `gauntlet show 7/c --all` what "
+            "it did before");
+}
+
+TEST(AdviceTest, HangBeyondTheEnginesLimitsIsTheEngines) {
+  Record record;
+  record.world = "real";
+  record.ending = RunEnding::kHung;
+  record.setup.step_timeout_ns = 30'000'000'000;
+  record.setup.longest_silence_ns = 46'000'000'000;
+  const CaseResult result = {.verdict = {.kind = VerdictKind::kFail,
+                                         .invariants = {{.invariant = "no-hang",
+                                                         .instances = 1,
+                                                         .violations = 1}}}};
+  EXPECT_EQ(AdviceOn(Outline(record), result),
+            "the engine is to end such a wait by itself (cluster.step_timeout "
+            "is 30s), so look for the cause there: see the last events of each "
+            "worker (gauntlet show --all)");
+  record.setup.planted_bugs = {"lose-rng-key"};
+  EXPECT_EQ(AdviceOn(Outline(record), result), "");
+}
+
+}  // namespace
+}  // namespace gauntlet
