@@ -137,6 +137,9 @@ class FileCalls {
   std::optional<FileCall> BeginLink(Caller caller, const SystemCall& call);
   std::optional<FileCall> BeginSymlink(Caller caller, const SystemCall& call);
   std::optional<FileCall> BeginUnlink(Caller caller, const SystemCall& call);
+  // Returns nullopt if nothing that is recorded has the place.
+  std::optional<FileCall> BeginRemoval(Caller caller, const SystemCall& call,
+                                       OperationKind kind, WatchedPlace place);
   std::optional<FileCall> BeginMake(Caller caller, const SystemCall& call);
   std::optional<FileCall> BeginMetadata(Caller caller, const SystemCall& call);
   std::optional<FileCall> Making(Caller caller, const SystemCall& call,

@@ -1,4 +1,6 @@
 // Calls on the names of files, and on files by their names.
+#include <utility>
+
 #include "chaos/trace/calls/file_calls.h"
 #include "chaos/trace/process/process_files.h"
 #include "chaos/trace/process/syscall_numbers.h"
@@ -225,6 +227,20 @@ std::optional<FileCall> FileCalls::BeginUnlink(Caller caller,
                             (is_at && (call.arguments[2] & AT_REMOVEDIR) != 0);
   const PathArgument path = FirstPath(call, is_at);
   WatchedPlace place = files_.Locate(PathOf(caller, path.directory, path.text));
+  const bool is_possible =
+      place.status && IsDirectory(place.status) == is_directory;
+  auto unlink = BeginRemoval(
+      caller, call,
+      is_directory ? OperationKind::kRemoveDirectory : OperationKind::kUnlink,
+      std::move(place));
+  if (unlink) unlink->is_possible = is_possible;
+  return unlink;
+}
+
+std::optional<FileCall> FileCalls::BeginRemoval(Caller caller,
+                                                const SystemCall& call,
+                                                OperationKind kind,
+                                                WatchedPlace place) {
   if (!place.status) return std::nullopt;
   if (!place.name) {
     if (IsLastName(*place.status)) ForgetNameless(*place.status);
@@ -232,13 +248,9 @@ std::optional<FileCall> FileCalls::BeginUnlink(Caller caller,
   }
   const auto file = FileAt(caller, place);
   if (!file) return std::nullopt;
-  FileCall unlink = OnFile(
-      caller, call,
-      is_directory ? OperationKind::kRemoveDirectory : OperationKind::kUnlink,
-      *file);
-  unlink.is_possible = IsDirectory(place.status) == is_directory;
-  unlink.from = std::move(place);
-  return unlink;
+  FileCall removal = OnFile(caller, call, kind, *file);
+  removal.from = std::move(place);
+  return removal;
 }
 
 void FileCalls::EndUnlink(FileCall& call) {
@@ -258,20 +270,29 @@ std::optional<FileCall> FileCalls::BeginRename(Caller caller,
   WatchedPlace to =
       files_.Locate(PathOf(caller, new_path.directory, new_path.text));
   if (!from.status || (!from.name && !to.name)) return std::nullopt;
+  const bool is_possible = exchanges
+                               ? to.status.has_value()
+                               : (flags & RENAME_NOREPLACE) == 0 || !to.status;
+  // An exchange with a device, FIFO or socket moves only the other file.
+  const bool moves_one =
+      exchanges && to.status &&
+      !(IsRecordedType(*from.status) && IsRecordedType(*to.status));
+  if (moves_one && !IsRecordedType(*from.status)) std::swap(from, to);
+  if (!IsRecordedType(*from.status))
+    return BeginRemoval(caller, call, OperationKind::kUnlink, std::move(to));
+  if (to.status && !IsRecordedType(*to.status)) to.status.reset();
   const auto file = FileAt(caller, from);
   const auto replaced = FileAt(caller, to);
   if (file) AddMappedBytes(caller, file->number);
   FileCall rename = Started(caller, call,
-                            exchanges    ? OperationKind::kExchange
-                            : !from.name ? OperationKind::kEnter
-                            : !to.name   ? OperationKind::kLeave
-                                         : OperationKind::kRename);
+                            exchanges && !moves_one ? OperationKind::kExchange
+                            : !from.name            ? OperationKind::kEnter
+                            : !to.name              ? OperationKind::kLeave
+                                                    : OperationKind::kRename);
   rename.operation.file = file ? file->number : 0;
   rename.operation.name = from.name ? *from.name : *to.name;
   if (from.name && to.name) rename.operation.to = *to.name;
-  rename.is_possible = exchanges
-                           ? to.status.has_value()
-                           : (flags & RENAME_NOREPLACE) == 0 || !to.status;
+  rename.is_possible = is_possible;
   rename.replaced = replaced ? replaced->number : 0;
   rename.from = std::move(from);
   rename.to = std::move(to);

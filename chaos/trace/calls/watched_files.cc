@@ -162,7 +162,8 @@ std::optional<FileName> WatchedFiles::NameOfText(const FileIdentity& identity,
 
 std::optional<WatchedFile> WatchedFiles::Find(const struct stat& status,
                                               const std::string& text) {
-  if (!IsWatchedDevice(status.st_dev)) return std::nullopt;
+  if (!IsWatchedDevice(status.st_dev) || !IsRecordedType(status))
+    return std::nullopt;
   const FileIdentity identity = IdentityOf(status);
   const auto known = known_.find(identity);
   if (known != known_.end()) {
@@ -208,7 +209,8 @@ std::optional<WatchedFile> WatchedFiles::FindOpen(int descriptor) {
 }
 
 std::optional<WatchedFile> WatchedFiles::FindAt(const WatchedPlace& place) {
-  if (!place.name || !place.status) return std::nullopt;
+  if (!place.name || !place.status || !IsRecordedType(*place.status))
+    return std::nullopt;
   const FileIdentity identity = IdentityOf(*place.status);
   const auto known = known_.find(identity);
   if (known != known_.end())

@@ -1,5 +1,5 @@
 // The files of the watched directories: names and numbers of those that traced
-// processes use.
+// processes use. Devices, FIFOs and sockets are never found.
 //
 // A file is identified by device and inode. Names are those that the kernel
 // reports for an open file or directory. Its path below a watched directory is

@@ -128,6 +128,11 @@ FileIdentity IdentityOf(const struct stat& status) {
   return {.device = status.st_dev, .inode = status.st_ino};
 }
 
+bool IsRecordedType(const struct stat& status) {
+  return S_ISREG(status.st_mode) || S_ISDIR(status.st_mode) ||
+         S_ISLNK(status.st_mode);
+}
+
 uint32_t PermissionsOf(const struct stat& status) {
   return status.st_mode & 07777U;
 }

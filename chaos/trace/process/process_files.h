@@ -40,6 +40,9 @@ std::string ReadLinkText(int directory, const std::string& name);
 std::optional<struct stat> StatusOf(const std::string& path);  // follows links
 std::optional<struct stat> StatusOf(int descriptor);
 FileIdentity IdentityOf(const struct stat& status);
+// Returns true for a file, directory or symbolic link; false for a device, FIFO
+// or socket.
+bool IsRecordedType(const struct stat& status);
 uint32_t PermissionsOf(const struct stat& status);
 // Sets the mode and times of the operation.
 void SetMetadata(FileOperation& operation, const struct stat& status);

@@ -46,9 +46,9 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values("plain", "threads", "vfork", "spawn", "exec-from-thread",
                     "append", "vectors", "copies", "clone", "direct",
                     "allocate", "renames", "names", "unnamed", "moves",
-                    "mapping", "descriptors", "changing-buffer",
-                    "unreadable-memory", "write-only", "stops", "overlap",
-                    "other-calls", "chrooted", "restarted"),
+                    "special-files", "mapping", "descriptors",
+                    "changing-buffer", "unreadable-memory", "write-only",
+                    "stops", "overlap", "other-calls", "chrooted", "restarted"),
     [](const auto& param) {
       std::string name = param.param;
       std::replace(name.begin(), name.end(), '-', '_');

@@ -32,6 +32,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -371,6 +372,31 @@ int Moves(const Arguments& arguments) {
   WriteFile(dir + "/leaves", "leaves");
   MUST(rename((dir + "/leaves").c_str(), (outside + "/left").c_str()));
   WriteFile(outside + "/left", "nobody records this");
+  return 0;
+}
+
+// Moves, replaces and removes FIFOs and a socket, which are not recorded.
+int SpecialFiles(const Arguments& arguments) {
+  MUST(chdir(arguments[0].c_str()));
+  MUST(mkfifo("fifo", 0644));
+  MUST(chmod("fifo", 0600));
+  MUST(link("fifo", "second"));
+  WriteFile("replaced", "replaced");
+  MUST(rename("fifo", "replaced"));
+  WriteFile("new", "new");
+  MUST(rename("new", "second"));
+  WriteFile("other", "other");
+  MUST(renameat2(AT_FDCWD, "other", AT_FDCWD, "replaced", RENAME_EXCHANGE));
+  MUST(renameat2(AT_FDCWD, "other", AT_FDCWD, "second", RENAME_EXCHANGE));
+  MUST(mkdir("directory", 0755));
+  MUST(rename("second", "directory/fifo"));
+  MUST(rename("directory", "moved"));
+  MUST(unlink("moved/fifo"));
+  const int server = MUST(socket(AF_UNIX, SOCK_STREAM, 0));
+  sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = "socket"};
+  MUST(bind(server, reinterpret_cast<const sockaddr*>(&address),
+            sizeof address));
+  MUST(unlink("socket"));
   return 0;
 }
 
@@ -905,6 +931,7 @@ const std::map<std::string, std::function<int(const Arguments&)>> kCommands = {
     {"names", Names},
     {"unnamed", Unnamed},
     {"moves", Moves},
+    {"special-files", SpecialFiles},
     {"mapping", Mapping},
     {"descriptors", Descriptors},
     {"write-to", WriteTo},
