@@ -23,6 +23,7 @@
 #include "chaos/trace/traced_threads.h"
 #include "engine/check.h"
 #include <fmt/format.h>
+#include <sched.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 
@@ -289,6 +290,11 @@ class Tracer {
             "fails in a traced program (for the latter: "
             "ASAN_OPTIONS=detect_leaks=0)");
         return Continue(thread);
+      case TrapReason::kClone:
+        return OnClone(thread, call);
+      case TrapReason::kNotRecorded:
+        calls_.NoteNotRecorded(thread.caller(), call);
+        return Continue(thread);
       case TrapReason::kUnmap:
         if (thread.process->mapped.empty()) return Continue(thread);
         return OnFileCall(thread, call);
@@ -312,6 +318,19 @@ class Tracer {
     if (!thread.call) return Continue(thread);
     if (MustWaitForTurn(thread)) return WaitForTurn(thread);
     StartCall(thread);
+  }
+
+  void OnClone(TracedThread& thread, const SystemCall& call) {
+    // The first member of clone_args holds the flags.
+    const uint64_t flags =
+        call.number == SYS_clone3
+            ? ReadObject<uint64_t>(thread.id, call.arguments[0]).value_or(0)
+            : call.arguments[0];
+    if ((flags & CLONE_UNTRACED) == 0) return Continue(thread);
+    recorder_.Note(
+        "clone with CLONE_UNTRACED was refused (ENOSYS): what the new process "
+        "does cannot be traced");
+    Refuse(thread);
   }
 
   void Refuse(TracedThread& thread) {

@@ -5,9 +5,9 @@
 // The program keeps its terminal, process group, signals and exit code.
 // Differences for the program: set-uid programs get no rights (no_new_privs);
 // no other process can trace it, so debuggers and LeakSanitizer fail in it;
-// io_uring, libaio and 32-bit calls fail with ENOSYS; and calls that change
-// watched files run one at a time, unless they may wait for another thread or
-// only sync.
+// io_uring, libaio, 32-bit calls and clones with CLONE_UNTRACED fail with
+// ENOSYS; and calls that change watched files run one at a time, unless they
+// may wait for another thread or only sync.
 #ifndef GAUNTLET_CHAOS_TRACE_TRACER_H_
 #define GAUNTLET_CHAOS_TRACE_TRACER_H_
 

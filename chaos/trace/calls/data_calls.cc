@@ -14,6 +14,8 @@ namespace gauntlet {
 namespace {
 
 constexpr uint32_t kNoAppend = 0x20;  // RWF_NOAPPEND, of Linux 6.9
+// FALLOC_FL_WRITE_ZEROES, of Linux 6.17.
+constexpr int kWriteZeros = 0x80;
 
 // Returns the flags of pwritev2, the only write call with flags.
 uint32_t WriteFlags(const SystemCall& call) {
@@ -37,7 +39,8 @@ std::optional<OperationKind> ImpliedSync(uint32_t write_flags, int open_flags) {
 
 OperationKind AllocationKind(int mode) {
   if ((mode & FALLOC_FL_PUNCH_HOLE) != 0) return OperationKind::kPunchHole;
-  if ((mode & FALLOC_FL_ZERO_RANGE) != 0) return OperationKind::kZeroRange;
+  if ((mode & (FALLOC_FL_ZERO_RANGE | kWriteZeros)) != 0)
+    return OperationKind::kZeroRange;
   if ((mode & FALLOC_FL_COLLAPSE_RANGE) != 0)
     return OperationKind::kCollapseRange;
   if ((mode & FALLOC_FL_INSERT_RANGE) != 0) return OperationKind::kInsertRange;
@@ -62,7 +65,11 @@ uint64_t DigestOfFile(int descriptor, uint64_t size) {
 
 std::optional<WatchedFile> FileCalls::FileOfDescriptor(Caller caller,
                                                        int descriptor) {
-  const std::string path = DescriptorPath(caller.thread, descriptor);
+  return OpenFile(caller, DescriptorPath(caller.thread, descriptor));
+}
+
+std::optional<WatchedFile> FileCalls::OpenFile(Caller caller,
+                                               const std::string& path) {
   const auto status = StatusOf(path);
   if (!status || !S_ISREG(status->st_mode) ||
       !files_.IsWatchedDevice(status->st_dev)) {

@@ -124,6 +124,8 @@ std::optional<FileCall> FileCalls::BeginKind(Caller caller,
     case SYS_openat2:
     case SYS_creat:
       return BeginOpen(caller, call);
+    case SYS_open_by_handle_at:
+      return BeginOpenByHandle(caller, call);
     case SYS_rename:
     case SYS_renameat:
     case SYS_renameat2:

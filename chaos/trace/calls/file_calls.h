@@ -15,6 +15,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "chaos/trace/calls/watched_files.h"
@@ -88,6 +89,10 @@ class FileCalls {
   // Called when the thread is stopped after its call, which returned `result`.
   void End(Caller caller, FileCall& call, int64_t result);
 
+  // Adds a note if the call, of TrapReason::kNotRecorded, may change a watched
+  // file.
+  void NoteNotRecorded(Caller caller, const SystemCall& call);
+
   // Called before a munmap or msync of the process: adds the bytes of the
   // mapped files concerned if they have changed. Returns the call if it is a
   // sync, else nullopt.
@@ -128,11 +133,18 @@ class FileCalls {
   void EndWrite(Caller caller, const FileCall& call, int64_t result);
   void EndMap(Caller caller, const FileCall& call);
   std::optional<WatchedFile> FileOfDescriptor(Caller caller, int descriptor);
+  // Finds a file by the path of a descriptor in /proc.
+  std::optional<WatchedFile> OpenFile(Caller caller, const std::string& path);
   void AddMappedBytes(Caller caller, uint64_t file);
 
   // name_calls.cc
   std::optional<FileCall> BeginName(Caller caller, const SystemCall& call);
   std::optional<FileCall> BeginOpen(Caller caller, const SystemCall& call);
+  // Returns what an open does to an existing file; nullopt: nothing that is
+  // recorded.
+  std::optional<OperationKind> KindOfOpen(uint64_t flags) const;
+  std::optional<FileCall> BeginOpenByHandle(Caller caller,
+                                            const SystemCall& call);
   std::optional<FileCall> BeginRename(Caller caller, const SystemCall& call);
   std::optional<FileCall> BeginLink(Caller caller, const SystemCall& call);
   std::optional<FileCall> BeginSymlink(Caller caller, const SystemCall& call);
@@ -152,6 +164,12 @@ class FileCalls {
   void EndLink(FileCall& call);
   void EndUnlink(FileCall& call);
   void EndMetadata(FileCall& call);
+
+  // not_recorded_calls.cc
+  Descriptor ObjectOf(Caller caller, const SystemCall& call) const;
+  void NoteSocket(Caller caller, const SystemCall& call);
+  // Called if the call makes a device, FIFO or socket at the name.
+  void NoteSpecialFile(std::string_view call, const FileName& name);
 
   // entering_files.cc
   std::optional<WatchedFile> FileAt(Caller caller, const WatchedPlace& place);

@@ -1,4 +1,7 @@
 // Calls on the names of files, and on files by their names.
+#include <array>
+#include <cstddef>
+#include <span>
 #include <utility>
 
 #include "chaos/trace/calls/file_calls.h"
@@ -139,14 +142,46 @@ std::optional<FileCall> FileCalls::BeginOpen(Caller caller,
     return Making(caller, call, OperationKind::kCreate, std::move(place));
   }
   if (!IsRegular(place.status) || must_be_new) return std::nullopt;
-  const bool reads = records_reads_ && (open->flags & O_ACCMODE) != O_WRONLY;
-  const bool truncates = (open->flags & O_TRUNC) != 0;
-  if (!truncates && !reads) return std::nullopt;
+  const auto kind = KindOfOpen(open->flags);
+  if (!kind) return std::nullopt;
   const auto file = FileAt(caller, place);
   if (!file) return std::nullopt;
-  return OnFile(
-      caller, call,
-      truncates ? OperationKind::kTruncate : OperationKind::kOpenToRead, *file);
+  return OnFile(caller, call, *kind, *file);
+}
+
+std::optional<OperationKind> FileCalls::KindOfOpen(uint64_t flags) const {
+  if ((flags & O_TRUNC) != 0) return OperationKind::kTruncate;
+  if (records_reads_ && (flags & O_ACCMODE) != O_WRONLY)
+    return OperationKind::kOpenToRead;
+  return std::nullopt;
+}
+
+std::optional<FileCall> FileCalls::BeginOpenByHandle(Caller caller,
+                                                     const SystemCall& call) {
+  const auto kind = KindOfOpen(call.arguments[2]);
+  const auto header = ReadObject<file_handle>(caller.thread, call.arguments[1]);
+  if (!kind || !header || header->handle_bytes > MAX_HANDLE_SZ)
+    return std::nullopt;
+  alignas(file_handle)
+      std::array<std::byte, sizeof(file_handle) + MAX_HANDLE_SZ>
+          handle = {};
+  if (!ReadMemory(
+          caller.thread, call.arguments[1],
+          std::span(handle).first(sizeof *header + header->handle_bytes))) {
+    return std::nullopt;
+  }
+  // O_PATH does not suffice here.
+  const Descriptor mount(
+      open(PathFromHere(caller.thread, call.Int(0), "").c_str(),
+           O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  const Descriptor object(open_by_handle_at(
+      mount.get(), reinterpret_cast<file_handle*>(handle.data()),
+      O_PATH | O_CLOEXEC));
+  if (!object.valid()) return std::nullopt;
+  const auto file =
+      OpenFile(caller, fmt::format("/proc/self/fd/{}", object.get()));
+  if (!file) return std::nullopt;
+  return OnFile(caller, call, *kind, *file);
 }
 
 std::optional<FileCall> FileCalls::Making(Caller caller, const SystemCall& call,
@@ -189,10 +224,13 @@ std::optional<FileCall> FileCalls::BeginMake(Caller caller,
   const bool is_directory =
       call.number == SYS_mkdirat || call.number == SYS_mkdir;
   const auto type = static_cast<mode_t>(call.arguments[is_at ? 2 : 1]) & S_IFMT;
-  // 0 means a regular file too.
-  if (!is_directory && type != S_IFREG && type != 0) return std::nullopt;
   const PathArgument path = FirstPath(call, is_at);
   WatchedPlace place = files_.Locate(PathOf(caller, path.directory, path.text));
+  // 0 means a regular file too.
+  if (!is_directory && type != S_IFREG && type != 0) {
+    if (place.name && !place.status) NoteSpecialFile("mknod", *place.name);
+    return std::nullopt;
+  }
   return Making(
       caller, call,
       is_directory ? OperationKind::kMakeDirectory : OperationKind::kCreate,
@@ -281,6 +319,8 @@ std::optional<FileCall> FileCalls::BeginRename(Caller caller,
   if (!IsRecordedType(*from.status))
     return BeginRemoval(caller, call, OperationKind::kUnlink, std::move(to));
   if (to.status && !IsRecordedType(*to.status)) to.status.reset();
+  if ((flags & RENAME_WHITEOUT) != 0 && from.name)
+    NoteSpecialFile("renameat2 with RENAME_WHITEOUT", *from.name);
   const auto file = FileAt(caller, from);
   const auto replaced = FileAt(caller, to);
   if (file) AddMappedBytes(caller, file->number);

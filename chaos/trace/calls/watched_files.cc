@@ -208,6 +208,14 @@ std::optional<WatchedFile> WatchedFiles::FindOpen(int descriptor) {
   return WatchedFile{.number = Add(identity, *name), .name = *name};
 }
 
+std::optional<FileName> WatchedFiles::NameOfOpen(int descriptor) {
+  const auto status = StatusOf(descriptor);
+  if (!status || !IsWatchedDevice(status->st_dev)) return std::nullopt;
+  if (S_ISDIR(status->st_mode)) return NameOfDirectory(descriptor);
+  return NameOfText(IdentityOf(*status),
+                    ReadLinkText(OwnDescriptorPath(descriptor)));
+}
+
 std::optional<WatchedFile> WatchedFiles::FindAt(const WatchedPlace& place) {
   if (!place.name || !place.status || !IsRecordedType(*place.status))
     return std::nullopt;

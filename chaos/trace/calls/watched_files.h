@@ -69,6 +69,8 @@ class WatchedFiles {
                                   const std::string& text);
   // Finds the file, directory or link that is open by O_PATH.
   std::optional<WatchedFile> FindOpen(int descriptor);
+  // As FindOpen, but returns only the name, and gives no number to a new file.
+  std::optional<FileName> NameOfOpen(int descriptor);
   // Finds the file, directory or link at a place.
   std::optional<WatchedFile> FindAt(const WatchedPlace& place);
 

@@ -4,7 +4,8 @@
 // A log of operations (operation_log.h) describes how a directory reached its
 // state. An operation is in the log only if its call succeeded, with the bytes
 // that the file then had. Owners, extended attributes, access control lists,
-// devices, FIFOs and sockets are not recorded.
+// devices, FIFOs and sockets are not recorded; notes name the calls that change
+// them.
 #ifndef GAUNTLET_CHAOS_TRACE_LOG_FILE_OPERATION_H_
 #define GAUNTLET_CHAOS_TRACE_LOG_FILE_OPERATION_H_
 

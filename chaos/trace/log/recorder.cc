@@ -8,13 +8,30 @@
 namespace gauntlet {
 namespace {
 
-constexpr size_t kMostOutside = 1000;
-constexpr size_t kShownOutside = 3;
+constexpr size_t kMostPaths = 1000;
+constexpr size_t kShownPaths = 3;
 
 int64_t Nanoseconds(clockid_t clock) {
   timespec now = {};
   clock_gettime(clock, &now);
   return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+// Returns "a, b, c and 4 more".
+std::string PathsText(const std::set<std::string>& paths) {
+  std::string text;
+  size_t shown = 0;
+  for (const std::string& path : paths) {
+    if (shown++ == kShownPaths) break;
+    text += (shown == 1 ? "" : ", ") + path;
+  }
+  if (paths.size() > kShownPaths)
+    text += fmt::format(" and {} more", paths.size() - kShownPaths);
+  return text;
+}
+
+void AddPath(const std::string& path, std::set<std::string>& paths) {
+  if (paths.size() < kMostPaths) paths.insert(path);
 }
 
 }  // namespace
@@ -82,21 +99,21 @@ void Recorder::Note(const std::string& line) {
   if (noted_.insert(line).second) notes_.push_back(line);
 }
 
-void Recorder::NoteOutside(const std::string& path) {
-  if (outside_.size() < kMostOutside) outside_.insert(path);
+void Recorder::NoteOutside(const std::string& path) { AddPath(path, outside_); }
+
+void Recorder::NoteNotRecorded(std::string_view call, std::string_view meaning,
+                               const std::string& path) {
+  AddPath(path, not_recorded_[{std::string(call), std::string(meaning)}]);
 }
 
 std::vector<std::string> Recorder::TakeNotes() {
+  for (const auto& [call, paths] : not_recorded_) {
+    Note(
+        fmt::format("{} on {}: {}", call.first, PathsText(paths), call.second));
+  }
   if (!outside_.empty()) {
-    std::string text = "files outside are not watched, and shared by all runs:";
-    size_t shown = 0;
-    for (const std::string& path : outside_) {
-      if (shown++ == kShownOutside) break;
-      text += (shown == 1 ? " " : ", ") + path;
-    }
-    if (outside_.size() > kShownOutside)
-      text += fmt::format(" and {} more", outside_.size() - kShownOutside);
-    Note(text);
+    Note("files outside are not watched, and shared by all runs: " +
+         PathsText(outside_));
   }
   return std::move(notes_);
 }

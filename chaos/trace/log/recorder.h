@@ -4,8 +4,11 @@
 #define GAUNTLET_CHAOS_TRACE_LOG_RECORDER_H_
 
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "chaos/trace/log/file_operation.h"
@@ -55,6 +58,10 @@ class Recorder {
   // Notes that a file outside of the watched directories was created or
   // truncated.
   void NoteOutside(const std::string& path);
+  // Notes that the program made a call that is not recorded, on a file of a
+  // watched directory. `meaning`: the consequence, for people.
+  void NoteNotRecorded(std::string_view call, std::string_view meaning,
+                       const std::string& path);
   std::vector<std::string> TakeNotes();
 
  private:
@@ -70,7 +77,10 @@ class Recorder {
   uint64_t moments_ = 0;
   std::vector<std::string> notes_;  // in order of arrival
   std::set<std::string> noted_;
-  std::set<std::string> outside_;  // at most kMostOutside
+  std::set<std::string> outside_;  // at most kMostPaths
+  // Paths by call and meaning, at most kMostPaths of each.
+  std::map<std::pair<std::string, std::string>, std::set<std::string>>
+      not_recorded_;
 };
 
 }  // namespace gauntlet

@@ -1,5 +1,6 @@
 #include "chaos/trace/process/syscall_filter.h"
 
+#include <array>
 #include <cstddef>
 #include <utility>
 
@@ -8,6 +9,7 @@
 #include <linux/audit.h>
 #include <linux/fs.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <sys/mman.h>
 
 namespace gauntlet {
@@ -61,6 +63,14 @@ constexpr long kFileCalls[] = {
     SYS_utimes,
     SYS_futimesat,
     SYS_utimensat,
+};
+
+// Calls that may change a file in a way that no operation describes.
+constexpr long kNotRecordedCalls[] = {
+    // NOLINT(google-runtime-int): as SYS_ is
+    SYS_setxattr, SYS_lsetxattr,  SYS_fsetxattr, SYS_setxattrat,
+    SYS_chown,    SYS_lchown,     SYS_fchown,    SYS_fchownat,
+    SYS_mount,    SYS_move_mount, SYS_bind,
 };
 
 class Assembler {
@@ -123,6 +133,7 @@ void TrapOpens(Assembler& filter, const FilterScope& scope) {
   if (scope.reads) {
     TrapCall(filter, SYS_open, TrapReason::kFileCall);
     TrapCall(filter, SYS_openat, TrapReason::kFileCall);
+    TrapCall(filter, SYS_open_by_handle_at, TrapReason::kFileCall);
     return;
   }
   const auto trap_changing = [&](uint32_t number, size_t flags) {
@@ -134,6 +145,7 @@ void TrapOpens(Assembler& filter, const FilterScope& scope) {
   };
   trap_changing(SYS_open, 1);
   trap_changing(SYS_openat, 2);
+  trap_changing(SYS_open_by_handle_at, 2);
 }
 
 // Traps shared mappings of files: other descriptors, or a sync, see changes
@@ -148,13 +160,38 @@ void TrapSharedMaps(Assembler& filter) {
   filter.Allow();
 }
 
-void TrapClones(Assembler& filter) {
-  filter.UnlessEqualSkip(SYS_ioctl, 6);
+// Traps the requests that change a file's contents. FIDEDUPERANGE does not: it
+// shares blocks that are equal.
+void TrapRequests(Assembler& filter) {
+  struct Request {
+    uint32_t number;
+    TrapReason reason;
+  };
+  constexpr std::array kRequests = {
+      Request{FICLONE, TrapReason::kFileCall},
+      Request{FICLONERANGE, TrapReason::kFileCall},
+      Request{kReserveSpace, TrapReason::kNotRecorded},
+      Request{kReserveSpace64, TrapReason::kNotRecorded},
+      Request{kUnreserveSpace, TrapReason::kNotRecorded},
+      Request{kUnreserveSpace64, TrapReason::kNotRecorded},
+      Request{kZeroRange, TrapReason::kNotRecorded},
+  };
+  filter.UnlessEqualSkip(SYS_ioctl, 2 + 2 * kRequests.size());
   filter.LoadArgument(1);
-  filter.UnlessEqualSkip(FICLONE, 1);
-  filter.Trap(TrapReason::kFileCall);
-  filter.UnlessEqualSkip(FICLONERANGE, 1);
-  filter.Trap(TrapReason::kFileCall);
+  for (const auto& [number, reason] : kRequests) {
+    filter.UnlessEqualSkip(number, 1);
+    filter.Trap(reason);
+  }
+  filter.Allow();
+}
+
+// Traps clones with CLONE_UNTRACED. The flags of clone3 are in memory.
+void TrapClones(Assembler& filter) {
+  TrapCall(filter, SYS_clone3, TrapReason::kClone);
+  filter.UnlessEqualSkip(SYS_clone, 4);
+  filter.LoadArgument(0);
+  filter.UnlessAnyBitSkip(CLONE_UNTRACED, 1);
+  filter.Trap(TrapReason::kClone);
   filter.Allow();
 }
 
@@ -165,6 +202,7 @@ std::vector<sock_filter> FileCallFilter(const FilterScope& scope) {
   RefuseForeignConventions(filter);
   TrapOpens(filter, scope);
   TrapSharedMaps(filter);
+  TrapRequests(filter);
   TrapClones(filter);
   for (const auto number : kFileCalls) {
     TrapCall(filter, number, TrapReason::kFileCall);
@@ -175,6 +213,9 @@ std::vector<sock_filter> FileCallFilter(const FilterScope& scope) {
   TrapCall(filter, SYS_io_uring_setup, TrapReason::kAsynchronousIo);
   TrapCall(filter, SYS_io_setup, TrapReason::kAsynchronousIo);
   TrapCall(filter, SYS_ptrace, TrapReason::kPtrace);
+  for (const auto number : kNotRecordedCalls) {
+    TrapCall(filter, number, TrapReason::kNotRecorded);
+  }
   filter.Allow();
   return filter.Take();
 }

@@ -20,6 +20,8 @@ enum class TrapReason : uint16_t {
   kAsynchronousIo,     // io_uring_setup, io_setup: rejected by the tracer
   kForeignConvention,  // a 32-bit or x32 call: rejected by the tracer
   kPtrace,             // ptrace itself, which fails in a traced program
+  kClone,              // may create a process that cannot be traced
+  kNotRecorded,        // may change a file in a way that no operation describes
 };
 
 struct FilterScope {

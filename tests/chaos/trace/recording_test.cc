@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/chaos/inject/child_process.h"
@@ -44,11 +45,12 @@ TEST_P(ReplayTest, LeadsToSameDirectory) {
 INSTANTIATE_TEST_SUITE_P(
     Commands, ReplayTest,
     testing::Values("plain", "threads", "vfork", "spawn", "exec-from-thread",
-                    "append", "vectors", "copies", "clone", "direct",
-                    "allocate", "renames", "names", "unnamed", "moves",
-                    "special-files", "mapping", "descriptors",
-                    "changing-buffer", "unreadable-memory", "write-only",
-                    "stops", "overlap", "other-calls", "chrooted", "restarted"),
+                    "append", "vectors", "copies", "pipes", "clone", "direct",
+                    "handles", "starts", "taken-descriptors", "allocate",
+                    "renames", "names", "unnamed", "moves", "special-files",
+                    "mapping", "descriptors", "changing-buffer",
+                    "unreadable-memory", "write-only", "stops", "overlap",
+                    "other-calls", "chrooted", "restarted"),
     [](const auto& param) {
       std::string name = param.param;
       std::replace(name.begin(), name.end(), '-', '_');
@@ -238,6 +240,50 @@ TEST_F(RecordingTest, ReportsSharedMapping_WithItsBytesAtMsyncMunmapAndExit) {
     snapshots.push_back(bytes.substr(0, 3));
   }
   EXPECT_EQ(snapshots, (std::vector<std::string>{"one", "two", "six"}));
+}
+
+TEST_F(RecordingTest, FollowsTruncationByOpenOfHandle) {
+  TracedRun run;
+  const TraceOutcome outcome = run.Run({"handles", "{out}"});
+  if (outcome.exit_code == kNotOnThisFileSystem)
+    GTEST_SKIP() << "files cannot be opened by handles here";
+  EXPECT_NE(run.Text().find("truncate f to 0 bytes"), std::string::npos)
+      << run.Text();
+}
+
+TEST_F(RecordingTest, NotesCallsThatNoOperationDescribes) {
+  TracedRun run;
+  const TraceOutcome outcome = run.Run({"not-recorded", "{out}"});
+  EXPECT_EQ(outcome.exit_code, 0);
+  const std::string attributes =
+      " on f: extended attributes are not recorded: crash states lack them";
+  const std::string owners =
+      " on f: owners are not recorded: the files of crash states belong to "
+      "this user";
+  const std::string special =
+      ": devices, FIFOs and sockets are not recorded: crash states lack them";
+  const std::string mounts =
+      " on mounted: changes in a file system that the program mounts are not "
+      "recorded";
+  // A chown to the same owner has no note.
+  EXPECT_THAT(
+      outcome.notes,
+      testing::UnorderedElementsAre(
+          "setxattr" + attributes, "lsetxattr" + attributes,
+          "fsetxattr" + attributes, "fchown" + owners, "fchownat" + owners,
+          "mknod on fifo" + special, "bind on socket" + special,
+          "renameat2 with RENAME_WHITEOUT on moved" + special,
+          "ioctl on f: allocation by ioctl is not recorded: crash states may "
+          "lack its effect; fallocate is recorded",
+          "mount" + mounts, "move_mount" + mounts));
+}
+
+TEST_F(RecordingTest, HasNoNote_IfSuchCallsAreOnFilesElsewhere) {
+  TracedRun run;
+  const TraceOutcome outcome = run.Run({"not-recorded", "{aside}"});
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(outcome.notes.size(), 1U) << outcome.notes.front();
+  EXPECT_TRUE(Contains(outcome.notes, "files outside are not watched"));
 }
 
 TEST_F(RecordingTest, EntersFilesThatWereThere) {

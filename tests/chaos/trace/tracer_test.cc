@@ -67,6 +67,13 @@ TEST_F(TracerTest, RefusesAsynchronousIo_AndSaysSo) {
   EXPECT_TRUE(Contains(outcome.notes, "io_setup was refused"));
 }
 
+TEST_F(TracerTest, RefusesClonesThatCannotBeTraced_AndSaysSo) {
+  TracedRun run;
+  const TraceOutcome outcome = run.Run({"untraced-clone"});
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_TRUE(Contains(outcome.notes, "clone with CLONE_UNTRACED was refused"));
+}
+
 TEST_F(TracerTest, SaysThatProgramCallsPtrace) {
   TracedRun run;
   const TraceOutcome outcome = run.Run({"trace-me"});

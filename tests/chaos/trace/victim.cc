@@ -22,9 +22,12 @@
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <linux/openat2.h>
+#include <linux/sched.h>
+#include <sched.h>
 #include <spawn.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/sendfile.h>
@@ -34,6 +37,7 @@
 #include <sys/uio.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 namespace {
@@ -71,6 +75,10 @@ void WriteFile(const std::string& path, const std::string& bytes) {
   Write(fd, bytes);
   close(fd);
 }
+
+// For calls that may fail.
+template <typename Number>
+void Ignore(Number) {}
 
 void AwaitChild(pid_t child) {
   int status = 0;
@@ -228,6 +236,26 @@ int Copies(const Arguments& arguments) {
   MUST(splice(pipe_ends[0], nullptr, spliced, &at, 5000, 0));
   Write(pipe_ends[1], piped);
   MUST(splice(pipe_ends[0], nullptr, spliced, nullptr, 5000, 0));
+  return 0;
+}
+
+// Moves bytes through pipes and memory files into a file.
+int Pipes(const Arguments& arguments) {
+  const int fd = Create(arguments[0] + "/f");
+  int first[2] = {};
+  int second[2] = {};
+  MUST(pipe(first));
+  MUST(pipe(second));
+  std::string bytes = Bytes(4000, 2);
+  const iovec memory = {bytes.data(), bytes.size()};
+  MUST(vmsplice(first[1], &memory, 1, 0));
+  MUST(tee(first[0], second[1], 4000, 0));
+  MUST(splice(first[0], nullptr, fd, nullptr, 4000, 0));
+  MUST(splice(second[0], nullptr, fd, nullptr, 4000, 0));
+  const int memory_file = MUST(memfd_create("memory", 0));
+  Write(memory_file, Bytes(3000, 6));
+  off_t begin = 0;
+  MUST(sendfile(fd, memory_file, &begin, 3000));
   return 0;
 }
 
@@ -461,6 +489,105 @@ int Descriptors(const Arguments& arguments) {
   std::memcpy(CMSG_DATA(header), &fd, sizeof fd);
   MUST(sendmsg(sockets[0], &message, 0));
   AwaitChild(receiver);
+  return 0;
+}
+
+// Writes by descriptors that another process opened, or that replace others.
+int TakenDescriptors(const Arguments& arguments) {
+  int pipe_ends[2] = {};
+  MUST(pipe(pipe_ends));
+  const pid_t child = MUST(fork());
+  if (child == 0) {
+    const int fd = Create(arguments[0] + "/of-child");
+    if (write(pipe_ends[1], &fd, sizeof fd) != sizeof fd) return 1;
+    while (true) pause();
+  }
+  int fd = -1;
+  if (read(pipe_ends[0], &fd, sizeof fd) != sizeof fd) return 2;
+  const int process = static_cast<int>(MUST(syscall(SYS_pidfd_open, child, 0)));
+  Write(static_cast<int>(MUST(syscall(SYS_pidfd_getfd, process, fd, 0))),
+        "taken");
+  MUST(kill(child, SIGKILL));
+  MUST(waitpid(child, nullptr, 0));
+  const int own = Create(arguments[0] + "/own");
+  const int other = Create(arguments[0] + "/other");
+  MUST(dup3(own, other, O_CLOEXEC));
+  Write(other, "by dup3");
+  return 0;
+}
+
+// Opens files by handles instead of paths.
+int Handles(const Arguments& arguments) {
+  const std::string path = arguments[0] + "/f";
+  WriteFile(path, "some bytes");
+  alignas(file_handle) std::array<char, sizeof(file_handle) + MAX_HANDLE_SZ>
+      memory = {};
+  auto* const handle = reinterpret_cast<file_handle*>(memory.data());
+  handle->handle_bytes = MAX_HANDLE_SZ;
+  int mount = 0;
+  if (name_to_handle_at(AT_FDCWD, path.c_str(), handle, &mount, 0) != 0)
+    return 77;
+  const int parent = MUST(open(arguments[0].c_str(), O_RDONLY | O_DIRECTORY));
+  const int fd = open_by_handle_at(parent, handle, O_WRONLY | O_TRUNC);
+  if (fd < 0) return 77;  // without the capability
+  Write(fd, "new");
+  return 0;
+}
+
+// Starts processes and programs by calls that no library makes.
+int Starts(const Arguments& arguments) {
+  clone_args how = {};
+  how.exit_signal = SIGCHLD;
+  const auto child =
+      static_cast<pid_t>(MUST(syscall(SYS_clone3, &how, sizeof how)));
+  if (child == 0) {
+    WriteFile(arguments[0] + "/by-clone3", "clone3");
+    const int program = open(self.c_str(), O_PATH);
+    const char* const argv[] = {"victim", "one", arguments[0].c_str(), nullptr};
+    syscall(SYS_execveat, program, "", argv, environ, AT_EMPTY_PATH);
+    _exit(1);
+  }
+  AwaitChild(child);
+  return 0;
+}
+
+int UntracedClone(const Arguments&) {
+  clone_args how = {};
+  how.flags = CLONE_UNTRACED;
+  how.exit_signal = SIGCHLD;
+  if (syscall(SYS_clone3, &how, sizeof how) != -1 || errno != ENOSYS) return 1;
+  const auto child = syscall(SYS_clone, CLONE_UNTRACED | SIGCHLD, nullptr,
+                             nullptr, nullptr, nullptr);
+  return child == -1 && errno == ENOSYS ? 0 : 2;
+}
+
+// Makes calls that no operation describes. Some fail without rights, or on some
+// file systems.
+int NotRecorded(const Arguments& arguments) {
+  MUST(chdir(arguments[0].c_str()));
+  const int fd = Create("f");
+  Ignore(setxattr("f", "user.a", "1", 1, 0));
+  Ignore(lsetxattr("f", "user.b", "1", 1, 0));
+  Ignore(fsetxattr(fd, "user.c", "1", 1, 0));
+  Ignore(chown("f", getuid(), getgid()));
+  Ignore(fchown(fd, 12345, static_cast<gid_t>(-1)));
+  Ignore(fchownat(AT_FDCWD, "f", static_cast<uid_t>(-1), 12345, 0));
+  MUST(mkfifo("fifo", 0600));
+  const int server = MUST(socket(AF_UNIX, SOCK_STREAM, 0));
+  sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = "socket"};
+  MUST(bind(server, reinterpret_cast<const sockaddr*>(&address),
+            sizeof address));
+  WriteFile("moved", "moved");
+  Ignore(renameat2(AT_FDCWD, "moved", AT_FDCWD, "to", RENAME_WHITEOUT));
+  constexpr unsigned long kZeroRange = 0x40305839;  // FS_IOC_ZERO_RANGE
+  const std::array<char, 48> range = {};
+  Ignore(ioctl(fd, kZeroRange, range.data()));
+  MUST(mkdir("mounted", 0755));
+  // In a namespace of this process; without one, it has no right to mount.
+  if (unshare(CLONE_NEWNS) == 0)
+    MUST(mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr));
+  Ignore(syscall(SYS_move_mount, AT_FDCWD, "none", AT_FDCWD, "mounted", 0));
+  Ignore(mount("none", "mounted", "tmpfs", 0, nullptr));
   return 0;
 }
 
@@ -829,9 +956,6 @@ class Script {
   }
 
  private:
-  template <typename Number>
-  void Ignore(Number) {}
-
   const std::string dir_;
   int slots_[3] = {-1, -1, -1};
 };
@@ -935,6 +1059,12 @@ const std::map<std::string, std::function<int(const Arguments&)>> kCommands = {
     {"mapping", Mapping},
     {"descriptors", Descriptors},
     {"write-to", WriteTo},
+    {"pipes", Pipes},
+    {"taken-descriptors", TakenDescriptors},
+    {"handles", Handles},
+    {"starts", Starts},
+    {"untraced-clone", UntracedClone},
+    {"not-recorded", NotRecorded},
     {"changing-buffer", ChangingBuffer},
     {"unreadable-memory", UnreadableMemory},
     {"write-only", WriteOnly},
