@@ -205,7 +205,7 @@ class Tracer {
     // began.
     if (thread.state == ThreadState::kInCall) FinishCall(thread);
     thread.state = ThreadState::kRunning;
-    if (threads_.IsLastOfProcess(thread)) calls_.EndMappings(thread.caller());
+    if (threads_.IsLastOfProcess(thread)) calls_.EndProcess(thread.caller());
     Request(PTRACE_CONT, thread.id);
     ReleaseHeld();
   }

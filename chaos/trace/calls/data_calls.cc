@@ -1,5 +1,6 @@
 // Calls on the contents of files.
 #include <algorithm>
+#include <climits>
 
 #include "chaos/trace/calls/file_calls.h"
 #include "chaos/trace/process/process_files.h"
@@ -7,6 +8,7 @@
 #include "engine/digest.h"
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/close_range.h>
 #include <linux/fs.h>
 #include <sys/mman.h>
 
@@ -114,7 +116,12 @@ std::optional<FileCall> FileCalls::BeginData(Caller caller,
     case SYS_mmap:
       return BeginMap(caller, call);
     case SYS_close:
+    case SYS_dup2:
+    case SYS_dup3:
       return BeginClose(caller, call);
+    case SYS_close_range:
+      CloseRange(caller, call);
+      return std::nullopt;
     default:
       return std::nullopt;
   }
@@ -227,13 +234,45 @@ std::optional<FileCall> FileCalls::BeginSync(Caller caller,
   return range;
 }
 
+// Returns the file if the descriptor is open for writing.
+std::optional<WatchedFile> FileCalls::FileToWrite(Caller caller,
+                                                  int descriptor) {
+  auto file = FileOfDescriptor(caller, descriptor);
+  if (!file) return std::nullopt;
+  const auto info = ReadDescriptorInfo(caller.thread, descriptor);
+  if (!info || (info->flags & O_ACCMODE) == O_RDONLY) return std::nullopt;
+  return file;
+}
+
 std::optional<FileCall> FileCalls::BeginClose(Caller caller,
                                               const SystemCall& call) {
-  const auto file = FileOfDescriptor(caller, call.Int(0));
+  // dup2 and dup3 close the second descriptor.
+  const bool replaces = call.number != SYS_close;
+  if (replaces && call.Int(0) == call.Int(1)) return std::nullopt;
+  const auto file = FileToWrite(caller, call.Int(replaces ? 1 : 0));
   if (!file) return std::nullopt;
-  const auto info = ReadDescriptorInfo(caller.thread, call.Int(0));
-  if (!info || (info->flags & O_ACCMODE) == O_RDONLY) return std::nullopt;
   return OnFile(caller, call, OperationKind::kClose, *file);
+}
+
+void FileCalls::CloseRange(Caller caller, const SystemCall& call) {
+  if ((call.arguments[2] & CLOSE_RANGE_CLOEXEC) != 0) return;
+  AddCloses(caller, static_cast<unsigned>(call.arguments[0]),
+            static_cast<unsigned>(call.arguments[1]));
+}
+
+void FileCalls::AddCloses(Caller caller, unsigned first, unsigned last) {
+  for (const int descriptor : DescriptorsOf(caller.thread)) {
+    const auto number = static_cast<unsigned>(descriptor);
+    if (number < first || number > last) continue;
+    const auto file = FileToWrite(caller, descriptor);
+    if (!file) continue;
+    FileOperation close = OwnOperation(caller, OperationKind::kClose);
+    close.implied = true;
+    close.call = recorder_.NextCall();
+    close.file = file->number;
+    close.name = file->name;
+    recorder_.Add(close);
+  }
 }
 
 void FileCalls::EndWrite(Caller caller, const FileCall& call, int64_t result) {
@@ -397,6 +436,11 @@ void FileCalls::EndMappings(Caller caller) {
   for (const uint64_t file : caller.process.mapped)
     AddMappedBytes(caller, file);
   caller.process.mapped.clear();
+}
+
+void FileCalls::EndProcess(Caller caller) {
+  EndMappings(caller);
+  if (recorder_.keeps_operations()) AddCloses(caller, 0, UINT_MAX);
 }
 
 }  // namespace gauntlet

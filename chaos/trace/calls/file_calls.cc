@@ -39,6 +39,9 @@ std::optional<size_t> DescriptorArgument(int64_t number) {
     case SYS_close:
     case SYS_fchmod:
       return 0;
+    case SYS_dup2:
+    case SYS_dup3:
+      return 1;
     case SYS_copy_file_range:
     case SYS_splice:
       return 2;

@@ -82,9 +82,9 @@ class FileCalls {
   // a watched file.
   bool IsElsewhere(Caller caller, const SystemCall& call) const;
   // Returns nullopt if the call does not concern a watched file. Not called
-  // while an ordered call is between its Begin and End. The only thing that it
-  // adds to the log is a file that came from elsewhere, so it may be called
-  // again for the same call.
+  // while an ordered call is between its Begin and End. If it returns a call,
+  // the only thing that it adds to the log is a file that came from elsewhere,
+  // so it may be called again for the same call.
   std::optional<FileCall> Begin(Caller caller, const SystemCall& call);
   // Called when the thread is stopped after its call, which returned `result`.
   void End(Caller caller, FileCall& call, int64_t result);
@@ -99,6 +99,9 @@ class FileCalls {
   std::optional<FileCall> BeginUnmap(Caller caller, const SystemCall& call);
   // Called before the memory of the process is released.
   void EndMappings(Caller caller);
+  // Called before the process ends: EndMappings, and adds the closes of its
+  // descriptors.
+  void EndProcess(Caller caller);
 
  private:
   struct Mapping {
@@ -128,6 +131,9 @@ class FileCalls {
   std::optional<FileCall> BeginSync(Caller caller, const SystemCall& call);
   std::optional<FileCall> BeginMap(Caller caller, const SystemCall& call);
   std::optional<FileCall> BeginClose(Caller caller, const SystemCall& call);
+  void CloseRange(Caller caller, const SystemCall& call);
+  void AddCloses(Caller caller, unsigned first, unsigned last);
+  std::optional<WatchedFile> FileToWrite(Caller caller, int descriptor);
   void BeforeChange(Caller caller, const FileCall& call);
   ByteRange RangeOfWrite(Caller caller, const FileCall& call) const;
   void EndWrite(Caller caller, const FileCall& call, int64_t result);

@@ -57,7 +57,9 @@ enum class OperationKind : uint8_t {
   // the mapping have no operation of their own; see `by_mapping`.
   kMapShared,
   kOpenToRead,  // changes nothing; recorded on request
-  kClose,       // of a descriptor open for writing; changes nothing
+  // Closes a descriptor open for writing, by any call or by the end of the
+  // process, but not by an exec; changes nothing.
+  kClose,
 };
 inline constexpr OperationKind kLastOperationKind = OperationKind::kClose;
 

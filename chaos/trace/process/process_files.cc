@@ -1,10 +1,13 @@
 #include "chaos/trace/process/process_files.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <climits>
 #include <cstdio>
 #include <ctime>
+#include <filesystem>
+#include <system_error>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -77,6 +80,18 @@ std::string WithOwnProc(pid_t thread, std::string_view path) {
 
 std::string DescriptorPath(pid_t thread, int descriptor) {
   return fmt::format("/proc/{}/fd/{}", thread, descriptor);
+}
+
+std::vector<int> DescriptorsOf(pid_t thread) {
+  std::vector<int> descriptors;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(
+           fmt::format("/proc/{}/fd", thread), ignored)) {
+    const auto number = ParseNumber<int>(entry.path().filename().string(), 10);
+    if (number) descriptors.push_back(*number);
+  }
+  std::sort(descriptors.begin(), descriptors.end());
+  return descriptors;
 }
 
 std::optional<DescriptorInfo> ReadDescriptorInfo(pid_t thread, int descriptor) {

@@ -21,6 +21,9 @@ namespace gauntlet {
 // description.
 std::string DescriptorPath(pid_t thread, int descriptor);
 
+// Returns the open descriptors in ascending order; empty if they are hidden.
+std::vector<int> DescriptorsOf(pid_t thread);
+
 struct DescriptorInfo {
   uint64_t position = 0;
   int flags = 0;  // of open(2) and fcntl(2)

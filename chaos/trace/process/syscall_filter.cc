@@ -207,7 +207,11 @@ std::vector<sock_filter> FileCallFilter(const FilterScope& scope) {
   for (const auto number : kFileCalls) {
     TrapCall(filter, number, TrapReason::kFileCall);
   }
-  if (scope.closes) TrapCall(filter, SYS_close, TrapReason::kFileCall);
+  if (scope.closes) {
+    for (const auto number : {SYS_close, SYS_close_range, SYS_dup2, SYS_dup3}) {
+      TrapCall(filter, number, TrapReason::kFileCall);
+    }
+  }
   TrapCall(filter, SYS_munmap, TrapReason::kUnmap);
   TrapCall(filter, SYS_msync, TrapReason::kUnmap);
   TrapCall(filter, SYS_io_uring_setup, TrapReason::kAsynchronousIo);

@@ -26,7 +26,7 @@ enum class TrapReason : uint16_t {
 
 struct FilterScope {
   bool reads = false;   // opens for reading stop too
-  bool closes = false;  // close stops too
+  bool closes = false;  // calls that close a descriptor stop too
 };
 
 // Returns a filter for x86-64. Calls that stop are SECCOMP_RET_TRACE with a

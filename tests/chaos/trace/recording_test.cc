@@ -151,7 +151,8 @@ TEST_F(RecordingTest, AddsSync_ToWritesThatComeWithOne) {
   EXPECT_EQ(run.CountOf(OperationKind::kSyncData), 2U) << run.Text();
   EXPECT_EQ(run.CountOf(OperationKind::kSyncFile), 1U) << run.Text();
   for (const FileOperation& operation : run.operations()) {
-    if (operation.call == 0) continue;
+    if (operation.call == 0 || operation.kind == OperationKind::kClose)
+      continue;
     const bool is_sync = operation.kind == OperationKind::kSyncData ||
                          operation.kind == OperationKind::kSyncFile;
     EXPECT_EQ(operation.implied, is_sync);
@@ -240,6 +241,18 @@ TEST_F(RecordingTest, ReportsSharedMapping_WithItsBytesAtMsyncMunmapAndExit) {
     snapshots.push_back(bytes.substr(0, 3));
   }
   EXPECT_EQ(snapshots, (std::vector<std::string>{"one", "two", "six"}));
+}
+
+TEST_F(RecordingTest, FollowsEachWayToCloseDescriptors) {
+  TracedRun run;
+  EXPECT_EQ(run.Run({"closes", "{out}"}).exit_code, 0);
+  std::vector<std::string> closed;
+  for (const FileOperation& operation : run.operations()) {
+    if (operation.kind == OperationKind::kClose)
+      closed.push_back(operation.name.path);
+  }
+  EXPECT_THAT(closed, testing::ElementsAre("by-dup2", "by-dup3",
+                                           "by-close-range", "by-exit"));
 }
 
 TEST_F(RecordingTest, FollowsTruncationByOpenOfHandle) {

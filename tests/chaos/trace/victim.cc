@@ -20,6 +20,7 @@
 #include <vector>
 
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <linux/fs.h>
 #include <linux/openat2.h>
 #include <linux/sched.h>
@@ -591,6 +592,20 @@ int NotRecorded(const Arguments& arguments) {
   return 0;
 }
 
+// Closes descriptors in ways other than close.
+int Closes(const Arguments& arguments) {
+  MUST(chdir(arguments[0].c_str()));
+  MUST(dup2(STDOUT_FILENO, Create("by-dup2")));
+  MUST(dup3(STDOUT_FILENO, Create("by-dup3"), 0));
+  const int ranged = Create("by-close-range");
+  const auto range = static_cast<unsigned>(ranged);
+  MUST(close_range(range, range, CLOSE_RANGE_CLOEXEC));
+  MUST(close_range(range, range, 0));
+  const int left = Create("by-exit");
+  MUST(dup2(left, left));
+  return MUST(open("by-exit", O_RDONLY)) < 0 ? 1 : 0;
+}
+
 int WriteTo(const Arguments& arguments) {
   Write(std::stoi(arguments[0]), "inherited ");
   return 0;
@@ -1059,6 +1074,7 @@ const std::map<std::string, std::function<int(const Arguments&)>> kCommands = {
     {"mapping", Mapping},
     {"descriptors", Descriptors},
     {"write-to", WriteTo},
+    {"closes", Closes},
     {"pipes", Pipes},
     {"taken-descriptors", TakenDescriptors},
     {"handles", Handles},
