@@ -6,6 +6,7 @@
 #include <string>
 #include <tuple>
 
+#include "engine/text/columns.h"
 #include "engine/text/counted.h"
 #include "harness/trainer/text/name_pattern.h"
 #include <fmt/format.h>
@@ -15,20 +16,33 @@ namespace gauntlet {
 namespace {
 
 constexpr size_t kNamedFiles = 3;
+constexpr size_t kShownColumns = 60;  // of a message
 constexpr std::string_view kNoCrashNeeded =
     "a stop between two saves and a resume already gives a different result: "
     "no crash is needed; ";
 
-std::string_view EffectOf(RecoveryVerdict verdict) {
+// Returns the class of the exception in a last line, or else the beginning of
+// the message, in quotes; "" if there is no line.
+std::string CauseOf(const std::string& last_line) {
+  std::string cause = ExceptionClass(last_line);
+  if (!cause.empty() || last_line.empty()) return cause;
+  cause = MessagePattern(last_line);
+  const size_t shown = BytesOf(cause, kShownColumns);
+  if (shown < cause.size()) cause = cause.substr(0, shown) + "…";
+  return fmt::format("\"{}\"", cause);
+}
+
+std::string EffectOf(RecoveryVerdict verdict, const std::string& cause) {
   switch (verdict) {
     case RecoveryVerdict::kLostWork:
       return "work is lost";
     case RecoveryVerdict::kDiverged:
       return "the run ends with other results, without an error";
     case RecoveryVerdict::kHangs:
-      return "the run does not end";
+      return cause.empty() ? "the run does not end"
+                           : "the run does not end; its last line is " + cause;
     default:
-      return "the run ends with an error";
+      return "the run ends with " + (cause.empty() ? "an error" : cause);
   }
 }
 
@@ -71,23 +85,38 @@ std::string FilesText(const std::vector<CrashTrial>& trials,
   return text.find('*') == text.npos ? text : text + " (* stands for numbers)";
 }
 
+// Returns the title without the number of crash states.
 std::string TitleOf(const TrainerFinding& finding,
                     const std::vector<CrashTrial>& trials,
                     bool needs_no_crash) {
+  const std::string effect = EffectOf(
+      finding.verdict, CauseOf(trials[finding.trials.front()].last_line));
   if (needs_no_crash) {
-    return fmt::format("{}: any stop and resume, even without a crash: {} ({})",
-                       RecoveryVerdictName(finding.verdict),
-                       EffectOf(finding.verdict),
-                       Counted(finding.trials.size(), "crash state"));
+    return fmt::format("{}: any stop and resume, even without a crash: {}",
+                       RecoveryVerdictName(finding.verdict), effect);
   }
   std::set<CrashFault> faults;
   for (const size_t i : finding.trials) faults.insert(trials[i].fault);
   std::vector<std::string_view> names;
   for (const CrashFault fault : faults) names.push_back(CrashFaultName(fault));
-  return fmt::format(
-      "{}: {} at {}: {} ({})", RecoveryVerdictName(finding.verdict),
-      fmt::join(names, ", "), FilesText(trials, finding.trials),
-      EffectOf(finding.verdict), Counted(finding.trials.size(), "crash state"));
+  return fmt::format("{}: {} at {}: {}", RecoveryVerdictName(finding.verdict),
+                     fmt::join(names, ", "), FilesText(trials, finding.trials),
+                     effect);
+}
+
+// Adds the simplest crash to titles that are equal, and to each title the
+// number of crash states.
+void CompleteTitles(const std::vector<CrashTrial>& trials,
+                    std::vector<TrainerFinding>& findings) {
+  std::map<std::string, int> counts;
+  for (const TrainerFinding& finding : findings) ++counts[finding.title];
+  for (TrainerFinding& finding : findings) {
+    const CrashTrial& first = trials[finding.trials.front()];
+    if (counts[finding.title] > 1)
+      finding.title += fmt::format(", first {}: {}", first.id, first.point);
+    finding.title +=
+        fmt::format(" ({})", Counted(finding.trials.size(), "crash state"));
+  }
 }
 
 }  // namespace
@@ -127,6 +156,7 @@ std::vector<TrainerFinding> GroupFindings(
     finding.title = TitleOf(finding, trials, needs_no_crash);
     findings.push_back(std::move(finding));
   }
+  CompleteTitles(trials, findings);
   std::ranges::stable_sort(findings, [](const auto& a, const auto& b) {
     const int left = SeverityOf(a.verdict);
     const int right = SeverityOf(b.verdict);

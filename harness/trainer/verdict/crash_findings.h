@@ -13,7 +13,7 @@ namespace gauntlet {
 
 struct TrainerFinding {
   RecoveryVerdict verdict = RecoveryVerdict::kFails;
-  std::string title;           // one line
+  std::string title;           // one line; no other finding has it
   std::string reason;          // of the first crash
   std::vector<size_t> trials;  // indexes, the simplest first
 };
@@ -27,6 +27,10 @@ enum class ResumeControl : uint8_t { kEqual, kDiffers };
 // hangs; all runs that diverge, if the control differs too (title and reason
 // then begin by stating that no crash is needed); else the crashes at files of
 // one name pattern.
+//
+// A title names the verdict, the faults, the files and the exception, or the
+// beginning of the message. If titles are still equal, the simplest crash of
+// each is added.
 //
 // The worst findings come first: hangs and failures, then different results,
 // then lost work; among these, those with the most crashes first.

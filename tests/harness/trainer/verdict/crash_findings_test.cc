@@ -15,6 +15,7 @@ using testing::ElementsAre;
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
+using testing::UnorderedElementsAre;
 
 // A trial and its verdict.
 struct Judged {
@@ -58,9 +59,9 @@ TEST(CrashFindingsTest, OneException_IsOneFinding_WhereverItCrashes) {
              At(5, "a", RecoveryVerdict::kFails, "b.Error: at 3"),
              At(6, "a", RecoveryVerdict::kRecovered)});
   EXPECT_THAT(Titles(findings),
-              ElementsAre("fails: kill at a, b: the run ends with an error (2 "
+              ElementsAre("fails: kill at a, b: the run ends with a.Error (2 "
                           "crash states)",
-                          "fails: kill at a: the run ends with an error (1 "
+                          "fails: kill at a: the run ends with b.Error (1 "
                           "crash state)"));
   // The simplest crash comes first and provides the reason.
   EXPECT_THAT(findings[0].trials, ElementsAre(1U, 0U));
@@ -140,6 +141,45 @@ TEST(CrashFindingsTest, TitleExplainsPatterns) {
                             At(2, "s*", RecoveryVerdict::kHangs)})),
               ElementsAre(HasSubstr(
                   "hangs: kill at s, s* (* stands for numbers): the run")));
+}
+
+TEST(CrashFindingsTest, TitlesNameTheMessage_IfThereIsNoException) {
+  EXPECT_THAT(
+      Titles(Group({At(1, "a", RecoveryVerdict::kFails, "loss 1e-05 at step 3"),
+                    At(2, "a", RecoveryVerdict::kFails, std::string(80, 'x')),
+                    At(3, "a", RecoveryVerdict::kFails),
+                    At(4, "a", RecoveryVerdict::kHangs, "step 3")})),
+      UnorderedElementsAre(
+          "fails: kill at a: the run ends with \"loss # at step #\" (1 crash "
+          "state)",
+          "fails: kill at a: the run ends with \"" + std::string(60, 'x') +
+              "…\" (1 crash state)",
+          "fails: kill at a: the run ends with an error (1 crash state)",
+          "hangs: kill at a: the run does not end; its last line is \"step #\" "
+          "(1 crash state)"));
+}
+
+// The same file lost data, but at operations on different files.
+TEST(CrashFindingsTest, EqualTitlesNameTheSimplestCrash) {
+  std::vector<Judged> all;
+  for (const std::string file : {"a", "b"}) {
+    Judged power = At(4, file, RecoveryVerdict::kDiverged);
+    power.trial.id = "ext4-4-" + file;
+    power.trial.point = "power loss after a rename";
+    power.trial.fault = CrashFault::kPowerLoss;
+    power.trial.lost_files = {"lost"};
+    all.push_back(power);
+  }
+  EXPECT_THAT(
+      Titles(Group(all)),
+      ElementsAre(
+          "diverged: power at lost: the run ends with other results, without "
+          "an error, first ext4-4-a: power loss after a rename (1 crash state)",
+          "diverged: power at lost: the run ends with other results, without "
+          "an error, first ext4-4-b: power loss after a rename (1 crash "
+          "state)"));
+  all.pop_back();
+  EXPECT_THAT(Titles(Group(all)), ElementsAre(Not(HasSubstr("first"))));
 }
 
 TEST(CrashFindingsTest, KillForJudging_IsNoFinding) {
