@@ -348,24 +348,42 @@ Status CrashStateList::Consider(const CrashState& state,
   std::vector<CrashState>& equal = seen_[image];
   const bool is_new = equal.empty();
   if (!is_new) ++counts_.equal;
-  const bool has_kind = std::ranges::any_of(equal, [&](const CrashState& one) {
-    return one.kind == state.kind && one.profile == state.profile;
-  });
-  if (has_kind) return OkStatus();
-  equal.push_back(state);
-  equal.back().image = image;
-  if (is_new) ready_.push_back(equal.back());
+  Keep(state, equal);
+  if (is_new) {
+    equal.back().image = image;
+    ready_.push_back(equal.back());
+  }
   return OkStatus();
+}
+
+// Adds the state, unless it is neither the first nor the last one of its kind
+// and profile in the log. Removes the one that it replaces.
+void CrashStateList::Keep(const CrashState& state,
+                          std::vector<CrashState>& equal) {
+  const auto key = [](const CrashState& one) {
+    return std::pair(one.kind, one.profile);
+  };
+  const auto [begin, end] =
+      std::ranges::equal_range(equal, key(state), {}, key);
+  const bool has_both = end - begin == 2;
+  if (begin == end || state.operations < begin->operations) {
+    if (has_both) {
+      *begin = state;
+    } else {
+      equal.insert(begin, state);
+    }
+  } else if (state.operations > std::prev(end)->operations) {
+    if (has_both) {
+      *std::prev(end) = state;
+    } else {
+      equal.insert(end, state);
+    }
+  }
 }
 
 std::vector<CrashState> CrashStateList::StatesOf(const Digest& image) const {
   const auto found = seen_.find(image);
-  if (found == seen_.end()) return {};
-  std::vector<CrashState> states = found->second;
-  std::ranges::sort(states, {}, [](const CrashState& state) {
-    return std::pair(state.kind, state.profile);
-  });
-  return states;
+  return found == seen_.end() ? std::vector<CrashState>() : found->second;
 }
 
 }  // namespace gauntlet

@@ -88,7 +88,8 @@ class CrashStateList {
   // contradicts itself, or its bytes are truncated or changed.
   Result<std::optional<CrashState>> Next();
   // Returns the states considered so far whose directories have this image: the
-  // first kill, torn write, and power loss under each profile, in this order.
+  // first and the last kill of the log, then the same of torn writes, and of
+  // power losses under each profile.
   std::vector<CrashState> StatesOf(const Digest& image) const;
   // Counts so far.
   const CrashListCounts& counts() const { return counts_; }
@@ -109,6 +110,7 @@ class CrashStateList {
   Status Consider(const CrashState& state, const DirectoryTree& tree);
   Status ConsiderWith(CrashState state, std::vector<FileOutcome> files,
                       const UnsyncedChanges::Survivors& left);
+  static void Keep(const CrashState& state, std::vector<CrashState>& equal);
   Level level() const;
   bool Lists(CrashStateKind kind) const {
     return options_.kinds.contains(kind);
@@ -123,7 +125,7 @@ class CrashStateList {
   uint64_t next_ = 0;            // number of operations to examine next
   std::optional<LogWalk> walk_;  // of this pass
   std::deque<CrashState> ready_;
-  // By image; the first state of each kind and profile.
+  // By image, in the order of StatesOf.
   std::unordered_map<Digest, std::vector<CrashState>, DigestHash> seen_;
   CrashListCounts counts_;
 };

@@ -71,7 +71,10 @@ void AddEqualCrashes(const CrashStateList& states, CrashTrial& trial) {
   if (!trial.image) return;
   for (const CrashState& state : states.StatesOf(*trial.image)) {
     const std::string id = CrashStateId(state);
-    if (id == trial.id) continue;
+    const bool is_alike = state.operations == trial.operation &&
+                          FaultOrder(FaultOfState(state.kind), id) ==
+                              FaultOrder(trial.fault, trial.id);
+    if (is_alike) continue;
     trial.equal_crashes.push_back({.id = id,
                                    .fault = FaultOfState(state.kind),
                                    .operation = state.operations});

@@ -116,9 +116,10 @@ struct CrashTrial {
   int32_t rank = kUnknownRank;    // rank that did the operation
   std::vector<std::string> lost;  // to a power loss, one line each
   std::set<std::string> lost_files;  // patterns of the files of `lost`
-  // For each other fault, its first crash that leaves the same directory
-  // contents. Power losses under ext4 and under weak count as two faults. In
-  // the order of FaultOrder.
+  // For each fault, its first and its last crash, in the order of the
+  // recording, that leave the same directory contents, without the crash of the
+  // trial. Power losses under ext4 and under weak count as two faults. In the
+  // order of FaultOrder.
   std::vector<EqualCrash> equal_crashes;
   // Digest of the reconstructed directories; nullopt: a run with a fault left
   // them.

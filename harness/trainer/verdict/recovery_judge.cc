@@ -28,14 +28,16 @@ std::string ResumePointName(const CrashTrial& trial) {
   return trial.resumed_from->files.front();
 }
 
-// Returns the number of operations before the kill that leaves the directories
-// of the trial; nullopt if there is no such kill.
+// Returns the number of operations before the first kill that leaves the
+// directories of the trial; nullopt if there is no such kill.
 std::optional<uint64_t> KillOf(const CrashTrial& trial) {
-  if (trial.fault == CrashFault::kKill) return trial.operation;
+  std::optional<uint64_t> first;
+  if (trial.fault == CrashFault::kKill) first = trial.operation;
   for (const EqualCrash& crash : trial.equal_crashes) {
-    if (crash.fault == CrashFault::kKill) return crash.operation;
+    if (crash.fault == CrashFault::kKill)
+      first = std::min(first.value_or(crash.operation), crash.operation);
   }
-  return std::nullopt;
+  return first;
 }
 
 // Returns the first checkpoint made again that was finished before the crash;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -91,6 +92,27 @@ TEST(CrashStateListTest, EqualDirectoriesComeOnce) {
   EXPECT_THAT(listed.ids, ElementsAre("kill-0", "kill-1", "kill-2"));
   EXPECT_EQ(listed.counts.considered, 4);
   EXPECT_EQ(listed.counts.equal, 1);
+}
+
+TEST(CrashStateListTest, FirstAndLastCrashThatLeaveAStateAreKnown) {
+  WrittenLog log;
+  for (int i = 0; i < 10; ++i) {
+    log.Create("a");
+    log.Unlink("a");
+  }
+  CrashStateList list(log.log(), Only(CrashStateKind::kKill));
+  std::optional<Digest> image;
+  while (true) {
+    const auto state = list.Next();
+    ASSERT_TRUE(state.ok()) << state.status().ToString();
+    if (!*state) break;
+    if ((*state)->operations % 2 == 0) image = (*state)->image;
+  }
+  ASSERT_TRUE(image);
+  std::vector<std::string> ids;
+  for (const CrashState& state : list.StatesOf(*image))
+    ids.push_back(CrashStateId(state));
+  EXPECT_THAT(ids, ElementsAre("kill-0", "kill-20"));
 }
 
 // A script that writes a file in place: an empty file is left by a power loss

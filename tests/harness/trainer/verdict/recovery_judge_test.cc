@@ -180,6 +180,26 @@ TEST(RecoveryJudgeTest, KillEqualToPowerLossShowsCompleteCheckpoint) {
               ElementsAre("recovered", "lost-work"));
 }
 
+TEST(RecoveryJudgeTest, FirstOfEqualKillsShowsCompleteCheckpoint) {
+  CrashTrial late = Kill(40, A());
+  late.equal_crashes = {
+      {.id = "kill-20", .fault = CrashFault::kKill, .operation = 20}};
+  EXPECT_THAT(Verdicts({late, Kill(30, Beginning())}),
+              ElementsAre("recovered", "lost-work"));
+}
+
+// A program that removes the old checkpoint first: its folder is then as it was
+// at the beginning.
+TEST(RecoveryJudgeTest, LastOfEqualKillsLosesCheckpoint) {
+  CrashTrial empty = Kill(0, Beginning());
+  empty.equal_crashes = {
+      {.id = "kill-30", .fault = CrashFault::kKill, .operation = 30}};
+  const CrashVerdict verdict =
+      JudgeTrials({empty, Kill(20, A())}, kOperations)[0];
+  EXPECT_EQ(verdict.verdict, RecoveryVerdict::kRecovered);
+  EXPECT_THAT(verdict.equal_crashes, ElementsAre(RecoveryVerdict::kLostWork));
+}
+
 TEST(RecoveryJudgeTest, FileOfEachVersionIsAlwaysMadeAgain) {
   CheckpointVersion first = A();
   CheckpointVersion second = B();
