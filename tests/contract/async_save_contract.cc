@@ -166,7 +166,7 @@ TEST_P(SaveContract, WritesFromTheSameMemory_InTheNextGeneration) {
   });
 }
 
-TEST_P(SaveContract, ATaskThatHangsIsTakenBackOnceItIsDone) {
+TEST_P(SaveContract, TaskThatHangsIsTakenBackOnceItIsDone) {
   InWorld([&](World& world) {
     const auto go_on = world.tasks.NewEvent();
     BackgroundTask task(world, "hanging");

@@ -194,7 +194,7 @@ TEST_P(NetworkContract, ManySmallFramesKeepTheirOrder) {
   });
 }
 
-TEST_P(NetworkContract, ADeadlineLeavesTheChannelUsable) {
+TEST_P(NetworkContract, DeadlineLeavesTheChannelUsable) {
   const std::string address = FreeAddress();
   InWorld([&](World& world) {
     const Pair pair = Connected(world, address, GetParam());
@@ -253,7 +253,7 @@ TEST_P(NetworkContract, DestructionCloses) {
   });
 }
 
-TEST_P(NetworkContract, ALostConnectionStaysLost) {
+TEST_P(NetworkContract, LostConnectionStaysLost) {
   const std::string address = FreeAddress();
   InWorld([&](World& world) {
     const Pair pair = Connected(world, address, GetParam());
@@ -327,7 +327,7 @@ TEST_P(NetworkContract, BothEndsSendAtOnce) {
   });
 }
 
-TEST_P(NetworkContract, TheEndOfOneConnectionLeavesTheOthers) {
+TEST_P(NetworkContract, EndOfOneConnectionLeavesTheOthers) {
   const std::string first_address = FreeAddress();
   const std::string second_address = FreeAddress();
   InWorld([&](World& world) {
@@ -368,7 +368,7 @@ TEST_P(NetworkContract, BothEndsKnowANonceThatNoOtherConnectionHas) {
   });
 }
 
-TEST_P(NetworkContract, ASilentCallerHoldsNobodyUp) {
+TEST_P(NetworkContract, SilentCallerHoldsNobodyUp) {
   const std::string address = FreeAddress();
   InWorld([&](World& world) {
     const Time deadline = world.clock.Now() + kSoon;

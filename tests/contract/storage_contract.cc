@@ -127,7 +127,7 @@ TEST_P(StorageContract, ReadAtTheEndIsShort) {
   });
 }
 
-TEST_P(StorageContract, AGapReadsAsZeros) {
+TEST_P(StorageContract, GapReadsAsZeros) {
   const std::string path = Path("a");
   InWorld([&](World& world) {
     const auto file = world.storage.Open(path, OpenMode::kCreateExclusive);
@@ -138,7 +138,7 @@ TEST_P(StorageContract, AGapReadsAsZeros) {
   });
 }
 
-TEST_P(StorageContract, AnEmptyWriteChangesNothing) {
+TEST_P(StorageContract, EmptyWriteChangesNothing) {
   const std::string path = Path("a");
   InWorld([&](World& world) {
     const auto file = world.storage.Open(path, OpenMode::kCreateExclusive);
@@ -333,7 +333,7 @@ TEST_P(StorageContract, RemoveOfTheWrongKindIsAnError) {
   });
 }
 
-TEST_P(StorageContract, AnOpenFileOutlivesItsName) {
+TEST_P(StorageContract, OpenFileOutlivesItsName) {
   const std::string path = Path("a");
   InWorld([&](World& world) {
     ASSERT_TRUE(Write(world, path, "hello").ok());
@@ -345,7 +345,7 @@ TEST_P(StorageContract, AnOpenFileOutlivesItsName) {
   });
 }
 
-TEST_P(StorageContract, ALockExcludesUntilItIsDestroyed) {
+TEST_P(StorageContract, LockExcludesUntilItIsDestroyed) {
   const std::string path = Path("lock");
   InWorld([&](World& world) {
     {
@@ -370,7 +370,7 @@ TEST_P(StorageContract, LocksOnDifferentPathsAreIndependent) {
 
 // The content of a locked file depends on the storage: the real one writes the
 // holder's name.
-TEST_P(StorageContract, ALockTakesAFileThatIsThere) {
+TEST_P(StorageContract, LockTakesAFileThatIsThere) {
   const std::string path = Path("lock");
   InWorld([&](World& world) {
     ASSERT_TRUE(Write(world, path, "owner").ok());

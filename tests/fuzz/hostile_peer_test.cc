@@ -126,7 +126,7 @@ LifeOutcome RunWithStranger(const std::vector<Frame>& frames, size_t& ended,
   return fixture.Run(2, options);
 }
 
-TEST(HostilePeerTest, AThousandHostileHellosChangeNoBitOfAJob) {
+TEST(HostilePeerTest, ThousandHostileHellosChangeNoBitOfAJob) {
   const std::string expected =
       TrainingFixture().Run(2, SmallRun()).result->digest;
   for (const uint64_t seed : {1, 2}) {
@@ -142,7 +142,7 @@ TEST(HostilePeerTest, AThousandHostileHellosChangeNoBitOfAJob) {
 }
 
 // Sends all hostile hellos to a chief that waits for a worker.
-TEST(HostilePeerTest, AThousandHostileHellosKeepNoWorkerOut) {
+TEST(HostilePeerTest, ThousandHostileHellosKeepNoWorkerOut) {
   FiberPool pool;
   Simulation simulation(pool, {.seed = 3});
   const auto kernels = Kernels::Create({.isa = Isa::kScalar}).value();

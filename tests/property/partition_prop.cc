@@ -59,7 +59,7 @@ std::string WrongOrder(const Numbers& value) {
   return NotOnce(taken);
 }
 
-TEST(PartitionProperty, TheOrderOfAnEpochIsAPermutation) {
+TEST(PartitionProperty, OrderOfAnEpochIsAPermutation) {
   CheckProperty<Numbers>(
       {.name = "sample_order",
        .any = rc::gen::exec([] {

@@ -191,7 +191,7 @@ TEST_P(RecoverySweep, EveryErrorOnceIsRecoveredFrom) {
 
 // Once the result is reported, the run is complete even if the deletion is not.
 // Until then, a restart must find the newest checkpoint.
-TEST_P(RecoverySweep, ACrashWhileTheBackupIsDeletedTakesNothingAway) {
+TEST_P(RecoverySweep, CrashWhileTheBackupIsDeletedTakesNothingAway) {
   PlanRunner runner = MakeRunner(GetParam(), AtSuccess::kDeleteCheckpoints);
   for (const Point point : {Point::kFinish, Point::kBackupDelete,
                             Point::kRetireRename, Point::kRetireRemove}) {

@@ -64,7 +64,7 @@ RunResult NastyResult() {
   return result;
 }
 
-TEST(JunitTest, ARunReadsLikeThis) {
+TEST(JunitTest, RunReadsLikeThis) {
   EXPECT_EQ(RenderJunit(SampleResult()), kGolden);
 }
 

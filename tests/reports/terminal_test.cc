@@ -70,7 +70,7 @@ TEST(CaseWordsTest, FactsThatDoNotApplyAreLeftOut) {
             "failed save, refused to train");
 }
 
-TEST(TerminalTest, AFailureOfWhichNothingIsBrokenHasItsReason) {
+TEST(TerminalTest, FailureOfWhichNothingIsBrokenHasItsReason) {
   const CaseResult result = {
       .name = "a",
       .world = "real",
@@ -310,7 +310,7 @@ TEST(TerminalTest, RefusalThatTheScenarioExpectsIsNamed) {
               EndsWith("  2 faults, 1 restart, refused to train\n"));
 }
 
-TEST(TerminalTest, ASeedIsSaidOnlyWhereOneWasSaidForAll) {
+TEST(TerminalTest, SeedIsSaidOnlyWhereOneWasSaidForAll) {
   RunResult result = SampleResult();
   EXPECT_THAT(RenderOpening(result), HasSubstr(", seed 42\n"));
   result.seed.reset();
@@ -324,7 +324,7 @@ TEST(TerminalTest, WhatWasNotRunIsCountedApart) {
               HasSubstr("1 failed, 1 inconclusive, 1 not run, 1 skipped\n"));
 }
 
-TEST(TerminalTest, ARunReadsLikeThis) {
+TEST(TerminalTest, RunReadsLikeThis) {
   EXPECT_EQ(RenderRun(SampleResult(), Colour::kOff), kGolden);
 }
 
@@ -344,7 +344,7 @@ TEST(TerminalTest, TextOutOfRecordsCannotSteerTheTerminal) {
   EXPECT_THAT(text, HasSubstr("a PASS b"));
 }
 
-TEST(TerminalTest, ACaseThatStillRunsStandsInTheColumnsOfTheOthers) {
+TEST(TerminalTest, CaseThatStillRunsStandsInTheColumnsOfTheOthers) {
   EXPECT_EQ(RenderSlowLine("kill[workers=2]", "real", 30, 20, "it still runs"),
             "SLOW         real kill[workers=2]      >30.0s  it still runs\n");
 }
@@ -393,7 +393,7 @@ TEST(TerminalTest, SlowestCasesComeFirst) {
   EXPECT_EQ(RenderSlowest({}, 2), "");
 }
 
-TEST(TerminalTest, TheExitCodeSaysTheWorst) {
+TEST(TerminalTest, ExitCodeSaysTheWorst) {
   RunResult result = SampleResult();
   EXPECT_EQ(ExitCodeOf(result), 1);
   result.cases.pop_back();

@@ -54,7 +54,7 @@ std::vector<std::string> Texts(const Timeline& timeline) {
   return texts;
 }
 
-TEST(TimelineTest, ACrashReadsLikeThis) {
+TEST(TimelineTest, CrashReadsLikeThis) {
   EXPECT_EQ(RenderTimeline(Sample(), {.width = 78}), kGolden);
 }
 

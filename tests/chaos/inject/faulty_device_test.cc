@@ -75,7 +75,7 @@ TEST(FaultyDeviceTest, IsTheDeviceUntilItsFaultIsDue) {
   EXPECT_FALSE(life.HasFired());
 }
 
-TEST(FaultyDeviceTest, AnErrorComesWithTheNextCallAndStays) {
+TEST(FaultyDeviceTest, ErrorComesWithTheNextCallAndStays) {
   for (const DeviceErrorInfo& info : AllDeviceErrors()) {
     Fault fault = Of(FaultKind::kGpuError);
     fault.with.device_error = info.error;
@@ -169,7 +169,7 @@ TEST(FaultyDeviceTest, WhatIsDueBeforeItIsOpenedKeepsItFromOpening) {
   }
 }
 
-TEST(FaultyDeviceTest, AHangIsThatOfWhoWaits) {
+TEST(FaultyDeviceTest, HangIsThatOfWhoWaits) {
   Fault fault = Of(FaultKind::kDeviceHang);
   for (const Duration duration : {Duration(0), Duration(5)}) {
     fault.with.duration = duration;

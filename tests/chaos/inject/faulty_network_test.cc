@@ -54,7 +54,7 @@ class FaultyNetworkTest : public testing::Test {
   const Time begin_ = simulation_.now();
 };
 
-TEST_F(FaultyNetworkTest, APartitionHoldsFramesOfBothWaysUntilItIsHealed) {
+TEST_F(FaultyNetworkTest, PartitionHoldsFramesOfBothWaysUntilItIsHealed) {
   RunBoth(
       [&](World&, FaultyNetwork& network, Channel& channel) {
         network.Trouble(
@@ -77,7 +77,7 @@ TEST_F(FaultyNetworkTest, APartitionHoldsFramesOfBothWaysUntilItIsHealed) {
       });
 }
 
-TEST_F(FaultyNetworkTest, APartitionForEverHidesTheEndOfTheOther) {
+TEST_F(FaultyNetworkTest, PartitionForEverHidesTheEndOfTheOther) {
   RunBoth(
       [&](World&, FaultyNetwork& network, Channel& channel) {
         network.Trouble(Trouble(FaultKind::kPartition));
@@ -86,7 +86,7 @@ TEST_F(FaultyNetworkTest, APartitionForEverHidesTheEndOfTheOther) {
       [](World&, Channel&) {});
 }
 
-TEST_F(FaultyNetworkTest, ASenderThatHasTooMuchHeldGivesUpAtItsDeadline) {
+TEST_F(FaultyNetworkTest, SenderThatHasTooMuchHeldGivesUpAtItsDeadline) {
   RunBoth(
       [&](World&, FaultyNetwork& network, Channel& channel) {
         network.Trouble(Trouble(FaultKind::kPartition));
@@ -124,7 +124,7 @@ TEST_F(FaultyNetworkTest, OneWayLeavesTheOtherWayOpen) {
   }
 }
 
-TEST_F(FaultyNetworkTest, ADelayIsOfEachFrameAndKeepsTheOrder) {
+TEST_F(FaultyNetworkTest, DelayIsOfEachFrameAndKeepsTheOrder) {
   constexpr int kFrames = 20;
   RunBoth(
       [&](World&, FaultyNetwork& network, Channel& channel) {
@@ -151,7 +151,7 @@ TEST_F(FaultyNetworkTest, ADelayIsOfEachFrameAndKeepsTheOrder) {
 
 // Frames that arrive at shorter intervals than the delay do not add to each
 // other's delay.
-TEST_F(FaultyNetworkTest, ADelayOfWhatComesInDoesNotAddUp) {
+TEST_F(FaultyNetworkTest, DelayOfWhatComesInDoesNotAddUp) {
   constexpr int kFrames = 20;
   RunBoth(
       [&](World&, FaultyNetwork& network, Channel& channel) {
@@ -174,7 +174,7 @@ TEST_F(FaultyNetworkTest, ADelayOfWhatComesInDoesNotAddUp) {
 }
 
 // The simulated network must delay frames as FaultyNetwork does.
-TEST_F(FaultyNetworkTest, TheSimulatedNetworkDelaysInTheSameWay) {
+TEST_F(FaultyNetworkTest, SimulatedNetworkDelaysInTheSameWay) {
   simulation_.network().BeginTrouble(
       {"s", "c"},
       FrameTrouble(Trouble(FaultKind::kDelay, {.latency = milliseconds(500)}),
@@ -218,7 +218,7 @@ TEST_F(FaultyNetworkTest, CloseWakesAReceiverForWhomAFrameIsHeldBack) {
       });
 }
 
-TEST_F(FaultyNetworkTest, ALostConnectionIsToldToTheNextSender) {
+TEST_F(FaultyNetworkTest, LostConnectionIsToldToTheNextSender) {
   RunBoth(
       [&](World& world, FaultyNetwork& network, Channel& channel) {
         network.Trouble(Trouble(FaultKind::kDelay, {.latency = seconds(1)}));
@@ -269,7 +269,7 @@ void ReceiveTwice(Channel& channel, const Frame& frame) {
   EXPECT_EQ(*channel.Receive(kNever), frame);
 }
 
-TEST_F(FaultyNetworkTest, ADuplicateDoublesTheFramesOfBothWaysWhileItLasts) {
+TEST_F(FaultyNetworkTest, DuplicateDoublesTheFramesOfBothWaysWhileItLasts) {
   RunBoth(
       [&](World& world, FaultyNetwork& network, Channel& channel) {
         network.Trouble(
@@ -289,7 +289,7 @@ TEST_F(FaultyNetworkTest, ADuplicateDoublesTheFramesOfBothWaysWhileItLasts) {
       });
 }
 
-TEST_F(FaultyNetworkTest, ADuplicateDoublesTheFirstFrameOfACaller) {
+TEST_F(FaultyNetworkTest, DuplicateDoublesTheFirstFrameOfACaller) {
   RunBoth(
       [&](World& world, FaultyNetwork& network, Channel&) {
         network.Trouble(Trouble(FaultKind::kDuplicate));
@@ -308,7 +308,7 @@ TEST_F(FaultyNetworkTest, ADuplicateDoublesTheFirstFrameOfACaller) {
       });
 }
 
-TEST_F(FaultyNetworkTest, TheSimulatedNetworkDoublesInTheSameWay) {
+TEST_F(FaultyNetworkTest, SimulatedNetworkDoublesInTheSameWay) {
   const uint64_t number = simulation_.network().BeginTrouble(
       {"s", "c"}, FrameTrouble(Trouble(FaultKind::kDuplicate),
                                RandomStream(1, "duplicate")));
@@ -327,7 +327,7 @@ TEST_F(FaultyNetworkTest, TheSimulatedNetworkDoublesInTheSameWay) {
       });
 }
 
-TEST_F(FaultyNetworkTest, AResetBreaksBothEndsAndNewConnectionsWork) {
+TEST_F(FaultyNetworkTest, ResetBreaksBothEndsAndNewConnectionsWork) {
   RunBoth(
       [&](World& world, FaultyNetwork& network, Channel& channel) {
         const auto receiver = world.tasks.Spawn("receiver", [&] {

@@ -92,8 +92,7 @@ TEST_F(FaultyStorageTest, IsTheStorageBehindItWhereNothingIsPlanned) {
   EXPECT_THAT(diary(), IsEmpty());
 }
 
-TEST_F(FaultyStorageTest,
-       ATornWriteLandsOnlyTheBlocksKeptThenTheProcessIsGone) {
+TEST_F(FaultyStorageTest, TornWriteLandsOnlyTheBlocksKeptThenTheProcessIsGone) {
   Plan(FaultKind::kTornWrite, {.point = Point::kShardWrite, .block = 1},
        {.blocks = 4, .keep = 0b1010});
   WriteShardUntilGone("a");
@@ -101,7 +100,7 @@ TEST_F(FaultyStorageTest,
   EXPECT_THAT(diary(), ElementsAre(HasSubstr("fault_fired f"), "crash 70"));
 }
 
-TEST_F(FaultyStorageTest, ATornWriteBeforeALossOfPowerIsOnTheDisk) {
+TEST_F(FaultyStorageTest, TornWriteBeforeALossOfPowerIsOnTheDisk) {
   Plan(FaultKind::kTornWrite, {.point = Point::kShardWrite},
        {.blocks = 2, .keep = 1, .then = AfterTear::kPowerLoss});
   WriteShardUntilGone("a");
@@ -109,7 +108,7 @@ TEST_F(FaultyStorageTest, ATornWriteBeforeALossOfPowerIsOnTheDisk) {
   EXPECT_EQ(diary().back(), "power loss");
 }
 
-TEST_F(FaultyStorageTest, ATornWriteFollowedByNothingIsALieOfTheDisk) {
+TEST_F(FaultyStorageTest, TornWriteFollowedByNothingIsALieOfTheDisk) {
   Plan(FaultKind::kTornWrite, {.point = Point::kShardWrite, .block = 2},
        {.blocks = 4, .keep = 0b0001, .then = AfterTear::kNothing});
   EXPECT_TRUE(WriteShard("a").ok());
@@ -117,7 +116,7 @@ TEST_F(FaultyStorageTest, ATornWriteFollowedByNothingIsALieOfTheDisk) {
   EXPECT_THAT(diary().back(), HasSubstr("damaged f at a"));
 }
 
-TEST_F(FaultyStorageTest, ATearWaitsForAWriteThatHasAsManyBytesAsBlocks) {
+TEST_F(FaultyStorageTest, TearWaitsForAWriteThatHasAsManyBytesAsBlocks) {
   Plan(FaultKind::kTornWrite, {.point = Point::kSaveBegin},
        {.blocks = 8, .keep = 1, .then = AfterTear::kNothing});
   EXPECT_TRUE(life_->injector.Hit(Point::kSaveBegin, {}).ok());
@@ -126,7 +125,7 @@ TEST_F(FaultyStorageTest, ATearWaitsForAWriteThatHasAsManyBytesAsBlocks) {
   EXPECT_FALSE(HasFired());
 }
 
-TEST_F(FaultyStorageTest, AShortWriteLandsInPartAndFails) {
+TEST_F(FaultyStorageTest, ShortWriteLandsInPartAndFails) {
   Plan(FaultKind::kShortWrite, {.point = Point::kShardWrite, .block = 1},
        {.bytes = 3});
   const Status status = WriteShard("dir/a");
@@ -135,7 +134,7 @@ TEST_F(FaultyStorageTest, AShortWriteLandsInPartAndFails) {
   EXPECT_EQ(OnDisk("dir/a"), "aaaabbb");
 }
 
-TEST_F(FaultyStorageTest, AnErrorComesFromTheOperationThatThePointAnnounces) {
+TEST_F(FaultyStorageTest, ErrorComesFromTheOperationThatThePointAnnounces) {
   struct ErrorCase {
     Point point;
     int error;
@@ -160,14 +159,14 @@ TEST_F(FaultyStorageTest, AnErrorComesFromTheOperationThatThePointAnnounces) {
   }
 }
 
-TEST_F(FaultyStorageTest, AnErrorThatAnotherLifeHadLeavesTheSyncAsItIs) {
+TEST_F(FaultyStorageTest, ErrorThatAnotherLifeHadLeavesTheSyncAsItIs) {
   Plan(FaultKind::kErrno, {.life = kAnyLife, .point = Point::kShardSync});
   EXPECT_TRUE(fired_.MarkFired("f"));
   EXPECT_TRUE(WriteShard("tmp/a").ok());
   EXPECT_EQ(Durable("tmp/a"), kBlocks);
 }
 
-TEST_F(FaultyStorageTest, AnErrorForEverComesEachTime) {
+TEST_F(FaultyStorageTest, ErrorForEverComesEachTime) {
   Plan(FaultKind::kErrno,
        {.point = Point::kShardWrite, .occurrence = 3, .block = kAnyBlock},
        {.times = FaultTimes::kAlways, .error = ENOSPC});
@@ -309,7 +308,7 @@ TEST_F(FaultyStorageTest, TwoFaultsOfOneWriteBothHappen) {
                                    HasSubstr("fault_fired g"), "crash 70"));
 }
 
-TEST_F(FaultyStorageTest, AnOffsetCutsTheWriteAtThatByte) {
+TEST_F(FaultyStorageTest, OffsetCutsTheWriteAtThatByte) {
   struct OffsetCase {
     FileOffset offset;
     std::string left;
@@ -328,7 +327,7 @@ TEST_F(FaultyStorageTest, AnOffsetCutsTheWriteAtThatByte) {
   }
 }
 
-TEST_F(FaultyStorageTest, AnOffsetCountsOnceForEachFile) {
+TEST_F(FaultyStorageTest, OffsetCountsOnceForEachFile) {
   for (const FileOffset offset : {FileOffset{}, FileOffset{8}, kHalf}) {
     fired_ = {};
     Plan(FaultKind::kErrno,
@@ -365,7 +364,7 @@ TEST_F(FaultyStorageTest, AnyBlock_CountsEachBlock) {
   EXPECT_EQ(OnDisk("b"), "aaaa");
 }
 
-TEST_F(FaultyStorageTest, AnOffsetIsOnlyInTheFileThatItsPointWrites) {
+TEST_F(FaultyStorageTest, OffsetIsOnlyInTheFileThatItsPointWrites) {
   Plan(FaultKind::kCrash, {.point = Point::kManifestWrite, .offset = kHalf});
   EXPECT_TRUE(WriteShard("a").ok());
   EXPECT_FALSE(HasFired());

@@ -45,7 +45,7 @@ FaultPlan ErrorsAt(const FaultSite& site) {
                       .with = {.error = ENOSPC}}}};
 }
 
-TEST(FiuPointsTest, ThePlansFaultComesThroughLibfiuAtItsHit) {
+TEST(FiuPointsTest, PlansFaultComesThroughLibfiuAtItsHit) {
   FiuLife fiu(
       ErrorsAt({.step = 3, .point = Point::kHeartbeat, .occurrence = 2}));
   std::vector<Code> codes;
@@ -77,7 +77,7 @@ TEST(FiuPointsTest, TwoThreadsAskAtOnceAndEachHitCountsOnce) {
   EXPECT_EQ(failed.load(), 1000);
 }
 
-TEST(FiuPointsTest, APointThatTellsThePositionCanHaveAFaultItself) {
+TEST(FiuPointsTest, PointThatTellsThePositionCanHaveAFaultItself) {
   FiuLife fiu(ErrorsAt({.step = 3, .point = Point::kStepBegin}));
   EXPECT_TRUE(fiu.points.Hit(Point::kStepBegin, {.step = 2}).ok());
   EXPECT_FALSE(fiu.points.Hit(Point::kStepBegin, {.step = 3}).ok());
@@ -102,7 +102,7 @@ TEST(FiuPointsTest, PlantedBugsAreThePlans) {
 // Returns the errno as libfiu carries it: as the bits of a pointer.
 void* FailInfo(intptr_t number) { return reinterpret_cast<void*>(number); }
 
-TEST(FiuPointsTest, APointEnabledFromOutsideReportsThatErrno) {
+TEST(FiuPointsTest, PointEnabledFromOutsideReportsThatErrno) {
   FiuLife fiu(FaultPlan{}, ExternalControl::kOn);
   ASSERT_EQ(fiu_enable("gauntlet/ckpt.rename", 1, FailInfo(ENOSPC), 0), 0);
   ASSERT_EQ(fiu_enable("gauntlet/ckpt.shard.*", 1, nullptr, 0), 0);
@@ -140,7 +140,7 @@ void HitUntilItFails(const std::string& prefix) {
 const std::string kFullDisk =
     "exit " + std::to_string(100 + static_cast<int>(Code::kResourceExhausted));
 
-TEST(FiuPointsTest, TheRemoteControlOfLibfiuReachesARunningProcess) {
+TEST(FiuPointsTest, RemoteControlOfLibfiuReachesARunningProcess) {
   const ScratchDirectory directory;
   const std::string prefix = directory.path() + "/control";
   const pid_t child = StartChild([&prefix] { HitUntilItFails(prefix); });
@@ -174,7 +174,7 @@ TEST(FiuPointsTest, FiuCtrlReachesARunningProcess) {
   EXPECT_EQ(WaitFor(child), kFullDisk);
 }
 
-TEST(FiuPointsTest, ACrashOfThePlanEndsTheProcessAfterItsMark) {
+TEST(FiuPointsTest, CrashOfThePlanEndsTheProcessAfterItsMark) {
   const ScratchDirectory directory;
   const pid_t child = StartChild([&directory] {
     const FaultPlan plan{.faults = {{.id = "f",

@@ -15,7 +15,7 @@ Fault Delay(Duration latency, Duration jitter) {
           .with = {.latency = latency, .jitter = jitter}};
 }
 
-TEST(FrameTroubleTest, ADelayWithoutJitterIsTheSameForEachFrame) {
+TEST(FrameTroubleTest, DelayWithoutJitterIsTheSameForEachFrame) {
   FrameTrouble trouble(Delay(milliseconds(7), milliseconds(0)),
                        RandomStream(1, "a"));
   for (int i = 0; i < 10; ++i) EXPECT_EQ(trouble.Draw(), milliseconds(7));
@@ -37,7 +37,7 @@ TEST(FrameTroubleTest, JitterIsAddedAndReachesBothOfItsEnds) {
   EXPECT_GT(most, milliseconds(14));
 }
 
-TEST(FrameTroubleTest, ALostFrameWaits200MsThenTwiceAsLongEachTime) {
+TEST(FrameTroubleTest, LostFrameWaits200MsThenTwiceAsLongEachTime) {
   FrameTrouble trouble(
       {.id = "lossy", .kind = FaultKind::kPacketLoss, .with = {.percent = 50}},
       RandomStream(1, "a"));
@@ -57,7 +57,7 @@ TEST(FrameTroubleTest, ALostFrameWaits200MsThenTwiceAsLongEachTime) {
   EXPECT_NEAR(twice, 125, 50);
 }
 
-TEST(FrameTroubleTest, ADuplicateDoublesFramesAndDelaysNone) {
+TEST(FrameTroubleTest, DuplicateDoublesFramesAndDelaysNone) {
   FrameTrouble trouble({.id = "twice", .kind = FaultKind::kDuplicate},
                        RandomStream(1, "a"));
   EXPECT_TRUE(trouble.doubles());
@@ -67,7 +67,7 @@ TEST(FrameTroubleTest, ADuplicateDoublesFramesAndDelaysNone) {
                    .doubles());
 }
 
-TEST(FrameTroubleTest, TheStreamIsOfTheFaultThePlaceAndTheWay) {
+TEST(FrameTroubleTest, StreamIsOfTheFaultThePlaceAndTheWay) {
   const Fault fault = Delay(milliseconds(1), milliseconds(1));
   const std::string name = TroubleStream(fault, LinkWay::kOut, "w1");
   EXPECT_NE(name, TroubleStream(fault, LinkWay::kIn, "w1"));
@@ -84,7 +84,7 @@ class StoppedClock final : public Clock {
   void SleepUntil(Time) override {}
 };
 
-TEST(FaultyClockTest, TheCalendarJumpsAndTimeGoesOn) {
+TEST(FaultyClockTest, CalendarJumpsAndTimeGoesOn) {
   StoppedClock base;
   FaultyClock clock(base);
   EXPECT_EQ(clock.UnixSeconds(), 1'000'000);

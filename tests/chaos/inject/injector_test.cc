@@ -268,7 +268,7 @@ TEST(InjectorTest, TwoFaultsOfOneHitHappenInTheirOrderAndTheFirstErrorCounts) {
                           "fault_fired io at ctl.heartbeat, step 0, epoch 0"));
 }
 
-TEST(InjectorTest, AFaultOfStorageThatMetNoOperationHasNotFired) {
+TEST(InjectorTest, FaultOfStorageThatMetNoOperationHasNotFired) {
   const FaultPlan plan{.faults = {ErrorAt({.point = Point::kRename})}};
   FiredInMemory fired;
   RecordedLife life(plan, {}, fired);

@@ -53,7 +53,7 @@ TEST(ProcessEffectsTest, EndsTheProcessInTheWayThatTheFaultSays) {
   }
 }
 
-TEST(ProcessEffectsTest, ACrashRunsNoExitHandlerAndFlushesNothing) {
+TEST(ProcessEffectsTest, CrashRunsNoExitHandlerAndFlushesNothing) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
   const pid_t child = StartChild([&ends] {
@@ -68,7 +68,7 @@ TEST(ProcessEffectsTest, ACrashRunsNoExitHandlerAndFlushesNothing) {
   close(ends[0]);
 }
 
-TEST(ProcessEffectsTest, AKilledProcessGoesOnUntilThen) {
+TEST(ProcessEffectsTest, KilledProcessGoesOnUntilThen) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
   const pid_t child = StartChild([&ends] {
@@ -86,7 +86,7 @@ TEST(ProcessEffectsTest, AKilledProcessGoesOnUntilThen) {
 
 volatile sig_atomic_t notices = 0;
 
-TEST(ProcessEffectsTest, ANoticeThatIsCaughtLeavesTheGraceAndThenComesTheKill) {
+TEST(ProcessEffectsTest, NoticeThatIsCaughtLeavesTheGraceAndThenComesTheKill) {
   const auto catch_notices = [] {
     signal(SIGTERM, [](int) { notices = notices + 1; });
   };
@@ -106,7 +106,7 @@ TEST(ProcessEffectsTest, ANoticeThatIsCaughtLeavesTheGraceAndThenComesTheKill) {
   EXPECT_EQ(WaitFor(stubborn), "signal 9");
 }
 
-TEST(ProcessEffectsTest, AStoppedProcessStaysStoppedUntilItIsContinued) {
+TEST(ProcessEffectsTest, StoppedProcessStaysStoppedUntilItIsContinued) {
   const pid_t child =
       StartChild([] { ProcessEffects().StopSelf(milliseconds(0)); });
   EXPECT_EQ(WaitFor(child, WUNTRACED), fmt::format("stopped {}", SIGSTOP));
@@ -114,7 +114,7 @@ TEST(ProcessEffectsTest, AStoppedProcessStaysStoppedUntilItIsContinued) {
   EXPECT_EQ(WaitFor(child), "exit 0");
 }
 
-TEST(ProcessEffectsTest, AStopWithADurationEndsByItself) {
+TEST(ProcessEffectsTest, StopWithADurationEndsByItself) {
   const pid_t child =
       StartChild([] { ProcessEffects().StopSelf(milliseconds(50)); });
   EXPECT_EQ(WaitFor(child, WUNTRACED), fmt::format("stopped {}", SIGSTOP));

@@ -90,7 +90,7 @@ TEST(DeterminismTest, DifferentSeedsGiveDifferentTraces) {
 
 // The value holds for every build: optimised or not, with or without
 // sanitizers.
-TEST(DeterminismTest, TheTraceOfASeedIsTheSameInEveryBuild) {
+TEST(DeterminismTest, TraceOfASeedIsTheSameInEveryBuild) {
   FiberPool pool;
   EXPECT_EQ(RunOnce(pool, 1).digest, 0xc2c53d6fd02f0213U);
 }

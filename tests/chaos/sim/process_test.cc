@@ -77,7 +77,7 @@ TEST_F(ProcessTest, WhoEndsItselfReturnsWhenItsOtherTasksAreGone) {
   EXPECT_EQ(order, (std::vector<std::string>{"child", "parent"}));
 }
 
-TEST_F(ProcessTest, AKilledProcessUnwindsItsTasksYoungestFirst) {
+TEST_F(ProcessTest, KilledProcessUnwindsItsTasksYoungestFirst) {
   std::vector<std::string> order;
   const ProcessId process = Start([&](World& world) {
     const Note parent{order, "parent"};
@@ -111,7 +111,7 @@ TEST_F(ProcessTest, KillNow_EndsTheProcessAtThatInstruction) {
   EXPECT_FALSE(survived);
 }
 
-TEST_F(ProcessTest, AKillFromOutsideMeetsAProcessThatWaits) {
+TEST_F(ProcessTest, KillFromOutsideMeetsAProcessThatWaits) {
   const ProcessId process = Start([&](World& world) {
     SimEffects(simulation_, world).KillSoon(Duration(0));
     SleepFor(world, std::chrono::seconds(5));
@@ -213,7 +213,7 @@ TEST_F(ProcessTest, TasksThatStillRunAtTheEndOfTheBodyAreUnwound) {
   EXPECT_EQ(RunToExit(process).code, 3);
 }
 
-TEST_F(ProcessTest, AStoppedProcessStandsStillUntilItIsContinued) {
+TEST_F(ProcessTest, StoppedProcessStandsStillUntilItIsContinued) {
   const Time begin = simulation_.now();
   Time woke;
   const ProcessId process = Start([&](World& world) {
@@ -228,7 +228,7 @@ TEST_F(ProcessTest, AStoppedProcessStandsStillUntilItIsContinued) {
   EXPECT_GE(woke, begin + milliseconds(50));
 }
 
-TEST_F(ProcessTest, AProcessMayStopItself) {
+TEST_F(ProcessTest, ProcessMayStopItself) {
   const Time begin = simulation_.now();
   const ProcessId process = Start([&](World& world) {
     simulation_.Stop(simulation_.self());
@@ -240,7 +240,7 @@ TEST_F(ProcessTest, AProcessMayStopItself) {
   EXPECT_EQ(RunToExit(process).code, 0);
 }
 
-TEST_F(ProcessTest, AStoppedProcessCanBeKilled) {
+TEST_F(ProcessTest, StoppedProcessCanBeKilled) {
   const ProcessId process = Start([&](World&) {
     simulation_.Stop(simulation_.self());
     return 0;
@@ -264,7 +264,7 @@ TEST_F(ProcessTest, NoticesAreCounted) {
   EXPECT_EQ(RunToExit(process).code, 143);
 }
 
-TEST_F(ProcessTest, AnInterruptIsANoticeAndTheFirstOneHasATime) {
+TEST_F(ProcessTest, InterruptIsANoticeAndTheFirstOneHasATime) {
   const Time begin = simulation_.now();
   const ProcessId process = Start([&](World& world) {
     EXPECT_EQ(world.host.FirstNotice(), std::nullopt);
@@ -282,7 +282,7 @@ TEST_F(ProcessTest, AnInterruptIsANoticeAndTheFirstOneHasATime) {
 
 // A jump affects the clock of one process during its own incarnation, and no
 // other process.
-TEST_F(ProcessTest, ACalendarJumpsForOneProcessOnly) {
+TEST_F(ProcessTest, CalendarJumpsForOneProcessOnly) {
   std::vector<int64_t> read;
   const auto body = [&](int64_t jump) {
     return [&, jump](World& world) {
@@ -356,7 +356,7 @@ TEST_F(ProcessTest, FileLocksDieWithTheLastProcessThatInheritedThem) {
   EXPECT_EQ(*simulation_.exit_status(parent), kKilled);
 }
 
-TEST_F(ProcessTest, ADeadlockIsReportedWithWhatEachTaskWaitsFor) {
+TEST_F(ProcessTest, DeadlockIsReportedWithWhatEachTaskWaitsFor) {
   Start([&](World& world) {
     const auto event = world.tasks.NewEvent();
     const auto task =

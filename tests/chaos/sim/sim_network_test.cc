@@ -50,7 +50,7 @@ Code ReceiveCode(Channel& channel, Time deadline) {
   return channel.Receive(deadline).status().code();
 }
 
-TEST_F(SimNetworkTest, AKilledProcessBreaksItsConnections) {
+TEST_F(SimNetworkTest, KilledProcessBreaksItsConnections) {
   After(seconds(1), [&] { simulation_.Kill(server_); });
   RunBoth(
       [&](World&, Channel& channel) {
@@ -72,7 +72,7 @@ TEST_F(SimNetworkTest, FramesSentBeforeAKillStillArrive) {
       });
 }
 
-TEST_F(SimNetworkTest, APowerLossIsSilentUntilTheOtherEndSends) {
+TEST_F(SimNetworkTest, PowerLossIsSilentUntilTheOtherEndSends) {
   After(seconds(1), [&] { simulation_.PowerLoss("s"); });
   RunBoth(
       [&](World&, Channel& channel) {
@@ -84,7 +84,7 @@ TEST_F(SimNetworkTest, APowerLossIsSilentUntilTheOtherEndSends) {
       [&](World&, Channel&) { simulation_.Hang(); });
 }
 
-TEST_F(SimNetworkTest, ACutHoldsFramesBackAndHealingDeliversThem) {
+TEST_F(SimNetworkTest, CutHoldsFramesBackAndHealingDeliversThem) {
   NetworkFabric& network = simulation_.network();
   RunBoth(
       [&](World&, Channel& channel) {
@@ -103,7 +103,7 @@ TEST_F(SimNetworkTest, ACutHoldsFramesBackAndHealingDeliversThem) {
       });
 }
 
-TEST_F(SimNetworkTest, AOneWayCutLeavesTheOtherWayOpen) {
+TEST_F(SimNetworkTest, OneWayCutLeavesTheOtherWayOpen) {
   RunBoth(
       [&](World&, Channel& channel) {
         simulation_.network().Cut({"c", "s"});
@@ -117,7 +117,7 @@ TEST_F(SimNetworkTest, AOneWayCutLeavesTheOtherWayOpen) {
       });
 }
 
-TEST_F(SimNetworkTest, ACutHidesTheDeathOfTheOtherEnd) {
+TEST_F(SimNetworkTest, CutHidesTheDeathOfTheOtherEnd) {
   RunBoth(
       [&](World&, Channel& channel) {
         simulation_.network().Cut({"s", "c"});
@@ -169,7 +169,7 @@ TEST_F(SimNetworkTest, ConnectGivesUpWhereTheAnswerWouldComeTooLate) {
       });
 }
 
-TEST_F(SimNetworkTest, ADelayIsAddedToTheLatency) {
+TEST_F(SimNetworkTest, DelayIsAddedToTheLatency) {
   simulation_.network().BeginTrouble(
       {"c", "s"}, FrameTrouble({.id = "late",
                                 .kind = FaultKind::kDelay,
@@ -188,7 +188,7 @@ TEST_F(SimNetworkTest, ADelayIsAddedToTheLatency) {
       });
 }
 
-TEST_F(SimNetworkTest, AResetBreaksBothEndsAndLosesWhatIsUnderWay) {
+TEST_F(SimNetworkTest, ResetBreaksBothEndsAndLosesWhatIsUnderWay) {
   RunBoth(
       [&](World&, Channel& channel) {
         EXPECT_TRUE(channel.Send("lost", kNever).ok());
@@ -200,7 +200,7 @@ TEST_F(SimNetworkTest, AResetBreaksBothEndsAndLosesWhatIsUnderWay) {
       });
 }
 
-TEST_F(SimNetworkTest, AHostThatIsCutFromEveryHostStillReachesItself) {
+TEST_F(SimNetworkTest, HostThatIsCutFromEveryHostStillReachesItself) {
   simulation_.network().Cut({"c", kEveryHost});
   simulation_.network().Cut({kEveryHost, "c"});
   EXPECT_TRUE(simulation_.network().IsCut("c", "s"));
@@ -209,7 +209,7 @@ TEST_F(SimNetworkTest, AHostThatIsCutFromEveryHostStillReachesItself) {
   EXPECT_FALSE(simulation_.network().IsCut("s", "d"));
 }
 
-TEST_F(SimNetworkTest, AWayThatWasCutTwiceHasToBeHealedTwice) {
+TEST_F(SimNetworkTest, WayThatWasCutTwiceHasToBeHealedTwice) {
   NetworkFabric& network = simulation_.network();
   network.Cut({"c", "s"});
   network.Cut({"c", "s"});
@@ -235,7 +235,7 @@ TEST_F(SimNetworkTest, CallsBackOnceBothWaysAreOpen) {
   EXPECT_EQ(calls, 2);
 }
 
-TEST_F(SimNetworkTest, ATroubleEndsWithItsNumber) {
+TEST_F(SimNetworkTest, TroubleEndsWithItsNumber) {
   NetworkFabric& network = simulation_.network();
   const uint64_t number = network.BeginTrouble(
       {kEveryHost, "s"}, FrameTrouble({.id = "late",
@@ -261,7 +261,7 @@ TEST_F(SimNetworkTest, ATroubleEndsWithItsNumber) {
       });
 }
 
-TEST_F(SimNetworkTest, ASenderIntoACutWaitsForRoomUntilItsDeadline) {
+TEST_F(SimNetworkTest, SenderIntoACutWaitsForRoomUntilItsDeadline) {
   FiberPool pool;
   Simulation simulation(pool, {.seed = 1, .network = {.window_bytes = 100}});
   NetworkFabric& network = simulation.network();
@@ -317,7 +317,7 @@ TEST_F(SimNetworkTest, DisconnectsACallerThatIsSilentForTooLong) {
   EXPECT_EQ(simulation_.Run().end, RunEnd::kAllExited);
 }
 
-TEST_F(SimNetworkTest, AKilledListenerFreesItsAddress) {
+TEST_F(SimNetworkTest, KilledListenerFreesItsAddress) {
   const auto listen = [&](World& world) {
     const auto listener = world.network.Listen("s:80");
     EXPECT_TRUE(listener.ok()) << listener.status().ToString();

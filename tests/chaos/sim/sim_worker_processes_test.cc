@@ -199,7 +199,7 @@ std::optional<WorkerNotice> AskUntil(SimWorkerProcesses& workers, World& world,
   return std::nullopt;
 }
 
-TEST(LauncherAfarTest, AKillWaitsForTheCutToHeal) {
+TEST(LauncherAfarTest, KillWaitsForTheCutToHeal) {
   LaunchAfar(HangForEver, [](SimWorkerProcesses& workers,
                              Simulation& simulation, World& world) {
     ASSERT_TRUE(workers.Start({.worker = 1}).ok());
@@ -215,7 +215,7 @@ TEST(LauncherAfarTest, AKillWaitsForTheCutToHeal) {
   });
 }
 
-TEST(LauncherAfarTest, AWorkerThatCannotBeReachedIsGivenUpAndLivesOn) {
+TEST(LauncherAfarTest, WorkerThatCannotBeReachedIsGivenUpAndLivesOn) {
   LaunchAfar(HangForEver, [](SimWorkerProcesses& workers,
                              Simulation& simulation, World& world) {
     ASSERT_TRUE(workers.Start({.worker = 1, .life = 1}).ok());

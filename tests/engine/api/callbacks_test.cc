@@ -60,7 +60,7 @@ TEST(EarlyStoppingTest, HasToBeatTheBaseline) {
             2u);
 }
 
-TEST(EarlyStoppingTest, TheFirstEpochsDoNotCountWhereOneSaysSo) {
+TEST(EarlyStoppingTest, FirstEpochsDoNotCountWhereOneSaysSo) {
   EXPECT_EQ(
       EpochsUntilStop(
           {.monitor = Monitor::kLoss, .patience = 1, .start_from_epoch = 2},
@@ -93,7 +93,7 @@ TEST(EarlyStoppingTest, RefusesToWatchWhatIsNotValidated) {
   });
 }
 
-TEST(EarlyStoppingTest, TheBestModelComesBackWithWhatItsReplicasKept) {
+TEST(EarlyStoppingTest, BestModelComesBackWithWhatItsReplicasKept) {
   FitFixture fixture;
   EarlyStopping stopping(
       {.monitor = Monitor::kLoss, .restore_best_weights = true});
@@ -121,7 +121,7 @@ EarlyStoppingOptions OnAccuracy() {
           .restore_best_weights = true};
 }
 
-TEST(EarlyStoppingTest, AnInterruptedRunStopsWhereItWouldHaveStopped) {
+TEST(EarlyStoppingTest, InterruptedRunStopsWhereItWouldHaveStopped) {
   FitFixture undisturbed;
   EarlyStopping whole(OnAccuracy());
   const FitResult expected =
@@ -141,7 +141,7 @@ TEST(EarlyStoppingTest, AnInterruptedRunStopsWhereItWouldHaveStopped) {
   EXPECT_EQ(fit.digest, expected.digest);
 }
 
-TEST(EarlyStoppingTest, TheBestWeightsAreWhatTrainingEndsWith) {
+TEST(EarlyStoppingTest, BestWeightsAreWhatTrainingEndsWith) {
   FitFixture fixture;
   fixture.Run([&](World& world) {
     Sequential model = SmallModel();
@@ -158,7 +158,7 @@ TEST(EarlyStoppingTest, TheBestWeightsAreWhatTrainingEndsWith) {
   });
 }
 
-TEST(EarlyStoppingTest, AFinishedRunThatIsCalledAgainTrainsNoFurther) {
+TEST(EarlyStoppingTest, FinishedRunThatIsCalledAgainTrainsNoFurther) {
   FitFixture fixture;
   BackupAndRestore backup(
       {.backup_dir = "/backup", .delete_checkpoint = false});
@@ -317,7 +317,7 @@ TEST(ModelCheckpointTest, KeepsTheWeightsOfEachEpoch) {
       ElementsAre("01.safetensors", "02.safetensors", "03.safetensors"));
 }
 
-TEST(ModelCheckpointTest, TheBestWeightsAreThoseOfTheBestEpoch) {
+TEST(ModelCheckpointTest, BestWeightsAreThoseOfTheBestEpoch) {
   FitFixture fixture;
   ASSERT_TRUE(fixture.disk().MakeDirectory("/weights").ok());
   fixture.Run([&](World& world) {
@@ -379,7 +379,7 @@ TEST(TerminateOnNaNTest, LeavesTheBackupOfAFiniteState) {
   EXPECT_LT(*again.resumed_from, *first.not_finite_since);
 }
 
-TEST(ModelCheckpointTest, ALossThatIsNotFiniteIsNeverTheBest) {
+TEST(ModelCheckpointTest, LossThatIsNotFiniteIsNeverTheBest) {
   FitFixture fixture;
   ASSERT_TRUE(fixture.disk().MakeDirectory("/weights").ok());
   ModelCheckpoint best({.path = "/weights/best.safetensors",

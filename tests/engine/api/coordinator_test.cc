@@ -26,7 +26,7 @@ TEST(CoordinatorTest, CallsABodyNowAndThenEveryPeriod) {
   });
 }
 
-TEST(CoordinatorTest, TheFirstErrorStopsAllAndIsReportedOnce) {
+TEST(CoordinatorTest, FirstErrorStopsAllAndIsReportedOnce) {
   FitFixture fixture;
   fixture.Run([](World& world) {
     Coordinator coordinator(world);

@@ -80,7 +80,7 @@ TEST(CheckpointManagerTest, SaysWhetherItRestoredAndPutsTheValuesBack) {
 }
 
 // The first incarnation ends after step 8, without leaving.
-TEST(CheckpointManagerTest, AnInterruptedLoopEndsAsOneThatWasNot) {
+TEST(CheckpointManagerTest, InterruptedLoopEndsAsOneThatWasNot) {
   std::vector<Digest> digests;
   for (const bool interrupted : {false, true}) {
     FitFixture fixture;
@@ -225,7 +225,7 @@ TEST(CheckpointManagerTest, ListenersHearOfEachSaveInTheirOrder) {
   });
 }
 
-TEST(CheckpointManagerTest, AListenersNoOnOneWorkerIsANoOnAll) {
+TEST(CheckpointManagerTest, ListenersNoOnOneWorkerIsANoOnAll) {
   FitFixture fixture;
   std::vector<std::string> ends;
   fixture.Run(2, [&](World& world, const WorkerSpec& place) {
@@ -312,7 +312,7 @@ TEST(PreemptionCheckpointHandlerTest, AllSaveTheStepThatANoticeStopsThemAt) {
 
 // Runs without a notice; with one before the epoch's fifth and last step; and
 // from there on. The loop does not check its position between steps.
-TEST(PreemptionCheckpointHandlerTest, AStopAtAnEpochsLastStepCanBeResumed) {
+TEST(PreemptionCheckpointHandlerTest, StopAtAnEpochsLastStepCanBeResumed) {
   FitFixture fixture;
   const int first = fixture.simulation().process_count();
   std::vector<Digest> digests;
@@ -338,7 +338,7 @@ TEST(PreemptionCheckpointHandlerTest, AStopAtAnEpochsLastStepCanBeResumed) {
   EXPECT_EQ(digests[2], digests[0]);
 }
 
-TEST(CustomTrainingTest, AWorkerThatIsLostIsAnErrorToTheOthers) {
+TEST(CustomTrainingTest, WorkerThatIsLostIsAnErrorToTheOthers) {
   FitFixture fixture;
   std::optional<Status> told;
   fixture.Run(2, [&](World& world, const WorkerSpec& place) {

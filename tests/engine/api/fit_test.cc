@@ -34,14 +34,14 @@ TEST(FitTest, HasAnEntryForEachEpochAndLearns) {
   EXPECT_LT(fit.history.loss.back(), fit.history.loss.front());
 }
 
-TEST(FitTest, TheBackupIsGoneOnceTrainingIsDone) {
+TEST(FitTest, BackupIsGoneOnceTrainingIsDone) {
   FitFixture fixture;
   BackupAndRestore backup({.backup_dir = "/backup"});
   ASSERT_TRUE(FitOnce(fixture, SmallFit(2, {&backup})).ok());
   EXPECT_EQ(fixture.disk().List("/backup").status().code(), Code::kNotFound);
 }
 
-TEST(FitTest, TheBackupStaysWhereOneWantsIt) {
+TEST(FitTest, BackupStaysWhereOneWantsIt) {
   FitFixture fixture;
   BackupAndRestore backup(
       {.backup_dir = "/backup", .delete_checkpoint = false});
@@ -50,7 +50,7 @@ TEST(FitTest, TheBackupStaysWhereOneWantsIt) {
 }
 
 // Runs R2 and R8 of the requirements of the engine.
-TEST(FitTest, AnInterruptionBehindTheFifthEpochsBackupLeavesFive) {
+TEST(FitTest, InterruptionBehindTheFifthEpochsBackupLeavesFive) {
   FitFixture fixture;
   BackupAndRestore backup({.backup_dir = "/backup"});
   InterruptAt interrupt(InterruptPoint::kEpochSettled, 4);
@@ -65,7 +65,7 @@ TEST(FitTest, AnInterruptionBehindTheFifthEpochsBackupLeavesFive) {
   EXPECT_EQ(second.digest, Undisturbed(10).digest);
 }
 
-TEST(FitTest, AnInterruptionAtTheBeginOfTheFifthEpochLeavesSix) {
+TEST(FitTest, InterruptionAtTheBeginOfTheFifthEpochLeavesSix) {
   FitFixture fixture;
   BackupAndRestore backup({.backup_dir = "/backup"});
   InterruptAt interrupt(InterruptPoint::kEpochBegin, 4);
@@ -79,7 +79,7 @@ TEST(FitTest, AnInterruptionAtTheBeginOfTheFifthEpochLeavesSix) {
   EXPECT_EQ(second.digest, Undisturbed(10).digest);
 }
 
-TEST(FitTest, ABackupOfStepsGoesOnAtExactlyTheSavedStep) {
+TEST(FitTest, BackupOfStepsGoesOnAtExactlyTheSavedStep) {
   FitFixture fixture;
   BackupAndRestore backup(
       {.backup_dir = "/backup", .save_freq = SaveFrequency::Steps(4)});
@@ -90,7 +90,7 @@ TEST(FitTest, ABackupOfStepsGoesOnAtExactlyTheSavedStep) {
   EXPECT_EQ(second.digest, Undisturbed(3).digest);
 }
 
-TEST(FitTest, ABackupBesideTheTrainingGoesOnAtASavedStepToo) {
+TEST(FitTest, BackupBesideTheTrainingGoesOnAtASavedStepToo) {
   for (const SaveMode mode : {SaveMode::kAsync, SaveMode::kZeroCopy}) {
     FitFixture fixture;
     BackupAndRestore backup({.backup_dir = "/backup",
@@ -104,7 +104,7 @@ TEST(FitTest, ABackupBesideTheTrainingGoesOnAtASavedStepToo) {
   }
 }
 
-TEST(FitTest, AModelWithGeluLearnsAndResumesWithTheSameBits) {
+TEST(FitTest, ModelWithGeluLearnsAndResumesWithTheSameBits) {
   const auto build = [] {
     Sequential model({.height = 7, .width = 7},
                      {layers::Flatten(), layers::Dense(8), layers::Gelu(),
@@ -135,7 +135,7 @@ TEST(FitTest, WithoutABackupARestartBeginsAgain) {
   EXPECT_EQ(counter.epochs.size(), 3u);
 }
 
-TEST(FitTest, TheInitialEpochCountsWhereThereIsNoBackup) {
+TEST(FitTest, InitialEpochCountsWhereThereIsNoBackup) {
   FitFixture fixture;
   FitOptions options = SmallFit(5, {});
   options.initial_epoch = 3;
@@ -164,7 +164,7 @@ TEST(FitTest, TwoWorkersAgreeWithOneThatHasTwoReplicas) {
 
 // Run R5: the chief of two workers saves the model; one worker, whose number of
 // replicas makes it another job, loads it and trains further.
-TEST(FitTest, AModelThatTwoWorkersTrainedIsTrainedFurtherByOne) {
+TEST(FitTest, ModelThatTwoWorkersTrainedIsTrainedFurtherByOne) {
   FitFixture fixture;
   fixture.Run(2, [&](World& world, const WorkerSpec& place) {
     FitOptions options = SmallFit(3, {});
@@ -241,7 +241,7 @@ struct NoticeCase {
 
 class FitNoticeTest : public testing::TestWithParam<NoticeCase> {};
 
-TEST_P(FitNoticeTest, ANoticeStopsItAndTheNextCallGoesOn) {
+TEST_P(FitNoticeTest, NoticeStopsItAndTheNextCallGoesOn) {
   FitFixture fixture;
   BackupAndRestore backup(
       {.backup_dir = "/backup",

@@ -161,7 +161,7 @@ TEST(SupervisorTest, DrawsItsOwnAndTheUsersSummariesByTheClock) {
 
 // A service of the second of two workers fails: both workers stop, and both
 // report the reason.
-TEST(SupervisorTest, AServiceThatFailsStopsAllWorkersAndNothingIsSaved) {
+TEST(SupervisorTest, ServiceThatFailsStopsAllWorkersAndNothingIsSaved) {
   FitFixture fixture;
   std::vector<std::string> ends(2);
   fixture.Run(2, [&](World& world, const WorkerSpec& place) {
@@ -187,7 +187,7 @@ TEST(SupervisorTest, AServiceThatFailsStopsAllWorkersAndNothingIsSaved) {
   }
 }
 
-TEST(SupervisorTest, ANoticeToOneWorkerIsAnOrderlyStopOfAll) {
+TEST(SupervisorTest, NoticeToOneWorkerIsAnOrderlyStopOfAll) {
   FitFixture fixture;
   const int second = fixture.simulation().process_count() + 1;
   std::vector<uint64_t> steps;
@@ -225,7 +225,7 @@ TEST(SupervisorTest, LooksOutForAFileToo) {
 }
 
 // A service is busy for longer than the remaining grace period.
-TEST(SupervisorTest, AStopIsSavedBeforeTheServicesAreWaitedFor) {
+TEST(SupervisorTest, StopIsSavedBeforeTheServicesAreWaitedFor) {
   FitFixture fixture;
   const int process = fixture.simulation().process_count();
   fixture.Run(1, [&](World& world, const WorkerSpec& place) {
@@ -309,7 +309,7 @@ TEST(SupervisorTest, WhatIsNotSavedIsInitialisedAgainInEachLife) {
   }
 }
 
-TEST(SupervisorTest, ACheckpointHoldsTheVariablesAskedForAndNoOthers) {
+TEST(SupervisorTest, CheckpointHoldsTheVariablesAskedForAndNoOthers) {
   FitFixture fixture;
   PartialLife life = {.variables = {"dense0/kernel"}};
   fixture.Run(1, [&](World& world, const WorkerSpec& place) {
@@ -371,7 +371,7 @@ Status Prepared(FitFixture& fixture, int workers,
   return said;
 }
 
-TEST(SupervisorTest, ABaseNameThatWasChangedIsNoSilentColdStart) {
+TEST(SupervisorTest, BaseNameThatWasChangedIsNoSilentColdStart) {
   FitFixture fixture;
   ASSERT_TRUE(
       Prepared(fixture, 2, {.logdir = "/logs", .checkpoint_basename = "ours"})
@@ -390,7 +390,7 @@ TEST(SupervisorTest, ABaseNameThatWasChangedIsNoSilentColdStart) {
   EXPECT_TRUE(Prepared(fixture, 2, other).ok());
 }
 
-TEST(SupervisorTest, ABaseNameIsTheNameOfAFolder) {
+TEST(SupervisorTest, BaseNameIsTheNameOfAFolder) {
   FitFixture fixture;
   for (const std::string name : {"", ".", "..", "a/b", "/a"}) {
     const Status refused =
@@ -400,7 +400,7 @@ TEST(SupervisorTest, ABaseNameIsTheNameOfAFolder) {
   }
 }
 
-TEST(SupervisorTest, ALostWorkerEndsTheStepsAndTheServices) {
+TEST(SupervisorTest, LostWorkerEndsTheStepsAndTheServices) {
   FitFixture fixture;
   std::optional<Status> told;
   const RunEnd end = fixture.Run(2, [&](World& world, const WorkerSpec& place) {

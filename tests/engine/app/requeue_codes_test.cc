@@ -18,7 +18,7 @@ TEST(RequeueCodesTest, TrainingsOwnCodesStayUntilOthersAreAskedFor) {
   }
 }
 
-TEST(RequeueCodesTest, AStopAndAFailureForGoodAreSaidAsAskedFor) {
+TEST(RequeueCodesTest, StopAndAFailureForGoodAreSaidAsAskedFor) {
   const RequeueCodes codes = {.preempted = 75, .no_requeue = 200};
   EXPECT_EQ(RequeueCode(codes, 143), 75);
   for (const int failure : {1, 2, 7, 8, 9}) {
@@ -31,7 +31,7 @@ TEST(RequeueCodesTest, AStopAndAFailureForGoodAreSaidAsAskedFor) {
 
 // Code 74 is a worker's message to its launcher; a cluster's scheduler does not
 // know the code.
-TEST(RequeueCodesTest, AWorkerThatIsToStartLaterAsksForAnotherStart) {
+TEST(RequeueCodesTest, WorkerThatIsToStartLaterAsksForAnotherStart) {
   EXPECT_EQ(RequeueCode({.no_requeue = 200}, 74), 75);
 }
 
@@ -51,7 +51,7 @@ TEST(RequeueCodesTest, NoCodeMaySayBoth) {
   EXPECT_TRUE(CheckRequeueCodes({.preempted = 99, .no_requeue = 143}).ok());
 }
 
-TEST(RequeueCodesTest, TheProcessEndsWithTheCodeAskedFor) {
+TEST(RequeueCodesTest, ProcessEndsWithTheCodeAskedFor) {
   const RequeueCodes codes = {.preempted = 99};
   RealHost real;
   RequeueHost host(real, codes);

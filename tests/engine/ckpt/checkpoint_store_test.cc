@@ -153,7 +153,7 @@ TEST_F(CheckpointStoreTest, WorksOnARealDirectory) {
   EXPECT_TRUE(storage.Remove(path, FileKind::kDirectory).ok());
 }
 
-TEST_F(CheckpointStoreTest, ADirectoryThatIsNoTextIsRefused) {
+TEST_F(CheckpointStoreTest, DirectoryThatIsNoTextIsRefused) {
   const Status opened =
       CheckpointStore::Open(test_.world, {.directory = "/run-\xe9"}).status();
   EXPECT_EQ(opened.ToString(),
@@ -163,7 +163,7 @@ TEST_F(CheckpointStoreTest, ADirectoryThatIsNoTextIsRefused) {
 }
 
 // The target of the link belongs to another store, which may remove it.
-TEST_F(CheckpointStoreTest, ALinkedCheckpointIsRefused) {
+TEST_F(CheckpointStoreTest, LinkedCheckpointIsRefused) {
   char path[] = "/tmp/ckpt_store_XXXXXX";
   ASSERT_NE(mkdtemp(path), nullptr);
   PosixStorage storage;
@@ -355,7 +355,7 @@ TEST_F(CheckpointStoreTest, WhatARetirementLeftGoesWithTheNextOne) {
 
 // The rename of the first try may not be durable: a power loss could bring the
 // name back, so no file may be removed before the directory is synced.
-TEST_F(CheckpointStoreTest, ARemovalTriedAgainSyncsTheNameBeforeTheFiles) {
+TEST_F(CheckpointStoreTest, RemovalTriedAgainSyncsTheNameBeforeTheFiles) {
   Saved({1});
   const auto removed = [&] {
     return DeleteCheckpoint(test_.world, kDirectory, "step-000000001-g1", 1);
@@ -401,7 +401,7 @@ TEST_F(CheckpointStoreTest, WhatAVoidSaveLeftGoesWithTheNextRetention) {
 
 // The second save has the name of the first, failed one, whose removal is still
 // pending. The failed save left its tmp directory, or the checkpoint itself.
-TEST_F(CheckpointStoreTest, AVoidSaveDoesNotTakeALaterOneOfItsNameWithIt) {
+TEST_F(CheckpointStoreTest, VoidSaveDoesNotTakeALaterOneOfItsNameWithIt) {
   for (const Point failing : {Point::kShardSync, Point::kParentSync}) {
     storage_.SetContents({});
     CheckpointStore store = Saved({1}, 2);
@@ -471,7 +471,7 @@ TEST_F(CheckpointStoreTest, GoesBackWhereThePersonEditedTheStateFile) {
   EXPECT_EQ(Recover(test_.world).step, 3u);
 }
 
-TEST_F(CheckpointStoreTest, AHalfDoneEditStopsBeforeRetentionTakesItsTarget) {
+TEST_F(CheckpointStoreTest, HalfDoneEditStopsBeforeRetentionTakesItsTarget) {
   Saved({1, 2, 4});
   std::string& state = Bytes("checkpoint");
   const std::string latest = "latest: step-000000004";

@@ -163,15 +163,15 @@ TEST(CrashTest, AtEveryOperationOfTheStorage) {
 }
 
 // The process continues after an error, and everything it was told stays true.
-TEST(CrashTest, AnErrorAtAnyOperationLosesNothingAcknowledged) {
+TEST(CrashTest, ErrorAtAnyOperationLosesNothingAcknowledged) {
   SweepCrashes(AtOperations(IoError("disk"), Lasts::kOnce));
 }
 
-TEST(CrashTest, AnErrorAtAnyFaultPointLosesNothingAcknowledged) {
+TEST(CrashTest, ErrorAtAnyFaultPointLosesNothingAcknowledged) {
   SweepCrashes(AtPoints(ResourceExhausted("full"), Lasts::kOnce));
 }
 
-TEST(CrashTest, ADiskThatFailsForGoodLosesNothingAcknowledged) {
+TEST(CrashTest, DiskThatFailsForGoodLosesNothingAcknowledged) {
   SweepCrashes(AtOperations(IoError("disk"), Lasts::kForEver));
 }
 

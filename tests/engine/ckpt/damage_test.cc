@@ -85,7 +85,7 @@ TEST_F(DamageTest, EveryMissingOrLongerFileIsFound) {
   }
 }
 
-TEST_F(DamageTest, AManifestOfAnotherStepIsFound) {
+TEST_F(DamageTest, ManifestOfAnotherStepIsFound) {
   Contents damaged = contents_;
   for (const std::string& file : NewestFiles()) {
     damaged[kNewest + file] = contents_["/store/step-000000001-g1/" + file];
@@ -139,7 +139,7 @@ TEST_F(DamageTest, AnybodyElseIsStillRefused) {
   }
 }
 
-TEST_F(DamageTest, ADamagedOrMissingClaimLosesNoAcknowledgedSave) {
+TEST_F(DamageTest, DamagedOrMissingClaimLosesNoAcknowledgedSave) {
   const std::string claim = "/store/gen-000001";
   for (size_t i = 0; i <= contents_[claim].size(); ++i) {
     Contents damaged = contents_;
@@ -155,7 +155,7 @@ TEST_F(DamageTest, ADamagedOrMissingClaimLosesNoAcknowledgedSave) {
   EXPECT_EQ(recovered.claim->generation, 2u);
 }
 
-TEST_F(DamageTest, ATrustingLoadTakesWhatAVerifyingOneRefuses) {
+TEST_F(DamageTest, TrustingLoadTakesWhatAVerifyingOneRefuses) {
   test_.faults.planted = {PlantedBug::kTrustManifestBlindly};
   Contents damaged = contents_;
   std::string& shard = damaged[kNewest + "model-00001-of-00002.safetensors"];

@@ -47,7 +47,7 @@ class StoreWarningsTest : public testing::Test {
   TestWorld test_{storage_};
 };
 
-TEST_F(StoreWarningsTest, AStoreAsItWasWrittenIsNothingToSpeakOf) {
+TEST_F(StoreWarningsTest, StoreAsItWasWrittenIsNothingToSpeakOf) {
   EXPECT_THAT(WarningsOfAClaim(), IsEmpty());
   Bytes("checkpoint") = "latest: step-000000002-g1\n";
   EXPECT_THAT(WarningsOfAClaim(), IsEmpty()) << "it was obeyed";
@@ -83,7 +83,7 @@ TEST_F(StoreWarningsTest, WhatWasSetAsideOrGoneBackFromIsNotMissing) {
   EXPECT_THAT(WarningsOfAClaim(), IsEmpty());
 }
 
-TEST_F(StoreWarningsTest, AStateFileThatIsIgnoredIsSaid) {
+TEST_F(StoreWarningsTest, StateFileThatIsIgnoredIsSaid) {
   const std::string whole = Bytes("checkpoint");
   std::string flipped = whole;  // one bit flipped, so not a user's edit
   flipped.replace(flipped.find("latest: step-000000005"), 22,
@@ -140,7 +140,7 @@ TEST_F(StoreWarningsTest, SaysWhyARejectedCheckpointIsNotSetAside) {
               ElementsAre("no rename", HasSubstr("left where it is")));
 }
 
-TEST_F(StoreWarningsTest, AnEarlierRejectionThatGoesIsSaid) {
+TEST_F(StoreWarningsTest, EarlierRejectionThatGoesIsSaid) {
   for (uint64_t step = 2; step <= 5; ++step) {
     Bytes(fmt::format("step-{:09}-g1/MANIFEST.json", step)).clear();
   }

@@ -57,7 +57,7 @@ struct Contradicted {
   std::string flags;
 };
 
-TEST(ClusterNestingTest, AContradictionNamesBothAndTheFlagsThatDecide) {
+TEST(ClusterNestingTest, ContradictionNamesBothAndTheFlagsThatDecide) {
   const std::string worker_0 = TfConfig(R"({"type": "worker", "index": 0})");
   const std::vector<Contradicted> cases = {
       {With(ByHand(), {{"TF_CONFIG",
@@ -96,7 +96,7 @@ TEST(ClusterNestingTest, AContradictionNamesBothAndTheFlagsThatDecide) {
   }
 }
 
-TEST(ClusterNestingTest, AFlagDecidesAContradiction) {
+TEST(ClusterNestingTest, FlagDecidesAContradiction) {
   const Environment both = With(ByHand(), Step());
   ASSERT_FALSE(ResolveCluster(both, {}).ok());
   const auto torchrun = ResolveCluster(both, {.rule = ClusterRule::kTorchrun});
@@ -110,7 +110,7 @@ TEST(ClusterNestingTest, AFlagDecidesAContradiction) {
   EXPECT_EQ(none->place.size(), 1);
 }
 
-TEST(ClusterNestingTest, ARuleThatIsAskedForHasToHaveVariables) {
+TEST(ClusterNestingTest, RuleThatIsAskedForHasToHaveVariables) {
   const auto cluster = ResolveCluster(ByHand(), {.rule = ClusterRule::kSlurm});
   EXPECT_THAT(cluster.status().message(),
               HasSubstr("--cluster slurm: none of its variables is set"));
@@ -118,7 +118,7 @@ TEST(ClusterNestingTest, ARuleThatIsAskedForHasToHaveVariables) {
               HasSubstr("expected --rank N"));
 }
 
-TEST(ClusterNestingTest, AFlagsSizeHasToBeTheLaunchers) {
+TEST(ClusterNestingTest, FlagsSizeHasToBeTheLaunchers) {
   EXPECT_THAT(ResolveCluster(Step(), {.size = 2}).status().message(),
               HasSubstr("--cluster-size=2 contradicts SLURM_NTASKS=4"));
 }
@@ -131,7 +131,7 @@ struct Nested {
   std::string passed_over;
 };
 
-TEST(ClusterNestingTest, TheInnerLauncherSpeaksOfThisProcess) {
+TEST(ClusterNestingTest, InnerLauncherSpeaksOfThisProcess) {
   const Environment agent = With(ByHand(), {{"TORCHELASTIC_RUN_ID", "r"}});
   const Environment batch = {{"ENVIRONMENT", "BATCH"},
                              {"SLURM_PROCID", "0"},
@@ -167,7 +167,7 @@ TEST(ClusterNestingTest, TheInnerLauncherSpeaksOfThisProcess) {
   }
 }
 
-TEST(ClusterNestingTest, AStepInABatchScriptIsAStep) {
+TEST(ClusterNestingTest, StepInABatchScriptIsAStep) {
   const auto cluster =
       ResolveCluster(With(Step(), {{"ENVIRONMENT", "BATCH"}}), {});
   ASSERT_TRUE(cluster.ok()) << cluster.status().ToString();
@@ -201,7 +201,7 @@ TEST(ClusterNestingTest, OneTaskOfAnAllocationIsAWorkerByItself) {
   EXPECT_THAT(slurm->passed_over, IsEmpty());
 }
 
-TEST(ClusterNestingTest, ABatchScriptByItselfIsToldToUseSrun) {
+TEST(ClusterNestingTest, BatchScriptByItselfIsToldToUseSrun) {
   const Environment batch = {{"ENVIRONMENT", "BATCH"},
                              {"SLURM_PROCID", "0"},
                              {"SLURM_NTASKS", "2"},
@@ -215,14 +215,14 @@ TEST(ClusterNestingTest, ABatchScriptByItselfIsToldToUseSrun) {
   }
 }
 
-TEST(ClusterNestingTest, AnAllocationWithoutATaskSaysNothing) {
+TEST(ClusterNestingTest, AllocationWithoutATaskSaysNothing) {
   const auto cluster =
       ResolveCluster({{"SLURM_NTASKS", "4"}, {"SLURM_JOB_ID", "7"}}, {});
   ASSERT_TRUE(cluster.ok()) << cluster.status().ToString();
   EXPECT_EQ(cluster->rule, ClusterRule::kNone);
 }
 
-TEST(ClusterNestingTest, AnIndexMayCountTheTasksOfOneTypeOnly) {
+TEST(ClusterNestingTest, IndexMayCountTheTasksOfOneTypeOnly) {
   const auto cluster = ResolveCluster(
       {{"TF_CONFIG", TfConfig(R"({"type": "worker", "index": 1})")},
        {"JOB_COMPLETION_INDEX", "1"}},

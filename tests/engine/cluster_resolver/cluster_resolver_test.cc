@@ -50,7 +50,7 @@ TEST(ClusterResolverTest, WithoutAnyVariableAWorkerIsByItself) {
   EXPECT_EQ(cluster.place.rank, 0);
 }
 
-TEST(ClusterResolverTest, ARendezvousBesideAllAddressesIsOneTooMany) {
+TEST(ClusterResolverTest, RendezvousBesideAllAddressesIsOneTooMany) {
   const Result<ResolvedCluster> cluster = ResolveCluster(
       {{"TF_CONFIG", kTwoWorkers}}, {.rendezvous = "elsewhere:3"});
   EXPECT_EQ(cluster.status().code(), Code::kInvalidArgument);
@@ -97,7 +97,7 @@ TEST(ClusterResolverTest, TfConfigHasAllAddresses) {
   EXPECT_EQ(cluster.place.rank, 1);
 }
 
-TEST(ClusterResolverTest, AnEvaluatorHasNoRankAndContradictsNobody) {
+TEST(ClusterResolverTest, EvaluatorHasNoRankAndContradictsNobody) {
   const ResolvedCluster cluster = Resolved(
       {{"TF_CONFIG", R"({"cluster": {"chief": ["c:1"], "worker": ["a:1"]},
                          "task": {"type": "evaluator", "index": 0}})"},
@@ -175,7 +175,7 @@ TEST(ClusterResolverTest, PmixTellsARankAndAFlagTheRest) {
                                         "--rendezvous=h:1"));
 }
 
-TEST(ClusterResolverTest, AnIndexedJobMeetsAtItsFirstPod) {
+TEST(ClusterResolverTest, IndexedJobMeetsAtItsFirstPod) {
   const Environment environment = {{"JOB_COMPLETION_INDEX", "1"},
                                    {"HOSTNAME", "train-x-1"},
                                    {"WORLD_SIZE", "2"},
@@ -220,7 +220,7 @@ TEST(ClusterResolverTest, RulesAreAskedInTheOrderThatIsPromised) {
   EXPECT_EQ(Resolved(environment).rule, ClusterRule::kNone);
 }
 
-TEST(ClusterResolverTest, AValueThatIsNoNumberInRangeIsRefusedByName) {
+TEST(ClusterResolverTest, ValueThatIsNoNumberInRangeIsRefusedByName) {
   const std::string digits(1 << 20, '9');
   for (const char* name :
        {"RANK", "WORLD_SIZE", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK",
@@ -235,7 +235,7 @@ TEST(ClusterResolverTest, AValueThatIsNoNumberInRangeIsRefusedByName) {
   }
 }
 
-TEST(ClusterResolverTest, ARankOutsideOfItsClusterIsRefused) {
+TEST(ClusterResolverTest, RankOutsideOfItsClusterIsRefused) {
   ExpectRefused({
       {{{"RANK", "2"}, {"WORLD_SIZE", "2"}},
        "RANK=2: expected a rank from 0 to 1 (WORLD_SIZE=2)"},
@@ -278,7 +278,7 @@ TEST(ClusterResolverTest, HalfADescriptionIsRefusedAndSaysWhatLacks) {
   });
 }
 
-TEST(ClusterResolverTest, AJunkAddressOrHostListIsRefusedByName) {
+TEST(ClusterResolverTest, JunkAddressOrHostListIsRefusedByName) {
   const Environment torchrun = {{"RANK", "0"}, {"WORLD_SIZE", "2"}};
   for (const char* host : {"a b", "h/x", "[::1", "ü", "h\nh"}) {
     Environment environment = torchrun;
@@ -301,7 +301,7 @@ TEST(ClusterResolverTest, AJunkAddressOrHostListIsRefusedByName) {
   }
 }
 
-TEST(ClusterResolverTest, AMillionHostsCostNothing) {
+TEST(ClusterResolverTest, MillionHostsCostNothing) {
   EXPECT_EQ(Resolved({{"SLURM_PROCID", "0"},
                       {"SLURM_NTASKS", "2"},
                       {"SLURM_JOB_ID", "1"},

@@ -39,7 +39,7 @@ TEST(HostListTest, SaysTheFirstHostAndHowManyThereAre) {
   }
 }
 
-TEST(HostListTest, AMillionHostsByNameAreReadToo) {
+TEST(HostListTest, MillionHostsByNameAreReadToo) {
   std::string text = "h0";
   for (int i = 1; i < 100'000; ++i) text += ",h" + std::to_string(i);
   const Result<HostListHead> head = ReadHostList(text);
@@ -48,14 +48,14 @@ TEST(HostListTest, AMillionHostsByNameAreReadToo) {
 }
 
 // 2^20 hosts times 2^44 overflows 64 bits to zero.
-TEST(HostListTest, ANumberOfHostsThatWrapsAroundIsRefused) {
+TEST(HostListTest, NumberOfHostsThatWrapsAroundIsRefused) {
   std::string text = "a[0-1048575]b[0-549755813887";
   for (int i = 1; i < 32; ++i) text += ",0-549755813887";
   EXPECT_THAT(ReadHostList(text + "]").status().message(),
               HasSubstr("too many hosts"));
 }
 
-TEST(HostListTest, ARefusalIsOneLineThatSaysWhatWasFound) {
+TEST(HostListTest, RefusalIsOneLineThatSaysWhatWasFound) {
   const std::string long_name(300, 'h');
   const std::vector<std::string> cases = {
       "",

@@ -34,7 +34,7 @@ TEST(TfConfigTest, WithoutAChiefRanksAreWorkerIndices) {
   EXPECT_EQ(place->size(), 3);
 }
 
-TEST(TfConfigTest, AChiefHasRankZeroWhereverItStands) {
+TEST(TfConfigTest, ChiefHasRankZeroWhereverItStands) {
   const std::string cluster =
       R"({"cluster": {"worker": ["a:1", "b:2"], "chief": ["z:9"]}, "task": )";
   const Result<ClusterPlace> chief =
@@ -49,7 +49,7 @@ TEST(TfConfigTest, AChiefHasRankZeroWhereverItStands) {
   EXPECT_EQ(worker->task_index, 1);
 }
 
-TEST(TfConfigTest, AnEvaluatorBesideTheWorkersIsNotOneOfThem) {
+TEST(TfConfigTest, EvaluatorBesideTheWorkersIsNotOneOfThem) {
   const Result<ClusterPlace> place = ParseTfConfig(
       R"({"cluster": {"worker": ["a:1"], "evaluator": ["e:5"]},
           "task": {"type": "worker", "index": 0}, "environment": "cloud"})");
@@ -57,7 +57,7 @@ TEST(TfConfigTest, AnEvaluatorBesideTheWorkersIsNotOneOfThem) {
   EXPECT_THAT(place->addresses, ElementsAre("a:1"));
 }
 
-TEST(TfConfigTest, AnEvaluatorKnowsTheWorkersAndHasNoRank) {
+TEST(TfConfigTest, EvaluatorKnowsTheWorkersAndHasNoRank) {
   for (const char* listed : {"", R"(, "evaluator": ["e:5"])"}) {
     const Result<ClusterPlace> place = ParseTfConfig(
         std::string(R"({"cluster": {"worker": ["a:1", "b:1"])") + listed +
@@ -99,7 +99,7 @@ std::string Worker(const std::string& cluster, const std::string& task) {
   return R"({"cluster": )" + cluster + R"(, "task": )" + task + "}";
 }
 
-TEST(TfConfigTest, ARefusalNamesThePlaceAndWhatWasFound) {
+TEST(TfConfigTest, RefusalNamesThePlaceAndWhatWasFound) {
   const std::string task = R"({"type": "worker", "index": 0})";
   const std::string cluster = R"({"worker": ["a:1", "b:2"]})";
   const std::vector<BadText> cases = {
@@ -154,7 +154,7 @@ TEST(TfConfigTest, ARefusalNamesThePlaceAndWhatWasFound) {
   }
 }
 
-TEST(TfConfigTest, AMalformedAddressIsShown) {
+TEST(TfConfigTest, MalformedAddressIsShown) {
   const std::string long_host(400, 'h');
   for (const std::string& address :
        {std::string(), std::string("host"), std::string("host:"),

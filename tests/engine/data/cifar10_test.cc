@@ -36,7 +36,7 @@ TEST(Cifar10Test, ReadsTheFiveBatchesInOrderAndTheTestBatch) {
   EXPECT_EQ(test->channels, 3u);
 }
 
-TEST(Cifar10Test, TheChannelsOfAPixelComeTogether) {
+TEST(Cifar10Test, ChannelsOfAPixelComeTogether) {
   MemoryFiles files = GoodFiles();
   std::string& row = files.files["d/data_batch_1.bin"];
   row[1 + 33] = 'r';  // the second pixel of the second line
@@ -54,7 +54,7 @@ struct BadFile {
   std::string message;  // text after "<path>: "
 };
 
-TEST(Cifar10Test, AMalformedFileIsRefusedWithItsOffset) {
+TEST(Cifar10Test, MalformedFileIsRefusedWithItsOffset) {
   const std::string row =
       "a row of 3073 bytes (a label and 32 x 32 x 3 values)";
   const BadFile bad_files[] = {
@@ -75,7 +75,7 @@ TEST(Cifar10Test, AMalformedFileIsRefusedWithItsOffset) {
   }
 }
 
-TEST(Cifar10Test, AMissingFileIsNamed) {
+TEST(Cifar10Test, MissingFileIsNamed) {
   MemoryFiles files = GoodFiles();
   files.files.erase("d/data_batch_4.bin");
   EXPECT_EQ(ReadCifar10(files, "d", DataPart::kTrain).status().ToString(),
@@ -83,7 +83,7 @@ TEST(Cifar10Test, AMissingFileIsNamed) {
             "CIFAR-10's binary version, found none");
 }
 
-TEST(Cifar10Test, AnErrorOfTheDiskIsNotAMalformedFile) {
+TEST(Cifar10Test, ErrorOfTheDiskIsNotAMalformedFile) {
   MemoryFiles files = GoodFiles();
   files.broken_path = "d/test_batch.bin";
   EXPECT_EQ(ReadCifar10(files, "d", DataPart::kValidation).status().code(),

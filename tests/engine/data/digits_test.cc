@@ -19,12 +19,12 @@ std::string DigestOfPixels(const RawRows& raw) {
 }
 
 // The bytes must never change: jobs and golden digests depend on them.
-TEST(DigitsTest, TheBytesAreTheSameEverywhere) {
+TEST(DigitsTest, BytesAreTheSameEverywhere) {
   EXPECT_EQ(DigestOfPixels(Train(256)), "cac42a16aa10caf8b3f6dbaabaad9538");
   EXPECT_EQ(DigestOfPixels(Train(256, 7)), "c646444bba5ff686220fe18a8e11f14f");
 }
 
-TEST(DigitsTest, ARowDoesNotDependOnHowManyThereAre) {
+TEST(DigitsTest, RowDoesNotDependOnHowManyThereAre) {
   const RawRows few = Train(3);
   const RawRows many = Train(20);
   EXPECT_TRUE(std::ranges::equal(

@@ -53,7 +53,7 @@ TEST(IdxTest, ReadsCompressedFilesWherePlainOnesAreMissing) {
   EXPECT_EQ(raw->pixels[5], 'f');
 }
 
-TEST(IdxTest, AMissingFileIsNamed) {
+TEST(IdxTest, MissingFileIsNamed) {
   MemoryFiles files;
   const Status status = ReadIdx(files, "d", DataPart::kTrain).status();
   EXPECT_EQ(status.ToString(),
@@ -61,7 +61,7 @@ TEST(IdxTest, AMissingFileIsNamed) {
             "file, or one with .gz, found neither");
 }
 
-TEST(IdxTest, AnErrorOfTheDiskIsNotAMalformedFile) {
+TEST(IdxTest, ErrorOfTheDiskIsNotAMalformedFile) {
   MemoryFiles files = GoodFiles();
   files.broken_path = kLabelsPath;
   EXPECT_EQ(ReadIdx(files, "d", DataPart::kTrain).status().code(),
@@ -105,7 +105,7 @@ const BadFile kBadFiles[] = {
      "offset 8: expected 2 more bytes, found 1"},
 };
 
-TEST(IdxTest, AMalformedFileIsRefusedWithItsOffset) {
+TEST(IdxTest, MalformedFileIsRefusedWithItsOffset) {
   for (const BadFile& bad : kBadFiles) {
     MemoryFiles files = GoodFiles();
     files.files[bad.path] = bad.bytes;
@@ -123,7 +123,7 @@ std::string ReadingGzip(const std::string& bytes) {
   return ReadIdx(files, "d", DataPart::kTrain).status().ToString();
 }
 
-TEST(IdxTest, AMalformedGzipFileIsRefusedWithItsOffset) {
+TEST(IdxTest, MalformedGzipFileIsRefusedWithItsOffset) {
   const std::string where =
       "INVALID_ARGUMENT: d/train-images-idx3-ubyte.gz: offset ";
   const std::string good = Gzip(kGoodImages);
@@ -151,7 +151,7 @@ TEST(IdxTest, NoPrefixOfAGzipFileIsRead) {
   }
 }
 
-TEST(IdxTest, ASmallGzipFileIsNotBelievedToHoldAGigabyte) {
+TEST(IdxTest, SmallGzipFileIsNotBelievedToHoldAGigabyte) {
   const std::string bomb = Gzip(Images(60'000, 128, 128, ""));
   EXPECT_NE(ReadingGzip(bomb).find("the sizes promise 983040000 bytes"),
             std::string::npos)
@@ -166,7 +166,7 @@ TEST(IdxTest, MoreInflatedDataThanTheHeaderSaysIsNotInflated) {
       << ReadingGzip(bomb);
 }
 
-RC_GTEST_PROP(IdxTest, AChangedByteNeverCrashes,
+RC_GTEST_PROP(IdxTest, ChangedByteNeverCrashes,
               (uint16_t where, uint8_t byte)) {
   MemoryFiles files;
   const std::string gz = Gzip(kGoodImages);

@@ -26,7 +26,7 @@ MemoryFiles IdxFiles() {
   return files;
 }
 
-TEST(LoadDataTest, AFeatureIsTheByteOver255) {
+TEST(LoadDataTest, FeatureIsTheByteOver255) {
   MemoryFiles files = IdxFiles();
   const auto data = LoadData(files, kIdx);
   ASSERT_TRUE(data.ok()) << data.status().ToString();
@@ -38,7 +38,7 @@ TEST(LoadDataTest, AFeatureIsTheByteOver255) {
   EXPECT_EQ(train.features_per_row(), 2u);
 }
 
-TEST(LoadDataTest, TheContentDigestIsOfWhatIsInTheFilesNotOfTheirForm) {
+TEST(LoadDataTest, ContentDigestIsOfWhatIsInTheFilesNotOfTheirForm) {
   MemoryFiles files = IdxFiles();
   const Digest plain = (*LoadData(files, kIdx))->content;
   auto node = files.files.extract("d/t10k-images-idx3-ubyte");

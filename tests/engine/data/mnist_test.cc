@@ -11,7 +11,7 @@
 namespace gauntlet {
 namespace {
 
-TEST(MnistTest, TheFilesOfADirectoryAreRead) {
+TEST(MnistTest, FilesOfADirectoryAreRead) {
   const char* directory = std::getenv("GAUNTLET_MNIST_DIR");
   if (directory == nullptr) {
     GTEST_SKIP() << "GAUNTLET_MNIST_DIR does not name a directory of MNIST";

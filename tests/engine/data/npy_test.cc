@@ -186,7 +186,7 @@ TEST(NpyTest, LabelsAreBelowTheClassesThatWereTold) {
   EXPECT_FALSE(read(9));
 }
 
-TEST(NpyTest, AMissingFileIsNamed) {
+TEST(NpyTest, MissingFileIsNamed) {
   MemoryFiles files = GoodFiles();
   const Status status =
       ReadNpy(files, {.directory = "d"}, DataPart::kValidation).status();
@@ -194,7 +194,7 @@ TEST(NpyTest, AMissingFileIsNamed) {
             "INVALID_ARGUMENT: d/x_test.npy: expected a .npy file, found none");
 }
 
-TEST(NpyTest, AnErrorOfTheDiskIsNotAMalformedFile) {
+TEST(NpyTest, ErrorOfTheDiskIsNotAMalformedFile) {
   MemoryFiles files = GoodFiles();
   files.broken_path = "d/y_train.npy";
   EXPECT_EQ(Read(files).status().code(), Code::kIoError);
@@ -207,7 +207,7 @@ TEST(NpyTest, NoPrefixOfAFileIsRead) {
   }
 }
 
-RC_GTEST_PROP(NpyTest, AChangedByteNeverCrashes,
+RC_GTEST_PROP(NpyTest, ChangedByteNeverCrashes,
               (uint16_t where, uint8_t byte)) {
   MemoryFiles files = GoodFiles();
   std::string& file =

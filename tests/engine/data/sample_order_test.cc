@@ -46,7 +46,7 @@ RC_GTEST_PROP(SampleOrderTest, EveryRowIsUsedOnceInAnEpoch,
   RC_ASSERT(UseEpoch(epoch) == Counts(epoch.rows, 1));
 }
 
-RC_GTEST_PROP(SampleOrderTest, TheSamplesOfAStepDoNotDependOnTheReplicas, ()) {
+RC_GTEST_PROP(SampleOrderTest, SamplesOfAStepDoNotDependOnTheReplicas, ()) {
   const auto replicas = *rc::gen::inRange<uint64_t>(1, 9);
   const auto batch = *rc::gen::inRange<uint64_t>(1, 17);
   const auto step_rows = *rc::gen::inRange<uint64_t>(0, replicas * batch + 1);
@@ -78,7 +78,7 @@ RC_GTEST_PROP(SampleOrderTest, EvaluationSharesAreContiguousAndBalanced, ()) {
   RC_ASSERT(next == rows);
 }
 
-TEST(SampleOrderTest, AnEpochOfOneRowIsThatRow) {
+TEST(SampleOrderTest, EpochOfOneRowIsThatRow) {
   EXPECT_EQ(SampleOrder(7, 3, 1).RowAt(0), 0u);
 }
 
@@ -95,7 +95,7 @@ TEST(SampleOrderTest, OtherEpochsAndOtherKeysHaveOtherOrders) {
   EXPECT_NE(orders[0], orders[2]);
 }
 
-TEST(SampleOrderDeathTest, APositionPastTheEpochStopsTheProgram) {
+TEST(SampleOrderDeathTest, PositionPastTheEpochStopsTheProgram) {
   const SampleOrder order(1, 0, 10);
   EXPECT_DEATH(order.RowAt(10), "position 10 of an epoch of 10 rows");
 }

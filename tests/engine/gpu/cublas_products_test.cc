@@ -103,7 +103,7 @@ TEST(CublasProductsTest, RowsAndColumnsAreTurnedAsItTakesThem) {
   }
 }
 
-TEST(CublasProductsTest, AnExtentThatItHasNoNumberForIsRefused) {
+TEST(CublasProductsTest, ExtentThatItHasNoNumberForIsRefused) {
   const Product product = {.shape = {size_t{1} + INT_MAX, 1, 1},
                            .a = {nullptr, 1, 1},
                            .b = {nullptr, 1, 1},
@@ -111,7 +111,7 @@ TEST(CublasProductsTest, AnExtentThatItHasNoNumberForIsRefused) {
   EXPECT_NE(MultiplyByCublas(PlainLibrary(), nullptr, product), 0);
 }
 
-TEST(CublasProductsTest, ADeviceWithoutItSaysSo) {
+TEST(CublasProductsTest, DeviceWithoutItSaysSo) {
   const auto opened =
       gpu::OpenDevice({.api = &gpu::EmulatedDevice()}, Math::kFastTf32);
   EXPECT_EQ(opened.status().code(), Code::kInvalidArgument);

@@ -100,7 +100,7 @@ TEST_F(KernelQueueTest, NothingIsLaunchedBeforeSomebodyAsks) {
   EXPECT_THAT(recorder_.TakeRan(), IsEmpty());
 }
 
-TEST_F(KernelQueueTest, ARowThatComesAgainIsAGraphAndChangesWhatIsAnother) {
+TEST_F(KernelQueueTest, RowThatComesAgainIsAGraphAndChangesWhatIsAnother) {
   Run({Of(0, 1), Of(1, 2), Of(0, 3), Of(2, 4)});
   EXPECT_EQ(recorder_.TakeCalls(), std::vector<std::string>(4, "launch"));
   Run({Of(0, 1), Of(1, 20), Of(0, 3), Of(2, 4)});
@@ -114,7 +114,7 @@ TEST_F(KernelQueueTest, ARowThatComesAgainIsAGraphAndChangesWhatIsAnother) {
               ElementsAre(1, 2, 3, 4, 1, 20, 3, 4, 1, 21, 4, 4, 1, 21, 4, 4));
 }
 
-TEST_F(KernelQueueTest, ARowOfOtherKernelsOrBlocksIsAnotherRow) {
+TEST_F(KernelQueueTest, RowOfOtherKernelsOrBlocksIsAnotherRow) {
   const std::vector<KernelLaunch> row = {Of(0, 1), Of(1, 2), Of(2, 3),
                                          Of(3, 4)};
   Run(row);
@@ -133,7 +133,7 @@ TEST_F(KernelQueueTest, ARowOfOtherKernelsOrBlocksIsAnotherRow) {
   EXPECT_THAT(recorder_.TakeCalls(), ElementsAre("graph"));
 }
 
-TEST_F(KernelQueueTest, AShortRowIsNoGraph) {
+TEST_F(KernelQueueTest, ShortRowIsNoGraph) {
   for (int i = 0; i < 4; ++i) Run({Of(0, i), Of(1, i), Of(2, i)});
   EXPECT_EQ(recorder_.TakeCalls(), std::vector<std::string>(12, "launch"));
 }
@@ -146,7 +146,7 @@ TEST_F(KernelQueueTest, NoGraphWhereNoneIsWanted) {
   EXPECT_EQ(recorder_.TakeCalls(), std::vector<std::string>(20, "launch"));
 }
 
-TEST_F(KernelQueueTest, ALongRowIsCutAndKeepsItsOrder) {
+TEST_F(KernelQueueTest, LongRowIsCutAndKeepsItsOrder) {
   std::vector<int> expected;
   for (int round = 0; round < 3; ++round) {
     for (int i = 0; i < 150; ++i) {
@@ -171,7 +171,7 @@ TEST_F(KernelQueueTest, WithoutGraphsItLaunchesOneByOneAndAsksOnce) {
   EXPECT_EQ(std::ranges::count(recorder_.calls, "build"), 1);
 }
 
-TEST_F(KernelQueueTest, AGraphThatTakesNoNewValuesIsGivenUp) {
+TEST_F(KernelQueueTest, GraphThatTakesNoNewValuesIsGivenUp) {
   recorder_.changes = false;
   for (int i = 0; i < 4; ++i) Run(FourOf(i));
   EXPECT_THAT(recorder_.TakeRan(),
@@ -181,7 +181,7 @@ TEST_F(KernelQueueTest, AGraphThatTakesNoNewValuesIsGivenUp) {
 
 // Runs far more sequences than are cached, each twice in a row, and one other
 // sequence after each of them.
-TEST_F(KernelQueueTest, TheRowThatWasNotUsedForLongestIsForgotten) {
+TEST_F(KernelQueueTest, RowThatWasNotUsedForLongestIsForgotten) {
   constexpr size_t kOthers = 200;
   for (size_t other = 0; other < kOthers; ++other) {
     for (int round = 0; round < 2; ++round) Run(FourOf(1, 2 + other));

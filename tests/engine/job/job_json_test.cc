@@ -50,7 +50,7 @@ TEST(JobJsonTest, EveryPresetComesBack) {
   }
 }
 
-TEST(JobJsonTest, AConvolutionIsWrittenWithItsFiltersAndItsKernel) {
+TEST(JobJsonTest, ConvolutionIsWrittenWithItsFiltersAndItsKernel) {
   const std::string json = JobToJson(PresetJob("cnn").value(), kContent);
   const std::string conv = R"({"kind":"conv2d","filters":32,"kernel":3},)";
   EXPECT_NE(json.find(conv), std::string::npos) << json;
@@ -175,7 +175,7 @@ TEST(JobJsonTest, RefusesASpoiltScheduleByItsPath) {
   }
 }
 
-TEST(JobJsonTest, ALayerWithStateOfItsOwnComesBack) {
+TEST(JobJsonTest, LayerWithStateOfItsOwnComesBack) {
   JobSpec job = PresetJob("tiny").value();
   job.model.layers[2] = {.kind = LayerKind::kCenter, .momentum = 0.9f};
   const std::string json = JobToJson(job, kContent);
@@ -184,7 +184,7 @@ TEST(JobJsonTest, ALayerWithStateOfItsOwnComesBack) {
   EXPECT_EQ(JobToJson(JobFromJson(json).value(), kContent), json);
 }
 
-TEST(JobJsonTest, ThePathOfIdxDataComesBack) {
+TEST(JobJsonTest, PathOfIdxDataComesBack) {
   JobSpec job = PresetJob("linear").value();
   job.data = {.kind = DataKind::kIdx, .path = "/data/\"m\"\\"};
   const Result<JobSpec> back = JobFromJson(JobToJson(job, kContent));
@@ -336,7 +336,7 @@ TEST(JobJsonTest, NoPrefixOfAJobIsAJob) {
   }
 }
 
-RC_GTEST_PROP(JobJsonTest, AChangedByteNeverCrashesAndNeverSpansLines,
+RC_GTEST_PROP(JobJsonTest, ChangedByteNeverCrashesAndNeverSpansLines,
               (uint16_t where, uint8_t byte)) {
   std::string text = TinyJson();
   text[where % text.size()] = static_cast<char>(byte);

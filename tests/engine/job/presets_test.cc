@@ -17,7 +17,7 @@ TEST(PresetsTest, EveryPresetIsAValidJobWithOneReplica) {
   }
 }
 
-TEST(PresetsTest, AnUnknownNameIsRefusedWithTheKnownOnes) {
+TEST(PresetsTest, UnknownNameIsRefusedWithTheKnownOnes) {
   const Result<JobSpec> job = PresetJob("tinny");
   ASSERT_EQ(job.status().code(), Code::kInvalidArgument);
   EXPECT_EQ(job.status().message(),

@@ -179,7 +179,7 @@ TEST(ValidateTest, RefusesWhatNoRunCanUseAndNamesTheField) {
   }
 }
 
-TEST(ValidateTest, APartialBatchIsFineWhereItIsKept) {
+TEST(ValidateTest, PartialBatchIsFineWhereItIsKept) {
   JobSpec job = PresetJob("tiny").value();
   job.replicas = 25;
   job.remainder = Remainder::kKeep;

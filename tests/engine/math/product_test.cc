@@ -173,7 +173,7 @@ TEST(ProductTest, EveryTransposeHasTheReferencesBitsForAllSmallSizes) {
   }
 }
 
-TEST(ProductTest, AProductWithoutElementsTouchesNothing) {
+TEST(ProductTest, ProductWithoutElementsTouchesNothing) {
   for (const Path& path : AllPaths()) {
     path.kernels->MatMul({.m = 0, .n = 5, .k = 3, .lda = 3, .ldb = 5});
     path.kernels->MatMul({.m = 5, .n = 0, .k = 3, .lda = 3});

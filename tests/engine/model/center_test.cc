@@ -41,7 +41,7 @@ TEST_F(CenterTest, GradientsPassThrough) {
   EXPECT_EQ(dx, x_);
 }
 
-TEST_F(CenterTest, AModelNamesTheStateOfItsReplicas) {
+TEST_F(CenterTest, ModelNamesTheStateOfItsReplicas) {
   const ModelSpec spec = {
       .layers = {{.kind = LayerKind::kConv2D, .filters = 3, .kernel = 2},
                  {.kind = LayerKind::kCenter},

@@ -15,7 +15,7 @@ double AccuracyAfter(const JobSpec& job, int epochs) {
 
 // The digits are hard enough to tell models apart, so that an accuracy is
 // meaningful.
-TEST(LearningTest, AnMlpReadsDigitsClearlyBetterThanALinearModel) {
+TEST(LearningTest, MlpReadsDigitsClearlyBetterThanALinearModel) {
   const double linear = AccuracyAfter(PresetJob("linear").value(), 10);
   const double mlp = AccuracyAfter(PresetJob("mlp").value(), 10);
   EXPECT_GT(linear, 0.80);

@@ -65,7 +65,7 @@ TEST_F(ModelTest, NamesCountTheDenseLayers) {
                                             "dense2/kernel", "dense2/bias"));
 }
 
-TEST_F(ModelTest, AConvolutionsParametersAreItsKernelAndItsBiases) {
+TEST_F(ModelTest, ConvolutionsParametersAreItsKernelAndItsBiases) {
   const auto model = Build("cnn");
   const auto parameters = model->parameters();
   EXPECT_EQ(parameters[0].name, "conv0/kernel");
@@ -92,7 +92,7 @@ class NameCollector final : public StepProbe {
   std::vector<std::string> names;
 };
 
-TEST_F(ModelTest, AFirstConvolutionRunsOverTheChannelsOfARow) {
+TEST_F(ModelTest, FirstConvolutionRunsOverTheChannelsOfARow) {
   const ModelSpec spec = {.layers = {Conv(2, 3), kFlatten, Dense(10)}};
   const RowShape row = {.height = 5, .width = 4, .channels = 3};
   const auto model = Model::Build(spec, row, 10, *kernels_).value();
@@ -101,7 +101,7 @@ TEST_F(ModelTest, AFirstConvolutionRunsOverTheChannelsOfARow) {
             (std::vector<uint64_t>{3 * 2 * 2, 10}));
 }
 
-TEST_F(ModelTest, AProbeSeesEachOperationInTheOrderOfAStep) {
+TEST_F(ModelTest, ProbeSeesEachOperationInTheOrderOfAStep) {
   const auto model = Build("tiny");
   const std::vector<float> features(2 * 49, 0.5f);
   const std::vector<uint8_t> labels = {1, 2};
@@ -246,7 +246,7 @@ TEST_F(ModelTest, EvaluationDoesNotDropOut) {
   EXPECT_NE(model->Gradients(parameters, batch, gradients).loss, loss);
 }
 
-TEST_F(ModelTest, TheMasksOfARowBelongToItsPlaceInTheGlobalBatch) {
+TEST_F(ModelTest, MasksOfARowBelongToItsPlaceInTheGlobalBatch) {
   const auto model = Build("tiny");
   const auto parameters = Initialized(*model, 1);
   const std::vector<float> features(2 * 49, 0.5f);
@@ -263,7 +263,7 @@ TEST_F(ModelTest, TheMasksOfARowBelongToItsPlaceInTheGlobalBatch) {
   EXPECT_EQ(model->Gradients(parameters, both, gradients).loss, first + second);
 }
 
-TEST_F(ModelTest, ATieCountsForTheLowestClass) {
+TEST_F(ModelTest, TieCountsForTheLowestClass) {
   const auto model = Build("tiny");
   const std::vector<float> zeros(model->parameter_count());
   const std::vector<float> features(3 * 49, 0.5f);
@@ -278,7 +278,7 @@ struct BadModel {
   std::string message;
 };
 
-TEST_F(ModelTest, AModelThatDoesNotFitTheDataIsRefused) {
+TEST_F(ModelTest, ModelThatDoesNotFitTheDataIsRefused) {
   const BadModel kBad[] = {
       {{.layers = {kFlatten, Dense(9)}},
        7,
@@ -334,7 +334,7 @@ TEST_F(ModelTest, InputThatIsNotANumberStaysVisible) {
 
 using ModelDeathTest = ModelTest;
 
-TEST_F(ModelDeathTest, ABatchOfTheWrongShapeStopsTheProgram) {
+TEST_F(ModelDeathTest, BatchOfTheWrongShapeStopsTheProgram) {
   const auto model = Build("tiny");
   const auto parameters = Initialized(*model, 1);
   const std::vector<float> features(48);

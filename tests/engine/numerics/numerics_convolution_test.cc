@@ -94,7 +94,7 @@ TEST(ConvolutionTest, AgreesWithItsDefinitionInDoublePrecision) {
 
 // A tap outside of the output adds nothing, not even +0 * w, which would be NaN
 // for an infinite weight.
-TEST(ConvolutionTest, ATapOutsideIsSkippedAndNotMultipliedByZero) {
+TEST(ConvolutionTest, TapOutsideIsSkippedAndNotMultipliedByZero) {
   const ConvolutionShape s = {1, 2, 2, 1, 2, 1};
   const float kernel[] = {1.0f, INFINITY, 3.0f, 4.0f};
   const float dy[] = {2.0f};

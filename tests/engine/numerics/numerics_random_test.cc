@@ -38,7 +38,7 @@ TEST(NumericsRandomTest, PhiloxGivesTheAuthorsKnownAnswers) {
   }
 }
 
-TEST(NumericsRandomTest, AWordIsTheTwoPhiloxCallsOfTheDocumentedKeying) {
+TEST(NumericsRandomTest, WordIsTheTwoPhiloxCallsOfTheDocumentedKeying) {
   const uint64_t rng_key = 0x0123456789abcdefu;
   const uint64_t step = 0x1122334455667788u;
   const uint64_t row = 0x99aabbccddeeff00u;

@@ -25,12 +25,12 @@ Digest DigestOfFloats(const std::vector<float>& values) {
   return DigestOf(std::as_bytes(std::span(values)));
 }
 
-TEST(NumericsSumsTest, AnEmptySumIsPositiveZero) {
+TEST(NumericsSumsTest, EmptySumIsPositiveZero) {
   EXPECT_EQ(BitsOf(ChunkedSum(nullptr, 1, 0)), 0u);
   EXPECT_EQ(BitsOf(Dot({}, {}, 0)), 0u);
 }
 
-TEST(NumericsSumsTest, ASumOfNegativeZerosIsPositiveZero) {
+TEST(NumericsSumsTest, SumOfNegativeZerosIsPositiveZero) {
   const std::vector<float> zeros(600, -0.0f);
   EXPECT_EQ(BitsOf(ChunkedSum(zeros.data(), 1, zeros.size())), 0u);
 }
@@ -70,7 +70,7 @@ TEST(NumericsSumsTest, MatMulAddsTheBiasAfterTheSum) {
   EXPECT_EQ(c, 1.0f);  // a bias that came first would be lost
 }
 
-TEST(NumericsSumsTest, AProductWithoutTermsIsTheBias) {
+TEST(NumericsSumsTest, ProductWithoutTermsIsTheBias) {
   const float bias = -0.0f;
   float c = 7.0f;
   MatMul({1, 1, 0}, {}, {}, &bias, &c, 1);

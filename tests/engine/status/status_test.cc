@@ -19,7 +19,7 @@ TEST(StatusTest, OkHasNoMessage) {
   EXPECT_EQ(ok.ToString(), "OK");
 }
 
-TEST(StatusTest, ACopyOutlivesItsSource) {
+TEST(StatusTest, CopyOutlivesItsSource) {
   auto source = std::make_unique<Status>(NotFound("a: no such file"));
   const Status copy = *source;
   source.reset();
@@ -33,7 +33,7 @@ TEST(StatusTest, WhatIsMovedFromIsOk) {
   EXPECT_TRUE(source.ok());  // NOLINT(bugprone-use-after-move)
 }
 
-TEST(StatusTest, AnAssignmentTakesThePlaceOfWhatWasThere) {
+TEST(StatusTest, AssignmentTakesThePlaceOfWhatWasThere) {
   Status status = NotFound("a");
   status = DataLoss("b");
   EXPECT_EQ(status.ToString(), "DATA_LOSS: b");

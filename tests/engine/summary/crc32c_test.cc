@@ -16,7 +16,7 @@ std::string Bytes(int first, int step) {
 }
 
 // From RFC 3720, appendix B.4, and the check value of the CRC catalogues.
-TEST(Crc32cTest, TheVectorsOfTheStandardHold) {
+TEST(Crc32cTest, VectorsOfTheStandardHold) {
   EXPECT_EQ(Crc32c(""), 0u);
   EXPECT_EQ(Crc32c("123456789"), 0xe3069283u);
   EXPECT_EQ(Crc32c(Bytes(0, 0)), 0x8a9136aau);
@@ -26,7 +26,7 @@ TEST(Crc32cTest, TheVectorsOfTheStandardHold) {
 }
 
 // The mask rotates right by 15 bits and adds a constant.
-TEST(Crc32cTest, TheMaskIsTheOneOfTfRecord) {
+TEST(Crc32cTest, MaskIsTheOneOfTfRecord) {
   EXPECT_EQ(MaskedCrc32c("123456789"), 0xc78ab0e5u);
   EXPECT_EQ(MaskedCrc32c(""), 0xa282ead8u);
 }

@@ -15,11 +15,11 @@ namespace {
 const std::string kTime("\x09\x00\x00\x00\x00\x00\x00\xf8\x3f\x10\xac\x02", 12);
 constexpr EventTime kAt = {.wall_seconds = 1.5, .step = 300};
 
-TEST(EventRecordTest, TheFileVersionIsFieldThree) {
+TEST(EventRecordTest, FileVersionIsFieldThree) {
   EXPECT_EQ(FileVersionEvent(kAt), kTime + "\x1a\x0d" + "brain.Event:2");
 }
 
-TEST(EventRecordTest, ASessionStartIsStatusOneInFieldSeven) {
+TEST(EventRecordTest, SessionStartIsStatusOneInFieldSeven) {
   EXPECT_EQ(SessionStartEvent(kAt), kTime + "\x3a\x02\x08\x01");
 }
 
@@ -33,7 +33,7 @@ TEST(EventRecordTest, ScalarsAreValuesOfTheSummary) {
             kTime + "\x2a\x15" + "\x0a\x08" + first + "\x0a\x09" + second);
 }
 
-TEST(EventRecordTest, ARecordHasItsLengthAndBothChecksums) {
+TEST(EventRecordTest, RecordHasItsLengthAndBothChecksums) {
   const std::string record = EventRecord("hello");
   ASSERT_EQ(record.size(), 8u + 4 + 5 + 4);
   const std::string length("\x05\x00\x00\x00\x00\x00\x00\x00", 8);

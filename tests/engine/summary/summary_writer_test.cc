@@ -37,7 +37,7 @@ class SummaryWriterTest : public testing::Test {
   TestWorld world_{storage_};
 };
 
-TEST_F(SummaryWriterTest, AFileBeginsWithItsVersionAndASessionStart) {
+TEST_F(SummaryWriterTest, FileBeginsWithItsVersionAndASessionStart) {
   const auto writer = Open(7);
   ASSERT_TRUE(writer.ok()) << writer.status().ToString();
   EXPECT_EQ((*writer)->path(), kFirst);
@@ -68,7 +68,7 @@ TEST_F(SummaryWriterTest, EachLifeHasAFileOfItsOwnAndItsNameIsTheLast) {
             "/runs/a/events.out.tfevents.1900000001.machine-a");
 }
 
-TEST_F(SummaryWriterTest, AFailedWriteLeavesWholeRecordsAndTheNextOneIsThere) {
+TEST_F(SummaryWriterTest, FailedWriteLeavesWholeRecordsAndTheNextOneIsThere) {
   const auto writer = Open(0).value();
   EXPECT_TRUE(Put(*writer, 1, 0.5f).ok());
   storage_.gate = [](Operation operation, const std::string&) {
@@ -81,7 +81,7 @@ TEST_F(SummaryWriterTest, AFailedWriteLeavesWholeRecordsAndTheNextOneIsThere) {
   EXPECT_EQ(storage_.Bytes(kFirst), Head(0) + Loss(1, 0.5f) + Loss(3, 0.5f));
 }
 
-TEST_F(SummaryWriterTest, AFolderThatCannotBeMadeIsAnError) {
+TEST_F(SummaryWriterTest, FolderThatCannotBeMadeIsAnError) {
   storage_.gate = [](Operation operation, const std::string& path) {
     return operation == Operation::kCreate ? IoError(path) : OkStatus();
   };

@@ -334,22 +334,22 @@ int DisturbEverywhere(FaultKind kind, RestartPolicy policy) {
 // gradients, 4 sends and 4 receives of the rest.
 constexpr int kPlacesOfTheExchange = 28;
 
-TEST(CollectiveTest, ADeathAnywhereInTheExchangeIsALoss) {
+TEST(CollectiveTest, DeathAnywhereInTheExchangeIsALoss) {
   EXPECT_EQ(DisturbEverywhere(FaultKind::kCrash, RestartPolicy::kWholeJob),
             kPlacesOfTheExchange);
 }
 
-TEST(CollectiveTest, ADeathAnywhereInTheExchangeLetsTheOthersRejoin) {
+TEST(CollectiveTest, DeathAnywhereInTheExchangeLetsTheOthersRejoin) {
   EXPECT_EQ(DisturbEverywhere(FaultKind::kCrash, RestartPolicy::kRejoin),
             kPlacesOfTheExchange);
 }
 
-TEST(CollectiveTest, AHangAnywhereInTheExchangeIsALoss) {
+TEST(CollectiveTest, HangAnywhereInTheExchangeIsALoss) {
   EXPECT_EQ(DisturbEverywhere(FaultKind::kHang, RestartPolicy::kRejoin),
             kPlacesOfTheExchange);
 }
 
-TEST(CollectiveTest, ARejoiningGenerationHasACommunicatorOfItsOwn) {
+TEST(CollectiveTest, RejoiningGenerationHasACommunicatorOfItsOwn) {
   const Disturbed disturbed =
       Disturb({.id = "crash",
                .site = {.worker = 1, .step = 8, .point = Point::kAllReduceSend},
@@ -427,7 +427,7 @@ TEST(CollectiveTest, NoDeviceIsInTwoCommunicators) {
   EXPECT_THAT(members, SizeIs(testing::Le(6)));
 }
 
-TEST(CollectiveTest, TheNetworkOfTheDevicesMayBreakAnywhere) {
+TEST(CollectiveTest, NetworkOfTheDevicesMayBreakAnywhere) {
   for (const RestartPolicy policy :
        {RestartPolicy::kWholeJob, RestartPolicy::kRejoin}) {
     for (const FaultKind kind :
@@ -452,7 +452,7 @@ TEST(CollectiveTest, TheNetworkOfTheDevicesMayBreakAnywhere) {
 
 // The kill comes at any time: while workers meet, create the communicator, or
 // train.
-TEST(CollectiveTest, AWorkerMayBeKilledWhileTheyJoin) {
+TEST(CollectiveTest, WorkerMayBeKilledWhileTheyJoin) {
   for (int ms = 0; ms < 30; ++ms) {
     const Disturbed disturbed =
         Disturb({.id = "kill",
@@ -482,7 +482,7 @@ void ExpectAnotherAttempt(const gpu::CollectiveApi& api, RestartPolicy policy) {
   }
 }
 
-TEST(CollectiveTest, ACommunicatorThatCannotBeMadeIsTriedAgain) {
+TEST(CollectiveTest, CommunicatorThatCannotBeMadeIsTriedAgain) {
   static int left = 0;
   gpu::CollectiveApi api = EmulatedCollective();
   api.begin = [](gpu::Device* device, const gpu::CommunicatorPlace& place,
@@ -498,7 +498,7 @@ TEST(CollectiveTest, ACommunicatorThatCannotBeMadeIsTriedAgain) {
   }
 }
 
-TEST(CollectiveTest, ACommunicatorThatIsNeverMadeIsTriedAgain) {
+TEST(CollectiveTest, CommunicatorThatIsNeverMadeIsTriedAgain) {
   static int left = 0;
   static gpu::Communicator* never = nullptr;
   gpu::CollectiveApi api = EmulatedCollective();

@@ -104,7 +104,7 @@ TEST(DisagreementTest, AnotherModeOfSavingIsFoundBeforeTheFirstStep) {
                      "1")));
 }
 
-TEST(DisagreementTest, ADirectoryOfOnesOwnIsFoundBeforeTheFirstStep) {
+TEST(DisagreementTest, DirectoryOfOnesOwnIsFoundBeforeTheFirstStep) {
   const LifeOutcome outcome = TrainingFixture().RunEach(2, [](int rank) {
     TrainOptions options = SmallRun();
     if (rank == 1) options.checkpoint.directory = "/elsewhere";
@@ -209,7 +209,7 @@ LifeOutcome RunWithAFlippedBit(uint64_t step, const TrainOptions& options) {
   return fixture.Run(4, options);
 }
 
-TEST(DisagreementTest, AStateThatDriftedIsFoundAtTheNextSave) {
+TEST(DisagreementTest, StateThatDriftedIsFoundAtTheNextSave) {
   for (const SaveMode mode :
        {SaveMode::kSync, SaveMode::kAsync, SaveMode::kZeroCopy}) {
     TrainOptions options = SmallRun();
@@ -222,7 +222,7 @@ TEST(DisagreementTest, AStateThatDriftedIsFoundAtTheNextSave) {
   }
 }
 
-TEST(DisagreementTest, AStateThatDriftedIsFoundAtTheEndAtTheLatest) {
+TEST(DisagreementTest, StateThatDriftedIsFoundAtTheEndAtTheLatest) {
   TrainOptions options = SmallRun();
   options.checkpoint = {};
   const LifeOutcome outcome = RunWithAFlippedBit(12, options);

@@ -10,7 +10,7 @@ namespace {
 
 // Ten seconds are fifty heartbeats, each on time however long the last one
 // took.
-TEST(HeartbeatTest, ASlowBeatDoesNotPutOffTheNext) {
+TEST(HeartbeatTest, SlowBeatDoesNotPutOffTheNext) {
   const std::vector<Fault> faults = {
       {.id = "slow",
        .site = {.worker = 1, .point = Point::kHeartbeat},

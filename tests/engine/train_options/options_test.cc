@@ -161,7 +161,7 @@ TrainOptions SomeOptions() {
   return options;
 }
 
-TEST(TrainOptionsTest, ADirectoryKeepsItsName) {
+TEST(TrainOptionsTest, DirectoryKeepsItsName) {
   const TrainOptions options = SomeOptions();
   const Result<TrainOptions> read =
       TrainOptionsFromJson(TrainOptionsToJson(options));
@@ -175,7 +175,7 @@ struct Edit {
   std::string message;
 };
 
-TEST(TrainOptionsTest, ARefusalNamesTheKeyAndWhatWasFound) {
+TEST(TrainOptionsTest, RefusalNamesTheKeyAndWhatWasFound) {
   const std::vector<Edit> edits = {
       {R"("threads":1)", R"("threads":0)",
        "options: kernels.threads: expected an integer from 1 to 256, found 0"},

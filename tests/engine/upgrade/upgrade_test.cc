@@ -92,7 +92,7 @@ LifeOutcome Resume(const StoreBundle& bundle, int workers) {
   return fixture.Run(workers, OptionsFor(bundle));
 }
 
-TEST(UpgradeTest, AStoreOfThePresentVersionsGoesOnToTheSameBits) {
+TEST(UpgradeTest, StoreOfThePresentVersionsGoesOnToTheSameBits) {
   for (const KeptStore& kept : KeptStores()) {
     if (!VersionsOf(kept.bundle).present()) continue;
     SCOPED_TRACE(kept.name);
@@ -129,7 +129,7 @@ TEST(UpgradeTest,
   }
 }
 
-TEST(UpgradeTest, AStoreOfAnotherVersionIsRefusedByName) {
+TEST(UpgradeTest, StoreOfAnotherVersionIsRefusedByName) {
   for (const KeptStore& kept : KeptStores()) {
     const Versions versions = VersionsOf(kept.bundle);
     if (versions.present()) continue;
@@ -149,7 +149,7 @@ TEST(UpgradeTest, AStoreOfAnotherVersionIsRefusedByName) {
 }
 
 // A refusal removes nothing: the build that wrote the store can still resume.
-TEST(UpgradeTest, ARefusalLeavesTheCheckpointsAsTheyAre) {
+TEST(UpgradeTest, RefusalLeavesTheCheckpointsAsTheyAre) {
   for (const KeptStore& kept : KeptStores()) {
     if (VersionsOf(kept.bundle).present()) continue;
     SCOPED_TRACE(kept.name);
@@ -240,7 +240,7 @@ TEST(UpgradeTest, StoresOfThePresentVersionsAreKept) {
 
 // The names promise a checkpoint in the middle of an epoch, and one whose
 // evaluation is due.
-TEST(UpgradeTest, TheKeptStoresStandWhereTheirNamesSay) {
+TEST(UpgradeTest, KeptStoresStandWhereTheirNamesSay) {
   std::set<std::string> phases;
   for (const KeptStore& kept : KeptStores()) {
     size_t claims = 0;
@@ -255,7 +255,7 @@ TEST(UpgradeTest, TheKeptStoresStandWhereTheirNamesSay) {
                                      std::string("\"evaluation_due\"")}));
 }
 
-TEST(UpgradeTest, ABundleComesBackAsItWasWritten) {
+TEST(UpgradeTest, BundleComesBackAsItWasWritten) {
   const StoreBundle bundle = {
       .final_digest = "ab",
       .epochs = 3,

@@ -12,7 +12,7 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST(DirectoriesTest, APathIsShortTextInUtf8) {
+TEST(DirectoriesTest, PathIsShortTextInUtf8) {
   const std::pair<std::string, std::string> cases[] = {
       {"run-\xe9", "in UTF-8, found 'run-\\xe9'"},
       {"line\nend", "without control characters, found 'line\\x0aend'"},

@@ -88,7 +88,7 @@ TEST(ScaleBenchTest, GrowthIsTheExponentBetweenTwoSizes) {
   EXPECT_NEAR(GrowthBetween(small, large, ScaleMetric::kForm), 2.0, 1e-12);
 }
 
-TEST(ScaleBenchTest, ASmallerJobIsInterruptedLessOften) {
+TEST(ScaleBenchTest, SmallerJobIsInterruptedLessOften) {
   const ScaleSetup setup = {.between_failures = std::chrono::hours(3),
                             .of_workers = 16'384};
   EXPECT_DOUBLE_EQ(setup.BetweenFailuresOf(8'192), 6 * 3600.0);

@@ -164,7 +164,7 @@ TEST(CommandLineTest, NoticesComeFromWhereTrainIsTold) {
   EXPECT_EQ(told.poll_every, std::chrono::milliseconds(200));
 }
 
-TEST(CommandLineTest, AMistakeIsSaidAsTheCommandSaysWhatGoesWrongLater) {
+TEST(CommandLineTest, MistakeIsSaidAsTheCommandSaysWhatGoesWrongLater) {
   const auto said = [](const Words& words) {
     return ErrorLine(ParseCommandLine(words).status());
   };
@@ -209,7 +209,7 @@ TEST(CommandLineTest, HelpIsGivenOnASubcommand) {
   EXPECT_EQ(Parsed<HelpCommand>({"help", "ckpt", "ls"}).topic, "ckpt ls");
 }
 
-TEST(CommandLineTest, AMistakeIsOneLineThatNamesIt) {
+TEST(CommandLineTest, MistakeIsOneLineThatNamesIt) {
   const std::vector<BadLine> cases = {
       {{"trian"}, "unknown command 'trian'; did you mean train?"},
       {{"rnu"}, "unknown command 'rnu'; did you mean run?"},
@@ -549,7 +549,7 @@ TEST(CommandLineTest, TrainTakesThePresetAndWhatIsSaidBesides) {
   EXPECT_EQ(command.output, OutputFormat::kJson);
 }
 
-TEST(CommandLineTest, AFolderOfDataIsMnistUnlessItsKindIsSaid) {
+TEST(CommandLineTest, FolderOfDataIsMnistUnlessItsKindIsSaid) {
   const auto data_of = [](const char* text) {
     return Parsed<TrainCommand>({"train", "--data", text}).options.job.data;
   };
@@ -624,7 +624,7 @@ checkpoint: {every: {steps: 50}, keep: 3, allow_cold_start: true}
   const std::string file_ = scratch_ / "job.yaml";
 };
 
-TEST_F(JobFileFlagTest, AFileIsAsGoodAsOptions) {
+TEST_F(JobFileFlagTest, FileIsAsGoodAsOptions) {
   const TrainCommand command = ParseTrain({});
   const TrainOptions& options = command.options;
   EXPECT_EQ(command.workers, 2);
@@ -738,7 +738,7 @@ TEST(CommandLineTest, CurvesAndTheExportHaveFoldersOfTheirOwn) {
             "train: --tensorboard-every requires --tensorboard DIR");
 }
 
-TEST(CommandLineTest, ACheckpointsModelIsExportedOrAsked) {
+TEST(CommandLineTest, CheckpointsModelIsExportedOrAsked) {
   const auto exported = Parsed<CheckpointExportCommand>(
       {"ckpt", "export", "store", "model", "--data", "d", "--validation", "v"});
   EXPECT_EQ(exported.path, "store");
@@ -780,7 +780,7 @@ TEST(CommandLineTest, MembershipsThatContradictThemselvesAreRefused) {
   }
 }
 
-TEST(CommandLineTest, AnEvaluatorIsToldWhereToLookHowOftenAndHowLong) {
+TEST(CommandLineTest, EvaluatorIsToldWhereToLookHowOftenAndHowLong) {
   const auto plain =
       Parsed<EvaluateCommand>({"evaluate", "--ckpt", "store", "--once"});
   EXPECT_EQ(plain.directory, "store");
@@ -888,7 +888,7 @@ TEST(CommandLineTest, RunRefusesRetriesAndLimitsOutOfRange) {
   }
 }
 
-TEST(CommandLineTest, ALabelDoesNotSwallowThePathsBehindIt) {
+TEST(CommandLineTest, LabelDoesNotSwallowThePathsBehindIt) {
   const auto command = Parsed<RunCommand>({"run", "-L", "smoke", "a.yaml"});
   EXPECT_THAT(command.labels, ElementsAre("smoke"));
   EXPECT_THAT(command.paths, ElementsAre("a.yaml"));

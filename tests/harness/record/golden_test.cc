@@ -30,7 +30,7 @@ TEST(GoldenTest, KeepsStatesMetricsAndTheFinalDigestInOrder) {
   EXPECT_EQ(golden.final_digest, "d");
 }
 
-TEST(GoldenTest, AReferenceThatDidNotFinishHasNoFinalDigest) {
+TEST(GoldenTest, ReferenceThatDidNotFinishHasNoFinalDigest) {
   EXPECT_EQ(GoldenOf({.events = {{.kind = RecordKind::kStep}}}).final_digest,
             "");
 }

@@ -129,18 +129,18 @@ class CacheTest : public testing::Test {
   std::string file_;
 };
 
-TEST_F(CacheTest, AFileIsUsedByTheNextProcess) {
+TEST_F(CacheTest, FileIsUsedByTheNextProcess) {
   PlantIn(file_);
   EXPECT_EQ(AskAgain("b1"), std::string(32, 'f'));
 }
 
-TEST_F(CacheTest, AFileOfAnotherBuildDoesNotCount) {
+TEST_F(CacheTest, FileOfAnotherBuildDoesNotCount) {
   PlantIn(file_);
   EXPECT_EQ(AskAgain("b2"), digest_);
   EXPECT_THAT(FilesIn(cache_), SizeIs(2));
 }
 
-TEST_F(CacheTest, ATornFileDoesNotCountAndIsReplaced) {
+TEST_F(CacheTest, TornFileDoesNotCountAndIsReplaced) {
   const std::string text = TextOf(file_);
   for (const size_t size :
        {size_t{0}, size_t{1}, text.size() / 2, text.size() - 1}) {
@@ -150,7 +150,7 @@ TEST_F(CacheTest, ATornFileDoesNotCountAndIsReplaced) {
   }
 }
 
-TEST_F(CacheTest, AFileThatWasChangedDoesNotCountAndIsReplaced) {
+TEST_F(CacheTest, FileThatWasChangedDoesNotCountAndIsReplaced) {
   const std::string text = TextOf(file_);
   std::string changed = text;
   const size_t digest = changed.rfind(digest_);
@@ -164,7 +164,7 @@ TEST_F(CacheTest, AFileThatWasChangedDoesNotCountAndIsReplaced) {
   }
 }
 
-TEST_F(CacheTest, AFileUnderAForeignNameDoesNotCount) {
+TEST_F(CacheTest, FileUnderAForeignNameDoesNotCount) {
   Record record = CachedIn(file_);
   record.plan_json += " ";
   record.golden.final_digest = std::string(32, 'f');
@@ -172,7 +172,7 @@ TEST_F(CacheTest, AFileUnderAForeignNameDoesNotCount) {
   EXPECT_EQ(AskAgain("b1"), digest_);
 }
 
-TEST_F(CacheTest, ADirectoryThatCannotBeMadeIsNoCache) {
+TEST_F(CacheTest, DirectoryThatCannotBeMadeIsNoCache) {
   References references(file_ + "/below-a-file", "b1");
   EXPECT_EQ(FinalOf(references, plan_), digest_);
 }

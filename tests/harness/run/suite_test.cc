@@ -193,7 +193,7 @@ TEST_F(SuiteTest, PassDoesNotFailBecauseTheOtherWorldDid) {
   EXPECT_EQ(results[1].verdict.kind, VerdictKind::kPass);
 }
 
-TEST_F(SuiteTest, AWorldThatCannotDoItDoesNotDisagree) {
+TEST_F(SuiteTest, WorldThatCannotDoItDoesNotDisagree) {
   Case one = CleanCase();
   one.needs.features = {"simulation"};
   const auto results =

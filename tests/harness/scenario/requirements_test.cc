@@ -18,7 +18,7 @@ TEST(RequirementsTest, SaysWhatIsMissing) {
   EXPECT_EQ(WhyNotHere(one, here), "needs a GPU, found 0");
 }
 
-TEST(RequirementsTest, AFaultThatRealProcessesCannotDoIsSkippedThereOnly) {
+TEST(RequirementsTest, FaultThatRealProcessesCannotDoIsSkippedThereOnly) {
   Case one;
   one.plan.faults = {{.id = "cut", .kind = FaultKind::kPowerLoss}};
   EXPECT_EQ(WhyNotHere(one, {.world = WorldKind::kSimulated}), "");
@@ -26,7 +26,7 @@ TEST(RequirementsTest, AFaultThatRealProcessesCannotDoIsSkippedThereOnly) {
                   .starts_with("cut: real processes"));
 }
 
-TEST(RequirementsTest, AGpuIsOfTheRealWorldWhereThereIsOne) {
+TEST(RequirementsTest, GpuIsOfTheRealWorldWhereThereIsOne) {
   Case one;
   one.train.kernels.device = DeviceKind::kCuda;
   EXPECT_EQ(WhyNotHere(one, {.world = WorldKind::kReal, .gpus = 1}), "");
@@ -38,7 +38,7 @@ TEST(RequirementsTest, AGpuIsOfTheRealWorldWhereThereIsOne) {
   EXPECT_EQ(WhyNotHere(one, {.world = WorldKind::kSimulated}), "");
 }
 
-TEST(RequirementsTest, AWayBetweenDevicesIsSkippedWhereTheyAreTooFew) {
+TEST(RequirementsTest, WayBetweenDevicesIsSkippedWhereTheyAreTooFew) {
   Case one;
   one.cluster.workers = 2;
   one.train.cluster.collective = CollectiveChoice::kNccl;
@@ -51,7 +51,7 @@ TEST(RequirementsTest, AWayBetweenDevicesIsSkippedWhereTheyAreTooFew) {
   EXPECT_EQ(WhyNotHere(one, {.world = WorldKind::kReal, .gpus = 2}), "");
 }
 
-TEST(RequirementsTest, ABugThatADeviceCannotHaveIsSkippedThere) {
+TEST(RequirementsTest, BugThatADeviceCannotHaveIsSkippedThere) {
   Case one;
   one.plan.bugs = {PlantedBug::kWriteLiveState};
   const Capabilities here = {.world = WorldKind::kSimulated};
@@ -72,7 +72,7 @@ TEST(RequirementsTest, WhatHappensToADeviceIsSkippedWhereThereIsNone) {
   EXPECT_EQ(WhyNotHere(one, here), "");
 }
 
-TEST(RequirementsTest, ADiskOfAnotherProfileIsSkippedInTheRealWorld) {
+TEST(RequirementsTest, DiskOfAnotherProfileIsSkippedInTheRealWorld) {
   for (const auto profile :
        {DurabilityProfile::kWeak, DurabilityProfile::kLyingFsync,
         DurabilityProfile::kShared}) {
@@ -85,7 +85,7 @@ TEST(RequirementsTest, ADiskOfAnotherProfileIsSkippedInTheRealWorld) {
   }
 }
 
-TEST(RequirementsTest, APowerLossOnALyingDiskIsJudgedLikeAnother) {
+TEST(RequirementsTest, PowerLossOnALyingDiskIsJudgedLikeAnother) {
   Case one;
   one.disk = DurabilityProfile::kLyingFsync;
   one.plan.faults = {{.id = "cut", .kind = FaultKind::kPowerLoss}};

@@ -70,7 +70,7 @@ TEST(SaveScheduleTest, BoundsWhatALoopDoesForAnyLengthOfAnExecution) {
   }
 }
 
-TEST(SaveScheduleTest, AnIntervalGrowsByNoMoreThanAnExecution) {
+TEST(SaveScheduleTest, IntervalGrowsByNoMoreThanAnExecution) {
   struct Row {
     int length;
     int epoch;
@@ -146,7 +146,7 @@ TEST(SaveScheduleTest, SavesThatFallIntoOneExecutionAreOne) {
       2u);
 }
 
-TEST(SaveScheduleTest, TheEndOfARunIsOneMoreWhereNoneFellOnIt) {
+TEST(SaveScheduleTest, EndOfARunIsOneMoreWhereNoneFellOnIt) {
   EXPECT_EQ(ScheduledSaves(Load("epochs: 3", 10, "every: never")), 1u);
   EXPECT_EQ(ScheduledSaves(Load("epochs: 3", 10, "every: {epochs: 2}")), 2u);
   EXPECT_EQ(ScheduledSaves(Load("epochs: 4", 10, "every: {epochs: 2}")), 2u);

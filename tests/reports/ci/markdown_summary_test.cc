@@ -46,7 +46,7 @@ TEST(MarkdownSummaryTest, SaysCountsCausesAndReplay) {
             Not(HasSubstr("gpu-reset"))));
 }
 
-TEST(MarkdownSummaryTest, ARunThatPassedIsShort) {
+TEST(MarkdownSummaryTest, RunThatPassedIsShort) {
   RunResult result = SampleResult();
   result.cases.resize(2);
   EXPECT_THAT(RenderMarkdownSummary({.result = result}),

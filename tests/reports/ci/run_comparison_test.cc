@@ -75,7 +75,7 @@ TEST(RunComparisonTest, CaseThatWasNotRunNeitherFailsNorPasses) {
       HasSubstr("newly not run: 2\n  sim  left  PASS -> NOT RUN  1.0s -> -\n"));
 }
 
-TEST(RunComparisonTest, TheWorldsOfACaseAreTwoCases) {
+TEST(RunComparisonTest, WorldsOfACaseAreTwoCases) {
   RunResult before = {.cases = {Of("a", kPass), Of("a", kFail)}};
   before.cases[1].world = "real";
   const RunComparison found = CompareRuns(before, before);

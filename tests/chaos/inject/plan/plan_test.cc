@@ -12,7 +12,7 @@
 namespace gauntlet {
 namespace {
 
-TEST(FaultKindTest, TheTableIsInTheOrderOfTheEnumAndNamesAreTheirOwn) {
+TEST(FaultKindTest, TableIsInTheOrderOfTheEnumAndNamesAreTheirOwn) {
   for (size_t i = 0; i < AllFaultKinds().size(); ++i) {
     const FaultKindInfo& info = AllFaultKinds()[i];
     EXPECT_EQ(static_cast<size_t>(info.kind), i);
@@ -23,7 +23,7 @@ TEST(FaultKindTest, TheTableIsInTheOrderOfTheEnumAndNamesAreTheirOwn) {
   EXPECT_EQ(FindFaultKind("meteor"), std::nullopt);
 }
 
-TEST(FaultKindTest, TheErrorsOfADeviceAreInTheOrderOfTheEnum) {
+TEST(FaultKindTest, ErrorsOfADeviceAreInTheOrderOfTheEnum) {
   for (size_t i = 0; i < AllDeviceErrors().size(); ++i) {
     const DeviceErrorInfo& info = AllDeviceErrors()[i];
     EXPECT_EQ(static_cast<size_t>(info.error), i);

@@ -316,7 +316,7 @@ TEST(CrashImagesTest, WhatTheBoundLeavesOutIsCounted) {
   EXPECT_TRUE(std::ranges::includes(all.trees, few.trees));
 }
 
-TEST(CrashImagesTest, ABoundOnContentsKeepsSizesAndSingleBlocks) {
+TEST(CrashImagesTest, BoundOnContentsKeepsSizesAndSingleBlocks) {
   const auto file = [](SimDisk& disk) {
     Write(disk, "/a", Blocks(3));
     EXPECT_TRUE(disk.SyncDirectory("/").ok());
@@ -391,7 +391,7 @@ TEST(DiskLogTest, PlayedAgainOnAnotherProfileItIsTheSameDisk) {
   }
 }
 
-TEST(DiskLogTest, AWriteIsAPieceForEachBlock) {
+TEST(DiskLogTest, WriteIsAPieceForEachBlock) {
   DiskLog log;
   SimDisk disk({.profile = kWeak, .log = &log});
   Write(disk, "/a", std::string(5000, 'x'), 4000);
@@ -407,7 +407,7 @@ TEST(DiskLogTest, AWriteIsAPieceForEachBlock) {
                          "sync /a", "sync directory /"));
 }
 
-TEST(DiskLogTest, AnOperationThatDoesNotFitIsRefused) {
+TEST(DiskLogTest, OperationThatDoesNotFitIsRefused) {
   SimDisk disk({});
   DiskReplay replay(disk);
   const Status status =

@@ -82,7 +82,7 @@ TEST_F(SharedViewTest, OthersSeeAWriteAfterTheSync) {
   one_.Close(file);
 }
 
-TEST_F(SharedViewTest, AnOpenFileStaysAsItWasOpened) {
+TEST_F(SharedViewTest, OpenFileStaysAsItWasOpened) {
   one_.Close(Write(one_, "/a", "old"));
   const auto reader = Open(two_, "/a", OpenMode::kRead);
   one_.Close(Write(one_, "/a", "new"));
@@ -98,7 +98,7 @@ TEST_F(SharedViewTest, OfTwoHostsThatCreateOneWins) {
       Code::kAlreadyExists);
 }
 
-TEST_F(SharedViewTest, AListingIsStaleUntilItsTimeIsOver) {
+TEST_F(SharedViewTest, ListingIsStaleUntilItsTimeIsOver) {
   EXPECT_TRUE(Names(two_, kNow).empty());
   one_.Close(Write(one_, "/a", "text"));
   const Time late = kNow + kOptions.listings_stale_for;
@@ -107,14 +107,14 @@ TEST_F(SharedViewTest, AListingIsStaleUntilItsTimeIsOver) {
   EXPECT_THAT(Names(two_, late), testing::ElementsAre("a"));
 }
 
-TEST_F(SharedViewTest, AHostSeesWhatItsOwnChangeBringsUp) {
+TEST_F(SharedViewTest, HostSeesWhatItsOwnChangeBringsUp) {
   EXPECT_TRUE(Names(two_, kNow).empty());
   ASSERT_TRUE(one_.MakeDirectory("/gen-2").ok());
   ASSERT_TRUE(two_.MakeDirectory("/mine").ok());
   EXPECT_THAT(Names(two_, kNow), testing::ElementsAre("gen-2", "mine"));
 }
 
-TEST_F(SharedViewTest, ANameThatOthersTookIsFoundMissing) {
+TEST_F(SharedViewTest, NameThatOthersTookIsFoundMissing) {
   ASSERT_TRUE(one_.MakeDirectory("/d").ok());
   EXPECT_THAT(Names(two_, kNow), testing::ElementsAre("d"));
   ASSERT_TRUE(one_.Rename("/d", "/e").ok());
@@ -123,7 +123,7 @@ TEST_F(SharedViewTest, ANameThatOthersTookIsFoundMissing) {
   EXPECT_THAT(Names(two_, kNow), testing::ElementsAre("e"));
 }
 
-TEST_F(SharedViewTest, ACrashOfTheHostLosesWhatItHadNotHandedOver) {
+TEST_F(SharedViewTest, CrashOfTheHostLosesWhatItHadNotHandedOver) {
   const auto kept = Write(one_, "/kept", "kept");
   ASSERT_TRUE(one_.Sync(kept).ok());
   const auto lost = Write(one_, "/lost", "lost");
@@ -133,7 +133,7 @@ TEST_F(SharedViewTest, ACrashOfTheHostLosesWhatItHadNotHandedOver) {
   EXPECT_EQ(ReadAt(two_, "/lost"), "");
 }
 
-TEST_F(SharedViewTest, AFullServerSaysSoAtTheSync) {
+TEST_F(SharedViewTest, FullServerSaysSoAtTheSync) {
   SimDisk small({.profile = DurabilityProfile::kShared, .capacity_bytes = 4});
   SharedView host(small, kOptions);
   const auto file = Write(host, "/a", "12345");
@@ -141,7 +141,7 @@ TEST_F(SharedViewTest, AFullServerSaysSoAtTheSync) {
   EXPECT_EQ(host.Size(file), 0u);
 }
 
-TEST_F(SharedViewTest, APowerCutOfTheServerTakesWhatIsNotSynced) {
+TEST_F(SharedViewTest, PowerCutOfTheServerTakesWhatIsNotSynced) {
   EXPECT_THAT(AfterServerLoss(
                   [](SharedView& host) { host.Close(Write(host, "/a", "x")); }),
               testing::UnorderedElementsAre("", "x", std::string(1, '\0')));
@@ -154,7 +154,7 @@ TEST_F(SharedViewTest, APowerCutOfTheServerTakesWhatIsNotSynced) {
 
 // A host may write back any part of a file before it has to, and when it
 // crashes.
-TEST_F(SharedViewTest, AHostMayHandOverEarlyAndAsItCrashes) {
+TEST_F(SharedViewTest, HostMayHandOverEarlyAndAsItCrashes) {
   std::set<std::string> before;
   std::set<std::string> after;
   for (uint64_t seed = 0; seed < 200; ++seed) {
@@ -190,7 +190,7 @@ TEST_F(SharedViewTest, WhatWasHandedOverEarlyIsNotUndoneByTheRest) {
 }
 
 // As the engine sees a crash of a host: processes on two hosts.
-TEST(SharedSimulationTest, ACrashOfAHostLeavesTheServerAndTheOtherHost) {
+TEST(SharedSimulationTest, CrashOfAHostLeavesTheServerAndTheOtherHost) {
   FiberPool pool;
   Simulation simulation(pool,
                         {.disk = {.profile = DurabilityProfile::kShared}});

@@ -139,7 +139,7 @@ TEST_P(AnyProfile, OverwrittenBlocksMayBeOldNewOrTorn) {
   }
 }
 
-TEST_P(AnyProfile, AFileThatIsWrittenAgainMayBeFoundEmpty) {
+TEST_P(AnyProfile, FileThatIsWrittenAgainMayBeFoundEmpty) {
   const Set outcomes = Outcomes(GetParam(), "/a", [](Bench& bench) {
     bench.WriteSynced("/a", "old text");
     EXPECT_TRUE(bench.disk().SyncDirectory("/").ok());
@@ -149,7 +149,7 @@ TEST_P(AnyProfile, AFileThatIsWrittenAgainMayBeFoundEmpty) {
   EXPECT_THAT(outcomes, testing::IsSupersetOf(Set{"", "old text", "new"}));
 }
 
-TEST_P(AnyProfile, APowerLossIsDurableItself) {
+TEST_P(AnyProfile, PowerLossIsDurableItself) {
   for (uint64_t seed = 0; seed < 50; ++seed) {
     Bench bench(GetParam());
     bench.Write("/a", std::string(20'000, 'x'));
@@ -163,7 +163,7 @@ TEST_P(AnyProfile, APowerLossIsDurableItself) {
   }
 }
 
-TEST_P(AnyProfile, ADirectoryRenameTakesItsContentAlong) {
+TEST_P(AnyProfile, DirectoryRenameTakesItsContentAlong) {
   const auto work = [](Bench& bench) {
     EXPECT_TRUE(bench.disk().MakeDirectory("/tmp").ok());
     EXPECT_TRUE(bench.disk().SyncDirectory("/").ok());
@@ -252,7 +252,7 @@ TEST(SimDiskWeakTest, NamesSurviveInAnyCombination) {
   EXPECT_EQ(outcomes, (Set{"", "1", "2", "3", "12", "13", "23", "123"}));
 }
 
-TEST(SimDiskWeakTest, ARenamedFileHasOneName) {
+TEST(SimDiskWeakTest, RenamedFileHasOneName) {
   for (uint64_t seed = 0; seed < 300; ++seed) {
     Bench bench(kWeak);
     bench.WriteSynced("/1", "text");
@@ -276,7 +276,7 @@ TEST(SimDiskWeakTest, SyncOfOneDirectoryTakesARenameWhole) {
   EXPECT_EQ(Outcomes(kWeak, "/a", work), Set{"-"});
 }
 
-TEST(SimDiskTest, AFullDiskRefusesMore) {
+TEST(SimDiskTest, FullDiskRefusesMore) {
   SimDisk disk({.capacity_bytes = 10});
   const auto file = *disk.Open("/a", OpenMode::kCreateExclusive);
   EXPECT_TRUE(disk.Write(*file, 0, Bytes("12345678")).ok());
@@ -297,7 +297,7 @@ TEST(SimDiskTest, PathsAreTakenPartByPart) {
   EXPECT_EQ(disk.Rename("/a", "/a/b/c").code(), Code::kIoError);
 }
 
-TEST(SimDiskTest, APathIsFoundAnewOnceADirectoryIsAnother) {
+TEST(SimDiskTest, PathIsFoundAnewOnceADirectoryIsAnother) {
   Bench bench(kExt4);
   SimDisk& disk = bench.disk();
   ASSERT_TRUE(disk.MakeDirectory("/a").ok());

@@ -34,11 +34,11 @@ TEST(FiberTest, AlternatesWithItsCaller) {
             (std::vector<std::string>{"fiber 1", "caller", "fiber 2"}));
 }
 
-TEST(FiberTest, AStackThatCannotBeMappedIsMemoryThatRanOut) {
+TEST(FiberTest, StackThatCannotBeMappedIsMemoryThatRanOut) {
   EXPECT_THROW(FiberContext(size_t{1} << 60), std::bad_alloc);
 }
 
-TEST(FiberTest, AStackServesManyBodies) {
+TEST(FiberTest, StackServesManyBodies) {
   FiberPool pool;
   int runs = 0;
   for (int i = 0; i < 100; ++i) {

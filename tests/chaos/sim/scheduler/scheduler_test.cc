@@ -73,7 +73,7 @@ class SchedulerTest : public testing::Test {
   Scheduler scheduler_{pool_, /*seed=*/1, options_};
 };
 
-TEST_F(SchedulerTest, ALoneTasksWaitTakesItsTimeAndADecision) {
+TEST_F(SchedulerTest, LoneTasksWaitTakesItsTimeAndADecision) {
   Spawn([&] {
     const Time begin = scheduler_.now();
     const uint64_t steps = scheduler_.steps();
@@ -86,7 +86,7 @@ TEST_F(SchedulerTest, ALoneTasksWaitTakesItsTimeAndADecision) {
   EXPECT_TRUE(gone_);
 }
 
-TEST_F(SchedulerTest, AnActionDuringAWaitIsOfNoFiberAndMayWake) {
+TEST_F(SchedulerTest, ActionDuringAWaitIsOfNoFiberAndMayWake) {
   bool in_fiber = true;
   Time acted;
   Call wake([&] {
@@ -119,7 +119,7 @@ TEST_F(SchedulerTest, WhatIsDueWhenAllAreGoneIsForgotten) {
   EXPECT_EQ(scheduler_.now(), end);
 }
 
-TEST_F(SchedulerTest, AnActionMayKillTheProcessInWhoseWaitItComesDue) {
+TEST_F(SchedulerTest, ActionMayKillTheProcessInWhoseWaitItComesDue) {
   Call kill([&] { scheduler_.Kill(group_); });
   int unwound = 0;
   Spawn([&] {
@@ -134,7 +134,7 @@ TEST_F(SchedulerTest, AnActionMayKillTheProcessInWhoseWaitItComesDue) {
 }
 
 // The victims wait long; the action becomes due while the other process waits.
-TEST_F(SchedulerTest, AnActionMayKillAnotherProcessThanTheOneThatWaits) {
+TEST_F(SchedulerTest, ActionMayKillAnotherProcessThanTheOneThatWaits) {
   FiberGroup victims;
   int unwound = 0;
   SpawnVictims(victims, seconds(5), unwound);
@@ -151,7 +151,7 @@ TEST_F(SchedulerTest, AnActionMayKillAnotherProcessThanTheOneThatWaits) {
   EXPECT_TRUE(gone_);
 }
 
-TEST_F(SchedulerTest, AProcessIsKilledBeforeTheResumptionThatIsNamed) {
+TEST_F(SchedulerTest, ProcessIsKilledBeforeTheResumptionThatIsNamed) {
   group_.doomed_at_resumption = 3;
   int resumptions = 0;
   Spawn([&] {
@@ -166,7 +166,7 @@ TEST_F(SchedulerTest, AProcessIsKilledBeforeTheResumptionThatIsNamed) {
 }
 
 // The killed process is due while a task of the other process waits.
-TEST_F(SchedulerTest, AProcessIsKilledWhereAnotherWouldPassTheTurnToIt) {
+TEST_F(SchedulerTest, ProcessIsKilledWhereAnotherWouldPassTheTurnToIt) {
   FiberGroup victims{.doomed_at_resumption = 5};
   int unwound = 0;
   SpawnVictims(victims, milliseconds(20), unwound);
@@ -200,7 +200,7 @@ TEST_F(SchedulerTest, TasksThatWaitMeetTheLimits) {
   }
 }
 
-TEST_F(SchedulerTest, ATaskIsDoneWhenItsBodyHasEndedAndNoOtherTaskIs) {
+TEST_F(SchedulerTest, TaskIsDoneWhenItsBodyHasEndedAndNoOtherTaskIs) {
   const std::array tasks = {std::make_shared<TaskState>(),
                             std::make_shared<TaskState>()};
   std::optional<size_t> first;
@@ -222,7 +222,7 @@ TEST_F(SchedulerTest, ATaskIsDoneWhenItsBodyHasEndedAndNoOtherTaskIs) {
   EXPECT_TRUE(tasks[*first]->done);
 }
 
-TEST_F(SchedulerTest, AProcessIsKilledByATaskOfAnotherAndItsTasksDoNotGoOn) {
+TEST_F(SchedulerTest, ProcessIsKilledByATaskOfAnotherAndItsTasksDoNotGoOn) {
   FiberGroup victims;
   int unwound = 0;
   SpawnVictims(victims, milliseconds(1), unwound);
@@ -240,7 +240,7 @@ TEST_F(SchedulerTest, AProcessIsKilledByATaskOfAnotherAndItsTasksDoNotGoOn) {
   EXPECT_TRUE(gone_);
 }
 
-TEST_F(SchedulerTest, AWorldThatIsInterruptedInAWaitEnds) {
+TEST_F(SchedulerTest, WorldThatIsInterruptedInAWaitEnds) {
   for (const int tasks : {1, 3}) {
     interrupted_ = false;
     const Time begin = scheduler_.now();

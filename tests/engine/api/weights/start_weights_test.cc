@@ -69,7 +69,7 @@ TEST_F(StartWeightsTest, AnotherStartThanTheJobsIsRefused) {
                         DigestOf("others").ToString()));
 }
 
-TEST_F(StartWeightsTest, AModelThatDiffersIsTakenInPartOnlyWhereAllowed) {
+TEST_F(StartWeightsTest, ModelThatDiffersIsTakenInPartOnlyWhereAllowed) {
   TrainOptions options = OptionsFor({.weights = "/w"});
   options.job.model.layers = {layers::Flatten(), layers::Dense(8),
                               layers::Relu(),    layers::Dense(9),
@@ -85,7 +85,7 @@ TEST_F(StartWeightsTest, AModelThatDiffersIsTakenInPartOnlyWhereAllowed) {
                          taken_.value().begin()));
 }
 
-TEST_F(StartWeightsTest, AFolderOfSomethingElseIsSaidToBeOne) {
+TEST_F(StartWeightsTest, FolderOfSomethingElseIsSaidToBeOne) {
   fixture_.Run([](World& world) {
     ASSERT_TRUE(world.storage.MakeDirectory("/store").ok());
   });

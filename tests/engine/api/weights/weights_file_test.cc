@@ -33,7 +33,7 @@ TEST(WeightsFileTest, WhatIsSavedIsWhatIsLoaded) {
   });
 }
 
-TEST(WeightsFileTest, AModelThatDiffersIsRefusedByTheParameter) {
+TEST(WeightsFileTest, ModelThatDiffersIsRefusedByTheParameter) {
   FitFixture fixture;
   fixture.Run([](World& world) {
     ASSERT_TRUE(ModelWith(8, 10).SaveWeights(world, "/w").ok());
@@ -48,7 +48,7 @@ TEST(WeightsFileTest, AModelThatDiffersIsRefusedByTheParameter) {
   });
 }
 
-TEST(WeightsFileTest, AWarmStartTakesWhatBothModelsHave) {
+TEST(WeightsFileTest, WarmStartTakesWhatBothModelsHave) {
   FitFixture fixture;
   fixture.Run([](World& world) {
     const Sequential trained = ModelWith(8, 10);
@@ -65,7 +65,7 @@ TEST(WeightsFileTest, AWarmStartTakesWhatBothModelsHave) {
   });
 }
 
-TEST(WeightsFileTest, AModelThatHasNothingInCommonIsNoWarmStart) {
+TEST(WeightsFileTest, ModelThatHasNothingInCommonIsNoWarmStart) {
   FitFixture fixture;
   fixture.Run([](World& world) {
     ASSERT_TRUE(ModelWith(8, 10).SaveWeights(world, "/w").ok());
@@ -75,7 +75,7 @@ TEST(WeightsFileTest, AModelThatHasNothingInCommonIsNoWarmStart) {
   });
 }
 
-TEST(WeightsFileTest, TheWeightsOfACheckpointCanBeLoaded) {
+TEST(WeightsFileTest, WeightsOfACheckpointCanBeLoaded) {
   FitFixture fixture;
   fixture.Run([](World& world) {
     BackupAndRestore backup(

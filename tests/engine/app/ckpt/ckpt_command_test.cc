@@ -36,7 +36,7 @@ class CkptCommandTest : public testing::Test {
                    TerminalStyle(ColorChoice::kOff, {})};
 };
 
-TEST_F(CkptCommandTest, AStoreIsSaidWithWhereARunGoesOn) {
+TEST_F(CkptCommandTest, StoreIsSaidWithWhereARunGoesOn) {
   EXPECT_EQ(Verify("/store"), 0) << err_.str();
   EXPECT_THAT(out_.str(), HasSubstr("a run goes on from step-000000002-g1\n"));
 }
@@ -78,7 +78,7 @@ TEST_F(CkptCommandTest, JsonOfListHasNoVerdictOnUnreadBytes) {
   EXPECT_THAT(out_.str(), HasSubstr("\"good\": true,\n    \"verified\": true"));
 }
 
-TEST_F(CkptCommandTest, AStateFileThatStopsARunIsSaid) {
+TEST_F(CkptCommandTest, StateFileThatStopsARunIsSaid) {
   storage_.Bytes("/store/checkpoint") = "latest: step-000000009-g1\n";
   EXPECT_EQ(List("/store"), 2);
   EXPECT_THAT(out_.str(), HasSubstr("step-000000002-g1 "));
@@ -105,7 +105,7 @@ TEST_F(CkptCommandTest, HalfAnEditIsNotSaidToBeIgnored) {
   EXPECT_THAT(err_.str(), Not(HasSubstr("ignored")));
 }
 
-TEST_F(CkptCommandTest, AStateFileThatIsIgnoredIsSaid) {
+TEST_F(CkptCommandTest, StateFileThatIsIgnoredIsSaid) {
   storage_.Bytes("/store/checkpoint").clear();
   EXPECT_EQ(Verify("/store"), 0);
   EXPECT_THAT(err_.str(), HasSubstr("checkpoint: empty; ignored"));
@@ -118,14 +118,14 @@ TEST_F(CkptCommandTest, OneCheckpointIsSaidAlone) {
   EXPECT_THAT(out_.str(), Not(HasSubstr("no checkpoint can be loaded")));
 }
 
-TEST_F(CkptCommandTest, AFolderThatIsNoStoreIsAMistakeAndNoLostCheckpoint) {
+TEST_F(CkptCommandTest, FolderThatIsNoStoreIsAMistakeAndNoLostCheckpoint) {
   ASSERT_TRUE(storage_.MakeDirectory("/empty").ok());
   EXPECT_EQ(Verify("/empty"), 2);
   EXPECT_THAT(err_.str(), HasSubstr("/empty: no checkpoint store here"));
   EXPECT_EQ(List("/empty"), 2);
 }
 
-TEST_F(CkptCommandTest, ADamagedCheckpointIsNoMistakeOnTheCommandLine) {
+TEST_F(CkptCommandTest, DamagedCheckpointIsNoMistakeOnTheCommandLine) {
   const std::string damaged = "/store/step-000000001-g1";
   storage_.Bytes(damaged + "/MANIFEST.json").clear();
   EXPECT_EQ(
@@ -135,7 +135,7 @@ TEST_F(CkptCommandTest, ADamagedCheckpointIsNoMistakeOnTheCommandLine) {
   EXPECT_EQ(Verify(damaged), 7);
 }
 
-TEST_F(CkptCommandTest, ACheckpointThatIsNotThereIsNamedOnce) {
+TEST_F(CkptCommandTest, CheckpointThatIsNotThereIsNamedOnce) {
   EXPECT_EQ(RunCheckpointDiff({.left = "/store/step-9", .right = "/store"},
                               test_.world, console_),
             2);

@@ -24,14 +24,14 @@ ResolvedCluster Torchrun(std::vector<std::string> addresses, int rank) {
           .place = {.addresses = std::move(addresses), .rank = rank}};
 }
 
-TEST(ClusterAddressTest, AWorkerByItselfIsReachedByNobody) {
+TEST(ClusterAddressTest, WorkerByItselfIsReachedByNobody) {
   const auto place = Reach({});
   ASSERT_TRUE(place.ok());
   EXPECT_EQ(place->spec.addresses.size(), 1u);
   EXPECT_EQ(place->spec.address_book, AddressBook::kKnown);
 }
 
-TEST(ClusterAddressTest, AClusterOnLoopbackStaysThere) {
+TEST(ClusterAddressTest, ClusterOnLoopbackStaysThere) {
   const auto chief = Reach(Torchrun({"127.0.0.1:2000", ""}, 0));
   ASSERT_TRUE(chief.ok()) << chief.status().ToString();
   EXPECT_EQ(chief->spec.listen_on, "127.0.0.1:2000");
@@ -111,7 +111,7 @@ TEST(ClusterAddressTest, ChiefWaitsForItsOwnName) {
   EXPECT_THAT(place.status().message(), HasSubstr("--listen ADDRESS"));
 }
 
-TEST(ClusterAddressTest, AChiefWhoseNameNobodyKnowsIsWaitedFor) {
+TEST(ClusterAddressTest, ChiefWhoseNameNobodyKnowsIsWaitedFor) {
   const auto place = Reach(Torchrun({"not-known.invalid:2000", ""}, 1));
   EXPECT_EQ(place.status().code(), Code::kDeadlineExceeded);
   EXPECT_THAT(

@@ -11,7 +11,7 @@ using ::testing::Not;
 
 const TrustText kTrust = {.token = "GAUNTLET_JOB_TOKEN", .tls = "none"};
 
-TEST(ClusterTextTest, AWorkerByItselfHasNothingToSayWhy) {
+TEST(ClusterTextTest, WorkerByItselfHasNothingToSayWhy) {
   EXPECT_EQ(ClusterToText({}, {}),
             "rule      none\n"
             "task      worker 0, incarnation 1\n"
@@ -47,7 +47,7 @@ TEST(ClusterTextTest, WhatTheEnvironmentHoldsStaysInItsLine) {
   EXPECT_THAT(ClusterToJson(cluster, kTrust), Not(HasSubstr("\n")));
 }
 
-TEST(ClusterTextTest, AnEvaluatorHasNoRankInJson) {
+TEST(ClusterTextTest, EvaluatorHasNoRankInJson) {
   const ResolvedCluster cluster{.place = {.addresses = {"h:1"},
                                           .rank = kNoRank,
                                           .task_type = "evaluator"}};

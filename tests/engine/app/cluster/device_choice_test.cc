@@ -70,7 +70,7 @@ TEST_F(DeviceChoiceTest, EachWorkerHasAPlaceOnTheDeviceThatWasChosen) {
 
 // The worker reports the missing device itself, as it may be restarted on a
 // host that has one.
-TEST_F(DeviceChoiceTest, ADeviceThatIsGoneSinceItWasChosenHasAPlaceThatSaysSo) {
+TEST_F(DeviceChoiceTest, DeviceThatIsGoneSinceItWasChosenHasAPlaceThatSaysSo) {
   if (HasCuda()) GTEST_SKIP() << "this machine has CUDA";
   TrainOptions options;
   options.kernels.device = DeviceKind::kCuda;

@@ -61,7 +61,7 @@ TEST_F(EvaluateCommandTest, DirectoryInPlaceOfTheStateFile_EndsItByName) {
             "directory; remove it\n");
 }
 
-TEST_F(EvaluateCommandTest, ANoticeEndsItWithItsOwnCode) {
+TEST_F(EvaluateCommandTest, NoticeEndsItWithItsOwnCode) {
   ToldToGo host;
   World world = {test_.clock, storage_,     test_.network, test_.tasks,
                  host,        test_.faults, test_.events,  test_.entropy};
@@ -69,7 +69,7 @@ TEST_F(EvaluateCommandTest, ANoticeEndsItWithItsOwnCode) {
   EXPECT_EQ(err_.str(), "gauntlet evaluate: stopped by a preemption notice\n");
 }
 
-TEST_F(EvaluateCommandTest, AJobThatItDoesNotKnowIsBadInputAndNamed) {
+TEST_F(EvaluateCommandTest, JobThatItDoesNotKnowIsBadInputAndNamed) {
   CheckpointStore store = OpenStore(test_.world);
   ASSERT_TRUE(store.ClaimGeneration(std::string(kJob)).ok());
   ASSERT_TRUE(Save(store, 1, 1).ok());

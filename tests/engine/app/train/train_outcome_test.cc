@@ -51,7 +51,7 @@ TEST(TrainOutcomeTest, HasTheSameKeysWhateverHappened) {
             R"("reason":"worker 1 \"failed\"\n"})");
 }
 
-TEST(TrainOutcomeTest, AFigureThatIsNotANumberIsNull) {
+TEST(TrainOutcomeTest, FigureThatIsNotANumberIsNull) {
   TrainOutcome outcome = SomeOutcome();
   outcome.end.result->loss = std::numeric_limits<float>::quiet_NaN();
   outcome.end.result->resumed_from = 128;

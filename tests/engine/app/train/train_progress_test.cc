@@ -87,7 +87,7 @@ TEST(RenderProgressTest, HasNoLossBeforeTheFirstStep) {
   EXPECT_EQ(RenderProgress(facts, PlainFile()), "epoch 1/2  step 0/12  0%");
 }
 
-TEST(TrainProgressTest, ALineThatTellsOfNoStepLeavesTheLossAsItWas) {
+TEST(TrainProgressTest, LineThatTellsOfNoStepLeavesTheLossAsItWas) {
   SetClock clock;
   std::ostringstream out;
   TrainProgress progress(clock, FourEpochs(), out, PlainFile());
@@ -102,7 +102,7 @@ TEST(TrainProgressTest, ALineThatTellsOfNoStepLeavesTheLossAsItWas) {
       << out.str();
 }
 
-TEST(RenderProgressTest, TheLastEpochIsNotFollowedByAnother) {
+TEST(RenderProgressTest, LastEpochIsNotFollowedByAnother) {
   const ProgressFacts facts = {
       .epoch = 4, .epochs = 4, .step = 40, .steps = 40, .loss = 0.25f};
   EXPECT_EQ(RenderProgress(facts, PlainFile()),

@@ -73,7 +73,7 @@ TEST(StoreNamesTest, TellsEntriesApart) {
   }
 }
 
-TEST(StoreNamesTest, AnEntryOnItsWayOutKeepsItsNameAndItsRemover) {
+TEST(StoreNamesTest, EntryOnItsWayOutKeepsItsNameAndItsRemover) {
   for (const std::string before :
        {"step-000000150-g3", "rejected-step-000000150-in_epoch-g3"}) {
     const EntryName entry = ParseEntryName(DeletingName(12, before));
@@ -205,7 +205,7 @@ TEST(ManifestTest, NamesThatNeedEscapesComeBack) {
 }
 
 // In two layouts of the JSON; without a mark if retention counts no hours.
-TEST(ManifestTest, TheMarkOfRetentionComesBack) {
+TEST(ManifestTest, MarkOfRetentionComesBack) {
   const std::string without = EncodeManifest(SmallManifest());
   EXPECT_EQ(without.find("counted_from"), std::string::npos);
   EXPECT_FALSE(ParseManifest(without)->mark);

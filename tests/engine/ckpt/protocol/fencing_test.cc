@@ -63,7 +63,7 @@ class FencingTest : public testing::Test {
   TestWorld new_{storage_};
 };
 
-TEST_F(FencingTest, ALateSurvivorsSaveIsRefusedAndNeverRead) {
+TEST_F(FencingTest, LateSurvivorsSaveIsRefusedAndNeverRead) {
   CheckpointStore survivor = Claimed(old_.world);
   ASSERT_TRUE(Save(survivor, 1, 1).ok());
   CheckpointStore successor = Claimed(new_.world);
@@ -77,7 +77,7 @@ TEST_F(FencingTest, ALateSurvivorsSaveIsRefusedAndNeverRead) {
             "/store/step-000000002-g1");
 }
 
-TEST_F(FencingTest, AStoreWithVoidCheckpointsOnlyIsAColdStart) {
+TEST_F(FencingTest, StoreWithVoidCheckpointsOnlyIsAColdStart) {
   CheckpointStore survivor = Claimed(old_.world);
   CheckpointStore successor = Claimed(new_.world);
   EXPECT_EQ(Save(survivor, 1, 1).status().code(), Code::kFenced);
@@ -135,7 +135,7 @@ TEST_F(FencingTest, TwoClaimsRacingAgreeOnOneOwnerAndOneParent) {
 
 // A new generation claims at each operation of a save: either it resumes from
 // the save, or the save is not acknowledged.
-TEST_F(FencingTest, AClaimInTheMiddleOfASaveSeesItOrFencesIt) {
+TEST_F(FencingTest, ClaimInTheMiddleOfASaveSeesItOrFencesIt) {
   CheckpointStore first = Claimed(old_.world);
   ASSERT_TRUE(Save(first, 1, 1).ok());
   const auto start = storage_.Contents();
@@ -166,7 +166,7 @@ TEST_F(FencingTest, AClaimInTheMiddleOfASaveSeesItOrFencesIt) {
   FAIL() << "the save never ended";
 }
 
-TEST_F(FencingTest, ASurvivorOfADeletedStoreDoesNotPassForItsNewOwner) {
+TEST_F(FencingTest, SurvivorOfADeletedStoreDoesNotPassForItsNewOwner) {
   CheckpointStore survivor = Claimed(old_.world);
   ASSERT_TRUE(Save(survivor, 1, 1).ok());
   storage_.SetContents({});
@@ -198,7 +198,7 @@ TEST_F(FencingTest, WhoseStoreWasDeletedUnderItStopsForGood) {
 }
 
 // Without a common lock of two launchers, the later launch keeps the store.
-TEST_F(FencingTest, ALaterLaunchIsNotFencedByAnEarlierOne) {
+TEST_F(FencingTest, LaterLaunchIsNotFencedByAnEarlierOne) {
   CheckpointStore earlier = LaunchedAs(old_.world, {.launch = "1"});
   ASSERT_TRUE(earlier.ClaimGeneration(std::string(kJob)).ok());
   CheckpointStore later = LaunchedAs(new_.world, {.launch = "2"});
@@ -212,7 +212,7 @@ TEST_F(FencingTest, ALaterLaunchIsNotFencedByAnEarlierOne) {
 }
 
 // A stale worker that claims late is of the same launch, or of an earlier one.
-TEST_F(FencingTest, AnEqualOrLaterLaunchClaimsOverALateSurvivor) {
+TEST_F(FencingTest, EqualOrLaterLaunchClaimsOverALateSurvivor) {
   for (const std::string survivors_launch : {"1", "2"}) {
     storage_.SetContents({});
     CheckpointStore owner = LaunchedAs(new_.world, {.launch = "2"});
@@ -253,7 +253,7 @@ TEST_F(FencingTest, LaunchNamesRiseWithTheClaims) {
   EXPECT_LT(*first, *MakeLaunchName(old_.world, std::string(kStore)));
 }
 
-TEST_F(FencingTest, AnUnrecordedClaimCountsForNothingButItsNumber) {
+TEST_F(FencingTest, UnrecordedClaimCountsForNothingButItsNumber) {
   CheckpointStore first = Claimed(old_.world);
   ASSERT_TRUE(Save(first, 1, 1).ok());
   old_.faults.script = [](Point point, size_t) {
@@ -279,7 +279,7 @@ TEST_F(FencingTest, RetentionOfAnOldGenerationCannotTakeTheParent) {
 // newest checkpoint damaged. Either it resumes from the one that is being
 // retired and keeps it, or it refuses; then that one is gone, or has its name
 // back.
-TEST_F(FencingTest, AClaimInTheMiddleOfARetentionKeepsTheParentOrRefuses) {
+TEST_F(FencingTest, ClaimInTheMiddleOfARetentionKeepsTheParentOrRefuses) {
   const auto start = storage_.Contents();
   int resumed = 0;
   for (int n = 0; n < 200; ++n) {
@@ -315,7 +315,7 @@ TEST_F(FencingTest, AClaimInTheMiddleOfARetentionKeepsTheParentOrRefuses) {
 // A retention waits at the point while a new generation claims and finds the
 // newest checkpoint damaged. At each operation of the claim, the retention
 // continues to its end.
-TEST_F(FencingTest, ARetentionInTheMiddleOfAClaimNeverTakesTheParent) {
+TEST_F(FencingTest, RetentionInTheMiddleOfAClaimNeverTakesTheParent) {
   const auto start = storage_.Contents();
   for (const Point point : {Point::kRetireRename, Point::kRetireRenamed}) {
     int resumed = 0;
@@ -362,7 +362,7 @@ TEST_F(FencingTest, ARetentionInTheMiddleOfAClaimNeverTakesTheParent) {
   }
 }
 
-TEST_F(FencingTest, AStaleWorkersRemovalIsPutBackIfTheWorkerDiesInIt) {
+TEST_F(FencingTest, StaleWorkersRemovalIsPutBackIfTheWorkerDiesInIt) {
   Recovered taken;
   Retire(Point::kRetireRename, [&] {
     taken = RecoverWithoutTheNewest();
@@ -393,7 +393,7 @@ TEST_F(FencingTest, WithoutTheLookForNewerClaimsAStaleWorkerTakesTheParent) {
 
 // The checkpoint is renamed after a claim has listed it and before the claim is
 // recorded.
-TEST_F(FencingTest, AClaimPutsBackWhatItHasListedItself) {
+TEST_F(FencingTest, ClaimPutsBackWhatItHasListedItself) {
   CheckpointStore first = Claimed(old_.world);
   ASSERT_TRUE(Save(first, 1, 1).ok());
   const std::string away = "/store/" + DeletingName(1, "step-000000001-g1");
@@ -433,7 +433,7 @@ TEST_F(FencingTest, CheckpointThatComesBackWhileItIsRead_IsNotDamaged) {
 
 // No claim depends on the checkpoint, and its remover cannot restore a part of
 // it.
-TEST_F(FencingTest, AClaimFinishesARemovalThatItsOwnerCannotUndo) {
+TEST_F(FencingTest, ClaimFinishesARemovalThatItsOwnerCannotUndo) {
   Recovered taken;
   Retire(Point::kRetireRenamed, [&] {
     taken = Recover(new_.world);
@@ -449,7 +449,7 @@ TEST_F(FencingTest, AClaimFinishesARemovalThatItsOwnerCannotUndo) {
 
 // The remover brings the checkpoint back after the claim has listed the
 // directory: no retention would remove it.
-TEST_F(FencingTest, AClaimRemovesWhatComesBackBehindItsListing) {
+TEST_F(FencingTest, ClaimRemovesWhatComesBackBehindItsListing) {
   Retire(Point::kRetireRenamed, [&] {
     new_.faults.script = [&](Point point, size_t) {
       if (point != Point::kClaimRecord) return OkStatus();
@@ -463,7 +463,7 @@ TEST_F(FencingTest, AClaimRemovesWhatComesBackBehindItsListing) {
               ElementsAre("step-000000002-g1"));
 }
 
-TEST_F(FencingTest, AStaleWorkersFailedSaveStaysWhereItWasTaken) {
+TEST_F(FencingTest, StaleWorkersFailedSaveStaysWhereItWasTaken) {
   CheckpointStore first = Claimed(old_.world);
   Recovered taken;
   old_.faults.script = [&](Point point, size_t) {
@@ -477,7 +477,7 @@ TEST_F(FencingTest, AStaleWorkersFailedSaveStaysWhereItWasTaken) {
 }
 
 // A worker that rejoins claims with the store that it already has open.
-TEST_F(FencingTest, AFailedSaveOfItsOwnThatAClaimTakes_IsNotRemovedLater) {
+TEST_F(FencingTest, FailedSaveOfItsOwnThatAClaimTakes_IsNotRemovedLater) {
   CheckpointStore store = Claimed(old_.world);
   old_.faults.script = [](Point point, size_t) {
     const bool fails =
@@ -493,7 +493,7 @@ TEST_F(FencingTest, AFailedSaveOfItsOwnThatAClaimTakes_IsNotRemovedLater) {
   EXPECT_TRUE(storage_.Exists(kFirst));
 }
 
-TEST_F(FencingTest, ARefusedRunChangesNoName) {
+TEST_F(FencingTest, RefusedRunChangesNoName) {
   CheckpointStore first = Claimed(old_.world);
   ASSERT_TRUE(Save(first, 1, 1).ok());
   ASSERT_TRUE(Save(first, 1, 2).ok());

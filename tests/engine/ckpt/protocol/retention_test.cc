@@ -55,7 +55,7 @@ TEST(OldestSpareTest, WhatIsForGoodStaysWhereThereIsNoRoom) {
   EXPECT_EQ(OldestSpare(lineage, 0), std::nullopt);
 }
 
-TEST(OldestSpareTest, TheNewestFiniteOneStaysWhereThereIsNoRoom) {
+TEST(OldestSpareTest, NewestFiniteOneStaysWhereThereIsNoRoom) {
   std::vector<CommittedCheckpoint> lineage(3);
   lineage[1].not_finite_since = 7;
   lineage[2].not_finite_since = 7;
@@ -83,7 +83,7 @@ std::vector<bool> SurplusOf(const std::vector<bool>& finite, int keep) {
   return Surplus(lineage, keep);
 }
 
-TEST_F(RetentionTest, TheNewestFiniteOneStaysBesideTheNewest) {
+TEST_F(RetentionTest, NewestFiniteOneStaysBesideTheNewest) {
   EXPECT_THAT(SurplusOf({true, true, true}, 1), ElementsAre(true, true, false));
   EXPECT_THAT(SurplusOf({true, true, false}, 1),
               ElementsAre(true, false, false));
@@ -96,7 +96,7 @@ TEST_F(RetentionTest, TheNewestFiniteOneStaysBesideTheNewest) {
 }
 
 // Each save is by a new process, which learns of earlier ones from manifests.
-TEST_F(RetentionTest, TheNewestFiniteOneStaysAcrossProcesses) {
+TEST_F(RetentionTest, NewestFiniteOneStaysAcrossProcesses) {
   for (uint64_t step = 1; step <= 6; ++step) {
     CheckpointStore store = OpenStore(test_.world, 2);
     const Claim claim = store.ClaimGeneration(std::string(kJob)).value();
@@ -106,7 +106,7 @@ TEST_F(RetentionTest, TheNewestFiniteOneStaysAcrossProcesses) {
   EXPECT_THAT(StepsLeft(), ElementsAre(2, 5, 6));
 }
 
-TEST_F(RetentionTest, TheNewestFiniteOneMayBeOneThatIsForGood) {
+TEST_F(RetentionTest, NewestFiniteOneMayBeOneThatIsForGood) {
   SaveHourly({1, 2, 3}, 3, 1);
   CheckpointStore store = OpenStore(test_.world, 1);
   const Claim claim = store.ClaimGeneration(std::string(kJob)).value();
@@ -114,7 +114,7 @@ TEST_F(RetentionTest, TheNewestFiniteOneMayBeOneThatIsForGood) {
   EXPECT_THAT(StepsLeft(), ElementsAre(3, 4));
 }
 
-TEST_F(RetentionTest, TheHoursGoOnAcrossProcesses) {
+TEST_F(RetentionTest, HoursGoOnAcrossProcesses) {
   for (uint64_t step = 1; step <= 10; ++step) SaveHourly({step}, 3);
   EXPECT_THAT(StepsLeft(), ElementsAre(3, 6, 8, 9, 10));
 }
@@ -131,7 +131,7 @@ TEST_F(RetentionTest, WhatIsForGoodIsThereWhereNewerOnesAreDamaged) {
 
 // The clock goes back by a year after the third save: no further checkpoint is
 // removed because of it, and the count of hours begins again.
-TEST_F(RetentionTest, AClockThatGoesBackIsTolerated) {
+TEST_F(RetentionTest, ClockThatGoesBackIsTolerated) {
   SaveHourly({1, 2, 3}, 3);
   test_.clock.unix_seconds -= 365 * 24 * kHour;
   SaveHourly({4, 5, 6, 7, 8}, 3);
@@ -140,7 +140,7 @@ TEST_F(RetentionTest, AClockThatGoesBackIsTolerated) {
   EXPECT_THAT(StepsLeft(), ElementsAre(3, 7, 8, 9, 10));
 }
 
-TEST_F(RetentionTest, AStoreThatDidNotCountHoursBeginsTo) {
+TEST_F(RetentionTest, StoreThatDidNotCountHoursBeginsTo) {
   SaveHourly({1, 2}, 0);
   SaveHourly({3, 4, 5, 6}, 3, 1);
   EXPECT_THAT(StepsLeft(), ElementsAre(5, 6));

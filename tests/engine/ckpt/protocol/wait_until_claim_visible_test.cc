@@ -60,7 +60,7 @@ TEST_F(WaitUntilClaimVisibleTest, WhoIsFollowedIsFenced) {
 
 // The rank must not report a missing claim, as the claim may exist.
 TEST_F(WaitUntilClaimVisibleTest,
-       ADirectoryThatCannotBeChangedIsToldAsTheDisksError) {
+       DirectoryThatCannotBeChangedIsToldAsTheDisksError) {
   Claim();
   storage_.gate = [](Operation operation, const std::string& path) {
     return operation == Operation::kCreate && path.ends_with(".look")
@@ -73,7 +73,7 @@ TEST_F(WaitUntilClaimVisibleTest,
 }
 
 // The file was left by a rank that died while it looked for the claim.
-TEST_F(WaitUntilClaimVisibleTest, ANewClaimTidiesWhatALookLeftBehind) {
+TEST_F(WaitUntilClaimVisibleTest, NewClaimTidiesWhatALookLeftBehind) {
   Claim();
   const std::string left = "/store/gen-000002.look";
   ASSERT_TRUE(storage_.Open(left, OpenMode::kCreateTruncate).ok());

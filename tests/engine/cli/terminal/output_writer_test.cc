@@ -143,7 +143,7 @@ TEST(OutputWriterTest, FlushHasNoLimitUntilTheProgramMustEnd) {
   EXPECT_EQ(asked, 4) << "from then on its timeouts count";
 }
 
-TEST(OutputWriterTest, AFailedWriteIsTheStatusAndKeepsNobody) {
+TEST(OutputWriterTest, FailedWriteIsTheStatusAndKeepsNobody) {
   Pipe pipe;
   pipe.CloseReader();
   OutputWriter writer(pipe.write_end(), OutputKind::kResults);

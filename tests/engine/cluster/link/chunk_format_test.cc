@@ -75,12 +75,12 @@ TEST(ChunkFormatTest, PayloadsAreAlignedForFloats) {
   EXPECT_EQ(kChunkHeaderBytes % 16, 0u);
 }
 
-TEST(ChunkFormatTest, AListIsTheSameOfAnyTexts) {
+TEST(ChunkFormatTest, ListIsTheSameOfAnyTexts) {
   const std::vector<std::string> items = {"one", "", "three"};
   EXPECT_EQ(EncodeList({"one", "", "three"}), EncodeList(items));
 }
 
-TEST(ChunkFormatTest, APayloadStaysUnderAnotherHeader) {
+TEST(ChunkFormatTest, PayloadStaysUnderAnotherHeader) {
   Frame frame = EncodeChunk({.kind = ChunkKind::kPartial}, "payload");
   frame += " and more";
   const ChunkHeader header = {
@@ -89,7 +89,7 @@ TEST(ChunkFormatTest, APayloadStaysUnderAnotherHeader) {
   EXPECT_EQ(frame, EncodeChunk(header, "payload and more"));
 }
 
-TEST(ChunkFormatTest, AFrameOfFloatsIsComputedWithWhereItLies) {
+TEST(ChunkFormatTest, FrameOfFloatsIsComputedWithWhereItLies) {
   const float values[] = {1.0f, 2.0f};
   Frame frame =
       EncodeChunk({.kind = ChunkKind::kPartial},

@@ -196,7 +196,7 @@ const gpu::CollectiveApi& AtRankOne(const gpu::CollectiveApi& other, int rank) {
   return rank == 1 ? other : EmulatedCollective();
 }
 
-TEST(DeviceRingTest, ACommunicatorThatCannotBeMadeIsALoss) {
+TEST(DeviceRingTest, CommunicatorThatCannotBeMadeIsALoss) {
   gpu::CollectiveApi api = EmulatedCollective();
   api.begin = [](gpu::Device*, const gpu::CommunicatorPlace&,
                  gpu::DeviceText* why) -> gpu::Communicator* {
@@ -210,7 +210,7 @@ TEST(DeviceRingTest, ACommunicatorThatCannotBeMadeIsALoss) {
                "rank 1: joining the communicator: emulated: no socket");
 }
 
-TEST(DeviceRingTest, ACommunicatorThatFailsAsItIsMadeIsALoss) {
+TEST(DeviceRingTest, CommunicatorThatFailsAsItIsMadeIsALoss) {
   gpu::CollectiveApi api = EmulatedCollective();
   api.poll = [](gpu::Communicator*, gpu::DeviceText* why) {
     *why = {.text = "unhandled system error"};
@@ -223,7 +223,7 @@ TEST(DeviceRingTest, ACommunicatorThatFailsAsItIsMadeIsALoss) {
                "joining the communicator: emulated: unhandled system error");
 }
 
-TEST(DeviceRingTest, ACommunicatorThatIsNeverMadeIsGivenUp) {
+TEST(DeviceRingTest, CommunicatorThatIsNeverMadeIsGivenUp) {
   gpu::CollectiveApi api = EmulatedCollective();
   api.poll = [](gpu::Communicator*, gpu::DeviceText*) {
     return gpu::CollectiveProgress::kUnderWay;
@@ -235,7 +235,7 @@ TEST(DeviceRingTest, ACommunicatorThatIsNeverMadeIsGivenUp) {
                "joining the communicator: emulated: no sign of the other");
 }
 
-TEST(DeviceRingTest, ASumThatFailsIsALoss) {
+TEST(DeviceRingTest, SumThatFailsIsALoss) {
   gpu::CollectiveApi api = EmulatedCollective();
   api.finished = [](gpu::Communicator*, gpu::DeviceText* why) {
     *why = {.text = "remote error"};
@@ -250,7 +250,7 @@ TEST(DeviceRingTest, ASumThatFailsIsALoss) {
               HasSubstr("rank 1: the sum of step 7: emulated: remote error"));
 }
 
-TEST(DeviceRingTest, ASumThatARankTakesNoPartInIsGivenUpInTime) {
+TEST(DeviceRingTest, SumThatARankTakesNoPartInIsGivenUpInTime) {
   ClusterFixture cluster(3, 1);
   Duration waited{0};
   const auto& ends = cluster.RunAll([&](World& world, Session& session) {
@@ -276,7 +276,7 @@ TEST(DeviceRingTest, ASumThatARankTakesNoPartInIsGivenUpInTime) {
 }
 
 // A loss that another worker detects ends the wait immediately.
-TEST(DeviceRingTest, ABrokenRingEndsWhatIsWaitedFor) {
+TEST(DeviceRingTest, BrokenRingEndsWhatIsWaitedFor) {
   ClusterFixture cluster(2, 1);
   Duration waited{0};
   const auto& ends = cluster.RunAll([&](World& world, Session& session) {
@@ -320,7 +320,7 @@ TEST(DeviceRingTest, RanksOfTwoCommunicatorsDoNotJoin) {
 }
 
 // Each communicator is ended once, and is not used after a failure.
-TEST(DeviceRingTest, AFailureEndsTheCommunicator) {
+TEST(DeviceRingTest, FailureEndsTheCommunicator) {
   static int begun = 0;
   static int ended = 0;
   gpu::CollectiveApi api = EmulatedCollective();

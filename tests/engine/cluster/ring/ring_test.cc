@@ -82,7 +82,7 @@ RC_GTEST_PROP(RingProperty, GathersWhatEveryRankSaid, ()) {
   RC_ASSERT(!testing::Test::HasFailure());
 }
 
-TEST(RingTest, AFrameOfAnotherStepIsAnError) {
+TEST(RingTest, FrameOfAnotherStepIsAnError) {
   ClusterFixture cluster(2, 1);
   const auto& ends = cluster.RunAll([&](World&, Session& session) {
     const uint64_t step = session.ring().rank() == 0 ? 1 : 2;
@@ -122,7 +122,7 @@ Status EndAfter(const Frame& frame, const Exchange& exchange) {
   })[0];
 }
 
-TEST(RingTest, AChunkOfAnotherLengthIsRefused) {
+TEST(RingTest, ChunkOfAnotherLengthIsRefused) {
   const ChunkHeader header = {
       .kind = ChunkKind::kPartial, .generation = 1, .step = 1};
   const Exchange sum = [](Ring& ring) {
@@ -141,7 +141,7 @@ TEST(RingTest, AChunkOfAnotherLengthIsRefused) {
   }
 }
 
-TEST(RingTest, AListOfAnotherLengthIsRefused) {
+TEST(RingTest, ListOfAnotherLengthIsRefused) {
   const ChunkHeader header = {
       .kind = ChunkKind::kGather, .generation = 1, .step = 1};
   const Exchange gather = [](Ring& ring) {
@@ -156,7 +156,7 @@ TEST(RingTest, AListOfAnotherLengthIsRefused) {
   }
 }
 
-TEST(RingTest, ABroadcastBringsTheRootsBytesToAll) {
+TEST(RingTest, BroadcastBringsTheRootsBytesToAll) {
   for (const size_t size : {size_t{0}, size_t{1}, size_t{3'000'000}}) {
     for (const int workers : {1, 2, 4}) {
       ClusterFixture cluster(workers, 3);
@@ -186,7 +186,7 @@ TEST(RingTest, RefusesABroadcastThatIsLargerThanItMayBe) {
   EXPECT_EQ(ends[1].code(), Code::kDataLoss);
 }
 
-TEST(RingTest, ABroadcastOfAnotherStepIsAnError) {
+TEST(RingTest, BroadcastOfAnotherStepIsAnError) {
   ClusterFixture cluster(2, 3);
   const auto& ends = cluster.RunAll([&](World&, Session& session) {
     const auto step = static_cast<uint64_t>(session.ring().rank());

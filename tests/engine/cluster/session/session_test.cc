@@ -63,7 +63,7 @@ TEST(SessionTest, WhereOnlyTheChiefIsKnownItTellsTheOthersAddresses) {
   for (const Status& end : ends) EXPECT_TRUE(end.ok()) << end.ToString();
 }
 
-TEST(SessionTest, AnUnknownWorkerThatIsMissingIsNamedByItsRank) {
+TEST(SessionTest, UnknownWorkerThatIsMissingIsNamedByItsRank) {
   ClusterFixture cluster(3, 1);
   cluster.KnowOnlyTheChief();
   for (const int rank : {0, 2}) cluster.StartWorker(rank, GatherOnce);
@@ -91,7 +91,7 @@ TEST(SessionTest, WhoTellsNoAddressIsAStrangerWhereAddressesAreTold) {
   }
 }
 
-TEST(SessionTest, AWorkerThatWasToldAnotherNumberSaysSo) {
+TEST(SessionTest, WorkerThatWasToldAnotherNumberSaysSo) {
   ClusterFixture cluster(2, 1);
   cluster.KnowOnlyTheChief();
   cluster.StartWorker(0, GatherOnce);
@@ -108,7 +108,7 @@ TEST(SessionTest, OneWorkerNeedsNobody) {
   EXPECT_TRUE(cluster.RunAll(GatherOnce)[0].ok());
 }
 
-TEST(SessionTest, TheChiefNamesWhoIsMissing) {
+TEST(SessionTest, ChiefNamesWhoIsMissing) {
   ClusterFixture cluster(4, 1);
   for (const int rank : {0, 1, 3}) cluster.StartWorker(rank, GatherOnce);
   const auto& ends = cluster.Run();
@@ -117,7 +117,7 @@ TEST(SessionTest, TheChiefNamesWhoIsMissing) {
   EXPECT_FALSE(ends[1].ok());
 }
 
-TEST(SessionTest, AWorkerWaitsForAChiefThatComesLate) {
+TEST(SessionTest, WorkerWaitsForAChiefThatComesLate) {
   ClusterFixture cluster(3, 1);
   for (const int rank : {1, 2}) cluster.StartWorker(rank, GatherOnce);
   cluster.simulation().At(cluster.simulation().now() + std::chrono::seconds(5),
@@ -146,7 +146,7 @@ TEST(SessionTest, StrangersAreDroppedAndHoldNobodyUp) {
   }
 }
 
-TEST(SessionTest, ARefusalReachesEveryRankWithItsCode) {
+TEST(SessionTest, RefusalReachesEveryRankWithItsCode) {
   ClusterFixture cluster(3, 1);
   const auto refuse = [](const std::vector<JoinedWorker>&) -> Result<Decision> {
     return FailedPrecondition("no valid checkpoint");
@@ -160,7 +160,7 @@ TEST(SessionTest, ARefusalReachesEveryRankWithItsCode) {
   }
 }
 
-TEST(SessionTest, ALostWorkerEndsTheWaitOfAllOthers) {
+TEST(SessionTest, LostWorkerEndsTheWaitOfAllOthers) {
   ClusterFixture cluster(4, 1);
   const Time begin = cluster.simulation().now();
   const auto& ends = cluster.RunAll([&](World& world, Session& session) {
@@ -173,7 +173,7 @@ TEST(SessionTest, ALostWorkerEndsTheWaitOfAllOthers) {
   EXPECT_LT(cluster.simulation().now() - begin, std::chrono::seconds(1));
 }
 
-TEST(SessionTest, ASilentWorkerIsLostAfterTheBound) {
+TEST(SessionTest, SilentWorkerIsLostAfterTheBound) {
   ClusterFixture cluster(3, 1);
   cluster.options().lost_after = std::chrono::seconds(1);
   const auto wait_long = [&](World& world, Session& session) {
@@ -193,7 +193,7 @@ TEST(SessionTest, ASilentWorkerIsLostAfterTheBound) {
   EXPECT_EQ(ends[2].code(), Code::kUnavailable);
 }
 
-TEST(SessionTest, AHungTaskIsNoticedAlthoughHeartbeatsGoOn) {
+TEST(SessionTest, HungTaskIsNoticedAlthoughHeartbeatsGoOn) {
   ClusterFixture cluster(3, 1);
   const auto& ends = cluster.RunAll([&](World& world, Session& session) {
     if (session.ring().rank() == 1) {
@@ -206,7 +206,7 @@ TEST(SessionTest, AHungTaskIsNoticedAlthoughHeartbeatsGoOn) {
       Each(testing::AnyOf(Code::kDeadlineExceeded, Code::kUnavailable)));
 }
 
-TEST(SessionTest, ALongPauseOfAllIsNoLoss) {
+TEST(SessionTest, LongPauseOfAllIsNoLoss) {
   ClusterFixture cluster(3, 1);
   const auto& ends = cluster.RunAll([&](World& world, Session& session) {
     world.clock.SleepUntil(world.clock.Now() + std::chrono::minutes(1));
@@ -226,7 +226,7 @@ TEST(SessionTest, LeavingInAnyOrderIsNoLossForAnybody) {
   }
 }
 
-TEST(SessionTest, TheChiefHearsWhatEachRankHasToSay) {
+TEST(SessionTest, ChiefHearsWhatEachRankHasToSay) {
   ClusterFixture cluster(3, 1);
   cluster.options().hello_payload = "held";
   cluster.options().generation = 4;
@@ -292,7 +292,7 @@ class LateProcess {
   Time ended_{};
 };
 
-TEST(SessionTest, ALateSurvivorDoesNotTakeItsSuccessorsPlace) {
+TEST(SessionTest, LateSurvivorDoesNotTakeItsSuccessorsPlace) {
   ClusterFixture cluster(3, 1);
   cluster.options().incarnation = 2;
   cluster.StartWorker(0, GatherOnce);
@@ -323,7 +323,7 @@ TEST(SessionTest, RejectsImpossibleIncarnations) {
   }
 }
 
-TEST(SessionTest, ALaterIncarnationTakesTheEarlierOnesPlace) {
+TEST(SessionTest, LaterIncarnationTakesTheEarlierOnesPlace) {
   ClusterFixture cluster(3, 1);
   cluster.options().incarnation = 1;
   cluster.StartWorker(0, GatherOnce);
@@ -361,7 +361,7 @@ TEST(SessionTest, TellsASecondProcessThatItsRankIsTaken) {
 
 // A rank whose worker is silent may be lost, so its next process is not
 // refused.
-TEST(SessionTest, ANextProcessOfASilentRankIsNotRefused) {
+TEST(SessionTest, NextProcessOfASilentRankIsNotRefused) {
   ClusterFixture cluster(2, 1);
   LateProcess next(cluster, std::chrono::seconds(1), {.rank = 1});
   const auto& ends = cluster.RunAll([&](World&, Session& session) {
@@ -380,7 +380,7 @@ TEST(SessionTest, ANextProcessOfASilentRankIsNotRefused) {
 
 // A process that a launcher started later, or that has left a generation, is
 // not refused either.
-TEST(SessionTest, AProcessThatMayFollowWaitsForTheEndOfTheSession) {
+TEST(SessionTest, ProcessThatMayFollowWaitsForTheEndOfTheSession) {
   for (const Hello& hello : {Hello{.rank = 1, .incarnation = 1},
                              Hello{.rank = 1, .generation = 1}}) {
     ClusterFixture cluster(2, 1);

@@ -55,7 +55,7 @@ TEST(ClipTest, WhatIsNotANumberStaysVisible) {
 }
 
 // Also with finite gradients, as the sum of their squares overflows.
-TEST(ClipTest, AnInfiniteNormScalesByZero) {
+TEST(ClipTest, InfiniteNormScalesByZero) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   EXPECT_THAT(Clipped(ClipKind::kGlobalNorm, 1.0f, {1e30f, -2, 3, 4}),
               ElementsAre(0, -0.0f, 0, 0));
@@ -68,7 +68,7 @@ TEST(ClipTest, AnInfiniteNormScalesByZero) {
 
 // The contract's order: a sum in chunks of 256, a root, a division, and a
 // product per gradient.
-TEST(ClipTest, TheGlobalNormHasTheContractsOrder) {
+TEST(ClipTest, GlobalNormHasTheContractsOrder) {
   std::vector<float> gradients(700);
   for (size_t i = 0; i < gradients.size(); ++i) {
     gradients[i] = std::sin(static_cast<float>(i)) * 3.0f;

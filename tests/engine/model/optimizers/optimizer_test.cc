@@ -164,7 +164,7 @@ TEST(SgdTest, WithMomentumIsBitForBitTheContractsUpdate) {
   }
 }
 
-TEST(OptimizerDeathTest, AStateOfAnotherOptimizerStopsTheProgram) {
+TEST(OptimizerDeathTest, StateOfAnotherOptimizerStopsTheProgram) {
   const auto kernels = MakeKernels(Isa::kAuto, 1);
   const auto adam = Optimizer::Build({}, *kernels);
   std::vector<float> parameters(kCount);

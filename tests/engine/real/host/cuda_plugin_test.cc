@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST(CudaPluginTest, ALibraryOfAnotherBuildIsRefusedInOneLine) {
+TEST(CudaPluginTest, LibraryOfAnotherBuildIsRefusedInOneLine) {
   struct Refused {
     const char* file;
     std::string message;
@@ -53,7 +53,7 @@ TEST(CudaPluginTest, WhatIsNoRegularFileIsNotFound) {
   EXPECT_THAT(status.message(), HasSubstr("found no regular file"));
 }
 
-TEST(CudaPluginTest, ALibraryWithoutNcclIsNotFound) {
+TEST(CudaPluginTest, LibraryWithoutNcclIsNotFound) {
   const Status status = OpenCollectiveLibrary(FAKE_DEVICE_OTHER_ABI).status();
   EXPECT_EQ(status.code(), Code::kNotFound);
   EXPECT_THAT(status.message(), HasSubstr("was built without NCCL"));
@@ -61,7 +61,7 @@ TEST(CudaPluginTest, ALibraryWithoutNcclIsNotFound) {
 
 // NCCL creates ids and reports its version without a GPU; a communicator needs
 // one.
-TEST(CudaPluginTest, TheLibraryOpensTheNcclOfThisMachine) {
+TEST(CudaPluginTest, LibraryOpensTheNcclOfThisMachine) {
   const std::string file = CUDA_LIBRARY;
   if (file.empty()) GTEST_SKIP() << "built without nvcc (preset gpu)";
   const auto api = OpenCollectiveLibrary(file);
@@ -92,7 +92,7 @@ TEST(CudaPluginTest, WithoutADriverThereIsNoCuda) {
   EXPECT_THAT(status.message(), HasSubstr("libcuda.so.1"));
 }
 
-TEST(CudaPluginTest, TheLibraryLoadsAndCountsDevicesWithoutADriver) {
+TEST(CudaPluginTest, LibraryLoadsAndCountsDevicesWithoutADriver) {
   const std::string file = CUDA_LIBRARY;
   if (file.empty()) GTEST_SKIP() << "built without nvcc (preset gpu)";
   const auto api = OpenDeviceLibrary(file);

@@ -23,7 +23,7 @@ std::string BytesOf(const std::string& file) {
 }
 
 // The loader would map such a file, and read beyond its end.
-TEST(LibraryFileTest, ALibraryThatIsCutOffIsNotFound) {
+TEST(LibraryFileTest, LibraryThatIsCutOffIsNotFound) {
   const std::string file = ::testing::TempDir() + "cut_off.so";
   const std::string bytes = BytesOf(FAKE_DEVICE_NEWER_ABI);
   for (const size_t size :
@@ -40,7 +40,7 @@ TEST(LibraryFileTest, ALibraryThatIsCutOffIsNotFound) {
 }
 
 // Without a section table, only the segments show the length of a library.
-TEST(LibraryFileTest, ALibraryThatIsCutOffInASegmentIsNotFound) {
+TEST(LibraryFileTest, LibraryThatIsCutOffInASegmentIsNotFound) {
   const std::string file = ::testing::TempDir() + "no_sections.so";
   std::string bytes = BytesOf(FAKE_DEVICE_NEWER_ABI);
   Elf64_Ehdr header;

@@ -68,7 +68,7 @@ TEST(RealHostTest, SecondInterruptSignalRightAfterTheFirst_DoesNotEndIt) {
   EXPECT_EQ(child.Await().code, 143);
 }
 
-TEST(RealHostTest, ANoticeBeforeTheHandlersAreThereIsNotLost) {
+TEST(RealHostTest, NoticeBeforeTheHandlersAreThereIsNotLost) {
   TestProcess child({"starting"});
   ASSERT_EQ(child.ReadLine(), "starting");
   child.Send(SIGTERM);

@@ -62,12 +62,12 @@ TEST_F(GrpcNetworkTest, RefusesMalformedAddresses) {
   }
 }
 
-TEST_F(GrpcNetworkTest, AnAddressInUseByAnotherProcessIsTaken) {
+TEST_F(GrpcNetworkTest, AddressInUseByAnotherProcessIsTaken) {
   TestProcess other({"listen", place_.address});
   EXPECT_EQ(other.ReadLine().substr(0, 15), "ALREADY_EXISTS:");
 }
 
-TEST_F(GrpcNetworkTest, AnAddressIsFreeOnceItsListenerIsGone) {
+TEST_F(GrpcNetworkTest, AddressIsFreeOnceItsListenerIsGone) {
   Pair pair = Connected(network_, *listener_, place_.address);
   for (int i = 0; i < 20; ++i) {
     listener_.reset();
@@ -79,7 +79,7 @@ TEST_F(GrpcNetworkTest, AnAddressIsFreeOnceItsListenerIsGone) {
   EXPECT_EQ(*pair.called->Receive(Soon()), "still here");
 }
 
-TEST_F(GrpcNetworkTest, AConnectionThatNobodyAcceptedBreaksWithTheListener) {
+TEST_F(GrpcNetworkTest, ConnectionThatNobodyAcceptedBreaksWithTheListener) {
   const auto caller = *network_.Connect(place_.address, Soon());
   listener_.reset();
   EXPECT_EQ(caller->Receive(Soon()).status().code(), Code::kUnavailable);
@@ -219,7 +219,7 @@ TEST_F(GrpcNetworkTest, ManyChannelsAreIndependent) {
   }
 }
 
-TEST_F(GrpcNetworkTest, AProcessKilledInTheMiddleOfAFrameIsLostAtOnce) {
+TEST_F(GrpcNetworkTest, ProcessKilledInTheMiddleOfAFrameIsLostAtOnce) {
   TestProcess other({"connect", place_.address, "flood"});
   const auto channel = AcceptFrom(*listener_);
   ASSERT_TRUE(channel->Receive(Soon()).ok());
@@ -234,7 +234,7 @@ TEST_F(GrpcNetworkTest, AProcessKilledInTheMiddleOfAFrameIsLostAtOnce) {
   EXPECT_LT(SystemClock().Now() - killed, seconds(5));
 }
 
-TEST_F(GrpcNetworkTest, ASendThatWaitsWakesWhenTheOtherProcessIsKilled) {
+TEST_F(GrpcNetworkTest, SendThatWaitsWakesWhenTheOtherProcessIsKilled) {
   TestProcess other({"connect", place_.address, "idle"});
   const auto channel = AcceptFrom(*listener_);
   ASSERT_EQ(other.ReadLine(), "connected");
@@ -249,7 +249,7 @@ TEST_F(GrpcNetworkTest, ASendThatWaitsWakesWhenTheOtherProcessIsKilled) {
   killing.join();
 }
 
-TEST_F(GrpcNetworkTest, AStoppedProcessHoldsUpNobodysDestructor) {
+TEST_F(GrpcNetworkTest, StoppedProcessHoldsUpNobodysDestructor) {
   TestProcess other({"connect", place_.address, "idle"});
   GrpcNetwork network;
   const Place second;
@@ -265,7 +265,7 @@ TEST_F(GrpcNetworkTest, AStoppedProcessHoldsUpNobodysDestructor) {
   EXPECT_LT(SystemClock().Now() - begin, seconds(5));
 }
 
-TEST_F(GrpcNetworkTest, ANetworkIsDestroyedThoughTheOtherEndHangs) {
+TEST_F(GrpcNetworkTest, NetworkIsDestroyedThoughTheOtherEndHangs) {
   const Place second;
   auto network = std::make_unique<GrpcNetwork>();
   auto listener = *network->Listen(second.address);
@@ -294,7 +294,7 @@ TEST(GrpcNetworkLifeTest, NetworksAreDestroyedWhileTheirStreamsEnd) {
   }
 }
 
-TEST_F(GrpcNetworkTest, AStoppedListenerIsNoConnection) {
+TEST_F(GrpcNetworkTest, StoppedListenerIsNoConnection) {
   const Place second;
   TestProcess stopped({"listen", second.address});
   ASSERT_EQ(stopped.ReadLine(), "listening");
@@ -324,7 +324,7 @@ TEST_F(GrpcNetworkTest, StrangersOnThePortDoNoHarm) {
   EXPECT_EQ(*pair.called->Receive(Soon()), "hello");
 }
 
-TEST_F(GrpcNetworkTest, APortWhereAnotherProtocolIsSpokenIsNoConnection) {
+TEST_F(GrpcNetworkTest, PortWhereAnotherProtocolIsSpokenIsNoConnection) {
   const Place second;
   const Descriptor mute = *ListenOn(second.address);
   EXPECT_EQ(

@@ -91,7 +91,7 @@ TEST_F(GrpcStrangersTest, RefusesUnknownMethods) {
   }
 }
 
-TEST_F(GrpcStrangersTest, AConnectionHasOneStreamAtATime) {
+TEST_F(GrpcStrangersTest, ConnectionHasOneStreamAtATime) {
   const auto transport = TransportTo(address_);
   grpc::GenericStub stub(transport);
   grpc::ClientContext context;

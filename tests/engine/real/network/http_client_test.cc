@@ -284,7 +284,7 @@ TEST(HttpClientTest, AsksAnIpv6Address) {
 }
 
 // RFC 2606 reserves the name. A machine may have no resolver at all.
-TEST(HttpClientTest, ANameThatNobodyKnowsIsNoAnswer) {
+TEST(HttpClientTest, NameThatNobodyKnowsIsNoAnswer) {
   const auto answer =
       Get(ParseHttpUrl("http://no-such-host.invalid/").value(), In(seconds(2)));
   EXPECT_TRUE(answer.status().code() == Code::kUnavailable ||
@@ -300,7 +300,7 @@ TEST(HttpClientTest, WhereNobodyListensThereIsNoAnswer) {
   EXPECT_THAT(answer.status().message(), HasSubstr("refused"));
 }
 
-TEST(HttpClientTest, AServerThatSaysNothingIsLeftAtTheDeadline) {
+TEST(HttpClientTest, ServerThatSaysNothingIsLeftAtTheDeadline) {
   OneServer server(AwaitEnd);
   const Time begin = In(Duration());
   const auto answer = Get(server.url, begin + milliseconds(100));
@@ -308,7 +308,7 @@ TEST(HttpClientTest, AServerThatSaysNothingIsLeftAtTheDeadline) {
   EXPECT_GE(In(Duration()), begin + milliseconds(100));
 }
 
-TEST(HttpClientTest, AServerThatDribblesIsLeftAtTheDeadline) {
+TEST(HttpClientTest, ServerThatDribblesIsLeftAtTheDeadline) {
   OneServer server([](int connection) {
     Send(connection, "HTTP/1.1 200 OK\r\nX: ");
     pollfd end = {.fd = connection, .events = POLLRDHUP, .revents = 0};
@@ -318,7 +318,7 @@ TEST(HttpClientTest, AServerThatDribblesIsLeftAtTheDeadline) {
   EXPECT_EQ(answer.status().code(), Code::kDeadlineExceeded);
 }
 
-TEST(HttpClientTest, AnEndlessBodyIsNotReadToItsEnd) {
+TEST(HttpClientTest, EndlessBodyIsNotReadToItsEnd) {
   OneServer server([](int connection) {
     Send(connection, "HTTP/1.1 200 OK\r\n\r\n");
     const std::string more(65536, 'T');
@@ -330,7 +330,7 @@ TEST(HttpClientTest, AnEndlessBodyIsNotReadToItsEnd) {
   EXPECT_THAT(answer.status().message(), HasSubstr("less than 65536 bytes"));
 }
 
-TEST(HttpClientTest, AnEndlessHeaderIsNotReadToItsEnd) {
+TEST(HttpClientTest, EndlessHeaderIsNotReadToItsEnd) {
   OneServer server([](int connection) {
     Send(connection, "HTTP/1.1 200 OK\r\n");
     const std::string line = "X: " + std::string(1000, 'a') + "\r\n";
@@ -342,7 +342,7 @@ TEST(HttpClientTest, AnEndlessHeaderIsNotReadToItsEnd) {
   EXPECT_THAT(answer.status().message(), HasSubstr("less than 65536 bytes"));
 }
 
-TEST(HttpClientTest, AnAnswerThatIsCutShortIsNone) {
+TEST(HttpClientTest, AnswerThatIsCutShortIsNone) {
   OneServer server([](int connection) {
     Send(connection, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nTRUE");
     shutdown(connection, SHUT_WR);

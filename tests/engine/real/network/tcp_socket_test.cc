@@ -37,7 +37,7 @@ TEST(TcpSocketTest, RefusesMalformedAddresses) {
   }
 }
 
-TEST(TcpSocketTest, AReservedPortCanBeListenedOnOnceAtATime) {
+TEST(TcpSocketTest, ReservedPortCanBeListenedOnOnceAtATime) {
   const ReservedPort port = *ReservePort("127.0.0.1");
   const std::string address = fmt::format("127.0.0.1:{}", port.port);
   auto first = ListenOn(address);
@@ -47,7 +47,7 @@ TEST(TcpSocketTest, AReservedPortCanBeListenedOnOnceAtATime) {
   EXPECT_TRUE(ListenOn(address).ok());
 }
 
-TEST(TcpSocketTest, AReservedPortIsNotGivenToThoseWhoAskForAny) {
+TEST(TcpSocketTest, ReservedPortIsNotGivenToThoseWhoAskForAny) {
   std::vector<ReservedPort> ports;
   std::set<int> numbers;
   for (int i = 0; i < 500; ++i) {
@@ -57,23 +57,23 @@ TEST(TcpSocketTest, AReservedPortIsNotGivenToThoseWhoAskForAny) {
   EXPECT_EQ(numbers.size(), ports.size());
 }
 
-TEST(TcpSocketTest, APortOfAllInterfacesCanBeListenedOn) {
+TEST(TcpSocketTest, PortOfAllInterfacesCanBeListenedOn) {
   const ReservedPort port = *ReservePort("0.0.0.0");
   EXPECT_TRUE(ListenOn(fmt::format("0.0.0.0:{}", port.port)).ok());
 }
 
-TEST(TcpSocketTest, TheWayToLoopbackBeginsThere) {
+TEST(TcpSocketTest, WayToLoopbackBeginsThere) {
   EXPECT_EQ(*OwnHostTowards("127.0.0.1:5000"), "127.0.0.1");
   EXPECT_EQ(*OwnHostTowards("127.0.0.9:1"), "127.0.0.1");
 }
 
-TEST(TcpSocketTest, ANameThatNobodyKnowsMayBeKnownLater) {
+TEST(TcpSocketTest, NameThatNobodyKnowsMayBeKnownLater) {
   EXPECT_EQ(OwnHostTowards("no-such-host.invalid:5000").status().code(),
             Code::kUnavailable);
   EXPECT_EQ(OwnHostTowards("no port").status().code(), Code::kInvalidArgument);
 }
 
-TEST(TcpSocketTest, ANameLeadsToAnAddressOfThisMachine) {
+TEST(TcpSocketTest, NameLeadsToAnAddressOfThisMachine) {
   EXPECT_EQ(*LocalAddressOf("127.0.0.1"), "127.0.0.1");
   EXPECT_TRUE(ListenOn(AddressOf(*LocalAddressOf("localhost"),
                                  ReservePort("localhost")->port))
@@ -84,7 +84,7 @@ TEST(TcpSocketTest, ANameLeadsToAnAddressOfThisMachine) {
             Code::kUnavailable);
 }
 
-TEST(TcpSocketTest, AnAddressOfAnotherMachineIsRefused) {
+TEST(TcpSocketTest, AddressOfAnotherMachineIsRefused) {
   EXPECT_EQ(ListenOn("192.0.2.1:5000").status().code(), Code::kInvalidArgument);
 }
 

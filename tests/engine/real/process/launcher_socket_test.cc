@@ -53,7 +53,7 @@ TEST(LauncherSocketTest, ProgressComesBackFromItsLine) {
   EXPECT_TRUE(progress.own_device_failed);
 }
 
-TEST(LauncherSocketTest, AResultComesBackFromItsLine) {
+TEST(LauncherSocketTest, ResultComesBackFromItsLine) {
   const TrainResult result =
       RoundTrip<TrainResult>({.status = "done",
                               .epochs = 3,
@@ -220,7 +220,7 @@ TEST_F(UnreadMessagesTest, EverythingLeavesRoomForTheResult) {
             "done");
 }
 
-TEST_F(UnreadMessagesTest, TheAcknowledgementIsWaitedForUntilTheDeadline) {
+TEST_F(UnreadMessagesTest, AcknowledgementIsWaitedForUntilTheDeadline) {
   EXPECT_EQ(socket_->AwaitAcknowledgement(kPast).code(),
             Code::kDeadlineExceeded);
   const Time soon = SystemClock().Now() + std::chrono::seconds(60);

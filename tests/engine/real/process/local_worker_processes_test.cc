@@ -70,7 +70,7 @@ TEST(LocalWorkerProcessesTest, TellsHowAWorkerEnded) {
 
 // Until then the signal is held. A program that never takes signals never
 // receives it.
-TEST(LocalWorkerProcessesTest, ANoticeWaitsUntilTheWorkerCanTakeIt) {
+TEST(LocalWorkerProcessesTest, NoticeWaitsUntilTheWorkerCanTakeIt) {
   const PosixStorage storage;
   LocalWorkerProcesses workers(Shell("exit 3"), storage);
   ASSERT_TRUE(workers.Start(Spec(1)).ok());
@@ -95,7 +95,7 @@ TEST(LocalWorkerProcessesTest, HandsOutAllReportsBeforeTheExit) {
               ElementsAre("step 7", "result done", "exit 75/0"));
 }
 
-TEST(LocalWorkerProcessesTest, TheExitIsLastThoughAPipeFullOfLinesIsUnread) {
+TEST(LocalWorkerProcessesTest, ExitIsLastThoughAPipeFullOfLinesIsUnread) {
   const auto told = NoticesOf(Shell(
       "i=0; while [ $i -lt 900 ]; do echo \"line $i\" >&3; i=$((i+1)); done; "
       "exit 4"));
@@ -133,7 +133,7 @@ TEST(LocalWorkerProcessesTest, WhatAWorkerPrintsBecomesLinesForPeople) {
 }
 
 // The output is not read while the worker runs, but the worker must not block.
-TEST(LocalWorkerProcessesTest, AWorkerNeverWaitsForTheReaderOfItsOutput) {
+TEST(LocalWorkerProcessesTest, WorkerNeverWaitsForTheReaderOfItsOutput) {
   const PosixStorage storage;
   const ScratchDirectory scratch;
   const std::string through = scratch / "through";
@@ -146,7 +146,7 @@ TEST(LocalWorkerProcessesTest, AWorkerNeverWaitsForTheReaderOfItsOutput) {
   EXPECT_EQ(NoticesOf(workers).back(), "exit 7/0");
 }
 
-TEST(LocalWorkerProcessesTest, AnAcknowledgementReachesTheWorker) {
+TEST(LocalWorkerProcessesTest, AcknowledgementReachesTheWorker) {
   const PosixStorage storage;
   LocalWorkerProcesses workers(Shell("read line <&3; echo \"$line\""), storage);
   ASSERT_TRUE(workers.Start(Spec(1)).ok());
@@ -163,7 +163,7 @@ TEST(LocalWorkerProcessesTest, QuotesWhatIsNoNotice) {
   EXPECT_THAT(told[0], HasSubstr("half a line"));
 }
 
-TEST(LocalWorkerProcessesTest, AGrandchildThatKeepsThePipeDelaysNothing) {
+TEST(LocalWorkerProcessesTest, GrandchildThatKeepsThePipeDelaysNothing) {
   const PosixStorage storage;
   LocalWorkerProcesses workers(Shell("sleep 1000 & echo $! >&3; exit 0"),
                                storage);
@@ -242,7 +242,7 @@ TEST(LocalWorkerProcessesTest, SignalsReachOneWorkerOnly) {
   EXPECT_EQ(std::get<WorkerExited>(workers.Next(Soon())->what).code, 137);
 }
 
-TEST(LocalWorkerProcessesTest, AWorkerThatEndedCanBeStartedAgain) {
+TEST(LocalWorkerProcessesTest, WorkerThatEndedCanBeStartedAgain) {
   const PosixStorage storage;
   LocalWorkerProcesses workers(Shell("exit 3"), storage);
   for (int life = 0; life < 3; ++life) {
@@ -251,7 +251,7 @@ TEST(LocalWorkerProcessesTest, AWorkerThatEndedCanBeStartedAgain) {
   }
 }
 
-TEST(LocalWorkerProcessesTest, TheDestructorLeavesNoWorkers) {
+TEST(LocalWorkerProcessesTest, DestructorLeavesNoWorkers) {
   const PosixStorage storage;
   std::string pid;
   {

@@ -46,7 +46,7 @@ class SmallDisk {
   bool mounted_ = false;
 };
 
-TEST(PosixStorageTest, AFullDiskIsResourceExhausted) {
+TEST(PosixStorageTest, FullDiskIsResourceExhausted) {
   const ScratchDirectory scratch;
   const SmallDisk disk(scratch / "disk");
   if (!disk.mounted()) GTEST_SKIP() << "mounting a tmpfs needs root";
@@ -60,7 +60,7 @@ TEST(PosixStorageTest, AFullDiskIsResourceExhausted) {
                                    "device");
 }
 
-TEST(PosixStorageTest, AShortWriteIsCompletedOrFails) {
+TEST(PosixStorageTest, ShortWriteIsCompletedOrFails) {
   const ScratchDirectory scratch;
   PosixStorage storage;
   const auto file = storage.Open(scratch / "file", OpenMode::kCreateExclusive);
@@ -144,7 +144,7 @@ TEST(PosixStorageTest, OnlyRegularFilesCanBeOpened) {
   }
 }
 
-TEST(PosixStorageTest, ALinkToADirectoryIsNone) {
+TEST(PosixStorageTest, LinkToADirectoryIsNone) {
   const ScratchDirectory scratch;
   PosixStorage storage;
   ASSERT_TRUE(storage.MakeDirectory(scratch / "folder").ok());
@@ -227,7 +227,7 @@ TEST(PosixStorageTest, PrivateFilesMayBeTheDirectoryOwners) {
   EXPECT_TRUE(storage.OpenPrivate(secret).ok());
 }
 
-TEST(PosixStorageTest, ARenameToANewNameReplacesNothing) {
+TEST(PosixStorageTest, RenameToANewNameReplacesNothing) {
   const ScratchDirectory scratch;
   PosixStorage storage;
   for (const char* name : {"a", "b"}) {
@@ -264,7 +264,7 @@ TEST(PosixStorageTest, DescriptorsAreClosedByExecAndLocksStayAwayFromLowOnes) {
   EXPECT_EQ(fcntl(storage.HeldLocks()[0], F_GETFD), FD_CLOEXEC);
 }
 
-TEST(PosixStorageTest, ALockConflictNamesTheHolder) {
+TEST(PosixStorageTest, LockConflictNamesTheHolder) {
   const ScratchDirectory scratch;
   PosixStorage storage;
   std::ofstream(scratch / "lock") << std::string(5000, 'x') << "\n";
@@ -279,7 +279,7 @@ TEST(PosixStorageTest, ALockConflictNamesTheHolder) {
                               scratch / "lock", getpid(), RealHost().Name())));
 }
 
-TEST(PosixStorageTest, ALockWhoseHolderLeftNoNameIsAnotherProcesss) {
+TEST(PosixStorageTest, LockWhoseHolderLeftNoNameIsAnotherProcesss) {
   const ScratchDirectory scratch;
   const Descriptor other(
       open((scratch / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
@@ -347,7 +347,7 @@ TEST(PosixStorageTest, ModesFollowTheUmaskAndLetNobodyElseWrite) {
   }
 }
 
-TEST(PosixStorageTest, AProcessThatInheritsALockHoldsIt) {
+TEST(PosixStorageTest, ProcessThatInheritsALockHoldsIt) {
   const ScratchDirectory scratch;
   PosixStorage storage;
   auto lock = storage.Lock(scratch / "lock");

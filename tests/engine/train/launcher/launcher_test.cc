@@ -195,7 +195,7 @@ Script Done(const WorkerSpec& spec) {
   return {.says = spec.worker == 0 ? "done" : ""};
 }
 
-TEST_F(LauncherTest, AJobThatIsDoneIsDone) {
+TEST_F(LauncherTest, JobThatIsDoneIsDone) {
   const LaunchEnd end = Launched(Done);
   EXPECT_EQ(end.exit_code, 0);
   EXPECT_EQ(end.restarts, 0);
@@ -203,7 +203,7 @@ TEST_F(LauncherTest, AJobThatIsDoneIsDone) {
   EXPECT_THAT(sent_, IsEmpty());
 }
 
-TEST_F(LauncherTest, ALossStartsTheWholeJobAgainWithTheNextLife) {
+TEST_F(LauncherTest, LossStartsTheWholeJobAgainWithTheNextLife) {
   options_.first_life = 4;
   const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
     if (spec.life == 5) return Done(spec);
@@ -296,7 +296,7 @@ TEST_F(LauncherTest, BackoffDoublesUpToItsBound) {
   EXPECT_GE(Now(), milliseconds(1700)) << "they were slept";
 }
 
-TEST_F(LauncherTest, TheFirstBackoffIsBoundedToo) {
+TEST_F(LauncherTest, FirstBackoffIsBoundedToo) {
   options_.max_restarts = 1;
   options_.backoff = seconds(60);
   options_.max_backoff = seconds(1);
@@ -326,7 +326,7 @@ TEST_F(LauncherTest, WhatNoRestartCanMendIsNotRestarted) {
   }
 }
 
-TEST_F(LauncherTest, AResultStandsWhateverBecomesOfTheWorkersAfterIt) {
+TEST_F(LauncherTest, ResultStandsWhateverBecomesOfTheWorkersAfterIt) {
   const LaunchEnd end = Launched([](const WorkerSpec& spec) {
     return Script{.exit = spec.worker == 0 ? 70 : 75,
                   .says = spec.worker == 0 ? "done" : ""};
@@ -335,7 +335,7 @@ TEST_F(LauncherTest, AResultStandsWhateverBecomesOfTheWorkersAfterIt) {
   EXPECT_THAT(lives_, testing::SizeIs(3));
 }
 
-TEST_F(LauncherTest, AStoppedResultEndsWith143) {
+TEST_F(LauncherTest, StoppedResultEndsWith143) {
   const LaunchEnd end = Launched([](const WorkerSpec& spec) {
     return Script{.exit = 143, .says = spec.worker == 0 ? "stopped" : ""};
   });
@@ -360,7 +360,7 @@ TEST_F(LauncherTest, ShowsOnceThatARunIsNotFinite) {
 }
 
 // Another attempt would compute the same.
-TEST_F(LauncherTest, ARunThatIsNotFiniteIsNotRestarted) {
+TEST_F(LauncherTest, RunThatIsNotFiniteIsNotRestarted) {
   for (const std::string says : {"not_finite", ""}) {
     const LaunchEnd end = Launched([&](const WorkerSpec& spec) {
       return Script{.exit = static_cast<int>(WorkerExit::kNotFinite),
@@ -371,7 +371,7 @@ TEST_F(LauncherTest, ARunThatIsNotFiniteIsNotRestarted) {
   }
 }
 
-TEST_F(LauncherTest, AWorkerThatLeavesOnANoticeGivesTheOthersTimeToSave) {
+TEST_F(LauncherTest, WorkerThatLeavesOnANoticeGivesTheOthersTimeToSave) {
   const LaunchEnd end = Launched([](const WorkerSpec& spec) {
     return Script{.runs = spec.worker == 2 ? milliseconds(10) : seconds(5),
                   .exit = 143,
@@ -381,7 +381,7 @@ TEST_F(LauncherTest, AWorkerThatLeavesOnANoticeGivesTheOthersTimeToSave) {
   EXPECT_EQ(CountOf(WorkerSignal::kKill), 0u);
 }
 
-TEST_F(LauncherTest, TheFirstNoticeIsPassedOnToAllWorkersOnce) {
+TEST_F(LauncherTest, FirstNoticeIsPassedOnToAllWorkersOnce) {
   NoticeAt(milliseconds(200));
   const LaunchEnd end = Launched([](const WorkerSpec& spec) {
     return Script{.leaves_after_notice = milliseconds(100 * spec.worker),
@@ -405,7 +405,7 @@ TEST_F(LauncherTest, RepeatedNoticesChangeNothing) {
   EXPECT_GE(Now(), milliseconds(2200));
 }
 
-TEST_F(LauncherTest, ASecondInterruptKills) {
+TEST_F(LauncherTest, SecondInterruptKills) {
   InterruptAt(milliseconds(200));
   NoticeAt(milliseconds(500));
   InterruptAt(milliseconds(700));
@@ -416,7 +416,7 @@ TEST_F(LauncherTest, ASecondInterruptKills) {
   EXPECT_LT(Now(), seconds(1));
 }
 
-TEST_F(LauncherTest, AWorkerThatDoesNotLeaveInItsGraceIsKilled) {
+TEST_F(LauncherTest, WorkerThatDoesNotLeaveInItsGraceIsKilled) {
   options_.stop_grace = seconds(3);
   NoticeAt(seconds(1));
   const LaunchEnd end =
@@ -427,7 +427,7 @@ TEST_F(LauncherTest, AWorkerThatDoesNotLeaveInItsGraceIsKilled) {
   EXPECT_LT(sent_.back().at, milliseconds(4200));
 }
 
-TEST_F(LauncherTest, AChiefThatHangsIsKilledWithAllOthersAndStartedAgain) {
+TEST_F(LauncherTest, ChiefThatHangsIsKilledWithAllOthersAndStartedAgain) {
   const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
     if (spec.life == 2) return Done(spec);
     return {.patience = spec.worker == 0 ? seconds(3) : seconds(0),
@@ -441,7 +441,7 @@ TEST_F(LauncherTest, AChiefThatHangsIsKilledWithAllOthersAndStartedAgain) {
   EXPECT_EQ(restarts_[0].reason, "the chief hangs: no sign of it for 3.0 s");
 }
 
-TEST_F(LauncherTest, AChiefThatGivesSignsInTimeIsLeftAlone) {
+TEST_F(LauncherTest, ChiefThatGivesSignsInTimeIsLeftAlone) {
   const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
     Script script = Done(spec);
     script.runs = seconds(20);
@@ -483,7 +483,7 @@ TEST_F(LauncherTest, TellsEachLifeWhatAnEarlierOneClaimed) {
                                 LaunchHold{launch, 6}));
 }
 
-TEST_F(LauncherTest, ASurvivorThatNoticesNothingIsKilled) {
+TEST_F(LauncherTest, SurvivorThatNoticesNothingIsKilled) {
   const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
     if (spec.life == 2) return Done(spec);
     if (spec.worker == 1) return {.exit = 70};
@@ -542,7 +542,7 @@ TEST_F(LauncherTest, SaysThatItGivesUpAndWhy) {
   EXPECT_THAT(reasons, ElementsAre(Reason::kRestartsUsedUp));
 }
 
-TEST_F(LauncherTest, AHungWorkerThatTheOthersLostIsKilled) {
+TEST_F(LauncherTest, HungWorkerThatTheOthersLostIsKilled) {
   const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
     if (spec.life == 2) return Done(spec);
     if (spec.worker == 1) return {.for_ever = true};
@@ -555,7 +555,7 @@ TEST_F(LauncherTest, AHungWorkerThatTheOthersLostIsKilled) {
             "worker 1 did not answer in time, and was killed");
 }
 
-TEST_F(LauncherTest, ADeathIsSaidRatherThanWhatItMadeOfTheOthers) {
+TEST_F(LauncherTest, DeathIsSaidRatherThanWhatItMadeOfTheOthers) {
   Launched([](const WorkerSpec& spec) -> Script {
     if (spec.life == 2) return Done(spec);
     if (spec.worker == 1) return {.runs = milliseconds(20), .exit = 70};
@@ -574,7 +574,7 @@ Script LosesItsDevice(Duration runs) {
                  {.failure = "device 0: lost", .own_device_failed = true}}}};
 }
 
-TEST_F(LauncherTest, ALostDeviceIsSaidRatherThanWhatItMadeOfTheOthers) {
+TEST_F(LauncherTest, LostDeviceIsSaidRatherThanWhatItMadeOfTheOthers) {
   Launched([](const WorkerSpec& spec) -> Script {
     if (spec.life == 2) return Done(spec);
     if (spec.worker == 1) return LosesItsDevice(milliseconds(20));
@@ -586,7 +586,7 @@ TEST_F(LauncherTest, ALostDeviceIsSaidRatherThanWhatItMadeOfTheOthers) {
 
 // SIGTERM arrives before the worker can handle it: the worker is lost, not
 // leaving.
-TEST_F(LauncherTest, AWorkerEndedByTheSignalItselfIsALoss) {
+TEST_F(LauncherTest, WorkerEndedByTheSignalItselfIsALoss) {
   ended_by_sigterm_ = 1;
   const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
     if (spec.life == 2) return Done(spec);
@@ -599,7 +599,7 @@ TEST_F(LauncherTest, AWorkerEndedByTheSignalItselfIsALoss) {
   EXPECT_LT(Now(), seconds(2)) << "the others need not be waited for";
 }
 
-TEST_F(LauncherTest, ANoticeBetweenTwoLivesStartsNoThird) {
+TEST_F(LauncherTest, NoticeBetweenTwoLivesStartsNoThird) {
   options_.backoff = seconds(5);
   NoticeAt(seconds(2));
   const LaunchEnd end =
@@ -610,7 +610,7 @@ TEST_F(LauncherTest, ANoticeBetweenTwoLivesStartsNoThird) {
   EXPECT_LT(Now(), milliseconds(2200));
 }
 
-TEST_F(LauncherTest, AStartThatFailsHalfWayLeavesNobody) {
+TEST_F(LauncherTest, StartThatFailsHalfWayLeavesNobody) {
   fails_to_start_ = 2;
   const LaunchEnd end =
       Launched([](const WorkerSpec&) { return Script{.for_ever = true}; });
@@ -629,7 +629,7 @@ TEST_F(LauncherTest, AStartThatFailsHalfWayLeavesNobody) {
   EXPECT_THAT(not_started, ElementsAre(2));
 }
 
-TEST_F(LauncherTest, ADirectoryThatAnotherRunHoldsIsRefused) {
+TEST_F(LauncherTest, DirectoryThatAnotherRunHoldsIsRefused) {
   options_.checkpoint_directory = "/ckpt";
   simulation_.Start(
       {.name = "other", .host = "launcher", .body = [](World& world) {
@@ -649,7 +649,7 @@ TEST_F(LauncherTest, ADirectoryThatAnotherRunHoldsIsRefused) {
   EXPECT_THAT(lives_, IsEmpty());
 }
 
-TEST_F(LauncherTest, ALockThatIsAboutToGoIsWaitedFor) {
+TEST_F(LauncherTest, LockThatIsAboutToGoIsWaitedFor) {
   options_.checkpoint_directory = "/ckpt";
   simulation_.Start(
       {.name = "other", .host = "launcher", .body = [](World& world) {
@@ -670,7 +670,7 @@ TEST_F(LauncherTest, WorkersThatAllEndWithoutAResultAreALoss) {
   EXPECT_THAT(end.reason, HasSubstr("no worker reported a result"));
 }
 
-TEST_F(LauncherTest, AWorkerThatFailsAgainAndAgainIsDoneWithout) {
+TEST_F(LauncherTest, WorkerThatFailsAgainAndAgainIsDoneWithout) {
   options_.min_workers = 2;
   const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
     if (spec.addresses.size() == 2) return Done(spec);
@@ -685,7 +685,7 @@ TEST_F(LauncherTest, AWorkerThatFailsAgainAndAgainIsDoneWithout) {
   EXPECT_THAT(lives_, ElementsAre(1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4));
 }
 
-TEST_F(LauncherTest, AWorkerThatLosesItsDeviceEachTimeIsDoneWithout) {
+TEST_F(LauncherTest, WorkerThatLosesItsDeviceEachTimeIsDoneWithout) {
   options_.min_workers = 2;
   const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
     if (spec.addresses.size() == 2) return Done(spec);
@@ -699,7 +699,7 @@ TEST_F(LauncherTest, AWorkerThatLosesItsDeviceEachTimeIsDoneWithout) {
                         "it"));
 }
 
-TEST_F(LauncherTest, AWorkerThatHasToBeKilledEachTimeIsToBlame) {
+TEST_F(LauncherTest, WorkerThatHasToBeKilledEachTimeIsToBlame) {
   options_.min_workers = 2;
   const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
     if (spec.addresses.size() == 2) return Done(spec);
@@ -711,7 +711,7 @@ TEST_F(LauncherTest, AWorkerThatHasToBeKilledEachTimeIsToBlame) {
               HasSubstr("worker 2 failed 3 times in a row"));
 }
 
-TEST_F(LauncherTest, AWorkerThatCannotBeStartedIsDoneWithout) {
+TEST_F(LauncherTest, WorkerThatCannotBeStartedIsDoneWithout) {
   options_.min_workers = 2;
   fails_to_start_ = 2;
   const LaunchEnd end = Launched(Done);
@@ -824,7 +824,7 @@ TEST_F(RejoinTest, OnlyTheWorkerThatLosesItsDeviceIsStartedAgain) {
   EXPECT_EQ(restarts_.at(0).reason, "worker 1 exited: device 0: lost");
 }
 
-TEST_F(RejoinTest, AChiefThatHasLostItsDeviceBeforeIsDone) {
+TEST_F(RejoinTest, ChiefThatHasLostItsDeviceBeforeIsDone) {
   const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
     Script script = Trains(spec);
     if (spec.worker == 0 && spec.life == 1) {
@@ -845,7 +845,7 @@ TEST_F(RejoinTest, AChiefThatHasLostItsDeviceBeforeIsDone) {
 
 // The chief reports that the generation has formed after the launcher has
 // detected the death.
-TEST_F(RejoinTest, ADeathAsAGenerationFormsIsOneRestart) {
+TEST_F(RejoinTest, DeathAsAGenerationFormsIsOneRestart) {
   options_.backoff = milliseconds(100);
   const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
     Script script = Trains(spec);
@@ -963,7 +963,7 @@ TEST_F(RejoinTest, RejoiningWithoutANewStepIsNoProgress) {
   EXPECT_THAT(end.reason, HasSubstr("3 attempts without progress"));
 }
 
-TEST_F(RejoinTest, AWorkerThatLeavesTheMeetingStartsTheWholeJobAgain) {
+TEST_F(RejoinTest, WorkerThatLeavesTheMeetingStartsTheWholeJobAgain) {
   const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
     if (spec.life > 2) return Done(spec);
     Script script = Trains(spec);
@@ -1073,7 +1073,7 @@ TEST_F(LauncherTest, SeesWhatTheMetadataServiceSaysWhileItPauses) {
   EXPECT_LE(Now(), milliseconds(4200));
 }
 
-TEST_F(LauncherTest, AServiceThatHangsMakesNoPauseLonger) {
+TEST_F(LauncherTest, ServiceThatHangsMakesNoPauseLonger) {
   options_.max_restarts = 1;
   options_.notices.url = "http://169.254.169.254/x";
   simulation_.SetMetadata("launcher",
@@ -1083,7 +1083,7 @@ TEST_F(LauncherTest, AServiceThatHangsMakesNoPauseLonger) {
   EXPECT_THAT(lines_, IsEmpty());
 }
 
-TEST_F(LauncherTest, AChiefThatNeverSaysAnythingHangs) {
+TEST_F(LauncherTest, ChiefThatNeverSaysAnythingHangs) {
   options_.start_timeout = seconds(20);
   const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
     if (spec.life == 2) return Done(spec);
@@ -1096,7 +1096,7 @@ TEST_F(LauncherTest, AChiefThatNeverSaysAnythingHangs) {
   EXPECT_LE(Now(), seconds(21));
 }
 
-TEST_F(RejoinTest, AChiefThatIsStartedAgainAndSaysNothingHangs) {
+TEST_F(RejoinTest, ChiefThatIsStartedAgainAndSaysNothingHangs) {
   options_.start_timeout = seconds(2);
   Launched([](const WorkerSpec& spec) -> Script {
     Script script = Trains(spec);

@@ -47,7 +47,7 @@ TEST(MembershipTest, AnotherWorkersFailureOrNobodysBreaksTheRow) {
   EXPECT_THAT(membership.Of(1), ElementsAre(0, 1, 2));
 }
 
-TEST(MembershipTest, ASpareTakesThePlaceOfWhoIsLeftOut) {
+TEST(MembershipTest, SpareTakesThePlaceOfWhoIsLeftOut) {
   Membership membership({.workers = 3, .min_workers = 2, .by_life = {2}});
   BlameThreeTimes(membership, 1);
   EXPECT_THAT(membership.Of(4), ElementsAre(0, 2));
@@ -62,7 +62,7 @@ TEST(MembershipTest, BelowTheLeastTheJobCannotGoOn) {
             "expected at least 2");
 }
 
-TEST(MembershipTest, AJobThatNeedsAllItsWorkersLeavesNoneOut) {
+TEST(MembershipTest, JobThatNeedsAllItsWorkersLeavesNoneOut) {
   Membership membership({.workers = 2, .min_workers = 0, .by_life = {}});
   EXPECT_EQ(BlameThreeTimes(membership, 1), "");
   EXPECT_THAT(membership.Of(4), ElementsAre(0, 1));

@@ -28,13 +28,13 @@ RejoinTracker Formed() {
   return tracker;
 }
 
-TEST(RejoinTrackerTest, AFormedGenerationIsNoMatter) {
+TEST(RejoinTrackerTest, FormedGenerationIsNoMatter) {
   const RejoinTracker tracker = Formed();
   EXPECT_FALSE(tracker.is_open());
   EXPECT_FALSE(tracker.has_new_losses());
 }
 
-TEST(RejoinTrackerTest, ADeathIsCompleteOnceTheOthersMeet) {
+TEST(RejoinTrackerTest, DeathIsCompleteOnceTheOthersMeet) {
   RejoinTracker tracker = Formed();
   tracker.Died(1, kStart);
   EXPECT_TRUE(tracker.has_new_losses());
@@ -94,7 +94,7 @@ TEST(RejoinTrackerTest, WhoHasJustBeenStartedIsNotOverdue) {
   EXPECT_TRUE(tracker.IsComplete());
 }
 
-TEST(RejoinTrackerTest, ADeathThatTheGenerationDidNotWaitForIsTheNextMatter) {
+TEST(RejoinTrackerTest, DeathThatTheGenerationDidNotWaitForIsTheNextMatter) {
   RejoinTracker tracker = Formed();
   tracker.Meets(0, 4, std::nullopt, kStart);
   tracker.ConsumeLosses();
@@ -140,7 +140,7 @@ TEST(RejoinTrackerTest, OldWordsCountForNothingWhileTheNextMatterIsOpen) {
               ElementsAre(1));
 }
 
-TEST(RejoinTrackerTest, ANewLifeMeetsThoughItLeftNoGeneration) {
+TEST(RejoinTrackerTest, NewLifeMeetsThoughItLeftNoGeneration) {
   RejoinTracker tracker = Formed();
   tracker.Died(1, kStart);
   tracker.ConsumeLosses();
@@ -165,7 +165,7 @@ RejoinTracker DiedAsTheGenerationForms() {
   return tracker;
 }
 
-TEST(RejoinTrackerTest, ADeathAsAGenerationFormsIsNotTakenNoteOfTwice) {
+TEST(RejoinTrackerTest, DeathAsAGenerationFormsIsNotTakenNoteOfTwice) {
   RejoinTracker tracker = DiedAsTheGenerationForms();
   tracker.Meets(0, 5, std::nullopt, kStart + milliseconds(3));
   tracker.Meets(2, 5, std::nullopt, kStart + milliseconds(3));
@@ -181,7 +181,7 @@ TEST(RejoinTrackerTest, AnotherDeathAfterItHasFormedIsTakenNoteOf) {
   EXPECT_TRUE(tracker.ConsumeLosses());
 }
 
-TEST(RejoinTrackerTest, TheNextLossAfterItHasFormedIsTakenNoteOf) {
+TEST(RejoinTrackerTest, NextLossAfterItHasFormedIsTakenNoteOf) {
   RejoinTracker tracker = DiedAsTheGenerationForms();
   EXPECT_FALSE(tracker.ConsumeLosses());
   tracker.Started(1);

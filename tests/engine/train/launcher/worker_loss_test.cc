@@ -67,7 +67,7 @@ TEST(WorkerLossTest, WhoLeftWithAWordDidNotDie) {
   EXPECT_TRUE(FailedItself(LostItsDevice(1)));
 }
 
-TEST(WorkerLossTest, TheFirstThatDiedOfItselfIsTheCulprit) {
+TEST(WorkerLossTest, FirstThatDiedOfItselfIsTheCulprit) {
   const std::vector<Loss> losses = {Left(0, "lost worker 2"), PutDown(3),
                                     Killed(2), Killed(1)};
   ASSERT_NE(CulpritOf(losses), nullptr);
@@ -82,7 +82,7 @@ TEST(WorkerLossTest, WhoseDeviceIsLostIsACulpritLikeADeadOne) {
   EXPECT_EQ(DescribeAll(losses), "worker 2 exited: no device");
 }
 
-TEST(WorkerLossTest, TheOnlyOneThatStayedIsNamedBehindWhatTheOthersSaid) {
+TEST(WorkerLossTest, OnlyOneThatStayedIsNamedBehindWhatTheOthersSaid) {
   const std::vector<Loss> losses = {Left(0, "step 3 took too long"),
                                     PutDown(1)};
   ASSERT_NE(CulpritOf(losses), nullptr);

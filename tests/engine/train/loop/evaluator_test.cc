@@ -215,7 +215,7 @@ std::vector<std::string> Story(const LifeOutcome& run) {
   return story;
 }
 
-TEST(EvaluatorTest, TheRunsEventsAreTheSameWithAndWithoutIt) {
+TEST(EvaluatorTest, RunsEventsAreTheSameWithAndWithoutIt) {
   for (const int keep : {1, 5}) {
     const TrainOptions options = SavingEachEpoch(keep);
     const Together both = RunTogether(1, options, std::chrono::milliseconds(1));
@@ -233,7 +233,7 @@ TEST(EvaluatorTest, ItEndsWhenTheFinishedRunDeletesItsStore) {
   EXPECT_THAT(both.collected.steps(), ElementsAre(6));
 }
 
-TEST(EvaluatorTest, AStoreThatWasThereAndIsEmptyOrGoneWasDeleted) {
+TEST(EvaluatorTest, StoreThatWasThereAndIsEmptyOrGoneWasDeleted) {
   TrainingFixture fixture;
   AfterTheRun after(fixture, SavingEachEpoch());
   EXPECT_EQ(after.Look().value(), EvaluatorEnd::kLookedOnce);
@@ -245,7 +245,7 @@ TEST(EvaluatorTest, AStoreThatWasThereAndIsEmptyOrGoneWasDeleted) {
   EXPECT_EQ(after.Look().value(), EvaluatorEnd::kStoreDeleted);
 }
 
-TEST(EvaluatorTest, ANoticeEndsItsWait) {
+TEST(EvaluatorTest, NoticeEndsItsWait) {
   FiberPool pool;
   Simulation simulation(pool, {.seed = 1});
   std::optional<EvaluatorEnd> end;
@@ -265,8 +265,7 @@ TEST(EvaluatorTest, ANoticeEndsItsWait) {
   EXPECT_LT(simulation.now() - notice, std::chrono::seconds(1));
 }
 
-TEST(EvaluatorTest,
-     ACheckpointIsEvaluatedOnceEvenWhereALaterLifeResumesFromIt) {
+TEST(EvaluatorTest, CheckpointIsEvaluatedOnceEvenWhereALaterLifeResumesFromIt) {
   TrainingFixture fixture;
   TrainOptions options = SavingEachEpoch();
   options.horizon.stop_at_step = 13;
@@ -309,7 +308,7 @@ void FlipAByte(Storage& disk, const std::string& path) {
   ASSERT_TRUE(file->WriteAt(last, byte).ok());
 }
 
-TEST(EvaluatorTest, ADamagedOneIsReportedOnceAndLeftAlone) {
+TEST(EvaluatorTest, DamagedOneIsReportedOnceAndLeftAlone) {
   TrainingFixture fixture;
   const TrainOptions options = SavingEachEpoch();
   const LifeOutcome run = fixture.Run(1, options);
@@ -348,7 +347,7 @@ TEST(EvaluatorTest, WhatASaveHasNotCommittedIsNoCheckpoint) {
 
 // Generation 2 resumes from step 12: later checkpoints of generation 1 are
 // fenced.
-TEST(EvaluatorTest, AFencedOneIsNeverEvaluated) {
+TEST(EvaluatorTest, FencedOneIsNeverEvaluated) {
   TrainingFixture fixture;
   TrainOptions options = SavingEachEpoch();
   fixture.Run(1, options);
@@ -390,7 +389,7 @@ TEST(EvaluatorTest, OneOfAnotherJobEndsItWithWhatDiffers) {
   EXPECT_THAT(status.message(), HasSubstr("seed: "));
 }
 
-TEST(EvaluatorTest, AJobWithoutValidationRowsCannotBeEvaluated) {
+TEST(EvaluatorTest, JobWithoutValidationRowsCannotBeEvaluated) {
   TrainingFixture fixture;
   fixture.Run(1, SavingEachEpoch());
   AfterTheRun after(fixture, SavingEachEpoch(), [](EvaluatedJob& job) {

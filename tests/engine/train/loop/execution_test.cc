@@ -34,7 +34,7 @@ TEST(ExecutionTest, SavesThatFallDueWithinItAreMadeAtItsEnd) {
               ElementsAre(6, 12, 16, 20, 24));
 }
 
-TEST(ExecutionTest, AStopWaitsForItsEndAndAnyLengthGoesOnFromThere) {
+TEST(ExecutionTest, StopWaitsForItsEndAndAnyLengthGoesOnFromThere) {
   TrainingFixture fixture;
   TrainOptions options = Executing(4);
   options.horizon.stop_at_step = 13;
@@ -59,7 +59,7 @@ TEST(ExecutionTest, StepToStopAtIsPast_IfTheRunResumesFromIt) {
   EXPECT_EQ(resumed.result->status, "done");
 }
 
-TEST(ExecutionTest, AHorizonOfStepsEndsItEarly) {
+TEST(ExecutionTest, HorizonOfStepsEndsItEarly) {
   TrainingFixture fixture;
   TrainOptions options = Executing(4);
   options.horizon.max_steps = 9;

@@ -58,7 +58,7 @@ class WrongSum final : public StepProbe {
   void End(const std::vector<TensorView>&) override {}
 };
 
-TEST(RememberedRunTest, AWrongSumMakesOtherStatesOfAllThatFollow) {
+TEST(RememberedRunTest, WrongSumMakesOtherStatesOfAllThatFollow) {
   WrongSum probe;
   ExpectTheSameWithAMemo(nullptr, &probe);
 }

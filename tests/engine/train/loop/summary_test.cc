@@ -37,7 +37,7 @@ int Count(const std::string& text, const std::string& what) {
   return count;
 }
 
-TEST(SummaryTest, TheChiefDrawsEachEpochAndEachSecondStep) {
+TEST(SummaryTest, ChiefDrawsEachEpochAndEachSecondStep) {
   TrainingFixture fixture;
   const LifeOutcome life = fixture.Run(2, Drawn("/curves/run"));
   ASSERT_TRUE(life.result) << life.reasons[0];
@@ -75,7 +75,7 @@ size_t Warnings(const LifeOutcome& life) {
       }));
 }
 
-TEST(SummaryTest, AFolderThatCannotBeMadeIsSaidOnceAndDisturbsNothing) {
+TEST(SummaryTest, FolderThatCannotBeMadeIsSaidOnceAndDisturbsNothing) {
   TrainingFixture fixture;
   ASSERT_TRUE(fixture.disk().Open("/curves", OpenMode::kCreateExclusive).ok());
   const LifeOutcome life = fixture.Run(2, Drawn("/curves/run"));
@@ -85,7 +85,7 @@ TEST(SummaryTest, AFolderThatCannotBeMadeIsSaidOnceAndDisturbsNothing) {
 }
 
 // Writes scalars while the disk is full for some time.
-TEST(RunSummaryTest, ARowOfFailuresIsSaidOnceAndTheCurveGoesOnAfterIt) {
+TEST(RunSummaryTest, RowOfFailuresIsSaidOnceAndTheCurveGoesOnAfterIt) {
   MemoryStorage storage;
   TestWorld world(storage);
   const SummaryOptions options = {.directory = "/curves", .every = 1};

@@ -57,7 +57,7 @@ class TrainMemoTest : public testing::Test {
                          .step = 3};
 };
 
-TEST_F(TrainMemoTest, APassThatIsKnownIsTheSameToTheBit) {
+TEST_F(TrainMemoTest, PassThatIsKnownIsTheSameToTheBit) {
   const Pass computed = PassOf(*plain_);
   EXPECT_EQ(PassOf(*remembered_), computed);
   EXPECT_EQ(memo_.found(), 0u);
@@ -67,7 +67,7 @@ TEST_F(TrainMemoTest, APassThatIsKnownIsTheSameToTheBit) {
 
 // A caller that sets `kept` receives the kept gradients and loss of a known
 // pass; its own array is not written.
-TEST_F(TrainMemoTest, APassThatIsKnownIsHandedOutAsItIsKept) {
+TEST_F(TrainMemoTest, PassThatIsKnownIsHandedOutAsItIsKept) {
   const Pass computed = PassOf(*plain_);
   std::vector<float> kept_as = computed.gradients;
   kept_as.push_back(computed.loss);
@@ -83,7 +83,7 @@ TEST_F(TrainMemoTest, APassThatIsKnownIsHandedOutAsItIsKept) {
 }
 
 // A change of any single input makes another pass.
-TEST_F(TrainMemoTest, APassOfAnotherInputIsComputed) {
+TEST_F(TrainMemoTest, PassOfAnotherInputIsComputed) {
   PassOf(*remembered_);
   const std::vector<std::function<void()>> changes = {
       [&] { parameters_[5] = 0.0f; },     [&] { parameters_[5] = -0.0f; },
@@ -98,7 +98,7 @@ TEST_F(TrainMemoTest, APassOfAnotherInputIsComputed) {
 }
 
 // The rows of a known pass are not read.
-TEST_F(TrainMemoTest, APassIsKnownByTheNumbersOfItsRows) {
+TEST_F(TrainMemoTest, PassIsKnownByTheNumbersOfItsRows) {
   Dataset data{.rows = 3, .height = 7, .width = 7, .labels = {3, 4, 5}};
   data.features = std::vector<float>(3 * 49, 0.25f);
   GatheredRows rows(data);
@@ -122,7 +122,7 @@ TEST_F(TrainMemoTest, APassIsKnownByTheNumbersOfItsRows) {
   EXPECT_EQ(memo_.found(), 1u);
 }
 
-TEST_F(TrainMemoTest, AnEvaluationIsNoPassWithGradients) {
+TEST_F(TrainMemoTest, EvaluationIsNoPassWithGradients) {
   PassOf(*remembered_);
   const float loss = plain_->Evaluate(parameters_, batch_).loss;
   EXPECT_EQ(remembered_->Evaluate(parameters_, batch_).loss, loss);
@@ -142,7 +142,7 @@ TEST_F(TrainMemoTest, KnowsTheInitialParametersOfEachKey) {
 }
 
 // Passes on a device have the same key as passes on the host.
-TEST_F(TrainMemoTest, APassThatIsKnownNeedsNoDevice) {
+TEST_F(TrainMemoTest, PassThatIsKnownNeedsNoDevice) {
   const auto device =
       gpu::KernelsOn(GuardedDevice(), GuardedDevice().open(0, nullptr));
   Memory& memory = device->memory();
@@ -186,7 +186,7 @@ TEST_F(TrainMemoTest, ForgetsWhenItIsFull) {
 }
 
 // Two jobs may have equal parameters and rows, but different models.
-TEST_F(TrainMemoTest, APassOfAnotherModelIsComputed) {
+TEST_F(TrainMemoTest, PassOfAnotherModelIsComputed) {
   PassOf(*remembered_);
   const auto other =
       WithMemo(Build(PresetJob("tiny").value()), *kernels_, {.high = 2}, memo_);
@@ -194,7 +194,7 @@ TEST_F(TrainMemoTest, APassOfAnotherModelIsComputed) {
   EXPECT_EQ(memo_.found(), 0u);
 }
 
-TEST_F(TrainMemoTest, AKeptPassOutlivesItsBeingForgotten) {
+TEST_F(TrainMemoTest, KeptPassOutlivesItsBeingForgotten) {
   TrainMemo small(10'000);
   const auto model =
       WithMemo(Build(PresetJob("tiny").value()), *kernels_, {}, small);
@@ -211,7 +211,7 @@ TEST_F(TrainMemoTest, AKeptPassOutlivesItsBeingForgotten) {
   EXPECT_EQ(kept->back(), first.loss);
 }
 
-TEST_F(TrainMemoTest, AnOrderOutlivesItsBeingForgotten) {
+TEST_F(TrainMemoTest, OrderOutlivesItsBeingForgotten) {
   TrainMemo small(10'000);
   const SampleOrder order = small.OrderOf(7, 2, 384);
   EXPECT_EQ(small.bytes(), 384 * sizeof(uint32_t));
@@ -220,7 +220,7 @@ TEST_F(TrainMemoTest, AnOrderOutlivesItsBeingForgotten) {
   EXPECT_EQ(order.RowAt(383), SampleOrder(7, 2, 384).RowAt(383));
 }
 
-TEST_F(TrainMemoTest, AnOrderThatIsKnownIsTheSame) {
+TEST_F(TrainMemoTest, OrderThatIsKnownIsTheSame) {
   const SampleOrder computed(7, 2, 384);
   for (int time = 0; time < 2; ++time) {
     const SampleOrder known = memo_.OrderOf(7, 2, 384);

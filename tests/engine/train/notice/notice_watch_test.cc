@@ -117,7 +117,7 @@ TEST_F(NoticeWatchTest, BringsATokenWhereOneIsWanted) {
   EXPECT_LE(seen_after_, milliseconds(100));
 }
 
-TEST_F(NoticeWatchTest, ATokenThatHasRunOutIsReplaced) {
+TEST_F(NoticeWatchTest, TokenThatHasRunOutIsReplaced) {
   const MetadataService none = {.answer = {.status = 404},
                                 .token_lives = milliseconds(2500)};
   simulation_.SetMetadata("h", none);
@@ -149,7 +149,7 @@ TEST_F(NoticeWatchTest, WhatIsNoTokenIsToldOnceAndNeverSent) {
   }
 }
 
-TEST_F(NoticeWatchTest, ANameIsAsGoodAsAnAddressIfItIsKnown) {
+TEST_F(NoticeWatchTest, NameIsAsGoodAsAnAddressIfItIsKnown) {
   simulation_.SetMetadata("h", MetadataThatSays("TRUE"));
   Watch({.url = "http://metadata.google.internal/x"}, seconds(5));
   EXPECT_EQ(notices_, 1);
@@ -159,7 +159,7 @@ TEST_F(NoticeWatchTest, ANameIsAsGoodAsAnAddressIfItIsKnown) {
   EXPECT_THAT(lines_, ElementsAre(HasSubstr("name not known")));
 }
 
-TEST_F(NoticeWatchTest, AFailureIsToldOnceAndIsNoNotice) {
+TEST_F(NoticeWatchTest, FailureIsToldOnceAndIsNoNotice) {
   const std::vector<std::pair<MetadataService, std::string>> failures = {
       {{.behavior = Behavior::kRefuses}, "refused"},
       {{.behavior = Behavior::kHangs}, "no answer in time"},
@@ -186,7 +186,7 @@ TEST_F(NoticeWatchTest, AfterAFailureItStillSeesANotice) {
   EXPECT_LE(seen_after_, seconds(8));
 }
 
-TEST_F(NoticeWatchTest, AServiceThatHangsDoesNotKeepAFileFromBeingSeen) {
+TEST_F(NoticeWatchTest, ServiceThatHangsDoesNotKeepAFileFromBeingSeen) {
   simulation_.SetMetadata("h", {.behavior = Behavior::kHangs});
   MakeFile();
   Watch({.file = "/notice", .url = kUrl}, seconds(20));

@@ -48,7 +48,7 @@ bool ComesInALife(Point point) {
 }
 
 // Uses the second attempt, so that loads and retention are covered too.
-TEST(StopTest, ANoticeAtAnyPointLeadsToOneSavedStep) {
+TEST(StopTest, NoticeAtAnyPointLeadsToOneSavedStep) {
   const std::string golden = UndisturbedDigest(SmallRun());
   for (const PointInfo& info : AllPoints()) {
     if (!ComesInALife(info.point)) continue;
@@ -78,7 +78,7 @@ TEST(StopTest, ANoticeAtAnyPointLeadsToOneSavedStep) {
 }
 
 // A notice before a step's exchange reaches the other workers in that exchange.
-TEST(StopTest, ANoticeAtTheBeginOfAStepStopsBehindIt) {
+TEST(StopTest, NoticeAtTheBeginOfAStepStopsBehindIt) {
   for (uint64_t step = 1; step < kSteps - 1; ++step) {
     const LifeOutcome outcome = TrainingFixture(step).Run(
         3, SmallRun(), NoticeAt({.worker = 1, .step = step}));
@@ -88,7 +88,7 @@ TEST(StopTest, ANoticeAtTheBeginOfAStepStopsBehindIt) {
   }
 }
 
-TEST(StopTest, ANoticeAtTheLastStepIsAFinishedRun) {
+TEST(StopTest, NoticeAtTheLastStepIsAFinishedRun) {
   const LifeOutcome outcome =
       TrainingFixture().Run(3, SmallRun(), NoticeAt({.worker = 1, .step = 24}));
   EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kDone));
@@ -96,7 +96,7 @@ TEST(StopTest, ANoticeAtTheLastStepIsAFinishedRun) {
   EXPECT_EQ(outcome.result->digest, UndisturbedDigest(SmallRun()));
 }
 
-TEST(StopTest, ANoticeInTheLastEvaluationIsAFinishedRun) {
+TEST(StopTest, NoticeInTheLastEvaluationIsAFinishedRun) {
   const LifeOutcome outcome = TrainingFixture().Run(
       3, SmallRun(),
       NoticeAt({.worker = 1, .epoch = 3, .point = Point::kEvalBegin}));
@@ -120,7 +120,7 @@ TEST(StopTest, NoticesToAllAndMoreThanOneAreOneStop) {
 // The step uses 2 of 3 s, so training stops; with a sufficient grace, it
 // continues. The task after the save of step 5 ends in that step too, and may
 // have taken as long.
-TEST(StopTest, TheTimeThatAStepTakesIsTakenFromTheGrace) {
+TEST(StopTest, TimeThatAStepTakesIsTakenFromTheGrace) {
   const auto stop_with = [](Duration grace) {
     TrainOptions options = SmallRun();
     options.preemption.grace = grace;
@@ -138,7 +138,7 @@ TEST(StopTest, TheTimeThatAStepTakesIsTakenFromTheGrace) {
 }
 
 // The duration of a step is unknown until the first step of an attempt ends.
-TEST(StopTest, ANoticeInALoadStopsAtTheNextStepWhateverTheGrace) {
+TEST(StopTest, NoticeInALoadStopsAtTheNextStepWhateverTheGrace) {
   TrainingFixture fixture;
   TrainOptions options = SmallRun();
   options.horizon.stop_at_step = 4;
@@ -150,7 +150,7 @@ TEST(StopTest, ANoticeInALoadStopsAtTheNextStepWhateverTheGrace) {
   EXPECT_EQ(ExpectOrderlyStop(outcome, "load"), 5u);
 }
 
-TEST(StopTest, AStepToStopAtThatIsPastIsSaid) {
+TEST(StopTest, StepToStopAtThatIsPastIsSaid) {
   TrainingFixture fixture;
   TrainOptions options = SmallRun();
   options.horizon.stop_at_step = 4;
@@ -173,7 +173,7 @@ TEST(StopTest, NoEvaluationIsBegunThatWasNeverMeasured) {
 
 // The last evaluation continues, and a worker that is killed in it loses no
 // step.
-TEST(StopTest, TheLastStepIsSavedBeforeAnEvaluationThatOutlastsTheGrace) {
+TEST(StopTest, LastStepIsSavedBeforeAnEvaluationThatOutlastsTheGrace) {
   TrainingFixture fixture;
   TrainOptions options = SmallRun();
   options.checkpoint.trigger = {.unit = SaveUnit::kNone};
@@ -197,7 +197,7 @@ TrainOptions LooksFor(const std::string& file, const std::string& url) {
   return options;
 }
 
-TEST(StopTest, AFileThatIsThereFromTheStartStopsAtTheFirstStep) {
+TEST(StopTest, FileThatIsThereFromTheStartStopsAtTheFirstStep) {
   TrainingFixture fixture;
   ASSERT_TRUE(fixture.disk().Open("/go", OpenMode::kCreateTruncate).ok());
   const LifeOutcome outcome = fixture.Run(3, LooksFor("/go", ""));
@@ -217,7 +217,7 @@ TEST(StopTest, WhatOneHostsServiceSaysStopsAllWorkers) {
 }
 
 // Compares bits and virtual time with a run that polls no service.
-TEST(StopTest, AServiceThatHangsSlowsNoTraining) {
+TEST(StopTest, ServiceThatHangsSlowsNoTraining) {
   using Behavior = MetadataService::Behavior;
   const TrainOptions asks = LooksFor("", "http://169.254.169.254/x");
   TrainingFixture alone;

@@ -97,7 +97,7 @@ TEST(StopTimingTest, EachKindOfOperationHasItsOwnTime) {
   EXPECT_EQ(timing.Ask(At(seconds(30)), kLastStep), StopAdvice::kStop);
 }
 
-TEST(StopTimingTest, ARepeatedNoticeGivesNoNewTime) {
+TEST(StopTimingTest, RepeatedNoticeGivesNoNewTime) {
   StopTiming timing = Running(seconds(10));
   timing.SaveTook(seconds(1));
   timing.Noticed(At(seconds(0)));
@@ -105,7 +105,7 @@ TEST(StopTimingTest, ARepeatedNoticeGivesNoNewTime) {
   EXPECT_EQ(timing.Ask(At(seconds(9)), kSteps), StopAdvice::kStop);
 }
 
-TEST(StopTimingTest, AGraceTooShortForASaveStopsAtOnce) {
+TEST(StopTimingTest, GraceTooShortForASaveStopsAtOnce) {
   StopTiming timing = Running(milliseconds(500));
   timing.Noticed(At(seconds(0)));
   EXPECT_EQ(timing.Ask(At(seconds(0)), kSteps), StopAdvice::kStop);

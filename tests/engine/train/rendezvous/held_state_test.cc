@@ -19,7 +19,7 @@ HeldState At(uint64_t step, Phase phase = Phase::kInEpoch) {
 const CheckpointRef kParent = {
     .name = "step-000000005-g2", .step = 5, .generation = 2};
 
-TEST(DecideStartTest, TheFurthestStateWinsWhoeverHoldsIt) {
+TEST(DecideStartTest, FurthestStateWinsWhoeverHoldsIt) {
   const Held held = {std::nullopt, At(7), At(8), At(8)};
   const StartDecision start = DecideStart(held, kParent, At(5));
   ASSERT_TRUE(start.from_memory);
@@ -35,7 +35,7 @@ TEST(DecideStartTest, OfOneStepALaterPhaseIsFurther) {
   EXPECT_EQ(DecideStart(held, {}, {}).from_memory->holder, 1);
 }
 
-TEST(DecideStartTest, ACheckpointThatIsFurtherThanAllMemoriesWins) {
+TEST(DecideStartTest, CheckpointThatIsFurtherThanAllMemoriesWins) {
   const Held held = {At(4), At(3)};
   const StartDecision start = DecideStart(held, kParent, At(5));
   EXPECT_FALSE(start.from_memory);

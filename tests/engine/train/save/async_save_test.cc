@@ -116,7 +116,7 @@ TEST_P(AsyncSaveTest, TrainingGoesOnWhileASaveIsWritten) {
   EXPECT_GE(StepAt(outcome, EventKind::kSaveAcknowledged, 5), 7u);
 }
 
-TEST_P(AsyncSaveTest, ASaveThatIsDueWaitsForTheOneBeforeAndSaysHowLong) {
+TEST_P(AsyncSaveTest, SaveThatIsDueWaitsForTheOneBeforeAndSaysHowLong) {
   const LifeOutcome outcome =
       TrainingFixture().Run(2, AsyncRun(GetParam()), SlowDisk());
   EXPECT_EQ(outcome.result->digest, UndisturbedDigest(SmallRun()));
@@ -155,7 +155,7 @@ TEST_P(AsyncSaveTest, OneErrorInASaveCostsThatSaveAtMost) {
   ExpectOneErrorCostsOneSave(AsyncRun(GetParam()));
 }
 
-TEST_P(AsyncSaveTest, AFailedSaveIsToldBeforeTheNextOneIsDue) {
+TEST_P(AsyncSaveTest, FailedSaveIsToldBeforeTheNextOneIsDue) {
   const FaultPlan plan = {
       .faults = {
           {.id = "full",
@@ -177,7 +177,7 @@ TEST_P(AsyncSaveTest, AFailedSaveIsToldBeforeTheNextOneIsDue) {
   }
 }
 
-TEST_P(AsyncSaveTest, AStopWaitsForWhatIsUnderWayAndThenSaves) {
+TEST_P(AsyncSaveTest, StopWaitsForWhatIsUnderWayAndThenSaves) {
   TrainOptions options = AsyncRun(GetParam());
   options.horizon.stop_at_step = 7;
   const LifeOutcome outcome = TrainingFixture().Run(2, options, SlowDisk());
@@ -185,7 +185,7 @@ TEST_P(AsyncSaveTest, AStopWaitsForWhatIsUnderWayAndThenSaves) {
   EXPECT_THAT(outcome.StepsOf(EventKind::kSaveAcknowledged), ElementsAre(5, 7));
 }
 
-TEST_P(AsyncSaveTest, AFinishedRunDeletesItsBackupBehindWhatIsUnderWay) {
+TEST_P(AsyncSaveTest, FinishedRunDeletesItsBackupBehindWhatIsUnderWay) {
   TrainOptions options = AsyncRun(GetParam());
   options.checkpoint.at_success = AtSuccess::kDeleteCheckpoints;
   TrainingFixture fixture;
@@ -199,7 +199,7 @@ TEST_P(AsyncSaveTest, AFinishedRunDeletesItsBackupBehindWhatIsUnderWay) {
 // Whichever worker dies during the save of step 5, the save fails, or is
 // acknowledged and later found. The other worker ends what it has begun before
 // its last event.
-TEST_P(AsyncSaveTest, ADeathLeavesWhatIsUnderWayFailedOrAcknowledged) {
+TEST_P(AsyncSaveTest, DeathLeavesWhatIsUnderWayFailedOrAcknowledged) {
   for (const int worker : {0, 1}) {
     for (const Point point :
          {Point::kCopy, Point::kShardWrite, Point::kShardDone,
@@ -240,7 +240,7 @@ TEST_P(AsyncSaveTest, WhatIsLoadedIsTheStateOfItsStepNotALaterOne) {
 
 // A task that hangs is given up at the time limit of a save, although training
 // continues, heartbeats arrive, and no other save is due.
-TEST_P(AsyncSaveTest, AHangingDiskIsNoticedWithinTheBoundOfASave) {
+TEST_P(AsyncSaveTest, HangingDiskIsNoticedWithinTheBoundOfASave) {
   TrainOptions options = AsyncRun(GetParam());
   options.horizon.epochs = 1000;
   options.checkpoint.trigger = {.unit = SaveUnit::kEpochs, .every = 3};
@@ -259,7 +259,7 @@ TEST_P(AsyncSaveTest, AHangingDiskIsNoticedWithinTheBoundOfASave) {
 // A save takes four seconds, five steps take half a second. Wherever the notice
 // arrives between two saves, the save in progress is completed and the agreed
 // step is saved within the grace period, and training continues for some of it.
-TEST_P(AsyncSaveTest, ANoticeLeavesTimeForWhatIsUnderWayAndTheLastSave) {
+TEST_P(AsyncSaveTest, NoticeLeavesTimeForWhatIsUnderWayAndTheLastSave) {
   TrainOptions options = AsyncRun(GetParam());
   options.preemption.grace = std::chrono::seconds(30);
   options.horizon.epochs = 1000;
@@ -286,7 +286,7 @@ TEST_P(AsyncSaveTest, ANoticeLeavesTimeForWhatIsUnderWayAndTheLastSave) {
 }
 
 // The commit takes half a second, during which worker 1 dies.
-TEST_P(AsyncSaveTest, ASurvivorsTaskHasEndedWhenItSaysItsLastWord) {
+TEST_P(AsyncSaveTest, SurvivorsTaskHasEndedWhenItSaysItsLastWord) {
   Fault heavy = SlowFault(0, Point::kStepBegin, std::chrono::milliseconds(50));
   heavy.id = "heavy";
   const FaultPlan plan = {.faults = {SlowFault(kChief, Point::kRename,

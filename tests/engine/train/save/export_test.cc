@@ -63,7 +63,7 @@ JobSpec WithConvolution() {
   return job;
 }
 
-TEST(ExportTest, ATrainedRunLeavesItsParametersAndTheirDescription) {
+TEST(ExportTest, TrainedRunLeavesItsParametersAndTheirDescription) {
   TrainOptions options = SmallRun();
   options.export_directory = "/models/digits/";
   TrainingFixture fixture;
@@ -105,7 +105,7 @@ TEST(ExportTest, WeightsThatAreNotThoseOfTheDescriptionAreFound) {
   EXPECT_EQ(check("").code(), Code::kDataLoss);
 }
 
-TEST(ExportTest, TheDescriptionHasEachLayerWithItsParameters) {
+TEST(ExportTest, DescriptionHasEachLayerWithItsParameters) {
   const auto json =
       nlohmann::json::parse(DescribeModel(Untrained().View()).value());
   EXPECT_EQ(json["schema"], "gauntlet/model/v1");
@@ -146,7 +146,7 @@ TEST(ExportTest, ConvolutionsAndCombinedMeansAreInIt) {
       std::ranges::equal(mean->bytes, std::as_bytes(std::span(expected))));
 }
 
-TEST(ExportTest, AStoppedRunExportsNothing) {
+TEST(ExportTest, StoppedRunExportsNothing) {
   TrainOptions options = SmallRun();
   options.export_directory = "/model";
   options.horizon.stop_at_step = 5;

@@ -36,7 +36,7 @@ TEST(HorizonTest, EpochsOrStepsWhicheverComesFirst) {
   }
 }
 
-TEST(HorizonTest, AFurtherHorizonGoesOnWhereANearerOneEnded) {
+TEST(HorizonTest, FurtherHorizonGoesOnWhereANearerOneEnded) {
   TrainingFixture fixture;
   TrainOptions options = SmallRun();
   options.horizon = {.epochs = kEpochs, .max_steps = 8};
@@ -47,7 +47,7 @@ TEST(HorizonTest, AFurtherHorizonGoesOnWhereANearerOneEnded) {
   EXPECT_EQ(outcome.result->digest, UndisturbedDigest(options));
 }
 
-TEST(HorizonTest, AHorizonThatIsBehindEndsAtOnce) {
+TEST(HorizonTest, HorizonThatIsBehindEndsAtOnce) {
   TrainingFixture fixture;
   TrainOptions options = SmallRun();
   const LifeOutcome whole = fixture.Run(2, options);
@@ -123,7 +123,7 @@ TrainOptions AccumulatingRun() {
 }
 
 // 24 steps are six updates, so most stops leave accumulated gradients.
-TEST(ResumeTest, TheMiddleOfAnAccumulationIsAGoodPlaceToStop) {
+TEST(ResumeTest, MiddleOfAnAccumulationIsAGoodPlaceToStop) {
   const std::string golden = UndisturbedDigest(AccumulatingRun());
   for (uint64_t stop = 1; stop < kSteps; ++stop) {
     TrainingFixture fixture(stop);
@@ -162,7 +162,7 @@ TrainOptions RunWithReplicaState() {
   return options;
 }
 
-TEST(ResumeTest, TheStateOfAReplicaFollowsItToAnyWorker) {
+TEST(ResumeTest, StateOfAReplicaFollowsItToAnyWorker) {
   const std::string golden = UndisturbedDigest(RunWithReplicaState());
   for (uint64_t stop = 1; stop < 20; ++stop) {
     TrainingFixture fixture(stop);
@@ -177,7 +177,7 @@ TEST(ResumeTest, TheStateOfAReplicaFollowsItToAnyWorker) {
   }
 }
 
-TEST(BitsTest, TheStateOfReplicasIsTheSameOnAllRanksAfterEachStep) {
+TEST(BitsTest, StateOfReplicasIsTheSameOnAllRanksAfterEachStep) {
   const LifeOutcome one = TrainingFixture().Run(1, RunWithReplicaState());
   const LifeOutcome five = TrainingFixture().Run(5, RunWithReplicaState());
   for (size_t rank = 0; rank < 5; ++rank) {
@@ -234,7 +234,7 @@ TEST(ResumeTest, EveryPhaseIsAGoodPlaceToCrash) {
   }
 }
 
-TEST(RefusalTest, AChangedJobIsNamedAndLeftAlone) {
+TEST(RefusalTest, ChangedJobIsNamedAndLeftAlone) {
   TrainingFixture fixture;
   TrainOptions options = SmallRun();
   options.horizon.stop_at_step = 7;
@@ -275,7 +275,7 @@ TEST(RefusalTest, CheckpointsThatAreAllBadAreNoReasonToStartAfresh) {
 // The chief holds the bytes that its claim verified. If worker 1 then reads
 // damaged ones, the two disagree: the attempt ends, and the next one chooses
 // again.
-TEST(RefusalTest, ACheckpointThatGoesBadAfterItWasChosenIsFoundByTheNextLife) {
+TEST(RefusalTest, CheckpointThatGoesBadAfterItWasChosenIsFoundByTheNextLife) {
   TrainingFixture fixture;
   TrainOptions options = SmallRun();
   options.horizon.stop_at_step = 7;

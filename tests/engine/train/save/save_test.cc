@@ -47,7 +47,7 @@ void RemoveAll(Storage& disk, const std::string& path) {
 }
 
 // Step 24 is saved twice: while the evaluation is due, and at the end.
-TEST(SaveTest, AStepSaveAtAnEpochsEndIsNotTheFinalOne) {
+TEST(SaveTest, StepSaveAtAnEpochsEndIsNotTheFinalOne) {
   EXPECT_THAT(SavedSteps(With({.unit = SaveUnit::kSteps, .every = 12})),
               ElementsAre(12, 24, 24));
 }
@@ -112,7 +112,7 @@ TEST(SaveTest, UnderANewerClaimNothingIsAcknowledgedAndTheNextLifeGoesOn) {
   EXPECT_EQ(next.result->digest, UndisturbedDigest(SmallRun()));
 }
 
-TEST(SaveTest, ARunWhoseStoreIsDeletedStopsForGood) {
+TEST(SaveTest, RunWhoseStoreIsDeletedStopsForGood) {
   TrainingFixture fixture;
   const FaultPlan plan = {
       .faults = {{.id = "wait",
@@ -151,7 +151,7 @@ TEST(SaveTest, EverySoManySecondsOfTheChiefsClock) {
   }
 }
 
-TEST(SaveTest, AFinishedRunDeletesItsBackupWhereItIsTold) {
+TEST(SaveTest, FinishedRunDeletesItsBackupWhereItIsTold) {
   TrainOptions options = SmallRun();
   options.checkpoint.at_success = AtSuccess::kDeleteCheckpoints;
   TrainingFixture fixture;
@@ -163,7 +163,7 @@ TEST(SaveTest, AFinishedRunDeletesItsBackupWhereItIsTold) {
   EXPECT_EQ(fixture.disk().List("/ckpt").status().code(), Code::kNotFound);
 }
 
-TEST(SaveTest, AStoppedRunKeepsItsBackup) {
+TEST(SaveTest, StoppedRunKeepsItsBackup) {
   TrainOptions options = SmallRun();
   options.checkpoint.at_success = AtSuccess::kDeleteCheckpoints;
   options.horizon.stop_at_step = 7;
@@ -239,7 +239,7 @@ TEST(SaveTest, IsDone_WhenTheModelIsExportedAndTheLastSaveFails) {
   EXPECT_TRUE(fixture.disk().List("/model").ok());
 }
 
-TEST(SaveTest, TheLastSaveIsTriedAgainBeforeAllOfItIsGivenUp) {
+TEST(SaveTest, LastSaveIsTriedAgainBeforeAllOfItIsGivenUp) {
   const LifeOutcome outcome = TrainingFixture().Run(
       2, With({.unit = SaveUnit::kNone}), FullDisk(FaultTimes::kOnce));
   EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kDone));
@@ -250,7 +250,7 @@ TEST(SaveTest, TheLastSaveIsTriedAgainBeforeAllOfItIsGivenUp) {
 
 // An error with the code for "exists" is an error: it does not mean that the
 // state is saved.
-TEST(SaveTest, AnErrorAtItsBeginIsNeverTakenForASaveThatIsThere) {
+TEST(SaveTest, ErrorAtItsBeginIsNeverTakenForASaveThatIsThere) {
   const FaultPlan plan = {
       .faults = {{.id = "taken",
                   .site = {.worker = 0, .point = Point::kSaveBegin},
@@ -264,7 +264,7 @@ TEST(SaveTest, AnErrorAtItsBeginIsNeverTakenForASaveThatIsThere) {
 
 // The save of the last step fails, and so does the removal of its remains. The
 // save at the end has the same step and phase.
-TEST(SaveTest, TheLastSaveOutlivesAFailedOneOfItsName) {
+TEST(SaveTest, LastSaveOutlivesAFailedOneOfItsName) {
   TrainOptions options = With({.unit = SaveUnit::kEpochs});
   const FaultPlan plan = {
       .faults = {
@@ -285,7 +285,7 @@ TEST(SaveTest, TheLastSaveOutlivesAFailedOneOfItsName) {
   EXPECT_EQ(next.result->resumed_from, kSteps);
 }
 
-TEST(SaveTest, AFailedSaveIsToldToPeople) {
+TEST(SaveTest, FailedSaveIsToldToPeople) {
   const FaultPlan plan = {
       .faults = {
           {.id = "full",

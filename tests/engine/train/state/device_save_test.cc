@@ -88,7 +88,7 @@ struct KeptState {
   ResidentState resident;
 };
 
-TEST(DeviceSaveTest, ACopyIsOfTheMomentAndBringsNothingElseHere) {
+TEST(DeviceSaveTest, CopyIsOfTheMomentAndBringsNothingElseHere) {
   KeptState kept(CountingDevice());
   kept.Train(0.5f);
   const Digest then = kept.resident.NewestDigest().value();
@@ -105,7 +105,7 @@ TEST(DeviceSaveTest, ACopyIsOfTheMomentAndBringsNothingElseHere) {
   EXPECT_EQ(kept.state.parameters[0], 0.75f);
 }
 
-TEST(DeviceSaveTest, ACopyOfWhatIsNewestHereIsTakenHere) {
+TEST(DeviceSaveTest, CopyOfWhatIsNewestHereIsTakenHere) {
   KeptState kept(CountingDevice());
   static_cast<void>(kept.resident.parameters());
   const Digest then = kept.state.ComputeDigest();
@@ -156,7 +156,7 @@ TEST(DeviceSaveTest, RoomIsMadeOnceForAnyNumberOfCopies) {
 }
 
 // A save may be the first operation of a generation, before it trains.
-TEST(DeviceSaveTest, TheCopyIsPinnedThoughTheFirstOneWasOfNoDevices) {
+TEST(DeviceSaveTest, CopyIsPinnedThoughTheFirstOneWasOfNoDevices) {
   static int pinned = 0;
   static const gpu::DeviceApi api = [] {
     gpu::DeviceApi table = gpu::EmulatedDevice();
@@ -211,7 +211,7 @@ TEST(DeviceSaveTest, TakesACopyAndSaysSo_WhereZeroCopyIsWanted) {
                   "bytes (zero-copy needs the state in host memory)")));
 }
 
-TEST(DeviceSaveTest, TheNextLifeGoesOnFromWhatWasFetched) {
+TEST(DeviceSaveTest, NextLifeGoesOnFromWhatWasFetched) {
   TrainOptions options = AsyncOnDevice();
   options.horizon.stop_at_step = 12;
   options.checkpoint.at_notice = OnPreemption::kExit;
@@ -225,7 +225,7 @@ TEST(DeviceSaveTest, TheNextLifeGoesOnFromWhatWasFetched) {
 }
 
 // The copy of the second save fails.
-TEST(DeviceSaveTest, ACopyThatDoesNotComeVoidsItsSaveAndNothingElse) {
+TEST(DeviceSaveTest, CopyThatDoesNotComeVoidsItsSaveAndNothingElse) {
   static int awaited = 0;
   static const gpu::DeviceApi api = [] {
     gpu::DeviceApi table = GuardedDevice();
@@ -251,7 +251,7 @@ TEST(DeviceSaveTest, ACopyThatDoesNotComeVoidsItsSaveAndNothingElse) {
 }
 
 // Damages one fetched byte of a run's second save.
-TEST(DeviceSaveTest, ACopyThatComesDamagedIsNoCheckpoint) {
+TEST(DeviceSaveTest, CopyThatComesDamagedIsNoCheckpoint) {
   static int fetched = 0;
   static char* newest = nullptr;
   static const gpu::DeviceApi api = [] {

@@ -98,14 +98,14 @@ TEST(DeviceTest, EveryStateWithMomentumMeansClippingAndAccumulationIsTheCpus) {
 }
 
 // With digests only at saves, the newest state stays on the device in between.
-TEST(DeviceTest, ARunThatLooksAtItsStateSeldomEndsInTheSameState) {
+TEST(DeviceTest, RunThatLooksAtItsStateSeldomEndsInTheSameState) {
   TrainOptions options = SmallRun();
   options.digest_every = 0;
   const LifeOutcome device = RunGuarded(1, options);
   EXPECT_EQ(device.result->digest, UndisturbedDigest(options));
 }
 
-TEST(DeviceTest, ARunMayMoveToADeviceAndBackBetweenItsLives) {
+TEST(DeviceTest, RunMayMoveToADeviceAndBackBetweenItsLives) {
   TrainingFixture fixture;
   fixture.ComputeOn(GuardedDevice());
   TrainOptions options = SmallRun();
@@ -156,11 +156,11 @@ void ExpectRecoveryFrom(const gpu::DeviceApi& failing) {
 }
 
 // Two status checks per step, and one at the save of step 5.
-TEST(DeviceTest, ADeviceThatFailsInAPassEndsTheLifeAndTheNextOneGoesOn) {
+TEST(DeviceTest, DeviceThatFailsInAPassEndsTheLifeAndTheNextOneGoesOn) {
   ExpectRecoveryFrom(FailingDevice<14>());
 }
 
-TEST(DeviceTest, ADeviceThatFailsInAnUpdateEndsTheLifeAndTheNextOneGoesOn) {
+TEST(DeviceTest, DeviceThatFailsInAnUpdateEndsTheLifeAndTheNextOneGoesOn) {
   ExpectRecoveryFrom(FailingDevice<15>());
 }
 
@@ -194,7 +194,7 @@ TEST(DeviceTest, WhereverADeviceIsSeenToFailTheWorkerSaysSoAndTheNextGoesOn) {
 
 // Covers tensors of less than a block, of one and more, and with a few bytes
 // after the last complete block.
-TEST(DeviceTest, ADigestIsTakenWhereTheStateIs) {
+TEST(DeviceTest, DigestIsTakenWhereTheStateIs) {
   static size_t brought = 0;
   static const gpu::DeviceApi api = [] {
     gpu::DeviceApi table = gpu::EmulatedDevice();
@@ -377,7 +377,7 @@ TEST(DeviceTest, RefusesAChange_BeforeTheStateIsOnTheDevice) {
 
 // Two workers share the device. A worker that learns of the failure from the
 // other one has no state left to rejoin with.
-TEST(DeviceTest, ADeviceThatFailsUnderTwoWorkersEndsBothLives) {
+TEST(DeviceTest, DeviceThatFailsUnderTwoWorkersEndsBothLives) {
   static int looks_left = 0;
   static const gpu::DeviceApi api = [] {
     gpu::DeviceApi table = GuardedDevice();
@@ -413,7 +413,7 @@ TEST(DeviceTest, WhatTheHostAddsUpItAddsUpItself) {
       Code::kInvalidArgument);
 }
 
-TEST(DeviceTest, ADeviceThatIsGoneIsTheWorkersOwn) {
+TEST(DeviceTest, DeviceThatIsGoneIsTheWorkersOwn) {
   TrainingFixture fixture;
   fixture.ComputeOnNothing("no CUDA device: the driver has none");
   const LifeOutcome life = fixture.Run(1, OnDevice(SmallRun()));

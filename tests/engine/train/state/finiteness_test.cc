@@ -176,7 +176,7 @@ TEST(FinitenessTest, RetentionKeepsItWhereSavesAreWrittenBesideTheTraining) {
               ElementsAre(std::pair(8, true), std::pair(24, false)));
 }
 
-TEST(FinitenessTest, AStateThatIsNotFiniteIsFoundByItsSave) {
+TEST(FinitenessTest, StateThatIsNotFiniteIsFoundByItsSave) {
   TrainingFixture fixture;
   const LifeOutcome outcome = fixture.Run(2, OverflowingSlots());
   EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kDone)) << outcome.reasons[0];
@@ -210,7 +210,7 @@ TEST(FinitenessTest, StopsAtTheSameStepOnAllWorkers) {
   }
 }
 
-TEST(FinitenessTest, ASaveThatFindsItStopsTheRunAndIsNone) {
+TEST(FinitenessTest, SaveThatFindsItStopsTheRunAndIsNone) {
   for (const SaveMode mode :
        {SaveMode::kSync, SaveMode::kAsync, SaveMode::kZeroCopy}) {
     TrainingFixture fixture;
@@ -247,7 +247,7 @@ TEST(FinitenessTest, WithoutAStoreTheEndIsLookedAt) {
   EXPECT_EQ(outcome.result->not_finite_since, kFirstInfiniteSlot);
 }
 
-TEST(FinitenessTest, AModelThatIsNotFiniteIsExportedAndSaysSo) {
+TEST(FinitenessTest, ModelThatIsNotFiniteIsExportedAndSaysSo) {
   TrainingFixture fixture;
   TrainOptions options = Overflowing();
   options.export_directory = "/model";

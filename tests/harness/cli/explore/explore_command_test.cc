@@ -169,7 +169,7 @@ TEST_F(ExploreCommandTest, PointsThatNoRunGetsToAreRefused) {
   EXPECT_EQ(Explore(), 0) << err_.str();
 }
 
-TEST_F(ExploreCommandTest, AFindingThatCannotBeWrittenIsShownAllTheSame) {
+TEST_F(ExploreCommandTest, FindingThatCannotBeWrittenIsShownAllTheSame) {
   command_.cases = 60;
   // Short enough for the folder's path, too long for the path of a file in it.
   std::string path = folder_.string();
@@ -197,7 +197,7 @@ TEST_F(ExploreCommandTest, WhereFindingsCannotGoIsSaidBeforeAnythingRuns) {
 }
 
 // A record that contains this path could not be read again.
-TEST_F(ExploreCommandTest, AFolderWhoseNameIsNoTextIsRefused) {
+TEST_F(ExploreCommandTest, FolderWhoseNameIsNoTextIsRefused) {
   command_.cases = 60;
   command_.out_directory = (folder_ / "no\xfftext").string();
   EXPECT_EQ(Explore(), 2);
@@ -220,7 +220,7 @@ TEST_F(ExploreCommandTest, NothingIsWrittenOverEarlierFindings) {
                         "--out DIR\n"));
 }
 
-TEST_F(ExploreCommandTest, ARunThatFindsNothingLeavesItsReportAlone) {
+TEST_F(ExploreCommandTest, RunThatFindsNothingLeavesItsReportAlone) {
   command_.out_directory = "";
   command_.runs_directory = (folder_ / "runs").string();
   command_.cases = 20;
@@ -309,7 +309,7 @@ TEST_F(ExploreCommandTest, TestRunnersChooseTheShard) {
   unsetenv("TEST_SHARD_INDEX");
 }
 
-TEST_F(ExploreCommandTest, ABaseThatDoesNotHoldUndisturbedIsNotExplored) {
+TEST_F(ExploreCommandTest, BaseThatDoesNotHoldUndisturbedIsNotExplored) {
   command_.cases = 60;
   more_of_cluster_ = ", save_timeout: 1ms, restart: {max: 0}";
   EXPECT_EQ(Explore(), 1);
@@ -318,13 +318,13 @@ TEST_F(ExploreCommandTest, ABaseThatDoesNotHoldUndisturbedIsNotExplored) {
   EXPECT_EQ(out_.str(), "");
 }
 
-TEST_F(ExploreCommandTest, ABaseThatTheSimulatedWorldCannotDoHasNoVerdict) {
+TEST_F(ExploreCommandTest, BaseThatTheSimulatedWorldCannotDoHasNoVerdict) {
   command_.cases = 60;
   EXPECT_EQ(Explore("requires: {gpus: 8}\n"), 3);
   EXPECT_THAT(err_.str(), HasSubstr("needs 8 GPUs, found 0"));
 }
 
-TEST_F(ExploreCommandTest, TheHeadSaysWhatIsNotTheBasesOwn) {
+TEST_F(ExploreCommandTest, HeadSaysWhatIsNotTheBasesOwn) {
   command_.cases = 20;
   more_of_cluster_ = ", restart: {policy: none, max: 0}";
   EXPECT_EQ(Explore(), 0) << err_.str() << out_.str();
@@ -333,7 +333,7 @@ TEST_F(ExploreCommandTest, TheHeadSaysWhatIsNotTheBasesOwn) {
                         "none, restart max 20 for 0, "));
 }
 
-TEST_F(ExploreCommandTest, AMistakeInTheBaseIsShownAsRunShowsIt) {
+TEST_F(ExploreCommandTest, MistakeInTheBaseIsShownAsRunShowsIt) {
   more_of_job_ = "  foo: 1\n";
   EXPECT_EQ(Explore(), 2);
   EXPECT_THAT(err_.str(), ContainsRegex("base.yaml:[0-9]+:3: error: unknown "
@@ -341,7 +341,7 @@ TEST_F(ExploreCommandTest, AMistakeInTheBaseIsShownAsRunShowsIt) {
   EXPECT_TRUE(err_.str().ends_with("\n"));
 }
 
-TEST_F(ExploreCommandTest, ABaseThatIsNotThereIsOneLine) {
+TEST_F(ExploreCommandTest, BaseThatIsNotThereIsOneLine) {
   command_.base_file = (folder_ / "none.yaml").string();
   EXPECT_EQ(RunExplore(command_, console_), 2);
   EXPECT_THAT(err_.str(), StartsWith("gauntlet explore: "));
@@ -377,7 +377,7 @@ TEST_F(ExploreCommandTest, WhereNoFaultFiresThereIsNoVerdict) {
   EXPECT_THAT(err_.str(), HasSubstr("inconclusive: of 5 cases no fault fired"));
 }
 
-TEST_F(ExploreCommandTest, AShortRunTellsWhatItMissedInAFewLines) {
+TEST_F(ExploreCommandTest, ShortRunTellsWhatItMissedInAFewLines) {
   command_.cases = 20;
   EXPECT_EQ(Explore(), 0);
   EXPECT_LT(std::ranges::count(out_.str(), '\n'), 17);
@@ -422,7 +422,7 @@ TEST_F(ExploreCommandTest, WithoutAModePlansAndCrashStatesTakeTurns) {
                                         "failed"));
 }
 
-TEST_F(ExploreCommandTest, ACrashStateThatFailsIsAFindingOfItsOwn) {
+TEST_F(ExploreCommandTest, CrashStateThatFailsIsAFindingOfItsOwn) {
   command_.cases = 4000;
   command_.stop_after = 1;
   EXPECT_EQ(Explore("planted_bugs: skip-manifest-fsync\n"), 1);
@@ -441,7 +441,7 @@ TEST_F(ExploreCommandTest, FaultsThatAreChosenAreTriedWithoutCrashStates) {
   EXPECT_TRUE(json::parse(out_.str())["crash_states"].is_null());
 }
 
-TEST_F(ExploreCommandTest, ASweepOfNothingSaysSo) {
+TEST_F(ExploreCommandTest, SweepOfNothingSaysSo) {
   command_.mode = ExploreMode::kNth;
   command_.kinds = {FaultKind::kFsyncFails};
   command_.points = {Point::kStepBegin};
@@ -449,7 +449,7 @@ TEST_F(ExploreCommandTest, ASweepOfNothingSaysSo) {
   EXPECT_THAT(err_.str(), HasSubstr("nothing selected"));
 }
 
-TEST_F(ExploreCommandTest, ASweepThatIsStoppedSaysWhatIsLeft) {
+TEST_F(ExploreCommandTest, SweepThatIsStoppedSaysWhatIsLeft) {
   command_.mode = ExploreMode::kNth;
   command_.cases = 10;
   EXPECT_EQ(Explore(), 0);
@@ -458,7 +458,7 @@ TEST_F(ExploreCommandTest, ASweepThatIsStoppedSaysWhatIsLeft) {
                     HasSubstr("  left          single faults in ")));
 }
 
-TEST_F(ExploreCommandTest, ASweepWithoutPairsHasNoneLeft) {
+TEST_F(ExploreCommandTest, SweepWithoutPairsHasNoneLeft) {
   command_.mode = ExploreMode::kNth;
   command_.kinds = {FaultKind::kCrash};
   command_.points = {Point::kRename};
@@ -527,7 +527,7 @@ TEST(CommandForImageTest, SaysAllThatMakesTheImage) {
       "--max-states 8 --id ext4-rot-0-1-x");
 }
 
-TEST(RenderFoundTest, AHangIsSaidInOneLine) {
+TEST(RenderFoundTest, HangIsSaidInOneLine) {
   CampaignFinding finding;
   finding.what = {.invariant = "no-hang",
                   .name = "no-launcher",
@@ -559,14 +559,14 @@ TEST(RenderFoundTest, ShrinkingThatWasCutShortIsSaid) {
               HasSubstr(" in 3 tries; shrinking was stopped, a simpler "));
 }
 
-TEST_F(ExploreCommandTest, TheHeadSaysTheStepsOfTheHorizon) {
+TEST_F(ExploreCommandTest, HeadSaysTheStepsOfTheHorizon) {
   command_.cases = 9;
   more_of_job_ = "  max_steps: 7\n";
   EXPECT_EQ(Explore(), 0);
   EXPECT_THAT(out_.str(), HasSubstr("base: 2 workers, 7 steps; "));
 }
 
-TEST_F(ExploreCommandTest, TheTimeIsTheBasesUndisturbedRunsToo) {
+TEST_F(ExploreCommandTest, TimeIsTheBasesUndisturbedRunsToo) {
   command_.time = Duration(1);
   command_.time_given = true;
   for (const ExploreMode mode :
@@ -580,7 +580,7 @@ TEST_F(ExploreCommandTest, TheTimeIsTheBasesUndisturbedRunsToo) {
   }
 }
 
-TEST_F(ExploreCommandTest, ATimeThatNobodyGaveIsForTheCasesAlone) {
+TEST_F(ExploreCommandTest, TimeThatNobodyGaveIsForTheCasesAlone) {
   command_.time = Duration(1);
   Explore();
   EXPECT_THAT(out_.str(), HasSubstr("stopped: time budget. "));

@@ -33,7 +33,7 @@ TEST(ExploreFlagsTest, NothingAtAllIsAMinuteOfPlansAndCrashStates) {
   EXPECT_EQ(command.seed, 1u);
 }
 
-TEST(ExploreFlagsTest, ALimitOfCasesTakesThePlaceOfTheMinute) {
+TEST(ExploreFlagsTest, LimitOfCasesTakesThePlaceOfTheMinute) {
   EXPECT_EQ(Parsed({"--cases", "100"}).time, std::nullopt);
   EXPECT_EQ(Parsed({"--case", "7"}).only_case, 7u);
   EXPECT_EQ(Parsed({"--mode", "nth"}).time, std::nullopt);
@@ -69,7 +69,7 @@ TEST(ExploreFlagsTest, SynonymOfAFaultKind_IsReadAsOurWord_WithANote) {
                   "--kinds: 'ENOSPC' is understood as errno, with any error"));
 }
 
-TEST(ExploreFlagsTest, ARandomSeedIsNotANumberYet) {
+TEST(ExploreFlagsTest, RandomSeedIsNotANumberYet) {
   EXPECT_EQ(Parsed({"--seed", "random"}).seed, std::nullopt);
 }
 

@@ -102,7 +102,7 @@ TEST(HelpTest, PlantedBugs_NameTheSettingsOfAMutationTest) {
   }
 }
 
-TEST(HelpTest, ASubcommandHasItsOwn) {
+TEST(HelpTest, SubcommandHasItsOwn) {
   const HelpOutput output = Help("ckpt ls");
   EXPECT_EQ(output.exit_code, 0);
   EXPECT_THAT(output.out, HasSubstr("Usage: gauntlet ckpt ls"));
@@ -160,7 +160,7 @@ TEST(HelpTest, ScenariosSaysWhatAValueMayBe) {
   EXPECT_THAT(output, HasSubstr("each time it is sent; 1 to 90 (10)"));
 }
 
-TEST(HelpTest, TheUsageSaysWhichArgumentsAreNeededAndHowMany) {
+TEST(HelpTest, UsageSaysWhichArgumentsAreNeededAndHowMany) {
   EXPECT_THAT(Help("replay").out, HasSubstr("[OPTIONS] WHAT\n"));
   EXPECT_THAT(Help("explore").out, HasSubstr("[OPTIONS] [BASE]\n"));
   EXPECT_THAT(Help("run").out, HasSubstr("[OPTIONS] [PATH...]\n"));
@@ -169,7 +169,7 @@ TEST(HelpTest, TheUsageSaysWhichArgumentsAreNeededAndHowMany) {
   EXPECT_THAT(Help("ckpt diff").out, HasSubstr("\n  A B  "));
 }
 
-TEST(HelpTest, ACommandsTopicIsItsOwnHelp) {
+TEST(HelpTest, CommandsTopicIsItsOwnHelp) {
   EXPECT_THAT(Help("train").out, HasSubstr("Usage: gauntlet train"));
   EXPECT_THAT(Help("").out, HasSubstr("\nStart: gauntlet run --demo\n"));
 }

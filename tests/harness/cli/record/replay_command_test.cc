@@ -87,7 +87,7 @@ class ReplayCommandTest : public testing::Test {
                    TerminalStyle(ColorChoice::kOff, {})};
 };
 
-TEST_F(ReplayCommandTest, ARecordedCaseComesBackAndItsCauseIsNamed) {
+TEST_F(ReplayCommandTest, RecordedCaseComesBackAndItsCauseIsNamed) {
   EXPECT_EQ(Replay("latest/loses-the-key"), 0) << err_.str();
   EXPECT_THAT(
       out_.str(),
@@ -109,7 +109,7 @@ TEST_F(ReplayCommandTest, CountsTheSameEventsAsATimeline) {
                                     TimelineOf(*record.value, {}).events)));
 }
 
-TEST_F(ReplayCommandTest, ARunCanBeNamedByItsBeginningAndACaseByItsFolder) {
+TEST_F(ReplayCommandTest, RunCanBeNamedByItsBeginningAndACaseByItsFolder) {
   const std::string id = Id();
   EXPECT_EQ(Replay(id + "/loses-the-key.sim"), 0) << err_.str();
   EXPECT_EQ(Replay(id.substr(0, id.size() - 1) + "/loses-t"), 0) << err_.str();
@@ -118,14 +118,14 @@ TEST_F(ReplayCommandTest, ARunCanBeNamedByItsBeginningAndACaseByItsFolder) {
       << err_.str();
 }
 
-TEST_F(ReplayCommandTest, ARunAloneIsAllOfItsCases) {
+TEST_F(ReplayCommandTest, RunAloneIsAllOfItsCases) {
   EXPECT_EQ(Replay("latest"), 0) << err_.str();
   EXPECT_THAT(out_.str(), AllOf(HasSubstr("loses-nothing[keep=1] (sim): "),
                                 HasSubstr("loses-nothing[keep=2] (sim): "),
                                 HasSubstr("loses-the-key (sim): ")));
 }
 
-TEST_F(ReplayCommandTest, ASeedFromTheCommandLineIsTheRecordsToo) {
+TEST_F(ReplayCommandTest, SeedFromTheCommandLineIsTheRecordsToo) {
   RunCommand run;
   run.paths = {(folder_ / "s.yaml").string()};
   run.world = WorldChoice::kSimulated;
@@ -161,7 +161,7 @@ std::string SlowFault(int step) {
                      step);
 }
 
-TEST_F(ReplayCommandTest, AFailedCaseIsRunWithoutEachOfItsFaults) {
+TEST_F(ReplayCommandTest, FailedCaseIsRunWithoutEachOfItsFaults) {
   const std::string file = (folder_ / "two.yaml").string();
   ASSERT_TRUE(WriteTextFile(
                   file, ResumesWithoutTheKey(SlowFault(3), "outcome: recovers"))
@@ -248,7 +248,7 @@ TEST_F(ReplayCommandTest, OnlySixteenFaultsAreLeftOut) {
                              "one at a time\n")));
 }
 
-TEST_F(ReplayCommandTest, AMutationTestThatPassesNeedsNoComparison) {
+TEST_F(ReplayCommandTest, MutationTestThatPassesNeedsNoComparison) {
   const std::string file = (folder_ / "two.yaml").string();
   ASSERT_TRUE(WriteTextFile(
                   file, ResumesWithoutTheKey(
@@ -259,13 +259,13 @@ TEST_F(ReplayCommandTest, AMutationTestThatPassesNeedsNoComparison) {
                                 Not(HasSubstr("without fault"))));
 }
 
-TEST_F(ReplayCommandTest, TheScenarioMayBeGoneMeanwhile) {
+TEST_F(ReplayCommandTest, ScenarioMayBeGoneMeanwhile) {
   fs::remove(folder_ / "s.yaml");
   EXPECT_EQ(Replay("latest/loses-nothing[keep=2]"), 0) << err_.str();
   EXPECT_THAT(out_.str(), HasSubstr("reproduced: PASS\n"));
 }
 
-TEST_F(ReplayCommandTest, ARecordsSeedIsItsOwnWhereTheScenarioBesideItIsGone) {
+TEST_F(ReplayCommandTest, RecordsSeedIsItsOwnWhereTheScenarioBesideItIsGone) {
   RunCommand run;
   run.paths = {(folder_ / "s.yaml").string()};
   run.world = WorldChoice::kSimulated;
@@ -289,7 +289,7 @@ TEST_F(ReplayCommandTest, NamesTheScenarioOfTheCaseWhereBothAreGone) {
                         ", which the case was read from, is gone too"));
 }
 
-TEST_F(ReplayCommandTest, TheFirstEventThatDiffersIsShown) {
+TEST_F(ReplayCommandTest, FirstEventThatDiffersIsShown) {
   const fs::path file = RecordOf("loses-the-key");
   Parsed<Record> record = ReadRecord(ReadTextFile(file), "r");
   ASSERT_TRUE(record.ok()) << record.error;
@@ -304,7 +304,7 @@ TEST_F(ReplayCommandTest, TheFirstEventThatDiffersIsShown) {
                               "step, at .*; now step, at "));
 }
 
-TEST_F(ReplayCommandTest, AScenarioIsRunTwice) {
+TEST_F(ReplayCommandTest, ScenarioIsRunTwice) {
   EXPECT_EQ(Replay((folder_ / "s.yaml").string()), 0) << err_.str();
   EXPECT_THAT(out_.str(),
               HasSubstr("loses-the-key (sim): 1 fault, nothing "
@@ -312,7 +312,7 @@ TEST_F(ReplayCommandTest, AScenarioIsRunTwice) {
 }
 
 // The scenario of a finding states the correct outcome, so its run must fail.
-TEST_F(ReplayCommandTest, AFindingThatHoldsNowIsNotReproduced) {
+TEST_F(ReplayCommandTest, FindingThatHoldsNowIsNotReproduced) {
   std::string text = kLosesTheKey;
   text.insert(text.find("preset:"), "labels: [finding]\n");
   const auto replace = [&](const std::string& from, const std::string& to) {
@@ -332,7 +332,7 @@ TEST_F(ReplayCommandTest, AFindingThatHoldsNowIsNotReproduced) {
 }
 
 // The run violates something, but not what the finding names.
-TEST_F(ReplayCommandTest, AFindingThatBreaksOtherwiseIsNotReproduced) {
+TEST_F(ReplayCommandTest, FindingThatBreaksOtherwiseIsNotReproduced) {
   std::string text = kLosesTheKey;
   const fs::path file = folder_ / "finding.yaml";
   for (const auto& [found, code] : {std::pair("trajectory/state-digest", 0),
@@ -362,7 +362,7 @@ TEST_F(ReplayCommandTest, WhatWasFoundIsNamedBeforeWhatElseIsBroken) {
             HasSubstr("; first of all trajectory state-digest\n")));
 }
 
-TEST_F(ReplayCommandTest, AnExplorationsRunIsItsFindings) {
+TEST_F(ReplayCommandTest, ExplorationsRunIsItsFindings) {
   ExploreCommand explore;
   explore.base_file = (folder_ / "base.yaml").string();
   explore.cases = 40;
@@ -381,14 +381,14 @@ TEST_F(ReplayCommandTest, AnExplorationsRunIsItsFindings) {
   EXPECT_EQ(Replay(id + "/finding-001"), 0) << err_.str();
 }
 
-TEST_F(ReplayCommandTest, ACaseThatIsSkippedIsNotReproduced) {
+TEST_F(ReplayCommandTest, CaseThatIsSkippedIsNotReproduced) {
   const fs::path file = folder_ / "gpus.yaml";
   ASSERT_TRUE(WriteTextFile(file, "requires: {gpus: 8}\n" + kLosesTheKey).ok());
   EXPECT_EQ(Replay(file.string()), 3);
   EXPECT_THAT(out_.str(), HasSubstr("skipped: needs 8 GPUs, found 0\n"));
 }
 
-TEST_F(ReplayCommandTest, AMistakeInAScenarioIsShownAsRunShowsIt) {
+TEST_F(ReplayCommandTest, MistakeInAScenarioIsShownAsRunShowsIt) {
   const fs::path file = folder_ / "bad.yaml";
   ASSERT_TRUE(WriteTextFile(file, "foo: 1\n" + kLosesTheKey).ok());
   EXPECT_EQ(Replay(file.string()), 2);
@@ -405,7 +405,7 @@ TEST_F(ReplayCommandTest, ManyRunsAreListedWithHowManyMoreThereAre) {
   EXPECT_THAT(err_.str(), HasSubstr(" and 3 more\n"));
 }
 
-TEST_F(ReplayCommandTest, ACrashStateIsRepeatedByItsFileAndByItsId) {
+TEST_F(ReplayCommandTest, CrashStateIsRepeatedByItsFileAndByItsId) {
   ExploreCommand explore;
   explore.base_file = (folder_ / "cut.yaml").string();
   explore.mode = ExploreMode::kCrashStates;
@@ -460,7 +460,7 @@ TEST_F(ReplayCommandTest, WhereNothingCanBeWrittenIsAMistakeInTheCall) {
                               "its path, such as /proc/runs/RUN/CASE.sim\n")));
 }
 
-TEST_F(ReplayCommandTest, AFindingThatIsNotThereIsSaidWithWhereItWasLookedFor) {
+TEST_F(ReplayCommandTest, FindingThatIsNotThereIsSaidWithWhereItWasLookedFor) {
   EXPECT_EQ(Replay("finding-009"), 2);
   EXPECT_THAT(err_.str(),
               AllOf(HasSubstr("finding 'finding-009': there is none in " +
@@ -471,7 +471,7 @@ TEST_F(ReplayCommandTest, AFindingThatIsNotThereIsSaidWithWhereItWasLookedFor) {
                                     "none in "));
 }
 
-TEST_F(ReplayCommandTest, APlanIsNamedAsOneWithTheScenarioBesideIt) {
+TEST_F(ReplayCommandTest, PlanIsNamedAsOneWithTheScenarioBesideIt) {
   const fs::path plan = folder_ / "finding-001-x.plan.json";
   ASSERT_TRUE(WriteTextFile(plan, "{}").ok());
   EXPECT_EQ(Replay(plan.string()), 2);
@@ -483,7 +483,7 @@ TEST_F(ReplayCommandTest, APlanIsNamedAsOneWithTheScenarioBesideIt) {
   EXPECT_THAT(err_.str(), HasSubstr("such as " + scenario));
 }
 
-TEST_F(ReplayCommandTest, AResultIsNamedAsOneWithACaseBesideIt) {
+TEST_F(ReplayCommandTest, ResultIsNamedAsOneWithACaseBesideIt) {
   const fs::path run = folder_ / "runs" / "latest";
   EXPECT_EQ(Replay((run / "result.json").string()), 2);
   EXPECT_THAT(err_.str(), HasSubstr("result.json: the result of a run is no "
@@ -566,7 +566,7 @@ TEST_F(ReplayCommandTest, WhereNoRunIsSaysSo) {
                         "as finding-001\n"));
 }
 
-TEST_F(ReplayCommandTest, ARecordThatIsTornOrForeignIsOneLine) {
+TEST_F(ReplayCommandTest, RecordThatIsTornOrForeignIsOneLine) {
   const fs::path file = RecordOf("loses-the-key");
   const std::string whole = ReadTextFile(file);
   for (const std::string& text :
@@ -589,7 +589,7 @@ TEST_F(ReplayCommandTest, AnotherPlanThanTheRecordsIsRefused) {
                                     "of the record any more"));
 }
 
-TEST_F(ReplayCommandTest, ARunsOwnLinesSayHowToRepeatThem) {
+TEST_F(ReplayCommandTest, RunsOwnLinesSayHowToRepeatThem) {
   const std::string runs = (folder_ / "a user's").string();
   RunInto(runs);
   const fs::path latest = fs::path(runs) / "latest";

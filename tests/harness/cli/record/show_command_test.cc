@@ -80,7 +80,7 @@ TEST_F(ShowCommandTest, ShowsACase_ByNameFolderAndFile) {
   }
 }
 
-TEST_F(ShowCommandTest, ARunOfOneCaseNeedsNoName_OneOfSeveralDoes) {
+TEST_F(ShowCommandTest, RunOfOneCaseNeedsNoName_OneOfSeveralDoes) {
   Run({"a"});
   EXPECT_EQ(Show({"latest"}), 0) << err_.str();
   Run({"a", "b"});
@@ -147,7 +147,7 @@ TEST_F(ShowCommandTest, RefusesWhatIsNoRecord) {
                                 HasSubstr("expected one JSON object")));
 }
 
-TEST_F(ShowCommandTest, AWorkerThatIsNotThere_AndARangeWithoutEvents) {
+TEST_F(ShowCommandTest, WorkerThatIsNotThere_AndARangeWithoutEvents) {
   Run({"a"});
   EXPECT_EQ(Show({"latest/a", "--worker", "7"}), 2);
   EXPECT_THAT(err_.str(), HasSubstr("--worker: expected one that has events in "

@@ -99,7 +99,7 @@ TEST_F(ReportCommandTest, RefusesDashAsFile) {
   EXPECT_FALSE(fs::exists("-"));
 }
 
-TEST_F(ReportCommandTest, AnOutputThatCannotBeWrittenIsNamed) {
+TEST_F(ReportCommandTest, OutputThatCannotBeWrittenIsNamed) {
   RunCase("a", "completes");
   EXPECT_EQ(Report({"--html", scratch_ / "none/r.html"}), 2);
   EXPECT_EQ(err_.str(),
@@ -263,14 +263,14 @@ TEST_F(GithubTest, RunAndReportPostSummaryAndAnnotations) {
   EXPECT_EQ(TextOf(summary()), once + "\n\n" + once);
 }
 
-TEST_F(GithubTest, ASummaryThatHasNowhereToGoIsANote) {
+TEST_F(GithubTest, SummaryThatHasNowhereToGoIsANote) {
   RunCase("a", "completes");
   unsetenv("GITHUB_STEP_SUMMARY");
   EXPECT_EQ(Report({"--github"}), 0);
   EXPECT_THAT(err_.str(), HasSubstr("GITHUB_STEP_SUMMARY is not set"));
 }
 
-TEST_F(GithubTest, TheSummaryOfAStepStaysBelowTheLimit) {
+TEST_F(GithubTest, SummaryOfAStepStaysBelowTheLimit) {
   RunCase("a", "recovers");
   ASSERT_TRUE(WriteTextFile(summary(), std::string(1'000'000, 'x')).ok());
   EXPECT_EQ(Report({"--github"}), 1);
@@ -278,7 +278,7 @@ TEST_F(GithubTest, TheSummaryOfAStepStaysBelowTheLimit) {
   EXPECT_THAT(err_.str(), HasSubstr("the summary of this step has no room"));
 }
 
-TEST_F(GithubTest, ASummaryThatCannotBeWrittenIsAnError) {
+TEST_F(GithubTest, SummaryThatCannotBeWrittenIsAnError) {
   RunCase("a", "completes");
   setenv("GITHUB_STEP_SUMMARY", scratch_.path().c_str(), 1);
   EXPECT_EQ(Report({"--github"}), 2);

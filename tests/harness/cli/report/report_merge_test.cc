@@ -79,7 +79,7 @@ TEST_F(ReportMergeTest, NeedsAnEmptyFolder) {
   EXPECT_EQ(TextOf(out() + "/mine"), "x");
 }
 
-TEST_F(ReportMergeTest, ACopyOfARunCountsOnce) {
+TEST_F(ReportMergeTest, CopyOfARunCountsOnce) {
   const std::string a = RunCase("a", "completes");
   fs::copy(a, scratch_ / "copy", fs::copy_options::recursive);
   EXPECT_EQ(Merge(a, scratch_ / "copy"), 0) << err_.str();

@@ -362,7 +362,7 @@ TEST_F(RunCommandTest, WhatWorkersComputeOnMayBeSaidForAll) {
   EXPECT_THAT(out_.str(), HasSubstr("needs a GPU, and the simulated world"));
 }
 
-TEST_F(RunCommandTest, ARunHasAFolderOfItsOwnEvenInTheSameSecond) {
+TEST_F(RunCommandTest, RunHasAFolderOfItsOwnEvenInTheSameSecond) {
   command_.paths = {Write("d1", "a")};
   for (int i = 0; i < 3; ++i) {
     EXPECT_EQ(RunScenarios(command_, console_), 0) << err_.str();

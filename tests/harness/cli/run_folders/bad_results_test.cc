@@ -117,7 +117,7 @@ TEST_F(BadResultsTest, DamagedResultsAreRefused) {
   }
 }
 
-TEST_F(BadResultsTest, AnEditedVerdictIsRefused) {
+TEST_F(BadResultsTest, EditedVerdictIsRefused) {
   const std::string folder = RunCase("a", "recovers");
   const std::string file = folder + "/result.json";
   ASSERT_TRUE(
@@ -167,7 +167,7 @@ TEST_F(BadResultsTest, AdviceFollowsFromWhatTheFolderHasInsteadOfAResult) {
   EXPECT_THAT(advice_on(folder), HasSubstr("the run is not over"));
 }
 
-TEST_F(BadResultsTest, AnExplorationIsNoRun) {
+TEST_F(BadResultsTest, ExplorationIsNoRun) {
   fs::create_directories(runs() + "/x/findings");
   for (const char* command : {"report", "show"}) {
     ExpectRefused(With(command, "x"));
@@ -195,7 +195,7 @@ TEST_F(BadResultsTest, HostileNamesAreEscaped) {
 }
 
 // The folder of a replayed case is named by the record.
-TEST_F(BadResultsTest, ARecordedNameLeadsToNoOtherFolder) {
+TEST_F(BadResultsTest, RecordedNameLeadsToNoOtherFolder) {
   const std::string folder = RunCase("a", "completes") + "/a.sim";
   Parsed<Record> record =
       ReadRecord(TextOf(folder + "/record.jsonl"), "record.jsonl");

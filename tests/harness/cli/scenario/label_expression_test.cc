@@ -16,7 +16,7 @@ bool Matches(const std::string& expression, const Labels& labels) {
   return matcher.ok() && (*matcher)(labels);
 }
 
-TEST(LabelExpressionTest, ALabelMatchesItself) {
+TEST(LabelExpressionTest, LabelMatchesItself) {
   EXPECT_TRUE(Matches("smoke", {"slow", "smoke"}));
   EXPECT_FALSE(Matches("smoke", {"smokes"}));
   EXPECT_TRUE(Matches("found:grace/killed", {"found:grace/killed"}));

@@ -47,7 +47,7 @@ std::string FirstFindingOf(const CampaignReport& report) {
          PlanToJson(finding.plan);
 }
 
-TEST(CampaignTest, TheBaseHoldsUnderRandomFaults) {
+TEST(CampaignTest, BaseHoldsUnderRandomFaults) {
   const CampaignReport report =
       Explored(BaseOf("explore/base.yaml"), {.max_cases = 600});
   EXPECT_EQ(report.cases, 600u);
@@ -76,7 +76,7 @@ TEST(CampaignTest, CrashStatesOfEachWindowComeInTheFirstHundredCases) {
   EXPECT_FALSE(report.crash_states->finished());
 }
 
-TEST(CampaignTest, ABugOfThePowerLossAloneIsFoundBesideThePlans) {
+TEST(CampaignTest, BugOfThePowerLossAloneIsFoundBesideThePlans) {
   Case base = BaseOf("explore/base.yaml");
   base.plan.bugs = {PlantedBug::kSkipManifestSync};
   const CampaignReport report = Explored(
@@ -89,7 +89,7 @@ TEST(CampaignTest, ABugOfThePowerLossAloneIsFoundBesideThePlans) {
   EXPECT_GT(report.crash_states->images_failed, 0u);
 }
 
-TEST(CampaignTest, ABaseWithoutSavesIsExploredWithoutCrashStates) {
+TEST(CampaignTest, BaseWithoutSavesIsExploredWithoutCrashStates) {
   Case base = BaseOf("explore/base.yaml");
   base.train.checkpoint.trigger = {.unit = SaveUnit::kNone};
   base.train.checkpoint.at_success = AtSuccess::kLeaveCheckpoints;
@@ -132,7 +132,7 @@ TEST(CampaignTest, MoreThreadsFindTheSame) {
 // The bug's effect on states is one finding. Another shows without any fault,
 // in set-ups with several launches. If workers rejoin, the bug also keeps some
 // of them from the state that others hold: further findings.
-TEST(CampaignTest, ABugThatShowsAtManyPlacesIsOneFinding) {
+TEST(CampaignTest, BugThatShowsAtManyPlacesIsOneFinding) {
   const CampaignReport report =
       Explored(BaseOf("canary/canary-loses-the-metrics.yaml"),
                {.max_cases = 300, .stop_after = 0});
@@ -144,7 +144,7 @@ TEST(CampaignTest, ABugThatShowsAtManyPlacesIsOneFinding) {
   EXPECT_GT(most->cases, report.broken * 9 / 10);
 }
 
-TEST(CampaignTest, AFindingGetsTheSmallestSetupThatBreaks) {
+TEST(CampaignTest, FindingGetsTheSmallestSetupThatBreaks) {
   const CampaignReport report = Explored(
       BaseOf("canary/canary-loses-the-metrics.yaml"), {.stop_after = 1});
   ASSERT_FALSE(report.findings.empty());
@@ -160,7 +160,7 @@ TEST(CampaignTest, WhatThisWorldCannotDoIsSkippedAndCounted) {
   EXPECT_TRUE(report.findings.empty());
 }
 
-TEST(CampaignTest, AnInterruptEndsItInOrder) {
+TEST(CampaignTest, InterruptEndsItInOrder) {
   References references("", "test");
   SystemClock clock;
   Silent observer;
@@ -171,7 +171,7 @@ TEST(CampaignTest, AnInterruptEndsItInOrder) {
   EXPECT_EQ(report.end, CampaignEnd::kInterrupted);
 }
 
-TEST(CampaignTest, ASweepOfOnePointComesToItsEnd) {
+TEST(CampaignTest, SweepOfOnePointComesToItsEnd) {
   const CampaignReport report =
       Explored(BaseOf("explore/base.yaml"),
                {.mode = CampaignMode::kNth,
@@ -187,7 +187,7 @@ TEST(CampaignTest, ASweepOfOnePointComesToItsEnd) {
 
 // A heartbeat needs a run that takes time; a rejection needs damage and a
 // restart.
-TEST(CampaignTest, ASweepGetsToPointsThatOneFaultDoesNotReach) {
+TEST(CampaignTest, SweepGetsToPointsThatOneFaultDoesNotReach) {
   const CampaignReport report = Explored(
       BaseOf("explore/base.yaml"),
       {.mode = CampaignMode::kNth,
@@ -208,7 +208,7 @@ TEST(CampaignTest, CasesOfWhichNoFaultFiredDidNotHold) {
   EXPECT_EQ(report.held + report.broken + report.fired_nothing, report.cases);
 }
 
-TEST(CampaignTest, ARunWithoutAnyFaultHolds) {
+TEST(CampaignTest, RunWithoutAnyFaultHolds) {
   const CampaignReport report =
       Explored(BaseOf("explore/base.yaml"), {.max_cases = 5, .max_faults = 0});
   EXPECT_EQ(report.held, 5u);

@@ -22,7 +22,7 @@ FiredFault Fired(FaultKind kind, Point point) {
   return {.kind = kind, .point = point};
 }
 
-TEST(KnownCausesTest, ACaseIsExplainedByFaultsThatItHasToo) {
+TEST(KnownCausesTest, CaseIsExplainedByFaultsThatItHasToo) {
   KnownCauses known;
   known.Add({.symptoms = {kState},
              .faults = {{FaultKind::kCrash, Point::kRename}},
@@ -94,14 +94,14 @@ class TriageTest : public testing::Test {
 
 // One crash reveals two bugs: the RNG key is lost, and a save that was
 // acknowledged too early is missing.
-TEST_F(TriageTest, ASecondBreachOfACaseHasItsOwnFinding) {
+TEST_F(TriageTest, SecondBreachOfACaseHasItsOwnFinding) {
   Begin("[lose-rng-key, acknowledge-before-rename]");
   Add(CrashAt({.point = Point::kRename, .occurrence = 2}));
   EXPECT_THAT(Invariants(),
               testing::IsSupersetOf({"trajectory", "resume-point"}));
 }
 
-TEST_F(TriageTest, TheSameBugAtAnotherPlaceIsOneMoreCase) {
+TEST_F(TriageTest, SameBugAtAnotherPlaceIsOneMoreCase) {
   Begin("lose-rng-key");
   Add(CrashAt({.step = 10, .point = Point::kStepEnd}));
   Add(CrashAt({.point = Point::kEvalBegin, .occurrence = 2}));
@@ -128,7 +128,7 @@ TEST_F(TriageTest, ShrinkingThatIsInterruptedIsNotToTheEnd) {
   FAIL() << "it never came to its end";
 }
 
-TEST_F(TriageTest, ALimitOfTriesIsNotTheEnd) {
+TEST_F(TriageTest, LimitOfTriesIsNotTheEnd) {
   Begin("lose-rng-key", {.shrink = {.max_tries = 1}});
   Add(CrashAt({.step = 10, .point = Point::kStepEnd}));
   ASSERT_THAT(triage_->findings(), SizeIs(1));
@@ -145,14 +145,14 @@ TEST_F(TriageTest, WhatWasNotWrongAgainExplainsNothingLater) {
   EXPECT_FALSE(triage_->findings()[0].shrunk_to_the_end);
 }
 
-TEST_F(TriageTest, ACaseThatHeldIsNoFinding) {
+TEST_F(TriageTest, CaseThatHeldIsNoFinding) {
   Begin("lose-rng-key");
   Add(CrashAt({.step = 1}));
   EXPECT_THAT(Invariants(), IsEmpty());
 }
 
 // No launcher ends within the run's limit.
-TEST(CaseReportTest, ARunWithoutALauncherHasItsFaultsToo) {
+TEST(CaseReportTest, RunWithoutALauncherHasItsFaultsToo) {
   References references("", "test");
   Case base = SmallCase("expect: {outcome: completes}\n");
   base.timeouts.total = std::chrono::milliseconds(200);

@@ -40,7 +40,7 @@ TEST(MarksTest, NamesAreUniqueAndThereAreEnough) {
   EXPECT_GE(names.size(), 15u);
 }
 
-TEST(MarksTest, AnUndisturbedRunMeetsNone) {
+TEST(MarksTest, UndisturbedRunMeetsNone) {
   Record record;
   record.lives = {{.events = {{.kind = K::kInitialized},
                               {.kind = K::kStep, .step = 1},

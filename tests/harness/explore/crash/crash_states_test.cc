@@ -44,7 +44,7 @@ INSTANTIATE_TEST_SUITE_P(CrashStates, EveryProfile,
                            return std::string(ProfileName(profile.param));
                          });
 
-TEST_P(EveryProfile, ASaveAndEveryRecoverySurviveEveryCut) {
+TEST_P(EveryProfile, SaveAndEveryRecoverySurviveEveryCut) {
   const CrashStateReport report =
       Explore({.profiles = {GetParam()},
                .windows = {CrashWindow::kSave, CrashWindow::kRecovery,
@@ -118,7 +118,7 @@ TEST_P(EveryProfile, DeletionSurvivesEveryCut) {
 }
 
 // Examines only the first states: all of them would take too long.
-TEST(CrashStatesTest, TheFirstImagesOfALyingDriveHoldNoTornState) {
+TEST(CrashStatesTest, FirstImagesOfALyingDriveHoldNoTornState) {
   CrashStateOptions options = {.profiles = {kLyingFsync},
                                .windows = {CrashWindow::kSave}};
   uint64_t calls = 0;
@@ -132,7 +132,7 @@ TEST(CrashStatesTest, TheFirstImagesOfALyingDriveHoldNoTornState) {
 
 // The loss is NaN from step 5 on. The fourth save is the first at which the
 // newest finite checkpoint is not among the two newest.
-TEST(CrashStatesTest, TheNewestFiniteCheckpointSurvivesEveryCut) {
+TEST(CrashStatesTest, NewestFiniteCheckpointSurvivesEveryCut) {
   std::string text = SaveScenario(2);
   text.replace(text.find("  batch: 4\n"), 0, R"(  layers:
     - {kind: flatten}
@@ -213,7 +213,7 @@ TEST_P(EveryDefect, IsFoundAndItsImageFoundAgain) {
   EXPECT_EQ(again.counts.at(0).images_distinct, 1u);
 }
 
-TEST(CrashStatesTest, AFindingSaysWhereWhatAndWhy) {
+TEST(CrashStatesTest, FindingSaysWhereWhatAndWhy) {
   const CrashStateReport report =
       Explore({.profiles = {kExt4}, .windows = {CrashWindow::kSave}},
               {PlantedBug::kAcknowledgeBeforeRename});
@@ -286,7 +286,7 @@ TEST(CrashFindingTest, ItsFileIsEnoughToFindItAgain) {
   EXPECT_EQ(again->found, written.finding.found);
 }
 
-TEST(CrashFindingTest, ABugThatIsMendedIsNotFoundAgain) {
+TEST(CrashFindingTest, BugThatIsMendedIsNotFoundAgain) {
   References references("", "test");
   CrashFinding finding = SomeFinding();
   const size_t plant = finding.scenario.find("planted_bugs:");
@@ -296,7 +296,7 @@ TEST(CrashFindingTest, ABugThatIsMendedIsNotFoundAgain) {
             Code::kNotFound);
 }
 
-TEST(CrashFindingTest, AForeignFileIsRefused) {
+TEST(CrashFindingTest, ForeignFileIsRefused) {
   const std::string whole = CrashFindingToJson(SomeFinding());
   const auto with = [&](std::string_view from, std::string_view to) {
     std::string text = whole;
@@ -323,7 +323,7 @@ TEST(CrashFindingTest, AForeignFileIsRefused) {
             "save: expected an integer from 0 to 2^64 - 1, found -1");
 }
 
-TEST(CrashFindingTest, AMistakeInItsScenarioIsOneLine) {
+TEST(CrashFindingTest, MistakeInItsScenarioIsOneLine) {
   CrashFinding finding = SomeFinding();
   finding.scenario.replace(finding.scenario.find("tiny"), 4, "tinny");
   References references("", "test");
@@ -393,7 +393,7 @@ TEST(CrashStatesTest, FirstStatesAreOfEveryWindowAndDisk) {
 }
 
 // Interrupts between two windows, before the run for the second one.
-TEST(CrashStatesTest, AnInterruptLeavesWhatWasFoundByThen) {
+TEST(CrashStatesTest, InterruptLeavesWhatWasFoundByThen) {
   uint64_t asked = 0;
   uint64_t limit = UINT64_MAX;
   References references("", "test", [&] { return ++asked > limit; });
@@ -413,7 +413,7 @@ TEST(CrashStatesTest, AnInterruptLeavesWhatWasFoundByThen) {
   EXPECT_EQ(both->unfinished.back().window, CrashWindow::kRecovery);
 }
 
-TEST(CrashStatesTest, AnIdThatIsNoneIsRefused) {
+TEST(CrashStatesTest, IdThatIsNoneIsRefused) {
   References references("", "test");
   const Case one = SaveCase(4);
   for (const char* id : {"x", "ext4-save", "ext4-save-1-2", "nfs-save-1-2-3",
@@ -424,7 +424,7 @@ TEST(CrashStatesTest, AnIdThatIsNoneIsRefused) {
   }
 }
 
-TEST(CrashStatesTest, ARunWithoutTheSaveIsRefused) {
+TEST(CrashStatesTest, RunWithoutTheSaveIsRefused) {
   References references("", "test");
   Case one = SaveCase(4);
   EXPECT_EQ(ExploreCrashStates(one, references, {.save = 100}).status().code(),

@@ -110,18 +110,16 @@ class DivergenceTest : public testing::Test {
   References references_{"", "test"};
 };
 
-TEST_F(DivergenceTest, ACleanRunHasNone) {
-  EXPECT_EQ(Explain(CleanCase()), "");
-}
+TEST_F(DivergenceTest, CleanRunHasNone) { EXPECT_EQ(Explain(CleanCase()), ""); }
 
-TEST_F(DivergenceTest, ALookChangesNothing) {
+TEST_F(DivergenceTest, LookChangesNothing) {
   const Case one = BuggyCase("lose-rng-key");
   StepRecorder recorder(0, [](uint64_t, Phase) { return true; });
   EXPECT_EQ(Run(one, [&](int, int) { return &recorder; }).lives,
             Run(one).lives);
 }
 
-TEST_F(DivergenceTest, ALostRngKeyIsNamedAndWhereItShows) {
+TEST_F(DivergenceTest, LostRngKeyIsNamedAndWhereItShows) {
   EXPECT_THAT(
       Explain(BuggyCase("lose-rng-key")),
       testing::StrEq(
@@ -170,7 +168,7 @@ TEST_F(DivergenceTest, LostMetricsAreNamedAndShowInTheBookkeeping) {
                               "bookkeeping"));
 }
 
-TEST_F(DivergenceTest, ALostPositionIsNamed) {
+TEST_F(DivergenceTest, LostPositionIsNamed) {
   EXPECT_THAT(Explain(BuggyCase("lose-position")),
               HasSubstr("position/sample (next sample of the epoch) is 0, "
                         "expected "));
@@ -222,7 +220,7 @@ TEST_F(DivergenceTest, EachOperationOfAStepIsToldFromTheOthers) {
 }
 
 // The gradients of the replicas are correct; only their total is wrong.
-TEST_F(DivergenceTest, AWrongOrderOfTheSumShowsInTheSum) {
+TEST_F(DivergenceTest, WrongOrderOfTheSumShowsInTheSum) {
   class ReversedSum final : public StepProbe {
    public:
     bool Begin(uint64_t, Phase, const std::vector<TensorView>&) override {
@@ -251,7 +249,7 @@ TEST_F(DivergenceTest, AWrongOrderOfTheSumShowsInTheSum) {
                          "element ["));
 }
 
-TEST_F(DivergenceTest, AStepThatTheReferenceDoesNotHaveIsAnError) {
+TEST_F(DivergenceTest, StepThatTheReferenceDoesNotHaveIsAnError) {
   const Case one = CleanCase();
   const auto divergence = FindDivergence(
       PlanOf(one), *DataOf(one), {.kind = RecordKind::kStep, .step = 99});
@@ -260,7 +258,7 @@ TEST_F(DivergenceTest, AStepThatTheReferenceDoesNotHaveIsAnError) {
             "in_epoch)");
 }
 
-TEST_F(DivergenceTest, TheDepartureIsTheFirstInTime) {
+TEST_F(DivergenceTest, DepartureIsTheFirstInTime) {
   Record record = Run(BuggyCase("lose-rng-key"));
   const auto departure = FirstDeparture(record);
   ASSERT_TRUE(departure);
@@ -271,7 +269,7 @@ TEST_F(DivergenceTest, TheDepartureIsTheFirstInTime) {
   EXPECT_FALSE(FirstDeparture(record));
 }
 
-TEST_F(DivergenceTest, AReplayNamesTheTrajectorysCause) {
+TEST_F(DivergenceTest, ReplayNamesTheTrajectorysCause) {
   const Case one = BuggyCase("lose-rng-key");
   const auto text = ExplainTrajectory(one, Run(one), references_);
   ASSERT_TRUE(text.ok());
@@ -283,12 +281,12 @@ TEST_F(DivergenceTest, AReplayNamesTheTrajectorysCause) {
   EXPECT_EQ(none->cause, "");
 }
 
-TEST_F(DivergenceTest, AReplayOfTheSameRunHasNoDifference) {
+TEST_F(DivergenceTest, ReplayOfTheSameRunHasNoDifference) {
   const Case one = BuggyCase("lose-rng-key");
   EXPECT_EQ(FirstReplayDifference(Run(one), Run(one)), "");
 }
 
-TEST_F(DivergenceTest, AReplayNamesTheFirstEventThatIsAnother) {
+TEST_F(DivergenceTest, ReplayNamesTheFirstEventThatIsAnother) {
   const Case one = CleanCase();
   const Record recorded = Run(one);
   Record now = recorded;
@@ -306,7 +304,7 @@ TEST_F(DivergenceTest, AReplayNamesTheFirstEventThatIsAnother) {
                   "recorded step, at .*; now step, at .*, state f+.*"));
 }
 
-TEST_F(DivergenceTest, AReplayNamesWhatIsMissingOrTooMuch) {
+TEST_F(DivergenceTest, ReplayNamesWhatIsMissingOrTooMuch) {
   const Record recorded = Run(CleanCase());
   Record now = recorded;
   now.lives.back().events.pop_back();
@@ -322,7 +320,7 @@ TEST_F(DivergenceTest, AReplayNamesWhatIsMissingOrTooMuch) {
               StartsWith("checkpoints left: recorded step-"));
 }
 
-TEST_F(DivergenceTest, AReplayInRealProcessesIsHeldAgainstTheVerdictAlone) {
+TEST_F(DivergenceTest, ReplayInRealProcessesIsHeldAgainstTheVerdictAlone) {
   const Record recorded = Run(CleanCase());
   Record now = recorded;
   now.world = "real";

@@ -90,7 +90,7 @@ TEST(ShrinkPlanTest, LinksAroundAFaultThatIsTakenOut) {
 }
 
 // The fault that led to its old site is no longer needed.
-TEST(ShrinkPlanTest, AFaultOfADeviceIsMovedToAStep) {
+TEST(ShrinkPlanTest, FaultOfADeviceIsMovedToAStep) {
   FaultPlan plan = PlanOf({"a", "b"});
   plan.faults[1] = {.id = "b",
                     .site = {.worker = 2, .life = 2, .point = Point::kReject},
@@ -106,7 +106,7 @@ TEST(ShrinkPlanTest, AFaultOfADeviceIsMovedToAStep) {
   EXPECT_THAT(shrunk.plan.faults, ElementsAre(plain));
 }
 
-TEST(ShrinkPlanTest, AFaultIsMadeAsPlainAsItCanBe) {
+TEST(ShrinkPlanTest, FaultIsMadeAsPlainAsItCanBe) {
   FaultPlan plan = PlanOf({"a"});
   plan.seed = 12345;
   plan.bugs = {PlantedBug::kLoseMetrics};
@@ -313,7 +313,7 @@ TEST(ShrinkSetupTest, FewerWorkersAndStepsBreakTheSame) {
   EXPECT_LT(shrunk.tries, 12);
 }
 
-TEST(CanonicalSitesTest, AFaultMovesWhereTheSameBreaksAndNowhereElse) {
+TEST(CanonicalSitesTest, FaultMovesWhereTheSameBreaksAndNowhereElse) {
   FaultPlan plan = PlanOf({"a"});
   plan.faults[0].site = {.worker = 2, .life = 2, .point = Point::kRename};
   const Fault plain = {.id = "b", .site = {.worker = 0, .step = 6}};

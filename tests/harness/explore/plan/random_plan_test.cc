@@ -35,7 +35,7 @@ TEST(RandomPlanTest, EveryPlanIsValid) {
   }
 }
 
-TEST(RandomPlanTest, APlanIsAFunctionOfSeedAndNumber) {
+TEST(RandomPlanTest, PlanIsAFunctionOfSeedAndNumber) {
   const PlanSpace space = WholeSpace();
   EXPECT_EQ(RandomPlan(space, 7, 11), RandomPlan(space, 7, 11));
   EXPECT_FALSE(RandomPlan(space, 7, 11) == RandomPlan(space, 7, 12));
@@ -51,7 +51,7 @@ TEST(RandomPlanTest, WithoutFaultsOnlyTheSeedIsDrawn) {
   EXPECT_NE(plan.seed, RandomPlan(space, 7, 12).seed);
 }
 
-TEST(RandomPlanTest, AFaultMoreShiftsNothingInThoseBeforeIt) {
+TEST(RandomPlanTest, FaultMoreShiftsNothingInThoseBeforeIt) {
   PlanSpace space = WholeSpace();
   for (uint64_t number = 0; number < 200; ++number) {
     space.max_faults = 1;
@@ -180,7 +180,7 @@ TEST(RandomPlanTest, FirstFaultIsWhereTheSetupComesTo) {
   EXPECT_EQ(points, (std::set{Point::kStepBegin, Point::kShardWrite}));
 }
 
-TEST(RandomPlanTest, ANarrowedSpaceIsKeptTo) {
+TEST(RandomPlanTest, NarrowedSpaceIsKeptTo) {
   PlanSpace space = WholeSpace();
   space.kinds = {FaultKind::kCrash};
   space.points = {Point::kRename, Point::kRenamed};

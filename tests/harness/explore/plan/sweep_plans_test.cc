@@ -35,7 +35,7 @@ CaseReport NotFired(const ExploreCase& one) {
   return report;
 }
 
-TEST(SweepPlansTest, TheFirstRoundHasEveryPointWorkerAndForm) {
+TEST(SweepPlansTest, FirstRoundHasEveryPointWorkerAndForm) {
   SweepPlans plans({SpaceOf({FaultKind::kCrash, FaultKind::kErrno},
                             {Point::kStepBegin, Point::kShardWrite})},
                    1);
@@ -43,7 +43,7 @@ TEST(SweepPlansTest, TheFirstRoundHasEveryPointWorkerAndForm) {
   EXPECT_EQ(plans.NextRound().size(), 2u * (1 + 2) + 2u * (1 + 3));
 }
 
-TEST(SweepPlansTest, ASeriesGoesOnToTheHitThatFiresNoMore) {
+TEST(SweepPlansTest, SeriesGoesOnToTheHitThatFiresNoMore) {
   SweepPlans plans({SpaceOf({FaultKind::kCrash}, {Point::kStepBegin})}, 1);
   for (const ExploreCase& one : plans.NextRound()) plans.Learn(Fired(one, 0));
   const std::vector<ExploreCase> second = plans.NextRound();
@@ -70,7 +70,7 @@ TEST(SweepPlansTest, WhatLedToARestartIsFollowedByASecondFaultInItsRecovery) {
   EXPECT_TRUE(Validate(pairs[0].plan).ok());
 }
 
-TEST(SweepPlansTest, ARecoveryFromACheckpointHasASecondFaultOfItsOwn) {
+TEST(SweepPlansTest, RecoveryFromACheckpointHasASecondFaultOfItsOwn) {
   SweepPlans plans({SpaceOf({FaultKind::kCrash}, {Point::kStepBegin})}, 1);
   for (const ExploreCase& one : plans.NextRound()) plans.Learn(Fired(one, 1));
   for (const ExploreCase& one : plans.NextRound()) {
@@ -87,7 +87,7 @@ TEST(SweepPlansTest, ARecoveryFromACheckpointHasASecondFaultOfItsOwn) {
   }
 }
 
-TEST(SweepPlansTest, ASecondFaultBehindTheRecoveryEndsItsSeries) {
+TEST(SweepPlansTest, SecondFaultBehindTheRecoveryEndsItsSeries) {
   SweepPlans plans({SpaceOf({FaultKind::kCrash}, {Point::kStepBegin})}, 1);
   const std::vector<ExploreCase> singles = plans.NextRound();
   plans.Learn(Fired(singles[0], 1));
@@ -111,7 +111,7 @@ TEST(SweepPlansTest, OneFaultAtMostMeansNoPairs) {
   EXPECT_TRUE(plans.NextRound().empty());
 }
 
-TEST(SweepPlansTest, AFurtherSetupHasThePointsThatNoneCameTo) {
+TEST(SweepPlansTest, FurtherSetupHasThePointsThatNoneCameTo) {
   PlanSpace space =
       SpaceOf({FaultKind::kCrash}, {Point::kStepBegin, Point::kBackupDelete});
   space.max_faults = 1;
@@ -155,7 +155,7 @@ std::vector<ExploreCase> AfterSingles(SweepPlans& plans) {
   return plans.NextRound();
 }
 
-TEST(SweepPlansTest, APointThatNoSingleFaultComesToIsTriedOnceTimeHasGoneBy) {
+TEST(SweepPlansTest, PointThatNoSingleFaultComesToIsTriedOnceTimeHasGoneBy) {
   SweepPlans plans({SpaceOf({FaultKind::kSlow}, {Point::kHeartbeat})}, 1);
   const std::vector<ExploreCase> pairs = AfterSingles(plans);
   ASSERT_EQ(pairs.size(), 2u);
@@ -166,7 +166,7 @@ TEST(SweepPlansTest, APointThatNoSingleFaultComesToIsTriedOnceTimeHasGoneBy) {
   EXPECT_TRUE(Validate(pairs[0].plan).ok());
 }
 
-TEST(SweepPlansTest, AFaultWhereDamageIsFoundComesBehindDamageAndADeath) {
+TEST(SweepPlansTest, FaultWhereDamageIsFoundComesBehindDamageAndADeath) {
   PlanSpace space =
       SpaceOf({FaultKind::kCrash, FaultKind::kBitFlip}, {Point::kReject});
   space.max_faults = 3;

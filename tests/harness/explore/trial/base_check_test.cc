@@ -24,14 +24,14 @@ BaseCheck CheckOf(const Case& base) {
   return CheckBase(base, references).value();
 }
 
-TEST(BaseCheckTest, ABaseThatCompletesHolds) {
+TEST(BaseCheckTest, BaseThatCompletesHolds) {
   const BaseCheck check = CheckOf(CleanCase());
   EXPECT_EQ(check.wrong, "");
   EXPECT_EQ(check.skipped, "");
 }
 
 // Workers that seem silent between heartbeats are restarted without need.
-TEST(BaseCheckTest, ABaseThatRestartsUndisturbedDoesNotHold) {
+TEST(BaseCheckTest, BaseThatRestartsUndisturbedDoesNotHold) {
   Case base = CleanCase();
   base.train.cluster.heartbeat_every = std::chrono::microseconds(1);
   base.train.cluster.lost_after = std::chrono::microseconds(2);
@@ -39,7 +39,7 @@ TEST(BaseCheckTest, ABaseThatRestartsUndisturbedDoesNotHold) {
   EXPECT_THAT(CheckOf(base).wrong, HasSubstr("as it is, without any fault: "));
 }
 
-TEST(BaseCheckTest, ALimitThatABaseDoesNotKeepIsSaid) {
+TEST(BaseCheckTest, LimitThatABaseDoesNotKeepIsSaid) {
   Case base = CleanCase();
   base.timeouts.total = std::chrono::milliseconds(1);
   EXPECT_THAT(CheckOf(base).wrong,
@@ -48,7 +48,7 @@ TEST(BaseCheckTest, ALimitThatABaseDoesNotKeepIsSaid) {
 }
 
 // Interrupts the reference run first, and then the base's own run.
-TEST(BaseCheckTest, AnInterruptEndsIt) {
+TEST(BaseCheckTest, InterruptEndsIt) {
   bool interrupted = true;
   References references("", "test", [&] { return interrupted; });
   EXPECT_EQ(CheckBase(CleanCase(), references).status().message(),
@@ -122,7 +122,7 @@ TEST(BaseCheckTest, OneWorkerIsNoPlural) {
   EXPECT_THAT(DescribeSetup(setup, base), testing::EndsWith(" workers"));
 }
 
-TEST(BaseCheckTest, ABaseWhoseWorkersRejoinKeepsThatPolicy) {
+TEST(BaseCheckTest, BaseWhoseWorkersRejoinKeepsThatPolicy) {
   Case base = CleanCase();
   base.cluster.policy = RestartPolicy::kRejoin;
   base.train.cluster.on_loss = OnLoss::kRejoin;

@@ -36,13 +36,13 @@ INSTANTIATE_TEST_SUITE_P(Disks, EveryDisk,
                            return name;
                          });
 
-TEST_P(EveryDisk, ARunCompletes) {
+TEST_P(EveryDisk, RunCompletes) {
   PlanRunner runner = Make();
   const PlanRun trial = runner.Try({});
   EXPECT_TRUE(trial.wrong.empty()) << Describe(trial);
 }
 
-TEST_P(EveryDisk, ACrashIsRecoveredFrom) {
+TEST_P(EveryDisk, CrashIsRecoveredFrom) {
   PlanRunner runner = Make();
   for (const uint64_t step : {2, 5, 8}) {
     const PlanRun trial =
@@ -56,7 +56,7 @@ TEST_P(EveryDisk, ACrashIsRecoveredFrom) {
 
 // On a disk that lies about syncs, an older state, a refusal or a start from
 // scratch is correct after a power loss.
-TEST_P(EveryDisk, APowerLossLeavesWhatTheDiskOwes) {
+TEST_P(EveryDisk, PowerLossLeavesWhatTheDiskOwes) {
   PlanRunner runner = Make();
   for (const Point point :
        {Point::kShardSync, Point::kRename, Point::kRenamed,

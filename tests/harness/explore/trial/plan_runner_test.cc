@@ -51,7 +51,7 @@ bool Has(const Record& record, RecordKind kind) {
 }
 
 // Cuts one of two runs short, at several places.
-TEST(PlanRunnerTest, ARunThatIsCutLeavesNothingToJudge) {
+TEST(PlanRunnerTest, RunThatIsCutLeavesNothingToJudge) {
   References references("", "test");
   PlanRunner runner = PlanRunner::Make(LoadBase(), references).value();
   uint64_t asked = 0;
@@ -83,7 +83,7 @@ TEST(PlanRunnerTest, ARunThatIsCutLeavesNothingToJudge) {
 
 // The report states that the case was cut short, and the next case does not
 // begin.
-TEST(CasePoolTest, ACaseUnderWayIsGivenUpWhereItIsCut) {
+TEST(CasePoolTest, CaseUnderWayIsGivenUpWhereItIsCut) {
   References references("", "test");
   const std::vector<Case> setups = {LoadBase()};
   ASSERT_TRUE(PlanRunner::Make(setups[0], references).ok());
@@ -116,7 +116,7 @@ TEST(PlanRunnerTest, MemoryRunsOutInARunLikeTheOneBefore) {
   EXPECT_EQ(runner.Try(plan).event_digest, first.event_digest);
 }
 
-TEST(PlanRunnerTest, AnErrorOfAnyKindIsRecoveredFrom) {
+TEST(PlanRunnerTest, ErrorOfAnyKindIsRecoveredFrom) {
   PlanRunner runner = MakeRunner();
   for (const FaultErrorInfo& error : AllFaultErrors()) {
     for (const Point point : {Point::kClaimRecord, Point::kShardOpen,
@@ -130,7 +130,7 @@ TEST(PlanRunnerTest, AnErrorOfAnyKindIsRecoveredFrom) {
   }
 }
 
-TEST(PlanRunnerTest, AFileThatIsGoneFromUnderTheClaimIsRecoveredFrom) {
+TEST(PlanRunnerTest, FileThatIsGoneFromUnderTheClaimIsRecoveredFrom) {
   PlanRunner runner = MakeRunner();
   const PlanRun trial = runner.Try(
       PlanOf({.site = {.worker = kChief, .point = Point::kClaimRecord},
@@ -138,7 +138,7 @@ TEST(PlanRunnerTest, AFileThatIsGoneFromUnderTheClaimIsRecoveredFrom) {
   EXPECT_TRUE(trial.wrong.empty()) << Wrong(trial);
 }
 
-TEST(PlanRunnerTest, ASaveThatFailsAtItsBeginningSaysSo) {
+TEST(PlanRunnerTest, SaveThatFailsAtItsBeginningSaysSo) {
   PlanRunner runner = MakeRunner();
   const PlanRun trial =
       runner.Try(PlanOf({.site = {.worker = kChief, .point = Point::kSaveBegin},
@@ -155,7 +155,7 @@ TEST(PlanRunnerTest, WithoutAFaultNothingIsToBeRestarted) {
   EXPECT_EQ(ExpectedOutcome(record), Outcome::kRecovers);
 }
 
-TEST(PlanRunnerTest, AnErrorThatIsOverByThenIsNoReasonToGiveUp) {
+TEST(PlanRunnerTest, ErrorThatIsOverByThenIsNoReasonToGiveUp) {
   Record record;
   record.launchers.push_back({.exit_code = 1});
   record.faults.push_back({.id = "no", .kind = "errno", .always = true});
@@ -172,7 +172,7 @@ TEST(PlanRunnerTest, AnErrorThatIsOverByThenIsNoReasonToGiveUp) {
   EXPECT_TRUE(MayGiveUp(record));
 }
 
-TEST(PlanRunnerTest, AFinishedRunThatCannotDeleteMayEndWithAnError) {
+TEST(PlanRunnerTest, FinishedRunThatCannotDeleteMayEndWithAnError) {
   Record record;
   record.launchers.push_back({.exit_code = 1});
   LifeEvents& life = record.lives.emplace_back();
@@ -187,7 +187,7 @@ TEST(PlanRunnerTest, AFinishedRunThatCannotDeleteMayEndWithAnError) {
   EXPECT_FALSE(MayGiveUp(record)) << "one met a save";
 }
 
-TEST(PlanRunnerTest, ALinkThatStaysBadUsesUpTheRestartsOfWhoRejoins) {
+TEST(PlanRunnerTest, LinkThatStaysBadUsesUpTheRestartsOfWhoRejoins) {
   Record record;
   record.launchers.push_back({.exit_code = 1});
   record.faults.push_back({.id = "lossy", .kind = "packet_loss"});
@@ -199,7 +199,7 @@ TEST(PlanRunnerTest, ALinkThatStaysBadUsesUpTheRestartsOfWhoRejoins) {
   EXPECT_FALSE(MayGiveUp(record));
 }
 
-TEST(PlanRunnerTest, ASyncThatIsToFailIsOverOnceASaveBehindItIs) {
+TEST(PlanRunnerTest, SyncThatIsToFailIsOverOnceASaveBehindItIs) {
   Record record;
   record.launchers.push_back({.exit_code = 1});
   record.faults.push_back(
@@ -217,7 +217,7 @@ TEST(PlanRunnerTest, ASyncThatIsToFailIsOverOnceASaveBehindItIs) {
   EXPECT_FALSE(MayGiveUp(record));
 }
 
-TEST(PlanRunnerTest, AnErrorAtEveryHitMayEndTheRun) {
+TEST(PlanRunnerTest, ErrorAtEveryHitMayEndTheRun) {
   PlanRunner runner = MakeRunner();
   const PlanRun trial = runner.Try(PlanOf(
       {.site = {.worker = 1, .life = kAnyLife, .point = Point::kDataNext},
@@ -228,7 +228,7 @@ TEST(PlanRunnerTest, AnErrorAtEveryHitMayEndTheRun) {
 }
 
 // The error has ended by then, so the run must continue.
-TEST(PlanRunnerTest, AnErrorAtEveryHitOfAnEarlierLifeExcusesNoEnd) {
+TEST(PlanRunnerTest, ErrorAtEveryHitOfAnEarlierLifeExcusesNoEnd) {
   static References references("", "test");
   Case base = LoadBase();
   base.cluster.max_restarts = 2;
@@ -266,7 +266,7 @@ bool Breaks(const Record& record, std::string_view invariant) {
       });
 }
 
-TEST(ExpectedOutcomeTest, ARefusalIsNotOwedWhereAGoodSaveIsLeft) {
+TEST(ExpectedOutcomeTest, RefusalIsNotOwedWhereAGoodSaveIsLeft) {
   Record record = DamagedRun();
   ASSERT_EQ(record.faults.size(), 2u);
   EXPECT_EQ(ExpectedOutcome(record), Outcome::kRecovers);
@@ -275,7 +275,7 @@ TEST(ExpectedOutcomeTest, ARefusalIsNotOwedWhereAGoodSaveIsLeft) {
   EXPECT_TRUE(Breaks(record, "clean-refusal"));
 }
 
-TEST(ExpectedOutcomeTest, ARefusalIsOwedWhereDamageTookEverySave) {
+TEST(ExpectedOutcomeTest, RefusalIsOwedWhereDamageTookEverySave) {
   Record record = DamagedRun();
   for (RecordFault& fault : record.faults) {
     if (fault.kind == "bit_flip") fault.always = true;
@@ -290,7 +290,7 @@ TEST(ExpectedOutcomeTest, ARefusalIsOwedWhereDamageTookEverySave) {
 }
 
 // The run finishes while its launcher cannot reach it.
-TEST(ExpectedOutcomeTest, ARunThatFinishesOutOfSightIsOwedARecovery) {
+TEST(ExpectedOutcomeTest, RunThatFinishesOutOfSightIsOwedARecovery) {
   const std::string file = std::filesystem::path(GAUNTLET_SCENARIOS) /
                            "network/finishes-out-of-sight.yaml";
   const Case one = LoadScenarios(ReadTextFile(file), file).cases.at(0);
@@ -302,13 +302,13 @@ TEST(ExpectedOutcomeTest, ARunThatFinishesOutOfSightIsOwedARecovery) {
       << "nobody acknowledged its result, so it deleted nothing";
 }
 
-TEST(ExpectedOutcomeTest, AnEngineThatGaveUpWithoutARestartOwesOne) {
+TEST(ExpectedOutcomeTest, EngineThatGaveUpWithoutARestartOwesOne) {
   Record record = DamagedRun();
   record.launchers.back() = {.exit_code = 1};
   EXPECT_EQ(ExpectedOutcome(record), Outcome::kRecovers);
 }
 
-TEST(PlanRunnerTest, AGraceThatNobodyCouldKeepIsThePlansOwn) {
+TEST(PlanRunnerTest, GraceThatNobodyCouldKeepIsThePlansOwn) {
   PlanRunner runner = MakeRunner();
   const PlanRun trial =
       runner.Try(PlanOf({.site = {.worker = 0, .point = Point::kEpochEnd},
@@ -318,7 +318,7 @@ TEST(PlanRunnerTest, AGraceThatNobodyCouldKeepIsThePlansOwn) {
   EXPECT_TRUE(trial.wrong.empty()) << Wrong(trial);
 }
 
-TEST(PlanRunnerTest, AKillThatComesTooLateIsThePlansOwn) {
+TEST(PlanRunnerTest, KillThatComesTooLateIsThePlansOwn) {
   PlanRunner runner = MakeRunner();
   const PlanRun trial =
       runner.Try(PlanOf({.site = {.worker = 0, .point = Point::kEpochEnd},

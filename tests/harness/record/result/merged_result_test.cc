@@ -42,7 +42,7 @@ TEST(MergedResultTest, UnitesCasesAndAddsUp) {
   EXPECT_EQ(result.scenarios, 2u);
 }
 
-TEST(MergedResultTest, TheSameCaseTwiceNamesBoth) {
+TEST(MergedResultTest, SameCaseTwiceNamesBoth) {
   ResultPart again = Shard(2, "a");
   again.result.cases[0].seconds = 2;
   EXPECT_THAT(MergeError(Shard(1, "a"), again),
@@ -51,7 +51,7 @@ TEST(MergedResultTest, TheSameCaseTwiceNamesBoth) {
   EXPECT_EQ(MergeError(Shard(1, "a"), again), "");
 }
 
-TEST(MergedResultTest, ACopyOfARunCountsOnce) {
+TEST(MergedResultTest, CopyOfARunCountsOnce) {
   ResultPart copy = Shard(1, "a");
   copy.name = "copy";
   copy.result.cases[0].directory = "/elsewhere/a.sim";
@@ -61,7 +61,7 @@ TEST(MergedResultTest, ACopyOfARunCountsOnce) {
   EXPECT_EQ(merged.value->seconds, 1.5);
 }
 
-TEST(MergedResultTest, ACopyWhoseTriesLieElsewhereCountsOnce) {
+TEST(MergedResultTest, CopyWhoseTriesLieElsewhereCountsOnce) {
   ResultPart original = Shard(1, "a");
   original.result.cases[0].tries = {{.seconds = 1, .directory = "/here/a"}};
   ResultPart copy = original;

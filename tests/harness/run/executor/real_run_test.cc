@@ -62,7 +62,7 @@ class RealRunTest : public testing::Test {
 };
 
 // The process leaves only a log file, without any event.
-TEST_F(RealRunTest, AProcessThatDiesBeforeItsFirstWordIsALife) {
+TEST_F(RealRunTest, ProcessThatDiesBeforeItsFirstWordIsALife) {
   const RunLog log =
       Run("touch $9/worker-0-life-1.log $9/worker-1-life-1.log\n"
           "event 1 worker_started\nevent 1 worker_exited");
@@ -97,7 +97,7 @@ TEST_F(RealRunTest, OnlyTheLastLineIsTheResult) {
   EXPECT_EQ(log.launchers[0].result->digest, "abc");
 }
 
-TEST_F(RealRunTest, AJobThatStoppedOnANoticeIsStartedAgainWithTheNextLife) {
+TEST_F(RealRunTest, JobThatStoppedOnANoticeIsStartedAgainWithTheNextLife) {
   const RunLog log = Run(R"(event $life worker_started
 [ $life = 3 ] || { echo '{"status":"stopped","digest":"x","loss":null}'; exit 143; }
 )" + std::string(kDone));
@@ -108,7 +108,7 @@ TEST_F(RealRunTest, AJobThatStoppedOnANoticeIsStartedAgainWithTheNextLife) {
   EXPECT_THAT(log.lives, SizeIs(3));
 }
 
-TEST_F(RealRunTest, ALauncherThatWasKilledIsStartedAgain) {
+TEST_F(RealRunTest, LauncherThatWasKilledIsStartedAgain) {
   const RunLog log = Run(R"(event $life worker_started
 [ $life = 2 ] || kill -9 $$
 )" + std::string(kDone));
@@ -124,7 +124,7 @@ TEST_F(RealRunTest, AnyOtherExitIsTheEnd) {
   EXPECT_FALSE(log.launchers[0].result);
 }
 
-TEST_F(RealRunTest, ARunWithoutEventsIsAHang) {
+TEST_F(RealRunTest, RunWithoutEventsIsAHang) {
   plan_.hang_limit = milliseconds(200);
   const RunLog log = Run("event 1 worker_started; exec sleep 30");
   EXPECT_EQ(log.ending, RunEnding::kHung);
@@ -134,7 +134,7 @@ TEST_F(RealRunTest, ARunWithoutEventsIsAHang) {
   EXPECT_THAT(log.lives, SizeIs(1)) << "what was said is kept";
 }
 
-TEST_F(RealRunTest, ARunThatSpeaksForEverIsCutOff) {
+TEST_F(RealRunTest, RunThatSpeaksForEverIsCutOff) {
   plan_.hang_limit = milliseconds(500);
   plan_.total_limit = milliseconds(900);
   const RunLog log = Run("while :; do event 1 step; sleep 0.05; done");
@@ -144,7 +144,7 @@ TEST_F(RealRunTest, ARunThatSpeaksForEverIsCutOff) {
 }
 
 // An orphan that has the run's directory in its command line.
-TEST_F(RealRunTest, AnOrphanIsFound) {
+TEST_F(RealRunTest, OrphanIsFound) {
   const RunLog log =
       Run(R"(sh -c ': > "$2"; sleep 4; :' orphan "$events" "$dir/runs" &
 echo $! > "$dir/orphan"
@@ -170,20 +170,20 @@ TEST_F(RealRunTest, WhatIsPrintedMayBeAnything) {
   }
 }
 
-TEST_F(RealRunTest, AnEventFileThatIsNoneIsTheHarnessesError) {
+TEST_F(RealRunTest, EventFileThatIsNoneIsTheHarnessesError) {
   const RunLog log = Run(
       "echo '{\"kind\":\"nonsense\"}' > $events/worker-0-life-1.jsonl; exit 0");
   EXPECT_THAT(log.harness_error, HasSubstr("worker-0-life-1.jsonl:1: "));
 }
 
-TEST_F(RealRunTest, ALifeThatWasKilledBeforeItsFirstLineIsALifeAllTheSame) {
+TEST_F(RealRunTest, LifeThatWasKilledBeforeItsFirstLineIsALifeAllTheSame) {
   const RunLog log = Run("printf '{\"ki' > $events/worker-0-life-1.jsonl");
   EXPECT_EQ(log.harness_error, "");
   ASSERT_THAT(log.lives, SizeIs(1));
   EXPECT_THAT(log.lives[0].events, IsEmpty());
 }
 
-TEST_F(RealRunTest, AProgramThatIsNotThereIsTheHarnessesError) {
+TEST_F(RealRunTest, ProgramThatIsNotThereIsTheHarnessesError) {
   const RunLog log = RunInProcesses(
       {.program = scratch_ / "nowhere", .directory = directory_}, plan_);
   EXPECT_THAT(log.harness_error, HasSubstr("nowhere"));

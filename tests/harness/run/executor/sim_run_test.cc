@@ -35,7 +35,7 @@ TEST_F(SimRunTest, EqualPlansGiveEqualLogs) {
   EXPECT_EQ(a.virtual_seconds, b.virtual_seconds);
 }
 
-TEST_F(SimRunTest, ARunThatIsInterruptedEndsThere) {
+TEST_F(SimRunTest, RunThatIsInterruptedEndsThere) {
   RunPlan plan = PlanOf(CrashCase());
   int asked = 0;
   plan.interrupted = [&] { return ++asked > 200; };
@@ -46,7 +46,7 @@ TEST_F(SimRunTest, ARunThatIsInterruptedEndsThere) {
 }
 
 // One worker computes the reference, and hardly ever waits.
-TEST_F(SimRunTest, AReferenceThatIsInterruptedIsNone) {
+TEST_F(SimRunTest, ReferenceThatIsInterruptedIsNone) {
   RunPlan plan = PlanOf(CrashCase());
   int asked = 0;
   plan.interrupted = [&] { return ++asked > 20; };
@@ -55,7 +55,7 @@ TEST_F(SimRunTest, AReferenceThatIsInterruptedIsNone) {
   EXPECT_TRUE(references_.GoldenFor(plan).ok());
 }
 
-TEST_F(SimRunTest, AMemoChangesNothing) {
+TEST_F(SimRunTest, MemoChangesNothing) {
   const RunPlan plan = PlanOf(CrashCase());
   const DataSplit& data = *references_.DataOf(plan.train.job.data).value();
   const RunLog computed = Run(plan);
@@ -79,7 +79,7 @@ TEST_F(SimRunTest, AnotherSeedIsAnotherRunToTheSameState) {
 
 // Worker 0 has trained steps 1 to 3 of an execution of six, and must stop at
 // its end. The worker that rejoins must receive this request too.
-TEST_F(SimRunTest, AStopWithinAnExecutionOutlivesARejoin) {
+TEST_F(SimRunTest, StopWithinAnExecutionOutlivesARejoin) {
   RunPlan plan = PlanOf(SmallCase(R"(faults:
   - id: crash
     at: {worker: 1, step: 4, point: step.begin}
@@ -122,7 +122,7 @@ RunPlan PreemptedTwice() {
   return plan;
 }
 
-TEST_F(SimRunTest, AJobThatStoppedOnANoticeIsStartedAgain) {
+TEST_F(SimRunTest, JobThatStoppedOnANoticeIsStartedAgain) {
   const RunLog log = Run(PreemptedTwice());
   ASSERT_THAT(log.launchers, SizeIs(3));
   EXPECT_EQ(log.launchers[0].exit_code, 143);
@@ -131,7 +131,7 @@ TEST_F(SimRunTest, AJobThatStoppedOnANoticeIsStartedAgain) {
   EXPECT_EQ(log.ending, RunEnding::kExited);
 }
 
-TEST_F(SimRunTest, AQueueHasItsPatience) {
+TEST_F(SimRunTest, QueueHasItsPatience) {
   RunPlan plan = PreemptedTwice();
   plan.max_requeues = 1;
   const RunLog log = Run(plan);
@@ -139,7 +139,7 @@ TEST_F(SimRunTest, AQueueHasItsPatience) {
   EXPECT_EQ(log.launchers[1].exit_code, 143);
 }
 
-TEST_F(SimRunTest, ARunThatTakesTooLongIsCutOff) {
+TEST_F(SimRunTest, RunThatTakesTooLongIsCutOff) {
   RunPlan plan = PlanOf(CleanCase());
   plan.faults.faults = {{.id = "slow",
                          .site = {.worker = 0, .point = Point::kLoadBegin},
@@ -155,7 +155,7 @@ TEST_F(SimRunTest, ARunThatTakesTooLongIsCutOff) {
   EXPECT_THAT(log.ending_detail, HasSubstr("launcher"));
 }
 
-TEST_F(SimRunTest, APowerLossTakesTheLauncherToo) {
+TEST_F(SimRunTest, PowerLossTakesTheLauncherToo) {
   RunPlan plan = PlanOf(CleanCase());
   plan.faults.faults = {{.id = "dark",
                          .site = {.worker = 0, .step = 9},

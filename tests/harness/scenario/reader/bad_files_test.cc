@@ -18,7 +18,7 @@ std::string ErrorsOf(const std::string& text) {
   return RenderErrors(loaded, "s.yaml", text);
 }
 
-TEST(BadFilesTest, AnErrorShowsTheLineAndPointsAtTheWord) {
+TEST(BadFilesTest, ErrorShowsTheLineAndPointsAtTheWord) {
   EXPECT_EQ(ErrorsOf(R"(schema: gauntlet/v2
 name: a
 faults:
@@ -496,7 +496,7 @@ TEST(BadFilesTest, LatencyThatIsNoDuration_IsOneError) {
   EXPECT_THAT(errors, testing::Not(testing::HasSubstr("has no effect")));
 }
 
-TEST(BadFilesTest, TheHeadIsReadFirst) {
+TEST(BadFilesTest, HeadIsReadFirst) {
   const struct {
     const char* text;
     const char* error;
@@ -726,7 +726,7 @@ TEST(BadFilesTest, NoMapOfWhatIsExpectedMayBeEmpty) {
   }
 }
 
-TEST(BadFilesTest, AShortLimitIsNoMistakeWhereNothingHangsForLong) {
+TEST(BadFilesTest, ShortLimitIsNoMistakeWhereNothingHangsForLong) {
   const std::string head =
       "schema: gauntlet/v2\nname: a\ntimeout: {hang: 5s}\n"
       "expect: {outcome: recovers}\n";
@@ -809,7 +809,7 @@ TEST(BadFilesTest, AllErrorsOfAFileAreSaidInItsOrder) {
             errors.find("s.yaml:4:1: error: unknown key 'clutser'"));
 }
 
-TEST(BadFilesTest, AnErrorOfEveryCaseOfAMatrixIsSaidOnce) {
+TEST(BadFilesTest, ErrorOfEveryCaseOfAMatrixIsSaidOnce) {
   const LoadedFile loaded = LoadScenarios(
       "schema: gauntlet/v2\nname: a\njob: {bach: 3, replicas: 4}\n"
       "matrix: {cluster.workers: [2, 3, 4]}\nexpect: {outcome: completes}\n",

@@ -68,7 +68,7 @@ struct BadFile {
   std::string error;
 };
 
-TEST(JobFileTest, AMistakeIsOneLineWithItsPlace) {
+TEST(JobFileTest, MistakeIsOneLineWithItsPlace) {
   const std::vector<BadFile> bad = {
       {"", "j.yaml:1:1: expected one document, found 0"},
       {"a: 1\n---\nb: 2\n", "j.yaml:3:1: expected one document, found 2"},
@@ -106,7 +106,7 @@ TEST(JobFileTest, AMistakeIsOneLineWithItsPlace) {
   }
 }
 
-TEST(JobFileTest, AMapThatIsNoneIsNotOverriddenButRefused) {
+TEST(JobFileTest, MapThatIsNoneIsNotOverriddenButRefused) {
   const Result<JobFile> file =
       ParseJobFile("cluster: 7\n", "j.yaml", {.workers = 2});
   EXPECT_THAT(file.status().message(),

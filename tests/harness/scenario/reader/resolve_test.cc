@@ -303,7 +303,7 @@ TEST(ResolveTest, ReadsWhatIsExpected) {
   EXPECT_EQ(Load(kFull)[0].expect, expected);
 }
 
-TEST(ResolveTest, TheHeadOfARecordSaysWhatTheOracleMustKnow) {
+TEST(ResolveTest, HeadOfARecordSaysWhatTheOracleMustKnow) {
   const Record record = RecordHead(Load(kFull)[0]);
   EXPECT_EQ(record.setup.workers, 4);
   EXPECT_EQ(record.setup.rows_per_epoch, 4096u);
@@ -377,7 +377,7 @@ TEST(ResolveTest, ReadsWhatIsTrainedOnAndHow) {
   EXPECT_EQ(data.validation_steps, 2);
 }
 
-TEST(ResolveTest, TheRowsOfAnEpochFollowTheShardPolicy) {
+TEST(ResolveTest, RowsOfAnEpochFollowTheShardPolicy) {
   const auto rows_of = [](const std::string& data) {
     return RecordHead(WithData(data)[0]).setup.rows_per_epoch;
   };
@@ -386,7 +386,7 @@ TEST(ResolveTest, TheRowsOfAnEpochFollowTheShardPolicy) {
   EXPECT_EQ(rows_of("samples: 200, steps_per_epoch: 2"), 128u);
 }
 
-TEST(ResolveTest, AMinimalScenarioTakesTheDefaults) {
+TEST(ResolveTest, MinimalScenarioTakesTheDefaults) {
   const Case one =
       Load("schema: gauntlet/v2\nname: a\nexpect: {outcome: completes}\n")[0];
   EXPECT_EQ(one.cluster.workers, 2);
@@ -403,7 +403,7 @@ Case With(const std::string& rest) {
               "\nexpect: {outcome: recovers}\n")[0];
 }
 
-TEST(ResolveTest, AHangIsWaitedForUntilTheEngineHasFoundIt) {
+TEST(ResolveTest, HangIsWaitedForUntilTheEngineHasFoundIt) {
   const std::string hang = "\nfaults: [{at: {step: 2}, do: hang}]";
   for (const Case& usual : {With(""), With(hang)}) {
     EXPECT_GT(HangLimitOf(usual), usual.train.cluster.step_timeout);
@@ -433,7 +433,7 @@ TEST(ResolveTest, NoCheckpointsIsNotTheSameAsAny) {
   EXPECT_EQ(left(", checkpoints: []"), std::vector<uint64_t>());
 }
 
-TEST(ResolveTest, AMatrixMakesACaseOfEachCombination) {
+TEST(ResolveTest, MatrixMakesACaseOfEachCombination) {
   const std::vector<Case> cases = Load(R"(schema: gauntlet/v2
 name: a
 job: {replicas: 4, epochs: 2}
@@ -454,7 +454,7 @@ expect: {outcome: completes}
   EXPECT_EQ(cases[3].train.job.replicas, 4);
 }
 
-TEST(ResolveTest, AFileMayHoldSeveralScenarios) {
+TEST(ResolveTest, FileMayHoldSeveralScenarios) {
   const std::vector<Case> cases = Load(R"(schema: gauntlet/v2
 name: a
 expect: {outcome: completes}
