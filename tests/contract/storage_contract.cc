@@ -66,7 +66,7 @@ TEST_P(StorageContract, CreateExclusiveRefusesWhatExists) {
   });
 }
 
-TEST_P(StorageContract, OfManyThatCreateExclusivelyOneWins) {
+TEST_P(StorageContract, OneOfManyThatCreateExclusivelyWins) {
   const std::string path = Path("claim");
   InWorld([&](World& world) {
     std::vector<char> won(8, 0);
@@ -276,7 +276,7 @@ TEST_P(StorageContract, RenameOfAMissingFileIsNotFound) {
   });
 }
 
-TEST_P(StorageContract, OfManyThatRenameOneDirectoryOneWins) {
+TEST_P(StorageContract, OneOfManyThatRenameADirectoryWins) {
   const std::string from = Path("old");
   InWorld([&](World& world) {
     ASSERT_TRUE(world.storage.MakeDirectory(from).ok());

@@ -33,7 +33,7 @@ TEST_P(ClockContract, DoesNotSleepForADeadlineInThePast) {
   });
 }
 
-TEST_P(ClockContract, KnowsTheYear) {
+TEST_P(ClockContract, ReturnsTheYear) {
   InWorld([](World& world) {
     constexpr int64_t kYear2025 = 1'735'689'600;
     EXPECT_GT(world.clock.UnixSeconds(), kYear2025);

@@ -84,7 +84,7 @@ TEST(PromisesTest, EachIsThereOnceAndHasSomethingBehindIt) {
   EXPECT_EQ(rows.size(), expected);
 }
 
-TEST(PromisesTest, WhatARowNamesExists) {
+TEST(PromisesTest, EveryTestThatARowNamesExists) {
   const std::set<std::string> tests = Tests();
   ASSERT_GT(tests.size(), 1000u);
   for (const auto& [number, names] : Rows()) {

@@ -93,7 +93,7 @@ TEST(CrashPageTest, LongTablesAreCut) {
   EXPECT_LT(page.find("reason of power-2"), page.find("reason of kill-0"));
 }
 
-TEST(CrashPageTest, SaysWhyThereIsNoVerdict) {
+TEST(CrashPageTest, GivesTheReason_WhenThereIsNoVerdict) {
   CrashTestResult result;
   result.no_verdict = "two undisturbed runs <differ>";
   const std::string page = RenderCrashPage(result);

@@ -317,7 +317,7 @@ TEST(TerminalTest, SeedIsSaidOnlyWhereOneWasSaidForAll) {
   EXPECT_THAT(RenderOpening(result), Not(HasSubstr("seed")));
 }
 
-TEST(TerminalTest, WhatWasNotRunIsCountedApart) {
+TEST(TerminalTest, CountsCasesNotRunSeparately) {
   RunResult result = SampleResult();
   result.cases.push_back(CaseLeft());
   EXPECT_THAT(RenderSummary(result, Colour::kOff),

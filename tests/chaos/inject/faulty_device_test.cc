@@ -94,7 +94,7 @@ TEST(FaultyDeviceTest, ErrorComesWithTheNextCallAndStays) {
   }
 }
 
-TEST(FaultyDeviceTest, WhatAFailedDeviceBringsIsZeroAndWhatItGivesIsNothing) {
+TEST(FaultyDeviceTest, FailedDeviceReturnsZerosAndAllocatesNothing) {
   Life life(Of(FaultKind::kGpuError));
   ASSERT_TRUE(life.Open().ok());
   MemoryArray<float> there(life.memory());
@@ -108,7 +108,7 @@ TEST(FaultyDeviceTest, WhatAFailedDeviceBringsIsZeroAndWhatItGivesIsNothing) {
   EXPECT_EQ(life.memory().Allocate(8), nullptr);
 }
 
-TEST(FaultyDeviceTest, WhatIsFetchedOfAFailedDeviceDoesNotCome) {
+TEST(FaultyDeviceTest, FetchFromAFailedDeviceNeverArrives) {
   Life life(Of(FaultKind::kGpuError));
   ASSERT_TRUE(life.Open().ok());
   MemoryArray<float> there(life.memory());
@@ -158,7 +158,7 @@ TEST(FaultyDeviceTest, WithoutMemoryWhatHasItsArraysGoesOn) {
               HasSubstr("out of memory (cudaErrorMemoryAllocation)"));
 }
 
-TEST(FaultyDeviceTest, WhatIsDueBeforeItIsOpenedKeepsItFromOpening) {
+TEST(FaultyDeviceTest, FaultThatIsDueBeforeOpeningPreventsIt) {
   for (const FaultKind kind : {FaultKind::kGpuError, FaultKind::kOutOfMemory}) {
     Life life(Of(kind));
     life.ComeToThePoint();
@@ -199,7 +199,7 @@ TEST(FaultyDeviceTest, NothingHappensToWhatIsLetGoOf) {
   EXPECT_FALSE(life.HasFired());
 }
 
-TEST(FaultyDeviceTest, WhereThereIsNoDeviceThereIsNone) {
+TEST(FaultyDeviceTest, ReturnsNoDevice_WhenThereIsNone) {
   const FaultPlan plan;
   FiredInMemory fired;
   RecordedLife life(plan, {}, fired);

@@ -230,7 +230,7 @@ TEST_F(FaultyNetworkTest, LostConnectionIsToldToTheNextSender) {
       [](World&, Channel& channel) { channel.Close(); });
 }
 
-TEST_F(FaultyNetworkTest, WhatIsLateStillGoesOutBeforeTheClose) {
+TEST_F(FaultyNetworkTest, LateFramesAreSentBeforeTheClose) {
   RunBoth(
       [&](World& world, FaultyNetwork& network, Channel& channel) {
         network.Trouble(

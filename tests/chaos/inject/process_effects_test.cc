@@ -121,7 +121,8 @@ TEST(ProcessEffectsTest, StopWithADurationEndsByItself) {
   EXPECT_EQ(WaitFor(child), "exit 0");
 }
 
-TEST(ProcessEffectsTest, WhatContinuesAStoppedProcessHoldsNoneOfItsFiles) {
+TEST(ProcessEffectsTest,
+     HelperThatContinuesAStoppedProcessHoldsNoneOfItsFiles) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
   const pid_t child =
@@ -154,7 +155,7 @@ TEST(FiredFaultFilesTest, MarksOnceAndOutlivesTheProcess) {
   EXPECT_TRUE(files.MarkFired("g"));
 }
 
-TEST(FiredFaultFilesTest, OfManyProcessesOneIsTheFirst) {
+TEST(FiredFaultFilesTest, ExactlyOneOfManyProcessesIsTheFirst) {
   const ScratchDirectory directory;
   std::vector<pid_t> children;
   for (int i = 0; i < 8; ++i) {

@@ -60,7 +60,7 @@ TEST_F(ProcessTest, ExitEndsTheProcessFromAnyTask) {
   EXPECT_FALSE(went_on);
 }
 
-TEST_F(ProcessTest, WhoEndsItselfReturnsWhenItsOtherTasksAreGone) {
+TEST_F(ProcessTest, TaskThatEndsItsProcessReturnsAfterTheOtherTasks) {
   std::vector<std::string> order;
   const ProcessId process = Start([&](World& world) {
     const auto task = world.tasks.Spawn("t", [&] {

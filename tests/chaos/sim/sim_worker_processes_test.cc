@@ -239,7 +239,7 @@ TEST(LauncherAfarTest, WorkerThatCannotBeReachedIsGivenUpAndLivesOn) {
   });
 }
 
-TEST(LauncherAfarTest, WhatACutWorkerSaysComesOnceItIsHealed) {
+TEST(LauncherAfarTest, MessagesOfACutWorkerArriveOnceTheCutHeals) {
   const auto body = [](World& world, const WorkerSpec&,
                        const WorkerReport& report) {
     world.clock.SleepUntil(world.clock.Now() + kSecond);

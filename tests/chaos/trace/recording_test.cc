@@ -89,7 +89,7 @@ TEST_F(RecordingTest, WorksForOrdinaryUser_AlsoWhereFileCannotBeRead) {
   }
 }
 
-TEST_F(RecordingTest, SaysThatProcessHidesItsFiles) {
+TEST_F(RecordingTest, ReportsAProcessThatHidesItsFiles) {
   const bool is_possible = SucceedsForOrdinaryUser([] {
     TracedRun run;
     const TraceOutcome outcome = run.Run({"hidden", "{out}"});
@@ -167,7 +167,7 @@ TEST_F(RecordingTest, IgnoresDirectory_WhoseNameOnlyBeginsTheSame) {
   std::filesystem::remove_all(run.out() + "2");
 }
 
-TEST_F(RecordingTest, TellsFilesApart_ThatHadOneInodeAfterAnother) {
+TEST_F(RecordingTest, DistinguishesFiles_ThatHadOneInodeAfterAnother) {
   TracedRun run;
   const TraceOutcome outcome = run.Run({"used-again", "{out}", "{aside}"});
   if (outcome.exit_code == kNotOnThisFileSystem)
@@ -326,7 +326,7 @@ TEST_F(RecordingTest, NotesFilesMadeOutside) {
                            run.aside() + "/one"));
 }
 
-TEST_F(RecordingTest, TellsRanksApart) {
+TEST_F(RecordingTest, DistinguishesRanks) {
   TracedRun run;
   const auto outcome =
       Trace({.arguments = {VICTIM, "one", run.out()},

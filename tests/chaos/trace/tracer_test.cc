@@ -74,7 +74,7 @@ TEST_F(TracerTest, RefusesClonesThatCannotBeTraced_AndSaysSo) {
   EXPECT_TRUE(Contains(outcome.notes, "clone with CLONE_UNTRACED was refused"));
 }
 
-TEST_F(TracerTest, SaysThatProgramCallsPtrace) {
+TEST_F(TracerTest, ReportsThatTheProgramCallsPtrace) {
   TracedRun run;
   const TraceOutcome outcome = run.Run({"trace-me"});
   EXPECT_EQ(outcome.exit_code, 0);
@@ -233,7 +233,7 @@ void Forbid(uint32_t call) {
   if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) _exit(77);
 }
 
-TEST(PermissionTest, SaysThatPtraceIsNotPermitted) {
+TEST(PermissionTest, ReportsThatPtraceIsNotPermitted) {
   const pid_t child = StartChild([] {
     Forbid(SYS_ptrace);
     ExpectRefused(Code::kForbidden, "ptrace_scope");
@@ -243,7 +243,7 @@ TEST(PermissionTest, SaysThatPtraceIsNotPermitted) {
   EXPECT_EQ(end, "exit 0");
 }
 
-TEST_F(TracerTest, SaysThatSeccompIsNotPermitted) {
+TEST_F(TracerTest, ReportsThatSeccompIsNotPermitted) {
   const pid_t child = StartChild([] {
     Forbid(SYS_prctl);
     ExpectRefused(Code::kForbidden, "seccomp");
@@ -251,7 +251,7 @@ TEST_F(TracerTest, SaysThatSeccompIsNotPermitted) {
   EXPECT_EQ(WaitFor(child), "exit 0");
 }
 
-TEST_F(TracerTest, SaysThatThereIsNoProc) {
+TEST_F(TracerTest, ReportsThatThereIsNoProc) {
   const pid_t child = StartChild([] {
     const bool is_hidden =
         unshare(CLONE_NEWNS) == 0 &&
@@ -265,7 +265,7 @@ TEST_F(TracerTest, SaysThatThereIsNoProc) {
   EXPECT_EQ(end, "exit 0");
 }
 
-TEST_F(TracerTest, SaysThatDebuggerTracesThisProcess) {
+TEST_F(TracerTest, ReportsThatADebuggerTracesThisProcess) {
   const pid_t child = StartChild([] {
     raise(SIGSTOP);
     ExpectRefused(Code::kForbidden, "traces this one already");

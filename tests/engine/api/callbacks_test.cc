@@ -68,7 +68,7 @@ TEST(EarlyStoppingTest, FirstEpochsDoNotCountWhereOneSaysSo) {
       4u);
 }
 
-TEST(EarlyStoppingTest, WhatIsNoNumberIsNoBetter) {
+TEST(EarlyStoppingTest, NanIsNoImprovement) {
   EXPECT_EQ(EpochsUntilStop({.monitor = Monitor::kLoss, .patience = 2},
                             {NAN, NAN, 1}),
             2u);

@@ -51,7 +51,7 @@ TEST(CoordinatorTest, FirstErrorStopsAllAndIsReportedOnce) {
   });
 }
 
-TEST(CoordinatorTest, WhoDoesNotEndIsNamedAndGivenUp) {
+TEST(CoordinatorTest, NamesAndAbandonsATaskThatDoesNotEnd) {
   FitFixture fixture;
   fixture.Run([](World& world) {
     Coordinator coordinator(world);

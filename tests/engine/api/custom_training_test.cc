@@ -46,7 +46,7 @@ class Life {
 };
 
 // Run R3 of the requirements of the engine.
-TEST(CheckpointManagerTest, OfTwentyFiveSavesTheNewestTwoAreKept) {
+TEST(CheckpointManagerTest, KeepsTheNewestTwoOfTwentyFiveSaves) {
   FitFixture fixture;
   fixture.Run(1, [](World& world, const WorkerSpec& place) {
     Life life(world, place, 2);
@@ -60,7 +60,7 @@ TEST(CheckpointManagerTest, OfTwentyFiveSavesTheNewestTwoAreKept) {
   });
 }
 
-TEST(CheckpointManagerTest, SaysWhetherItRestoredAndPutsTheValuesBack) {
+TEST(CheckpointManagerTest, RestoresTheValuesAndReportsIt) {
   FitFixture fixture;
   std::optional<Digest> saved;
   fixture.Run(1, [&](World& world, const WorkerSpec& place) {

@@ -190,7 +190,7 @@ TEST(FitTest, ModelThatTwoWorkersTrainedIsTrainedFurtherByOne) {
 
 // An interrupted worker leaves. Fit returns on the other one, and both
 // continue.
-TEST(FitTest, WhoLosesAnotherWorkerIsToldAndGoesOnWithItLater) {
+TEST(FitTest, SurvivorGetsAnErrorAndContinuesAfterTheRejoin) {
   FitFixture fixture;
   std::vector<Status> ends(2);
   std::vector<std::optional<uint64_t>> resumed(2);

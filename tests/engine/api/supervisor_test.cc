@@ -86,7 +86,7 @@ TEST(SupervisorTest, InitialisesOnlyWhereNothingIsRecovered) {
                          "local_init", "ready before", "ready after"));
 }
 
-TEST(SupervisorTest, WhatIsNotReadyIsSaid) {
+TEST(SupervisorTest, ReportsWhatIsNotReady) {
   FitFixture fixture;
   fixture.Run(1, [](World& world, const WorkerSpec& place) {
     const auto training = NewTraining(world, place);
@@ -283,7 +283,7 @@ struct PartialLife {
   }
 };
 
-TEST(SupervisorTest, WhatIsNotSavedIsInitialisedAgainInEachLife) {
+TEST(SupervisorTest, InitialisesUnsavedVariablesInEachIncarnation) {
   for (const int workers : {1, 2}) {
     FitFixture fixture;
     const std::vector<std::string> saved = {"dense0/kernel", "dense0/bias"};

@@ -220,7 +220,7 @@ TEST_F(CheckpointStoreTest, FreesNoRoomWhereAnotherGenerationOwnsTheStore) {
   EXPECT_EQ(Checkpoints(storage_, kDirectory).size(), 2u);
 }
 
-TEST_F(CheckpointStoreTest, SaysHowMuchRoomASaveNeeds) {
+TEST_F(CheckpointStoreTest, ReportsTheSpaceASaveNeeds) {
   CheckpointStore store = Saved({1}, 1);
   storage_.gate = [](Operation operation, const std::string&) {
     return operation == Operation::kWrite ? ResourceExhausted("disk full")
@@ -232,7 +232,7 @@ TEST_F(CheckpointStoreTest, SaysHowMuchRoomASaveNeeds) {
                             "system of /.* has an unknown size free."));
 }
 
-TEST_F(CheckpointStoreTest, SaysSoWhereAStepIsSavedAlready) {
+TEST_F(CheckpointStoreTest, ReportsAStepThatIsSavedAlready) {
   CheckpointStore store = Saved({1});
   EXPECT_EQ(store.BeginSave(HeadOf(1), 1).value(), std::nullopt);
   CheckpointHead other = HeadOf(1);
@@ -341,7 +341,7 @@ bool AnyHalfDeleted(Storage& storage) {
   });
 }
 
-TEST_F(CheckpointStoreTest, WhatARetirementLeftGoesWithTheNextOne) {
+TEST_F(CheckpointStoreTest, RetirementRemovesWhatTheLastOneLeft) {
   CheckpointStore store = Saved({1}, 1);
   test_.faults.script = [](Point point, size_t) {
     return point == Point::kRetireRemove ? IoError("no") : OkStatus();
@@ -385,7 +385,7 @@ TEST_F(CheckpointStoreTest, RemovalBehindAnInterruptedOneRemovesBoth) {
   EXPECT_FALSE(AnyHalfDeleted(storage_));
 }
 
-TEST_F(CheckpointStoreTest, WhatAVoidSaveLeftGoesWithTheNextRetention) {
+TEST_F(CheckpointStoreTest, RetentionRemovesWhatAFencedSaveLeft) {
   CheckpointStore store = Saved({1}, 1);
   test_.faults.script = [](Point point, size_t) {
     const bool fails =
@@ -507,7 +507,7 @@ TEST_F(CheckpointStoreTest, RefusesAnEditToADamagedCheckpoint) {
   EXPECT_THAT(status.message(), HasSubstr("MANIFEST.json"));
 }
 
-TEST_F(CheckpointStoreTest, SaysWhatItRejectsBeforeItSetsThatAside) {
+TEST_F(CheckpointStoreTest, EmitsTheRejectionBeforeItSetsTheCheckpointAside) {
   Saved({1, 2});
   Bytes("step-000000002-g1/MANIFEST.json").clear();
   test_.faults.script = [](Point point, size_t) {

@@ -105,7 +105,7 @@ std::vector<Contents> WithoutAnyCopy(const Contents& whole) {
   return {flipped, gone};
 }
 
-TEST_F(DamageTest, WhoHoldsTheStateInMemoryNeedsNoCopy) {
+TEST_F(DamageTest, WorkerWithTheStateInMemoryNeedsNoCopy) {
   for (const Contents& damaged : WithoutAnyCopy(contents_)) {
     storage_.SetContents(damaged);
     CheckpointStore store = OpenStore(test_.world);

@@ -171,7 +171,7 @@ TEST_F(InspectTest, ManifestsShowFilesOfAnotherSize) {
 }
 
 // Compares the inspection's prediction with the next start.
-TEST_F(InspectTest, SaysOfAnEditedStateFileWhatAClaimThenDoes) {
+TEST_F(InspectTest, PredictsWhatAClaimDoesWithAnEditedStateFile) {
   const std::string damaged = "/store/step-000000001-g1/MANIFEST.json";
   const struct {
     std::string state_file;

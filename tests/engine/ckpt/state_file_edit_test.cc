@@ -73,7 +73,7 @@ TEST_F(StateFileEditTest, WithTheLaterNamesRemoved_GoesBack) {
 }
 
 // An older file that was truncated looks the same, and requests nothing.
-TEST_F(StateFileEditTest, ThatMayBeACut_NeverStopsAStart) {
+TEST_F(StateFileEditTest, PossibleTruncation_NeverStopsAStart) {
   const std::string sealed =
       EncodeStateFile(std::vector<std::string>{"step-000000001-g1"});
   const std::string cut = sealed.substr(0, sealed.rfind("xxh3_128"));
@@ -105,7 +105,7 @@ TEST_F(StateFileEditTest, ToSomethingElse_IsRefusedByLine) {
   }
 }
 
-TEST_F(StateFileEditTest, OfMoreThanAMebibyte_IsRefused) {
+TEST_F(StateFileEditTest, MoreThanAMebibyte_IsRefused) {
   Write("latest: step-000000001-g1\n" + std::string(2 << 20, '#'));
   const Status status = Start();
   EXPECT_EQ(status.code(), Code::kInvalidArgument);

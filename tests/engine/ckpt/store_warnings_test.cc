@@ -74,7 +74,7 @@ TEST_F(StoreWarningsTest, NewerCheckpointsThatAreGoneAreNamed) {
   EXPECT_THAT(WarningsOfAClaim(), IsEmpty()) << "the state file is a new one";
 }
 
-TEST_F(StoreWarningsTest, WhatWasSetAsideOrGoneBackFromIsNotMissing) {
+TEST_F(StoreWarningsTest, RejectedOrAbandonedCheckpointsAreNotMissing) {
   Bytes("step-000000005-g1/MANIFEST.json").clear();
   EXPECT_THAT(WarningsOfAClaim(), ElementsAre(HasSubstr("step-000000005")));
   EXPECT_THAT(WarningsOfAClaim(), IsEmpty());
@@ -107,7 +107,7 @@ TEST_F(StoreWarningsTest, StateFileThatIsIgnoredIsSaid) {
               ElementsAre(StartsWith("checkpoint: missing; ignored: ")));
 }
 
-TEST_F(StoreWarningsTest, WhatIsSaidToBeKeptIsKeptAndTheRestIsSaidToGo) {
+TEST_F(StoreWarningsTest, WarningsNameWhatIsKeptAndWhatIsRemoved) {
   for (uint64_t step = 1; step <= 5; ++step) {
     Bytes(fmt::format("step-{:09}-g1/MANIFEST.json", step)).clear();
   }
@@ -129,7 +129,7 @@ TEST_F(StoreWarningsTest, WhatIsSaidToBeKeptIsKeptAndTheRestIsSaidToGo) {
   EXPECT_EQ(kept.size(), 4u);
 }
 
-TEST_F(StoreWarningsTest, SaysWhyARejectedCheckpointIsNotSetAside) {
+TEST_F(StoreWarningsTest, GivesTheReason_WhenARejectedCheckpointIsNotSetAside) {
   Bytes("step-000000005-g1/MANIFEST.json").clear();
   storage_.gate = [](Operation operation, const std::string& path) {
     const bool fails =

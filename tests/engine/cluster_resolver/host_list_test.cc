@@ -18,7 +18,7 @@ struct GoodList {
   uint64_t hosts = 0;
 };
 
-TEST(HostListTest, SaysTheFirstHostAndHowManyThereAre) {
+TEST(HostListTest, ReturnsTheFirstHostAndTheNumberOfHosts) {
   const std::vector<GoodList> cases = {
       {"vm", "vm", 1},
       {"a,b,c", "a", 3},

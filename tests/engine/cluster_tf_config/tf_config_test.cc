@@ -79,7 +79,7 @@ TEST(TfConfigTest, HostsMayBeNamesOrAddressesOfEitherKind) {
   }
 }
 
-TEST(TfConfigTest, WhatTheLauncherWritesIsReadBack) {
+TEST(TfConfigTest, ReadsWhatTheLauncherWrites) {
   const std::vector<std::string> addresses = {"h:1", "h:2", "h:3"};
   for (int rank = 0; rank < 3; ++rank) {
     const Result<ClusterPlace> place =

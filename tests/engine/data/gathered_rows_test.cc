@@ -52,7 +52,7 @@ TEST_F(GatheredRowsTest, AnotherChoiceLeavesNothingOfTheOneBefore) {
   EXPECT_TRUE(rows_.numbers().empty());
 }
 
-TEST_F(GatheredRowsTest, WhatIsWrittenIntoTheFeaturesStays) {
+TEST_F(GatheredRowsTest, ReportsChangedFeaturesUntilTheNextChoice) {
   Choose({{1}});
   EXPECT_FALSE(rows_.changed());
   rows_.MutableFeatures()[1] = 5;

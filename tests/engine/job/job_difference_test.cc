@@ -57,7 +57,7 @@ TEST(JobDifferenceTest, NamesTwoDozenAndCountsTheRest) {
   EXPECT_THAT(said, testing::EndsWith("now; and 6 more"));
 }
 
-TEST(JobDifferenceTest, OfEqualJobsIsEmptyEvenWhereTheDataMoved) {
+TEST(JobDifferenceTest, IsEmptyForEqualJobs_EvenIfTheDataMoved) {
   JobSpec stored = PresetJob("tiny").value();
   stored.data = {.kind = DataKind::kIdx, .path = "/a"};
   JobSpec present = stored;
@@ -99,7 +99,7 @@ TEST(JobDifferenceTest, OnlyAStoredJobWithoutCallbacks_LeavesThemUnknown) {
   EXPECT_FALSE(DiffersOnlyInUnrecordedCallbacks("?", Json(some)));
 }
 
-TEST(JobDifferenceTest, SaysWhichTextIsNotAJob) {
+TEST(JobDifferenceTest, NamesTheTextThatIsNotAJob) {
   const std::string json = Json(PresetJob("tiny").value());
   EXPECT_EQ(DescribeJobDifference("?", json),
             "in the checkpoint: job: expected JSON, found something else at "

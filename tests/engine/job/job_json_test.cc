@@ -226,7 +226,7 @@ TEST(JobJsonTest, HowRowsAreTakenIsInTheTextOnlyWhereItIsNotAsEver) {
   EXPECT_EQ(JobToJson(*back, kContent), json);
 }
 
-TEST(JobJsonTest, WhereFilesLieIsNotPartOfTheJobAndWhatTheyHoldIs) {
+TEST(JobJsonTest, ContentsOfFilesArePartOfTheJob_TheirPathsAreNot) {
   JobSpec job = PresetJob("linear").value();
   for (const DataKind kind : {DataKind::kCifar10, DataKind::kNpy}) {
     job.data = {.kind = kind, .path = "/a"};
@@ -256,7 +256,7 @@ RC_GTEST_PROP(JobJsonTest, FloatsAndSeedsComeBackWithEqualBits,
   RC_ASSERT(back->seed == seed);
 }
 
-TEST(JobJsonTest, WhatTheKindDoesNotUseIsNotInTheText) {
+TEST(JobJsonTest, OmitsWhatTheKindDoesNotUse) {
   JobSpec job = PresetJob("linear").value();
   JobSpec other = job;
   other.optimizer.beta1 = 0.5f;
@@ -368,7 +368,7 @@ TEST(JobDigestTest, TextThatIsNoJob_IsDigestedAsItIs) {
   }
 }
 
-TEST(JobJsonTest, WhatCheckpointsHoldIsPartOfTheJobWhereItIsNotAll) {
+TEST(JobJsonTest, PartialCheckpointContentsArePartOfTheJob) {
   JobSpec job = PresetJob("tiny").value();
   const std::string all = JobToJson(job, kContent);
   EXPECT_EQ(all.find("saved"), all.npos);

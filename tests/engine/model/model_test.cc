@@ -189,7 +189,7 @@ TEST_F(ModelTest, NoRowsGivePositiveZeroGradientsAndNoLoss) {
   EXPECT_EQ(model->Evaluate(parameters, {}).correct, 0);
 }
 
-TEST_F(ModelTest, WhatALargerBatchLeftBehindDoesNotShow) {
+TEST_F(ModelTest, SmallerBatchDoesNotSeeTheRestOfALargerOne) {
   const auto model = Build("tiny");
   const auto parameters = Initialized(*model, 1);
   const std::vector<float> features(100 * 49, 0.5f);

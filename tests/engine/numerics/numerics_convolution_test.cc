@@ -33,7 +33,7 @@ std::vector<uint32_t> Bits(const std::vector<float>& values) {
 }
 
 // A convolution with a kernel of one pixel is a matrix product.
-TEST(ConvolutionTest, OfOnePixelIsAMatrixProduct) {
+TEST(ConvolutionTest, OnePixelFilterIsAMatrixProduct) {
   const ConvolutionShape s = {3, 11, 9, 300, 1, 5};
   Arrays a(s);
   const std::vector<float> bias = Values(s.filters, 4);

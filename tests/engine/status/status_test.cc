@@ -26,7 +26,7 @@ TEST(StatusTest, CopyOutlivesItsSource) {
   EXPECT_EQ(copy.ToString(), "NOT_FOUND: a: no such file");
 }
 
-TEST(StatusTest, WhatIsMovedFromIsOk) {
+TEST(StatusTest, MovedFromStatusIsOk) {
   Status source = NotFound("a");
   const Status moved = std::move(source);
   EXPECT_EQ(moved.ToString(), "NOT_FOUND: a");
@@ -71,7 +71,7 @@ TEST(ResultTest, TakesWhatItIsGivenAndCopiesWhatIsKept) {
   EXPECT_EQ(taken->get(), address);
 }
 
-TEST(ResultDeathTest, WhatWasMovedFromHasNoValue) {
+TEST(ResultDeathTest, MovedFromResultHasNoValue) {
   Result<int> source = NotFound("a");
   const Result<int> moved = std::move(source);
   EXPECT_EQ(moved.status().code(), Code::kNotFound);

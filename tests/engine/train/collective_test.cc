@@ -154,7 +154,7 @@ TEST(CollectiveTest, AutoSaysOnOneLineWhatItChose) {
   }
 }
 
-TEST(CollectiveTest, WhereNcclCannotWorkAllRanksLeaveForGood) {
+TEST(CollectiveTest, AllRanksFailForGood_WhenNcclCannotWork) {
   const LifeOutcome shared = RunWith(LikeNccl<kOne>(), CollectiveChoice::kNccl);
   EXPECT_TRUE(shared.AllExitedWith(WorkerExit::kBadInput));
   EXPECT_THAT(shared.reasons, Each(HasSubstr("collective nccl: expected a "
@@ -171,7 +171,7 @@ TEST(CollectiveTest, WhereNcclCannotWorkAllRanksLeaveForGood) {
   EXPECT_THAT(mixed.reasons, Each(HasSubstr("rank 1 computes on the CPU")));
 }
 
-TEST(CollectiveTest, WhoWasToldOfAnotherCollectiveIsNamed) {
+TEST(CollectiveTest, NamesTheRankWithAnotherCollective) {
   const LifeOutcome outcome = TrainingFixture().RunEach(2, [](int rank) {
     TrainOptions options = SmallRun();
     if (rank == 1) options.cluster.collective = CollectiveChoice::kRing;
@@ -183,7 +183,7 @@ TEST(CollectiveTest, WhoWasToldOfAnotherCollectiveIsNamed) {
 }
 
 // Part of a failed device's sum has reached the other workers, as zeros.
-TEST(CollectiveTest, NobodyGoesOnWithWhatAFailedDeviceSummed) {
+TEST(CollectiveTest, NoRankContinuesWithSumsOfAFailedDevice) {
   static int opened = 0;
   static gpu::Device* failing = nullptr;
   static int additions_left = 0;
@@ -257,7 +257,7 @@ const gpu::DeviceApi& FailingAtTheFirstCopy() {
 }
 
 // A run depends only on its plan, not on the content of new memory.
-TEST(CollectiveTest, WhatAFailedDeviceSendsIsNothingOfTheMachines) {
+TEST(CollectiveTest, FailedDeviceSendsNoMemoryOfTheMachine) {
   std::vector<uint64_t> digests;
   for (const int byte : {0x11, 0x22}) {
     new_memory_holds = byte;

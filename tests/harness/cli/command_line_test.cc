@@ -693,7 +693,7 @@ TEST_F(JobFileFlagTest, WithoutALengthItsPresetIsTrainedToItsEnd) {
   EXPECT_EQ(ParseTrain({"--preset", "cnn-short"}).options.horizon.epochs, 3u);
 }
 
-TEST_F(JobFileFlagTest, WhatItCannotSayIsNamed) {
+TEST_F(JobFileFlagTest, NamesKeysThatAJobFileCannotHave) {
   const auto message = [this] {
     return ParseCommandLine(Words{"train", "--job", file_}).status().message();
   };

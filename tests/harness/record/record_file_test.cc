@@ -118,7 +118,7 @@ Record FullRecord() {
   return record;
 }
 
-TEST(RecordFileTest, ThatNoCheckpointIsToBeLeftIsNotThatAnyMayBe) {
+TEST(RecordFileTest, NoCheckpointToBeLeftDiffersFromAnyCheckpoint) {
   for (const auto& left : {std::optional<std::vector<uint64_t>>(),
                            std::optional(std::vector<uint64_t>())}) {
     Record record = FullRecord();

@@ -51,7 +51,7 @@ TEST(Comparison, ComparesNoElements_WhereShapesDiffer) {
                           "instead of float32 [1,2]"));
 }
 
-TEST(Comparison, TellsShapesOfEqualRankApart) {
+TEST(Comparison, DistinguishesShapesOfEqualRank) {
   const std::vector<float> six(6);
   EXPECT_THAT(DifferencesOf("a.safetensors", SafetensorsOf(six, "[2,3]"),
                             SafetensorsOf(six, "[3,2]")),
@@ -131,7 +131,7 @@ TEST(Comparison, ComparesLinksByTheirTargets) {
                           "\"step-1\""));
 }
 
-TEST(Comparison, TellsLinkFromFile) {
+TEST(Comparison, DistinguishesLinkFromFile) {
   TwoResults results;
   results.Found("latest", "x");
   results.Expected("file", "x");

@@ -20,7 +20,7 @@ void CrashInTheSecondOfTwo() {
 }
 
 // Crashes by SIGABRT, which sanitizers do not handle.
-TEST(CrashNoticeDeathTest, SaysWhatTheThreadWasAt) {
+TEST(CrashNoticeDeathTest, PrintsTheWorkOfTheThread) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(CrashInTheSecondOfTwo(), testing::KilledBySignal(SIGABRT),
               "^gauntlet: crashed \\(SIGABRT\\) in case 7: gauntlet explore "
@@ -35,7 +35,7 @@ TEST(CrashNoticeDeathTest, SaysWhatTheThreadWasAt) {
       testing::KilledBySignal(SIGABRT), "^gauntlet: crashed .* in case 6\n$");
 }
 
-TEST(CrashNoticeDeathTest, SaysNothingWhereNothingIsAtWork) {
+TEST(CrashNoticeDeathTest, PrintsNothing_WhenNothingIsAtWork) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(
       {

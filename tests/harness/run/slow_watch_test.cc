@@ -37,14 +37,14 @@ class SlowWatchTest : public testing::Test {
                                   }};
 };
 
-TEST_F(SlowWatchTest, WhoIsOverItsTimeIsToldOfOnceAndInTheOrderOfTheirTimes) {
+TEST_F(SlowWatchTest, ReportsEachSlowCaseOnceInTheOrderOfTheirLimits) {
   watch_->Begins(1, hours(1));
   watch_->Begins(2, seconds(2));
   watch_->Begins(3, milliseconds(1));
   EXPECT_THAT(ToldWithTheSecond(), ElementsAre(3, 2));
 }
 
-TEST_F(SlowWatchTest, WhoIsOverBeforeItsTimeIsNotToldOf) {
+TEST_F(SlowWatchTest, DoesNotReportACaseThatEndsInTime) {
   watch_->Begins(1, seconds(1));
   watch_->Ends(1);
   watch_->Begins(2, milliseconds(1500));

@@ -142,7 +142,7 @@ TEST_F(SuiteTest, SimulatedFailureCountsWithoutRoomForItsRecord) {
 
 TEST_F(SuiteTest, NothingToRunIsNothing) { EXPECT_TRUE(Run({}).empty()); }
 
-TEST_F(SuiteTest, WhoRunsForLongerThanOthersIsNamedMeanwhile) {
+TEST_F(SuiteTest, ReportsASlowCaseWhileItRuns) {
   Case slow = CleanCase("slow");
   slow.timeouts.slow = Duration::zero();
   std::promise<std::string> named;
@@ -246,7 +246,7 @@ TEST_F(SuiteTest, KeepsTheTriesBeforeAnInterruptedRetry) {
   EXPECT_EQ(results[0].verdict.kind, VerdictKind::kFail);
 }
 
-TEST_F(SuiteTest, SaysWhichCaseBegins) {
+TEST_F(SuiteTest, ReportsWhichCaseBegins) {
   std::vector<std::string> begun;
   options_.begins = [&](const SuiteItem& item) {
     EXPECT_EQ(begun.size(), done_.size());

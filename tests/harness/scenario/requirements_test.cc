@@ -5,7 +5,7 @@
 namespace gauntlet {
 namespace {
 
-TEST(RequirementsTest, SaysWhatIsMissing) {
+TEST(RequirementsTest, NamesTheMissingRequirement) {
   Case one;
   const Capabilities here{.disk_bytes = 1000, .features = {"processes"}};
   EXPECT_EQ(WhyNotHere(one, here), "");
@@ -60,7 +60,7 @@ TEST(RequirementsTest, BugThatADeviceCannotHaveIsSkippedThere) {
   EXPECT_TRUE(WhyNotHere(one, here).starts_with("write-live-state: "));
 }
 
-TEST(RequirementsTest, WhatHappensToADeviceIsSkippedWhereThereIsNone) {
+TEST(RequirementsTest, SkipsDeviceFaultsWithoutADevice) {
   Case one;
   one.plan.faults = {{.id = "lost", .kind = FaultKind::kGpuError}};
   const Capabilities here = {.world = WorldKind::kSimulated};

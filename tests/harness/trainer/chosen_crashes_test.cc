@@ -127,7 +127,7 @@ TEST_F(ChosenCrashesTest, PowerLossAndTornWriteComeInAllTheirStates) {
   EXPECT_THAT(Ids(torn), ElementsAre("torn-1-50"));
 }
 
-TEST_F(ChosenCrashesTest, SaysWhatIsNotThere) {
+TEST_F(ChosenCrashesTest, NamesOperationsThatDoNotExist) {
   EXPECT_EQ(ChooseAt({.at = {.path = "b*",
                              .kind = OperationKind::kRename,
                              .occurrence = 2}})

@@ -32,7 +32,7 @@ RunResult ManyFailures(size_t count, const std::string& text) {
   return result;
 }
 
-TEST(MarkdownSummaryTest, SaysCountsCausesAndReplay) {
+TEST(MarkdownSummaryTest, HasCountsCausesAndTheReplayCommand) {
   EXPECT_THAT(
       RenderMarkdownSummary({.result = SampleResult()}),
       AllOf(StartsWith("## Gauntlet: 4 cases in 11.8s: 1 passed, 1 "),

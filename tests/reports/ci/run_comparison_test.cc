@@ -113,7 +113,7 @@ TEST(RunComparisonTest, FlakyCasesCountAsTheirVerdict) {
   EXPECT_THAT(CompareRuns(before, passed).newly_failing, IsEmpty());
 }
 
-TEST(RunComparisonTest, SaysItInLines) {
+TEST(RunComparisonTest, RendersLines) {
   const RunResult before = {
       .run = "a", .build = "x", .cases = {Of("t\x1b[2J", kPass, 1.9)}};
   const RunResult after = {

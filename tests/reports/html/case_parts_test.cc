@@ -149,7 +149,7 @@ TEST(CaseSectionTest, HasTheScenarioToRepeatTheCaseWith) {
   EXPECT_THAT(html, HasSubstr(">name: a\n  do: &#39;&lt;b&gt;&#39;\n</pre>"));
 }
 
-TEST(CaseSectionTest, SaysWhyAScenarioIsLeftOut) {
+TEST(CaseSectionTest, GivesTheReason_WhenAScenarioIsLeftOut) {
   EXPECT_THAT(SectionWith(""), HasSubstr("The scenario is left out: its file "
                                          "is not kept."));
   const std::string html = SectionWith(std::string(100'000, 'a'));

@@ -457,7 +457,7 @@ TEST(CaseSectionTest, FaultThatNeverFiredIsMarked) {
   EXPECT_THAT(html, HasSubstr("<span class=\"never-fired\">never fired"));
 }
 
-TEST(CaseSectionTest, SaysWhyThereIsNoPicture) {
+TEST(CaseSectionTest, GivesTheReason_WhenThereIsNoPicture) {
   const CaseResult failed = SampleResult().cases[3];
   EXPECT_THAT(RenderCaseSection(failed, std::nullopt, {.id = "case-3"}),
               HasSubstr("No record of this case is kept."));

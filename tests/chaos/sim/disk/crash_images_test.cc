@@ -298,7 +298,7 @@ TEST(CrashImagesTest, WeakFindsAFileWrittenAgainAtAnySize) {
   }
 }
 
-TEST(CrashImagesTest, WhatTheBoundLeavesOutIsCounted) {
+TEST(CrashImagesTest, CountsWhatTheBoundLeavesOut) {
   const auto three_files = [](SimDisk& disk) {
     for (const char* path : {"/a", "/b", "/c"}) Write(disk, path, Blocks(1));
     EXPECT_TRUE(disk.SyncDirectory("/").ok());

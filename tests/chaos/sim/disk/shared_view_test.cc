@@ -91,7 +91,7 @@ TEST_F(SharedViewTest, OpenFileStaysAsItWasOpened) {
   two_.Close(reader);
 }
 
-TEST_F(SharedViewTest, OfTwoHostsThatCreateOneWins) {
+TEST_F(SharedViewTest, OneOfTwoHostsThatCreateWins) {
   EXPECT_TRUE(one_.Open("/claim", OpenMode::kCreateExclusive, kNow).ok());
   EXPECT_EQ(
       two_.Open("/claim", OpenMode::kCreateExclusive, kNow).status().code(),
@@ -176,7 +176,7 @@ TEST_F(SharedViewTest, HostMayHandOverEarlyAndAsItCrashes) {
                                             later, std::string("onetwo")}));
 }
 
-TEST_F(SharedViewTest, WhatWasHandedOverEarlyIsNotUndoneByTheRest) {
+TEST_F(SharedViewTest, LaterWritesKeepWhatWasHandedOverEarly) {
   for (uint64_t seed = 0; seed < 200; ++seed) {
     RandomStream stream(seed, "host");
     SimDisk server({.profile = DurabilityProfile::kShared});

@@ -101,7 +101,7 @@ TEST(FiberTest, UnwoundBodyIsDestroyedFromTheTopOfItsStack) {
   pool.Put(std::move(context));
 }
 
-TEST(FiberTest, WhatABodyHoldsGoesAfterAllOnItsStack) {
+TEST(FiberTest, DestroysCapturesOfABodyAfterItsLocals) {
   FiberPool pool;
   auto context = pool.Take();
   Script script{.context = context.get(), .log = {}};

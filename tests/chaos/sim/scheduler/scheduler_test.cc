@@ -106,7 +106,7 @@ TEST_F(SchedulerTest, ActionDuringAWaitIsOfNoFiberAndMayWake) {
   EXPECT_EQ(acted, due);
 }
 
-TEST_F(SchedulerTest, WhatIsDueWhenAllAreGoneIsForgotten) {
+TEST_F(SchedulerTest, DropsTimersWhenAllProcessesHaveEnded) {
   bool acted = false;
   Call later([&] { acted = true; });
   Time end;

@@ -48,7 +48,7 @@ TEST_F(StartWeightsTest, WithoutAPathTheJobIsLeftAlone) {
   EXPECT_FALSE(options.job.start.weights);
 }
 
-TEST_F(StartWeightsTest, WhatIsReadBecomesPartOfTheJob) {
+TEST_F(StartWeightsTest, WeightsBecomePartOfTheJob) {
   TrainOptions options = OptionsFor({.weights = "/w"});
   Take(options);
   EXPECT_EQ(taken_.value(), saved_);

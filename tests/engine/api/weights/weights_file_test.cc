@@ -21,7 +21,7 @@ Sequential ModelWith(int hidden, int classes) {
   return model;
 }
 
-TEST(WeightsFileTest, WhatIsSavedIsWhatIsLoaded) {
+TEST(WeightsFileTest, SavedWeightsComeBack) {
   FitFixture fixture;
   fixture.Run([](World& world) {
     Sequential trained = SmallModel();
@@ -99,7 +99,7 @@ Sequential ModelWithMeans() {
 
 // Two replicas, each with its own moving means. The model is restored from a
 // file, from that of a callback, and from a checkpoint.
-TEST(WeightsFileTest, WhatReplicasKeepIsAPartOfTheModel) {
+TEST(WeightsFileTest, StateOfReplicasIsPartOfTheModel) {
   FitFixture fixture;
   fixture.Run([](World& world) {
     const auto data = LoadData(world.storage, SmallDigits()).value();

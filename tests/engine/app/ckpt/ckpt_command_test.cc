@@ -55,7 +55,7 @@ TEST_F(CkptCommandTest, ListAndVerifySayWhichAreNotFinite) {
               HasSubstr("\"finite\": false,\n    \"first_nonfinite_step\": 3"));
 }
 
-TEST_F(CkptCommandTest, WhatWasNotReadIsNotCalledGood) {
+TEST_F(CkptCommandTest, UnreadFilesAreNotCalledGood) {
   EXPECT_EQ(List("/store"), 0);
   EXPECT_THAT(out_.str(), Not(HasSubstr("good")));
   EXPECT_THAT(out_.str(), HasSubstr("step-000000002-g1            not "

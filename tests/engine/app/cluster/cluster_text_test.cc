@@ -39,7 +39,7 @@ TEST(ClusterTextTest, OneFactALineWithWhatWasPassedOver) {
             "passed    SLURM_PROCID=0 (of a launcher around this one)\n");
 }
 
-TEST(ClusterTextTest, WhatTheEnvironmentHoldsStaysInItsLine) {
+TEST(ClusterTextTest, ValuesOfTheEnvironmentStayInTheirLine) {
   const ResolvedCluster cluster{.from = {"PMIX_NAMESPACE=a\nrule none\x1b["}};
   EXPECT_EQ(SourcesText(cluster), "PMIX_NAMESPACE=a?rule none?[");
   EXPECT_THAT(ClusterToText(cluster, kTrust),

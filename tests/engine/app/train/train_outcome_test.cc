@@ -79,7 +79,7 @@ TEST(TrainOutcomeTest, StoppedRun_SaysWhichStepIsSavedAndHowToResume) {
   EXPECT_EQ(ResumeText(outcome, options), "");
 }
 
-TEST(TrainOutcomeTest, SaysThatTheCheckpointIsBeyondTheHorizon) {
+TEST(TrainOutcomeTest, ReportsACheckpointBeyondTheHorizon) {
   TrainOutcome outcome;
   outcome.end.result = TrainResult{
       .status = "done", .epochs = 4, .steps = 741, .resumed_from = 741};
@@ -116,7 +116,7 @@ TEST(TrainOutcomeTest, LeavesOutWhatWasNotMeasured) {
 }
 
 // The sign of a NaN is not shown: it depends on the hardware that computed it.
-TEST(TrainOutcomeTest, TellsSinceWhichStepARunIsNotFinite) {
+TEST(TrainOutcomeTest, ReportsTheFirstStepThatWasNotFinite) {
   TrainOutcome outcome = SomeOutcome();
   TrainResult& result = *outcome.end.result;
   result.status = "not_finite";

@@ -75,7 +75,7 @@ TEST(RenderProgressTest, HasNoBarOffATerminal) {
             "eta 0:04");
 }
 
-TEST(RenderProgressTest, SaysLessWhereLessIsKnown) {
+TEST(RenderProgressTest, OmitsWhatIsUnknown) {
   const ProgressFacts facts = {
       .epoch = 0, .epochs = 2, .step = 3, .loss = 1.0f};
   EXPECT_EQ(RenderProgress(facts, PlainFile()),

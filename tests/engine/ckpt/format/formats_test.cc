@@ -37,7 +37,7 @@ TEST(StoreNamesTest, ReadsBackItsOwnNamesOnly) {
   }
 }
 
-TEST(StoreNamesTest, TellsEntriesApart) {
+TEST(StoreNamesTest, DistinguishesEntries) {
   const std::vector<std::pair<std::string, EntryKind>> cases = {
       {"gen-000003", EntryKind::kClaim},
       {"gen-3", EntryKind::kOther},
@@ -226,7 +226,7 @@ TEST(ManifestTest, MarkOfRetentionComesBack) {
 }
 
 // In two layouts of the JSON. Older stores have no such key.
-TEST(ManifestTest, TellsSinceWhichStepARunIsNotFinite) {
+TEST(ManifestTest, HasTheFirstStepThatWasNotFinite) {
   const std::string without = EncodeManifest(SmallManifest());
   EXPECT_EQ(without.find("finite"), std::string::npos);
   EXPECT_EQ(ParseManifest(without)->head.not_finite_since, std::nullopt);
@@ -357,7 +357,7 @@ TEST(ManifestTest, BoundsItsSizeBeforeItIsParsed) {
   EXPECT_THAT(manifest.status().message(), HasSubstr("at most 1048576 bytes"));
 }
 
-TEST(ManifestTest, TellsAnotherSchemaFromDamage) {
+TEST(ManifestTest, DistinguishesAnotherSchemaFromDamage) {
   std::string body = EncodeManifest(SmallManifest());
   body.resize(body.rfind("\"xxh3_128\""));
   const auto manifest =
@@ -475,7 +475,7 @@ TEST(StateFileTest, EditThatRemovedTheLaterNames_MayBeACut) {
   }
 }
 
-TEST(StateFileTest, WhatIsNoText_IsDamage) {
+TEST(StateFileTest, InvalidText_IsDamage) {
   for (const std::string& text : {std::string(), std::string(1000, '\0'),
                                   "latest: x" + std::string(40, '\0'),
                                   std::string("\x7f"

@@ -88,7 +88,7 @@ TEST_F(FencingTest, StoreWithVoidCheckpointsOnlyIsAColdStart) {
 }
 
 // A disk that lies about syncs may lose a claim and keep what came after it.
-TEST_F(FencingTest, WhereAClaimIsLostNoStartIsCold) {
+TEST_F(FencingTest, LostClaimNeverCausesAColdStart) {
   CheckpointStore first = Claimed(old_.world);
   ASSERT_TRUE(Save(first, 1, 1).ok());
   Claimed(new_.world);
@@ -178,7 +178,7 @@ TEST_F(FencingTest, SurvivorOfADeletedStoreDoesNotPassForItsNewOwner) {
 }
 
 // A new claim would not help: training would begin at step 0.
-TEST_F(FencingTest, WhoseStoreWasDeletedUnderItStopsForGood) {
+TEST_F(FencingTest, WorkerStopsForGood_WhenItsStoreIsDeleted) {
   enum class After { kNothing, kAnEmptyDirectory, kAnotherOwner };
   for (const After after :
        {After::kNothing, After::kAnEmptyDirectory, After::kAnotherOwner}) {

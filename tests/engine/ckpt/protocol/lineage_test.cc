@@ -64,7 +64,7 @@ TEST(LineageTest, LeavesOutAGenerationBesideTheChain) {
       ElementsAre("step-000000100-g1"));
 }
 
-TEST(LineageTest, KnowsTheParentByStepAndDigestWhateverItsSuffix) {
+TEST(LineageTest, FindsTheParentByStepAndDigest_WhateverItsSuffix) {
   EXPECT_THAT(
       Members({At(100, 1, 9)}, {{1, std::nullopt}, {2, Parent(100, 1)}}),
       ElementsAre("step-000000100-g9"));

@@ -45,7 +45,7 @@ class RetentionTest : public testing::Test {
 
 // OldestSpare chooses among checkpoints older than the newest valid one, here
 // index 2.
-TEST(OldestSpareTest, WhatIsForGoodStaysWhereThereIsNoRoom) {
+TEST(OldestSpareTest, PermanentCheckpointStays_WhenThereIsNoRoom) {
   std::vector<CommittedCheckpoint> lineage(4);
   EXPECT_EQ(OldestSpare(lineage, 2), 0u);
   lineage[0].mark = {.keep = RetentionClass::kPermanent};
@@ -119,7 +119,7 @@ TEST_F(RetentionTest, HoursGoOnAcrossProcesses) {
   EXPECT_THAT(StepsLeft(), ElementsAre(3, 6, 8, 9, 10));
 }
 
-TEST_F(RetentionTest, WhatIsForGoodIsThereWhereNewerOnesAreDamaged) {
+TEST_F(RetentionTest, PermanentCheckpointsRemain_WhenNewerOnesAreDamaged) {
   for (uint64_t step = 1; step <= 4; ++step) SaveHourly({step}, 3, 1);
   EXPECT_THAT(StepsLeft(), ElementsAre(3, 4));
   for (const std::string& name : Checkpoints(storage_, std::string(kStore))) {

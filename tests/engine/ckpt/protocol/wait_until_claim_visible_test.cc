@@ -30,7 +30,7 @@ class WaitUntilClaimVisibleTest : public testing::Test {
   TestWorld rank_{storage_};
 };
 
-TEST_F(WaitUntilClaimVisibleTest, WhatIsThereIsSeenWithoutAChange) {
+TEST_F(WaitUntilClaimVisibleTest, FindsAPresentClaimWithoutAChange) {
   Claim();
   const auto before = storage_.Contents();
   int changes = 0;
@@ -43,7 +43,7 @@ TEST_F(WaitUntilClaimVisibleTest, WhatIsThereIsSeenWithoutAChange) {
   EXPECT_EQ(storage_.Contents(), before);
 }
 
-TEST_F(WaitUntilClaimVisibleTest, WhoLooksInVainLeavesTheDirectoryAsItWas) {
+TEST_F(WaitUntilClaimVisibleTest, FailedWaitChangesNothing) {
   Claim();
   const auto before = storage_.Contents();
   const Status seen = See(2);
@@ -52,7 +52,7 @@ TEST_F(WaitUntilClaimVisibleTest, WhoLooksInVainLeavesTheDirectoryAsItWas) {
   EXPECT_EQ(storage_.Contents(), before);
 }
 
-TEST_F(WaitUntilClaimVisibleTest, WhoIsFollowedIsFenced) {
+TEST_F(WaitUntilClaimVisibleTest, NewerClaimFences) {
   Claim();
   Claim();
   EXPECT_EQ(See(1).code(), Code::kFenced);

@@ -35,7 +35,7 @@ TEST_F(DidYouMeanFileTest, NamesEquallySimilarOnesInTheirOrder) {
             "; did you mean crash-1.yaml or crash-2.yaml?");
 }
 
-TEST_F(DidYouMeanFileTest, SaysNothingWithoutASimilarName) {
+TEST_F(DidYouMeanFileTest, IsEmptyWithoutASimilarName) {
   EXPECT_EQ(Suggestion("weights"), "");
   EXPECT_EQ(Suggestion("none/notes.txt"), "") << "the folder is missing";
 }

@@ -52,7 +52,7 @@ TEST(SessionTest, EveryRankLearnsTheChiefsDecision) {
   EXPECT_EQ(cluster.outcome().end, RunEnd::kAllExited);
 }
 
-TEST(SessionTest, WhereOnlyTheChiefIsKnownItTellsTheOthersAddresses) {
+TEST(SessionTest, ChiefSendsTheAddresses_WhenOnlyItsOwnIsKnown) {
   ClusterFixture cluster(4, 1);
   cluster.KnowOnlyTheChief();
   const auto& ends = cluster.RunAll([](World& world, Session& session) {
@@ -72,7 +72,7 @@ TEST(SessionTest, UnknownWorkerThatIsMissingIsNamedByItsRank) {
   EXPECT_THAT(ends[0].message(), HasSubstr("waiting for rank 1:"));
 }
 
-TEST(SessionTest, WhoTellsNoAddressIsAStrangerWhereAddressesAreTold) {
+TEST(SessionTest, CallerWithoutAnAddressIsAStranger_WhenAddressesAreExchanged) {
   ClusterFixture cluster(2, 1);
   cluster.KnowOnlyTheChief();
   cluster.simulation().Start(
@@ -345,7 +345,7 @@ Status AnswerForAWhile(World& world, Session& session) {
   return GatherOnce(world, session);
 }
 
-TEST(SessionTest, TellsASecondProcessThatItsRankIsTaken) {
+TEST(SessionTest, RefusesASecondProcessOfARank) {
   ClusterFixture cluster(3, 1);
   LateProcess second(cluster, std::chrono::seconds(1), {.rank = 1});
   const Time begin = cluster.simulation().now();
@@ -406,7 +406,7 @@ TEST(SessionTest, RefusesCallersOfEveryKindWhileItTrains) {
   EXPECT_THAT(ring.refusal().message, HasSubstr("unexpected hello"));
 }
 
-TEST(SessionTest, WhoAbandonsItEndsItForAll) {
+TEST(SessionTest, AbandoningASessionEndsItForAll) {
   ClusterFixture cluster(3, 1);
   const auto& ends = cluster.RunAll([](World& world, Session& session) {
     if (session.ring().rank() == 1) {

@@ -202,7 +202,7 @@ TEST(StrangerTest, WorkersThatDisagreeWhetherThereIsATokenSaySo) {
   }
 }
 
-TEST(StrangerTest, NobodyFollowsAChiefThatDoesNotProveItself) {
+TEST(StrangerTest, NoWorkerFollowsAChiefWithoutAProof) {
   const std::vector<std::function<ControlMessage(const Hello&)>> lies = {
       [](const Hello&) -> ControlMessage {
         return Welcome{.generation = 7, .decision = "go"};
@@ -324,7 +324,7 @@ TEST(StrangerTest, InsecureWorkersMeetWithoutAToken) {
   }
 }
 
-TEST(GateTest, SaysALineAtMostEveryTenSeconds) {
+TEST(GateTest, PrintsALineAtMostEveryTenSeconds) {
   Gate gate(kAnotherToken, 4);
   const auto at = [](int s) { return Time(std::chrono::seconds(s)); };
   EXPECT_EQ(gate.TakeLogLine(at(100)), std::nullopt);

@@ -46,7 +46,7 @@ TEST(ClipTest, NoClippingChangesNothing) {
               ElementsAre(3, -4, 12, -0.0f));
 }
 
-TEST(ClipTest, WhatIsNotANumberStaysVisible) {
+TEST(ClipTest, NanStaysVisible) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   for (const ClipKind kind :
        {ClipKind::kValue, ClipKind::kNorm, ClipKind::kGlobalNorm}) {

@@ -34,7 +34,7 @@ TEST(CudaPluginTest, LibraryOfAnotherBuildIsRefusedInOneLine) {
   }
 }
 
-TEST(CudaPluginTest, WhatIsNoLibraryIsNotFound) {
+TEST(CudaPluginTest, FileThatIsNoLibraryIsNotFound) {
   const std::string file = ::testing::TempDir() + "not_a_library.so";
   std::ofstream(file) << "not a library";
   for (const std::string& path : {file, std::string("/nowhere/nothing.so")}) {
@@ -46,7 +46,7 @@ TEST(CudaPluginTest, WhatIsNoLibraryIsNotFound) {
   unlink(file.c_str());
 }
 
-TEST(CudaPluginTest, WhatIsNoRegularFileIsNotFound) {
+TEST(CudaPluginTest, IrregularFileIsNotFound) {
   const Status status = OpenDeviceLibrary(::testing::TempDir()).status();
   EXPECT_EQ(status.code(), Code::kNotFound);
   EXPECT_THAT(status.message(), HasSubstr("no CUDA library"));

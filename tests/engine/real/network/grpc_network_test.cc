@@ -179,7 +179,7 @@ TEST_F(GrpcNetworkTest, SendWaitsForRoomAndGoesOnWhenThereIs) {
   EXPECT_EQ(*pair.called->Receive(Soon()), "again");
 }
 
-TEST_F(GrpcNetworkTest, WhatWasSentBeforeACloseArrivesFromEitherEnd) {
+TEST_F(GrpcNetworkTest, FramesSentBeforeACloseArriveFromEitherEnd) {
   for (const bool caller_closes : {true, false}) {
     Pair pair = Connected(network_, *listener_, place_.address);
     Channel& closing = caller_closes ? *pair.caller : *pair.called;

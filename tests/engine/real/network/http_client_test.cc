@@ -292,7 +292,7 @@ TEST(HttpClientTest, NameThatNobodyKnowsIsNoAnswer) {
   EXPECT_THAT(answer.status().message(), HasSubstr("no-such-host.invalid"));
 }
 
-TEST(HttpClientTest, WhereNobodyListensThereIsNoAnswer) {
+TEST(HttpClientTest, FailsWithoutAListener) {
   const ReservedPort port = ReservePort("127.0.0.1").value();
   const auto answer =
       Get({.host = "127.0.0.1", .port = port.port}, In(seconds(60)));

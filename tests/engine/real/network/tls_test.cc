@@ -109,7 +109,7 @@ TEST_F(TlsTest, WorkersOfOneAuthorityMeet) {
   EXPECT_TRUE(IsLetIn(Files(ca_.Issue(kHere), ca_), called));
 }
 
-TEST_F(TlsTest, NobodyElseIsLetIn) {
+TEST_F(TlsTest, RefusesStrangers) {
   const TlsFiles called = Files(ca_.Issue(kHere), ca_);
   EXPECT_FALSE(IsLetIn(std::nullopt, called));
   EXPECT_FALSE(IsLetIn(Files(other_ca_.Issue(kHere), other_ca_), called));

@@ -19,7 +19,7 @@ ChildProgram Shell(const std::string& script) {
           .kept_descriptors = {}};
 }
 
-TEST(ChildProcessTest, SaysWhichProgramCannotBeStarted) {
+TEST(ChildProcessTest, NamesTheProgramThatCannotBeStarted) {
   ChildProgram program = Shell("");
   program.path = "/no/such/program";
   const auto child = StartChild(program);
@@ -28,7 +28,7 @@ TEST(ChildProcessTest, SaysWhichProgramCannotBeStarted) {
             "NOT_FOUND: /no/such/program: start: No such file or directory");
 }
 
-TEST(ChildProcessTest, TellsExitCodesFromSignals) {
+TEST(ChildProcessTest, DistinguishesExitCodesFromSignals) {
   const ChildEnd exited = AwaitEnd(*StartChild(Shell("exit 7")));
   EXPECT_EQ(exited.code, 7);
   EXPECT_EQ(exited.signal, 0);

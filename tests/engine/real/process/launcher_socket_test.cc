@@ -100,7 +100,7 @@ TEST(LauncherSocketTest, TimesOfResultComeBack) {
           .ok());
 }
 
-TEST(LauncherSocketTest, WhatIsNotFiniteAndWhatIsNotMeasuredComeBack) {
+TEST(LauncherSocketTest, NonFiniteAndMissingValuesComeBack) {
   const TrainResult result = RoundTrip<TrainResult>(
       {.status = "not_finite", .finite = false, .not_finite_since = 9});
   EXPECT_FALSE(result.finite);

@@ -63,7 +63,7 @@ std::vector<std::string> NoticesOf(const LocalWorkerOptions& options) {
   return NoticesOf(workers);
 }
 
-TEST(LocalWorkerProcessesTest, TellsHowAWorkerEnded) {
+TEST(LocalWorkerProcessesTest, ReportsHowAWorkerEnded) {
   EXPECT_THAT(NoticesOf(Shell("exit 75")), ElementsAre("exit 75/0"));
   EXPECT_THAT(NoticesOf(Shell("kill -9 $$")), ElementsAre("exit 137/9"));
 }
@@ -127,7 +127,7 @@ TEST(LocalWorkerProcessesTest, TakesTheResult_BehindManyUnreadReports) {
   EXPECT_EQ(told.back(), "exit 0/0");
 }
 
-TEST(LocalWorkerProcessesTest, WhatAWorkerPrintsBecomesLinesForPeople) {
+TEST(LocalWorkerProcessesTest, OutputOfAWorkerBecomesLinesForPeople) {
   EXPECT_THAT(NoticesOf(Shell("echo out; echo error >&2; printf half")),
               ElementsAre("out", "error", "half", "exit 0/0"));
 }
@@ -174,7 +174,7 @@ TEST(LocalWorkerProcessesTest, GrandchildThatKeepsThePipeDelaysNothing) {
   kill(std::stoi(told[0].substr(told[0].rfind(' '))), SIGKILL);
 }
 
-TEST(LocalWorkerProcessesTest, TellsTheWorkerItsPlaceAndFiles) {
+TEST(LocalWorkerProcessesTest, PassesPlaceAndFilesToTheWorker) {
   const ScratchDirectory scratch;
   setenv("SLURM_PROCID", "5", 1);
   LocalWorkerOptions options = Shell("echo \"$@\"; env");
@@ -216,7 +216,7 @@ TEST(LocalWorkerProcessesTest, TokenIsInTheEnvironmentAndInNoArgument) {
   EXPECT_THAT(log, testing::Not(HasSubstr("another")));
 }
 
-TEST(LocalWorkerProcessesTest, SaysWhyAWorkerCannotBeStarted) {
+TEST(LocalWorkerProcessesTest, GivesTheReason_WhenAWorkerCannotBeStarted) {
   LocalWorkerOptions options = Shell("");
   options.program = "/no/such/program";
   EXPECT_THAT(NoticesOf(options),

@@ -24,7 +24,7 @@ TEST(WorkerEnvironmentTest, KeepsNamesThatOnlyLookAlike) {
               ElementsAre("RANKING=1", "MY_RANK=2", "A=RANK=3"));
 }
 
-TEST(WorkerEnvironmentTest, WhatIsAddedComesInThePlaceOfWhatWasThere) {
+TEST(WorkerEnvironmentTest, AddedVariablesReplaceEarlierOnes) {
   EXPECT_THAT(WorkerEnvironment({"A=1", "B=2", "TF_CONFIG=old"},
                                 {"B=3", "TF_CONFIG=new"}),
               ElementsAre("A=1", "B=3", "TF_CONFIG=new"));

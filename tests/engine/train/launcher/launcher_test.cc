@@ -243,14 +243,14 @@ TEST_F(LauncherTest, StartsNothingAgain_WhenAWorkerIsToStartLater) {
   }
 }
 
-TEST_F(LauncherTest, WhereNothingMayRestartItEndsAsItWasTold) {
+TEST_F(LauncherTest, EndsWithTheGivenCode_WhenNoRestartIsAllowed) {
   options_.without_restarts = WorkerExit::kLostWorker;
   const auto dies = [](const WorkerSpec&) { return Script{.exit = 70}; };
   options_.max_restarts = 0;
   EXPECT_EQ(Launched(dies).exit_code, 75);
 }
 
-TEST_F(LauncherTest, WhoGivesUpAfterARestartHasFailed) {
+TEST_F(LauncherTest, GivingUpAfterARestartIsAFailure) {
   options_.without_restarts = WorkerExit::kLostWorker;
   options_.max_restarts = 1;
   const LaunchEnd end =
@@ -306,7 +306,7 @@ TEST_F(LauncherTest, FirstBackoffIsBoundedToo) {
 }
 
 // Checks the exit code of the launcher if workers end in different ways.
-TEST_F(LauncherTest, WhatNoRestartCanMendIsNotRestarted) {
+TEST_F(LauncherTest, DoesNotRestartAfterAPermanentFailure) {
   struct Row {
     std::vector<int> codes;
     int exit;
@@ -469,7 +469,7 @@ TEST_F(LauncherTest, ItsOwnPauseMakesNobodyLate) {
   EXPECT_THAT(sent_, IsEmpty());
 }
 
-TEST_F(LauncherTest, TellsEachLifeWhatAnEarlierOneClaimed) {
+TEST_F(LauncherTest, PassesEarlierClaimsToEachIncarnation) {
   options_.checkpoint_directory = "/ckpt";
   std::vector<LaunchHold> told;
   Launched([&](const WorkerSpec& spec) -> Script {
@@ -498,7 +498,7 @@ TEST_F(LauncherTest, SurvivorThatNoticesNothingIsKilled) {
 
 // Emits each event before its effects: a kill before the signal is sent, a
 // start before the process exists.
-TEST_F(LauncherTest, SaysWhomItStartsAndKillsAndWhatItSeesEnd) {
+TEST_F(LauncherTest, EmitsStartsKillsAndExitsOfWorkers) {
   options_.workers = 2;
   Launched([](const WorkerSpec& spec) -> Script {
     if (spec.life == 2) return Done(spec);
@@ -530,7 +530,7 @@ TEST_F(LauncherTest, SaysWhomItStartsAndKillsAndWhatItSeesEnd) {
                   "launcher_exited"));
 }
 
-TEST_F(LauncherTest, SaysThatItGivesUpAndWhy) {
+TEST_F(LauncherTest, ReportsThatItGivesUpWithTheReason) {
   options_.max_restarts = 1;
   Launched([](const WorkerSpec&) { return Script{.exit = 70}; });
   std::vector<Reason> reasons;
@@ -867,7 +867,7 @@ TEST_F(RejoinTest, DeathAsAGenerationFormsIsOneRestart) {
                           std::pair(1, 2), std::pair(1, 3)));
 }
 
-TEST_F(RejoinTest, WhoDoesNotComeToTheMeetingIsKilledAndStartedAgain) {
+TEST_F(RejoinTest, WorkerThatMissesTheRendezvousIsKilledAndStartedAgain) {
   const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
     Script script = Trains(spec);
     if (spec.worker == 2 && spec.life == 1) {
@@ -886,7 +886,7 @@ TEST_F(RejoinTest, WhoDoesNotComeToTheMeetingIsKilledAndStartedAgain) {
   EXPECT_THAT(started_.back(), testing::Pair(2, 2));
 }
 
-TEST_F(RejoinTest, WhoIsInASaveIsWaitedForAsLongAsThatMayTake) {
+TEST_F(RejoinTest, WorkerInASaveHasTheTimeOfASave) {
   const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
     Script script = Trains(spec);
     if (spec.worker == 1 && spec.life == 1) {
@@ -907,7 +907,7 @@ TEST_F(RejoinTest, WhoIsInASaveIsWaitedForAsLongAsThatMayTake) {
   EXPECT_EQ(CountOf(WorkerSignal::kKill), 0u);
 }
 
-TEST_F(RejoinTest, WhoHangsInASaveIsKilledOnceThatHasTakenTooLong) {
+TEST_F(RejoinTest, WorkerThatHangsInASaveIsKilledAfterTheBound) {
   const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
     Script script = Trains(spec);
     if (spec.worker == 2 && spec.life == 1) {
@@ -983,7 +983,7 @@ TEST_F(RejoinTest, WorkerThatLeavesTheMeetingStartsTheWholeJobAgain) {
   EXPECT_THAT(lives_, ElementsAre(1, 1, 1, 2, 3, 3, 3));
 }
 
-TEST_F(RejoinTest, WhereAllDieTheWholeJobStartsAgain) {
+TEST_F(RejoinTest, WholeJobStartsAgain_WhenAllWorkersDie) {
   const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
     if (spec.life == 2) return Done(spec);
     Script script = Trains(spec);

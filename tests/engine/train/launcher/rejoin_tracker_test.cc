@@ -45,7 +45,7 @@ TEST(RejoinTrackerTest, DeathIsCompleteOnceTheOthersMeet) {
   EXPECT_THAT(tracker.dead(), ElementsAre(1));
 }
 
-TEST(RejoinTrackerTest, WhoIsNotHeardOfAfterTheGraceIsOverdue) {
+TEST(RejoinTrackerTest, WorkerWithoutAMessageIsOverdueAfterTheGrace) {
   RejoinTracker tracker = Formed();
   tracker.Meets(0, 4, std::nullopt, kStart);
   EXPECT_THAT(tracker.Overdue(kStart + kGrace - milliseconds(1)), IsEmpty());
@@ -82,7 +82,7 @@ TEST(RejoinTrackerTest,
   EXPECT_EQ(tracker.opened_at(), kStart + milliseconds(90));
 }
 
-TEST(RejoinTrackerTest, WhoHasJustBeenStartedIsNotOverdue) {
+TEST(RejoinTrackerTest, NewWorkerIsNotOverdue) {
   RejoinTracker tracker = Formed();
   tracker.Died(1, kStart);
   tracker.Meets(0, 4, std::nullopt, kStart);
@@ -108,7 +108,7 @@ TEST(RejoinTrackerTest, DeathThatTheGenerationDidNotWaitForIsTheNextMatter) {
 
 // Messages of two workers may arrive in any order.
 TEST(RejoinTrackerTest,
-     WhoLeftAGenerationBeforeItIsHeardToHaveFormedMeetsStill) {
+     WorkerThatLeavesBeforeTheGenerationIsReportedIsStillMeeting) {
   RejoinTracker tracker = Formed();
   tracker.Meets(0, 4, std::nullopt, kStart);
   EXPECT_TRUE(tracker.ConsumeLosses());
@@ -190,7 +190,7 @@ TEST(RejoinTrackerTest, NextLossAfterItHasFormedIsTakenNoteOf) {
   EXPECT_TRUE(tracker.ConsumeLosses());
 }
 
-TEST(RejoinTrackerTest, WhoIsInASaveIsNotOverdueBeforeItsBound) {
+TEST(RejoinTrackerTest, WorkerInASaveIsNotOverdueBeforeTheBoundOfASave) {
   RejoinTracker tracker = Formed();
   tracker.Saves(1, kStart + 10 * kGrace);
   tracker.Saves(2, kStart + 10 * kGrace);
@@ -212,8 +212,7 @@ TEST(RejoinTrackerTest, WorkerHasTheGraceFromTheEndOfItsSave) {
   EXPECT_THAT(tracker.Overdue(ended + kGrace), ElementsAre(1));
 }
 
-TEST(RejoinTrackerTest,
-     WhoseHeartStoppedHasTheShorterGraceHoweverLongItsSaveMayTake) {
+TEST(RejoinTrackerTest, WorkerWithoutHeartbeatsHasTheShorterGrace_EvenInASave) {
   RejoinTracker tracker = Formed();
   tracker.Saves(1, kStart + 10 * kGrace);
   tracker.Meets(0, 4, std::nullopt, kStart);
@@ -227,7 +226,7 @@ TEST(RejoinTrackerTest,
   EXPECT_THAT(tracker.Overdue(found + kSilentGrace), ElementsAre(1));
 }
 
-TEST(RejoinTrackerTest, WhoSaysAnythingIsNotSilent) {
+TEST(RejoinTrackerTest, WorkerThatSendsAnythingIsNotSilent) {
   RejoinTracker tracker = Formed();
   tracker.Meets(0, 4, 1, kStart);
   tracker.Saves(1, kStart + 10 * kGrace);

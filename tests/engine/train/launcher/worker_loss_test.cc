@@ -46,14 +46,14 @@ TEST(WorkerLossTest, EachEndHasItsSentence) {
 }
 
 // A lost device is named even if the launcher had to kill the process.
-TEST(WorkerLossTest, WhatAWorkerSaysOfItsDeviceComesBeforeHowItEnded) {
+TEST(WorkerLossTest, ReportOfADeviceFailureOutranksTheExit) {
   Loss loss = LostItsDevice(1);
   loss.exited = {.signal = 9};
   loss.killed_by_launcher = true;
   EXPECT_EQ(Describe(loss), "worker 1 exited: no device");
 }
 
-TEST(WorkerLossTest, WhoLeftWithAWordDidNotDie) {
+TEST(WorkerLossTest, ExitCodeOfAWorkerIsNoDeath) {
   EXPECT_TRUE(Died({.signal = 9}));
   EXPECT_TRUE(Died({.code = 77})) << "no code of a worker's";
   for (const WorkerExit told :
@@ -75,7 +75,7 @@ TEST(WorkerLossTest, FirstThatDiedOfItselfIsTheCulprit) {
   EXPECT_EQ(DescribeAll(losses), "worker 2 was killed by signal 9");
 }
 
-TEST(WorkerLossTest, WhoseDeviceIsLostIsACulpritLikeADeadOne) {
+TEST(WorkerLossTest, WorkerWithALostDeviceIsACulpritLikeADeadOne) {
   const std::vector<Loss> losses = {Left(0, "lost worker 2"), LostItsDevice(2)};
   ASSERT_NE(CulpritOf(losses), nullptr);
   EXPECT_EQ(CulpritOf(losses)->worker, 2);
@@ -92,7 +92,7 @@ TEST(WorkerLossTest, OnlyOneThatStayedIsNamedBehindWhatTheOthersSaid) {
             "worker 1 did not answer in time, and was killed");
 }
 
-TEST(WorkerLossTest, NobodyIsToBlameWhereSeveralHadToBePutDownOrAllLeft) {
+TEST(WorkerLossTest, HasNoCulprit_WhenSeveralWereKilledOrAllLeft) {
   EXPECT_EQ(CulpritOf(std::vector<Loss>{PutDown(0), PutDown(1)}), nullptr);
   const std::vector<Loss> left = {Left(0, "lost worker 1"),
                                   Left(1, "lost worker 0")};

@@ -178,7 +178,7 @@ TEST(EvaluatorTest, BesideARunItSaysOfEachEpochWhatTheRunSays) {
   }
 }
 
-TEST(EvaluatorTest, WhereOneCheckpointIsKeptItSaysWhatItStillFinds) {
+TEST(EvaluatorTest, EvaluatesWhatItStillFinds_WhenOneCheckpointIsKept) {
   TrainOptions options = SavingEachEpoch(1);
   options.checkpoint.trigger = {.unit = SaveUnit::kSteps, .every = 1};
   size_t passed_over = 0;
@@ -332,7 +332,7 @@ TEST(EvaluatorTest, DamagedOneIsReportedOnceAndLeftAlone) {
   EXPECT_TRUE(fixture.disk().List("/ckpt/step-000000012-g1").ok());
 }
 
-TEST(EvaluatorTest, WhatASaveHasNotCommittedIsNoCheckpoint) {
+TEST(EvaluatorTest, UncommittedSaveIsNoCheckpoint) {
   TrainingFixture fixture;
   fixture.Run(1, SavingEachEpoch());
   ASSERT_TRUE(

@@ -57,7 +57,7 @@ class GradientExchangeTest : public testing::Test {
 
 // In each step some gradients are kept and some computed, and none remain from
 // the last step.
-TEST_F(GradientExchangeTest, WhatIsKeptAndWhatIsComputedAddUp) {
+TEST_F(GradientExchangeTest, KeptAndComputedGradientsAddUp) {
   GradientExchange exchange = ExchangeOn(*host_);
   ASSERT_TRUE(exchange.TakesKept());
   Compute(exchange, 0, {1.0f, 2.0f}, 0.5f);

@@ -98,7 +98,7 @@ class Changing final : public LoopHooks {
 
 class HookedRunTest : public testing::TestWithParam<HookPoint> {};
 
-TEST_P(HookedRunTest, WhatAHookChangesIsKnownByNoDigestOfBefore) {
+TEST_P(HookedRunTest, ChangeByAHookInvalidatesEarlierDigests) {
   Changing hooks(GetParam());
   ExpectTheSameWithAMemo(&hooks, nullptr);
 }

@@ -130,7 +130,7 @@ TEST_F(TrainMemoTest, EvaluationIsNoPassWithGradients) {
   EXPECT_EQ(memo_.found(), 1u);
 }
 
-TEST_F(TrainMemoTest, KnowsTheInitialParametersOfEachKey) {
+TEST_F(TrainMemoTest, KeepsTheInitialParametersOfEachKey) {
   std::vector<float> parameters(parameters_.size());
   for (int time = 0; time < 2; ++time) {
     remembered_->Initialize(7, parameters);

@@ -12,7 +12,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-TEST(MetadataNoticeTest, KnowsWhatTheCloudsSayBeforeTheyEndAMachine) {
+TEST(MetadataNoticeTest, RecognizesTheAnswersThatAnnounceATermination) {
   for (const std::string body :
        {"TRUE", "TRUE\n", "TERMINATE_ON_HOST_MAINTENANCE",
         R"({"action": "terminate", "time": "2026-11-21T08:22:00Z"})",
@@ -22,7 +22,7 @@ TEST(MetadataNoticeTest, KnowsWhatTheCloudsSayBeforeTheyEndAMachine) {
   }
 }
 
-TEST(MetadataNoticeTest, KnowsWhatTheySayWhereNothingIsToEnd) {
+TEST(MetadataNoticeTest, RecognizesTheAnswersWithoutATermination) {
   for (const std::string body :
        {"FALSE", "FALSE\r\n", "NONE", "MIGRATE_ON_HOST_MAINTENANCE"}) {
     const Result<bool> notice = NoticeIn({.status = 200, .body = body});

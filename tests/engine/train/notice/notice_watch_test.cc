@@ -130,7 +130,7 @@ TEST_F(NoticeWatchTest, TokenThatHasRunOutIsReplaced) {
   EXPECT_THAT(lines_, ElementsAre("preemption notice: " + std::string(kUrl)));
 }
 
-TEST_F(NoticeWatchTest, WhatIsNoTokenIsToldOnceAndNeverSent) {
+TEST_F(NoticeWatchTest, InvalidTokenIsReportedOnceAndNeverSent) {
   const std::vector<std::pair<HttpResponse, std::string>> answers = {
       {{.status = 403}, "expected a token, found status 403"},
       {{.status = 200}, "found 0"},

@@ -206,7 +206,7 @@ TEST(StopTest, FileThatIsThereFromTheStartStopsAtTheFirstStep) {
               testing::Contains("worker 0: preemption notice: /go"));
 }
 
-TEST(StopTest, WhatOneHostsServiceSaysStopsAllWorkers) {
+TEST(StopTest, NoticeOfOneHostsServiceStopsAllWorkers) {
   TrainingFixture fixture;
   fixture.simulation().SetMetadata("w2", MetadataThatSays("TRUE"));
   const LifeOutcome outcome =

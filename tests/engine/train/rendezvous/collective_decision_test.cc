@@ -70,7 +70,7 @@ TEST(CollectiveDecisionTest, AutoTakesDevicesWhereEachWorkerHasItsOwn) {
   }
 }
 
-TEST(CollectiveDecisionTest, WhatWasAskedForIsDoneOrRefused) {
+TEST(CollectiveDecisionTest, RequestIsFulfilledOrRefused) {
   const Offers own = {Gpu("a"), Gpu("b")};
   EXPECT_TRUE(
       DecideCollective(CollectiveChoice::kNccl, own)->communicator.has_value());

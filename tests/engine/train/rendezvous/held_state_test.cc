@@ -29,7 +29,7 @@ TEST(DecideStartTest, FurthestStateWinsWhoeverHoldsIt) {
   EXPECT_FALSE(start.checkpoint);
 }
 
-TEST(DecideStartTest, OfOneStepALaterPhaseIsFurther) {
+TEST(DecideStartTest, LaterPhaseOfAStepIsFurther) {
   const Held held = {At(6, Phase::kEvaluationDue), At(6),
                      At(6, Phase::kCallbacksDue)};
   EXPECT_EQ(DecideStart(held, {}, {}).from_memory->holder, 1);
@@ -42,13 +42,13 @@ TEST(DecideStartTest, CheckpointThatIsFurtherThanAllMemoriesWins) {
   EXPECT_EQ(start.checkpoint->name, kParent.name);
 }
 
-TEST(DecideStartTest, WhatIsAsFarAsTheCheckpointIsKept) {
+TEST(DecideStartTest, KeepsAStateAsFarAsTheCheckpoint) {
   const StartDecision start = DecideStart(Held{At(5), At(5)}, kParent, At(5));
   ASSERT_TRUE(start.from_memory);
   EXPECT_FALSE(start.from_memory->is_needed);
 }
 
-TEST(DecideStartTest, WhereNobodyHoldsAnythingTheStoreDecides) {
+TEST(DecideStartTest, StoreDecides_WhenNoWorkerHoldsAState) {
   EXPECT_EQ(DecideStart(Held(3), kParent, At(5)).checkpoint->step, 5u);
   const StartDecision cold = DecideStart(Held(3), {}, {});
   EXPECT_FALSE(cold.from_memory || cold.checkpoint);

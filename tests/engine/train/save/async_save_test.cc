@@ -82,7 +82,7 @@ TEST_P(AsyncSaveTest, AnyNumberOfWorkersComesToTheStateOfARunWithoutSaves) {
   }
 }
 
-TEST_P(AsyncSaveTest, WhateverIsSavedWhenChangesNoBits) {
+TEST_P(AsyncSaveTest, TimesAndKindsOfSavesChangeNoBits) {
   const std::string golden = UndisturbedDigest(SmallRun());
   for (const SaveTrigger& trigger :
        {SaveTrigger{.unit = SaveUnit::kSteps, .every = 1},
@@ -224,7 +224,7 @@ TEST_P(AsyncSaveTest, DeathLeavesWhatIsUnderWayFailedOrAcknowledged) {
   }
 }
 
-TEST_P(AsyncSaveTest, WhatIsLoadedIsTheStateOfItsStepNotALaterOne) {
+TEST_P(AsyncSaveTest, LoadsTheStateOfTheSavedStep_NotALaterOne) {
   TrainingFixture fixture;
   const FaultPlan plan = {
       .faults = {SlowDisk().faults[0],

@@ -173,7 +173,7 @@ TEST(ExportTest, NoPlaceInACheckpointOrWithItsNameIsTaken) {
   EXPECT_TRUE(ExportModel(world.world, "/store/model", one.View()).ok());
 }
 
-TEST(ExportTest, WhatIsNotAnExportIsRefusedBeforeTheTraining) {
+TEST(ExportTest, RefusesADirectoryThatIsNoExportBeforeTraining) {
   TrainOptions options = SmallRun();
   options.export_directory = "/model";
   TrainingFixture fixture;
@@ -201,7 +201,7 @@ bool IsWhole(MemoryStorage& storage, const Untrained& old_one,
   return is(old_one) || is(new_one);
 }
 
-TEST(ExportTest, WhateverFailsThereIsAWholeExportOrNone) {
+TEST(ExportTest, LeavesACompleteExportOrNone_AfterAnyFailure) {
   Untrained old_one;
   Untrained new_one(WithSeed(2));
   size_t refused = 0;

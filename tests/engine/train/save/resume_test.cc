@@ -445,7 +445,7 @@ TEST(ResumeTest, WorkerThatReceivesNoStateHasNone) {
   EXPECT_FALSE(receiver->state);
 }
 
-TEST(SetUpTest, WhatNoRunCanUseIsBadInput) {
+TEST(SetUpTest, UnusableSetupIsBadInput) {
   TrainOptions options = SmallRun();
   const LifeOutcome crowded = TrainingFixture().Run(5, options);
   EXPECT_TRUE(crowded.AllExitedWith(WorkerExit::kBadInput));

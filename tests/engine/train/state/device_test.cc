@@ -166,7 +166,8 @@ TEST(DeviceTest, DeviceThatFailsInAnUpdateEndsTheLifeAndTheNextOneGoesOn) {
 
 // Fails at every status check of a whole run, with a digest after each step, so
 // that some checks are those of a save, of an event or of the end.
-TEST(DeviceTest, WhereverADeviceIsSeenToFailTheWorkerSaysSoAndTheNextGoesOn) {
+TEST(DeviceTest,
+     WorkerReportsADeviceFailureAnywhere_AndTheNextIncarnationContinues) {
   static int looks_left = 0;
   static const gpu::DeviceApi api = [] {
     gpu::DeviceApi table = gpu::EmulatedDevice();
@@ -238,7 +239,7 @@ TEST(DeviceTest, DigestIsTakenWhereTheStateIs) {
 
 // Pins the state and, while they are needed, the gradients that go through the
 // host.
-TEST(DeviceTest, WhatMovesIsPinnedAndLetGo) {
+TEST(DeviceTest, PinsMemoryThatIsCopiedAndReleasesIt) {
   static std::map<void*, size_t> pinned;
   static size_t most = 0;
   static const gpu::DeviceApi api = [] {
@@ -399,7 +400,7 @@ TEST(DeviceTest, DeviceThatFailsUnderTwoWorkersEndsBothLives) {
 }
 
 // The ring sums arrays in the program's memory.
-TEST(DeviceTest, WhatTheHostAddsUpItAddsUpItself) {
+TEST(DeviceTest, JobModelOnADeviceHasKernelsOfTheHostToo) {
   const TrainOptions options = OnDevice(SmallRun());
   const auto built = BuildJobModel(options.job, {.height = 7, .width = 7}, 10,
                                    options.kernels, {.api = &GuardedDevice()});

@@ -110,7 +110,7 @@ TEST(AllFiniteTest, FindsOneValueWhereverItStands) {
   EXPECT_TRUE(AllFinite({}));
 }
 
-TEST(FinitenessTest, SaysOnceWhereTheLossIsNotFinite) {
+TEST(FinitenessTest, ReportsANonFiniteLossOnce) {
   TrainingFixture fixture;
   const LifeOutcome outcome = fixture.Run(2, Overflowing());
   ASSERT_TRUE(outcome.AllExitedWith(WorkerExit::kDone)) << outcome.reasons[0];
@@ -125,7 +125,7 @@ TEST(FinitenessTest, SaysOnceWhereTheLossIsNotFinite) {
 }
 
 // A run that stays finite has no such events or lines.
-TEST(FinitenessTest, SaysNothingOfAFiniteRun) {
+TEST(FinitenessTest, PrintsNothingAboutAFiniteRun) {
   const LifeOutcome outcome = TrainingFixture().Run(2, SmallRun());
   EXPECT_THAT(LinesWith(outcome, "finite"), IsEmpty());
   EXPECT_THAT(outcome.Of(EventKind::kNotFinite), IsEmpty());
@@ -280,7 +280,7 @@ class Lines final : public ProgressReporter {
   std::vector<std::optional<float>> losses;
 };
 
-TEST(LoopReportsTest, WhatWasNotMeasuredIsLeftOut) {
+TEST(LoopReportsTest, OmitsWhatWasNotMeasured) {
   MemoryStorage storage;
   TestWorld test(storage);
   const TrainOptions options = SmallRun();

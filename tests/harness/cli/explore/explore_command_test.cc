@@ -188,7 +188,8 @@ TEST_F(ExploreCommandTest, FindingThatCannotBeWrittenIsShownAllTheSame) {
   EXPECT_THAT(finding["why_no_file"].get<std::string>(), HasSubstr("xxx"));
 }
 
-TEST_F(ExploreCommandTest, WhereFindingsCannotGoIsSaidBeforeAnythingRuns) {
+TEST_F(ExploreCommandTest,
+       RefusesAnUnusableFolderForFindingsBeforeAnythingRuns) {
   command_.cases = 60;
   command_.out_directory = "/proc/nope";
   EXPECT_EQ(Explore(), 2);
@@ -365,7 +366,7 @@ TEST_F(ExploreCommandTest, OneCaseIsShownWithItsPlan) {
                     HasSubstr("  outcome       "), Not(HasSubstr("never"))));
 }
 
-TEST_F(ExploreCommandTest, WhereNoFaultFiresThereIsNoVerdict) {
+TEST_F(ExploreCommandTest, HasNoVerdict_WhenNoFaultFires) {
   command_.kinds = {FaultKind::kCrash};
   command_.points = {Point::kReject};
   command_.cases = 5;
@@ -474,7 +475,7 @@ TEST_F(ExploreCommandTest, SweepWithoutPairsHasNoneLeft) {
             Not(HasSubstr("all pairs"))));
 }
 
-TEST(CommandForCaseTest, SaysAllThatMakesTheCase) {
+TEST(CommandForCaseTest, HasEveryOptionOfTheCase) {
   EXPECT_EQ(CommandForCase({}, 1, 7), "gauntlet explore --seed 1 --case 7");
   const ExploreCommand command = {
       .base_file = "scenarios/it's here.yaml",
@@ -493,7 +494,7 @@ TEST(CommandForCaseTest, SaysAllThatMakesTheCase) {
   EXPECT_EQ(CommandForCase({.mode = ExploreMode::kNth}, 1, 7), "");
 }
 
-TEST(CommandForExplorationTest, SaysAllThatMakesTheExploration) {
+TEST(CommandForExplorationTest, HasEveryOptionOfTheExploration) {
   EXPECT_EQ(CommandForExploration({}, 1), "gauntlet explore --seed 1");
   EXPECT_EQ(CommandForExploration(
                 {.base_file = "a.yaml",
@@ -515,7 +516,7 @@ TEST(CommandForExplorationTest, SaysAllThatMakesTheExploration) {
             "0 --jobs 2");
 }
 
-TEST(CommandForImageTest, SaysAllThatMakesTheImage) {
+TEST(CommandForImageTest, HasEveryOptionOfTheCrashState) {
   EXPECT_EQ(CommandForImage({}, "weak-save-1-2-x"),
             "gauntlet explore --mode crash-states --id weak-save-1-2-x");
   EXPECT_EQ(

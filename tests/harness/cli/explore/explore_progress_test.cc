@@ -128,7 +128,7 @@ TEST(CommandToResumeTest, SweepsBeginAnew) {
             "gauntlet explore --mode sweep --seed 7");
 }
 
-TEST(RenderInterruptionTest, SaysWhatIsStoredAndHowToGoOn) {
+TEST(RenderInterruptionTest, NamesWhatIsStoredAndHowToResume) {
   EXPECT_EQ(RenderInterruption("1,204 cases",
                                {.findings = 1,
                                 .directory = "runs/7/findings",

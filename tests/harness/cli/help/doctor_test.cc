@@ -10,7 +10,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST(DoctorTest, SaysWhatEachFindingCosts) {
+TEST(DoctorTest, StatesTheCostOfEachFinding) {
   const std::vector<Probe> probes = {
       {"cpu", Health::kGood, "8 cores, fma", ""},
       {"gpu", Health::kMissing, "none", "gpu scenarios are skipped"}};

@@ -96,7 +96,7 @@ TEST_F(JudgeCommandTest, SimulatedCaseHasNoTime) {
   EXPECT_THAT(out_.str(), Not(HasSubstr("0ms")));
 }
 
-TEST_F(JudgeCommandTest, SaysWhatIsWrongWithAFailedCase) {
+TEST_F(JudgeCommandTest, PrintsTheFindingsOfAFailedCase) {
   RunOne("recovers");
   EXPECT_EQ(Judge(record()), 1);
   EXPECT_THAT(out_.str(), HasSubstr("outcome: expected recovers"));

@@ -348,7 +348,7 @@ TEST_F(ReplayCommandTest, FindingThatBreaksOtherwiseIsNotReproduced) {
                         "occur: planted bug caught"));
 }
 
-TEST_F(ReplayCommandTest, WhatWasFoundIsNamedBeforeWhatElseIsBroken) {
+TEST_F(ReplayCommandTest, NamesTheFindingBeforeOtherViolations) {
   std::string text = kLosesTheKey;
   text.insert(text.find("preset:"),
               "labels: [finding, 'found:samples/other-rows']\n");
@@ -431,7 +431,7 @@ TEST_F(ReplayCommandTest, CrashStateIsRepeatedByItsFileAndByItsId) {
   EXPECT_THAT(err_.str(), HasSubstr("--world: expected sim, found real: "));
 }
 
-TEST_F(ReplayCommandTest, WhatMayBeOneFindingOrAnotherIsNeither) {
+TEST_F(ReplayCommandTest, RefusesAnAmbiguousFinding) {
   const fs::path findings = folder_ / "runs" / "20990101T000000-1" / "findings";
   fs::create_directories(findings);
   for (const char* name : {"finding-001-a.yaml", "finding-002-b.yaml",
@@ -448,7 +448,7 @@ TEST_F(ReplayCommandTest, WhatMayBeOneFindingOrAnotherIsNeither) {
                                     findings.string()));
 }
 
-TEST_F(ReplayCommandTest, WhereNothingCanBeWrittenIsAMistakeInTheCall) {
+TEST_F(ReplayCommandTest, UnwritableFolderIsAUsageError) {
   const std::string scenario = (folder_ / "s.yaml").string();
   EXPECT_EQ(
       RunReplay({.target = scenario, .runs_directory = "/proc/runs"}, console_),
@@ -502,7 +502,7 @@ struct BadTarget {
   std::string message;
 };
 
-TEST_F(ReplayCommandTest, WhatIsNotThereIsSaidWithWhatIsNear) {
+TEST_F(ReplayCommandTest, SuggestsSimilarNames_WhenTheTargetIsMissing) {
   ASSERT_TRUE(WriteTextFile(folder_ / "report.html", "<html>").ok());
   const std::vector<BadTarget> table = {
       {"latets", "run 'latets': there is none; did you mean latest?"},
@@ -545,7 +545,7 @@ TEST_F(ReplayCommandTest, WhatIsNotThereIsSaidWithWhatIsNear) {
   EXPECT_THAT(err_.str(), HasSubstr("case 'loses-the-key': there is none"));
 }
 
-TEST_F(ReplayCommandTest, WhereNoRunIsSaysSo) {
+TEST_F(ReplayCommandTest, ReportsAFolderWithoutARun) {
   const auto replay = [&](const fs::path& runs) {
     err_.str("");
     return RunReplay({.target = "latest", .runs_directory = runs.string()},

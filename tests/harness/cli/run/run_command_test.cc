@@ -203,7 +203,7 @@ TEST_F(RunCommandTest, NamesTheReport_WhereAllPassed) {
 }
 
 // Runs are stored in the folder they were started in, with their scenarios.
-TEST_F(RunCommandTest, WhatIsHiddenInAFolderIsNotRun) {
+TEST_F(RunCommandTest, SkipsHiddenFiles) {
   const std::string where = Write("d1", "a");
   Write("d1/.gauntlet/runs/latest", "a");
   Write("d1/inner", ".b");
@@ -217,7 +217,7 @@ TEST_F(RunCommandTest, WhatIsHiddenInAFolderIsNotRun) {
 }
 
 // Three runs complete, although the scenario expects them to recover.
-TEST_F(RunCommandTest, WhatFailedOneTimeOfManyFailed) {
+TEST_F(RunCommandTest, OneFailureOfManyRepeatsIsAFailure) {
   command_.paths = {Write("d1", "a", "recovers"), Write("d1", "b")};
   command_.repeat = 3;
   EXPECT_EQ(RunScenarios(command_, console_), 1);
@@ -231,7 +231,7 @@ TEST_F(RunCommandTest, WhatFailedOneTimeOfManyFailed) {
   }
 }
 
-TEST_F(RunCommandTest, WhatWasNotRunAsEnoughHadFailedStaysOpen) {
+TEST_F(RunCommandTest, CasesNotRunAfterTheMaximumOfFailuresStayOpen) {
   for (const char* name : {"a", "b", "c"}) Write("d1", name, "recovers");
   command_.paths = {Write("d1", "d")};
   EXPECT_EQ(RunScenarios(command_, console_), 1);
@@ -333,7 +333,7 @@ TEST_F(RunCommandTest, PlaceOfRunsThatIsNoFolderIsNamedWithItsOption) {
                     EndsWith("; choose another folder with --runs DIR\n")));
 }
 
-TEST_F(RunCommandTest, WhatIsNeitherAFolderNorAScenarioIsRefused) {
+TEST_F(RunCommandTest, RefusesAPathThatIsNoFolderAndNoScenario) {
   for (const char* path : {"/dev/null", "/proc/self/stat", ""}) {
     command_.paths = {path};
     err_.str("");
@@ -350,7 +350,7 @@ TEST_F(RunCommandTest, OneFileThatIsToldTwiceIsRunOnce) {
   EXPECT_THAT(out_.str(), HasSubstr("1 scenario, 1 case, "));
 }
 
-TEST_F(RunCommandTest, WhatWorkersComputeOnMayBeSaidForAll) {
+TEST_F(RunCommandTest, DeviceFlagAppliesToAllWorkers) {
   command_.paths = {Write("d1", "a")};
   command_.device = DeviceKind::kEmulated;
   EXPECT_EQ(RunScenarios(command_, console_), 0) << err_.str();

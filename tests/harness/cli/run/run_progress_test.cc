@@ -103,7 +103,7 @@ TEST(RenderRunStatusTest, NamesWhatFailedWhatRunsAndTheTimeLeft) {
             "[ 34/260] 1 flaky, 2 failed  0:41 left");
 }
 
-TEST(RenderRunStatusTest, SaysNothingOfWhatIsNotKnown) {
+TEST(RenderRunStatusTest, OmitsWhatIsUnknown) {
   EXPECT_EQ(RenderRunStatus({.cases = 5}, 80, Terminal(80)), "[0/5]");
 }
 
@@ -152,7 +152,7 @@ TEST_F(RunProgressTest, NamesTheReferenceRun) {
   EXPECT_THAT(line_of(CasePhase::kRun), EndsWith("[0/1]  running: a"));
 }
 
-TEST_F(RunProgressTest, KnowsThePhaseOfACaseWithoutATerminal) {
+TEST_F(RunProgressTest, TracksThePhaseOfACaseWithoutATerminal) {
   Console console = MakeConsole({}, {});
   RunProgress progress(clock_, console, ProgressChoice::kAuto, 1,
                        RunTimeLeft({Item("a")}, 1, {}));

@@ -130,7 +130,7 @@ TEST_F(BadResultsTest, EditedVerdictIsRefused) {
   ExpectRefused({"report", "--merge", folder, "--out", scratch_ / "out"});
 }
 
-TEST_F(BadResultsTest, WhatIsNotThereIsNamed) {
+TEST_F(BadResultsTest, NamesMissingFiles) {
   const std::string folder = RunCase("a", "completes");
   fs::create_directories(scratch_ / "empty");
   fs::create_directories(runs() + "/no\x1b[31m\nresult");

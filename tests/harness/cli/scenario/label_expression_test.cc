@@ -47,7 +47,7 @@ TEST(LabelExpressionTest, NamesItsLabels) {
             (Labels{"smoke", "slow", "gpu"}));
 }
 
-TEST(LabelExpressionTest, SaysWhatIsWrongAndWhere) {
+TEST(LabelExpressionTest, ReportsErrorsWithTheirPlace) {
   const auto error = [](const std::string& text) {
     const auto matcher = ParseLabelExpression(text);
     EXPECT_FALSE(matcher.ok()) << text;

@@ -52,7 +52,7 @@ TEST_F(ValidateCommandTest, CountsWhatIsValid) {
   EXPECT_EQ(out_.str(), "2 scenarios, 6 cases: valid\n");
 }
 
-TEST_F(ValidateCommandTest, SaysWhatIsWrongAndWhere) {
+TEST_F(ValidateCommandTest, ReportsErrorsWithTheirPlace) {
   Write("a.yaml", SmallScenario("expect: {outcome: wins}\n", "a"));
   EXPECT_EQ(Validate(scratch_.path()), 2);
   EXPECT_THAT(err_.str(), HasSubstr("a.yaml:"));

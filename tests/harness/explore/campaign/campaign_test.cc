@@ -151,7 +151,7 @@ TEST(CampaignTest, FindingGetsTheSmallestSetupThatBreaks) {
   EXPECT_EQ(report.findings[0].setup.cluster.workers, 1);
 }
 
-TEST(CampaignTest, WhatThisWorldCannotDoIsSkippedAndCounted) {
+TEST(CampaignTest, SkipsAndCountsWhatThisWorldCannotDo) {
   Case base = BaseOf("explore/base.yaml");
   base.needs.gpus = 1;
   const CampaignReport report = Explored(base, {.max_cases = 20});
@@ -214,7 +214,7 @@ TEST(CampaignTest, RunWithoutAnyFaultHolds) {
   EXPECT_EQ(report.held, 5u);
 }
 
-TEST(CampaignTest, WhatIsFoundIsLeftAsAScenarioThatLoads) {
+TEST(CampaignTest, WritesEachFindingAsAScenarioThatLoads) {
   const CampaignReport report = Explored(
       BaseOf("canary/canary-loses-the-metrics.yaml"), {.stop_after = 1});
   ASSERT_FALSE(report.findings.empty());

@@ -35,7 +35,7 @@ TEST(KnownCausesTest, CaseIsExplainedByFaultsThatItHasToo) {
   EXPECT_EQ(known.Explaining(kTooOld, {crash}), std::nullopt);
 }
 
-TEST(KnownCausesTest, WhatDiffersFirstTellsBugsApart) {
+TEST(KnownCausesTest, FirstDifferenceDistinguishesBugs) {
   KnownCauses known;
   const Cause key = {
       .symptoms = {kState}, .faults = {}, .first_difference = "tensor rng/key"};
@@ -48,7 +48,7 @@ TEST(KnownCausesTest, WhatDiffersFirstTellsBugsApart) {
   EXPECT_EQ(known.EqualTo(other, kState), std::nullopt);
 }
 
-TEST(KnownCausesTest, WhereNothingDiffersWhatIsBrokenTellsBugsApart) {
+TEST(KnownCausesTest, ViolatedInvariantsDistinguishBugs_WithoutADifference) {
   KnownCauses known;
   const Cause refusal = {
       .symptoms = {kTooOld}, .faults = {}, .first_difference = ""};
@@ -135,7 +135,7 @@ TEST_F(TriageTest, LimitOfTriesIsNotTheEnd) {
   EXPECT_FALSE(triage_->findings()[0].shrunk_to_the_end);
 }
 
-TEST_F(TriageTest, WhatWasNotWrongAgainExplainsNothingLater) {
+TEST_F(TriageTest, FindingThatIsNotReproducedExplainsNothingLater) {
   Begin("lose-rng-key");
   const std::vector<Finding> wrong = {
       {.invariant = "trajectory", .name = "state-digest", .message = "m"}};

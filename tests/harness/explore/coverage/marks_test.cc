@@ -66,7 +66,7 @@ TEST(PhaseOfTest, IsWhatTheWorkerWasAt) {
             FaultPhase::kFinishing);
 }
 
-TEST(CoverageTest, TellsWhatIsNew) {
+TEST(CoverageTest, ReturnsWhatIsNew) {
   Coverage coverage;
   const FiredFault crash = {.kind = FaultKind::kCrash, .point = Point::kRename};
   const FiredFault hang = {.kind = FaultKind::kHang, .point = Point::kRenamed};

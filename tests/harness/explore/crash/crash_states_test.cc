@@ -226,7 +226,7 @@ TEST(CrashStatesTest, FindingSaysWhereWhatAndWhy) {
 }
 
 // The same state at another crash point counts as one state.
-TEST(CrashStatesTest, WhatFailsIsCountedByImageAndByOutcome) {
+TEST(CrashStatesTest, CountsFailuresByCrashStateAndByOutcome) {
   const CrashStateReport report =
       Explore({.profiles = {kWeak}, .windows = {CrashWindow::kSave}},
               {PlantedBug::kSkipManifestSync});
@@ -243,7 +243,7 @@ TEST(CrashStatesTest, ImagesAreRecoveredTwiceAndCompared) {
   EXPECT_EQ(report.nondeterministic, 0u);
 }
 
-TEST(CrashStatesTest, WhatIsLeftOutIsSaid) {
+TEST(CrashStatesTest, ReportsWhatIsLeftOut) {
   const CrashStateReport report =
       Explore({.profiles = {kExt4, kWeak},
                .windows = {CrashWindow::kSave, CrashWindow::kRot},

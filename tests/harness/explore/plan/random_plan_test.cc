@@ -117,7 +117,7 @@ TEST(RandomPlanTest, OnSeparateHostsChiefsAreCutOffAndStandStill) {
   EXPECT_EQ(StalledChiefs(space), 0u) << "no such kinds";
 }
 
-TEST(RandomPlanTest, WhatIsDamagedIsOftenMetByALoad) {
+TEST(RandomPlanTest, LoadsOftenReadDamagedFiles) {
   PlanSpace space = WholeSpace();
   std::erase_if(space.kinds, IsOfDevice);
   uint64_t rejections = 0;

@@ -55,7 +55,7 @@ TEST(SweepPlansTest, SeriesGoesOnToTheHitThatFiresNoMore) {
   EXPECT_EQ(plans.NextRound().size(), 1u);
 }
 
-TEST(SweepPlansTest, WhatLedToARestartIsFollowedByASecondFaultInItsRecovery) {
+TEST(SweepPlansTest, FaultThatCausesARestartIsFollowedByOneInTheRecovery) {
   SweepPlans plans({SpaceOf({FaultKind::kCrash}, {Point::kStepBegin})}, 1);
   const std::vector<ExploreCase> singles = plans.NextRound();
   plans.Learn(Fired(singles[0], 1));

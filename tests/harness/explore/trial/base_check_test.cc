@@ -62,13 +62,13 @@ TEST(BaseCheckTest, InterruptEndsIt) {
   EXPECT_TRUE(CheckBase(CleanCase(), references).ok());
 }
 
-TEST(BaseCheckTest, WhatTheSimulatedWorldCannotDoIsTold) {
+TEST(BaseCheckTest, ReportsWhatTheSimulatedWorldCannotDo) {
   Case base = CleanCase();
   base.needs.gpus = 8;
   EXPECT_EQ(CheckOf(base).skipped, "needs 8 GPUs, found 0");
 }
 
-TEST(BaseCheckTest, WhatHappensToDevicesIsTriedWhereThereAreSome) {
+TEST(BaseCheckTest, TriesDeviceFaults_OnlyWithDevices) {
   Case base = CleanCase();
   const auto has = [](const auto& all, const auto& one) {
     return std::ranges::find(all, one) != all.end();
@@ -82,7 +82,7 @@ TEST(BaseCheckTest, WhatHappensToDevicesIsTriedWhereThereAreSome) {
   EXPECT_EQ(CheckOf(base).wrong, "");
 }
 
-TEST(BaseCheckTest, WhatIsInThePlaceOfTheBasesOwnIsTold) {
+TEST(BaseCheckTest, ReportsOverriddenSettingsOfTheBase) {
   Case base = CleanCase();
   base.cluster.policy = RestartPolicy::kNone;
   base.cluster.max_restarts = 30;

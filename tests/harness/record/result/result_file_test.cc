@@ -97,7 +97,7 @@ TEST(ResultFileTest, ComesBackAsItWasWritten) {
   EXPECT_EQ(*read.value, FullResult());
 }
 
-TEST(ResultFileTest, SaysItsSchemaAndCountsFirst) {
+TEST(ResultFileTest, BeginsWithItsSchemaAndCounts) {
   EXPECT_THAT(ResultToJson(FullResult()),
               testing::StartsWith("{\n  \"schema\": \"gauntlet.result/v2\",\n"
                                   "  \"counts\": {\n    \"passed\": 0,\n"

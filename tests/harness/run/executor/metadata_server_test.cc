@@ -18,7 +18,7 @@ HttpResponse AnswerOf(const MetadataServer& server) {
       .value();
 }
 
-TEST(MetadataServerTest, SaysTrueOnceTheFileIsThere) {
+TEST(MetadataServerTest, AnswersTrueOnceTheFileExists) {
   const ScratchDirectory scratch;
   const auto server = MetadataServer::Start(scratch / "go").value();
   EXPECT_EQ(AnswerOf(*server).body, "FALSE");

@@ -155,7 +155,7 @@ until [ -e "$dir/runs" ]; do sleep 0.01; done
   kill(std::stoi(TextOf(directory_ + "/orphan")), SIGKILL);
 }
 
-TEST_F(RealRunTest, WhatIsPrintedMayBeAnything) {
+TEST_F(RealRunTest, WorkersMayPrintAnything) {
   for (const char* printed :
        {"", "nothing", "[1]", "{", "{}", R"({"status":3})",
         R"({"status":"done"})", R"({"status":"done","epochs":"four"})",

@@ -25,7 +25,7 @@ TEST(ShellWordTest, IsQuotedWhereItHasToBe) {
   }
 }
 
-TEST(ShellWordTest, WhatIsNotPrintableIsWrittenOut) {
+TEST(ShellWordTest, EscapesUnprintableBytes) {
   const Word table[] = {
       {"\x1b[31m.yaml", "$'\\x1b[31m.yaml'"},
       {"a\nb", "$'a\\x0ab'"},

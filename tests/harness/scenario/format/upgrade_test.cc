@@ -158,7 +158,7 @@ const OldAndNew kOtherDefaults[] = {
      "  - do: kill\n    at: {step: 3}\n    with: {latency: 5ms}\n"},
 };
 
-TEST(UpgradeTest, SaysWhatTheOldDefaultsMeant) {
+TEST(UpgradeTest, WritesOutTheOldDefaults) {
   for (const OldAndNew& c : kOtherDefaults) {
     const std::string old_text = FileOf("v1", c.old_text);
     const std::string new_text = FileOf("v2", c.new_text);
@@ -201,7 +201,7 @@ TEST(UpgradeTest, UpgradesATextWithAByteOrderMark) {
       "\xEF\xBB\xBFschema: gauntlet/v2\npreset: tiny\n");
 }
 
-TEST(LoadScenariosTest, TellsTheNewNameOfAValueOfTheOldSchema) {
+TEST(LoadScenariosTest, NamesTheSuccessorOfAValueOfTheOldSchema) {
   const std::string text =
       "schema: gauntlet/v2\nname: a\nfaults: [{at: {step: 1}, do: stop}]\n"
       "expect: {outcome: recovers}\n";
@@ -248,7 +248,7 @@ TEST(LoadScenariosTest, NamesTheOldSpellingsOnce) {
   EXPECT_EQ(RenderOldSpellings(LoadScenarios(kNew, "f"), "f"), "");
 }
 
-TEST(LoadScenariosTest, TellsTheNewNameOfAKeyOfTheOldSchema) {
+TEST(LoadScenariosTest, NamesTheSuccessorOfAKeyOfTheOldSchema) {
   const std::string text =
       "schema: gauntlet/v2\nname: a\nuse: tiny\n"
       "faults: [{at: {life: 2}, do: hang, with: {times: once}}]\n"

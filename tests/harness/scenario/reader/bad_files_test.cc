@@ -577,7 +577,7 @@ TEST(BadFilesTest, HintsAtAReadableStepTimeout) {
   }
 }
 
-TEST(BadFilesTest, WhatCannotBeMeantIsNotTaken) {
+TEST(BadFilesTest, RefusesMeaninglessValues) {
   const std::pair<std::string, std::string> kCases[] = {
       {"expect: {outcome: violates, invariants: [store]}",
        "s.yaml:3:19: error: `violates` is for mutation tests: expected a "
@@ -627,7 +627,7 @@ TEST(BadFilesTest, WhatCannotBeMeantIsNotTaken) {
   }
 }
 
-TEST(BadFilesTest, WhatMayComeIsNotCalledUnreachable) {
+TEST(BadFilesTest, PossiblePointIsNotCalledUnreachable) {
   for (const char* rest : {
            // A preempted job is restarted; no other cause restarts it here.
            "cluster: {restart: {policy: none}}\n"
@@ -744,7 +744,7 @@ TEST(BadFilesTest, BytesThatAreNoTextAreNotEchoed) {
               testing::HasSubstr("größe"));
 }
 
-TEST(BadFilesTest, WhatIsWrongInAListOfAJobIsPointedAt) {
+TEST(BadFilesTest, PointsAtTheErrorInAListOfAJob) {
   const std::pair<std::string, std::string> kCases[] = {
       {"{layers: 3}",
        "s.yaml:3:15: error: expected a list of at most 64 maps, found '3'"},

@@ -81,7 +81,7 @@ TEST(EndedIncarnationsTest, WarnsOfALaterStepOrSave) {
   }
 }
 
-TEST(EndedIncarnationsTest, SaysNothingWhereTheFaultMayStillFire) {
+TEST(EndedIncarnationsTest, IgnoresFaultsThatMayStillFire) {
   const std::string kill_10 = "at: {worker: 1, step: 10}, do: kill";
   const std::string step_20 = "at: {worker: 1, step: 20}, do: hang";
   for (const auto& [first, second] :
@@ -119,7 +119,7 @@ TEST(EndedIncarnationsTest, SurvivorsThatRejoinKeepTheirIncarnation) {
               HasSubstr("can never fire"));
 }
 
-TEST(EndedIncarnationsTest, SaysNothingOfAsynchronousSaves) {
+TEST(EndedIncarnationsTest, IgnoresAsynchronousSaves) {
   EXPECT_EQ(
       WarningsOf(
           Faults("at: {worker: 1, save: 2, point: ckpt.shard.open}, do: kill",

@@ -24,7 +24,7 @@ JobFile Parse(const std::string& text, const JobFileOverrides& overrides = {}) {
   return file.ok() ? *file : JobFile();
 }
 
-TEST(JobFileTest, SaysWhatAScenarioWouldSay) {
+TEST(JobFileTest, ReadsTheSameAsAScenario) {
   const JobFile file = Parse(kText);
   EXPECT_EQ(file.train.job.model.layers[1].units, 512) << "mlp's";
   EXPECT_EQ(file.train.job.seed, 42u);
@@ -42,7 +42,7 @@ TEST(JobFileTest, SaysWhatAScenarioWouldSay) {
   EXPECT_TRUE(file.has_checkpoint);
 }
 
-TEST(JobFileTest, WhatItDoesNotSayIsAsBefore) {
+TEST(JobFileTest, MissingKeysKeepTheirDefaults) {
   const Result<JobFile> file = ParseJobFile("preset: dnn\n", "j", {});
   ASSERT_TRUE(file.ok()) << file.status().ToString();
   EXPECT_EQ(file->launcher.max_restarts, LauncherOptions().max_restarts)
@@ -53,7 +53,7 @@ TEST(JobFileTest, WhatItDoesNotSayIsAsBefore) {
   EXPECT_FALSE(file->has_checkpoint);
 }
 
-TEST(JobFileTest, WhatIsSaidElsewhereComesFirst) {
+TEST(JobFileTest, FlagsOverrideTheFile) {
   const JobFile file =
       Parse(kText, {.preset = "dnn", .workers = 6, .replicas = 6});
   EXPECT_EQ(file.train.job.model.layers[1].units, 256) << "dnn's";
