@@ -115,7 +115,7 @@ TEST_P(SaveContract, WritesTheStateOfItsStep_WhileOwnedArraysAreChanged) {
   });
 }
 
-TEST_P(SaveContract, GoesOnOnlyOnceItsTaskIsThrough) {
+TEST_P(SaveContract, ContinuesOnlyOnceItsTaskIsThrough) {
   InWorld([&](World& world) {
     OnlyWorker worker(world, Path("ckpt"));
     ASSERT_TRUE(worker.beside.Begin(worker.resident, "").ok());

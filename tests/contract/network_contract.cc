@@ -341,7 +341,7 @@ TEST_P(NetworkContract, EndOfOneConnectionLeavesTheOthers) {
   });
 }
 
-TEST_P(NetworkContract, RefusesAFrameThatIsTooLarge_AndGoesOn) {
+TEST_P(NetworkContract, RefusesAFrameThatIsTooLarge_AndContinues) {
   const std::string address = FreeAddress();
   InWorld([&](World& world) {
     const Pair pair = Connected(world, address, GetParam());

@@ -68,7 +68,7 @@ TEST(JunitTest, RunReadsLikeThis) {
   EXPECT_EQ(RenderJunit(SampleResult()), kGolden);
 }
 
-TEST(JunitTest, MessageOfAnUnmetExpectationSaysWhatWasFound) {
+TEST(JunitTest, MessageOfAnUnmetExpectationHasWhatWasFound) {
   EXPECT_THAT(RenderJunit({.cases = {UnmetCase()}}),
               HasSubstr("<failure message=\"resumed_from: expected step 10, "
                         "found step 5\" "));
@@ -104,7 +104,7 @@ TEST(JunitTest, FlakyCase_PassesWithItsFirstFailureAsText) {
   EXPECT_THAT(xml, Not(HasSubstr("<failure")));
 }
 
-TEST(JunitTest, CaseThatWasNotRunIsSkippedAndSaysSo) {
+TEST(JunitTest, CaseThatWasNotRunIsSkippedWithAReason) {
   const std::string xml = RenderJunit({.cases = {CaseLeft()}});
   EXPECT_THAT(xml, HasSubstr("errors=\"0\" skipped=\"1\""));
   EXPECT_THAT(xml, HasSubstr("<skipped message=\"not run: enough cases had "

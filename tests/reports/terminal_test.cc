@@ -276,7 +276,7 @@ TEST(TerminalTest, PlantedBugHasItsMeaning) {
                 "            of-another-build (the scenario"));
 }
 
-TEST(TerminalTest, PassWithABugThatNoCheckNoticedSaysSo) {
+TEST(TerminalTest, PassWithAnUndetectedBugIsReported) {
   CaseResult result = SampleResult().cases[0];
   const auto line = [&] { return RenderCaseLine(result, 4, Colour::kOff); };
   EXPECT_THAT(line(), Not(HasSubstr("planted")));
@@ -310,7 +310,7 @@ TEST(TerminalTest, RefusalThatTheScenarioExpectsIsNamed) {
               EndsWith("  2 faults, 1 restart, refused to train\n"));
 }
 
-TEST(TerminalTest, SeedIsSaidOnlyWhereOneWasSaidForAll) {
+TEST(TerminalTest, SeedIsShownOnlyIfGivenForAll) {
   RunResult result = SampleResult();
   EXPECT_THAT(RenderOpening(result), HasSubstr(", seed 42\n"));
   result.seed.reset();
@@ -375,7 +375,7 @@ TEST(TerminalTest, FlakyCase_CountsAsFailedUnlessItPasses) {
   EXPECT_TRUE(NeedsExplanation(result.cases[1]));
 }
 
-TEST(TerminalTest, SummaryWithoutAPassSaysSo) {
+TEST(TerminalTest, SummaryReportsThatNothingPassed) {
   RunResult result;
   result.cases = {SampleResult().cases[3]};
   EXPECT_THAT(RenderSummary(result, Colour::kOff),
@@ -393,7 +393,7 @@ TEST(TerminalTest, SlowestCasesComeFirst) {
   EXPECT_EQ(RenderSlowest({}, 2), "");
 }
 
-TEST(TerminalTest, ExitCodeSaysTheWorst) {
+TEST(TerminalTest, ExitCodeReportsTheWorst) {
   RunResult result = SampleResult();
   EXPECT_EQ(ExitCodeOf(result), 1);
   result.cases.pop_back();

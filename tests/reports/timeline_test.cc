@@ -328,7 +328,7 @@ TEST(TimelineTest, JsonHasTheRows) {
   EXPECT_TRUE(folded["caused_by"].is_null());
 }
 
-TEST(TimelineTest, CaseThatWasNotRunSaysWhy) {
+TEST(TimelineTest, CaseThatWasNotRunHasAReason) {
   Record record = {.case_name = "a", .world = "real", .skipped = "needs a GPU"};
   EXPECT_EQ(RenderTimeline(TimelineOf(record, {}), {}),
             "a (real): 1 worker; not run: needs a GPU\n");

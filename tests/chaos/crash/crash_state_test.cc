@@ -74,7 +74,7 @@ TEST(CrashStateTest, StateOfAnotherLogIsRefused) {
             Code::kInvalidArgument);
 }
 
-TEST(CrashStateTest, DescriptionSaysPointAndLosses) {
+TEST(CrashStateTest, DescriptionHasPointAndLosses) {
   WrittenLog log;
   log.Create("a.tmp");
   log.Write("a.tmp", std::string(8192, 'x'));

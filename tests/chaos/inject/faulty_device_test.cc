@@ -144,7 +144,7 @@ TEST(FaultyDeviceTest, WithoutMemoryAnArrayThatIsNotNeededIsNotThere) {
   EXPECT_EQ(life.SumThere(), 6.0f);
 }
 
-TEST(FaultyDeviceTest, WithoutMemoryWhatHasItsArraysGoesOn) {
+TEST(FaultyDeviceTest, OperationsOnAllocatedArraysContinueWithoutMemory) {
   Life life(Of(FaultKind::kOutOfMemory));
   ASSERT_TRUE(life.Open().ok());
   MemoryArray<float> there(life.memory());

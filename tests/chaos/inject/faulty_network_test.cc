@@ -218,7 +218,7 @@ TEST_F(FaultyNetworkTest, CloseWakesAReceiverForWhomAFrameIsHeldBack) {
       });
 }
 
-TEST_F(FaultyNetworkTest, LostConnectionIsToldToTheNextSender) {
+TEST_F(FaultyNetworkTest, NextSendReportsALostConnection) {
   RunBoth(
       [&](World& world, FaultyNetwork& network, Channel& channel) {
         network.Trouble(Trouble(FaultKind::kDelay, {.latency = seconds(1)}));

@@ -159,7 +159,7 @@ TEST_F(FaultyStorageTest, ErrorComesFromTheOperationThatThePointAnnounces) {
   }
 }
 
-TEST_F(FaultyStorageTest, ErrorThatAnotherLifeHadLeavesTheSyncAsItIs) {
+TEST_F(FaultyStorageTest, ErrorThatAnotherIncarnationHadLeavesTheSyncAsItIs) {
   Plan(FaultKind::kErrno, {.life = kAnyLife, .point = Point::kShardSync});
   EXPECT_TRUE(fired_.MarkFired("f"));
   EXPECT_TRUE(WriteShard("tmp/a").ok());

@@ -77,7 +77,7 @@ TEST(FiuPointsTest, TwoThreadsAskAtOnceAndEachHitCountsOnce) {
   EXPECT_EQ(failed.load(), 1000);
 }
 
-TEST(FiuPointsTest, PointThatTellsThePositionCanHaveAFaultItself) {
+TEST(FiuPointsTest, PointThatSetsThePositionCanHaveAFaultItself) {
   FiuLife fiu(ErrorsAt({.step = 3, .point = Point::kStepBegin}));
   EXPECT_TRUE(fiu.points.Hit(Point::kStepBegin, {.step = 2}).ok());
   EXPECT_FALSE(fiu.points.Hit(Point::kStepBegin, {.step = 3}).ok());

@@ -84,7 +84,7 @@ class StoppedClock final : public Clock {
   void SleepUntil(Time) override {}
 };
 
-TEST(FaultyClockTest, CalendarJumpsAndTimeGoesOn) {
+TEST(FaultyClockTest, WallClockJumps_MonotonicClockContinues) {
   StoppedClock base;
   FaultyClock clock(base);
   EXPECT_EQ(clock.UnixSeconds(), 1'000'000);

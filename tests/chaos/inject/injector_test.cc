@@ -44,7 +44,7 @@ struct SiteCase {
   std::vector<uint64_t> failed_steps;
 };
 
-TEST(InjectorTest, HappensWhereTheSiteSaysAndNowhereElse) {
+TEST(InjectorTest, FiresAtItsSiteAndNowhereElse) {
   const std::vector<SiteCase> cases = {
       {"first occurrence", {.point = kHere}, {}, {0}},
       {"third occurrence", {.point = kHere, .occurrence = 3}, {}, {2}},
@@ -132,7 +132,7 @@ TEST(InjectorTest, AlwaysIsFromThatHitOnUntilTheStep) {
                   "fault_fired_again f at ctl.heartbeat, step 5, epoch 1"));
 }
 
-TEST(InjectorTest, OnceMayBeSoManyHitsInARow) {
+TEST(InjectorTest, OnceMayBeNHitsInARow) {
   Fault fault = ErrorAt({.life = kAnyLife, .point = kHere, .occurrence = 3});
   fault.with = {.hits = 2};
   const FaultPlan plan{.faults = {fault}};

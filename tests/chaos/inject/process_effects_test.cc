@@ -21,7 +21,7 @@ void WriteLine(int file, const std::string& line) {
   if (write(file, line.data(), line.size()) < 0) _exit(99);
 }
 
-TEST(ProcessEffectsTest, EndsTheProcessInTheWayThatTheFaultSays) {
+TEST(ProcessEffectsTest, EndsTheProcessAsTheFaultSpecifies) {
   struct EndCase {
     std::string end;
     std::function<void(ProcessEffects&)> act;
@@ -68,7 +68,7 @@ TEST(ProcessEffectsTest, CrashRunsNoExitHandlerAndFlushesNothing) {
   close(ends[0]);
 }
 
-TEST(ProcessEffectsTest, KilledProcessGoesOnUntilThen) {
+TEST(ProcessEffectsTest, KilledProcessContinuesUntilThen) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
   const pid_t child = StartChild([&ends] {

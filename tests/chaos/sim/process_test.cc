@@ -315,7 +315,7 @@ TEST_F(ProcessTest, OneProcessWaitsForAnother) {
   EXPECT_EQ(RunToExit(parent).code, 4);
 }
 
-TEST_F(ProcessTest, OnExitMayStartTheNextLife) {
+TEST_F(ProcessTest, OnExitMayStartTheNextIncarnation) {
   std::vector<int> codes;
   const ProcessId first =
       simulation_.Start({.name = "first",

@@ -44,7 +44,7 @@ TEST_F(RankTurnsTest, GivesSameOrderEachTime) {
   }
 }
 
-TEST_F(RankTurnsTest, GivesSameOrder_WhereRanksPoll_AndSaysSo) {
+TEST_F(RankTurnsTest, GivesSameOrder_WhereRanksPoll_AndReportsIt) {
   TracedRun run;
   run.options.ranks_take_turns = true;
   const TraceOutcome outcome = run.Run({"ranks", "{out}", "2", "polls"});
@@ -54,7 +54,7 @@ TEST_F(RankTurnsTest, GivesSameOrder_WhereRanksPoll_AndSaysSo) {
 }
 
 // The other ranks continue up to the barrier at which they wait for it.
-TEST_F(RankTurnsTest, KillsOneRank_AndLetsOthersGoOn) {
+TEST_F(RankTurnsTest, KillsOneRank_AndLetsOthersContinue) {
   for (const InjectionKind kind :
        {InjectionKind::kKillBefore, InjectionKind::kKillAfter}) {
     TracedRun run;

@@ -46,7 +46,7 @@ TEST_F(TracerTest, SendsKeyboardInterruptToProgramAlone) {
   EXPECT_EQ(WaitFor(child), "exit 7");
 }
 
-TEST_F(TracerTest, RefusesForeignCalls_AndSaysSo) {
+TEST_F(TracerTest, RefusesForeignCalls_AndReportsIt) {
   for (const char* const command : {"int80", "x32"}) {
     TracedRun run;
     const TraceOutcome outcome = run.Run({command});
@@ -59,7 +59,7 @@ TEST_F(TracerTest, RefusesForeignCalls_AndSaysSo) {
   EXPECT_EQ(outcome.notes, std::vector<std::string>{});
 }
 
-TEST_F(TracerTest, RefusesAsynchronousIo_AndSaysSo) {
+TEST_F(TracerTest, RefusesAsynchronousIo_AndReportsIt) {
   TracedRun run;
   const TraceOutcome outcome = run.Run({"asynchronous-io"});
   EXPECT_EQ(outcome.exit_code, 0);
@@ -81,7 +81,7 @@ TEST_F(TracerTest, ReportsThatTheProgramCallsPtrace) {
   EXPECT_TRUE(Contains(outcome.notes, "LeakSanitizer"));
 }
 
-TEST_F(TracerTest, KillsProcessesInBackground_AndSaysSo) {
+TEST_F(TracerTest, KillsProcessesInBackground_AndReportsIt) {
   TracedRun run;
   run.options.background_grace = std::chrono::milliseconds(200);
   const TraceOutcome outcome = run.Run({"background", "{out}"});

@@ -34,7 +34,7 @@ uint64_t EpochsUntilStop(const EarlyStoppingOptions& options,
   return stopped;
 }
 
-TEST(EarlyStoppingTest, StopsAfterSoManyEpochsThatAreNoBetter) {
+TEST(EarlyStoppingTest, StopsAfterNEpochsWithoutImprovement) {
   const std::vector<float> losses = {3, 2, 2.5f, 1.9f, 1.95f, 1.92f, 1};
   const auto epochs = [&](uint32_t patience) {
     return EpochsUntilStop({.monitor = Monitor::kLoss, .patience = patience},
@@ -60,7 +60,7 @@ TEST(EarlyStoppingTest, HasToBeatTheBaseline) {
             2u);
 }
 
-TEST(EarlyStoppingTest, FirstEpochsDoNotCountWhereOneSaysSo) {
+TEST(EarlyStoppingTest, FirstEpochsDoNotCountIfConfigured) {
   EXPECT_EQ(
       EpochsUntilStop(
           {.monitor = Monitor::kLoss, .patience = 1, .start_from_epoch = 2},
@@ -174,7 +174,7 @@ TEST(EarlyStoppingTest, FinishedRunThatIsCalledAgainTrainsNoFurther) {
 
 // A run that ends with a low patience and continues with a higher one must
 // equal a run that had the higher patience from the start.
-TEST(EarlyStoppingTest, PatienceRaisedAfterAStop_GoesOnBitForBit) {
+TEST(EarlyStoppingTest, PatienceRaisedAfterAStop_ContinuesBitForBit) {
   for (const bool restore : {false, true}) {
     EarlyStoppingOptions options = OnAccuracy();
     options.restore_best_weights = restore;

@@ -79,7 +79,7 @@ TEST(FitTest, InterruptionAtTheBeginOfTheFifthEpochLeavesSix) {
   EXPECT_EQ(second.digest, Undisturbed(10).digest);
 }
 
-TEST(FitTest, BackupOfStepsGoesOnAtExactlyTheSavedStep) {
+TEST(FitTest, BackupOfStepsResumesAtExactlyTheSavedStep) {
   FitFixture fixture;
   BackupAndRestore backup(
       {.backup_dir = "/backup", .save_freq = SaveFrequency::Steps(4)});
@@ -90,7 +90,7 @@ TEST(FitTest, BackupOfStepsGoesOnAtExactlyTheSavedStep) {
   EXPECT_EQ(second.digest, Undisturbed(3).digest);
 }
 
-TEST(FitTest, BackupBesideTheTrainingGoesOnAtASavedStepToo) {
+TEST(FitTest, AsynchronousBackupResumesAtASavedStepToo) {
   for (const SaveMode mode : {SaveMode::kAsync, SaveMode::kZeroCopy}) {
     FitFixture fixture;
     BackupAndRestore backup({.backup_dir = "/backup",
@@ -241,7 +241,7 @@ struct NoticeCase {
 
 class FitNoticeTest : public testing::TestWithParam<NoticeCase> {};
 
-TEST_P(FitNoticeTest, NoticeStopsItAndTheNextCallGoesOn) {
+TEST_P(FitNoticeTest, NoticeStopsItAndTheNextCallContinues) {
   FitFixture fixture;
   BackupAndRestore backup(
       {.backup_dir = "/backup",

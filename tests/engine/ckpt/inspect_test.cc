@@ -26,7 +26,7 @@ class InspectTest : public testing::Test {
   CheckpointStore store_ = OpenStore(test_.world);
 };
 
-TEST_F(InspectTest, ListsWhatMayBeLoadedWhatIsVoidAndWhatWasRejected) {
+TEST_F(InspectTest, ListsValidFencedAndRejectedCheckpoints) {
   storage_.Bytes("/store/step-000000002-g1/MANIFEST.json").clear();
   TestWorld next(storage_);
   ASSERT_EQ(Recover(next.world).step, 1u);

@@ -112,7 +112,7 @@ TEST_F(StateFileEditTest, MoreThanAMebibyte_IsRefused) {
   EXPECT_THAT(status.message(), HasSubstr("at most 1048576 bytes"));
 }
 
-TEST_F(StateFileEditTest, ToOneThatWasSetAside_SaysSo) {
+TEST_F(StateFileEditTest, ToACheckpointSetAside_ReportsIt) {
   Bytes("step-000000004-g1/MANIFEST.json").pop_back();
   EXPECT_EQ(Step(), 2u);
   Write("latest: step-000000004-g1\n");
@@ -121,7 +121,7 @@ TEST_F(StateFileEditTest, ToOneThatWasSetAside_SaysSo) {
 
 // A store of an earlier version, which renamed the parent of generation 2. A
 // user may still have the first name from a log.
-TEST_F(StateFileEditTest, ToANameThatIsNoMore_SaysTheNewName) {
+TEST_F(StateFileEditTest, ToAnOldName_GivesTheNewName) {
   EXPECT_EQ(Step(), 4u);
   RenameAsEarlierVersionsDid("step-000000004");
   Write("all: step-000000004-g2\nlatest: step-000000004-g1\n");
@@ -132,7 +132,7 @@ TEST_F(StateFileEditTest, ToANameThatIsNoMore_SaysTheNewName) {
 
 // A crash of an earlier version between the claim that obeys the edit and the
 // new state file.
-TEST_F(StateFileEditTest, ObeyedByAnEarlierVersion_IsSaidAndNotRefused) {
+TEST_F(StateFileEditTest, ObeyedByAnEarlierVersion_IsReportedAndNotRefused) {
   const std::string edit =
       "all: step-000000001-g1\nlatest: step-000000002-g1\n";
   Write(edit);
@@ -172,7 +172,7 @@ TEST_F(StateFileEditTest, ObeyedWithAStateFileThatCannotBeWritten_Fails) {
   EXPECT_THAT(status.message(), HasSubstr("the edit is not replaced"));
 }
 
-TEST_F(StateFileEditTest, WhileTheRunIsActive_IsSaidBeforeItIsWrittenOver) {
+TEST_F(StateFileEditTest, WhileTheRunIsActive_IsReportedBeforeItIsWrittenOver) {
   CheckpointStore store = OpenStore(test_.world);
   ASSERT_TRUE(store.ClaimGeneration(std::string(kJob)).ok());
   Write("latest: step-000000001-g1\n");

@@ -86,7 +86,7 @@ void LiveOnce(const PlannedLife& life, MemoryStorage& storage, Model& model) {
   }
 }
 
-TEST(StoreModelTest, FindsTheNewestAcknowledgedSaveAfterAnyLives) {
+TEST(StoreModelTest, FindsTheNewestAcknowledgedSaveAfterAnyIncarnations) {
   EXPECT_TRUE(rc::check("lives", [] {
     const auto lives = *rc::gen::container<std::vector<PlannedLife>>(AnyLife());
     MemoryStorage storage;

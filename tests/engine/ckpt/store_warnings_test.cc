@@ -83,7 +83,7 @@ TEST_F(StoreWarningsTest, RejectedOrAbandonedCheckpointsAreNotMissing) {
   EXPECT_THAT(WarningsOfAClaim(), IsEmpty());
 }
 
-TEST_F(StoreWarningsTest, StateFileThatIsIgnoredIsSaid) {
+TEST_F(StoreWarningsTest, StateFileThatIsIgnoredIsReported) {
   const std::string whole = Bytes("checkpoint");
   std::string flipped = whole;  // one bit flipped, so not a user's edit
   flipped.replace(flipped.find("latest: step-000000005"), 22,
@@ -140,7 +140,7 @@ TEST_F(StoreWarningsTest, GivesTheReason_WhenARejectedCheckpointIsNotSetAside) {
               ElementsAre("no rename", HasSubstr("left where it is")));
 }
 
-TEST_F(StoreWarningsTest, EarlierRejectionThatGoesIsSaid) {
+TEST_F(StoreWarningsTest, EarlierRejectionThatGoesIsReported) {
   for (uint64_t step = 2; step <= 5; ++step) {
     Bytes(fmt::format("step-{:09}-g1/MANIFEST.json", step)).clear();
   }

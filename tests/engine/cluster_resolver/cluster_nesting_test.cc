@@ -201,7 +201,7 @@ TEST(ClusterNestingTest, OneTaskOfAnAllocationIsAWorkerByItself) {
   EXPECT_THAT(slurm->passed_over, IsEmpty());
 }
 
-TEST(ClusterNestingTest, BatchScriptByItselfIsToldToUseSrun) {
+TEST(ClusterNestingTest, BatchScriptByItselfIsAdvisedToUseSrun) {
   const Environment batch = {{"ENVIRONMENT", "BATCH"},
                              {"SLURM_PROCID", "0"},
                              {"SLURM_NTASKS", "2"},
@@ -215,7 +215,7 @@ TEST(ClusterNestingTest, BatchScriptByItselfIsToldToUseSrun) {
   }
 }
 
-TEST(ClusterNestingTest, AllocationWithoutATaskSaysNothing) {
+TEST(ClusterNestingTest, AllocationWithoutATaskReportsNothing) {
   const auto cluster =
       ResolveCluster({{"SLURM_NTASKS", "4"}, {"SLURM_JOB_ID", "7"}}, {});
   ASSERT_TRUE(cluster.ok()) << cluster.status().ToString();

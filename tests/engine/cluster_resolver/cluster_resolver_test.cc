@@ -166,7 +166,7 @@ TEST(ClusterResolverTest, MpirunOnOneHostNeedsNoAddress) {
   EXPECT_NE(Resolved(environment).place.addresses[0], one.place.addresses[0]);
 }
 
-TEST(ClusterResolverTest, PmixTellsARankAndAFlagTheRest) {
+TEST(ClusterResolverTest, PmixGivesTheRankAndFlagsTheRest) {
   const ResolvedCluster cluster =
       Resolved({{"PMIX_RANK", "2"}}, {.size = 3, .rendezvous = "h:1"});
   EXPECT_EQ(cluster.rule, ClusterRule::kMpi);
@@ -250,7 +250,7 @@ TEST(ClusterResolverTest, RankOutsideOfItsClusterIsRefused) {
   });
 }
 
-TEST(ClusterResolverTest, HalfADescriptionIsRefusedAndSaysWhatLacks) {
+TEST(ClusterResolverTest, RefusalOfHalfADescriptionNamesTheMissingPart) {
   ExpectRefused({
       {{{"RANK", "0"}}, "RANK=0: expected WORLD_SIZE beside it; or --cluster"},
       {{{"WORLD_SIZE", "2"}}, "WORLD_SIZE=2: expected RANK beside it"},

@@ -55,7 +55,7 @@ TEST(HostListTest, NumberOfHostsThatWrapsAroundIsRefused) {
               HasSubstr("too many hosts"));
 }
 
-TEST(HostListTest, RefusalIsOneLineThatSaysWhatWasFound) {
+TEST(HostListTest, RefusalIsOneLineWithTheFoundText) {
   const std::string long_name(300, 'h');
   const std::vector<std::string> cases = {
       "",

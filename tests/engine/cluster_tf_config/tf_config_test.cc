@@ -57,7 +57,7 @@ TEST(TfConfigTest, EvaluatorBesideTheWorkersIsNotOneOfThem) {
   EXPECT_THAT(place->addresses, ElementsAre("a:1"));
 }
 
-TEST(TfConfigTest, EvaluatorKnowsTheWorkersAndHasNoRank) {
+TEST(TfConfigTest, EvaluatorHasTheWorkersAndNoRank) {
   for (const char* listed : {"", R"(, "evaluator": ["e:5"])"}) {
     const Result<ClusterPlace> place = ParseTfConfig(
         std::string(R"({"cluster": {"worker": ["a:1", "b:1"])") + listed +

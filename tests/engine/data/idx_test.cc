@@ -158,7 +158,7 @@ TEST(IdxTest, SmallGzipFileIsNotBelievedToHoldAGigabyte) {
       << ReadingGzip(bomb);
 }
 
-TEST(IdxTest, MoreInflatedDataThanTheHeaderSaysIsNotInflated) {
+TEST(IdxTest, StopsInflatingAtTheSizeInTheHeader) {
   const std::string bomb = Gzip(Images(2, 1, 3, std::string(16 << 20, '\0')));
   EXPECT_NE(ReadingGzip(bomb).find(
                 "expected the end of the inflated data, found more"),

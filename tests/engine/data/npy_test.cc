@@ -175,7 +175,7 @@ TEST(NpyTest, MalformedLabelsAreRefusedWithTheirOffset) {
   }
 }
 
-TEST(NpyTest, LabelsAreBelowTheClassesThatWereTold) {
+TEST(NpyTest, LabelsAreBelowTheGivenNumberOfClasses) {
   MemoryFiles files = GoodFiles();
   const auto read = [&](uint32_t classes) {
     return ReadNpy(files, {.directory = "d", .classes = classes},

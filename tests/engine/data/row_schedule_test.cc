@@ -126,7 +126,7 @@ TEST(RowScheduleTest, FileDealsTheFilesOutInTurn) {
   Walk(schedule);
 }
 
-TEST(RowScheduleTest, KeepGoesOnUntilTheLongestStreamIsUsedUp) {
+TEST(RowScheduleTest, KeepContinuesUntilTheLongestStreamIsUsedUp) {
   const SourceRows source = {.rows = 50, .rows_of_files = {8, 9, 10, 11, 12}};
   const auto schedule =
       RowSchedule::Make(Job(ShardPolicy::kFile, Remainder::kKeep), source)
@@ -148,7 +148,7 @@ TEST(RowScheduleTest, FileWithFewerFilesThanReplicasIsAnError) {
             "replicas, found 3");
 }
 
-TEST(RowScheduleTest, AutoTakesFilesElseDataAndSaysWhy) {
+TEST(RowScheduleTest, AutoTakesFilesElseDataAndGivesTheReason) {
   const auto files =
       RowSchedule::Make(Job(ShardPolicy::kAuto),
                         {.rows = 40, .rows_of_files = {10, 10, 10, 10}})

@@ -111,7 +111,7 @@ TEST(CublasProductsTest, ExtentThatItHasNoNumberForIsRefused) {
   EXPECT_NE(MultiplyByCublas(PlainLibrary(), nullptr, product), 0);
 }
 
-TEST(CublasProductsTest, DeviceWithoutItSaysSo) {
+TEST(CublasProductsTest, ReportsADeviceWithoutCublas) {
   const auto opened =
       gpu::OpenDevice({.api = &gpu::EmulatedDevice()}, Math::kFastTf32);
   EXPECT_EQ(opened.status().code(), Code::kInvalidArgument);

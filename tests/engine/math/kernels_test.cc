@@ -71,7 +71,7 @@ TEST(KernelsTest, InstructionSetsAreFoundByTheirNames) {
   EXPECT_EQ(FindIsa(""), std::nullopt);
 }
 
-TEST(KernelsTest, LifeComputesOnWhatItsListSaysAndTheLastGoesOn) {
+TEST(KernelsTest, EachAttemptUsesItsEntryOfDevicesAndLaterOnesTheLast) {
   using enum DeviceKind;
   KernelOptions options = {.device = kCuda};
   EXPECT_EQ(DeviceOfLife(options, 3), kCuda);

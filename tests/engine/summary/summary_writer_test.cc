@@ -51,7 +51,7 @@ TEST_F(SummaryWriterTest, ScalarsAreAppended) {
   EXPECT_EQ(storage_.Bytes(kFirst), Head(0) + Loss(1, 0.5f) + Loss(2, 0.25f));
 }
 
-TEST_F(SummaryWriterTest, EachLifeHasAFileOfItsOwnAndItsNameIsTheLast) {
+TEST_F(SummaryWriterTest, EachIncarnationHasAFileOfItsOwnAndItsNameIsTheLast) {
   ASSERT_TRUE(Open(0).ok());
   ASSERT_TRUE(Open(5).ok());
   EXPECT_EQ(storage_.Bytes("/runs/a/events.out.tfevents.1700000001.machine-a"),

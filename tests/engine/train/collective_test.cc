@@ -139,7 +139,7 @@ LifeOutcome RunWith(const gpu::CollectiveApi& api, CollectiveChoice choice) {
   return fixture.Run(2, options);
 }
 
-TEST(CollectiveTest, AutoSaysOnOneLineWhatItChose) {
+TEST(CollectiveTest, AutoReportsItsChoiceOnOneLine) {
   const LifeOutcome own = RunWith(LikeNccl<kOwn>(), CollectiveChoice::kAuto);
   EXPECT_THAT(own.lines, Contains("collective: emulated (each worker has a "
                                   "device of its own)"));

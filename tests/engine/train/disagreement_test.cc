@@ -29,7 +29,7 @@ void ExpectFailure(const LifeOutcome& outcome, const std::string& reason) {
 
 // A rank whose directory holds claims of its own could mistake the chief's
 // claim for an old one.
-TEST(DisagreementTest, SoIsWhoKnowsOfNoCheckpoints) {
+TEST(DisagreementTest, NamesTheRankWithoutCheckpoints) {
   TrainingFixture fixture;
   fixture.Run(2, SmallRun());
   fixture.Run(2, SmallRun());

@@ -92,7 +92,7 @@ LifeOutcome Resume(const StoreBundle& bundle, int workers) {
   return fixture.Run(workers, OptionsFor(bundle));
 }
 
-TEST(UpgradeTest, StoreOfThePresentVersionsGoesOnToTheSameBits) {
+TEST(UpgradeTest, StoreOfThePresentVersionResumesToTheSameBits) {
   for (const KeptStore& kept : KeptStores()) {
     if (!VersionsOf(kept.bundle).present()) continue;
     SCOPED_TRACE(kept.name);

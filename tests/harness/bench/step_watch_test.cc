@@ -49,7 +49,7 @@ TEST_F(StepWatchTest, WaitsForEndOfLine) {
   EXPECT_EQ(watch_.Look(), 5u);
 }
 
-TEST_F(StepWatchTest, TakesChiefOfNewestLife) {
+TEST_F(StepWatchTest, TakesChiefOfNewestIncarnation) {
   Append("worker-0-life-1.jsonl", Step(40));
   Append("worker-1-life-1.jsonl", Step(41));
   EXPECT_EQ(watch_.Look(), 40u);

@@ -105,7 +105,7 @@ TEST(CommandLineTest, OldNamesOfMath_AreReadWithANote) {
   }
 }
 
-TEST(CommandLineTest, TrainIsToldItsPlaceByFlags) {
+TEST(CommandLineTest, TrainTakesItsPlaceFromFlags) {
   const auto train = Parsed<TrainCommand>(
       {"train", "--rank", "1", "--cluster-size", "4", "--rendezvous", "h:7",
        "--rendezvous-timeout", "9", "--listen", "[::1]", "--insecure",
@@ -132,7 +132,7 @@ TEST(CommandLineTest, TlsFilesGoToTheWorkersWithTheOptions) {
   EXPECT_EQ(tls.cert + tls.key + tls.ca + tls.name, "ckajob.example");
 }
 
-TEST(CommandLineTest, TrainIsToldTheExitCodesOfItsScheduler) {
+TEST(CommandLineTest, TrainTakesTheExitCodesOfItsScheduler) {
   const auto train = Parsed<TrainCommand>(
       {"train", "--preempted-code", "75", "--permanent-failure-code", "200"});
   EXPECT_EQ(train.requeue.preempted, 75);
@@ -152,7 +152,7 @@ struct BadLine {
   std::string message;
 };
 
-TEST(CommandLineTest, NoticesComeFromWhereTrainIsTold) {
+TEST(CommandLineTest, TakesTheSourcesOfNotices) {
   const PreemptionOptions told =
       Parsed<TrainCommand>({"train", "--notice-file", "run/go", "--notice-url",
                             "http://127.0.0.1:81/x", "--notice-every", "200ms",
@@ -164,7 +164,7 @@ TEST(CommandLineTest, NoticesComeFromWhereTrainIsTold) {
   EXPECT_EQ(told.poll_every, std::chrono::milliseconds(200));
 }
 
-TEST(CommandLineTest, MistakeIsSaidAsTheCommandSaysWhatGoesWrongLater) {
+TEST(CommandLineTest, UsageErrorHasTheFormOfLaterErrors) {
   const auto said = [](const Words& words) {
     return ErrorLine(ParseCommandLine(words).status());
   };
@@ -534,7 +534,7 @@ TEST(CommandLineTest, PathsHaveNoControlCharactersAndRoomForNames) {
   }
 }
 
-TEST(CommandLineTest, TrainTakesThePresetAndWhatIsSaidBesides) {
+TEST(CommandLineTest, TrainTakesThePresetAndItsOverrides) {
   const auto command = Parsed<TrainCommand>(
       {"train", "--preset", "dnn", "--workers", "2", "--replicas", "4",
        "--seed", "7", "--isa", "scalar", "--data", "mnist", "--json"});
@@ -549,7 +549,7 @@ TEST(CommandLineTest, TrainTakesThePresetAndWhatIsSaidBesides) {
   EXPECT_EQ(command.output, OutputFormat::kJson);
 }
 
-TEST(CommandLineTest, FolderOfDataIsMnistUnlessItsKindIsSaid) {
+TEST(CommandLineTest, FolderOfDataIsMnistUnlessItsKindIsGiven) {
   const auto data_of = [](const char* text) {
     return Parsed<TrainCommand>({"train", "--data", text}).options.job.data;
   };
@@ -563,7 +563,7 @@ TEST(CommandLineTest, FolderOfDataIsMnistUnlessItsKindIsSaid) {
       "train: --data: expected a folder after the kind");
 }
 
-TEST(CommandLineTest, HowTheModelLearnsCanBeSaid) {
+TEST(CommandLineTest, TakesTheOptionsOfTheOptimizer) {
   const auto job_of = [](Words words) {
     words.insert(words.begin(), "train");
     return Parsed<TrainCommand>(words).options.job;
@@ -668,7 +668,8 @@ TEST_F(JobFileFlagTest, OptionsComeBeforeIt) {
   EXPECT_EQ(options.checkpoint.mode, SaveMode::kAsync);
 }
 
-TEST_F(JobFileFlagTest, HoursBetweenKeptCheckpoints_AreItsUnlessAFlagSaysThem) {
+TEST_F(JobFileFlagTest,
+       HoursBetweenKeptCheckpoints_AreTheFilesUnlessAFlagOverridesThem) {
   const auto hours = [this](const Words& more) {
     return ParseTrain(more).options.checkpoint.keep_every_hours;
   };
@@ -680,7 +681,7 @@ TEST_F(JobFileFlagTest, HoursBetweenKeptCheckpoints_AreItsUnlessAFlagSaysThem) {
             10'000u);
 }
 
-TEST_F(JobFileFlagTest, StepsBoundTheEpochsWhereNobodySaysHowMany) {
+TEST_F(JobFileFlagTest, StepsBoundTheEpochs_WhenTheirNumberIsNotGiven) {
   std::ofstream(file_) << "job: {max_steps: 30}\n";
   EXPECT_EQ(ParseTrain({}).options.horizon.epochs, 30u);
   EXPECT_EQ(ParseTrain({"--steps", "7"}).options.horizon.epochs, 7u);
@@ -780,7 +781,7 @@ TEST(CommandLineTest, MembershipsThatContradictThemselvesAreRefused) {
   }
 }
 
-TEST(CommandLineTest, EvaluatorIsToldWhereToLookHowOftenAndHowLong) {
+TEST(CommandLineTest, EvaluatorTakesDirectoryPeriodAndEnd) {
   const auto plain =
       Parsed<EvaluateCommand>({"evaluate", "--ckpt", "store", "--once"});
   EXPECT_EQ(plain.directory, "store");
@@ -800,7 +801,7 @@ TEST(CommandLineTest, EvaluatorIsToldWhereToLookHowOftenAndHowLong) {
   EXPECT_EQ(told.output, OutputFormat::kJson);
 }
 
-TEST(CommandLineTest, ReplicasAreAsManyAsWorkersUnlessSaid) {
+TEST(CommandLineTest, ReplicasAreAsManyAsWorkersByDefault) {
   EXPECT_EQ(Parsed<TrainCommand>({"train"}).options.job.replicas, 1);
   EXPECT_EQ(
       Parsed<TrainCommand>({"train", "--workers", "3"}).options.job.replicas,
@@ -901,7 +902,7 @@ TEST(CommandLineTest, BehindTwoDashesNothingIsAnOption) {
   EXPECT_THAT(command.paths, ElementsAre("-x.yaml", "--y.yaml"));
 }
 
-TEST(CommandLineTest, WorkerTakesWhatTheLauncherSays) {
+TEST(CommandLineTest, WorkerTakesTheOptionsOfTheLauncher) {
   const auto command = Parsed<WorkerCommand>(
       {"worker", "--options", "o.json", "--worker", "1", "--life", "2",
        "--launcher-fd", "3", "--events", "e.jsonl"});

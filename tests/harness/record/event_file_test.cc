@@ -67,7 +67,7 @@ TEST(EventFileTest, IgnoresATornLastLineWhereverItIsTorn) {
   }
 }
 
-TEST(EventFileTest, LifeThatIsTornInItsHeaderIsAnError) {
+TEST(EventFileTest, IncarnationThatIsTornInItsHeaderIsAnError) {
   const std::string header = kHeader;
   for (size_t length = 0; length < header.size(); ++length) {
     EXPECT_THAT(ErrorOf(header.substr(0, length)), HasSubstr("no whole line"));

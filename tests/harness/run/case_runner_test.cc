@@ -64,7 +64,7 @@ TEST_F(CaseRunnerTest, HasNoVerdictWhereAFaultNeverFired) {
 }
 
 // Worker 1 crashes in the second save, so worker 0 writes no manifest of it.
-TEST_F(CaseRunnerTest, ReasonSaysWhyAFaultOfABegunSaveNeverFired) {
+TEST_F(CaseRunnerTest, ReasonExplainsWhyAFaultOfABegunSaveNeverFired) {
   const Verdict verdict = Run(SmallCase(R"(faults:
   - id: full
     at: {worker: 0, save: 2, point: ckpt.manifest.write}

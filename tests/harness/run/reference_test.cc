@@ -177,7 +177,7 @@ TEST_F(CacheTest, DirectoryThatCannotBeMadeIsNoCache) {
   EXPECT_EQ(FinalOf(references, plan_), digest_);
 }
 
-TEST(ReferencesTest, OneThatDoesNotFinishSaysWhatTheEngineSaid) {
+TEST(ReferencesTest, UnfinishedReferenceHasTheMessageOfTheEngine) {
   References references("", "b1");
   RunPlan plan = PlanOf(CleanCase());
   plan.train.job.model.layers.back().units = 11;

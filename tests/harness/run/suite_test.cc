@@ -88,7 +88,7 @@ class SuiteTest : public testing::Test {
   std::vector<std::string> done_;
 };
 
-TEST_F(SuiteTest, RunsAllInOrderAndTellsOfEach) {
+TEST_F(SuiteTest, RunsAllInOrderAndReportsEach) {
   const auto results =
       Run(Items({CleanCase("a"), WrongCase("b"), CrashCase("d")}));
   EXPECT_THAT(NamesOf(results), ElementsAre("a", "b", "d"));
@@ -112,7 +112,7 @@ TEST_F(SuiteTest, SeveralAtATimeGiveTheSameResultsInTheSameOrder) {
   }
 }
 
-TEST_F(SuiteTest, StopsAfterSoManyFailures) {
+TEST_F(SuiteTest, StopsAfterNFailures) {
   options_.max_failures = 2;
   const auto results = Run(Items({WrongCase("a"), CleanCase("b"), IdleCase("d"),
                                   CleanCase("e"), CleanCase("f")}));

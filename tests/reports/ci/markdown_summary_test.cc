@@ -115,7 +115,7 @@ TEST(MarkdownSummaryTest, HostileTextStaysInItsPlace) {
   EXPECT_EQ(CountOf(text, "\n| "), 1u + 3u);
 }
 
-TEST(MarkdownSummaryTest, LeavesOutWhatIsTooMuchAndSaysSo) {
+TEST(MarkdownSummaryTest, LeavesOutWhatIsTooMuchAndReportsIt) {
   const std::string many =
       RenderMarkdownSummary({.result = ManyFailures(500, "x")});
   EXPECT_EQ(CountOf(many, "\n| FAIL"), MarkdownLimits().rows);

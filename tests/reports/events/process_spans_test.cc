@@ -34,7 +34,7 @@ TEST(ProcessSpansTest, OwnExitCounts_MoreThanAReport) {
   EXPECT_EQ(span.ending, "exited with code 75");
 }
 
-TEST(ProcessSpansTest, MachineKnowsTheEnd_BetterThanTheLauncher) {
+TEST(ProcessSpansTest, EndSeenByTheMachineOutranksTheLaunchers) {
   Record record = SampleRecord();
   record.machine = {
       EndOfWorker1(Begin(record) + 33 * kMs, RecordReason::kSignal, 128 + 9)};

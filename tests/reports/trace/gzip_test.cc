@@ -51,7 +51,7 @@ TEST(GzipTest, RepetitionsCompress) {
   EXPECT_LT(Gzip(std::string(1'000'000, 'x')).size(), 2'000u);
 }
 
-TEST(GzipTest, NameOfATraceSaysWhetherItIsCompressed) {
+TEST(GzipTest, SuffixOfATraceDecidesCompression) {
   EXPECT_EQ(TraceFileBytes("t.json", "{}"), "{}");
   EXPECT_EQ(TraceFileBytes("t.json.gz", "{}").substr(0, 2), "\x1f\x8b");
 }

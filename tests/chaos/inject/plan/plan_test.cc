@@ -155,7 +155,7 @@ std::vector<BadPlan> BadPlans() {
   };
 }
 
-TEST(ValidateTest, RefusesWhatMakesNoSenseAndSaysWhat) {
+TEST(ValidateTest, RefusesAndNamesMeaninglessValues) {
   for (const BadPlan& bad : BadPlans()) {
     const Status status = Validate(bad.plan);
     EXPECT_EQ(status.code(), Code::kInvalidArgument) << bad.message;

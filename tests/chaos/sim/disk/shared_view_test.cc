@@ -133,7 +133,7 @@ TEST_F(SharedViewTest, CrashOfTheHostLosesWhatItHadNotHandedOver) {
   EXPECT_EQ(ReadAt(two_, "/lost"), "");
 }
 
-TEST_F(SharedViewTest, FullServerSaysSoAtTheSync) {
+TEST_F(SharedViewTest, FullServerReportsItAtTheSync) {
   SimDisk small({.profile = DurabilityProfile::kShared, .capacity_bytes = 4});
   SharedView host(small, kOptions);
   const auto file = Write(host, "/a", "12345");

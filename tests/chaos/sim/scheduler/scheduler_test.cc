@@ -222,7 +222,7 @@ TEST_F(SchedulerTest, TaskIsDoneWhenItsBodyHasEndedAndNoOtherTaskIs) {
   EXPECT_TRUE(tasks[*first]->done);
 }
 
-TEST_F(SchedulerTest, ProcessIsKilledByATaskOfAnotherAndItsTasksDoNotGoOn) {
+TEST_F(SchedulerTest, ProcessIsKilledByATaskOfAnotherAndItsTasksDoNotContinue) {
   FiberGroup victims;
   int unwound = 0;
   SpawnVictims(victims, milliseconds(1), unwound);

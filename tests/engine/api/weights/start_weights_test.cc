@@ -85,7 +85,7 @@ TEST_F(StartWeightsTest, ModelThatDiffersIsTakenInPartOnlyWhereAllowed) {
                          taken_.value().begin()));
 }
 
-TEST_F(StartWeightsTest, FolderOfSomethingElseIsSaidToBeOne) {
+TEST_F(StartWeightsTest, NamesAFolderThatHasNoWeights) {
   fixture_.Run([](World& world) {
     ASSERT_TRUE(world.storage.MakeDirectory("/store").ok());
   });

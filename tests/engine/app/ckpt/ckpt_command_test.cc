@@ -36,7 +36,7 @@ class CkptCommandTest : public testing::Test {
                    TerminalStyle(ColorChoice::kOff, {})};
 };
 
-TEST_F(CkptCommandTest, StoreIsSaidWithWhereARunGoesOn) {
+TEST_F(CkptCommandTest, ListsTheCheckpointThatARunResumesFrom) {
   EXPECT_EQ(Verify("/store"), 0) << err_.str();
   EXPECT_THAT(out_.str(), HasSubstr("a run goes on from step-000000002-g1\n"));
 }
@@ -78,7 +78,7 @@ TEST_F(CkptCommandTest, JsonOfListHasNoVerdictOnUnreadBytes) {
   EXPECT_THAT(out_.str(), HasSubstr("\"good\": true,\n    \"verified\": true"));
 }
 
-TEST_F(CkptCommandTest, StateFileThatStopsARunIsSaid) {
+TEST_F(CkptCommandTest, StateFileThatStopsARunIsReported) {
   storage_.Bytes("/store/checkpoint") = "latest: step-000000009-g1\n";
   EXPECT_EQ(List("/store"), 2);
   EXPECT_THAT(out_.str(), HasSubstr("step-000000002-g1 "));
@@ -94,7 +94,7 @@ TEST_F(CkptCommandTest, StateFileThatStopsARunIsSaid) {
               HasSubstr("a run stops: /store/checkpoint: edited: line 1: "));
 }
 
-TEST_F(CkptCommandTest, HalfAnEditIsNotSaidToBeIgnored) {
+TEST_F(CkptCommandTest, HalfAnEditIsNotReportedAsIgnored) {
   std::string& file = storage_.Bytes("/store/checkpoint");
   const std::string latest = "latest: step-000000002-g1\n";
   ASSERT_NE(file.find(latest), file.npos) << file;
@@ -105,14 +105,14 @@ TEST_F(CkptCommandTest, HalfAnEditIsNotSaidToBeIgnored) {
   EXPECT_THAT(err_.str(), Not(HasSubstr("ignored")));
 }
 
-TEST_F(CkptCommandTest, StateFileThatIsIgnoredIsSaid) {
+TEST_F(CkptCommandTest, StateFileThatIsIgnoredIsReported) {
   storage_.Bytes("/store/checkpoint").clear();
   EXPECT_EQ(Verify("/store"), 0);
   EXPECT_THAT(err_.str(), HasSubstr("checkpoint: empty; ignored"));
   EXPECT_THAT(out_.str(), HasSubstr("a run goes on from step-000000002-g1\n"));
 }
 
-TEST_F(CkptCommandTest, OneCheckpointIsSaidAlone) {
+TEST_F(CkptCommandTest, ListsASingleCheckpoint) {
   EXPECT_EQ(Verify("/store/step-000000001-g1"), 0) << err_.str();
   EXPECT_THAT(out_.str(), HasSubstr("good"));
   EXPECT_THAT(out_.str(), Not(HasSubstr("no checkpoint can be loaded")));

@@ -53,7 +53,7 @@ TEST(ClusterAddressTest, ChiefRefusesAnAddressThatIsNotThisHosts) {
   }
 }
 
-TEST(ClusterAddressTest, ChiefListensWhereItIsTold) {
+TEST(ClusterAddressTest, ChiefListensAtTheGivenAddress) {
   ResolvedCluster cluster = Torchrun({"192.0.2.1:2000", ""}, 0);
   cluster.listen = "0.0.0.0";
   const auto place = Reach(cluster);
@@ -75,7 +75,7 @@ TEST(ClusterAddressTest, NamedChiefListensOnTheAddressOfItsName) {
 
 // If the host's own name resolves to loopback, other hosts would not find the
 // worker. This is an error, unless the whole cluster is on this host.
-TEST(ClusterAddressTest, NoWorkerOfSeveralHostsTellsALoopbackAddress) {
+TEST(ClusterAddressTest, NoWorkerOfSeveralHostsAdvertisesALoopbackAddress) {
   const RealHost host;
   ResolvedCluster cluster = Torchrun({host.Name() + ":2000", ""}, 0);
   for (const int rank : {0, 1}) {
@@ -96,7 +96,7 @@ TEST(ClusterAddressTest, NoWorkerOfSeveralHostsTellsALoopbackAddress) {
   }
 }
 
-TEST(ClusterAddressTest, WorkerTellsTheAddressThatItListensOn) {
+TEST(ClusterAddressTest, WorkerAdvertisesTheAddressThatItListensOn) {
   ResolvedCluster cluster = Torchrun({"127.0.0.1:2000", ""}, 1);
   cluster.listen = "127.0.0.2";
   const auto place = Reach(cluster);
@@ -111,7 +111,7 @@ TEST(ClusterAddressTest, ChiefWaitsForItsOwnName) {
   EXPECT_THAT(place.status().message(), HasSubstr("--listen ADDRESS"));
 }
 
-TEST(ClusterAddressTest, ChiefWhoseNameNobodyKnowsIsWaitedFor) {
+TEST(ClusterAddressTest, WaitsForAChiefWhoseNameDoesNotResolve) {
   const auto place = Reach(Torchrun({"not-known.invalid:2000", ""}, 1));
   EXPECT_EQ(place.status().code(), Code::kDeadlineExceeded);
   EXPECT_THAT(

@@ -26,7 +26,7 @@ class DeviceChoiceTest : public ::testing::Test {
   std::ostringstream err_;
 };
 
-TEST_F(DeviceChoiceTest, AutoSaysWhatItChose) {
+TEST_F(DeviceChoiceTest, AutoReportsItsChoice) {
   KernelOptions options = {.device = DeviceKind::kAuto};
   EXPECT_TRUE(Resolve(options).ok());
   EXPECT_EQ(options.device, HasCuda() ? DeviceKind::kCuda : DeviceKind::kCpu);
@@ -70,7 +70,7 @@ TEST_F(DeviceChoiceTest, EachWorkerHasAPlaceOnTheDeviceThatWasChosen) {
 
 // The worker reports the missing device itself, as it may be restarted on a
 // host that has one.
-TEST_F(DeviceChoiceTest, DeviceThatIsGoneSinceItWasChosenHasAPlaceThatSaysSo) {
+TEST_F(DeviceChoiceTest, ReportsADeviceThatIsGoneSinceItWasChosen) {
   if (HasCuda()) GTEST_SKIP() << "this machine has CUDA";
   TrainOptions options;
   options.kernels.device = DeviceKind::kCuda;

@@ -21,7 +21,7 @@ TEST(StartErrorTest, NoErrorStaysNone) {
   EXPECT_TRUE(DescribeStartError(OkStatus(), "/no/such/file").ok());
 }
 
-TEST(StartErrorTest, MissingSource_SaysWhatIsExpectedThere) {
+TEST(StartErrorTest, MissingSource_ReportsWhatIsExpectedThere) {
   const ScratchDirectory scratch;
   for (const std::string& path : std::vector<std::string>{
            scratch / "none", scratch / "none/deeper", "/dev/null/x"}) {
@@ -35,7 +35,7 @@ TEST(StartErrorTest, MissingSource_SaysWhatIsExpectedThere) {
 }
 
 // A loop of links cannot be read by any user.
-TEST(StartErrorTest, UnreadableSource_SaysWhy) {
+TEST(StartErrorTest, UnreadableSource_GivesTheReason) {
   const ScratchDirectory scratch;
   const std::string path = scratch / "loop";
   std::filesystem::create_symlink("loop", path);

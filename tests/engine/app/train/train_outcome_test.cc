@@ -60,7 +60,7 @@ TEST(TrainOutcomeTest, FigureThatIsNotANumberIsNull) {
   EXPECT_NE(json.find(R"("resumed_from":128)"), std::string::npos) << json;
 }
 
-TEST(TrainOutcomeTest, StoppedRun_SaysWhichStepIsSavedAndHowToResume) {
+TEST(TrainOutcomeTest, StoppedRun_ReportsWhichStepIsSavedAndHowToResume) {
   TrainOutcome outcome;
   outcome.end.result = TrainResult{.status = "stopped", .steps = 10};
   outcome.end.exit_code = 143;

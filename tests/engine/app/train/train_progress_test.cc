@@ -87,7 +87,7 @@ TEST(RenderProgressTest, HasNoLossBeforeTheFirstStep) {
   EXPECT_EQ(RenderProgress(facts, PlainFile()), "epoch 1/2  step 0/12  0%");
 }
 
-TEST(TrainProgressTest, LineThatTellsOfNoStepLeavesTheLossAsItWas) {
+TEST(TrainProgressTest, LineWithoutAStepKeepsTheLoss) {
   SetClock clock;
   std::ostringstream out;
   TrainProgress progress(clock, FourEpochs(), out, PlainFile());
@@ -154,7 +154,7 @@ TEST(TrainProgressTest, KeepsMessagesAboveTheRewrittenLine) {
   EXPECT_TRUE(out.str().ends_with("\r\x1b[Ksaved    step 2\n")) << out.str();
 }
 
-TEST(TrainProgressTest, MeasuresSpeedAnewAfterARestart) {
+TEST(TrainProgressTest, MeasuresSpeedAgainAfterARestart) {
   SetClock clock;
   std::ostringstream out;
   TrainProgress progress(clock, FourEpochs(), out, PlainFile());

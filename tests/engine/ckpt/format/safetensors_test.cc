@@ -73,7 +73,7 @@ TEST(SafetensorsTest, ReadsTheSameFromAHeaderThatIsLaidOutInAnotherWay) {
 }
 
 // A reader that has only the beginning of a file learns where its tensors are.
-TEST(SafetensorsTest, HeaderAloneTellsTheRangesOfTheTensors) {
+TEST(SafetensorsTest, HeaderHasTheRangesOfTheTensors) {
   const std::string file = FileOf(TestState(9).Views());
   const auto bytes = std::as_bytes(std::span(file));
   const auto size = SafetensorsHeaderBytes(bytes.first(8), bytes.size());

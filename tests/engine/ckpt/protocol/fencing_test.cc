@@ -63,7 +63,7 @@ class FencingTest : public testing::Test {
   TestWorld new_{storage_};
 };
 
-TEST_F(FencingTest, LateSurvivorsSaveIsRefusedAndNeverRead) {
+TEST_F(FencingTest, StaleWorkersSaveIsRefusedAndNeverRead) {
   CheckpointStore survivor = Claimed(old_.world);
   ASSERT_TRUE(Save(survivor, 1, 1).ok());
   CheckpointStore successor = Claimed(new_.world);
@@ -212,7 +212,7 @@ TEST_F(FencingTest, LaterLaunchIsNotFencedByAnEarlierOne) {
 }
 
 // A stale worker that claims late is of the same launch, or of an earlier one.
-TEST_F(FencingTest, EqualOrLaterLaunchClaimsOverALateSurvivor) {
+TEST_F(FencingTest, EqualOrLaterLaunchClaimsOverAStaleWorker) {
   for (const std::string survivors_launch : {"1", "2"}) {
     storage_.SetContents({});
     CheckpointStore owner = LaunchedAs(new_.world, {.launch = "2"});
@@ -232,7 +232,7 @@ TEST_F(FencingTest, EqualOrLaterLaunchClaimsOverALateSurvivor) {
   }
 }
 
-TEST_F(FencingTest, NoLifeStartsColdWhereAnEarlierOneClaimed) {
+TEST_F(FencingTest, NoIncarnationStartsColdWhereAnEarlierOneClaimed) {
   for (const bool there : {false, true}) {
     storage_.SetContents({});
     if (there) OpenStore(new_.world);

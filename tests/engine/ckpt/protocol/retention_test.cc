@@ -63,7 +63,7 @@ TEST(OldestSpareTest, NewestFiniteOneStaysWhereThereIsNoRoom) {
   EXPECT_EQ(OldestSpare(std::span(lineage).first(2), 1), std::nullopt);
 }
 
-TEST_F(RetentionTest, OneOfEverySoManyHoursStaysBesideTheNewest) {
+TEST_F(RetentionTest, OneOfEveryNHoursStaysBesideTheNewest) {
   SaveHourly({1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, 3);
   EXPECT_THAT(StepsLeft(), ElementsAre(3, 6, 8, 9, 10));
 }
@@ -114,7 +114,7 @@ TEST_F(RetentionTest, NewestFiniteOneMayBeOneThatIsForGood) {
   EXPECT_THAT(StepsLeft(), ElementsAre(3, 4));
 }
 
-TEST_F(RetentionTest, HoursGoOnAcrossProcesses) {
+TEST_F(RetentionTest, HoursContinueAcrossProcesses) {
   for (uint64_t step = 1; step <= 10; ++step) SaveHourly({step}, 3);
   EXPECT_THAT(StepsLeft(), ElementsAre(3, 6, 8, 9, 10));
 }

@@ -96,7 +96,7 @@ TEST_F(StoreErrorsTest, FormerOwnerSetsNothingAside) {
   EXPECT_THAT(test_.events.Of(EventKind::kRejectBegin), IsEmpty());
 }
 
-TEST_F(StoreErrorsTest, RemovalThatCannotBeFinishedSaysSo) {
+TEST_F(StoreErrorsTest, UnfinishedRemovalIsReported) {
   ASSERT_TRUE(Recover(test_.world).status.ok());
   const std::string deleting = DeletingName(1, kNewest);
   ASSERT_TRUE(
@@ -120,7 +120,7 @@ TEST_F(StoreErrorsTest, DeletionNeedsToListTheStore) {
   EXPECT_THAT(test_.events.Of(EventKind::kDeleteBegin), IsEmpty());
 }
 
-TEST_F(StoreErrorsTest, DeletionThatLeavesTheDirectorySaysSo) {
+TEST_F(StoreErrorsTest, DeletionThatLeavesTheDirectoryIsReported) {
   Break(Operation::kChange, kDirectory);
   EXPECT_EQ(DeleteStore(test_.world, kDirectory, std::nullopt).code(),
             Code::kIoError);

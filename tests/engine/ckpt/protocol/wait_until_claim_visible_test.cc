@@ -59,8 +59,7 @@ TEST_F(WaitUntilClaimVisibleTest, NewerClaimFences) {
 }
 
 // The rank must not report a missing claim, as the claim may exist.
-TEST_F(WaitUntilClaimVisibleTest,
-       DirectoryThatCannotBeChangedIsToldAsTheDisksError) {
+TEST_F(WaitUntilClaimVisibleTest, UnwritableDirectoryIsAnErrorOfTheDisk) {
   Claim();
   storage_.gate = [](Operation operation, const std::string& path) {
     return operation == Operation::kCreate && path.ends_with(".look")

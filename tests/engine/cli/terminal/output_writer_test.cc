@@ -91,7 +91,7 @@ TEST(OutputWriterTest, WritesInOrderWhatIsRead) {
 }
 
 // The newest lines matter most; a message replaces the dropped ones.
-TEST(OutputWriterTest, DropsTheOldestLinesAndSaysHowMany_IfNobodyReads) {
+TEST(OutputWriterTest, DropsTheOldestLinesAndReportsHowMany_IfNobodyReads) {
   Pipe pipe;
   OutputWriter writer(pipe.write_end(), OutputKind::kMessages);
   writer.Write("first\n");
@@ -143,7 +143,7 @@ TEST(OutputWriterTest, FlushHasNoLimitUntilTheProgramMustEnd) {
   EXPECT_EQ(asked, 4) << "from then on its timeouts count";
 }
 
-TEST(OutputWriterTest, FailedWriteIsTheStatusAndKeepsNobody) {
+TEST(OutputWriterTest, FailedWriteIsTheStatusAndBlocksNoWriter) {
   Pipe pipe;
   pipe.CloseReader();
   OutputWriter writer(pipe.write_end(), OutputKind::kResults);

@@ -65,7 +65,7 @@ RC_GTEST_PROP(RingProperty, SumsInReplicaOrderForAnySplit, ()) {
   RC_ASSERT(!testing::Test::HasFailure());
 }
 
-RC_GTEST_PROP(RingProperty, GathersWhatEveryRankSaid, ()) {
+RC_GTEST_PROP(RingProperty, GathersThePayloadOfEveryRank, ()) {
   const int workers = *rc::gen::inRange(1, 6);
   const auto said = *rc::gen::container<std::vector<std::string>>(
       static_cast<size_t>(workers), rc::gen::arbitrary<std::string>());

@@ -91,7 +91,7 @@ TEST(SessionTest, CallerWithoutAnAddressIsAStranger_WhenAddressesAreExchanged) {
   }
 }
 
-TEST(SessionTest, WorkerThatWasToldAnotherNumberSaysSo) {
+TEST(SessionTest, WorkerWithAnotherClusterSizeReportsIt) {
   ClusterFixture cluster(2, 1);
   cluster.KnowOnlyTheChief();
   cluster.StartWorker(0, GatherOnce);
@@ -193,7 +193,7 @@ TEST(SessionTest, SilentWorkerIsLostAfterTheBound) {
   EXPECT_EQ(ends[2].code(), Code::kUnavailable);
 }
 
-TEST(SessionTest, HungTaskIsNoticedAlthoughHeartbeatsGoOn) {
+TEST(SessionTest, HungTaskIsNoticedAlthoughHeartbeatsContinue) {
   ClusterFixture cluster(3, 1);
   const auto& ends = cluster.RunAll([&](World& world, Session& session) {
     if (session.ring().rank() == 1) {
@@ -292,7 +292,7 @@ class LateProcess {
   Time ended_{};
 };
 
-TEST(SessionTest, LateSurvivorDoesNotTakeItsSuccessorsPlace) {
+TEST(SessionTest, StaleWorkerDoesNotTakeItsSuccessorsPlace) {
   ClusterFixture cluster(3, 1);
   cluster.options().incarnation = 2;
   cluster.StartWorker(0, GatherOnce);

@@ -167,7 +167,7 @@ TEST(StrangerTest, CrowdLeavesTheRingItsPlace) {
   EXPECT_THAT(run.lines[0], HasSubstr("others since the last line"));
 }
 
-TEST(StrangerTest, WorkerWithAnotherTokenEndsSoon_AndSaysWhy) {
+TEST(StrangerTest, WorkerWithAnotherTokenEndsSoon_AndGivesTheReason) {
   StrangerRun run;
   run.cluster.StartWorker(0, GatherOnce);
   run.cluster.StartWorker(1, GatherOnce);

@@ -40,7 +40,8 @@ TEST(RealHostTest, CountsTerminationNoticesAndExitsWithTheCodeGiven) {
   EXPECT_EQ(end.signal, 0);
 }
 
-TEST(RealHostTest, SecondInterrupt_EndsTheProcessAndSaysSoWhereThatIsWanted) {
+TEST(RealHostTest,
+     SecondInterrupt_EndsTheProcessAndReportsItWhereThatIsWanted) {
   const ScratchDirectory scratch;
   TestProcess child({"notices", "9", "130"}, scratch / "log");
   ASSERT_EQ(child.ReadLine(), "ready");

@@ -154,7 +154,7 @@ TEST_F(GrpcNetworkTest, CarriesEmptyAndOddFramesInOrder) {
   }
 }
 
-TEST_F(GrpcNetworkTest, RefusesAFrameThatIsTooLargeAndGoesOn) {
+TEST_F(GrpcNetworkTest, RefusesAFrameThatIsTooLargeAndContinues) {
   Pair pair = Connected(network_, *listener_, place_.address);
   EXPECT_EQ(pair.caller->Send(Frame(kMaxFrameBytes + 1, 'x'), Soon()).code(),
             Code::kInvalidArgument);
@@ -162,7 +162,7 @@ TEST_F(GrpcNetworkTest, RefusesAFrameThatIsTooLargeAndGoesOn) {
   EXPECT_EQ(*pair.called->Receive(Soon()), "small");
 }
 
-TEST_F(GrpcNetworkTest, SendWaitsForRoomAndGoesOnWhenThereIs) {
+TEST_F(GrpcNetworkTest, SendWaitsForRoomAndContinuesWhenThereIs) {
   Pair pair = Connected(network_, *listener_, place_.address);
   Status status = OkStatus();
   size_t sent = 0;

@@ -260,7 +260,7 @@ TEST(HttpClientTest, OptionRefused_IsNamed) {
             "option");
 }
 
-TEST(HttpClientTest, WithoutTime_AsksNobody) {
+TEST(HttpClientTest, WithoutTime_SendsNoRequest) {
   const auto answer = Get({.host = "127.0.0.1"}, In(seconds(0)));
   EXPECT_EQ(answer.status().code(), Code::kDeadlineExceeded);
 }
@@ -284,7 +284,7 @@ TEST(HttpClientTest, AsksAnIpv6Address) {
 }
 
 // RFC 2606 reserves the name. A machine may have no resolver at all.
-TEST(HttpClientTest, NameThatNobodyKnowsIsNoAnswer) {
+TEST(HttpClientTest, UnresolvedNameIsNoAnswer) {
   const auto answer =
       Get(ParseHttpUrl("http://no-such-host.invalid/").value(), In(seconds(2)));
   EXPECT_TRUE(answer.status().code() == Code::kUnavailable ||
@@ -300,7 +300,7 @@ TEST(HttpClientTest, FailsWithoutAListener) {
   EXPECT_THAT(answer.status().message(), HasSubstr("refused"));
 }
 
-TEST(HttpClientTest, ServerThatSaysNothingIsLeftAtTheDeadline) {
+TEST(HttpClientTest, SilentServerIsLeftAtTheDeadline) {
   OneServer server(AwaitEnd);
   const Time begin = In(Duration());
   const auto answer = Get(server.url, begin + milliseconds(100));

@@ -67,7 +67,7 @@ TEST(TcpSocketTest, WayToLoopbackBeginsThere) {
   EXPECT_EQ(*OwnHostTowards("127.0.0.9:1"), "127.0.0.1");
 }
 
-TEST(TcpSocketTest, NameThatNobodyKnowsMayBeKnownLater) {
+TEST(TcpSocketTest, UnresolvedNameMayResolveLater) {
   EXPECT_EQ(OwnHostTowards("no-such-host.invalid:5000").status().code(),
             Code::kUnavailable);
   EXPECT_EQ(OwnHostTowards("no port").status().code(), Code::kInvalidArgument);

@@ -8,7 +8,7 @@ namespace {
 
 using testing::ElementsAre;
 
-TEST(WorkerEnvironmentTest, DropsWhatTellsThePlaceInAnotherCluster) {
+TEST(WorkerEnvironmentTest, DropsThePlaceInAnotherCluster) {
   EXPECT_THAT(
       WorkerEnvironment(
           {"PATH=/bin", "TF_CONFIG={}", "RANK=1", "WORLD_SIZE=2",

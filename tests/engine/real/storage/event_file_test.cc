@@ -133,7 +133,7 @@ TEST(EventFileTest, KeepsNoLateFrameAfterTheEnd) {
       << "what the worker itself says too late is for the judge";
 }
 
-TEST(EventFileTest, GoesOnAtTheEndOfAFileThatExists) {
+TEST(EventFileTest, ContinuesAtTheEndOfAFileThatExists) {
   const ScratchDirectory scratch;
   const FixedClock clock;
   for (int life : {1, 2}) {

@@ -203,7 +203,7 @@ TEST_F(LauncherTest, JobThatIsDoneIsDone) {
   EXPECT_THAT(sent_, IsEmpty());
 }
 
-TEST_F(LauncherTest, LossStartsTheWholeJobAgainWithTheNextLife) {
+TEST_F(LauncherTest, LossRestartsTheWholeJobAsTheNextAttempt) {
   options_.first_life = 4;
   const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
     if (spec.life == 5) return Done(spec);
@@ -260,7 +260,7 @@ TEST_F(LauncherTest, GivingUpAfterARestartIsAFailure) {
   EXPECT_THAT(end.reason, Not(HasSubstr("1 restarts")));
 }
 
-TEST_F(LauncherTest, GivesUpAfterSoManyRestartsAndSaysWhy) {
+TEST_F(LauncherTest, GivesUpAfterTheMaximumOfRestartsWithTheReason) {
   options_.max_restarts = 2;
   const LaunchEnd end = Launched([](const WorkerSpec& spec) {
     return Script{.runs = milliseconds(10 + spec.worker), .exit = 70};
@@ -271,7 +271,7 @@ TEST_F(LauncherTest, GivesUpAfterSoManyRestartsAndSaysWhy) {
             "worker 0 exited with code 70; gave up after 2 restarts");
 }
 
-TEST_F(LauncherTest, GivesUpOnLivesThatComeNoFurther) {
+TEST_F(LauncherTest, GivesUpAfterAttemptsWithoutProgress) {
   options_.max_fruitless = 3;
   const LaunchEnd end = Launched([](const WorkerSpec& spec) {
     return Script{.runs = milliseconds(10 + spec.worker), .exit = 70};
@@ -555,7 +555,7 @@ TEST_F(LauncherTest, HungWorkerThatTheOthersLostIsKilled) {
             "worker 1 did not answer in time, and was killed");
 }
 
-TEST_F(LauncherTest, DeathIsSaidRatherThanWhatItMadeOfTheOthers) {
+TEST_F(LauncherTest, ReportsTheDeathRatherThanItsConsequences) {
   Launched([](const WorkerSpec& spec) -> Script {
     if (spec.life == 2) return Done(spec);
     if (spec.worker == 1) return {.runs = milliseconds(20), .exit = 70};
@@ -574,7 +574,7 @@ Script LosesItsDevice(Duration runs) {
                  {.failure = "device 0: lost", .own_device_failed = true}}}};
 }
 
-TEST_F(LauncherTest, LostDeviceIsSaidRatherThanWhatItMadeOfTheOthers) {
+TEST_F(LauncherTest, ReportsTheLostDeviceRatherThanItsConsequences) {
   Launched([](const WorkerSpec& spec) -> Script {
     if (spec.life == 2) return Done(spec);
     if (spec.worker == 1) return LosesItsDevice(milliseconds(20));
@@ -599,7 +599,7 @@ TEST_F(LauncherTest, WorkerEndedByTheSignalItselfIsALoss) {
   EXPECT_LT(Now(), seconds(2)) << "the others need not be waited for";
 }
 
-TEST_F(LauncherTest, NoticeBetweenTwoLivesStartsNoThird) {
+TEST_F(LauncherTest, NoticeBetweenTwoAttemptsStartsNoThird) {
   options_.backoff = seconds(5);
   NoticeAt(seconds(2));
   const LaunchEnd end =
@@ -670,7 +670,7 @@ TEST_F(LauncherTest, WorkersThatAllEndWithoutAResultAreALoss) {
   EXPECT_THAT(end.reason, HasSubstr("no worker reported a result"));
 }
 
-TEST_F(LauncherTest, WorkerThatFailsAgainAndAgainIsDoneWithout) {
+TEST_F(LauncherTest, WorkerThatFailsAgainAndAgainIsExcluded) {
   options_.min_workers = 2;
   const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
     if (spec.addresses.size() == 2) return Done(spec);
@@ -685,7 +685,7 @@ TEST_F(LauncherTest, WorkerThatFailsAgainAndAgainIsDoneWithout) {
   EXPECT_THAT(lives_, ElementsAre(1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4));
 }
 
-TEST_F(LauncherTest, WorkerThatLosesItsDeviceEachTimeIsDoneWithout) {
+TEST_F(LauncherTest, WorkerThatLosesItsDeviceEachTimeIsExcluded) {
   options_.min_workers = 2;
   const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
     if (spec.addresses.size() == 2) return Done(spec);
@@ -711,7 +711,7 @@ TEST_F(LauncherTest, WorkerThatHasToBeKilledEachTimeIsToBlame) {
               HasSubstr("worker 2 failed 3 times in a row"));
 }
 
-TEST_F(LauncherTest, WorkerThatCannotBeStartedIsDoneWithout) {
+TEST_F(LauncherTest, WorkerThatCannotBeStartedIsExcluded) {
   options_.min_workers = 2;
   fails_to_start_ = 2;
   const LaunchEnd end = Launched(Done);
@@ -721,7 +721,7 @@ TEST_F(LauncherTest, WorkerThatCannotBeStartedIsDoneWithout) {
               HasSubstr("not started: no more; worker 2 failed 3 times"));
 }
 
-TEST_F(LauncherTest, WithTooFewWorkersLeftItGivesUpAndSaysWhy) {
+TEST_F(LauncherTest, GivesUpWithTheReason_WhenTooFewWorkersAreLeft) {
   options_.min_workers = 2;
   const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
     const int dies = spec.addresses.size() == 3 ? 1 : 2;
@@ -735,7 +735,7 @@ TEST_F(LauncherTest, WithTooFewWorkersLeftItGivesUpAndSaysWhy) {
                                     "2; gave up"));
 }
 
-TEST_F(LauncherTest, WorkersByLifeCountFromTheFirstLife) {
+TEST_F(LauncherTest, WorkersPerAttemptCountFromTheFirstAttempt) {
   options_.workers_by_life = {3, 1, 2};
   options_.first_life = 2;
   Launched([](const WorkerSpec& spec) -> Script {
@@ -1063,7 +1063,7 @@ TEST_F(LauncherTest, SeesAFileThatAppearsWhileItPauses) {
   EXPECT_LE(Now(), milliseconds(4200));
 }
 
-TEST_F(LauncherTest, SeesWhatTheMetadataServiceSaysWhileItPauses) {
+TEST_F(LauncherTest, PollsTheMetadataServiceDuringAPause) {
   options_.backoff = seconds(8);
   options_.notices.url = "http://169.254.169.254/x";
   simulation_.At(begin_ + seconds(3), [this] {
@@ -1083,7 +1083,7 @@ TEST_F(LauncherTest, ServiceThatHangsMakesNoPauseLonger) {
   EXPECT_THAT(lines_, IsEmpty());
 }
 
-TEST_F(LauncherTest, ChiefThatNeverSaysAnythingHangs) {
+TEST_F(LauncherTest, ChiefThatNeverSendsAMessageHangs) {
   options_.start_timeout = seconds(20);
   const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
     if (spec.life == 2) return Done(spec);
@@ -1096,7 +1096,7 @@ TEST_F(LauncherTest, ChiefThatNeverSaysAnythingHangs) {
   EXPECT_LE(Now(), seconds(21));
 }
 
-TEST_F(RejoinTest, ChiefThatIsStartedAgainAndSaysNothingHangs) {
+TEST_F(RejoinTest, ChiefThatIsStartedAgainAndSendsNothingHangs) {
   options_.start_timeout = seconds(2);
   Launched([](const WorkerSpec& spec) -> Script {
     Script script = Trains(spec);

@@ -15,7 +15,7 @@ std::string BlameThreeTimes(Membership& membership, int worker) {
   return membership.RecordCulprit(worker);
 }
 
-TEST(MembershipTest, EachLifeHasAsManyAsItsEntryAndLaterOnesTheLast) {
+TEST(MembershipTest, EachAttemptHasTheWorkersOfItsEntryAndLaterOnesOfTheLast) {
   const Membership membership({.workers = 4, .by_life = {4, 2, 1, 3}});
   EXPECT_THAT(membership.Of(1), ElementsAre(0, 1, 2, 3));
   EXPECT_THAT(membership.Of(2), ElementsAre(0, 1));
@@ -53,7 +53,7 @@ TEST(MembershipTest, SpareTakesThePlaceOfWhoIsLeftOut) {
   EXPECT_THAT(membership.Of(4), ElementsAre(0, 2));
 }
 
-TEST(MembershipTest, BelowTheLeastTheJobCannotGoOn) {
+TEST(MembershipTest, JobCannotContinueBelowTheMinimumOfWorkers) {
   Membership membership({.workers = 3, .min_workers = 2, .by_life = {}});
   BlameThreeTimes(membership, 0);
   EXPECT_THAT(BlameThreeTimes(membership, 2), HasSubstr("expected at least 2"));

@@ -140,7 +140,7 @@ TEST(RejoinTrackerTest, OldWordsCountForNothingWhileTheNextMatterIsOpen) {
               ElementsAre(1));
 }
 
-TEST(RejoinTrackerTest, NewLifeMeetsThoughItLeftNoGeneration) {
+TEST(RejoinTrackerTest, NewIncarnationMeetsThoughItLeftNoGeneration) {
   RejoinTracker tracker = Formed();
   tracker.Died(1, kStart);
   tracker.ConsumeLosses();

@@ -165,7 +165,7 @@ Together RunTogether(uint64_t seed, const TrainOptions& options,
   return together;
 }
 
-TEST(EvaluatorTest, BesideARunItSaysOfEachEpochWhatTheRunSays) {
+TEST(EvaluatorTest, ReportsOfEachEpochWhatTheRunReports) {
   const TrainOptions options = SavingEachEpoch();
   for (const uint64_t seed : {1, 2, 3}) {
     const Together both =
@@ -265,7 +265,8 @@ TEST(EvaluatorTest, NoticeEndsItsWait) {
   EXPECT_LT(simulation.now() - notice, std::chrono::seconds(1));
 }
 
-TEST(EvaluatorTest, CheckpointIsEvaluatedOnceEvenWhereALaterLifeResumesFromIt) {
+TEST(EvaluatorTest,
+     CheckpointIsEvaluatedOnceEvenWhereALaterIncarnationResumesFromIt) {
   TrainingFixture fixture;
   TrainOptions options = SavingEachEpoch();
   options.horizon.stop_at_step = 13;

@@ -34,7 +34,7 @@ TEST(ExecutionTest, SavesThatFallDueWithinItAreMadeAtItsEnd) {
               ElementsAre(6, 12, 16, 20, 24));
 }
 
-TEST(ExecutionTest, StopWaitsForItsEndAndAnyLengthGoesOnFromThere) {
+TEST(ExecutionTest, StopWaitsForItsEndAndAnyLengthContinuesFromThere) {
   TrainingFixture fixture;
   TrainOptions options = Executing(4);
   options.horizon.stop_at_step = 13;

@@ -53,7 +53,7 @@ TEST(SummaryTest, ChiefDrawsEachEpochAndEachSecondStep) {
   EXPECT_EQ(Count(files[0], "time/exchange"), static_cast<int>(kSteps / 2));
 }
 
-TEST(SummaryTest, EachLifeGoesOnInAFileOfItsOwn) {
+TEST(SummaryTest, EachIncarnationContinuesInAFileOfItsOwn) {
   TrainingFixture fixture;
   TrainOptions options = Drawn("/curves");
   options.horizon.stop_at_step = 8;
@@ -75,7 +75,7 @@ size_t Warnings(const LifeOutcome& life) {
       }));
 }
 
-TEST(SummaryTest, FolderThatCannotBeMadeIsSaidOnceAndDisturbsNothing) {
+TEST(SummaryTest, FolderThatCannotBeMadeIsReportedOnceAndDisturbsNothing) {
   TrainingFixture fixture;
   ASSERT_TRUE(fixture.disk().Open("/curves", OpenMode::kCreateExclusive).ok());
   const LifeOutcome life = fixture.Run(2, Drawn("/curves/run"));
@@ -85,7 +85,7 @@ TEST(SummaryTest, FolderThatCannotBeMadeIsSaidOnceAndDisturbsNothing) {
 }
 
 // Writes scalars while the disk is full for some time.
-TEST(RunSummaryTest, RowOfFailuresIsSaidOnceAndTheCurveGoesOnAfterIt) {
+TEST(RunSummaryTest, SeveralFailuresAreReportedOnceAndTheCurveContinues) {
   MemoryStorage storage;
   TestWorld world(storage);
   const SummaryOptions options = {.directory = "/curves", .every = 1};
@@ -128,7 +128,7 @@ TEST(RunSummaryTest, IsSyncedBeforeASave) {
 }
 
 // Small records may fit where larger ones do not.
-TEST(RunSummaryTest, DiskThatIsNearlyFull_IsSaidOnceAMinute) {
+TEST(RunSummaryTest, DiskThatIsNearlyFull_IsReportedOnceAMinute) {
   MemoryStorage storage;
   TestWorld world(storage);
   const SummaryOptions options = {.directory = "/curves", .every = 1};

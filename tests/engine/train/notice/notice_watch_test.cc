@@ -93,7 +93,7 @@ TEST_F(NoticeWatchTest, TakesTheTimeOfTheLookBeforeForThatOfTheNotice) {
   EXPECT_GE(*first_, begin_ + milliseconds(1400));
 }
 
-TEST_F(NoticeWatchTest, SeesWhatTheMetadataServiceSays) {
+TEST_F(NoticeWatchTest, ReadsTheMetadataService) {
   After(milliseconds(1500),
         [&] { simulation_.SetMetadata("h", MetadataThatSays("TRUE")); });
   Watch({.url = kUrl}, seconds(10));
@@ -159,7 +159,7 @@ TEST_F(NoticeWatchTest, NameIsAsGoodAsAnAddressIfItIsKnown) {
   EXPECT_THAT(lines_, ElementsAre(HasSubstr("name not known")));
 }
 
-TEST_F(NoticeWatchTest, FailureIsToldOnceAndIsNoNotice) {
+TEST_F(NoticeWatchTest, FailureIsReportedOnceAndIsNoNotice) {
   const std::vector<std::pair<MetadataService, std::string>> failures = {
       {{.behavior = Behavior::kRefuses}, "refused"},
       {{.behavior = Behavior::kHangs}, "no answer in time"},

@@ -150,7 +150,7 @@ TEST(StopTest, NoticeInALoadStopsAtTheNextStepWhateverTheGrace) {
   EXPECT_EQ(ExpectOrderlyStop(outcome, "load"), 5u);
 }
 
-TEST(StopTest, StepToStopAtThatIsPastIsSaid) {
+TEST(StopTest, StepToStopAtThatIsPastIsReported) {
   TrainingFixture fixture;
   TrainOptions options = SmallRun();
   options.horizon.stop_at_step = 4;

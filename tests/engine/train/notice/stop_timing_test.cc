@@ -23,7 +23,7 @@ StopTiming Running(Duration grace) {
   return timing;
 }
 
-TEST(StopTimingTest, GoesOnWithoutANotice) {
+TEST(StopTimingTest, ContinuesWithoutANotice) {
   EXPECT_EQ(StopTiming(seconds(0)).Ask(At(seconds(9)), kSteps),
             StopAdvice::kGoOn);
 }

@@ -183,7 +183,7 @@ TEST_F(TokenFileTest, PowerLossLeavesTheSameTokenOrNone) {
   EXPECT_LT(kept, 59);
 }
 
-TEST_F(TokenFileTest, RefusesADamagedFile_AndSaysWhatToDo) {
+TEST_F(TokenFileTest, RefusesADamagedFile_WithAdvice) {
   const std::string whole(64, 'a');
   for (const std::string& text :
        {std::string(), whole.substr(1), whole + "a", "x" + whole.substr(1),

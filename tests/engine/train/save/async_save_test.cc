@@ -108,7 +108,7 @@ TEST_P(AsyncSaveTest, TimesAndKindsOfSavesChangeNoBits) {
   }
 }
 
-TEST_P(AsyncSaveTest, TrainingGoesOnWhileASaveIsWritten) {
+TEST_P(AsyncSaveTest, TrainingContinuesWhileASaveIsWritten) {
   const LifeOutcome outcome =
       TrainingFixture().Run(2, AsyncRun(GetParam()), SlowDisk());
   EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kDone));
@@ -116,7 +116,7 @@ TEST_P(AsyncSaveTest, TrainingGoesOnWhileASaveIsWritten) {
   EXPECT_GE(StepAt(outcome, EventKind::kSaveAcknowledged, 5), 7u);
 }
 
-TEST_P(AsyncSaveTest, SaveThatIsDueWaitsForTheOneBeforeAndSaysHowLong) {
+TEST_P(AsyncSaveTest, SaveThatIsDueWaitsForTheOneBeforeAndReportsItsWait) {
   const LifeOutcome outcome =
       TrainingFixture().Run(2, AsyncRun(GetParam()), SlowDisk());
   EXPECT_EQ(outcome.result->digest, UndisturbedDigest(SmallRun()));
@@ -155,7 +155,7 @@ TEST_P(AsyncSaveTest, OneErrorInASaveCostsThatSaveAtMost) {
   ExpectOneErrorCostsOneSave(AsyncRun(GetParam()));
 }
 
-TEST_P(AsyncSaveTest, FailedSaveIsToldBeforeTheNextOneIsDue) {
+TEST_P(AsyncSaveTest, FailedSaveIsReportedBeforeTheNextOneIsDue) {
   const FaultPlan plan = {
       .faults = {
           {.id = "full",
@@ -286,7 +286,7 @@ TEST_P(AsyncSaveTest, NoticeLeavesTimeForWhatIsUnderWayAndTheLastSave) {
 }
 
 // The commit takes half a second, during which worker 1 dies.
-TEST_P(AsyncSaveTest, SurvivorsTaskHasEndedWhenItSaysItsLastWord) {
+TEST_P(AsyncSaveTest, SurvivorsTaskHasEndedBeforeItsLastEvent) {
   Fault heavy = SlowFault(0, Point::kStepBegin, std::chrono::milliseconds(50));
   heavy.id = "heavy";
   const FaultPlan plan = {.faults = {SlowFault(kChief, Point::kRename,

@@ -36,7 +36,7 @@ TEST(HorizonTest, EpochsOrStepsWhicheverComesFirst) {
   }
 }
 
-TEST(HorizonTest, FurtherHorizonGoesOnWhereANearerOneEnded) {
+TEST(HorizonTest, FurtherHorizonResumesAtTheEndOfANearerOne) {
   TrainingFixture fixture;
   TrainOptions options = SmallRun();
   options.horizon = {.epochs = kEpochs, .max_steps = 8};
@@ -190,7 +190,7 @@ TEST(BitsTest, StateOfReplicasIsTheSameOnAllRanksAfterEachStep) {
   }
 }
 
-TEST(ResumeTest, WorkersMayComeAndGoBetweenLives) {
+TEST(ResumeTest, WorkersMayComeAndGoBetweenIncarnations) {
   TrainingFixture fixture;
   TrainOptions options = SmallRun();
   uint64_t stop = 0;
@@ -275,7 +275,7 @@ TEST(RefusalTest, CheckpointsThatAreAllBadAreNoReasonToStartAfresh) {
 // The chief holds the bytes that its claim verified. If worker 1 then reads
 // damaged ones, the two disagree: the attempt ends, and the next one chooses
 // again.
-TEST(RefusalTest, CheckpointThatGoesBadAfterItWasChosenIsFoundByTheNextLife) {
+TEST(RefusalTest, NextIncarnationFindsACheckpointDamagedAfterItWasChosen) {
   TrainingFixture fixture;
   TrainOptions options = SmallRun();
   options.horizon.stop_at_step = 7;

@@ -28,7 +28,7 @@ std::vector<uint64_t> SavedSteps(const TrainOptions& options) {
   return outcome.StepsOf(EventKind::kSaveAcknowledged);
 }
 
-TEST(SaveTest, EverySoManyStepsAndAtTheEnd) {
+TEST(SaveTest, EveryNStepsAndAtTheEnd) {
   EXPECT_THAT(SavedSteps(With({.unit = SaveUnit::kSteps, .every = 5})),
               ElementsAre(5, 10, 15, 20, 24));
 }
@@ -52,7 +52,7 @@ TEST(SaveTest, StepSaveAtAnEpochsEndIsNotTheFinalOne) {
               ElementsAre(12, 24, 24));
 }
 
-TEST(SaveTest, EverySoManyEpochsWithoutASecondOneAtTheEnd) {
+TEST(SaveTest, EveryNEpochsWithoutASecondOneAtTheEnd) {
   EXPECT_THAT(SavedSteps(With({.unit = SaveUnit::kEpochs, .every = 1})),
               ElementsAre(6, 12, 18, 24));
   EXPECT_THAT(SavedSteps(With({.unit = SaveUnit::kEpochs, .every = 3})),
@@ -70,7 +70,7 @@ std::vector<std::string> FilesIn(Storage& disk, const std::string& path) {
   return names;
 }
 
-TEST(SaveTest, OnlySoManyWorkersWriteShards) {
+TEST(SaveTest, OnlyNWorkersWriteShards) {
   TrainOptions options = SmallRun();
   options.checkpoint.shards = 1;
   for (const SaveMode mode :
@@ -88,7 +88,7 @@ TEST(SaveTest, OnlySoManyWorkersWriteShards) {
 }
 
 // A stale worker of an earlier attempt claims while a save is in progress.
-TEST(SaveTest, UnderANewerClaimNothingIsAcknowledgedAndTheNextLifeGoesOn) {
+TEST(SaveTest, NewerClaimPreventsAcknowledgementAndTheNextIncarnationResumes) {
   TrainingFixture fixture;
   const FaultPlan plan = {
       .faults = {
@@ -136,7 +136,7 @@ TEST(SaveTest, WithoutADirectoryNothingIsSaved) {
 // Step 11 takes two seconds. Only the chief's clock counts, and the chief
 // checks it after its own part of a step: after its own delay, but before the
 // delay of others.
-TEST(SaveTest, EverySoManySecondsOfTheChiefsClock) {
+TEST(SaveTest, EveryNSecondsOfTheChiefsClock) {
   const TrainOptions options = With({.unit = SaveUnit::kSeconds, .every = 2});
   for (const int slow_worker : {0, 1}) {
     const FaultPlan plan = {
@@ -151,7 +151,7 @@ TEST(SaveTest, EverySoManySecondsOfTheChiefsClock) {
   }
 }
 
-TEST(SaveTest, FinishedRunDeletesItsBackupWhereItIsTold) {
+TEST(SaveTest, FinishedRunDeletesItsBackupIfConfigured) {
   TrainOptions options = SmallRun();
   options.checkpoint.at_success = AtSuccess::kDeleteCheckpoints;
   TrainingFixture fixture;
@@ -285,7 +285,7 @@ TEST(SaveTest, LastSaveOutlivesAFailedOneOfItsName) {
   EXPECT_EQ(next.result->resumed_from, kSteps);
 }
 
-TEST(SaveTest, FailedSaveIsToldToPeople) {
+TEST(SaveTest, FailedSaveIsReportedToPeople) {
   const FaultPlan plan = {
       .faults = {
           {.id = "full",

@@ -88,7 +88,7 @@ struct KeptState {
   ResidentState resident;
 };
 
-TEST(DeviceSaveTest, CopyIsOfTheMomentAndBringsNothingElseHere) {
+TEST(DeviceSaveTest, CopyIsOfItsStepAndFetchesNothingElse) {
   KeptState kept(CountingDevice());
   kept.Train(0.5f);
   const Digest then = kept.resident.NewestDigest().value();
@@ -176,7 +176,7 @@ TEST(DeviceSaveTest, CopyIsPinnedThoughTheFirstOneWasOfNoDevices) {
   EXPECT_EQ(pinned, 1);
 }
 
-TEST(DeviceSaveTest, SavesBesideATrainingOnADeviceChangeNoBits) {
+TEST(DeviceSaveTest, AsynchronousSavesOfADeviceChangeNoBits) {
   const std::string golden = UndisturbedDigest(SmallRun());
   for (const int workers : {1, 2}) {
     for (const int digest_every : {0, 1}) {
@@ -195,7 +195,7 @@ TEST(DeviceSaveTest, SavesBesideATrainingOnADeviceChangeNoBits) {
   }
 }
 
-TEST(DeviceSaveTest, TakesACopyAndSaysSo_WhereZeroCopyIsWanted) {
+TEST(DeviceSaveTest, TakesACopyAndReportsIt_WhereZeroCopyIsWanted) {
   TrainOptions options = AsyncOnDevice();
   options.checkpoint.mode = SaveMode::kZeroCopy;
   TrainingFixture fixture;
@@ -211,7 +211,7 @@ TEST(DeviceSaveTest, TakesACopyAndSaysSo_WhereZeroCopyIsWanted) {
                   "bytes (zero-copy needs the state in host memory)")));
 }
 
-TEST(DeviceSaveTest, NextLifeGoesOnFromWhatWasFetched) {
+TEST(DeviceSaveTest, NextIncarnationResumesFromTheFetchedState) {
   TrainOptions options = AsyncOnDevice();
   options.horizon.stop_at_step = 12;
   options.checkpoint.at_notice = OnPreemption::kExit;
@@ -225,7 +225,7 @@ TEST(DeviceSaveTest, NextLifeGoesOnFromWhatWasFetched) {
 }
 
 // The copy of the second save fails.
-TEST(DeviceSaveTest, CopyThatDoesNotComeVoidsItsSaveAndNothingElse) {
+TEST(DeviceSaveTest, FailedCopyFailsItsSaveOnly) {
   static int awaited = 0;
   static const gpu::DeviceApi api = [] {
     gpu::DeviceApi table = GuardedDevice();

@@ -105,7 +105,7 @@ TEST(DeviceTest, RunThatLooksAtItsStateSeldomEndsInTheSameState) {
   EXPECT_EQ(device.result->digest, UndisturbedDigest(options));
 }
 
-TEST(DeviceTest, RunMayMoveToADeviceAndBackBetweenItsLives) {
+TEST(DeviceTest, RunMayMoveToADeviceAndBackBetweenItsIncarnations) {
   TrainingFixture fixture;
   fixture.ComputeOn(GuardedDevice());
   TrainOptions options = SmallRun();
@@ -156,11 +156,13 @@ void ExpectRecoveryFrom(const gpu::DeviceApi& failing) {
 }
 
 // Two status checks per step, and one at the save of step 5.
-TEST(DeviceTest, DeviceThatFailsInAPassEndsTheLifeAndTheNextOneGoesOn) {
+TEST(DeviceTest,
+     DeviceThatFailsInAPassEndsTheIncarnationAndTheNextOneContinues) {
   ExpectRecoveryFrom(FailingDevice<14>());
 }
 
-TEST(DeviceTest, DeviceThatFailsInAnUpdateEndsTheLifeAndTheNextOneGoesOn) {
+TEST(DeviceTest,
+     DeviceThatFailsInAnUpdateEndsTheIncarnationAndTheNextOneContinues) {
   ExpectRecoveryFrom(FailingDevice<15>());
 }
 
@@ -378,7 +380,7 @@ TEST(DeviceTest, RefusesAChange_BeforeTheStateIsOnTheDevice) {
 
 // Two workers share the device. A worker that learns of the failure from the
 // other one has no state left to rejoin with.
-TEST(DeviceTest, DeviceThatFailsUnderTwoWorkersEndsBothLives) {
+TEST(DeviceTest, DeviceThatFailsUnderTwoWorkersEndsBothIncarnations) {
   static int looks_left = 0;
   static const gpu::DeviceApi api = [] {
     gpu::DeviceApi table = GuardedDevice();
@@ -423,7 +425,7 @@ TEST(DeviceTest, DeviceThatIsGoneIsTheWorkersOwn) {
               testing::ElementsAre("no CUDA device: the driver has none"));
 }
 
-TEST(DeviceTest, WithoutMemoryTheWorkerSaysSoAndLeaves) {
+TEST(DeviceTest, ReportsMissingMemoryAndExits) {
   static const gpu::DeviceApi api = [] {
     gpu::DeviceApi table = gpu::EmulatedDevice();
     table.open = [](int, gpu::DeviceText*) {

@@ -167,7 +167,7 @@ TEST(FinitenessTest, RetentionKeepsTheNewestFiniteCheckpoint) {
               ElementsAre(std::pair(8, true), std::pair(24, false)));
 }
 
-TEST(FinitenessTest, RetentionKeepsItWhereSavesAreWrittenBesideTheTraining) {
+TEST(FinitenessTest, RetentionKeepsItWithAsynchronousSaves) {
   TrainingFixture fixture;
   TrainOptions options = Overflowing();
   options.checkpoint.mode = SaveMode::kAsync;
@@ -224,7 +224,7 @@ TEST(FinitenessTest, SaveThatFindsItStopsTheRunAndIsNone) {
   }
 }
 
-TEST(FinitenessTest, StopsAtOnceWhereItWouldGoOnFromSuchAState) {
+TEST(FinitenessTest, StopsAtOnce_WhenItWouldResumeFromSuchAState) {
   TrainingFixture fixture;
   TrainOptions options = Overflowing();
   options.horizon.stop_at_step = 12;
@@ -247,7 +247,7 @@ TEST(FinitenessTest, WithoutAStoreTheEndIsLookedAt) {
   EXPECT_EQ(outcome.result->not_finite_since, kFirstInfiniteSlot);
 }
 
-TEST(FinitenessTest, ModelThatIsNotFiniteIsExportedAndSaysSo) {
+TEST(FinitenessTest, ExportsANonFiniteModelWithAWarning) {
   TrainingFixture fixture;
   TrainOptions options = Overflowing();
   options.export_directory = "/model";

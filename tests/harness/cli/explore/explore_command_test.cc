@@ -71,7 +71,7 @@ class ExploreCommandTest : public testing::Test {
                    TerminalStyle(ColorChoice::kOff, {})};
 };
 
-TEST_F(ExploreCommandTest, JsonSaysHowManyCasesAFindingHas) {
+TEST_F(ExploreCommandTest, JsonHasTheNumberOfCasesOfAFinding) {
   command_.cases = 60;
   command_.stop_after = 0;
   command_.output = OutputFormat::kJson;
@@ -325,7 +325,7 @@ TEST_F(ExploreCommandTest, BaseThatTheSimulatedWorldCannotDoHasNoVerdict) {
   EXPECT_THAT(err_.str(), HasSubstr("needs 8 GPUs, found 0"));
 }
 
-TEST_F(ExploreCommandTest, HeadSaysWhatIsNotTheBasesOwn) {
+TEST_F(ExploreCommandTest, HeadHasTheOverridesOfTheBase) {
   command_.cases = 20;
   more_of_cluster_ = ", restart: {policy: none, max: 0}";
   EXPECT_EQ(Explore(), 0) << err_.str() << out_.str();
@@ -378,7 +378,7 @@ TEST_F(ExploreCommandTest, HasNoVerdict_WhenNoFaultFires) {
   EXPECT_THAT(err_.str(), HasSubstr("inconclusive: of 5 cases no fault fired"));
 }
 
-TEST_F(ExploreCommandTest, ShortRunTellsWhatItMissedInAFewLines) {
+TEST_F(ExploreCommandTest, ShortRunReportsMissedGoalsInAFewLines) {
   command_.cases = 20;
   EXPECT_EQ(Explore(), 0);
   EXPECT_LT(std::ranges::count(out_.str(), '\n'), 17);
@@ -442,7 +442,7 @@ TEST_F(ExploreCommandTest, FaultsThatAreChosenAreTriedWithoutCrashStates) {
   EXPECT_TRUE(json::parse(out_.str())["crash_states"].is_null());
 }
 
-TEST_F(ExploreCommandTest, SweepOfNothingSaysSo) {
+TEST_F(ExploreCommandTest, SweepOfNothingIsReported) {
   command_.mode = ExploreMode::kNth;
   command_.kinds = {FaultKind::kFsyncFails};
   command_.points = {Point::kStepBegin};
@@ -450,7 +450,7 @@ TEST_F(ExploreCommandTest, SweepOfNothingSaysSo) {
   EXPECT_THAT(err_.str(), HasSubstr("nothing selected"));
 }
 
-TEST_F(ExploreCommandTest, SweepThatIsStoppedSaysWhatIsLeft) {
+TEST_F(ExploreCommandTest, SweepThatIsStoppedReportsWhatIsLeft) {
   command_.mode = ExploreMode::kNth;
   command_.cases = 10;
   EXPECT_EQ(Explore(), 0);
@@ -528,7 +528,7 @@ TEST(CommandForImageTest, HasEveryOptionOfTheCrashState) {
       "--max-states 8 --id ext4-rot-0-1-x");
 }
 
-TEST(RenderFoundTest, HangIsSaidInOneLine) {
+TEST(RenderFoundTest, HangIsReportedInOneLine) {
   CampaignFinding finding;
   finding.what = {.invariant = "no-hang",
                   .name = "no-launcher",
@@ -550,7 +550,7 @@ TEST(RenderFoundTest, CauseIsTheSecondLine) {
                          "       state aa, expected bb\n"));
 }
 
-TEST(RenderFoundTest, ShrinkingThatWasCutShortIsSaid) {
+TEST(RenderFoundTest, ShrinkingThatWasCutShortIsReported) {
   CampaignFinding finding;
   finding.tries = 3;
   EXPECT_THAT(RenderFound(finding, {}),
@@ -560,7 +560,7 @@ TEST(RenderFoundTest, ShrinkingThatWasCutShortIsSaid) {
               HasSubstr(" in 3 tries; shrinking was stopped, a simpler "));
 }
 
-TEST_F(ExploreCommandTest, HeadSaysTheStepsOfTheHorizon) {
+TEST_F(ExploreCommandTest, HeadHasTheStepsOfTheHorizon) {
   command_.cases = 9;
   more_of_job_ = "  max_steps: 7\n";
   EXPECT_EQ(Explore(), 0);
@@ -588,7 +588,7 @@ TEST_F(ExploreCommandTest, TimeThatNobodyGaveIsForTheCasesAlone) {
   EXPECT_EQ(err_.str().find("undisturbed"), std::string::npos) << err_.str();
 }
 
-TEST_F(ExploreCommandTest, RareSituationsAreSaidApart) {
+TEST_F(ExploreCommandTest, RareGoalsAreListedSeparately) {
   command_.cases = 60;
   EXPECT_EQ(Explore(), 0);
   EXPECT_THAT(out_.str(),

@@ -123,7 +123,7 @@ TEST(CommandToResumeTest, KeepsTheFolderOfTheFindings) {
   EXPECT_EQ(CommandToResume(command, 7, report), "gauntlet explore --seed 7");
 }
 
-TEST(CommandToResumeTest, SweepsBeginAnew) {
+TEST(CommandToResumeTest, SweepsBeginAgain) {
   EXPECT_EQ(CommandToResume({.mode = ExploreMode::kNth}, 7, SampleReport()),
             "gauntlet explore --mode sweep --seed 7");
 }

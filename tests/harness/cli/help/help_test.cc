@@ -154,13 +154,13 @@ TEST(HelpTest, ExitCodesOfTrainDifferForTheFirstAndTheSecondCtrlC) {
                         "130."));
 }
 
-TEST(HelpTest, ScenariosSaysWhatAValueMayBe) {
+TEST(HelpTest, ScenariosTopicHasTheRangesOfValues) {
   const std::string output = Help("scenarios").out;
   EXPECT_THAT(output, HasSubstr("name of the error: EIO|"));
   EXPECT_THAT(output, HasSubstr("each time it is sent; 1 to 90 (10)"));
 }
 
-TEST(HelpTest, UsageSaysWhichArgumentsAreNeededAndHowMany) {
+TEST(HelpTest, UsageHasTheRequiredArgumentsAndTheirNumber) {
   EXPECT_THAT(Help("replay").out, HasSubstr("[OPTIONS] WHAT\n"));
   EXPECT_THAT(Help("explore").out, HasSubstr("[OPTIONS] [BASE]\n"));
   EXPECT_THAT(Help("run").out, HasSubstr("[OPTIONS] [PATH...]\n"));

@@ -460,7 +460,7 @@ TEST_F(ReplayCommandTest, UnwritableFolderIsAUsageError) {
                               "its path, such as /proc/runs/RUN/CASE.sim\n")));
 }
 
-TEST_F(ReplayCommandTest, FindingThatIsNotThereIsSaidWithWhereItWasLookedFor) {
+TEST_F(ReplayCommandTest, MissingFindingIsReportedWithTheSearchedFolder) {
   EXPECT_EQ(Replay("finding-009"), 2);
   EXPECT_THAT(err_.str(),
               AllOf(HasSubstr("finding 'finding-009': there is none in " +

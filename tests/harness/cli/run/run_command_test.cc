@@ -343,7 +343,7 @@ TEST_F(RunCommandTest, RefusesAPathThatIsNoFolderAndNoScenario) {
   }
 }
 
-TEST_F(RunCommandTest, OneFileThatIsToldTwiceIsRunOnce) {
+TEST_F(RunCommandTest, FileThatIsGivenTwiceIsRunOnce) {
   const std::string where = Write("d1", "a");
   command_.paths = {where, where + "/../d1/a.yaml"};
   EXPECT_EQ(RunScenarios(command_, console_), 0) << err_.str();
@@ -397,7 +397,7 @@ TEST_F(RunCommandTest, ListsTheSlowestCasesAfterTheSummary) {
 }
 
 // Each shard's run lists what failed in that shard.
-TEST_F(RunCommandTest, LastFailedOfAShardIsTheWholeOfWhatFailedThere) {
+TEST_F(RunCommandTest, LastFailedOfAShardHasAllFailuresOfTheShard) {
   for (const char* name : {"a", "b", "c"}) Write("d1", name, "recovers");
   command_.paths = {Write("d1", "d", "recovers")};
   command_.shard = {.index = 2, .count = 2};

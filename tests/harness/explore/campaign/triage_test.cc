@@ -94,7 +94,7 @@ class TriageTest : public testing::Test {
 
 // One crash reveals two bugs: the RNG key is lost, and a save that was
 // acknowledged too early is missing.
-TEST_F(TriageTest, SecondBreachOfACaseHasItsOwnFinding) {
+TEST_F(TriageTest, SecondViolationOfACaseHasItsOwnFinding) {
   Begin("[lose-rng-key, acknowledge-before-rename]");
   Add(CrashAt({.point = Point::kRename, .occurrence = 2}));
   EXPECT_THAT(Invariants(),

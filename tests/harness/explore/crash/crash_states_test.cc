@@ -118,7 +118,7 @@ TEST_P(EveryProfile, DeletionSurvivesEveryCut) {
 }
 
 // Examines only the first states: all of them would take too long.
-TEST(CrashStatesTest, FirstImagesOfALyingDriveHoldNoTornState) {
+TEST(CrashStatesTest, FirstCrashStatesOfALyingDriveHoldNoTornState) {
   CrashStateOptions options = {.profiles = {kLyingFsync},
                                .windows = {CrashWindow::kSave}};
   uint64_t calls = 0;
@@ -165,7 +165,7 @@ TEST(CrashStatesTest, OneRottenBitLeavesAnotherCheckpoint) {
 
 // One flipped bit destroys the only checkpoint: the run must refuse, or start
 // from scratch if that is allowed.
-TEST(CrashStatesTest, OneRottenBitOfASingleCheckpointMayBeginAnewIfAllowed) {
+TEST(CrashStatesTest, RottenSingleCheckpointMayStartColdIfAllowed) {
   for (const bool allowed : {false, true}) {
     References references("", "test");
     Case one = SaveCase(4);
@@ -213,7 +213,7 @@ TEST_P(EveryDefect, IsFoundAndItsImageFoundAgain) {
   EXPECT_EQ(again.counts.at(0).images_distinct, 1u);
 }
 
-TEST(CrashStatesTest, FindingSaysWhereWhatAndWhy) {
+TEST(CrashStatesTest, FindingHasItsPointOutcomeAndReason) {
   const CrashStateReport report =
       Explore({.profiles = {kExt4}, .windows = {CrashWindow::kSave}},
               {PlantedBug::kAcknowledgeBeforeRename});
@@ -236,7 +236,7 @@ TEST(CrashStatesTest, CountsFailuresByCrashStateAndByOutcome) {
   EXPECT_LE(report.outcomes_failed, report.counts.at(0).images_enumerated);
 }
 
-TEST(CrashStatesTest, ImagesAreRecoveredTwiceAndCompared) {
+TEST(CrashStatesTest, CrashStatesAreRecoveredTwiceAndCompared) {
   const CrashStateReport report = Explore(
       {.profiles = {kExt4}, .windows = {CrashWindow::kSave}, .twice_every = 2});
   EXPECT_EQ(report.ran_twice, (report.counts.at(0).images_distinct + 1) / 2);
@@ -256,7 +256,7 @@ TEST(CrashStatesTest, ReportsWhatIsLeftOut) {
   EXPECT_EQ(report.counts.at(0).images_distinct, 1u);
 }
 
-TEST(CrashStatesTest, RotIsSaidAsRot) {
+TEST(CrashStatesTest, RotIsReportedAsRot) {
   const CrashStateReport report = Explore({.windows = {CrashWindow::kRot}},
                                           {PlantedBug::kTrustManifestBlindly});
   ASSERT_FALSE(report.findings.empty());
@@ -345,7 +345,7 @@ TEST(CrashStatesTest, CountsAreTheSameEachTime) {
 }
 
 // A state that is selected by its id is reported under the same id.
-TEST(CrashStatesTest, EachImageIsRecoveredUnderItsId) {
+TEST(CrashStatesTest, EachCrashStateIsRecoveredUnderItsId) {
   CrashStateOptions options = {.profiles = {kExt4},
                                .windows = {CrashWindow::kSave}};
   std::set<std::string> ids;
@@ -361,14 +361,14 @@ TEST(CrashStatesTest, EachImageIsRecoveredUnderItsId) {
   EXPECT_THAT(ids, testing::ElementsAre(options.only));
 }
 
-TEST(CrashStatesTest, StopsWhenItIsTold) {
+TEST(CrashStatesTest, StopsOnRequest) {
   CrashStateOptions options = {.profiles = {kWeak}};
   options.on_progress = [](const CrashStateReport&) { return Proceed::kStop; };
   const CrashStateReport report = Explore(options);
   EXPECT_FALSE(report.finished());
 }
 
-TEST(CrashStatesTest, StopEndsTheSearchAtTheNextImage) {
+TEST(CrashStatesTest, StopEndsTheSearchAtTheNextCrashState) {
   constexpr int kFirstTrue = 60;
   int calls = 0;
   CrashStateOptions options = {.profiles = {kWeak},

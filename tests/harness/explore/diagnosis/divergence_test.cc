@@ -189,7 +189,7 @@ struct Planted {
   std::string expected;
 };
 
-TEST_F(DivergenceTest, EachOperationOfAStepIsToldFromTheOthers) {
+TEST_F(DivergenceTest, DistinguishesEachOperationOfAStep) {
   const std::vector<Planted> table = {
       {{.step = 0, .operation = "rows of the batch", .replica = 0},
        "first difference: step 1, operation rows of the batch, replica 0, "
@@ -333,7 +333,7 @@ TEST_F(DivergenceTest, ReplayInRealProcessesIsHeldAgainstTheVerdictAlone) {
               StartsWith("verdict: recorded PASS; now FAIL trajectory "));
 }
 
-TEST(VerdictLineTest, IsOneLineThatTellsPlannedBreachesFromOthers) {
+TEST(VerdictLineTest, DistinguishesPlannedViolationsOnOneLine) {
   Verdict verdict = {.kind = VerdictKind::kFail,
                      .invariants = {{.invariant = "no-hang",
                                      .instances = 1,

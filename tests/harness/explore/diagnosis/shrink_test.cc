@@ -231,7 +231,7 @@ TEST(ShrinkPlanTest, StopsAtTheLimitOfTriesWithTheBestSoFar) {
   EXPECT_TRUE(Has(shrunk.plan, "b"));
 }
 
-TEST(ShrinkPlanTest, StopsWhereItIsToldWithTheBestSoFar) {
+TEST(ShrinkPlanTest, StopsOnRequestWithTheBestSoFar) {
   ShrinkOptions options = kPatient;
   int asked = 0;
   options.stop = [&asked] { return ++asked > 3; };

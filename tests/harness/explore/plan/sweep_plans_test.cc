@@ -43,7 +43,7 @@ TEST(SweepPlansTest, FirstRoundHasEveryPointWorkerAndForm) {
   EXPECT_EQ(plans.NextRound().size(), 2u * (1 + 2) + 2u * (1 + 3));
 }
 
-TEST(SweepPlansTest, SeriesGoesOnToTheHitThatFiresNoMore) {
+TEST(SweepPlansTest, SeriesContinuesToTheHitThatFiresNoMore) {
   SweepPlans plans({SpaceOf({FaultKind::kCrash}, {Point::kStepBegin})}, 1);
   for (const ExploreCase& one : plans.NextRound()) plans.Learn(Fired(one, 0));
   const std::vector<ExploreCase> second = plans.NextRound();

@@ -39,7 +39,7 @@ TEST(BaseCheckTest, BaseThatRestartsUndisturbedDoesNotHold) {
   EXPECT_THAT(CheckOf(base).wrong, HasSubstr("as it is, without any fault: "));
 }
 
-TEST(BaseCheckTest, LimitThatABaseDoesNotKeepIsSaid) {
+TEST(BaseCheckTest, ReportsALimitThatTheBaseExceeds) {
   Case base = CleanCase();
   base.timeouts.total = std::chrono::milliseconds(1);
   EXPECT_THAT(CheckOf(base).wrong,

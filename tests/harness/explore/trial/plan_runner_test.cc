@@ -138,7 +138,7 @@ TEST(PlanRunnerTest, FileThatIsGoneFromUnderTheClaimIsRecoveredFrom) {
   EXPECT_TRUE(trial.wrong.empty()) << Wrong(trial);
 }
 
-TEST(PlanRunnerTest, SaveThatFailsAtItsBeginningSaysSo) {
+TEST(PlanRunnerTest, SaveThatFailsAtItsBeginningIsReported) {
   PlanRunner runner = MakeRunner();
   const PlanRun trial =
       runner.Try(PlanOf({.site = {.worker = kChief, .point = Point::kSaveBegin},
@@ -228,7 +228,7 @@ TEST(PlanRunnerTest, ErrorAtEveryHitMayEndTheRun) {
 }
 
 // The error has ended by then, so the run must continue.
-TEST(PlanRunnerTest, ErrorAtEveryHitOfAnEarlierLifeExcusesNoEnd) {
+TEST(PlanRunnerTest, ErrorAtEveryHitOfAnEarlierIncarnationExcusesNoEnd) {
   static References references("", "test");
   Case base = LoadBase();
   base.cluster.max_restarts = 2;

@@ -87,7 +87,7 @@ TEST(CaseTriesTest, InconclusiveTries) {
   EXPECT_EQ(never.verdict.kind, VerdictKind::kError);
 }
 
-TEST(CaseTriesTest, ViolationSaysMoreThanAnInconclusiveTry) {
+TEST(CaseTriesTest, ViolationOutranksAnInconclusiveTry) {
   const CaseResult joined = JoinTries(
       {Try(VerdictKind::kError, "never fired", 1),
        Try(VerdictKind::kFail, "store", 2), Try(VerdictKind::kPass, "", 3)},

@@ -31,7 +31,8 @@ TEST(LaunchSequenceTest, EndsWithALaunchThatIsDone_WhereNoneIsPlanned) {
   EXPECT_FALSE(LaunchSequence(plan).Next(Ended(0, 9), kExited));
 }
 
-TEST(LaunchSequenceTest, GoesOnToTheNextLaunch_WhenOneIsDoneStoppedOrRefused) {
+TEST(LaunchSequenceTest,
+     ContinuesToTheNextLaunch_WhenOneIsDoneStoppedOrRefused) {
   const RunPlan plan = ThreeLaunches();
   LaunchSequence launches(plan);
   EXPECT_TRUE(launches.Next(Ended(143, 5), kExited));

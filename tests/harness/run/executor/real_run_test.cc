@@ -62,7 +62,7 @@ class RealRunTest : public testing::Test {
 };
 
 // The process leaves only a log file, without any event.
-TEST_F(RealRunTest, ProcessThatDiesBeforeItsFirstWordIsALife) {
+TEST_F(RealRunTest, IncarnationWithoutAMessageCounts) {
   const RunLog log =
       Run("touch $9/worker-0-life-1.log $9/worker-1-life-1.log\n"
           "event 1 worker_started\nevent 1 worker_exited");
@@ -97,7 +97,7 @@ TEST_F(RealRunTest, OnlyTheLastLineIsTheResult) {
   EXPECT_EQ(log.launchers[0].result->digest, "abc");
 }
 
-TEST_F(RealRunTest, JobThatStoppedOnANoticeIsStartedAgainWithTheNextLife) {
+TEST_F(RealRunTest, JobThatStoppedOnANoticeIsStartedAgainAsTheNextAttempt) {
   const RunLog log = Run(R"(event $life worker_started
 [ $life = 3 ] || { echo '{"status":"stopped","digest":"x","loss":null}'; exit 143; }
 )" + std::string(kDone));
@@ -176,7 +176,7 @@ TEST_F(RealRunTest, EventFileThatIsNoneIsTheHarnessesError) {
   EXPECT_THAT(log.harness_error, HasSubstr("worker-0-life-1.jsonl:1: "));
 }
 
-TEST_F(RealRunTest, LifeThatWasKilledBeforeItsFirstLineIsALifeAllTheSame) {
+TEST_F(RealRunTest, IncarnationKilledBeforeItsFirstLineCounts) {
   const RunLog log = Run("printf '{\"ki' > $events/worker-0-life-1.jsonl");
   EXPECT_EQ(log.harness_error, "");
   ASSERT_THAT(log.lives, SizeIs(1));

@@ -97,7 +97,7 @@ expect: {outcome: recovers}
   EXPECT_EQ(log.launchers[1].exit_code, 0);
 }
 
-TEST_F(SimRunTest, LivesComeByWorkerThenLife) {
+TEST_F(SimRunTest, IncarnationsComeByWorkerThenIncarnation) {
   const RunLog log = Run(PlanOf(CrashCase()));
   std::vector<std::pair<int, int>> lives;
   for (const LifeEvents& life : log.lives) {

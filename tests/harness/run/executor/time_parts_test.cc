@@ -118,7 +118,7 @@ TEST_F(TimePartsTest, TrainingWaitsForSyncSaveUntilItIsCommitted) {
   EXPECT_EQ(saves[0].waited_ns, TotalNs(saves[0].save.parts));
 }
 
-TEST_F(TimePartsTest, AsyncSaveIsWrittenBesideTraining) {
+TEST_F(TimePartsTest, AsyncSaveIsWrittenDuringTraining) {
   RunPlan plan = PlanOf(CleanCase());
   plan.train.checkpoint.mode = SaveMode::kAsync;
   const RunLog log = Run(plan);

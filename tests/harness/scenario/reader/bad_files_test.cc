@@ -109,7 +109,7 @@ TEST(BadFilesTest, FaultAfterNone_SuggestsNoneOfItself) {
               testing::HasSubstr("^ one of other\n"));
 }
 
-TEST(BadFilesTest, StepAfterTheLast_SaysWhatToChange) {
+TEST(BadFilesTest, StepAfterTheLast_AdvisesWhatToChange) {
   const auto errors = [](const std::string& job) {
     return ErrorsOf("schema: gauntlet/v2\nname: a\n" + job +
                     "faults: [{at: {step: 37}, do: crash}]\nexpect: {outcome: "
@@ -122,7 +122,7 @@ TEST(BadFilesTest, StepAfterTheLast_SaysWhatToChange) {
       testing::HasSubstr("^ name an earlier step, or raise job.max_steps\n"));
 }
 
-TEST(BadFilesTest, NothingIsSaidOfAPointThatNobodyNamed) {
+TEST(BadFilesTest, OmittedPointIsNotReported) {
   EXPECT_EQ(ErrorsOf(R"(schema: gauntlet/v2
 name: a
 faults:
@@ -790,7 +790,7 @@ TEST(BadFilesTest, PointsAtTheErrorInAListOfAJob) {
   }
 }
 
-TEST(BadFilesTest, FieldOfAnotherLayerKind_SaysWhichKindHasIt) {
+TEST(BadFilesTest, FieldOfAnotherLayerKind_NamesTheKindThatHasIt) {
   EXPECT_EQ(ErrorsOf("schema: gauntlet/v2\nname: a\njob:\n  layers:\n"
                      "    - {kind: flatten}\n"
                      "    - {kind: relu, units: 3}\n"
@@ -801,7 +801,7 @@ TEST(BadFilesTest, FieldOfAnotherLayerKind_SaysWhichKindHasIt) {
             "    |                           ^ `units` is for dense\n");
 }
 
-TEST(BadFilesTest, AllErrorsOfAFileAreSaidInItsOrder) {
+TEST(BadFilesTest, AllErrorsOfAFileAreReportedInItsOrder) {
   const std::string errors = ErrorsOf(
       "schema: gauntlet/v2\nname: a\njob: {bach: 3}\nclutser: {}\n"
       "expect: {outcome: completes}\n");
@@ -809,7 +809,7 @@ TEST(BadFilesTest, AllErrorsOfAFileAreSaidInItsOrder) {
             errors.find("s.yaml:4:1: error: unknown key 'clutser'"));
 }
 
-TEST(BadFilesTest, ErrorOfEveryCaseOfAMatrixIsSaidOnce) {
+TEST(BadFilesTest, ErrorOfEveryCaseOfAMatrixIsReportedOnce) {
   const LoadedFile loaded = LoadScenarios(
       "schema: gauntlet/v2\nname: a\njob: {bach: 3, replicas: 4}\n"
       "matrix: {cluster.workers: [2, 3, 4]}\nexpect: {outcome: completes}\n",

@@ -303,7 +303,7 @@ TEST(ResolveTest, ReadsWhatIsExpected) {
   EXPECT_EQ(Load(kFull)[0].expect, expected);
 }
 
-TEST(ResolveTest, HeadOfARecordSaysWhatTheOracleMustKnow) {
+TEST(ResolveTest, SetupOfARecordHasWhatTheOracleNeeds) {
   const Record record = RecordHead(Load(kFull)[0]);
   EXPECT_EQ(record.setup.workers, 4);
   EXPECT_EQ(record.setup.rows_per_epoch, 4096u);
@@ -468,7 +468,7 @@ expect: {outcome: completes}
   EXPECT_EQ(cases[1].line, 6u);
 }
 
-TEST(ResolveTest, AfterAnotherFaultAnyLifeIsMeant) {
+TEST(ResolveTest, AppliesToAnyIncarnationAfterAnotherFault) {
   const Case one = Load(R"(schema: gauntlet/v2
 name: a
 faults:

@@ -192,7 +192,7 @@ TEST_F(PlainRunTest, CommandThatDoesNotExistIsOneLine) {
 }
 
 // The process of the run fails to write the end: /dev/full has no space left.
-TEST_F(PlainRunTest, DiskTooFullForTheEndSaysWhereToFreeSpace) {
+TEST_F(PlainRunTest, DiskTooFullForTheLastSaveAdvisesWhereToFreeSpace) {
   std::filesystem::create_symlink("/dev/full", Path("run/end.json"));
   const auto end = Run(Plain("exit 0"));
   ASSERT_FALSE(end.ok());

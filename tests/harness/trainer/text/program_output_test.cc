@@ -34,7 +34,7 @@ TEST(ProgramOutputTest, LastLineIsNotBlankAndIsClean) {
   EXPECT_THAT(LastLines("a\nb\nc\n", 2), ElementsAre("b", "c"));
 }
 
-TEST(ProgramOutputTest, ExceptionsAreToldFromMessages) {
+TEST(ProgramOutputTest, DistinguishesExceptionsFromMessages) {
   EXPECT_TRUE(EndsInException(
       "Traceback (most recent call last):\n  File \"x\"\nValueError: bad\n"));
   EXPECT_TRUE(EndsInException("terminate called without an active exception"));

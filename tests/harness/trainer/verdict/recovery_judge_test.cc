@@ -69,7 +69,7 @@ TEST(RecoveryJudgeTest, OlderCheckpointAfterKillIsLostWork) {
               HasSubstr("resumed from the beginning"));
 }
 
-TEST(RecoveryJudgeTest, TwoContentsOfOneFileAreToldApart) {
+TEST(RecoveryJudgeTest, DistinguishesTwoContentsOfOneFile) {
   CheckpointVersion first = A();
   CheckpointVersion second = B();
   first.files = second.files = {"ckpt"};
@@ -142,7 +142,7 @@ TEST(RecoveryJudgeTest, CheckpointThatIsMadeAgainIsLostWork) {
             "made ckpt-b again, which was complete after operation 60");
 }
 
-TEST(RecoveryJudgeTest, WholeCheckpointOfTheSeriesThatIsMadeAgainIsLostWork) {
+TEST(RecoveryJudgeTest, RepeatedCheckpointOfASeriesIsLostWork) {
   CrashTrial trial = Kill(90, B());
   trial.made_again = {{.path = "config"}};
   CheckpointVersion b = B();

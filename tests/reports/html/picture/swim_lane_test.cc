@@ -78,7 +78,7 @@ TEST(SwimLaneTest, ShowsEachPartOfARun) {
   EXPECT_EQ(FirstUnbalancedTag(picture), "");
 }
 
-TEST(SwimLaneTest, DescriptionSaysWhichCheckpointsCameAfterTheResume) {
+TEST(SwimLaneTest, DescriptionReportsWhichCheckpointsCameAfterTheResume) {
   Record record = SampleRecord();
   EXPECT_THAT(Picture(record), HasSubstr(" Checkpoints committed: step 2."));
   std::vector<RecordEvent>& events = record.lives[1].events;
