@@ -115,19 +115,19 @@ Result<std::unique_ptr<CheckpointManager>> CheckpointManager::Create(
       training, checked, *std::move(hold), std::move(store)));
 }
 
-Result<std::string> CheckpointManager::FromChief(const std::string& said) {
+Result<std::string> CheckpointManager::FromChief(const std::string& payload) {
   ASSIGN_OR_RETURN(const std::vector<std::string> all,
-                   training_->AllGather(said));
+                   training_->AllGather(payload));
   return all[0];
 }
 
 Result<bool> CheckpointManager::RestoreOrInitialize() {
   CHECK(!save_, "restored once already");
-  std::string said;
+  std::string payload;
   if (training_->chief()) {
-    said = EncodeClaimResult(store_.ClaimGeneration(job_json_));
+    payload = EncodeClaimResult(store_.ClaimGeneration(job_json_));
   }
-  ASSIGN_OR_RETURN(const std::string claimed, FromChief(said));
+  ASSIGN_OR_RETURN(const std::string claimed, FromChief(payload));
   ASSIGN_OR_RETURN(const Claim claim, DecodeClaim(claimed));
   if (claim.parent) RETURN_IF_ERROR(LoadTogether(*claim.parent));
   save_.emplace(training_->world(), store_, training_->ring(), job_json_,
@@ -143,13 +143,13 @@ Status CheckpointManager::LoadTogether(const CheckpointRef& parent) {
   const Status own =
       LoadState(training_->world(), {store_, parent, options_.variables},
                 training_->schedule(), training_->state());
-  const std::string said =
+  const std::string payload =
       own.ok() ? training_->StateDigest().ToString() : EncodeStatus(own);
   ASSIGN_OR_RETURN(const std::vector<std::string> all,
-                   training_->AllGather(said));
+                   training_->AllGather(payload));
   RETURN_IF_ERROR(own);
   for (size_t rank = 0; rank < all.size(); ++rank) {
-    if (all[rank] == said) continue;
+    if (all[rank] == payload) continue;
     return Unavailable(
         fmt::format("rank {} did not restore {}", rank, parent.name));
   }

@@ -94,7 +94,7 @@ class CheckpointManager {
   CheckpointManager(CustomTraining& training,
                     const CheckpointManagerOptions& options, StoreHold hold,
                     CheckpointStore store);
-  Result<std::string> FromChief(const std::string& said);
+  Result<std::string> FromChief(const std::string& payload);
   Status LoadTogether(const CheckpointRef& parent);
   Status LearnPaths();
   Status AskListeners();

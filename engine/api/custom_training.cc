@@ -82,10 +82,10 @@ std::string CustomTraining::JobJson(std::vector<std::string> saved) const {
 }
 
 Result<std::vector<std::string>> CustomTraining::AllGather(
-    const std::string& said) {
+    const std::string& payload) {
   Result<std::vector<std::string>> all = ring().AllGather(
       {.step = state_->position.step, .phase = state_->position.phase_of()},
-      said, options_.cluster.save_timeout);
+      payload, options_.cluster.save_timeout);
   RETURN_IF_ERROR(Noted(all.status()));
   return all;
 }

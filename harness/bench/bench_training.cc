@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kLookEvery{1};
 // Bytes of the launcher's output that a message quotes.
-constexpr size_t kMostSaid = 300;
+constexpr size_t kMaxOutput = 300;
 
 int64_t MonotonicNs() {
   timespec now{};
@@ -81,25 +81,25 @@ bool BenchTraining::AwaitEndFor(std::chrono::milliseconds time) {
 }
 
 Status BenchTraining::EndedEarly() {
-  std::string said = ReadTextFile(OutputFile(directory_));
-  const auto has_said = [&said](int error) {
-    return said.find(std::strerror(error)) != said.npos;
+  std::string output = ReadTextFile(OutputFile(directory_));
+  const auto has_error = [&output](int error) {
+    return output.find(std::strerror(error)) != output.npos;
   };
-  if (has_said(ENOSPC) || has_said(EDQUOT)) {
+  if (has_error(ENOSPC) || has_error(EDQUOT)) {
     // A trial has a folder of its own, in that of the benchmark.
     return FailedPrecondition(
         fmt::format("{}: the disk became full; use another one with --ckpt DIR",
                     directory_.parent_path().parent_path().string()));
   }
   // Keeps only the last line.
-  while (!said.empty() && said.back() == '\n') said.pop_back();
-  if (const size_t end = said.rfind('\n'); end != said.npos) {
-    said.erase(0, end + 1);
+  while (!output.empty() && output.back() == '\n') output.pop_back();
+  if (const size_t end = output.rfind('\n'); end != output.npos) {
+    output.erase(0, end + 1);
   }
-  if (said.size() > kMostSaid) said.resize(kMostSaid);
+  if (output.size() > kMaxOutput) output.resize(kMaxOutput);
   return FailedPrecondition(
       fmt::format("the training run ended with exit code {}{}{}", end_.code,
-                  said.empty() ? "" : ": ", EscapeBytes(said)));
+                  output.empty() ? "" : ": ", EscapeBytes(output)));
 }
 
 Status BenchTraining::AwaitStep(uint64_t step,

@@ -210,9 +210,9 @@ Result<CommandLine> ParseCommandLine(std::span<const std::string> arguments,
       verb->parse({arguments.subspan(1), line.color, line.notes});
   if (!command.ok()) {
     // The message of a subcommand already begins with the command's name.
-    const bool said =
+    const bool has_verb =
         command.status().message().starts_with(fmt::format("{} ", verb->name));
-    return said ? command.status() : Annotate(command.status(), verb->name);
+    return has_verb ? command.status() : Annotate(command.status(), verb->name);
   }
   line.command = *std::move(command);
   return line;

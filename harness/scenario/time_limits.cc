@@ -94,16 +94,16 @@ Duration TotalLimitOf(const Case& one) {
 
 void CheckTimeLimits(const Case& one, Place place, Diagnostics& diagnostics) {
   const Duration sure = SureSilence(one);
-  const auto check = [&](std::string_view key, const auto& told) {
-    if (!told || *told > sure) return;
+  const auto check = [&](std::string_view key, const auto& given) {
+    if (!given || *given > sure) return;
     diagnostics.Error(
         place,
         fmt::format("timeout.{}: expected more than {}, which the engine takes "
                     "to find a hang (the least of cluster.step_timeout, "
                     "save_timeout and 30s), found {}",
-                    key, DurationToText(sure), DurationToText(*told)),
+                    key, DurationToText(sure), DurationToText(*given)),
         fmt::format("cluster: {{step_timeout: {}}}",
-                    DurationToText(StepTimeoutWithin(*told))));
+                    DurationToText(StepTimeoutWithin(*given))));
   };
   if (sure == Duration::zero()) return;
   check("hang", one.timeouts.hang);

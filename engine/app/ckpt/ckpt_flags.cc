@@ -15,25 +15,28 @@ struct PathFlags {
   OutputFormat output = OutputFormat::kText;
 };
 
-AppCommand MakeList(const PathFlags& told) {
-  return CheckpointListCommand{.directory = told.paths[0],
-                               .output = told.output};
+AppCommand MakeList(const PathFlags& values) {
+  return CheckpointListCommand{.directory = values.paths[0],
+                               .output = values.output};
 }
-AppCommand MakeVerify(const PathFlags& told) {
-  return CheckpointVerifyCommand{.path = told.paths[0], .output = told.output};
+AppCommand MakeVerify(const PathFlags& values) {
+  return CheckpointVerifyCommand{.path = values.paths[0],
+                                 .output = values.output};
 }
-AppCommand MakeDiff(const PathFlags& told) {
-  return CheckpointDiffCommand{
-      .left = told.paths[0], .right = told.paths[1], .output = told.output};
+AppCommand MakeDiff(const PathFlags& values) {
+  return CheckpointDiffCommand{.left = values.paths[0],
+                               .right = values.paths[1],
+                               .output = values.output};
 }
 
-AppCommand MakeExport(const PathFlags& told) {
-  return CheckpointExportCommand{
-      .path = told.paths[0], .directory = told.paths[1], .data = told.data};
+AppCommand MakeExport(const PathFlags& values) {
+  return CheckpointExportCommand{.path = values.paths[0],
+                                 .directory = values.paths[1],
+                                 .data = values.data};
 }
-AppCommand MakePredict(const PathFlags& told) {
+AppCommand MakePredict(const PathFlags& values) {
   return CheckpointPredictCommand{
-      .path = told.paths[0], .data = told.data, .output = told.output};
+      .path = values.paths[0], .data = values.data, .output = values.output};
 }
 
 // Options of a subcommand in addition to its paths.
@@ -114,7 +117,7 @@ std::string OverviewOfSubcommands() {
 
 Result<AppCommand> ParseSubcommand(const Subcommand& subcommand,
                                    const VerbArguments& verb) {
-  PathFlags told;
+  PathFlags values;
   Flags flags({.command = "ckpt " + subcommand.name,
                .summary = subcommand.summary,
                .examples = "Example:\n  gauntlet ckpt " + subcommand.example},
@@ -123,32 +126,32 @@ Result<AppCommand> ParseSubcommand(const Subcommand& subcommand,
   flags.Positionals(
       {"paths", fmt::format("{}", fmt::join(subcommand.paths, " ")),
        subcommand.about},
-      {.least = wanted, .most = wanted}, told.paths);
+      {.least = wanted, .most = wanted}, values.paths);
   if (subcommand.takes != Takes::kData) {
     flags.Switch({"--json", "", "Print JSON."},
-                 [&told] { told.output = OutputFormat::kJson; });
+                 [&values] { values.output = OutputFormat::kJson; });
   }
   if (subcommand.takes != Takes::kJson) {
     flags.Value(
         {"--data", "DIR", "Folder of the data files, if they were moved."},
-        ReadText(told.data.directory));
+        ReadText(values.data.directory));
     flags.Value({"--validation", "DIR",
                  "Folder of the validation files, if they were moved."},
-                ReadText(told.data.validation_directory));
+                ReadText(values.data.validation_directory));
   }
   ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
   if (outcome == FlagsOutcome::kHelpWanted)
     return AppCommand(PrintTextCommand{flags.Help()});
-  if (told.paths.size() < wanted) {
+  if (values.paths.size() < wanted) {
     return InvalidArgument(fmt::format("expected {}: gauntlet ckpt {} {}",
                                        fmt::join(subcommand.paths, " and "),
                                        subcommand.name,
                                        fmt::join(subcommand.paths, " ")));
   }
   for (size_t i = 0; i < wanted; ++i) {
-    RETURN_IF_ERROR(Annotate(CheckText(told.paths[i]), subcommand.paths[i]));
+    RETURN_IF_ERROR(Annotate(CheckText(values.paths[i]), subcommand.paths[i]));
   }
-  return subcommand.make(told);
+  return subcommand.make(values);
 }
 
 }  // namespace

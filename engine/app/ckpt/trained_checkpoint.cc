@@ -23,15 +23,15 @@ Result<std::string> PathOfCheckpoint(World& world, const std::string& path) {
 }
 
 Status MoveTo(const DataPlace& place, DataSpec& data) {
-  for (const auto& [flag, told, path] :
+  for (const auto& [flag, text, path] :
        {std::tuple{"--data", &place.directory, &data.path},
         {"--validation", &place.validation_directory, &data.validation_path}}) {
-    if (told->empty()) continue;
+    if (text->empty()) continue;
     if (data.kind == DataKind::kDigits) {
       return InvalidArgument(fmt::format(
           "{}: expected none, the job's digits are generated", flag));
     }
-    *path = *told;
+    *path = *text;
   }
   return OkStatus();
 }

@@ -119,11 +119,11 @@ class Chooser {
 Result<ReachableWorker> MakeReachable(const ResolvedCluster& cluster,
                                       const Host& host, Clock& clock,
                                       Time deadline) {
-  const ClusterPlace& told = cluster.place;
-  ReachableWorker place{.spec = {.worker = told.rank,
+  const ClusterPlace& cluster_place = cluster.place;
+  ReachableWorker place{.spec = {.worker = cluster_place.rank,
                                  .life = cluster.life,
-                                 .rank = told.rank,
-                                 .addresses = told.addresses}};
+                                 .rank = cluster_place.rank,
+                                 .addresses = cluster_place.addresses}};
   WorkerSpec& spec = place.spec;
   // No other worker connects to a worker that is alone, so any port will do.
   if (spec.addresses.empty()) spec.addresses = {"127.0.0.1:0"};

@@ -117,11 +117,11 @@ Status TakeCluster(TrainCommand& command) {
     return InvalidArgument("--rank requires --cluster-size N");
   }
   RETURN_IF_ERROR(CheckTls(command.options.cluster.tls));
-  const bool said =
+  const bool has_place_flag =
       cluster.rank || cluster.size || !cluster.rendezvous.empty() ||
       !cluster.service.empty() || !cluster.listen.empty() || command.insecure ||
       cluster.rule.value_or(ClusterRule::kNone) != ClusterRule::kNone;
-  if (command.workers && said) {
+  if (command.workers && has_place_flag) {
     return InvalidArgument(
         "--workers starts workers on this host: it cannot be combined with "
         "--cluster, --rank, --cluster-size, --rendezvous, --service, --listen "

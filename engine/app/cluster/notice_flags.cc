@@ -51,24 +51,24 @@ FlagReader ReadPeriod(Duration& target) {
 
 }  // namespace
 
-void AddNoticeFlags(Flags& flags, PreemptionOptions& told) {
+void AddNoticeFlags(Flags& flags, PreemptionOptions& values) {
   flags.Value({"--notice-file", "PATH",
                "Preemption notice by a file: sent once PATH exists."},
-              ReadFileName(told.file));
+              ReadFileName(values.file));
   flags.Value(
       {"--notice-url", "URL",
        "Preemption notice by a metadata service (plain http): sent once "
        "URL answers TRUE (Google) or an action (Amazon, with an IMDSv2 "
        "token if required)."},
-      ReadUrl(told.url));
+      ReadUrl(values.url));
   flags.Value(
       {"--notice-every", "TIME", "Time between two polls of both (1s)."},
-      ReadPeriod(told.poll_every));
+      ReadPeriod(values.poll_every));
   flags.Value({"--notice-signal", "NAME",
                "Preemption notice by one more signal, besides SIGTERM, SIGINT "
                "and SIGHUP: SIGQUIT, SIGUSR1, SIGUSR2, SIGXCPU or SIGPWR; "
                "SIGHUP: even if it is ignored (nohup)."},
-              ReadSignal(told.signal));
+              ReadSignal(values.signal));
 }
 
 }  // namespace gauntlet

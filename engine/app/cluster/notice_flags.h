@@ -8,7 +8,7 @@
 namespace gauntlet {
 
 // REQUIRES: `told` outlives the parsing.
-void AddNoticeFlags(Flags& flags, PreemptionOptions& told);
+void AddNoticeFlags(Flags& flags, PreemptionOptions& values);
 
 }  // namespace gauntlet
 

@@ -134,23 +134,23 @@ class FormingWatch {
 };
 
 // Returns the command adapted to this cluster.
-Result<TrainCommand> Adapt(const TrainCommand& told,
+Result<TrainCommand> Adapt(const TrainCommand& requested,
                            const ResolvedCluster& cluster) {
-  TrainCommand command = told;
+  TrainCommand command = requested;
   const int size = cluster.place.size();
   command.launcher.workers = size;
-  command.options.job.replicas = told.replicas.value_or(size);
+  command.options.job.replicas = requested.replicas.value_or(size);
   command.options.cluster.rendezvous_timeout =
-      told.rendezvous_timeout.value_or(kRendezvousTimeout);
+      requested.rendezvous_timeout.value_or(kRendezvousTimeout);
   if (size > command.options.job.replicas) {
     return InvalidArgument(fmt::format(
         "--replicas: expected at least one for each of the {} workers, found "
         "{}",
         size, command.options.job.replicas));
   }
-  const LauncherOptions untold;
-  if (told.launcher.restart != untold.restart ||
-      told.launcher.max_restarts != untold.max_restarts) {
+  const LauncherOptions defaults;
+  if (requested.launcher.restart != defaults.restart ||
+      requested.launcher.max_restarts != defaults.max_restarts) {
     return InvalidArgument(
         "--restart, --max-restarts: expected neither: it is this cluster's "
         "launcher that starts workers again");
@@ -292,10 +292,10 @@ Status RunWorkerOf(const ClusterTask& task, RealWorld& real,
 }
 
 // Trains as one of the workers, or runs as the cluster's evaluator.
-int TrainAsTaskOf(const ResolvedCluster& cluster, const TrainCommand& told,
+int TrainAsTaskOf(const ResolvedCluster& cluster, const TrainCommand& requested,
                   const TrainHooks& hooks, Console& console) {
   InstallSignalHandlers();
-  Result<TrainCommand> command = Adapt(told, cluster);
+  Result<TrainCommand> command = Adapt(requested, cluster);
   Status adapted = command.ok()
                        ? ResolveDevice(command->options.kernels, console)
                        : command.status();

@@ -23,7 +23,7 @@ TF_CONFIG is an evaluator.)";
 }  // namespace
 
 Result<AppCommand> ParseEvaluate(const VerbArguments& verb) {
-  EvaluateCommand told;
+  EvaluateCommand command;
   std::optional<Duration> every;
   Flags flags({.command = "evaluate",
                .summary = "Evaluate the checkpoints of a run as they appear.",
@@ -31,40 +31,41 @@ Result<AppCommand> ParseEvaluate(const VerbArguments& verb) {
               verb);
   flags.Section("Selection");
   flags.Value({"--ckpt", "DIR", "Checkpoint directory to read."},
-              ReadText(told.directory));
+              ReadText(command.directory));
   flags.Value(
       {"--data", "DIR", "Folder of the data files, if they were moved."},
-      ReadText(told.data.directory));
+      ReadText(command.data.directory));
   flags.Value({"--validation", "DIR",
                "Folder of the validation files, if they were moved."},
-              ReadText(told.data.validation_directory));
-  flags.Switch({"--once", "", "Evaluate the checkpoints that exist, and exit."},
-               [&told] { told.loop.looks = EvaluatorLoop::Looks::kOnce; });
+              ReadText(command.data.validation_directory));
+  flags.Switch(
+      {"--once", "", "Evaluate the checkpoints that exist, and exit."},
+      [&command] { command.loop.looks = EvaluatorLoop::Looks::kOnce; });
   flags.Value(
       {"--every", "TIME", "Time between two polls of the directory (1s)."},
       ReadTime(every));
   flags.Value({"--epochs", "N", "Exit once N completed epochs are evaluated."},
-              ReadWhole(told.loop.until_epoch, uint64_t{1}, kMaxEpochs));
+              ReadWhole(command.loop.until_epoch, uint64_t{1}, kMaxEpochs));
   flags.Value({"--steps", "N", "Exit once step N is evaluated."},
-              ReadWhole(told.loop.until_step, uint64_t{1}, kMaxSteps));
+              ReadWhole(command.loop.until_step, uint64_t{1}, kMaxSteps));
   flags.Section("Workers");
   flags.Value({"--threads", "N", "Compute threads (1)."},
-              ReadWhole(told.threads, 1, kMaxThreads));
+              ReadWhole(command.threads, 1, kMaxThreads));
   flags.Section("Output");
   flags.Value({"--tensorboard", "DIR",
                "Write curves for TensorBoard to DIR/evaluation."},
-              ReadText(told.summary_directory));
+              ReadText(command.summary_directory));
   flags.Switch({"--json", "", "Print each line as a JSON object."},
-               [&told] { told.output = OutputFormat::kJson; });
+               [&command] { command.output = OutputFormat::kJson; });
   ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
   if (outcome == FlagsOutcome::kHelpWanted)
     return AppCommand(PrintTextCommand{flags.Help()});
-  if (told.directory.empty()) return InvalidArgument("--ckpt: missing");
-  if (every && told.loop.looks == EvaluatorLoop::Looks::kOnce) {
+  if (command.directory.empty()) return InvalidArgument("--ckpt: missing");
+  if (every && command.loop.looks == EvaluatorLoop::Looks::kOnce) {
     return InvalidArgument("--every cannot be combined with --once");
   }
-  told.loop.every = every.value_or(told.loop.every);
-  return AppCommand(std::move(told));
+  command.loop.every = every.value_or(command.loop.every);
+  return AppCommand(std::move(command));
 }
 
 }  // namespace gauntlet

@@ -123,9 +123,9 @@ FlagReader ReadClip(std::optional<ClipSpec>& target) {
   };
 }
 
-Result<JobSpec> TakePreset(const JobFlags& told) {
-  if (told.file) return *told.file;
-  const std::string name = told.preset.value_or("tiny");
+Result<JobSpec> TakePreset(const JobFlags& values) {
+  if (values.file) return *values.file;
+  const std::string name = values.preset.value_or("tiny");
   std::vector<std::string> names;
   for (const PresetInfo& info : AllPresets()) names.emplace_back(info.name);
   if (std::find(names.begin(), names.end(), name) == names.end()) {
@@ -157,20 +157,20 @@ Status TakeFiles(std::string_view path, DataSpec& data) {
   return InvalidArgument("--data: expected a folder after the kind");
 }
 
-Status TakeSource(const JobFlags& told, DataSpec& data) {
-  if (told.data) RETURN_IF_ERROR(TakeFiles(*told.data, data));
-  if (told.validation.empty()) return OkStatus();
-  data.validation_path = told.validation;
+Status TakeSource(const JobFlags& values, DataSpec& data) {
+  if (values.data) RETURN_IF_ERROR(TakeFiles(*values.data, data));
+  if (values.validation.empty()) return OkStatus();
+  data.validation_path = values.validation;
   if (data.kind != DataKind::kDigits) return OkStatus();
   return InvalidArgument("--validation requires --data DIR");
 }
 
-void TakeOptimizer(const JobFlags& told, OptimizerSpec& optimizer) {
+void TakeOptimizer(const JobFlags& values, OptimizerSpec& optimizer) {
   optimizer.learning_rate =
-      told.learning_rate.value_or(optimizer.learning_rate);
-  optimizer.schedule = told.schedule.value_or(optimizer.schedule);
-  optimizer.schedule.warmup = told.warmup.value_or(optimizer.schedule.warmup);
-  optimizer.clip = told.clip.value_or(optimizer.clip);
+      values.learning_rate.value_or(optimizer.learning_rate);
+  optimizer.schedule = values.schedule.value_or(optimizer.schedule);
+  optimizer.schedule.warmup = values.warmup.value_or(optimizer.schedule.warmup);
+  optimizer.clip = values.clip.value_or(optimizer.clip);
 }
 
 // Adds the flag that sets the field to an error of the job: "--lr
@@ -199,95 +199,96 @@ Status NameFlags(const Status& status) {
 
 }  // namespace
 
-void AddJobFlags(Flags& flags, JobFlags& told) {
+void AddJobFlags(Flags& flags, JobFlags& values) {
   flags.Value({"--preset", "NAME",
                "Model, optimizer, data and epochs by name: see gauntlet list "
                "presets (tiny)."},
-              ReadText(told.preset));
+              ReadText(values.preset));
   flags.Value({"--data", "digits|[KIND:]DIR",
                "Data set: generated digits, or a folder of idx (MNIST), "
                "cifar10 or npy files (KIND is idx if not given)."},
-              ReadText(told.data));
+              ReadText(values.data));
   flags.Value({"--validation", "DIR",
                "Folder of the validation files (default: that of --data)."},
-              ReadText(told.validation));
+              ReadText(values.validation));
   flags.Value({"--replicas", "N",
                "Data-parallel parts of the global batch. Fixed for the job, "
                "unlike --workers (as many as --workers)."},
-              ReadWhole(told.replicas, 1, 1024));
+              ReadWhole(values.replicas, 1, 1024));
   flags.Value({"--batch", "N",
                "Samples of each replica in a step. The global batch is this "
                "times --replicas (the preset's)."},
-              ReadWhole(told.batch, 1, kMaxBatch));
+              ReadWhole(values.batch, 1, kMaxBatch));
   flags.Value({"--lr", "RATE", "Learning rate (the preset's)."},
-              ReadReal(told.learning_rate));
+              ReadReal(values.learning_rate));
   flags.Value(
       {"--seed", "N", "Seed of all randomness (1)."},
-      ReadWhole<std::optional<uint64_t>, uint64_t>(told.seed, 0, UINT64_MAX));
+      ReadWhole<std::optional<uint64_t>, uint64_t>(values.seed, 0, UINT64_MAX));
 }
 
-void AddOptimizerFlags(Flags& flags, JobFlags& told) {
+void AddOptimizerFlags(Flags& flags, JobFlags& values) {
   flags.Value({"--schedule", "KIND:…",
                "Learning-rate schedule over the updates: "
                "cosine_decay:UPDATES[:ALPHA], "
                "exponential_decay:UPDATES:RATE[:staircase] or "
                "piecewise:UPDATE,…:RATE,RATE,… (constant)."},
-              ReadSchedule(told.schedule));
+              ReadSchedule(values.schedule));
   flags.Value({"--warmup", "N",
                "Learning-rate warm-up: the rate rises in equal parts over N "
                "updates (0)."},
-              ReadWhole(told.warmup, uint64_t{1}, kMaxUpdates));
+              ReadWhole(values.warmup, uint64_t{1}, kMaxUpdates));
   flags.Value({"--clip", "KIND:LIMIT",
                "Gradient clipping. value: each element; norm: each tensor; "
                "global_norm: all tensors as one (none)."},
-              ReadClip(told.clip));
+              ReadClip(values.clip));
   flags.Value({"--accumulate", "N",
                "Gradient accumulation: one update averages the gradients of N "
                "steps (1)."},
-              ReadWhole(told.accumulate, 1, kMaxAccumulate));
+              ReadWhole(values.accumulate, 1, kMaxAccumulate));
 }
 
-void AddDataFlags(Flags& flags, JobFlags& told) {
+void AddDataFlags(Flags& flags, JobFlags& values) {
   flags.Value(
       {"--shuffle", "on|off", "Shuffle the samples of each epoch (on)."},
-      ReadChoice<Shuffle>(told.shuffle,
+      ReadChoice<Shuffle>(values.shuffle,
                           {{"on", Shuffle::kOn}, {"off", Shuffle::kOff}}));
   flags.Value(
       {"--shard-policy", "NAME",
        "Split of the samples over the replicas: data (by sample), file (by "
        "file), auto or off (each replica takes all) (data)."},
-      ReadChoice<ShardPolicy>(told.shard, {{"data", ShardPolicy::kData},
-                                           {"file", ShardPolicy::kFile},
-                                           {"auto", ShardPolicy::kAuto},
-                                           {"off", ShardPolicy::kOff}}));
+      ReadChoice<ShardPolicy>(values.shard, {{"data", ShardPolicy::kData},
+                                             {"file", ShardPolicy::kFile},
+                                             {"auto", ShardPolicy::kAuto},
+                                             {"off", ShardPolicy::kOff}}));
   flags.Value(
       {"--remainder", "drop|keep",
        "Last partial batch of an epoch: drop or keep it (drop)."},
-      ReadChoice<Remainder>(told.remainder, {{"drop", Remainder::kDrop},
-                                             {"keep", Remainder::kKeep}}));
+      ReadChoice<Remainder>(values.remainder, {{"drop", Remainder::kDrop},
+                                               {"keep", Remainder::kKeep}}));
   flags.Value({"--steps-per-epoch", "N",
                "End an epoch after N steps (default: after all samples)."},
-              ReadWhole(told.steps_per_epoch, 1, kMaxSamples));
+              ReadWhole(values.steps_per_epoch, 1, kMaxSamples));
   flags.Value({"--validation-steps", "N",
                "Global batches of an evaluation (default: all validation "
                "samples)."},
-              ReadWhole(told.validation_steps, 1, kMaxSamples));
+              ReadWhole(values.validation_steps, 1, kMaxSamples));
 }
 
-Result<JobSpec> JobOf(const JobFlags& told, int workers) {
-  ASSIGN_OR_RETURN(JobSpec job, TakePreset(told));
-  RETURN_IF_ERROR(TakeSource(told, job.data));
-  TakeOptimizer(told, job.optimizer);
+Result<JobSpec> JobOf(const JobFlags& values, int workers) {
+  ASSIGN_OR_RETURN(JobSpec job, TakePreset(values));
+  RETURN_IF_ERROR(TakeSource(values, job.data));
+  TakeOptimizer(values, job.optimizer);
   DataSpec& data = job.data;
-  data.shuffle = told.shuffle.value_or(data.shuffle);
-  data.shard = told.shard.value_or(data.shard);
-  data.steps_per_epoch = told.steps_per_epoch.value_or(data.steps_per_epoch);
-  data.validation_steps = told.validation_steps.value_or(data.validation_steps);
-  job.remainder = told.remainder.value_or(job.remainder);
-  job.replicas = told.replicas.value_or(workers);
-  job.batch = told.batch.value_or(job.batch);
-  job.accumulate = told.accumulate.value_or(job.accumulate);
-  job.seed = told.seed.value_or(job.seed);
+  data.shuffle = values.shuffle.value_or(data.shuffle);
+  data.shard = values.shard.value_or(data.shard);
+  data.steps_per_epoch = values.steps_per_epoch.value_or(data.steps_per_epoch);
+  data.validation_steps =
+      values.validation_steps.value_or(data.validation_steps);
+  job.remainder = values.remainder.value_or(job.remainder);
+  job.replicas = values.replicas.value_or(workers);
+  job.batch = values.batch.value_or(job.batch);
+  job.accumulate = values.accumulate.value_or(job.accumulate);
+  job.seed = values.seed.value_or(job.seed);
   if (workers > job.replicas) {
     return InvalidArgument(
         fmt::format("--workers: expected at most one a replica ({}), found {}",

@@ -38,14 +38,14 @@ struct JobFlags {
 
 // Each adds a group of options: those that most runs need, those of the
 // optimizer, and those on reading the data.
-void AddJobFlags(Flags& flags, JobFlags& told);
-void AddOptimizerFlags(Flags& flags, JobFlags& told);
-void AddDataFlags(Flags& flags, JobFlags& told);
+void AddJobFlags(Flags& flags, JobFlags& values);
+void AddOptimizerFlags(Flags& flags, JobFlags& values);
+void AddDataFlags(Flags& flags, JobFlags& values);
 
 // Returns a job that Validate accepts. The number of replicas defaults to
 // `workers`. kInvalidArgument: Validate refuses the job, or there are more
 // workers than replicas.
-Result<JobSpec> JobOf(const JobFlags& told, int workers);
+Result<JobSpec> JobOf(const JobFlags& values, int workers);
 
 }  // namespace gauntlet
 

@@ -104,9 +104,9 @@ Result<std::unique_ptr<EventLog>> OpenLauncherEvents(
   return std::unique_ptr<EventLog>(std::move(file));
 }
 
-Result<int> TrainLocally(const TrainCommand& told, const TrainHooks& hooks,
+Result<int> TrainLocally(const TrainCommand& requested, const TrainHooks& hooks,
                          Console& console) {
-  TrainCommand command = told;
+  TrainCommand command = requested;
   command.launcher.notices = command.options.preemption;
   RealWorld real;
   World world = real.world();

@@ -80,26 +80,26 @@ void AddStartFlags(Flags& flags, StartOptions& start) {
                [&start] { start.partial = PartialWeights::kAllow; });
 }
 
-void AddHorizonFlags(Flags& flags, TrainFlags& told) {
+void AddHorizonFlags(Flags& flags, TrainFlags& values) {
   flags.Value(
       {"--epochs", "N", "Train until N epochs are complete (the preset's)."},
-      ReadWhole(told.horizon.epochs, uint64_t{1}, uint64_t{1'000'000}));
+      ReadWhole(values.horizon.epochs, uint64_t{1}, uint64_t{1'000'000}));
   flags.Value({"--steps", "N", "Train until N steps are complete."},
-              ReadWhole(told.horizon.steps, uint64_t{1}, kMaxSteps));
+              ReadWhole(values.horizon.steps, uint64_t{1}, kMaxSteps));
   flags.Value({"--stop-at-step", "N",
                "Save at step N and exit with 143, as after a preemption. The "
                "next run resumes there."},
-              ReadWhole(told.command.options.horizon.stop_at_step, uint64_t{1},
-                        kMaxSteps));
+              ReadWhole(values.command.options.horizon.stop_at_step,
+                        uint64_t{1}, kMaxSteps));
   flags.Switch(
       {"--stop-on-nan", "",
        "Stop at the first infinite or NaN loss with exit code 9. That state is "
        "not saved (default: warn once and continue)."},
-      [&told] { told.command.options.on_not_finite = OnNotFinite::kStop; });
+      [&values] { values.command.options.on_not_finite = OnNotFinite::kStop; });
 }
 
-void AddWorkerFlags(Flags& flags, TrainFlags& told) {
-  TrainCommand& command = told.command;
+void AddWorkerFlags(Flags& flags, TrainFlags& values) {
+  TrainCommand& command = values.command;
   KernelOptions& kernels = command.options.kernels;
   flags.Value({"--workers", "N",
                "Start N worker processes on this host. They share the replicas "
@@ -162,22 +162,22 @@ void AddComputeFlags(Flags& flags, TrainCommand& command,
                         uint64_t{1'000'000}));
 }
 
-void AddRestartFlags(Flags& flags, TrainFlags& told) {
-  AddMembershipFlags(flags, told.command.launcher);
+void AddRestartFlags(Flags& flags, TrainFlags& values) {
+  AddMembershipFlags(flags, values.command.launcher);
   flags.Value({"--max-restarts", "N",
                "Limit of restarts in the whole run (100). 10 restarts in a row "
                "without a new step also end it. Each pause is longer than the "
                "one before."},
-              ReadWhole(told.max_restarts, 0, 1000));
+              ReadWhole(values.max_restarts, 0, 1000));
 }
 
-void AddPreemptionFlags(Flags& flags, TrainFlags& told) {
+void AddPreemptionFlags(Flags& flags, TrainFlags& values) {
   flags.Value({"--grace", "TIME",
                "Time from a preemption notice to the kill: training continues "
                "while enough of it is left for a save (default: save and exit "
                "at once)."},
-              ReadTime(told.grace));
-  AddNoticeFlags(flags, told.command.options.preemption);
+              ReadTime(values.grace));
+  AddNoticeFlags(flags, values.command.options.preemption);
 }
 
 void AddRequeueFlags(Flags& flags, RequeueCodes& codes) {
@@ -192,16 +192,17 @@ void AddRequeueFlags(Flags& flags, RequeueCodes& codes) {
               ReadWhole(codes.no_requeue, 1, 255));
 }
 
-void AddOutputFlags(Flags& flags, TrainFlags& told) {
-  TrainCommand& command = told.command;
+void AddOutputFlags(Flags& flags, TrainFlags& values) {
+  TrainCommand& command = values.command;
   flags.Value({"--export", "DIR",
                "Write the trained model there as safetensors and JSON."},
               ReadText(command.options.export_directory));
   flags.Value({"--tensorboard", "DIR", "Write curves for TensorBoard there."},
               ReadText(command.options.summary.directory));
-  flags.Value({"--tensorboard-every", "N",
-               "Steps between two points of the loss curve (100)."},
-              ReadWhole(told.summary_every, uint64_t{1}, uint64_t{1'000'000}));
+  flags.Value(
+      {"--tensorboard-every", "N",
+       "Steps between two points of the loss curve (100)."},
+      ReadWhole(values.summary_every, uint64_t{1}, uint64_t{1'000'000}));
   flags.Value({"--trace", "FILE",
                "Write the run's timeline as a Chrome trace for ui.perfetto.dev "
                "at the end, compressed if the name ends in .gz. On a cluster "
@@ -245,13 +246,14 @@ Status CheckStart(const StartOptions& start) {
 // Sets the limits on steps and epochs. An epoch has at least one step, so a
 // number of steps bounds the epochs as well. Without either limit, the preset's
 // own number of epochs applies.
-void TakeHorizon(const TrainFlags& told, Horizon& horizon) {
-  if (told.horizon.steps) horizon.max_steps = told.horizon.steps;
-  std::optional<uint64_t> epochs = told.horizon.epochs;
-  if (!epochs && told.from_file) epochs = told.from_file->epochs;
+void TakeHorizon(const TrainFlags& values, Horizon& horizon) {
+  if (values.horizon.steps) horizon.max_steps = values.horizon.steps;
+  std::optional<uint64_t> epochs = values.horizon.epochs;
+  if (!epochs && values.from_file) epochs = values.from_file->epochs;
   if (!epochs) epochs = horizon.max_steps;
-  const std::string preset = told.from_file ? told.from_file->preset
-                                            : told.job.preset.value_or("tiny");
+  const std::string preset = values.from_file
+                                 ? values.from_file->preset
+                                 : values.job.preset.value_or("tiny");
   horizon.epochs = epochs ? *epochs : PresetRunOf(preset).epochs;
 }
 
@@ -263,18 +265,18 @@ Status CheckMathOfSaves(Math math) {
       MathName(math)));
 }
 
-Status CheckStore(const TrainFlags& told) {
-  const TrainOptions& options = told.command.options;
+Status CheckStore(const TrainFlags& values) {
+  const TrainOptions& options = values.command.options;
   if (!options.checkpoint.directory.empty()) {
     return CheckMathOfSaves(options.kernels.math);
   }
-  if (told.from_file && told.from_file->has_checkpoint) {
+  if (values.from_file && values.from_file->has_checkpoint) {
     return InvalidArgument(fmt::format(
-        "--job: {}: checkpoint requires --ckpt DIR", told.job_file));
+        "--job: {}: checkpoint requires --ckpt DIR", values.job_file));
   }
-  if (told.first_store_flag.name.empty()) return OkStatus();
+  if (values.first_store_flag.name.empty()) return OkStatus();
   return InvalidArgument(
-      fmt::format("{} requires --ckpt DIR", told.first_store_flag.name));
+      fmt::format("{} requires --ckpt DIR", values.first_store_flag.name));
 }
 
 Status TakePlan(const TrainCommand& command) {
@@ -284,10 +286,10 @@ Status TakePlan(const TrainCommand& command) {
   return OkStatus();
 }
 
-Status TakeSummary(TrainFlags& told) {
-  if (!told.summary_every) return OkStatus();
-  SummaryOptions& summary = told.command.options.summary;
-  summary.every = *told.summary_every;
+Status TakeSummary(TrainFlags& values) {
+  if (!values.summary_every) return OkStatus();
+  SummaryOptions& summary = values.command.options.summary;
+  summary.every = *values.summary_every;
   if (!summary.directory.empty()) return OkStatus();
   return InvalidArgument("--tensorboard-every requires --tensorboard DIR");
 }
@@ -321,15 +323,17 @@ Status TakeRestarts(const std::optional<int>& max_restarts,
   return OkStatus();
 }
 
-Result<JobFile> ReadJobFile(const TrainFlags& told, const JobFileReader& read) {
-  Result<JobFile> file = read(told.job_file, {.preset = told.job.preset,
-                                              .workers = told.command.workers,
-                                              .replicas = told.job.replicas});
+Result<JobFile> ReadJobFile(const TrainFlags& values,
+                            const JobFileReader& read) {
+  Result<JobFile> file =
+      read(values.job_file, {.preset = values.job.preset,
+                             .workers = values.command.workers,
+                             .replicas = values.job.replicas});
   if (file.status().code() == Code::kNotFound) {
     return NotFound(
         fmt::format("--job: {}: expected a YAML file of job settings, found "
                     "nothing{}",
-                    told.job_file, DidYouMeanFile(told.job_file)));
+                    values.job_file, DidYouMeanFile(values.job_file)));
   }
   RETURN_IF_ERROR(Annotate(file.status(), "--job"));
   return file;
@@ -338,44 +342,44 @@ Result<JobFile> ReadJobFile(const TrainFlags& told, const JobFileReader& read) {
 // Returns the job file's settings as flags. The flags of the command line are
 // then read over them.
 TrainFlags FlagsOf(const JobFile& file, const std::string& name) {
-  TrainFlags told;
-  told.from_file = file;
-  told.job.file = file.train.job;
-  told.job.replicas = file.replicas;
-  TrainCommand& command = told.command;
+  TrainFlags values;
+  values.from_file = file;
+  values.job.file = file.train.job;
+  values.job.replicas = file.replicas;
+  TrainCommand& command = values.command;
   command.options = file.train;
   command.workers = file.workers;
   command.preset = name;
   command.launcher = file.launcher;
   command.launcher.stop_grace += file.train.preemption.grace;
-  return told;
+  return values;
 }
 
-void AddGroups(Flags& flags, TrainFlags& told,
+void AddGroups(Flags& flags, TrainFlags& values,
                std::vector<std::string>& notes) {
-  TrainCommand& command = told.command;
+  TrainCommand& command = values.command;
   flags.Section("Job");
-  AddJobFlags(flags, told.job);
+  AddJobFlags(flags, values.job);
   AddStartFlags(flags, command.options.start);
-  AddJobFileFlag(flags, told.job_file);
+  AddJobFileFlag(flags, values.job_file);
   flags.Section("Length");
-  AddHorizonFlags(flags, told);
+  AddHorizonFlags(flags, values);
   flags.Section("Workers");
-  AddWorkerFlags(flags, told);
+  AddWorkerFlags(flags, values);
   flags.Section("Checkpoints");
-  AddStoreFlags(flags, command.options.checkpoint, told.first_store_flag);
+  AddStoreFlags(flags, command.options.checkpoint, values.first_store_flag);
   flags.Section("Output");
-  AddOutputFlags(flags, told);
+  AddOutputFlags(flags, values);
   flags.Section("Optimizer", GroupPage::kOwn);
-  AddOptimizerFlags(flags, told.job);
+  AddOptimizerFlags(flags, values.job);
   flags.Section("Data", GroupPage::kOwn);
-  AddDataFlags(flags, told.job);
+  AddDataFlags(flags, values.job);
   flags.Section("Compute", GroupPage::kOwn);
   AddComputeFlags(flags, command, notes);
   flags.Section("Restarts", GroupPage::kOwn);
-  AddRestartFlags(flags, told);
+  AddRestartFlags(flags, values);
   flags.Section("Preemption", GroupPage::kOwn);
-  AddPreemptionFlags(flags, told);
+  AddPreemptionFlags(flags, values);
   flags.Section("Cluster", GroupPage::kOwn);
   AddClusterFlags(flags, command);
   AddRequeueFlags(flags, command.requeue);
@@ -385,46 +389,46 @@ void AddGroups(Flags& flags, TrainFlags& told,
   AddHarnessFlags(flags, command);
 }
 
-Result<FlagsOutcome> ReadFlags(const VerbArguments& verb, TrainFlags& told,
+Result<FlagsOutcome> ReadFlags(const VerbArguments& verb, TrainFlags& values,
                                std::string& help) {
   Flags flags({.command = "train",
                .summary = "Train a model, with checkpoints and restarts.",
                .examples = std::string(kTrainExamples)},
               verb);
-  AddGroups(flags, told, verb.notes);
+  AddGroups(flags, values, verb.notes);
   ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
   if (outcome == FlagsOutcome::kHelpWanted) help = flags.Help();
   return outcome;
 }
 
-void TakeGrace(const TrainFlags& told, TrainCommand& command) {
-  if (!told.grace) return;
-  command.options.preemption.grace = *told.grace;
-  command.launcher.stop_grace = LauncherOptions().stop_grace + *told.grace;
+void TakeGrace(const TrainFlags& values, TrainCommand& command) {
+  if (!values.grace) return;
+  command.options.preemption.grace = *values.grace;
+  command.launcher.stop_grace = LauncherOptions().stop_grace + *values.grace;
 }
 
-Result<TrainCommand> TrainCommandOf(TrainFlags told) {
-  TrainCommand& command = told.command;
+Result<TrainCommand> TrainCommandOf(TrainFlags values) {
+  TrainCommand& command = values.command;
   RETURN_IF_ERROR(TakeCluster(command));
   RETURN_IF_ERROR(CheckRequeueCodes(command.requeue));
-  if (!told.from_file) command.preset = told.job.preset.value_or("tiny");
-  command.replicas = told.job.replicas;
+  if (!values.from_file) command.preset = values.job.preset.value_or("tiny");
+  command.replicas = values.job.replicas;
   command.launcher.workers = command.workers.value_or(1);
   ASSIGN_OR_RETURN(command.options.job,
-                   JobOf(told.job, command.launcher.workers));
+                   JobOf(values.job, command.launcher.workers));
   RETURN_IF_ERROR(CheckStart(command.options.start));
-  TakeHorizon(told, command.options.horizon);
-  RETURN_IF_ERROR(CheckStore(told));
+  TakeHorizon(values, command.options.horizon);
+  RETURN_IF_ERROR(CheckStore(values));
   command.launcher.checkpoint_directory = command.options.checkpoint.directory;
   RETURN_IF_ERROR(TakePlan(command));
-  RETURN_IF_ERROR(TakeSummary(told));
+  RETURN_IF_ERROR(TakeSummary(values));
   RETURN_IF_ERROR(CheckExport(command));
-  RETURN_IF_ERROR(TakeRestarts(told.max_restarts, command));
+  RETURN_IF_ERROR(TakeRestarts(values.max_restarts, command));
   RETURN_IF_ERROR(CheckMembership(command.launcher));
   command.options.cluster.on_loss = OnLossUnder(command.launcher.restart);
   command.launcher.rejoin_grace = RejoinGraceOf(command.options.cluster);
   command.launcher.without_restarts = WorkerExit::kLostWorker;
-  TakeGrace(told, command);
+  TakeGrace(values, command);
   return std::move(command);
 }
 
@@ -432,18 +436,18 @@ Result<TrainCommand> TrainCommandOf(TrainFlags told) {
 
 Result<AppCommand> ParseTrain(const VerbArguments& verb,
                               const JobFileReader& read_job_file) {
-  TrainFlags told;
-  told.command.options.checkpoint.keep_every_hours = kTrainKeepEveryHours;
+  TrainFlags values;
+  values.command.options.checkpoint.keep_every_hours = kTrainKeepEveryHours;
   std::string help;
-  ASSIGN_OR_RETURN(FlagsOutcome outcome, ReadFlags(verb, told, help));
+  ASSIGN_OR_RETURN(FlagsOutcome outcome, ReadFlags(verb, values, help));
   if (outcome == FlagsOutcome::kHelpWanted)
     return AppCommand(PrintTextCommand{help});
-  if (!told.job_file.empty()) {
-    ASSIGN_OR_RETURN(const JobFile file, ReadJobFile(told, read_job_file));
-    told = FlagsOf(file, told.job_file);
-    RETURN_IF_ERROR(ReadFlags(verb, told, help).status());
+  if (!values.job_file.empty()) {
+    ASSIGN_OR_RETURN(const JobFile file, ReadJobFile(values, read_job_file));
+    values = FlagsOf(file, values.job_file);
+    RETURN_IF_ERROR(ReadFlags(verb, values, help).status());
   }
-  ASSIGN_OR_RETURN(TrainCommand command, TrainCommandOf(std::move(told)));
+  ASSIGN_OR_RETURN(TrainCommand command, TrainCommandOf(std::move(values)));
   return AppCommand(std::move(command));
 }
 

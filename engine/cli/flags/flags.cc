@@ -95,37 +95,37 @@ void Flags::Note(std::string note) const {
 Result<std::optional<std::string>> Flags::WithOwnName(
     const std::string& argument, std::string_view value) const {
   const size_t end = std::min(argument.find('='), argument.size());
-  const std::string said = argument.substr(0, end);
-  const auto found = parser_->new_names.find(said);
+  const std::string name = argument.substr(0, end);
+  const auto found = parser_->new_names.find(name);
   if (found != parser_->new_names.end()) {
     Note(fmt::format(
         "{} is deprecated and will be removed in the next release: use {}",
-        said, found->second));
+        name, found->second));
     return std::optional(found->second + argument.substr(end));
   }
-  const FlagSynonym* synonym = FindSynonym(said);
+  const FlagSynonym* synonym = FindSynonym(name);
   if (synonym == nullptr) return std::optional(argument);
   if (synonym->use == SynonymUse::kReplaced) {
-    Note(fmt::format("{} is understood as {}", said, synonym->option));
+    Note(fmt::format("{} is understood as {}", name, synonym->option));
     return std::optional(std::string(synonym->option) + argument.substr(end));
   }
   if (synonym->use == SynonymUse::kRefused) {
     return InvalidArgument(
-        fmt::format("unknown option {}: {}", Quoted(said), synonym->advice));
+        fmt::format("unknown option {}: {}", Quoted(name), synonym->advice));
   }
   if (end < argument.size()) value = std::string_view(argument).substr(end + 1);
   if (!value.empty()) {
     return InvalidArgument(fmt::format("{}: expected no value, found {}: {}",
-                                       said, Quoted(value), synonym->advice));
+                                       name, Quoted(value), synonym->advice));
   }
-  Note(fmt::format("{} is not needed: {}", said, synonym->advice));
+  Note(fmt::format("{} is not needed: {}", name, synonym->advice));
   return std::optional<std::string>();
 }
 
-const FlagSynonym* Flags::FindSynonym(std::string_view said) const {
-  if (HasOption(said)) return nullptr;
+const FlagSynonym* Flags::FindSynonym(std::string_view name) const {
+  if (HasOption(name)) return nullptr;
   for (const FlagSynonym& synonym : AllFlagSynonyms()) {
-    if (synonym.name == said && HasOption(synonym.option)) return &synonym;
+    if (synonym.name == name && HasOption(synonym.option)) return &synonym;
   }
   return nullptr;
 }
@@ -308,9 +308,10 @@ bool Flags::Given(const std::string& name) const {
 }
 
 Status Flags::CheckHelpGroup() {
-  const std::vector<std::string>& said = parser_->app.get_help_ptr()->results();
-  if (said.empty() || said.back() == "true") return OkStatus();
-  parser_->help_group = said.back();
+  const std::vector<std::string>& groups =
+      parser_->app.get_help_ptr()->results();
+  if (groups.empty() || groups.back() == "true") return OkStatus();
+  parser_->help_group = groups.back();
   return RenderHelpGroup(parser_->Page(), parser_->help_group).status();
 }
 

@@ -100,7 +100,7 @@ class Flags {
   Status CheckHelpGroup();
   void AddName(const FlagText& text);
   bool HasOption(std::string_view name) const;
-  const FlagSynonym* FindSynonym(std::string_view said) const;
+  const FlagSynonym* FindSynonym(std::string_view name) const;
   void Note(std::string note) const;
   // Replaces a deprecated name or a synonym in one argument, with a note.
   // Returns nullopt if the argument is dropped. `value` is the next argument,

@@ -47,10 +47,10 @@ class ClaimReader {
   }
 
   Result<std::optional<SourcedNumber>> Number(std::string_view name, int low) {
-    ASSIGN_OR_RETURN(std::optional<SourcedNumber> told,
+    ASSIGN_OR_RETURN(std::optional<SourcedNumber> given,
                      FindNumber(environment_, name, low, kMaxClaimedNumber));
-    if (told) claim_.from.push_back(told->source);
-    return told;
+    if (given) claim_.from.push_back(given->source);
+    return given;
   }
 
   // Reads an id of Slurm, of at most kMaxId. Ids of jobs of a federation, and

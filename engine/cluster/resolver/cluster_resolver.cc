@@ -159,12 +159,12 @@ Status Resolver::ExplainNoChoice() const {
   return OkStatus();
 }
 
-Status Contradiction(const ClusterClaim& one, const SourcedNumber& told,
+Status Contradiction(const ClusterClaim& one, const SourcedNumber& given,
                      const ClusterClaim& other,
-                     const SourcedNumber& other_told) {
+                     const SourcedNumber& other_given) {
   return InvalidArgument(fmt::format(
       "{} contradicts {}: say which holds with --cluster {} or --cluster {}",
-      told.source, other_told.source, ClusterRuleName(one.rule),
+      given.source, other_given.source, ClusterRuleName(one.rule),
       ClusterRuleName(other.rule)));
 }
 
@@ -197,15 +197,15 @@ Status Resolver::CheckOthers(const ClusterClaim& winner) const {
 // agent occupies MASTER_PORT, before and after a restart.
 Result<int> Resolver::MasterPort(const ClusterClaim& winner,
                                  ResolvedCluster& cluster) const {
-  ASSIGN_OR_RETURN(const std::optional<SourcedNumber> told,
+  ASSIGN_OR_RETURN(const std::optional<SourcedNumber> given,
                    FindNumber(environment_, "MASTER_PORT", 1, kMaxPort));
-  if (!told) return winner.chief_port;
-  cluster.from.push_back(told->source);
+  if (!given) return winner.chief_port;
+  cluster.from.push_back(given->source);
   if (FindVariable(environment_, "TORCHELASTIC_USE_AGENT_STORE") != "True") {
-    return told->value;
+    return given->value;
   }
   cluster.from.emplace_back("TORCHELASTIC_USE_AGENT_STORE=True");
-  return told->value == kMaxPort ? kMaxPort - 1 : told->value + 1;
+  return given->value == kMaxPort ? kMaxPort - 1 : given->value + 1;
 }
 
 Status Resolver::FindChief(const ClusterClaim& winner,

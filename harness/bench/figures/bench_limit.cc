@@ -35,7 +35,7 @@ std::string BreakOf(const BenchLimit& limit, const CheckpointFigures& figures,
   }
   const double median = MedianOf(values);
   double bound = limit.value;
-  std::string beside;
+  std::string in_baseline;
   if (limit.times_baseline) {
     const TrialValues* const before =
         baseline == nullptr ? nullptr : baseline->Find(name, limit.metric);
@@ -44,12 +44,12 @@ std::string BreakOf(const BenchLimit& limit, const CheckpointFigures& figures,
     }
     if (MannWhitneyP(values, *before) >= kSignificance) return "";
     bound *= MedianOf(*before);
-    beside = fmt::format(", {} in the baseline",
-                         MetricText(info.unit, MedianOf(*before)));
+    in_baseline = fmt::format(", {} in the baseline",
+                              MetricText(info.unit, MedianOf(*before)));
   }
   if (!Breaks(limit, median, bound)) return "";
   return fmt::format("{}: {} in {}{}", limit.text,
-                     MetricText(info.unit, median), name, beside);
+                     MetricText(info.unit, median), name, in_baseline);
 }
 
 bool IsAbout(const BenchLimit& limit, const CheckpointConfig& config) {

@@ -95,11 +95,11 @@ Result<std::optional<SaveMode>> ReadMeasuredMode(const std::string& text) {
 }
 
 Status ReadLimits(const std::vector<std::string>& texts,
-                  BenchCheckpointCommand& told) {
+                  BenchCheckpointCommand& command) {
   for (const std::string& text : texts) {
     Result<BenchLimit> limit = ParseBenchLimit(text);
     if (!limit.ok()) return Annotate(limit.status(), "--limit");
-    told.limits.push_back(*std::move(limit));
+    command.limits.push_back(*std::move(limit));
   }
   return OkStatus();
 }
@@ -112,12 +112,12 @@ bool HasNoMultiple(Metric metric) {
 
 // Refuses limits that could never be broken because the run does not measure
 // their metric.
-Status CheckLimits(const BenchCheckpointCommand& told) {
-  for (const BenchLimit& limit : told.limits) {
+Status CheckLimits(const BenchCheckpointCommand& command) {
+  for (const BenchLimit& limit : command.limits) {
     const auto refuse = [&limit](std::string_view why) {
       return InvalidArgument(fmt::format("--limit {}: {}", limit.text, why));
     };
-    if (limit.times_baseline && told.baseline_file.empty()) {
+    if (limit.times_baseline && command.baseline_file.empty()) {
       return refuse("a multiple of the baseline requires --baseline FILE");
     }
     if (limit.times_baseline && HasNoMultiple(limit.metric)) {
@@ -125,15 +125,15 @@ Status CheckLimits(const BenchCheckpointCommand& told) {
           "a difference, or the goodput of one run, has no multiple; expected "
           "a value");
     }
-    if (limit.metric == Metric::kGoodput && !told.goodput) {
+    if (limit.metric == Metric::kGoodput && !command.goodput) {
       return refuse("goodput is measured only with --kills");
     }
-    if (told.modes.empty() && !IsOfAllRuns(limit.metric)) {
+    if (command.modes.empty() && !IsOfAllRuns(limit.metric)) {
       return refuse("no mode with checkpoints is measured");
     }
     if (!limit.mode || *limit.mode == "none") continue;
     const bool measured = std::ranges::any_of(
-        told.modes,
+        command.modes,
         [&](const SaveMode mode) { return SaveModeName(mode) == *limit.mode; });
     if (!measured) {
       return refuse(fmt::format("no mode {} is measured", *limit.mode));
@@ -142,7 +142,7 @@ Status CheckLimits(const BenchCheckpointCommand& told) {
   return OkStatus();
 }
 
-void AddConfigurations(Flags& flags, BenchCheckpointCommand& told,
+void AddConfigurations(Flags& flags, BenchCheckpointCommand& command,
                        std::vector<std::optional<SaveMode>>& modes) {
   flags.Section("Configurations (lists: all combinations are measured)");
   flags.Value({"--modes", "NAME,…",
@@ -150,50 +150,50 @@ void AddConfigurations(Flags& flags, BenchCheckpointCommand& told,
               ReadList(modes, ReadMeasuredMode));
   flags.Value({"--state", "SIZE,…",
                "Size of the state: weights and moments of Adam (10MB)."},
-              ReadList(told.state_bytes, ReadState));
+              ReadList(command.state_bytes, ReadState));
   flags.Value({"--every", "N,…",
                "Steps from save to save; never: no checkpoints (10)."},
-              ReadList(told.every, ReadEvery));
+              ReadList(command.every, ReadEvery));
   flags.Value({"--workers", "N,…", "Worker processes on this host (1)."},
-              ReadList(told.workers, [](const std::string& text) {
+              ReadList(command.workers, [](const std::string& text) {
                 return ParseWhole(text, 1, kMostBenchWorkers);
               }));
   flags.Value({"--shards", "N,…",
                "Maximum number of workers that write a shard; 1: only the "
                "chief (all)."},
-              ReadList(told.shards, ReadShards));
+              ReadList(command.shards, ReadShards));
   flags.Value(
       {"--restart", "NAME", "After the kill: whole-job or rejoin (whole-job)."},
-      ReadChoice<RestartPolicy>(told.restart,
+      ReadChoice<RestartPolicy>(command.restart,
                                 {{"whole-job", RestartPolicy::kWholeJob},
                                  {"rejoin", RestartPolicy::kRejoin}}));
 }
 
-void AddMeasurement(Flags& flags, BenchCheckpointCommand& told) {
+void AddMeasurement(Flags& flags, BenchCheckpointCommand& command) {
   flags.Section("Measurement");
   flags.Value(
       {"--trials", "N",
        fmt::format("Trials of each configuration; an interval of 95 % "
                    "needs {} at least ({}).",
                    kLeastTrials, kLeastTrials)},
-      ReadWhole(told.trials, static_cast<int>(kLeastTrials), kMostTrials));
+      ReadWhole(command.trials, static_cast<int>(kLeastTrials), kMostTrials));
   flags.Value({"--saves", "N", "Saves that are measured in a trial (10)."},
-              ReadWhole(told.saves, uint64_t{1}, kMostSaves));
+              ReadWhole(command.saves, uint64_t{1}, kMostSaves));
   flags.Value({"--ckpt", "DIR",
                "Folder on the disk to measure. The trials' files in it are "
                "removed (default: that of --out)."},
-              ReadText(told.trial_directory));
+              ReadText(command.trial_directory));
   flags.Value({"--seed", "N", "Seed of the kills (1)."},
-              ReadWhole(told.seed, uint64_t{0}, UINT64_MAX));
+              ReadWhole(command.seed, uint64_t{0}, UINT64_MAX));
 }
 
-void AddFailures(Flags& flags, BenchCheckpointCommand& told, uint64_t& kills,
+void AddFailures(Flags& flags, BenchCheckpointCommand& command, uint64_t& kills,
                  std::optional<Duration>& kill_every) {
   flags.Section("Failures");
   flags.Value({"--mtbf", "TIME",
                "Mean time between failures of the whole job, for the interval "
                "that is recommended (24h)."},
-              ReadLongTime(told.between_failures));
+              ReadLongTime(command.between_failures));
   flags.Value({"--kills", "N",
                "Measure the goodput: train under about N kills, beside the "
                "same run undisturbed (none)."},
@@ -203,7 +203,7 @@ void AddFailures(Flags& flags, BenchCheckpointCommand& told, uint64_t& kills,
               ReadTime(kill_every));
 }
 
-void AddBenchOutputFlags(Flags& flags, BenchCheckpointCommand& told,
+void AddBenchOutputFlags(Flags& flags, BenchCheckpointCommand& command,
                          std::vector<std::string>& limits) {
   flags.Section("Result");
   flags.Values({"--limit", "[MODE.]METRIC<=VALUE",
@@ -213,17 +213,17 @@ void AddBenchOutputFlags(Flags& flags, BenchCheckpointCommand& told,
                limits);
   flags.Value(
       {"--baseline", "FILE", "Compare with the result.json of an earlier run."},
-      ReadText(told.baseline_file));
+      ReadText(command.baseline_file));
   flags.Value({"--out", "DIR",
                "New or empty folder for result.json and report.html "
                "(.gauntlet/bench/TIME)."},
-              ReadText(told.out_directory));
+              ReadText(command.out_directory));
   flags.Switch({"--json", "", "Print result.json in place of the tables."},
-               [&told] { told.output = OutputFormat::kJson; });
+               [&command] { command.output = OutputFormat::kJson; });
 }
 
 Result<Command> ParseBenchCheckpoint(const VerbArguments& verb) {
-  BenchCheckpointCommand told;
+  BenchCheckpointCommand command;
   std::vector<std::optional<SaveMode>> modes(AllSaveModes().begin(),
                                              AllSaveModes().end());
   uint64_t kills = 0;
@@ -233,38 +233,38 @@ Result<Command> ParseBenchCheckpoint(const VerbArguments& verb) {
                .summary = std::string(kSummary),
                .examples = std::string(kBenchExamples)},
               verb);
-  AddConfigurations(flags, told, modes);
-  AddMeasurement(flags, told);
-  AddFailures(flags, told, kills, kill_every);
-  AddBenchOutputFlags(flags, told, limits);
+  AddConfigurations(flags, command, modes);
+  AddMeasurement(flags, command);
+  AddFailures(flags, command, kills, kill_every);
+  AddBenchOutputFlags(flags, command, limits);
   ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
   if (outcome == FlagsOutcome::kHelpWanted) {
     return Command(PrintTextCommand{flags.Help()});
   }
-  std::erase(told.every, uint64_t{0});
+  std::erase(command.every, uint64_t{0});
   // The list was "never" alone.
-  if (told.every.empty()) {
-    told.every = {10};
+  if (command.every.empty()) {
+    command.every = {10};
     modes.clear();
   }
   for (const std::optional<SaveMode>& mode : modes) {
-    if (mode) told.modes.push_back(*mode);
+    if (mode) command.modes.push_back(*mode);
   }
   if (kill_every && kills == 0) {
     return InvalidArgument("--kill-every requires --kills N");
   }
   if (kills > 0) {
-    if (told.modes.empty()) {
+    if (command.modes.empty()) {
       return InvalidArgument("--kills: expected a mode with checkpoints");
     }
     const Duration every = kill_every.value_or(std::chrono::seconds(2));
-    told.goodput = {
+    command.goodput = {
         .between_kills = std::chrono::duration<double>(every).count(),
         .kills = kills};
   }
-  RETURN_IF_ERROR(ReadLimits(limits, told));
-  RETURN_IF_ERROR(CheckLimits(told));
-  return Command(std::move(told));
+  RETURN_IF_ERROR(ReadLimits(limits, command));
+  RETURN_IF_ERROR(CheckLimits(command));
+  return Command(std::move(command));
 }
 
 std::string BenchOverview() {

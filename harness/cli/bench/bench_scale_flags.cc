@@ -73,8 +73,8 @@ FlagReader ReadBandwidth(uint64_t& target) {
 }  // namespace
 
 Result<Command> ParseBenchScale(const VerbArguments& verb) {
-  BenchScaleCommand told;
-  ScaleBenchPlan& plan = told.plan;
+  BenchScaleCommand command;
+  ScaleBenchPlan& plan = command.plan;
   ScaleSetup& setup = plan.setup;
   LatencyRange& one_way = setup.link.one_way;
   Duration jitter = std::chrono::microseconds(10);
@@ -125,18 +125,18 @@ Result<Command> ParseBenchScale(const VerbArguments& verb) {
   flags.Value({"--out", "DIR",
                "New or empty folder for result.json and report.html "
                "(.gauntlet/bench-scale/TIME)."},
-              ReadText(told.out_directory));
+              ReadText(command.out_directory));
   flags.Switch({"--json", "",
                 "Print result.json, in the form of Google Benchmark, in place "
                 "of the tables."},
-               [&told] { told.output = OutputFormat::kJson; });
+               [&command] { command.output = OutputFormat::kJson; });
   ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
   if (outcome == FlagsOutcome::kHelpWanted) {
     return Command(PrintTextCommand{flags.Help()});
   }
   one_way.max = one_way.min + jitter;
   std::ranges::sort(plan.workers);
-  return Command(std::move(told));
+  return Command(std::move(command));
 }
 
 }  // namespace gauntlet

@@ -97,7 +97,7 @@ std::vector<std::string> OptionsForScripts(
 }  // namespace
 
 Result<Command> ParseCrashTest(const VerbArguments& verb) {
-  CrashTestCommand told;
+  CrashTestCommand command;
   CrashTestPlan plan;
   std::string resume;
   const auto separator = std::ranges::find(verb.arguments, "--");
@@ -180,9 +180,9 @@ Result<Command> ParseCrashTest(const VerbArguments& verb) {
       {"--out", "DIR",
        "Folder for the recording, the report and findings (a new one in "
        ".gauntlet/crash-tests)."},
-      ReadText(told.out_directory));
+      ReadText(command.out_directory));
   flags.Switch({"--json", "", "Print the result as JSON."},
-               [&told] { told.output = OutputFormat::kJson; });
+               [&command] { command.output = OutputFormat::kJson; });
   ASSIGN_OR_RETURN(const FlagsOutcome outcome,
                    flags.Parse(verb.arguments.first(own)));
   if (outcome == FlagsOutcome::kHelpWanted)
@@ -198,8 +198,8 @@ Result<Command> ParseCrashTest(const VerbArguments& verb) {
     return InvalidArgument(
         "--result and --result-cmd: expected one of them, found both");
   }
-  told.plan = std::make_shared<const CrashTestPlan>(std::move(plan));
-  return Command(std::move(told));
+  command.plan = std::make_shared<const CrashTestPlan>(std::move(plan));
+  return Command(std::move(command));
 }
 
 }  // namespace gauntlet

@@ -48,17 +48,18 @@ constexpr uint64_t kMixedBound = 16;
 
 // Returns the command for the crash states of a mixed exploration; nullopt if
 // the mode is another one, or the command chooses faults.
-std::optional<ExploreCommand> CrashStatesBeside(const ExploreCommand& command) {
+std::optional<ExploreCommand> CrashStatesOfMixed(
+    const ExploreCommand& command) {
   const bool chooses_faults = command.only_case || !command.kinds.empty() ||
                               !command.points.empty() ||
                               command.max_faults != ExploreCommand().max_faults;
   if (command.mode != ExploreMode::kMixed || chooses_faults) {
     return std::nullopt;
   }
-  ExploreCommand beside = command;
-  beside.cases.reset();
-  beside.crash_states.bound = kMixedBound;
-  return beside;
+  ExploreCommand mixed = command;
+  mixed.cases.reset();
+  mixed.crash_states.bound = kMixedBound;
+  return mixed;
 }
 
 CampaignOptions OptionsOf(const ExploreCommand& command, uint64_t seed,
@@ -83,10 +84,10 @@ CampaignOptions OptionsOf(const ExploreCommand& command, uint64_t seed,
                              .command_for = [&command, seed](uint64_t number) {
                                return CommandForCase(command, seed, number);
                              }};
-  if (const auto beside = CrashStatesBeside(command)) {
-    options.crash_states = CrashStateOptionsOf(*beside);
-    options.crash_states->name_of = [beside = *beside](const std::string& id) {
-      return fmt::format("crash state {}: {}", id, CommandForImage(beside, id));
+  if (const auto mixed = CrashStatesOfMixed(command)) {
+    options.crash_states = CrashStateOptionsOf(*mixed);
+    options.crash_states->name_of = [mixed = *mixed](const std::string& id) {
+      return fmt::format("crash state {}: {}", id, CommandForImage(mixed, id));
     };
   }
   return options;

@@ -23,10 +23,10 @@ CatalogEntry EntryOf(const Case& one) {
 int ListScenarios(const ListCommand& command, Storage& storage,
                   Console& console) {
   constexpr const char* kHere = "scenarios";
-  const bool told = !command.paths.empty();
+  const bool has_paths = !command.paths.empty();
   const auto files = FindScenarioFiles(
-      storage, told ? command.paths : std::vector<std::string>{kHere});
-  if (!told && files.status().code() == Code::kNotFound) {
+      storage, has_paths ? command.paths : std::vector<std::string>{kHere});
+  if (!has_paths && files.status().code() == Code::kNotFound) {
     fmt::print(console.err,
                "gauntlet list: scenarios: expected files or folders behind it, "
                "as there is no folder ./{} here\n",
@@ -57,8 +57,9 @@ int ListScenarios(const ListCommand& command, Storage& storage,
   console.out << RenderEntries(entries);
   if (mistakes) return static_cast<int>(ExitCode::kUsage);
   if (!entries.empty()) return static_cast<int>(ExitCode::kOk);
-  fmt::print(console.err, "gauntlet list: no scenario in {}\n",
-             told ? fmt::format("{}", fmt::join(command.paths, ", ")) : kHere);
+  fmt::print(
+      console.err, "gauntlet list: no scenario in {}\n",
+      has_paths ? fmt::format("{}", fmt::join(command.paths, ", ")) : kHere);
   return static_cast<int>(ExitCode::kNothingSelected);
 }
 

@@ -24,12 +24,12 @@ Status CheckReal(const FaultPlan& plan) {
 
 // Refuses notices from a source that no worker polls: they would have no
 // effect.
-Status CheckNotices(const FaultPlan& plan, const PreemptionOptions& told) {
+Status CheckNotices(const FaultPlan& plan, const PreemptionOptions& options) {
   for (const Fault& fault : plan.faults) {
     if (fault.kind != FaultKind::kPreempt) continue;
     const bool missing =
-        (fault.with.notice == NoticeBy::kFile && told.file.empty()) ||
-        (fault.with.notice == NoticeBy::kHttp && told.url.empty());
+        (fault.with.notice == NoticeBy::kFile && options.file.empty()) ||
+        (fault.with.notice == NoticeBy::kHttp && options.url.empty());
     if (!missing) continue;
     return InvalidArgument(
         fmt::format("fault {}: expected workers that look for notices by {}",
@@ -41,13 +41,13 @@ Status CheckNotices(const FaultPlan& plan, const PreemptionOptions& told) {
 }  // namespace
 
 Result<FaultPlan> ReadPlanFile(Storage& storage, const std::string& file,
-                               const PreemptionOptions& told) {
+                               const PreemptionOptions& options) {
   ASSIGN_OR_RETURN(const std::string text,
                    ReadFile(storage, file, kMaxPlanBytes));
   Result<FaultPlan> plan = PlanFromJson(text);
   if (!plan.ok()) return Annotate(plan.status(), file);
   RETURN_IF_ERROR(Annotate(CheckReal(*plan), file));
-  RETURN_IF_ERROR(Annotate(CheckNotices(*plan, told), file));
+  RETURN_IF_ERROR(Annotate(CheckNotices(*plan, options), file));
   return plan;
 }
 

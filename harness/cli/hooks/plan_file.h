@@ -17,7 +17,7 @@ namespace gauntlet {
 // kInvalidArgument: the plan has a notice from a source that no worker polls,
 // or a fault that real processes cannot have. Errors name the file.
 Result<FaultPlan> ReadPlanFile(Storage& storage, const std::string& file,
-                               const PreemptionOptions& told);
+                               const PreemptionOptions& options);
 
 // Returns the ids of the plan's faults that the state directory does not record
 // as fired.

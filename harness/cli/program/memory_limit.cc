@@ -22,16 +22,16 @@ constexpr std::string_view kNoThread =
 static_assert(kNoMemory.starts_with(kRanOut) && kNoThread.starts_with(kRanOut));
 
 // Prints the line, once for all threads, and ends the process.
-[[noreturn]] void Say(std::string_view line, int exit) {
-  static std::atomic_flag said;
-  while (said.test_and_set()) pause();
+[[noreturn]] void PrintAndExit(std::string_view line, int exit) {
+  static std::atomic_flag printing;
+  while (printing.test_and_set()) pause();
   WriteStderrUnlessBlocked(line);
   _exit(exit);
 }
 
 template <int exit>
 [[noreturn]] void End() {
-  Say(kNoMemory, exit);
+  PrintAndExit(kNoMemory, exit);
 }
 
 // Terminate handler: ends the process with a message if the exception says that
@@ -42,7 +42,7 @@ template <int exit>
     if (std::current_exception() != nullptr) throw;
   } catch (const std::system_error& error) {
     if (error.code() == std::errc::resource_unavailable_try_again) {
-      Say(kNoThread, exit);
+      PrintAndExit(kNoThread, exit);
     }
   } catch (...) {
   }

@@ -344,10 +344,10 @@ int FailReplay(Console& console, const Status& status, ExitCode code) {
 
 }  // namespace
 
-int RunReplay(const ReplayCommand& told, Console& console) {
+int RunReplay(const ReplayCommand& requested, Console& console) {
   InstallSignalHandlers();
   InstallCrashNotice();
-  ReplayCommand command = told;
+  ReplayCommand command = requested;
   Result<std::string> file = FindFindingFile(command);
   if (!file.ok()) return FailReplay(console, file.status(), ExitCode::kUsage);
   if (!file->empty()) command.target = *std::move(file);

@@ -123,12 +123,12 @@ std::vector<std::string> FittingFindings(const fs::path& folder,
 Status PlanIsNoScenario(const fs::path& plan) {
   std::string name = plan.filename().string();
   name = name.substr(0, name.find('.')) + ".yaml";
-  const fs::path beside = plan.parent_path() / name;
+  const fs::path scenario = plan.parent_path() / name;
   return InvalidArgument(fmt::format(
       "{}: a plan alone is no case: expected a scenario{}; gauntlet train "
       "--plan takes a plan",
       plan.string(),
-      IsFile(beside) ? fmt::format(", such as {}", beside.string()) : ""));
+      IsFile(scenario) ? fmt::format(", such as {}", scenario.string()) : ""));
 }
 
 // Returns the error for an argument that is the result file of a run: it covers
@@ -215,10 +215,10 @@ Result<std::vector<ReplayTarget>> TargetsOfRun(const ReplayCommand& command,
 
 Result<Case> CaseOfRecord(const Record& record, const fs::path& folder,
                           std::string& errors) {
-  const bool beside = IsFile(folder / kScenarioFileName);
+  const bool is_stored = IsFile(folder / kScenarioFileName);
   const fs::path file =
-      beside ? folder / kScenarioFileName : fs::path(record.file);
-  if (!beside && !IsFile(file)) {
+      is_stored ? folder / kScenarioFileName : fs::path(record.file);
+  if (!is_stored && !IsFile(file)) {
     return NotFound(fmt::format(
         "{}: expected the scenario of the case, found none; {}, which the case "
         "was read from, is gone too",
@@ -226,7 +226,7 @@ Result<Case> CaseOfRecord(const Record& record, const fs::path& folder,
   }
   ASSIGN_OR_RETURN(std::vector<Case> cases, LoadCases(file, errors));
   const auto found = std::ranges::find_if(cases, [&](const Case& one) {
-    return beside || one.name == record.case_name;
+    return is_stored || one.name == record.case_name;
   });
   if (found == cases.end()) {
     return NotFound(fmt::format("{}: there is no case {} in it any more",

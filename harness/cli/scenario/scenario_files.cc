@@ -59,9 +59,9 @@ std::string NothingAt(const std::string& path) {
 Result<std::vector<std::string>> FindScenarioFiles(
     Storage& storage, const std::vector<std::string>& paths) {
   std::set<std::string> files;
-  for (const std::string& told : paths) {
+  for (const std::string& given : paths) {
     // Normalises the path, so that each file is listed once.
-    const std::string path = std::filesystem::path(told).lexically_normal();
+    const std::string path = std::filesystem::path(given).lexically_normal();
     std::error_code ignored;
     const bool is_folder = std::filesystem::is_directory(path, ignored);
     const bool is_other = !is_folder && std::filesystem::exists(path, ignored);

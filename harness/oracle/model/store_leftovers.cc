@@ -167,8 +167,8 @@ void StoreModel::CheckRetention() {
   const auto finite = std::ranges::find(counting, uint64_t{0},
                                         &StoredCheckpoint::not_finite_since);
   const auto place = static_cast<size_t>(finite - counting.begin());
-  const bool beside = finite != counting.end() && place >= keep;
-  const size_t most = keep + (beside ? 1 : 0);
+  const bool keeps_finite = finite != counting.end() && place >= keep;
+  const size_t most = keep + (keeps_finite ? 1 : 0);
   if (keep == 0 || counting.size() <= most) return;
   checks_.store.Fail("retention",
                      fmt::format("{} checkpoints are left, expected at most "

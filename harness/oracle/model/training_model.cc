@@ -207,21 +207,23 @@ void TrainingModel::Lose(const Emitter& by, Worker& worker,
   worker.losses.push_back(&event);
   // All members are known once the generation has finished a step.
   const bool has_trained = generation->last_step > generation->start->step;
-  if (event.about && has_trained) CheckKnows(by, worker, *generation, event);
+  if (event.about && has_trained)
+    CheckIsConnected(by, worker, *generation, event);
 }
 
 // Checks that the worker is connected to the lost rank: the chief to all ranks,
 // the others to the chief and to their neighbours in the ring.
-void TrainingModel::CheckKnows(const Emitter& by, const Worker& worker,
-                               const Generation& generation,
-                               const RecordEvent& event) {
+void TrainingModel::CheckIsConnected(const Emitter& by, const Worker& worker,
+                                     const Generation& generation,
+                                     const RecordEvent& event) {
   const auto size = static_cast<int64_t>(generation.members.size());
   const int64_t rank = worker.rank;
   const int64_t other = *event.about;
-  const bool knows = other != rank && other < size &&
-                     (rank == 0 || other == 0 || (rank + 1) % size == other ||
-                      (other + 1) % size == rank);
-  if (knows) return;
+  const bool is_connected =
+      other != rank && other < size &&
+      (rank == 0 || other == 0 || (rank + 1) % size == other ||
+       (other + 1) % size == rank);
+  if (is_connected) return;
   checks_.history_consistent.Fail(
       "rank", fmt::format("{}: rank {} of {} is not connected to rank {}",
                           Where(by, event), rank, size, other));

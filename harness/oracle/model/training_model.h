@@ -116,8 +116,8 @@ class TrainingModel {
                    const RecordEvent& event);
   void Load(const Emitter& by, Worker& worker, const RecordEvent& event);
   void Lose(const Emitter& by, Worker& worker, const RecordEvent& event);
-  void CheckKnows(const Emitter& by, const Worker& worker,
-                  const Generation& generation, const RecordEvent& event);
+  void CheckIsConnected(const Emitter& by, const Worker& worker,
+                        const Generation& generation, const RecordEvent& event);
   void NotFinite(const Emitter& by, Worker& worker, const RecordEvent& event);
   void CheckSaysNotFinite(const Emitter& by, Worker& worker,
                           const Generation& generation,

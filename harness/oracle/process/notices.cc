@@ -20,22 +20,22 @@ constexpr uint64_t kStepsAfterNotice = 2;
 Notices::Notices(const Record& record, Checks& checks)
     : record_(record), checks_(checks) {}
 
-void Notices::On(const HistoryEvent& said) {
-  const RecordEvent& event = *said.event;
-  switch (said.by.kind) {
+void Notices::On(const HistoryEvent& emitted) {
+  const RecordEvent& event = *emitted.event;
+  switch (emitted.by.kind) {
     case Emitter::Kind::kMachine:
       if (event.kind == RecordKind::kProcessEnded) NoteEnd(event);
       return;
     case Emitter::Kind::kLauncher:
       return OnLauncher(event);
     case Emitter::Kind::kWorker:
-      return OnWorker(said);
+      return OnWorker(emitted);
   }
 }
 
-void Notices::OnWorker(const HistoryEvent& said) {
-  const RecordEvent& event = *said.event;
-  Worker& worker = workers_[said.by];
+void Notices::OnWorker(const HistoryEvent& emitted) {
+  const RecordEvent& event = *emitted.event;
+  Worker& worker = workers_[emitted.by];
   switch (event.kind) {
     case RecordKind::kInitialized:
     case RecordKind::kResumed:
@@ -50,9 +50,9 @@ void Notices::OnWorker(const HistoryEvent& said) {
       break;
     case RecordKind::kStep:
       worker.step = event.step;
-      CheckSees(said.by, worker);
+      CheckSees(emitted.by, worker);
       CheckHeeds(worker, event);
-      CheckInGrace(said.by, worker, event);
+      CheckInGrace(emitted.by, worker, event);
       break;
     case RecordKind::kNotice:
       worker.told_at.reset();
@@ -60,7 +60,7 @@ void Notices::OnWorker(const HistoryEvent& said) {
       BeginGrace(worker, event.t_ns);
       break;
     case RecordKind::kStopAgreed:
-      CheckCause(said.by, worker);
+      CheckCause(emitted.by, worker);
       worker.stops = true;
       stops_.try_emplace(event.generation, Stop{.step = event.step});
       break;
@@ -87,7 +87,7 @@ void Notices::OnWorker(const HistoryEvent& said) {
       Fire(worker, event);
       break;
     case RecordKind::kWorkerExited:
-      CheckEnd(said.by, worker, event);
+      CheckEnd(emitted.by, worker, event);
       break;
     default:
       break;

@@ -20,7 +20,7 @@ class Notices {
   Notices(const Record& record, Checks& checks);
 
   // Takes the events in the order of the history.
-  void On(const HistoryEvent& said);
+  void On(const HistoryEvent& emitted);
   // Checks the remaining state after the last event.
   void End();
 
@@ -49,7 +49,7 @@ class Notices {
     bool given_up = false;  // the save failed in all attempts
   };
 
-  void OnWorker(const HistoryEvent& said);
+  void OnWorker(const HistoryEvent& emitted);
   void ForgetGeneration(uint64_t number);
   void NoteEnd(const RecordEvent& event);
   void Fire(Worker& worker, const RecordEvent& event);

@@ -19,36 +19,36 @@ Processes::Processes(const Record& record, Checks& checks)
             return run.events.empty();
           })) {}
 
-void Processes::On(const HistoryEvent& said) {
-  const RecordEvent& event = *said.event;
-  CheckProgress(said);
-  switch (said.by.kind) {
+void Processes::On(const HistoryEvent& emitted) {
+  const RecordEvent& event = *emitted.event;
+  CheckProgress(emitted);
+  switch (emitted.by.kind) {
     case Emitter::Kind::kMachine:
       return OnMachine(event);
     case Emitter::Kind::kLauncher:
-      return OnLauncher(said.by, event);
+      return OnLauncher(emitted.by, event);
     case Emitter::Kind::kWorker:
-      if (Process* const process = Find(said.by)) {
+      if (Process* const process = Find(emitted.by)) {
         CheckAlive(*process, event);
         return OnWorker(*process, event);
       }
-      Process& process = processes_[said.by];
-      process.id = said.by;
+      Process& process = processes_[emitted.by];
+      process.id = emitted.by;
       process.started_ns = event.t_ns;
       if (!all_known_) return OnWorker(process, event);
       checks_.no_spontaneous_exit.Fail(
           "not-started",
           fmt::format("{} emitted {}, but no launcher had started it",
-                      NameOf(said.by), RecordKindName(event.kind)));
+                      NameOf(emitted.by), RecordKindName(event.kind)));
       return;
   }
 }
 
 // Checks that, without disturbances, two consecutive events are at most the
 // longest deadline apart.
-void Processes::CheckProgress(const HistoryEvent& said) {
+void Processes::CheckProgress(const HistoryEvent& emitted) {
   const RunSetup& setup = record_.setup;
-  const int64_t now_ns = said.event->t_ns;
+  const int64_t now_ns = emitted.event->t_ns;
   const int64_t before_ns = std::exchange(last_ns_, std::max(last_ns_, now_ns));
   const int64_t bound =
       std::max({setup.detection_bound_ns, setup.detection_bound_saving_ns,
@@ -71,8 +71,8 @@ void Processes::CheckProgress(const HistoryEvent& said) {
       "standstill",
       fmt::format("no event for {:.3f} s before {} ({}), expected at most "
                   "{:.3f} s",
-                  Seconds(idle), RecordKindName(said.event->kind),
-                  NameOf(said.by), Seconds(bound)));
+                  Seconds(idle), RecordKindName(emitted.event->kind),
+                  NameOf(emitted.by), Seconds(bound)));
 }
 
 void Processes::CheckAlive(const Process& process, const RecordEvent& event) {
@@ -327,9 +327,9 @@ void Processes::Fire(Process& process, const RecordEvent& event) {
   }
   if (fault->of_one_host) process.cut_off = true;
   const bool stands = fault->kind == "hang" || fault->kind == "pause";
-  const bool beside =
+  const bool in_async_save =
       record_.setup.async_saves && fault->point.starts_with("ckpt.");
-  if (!stands || beside || fault->point == "ctl.heartbeat") return;
+  if (!stands || in_async_save || fault->point == "ctl.heartbeat") return;
   const int64_t until_ns = fault->duration_ns == 0
                                ? Hindrances::kForEver
                                : event.t_ns + fault->duration_ns;

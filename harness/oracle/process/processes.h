@@ -29,7 +29,7 @@ class Processes {
   Processes(const Record& record, Checks& checks);
 
   // Takes the events in the order of the history.
-  void On(const HistoryEvent& said);
+  void On(const HistoryEvent& emitted);
   // Checks the remaining state after the last event.
   void End();
 
@@ -90,7 +90,7 @@ class Processes {
   void OnLauncher(const Emitter& by, const RecordEvent& event);
   void OnWorker(Process& process, const RecordEvent& event);
 
-  void CheckProgress(const HistoryEvent& said);
+  void CheckProgress(const HistoryEvent& emitted);
   void CheckAlive(const Process& process, const RecordEvent& event);
   Process* Find(const Emitter& id);
   Process* FindAbout(const RecordEvent& event);

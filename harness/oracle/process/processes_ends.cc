@@ -202,9 +202,9 @@ bool Processes::OlderIsThere(const Process& process) const {
 // over: the process's last step or, for a fault in an asynchronous save, the
 // last acknowledged save of its generation.
 int64_t Processes::OverAt(const Fired& fired, const Process& process) const {
-  const bool beside =
+  const bool in_async_save =
       record_.setup.async_saves && fired.fault->point.starts_with("ckpt.");
-  if (!beside) return process.last_step_ns;
+  if (!in_async_save) return process.last_step_ns;
   const auto saved = acknowledged_ns_.find(process.generation);
   return saved == acknowledged_ns_.end() ? 0 : saved->second;
 }

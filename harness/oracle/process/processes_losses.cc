@@ -80,12 +80,12 @@ bool Processes::WasSilent(const Process& process,
                           const RecordEvent& wait) const {
   if (process.cut_off || process.unreachable) return true;
   const int64_t limit = wait.limit_ns;
-  const int64_t heard = hindrances_.Undisturbed(
+  const int64_t undisturbed_ns = hindrances_.Undisturbed(
       wait.t_ns - limit, wait.t_ns, [&](const Hindrance& one) {
         return one.kind != Hindrance::Kind::kTask &&
                MatchesLateness(one, limit);
       });
-  return heard <= 2 * record_.setup.heartbeat_every_ns;
+  return undisturbed_ns <= 2 * record_.setup.heartbeat_every_ns;
 }
 
 // Returns true iff the work was disturbed during most of the wait.

@@ -8,9 +8,9 @@ namespace gauntlet {
 Restarts::Restarts(const Record& record, Checks& checks)
     : record_(record), checks_(checks) {}
 
-void Restarts::On(const HistoryEvent& said) {
-  if (said.by.kind != Emitter::Kind::kLauncher) return;
-  const RecordEvent& event = *said.event;
+void Restarts::On(const HistoryEvent& emitted) {
+  if (emitted.by.kind != Emitter::Kind::kLauncher) return;
+  const RecordEvent& event = *emitted.event;
   const bool names_worker = event.kind == RecordKind::kStarted ||
                             event.kind == RecordKind::kExited ||
                             event.kind == RecordKind::kAskedToStop;

@@ -19,7 +19,7 @@ class Restarts {
   Restarts(const Record& record, Checks& checks);
 
   // Takes the events in the order of the history.
-  void On(const HistoryEvent& said);
+  void On(const HistoryEvent& emitted);
 
  private:
   void CheckRestart(const RecordEvent& event);

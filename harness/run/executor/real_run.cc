@@ -306,9 +306,9 @@ Status RealRun::CollectLauncher(int first_life, LauncherRun& run) {
       directory_ / "events" / fmt::format("launcher-{}.jsonl", first_life);
   const std::string text = ReadTextFile(path);
   if (text.find('\n') == text.npos) return OkStatus();
-  Parsed<LifeEvents> said = ReadEventFile(text, path.string());
-  if (!said.ok()) return InvalidArgument(said.error);
-  run.events = std::move(said.value->events);
+  Parsed<LifeEvents> parsed = ReadEventFile(text, path.string());
+  if (!parsed.ok()) return InvalidArgument(parsed.error);
+  run.events = std::move(parsed.value->events);
   return OkStatus();
 }
 

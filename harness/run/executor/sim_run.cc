@@ -56,8 +56,8 @@ class Unobserved final : public LaunchObserver {
 };
 
 // Resolves `auto` to the CPU: the simulated world has no GPU.
-DeviceKind DeviceHere(const KernelOptions& told, int life) {
-  const DeviceKind device = DeviceOfLife(told, life);
+DeviceKind DeviceHere(const KernelOptions& kernels, int life) {
+  const DeviceKind device = DeviceOfLife(kernels, life);
   return device == DeviceKind::kAuto ? DeviceKind::kCpu : device;
 }
 
@@ -97,19 +97,20 @@ class SimulatedRun {
         known_(memo),
         memo_(memo == nullptr ? nullptr : &memo->passes),
         probe_of_(probe_of),
-        simulation_(
-            pool,
-            {.seed = plan.faults.seed,
-             .scheduler = {.time_limit = plan.total_limit,
-                           .interrupted = plan.interrupted},
-             .disk = plan.disk,
-             .network = plan.link,
-             .on_event = [this](ProcessId by,
-                                LogEvent&& said) { Keep(by, std::move(said)); },
-             .on_machine =
-                 [this](std::optional<ProcessId> of, LogEvent&& done) {
-                   KeepOfMachine(of, std::move(done));
-                 }}) {}
+        simulation_(pool,
+                    {.seed = plan.faults.seed,
+                     .scheduler = {.time_limit = plan.total_limit,
+                                   .interrupted = plan.interrupted},
+                     .disk = plan.disk,
+                     .network = plan.link,
+                     .on_event =
+                         [this](ProcessId by, LogEvent&& event) {
+                           Keep(by, std::move(event));
+                         },
+                     .on_machine =
+                         [this](std::optional<ProcessId> of, LogEvent&& done) {
+                           KeepOfMachine(of, std::move(done));
+                         }}) {}
 
   RunLog Run();
 
@@ -134,7 +135,7 @@ class SimulatedRun {
   void AddLauncher();
   RecordEvent InOrder(LogEvent&& event);
   LifeEvents* FindLife(ProcessId process) const;
-  void Keep(ProcessId by, LogEvent&& said);
+  void Keep(ProcessId by, LogEvent&& event);
   void KeepOfMachine(std::optional<ProcessId> of, LogEvent&& done);
   void CollectLives();
   void InspectStoreAfterwards();
@@ -417,16 +418,16 @@ LifeEvents* SimulatedRun::FindLife(ProcessId process) const {
 }
 
 // Keeps the events of workers and of the launcher; drops all others.
-void SimulatedRun::Keep(ProcessId by, LogEvent&& said) {
+void SimulatedRun::Keep(ProcessId by, LogEvent&& event) {
   if (plan_.counts_messages) {
     log_.traffic.push_back(
         {.t_ns = simulation_.now().time_since_epoch().count(),
          .messages = simulation_.network().frames_sent()});
   }
   if (by == launcher_) {
-    launcher_events_.push_back(InOrder(std::move(said)));
+    launcher_events_.push_back(InOrder(std::move(event)));
   } else if (LifeEvents* const life = FindLife(by)) {
-    life->events.push_back(InOrder(std::move(said)));
+    life->events.push_back(InOrder(std::move(event)));
   }
 }
 

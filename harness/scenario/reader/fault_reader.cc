@@ -96,12 +96,12 @@ void ReadSite(const MapReader& at, const std::string& after, FaultSite& site) {
   at.Count("step", site.step);
   at.Count("epoch", site.epoch);
   std::string point;
-  const bool said = at.Choice("point", point);
-  if (said) site.point = *FindPoint(point);
+  const bool has_point = at.Choice("point", point);
+  if (has_point) site.point = *FindPoint(point);
   at.Count("save", site.save);
   at.Count("occurrence", site.occurrence);
   ReadBlock(at, site);
-  CheckBlock(at, site, said || at.Find("point") == nullptr);
+  CheckBlock(at, site, has_point || at.Find("point") == nullptr);
 }
 
 void ReadBlocks(const MapReader& with, std::string_view key,

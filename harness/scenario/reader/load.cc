@@ -131,17 +131,17 @@ std::string RenderOldSpellings(const LoadedFile& loaded,
   if (loaded.old_spellings.empty()) return "";
   std::vector<std::string> renamed;
   std::vector<std::string> added;
-  const auto say_once = [](std::vector<std::string>& said, std::string text) {
-    if (std::ranges::find(said, text) == said.end()) {
-      said.push_back(std::move(text));
+  const auto add_once = [](std::vector<std::string>& texts, std::string text) {
+    if (std::ranges::find(texts, text) == texts.end()) {
+      texts.push_back(std::move(text));
     }
   };
   for (const OldSpelling& one : loaded.old_spellings) {
-    if (!one.added.empty()) say_once(added, one.added);
+    if (!one.added.empty()) add_once(added, one.added);
     if (one.new_name == kScenarioSchema || one.old_name == one.new_name) {
       continue;
     }
-    say_once(renamed, fmt::format("{} → {}", one.old_name, one.new_name));
+    add_once(renamed, fmt::format("{} → {}", one.old_name, one.new_name));
   }
   if (renamed.empty()) renamed.push_back("nothing that it uses");
   return fmt::format(

@@ -161,9 +161,9 @@ void CheckCollective(const YamlNode& document, const Case& one,
                      Diagnostics& diagnostics) {
   if (!LacksDeviceForNccl(one)) return;
   const YamlNode* const cluster = document.Find("cluster");
-  const YamlNode* const told =
+  const YamlNode* const collective =
       cluster == nullptr ? nullptr : cluster->Find("collective");
-  diagnostics.Error(told == nullptr ? document.place : told->place,
+  diagnostics.Error(collective == nullptr ? document.place : collective->place,
                     "collective nccl needs a device in each attempt: expected "
                     "cluster.device cuda or emulated, found cpu",
                     "cluster: {device: emulated}");
