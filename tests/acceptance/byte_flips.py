@@ -64,22 +64,22 @@ class Flips:
 
     def flip(self, run, index):
         shutil.copytree(self.original, run.store)
-        file, told = flip_random_byte(run, self.options,
+        file, flip = flip_random_byte(run, self.options,
                                       generator(self.options, index))
-        (run.directory / "flip").write_text(told + "\n")
+        (run.directory / "flip").write_text(flip + "\n")
         code, text = run.verify()
-        expect(code not in (0, 2), f"{told}: ckpt verify exits with {code}")
+        expect(code not in (0, 2), f"{flip}: ckpt verify exits with {code}")
         expect(file.name in line_of(text, file.parent.name),
-               f"{told}: ckpt verify does not name the file: {text}")
+               f"{flip}: ckpt verify does not name the file: {text}")
         outcome = run.train_to_end(*JOB)
-        expect_equal(f"{told}: resumed_from", outcome["resumed_from"],
+        expect_equal(f"{flip}: resumed_from", outcome["resumed_from"],
                      self.older_step)
-        expect_equal(f"{told}: digest", outcome["digest"],
+        expect_equal(f"{flip}: digest", outcome["digest"],
                      self.clean["digest"])
         run.expect_clean_store()
         self.hit[file.name] += 1
         self.named_by_train += file.name in run.errors()
-        return told
+        return flip
 
 
 def main():

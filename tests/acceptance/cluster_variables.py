@@ -129,12 +129,12 @@ class ByVariables:
         expect_equal("number of launches", len(launches), 2)
         expect(launches[0] < launches[1], f"not ascending: {launches}")
 
-    def notice(self, run, launcher, told, choice):
+    def notice(self, run, launcher, notified, choice):
         """A notice to any worker: all save one step and exit with 143."""
         workers = self._start(run, launcher)
         reach_step(run.store, choice.randrange(5, self.clean["steps"] // 2),
-                   lambda: workers.processes[told].poll() is None)
-        kill(workers.processes[told].pid, signal.SIGTERM)
+                   lambda: workers.processes[notified].poll() is None)
+        kill(workers.processes[notified].pid, signal.SIGTERM)
         expect_equal("exit codes", workers.wait(), [STOPPED] * WORKERS)
         stopped = workers.outcome()
         expect_equal("status", stopped["status"], "stopped")
@@ -204,10 +204,10 @@ class ByVariables:
                           *UNSTORED, "--rendezvous-timeout", 8)
         expect_equal("exit codes", workers.wait(within_s=30.0),
                      [LOST_WORKER, 2])
-        for rank, said in enumerate((": another job token",
-                                     "no chief with this job token")):
-            expect(said in workers.errors(rank),
-                   f"expected {said!r}, found {workers.errors(rank)!r}")
+        for rank, expected in enumerate((": another job token",
+                                         "no chief with this job token")):
+            expect(expected in workers.errors(rank),
+                   f"expected {expected!r}, found {workers.errors(rank)!r}")
 
     def token_by_environment(self, run):
         workers = Workers(run.program, run.directory / "first")
@@ -220,7 +220,8 @@ class ByVariables:
                      self.clean["digest"])
         expect(not (run.store / "job-token").exists(), "a token file")
         for rank in range(WORKERS):
-            expect("a" * TOKEN_DIGITS not in workers.errors(rank), "told")
+            expect("a" * TOKEN_DIGITS not in workers.errors(rank),
+                   "token shown")
 
     def token_file(self, run):
         """The token file is private from the start; one that is not, or is
@@ -228,16 +229,17 @@ class ByVariables:
         self._train_to_end(run, torchrun, "first")
         file = run.store / "job-token"
         expect_equal("mode", file.stat().st_mode & 0o7777, 0o600)
-        whole = file.read_bytes()
-        for name, text, mode, said in (("open", whole, 0o644, "mode 0644"),
-                                       ("torn", whole[:9], 0o600, "damaged")):
+        content = file.read_bytes()
+        for name, text, mode, expected in (
+                ("open", content, 0o644, "mode 0644"),
+                ("torn", content[:9], 0o600, "damaged")):
             file.write_bytes(text)
             file.chmod(mode)
             workers = self._start(run, torchrun, name)
             expect_equal("exit codes", workers.wait(within_s=30.0),
                          [2] * WORKERS)
             for rank in range(WORKERS):
-                expect(said in workers.errors(rank), workers.errors(rank))
+                expect(expected in workers.errors(rank), workers.errors(rank))
 
     def tls(self, run):
         """TLS changes no digest; a worker without a certificate of the

@@ -48,7 +48,7 @@ def expect_lines(what, text, count):
 
 
 def plan_injects_in_each_run(run):
-    """Each run injects the same plan again, and leaves no file beside it."""
+    """Each run injects the same plan again, and leaves no file next to it."""
     plans = run.directory / "plans"
     temporary = run.directory / "tmp"
     plans.mkdir()
@@ -62,11 +62,11 @@ def plan_injects_in_each_run(run):
                      done.returncode, 0)
         expect_equal(f"restarts of run {attempt}",
                      json.loads(done.stdout)["restarts"], 1)
-        expect_equal("files beside the plan", os.listdir(plans), ["p.json"])
+        expect_equal("files next to the plan", os.listdir(plans), ["p.json"])
         expect_equal("temporary files", os.listdir(temporary), [])
 
 
-def plan_state_is_kept_where_told(run):
+def plan_state_is_kept_where_configured(run):
     """A plan injects its faults once in two runs that share --plan-state."""
     (run.directory / "p.json").write_text(CRASH_OF_ANY_LIFE)
     for attempt, restarts in ((1, 1), (2, 0)):
@@ -163,7 +163,7 @@ def workers_and_a_cluster_are_one_too_many(run):
                   "train", "--workers", 2, environment=torchrun)
     done = gauntlet(run, "train", *SMALL[:4], "--workers", 2, "--cluster",
                     "none", "--no-progress", environment=torchrun)
-    expect_equal(f"exit code beside --cluster none ({done.stderr})",
+    expect_equal(f"exit code with --cluster none ({done.stderr})",
                  done.returncode, 0)
 
 
@@ -319,7 +319,7 @@ def an_interrupted_exploration_says_how_to_resume(run):
         while b" left" not in shown:
             shown += os.read(terminal, 4096)
         exploration.send_signal(signal.SIGINT)
-        said, _ = exploration.communicate(timeout=DEADLINE_S)
+        output, _ = exploration.communicate(timeout=DEADLINE_S)
         while True:
             try:
                 shown += os.read(terminal, 4096)
@@ -330,7 +330,7 @@ def an_interrupted_exploration_says_how_to_resume(run):
         os.close(terminal)
     text = shown.decode().replace("\r\n", "\n")
     expect_equal(f"exit code ({text})", exploration.returncode, 130)
-    expect("\ninterrupted. " in said, said)
+    expect("\ninterrupted. " in output, output)
     lines = text.split("\r\x1b[K")
     expect_equal(f"lines that do not fit in {text}",
                  [one for one in lines[1:-1] if len(one) >= columns], [])
@@ -412,11 +412,11 @@ def memory_that_runs_out_is_said(run):
             done = limited(limit << 20, *arguments)
             if done.returncode != 0:
                 break
-        said = done.stdout + done.stderr
-        expect_equal(f"exit code under {limit} MiB ({said})",
+        output = done.stdout + done.stderr
+        expect_equal(f"exit code under {limit} MiB ({output})",
                      done.returncode, 3)
-        expect("gauntlet: out of " in said or
-               "tcmalloc: allocation failed" in said, said)
+        expect("gauntlet: out of " in output or
+               "tcmalloc: allocation failed" in output, output)
 
 
 def closed_streams_stay_closed(run):
@@ -520,9 +520,9 @@ def an_interrupted_run_of_scenarios_is_not_whole(run):
             ".gauntlet/runs/*/first.real/events/*")))
     interrupted.terminate()
     # The interrupted run does not wait for the worker that is held up.
-    said, errors = interrupted.communicate(timeout=45)
+    output, errors = interrupted.communicate(timeout=45)
     expect_equal(f"exit code ({errors})", interrupted.returncode, 130)
-    result = json.loads(said)
+    result = json.loads(output)
     expect_equal("reasons", [one["reason"] for one in result["cases"]],
                  ["interrupted before it was over"] * 2)
     expect_equal("cases that were not run", result["counts"]["not_run"], 2)
@@ -580,9 +580,9 @@ def what_ignores_hangups_goes_on(run):
                              capture_output=True, text=True, check=True)
     for pid in [train.pid, *map(int, workers.stdout.split())]:
         os.kill(pid, signal.SIGHUP)
-    said, _ = train.communicate(timeout=DEADLINE_S)
+    output, _ = train.communicate(timeout=DEADLINE_S)
     expect_equal("exit code", train.returncode, 0)
-    expect_equal("restarts", json.loads(said)["restarts"], 0)
+    expect_equal("restarts", json.loads(output)["restarts"], 0)
 
 
 def a_case_is_shown_as_a_table(run):
@@ -674,7 +674,7 @@ CHECKS = (
     a_damaged_export_begins_nothing,
     a_damaged_checkpoint_is_exit_7,
     plan_injects_in_each_run,
-    plan_state_is_kept_where_told,
+    plan_state_is_kept_where_configured,
     a_plan_that_cannot_be_read_is_said_once,
     a_mistyped_name_gets_a_suggestion,
     a_fault_that_never_fires_is_said,

@@ -12,15 +12,16 @@ from observed_training import (DEADLINE_S, Cases, expect, expect_equal, parser)
 
 EPOCHS = 4
 JOB = ("--preset", "tiny", "--replicas", "2", "--epochs", str(EPOCHS))
-SAID = re.compile(r"(?:epoch )?(\d+)(?:/\d+| epochs? completed)?  step (\d+)  .*"
-                  r"val_loss (\S+)  val_accuracy (\S+)")
+EVALUATION = re.compile(
+    r"(?:epoch )?(\d+)(?:/\d+| epochs? completed)?  step (\d+)  .*"
+    r"val_loss (\S+)  val_accuracy (\S+)")
 CLUSTER = json.dumps({"cluster": {"worker": ["127.0.0.1:1", "127.0.0.1:2"]},
                       "task": {"type": "evaluator", "index": 0}})
 
 
-def said(text):
+def evaluations(text):
     """Returns (epoch, step, loss, accuracy) of each line that has them."""
-    return [match.groups() for match in SAID.finditer(text)]
+    return [match.groups() for match in EVALUATION.finditer(text)]
 
 
 def start(run, *arguments, **variables):
@@ -42,12 +43,12 @@ def ended(process, exit_code):
 def train(run):
     run.start(*JOB, "--workers", 2)
     expect_equal("exit code of training", run.wait(), 0)
-    epochs = said(run.errors())
+    epochs = evaluations(run.errors())
     expect_equal("epochs of training", len(epochs), EPOCHS)
     return epochs
 
 
-def beside(run):
+def parallel(run):
     command = ("evaluate", "--ckpt", run.store, "--every", "1s", "--epochs",
                EPOCHS)
     by_hand = start(run, *command)
@@ -56,27 +57,27 @@ def beside(run):
                        TF_CONFIG=CLUSTER)
     epochs = train(run)
     for evaluator in (by_hand, of_cluster):
-        expect_equal("evaluations", said(ended(evaluator, 0)), epochs)
+        expect_equal("evaluations", evaluations(ended(evaluator, 0)), epochs)
     expect((run.directory / "curves" / "evaluation").is_dir(), "no curves")
 
 
 def once(run):
     epochs = train(run)
-    told = ended(start(run, "evaluate", "--ckpt", run.store, "--once"), 0)
-    expect_equal("evaluations", said(told), epochs)
+    output = ended(start(run, "evaluate", "--ckpt", run.store, "--once"), 0)
+    expect_equal("evaluations", evaluations(output), epochs)
     ended(start(run, "evaluate", "--ckpt", run.directory / "none", "--once"),
           7)
     ended(start(run, "train", *JOB, "--seed", 9, "--ckpt", run.store,
                 TF_CONFIG=CLUSTER), 8)
 
 
-def told_to_go(run):
+def stopped(run):
     epochs = train(run)
     evaluator = start(run, "evaluate", "--ckpt", run.store)
     lines = [evaluator.stdout.readline() for _ in epochs]
     evaluator.send_signal(signal.SIGTERM)
     ended(evaluator, 143)
-    expect_equal("evaluations", said("".join(lines)), epochs)
+    expect_equal("evaluations", evaluations("".join(lines)), epochs)
 
 
 def missing_start(run):
@@ -93,8 +94,8 @@ def missing_start(run):
 
 def main():
     cases = Cases(parser(__doc__, 1, "unused").parse_args())
-    cases.run_all([("beside", beside), ("once", once),
-                   ("told-to-go", told_to_go),
+    cases.run_all([("parallel", parallel), ("once", once),
+                   ("stopped", stopped),
                    ("missing-start", missing_start)])
     return cases.exit_code()
 

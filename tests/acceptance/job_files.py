@@ -33,27 +33,27 @@ def refused(run, code, message, *arguments):
 
 def says_the_same(run):
     path = job_file(run)
-    told = run.train_to_end("--job", path)
+    from_file = run.train_to_end("--job", path)
     expect(len(run.checkpoints()) == 2, f"kept: {run.checkpoints()}")
     # The same job: options continue what the job file began.
     longer = run.train_to_end(*OPTIONS, "--epochs", 3)
-    expect_equal("resumed from", longer["resumed_from"], told["steps"])
+    expect_equal("resumed from", longer["resumed_from"], from_file["steps"])
     run.stored = False
     options = run.train_to_end(*OPTIONS, "--epochs", 2)
-    expect_equal("digest", options["digest"], told["digest"])
+    expect_equal("digest", options["digest"], from_file["digest"])
     refused(run, BAD_INPUT, "checkpoint requires --ckpt DIR",
             "--job", path)
 
 
 def options_come_first(run):
     path = job_file(run)
-    told = run.train_to_end("--job", path, "--epochs", 1, "--workers", 1,
-                            "--batch", 16, "--seed", 9)
-    expect_equal("epochs", told["epochs"], 1)
+    from_file = run.train_to_end("--job", path, "--epochs", 1, "--workers", 1,
+                                 "--batch", 16, "--seed", 9)
+    expect_equal("epochs", from_file["epochs"], 1)
     run.stored = False
     same = run.train_to_end("--epochs", 1, "--batch", 16, "--seed", 9,
                             *OPTIONS[6:])
-    expect_equal("digest", same["digest"], told["digest"])
+    expect_equal("digest", same["digest"], from_file["digest"])
 
 
 def mistakes_have_a_place(run):
@@ -78,8 +78,8 @@ def begins_with_anothers_model(run):
     refused(run, OTHER_JOB, "start.weights", *further[:-1])
     run.stored = False
     # The same weights, read from another place.
-    whole = run.train_to_end(*further, checkpoint)
-    expect_equal("digest", resumed["digest"], whole["digest"])
+    uninterrupted = run.train_to_end(*further, checkpoint)
+    expect_equal("digest", resumed["digest"], uninterrupted["digest"])
     refused(run, BAD_INPUT, "expected a checkpoint, an export or a file",
             *further, run.directory)
     refused(run, BAD_INPUT, "dense0/kernel", "--preset", "mlp",

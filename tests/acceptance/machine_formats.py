@@ -78,10 +78,10 @@ expect: {outcome: completes}
 def validator(name):
     schema = json.loads((SCHEMAS / f"{name}.schema.json").read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
-    return jsonschema.Draft202012Validator(schema, **beside(schema))
+    return jsonschema.Draft202012Validator(schema, **registry_of(schema))
 
 
-def beside(schema):
+def registry_of(schema):
     """Returns the argument that lets a schema find the other schemas it refers
     to."""
     schemas = {path.name: json.loads(path.read_text())
@@ -131,9 +131,9 @@ def twins_with_typo(value, place="the file"):
         children = enumerate(value)
     for key, child in children:
         for below, twin in twins_with_typo(child, key):
-            whole = copy.copy(value)
-            whole[key] = twin
-            yield below, whole
+            changed = copy.copy(value)
+            changed[key] = twin
+            yield below, changed
 
 
 class Checker:

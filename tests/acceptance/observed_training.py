@@ -258,23 +258,23 @@ class Cases:
         --verbose."""
         run = Run(self.options.program, self.scratch / name)
         try:
-            told, failed = check(run), False
+            note, failed = check(run), False
         except (Failed, OSError, subprocess.SubprocessError) as failure:
-            told, failed = str(failure), True
+            note, failed = str(failure), True
         finally:
             run.end()
         with self._lock:
-            self._conclude(name, run, told, failed)
+            self._report(name, run, note, failed)
 
-    def _conclude(self, name, run, told, failed):
+    def _report(self, name, run, note, failed):
         if failed:
             self.failed += 1
-            print(f"FAILED {name}: {told}\n  kept: {run.directory}")
+            print(f"FAILED {name}: {note}\n  kept: {run.directory}")
         else:
             self.passed += 1
             shutil.rmtree(run.directory)
-            if self.options.verbose and told:
-                print(f"passed {name}: {told}")
+            if self.options.verbose and note:
+                print(f"passed {name}: {note}")
         sys.stdout.flush()
 
     def run_all(self, named_checks):

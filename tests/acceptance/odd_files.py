@@ -119,14 +119,14 @@ def commands_on_a_store(store):
 def refused_by_name(run, line, commands):
     for command in commands:
         done = gauntlet(run, *command)
-        said = done.stdout + done.stderr
-        expect_equal(f"exit code of {command} ({said})", done.returncode, 2)
-        expect_equal(f"lines of {command} with {line!r} in {said!r}",
-                     said.count(line), 1)
+        output = done.stdout + done.stderr
+        expect_equal(f"exit code of {command} ({output})", done.returncode, 2)
+        expect_equal(f"lines of {command} with {line!r} in {output!r}",
+                     output.count(line), 1)
 
 
 def what_cannot_be_a_state_file_or_a_claim_is_refused(run):
-    """Refused immediately; the checkpoints beside it are still listed."""
+    """Refused immediately; the checkpoints next to it are still listed."""
     succeeds("train", gauntlet(run, "train", *SMALL, "--ckpt", "w"))
     (checkpoint,) = (path.name for path in run.directory.glob("w/step-*"))
     for name, make, found in (
@@ -145,8 +145,8 @@ def what_cannot_be_a_state_file_or_a_claim_is_refused(run):
                         "remove it", commands_on_a_store("w"))
         expect(time.monotonic() - started < 20, "refused only after a wait")
         for verb in ("ls", "verify"):
-            said = gauntlet(run, "ckpt", verb, "w").stdout
-            expect(checkpoint in said, f"{verb}: {said}")
+            output = gauntlet(run, "ckpt", verb, "w").stdout
+            expect(checkpoint in output, f"{verb}: {output}")
         (place.rmdir if place.is_dir() else place.unlink)()
         if (run.directory / "kept").exists():
             (run.directory / "kept").rename(place)
@@ -167,8 +167,8 @@ def a_linked_checkpoint_is_refused_and_the_others_are_listed(run):
         refused_by_name(run, "w/step-000000200-g1: expected a directory, "
                         f"found {found}", commands_on_a_store("w"))
         for verb in ("ls", "verify"):
-            said = gauntlet(run, "ckpt", verb, "w").stdout
-            expect(checkpoint.name in said, f"{verb}: {said}")
+            output = gauntlet(run, "ckpt", verb, "w").stdout
+            expect(checkpoint.name in output, f"{verb}: {output}")
         link.unlink()
 
 
@@ -226,15 +226,16 @@ def a_number_without_a_next_is_named_by_verify_and_train(run):
     train = ("train", *SMALL, "--ckpt", "ckpt")
     succeeds("train", gauntlet(run, *train))
     (run.directory / "ckpt/gen-18446744073709551615").touch()
-    told = [gauntlet(run, *command)
+    runs = [gauntlet(run, *command)
             for command in (("ckpt", "ls", "ckpt"),
                             ("ckpt", "verify", "ckpt"), train)]
-    for done in told:
+    for done in runs:
         expect_equal(f"exit code ({done.stderr})", done.returncode, 2)
-        said = done.stdout + done.stderr
+        output = done.stdout + done.stderr
         expect("ckpt/gen-18446744073709551615: expected generations up to "
-               in said, said)
-        expect("; remove the file ckpt/gen-18446744073709551615" in said, said)
+               in output, output)
+        expect("; remove the file ckpt/gen-18446744073709551615" in output,
+               output)
     (run.directory / "ckpt/gen-18446744073709551615").unlink()
     succeeds("train", gauntlet(run, *train))
 

@@ -228,10 +228,11 @@ class Predictions:
 
     def _check_commands(self, run, data, classes, labels):
         program = self.options.program
-        told = json.loads(output_of(program, "ckpt", "predict", run.store,
-                                    "--json"))
-        expect_equal("classes", told["classes"], classes.tolist())
-        expect_equal("correct", told["correct"], int(np.sum(classes == labels)))
+        predicted = json.loads(output_of(program, "ckpt", "predict", run.store,
+                                         "--json"))
+        expect_equal("classes", predicted["classes"], classes.tolist())
+        expect_equal("correct", predicted["correct"],
+                     int(np.sum(classes == labels)))
         lines = output_of(program, "ckpt", "predict", run.store).split()
         expect_equal("lines", lines, [str(one) for one in classes])
         # The checkpoint gives the same export after its data has moved.

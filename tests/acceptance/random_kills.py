@@ -42,7 +42,7 @@ class KilledRun:
         expect_equal("steps", outcome["steps"], self.clean["steps"])
         self.run.expect_nothing_left()
         self.run.expect_clean_store()
-        return self._told(outcome)
+        return self._describe(outcome)
 
     def _await_random_moment(self):
         """Waits for a moment in the rendezvous or a step, at any speed of the
@@ -112,7 +112,7 @@ class KilledRun:
                    f"resumed step {step} though the store held step "
                    f"{self.at_rest}")
 
-    def _told(self, outcome):
+    def _describe(self, outcome):
         return (f"{'; '.join(self.kills) or 'ended before the kill'} | "
                 f"{', '.join(self.resumed) or 'from the beginning'} | "
                 f"{outcome['restarts']} restarts")

@@ -80,16 +80,16 @@ def run_with_a_flaky_case(run, *arguments):
     program = start(run, "--retries", "2", *arguments)
     reach_step(run, "a")
     kill_launcher(program)
-    said, errors = program.communicate(timeout=DEADLINE_S)
+    output, errors = program.communicate(timeout=DEADLINE_S)
     expect(re.search(r"^FLAKY +real a .*(failed|inconclusive in) 1 of 2 tries: ",
-                     said, re.M), said + errors)
-    return program.returncode, said
+                     output, re.M), output + errors)
+    return program.returncode, output
 
 
 def a_flaky_case_fails(run):
-    code, said = run_with_a_flaky_case(run)
+    code, output = run_with_a_flaky_case(run)
     expect_equal("exit code", code, 1)
-    expect(": 0 passed, 1 flaky\n" in said, said)
+    expect(": 0 passed, 1 flaky\n" in output, output)
     [case] = result_of(run)["cases"]
     expect_equal("verdict", (case["verdict"], case["flaky"]), ("FAIL", True))
     expect_equal("verdicts of tries", case["tries"][-1]["verdict"], "PASS")
@@ -102,8 +102,8 @@ def a_flaky_case_fails(run):
     expect('badge flaky' in (runs / "report.html").read_text(), "report")
 
 
-def a_flaky_case_passes_where_told(run):
-    code, said = run_with_a_flaky_case(run, "--flaky", "pass")
+def flaky_case_passes_if_configured(run):
+    code, output = run_with_a_flaky_case(run, "--flaky", "pass")
     expect_equal("exit code", code, 0)
     [case] = result_of(run)["cases"]
     expect_equal("verdict", (case["verdict"], case["flaky"]), ("PASS", True))
@@ -146,15 +146,15 @@ def a_terminal_has_a_status_line(run):
 
 def nothing_is_rewritten_elsewhere(run):
     write_scenarios(run, {"a": "1ms"})
-    said, errors = start(run).communicate(timeout=DEADLINE_S)
-    expect("\r" not in said + errors, said + errors)
+    output, errors = start(run).communicate(timeout=DEADLINE_S)
+    expect("\r" not in output + errors, output + errors)
     terminal, program_end = pty.openpty()
     program = start(run, "--json", stderr=program_end)
     os.close(program_end)
     shown = read_all(terminal)
     os.close(terminal)
     program.communicate(timeout=DEADLINE_S)
-    expect_equal("lines beside JSON", shown, "")
+    expect_equal("lines in addition to JSON", shown, "")
 
 
 def an_interrupted_run_names_the_command_for_the_rest(run):
@@ -162,18 +162,18 @@ def an_interrupted_run_names_the_command_for_the_rest(run):
     program = start(run)
     reach_step(run, "b")
     program.send_signal(signal.SIGINT)
-    said, errors = program.communicate(timeout=DEADLINE_S)
+    output, errors = program.communicate(timeout=DEADLINE_S)
     expect_equal("exit code", program.returncode, INTERRUPTED)
-    told = re.search(
+    match = re.search(
         r"interrupted after 1 of 3 cases: 1 passed; results and report in "
         r"(\S+)\. Run the remaining cases: (gauntlet run .* --last-failed)\n",
         errors)
-    expect(told, errors)
-    expect((run.directory / told[1] / "report.html").exists(), told[1])
+    expect(match, errors)
+    expect((run.directory / match[1] / "report.html").exists(), match[1])
     slow = run.directory / "scenarios/b.yaml"
     slow.write_text(slow.read_text().replace("90s", "1ms"))
     done = subprocess.run(
-        [run.program, *shlex.split(told[2])[1:]], cwd=run.directory,
+        [run.program, *shlex.split(match[2])[1:]], cwd=run.directory,
         stdin=subprocess.DEVNULL, capture_output=True, text=True,
         timeout=DEADLINE_S, check=False)
     expect_equal(f"exit code ({done.stderr})", done.returncode, 0)
@@ -239,7 +239,7 @@ def two_interrupts_leave_no_empty_folder(run):
 
 CHECKS = (
     a_flaky_case_fails,
-    a_flaky_case_passes_where_told,
+    flaky_case_passes_if_configured,
     a_terminal_has_a_status_line,
     nothing_is_rewritten_elsewhere,
     an_interrupted_run_names_the_command_for_the_rest,

@@ -139,8 +139,9 @@ def results(output):
             run.out_to = write
             run.start(*ALL, "--epochs", 2)
             expect_equal(f"exit code ({run.errors()})", run.wait(), 0)
-        said = "cannot write to standard output" in run.errors()
-        expect_equal("says that it is lost", said, output != "abandoned-pipe")
+        is_reported = "cannot write to standard output" in run.errors()
+        expect_equal("reports that it is lost", is_reported,
+                     output != "abandoned-pipe")
     return check
 
 
@@ -251,35 +252,36 @@ def evaluator(run):
     """A notice ends the evaluator, whatever it still has to print."""
     run.train_to_end(*ALL, "--epochs", 4)
     with full_pipe() as (_, write):
-        beside = subprocess.Popen(
+        evaluator = subprocess.Popen(
             [run.program, "evaluate", "--ckpt", run.store],
             stdin=subprocess.DEVNULL, stdout=write, stderr=write)
         try:
-            wait_until("its signal handlers", lambda: takes_signals(beside))
-            wait_until("its first line", lambda: waits_for_a_reader(beside))
-            beside.send_signal(signal.SIGTERM)
-            expect_equal("exit code", beside.wait(SOON_S), STOPPED)
+            wait_until("its signal handlers", lambda: takes_signals(evaluator))
+            wait_until("its first line", lambda: waits_for_a_reader(evaluator))
+            evaluator.send_signal(signal.SIGTERM)
+            expect_equal("exit code", evaluator.wait(SOON_S), STOPPED)
         finally:
-            beside.kill()
-            beside.wait()
+            evaluator.kill()
+            evaluator.wait()
 
 
 def suite(run):
     """A signal ends a suite, whatever it still has to print."""
     with full_pipe() as (_, write):
-        beside = subprocess.Popen(
+        evaluator = subprocess.Popen(
             [run.program, "run", "--demo", "--world", "sim", "--runs",
              run.directory / "runs"],
             stdin=subprocess.DEVNULL, stdout=write, stderr=write)
         try:
-            wait_until("its first line", lambda: waits_for_a_reader(beside))
-            wait_until("its signal handlers", lambda: takes_signals(beside))
-            beside.send_signal(signal.SIGTERM)
+            wait_until("its first line", lambda: waits_for_a_reader(evaluator))
+            wait_until("its signal handlers", lambda: takes_signals(evaluator))
+            evaluator.send_signal(signal.SIGTERM)
             # The suite may have finished before the signal.
-            expect(beside.wait(SOON_S) in (0, INTERRUPTED), "another exit code")
+            expect(evaluator.wait(SOON_S) in (0, INTERRUPTED),
+                   "another exit code")
         finally:
-            beside.kill()
-            beside.wait()
+            evaluator.kill()
+            evaluator.wait()
 
 
 def late_reader(run):
@@ -293,9 +295,9 @@ def late_reader(run):
         os.close(write)
         time.sleep(LATE_S)
         with os.fdopen(read) as lines:
-            said = lines.read().splitlines()
+            shown = lines.read().splitlines()
         expect_equal("exit code", evaluator.wait(SOON_S), 0)
-    expect_equal("lines", len(said), 60)
+    expect_equal("lines", len(shown), 60)
 
 
 def cases_of(round_):

@@ -79,10 +79,10 @@ class Section:
 
 
 class Comparison:
-    def __init__(self, told, folder):
-        self.told = told
+    def __init__(self, args, folder):
+        self.args = args
         self.folder = folder
-        self.gauntlet = Gauntlet(told.program, folder)
+        self.gauntlet = Gauntlet(args.program, folder)
         self.sections = []
         self.versions = self.gauntlet.versions()
         self.failures = []
@@ -92,7 +92,7 @@ class Comparison:
         """Returns the peers that start. A peer that does not is reported
         once."""
         started = []
-        for name in self.told.peers:
+        for name in self.args.peers:
             try:
                 peer = Peer(name, PEER_SCRIPTS[name], threads, processors,
                             self.folder)
@@ -124,7 +124,7 @@ class Comparison:
             return None
 
     def steps(self):
-        for threads in self.told.threads:
+        for threads in self.args.threads:
             peers = self.peers(threads, processors=threads)
             for name, job in jobs.STEP_JOBS.items():
                 self._steps_of(name, job, threads, peers)
@@ -135,17 +135,17 @@ class Comparison:
         section = Section(f"step of {name}, batch {job['batch']}, "
                           f"{threads} thread{'s' if threads > 1 else ''}")
         parties = {"Gauntlet": lambda: self.gauntlet.steps(
-            job, self.told.steps, threads=threads, processors=threads)}
+            job, self.args.steps, threads=threads, processors=threads)}
         for peer in peers:
             if self.measure(section, peer.name, lambda: peer.ask(
                     do="build", job=job)) is not None:
                 parties[peer.name] = lambda peer=peer: peer.ask(
-                    do="steps", count=self.told.steps)["step_seconds"]
+                    do="steps", count=self.args.steps)["step_seconds"]
         self._run_rounds(section, parties)
 
     def _run_rounds(self, section, parties):
         """Measures each party's median step time in each round."""
-        for _ in range(self.told.rounds):
+        for _ in range(self.args.rounds):
             for party, run in parties.items():
                 seconds = self.measure(section, party, run)
                 if seconds:
@@ -154,7 +154,7 @@ class Comparison:
 
     def workers(self):
         """Measures two workers, and one with the same total work."""
-        torchrun = TorchRun(self.folder) if "torch" in self.told.peers else None
+        torchrun = TorchRun(self.folder) if "torch" in self.args.peers else None
         for name in "mlp", "cnn":
             job = jobs.STEP_JOBS[name]
             double = jobs.with_batch(job, 2 * job["batch"])
@@ -163,14 +163,14 @@ class Comparison:
                               ours=("Gauntlet, 2 workers",))
             parties = {
                 "Gauntlet, 2 workers": lambda job=job: self.gauntlet.steps(
-                    job, self.told.steps, workers=2, replicas=2),
+                    job, self.args.steps, workers=2, replicas=2),
                 "Gauntlet, 1 worker": lambda job=job: self.gauntlet.steps(
-                    job, self.told.steps, replicas=2)}
+                    job, self.args.steps, replicas=2)}
             if torchrun:
                 parties["DDP, 2 workers"] = lambda job=job: torchrun.steps(
-                    job, self.told.steps, workers=2)
+                    job, self.args.steps, workers=2)
                 parties["DDP, 1 worker"] = lambda job=double: torchrun.steps(
-                    job, self.told.steps, workers=1)
+                    job, self.args.steps, workers=1)
             self._run_rounds(section, parties)
 
     def saves(self):
@@ -178,16 +178,16 @@ class Comparison:
         # training's. JAX uses as many threads as processors for its steps,
         # too.
         peers = self.peers(threads=1, processors=0)
-        for megabytes in self.told.state:
+        for megabytes in self.args.state:
             self._saves_of(megabytes, peers)
         for peer in peers:
             peer.close()
 
     def _saves_of(self, megabytes, peers):
         job = jobs.state_job(megabytes)
-        every = self.told.every
+        every = self.args.every
         # Half an interval of steps follows the last save.
-        steps = every * self.told.saves + every // 2
+        steps = every * self.args.saves + every // 2
         where = f"{megabytes} MB, every {every} steps"
         ours = tuple(f"Gauntlet {mode}" for mode in GAUNTLET_MODES)
         blocking = Section(f"stall of a save that training waits for, {where}",
@@ -217,7 +217,7 @@ class Comparison:
             return party.ask(do="restore", mode=mode,
                              folder=str(self.folder / "saves"))
 
-        for _ in range(self.told.save_rounds):
+        for _ in range(self.args.save_rounds):
             for name, (party, modes) in parties.items():
                 base = self.measure(cost, name, lambda: train(party, None))
                 for mode in modes if base else ():
@@ -254,11 +254,11 @@ class Comparison:
                    lambda policy=policy: self.gauntlet.recover(
                        job, workers, every, policy)
                    for policy in ("whole-job", "rejoin")}
-        if "torch" in self.told.peers:
+        if "torch" in self.args.peers:
             torchrun = TorchRun(self.folder)
             parties["torchrun"] = lambda: torchrun.recover(job, workers, every)
         beyond = {}
-        for _ in range(self.told.save_rounds):
+        for _ in range(self.args.save_rounds):
             for party, run in parties.items():
                 result = self.measure(section, party, run)
                 if result:
@@ -332,25 +332,25 @@ def parse(arguments):
     parser.add_argument("--folder", metavar="DIR", default=os.getcwd(),
                         help="where the saves go: the disk that is measured "
                         "(the current folder)")
-    told = parser.parse_args(arguments)
-    if not os.path.isdir(told.folder):
-        parser.error(f"--folder: expected a folder, found '{told.folder}'")
-    if not shutil.which(told.program):
-        parser.error(f"--program: expected a program, found '{told.program}'")
-    return told
+    args = parser.parse_args(arguments)
+    if not os.path.isdir(args.folder):
+        parser.error(f"--folder: expected a folder, found '{args.folder}'")
+    if not shutil.which(args.program):
+        parser.error(f"--program: expected a program, found '{args.program}'")
+    return args
 
 
 def main():
-    told = parse(sys.argv[1:])
+    args = parse(sys.argv[1:])
     with tempfile.TemporaryDirectory(prefix="compare-peers-",
-                                     dir=told.folder) as folder:
-        comparison = Comparison(told, pathlib.Path(folder))
-        for name in told.only:
+                                     dir=args.folder) as folder:
+        comparison = Comparison(args, pathlib.Path(folder))
+        for name in args.only:
             getattr(comparison, name)()
         print("versions: " + ", ".join(f"{name} {version}" for name, version
                                        in comparison.versions.items()))
-        if told.out:
-            pathlib.Path(told.out).write_text(
+        if args.out:
+            pathlib.Path(args.out).write_text(
                 json.dumps(comparison.to_json(), indent=1) + "\n")
     return 1 if comparison.failures else 0
 

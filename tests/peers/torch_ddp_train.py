@@ -44,11 +44,11 @@ def _join():
 
 
 def main():
-    told = _parse()
+    args = _parse()
     torch.set_num_threads(1)
     rank = int(os.environ["RANK"])
     # Closed when the process ends; it may be killed at any line.
-    events = open(f"{told.folder}/rank-{rank}.jsonl", "a", buffering=1)
+    events = open(f"{args.folder}/rank-{rank}.jsonl", "a", buffering=1)
 
     def tell(kind, **more):
         line = {"kind": kind, "t_ns": time.monotonic_ns(), **more}
@@ -57,9 +57,9 @@ def main():
     tell("started", pid=os.getpid())
     _join()
     torch.manual_seed(1)
-    model = build_model(told.job)
-    optimizer = build_optimizer(told.job, model)
-    path = f"{told.folder}/{STATE}"
+    model = build_model(args.job)
+    optimizer = build_optimizer(args.job, model)
+    path = f"{args.folder}/{STATE}"
     done = 0
     if os.path.exists(path):
         state = torch.load(path, weights_only=True)
@@ -68,15 +68,15 @@ def main():
         done = state["step"]
     tell("began", step=done)
     replica = nn.parallel.DistributedDataParallel(model)
-    features = torch.rand(told.job["batch"], jobs.FEATURES)
-    labels = torch.randint(0, jobs.CLASSES, (told.job["batch"],))
+    features = torch.rand(args.job["batch"], jobs.FEATURES)
+    labels = torch.randint(0, jobs.CLASSES, (args.job["batch"],))
     loss_of = nn.CrossEntropyLoss()
-    for step in range(done + 1, told.steps + 1):
+    for step in range(done + 1, args.steps + 1):
         optimizer.zero_grad(set_to_none=True)
         loss_of(replica(features), labels).backward()
         optimizer.step()
         tell("step", step=step)
-        if told.save_every and step % told.save_every == 0:
+        if args.save_every and step % args.save_every == 0:
             if rank == 0:
                 torch.save({"model": model.state_dict(), "step": step,
                             "optimizer": optimizer.state_dict()}, path + ".tmp")

@@ -115,8 +115,8 @@ class CrashTest(Test):
     operations: list
 
 
-def run_ckpt_chaos(told, example, folder, modes):
-    options = ["--jobs", str(told.jobs), "--max-points", str(told.max_points),
+def run_ckpt_chaos(args, example, folder, modes):
+    options = ["--jobs", str(args.jobs), "--max-points", str(args.max_points),
                "--modes", modes, "--work", str(folder), "--result-file",
                "{out}/" + example.result]
     if example.step_regex:
@@ -124,7 +124,7 @@ def run_ckpt_chaos(told, example, folder, modes):
     if example.checkpoint:
         options += ["--checkpoint-glob", "{out}/" + example.checkpoint]
     times, done = _timed(lambda: subprocess.run(
-        [told.python, "-m", "ckpt_chaos", "run", *options, "--", told.python,
+        [args.python, "-m", "ckpt_chaos", "run", *options, "--", args.python,
          *example.arguments],
         env={**os.environ, **example.environment}, stdin=subprocess.DEVNULL,
         capture_output=True, text=True))
@@ -168,8 +168,8 @@ def _points(records, events, verdicts):
     return points
 
 
-def run_crash_test(told, example, folder):
-    options = [f"-j{told.jobs}", "--time", told.time, "--out", str(folder),
+def run_crash_test(args, example, folder):
+    options = [f"-j{args.jobs}", "--time", args.time, "--out", str(folder),
                "--result", example.result]
     if example.step_regex:
         options += ["--step-regex", example.step_regex]
@@ -177,7 +177,7 @@ def run_crash_test(told, example, folder):
         options += ["--checkpoint", example.checkpoint]
     try:
         times, result = _timed(lambda: crash_test_call.crash_test(
-            told.program, options, [told.python, *example.arguments],
+            args.program, options, [args.python, *example.arguments],
             environment=example.environment))
     except NoVerdict as error:
         raise NoVerdict(f"gauntlet: {error}") from error
@@ -383,17 +383,17 @@ class Comparison:
             yield "      " + ": ".join([*one["lost"][-1:], one["reason"]])
 
 
-def compare(told, name, folder):
+def compare(args, name, folder):
     example = EXAMPLES[name]
     comparison = Comparison(name)
-    for number in range(told.rounds):
+    for number in range(args.rounds):
         place = pathlib.Path(tempfile.mkdtemp(dir=folder))
-        theirs = run_ckpt_chaos(told, example, place / "theirs", KILL_MODES)
-        ours = run_crash_test(told, example, place / "ours")
+        theirs = run_ckpt_chaos(args, example, place / "theirs", KILL_MODES)
+        ours = run_crash_test(args, example, place / "ours")
         comparison.add(theirs, ours)
         if number == 0:
             try:
-                unsynced = run_ckpt_chaos(told, example, place / "unsynced",
+                unsynced = run_ckpt_chaos(args, example, place / "unsynced",
                                           "unsynced")
                 comparison.unsynced = collections.Counter(
                     point.verdict for point in unsynced.points)
@@ -435,24 +435,24 @@ def parse(arguments):
                         help="where the tests run (the current folder)")
     parser.add_argument("--out", metavar="FILE",
                         help="write all figures as JSON, too")
-    told = parser.parse_args(arguments)
-    if not os.path.isdir(told.folder):
-        parser.error(f"--folder: expected a folder, found '{told.folder}'")
+    args = parser.parse_args(arguments)
+    if not os.path.isdir(args.folder):
+        parser.error(f"--folder: expected a folder, found '{args.folder}'")
     for name in "program", "python":
-        if not shutil.which(getattr(told, name)):
+        if not shutil.which(getattr(args, name)):
             parser.error(f"--{name}: expected a program, found "
-                         f"'{getattr(told, name)}'")
-    return told
+                         f"'{getattr(args, name)}'")
+    return args
 
 
 def main():
-    told = parse(sys.argv[1:])
+    args = parse(sys.argv[1:])
     results, is_good = [], True
     with tempfile.TemporaryDirectory(prefix="beside-ckpt-chaos-",
-                                     dir=os.path.abspath(told.folder)) as folder:
-        for name in told.only:
+                                     dir=os.path.abspath(args.folder)) as folder:
+        for name in args.only:
             try:
-                comparison = compare(told, name, folder)
+                comparison = compare(args, name, folder)
             except NoVerdict as error:
                 print(f"beside_ckpt_chaos: {name}: {error}", file=sys.stderr)
                 is_good = False
@@ -460,8 +460,8 @@ def main():
             print("\n".join(comparison.lines()), "\n", sep="", flush=True)
             results.append(comparison.to_json())
             is_good &= all(twin for _, twin in comparison.failing())
-    if told.out:
-        pathlib.Path(told.out).write_text(json.dumps(results, indent=1) + "\n")
+    if args.out:
+        pathlib.Path(args.out).write_text(json.dumps(results, indent=1) + "\n")
     return 0 if is_good else 1
 
 

@@ -28,7 +28,7 @@ class BesideCkptChaosTest(unittest.TestCase):
         """Returns exit code, output, errors and figures."""
         output, errors = io.StringIO(), io.StringIO()
 
-        def stand_in(told, example, folder, modes):
+        def stand_in(args, example, folder, modes):
             return ChaosTest(60.0, 40.0, len(points), list(points))
 
         with tempfile.TemporaryDirectory() as folder, \
@@ -101,9 +101,9 @@ class BesideCkptChaosTest(unittest.TestCase):
         self.assertEqual(
             beside_ckpt_chaos.crashes_of(empty)[1]["point"], "power-3")
         # The kill at operation 3 is one with the power loss at 2.
-        whole = trial(crash("power", 2, "lost-work"),
-                      crash("kill", 3, "recovered"))
-        found = beside_ckpt_chaos.power_losses({"trials": [empty, whole]})
+        complete = trial(crash("power", 2, "lost-work"),
+                         crash("kill", 3, "recovered"))
+        found = beside_ckpt_chaos.power_losses({"trials": [empty, complete]})
         self.assertEqual([one["id"] for one in found], ["power-3"])
 
     def test_verdicts_are_read_from_the_table(self):
@@ -132,6 +132,6 @@ class BesideCkptChaosTest(unittest.TestCase):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--program", required=True)
-    told, rest = parser.parse_known_args()
-    PROGRAM = os.path.abspath(told.program)
+    args, rest = parser.parse_known_args()
+    PROGRAM = os.path.abspath(args.program)
     unittest.main(argv=[sys.argv[0], *rest])

@@ -50,14 +50,14 @@ def main():
     parser.add_argument("--program", required=True)
     parser.add_argument("--repeats", type=positive, default=20)
     parser.add_argument("--out", default="build/rank-table")
-    told = parser.parse_args()
+    args = parser.parse_args()
     if not TORCHRUN.exists():
         parser.error(f"{TORCHRUN}: no such file: ci/run.sh rank-table installs it")
     command = [sys.executable, TORCHRUN, "--standalone", "--nproc-per-node", "2",
                TRAINER, "{out}"]
     tables = collections.Counter()
-    for repeat in range(told.repeats):
-        result = crash_test(pathlib.Path(told.program).resolve(), told.out,
+    for repeat in range(args.repeats):
+        result = crash_test(pathlib.Path(args.program).resolve(), args.out,
                             command)
         if result is None or result["no_verdict"] or not result["complete"]:
             print(f"repeat {repeat + 1}: no complete table", file=sys.stderr)
@@ -71,7 +71,7 @@ def main():
         print(f"repeat {repeat + 1}: {len(table)} deaths of ranks, "
               f"{len(tables)} different tables", flush=True)
     for table, count in tables.most_common():
-        print(f"{count} of {told.repeats} times:")
+        print(f"{count} of {args.repeats} times:")
         for rank, point, verdict in table:
             print(f"  rank {rank}  {verdict:10} {point}")
     return 0 if len(tables) == 1 else 1

@@ -112,24 +112,24 @@ def parse(arguments):
                         help="seconds from copy to copy (4)")
     parser.add_argument("--files", action="store_true",
                         help="list the files of each copy, with their sizes")
-    told = parser.parse_args(arguments)
-    told.trainer = by_name[told.trainer]
-    told.program = os.path.abspath(told.program)
+    args = parser.parse_args(arguments)
+    args.trainer = by_name[args.trainer]
+    args.program = os.path.abspath(args.program)
     if os.geteuid() != 0 or not os.path.exists("/dev/loop-control"):
         parser.error("expected root and loop devices, to mount an image")
-    return told
+    return args
 
 
 def main():
-    told = parse(sys.argv[1:])
+    args = parse(sys.argv[1:])
     with tempfile.TemporaryDirectory() as name:
-        trial = Trial(told.trainer, told.program, pathlib.Path(name))
+        trial = Trial(args.trainer, args.program, pathlib.Path(name))
         with mounted(trial.image, trial.place):
-            trial.run_to_crash(told.kill_at)
-            copies = list(trial.copies(told.seconds, told.every))
+            trial.run_to_crash(args.kill_at)
+            copies = list(trial.copies(args.seconds, args.every))
         for at, copy in copies:
             with mounted(copy, trial.place):
-                if told.files:
+                if args.files:
                     print(*trial.files(), sep="\n")
                 print(f"power loss after {at} s: {trial.resume()}", flush=True)
 

@@ -54,12 +54,12 @@ class Run:
 
 
 class Trainer:
-    def __init__(self, told, name, folder):
+    def __init__(self, args, name, folder):
         self.name = name
-        self._told = told
+        self._args = args
         self._folder = folder
-        self._command = [told.python, "-B", str(BENCH / TRAINERS[name]),
-                         "--batch", str(told.batch)]
+        self._command = [args.python, "-B", str(BENCH / TRAINERS[name]),
+                         "--batch", str(args.batch)]
 
     def run(self, is_recorded):
         folder = pathlib.Path(tempfile.mkdtemp(dir=self._folder))
@@ -101,7 +101,7 @@ class Trainer:
             "injections": [], "ranks_take_turns": False, "time_limit": 3600 * 10**9,
             "background_grace": 2 * 10**9, "fork_server": ""}
         (folder / "run.json").write_text(json.dumps(run))
-        done = subprocess.run([self._told.program, "trainer-run", folder],
+        done = subprocess.run([self._args.program, "trainer-run", folder],
                               stdin=subprocess.DEVNULL, stderr=subprocess.PIPE,
                               text=True)
         if done.returncode != 0:
@@ -182,10 +182,10 @@ def line_of(overhead):
             f"{'equal' if figures['equal'] else 'DIFFER'}")
 
 
-def measure(told, name, folder):
-    trainer = Trainer(told, name, folder)
+def measure(args, name, folder):
+    trainer = Trainer(args, name, folder)
     overhead = Overhead(name)
-    for _ in range(told.rounds):
+    for _ in range(args.rounds):
         alone = trainer.run(is_recorded=False)
         overhead.add(alone, trainer.run(is_recorded=True))
     return overhead
@@ -220,25 +220,25 @@ def parse(arguments):
                         "(the current folder)")
     parser.add_argument("--out", metavar="FILE",
                         help="write all figures as JSON, too")
-    told = parser.parse_args(arguments)
-    if not os.path.isdir(told.folder):
-        parser.error(f"--folder: expected a folder, found '{told.folder}'")
+    args = parser.parse_args(arguments)
+    if not os.path.isdir(args.folder):
+        parser.error(f"--folder: expected a folder, found '{args.folder}'")
     for name in "program", "python":
-        if not shutil.which(getattr(told, name)):
+        if not shutil.which(getattr(args, name)):
             parser.error(f"--{name}: expected a program, found "
-                         f"'{getattr(told, name)}'")
-    return told
+                         f"'{getattr(args, name)}'")
+    return args
 
 
 def main():
-    told = parse(sys.argv[1:])
+    args = parse(sys.argv[1:])
     print(HEADER, flush=True)
     results, is_good = [], True
     with tempfile.TemporaryDirectory(prefix="recording-overhead-",
-                                     dir=os.path.abspath(told.folder)) as folder:
-        for name in told.only:
+                                     dir=os.path.abspath(args.folder)) as folder:
+        for name in args.only:
             try:
-                overhead = measure(told, name, folder)
+                overhead = measure(args, name, folder)
             except RunFailed as error:
                 print(f"recording_overhead: {error}", file=sys.stderr)
                 is_good = False
@@ -246,8 +246,8 @@ def main():
             print(line_of(overhead), flush=True)
             results.append(overhead.to_json())
             is_good &= overhead.are_equal
-    if told.out:
-        pathlib.Path(told.out).write_text(json.dumps(results, indent=1) + "\n")
+    if args.out:
+        pathlib.Path(args.out).write_text(json.dumps(results, indent=1) + "\n")
     return 0 if is_good else 1
 
 

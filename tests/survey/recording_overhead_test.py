@@ -78,6 +78,6 @@ class RecordingOverheadTest(unittest.TestCase):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--program", required=True)
-    told, rest = parser.parse_known_args()
-    PROGRAM = os.path.abspath(told.program)
+    args, rest = parser.parse_known_args()
+    PROGRAM = os.path.abspath(args.program)
     unittest.main(argv=[sys.argv[0], *rest])

@@ -43,15 +43,15 @@ def version_of(package):
 
 def fault_of(trial):
     """Returns the fault that names the trial, the simplest that leaves its
-    state; power losses are told apart by the file system's rules."""
+    state; power losses are distinguished by the file system's rules."""
     profile = trial["id"].split("-")[0]
     return profile if trial["fault"] == "power" else trial["fault"]
 
 
 class Survey:
-    def __init__(self, told):
-        self.told = told
-        self.out = pathlib.Path(told.out)
+    def __init__(self, args):
+        self.args = args
+        self.out = pathlib.Path(args.out)
         (self.out / "tests").mkdir(parents=True, exist_ok=True)
 
     def record_path(self, trainer):
@@ -64,8 +64,8 @@ class Survey:
                 if self.record_path(trainer).exists()]
 
     def try_all(self):
-        for trainer in self.told.only:
-            if self.told.reuse and self.record_path(trainer).exists():
+        for trainer in self.args.only:
+            if self.args.reuse and self.record_path(trainer).exists():
                 continue
             print(f"{trainer.name} …", file=sys.stderr, flush=True)
             record = self.try_one(trainer)
@@ -77,7 +77,7 @@ class Survey:
         record = {"trainer": trainer.name, "title": trainer.title,
                   "versions": {name: version_of(name)
                                for name in trainer.packages},
-                  "time": self.told.time, "jobs": self.told.jobs,
+                  "time": self.args.time, "jobs": self.args.jobs,
                   "cores": os.cpu_count()}
         missing = [name for name, version in record["versions"].items()
                    if version == NOT_FOUND]
@@ -93,14 +93,14 @@ class Survey:
         folder = self.out / "tests" / trainer.name
         shutil.rmtree(folder, ignore_errors=True)
         command = [word.replace("{python}", sys.executable)
-                   .replace("{program}", self.told.program)
+                   .replace("{program}", self.args.program)
                    for word in trainer.command]
-        options = ["--out", str(folder), "--time", self.told.time, "--jobs",
-                   str(self.told.jobs), "--faults", self.told.faults,
+        options = ["--out", str(folder), "--time", self.args.time, "--jobs",
+                   str(self.args.jobs), "--faults", self.args.faults,
                    *trainer.options]
         try:
             return crash_test_call.crash_test(
-                self.told.program, options, command, environment=ENVIRONMENT,
+                self.args.program, options, command, environment=ENVIRONMENT,
                 cwd=ROOT), ""
         except crash_test_call.NoVerdict as error:
             # A result without a verdict has its reason in itself.
@@ -212,23 +212,23 @@ def parse(arguments):
                         help="try only the trainers without a result in --out")
     parser.add_argument("--write", action="store_true",
                         help="put the table into docs/survey.md")
-    told = parser.parse_args(arguments)
-    if not shutil.which(told.program):
-        parser.error(f"--program: expected a program, found '{told.program}'")
-    told.program = os.path.abspath(told.program)
-    return told
+    args = parser.parse_args(arguments)
+    if not shutil.which(args.program):
+        parser.error(f"--program: expected a program, found '{args.program}'")
+    args.program = os.path.abspath(args.program)
+    return args
 
 
 def main():
-    told = parse(sys.argv[1:])
-    survey = Survey(told)
+    args = parse(sys.argv[1:])
+    survey = Survey(args)
     survey.try_all()
     records = survey.records()
     (survey.out / "survey.json").write_text(json.dumps(records, indent=1))
     text = table(records)
     print(text)
-    if told.write:
-        write_table(told.document, text)
+    if args.write:
+        write_table(args.document, text)
     return 1 if any(record["no_verdict"] for record in records) else 0
 
 

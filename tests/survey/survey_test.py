@@ -130,6 +130,6 @@ class TableTest(unittest.TestCase):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--program", required=True)
-    told, rest = parser.parse_known_args()
-    PROGRAM = told.program
+    args, rest = parser.parse_known_args()
+    PROGRAM = args.program
     unittest.main(argv=sys.argv[:1] + rest)

@@ -28,7 +28,7 @@ def tensors_of(path):
 
 
 def main():
-    told = measured_run.parse()
+    args = measured_run.parse()
     tf.config.threading.set_intra_op_parallelism_threads(1)
     tf.config.threading.set_inter_op_parallelism_threads(1)
     keras.utils.set_random_seed(1)
@@ -38,15 +38,15 @@ def main():
         layers.append(keras.layers.Dense(units, activation="relu"))
     model = keras.Sequential([*layers, keras.layers.Dense(widths[-1])])
     model.compile("adam", "mse")
-    rows = keras.random.normal((measured_run.STEPS * told.batch, widths[0]))
+    rows = keras.random.normal((measured_run.STEPS * args.batch, widths[0]))
     backup = keras.callbacks.BackupAndRestore(
-        str(told.out / "backup"), save_freq=measured_run.EVERY,
+        str(args.out / "backup"), save_freq=measured_run.EVERY,
         delete_checkpoint=False)
     # A step's end is printed after its save, as callbacks run in this order.
-    model.fit(rows, rows, batch_size=told.batch, shuffle=False, verbose=0,
+    model.fit(rows, rows, batch_size=args.batch, shuffle=False, verbose=0,
               callbacks=[backup, PrintEnds()])
     measured_run.write_digests(
-        told.out, tensors_of(told.out / "backup" / "latest.weights.h5"))
+        args.out, tensors_of(args.out / "backup" / "latest.weights.h5"))
 
 
 if __name__ == "__main__":

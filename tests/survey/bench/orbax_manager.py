@@ -54,15 +54,15 @@ def train_step(state, rows):
 
 
 def main():
-    told = measured_run.parse()
+    args = measured_run.parse()
     state = initial_state(jax.random.key(1))
     manager = ocp.CheckpointManager(
-        told.out.absolute() / "checkpoints",
+        args.out.absolute() / "checkpoints",
         options=ocp.CheckpointManagerOptions(
             max_to_keep=2, enable_async_checkpointing=False))
     for step in range(1, measured_run.STEPS + 1):
         rows = jax.random.normal(jax.random.key(step),
-                                 (told.batch, measured_run.WIDTHS[0]))
+                                 (args.batch, measured_run.WIDTHS[0]))
         state = jax.block_until_ready(train_step(state, rows))
         if step % measured_run.EVERY == 0:
             manager.save(step, args=ocp.args.StandardSave(state))
@@ -72,7 +72,7 @@ def main():
                              args=ocp.args.StandardRestore(wanted))
     manager.close()
     measured_run.write_digests(
-        told.out, {jax.tree_util.keystr(path): numpy.asarray(tensor)
+        args.out, {jax.tree_util.keystr(path): numpy.asarray(tensor)
                    for path, tensor in
                    jax.tree_util.tree_leaves_with_path(loaded)})
 

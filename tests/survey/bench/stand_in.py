@@ -12,15 +12,15 @@ class Bytes(bytes):
 
 
 def main():
-    told = measured_run.parse()
-    checkpoint = told.out / "checkpoint"
+    args = measured_run.parse()
+    checkpoint = args.out / "checkpoint"
     for step in range(1, measured_run.STEPS + 1):
         time.sleep(0.001)
         if step % measured_run.EVERY == 0:
             checkpoint.write_bytes(bytes([step]) * 1_000_000)
         measured_run.print_end(step)
     measured_run.write_digests(
-        told.out, {"state": Bytes(checkpoint.read_bytes()),
+        args.out, {"state": Bytes(checkpoint.read_bytes()),
                    "difference": Bytes(str(os.getpid()).encode()
                                        if "DIFFERENCE" in os.environ
                                        else b"")})

@@ -18,7 +18,7 @@ def tensors_of(value, name=""):
 
 
 def main():
-    told = measured_run.parse()
+    args = measured_run.parse()
     torch.set_num_threads(1)
     torch.manual_seed(1)
     layers = []
@@ -26,9 +26,9 @@ def main():
         layers += [nn.Linear(inputs, outputs), nn.ReLU()]
     model = nn.Sequential(*layers[:-1])
     optimizer = torch.optim.Adam(model.parameters(), fused=True)
-    checkpoint = told.out / "checkpoint.pt"
+    checkpoint = args.out / "checkpoint.pt"
     for step in range(1, measured_run.STEPS + 1):
-        rows = torch.randn(told.batch, measured_run.WIDTHS[0])
+        rows = torch.randn(args.batch, measured_run.WIDTHS[0])
         optimizer.zero_grad()
         nn.functional.mse_loss(model(rows), rows).backward()
         optimizer.step()
@@ -39,7 +39,7 @@ def main():
             os.replace(temporary, checkpoint)
         measured_run.print_end(step)
     loaded = torch.load(checkpoint, weights_only=True)
-    measured_run.write_digests(told.out, dict(tensors_of(loaded)))
+    measured_run.write_digests(args.out, dict(tensors_of(loaded)))
 
 
 if __name__ == "__main__":
