@@ -61,9 +61,9 @@ class SavingWorker {
             generation),
         save_(world, store, worker_.ring(), JobToJson(job, data.content),
               generation, kLong),
-        beside_(world, save_, kLong, copy_) {}
+        async_save_(world, save_, kLong, copy_) {}
   // Waits for a save that may still be in progress after an error.
-  ~SavingWorker() { beside_.JoinTask(); }
+  ~SavingWorker() { async_save_.JoinTask(); }
   SavingWorker(const SavingWorker&) = delete;
   SavingWorker& operator=(const SavingWorker&) = delete;
 
@@ -71,8 +71,8 @@ class SavingWorker {
   // two steps.
   Status Step() {
     RETURN_IF_ERROR(worker_.Step().status());
-    if (!beside_.MayAdvance(beside_.Bits())) return OkStatus();
-    const std::optional<SaveOutcome> outcome = beside_.Advance();
+    if (!async_save_.MayAdvance(async_save_.Bits())) return OkStatus();
+    const std::optional<SaveOutcome> outcome = async_save_.Advance();
     if (!outcome) return OkStatus();
     took_ = std::chrono::duration<double>(outcome->took).count();
     return outcome->status;
@@ -81,10 +81,10 @@ class SavingWorker {
     for (int i = 0; i < steps; ++i) RETURN_IF_ERROR(Step());
     return OkStatus();
   }
-  Status BeginSave() { return beside_.Begin(resident(), ""); }
+  Status BeginSave() { return async_save_.Begin(resident(), ""); }
   Result<int> StepsToTheEndOfTheSave() {
     int steps = 0;
-    for (; beside_.is_under_way(); ++steps) RETURN_IF_ERROR(Step());
+    for (; async_save_.is_under_way(); ++steps) RETURN_IF_ERROR(Step());
     return steps;
   }
   // Duration of the last save, in seconds.
@@ -93,14 +93,14 @@ class SavingWorker {
   TrainState& state() { return worker_.state(); }
   ResidentState& resident() { return worker_.resident(); }
   Memory& memory() { return kernels_.memory(); }
-  uint64_t copy_bytes() const { return beside_.copy_capacity(); }
+  uint64_t copy_bytes() const { return async_save_.copy_capacity(); }
 
  private:
   const Kernels& kernels_;
   OnlyWorker worker_;
   CollectiveSave save_;
   StateCopy copy_;
-  AsyncSave beside_;
+  AsyncSave async_save_;
   double took_ = 0.0;
 };
 
@@ -166,14 +166,15 @@ double RateAlone(Memory& memory, size_t bytes, int rounds) {
 
 Status BenchCopy(SavingWorker& worker) {
   constexpr int kRounds = 5;
-  ASSIGN_OR_RETURN(const CopyRates beside, RatesBesideSteps(worker, kRounds));
+  ASSIGN_OR_RETURN(const CopyRates during_steps,
+                   RatesBesideSteps(worker, kRounds));
   const double alone = RateAlone(worker.memory(), worker.copy_bytes(), kRounds);
   std::printf(
       "a save's copy to the host: training held for %.3f ms; %.1f GB/s beside "
       "the steps, one pinned move alone %.1f GB/s, ratio %.3f (medians of "
       "%d)\n",
-      beside.held_seconds * 1e3, beside.bytes_a_second * 1e-9, alone * 1e-9,
-      beside.bytes_a_second / alone, kRounds);
+      during_steps.held_seconds * 1e3, during_steps.bytes_a_second * 1e-9,
+      alone * 1e-9, during_steps.bytes_a_second / alone, kRounds);
   return OkStatus();
 }
 

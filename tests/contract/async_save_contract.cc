@@ -32,7 +32,7 @@ struct OnlyWorker {
         ring(world, *built.kernels, {.generation = generation}, nullptr,
              nullptr),
         save(world, store, ring, job_json, generation, kLong),
-        beside(world, save, kLong, copy) {}
+        async(world, save, kLong, copy) {}
 
   void GoOnTraining() {
     const UpdatedArray next = state.NextOf(0);
@@ -51,7 +51,7 @@ struct OnlyWorker {
   Ring ring;
   CollectiveSave save;
   StateCopy copy;
-  AsyncSave beside;
+  AsyncSave async;
 };
 
 SaveOutcome Finish(AsyncSave& save) {
@@ -65,9 +65,9 @@ TEST_P(SaveContract, WritesTheStateThatWasCopiedWhileTrainingChangesIt) {
     OnlyWorker worker(world, Path("ckpt"));
     worker.state.position.step = 5;
     const Digest digest = worker.state.ComputeDigest();
-    ASSERT_TRUE(worker.beside.Begin(worker.resident, "").ok());
+    ASSERT_TRUE(worker.async.Begin(worker.resident, "").ok());
     for (int i = 0; i < 1000; ++i) worker.GoOnTraining();
-    const SaveOutcome outcome = Finish(worker.beside);
+    const SaveOutcome outcome = Finish(worker.async);
     EXPECT_TRUE(outcome.status.ok()) << outcome.status.message();
     EXPECT_EQ(outcome.step, 5u);
     const CommittedCheckpoint& saved = worker.store.lineage().back();
@@ -79,20 +79,20 @@ TEST_P(SaveContract, WritesTheStateItself_WhileUpdatesGoToSpareArrays) {
   InWorld([&](World& world) {
     OnlyWorker worker(world, Path("ckpt"));
     SpareArrays spare(worker.state);
-    AsyncSave beside(world, worker.save, kLong, worker.copy, &spare);
+    AsyncSave async(world, worker.save, kLong, worker.copy, &spare);
     for (int i = 0; i < 3; ++i) {
       worker.GoOnTraining();
       const Digest digest = worker.state.ComputeDigest();
       const float* const saved_parameters = worker.state.parameters.data();
-      ASSERT_TRUE(beside.Begin(worker.resident, "").ok());
+      ASSERT_TRUE(async.Begin(worker.resident, "").ok());
       EXPECT_EQ(worker.state.parameters.data(), saved_parameters);
       for (int step = 0; step < 1000; ++step) worker.GoOnTraining();
       EXPECT_NE(worker.state.parameters.data(), saved_parameters);
-      const SaveOutcome outcome = Finish(beside);
+      const SaveOutcome outcome = Finish(async);
       EXPECT_TRUE(outcome.status.ok()) << outcome.status.message();
       const CommittedCheckpoint& saved = worker.store.lineage().back();
       EXPECT_EQ(worker.store.Load(saved.ref)->head.state_digest, digest);
-      EXPECT_LT(beside.copy_capacity(), spare.bytes() / 10);
+      EXPECT_LT(async.copy_capacity(), spare.bytes() / 10);
     }
   });
 }
@@ -102,14 +102,14 @@ TEST_P(SaveContract, WritesTheStateOfItsStep_WhileOwnedArraysAreChanged) {
   InWorld([&](World& world) {
     OnlyWorker worker(world, Path("ckpt"));
     SpareArrays spare(worker.state);
-    AsyncSave beside(world, worker.save, kLong, worker.copy, &spare);
+    AsyncSave async(world, worker.save, kLong, worker.copy, &spare);
     worker.GoOnTraining();
     const Digest digest = worker.state.ComputeDigest();
-    ASSERT_TRUE(beside.Begin(worker.resident, "").ok());
+    ASSERT_TRUE(async.Begin(worker.resident, "").ok());
     worker.state.OwnLargeArrays();
     EXPECT_EQ(worker.state.ComputeDigest(), digest);
     std::ranges::fill(worker.state.parameters, 7.0f);
-    EXPECT_TRUE(Finish(beside).status.ok());
+    EXPECT_TRUE(Finish(async).status.ok());
     const CommittedCheckpoint& saved = worker.store.lineage().back();
     EXPECT_EQ(worker.store.Load(saved.ref)->head.state_digest, digest);
   });
@@ -118,20 +118,20 @@ TEST_P(SaveContract, WritesTheStateOfItsStep_WhileOwnedArraysAreChanged) {
 TEST_P(SaveContract, ContinuesOnlyOnceItsTaskIsThrough) {
   InWorld([&](World& world) {
     OnlyWorker worker(world, Path("ckpt"));
-    ASSERT_TRUE(worker.beside.Begin(worker.resident, "").ok());
+    ASSERT_TRUE(worker.async.Begin(worker.resident, "").ok());
     std::optional<SaveOutcome> outcome;
     int times = 0;
     while (!outcome) {
-      ASSERT_TRUE(worker.beside.is_under_way());
-      if (worker.beside.MayAdvance(worker.beside.Bits())) {
-        outcome = worker.beside.Advance();
+      ASSERT_TRUE(worker.async.is_under_way());
+      if (worker.async.MayAdvance(worker.async.Bits())) {
+        outcome = worker.async.Advance();
         ++times;
       }
       world.clock.SleepUntil(world.clock.Now() + std::chrono::milliseconds(1));
     }
     EXPECT_TRUE(outcome->status.ok());
     EXPECT_EQ(times, 2) << "written, then committed";
-    EXPECT_EQ(worker.beside.Bits(), 0u);
+    EXPECT_EQ(worker.async.Bits(), 0u);
   });
 }
 
@@ -144,9 +144,9 @@ TEST_P(SaveContract, HoldsOneCopyHoweverManySavesThereAre) {
     }
     for (int i = 0; i < 5; ++i) {
       worker.GoOnTraining();
-      ASSERT_TRUE(worker.beside.Begin(worker.resident, "").ok());
-      ASSERT_TRUE(Finish(worker.beside).status.ok());
-      EXPECT_EQ(worker.beside.copy_capacity(), whole);
+      ASSERT_TRUE(worker.async.Begin(worker.resident, "").ok());
+      ASSERT_TRUE(Finish(worker.async).status.ok());
+      EXPECT_EQ(worker.async.copy_capacity(), whole);
     }
   });
 }
@@ -156,10 +156,10 @@ TEST_P(SaveContract, WritesFromTheSameMemory_InTheNextGeneration) {
     OnlyWorker worker(world, Path("ckpt"));
     std::set<const std::byte*> memory;
     for (int generation = 0; generation < 3; ++generation) {
-      AsyncSave beside(world, worker.save, kLong, worker.copy);
+      AsyncSave async(world, worker.save, kLong, worker.copy);
       worker.GoOnTraining();
-      ASSERT_TRUE(beside.Begin(worker.resident, "").ok());
-      ASSERT_TRUE(Finish(beside).status.ok());
+      ASSERT_TRUE(async.Begin(worker.resident, "").ok());
+      ASSERT_TRUE(Finish(async).status.ok());
       memory.insert(worker.copy.tensors()[0].bytes.data());
     }
     EXPECT_EQ(memory.size(), 1u);

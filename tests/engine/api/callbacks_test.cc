@@ -225,10 +225,10 @@ Status Restarted(std::vector<Callback*> before, std::vector<Callback*> after) {
 }
 
 TEST(CallbackTest, OptionThatItsStateDependsOn_IsNamedWhereItDiffers) {
-  const EarlyStoppingOptions told = {.monitor = Monitor::kValLoss,
-                                     .min_delta = 0.5,
-                                     .patience = 9,
-                                     .restore_best_weights = true};
+  const EarlyStoppingOptions first_options = {.monitor = Monitor::kValLoss,
+                                              .min_delta = 0.5,
+                                              .patience = 9,
+                                              .restore_best_weights = true};
   struct Case {
     void (*change)(EarlyStoppingOptions&);
     std::string named;
@@ -245,8 +245,8 @@ TEST(CallbackTest, OptionThatItsStateDependsOn_IsNamedWhereItDiffers) {
       {[](auto& now) { now.start_from_epoch = 2; },
        "start_from_epoch: 0 in the checkpoint, 2 now"}};
   for (const Case& one : kCases) {
-    EarlyStopping before(told);
-    EarlyStoppingOptions changed = told;
+    EarlyStopping before(first_options);
+    EarlyStoppingOptions changed = first_options;
     one.change(changed);
     EarlyStopping after(changed);
     const Status refused = Restarted({&before}, {&after});

@@ -150,7 +150,7 @@ TEST(CheckpointManagerTest, AllVariablesAreNoSubset) {
 // must not continue.
 TEST(CheckpointManagerTest, WorkersThatDisagreeOnWhatIsNotSavedAreNamed) {
   FitFixture fixture;
-  std::vector<std::string> said(2);
+  std::vector<std::string> messages(2);
   fixture.Run(2, [&](World& world, const WorkerSpec& place) {
     auto training = CustomTraining::Create(world, SmallTraining(place)).value();
     auto manager =
@@ -159,13 +159,14 @@ TEST(CheckpointManagerTest, WorkersThatDisagreeOnWhatIsNotSavedAreNamed) {
             .value();
     ASSERT_TRUE(manager->RestoreOrInitialize().ok());
     if (place.rank == 1) training->state().parameters.back() += 1.0f;
-    said[static_cast<size_t>(place.rank)] = manager->Save().status().message();
+    messages[static_cast<size_t>(place.rank)] =
+        manager->Save().status().message();
     training->Leave();
   });
   // The first worker to detect the difference leaves. The other one may detect
   // only that loss.
-  EXPECT_THAT(said, testing::Contains(HasSubstr("state digests differ")));
-  EXPECT_THAT(said, testing::Each(testing::Not("")));
+  EXPECT_THAT(messages, testing::Contains(HasSubstr("state digests differ")));
+  EXPECT_THAT(messages, testing::Each(testing::Not("")));
 }
 
 TEST(CheckpointManagerTest, SavesOnlyAtMultiplesOfItsInterval) {
@@ -191,34 +192,34 @@ TEST(CheckpointManagerTest, SavesOnlyAtMultiplesOfItsInterval) {
 
 class Listener final : public SaveListener {
  public:
-  Listener(std::string name, std::vector<std::string>& heard)
-      : name_(std::move(name)), heard_(heard) {}
+  Listener(std::string name, std::vector<std::string>& calls)
+      : name_(std::move(name)), calls_(calls) {}
   Status BeforeSave(uint64_t step) override {
-    heard_.push_back(fmt::format("{} before {}", name_, step));
+    calls_.push_back(fmt::format("{} before {}", name_, step));
     return refuses ? Cancelled("not now") : OkStatus();
   }
   void AfterSave(uint64_t, const std::string& path) override {
-    heard_.push_back(fmt::format("{} after {}", name_, path));
+    calls_.push_back(fmt::format("{} after {}", name_, path));
   }
   bool refuses = false;
 
  private:
   std::string name_;
-  std::vector<std::string>& heard_;
+  std::vector<std::string>& calls_;
 };
 
 TEST(CheckpointManagerTest, ListenersHearOfEachSaveInTheirOrder) {
   FitFixture fixture;
   fixture.Run(1, [](World& world, const WorkerSpec& place) {
-    std::vector<std::string> heard;
-    Listener first("first", heard);
-    Listener second("second", heard);
+    std::vector<std::string> calls;
+    Listener first("first", calls);
+    Listener second("second", calls);
     Life life(world, place);
     life.manager().AddListener(first);
     life.manager().AddListener(second);
     ASSERT_TRUE(life.manager().RestoreOrInitialize().ok());
     ASSERT_TRUE(life.Steps(1).ok());
-    EXPECT_THAT(heard, ElementsAre("first before 1", "second before 1",
+    EXPECT_THAT(calls, ElementsAre("first before 1", "second before 1",
                                    "first after /ckpt/step-000000001-g1",
                                    "second after /ckpt/step-000000001-g1"));
     life.training().Leave();
@@ -229,8 +230,8 @@ TEST(CheckpointManagerTest, ListenersNoOnOneWorkerIsANoOnAll) {
   FitFixture fixture;
   std::vector<std::string> ends;
   fixture.Run(2, [&](World& world, const WorkerSpec& place) {
-    std::vector<std::string> heard;
-    Listener listener("it", heard);
+    std::vector<std::string> calls;
+    Listener listener("it", calls);
     listener.refuses = place.rank == 1;
     Life life(world, place);
     life.manager().AddListener(listener);
@@ -340,14 +341,14 @@ TEST(PreemptionCheckpointHandlerTest, StopAtAnEpochsLastStepCanBeResumed) {
 
 TEST(CustomTrainingTest, WorkerThatIsLostIsAnErrorToTheOthers) {
   FitFixture fixture;
-  std::optional<Status> told;
+  std::optional<Status> status;
   fixture.Run(2, [&](World& world, const WorkerSpec& place) {
     auto training = CustomTraining::Create(world, SmallTraining(place)).value();
     if (place.rank == 1) world.host.Exit(1);
-    told = training->Step().status();
+    status = training->Step().status();
     training->Leave();
   });
-  EXPECT_EQ(told->code(), Code::kUnavailable) << told->ToString();
+  EXPECT_EQ(status->code(), Code::kUnavailable) << status->ToString();
 }
 
 }  // namespace

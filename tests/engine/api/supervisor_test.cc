@@ -51,7 +51,7 @@ TEST(SupervisorTest, SavesByTheClockAndOnceMoreAtTheEnd) {
 
 TEST(SupervisorTest, InitialisesOnlyWhereNothingIsRecovered) {
   FitFixture fixture;
-  std::vector<std::string> heard;
+  std::vector<std::string> calls;
   for (const uint64_t until : {3, 6}) {
     fixture.Run(1, [&](World& world, const WorkerSpec& place) {
       const auto training = NewTraining(world, place);
@@ -59,17 +59,17 @@ TEST(SupervisorTest, InitialisesOnlyWhereNothingIsRecovered) {
           *training, {.logdir = "/logs",
                       .local_init =
                           [&](CustomTraining&) {
-                            heard.emplace_back("local_init");
+                            calls.emplace_back("local_init");
                             return OkStatus();
                           },
                       .init_fn =
                           [&](CustomTraining&) {
-                            heard.emplace_back("init_fn");
+                            calls.emplace_back("init_fn");
                             return OkStatus();
                           },
                       .ready =
                           [&](const CustomTraining&, ReadyWhen when) {
-                            heard.emplace_back(when == ReadyWhen::kBeforeLoad
+                            calls.emplace_back(when == ReadyWhen::kBeforeLoad
                                                    ? "ready before"
                                                    : "ready after");
                             return OkStatus();
@@ -82,7 +82,7 @@ TEST(SupervisorTest, InitialisesOnlyWhereNothingIsRecovered) {
     });
   }
   EXPECT_THAT(
-      heard, ElementsAre("local_init", "ready before", "init_fn", "ready after",
+      calls, ElementsAre("local_init", "ready before", "init_fn", "ready after",
                          "local_init", "ready before", "ready after"));
 }
 
@@ -191,18 +191,18 @@ TEST(SupervisorTest, NoticeToOneWorkerIsAnOrderlyStopOfAll) {
   FitFixture fixture;
   const int second = fixture.simulation().process_count() + 1;
   std::vector<uint64_t> steps;
-  for (const bool told : {true, false}) {
+  for (const bool is_notified : {true, false}) {
     fixture.Run(2, [&](World& world, const WorkerSpec& place) {
       const auto training = NewTraining(world, place);
       Supervisor supervisor(*training, {.logdir = "/logs"});
       const auto session = supervisor.PrepareSession().value();
-      if (!told) steps.push_back(session->step());
+      if (!is_notified) steps.push_back(session->step());
       TakeSteps(world, *session, 4);
-      if (told && place.rank == 1) fixture.simulation().Notify(second);
+      if (is_notified && place.rank == 1) fixture.simulation().Notify(second);
       TakeSteps(world, *session, 12);
-      EXPECT_EQ(session->preempted(), told);
+      EXPECT_EQ(session->preempted(), is_notified);
       EXPECT_TRUE(session->Stop().ok());
-      if (told) steps.push_back(training->step());
+      if (is_notified) steps.push_back(training->step());
     });
   }
   EXPECT_THAT(steps, testing::Each(steps[0]));
@@ -354,12 +354,12 @@ TEST(SupervisorTest, AnotherChoiceOfVariablesIsRefusedByName) {
 // options.
 Status Prepared(FitFixture& fixture, int workers,
                 const SupervisorOptions& options) {
-  Status said;
+  Status outcome;
   fixture.Run(workers, [&](World& world, const WorkerSpec& place) {
     const auto training = NewTraining(world, place);
     Supervisor supervisor(*training, options);
     const auto session = supervisor.PrepareSession();
-    if (place.rank == workers - 1) said = session.status();
+    if (place.rank == workers - 1) outcome = session.status();
     if (session.ok()) {
       EXPECT_FALSE((*session)->recovered());
       EXPECT_TRUE((*session)->Step().ok());
@@ -368,7 +368,7 @@ Status Prepared(FitFixture& fixture, int workers,
       training->Leave();
     }
   });
-  return said;
+  return outcome;
 }
 
 TEST(SupervisorTest, BaseNameThatWasChangedIsNoSilentColdStart) {
@@ -402,17 +402,17 @@ TEST(SupervisorTest, BaseNameIsTheNameOfAFolder) {
 
 TEST(SupervisorTest, LostWorkerEndsTheStepsAndTheServices) {
   FitFixture fixture;
-  std::optional<Status> told;
+  std::optional<Status> status;
   const RunEnd end = fixture.Run(2, [&](World& world, const WorkerSpec& place) {
     const auto training = NewTraining(world, place);
     Supervisor supervisor(*training, {.logdir = "/logs"});
     const auto session = supervisor.PrepareSession().value();
     TakeSteps(world, *session, 3);
     if (place.rank == 1) world.host.Exit(1);
-    while (!told || told->ok()) told = session->Step().status();
+    while (!status || status->ok()) status = session->Step().status();
     EXPECT_TRUE(session->Stop().ok());
   });
-  EXPECT_EQ(told->code(), Code::kUnavailable) << told->ToString();
+  EXPECT_EQ(status->code(), Code::kUnavailable) << status->ToString();
   EXPECT_EQ(end, RunEnd::kAllExited);
 }
 

@@ -50,7 +50,7 @@ TEST(LoadDataTest, ContentDigestIsOfWhatIsInTheFilesNotOfTheirForm) {
 
 TEST(LoadDataTest, ValidationFilesMayLieElsewhere) {
   MemoryFiles files = IdxFiles();
-  const auto beside = LoadData(files, kIdx).value();
+  const auto loaded = LoadData(files, kIdx).value();
   for (const std::string name :
        {"t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"}) {
     auto node = files.files.extract("d/" + name);
@@ -59,7 +59,7 @@ TEST(LoadDataTest, ValidationFilesMayLieElsewhere) {
   }
   DataSpec spec = kIdx;
   spec.validation_path = "v";
-  EXPECT_EQ(LoadData(files, spec).value()->content, beside->content);
+  EXPECT_EQ(LoadData(files, spec).value()->content, loaded->content);
   EXPECT_FALSE(LoadData(files, kIdx).ok());
 }
 

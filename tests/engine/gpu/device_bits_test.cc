@@ -26,9 +26,9 @@ using Operation = std::function<void(const Kernels&, const Spans&)>;
 
 Result<const gpu::DeviceApi*> OpenAnyCuda() {
   RETURN_IF_ERROR(FindCudaDriver());
-  const Result<CudaDevices> beside = OpenCuda();
-  if (beside.ok()) return beside->api;
-  if (std::string(CUDA_LIBRARY).empty()) return beside.status();
+  const Result<CudaDevices> linked = OpenCuda();
+  if (linked.ok()) return linked->api;
+  if (std::string(CUDA_LIBRARY).empty()) return linked.status();
   return OpenDeviceLibrary(CUDA_LIBRARY);
 }
 

@@ -52,9 +52,9 @@ TEST(JobDifferenceTest, NamesTwoDozenAndCountsTheRest) {
   stored.model.layers.insert(stored.model.layers.begin() + 1, 29, layer);
   JobSpec present = stored;
   for (int i = 1; i <= 30; ++i) present.model.layers[i].units = 64;
-  const std::string said = DescribeJobDifference(Json(stored), Json(present));
-  EXPECT_EQ(std::ranges::count(said, ';'), 24) << said;
-  EXPECT_THAT(said, testing::EndsWith("now; and 6 more"));
+  const std::string text = DescribeJobDifference(Json(stored), Json(present));
+  EXPECT_EQ(std::ranges::count(text, ';'), 24) << text;
+  EXPECT_THAT(text, testing::EndsWith("now; and 6 more"));
 }
 
 TEST(JobDifferenceTest, IsEmptyForEqualJobs_EvenIfTheDataMoved) {

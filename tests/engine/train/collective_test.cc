@@ -147,9 +147,10 @@ TEST(CollectiveTest, AutoReportsItsChoiceOnOneLine) {
   EXPECT_THAT(shared.lines,
               Contains("collective: ring (ranks 0 and 1 share the device GPU "
                        "0)"));
-  const LifeOutcome told = RunWith(LikeNccl<kOwn>(), CollectiveChoice::kRing);
-  EXPECT_THAT(told.lines, Not(Contains(HasSubstr("collective"))));
-  for (const LifeOutcome* outcome : {&own, &shared, &told}) {
+  const LifeOutcome by_default =
+      RunWith(LikeNccl<kOwn>(), CollectiveChoice::kRing);
+  EXPECT_THAT(by_default.lines, Not(Contains(HasSubstr("collective"))));
+  for (const LifeOutcome* outcome : {&own, &shared, &by_default}) {
     EXPECT_EQ(outcome->result->digest, UndisturbedDigest(SmallRun()));
   }
 }

@@ -81,7 +81,7 @@ void FuzzFrame(std::string_view input) {
 }
 
 std::vector<std::string> FrameSeeds() {
-  const std::vector<std::string> said = {"rank 0", "", "rank 2"};
+  const std::vector<std::string> payloads = {"rank 0", "", "rank 2"};
   return {EncodeControl(Challenge{}),
           EncodeControl(Hello{.role = ChannelRole::kRing,
                               .rank = 1,
@@ -102,8 +102,8 @@ std::vector<std::string> FrameSeeds() {
                        .correct = -1,
                        .samples = 8},
                       "0123456789abcdef"),
-          EncodeChunk({.kind = ChunkKind::kGather}, EncodeList(said)),
-          EncodeList(said)};
+          EncodeChunk({.kind = ChunkKind::kGather}, EncodeList(payloads)),
+          EncodeList(payloads)};
 }
 
 }  // namespace gauntlet

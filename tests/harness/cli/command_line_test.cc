@@ -124,10 +124,10 @@ TEST(CommandLineTest, TlsFilesGoToTheWorkersWithTheOptions) {
   const auto train = Parsed<TrainCommand>(
       {"train", "--workers", "2", "--tls-cert", "c", "--tls-key", "k",
        "--tls-ca", "a", "--tls-name", "job.example"});
-  const Result<TrainOptions> told =
+  const Result<TrainOptions> parsed =
       TrainOptionsFromJson(TrainOptionsToJson(train.options));
-  ASSERT_TRUE(told.ok()) << told.status().ToString();
-  const TlsFiles& tls = told->cluster.tls;
+  ASSERT_TRUE(parsed.ok()) << parsed.status().ToString();
+  const TlsFiles& tls = parsed->cluster.tls;
   EXPECT_TRUE(tls.used());
   EXPECT_EQ(tls.cert + tls.key + tls.ca + tls.name, "ckajob.example");
 }
@@ -153,26 +153,26 @@ struct BadLine {
 };
 
 TEST(CommandLineTest, TakesTheSourcesOfNotices) {
-  const PreemptionOptions told =
+  const PreemptionOptions parsed =
       Parsed<TrainCommand>({"train", "--notice-file", "run/go", "--notice-url",
                             "http://127.0.0.1:81/x", "--notice-every", "200ms",
                             "--notice-signal", "USR1"})
           .options.preemption;
-  EXPECT_EQ(told.file, "run/go");
-  EXPECT_EQ(told.url, "http://127.0.0.1:81/x");
-  EXPECT_EQ(told.signal, "SIGUSR1");
-  EXPECT_EQ(told.poll_every, std::chrono::milliseconds(200));
+  EXPECT_EQ(parsed.file, "run/go");
+  EXPECT_EQ(parsed.url, "http://127.0.0.1:81/x");
+  EXPECT_EQ(parsed.signal, "SIGUSR1");
+  EXPECT_EQ(parsed.poll_every, std::chrono::milliseconds(200));
 }
 
 TEST(CommandLineTest, UsageErrorHasTheFormOfLaterErrors) {
-  const auto said = [](const Words& words) {
+  const auto error_of = [](const Words& words) {
     return ErrorLine(ParseCommandLine(words).status());
   };
-  EXPECT_THAT(said({"train", "--epochs", "x"}),
+  EXPECT_THAT(error_of({"train", "--epochs", "x"}),
               testing::StartsWith("gauntlet train: --epochs: expected "));
-  EXPECT_EQ(said({"ckpt", "ls"}),
+  EXPECT_EQ(error_of({"ckpt", "ls"}),
             "gauntlet ckpt ls: expected DIR: gauntlet ckpt ls DIR");
-  EXPECT_THAT(said({"xyzzy"}),
+  EXPECT_THAT(error_of({"xyzzy"}),
               testing::StartsWith("gauntlet: unknown command 'xyzzy'; "
                                   "commands: run, explore, "));
 }
@@ -786,19 +786,19 @@ TEST(CommandLineTest, EvaluatorTakesDirectoryPeriodAndEnd) {
       Parsed<EvaluateCommand>({"evaluate", "--ckpt", "store", "--once"});
   EXPECT_EQ(plain.directory, "store");
   EXPECT_EQ(plain.loop.looks, EvaluatorLoop::Looks::kOnce);
-  const auto told = Parsed<EvaluateCommand>(
+  const auto parsed = Parsed<EvaluateCommand>(
       {"evaluate", "--ckpt", "s", "--every", "9s", "--epochs", "4", "--steps",
        "7", "--tensorboard", "c", "--data", "d", "--validation", "v",
        "--threads", "2", "--json"});
-  EXPECT_EQ(told.loop.looks, EvaluatorLoop::Looks::kAgain);
-  EXPECT_EQ(told.loop.every, std::chrono::seconds(9));
-  EXPECT_EQ(told.loop.until_epoch, 4u);
-  EXPECT_EQ(told.loop.until_step, 7u);
-  EXPECT_EQ(told.summary_directory, "c");
-  EXPECT_EQ(told.data.directory, "d");
-  EXPECT_EQ(told.data.validation_directory, "v");
-  EXPECT_EQ(told.threads, 2);
-  EXPECT_EQ(told.output, OutputFormat::kJson);
+  EXPECT_EQ(parsed.loop.looks, EvaluatorLoop::Looks::kAgain);
+  EXPECT_EQ(parsed.loop.every, std::chrono::seconds(9));
+  EXPECT_EQ(parsed.loop.until_epoch, 4u);
+  EXPECT_EQ(parsed.loop.until_step, 7u);
+  EXPECT_EQ(parsed.summary_directory, "c");
+  EXPECT_EQ(parsed.data.directory, "d");
+  EXPECT_EQ(parsed.data.validation_directory, "v");
+  EXPECT_EQ(parsed.threads, 2);
+  EXPECT_EQ(parsed.output, OutputFormat::kJson);
 }
 
 TEST(CommandLineTest, ReplicasAreAsManyAsWorkersByDefault) {

@@ -83,8 +83,9 @@ void RunEvents::InsertAfter(const Emitter& at, RecordKind kind, size_t nth,
   all_.insert(all_.begin() + index, {.by = by, .event = std::move(event)});
 }
 
-void RunEvents::RemoveIf(const std::function<bool(const EmittedEvent&)>& goes) {
-  std::erase_if(all_, goes);
+void RunEvents::RemoveIf(
+    const std::function<bool(const EmittedEvent&)>& matches) {
+  std::erase_if(all_, matches);
 }
 
 void RunEvents::AddTo(Record& record) const {

@@ -53,7 +53,7 @@ class RunEvents {
   void InsertAfter(const Emitter& at, RecordKind kind, size_t nth,
                    const Emitter& by, RecordEvent event);
 
-  void RemoveIf(const std::function<bool(const EmittedEvent&)>& goes);
+  void RemoveIf(const std::function<bool(const EmittedEvent&)>& matches);
   std::vector<EmittedEvent>& all() { return all_; }
 
   // Numbers the events in order, and adds them to a record that has none.

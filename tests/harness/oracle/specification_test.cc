@@ -150,9 +150,9 @@ ScriptedRun KilledLauncherRun() {
 ScriptedRun NotTakenUpRun() {
   ScriptedRun run = KilledLauncherRun();
   run.events.CutAfter(kMachine, K::kProcessEnded, 2);
-  run.events.RemoveIf([](const EmittedEvent& said) {
-    return said.by == LauncherProcess(2) &&
-           said.event.kind != K::kLauncherBegin;
+  run.events.RemoveIf([](const EmittedEvent& emitted) {
+    return emitted.by == LauncherProcess(2) &&
+           emitted.event.kind != K::kLauncherBegin;
   });
   run.facts.launchers[1] = {.exit_code = 75, .first_life = 2};
   return run;

@@ -50,10 +50,10 @@ TEST(TrainPlacesTest, OutputInTheStoreOrTheExport_IsRefusedByFlag) {
       EXPECT_THAT(refused.message(),
                   AllOf(HasSubstr(flag), HasSubstr("--ckpt")));
     }
-    TrainCommand beside;
-    beside.options.checkpoint.directory = "ckpt";
-    set(beside, "ckpt-2");
-    EXPECT_TRUE(CheckPlaces(storage, beside).ok()) << flag;
+    TrainCommand command;
+    command.options.checkpoint.directory = "ckpt";
+    set(command, "ckpt-2");
+    EXPECT_TRUE(CheckPlaces(storage, command).ok()) << flag;
   }
 }
 

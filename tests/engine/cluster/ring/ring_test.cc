@@ -67,15 +67,15 @@ RC_GTEST_PROP(RingProperty, SumsInReplicaOrderForAnySplit, ()) {
 
 RC_GTEST_PROP(RingProperty, GathersThePayloadOfEveryRank, ()) {
   const int workers = *rc::gen::inRange(1, 6);
-  const auto said = *rc::gen::container<std::vector<std::string>>(
+  const auto payloads = *rc::gen::container<std::vector<std::string>>(
       static_cast<size_t>(workers), rc::gen::arbitrary<std::string>());
   ClusterFixture cluster(workers, *rc::gen::arbitrary<uint64_t>());
   const auto& ends = cluster.RunAll([&](World&, Session& session) -> Status {
     const auto rank = static_cast<size_t>(session.ring().rank());
     ASSIGN_OR_RETURN(const std::vector<std::string> all,
-                     session.ring().AllGather({.step = 1}, said[rank],
+                     session.ring().AllGather({.step = 1}, payloads[rank],
                                               std::chrono::seconds(5)));
-    EXPECT_EQ(all, said);
+    EXPECT_EQ(all, payloads);
     return OkStatus();
   });
   for (const Status& end : ends) RC_ASSERT(end.ok());

@@ -29,11 +29,11 @@ TEST(SessionTest, FrameThatComesTwiceIsTakenOnce) {
       FrameTrouble({.id = "twice", .kind = FaultKind::kDuplicate},
                    RandomStream(1, "twice")));
   const auto& ends = cluster.RunAll([](World& world, Session& session) {
-    for (const char* said : {"first", "second"}) {
-      const auto all =
-          session.ring().AllGather({.step = 1}, said, std::chrono::seconds(5));
+    for (const char* payload : {"first", "second"}) {
+      const auto all = session.ring().AllGather({.step = 1}, payload,
+                                                std::chrono::seconds(5));
       RETURN_IF_ERROR(all.status());
-      EXPECT_THAT(*all, ElementsAre(said, said, said));
+      EXPECT_THAT(*all, ElementsAre(payload, payload, payload));
     }
     world.clock.SleepUntil(world.clock.Now() + std::chrono::seconds(1));
     return OkStatus();
@@ -127,13 +127,13 @@ TEST(SessionTest, WorkerWaitsForAChiefThatComesLate) {
 
 TEST(SessionTest, StrangersAreDroppedAndHoldNobodyUp) {
   ClusterFixture cluster(3, 1);
-  for (const std::string said : {"", "GET / HTTP/1.1"}) {
+  for (const std::string bytes : {"", "GET / HTTP/1.1"}) {
     cluster.simulation().Start(
-        {.name = "stranger", .host = "stranger", .body = [said](World& world) {
+        {.name = "stranger", .host = "stranger", .body = [bytes](World& world) {
            const Time deadline = world.clock.Now() + std::chrono::seconds(1);
            const auto channel = world.network.Connect("w0:1", deadline);
            if (!channel.ok()) return 1;
-           if (!said.empty()) (*channel)->Send(said, deadline).ok();
+           if (!bytes.empty()) (*channel)->Send(bytes, deadline).ok();
            world.clock.SleepUntil(deadline);
            return 0;
          }});

@@ -36,22 +36,22 @@ WorkerSpec Spec(int worker) {
 // Returns a worker's notices as texts, in order: lines of progress, "result …",
 // "exit code/signal".
 std::vector<std::string> NoticesOf(LocalWorkerProcesses& workers) {
-  std::vector<std::string> told;
+  std::vector<std::string> notices;
   while (const auto notice = workers.Next(Soon())) {
     if (const auto* progress = std::get_if<WorkerProgress>(&notice->what)) {
-      told.push_back(progress->line.empty()
-                         ? "step " + std::to_string(progress->step)
-                         : progress->line);
+      notices.push_back(progress->line.empty()
+                            ? "step " + std::to_string(progress->step)
+                            : progress->line);
     } else if (const auto* result = std::get_if<TrainResult>(&notice->what)) {
-      told.push_back("result " + result->status);
+      notices.push_back("result " + result->status);
     } else {
       const auto& exited = std::get<WorkerExited>(notice->what);
-      told.push_back("exit " + std::to_string(exited.code) + "/" +
-                     std::to_string(exited.signal));
+      notices.push_back("exit " + std::to_string(exited.code) + "/" +
+                        std::to_string(exited.signal));
       break;
     }
   }
-  return told;
+  return notices;
 }
 
 // Returns all notices of one worker that runs with `options`.
@@ -96,12 +96,12 @@ TEST(LocalWorkerProcessesTest, HandsOutAllReportsBeforeTheExit) {
 }
 
 TEST(LocalWorkerProcessesTest, ExitIsLastThoughAPipeFullOfLinesIsUnread) {
-  const auto told = NoticesOf(Shell(
+  const auto notices = NoticesOf(Shell(
       "i=0; while [ $i -lt 900 ]; do echo \"line $i\" >&3; i=$((i+1)); done; "
       "exit 4"));
-  ASSERT_EQ(told.size(), 901u);
-  EXPECT_THAT(told[899], HasSubstr("line 899"));
-  EXPECT_EQ(told[900], "exit 4/0");
+  ASSERT_EQ(notices.size(), 901u);
+  EXPECT_THAT(notices[899], HasSubstr("line 899"));
+  EXPECT_EQ(notices[900], "exit 4/0");
 }
 
 // Waits for the end of a child, without reaping it.
@@ -120,11 +120,11 @@ TEST(LocalWorkerProcessesTest, TakesTheResult_BehindManyUnreadReports) {
   LocalWorkerProcesses workers(options, storage);
   ASSERT_TRUE(workers.Start(Spec(1)).ok());
   AwaitEndOfAChild();
-  const auto told = NoticesOf(workers);
-  if (told.back() == "exit 77/0") GTEST_SKIP() << "see net.core.wmem_max";
-  ASSERT_GT(told.size(), 400u);
-  EXPECT_EQ(told[told.size() - 2], "result done");
-  EXPECT_EQ(told.back(), "exit 0/0");
+  const auto notices = NoticesOf(workers);
+  if (notices.back() == "exit 77/0") GTEST_SKIP() << "see net.core.wmem_max";
+  ASSERT_GT(notices.size(), 400u);
+  EXPECT_EQ(notices[notices.size() - 2], "result done");
+  EXPECT_EQ(notices.back(), "exit 0/0");
 }
 
 TEST(LocalWorkerProcessesTest, OutputOfAWorkerBecomesLinesForPeople) {
@@ -157,10 +157,10 @@ TEST(LocalWorkerProcessesTest, AcknowledgementReachesTheWorker) {
 }
 
 TEST(LocalWorkerProcessesTest, QuotesWhatIsNoNotice) {
-  const auto told = NoticesOf(Shell("printf 'half a line' >&3"));
-  ASSERT_EQ(told.size(), 2u);
-  EXPECT_THAT(told[0], HasSubstr("worker 1: worker message: "));
-  EXPECT_THAT(told[0], HasSubstr("half a line"));
+  const auto notices = NoticesOf(Shell("printf 'half a line' >&3"));
+  ASSERT_EQ(notices.size(), 2u);
+  EXPECT_THAT(notices[0], HasSubstr("worker 1: worker message: "));
+  EXPECT_THAT(notices[0], HasSubstr("half a line"));
 }
 
 TEST(LocalWorkerProcessesTest, GrandchildThatKeepsThePipeDelaysNothing) {
@@ -168,10 +168,10 @@ TEST(LocalWorkerProcessesTest, GrandchildThatKeepsThePipeDelaysNothing) {
   LocalWorkerProcesses workers(Shell("sleep 1000 & echo $! >&3; exit 0"),
                                storage);
   ASSERT_TRUE(workers.Start(Spec(1)).ok());
-  const auto told = NoticesOf(workers);
-  ASSERT_EQ(told.size(), 2u);
-  EXPECT_EQ(told[1], "exit 0/0");
-  kill(std::stoi(told[0].substr(told[0].rfind(' '))), SIGKILL);
+  const auto notices = NoticesOf(workers);
+  ASSERT_EQ(notices.size(), 2u);
+  EXPECT_EQ(notices[1], "exit 0/0");
+  kill(std::stoi(notices[0].substr(notices[0].rfind(' '))), SIGKILL);
 }
 
 TEST(LocalWorkerProcessesTest, PassesPlaceAndFilesToTheWorker) {

@@ -36,7 +36,7 @@ struct Script {
   std::optional<Duration> leaves_after_notice;
   bool for_ever = false;
   // The worker's other messages, in order, with their times since its start.
-  std::vector<std::pair<Duration, WorkerProgress>> tells = {};
+  std::vector<std::pair<Duration, WorkerProgress>> reports = {};
 };
 using ScriptOf = std::function<Script(const WorkerSpec&)>;
 
@@ -147,7 +147,7 @@ class LauncherTest : public testing::Test {
     if (script.claims > 0) report(WorkerProgress{.claimed = script.claims});
     Time sign = world.clock.Now();
     const Time begin = world.clock.Now();
-    size_t told = 0;
+    size_t reported = 0;
     while (script.for_ever || world.clock.Now() < until) {
       if (script.patience > Duration::zero() && world.clock.Now() >= sign) {
         report(WorkerProgress{.patience = script.patience});
@@ -155,9 +155,9 @@ class LauncherTest : public testing::Test {
                    ? kNever
                    : sign + script.signs_every;
       }
-      while (told < script.tells.size() &&
-             world.clock.Now() >= begin + script.tells[told].first) {
-        report(script.tells[told++].second);
+      while (reported < script.reports.size() &&
+             world.clock.Now() >= begin + script.reports[reported].first) {
+        report(script.reports[reported++].second);
       }
       if (script.leaves_after_notice && world.host.TerminationNotices() > 0) {
         world.clock.SleepUntil(world.clock.Now() + *script.leaves_after_notice);
@@ -235,7 +235,7 @@ TEST_F(LauncherTest, StartsNothingAgain_WhenAWorkerIsToStartLater) {
       return Script{
           .exit = static_cast<int>(chief ? WorkerExit::kStartLater
                                          : WorkerExit::kLostWorker),
-          .tells = {{milliseconds(1), {.failure = "step 8 was not saved"}}}};
+          .reports = {{milliseconds(1), {.failure = "step 8 was not saved"}}}};
     });
     EXPECT_EQ(end.exit_code, 75);
     EXPECT_EQ(end.restarts, 0);
@@ -349,7 +349,7 @@ TEST_F(LauncherTest, ShowsOnceThatARunIsNotFinite) {
     Script script = {.runs = milliseconds(20), .exit = spec.life == 1 ? 70 : 0};
     if (spec.worker != 0) return script;
     const uint64_t since = spec.life == 1 ? 7 : 9;
-    script.tells = {
+    script.reports = {
         {milliseconds(5), {.line = "not finite", .not_finite_since = since}}};
     if (spec.life == 2) script.says = "done";
     return script;
@@ -471,16 +471,16 @@ TEST_F(LauncherTest, ItsOwnPauseMakesNobodyLate) {
 
 TEST_F(LauncherTest, PassesEarlierClaimsToEachIncarnation) {
   options_.checkpoint_directory = "/ckpt";
-  std::vector<LaunchHold> told;
+  std::vector<LaunchHold> holds;
   Launched([&](const WorkerSpec& spec) -> Script {
-    if (spec.worker == 0) told.push_back(spec.launch_hold);
+    if (spec.worker == 0) holds.push_back(spec.launch_hold);
     if (spec.life == 3) return Done(spec);
     return {.exit = 75, .claims = spec.worker == 0 && spec.life == 1 ? 6u : 0u};
   });
-  const std::string launch = told[0].launch;
+  const std::string launch = holds[0].launch;
   EXPECT_FALSE(launch.empty());
-  EXPECT_THAT(told, ElementsAre(LaunchHold{launch, 0}, LaunchHold{launch, 6},
-                                LaunchHold{launch, 6}));
+  EXPECT_THAT(holds, ElementsAre(LaunchHold{launch, 0}, LaunchHold{launch, 6},
+                                 LaunchHold{launch, 6}));
 }
 
 TEST_F(LauncherTest, SurvivorThatNoticesNothingIsKilled) {
@@ -505,7 +505,7 @@ TEST_F(LauncherTest, EmitsStartsKillsAndExitsOfWorkers) {
     if (spec.worker == 1) return {.exit = 70};
     return {.for_ever = true};
   });
-  std::vector<std::string> said;
+  std::vector<std::string> lines;
   for (const LoggedEvent& one : simulation_.events()) {
     if (one.process != launcher_) continue;
     std::string text(EventKindName(one.event.kind));
@@ -516,10 +516,10 @@ TEST_F(LauncherTest, EmitsStartsKillsAndExitsOfWorkers) {
     if (one.event.reason != Reason::kNone) {
       text += fmt::format(" {}", ReasonName(one.event.reason));
     }
-    said.push_back(text);
+    lines.push_back(text);
   }
   EXPECT_THAT(
-      said,
+      lines,
       ElementsAre("launcher_started", "process_started 0.1",
                   "process_started 1.1 1", "process_exited 1.1 70 exited",
                   "attempt_ends 1.1 worker_died", "kill_sent 0.1 grace_over",
@@ -570,8 +570,8 @@ Script LosesItsDevice(Duration runs) {
   return {
       .runs = runs,
       .exit = 75,
-      .tells = {{milliseconds(0),
-                 {.failure = "device 0: lost", .own_device_failed = true}}}};
+      .reports = {{milliseconds(0),
+                   {.failure = "device 0: lost", .own_device_failed = true}}}};
 }
 
 TEST_F(LauncherTest, ReportsTheLostDeviceRatherThanItsConsequences) {
@@ -750,15 +750,15 @@ TEST_F(LauncherTest, WorkersPerAttemptCountFromTheFirstAttempt) {
 Script Trains(const WorkerSpec& spec) {
   Script script = Done(spec);
   script.runs = milliseconds(1000);
-  script.tells = {{milliseconds(0), {.meeting = 0}}};
+  script.reports = {{milliseconds(0), {.meeting = 0}}};
   if (spec.rank == 0) {
-    script.tells.push_back({milliseconds(1), {.formed = 1}});
+    script.reports.push_back({milliseconds(1), {.formed = 1}});
   }
   return script;
 }
 
 void TellAt(Duration when, const WorkerProgress& what, Script& script) {
-  script.tells.emplace_back(when, what);
+  script.reports.emplace_back(when, what);
 }
 
 class RejoinTest : public LauncherTest {
@@ -834,8 +834,8 @@ TEST_F(RejoinTest, ChiefThatHasLostItsDeviceBeforeIsDone) {
     } else if (spec.life == 1) {
       TellAt(milliseconds(25), {.step = 7, .meeting = 1}, script);
     } else {
-      script.tells = {{milliseconds(0), {.meeting = 0}},
-                      {milliseconds(10), {.formed = 2}}};
+      script.reports = {{milliseconds(0), {.meeting = 0}},
+                        {milliseconds(10), {.formed = 2}}};
     }
     return script;
   });

@@ -56,12 +56,12 @@ TEST(WorkerLossTest, ReportOfADeviceFailureOutranksTheExit) {
 TEST(WorkerLossTest, ExitCodeOfAWorkerIsNoDeath) {
   EXPECT_TRUE(Died({.signal = 9}));
   EXPECT_TRUE(Died({.code = 77})) << "no code of a worker's";
-  for (const WorkerExit told :
+  for (const WorkerExit exit :
        {WorkerExit::kDone, WorkerExit::kFailed, WorkerExit::kBadInput,
         WorkerExit::kNoCheckpoint, WorkerExit::kOtherJob,
         WorkerExit::kNotFinite, WorkerExit::kStartLater,
         WorkerExit::kLostWorker, WorkerExit::kStopped}) {
-    EXPECT_FALSE(Died({.code = static_cast<int>(told)}));
+    EXPECT_FALSE(Died({.code = static_cast<int>(exit)}));
   }
   EXPECT_FALSE(FailedItself(Left(1, "lost worker 2")));
   EXPECT_TRUE(FailedItself(LostItsDevice(1)));

@@ -129,11 +129,11 @@ class AfterTheRun {
 // bit.
 void ExpectAsTheRunSays(const LifeOutcome& run,
                         const EvaluationCollector& collected) {
-  const std::vector<LogEvent> said = run.Of(EventKind::kEvaluated);
+  const std::vector<LogEvent> evaluated = run.Of(EventKind::kEvaluated);
   for (const Evaluation& one : collected.evaluations) {
     if (one.step % kStepsPerEpoch != 0) continue;
-    const auto own = std::ranges::find(said, one.step, &LogEvent::step);
-    ASSERT_NE(own, said.end()) << one.step;
+    const auto own = std::ranges::find(evaluated, one.step, &LogEvent::step);
+    ASSERT_NE(own, evaluated.end()) << one.step;
     EXPECT_EQ(std::bit_cast<uint32_t>(one.loss), own->loss_bits) << one.step;
     EXPECT_EQ(one.correct, own->count) << one.step;
     EXPECT_EQ(one.epoch, own->epoch + 1);
@@ -200,10 +200,10 @@ TEST(EvaluatorTest, EvaluatesWhatItStillFinds_WhenOneCheckpointIsKept) {
 // events beside each other, such as a step and the end of a save's task, may
 // differ.
 std::vector<std::string> Story(const LifeOutcome& run) {
-  std::vector<std::string> story;
+  std::vector<std::string> entries;
   for (const auto& events : run.events) {
     for (const LogEvent& event : events) {
-      story.push_back(fmt::format(
+      entries.push_back(fmt::format(
           "{} {} {} {} {} {} {} {:08x} {} {} {}", EventKindName(event.kind),
           event.generation, event.step, event.epoch, event.position,
           PhaseName(event.phase), event.count, event.loss_bits,
@@ -211,8 +211,8 @@ std::vector<std::string> Story(const LifeOutcome& run) {
           event.detail));
     }
   }
-  std::ranges::sort(story);
-  return story;
+  std::ranges::sort(entries);
+  return entries;
 }
 
 TEST(EvaluatorTest, RunsEventsAreTheSameWithAndWithoutIt) {

@@ -102,10 +102,10 @@ TEST(CollectiveDecisionTest, OffersAndDecisionsComeBackFromTheirBytes) {
        {Gpu("a"), Cpu(), Emulated(), WithoutLibrary()}) {
     EXPECT_EQ(DecodeOffer(EncodeOffer(offer)).value(), offer);
   }
-  CollectiveDecision told = {.communicator = gpu::CommunicatorId(),
+  CollectiveDecision sent = {.communicator = gpu::CommunicatorId(),
                              .line = "line"};
-  told.communicator->bytes[127] = 'x';
-  const auto decision = DecodeCollective(EncodeCollective(told));
+  sent.communicator->bytes[127] = 'x';
+  const auto decision = DecodeCollective(EncodeCollective(sent));
   EXPECT_EQ(decision->communicator->bytes[127], 'x');
   EXPECT_EQ(decision->line, "line");
   EXPECT_FALSE(

@@ -114,10 +114,11 @@ TEST(FinitenessTest, ReportsANonFiniteLossOnce) {
   TrainingFixture fixture;
   const LifeOutcome outcome = fixture.Run(2, Overflowing());
   ASSERT_TRUE(outcome.AllExitedWith(WorkerExit::kDone)) << outcome.reasons[0];
-  const auto said = LinesWith(outcome, ": loss is ");
-  ASSERT_THAT(said, SizeIs(1));
-  EXPECT_THAT(said[0], HasSubstr("step 9: loss is NaN; training continues"));
-  EXPECT_THAT(said[0], HasSubstr("step-000000008-g1 (kept)"));
+  const auto warnings = LinesWith(outcome, ": loss is ");
+  ASSERT_THAT(warnings, SizeIs(1));
+  EXPECT_THAT(warnings[0],
+              HasSubstr("step 9: loss is NaN; training continues"));
+  EXPECT_THAT(warnings[0], HasSubstr("step-000000008-g1 (kept)"));
   EXPECT_FALSE(outcome.result->finite);
   for (size_t rank = 0; rank < 2; ++rank) {
     EXPECT_THAT(outcome.StepsOf(EventKind::kNotFinite, rank), SizeIs(1));
@@ -180,9 +181,9 @@ TEST(FinitenessTest, StateThatIsNotFiniteIsFoundByItsSave) {
   TrainingFixture fixture;
   const LifeOutcome outcome = fixture.Run(2, OverflowingSlots());
   EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kDone)) << outcome.reasons[0];
-  const auto said = LinesWith(outcome, "has non-finite values");
-  ASSERT_THAT(said, SizeIs(1));
-  EXPECT_THAT(said[0], HasSubstr("step 8: tensor adam/v/dense"));
+  const auto warnings = LinesWith(outcome, "has non-finite values");
+  ASSERT_THAT(warnings, SizeIs(1));
+  EXPECT_THAT(warnings[0], HasSubstr("step 8: tensor adam/v/dense"));
   EXPECT_THAT(LinesWith(outcome, ": loss is "), IsEmpty());
   EXPECT_TRUE(std::isfinite(*outcome.result->loss));
   EXPECT_FALSE(outcome.result->finite);

@@ -241,8 +241,8 @@ TEST_F(ExploreCommandTest, CauseOfALostRngKeyStandsInFiveLinesAndTheReport) {
   command_.cases = 60;
   command_.stop_after = 1;
   EXPECT_EQ(Explore("planted_bugs: lose-rng-key\n"), 1);
-  const std::string said = out_.str();
-  std::istringstream lines(said.substr(said.find("FOUND  ")));
+  const std::string shown = out_.str();
+  std::istringstream lines(shown.substr(shown.find("FOUND  ")));
   std::string first;
   std::string line;
   for (int i = 0; i < 5 && std::getline(lines, line); ++i) first += line + "\n";

@@ -373,9 +373,9 @@ TEST_F(ReplayCommandTest, ExplorationsRunIsItsFindings) {
       WriteTextFile(explore.base_file, text + "expect: {outcome: completes}\n")
           .ok());
   ASSERT_EQ(RunExplore(explore, console_), 1) << err_.str();
-  const std::string said = out_.str();
-  const size_t begin = said.find(runs()) + runs().size() + 1;
-  const std::string id = said.substr(begin, said.find('/', begin) - begin);
+  const std::string output = out_.str();
+  const size_t begin = output.find(runs()) + runs().size() + 1;
+  const std::string id = output.substr(begin, output.find('/', begin) - begin);
   EXPECT_EQ(Replay(id), 0) << id << err_.str();
   EXPECT_THAT(out_.str(), HasSubstr("reproduced: "));
   EXPECT_EQ(Replay(id + "/finding-001"), 0) << err_.str();
@@ -419,12 +419,12 @@ TEST_F(ReplayCommandTest, CrashStateIsRepeatedByItsFileAndByItsId) {
   text.replace(text.find("lose-rng-key"), 12, "acknowledge-before-rename");
   ASSERT_TRUE(WriteTextFile(explore.base_file, text).ok());
   EXPECT_EQ(RunExplore(explore, console_), 1) << err_.str();
-  const std::string said = out_.str();
-  const std::string file = said.substr(said.find("gauntlet replay ") + 16);
+  const std::string output = out_.str();
+  const std::string file = output.substr(output.find("gauntlet replay ") + 16);
   EXPECT_EQ(Replay(file.substr(0, file.find('\n'))), 0) << err_.str();
   EXPECT_THAT(out_.str(), HasSubstr("reproduced: expected the state of step"));
-  const size_t found = said.find("FOUND  ") + 7;
-  const std::string id = said.substr(found, said.find(':', found) - found);
+  const size_t found = output.find("FOUND  ") + 7;
+  const std::string id = output.substr(found, output.find(':', found) - found);
   EXPECT_EQ(Replay(id), 0) << id << err_.str();
   EXPECT_EQ(Replay("finding-001"), 0) << err_.str();
   EXPECT_EQ(Replay("finding-001", WorldChoice::kReal), 2);

@@ -20,8 +20,8 @@ RecordEvent At(int64_t t_ns, uint64_t order, std::string detail) {
 
 std::vector<std::string> Details(const Record& record) {
   std::vector<std::string> details;
-  for (const HistoryEvent& said : HistoryOf(record)) {
-    details.push_back(said.event->detail);
+  for (const HistoryEvent& emitted : HistoryOf(record)) {
+    details.push_back(emitted.event->detail);
   }
   return details;
 }

@@ -11,9 +11,10 @@ constexpr Time kSomeTime = Time(Duration(1834));
 
 TEST(EventConversionTest, EveryKindKeepsItsName) {
   for (int kind = 0; kind <= static_cast<int>(EventKind::kStartTimes); ++kind) {
-    const auto said = static_cast<EventKind>(kind);
-    EXPECT_EQ(RecordKindName(ToRecordEvent({.kind = said}, kSomeTime).kind),
-              EventKindName(said));
+    const auto event_kind = static_cast<EventKind>(kind);
+    EXPECT_EQ(
+        RecordKindName(ToRecordEvent({.kind = event_kind}, kSomeTime).kind),
+        EventKindName(event_kind));
   }
   EXPECT_EQ(static_cast<int>(RecordKind::kStartTimes),
             static_cast<int>(EventKind::kStartTimes));
