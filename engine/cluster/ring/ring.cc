@@ -269,26 +269,26 @@ Status Ring::ExpectList(const Result<Frame>& came, const ExchangeKey& key,
 }
 
 Result<std::vector<std::string>> Ring::AllGather(const ExchangeKey& key,
-                                                 const std::string& said,
+                                                 const std::string& payload,
                                                  Duration timeout) {
-  if (place_.size == 1) return std::vector<std::string>{said};
+  if (place_.size == 1) return std::vector<std::string>{payload};
   // Round 0 collects from rank 0 upwards; round 1 sends the whole list around.
   const uint32_t round = last() ? 1 : 0;
-  Result<Frame> said_so_far =
+  Result<Frame> gathered =
       place_.rank == 0 ? EncodeChunk({}, "") : Receive(timeout);
   if (place_.rank > 0) {
     RETURN_IF_ERROR(
-        ExpectList(said_so_far, key, 0, static_cast<size_t>(place_.rank)));
+        ExpectList(gathered, key, 0, static_cast<size_t>(place_.rank)));
   }
-  AppendToList(said, *said_so_far);
-  SetHeader(HeaderFor(ChunkKind::kGather, key, round), *said_so_far);
+  AppendToList(payload, *gathered);
+  SetHeader(HeaderFor(ChunkKind::kGather, key, round), *gathered);
   if (last()) {
     Result<std::vector<std::string>> items =
-        DecodeList(ChunkPayload(*said_so_far));
-    RETURN_IF_ERROR(Send(*std::move(said_so_far), timeout));
+        DecodeList(ChunkPayload(*gathered));
+    RETURN_IF_ERROR(Send(*std::move(gathered), timeout));
     return items;
   }
-  RETURN_IF_ERROR(Send(*std::move(said_so_far), timeout));
+  RETURN_IF_ERROR(Send(*std::move(gathered), timeout));
   Result<Frame> all = Receive(timeout);
   RETURN_IF_ERROR(ExpectList(all, key, 1, static_cast<size_t>(place_.size)));
   Result<std::vector<std::string>> items = DecodeList(ChunkPayload(*all));

@@ -65,9 +65,9 @@ class Ring {
                 std::span<const std::span<const float>> local,
                 std::span<float> total, Tally& tally, Duration timeout);
 
-  // Sends `said` to all ranks and returns the texts of all, by rank.
+  // Sends `payload` to all ranks and returns the texts of all, by rank.
   Result<std::vector<std::string>> AllGather(const ExchangeKey& key,
-                                             const std::string& said,
+                                             const std::string& payload,
                                              Duration timeout);
 
   // Sends `bytes` from rank `root` to all ranks; the argument of the other
