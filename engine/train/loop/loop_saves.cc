@@ -232,9 +232,10 @@ Status LoopSaves::Advance() {
   if (has_store() && strategy_.sync->MayEndTidying()) {
     RETURN_IF_ERROR(TakeTidied());
   }
-  const std::optional<uint32_t> heard = std::exchange(heard_, std::nullopt);
-  if (strategy_.async == nullptr || !heard ||
-      !strategy_.async->MayAdvance(*heard)) {
+  const std::optional<uint32_t> requests =
+      std::exchange(agreed_requests_, std::nullopt);
+  if (strategy_.async == nullptr || !requests ||
+      !strategy_.async->MayAdvance(*requests)) {
     return OkStatus();
   }
   const std::optional<SaveOutcome> outcome = TakeOn();

@@ -170,7 +170,7 @@ class LoopSaves {
   TimeTotals* times_;
   SaveStrategy strategy_;
   RunSummary* summary_ = nullptr;
-  std::optional<uint32_t> heard_;
+  std::optional<uint32_t> agreed_requests_;
   std::optional<uint64_t> saved_at_;  // of the newest save in this generation
   uint64_t saved_phase_ = 0;
   Time last_save_;
