@@ -406,9 +406,9 @@ std::string CollectiveSave::NewestFinite() const {
 }
 
 Result<std::vector<std::string>> CollectiveSave::AllGather(
-    const SaveAttempt& attempt, const std::string& said) {
+    const SaveAttempt& attempt, const std::string& payload) {
   Result<std::vector<std::string>> all =
-      ring_->AllGather(attempt.key, said, timeout_);
+      ring_->AllGather(attempt.key, payload, timeout_);
   times_.Lap(TimePart::kExchange);
   return all;
 }
@@ -421,7 +421,7 @@ Result<SaveNeed> CollectiveSave::AnySaveNeed(const Position& position,
                        own == SaveNeed::kRequired ? "a save is owed" : "",
                        timeout_));
   const bool any = std::ranges::any_of(
-      all, [](const std::string& said) { return !said.empty(); });
+      all, [](const std::string& payload) { return !payload.empty(); });
   return any ? SaveNeed::kRequired : SaveNeed::kNone;
 }
 

@@ -142,7 +142,7 @@ class CollectiveSave {
   Status Abandon(const SaveAttempt& attempt, const Status& failure);
   // Exchanges one text per rank.
   Result<std::vector<std::string>> AllGather(const SaveAttempt& attempt,
-                                             const std::string& said);
+                                             const std::string& payload);
   // Called once the outcome is known to be Ok.
   void End(const SaveAttempt& attempt);
 
