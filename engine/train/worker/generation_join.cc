@@ -409,16 +409,17 @@ Status GenerationJoin::AgreeOnStart() {
   std::vector<std::string_view> states;
   std::optional<uint64_t> not_finite_since;
   for (size_t rank = 0; rank < all.size(); ++rank) {
-    ASSIGN_OR_RETURN(const std::vector<std::string_view> said,
+    ASSIGN_OR_RETURN(const std::vector<std::string_view> fields,
                      ViewList(all[rank]));
-    if (said.size() != 3) {
+    if (fields.size() != 3) {
       return Unavailable(fmt::format("rank {}: malformed start", rank));
     }
-    if (!said[1].empty()) {
-      return Refuse(InvalidArgument(fmt::format("rank {}: {}", rank, said[1])));
+    if (!fields[1].empty()) {
+      return Refuse(
+          InvalidArgument(fmt::format("rank {}: {}", rank, fields[1])));
     }
-    states.push_back(said[0]);
-    if (const auto since = ParseNumber<uint64_t>(said[2])) {
+    states.push_back(fields[0]);
+    if (const auto since = ParseNumber<uint64_t>(fields[2])) {
       not_finite_since = std::min(*since, not_finite_since.value_or(*since));
     }
   }
