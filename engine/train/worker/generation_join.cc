@@ -378,12 +378,12 @@ void GenerationJoin::EmitCarriedOn(const std::string& from) {
   ReportStart("rejoined", fmt::format(" ({})", from));
 }
 
-// Sends `said` to all workers before the first step. Returns the texts of all,
-// by rank.
+// Sends `payload` to all workers before the first step. Returns the texts of
+// all, by rank.
 Result<std::vector<std::string>> GenerationJoin::AllGather(
-    const std::string& said) {
+    const std::string& payload) {
   return parts_.session->ring().AllGather(
-      {}, said, parts_.options().cluster.save_timeout);
+      {}, payload, parts_.options().cluster.save_timeout);
 }
 
 // Ends the session in agreement with the others, and returns `why`, an error

@@ -75,7 +75,7 @@ class GenerationJoin {
   void EmitCarriedOn(const std::string& from);
   LogEvent StartEvent(EventKind kind) const;
   void ReportStart(const std::string& how, const std::string& whence);
-  Result<std::vector<std::string>> AllGather(const std::string& said);
+  Result<std::vector<std::string>> AllGather(const std::string& payload);
   Status Refuse(Status why);
   Result<StartDecision> TakeWelcome();
   Status JoinDevices();
