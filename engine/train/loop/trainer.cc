@@ -185,7 +185,7 @@ void Trainer::LocalGradients(ResidentState& resident, uint64_t step_rows,
                   .shape = {rows, data_->train.features_per_row()}},
                  rows_.MutableFeatures());
     }
-    const std::span<float> beside = exchange_.Extra(static_cast<size_t>(i));
+    const std::span<float> extra = exchange_.Extra(static_cast<size_t>(i));
     ForReplicaState(block_.first + i,
                     [&](size_t from, size_t to, size_t count) {
                       std::copy_n(state.replica_state.data() + from, count,
@@ -211,9 +211,9 @@ void Trainer::LocalGradients(ResidentState& resident, uint64_t step_rows,
       exchange_.Take(static_cast<size_t>(i));
       ForReplicaState(
           block_.first + i, [&](size_t to, size_t from, size_t count) {
-            std::copy_n(state_after_.data() + from, count, beside.data() + to);
+            std::copy_n(state_after_.data() + from, count, extra.data() + to);
           });
-      beside.back() = result.loss;
+      extra.back() = result.loss;
     }
     outcome.tally.correct += result.correct;
     outcome.tally.rows += static_cast<int64_t>(rows);
@@ -341,9 +341,9 @@ Result<bool> Trainer::AnyWishesToFinish(const TrainState& state, LoopWish own,
                                         Duration timeout) {
   const ExchangeKey key = {.step = state.position.step,
                            .phase = state.position.phase_of()};
-  const std::string said = own == LoopWish::kFinish ? "finish" : "";
+  const std::string vote = own == LoopWish::kFinish ? "finish" : "";
   ASSIGN_OR_RETURN(const std::vector<std::string> all,
-                   ring_->AllGather(key, said, timeout));
+                   ring_->AllGather(key, vote, timeout));
   return std::ranges::any_of(
       all, [](const std::string& wish) { return !wish.empty(); });
 }
