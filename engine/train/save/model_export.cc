@@ -234,12 +234,13 @@ Status CheckExportedWeights(std::string_view description,
   if (!json.is_object()) {
     return DataLoss("expected a JSON object, found other text");
   }
-  const auto said = json.find("weights_digest");
-  if (said == json.end()) return OkStatus();
+  const auto recorded = json.find("weights_digest");
+  if (recorded == json.end()) return OkStatus();
   const std::string found = StateDigest(weights).ToString();
-  if (*said == found) return OkStatus();
-  return DataLoss(fmt::format(
-      "weights_digest: expected {}, found weights of {}", said->dump(), found));
+  if (*recorded == found) return OkStatus();
+  return DataLoss(
+      fmt::format("weights_digest: expected {}, found weights of {}",
+                  recorded->dump(), found));
 }
 
 Status PrepareExport(Storage& storage, const std::string& directory) {
