@@ -59,7 +59,7 @@ bool NoticeSources::HasNotice(Source& source, Time deadline) {
   // A source whose timeout was cut short by the deadline has not failed.
   const bool hurried =
       deadline < patience && seen.status().code() == Code::kDeadlineExceeded;
-  if (!hurried && !std::exchange(source.told, true)) {
+  if (!hurried && !std::exchange(source.is_reported, true)) {
     Report(fmt::format("cannot check for preemption notices: {} (still trying)",
                        seen.status().message()));
   }

@@ -33,11 +33,11 @@ class NoticeSources {
   bool AnyHasNotice(Time deadline);
 
  private:
-  // A source, and `told`: its failure was reported.
+  // A source, and `is_reported`: its failure was reported.
   struct Source {
     std::string name;
     Result<bool> (NoticeSources::*look)(Time deadline);
-    bool told = false;
+    bool is_reported = false;
   };
 
   bool HasNotice(Source& source, Time deadline);

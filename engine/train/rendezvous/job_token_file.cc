@@ -135,7 +135,7 @@ Result<JobToken> MakeTokenFile(World& world, const std::string& directory) {
 Result<JobToken> AwaitTokenFile(
     World& world, const std::string& directory, Time deadline,
     const std::function<void(std::string_view)>& say) {
-  bool said = false;
+  bool is_reported = false;
   Duration pause = kFirstChangeAfter;
   Time change_at = world.clock.Now() + pause;
   while (true) {
@@ -143,7 +143,7 @@ Result<JobToken> AwaitTokenFile(
     if (token.status().code() != Code::kNotFound) return token;
     const Time now = world.clock.Now();
     if (now >= deadline) break;
-    if (!std::exchange(said, true)) {
+    if (!std::exchange(is_reported, true)) {
       say(fmt::format("waiting for the chief to make {}",
                       TokenFile(directory)));
     }
