@@ -8,7 +8,7 @@ namespace gauntlet {
 namespace {
 
 struct RealPlace {
-  const OutputPlace* told;
+  const OutputPlace* configured;
   std::string path;
   bool is_exclusive;
 };
@@ -22,11 +22,11 @@ bool IsIn(std::string_view inner, std::string_view outer) {
 Status CheckIsOutside(const RealPlace& inner, const RealPlace& outer) {
   if (!IsIn(inner.path, outer.path)) return OkStatus();
   const bool same = inner.path == outer.path;
-  return InvalidArgument(
-      fmt::format("{} {} must not be {} {} {} ({} {}); use another directory",
-                  inner.told->role, inner.told->path, same ? "the" : "inside",
-                  outer.told->role, outer.told->path,
-                  same ? "both resolve to" : "it resolves to", inner.path));
+  return InvalidArgument(fmt::format(
+      "{} {} must not be {} {} {} ({} {}); use another directory",
+      inner.configured->role, inner.configured->path, same ? "the" : "inside",
+      outer.configured->role, outer.configured->path,
+      same ? "both resolve to" : "it resolves to", inner.path));
 }
 
 }  // namespace
@@ -36,7 +36,7 @@ Status CheckOverlap(Storage& storage, const OutputPlaces& places) {
   const auto add = [&](const OutputPlace& place, bool is_exclusive) {
     if (place.path.empty()) return OkStatus();
     ASSIGN_OR_RETURN(std::string path, storage.RealPath(place.path));
-    real.push_back({.told = &place,
+    real.push_back({.configured = &place,
                     .path = std::move(path),
                     .is_exclusive = is_exclusive});
     return OkStatus();
