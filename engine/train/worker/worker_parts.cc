@@ -115,15 +115,15 @@ Status Build(WorkerParts& parts) {
 }
 
 Status OpenStore(WorkerParts& parts) {
-  const CheckpointOptions& told = parts.options().checkpoint;
-  if (told.directory.empty()) return OkStatus();
+  const CheckpointOptions& options = parts.options().checkpoint;
+  if (options.directory.empty()) return OkStatus();
   ASSIGN_OR_RETURN(parts.store,
                    CheckpointStore::Open(
-                       parts.world, {.directory = told.directory,
-                                     .keep = told.keep,
+                       parts.world, {.directory = options.directory,
+                                     .keep = options.keep,
                                      .keep_every_seconds = static_cast<int64_t>(
-                                         told.keep_every_hours * 3600),
-                                     .cold_start = told.allow_cold_start
+                                         options.keep_every_hours * 3600),
+                                     .cold_start = options.allow_cold_start
                                                        ? ColdStart::kAllow
                                                        : ColdStart::kRefuse,
                                      .launch_hold = parts.launch_hold}));
