@@ -71,7 +71,7 @@ class Worker {
   StateCopy copy_;  // memory for the asynchronous saves of all generations
   // Saves of the newest generation; their tasks may outlive its loop.
   std::optional<CollectiveSave> save_;
-  std::optional<AsyncSave> beside_;
+  std::optional<AsyncSave> async_save_;
 };
 
 SaveStrategy Worker::MakeSaves() {
@@ -81,8 +81,8 @@ SaveStrategy Worker::MakeSaves() {
                 parts_.inputs.job_json, parts_.generation(), timeout);
   save_->LimitShards(options_.checkpoint.shards);
   if (options_.checkpoint.mode == SaveMode::kSync) return {.sync = &*save_};
-  beside_.emplace(world_, *save_, timeout, copy_, Spare());
-  return {.sync = &*save_, .async = &*beside_};
+  async_save_.emplace(world_, *save_, timeout, copy_, Spare());
+  return {.sync = &*save_, .async = &*async_save_};
 }
 
 // Returns the spare arrays of the state; null if saves take copies.
@@ -97,7 +97,8 @@ SpareArrays* Worker::Spare() {
 
 // Returns true if a save is in flight, or a task tidies the store.
 bool Worker::IsSaving() const {
-  return (beside_ && beside_->is_under_way()) || (save_ && save_->is_tidying());
+  return (async_save_ && async_save_->is_under_way()) ||
+         (save_ && save_->is_tidying());
 }
 
 // Ends the save in flight of a lost generation, so that it has failed or is
@@ -111,7 +112,7 @@ Status Worker::EndSave() {
   const Duration bound = options_.cluster.save_timeout;
   parts_.Expect(bound);
   if (parts_.rejoins()) parts_.reporter.Progress({.saving = bound});
-  Status ended = beside_ ? beside_->EndTask() : OkStatus();
+  Status ended = async_save_ ? async_save_->EndTask() : OkStatus();
   if (ended.ok()) ended = save_->EndTask();
   if (parts_.rejoins()) parts_.reporter.Progress({.saving = Duration::zero()});
   if (ended.code() != Code::kDeadlineExceeded) TakeEndedSave();
@@ -342,7 +343,7 @@ WorkerEnd Worker::Live() {
 // others.
 TrainedWorker Worker::Abandon(WorkerEnd end) {
   if (parts_.session) parts_.session->Abort();
-  if (beside_) beside_->JoinTask();
+  if (async_save_) async_save_->JoinTask();
   if (save_) save_->JoinTask();
   return {.end = std::move(end),
           .state = parts_.TakeState(),
