@@ -33,7 +33,7 @@ Status Evaluator::Begin(const std::string& job_json) {
 }
 
 void Evaluator::Warn(const std::string& line) {
-  if (said_.insert(line).second) warnings_.push_back(line);
+  if (reported_.insert(line).second) warnings_.push_back(line);
 }
 
 // Detects the deletion of the store. It removes the other checkpoints first,

@@ -100,7 +100,7 @@ class Evaluator {
   JobModel built_;
   std::set<Digest> evaluated_;     // digests of states
   std::set<std::string> damaged_;  // names
-  std::set<std::string> said_;
+  std::set<std::string> reported_;
   std::vector<std::string> warnings_;
   bool seen_ = false;
   bool deleted_ = false;

@@ -34,7 +34,7 @@ TrainingLoop::TrainingLoop(const Parts& parts, const SaveStrategy& saves)
       schedule_(parts.options, state_->position, parts.trainer.schedule()),
       notices_(parts.world, parts.options.preemption.grace,
                LeavingWith(parts.options, saves)),
-      said_(state_->position),
+      reported_(state_->position),
       reports_(parts.world, parts.options, *state_),
       saves_({.world = parts.world,
               .options = parts.options,
@@ -409,7 +409,7 @@ Status TrainingLoop::EmitState(EventKind kind, const StepOutcome& outcome,
        .samples =
            options_->log_samples ? outcome.samples : std::vector<uint32_t>(),
        .parts = std::move(parts)});
-  said_ = state_->position;
+  reported_ = state_->position;
   return OkStatus();
 }
 

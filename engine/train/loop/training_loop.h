@@ -95,9 +95,9 @@ class TrainingLoop {
   LoopCarryover memory() const {
     return {.notices = notices_,
             .last_save = saves_.last_save(),
-            .all_said = said_.step == state_->position.step &&
-                        said_.epoch == state_->position.epoch &&
-                        said_.phase == state_->position.phase,
+            .all_said = reported_.step == state_->position.step &&
+                        reported_.epoch == state_->position.epoch &&
+                        reported_.phase == state_->position.phase,
             .in_save = saves_.is_in_save(),
             .save_need = save_need_ == SaveNeed::kRequired ? save_need_
                                                            : saves_.save_need(),
@@ -157,7 +157,7 @@ class TrainingLoop {
   // follow. Stops at steps before the resumed state do not count.
   bool stop_due_ = false;
   NoticeRequests notices_;
-  Position said_;  // of the newest state in an event
+  Position reported_;  // of the newest state in an event
   TimeTotals times_;
   LoopReports reports_;
   LoopSaves saves_;
