@@ -12,9 +12,9 @@ namespace gauntlet {
 // A save that has ended on this worker, committed or failed.
 struct TimedSave {
   bool committed = false;
-  uint64_t bytes = 0;            // written by this worker
-  std::vector<PartTime> parts;   // of the time for which training waited
-  std::vector<PartTime> beside;  // of background tasks
+  uint64_t bytes = 0;                // written by this worker
+  std::vector<PartTime> parts;       // of the time for which training waited
+  std::vector<PartTime> background;  // of background tasks
 };
 
 struct TimeTotals {
@@ -24,7 +24,7 @@ struct TimeTotals {
   uint64_t saves = 0;
   uint64_t save_bytes = 0;
   std::vector<PartTime> save_parts;
-  std::vector<PartTime> save_beside;
+  std::vector<PartTime> save_background;
 
   void AddStep(const std::vector<PartTime>& parts) {
     ++steps;
@@ -34,7 +34,7 @@ struct TimeTotals {
     if (save.committed) ++saves;
     save_bytes += save.bytes;
     AddTo(save_parts, save.parts);
-    AddTo(save_beside, save.beside);
+    AddTo(save_background, save.background);
   }
   bool operator==(const TimeTotals&) const = default;
 };

@@ -44,7 +44,7 @@ struct LogEvent {
   Reason reason = Reason::kNone;
   int64_t limit_ns = 0;
   std::vector<PartTime> parts;
-  std::vector<PartTime> beside;
+  std::vector<PartTime> background;
 };
 
 class EventLog {

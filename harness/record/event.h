@@ -65,7 +65,7 @@ struct RecordEvent {
   RecordReason reason = RecordReason::kNone;
   int64_t limit_ns = 0;
   std::vector<RecordTime> parts;
-  std::vector<RecordTime> beside;  // of background tasks
+  std::vector<RecordTime> background;  // of background tasks
   // Position among all events of the run; 0: events are ordered by time.
   uint64_t order = 0;
 

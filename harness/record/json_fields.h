@@ -334,7 +334,7 @@ void Describe(Archive& a, typename Archive::template Ref<RecordEvent> event) {
   a.Field("reason", event.reason);
   a.Field("limit_ns", event.limit_ns);
   a.Times("parts_ns", event.parts);
-  a.Times("background_ns", event.beside);
+  a.Times("background_ns", event.background);
   a.Field("order", event.order);
 }
 

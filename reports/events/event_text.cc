@@ -95,10 +95,11 @@ std::string TextOfSave(const RecordEvent& event) {
     case RecordKind::kBackupDeleted:
       return "checkpoints deleted";
     case RecordKind::kSaveTimes:
-      return fmt::format(
-          "training waited for the save of step {}{}{}", event.step,
-          TimesText(event.parts),
-          event.beside.empty() ? "" : "; meanwhile" + TimesText(event.beside));
+      return fmt::format("training waited for the save of step {}{}{}",
+                         event.step, TimesText(event.parts),
+                         event.background.empty()
+                             ? ""
+                             : "; meanwhile" + TimesText(event.background));
     case RecordKind::kStartTimes:
       return fmt::format("training begins after step {}{}", event.step,
                          TimesText(event.parts));

@@ -45,7 +45,7 @@ Json TimesToJson(const TimeTotals& times) {
           {"saves", times.saves},
           {"save_bytes", times.save_bytes},
           {"save_seconds", SecondsOf(times.save_parts)},
-          {"save_background_seconds", SecondsOf(times.save_beside)}};
+          {"save_background_seconds", SecondsOf(times.save_background)}};
 }
 
 std::string NotFiniteText(const TrainResult& result) {

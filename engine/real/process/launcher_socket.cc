@@ -148,7 +148,7 @@ TimeTotals TotalsOf(const Json& object) {
           .saves = WholeOf(object, "saves"),
           .save_bytes = WholeOf(object, "save_bytes"),
           .save_parts = TimesOf(object, "save_parts_ns"),
-          .save_beside = TimesOf(object, "save_background_ns")};
+          .save_background = TimesOf(object, "save_background_ns")};
 }
 
 TrainResult ResultOf(const Json& object) {
@@ -229,7 +229,7 @@ std::string WorkerMessageLine(const TrainResult& result) {
       {"saves", result.times.saves},
       {"save_bytes", result.times.save_bytes},
       {"save_parts_ns", TimesToJson(result.times.save_parts)},
-      {"save_background_ns", TimesToJson(result.times.save_beside)}};
+      {"save_background_ns", TimesToJson(result.times.save_background)}};
   return Line("result", std::move(fields));
 }
 

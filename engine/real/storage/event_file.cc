@@ -92,7 +92,7 @@ void AppendEvent(std::string& line, const LogEvent& event, Time time) {
     fmt::format_to(out, ",\"limit_ns\":{}", event.limit_ns);
   }
   AppendParts(line, "parts_ns", event.parts);
-  AppendParts(line, "background_ns", event.beside);
+  AppendParts(line, "background_ns", event.background);
   line += "}\n";
 }
 

@@ -223,7 +223,7 @@ SaveOutcome AsyncSave::End(const Status& status) {
     stage_ = Stage::kNone;
     save_->EmitTimes({.attempt = attempt_,
                       .bytes = BytesOf(own_part_),
-                      .beside = task_times_.Take()},
+                      .background = task_times_.Take()},
                      status);
   }
   return {.step = attempt_.head.step,

@@ -550,7 +550,7 @@ void CollectiveSave::EmitTimes(Ended ended, const Status& outcome) {
                     .count = static_cast<int64_t>(ended.bytes),
                     .reason = ReasonOf(outcome.code()),
                     .parts = times_.Take(),
-                    .beside = std::move(ended.beside)};
+                    .background = std::move(ended.background)};
   if (is_tidying()) {
     tidied_times_ = std::move(times);
   } else {
@@ -560,7 +560,7 @@ void CollectiveSave::EmitTimes(Ended ended, const Status& outcome) {
 
 void CollectiveSave::EmitTidiedTimes() {
   if (!tidied_times_) return;
-  tidied_times_->beside = tidy_times_.Take();
+  tidied_times_->background = tidy_times_.Take();
   ReportTimes(*std::exchange(tidied_times_, std::nullopt));
 }
 
@@ -568,7 +568,7 @@ void CollectiveSave::ReportTimes(LogEvent times) {
   timed_.push_back({.committed = times.reason == Reason::kNone,
                     .bytes = static_cast<uint64_t>(times.count),
                     .parts = times.parts,
-                    .beside = times.beside});
+                    .background = times.background});
   world_->events.Emit(std::move(times));
 }
 

@@ -173,7 +173,7 @@ class CollectiveSave {
   struct Ended {
     const SaveAttempt& attempt;
     uint64_t bytes = 0;
-    std::vector<PartTime> beside = {};
+    std::vector<PartTime> background = {};
   };
   // Emits the times: at once, or after the task that tidies the store.
   void EmitTimes(Ended ended, const Status& outcome);

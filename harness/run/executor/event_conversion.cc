@@ -39,7 +39,7 @@ RecordEvent ToRecordEvent(LogEvent&& event, Time time) {
       .reason = event.reason,
       .limit_ns = event.limit_ns,
       .parts = ToRecordTimes(event.parts),
-      .beside = ToRecordTimes(event.beside),
+      .background = ToRecordTimes(event.background),
   };
 }
 

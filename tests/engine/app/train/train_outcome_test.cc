@@ -25,7 +25,7 @@ TrainOutcome SomeOutcome() {
       .saves = 2,
       .save_bytes = 1024,
       .save_parts = {{TimePart::kCopy, milliseconds(250)}},
-      .save_beside = {{TimePart::kSync, milliseconds(125)}}};
+      .save_background = {{TimePart::kSync, milliseconds(125)}}};
   outcome.seconds = 3.21049;
   return outcome;
 }

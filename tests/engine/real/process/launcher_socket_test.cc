@@ -84,7 +84,7 @@ TimeTotals LongTotals() {
                            Duration(INT64_MAX - static_cast<int64_t>(i))};
     totals.step_parts.push_back(part);
     totals.save_parts.push_back(part);
-    totals.save_beside.push_back(part);
+    totals.save_background.push_back(part);
   }
   return totals;
 }

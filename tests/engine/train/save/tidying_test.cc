@@ -77,15 +77,16 @@ TEST(TidyingTest, NextSaveWaits_AndReportsHowLong) {
   ASSERT_EQ(times.size(), 5u);
   EXPECT_EQ(TimeOf(times[0].parts, TimePart::kWait), Duration::zero());
   EXPECT_EQ(TimeOf(times[0].parts, TimePart::kStateFile), Duration::zero());
-  EXPECT_GE(TimeOf(times[0].beside, TimePart::kStateFile), milliseconds(500));
+  EXPECT_GE(TimeOf(times[0].background, TimePart::kStateFile),
+            milliseconds(500));
   Duration task{0};
-  for (const PartTime& part : times[0].beside) task += part.took;
+  for (const PartTime& part : times[0].background) task += part.took;
   // The steps between the two saves pass beside the task.
   EXPECT_THAT(TimeOf(times[1].parts, TimePart::kWait),
               AllOf(Ge(milliseconds(1)), Lt(task)));
   // Nothing continues beside the last save.
   EXPECT_GE(TimeOf(times[4].parts, TimePart::kStateFile), milliseconds(500));
-  EXPECT_TRUE(times[4].beside.empty());
+  EXPECT_TRUE(times[4].background.empty());
 }
 
 TEST(TidyingTest, FinishedRunIsTidy_AlsoWithoutAnotherSaveAtTheEnd) {

@@ -47,7 +47,7 @@ TEST(EventConversionTest, EveryFieldComesAlong) {
                     .reason = Reason::kDeadline,
                     .limit_ns = 11,
                     .parts = {{TimePart::kWrite, Duration(12)}},
-                    .beside = {{TimePart::kDigest, Duration(13)}}};
+                    .background = {{TimePart::kDigest, Duration(13)}}};
   const RecordEvent expected = {.kind = RecordKind::kStep,
                                 .t_ns = 1834,
                                 .generation = 1,
@@ -66,7 +66,7 @@ TEST(EventConversionTest, EveryFieldComesAlong) {
                                 .reason = RecordReason::kDeadline,
                                 .limit_ns = 11,
                                 .parts = {{"write", 12}},
-                                .beside = {{"digest", 13}}};
+                                .background = {{"digest", 13}}};
   EXPECT_EQ(ToRecordEvent(std::move(event), kSomeTime), expected);
   EXPECT_EQ(ToRecordEvent({}, kSomeTime).digest, "");
 }

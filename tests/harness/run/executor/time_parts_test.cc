@@ -113,7 +113,7 @@ TEST_F(TimePartsTest, TrainingWaitsForSyncSaveUntilItIsCommitted) {
     }
     const bool last = &timed == &saves.back();
     EXPECT_EQ(NsOf(timed.save.parts, "state_file") > 0, last);
-    EXPECT_EQ(NsOf(timed.save.beside, "state_file") > 0, !last);
+    EXPECT_EQ(NsOf(timed.save.background, "state_file") > 0, !last);
   }
   EXPECT_EQ(saves[0].waited_ns, TotalNs(saves[0].save.parts));
 }
@@ -126,7 +126,8 @@ TEST_F(TimePartsTest, AsyncSaveIsWrittenDuringTraining) {
   ASSERT_FALSE(saves.empty());
   const RecordEvent& first = saves[0].save;
   EXPECT_EQ(first.step, 4u);
-  EXPECT_GT(NsOf(first.beside, "write") + NsOf(first.beside, "sync"), 0);
+  EXPECT_GT(NsOf(first.background, "write") + NsOf(first.background, "sync"),
+            0);
   EXPECT_EQ(NsOf(first.parts, "write"), 0);
 }
 
