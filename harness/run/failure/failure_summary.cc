@@ -66,16 +66,16 @@ std::string ExtentOf(const Record& record, const FaultOccurrence& occurrence) {
 
 std::string FaultsText(const Outline& outline) {
   std::vector<std::string> texts;
-  std::set<std::string_view> told;
+  std::set<std::string_view> listed;
   for (const FaultOccurrence& occurrence : outline.occurrences) {
-    if (!told.insert(occurrence.fault->id).second) continue;
+    if (!listed.insert(occurrence.fault->id).second) continue;
     if (texts.size() == kMostFaults) continue;
     texts.push_back(fmt::format("{}: {}{}", occurrence.fault->id,
                                 occurrence.fault->summary,
                                 ExtentOf(outline.record, occurrence)));
   }
-  if (told.size() > texts.size()) {
-    texts.push_back(fmt::format("{} more", told.size() - texts.size()));
+  if (listed.size() > texts.size()) {
+    texts.push_back(fmt::format("{} more", listed.size() - texts.size()));
   }
   if (texts.empty()) {
     return outline.record.faults.empty() ? "none are planned" : "none fired";
