@@ -22,8 +22,8 @@ constexpr int kLimitFactor = 10;
 // Returns "exit code 2: train.py: error: unrecognized arguments".
 std::string HowItEnded(const TrainerRunEnd& end, const RunFolder& run) {
   const std::string how = ExitText(end);
-  const std::string said = LastLine(ReadTextFile(run.output()));
-  return said.empty() ? how : how + ": " + said;
+  const std::string last_line = LastLine(ReadTextFile(run.output()));
+  return last_line.empty() ? how : how + ": " + last_line;
 }
 
 // Returns true iff words in the output suggest a network error.
@@ -77,12 +77,13 @@ Status CheckOperations(const OperationLog& log, const RunFolder& run,
         return IsOwnCrashPoint(operation) && is_there;
       });
   if (writes) return OkStatus();
-  const std::string said = LastLine(ReadTextFile(run.output()));
+  const std::string last_line = LastLine(ReadTextFile(run.output()));
   return InvalidArgument(fmt::format(
       "{}: expected a program that writes its checkpoints below {{out}}, found "
       "no file there after {}",
       ShellCommand(plan.command),
-      said.empty() ? "its run" : "its run, whose last line is: " + said));
+      last_line.empty() ? "its run"
+                        : "its run, whose last line is: " + last_line));
 }
 
 }  // namespace
