@@ -54,10 +54,10 @@ Result<TrainerRunEnd> RunInOwnProcess(const RunHost& host,
     return ResourceExhausted(fmt::format(
         "no space left in {}: free space, or use --out DIR", folder.string()));
   }
-  const std::string said = ReadTextFile(folder / "run.log");
+  const std::string log = ReadTextFile(folder / "run.log");
   return IoError(fmt::format(
       "the process of a run ended with {} and no result: {}", end.code,
-      said.empty() ? "it said nothing" : said.substr(0, said.find('\n'))));
+      log.empty() ? "it said nothing" : log.substr(0, log.find('\n'))));
 }
 
 Status ProbeNamespaces(const RunHost& host, NetworkAccess network,
