@@ -138,16 +138,16 @@ CrashVerdict JudgeEnd(const CrashTrial& trial, const CompleteVersion* newest) {
                         trial.end.seconds)};
   }
   const std::string how = ExitText(trial.end);
-  const std::string said =
+  const std::string suffix =
       trial.last_line.empty() ? "" : ": " + trial.last_line;
   if (newest == nullptr && trial.says_why && trial.end.signal == 0) {
     return {RecoveryVerdict::kRefused,
             fmt::format("no checkpoint was complete, and the resumed run says "
                         "so ({}{})",
-                        how, said)};
+                        how, suffix)};
   }
   return {RecoveryVerdict::kFails,
-          fmt::format("{} ends with {}{}", SubjectOf(trial), how, said)};
+          fmt::format("{} ends with {}{}", SubjectOf(trial), how, suffix)};
 }
 
 // `operation`: number of operations before the crash.
