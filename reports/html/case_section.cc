@@ -75,19 +75,21 @@ std::string SummaryRow(std::string_view topic, std::string_view text) {
 std::string CauseHtml(const CaseResult& result) {
   const Verdict& verdict = result.verdict;
   // After several tries, the reason summarises their results.
-  std::string said =
+  std::string sentence =
       result.tries.empty() ? OutcomeSentence(result) : verdict.reason + ".";
   if (!result.planted_bugs.empty() && IsFailure(result)) {
-    said += " A bug is planted in this scenario.";
+    sentence += " A bug is planted in this scenario.";
   }
-  std::string out = fmt::format("<p class=\"cause\">{}</p>\n", HtmlText(said));
+  std::string out =
+      fmt::format("<p class=\"cause\">{}</p>\n", HtmlText(sentence));
   const std::string note = UnnoticedBugNote(result);
   if (!note.empty()) out += fmt::format("<p>Note: {}.</p>\n", HtmlText(note));
   std::vector<ExplanationLine> lines = ExplanationOf(result);
   // The sentence already states a single unmet expectation.
   if (verdict.broken_expectations.size() == 1) {
-    std::erase_if(lines, [&said](const ExplanationLine& line) {
-      return line.topic == "expected" && said.find(line.text) != said.npos;
+    std::erase_if(lines, [&sentence](const ExplanationLine& line) {
+      return line.topic == "expected" &&
+             sentence.find(line.text) != sentence.npos;
     });
   }
   // The cause comes first, as it explains the sentence above.
