@@ -126,13 +126,14 @@ void AppendCase(const CaseResult& one, const std::string& name,
       EscapeXml(one.file), one.line);
   AppendFlaky(one, out);
   AppendOutcome(one, out);
-  std::string said = TriesText(one);
-  if (!one.replay.empty()) said += fmt::format("replay: {}\n", one.replay);
+  std::string output = TriesText(one);
+  if (!one.replay.empty()) output += fmt::format("replay: {}\n", one.replay);
   if (!one.timeline.empty()) {
-    said += fmt::format("[[ATTACHMENT|{}]]\n", one.timeline);
+    output += fmt::format("[[ATTACHMENT|{}]]\n", one.timeline);
   }
-  if (!said.empty()) {
-    out += fmt::format("      <system-out>{}</system-out>\n", EscapeXml(said));
+  if (!output.empty()) {
+    out +=
+        fmt::format("      <system-out>{}</system-out>\n", EscapeXml(output));
   }
   out += "    </testcase>\n";
 }
