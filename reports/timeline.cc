@@ -460,12 +460,12 @@ size_t CountEvents(const Record& record) {
   return events + static_cast<size_t>(cuts);
 }
 
-Timeline TimelineOf(const Record& told, const TimelineFilter& filter) {
-  Record record = WithLaunchers(told);
+Timeline TimelineOf(const Record& stored, const TimelineFilter& filter) {
+  Record record = WithLaunchers(stored);
   AddPowerCuts(record);
   Timeline timeline = {.title = TitleOf(record),
                        .columns = {},
-                       .events = CountEvents(told),
+                       .events = CountEvents(stored),
                        .rows = TimelineBuilder(record, filter).Rows(),
                        .ends = EndsOf(record)};
   std::set<int> columns(filter.workers.begin(), filter.workers.end());
