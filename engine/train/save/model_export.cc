@@ -63,7 +63,7 @@ bool IsOurs(const DirectoryEntry& entry) {
 
 // Paths of the export and of temporary directories next to it.
 struct ExportPlace {
-  std::string whole;
+  std::string directory;
   std::string parent;
   std::string written;
   std::string earlier;
@@ -74,18 +74,19 @@ struct ExportPlace {
 // the link's target; else the path stays as given.
 Result<ExportPlace> FindPlace(Storage& storage, const std::string& directory) {
   ExportPlace place;
-  place.whole = WithoutLastSlashes(directory);
-  const std::string name = place.whole.substr(place.whole.rfind('/') + 1);
-  ASSIGN_OR_RETURN(std::string real, storage.RealPath(place.whole));
+  place.directory = WithoutLastSlashes(directory);
+  const std::string name =
+      place.directory.substr(place.directory.rfind('/') + 1);
+  ASSIGN_OR_RETURN(std::string real, storage.RealPath(place.directory));
   ASSIGN_OR_RETURN(const std::string real_parent,
-                   storage.RealPath(ParentDirectory(place.whole)));
+                   storage.RealPath(ParentDirectory(place.directory)));
   const std::string unlinked =
       (real_parent == "/" ? "" : real_parent) + "/" + name;
-  if (real != unlinked) place.whole = std::move(real);
-  place.parent = ParentDirectory(place.whole);
-  place.written = place.whole + ".tmp";
-  place.earlier = place.whole + ".old";
-  place.tried = place.whole + ".try";
+  if (real != unlinked) place.directory = std::move(real);
+  place.parent = ParentDirectory(place.directory);
+  place.written = place.directory + ".tmp";
+  place.earlier = place.directory + ".old";
+  place.tried = place.directory + ".try";
   return place;
 }
 
@@ -107,10 +108,10 @@ Status CheckExport(Storage& storage, const std::string& directory) {
 // a checkpoint, with which retention would remove the export.
 Status CheckIsOutsideOfCheckpoints(Storage& storage, const ExportPlace& place) {
   const std::string_view name =
-      std::string_view(place.whole).substr(place.whole.rfind('/') + 1);
+      std::string_view(place.directory).substr(place.directory.rfind('/') + 1);
   if (ParseEntryName(name).kind != EntryKind::kOther) {
-    return InvalidArgument(
-        fmt::format("{}: expected a name that no checkpoint has", place.whole));
+    return InvalidArgument(fmt::format(
+        "{}: expected a name that no checkpoint has", place.directory));
   }
   const std::string manifest =
       fmt::format("{}/{}", place.parent, kManifestName);
@@ -120,7 +121,7 @@ Status CheckIsOutsideOfCheckpoints(Storage& storage, const ExportPlace& place) {
   }
   return InvalidArgument(
       fmt::format("{}: expected a place outside of a checkpoint, found {}",
-                  place.whole, manifest));
+                  place.directory, manifest));
 }
 
 // Removes an export, complete or not, and its directory. kNotFound: there is
@@ -153,7 +154,7 @@ Status TryToMakeFolder(Storage& storage, const ExportPlace& place) {
     return Forbidden(
         fmt::format("{}: cannot be created: {} permits no new folder; choose "
                     "another place",
-                    place.whole, place.parent));
+                    place.directory, place.parent));
   }
   if (!made.ok() && made.code() != Code::kAlreadyExists) return made;
   const Status opened =
@@ -249,7 +250,7 @@ Status PrepareExport(Storage& storage, const std::string& directory) {
     ASSIGN_OR_RETURN(const ExportPlace place, FindPlace(storage, directory));
     RETURN_IF_ERROR(CheckIsOutsideOfCheckpoints(storage, place));
     for (const std::string& name :
-         {place.whole, place.written, place.earlier, place.tried}) {
+         {place.directory, place.written, place.earlier, place.tried}) {
       RETURN_IF_ERROR(CheckExport(storage, name));
     }
     RETURN_IF_ERROR(MakeDurableDirectory(storage, place.parent));
@@ -265,7 +266,7 @@ Status ExportModel(World& world, const std::string& directory,
   RETURN_IF_ERROR(Annotate(CheckPath(directory), "export"));
   ASSIGN_OR_RETURN(const ExportPlace place, FindPlace(storage, directory));
   RETURN_IF_ERROR(CheckIsOutsideOfCheckpoints(storage, place));
-  RETURN_IF_ERROR(CheckExport(storage, place.whole));
+  RETURN_IF_ERROR(CheckExport(storage, place.directory));
   RETURN_IF_ERROR(MakeDurableDirectory(storage, place.parent));
   RETURN_IF_ERROR(RemoveExportIfThere(storage, place.written));
   const Status written = WriteExport(world, place.written, trained);
@@ -277,10 +278,11 @@ Status ExportModel(World& world, const std::string& directory,
                                    {.step = trained.state.position.step,
                                     .epoch = trained.state.position.epoch}));
   RETURN_IF_ERROR(RemoveExportIfThere(storage, place.earlier));
-  RETURN_IF_ERROR(IgnoreNotFound(storage.Rename(place.whole, place.earlier)));
-  const Status moved = storage.Rename(place.written, place.whole);
+  RETURN_IF_ERROR(
+      IgnoreNotFound(storage.Rename(place.directory, place.earlier)));
+  const Status moved = storage.Rename(place.written, place.directory);
   if (!moved.ok()) {
-    static_cast<void>(storage.Rename(place.earlier, place.whole));
+    static_cast<void>(storage.Rename(place.earlier, place.directory));
     return moved;
   }
   RETURN_IF_ERROR(storage.SyncDirectory(place.parent));
