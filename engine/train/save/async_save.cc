@@ -169,7 +169,7 @@ std::optional<SaveOutcome> AsyncSave::EndWriting() {
   const Status waited = WaitForTask();
   if (!waited.ok()) return End(waited);
   if (own_digest_) {
-    attempt_.whole = attempt_.head.state_digest = *own_digest_;
+    attempt_.state_digest = attempt_.head.state_digest = *own_digest_;
   }
   Result<std::vector<std::string>> reports =
       save_->ExchangeParts(attempt_, own_part_);

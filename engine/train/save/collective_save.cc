@@ -189,14 +189,14 @@ Status CollectiveSave::Save(ResidentState& resident, TidyTime tidy_time,
   times_.Restart();
   if (is_tidying() && before_try) before_try();
   RETURN_IF_ERROR(EndTidying());
-  ASSIGN_OR_RETURN(const Digest whole, resident.NewestDigest());
+  ASSIGN_OR_RETURN(const Digest state_digest, resident.NewestDigest());
   times_.Lap(TimePart::kDigest);
   RETURN_IF_ERROR(resident.SyncToHost());
   times_.Lap(TimePart::kFetch);
   while (true) {
     if (before_try) before_try();
-    Tried tried = {.attempt =
-                       NewAttempt(resident.host(), whole, of_parameters)};
+    Tried tried = {
+        .attempt = NewAttempt(resident.host(), state_digest, of_parameters)};
     times_.Lap(TimePart::kDigest);
     const Status saved = TrySave(tried, tidy_time);
     const bool is_saved_already = saved.ok() && tried.attempt.name.empty();
@@ -239,14 +239,14 @@ Status CollectiveSave::TrySave(Tried& tried, TidyTime tidy_time) {
 Result<SaveAttempt> CollectiveSave::Begin(ResidentState& resident,
                                           DigestTime digest_time) {
   RETURN_IF_ERROR(EndTidying());
-  Digest whole;
+  Digest state_digest;
   if (digest_time == DigestTime::kImmediately ||
       HasCheckpointOf(resident.host().position)) {
-    ASSIGN_OR_RETURN(whole, resident.NewestDigest());
+    ASSIGN_OR_RETURN(state_digest, resident.NewestDigest());
   }
-  SaveAttempt attempt = NewAttempt(resident.host(), whole, {});
+  SaveAttempt attempt = NewAttempt(resident.host(), state_digest, {});
   attempt.digest_time = digest_time;
-  if (digest_time == DigestTime::kBeside) attempt.whole.reset();
+  if (digest_time == DigestTime::kBeside) attempt.state_digest.reset();
   times_.Lap(TimePart::kDigest);
   RETURN_IF_ERROR(AgreeOnBegin(attempt));
   return attempt;
@@ -263,7 +263,7 @@ bool CollectiveSave::HasCheckpointOf(const Position& position) const {
 }
 
 SaveAttempt CollectiveSave::NewAttempt(
-    const TrainState& state, const Digest& whole,
+    const TrainState& state, const Digest& state_digest,
     std::span<const std::string> of_parameters) const {
   const Position& position = state.position;
   SaveAttempt attempt = {
@@ -271,9 +271,9 @@ SaveAttempt CollectiveSave::NewAttempt(
                .epoch = position.epoch,
                .position = position.sample,
                .phase = position.phase_of(),
-               .state_digest = whole,
+               .state_digest = state_digest,
                .job_json = job_json_},
-      .whole = whole,
+      .state_digest = state_digest,
       .key = {.step = position.step, .phase = position.phase_of()},
       .not_finite_since = state.not_finite_since.value_or(position.step),
   };
@@ -335,8 +335,8 @@ Status CollectiveSave::AgreeOnBegin(SaveAttempt& attempt) {
   ASSIGN_OR_RETURN(
       const std::vector<std::string> all,
       AllGather(attempt,
-                EncodeList({DigestText(attempt.whole), EncodeStatus(began),
-                            attempt.name, RoomFreed(),
+                EncodeList({DigestText(attempt.state_digest),
+                            EncodeStatus(began), attempt.name, RoomFreed(),
                             std::to_string(tidy_took_.count())})));
   std::vector<std::string_view> digests;
   digests.reserve(all.size());
@@ -379,7 +379,7 @@ Result<std::vector<std::string>> CollectiveSave::ExchangeParts(
   std::vector<std::string> report = {
       EncodeStatus(own.status()), own.ok() && *own ? EncodeShard(**own) : ""};
   if (attempt.digest_time == DigestTime::kBeside) {
-    report.push_back(DigestText(attempt.whole));
+    report.push_back(DigestText(attempt.state_digest));
   }
   Result<std::vector<std::string>> reports =
       AllGather(attempt, EncodeList(report));

@@ -38,7 +38,7 @@ struct SaveAttempt {
   CheckpointHead head;
   DigestTime digest_time = DigestTime::kImmediately;
   // Digest of the whole state on this rank; nullopt: not computed yet.
-  std::optional<Digest> whole;
+  std::optional<Digest> state_digest;
   // Tensors that this rank writes; views into the state.
   std::vector<TensorView> own;
   int shards = 1;  // the first `shards` ranks write one each
@@ -220,7 +220,7 @@ class CollectiveSave {
   std::string RoomFreed() const { return room_freed_ ? "room freed" : ""; }
   // Fills in all that needs no exchange. REQUIRES: with `of_parameters`, the
   // newest values are on the host.
-  SaveAttempt NewAttempt(const TrainState& state, const Digest& whole,
+  SaveAttempt NewAttempt(const TrainState& state, const Digest& state_digest,
                          std::span<const std::string> of_parameters) const;
   bool HasCheckpointOf(const Position& position) const;
   int ShardsOf(std::span<const TensorView> tensors) const;
