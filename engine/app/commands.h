@@ -8,7 +8,7 @@
 #include <string>
 #include <variant>
 
-#include "engine/app/data_place.h"
+#include "engine/app/data_paths.h"
 #include "engine/app/requeue_codes.h"
 #include "engine/cluster/resolver/cluster_resolver.h"
 #include "engine/train/launcher/launcher.h"
@@ -82,11 +82,11 @@ struct CheckpointDiffCommand {
 struct CheckpointExportCommand {
   std::string path;  // checkpoint directory or one checkpoint
   std::string directory;
-  DataPlace data;
+  DataPaths data;
 };
 struct CheckpointPredictCommand {
   std::string path;  // checkpoint directory or one checkpoint
-  DataPlace data;
+  DataPaths data;
   OutputFormat output = OutputFormat::kText;
 };
 
@@ -94,7 +94,7 @@ struct CheckpointPredictCommand {
 // checkpoints.
 struct EvaluateCommand {
   std::string directory;  // the checkpoint directory
-  DataPlace data;
+  DataPaths data;
   std::string summary_directory;  // empty: no curves
   EvaluatorLoop loop;
   int threads = 1;

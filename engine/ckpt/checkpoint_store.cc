@@ -275,7 +275,7 @@ Result<std::optional<CheckpointName>> CheckpointStore::NameForSave(
       RETURN_IF_ERROR(
           SetAside(*world_, options_.directory, there.ref.name, *record_));
     }
-    Remember(Annotate(verified, there.ref.name));
+    AddWarning(Annotate(verified, there.ref.name));
     lineage_.erase(lineage_.begin() + static_cast<ptrdiff_t>(i--));
   }
   return std::optional(name);
@@ -372,7 +372,7 @@ Result<CommittedCheckpoint> CheckpointStore::TryCommit(
       .count = CountOf(head.not_finite_since),
       .digest = head.state_digest,
       .path = PathOf(ref),
-      .reason = IsForGood(committed) ? Reason::kKeptForGood : Reason::kNone};
+      .reason = IsPermanent(committed) ? Reason::kKeptForGood : Reason::kNone};
   RETURN_IF_ERROR(WriteMetadata(*world_, PathOf(save),
                                 {.claim = *record_,
                                  .head = head,
@@ -417,7 +417,7 @@ Status CheckpointStore::FailSave(const std::string& save, const Status& why) {
                        .path = PathOf(ref),
                        .detail = reason.message(),
                        .reason = ReasonOf(reason.code())});
-  if (!IsOwnersLoss(reason)) Remember(RemoveFailedSave(save));
+  if (!IsOwnersLoss(reason)) AddWarning(RemoveFailedSave(save));
   return reason;
 }
 
@@ -499,7 +499,7 @@ Status CheckpointStore::WriteStateFile(const PointContext& context) {
   }
   // The old state file stays; the partial new one is removed.
   if (!StopsTheProcess(status)) {
-    Remember(Annotate(world_->storage.Remove(tmp, FileKind::kFile), tmp));
+    AddWarning(Annotate(world_->storage.Remove(tmp, FileKind::kFile), tmp));
   }
   return status;
 }
@@ -509,7 +509,7 @@ Status CheckpointStore::WriteStateFile(const PointContext& context) {
 // checkpoint that cannot be removed now stays in the list, and is retried.
 Status CheckpointStore::Retire() {
   for (const std::string& save : std::exchange(pending_cleanup_, {})) {
-    Remember(RemoveFailedSave(save));
+    AddWarning(RemoveFailedSave(save));
   }
   const std::vector<bool> surplus = Surplus(lineage_, options_.keep);
   if (std::ranges::count(surplus, true) == 0) return OkStatus();
@@ -563,11 +563,11 @@ Result<bool> CheckpointStore::FreeRoom() {
 // Returns errors that stop the process; keeps all others for TakeWarnings.
 Status CheckpointStore::Warn(const Status& status) {
   if (StopsTheProcess(status)) return status;
-  Remember(status);
+  AddWarning(status);
   return OkStatus();
 }
 
-void CheckpointStore::Remember(const Status& status) {
+void CheckpointStore::AddWarning(const Status& status) {
   if (!status.ok()) warnings_.push_back(status.message());
 }
 

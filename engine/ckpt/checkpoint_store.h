@@ -148,7 +148,7 @@ class CheckpointStore {
   void WarnOfEdit();
   Status Retire();
   Status Warn(const Status& status);
-  void Remember(const Status& status);
+  void AddWarning(const Status& status);
 
   World* world_;
   StoreOptions options_;

@@ -11,7 +11,7 @@ namespace {
 
 struct PathFlags {
   std::vector<std::string> paths;
-  DataPlace data;
+  DataPaths data;
   OutputFormat output = OutputFormat::kText;
 };
 

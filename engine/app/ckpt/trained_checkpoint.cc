@@ -22,7 +22,7 @@ Result<std::string> PathOfCheckpoint(World& world, const std::string& path) {
   return split.directory + "/" + name;
 }
 
-Status MoveTo(const DataPlace& place, DataSpec& data) {
+Status MoveTo(const DataPaths& place, DataSpec& data) {
   for (const auto& [flag, text, path] :
        {std::tuple{"--data", &place.directory, &data.path},
         {"--validation", &place.validation_directory, &data.validation_path}}) {
@@ -37,19 +37,19 @@ Status MoveTo(const DataPlace& place, DataSpec& data) {
 }
 
 struct DataWanted {
-  const DataPlace& place;
+  const DataPaths& place;
   LoadFor use;
 };
 
 Result<std::shared_ptr<const DataSplit>> DataFor(World& world, JobSpec& job,
                                                  const std::string& job_json,
                                                  const DataWanted& wanted) {
-  const DataPlace& place = wanted.place;
+  const DataPaths& place = wanted.place;
   const bool may_do_without = wanted.use == LoadFor::kModel &&
                               place.directory.empty() &&
                               place.validation_directory.empty();
   if (!may_do_without) return LoadDataOf(world.storage, job, job_json, place);
-  if (const auto rows = RowsKnownOf(job.data)) {
+  if (const auto rows = DatasetWithoutFiles(job.data)) {
     auto split = std::make_shared<DataSplit>();
     split->train = split->validation = *rows;
     return std::shared_ptr<const DataSplit>(std::move(split));
@@ -91,7 +91,7 @@ Result<JobSpec> WholeJobOf(const std::string& job_json) {
 Result<std::shared_ptr<const DataSplit>> LoadDataOf(Storage& storage,
                                                     JobSpec& job,
                                                     const std::string& job_json,
-                                                    const DataPlace& place) {
+                                                    const DataPaths& place) {
   RETURN_IF_ERROR(MoveTo(place, job.data));
   ASSIGN_OR_RETURN(std::shared_ptr<const DataSplit> data,
                    LoadData(storage, job.data));
@@ -119,7 +119,7 @@ StorePath SplitStorePath(std::string path) {
 
 Result<TrainedCheckpoint> LoadTrainedCheckpoint(World& world,
                                                 const std::string& path,
-                                                const DataPlace& place,
+                                                const DataPaths& place,
                                                 LoadFor use) {
   TrainedCheckpoint trained;
   ASSIGN_OR_RETURN(trained.path, PathOfCheckpoint(world, path));

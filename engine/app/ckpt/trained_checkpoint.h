@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "engine/app/data_place.h"
+#include "engine/app/data_paths.h"
 #include "engine/ckpt/checkpoint_store.h"
 #include "engine/data/dataset.h"
 #include "engine/job/job.h"
@@ -34,7 +34,7 @@ enum class LoadFor : uint8_t { kModel, kPredictions };
 // data differ from the job's.
 Result<TrainedCheckpoint> LoadTrainedCheckpoint(World& world,
                                                 const std::string& path,
-                                                const DataPlace& place,
+                                                const DataPaths& place,
                                                 LoadFor use);
 
 // Returns the job of a checkpoint. kInvalidArgument: the text is not a job, or
@@ -47,7 +47,7 @@ Result<JobSpec> WholeJobOf(const std::string& job_json);
 Result<std::shared_ptr<const DataSplit>> LoadDataOf(Storage& storage,
                                                     JobSpec& job,
                                                     const std::string& job_json,
-                                                    const DataPlace& place);
+                                                    const DataPaths& place);
 
 // A checkpoint directory, and the name of one checkpoint in it.
 struct StorePath {

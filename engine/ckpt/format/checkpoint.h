@@ -100,7 +100,7 @@ enum class RetentionClass : uint8_t { kRecent, kPermanent };
 struct RetentionMark {
   // Time of the previous permanent checkpoint; if there is none, time at which
   // the store was created.
-  int64_t counted_from = 0;
+  int64_t last_permanent_at = 0;
   RetentionClass keep = RetentionClass::kRecent;
 };
 

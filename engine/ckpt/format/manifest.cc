@@ -164,7 +164,7 @@ int64_t ReadUnixSeconds(JsonFields& fields, std::string_view key) {
 }
 
 RetentionMark ReadMark(JsonFields& fields) {
-  return {.counted_from = ReadUnixSeconds(fields, "counted_from"),
+  return {.last_permanent_at = ReadUnixSeconds(fields, "counted_from"),
           .keep = fields.Choice<RetentionClass>(
               "keep", {{kWhileNew, RetentionClass::kRecent},
                        {kForGood, RetentionClass::kPermanent}})};
@@ -281,7 +281,7 @@ std::string EncodeManifest(const Manifest& manifest) {
   WriteParent(manifest.parent, json);
   json.Raw(",\n\"written_at\":").Number(manifest.written_at);
   if (manifest.mark) {
-    json.Raw(",\n\"counted_from\":").Number(manifest.mark->counted_from);
+    json.Raw(",\n\"counted_from\":").Number(manifest.mark->last_permanent_at);
     json.Raw(",\n\"keep\":")
         .PlainString(manifest.mark->keep == RetentionClass::kPermanent
                          ? kForGood

@@ -124,7 +124,7 @@ class EditReader {
       Take(ParseTextLine(text_.substr(at, end - at)));
       at = end + 1;
     }
-    if (file_.refusal.empty()) Conclude();
+    if (file_.refusal.empty()) DecideEdit();
     return std::move(file_);
   }
 
@@ -156,7 +156,7 @@ class EditReader {
   }
 
   // Decides whether a person edited the file. REQUIRES: all lines are valid.
-  void Conclude() {
+  void DecideEdit() {
     const bool unchanged =
         digest_line_ > 0 &&
         EncodeStateFile(file_.all).ends_with(fmt::format(": {}\n", digest_));

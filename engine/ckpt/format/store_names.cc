@@ -76,7 +76,7 @@ EntryKind TokenKindOf(std::string_view name) {
 
 std::string CheckpointName::ToString() const {
   std::string name = fmt::format("{}{:0{}}", kStepPrefix, step, kStepDigits);
-  if (phase == Phase::kInEpoch && !says_in_epoch) {
+  if (phase == Phase::kInEpoch && !is_named_in_epoch) {
     name.append("-").append(kFinished);
   } else if (phase) {
     name.append("-").append(PhaseName(*phase));
@@ -98,7 +98,8 @@ std::optional<CheckpointName> CheckpointName::Parse(std::string_view name) {
     const std::string_view word = rest.substr(1, suffix - 1);
     parsed.phase = word == kFinished ? Phase::kInEpoch : FindPhase(word);
     if (!parsed.phase) return std::nullopt;
-    parsed.says_in_epoch = parsed.phase == Phase::kInEpoch && word != kFinished;
+    parsed.is_named_in_epoch =
+        parsed.phase == Phase::kInEpoch && word != kFinished;
   }
   rest.remove_prefix(suffix + 2);
   const auto generation = ConsumeNumber(rest, 1);

@@ -63,7 +63,8 @@ struct CheckpointName {
   uint64_t step = 0;
   std::optional<Phase> phase;  // set if it is part of the name
   uint64_t generation = 0;     // generation that wrote it
-  bool says_in_epoch = false;  // "in_epoch" (earlier versions), not "finished"
+  bool is_named_in_epoch =
+      false;  // "in_epoch" (earlier versions), not "finished"
 
   std::string ToString() const;
   // Inverse of ToString; nullopt for anything else.

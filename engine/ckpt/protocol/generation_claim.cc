@@ -121,7 +121,7 @@ class Cleanup {
     }
     return OkStatus();
   }
-  void Say(std::string line) { warnings_.push_back(std::move(line)); }
+  void Warn(std::string line) { warnings_.push_back(std::move(line)); }
   std::vector<std::string> TakeWarnings() { return std::move(warnings_); }
 
  private:
@@ -203,11 +203,11 @@ Status LimitRejected(World& world, const std::string& directory,
     } else if (std::ranges::find(set_aside, aside) != set_aside.end()) {
       fate = "kept as " + aside;
     }
-    cleanup.Say(
+    cleanup.Warn(
         fmt::format("rejected {}: {} ({})", name, rejection.reason, fate));
   }
   for (const std::string& name : gone) {
-    cleanup.Say(
+    cleanup.Warn(
         fmt::format("removed {}: the newest {} are kept", name, kKeptRejected));
   }
   return RemoveSurplus(world, directory, claim.record,
@@ -344,10 +344,10 @@ Result<std::vector<std::string>> CollectGarbage(World& world,
   const std::string& directory = options.directory;
   Cleanup cleanup;
   if (std::string line = IgnoredStateFile(claim.scan); !line.empty()) {
-    cleanup.Say(std::move(line));
+    cleanup.Warn(std::move(line));
   }
   for (std::string& line : MissingNewer(claim.scan, claim.choice)) {
-    cleanup.Say(std::move(line));
+    cleanup.Warn(std::move(line));
   }
   RETURN_IF_ERROR(SetAsideRejected(world, directory, claim, cleanup));
   const std::vector<std::string> fenced = FencedCheckpoints(claim);

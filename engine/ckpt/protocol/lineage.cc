@@ -10,21 +10,21 @@ namespace {
 
 // Orders the states of one step. Work due after an epoch's last step comes
 // before the next epoch, so a state within an epoch is the latest of its step.
-auto Moment(uint64_t step, Phase phase) {
+auto OrderKey(uint64_t step, Phase phase) {
   const int rank = phase == Phase::kEvaluationDue  ? 0
                    : phase == Phase::kCallbacksDue ? 1
                                                    : 2;
   return std::tuple(step, rank);
 }
 
-auto Moment(const LineageEntry& entry) {
-  return Moment(entry.name.step, entry.phase);
+auto OrderKey(const LineageEntry& entry) {
+  return OrderKey(entry.name.step, entry.phase);
 }
 
 bool IsParent(const LineageEntry& entry, const ParentRecord& parent,
               uint64_t adopter) {
   if (entry.state_digest) {
-    return Moment(entry) == Moment(parent.step, parent.phase) &&
+    return OrderKey(entry) == OrderKey(parent.step, parent.phase) &&
            *entry.state_digest == parent.state_digest;
   }
   // An earlier version renamed the parent to its adopter's suffix.
@@ -40,7 +40,7 @@ void AddOwn(std::span<const LineageEntry> entries, uint64_t generation,
             std::set<size_t>& members) {
   for (size_t i = 0; i < entries.size(); ++i) {
     const bool before =
-        !until || Moment(entries[i]) < Moment(until->step, until->phase);
+        !until || OrderKey(entries[i]) < OrderKey(until->step, until->phase);
     if (entries[i].written_by == generation && before) members.insert(i);
   }
 }
@@ -74,7 +74,7 @@ Lineage FindLineage(std::span<const LineageEntry> entries,
     std::iota(lineage.members.begin(), lineage.members.end(), size_t{0});
   }
   std::ranges::sort(lineage.members, std::greater<>(), [&](size_t i) {
-    return std::tuple(Moment(entries[i]), entries[i].name.generation);
+    return std::tuple(OrderKey(entries[i]), entries[i].name.generation);
   });
   return lineage;
 }

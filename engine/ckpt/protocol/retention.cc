@@ -5,13 +5,14 @@
 namespace gauntlet {
 namespace {
 
-int64_t CountedFrom(std::span<const CommittedCheckpoint> lineage,
-                    int64_t begun_at) {
+int64_t LastPermanentAt(std::span<const CommittedCheckpoint> lineage,
+                        int64_t begun_at) {
   const auto newest =
       std::find_if(lineage.rbegin(), lineage.rend(),
                    [](const auto& checkpoint) { return checkpoint.mark; });
   if (newest == lineage.rend()) return begun_at;
-  return IsForGood(*newest) ? newest->written_at : newest->mark->counted_from;
+  return IsPermanent(*newest) ? newest->written_at
+                              : newest->mark->last_permanent_at;
 }
 
 std::optional<size_t> NewestFinite(
@@ -24,14 +25,14 @@ std::optional<size_t> NewestFinite(
 
 }  // namespace
 
-bool IsForGood(const CommittedCheckpoint& checkpoint) {
+bool IsPermanent(const CommittedCheckpoint& checkpoint) {
   return checkpoint.mark && checkpoint.mark->keep == RetentionClass::kPermanent;
 }
 
 RetentionMark MarkFor(std::span<const CommittedCheckpoint> lineage,
                       int64_t begun_at, int64_t now, int64_t every_seconds) {
-  const int64_t from = std::min(now, CountedFrom(lineage, begun_at));
-  return {.counted_from = from,
+  const int64_t from = std::min(now, LastPermanentAt(lineage, begun_at));
+  return {.last_permanent_at = from,
           .keep = now - from >= every_seconds ? RetentionClass::kPermanent
                                               : RetentionClass::kRecent};
 }
@@ -41,7 +42,7 @@ std::vector<bool> Surplus(std::span<const CommittedCheckpoint> lineage,
   std::vector<bool> surplus(lineage.size());
   int left = keep;
   for (size_t i = lineage.size(); i-- > 0;) {
-    if (IsForGood(lineage[i])) continue;
+    if (IsPermanent(lineage[i])) continue;
     surplus[i] = left == 0;
     left = std::max(0, left - 1);
   }
@@ -53,7 +54,7 @@ std::optional<size_t> OldestSpare(std::span<const CommittedCheckpoint> lineage,
                                   size_t newest) {
   const std::optional<size_t> finite = NewestFinite(lineage.first(newest + 1));
   for (size_t i = 0; i < newest; ++i) {
-    if (!IsForGood(lineage[i]) && i != finite) return i;
+    if (!IsPermanent(lineage[i]) && i != finite) return i;
   }
   return std::nullopt;
 }

@@ -13,7 +13,7 @@
 
 namespace gauntlet {
 
-bool IsForGood(const CommittedCheckpoint& checkpoint);
+bool IsPermanent(const CommittedCheckpoint& checkpoint);
 
 // Returns the mark of a checkpoint that is saved at `now`: permanent if the
 // previous permanent one, or else the store's creation (`begun_at`), is at

@@ -212,14 +212,14 @@ TEST(ManifestTest, MarkOfRetentionComesBack) {
   for (const RetentionClass keep :
        {RetentionClass::kRecent, RetentionClass::kPermanent}) {
     Manifest marked = SmallManifest();
-    marked.mark = {.counted_from = -5, .keep = keep};
+    marked.mark = {.last_permanent_at = -5, .keep = keep};
     const std::string text = EncodeManifest(marked);
     std::string other = Replaced(text, "{\n", "{ \n");
     other = Signed(other.substr(0, other.rfind("\"xxh3_128\"")));
     for (const std::string& form : {text, other}) {
       const auto read = ParseManifest(form);
       ASSERT_TRUE(read.ok()) << read.status().ToString();
-      EXPECT_EQ(read->mark->counted_from, -5);
+      EXPECT_EQ(read->mark->last_permanent_at, -5);
       EXPECT_EQ(read->mark->keep, keep);
     }
   }
@@ -232,7 +232,7 @@ TEST(ManifestTest, HasTheFirstStepThatWasNotFinite) {
   EXPECT_EQ(ParseManifest(without)->head.not_finite_since, std::nullopt);
   Manifest manifest = SmallManifest();
   manifest.head.not_finite_since = 149;
-  manifest.mark = {.counted_from = -5, .keep = RetentionClass::kPermanent};
+  manifest.mark = {.last_permanent_at = -5, .keep = RetentionClass::kPermanent};
   const std::string text = EncodeManifest(manifest);
   std::string other = Replaced(text, "{\n", "{ \n");
   other = Signed(other.substr(0, other.rfind("\"xxh3_128\"")));
