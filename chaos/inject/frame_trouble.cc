@@ -13,7 +13,7 @@ namespace {
 // tried (tcp_retries2); the time doubles.
 constexpr Duration kFirstRetransmission = std::chrono::milliseconds(200);
 constexpr int kMaxRetransmissions = 15;
-constexpr Duration kWorthSaying = std::chrono::milliseconds(50);
+constexpr Duration kReportedLateness = std::chrono::milliseconds(50);
 
 }  // namespace
 
@@ -53,7 +53,7 @@ Duration FrameTrouble::Draw() {
     if (percent_ == 0 || chance_.Below(100) >= percent_) break;
     later += pause;
   }
-  if (on_late_ && later >= kWorthSaying) on_late_(later);
+  if (on_late_ && later >= kReportedLateness) on_late_(later);
   return later;
 }
 

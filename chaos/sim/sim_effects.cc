@@ -83,7 +83,7 @@ void SimEffects::DeliverNotice(Duration grace, NoticeBy by) {
       return simulation_.Notify(self);
     case NoticeBy::kHttp:
       return simulation_.SetMetadataOfMachine(simulation_.process_host(self),
-                                              MetadataThatSays("TRUE"));
+                                              MetadataAnswering("TRUE"));
     case NoticeBy::kFile: {
       CHECK(!notice_file_.empty(), "a notice by file, and no place for it");
       const Status made =

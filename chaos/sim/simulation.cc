@@ -14,7 +14,7 @@ constexpr ExitStatus kKilled{.code = 128 + kSigKill, .signal = kSigKill};
 
 }  // namespace
 
-MetadataService MetadataThatSays(std::string_view body) {
+MetadataService MetadataAnswering(std::string_view body) {
   return {.answer = {.status = 200, .body = std::string(body)}};
 }
 
@@ -347,7 +347,7 @@ MetadataService Simulation::MetadataOf(const std::string& host) {
   }
   const auto shared = metadata_of_machine_.find(MachineOf(host).name);
   return shared != metadata_of_machine_.end() ? shared->second
-                                              : MetadataThatSays("FALSE");
+                                              : MetadataAnswering("FALSE");
 }
 
 HttpResponse Simulation::ResponseOf(const MetadataService& service,

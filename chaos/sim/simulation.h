@@ -52,7 +52,7 @@ struct MetadataService {
   std::optional<HttpResponse> token_answer = {};
 };
 // Returns a service that answers with status 200 and this body.
-MetadataService MetadataThatSays(std::string_view body);
+MetadataService MetadataAnswering(std::string_view body);
 
 // Process number, from 0 in order of start, and so the index of the Start call.
 using ProcessId = int;

@@ -277,7 +277,7 @@ Status ManagedSession::Save() {
 
 // Exchanges the outcomes of all workers' services. Returns an error on all
 // workers if one failed, so that none of them saves.
-Status ManagedSession::HearOfServices(const Status& own) {
+Status ManagedSession::ExchangeOutcomes(const Status& own) {
   ASSIGN_OR_RETURN(const std::vector<std::string> all,
                    training_->AllGather(EncodeStatus(own)));
   RETURN_IF_ERROR(own);
@@ -293,7 +293,7 @@ Status ManagedSession::Stop() {
   Status outcome = coordinator_.Join(options_.stop_grace);
   if (outcome.ok() && summaries_ != nullptr) outcome = WriteSummaries();
   if (!broken_) {
-    outcome = HearOfServices(outcome);
+    outcome = ExchangeOutcomes(outcome);
     if (outcome.ok() && manager_ != nullptr && !not_finite_ &&
         saved_step_ != step()) {
       outcome = Save();

@@ -125,7 +125,7 @@ class ManagedSession {
   uint32_t Requests();
   Status TakeStep(float& loss);
   Status MakeAgreedSave();
-  Status HearOfServices(const Status& own);
+  Status ExchangeOutcomes(const Status& own);
   Status StartSummaries();
   Status Save();
   void CountSteps();

@@ -39,7 +39,7 @@ struct Dataset {
 
 // Returns shape, classes and divisor, without rows, if the kind of data implies
 // them; nullopt if the files determine them.
-std::optional<Dataset> RowsKnownOf(const DataSpec& spec);
+std::optional<Dataset> DatasetWithoutFiles(const DataSpec& spec);
 
 struct DataSplit {
   Dataset train;

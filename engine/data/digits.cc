@@ -72,7 +72,7 @@ class Segment {
 
   // Returns true iff p is so far from the infinite line that it has no ink.
   // Most pixels are, and this test is all that they cost.
-  bool IsFarBeside(Point p) const {
+  bool IsFarFrom(Point p) const {
     const int64_t across =
         int64_t{dx_} * (p.y - a_.y) - int64_t{dy_} * (p.x - a_.x);
     return across * across >= far_;
@@ -80,7 +80,7 @@ class Segment {
 
   // Returns the ink at p: zero from one pixel beyond the nib's radius on.
   uint8_t At(Point p) const {
-    if (IsFarBeside(p)) return 0;
+    if (IsFarFrom(p)) return 0;
     const int64_t distance = SquaredDistance(p);
     if (distance >= outer_) return 0;
     if (distance <= full_) return static_cast<uint8_t>(ink_);

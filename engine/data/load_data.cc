@@ -125,7 +125,7 @@ Dataset ToDataset(RawRows raw, uint32_t classes) {
 
 }  // namespace
 
-std::optional<Dataset> RowsKnownOf(const DataSpec& spec) {
+std::optional<Dataset> DatasetWithoutFiles(const DataSpec& spec) {
   Dataset data{.classes = kImageClasses};
   if (spec.kind == DataKind::kDigits) {
     data.height = data.width = static_cast<uint32_t>(spec.side);

@@ -122,7 +122,7 @@ class KernelQueue {
   bool LaunchAsGraph(size_t count) {
     Row* const known = Find(count);
     if (known == nullptr) {
-      Remember(count);
+      StoreRow(count);
       return false;
     }
     known->used = ++uses_;
@@ -160,7 +160,7 @@ class KernelQueue {
   }
 
   // Replaces the least recently used row.
-  void Remember(size_t count) {
+  void StoreRow(size_t count) {
     Row* oldest = rows_;
     for (Row& row : rows_) {
       if (row.used < oldest->used) oldest = &row;

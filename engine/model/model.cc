@@ -204,8 +204,8 @@ Status StagesBuilder::Add(const LayerSpec& layer, uint32_t index) {
 
 // A batch's arrays in the kernels' memory, for kernels that cannot read the
 // host's.
-struct BroughtBatch {
-  explicit BroughtBatch(Memory& memory)
+struct BatchCopy {
+  explicit BatchCopy(Memory& memory)
       : features(memory), labels(memory), state(memory), next_state(memory) {}
   MemoryArray<float> features;
   MemoryArray<uint8_t> labels;
@@ -246,7 +246,7 @@ class FeedForward final : public Model {
         memory_(kernels.memory()),
         deltas_{MemoryArray<float>(memory_), MemoryArray<float>(memory_)},
         losses_(memory_),
-        brought_(memory_) {
+        copied_batch_(memory_) {
     size_t widest = 0;
     for (const Stage& stage : stages_.stages) {
       widest = std::max(widest, stage.layer->outputs());
@@ -299,7 +299,7 @@ class FeedForward final : public Model {
   // Passes values of the pass's rows to the probe, if there is one.
   void ShowRows(const PassContext& context, std::string_view what,
                 std::string_view of, std::span<float> values) const;
-  std::span<const uint8_t> BroughtLabels(std::span<const uint8_t> labels);
+  std::span<const uint8_t> CopyLabelsIn(std::span<const uint8_t> labels);
   size_t classes() const { return stages_.stages.back().layer->outputs(); }
   // Passes a stage's gradients to the probe, if there is one.
   void ShowGradients(const PassContext& context, const Stage& stage,
@@ -319,7 +319,7 @@ class FeedForward final : public Model {
   Memory& memory_;
   std::array<MemoryArray<float>, 2> deltas_;  // capacity x widest: dy and dx
   MemoryArray<float> losses_;                 // of all rows of a call, scaled
-  BroughtBatch brought_;
+  BatchCopy copied_batch_;
 };
 
 void FeedForward::CheckBatch(const ReplicaBatch& batch) const {
@@ -377,14 +377,14 @@ void FeedForward::Score(std::span<const float> outputs,
 
 // Checks the labels before they go to a device, whose kernels do not check
 // them.
-std::span<const uint8_t> FeedForward::BroughtLabels(
+std::span<const uint8_t> FeedForward::CopyLabelsIn(
     std::span<const uint8_t> labels) {
   if (memory_.kind() == MemoryKind::kDevice) {
     for (const uint8_t label : labels) {
       CHECK(label < classes(), "a label is below the number of classes");
     }
   }
-  return CopyIn(memory_, labels, brought_.labels);
+  return CopyIn(memory_, labels, copied_batch_.labels);
 }
 
 void FeedForward::ShowGradients(const PassContext& context, const Stage& stage,
@@ -460,7 +460,7 @@ ReplicaResult FeedForward::Gradients(std::span<const float> parameters,
   Reserve(rows);
   losses_.Resize(rows);
   const std::span<float> next_state =
-      OutputIn(memory_, batch.next_state, brought_.next_state);
+      OutputIn(memory_, batch.next_state, copied_batch_.next_state);
   const PassContext context{
       .pass = Pass::kTraining,
       .rng_key = batch.rng_key,
@@ -469,11 +469,11 @@ ReplicaResult FeedForward::Gradients(std::span<const float> parameters,
       .rows = rows,
       .probe = batch.probe,
       .replica = batch.replica,
-      .state = CopyIn(memory_, batch.state, brought_.state),
+      .state = CopyIn(memory_, batch.state, copied_batch_.state),
       .next_state = next_state};
   const std::span<const float> features =
-      CopyIn(memory_, batch.features, brought_.features);
-  const std::span<const uint8_t> labels = BroughtLabels(batch.labels);
+      CopyIn(memory_, batch.features, copied_batch_.features);
+  const std::span<const uint8_t> labels = CopyLabelsIn(batch.labels);
   // From here to the gradients nothing is copied between host and device: on a
   // device, this is one sequence of kernels.
   const auto outputs = Forward(context, parameters, features);
@@ -496,7 +496,7 @@ ReplicaResult FeedForward::Evaluate(std::span<const float> parameters,
   Reserve(std::min(rows, kEvaluationRows));
   losses_.Resize(rows);
   const std::span<const float> state =
-      CopyIn(memory_, batch.state, brought_.state);
+      CopyIn(memory_, batch.state, copied_batch_.state);
   ReplicaResult result;
   for (size_t first = 0; first < rows; first += kEvaluationRows) {
     const size_t count = std::min(rows - first, kEvaluationRows);
@@ -504,10 +504,10 @@ ReplicaResult FeedForward::Evaluate(std::span<const float> parameters,
                                  first * features_, count * features_),
                              .labels = batch.labels.subspan(first, count),
                              .loss_scale = batch.loss_scale};
-    const std::span<const uint8_t> labels = BroughtLabels(block.labels);
-    const auto outputs =
-        Forward({.pass = Pass::kEvaluation, .rows = count, .state = state},
-                parameters, CopyIn(memory_, block.features, brought_.features));
+    const std::span<const uint8_t> labels = CopyLabelsIn(block.labels);
+    const auto outputs = Forward(
+        {.pass = Pass::kEvaluation, .rows = count, .state = state}, parameters,
+        CopyIn(memory_, block.features, copied_batch_.features));
     Score(outputs, labels, block.loss_scale,
           losses_.span().subspan(first, count));
     result.correct += kernels_.CountRight(outputs, labels, classes());

@@ -78,15 +78,15 @@ void Specification::CheckAccount(const LauncherRun& launcher,
   }
   const size_t count = launcher.events.size();
   const RecordEvent& last = launcher.events.back();
-  const bool said_its_end = last.kind == RecordKind::kLauncherEnd;
+  const bool emitted_end = last.kind == RecordKind::kLauncherEnd;
   // A notice during the pause cancels the restart.
-  if (said_its_end && count > 2 &&
+  if (emitted_end && count > 2 &&
       launcher.events[count - 2].kind == RecordKind::kNotice &&
       launcher.events[count - 3].kind == RecordKind::kRestarting) {
     --restarts;
   }
   int64_t exit_code = launcher.exit_code;
-  if (said_its_end) {
+  if (emitted_end) {
     exit_code = last.count;
   } else if (ended != nullptr || IsBySignal(launcher)) {
     if (ended != nullptr) exit_code = ended->count;

@@ -15,7 +15,7 @@ namespace {
 
 Result<Dataset> LoadOutline(Storage& storage, const DataSpec& spec) {
   if (spec.kind == DataKind::kDigits) {
-    Dataset outline = *RowsKnownOf(spec);
+    Dataset outline = *DatasetWithoutFiles(spec);
     outline.rows = static_cast<uint32_t>(std::max(spec.samples, 0));
     return outline;
   }
@@ -29,7 +29,7 @@ Result<Dataset> LoadOutline(Storage& storage, const DataSpec& spec) {
 
 // Checks only data whose row shape was unknown when the scenario was read.
 Status CheckLayersFit(const JobSpec& job, const Dataset& outline) {
-  if (RowsKnownOf(job.data)) return OkStatus();
+  if (DatasetWithoutFiles(job.data)) return OkStatus();
   const Result<std::unique_ptr<Kernels>> kernels = Kernels::Create({});
   // A machine that cannot train is not a mistake in the scenario.
   if (!kernels.ok()) return OkStatus();

@@ -15,7 +15,7 @@ constexpr Duration kLeastHang = std::chrono::seconds(15);
 constexpr Duration kLeastTotal = std::chrono::seconds(120);
 // Margin for a busy machine.
 constexpr Duration kMargin = std::chrono::seconds(5);
-constexpr Duration kBesideAHang = std::chrono::seconds(60);
+constexpr Duration kMarginOverHang = std::chrono::seconds(60);
 
 bool CanHang(FaultKind kind) {
   return kind == FaultKind::kHang || kind == FaultKind::kDeviceHang ||
@@ -89,7 +89,7 @@ Duration HangLimitOf(const Case& one) {
 
 Duration TotalLimitOf(const Case& one) {
   return one.timeouts.total.value_or(
-      std::max(kLeastTotal, HangLimitOf(one) + kBesideAHang));
+      std::max(kLeastTotal, HangLimitOf(one) + kMarginOverHang));
 }
 
 void CheckTimeLimits(const Case& one, Place place, Diagnostics& diagnostics) {

@@ -115,7 +115,7 @@ struct CopyRates {
   double held_seconds = 0.0;
   double bytes_a_second = 0.0;
 };
-Result<CopyRates> RatesBesideSteps(SavingWorker& worker, int rounds) {
+Result<CopyRates> RatesDuringSteps(SavingWorker& worker, int rounds) {
   StateCopy copy;
   std::vector<double> held;
   std::vector<double> took;
@@ -167,7 +167,7 @@ double RateAlone(Memory& memory, size_t bytes, int rounds) {
 Status BenchCopy(SavingWorker& worker) {
   constexpr int kRounds = 5;
   ASSIGN_OR_RETURN(const CopyRates during_steps,
-                   RatesBesideSteps(worker, kRounds));
+                   RatesDuringSteps(worker, kRounds));
   const double alone = RateAlone(worker.memory(), worker.copy_bytes(), kRounds);
   std::printf(
       "a save's copy to the host: training held for %.3f ms; %.1f GB/s beside "

@@ -13,7 +13,7 @@ namespace {
 
 constexpr Duration kPlacePollInterval = std::chrono::milliseconds(200);
 
-constexpr std::string_view kSayListen =
+constexpr std::string_view kAdviceToListen =
     "use --listen ADDRESS (0.0.0.0 for all interfaces)";
 
 // Retries `ask` until the name is known or the deadline passes
@@ -54,7 +54,7 @@ class Chooser {
               fmt::format("rank {}: listening at {}", rank(), address), clock_,
               deadline_);
     if (!own.ok()) {
-      return Annotated(own.status(), fmt::format("; {}", kSayListen));
+      return Annotated(own.status(), fmt::format("; {}", kAdviceToListen));
     }
     RETURN_IF_ERROR(CheckReached(*own, address));
     return AddressOf(*own, parsed.port);
@@ -105,7 +105,7 @@ class Chooser {
     return InvalidArgument(fmt::format(
         "rank {}: {} resolves to {} on this host, which other hosts cannot "
         "reach; {}",
-        rank(), name, own, kSayListen));
+        rank(), name, own, kAdviceToListen));
   }
 
   const ResolvedCluster& cluster_;

@@ -32,7 +32,7 @@ bool IsOfStore(const DirectoryEntry& entry) {
 
 // Returns true iff the entry may be in a directory without being a user's work:
 // hidden, the recovered files of a file system, or the output of a program.
-bool IsBesideTheWork(const DirectoryEntry& entry) {
+bool IsIncidental(const DirectoryEntry& entry) {
   const std::string_view name = entry.name;
   const bool is_output = name.ends_with(".log") || name.ends_with(".out") ||
                          name.ends_with(".err");
@@ -48,7 +48,7 @@ Status CheckStorePlace(Storage& storage, const std::string& directory) {
   if (!entries.ok() || std::ranges::any_of(*entries, IsOfStore)) {
     return OkStatus();
   }
-  const auto work = std::ranges::find_if_not(*entries, IsBesideTheWork);
+  const auto work = std::ranges::find_if_not(*entries, IsIncidental);
   if (work == entries->end()) return OkStatus();
   return InvalidArgument(
       fmt::format("{}: expected checkpoints or an empty directory, found '{}'; "

@@ -239,8 +239,8 @@ class Runner {
     if (!draws_) return;
     if (host_.TerminationNotices() == 0) {
       progress_.Redraw();
-    } else if (!said_notice_) {
-      said_notice_ = true;
+    } else if (!printed_notice_) {
+      printed_notice_ = true;
       progress_.PrintMessage(
           "gauntlet run: interrupted, saving what has run; Ctrl-C again ends "
           "at once\n");
@@ -385,7 +385,7 @@ class Runner {
   const Colour colour_;
   const bool draws_;
   RunProgress progress_;
-  bool said_notice_ = false;  // used by the ticker's thread only
+  bool printed_notice_ = false;  // used by the ticker's thread only
   std::atomic<bool> disk_full_{false};
 };
 

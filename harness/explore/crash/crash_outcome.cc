@@ -4,36 +4,38 @@
 
 namespace gauntlet {
 
-bool Holds(const CrashOutcome& outcome, const CrashOwed& owed) {
+bool Holds(const CrashOutcome& outcome, const AllowedCrashOutcome& allowed) {
   switch (outcome.end) {
     case RecoveryEnd::kState:
       return outcome.index != Trajectory::kNowhere &&
-             outcome.index >= owed.at_least &&
-             (owed.finite_at_least == 0 ||
-              outcome.finite_index >= owed.finite_at_least);
+             outcome.index >= allowed.at_least &&
+             (allowed.finite_at_least == 0 ||
+              outcome.finite_index >= allowed.finite_at_least);
     case RecoveryEnd::kColdStart:
-      return owed.cold_start == MayBeginAnew::kYes ||
-             (owed.cold_start == MayBeginAnew::kWithoutCheckpoint &&
+      return allowed.cold_start == ColdStartAllowed::kYes ||
+             (allowed.cold_start == ColdStartAllowed::kWithoutCheckpoint &&
               !outcome.had_checkpoint);
     case RecoveryEnd::kRefused:
-      return owed.may_refuse;
+      return allowed.may_refuse;
     case RecoveryEnd::kFailed:
       return false;
   }
   return false;
 }
 
-std::string DescribeOwed(const CrashOwed& owed, const Trajectory& trajectory) {
-  std::string text = owed.at_least > 0
-                         ? "the state of " + trajectory.NameOf(owed.at_least) +
+std::string DescribeAllowed(const AllowedCrashOutcome& allowed,
+                            const Trajectory& trajectory) {
+  std::string text = allowed.at_least > 0
+                         ? "the state of " +
+                               trajectory.NameOf(allowed.at_least) +
                                " or a later one"
                          : "a state of the reference run";
-  if (owed.finite_at_least > 0) {
+  if (allowed.finite_at_least > 0) {
     text += fmt::format(", and the finite state of {} or a later one beside it",
-                        trajectory.NameOf(owed.finite_at_least));
+                        trajectory.NameOf(allowed.finite_at_least));
   }
-  if (owed.cold_start != MayBeginAnew::kNo) text += ", or a cold start";
-  if (owed.may_refuse) text += ", or a refusal";
+  if (allowed.cold_start != ColdStartAllowed::kNo) text += ", or a cold start";
+  if (allowed.may_refuse) text += ", or a refusal";
   return text;
 }
 

@@ -22,20 +22,21 @@ struct CrashOutcome {
   bool operator==(const CrashOutcome&) const = default;
 };
 
-enum class MayBeginAnew : uint8_t { kNo, kWithoutCheckpoint, kYes };
+enum class ColdStartAllowed : uint8_t { kNo, kWithoutCheckpoint, kYes };
 
 // Outcomes that are allowed after a cut.
-struct CrashOwed {
+struct AllowedCrashOutcome {
   int at_least = 0;  // least allowed index in the trajectory
   // Least allowed index of the newest remaining checkpoint with a finite state.
   int finite_at_least = 0;
   bool may_refuse = false;
-  MayBeginAnew cold_start = MayBeginAnew::kNo;
+  ColdStartAllowed cold_start = ColdStartAllowed::kNo;
 };
 
-bool Holds(const CrashOutcome& outcome, const CrashOwed& owed);
+bool Holds(const CrashOutcome& outcome, const AllowedCrashOutcome& allowed);
 
-std::string DescribeOwed(const CrashOwed& owed, const Trajectory& trajectory);
+std::string DescribeAllowed(const AllowedCrashOutcome& allowed,
+                            const Trajectory& trajectory);
 std::string DescribeFound(const Recovered& found, const Trajectory& trajectory);
 
 }  // namespace gauntlet

@@ -69,7 +69,7 @@ struct PartRun {
   std::unordered_map<Digest, Seen, DigestHash> seen;
   std::vector<RotPlace> places;        // kRot
   std::optional<CrashImages> at_rest;  // kRot: image whose bits are flipped
-  CrashOwed owed;                      // kRot
+  AllowedCrashOutcome allowed;         // kRot
 };
 
 std::vector<CrashStatePart> PartsOf(const CrashStateOptions& options) {
@@ -122,17 +122,19 @@ class Exploration {
     return report_.counts[run.counts];
   }
   // With --allow-cold-start, a cold start is allowed wherever a refusal is.
-  CrashOwed Allowed(CrashOwed owed) const;
-  CrashOwed OwedAt(const PartRun& run, size_t operation) const;
+  AllowedCrashOutcome Allowed(AllowedCrashOutcome allowed) const;
+  AllowedCrashOutcome AllowedAt(const PartRun& run, size_t operation) const;
   void CutAfter(PartRun& run, size_t operation, const CrashImages& images);
   CrashOutcome RecoverOnce(ImageDirectory& image);
   template <typename Build>
   CrashOutcome Recover(const std::string& id, const Build& build);
-  bool Judge(PartRun& run, const CrashOutcome& outcome, const CrashOwed& owed);
+  bool Judge(PartRun& run, const CrashOutcome& outcome,
+             const AllowedCrashOutcome& allowed);
   template <typename Build, typename Describe>
   void Report(const Build& build, const Describe& describe,
-              const CrashOwed& owed);
-  bool GoesOn();
+              const AllowedCrashOutcome& allowed);
+  // Counts a recovery. Returns true iff the exploration continues.
+  bool CountRecovery();
   // Sets stopped_ once options_.stop returns true. Returns stopped_.
   bool IsStopped();
 
@@ -153,7 +155,7 @@ class Exploration {
   ImageDirectory image_;
 };
 
-bool Exploration::GoesOn() {
+bool Exploration::CountRecovery() {
   ++recoveries_;
   if (options_.stop_after > 0 && report_.images_failed >= options_.stop_after) {
     stopped_ = true;
@@ -200,42 +202,45 @@ CrashOutcome Exploration::Recover(const std::string& id, const Build& build) {
 }
 
 bool Exploration::Judge(PartRun& run, const CrashOutcome& outcome,
-                        const CrashOwed& owed) {
-  if (outcome.end == RecoveryEnd::kRefused && owed.may_refuse) {
+                        const AllowedCrashOutcome& allowed) {
+  if (outcome.end == RecoveryEnd::kRefused && allowed.may_refuse) {
     ++CountsOf(run).refusals;
   }
-  return Holds(outcome, owed);
+  return Holds(outcome, allowed);
 }
 
-CrashOwed Exploration::Allowed(CrashOwed owed) const {
-  if (owed.may_refuse && plan_.train.checkpoint.allow_cold_start) {
-    owed.cold_start = MayBeginAnew::kYes;
+AllowedCrashOutcome Exploration::Allowed(AllowedCrashOutcome allowed) const {
+  if (allowed.may_refuse && plan_.train.checkpoint.allow_cold_start) {
+    allowed.cold_start = ColdStartAllowed::kYes;
   }
-  return owed;
+  return allowed;
 }
 
-CrashOwed Exploration::OwedAt(const PartRun& run, size_t operation) const {
+AllowedCrashOutcome Exploration::AllowedAt(const PartRun& run,
+                                           size_t operation) const {
   if (run.part.profile == DurabilityProfile::kLyingFsync) {
-    return Allowed(
-        {.may_refuse = true, .cold_start = MayBeginAnew::kWithoutCheckpoint});
+    return Allowed({.may_refuse = true,
+                    .cold_start = ColdStartAllowed::kWithoutCheckpoint});
   }
   const int newest = run.window.NewestBefore(operation);
   if (run.part.window == CrashWindow::kDeletion) {
-    return {.at_least = newest, .cold_start = MayBeginAnew::kWithoutCheckpoint};
+    return {.at_least = newest,
+            .cold_start = ColdStartAllowed::kWithoutCheckpoint};
   }
   return {.at_least = newest,
           .finite_at_least = run.window.NewestFiniteBefore(operation),
-          .cold_start = newest == 0 ? MayBeginAnew::kYes : MayBeginAnew::kNo};
+          .cold_start =
+              newest == 0 ? ColdStartAllowed::kYes : ColdStartAllowed::kNo};
 }
 
 template <typename Build, typename Describe>
 void Exploration::Report(const Build& build, const Describe& describe,
-                         const CrashOwed& owed) {
+                         const AllowedCrashOutcome& allowed) {
   ++report_.images_failed;
   if (report_.findings.size() >= options_.max_findings) return;
   CrashStateFinding finding = describe();
   build();
-  finding.expected = DescribeOwed(owed, trajectory_);
+  finding.expected = DescribeAllowed(allowed, trajectory_);
   finding.found = DescribeFound(recovery_.Run(image_), trajectory_);
   report_.findings.push_back(std::move(finding));
 }
@@ -243,7 +248,7 @@ void Exploration::Report(const Build& build, const Describe& describe,
 void Exploration::CutAfter(PartRun& run, size_t operation,
                            const CrashImages& images) {
   CrashStateCounts& counts = CountsOf(run);
-  const CrashOwed owed = OwedAt(run, operation);
+  const AllowedCrashOutcome allowed = AllowedAt(run, operation);
   ++counts.points;
   counts.images_left_out += images.left_out();
   images.ForEach([&](const CrashImage& image) {
@@ -265,7 +270,7 @@ void Exploration::CutAfter(PartRun& run, size_t operation,
       ++counts.images_distinct;
       known->second.outcome = Recover(IdOf(id), build);
     }
-    if (!Judge(run, known->second.outcome, owed)) {
+    if (!Judge(run, known->second.outcome, allowed)) {
       ++report_.outcomes_failed;
       const auto describe = [&] {
         return CrashStateFinding{
@@ -278,10 +283,10 @@ void Exploration::CutAfter(PartRun& run, size_t operation,
             .found = ""};
       };
       if (!std::exchange(known->second.failed, true)) {
-        Report(build, describe, owed);
+        Report(build, describe, allowed);
       }
     }
-    return !is_new || GoesOn();
+    return !is_new || CountRecovery();
   });
 }
 
@@ -345,7 +350,7 @@ void Exploration::RotNext(PartRun& run) {
                                .operation = place.file,
                                .names = place.bit,
                                .files = {}});
-  if (!Judge(run, Recover(id, build), run.owed)) {
+  if (!Judge(run, Recover(id, build), run.allowed)) {
     ++report_.outcomes_failed;
     const auto describe = [&] {
       return CrashStateFinding{
@@ -356,10 +361,10 @@ void Exploration::RotNext(PartRun& run) {
           .expected = "",
           .found = ""};
     };
-    Report(build, describe, run.owed);
+    Report(build, describe, run.allowed);
   }
   ++run.next;
-  static_cast<void>(GoesOn());
+  static_cast<void>(CountRecovery());
 }
 
 Status Exploration::PrepareRot(PartRun& run) {
@@ -370,9 +375,11 @@ Status Exploration::PrepareRot(PartRun& run) {
   run.at_rest->Build(run.at_rest->Everything(), image_);
   const int checkpoints =
       CommittedCheckpoints(image_, plan_.train.checkpoint.directory);
-  run.owed = Allowed({.at_least = run.window.SecondNewestBefore(run.window.end),
-                      .may_refuse = checkpoints < 2});
-  if (run.owed.cold_start == MayBeginAnew::kYes) run.owed.may_refuse = false;
+  run.allowed =
+      Allowed({.at_least = run.window.SecondNewestBefore(run.window.end),
+               .may_refuse = checkpoints < 2});
+  if (run.allowed.cold_start == ColdStartAllowed::kYes)
+    run.allowed.may_refuse = false;
   const auto files = ListFiles(image_);
   uint64_t place = 0;
   for (size_t file = 0; file < files.size(); ++file) {

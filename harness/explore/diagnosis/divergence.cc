@@ -20,9 +20,9 @@ namespace gauntlet {
 namespace {
 
 // A state's place in the run: step and phase.
-using Standing = std::pair<uint64_t, RecordPhase>;
+using StepAndPhase = std::pair<uint64_t, RecordPhase>;
 
-bool Departs(const std::map<Standing, const GoldenEntry*>& golden,
+bool Departs(const std::map<StepAndPhase, const GoldenEntry*>& golden,
              const RecordEvent& event) {
   const auto found = golden.find({event.step, event.phase});
   if (found == golden.end()) return true;
@@ -304,7 +304,7 @@ std::vector<StepTrace> TracesOf(const RunPlan& plan, const DataSplit& data,
 
 std::optional<Departure> FirstDeparture(const Record& record) {
   if (record.golden.entries.empty()) return std::nullopt;
-  std::map<Standing, const GoldenEntry*> golden;
+  std::map<StepAndPhase, const GoldenEntry*> golden;
   for (const GoldenEntry& entry : record.golden.entries) {
     golden[{entry.step, entry.phase}] = &entry;
   }

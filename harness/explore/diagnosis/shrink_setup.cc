@@ -17,7 +17,7 @@ class SetupShrinker {
         references_(references),
         begin_(options.Now()) {
     result_.setup = setup;
-    sayable_ = CanBeSaid(setup);
+    expressible_ = IsExpressible(setup);
   }
 
   ShrunkSetup Run() {
@@ -60,7 +60,7 @@ class SetupShrinker {
     }
   }
 
-  bool CanBeSaid(Case setup) const {
+  bool IsExpressible(Case setup) const {
     setup.plan.faults = plan_.faults;
     return WriteScenario(setup, {}).ok();
   }
@@ -79,7 +79,7 @@ class SetupShrinker {
     }
     PlanRun trial = runner->Try(plan_);
     if (!Breaks(trial, *options_.violation)) return false;
-    if (sayable_ && !CanBeSaid(candidate)) return false;
+    if (expressible_ && !IsExpressible(candidate)) return false;
     result_.setup = candidate;
     result_.trial = std::move(trial);
     return true;
@@ -89,7 +89,7 @@ class SetupShrinker {
   const ShrinkOptions& options_;
   References& references_;
   const Time begin_;
-  bool sayable_ = false;  // a scenario can express the original set-up
+  bool expressible_ = false;  // a scenario can express the original set-up
   ShrunkSetup result_;
 };
 

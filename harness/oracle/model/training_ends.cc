@@ -82,7 +82,7 @@ bool TrainingModel::IsTheEnd(size_t at, const PlannedLaunch* launch) const {
 
 void TrainingModel::Finish(const Emitter& by, Worker& worker,
                            const RecordEvent& event) {
-  if (std::exchange(worker.finished, true)) SaidTwice(by, event);
+  if (std::exchange(worker.finished, true)) FailRepetition(by, event);
   CheckNotFiniteSince(by, worker, event);
   if (Generation* const generation = Of(worker)) {
     ++generation->finished;
@@ -252,7 +252,7 @@ void TrainingModel::CountSteps(uint64_t found, uint64_t expected) {
 // Then a run that matches it does so too.
 void TrainingModel::CheckReferenceRows(const FinalResult& result) {
   const uint64_t owed = record_.setup.rows_per_epoch;
-  if (owed == 0 || !tells_rows_) return;
+  if (owed == 0 || !reports_samples_) return;
   std::map<uint64_t, std::vector<uint32_t>> rows;  // by epoch
   for (const GoldenEntry& entry : record_.golden.entries) {
     std::vector<uint32_t>& of_epoch = rows[entry.epoch];

@@ -13,7 +13,7 @@
 namespace gauntlet {
 namespace {
 
-bool AnyTellsRows(const Record& record) {
+bool AnyReportsSamples(const Record& record) {
   return std::ranges::any_of(record.lives, [](const LifeEvents& life) {
     return std::ranges::any_of(life.events, [](const RecordEvent& event) {
       return !event.samples.empty();
@@ -56,7 +56,7 @@ TrainingModel::TrainingModel(const Record& record, const StoreModel& store,
       store_(store),
       checks_(checks),
       reference_(record.golden),
-      tells_rows_(AnyTellsRows(record)) {}
+      reports_samples_(AnyReportsSamples(record)) {}
 
 TrainingModel::Generation* TrainingModel::Of(const Worker& worker) {
   return worker.generation ? &generations_[*worker.generation] : nullptr;
@@ -117,14 +117,14 @@ void TrainingModel::OnWorker(const Emitter& by, Worker& worker,
     case RecordKind::kFinished:
       return Finish(by, worker, event);
     case RecordKind::kResultAcknowledged:
-      CheckStands(by, worker, event);
-      if (std::exchange(worker.acknowledged, true)) SaidTwice(by, event);
+      CheckEventPosition(by, worker, event);
+      if (std::exchange(worker.acknowledged, true)) FailRepetition(by, event);
       break;
     case RecordKind::kNotFinite:
       return NotFinite(by, worker, event);
     case RecordKind::kNotice:
       if (generation == nullptr) break;
-      CheckStands(by, worker, event);
+      CheckEventPosition(by, worker, event);
       CheckNumber(by, *generation, event);
       break;
     case RecordKind::kFencedOut:
@@ -137,7 +137,8 @@ void TrainingModel::OnWorker(const Emitter& by, Worker& worker,
     case RecordKind::kLeaving:
       if (generation == nullptr) break;
       CheckNumber(by, *generation, event);
-      if (std::exchange(worker.says_leaving, true)) SaidTwice(by, event);
+      if (std::exchange(worker.announced_leaving, true))
+        FailRepetition(by, event);
       break;
     case RecordKind::kDeleteBegin:
       return CheckDeletion(by, worker);
@@ -153,7 +154,8 @@ void TrainingModel::OnWorker(const Emitter& by, Worker& worker,
   }
 }
 
-void TrainingModel::SaidTwice(const Emitter& by, const RecordEvent& event) {
+void TrainingModel::FailRepetition(const Emitter& by,
+                                   const RecordEvent& event) {
   checks_.history_consistent.Fail("twice",
                                   Where(by, event) + ": emitted twice");
 }
@@ -168,8 +170,8 @@ void TrainingModel::CheckNumber(const Emitter& by, const Generation& generation,
 }
 
 // Checks that the event has the step and epoch of the worker's state.
-void TrainingModel::CheckStands(const Emitter& by, const Worker& worker,
-                                const RecordEvent& event) {
+void TrainingModel::CheckEventPosition(const Emitter& by, const Worker& worker,
+                                       const RecordEvent& event) {
   const uint64_t step = worker.state ? worker.state->step : 0;
   const bool names_epoch = event.kind != RecordKind::kNotice && worker.at;
   const uint64_t epoch =
@@ -184,7 +186,7 @@ void TrainingModel::CheckStands(const Emitter& by, const Worker& worker,
 void TrainingModel::Load(const Emitter& by, Worker& worker,
                          const RecordEvent& event) {
   const std::string_view name = BaseName(event.path);
-  if (worker.loaded == name) SaidTwice(by, event);
+  if (worker.loaded == name) FailRepetition(by, event);
   worker.loaded = name;
   worker.loaded_digest = event.digest;
   if (const auto found = store_.Find(event.path)) {
@@ -201,7 +203,7 @@ void TrainingModel::Lose(const Emitter& by, Worker& worker,
   for (const RecordEvent* before : worker.losses) {
     if (before->about == event.about && before->reason == event.reason &&
         before->detail == event.detail) {
-      return SaidTwice(by, event);
+      return FailRepetition(by, event);
     }
   }
   worker.losses.push_back(&event);
@@ -231,10 +233,11 @@ void TrainingModel::CheckIsConnected(const Emitter& by, const Worker& worker,
 
 void TrainingModel::NotFinite(const Emitter& by, Worker& worker,
                               const RecordEvent& event) {
-  if (std::exchange(worker.said_not_finite, true)) SaidTwice(by, event);
+  if (std::exchange(worker.reported_not_finite, true))
+    FailRepetition(by, event);
   worker.owes_not_finite = false;
   worker.NoteNotFinite(event.step);
-  CheckStands(by, worker, event);
+  CheckEventPosition(by, worker, event);
   if (event.loss_bits != 0 && event.loss_bits != worker.loss_bits) {
     checks_.trajectory.Fail(
         "loss",
@@ -255,13 +258,14 @@ void TrainingModel::NotFinite(const Emitter& by, Worker& worker,
 
 // Checks that a worker reports a non-finite state before its next step, once
 // another worker or its own save has detected one.
-void TrainingModel::CheckSaysNotFinite(const Emitter& by, Worker& worker,
-                                       const Generation& generation,
-                                       const RecordEvent& event) {
-  const bool others_did = generation.not_finite_at && !worker.said_not_finite &&
+void TrainingModel::CheckReportsNotFinite(const Emitter& by, Worker& worker,
+                                          const Generation& generation,
+                                          const RecordEvent& event) {
+  const bool others_did = generation.not_finite_at &&
+                          !worker.reported_not_finite &&
                           generation.not_finite_at->step < event.step;
   if (!others_did && !worker.owes_not_finite) return;
-  worker.said_not_finite = true;  // reported once
+  worker.reported_not_finite = true;  // reported once
   worker.owes_not_finite = false;
   checks_.history_consistent.Fail(
       "not-finite",
@@ -274,7 +278,7 @@ void TrainingModel::CheckSaysNotFinite(const Emitter& by, Worker& worker,
 void TrainingModel::CheckNotFiniteSince(const Emitter& by, Worker& worker,
                                         const RecordEvent& event) {
   const bool must_say = event.kind == RecordKind::kSaveAcknowledged &&
-                        worker.said_not_finite &&
+                        worker.reported_not_finite &&
                         event.step >= worker.not_finite_since;
   if (event.count == 0 && !must_say) return;
   const auto since = static_cast<uint64_t>(event.count);
@@ -338,7 +342,7 @@ void TrainingModel::CheckDamage(const Emitter& by, Worker& worker,
   const RecordFault* const fault = FindFault(record_, event.detail);
   const bool once = fault != nullptr && !fault->always && fault->hits == 1;
   const bool is_new = worker.damaged.emplace(event.detail, event.path).second;
-  if (once && !is_new) SaidTwice(by, event);
+  if (once && !is_new) FailRepetition(by, event);
   const auto fired = worker.fired.find(event.detail);
   if (fired != worker.fired.end() && fired->second->step == event.step &&
       fired->second->epoch == event.epoch) {

@@ -56,8 +56,8 @@ class TrainingModel {
     bool saves = false;         // its save is in progress
     bool copied = false;        // has copied its part of the save
     bool met_error = false;
-    bool says_leaving = false;               // has reported that it leaves
-    bool said_not_finite = false;            // has reported a non-finite value
+    bool announced_leaving = false;          // has reported that it leaves
+    bool reported_not_finite = false;        // has reported a non-finite value
     uint64_t not_finite_since = 0;           // first such step known to it
     uint32_t loss_bits = 0;                  // last loss that it emitted
     bool owes_not_finite = false;            // must report a non-finite state
@@ -109,26 +109,26 @@ class TrainingModel {
                        const RecordEvent& event);
   void CheckResult(const Worker& chief, const FinalResult& result,
                    const RecordEvent& event);
-  void SaidTwice(const Emitter& by, const RecordEvent& event);
+  void FailRepetition(const Emitter& by, const RecordEvent& event);
   void CheckNumber(const Emitter& by, const Generation& generation,
                    const RecordEvent& event);
-  void CheckStands(const Emitter& by, const Worker& worker,
-                   const RecordEvent& event);
+  void CheckEventPosition(const Emitter& by, const Worker& worker,
+                          const RecordEvent& event);
   void Load(const Emitter& by, Worker& worker, const RecordEvent& event);
   void Lose(const Emitter& by, Worker& worker, const RecordEvent& event);
   void CheckIsConnected(const Emitter& by, const Worker& worker,
                         const Generation& generation, const RecordEvent& event);
   void NotFinite(const Emitter& by, Worker& worker, const RecordEvent& event);
-  void CheckSaysNotFinite(const Emitter& by, Worker& worker,
-                          const Generation& generation,
-                          const RecordEvent& event);
+  void CheckReportsNotFinite(const Emitter& by, Worker& worker,
+                             const Generation& generation,
+                             const RecordEvent& event);
   void CheckNotFiniteSince(const Emitter& by, Worker& worker,
                            const RecordEvent& event);
   void CheckDamage(const Emitter& by, Worker& worker, const RecordEvent& event);
   void Join(const Emitter& by, Worker& worker, const RecordEvent& event);
   size_t GenerationFor(const Emitter& by, const RecordEvent& event);
   uint64_t SavedBy(uint64_t number, uint64_t settled_to) const;
-  void KnowOfOthers(Worker& worker);
+  void CopyNotFiniteSince(Worker& worker);
   void CheckStart(const Emitter& by, const Worker& worker,
                   const Generation& generation, const RecordEvent& event);
   void CheckResumed(const Emitter& by, const Worker& worker,
@@ -184,7 +184,7 @@ class TrainingModel {
   const StoreModel& store_;
   Checks& checks_;
   const Reference reference_;
-  const bool tells_rows_;
+  const bool reports_samples_;
 
   std::map<Emitter, Worker> workers_;
   std::vector<Generation> generations_;

@@ -92,11 +92,11 @@ void TrainingModel::Join(const Emitter& by, Worker& worker,
   if (event.kind != RecordKind::kCarriedOn || !kept) {
     worker.not_finite_since = static_cast<uint64_t>(event.count);
   }
-  if (event.kind == RecordKind::kCarriedOn) KnowOfOthers(worker);
+  if (event.kind == RecordKind::kCarriedOn) CopyNotFiniteSince(worker);
   worker.at = reference_.StateAt(from);
   worker.stops = worker.saves = worker.copied = false;
-  worker.said_not_finite = worker.owes_not_finite = false;
-  worker.says_leaving = false;
+  worker.reported_not_finite = worker.owes_not_finite = false;
+  worker.announced_leaving = false;
   worker.losses.clear();
   CheckPlace(by, worker, event);
   CheckReplicas(by, generation, event);
@@ -117,7 +117,7 @@ uint64_t TrainingModel::SavedBy(uint64_t number, uint64_t settled_to) const {
 }
 
 // Copies the first non-finite step from workers with the same state.
-void TrainingModel::KnowOfOthers(Worker& worker) {
+void TrainingModel::CopyNotFiniteSince(Worker& worker) {
   for (const auto& [id, other] : workers_) {
     if (other.state == worker.state && other.not_finite_since != 0) {
       worker.NoteNotFinite(other.not_finite_since);

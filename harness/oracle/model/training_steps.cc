@@ -148,14 +148,14 @@ void TrainingModel::TakeStep(const Emitter& by, Generation& generation,
   steps_.insert(event.step);
   generation.last_step = std::max(generation.last_step, event.step);
   CheckDue(by, generation, event);
-  CheckSaysNotFinite(by, workers_.at(by), generation, event);
+  CheckReportsNotFinite(by, workers_.at(by), generation, event);
   CheckLaunch(by, generation, event);
   if (generation.stop && event.step > *generation.stop) {
     checks_.grace.Fail("not-one-step",
                        fmt::format("{}: all had agreed to stop at step {}",
                                    Where(by, event), *generation.stop));
   }
-  if (!tells_rows_) return;
+  if (!reports_samples_) return;
   StepRows& step = generation.open[event.step];
   ++step.tellers;
   step.rows.insert(step.rows.end(), event.samples.begin(), event.samples.end());

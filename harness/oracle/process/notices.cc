@@ -44,7 +44,7 @@ void Notices::OnWorker(const HistoryEvent& emitted) {
       worker.step = event.step;
       worker.stops = worker.is_gone = false;
       worker.steps_over = 0;
-      for (auto* at : {&worker.noticed_at, &worker.told_at}) {
+      for (auto* at : {&worker.noticed_at, &worker.delivered_at}) {
         if (*at) *at = std::max(**at, event.step);
       }
       break;
@@ -55,7 +55,7 @@ void Notices::OnWorker(const HistoryEvent& emitted) {
       CheckInGrace(emitted.by, worker, event);
       break;
     case RecordKind::kNotice:
-      worker.told_at.reset();
+      worker.delivered_at.reset();
       if (!worker.noticed_at) worker.noticed_at = worker.step;
       BeginGrace(worker, event.t_ns);
       break;
@@ -102,7 +102,7 @@ void Notices::Fire(Worker& worker, const RecordEvent& event) {
   }
   checks_.grace.Count();
   if (!fault->polled && !worker.noticed_at) {
-    worker.told_at = worker.step;
+    worker.delivered_at = worker.step;
     BeginGrace(worker, event.t_ns);
   }
   worker.notice = fault;
@@ -136,7 +136,7 @@ void Notices::OnLauncher(const RecordEvent& event) {
   }
   const auto asked = workers_.find(WorkerAbout(event));
   if (asked == workers_.end() || asked->second.noticed_at) return;
-  asked->second.told_at = asked->second.step;
+  asked->second.delivered_at = asked->second.step;
   BeginGrace(asked->second, event.t_ns);
 }
 
@@ -164,8 +164,8 @@ void Notices::CheckCause(const Emitter& by, const Worker& worker) {
 // Checks that a worker reports a signal within kStepsAfterNotice executions.
 void Notices::CheckSees(const Emitter& by, Worker& worker) {
   const uint64_t most = kStepsAfterNotice * record_.setup.steps_per_execution;
-  if (!worker.told_at || worker.stops ||
-      worker.step <= *worker.told_at + most) {
+  if (!worker.delivered_at || worker.stops ||
+      worker.step <= *worker.delivered_at + most) {
     return;
   }
   checks_.grace.Count();
@@ -173,8 +173,8 @@ void Notices::CheckSees(const Emitter& by, Worker& worker) {
       "not-seen",
       fmt::format("{} was sent a notice in step {}, and has not reported it "
                   "in step {}",
-                  NameOf(by), *worker.told_at + 1, worker.step));
-  worker.told_at.reset();
+                  NameOf(by), *worker.delivered_at + 1, worker.step));
+  worker.delivered_at.reset();
 }
 
 // Starts the grace period, which begins with the first notice.

@@ -31,7 +31,7 @@ class Notices {
     // Last finished step when the worker reported a notice, and when a signal
     // was sent to it that it has not reported yet.
     std::optional<uint64_t> noticed_at;
-    std::optional<uint64_t> told_at;
+    std::optional<uint64_t> delivered_at;
     bool stops = false;      // has agreed to stop
     bool is_gone = false;    // has lost other workers, or is leaving
     bool has_ended = false;  // its process has ended

@@ -322,12 +322,12 @@ Status RealRun::CollectLives() {
     if (const std::string_view line = RanOutIn(log); !line.empty()) {
       log_.harness_error = fmt::format("{}: {}", path.string(), line);
     }
-    log_.disk_full = log_.disk_full || TellsOfFullDisk(log);
+    log_.disk_full = log_.disk_full || ReportsFullDisk(log);
   }
   for (const auto& [key, path] : FilesOfWorkers(directory_ / "events")) {
     lives[key] = {.worker = key.first, .life = key.second, .events = {}};
     const std::string text = ReadTextFile(path);
-    log_.disk_full = log_.disk_full || TellsOfFullDisk(text);
+    log_.disk_full = log_.disk_full || ReportsFullDisk(text);
     if (text.find('\n') == text.npos) continue;
     Parsed<LifeEvents> life = ReadEventFile(text, path.string());
     if (!life.ok()) return InvalidArgument(life.error);

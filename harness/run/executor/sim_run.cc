@@ -311,7 +311,7 @@ int SimulatedRun::LauncherMain(World& world) {
 
 // Removes the notices: a queue starts the job again on a machine without one.
 void SimulatedRun::RemoveNotices() {
-  simulation_.SetMetadataOfMachine(kLauncherHost, MetadataThatSays("FALSE"));
+  simulation_.SetMetadataOfMachine(kLauncherHost, MetadataAnswering("FALSE"));
   const std::string& file = plan_.train.preemption.file;
   if (file.empty()) return;
   const Status removed =

@@ -35,7 +35,7 @@ bool IsFull(const std::filesystem::path& directory) {
   return written.code() == Code::kResourceExhausted;
 }
 
-bool TellsOfFullDisk(std::string_view text) {
+bool ReportsFullDisk(std::string_view text) {
   return text.find(std::strerror(ENOSPC)) != text.npos;
 }
 
@@ -54,7 +54,7 @@ bool FullDiskWatch::Found() {
       in.seekg(static_cast<std::streamoff>(begin));
       in.read(text.data(), static_cast<std::streamsize>(text.size()));
       read = size;
-      if (TellsOfFullDisk(text)) return true;
+      if (ReportsFullDisk(text)) return true;
     }
   }
   return false;

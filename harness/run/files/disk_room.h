@@ -21,7 +21,7 @@ bool IsFull(const std::filesystem::path& directory);
 
 // Returns true iff the text has the system's message for a full disk. Injected
 // faults use other words.
-bool TellsOfFullDisk(std::string_view text);
+bool ReportsFullDisk(std::string_view text);
 
 // Watches the files of some folders for the system's message for a full disk. A
 // process that fails for this reason may remove its file: the disk may have

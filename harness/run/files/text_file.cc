@@ -49,7 +49,7 @@ Status WriteInPlace(const std::filesystem::path& path, std::string_view text) {
 
 // Creates a new file next to `path`. If the result is not valid, errno has the
 // error.
-Descriptor CreateBeside(const std::filesystem::path& path, std::string& name) {
+Descriptor CreateNextTo(const std::filesystem::path& path, std::string& name) {
   static std::atomic<uint64_t> count = 0;
   constexpr int kMostTries = 100;
   for (int i = 0; i < kMostTries; ++i) {
@@ -123,8 +123,8 @@ Status WriteTextFile(const std::filesystem::path& path,
   struct stat found = {};
   const bool is_there = stat(target.c_str(), &found) == 0;
   if (is_there && !S_ISREG(found.st_mode)) return WriteInPlace(target, text);
-  std::string beside;
-  Descriptor file = CreateBeside(target, beside);
+  std::string temporary;
+  Descriptor file = CreateNextTo(target, temporary);
   if (!file.valid()) {
     return FolderRefuses(errno) ? WriteInPlace(target, text)
                                 : CannotBeWritten(path, errno);
@@ -134,10 +134,10 @@ Status WriteTextFile(const std::filesystem::path& path,
     static_cast<void>(fchmod(file.get(), found.st_mode & ALLPERMS));
   }
   Status written = WriteAndClose(std::move(file), path, text);
-  if (written.ok() && rename(beside.c_str(), target.c_str()) != 0) {
+  if (written.ok() && rename(temporary.c_str(), target.c_str()) != 0) {
     written = CannotBeWritten(path, errno);
   }
-  if (!written.ok()) unlink(beside.c_str());
+  if (!written.ok()) unlink(temporary.c_str());
   return written;
 }
 

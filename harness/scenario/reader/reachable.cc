@@ -162,7 +162,7 @@ class Checker {
     };
     if (PartOf(site) == RunPart::kHeartbeat) {
       by_chance("heartbeats have a time of their own", "leave step out");
-    } else if (IsWrittenBesideTraining(site.point)) {
+    } else if (IsWrittenInBackground(site.point)) {
       by_chance("training continues while a save is written",
                 "say `save` instead of step");
     }
@@ -170,7 +170,7 @@ class Checker {
 
   // Returns true iff the point is reached while training continues. Training
   // waits while a save begins and copies the state.
-  bool IsWrittenBesideTraining(Point point) const {
+  bool IsWrittenInBackground(Point point) const {
     return case_.train.checkpoint.mode != SaveMode::kSync && IsOfSave(point) &&
            point != Point::kSaveBegin &&
            InfoOf(point).needs != PointNeeds::kAsyncSaves;
@@ -370,7 +370,7 @@ class Checker {
     if (!site.step || !steps || *site.step > *steps || !IsOfSave(site.point) ||
         PartOf(site) == RunPart::kStateFile ||
         ScheduledSaves(case_).value_or(0) == 0 ||
-        IsWrittenBesideTraining(site.point) || AnyOther(placed, IsNotice)) {
+        IsWrittenInBackground(site.point) || AnyOther(placed, IsNotice)) {
       return;
     }
     const std::optional<NearestSaves> nearest = SavesNextTo(case_, *site.step);

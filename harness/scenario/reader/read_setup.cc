@@ -16,7 +16,7 @@ namespace {
 
 // Checks that rows whose shape is known before reading the data fit the layers.
 Status CheckLayersFit(const JobSpec& job) {
-  const std::optional<Dataset> rows = RowsKnownOf(job.data);
+  const std::optional<Dataset> rows = DatasetWithoutFiles(job.data);
   if (!rows) return OkStatus();
   const Result<std::unique_ptr<Kernels>> kernels = Kernels::Create({});
   // If this machine cannot train, that is not an error of the scenario.

@@ -288,7 +288,7 @@ TEST(InjectorTest, PlantsTheBugsOfThePlanOnly) {
 
 // Faults of which another process had one, but reports it only after this
 // process reaches the point a second time.
-class SlowToSay final : public FiredFaults {
+class SlowFiredFaults final : public FiredFaults {
  public:
   bool MarkFired(const std::string&) override {
     asked_.set_value();
@@ -308,7 +308,7 @@ TEST(InjectorTest, SecondHit_WaitsForTheDecisionOnTheFirst) {
                   .site = {.point = kHere},
                   .kind = FaultKind::kErrno,
                   .with = {.times = FaultTimes::kOnce, .hits = 2}}}};
-  SlowToSay fired;
+  SlowFiredFaults fired;
   RecordedLife life(plan, {}, fired);
   Status first;
   std::thread task([&] { first = life.injector.Hit(kHere, {}); });

@@ -317,19 +317,19 @@ TEST(PreemptionCheckpointHandlerTest, StopAtAnEpochsLastStepCanBeResumed) {
   FitFixture fixture;
   const int first = fixture.simulation().process_count();
   std::vector<Digest> digests;
-  for (const uint64_t told_at : {99u, 4u, 99u}) {
+  for (const uint64_t noticed_at : {99u, 4u, 99u}) {
     fixture.Run(1, [&](World& world, const WorkerSpec& place) {
       Life life(world, place);
       ASSERT_TRUE(life.manager().RestoreOrInitialize().ok());
       PreemptionCheckpointHandler handler(life.training(), life.manager(), {});
       HandledStep step;
       while (!step.stopped && life.training().step() < 8) {
-        if (life.training().step() == told_at) {
+        if (life.training().step() == noticed_at) {
           fixture.simulation().Notify(first + 1);
         }
         step = handler.Run().value();
       }
-      EXPECT_EQ(step.stopped, told_at == 4);
+      EXPECT_EQ(step.stopped, noticed_at == 4);
       EXPECT_EQ(life.training().history().val_loss.size(),
                 step.stopped ? 0 : 1);
       digests.push_back(life.training().StateDigest());

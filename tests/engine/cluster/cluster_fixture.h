@@ -44,7 +44,9 @@ class ClusterFixture {
   Simulation& simulation() { return simulation_; }
 
   // Gives each worker only its own address and the chief's.
-  void KnowOnlyTheChief() { options_.address_book = AddressBook::kToldByChief; }
+  void UseOnlyTheChiefsAddress() {
+    options_.address_book = AddressBook::kToldByChief;
+  }
 
   // Makes the chief take that long to decide.
   void DecideWithin(Duration duration) { decides_within_ = duration; }

@@ -26,7 +26,7 @@ bool EndsProcess(const RecordFault& fault) {
 }
 
 // Returns true iff the fault itself cannot lose a worker.
-bool LosesNobody(const RecordFault& fault) {
+bool LosesNoWorker(const RecordFault& fault) {
   constexpr std::array<std::string_view, 5> kKinds = {
       "bit_flip", "truncate", "delete", "duplicate", "wall_clock_jump"};
   return fault.id == kHarmlessFaultId || IsAnyOf(kKinds, fault) ||
@@ -62,7 +62,7 @@ std::optional<Mutant> TakeCauseOut(const Record& record) {
   if (cause == record.faults.end()) return std::nullopt;
   const std::string id = cause->id;
   for (const RecordFault& fault : record.faults) {
-    if (fault.id != id && !LosesNobody(fault)) return std::nullopt;
+    if (fault.id != id && !LosesNoWorker(fault)) return std::nullopt;
   }
   const std::vector<EventPlace> fired = FindPlaces(
       record,

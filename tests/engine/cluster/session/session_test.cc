@@ -54,7 +54,7 @@ TEST(SessionTest, EveryRankLearnsTheChiefsDecision) {
 
 TEST(SessionTest, ChiefSendsTheAddresses_WhenOnlyItsOwnIsKnown) {
   ClusterFixture cluster(4, 1);
-  cluster.KnowOnlyTheChief();
+  cluster.UseOnlyTheChiefsAddress();
   const auto& ends = cluster.RunAll([](World& world, Session& session) {
     EXPECT_EQ(session.decision().generation, 1u);
     EXPECT_EQ(session.decision().text, "go");
@@ -65,7 +65,7 @@ TEST(SessionTest, ChiefSendsTheAddresses_WhenOnlyItsOwnIsKnown) {
 
 TEST(SessionTest, UnknownWorkerThatIsMissingIsNamedByItsRank) {
   ClusterFixture cluster(3, 1);
-  cluster.KnowOnlyTheChief();
+  cluster.UseOnlyTheChiefsAddress();
   for (const int rank : {0, 2}) cluster.StartWorker(rank, GatherOnce);
   const auto& ends = cluster.Run();
   EXPECT_EQ(ends[0].code(), Code::kDeadlineExceeded);
@@ -74,7 +74,7 @@ TEST(SessionTest, UnknownWorkerThatIsMissingIsNamedByItsRank) {
 
 TEST(SessionTest, CallerWithoutAnAddressIsAStranger_WhenAddressesAreExchanged) {
   ClusterFixture cluster(2, 1);
-  cluster.KnowOnlyTheChief();
+  cluster.UseOnlyTheChiefsAddress();
   cluster.simulation().Start(
       {.name = "stranger", .host = "stranger", .body = [](World& world) {
          const Time deadline = world.clock.Now() + std::chrono::seconds(1);
@@ -93,7 +93,7 @@ TEST(SessionTest, CallerWithoutAnAddressIsAStranger_WhenAddressesAreExchanged) {
 
 TEST(SessionTest, WorkerWithAnotherClusterSizeReportsIt) {
   ClusterFixture cluster(2, 1);
-  cluster.KnowOnlyTheChief();
+  cluster.UseOnlyTheChiefsAddress();
   cluster.StartWorker(0, GatherOnce);
   cluster.options().addresses.push_back("w2:1");
   cluster.StartWorker(1, GatherOnce);

@@ -757,7 +757,7 @@ Script Trains(const WorkerSpec& spec) {
   return script;
 }
 
-void TellAt(Duration when, const WorkerProgress& what, Script& script) {
+void ReportAt(Duration when, const WorkerProgress& what, Script& script) {
   script.reports.emplace_back(when, what);
 }
 
@@ -775,8 +775,8 @@ class RejoinTest : public LauncherTest {
         script.runs = milliseconds(20);
         lose(script);
       } else if (spec.life == 1) {
-        TellAt(milliseconds(25), {.step = 7, .meeting = 1}, script);
-        if (spec.rank == 0) TellAt(milliseconds(300), {.formed = 2}, script);
+        ReportAt(milliseconds(25), {.step = 7, .meeting = 1}, script);
+        if (spec.rank == 0) ReportAt(milliseconds(300), {.formed = 2}, script);
       }
       return script;
     });
@@ -805,8 +805,8 @@ TEST_F(RejoinTest, PauseOfContainer_MakesNoSurvivorLate) {
       script.runs = milliseconds(20);
       script.exit = 70;
     } else if (spec.life == 1) {
-      TellAt(kPause + milliseconds(200), {.step = 7, .meeting = 1}, script);
-      if (spec.rank == 0) TellAt(kPause + seconds(1), {.formed = 2}, script);
+      ReportAt(kPause + milliseconds(200), {.step = 7, .meeting = 1}, script);
+      if (spec.rank == 0) ReportAt(kPause + seconds(1), {.formed = 2}, script);
     }
     return script;
   });
@@ -817,8 +817,8 @@ TEST_F(RejoinTest, PauseOfContainer_MakesNoSurvivorLate) {
 
 TEST_F(RejoinTest, OnlyTheWorkerThatLosesItsDeviceIsStartedAgain) {
   ExpectOnlyWorkerOneStartsAgain([](Script& script) {
-    TellAt(milliseconds(15),
-           {.failure = "device 0: lost", .own_device_failed = true}, script);
+    ReportAt(milliseconds(15),
+             {.failure = "device 0: lost", .own_device_failed = true}, script);
     script.exit = 75;
   });
   EXPECT_EQ(restarts_.at(0).reason, "worker 1 exited: device 0: lost");
@@ -829,10 +829,10 @@ TEST_F(RejoinTest, ChiefThatHasLostItsDeviceBeforeIsDone) {
     Script script = Trains(spec);
     if (spec.worker == 0 && spec.life == 1) {
       script = LosesItsDevice(milliseconds(20));
-      TellAt(milliseconds(0), {.meeting = 0}, script);
-      TellAt(milliseconds(1), {.formed = 1}, script);
+      ReportAt(milliseconds(0), {.meeting = 0}, script);
+      ReportAt(milliseconds(1), {.formed = 1}, script);
     } else if (spec.life == 1) {
-      TellAt(milliseconds(25), {.step = 7, .meeting = 1}, script);
+      ReportAt(milliseconds(25), {.step = 7, .meeting = 1}, script);
     } else {
       script.reports = {{milliseconds(0), {.meeting = 0}},
                         {milliseconds(10), {.formed = 2}}};
@@ -853,10 +853,10 @@ TEST_F(RejoinTest, DeathAsAGenerationFormsIsOneRestart) {
       script.runs = milliseconds(20);
       script.exit = 70;
     } else if (spec.life == 1) {
-      TellAt(milliseconds(25), {.step = 7, .meeting = 1}, script);
-      if (spec.rank == 0) TellAt(milliseconds(160), {.formed = 2}, script);
-      TellAt(milliseconds(165), {.step = 7, .meeting = 2}, script);
-      if (spec.rank == 0) TellAt(milliseconds(500), {.formed = 3}, script);
+      ReportAt(milliseconds(25), {.step = 7, .meeting = 1}, script);
+      if (spec.rank == 0) ReportAt(milliseconds(160), {.formed = 2}, script);
+      ReportAt(milliseconds(165), {.step = 7, .meeting = 2}, script);
+      if (spec.rank == 0) ReportAt(milliseconds(500), {.formed = 3}, script);
     }
     return script;
   });
@@ -874,8 +874,8 @@ TEST_F(RejoinTest, WorkerThatMissesTheRendezvousIsKilledAndStartedAgain) {
       script.for_ever = true;
     } else if (spec.life == 1) {
       script.runs = seconds(3);
-      TellAt(milliseconds(25), {.meeting = 1}, script);
-      if (spec.rank == 0) TellAt(milliseconds(900), {.formed = 2}, script);
+      ReportAt(milliseconds(25), {.meeting = 1}, script);
+      if (spec.rank == 0) ReportAt(milliseconds(900), {.formed = 2}, script);
     }
     return script;
   });
@@ -895,10 +895,10 @@ TEST_F(RejoinTest, WorkerInASaveHasTheTimeOfASave) {
     } else if (spec.life == 1) {
       script.runs = seconds(8);
       const bool saves = spec.worker == 2;
-      if (saves) TellAt(milliseconds(10), {.saving = seconds(9)}, script);
-      TellAt(saves ? seconds(4) : milliseconds(25), {.step = 7, .meeting = 1},
-             script);
-      if (spec.rank == 0) TellAt(seconds(5), {.formed = 2}, script);
+      if (saves) ReportAt(milliseconds(10), {.saving = seconds(9)}, script);
+      ReportAt(saves ? seconds(4) : milliseconds(25), {.step = 7, .meeting = 1},
+               script);
+      if (spec.rank == 0) ReportAt(seconds(5), {.formed = 2}, script);
     }
     return script;
   });
@@ -912,11 +912,11 @@ TEST_F(RejoinTest, WorkerThatHangsInASaveIsKilledAfterTheBound) {
     Script script = Trains(spec);
     if (spec.worker == 2 && spec.life == 1) {
       script.for_ever = true;
-      TellAt(milliseconds(10), {.saving = seconds(2)}, script);
+      ReportAt(milliseconds(10), {.saving = seconds(2)}, script);
     } else if (spec.life == 1) {
       script.runs = seconds(5);
-      TellAt(milliseconds(25), {.meeting = 1}, script);
-      if (spec.rank == 0) TellAt(seconds(3), {.formed = 2}, script);
+      ReportAt(milliseconds(25), {.meeting = 1}, script);
+      if (spec.rank == 0) ReportAt(seconds(3), {.formed = 2}, script);
     }
     return script;
   });
@@ -933,9 +933,9 @@ TEST_F(RejoinTest, WorkersThatLoseEachOtherCountAsARestartToo) {
     Script script = Trains(spec);
     for (uint64_t i = 1; i < 5; ++i) {
       const auto at = milliseconds(100 * static_cast<int>(i));
-      TellAt(at, {.step = i, .meeting = i}, script);
+      ReportAt(at, {.step = i, .meeting = i}, script);
       if (spec.rank == 0) {
-        TellAt(at + milliseconds(50), {.formed = i + 1}, script);
+        ReportAt(at + milliseconds(50), {.formed = i + 1}, script);
       }
     }
     return script;
@@ -952,9 +952,9 @@ TEST_F(RejoinTest, RejoiningWithoutANewStepIsNoProgress) {
     Script script = Trains(spec);
     for (uint64_t i = 1; i < 6; ++i) {
       const auto at = milliseconds(100 * static_cast<int>(i));
-      TellAt(at, {.step = 7, .meeting = i}, script);
+      ReportAt(at, {.step = 7, .meeting = i}, script);
       if (spec.rank == 0) {
-        TellAt(at + milliseconds(50), {.formed = i + 1}, script);
+        ReportAt(at + milliseconds(50), {.formed = i + 1}, script);
       }
     }
     return script;
@@ -971,7 +971,7 @@ TEST_F(RejoinTest, WorkerThatLeavesTheMeetingStartsTheWholeJobAgain) {
       script.runs = milliseconds(20);
       script.exit = 70;
     } else if (spec.life == 1) {
-      TellAt(milliseconds(25), {.meeting = 1}, script);
+      ReportAt(milliseconds(25), {.meeting = 1}, script);
       if (spec.rank == 0) script.runs = milliseconds(400);
       if (spec.rank == 0) script.says = "";
       if (spec.rank == 0) script.exit = 75;
@@ -1007,7 +1007,7 @@ TEST_F(RejoinTest, RestartsNoOtherWorker_OnceOneCannotBeStarted) {
     if (spec.life > 1) return Done(spec);
     Script script = Trains(spec);
     if (spec.worker == 0) {
-      TellAt(milliseconds(25), {.step = 7, .meeting = 1}, script);
+      ReportAt(milliseconds(25), {.step = 7, .meeting = 1}, script);
     } else {
       script.runs = milliseconds(20);
       script.exit = 70;
@@ -1031,8 +1031,8 @@ TEST_F(RejoinTest, OnANoticeALostWorkerIsStillReplacedSoThatAllCanSave) {
       return script;
     }
     if (spec.life == 1) {
-      TellAt(milliseconds(25), {.meeting = 1}, script);
-      if (spec.rank == 0) TellAt(milliseconds(300), {.formed = 2}, script);
+      ReportAt(milliseconds(25), {.meeting = 1}, script);
+      if (spec.rank == 0) ReportAt(milliseconds(300), {.formed = 2}, script);
     }
     if (spec.rank == 0) script.says = "stopped";
     script.exit = 143;
@@ -1067,7 +1067,7 @@ TEST_F(LauncherTest, PollsTheMetadataServiceDuringAPause) {
   options_.backoff = seconds(8);
   options_.notices.url = "http://169.254.169.254/x";
   simulation_.At(begin_ + seconds(3), [this] {
-    simulation_.SetMetadata("launcher", MetadataThatSays("TRUE"));
+    simulation_.SetMetadata("launcher", MetadataAnswering("TRUE"));
   });
   EXPECT_EQ(Launched(Lost).exit_code, 143);
   EXPECT_LE(Now(), milliseconds(4200));
@@ -1106,7 +1106,7 @@ TEST_F(RejoinTest, ChiefThatIsStartedAgainAndSendsNothingHangs) {
     script.exit = spec.worker == 0 ? 70 : 75;
     script.says.clear();
     if (spec.worker != 0) {
-      TellAt(milliseconds(25), {.step = 7, .meeting = 1}, script);
+      ReportAt(milliseconds(25), {.step = 7, .meeting = 1}, script);
     }
     return script;
   });

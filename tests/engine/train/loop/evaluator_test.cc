@@ -127,8 +127,8 @@ class AfterTheRun {
 
 // Expects that each evaluation at an epoch's end equals the run's own, bit for
 // bit.
-void ExpectAsTheRunSays(const LifeOutcome& run,
-                        const EvaluationCollector& collected) {
+void ExpectResultsOfTheRun(const LifeOutcome& run,
+                           const EvaluationCollector& collected) {
   const std::vector<LogEvent> evaluated = run.Of(EventKind::kEvaluated);
   for (const Evaluation& one : collected.evaluations) {
     if (one.step % kStepsPerEpoch != 0) continue;
@@ -172,7 +172,7 @@ TEST(EvaluatorTest, ReportsOfEachEpochWhatTheRunReports) {
         RunTogether(seed, options, std::chrono::milliseconds(1));
     ASSERT_EQ(both.end, EvaluatorEnd::kReachedLast);
     EXPECT_THAT(both.collected.steps(), ElementsAre(6, 12, 18, 24));
-    ExpectAsTheRunSays(both.run, both.collected);
+    ExpectResultsOfTheRun(both.run, both.collected);
     EXPECT_THAT(both.collected.warnings,
                 ElementsAre("waiting for /ckpt: no checkpoint there yet"));
   }
@@ -187,7 +187,7 @@ TEST(EvaluatorTest, EvaluatesWhatItStillFinds_WhenOneCheckpointIsKept) {
         RunTogether(seed, options, seed * std::chrono::milliseconds(10));
     ASSERT_EQ(both.end, EvaluatorEnd::kReachedLast) << seed;
     EXPECT_EQ(both.collected.evaluations.back().step, kSteps);
-    ExpectAsTheRunSays(both.run, both.collected);
+    ExpectResultsOfTheRun(both.run, both.collected);
     EXPECT_THAT(both.collected.warnings,
                 ElementsAre("waiting for /ckpt: no checkpoint there yet"))
         << seed;
@@ -297,7 +297,7 @@ TEST(EvaluatorTest, OneThatIsRetiredWhileItIsReadIsPassedOver) {
   EXPECT_TRUE(retired);
   EXPECT_THAT(after.collected.steps(), ElementsAre(6, 18, 24));
   EXPECT_THAT(after.collected.warnings, IsEmpty());
-  ExpectAsTheRunSays(run, after.collected);
+  ExpectResultsOfTheRun(run, after.collected);
 }
 
 void FlipAByte(Storage& disk, const std::string& path) {

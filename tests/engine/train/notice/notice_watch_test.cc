@@ -95,7 +95,7 @@ TEST_F(NoticeWatchTest, TakesTheTimeOfTheLookBeforeForThatOfTheNotice) {
 
 TEST_F(NoticeWatchTest, ReadsTheMetadataService) {
   After(milliseconds(1500),
-        [&] { simulation_.SetMetadata("h", MetadataThatSays("TRUE")); });
+        [&] { simulation_.SetMetadata("h", MetadataAnswering("TRUE")); });
   Watch({.url = kUrl}, seconds(10));
   EXPECT_EQ(notices_, 1);
   EXPECT_LE(seen_after_, milliseconds(2100));
@@ -110,7 +110,7 @@ TEST_F(NoticeWatchTest, SeesNothingWhereNothingIs) {
 }
 
 TEST_F(NoticeWatchTest, BringsATokenWhereOneIsWanted) {
-  simulation_.SetMetadata("h", {.answer = MetadataThatSays("TRUE").answer,
+  simulation_.SetMetadata("h", {.answer = MetadataAnswering("TRUE").answer,
                                 .token_lives = seconds(60)});
   Watch({.url = kUrl}, seconds(5));
   EXPECT_EQ(notices_, 1);
@@ -122,7 +122,7 @@ TEST_F(NoticeWatchTest, TokenThatHasRunOutIsReplaced) {
                                 .token_lives = milliseconds(2500)};
   simulation_.SetMetadata("h", none);
   After(seconds(9), [&] {
-    simulation_.SetMetadata("h", {.answer = MetadataThatSays("TRUE").answer,
+    simulation_.SetMetadata("h", {.answer = MetadataAnswering("TRUE").answer,
                                   .token_lives = seconds(60)});
   });
   Watch({.url = kUrl}, seconds(20));
@@ -138,7 +138,7 @@ TEST_F(NoticeWatchTest, InvalidTokenIsReportedOnceAndNeverSent) {
       {{.status = 200, .body = std::string(5000, 'a')}, "found 5000"}};
   for (const auto& [answer, message] : answers) {
     lines_.clear();
-    simulation_.SetMetadata("h", {.answer = MetadataThatSays("TRUE").answer,
+    simulation_.SetMetadata("h", {.answer = MetadataAnswering("TRUE").answer,
                                   .token_lives = seconds(60),
                                   .token_answer = answer});
     Watch({.url = kUrl}, seconds(5));
@@ -150,7 +150,7 @@ TEST_F(NoticeWatchTest, InvalidTokenIsReportedOnceAndNeverSent) {
 }
 
 TEST_F(NoticeWatchTest, NameIsAsGoodAsAnAddressIfItIsKnown) {
-  simulation_.SetMetadata("h", MetadataThatSays("TRUE"));
+  simulation_.SetMetadata("h", MetadataAnswering("TRUE"));
   Watch({.url = "http://metadata.google.internal/x"}, seconds(5));
   EXPECT_EQ(notices_, 1);
   lines_.clear();
@@ -165,7 +165,7 @@ TEST_F(NoticeWatchTest, FailureIsReportedOnceAndIsNoNotice) {
       {{.behavior = Behavior::kHangs}, "no answer in time"},
       {{.answer = {.status = 302, .body = "TRUE"}},
        "expected status 200 or 404, found 302"},
-      {MetadataThatSays("maybe"), "found \"maybe\""}};
+      {MetadataAnswering("maybe"), "found \"maybe\""}};
   for (const auto& [service, message] : failures) {
     lines_.clear();
     simulation_.SetMetadata("h", service);
@@ -180,7 +180,7 @@ TEST_F(NoticeWatchTest, FailureIsReportedOnceAndIsNoNotice) {
 TEST_F(NoticeWatchTest, AfterAFailureItStillSeesANotice) {
   simulation_.SetMetadata("h", {.behavior = Behavior::kHangs});
   After(seconds(5),
-        [&] { simulation_.SetMetadata("h", MetadataThatSays("TRUE")); });
+        [&] { simulation_.SetMetadata("h", MetadataAnswering("TRUE")); });
   Watch({.url = kUrl}, seconds(20));
   EXPECT_EQ(notices_, 1);
   EXPECT_LE(seen_after_, seconds(8));

@@ -208,7 +208,7 @@ TEST(StopTest, FileThatIsThereFromTheStartStopsAtTheFirstStep) {
 
 TEST(StopTest, NoticeOfOneHostsServiceStopsAllWorkers) {
   TrainingFixture fixture;
-  fixture.simulation().SetMetadata("w2", MetadataThatSays("TRUE"));
+  fixture.simulation().SetMetadata("w2", MetadataAnswering("TRUE"));
   const LifeOutcome outcome =
       fixture.Run(3, LooksFor("", "http://169.254.169.254/x"));
   EXPECT_EQ(ExpectOrderlyStop(outcome, "url"), 1u);

@@ -214,7 +214,7 @@ void ForgetStepSix(ScriptedRun& run) {
   run.events.Remove(LauncherProcess(1), K::kLauncherBegin);
 }
 
-void FireBesideTheCrash(ScriptedRun& run, const RecordFault& fault) {
+void FireWithTheCrash(ScriptedRun& run, const RecordFault& fault) {
   FireBefore(run, kOther, K::kFaultFired, 0, fault);
 }
 
@@ -236,28 +236,26 @@ INSTANTIATE_TEST_SUITE_P(
                    }),
         Forgetting("DuringAPartition",
                    [](ScriptedRun& run) {
-                     FireBesideTheCrash(run,
-                                        {.id = "outage", .kind = "partition"});
+                     FireWithTheCrash(run,
+                                      {.id = "outage", .kind = "partition"});
                    }),
         Forgetting("AfterAPreemptionNotice",
                    [](ScriptedRun& run) {
-                     FireBesideTheCrash(run,
-                                        {.id = "notice", .kind = "preempt"});
+                     FireWithTheCrash(run, {.id = "notice", .kind = "preempt"});
                    }),
         Forgetting("AfterADiskError",
                    [](ScriptedRun& run) {
-                     FireBesideTheCrash(run, DiskError());
+                     FireWithTheCrash(run, DiskError());
                    }),
         Forgetting("AfterAPowerLoss",
                    [](ScriptedRun& run) {
-                     FireBesideTheCrash(run,
-                                        {.id = "cut", .kind = "power_loss"});
+                     FireWithTheCrash(run, {.id = "cut", .kind = "power_loss"});
                    }),
         Forgetting("AfterAPowerLossOfOneHost",
                    [](ScriptedRun& run) {
-                     FireBesideTheCrash(run, {.id = "cut",
-                                              .kind = "power_loss",
-                                              .of_one_host = true});
+                     FireWithTheCrash(run, {.id = "cut",
+                                            .kind = "power_loss",
+                                            .of_one_host = true});
                    }),
         Forgetting("AfterThreeRestartsWithoutProgress",
                    [](ScriptedRun& run) {

@@ -29,7 +29,7 @@ Record RecordOfALoss() {
   return record;
 }
 
-Verdict StoreSays(const std::string& finding, const std::string& message) {
+Verdict StoreVerdict(const std::string& finding, const std::string& message) {
   return {.invariants = {{.invariant = "store",
                           .violations = 1,
                           .findings = {{"store", finding, message}}}}};
@@ -37,7 +37,7 @@ Verdict StoreSays(const std::string& finding, const std::string& message) {
 
 TEST(LostCheckpointsTest, CheckpointThatNoFaultDamagedIsTheCause) {
   const LossExplanation lost =
-      ExplainLoss(RecordOfALoss(), StoreSays("does-not-verify", kName));
+      ExplainLoss(RecordOfALoss(), StoreVerdict("does-not-verify", kName));
   EXPECT_EQ(lost.cause,
             "step-000000004-g1 was acknowledged and does not verify (torn), "
             "though no fault damaged it");
@@ -48,7 +48,7 @@ TEST(LostCheckpointsTest, CheckpointThatNoFaultDamagedIsTheCause) {
 // others.
 std::string WhyStoreFails(const std::vector<std::string>& others) {
   Record record = RecordOfALoss();
-  Verdict verdict = StoreSays("does-not-verify", kName);
+  Verdict verdict = StoreVerdict("does-not-verify", kName);
   InvariantReport& store = verdict.invariants.front();
   for (const std::string& name : others) {
     record.lives[0].events.push_back(
@@ -76,14 +76,15 @@ TEST(LostCheckpointsTest, DamageByAFaultIsNoCause) {
   record.lives[0].events.push_back(
       {.kind = RecordKind::kDamaged,
        .path = "/ckpt/step-000000004-g1/MANIFEST.json"});
-  EXPECT_EQ(ExplainLoss(record, StoreSays("does-not-verify", kName)).cause, "");
+  EXPECT_EQ(ExplainLoss(record, StoreVerdict("does-not-verify", kName)).cause,
+            "");
 }
 
 TEST(LostCheckpointsTest, CheckpointThatTheOracleExcusesIsNoCause) {
   const Record record = RecordOfALoss();
-  EXPECT_EQ(ExplainLoss(record, StoreSays("temporary", kName)).cause, "");
+  EXPECT_EQ(ExplainLoss(record, StoreVerdict("temporary", kName)).cause, "");
   EXPECT_EQ(
-      ExplainLoss(record, StoreSays("does-not-verify", "step-000000004-g12"))
+      ExplainLoss(record, StoreVerdict("does-not-verify", "step-000000004-g12"))
           .cause,
       "");
 }
@@ -101,7 +102,7 @@ Record RecordOfAGoneOne() {
 
 TEST(LostCheckpointsTest, CheckpointOfWhichNothingRemainedIsTheCause) {
   Record record = RecordOfAGoneOne();
-  const Verdict verdict = StoreSays("newest-lost", kName);
+  const Verdict verdict = StoreVerdict("newest-lost", kName);
   EXPECT_EQ(ExplainLoss(record, verdict).cause,
             "step-000000004-g1 was acknowledged, but nothing of it remained, "
             "though no process removed it");
@@ -123,14 +124,14 @@ TEST(LostCheckpointsTest, RemovedOrFencedCheckpointIsNotGone) {
     Record record = RecordOfAGoneOne();
     record.lives[0].events.push_back(
         {.kind = kind, .t_ns = 3, .path = std::string("/ckpt/") + kName});
-    EXPECT_EQ(ExplainLoss(record, StoreSays("newest-lost", kName)).cause, "")
+    EXPECT_EQ(ExplainLoss(record, StoreVerdict("newest-lost", kName)).cause, "")
         << RecordKindName(kind);
   }
 }
 
 TEST(LostCheckpointsTest, OnlyAPowerCutAfterTheAcknowledgementIsNamed) {
   Record record = RecordOfALoss();
-  const Verdict verdict = StoreSays("does-not-verify", kName);
+  const Verdict verdict = StoreVerdict("does-not-verify", kName);
   record.machine = {{.kind = RecordKind::kPowerCut, .t_ns = 2}};
   EXPECT_THAT(ExplainLoss(record, verdict).cause,
               HasSubstr("the power cut damaged step-000000004-g1, although"));
