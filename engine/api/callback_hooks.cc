@@ -120,8 +120,8 @@ std::string CallbackHooks::StoppedBy() const {
   return stops == callbacks_.end() ? "" : (*stops)->name();
 }
 
-LoopWish CallbackHooks::Wish() const {
-  return StoppedBy().empty() ? LoopWish::kGoOn : LoopWish::kFinish;
+LoopVote CallbackHooks::Vote() const {
+  return StoppedBy().empty() ? LoopVote::kContinue : LoopVote::kFinish;
 }
 
 }  // namespace gauntlet

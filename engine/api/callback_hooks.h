@@ -26,7 +26,7 @@ class CallbackHooks final : public LoopHooks {
   Status EpochEnd(TrainState& state) override;
   Status EpochSettled(const TrainState& state) override;
   Status TrainEnd(const TrainState& state) override;
-  LoopWish Wish() const override;
+  LoopVote Vote() const override;
 
   // Returns the name of the first callback that requests to stop; "" if none
   // does.

@@ -22,7 +22,7 @@ namespace gauntlet {
 struct StepOutcome;
 
 // Request of a hook to the training loop.
-enum class LoopWish : uint8_t { kGoOn, kFinish };
+enum class LoopVote : uint8_t { kContinue, kFinish };
 
 // An error ends the run on this worker; the others detect the loss. A hook that
 // changes the state must make the same change on every worker.
@@ -49,7 +49,7 @@ class LoopHooks {
   virtual Status TrainEnd(const TrainState& /*state*/) { return OkStatus(); }
   // Called after TrainBegin and after each epoch. If one worker requests the
   // end, all workers finish.
-  virtual LoopWish Wish() const { return LoopWish::kGoOn; }
+  virtual LoopVote Vote() const { return LoopVote::kContinue; }
 };
 
 }  // namespace gauntlet

@@ -116,8 +116,8 @@ class Trainer {
 
   // Returns true if at least one worker requests to finish. All workers must
   // call it.
-  Result<bool> AnyWishesToFinish(const TrainState& state, LoopWish own,
-                                 Duration timeout);
+  Result<bool> AnyVotesToFinish(const TrainState& state, LoopVote own,
+                                Duration timeout);
 
   // Durations of the training task since the last step.
   TimeSplit& times() { return times_; }

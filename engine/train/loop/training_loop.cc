@@ -316,8 +316,8 @@ Result<TrainState*> TrainingLoop::ForHook() {
 // not.
 Status TrainingLoop::AgreeOnFinish() {
   ASSIGN_OR_RETURN(const bool finish,
-                   trainer_->AnyWishesToFinish(*state_, hooks_->Wish(),
-                                               options_->cluster.step_timeout));
+                   trainer_->AnyVotesToFinish(*state_, hooks_->Vote(),
+                                              options_->cluster.step_timeout));
   if (finish) Enter(LoopState::kFinishing);
   return OkStatus();
 }
