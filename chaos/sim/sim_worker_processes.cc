@@ -191,7 +191,7 @@ void SimWorkerProcesses::Acknowledge(int worker) {
       deliver);
 }
 
-bool SimWorkerProcesses::Hears(int worker) const {
+bool SimWorkerProcesses::IsReachable(int worker) const {
   return IsReached(processes_.at(worker));
 }
 

@@ -89,7 +89,7 @@ class SimWorkerProcesses final : public WorkerProcesses {
   std::optional<WorkerNotice> Next(Time deadline) override;
   void Signal(int worker, WorkerSignal signal) override;
   void Acknowledge(int worker) override;
-  bool Hears(int worker) const override;
+  bool IsReachable(int worker) const override;
 
   // Returns true iff the launcher treats the process as dead, though it may
   // still be running.

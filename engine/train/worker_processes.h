@@ -98,7 +98,7 @@ class WorkerProcesses {
   virtual void Acknowledge(int worker) = 0;
   // Returns true if the worker's messages can be received now. If not, its
   // silence does not show that it hangs.
-  virtual bool Hears(int /*worker*/) const { return true; }
+  virtual bool IsReachable(int /*worker*/) const { return true; }
 };
 
 }  // namespace gauntlet

@@ -152,7 +152,7 @@ void Attempt::PassOnNotices() {
   for (const auto& [worker, incarnation] : incarnations_) {
     if (!incarnation.runs()) continue;
     LogEvent event = About(EventKind::kAskedToStop, worker);
-    if (!processes_.Hears(worker)) event.reason = Reason::kUnreachable;
+    if (!processes_.IsReachable(worker)) event.reason = Reason::kUnreachable;
     world_.events.Emit(std::move(event));
     processes_.Signal(worker, WorkerSignal::kTerminate);
   }
@@ -339,7 +339,7 @@ void Attempt::ExpectChief(Duration patience) {
 // worker detects it.
 void Attempt::WatchChief(Time now) {
   if (now < hangs_at_ || !Runs(chief())) return;
-  if (!processes_.Hears(chief())) {
+  if (!processes_.IsReachable(chief())) {
     hangs_at_ = now + patience_;
     return;
   }
