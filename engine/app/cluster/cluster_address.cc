@@ -129,7 +129,7 @@ Result<ReachableWorker> MakeReachable(const ResolvedCluster& cluster,
   if (spec.addresses.empty()) spec.addresses = {"127.0.0.1:0"};
   if (spec.addresses.size() == 1) return place;
   if (cluster.rule != ClusterRule::kTfConfig) {
-    spec.address_book = AddressBook::kToldByChief;
+    spec.address_book = AddressBook::kSentByChief;
   }
   const Chooser chooser(cluster, host, clock, deadline);
   const std::string& own = spec.addresses[static_cast<size_t>(spec.rank)];

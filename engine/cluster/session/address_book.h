@@ -6,10 +6,10 @@
 
 namespace gauntlet {
 
-// kKnown: every worker knows all addresses. kToldByChief: each worker knows its
+// kKnown: every worker knows all addresses. kSentByChief: each worker knows its
 // own and the chief's, and the others are empty. The chief receives them in
 // hellos and sends them to all in its welcome.
-enum class AddressBook : uint8_t { kKnown, kToldByChief };
+enum class AddressBook : uint8_t { kKnown, kSentByChief };
 
 }  // namespace gauntlet
 

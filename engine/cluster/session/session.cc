@@ -98,7 +98,7 @@ Hello Session::HelloTo(int server, ChannelRole role,
   if (role == ChannelRole::kControl) {
     hello.generation = options_.generation;
     hello.host = world_->host.Name();
-    if (options_.address_book == AddressBook::kToldByChief) {
+    if (options_.address_book == AddressBook::kSentByChief) {
       hello.address = options_.addresses[static_cast<size_t>(options_.rank)];
     }
     hello.payload = options_.hello_payload;
@@ -159,7 +159,7 @@ Status Session::AcceptWorkers() {
       ++joined;
     }
     control = std::move(caller->channel);
-    if (options_.address_book == AddressBook::kToldByChief) {
+    if (options_.address_book == AddressBook::kSentByChief) {
       options_.addresses[hello.rank] = std::move(hello.address);
     }
     joined_worker = {.host = std::move(hello.host),
@@ -186,7 +186,7 @@ std::string Session::MissingRanks() const {
 Status Session::WelcomeWorkers() {
   Welcome welcome = {.generation = decision_.generation,
                      .decision = decision_.text};
-  if (options_.address_book == AddressBook::kToldByChief) {
+  if (options_.address_book == AddressBook::kSentByChief) {
     welcome.addresses = options_.addresses;
   }
   for (size_t rank = 1; rank < control_.size(); ++rank) {

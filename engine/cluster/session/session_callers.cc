@@ -187,7 +187,7 @@ Status Session::CheckControlHello(const Hello& hello) const {
         fmt::format("rank {}: expected a generation of at most {}, found {}",
                     hello.rank, kMaxGeneration, hello.generation));
   }
-  if (options_.address_book == AddressBook::kToldByChief) {
+  if (options_.address_book == AddressBook::kSentByChief) {
     RETURN_IF_ERROR(CheckAddress(hello.address));
   }
   if (!options_.check_hello_payload) return OkStatus();

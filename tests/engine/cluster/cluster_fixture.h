@@ -45,7 +45,7 @@ class ClusterFixture {
 
   // Gives each worker only its own address and the chief's.
   void UseOnlyTheChiefsAddress() {
-    options_.address_book = AddressBook::kToldByChief;
+    options_.address_book = AddressBook::kSentByChief;
   }
 
   // Makes the chief take that long to decide.

@@ -35,7 +35,7 @@ TEST(ClusterAddressTest, ClusterOnLoopbackStaysThere) {
   const auto chief = Reach(Torchrun({"127.0.0.1:2000", ""}, 0));
   ASSERT_TRUE(chief.ok()) << chief.status().ToString();
   EXPECT_EQ(chief->spec.listen_on, "127.0.0.1:2000");
-  EXPECT_EQ(chief->spec.address_book, AddressBook::kToldByChief);
+  EXPECT_EQ(chief->spec.address_book, AddressBook::kSentByChief);
   const auto other = Reach(Torchrun({"127.0.0.1:2000", ""}, 1));
   ASSERT_TRUE(other.ok()) << other.status().ToString();
   EXPECT_THAT(other->spec.addresses[1], StartsWith("127.0.0.1:"));
