@@ -145,8 +145,8 @@ void Attempt::PassOnNotices() {
     launch_.interrupted_twice = true;
     End(Reason::kInterrupted);
   }
-  if (launch_.told_to_stop || world_.host.TerminationNotices() == 0) return;
-  launch_.told_to_stop = true;
+  if (launch_.stop_requested || world_.host.TerminationNotices() == 0) return;
+  launch_.stop_requested = true;
   world_.events.Emit({.kind = EventKind::kNotice});
   SetKillDeadline(options_.stop_grace);
   for (const auto& [worker, incarnation] : incarnations_) {

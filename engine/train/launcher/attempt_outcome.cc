@@ -110,7 +110,7 @@ std::optional<LaunchEnd> AttemptOutcome::Final(int chief) const {
   if (launch_.interrupted_twice) {
     return LaunchEnd{.exit_code = kInterrupted, .reason = "interrupted twice"};
   }
-  if (launch_.told_to_stop) {
+  if (launch_.stop_requested) {
     // The work since the last save is lost.
     return LaunchEnd{.exit_code = WorkerExitCode(WorkerExit::kLostWorker),
                      .reason = "told to stop, and nothing was saved: " +

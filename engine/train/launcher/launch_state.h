@@ -30,7 +30,7 @@ struct LaunchState {
   const JobToken token = JobToken::Make(world.entropy);
   int life = options.first_life - 1;  // newest one that was started
   LaunchHold launch_hold;
-  bool told_to_stop = false;
+  bool stop_requested = false;
   bool interrupted_twice = false;
   // First step at which loss or state was not finite, as workers reported.
   std::optional<uint64_t> not_finite_since;
