@@ -21,10 +21,10 @@ SessionOptions GenerationJoin::MeetingOptions(Time meet_by) const {
   SessionOptions options = RendezvousOptions(parts_.place, cluster);
   const CollectiveOffer offer =
       OfferOf(parts_.options().kernels.device, parts_.inputs.device);
-  options.hello_payload =
-      EncodeIntroduction({.settings = told_, .held = held_, .offer = offer});
+  options.hello_payload = EncodeIntroduction(
+      {.settings = settings_, .held = held_, .offer = offer});
   options.check_hello_payload = [this](std::string_view bytes) {
-    return CheckIntroduction(bytes, told_);
+    return CheckIntroduction(bytes, settings_);
   };
   options.log = [&reporter = parts_.reporter](const std::string& line) {
     reporter.Progress({.line = line});
@@ -44,8 +44,8 @@ void GenerationJoin::NoteSilence(int rank) {
 
 Status GenerationJoin::Rendezvous(Time meet_by) {
   const ClusterOptions& cluster = parts_.options().cluster;
-  if (told_.empty()) {
-    told_ = EncodeCommonSettings(parts_.options(), parts_.inputs.job_json);
+  if (settings_.empty()) {
+    settings_ = EncodeCommonSettings(parts_.options(), parts_.inputs.job_json);
   }
   const Duration meeting = parts_.rejoins() ? meet_by - parts_.world.clock.Now()
                                             : cluster.rendezvous_timeout;
@@ -81,7 +81,7 @@ Result<GenerationJoin::Reports> GenerationJoin::CollectReports(
       return Unavailable(
           fmt::format("rank {}: {}", rank, read.status().message()));
     }
-    RETURN_IF_ERROR(CompareSettings(told_, read->settings, rank));
+    RETURN_IF_ERROR(CompareSettings(settings_, read->settings, rank));
     reports.held.push_back(std::move(read->held));
     reports.offers.push_back(std::move(read->offer));
   }

@@ -81,7 +81,7 @@ class GenerationJoin {
   Status JoinDevices();
 
   WorkerParts& parts_;
-  std::string told_;       // EncodeCommonSettings
+  std::string settings_;   // EncodeCommonSettings
   std::string elsewhere_;  // why the store is not the chief's; "": it is
   CollectiveDecision collective_;  // of the newest generation
   std::string collective_line_;    // as last reported

@@ -26,13 +26,13 @@ class SlowWatchTest : public testing::Test {
   std::vector<size_t> ToldWithTheSecond() {
     EXPECT_EQ(second_.get_future().wait_for(kLong), std::future_status::ready);
     watch_.reset();
-    return told_;
+    return settings_;
   }
 
-  std::vector<size_t> told_;
+  std::vector<size_t> settings_;
   std::promise<void> second_;
   std::optional<SlowWatch> watch_{std::in_place, [this](size_t item) {
-                                    told_.push_back(item);
+                                    settings_.push_back(item);
                                     if (item == 2) second_.set_value();
                                   }};
 };
