@@ -134,12 +134,12 @@ Status LoopSaves::TakeFailure(const Status& status, uint64_t step) {
 }
 
 Status LoopSaves::SaveDue() {
-  return strategy_.async == nullptr ? SaveAtOnce() : BeginBeside();
+  return strategy_.async == nullptr ? SaveAtOnce() : BeginAsync();
 }
 
 Status LoopSaves::SaveAtOnce() {
   RETURN_IF_ERROR(FinishUnderWay());
-  const Status status = TrySave(TidyTime::kBeside);
+  const Status status = TrySave(TidyTime::kInBackground);
   return status.ok() ? status : TakeFailure(status, state_->position.step);
 }
 
@@ -191,7 +191,7 @@ void LoopSaves::PauseBeforeAnotherTry(Duration pause, Duration hurried) {
   world_->clock.SleepUntil(std::min(until, world_->clock.Now() + hurried));
 }
 
-Status LoopSaves::BeginBeside() {
+Status LoopSaves::BeginAsync() {
   if (IsSaved()) return OkStatus();
   const uint64_t step = state_->position.step;
   std::string waited;

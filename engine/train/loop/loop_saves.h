@@ -153,7 +153,7 @@ class LoopSaves {
   Status TakeTidied();
   Status SaveLast(Duration first_pause);
   void PauseBeforeAnotherTry(Duration pause, Duration hurried);
-  Status BeginBeside();
+  Status BeginAsync();
   std::optional<SaveOutcome> TakeOn();
   Status Take(const SaveOutcome& outcome);
   Status TakeFailure(const Status& status, uint64_t step);

@@ -81,7 +81,7 @@ Status AsyncSave::Begin(ResidentState& resident, const std::string& waited) {
   ASSIGN_OR_RETURN(
       attempt_,
       save_->Begin(resident, spare_ == nullptr ? DigestTime::kImmediately
-                                               : DigestTime::kBeside));
+                                               : DigestTime::kInBackground));
   if (attempt_.name.empty()) return OkStatus();
   stage_ = Stage::kWriting;
   reports_.clear();

@@ -120,7 +120,7 @@ class AsyncSave {
   std::vector<std::string> reports_;  // of all ranks, after kWriting
   // Results of the tasks: read only after the tasks have ended.
   Result<WrittenPart> own_part_ = WrittenPart();
-  std::optional<Digest> own_digest_;  // only with kBeside
+  std::optional<Digest> own_digest_;  // only with kInBackground
   std::atomic<bool> own_failed_ = false;
   Status commit_;
   TimeSplit task_times_;

@@ -246,7 +246,7 @@ Result<SaveAttempt> CollectiveSave::Begin(ResidentState& resident,
   }
   SaveAttempt attempt = NewAttempt(resident.host(), state_digest, {});
   attempt.digest_time = digest_time;
-  if (digest_time == DigestTime::kBeside) attempt.state_digest.reset();
+  if (digest_time == DigestTime::kInBackground) attempt.state_digest.reset();
   times_.Lap(TimePart::kDigest);
   RETURN_IF_ERROR(AgreeOnBegin(attempt));
   return attempt;
@@ -378,7 +378,7 @@ Result<std::vector<std::string>> CollectiveSave::ExchangeParts(
   if (own.ok() && !agree.ok()) own = agree;
   std::vector<std::string> report = {
       EncodeStatus(own.status()), own.ok() && *own ? EncodeShard(**own) : ""};
-  if (attempt.digest_time == DigestTime::kBeside) {
+  if (attempt.digest_time == DigestTime::kInBackground) {
     report.push_back(DigestText(attempt.state_digest));
   }
   Result<std::vector<std::string>> reports =
@@ -492,7 +492,7 @@ Status CollectiveSave::CommitAndTidy(const SaveAttempt& attempt,
   switch (tidy_time) {
     case TidyTime::kImmediately:
       return Tidy(attempt, times_);
-    case TidyTime::kBeside:
+    case TidyTime::kInBackground:
       // Before the exchange of the outcome: the two overlap.
       StartTidying(attempt.head);
       return OkStatus();

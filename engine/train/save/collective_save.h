@@ -25,13 +25,13 @@
 namespace gauntlet {
 
 // kImmediately: training waits for the digest of the state, and the ranks
-// compare digests as the save begins. kBeside: a task computes the digest, and
-// the ranks compare digests after writing.
-enum class DigestTime : uint8_t { kImmediately, kBeside };
+// compare digests as the save begins. kInBackground: a task computes the
+// digest, and the ranks compare digests after writing.
+enum class DigestTime : uint8_t { kImmediately, kInBackground };
 
-// kImmediately: a save ends once the chief has tidied the store. kBeside: it
-// ends once it is acknowledged, and a task of the chief tidies the store.
-enum class TidyTime : uint8_t { kImmediately, kBeside };
+// kImmediately: a save ends once the chief has tidied the store. kInBackground:
+// it ends once it is acknowledged, and a task of the chief tidies the store.
+enum class TidyTime : uint8_t { kImmediately, kInBackground };
 
 // A save that has begun, on one rank.
 struct SaveAttempt {
@@ -116,7 +116,7 @@ class CollectiveSave {
   Result<std::vector<std::string>> ExchangeParts(const SaveAttempt& attempt,
                                                  Result<WrittenPart> own);
   // Returns the error of the first rank whose part failed, or an error if the
-  // ranks' states differ (kBeside); Ok if all parts are written.
+  // ranks' states differ (kInBackground); Ok if all parts are written.
   static Status CheckParts(const SaveAttempt& attempt,
                            const std::vector<std::string>& reports);
   // First learned tensor (IsLearned) that has values which are not finite, by
