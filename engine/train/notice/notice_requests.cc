@@ -17,9 +17,9 @@ uint32_t NoticeRequests::Ask(uint64_t generation, uint64_t step,
   // If nothing is to be saved, there is nothing to wait for.
   if (saves_before_exit_ == SavesBeforeExit::kNone) return kRequestStop;
   switch (timing_.Ask(now, ahead)) {
-    case StopAdvice::kGoOn:
+    case StopAdvice::kContinue:
       return 0;
-    case StopAdvice::kSaveAndGoOn:
+    case StopAdvice::kSaveAndContinue:
       return kRequestSave;
     case StopAdvice::kStop:
       return kRequestStop;

@@ -5,7 +5,7 @@
 namespace gauntlet {
 
 StopAdvice StopTiming::Ask(Time now, std::span<const Operation> ahead) const {
-  if (!noticed_) return StopAdvice::kGoOn;
+  if (!noticed_) return StopAdvice::kContinue;
   Duration on_the_way = kMargin;
   for (const Operation operation : ahead) {
     const auto& longest = longest_[static_cast<size_t>(operation)];
@@ -14,12 +14,12 @@ StopAdvice StopTiming::Ask(Time now, std::span<const Operation> ahead) const {
   }
   const Duration left = *noticed_ + grace_ - now;
   if (left <= on_the_way) return StopAdvice::kStop;
-  if (!longest_save_) return StopAdvice::kSaveAndGoOn;
+  if (!longest_save_) return StopAdvice::kSaveAndContinue;
   const Duration save = std::max(*longest_save_, last_save_so_far_);
   // Adds half: a save takes longer while other saves are in flight.
   const Duration for_the_saves = saves_ * (save + save / 2);
   return left <= on_the_way + for_the_saves ? StopAdvice::kStop
-                                            : StopAdvice::kGoOn;
+                                            : StopAdvice::kContinue;
 }
 
 }  // namespace gauntlet

@@ -27,7 +27,7 @@ namespace gauntlet {
 enum class Operation : uint8_t { kStep, kEvaluation, kEpochEnd };
 
 // Advice after a notice, at a boundary between two operations.
-enum class StopAdvice { kGoOn, kSaveAndGoOn, kStop };
+enum class StopAdvice { kContinue, kSaveAndContinue, kStop };
 
 class StopTiming {
  public:

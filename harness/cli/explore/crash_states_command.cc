@@ -112,7 +112,7 @@ class Watch {
       progress_.Show(StatusOf(report, Seconds(), limits_));
     }
     late_ = task_.time && clock_.Now() - begin_ >= *task_.time;
-    return interrupted() || late_ ? Proceed::kStop : Proceed::kGoOn;
+    return interrupted() || late_ ? Proceed::kStop : Proceed::kContinue;
   }
 
   std::string_view EndOf(const CrashStateReport& report) const {

@@ -122,7 +122,7 @@ struct CrashStateReport {
   }
 };
 
-enum class Proceed : uint8_t { kGoOn, kStop };
+enum class Proceed : uint8_t { kContinue, kStop };
 
 struct CrashStateOptions {
   std::vector<DurabilityProfile> profiles = {DurabilityProfile::kExt4,

@@ -25,7 +25,7 @@ StopTiming Running(Duration grace) {
 
 TEST(StopTimingTest, ContinuesWithoutANotice) {
   EXPECT_EQ(StopTiming(seconds(0)).Ask(At(seconds(9)), kSteps),
-            StopAdvice::kGoOn);
+            StopAdvice::kContinue);
 }
 
 TEST(StopTimingTest, StopsAtOnceWithoutAGracePeriod) {
@@ -37,9 +37,9 @@ TEST(StopTimingTest, StopsAtOnceWithoutAGracePeriod) {
 TEST(StopTimingTest, SavesFirstWhereNoSaveWasMeasured) {
   StopTiming timing = Running(seconds(60));
   timing.Noticed(At(seconds(1)));
-  EXPECT_EQ(timing.Ask(At(seconds(1)), kSteps), StopAdvice::kSaveAndGoOn);
+  EXPECT_EQ(timing.Ask(At(seconds(1)), kSteps), StopAdvice::kSaveAndContinue);
   timing.SaveTook(seconds(2));
-  EXPECT_EQ(timing.Ask(At(seconds(1)), kSteps), StopAdvice::kGoOn);
+  EXPECT_EQ(timing.Ask(At(seconds(1)), kSteps), StopAdvice::kContinue);
 }
 
 // Time needed: two operations of 1 s, a save of 2 s plus half as much again,
@@ -51,7 +51,8 @@ TEST(StopTimingTest, StopsWhenTheTimeIsJustEnoughForTheLongestSave) {
   timing.SaveTook(seconds(2));
   timing.SaveTook(milliseconds(1));
   timing.Noticed(At(seconds(0)));
-  EXPECT_EQ(timing.Ask(At(milliseconds(53'999)), kSteps), StopAdvice::kGoOn);
+  EXPECT_EQ(timing.Ask(At(milliseconds(53'999)), kSteps),
+            StopAdvice::kContinue);
   EXPECT_EQ(timing.Ask(At(seconds(54)), kSteps), StopAdvice::kStop);
 }
 
@@ -74,7 +75,8 @@ TEST(StopTimingTest, LeavesTimeForTwoSavesWhereOneMayBeUnderWay) {
   timing.OperationTook(Operation::kStep, seconds(1));
   timing.SaveTook(seconds(2));
   timing.Noticed(At(seconds(0)));
-  EXPECT_EQ(timing.Ask(At(milliseconds(50'999)), kSteps), StopAdvice::kGoOn);
+  EXPECT_EQ(timing.Ask(At(milliseconds(50'999)), kSteps),
+            StopAdvice::kContinue);
   EXPECT_EQ(timing.Ask(At(seconds(51)), kSteps), StopAdvice::kStop);
 }
 
@@ -82,10 +84,10 @@ TEST(StopTimingTest, NothingIsBegunWhoseTimeWasNeverMeasured) {
   StopTiming timing = Running(seconds(60));
   timing.SaveTook(seconds(1));
   timing.Noticed(At(seconds(0)));
-  EXPECT_EQ(timing.Ask(At(seconds(0)), kSteps), StopAdvice::kGoOn);
+  EXPECT_EQ(timing.Ask(At(seconds(0)), kSteps), StopAdvice::kContinue);
   EXPECT_EQ(timing.Ask(At(seconds(0)), kLastStep), StopAdvice::kStop);
   timing.OperationTook(Operation::kEvaluation, seconds(1));
-  EXPECT_EQ(timing.Ask(At(seconds(0)), kLastStep), StopAdvice::kGoOn);
+  EXPECT_EQ(timing.Ask(At(seconds(0)), kLastStep), StopAdvice::kContinue);
 }
 
 TEST(StopTimingTest, EachKindOfOperationHasItsOwnTime) {
@@ -93,7 +95,7 @@ TEST(StopTimingTest, EachKindOfOperationHasItsOwnTime) {
   timing.SaveTook(seconds(0));
   timing.OperationTook(Operation::kEvaluation, seconds(40));
   timing.Noticed(At(seconds(0)));
-  EXPECT_EQ(timing.Ask(At(seconds(30)), kSteps), StopAdvice::kGoOn);
+  EXPECT_EQ(timing.Ask(At(seconds(30)), kSteps), StopAdvice::kContinue);
   EXPECT_EQ(timing.Ask(At(seconds(30)), kLastStep), StopAdvice::kStop);
 }
 

@@ -123,7 +123,7 @@ TEST(CrashStatesTest, FirstCrashStatesOfALyingDriveHoldNoTornState) {
                                .windows = {CrashWindow::kSave}};
   uint64_t calls = 0;
   options.on_progress = [&](const CrashStateReport&) {
-    return ++calls < 20 ? Proceed::kGoOn : Proceed::kStop;
+    return ++calls < 20 ? Proceed::kContinue : Proceed::kStop;
   };
   const CrashStateReport report = Explore(options);
   EXPECT_EQ(report.images_failed, 0u) << Describe(report);
