@@ -180,7 +180,7 @@ std::optional<SaveOutcome> AsyncSave::EndWriting() {
   if (failure.ok()) failure = save_->Refusal(attempt_);
   own_failed_ = false;
   if (!failure.ok()) {
-    commit_ = save_->chief() ? save_->Abandon(attempt_, failure) : OkStatus();
+    commit_ = save_->chief() ? save_->Abort(attempt_, failure) : OkStatus();
     return EndCommit();
   }
   if (save_->chief()) StartCommit();

@@ -221,7 +221,7 @@ Status CollectiveSave::TrySave(Tried& tried, TidyTime tidy_time) {
                    ExchangeParts(attempt, std::move(own)));
   // All ranks decide the same, as they have the same reports.
   const Status refusal = Refusal(attempt);
-  if (!refusal.ok()) return chief() ? Abandon(attempt, refusal) : refusal;
+  if (!refusal.ok()) return chief() ? Abort(attempt, refusal) : refusal;
   Status outcome;
   if (chief()) outcome = CommitAndTidy(attempt, reports, tidy_time);
   ASSIGN_OR_RETURN(
@@ -469,8 +469,8 @@ Status CollectiveSave::MakeRoomAfter(Status why) {
   return why;
 }
 
-Status CollectiveSave::Abandon(const SaveAttempt& attempt,
-                               const Status& failure) {
+Status CollectiveSave::Abort(const SaveAttempt& attempt,
+                             const Status& failure) {
   const Status abandoned = store_->AbandonSave(attempt.name, failure);
   times_.Lap(TimePart::kCommit);
   return MakeRoomAfter(abandoned.ok() ? failure : abandoned);

@@ -139,7 +139,7 @@ class CollectiveSave {
   }
   // On the chief: removes the remains of a failed save, emits the reason, and
   // frees disk space if there was none.
-  Status Abandon(const SaveAttempt& attempt, const Status& failure);
+  Status Abort(const SaveAttempt& attempt, const Status& failure);
   // Exchanges one text per rank.
   Result<std::vector<std::string>> AllGather(const SaveAttempt& attempt,
                                              const std::string& payload);

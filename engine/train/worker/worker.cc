@@ -43,7 +43,7 @@ class Worker {
   // Runs the worker, from its first event to its last.
   WorkerEnd Live();
   // Ends all tasks that Live may have left waiting.
-  TrainedWorker Abandon(WorkerEnd end);
+  TrainedWorker Abort(WorkerEnd end);
 
  private:
   WorkerEnd Run();
@@ -341,7 +341,7 @@ WorkerEnd Worker::Live() {
 
 // Aborts the session first: after an error its tasks still wait for the
 // others.
-TrainedWorker Worker::Abandon(WorkerEnd end) {
+TrainedWorker Worker::Abort(WorkerEnd end) {
   if (parts_.session) parts_.session->Abort();
   if (async_save_) async_save_->JoinTask();
   if (save_) save_->JoinTask();
@@ -381,7 +381,7 @@ TrainedWorker TrainAsWorker(World& world, const TrainInputs& inputs,
   Worker worker(watch.world(), inputs, place, reporter);
   WorkerEnd end = worker.Live();
   watch.Stop();
-  return worker.Abandon(std::move(end));
+  return worker.Abort(std::move(end));
 }
 
 int LiveAsWorker(World& world, const TrainInputs& inputs,
