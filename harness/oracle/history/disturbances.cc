@@ -20,7 +20,7 @@ bool IsOverWithItsProcess(const RecordFault& fault) {
   const FaultTraits traits = TraitsOf(fault);
   return fault.kind == "hang" || fault.kind == "pause" ||
          fault.kind == "device_hang" || traits.fails_device ||
-         traits.tells_error;
+         traits.reports_error;
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ FaultTraits TraitsOf(const RecordFault& fault) {
   }
   if (kind == "torn_write") return kDeathOfOne;
   if (kind == "errno" || kind == "short_write" || kind == "fsync_fails") {
-    return {.tells_error = true};
+    return {.reports_error = true};
   }
   return {};
 }

@@ -18,7 +18,7 @@ struct FaultTraits {
   bool may_end_life = false;    // its process may end, or be declared lost
   bool fails_device = false;    // the worker detects the failure, and exits
   bool gives_notice = false;    // sends a preemption notice
-  bool tells_error = false;     // an operation returns an error
+  bool reports_error = false;   // an operation returns an error
   bool damages_store = false;   // destroys committed bytes silently
   bool cuts_power = false;      // ends all processes; durable data remains
   bool kills_launcher = false;  // ends the launcher; its workers end soon after

@@ -136,7 +136,7 @@ class Outputs {
     return std::ranges::any_of(
         outline_.occurrences, [](const FaultOccurrence& occurrence) {
           const FaultTraits& traits = occurrence.traits;
-          return traits.tells_error || traits.damages_store ||
+          return traits.reports_error || traits.damages_store ||
                  traits.cuts_power || occurrence.fault->of_one_host;
         });
   }

@@ -133,7 +133,7 @@ void StoreModel::Fire(const Emitter& by, Writer& writer,
   const RecordFault* const fault = FindFault(record_, event.detail);
   if (fault == nullptr) return;
   const FaultTraits traits = TraitsOf(*fault);
-  if (traits.tells_error) writer.met_error = writer.removal.met_error = true;
+  if (traits.reports_error) writer.met_error = writer.removal.met_error = true;
   if (traits.may_end_life) hold_ups_.Fired(*fault, by, event.t_ns);
   if (fault->kind == "fsync_fails") FailSync(writer, event);
 }

@@ -25,8 +25,9 @@ bool AnyReportsSamples(const Record& record) {
 // matching operation.
 bool StrikesAtOnce(const RecordFault& fault) {
   const FaultTraits traits = TraitsOf(fault);
-  return !traits.damages_store && !traits.tells_error && !traits.fails_device &&
-         fault.kind != "torn_write" && fault.kind != "device_hang";
+  return !traits.damages_store && !traits.reports_error &&
+         !traits.fails_device && fault.kind != "torn_write" &&
+         fault.kind != "device_hang";
 }
 
 // Returns true iff events of the kind carry the number of their worker's
@@ -390,7 +391,7 @@ void TrainingModel::Fire(const Emitter& by, Worker& worker,
         fmt::format("{}: {} fires at {}, expected {}", Where(by, event),
                     fault->id, event.path, fault->point));
   }
-  worker.met_error = worker.met_error || TraitsOf(*fault).tells_error;
+  worker.met_error = worker.met_error || TraitsOf(*fault).reports_error;
   if (DiesAtOnce(*fault) && !TraitsOf(*fault).cuts_power &&
       !fault->of_one_host) {
     return;

@@ -313,7 +313,7 @@ void Processes::Fire(Process& process, const RecordEvent& event) {
   if (TraitsOf(*fault).kills_launcher && record_.machine.empty()) {
     ended_launchers_.insert(process.launcher);
   }
-  if (TraitsOf(*fault).tells_error && fault->point == "ctl.heartbeat") {
+  if (TraitsOf(*fault).reports_error && fault->point == "ctl.heartbeat") {
     // Each occurrence drops one heartbeat.
     const auto missed = static_cast<int64_t>(fault->hits) + 1;
     hindrances_.Add(

@@ -229,7 +229,7 @@ bool Processes::HasMetAnError(const Process& process) const {
            std::ranges::any_of(other.fired, [&](const Fired& fired) {
              const FaultTraits traits = TraitsOf(*fired.fault);
              if (traits.damages_store) return true;
-             return traits.tells_error &&
+             return traits.reports_error &&
                     (fired.fault->always || fired.t_ns >= OverAt(fired, other));
            });
   });
@@ -243,7 +243,7 @@ bool Processes::WasInASave(const Process& process) const {
   for (const auto& [id, other] : processes_) {
     for (const Fired& fired : other.fired) {
       const FaultTraits traits = TraitsOf(*fired.fault);
-      if (!traits.tells_error && !traits.damages_store) continue;
+      if (!traits.reports_error && !traits.damages_store) continue;
       if (!fired.fault->in_save) return false;
       any = true;
     }

@@ -128,7 +128,7 @@ bool Processes::IsExplained(const Process& process,
 bool Processes::FailsAgainAndAgain(const Process& process) {
   return !process.has_state &&
          std::ranges::any_of(process.fired, [](const Fired& fired) {
-           return fired.fault->always && TraitsOf(*fired.fault).tells_error;
+           return fired.fault->always && TraitsOf(*fired.fault).reports_error;
          });
 }
 

@@ -145,7 +145,7 @@ std::string FailureReason(const Record& record, const BegunSave& save) {
       return;
     }
     const RecordFault* const fault = FindFault(record, event.detail);
-    if (fault != nullptr && fault->in_save && TraitsOf(*fault).tells_error) {
+    if (fault != nullptr && fault->in_save && TraitsOf(*fault).reports_error) {
       ids.insert(fault->id);
     }
   });
