@@ -44,7 +44,7 @@ Status TakeResults(const TrialSetting& setting, const RunFolder& folder,
     constexpr size_t kTail = 12;
     trial.last_line = LastLine(output);
     trial.tail = LastLines(output, kTail);
-    trial.says_why = !trial.last_line.empty() && !EndsInException(output);
+    trial.has_reason = !trial.last_line.empty() && !EndsInException(output);
     return OkStatus();
   }
   ASSIGN_OR_RETURN(ResultDifferences differences,

@@ -138,7 +138,7 @@ struct CrashTrial {
   std::vector<std::string> different_files;
   std::string last_line;          // of the output of a run that failed
   std::vector<std::string> tail;  // last lines of that output
-  bool says_why = false;  // true: it failed with a message, not an exception
+  bool has_reason = false;  // true: it failed with a message, not an exception
   // Version that the resumed run read; nullopt: not known.
   std::optional<CheckpointVersion> resumed_from;
   std::optional<int64_t> resumed_step;  // as printed by the resumed run

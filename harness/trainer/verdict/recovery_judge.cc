@@ -140,7 +140,7 @@ CrashVerdict JudgeEnd(const CrashTrial& trial, const CompleteVersion* newest) {
   const std::string how = ExitText(trial.end);
   const std::string suffix =
       trial.last_line.empty() ? "" : ": " + trial.last_line;
-  if (newest == nullptr && trial.says_why && trial.end.signal == 0) {
+  if (newest == nullptr && trial.has_reason && trial.end.signal == 0) {
     return {RecoveryVerdict::kRefused,
             fmt::format("no checkpoint was complete, and the resumed run says "
                         "so ({}{})",

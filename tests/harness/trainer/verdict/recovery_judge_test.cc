@@ -240,9 +240,9 @@ TEST(RecoveryJudgeTest, ErrorsFail) {
 
 TEST(RecoveryJudgeTest, MessageWithoutCompleteCheckpointIsRefused) {
   CrashTrial early = Failed(5);
-  early.says_why = true;
+  early.has_reason = true;
   CrashTrial late = Failed(70);
-  late.says_why = true;
+  late.has_reason = true;
   EXPECT_THAT(Verdicts({early, Kill(20, A()), late}),
               ElementsAre("refused", "recovered", "fails"));
 }
@@ -257,7 +257,7 @@ TEST(RecoveryJudgeTest, FaultThatDidNotHappenIsNotRecovered) {
 
 TEST(RecoveryJudgeTest, SignalsFailAlwaysAndTimeLimitsHang) {
   CrashTrial signalled = Failed(5);
-  signalled.says_why = true;
+  signalled.has_reason = true;
   signalled.end.signal = 11;
   CrashTrial hanging = Failed(5);
   hanging.end.is_timed_out = true;
