@@ -195,7 +195,7 @@ class TimelineBuilder {
       if (filter_.routine == RoutineEvents::kFolded) {
         const bool is_bad_load =
             event.kind == RecordKind::kLoaded && causes_.contains(place);
-        if (!is_bad_load && IsSaidByResumption(place)) continue;
+        if (!is_bad_load && IsCoveredByResumption(place)) continue;
         if (!is_bad_load && IsRoutine(event.kind)) {
           Fold(place);
           continue;
@@ -270,7 +270,7 @@ class TimelineBuilder {
 
   // Returns true iff the event loads the checkpoint that the worker then
   // resumes from; the text of the resumption names it.
-  bool IsSaidByResumption(const EventPlace& place) const {
+  bool IsCoveredByResumption(const EventPlace& place) const {
     const auto& events = LifeOf(record_, place).events;
     const size_t next = place.index + 1;
     return events[place.index].kind == RecordKind::kLoaded &&
