@@ -22,14 +22,14 @@ void Restarts::On(const HistoryEvent& emitted) {
     case RecordKind::kLauncherBegin:
       count_ = 0;
       last_restart_ = nullptr;
-      was_told_to_stop_ = false;
+      stop_requested_ = false;
       running_.clear();
       break;
     case RecordKind::kAttemptEnds:
       attempt_has_ended_ = true;
       break;
     case RecordKind::kNotice:
-      was_told_to_stop_ = true;
+      stop_requested_ = true;
       attempt_has_ended_ = false;
       to_ask_ = running_;
       break;
@@ -74,7 +74,7 @@ void Restarts::CheckRestart(const RecordEvent& event) {
 void Restarts::CheckStart(const RecordEvent& event) {
   // A lost worker may have to rejoin before all workers can agree on a save.
   const bool rejoins = record_.setup.rejoins && !attempt_has_ended_;
-  if (was_told_to_stop_ && !rejoins) {
+  if (stop_requested_ && !rejoins) {
     checks_.restarts.Fail(
         "told-to-stop", fmt::format("worker {} was started after a termination "
                                     "notice",

@@ -32,7 +32,7 @@ class Restarts {
   // State of the running launcher.
   int64_t count_ = 0;                          // restarts
   const RecordEvent* last_restart_ = nullptr;  // until a worker starts
-  bool was_told_to_stop_ = false;              // has received a notice
+  bool stop_requested_ = false;                // has received a notice
   bool attempt_has_ended_ = false;             // since the notice
   std::set<int> running_;                      // workers
   std::set<int> to_ask_;  // workers that must still be sent the notice
