@@ -118,7 +118,7 @@ std::string WrongScript(const StoreScript& script,
   return life.Do({.verb = StoreVerb::kLive});
 }
 
-TEST(StoreProperty, LoadsWhatIsOwedOrRefuses) {
+TEST(StoreProperty, LoadsTheNewestRequiredCheckpointOrRefuses) {
   CheckProperty<StoreScript>(
       {.name = "store",
        .any = AnyScript(),
@@ -128,7 +128,7 @@ TEST(StoreProperty, LoadsWhatIsOwedOrRefuses) {
 }
 
 // Shows that the property can fail: it finds planted bugs.
-TEST(StoreProperty, FindsWhatIsPlanted) {
+TEST(StoreProperty, FindsPlantedBugs) {
   for (const PlantedBug bug :
        {PlantedBug::kTrustManifestBlindly, PlantedBug::kSkipManifestSync,
         PlantedBug::kAcknowledgeBeforeRename}) {

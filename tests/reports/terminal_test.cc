@@ -70,7 +70,7 @@ TEST(CaseWordsTest, FactsThatDoNotApplyAreLeftOut) {
             "failed save, refused to train");
 }
 
-TEST(TerminalTest, FailureOfWhichNothingIsBrokenHasItsReason) {
+TEST(TerminalTest, FailureWithoutAViolationHasItsReason) {
   const CaseResult result = {
       .name = "a",
       .world = "real",
@@ -344,7 +344,7 @@ TEST(TerminalTest, TextOutOfRecordsCannotSteerTheTerminal) {
   EXPECT_THAT(text, HasSubstr("a PASS b"));
 }
 
-TEST(TerminalTest, CaseThatStillRunsStandsInTheColumnsOfTheOthers) {
+TEST(TerminalTest, RunningCaseIsAlignedWithTheOthers) {
   EXPECT_EQ(RenderSlowLine("kill[workers=2]", "real", 30, 20, "it still runs"),
             "SLOW         real kill[workers=2]      >30.0s  it still runs\n");
 }

@@ -131,7 +131,7 @@ TEST(FaultyDeviceTest, FetchFromAFailedDeviceNeverArrives) {
               HasSubstr("emulated device: it failed before the copy came"));
 }
 
-TEST(FaultyDeviceTest, WithoutMemoryAnArrayThatIsNotNeededIsNotThere) {
+TEST(FaultyDeviceTest, OptionalArrayIsNullWithoutMemory) {
   Life life(Of(FaultKind::kOutOfMemory));
   ASSERT_TRUE(life.Open().ok());
   life.ComeToThePoint();
@@ -188,7 +188,7 @@ TEST(FaultyDeviceTest, HangIsThatOfWhoWaits) {
   }
 }
 
-TEST(FaultyDeviceTest, NothingHappensToWhatIsLetGoOf) {
+TEST(FaultyDeviceTest, ReleasingAnArrayTriggersNoFault) {
   Life life(Of(FaultKind::kGpuError));
   ASSERT_TRUE(life.Open().ok());
   {

@@ -151,7 +151,7 @@ TEST_F(FaultyNetworkTest, DelayIsOfEachFrameAndKeepsTheOrder) {
 
 // Frames that arrive at shorter intervals than the delay do not add to each
 // other's delay.
-TEST_F(FaultyNetworkTest, DelayOfWhatComesInDoesNotAddUp) {
+TEST_F(FaultyNetworkTest, DelaysOfIncomingFramesDoNotAddUp) {
   constexpr int kFrames = 20;
   RunBoth(
       [&](World&, FaultyNetwork& network, Channel& channel) {

@@ -86,7 +86,7 @@ TEST(ProcessEffectsTest, KilledProcessContinuesUntilThen) {
 
 volatile sig_atomic_t notices = 0;
 
-TEST(ProcessEffectsTest, NoticeThatIsCaughtLeavesTheGraceAndThenComesTheKill) {
+TEST(ProcessEffectsTest, HandledNoticeIsFollowedByAKillAfterTheGrace) {
   const auto catch_notices = [] {
     signal(SIGTERM, [](int) { notices = notices + 1; });
   };

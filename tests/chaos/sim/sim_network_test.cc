@@ -209,7 +209,7 @@ TEST_F(SimNetworkTest, HostThatIsCutFromEveryHostStillReachesItself) {
   EXPECT_FALSE(simulation_.network().IsCut("s", "d"));
 }
 
-TEST_F(SimNetworkTest, WayThatWasCutTwiceHasToBeHealedTwice) {
+TEST_F(SimNetworkTest, DirectionThatIsCutTwiceMustBeHealedTwice) {
   NetworkFabric& network = simulation_.network();
   network.Cut({"c", "s"});
   network.Cut({"c", "s"});

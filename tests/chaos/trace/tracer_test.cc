@@ -174,7 +174,7 @@ TEST(StartTest, RefusesCommandsThatCannotStart) {
   }
 }
 
-TEST(StartTest, RefusesDirectoryThatIsNone) {
+TEST(StartTest, RefusesAFileInPlaceOfADirectory) {
   TraceOptions options;
   options.directories = {"/no/such/directory"};
   EXPECT_EQ(Trace({.arguments = {"true"}}, options).status().code(),

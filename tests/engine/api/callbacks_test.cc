@@ -46,7 +46,7 @@ TEST(EarlyStoppingTest, StopsAfterNEpochsWithoutImprovement) {
   EXPECT_EQ(epochs(3), 0u);
 }
 
-TEST(EarlyStoppingTest, LessThanTheLeastChangeIsNone) {
+TEST(EarlyStoppingTest, ChangeBelowTheMinimumIsNoImprovement) {
   EXPECT_EQ(EpochsUntilStop(
                 {.monitor = Monitor::kLoss, .min_delta = 0.5, .patience = 2},
                 {3, 2.9f, 2.6f, 1}),
@@ -81,7 +81,7 @@ TEST(EarlyStoppingTest, NanIsNoImprovement) {
       3u);
 }
 
-TEST(EarlyStoppingTest, RefusesToWatchWhatIsNotValidated) {
+TEST(EarlyStoppingTest, RefusesAMonitorWithoutValidation) {
   FitFixture fixture;
   EarlyStopping stopping({.monitor = Monitor::kValLoss});
   fixture.Run([&](World& world) {

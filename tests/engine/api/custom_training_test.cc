@@ -148,7 +148,7 @@ TEST(CheckpointManagerTest, AllVariablesAreNoSubset) {
 
 // Variables that are not saved are compared too: a worker with corrupt memory
 // must not continue.
-TEST(CheckpointManagerTest, WorkersThatDisagreeOnWhatIsNotSavedAreNamed) {
+TEST(CheckpointManagerTest, NamesWorkersThatDisagreeOnUnsavedState) {
   FitFixture fixture;
   std::vector<std::string> messages(2);
   fixture.Run(2, [&](World& world, const WorkerSpec& place) {

@@ -41,7 +41,7 @@ TEST(FitTest, BackupIsGoneOnceTrainingIsDone) {
   EXPECT_EQ(fixture.disk().List("/backup").status().code(), Code::kNotFound);
 }
 
-TEST(FitTest, BackupStaysWhereOneWantsIt) {
+TEST(FitTest, BackupStaysIfConfigured) {
   FitFixture fixture;
   BackupAndRestore backup(
       {.backup_dir = "/backup", .delete_checkpoint = false});

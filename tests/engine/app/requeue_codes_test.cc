@@ -18,7 +18,7 @@ TEST(RequeueCodesTest, TrainingsOwnCodesStayUntilOthersAreAskedFor) {
   }
 }
 
-TEST(RequeueCodesTest, StopAndAFailureForGoodAreReportedAsAskedFor) {
+TEST(RequeueCodesTest, ReplacesTheCodesOfAStopAndAPermanentFailure) {
   const RequeueCodes codes = {.preempted = 75, .no_requeue = 200};
   EXPECT_EQ(RequeueCode(codes, 143), 75);
   for (const int failure : {1, 2, 7, 8, 9}) {

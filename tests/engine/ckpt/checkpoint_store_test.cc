@@ -242,7 +242,7 @@ TEST_F(CheckpointStoreTest, ReportsAStepThatIsSavedAlready) {
   EXPECT_THAT(status.message(), HasSubstr("nondeterminism"));
 }
 
-TEST_F(CheckpointStoreTest, TakesNoDamagedCheckpointForASaveThatIsThere) {
+TEST_F(CheckpointStoreTest, DamagedCheckpointIsNotTakenForAFinishedSave) {
   CheckpointStore store = Saved({1});
   Bytes("step-000000001-g1/MANIFEST.json")[5] ^= 1;
   EXPECT_TRUE(Save(store, 1, 1).ok());

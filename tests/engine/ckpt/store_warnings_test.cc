@@ -47,7 +47,7 @@ class StoreWarningsTest : public testing::Test {
   TestWorld test_{storage_};
 };
 
-TEST_F(StoreWarningsTest, StoreAsItWasWrittenIsNothingToSpeakOf) {
+TEST_F(StoreWarningsTest, IntactStoreGivesNoWarning) {
   EXPECT_THAT(WarningsOfAClaim(), IsEmpty());
   Bytes("checkpoint") = "latest: step-000000002-g1\n";
   EXPECT_THAT(WarningsOfAClaim(), IsEmpty()) << "it was obeyed";

@@ -110,7 +110,7 @@ TEST(ClusterNestingTest, FlagDecidesAContradiction) {
   EXPECT_EQ(none->place.size(), 1);
 }
 
-TEST(ClusterNestingTest, RuleThatIsAskedForHasToHaveVariables) {
+TEST(ClusterNestingTest, RequestedRuleMustHaveItsVariables) {
   const auto cluster = ResolveCluster(ByHand(), {.rule = ClusterRule::kSlurm});
   EXPECT_THAT(cluster.status().message(),
               HasSubstr("--cluster slurm: none of its variables is set"));
@@ -118,7 +118,7 @@ TEST(ClusterNestingTest, RuleThatIsAskedForHasToHaveVariables) {
               HasSubstr("expected --rank N"));
 }
 
-TEST(ClusterNestingTest, FlagsSizeHasToBeTheLaunchers) {
+TEST(ClusterNestingTest, SizeOfTheFlagsMustBeTheLaunchers) {
   EXPECT_THAT(ResolveCluster(Step(), {.size = 2}).status().message(),
               HasSubstr("--cluster-size=2 contradicts SLURM_NTASKS=4"));
 }

@@ -42,7 +42,7 @@ void ExpectRefused(const std::vector<Refused>& cases) {
   }
 }
 
-TEST(ClusterResolverTest, WithoutAnyVariableAWorkerIsByItself) {
+TEST(ClusterResolverTest, WorkerIsAloneWithoutVariables) {
   const ResolvedCluster cluster = Resolved({{"PATH", "/bin"}, {"RANK", ""}});
   EXPECT_EQ(cluster.rule, ClusterRule::kNone);
   EXPECT_THAT(cluster.from, IsEmpty());
@@ -196,7 +196,7 @@ TEST(ClusterResolverTest, FlagsAreAClusterOfTheirOwn) {
   EXPECT_EQ(cluster.place.size(), 2);
 }
 
-TEST(ClusterResolverTest, RulesAreAskedInTheOrderThatIsPromised) {
+TEST(ClusterResolverTest, RulesApplyInTheDocumentedOrder) {
   Environment environment = {{"RANK", "1"},
                              {"WORLD_SIZE", "2"},
                              {"MASTER_ADDR", "h"},

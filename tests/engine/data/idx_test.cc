@@ -151,7 +151,7 @@ TEST(IdxTest, NoPrefixOfAGzipFileIsRead) {
   }
 }
 
-TEST(IdxTest, SmallGzipFileIsNotBelievedToHoldAGigabyte) {
+TEST(IdxTest, SmallGzipFileCannotClaimAGigabyte) {
   const std::string bomb = Gzip(Images(60'000, 128, 128, ""));
   EXPECT_NE(ReadingGzip(bomb).find("the sizes promise 983040000 bytes"),
             std::string::npos)

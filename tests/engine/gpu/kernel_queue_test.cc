@@ -100,7 +100,7 @@ TEST_F(KernelQueueTest, NothingIsLaunchedBeforeSomebodyAsks) {
   EXPECT_THAT(recorder_.TakeRan(), IsEmpty());
 }
 
-TEST_F(KernelQueueTest, RowThatComesAgainIsAGraphAndChangesWhatIsAnother) {
+TEST_F(KernelQueueTest, RepeatedSequenceIsAGraphWithChangedArguments) {
   Run({Of(0, 1), Of(1, 2), Of(0, 3), Of(2, 4)});
   EXPECT_EQ(recorder_.TakeCalls(), std::vector<std::string>(4, "launch"));
   Run({Of(0, 1), Of(1, 20), Of(0, 3), Of(2, 4)});
@@ -133,12 +133,12 @@ TEST_F(KernelQueueTest, RowOfOtherKernelsOrBlocksIsAnotherRow) {
   EXPECT_THAT(recorder_.TakeCalls(), ElementsAre("graph"));
 }
 
-TEST_F(KernelQueueTest, ShortRowIsNoGraph) {
+TEST_F(KernelQueueTest, ShortSequenceIsNoGraph) {
   for (int i = 0; i < 4; ++i) Run({Of(0, i), Of(1, i), Of(2, i)});
   EXPECT_EQ(recorder_.TakeCalls(), std::vector<std::string>(12, "launch"));
 }
 
-TEST_F(KernelQueueTest, NoGraphWhereNoneIsWanted) {
+TEST_F(KernelQueueTest, NoGraphIfDisabled) {
   for (int i = 0; i < 4; ++i) {
     for (size_t name = 0; name < 5; ++name) queue_.Add(Of(name, i));
     queue_.FlushOneByOne();

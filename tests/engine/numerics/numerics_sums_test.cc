@@ -103,7 +103,7 @@ TEST(NumericsSumsTest, CrossEntropyIsNearTheFormula) {
   EXPECT_NEAR(gradients[2], 0.5 * (std::exp(0.5) / sum - 1.0), 1e-7);
 }
 
-TEST(NumericsSumsTest, CrossEntropyStandsHugeLogitsAndWorksInPlace) {
+TEST(NumericsSumsTest, CrossEntropyAcceptsHugeLogitsAndWorksInPlace) {
   std::vector<float> logits = {3e38f, -3e38f};
   const float loss =
       SoftmaxCrossEntropy(logits.data(), 2, 0, 1.0f, logits.data());

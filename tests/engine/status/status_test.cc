@@ -61,7 +61,7 @@ TEST(StatusTest, AnnotateLeavesOkAlone) {
             "NOT_FOUND: context: a");
 }
 
-TEST(ResultTest, TakesWhatItIsGivenAndCopiesWhatIsKept) {
+TEST(ResultTest, MovesTemporariesAndCopiesOthers) {
   const std::string kept(100, 'k');
   auto given = std::make_unique<int>(7);
   const int* const address = given.get();

@@ -104,7 +104,7 @@ TEST(DisagreementTest, AnotherModeOfSavingIsFoundBeforeTheFirstStep) {
                      "1")));
 }
 
-TEST(DisagreementTest, DirectoryOfOnesOwnIsFoundBeforeTheFirstStep) {
+TEST(DisagreementTest, DetectsAnUnsharedDirectoryBeforeTheFirstStep) {
   const LifeOutcome outcome = TrainingFixture().RunEach(2, [](int rank) {
     TrainOptions options = SmallRun();
     if (rank == 1) options.checkpoint.directory = "/elsewhere";

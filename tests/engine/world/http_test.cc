@@ -39,7 +39,7 @@ TEST(HttpUrlTest, TakesNamesAndBracketedAddressesToo) {
   }
 }
 
-TEST(HttpUrlTest, RefusesWhatItCannotAsk) {
+TEST(HttpUrlTest, RefusesUnsupportedUrls) {
   const std::vector<std::pair<std::string, std::string>> refusals = {
       {"", "expected http://ADDRESS/PATH"},
       {"https://127.0.0.1/", "expected http://ADDRESS/PATH"},

@@ -624,7 +624,7 @@ checkpoint: {every: {steps: 50}, keep: 3, allow_cold_start: true}
   const std::string file_ = scratch_ / "job.yaml";
 };
 
-TEST_F(JobFileFlagTest, FileIsAsGoodAsOptions) {
+TEST_F(JobFileFlagTest, FileEqualsOptions) {
   const TrainCommand command = ParseTrain({});
   const TrainOptions& options = command.options;
   EXPECT_EQ(command.workers, 2);

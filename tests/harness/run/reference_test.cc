@@ -72,7 +72,7 @@ TEST(ReferencesTest, DoNotDependOnHowTheRunIsDisturbedOrCut) {
 }
 
 // Runs of several steps per execution are compared with this reference.
-TEST(ReferencesTest, LookAtWhatIsDueAfterEachStep) {
+TEST(ReferencesTest, RecordTheWorkDueAfterEachStep) {
   RunPlan plan = PlanOf(CleanCase());
   plan.train.steps_per_execution = 5;
   References references("", "b1");

@@ -140,7 +140,7 @@ TEST_F(SuiteTest, SimulatedFailureCountsWithoutRoomForItsRecord) {
   EXPECT_EQ(results.at(0).verdict.kind, VerdictKind::kFail);
 }
 
-TEST_F(SuiteTest, NothingToRunIsNothing) { EXPECT_TRUE(Run({}).empty()); }
+TEST_F(SuiteTest, EmptySuiteHasNoResult) { EXPECT_TRUE(Run({}).empty()); }
 
 TEST_F(SuiteTest, ReportsASlowCaseWhileItRuns) {
   Case slow = CleanCase("slow");

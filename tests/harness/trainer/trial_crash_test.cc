@@ -68,7 +68,7 @@ TEST_F(TrialCrashTest, KillNamesFindingThatPowerLossLeavesToo) {
               HasSubstr("fails: kill at ckpt"));
 }
 
-TEST_F(TrialCrashTest, PowerLossKeepsFindingThatIsNoneAfterKill) {
+TEST_F(TrialCrashTest, PowerLossKeepsAFindingThatAKillDoesNotShow) {
   const std::vector<CrashTrial> trials = Named(
       Empty(),
       {RecoveryVerdict::kLostWork, "reason", {RecoveryVerdict::kRecovered}});

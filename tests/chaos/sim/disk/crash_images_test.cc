@@ -349,7 +349,7 @@ TEST(CrashImagesTest, ManyNamesAreTakenNearThePrefixes) {
   }
 }
 
-TEST(CrashImagesTest, EverythingIsWhatReadersSee) {
+TEST(CrashImagesTest, StateWithEveryChangeIsWhatReadersSee) {
   for (const SmallWork& work : SmallWorks()) {
     SimDisk disk({.profile = kWeak});
     work.work(disk);

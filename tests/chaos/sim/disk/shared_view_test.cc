@@ -107,7 +107,7 @@ TEST_F(SharedViewTest, ListingIsStaleUntilItsTimeIsOver) {
   EXPECT_THAT(Names(two_, late), testing::ElementsAre("a"));
 }
 
-TEST_F(SharedViewTest, HostSeesWhatItsOwnChangeBringsUp) {
+TEST_F(SharedViewTest, HostSeesItsOwnChanges) {
   EXPECT_TRUE(Names(two_, kNow).empty());
   ASSERT_TRUE(one_.MakeDirectory("/gen-2").ok());
   ASSERT_TRUE(two_.MakeDirectory("/mine").ok());

@@ -297,7 +297,7 @@ TEST(SimDiskTest, PathsAreTakenPartByPart) {
   EXPECT_EQ(disk.Rename("/a", "/a/b/c").code(), Code::kIoError);
 }
 
-TEST(SimDiskTest, PathIsFoundAgainOnceADirectoryIsAnother) {
+TEST(SimDiskTest, ResolvesThePathAgainAfterADirectoryIsReplaced) {
   Bench bench(kExt4);
   SimDisk& disk = bench.disk();
   ASSERT_TRUE(disk.MakeDirectory("/a").ok());

@@ -11,7 +11,7 @@ using ::testing::Not;
 
 const TrustText kTrust = {.token = "GAUNTLET_JOB_TOKEN", .tls = "none"};
 
-TEST(ClusterTextTest, WorkerByItselfHasNothingToSayWhy) {
+TEST(ClusterTextTest, LoneWorkerNeedsNoReason) {
   EXPECT_EQ(ClusterToText({}, {}),
             "rule      none\n"
             "task      worker 0, incarnation 1\n"
@@ -19,7 +19,7 @@ TEST(ClusterTextTest, WorkerByItselfHasNothingToSayWhy) {
             "chief     this worker\n");
 }
 
-TEST(ClusterTextTest, OneFactALineWithWhatWasPassedOver) {
+TEST(ClusterTextTest, HasOneFactALineAndTheIgnoredVariables) {
   const ResolvedCluster cluster{
       .rule = ClusterRule::kMpi,
       .from = {"OMPI_COMM_WORLD_RANK=0", "OMPI_COMM_WORLD_SIZE=2"},

@@ -101,7 +101,7 @@ TEST_F(ClusterTrustTest, InsecureIsAskedForByName) {
   EXPECT_EQ(Find().code(), Code::kInvalidArgument);
 }
 
-TEST_F(ClusterTrustTest, TextsSayWhereFromAndNeverWhat) {
+TEST_F(ClusterTrustTest, TextsNameTheSourceOfASecretAndNeverTheSecret) {
   KeepCheckpoints();
   environment_["GAUNTLET_JOB_TOKEN"] = kText;
   for (const bool is_set : {true, false}) {

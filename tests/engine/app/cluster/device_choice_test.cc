@@ -34,7 +34,7 @@ TEST_F(DeviceChoiceTest, AutoReportsItsChoice) {
               HasSubstr(HasCuda() ? "device: cuda\n" : "device: cpu (no CUDA"));
 }
 
-TEST_F(DeviceChoiceTest, CudaWhereThereIsNoneIsBadInput) {
+TEST_F(DeviceChoiceTest, CudaWithoutADeviceIsBadInput) {
   if (HasCuda()) GTEST_SKIP() << "this machine has CUDA";
   KernelOptions options = {.device = DeviceKind::kCuda};
   const Status status = Resolve(options);
@@ -43,7 +43,7 @@ TEST_F(DeviceChoiceTest, CudaWhereThereIsNoneIsBadInput) {
   EXPECT_EQ(err_.str(), "");
 }
 
-TEST_F(DeviceChoiceTest, FastProductsAreOfWhatHasThem) {
+TEST_F(DeviceChoiceTest, FastProductsNeedADeviceThatHasThem) {
   KernelOptions options = {.math = Math::kFast,
                            .device = DeviceKind::kEmulated};
   EXPECT_EQ(Resolve(options).message(),

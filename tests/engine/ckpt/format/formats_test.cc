@@ -323,7 +323,7 @@ TEST(ManifestTest, ReadsOneThatIsLaidOutInAnotherWay) {
   }
 }
 
-TEST(ManifestTest, RefusesNumbersThatAreNone) {
+TEST(ManifestTest, RefusesMalformedNumbers) {
   const std::string text = EncodeManifest(SmallManifest());
   const std::string body = text.substr(0, text.rfind("\"xxh3_128\""));
   for (const char* number :

@@ -393,7 +393,7 @@ TEST_F(FencingTest, WithoutTheLookForNewerClaimsAStaleWorkerTakesTheParent) {
 
 // The checkpoint is renamed after a claim has listed it and before the claim is
 // recorded.
-TEST_F(FencingTest, ClaimPutsBackWhatItHasListedItself) {
+TEST_F(FencingTest, ClaimRestoresAListedCheckpointThatWasBeingDeleted) {
   CheckpointStore first = Claimed(old_.world);
   ASSERT_TRUE(Save(first, 1, 1).ok());
   const std::string away = "/store/" + DeletingName(1, "step-000000001-g1");
@@ -449,7 +449,7 @@ TEST_F(FencingTest, ClaimFinishesARemovalThatItsOwnerCannotUndo) {
 
 // The remover brings the checkpoint back after the claim has listed the
 // directory: no retention would remove it.
-TEST_F(FencingTest, ClaimRemovesWhatComesBackBehindItsListing) {
+TEST_F(FencingTest, ClaimRemovesCheckpointsThatReappearAfterItsListing) {
   Retire(Point::kRetireRenamed, [&] {
     new_.faults.script = [&](Point point, size_t) {
       if (point != Point::kClaimRecord) return OkStatus();

@@ -41,7 +41,7 @@ TEST(LineageTest, HoldsTheNewestGenerationThenItsParentsChain) {
                   "step-000000050-g1"));
 }
 
-TEST(LineageTest, LeavesOutWhatAnOldGenerationWroteAfterItsSuccessorsParent) {
+TEST(LineageTest, LeavesOutCheckpointsAfterTheSuccessorsParent) {
   EXPECT_THAT(Members({At(100, 1), At(150, 1), At(120, 2)},
                       {{1, std::nullopt}, {2, Parent(100, 1)}}),
               ElementsAre("step-000000120-g2", "step-000000100-g1"));

@@ -21,7 +21,7 @@ TensorView View(std::string name, std::span<const float> values) {
           .bytes = std::as_bytes(values)};
 }
 
-TEST(StateDigestTest, IsWhatItWas) {
+TEST(StateDigestTest, IsTheRecordedOne) {
   EXPECT_EQ(StateDigest({}), DigestOf(std::string_view()));
   EXPECT_EQ(StateDigest(TestState(1).Views()).ToString(),
             "d28516f29c5a334a4dd88c59b8a523b7");

@@ -59,7 +59,7 @@ RC_GTEST_PROP(ControlMessagesProperty, NoBytesCrashTheReader, ()) {
   RC_ASSERT(status.ok() || status.code() == Code::kDataLoss);
 }
 
-TEST(ControlMessagesTest, NamesWhatCameInPlaceOfWhatWasExpected) {
+TEST(ControlMessagesTest, NamesExpectedAndReceivedMessages) {
   const Status status = DecodeControlAs<Hello>(EncodeControl(Beat())).status();
   EXPECT_EQ(status.code(), Code::kDataLoss);
   EXPECT_EQ(status.message(),
@@ -76,7 +76,7 @@ TEST(ControlMessagesTest, ShortensARefusalAtTheEndOfACharacter) {
   EXPECT_EQ(shown.size() % 3, 0u);
 }
 
-TEST(ControlMessagesTest, RefusesARefusalThatIsNone) {
+TEST(ControlMessagesTest, RejectsAMalformedRefusal) {
   EXPECT_FALSE(DecodeControl(EncodeControl(Refusal{.code = Code::kOk})).ok());
 }
 

@@ -41,7 +41,7 @@ TEST(LinkProofsTest, RefusesAReplayedHello) {
   EXPECT_FALSE(kProofs.Accepts(NonceOf(1), 1, SignedHello()));
 }
 
-TEST(LinkProofsTest, RefusesAHelloOfWhichAnythingWasChanged) {
+TEST(LinkProofsTest, RefusesAHelloWithAnyChange) {
   const std::vector<std::function<void(Hello&)>> changes = {
       [](Hello& hello) { hello.role = ChannelRole::kRing; },
       [](Hello& hello) { hello.rank = 0; },
@@ -117,7 +117,7 @@ TEST_F(ChiefsAnswerTest, RefusalHoldsForItsConnectionAsItIs) {
 }
 
 // A proof that a stranger observes for one purpose is not valid for another.
-TEST_F(ChiefsAnswerTest, ReflectedProofsAreNone) {
+TEST_F(ChiefsAnswerTest, RejectsReflectedProofs) {
   Hello hello = SignedHello();
   Welcome welcome = {.proof = hello.proof};
   Refusal refusal = {.proof = hello.proof};

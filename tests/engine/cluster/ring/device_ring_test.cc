@@ -276,7 +276,7 @@ TEST(DeviceRingTest, SumThatARankTakesNoPartInIsGivenUpInTime) {
 }
 
 // A loss that another worker detects ends the wait immediately.
-TEST(DeviceRingTest, BrokenRingEndsWhatIsWaitedFor) {
+TEST(DeviceRingTest, BrokenRingEndsPendingSums) {
   ClusterFixture cluster(2, 1);
   Duration waited{0};
   const auto& ends = cluster.RunAll([&](World& world, Session& session) {

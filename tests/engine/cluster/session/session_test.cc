@@ -226,7 +226,7 @@ TEST(SessionTest, LeavingInAnyOrderIsNoLossForAnybody) {
   }
 }
 
-TEST(SessionTest, ChiefHearsWhatEachRankHasToSay) {
+TEST(SessionTest, ChiefReceivesThePayloadOfEachRank) {
   ClusterFixture cluster(3, 1);
   cluster.options().hello_payload = "held";
   cluster.options().generation = 4;

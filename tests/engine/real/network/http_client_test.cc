@@ -342,7 +342,7 @@ TEST(HttpClientTest, EndlessHeaderIsNotReadToItsEnd) {
   EXPECT_THAT(answer.status().message(), HasSubstr("less than 65536 bytes"));
 }
 
-TEST(HttpClientTest, AnswerThatIsCutShortIsNone) {
+TEST(HttpClientTest, TruncatedAnswerIsAnError) {
   OneServer server([](int connection) {
     Send(connection, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nTRUE");
     shutdown(connection, SHUT_WR);

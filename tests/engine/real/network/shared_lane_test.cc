@@ -92,7 +92,7 @@ TEST_F(SharedLaneTest, BreakWakesAReaderThatSleeps) {
   breaking.join();
 }
 
-TEST_F(SharedLaneTest, HandsOutWhatCameBeforeTheBreak) {
+TEST_F(SharedLaneTest, DeliversFramesThatPrecedeTheBreak) {
   ASSERT_TRUE(writer_->Write("last", Soon()).ok());
   reader_->Break();
   EXPECT_EQ(*reader_->Read(Soon()), "last");

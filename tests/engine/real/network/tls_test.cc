@@ -115,7 +115,7 @@ TEST_F(TlsTest, RefusesStrangers) {
   EXPECT_FALSE(IsLetIn(Files(other_ca_.Issue(kHere), other_ca_), called));
 }
 
-TEST_F(TlsTest, CertificateHasToNameWhoIsCalled) {
+TEST_F(TlsTest, CertificateMustNameTheServer) {
   const TlsFiles called = Files(ca_.Issue("DNS:job.example"), ca_);
   TlsFiles caller = Files(ca_.Issue("DNS:job.example"), ca_);
   EXPECT_FALSE(IsLetIn(caller, called));

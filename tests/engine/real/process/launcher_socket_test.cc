@@ -200,7 +200,7 @@ class UnreadMessagesTest : public testing::Test {
 
 constexpr Time kPast{};
 
-TEST_F(UnreadMessagesTest, WordsLeaveRoomForWhatIsActedOn) {
+TEST_F(UnreadMessagesTest, TextsLeaveRoomForMessagesThatAreActedOn) {
   Flood({.line = std::string(500, 'x')});
   socket_->Progress({.step = 9, .meeting = 3});
   const std::vector<std::string> received = Received();

@@ -156,7 +156,7 @@ TEST(LocalWorkerProcessesTest, AcknowledgementReachesTheWorker) {
   workers.Acknowledge(1);
 }
 
-TEST(LocalWorkerProcessesTest, QuotesWhatIsNoNotice) {
+TEST(LocalWorkerProcessesTest, QuotesMalformedMessages) {
   const auto notices = NoticesOf(Shell("printf 'half a line' >&3"));
   ASSERT_EQ(notices.size(), 2u);
   EXPECT_THAT(notices[0], HasSubstr("worker 1: worker message: "));

@@ -144,7 +144,7 @@ TEST(PosixStorageTest, OnlyRegularFilesCanBeOpened) {
   }
 }
 
-TEST(PosixStorageTest, LinkToADirectoryIsNone) {
+TEST(PosixStorageTest, LinkToADirectoryIsNoDirectory) {
   const ScratchDirectory scratch;
   PosixStorage storage;
   ASSERT_TRUE(storage.MakeDirectory(scratch / "folder").ok());

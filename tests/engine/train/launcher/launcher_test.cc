@@ -326,7 +326,7 @@ TEST_F(LauncherTest, DoesNotRestartAfterAPermanentFailure) {
   }
 }
 
-TEST_F(LauncherTest, ResultStandsWhateverBecomesOfTheWorkersAfterIt) {
+TEST_F(LauncherTest, LaterExitsDoNotChangeAResult) {
   const LaunchEnd end = Launched([](const WorkerSpec& spec) {
     return Script{.exit = spec.worker == 0 ? 70 : 75,
                   .says = spec.worker == 0 ? "done" : ""};
@@ -649,7 +649,7 @@ TEST_F(LauncherTest, DirectoryThatAnotherRunHoldsIsRefused) {
   EXPECT_THAT(lives_, IsEmpty());
 }
 
-TEST_F(LauncherTest, LockThatIsAboutToGoIsWaitedFor) {
+TEST_F(LauncherTest, WaitsForALockThatIsReleasedSoon) {
   options_.checkpoint_directory = "/ckpt";
   simulation_.Start(
       {.name = "other", .host = "launcher", .body = [](World& world) {
@@ -699,7 +699,7 @@ TEST_F(LauncherTest, WorkerThatLosesItsDeviceEachTimeIsExcluded) {
                         "it"));
 }
 
-TEST_F(LauncherTest, WorkerThatHasToBeKilledEachTimeIsToBlame) {
+TEST_F(LauncherTest, WorkerThatMustBeKilledEachTimeIsTheCulprit) {
   options_.min_workers = 2;
   const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
     if (spec.addresses.size() == 2) return Done(spec);

@@ -28,7 +28,7 @@ RejoinTracker Formed() {
   return tracker;
 }
 
-TEST(RejoinTrackerTest, FormedGenerationIsNoMatter) {
+TEST(RejoinTrackerTest, FormedGenerationEndsTheRejoin) {
   const RejoinTracker tracker = Formed();
   EXPECT_FALSE(tracker.is_open());
   EXPECT_FALSE(tracker.has_new_losses());
@@ -94,7 +94,7 @@ TEST(RejoinTrackerTest, NewWorkerIsNotOverdue) {
   EXPECT_TRUE(tracker.IsComplete());
 }
 
-TEST(RejoinTrackerTest, DeathThatTheGenerationDidNotWaitForIsTheNextMatter) {
+TEST(RejoinTrackerTest, DeathUnknownToTheGenerationOpensTheNextRejoin) {
   RejoinTracker tracker = Formed();
   tracker.Meets(0, 4, std::nullopt, kStart);
   tracker.ConsumeLosses();
@@ -123,7 +123,7 @@ TEST(RejoinTrackerTest,
   EXPECT_TRUE(tracker.ConsumeLosses()) << "another loss than the one before";
 }
 
-TEST(RejoinTrackerTest, OldWordsCountForNothingWhileTheNextMatterIsOpen) {
+TEST(RejoinTrackerTest, IgnoresReportsOfOldGenerationsDuringARejoin) {
   RejoinTracker tracker = Formed();
   tracker.Meets(0, 4, std::nullopt, kStart);
   tracker.ConsumeLosses();
@@ -239,7 +239,7 @@ TEST(RejoinTrackerTest, WorkerThatSendsAnythingIsNotSilent) {
   EXPECT_THAT(tracker.Overdue(kStart + 2 * kGrace), IsEmpty());
 }
 
-TEST(RejoinTrackerTest, SilenceIsOfOneMatter) {
+TEST(RejoinTrackerTest, SilenceEndsWithItsRejoin) {
   RejoinTracker tracker = Formed();
   // A report of an earlier generation is dropped completely.
   tracker.Meets(0, 3, 1, kStart);

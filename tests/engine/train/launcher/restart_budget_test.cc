@@ -11,7 +11,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 // The launcher checks whether rejoining helps before it counts the loss.
-TEST(RestartBudgetTest, NewStepEndsWhatWasFruitlessAtOnce) {
+TEST(RestartBudgetTest, NewStepResetsRestartsWithoutProgress) {
   const LauncherOptions options = {.restart = RestartPolicy::kRejoin};
   RestartBudget budget(options);
   for (int loss = 1; loss <= 2; ++loss) {

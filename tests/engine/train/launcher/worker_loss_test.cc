@@ -67,7 +67,7 @@ TEST(WorkerLossTest, ExitCodeOfAWorkerIsNoDeath) {
   EXPECT_TRUE(FailedItself(LostItsDevice(1)));
 }
 
-TEST(WorkerLossTest, FirstThatDiedOfItselfIsTheCulprit) {
+TEST(WorkerLossTest, FirstWorkerThatDiedIsTheCulprit) {
   const std::vector<Loss> losses = {Left(0, "lost worker 2"), PutDown(3),
                                     Killed(2), Killed(1)};
   ASSERT_NE(CulpritOf(losses), nullptr);

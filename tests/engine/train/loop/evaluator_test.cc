@@ -281,7 +281,7 @@ TEST(EvaluatorTest,
   EXPECT_THAT(after.collected.steps(), ElementsAre(6, 12, 13, 18, 24));
 }
 
-TEST(EvaluatorTest, OneThatIsRetiredWhileItIsReadIsPassedOver) {
+TEST(EvaluatorTest, SkipsACheckpointRetiredWhileItIsRead) {
   TrainingFixture fixture;
   const LifeOutcome run = fixture.Run(2, SavingEachEpoch());
   AfterTheRun after(fixture, SavingEachEpoch());
@@ -378,7 +378,7 @@ TEST(EvaluatorTest, OneThatTheDiskDoesNotReadIsTriedAgain) {
   EXPECT_THAT(after.collected.steps(), ElementsAre(6, 12, 18, 24));
 }
 
-TEST(EvaluatorTest, OneOfAnotherJobEndsItWithWhatDiffers) {
+TEST(EvaluatorTest, CheckpointOfAnotherJobEndsItWithTheDifference) {
   TrainingFixture fixture;
   fixture.Run(1, SavingEachEpoch());
   TrainOptions other = SavingEachEpoch();

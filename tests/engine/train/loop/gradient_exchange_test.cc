@@ -70,7 +70,7 @@ TEST_F(GradientExchangeTest, KeptAndComputedGradientsAddUp) {
 
 // The owner of the kept gradients may release them while the exchange still
 // uses them.
-TEST_F(GradientExchangeTest, KeepsWhatItTookUntilTheNext) {
+TEST_F(GradientExchangeTest, KeepsGradientsUntilTheNextExchange) {
   GradientExchange exchange = ExchangeOn(*host_);
   KeptGradients kept = Kept({1.0f, 2.0f, 0.5f});
   const std::weak_ptr<const std::vector<float>> seen = kept;

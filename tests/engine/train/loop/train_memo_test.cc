@@ -57,7 +57,7 @@ class TrainMemoTest : public testing::Test {
                          .step = 3};
 };
 
-TEST_F(TrainMemoTest, PassThatIsKnownIsTheSameToTheBit) {
+TEST_F(TrainMemoTest, KnownPassIsBitwiseIdentical) {
   const Pass computed = PassOf(*plain_);
   EXPECT_EQ(PassOf(*remembered_), computed);
   EXPECT_EQ(memo_.found(), 0u);
@@ -67,7 +67,7 @@ TEST_F(TrainMemoTest, PassThatIsKnownIsTheSameToTheBit) {
 
 // A caller that sets `kept` receives the kept gradients and loss of a known
 // pass; its own array is not written.
-TEST_F(TrainMemoTest, PassThatIsKnownIsHandedOutAsItIsKept) {
+TEST_F(TrainMemoTest, KnownPassIsReturnedAsStored) {
   const Pass computed = PassOf(*plain_);
   std::vector<float> kept_as = computed.gradients;
   kept_as.push_back(computed.loss);
@@ -98,7 +98,7 @@ TEST_F(TrainMemoTest, PassOfAnotherInputIsComputed) {
 }
 
 // The rows of a known pass are not read.
-TEST_F(TrainMemoTest, PassIsKnownByTheNumbersOfItsRows) {
+TEST_F(TrainMemoTest, PassIsIdentifiedByItsRows) {
   Dataset data{.rows = 3, .height = 7, .width = 7, .labels = {3, 4, 5}};
   data.features = std::vector<float>(3 * 49, 0.25f);
   GatheredRows rows(data);
@@ -122,7 +122,7 @@ TEST_F(TrainMemoTest, PassIsKnownByTheNumbersOfItsRows) {
   EXPECT_EQ(memo_.found(), 1u);
 }
 
-TEST_F(TrainMemoTest, EvaluationIsNoPassWithGradients) {
+TEST_F(TrainMemoTest, EvaluationIsNotTakenForATrainingPass) {
   PassOf(*remembered_);
   const float loss = plain_->Evaluate(parameters_, batch_).loss;
   EXPECT_EQ(remembered_->Evaluate(parameters_, batch_).loss, loss);
@@ -142,7 +142,7 @@ TEST_F(TrainMemoTest, KeepsTheInitialParametersOfEachKey) {
 }
 
 // Passes on a device have the same key as passes on the host.
-TEST_F(TrainMemoTest, PassThatIsKnownNeedsNoDevice) {
+TEST_F(TrainMemoTest, KnownPassNeedsNoDevice) {
   const auto device =
       gpu::KernelsOn(GuardedDevice(), GuardedDevice().open(0, nullptr));
   Memory& memory = device->memory();
@@ -194,7 +194,7 @@ TEST_F(TrainMemoTest, PassOfAnotherModelIsComputed) {
   EXPECT_EQ(memo_.found(), 0u);
 }
 
-TEST_F(TrainMemoTest, KeptPassOutlivesItsBeingForgotten) {
+TEST_F(TrainMemoTest, ReturnedPassOutlivesItsEviction) {
   TrainMemo small(10'000);
   const auto model =
       WithMemo(Build(PresetJob("tiny").value()), *kernels_, {}, small);
@@ -211,7 +211,7 @@ TEST_F(TrainMemoTest, KeptPassOutlivesItsBeingForgotten) {
   EXPECT_EQ(kept->back(), first.loss);
 }
 
-TEST_F(TrainMemoTest, OrderOutlivesItsBeingForgotten) {
+TEST_F(TrainMemoTest, ReturnedOrderOutlivesItsEviction) {
   TrainMemo small(10'000);
   const SampleOrder order = small.OrderOf(7, 2, 384);
   EXPECT_EQ(small.bytes(), 384 * sizeof(uint32_t));
@@ -220,7 +220,7 @@ TEST_F(TrainMemoTest, OrderOutlivesItsBeingForgotten) {
   EXPECT_EQ(order.RowAt(383), SampleOrder(7, 2, 384).RowAt(383));
 }
 
-TEST_F(TrainMemoTest, OrderThatIsKnownIsTheSame) {
+TEST_F(TrainMemoTest, KnownOrderIsTheSame) {
   const SampleOrder computed(7, 2, 384);
   for (int time = 0; time < 2; ++time) {
     const SampleOrder known = memo_.OrderOf(7, 2, 384);

@@ -109,7 +109,7 @@ TEST_F(NoticeWatchTest, SeesNothingWhereNothingIs) {
   EXPECT_THAT(lines_, IsEmpty());
 }
 
-TEST_F(NoticeWatchTest, BringsATokenWhereOneIsWanted) {
+TEST_F(NoticeWatchTest, SendsATokenIfRequired) {
   simulation_.SetMetadata("h", {.answer = MetadataAnswering("TRUE").answer,
                                 .token_lives = seconds(60)});
   Watch({.url = kUrl}, seconds(5));
@@ -149,7 +149,7 @@ TEST_F(NoticeWatchTest, InvalidTokenIsReportedOnceAndNeverSent) {
   }
 }
 
-TEST_F(NoticeWatchTest, NameIsAsGoodAsAnAddressIfItIsKnown) {
+TEST_F(NoticeWatchTest, ResolvesTheNameOfTheService) {
   simulation_.SetMetadata("h", MetadataAnswering("TRUE"));
   Watch({.url = "http://metadata.google.internal/x"}, seconds(5));
   EXPECT_EQ(notices_, 1);
@@ -200,7 +200,7 @@ TEST_F(NoticeWatchTest, ItsEndWaitsASecondForAServiceThatHangsAndNoLonger) {
   EXPECT_LE(stop_took_, seconds(1));
 }
 
-TEST_F(NoticeWatchTest, WithoutAnythingToLookAtThereIsNoTask) {
+TEST_F(NoticeWatchTest, StartsNoTaskWithoutASource) {
   Watch({}, seconds(1));
   EXPECT_EQ(notices_, 0);
   EXPECT_EQ(stop_took_, Duration());

@@ -70,7 +70,7 @@ uint64_t StepAt(const LifeOutcome& outcome, EventKind kind, uint64_t save) {
   return 0;
 }
 
-TEST_P(AsyncSaveTest, AnyNumberOfWorkersComesToTheStateOfARunWithoutSaves) {
+TEST_P(AsyncSaveTest, AnyNumberOfWorkersReachesTheStateOfARunWithoutSaves) {
   const std::string golden = UndisturbedDigest(SmallRun());
   for (const int workers : {1, 2, 4}) {
     const LifeOutcome outcome =
@@ -177,7 +177,7 @@ TEST_P(AsyncSaveTest, FailedSaveIsReportedBeforeTheNextOneIsDue) {
   }
 }
 
-TEST_P(AsyncSaveTest, StopWaitsForWhatIsUnderWayAndThenSaves) {
+TEST_P(AsyncSaveTest, StopWaitsForTheSaveInFlightAndThenSaves) {
   TrainOptions options = AsyncRun(GetParam());
   options.horizon.stop_at_step = 7;
   const LifeOutcome outcome = TrainingFixture().Run(2, options, SlowDisk());
@@ -185,7 +185,7 @@ TEST_P(AsyncSaveTest, StopWaitsForWhatIsUnderWayAndThenSaves) {
   EXPECT_THAT(outcome.StepsOf(EventKind::kSaveAcknowledged), ElementsAre(5, 7));
 }
 
-TEST_P(AsyncSaveTest, FinishedRunDeletesItsBackupBehindWhatIsUnderWay) {
+TEST_P(AsyncSaveTest, FinishedRunDeletesItsBackupAfterTheSaveInFlight) {
   TrainOptions options = AsyncRun(GetParam());
   options.checkpoint.at_success = AtSuccess::kDeleteCheckpoints;
   TrainingFixture fixture;
@@ -199,7 +199,7 @@ TEST_P(AsyncSaveTest, FinishedRunDeletesItsBackupBehindWhatIsUnderWay) {
 // Whichever worker dies during the save of step 5, the save fails, or is
 // acknowledged and later found. The other worker ends what it has begun before
 // its last event.
-TEST_P(AsyncSaveTest, DeathLeavesWhatIsUnderWayFailedOrAcknowledged) {
+TEST_P(AsyncSaveTest, DeathLeavesTheSaveInFlightFailedOrAcknowledged) {
   for (const int worker : {0, 1}) {
     for (const Point point :
          {Point::kCopy, Point::kShardWrite, Point::kShardDone,
@@ -259,7 +259,7 @@ TEST_P(AsyncSaveTest, HangingDiskIsNoticedWithinTheBoundOfASave) {
 // A save takes four seconds, five steps take half a second. Wherever the notice
 // arrives between two saves, the save in progress is completed and the agreed
 // step is saved within the grace period, and training continues for some of it.
-TEST_P(AsyncSaveTest, NoticeLeavesTimeForWhatIsUnderWayAndTheLastSave) {
+TEST_P(AsyncSaveTest, NoticeLeavesTimeForTheSaveInFlightAndTheLastOne) {
   TrainOptions options = AsyncRun(GetParam());
   options.preemption.grace = std::chrono::seconds(30);
   options.horizon.epochs = 1000;

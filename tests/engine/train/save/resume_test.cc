@@ -47,7 +47,7 @@ TEST(HorizonTest, FurtherHorizonResumesAtTheEndOfANearerOne) {
   EXPECT_EQ(outcome.result->digest, UndisturbedDigest(options));
 }
 
-TEST(HorizonTest, HorizonThatIsBehindEndsAtOnce) {
+TEST(HorizonTest, HorizonThatIsPassedEndsAtOnce) {
   TrainingFixture fixture;
   TrainOptions options = SmallRun();
   const LifeOutcome whole = fixture.Run(2, options);

@@ -250,7 +250,7 @@ TEST(SaveTest, LastSaveIsTriedAgainBeforeAllOfItIsGivenUp) {
 
 // An error with the code for "exists" is an error: it does not mean that the
 // state is saved.
-TEST(SaveTest, ErrorAtItsBeginIsNeverTakenForASaveThatIsThere) {
+TEST(SaveTest, ErrorAtTheBeginIsNotTakenForAFinishedSave) {
   const FaultPlan plan = {
       .faults = {{.id = "taken",
                   .site = {.worker = 0, .point = Point::kSaveBegin},

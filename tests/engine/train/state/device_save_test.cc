@@ -105,7 +105,7 @@ TEST(DeviceSaveTest, CopyIsOfItsStepAndFetchesNothingElse) {
   EXPECT_EQ(kept.state.parameters[0], 0.75f);
 }
 
-TEST(DeviceSaveTest, CopyOfWhatIsNewestHereIsTakenHere) {
+TEST(DeviceSaveTest, StateThatIsNewestInHostMemoryIsCopiedThere) {
   KeptState kept(CountingDevice());
   static_cast<void>(kept.resident.parameters());
   const Digest then = kept.state.ComputeDigest();

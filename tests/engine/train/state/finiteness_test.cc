@@ -211,7 +211,7 @@ TEST(FinitenessTest, StopsAtTheSameStepOnAllWorkers) {
   }
 }
 
-TEST(FinitenessTest, SaveThatFindsItStopsTheRunAndIsNone) {
+TEST(FinitenessTest, SaveThatFindsANonFiniteStateFailsAndStopsTheRun) {
   for (const SaveMode mode :
        {SaveMode::kSync, SaveMode::kAsync, SaveMode::kZeroCopy}) {
     TrainingFixture fixture;

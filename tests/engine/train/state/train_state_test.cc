@@ -224,7 +224,7 @@ TEST_F(TrainStateTest, RefusesAHistoryOfAbsurdLengthWithoutTakingTheMemory) {
   }
 }
 
-TEST_F(TrainStateTest, RefusesAPhaseThatIsNone) {
+TEST_F(TrainStateTest, RefusesAnInvalidPhase) {
   std::map<std::string, Tensor> tensors = Stored(Used());
   for (const uint64_t phase : {uint64_t{3}, uint64_t{9}, UINT64_MAX}) {
     std::memcpy(tensors["position/phase"].bytes.data(), &phase, sizeof phase);

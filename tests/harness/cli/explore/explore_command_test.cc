@@ -237,7 +237,7 @@ TEST_F(ExploreCommandTest, RunThatFindsNothingLeavesItsReportAlone) {
   EXPECT_LT(html.size(), 300'000u);
 }
 
-TEST_F(ExploreCommandTest, CauseOfALostRngKeyStandsInFiveLinesAndTheReport) {
+TEST_F(ExploreCommandTest, CauseOfALostRngKeyIsInFiveLinesAndInTheReport) {
   command_.cases = 60;
   command_.stop_after = 1;
   EXPECT_EQ(Explore("planted_bugs: lose-rng-key\n"), 1);
@@ -613,7 +613,7 @@ TEST_F(ExploreCommandTest, BrokenCrashStatesAreCountedByImage) {
   EXPECT_TRUE(fs::exists(result["findings"][0]["file"].get<std::string>()));
 }
 
-TEST_F(ExploreCommandTest, CrashStatesThatAreStoppedSayByWhatAndWhatIsLeft) {
+TEST_F(ExploreCommandTest, StoppedCrashStatesReportTheReasonAndTheRest) {
   command_.mode = ExploreMode::kCrashStates;
   command_.crash_states.windows = {CrashWindow::kSave};
   command_.cases = 5;

@@ -94,7 +94,7 @@ TEST(ExploreProgressTest, IsRewrittenOnATerminalAndFitsIt) {
   EXPECT_EQ(out.str(), "\r\x1b[Kabcd  efg\r\x1b[K");
 }
 
-TEST(CommandToResumeTest, TakesUpTheFirstCaseThatIsNotDone) {
+TEST(CommandToResumeTest, ResumesAtTheFirstCaseThatIsNotDone) {
   CampaignReport report = SampleReport();
   report.next_case = 1204;
   report.end = CampaignEnd::kInterrupted;

@@ -317,7 +317,7 @@ TEST(HelpTest, PagesFitAnOrdinaryTerminalAndHaveAnExample) {
   }
 }
 
-TEST(CatalogTest, PresetsSayWhatTheirRunReaches) {
+TEST(CatalogTest, PresetsStateTheAccuracyOfTheirRun) {
   const std::vector<CatalogEntry> presets = EntriesOf(Catalog::kPresets);
   const auto cnn = std::ranges::find(presets, "cnn", &CatalogEntry::name);
   ASSERT_NE(cnn, presets.end());

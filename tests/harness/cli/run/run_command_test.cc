@@ -324,7 +324,7 @@ TEST_F(RunCommandTest, FolderWithoutScenariosIsNamed) {
                 command_.paths[0] + "\n");
 }
 
-TEST_F(RunCommandTest, PlaceOfRunsThatIsNoFolderIsNamedWithItsOption) {
+TEST_F(RunCommandTest, NamesTheOptionOfAPathThatIsNoFolder) {
   command_.paths = {Write("d1", "a")};
   command_.runs_directory = command_.paths[0] + "/a.yaml";
   EXPECT_EQ(RunScenarios(command_, console_), 2);

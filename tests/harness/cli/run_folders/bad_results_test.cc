@@ -167,7 +167,7 @@ TEST_F(BadResultsTest, AdviceFollowsFromWhatTheFolderHasInsteadOfAResult) {
   EXPECT_THAT(advice_on(folder), HasSubstr("the run is not over"));
 }
 
-TEST_F(BadResultsTest, ExplorationIsNoRun) {
+TEST_F(BadResultsTest, RefusesAnExplorationInPlaceOfARun) {
   fs::create_directories(runs() + "/x/findings");
   for (const char* command : {"report", "show"}) {
     ExpectRefused(With(command, "x"));

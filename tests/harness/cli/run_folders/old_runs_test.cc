@@ -53,7 +53,7 @@ class OldRunsTest : public testing::Test {
   ScratchDirectory scratch_;
 };
 
-TEST(IsRunIdTest, TakesWhatARunIsNamed) {
+TEST(IsRunIdTest, AcceptsNamesOfRuns) {
   for (const char* id : {"20261121T104300-77", "20261121T104300-7.12"}) {
     EXPECT_TRUE(IsRunId(id)) << id;
   }
@@ -77,7 +77,7 @@ TEST_F(OldRunsTest, RemovesTheOldestBeyondTheLimit) {
   EXPECT_THAT(Left(), ElementsAre("20260103T000000-1", "20260104T000000-2"));
 }
 
-TEST_F(OldRunsTest, LeavesAloneWhatIsNoFinishedRun) {
+TEST_F(OldRunsTest, KeepsFoldersThatAreNotFinishedRuns) {
   Make("20260101T000000-1");  // without a result: of a search, or still running
   MakeFinished("my-runs");
   const fs::path elsewhere = MakeFinished("elsewhere");
@@ -173,7 +173,7 @@ TEST_F(OldRunsTest, NamesTheRunThatCannotBeRemoved) {
   EXPECT_TRUE(fs::exists(old / "result.json"));
 }
 
-TEST_F(OldRunsTest, NoFolderIsNothingToRemove) {
+TEST_F(OldRunsTest, RemovesNothingWithoutAFolder) {
   EXPECT_EQ(RemoveOldRuns(runs() / "none", 1).removed, 0u);
 }
 

@@ -171,7 +171,7 @@ TEST(CampaignTest, InterruptEndsItInOrder) {
   EXPECT_EQ(report.end, CampaignEnd::kInterrupted);
 }
 
-TEST(CampaignTest, SweepOfOnePointComesToItsEnd) {
+TEST(CampaignTest, SweepOfOnePointEnds) {
   const CampaignReport report =
       Explored(BaseOf("explore/base.yaml"),
                {.mode = CampaignMode::kNth,
@@ -200,7 +200,7 @@ TEST(CampaignTest, SweepGetsToPointsThatOneFaultDoesNotReach) {
   EXPECT_EQ(report.broken, 0u) << FirstFindingOf(report);
 }
 
-TEST(CampaignTest, CasesOfWhichNoFaultFiredDidNotHold) {
+TEST(CampaignTest, CasesWithoutAFiredFaultDoNotCountAsPassed) {
   const CampaignReport report =
       Explored(BaseOf("explore/base.yaml"), {.max_cases = 100});
   EXPECT_EQ(report.fired_nothing, report.by_faults_fired.at(0));

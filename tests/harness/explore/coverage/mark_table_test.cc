@@ -326,7 +326,7 @@ INSTANTIATE_TEST_SUITE_P(Stores, MarkTableTest, testing::ValuesIn(kStores));
 INSTANTIATE_TEST_SUITE_P(Notices, MarkTableTest, testing::ValuesIn(kNotices));
 INSTANTIATE_TEST_SUITE_P(Rejoins, MarkTableTest, testing::ValuesIn(kRejoins));
 
-TEST_P(MarkTableTest, IsMetByWhatHappenedAndNotByWhatAlmostDid) {
+TEST_P(MarkTableTest, IsMetByItsEventsAndNotByTheSpoiledRun) {
   Record record = GetParam().comes;
   EXPECT_TRUE(IsMet(record, GetParam().mark));
   GetParam().spoil(record);

@@ -413,7 +413,7 @@ TEST(CrashStatesTest, InterruptLeavesWhatWasFoundByThen) {
   EXPECT_EQ(both->unfinished.back().window, CrashWindow::kRecovery);
 }
 
-TEST(CrashStatesTest, IdThatIsNoneIsRefused) {
+TEST(CrashStatesTest, RefusesAMalformedId) {
   References references("", "test");
   const Case one = SaveCase(4);
   for (const char* id : {"x", "ext4-save", "ext4-save-1-2", "nfs-save-1-2-3",

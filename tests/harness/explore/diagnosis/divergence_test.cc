@@ -304,7 +304,7 @@ TEST_F(DivergenceTest, ReplayNamesTheFirstEventThatIsAnother) {
                   "recorded step, at .*; now step, at .*, state f+.*"));
 }
 
-TEST_F(DivergenceTest, ReplayNamesWhatIsMissingOrTooMuch) {
+TEST_F(DivergenceTest, ReplayNamesMissingAndAdditionalEvents) {
   const Record recorded = Run(CleanCase());
   Record now = recorded;
   now.lives.back().events.pop_back();

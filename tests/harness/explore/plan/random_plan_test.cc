@@ -81,7 +81,7 @@ TEST(RandomPlanTest, EveryKindPointAndSetupComesUp) {
   EXPECT_EQ(chained.size(), 2u);
 }
 
-TEST(RandomPlanTest, NowAndThenAllThatStandStillDoSoForEver) {
+TEST(RandomPlanTest, SometimesAllHangsAreForEver) {
   PlanSpace space = WholeSpace();
   space.kinds = {FaultKind::kHang, FaultKind::kPause};
   uint64_t two_for_ever = 0;
@@ -108,7 +108,7 @@ uint64_t StalledChiefs(const PlanSpace& space) {
   return stalled;
 }
 
-TEST(RandomPlanTest, OnSeparateHostsChiefsAreCutOffAndStandStill) {
+TEST(RandomPlanTest, OnSeparateHostsChiefsAreCutOffAndPaused) {
   PlanSpace space = WholeSpace();
   EXPECT_EQ(StalledChiefs(space), 0u);
   space.hosts = HostsChoice::kSeparate;
@@ -158,7 +158,7 @@ uint64_t Hits(const Reach& reach, int worker, const FaultSite& site) {
       }));
 }
 
-TEST(RandomPlanTest, FirstFaultIsWhereTheSetupComesTo) {
+TEST(RandomPlanTest, FirstFaultIsAtAReachablePoint) {
   PlanSpace space = WholeSpace();
   space.reach = SmallReach();
   std::set<Point> points;

@@ -155,7 +155,7 @@ std::vector<ExploreCase> AfterSingles(SweepPlans& plans) {
   return plans.NextRound();
 }
 
-TEST(SweepPlansTest, PointThatNoSingleFaultComesToIsTriedOnceTimeHasGoneBy) {
+TEST(SweepPlansTest, TriesPointsThatNeedTimeToPassAfterASlowWorker) {
   SweepPlans plans({SpaceOf({FaultKind::kSlow}, {Point::kHeartbeat})}, 1);
   const std::vector<ExploreCase> pairs = AfterSingles(plans);
   ASSERT_EQ(pairs.size(), 2u);

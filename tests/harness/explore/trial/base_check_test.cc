@@ -113,7 +113,7 @@ TEST(BaseCheckTest, SetupsDifferAndAreNamed) {
   }
 }
 
-TEST(BaseCheckTest, OneWorkerIsNoPlural) {
+TEST(BaseCheckTest, OneWorkerIsSingular) {
   const Case base = CleanCase();
   Case setup = base;
   SetWorkers(1, setup.cluster);

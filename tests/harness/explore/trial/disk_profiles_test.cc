@@ -56,7 +56,7 @@ TEST_P(EveryDisk, CrashIsRecoveredFrom) {
 
 // On a disk that lies about syncs, an older state, a refusal or a start from
 // scratch is correct after a power loss.
-TEST_P(EveryDisk, PowerLossLeavesWhatTheDiskOwes) {
+TEST_P(EveryDisk, PowerLossKeepsSyncedData) {
   PlanRunner runner = Make();
   for (const Point point :
        {Point::kShardSync, Point::kRename, Point::kRenamed,

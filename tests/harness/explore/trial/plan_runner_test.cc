@@ -155,7 +155,7 @@ TEST(PlanRunnerTest, WithoutAFaultNothingIsToBeRestarted) {
   EXPECT_EQ(ExpectedOutcome(record), Outcome::kRecovers);
 }
 
-TEST(PlanRunnerTest, ErrorThatIsOverByThenIsNoReasonToGiveUp) {
+TEST(PlanRunnerTest, PastErrorIsNoReasonToGiveUp) {
   Record record;
   record.launchers.push_back({.exit_code = 1});
   record.faults.push_back({.id = "no", .kind = "errno", .always = true});
@@ -199,7 +199,7 @@ TEST(PlanRunnerTest, LinkThatStaysBadUsesUpTheRestartsOfWhoRejoins) {
   EXPECT_FALSE(MayGiveUp(record));
 }
 
-TEST(PlanRunnerTest, SyncThatIsToFailIsOverOnceASaveBehindItIs) {
+TEST(PlanRunnerTest, FailingSyncIsOverOnceALaterSaveIs) {
   Record record;
   record.launchers.push_back({.exit_code = 1});
   record.faults.push_back(
@@ -266,7 +266,7 @@ bool Breaks(const Record& record, std::string_view invariant) {
       });
 }
 
-TEST(ExpectedOutcomeTest, RefusalIsNotOwedWhereAGoodSaveIsLeft) {
+TEST(ExpectedOutcomeTest, RefusalIsUnexpected_WhenAValidCheckpointIsLeft) {
   Record record = DamagedRun();
   ASSERT_EQ(record.faults.size(), 2u);
   EXPECT_EQ(ExpectedOutcome(record), Outcome::kRecovers);
@@ -275,7 +275,7 @@ TEST(ExpectedOutcomeTest, RefusalIsNotOwedWhereAGoodSaveIsLeft) {
   EXPECT_TRUE(Breaks(record, "clean-refusal"));
 }
 
-TEST(ExpectedOutcomeTest, RefusalIsOwedWhereDamageTookEverySave) {
+TEST(ExpectedOutcomeTest, RefusalIsExpected_WhenEveryCheckpointIsDamaged) {
   Record record = DamagedRun();
   for (RecordFault& fault : record.faults) {
     if (fault.kind == "bit_flip") fault.always = true;
@@ -290,7 +290,7 @@ TEST(ExpectedOutcomeTest, RefusalIsOwedWhereDamageTookEverySave) {
 }
 
 // The run finishes while its launcher cannot reach it.
-TEST(ExpectedOutcomeTest, RunThatFinishesOutOfSightIsOwedARecovery) {
+TEST(ExpectedOutcomeTest, RunThatFinishesUnseenMustBeRecovered) {
   const std::string file = std::filesystem::path(GAUNTLET_SCENARIOS) /
                            "network/finishes-out-of-sight.yaml";
   const Case one = LoadScenarios(ReadTextFile(file), file).cases.at(0);
@@ -302,7 +302,7 @@ TEST(ExpectedOutcomeTest, RunThatFinishesOutOfSightIsOwedARecovery) {
       << "nobody acknowledged its result, so it deleted nothing";
 }
 
-TEST(ExpectedOutcomeTest, EngineThatGaveUpWithoutARestartOwesOne) {
+TEST(ExpectedOutcomeTest, ExpectsARecovery_WhenTheEngineGaveUpWithoutARestart) {
   Record record = DamagedRun();
   record.launchers.back() = {.exit_code = 1};
   EXPECT_EQ(ExpectedOutcome(record), Outcome::kRecovers);

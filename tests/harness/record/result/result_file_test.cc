@@ -168,7 +168,7 @@ TEST(ResultFileTest, RefusesCountsThatAreNotThoseOfTheCases) {
               HasSubstr("r: counts.failed: expected 2, as in cases, found 1"));
 }
 
-TEST(ResultFileTest, RefusesTimesThatAreNone) {
+TEST(ResultFileTest, RefusesMalformedTimes) {
   for (const char* seconds : {"-1", "1e300", "true", "2000000000"}) {
     const std::string text =
         std::string(R"({"schema":"gauntlet.result/v2","seconds":)") + seconds +

@@ -39,7 +39,7 @@ constexpr GoldenRun kGoldenRuns[] = {
 
 class EventDigestTest : public testing::TestWithParam<GoldenRun> {};
 
-TEST_P(EventDigestTest, IsTheOneThatIsCheckedIn) {
+TEST_P(EventDigestTest, IsTheRecordedOne) {
   const Case one = SmallCase(fmt::format(
       "faults: {}\nexpect: {{outcome: recovers}}\n", GetParam().faults));
   References references("", "test");

@@ -10,7 +10,7 @@ TEST(OomKillsTest, AreTheKernelsCount) {
   EXPECT_EQ(OomKillsIn("oom_kill 3"), 3u);
 }
 
-TEST(OomKillsTest, AreNoneWhereTheKernelDoesNotCount) {
+TEST(OomKillsTest, AreZeroIfTheKernelDoesNotCount) {
   EXPECT_EQ(OomKillsIn(""), 0u);
   EXPECT_EQ(OomKillsIn("nr_free_pages 7\n"), 0u);
   EXPECT_EQ(OomKillsIn("noom_kill 7\noom_kill_disable 1\noom_kill x\n"), 0u);

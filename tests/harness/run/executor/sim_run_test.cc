@@ -46,7 +46,7 @@ TEST_F(SimRunTest, RunThatIsInterruptedEndsThere) {
 }
 
 // One worker computes the reference, and hardly ever waits.
-TEST_F(SimRunTest, ReferenceThatIsInterruptedIsNone) {
+TEST_F(SimRunTest, InterruptedReferenceIsEmpty) {
   RunPlan plan = PlanOf(CrashCase());
   int asked = 0;
   plan.interrupted = [&] { return ++asked > 20; };

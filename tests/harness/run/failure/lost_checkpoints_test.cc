@@ -100,7 +100,7 @@ Record RecordOfAGoneOne() {
   return record;
 }
 
-TEST(LostCheckpointsTest, CheckpointOfWhichNothingRemainedIsTheCause) {
+TEST(LostCheckpointsTest, CheckpointWithoutRemainsIsTheCause) {
   Record record = RecordOfAGoneOne();
   const Verdict verdict = StoreVerdict("newest-lost", kName);
   EXPECT_EQ(ExplainLoss(record, verdict).cause,

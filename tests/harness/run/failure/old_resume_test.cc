@@ -351,7 +351,7 @@ TEST(OldResumeTest, DamageAfterTheResumeIsNoCause) {
   EXPECT_EQ(CauseOf(record), "");
 }
 
-TEST(OldResumeTest, CheckpointOfWhichNothingRemainedIsTheCause) {
+TEST(OldResumeTest, CheckpointWithoutRemainsIsTheCause) {
   Record record = SavedRun();
   record.left.store_listed = true;
   record.lives[1].events[0].path = kEight;  // the claim takes this one

@@ -180,7 +180,7 @@ TEST_F(UnmetOutcomeTest, LateDetectionNamesTheFaultAndTheLimits) {
   }
 }
 
-TEST_F(UnmetOutcomeTest, PlantedBugStandsBeforeTheFirstViolation) {
+TEST_F(UnmetOutcomeTest, PlantedBugPrecedesTheFirstViolation) {
   EXPECT_EQ(Run("planted_bugs: die-in-a-step\n"
                 "expect: {outcome: completes}\n")
                 .cause,

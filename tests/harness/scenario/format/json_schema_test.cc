@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-TEST(KeysTest, EachKeyStandsInTheTableOnceAndBehindItsMap) {
+TEST(KeysTest, EachKeyIsInTheTableOnceAndAfterItsMap) {
   std::set<std::string_view> paths;
   for (const KeySpec& key : AllKeys()) {
     const size_t dot = key.path.rfind('.');

@@ -181,7 +181,7 @@ TEST(LoadScenariosTest, KeepsTheMeaningOfV1) {
   EXPECT_EQ(plan_of(kOtherDefaults[5].old_text).with.kill_latency, Duration(0));
 }
 
-TEST(LoadScenariosTest, NamesWhatV2HasToSayForAnOldDefault) {
+TEST(LoadScenariosTest, NamesTheV2KeyForAnOldDefault) {
   const LoadedFile loaded =
       LoadScenarios(FileOf("v1", kOtherDefaults[0].old_text), "f.yaml");
   EXPECT_THAT(RenderOldSpellings(loaded, "f.yaml"),

@@ -98,7 +98,7 @@ TEST(BadFilesTest, PointWithAPartLeftOut_SuggestsTheWholeName) {
               testing::HasSubstr("^ did you mean ckpt.shard.write?\n"));
 }
 
-TEST(BadFilesTest, FaultAfterNone_SuggestsNoneOfItself) {
+TEST(BadFilesTest, FaultAfterAnUnknownFault_DoesNotSuggestItself) {
   const auto errors = [](const std::string& faults) {
     return ErrorsOf("schema: gauntlet/v2\nname: a\nfaults: [" + faults +
                     "{id: c, at: {step: 1}, after: zz, do: crash}]\nexpect: "
@@ -715,7 +715,7 @@ TEST(BadFilesTest, ResumeFromASaveWithoutATriggerIsNoError) {
   }
 }
 
-TEST(BadFilesTest, NoMapOfWhatIsExpectedMayBeEmpty) {
+TEST(BadFilesTest, RefusesAnEmptyMapOfExpectations) {
   for (const char* key :
        {"restarts", "resumed_from", "recomputed_steps", "detected_in",
         "ends_at", "failed_saves", "saves", "epochs_after_restart"}) {
@@ -726,7 +726,7 @@ TEST(BadFilesTest, NoMapOfWhatIsExpectedMayBeEmpty) {
   }
 }
 
-TEST(BadFilesTest, ShortLimitIsNoMistakeWhereNothingHangsForLong) {
+TEST(BadFilesTest, AcceptsAShortLimitWithoutLongHangs) {
   const std::string head =
       "schema: gauntlet/v2\nname: a\ntimeout: {hang: 5s}\n"
       "expect: {outcome: recovers}\n";

@@ -106,7 +106,7 @@ TEST(JobFileTest, MistakeIsOneLineWithItsPlace) {
   }
 }
 
-TEST(JobFileTest, MapThatIsNoneIsNotOverriddenButRefused) {
+TEST(JobFileTest, RefusesAValueInPlaceOfAMap_EvenIfOverridden) {
   const Result<JobFile> file =
       ParseJobFile("cluster: 7\n", "j.yaml", {.workers = 2});
   EXPECT_THAT(file.status().message(),

@@ -240,7 +240,7 @@ TEST(WriteScenarioTest, EveryScenarioThereIsComesBackAsItWas) {
   EXPECT_GT(cases, 30);
 }
 
-TEST(WriteScenarioTest, HeaderStandsOnTopLineByLine) {
+TEST(WriteScenarioTest, HeaderIsWrittenFirstLineByLine) {
   const Result<std::string> text =
       WriteScenario(BaseCase(), {.goal = "it is caught.",
                                  .method = "one fault:\ncrash worker 0.",

@@ -11,7 +11,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-TEST(ProgramOutputTest, SummaryOfTorchrunIsNoLastLine) {
+TEST(ProgramOutputTest, SummaryOfTorchrunIsNotTheLastLine) {
   const std::string output =
       "[rank0]: Traceback (most recent call last):\n"
       "[rank0]:   File \"train.py\", line 3\n"

@@ -87,7 +87,7 @@ TEST(RecoveryJudgeTest, CheckpointDestroyedByTheNextIsLostWork) {
               ElementsAre("recovered", "lost-work", "recovered"));
 }
 
-TEST(RecoveryJudgeTest, PowerLossMayTakeWhatIsNotYetFollowed) {
+TEST(RecoveryJudgeTest, VersionMustBeDurableWhenTheNextOneBegins) {
   // a is complete from operation 20 on, and must be durable when b begins, at
   // 50.
   EXPECT_THAT(
@@ -108,7 +108,7 @@ TEST(RecoveryJudgeTest, VersionsThatNoKilledRunUsedAreNotRequired) {
               ElementsAre("recovered", "recovered"));
 }
 
-TEST(RecoveryJudgeTest, PrintedStepsRuleWhereThereAreSome) {
+TEST(RecoveryJudgeTest, PrintedStepsTakePrecedence) {
   CrashTrial newer = Kill(60, A());
   newer.resumed_step = 20;
   CrashTrial older = Kill(70, B());
