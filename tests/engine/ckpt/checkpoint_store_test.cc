@@ -401,7 +401,7 @@ TEST_F(CheckpointStoreTest, RetentionRemovesWhatAFencedSaveLeft) {
 
 // The second save has the name of the first, failed one, whose removal is still
 // pending. The failed save left its tmp directory, or the checkpoint itself.
-TEST_F(CheckpointStoreTest, VoidSaveDoesNotTakeALaterOneOfItsNameWithIt) {
+TEST_F(CheckpointStoreTest, FailedSaveDoesNotRemoveALaterOneOfItsName) {
   for (const Point failing : {Point::kShardSync, Point::kParentSync}) {
     storage_.SetContents({});
     CheckpointStore store = Saved({1}, 2);
@@ -420,7 +420,7 @@ TEST_F(CheckpointStoreTest, VoidSaveDoesNotTakeALaterOneOfItsNameWithIt) {
   }
 }
 
-TEST_F(CheckpointStoreTest, BeginsNoSaveWhoseNameAVoidOneStillHolds) {
+TEST_F(CheckpointStoreTest, BeginsNoSaveWhileAFailedOneHoldsItsName) {
   CheckpointStore store = Saved({1}, 2);
   test_.faults.script = [](Point point, size_t) {
     const bool fails =
@@ -434,7 +434,7 @@ TEST_F(CheckpointStoreTest, BeginsNoSaveWhoseNameAVoidOneStillHolds) {
   EXPECT_TRUE(Save(store, 1, 2).ok());
 }
 
-TEST_F(CheckpointStoreTest, VoidsASaveWhoseFsyncFailedAndSavesTheNextOne) {
+TEST_F(CheckpointStoreTest, FailsASaveWhoseFsyncFailedAndSavesTheNextOne) {
   for (const Point point : {Point::kShardSync, Point::kManifestSync,
                             Point::kTmpDirSync, Point::kParentSync}) {
     storage_.SetContents({});
@@ -599,7 +599,7 @@ TEST_F(CheckpointStoreTest, DeletesEverythingOfItsOwnAndNothingElse) {
       ElementsAre(testing::Key("/store/"), testing::Key("/store/notes.txt")));
 }
 
-TEST_F(CheckpointStoreTest, BoundsWhatIsKeptOfRejectedAndVoidCheckpoints) {
+TEST_F(CheckpointStoreTest, BoundsRejectedAndFencedCheckpoints) {
   for (uint64_t life = 1; life <= 10; ++life) {
     Saved({2 * life, 2 * life + 1});
     Bytes(Checkpoints(storage_, kDirectory).back() + "/MANIFEST.json").clear();

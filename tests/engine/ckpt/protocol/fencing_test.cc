@@ -77,7 +77,7 @@ TEST_F(FencingTest, StaleWorkersSaveIsRefusedAndNeverRead) {
             "/store/step-000000002-g1");
 }
 
-TEST_F(FencingTest, StoreWithVoidCheckpointsOnlyIsAColdStart) {
+TEST_F(FencingTest, StoreWithFencedCheckpointsOnlyIsAColdStart) {
   CheckpointStore survivor = Claimed(old_.world);
   CheckpointStore successor = Claimed(new_.world);
   EXPECT_EQ(Save(survivor, 1, 1).status().code(), Code::kFenced);
