@@ -105,7 +105,8 @@ struct ProcessOptions {
   FaultPoints* faults = nullptr;  // outlives the process; null: none
   // The process whose file locks this one shares from the start.
   std::optional<ProcessId> parent;
-  std::optional<DeathWith> dies_with;  // nullopt: none
+  // Process whose death ends this one too; nullopt: none.
+  std::optional<DeathWith> dies_with;
   // Called once when the process is gone, outside of any process; not for
   // processes that the end of Run kills.
   std::function<void(const ExitStatus&)> on_exit;

@@ -59,7 +59,7 @@ struct FitOptions {
 };
 
 enum class FitEnd : uint8_t {
-  kFinished,  // all epochs, or as a callback requested
+  kFinished,  // trained all epochs, or a callback ended the run
   // A preemption notice: the program must exit with WorkerExit::kStopped, and
   // resumes when it is restarted.
   kPreempted,

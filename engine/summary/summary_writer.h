@@ -48,7 +48,7 @@ class SummaryWriter {
   World* world_;
   std::string path_;
   std::unique_ptr<File> file_;
-  uint64_t size_ = 0;  // of the whole records
+  uint64_t size_ = 0;  // bytes of the complete records
 };
 
 }  // namespace gauntlet

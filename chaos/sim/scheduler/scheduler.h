@@ -85,7 +85,7 @@ class Action {
 enum class RunEnd : uint8_t {
   kAllExited,
   kDeadlock,     // no fiber is runnable and no timer is set
-  kTimeLimit,    // virtual time
+  kTimeLimit,    // virtual time reached its limit
   kStepLimit,    // scheduling decisions
   kInterrupted,  // by SchedulerOptions::interrupted
 };

@@ -41,7 +41,7 @@ struct StoreScan {
   uint64_t highest_claim = 0;       // 0: none
   uint64_t highest_generation = 0;  // in any name or manifest: used up
   std::string latest_launch;        // largest in any claim; "": none
-  StateFile state_file;  // damage "missing": no file, but checkpoints
+  StateFile state_file;  // "missing" if there are checkpoints but no file
   Lineage lineage;       // of `checkpoints`
   // Reason why no run may start here, such as a link or a directory in the
   // place of the state file, a claim or a checkpoint, which no run creates.

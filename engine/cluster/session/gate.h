@@ -34,8 +34,8 @@ class Gate {
   std::optional<std::string> TakeLogLine(Time now);
 
  private:
-  // Returns nullopt if accepted. `last_` and the refusal read "rejected
-  // <reason>".
+  // Returns the reason for which the connection is rejected; nullopt: it is
+  // accepted.
   std::optional<std::string> RejectionReason(const Nonce& nonce,
                                              const Frame& first);
 

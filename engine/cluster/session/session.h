@@ -147,7 +147,7 @@ class Session {
   Status CallChief();
   // Returns an error if no answer arrives, or one that is not of this protocol.
   Result<Answer> ReceiveAnswer(Time deadline);
-  // REQUIRES: the answer is proven.
+  // REQUIRES: answer.is_proven.
   Status FollowChief(Answer answer);
   Status NotTheChief(const Answer& answer) const;
   Status CloseRing(const Kernels& kernels);

@@ -21,7 +21,7 @@ struct OptimizerState {
   std::vector<float> scalars;  // Adam: the powers of beta1 and beta2 so far
 };
 
-// Views of such a state, with slots in the kernels' memory.
+// Views of an OptimizerState whose slots are in the memory of the kernels.
 struct OptimizerArrays {
   std::span<const UpdatedArray> slots;
   std::span<float> scalars;  // in host memory

@@ -88,7 +88,8 @@ class GenerationJoin {
   uint64_t last_generation_ = 0;
   uint64_t latest_incarnation_ = 0;  // largest that the chief has met
   std::optional<HeldState> held_;    // state that a generation agreed on
-  // State that the newest claim has read its parent into, until it is loaded.
+  // State of the parent checkpoint, read and verified by the newest claim.
+  // Moved out when the worker loads it.
   std::optional<TrainState> claimed_state_;
   std::optional<int> silent_rank_;
   bool carries_on_ = false;

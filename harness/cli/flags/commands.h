@@ -96,7 +96,7 @@ struct CrashStateChoice {
   // Empty: all; kLyingFsync applies only to a save and a plain recovery.
   std::vector<DurabilityProfile> profiles;
   std::vector<CrashWindow> windows = AllCrashWindows();
-  uint64_t save = 0;  // 0: the first at which retention removes a checkpoint
+  uint64_t save = 0;  // number; 0: the first whose retention removes one
   std::optional<uint64_t> bound;  // limit on states of names, and of files
   std::string id;                 // of the only state to try; empty: all
 };

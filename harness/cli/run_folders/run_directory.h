@@ -83,8 +83,8 @@ Result<OutputFolder> MakeFindingsDirectory(
     const std::string& out, const std::filesystem::path& runs,
     EarlierFindings earlier = EarlierFindings::kRefuse);
 
-// Removes the files in the folder; the folder itself and its empty parents only
-// as far as they were created for it.
+// Removes the files in the folder. Removes the folder and its empty parents
+// only if MakeRunOutput or MakeFindingsDirectory created them.
 void RemoveWithParents(const OutputFolder& folder);
 
 // Removes the folder for findings and its parent, if `runs` has them and they

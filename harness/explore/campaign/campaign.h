@@ -48,7 +48,7 @@ struct CampaignOptions {
   int max_faults = 3;
   std::vector<FaultKind> kinds;  // empty: all
   std::vector<Point> points;     // empty: all
-  uint64_t twice_every = 16;     // one in so many cases is run twice; 0: none
+  uint64_t twice_every = 16;     // every N-th case is run twice; 0: none
   // Stops after so many findings; 0: never. All crash states count as one.
   size_t stop_after = 10;
   // Crash states of the base case to search between the cases; nullopt: none.
@@ -92,7 +92,7 @@ struct CampaignReport {
   std::string progress;                   // nth: progress of the sweep
   std::string left;                       // nth: what remains; "": nothing
   std::optional<ExploreCase> only;        // the case that options.only_case ran
-  std::optional<Record> only_record;      // its record: keep_record
+  std::optional<Record> only_record;      // of `only`, with keep_record
   PlanSpace space;                        // space of the base's plans
   // options.crash_states: results so far; complete() once the exploration has
   // ended.

@@ -80,7 +80,7 @@ struct CrashStateCounts {
   uint64_t images_enumerated = 0;  // counted again at each cut that leaves them
   uint64_t images_distinct = 0;    // those that went through recovery
   double images_left_out = 0;      // beyond the bound
-  uint64_t refusals = 0;           // allowed ones
+  uint64_t refusals = 0;           // recoveries that were refused, as allowed
 };
 
 struct CrashStateFinding {

@@ -32,7 +32,8 @@ std::optional<Departure> FirstDeparture(const Record& record);
 
 struct Divergence {
   Departure departure;
-  // nullopt: the repeated runs do not differ at the departure.
+  // First difference of the states at the departure; nullopt: the repeated
+  // runs have equal states there.
   std::optional<StateDifference> first;
   // If `first` is about a loaded state: the first difference in the next
   // operation.

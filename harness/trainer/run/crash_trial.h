@@ -67,8 +67,8 @@ constexpr bool IsFinding(RecoveryVerdict verdict) {
 // A version of a checkpoint that a resumed run read. Operations are numbered as
 // in the recording, from 1.
 struct CheckpointVersion {
-  // The last operation that changed its contents; 0: the run read nothing and
-  // started over.
+  // The last operation that changed the contents of this version; 0: the run
+  // read no checkpoint and started over.
   uint64_t operation = 0;
   // The first operation on its files since the previous version.
   uint64_t begin = 0;
