@@ -98,7 +98,7 @@ std::string CommandForExploration(const ExploreCommand& command,
   if (command.time_given) Add("--time", DurationToText(*command.time), text);
   AddUnlessUsual("--stop-after", &ExploreCommand::stop_after, command, text);
   AddUnlessUsual("--jobs", &ExploreCommand::jobs, command, text);
-  if (command.require_marks) text += " --fail-on-missed-goals";
+  if (command.require_goals) text += " --fail-on-missed-goals";
   if (command.all_gaps) text += " --show-uncovered";
   return text;
 }

@@ -245,8 +245,8 @@ class Explorer final : public CampaignObserver {
       return static_cast<int>(ExitCode::kNothingSelected);
     }
     const std::vector<std::string_view> missed =
-        MissedMarks(report, MarkRarity::kUsual);
-    if (command_.require_marks && !missed.empty()) {
+        MissedGoals(report, GoalRarity::kUsual);
+    if (command_.require_goals && !missed.empty()) {
       fmt::print(console_.err,
                  "gauntlet explore: coverage goals not reached: {}\n",
                  fmt::join(missed, ", "));

@@ -381,7 +381,7 @@ void AddExploreOutputFlags(Flags& flags, ExploreCommand& command) {
       {"--fail-on-missed-goals", "",
        "Exit with code 1 if a coverage goal was not reached, rare ones aside.",
        "--require-marks"},
-      [&command] { command.require_marks = true; });
+      [&command] { command.require_goals = true; });
   flags.Switch({"--json", "", "Print the result as one JSON object."},
                [&command] { command.output = OutputFormat::kJson; });
 }

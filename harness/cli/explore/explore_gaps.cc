@@ -58,12 +58,12 @@ std::vector<PlaceGap> GapsOf(const CampaignReport& report) {
   return gaps;
 }
 
-std::vector<std::string_view> MissedMarks(const CampaignReport& report,
-                                          MarkRarity rarity) {
+std::vector<std::string_view> MissedGoals(const CampaignReport& report,
+                                          GoalRarity rarity) {
   std::vector<std::string_view> missed;
-  const auto all = AllMarks();
+  const auto all = AllGoals();
   for (size_t i = 0; i < all.size(); ++i) {
-    if (report.marks[i] == 0 && all[i].rarity == rarity) {
+    if (report.goals[i] == 0 && all[i].rarity == rarity) {
       missed.push_back(all[i].name);
     }
   }

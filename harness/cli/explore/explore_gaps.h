@@ -28,8 +28,8 @@ struct PlaceGap {
 std::vector<PlaceGap> GapsOf(const CampaignReport& report);
 
 // Returns the coverage goals of this rarity that no case reached.
-std::vector<std::string_view> MissedMarks(const CampaignReport& report,
-                                          MarkRarity rarity);
+std::vector<std::string_view> MissedGoals(const CampaignReport& report,
+                                          GoalRarity rarity);
 
 }  // namespace gauntlet
 

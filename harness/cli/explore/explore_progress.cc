@@ -78,7 +78,7 @@ std::vector<std::string> StatusOf(const CampaignReport& report,
                               report.coverage.PointsHit().size(),
                               report.space.points.size()));
   parts.push_back(
-      fmt::format("goals {}/{}", GoalsReached(report), report.marks.size()));
+      fmt::format("goals {}/{}", GoalsReached(report), report.goals.size()));
   if (report.crash_states) {
     parts.push_back(
         fmt::format("crash states {}, {} failed",

@@ -15,7 +15,7 @@
 #include "harness/cli/explore/not_tried.h"
 #include "harness/cli/run_folders/run_directory.h"
 #include "harness/explore/campaign/unique_name.h"
-#include "harness/explore/coverage/marks.h"
+#include "harness/explore/coverage/goals.h"
 #include "harness/explore/plan/applicability.h"
 #include "harness/oracle/judge.h"
 #include "harness/run/failure/consequences.h"
@@ -116,7 +116,7 @@ std::vector<StepPlot> GrowthOf(const CampaignReport& report) {
   StepPlot goals = {.name = "coverage goals reached",
                     .x_name = "case",
                     .x_end = report.cases,
-                    .total = AllMarks().size(),
+                    .total = AllGoals().size(),
                     .steps = {}};
   StepPlot pairs = {.name = "pairs of points, one after the other",
                     .x_name = "case",
@@ -132,12 +132,12 @@ std::vector<StepPlot> GrowthOf(const CampaignReport& report) {
 
 std::vector<ReportedGoal> GoalsOf(const CampaignReport& report) {
   std::vector<ReportedGoal> goals;
-  const auto all = AllMarks();
+  const auto all = AllGoals();
   for (size_t i = 0; i < all.size(); ++i) {
     goals.push_back({.name = std::string(all[i].name),
                      .description = std::string(all[i].description),
-                     .rare = all[i].rarity == MarkRarity::kRare,
-                     .cases = report.marks[i]});
+                     .rare = all[i].rarity == GoalRarity::kRare,
+                     .cases = report.goals[i]});
   }
   return goals;
 }

@@ -63,18 +63,18 @@ std::string RenderGaps(const CampaignReport& report) {
   return text;
 }
 
-std::string RenderMarks(const CampaignReport& report,
+std::string RenderGoals(const CampaignReport& report,
                         const ExploreCommand& command) {
-  const auto all = AllMarks();
-  const size_t rare = MissedMarks(report, MarkRarity::kRare).size();
+  const auto all = AllGoals();
+  const size_t rare = MissedGoals(report, GoalRarity::kRare).size();
   std::string text = fmt::format(
       "  goals         {} of {} reached{}\n", GoalsReached(report), all.size(),
       rare == 0 ? "" : fmt::format(", {} of the others rare", rare));
   if (!command.all_gaps) return text;
   for (size_t i = 0; i < all.size(); ++i) {
-    if (report.marks[i] > 0) continue;
+    if (report.goals[i] > 0) continue;
     text += fmt::format("    never{} {}: {}\n",
-                        all[i].rarity == MarkRarity::kRare ? " (rare)" : "",
+                        all[i].rarity == GoalRarity::kRare ? " (rare)" : "",
                         all[i].name, all[i].description);
   }
   return text;
@@ -119,7 +119,7 @@ std::string RenderCoverage(const CampaignReport& report,
   text += fmt::format(
       "  invariants    {}, with something to check\n",
       Reached(AllInvariants().size(), IdleInvariants(report), command));
-  text += RenderMarks(report, command);
+  text += RenderGoals(report, command);
   if (command.all_gaps) return text + RenderGaps(report);
   return text + "  --show-uncovered lists all that was not reached\n";
 }

@@ -119,7 +119,7 @@ struct ExploreCommand {
   int jobs = 1;                      // threads
   uint64_t twice_every = 16;         // 0: no case is run twice
   size_t stop_after = 10;            // findings; 0: never
-  bool require_marks = false;
+  bool require_goals = false;
   bool all_gaps = false;
   std::string runs_directory = ".gauntlet/runs";
   std::string out_directory;  // empty: in a run's directory

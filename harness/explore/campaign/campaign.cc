@@ -282,8 +282,8 @@ class Campaign {
     ++report_.by_faults_fired[one.fired.size()];
     ++report_.by_outcome[one.outcome];
     report_.coverage.Add(one.number, one.fired, one.instances);
-    for (size_t i = 0; i < report_.marks.size(); ++i) {
-      report_.marks[i] += one.marks[i] ? 1 : 0;
+    for (size_t i = 0; i < report_.goals.size(); ++i) {
+      report_.goals[i] += one.goals[i] ? 1 : 0;
     }
     report_.curve.Add({.cases = report_.cases,
                        .points = report_.coverage.PointsHit().size(),
@@ -333,7 +333,7 @@ class Campaign {
 
 uint64_t GoalsReached(const CampaignReport& report) {
   return static_cast<uint64_t>(std::ranges::count_if(
-      report.marks, [](uint64_t count) { return count > 0; }));
+      report.goals, [](uint64_t count) { return count > 0; }));
 }
 
 Result<CampaignReport> RunCampaign(const Case& base,

@@ -19,7 +19,7 @@
 #include "harness/explore/campaign/campaign_finding.h"
 #include "harness/explore/coverage/coverage.h"
 #include "harness/explore/coverage/coverage_curve.h"
-#include "harness/explore/coverage/marks.h"
+#include "harness/explore/coverage/goals.h"
 #include "harness/explore/crash/crash_states.h"
 #include "harness/explore/diagnosis/shrink.h"
 #include "harness/explore/trial/explore_case.h"
@@ -87,7 +87,7 @@ struct CampaignReport {
   std::map<std::string, uint64_t> by_outcome;
   Coverage coverage;
   CoverageCurve curve;
-  std::vector<uint64_t> marks = std::vector<uint64_t>(AllMarks().size());
+  std::vector<uint64_t> goals = std::vector<uint64_t>(AllGoals().size());
   std::vector<CampaignFinding> findings;  // filled in at the end
   std::string progress;                   // nth: progress of the sweep
   std::string left;                       // nth: what remains; "": nothing

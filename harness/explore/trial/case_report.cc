@@ -47,7 +47,7 @@ CaseReport ReportOf(const ExploreCase& one, const PlanRun& trial) {
   CaseReport report = {.number = one.number,
                        .planned = one.plan.faults.size(),
                        .fired = {},
-                       .marks = {},
+                       .goals = {},
                        .instances = {},
                        .outcome = {},
                        .wrong = trial.wrong,
@@ -64,7 +64,7 @@ CaseReport ReportOf(const ExploreCase& one, const PlanRun& trial) {
     report.outcome = "no launcher";
     return report;
   }
-  report.marks = MarksOf(outline);
+  report.goals = GoalsMetBy(outline);
   report.instances = InstancesOf(trial.verdict);
   report.outcome = OutcomeOf(record);
   report.restarts = trial.verdict.facts.restarts;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "harness/explore/coverage/coverage.h"
-#include "harness/explore/coverage/marks.h"
+#include "harness/explore/coverage/goals.h"
 #include "harness/explore/trial/explore_case.h"
 #include "harness/explore/trial/plan_runner.h"
 #include "harness/record/verdict.h"
@@ -18,7 +18,7 @@ struct CaseReport {
   uint64_t number = 0;
   size_t planned = 0;  // faults of the plan
   std::vector<FiredFault> fired;
-  MarkSet marks;
+  GoalSet goals;
   std::vector<uint64_t> instances;  // by the order of AllInvariants()
   std::string outcome;              // "recovers", "gives up", …
   uint64_t restarts = 0;

@@ -121,7 +121,7 @@ TEST(CampaignTest, MoreThreadsFindTheSame) {
   ASSERT_FALSE(one.findings.empty());
   ASSERT_EQ(one.findings.size(), three.findings.size());
   EXPECT_EQ(one.cases, three.cases);
-  EXPECT_EQ(one.marks, three.marks);
+  EXPECT_EQ(one.goals, three.goals);
   EXPECT_EQ(one.coverage.fired(), three.coverage.fired());
   for (size_t i = 0; i < one.findings.size(); ++i) {
     EXPECT_EQ(one.findings[i].case_number, three.findings[i].case_number);

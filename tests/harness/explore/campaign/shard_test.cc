@@ -52,7 +52,7 @@ struct Tried {
   uint64_t held = 0;
   std::map<Coverage::Key, uint64_t> fired;
   std::map<std::pair<Point, FaultKind>, uint64_t> planned;
-  std::vector<uint64_t> marks = std::vector<uint64_t>(AllMarks().size());
+  std::vector<uint64_t> goals = std::vector<uint64_t>(AllGoals().size());
 
   bool operator==(const Tried&) const = default;
 
@@ -61,7 +61,7 @@ struct Tried {
     held += report.held;
     for (const auto& [key, n] : report.coverage.fired()) fired[key] += n;
     for (const auto& [key, n] : report.coverage.planned()) planned[key] += n;
-    for (size_t i = 0; i < marks.size(); ++i) marks[i] += report.marks[i];
+    for (size_t i = 0; i < goals.size(); ++i) goals[i] += report.goals[i];
   }
 };
 

@@ -1,155 +1,155 @@
-#include "harness/explore/coverage/marks.h"
+#include "harness/explore/coverage/goals.h"
 
 #include <array>
 
-#include "harness/explore/coverage/mark_predicates.h"
-#include "harness/explore/coverage/rejoin_marks.h"
+#include "harness/explore/coverage/goal_predicates.h"
+#include "harness/explore/coverage/rejoin_goals.h"
 
 namespace gauntlet {
 namespace {
 
-constexpr MarkRarity kUsual = MarkRarity::kUsual;
-constexpr MarkRarity kRare = MarkRarity::kRare;
+constexpr GoalRarity kUsual = GoalRarity::kUsual;
+constexpr GoalRarity kRare = GoalRarity::kRare;
 
 constexpr std::array kTable = {
-    MarkInfo{"died-while-recovering",
+    GoalInfo{"died-while-recovering",
              "a worker died in a later incarnation before it had a state",
              kUsual, DiedWhileRecovering},
-    MarkInfo{"died-after-the-rename",
+    GoalInfo{"died-after-the-rename",
              "a death between a save's rename and its acknowledgement", kUsual,
              DiedAfterTheRename},
-    MarkInfo{"died-in-an-evaluation", "a death while an evaluation was due",
+    GoalInfo{"died-in-an-evaluation", "a death while an evaluation was due",
              kUsual, DiedInAnEvaluation},
-    MarkInfo{"power-cut-in-a-save", "power was lost during a save", kUsual,
+    GoalInfo{"power-cut-in-a-save", "power was lost during a save", kUsual,
              PowerCutInASave},
-    MarkInfo{"power-cut-while-recovering",
+    GoalInfo{"power-cut-while-recovering",
              "power was lost before a later incarnation had a state", kUsual,
              PowerCutWhileRecovering},
-    MarkInfo{"power-cut-twice", "power was lost twice in one run", kUsual,
+    GoalInfo{"power-cut-twice", "power was lost twice in one run", kUsual,
              PowerCutTwice},
-    MarkInfo{"fell-back",
+    GoalInfo{"fell-back",
              "a load rejected a damaged checkpoint and took another", kUsual,
              FellBack},
-    MarkInfo{"refused",
+    GoalInfo{"refused",
              "no valid checkpoint was left, and the run refused to train",
              kUsual, Refused},
-    MarkInfo{
+    GoalInfo{
         "claimed-without-a-step",
         "a generation resumed and ended without a step, and another followed",
         kUsual, ClaimedWithoutAStep},
-    MarkInfo{"resumed-from-the-same-twice",
+    GoalInfo{"resumed-from-the-same-twice",
              "two generations in a row resumed from one checkpoint", kUsual,
              ResumedFromTheSameTwice},
-    MarkInfo{"began-again-from-nothing",
+    GoalInfo{"began-again-from-nothing",
              "a later generation made a cold start: nothing had been saved",
              kUsual, BeganAgainFromNothing},
-    MarkInfo{"adopted-an-unacknowledged-save",
+    GoalInfo{"adopted-an-unacknowledged-save",
              "a restart resumed from a save that was not acknowledged", kUsual,
              AdoptedAnUnacknowledgedSave},
-    MarkInfo{"saved-a-step-again",
+    GoalInfo{"saved-a-step-again",
              "a later generation saved what an earlier one had saved", kUsual,
              SavedAMomentAgain},
-    MarkInfo{"save-failed-and-the-next-succeeded",
+    GoalInfo{"save-failed-and-the-next-succeeded",
              "a save failed, and a later one of the same incarnation was "
              "acknowledged",
              kUsual, SaveFailedAndTheNextSucceeded},
-    MarkInfo{"fault-in-the-third-incarnation",
+    GoalInfo{"fault-in-the-third-incarnation",
              "a fault fired in a third incarnation or later", kUsual,
              FaultInTheThirdLife},
-    MarkInfo{"chief-and-another-died",
+    GoalInfo{"chief-and-another-died",
              "the chief and another worker died of faults in one incarnation "
              "of the job",
              kUsual, ChiefAndAnotherDied},
-    MarkInfo{"notice-in-an-evaluation",
+    GoalInfo{"notice-in-an-evaluation",
              "a preemption notice while an evaluation was due", kUsual,
              NoticeInAnEvaluation},
-    MarkInfo{"notice-in-a-save", "a preemption notice during a save", kUsual,
+    GoalInfo{"notice-in-a-save", "a preemption notice during a save", kUsual,
              NoticeInASave},
-    MarkInfo{"notice-while-recovering",
+    GoalInfo{"notice-while-recovering",
              "a preemption notice before a later incarnation had a state",
              kUsual, NoticeWhileRecovering},
-    MarkInfo{"stopped-and-went-on",
+    GoalInfo{"stopped-and-went-on",
              "a job stopped on a notice, was started again and finished",
              kUsual, StoppedAndWentOn},
-    MarkInfo{"finished-in-spite-of-a-notice",
+    GoalInfo{"finished-in-spite-of-a-notice",
              "a notice came so late that the run finished", kUsual,
              FinishedInSpiteOfANotice},
-    MarkInfo{"grace-too-short", "a worker was killed before it had left",
+    GoalInfo{"grace-too-short", "a worker was killed before it had left",
              kUsual, GraceTooShort},
-    MarkInfo{"two-claims-raced",
+    GoalInfo{"two-claims-raced",
              "a worker was superseded while it claimed a generation", kUsual,
              TwoClaimsRaced},
-    MarkInfo{"survivor-fenced", "a stale worker was superseded during a save",
+    GoalInfo{"survivor-fenced", "a stale worker was superseded during a save",
              kUsual, SurvivorWasFenced},
-    MarkInfo{
+    GoalInfo{
         "late-commit-void",
         "a checkpoint that a stale worker committed was found, and not read",
         kUsual, LateCommitWasFenced},
-    MarkInfo{"retention-interrupted",
+    GoalInfo{"retention-interrupted",
              "a death while an old checkpoint was being removed", kUsual,
              RetentionInterrupted},
-    MarkInfo{"deletion-at-the-end-interrupted",
+    GoalInfo{"deletion-at-the-end-interrupted",
              "a death while a finished run deleted its checkpoints", kUsual,
              DeletionAtTheEndInterrupted},
-    MarkInfo{"pause-slept-off",
+    GoalInfo{"pause-slept-off",
              "a worker was paused or hung, and finished in that incarnation",
              kUsual, PauseSleptOff},
-    MarkInfo{"hang-noticed", "a task hung, and the worker was killed for it",
+    GoalInfo{"hang-noticed", "a task hung, and the worker was killed for it",
              kUsual, HangNoticed},
-    MarkInfo{"load-error-got-over",
+    GoalInfo{"load-error-got-over",
              "a read failed in a load, and the same incarnation resumed",
              kUsual, LoadErrorGotOver},
-    MarkInfo{"load-error-ended-the-incarnation",
+    GoalInfo{"load-error-ended-the-incarnation",
              "a read failed in a load, and that incarnation did not resume",
              kUsual, LoadErrorEndedTheLife},
-    MarkInfo{"damaged-while-being-loaded",
+    GoalInfo{"damaged-while-being-loaded",
              "a file was damaged after its load had begun", kUsual,
              DamagedWhileBeingLoaded},
-    MarkInfo{"three-faults", "three faults fired in one run", kUsual,
+    GoalInfo{"three-faults", "three faults fired in one run", kUsual,
              ThreeFaultsFired},
-    MarkInfo{"took-a-survivors-step-ahead",
+    GoalInfo{"took-a-survivors-step-ahead",
              "a survivor took the state of another one that was further",
              kUsual, TookASurvivorsStepAhead},
-    MarkInfo{"chief-rejoined",
+    GoalInfo{"chief-rejoined",
              "the chief died, and its next incarnation took the others' state",
              kUsual, ChiefRejoined},
-    MarkInfo{
+    GoalInfo{
         "went-on-with-fewer",
         "the run scaled down: it finished without a worker that kept failing",
         kUsual, WentOnWithFewer},
-    MarkInfo{"died-while-rejoining",
+    GoalInfo{"died-while-rejoining",
              "a worker died as it rejoined, sent its state or took another's",
              kRare, DiedWhileRejoining},
-    MarkInfo{"rejoin-fell-back",
+    GoalInfo{"rejoin-fell-back",
              "workers left a generation to rejoin, and a later one resumed "
              "from a checkpoint",
              kUsual, RejoinFellBack},
-    MarkInfo{"rejoined-twice",
+    GoalInfo{"rejoined-twice",
              "one process resumed from memory in two generations", kUsual,
              RejoinedTwice},
-    MarkInfo{"made-up-for-a-save",
+    GoalInfo{"made-up-for-a-save",
              "a save that a death interrupted was made by the next generation",
              kUsual, MadeUpForASave},
-    MarkInfo{"freed-room-for-a-save",
+    GoalInfo{"freed-room-for-a-save",
              "a full disk made retention delete an older checkpoint", kRare,
              FreedRoomForASave},
-    MarkInfo{"gave-up-the-last-save", "the final save failed after all retries",
+    GoalInfo{"gave-up-the-last-save", "the final save failed after all retries",
              kRare, GaveUpTheLastSave},
 };
-static_assert(kTable.size() <= kMaxMarks);
+static_assert(kTable.size() <= kMaxGoals);
 
 }  // namespace
 
-std::span<const MarkInfo> AllMarks() { return kTable; }
+std::span<const GoalInfo> AllGoals() { return kTable; }
 
-MarkSet MarksOf(const Outline& outline) {
-  MarkScene scene = {.outline = outline, .phases = {}};
+GoalSet GoalsMetBy(const Outline& outline) {
+  GoalScene scene = {.outline = outline, .phases = {}};
   for (const FaultOccurrence& occurrence : outline.occurrences) {
     scene.phases.push_back(PhaseOf(outline, occurrence));
   }
-  MarkSet marks;
-  for (size_t i = 0; i < kTable.size(); ++i) marks[i] = kTable[i].holds(scene);
-  return marks;
+  GoalSet goals;
+  for (size_t i = 0; i < kTable.size(); ++i) goals[i] = kTable[i].holds(scene);
+  return goals;
 }
 
 }  // namespace gauntlet

@@ -1,4 +1,4 @@
-#include "harness/explore/coverage/marks.h"
+#include "harness/explore/coverage/goals.h"
 
 #include <set>
 #include <string>
@@ -33,20 +33,20 @@ FaultPhase PhaseIn(const Record& record) {
   return PhaseOf(outline, outline.occurrences.at(0));
 }
 
-TEST(MarksTest, NamesAreUniqueAndThereAreEnough) {
+TEST(GoalsTest, NamesAreUniqueAndThereAreEnough) {
   std::set<std::string_view> names;
-  for (const MarkInfo& info : AllMarks()) names.insert(info.name);
-  EXPECT_EQ(names.size(), AllMarks().size());
+  for (const GoalInfo& info : AllGoals()) names.insert(info.name);
+  EXPECT_EQ(names.size(), AllGoals().size());
   EXPECT_GE(names.size(), 15u);
 }
 
-TEST(MarksTest, UndisturbedRunMeetsNone) {
+TEST(GoalsTest, UndisturbedRunMeetsNone) {
   Record record;
   record.lives = {{.events = {{.kind = K::kInitialized},
                               {.kind = K::kStep, .step = 1},
                               {.kind = K::kFinished, .step = 1}}}};
   record.launchers = {{.exit_code = 0}};
-  EXPECT_TRUE(MarksOf(Outline(record)).none());
+  EXPECT_TRUE(GoalsMetBy(Outline(record)).none());
 }
 
 TEST(PhaseOfTest, IsWhatTheWorkerWasAt) {

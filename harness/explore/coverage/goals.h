@@ -2,10 +2,10 @@
 // ("sometimes" assertions). An exploration that misses them has tested less
 // than its number of cases suggests.
 //
-// Each goal is a row of one table in marks.cc: a name, a description, and a
+// Each goal is a row of one table in goals.cc: a name, a description, and a
 // predicate over the outline of a run.
-#ifndef GAUNTLET_HARNESS_EXPLORE_COVERAGE_MARKS_H_
-#define GAUNTLET_HARNESS_EXPLORE_COVERAGE_MARKS_H_
+#ifndef GAUNTLET_HARNESS_EXPLORE_COVERAGE_GOALS_H_
+#define GAUNTLET_HARNESS_EXPLORE_COVERAGE_GOALS_H_
 
 #include <algorithm>
 #include <bitset>
@@ -20,35 +20,35 @@
 namespace gauntlet {
 
 // An exploration of usual length may miss a rare goal.
-enum class MarkRarity : uint8_t { kUsual, kRare };
+enum class GoalRarity : uint8_t { kUsual, kRare };
 
 // Input of a predicate.
-struct MarkScene {
+struct GoalScene {
   const Outline& outline;
   std::vector<FaultPhase> phases;  // in the order of outline.occurrences
 };
 
 // Returns true iff `predicate` is true for the events of an incarnation.
 template <typename Predicate>
-bool AnyLife(const MarkScene& scene, Predicate predicate) {
+bool AnyLife(const GoalScene& scene, Predicate predicate) {
   return std::ranges::any_of(scene.outline.record.lives, predicate);
 }
 
-struct MarkInfo {
+struct GoalInfo {
   std::string_view name;         // "died-while-recovering"
   std::string_view description;  // one line
-  MarkRarity rarity;
-  bool (*holds)(const MarkScene& scene);
+  GoalRarity rarity;
+  bool (*holds)(const GoalScene& scene);
 };
 
-inline constexpr size_t kMaxMarks = 64;
-using MarkSet = std::bitset<kMaxMarks>;  // by the order of AllMarks()
+inline constexpr size_t kMaxGoals = 64;
+using GoalSet = std::bitset<kMaxGoals>;  // by the order of AllGoals()
 
-std::span<const MarkInfo> AllMarks();
+std::span<const GoalInfo> AllGoals();
 
 // Returns the goals that the run reached.
-MarkSet MarksOf(const Outline& outline);
+GoalSet GoalsMetBy(const Outline& outline);
 
 }  // namespace gauntlet
 
-#endif  // GAUNTLET_HARNESS_EXPLORE_COVERAGE_MARKS_H_
+#endif  // GAUNTLET_HARNESS_EXPLORE_COVERAGE_GOALS_H_

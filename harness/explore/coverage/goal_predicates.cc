@@ -1,4 +1,4 @@
-#include "harness/explore/coverage/mark_predicates.h"
+#include "harness/explore/coverage/goal_predicates.h"
 
 #include <algorithm>
 #include <map>
@@ -12,7 +12,7 @@
 namespace gauntlet {
 namespace {
 
-bool AnyOccurrence(const MarkScene& scene,
+bool AnyOccurrence(const GoalScene& scene,
                    bool (*holds)(const FaultOccurrence& occurrence,
                                  FaultPhase phase)) {
   const std::vector<FaultOccurrence>& occurrences = scene.outline.occurrences;
@@ -57,7 +57,7 @@ bool EndedDuringASave(const LifeEvents& life) {
 // Returns true iff `predicate` is true for a generation, given the positions of
 // all saves acknowledged before it.
 template <typename Predicate>
-bool AnyGenerationAfterSaves(const MarkScene& scene, Predicate predicate) {
+bool AnyGenerationAfterSaves(const GoalScene& scene, Predicate predicate) {
   std::set<TrainingPosition> acknowledged;
   for (const Generation& generation : scene.outline.generations) {
     if (predicate(generation, acknowledged)) return true;
@@ -74,14 +74,14 @@ bool IsAnErrorOfALoad(const FaultOccurrence& occurrence, FaultPhase phase) {
 
 }  // namespace
 
-bool DiedWhileRecovering(const MarkScene& scene) {
+bool DiedWhileRecovering(const GoalScene& scene) {
   return AnyOccurrence(
       scene, [](const FaultOccurrence& occurrence, FaultPhase phase) {
         return DiedThere(occurrence) && phase == FaultPhase::kRecovering;
       });
 }
 
-bool DiedAfterTheRename(const MarkScene& scene) {
+bool DiedAfterTheRename(const GoalScene& scene) {
   return AnyOccurrence(scene,
                        [](const FaultOccurrence& occurrence, FaultPhase) {
                          return (DiedAt(occurrence, Point::kRenamed) ||
@@ -90,44 +90,44 @@ bool DiedAfterTheRename(const MarkScene& scene) {
                        });
 }
 
-bool DiedInAnEvaluation(const MarkScene& scene) {
+bool DiedInAnEvaluation(const GoalScene& scene) {
   return AnyOccurrence(
       scene, [](const FaultOccurrence& occurrence, FaultPhase phase) {
         return DiedThere(occurrence) && phase == FaultPhase::kEvaluation;
       });
 }
 
-bool PowerCutInASave(const MarkScene& scene) {
+bool PowerCutInASave(const GoalScene& scene) {
   return AnyOccurrence(
       scene, [](const FaultOccurrence& occurrence, FaultPhase phase) {
         return DiedOfAPowerCut(occurrence) && phase == FaultPhase::kSaving;
       });
 }
 
-bool PowerCutWhileRecovering(const MarkScene& scene) {
+bool PowerCutWhileRecovering(const GoalScene& scene) {
   return AnyOccurrence(
       scene, [](const FaultOccurrence& occurrence, FaultPhase phase) {
         return DiedOfAPowerCut(occurrence) && phase == FaultPhase::kRecovering;
       });
 }
 
-bool PowerCutTwice(const MarkScene& scene) {
+bool PowerCutTwice(const GoalScene& scene) {
   return std::ranges::count_if(scene.outline.occurrences, DiedOfAPowerCut) >= 2;
 }
 
-bool FellBack(const MarkScene& scene) {
+bool FellBack(const GoalScene& scene) {
   return AnyLife(scene, [](const LifeEvents& life) {
     return HasThen(life, RecordKind::kRejected, RecordKind::kResumed);
   });
 }
 
-bool Refused(const MarkScene& scene) {
+bool Refused(const GoalScene& scene) {
   const std::vector<LauncherRun>& launchers = scene.outline.record.launchers;
   return !launchers.empty() &&
          IsExit(launchers.back().exit_code, {WorkerExit::kNoCheckpoint});
 }
 
-bool ClaimedWithoutAStep(const MarkScene& scene) {
+bool ClaimedWithoutAStep(const GoalScene& scene) {
   const auto& generations = scene.outline.generations;
   for (const Generation& generation : generations) {
     const bool is_last = &generation == &generations.back();
@@ -138,7 +138,7 @@ bool ClaimedWithoutAStep(const MarkScene& scene) {
   return false;
 }
 
-bool ResumedFromTheSameTwice(const MarkScene& scene) {
+bool ResumedFromTheSameTwice(const GoalScene& scene) {
   const Generation* before = nullptr;
   for (const Generation& generation : scene.outline.generations) {
     if (before != nullptr && before->resumed &&
@@ -150,7 +150,7 @@ bool ResumedFromTheSameTwice(const MarkScene& scene) {
   return false;
 }
 
-bool BeganAgainFromNothing(const MarkScene& scene) {
+bool BeganAgainFromNothing(const GoalScene& scene) {
   bool first = true;
   for (const Generation& generation : scene.outline.generations) {
     if (!first && generation.cold_start) return true;
@@ -160,7 +160,7 @@ bool BeganAgainFromNothing(const MarkScene& scene) {
   return false;
 }
 
-bool AdoptedAnUnacknowledgedSave(const MarkScene& scene) {
+bool AdoptedAnUnacknowledgedSave(const GoalScene& scene) {
   return AnyGenerationAfterSaves(
       scene, [](const Generation& generation,
                 const std::set<TrainingPosition>& acknowledged) {
@@ -169,7 +169,7 @@ bool AdoptedAnUnacknowledgedSave(const MarkScene& scene) {
       });
 }
 
-bool SavedAMomentAgain(const MarkScene& scene) {
+bool SavedAMomentAgain(const GoalScene& scene) {
   return AnyGenerationAfterSaves(
       scene, [](const Generation& generation,
                 const std::set<TrainingPosition>& acknowledged) {
@@ -180,21 +180,21 @@ bool SavedAMomentAgain(const MarkScene& scene) {
       });
 }
 
-bool SaveFailedAndTheNextSucceeded(const MarkScene& scene) {
+bool SaveFailedAndTheNextSucceeded(const GoalScene& scene) {
   return AnyLife(scene, [](const LifeEvents& life) {
     return HasThen(life, RecordKind::kSaveFailed,
                    RecordKind::kSaveAcknowledged);
   });
 }
 
-bool FaultInTheThirdLife(const MarkScene& scene) {
+bool FaultInTheThirdLife(const GoalScene& scene) {
   return AnyOccurrence(scene,
                        [](const FaultOccurrence& occurrence, FaultPhase) {
                          return occurrence.life->life >= 3;
                        });
 }
 
-bool ChiefAndAnotherDied(const MarkScene& scene) {
+bool ChiefAndAnotherDied(const GoalScene& scene) {
   std::map<int, std::set<int>> dead;  // by incarnation
   for (const FaultOccurrence& occurrence : scene.outline.occurrences) {
     if (DiedThere(occurrence)) {
@@ -206,28 +206,28 @@ bool ChiefAndAnotherDied(const MarkScene& scene) {
   });
 }
 
-bool NoticeInAnEvaluation(const MarkScene& scene) {
+bool NoticeInAnEvaluation(const GoalScene& scene) {
   return AnyOccurrence(
       scene, [](const FaultOccurrence& occurrence, FaultPhase phase) {
         return GivesNotice(occurrence) && phase == FaultPhase::kEvaluation;
       });
 }
 
-bool NoticeInASave(const MarkScene& scene) {
+bool NoticeInASave(const GoalScene& scene) {
   return AnyOccurrence(
       scene, [](const FaultOccurrence& occurrence, FaultPhase phase) {
         return GivesNotice(occurrence) && phase == FaultPhase::kSaving;
       });
 }
 
-bool NoticeWhileRecovering(const MarkScene& scene) {
+bool NoticeWhileRecovering(const GoalScene& scene) {
   return AnyOccurrence(
       scene, [](const FaultOccurrence& occurrence, FaultPhase phase) {
         return GivesNotice(occurrence) && phase == FaultPhase::kRecovering;
       });
 }
 
-bool StoppedAndWentOn(const MarkScene& scene) {
+bool StoppedAndWentOn(const GoalScene& scene) {
   const std::vector<LauncherRun>& launchers = scene.outline.record.launchers;
   return scene.outline.IsDone() &&
          std::any_of(launchers.begin(), launchers.end() - 1,
@@ -236,13 +236,13 @@ bool StoppedAndWentOn(const MarkScene& scene) {
                      });
 }
 
-bool FinishedInSpiteOfANotice(const MarkScene& scene) {
+bool FinishedInSpiteOfANotice(const GoalScene& scene) {
   return AnyLife(scene, [](const LifeEvents& life) {
     return HasThen(life, RecordKind::kNotice, RecordKind::kFinished);
   });
 }
 
-bool GraceTooShort(const MarkScene& scene) {
+bool GraceTooShort(const GoalScene& scene) {
   return std::ranges::any_of(scene.outline.occurrences,
                              [&](const FaultOccurrence& occurrence) {
                                return GraceRanOut(scene.outline, occurrence);
@@ -251,33 +251,33 @@ bool GraceTooShort(const MarkScene& scene) {
 
 // Returns true iff a worker was fenced after it created its claim and before it
 // formed a generation.
-bool TwoClaimsRaced(const MarkScene& scene) {
+bool TwoClaimsRaced(const GoalScene& scene) {
   return AnyLife(scene, [](const LifeEvents& life) {
     return Has(life, RecordKind::kFencedOut) &&
            !Has(life, RecordKind::kGeneration);
   });
 }
 
-bool SurvivorWasFenced(const MarkScene& scene) {
+bool SurvivorWasFenced(const GoalScene& scene) {
   return AnyLife(scene, [](const LifeEvents& life) {
     return HasThen(life, RecordKind::kSaveBegin, RecordKind::kFencedOut);
   });
 }
 
-bool LateCommitWasFenced(const MarkScene& scene) {
+bool LateCommitWasFenced(const GoalScene& scene) {
   return AnyLife(scene, [](const LifeEvents& life) {
     return Has(life, RecordKind::kFencedFound);
   });
 }
 
-bool RetentionInterrupted(const MarkScene& scene) {
+bool RetentionInterrupted(const GoalScene& scene) {
   return AnyOccurrence(
       scene, [](const FaultOccurrence& occurrence, FaultPhase phase) {
         return DiedRetiring(occurrence) && phase != FaultPhase::kFinishing;
       });
 }
 
-bool DeletionAtTheEndInterrupted(const MarkScene& scene) {
+bool DeletionAtTheEndInterrupted(const GoalScene& scene) {
   return AnyOccurrence(scene,
                        [](const FaultOccurrence& occurrence, FaultPhase phase) {
                          return phase == FaultPhase::kFinishing &&
@@ -286,7 +286,7 @@ bool DeletionAtTheEndInterrupted(const MarkScene& scene) {
                        });
 }
 
-bool PauseSleptOff(const MarkScene& scene) {
+bool PauseSleptOff(const GoalScene& scene) {
   return AnyOccurrence(
       scene, [](const FaultOccurrence& occurrence, FaultPhase) {
         // A heartbeat that hangs does not delay the worker.
@@ -297,7 +297,7 @@ bool PauseSleptOff(const MarkScene& scene) {
       });
 }
 
-bool HangNoticed(const MarkScene& scene) {
+bool HangNoticed(const GoalScene& scene) {
   return std::ranges::any_of(scene.outline.occurrences,
                              [&](const FaultOccurrence& occurrence) {
                                return occurrence.fault->kind == "hang" &&
@@ -305,7 +305,7 @@ bool HangNoticed(const MarkScene& scene) {
                              });
 }
 
-bool LoadErrorGotOver(const MarkScene& scene) {
+bool LoadErrorGotOver(const GoalScene& scene) {
   return AnyOccurrence(scene,
                        [](const FaultOccurrence& occurrence, FaultPhase phase) {
                          return IsAnErrorOfALoad(occurrence, phase) &&
@@ -313,7 +313,7 @@ bool LoadErrorGotOver(const MarkScene& scene) {
                        });
 }
 
-bool LoadErrorEndedTheLife(const MarkScene& scene) {
+bool LoadErrorEndedTheLife(const GoalScene& scene) {
   return AnyOccurrence(scene, [](const FaultOccurrence& occurrence,
                                  FaultPhase phase) {
     return IsAnErrorOfALoad(occurrence, phase) && LeftInFailure(occurrence) &&
@@ -321,7 +321,7 @@ bool LoadErrorEndedTheLife(const MarkScene& scene) {
   });
 }
 
-bool DamagedWhileBeingLoaded(const MarkScene& scene) {
+bool DamagedWhileBeingLoaded(const GoalScene& scene) {
   return AnyOccurrence(
       scene, [](const FaultOccurrence& occurrence, FaultPhase) {
         const FaultTraits& traits = occurrence.traits;
@@ -330,7 +330,7 @@ bool DamagedWhileBeingLoaded(const MarkScene& scene) {
       });
 }
 
-bool ThreeFaultsFired(const MarkScene& scene) {
+bool ThreeFaultsFired(const GoalScene& scene) {
   std::set<const RecordFault*> fired;
   for (const FaultOccurrence& occurrence : scene.outline.occurrences) {
     fired.insert(occurrence.fault);
@@ -338,7 +338,7 @@ bool ThreeFaultsFired(const MarkScene& scene) {
   return fired.size() >= 3;
 }
 
-bool FreedRoomForASave(const MarkScene& scene) {
+bool FreedRoomForASave(const GoalScene& scene) {
   return AnyLife(scene, [](const LifeEvents& life) {
     return std::adjacent_find(
                life.events.begin(), life.events.end(),
@@ -349,7 +349,7 @@ bool FreedRoomForASave(const MarkScene& scene) {
   });
 }
 
-bool GaveUpTheLastSave(const MarkScene& scene) {
+bool GaveUpTheLastSave(const GoalScene& scene) {
   return AnyLife(scene, LeftUnsaved);
 }
 

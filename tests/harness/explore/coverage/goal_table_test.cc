@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/world/fault_point.h"
-#include "harness/explore/coverage/marks.h"
+#include "harness/explore/coverage/goals.h"
 
 namespace gauntlet {
 namespace {
@@ -92,13 +92,13 @@ void AddFault(Record& record, const char* kind) {
   record.lives.back().events.push_back(std::move(fired));
 }
 
-struct MarkCase {
-  std::string_view mark;
+struct GoalCase {
+  std::string_view goal;
   Record comes;
   std::function<void(Record&)> spoil;
 };
 
-void PrintTo(const MarkCase& one, std::ostream* out) { *out << one.mark; }
+void PrintTo(const GoalCase& one, std::ostream* out) { *out << one.goal; }
 
 Record HangNoticed() {
   return With({.kind = "hang"},
@@ -138,7 +138,7 @@ RecordEvent Resumed(uint64_t step) {
   return {.kind = K::kResumed, .step = step};
 }
 
-const MarkCase kDeaths[] = {
+const GoalCase kDeaths[] = {
     {"died-while-recovering", Died("crash", Point::kLoadRead, 2, {}),
      [](Record& r) { r.lives[0].life = 1; }},
     {"died-after-the-rename",
@@ -187,7 +187,7 @@ const MarkCase kDeaths[] = {
      [](Record& r) { r.lives[0].events[2].detail = "second"; }},
 };
 
-const MarkCase kStores[] = {
+const GoalCase kStores[] = {
     {"fell-back", RunOf({Life(0, 2, {{.kind = K::kRejected}, Resumed(2)})}),
      SwapFirstTwo},
     {"refused",
@@ -251,7 +251,7 @@ const MarkCase kStores[] = {
      }},
 };
 
-const MarkCase kNotices[] = {
+const GoalCase kNotices[] = {
     {"notice-in-an-evaluation",
      Noticed(Point::kEvalBegin, 1, {kState, kEvaluating}), NoGrace},
     {"notice-in-a-save", Noticed(Point::kHeartbeat, 1, {kState, kSaveBegun}),
@@ -289,7 +289,7 @@ Record FinishedAlone() {
   return record;
 }
 
-const MarkCase kRejoins[] = {
+const GoalCase kRejoins[] = {
     {"took-a-survivors-step-ahead",
      RunOf({Life(0, 1, {kState, kLeftOne, CarriedOn("from rank 1")})}),
      [](Record& r) { r.lives[0].events[2].detail = "kept"; }},
@@ -312,34 +312,34 @@ const MarkCase kRejoins[] = {
 };
 
 bool IsMet(const Record& record, std::string_view name) {
-  const MarkSet marks = MarksOf(Outline(record));
-  for (size_t i = 0; i < AllMarks().size(); ++i) {
-    if (AllMarks()[i].name == name) return marks[i];
+  const GoalSet goals = GoalsMetBy(Outline(record));
+  for (size_t i = 0; i < AllGoals().size(); ++i) {
+    if (AllGoals()[i].name == name) return goals[i];
   }
-  ADD_FAILURE() << "no mark " << name;
+  ADD_FAILURE() << "no goal " << name;
   return false;
 }
 
-class MarkTableTest : public testing::TestWithParam<MarkCase> {};
-INSTANTIATE_TEST_SUITE_P(Deaths, MarkTableTest, testing::ValuesIn(kDeaths));
-INSTANTIATE_TEST_SUITE_P(Stores, MarkTableTest, testing::ValuesIn(kStores));
-INSTANTIATE_TEST_SUITE_P(Notices, MarkTableTest, testing::ValuesIn(kNotices));
-INSTANTIATE_TEST_SUITE_P(Rejoins, MarkTableTest, testing::ValuesIn(kRejoins));
+class GoalTableTest : public testing::TestWithParam<GoalCase> {};
+INSTANTIATE_TEST_SUITE_P(Deaths, GoalTableTest, testing::ValuesIn(kDeaths));
+INSTANTIATE_TEST_SUITE_P(Stores, GoalTableTest, testing::ValuesIn(kStores));
+INSTANTIATE_TEST_SUITE_P(Notices, GoalTableTest, testing::ValuesIn(kNotices));
+INSTANTIATE_TEST_SUITE_P(Rejoins, GoalTableTest, testing::ValuesIn(kRejoins));
 
-TEST_P(MarkTableTest, IsMetByItsEventsAndNotByTheSpoiledRun) {
+TEST_P(GoalTableTest, IsMetByItsEventsAndNotByTheSpoiledRun) {
   Record record = GetParam().comes;
-  EXPECT_TRUE(IsMet(record, GetParam().mark));
+  EXPECT_TRUE(IsMet(record, GetParam().goal));
   GetParam().spoil(record);
-  EXPECT_FALSE(IsMet(record, GetParam().mark));
+  EXPECT_FALSE(IsMet(record, GetParam().goal));
 }
 
-TEST(MarkTable, HasEveryMark) {
+TEST(GoalTable, HasEveryGoal) {
   std::set<std::string_view> tried;
-  for (const MarkCase& one : kDeaths) tried.insert(one.mark);
-  for (const MarkCase& one : kStores) tried.insert(one.mark);
-  for (const MarkCase& one : kNotices) tried.insert(one.mark);
-  for (const MarkCase& one : kRejoins) tried.insert(one.mark);
-  for (const MarkInfo& info : AllMarks()) {
+  for (const GoalCase& one : kDeaths) tried.insert(one.goal);
+  for (const GoalCase& one : kStores) tried.insert(one.goal);
+  for (const GoalCase& one : kNotices) tried.insert(one.goal);
+  for (const GoalCase& one : kRejoins) tried.insert(one.goal);
+  for (const GoalInfo& info : AllGoals()) {
     EXPECT_TRUE(tried.contains(info.name)) << info.name;
   }
 }

@@ -1,4 +1,4 @@
-#include "harness/explore/coverage/rejoin_marks.h"
+#include "harness/explore/coverage/rejoin_goals.h"
 
 #include <algorithm>
 
@@ -16,13 +16,13 @@ bool IsOfKind(const LifeEvents& life, RecordKind kind) {
 }
 
 template <typename Predicate>
-bool AnyGeneration(const MarkScene& scene, Predicate predicate) {
+bool AnyGeneration(const GoalScene& scene, Predicate predicate) {
   return std::ranges::any_of(scene.outline.generations, predicate);
 }
 
 }  // namespace
 
-bool TookASurvivorsStepAhead(const MarkScene& scene) {
+bool TookASurvivorsStepAhead(const GoalScene& scene) {
   return AnyLife(scene, [](const LifeEvents& life) {
     const auto left =
         std::ranges::find(life.events, RecordKind::kLeft, &RecordEvent::kind);
@@ -30,7 +30,7 @@ bool TookASurvivorsStepAhead(const MarkScene& scene) {
   });
 }
 
-bool ChiefRejoined(const MarkScene& scene) {
+bool ChiefRejoined(const GoalScene& scene) {
   return AnyLife(scene, [](const LifeEvents& life) {
     return IsOfKind(life, RecordKind::kWorkerStarted) &&
            life.events.front().count == 0 && life.life > 1 &&
@@ -38,7 +38,7 @@ bool ChiefRejoined(const MarkScene& scene) {
   });
 }
 
-bool WentOnWithFewer(const MarkScene& scene) {
+bool WentOnWithFewer(const GoalScene& scene) {
   const RunSetup& setup = scene.outline.record.setup;
   return setup.min_workers > 0 && setup.workers_by_life.empty() &&
          AnyGeneration(scene, [&](const Generation& generation) {
@@ -47,7 +47,7 @@ bool WentOnWithFewer(const MarkScene& scene) {
          });
 }
 
-bool DiedWhileRejoining(const MarkScene& scene) {
+bool DiedWhileRejoining(const GoalScene& scene) {
   const std::vector<FaultOccurrence>& occurrences = scene.outline.occurrences;
   return std::ranges::any_of(
       occurrences, [](const FaultOccurrence& occurrence) {
@@ -57,7 +57,7 @@ bool DiedWhileRejoining(const MarkScene& scene) {
       });
 }
 
-bool RejoinFellBack(const MarkScene& scene) {
+bool RejoinFellBack(const GoalScene& scene) {
   bool some_left = false;
   for (const Generation& generation : scene.outline.generations) {
     if (some_left && generation.resumed) return true;
@@ -66,14 +66,14 @@ bool RejoinFellBack(const MarkScene& scene) {
   return false;
 }
 
-bool RejoinedTwice(const MarkScene& scene) {
+bool RejoinedTwice(const GoalScene& scene) {
   return AnyLife(scene, [](const LifeEvents& life) {
     return std::ranges::count(life.events, RecordKind::kCarriedOn,
                               &RecordEvent::kind) > 1;
   });
 }
 
-bool MadeUpForASave(const MarkScene& scene) {
+bool MadeUpForASave(const GoalScene& scene) {
   return AnyGeneration(scene, [](const Generation& generation) {
     return generation.carried_on &&
            std::ranges::find(generation.saves, *generation.carried_on) !=
