@@ -35,8 +35,8 @@ enum class LoopEnd { kFinished, kStopped, kNotFinite };
 struct LoopCarryover {
   NoticeRequests notices;
   Time last_save;
-  bool all_said = true;  // events of all operations were emitted
-  bool in_save = false;  // other workers may still be in it
+  bool all_emitted = true;  // events of all operations were emitted
+  bool in_save = false;     // other workers may still be in it
   // kRequired if an asynchronous save will not complete, and needs a
   // replacement.
   SaveNeed save_need = SaveNeed::kNone;
@@ -95,9 +95,9 @@ class TrainingLoop {
   LoopCarryover memory() const {
     return {.notices = notices_,
             .last_save = saves_.last_save(),
-            .all_said = reported_.step == state_->position.step &&
-                        reported_.epoch == state_->position.epoch &&
-                        reported_.phase == state_->position.phase,
+            .all_emitted = reported_.step == state_->position.step &&
+                           reported_.epoch == state_->position.epoch &&
+                           reported_.phase == state_->position.phase,
             .in_save = saves_.is_in_save(),
             .save_need = save_need_ == SaveNeed::kRequired ? save_need_
                                                            : saves_.save_need(),

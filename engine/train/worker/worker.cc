@@ -222,8 +222,8 @@ Result<LoopEnd> Worker::LiveOneGeneration() {
 bool Worker::MayRejoin(const Status& status) {
   const bool lost = IsLoss(status.code()) &&
                     (!parts_.session || parts_.session->ring().is_broken());
-  const bool all_said = !loop_carryover_ || loop_carryover_->all_said;
-  if (!parts_.rejoins() || !lost || !all_said || join_.state_is_unusable() ||
+  const bool all_emitted = !loop_carryover_ || loop_carryover_->all_emitted;
+  if (!parts_.rejoins() || !lost || !all_emitted || join_.state_is_unusable() ||
       world_.clock.Now() >= meet_by_) {
     return false;
   }
