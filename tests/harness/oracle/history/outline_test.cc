@@ -18,8 +18,8 @@ TEST(OutlineTest, FindsOccurrencesInOrderOfTime) {
   FireBefore(run, kNextChief, K::kClaimBegin, 0, DiskError());
   const Record record = run.record();
   std::vector<std::string> ids;
-  for (const FaultOccurrence& firing : Outline(record).occurrences) {
-    ids.push_back(firing.fault->id);
+  for (const FaultOccurrence& occurrence : Outline(record).occurrences) {
+    ids.push_back(occurrence.fault->id);
   }
   EXPECT_THAT(ids, ElementsAre("crash-w1", "no", "again"));
 }
