@@ -16,6 +16,7 @@ import termios
 import time
 
 from observed_training import DEADLINE_S, expect, expect_equal, run_checks
+from waiting_scenarios import waiting_scenario, write_scenarios
 
 CRASH = """{"format": "gauntlet-plan-v3", "seed": 1, "bugs": [], "faults": [
   {"id": "crash", "at": {"worker": 0, "incarnation": 1, "step": 5,
@@ -489,26 +490,9 @@ def an_empty_store_is_sound(run):
     expect("a run begins anew" in done.stdout, done.stdout)
 
 
-def waiting_scenario(name, hold):
-    """Returns a scenario whose worker waits for `hold` in its second step."""
-    return ("schema: gauntlet/v2\n"
-            f"name: {name}\npreset: tiny\n"
-            "job: {epochs: 1, replicas: 1}\n"
-            "cluster: {workers: 1}\n"
-            "faults:\n"
-            "  - id: wait\n"
-            "    at: {worker: 0, point: step.begin, step: 2}\n"
-            "    do: slow\n"
-            f"    with: {{latency: {hold}}}\n"
-            "expect: {outcome: completes}\n")
-
-
 def an_interrupted_run_of_scenarios_is_not_whole(run):
     """Its unfinished cases have no verdict, and --last-failed runs them."""
-    scenarios = run.directory / "scenarios"
-    scenarios.mkdir()
-    for name, hold in (("first", "90s"), ("second", "1ms")):
-        (scenarios / f"{name}.yaml").write_text(waiting_scenario(name, hold))
+    scenarios = write_scenarios(run, {"first": "90s", "second": "1ms"})
     run_all = ("run", "scenarios", "--world", "real")
     interrupted = subprocess.Popen(
         [run.program, *run_all, "--json"], cwd=run.directory,
@@ -545,10 +529,7 @@ def an_interrupted_run_of_scenarios_is_not_whole(run):
 
 def a_killed_run_of_scenarios_is_taken_up(run):
     """--last-failed runs the cases that SIGKILL left without a result."""
-    scenarios = run.directory / "scenarios"
-    scenarios.mkdir()
-    for name, hold in (("first", "1ms"), ("second", "30s")):
-        (scenarios / f"{name}.yaml").write_text(waiting_scenario(name, hold))
+    scenarios = write_scenarios(run, {"first": "1ms", "second": "30s"})
     run_all = ("run", "scenarios", "--world", "real")
     killed = subprocess.Popen([run.program, *run_all], cwd=run.directory,
                               stdin=subprocess.DEVNULL,

@@ -17,28 +17,11 @@ import time
 
 from observed_training import DEADLINE_S, expect, expect_equal, run_checks
 from unread_output import full_pipe
+from waiting_scenarios import write_scenarios
 
 INTERRUPTED = 130
 ONE_INTERRUPT_S = 0.25  # SIGINTs within 0.2 s of the first are one interrupt
 ERASE = "\r\x1b[K"
-
-
-def write_scenarios(run, holds):
-    """Writes scenarios by name; each waits in step 2 for the given time."""
-    scenarios = run.directory / "scenarios"
-    scenarios.mkdir()
-    for name, hold in holds.items():
-        (scenarios / f"{name}.yaml").write_text(
-            "schema: gauntlet/v2\n"
-            f"name: {name}\npreset: tiny\n"
-            "job: {epochs: 1, replicas: 1}\n"
-            "cluster: {workers: 1}\n"
-            "faults:\n"
-            "  - id: wait\n"
-            "    at: {worker: 0, point: step.begin, step: 2}\n"
-            "    do: slow\n"
-            f"    with: {{latency: {hold}}}\n"
-            "expect: {outcome: completes}\n")
 
 
 def wait_until(what, happened):

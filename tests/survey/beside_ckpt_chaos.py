@@ -30,7 +30,7 @@ import time
 
 import crash_test_call
 import operation_list
-from argument_types import positive
+from argument_types import check_folder, check_programs, positive, some_of
 from crash_test_call import NoVerdict
 
 BENCH = pathlib.Path(__file__).resolve().parent / "bench"
@@ -403,15 +403,6 @@ def compare(args, name, folder):
     return comparison
 
 
-def _examples(text):
-    chosen = text.split(",")
-    for one in chosen:
-        if one not in EXAMPLES:
-            raise argparse.ArgumentTypeError(
-                f"expected some of {', '.join(EXAMPLES)}, found '{one}'")
-    return chosen
-
-
 def parse(arguments):
     parser = argparse.ArgumentParser(
         prog="beside_ckpt_chaos.py", description=__doc__.split("\n\n")[1])
@@ -420,8 +411,8 @@ def parse(arguments):
     parser.add_argument("--python", default=sys.executable,
                         help="Python that has ckpt-chaos and the frameworks "
                         "(this one)")
-    parser.add_argument("--only", type=_examples, default=list(EXAMPLES),
-                        metavar="NAME,…",
+    parser.add_argument("--only", type=some_of(EXAMPLES),
+                        default=list(EXAMPLES), metavar="NAME,…",
                         help=f"some of {', '.join(EXAMPLES)} (all)")
     parser.add_argument("--rounds", type=positive, default=3, metavar="N",
                         help="rounds of each example (3)")
@@ -436,12 +427,8 @@ def parse(arguments):
     parser.add_argument("--out", metavar="FILE",
                         help="write all figures as JSON, too")
     args = parser.parse_args(arguments)
-    if not os.path.isdir(args.folder):
-        parser.error(f"--folder: expected a folder, found '{args.folder}'")
-    for name in "program", "python":
-        if not shutil.which(getattr(args, name)):
-            parser.error(f"--{name}: expected a program, found "
-                         f"'{getattr(args, name)}'")
+    check_folder(parser, args.folder)
+    check_programs(parser, args, ("program", "python"))
     return args
 
 

@@ -22,7 +22,7 @@ import subprocess
 import sys
 import tempfile
 
-from argument_types import positive
+from argument_types import check_folder, check_programs, positive, some_of
 
 BENCH = pathlib.Path(__file__).resolve().parent / "bench"
 TRAINERS = {"torch.save": "torch_save.py",
@@ -191,15 +191,6 @@ def measure(args, name, folder):
     return overhead
 
 
-def _trainers(text):
-    chosen = text.split(",")
-    for one in chosen:
-        if one not in TRAINERS:
-            raise argparse.ArgumentTypeError(
-                f"expected some of {', '.join(TRAINERS)}, found '{one}'")
-    return chosen
-
-
 def parse(arguments):
     parser = argparse.ArgumentParser(
         prog="recording_overhead.py",
@@ -208,8 +199,8 @@ def parse(arguments):
                         help="gauntlet (build/release/gauntlet)")
     parser.add_argument("--python", default=sys.executable,
                         help="Python that has the frameworks (this one)")
-    parser.add_argument("--only", type=_trainers, default=list(TRAINERS),
-                        metavar="NAME,…",
+    parser.add_argument("--only", type=some_of(TRAINERS),
+                        default=list(TRAINERS), metavar="NAME,…",
                         help=f"some of {', '.join(TRAINERS)} (all)")
     parser.add_argument("--rounds", type=positive, default=5, metavar="N",
                         help="pairs of runs (5)")
@@ -221,12 +212,8 @@ def parse(arguments):
     parser.add_argument("--out", metavar="FILE",
                         help="write all figures as JSON, too")
     args = parser.parse_args(arguments)
-    if not os.path.isdir(args.folder):
-        parser.error(f"--folder: expected a folder, found '{args.folder}'")
-    for name in "program", "python":
-        if not shutil.which(getattr(args, name)):
-            parser.error(f"--{name}: expected a program, found "
-                         f"'{getattr(args, name)}'")
+    check_folder(parser, args.folder)
+    check_programs(parser, args, ("program", "python"))
     return args
 
 

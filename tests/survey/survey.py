@@ -19,7 +19,7 @@ import sys
 
 import crash_test_call
 import trainer_list
-from argument_types import positive
+from argument_types import check_programs, positive, some_of
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DOCUMENT = ROOT / "docs/survey.md"
@@ -183,11 +183,7 @@ def write_table(document, text):
 
 def _trainers(text):
     by_name = {trainer.name: trainer for trainer in trainer_list.ALL}
-    unknown = [name for name in text.split(",") if name not in by_name]
-    if unknown:
-        raise argparse.ArgumentTypeError(
-            f"expected some of {', '.join(by_name)}, found '{unknown[0]}'")
-    return [by_name[name] for name in text.split(",")]
+    return [by_name[name] for name in some_of(by_name)(text)]
 
 
 def parse(arguments):
@@ -213,8 +209,7 @@ def parse(arguments):
     parser.add_argument("--write", action="store_true",
                         help="put the table into docs/survey.md")
     args = parser.parse_args(arguments)
-    if not shutil.which(args.program):
-        parser.error(f"--program: expected a program, found '{args.program}'")
+    check_programs(parser, args, ("program",))
     args.program = os.path.abspath(args.program)
     return args
 
