@@ -204,7 +204,7 @@ struct CurvePoint {
 
 // The exported model.
 struct ExportedModel {
-  bool whole = false;
+  bool is_complete = false;
   std::string reason;  // why it is incomplete
   uint64_t step = 0;
   std::string digest;  // digest of the exported state

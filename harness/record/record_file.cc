@@ -142,7 +142,7 @@ void Describe(Archive& a, typename Archive::template Ref<CurvePoint> point) {
 template <class Archive>
 void Describe(Archive& a,
               typename Archive::template Ref<ExportedModel> exported) {
-  a.Field("whole", exported.whole);
+  a.Field("whole", exported.is_complete);
   a.Field("reason", exported.reason);
   a.Field("step", exported.step);
   a.Field("digest", exported.digest);

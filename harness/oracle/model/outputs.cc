@@ -61,7 +61,7 @@ class Outputs {
     if (!record_.setup.exports || IsDamaged(record_, "/trained")) return;
     const std::optional<ExportedModel>& exported = record_.left.exported;
     check_.Count();
-    if (exported && !exported->whole) {
+    if (exported && !exported->is_complete) {
       if (HasForgotten()) return;
       return check_.Fail("half-exported",
                          fmt::format("the exported model cannot be read: {}",

@@ -128,7 +128,7 @@ Status LookAtModel(World& world, const std::string& directory,
   RETURN_IF_ERROR(listed);
   ExportedModel exported;
   const Status read = ReadExport(world, directory, exported);
-  exported.whole = read.ok();
+  exported.is_complete = read.ok();
   exported.reason = read.message();
   left.exported = std::move(exported);
   return OkStatus();

@@ -89,21 +89,22 @@ Record FullRecord() {
   record.wall_seconds = 1.5;
   record.virtual_seconds = 2.5;
   record.oom_kills = 2;
-  record.left = {.store_listed = true,
-                 .checkpoints = {{.name = "step-000000004-g1",
-                                  .step = 4,
-                                  .valid = true,
-                                  .reason = "r",
-                                  .digest = "x"}},
-                 .rejected = {"rejected-a"},
-                 .temporary = {"b.tmp"},
-                 .processes_listed = true,
-                 .processes = {"4711"},
-                 .outputs_listed = true,
-                 .curves_damage = "d",
-                 .curves = {{.tag = "batch_loss", .step = 5, .bits = 6}},
-                 .exported = ExportedModel{
-                     .whole = true, .reason = "s", .step = 7, .digest = "y"}};
+  record.left = {
+      .store_listed = true,
+      .checkpoints = {{.name = "step-000000004-g1",
+                       .step = 4,
+                       .valid = true,
+                       .reason = "r",
+                       .digest = "x"}},
+      .rejected = {"rejected-a"},
+      .temporary = {"b.tmp"},
+      .processes_listed = true,
+      .processes = {"4711"},
+      .outputs_listed = true,
+      .curves_damage = "d",
+      .curves = {{.tag = "batch_loss", .step = 5, .bits = 6}},
+      .exported = ExportedModel{
+          .is_complete = true, .reason = "s", .step = 7, .digest = "y"}};
   record.golden = {.entries = {{.kind = RecordKind::kEvaluated,
                                 .step = 1,
                                 .phase = RecordPhase::kCallbacksDue,

@@ -35,7 +35,7 @@ ScriptedRun RunWithOutputs() {
           {.tag = "epoch_loss", .step = entry.step, .bits = entry.loss_bits});
     }
   }
-  left.exported = ExportedModel{.whole = true,
+  left.exported = ExportedModel{.is_complete = true,
                                 .reason = "",
                                 .step = kLastStep,
                                 .digest = run.facts.golden.final_digest};
@@ -73,9 +73,11 @@ INSTANTIATE_TEST_SUITE_P(
                    }},
         SpoiledRun{"CurveLacksAStep", RunWithOutputs, "outputs/missing",
                    ForgetAPoint},
-        SpoiledRun{
-            "ModelIsHalfWritten", RunWithOutputs, "outputs/half-exported",
-            [](ScriptedRun& run) { run.facts.left.exported->whole = false; }},
+        SpoiledRun{"ModelIsHalfWritten", RunWithOutputs,
+                   "outputs/half-exported",
+                   [](ScriptedRun& run) {
+                     run.facts.left.exported->is_complete = false;
+                   }},
         SpoiledRun{"ModelIsMissing", RunWithOutputs, "outputs/not-exported",
                    [](ScriptedRun& run) { run.facts.left.exported.reset(); }},
         SpoiledRun{"ModelIsOfAnotherState", RunWithOutputs,

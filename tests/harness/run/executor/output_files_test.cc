@@ -75,7 +75,7 @@ TEST_F(OutputFilesTest, DirectoryWithoutAModelIsNoWholeExport) {
   ASSERT_TRUE(world_.storage.MakeDirectory(scratch_ / "model").ok());
   StepsRead();
   ASSERT_TRUE(left_.exported);
-  EXPECT_FALSE(left_.exported->whole);
+  EXPECT_FALSE(left_.exported->is_complete);
   EXPECT_THAT(left_.exported->reason, HasSubstr("model.json"));
 }
 
