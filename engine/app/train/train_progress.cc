@@ -42,10 +42,7 @@ std::string Remaining(const ProgressFacts& facts, double rows_per_step) {
   const double steps = static_cast<double>(facts.steps - facts.step);
   const double seconds = steps * rows_per_step / facts.rows_per_second;
   if (!(seconds < 360'000.0)) return "";
-  const auto whole = static_cast<uint64_t>(std::ceil(seconds));
-  return whole < 3600 ? fmt::format("eta {}:{:02}", whole / 60, whole % 60)
-                      : fmt::format("eta {}:{:02}:{:02}", whole / 3600,
-                                    whole / 60 % 60, whole % 60);
+  return "eta " + ClockText(seconds);
 }
 
 // A part of the line and its width in columns.
