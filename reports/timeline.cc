@@ -9,6 +9,7 @@
 #include "engine/epoch_text.h"
 #include "engine/text/counted.h"
 #include "harness/record/base_name.h"
+#include "harness/record/repeated_texts.h"
 #include "reports/events/causes.h"
 #include "reports/events/event_text.h"
 #include <fmt/format.h>
@@ -176,6 +177,106 @@ class RoutineRange {
   std::vector<uint64_t> deleted_;  // steps of checkpoints
 };
 
+// Position of a cell in a timeline.
+struct CellPlace {
+  size_t row = 0;
+  size_t cell = 0;
+};
+
+// Returns the text with "steps 3" for "step 3", as other ranges have "steps".
+std::string InPlural(std::string text) {
+  if (text.starts_with("step ")) text.insert(4, "s");
+  return text;
+}
+
+// Returns equal keys for like events.
+std::string KeyOfCell(const TimelineCell& cell) {
+  return cell.kind + " " + InPlural(TextWithoutNumbers(cell.text));
+}
+
+// Merges cells of repeated events of one worker.
+TimelineCell MergedCell(const std::vector<TimelineRow>& rows,
+                        const std::vector<CellPlace>& places) {
+  const auto at = [&rows](const CellPlace& place) -> const TimelineCell& {
+    return rows[place.row].cells[place.cell];
+  };
+  TimelineCell merged = at(places.front());
+  merged.events = 0;
+  std::vector<std::string> texts;
+  for (const CellPlace& place : places) {
+    const TimelineCell& cell = at(place);
+    merged.events += cell.events;
+    if (merged.first_step == 0 ||
+        (cell.first_step > 0 && cell.first_step < merged.first_step)) {
+      merged.first_step = cell.first_step;
+    }
+    merged.last_step = std::max(merged.last_step, cell.last_step);
+    texts.push_back(places.size() == 1 ? cell.text : InPlural(cell.text));
+  }
+  merged.text = MergedText(texts) +
+                RepetitionNote(places.size(), rows[places.back().row].until_ns);
+  return merged;
+}
+
+// Returns the places of the cells of each worker.
+std::map<int, std::vector<CellPlace>> CellsByWorker(
+    const std::vector<TimelineRow>& rows) {
+  std::map<int, std::vector<CellPlace>> by_worker;
+  for (size_t row = 0; row < rows.size(); ++row) {
+    for (size_t cell = 0; cell < rows[row].cells.size(); ++cell) {
+      by_worker[rows[row].cells[cell].worker].push_back({row, cell});
+    }
+  }
+  return by_worker;
+}
+
+// Moves the repeated events of each worker to the row of the first. For each
+// emptied row, sets the index of a row that has its events.
+void MoveRepeatedEvents(std::vector<TimelineRow>& rows,
+                        std::vector<size_t>& moved_to) {
+  std::vector<TimelineRow> merged = rows;
+  for (TimelineRow& row : merged) row.cells.clear();
+  for (const auto& [worker, places] : CellsByWorker(rows)) {
+    std::vector<std::string> keys;
+    for (const CellPlace& place : places) {
+      keys.push_back(KeyOfCell(rows[place.row].cells[place.cell]));
+    }
+    for (const std::vector<size_t>& group : GroupRepeated(keys)) {
+      std::vector<CellPlace> same;
+      for (const size_t i : group) same.push_back(places[i]);
+      const size_t first = same.front().row;
+      merged[first].cells.push_back(MergedCell(rows, same));
+      merged[first].until_ns =
+          std::max(merged[first].until_ns, rows[same.back().row].until_ns);
+      for (const CellPlace& place : same) moved_to[place.row] = first;
+    }
+  }
+  rows = std::move(merged);
+}
+
+// Merges the repeated events of each worker, removes rows that become empty,
+// and numbers the others anew.
+void MergeRepeatedEvents(std::vector<TimelineRow>& rows) {
+  std::vector<size_t> moved_to(rows.size());
+  MoveRepeatedEvents(rows, moved_to);
+  std::vector<size_t> new_numbers(rows.size() + 1);  // by number; 0: no row
+  std::vector<TimelineRow> kept;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    TimelineRow& row = rows[i];
+    if (row.cells.empty()) {
+      new_numbers[i + 1] = new_numbers[moved_to[i] + 1];
+      continue;
+    }
+    new_numbers[i + 1] = kept.size() + 1;
+    kept.push_back(std::move(row));
+    kept.back().number = kept.size();
+  }
+  for (TimelineRow& row : kept) {
+    for (TimelineCell& cell : row.cells) cell.cause = new_numbers[cell.cause];
+  }
+  rows = std::move(kept);
+}
+
 class TimelineBuilder {
  public:
   TimelineBuilder(const Record& record, const TimelineFilter& filter)
@@ -205,6 +306,7 @@ class TimelineBuilder {
       AddEvent(place);
     }
     Flush();
+    if (filter_.routine == RoutineEvents::kFolded) MergeRepeatedEvents(rows_);
     return std::move(rows_);
   }
 
@@ -441,10 +543,6 @@ Json CellToJson(const TimelineCell& cell) {
 }
 
 }  // namespace
-
-std::string TimeSinceBegin(int64_t ns) {
-  return fmt::format("{:.3f}s", static_cast<double>(ns) / 1e9);
-}
 
 std::string EmitterName(int worker) {
   return worker == kLauncherColumn ? "launcher"

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "harness/record/record.h"
+#include "harness/record/value_text.h"
 
 namespace gauntlet {
 
@@ -17,11 +18,12 @@ namespace gauntlet {
 inline constexpr int kLauncherColumn = -1;
 // Returns "worker 3" or "launcher".
 std::string EmitterName(int worker);
-// Returns "1.204s".
-std::string TimeSinceBegin(int64_t ns);
 
 enum class RoutineEvents : uint8_t {
-  kFolded,  // steps, evaluations, epochs and saves in ranges: "steps 3-7"
+  // Steps, evaluations, epochs and saves are in ranges ("steps 3-7"), and
+  // events
+  // of a worker that repeat are one ("38 times until 12.400s").
+  kFolded,
   kListed,  // each event is a row
 };
 
@@ -42,16 +44,18 @@ struct TimelineFilter {
   std::optional<TimelineBound> to;
 };
 
-// One event of a worker, or several folded ones, in a row.
+// One event of a worker in a row; or several, folded or repeated. A text of
+// repeated events has "5..80" in place of numbers that differ.
 struct TimelineCell {
   int worker = 0;
   int incarnation = 1;
   std::string kind;  // the event's name in records; "routine": several, folded
-  uint64_t first_step = 0;
-  uint64_t last_step = 0;
+  uint64_t first_step = 0;  // the least one
+  uint64_t last_step = 0;   // the greatest one
   size_t events = 1;
   std::string text;
-  size_t cause = 0;  // number of the row that caused it; 0: none
+  // Number of the row that caused it, or the first of repeated ones; 0: none.
+  size_t cause = 0;
 };
 
 enum class RowTone : uint8_t {

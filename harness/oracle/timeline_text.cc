@@ -1,20 +1,26 @@
 #include "harness/oracle/timeline_text.h"
 
 #include <algorithm>
+#include <map>
 #include <ranges>
 #include <utility>
 
 #include "harness/record/fault_occurrence.h"
 #include "harness/record/power_cut.h"
+#include "harness/record/repeated_texts.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
 
-constexpr size_t kMaxLines = 12;
+// Lines at the begin and at the end of a long timeline.
+constexpr size_t kFirstLines = 8;
+constexpr size_t kLastLines = 4;
 
 struct TimedLine {
   int64_t t_ns = 0;
+  std::string emitter;  // worker, host or launcher
+  std::string key;      // equal for like events of the emitter
   std::string text;
 };
 
@@ -123,9 +129,9 @@ void AddPowerCuts(const Record& record, std::vector<TimedLine>& all) {
   for (const RecordEvent& event : record.machine) {
     if (event.kind != RecordKind::kPowerCut) continue;
     const std::string ended = ProcessesEndedBy(record, event);
-    all.push_back(
-        {event.t_ns, fmt::format("host {}  loses power{}{}", event.path,
-                                 ended.empty() ? "" : "; this ends ", ended)});
+    all.push_back({event.t_ns, event.path, "loses power",
+                   fmt::format("host {}  loses power{}{}", event.path,
+                               ended.empty() ? "" : "; this ends ", ended)});
   }
 }
 
@@ -133,9 +139,74 @@ void AddRequeues(const Record& record, std::vector<TimedLine>& all) {
   for (const LauncherRun& run : record.launchers) {
     if (&run == &record.launchers.front() || run.events.empty()) continue;
     all.push_back(
-        {run.events.front().t_ns,
+        {run.events.front().t_ns, "launcher", "requeue",
          "launcher  is started again, as a scheduler requeues a job"});
   }
+}
+
+// A line for one event, or for several that repeat.
+struct MergedLine {
+  std::string text;
+  size_t events = 1;
+};
+
+// Returns the time of the first event of the run.
+int64_t BeginOf(const Record& record) {
+  int64_t begin_ns = INT64_MAX;
+  const auto note = [&begin_ns](const std::vector<RecordEvent>& events) {
+    for (const RecordEvent& event : events) {
+      begin_ns = std::min(begin_ns, event.t_ns);
+    }
+  };
+  for (const LifeEvents& life : record.lives) note(life.events);
+  for (const LauncherRun& run : record.launchers) note(run.events);
+  return begin_ns;
+}
+
+std::vector<MergedLine> MergedLines(const std::vector<TimedLine>& all,
+                                    int64_t begin_ns) {
+  std::map<std::string, std::vector<size_t>> by_emitter;
+  for (size_t i = 0; i < all.size(); ++i) {
+    by_emitter[all[i].emitter].push_back(i);
+  }
+  std::map<size_t, MergedLine> merged;  // by index of the first line
+  for (const auto& [emitter, indices] : by_emitter) {
+    std::vector<std::string> keys;
+    for (const size_t i : indices) keys.push_back(all[i].key);
+    for (const std::vector<size_t>& group : GroupRepeated(keys)) {
+      std::vector<std::string> texts;
+      for (const size_t i : group) texts.push_back(all[indices[i]].text);
+      const int64_t until_ns = all[indices[group.back()]].t_ns - begin_ns;
+      merged[indices[group.front()]] = {
+          .text = MergedText(texts) + RepetitionNote(group.size(), until_ns),
+          .events = group.size()};
+    }
+  }
+  std::vector<MergedLine> lines;
+  for (auto& [first, line] : merged) lines.push_back(std::move(line));
+  return lines;
+}
+
+// Returns the first and the last lines, and between them the number of events
+// that are left out.
+std::vector<std::string> Shortened(const std::vector<MergedLine>& all) {
+  const bool is_long = all.size() > kFirstLines + kLastLines + 1;
+  std::vector<std::string> lines;
+  size_t left_out = 0;
+  for (size_t i = 0; i < all.size(); ++i) {
+    const bool is_at_end = i + kLastLines >= all.size();
+    if (is_long && i >= kFirstLines && !is_at_end) {
+      left_out += all[i].events;
+      continue;
+    }
+    if (left_out > 0) {
+      lines.push_back(fmt::format(
+          "({} events are left out here; gauntlet show prints all)", left_out));
+      left_out = 0;
+    }
+    lines.push_back(all[i].text);
+  }
+  return lines;
 }
 
 }  // namespace
@@ -146,23 +217,18 @@ std::vector<std::string> TimelineText(const Outline& outline) {
   for (const LifeEvents& life : record.lives) {
     for (const RecordEvent& event : life.events) {
       if (!IsOnTimeline(life, event)) continue;
-      all.push_back(
-          {event.t_ns, NameOf(life) + "  " + TextOf(record, life, event)});
+      const std::string text = TextOf(record, life, event);
+      all.push_back({event.t_ns, std::to_string(life.worker),
+                     fmt::format("{} {} {}", RecordKindName(event.kind),
+                                 RecordReasonName(event.reason),
+                                 TextWithoutNumbers(text)),
+                     NameOf(life) + "  " + text});
     }
   }
   AddPowerCuts(record, all);
   AddRequeues(record, all);
   std::ranges::stable_sort(all, {}, &TimedLine::t_ns);
-  std::vector<std::string> lines;
-  for (TimedLine& line : all) {
-    if (lines.size() == kMaxLines) {
-      lines.push_back(
-          fmt::format("and {} more in the timeline", all.size() - kMaxLines));
-      break;
-    }
-    lines.push_back(std::move(line.text));
-  }
-  return lines;
+  return Shortened(MergedLines(all, BeginOf(record)));
 }
 
 }  // namespace gauntlet

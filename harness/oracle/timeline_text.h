@@ -10,8 +10,9 @@
 namespace gauntlet {
 
 // Returns one line per event, such as "worker 1, incarnation 1  step 100
-// kill-w1: …". Returns at most 12 of them, then a line with the number of the
-// others.
+// kill-w1: …", or per repeated event: "… (38 times until 12.400s)". If there
+// are more than 13 lines, those in the middle become one, with the number of
+// their events.
 std::vector<std::string> TimelineText(const Outline& outline);
 
 }  // namespace gauntlet

@@ -20,4 +20,8 @@ std::string FloatText(uint32_t bits) {
   return ValueText(DecimalOfFloat(bits), HexOfFloat(bits));
 }
 
+std::string TimeSinceBegin(int64_t ns) {
+  return fmt::format("{:.3f}s", static_cast<double>(ns) / 1e9);
+}
+
 }  // namespace gauntlet

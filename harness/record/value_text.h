@@ -1,4 +1,5 @@
-// Text of tensor values and losses: a decimal and its bits.
+// Text of values: tensor values and losses as a decimal and its bits, and
+// times.
 #ifndef GAUNTLET_HARNESS_RECORD_VALUE_TEXT_H_
 #define GAUNTLET_HARNESS_RECORD_VALUE_TEXT_H_
 
@@ -17,6 +18,9 @@ std::string HexOfFloat(uint32_t bits);
 std::string ValueText(std::string_view decimal, std::string_view hex);
 // Returns "2.3025851 (0x40135d8e)".
 std::string FloatText(uint32_t bits);
+
+// Returns "1.204s".
+std::string TimeSinceBegin(int64_t ns);
 
 }  // namespace gauntlet
 

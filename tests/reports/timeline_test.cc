@@ -141,6 +141,57 @@ TEST(TimelineTest, RangeOfStepsHasTheEffectsOfItsEvents) {
                   "resumes from step 2 (step-2)", "step 3", "step 3"));
 }
 
+// Returns a record in which worker 0 then fails to save steps 5 to 44, 10 ms
+// apart.
+Record RecordOfFailedSaves() {
+  Record record = SampleRecord();
+  std::vector<RecordEvent>& events = record.lives[1].events;
+  const RecordEvent exit = events.back();
+  events.pop_back();
+  for (uint64_t step = 5; step < 45; ++step) {
+    const int64_t t_ns =
+        events.front().t_ns + static_cast<int64_t>(step) * 10'000'000;
+    events.push_back({.kind = RecordKind::kStep, .t_ns = t_ns, .step = step});
+    events.push_back({.kind = RecordKind::kSaveFailed,
+                      .t_ns = t_ns,
+                      .step = step,
+                      .detail = "no space"});
+  }
+  events.push_back(exit);
+  events.back().t_ns = events[events.size() - 2].t_ns + 1'000'000;
+  return record;
+}
+
+TEST(TimelineTest, RepeatedRowsAreOneRow_AndTheEndIsShown) {
+  const Timeline timeline = TimelineOf(RecordOfFailedSaves(), {.workers = {0}});
+  ASSERT_GE(timeline.rows.size(), 3u);
+  const size_t failed = timeline.rows.size() - 2;
+  const TimelineRow& row = timeline.rows[failed];
+  EXPECT_EQ(row.number, failed + 1);
+  EXPECT_EQ(row.until_ns, 490'000'000);
+  EXPECT_EQ(row.cells[0].text,
+            "save of step 5..44 failed: no space (40 times until 0.490s)");
+  EXPECT_EQ(row.cells[0].events, 40u);
+  EXPECT_EQ(row.cells[0].first_step, 5u);
+  EXPECT_EQ(row.cells[0].last_step, 44u);
+  EXPECT_EQ(timeline.rows.back().cells[0].text, "exits with 0");
+  const auto listed =
+      TimelineOf(RecordOfFailedSaves(), {.routine = RoutineEvents::kListed});
+  EXPECT_EQ(listed.rows.size(), listed.events);
+}
+
+TEST(TimelineTest, CauseOfARowIsTheFirstOfRepeatedRows) {
+  Record record = RecordOfFailedSaves();
+  record.lives[1].events.push_back({.kind = RecordKind::kWorkerLost,
+                                    .t_ns = record.lives[1].events.back().t_ns,
+                                    .detail = "x"});
+  for (const TimelineRow& row : TimelineOf(record, {}).rows) {
+    for (const TimelineCell& cell : row.cells) {
+      EXPECT_LT(cell.cause, row.number) << cell.text;
+    }
+  }
+}
+
 TEST(TimelineTest, FailureOfASaveCountsAtTheStepOfTraining) {
   Record record = SampleRecord();
   std::vector<RecordEvent>& events = record.lives[0].events;

@@ -22,10 +22,13 @@ std::string ShowExamples() {
 
 A row is one event, or several routine ones: steps, evaluations, epochs and
 saves ("steps 3-7; saved 5"), with the time of the first. Workers with equal
-events at the same time share a row. The arrows on the left lead from a fault
+events at the same time share a row. If like events of a worker repeat, they are
+in the row of the first, with ranges of the numbers that differ: "incarnation
+2..9 starts (8 times until 0.490s) <7". The arrows on the left lead from a fault
 to its detection, the restart and the resume; "<12" after an event names the
 row of its cause. Causes are inferred from the order of the events. For the
 verdict of the checks, see gauntlet judge.
+With --all, each event has a row.
 --from and --to take a step, or a time since the first event. The step of an
 event is the last one that its worker had reached. Consequences of a shown
 event, such as the restart and the resume after a crash, are shown too.

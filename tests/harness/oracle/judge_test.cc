@@ -71,6 +71,34 @@ TEST(JudgeTest, FaultThatFiresTwiceCountsOnce) {
                                 "crash worker 1 at step.end (fired 2 times)"));
 }
 
+TEST(JudgeTest, LongTimelineHasItsBeginAndItsEnd) {
+  Record record = RecoveredRun().record();
+  std::vector<RecordEvent>& events = record.lives.back().events;
+  const RecordEvent last = events.back();
+  for (size_t i = 0; i < 40; ++i) {
+    events.push_back({.kind = K::kSaveFailed,
+                      .t_ns = last.t_ns,
+                      .step = 8 + i,
+                      .detail = "no space"});
+  }
+  const std::vector<std::string> repeated = Judge(record).timeline;
+  ASSERT_EQ(repeated.size(), 5u);
+  EXPECT_THAT(repeated.back(),
+              testing::AllOf(HasSubstr("step 8..47  save failed: no space (40 "
+                                       "times until "),
+                             testing::EndsWith("s)")));
+  for (size_t i = 0; i < 40; ++i) {
+    RecordEvent& event = events[events.size() - 1 - i];
+    event.kind = K::kRejected;
+    event.path = std::string(i + 1, 'x');
+  }
+  const std::vector<std::string> timeline = Judge(record).timeline;
+  ASSERT_EQ(timeline.size(), 13u);
+  EXPECT_EQ(timeline[8],
+            "(32 events are left out here; gauntlet show prints all)");
+  EXPECT_THAT(timeline.back(), HasSubstr("  rejected x: no space"));
+}
+
 TEST(JudgeTest, TimelineHasErrorExitsThatNoLossExplains) {
   ScriptedRun run = RefusedRun();
   const Emitter chief = WorkerProcess(0, 2);

@@ -300,6 +300,7 @@ TEST(WordsTest, ExplainsNamesOfCheckpointsAndOccurrences) {
       {"loads step-000000004-evaluation_due-g1", "step-N-finished, "},
       {"cut: power_loss worker 0 at ckpt.committed, occurrence 4",
        "occurrence<"},
+      {"save of step 5..44 failed (40 times until 0.490s)", "N times until T<"},
       {"Recovered from 1 fault with 1 restart (requeue).", "requeue<"},
   };
   for (const auto& [html, word] : kCases) {
