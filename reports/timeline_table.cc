@@ -156,12 +156,18 @@ class TableWriter {
     text_width_ = std::max(kNarrowestText, rest - std::min(rest, names));
   }
 
-  std::string Write() {
+  TimelineLines Write() {
+    TimelineLines lines;
     AddParagraph(timeline_.title);
     if (!timeline_.rows.empty()) AddHead();
-    for (size_t i = 0; i < timeline_.rows.size(); ++i) AddRow(i);
+    lines.head = std::exchange(out_, "");
+    for (size_t i = 0; i < timeline_.rows.size(); ++i) {
+      AddRow(i);
+      lines.rows.push_back(std::exchange(out_, ""));
+    }
     for (const std::string& end : timeline_.ends) AddParagraph(end);
-    return std::move(out_);
+    lines.ends = std::exchange(out_, "");
+    return lines;
   }
 
  private:
@@ -336,8 +342,16 @@ class TableWriter {
 
 }  // namespace
 
-std::string RenderTimeline(const Timeline& timeline, const TableStyle& style) {
+TimelineLines RenderTimelineLines(const Timeline& timeline,
+                                  const TableStyle& style) {
   return TableWriter(timeline, style).Write();
+}
+
+std::string RenderTimeline(const Timeline& timeline, const TableStyle& style) {
+  const TimelineLines lines = RenderTimelineLines(timeline, style);
+  std::string out = lines.head;
+  for (const std::string& row : lines.rows) out += row;
+  return out + lines.ends;
 }
 
 }  // namespace gauntlet

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "reports/terminal.h"
 #include "reports/timeline.h"
@@ -29,6 +30,16 @@ struct TableStyle {
 // it. If the workers' columns would be too narrow, one column names the worker
 // instead.
 std::string RenderTimeline(const Timeline& timeline, const TableStyle& style);
+
+// The lines of a table, each with its line end.
+struct TimelineLines {
+  std::string head;               // title and names of the columns
+  std::vector<std::string> rows;  // by row of the timeline
+  std::string ends;               // how the run and its launchers ended
+};
+// Returns the parts of RenderTimeline.
+TimelineLines RenderTimelineLines(const Timeline& timeline,
+                                  const TableStyle& style);
 
 }  // namespace gauntlet
 

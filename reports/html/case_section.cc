@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <span>
 
 #include "engine/text/counted.h"
 #include "engine/world/fault_point.h"
@@ -306,32 +307,62 @@ std::string VerdictTimelineHtml(const Verdict& verdict) {
   return out + "</ol></details>\n";
 }
 
-// Returns the output of `gauntlet show`, cut after a complete line.
-std::string TimelineHtml(const Record& record) {
-  constexpr size_t kMostBytes = 48 * 1024;
+// Returns the lines as HTML.
+std::string LinesHtml(std::string_view text) {
+  std::string lines;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    lines += HtmlText(text.substr(begin, end - begin)) + "\n";
+    begin = end + 1;
+  }
+  return lines;
+}
+
+// Returns rows of a timeline that are left out as a sentence.
+std::string LeftOutRowsHtml(std::span<const TimelineRow> rows,
+                            const CaseResult& result) {
+  size_t events = 0;
+  for (const TimelineRow& row : rows) {
+    for (const TimelineCell& cell : row.cells) events += cell.events;
+  }
+  return fmt::format(
+      "<p class=\"muted\">The timeline is cut here: {} with {} left out. "
+      "<code>gauntlet show{}</code> prints all of them.</p>\n",
+      GroupedCount(rows.size(), "row"), GroupedCount(events, "event"),
+      result.directory.empty() ? "" : " " + HtmlText(result.directory));
+}
+
+// Returns the output of `gauntlet show`. If it is too long, rows in the middle
+// are left out: the begin and the end of the run are shown.
+std::string TimelineHtml(const Record& record, const CaseResult& result) {
+  constexpr size_t kMostBytesAtBegin = 32 * 1024;
+  constexpr size_t kMostBytesAtEnd = 16 * 1024;
   constexpr int kWidth = 140;
   const Timeline timeline = TimelineOf(record, {});
   if (timeline.rows.empty()) return "";
-  const std::string text = RenderTimeline(timeline, {.width = kWidth});
-  std::string lines;
-  bool is_cut = false;
-  for (size_t begin = 0; begin < text.size() && !is_cut;) {
-    const size_t end = std::min(text.find('\n', begin), text.size());
-    lines += HtmlText(std::string_view(text).substr(begin, end - begin)) + "\n";
-    begin = end + 1;
-    is_cut = lines.size() > kMostBytes;
+  const TimelineLines lines = RenderTimelineLines(timeline, {.width = kWidth});
+  const size_t rows = lines.rows.size();
+  std::string begin = LinesHtml(lines.head);
+  size_t first = 0;  // row that is not in `begin`
+  for (; first < rows && begin.size() <= kMostBytesAtBegin; ++first) {
+    begin += LinesHtml(lines.rows[first]);
+  }
+  std::string end = LinesHtml(lines.ends);
+  size_t last = rows;  // first row in `end`
+  for (; last > first && end.size() <= kMostBytesAtEnd; --last) {
+    end = LinesHtml(lines.rows[last - 1]) + end;
   }
   std::string out = fmt::format(
       "<details class=\"timeline\"><summary>Timeline, {}</summary>\n"
-      "<pre tabindex=\"0\">{}</pre>\n",
-      GroupedCount(timeline.rows.size(), "row"), lines);
-  if (is_cut) {
-    out +=
-        "<p class=\"muted\">The timeline is cut here; <code>gauntlet "
-        "show</code>"
-        " prints all of it.</p>\n";
+      "<pre tabindex=\"0\">{}",
+      GroupedCount(rows, "row"), begin);
+  if (first < last) {
+    out += fmt::format(
+        "</pre>\n{}<pre tabindex=\"0\">",
+        LeftOutRowsHtml(std::span(timeline.rows).subspan(first, last - first),
+                        result));
   }
-  return out + "</details>\n";
+  return out + end + "</pre>\n</details>\n";
 }
 
 std::string Tries(const CaseResult& result) {
@@ -475,7 +506,7 @@ std::string RenderCaseSection(const CaseResult& result,
   out += RepeatHtml(result);
   out += ScenarioHtml(result, options.scenario) +
          VerdictTimelineHtml(result.verdict);
-  if (record) out += TimelineHtml(*record);
+  if (record) out += TimelineHtml(*record, result);
   return out + RenderLogTails(options.logs) + Places(result) + "</details>\n";
 }
 

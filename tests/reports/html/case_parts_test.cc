@@ -1,4 +1,8 @@
 // Parts of a case's section: differing values, logs, timeline.
+#include <regex>
+#include <string>
+#include <vector>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -172,15 +176,40 @@ TEST(CaseSectionTest, ShowsRulesConsequencesTimelineAndLogs) {
   }
 }
 
-TEST(CaseSectionTest, LongTimelineIsCut) {
+// Adds 2,000 events that do not repeat before the last one of worker 0.
+Record LongRecord() {
   Record record = SampleRecord();
-  RecordEvent notice = {.kind = RecordKind::kNotice};
-  notice.t_ns = record.lives[1].events.back().t_ns;
-  record.lives[1].events.insert(record.lives[1].events.end() - 1, 2'000,
-                                notice);
-  const std::string html = RenderCaseSection(Failed(), record, {.id = "a"});
-  EXPECT_THAT(html, HasSubstr("The timeline is cut here"));
+  std::vector<RecordEvent>& events = record.lives[1].events;
+  for (size_t i = 0; i < 2'000; ++i) {
+    std::string name;
+    for (size_t bit = 1; bit < 4'096; bit *= 2) {
+      name += (i & bit) != 0 ? 'a' : 'b';
+    }
+    events.insert(events.end() - 1, {.kind = RecordKind::kRejected,
+                                     .t_ns = events.back().t_ns,
+                                     .path = name});
+  }
+  return record;
+}
+
+TEST(CaseSectionTest, LongTimelineHasItsBeginAndItsEnd) {
+  CaseResult failed = Failed();
+  failed.directory = "/runs/7f3a/torn.sim";
+  const std::string html = RenderCaseSection(failed, LongRecord(), {.id = "a"});
+  EXPECT_EQ(FirstUnbalancedTag(html), "");
   EXPECT_LT(html.size(), 600'000u);
+  const size_t cut = html.find("The timeline is cut here: ");
+  ASSERT_NE(cut, html.npos);
+  EXPECT_LT(html.find("crash fires: crash worker 1 at step.end"), cut);
+  EXPECT_NE(html.find("launcher exits with 0, 1 restart", cut), html.npos);
+  EXPECT_TRUE(std::regex_search(
+      html,
+      std::regex("cut here: ([0-9,]{3,5}) rows with \\1 events left out")))
+      << html.substr(cut, 100);
+  EXPECT_NE(html.find("<code>gauntlet show /runs/7f3a/torn.sim</code> prints "
+                      "all of them.",
+                      cut),
+            html.npos);
 }
 
 }  // namespace
