@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <ranges>
 #include <utility>
 
 #include "harness/record/fault_occurrence.h"
@@ -30,12 +29,13 @@ constexpr int64_t kStoppedOnNotice = 143;
 // newer generation that it has just reported.
 bool IsFailure(const LifeEvents& life, const RecordEvent& exit) {
   if (exit.count == 0 || exit.count == kStoppedOnNotice) return false;
-  for (const RecordEvent& event : std::views::reverse(life.events)) {
-    if (event.kind == RecordKind::kWorkerLost ||
-        event.kind == RecordKind::kFencedOut) {
+  for (auto event = life.events.rbegin(); event != life.events.rend();
+       ++event) {
+    if (event->kind == RecordKind::kWorkerLost ||
+        event->kind == RecordKind::kFencedOut) {
       return false;
     }
-    if (event.kind == RecordKind::kStep) break;
+    if (event->kind == RecordKind::kStep) break;
   }
   return true;
 }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
-#include <ranges>
 
 #include "chaos/inject/plan/plan.h"
 #include <fmt/format.h>
@@ -359,13 +358,13 @@ Result<std::string> UpgradeText(std::string_view text, std::string_view file) {
     if (!MayBeOld(document)) continue;
     const std::vector<OldSpelling> found = Upgrade(document, diagnostics);
     // Last first, as a replacement shifts the rest of its line.
-    for (const OldSpelling& one : std::views::reverse(found)) {
-      if (ReplaceOldName(lines, one)) continue;
+    for (auto old = found.rbegin(); old != found.rend(); ++old) {
+      if (ReplaceOldName(lines, *old)) continue;
       diagnostics.Error(
-          one.place,
+          old->place,
           fmt::format("cannot rewrite this spelling of {}: expected a plain "
                       "word; change it to {} by hand",
-                      one.old_name, one.new_name));
+                      old->old_name, old->new_name));
     }
   }
   if (!diagnostics.empty()) return ToStatus(diagnostics, file);
