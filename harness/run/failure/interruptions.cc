@@ -13,9 +13,14 @@
 namespace gauntlet {
 namespace {
 
+// Returns true iff the fault ends processes by itself.
+bool EndsProcesses(const FaultTraits& traits) {
+  return traits.ends_life || traits.fails_device || traits.gives_notice ||
+         traits.cuts_power || traits.kills_launcher;
+}
+
 bool MayInterrupt(const FaultTraits& traits) {
-  return traits.ends_life || traits.may_end_life || traits.fails_device ||
-         traits.gives_notice || traits.cuts_power || traits.kills_launcher;
+  return EndsProcesses(traits) || traits.may_end_life;
 }
 
 // Returns true iff the fault may have caused that end: a power loss, the end of
@@ -26,8 +31,15 @@ bool MayEnd(const FaultOccurrence& occurrence, const RecordEvent& end) {
   if (end.about.value_or(kLauncherWorker) == kLauncherWorker) {
     return traits.kills_launcher;
   }
-  return MayInterrupt(traits) && (occurrence.life->worker == end.about ||
-                                  IsExit(end.count, {WorkerExit::kLostWorker}));
+  const bool by_loss = IsExit(end.count, {WorkerExit::kLostWorker});
+  // A worker that only hangs or is late is killed, or is out of reach.
+  if (!EndsProcesses(traits) && !by_loss &&
+      end.reason != RecordReason::kSignal &&
+      end.reason != RecordReason::kUnreachable) {
+    return false;
+  }
+  return MayInterrupt(traits) &&
+         (by_loss || occurrence.life->worker == end.about);
 }
 
 // Returns true iff the launcher itself ended, and was not killed.
@@ -189,18 +201,23 @@ std::vector<Interruption> InterruptionsOf(const Outline& outline) {
 
 std::string EndWithFaultText(const Outline& outline, const RecordEvent& end,
                              int64_t since_ns) {
-  const RecordFault* newest = nullptr;
+  // A fault that ends processes by itself goes before a delay that came later.
+  const FaultOccurrence* cause = nullptr;
   for (const FaultOccurrence& occurrence : outline.occurrences) {
     const int64_t fired_ns = occurrence.event().t_ns;
-    if (fired_ns > since_ns && fired_ns <= end.t_ns &&
-        MayEnd(occurrence, end)) {
-      newest = occurrence.fault;
+    if (fired_ns <= since_ns || fired_ns > end.t_ns ||
+        !MayEnd(occurrence, end)) {
+      continue;
+    }
+    if (cause == nullptr || EndsProcesses(occurrence.traits) ||
+        !EndsProcesses(cause->traits)) {
+      cause = &occurrence;
     }
   }
-  return newest == nullptr
+  return cause == nullptr
              ? EndText(end)
              : fmt::format("{} because of fault {} ({})", EndText(end),
-                           newest->id, newest->summary);
+                           cause->fault->id, cause->fault->summary);
 }
 
 std::string FirstSignText(const Record& record, int64_t from_ns,

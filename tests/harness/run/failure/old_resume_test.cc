@@ -119,7 +119,12 @@ TEST(OldResumeTest, FaultThatEndedTheProcessInTheSaveIsNamed) {
                                       .t_ns = 990 * kMs,
                                       .step = 12,
                                       .path = "step.end",
-                                      .detail = "k"}}});
+                                      .detail = "k"},
+                                     {.kind = K::kFaultFired,
+                                      .t_ns = 1'200 * kMs,
+                                      .step = 12,
+                                      .path = "ckpt.shard.open",
+                                      .detail = "slowdisk"}}});
   EXPECT_THAT(CauseOf(record),
               HasSubstr("when worker 2 was killed because of fault k (kill "
                         "worker 2 at step.end, 585ms later), 575 ms after"));
