@@ -491,10 +491,10 @@ tidy() {  # BASE
 }
 
 lint() {  # [BASE]
-  # clang 14 does not compile the return value of these, a libstdc++ 12
-  # subrange.
-  local returns='std::ranges::(unique|(stable_)?partition|remove(_if)?|rotate'
-  returns+='|search(_n)?|find_end|equal_range)\b'
+  # clang 14 does not compile what these return, a view or subrange of
+  # libstdc++ 12.
+  local returns='std::(views::reverse|ranges::(unique|(stable_)?partition'
+  returns+='|remove(_if)?|rotate|search(_n)?|find_end|equal_range))\b'
   # Comments must begin with their subject or a verb, so not with these words.
   local openers='^ *// (What|Whether|Who|Of|Where|That)\b'
   setup

@@ -1,7 +1,7 @@
 #include "reports/case_words.h"
 
 #include "engine/text/counted.h"
-#include "harness/record/recomputed_steps.h"
+#include "harness/record/facts_text.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -28,15 +28,6 @@ std::string_view CaseWord(const CaseResult& one) {
 
 std::string_view CaseHeading(const CaseResult& one) {
   return one.flaky ? "FLAKY" : VerdictKindName(one.verdict.kind);
-}
-
-std::string RestartsText(const RunFacts& facts) {
-  const std::string text = Counted(facts.restarts, "restart");
-  if (facts.requeues == 0) return text;
-  if (facts.requeues < facts.restarts) {
-    return fmt::format("{} ({})", text, Counted(facts.requeues, "requeue"));
-  }
-  return fmt::format("{} (requeue{})", text, facts.requeues == 1 ? "" : "s");
 }
 
 std::string FactsText(const RunFacts& facts) {

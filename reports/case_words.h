@@ -17,8 +17,6 @@ std::string_view CaseWord(const CaseResult& one);
 // RUN" or "FLAKY".
 std::string_view CaseHeading(const CaseResult& one);
 
-// Returns "2 restarts", "1 restart (requeue)" or "3 restarts (1 requeue)".
-std::string RestartsText(const RunFacts& facts);
 // Returns "2 faults, 1 restart, resumed from step 5, 11 steps recomputed, 1
 // failed save, refused to train"; without the parts that do not apply.
 std::string FactsText(const RunFacts& facts);

@@ -58,10 +58,9 @@ struct InvariantReport {
 
 // Figures of a run, shown on the line of its case.
 struct RunFacts {
-  uint64_t faults_fired = 0;  // faults of the planthat fired
-  at least once uint64_t restarts =
-      0;                  // of workers, and further starts of the launcher
-  uint64_t requeues = 0;  // part of `restarts`: repeated planned launches
+  uint64_t faults_fired = 0;  // faults of the plan that fired at least once
+  uint64_t restarts = 0;      // of workers, and further starts of the launcher
+  uint64_t requeues = 0;      // part of `restarts`: repeated planned launches
   std::optional<uint64_t> resumed_from;  // step of the first resume
   uint64_t recomputed_steps = 0;         // the most by one generation
   uint64_t recomputed_distinct = 0;      // distinct steps, by all generations

@@ -47,17 +47,6 @@ FAIL torn-manifest (real)   scenarios/torn.yaml:12
 4 cases in 11.8s: 1 passed, 1 failed, 1 inconclusive, 1 skipped
 )";
 
-TEST(CaseWordsTest, RequeuesArePartOfTheRestarts) {
-  const std::pair<RunFacts, const char*> cases[] = {
-      {{}, "0 restarts"},
-      {{.restarts = 1}, "1 restart"},
-      {{.restarts = 1, .requeues = 1}, "1 restart (requeue)"},
-      {{.restarts = 2, .requeues = 2}, "2 restarts (requeues)"},
-      {{.restarts = 3, .requeues = 1}, "3 restarts (1 requeue)"},
-  };
-  for (const auto& [facts, text] : cases) EXPECT_EQ(RestartsText(facts), text);
-}
-
 TEST(CaseWordsTest, FactsThatDoNotApplyAreLeftOut) {
   EXPECT_EQ(FactsText({}), "0 faults");
   EXPECT_EQ(FactsText({.faults_fired = 2,

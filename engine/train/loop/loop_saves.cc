@@ -51,7 +51,7 @@ uint32_t LoopSaves::Bits() const {
 }
 
 void LoopSaves::OnRequestsAgreed(uint32_t requests) {
-  heard_ = requests & kSaveBits;
+  agreed_requests_ = requests & kSaveBits;
   if (!tidying_) return;
   // Only the next save reports how long the task took.
   notices_->SaveTookSoFar(tidying_->save_took +
@@ -117,7 +117,7 @@ Status LoopSaves::TrySave(TidyTime tidy_time) {
   if (status.ok()) {
     saved_at_ = position.step;
     saved_phase_ = position.phase;
-    if (tidy_time == TidyTime::kBeside) {
+    if (tidy_time == TidyTime::kInBackground) {
       tidying_ = {.since = last_save_, .save_took = last_save_ - begin};
     }
   }

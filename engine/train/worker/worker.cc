@@ -246,7 +246,7 @@ Status Worker::LeaveGeneration(const Status& why) {
     const Status saved = EndSave();
     if (saved.code() == Code::kDeadlineExceeded) return why;
     RETURN_IF_ERROR(saved);
-    beside_.reset();
+    async_save_.reset();
     save_.reset();
     world_.events.Emit({.kind = EventKind::kLeft,
                         .generation = join_.last_generation(),

@@ -12,9 +12,9 @@
 #include "harness/oracle/history/outline.h"
 #include "harness/record/base_name.h"
 #include "harness/record/checkpoint_loss.h"
+#include "harness/record/facts_text.h"
 #include "harness/record/invariants.h"
 #include "harness/record/power_cut.h"
-#include "harness/record/recomputed_steps.h"
 #include "harness/run/failure/advice.h"
 #include "harness/run/failure/begun_saves.h"
 #include "harness/run/failure/late_detection.h"
@@ -256,10 +256,7 @@ void AddStarts(const Outline& outline, std::vector<std::string>& texts) {
 std::string RecoveryText(const Outline& outline, const RunFacts& facts) {
   const Record& record = outline.record;
   std::vector<std::string> texts;
-  texts.push_back(facts.restarts == 0
-                      ? "no restart"
-                      : fmt::format("{} restart{}", facts.restarts,
-                                    facts.restarts == 1 ? "" : "s"));
+  texts.push_back(facts.restarts == 0 ? "no restart" : RestartsText(facts));
   const size_t before = texts.size();
   AddStarts(outline, texts);
   const bool has_started_again = texts.size() > before;

@@ -1,12 +1,25 @@
-// The text about the recomputed steps of a run.
-#include "harness/record/recomputed_steps.h"
+// Texts about the restarts and recomputed steps of a run.
+#include "harness/record/facts_text.h"
+
+#include <utility>
 
 #include <gtest/gtest.h>
 
 namespace gauntlet {
 namespace {
 
-TEST(RecomputedStepsTest, TextTellsStepsFromComputations) {
+TEST(FactsTextTest, RequeuesArePartOfTheRestarts) {
+  const std::pair<RunFacts, const char*> cases[] = {
+      {{}, "0 restarts"},
+      {{.restarts = 1}, "1 restart"},
+      {{.restarts = 1, .requeues = 1}, "1 restart (requeue)"},
+      {{.restarts = 2, .requeues = 2}, "2 restarts (requeues)"},
+      {{.restarts = 3, .requeues = 1}, "3 restarts (1 requeue)"},
+  };
+  for (const auto& [facts, text] : cases) EXPECT_EQ(RestartsText(facts), text);
+}
+
+TEST(FactsTextTest, TextTellsStepsFromComputations) {
   struct TextCase {
     RunFacts facts;
     const char* text;

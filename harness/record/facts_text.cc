@@ -1,8 +1,18 @@
-#include "harness/record/recomputed_steps.h"
+#include "harness/record/facts_text.h"
 
+#include "engine/text/counted.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
+
+std::string RestartsText(const RunFacts& facts) {
+  const std::string text = Counted(facts.restarts, "restart");
+  if (facts.requeues == 0) return text;
+  if (facts.requeues < facts.restarts) {
+    return fmt::format("{} ({})", text, Counted(facts.requeues, "requeue"));
+  }
+  return fmt::format("{} (requeue{})", text, facts.requeues == 1 ? "" : "s");
+}
 
 uint64_t CountRecomputed(const RunFacts& facts) {
   // A result of an older program has no number of recomputations.
@@ -12,8 +22,7 @@ uint64_t CountRecomputed(const RunFacts& facts) {
 
 std::string RecomputedText(const RunFacts& facts) {
   const uint64_t steps = CountRecomputed(facts);
-  std::string text =
-      fmt::format("{} step{} recomputed", steps, steps == 1 ? "" : "s");
+  std::string text = Counted(steps, "step") + " recomputed";
   if (facts.recomputations > steps) {
     text += fmt::format(", {} times in all", facts.recomputations);
   }

@@ -1,6 +1,6 @@
-// The recomputed steps of a run, as reports print them.
-#ifndef GAUNTLET_HARNESS_RECORD_RECOMPUTED_STEPS_H_
-#define GAUNTLET_HARNESS_RECORD_RECOMPUTED_STEPS_H_
+// Texts about the facts of a run.
+#ifndef GAUNTLET_HARNESS_RECORD_FACTS_TEXT_H_
+#define GAUNTLET_HARNESS_RECORD_FACTS_TEXT_H_
 
 #include <cstdint>
 #include <string>
@@ -8,6 +8,9 @@
 #include "harness/record/verdict.h"
 
 namespace gauntlet {
+
+// Returns "2 restarts", "1 restart (requeue)" or "3 restarts (1 requeue)".
+std::string RestartsText(const RunFacts& facts);
 
 // Returns the number of distinct steps that were recomputed.
 uint64_t CountRecomputed(const RunFacts& facts);
@@ -19,4 +22,4 @@ std::string RecomputedText(const RunFacts& facts);
 
 }  // namespace gauntlet
 
-#endif  // GAUNTLET_HARNESS_RECORD_RECOMPUTED_STEPS_H_
+#endif  // GAUNTLET_HARNESS_RECORD_FACTS_TEXT_H_
