@@ -37,12 +37,14 @@ constexpr std::array<PassOrder, 7> kPasses = {{{Round::kSpread, 0},
                                                {Round::kOther, 2}}};
 
 // Returns the crash points next to places that divide the log evenly.
-std::set<uint64_t> SpreadPoints(const OperationLog& log) {
+std::set<uint64_t> SpreadPoints(const OperationLog& log,
+                                const std::set<uint64_t>& left_out) {
   const uint64_t count = log.operations().size();
   std::set<uint64_t> points;
   for (uint64_t i = 1; i <= kSpreadPoints; ++i) {
     uint64_t point = count * i / (kSpreadPoints + 1);
-    while (point <= count && !IsCut(log, point)) ++point;
+    while (point <= count && (!IsCut(log, point) || left_out.contains(point)))
+      ++point;
     if (point <= count) points.insert(point);
   }
   return points;
@@ -130,7 +132,7 @@ CrashStateList::CrashStateList(const OperationLog& log,
     : log_(log),
       options_(std::move(options)),
       digests_(log),
-      spread_(SpreadPoints(log)),
+      spread_(SpreadPoints(log, options_.left_out)),
       is_early_(EarlyPoints(log.operations())),
       walk_(log) {
   counts_.mapped_writes = static_cast<uint64_t>(
@@ -178,6 +180,9 @@ Result<std::optional<CrashState>> CrashStateList::Next() {
 }
 
 Status CrashStateList::ListPoint() {
+  const bool is_left_out = options_.left_out.contains(walk_->position());
+  if (is_left_out)
+    return Lists(CrashStateKind::kTornWrite) ? ListTorn() : OkStatus();
   if (Lists(CrashStateKind::kKill) && level() == Level::kLikely) {
     RETURN_IF_ERROR(Consider({.operations = walk_->position()}, walk_->now()));
   }
@@ -194,7 +199,7 @@ Status CrashStateList::ListTorn() {
     return OkStatus();
   const FileOperation& write = log_.operations()[point];
   if (write.kind != OperationKind::kWrite || write.by_mapping ||
-      write.bytes.length < 2) {
+      write.bytes.length < 2 || options_.left_out.contains(point + 1)) {
     return OkStatus();
   }
   const TornPlaces places =

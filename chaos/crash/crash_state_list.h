@@ -67,6 +67,9 @@ struct CrashListOptions {
   // Points of the log, as numbers of operations: first and last to list.
   uint64_t first_point = 0;
   uint64_t last_point = UINT64_MAX;
+  // Numbers of operations, from 1, at which no crash is listed: neither after
+  // the operation nor within a write.
+  std::set<uint64_t> left_out = {};
   CrashBounds bounds;
   uint64_t seed = 0;  // for random places at which writes are torn
 };

@@ -131,10 +131,10 @@ Result<CrashTestResult> RunCrashTest(const CrashTestPlan& plan,
   result.trial_seconds = trials.seconds;
   result.notes.insert(result.notes.end(), trials.notes.begin(),
                       trials.notes.end());
+  const uint64_t end = recording.CrashPoints().back();
   RETURN_IF_ERROR(NameBySimplestCrash(
-      recording.log, JudgeTrials(result.trials, result.operations),
-      result.trials));
-  result.verdicts = JudgeTrials(result.trials, result.operations);
+      recording.log, JudgeTrials(result.trials, end), result.trials));
+  result.verdicts = JudgeTrials(result.trials, end);
   result.findings =
       GroupFindings(result.trials, result.verdicts, controls.resume);
   // A named crash may come before the first checkpoint.

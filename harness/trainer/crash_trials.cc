@@ -24,9 +24,13 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-CrashListOptions ListOptions(const CrashTestPlan& plan) {
-  CrashListOptions options{
-      .kinds = {}, .profiles = plan.profiles, .bounds = {}, .seed = plan.seed};
+CrashListOptions ListOptions(const CrashTestPlan& plan,
+                             const Recording& recording) {
+  CrashListOptions options{.kinds = {},
+                           .profiles = plan.profiles,
+                           .left_out = recording.on_temporary_files,
+                           .bounds = {},
+                           .seed = plan.seed};
   const std::set<CrashFault> faults = FaultsToTry(plan);
   for (const CrashStateKind kind :
        {CrashStateKind::kKill, CrashStateKind::kTornWrite,
@@ -80,7 +84,8 @@ class Trials {
       : setting_(setting),
         progress_(progress),
         files_(setting.recording.log),
-        states_(setting.recording.log, ListOptions(setting.plan)),
+        states_(setting.recording.log,
+                ListOptions(setting.plan, setting.recording)),
         faults_(ListFaultRuns(setting.plan, setting.recording)),
         begin_(SteadyClock::now()) {}
 

@@ -37,8 +37,8 @@ def crash_test(program, out, command):
 
 
 def table_of(result):
-    """The deaths of ranks, in the order of the recording. The operations of
-    torchrun itself, which are in TMPDIR and have no rank, are left out."""
+    """The deaths of ranks, in the order of the recording. torchrun itself has no
+    rank."""
     deaths = [trial for trial in result["trials"] if trial["fault"] == "rank"]
     deaths.sort(key=lambda trial: trial["operation"])
     return tuple((trial["rank"], trial["point"], trial["verdict"])

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "harness/run/files/text_file.h"
+#include "harness/trainer/run/temporary_files.h"
 #include "harness/trainer/run/trainer_command.h"
 #include "harness/trainer/text/program_output.h"
 #include <fmt/format.h>
@@ -92,7 +93,8 @@ std::vector<uint64_t> Recording::CrashPoints() const {
   std::vector<uint64_t> points;
   for (size_t i = 0; i < log.operations().size(); ++i) {
     const FileOperation& operation = log.operations()[i];
-    if (IsOwnCrashPoint(operation)) points.push_back(i + 1);
+    if (IsOwnCrashPoint(operation) && !on_temporary_files.contains(i + 1))
+      points.push_back(i + 1);
   }
   return points;
 }
@@ -137,8 +139,12 @@ Result<Recording> Record(const TrainerRuns& runs, const CrashTestPlan& plan) {
   RETURN_IF_ERROR(CheckEnd(*end, folder, plan));
   ASSIGN_OR_RETURN(OperationLog log, OperationLog::Load(folder.log().string()));
   RETURN_IF_ERROR(CheckOperations(log, folder, plan));
-  return Recording{
-      .run = folder, .end = std::move(*end), .log = std::move(log)};
+  ASSIGN_OR_RETURN(std::set<uint64_t> temporary,
+                   OperationsOnTemporaryFiles(log));
+  return Recording{.run = folder,
+                   .end = std::move(*end),
+                   .log = std::move(log),
+                   .on_temporary_files = std::move(temporary)};
 }
 
 Duration RunTimeLimit(const CrashTestPlan& plan,

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <set>
 #include <vector>
 
 #include "chaos/trace/log/operation_log.h"
@@ -19,9 +20,12 @@ struct Recording {
   RunFolder run;  // includes the results
   TrainerRunEnd end;
   OperationLog log;
+  // Operations that are no crash points (temporary_files.h).
+  std::set<uint64_t> on_temporary_files = {};
 
   // Returns the numbers, from 1, of the operations in the log that change or
-  // sync something and that the program itself made.
+  // sync something and that the program itself made, except those on temporary
+  // files.
   std::vector<uint64_t> CrashPoints() const;
   // Returns the crash point, within the middle half of all, that most likely
   // lies between two saves: preferably one whose next operation begins a file,

@@ -83,7 +83,7 @@ struct CompleteVersion {
 
 class CompleteVersions {
  public:
-  CompleteVersions(const std::vector<CrashTrial>& trials, uint64_t operations) {
+  CompleteVersions(const std::vector<CrashTrial>& trials, uint64_t end) {
     std::map<int64_t, CompleteVersion> versions;
     for (const CrashTrial& trial : trials) {
       const std::optional<uint64_t> kill = KillOf(trial);
@@ -95,7 +95,7 @@ class CompleteVersions {
           CompleteVersion{
               .progress = *progress,
               .complete = *kill,
-              .durable = operations,
+              .durable = end,
               .name = ResumePointName(trial),
               .file = trial.resumed_from ? trial.resumed_from->own_file : ""});
       if (!is_new)
@@ -202,8 +202,8 @@ CrashVerdict Judge(const CrashTrial& trial, uint64_t operation,
 }  // namespace
 
 std::vector<CrashVerdict> JudgeTrials(const std::vector<CrashTrial>& trials,
-                                      uint64_t operations) {
-  const CompleteVersions versions(trials, operations);
+                                      uint64_t end) {
+  const CompleteVersions versions(trials, end);
   std::vector<CrashVerdict> verdicts;
   verdicts.reserve(trials.size());
   for (const CrashTrial& trial : trials) {

@@ -18,9 +18,10 @@ namespace gauntlet {
 // Returns a verdict for each trial, in their order. It includes verdicts on the
 // trial's equal crashes, which may differ: the same loss may be permitted to a
 // power loss and not to a kill, or to an earlier crash and not to a later one.
-// `operations`: number of operations in the recording.
+// `end`: the last crash point of the recording; after it, the program has
+// ended.
 std::vector<CrashVerdict> JudgeTrials(const std::vector<CrashTrial>& trials,
-                                      uint64_t operations);
+                                      uint64_t end);
 
 }  // namespace gauntlet
 

@@ -18,6 +18,7 @@ namespace {
 
 using testing::Contains;
 using testing::ElementsAre;
+using testing::UnorderedElementsAre;
 
 struct Listed {
   std::vector<std::string> ids;
@@ -92,6 +93,23 @@ TEST(CrashStateListTest, EqualDirectoriesComeOnce) {
   EXPECT_THAT(listed.ids, ElementsAre("kill-0", "kill-1", "kill-2"));
   EXPECT_EQ(listed.counts.considered, 4);
   EXPECT_EQ(listed.counts.equal, 1);
+}
+
+TEST(CrashStateListTest, OperationsThatAreLeftOutAreNoPoints) {
+  WrittenLog log;
+  log.Create("a");
+  log.Create("temporary");
+  log.Write("temporary", "text");
+  log.Unlink("temporary");
+  log.Write("a", "text");
+  CrashListOptions options{
+      .kinds = {CrashStateKind::kKill, CrashStateKind::kTornWrite}};
+  EXPECT_THAT(List(log, options).ids,
+              UnorderedElementsAre("kill-0", "kill-1", "kill-2", "torn-2-2",
+                                   "kill-3", "torn-4-2", "kill-5"));
+  options.left_out = {2, 3, 4};
+  EXPECT_THAT(List(log, options).ids,
+              UnorderedElementsAre("kill-0", "kill-1", "torn-4-2", "kill-5"));
 }
 
 TEST(CrashStateListTest, FirstAndLastCrashThatLeaveAStateAreKnown) {
