@@ -368,8 +368,8 @@ void CrashStateList::Keep(const CrashState& state,
   const auto key = [](const CrashState& one) {
     return std::pair(one.kind, one.profile);
   };
-  const auto [begin, end] =
-      std::ranges::equal_range(equal, key(state), {}, key);
+  const auto begin = std::ranges::lower_bound(equal, key(state), {}, key);
+  const auto end = std::ranges::upper_bound(equal, key(state), {}, key);
   const bool has_both = end - begin == 2;
   if (begin == end || state.operations < begin->operations) {
     if (has_both) {
