@@ -45,11 +45,10 @@ struct TrainCommand {
 };
 
 // Training started by the harness. `options_file` has its options, from which
-// `train.options` is set when the command runs.
+// `train.options` and `train.launcher` are set when the command runs.
 struct LaunchCommand {
   TrainCommand train;
-  std::string options_file;  // TrainOptions as JSON
-  int backoff_ms = 100;
+  std::string options_file;  // LaunchOptions as JSON
 };
 
 // A worker of a cluster; its place comes from TF_CONFIG.

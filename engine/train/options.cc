@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/train/launcher_options.h"
+
 namespace gauntlet {
 
 Duration RejoinGraceOf(const ClusterOptions& cluster) {
@@ -12,15 +14,17 @@ Duration RejoinGraceOf(const ClusterOptions& cluster) {
 }
 
 std::string_view RestartPolicyName(RestartPolicy policy) {
-  switch (policy) {
-    case RestartPolicy::kNone:
-      return "none";
-    case RestartPolicy::kWholeJob:
-      return "whole-job";
-    case RestartPolicy::kRejoin:
-      return "rejoin";
-  }
-  return "?";
+  return std::ranges::find(kRestartPolicyNames, policy,
+                           [](const auto& named) { return named.second; })
+      ->first;
+}
+
+void SetDerived(TrainOptions& train, LauncherOptions& launcher) {
+  train.cluster.on_loss = OnLossUnder(launcher.restart);
+  launcher.rejoin_grace = RejoinGraceOf(train.cluster);
+  launcher.stop_grace = LauncherOptions().stop_grace + train.preemption.grace;
+  launcher.notices = train.preemption;
+  launcher.checkpoint_directory = train.checkpoint.directory;
 }
 
 std::span<const std::string_view> NoticeSignals() {

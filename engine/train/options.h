@@ -144,6 +144,10 @@ inline OnLoss OnLossUnder(RestartPolicy policy) {
 // count as hung: enough for a long step, and short enough that the workers
 // still meet within the rendezvous timeout.
 Duration RejoinGraceOf(const ClusterOptions& cluster);
+inline constexpr ValueNames<RestartPolicy, 3> kRestartPolicyNames = {
+    {{"none", RestartPolicy::kNone},
+     {"whole-job", RestartPolicy::kWholeJob},
+     {"rejoin", RestartPolicy::kRejoin}}};
 std::string_view RestartPolicyName(RestartPolicy policy);
 
 // Response to a loss or state that is not finite: all later steps usually

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "engine/job/strict_json.h"
+#include "engine/train/launcher_options.h"
 #include "engine/train/options.h"
 #include "engine/world/http.h"
 #include <fmt/format.h>
@@ -183,6 +184,30 @@ void Describe(Fields& fields,
   fields.Choice({"sample_ledger"}, options.log_samples, kOnOffNames);
 }
 
+template <typename Fields>
+void Describe(Fields& fields,
+              typename Fields::template Ref<LauncherOptions> launcher) {
+  fields.Whole({"workers"}, launcher.workers, 1, kMaxReplicas);
+  fields.Whole({"min_workers"}, launcher.min_workers, 0, kMaxReplicas);
+  fields.WholesIfSet({"workers_by_life"}, launcher.workers_by_life, 1,
+                     kMaxReplicas);
+  fields.Choice({"restart"}, launcher.restart, kRestartPolicyNames);
+  fields.Whole({"max_restarts"}, launcher.max_restarts, 0, kMaxInt);
+  fields.Whole({"max_fruitless"}, launcher.max_fruitless, 0, kMaxInt);
+  fields.Time({"backoff_ns"}, launcher.backoff, 0);
+  fields.Time({"max_backoff_ns"}, launcher.max_backoff, 0);
+  fields.Time({"survivors_grace_ns"}, launcher.survivors_grace, 0);
+  fields.Time({"start_timeout_ns"}, launcher.start_timeout, 1);
+  fields.Whole({"first_life"}, launcher.first_life, 1, kMaxInt);
+}
+
+template <typename Fields>
+void Describe(Fields& fields,
+              typename Fields::template Ref<LaunchOptions> options) {
+  fields.Part("train", options.train);
+  fields.Part("launcher", options.launcher);
+}
+
 std::string Dump(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -232,6 +257,10 @@ class OptionsWriter {
     }
     if (!names.empty()) Add(field, std::move(names));
   }
+  void WholesIfSet(OptionField field, const std::vector<int>& values, int,
+                   int) {
+    if (!values.empty()) Add(field, values);
+  }
   void Job(OptionField field, const JobSpec& job) {
     Add(field, ParseStrictJson(JobToJson(job, kUnknownData), "job").value());
   }
@@ -275,6 +304,21 @@ Status CheckRead(const PreemptionOptions& preemption) {
   return Annotate(ParseHttpUrl(preemption.url).status(), "preemption.url");
 }
 
+Status CheckRead(const LauncherOptions& launcher) {
+  const auto check = [&](std::string_view name, int low, int found) {
+    if (found >= low && found <= launcher.workers) return OkStatus();
+    return InvalidArgument(
+        fmt::format("launcher.{}: expected {} to {} workers, found {}", name,
+                    low, launcher.workers, found));
+  };
+  RETURN_IF_ERROR(check("min_workers", 0, launcher.min_workers));
+  for (const int workers : launcher.workers_by_life) {
+    RETURN_IF_ERROR(
+        check("workers_by_life", std::max(launcher.min_workers, 1), workers));
+  }
+  return OkStatus();
+}
+
 template <typename T>
 Status CheckRead(const T&) {
   return OkStatus();
@@ -292,6 +336,21 @@ Status ReadDevices(const Json& json, std::vector<DeviceKind>& devices) {
   if (devices.empty() || devices.size() != json.size()) {
     return InvalidArgument(std::string(kExpected));
   }
+  return OkStatus();
+}
+
+Status ReadWholes(const Json& json, std::string_view path, int low, int high,
+                  std::vector<int>& values) {
+  const bool is_list =
+      json.is_array() && !json.empty() &&
+      std::ranges::all_of(json, [&](const Json& value) {
+        return value.is_number_integer() && value >= low && value <= high;
+      });
+  if (!is_list) {
+    return InvalidArgument(fmt::format(
+        "{}: expected a list of integers from {} to {}", path, low, high));
+  }
+  values = json.get<std::vector<int>>();
   return OkStatus();
 }
 
@@ -364,6 +423,14 @@ class OptionsReader {
     const Json* const json = fields_.Maybe(field.name);
     if (json == nullptr) return;
     parts_.emplace_back([=, &devices] { return ReadDevices(*json, devices); });
+  }
+  void WholesIfSet(OptionField field, std::vector<int>& values, int low,
+                   int high) {
+    const Json* const json = fields_.Maybe(field.name);
+    if (json == nullptr) return;
+    parts_.emplace_back([=, path = fields_.PathOf(field.name), &values] {
+      return ReadWholes(*json, path, low, high, values);
+    });
   }
   void Job(OptionField field, JobSpec& job) {
     const Json& json = fields_.Any(field.name);
@@ -460,6 +527,20 @@ Result<TrainOptions> TrainOptionsFromJson(std::string_view json) {
   ASSIGN_OR_RETURN(const Json value, ParseStrictJson(json, "options"));
   TrainOptions options;
   RETURN_IF_ERROR(Annotate(OptionsReader::Read(value, "", options), "options"));
+  return options;
+}
+
+std::string LaunchOptionsToJson(const LaunchOptions& options) {
+  OptionsWriter fields;
+  Describe(fields, options);
+  return fields.ToString();
+}
+
+Result<LaunchOptions> LaunchOptionsFromJson(std::string_view json) {
+  ASSIGN_OR_RETURN(const Json value, ParseStrictJson(json, "options"));
+  LaunchOptions options;
+  RETURN_IF_ERROR(Annotate(OptionsReader::Read(value, "", options), "options"));
+  SetDerived(options.train, options.launcher);
   return options;
 }
 

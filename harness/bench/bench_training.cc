@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "engine/real/process/worker_environment.h"
+#include "engine/train/launcher_options.h"
 #include "engine/utf8.h"
 #include "harness/run/executor/event_folder.h"
 #include "harness/run/executor/launcher_output.h"
@@ -46,14 +47,15 @@ BenchTraining::BenchTraining(const BenchTrainingPlan& plan,
 Result<std::unique_ptr<BenchTraining>> BenchTraining::Start(
     const BenchTrainingPlan& plan) {
   const std::filesystem::path options = plan.directory / "options.json";
-  RETURN_IF_ERROR(WriteTextFile(options, TrainOptionsToJson(plan.train)));
+  const LaunchOptions launch = {.train = plan.train,
+                                .launcher = {.workers = plan.workers,
+                                             .restart = plan.restart,
+                                             .max_restarts = 1'000'000}};
+  RETURN_IF_ERROR(WriteTextFile(options, LaunchOptionsToJson(launch)));
   ASSIGN_OR_RETURN(
       ChildProcess launcher,
       StartChild({.path = plan.program,
-                  .arguments = {"launch", "--options", options, "--workers",
-                                std::to_string(plan.workers), "--restart",
-                                std::string(RestartPolicyName(plan.restart)),
-                                "--max-restarts", "1000000", "--events",
+                  .arguments = {"launch", "--options", options, "--events",
                                 plan.directory / "events", "--logs",
                                 plan.directory / "logs"},
                   .environment = ProcessEnvironment(),

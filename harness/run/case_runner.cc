@@ -170,15 +170,7 @@ std::string_view ActivityOf(CasePhase phase) {
 RunPlan PlanOf(const Case& one) {
   RunPlan plan = {
       .train = one.train,
-      .launch = {.workers = one.cluster.workers,
-                 .min_workers = one.cluster.min_workers,
-                 .workers_by_life = one.cluster.workers_by_life,
-                 .restart = one.cluster.policy,
-                 .max_restarts = one.cluster.max_restarts,
-                 .backoff = one.cluster.backoff,
-                 .rejoin_grace = RejoinGraceOf(one.train.cluster),
-                 .start_timeout = one.cluster.start_timeout,
-                 .checkpoint_directory = StoreOf(one)},
+      .launch = LauncherOf(one.cluster),
       .faults = one.plan,
       .hosts = one.cluster.hosts,
       .link = one.cluster.link,
@@ -192,7 +184,6 @@ RunPlan PlanOf(const Case& one) {
     plan.before = EarlierRunOf(one);
     plan.train.start.weights = kSimulatedExport;
   }
-  plan.launch.stop_grace += one.train.preemption.grace;
   plan.faults.seed = one.seed;
   plan.train.checkpoint.directory = StoreOf(one);
   if (one.outputs.curve_every > 0) {
@@ -208,6 +199,7 @@ RunPlan PlanOf(const Case& one) {
   if (HasNotice(plan.faults, NoticeBy::kHttp)) {
     plan.train.preemption.url = kSimulatedService;
   }
+  SetDerived(plan.train, plan.launch);
   for (const LaunchSetup& launch : one.launches) {
     plan.launches.push_back({.train = OptionsOfLaunch(plan.train, launch),
                              .other_job = launch.changes_job()});

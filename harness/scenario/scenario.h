@@ -15,6 +15,7 @@
 #include "chaos/inject/plan/plan.h"
 #include "chaos/sim/disk/durability_profile.h"
 #include "chaos/sim/scheduler/latency.h"
+#include "engine/train/launcher_options.h"
 #include "engine/train/options.h"
 #include "engine/world/clock.h"
 #include "harness/record/record.h"
@@ -92,6 +93,10 @@ struct ClusterSetup {
 // Returns the number of workers in this attempt of the job; for kAnyLife, the
 // largest number in any attempt.
 int MostWorkersIn(const ClusterSetup& cluster, int life);
+
+// Returns the options of the launcher; those of SetDerived are still the
+// defaults.
+LauncherOptions LauncherOf(const ClusterSetup& cluster);
 
 // A run of the same job before the case's own, with a replica on each of
 // `workers` workers. The case starts from the model that this run exports.

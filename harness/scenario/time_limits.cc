@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "engine/text/units.h"
-#include "engine/train/launcher/launcher.h"
+#include "engine/train/launcher_options.h"
 #include "harness/record/record.h"
 #include "harness/scenario/run_setup.h"
 #include <fmt/format.h>

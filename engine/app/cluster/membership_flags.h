@@ -2,19 +2,14 @@
 #ifndef GAUNTLET_ENGINE_APP_CLUSTER_MEMBERSHIP_FLAGS_H_
 #define GAUNTLET_ENGINE_APP_CLUSTER_MEMBERSHIP_FLAGS_H_
 
-#include <vector>
-
 #include "engine/cli/flags/flags.h"
 #include "engine/status.h"
-#include "engine/train/launcher/launcher.h"
+#include "engine/train/launcher_options.h"
 
 namespace gauntlet {
 
 // Adds --min-workers, --restart and --start-timeout.
 void AddMembershipFlags(Flags& flags, LauncherOptions& launcher);
-
-// Returns a reader of lists such as "4,2,1".
-FlagReader ReadWorkersByLife(std::vector<int>& target);
 
 // kInvalidArgument: the numbers of workers contradict each other.
 Status CheckMembership(const LauncherOptions& launcher);

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "engine/status.h"
-#include "engine/train/launcher/launcher.h"
+#include "engine/train/launcher_options.h"
 #include "engine/train/options.h"
 
 namespace gauntlet {

@@ -1,5 +1,4 @@
 // The options of `gauntlet launch`, which only the harness calls.
-#include "engine/app/cluster/membership_flags.h"
 #include "engine/app/parsers.h"
 #include "engine/cli/flags/flags.h"
 
@@ -15,25 +14,10 @@ Result<AppCommand> ParseLaunch(const VerbArguments& verb) {
        .summary = "Train from a file of options and print the result as JSON. "
                   "For harnesses: people use gauntlet train.",
        .examples = "Example:\n  gauntlet launch --options "
-                   "options.json --workers 2 --events events"},
+                   "options.json --events events"},
       verb);
-  flags.Value({"--options", "FILE", "Options of the training run, as JSON."},
+  flags.Value({"--options", "FILE", "Options of the run, as JSON."},
               ReadText(command.options_file));
-  flags.Value(
-      {"--workers", "N", "Worker processes, which share the replicas (1)."},
-      ReadWhole(train.launcher.workers, 1, 1024));
-  AddMembershipFlags(flags, train.launcher);
-  flags.Value({"--workers-by-life", "N,…", "Workers of each attempt (all)."},
-              ReadWorkersByLife(train.launcher.workers_by_life));
-  flags.Value({"--max-restarts", "N",
-               "Limit of restarts in the whole run (100). 10 restarts in a row "
-               "without a new step also end it."},
-              ReadWhole(train.launcher.max_restarts, 0, 1'000'000));
-  flags.Value({"--backoff-ms", "N", "Pause before the first restart (100)."},
-              ReadWhole(command.backoff_ms, 0, 3'600'000));
-  flags.Value({"--first-life", "N",
-               "Number of the first incarnation of each worker (1)."},
-              ReadWhole(train.launcher.first_life, 1, 1'000'000));
   flags.Value({"--events", "DIR",
                "Write one event file for each incarnation of a worker."},
               ReadText(train.events_directory));
@@ -50,7 +34,6 @@ Result<AppCommand> ParseLaunch(const VerbArguments& verb) {
   if (command.options_file.empty()) {
     return InvalidArgument("--options: missing");
   }
-  RETURN_IF_ERROR(CheckMembership(train.launcher));
   return AppCommand(std::move(command));
 }
 

@@ -107,7 +107,6 @@ Result<std::unique_ptr<EventLog>> OpenLauncherEvents(
 Result<int> TrainLocally(const TrainCommand& requested, const TrainHooks& hooks,
                          Console& console) {
   TrainCommand command = requested;
-  command.launcher.notices = command.options.preemption;
   RealWorld real;
   World world = real.world();
   RETURN_IF_ERROR(CheckPlaces(real.storage, command));
@@ -183,20 +182,17 @@ int RunLaunch(const LaunchCommand& command, const TrainHooks& hooks,
   PosixStorage storage;
   const Result<std::string> text =
       ReadFile(storage, command.options_file, kMaxOptionsBytes);
-  Result<TrainOptions> options = text.ok()
-                                     ? TrainOptionsFromJson(*text)
-                                     : Result<TrainOptions>(text.status());
+  Result<LaunchOptions> options = text.ok()
+                                      ? LaunchOptionsFromJson(*text)
+                                      : Result<LaunchOptions>(text.status());
   if (!options.ok()) {
     fmt::print(console.err, "gauntlet launch: {}: {}\n", command.options_file,
                options.status().message());
     return static_cast<int>(ExitCode::kUsage);
   }
   TrainCommand train = command.train;
-  train.options = *std::move(options);
-  train.options.cluster.on_loss = OnLossUnder(train.launcher.restart);
-  train.launcher.rejoin_grace = RejoinGraceOf(train.options.cluster);
-  train.launcher.checkpoint_directory = train.options.checkpoint.directory;
-  train.launcher.backoff = std::chrono::milliseconds(command.backoff_ms);
+  train.options = std::move(options->train);
+  train.launcher = std::move(options->launcher);
   return TrainOnThisMachine(train, hooks, console);
 }
 

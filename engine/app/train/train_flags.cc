@@ -351,7 +351,6 @@ TrainFlags FlagsOf(const JobFile& file, const std::string& name) {
   command.workers = file.workers;
   command.preset = name;
   command.launcher = file.launcher;
-  command.launcher.stop_grace += file.train.preemption.grace;
   return values;
 }
 
@@ -401,12 +400,6 @@ Result<FlagsOutcome> ReadFlags(const VerbArguments& verb, TrainFlags& values,
   return outcome;
 }
 
-void TakeGrace(const TrainFlags& values, TrainCommand& command) {
-  if (!values.grace) return;
-  command.options.preemption.grace = *values.grace;
-  command.launcher.stop_grace = LauncherOptions().stop_grace + *values.grace;
-}
-
 Result<TrainCommand> TrainCommandOf(TrainFlags values) {
   TrainCommand& command = values.command;
   RETURN_IF_ERROR(TakeCluster(command));
@@ -419,16 +412,14 @@ Result<TrainCommand> TrainCommandOf(TrainFlags values) {
   RETURN_IF_ERROR(CheckStart(command.options.start));
   TakeHorizon(values, command.options.horizon);
   RETURN_IF_ERROR(CheckStore(values));
-  command.launcher.checkpoint_directory = command.options.checkpoint.directory;
   RETURN_IF_ERROR(TakePlan(command));
   RETURN_IF_ERROR(TakeSummary(values));
   RETURN_IF_ERROR(CheckExport(command));
   RETURN_IF_ERROR(TakeRestarts(values.max_restarts, command));
   RETURN_IF_ERROR(CheckMembership(command.launcher));
-  command.options.cluster.on_loss = OnLossUnder(command.launcher.restart);
-  command.launcher.rejoin_grace = RejoinGraceOf(command.options.cluster);
   command.launcher.without_restarts = WorkerExit::kLostWorker;
-  TakeGrace(values, command);
+  if (values.grace) command.options.preemption.grace = *values.grace;
+  SetDerived(command.options, command.launcher);
   return std::move(command);
 }
 

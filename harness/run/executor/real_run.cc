@@ -24,7 +24,6 @@
 #include "harness/run/files/disk_room.h"
 #include "harness/run/files/text_file.h"
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -86,11 +85,13 @@ class RealRun {
   struct Start {
     int number = 1;
     size_t planned = 0;
+    const TrainOptions& train;
     int first_life = 1;
   };
 
   void SetPlaces(TrainOptions& options) const;
-  Status WriteOptions(size_t planned, TrainOptions options) const;
+  // Returns the options of a start, with the places of the run.
+  LaunchOptions OptionsOf(const Start& start) const;
   // Returns nullopt if the launcher did not end on its own.
   Result<std::optional<LauncherEnd>> LaunchOnce(const Start& start);
   ChildProgram ProgramOf(const Start& start) const;
@@ -101,10 +102,8 @@ class RealRun {
   void LookAround();
 
   fs::path PlanState() const { return directory_ / "plan.json.fired"; }
-  fs::path OptionsFile(size_t planned) const {
-    return directory_ / (planned == 0
-                             ? "options.json"
-                             : fmt::format("options-{}.json", planned + 1));
+  fs::path OptionsFile(const Start& start) const {
+    return directory_ / fmt::format("options-{}.json", start.number);
   }
 
   const fs::path directory_;
@@ -129,10 +128,6 @@ Status RealRun::Prepare() {
                      MetadataServer::Start(MetadataFile(PlanState())));
   }
   if (plan_.before) RETURN_IF_ERROR(RunEarlier());
-  if (plan_.launches.empty()) RETURN_IF_ERROR(WriteOptions(0, plan_.train));
-  for (size_t i = 0; i < plan_.launches.size(); ++i) {
-    RETURN_IF_ERROR(WriteOptions(i, plan_.launches[i].train));
-  }
   return WriteTextFile(directory_ / "plan.json", PlanToJson(plan_.faults));
 }
 
@@ -146,7 +141,8 @@ void RealRun::SetPlaces(TrainOptions& options) const {
   set(options.export_directory, "trained");
 }
 
-Status RealRun::WriteOptions(size_t planned, TrainOptions options) const {
+LaunchOptions RealRun::OptionsOf(const Start& start) const {
+  TrainOptions options = start.train;
   DeviceKind& device = options.kernels.device;
   if (device == DeviceKind::kAuto) {
     device = OpenCuda().ok() ? DeviceKind::kCuda : DeviceKind::kCpu;
@@ -156,23 +152,25 @@ Status RealRun::WriteOptions(size_t planned, TrainOptions options) const {
   if (!preemption.url.empty()) preemption.url = metadata_->url();
   SetPlaces(options);
   if (plan_.before) options.start.weights = directory_ / "model";
-  return WriteTextFile(OptionsFile(planned), TrainOptionsToJson(options));
+  LauncherOptions launcher = plan_.launch;
+  launcher.first_life = start.first_life;
+  return {.train = std::move(options), .launcher = std::move(launcher)};
 }
 
 // Runs the earlier run to its end, undisturbed.
 Status RealRun::RunEarlier() {
   const fs::path options = directory_ / "options-before.json";
   const fs::path events = directory_ / "events-before";
-  TrainOptions train = plan_.before->train;
-  train.export_directory = directory_ / "model";
-  RETURN_IF_ERROR(WriteTextFile(options, TrainOptionsToJson(train)));
+  LaunchOptions launch = {.train = plan_.before->train,
+                          .launcher = {.workers = plan_.before->workers,
+                                       .restart = RestartPolicy::kNone}};
+  launch.train.export_directory = directory_ / "model";
+  RETURN_IF_ERROR(WriteTextFile(options, LaunchOptionsToJson(launch)));
   ASSIGN_OR_RETURN(
       const ChildProcess launcher,
       StartChild({.path = program_,
-                  .arguments = {"launch", "--options", options, "--workers",
-                                std::to_string(plan_.before->workers),
-                                "--restart", "none", "--events", events,
-                                "--logs", directory_ / "logs-before"},
+                  .arguments = {"launch", "--options", options, "--events",
+                                events, "--logs", directory_ / "logs-before"},
                   .environment = ProcessEnvironment(),
                   .log_file = directory_ / "launch-before.json"}));
   const ChildEnd end = Watch(launcher, events);
@@ -193,51 +191,13 @@ int RealRun::LivesSoFar() const {
 }
 
 ChildProgram RealRun::ProgramOf(const Start& start) const {
-  const LauncherOptions& launch = plan_.launch;
-  const auto ms = [](Duration duration) {
-    return std::to_string(
-        std::chrono::duration_cast<std::chrono::milliseconds>(duration)
-            .count());
-  };
-  ChildProgram program = {
+  return {
       .path = program_,
-      .arguments = {"launch",
-                    "--options",
-                    OptionsFile(start.planned),
-                    "--plan",
-                    directory_ / "plan.json",
-                    "--events",
-                    directory_ / "events",
-                    "--logs",
-                    directory_ / "logs",
-                    "--workers",
-                    std::to_string(launch.workers),
-                    "--restart",
-                    std::string(RestartPolicyName(launch.restart)),
-                    "--max-restarts",
-                    std::to_string(launch.max_restarts),
-                    "--backoff-ms",
-                    ms(launch.backoff),
-                    "--first-life",
-                    std::to_string(start.first_life),
-                    "--plan-state",
-                    PlanState(),
-                    "--start-timeout",
-                    ms(launch.start_timeout) + "ms"},
+      .arguments = {"launch", "--options", OptionsFile(start), "--plan",
+                    directory_ / "plan.json", "--events", directory_ / "events",
+                    "--logs", directory_ / "logs", "--plan-state", PlanState()},
       .environment = ProcessEnvironment(),
       .log_file = directory_ / fmt::format("launch-{}.json", start.number)};
-  if (launch.min_workers > 0) {
-    program.arguments.insert(
-        program.arguments.end(),
-        {"--min-workers", std::to_string(launch.min_workers)});
-  }
-  if (!launch.workers_by_life.empty()) {
-    program.arguments.insert(
-        program.arguments.end(),
-        {"--workers-by-life",
-         fmt::format("{}", fmt::join(launch.workers_by_life, ","))});
-  }
-  return program;
 }
 
 // Waits until the launcher ends, or ends it: if nothing was logged for too
@@ -285,6 +245,8 @@ void RealRun::RemoveNotices() {
 
 Result<std::optional<LauncherEnd>> RealRun::LaunchOnce(const Start& start) {
   RemoveNotices();
+  RETURN_IF_ERROR(
+      WriteTextFile(OptionsFile(start), LaunchOptionsToJson(OptionsOf(start))));
   const ChildProgram program = ProgramOf(start);
   ASSIGN_OR_RETURN(const ChildProcess launcher, StartChild(program));
   const ChildEnd end = Watch(launcher, directory_ / "events");
@@ -367,6 +329,7 @@ RunLog RealRun::Run() {
     const Result<std::optional<LauncherEnd>> end =
         LaunchOnce({.number = start,
                     .planned = launches.planned(),
+                    .train = launches.options(),
                     .first_life = first_life});
     status = end.status();
     if (!end.ok() || !*end) break;

@@ -12,7 +12,7 @@ namespace gauntlet {
 // Interface between the harness and the processes that it watches: a program,
 // its arguments, and the files in this directory.
 //
-//   options.json  plan.json        options of the launcher and the workers
+//   options-<n>.json  plan.json    options of the n-th launcher and its workers
 //   events/  logs/                 output of each incarnation of a worker
 //   launch-<n>.json                output of the n-th launcher
 //   ckpt/                          checkpoint directory

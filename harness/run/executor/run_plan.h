@@ -11,7 +11,7 @@
 #include "chaos/inject/injector.h"
 #include "chaos/inject/plan/plan.h"
 #include "chaos/sim/disk/sim_disk.h"
-#include "engine/train/launcher/launcher.h"
+#include "engine/train/launcher_options.h"
 #include "engine/train/options.h"
 #include "harness/scenario/scenario.h"
 

@@ -295,7 +295,6 @@ int SimulatedRun::LauncherMain(World& world) {
            }});
   LauncherOptions options = plan_.launch;
   options.first_life = first_life_;
-  options.notices = plan_.train.preemption;
   Unobserved observer;
   launch_end_ = Launch(world, processes, options, observer);
   // Workers of an earlier launcher that was killed are not left by this one.

@@ -93,14 +93,6 @@ ClusterSetup DefaultCluster() {
           .start_timeout = launcher.start_timeout};
 }
 
-LauncherOptions LauncherOf(const ClusterSetup& cluster) {
-  return {.min_workers = cluster.min_workers,
-          .restart = cluster.policy,
-          .max_restarts = cluster.max_restarts,
-          .backoff = cluster.backoff,
-          .start_timeout = cluster.start_timeout};
-}
-
 JobFile ReadDocument(const YamlNode& document, Diagnostics& diagnostics) {
   Case one;
   one.train = TrainOptions();

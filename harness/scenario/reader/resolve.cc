@@ -257,6 +257,16 @@ Case ReadCase(const Scenario& scenario, const Combination& combination,
 
 }  // namespace
 
+LauncherOptions LauncherOf(const ClusterSetup& cluster) {
+  return {.workers = cluster.workers,
+          .min_workers = cluster.min_workers,
+          .workers_by_life = cluster.workers_by_life,
+          .restart = cluster.policy,
+          .max_restarts = cluster.max_restarts,
+          .backoff = cluster.backoff,
+          .start_timeout = cluster.start_timeout};
+}
+
 int MostWorkersIn(const ClusterSetup& cluster, int life) {
   const std::vector<int>& by_life = cluster.workers_by_life;
   if (by_life.empty()) return cluster.workers;

@@ -9,6 +9,8 @@
 // After gtest, which this header does not include.
 #include <rapidcheck/gtest.h>
 
+#include "engine/train/launcher_options.h"
+
 namespace gauntlet {
 namespace {
 
@@ -264,6 +266,82 @@ TEST(TrainOptionsTest, NoTruncationIsAccepted) {
   const std::string whole = TrainOptionsToJson(SomeOptions());
   for (size_t size = 0; size < whole.size(); ++size) {
     EXPECT_FALSE(TrainOptionsFromJson(whole.substr(0, size)).ok()) << size;
+  }
+}
+
+LaunchOptions SomeLaunch() {
+  return {.train = SomeOptions(),
+          .launcher = {.workers = 4,
+                       .min_workers = 2,
+                       .workers_by_life = {4, 2, 3},
+                       .restart = RestartPolicy::kRejoin,
+                       .max_restarts = 7,
+                       .max_fruitless = 3,
+                       .backoff = Duration(5),
+                       .max_backoff = Duration(6),
+                       .survivors_grace = Duration(7),
+                       .start_timeout = Duration(8),
+                       .first_life = 9}};
+}
+
+TEST(LaunchOptionsTest, ReadingGivesWhatWasWritten) {
+  const std::string json = LaunchOptionsToJson(SomeLaunch());
+  const Result<LaunchOptions> read = LaunchOptionsFromJson(json);
+  ASSERT_TRUE(read.ok()) << read.status().ToString();
+  EXPECT_EQ(LaunchOptionsToJson({.train = SomeOptions()}).find("by_life"),
+            std::string::npos);
+  const LauncherOptions expected = SomeLaunch().launcher;
+  const LauncherOptions& launcher = read->launcher;
+  EXPECT_EQ(launcher.workers, expected.workers);
+  EXPECT_EQ(launcher.min_workers, expected.min_workers);
+  EXPECT_EQ(launcher.workers_by_life, expected.workers_by_life);
+  EXPECT_EQ(launcher.restart, expected.restart);
+  EXPECT_EQ(launcher.max_restarts, expected.max_restarts);
+  EXPECT_EQ(launcher.max_fruitless, expected.max_fruitless);
+  EXPECT_EQ(launcher.backoff, expected.backoff);
+  EXPECT_EQ(launcher.max_backoff, expected.max_backoff);
+  EXPECT_EQ(launcher.survivors_grace, expected.survivors_grace);
+  EXPECT_EQ(launcher.start_timeout, expected.start_timeout);
+  EXPECT_EQ(launcher.first_life, expected.first_life);
+}
+
+TEST(LaunchOptionsTest, LauncherFollowsTheOptionsOfItsWorkers) {
+  LaunchOptions options = SomeLaunch();
+  options.train.preemption = {.grace = Duration(11), .file = "notice"};
+  options.train.cluster.step_timeout = std::chrono::seconds(3);
+  const LaunchOptions read =
+      LaunchOptionsFromJson(LaunchOptionsToJson(options)).value();
+  EXPECT_EQ(read.train.cluster.on_loss, OnLoss::kRejoin);
+  EXPECT_EQ(read.launcher.rejoin_grace, std::chrono::seconds(3));
+  EXPECT_EQ(read.launcher.stop_grace, std::chrono::seconds(30) + Duration(11));
+  EXPECT_EQ(read.launcher.notices.file, "notice");
+  EXPECT_EQ(read.launcher.checkpoint_directory,
+            options.train.checkpoint.directory);
+}
+
+TEST(LaunchOptionsTest, ARefusalNamesTheKey) {
+  const std::vector<Edit> edits = {
+      {R"("workers":4)", R"("workers":0)",
+       "options: launcher.workers: expected an integer from 1"},
+      {R"("min_workers":2)", R"("min_workers":5)",
+       "launcher.min_workers: expected 0 to 4 workers, found 5"},
+      {"[4,2,3]", "[4,1]",
+       "launcher.workers_by_life: expected 2 to 4 workers, found 1"},
+      {"[4,2,3]", "[5]", "expected 2 to 4 workers, found 5"},
+      {"[4,2,3]", "[]", "launcher.workers_by_life: expected a list"},
+      {"[4,2,3]", "[4,2.5]", "launcher.workers_by_life: expected a list"},
+      {"[4,2,3]", "3", "launcher.workers_by_life: expected a list"},
+      {R"("restart":"rejoin")", R"("restart":"never")",
+       "launcher.restart: expected one of none whole-job rejoin"},
+      {R"("keep":5)", R"("keep":-5)", "train.checkpoint.keep"},
+      {R"("first_life":9)", R"("first_life":9,"x":1)", "unknown key"}};
+  for (const auto& [from, to, message] : edits) {
+    std::string json = LaunchOptionsToJson(SomeLaunch());
+    ASSERT_NE(json.find(from), std::string::npos) << from << " in " << json;
+    json.replace(json.find(from), from.size(), to);
+    const Result<LaunchOptions> read = LaunchOptionsFromJson(json);
+    ASSERT_FALSE(read.ok()) << to;
+    EXPECT_THAT(read.status().message(), HasSubstr(message));
   }
 }
 

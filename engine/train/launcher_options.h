@@ -1,0 +1,71 @@
+// Options of a launcher, and the text with which the harness starts one.
+#ifndef GAUNTLET_ENGINE_TRAIN_LAUNCHER_OPTIONS_H_
+#define GAUNTLET_ENGINE_TRAIN_LAUNCHER_OPTIONS_H_
+
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/status.h"
+#include "engine/train/options.h"
+#include "engine/worker_exit_code.h"
+
+namespace gauntlet {
+
+struct LauncherOptions {
+  int workers = 1;  // maximum number
+  // See MembershipOptions.
+  int min_workers = 0;
+  std::vector<int> workers_by_life;
+  RestartPolicy restart = RestartPolicy::kWholeJob;
+  int max_restarts = 100;
+  // Exit code after a loss if no restart is ever allowed. kFailed, unless
+  // somebody else may restart the job.
+  WorkerExit without_restarts = WorkerExit::kFailed;
+  // Maximum number of consecutive restarts without a new step.
+  int max_fruitless = 10;
+  // Pause before a restart. Doubles, up to the maximum, after each attempt that
+  // ended sooner than this pause and made no new step.
+  Duration backoff = std::chrono::milliseconds(100);
+  Duration max_backoff = std::chrono::seconds(10);
+  // Time for the other workers to detect a loss and exit. Then they are killed.
+  Duration survivors_grace = std::chrono::milliseconds(500);
+  // With kRejoin, the time for the other workers to detect a loss and rejoin
+  // (RejoinGraceOf). It is longer, as a killed worker's steps are recomputed.
+  // A worker without a heartbeat gets only survivors_grace.
+  Duration rejoin_grace = std::chrono::milliseconds(500);
+  // Maximum time from the chief's start to its first report, which it sends
+  // when its data is loaded. Each report sets the limit for the next one.
+  Duration start_timeout = std::chrono::minutes(10);
+  // Time for workers to save and exit after a preemption notice.
+  Duration stop_grace = std::chrono::seconds(30);
+  // Number of the first incarnation; later attempts count up.
+  int first_life = 1;
+  // Sources of preemption notices besides the host's, watched while no worker
+  // runs. A running worker watches them itself.
+  PreemptionOptions notices;
+  // The checkpoint directory, locked while the job runs; empty: none.
+  std::string checkpoint_directory;
+};
+
+// Options of a run: those of its workers, and those of their launcher.
+struct LaunchOptions {
+  TrainOptions train;
+  LauncherOptions launcher;
+};
+
+// Sets the options of the launcher that follow from those of the workers (time
+// limits, notices, checkpoint directory), and the workers' response to a loss,
+// which follows from the restart policy.
+void SetDerived(TrainOptions& train, LauncherOptions& launcher);
+
+// Encode and decode the options as one line of JSON, for `gauntlet launch`. The
+// text has neither `without_restarts` nor the options of SetDerived, which
+// decoding sets. Errors name the key, the expected and the found value.
+std::string LaunchOptionsToJson(const LaunchOptions& options);
+Result<LaunchOptions> LaunchOptionsFromJson(std::string_view json);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_TRAIN_LAUNCHER_OPTIONS_H_
