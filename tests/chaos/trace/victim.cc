@@ -356,6 +356,10 @@ int Unnamed(const Arguments& arguments) {
   Write(fd, " and named");
   MUST(rename((dir + "/named").c_str(), (dir + "/renamed").c_str()));
   Write(fd, " and renamed");
+  const int other = MUST(open(dir.c_str(), O_TMPFILE | O_RDWR, 0600));
+  Write(other, "named by its descriptor");
+  // Fails without a capability.
+  Ignore(linkat(other, "", AT_FDCWD, (dir + "/other").c_str(), AT_EMPTY_PATH));
   return 0;
 }
 
