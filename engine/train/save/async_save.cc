@@ -66,6 +66,11 @@ AsyncSave::AsyncSave(World& world, CollectiveSave& save, Duration timeout,
       task_(world, "save"),
       task_times_(world.clock) {}
 
+void AsyncSave::Reserve(const TrainState& state) {
+  copy_->Reserve(
+      state, spare_ == nullptr ? save_->OwnPartOf(state.View()) : state.View());
+}
+
 uint32_t AsyncSave::Bits() const {
   if (stage_ == Stage::kNone) return 0;
   uint32_t bits = 0;

@@ -57,6 +57,10 @@ class AsyncSave {
   AsyncSave(World& world, CollectiveSave& save, Duration timeout,
             StateCopy& copy, SpareArrays* spare = nullptr);
 
+  // Allocates host memory for copies of the state, so that training does not
+  // wait for it in the first save.
+  void Reserve(const TrainState& state);
+
   bool is_under_way() const { return stage_ != Stage::kNone; }
   // REQUIRES: is_under_way.
   uint64_t step() const { return attempt_.head.step; }

@@ -10,23 +10,43 @@ namespace gauntlet {
 
 namespace {
 
+constexpr size_t kMiB = size_t{1} << 20;
+constexpr size_t kLargeBuffer = 4 * kMiB;
+
+// Returns the size of the buffer for a copy of that many bytes.
+size_t BufferBytes(uint64_t bytes) {
+  return bytes < kLargeBuffer ? bytes : (bytes + kMiB - 1) / kMiB * kMiB;
+}
+
 bool StaysIn(const SpareArrays* spare, const TensorView& tensor) {
   return spare != nullptr && spare->Has(tensor);
+}
+
+uint64_t BytesToCopy(const TrainState& state,
+                     std::span<const TensorView> tensors) {
+  uint64_t bytes = 0;
+  for (const TensorView& tensor : tensors) {
+    if (!StaysIn(state.spare(), tensor)) bytes += tensor.bytes.size();
+  }
+  return bytes;
 }
 
 }  // namespace
 
 StateCopy::~StateCopy() { static_cast<void>(Arrive()); }
 
+void StateCopy::Reserve(const TrainState& state,
+                        std::span<const TensorView> tensors) {
+  CHECK(fetching_ == nullptr, "one copy at a time");
+  bytes_ = BytesToCopy(state, tensors);
+  MakeRoom(nullptr);
+}
+
 Status StateCopy::Take(ResidentState& resident,
                        std::span<const TensorView> tensors) {
   CHECK(fetching_ == nullptr, "one copy at a time");
   tensors_.assign(tensors.begin(), tensors.end());
-  bytes_ = 0;
-  const SpareArrays* const spare = resident.host().spare();
-  for (const TensorView& tensor : tensors_) {
-    if (!StaysIn(spare, tensor)) bytes_ += tensor.bytes.size();
-  }
+  bytes_ = BytesToCopy(resident.host(), tensors_);
   Memory* const device = resident.device_memory();
   MakeRoom(device);
   expected_.clear();
@@ -35,17 +55,16 @@ Status StateCopy::Take(ResidentState& resident,
     if (taken) return OkStatus();
   }
   RETURN_IF_ERROR(resident.SyncToHost());
-  TakeHere(spare);
+  TakeHere(resident.host().spare());
   return OkStatus();
 }
 
 void StateCopy::MakeRoom(Memory* pinned_for) {
   if (bytes_ > buffer_.size()) {
     pin_.reset();
-    // Allocates exactly this much: growing by halves would exceed the largest
-    // copy.
+    // A new buffer, as resizing may grow the old one by half.
     buffer_ = {};
-    buffer_ = MakeLargeArray<std::byte>(bytes_);
+    buffer_ = MakeLargeArray<std::byte>(BufferBytes(bytes_));
   }
   // The first copy may have been taken before the device had arrays.
   if (pinned_for != nullptr && !pin_) {

@@ -27,7 +27,8 @@
 namespace gauntlet {
 
 // Reuses one host buffer and one device buffer, each as large as the largest
-// copy so far.
+// copy so far. A large host buffer is rounded up, as the history of a state
+// grows with each epoch: a larger buffer would cost page faults again.
 class StateCopy {
  public:
   StateCopy() = default;
@@ -35,6 +36,9 @@ class StateCopy {
   StateCopy(const StateCopy&) = delete;
   StateCopy& operator=(const StateCopy&) = delete;
 
+  // Allocates host memory for a copy of these tensors, so that the first Take
+  // need not.
+  void Reserve(const TrainState& state, std::span<const TensorView> tensors);
   // Replaces the previous copy, including its views, by a copy of these
   // tensors. Once this returns, the state may change; arrays that have spare
   // arrays only by TrainState::NextOf. Errors are those of

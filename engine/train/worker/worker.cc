@@ -82,6 +82,7 @@ SaveStrategy Worker::MakeSaves() {
   save_->LimitShards(options_.checkpoint.shards);
   if (options_.checkpoint.mode == SaveMode::kSync) return {.sync = &*save_};
   async_save_.emplace(world_, *save_, timeout, copy_, Spare());
+  async_save_->Reserve(*parts_.state);
   return {.sync = &*save_, .async = &*async_save_};
 }
 
@@ -163,6 +164,7 @@ Result<LoopEnd> Worker::Train() {
   const TrainInputs& inputs = parts_.inputs;
   ResidentState& resident = *parts_.resident;
   Trainer& trainer = PrepareTrainer();
+  const SaveStrategy saves = MakeSaves();
   parts_.times.Lap(TimePart::kBuild);
   const uint64_t generation = parts_.generation();
   EmitStartTimes();
@@ -171,7 +173,7 @@ Result<LoopEnd> Worker::Train() {
                      .options = options_,
                      .trainer = trainer,
                      .resident = resident},
-                    MakeSaves());
+                    saves);
   if (parts_.chief()) {
     loop.reports().To(parts_.reporter, parts_.schedule->steps_per_epoch());
   }
