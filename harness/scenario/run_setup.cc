@@ -16,10 +16,8 @@ namespace {
 // only its launcher detects a hang.
 bool HangsBeforeItMeets(const FaultPlan& plan) {
   return std::ranges::any_of(plan.faults, [](const Fault& fault) {
-    const bool hangs = fault.kind == FaultKind::kDeviceHang ||
-                       fault.kind == FaultKind::kHang ||
-                       fault.kind == FaultKind::kPause;
-    return hangs && InfoOf(fault.site.point).part == RunPart::kStart;
+    return InfoOf(fault.kind).effects.halts &&
+           InfoOf(fault.site.point).part == RunPart::kStart;
   });
 }
 

@@ -18,8 +18,7 @@ constexpr Duration kMargin = std::chrono::seconds(5);
 constexpr Duration kMarginOverHang = std::chrono::seconds(60);
 
 bool CanHang(FaultKind kind) {
-  return kind == FaultKind::kHang || kind == FaultKind::kDeviceHang ||
-         kind == FaultKind::kPause || kind == FaultKind::kSlow ||
+  return InfoOf(kind).effects.halts || kind == FaultKind::kSlow ||
          IsNetworkFault(kind);
 }
 

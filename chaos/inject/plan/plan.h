@@ -187,16 +187,27 @@ enum class FaultTarget : uint8_t {
   kDevice,
 };
 
+// Effects of a kind, for code that plans runs with faults or judges whether a
+// plan can happen.
+struct FaultEffects {
+  // Ends the process at the point (with `kill_latency`, later).
+  bool ends_process = false;
+  // An incarnation may end because of it.
+  bool may_end_incarnation = true;
+  bool halts = false;         // stops a task or the process for a time
+  bool gives_notice = false;  // a preemption notice
+  bool damages_file = false;  // a stored file, at rest
+};
+
 struct FaultKindInfo {
   FaultKind kind;
   FaultTarget target;
   std::string_view name;  // "torn_write"
   std::string_view description;
+  FaultEffects effects = {};
   // Reason why real processes cannot do it; empty: they can. The simulated
   // world can do every kind.
   std::string_view why_not_real = "";
-  // True if an incarnation may end because of it.
-  bool may_end_incarnation = true;
 };
 
 // All kinds, in the order of the enum.

@@ -8,6 +8,9 @@ bool IsAtWrite(Point point) {
 
 bool Applies(FaultKind kind, Point point) {
   const StorageOperation next = InfoOf(point).next;
+  if (InfoOf(kind).effects.damages_file) {
+    return next == StorageOperation::kWrite || next == StorageOperation::kRead;
+  }
   switch (kind) {
     case FaultKind::kTornWrite:
     case FaultKind::kShortWrite:
@@ -15,11 +18,6 @@ bool Applies(FaultKind kind, Point point) {
     case FaultKind::kFsyncFails:
       return next == StorageOperation::kSync ||
              next == StorageOperation::kSyncDirectory;
-    case FaultKind::kBitFlip:
-    case FaultKind::kTruncate:
-    case FaultKind::kDelete:
-      return next == StorageOperation::kWrite ||
-             next == StorageOperation::kRead;
     default:
       return true;
   }

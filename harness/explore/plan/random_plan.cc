@@ -132,9 +132,7 @@ class FaultDraw {
 
  private:
   static bool Damages(const Fault& fault) {
-    return fault.kind == FaultKind::kBitFlip ||
-           fault.kind == FaultKind::kTruncate ||
-           fault.kind == FaultKind::kDelete;
+    return InfoOf(fault.kind).effects.damages_file;
   }
 
   static bool IsOfChief(Point point) {
@@ -169,8 +167,8 @@ class FaultDraw {
 
   // Makes one worker fail in each incarnation, so that the job scales down.
   void KeepFailing(Fault& fault) {
-    if (fault.kind != FaultKind::kCrash && fault.kind != FaultKind::kKill &&
-        fault.kind != FaultKind::kException) {
+    const FaultKindInfo& kind = InfoOf(fault.kind);
+    if (!kind.effects.ends_process || kind.target != FaultTarget::kProcess) {
       return;
     }
     fault.site = {.worker = static_cast<int>(
@@ -191,10 +189,11 @@ class FaultDraw {
   // Ends the incarnation of the damage, which shows only in the next one,
   // before retention deletes the damaged checkpoint.
   void EndTheLifeOf(const Fault& damaged, Fault& fault) {
-    constexpr std::array kDeaths = {FaultKind::kCrash, FaultKind::kKill,
-                                    FaultKind::kException,
-                                    FaultKind::kPowerLoss};
-    const FaultKind death = choice_.Of(kDeaths);
+    std::vector<FaultKind> deaths;
+    for (const FaultKindInfo& info : AllFaultKinds()) {
+      if (info.effects.ends_process) deaths.push_back(info.kind);
+    }
+    const FaultKind death = choice_.Of(deaths);
     if (!space_.Has(death) || !space_.Has(Point::kStepEnd)) return;
     fault.kind = death;
     fault.after = damaged.id;

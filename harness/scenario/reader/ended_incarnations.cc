@@ -14,10 +14,7 @@ namespace {
 
 // Returns true iff the fault immediately ends the process at its point.
 bool EndsItsProcess(const Fault& fault) {
-  return fault.kind == FaultKind::kCrash ||
-         (fault.kind == FaultKind::kKill && !fault.with.kill_latency) ||
-         fault.kind == FaultKind::kException ||
-         fault.kind == FaultKind::kPowerLoss;
+  return InfoOf(fault.kind).effects.ends_process && !fault.with.kill_latency;
 }
 
 // Progress of the first incarnation; nullopt: not known.

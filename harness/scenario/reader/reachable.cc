@@ -15,9 +15,8 @@ namespace {
 
 // Returns true iff the job may have to be restarted from outside the launcher.
 bool EndsTheJob(const Fault& fault) {
-  return fault.kind == FaultKind::kPreempt ||
-         fault.kind == FaultKind::kKillLauncher ||
-         fault.kind == FaultKind::kTerminateLauncher || CutsPower(fault);
+  return InfoOf(fault.kind).effects.gives_notice ||
+         fault.kind == FaultKind::kKillLauncher || CutsPower(fault);
 }
 
 RunPart PartOf(const FaultSite& site) { return InfoOf(site.point).part; }
@@ -117,7 +116,7 @@ class Checker {
           fmt::format("incarnation {}, but there are at most {}", life, lives));
     } else if (case_.launches.size() < 2 &&
                !AnyOther(placed, [](const Fault& other) {
-                 return InfoOf(other.kind).may_end_incarnation;
+                 return InfoOf(other.kind).effects.may_end_incarnation;
                })) {
       Never(placed, "incarnation",
             fmt::format("incarnation {}, but no other fault ends one", life));
@@ -425,8 +424,7 @@ bool NeedsAStore(Point point) {
 }
 
 bool IsNotice(const Fault& fault) {
-  return fault.kind == FaultKind::kPreempt ||
-         fault.kind == FaultKind::kTerminateLauncher;
+  return InfoOf(fault.kind).effects.gives_notice;
 }
 
 void CheckReachable(const Case& one, const std::vector<PlacedFault>& faults,
