@@ -115,6 +115,7 @@ constexpr std::array kSlow = {
          .fallback = "",
          .place = &P::latency,
          .is_required = true,
+         .example = "20ms",
          .draw = {.kind = DrawKind::kLogUniform, .bits = 13},
          .set_usual = [](P& with) { with.latency = std::chrono::seconds(2); }}};
 constexpr std::array kOnlyDuration = {kDuration};
@@ -228,6 +229,7 @@ constexpr std::array kDelay = {
          .fallback = "",
          .place = &P::latency,
          .is_required = true,
+         .example = "20ms",
          .draw = {.kind = DrawKind::kLogUniform, .bits = 12},
          .set_usual =
              [](P& with) { with.latency = std::chrono::milliseconds(50); }},

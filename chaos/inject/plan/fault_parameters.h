@@ -79,6 +79,9 @@ struct FaultParameterInfo {
   uint64_t low = 0;  // bounds of a number, or of each list element
   uint64_t high = uint64_t{1} << 53;
   bool is_required = false;  // in a scenario
+  // Value for help and hints, of a required parameter whose default would have
+  // no effect; else "".
+  std::string_view example = "";
   ParameterDraw draw = {};
   // Sets the usual value in explorations; null: the default is usual.
   void (*set_usual)(FaultParameters& with) = nullptr;

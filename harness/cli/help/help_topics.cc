@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "chaos/inject/plan/fault_parameters.h"
 #include "chaos/inject/plan/plan.h"
 #include "engine/cli/exit_code.h"
 #include "engine/cli/flags/flag_synonyms.h"
@@ -241,10 +242,13 @@ constexpr std::array kTopics = {
 // Returns a fault of this kind as written in a scenario, with required
 // parameters.
 std::string FaultExample(FaultKind kind) {
-  std::string_view with;
-  if (kind == FaultKind::kSlow || kind == FaultKind::kDelay) {
-    with = "      with: {latency: 20ms}\n";
-  } else if (kind == FaultKind::kPreempt) {
+  std::string with;
+  for (const FaultParameterInfo& parameter : ParametersOf(kind)) {
+    if (parameter.example.empty()) continue;
+    with += fmt::format("      with: {{{}: {}}}\n", parameter.name,
+                        parameter.example);
+  }
+  if (kind == FaultKind::kPreempt) {
     with = "      with: {profile: k8s}\n";
   } else if (kind == FaultKind::kErrno) {
     with = "      with: {error: ENOSPC}\n";

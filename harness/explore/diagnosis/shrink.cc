@@ -255,9 +255,9 @@ void Shrinker::SimplifySite(size_t index) {
 void Shrinker::SimplifyParameters(size_t index) {
   FaultParameters defaults;
   const FaultKind kind = result_.plan.faults[index].kind;
-  // Without latency, a slow fault has no effect.
-  if (kind == FaultKind::kSlow || kind == FaultKind::kDelay) {
-    defaults.latency = result_.plan.faults[index].with.latency;
+  for (const FaultParameterInfo& parameter : ParametersOf(kind)) {
+    if (parameter.example.empty()) continue;
+    CopyParameter(parameter, result_.plan.faults[index].with, defaults);
   }
   if (TryFault(index, [&](Fault& fault) { fault.with = defaults; })) return;
   TryFault(index, [&](Fault& fault) {

@@ -235,18 +235,21 @@ void ReadHow(const MapReader& map, Diagnostics& diagnostics, Fault& fault) {
   ReadParameters(with, fault.kind, fault.with);
   const bool parameters_are_valid = diagnostics.size() == errors;
   const Place place = node == nullptr ? map.PlaceOf("do") : node->place;
-  const bool takes_longer =
-      fault.kind == FaultKind::kSlow || fault.kind == FaultKind::kDelay;
-  if (takes_longer && with.Find("latency") == nullptr) {
-    diagnostics.Error(place, fmt::format("{} needs a latency", kind),
-                      "with: {latency: 20ms}");
-  } else if (takes_longer && parameters_are_valid &&
-             fault.with.latency + fault.with.jitter == Duration::zero()) {
-    diagnostics.Error(with.PlaceOf("latency"),
-                      fmt::format("{} by nothing has no effect: expected a "
-                                  "latency above 0",
-                                  kind),
-                      "with: {latency: 20ms}");
+  for (const FaultParameterInfo& parameter : ParametersOf(fault.kind)) {
+    if (parameter.example.empty()) continue;
+    const std::string hint =
+        fmt::format("with: {{{}: {}}}", parameter.name, parameter.example);
+    if (with.Find(parameter.name) == nullptr) {
+      diagnostics.Error(
+          place, fmt::format("{} needs a {}", kind, parameter.name), hint);
+    } else if (parameters_are_valid &&
+               fault.with.latency + fault.with.jitter == Duration::zero()) {
+      diagnostics.Error(with.PlaceOf(parameter.name),
+                        fmt::format("{} by nothing has no effect: expected a "
+                                    "{} above 0",
+                                    kind, parameter.name),
+                        hint);
+    }
   }
   if (fault.kind == FaultKind::kPreempt && with.Find("grace") == nullptr &&
       with.Find("profile") == nullptr) {
