@@ -10,7 +10,7 @@
 namespace gauntlet {
 namespace {
 
-constexpr Duration kReportEvery = std::chrono::minutes(1);
+constexpr Duration kQuietPeriod = std::chrono::minutes(1);
 
 // Returns the first step whose points this incarnation writes; readers discard
 // earlier points from that step on. If an epoch is not closed yet, its points
@@ -88,7 +88,7 @@ void RunSummary::Note(const Status& status) {
   const bool begins = !status.ok() && !failing_;
   failing_ = !status.ok();
   if (!begins || world_->clock.Now() < quiet_until_) return;
-  quiet_until_ = world_->clock.Now() + kReportEvery;
+  quiet_until_ = world_->clock.Now() + kQuietPeriod;
   warnings_.push_back(
       fmt::format("TensorBoard events are not written: {}", status.message()));
 }

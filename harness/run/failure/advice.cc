@@ -61,7 +61,7 @@ std::string RestartRemedy(const Record& record) {
 bool HadNoRoom(const Outline& outline) {
   const bool has_errors = std::ranges::any_of(
       outline.occurrences, [](const FaultOccurrence& occurrence) {
-        return occurrence.traits.tells_error;
+        return occurrence.traits.reports_error;
       });
   if (!outline.record.setup.limited_disk || has_errors) return false;
   const std::vector<LifeEvents>& lives = outline.record.lives;

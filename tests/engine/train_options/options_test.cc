@@ -319,7 +319,7 @@ TEST(LaunchOptionsTest, LauncherFollowsTheOptionsOfItsWorkers) {
             options.train.checkpoint.directory);
 }
 
-TEST(LaunchOptionsTest, ARefusalNamesTheKey) {
+TEST(LaunchOptionsTest, RefusalNamesTheKey) {
   const std::vector<Edit> edits = {
       {R"("workers":4)", R"("workers":0)",
        "options: launcher.workers: expected an integer from 1"},
