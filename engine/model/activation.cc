@@ -13,9 +13,8 @@ void ActivationLayer::Forward(const PassContext& /*context*/,
   kernels_.Activate(activation_, x, y);
 }
 
-void ActivationLayer::Backward(const PassContext& /*context*/,
-                               const BackwardArgs& args) const {
-  if (args.dx.empty()) return;
+void ActivationLayer::InputGradient(const PassContext& /*context*/,
+                                    const BackwardArgs& args) const {
   kernels_.ActivationGradient(activation_, args.x, args.dy, args.dx);
 }
 

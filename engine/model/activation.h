@@ -16,8 +16,8 @@ class ActivationLayer final : public Layer {
   size_t outputs() const override { return width_; }
   void Forward(const PassContext& context, std::span<const float> parameters,
                std::span<const float> x, std::span<float> y) const override;
-  void Backward(const PassContext& context,
-                const BackwardArgs& args) const override;
+  void InputGradient(const PassContext& context,
+                     const BackwardArgs& args) const override;
 
  private:
   numerics::Activation activation_;

@@ -24,8 +24,8 @@ void Center::Forward(const PassContext& context,
   kernels_.MovingMeans(spec_.momentum, rows, context.state, context.next_state);
 }
 
-void Center::Backward(const PassContext& /*context*/,
-                      const BackwardArgs& args) const {
+void Center::InputGradient(const PassContext& /*context*/,
+                           const BackwardArgs& args) const {
   kernels_.memory().Copy(args.dx.data(), args.dy.data(), args.dx.size_bytes());
 }
 

@@ -30,8 +30,8 @@ class Center final : public Layer {
   std::vector<ParameterInfo> replica_state() const override;
   void Forward(const PassContext& context, std::span<const float> parameters,
                std::span<const float> x, std::span<float> y) const override;
-  void Backward(const PassContext& context,
-                const BackwardArgs& args) const override;
+  void InputGradient(const PassContext& context,
+                     const BackwardArgs& args) const override;
 
  private:
   CenterSpec spec_;

@@ -49,16 +49,20 @@ void Conv2D::Forward(const PassContext& context,
                        parameters.subspan(kernel_size()), y);
 }
 
-void Conv2D::Backward(const PassContext& context,
-                      const BackwardArgs& args) const {
+void Conv2D::ParameterGradients(const PassContext& context,
+                                const BackwardArgs& args) const {
   const numerics::ConvolutionShape shape = ShapeOf(context.rows);
   kernels_.ConvolutionKernelGradient(shape, args.x, args.dy,
                                      args.gradients.first(kernel_size()));
   kernels_.ColumnSums(args.dy, shape.Places(), spec_.filters,
                       args.gradients.subspan(kernel_size()));
-  if (args.dx.empty()) return;
-  kernels_.ConvolutionInputGradient(
-      shape, args.dy, args.parameters.first(kernel_size()), args.dx);
+}
+
+void Conv2D::InputGradient(const PassContext& context,
+                           const BackwardArgs& args) const {
+  kernels_.ConvolutionInputGradient(ShapeOf(context.rows), args.dy,
+                                    args.parameters.first(kernel_size()),
+                                    args.dx);
 }
 
 }  // namespace gauntlet

@@ -30,8 +30,10 @@ class Conv2D final : public Layer {
   void Initialize(uint64_t rng_key, std::span<float> parameters) const override;
   void Forward(const PassContext& context, std::span<const float> parameters,
                std::span<const float> x, std::span<float> y) const override;
-  void Backward(const PassContext& context,
-                const BackwardArgs& args) const override;
+  void ParameterGradients(const PassContext& context,
+                          const BackwardArgs& args) const override;
+  void InputGradient(const PassContext& context,
+                     const BackwardArgs& args) const override;
 
  private:
   numerics::ConvolutionShape ShapeOf(size_t rows) const;

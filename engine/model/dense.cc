@@ -43,8 +43,8 @@ void Dense::Forward(const PassContext& context,
                    .bias = parameters.data() + kernel_size()});
 }
 
-void Dense::Backward(const PassContext& context,
-                     const BackwardArgs& args) const {
+void Dense::ParameterGradients(const PassContext& context,
+                               const BackwardArgs& args) const {
   // One product over all rows: the replica's rows are the sum's k.
   kernels_.MatMul({.m = spec_.inputs,
                    .n = spec_.units,
@@ -58,7 +58,10 @@ void Dense::Backward(const PassContext& context,
                    .ldc = spec_.units});
   kernels_.ColumnSums(args.dy, context.rows, spec_.units,
                       args.gradients.subspan(kernel_size()));
-  if (args.dx.empty()) return;
+}
+
+void Dense::InputGradient(const PassContext& context,
+                          const BackwardArgs& args) const {
   kernels_.MatMul({.m = context.rows,
                    .n = spec_.inputs,
                    .k = spec_.units,

@@ -26,8 +26,10 @@ class Dense final : public Layer {
   void Initialize(uint64_t rng_key, std::span<float> parameters) const override;
   void Forward(const PassContext& context, std::span<const float> parameters,
                std::span<const float> x, std::span<float> y) const override;
-  void Backward(const PassContext& context,
-                const BackwardArgs& args) const override;
+  void ParameterGradients(const PassContext& context,
+                          const BackwardArgs& args) const override;
+  void InputGradient(const PassContext& context,
+                     const BackwardArgs& args) const override;
 
  private:
   size_t kernel_size() const { return size_t{spec_.inputs} * spec_.units; }

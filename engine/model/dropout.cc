@@ -20,9 +20,8 @@ void Dropout::Forward(const PassContext& context,
   kernels_.Dropout(ArgsFor(context), x, y);
 }
 
-void Dropout::Backward(const PassContext& context,
-                       const BackwardArgs& args) const {
-  if (args.dx.empty()) return;
+void Dropout::InputGradient(const PassContext& context,
+                            const BackwardArgs& args) const {
   kernels_.Dropout(ArgsFor(context), args.dy, args.dx);
 }
 

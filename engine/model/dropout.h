@@ -26,8 +26,8 @@ class Dropout final : public Layer {
   bool Acts(Pass pass) const override { return pass == Pass::kTraining; }
   void Forward(const PassContext& context, std::span<const float> parameters,
                std::span<const float> x, std::span<float> y) const override;
-  void Backward(const PassContext& context,
-                const BackwardArgs& args) const override;
+  void InputGradient(const PassContext& context,
+                     const BackwardArgs& args) const override;
 
  private:
   Kernels::DropoutArgs ArgsFor(const PassContext& context) const;

@@ -27,8 +27,8 @@ struct PassContext {
   std::span<float> next_state;
 };
 
-// x is rows x inputs, y and dy are rows x outputs, dx is rows x inputs, or
-// empty if it is not needed. `gradients` is written, not added to.
+// x is rows x inputs, y and dy are rows x outputs, dx is rows x inputs.
+// `gradients` is written, not added to.
 struct BackwardArgs {
   std::span<const float> parameters;
   std::span<const float> x;
@@ -55,8 +55,12 @@ class Layer {
   virtual void Forward(const PassContext& context,
                        std::span<const float> parameters,
                        std::span<const float> x, std::span<float> y) const = 0;
-  virtual void Backward(const PassContext& context,
-                        const BackwardArgs& args) const = 0;
+  // The backward pass: writes the gradients of the layer's parameters, then dx
+  // if it is needed.
+  virtual void ParameterGradients(const PassContext& /*context*/,
+                                  const BackwardArgs& /*args*/) const {}
+  virtual void InputGradient(const PassContext& context,
+                             const BackwardArgs& args) const = 0;
 };
 
 }  // namespace gauntlet

@@ -261,6 +261,9 @@ class FeedForward final : public Model {
     return stages_.parameters;
   }
   size_t parameter_count() const override { return stages_.parameter_count; }
+  size_t early_gradients() const override {
+    return stages_.stages[first_trained_].parameter_count;
+  }
   std::span<const ParameterInfo> replica_state() const override {
     return stages_.replica_state;
   }
@@ -304,10 +307,20 @@ class FeedForward final : public Model {
   // Passes a stage's gradients to the probe, if there is one.
   void ShowGradients(const PassContext& context, const Stage& stage,
                      std::span<float> gradients) const;
+  // The arrays that a backward pass reads besides deltas_[0], and its result.
+  struct BackwardArrays {
+    std::span<const float> parameters;
+    std::span<const float> features;
+    std::span<float> gradients;
+  };
+  // Returns what a stage's backward pass reads and writes. `from` is the index
+  // of the delta that holds dy.
+  BackwardArgs ArgsOf(size_t stage, size_t rows, size_t from,
+                      const BackwardArrays& arrays);
   // Computes the gradients of all parameters from deltas_[0], which it
-  // overwrites.
-  void Backward(const PassContext& context, std::span<const float> parameters,
-                std::span<const float> features, std::span<float> gradients);
+  // overwrites. `final_from` is that of ReplicaBatch.
+  void Backward(const PassContext& context, const BackwardArrays& arrays,
+                const std::function<void(size_t)>& final_from);
 
   Stages stages_;
   LossKind loss_;
@@ -412,32 +425,39 @@ void FeedForward::ShowRows(const PassContext& context, std::string_view what,
        memory_, values);
 }
 
+BackwardArgs FeedForward::ArgsOf(size_t index, size_t rows, size_t from,
+                                 const BackwardArrays& arrays) {
+  const Stage& stage = stages_.stages[index];
+  BackwardArgs args = {.parameters = arrays.parameters.subspan(
+                           stage.offset, stage.parameter_count),
+                       .x = arrays.features,
+                       .y = stage.output.first(rows * stage.layer->outputs()),
+                       .dy = deltas_[from].first(rows * stage.layer->outputs()),
+                       .gradients = arrays.gradients.subspan(
+                           stage.offset, stage.parameter_count)};
+  if (index > 0) {
+    const Stage& below = stages_.stages[index - 1];
+    args.x = below.output.first(rows * below.layer->outputs());
+  }
+  if (index > first_trained_) args.dx = deltas_[1 - from].first(args.x.size());
+  return args;
+}
+
 void FeedForward::Backward(const PassContext& context,
-                           std::span<const float> parameters,
-                           std::span<const float> features,
-                           std::span<float> gradients) {
+                           const BackwardArrays& arrays,
+                           const std::function<void(size_t)>& final_from) {
   size_t from = 0;  // index of the delta that holds dy
   for (size_t i = stages_.stages.size(); i-- > first_trained_;) {
     const Stage& stage = stages_.stages[i];
-    const size_t inputs =
-        i == 0 ? features_ : stages_.stages[i - 1].layer->outputs();
-    const size_t outputs = context.rows * stage.layer->outputs();
-    std::span<float> dx;
-    if (i > first_trained_) {
-      dx = deltas_[1 - from].first(context.rows * inputs);
+    const BackwardArgs args = ArgsOf(i, context.rows, from, arrays);
+    stage.layer->ParameterGradients(context, args);
+    if (context.probe != nullptr) {
+      ShowGradients(context, stage, arrays.gradients);
     }
-    stage.layer->Backward(
-        context,
-        {.parameters = parameters.subspan(stage.offset, stage.parameter_count),
-         .x = i == 0
-                  ? features
-                  : stages_.stages[i - 1].output.first(context.rows * inputs),
-         .y = stage.output.first(outputs),
-         .dy = deltas_[from].first(outputs),
-         .dx = dx,
-         .gradients = gradients.subspan(stage.offset, stage.parameter_count)});
-    if (context.probe != nullptr) ShowGradients(context, stage, gradients);
-    ShowRows(context, "backward of ", stage.name, dx);
+    if (i == first_trained_) return;
+    if (final_from && stage.parameter_count > 0) final_from(stage.offset);
+    stage.layer->InputGradient(context, args);
+    ShowRows(context, "backward of ", stage.name, args.dx);
     from = 1 - from;
   }
 }
@@ -451,6 +471,8 @@ ReplicaResult FeedForward::Gradients(std::span<const float> parameters,
   CheckBatch(batch);
   CHECK(batch.next_state.size() == stages_.state_size,
         "room for the state after the step");
+  CHECK(!batch.final_from || memory_.kind() == MemoryKind::kHost,
+        "a device computes the gradients later");
   const size_t rows = batch.labels.size();
   if (rows == 0) {
     memory_.Clear(gradients.data(), gradients.size_bytes());
@@ -481,7 +503,10 @@ ReplicaResult FeedForward::Gradients(std::span<const float> parameters,
   ShowRows(context, "loss", "", losses_.span());
   ShowRows(context, "gradient of the loss", "",
            deltas_[0].first(outputs.size()));
-  Backward(context, parameters, features, gradients);
+  Backward(
+      context,
+      {.parameters = parameters, .features = features, .gradients = gradients},
+      batch.final_from);
   DownloadInto(memory_, next_state, batch.next_state);
   return {.loss = kernels_.Sum(losses_.span()),
           .correct = kernels_.CountRight(outputs, labels, classes())};

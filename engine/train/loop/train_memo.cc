@@ -69,6 +69,7 @@ class MemoizedModel final : public Model {
     return model_->parameters();
   }
   size_t parameter_count() const override { return model_->parameter_count(); }
+  size_t early_gradients() const override { return model_->early_gradients(); }
   std::span<const ParameterInfo> replica_state() const override {
     return model_->replica_state();
   }
@@ -106,8 +107,11 @@ class MemoizedModel final : public Model {
       }
       return pass->result;
     }
+    // The gradients are kept before anyone may change them.
+    ReplicaBatch all_at_once = batch;
+    all_at_once.final_from = nullptr;
     const ReplicaResult result =
-        model_->Gradients(parameters, batch, gradients);
+        model_->Gradients(parameters, all_at_once, gradients);
     Put(key, {.result = result, .floats = Keep(Here(gradients), result.loss)});
     return result;
   }

@@ -37,7 +37,7 @@ TEST_F(CenterTest, EvaluationOnlySubtracts) {
 
 TEST_F(CenterTest, GradientsPassThrough) {
   std::vector<float> dx(8);
-  layer_.Backward({.rows = 2}, {.dy = x_, .dx = dx});
+  layer_.InputGradient({.rows = 2}, {.dy = x_, .dx = dx});
   EXPECT_EQ(dx, x_);
 }
 

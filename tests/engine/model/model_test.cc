@@ -101,6 +101,39 @@ TEST_F(ModelTest, FirstConvolutionRunsOverTheChannelsOfARow) {
             (std::vector<uint64_t>{3 * 2 * 2, 10}));
 }
 
+// Gradients that are reported as final may be changed from then on.
+TEST_F(ModelTest, ReportsFinalGradientsFromTheLastLayerOn) {
+  const auto model = Build("cnn");
+  const std::vector<float> parameters = Initialized(*model, 1);
+  const std::vector<float> features(2 * 784, 0.5f);
+  const std::vector<uint8_t> labels = {1, 2};
+  ReplicaBatch batch = {.features = features, .labels = labels};
+  std::vector<float> expected(model->parameter_count());
+  model->Gradients(parameters, batch, expected);
+
+  std::vector<float> gradients(model->parameter_count(), 5.0f);
+  std::vector<size_t> offsets;
+  batch.final_from = [&](size_t offset) {
+    offsets.push_back(offset);
+    const auto begin = static_cast<ptrdiff_t>(offset);
+    const auto final_values = std::span(gradients).subspan(offset);
+    if (offsets.size() == 1) {
+      EXPECT_TRUE(std::equal(final_values.begin(), final_values.end(),
+                             expected.begin() + begin));
+    }
+    std::ranges::fill(final_values, 7.0f);
+  };
+  model->Gradients(parameters, batch, gradients);
+  const auto infos = model->parameters();
+  EXPECT_THAT(offsets,
+              ::testing::ElementsAre(infos[4].offset, infos[2].offset));
+  EXPECT_EQ(model->early_gradients(), infos[2].offset);
+  EXPECT_TRUE(std::equal(
+      gradients.begin(),
+      gradients.begin() + static_cast<ptrdiff_t>(model->early_gradients()),
+      expected.begin()));
+}
+
 TEST_F(ModelTest, ProbeSeesEachOperationInTheOrderOfAStep) {
   const auto model = Build("tiny");
   const std::vector<float> features(2 * 49, 0.5f);

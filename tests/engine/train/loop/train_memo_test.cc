@@ -65,6 +65,19 @@ TEST_F(TrainMemoTest, KnownPassIsBitwiseIdentical) {
   EXPECT_EQ(memo_.found(), 1u);
 }
 
+// The caller may change gradients that are reported as final: the memo reports
+// none before it has its copy.
+TEST_F(TrainMemoTest, ReportsNoGradientBeforeItIsKept) {
+  const Pass computed = PassOf(*plain_);
+  int reports = 0;
+  batch_.final_from = [&](size_t) { ++reports; };
+  EXPECT_EQ(PassOf(*plain_), computed);
+  EXPECT_EQ(reports, 1);
+  EXPECT_EQ(PassOf(*remembered_), computed);
+  EXPECT_EQ(reports, 1);
+  EXPECT_EQ(remembered_->early_gradients(), plain_->early_gradients());
+}
+
 // A caller that sets `kept` receives the kept gradients and loss of a known
 // pass; its own array is not written.
 TEST_F(TrainMemoTest, KnownPassIsReturnedAsStored) {
