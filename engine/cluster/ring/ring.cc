@@ -66,8 +66,16 @@ Status Ring::Send(Frame frame, Duration timeout) {
   return sent;
 }
 
-Result<Frame> Ring::Receive(Duration timeout) {
-  Result<Frame> frame = previous_->Receive(Until(timeout));
+Result<Frame> Ring::Receive(Duration timeout, const RunningPass* pass) {
+  Time deadline = Until(timeout);
+  Result<Frame> frame = previous_->Receive(deadline);
+  while (pass != nullptr && frame.status().code() == Code::kDeadlineExceeded) {
+    const Time since =
+        std::min(pass->progress.completed(), world_->clock.Now());
+    if (since + timeout <= deadline) break;
+    deadline = since + timeout;
+    frame = previous_->Receive(deadline);
+  }
   if (!frame.ok()) {
     NoteLoss((place_.rank + place_.size - 1) % place_.size, frame.status(),
              timeout);
@@ -123,18 +131,42 @@ Result<ChunkHeader> Ring::Expect(const Result<Frame>& came, ChunkKind kind,
 }
 
 uint32_t Ring::Reduction::chunks() const {
-  return static_cast<uint32_t>((total.size() + kChunkFloats - 1) /
+  return static_cast<uint32_t>((arrays.total.size() + kChunkFloats - 1) /
                                kChunkFloats);
+}
+
+uint32_t Ring::Reduction::descending() const {
+  return static_cast<uint32_t>(arrays.last_to_first / kChunkFloats);
+}
+
+uint32_t Ring::Reduction::ChunkAt(uint32_t n) const {
+  return n < descending() ? descending() - 1 - n : n;
+}
+
+bool Ring::Reduction::CarriesTally(uint32_t chunk) const {
+  return chunk == ChunkAt(chunks() - 1);
+}
+
+void Ring::Reduction::AwaitValues(uint32_t chunk) const {
+  if (arrays.pass == nullptr) return;
+  PassProgress& progress = arrays.pass->progress;
+  if (chunk < descending() && !CarriesTally(chunk)) {
+    progress.WaitUntilFinalFrom(chunk * kChunkFloats);
+  } else {
+    progress.WaitUntilComplete();
+  }
 }
 
 std::span<float> Ring::Reduction::Chunk(uint32_t chunk) const {
   const size_t begin = chunk * kChunkFloats;
-  return total.subspan(begin, std::min(kChunkFloats, total.size() - begin));
+  const size_t floats = std::min(kChunkFloats, arrays.total.size() - begin);
+  return arrays.total.subspan(begin, floats);
 }
 
 std::span<const float> Ring::Reduction::LocalChunk(size_t replica,
                                                    uint32_t chunk) const {
-  return local[replica].subspan(chunk * kChunkFloats, Chunk(chunk).size());
+  return arrays.local[replica].subspan(chunk * kChunkFloats,
+                                       Chunk(chunk).size());
 }
 
 Result<ChunkHeader> Ring::ExpectChunk(const Result<Frame>& came,
@@ -159,44 +191,52 @@ Result<ChunkHeader> Ring::ExpectChunk(const Result<Frame>& came,
   return header;
 }
 
+// Once the pass is complete, its task uses no kernels before the exchange ends.
+void Ring::AddReplicas(const Reduction& reduction, uint32_t chunk, size_t first,
+                       std::span<float> sum) const {
+  const RunningPass* const pass = reduction.arrays.pass;
+  const bool passes = pass != nullptr && pass->progress.completed() == kNever;
+  const Kernels& kernels = passes ? pass->kernels : *kernels_;
+  for (size_t i = first; i < reduction.arrays.local.size(); ++i) {
+    kernels.Accumulate(reduction.LocalChunk(i, chunk), sum);
+  }
+}
+
 // Receives the partial sum of the ranks below, adds this rank's replicas, and
 // sends it on. The sum starts as the first replica.
 Status Ring::ReduceChunk(const Reduction& reduction, uint32_t chunk) {
+  reduction.AwaitValues(chunk);
   const std::span<float> total = reduction.Chunk(chunk);
-  const auto add_local = [&](size_t first, std::span<float> sum) {
-    for (size_t i = first; i < reduction.local.size(); ++i) {
-      kernels_->Accumulate(reduction.LocalChunk(i, chunk), sum);
-    }
-  };
   if (place_.size == 1) {
     const std::span<const float> first = reduction.LocalChunk(0, chunk);
     if (first.data() != total.data()) {
       std::copy_n(first.data(), first.size(), total.data());
     }
-    add_local(1, total);
+    AddReplicas(reduction, chunk, 1, total);
     return OkStatus();
   }
   ChunkHeader header = HeaderFor(
       last() ? ChunkKind::kTotal : ChunkKind::kPartial, reduction.key, chunk);
   Tally& tally = reduction.tally;
+  const bool carries_tally = reduction.CarriesTally(chunk);
   Result<Frame> frame =
       place_.rank == 0
           ? EncodeChunk(header, BytesOfFloats(reduction.LocalChunk(0, chunk)))
-          : Receive(reduction.timeout);
+          : Receive(reduction.timeout, reduction.arrays.pass);
   if (place_.rank > 0) {
     const Result<ChunkHeader> below =
         ExpectChunk(frame, reduction, ChunkKind::kPartial, chunk);
     RETURN_IF_ERROR(below.status());
-    if (chunk == 0) {
+    if (carries_tally) {
       tally.requests |= below->request_bits;
       tally.correct += below->correct;
       tally.rows += below->samples;
     }
   }
   const std::span<float> sum = FloatsOfChunk(*frame);
-  add_local(place_.rank == 0 ? 1 : 0, sum);
+  AddReplicas(reduction, chunk, place_.rank == 0 ? 1 : 0, sum);
   if (last()) std::copy_n(sum.data(), sum.size(), total.data());
-  if (chunk == 0) {
+  if (carries_tally) {
     header.request_bits = tally.requests;
     header.correct = tally.correct;
     header.samples = tally.rows;
@@ -207,13 +247,13 @@ Status Ring::ReduceChunk(const Reduction& reduction, uint32_t chunk) {
 
 // Receives a finished chunk and sends it on, up to the rank before the last.
 Status Ring::PassTotal(const Reduction& reduction, uint32_t chunk) {
-  Result<Frame> frame = Receive(reduction.timeout);
+  Result<Frame> frame = Receive(reduction.timeout, reduction.arrays.pass);
   Result<ChunkHeader> header =
       ExpectChunk(frame, reduction, ChunkKind::kTotal, chunk);
   RETURN_IF_ERROR(header.status());
   const std::span<const float> total = FloatsOfChunk(*frame);
   std::copy_n(total.data(), total.size(), reduction.Chunk(chunk).data());
-  if (chunk == 0) {
+  if (reduction.CarriesTally(chunk)) {
     reduction.tally = {.requests = header->request_bits,
                        .correct = header->correct,
                        .rows = header->samples};
@@ -229,32 +269,32 @@ Status Ring::AllReduce(const ExchangeKey& key,
                        std::span<float> total, Tally& tally, Duration timeout) {
   RETURN_IF_ERROR(
       world_->faults.Hit(Point::kAllReduceBegin, {.step = key.step}));
-  RETURN_IF_ERROR(Reduce(key, local, total, tally, timeout));
+  RETURN_IF_ERROR(
+      Reduce(key, {.local = local, .total = total}, tally, timeout));
   return world_->faults.Hit(Point::kAllReduceEnd, {.step = key.step});
 }
 
-Status Ring::Reduce(const ExchangeKey& key,
-                    std::span<const std::span<const float>> local,
-                    std::span<float> total, Tally& tally, Duration timeout) {
-  CHECK(!local.empty() && !total.empty(), "an all-reduce needs replicas");
-  const Reduction reduction = {.key = key,
-                               .local = local,
-                               .total = total,
-                               .tally = tally,
-                               .timeout = timeout};
+Status Ring::Reduce(const ExchangeKey& key, const RingArrays& arrays,
+                    Tally& tally, Duration timeout) {
+  CHECK(!arrays.local.empty() && !arrays.total.empty(),
+        "an all-reduce needs replicas");
+  CHECK(arrays.last_to_first <= arrays.total.size(),
+        "the array ends after the part that is summed from its end");
+  const Reduction reduction = {
+      .key = key, .arrays = arrays, .tally = tally, .timeout = timeout};
   const uint32_t chunks = reduction.chunks();
   const bool takes_totals = place_.size > 1 && !last();
   // Every rank handles partial sums and totals in this one order, so the next
   // frame a rank sends is the next one its neighbour expects.
   uint32_t passed = 0;
-  for (uint32_t chunk = 0; chunk < chunks; ++chunk) {
-    RETURN_IF_ERROR(ReduceChunk(reduction, chunk));
-    if (takes_totals && chunk >= kChunksUnderWay) {
-      RETURN_IF_ERROR(PassTotal(reduction, passed++));
+  for (uint32_t n = 0; n < chunks; ++n) {
+    RETURN_IF_ERROR(ReduceChunk(reduction, reduction.ChunkAt(n)));
+    if (takes_totals && n >= kChunksUnderWay) {
+      RETURN_IF_ERROR(PassTotal(reduction, reduction.ChunkAt(passed++)));
     }
   }
   while (takes_totals && passed < chunks) {
-    RETURN_IF_ERROR(PassTotal(reduction, passed++));
+    RETURN_IF_ERROR(PassTotal(reduction, reduction.ChunkAt(passed++)));
   }
   return OkStatus();
 }

@@ -6,6 +6,11 @@
 // so the sum is ((g0 + g1) + g2) + … for any split. The last rank's result then
 // travels around the ring. Chunks are pipelined: no rank waits for a whole
 // array.
+//
+// An exchange may begin while a backward pass still computes the rank's last
+// array. Its chunks then travel from the end of the gradients to their
+// beginning, as a pass completes them, and each rank adds its replicas to a
+// chunk once its own pass has completed it.
 #ifndef GAUNTLET_ENGINE_CLUSTER_RING_RING_H_
 #define GAUNTLET_ENGINE_CLUSTER_RING_RING_H_
 
@@ -17,6 +22,7 @@
 #include <vector>
 
 #include "engine/cluster/link/chunk_format.h"
+#include "engine/cluster/ring/pass_progress.h"
 #include "engine/math/kernels.h"
 #include "engine/status.h"
 #include "engine/world/world.h"
@@ -42,6 +48,28 @@ struct RingPlace {
   uint64_t generation = 0;
 };
 
+// A backward pass that computes the last of a rank's arrays during an exchange.
+struct RunningPass {
+  PassProgress& progress;
+  // Add the replicas while the pass uses the ring's kernels.
+  const Kernels& kernels;
+};
+
+// A rank's part in an all-reduce.
+struct RingArrays {
+  // This rank's arrays, each as long as `total`, at least one float.
+  std::span<const std::span<const float>> local;
+  // May be the first of `local`, which is overwritten even after an error.
+  std::span<float> total;
+  // Number of floats at the beginning whose whole chunks are summed first, the
+  // last one first. The same on all ranks.
+  size_t last_to_first = 0;
+  // Null: `local` and the tally are final. Otherwise the first `last_to_first`
+  // floats become final as the pass reports it, and the others and the tally
+  // when it is complete.
+  const RunningPass* pass = nullptr;
+};
+
 // The two channels may be null if size is 1. Used by one task at a time; Abort
 // may be called from any task.
 class Ring {
@@ -49,21 +77,22 @@ class Ring {
   Ring(World& world, const Kernels& kernels, const RingPlace& place,
        std::unique_ptr<Channel> next, std::unique_ptr<Channel> previous);
 
-  // total = sum over all replicas of all ranks in ascending order. `local` has
-  // this rank's arrays, each as long as `total`, at least one float; `total`
-  // may be the first of them, which is overwritten even after an error. In:
-  // `tally` has this rank's numbers. Out: it has the cluster's. kUnavailable: a
-  // neighbour is lost; kDeadlineExceeded: a neighbour sent nothing for
-  // `timeout`.
+  // Floats in a chunk: 256 KiB, the fastest size for gRPC streams.
+  static constexpr size_t kChunkFloats = 64 * 1024;
+
+  // total = sum over all replicas of all ranks in ascending order; arrays as in
+  // RingArrays. In: `tally` has this rank's numbers. Out: it has the cluster's.
+  // kUnavailable: a neighbour is lost; kDeadlineExceeded: a neighbour sent
+  // nothing for `timeout`.
   Status AllReduce(const ExchangeKey& key,
                    std::span<const std::span<const float>> local,
                    std::span<float> total, Tally& tally, Duration timeout);
 
   // As AllReduce, for an exchange whose begin and end the caller reports to the
-  // fault points.
-  Status Reduce(const ExchangeKey& key,
-                std::span<const std::span<const float>> local,
-                std::span<float> total, Tally& tally, Duration timeout);
+  // fault points. The time until the rank's own pass is complete never counts
+  // towards `timeout`.
+  Status Reduce(const ExchangeKey& key, const RingArrays& arrays, Tally& tally,
+                Duration timeout);
 
   // Sends `payload` to all ranks and returns the texts of all, by rank.
   Result<std::vector<std::string>> AllGather(const ExchangeKey& key,
@@ -91,8 +120,6 @@ class Ring {
   int size() const { return place_.size; }
 
  private:
-  // Floats in a chunk: 256 KiB, the fastest size for gRPC streams.
-  static constexpr size_t kChunkFloats = 64 * 1024;
   // Chunks in flight before the first total is waited for: the links must be
   // able to hold them, whatever the size of the array.
   static constexpr uint32_t kChunksUnderWay = 16;
@@ -101,9 +128,9 @@ class Ring {
 
   Time Until(Duration timeout) const { return world_->clock.Now() + timeout; }
   // Send to the next rank; receive from the previous one. A failure breaks the
-  // ring.
+  // ring. The timeout of Receive begins anew when the pass completes.
   Status Send(Frame frame, Duration timeout);
-  Result<Frame> Receive(Duration timeout);
+  Result<Frame> Receive(Duration timeout, const RunningPass* pass = nullptr);
   void NoteLoss(int rank, const Status& status, Duration timeout);
   // Completes a chunk before it is sent. SentChunk adds this rank to the error
   // if sending failed.
@@ -116,20 +143,31 @@ class Ring {
   ChunkHeader HeaderFor(ChunkKind kind, const ExchangeKey& key,
                         uint32_t chunk) const;
   // One exchange in progress. A sum is computed in the frame that carries it.
+  // Chunks are numbered by their place in the array.
   struct Reduction {
     ExchangeKey key;
-    std::span<const std::span<const float>> local;
-    std::span<float> total;
+    RingArrays arrays;
     Tally& tally;
     Duration timeout;
 
     uint32_t chunks() const;
+    // Number of chunks that are summed first, the last of them first.
+    uint32_t descending() const;
+    // Returns the n-th chunk to be summed.
+    uint32_t ChunkAt(uint32_t n) const;
+    // Returns true for the chunk that is summed last: it carries the tally.
+    bool CarriesTally(uint32_t chunk) const;
+    // Waits until this rank's values of the chunk are final.
+    void AwaitValues(uint32_t chunk) const;
     std::span<float> Chunk(uint32_t chunk) const;
     std::span<const float> LocalChunk(size_t replica, uint32_t chunk) const;
   };
   Result<ChunkHeader> ExpectChunk(const Result<Frame>& came,
                                   const Reduction& reduction, ChunkKind kind,
                                   uint32_t chunk);
+  // Adds this rank's replicas to the sum, from the one with that number on.
+  void AddReplicas(const Reduction& reduction, uint32_t chunk, size_t first,
+                   std::span<float> sum) const;
   Status ReduceChunk(const Reduction& reduction, uint32_t chunk);
   Status PassTotal(const Reduction& reduction, uint32_t chunk);
   // Expects a list of `size` items.

@@ -107,8 +107,8 @@ Status GradientExchange::Sum(const ExchangeKey& key, Tally& tally,
     RETURN_IF_ERROR(
         device_ring_->Sum(key, device_views_, total_device_.span(), timeout));
   }
-  RETURN_IF_ERROR(
-      ring_->Reduce(key, host_views_, total_host(), tally, timeout));
+  RETURN_IF_ERROR(ring_->Reduce(
+      key, {.local = host_views_, .total = total_host()}, tally, timeout));
   return faults.Hit(Point::kAllReduceEnd, {.step = key.step});
 }
 

@@ -1,0 +1,52 @@
+// Progress of a backward pass, for an exchange that runs beside it.
+//
+// A pass computes the gradients of the last layer first, so those at the end of
+// the array become final first. The exchange sums them while the pass still
+// computes the others.
+#ifndef GAUNTLET_ENGINE_CLUSTER_RING_PASS_PROGRESS_H_
+#define GAUNTLET_ENGINE_CLUSTER_RING_PASS_PROGRESS_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "engine/world/clock.h"
+#include "engine/world/tasks.h"
+
+namespace gauntlet {
+
+// One task computes the gradients, another one waits for them. Values that were
+// written before a call of SetFinalFrom or Complete may be read after the wait
+// for them.
+class PassProgress {
+ public:
+  explicit PassProgress(Tasks& tasks) : changed_(tasks.NewEvent()) {}
+
+  // Begins another pass: nothing is final. REQUIRES: nobody waits.
+  void Begin();
+  // Gradients from this offset on are final. Offsets descend.
+  void SetFinalFrom(size_t offset);
+  // The pass is over: all gradients are final, and so are the values that are
+  // summed with them.
+  void Complete(Time now);
+
+  void WaitUntilFinalFrom(size_t offset);
+  void WaitUntilComplete();
+  // Time of Complete; kNever before it.
+  Time completed() const { return Time(Duration(completed_.load())); }
+
+ private:
+  template <typename Condition>
+  void WaitFor(const Condition& holds);
+
+  static constexpr int64_t kIncomplete = kNever.time_since_epoch().count();
+
+  std::atomic<size_t> final_from_ = SIZE_MAX;
+  std::atomic<int64_t> completed_ = kIncomplete;  // since the clock's origin
+  std::unique_ptr<Event> changed_;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_CLUSTER_RING_PASS_PROGRESS_H_
