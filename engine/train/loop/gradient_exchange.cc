@@ -1,5 +1,7 @@
 #include "engine/train/loop/gradient_exchange.h"
 
+#include <utility>
+
 #include "engine/large_array.h"
 
 namespace gauntlet {
@@ -27,10 +29,21 @@ void GradientExchange::Rejoin(Ring& ring, DeviceRing* device_ring) {
   AllocateArrays();
 }
 
+GradientExchange::EarlyExchange::EarlyExchange(World& world,
+                                               const Kernels& kernels_of_passes)
+    : kernels(Kernels::Create({.isa = kernels_of_passes.isa()}).value()),
+      progress(world.tasks),
+      pass{.progress = progress, .kernels = *kernels},
+      task(world, "exchange") {}
+
 void GradientExchange::AllocateArrays() {
   pins_.clear();
   host_ = MakeLargeArray<float>(sizes_.replicas * length_host());
   total_ = MakeLargeArray<float>(sums_in_place() ? 0 : length_host());
+  const bool begins_early =
+      sums_last_to_first() && memory_.kind() == MemoryKind::kHost;
+  early_ = begins_early ? std::make_unique<EarlyExchange>(world_, kernels_)
+                        : nullptr;
   host_views_.clear();
   for (size_t i = 0; i < sizes_.replicas; ++i) host_views_.push_back(Here(i));
   device_views_.clear();
@@ -48,6 +61,12 @@ void GradientExchange::AllocateArrays() {
   // A device that fails during a sum sends this array as it is: with zeros, a
   // simulated run stays a function of its plan.
   memory_.Clear(total_device_.span().data(), sizes_.gradients * sizeof(float));
+}
+
+bool GradientExchange::sums_last_to_first() const {
+  const size_t chunks = sizes_.gradients / Ring::kChunkFloats;
+  return transport_ == Transport::kRing && ring_->size() > 1 && chunks > 0 &&
+         sizes_.early <= (chunks - 1) * Ring::kChunkFloats;
 }
 
 GradientExchange::Transport GradientExchange::ChooseTransport() const {
@@ -68,6 +87,7 @@ std::span<float> GradientExchange::RoomOf(size_t replica) {
 
 void GradientExchange::Take(size_t replica) {
   if (transport_ == Transport::kDevices) return;
+  if (has_begun()) return;  // the exchange already reads the array
   if (transport_ == Transport::kRing) {
     kept_[replica].reset();
     host_views_[replica] = Here(replica);
@@ -99,16 +119,58 @@ std::span<float> GradientExchange::Extra(size_t replica) {
   return Here(replica).subspan(gradients_host());
 }
 
+RingArrays GradientExchange::ArraysFor(const RunningPass* pass) {
+  return {.local = host_views_,
+          .total = total_host(),
+          .last_to_first = sums_last_to_first() ? sizes_.gradients : 0,
+          .pass = pass};
+}
+
+// The task reads the view of the last replica only once that is final: so
+// TakeKept may still replace it.
+Status GradientExchange::BeginBeforeLastPass(const ExchangeKey& key,
+                                             Duration timeout) {
+  if (early_ == nullptr) return OkStatus();
+  RETURN_IF_ERROR(
+      world_.faults.Hit(Point::kAllReduceBegin, {.step = key.step}));
+  kept_.back().reset();
+  host_views_.back() = Here(sizes_.replicas - 1);
+  early_->progress.Begin();
+  early_->task.Start([this, key, timeout] {
+    early_->result =
+        ring_->Reduce(key, ArraysFor(&early_->pass), early_->tally, timeout);
+  });
+  return OkStatus();
+}
+
+std::function<void(size_t)> GradientExchange::FinalFrom() {
+  if (!has_begun()) return nullptr;
+  return [&progress = early_->progress](size_t offset) {
+    progress.SetFinalFrom(offset);
+  };
+}
+
+Status GradientExchange::FinishEarly(Tally& tally) {
+  early_->tally = tally;
+  early_->progress.Complete(world_.clock.Now());
+  early_->task.WaitUntil(kNever);
+  tally = early_->tally;
+  return std::exchange(early_->result, OkStatus());
+}
+
 Status GradientExchange::Sum(const ExchangeKey& key, Tally& tally,
                              Duration timeout) {
   FaultPoints& faults = world_.faults;
+  if (has_begun()) {
+    RETURN_IF_ERROR(FinishEarly(tally));
+    return faults.Hit(Point::kAllReduceEnd, {.step = key.step});
+  }
   RETURN_IF_ERROR(faults.Hit(Point::kAllReduceBegin, {.step = key.step}));
   if (transport_ == Transport::kDevices) {
     RETURN_IF_ERROR(
         device_ring_->Sum(key, device_views_, total_device_.span(), timeout));
   }
-  RETURN_IF_ERROR(ring_->Reduce(
-      key, {.local = host_views_, .total = total_host()}, tally, timeout));
+  RETURN_IF_ERROR(ring_->Reduce(key, ArraysFor(nullptr), tally, timeout));
   return faults.Hit(Point::kAllReduceEnd, {.step = key.step});
 }
 

@@ -7,20 +7,28 @@
 // the exchange, still go over the network ring, after the gradients. So a rank
 // that has received the integers has proof that all ranks have the gradients,
 // and stops and saves are agreed on in the same way with both.
+//
+// With the ring, the exchange may begin during the backward pass of the rank's
+// last replica: a task sums the gradients that are final, those of the last
+// layers first. The loss and the integers become final last, and travel last.
 #ifndef GAUNTLET_ENGINE_TRAIN_LOOP_GRADIENT_EXCHANGE_H_
 #define GAUNTLET_ENGINE_TRAIN_LOOP_GRADIENT_EXCHANGE_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "engine/cluster/ring/device_ring.h"
+#include "engine/cluster/ring/pass_progress.h"
 #include "engine/cluster/ring/ring.h"
 #include "engine/math/kernels.h"
 #include "engine/math/memory.h"
 #include "engine/model/model.h"
 #include "engine/status.h"
+#include "engine/train/save/background_task.h"
 #include "engine/world/world.h"
 
 namespace gauntlet {
@@ -40,6 +48,8 @@ class GradientExchange {
     size_t replicas = 0;
     size_t gradients = 0;
     size_t extra = 0;
+    // Model::early_gradients; default: no gradient is final early.
+    size_t early = SIZE_MAX;
   };
   GradientExchange(const Parts& parts, const Sizes& sizes);
 
@@ -61,8 +71,18 @@ class GradientExchange {
   // memory. Initially +0; kept from step to step.
   std::span<float> Extra(size_t replica);
 
+  // Begins the exchange of the step before the pass over the last replica, if
+  // the sum of its gradients can begin during that pass. Take and Extra of the
+  // replica follow, then Sum, with no error in between. Returns the error of
+  // the fault point.
+  Status BeginBeforeLastPass(const ExchangeKey& key, Duration timeout);
+  // Returns ReplicaBatch::final_from for the pass after BeginBeforeLastPass;
+  // null: the exchange has not begun.
+  std::function<void(size_t)> FinalFrom();
+
   // Computes the sums over all replicas of all ranks. Returns the codes of
-  // Ring::AllReduce.
+  // Ring::AllReduce. Nothing uses the arrays when it has returned. REQUIRES: if
+  // the exchange has begun, the same key and timeout.
   Status Sum(const ExchangeKey& key, Tally& tally, Duration timeout);
 
   // Returns the sum of the gradients, in the kernels' memory. The caller may
@@ -83,6 +103,13 @@ class GradientExchange {
   Transport ChooseTransport() const;
   // Allocates the arrays that the transport needs.
   void AllocateArrays();
+  // Returns true if the ranks sum the gradients from the last to the first, as
+  // at least one chunk of them is final early. The same on all ranks.
+  bool sums_last_to_first() const;
+  RingArrays ArraysFor(const RunningPass* pass);
+  bool has_begun() const { return early_ != nullptr && early_->task.runs(); }
+  // Completes the exchange that has begun.
+  Status FinishEarly(Tally& tally);
   // Number of replicas that have an array on the device at the same time.
   size_t rooms() const {
     return transport_ == Transport::kDevices ? sizes_.replicas : 1;
@@ -124,6 +151,20 @@ class GradientExchange {
   std::vector<std::span<const float>> device_views_;
   MemoryArray<float> total_device_;
   std::vector<float> seen_;
+
+  // An exchange that began before the last pass of the step.
+  struct EarlyExchange {
+    EarlyExchange(World& world, const Kernels& kernels);
+
+    std::unique_ptr<Kernels> kernels;  // of one thread
+    PassProgress progress;
+    RunningPass pass;
+    BackgroundTask task;
+    Tally tally;
+    Status result;
+  };
+  // Null: this rank sums nothing before its passes are over.
+  std::unique_ptr<EarlyExchange> early_;
 };
 
 }  // namespace gauntlet

@@ -57,7 +57,8 @@ GradientExchange::Sizes SizesOf(const Trainer::Parts& parts,
           .gradients = parts.model.parameter_count(),
           .extra = parts.model.replica_state_size() *
                        static_cast<size_t>(parts.job.replicas) +
-                   1};
+                   1,
+          .early = parts.model.early_gradients()};
 }
 
 }  // namespace
@@ -169,8 +170,8 @@ void Trainer::ProbeReducedGradients(StepProbe& probe) {
   exchange_.PutTotalBack();
 }
 
-void Trainer::LocalGradients(ResidentState& resident, uint64_t step_rows,
-                             StepProbe* probe, StepOutcome& outcome) {
+Status Trainer::LocalGradients(ResidentState& resident,
+                               const StepPasses& passes, StepOutcome& outcome) {
   const TrainState& state = resident.host();
   const std::span<const float> parameters = resident.parameters();
   const auto batch = static_cast<uint64_t>(job_->batch);
@@ -179,11 +180,11 @@ void Trainer::LocalGradients(ResidentState& resident, uint64_t step_rows,
     const auto replica = static_cast<uint64_t>(block_.first + i);
     ChooseRows(state, static_cast<uint32_t>(replica), outcome.samples);
     const size_t rows = rows_.numbers().size();
-    if (probe != nullptr) {
-      probe->Saw({.name = "rows of the batch",
-                  .replica = static_cast<int>(replica),
-                  .shape = {rows, data_->train.features_per_row()}},
-                 rows_.MutableFeatures());
+    if (passes.probe != nullptr) {
+      passes.probe->Saw({.name = "rows of the batch",
+                         .replica = static_cast<int>(replica),
+                         .shape = {rows, data_->train.features_per_row()}},
+                        rows_.MutableFeatures());
     }
     const std::span<float> extra = exchange_.Extra(static_cast<size_t>(i));
     ForReplicaState(block_.first + i,
@@ -191,18 +192,23 @@ void Trainer::LocalGradients(ResidentState& resident, uint64_t step_rows,
                       std::copy_n(state.replica_state.data() + from, count,
                                   state_before_.data() + to);
                     });
+    if (i + 1 == block_.count) {
+      RETURN_IF_ERROR(
+          exchange_.BeginBeforeLastPass(passes.key, passes.timeout));
+    }
     KeptGradients kept;
     const ReplicaResult result =
         model_->Gradients(parameters,
                           {.rows = &rows_,
-                           .loss_scale = numerics::LossScale(step_rows),
+                           .loss_scale = numerics::LossScale(passes.rows),
                            .rng_key = state.rng_key,
                            .step = state.position.step,
                            .first_global_row = replica * batch,
                            .state = state_before_,
                            .next_state = state_after_,
                            .kept = exchange_.TakesKept() ? &kept : nullptr,
-                           .probe = probe,
+                           .final_from = exchange_.FinalFrom(),
+                           .probe = passes.probe,
                            .replica = static_cast<int>(replica)},
                           exchange_.RoomOf(static_cast<size_t>(i)));
     if (kept) {
@@ -218,6 +224,7 @@ void Trainer::LocalGradients(ResidentState& resident, uint64_t step_rows,
     outcome.tally.correct += result.correct;
     outcome.tally.rows += static_cast<int64_t>(rows);
   }
+  return OkStatus();
 }
 
 void Trainer::ApplyGradients(ResidentState& resident) {
@@ -281,11 +288,15 @@ Result<StepOutcome> Trainer::Step(ResidentState& resident,
   CHECK(step_rows > 0, "a step needs rows");
   StepOutcome outcome = {.first_position = state.position.sample};
   ASSIGN_OR_RETURN(StepProbe* const probe, ProbeFor(resident));
-  LocalGradients(resident, step_rows, probe, outcome);
+  const ExchangeKey key = {.step = step, .phase = Phase::kInEpoch};
+  RETURN_IF_ERROR(LocalGradients(
+      resident,
+      {.key = key, .timeout = timeout, .rows = step_rows, .probe = probe},
+      outcome));
+  // An exchange has not begun yet if there is a device that can fail.
   RETURN_IF_ERROR(DeviceStatus());
   times_.Lap(TimePart::kCompute);
   if (requests) outcome.tally.requests = requests();
-  const ExchangeKey key = {.step = step, .phase = Phase::kInEpoch};
   RETURN_IF_ERROR(exchange_.Sum(key, outcome.tally, timeout));
   times_.Lap(TimePart::kExchange);
   if (probe != nullptr) ProbeReducedGradients(*probe);

@@ -131,8 +131,15 @@ class Trainer {
   void ChooseRows(const TrainState& state, uint32_t replica,
                   std::vector<uint32_t>& samples);
   SampleOrder OrderOf(const TrainState& state, uint32_t stream) const;
-  void LocalGradients(ResidentState& resident, uint64_t step_rows,
-                      StepProbe* probe, StepOutcome& outcome);
+  // Inputs that the passes of one step share.
+  struct StepPasses {
+    ExchangeKey key;
+    Duration timeout{0};  // of the exchange
+    uint64_t rows = 0;    // of all replicas
+    StepProbe* probe = nullptr;
+  };
+  Status LocalGradients(ResidentState& resident, const StepPasses& passes,
+                        StepOutcome& outcome);
   // Applies the step's summed gradients to the state: accumulates them, and
   // makes the update if it is due.
   void ApplyGradients(ResidentState& resident);
