@@ -1,7 +1,7 @@
 #include "reports/case_words.h"
 
 #include "engine/text/counted.h"
-#include "harness/record/facts_text.h"
+#include "harness/record/text/facts_text.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

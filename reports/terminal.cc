@@ -7,7 +7,7 @@
 
 #include "engine/text/columns.h"
 #include "engine/text/counted.h"
-#include "harness/record/facts_text.h"
+#include "harness/record/text/facts_text.h"
 #include "reports/case_words.h"
 #include "reports/events/event_text.h"
 #include "reports/explanation.h"

@@ -9,7 +9,7 @@
 #include "engine/epoch_text.h"
 #include "engine/text/counted.h"
 #include "harness/record/base_name.h"
-#include "harness/record/repeated_texts.h"
+#include "harness/record/text/repeated_texts.h"
 #include "reports/events/causes.h"
 #include "reports/events/event_text.h"
 #include <fmt/format.h>

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "harness/record/record.h"
-#include "harness/record/value_text.h"
+#include "harness/record/text/value_text.h"
 
 namespace gauntlet {
 

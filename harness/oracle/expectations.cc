@@ -10,7 +10,7 @@
 
 #include "engine/worker_exit_code.h"
 #include "harness/oracle/history/last_words.h"
-#include "harness/record/value_text.h"
+#include "harness/record/text/value_text.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -6,7 +6,7 @@
 
 #include "harness/record/fault_occurrence.h"
 #include "harness/record/power_cut.h"
-#include "harness/record/repeated_texts.h"
+#include "harness/record/text/repeated_texts.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "engine/utf8.h"
-#include "harness/record/value_text.h"
+#include "harness/record/text/value_text.h"
 #include "harness/results/comparison.h"
 #include <fmt/format.h>
 

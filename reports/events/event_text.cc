@@ -8,9 +8,9 @@
 #include "engine/epoch_text.h"
 #include "harness/record/base_name.h"
 #include "harness/record/fault_occurrence.h"
-#include "harness/record/gave_up.h"
 #include "harness/record/power_cut.h"
-#include "harness/record/value_text.h"
+#include "harness/record/text/gave_up.h"
+#include "harness/record/text/value_text.h"
 #include "reports/events/process_spans.h"
 #include <fmt/format.h>
 

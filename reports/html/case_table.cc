@@ -6,7 +6,7 @@
 #include <map>
 #include <numeric>
 
-#include "harness/record/facts_text.h"
+#include "harness/record/text/facts_text.h"
 #include "reports/case_words.h"
 #include "reports/failures.h"
 #include "reports/html/case_section.h"

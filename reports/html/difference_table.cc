@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "engine/text/counted.h"
-#include "harness/record/value_text.h"
+#include "harness/record/text/value_text.h"
 #include "reports/html/page/text.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "harness/oracle/model/reference.h"
-#include "harness/record/value_text.h"
+#include "harness/record/text/value_text.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

@@ -9,7 +9,7 @@
 #include "engine/worker_exit_code.h"
 #include "harness/oracle/history/last_words.h"
 #include "harness/oracle/model/training_model.h"
-#include "harness/record/value_text.h"
+#include "harness/record/text/value_text.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

@@ -7,7 +7,7 @@
 #include "engine/worker_exit_code.h"
 #include "harness/oracle/history/fault_traits.h"
 #include "harness/record/fault_occurrence.h"
-#include "harness/record/value_text.h"
+#include "harness/record/text/value_text.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

@@ -6,7 +6,7 @@
 
 #include "engine/epoch_text.h"
 #include "harness/oracle/model/training_model.h"
-#include "harness/record/value_text.h"
+#include "harness/record/text/value_text.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

@@ -4,7 +4,7 @@
 #include <tuple>
 #include <vector>
 
-#include "harness/record/value_text.h"
+#include "harness/record/text/value_text.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

@@ -10,7 +10,7 @@
 
 #include "engine/ckpt/io/tensor_difference.h"
 #include "harness/oracle/history/training_position.h"
-#include "harness/record/value_text.h"
+#include "harness/record/text/value_text.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

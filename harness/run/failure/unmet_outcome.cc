@@ -7,7 +7,7 @@
 
 #include "engine/text/units.h"
 #include "harness/oracle/history/last_words.h"
-#include "harness/record/gave_up.h"
+#include "harness/record/text/gave_up.h"
 #include "harness/run/failure/interruptions.h"
 #include "harness/run/failure/process_ends.h"
 #include <fmt/format.h>

@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "harness/record/value_text.h"
+#include "harness/record/text/value_text.h"
 #include "reports/html/case_section.h"
 #include "reports/html/difference_table.h"
 #include "reports/html/log_tails.h"

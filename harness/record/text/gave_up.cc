@@ -1,4 +1,4 @@
-#include "harness/record/gave_up.h"
+#include "harness/record/text/gave_up.h"
 
 #include <algorithm>
 

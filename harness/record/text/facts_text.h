@@ -1,6 +1,6 @@
 // Texts about the facts of a run.
-#ifndef GAUNTLET_HARNESS_RECORD_FACTS_TEXT_H_
-#define GAUNTLET_HARNESS_RECORD_FACTS_TEXT_H_
+#ifndef GAUNTLET_HARNESS_RECORD_TEXT_FACTS_TEXT_H_
+#define GAUNTLET_HARNESS_RECORD_TEXT_FACTS_TEXT_H_
 
 #include <cstdint>
 #include <string>
@@ -22,4 +22,4 @@ std::string RecomputedText(const RunFacts& facts);
 
 }  // namespace gauntlet
 
-#endif  // GAUNTLET_HARNESS_RECORD_FACTS_TEXT_H_
+#endif  // GAUNTLET_HARNESS_RECORD_TEXT_FACTS_TEXT_H_

@@ -1,4 +1,4 @@
-#include "harness/record/repeated_texts.h"
+#include "harness/record/text/repeated_texts.h"
 
 #include <algorithm>
 #include <charconv>
@@ -6,7 +6,7 @@
 #include <span>
 #include <utility>
 
-#include "harness/record/value_text.h"
+#include "harness/record/text/value_text.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

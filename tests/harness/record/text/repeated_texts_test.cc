@@ -1,4 +1,4 @@
-#include "harness/record/repeated_texts.h"
+#include "harness/record/text/repeated_texts.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,4 +1,4 @@
-#include "harness/record/facts_text.h"
+#include "harness/record/text/facts_text.h"
 
 #include "engine/text/counted.h"
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // The reason for which a launcher gave up, as text.
-#ifndef GAUNTLET_HARNESS_RECORD_GAVE_UP_H_
-#define GAUNTLET_HARNESS_RECORD_GAVE_UP_H_
+#ifndef GAUNTLET_HARNESS_RECORD_TEXT_GAVE_UP_H_
+#define GAUNTLET_HARNESS_RECORD_TEXT_GAVE_UP_H_
 
 #include <string>
 
@@ -15,4 +15,4 @@ std::string GaveUpReasonText(const RunSetup& setup, const RecordEvent& event);
 
 }  // namespace gauntlet
 
-#endif  // GAUNTLET_HARNESS_RECORD_GAVE_UP_H_
+#endif  // GAUNTLET_HARNESS_RECORD_TEXT_GAVE_UP_H_

@@ -1,7 +1,7 @@
 // Events that repeat, in lists for people: texts that differ only in their
 // numbers, such as those of 40 failed saves.
-#ifndef GAUNTLET_HARNESS_RECORD_REPEATED_TEXTS_H_
-#define GAUNTLET_HARNESS_RECORD_REPEATED_TEXTS_H_
+#ifndef GAUNTLET_HARNESS_RECORD_TEXT_REPEATED_TEXTS_H_
+#define GAUNTLET_HARNESS_RECORD_TEXT_REPEATED_TEXTS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -34,4 +34,4 @@ std::vector<std::vector<size_t>> GroupRepeated(
 
 }  // namespace gauntlet
 
-#endif  // GAUNTLET_HARNESS_RECORD_REPEATED_TEXTS_H_
+#endif  // GAUNTLET_HARNESS_RECORD_TEXT_REPEATED_TEXTS_H_

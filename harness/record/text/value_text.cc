@@ -1,4 +1,4 @@
-#include "harness/record/value_text.h"
+#include "harness/record/text/value_text.h"
 
 #include <bit>
 

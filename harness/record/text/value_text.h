@@ -1,7 +1,7 @@
 // Text of values: tensor values and losses as a decimal and its bits, and
 // times.
-#ifndef GAUNTLET_HARNESS_RECORD_VALUE_TEXT_H_
-#define GAUNTLET_HARNESS_RECORD_VALUE_TEXT_H_
+#ifndef GAUNTLET_HARNESS_RECORD_TEXT_VALUE_TEXT_H_
+#define GAUNTLET_HARNESS_RECORD_TEXT_VALUE_TEXT_H_
 
 #include <cstdint>
 #include <string>
@@ -24,4 +24,4 @@ std::string TimeSinceBegin(int64_t ns);
 
 }  // namespace gauntlet
 
-#endif  // GAUNTLET_HARNESS_RECORD_VALUE_TEXT_H_
+#endif  // GAUNTLET_HARNESS_RECORD_TEXT_VALUE_TEXT_H_

@@ -1,5 +1,5 @@
 // Texts about the restarts and recomputed steps of a run.
-#include "harness/record/facts_text.h"
+#include "harness/record/text/facts_text.h"
 
 #include <utility>
 
