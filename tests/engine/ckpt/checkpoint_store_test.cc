@@ -65,8 +65,8 @@ TEST_F(CheckpointStoreTest, ReadsTheParentOnce_ForTheClaimAndTheFirstLoad) {
   Saved({10, 20});
   CheckpointStore store = OpenStore(test_.world);
   size_t reads = 0;
-  storage_.gate = [&](Operation operation, const std::string& path) {
-    if (operation == Operation::kRead && path.ends_with(".safetensors")) {
+  storage_.gate = [&](StorageCall operation, const std::string& path) {
+    if (operation == StorageCall::kRead && path.ends_with(".safetensors")) {
       ++reads;
     }
     return OkStatus();
@@ -186,9 +186,9 @@ TEST_F(CheckpointStoreTest, KeepsOneCheckpointOnlyAfterTheNextIsCommitted) {
   CheckpointStore store = Saved({1, 2}, 1);
   EXPECT_THAT(Checkpoints(storage_, kDirectory),
               ElementsAre("step-000000002-g1"));
-  storage_.gate = [](Operation operation, const std::string&) {
-    return operation == Operation::kWrite ? ResourceExhausted("disk full")
-                                          : OkStatus();
+  storage_.gate = [](StorageCall operation, const std::string&) {
+    return operation == StorageCall::kWrite ? ResourceExhausted("disk full")
+                                            : OkStatus();
   };
   EXPECT_EQ(Save(store, 1, 3).status().code(), Code::kResourceExhausted);
   storage_.gate = nullptr;
@@ -222,9 +222,9 @@ TEST_F(CheckpointStoreTest, FreesNoRoomWhereAnotherGenerationOwnsTheStore) {
 
 TEST_F(CheckpointStoreTest, ReportsTheSpaceASaveNeeds) {
   CheckpointStore store = Saved({1}, 1);
-  storage_.gate = [](Operation operation, const std::string&) {
-    return operation == Operation::kWrite ? ResourceExhausted("disk full")
-                                          : OkStatus();
+  storage_.gate = [](StorageCall operation, const std::string&) {
+    return operation == StorageCall::kWrite ? ResourceExhausted("disk full")
+                                            : OkStatus();
   };
   EXPECT_THAT(
       Save(store, 1, 3).status().message(),
@@ -360,8 +360,8 @@ TEST_F(CheckpointStoreTest, RemovalTriedAgainSyncsTheNameBeforeTheFiles) {
   const auto removed = [&] {
     return DeleteCheckpoint(test_.world, kDirectory, "step-000000001-g1", 1);
   };
-  storage_.gate = [](Operation operation, const std::string&) {
-    return operation == Operation::kSync ? IoError("no") : OkStatus();
+  storage_.gate = [](StorageCall operation, const std::string&) {
+    return operation == StorageCall::kSync ? IoError("no") : OkStatus();
   };
   EXPECT_EQ(removed().code(), Code::kIoError);
   const auto half = storage_.Contents();
@@ -566,15 +566,15 @@ TEST_F(CheckpointStoreTest, RefusesAnotherJobAndNamesTheDifference) {
 
 TEST_F(CheckpointStoreTest, TakesReadErrorsForNoReasonToReject) {
   Saved({1, 2});
-  storage_.gate = [](Operation operation, const std::string& path) {
-    return operation == Operation::kRead && path.ends_with("safetensors")
+  storage_.gate = [](StorageCall operation, const std::string& path) {
+    return operation == StorageCall::kRead && path.ends_with("safetensors")
                ? IoError(path)
                : OkStatus();
   };
   EXPECT_EQ(Recover(test_.world).status.code(), Code::kIoError);
   int failures = 2;
-  storage_.gate = [&](Operation operation, const std::string& path) {
-    return operation == Operation::kRead && path.ends_with("safetensors") &&
+  storage_.gate = [&](StorageCall operation, const std::string& path) {
+    return operation == StorageCall::kRead && path.ends_with("safetensors") &&
                    failures-- > 0
                ? IoError(path)
                : OkStatus();
@@ -637,8 +637,8 @@ TEST_F(CheckpointStoreTest, AcknowledgesBeforeTheRenameWherePlanted) {
 
 TEST_F(CheckpointStoreTest, SkipsTheManifestsSyncWherePlanted) {
   int syncs = 0;
-  storage_.gate = [&](Operation operation, const std::string& path) {
-    syncs += operation == Operation::kSync && path.ends_with("MANIFEST.json");
+  storage_.gate = [&](StorageCall operation, const std::string& path) {
+    syncs += operation == StorageCall::kSync && path.ends_with("MANIFEST.json");
     return OkStatus();
   };
   CheckpointStore store = Saved({1});

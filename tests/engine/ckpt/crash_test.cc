@@ -147,7 +147,7 @@ auto AtPoints(Status error, Lasts lasts) {
 auto AtOperations(Status error, Lasts lasts) {
   return [=](size_t n, MemoryStorage& storage, TestWorld&) {
     auto chances = std::make_shared<size_t>(0);
-    storage.gate = [=](Operation, const std::string&) {
+    storage.gate = [=](StorageCall, const std::string&) {
       return Fires((*chances)++, n, lasts) ? error : OkStatus();
     };
     return chances;

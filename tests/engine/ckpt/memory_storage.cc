@@ -12,14 +12,14 @@ class MemoryFile final : public File {
       : storage_(storage), path_(std::move(path)), bytes_(std::move(bytes)) {}
 
   Status WriteAt(uint64_t offset, std::span<const std::byte> bytes) override {
-    RETURN_IF_ERROR(storage_.Ask(Operation::kWrite, path_));
+    RETURN_IF_ERROR(storage_.Ask(StorageCall::kWrite, path_));
     if (bytes.empty()) return OkStatus();
     bytes_->resize(std::max<size_t>(bytes_->size(), offset + bytes.size()));
     std::memcpy(bytes_->data() + offset, bytes.data(), bytes.size());
     return OkStatus();
   }
   Result<size_t> ReadAt(uint64_t offset, std::span<std::byte> bytes) override {
-    RETURN_IF_ERROR(storage_.Ask(Operation::kRead, path_));
+    RETURN_IF_ERROR(storage_.Ask(StorageCall::kRead, path_));
     if (offset >= bytes_->size()) return size_t{0};
     const size_t size = std::min(bytes.size(), bytes_->size() - offset);
     if (size > 0) std::memcpy(bytes.data(), bytes_->data() + offset, size);
@@ -27,7 +27,7 @@ class MemoryFile final : public File {
     return size;
   }
   Result<uint64_t> Size() override { return uint64_t{bytes_->size()}; }
-  Status Sync() override { return storage_.Ask(Operation::kSync, path_); }
+  Status Sync() override { return storage_.Ask(StorageCall::kSync, path_); }
 
  private:
   MemoryStorage& storage_;
@@ -44,7 +44,7 @@ std::string ParentOf(const std::string& path) {
 
 }  // namespace
 
-Status MemoryStorage::Ask(Operation operation, const std::string& path) {
+Status MemoryStorage::Ask(StorageCall operation, const std::string& path) {
   return gate ? gate(operation, path) : OkStatus();
 }
 
@@ -61,7 +61,8 @@ Result<std::unique_ptr<File>> MemoryStorage::Open(const std::string& path,
                                                   OpenMode mode) {
   const bool creates =
       mode == OpenMode::kCreateExclusive || mode == OpenMode::kCreateTruncate;
-  RETURN_IF_ERROR(Ask(creates ? Operation::kCreate : Operation::kOpen, path));
+  RETURN_IF_ERROR(
+      Ask(creates ? StorageCall::kCreate : StorageCall::kOpen, path));
   if (directories_.contains(path)) return IoError(path + ": is a directory");
   const bool there = files_.contains(path);
   if (!there && (!creates || !directories_.contains(ParentOf(path)))) {
@@ -78,7 +79,7 @@ Result<std::unique_ptr<File>> MemoryStorage::Open(const std::string& path,
 
 Result<std::vector<DirectoryEntry>> MemoryStorage::List(
     const std::string& path) {
-  RETURN_IF_ERROR(Ask(Operation::kList, path));
+  RETURN_IF_ERROR(Ask(StorageCall::kList, path));
   if (!directories_.contains(path)) return NotFound(path + ": opendir");
   std::vector<DirectoryEntry> entries;
   const auto add = [&](const std::string& child, FileKind kind) {
@@ -95,7 +96,7 @@ Result<std::vector<DirectoryEntry>> MemoryStorage::List(
 }
 
 Status MemoryStorage::MakeDirectory(const std::string& path) {
-  RETURN_IF_ERROR(Ask(Operation::kCreate, path));
+  RETURN_IF_ERROR(Ask(StorageCall::kCreate, path));
   if (Exists(path)) return AlreadyExists(path + ": mkdir");
   if (!directories_.contains(ParentOf(path))) return NotFound(path + ": mkdir");
   directories_.insert(path);
@@ -103,7 +104,7 @@ Status MemoryStorage::MakeDirectory(const std::string& path) {
 }
 
 Status MemoryStorage::Rename(const std::string& from, const std::string& to) {
-  RETURN_IF_ERROR(Ask(Operation::kChange, from));
+  RETURN_IF_ERROR(Ask(StorageCall::kChange, from));
   if (const auto file = files_.find(from); file != files_.end()) {
     files_[to] = file->second;
     files_.erase(from);
@@ -125,7 +126,7 @@ Status MemoryStorage::Rename(const std::string& from, const std::string& to) {
 }
 
 Status MemoryStorage::Remove(const std::string& path, FileKind kind) {
-  RETURN_IF_ERROR(Ask(Operation::kChange, path));
+  RETURN_IF_ERROR(Ask(StorageCall::kChange, path));
   if (kind == FileKind::kFile) {
     return files_.erase(path) > 0 ? OkStatus() : NotFound(path + ": unlink");
   }
@@ -139,7 +140,7 @@ Status MemoryStorage::Remove(const std::string& path, FileKind kind) {
 }
 
 Status MemoryStorage::SyncDirectory(const std::string& path) {
-  RETURN_IF_ERROR(Ask(Operation::kSync, path));
+  RETURN_IF_ERROR(Ask(StorageCall::kSync, path));
   return directories_.contains(path) ? OkStatus() : NotFound(path + ": fsync");
 }
 

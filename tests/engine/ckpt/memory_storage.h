@@ -14,7 +14,7 @@
 
 namespace gauntlet {
 
-enum class Operation { kOpen, kRead, kList, kCreate, kWrite, kSync, kChange };
+enum class StorageCall { kOpen, kRead, kList, kCreate, kWrite, kSync, kChange };
 
 class MemoryStorage final : public Storage {
  public:
@@ -29,7 +29,7 @@ class MemoryStorage final : public Storage {
 
   // Called before each operation. If it returns an error, the operation fails
   // with it.
-  std::function<Status(Operation, const std::string&)> gate;
+  std::function<Status(StorageCall, const std::string&)> gate;
 
   // Memory that each file was read into, by path; one entry per read.
   std::map<std::string, std::vector<std::span<const std::byte>>> reads;
@@ -43,7 +43,7 @@ class MemoryStorage final : public Storage {
 
  private:
   friend class MemoryFile;
-  Status Ask(Operation operation, const std::string& path);
+  Status Ask(StorageCall operation, const std::string& path);
 
   std::map<std::string, std::shared_ptr<std::string>> files_;
   std::set<std::string> directories_ = {"/"};

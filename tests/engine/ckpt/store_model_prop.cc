@@ -64,7 +64,7 @@ uint64_t NewestFinite(World& world) {
 void LiveOnce(const PlannedLife& life, MemoryStorage& storage, Model& model) {
   TestWorld test(storage);
   storage.gate = [crash_at = life.crash_at, count = size_t{0}](
-                     Operation, const std::string&) mutable {
+                     StorageCall, const std::string&) mutable {
     return count++ >= crash_at ? Cancelled("gone") : OkStatus();
   };
   auto store = CheckpointStore::Open(

@@ -131,9 +131,9 @@ TEST_F(StoreWarningsTest, WarningsNameWhatIsKeptAndWhatIsRemoved) {
 
 TEST_F(StoreWarningsTest, GivesTheReason_WhenARejectedCheckpointIsNotSetAside) {
   Bytes("step-000000005-g1/MANIFEST.json").clear();
-  storage_.gate = [](Operation operation, const std::string& path) {
+  storage_.gate = [](StorageCall operation, const std::string& path) {
     const bool fails =
-        operation == Operation::kChange && path == "/store/step-000000005-g1";
+        operation == StorageCall::kChange && path == "/store/step-000000005-g1";
     return fails ? IoError("no rename") : OkStatus();
   };
   EXPECT_THAT(WarningsOfAClaim(),

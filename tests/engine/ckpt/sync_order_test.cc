@@ -20,7 +20,7 @@ const std::string kDirectory(kStore);
 class SyncOrderTest : public testing::Test {
  protected:
   struct Done {
-    Operation operation;
+    StorageCall operation;
     std::string path;
     bool operator==(const Done&) const = default;
   };
@@ -30,7 +30,7 @@ class SyncOrderTest : public testing::Test {
     CheckpointStore store = OpenStore(old_.world);
     CHECK(store.ClaimGeneration(std::string(kJob)).ok(), "claim");
     CHECK(Save(store, 1, 1).ok() && Save(store, 1, 2).ok(), "save");
-    storage_.gate = [this](Operation operation, const std::string& path) {
+    storage_.gate = [this](StorageCall operation, const std::string& path) {
       log_.push_back({operation, path});
       return OkStatus();
     };
@@ -43,7 +43,7 @@ class SyncOrderTest : public testing::Test {
     CHECK(begin != log_.end(), first.path);
     const auto end = std::find_if(begin + 1, log_.end(), then);
     CHECK(end != log_.end(), first.path);
-    return std::find(begin, end, Done{Operation::kSync, kDirectory}) != end;
+    return std::find(begin, end, Done{StorageCall::kSync, kDirectory}) != end;
   }
 
   MemoryStorage storage_;
@@ -55,8 +55,8 @@ class SyncOrderTest : public testing::Test {
 TEST_F(SyncOrderTest, ClaimIsDurableBeforeItsGenerationListsTheDirectory) {
   ASSERT_TRUE(Recover(new_.world).status.ok());
   EXPECT_TRUE(IsSyncedBetween(
-      {Operation::kCreate, "/store/gen-000002"}, [](const Done& done) {
-        return done.operation == Operation::kList && done.path == kDirectory;
+      {StorageCall::kCreate, "/store/gen-000002"}, [](const Done& done) {
+        return done.operation == StorageCall::kList && done.path == kDirectory;
       }));
 }
 
@@ -70,8 +70,8 @@ TEST_F(SyncOrderTest, ParentIsDurableBeforeTheClaimRecordsIt) {
     return point == Point::kParentSync ? Cancelled("gone") : OkStatus();
   };
   bool is_saved = false;
-  storage_.gate = [&](Operation operation, const std::string& path) {
-    const bool lists = operation == Operation::kList && path == kDirectory;
+  storage_.gate = [&](StorageCall operation, const std::string& path) {
+    const bool lists = operation == StorageCall::kList && path == kDirectory;
     if (lists && storage_.Exists("/store/gen-000003") && !is_saved) {
       is_saved = true;
       EXPECT_FALSE(Save(late, 2, 3).ok());
@@ -82,18 +82,18 @@ TEST_F(SyncOrderTest, ParentIsDurableBeforeTheClaimRecordsIt) {
   };
   EXPECT_EQ(Recover(new_.world).step, 3u);
   EXPECT_TRUE(
-      IsSyncedBetween({Operation::kList, kDirectory}, [](const Done& done) {
-        return done == Done{Operation::kCreate, "/store/gen-000003.tmp"};
+      IsSyncedBetween({StorageCall::kList, kDirectory}, [](const Done& done) {
+        return done == Done{StorageCall::kCreate, "/store/gen-000003.tmp"};
       }));
 }
 
 TEST_F(SyncOrderTest, RecordIsDurableBeforeTheClaimChangesAnythingElse) {
   ASSERT_TRUE(storage_.MakeDirectory("/store/step-000000009-g1.tmp").ok());
   ASSERT_TRUE(Recover(new_.world).status.ok());
-  EXPECT_TRUE(IsSyncedBetween({Operation::kChange, "/store/gen-000002.tmp"},
+  EXPECT_TRUE(IsSyncedBetween({StorageCall::kChange, "/store/gen-000002.tmp"},
                               [](const Done& done) {
-                                return done.operation == Operation::kChange ||
-                                       done.operation == Operation::kCreate;
+                                return done.operation == StorageCall::kChange ||
+                                       done.operation == StorageCall::kCreate;
                               }));
 }
 
@@ -103,8 +103,8 @@ TEST_F(SyncOrderTest, ClaimFailsIfAnySyncUpToItsRecordFails) {
   constexpr int kSyncs = 5;
   for (int failing = 0; failing < kSyncs; ++failing) {
     int syncs = 0;
-    storage_.gate = [&](Operation operation, const std::string&) {
-      const bool fails = operation == Operation::kSync && syncs++ == failing;
+    storage_.gate = [&](StorageCall operation, const std::string&) {
+      const bool fails = operation == StorageCall::kSync && syncs++ == failing;
       return fails ? IoError("no") : OkStatus();
     };
     // The directory exists: this process has claimed in it before.
@@ -118,9 +118,9 @@ TEST_F(SyncOrderTest, ClaimFailsIfAnySyncUpToItsRecordFails) {
 }
 
 TEST_F(SyncOrderTest, ClaimFailsIfItsRecordIsNotRenamed) {
-  storage_.gate = [](Operation operation, const std::string& path) {
+  storage_.gate = [](StorageCall operation, const std::string& path) {
     const bool fails =
-        operation == Operation::kChange && path == "/store/gen-000002.tmp";
+        operation == StorageCall::kChange && path == "/store/gen-000002.tmp";
     return fails ? IoError("no") : OkStatus();
   };
   EXPECT_EQ(Recover(new_.world).status.code(), Code::kIoError);
@@ -130,9 +130,9 @@ TEST_F(SyncOrderTest, SaveFailsIfItsDirectoryIsNotSynced) {
   storage_.gate = nullptr;
   CheckpointStore store = OpenStore(new_.world);
   ASSERT_TRUE(store.ClaimGeneration(std::string(kJob)).ok());
-  storage_.gate = [](Operation operation, const std::string& path) {
-    const bool fails =
-        operation == Operation::kSync && path == "/store/step-000000003-g2.tmp";
+  storage_.gate = [](StorageCall operation, const std::string& path) {
+    const bool fails = operation == StorageCall::kSync &&
+                       path == "/store/step-000000003-g2.tmp";
     return fails ? IoError("no") : OkStatus();
   };
   EXPECT_EQ(Save(store, 2, 3).status().code(), Code::kIoError);
@@ -148,12 +148,12 @@ TEST_F(SyncOrderTest, ListIsDurableBeforeRetentionRemovesAFile) {
   log_.clear();
   ASSERT_TRUE(Save(store, 2, 4).ok());
   EXPECT_TRUE(IsSyncedBetween(
-      {Operation::kChange, "/store/checkpoint.tmp"}, [](const Done& done) {
-        return done.operation == Operation::kChange &&
+      {StorageCall::kChange, "/store/checkpoint.tmp"}, [](const Done& done) {
+        return done.operation == StorageCall::kChange &&
                done.path.starts_with("/store/.deleting-") &&
                done.path.ends_with(".safetensors");
       }));
-  EXPECT_EQ(std::ranges::count(log_, Done{Operation::kSync, kDirectory}), 2);
+  EXPECT_EQ(std::ranges::count(log_, Done{StorageCall::kSync, kDirectory}), 2);
 }
 
 // If any step of the deletion fails, the newest checkpoint is still there: it
@@ -165,14 +165,14 @@ TEST_F(SyncOrderTest, DeletionThatFailsKeepsTheNewestCheckpoint) {
   ASSERT_TRUE(storage_.MakeDirectory("/store/step-000000009-g1.tmp").ok());
   const auto before = storage_.Contents();
   const std::vector<Done> failures = {
-      {Operation::kSync, kDirectory},
-      {Operation::kChange, "/store/checkpoint"},
-      {Operation::kChange, "/store/step-000000001-g1"},
-      {Operation::kChange, "/store/step-000000009-g1.tmp"},
-      {Operation::kChange, "/store/gen-000002"}};
+      {StorageCall::kSync, kDirectory},
+      {StorageCall::kChange, "/store/checkpoint"},
+      {StorageCall::kChange, "/store/step-000000001-g1"},
+      {StorageCall::kChange, "/store/step-000000009-g1.tmp"},
+      {StorageCall::kChange, "/store/gen-000002"}};
   for (const Done& failure : failures) {
     storage_.SetContents(before);
-    storage_.gate = [&](Operation operation, const std::string& path) {
+    storage_.gate = [&](StorageCall operation, const std::string& path) {
       return Done{operation, path} == failure ? IoError("no") : OkStatus();
     };
     EXPECT_EQ(store.DeleteAll().code(), Code::kIoError) << failure.path;

@@ -71,9 +71,9 @@ TEST_F(SummaryWriterTest, EachIncarnationHasAFileOfItsOwnAndItsNameIsTheLast) {
 TEST_F(SummaryWriterTest, FailedWriteLeavesWholeRecordsAndTheNextOneIsThere) {
   const auto writer = Open(0).value();
   EXPECT_TRUE(Put(*writer, 1, 0.5f).ok());
-  storage_.gate = [](Operation operation, const std::string&) {
-    return operation == Operation::kWrite ? ResourceExhausted("full")
-                                          : OkStatus();
+  storage_.gate = [](StorageCall operation, const std::string&) {
+    return operation == StorageCall::kWrite ? ResourceExhausted("full")
+                                            : OkStatus();
   };
   EXPECT_EQ(Put(*writer, 2, 0.5f).code(), Code::kResourceExhausted);
   storage_.gate = nullptr;
@@ -82,8 +82,8 @@ TEST_F(SummaryWriterTest, FailedWriteLeavesWholeRecordsAndTheNextOneIsThere) {
 }
 
 TEST_F(SummaryWriterTest, FolderThatCannotBeMadeIsAnError) {
-  storage_.gate = [](Operation operation, const std::string& path) {
-    return operation == Operation::kCreate ? IoError(path) : OkStatus();
+  storage_.gate = [](StorageCall operation, const std::string& path) {
+    return operation == StorageCall::kCreate ? IoError(path) : OkStatus();
   };
   EXPECT_EQ(Open(0).status().code(), Code::kIoError);
 }

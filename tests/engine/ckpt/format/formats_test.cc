@@ -101,7 +101,7 @@ TEST(StoreNamesTest, ReadsBackTheNamesOfClaimsAndNoOthers) {
 TEST(StoreNamesTest, OnlyPathThatIsTooLong_DoesNotFit) {
   MemoryStorage storage;
   const auto refuse_beyond = [&storage](size_t bytes) {
-    storage.gate = [bytes](Operation, const std::string& path) {
+    storage.gate = [bytes](StorageCall, const std::string& path) {
       return path.size() > bytes ? Forbidden(path + ": open: refused")
                                  : OkStatus();
     };

@@ -235,8 +235,8 @@ TEST_F(CheckpointReaderTest, FirstDamagedShardIsNamed) {
 
 TEST_F(CheckpointReaderTest, ReadErrorIsRetried_AndThenReturned) {
   int failures = 0;
-  storage_.gate = [&](Operation operation, const std::string& path) {
-    if (operation != Operation::kRead || path != PathOfShard(1)) {
+  storage_.gate = [&](StorageCall operation, const std::string& path) {
+    if (operation != StorageCall::kRead || path != PathOfShard(1)) {
       return OkStatus();
     }
     return failures-- > 0 ? IoError(path + ": read: no") : OkStatus();

@@ -113,7 +113,7 @@ TEST_F(FencingTest, TwoClaimsRacingAgreeOnOneOwnerAndOneParent) {
     storage_.SetContents(start);
     int count = 0;
     Recovered inner;
-    storage_.gate = [&](Operation, const std::string&) {
+    storage_.gate = [&](StorageCall, const std::string&) {
       if (count++ == n) inner = Recover(new_.world);
       return OkStatus();
     };
@@ -145,7 +145,7 @@ TEST_F(FencingTest, ClaimInTheMiddleOfASaveSeesItOrFencesIt) {
     old_.events.all.clear();
     int count = 0;
     Recovered taken;
-    storage_.gate = [&](Operation, const std::string&) {
+    storage_.gate = [&](StorageCall, const std::string&) {
       if (count++ == n) taken = Recover(new_.world);
       return OkStatus();
     };
@@ -289,7 +289,7 @@ TEST_F(FencingTest, ClaimInTheMiddleOfARetentionKeepsTheParentOrRefuses) {
     ASSERT_TRUE(Save(writer, 1, 1).ok());
     int count = 0;
     std::optional<Recovered> taken;
-    storage_.gate = [&](Operation, const std::string&) {
+    storage_.gate = [&](StorageCall, const std::string&) {
       const bool retires = old_.faults.hits.back() == Point::kRetireRename ||
                            old_.faults.hits.back() == Point::kRetireRenamed;
       if (retires && count++ == n) taken = RecoverWithoutTheNewest();
@@ -341,7 +341,7 @@ TEST_F(FencingTest, RetentionInTheMiddleOfAClaimNeverTakesTheParent) {
       };
       waits.acquire();
       count = 0;
-      storage_.gate = [&](Operation, const std::string&) {
+      storage_.gate = [&](StorageCall, const std::string&) {
         if (count++ == n) go_on();
         return OkStatus();
       };
@@ -398,8 +398,8 @@ TEST_F(FencingTest, ClaimRestoresAListedCheckpointThatWasBeingDeleted) {
   ASSERT_TRUE(Save(first, 1, 1).ok());
   const std::string away = "/store/" + DeletingName(1, "step-000000001-g1");
   bool taken = false;
-  storage_.gate = [&](Operation operation, const std::string& path) {
-    const bool verifies = operation == Operation::kOpen &&
+  storage_.gate = [&](StorageCall operation, const std::string& path) {
+    const bool verifies = operation == StorageCall::kOpen &&
                           path == kFirst + "/model-00001-of-00002.safetensors";
     if (!verifies || std::exchange(taken, true)) return OkStatus();
     return storage_.Rename(kFirst, away);
@@ -419,11 +419,11 @@ TEST_F(FencingTest, CheckpointThatComesBackWhileItIsRead_IsNotDamaged) {
   ASSERT_TRUE(Save(first, 1, 1).ok());
   const std::string away = "/store/" + DeletingName(1, "step-000000001-g1");
   int times = 0;
-  storage_.gate = [&](Operation operation, const std::string& path) {
-    const bool opens = operation == Operation::kOpen &&
+  storage_.gate = [&](StorageCall operation, const std::string& path) {
+    const bool opens = operation == StorageCall::kOpen &&
                        path == kFirst + "/model-00001-of-00002.safetensors";
     if (opens && times++ == 0) return storage_.Rename(kFirst, away);
-    const bool lists = operation == Operation::kList && path == kFirst;
+    const bool lists = operation == StorageCall::kList && path == kFirst;
     if (lists && times == 1) return storage_.Rename(away, kFirst);
     return OkStatus();
   };

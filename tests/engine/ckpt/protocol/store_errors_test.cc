@@ -42,8 +42,8 @@ class StoreErrorsTest : public testing::Test {
   }
 
   // Makes each such operation on the path fail from now on.
-  void Break(Operation operation, const std::string& path) {
-    storage_.gate = [=](Operation now, const std::string& at) {
+  void Break(StorageCall operation, const std::string& path) {
+    storage_.gate = [=](StorageCall now, const std::string& at) {
       return now == operation && at == path ? IoError("the disk refuses")
                                             : OkStatus();
     };
@@ -58,7 +58,7 @@ TEST_F(StoreErrorsTest, OwnerThatCannotListTheStoreIsNotKnownToOwnIt) {
   EXPECT_TRUE(CheckOwner(test_.world, kDirectory, owner_).ok());
   TestWorld other(storage_);
   ASSERT_TRUE(Recover(other.world).status.ok());
-  Break(Operation::kList, kDirectory);
+  Break(StorageCall::kList, kDirectory);
   EXPECT_EQ(CheckOwner(test_.world, kDirectory, owner_).code(), Code::kIoError)
       << "the claim of generation 2 is there, and was not seen";
 }
@@ -67,9 +67,9 @@ TEST_F(StoreErrorsTest, OwnerThatCannotListTheStoreIsNotKnownToOwnIt) {
 // an old listing for 30 s.
 TEST_F(StoreErrorsTest, ScanOutwaitsStaleListing) {
   const Time begin = test_.clock.Now();
-  storage_.gate = [&](Operation now, const std::string& at) {
+  storage_.gate = [&](StorageCall now, const std::string& at) {
     const bool stale = test_.clock.Now() - begin <= std::chrono::seconds(30) &&
-                       now == Operation::kOpen &&
+                       now == StorageCall::kOpen &&
                        at == kDirectory + "/" + ClaimName(1);
     return stale ? NotFound(at) : OkStatus();
   };
@@ -78,9 +78,9 @@ TEST_F(StoreErrorsTest, ScanOutwaitsStaleListing) {
 }
 
 TEST_F(StoreErrorsTest, ScanEndsWhereNamesStayThatCannotBeOpened) {
-  storage_.gate = [&](Operation now, const std::string& at) {
+  storage_.gate = [&](StorageCall now, const std::string& at) {
     const bool gone =
-        now == Operation::kOpen && at == kDirectory + "/" + ClaimName(1);
+        now == StorageCall::kOpen && at == kDirectory + "/" + ClaimName(1);
     return gone ? NotFound(at) : OkStatus();
   };
   EXPECT_EQ(ScanStore(test_.world, kDirectory).status().code(),
@@ -107,28 +107,28 @@ TEST_F(StoreErrorsTest, UnfinishedRemovalIsReported) {
   const auto entry =
       std::ranges::find(scan->entries, deleting, &ScannedEntry::name);
   ASSERT_NE(entry, scan->entries.end());
-  Break(Operation::kChange, kDirectory + "/" + deleting);
+  Break(StorageCall::kChange, kDirectory + "/" + deleting);
   EXPECT_EQ(
       FinishRemoval(test_.world, kDirectory, *scan, *entry, ClaimOf(2)).code(),
       Code::kIoError);
 }
 
 TEST_F(StoreErrorsTest, DeletionNeedsToListTheStore) {
-  Break(Operation::kList, kDirectory);
+  Break(StorageCall::kList, kDirectory);
   EXPECT_EQ(DeleteStore(test_.world, kDirectory, std::nullopt).code(),
             Code::kIoError);
   EXPECT_THAT(test_.events.Of(EventKind::kDeleteBegin), IsEmpty());
 }
 
 TEST_F(StoreErrorsTest, DeletionThatLeavesTheDirectoryIsReported) {
-  Break(Operation::kChange, kDirectory);
+  Break(StorageCall::kChange, kDirectory);
   EXPECT_EQ(DeleteStore(test_.world, kDirectory, std::nullopt).code(),
             Code::kIoError);
   EXPECT_THAT(test_.events.Of(EventKind::kBackupDeleted), SizeIs(1));
 }
 
 TEST_F(StoreErrorsTest, DeletionOfTheDirectoryIsDurable) {
-  Break(Operation::kSync, "/");
+  Break(StorageCall::kSync, "/");
   EXPECT_EQ(DeleteStore(test_.world, kDirectory, std::nullopt).code(),
             Code::kIoError)
       << "its parent was not synced";

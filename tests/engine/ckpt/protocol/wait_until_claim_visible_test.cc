@@ -34,8 +34,8 @@ TEST_F(WaitUntilClaimVisibleTest, FindsAPresentClaimWithoutAChange) {
   Claim();
   const auto before = storage_.Contents();
   int changes = 0;
-  storage_.gate = [&](Operation operation, const std::string&) {
-    if (operation == Operation::kCreate) ++changes;
+  storage_.gate = [&](StorageCall operation, const std::string&) {
+    if (operation == StorageCall::kCreate) ++changes;
     return OkStatus();
   };
   EXPECT_TRUE(See(1).ok());
@@ -61,8 +61,8 @@ TEST_F(WaitUntilClaimVisibleTest, NewerClaimFences) {
 // The rank must not report a missing claim, as the claim may exist.
 TEST_F(WaitUntilClaimVisibleTest, UnwritableDirectoryIsAnErrorOfTheDisk) {
   Claim();
-  storage_.gate = [](Operation operation, const std::string& path) {
-    return operation == Operation::kCreate && path.ends_with(".look")
+  storage_.gate = [](StorageCall operation, const std::string& path) {
+    return operation == StorageCall::kCreate && path.ends_with(".look")
                ? IoError("the disk says no")
                : OkStatus();
   };

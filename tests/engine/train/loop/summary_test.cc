@@ -98,9 +98,9 @@ TEST(RunSummaryTest, SeveralFailuresAreReportedOnceAndTheCurveContinues) {
   };
   EXPECT_EQ(say(1), 0u);
   for (const uint64_t first : {4, 10}) {
-    storage.gate = [](Operation operation, const std::string& path) {
-      return operation == Operation::kWrite ? ResourceExhausted(path)
-                                            : OkStatus();
+    storage.gate = [](StorageCall operation, const std::string& path) {
+      return operation == StorageCall::kWrite ? ResourceExhausted(path)
+                                              : OkStatus();
     };
     EXPECT_EQ(say(first), 1u);
     storage.gate = nullptr;
@@ -119,8 +119,8 @@ TEST(RunSummaryTest, IsSyncedBeforeASave) {
   RunSummary summary(world.world, {.directory = "/curves", .every = 1}, {});
   summary.StepDone(1, 0.5f);
   int syncs = 0;
-  storage.gate = [&](Operation operation, const std::string&) {
-    if (operation == Operation::kSync) ++syncs;
+  storage.gate = [&](StorageCall operation, const std::string&) {
+    if (operation == StorageCall::kSync) ++syncs;
     return OkStatus();
   };
   summary.BeforeSave();
@@ -134,8 +134,8 @@ TEST(RunSummaryTest, DiskThatIsNearlyFull_IsReportedOnceAMinute) {
   const SummaryOptions options = {.directory = "/curves", .every = 1};
   RunSummary summary(world.world, options, {});
   bool full = false;
-  storage.gate = [&](Operation operation, const std::string& path) {
-    if (operation == Operation::kWrite) full = !full;
+  storage.gate = [&](StorageCall operation, const std::string& path) {
+    if (operation == StorageCall::kWrite) full = !full;
     return full ? ResourceExhausted(path) : OkStatus();
   };
   for (uint64_t step = 1; step <= 20; ++step) summary.StepDone(step, 0.5f);

@@ -120,9 +120,9 @@ TEST(AwaitTokenFileTest, ChangesTheDirectorySeldom_HoweverLongItWaits) {
   ASSERT_TRUE(storage.MakeDirectory(kDirectory).ok());
   std::vector<Time> changes;
   int listed = 0;
-  storage.gate = [&](Operation operation, const std::string&) {
-    if (operation == Operation::kCreate) changes.push_back(rank.clock.now);
-    if (operation == Operation::kList && changes.empty()) ++listed;
+  storage.gate = [&](StorageCall operation, const std::string&) {
+    if (operation == StorageCall::kCreate) changes.push_back(rank.clock.now);
+    if (operation == StorageCall::kList && changes.empty()) ++listed;
     return OkStatus();
   };
   const Time begin = rank.clock.now;

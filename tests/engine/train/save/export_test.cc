@@ -212,12 +212,12 @@ TEST(ExportTest, LeavesACompleteExportOrNone_AfterAnyFailure) {
     int left = n;
     bool is_named = false;  // durably
     bool may_fail = false;
-    storage.gate = [&](Operation operation, const std::string& path) {
+    storage.gate = [&](StorageCall operation, const std::string& path) {
       if (left-- == 0) {
         may_fail = is_named;
         return IoError(path);
       }
-      is_named |= operation == Operation::kSync && path == "/" &&
+      is_named |= operation == StorageCall::kSync && path == "/" &&
                   storage.Exists("/model.old");
       return OkStatus();
     };
@@ -263,9 +263,9 @@ TEST(ExportTest, ExportThatIsBeingWritten_IsNotTouchedBeforeTraining) {
 
 TEST(ExportTest, PlaceThatPermitsNoFolder_IsNamedAsGiven) {
   MemoryStorage storage;
-  storage.gate = [](Operation operation, const std::string& path) {
+  storage.gate = [](StorageCall operation, const std::string& path) {
     const bool is_trial =
-        operation == Operation::kCreate && path == "/model.try";
+        operation == StorageCall::kCreate && path == "/model.try";
     return is_trial ? Forbidden(path) : OkStatus();
   };
   const Status prepared = PrepareExport(storage, "/model");
@@ -280,7 +280,7 @@ TEST(ExportTest, NewOneThatSomebodyRemoves_LeavesTheEarlierOne) {
   TestWorld world(storage);
   Untrained model;
   ASSERT_TRUE(ExportModel(world.world, "/model", model.View()).ok());
-  storage.gate = [&](Operation, const std::string& path) {
+  storage.gate = [&](StorageCall, const std::string& path) {
     const bool is_renamed = path == "/model.tmp" && !storage.Exists("/model");
     return is_renamed ? NotFound(path) : OkStatus();
   };
@@ -293,25 +293,25 @@ TEST(ExportTest, NewOneThatSomebodyRemoves_LeavesTheEarlierOne) {
 TEST(ExportTest, FilesAreSyncedBeforeTheyTakeItsNameAndTheNameBehindThat) {
   MemoryStorage storage;
   TestWorld world(storage);
-  std::vector<std::pair<Operation, std::string>> log;
-  storage.gate = [&](Operation operation, const std::string& path) {
+  std::vector<std::pair<StorageCall, std::string>> log;
+  storage.gate = [&](StorageCall operation, const std::string& path) {
     log.emplace_back(operation, path);
     return OkStatus();
   };
   Untrained model;
   ASSERT_TRUE(ExportModel(world.world, "/models/a", model.View()).ok());
-  const auto at = [&](Operation operation, const std::string& path) {
+  const auto at = [&](StorageCall operation, const std::string& path) {
     return std::ranges::find(log, std::pair(operation, path)) - log.begin();
   };
-  const auto named = at(Operation::kChange, "/models/a.tmp");
+  const auto named = at(StorageCall::kChange, "/models/a.tmp");
   ASSERT_LT(named, std::ssize(log));
-  EXPECT_LT(at(Operation::kSync, "/models/a.tmp/model.safetensors"),
-            at(Operation::kSync, "/models/a.tmp"));
-  EXPECT_LT(at(Operation::kSync, "/models/a.tmp/model.json"),
-            at(Operation::kSync, "/models/a.tmp"));
-  EXPECT_LT(at(Operation::kSync, "/models/a.tmp"), named);
+  EXPECT_LT(at(StorageCall::kSync, "/models/a.tmp/model.safetensors"),
+            at(StorageCall::kSync, "/models/a.tmp"));
+  EXPECT_LT(at(StorageCall::kSync, "/models/a.tmp/model.json"),
+            at(StorageCall::kSync, "/models/a.tmp"));
+  EXPECT_LT(at(StorageCall::kSync, "/models/a.tmp"), named);
   EXPECT_NE(std::find(log.begin() + named, log.end(),
-                      std::pair(Operation::kSync, std::string("/models"))),
+                      std::pair(StorageCall::kSync, std::string("/models"))),
             log.end());
 }
 
