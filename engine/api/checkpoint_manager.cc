@@ -140,9 +140,11 @@ Result<bool> CheckpointManager::RestoreOrInitialize() {
 // Loads the checkpoint on all workers. Returns an error on all of them if one
 // fails.
 Status CheckpointManager::LoadTogether(const CheckpointRef& parent) {
-  const Status own =
-      LoadState(training_->world(), {store_, parent, options_.variables},
-                training_->schedule(), training_->state());
+  Status own = training_->resident().HostChanges();
+  if (own.ok()) {
+    own = LoadState(training_->world(), {store_, parent, options_.variables},
+                    training_->schedule(), training_->state());
+  }
   const std::string payload =
       own.ok() ? training_->StateDigest().ToString() : EncodeStatus(own);
   ASSIGN_OR_RETURN(const std::vector<std::string> all,

@@ -1,6 +1,7 @@
 // Hooks that a program adds to the training loop. Every worker calls them at
 // the same boundaries, with the state of the run. A state that a hook may
-// change has the newest values, also if training computes on a device.
+// change has the newest values, and training continues with the changed ones,
+// also if it computes on a device.
 //
 // Values that a hook keeps from one call to the next affect the rest of the
 // run. So they are part of the state (TrainState::hook_state), of every

@@ -304,9 +304,10 @@ Status TrainingLoop::EndEpoch() {
   return trains() ? AgreeOnFinish() : OkStatus();
 }
 
-// Returns the newest state for a hook, which may change it in place.
+// Returns the newest state for a hook, which may change it in place. Training
+// on a device then uploads the large arrays again.
 Result<TrainState*> TrainingLoop::ForHook() {
-  RETURN_IF_ERROR(resident_->SyncToHost());
+  RETURN_IF_ERROR(resident_->HostChanges());
   resident_->host().OwnLargeArrays();
   return &resident_->host();
 }

@@ -10,6 +10,8 @@
 
 #include "engine/gpu/emulated_device.h"
 #include "engine/train/loop/job_model.h"
+#include "engine/train/loop/loop_hooks.h"
+#include "engine/train/loop/trainer.h"
 #include "engine/train/state/resident_state.h"
 #include "engine/train/state/state_copy.h"
 #include "tests/engine/train/guarded_device.h"
@@ -95,6 +97,28 @@ TEST(DeviceTest, EveryStateOfACnnIsTheCpus) {
 
 TEST(DeviceTest, EveryStateWithMomentumMeansClippingAndAccumulationIsTheCpus) {
   ExpectTheCpusStates(RunWithMomentumAndMeans());
+}
+
+class HalvingHooks final : public LoopHooks {
+ public:
+  Status StepEnd(TrainState& state, const StepOutcome& /*outcome*/) override {
+    for (float& value : state.parameters) value *= 0.5f;
+    return OkStatus();
+  }
+};
+
+TEST(DeviceTest, TrainsWithTheParametersThatAHookChanged) {
+  HalvingHooks hooks;
+  TrainingFixture host;
+  host.set_hooks(&hooks);
+  const LifeOutcome cpu = host.Run(1, SmallRun());
+  ASSERT_TRUE(cpu.AllExitedWith(WorkerExit::kDone));
+  TrainingFixture fixture;
+  fixture.set_hooks(&hooks);
+  fixture.ComputeOn(GuardedDevice());
+  const LifeOutcome device = fixture.Run(1, OnDevice(SmallRun()));
+  ASSERT_TRUE(device.AllExitedWith(WorkerExit::kDone)) << device.reasons[0];
+  EXPECT_EQ(StatesOf(device), StatesOf(cpu));
 }
 
 // With digests only at saves, the newest state stays on the device in between.
