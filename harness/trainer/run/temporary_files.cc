@@ -8,7 +8,8 @@
 namespace gauntlet {
 namespace {
 
-// Finds the files that outlast the program, or are below {out} at some time.
+// Finds the files in TMPDIR that outlast the program, or are below {out} at
+// some time.
 class LastingFiles {
  public:
   explicit LastingFiles(const OperationLog& log)
@@ -20,10 +21,14 @@ class LastingFiles {
                      tree_.Resolve(op, index));
     tree_.MakeNode(op, resolved);
     tree_.ChangeNames(resolved);
-    if (!op.to.path.empty() && op.to.directory == TrainerRuns::kOut)
+    // Each file that moves into {out} or out of it, or that has a name there
+    // and another one.
+    const bool has_two_names = !op.to.path.empty();
+    if (has_two_names && (op.name.directory == TrainerRuns::kOut ||
+                          op.to.directory == TrainerRuns::kOut)) {
       AddAllIn(resolved.node);
-    if (resolved.swapped && op.name.directory == TrainerRuns::kOut)
-      AddAllIn(resolved.swapped->node);
+      if (resolved.swapped) AddAllIn(resolved.swapped->node);
+    }
     return resolved.node;
   }
 

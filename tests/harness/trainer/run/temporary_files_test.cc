@@ -73,6 +73,17 @@ TEST_F(TemporaryFilesTest, FilesThatMoveToOutAreNotTemporary) {
   EXPECT_THAT(Found(), ElementsAre());
 }
 
+TEST_F(TemporaryFilesTest, FilesThatMoveFromOutAreNotTemporary) {
+  Create(Out("old"));
+  Do(OperationKind::kRename, Out("old"), Temporary("old"));
+  Do(OperationKind::kUnlink, Temporary("old"));
+  Create(Out("swapped"));
+  Create(Temporary("new"));
+  Do(OperationKind::kExchange, Temporary("new"), Out("swapped"));
+  Do(OperationKind::kUnlink, Temporary("new"));
+  EXPECT_THAT(Found(), ElementsAre());
+}
+
 TEST_F(TemporaryFilesTest, RemovedFilesOfOutAreNotTemporary) {
   Create(Out("a"));
   Do(OperationKind::kUnlink, Out("a"));
