@@ -184,7 +184,10 @@ std::string MergedText(const std::vector<std::string>& texts) {
       const std::string_view word =
           i < split.words.size() ? split.words[i] : std::string_view();
       const std::string_view expected = i < alike ? first.words[i] : cut;
-      if (word == expected) continue;
+      // A number follows the word in both texts, or in neither.
+      const bool ends_alike = i == alike || (i < split.numbers.size()) ==
+                                                (i < first.numbers.size());
+      if (word == expected && ends_alike) continue;
       cut = CommonBegin(word, expected);
       alike = i;
     }

@@ -54,6 +54,12 @@ TEST(RepeatedTextsTest, MergedTextEndsWhereTheTextsDiffer) {
             "rank 1: closed...");
 }
 
+TEST(RepeatedTextsTest, MergedTextEndsWhereOnlyOneTextHasANumber) {
+  EXPECT_EQ(MergedText({"lost node", "lost node2 of 3"}), "lost node...");
+  EXPECT_EQ(MergedText({"lost node2 of 3", "lost node"}), "lost node...");
+  EXPECT_EQ(MergedText({"step 3", "step "}), "step ...");
+}
+
 TEST(RepeatedTextsTest, NoteHasTheCountAndTheTime) {
   EXPECT_EQ(RepetitionNote(1, 12'400'000'000), "");
   EXPECT_EQ(RepetitionNote(38, 12'400'000'000), " (38 times until 12.400s)");
