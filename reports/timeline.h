@@ -20,9 +20,8 @@ inline constexpr int kLauncherColumn = -1;
 std::string EmitterName(int worker);
 
 enum class RoutineEvents : uint8_t {
-  // Steps, evaluations, epochs and saves are in ranges ("steps 3-7"), and
-  // events
-  // of a worker that repeat are one ("38 times until 12.400s").
+  // Steps, evaluations, epochs and saves are in ranges ("steps 3-7"). Repeated
+  // events of a worker are one ("38 times until 12.400s").
   kFolded,
   kListed,  // each event is a row
 };

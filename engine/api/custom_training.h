@@ -105,7 +105,7 @@ class CustomTraining {
   const ClusterOptions& cluster() const { return options_.cluster; }
   const WorkerSpec& place() const { return options_.place; }
   uint64_t generation() const { return session_->decision().generation; }
-  // Sends `said` to all workers and returns the texts of all, by rank.
+  // Sends `payload` to all workers and returns the texts of all, by rank.
   Result<std::vector<std::string>> AllGather(const std::string& payload);
   // Records an error after which the other workers may be gone. Returns
   // `status`.

@@ -115,13 +115,9 @@ class Expectations {
   std::vector<Finding> broken_;
 };
 
-}  // namespace
-
-namespace {
-
-// Counts the steps that a generation trained although an earlier one had.
-// Generations train without gaps, so each step up to the highest had been
-// trained.
+// Counts the steps that a generation trained although an earlier one had
+// trained them. Generations train without gaps, so each step up to the highest
+// was trained before.
 void AddRecomputations(const Outline& outline, RunFacts& facts) {
   std::vector<std::pair<uint64_t, uint64_t>> again;  // first excluded
   uint64_t highest = 0;

@@ -7,7 +7,7 @@
 
 namespace gauntlet {
 
-// REQUIRES: `told` outlives the parsing.
+// REQUIRES: `values` outlives the parsing.
 void AddNoticeFlags(Flags& flags, PreemptionOptions& values);
 
 }  // namespace gauntlet

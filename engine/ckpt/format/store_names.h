@@ -63,8 +63,8 @@ struct CheckpointName {
   uint64_t step = 0;
   std::optional<Phase> phase;  // set if it is part of the name
   uint64_t generation = 0;     // generation that wrote it
-  bool is_named_in_epoch =
-      false;  // "in_epoch" (earlier versions), not "finished"
+  // The name has "in_epoch" (earlier versions) instead of "finished".
+  bool is_named_in_epoch = false;
 
   std::string ToString() const;
   // Inverse of ToString; nullopt for anything else.

@@ -123,10 +123,12 @@ Result<Manifest> ReadManifestFile(World& world, OpenFile& open) {
   return Annotate(manifest.status(), open.name);
 }
 
-// Reads one file that the manifest lists. `read_shard` reads a shard; the index
-// has no tensors.
+// Reads a shard: ReadShard or DigestShard.
 template <typename Contents>
 using ShardRead = std::function<Result<Contents>(BlockReader&)>;
+
+// Reads one file that the manifest lists: a shard by `read_shard`, or the
+// index, which has no tensors.
 template <typename Contents>
 Result<Contents> ReadListed(World& world, OpenFile& open,
                             const ShardFile& listed, uint64_t step,

@@ -19,8 +19,8 @@
 namespace gauntlet {
 namespace {
 
-// Returns true iff the error means that another worker, or the time for it, is
-// lost.
+// Returns true iff the error means that another worker is lost, or that it has
+// not answered in time.
 bool IsLoss(Code code) {
   return code == Code::kUnavailable || code == Code::kDeadlineExceeded;
 }

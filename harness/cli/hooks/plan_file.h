@@ -13,7 +13,7 @@
 
 namespace gauntlet {
 
-// Reads the plan for workers that poll for notices as `told` states.
+// Reads the plan for workers that poll the sources of notices in `options`.
 // kInvalidArgument: the plan has a notice from a source that no worker polls,
 // or a fault that real processes cannot have. Errors name the file.
 Result<FaultPlan> ReadPlanFile(Storage& storage, const std::string& file,

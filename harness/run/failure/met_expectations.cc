@@ -46,8 +46,7 @@ std::string MetExpectationsText(std::span<const Finding> findings) {
     }
   }
   const std::string set =
-      keys.empty() ? ""
-                   : fmt::format("set {}", fmt::join(keys, ", "));
+      keys.empty() ? "" : fmt::format("set {}", fmt::join(keys, ", "));
   if (removed.empty()) return set;
   return fmt::format("{}remove {}", set.empty() ? "" : set + " and ",
                      fmt::join(removed, ", "));

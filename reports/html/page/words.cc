@@ -168,11 +168,9 @@ std::vector<Word> MakeWords() {
        "the last one. &lt;12 after a text: row 12 is its cause."},
       {"N times until T",
        {" times until "},
-       "Like events of a process that repeat are in the row of the first: "
-       "5..80 "
-       "is the least and the greatest number in their texts, ... a part in "
-       "which "
-       "they differ, T the time of the last event."},
+       "Repeated events of a process are in the row of the first. N is their "
+       "number, and T the time of the last one. 5..80: the least and the "
+       "greatest number in their texts. ...: a part in which they differ."},
       {"power cut",
        {"power cut", "loses power"},
        "All processes of a host end at once. Of what was not synced, its disk "

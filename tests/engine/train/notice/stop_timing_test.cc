@@ -62,10 +62,12 @@ TEST(StopTimingTest, TimeSinceTheLastSaveCounts_UntilTheNextSave) {
   timing.SaveTook(seconds(2));
   timing.Noticed(At(seconds(0)));
   timing.SaveTookSoFar(seconds(20));
-  EXPECT_EQ(timing.Ask(At(milliseconds(28'999)), kSteps), StopAdvice::kContinue);
+  EXPECT_EQ(timing.Ask(At(milliseconds(28'999)), kSteps),
+            StopAdvice::kContinue);
   EXPECT_EQ(timing.Ask(At(seconds(29)), kSteps), StopAdvice::kStop);
   timing.SaveTook(seconds(4));
-  EXPECT_EQ(timing.Ask(At(milliseconds(52'999)), kSteps), StopAdvice::kContinue);
+  EXPECT_EQ(timing.Ask(At(milliseconds(52'999)), kSteps),
+            StopAdvice::kContinue);
   EXPECT_EQ(timing.Ask(At(seconds(53)), kSteps), StopAdvice::kStop);
 }
 
