@@ -28,7 +28,7 @@ struct PassContext {
 };
 
 // x is rows x inputs, y and dy are rows x outputs, dx is rows x inputs.
-// `gradients` is written, not added to.
+// `gradients` is written, not added to. dx is empty if it is not needed.
 struct BackwardArgs {
   std::span<const float> parameters;
   std::span<const float> x;
@@ -55,8 +55,8 @@ class Layer {
   virtual void Forward(const PassContext& context,
                        std::span<const float> parameters,
                        std::span<const float> x, std::span<float> y) const = 0;
-  // The backward pass: writes the gradients of the layer's parameters, then dx
-  // if it is needed.
+  // The two halves of the backward pass: ParameterGradients writes `gradients`.
+  // InputGradient is called after it, if dx is needed, and writes dx.
   virtual void ParameterGradients(const PassContext& /*context*/,
                                   const BackwardArgs& /*args*/) const {}
   virtual void InputGradient(const PassContext& context,

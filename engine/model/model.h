@@ -56,11 +56,12 @@ struct ReplicaBatch {
   std::span<const float> state;
   std::span<float> next_state;
   // If set, a model that keeps this pass may return it here instead of filling
-  // `gradients`. It then makes no call of `final_from`.
+  // `gradients`. It then does not call `final_from`.
   KeptGradients* kept = nullptr;
-  // If set, called during the backward pass: gradients from this offset on are
-  // final, and may be changed from here on. Offsets descend; the gradients
-  // below the last one are final when the pass is over. REQUIRES: host memory.
+  // If set, the backward pass calls it with descending offsets. The gradients
+  // from an offset on are final, and the caller may already change them. The
+  // gradients below the last offset are final once the pass is over. REQUIRES:
+  // host memory.
   std::function<void(size_t)> final_from;
   StepProbe* probe = nullptr;  // receives each operation's output
   int replica = 0;             // the replica's number, for the probe
@@ -87,8 +88,8 @@ class Model {
   virtual std::span<const ParameterInfo> parameters() const = 0;
   virtual size_t parameter_count() const = 0;
 
-  // Returns the offset of the gradients that are final before the backward pass
-  // ends: all but those of the first layer with parameters.
+  // Returns the offset from which on gradients are final before the backward
+  // pass ends: the end of the first layer with parameters.
   virtual size_t early_gradients() const = 0;
 
   // Describes the state that a replica keeps for itself, as parameters() does.

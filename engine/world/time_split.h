@@ -18,7 +18,7 @@ enum class TimePart : uint8_t {
   // Parts of a step. On a GPU, queued work counts in the part that waits for
   // it.
   kCompute,   // forward and backward pass
-  kExchange,  // gradients, after the passes, and the exchanges of a save
+  kExchange,  // of gradients, once the passes are over; those of a save
   kUpdate,    // optimizer
   kEvaluate,
   kSave,   // training waited for saves

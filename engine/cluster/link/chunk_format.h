@@ -33,11 +33,12 @@ struct ChunkHeader {
   ChunkKind kind = ChunkKind::kPartial;
   Phase phase = Phase::kInEpoch;
   uint32_t rank = 0;
-  uint32_t index = 0;
-  uint32_t request_bits = 0;  // or-ed over the workers, in the last chunk
+  uint32_t index = 0;  // by the place in the array
+  // In the chunk of an all-reduce that is summed last: or-ed over the workers.
+  uint32_t request_bits = 0;
   uint64_t generation = 0;
   uint64_t step = 0;
-  int64_t correct = 0;  // summed over the workers, likewise
+  int64_t correct = 0;  // in the same chunk: summed over the workers
   int64_t samples = 0;  // likewise; kState: size of the state in bytes
 };
 

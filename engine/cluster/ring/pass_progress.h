@@ -16,18 +16,17 @@
 
 namespace gauntlet {
 
-// One task computes the gradients, another one waits for them. Values that were
-// written before a call of SetFinalFrom or Complete may be read after the wait
-// for them.
+// One task computes the gradients, another one waits for them. The waiting task
+// may read all values that were written before SetFinalFrom or Complete.
 class PassProgress {
  public:
   explicit PassProgress(Tasks& tasks) : changed_(tasks.NewEvent()) {}
 
-  // Begins another pass: nothing is final. REQUIRES: nobody waits.
+  // Begins another pass: nothing is final. REQUIRES: no task waits.
   void Begin();
-  // Gradients from this offset on are final. Offsets descend.
+  // Marks the gradients from this offset on as final. Offsets descend.
   void SetFinalFrom(size_t offset);
-  // The pass is over: all gradients are final, and so are the values that are
+  // Ends the pass: all gradients are final, and so are the values that are
   // summed with them.
   void Complete(Time now);
 

@@ -70,10 +70,10 @@ Result<Frame> Ring::Receive(Duration timeout, const RunningPass* pass) {
   Time deadline = Until(timeout);
   Result<Frame> frame = previous_->Receive(deadline);
   while (pass != nullptr && frame.status().code() == Code::kDeadlineExceeded) {
-    const Time since =
-        std::min(pass->progress.completed(), world_->clock.Now());
-    if (since + timeout <= deadline) break;
-    deadline = since + timeout;
+    const Time began = std::min(pass->progress.completed(),
+                                world_->clock.Now());  // of the timeout
+    if (began + timeout <= deadline) break;
+    deadline = began + timeout;
     frame = previous_->Receive(deadline);
   }
   if (!frame.ok()) {
@@ -191,7 +191,8 @@ Result<ChunkHeader> Ring::ExpectChunk(const Result<Frame>& came,
   return header;
 }
 
-// Once the pass is complete, its task uses no kernels before the exchange ends.
+// Uses the ring's kernels once the pass is complete: from then on the task of
+// the pass only waits for the exchange.
 void Ring::AddReplicas(const Reduction& reduction, uint32_t chunk, size_t first,
                        std::span<float> sum) const {
   const RunningPass* const pass = reduction.arrays.pass;
@@ -279,13 +280,13 @@ Status Ring::Reduce(const ExchangeKey& key, const RingArrays& arrays,
   CHECK(!arrays.local.empty() && !arrays.total.empty(),
         "an all-reduce needs replicas");
   CHECK(arrays.last_to_first <= arrays.total.size(),
-        "the array ends after the part that is summed from its end");
+        "the part that is summed from its end lies within the array");
   const Reduction reduction = {
       .key = key, .arrays = arrays, .tally = tally, .timeout = timeout};
   const uint32_t chunks = reduction.chunks();
   const bool takes_totals = place_.size > 1 && !last();
-  // Every rank handles partial sums and totals in this one order, so the next
-  // frame a rank sends is the next one its neighbour expects.
+  // Every rank handles partial sums and totals in this order, so the next frame
+  // that a rank sends is the next one that its neighbour expects.
   uint32_t passed = 0;
   for (uint32_t n = 0; n < chunks; ++n) {
     RETURN_IF_ERROR(ReduceChunk(reduction, reduction.ChunkAt(n)));

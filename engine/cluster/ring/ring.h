@@ -8,9 +8,9 @@
 // array.
 //
 // An exchange may begin while a backward pass still computes the rank's last
-// array. Its chunks then travel from the end of the gradients to their
-// beginning, as a pass completes them, and each rank adds its replicas to a
-// chunk once its own pass has completed it.
+// array. Chunks then travel in the order in which a pass completes them: from
+// the end of the gradients to their beginning. Each rank adds its replicas to a
+// chunk once its own pass has completed that chunk.
 #ifndef GAUNTLET_ENGINE_CLUSTER_RING_RING_H_
 #define GAUNTLET_ENGINE_CLUSTER_RING_RING_H_
 
@@ -51,7 +51,8 @@ struct RingPlace {
 // A backward pass that computes the last of a rank's arrays during an exchange.
 struct RunningPass {
   PassProgress& progress;
-  // Add the replicas while the pass uses the ring's kernels.
+  // Kernels that add the replicas until the pass is complete: it may use the
+  // ring's kernels, which serve one task at a time.
   const Kernels& kernels;
 };
 
@@ -61,12 +62,12 @@ struct RingArrays {
   std::span<const std::span<const float>> local;
   // May be the first of `local`, which is overwritten even after an error.
   std::span<float> total;
-  // Number of floats at the beginning whose whole chunks are summed first, the
-  // last one first. The same on all ranks.
+  // The whole chunks of the first `last_to_first` floats are summed before the
+  // other chunks, from the last to the first. The same on all ranks.
   size_t last_to_first = 0;
   // Null: `local` and the tally are final. Otherwise the first `last_to_first`
-  // floats become final as the pass reports it, and the others and the tally
-  // when it is complete.
+  // floats become final as the pass reports progress; the other floats and the
+  // tally are final once the pass is complete.
   const RunningPass* pass = nullptr;
 };
 
@@ -89,8 +90,8 @@ class Ring {
                    std::span<float> total, Tally& tally, Duration timeout);
 
   // As AllReduce, for an exchange whose begin and end the caller reports to the
-  // fault points. The time until the rank's own pass is complete never counts
-  // towards `timeout`.
+  // fault points. Waits for the previous rank do not time out before `timeout`
+  // has passed since the rank's own pass was complete.
   Status Reduce(const ExchangeKey& key, const RingArrays& arrays, Tally& tally,
                 Duration timeout);
 
@@ -151,7 +152,7 @@ class Ring {
     Duration timeout;
 
     uint32_t chunks() const;
-    // Number of chunks that are summed first, the last of them first.
+    // Number of chunks that are summed in descending order, before the others.
     uint32_t descending() const;
     // Returns the n-th chunk to be summed.
     uint32_t ChunkAt(uint32_t n) const;
@@ -165,7 +166,7 @@ class Ring {
   Result<ChunkHeader> ExpectChunk(const Result<Frame>& came,
                                   const Reduction& reduction, ChunkKind kind,
                                   uint32_t chunk);
-  // Adds this rank's replicas to the sum, from the one with that number on.
+  // Adds this rank's replicas to the sum, beginning with number `first`.
   void AddReplicas(const Reduction& reduction, uint32_t chunk, size_t first,
                    std::span<float> sum) const;
   Status ReduceChunk(const Reduction& reduction, uint32_t chunk);

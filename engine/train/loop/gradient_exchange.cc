@@ -87,7 +87,7 @@ std::span<float> GradientExchange::RoomOf(size_t replica) {
 
 void GradientExchange::Take(size_t replica) {
   if (transport_ == Transport::kDevices) return;
-  if (has_begun()) return;  // the exchange already reads the array
+  if (has_begun()) return;  // the exchange reads the replica's array
   if (transport_ == Transport::kRing) {
     kept_[replica].reset();
     host_views_[replica] = Here(replica);
@@ -126,8 +126,9 @@ RingArrays GradientExchange::ArraysFor(const RunningPass* pass) {
           .pass = pass};
 }
 
-// The task reads the view of the last replica only once that is final: so
-// TakeKept may still replace it.
+// TakeKept may replace the last replica's view while the task runs: the task
+// reads that view only once values are final, which a kept pass never reports
+// before it is complete.
 Status GradientExchange::BeginBeforeLastPass(const ExchangeKey& key,
                                              Duration timeout) {
   if (early_ == nullptr) return OkStatus();

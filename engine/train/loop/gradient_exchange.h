@@ -71,18 +71,19 @@ class GradientExchange {
   // memory. Initially +0; kept from step to step.
   std::span<float> Extra(size_t replica);
 
-  // Begins the exchange of the step before the pass over the last replica, if
-  // the sum of its gradients can begin during that pass. Take and Extra of the
-  // replica follow, then Sum, with no error in between. Returns the error of
-  // the fault point.
+  // Call before the pass over the last replica. Begins the exchange of the step
+  // if the gradients of that pass can be summed during it; else has no effect.
+  // The caller then fills the replica's room and Extra, calls Take or TakeKept,
+  // and Sum, and does not return in between. Returns the error of the fault
+  // point.
   Status BeginBeforeLastPass(const ExchangeKey& key, Duration timeout);
   // Returns ReplicaBatch::final_from for the pass after BeginBeforeLastPass;
   // null: the exchange has not begun.
   std::function<void(size_t)> FinalFrom();
 
   // Computes the sums over all replicas of all ranks. Returns the codes of
-  // Ring::AllReduce. Nothing uses the arrays when it has returned. REQUIRES: if
-  // the exchange has begun, the same key and timeout.
+  // Ring::AllReduce. No task uses the arrays once it returns. REQUIRES: the key
+  // and timeout of BeginBeforeLastPass.
   Status Sum(const ExchangeKey& key, Tally& tally, Duration timeout);
 
   // Returns the sum of the gradients, in the kernels' memory. The caller may
@@ -163,7 +164,7 @@ class GradientExchange {
     Tally tally;
     Status result;
   };
-  // Null: this rank sums nothing before its passes are over.
+  // Null: the exchange begins after the last pass.
   std::unique_ptr<EarlyExchange> early_;
 };
 

@@ -107,11 +107,11 @@ class MemoizedModel final : public Model {
       }
       return pass->result;
     }
-    // The gradients are kept before anyone may change them.
-    ReplicaBatch all_at_once = batch;
-    all_at_once.final_from = nullptr;
+    // Without `final_from`, the caller changes no gradient before it is kept.
+    ReplicaBatch without_reports = batch;
+    without_reports.final_from = nullptr;
     const ReplicaResult result =
-        model_->Gradients(parameters, all_at_once, gradients);
+        model_->Gradients(parameters, without_reports, gradients);
     Put(key, {.result = result, .floats = Keep(Here(gradients), result.loss)});
     return result;
   }

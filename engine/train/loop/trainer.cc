@@ -293,7 +293,8 @@ Result<StepOutcome> Trainer::Step(ResidentState& resident,
       resident,
       {.key = key, .timeout = timeout, .rows = step_rows, .probe = probe},
       outcome));
-  // An exchange has not begun yet if there is a device that can fail.
+  // Returns no error if the exchange has begun: it begins only if the passes
+  // are on the host, whose kernels cannot fail.
   RETURN_IF_ERROR(DeviceStatus());
   times_.Lap(TimePart::kCompute);
   if (requests) outcome.tally.requests = requests();
@@ -356,7 +357,7 @@ Result<bool> Trainer::AnyVotesToFinish(const TrainState& state, LoopVote own,
   ASSIGN_OR_RETURN(const std::vector<std::string> all,
                    ring_->AllGather(key, vote, timeout));
   return std::ranges::any_of(
-      all, [](const std::string& wish) { return !wish.empty(); });
+      all, [](const std::string& vote) { return !vote.empty(); });
 }
 
 Status Trainer::EndEpoch(ResidentState& resident) const {

@@ -90,9 +90,9 @@ class Trainer {
   // Parts. REQUIRES: rank and size are those of the first generation.
   void Rejoin(Ring& ring, DeviceRing* device_ring);
 
-  // Returns this worker's requests to the others. Called right before an
-  // exchange, so that it includes requests made while the worker was busy.
-  // Null: no requests.
+  // Returns this worker's requests to the others. Called once the passes are
+  // over, right before the requests are sent, so that it includes requests made
+  // while the worker was busy. Null: no requests.
   using Requests = std::function<uint32_t()>;
 
   // Makes one step: computes the gradients of a global batch, then the update
