@@ -17,7 +17,7 @@
 
 namespace gauntlet {
 
-inline constexpr uint32_t kProtocolVersion = 4;
+inline constexpr uint32_t kProtocolVersion = 5;
 
 // Kind of connection that a hello opens.
 enum class ChannelRole : uint8_t { kControl = 1, kRing = 2, kDevice = 3 };
