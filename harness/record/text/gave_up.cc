@@ -6,6 +6,15 @@
 
 namespace gauntlet {
 
+const RecordEvent* FindGaveUp(const Record& record) {
+  for (const LauncherRun& run : record.launchers) {
+    for (const RecordEvent& event : run.events) {
+      if (event.kind == RecordKind::kGaveUp) return &event;
+    }
+  }
+  return nullptr;
+}
+
 std::string GaveUpReasonText(const RunSetup& setup, const RecordEvent& event) {
   std::string reason(RecordReasonName(event.reason));
   std::ranges::replace(reason, '_', ' ');

@@ -1,4 +1,4 @@
-// The reason for which a launcher gave up, as text.
+// The event of a launcher that gave up, and its reason as text.
 #ifndef GAUNTLET_HARNESS_RECORD_TEXT_GAVE_UP_H_
 #define GAUNTLET_HARNESS_RECORD_TEXT_GAVE_UP_H_
 
@@ -7,6 +7,9 @@
 #include "harness/record/record.h"
 
 namespace gauntlet {
+
+// Returns the first such event of the run; null if no launcher gave up.
+const RecordEvent* FindGaveUp(const Record& record);
 
 // Returns "restarts used up (cluster.restart.max is 2)",
 // "cluster.restart.policy is none, so no restart is allowed", "no progress" or

@@ -9,6 +9,7 @@
 #include "engine/text/units.h"
 #include "harness/oracle/history/last_words.h"
 #include "harness/record/invariants.h"
+#include "harness/record/text/gave_up.h"
 #include "harness/run/failure/interruptions.h"
 #include "harness/run/failure/late_detection.h"
 #include "harness/run/failure/met_expectations.h"
@@ -41,19 +42,14 @@ std::string ShowCommand(const CaseResult& result, std::string_view options) {
 // Returns the change that lets a launcher restart that gave up; "" if none did,
 // or if more restarts would not help.
 std::string RestartRemedy(const Record& record) {
-  for (const LauncherRun& run : record.launchers) {
-    for (const RecordEvent& event : run.events) {
-      if (event.kind != RecordKind::kGaveUp ||
-          event.reason != RecordReason::kRestartsUsedUp) {
-        continue;
-      }
-      return record.setup.never_restarts
-                 ? "set cluster.restart.policy to whole-job or rejoin"
-                 : fmt::format("raise cluster.restart.max ({})",
-                               record.setup.max_restarts);
-    }
+  const RecordEvent* const gave_up = FindGaveUp(record);
+  if (gave_up == nullptr || gave_up->reason != RecordReason::kRestartsUsedUp) {
+    return "";
   }
-  return "";
+  return record.setup.never_restarts
+             ? "set cluster.restart.policy to whole-job or rejoin"
+             : fmt::format("raise cluster.restart.max ({})",
+                           record.setup.max_restarts);
 }
 
 // Returns true iff a save or a claim of the run had no room on its disk. With a

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/text/counted.h"
 #include "harness/oracle/history/last_words.h"
 #include "harness/oracle/history/outline.h"
 #include "harness/record/base_name.h"
@@ -30,11 +31,6 @@ namespace gauntlet {
 namespace {
 
 constexpr size_t kMostFaults = 4;
-
-// Returns "1 step" or "2 steps".
-std::string Steps(uint64_t count) {
-  return fmt::format("{} step{}", count, count == 1 ? "" : "s");
-}
 
 // Returns the invariants with violations, except for the firing of the faults.
 std::vector<std::string> ViolatedIn(const Verdict& verdict) {
@@ -292,7 +288,7 @@ std::string FinalText(const Record& record, const CaseResult& result,
   const std::string steps =
       final.steps == last ? ""
                           : fmt::format("; it has {}, the reference run {}",
-                                        Steps(final.steps), last);
+                                        Counted(final.steps, "step"), last);
   if (!is_same || !steps.empty()) {
     return fmt::format("wrong: the final state {} the reference run's{}{}",
                        is_same ? "is" : "differs from", steps,

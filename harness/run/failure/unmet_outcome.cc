@@ -16,23 +16,11 @@
 namespace gauntlet {
 namespace {
 
-// Returns "restarts used up (cluster.restart.max is 2)"; "" if no launcher gave
-// up.
-std::string WhyGaveUp(const Record& record) {
-  for (const LauncherRun& run : record.launchers) {
-    for (const RecordEvent& event : run.events) {
-      if (event.kind == RecordKind::kGaveUp) {
-        return GaveUpReasonText(record.setup, event);
-      }
-    }
-  }
-  return "";
-}
-
-std::string GaveUpText(const Outline& outline, const std::string& why) {
+std::string GaveUpText(const Outline& outline, const RecordEvent& gave_up) {
   std::vector<std::string> texts =
       FaultsOfAll(outline, InterruptionsOf(outline));
-  texts.push_back("the launcher gave up: " + why);
+  texts.push_back("the launcher gave up: " +
+                  GaveUpReasonText(outline.record.setup, gave_up));
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 
@@ -113,8 +101,8 @@ std::string ExplainOutcome(const Outline& outline, const Verdict& verdict) {
     return RestartText(outline, permitted);
   }
   if (!IsUnmet(verdict, "outcome")) return "";
-  if (const std::string gave_up = WhyGaveUp(record); !gave_up.empty()) {
-    return expected == Outcome::kGivesUp ? "" : GaveUpText(outline, gave_up);
+  if (const RecordEvent* const gave_up = FindGaveUp(record)) {
+    return expected == Outcome::kGivesUp ? "" : GaveUpText(outline, *gave_up);
   }
   if (!IsDone(record)) return UnsavedEndText(outline);
   if (expected == Outcome::kRecovers && verdict.facts.restarts == 0) {
