@@ -157,7 +157,7 @@ Result<Claim> CheckpointStore::ClaimGeneration(const std::string& job_json,
   const std::string& none_valid = recorded.choice.none_valid;
   if (memory == StateInMemory::kHeld && !none_valid.empty()) {
     warnings_.push_back(none_valid +
-                        " (training goes on from the workers' memory)");
+                        " (training continues from the workers' memory)");
   }
   Status listed = WriteStateFile({});
   if (listed.ok()) listed = world_->storage.SyncDirectory(options_.directory);

@@ -141,7 +141,7 @@ Result<std::string> FindNext(World& world, const std::string& directory) {
   ASSIGN_OR_RETURN(const ParentChoice choice,
                    ChooseParent(world, {.directory = directory}, scan, verify));
   if (choice.parent) return scan.checkpoints[*choice.parent].name;
-  return NotFound(directory + ": no checkpoint that a run would go on from");
+  return NotFound(directory + ": no checkpoint that a run would resume from");
 }
 
 Result<std::vector<TensorDifference>> CompareCheckpoints(

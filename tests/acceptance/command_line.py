@@ -487,7 +487,7 @@ def an_empty_store_is_sound(run):
     (run.directory / "ckpt" / "gen-000001").write_text("")
     done = gauntlet(run, "ckpt", "verify", "ckpt")
     expect_equal(f"exit code ({done.stderr})", done.returncode, 0)
-    expect("a run begins anew" in done.stdout, done.stdout)
+    expect("a run starts from scratch" in done.stdout, done.stdout)
 
 
 def an_interrupted_run_of_scenarios_is_not_whole(run):

@@ -50,8 +50,8 @@ std::string StartText(const StoreReport& store) {
   }
   const auto next =
       std::ranges::find_if(store.checkpoints, &CheckpointReport::next);
-  if (next == store.checkpoints.end()) return "a run begins anew\n";
-  return fmt::format("a run goes on from {}{}\n", next->name,
+  if (next == store.checkpoints.end()) return "a run starts from scratch\n";
+  return fmt::format("a run resumes from {}{}\n", next->name,
                      next->verified ? "" : " if its bytes verify");
 }
 

@@ -110,7 +110,7 @@ class FormingWatch {
           while (!formed_) {
             if (notices_.TerminationNotices() > 0) {
               reporter.End(WorkerExit::kStopped,
-                           "told to stop before training began");
+                           "stop requested before training began");
               world.host.Exit(static_cast<int>(WorkerExit::kStopped));
             }
             world.clock.SleepUntil(world.clock.Now() + kTrainingPollInterval);

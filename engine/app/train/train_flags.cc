@@ -261,7 +261,7 @@ Status CheckMathOfSaves(Math math) {
   if (math == Math::kCanonical) return OkStatus();
   return InvalidArgument(fmt::format(
       "--math {} cannot be combined with --ckpt (its bits are outside the "
-      "contract, so no run could go on from them)",
+      "contract, so no run could resume from them)",
       MathName(math)));
 }
 

@@ -84,7 +84,7 @@ std::vector<std::string> MissingNewer(const StoreScan& scan,
     const auto name = CheckpointName::Parse(listed);
     if (!name || name->step <= parent.parsed.step || is_there(*name)) continue;
     lines.push_back(
-        fmt::format("{}: missing, listed in {}; a run goes on from {}", listed,
+        fmt::format("{}: missing, listed in {}; a run resumes from {}", listed,
                     kStateFileName, parent.name));
   }
   return lines;

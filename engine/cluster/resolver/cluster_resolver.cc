@@ -163,7 +163,7 @@ Status Contradiction(const ClusterClaim& one, const SourcedNumber& given,
                      const ClusterClaim& other,
                      const SourcedNumber& other_given) {
   return InvalidArgument(fmt::format(
-      "{} contradicts {}: say which holds with --cluster {} or --cluster {}",
+      "{} contradicts {}: choose one with --cluster {} or --cluster {}",
       given.source, other_given.source, ClusterRuleName(one.rule),
       ClusterRuleName(other.rule)));
 }

@@ -113,7 +113,7 @@ std::optional<LaunchEnd> AttemptOutcome::Final(int chief) const {
   if (launch_.stop_requested) {
     // The work since the last save is lost.
     return LaunchEnd{.exit_code = WorkerExitCode(WorkerExit::kLostWorker),
-                     .reason = "told to stop, and nothing was saved: " +
+                     .reason = "stop requested, but no worker saved: " +
                                (losses_.empty() ? "no worker reported a result"
                                                 : Describe(losses_.front()))};
   }

@@ -212,8 +212,8 @@ Status LoopSaves::BeginAsync() {
   last_save_ = world_->clock.Now();
   time_ += last_save_ - begin;
   if (is_under_way()) {
-    if (!std::exchange(copy_was_told_, true)) {
-      reports_->Line("saves are written beside the training, from " +
+    if (!std::exchange(source_is_reported_, true)) {
+      reports_->Line("saves are written in the background, from " +
                      SourceOf(*strategy_.async, options_->checkpoint.mode));
     }
     return OkStatus();

@@ -179,7 +179,7 @@ class LoopSaves {
   // Set by a save, until an exchange shows that the task is done.
   std::optional<Tidying> tidying_;
   bool lost_one_ = false;
-  bool copy_was_told_ = false;
+  bool source_is_reported_ = false;
   std::optional<NotFiniteSave> not_finite_;
   std::string newest_finite_;
   Status unsaved_;

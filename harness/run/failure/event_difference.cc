@@ -75,7 +75,7 @@ std::string DescribeEvent(const PlacedEvent& placed) {
   }
   if (event.limit_ns != 0) add("limit", SecondsText(event.limit_ns));
   AddTimes("", event.parts, text);
-  AddTimes("beside: ", event.background, text);
+  AddTimes("background: ", event.background, text);
   return text;
 }
 

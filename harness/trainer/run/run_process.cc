@@ -57,7 +57,7 @@ Result<TrainerRunEnd> RunInOwnProcess(const RunHost& host,
   const std::string log = ReadTextFile(folder / "run.log");
   return IoError(fmt::format(
       "the process of a run ended with {} and no result: {}", end.code,
-      log.empty() ? "it said nothing" : log.substr(0, log.find('\n'))));
+      log.empty() ? "its log is empty" : log.substr(0, log.find('\n'))));
 }
 
 Status ProbeNamespaces(const RunHost& host, NetworkAccess network,

@@ -62,7 +62,7 @@ TEST_F(StoreWarningsTest, NewerCheckpointsThatAreGoneAreNamed) {
   storage_.SetContents(contents);
   const auto gone = [](int step) {
     return fmt::format(
-        "step-{:09}-g1: missing, listed in checkpoint; a run goes on from "
+        "step-{:09}-g1: missing, listed in checkpoint; a run resumes from "
         "step-000000003-g1",
         step);
   };

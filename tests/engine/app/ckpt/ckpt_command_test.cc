@@ -38,7 +38,7 @@ class CkptCommandTest : public testing::Test {
 
 TEST_F(CkptCommandTest, ListsTheCheckpointThatARunResumesFrom) {
   EXPECT_EQ(Verify("/store"), 0) << err_.str();
-  EXPECT_THAT(out_.str(), HasSubstr("a run goes on from step-000000002-g1\n"));
+  EXPECT_THAT(out_.str(), HasSubstr("a run resumes from step-000000002-g1\n"));
 }
 
 TEST_F(CkptCommandTest, ListAndVerifySayWhichAreNotFinite) {
@@ -60,7 +60,7 @@ TEST_F(CkptCommandTest, UnreadFilesAreNotCalledGood) {
   EXPECT_THAT(out_.str(), Not(HasSubstr("good")));
   EXPECT_THAT(out_.str(), HasSubstr("step-000000002-g1            not "
                                     "verified"));
-  EXPECT_THAT(out_.str(), HasSubstr("a run goes on from step-000000002-g1 if "
+  EXPECT_THAT(out_.str(), HasSubstr("a run resumes from step-000000002-g1 if "
                                     "its bytes verify\n"));
 }
 
@@ -109,7 +109,7 @@ TEST_F(CkptCommandTest, StateFileThatIsIgnoredIsReported) {
   storage_.Bytes("/store/checkpoint").clear();
   EXPECT_EQ(Verify("/store"), 0);
   EXPECT_THAT(err_.str(), HasSubstr("checkpoint: empty; ignored"));
-  EXPECT_THAT(out_.str(), HasSubstr("a run goes on from step-000000002-g1\n"));
+  EXPECT_THAT(out_.str(), HasSubstr("a run resumes from step-000000002-g1\n"));
 }
 
 TEST_F(CkptCommandTest, ListsASingleCheckpoint) {

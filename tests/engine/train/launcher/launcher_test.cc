@@ -388,7 +388,7 @@ TEST_F(LauncherTest, FirstNoticeIsPassedOnToAllWorkersOnce) {
                   .for_ever = true};
   });
   EXPECT_EQ(end.exit_code, 75);
-  EXPECT_THAT(end.reason, StartsWith("told to stop, and nothing was saved: "));
+  EXPECT_THAT(end.reason, StartsWith("stop requested, but no worker saved: "));
   EXPECT_EQ(CountOf(WorkerSignal::kTerminate), 3u);
   EXPECT_EQ(CountOf(WorkerSignal::kKill), 0u);
 }
