@@ -134,13 +134,14 @@ std::string AdviceOnDetection(const Record& record, const CaseResult& result) {
   }
   if (!wait) {
     return fmt::format(
-        "if the delay is right, raise detected_in.max in {}; if the engine is "
-        "to detect the loss sooner, {}",
+        "if the delay is right, raise detected_in.max in {}; if the engine "
+        "should have detected the loss sooner, {}",
         PlaceOfExpect(result), look);
   }
   return fmt::format(
       "if the delay is right, raise detected_in.max in {} above {} ({}), or "
-      "lower that limit; if the engine is to detect the loss sooner, {}",
+      "lower that limit; if the engine should have detected the loss sooner, "
+      "{}",
       PlaceOfExpect(result), wait->key, LimitText(wait->limit_ns), look);
 }
 
@@ -163,12 +164,12 @@ std::string AdviceOnHang(const Record& record, const CaseResult& result) {
   if (!is_deadlock && limit_ns > 0 && setup.step_timeout_ns >= limit_ns) {
     return fmt::format(
         "if the workers may wait that long, raise {} ({}) above "
-        "cluster.step_timeout ({}), or lower the latter; if the engine is to "
-        "end the run sooner, {}",
+        "cluster.step_timeout ({}), or lower the latter; if the engine should "
+        "have ended the run sooner, {}",
         key, LimitText(limit_ns), LimitText(setup.step_timeout_ns), look);
   }
   return fmt::format(
-      "the engine is to end such a wait by itself (cluster.step_timeout is "
+      "the engine should end such a wait by itself (cluster.step_timeout is "
       "{}), so look for the cause there: {}{}",
       LimitText(setup.step_timeout_ns), look,
       is_total ? fmt::format("; if the run still made progress, raise {} ({})",

@@ -154,16 +154,16 @@ TEST_F(AdviceOnRunTest, LateDetectionNamesTheLimitThatDecides) {
        "faults: [{id: c, at: {worker: 1, step: 6}, do: hang}]\n"
        "expect: {outcome: recovers, detected_in: {max: 3s}}\n",
        "if the delay is right, raise detected_in.max in c.yaml:13 above "
-       "cluster.step_timeout (7s), or lower that limit; if the engine is to "
-       "detect the loss sooner, see what the worker that detected the loss did "
-       "before (gauntlet show 7/c --worker 0 --all)"},
+       "cluster.step_timeout (7s), or lower that limit; if the engine should "
+       "have detected the loss sooner, see what the worker that detected the "
+       "loss did before (gauntlet show 7/c --worker 0 --all)"},
       {"",
        "faults: [{id: c, at: {worker: 0, step: 6}, do: pause, with: {duration: "
        "9s}}]\nexpect: {outcome: recovers, detected_in: {max: 3s}}\n",
        "if the delay is right, raise detected_in.max in c.yaml:13 above "
        "cluster.heartbeat.lost_after (5s), or lower that limit; if the engine "
-       "is to detect the loss sooner, see what the worker that detected the "
-       "loss did before (gauntlet show 7/c --worker 1 --all)"},
+       "should have detected the loss sooner, see what the worker that "
+       "detected the loss did before (gauntlet show 7/c --worker 1 --all)"},
   };
   for (const auto& [cluster, rest, advice] : kCases) {
     EXPECT_EQ(Advice(cluster, rest), advice) << rest;
@@ -209,9 +209,9 @@ TEST_F(AdviceOnRunTest, EndlessRunNamesTheLimits) {
                    "expect: {outcome: recovers}\n"),
             "if the workers may wait that long, raise timeout.total (50s) "
             "above cluster.step_timeout (10m), or lower the latter; if the "
-            "engine is to end the run sooner, the finding of no-hang lists "
-            "what each process waited for, and `gauntlet show 7/c --all` what "
-            "it did before");
+            "engine should have ended the run sooner, the finding of no-hang "
+            "lists what each process waited for, and `gauntlet show 7/c --all` "
+            "what it did before");
 }
 
 TEST(AdviceTest, HangBeyondTheEnginesLimitsIsTheEngines) {
@@ -225,9 +225,9 @@ TEST(AdviceTest, HangBeyondTheEnginesLimitsIsTheEngines) {
                                                          .instances = 1,
                                                          .violations = 1}}}};
   EXPECT_EQ(AdviceOn(Outline(record), result),
-            "the engine is to end such a wait by itself (cluster.step_timeout "
-            "is 30s), so look for the cause there: see the last events of each "
-            "worker (gauntlet show --all)");
+            "the engine should end such a wait by itself "
+            "(cluster.step_timeout is 30s), so look for the cause there: see "
+            "the last events of each worker (gauntlet show --all)");
   record.setup.planted_bugs = {"lose-rng-key"};
   EXPECT_EQ(AdviceOn(Outline(record), result), "");
 }
