@@ -53,7 +53,7 @@ uint32_t LoopSaves::Bits() const {
 void LoopSaves::OnRequestsAgreed(uint32_t requests) {
   agreed_requests_ = requests & kSaveBits;
   if (!tidying_) return;
-  // Only the next save reports how long the task took.
+  // An estimate: the exact duration of the task is exchanged by the next save.
   notices_->SaveTookSoFar(tidying_->save_took +
                           (world_->clock.Now() - tidying_->since));
   if ((requests & kTidying) == 0) tidying_.reset();

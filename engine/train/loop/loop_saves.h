@@ -125,7 +125,7 @@ class LoopSaves {
   Time last_save() const { return last_save_; }
   void SetLastSave(Time time) { last_save_ = time; }
   // True if a worker was lost in a save, a save is in flight, or the chief may
-  // still tidy the store: other workers may still be in it.
+  // still tidy the store. Other workers may then detect a loss only after it.
   bool is_in_save() const {
     return in_save_ || is_under_way() || tidying_.has_value();
   }
@@ -176,7 +176,7 @@ class LoopSaves {
   Time last_save_;
   Duration time_{0};
   bool in_save_ = false;
-  // Set by a save, until an exchange shows that the task is done.
+  // Set from a save until an exchange shows that the task is done.
   std::optional<Tidying> tidying_;
   bool lost_one_ = false;
   bool source_is_reported_ = false;

@@ -4,11 +4,11 @@
 // while the remaining time is enough for the operations until the next boundary
 // at which a request takes effect, for the save, and for the exit. Their
 // durations are measured, not guessed: the longest of each kind in this
-// incarnation counts. The chief may still work on a save while training
-// continues: that time is exact from the next save on, and rounded up to the
-// end of an operation until then. No operation begins whose kind was not
-// measured yet, and a run that has not saved yet saves first, to measure a
-// save.
+// incarnation counts. A save includes the time in which the chief tidies the
+// store while training continues: known exactly once the next save is done, and
+// until then rounded up to the end of an operation. No operation begins whose
+// kind was not measured yet, and a run that has not saved yet saves first, to
+// measure a save.
 #ifndef GAUNTLET_ENGINE_TRAIN_NOTICE_STOP_TIMING_H_
 #define GAUNTLET_ENGINE_TRAIN_NOTICE_STOP_TIMING_H_
 

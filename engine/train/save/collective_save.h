@@ -151,7 +151,7 @@ class CollectiveSave {
   bool is_tidying() const { return tidying_.runs(); }
   // True if that task is done or overdue, so EndTidying does not wait.
   bool MayEndTidying() const;
-  // True until that task is done; unlike is_tidying, false before EndTidying.
+  // True while that task runs. is_tidying is true until EndTidying.
   bool TidiesNow() const { return !tidying_.is_done(); }
   // Waits for that task, if any. Returns its error, after which this worker
   // must stop: kFenced, kCancelled, or kDeadlineExceeded if it exceeds the time

@@ -4,7 +4,8 @@
 
 namespace gauntlet {
 
-bool Holds(const CrashOutcome& outcome, const AllowedCrashOutcome& allowed) {
+bool IsAllowed(const CrashOutcome& outcome,
+               const AllowedCrashOutcome& allowed) {
   switch (outcome.end) {
     case RecoveryEnd::kState:
       return outcome.index != Trajectory::kNowhere &&
@@ -31,8 +32,9 @@ std::string DescribeAllowed(const AllowedCrashOutcome& allowed,
                                " or a later one"
                          : "a state of the reference run";
   if (allowed.finite_at_least > 0) {
-    text += fmt::format(", and the finite state of {} or a later one beside it",
-                        trajectory.NameOf(allowed.finite_at_least));
+    text +=
+        fmt::format(", and the finite state of {} or a later one on the disk",
+                    trajectory.NameOf(allowed.finite_at_least));
   }
   if (allowed.cold_start != ColdStartAllowed::kNo) text += ", or a cold start";
   if (allowed.may_refuse) text += ", or a refusal";

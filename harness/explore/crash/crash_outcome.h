@@ -33,7 +33,8 @@ struct AllowedCrashOutcome {
   ColdStartAllowed cold_start = ColdStartAllowed::kNo;
 };
 
-bool Holds(const CrashOutcome& outcome, const AllowedCrashOutcome& allowed);
+// Returns true iff the outcome is one of those allowed.
+bool IsAllowed(const CrashOutcome& outcome, const AllowedCrashOutcome& allowed);
 
 std::string DescribeAllowed(const AllowedCrashOutcome& allowed,
                             const Trajectory& trajectory);

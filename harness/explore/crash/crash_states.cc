@@ -206,7 +206,7 @@ bool Exploration::Judge(PartRun& run, const CrashOutcome& outcome,
   if (outcome.end == RecoveryEnd::kRefused && allowed.may_refuse) {
     ++CountsOf(run).refusals;
   }
-  return Holds(outcome, allowed);
+  return IsAllowed(outcome, allowed);
 }
 
 AllowedCrashOutcome Exploration::Allowed(AllowedCrashOutcome allowed) const {
