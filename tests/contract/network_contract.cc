@@ -368,7 +368,7 @@ TEST_P(NetworkContract, BothEndsKnowANonceThatNoOtherConnectionHas) {
   });
 }
 
-TEST_P(NetworkContract, SilentCallerHoldsNobodyUp) {
+TEST_P(NetworkContract, SilentCallerDelaysNoOtherCaller) {
   const std::string address = FreeAddress();
   InWorld([&](World& world) {
     const Time deadline = world.clock.Now() + kSoon;

@@ -108,7 +108,7 @@ TEST_F(FaultyStorageTest, TornWriteBeforeALossOfPowerIsOnTheDisk) {
   EXPECT_EQ(diary().back(), "power loss");
 }
 
-TEST_F(FaultyStorageTest, TornWriteFollowedByNothingIsALieOfTheDisk) {
+TEST_F(FaultyStorageTest, TornWriteWithoutAnErrorDamagesTheFileSilently) {
   Plan(FaultKind::kTornWrite, {.point = Point::kShardWrite, .block = 2},
        {.blocks = 4, .keep = 0b0001, .then = AfterTear::kNothing});
   EXPECT_TRUE(WriteShard("a").ok());

@@ -67,7 +67,7 @@ TEST_F(TracerTest, RefusesAsynchronousIo_AndReportsIt) {
   EXPECT_TRUE(Contains(outcome.notes, "io_setup was refused"));
 }
 
-TEST_F(TracerTest, RefusesClonesThatCannotBeTraced_AndSaysSo) {
+TEST_F(TracerTest, RefusesClonesThatCannotBeTraced_AndReportsIt) {
   TracedRun run;
   const TraceOutcome outcome = run.Run({"untraced-clone"});
   EXPECT_EQ(outcome.exit_code, 0);

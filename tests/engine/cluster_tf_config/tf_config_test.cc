@@ -49,7 +49,7 @@ TEST(TfConfigTest, ChiefHasRankZeroWhereverItStands) {
   EXPECT_EQ(worker->task_index, 1);
 }
 
-TEST(TfConfigTest, EvaluatorBesideTheWorkersIsNotOneOfThem) {
+TEST(TfConfigTest, EvaluatorIsNotCountedAsAWorker) {
   const Result<ClusterPlace> place = ParseTfConfig(
       R"({"cluster": {"worker": ["a:1"], "evaluator": ["e:5"]},
           "task": {"type": "worker", "index": 0}, "environment": "cloud"})");

@@ -175,7 +175,7 @@ TEST(JobJsonTest, RefusesASpoiltScheduleByItsPath) {
   }
 }
 
-TEST(JobJsonTest, LayerWithStateOfItsOwnComesBack) {
+TEST(JobJsonTest, LayerWithReplicaStateRoundTrips) {
   JobSpec job = PresetJob("tiny").value();
   job.model.layers[2] = {.kind = LayerKind::kCenter, .momentum = 0.9f};
   const std::string json = JobToJson(job, kContent);
@@ -184,7 +184,7 @@ TEST(JobJsonTest, LayerWithStateOfItsOwnComesBack) {
   EXPECT_EQ(JobToJson(JobFromJson(json).value(), kContent), json);
 }
 
-TEST(JobJsonTest, PathOfIdxDataComesBack) {
+TEST(JobJsonTest, PathOfIdxDataRoundTrips) {
   JobSpec job = PresetJob("linear").value();
   job.data = {.kind = DataKind::kIdx, .path = "/data/\"m\"\\"};
   const Result<JobSpec> back = JobFromJson(JobToJson(job, kContent));
@@ -193,7 +193,7 @@ TEST(JobJsonTest, PathOfIdxDataComesBack) {
   EXPECT_EQ(back->data.path, job.data.path);
 }
 
-TEST(JobJsonTest, FilesOfOtherProgramsComeBack) {
+TEST(JobJsonTest, FilesOfOtherProgramsRoundTrip) {
   JobSpec job = PresetJob("linear").value();
   job.data = {.kind = DataKind::kNpy, .path = "/n", .classes = 7};
   const std::string json = JobToJson(job, kContent);

@@ -255,7 +255,7 @@ TEST(UpgradeTest, KeptStoresStandWhereTheirNamesSay) {
                                      std::string("\"evaluation_due\"")}));
 }
 
-TEST(UpgradeTest, BundleComesBackAsItWasWritten) {
+TEST(UpgradeTest, BundleRoundTrips) {
   const StoreBundle bundle = {
       .final_digest = "ab",
       .epochs = 3,

@@ -205,7 +205,7 @@ TEST(ManifestTest, NamesThatNeedEscapesComeBack) {
 }
 
 // In two layouts of the JSON; without a mark if retention counts no hours.
-TEST(ManifestTest, MarkOfRetentionComesBack) {
+TEST(ManifestTest, RetentionMarkRoundTrips) {
   const std::string without = EncodeManifest(SmallManifest());
   EXPECT_EQ(without.find("counted_from"), std::string::npos);
   EXPECT_FALSE(ParseManifest(without)->mark);

@@ -132,7 +132,7 @@ class WaitForPassTest : public TwoPassesTest,
 
 // A rank waits for its neighbour for 3 seconds after its own pass, however long
 // that took.
-TEST_P(WaitForPassTest, TimeOfTheOwnPassCountsAsNoWait) {
+TEST_P(WaitForPassTest, TimeoutBeginsAfterTheOwnPass) {
   ClusterFixture cluster(2, 1);
   const auto& ends = cluster.RunAll([&](World& world, Session& session) {
     PassingRank rank = RankOf(world, session);

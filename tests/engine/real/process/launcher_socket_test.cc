@@ -53,7 +53,7 @@ TEST(LauncherSocketTest, ProgressComesBackFromItsLine) {
   EXPECT_TRUE(progress.own_device_failed);
 }
 
-TEST(LauncherSocketTest, ResultComesBackFromItsLine) {
+TEST(LauncherSocketTest, ResultRoundTripsThroughALine) {
   const TrainResult result =
       RoundTrip<TrainResult>({.status = "done",
                               .epochs = 3,
@@ -100,7 +100,7 @@ TEST(LauncherSocketTest, TimesOfResultComeBack) {
           .ok());
 }
 
-TEST(LauncherSocketTest, NonFiniteAndMissingValuesComeBack) {
+TEST(LauncherSocketTest, NonFiniteAndMissingValuesRoundTrip) {
   const TrainResult result = RoundTrip<TrainResult>(
       {.status = "not_finite", .finite = false, .not_finite_since = 9});
   EXPECT_FALSE(result.finite);

@@ -97,7 +97,7 @@ TEST(EventFileTest, BytesThatAreNotUtf8BecomeReplacementCharacters) {
 }
 
 // As on a full disk.
-TEST(EventFileTest, FileThatCannotGrowEndsTheLogAndNothingElse) {
+TEST(EventFileTest, FileThatCannotGrow_EndsOnlyTheLog) {
   const ScratchDirectory scratch;
   const FixedClock clock;
   std::vector<std::string> failures;

@@ -122,7 +122,7 @@ TEST(DeviceTest, TrainsWithTheParametersThatAHookChanged) {
 }
 
 // With digests only at saves, the newest state stays on the device in between.
-TEST(DeviceTest, RunThatLooksAtItsStateSeldomEndsInTheSameState) {
+TEST(DeviceTest, RunWithoutStepDigestsEndsInTheSameState) {
   TrainOptions options = SmallRun();
   options.digest_every = 0;
   const LifeOutcome device = RunGuarded(1, options);

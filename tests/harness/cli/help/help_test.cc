@@ -102,7 +102,7 @@ TEST(HelpTest, PlantedBugs_NameTheSettingsOfAMutationTest) {
   }
 }
 
-TEST(HelpTest, SubcommandHasItsOwn) {
+TEST(HelpTest, SubcommandHasAHelpPageOfItsOwn) {
   const HelpOutput output = Help("ckpt ls");
   EXPECT_EQ(output.exit_code, 0);
   EXPECT_THAT(output.out, HasSubstr("Usage: gauntlet ckpt ls"));

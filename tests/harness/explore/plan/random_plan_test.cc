@@ -81,7 +81,7 @@ TEST(RandomPlanTest, EveryKindPointAndSetupComesUp) {
   EXPECT_EQ(chained.size(), 2u);
 }
 
-TEST(RandomPlanTest, SometimesAllHangsAreForEver) {
+TEST(RandomPlanTest, SomePlansHaveOnlyEndlessHangs) {
   PlanSpace space = WholeSpace();
   space.kinds = {FaultKind::kHang, FaultKind::kPause};
   uint64_t two_for_ever = 0;

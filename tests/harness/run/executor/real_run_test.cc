@@ -134,7 +134,7 @@ TEST_F(RealRunTest, RunWithoutEventsIsAHang) {
   EXPECT_THAT(log.lives, SizeIs(1)) << "what was said is kept";
 }
 
-TEST_F(RealRunTest, RunThatSpeaksForEverIsCutOff) {
+TEST_F(RealRunTest, EndlessRunIsEndedAtTheTotalLimit) {
   plan_.hang_limit = milliseconds(500);
   plan_.total_limit = milliseconds(900);
   const RunLog log = Run("while :; do event 1 step; sleep 0.05; done");

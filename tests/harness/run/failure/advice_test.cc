@@ -191,7 +191,7 @@ std::string AdviceOnWait(std::optional<int64_t> expected_ns) {
   return AdviceOn(Outline(record), result);
 }
 
-TEST(AdviceTest, DelayThatNoLimitExplainsIsTheEngines) {
+TEST(AdviceTest, DelayBeyondAllLimits_BlamesTheEngine) {
   EXPECT_EQ(AdviceOnWait(8'000'000'000),
             "cluster.step_timeout (7s) is shorter than the delay, so look for "
             "the cause in the engine: see what the worker that detected the "
@@ -214,7 +214,7 @@ TEST_F(AdviceOnRunTest, EndlessRunNamesTheLimits) {
             "what it did before");
 }
 
-TEST(AdviceTest, HangBeyondTheEnginesLimitsIsTheEngines) {
+TEST(AdviceTest, HangBeyondTheEnginesLimits_BlamesTheEngine) {
   Record record;
   record.world = "real";
   record.ending = RunEnding::kHung;
