@@ -353,11 +353,10 @@ Status CrashStateList::Consider(const CrashState& state,
   std::vector<CrashState>& equal = seen_[image];
   const bool is_new = equal.empty();
   if (!is_new) ++counts_.equal;
-  Keep(state, equal);
-  if (is_new) {
-    equal.back().image = image;
-    ready_.push_back(equal.back());
-  }
+  CrashState considered = state;
+  considered.image = image;
+  Keep(considered, equal);
+  if (is_new) ready_.push_back(std::move(considered));
   return OkStatus();
 }
 

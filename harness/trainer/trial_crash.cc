@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "chaos/crash/crash_description.h"
 #include "harness/trainer/verdict/equal_crashes.h"
@@ -17,7 +18,7 @@ Status ExchangeCrash(const FilePatterns& files, const std::string& id,
   equal.push_back(
       {.id = trial.id, .fault = trial.fault, .operation = trial.operation});
   std::ranges::sort(equal, {}, [](const EqualCrash& one) {
-    return FaultOrder(one.fault, one.id);
+    return std::pair(FaultOrder(one.fault, one.id), one.operation);
   });
   ASSIGN_OR_RETURN(const CrashState state, ParseCrashStateId(id));
   return DescribeCrash(files, state, trial);
