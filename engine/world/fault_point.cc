@@ -54,7 +54,9 @@ constexpr std::array kPoints = {
               .is_critical_when_stale = true},
     PointInfo{.point = Point::kAllReduceBegin,
               .name = "comm.allreduce.begin",
-              .description = "before a worker's part of an all-reduce",
+              .description =
+                  "before a worker's part of an all-reduce, or before the "
+                  "last backward pass beside it",
               .part = RunPart::kExchange,
               .rate = HitRate::kEachStep},
     PointInfo{.point = Point::kAllReduceSend,

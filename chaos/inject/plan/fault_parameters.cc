@@ -109,6 +109,11 @@ constexpr std::array kKill = {
          .fallback = "none: exactly at the point",
          .place = &P::kill_latency,
          .draw = {.kind = DrawKind::kLogUniform, .one_in = 2, .bits = 11}}};
+
+bool HasLatency(const P& with) {
+  return with.latency + with.jitter > Duration::zero();
+}
+
 constexpr std::array kSlow = {
     Info{.name = "latency",
          .doc = kLatencyDoc,
@@ -116,6 +121,7 @@ constexpr std::array kSlow = {
          .place = &P::latency,
          .is_required = true,
          .example = "20ms",
+         .has_effect = HasLatency,
          .draw = {.kind = DrawKind::kLogUniform, .bits = 13},
          .set_usual = [](P& with) { with.latency = std::chrono::seconds(2); }}};
 constexpr std::array kOnlyDuration = {kDuration};
@@ -230,6 +236,7 @@ constexpr std::array kDelay = {
          .place = &P::latency,
          .is_required = true,
          .example = "20ms",
+         .has_effect = HasLatency,
          .draw = {.kind = DrawKind::kLogUniform, .bits = 12},
          .set_usual =
              [](P& with) { with.latency = std::chrono::milliseconds(50); }},

@@ -82,6 +82,8 @@ struct FaultParameterInfo {
   // Value for help and hints, of a required parameter whose default would have
   // no effect; else "".
   std::string_view example = "";
+  // Returns false iff the given values have no effect; null: all have one.
+  bool (*has_effect)(const FaultParameters& with) = nullptr;
   ParameterDraw draw = {};
   // Sets the usual value in explorations; null: the default is usual.
   void (*set_usual)(FaultParameters& with) = nullptr;

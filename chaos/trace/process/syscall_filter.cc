@@ -21,8 +21,8 @@ constexpr uint32_t kX32Bit = 0x40000000;
 constexpr uint32_t kChangingFlags =
     O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY);
 
+// NOLINTNEXTLINE(google-runtime-int): as SYS_ is
 constexpr long kFileCalls[] = {
-    // NOLINT(google-runtime-int): as SYS_ is
     SYS_write,
     SYS_pwrite64,
     SYS_writev,
@@ -66,11 +66,12 @@ constexpr long kFileCalls[] = {
 };
 
 // Calls that may change a file in a way that no operation describes.
+// NOLINTNEXTLINE(google-runtime-int): as SYS_ is
 constexpr long kNotRecordedCalls[] = {
-    // NOLINT(google-runtime-int): as SYS_ is
-    SYS_setxattr, SYS_lsetxattr,  SYS_fsetxattr, SYS_setxattrat,
-    SYS_chown,    SYS_lchown,     SYS_fchown,    SYS_fchownat,
-    SYS_mount,    SYS_move_mount, SYS_bind,
+    SYS_setxattr,    SYS_lsetxattr,    SYS_fsetxattr,    SYS_setxattrat,
+    SYS_removexattr, SYS_lremovexattr, SYS_fremovexattr, SYS_removexattrat,
+    SYS_chown,       SYS_lchown,       SYS_fchown,       SYS_fchownat,
+    SYS_mount,       SYS_move_mount,   SYS_bind,
 };
 
 class Assembler {

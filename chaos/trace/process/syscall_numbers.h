@@ -13,6 +13,9 @@
 #ifndef SYS_setxattrat
 #define SYS_setxattrat 463
 #endif
+#ifndef SYS_removexattrat
+#define SYS_removexattrat 466
+#endif
 
 namespace gauntlet {
 

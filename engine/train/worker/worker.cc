@@ -247,6 +247,7 @@ Status Worker::LeaveGeneration(const Status& why) {
     parts_.session.reset();
     const Status saved = EndSave();
     if (saved.code() == Code::kDeadlineExceeded) return why;
+    // The worker exits: a worker that leaves a generation may join the next.
     RETURN_IF_ERROR(saved);
     async_save_.reset();
     save_.reset();

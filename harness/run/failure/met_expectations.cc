@@ -38,7 +38,10 @@ std::string MetExpectationsText(std::span<const Finding> findings) {
   std::vector<std::string> removed;
   for (const Finding& finding : findings) {
     if (!finding.met) return "";
-    if (keys.size() + removed.size() == kMostKeys) break;
+    if (keys.size() + removed.size() == kMostKeys) {
+      keys.emplace_back("…");
+      break;
+    }
     if (finding.met->starts_with(kWithoutKey)) {
       AddOnce(finding.met->substr(kWithoutKey.size()), removed);
     } else {

@@ -242,8 +242,8 @@ void ReadHow(const MapReader& map, Diagnostics& diagnostics, Fault& fault) {
     if (with.Find(parameter.name) == nullptr) {
       diagnostics.Error(
           place, fmt::format("{} needs a {}", kind, parameter.name), hint);
-    } else if (parameters_are_valid &&
-               fault.with.latency + fault.with.jitter == Duration::zero()) {
+    } else if (parameters_are_valid && parameter.has_effect != nullptr &&
+               !parameter.has_effect(fault.with)) {
       diagnostics.Error(with.PlaceOf(parameter.name),
                         fmt::format("{} by nothing has no effect: expected a "
                                     "{} above 0",
