@@ -175,11 +175,11 @@ const GoalCase kDeaths[] = {
      [](Record& r) {
        r.faults[0] = {.id = "fault", .kind = "torn_write", .then = "crash"};
      }},
-    {"hang-noticed", HangNoticed(),
+    {"hang-detected", HangNoticed(),
      [](Record& r) { AddFault(r, "power_loss"); }},
-    {"hang-noticed", HangNoticed(),
+    {"hang-detected", HangNoticed(),
      [](Record& r) { AddEvent(r, {.kind = K::kWorkerExited}); }},
-    {"pause-slept-off",
+    {"resumed-after-pause",
      With({.kind = "hang"},
           {Life(0, 1, {Fired(Point::kStepEnd), {.kind = K::kFinished}})}),
      SwapFirstTwo},
@@ -188,8 +188,8 @@ const GoalCase kDeaths[] = {
 };
 
 const GoalCase kStores[] = {
-    {"fell-back", RunOf({Life(0, 2, {{.kind = K::kRejected}, Resumed(2)})}),
-     SwapFirstTwo},
+    {"resumed-from-older-checkpoint",
+     RunOf({Life(0, 2, {{.kind = K::kRejected}, Resumed(2)})}), SwapFirstTwo},
     {"refused",
      [] {
        Record record = RunOf({});
@@ -235,7 +235,7 @@ const GoalCase kStores[] = {
      RunOf({Life(0, 1, {kSaveBegun, {.kind = K::kFencedOut}})}), SwapFirstTwo},
     {"late-commit-void", RunOf({Life(0, 1, {{.kind = K::kFencedFound}})}),
      [](Record& r) { r.lives[0].events[0].kind = K::kFencedOut; }},
-    {"load-error-got-over",
+    {"load-retried",
      With({.kind = "errno"},
           {Life(0, 2, {Fired(Point::kLoadRead), Resumed(2)})}),
      SwapFirstTwo},
@@ -257,11 +257,11 @@ const GoalCase kNotices[] = {
     {"notice-in-a-save", Noticed(Point::kHeartbeat, 1, {kState, kSaveBegun}),
      NoGrace},
     {"notice-while-recovering", Noticed(Point::kLoadBegin, 2, {}), NoGrace},
-    {"stopped-and-went-on", StoppedAndDone(),
+    {"stopped-and-resumed", StoppedAndDone(),
      [](Record& r) { r.launchers[0].exit_code = -1; }},
-    {"stopped-and-went-on", StoppedAndDone(),
+    {"stopped-and-resumed", StoppedAndDone(),
      [](Record& r) { r.launchers[1].result.reset(); }},
-    {"finished-in-spite-of-a-notice",
+    {"finished-despite-notice",
      RunOf({Life(0, 1, {{.kind = K::kNotice}, {.kind = K::kFinished}})}),
      SwapFirstTwo},
     {"grace-too-short", Noticed(Point::kStepEnd, 1, {kState}),
@@ -301,13 +301,13 @@ const GoalCase kRejoins[] = {
      [](Record& r) { r.setup.workers = 1; }},
     {"died-while-rejoining", Died("crash", Point::kStateReceive, 2, {kState}),
      [](Record& r) { AddEvent(r, CarriedOn("kept")); }},
-    {"rejoin-fell-back",
+    {"rejoin-resumed-from-older-checkpoint",
      RunOf({Life(0, 1, {kState, kLeftOne}), Life(0, 2, {Resumed(2)})}),
      [](Record& r) { r.lives[1].events[0].kind = K::kCarriedOn; }},
     {"rejoined-twice",
      RunOf({Life(0, 1, {CarriedOn("kept"), kLeftOne, CarriedOn("kept")})}),
      [](Record& r) { r.lives[0].events[2].kind = K::kNotice; }},
-    {"made-up-for-a-save", RunOf({Life(0, 2, {CarriedOn("kept"), kSaved})}),
+    {"lost-save-replaced", RunOf({Life(0, 2, {CarriedOn("kept"), kSaved})}),
      [](Record& r) { r.lives[0].events[1].step = 3; }},
 };
 
