@@ -357,7 +357,7 @@ Result<bool> Trainer::AnyVotesToFinish(const TrainState& state, LoopVote own,
   ASSIGN_OR_RETURN(const std::vector<std::string> all,
                    ring_->AllGather(key, vote, timeout));
   return std::ranges::any_of(
-      all, [](const std::string& vote) { return !vote.empty(); });
+      all, [](const std::string& other) { return !other.empty(); });
 }
 
 Status Trainer::EndEpoch(ResidentState& resident) const {
