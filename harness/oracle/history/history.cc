@@ -14,11 +14,6 @@ struct Stream {
   std::span<const RecordEvent> left;
 };
 
-bool ComesBefore(const RecordEvent& a, const RecordEvent& b) {
-  if (a.order != 0 && b.order != 0) return a.order < b.order;
-  return a.t_ns < b.t_ns;
-}
-
 std::vector<Stream> StreamsOf(const Record& record) {
   using Kind = Emitter::Kind;
   std::vector<Stream> streams;
@@ -71,6 +66,11 @@ std::string EventAtStep(const RecordEvent& event) {
 
 std::string Where(const Emitter& emitter, const RecordEvent& event) {
   return fmt::format("{} ({})", EventAtStep(event), NameOf(emitter));
+}
+
+bool ComesBefore(const RecordEvent& a, const RecordEvent& b) {
+  if (a.order != 0 && b.order != 0) return a.order < b.order;
+  return a.t_ns < b.t_ns;
 }
 
 std::vector<HistoryEvent> HistoryOf(const Record& record) {

@@ -49,6 +49,10 @@ struct HistoryEvent {
   const RecordEvent* event = nullptr;  // points into the record
 };
 
+// Returns true iff `a` came before `b`: by their positions among all events of
+// the run, or by time if one of them has no position.
+bool ComesBefore(const RecordEvent& a, const RecordEvent& b);
+
 // The record must outlive the result.
 std::vector<HistoryEvent> HistoryOf(const Record& record);
 

@@ -67,24 +67,26 @@ int64_t StartOfFailedSave(const Record& record, const BegunSave& save) {
 
 }  // namespace
 
-std::vector<BegunSave> SavesBegunBy(const Record& record, int64_t until_ns) {
+std::vector<BegunSave> SavesBegunBy(const Record& record,
+                                    const RecordEvent& until) {
   std::map<uint64_t, BegunSave> saves;
   ForEachEvent(record, [&](const RecordEvent& event) {
-    if (event.kind != RecordKind::kSaveBegin || event.t_ns > until_ns) return;
+    if (event.kind != RecordKind::kSaveBegin || ComesBefore(until, event))
+      return;
     BegunSave& save = saves[event.step];
     save.step = event.step;
     save.begin_ns = std::max(save.begin_ns, event.t_ns);
   });
   // A save that fails at once reports no begin.
   ForEachEvent(record, [&](const RecordEvent& event) {
-    if (event.kind == RecordKind::kSaveFailed && event.t_ns <= until_ns) {
+    if (event.kind == RecordKind::kSaveFailed && !ComesBefore(until, event)) {
       saves.try_emplace(event.step,
                         BegunSave{.step = event.step, .begin_ns = event.t_ns});
     }
   });
   ForEachEvent(record, [&](const RecordEvent& event) {
     const auto found = saves.find(event.step);
-    if (found == saves.end() || event.t_ns > until_ns ||
+    if (found == saves.end() || ComesBefore(until, event) ||
         event.t_ns < found->second.begin_ns) {
       return;
     }
@@ -121,10 +123,10 @@ std::string FailedText(std::span<const uint64_t> steps) {
 }
 
 std::string UnfinishedSavesText(const Record& record, uint64_t step,
-                                int64_t until_ns) {
+                                const RecordEvent& until) {
   std::vector<uint64_t> failed;
   std::vector<uint64_t> pending;
-  for (const BegunSave& save : SavesBegunBy(record, until_ns)) {
+  for (const BegunSave& save : SavesBegunBy(record, until)) {
     if (save.step <= step) continue;
     if (save.ending == SaveEnding::kFailed) failed.push_back(save.step);
     if (save.ending == SaveEnding::kPending) pending.push_back(save.step);
@@ -163,7 +165,7 @@ std::string UnsavedText(const Record& record, const RecordEvent& end) {
       continue;
     }
     const uint64_t step = life.events.back().step;
-    for (const BegunSave& save : SavesBegunBy(record, end.t_ns)) {
+    for (const BegunSave& save : SavesBegunBy(record, end)) {
       if (save.step == step && save.ending == SaveEnding::kFailed) {
         return fmt::format("{}: {}", FailedText({&step, 1}),
                            FailureReason(record, save));

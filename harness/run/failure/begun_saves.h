@@ -1,5 +1,5 @@
-// Saves that had begun by a given time of a run: their endings up to that time,
-// and the reasons of failures.
+// Saves that had begun by a given event of a run: their endings up to that
+// event, and the reasons of failures.
 #ifndef GAUNTLET_HARNESS_RUN_FAILURE_BEGUN_SAVES_H_
 #define GAUNTLET_HARNESS_RUN_FAILURE_BEGUN_SAVES_H_
 
@@ -24,8 +24,10 @@ struct BegunSave {
   const RecordEvent* failure = nullptr;  // event of the record; kFailed only
 };
 
-// Returns the saves that had begun by that time, in the order of their steps.
-std::vector<BegunSave> SavesBegunBy(const Record& record, int64_t until_ns);
+// Returns the saves that had begun by that event, in the order of their steps.
+// A simulated run may have several events at one time: their positions decide.
+std::vector<BegunSave> SavesBegunBy(const Record& record,
+                                    const RecordEvent& until);
 
 // Returns "the save of step 8 began and was not acknowledged", with all steps;
 // "" if there are none.
@@ -37,9 +39,9 @@ std::string FailedText(std::span<const uint64_t> steps);
 
 // Returns "the save of step 8 failed; the save of step 12 began and was not
 // acknowledged" for the steps after `step` whose saves had failed or were
-// pending at that time; "" if there are none.
+// pending at that event; "" if there are none.
 std::string UnfinishedSavesText(const Record& record, uint64_t step,
-                                int64_t until_ns);
+                                const RecordEvent& until);
 
 // Returns the reason of the failure: "fault full (ENOSPC in MANIFEST.json)" or,
 // if no fault caused it, the error that the save reported.

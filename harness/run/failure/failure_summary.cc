@@ -79,17 +79,6 @@ std::string FaultsText(const Outline& outline) {
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 
-// Returns the time of the first resume; INT64_MAX if there was none.
-int64_t FirstResumeOf(const Record& record) {
-  int64_t resumed_ns = INT64_MAX;
-  ForEachEvent(record, [&](const RecordEvent& event) {
-    if (event.kind == RecordKind::kResumed) {
-      resumed_ns = std::min(resumed_ns, event.t_ns);
-    }
-  });
-  return resumed_ns;
-}
-
 // Returns the first resume of a worker whose state is not the one that had been
 // saved and that the worker read; null if there is none.
 const RecordEvent* ChangedLoad(const Record& record) {
@@ -199,18 +188,20 @@ std::string StartText(const GenerationStart& start) {
 }
 
 // Describes the first resume from a checkpoint: whether the scenario expects
-// it, and the newer saves that it left out.
+// it, and the newer saves that it left out. REQUIRES: a worker resumed.
 std::string NotesOnResume(const Record& record, uint64_t step) {
   const std::string expected = record.expect.resumed_from_step == step
                                    ? ", as the scenario expects"
                                    : "";
-  const int64_t resumed_ns = FirstResumeOf(record);
-  const uint64_t newest = NewestSaveBefore(record, resumed_ns);
+  const RecordEvent& resume = *FirstOf(record, [](const RecordEvent& event) {
+    return event.kind == RecordKind::kResumed;
+  });
+  const uint64_t newest = NewestSaveBefore(record, resume);
   if (newest > step) {
     return fmt::format("{} although a save of step {} had been acknowledged",
                        expected, newest);
   }
-  const std::string pending = UnfinishedSavesText(record, step, resumed_ns);
+  const std::string pending = UnfinishedSavesText(record, step, resume);
   return pending.empty() ? expected : fmt::format("{} ({})", expected, pending);
 }
 

@@ -345,14 +345,13 @@ LossExplanation ExplainLoss(const Record& record, const Verdict& verdict) {
 }
 
 std::string ExplainRefusal(const Record& record) {
-  int64_t refused_ns = INT64_MAX;
-  ForEachEvent(record, [&](const RecordEvent& event) {
-    if (event.kind == RecordKind::kWorkerExited &&
-        event.count == static_cast<int64_t>(WorkerExit::kNoCheckpoint)) {
-      refused_ns = std::min(refused_ns, event.t_ns);
-    }
-  });
-  if (refused_ns == INT64_MAX) return "";
+  const RecordEvent* const refusal =
+      FirstOf(record, [](const RecordEvent& event) {
+        return event.kind == RecordKind::kWorkerExited &&
+               IsExit(event.count, {WorkerExit::kNoCheckpoint});
+      });
+  if (refusal == nullptr) return "";
+  const int64_t refused_ns = refusal->t_ns;
   bool is_any_lost = false;  // although no fault damaged it
   std::vector<std::string> causes;
   for (const std::string_view name : SavedUntil(record, refused_ns)) {
@@ -367,7 +366,7 @@ std::string ExplainRefusal(const Record& record) {
     causes.push_back(std::move(deleted));
   }
   if (std::string pending = UnfinishedSavesText(
-          record, NewestSaveBefore(record, refused_ns), refused_ns);
+          record, NewestSaveBefore(record, *refusal), *refusal);
       !pending.empty()) {
     causes.push_back(std::move(pending));
   }

@@ -25,9 +25,9 @@ namespace {
 // A start of a generation from a checkpoint, or from step 0.
 struct OldResume {
   uint64_t step = 0;
-  int64_t t_ns = 0;
-  bool is_cold = false;  // from step 0
-  int64_t since_ns = 0;  // start of the generation before
+  const RecordEvent* event = nullptr;  // the first of its workers
+  bool is_cold = false;                // from step 0
+  int64_t since_ns = 0;                // start of the generation before
 };
 
 // A part of the cause, about the saves of these steps.
@@ -42,16 +42,13 @@ std::optional<OldResume> StartOf(const Record& record,
                                  const Generation& generation) {
   const RecordKind kind =
       generation.resumed ? RecordKind::kResumed : RecordKind::kInitialized;
-  std::optional<OldResume> first;
-  ForEachEvent(record, [&](const RecordEvent& event) {
-    if (event.kind == kind && event.generation == generation.number &&
-        (!first || event.t_ns < first->t_ns)) {
-      first = OldResume{.step = event.step,
-                        .t_ns = event.t_ns,
-                        .is_cold = !generation.resumed};
-    }
-  });
-  return first;
+  const RecordEvent* const first =
+      FirstOf(record, [&](const RecordEvent& event) {
+        return event.kind == kind && event.generation == generation.number;
+      });
+  if (first == nullptr) return std::nullopt;
+  return OldResume{
+      .step = first->step, .event = first, .is_cold = !generation.resumed};
 }
 
 // Returns the resume that an unmet expectation is about; nullopt if there is
@@ -66,7 +63,7 @@ std::optional<OldResume> ResumeToExplain(const Outline& outline,
   int64_t since_ns = 0;
   for (const Generation& generation : outline.generations) {
     std::optional<OldResume> start = StartOf(outline.record, generation);
-    if (start) start->since_ns = std::exchange(since_ns, start->t_ns);
+    if (start) start->since_ns = std::exchange(since_ns, start->event->t_ns);
     if (!generation.resumed &&
         !(generation.cold_start && generation.recomputed)) {
       continue;
@@ -88,15 +85,16 @@ std::optional<OldResume> ResumeToExplain(const Outline& outline,
 void AddUnloadable(const Record& record, const OldResume& resume,
                    std::vector<Clause>& clauses) {
   for (const LostCheckpoint& one : LostCheckpointsOf(record)) {
-    if (one.step <= resume.step || one.acknowledged_ns > resume.t_ns) continue;
+    if (one.step <= resume.step || one.acknowledged_ns > resume.event->t_ns)
+      continue;
     const RecordEvent* const damage = DamageOf(record, one.name);
     std::string text;
-    if (damage != nullptr && damage->t_ns <= resume.t_ns) {
+    if (damage != nullptr && damage->t_ns <= resume.event->t_ns) {
       text = DamageText(record, one.name);
-    } else if (one.found_ns <= resume.t_ns && one.is_gone) {
+    } else if (one.found_ns <= resume.event->t_ns && one.is_gone) {
       text = fmt::format("{} was acknowledged, but nothing of it remained",
                          one.name);
-    } else if (one.found_ns <= resume.t_ns) {
+    } else if (one.found_ns <= resume.event->t_ns) {
       text = fmt::format("{} was rejected ({})", one.name, one.reason);
     } else {
       continue;
@@ -105,15 +103,16 @@ void AddUnloadable(const Record& record, const OldResume& resume,
   }
 }
 
-// Returns the newest event of that kind until that time, of the step or, if it
+// Returns the newest event of that kind until that event, of the step or, if it
 // is nullopt, of any step; null if there is none.
 const RecordEvent* NewestUntil(const Record& record, RecordKind kind,
-                               std::optional<uint64_t> step, int64_t until_ns) {
+                               std::optional<uint64_t> step,
+                               const RecordEvent& until) {
   const RecordEvent* newest = nullptr;
   ForEachEvent(record, [&](const RecordEvent& event) {
-    if (event.kind == kind && event.t_ns <= until_ns &&
+    if (event.kind == kind && !ComesBefore(until, event) &&
         event.step == step.value_or(event.step) &&
-        (newest == nullptr || event.t_ns > newest->t_ns)) {
+        (newest == nullptr || ComesBefore(*newest, event))) {
       newest = &event;
     }
   });
@@ -129,10 +128,10 @@ std::string MillisecondsText(int64_t ns) {
 // acknowledged before that time; "" if there was none.
 std::string SaveBeforeText(const Record& record, int64_t begin_ns) {
   const RecordEvent* const done = NewestUntil(
-      record, RecordKind::kSaveAcknowledged, std::nullopt, begin_ns);
+      record, RecordKind::kSaveAcknowledged, std::nullopt, {.t_ns = begin_ns});
   if (done == nullptr) return "";
   const RecordEvent* const began =
-      NewestUntil(record, RecordKind::kSaveBegin, done->step, done->t_ns);
+      NewestUntil(record, RecordKind::kSaveBegin, done->step, *done);
   if (began == nullptr) return "";
   return fmt::format("; the save of step {} took {}", done->step,
                      MillisecondsText(done->t_ns - began->t_ns));
@@ -165,7 +164,8 @@ std::string DelayText(const Record& record, int64_t from_ns, int64_t until_ns) {
 std::string PendingText(const Outline& outline, const OldResume& resume,
                         const BegunSave& save) {
   const Record& record = outline.record;
-  const RecordEvent* const end = FirstEnd(record, save.begin_ns, resume.t_ns);
+  const RecordEvent* const end =
+      FirstEnd(record, save.begin_ns, resume.event->t_ns);
   if (end == nullptr) return NotAcknowledgedText({&save.step, 1});
   return fmt::format(
       "the save of step {} was still being written when {}, {} after it "
@@ -222,7 +222,7 @@ std::string NotBegunText(const Outline& outline, const Verdict& verdict,
                          const OldResume& resume) {
   const Record& record = outline.record;
   const auto has_begun = [&](std::optional<uint64_t> step) {
-    return NewestUntil(record, RecordKind::kSaveBegin, step, resume.t_ns) !=
+    return NewestUntil(record, RecordKind::kSaveBegin, step, *resume.event) !=
            nullptr;
   };
   std::string save = "no save";
@@ -233,7 +233,8 @@ std::string NotBegunText(const Outline& outline, const Verdict& verdict,
     }
     save = fmt::format("no save of step {}", *expected);
   }
-  const RecordEvent* const end = FirstEnd(record, resume.since_ns, resume.t_ns);
+  const RecordEvent* const end =
+      FirstEnd(record, resume.since_ns, resume.event->t_ns);
   return fmt::format(
       "{} had begun when {}{}", save,
       end != nullptr ? EndWithFaultText(outline, *end, resume.since_ns)
@@ -247,7 +248,7 @@ std::string ExplainOldResume(const Outline& outline, const Verdict& verdict) {
   const std::optional<OldResume> resume = ResumeToExplain(outline, verdict);
   if (!resume) return "";
   const Record& record = outline.record;
-  std::vector<BegunSave> saves = SavesBegunBy(record, resume->t_ns);
+  std::vector<BegunSave> saves = SavesBegunBy(record, *resume->event);
   std::erase_if(saves, [&](const BegunSave& save) {
     return save.begin_ns < resume->since_ns;
   });

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "harness/oracle/history/history.h"
 #include "harness/record/record.h"
 
 namespace gauntlet {
@@ -17,12 +18,27 @@ void ForEachEvent(const Record& record, const Visitor& visit) {
   }
 }
 
-// Returns the newest step whose save was acknowledged before that time; 0 if
+// Returns the first event of any worker that meets the condition; null if there
+// is none.
+template <typename Condition>
+const RecordEvent* FirstOf(const Record& record, const Condition& meets) {
+  const RecordEvent* first = nullptr;
+  ForEachEvent(record, [&](const RecordEvent& event) {
+    if (meets(event) && (first == nullptr || ComesBefore(event, *first))) {
+      first = &event;
+    }
+  });
+  return first;
+}
+
+// Returns the newest step whose save was acknowledged before that event; 0 if
 // none was.
-inline uint64_t NewestSaveBefore(const Record& record, int64_t until_ns) {
+inline uint64_t NewestSaveBefore(const Record& record,
+                                 const RecordEvent& until) {
   uint64_t newest = 0;
   ForEachEvent(record, [&](const RecordEvent& event) {
-    if (event.kind == RecordKind::kSaveAcknowledged && event.t_ns < until_ns) {
+    if (event.kind == RecordKind::kSaveAcknowledged &&
+        ComesBefore(event, until)) {
       newest = std::max(newest, event.step);
     }
   });

@@ -24,7 +24,7 @@ Record RecordOf(std::vector<RecordEvent> events) {
 // Returns the ending of the save of that step; nullopt if it had not begun.
 std::optional<SaveEnding> EndingAt(const Record& record, uint64_t step,
                                    int64_t until_ns) {
-  for (const BegunSave& save : SavesBegunBy(record, until_ns)) {
+  for (const BegunSave& save : SavesBegunBy(record, {.t_ns = until_ns})) {
     if (save.step == step) return save.ending;
   }
   return std::nullopt;
@@ -47,8 +47,9 @@ TEST(BegunSavesTest, FailedSaveThatBeginsAgainIsPending) {
                 At(30, K::kSaveBegin, 8)});
   EXPECT_EQ(EndingAt(record, 8, 29), SaveEnding::kFailed);
   EXPECT_EQ(EndingAt(record, 8, 30), SaveEnding::kPending);
-  EXPECT_EQ(UnfinishedSavesText(record, 0, 29), "the save of step 8 failed");
-  EXPECT_EQ(UnfinishedSavesText(record, 0, 30),
+  EXPECT_EQ(UnfinishedSavesText(record, 0, {.t_ns = 29}),
+            "the save of step 8 failed");
+  EXPECT_EQ(UnfinishedSavesText(record, 0, {.t_ns = 30}),
             "the save of step 8 began and was not acknowledged");
 }
 
@@ -57,31 +58,43 @@ TEST(BegunSavesTest, EventsOfAllIncarnationsCount) {
   record.lives.push_back(
       {.life = 2,
        .events = {At(20, K::kSaveBegin, 8), At(30, K::kSaveAcknowledged, 8)}});
-  const std::vector<BegunSave> saves = SavesBegunBy(record, 25);
+  const std::vector<BegunSave> saves = SavesBegunBy(record, {.t_ns = 25});
   ASSERT_EQ(saves.size(), 1U);
   EXPECT_EQ(saves[0].begin_ns, 20);
   EXPECT_EQ(EndingAt(record, 8, 30), SaveEnding::kAcknowledged);
+}
+
+TEST(BegunSavesTest, SaveAfterTheEventAtTheSameTime_HasNotBegun) {
+  RecordEvent resumed = At(20, K::kResumed, 4);
+  resumed.order = 7;
+  RecordEvent begin = At(20, K::kSaveBegin, 8);
+  begin.order = 8;
+  Record record = RecordOf({resumed, begin});
+  EXPECT_EQ(UnfinishedSavesText(record, 4, resumed), "");
+  record.lives[0].events[1].order = 6;
+  EXPECT_EQ(UnfinishedSavesText(record, 4, resumed),
+            "the save of step 8 began and was not acknowledged");
 }
 
 TEST(BegunSavesTest, TextNamesPendingSavesOfLaterSteps) {
   const Record record =
       RecordOf({At(10, K::kSaveBegin, 4), At(20, K::kSaveBegin, 8),
                 At(30, K::kSaveBegin, 12), At(40, K::kSaveAcknowledged, 12)});
-  EXPECT_EQ(UnfinishedSavesText(record, 0, 50),
+  EXPECT_EQ(UnfinishedSavesText(record, 0, {.t_ns = 50}),
             "the saves of steps 4, 8 began and were not acknowledged");
-  EXPECT_EQ(UnfinishedSavesText(record, 4, 50),
+  EXPECT_EQ(UnfinishedSavesText(record, 4, {.t_ns = 50}),
             "the save of step 8 began and was not acknowledged");
-  EXPECT_EQ(UnfinishedSavesText(record, 8, 50), "");
+  EXPECT_EQ(UnfinishedSavesText(record, 8, {.t_ns = 50}), "");
 }
 
 TEST(BegunSavesTest, TextNamesFailedSavesBeforePendingOnes) {
   const Record record =
       RecordOf({At(10, K::kSaveBegin, 4), At(20, K::kSaveFailed, 4),
                 At(30, K::kSaveFailed, 8), At(40, K::kSaveBegin, 12)});
-  EXPECT_EQ(UnfinishedSavesText(record, 0, 50),
+  EXPECT_EQ(UnfinishedSavesText(record, 0, {.t_ns = 50}),
             "the saves of steps 4, 8 failed; the save of step 12 began and was "
             "not acknowledged");
-  EXPECT_EQ(UnfinishedSavesText(record, 4, 50),
+  EXPECT_EQ(UnfinishedSavesText(record, 4, {.t_ns = 50}),
             "the save of step 8 failed; the save of step 12 began and was not "
             "acknowledged");
 }
@@ -129,7 +142,7 @@ TEST(BegunSavesTest, FailureNamesTheFaultAndTheFile) {
       event.detail = event.kind == K::kFaultFired ? "full" : error;
     }
     record.faults = {{.id = "full", .kind = "errno", .in_save = true}};
-    const std::vector<BegunSave> saves = SavesBegunBy(record, 50);
+    const std::vector<BegunSave> saves = SavesBegunBy(record, {.t_ns = 50});
     ASSERT_EQ(saves.size(), 2U);
     for (const BegunSave& save : saves) {
       EXPECT_EQ(FailureReason(record, save), by_fault);
