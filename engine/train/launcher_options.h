@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/restart_limits.h"
 #include "engine/status.h"
 #include "engine/train/options.h"
 #include "engine/worker_exit_code.h"
@@ -24,7 +25,7 @@ struct LauncherOptions {
   // somebody else may restart the job.
   WorkerExit without_restarts = WorkerExit::kFailed;
   // Maximum number of consecutive restarts without a new step.
-  int max_fruitless = 10;
+  int max_fruitless = kMaxFruitlessRestarts;
   // Pause before a restart. Doubles, up to the maximum, after each attempt that
   // ended sooner than this pause and made no new step.
   Duration backoff = std::chrono::milliseconds(100);

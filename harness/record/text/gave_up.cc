@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/restart_limits.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -18,6 +19,12 @@ const RecordEvent* FindGaveUp(const Record& record) {
 std::string GaveUpReasonText(const RunSetup& setup, const RecordEvent& event) {
   std::string reason(RecordReasonName(event.reason));
   std::ranges::replace(reason, '_', ' ');
+  if (event.reason == RecordReason::kNoProgress) {
+    return fmt::format(
+        "{} ({} restarts in a row reached no new step; cluster.restart.max "
+        "does not raise this limit)",
+        reason, kMaxFruitlessRestarts);
+  }
   if (event.reason != RecordReason::kRestartsUsedUp) return reason;
   if (setup.never_restarts) {
     return "cluster.restart.policy is none, so no restart is allowed";

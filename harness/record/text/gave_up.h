@@ -12,8 +12,9 @@ namespace gauntlet {
 const RecordEvent* FindGaveUp(const Record& record);
 
 // Returns "restarts used up (cluster.restart.max is 2)",
-// "cluster.restart.policy is none, so no restart is allowed", "no progress" or
-// "too few workers". REQUIRES: the kind of the event is kGaveUp.
+// "cluster.restart.policy is none, so no restart is allowed", "no progress
+// (more than 10 restarts in a row reached no new step, …)" or "too few
+// workers". REQUIRES: the kind of the event is kGaveUp.
 std::string GaveUpReasonText(const RunSetup& setup, const RecordEvent& event);
 
 }  // namespace gauntlet

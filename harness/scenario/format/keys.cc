@@ -453,7 +453,8 @@ constexpr KeySpec kKeys[] = {
      .listed = "none|whole-job|rejoin"},
     {.path = "cluster.restart.max",
      .type = T::kCount,
-     .doc = "number of restarts after which the launcher gives up",
+     .doc = "number of restarts after which the launcher gives up; it also "
+            "gives up after 10 restarts in a row that reach no new step",
      .fallback = "3",
      .high = 1000},
     {.path = "cluster.restart.backoff",

@@ -19,7 +19,10 @@ TEST(EventTextTest, LauncherThatGivesUpNamesTheKeyThatAllowsNoRestart) {
       {{.never_restarts = true},
        RecordReason::kRestartsUsedUp,
        "gives up: cluster.restart.policy is none, so no restart is allowed"},
-      {{.max_restarts = 2}, RecordReason::kNoProgress, "gives up: no progress"},
+      {{.max_restarts = 2},
+       RecordReason::kNoProgress,
+       "gives up: no progress (10 restarts in a row reached no new step; "
+       "cluster.restart.max does not raise this limit)"},
   };
   for (const auto& [setup, reason, text] : kCases) {
     const RecordEvent event = {.kind = RecordKind::kGaveUp, .reason = reason};

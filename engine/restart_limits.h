@@ -1,0 +1,14 @@
+// Limit of restarts that holds beside the limit of a job's own options.
+#ifndef GAUNTLET_ENGINE_RESTART_LIMITS_H_
+#define GAUNTLET_ENGINE_RESTART_LIMITS_H_
+
+namespace gauntlet {
+
+// A launcher gives up after this number of consecutive restarts without a new
+// step, however many restarts its job permits. Default of
+// LauncherOptions::max_fruitless, which no key of a scenario changes.
+inline constexpr int kMaxFruitlessRestarts = 10;
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_RESTART_LIMITS_H_
