@@ -170,6 +170,19 @@ RunFacts FactsOf(const Outline& outline) {
 
 namespace {
 
+// Returns "step 5" or "a resumption from memory (step 7)": the position that
+// the first resume started from; "no resumption" if there was none.
+std::string ResumeText(const Outline& outline, const RunFacts& facts) {
+  if (facts.resumed_from) return fmt::format("step {}", *facts.resumed_from);
+  for (const Generation& generation : outline.generations) {
+    if (generation.carried_on) {
+      return fmt::format("a resumption from memory (step {})",
+                         generation.carried_on->step);
+    }
+  }
+  return "no resumption";
+}
+
 // Returns the number of distinct epochs that ended after the first generation.
 uint64_t EpochsAfterRestart(const Outline& outline) {
   std::set<uint64_t> epochs;
@@ -308,7 +321,7 @@ std::vector<Finding> BrokenExpectations(const Outline& outline,
     const auto& found = facts.resumed_from;
     check.Broken("resumed_from",
                  fmt::format("step {}", *expect.resumed_from_step),
-                 found ? fmt::format("step {}", *found) : "no resumption",
+                 ResumeText(outline, facts),
                  found ? WithValue("resumed_from.step", *found)
                        : WithoutKey("resumed_from"));
   }

@@ -36,6 +36,17 @@ std::vector<Stream> StreamsOf(const Record& record) {
 
 }  // namespace
 
+std::pair<std::string, std::string> SecondsTexts(int64_t a_ns, int64_t b_ns) {
+  constexpr int kNanoseconds = 9;
+  std::pair<std::string, std::string> texts;
+  for (int digits = 3; digits <= kNanoseconds; ++digits) {
+    texts = {fmt::format("{:.{}f}", Seconds(a_ns), digits),
+             fmt::format("{:.{}f}", Seconds(b_ns), digits)};
+    if (texts.first != texts.second) break;
+  }
+  return texts;
+}
+
 std::string NameOf(const Emitter& emitter) {
   switch (emitter.kind) {
     case Emitter::Kind::kLauncher:

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "harness/record/record.h"
@@ -20,6 +21,10 @@ namespace gauntlet {
 inline constexpr int64_t kStampSlackNs = 1'000'000;
 
 constexpr double Seconds(int64_t ns) { return static_cast<double>(ns) / 1e9; }
+
+// Returns both times in seconds, with at least three decimals and as many as
+// tell them apart.
+std::pair<std::string, std::string> SecondsTexts(int64_t a_ns, int64_t b_ns);
 
 // Process that emitted an event. The incarnation of a launcher is the number of
 // its start, from 1.

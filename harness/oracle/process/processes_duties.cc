@@ -109,11 +109,11 @@ void Processes::CheckDuty(const Duty& duty, int64_t t_ns) {
   const int64_t took = hindrances_.Undisturbed(duty.since_ns, until, disturbs);
   checks_.detection.Count();
   if (took <= bound) return;
+  const auto [late, limit] = SecondsTexts(took, bound);
   checks_.detection.Fail(
-      "late", fmt::format("{} did not act on the loss of {} for {:.3f} s, "
-                          "expected at most {:.3f} s",
-                          NameOf(duty.of), NameOf(duty.lost), Seconds(took),
-                          Seconds(bound)));
+      "late", fmt::format("{} did not act on the loss of {} for {} s, expected "
+                          "at most {} s",
+                          NameOf(duty.of), NameOf(duty.lost), late, limit));
 }
 
 }  // namespace gauntlet

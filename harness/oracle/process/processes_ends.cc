@@ -182,11 +182,12 @@ void Processes::CheckLeavesSoon(Process& process, const RecordEvent& event) {
       });
   checks_.detection.Count();
   if (took <= bound) return;
+  const auto [late, limit] = SecondsTexts(took, bound);
   checks_.detection.Fail(
       "not-acted-on",
-      fmt::format("{} left its generation {:.3f} s after it had detected a "
-                  "loss, expected at most {:.3f} s",
-                  NameOf(process.id), Seconds(took), Seconds(bound)));
+      fmt::format("{} left its generation {} s after it had detected a "
+                  "loss, expected at most {} s",
+                  NameOf(process.id), late, limit));
 }
 
 // Returns true iff another process of the same worker has not ended.

@@ -191,11 +191,11 @@ void Processes::CheckPromptness(const Process& process,
   const int64_t bound = record_.expect.detected_in_max_ns.value_or(0);
   checks_.detection.Count();
   if (bound <= 0 || took <= bound) return;
+  const auto [late, limit] = SecondsTexts(took, bound);
   checks_.detection.Fail(
       "late",
-      fmt::format("rank {} was declared lost after {:.3f} s, expected at "
-                  "most {:.3f} s",
-                  event.about.value_or(-1), Seconds(took), Seconds(bound)));
+      fmt::format("rank {} was declared lost after {} s, expected at most {} s",
+                  event.about.value_or(-1), late, limit));
 }
 
 void Processes::CheckChiefSilent(const RecordEvent& event) {
@@ -212,10 +212,11 @@ void Processes::CheckChiefSilent(const RecordEvent& event) {
         record_.setup.detection_bound_joining_ns);
     checks_.detection.Count();
     if (bound > 0 && took > bound) {
+      const auto [late, limit] = SecondsTexts(took, bound);
       checks_.detection.Fail(
-          "late", fmt::format("the launcher detected after {:.3f} s that the "
-                              "chief hangs, expected at most {:.3f} s",
-                              Seconds(took), Seconds(bound)));
+          "late", fmt::format("the launcher detected after {} s that the chief "
+                              "hangs, expected at most {} s",
+                              late, limit));
     }
   }
   if (WasHeldUp(event)) return CheckNoticedFirst(chief, event);

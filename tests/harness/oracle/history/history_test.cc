@@ -2,6 +2,7 @@
 #include "harness/oracle/history/history.h"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -69,6 +70,16 @@ TEST(HistoryTest, DescribesAnEvent) {
             "epoch end at step 6 (worker 1, incarnation 2)");
   EXPECT_EQ(Where(worker, {.kind = RecordKind::kStep, .step = 6}),
             "after step 6 (worker 1, incarnation 2)");
+}
+
+TEST(HistoryTest, TimesThatDifferHaveDifferentTexts) {
+  using Texts = std::pair<std::string, std::string>;
+  EXPECT_EQ(SecondsTexts(4'980'000'000, 2'000'000'000),
+            Texts("4.980", "2.000"));
+  EXPECT_EQ(SecondsTexts(1'000'020'000, 1'000'000'000),
+            Texts("1.00002", "1.00000"));
+  EXPECT_EQ(SecondsTexts(1'000'000'001, 1'000'000'000),
+            Texts("1.000000001", "1.000000000"));
 }
 
 TEST(HistoryTest, NamesTheEmitter) {
