@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -10,9 +11,11 @@
 #include "harness/oracle/history/last_words.h"
 #include "harness/record/invariants.h"
 #include "harness/record/text/gave_up.h"
+#include "harness/run/failure/cut_save.h"
 #include "harness/run/failure/interruptions.h"
 #include "harness/run/failure/late_detection.h"
 #include "harness/run/failure/met_expectations.h"
+#include "harness/run/failure/worker_events.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -39,13 +42,27 @@ std::string ShowCommand(const CaseResult& result, std::string_view options) {
   return fmt::format("gauntlet show {}{}", which, options);
 }
 
+// Returns "limit fault c (set its repeat to once, or end it with until)", if a
+// fault ended each of the last attempts; else "".
+std::string EndlessFaultRemedy(const Outline& outline) {
+  const RecordFault* const fault = EndlessFault(InterruptionsOf(outline));
+  if (fault == nullptr) return "";
+  return fmt::format(
+      "limit fault {} (set its repeat to once, or end it with "
+      "until)",
+      fault->id);
+}
+
 // Returns the change that lets a launcher restart that gave up; "" if none did,
-// or if more restarts would not help.
-std::string RestartRemedy(const Record& record) {
+// or if none is known.
+std::string RestartRemedy(const Outline& outline) {
+  const Record& record = outline.record;
   const RecordEvent* const gave_up = FindGaveUp(record);
-  if (gave_up == nullptr || gave_up->reason != RecordReason::kRestartsUsedUp) {
-    return "";
+  if (gave_up == nullptr) return "";
+  if (const std::string limit = EndlessFaultRemedy(outline); !limit.empty()) {
+    return limit + ": it ends each attempt, so more restarts do not help";
   }
+  if (gave_up->reason != RecordReason::kRestartsUsedUp) return "";
   return record.setup.never_restarts
              ? "set cluster.restart.policy to whole-job or rejoin"
              : fmt::format("raise cluster.restart.max ({})",
@@ -73,11 +90,14 @@ bool HadNoRoom(const Outline& outline) {
 std::string RequeueRemedy(const Outline& outline) {
   const Record& record = outline.record;
   if (record.launchers.empty()) return "";
-  const std::optional<FinalResult>& last = record.launchers.back().result;
-  if (record.expect.outcome == Outcome::kRecovers && last &&
-      last->status == "stopped") {
-    return "raise preemption.requeue, so that the job starts again after its "
-           "stop";
+  const LauncherRun& last = record.launchers.back();
+  const bool was_killed = WasKilled(record, last);
+  const bool has_stopped = last.result && last.result->status == "stopped";
+  if (record.expect.outcome == Outcome::kRecovers &&
+      (was_killed || has_stopped)) {
+    return fmt::format(
+        "raise preemption.requeue, so that the job starts again after {}",
+        was_killed ? "its launcher was killed" : "its stop");
   }
   const std::vector<Interruption> all = InterruptionsOf(outline);
   const bool is_requeued =
@@ -92,11 +112,11 @@ std::string RequeueRemedy(const Outline& outline) {
 // Returns the change of the scenario that removes the cause of the failure; ""
 // if none is known.
 std::string Remedy(const Outline& outline, const Verdict& verdict) {
-  const Record& record = outline.record;
   if (HadNoRoom(outline)) return "raise disk.capacity";
   if (!IsUnmet(verdict, "outcome")) return "";
-  if (std::string text = RestartRemedy(record); !text.empty()) return text;
-  return RequeueRemedy(outline);
+  if (std::string text = RestartRemedy(outline); !text.empty()) return text;
+  if (std::string text = RequeueRemedy(outline); !text.empty()) return text;
+  return IsDone(outline.record) ? "" : EndlessFaultRemedy(outline);
 }
 
 std::string AdviceOnExpectations(const Outline& outline,
@@ -126,7 +146,7 @@ std::string AdviceOnDetection(const Record& record, const CaseResult& result) {
     return "the engine exceeded its own limits, so look for the cause there: " +
            look;
   }
-  if (wait && wait->limit_ns <= *expected) {
+  if (wait && wait->limit_ns < *expected) {
     return fmt::format(
         "{} ({}) is shorter than the delay, so look for the cause in the "
         "engine: {}",
@@ -140,12 +160,69 @@ std::string AdviceOnDetection(const Record& record, const CaseResult& result) {
   }
   return fmt::format(
       "if the delay is right, raise detected_in.max in {} above {} ({}), or "
-      "lower that limit; if the engine should have detected the loss sooner, "
-      "{}",
-      PlaceOfExpect(result), wait->key, LimitText(wait->limit_ns), look);
+      "lower that limit below detected_in.max ({}); if the engine should have "
+      "detected "
+      "the loss sooner, {}",
+      PlaceOfExpect(result), wait->key, LimitText(wait->limit_ns),
+      LimitText(*expected), look);
 }
 
-std::string AdviceOnHang(const Record& record, const CaseResult& result) {
+// Returns the time from the last event of a worker to the end of a run that
+// used up its time.
+int64_t LastWaitOf(const Record& record) {
+  int64_t first_ns = INT64_MAX;
+  int64_t last_ns = INT64_MIN;
+  ForEachEvent(record, [&](const RecordEvent& event) {
+    first_ns = std::min(first_ns, event.t_ns);
+    last_ns = std::max(last_ns, event.t_ns);
+  });
+  for (const LauncherRun& run : record.launchers) {
+    if (!run.events.empty()) {
+      first_ns = std::min(first_ns, run.events.front().t_ns);
+    }
+  }
+  const int64_t limit_ns = record.setup.longest_run_ns;
+  if (first_ns > last_ns) return limit_ns;
+  return std::max<int64_t>(0, limit_ns - (last_ns - first_ns));
+}
+
+// Returns the advice on a run that used up its time with starts of its
+// launcher;
+// "" if the launcher was started once.
+std::string AdviceOnRequeues(const Outline& outline) {
+  const std::vector<Interruption> all = InterruptionsOf(outline);
+  const auto requeues = std::ranges::count(all, Reaction::kStartsLauncher,
+                                           &Interruption::reaction);
+  if (requeues == 0) return "";
+  const std::string limit = EndlessFaultRemedy(outline);
+  return fmt::format(
+      "raise timeout.total ({}), or lower preemption.requeue, as the launcher "
+      "was started again {} time{}{}",
+      LimitText(outline.record.setup.longest_run_ns), requeues,
+      requeues == 1 ? "" : "s", limit.empty() ? "" : "; or " + limit);
+}
+
+// Returns the advice on a run that used up its time before the engine's own
+// limit had passed; "" for other runs.
+std::string AdviceOnTotal(const Outline& outline, const KeyedLimit& wait,
+                          const std::string& look) {
+  const Record& record = outline.record;
+  if (record.ending != RunEnding::kTimedOut) return "";
+  if (record.setup.longest_run_ns == 0) return "";
+  const int64_t waited_ns = LastWaitOf(record);
+  if (waited_ns >= wait.limit_ns) return "";
+  if (std::string text = AdviceOnRequeues(outline); !text.empty()) return text;
+  if (wait.limit_ns >= record.setup.longest_run_ns) return "";
+  return fmt::format(
+      "raise timeout.total ({}): the last event of a worker came {:.3f} s "
+      "before the end, and the engine ends a wait only after {} ({}); if the "
+      "engine should have ended the run sooner, {}",
+      LimitText(record.setup.longest_run_ns), Seconds(waited_ns), wait.key,
+      LimitText(wait.limit_ns), look);
+}
+
+std::string AdviceOnHang(const Outline& outline, const CaseResult& result) {
+  const Record& record = outline.record;
   const RunSetup& setup = record.setup;
   const std::string look =
       record.world == "sim"
@@ -155,33 +232,58 @@ std::string AdviceOnHang(const Record& record, const CaseResult& result) {
                 ShowCommand(result, "--all"))
           : fmt::format("see the last events of each worker ({})",
                         ShowCommand(result, "--all"));
+  const KeyedLimit wait = LimitOfLastWait(outline);
+  if (std::string text = AdviceOnTotal(outline, wait, look); !text.empty()) {
+    return text;
+  }
   const bool is_deadlock =
       record.ending == RunEnding::kHung && record.world == "sim";
   const bool is_total = record.ending == RunEnding::kTimedOut;
   const std::string_view key = is_total ? "timeout.total" : "timeout.hang";
   const int64_t limit_ns =
       is_total ? setup.longest_run_ns : setup.longest_silence_ns;
-  if (!is_deadlock && limit_ns > 0 && setup.step_timeout_ns >= limit_ns) {
+  if (!is_deadlock && limit_ns > 0 && wait.limit_ns >= limit_ns) {
     return fmt::format(
-        "if the workers may wait that long, raise {} ({}) above "
-        "cluster.step_timeout ({}), or lower the latter; if the engine should "
-        "have ended the run sooner, {}",
-        key, LimitText(limit_ns), LimitText(setup.step_timeout_ns), look);
+        "if the workers may wait that long, raise {} ({}) above {} ({}), or "
+        "lower the latter; if the engine should have ended the run sooner, {}",
+        key, LimitText(limit_ns), wait.key, LimitText(wait.limit_ns), look);
   }
   return fmt::format(
-      "the engine should end such a wait by itself (cluster.step_timeout is "
-      "{}), so look for the cause there: {}{}",
-      LimitText(setup.step_timeout_ns), look,
-      is_total ? fmt::format("; if the run still made progress, raise {} ({})",
-                             key, LimitText(limit_ns))
-               : "");
+      "the engine should end such a wait by itself ({} is {}), so look for the "
+      "cause there: {}",
+      wait.key, LimitText(wait.limit_ns), look);
 }
 
-// Returns true iff that check is the only one with violations.
+// Returns the advice on a grace period that was too short for a save; "" if
+// there was none.
+std::string AdviceOnGrace(const Outline& outline, const CaseResult& result) {
+  const std::optional<ShortGrace> grace = FindShortGrace(outline);
+  if (!grace) return "";
+  std::vector<std::string> delays;
+  for (const RecordFault* fault : grace->delays) delays.push_back(fault->id);
+  return fmt::format(
+      "if a save may take that long, raise the grace of fault {} ({}) above "
+      "its "
+      "duration{}; if the engine should have saved sooner, see what the "
+      "workers did "
+      "before ({})",
+      grace->notice->id, LimitText(grace->notice->grace_ns),
+      delays.empty()
+          ? ""
+          : fmt::format(", or limit fault{} {}, which delayed it",
+                        delays.size() == 1 ? "" : "s", fmt::join(delays, ", ")),
+      ShowCommand(result, "--all"));
+}
+
+// Returns true iff that check is the only one with violations, except for the
+// firing of the faults.
 bool IsOnlyViolated(const Verdict& verdict, Invariant invariant) {
   bool is_violated = false;
   for (const InvariantReport& report : verdict.invariants) {
-    if (report.violations == 0) continue;
+    if (report.violations == 0 ||
+        report.invariant == InvariantName(Invariant::kFaultFired)) {
+      continue;
+    }
     if (report.invariant != InvariantName(invariant)) return false;
     is_violated = true;
   }
@@ -196,7 +298,10 @@ std::string AdviceOn(const Outline& outline, const CaseResult& result) {
     return AdviceOnExpectations(outline, result);
   }
   if (!record.setup.planted_bugs.empty()) return "";
-  if (record.ending != RunEnding::kExited) return AdviceOnHang(record, result);
+  if (record.ending != RunEnding::kExited) return AdviceOnHang(outline, result);
+  if (IsOnlyViolated(result.verdict, Invariant::kGrace)) {
+    return AdviceOnGrace(outline, result);
+  }
   return IsOnlyViolated(result.verdict, Invariant::kDetection)
              ? AdviceOnDetection(record, result)
              : "";

@@ -17,7 +17,12 @@ namespace gauntlet {
 //   - "if the delay is right, raise detected_in.max in F:9 above
 //     cluster.step_timeout (7s), …", if only `detection` is violated;
 //   - "if the workers may wait that long, raise timeout.total above …", if the
-//     run did not end by itself.
+//     run did not end by itself;
+//   - "raise timeout.total (2m), or lower preemption.requeue, …", if it used up
+//     its time and no wait had exceeded the engine's limit;
+//   - "if a save may take that long, raise the grace of fault n (1s) …", if
+//   only
+//     `grace` is violated.
 // Returns "" for other failures, and if a planted bug explains the failure.
 std::string AdviceOn(const Outline& outline, const CaseResult& result);
 

@@ -18,6 +18,7 @@
 #include "harness/record/text/facts_text.h"
 #include "harness/run/failure/advice.h"
 #include "harness/run/failure/begun_saves.h"
+#include "harness/run/failure/cut_save.h"
 #include "harness/run/failure/late_detection.h"
 #include "harness/run/failure/loss_differences.h"
 #include "harness/run/failure/lost_checkpoints.h"
@@ -240,10 +241,45 @@ void AddStarts(const Outline& outline, std::vector<std::string>& texts) {
   }
 }
 
+// Returns "the launcher scaled the cluster down from 2 workers to 1 (attempt
+// 4)", for each attempt with fewer workers than the one before.
+std::vector<std::string> ScaleDownTexts(const Record& record) {
+  std::vector<std::string> texts;
+  if (record.setup.min_workers == 0) return texts;
+  size_t before = 0;
+  size_t attempt = 0;
+  std::set<int> workers;
+  const auto end_attempt = [&] {
+    if (workers.empty()) return;
+    ++attempt;
+    if (workers.size() < before) {
+      texts.push_back(fmt::format(
+          "the launcher scaled the cluster down from {} workers to {} (attempt "
+          "{})",
+          before, workers.size(), attempt));
+    }
+    before = workers.size();
+    workers.clear();
+  };
+  for (const LauncherRun& run : record.launchers) {
+    for (const RecordEvent& event : run.events) {
+      if (event.kind == RecordKind::kStarted && event.about) {
+        workers.insert(*event.about);
+      }
+      if (event.kind == RecordKind::kAttemptEnds) end_attempt();
+    }
+    end_attempt();
+  }
+  return texts;
+}
+
 std::string RecoveryText(const Outline& outline, const RunFacts& facts) {
   const Record& record = outline.record;
   std::vector<std::string> texts;
   texts.push_back(facts.restarts == 0 ? "no restart" : RestartsText(facts));
+  for (std::string& text : ScaleDownTexts(record)) {
+    texts.push_back(std::move(text));
+  }
   const size_t before = texts.size();
   AddStarts(outline, texts);
   const bool has_started_again = texts.size() > before;
@@ -369,6 +405,11 @@ std::string ExplainEnds(const Outline& outline, const Verdict& verdict) {
       violated.front() == InvariantName(Invariant::kDetection);
   if (is_only_late) {
     return WithPlantedBugs(record, ExplainLateDetection(outline, verdict));
+  }
+  if (violated.size() == 1 &&
+      violated.front() == InvariantName(Invariant::kGrace)) {
+    const std::string cut = ExplainShortGrace(outline);
+    if (!cut.empty()) return WithPlantedBugs(record, cut);
   }
   // An outcome may follow from another violation, whose cause is not known
   // here.

@@ -19,8 +19,18 @@ bool EndsProcesses(const FaultTraits& traits) {
          traits.cuts_power || traits.kills_launcher;
 }
 
-bool MayInterrupt(const FaultTraits& traits) {
-  return EndsProcesses(traits) || traits.may_end_life;
+// Returns true iff the process exited with an error that the fault had injected
+// into one of its operations.
+bool EndedByError(const FaultOccurrence& occurrence) {
+  const RecordEvent& last = occurrence.life->events.back();
+  return occurrence.traits.reports_error &&
+         last.kind == RecordKind::kWorkerExited &&
+         last.detail.find("injected") != std::string::npos;
+}
+
+bool MayInterrupt(const FaultOccurrence& occurrence) {
+  return EndsProcesses(occurrence.traits) || occurrence.traits.may_end_life ||
+         EndedByError(occurrence);
 }
 
 // Returns true iff the fault may have caused that end: a power loss, the end of
@@ -38,7 +48,7 @@ bool MayEnd(const FaultOccurrence& occurrence, const RecordEvent& end) {
       end.reason != RecordReason::kUnreachable) {
     return false;
   }
-  return MayInterrupt(traits) &&
+  return MayInterrupt(occurrence) &&
          (by_loss || occurrence.life->worker == end.about);
 }
 
@@ -52,6 +62,13 @@ bool HasStopped(const LauncherRun& run) {
   return run.result && run.result->status == "stopped";
 }
 
+// Returns true iff the launcher stopped although its plan has no stop.
+bool HasStoppedOnNotice(const Record& record, const LauncherRun& run) {
+  const std::vector<PlannedLaunch>& plans = record.setup.launches;
+  return HasStopped(run) &&
+         (run.planned >= plans.size() || plans[run.planned].stop_at_step == 0);
+}
+
 // Collects the interruptions from the events of the launchers.
 class InterruptionFinder {
  public:
@@ -61,6 +78,16 @@ class InterruptionFinder {
     const int64_t begin_ns = run.events.front().t_ns;
     if (before != nullptr) Join(*before, run, begin_ns);
     for (const RecordEvent& event : run.events) Add(event);
+  }
+
+  // Adds the end of the last launcher, if it was killed or stopped on a notice.
+  void AddEnd(const Record& record) {
+    if (record.launchers.empty() || has_open_end_) return;
+    const LauncherRun& last = record.launchers.back();
+    if (WasKilled(record, last)) return EndAttempt(INT64_MAX);
+    if (!last.events.empty() && HasStoppedOnNotice(record, last)) {
+      EndAttempt(last.events.back().t_ns);
+    }
   }
 
  private:
@@ -170,6 +197,11 @@ std::string CauseOfInterruption(const Outline& outline,
 
 }  // namespace
 
+bool WasKilled(const Record& record, const LauncherRun& run) {
+  return record.ending == RunEnding::kExited && !run.events.empty() &&
+         run.exit_code != 0 && !HasEnded(run);
+}
+
 std::set<const RecordFault*> InterruptingFaults(const Outline& outline,
                                                 int64_t from_ns,
                                                 int64_t until_ns) {
@@ -177,7 +209,7 @@ std::set<const RecordFault*> InterruptingFaults(const Outline& outline,
   for (const FaultOccurrence& occurrence : outline.occurrences) {
     const int64_t fired_ns = occurrence.event().t_ns;
     if (fired_ns > from_ns && fired_ns <= until_ns &&
-        MayInterrupt(occurrence.traits)) {
+        MayInterrupt(occurrence)) {
       faults.insert(occurrence.fault);
     }
   }
@@ -192,6 +224,7 @@ std::vector<Interruption> InterruptionsOf(const Outline& outline) {
     finder.AddLauncher(run, before);
     before = &run;
   }
+  finder.AddEnd(outline.record);
   std::vector<Interruption> all = std::move(finder).Take();
   for (Interruption& one : all) {
     one.faults = InterruptingFaults(outline, one.from_ns, one.end_ns);
@@ -218,6 +251,27 @@ std::string EndWithFaultText(const Outline& outline, const RecordEvent& end,
              ? EndText(end)
              : fmt::format("{} because of fault {} ({})", EndText(end),
                            cause->fault->id, cause->fault->summary);
+}
+
+const RecordFault* EndlessFault(const std::vector<Interruption>& all) {
+  constexpr ptrdiff_t kLeastAttempts = 2;
+  if (all.empty()) return nullptr;
+  const RecordFault* delay = nullptr;
+  for (const RecordFault* fault : all.back().faults) {
+    if (!fault->always || fault->until_step) continue;
+    const auto has_fault = [fault](const Interruption& one) {
+      return one.faults.contains(fault);
+    };
+    const auto first = std::ranges::find_if(all, has_fault);
+    if (all.end() - first < kLeastAttempts ||
+        !std::all_of(first, all.end(), has_fault)) {
+      continue;
+    }
+    const FaultTraits traits = TraitsOf(*fault);
+    if (EndsProcesses(traits) || traits.reports_error) return fault;
+    if (delay == nullptr) delay = fault;
+  }
+  return delay;
 }
 
 std::string FirstSignText(const Record& record, int64_t from_ns,

@@ -35,15 +35,24 @@ struct Interruption {
   std::set<const RecordFault*> faults = {};  // that may have caused it
 };
 
+// Returns true iff the launcher was killed. In a run that did not exit by
+// itself, the harness may have killed it, so the result is false.
+bool WasKilled(const Record& record, const LauncherRun& run);
+
 // Returns the interruptions in the order of time. A launcher that was killed,
-// and one that stopped on a notice and was started again, interrupt the run,
-// too.
+// and one that stopped on a notice, interrupt the run, too.
 std::vector<Interruption> InterruptionsOf(const Outline& outline);
 
 // Returns the faults that fired in that time and may interrupt a run.
 std::set<const RecordFault*> InterruptingFaults(const Outline& outline,
                                                 int64_t from_ns,
                                                 int64_t until_ns);
+
+// Returns the fault that repeats without an end and ended the last attempts, at
+// least two, and each one since the first that it ended: no restart helps.
+// Prefers a fault that ends processes or fails operations to one that only
+// delays. Returns null if there is none.
+const RecordFault* EndlessFault(const std::vector<Interruption>& all);
 
 // Returns "worker 0 was killed because of fault k (kill worker 0 at
 // ckpt.rename)": the text of the end with the newest fault since then that may

@@ -5,6 +5,7 @@
 
 #include "engine/text/units.h"
 #include "harness/record/invariants.h"
+#include "harness/run/failure/begun_saves.h"
 #include "harness/run/failure/interruptions.h"
 #include <fmt/format.h>
 
@@ -57,14 +58,29 @@ std::optional<WaitLimit> LongestWait(const Record& record) {
     for (const RecordEvent& event : life.events) {
       if (event.kind != RecordKind::kWorkerLost) continue;
       const std::string_view key = KeyOfLimit(record.setup, event);
-      if (key.empty() || (longest && longest->limit_ns >= event.limit_ns)) {
-        continue;
-      }
+      if (key.empty()) continue;
+      if (longest && longest->key != key) return std::nullopt;
+      if (longest && longest->limit_ns >= event.limit_ns) continue;
       longest = WaitLimit{
           .key = key, .limit_ns = event.limit_ns, .worker = life.worker};
     }
   }
   return longest;
+}
+
+KeyedLimit LimitOfLastWait(const Outline& outline) {
+  const RunSetup& setup = outline.record.setup;
+  const std::vector<Interruption> all = InterruptionsOf(outline);
+  const int64_t from_ns = all.empty() ? INT64_MIN : all.back().reaction_ns;
+  const bool saves = std::ranges::any_of(
+      SavesBegunBy(outline.record, {.t_ns = INT64_MAX}),
+      [from_ns](const BegunSave& save) {
+        return save.ending == SaveEnding::kPending && save.begin_ns >= from_ns;
+      });
+  if (saves && setup.save_timeout_ns > 0) {
+    return {.key = "cluster.save_timeout", .limit_ns = setup.save_timeout_ns};
+  }
+  return {.key = "cluster.step_timeout", .limit_ns = setup.step_timeout_ns};
 }
 
 std::string ExplainLateDetection(const Outline& outline,

@@ -9,10 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "harness/oracle/history/fault_traits.h"
 #include "harness/record/checkpoint_loss.h"
-#include "harness/record/fault_occurrence.h"
 #include "harness/run/failure/begun_saves.h"
+#include "harness/run/failure/cut_save.h"
 #include "harness/run/failure/interruptions.h"
 #include "harness/run/failure/process_ends.h"
 #include "harness/run/failure/worker_events.h"
@@ -103,79 +102,6 @@ void AddUnloadable(const Record& record, const OldResume& resume,
   }
 }
 
-// Returns the newest event of that kind until that event, of the step or, if it
-// is nullopt, of any step; null if there is none.
-const RecordEvent* NewestUntil(const Record& record, RecordKind kind,
-                               std::optional<uint64_t> step,
-                               const RecordEvent& until) {
-  const RecordEvent* newest = nullptr;
-  ForEachEvent(record, [&](const RecordEvent& event) {
-    if (event.kind == kind && !ComesBefore(until, event) &&
-        event.step == step.value_or(event.step) &&
-        (newest == nullptr || ComesBefore(*newest, event))) {
-      newest = &event;
-    }
-  });
-  return newest;
-}
-
-std::string MillisecondsText(int64_t ns) {
-  return fmt::format("{:.{}f} ms", static_cast<double>(ns) / 1e6,
-                     ns < 10'000'000 ? 1 : 0);
-}
-
-// Returns "; the save of step 8 took 620 ms" for the last save that was
-// acknowledged before that time; "" if there was none.
-std::string SaveBeforeText(const Record& record, int64_t begin_ns) {
-  const RecordEvent* const done = NewestUntil(
-      record, RecordKind::kSaveAcknowledged, std::nullopt, {.t_ns = begin_ns});
-  if (done == nullptr) return "";
-  const RecordEvent* const began =
-      NewestUntil(record, RecordKind::kSaveBegin, done->step, *done);
-  if (began == nullptr) return "";
-  return fmt::format("; the save of step {} took {}", done->step,
-                     MillisecondsText(done->t_ns - began->t_ns));
-}
-
-// Returns "; slowdisk (slow) delayed it" for the faults that fired in the save
-// in that time and take time; "" if there are none.
-std::string DelayText(const Record& record, int64_t from_ns, int64_t until_ns) {
-  std::set<std::string> delays;
-  ForEachEvent(record, [&](const RecordEvent& event) {
-    if ((event.kind != RecordKind::kFaultFired &&
-         event.kind != RecordKind::kFaultAgain) ||
-        event.t_ns < from_ns || event.t_ns > until_ns) {
-      return;
-    }
-    const RecordFault* const fault = FindFault(record, event.detail);
-    if (fault == nullptr || !fault->in_save) return;
-    if (fault->kind == "slow" || fault->kind == "pause" ||
-        fault->kind == "hang") {
-      delays.insert(fmt::format("{} ({})", fault->id, fault->kind));
-    }
-  });
-  if (delays.empty()) return "";
-  return fmt::format("; {} delayed it", fmt::join(delays, ", "));
-}
-
-// Returns "the save of step 12 was still being written when worker 2 was
-// killed because of fault k (…), …". REQUIRES: the save was pending when the
-// run resumed.
-std::string PendingText(const Outline& outline, const OldResume& resume,
-                        const BegunSave& save) {
-  const Record& record = outline.record;
-  const RecordEvent* const end =
-      FirstEnd(record, save.begin_ns, resume.event->t_ns);
-  if (end == nullptr) return NotAcknowledgedText({&save.step, 1});
-  return fmt::format(
-      "the save of step {} was still being written when {}, {} after it "
-      "began{}{}",
-      save.step, EndWithFaultText(outline, *end, resume.since_ns),
-      MillisecondsText(end->t_ns - save.begin_ns),
-      SaveBeforeText(record, save.begin_ns),
-      DelayText(record, save.begin_ns, end->t_ns));
-}
-
 // Adds the newer saves that had failed, with one clause for each reason.
 void AddFailed(const Record& record, const OldResume& resume,
                const std::vector<BegunSave>& saves,
@@ -212,7 +138,10 @@ void AddPending(const Outline& outline, const OldResume& resume,
     return;
   }
   clauses.push_back(
-      {.steps = {last->step}, .text = PendingText(outline, resume, *last)});
+      {.steps = {last->step},
+       .text = PendingSaveText(
+           outline, *last,
+           {.since_ns = resume.since_ns, .until_ns = resume.event->t_ns})});
 }
 
 // Returns "no save of step 10 had begun when worker 1 was killed because of

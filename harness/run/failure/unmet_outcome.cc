@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engine/text/units.h"
 #include "harness/oracle/history/last_words.h"
 #include "harness/record/text/gave_up.h"
+#include "harness/run/failure/begun_saves.h"
 #include "harness/run/failure/interruptions.h"
+#include "harness/run/failure/late_detection.h"
 #include "harness/run/failure/process_ends.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -41,15 +44,56 @@ std::string RestartText(const Outline& outline, uint64_t permitted) {
                                 : "";
 }
 
-// Describes the end of a run that could not save its state; "" for other ends.
-std::string UnsavedEndText(const Outline& outline) {
+// Returns the reason why a complete run had fewer restarts than expected.
+std::string FewerRestartsText(const Outline& outline, const RunFacts& facts) {
+  if (facts.restarts == 0) return NoRestartText(outline.record);
+  const std::vector<Interruption> all = InterruptionsOf(outline);
+  std::vector<std::string> texts = FaultsOfAll(outline, all);
+  if (texts.empty() && !all.empty()) {
+    texts.push_back(InterruptionText(outline, all.back()));
+  }
+  texts.push_back(
+      "the next attempt completed the training, so nothing else "
+      "had to be restarted");
+  return fmt::format("{}", fmt::join(texts, "; "));
+}
+
+// Returns the end of a launcher that no other one followed.
+std::string LauncherEndText(const Record& record) {
+  const LauncherRun& last = record.launchers.back();
+  if (WasKilled(record, last)) {
+    return fmt::format(
+        "the launcher was killed (exit code {}) and was not started again "
+        "(preemption.requeue)",
+        last.exit_code);
+  }
+  return fmt::format("the launcher exited with code {}{}", last.exit_code,
+                     last.result ? " and was not started again "
+                                   "(preemption.requeue)"
+                                 : "");
+}
+
+// Describes the end of a run that could not save its state, was killed, or
+// stopped on a notice; "" for other ends.
+std::string LastEndText(const Outline& outline) {
   const Record& record = outline.record;
   const std::vector<Interruption> all = InterruptionsOf(outline);
-  if (all.empty() || std::ranges::none_of(record.lives, LeftUnsaved)) return "";
+  if (all.empty()) return "";
+  const LauncherRun& last = record.launchers.back();
+  if (WasKilled(record, last)) {
+    // The first sign of the end depends on the world, and adds nothing.
+    std::vector<std::string> texts = FaultsOfAll(outline, all);
+    texts.push_back(LauncherEndText(record));
+    return fmt::format("{}", fmt::join(texts, "; "));
+  }
+  const bool has_stopped =
+      last.result && all.back().reaction == Reaction::kNone;
+  if (!has_stopped && std::ranges::none_of(record.lives, LeftUnsaved)) {
+    return "";
+  }
   const std::string text = InterruptionText(outline, all.back());
-  if (text.empty()) return "";
-  return fmt::format("{}; the launcher exited with code {}", text,
-                     record.launchers.back().exit_code);
+  return text.empty() ? ""
+                      : fmt::format("{}; {}", text, LauncherEndText(record));
 }
 
 // Returns the most restarts that the scenario permits, if the expectation that
@@ -65,13 +109,59 @@ uint64_t ExceededLimit(const Expectation& expect, const Verdict& verdict) {
 
 // Returns "no process ended and no worker was declared lost
 // (cluster.step_timeout is 30s)".
-std::string NoSignText(const RunSetup& setup) {
+std::string NoSignText(const Outline& outline) {
+  const KeyedLimit limit = LimitOfLastWait(outline);
   return fmt::format(
       "no process ended and no worker was declared lost{}",
-      setup.step_timeout_ns == 0
+      limit.limit_ns == 0
           ? ""
-          : fmt::format(" (cluster.step_timeout is {})",
-                        DurationToText(Duration(setup.step_timeout_ns))));
+          : fmt::format(" ({} is {})", limit.key,
+                        DurationToText(Duration(limit.limit_ns))));
+}
+
+// Returns "the saves of steps 5, 10 failed: fault eio (EIO in …)" for the saves
+// that began after that time, with the reason of the last failure; "" if none
+// failed.
+std::string FailedSavesText(const Record& record, int64_t from_ns) {
+  std::vector<uint64_t> steps;
+  std::string reason;
+  for (const BegunSave& save : SavesBegunBy(record, {.t_ns = INT64_MAX})) {
+    if (save.begin_ns < from_ns || save.ending != SaveEnding::kFailed) continue;
+    steps.push_back(save.step);
+    reason = FailureReason(record, save);
+  }
+  if (steps.empty()) return "";
+  return fmt::format("{}{}{}", FailedText(steps), reason.empty() ? "" : ": ",
+                     reason);
+}
+
+// Describes the attempts that used up the time of a run.
+void AddAttempts(const Outline& outline, const std::vector<Interruption>& all,
+                 std::vector<std::string>& texts) {
+  std::vector<std::string> faults = FaultsOfAll(outline, all);
+  texts.insert(texts.end(), faults.begin(), faults.end());
+  const std::string last = InterruptionText(outline, all.back());
+  if (!last.empty()) {
+    texts.push_back(fmt::format("in attempt {}: {}", all.back().attempt, last));
+  }
+}
+
+// Describes the events after that time, from which the run did not recover: the
+// faults that fired, the saves that failed, and the first sign of an end.
+std::string LaterText(const Outline& outline, int64_t from_ns) {
+  const Record& record = outline.record;
+  std::vector<std::string> texts;
+  for (const RecordFault* fault :
+       InterruptingFaults(outline, from_ns, INT64_MAX)) {
+    texts.push_back(
+        fmt::format("fault {} ({}) fired", fault->id, fault->summary));
+  }
+  if (std::string failed = FailedSavesText(record, from_ns); !failed.empty()) {
+    texts.push_back(std::move(failed));
+  }
+  const std::string sign = FirstSignText(record, from_ns, INT64_MAX);
+  texts.push_back(sign.empty() ? NoSignText(outline) : sign);
+  return fmt::format("{}", fmt::join(texts, "; "));
 }
 
 // Describes why the run was ended from outside: "the run did not end within 50s
@@ -100,15 +190,21 @@ std::string ExplainOutcome(const Outline& outline, const Verdict& verdict) {
   if (IsDone(record) && verdict.facts.restarts > permitted) {
     return RestartText(outline, permitted);
   }
-  if (!IsUnmet(verdict, "outcome")) return "";
+  const bool is_outcome = IsUnmet(verdict, "outcome");
+  const bool is_restarts = IsUnmet(verdict, "restarts");
+  if (!is_outcome && !is_restarts) return "";
   if (const RecordEvent* const gave_up = FindGaveUp(record)) {
-    return expected == Outcome::kGivesUp ? "" : GaveUpText(outline, *gave_up);
+    return is_outcome && expected == Outcome::kGivesUp
+               ? ""
+               : GaveUpText(outline, *gave_up);
   }
-  if (!IsDone(record)) return UnsavedEndText(outline);
-  if (expected == Outcome::kRecovers && verdict.facts.restarts == 0) {
-    return NoRestartText(record);
-  }
-  return "";
+  if (!IsDone(record)) return LastEndText(outline);
+  const bool needs_restart = is_outcome && expected == Outcome::kRecovers;
+  const uint64_t restarts = verdict.facts.restarts;
+  const bool has_fewer =
+      (needs_restart && restarts == 0) ||
+      (is_restarts && restarts < record.expect.restarts_exactly.value_or(0));
+  return has_fewer ? FewerRestartsText(outline, verdict.facts) : "";
 }
 
 std::string ExplainHang(const Outline& outline) {
@@ -117,13 +213,11 @@ std::string ExplainHang(const Outline& outline) {
   const std::vector<Interruption> all = InterruptionsOf(outline);
   const int64_t from_ns = all.empty() ? INT64_MIN : all.back().reaction_ns;
   std::vector<std::string> texts;
-  for (const RecordFault* fault :
-       InterruptingFaults(outline, from_ns, INT64_MAX)) {
-    texts.push_back(
-        fmt::format("fault {} ({}) fired", fault->id, fault->summary));
+  if (record.ending == RunEnding::kTimedOut && !all.empty()) {
+    AddAttempts(outline, all, texts);
   }
-  const std::string sign = FirstSignText(record, from_ns, INT64_MAX);
-  texts.push_back(sign.empty() ? NoSignText(record.setup) : sign);
+  const std::string later = LaterText(outline, from_ns);
+  texts.push_back(texts.empty() ? later : "since then " + later);
   texts.push_back(EndlessText(record));
   return fmt::format("{}", fmt::join(texts, "; "));
 }

@@ -17,13 +17,19 @@ namespace gauntlet {
 //     up (cluster.restart.max is 2)";
 //   - "the save of step 24 failed: fault full (ENOSPC in …); …", if the run
 //     ended because a state could not be saved;
-//   - "no process ended before training was complete, …", if the run was
-//     expected to recover and did not restart.
+//   - "fault n (…) ended attempt 1: …; the launcher exited with code 143 and
+//   was
+//     not started again (preemption.requeue)", if the launcher stopped on a
+//     notice or was killed;
+//   - "no process ended before training was complete, …" or "fault c (…) ended
+//     attempt 1; the next attempt completed the training, …", if the run had
+//     fewer restarts than expected.
 // Returns "" if the expectations are met, or if the record shows no reason.
 std::string ExplainOutcome(const Outline& outline, const Verdict& verdict);
 
 // Returns "fault c (hang all at step.begin, step 9) fired; no process ended and
-// no worker was declared lost; …" if the run did not end by itself; else "".
+// no worker was declared lost; …" if the run did not end by itself; else "". If
+// the run used up its time, the text begins with the attempts before.
 std::string ExplainHang(const Outline& outline);
 
 }  // namespace gauntlet

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 
 #include "harness/oracle/history/history.h"
 #include "harness/record/record.h"
@@ -29,6 +30,22 @@ const RecordEvent* FirstOf(const Record& record, const Condition& meets) {
     }
   });
   return first;
+}
+
+// Returns the newest event of that kind until that event, of the step or, if it
+// is nullopt, of any step; null if there is none.
+inline const RecordEvent* NewestUntil(const Record& record, RecordKind kind,
+                                      std::optional<uint64_t> step,
+                                      const RecordEvent& until) {
+  const RecordEvent* newest = nullptr;
+  ForEachEvent(record, [&](const RecordEvent& event) {
+    if (event.kind == kind && !ComesBefore(until, event) &&
+        event.step == step.value_or(event.step) &&
+        (newest == nullptr || ComesBefore(*newest, event))) {
+      newest = &event;
+    }
+  });
+  return newest;
 }
 
 // Returns the newest step whose save was acknowledged before that event; 0 if

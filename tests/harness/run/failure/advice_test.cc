@@ -115,7 +115,37 @@ TEST_F(AdviceOnRunTest, OffersToChangeWhatCausedTheFailure) {
        "faults: [{id: c, at: {worker: 1, step: 6, incarnation: any}, do: "
        "crash, with: {repeat: always}}]\nexpect: {outcome: recovers}\n",
        "if the run was right, set outcome: fails under expect (c.yaml:13); if "
+       "the expectation is right, limit fault c (set its repeat to once, or "
+       "end it with until): it ends each attempt, so more restarts do not "
+       "help"},
+      // Each fault ends one attempt, so another restart helps.
+      {", restart: {max: 1}",
+       "faults: [{id: a, at: {worker: 1, step: 6}, do: crash}, {id: b, at: "
+       "{worker: 1, step: 7, incarnation: 2}, do: crash}]\n"
+       "expect: {outcome: recovers}\n",
+       "if the run was right, set outcome: fails under expect (c.yaml:13); if "
        "the expectation is right, raise cluster.restart.max (1)"},
+      // The launcher gives up without progress.
+      {", restart: {max: 20}",
+       "faults: [{id: c, at: {worker: 1, step: 6, incarnation: any}, do: "
+       "crash, with: {repeat: always}}]\nexpect: {outcome: recovers}\n",
+       "if the run was right, set outcome: fails under expect (c.yaml:13); if "
+       "the expectation is right, limit fault c (set its repeat to once, or "
+       "end it with until): it ends each attempt, so more restarts do not "
+       "help"},
+      {"",
+       "faults: [{id: e, at: {worker: 0, incarnation: any, point: "
+       "ckpt.shard.open}, do: errno, with: {repeat: always}}]\n"
+       "expect: {outcome: completes}\n",
+       "if the run was right, set outcome: retry-later under expect "
+       "(c.yaml:13); if the expectation is right, limit fault e (set its "
+       "repeat to once, or end it with until)"},
+      {"",
+       "preemption: {requeue: 0}\n"
+       "faults: [{id: k, at: {worker: 1, step: 6}, do: kill_launcher}]\n"
+       "expect: {outcome: recovers}\n",
+       "if the expectation is right, raise preemption.requeue, so that the job "
+       "starts again after its launcher was killed"},
       {", restart: {policy: none}",
        "faults: [{id: c, at: {worker: 1, step: 6}, do: crash}]\n"
        "expect: {outcome: recovers}\n",
@@ -154,16 +184,27 @@ TEST_F(AdviceOnRunTest, LateDetectionNamesTheLimitThatDecides) {
        "faults: [{id: c, at: {worker: 1, step: 6}, do: hang}]\n"
        "expect: {outcome: recovers, detected_in: {max: 3s}}\n",
        "if the delay is right, raise detected_in.max in c.yaml:13 above "
-       "cluster.step_timeout (7s), or lower that limit; if the engine should "
-       "have detected the loss sooner, see what the worker that detected the "
-       "loss did before (gauntlet show 7/c --worker 0 --all)"},
+       "cluster.step_timeout (7s), or lower that limit below detected_in.max "
+       "(3s); if the engine should have detected the loss sooner, see what the "
+       "worker that detected the loss did before (gauntlet show 7/c --worker 0 "
+       "--all)"},
+      // The delay exceeds both limits by the time of a message.
+      {", step_timeout: 1s",
+       "faults: [{id: c, at: {worker: 1, step: 6}, do: hang}]\n"
+       "expect: {outcome: recovers, detected_in: {max: 1s}}\n",
+       "if the delay is right, raise detected_in.max in c.yaml:13 above "
+       "cluster.step_timeout (1s), or lower that limit below detected_in.max "
+       "(1s); if the engine should have detected the loss sooner, see what the "
+       "worker that detected the loss did before (gauntlet show 7/c --worker 0 "
+       "--all)"},
       {"",
        "faults: [{id: c, at: {worker: 0, step: 6}, do: pause, with: {duration: "
        "9s}}]\nexpect: {outcome: recovers, detected_in: {max: 3s}}\n",
        "if the delay is right, raise detected_in.max in c.yaml:13 above "
-       "cluster.heartbeat.lost_after (5s), or lower that limit; if the engine "
-       "should have detected the loss sooner, see what the worker that "
-       "detected the loss did before (gauntlet show 7/c --worker 1 --all)"},
+       "cluster.heartbeat.lost_after (5s), or lower that limit below "
+       "detected_in.max (3s); if the engine should have detected the loss "
+       "sooner, see what the worker that detected the loss did before "
+       "(gauntlet show 7/c --worker 1 --all)"},
   };
   for (const auto& [cluster, rest, advice] : kCases) {
     EXPECT_EQ(Advice(cluster, rest), advice) << rest;
@@ -202,6 +243,31 @@ TEST(AdviceTest, DelayBeyondAllLimits_BlamesTheEngine) {
             "show --worker 2 --all)");
 }
 
+TEST_F(AdviceOnRunTest, GracePeriodTooShortForASave_IsToBeRaised) {
+  EXPECT_EQ(Advice("",
+                   "preemption: {requeue: 0}\n"
+                   "faults: [{id: s, at: {worker: 0, save: 2, point: "
+                   "ckpt.shard.write}, do: slow, with: {latency: 5s}}, {id: p, "
+                   "at: {worker: 1, step: 8, point: step.end}, do: preempt, "
+                   "with: {grace: 1s}}]\n"
+                   "expect: {outcome: stops-cleanly}\n"),
+            "if a save may take that long, raise the grace of fault p (1s) "
+            "above its duration, or limit fault s, which delayed it; if the "
+            "engine should have saved sooner, see what the workers did before "
+            "(gauntlet show 7/c --all)");
+}
+
+TEST_F(AdviceOnRunTest, RunThatStillMadeProgress_NeedsMoreTime) {
+  EXPECT_THAT(
+      Advice("",
+             "timeout: {total: 35s}\n"
+             "faults: [{id: s, at: {worker: 0, incarnation: any}, do: slow, "
+             "with: {latency: 4s, repeat: always}}]\n"
+             "expect: {outcome: completes}\n"),
+      testing::StartsWith("raise timeout.total (35s): the last event of a "
+                          "worker came "));
+}
+
 TEST_F(AdviceOnRunTest, EndlessRunNamesTheLimits) {
   EXPECT_EQ(Advice(", step_timeout: 10m",
                    "timeout: {hang: 31s, total: 50s}\n"
@@ -212,6 +278,87 @@ TEST_F(AdviceOnRunTest, EndlessRunNamesTheLimits) {
             "engine should have ended the run sooner, the finding of no-hang "
             "lists what each process waited for, and `gauntlet show 7/c --all` "
             "what it did before");
+}
+
+// Returns a record of a run that used up its time, 100 s. Its last event is a
+// save that began after 55 s.
+Record TimedOutRecord() {
+  constexpr int64_t kSecond = 1'000'000'000;
+  Record record;
+  record.world = "real";
+  record.ending = RunEnding::kTimedOut;
+  record.setup.step_timeout_ns = 30 * kSecond;
+  record.setup.save_timeout_ns = 60 * kSecond;
+  record.setup.longest_run_ns = 100 * kSecond;
+  record.lives = {
+      {.events = {
+           {.kind = RecordKind::kStep, .step = 4},
+           {.kind = RecordKind::kSaveBegin, .t_ns = 55 * kSecond, .step = 4}}}};
+  return record;
+}
+
+std::string AdviceOnTimeout(const Record& record) {
+  return AdviceOn(Outline(record),
+                  {.verdict = {.kind = VerdictKind::kFail,
+                               .invariants = {{.invariant = "no-hang",
+                                               .instances = 1,
+                                               .violations = 1}}}});
+}
+
+TEST(AdviceTest, WaitInASave_HasTheLimitOfSaves) {
+  Record record = TimedOutRecord();
+  EXPECT_EQ(AdviceOnTimeout(record),
+            "raise timeout.total (100s): the last event of a worker came "
+            "45.000 s before the end, and the engine ends a wait only after "
+            "cluster.save_timeout (1m); if the engine should have ended the "
+            "run sooner, see the last events of each worker (gauntlet show "
+            "--all)");
+  record.lives[0].events.pop_back();
+  EXPECT_EQ(AdviceOnTimeout(record),
+            "the engine should end such a wait by itself "
+            "(cluster.step_timeout is 30s), so look for the cause there: see "
+            "the last events of each worker (gauntlet show --all)");
+}
+
+TEST(AdviceTest, RunThatUsedUpItsTimeWithRequeues_IsToHaveFewer) {
+  constexpr int64_t kSecond = 1'000'000'000;
+  Record record = TimedOutRecord();
+  record.launchers = {
+      {.exit_code = 75,
+       .events = {{.kind = RecordKind::kLauncherBegin},
+                  {.kind = RecordKind::kAttemptEnds, .t_ns = kSecond},
+                  {.kind = RecordKind::kLauncherEnd, .t_ns = kSecond}}},
+      {.events = {{.kind = RecordKind::kLauncherBegin, .t_ns = 2 * kSecond}}}};
+  EXPECT_EQ(AdviceOnTimeout(record),
+            "raise timeout.total (100s), or lower preemption.requeue, as the "
+            "launcher was started again 1 time");
+}
+
+// A worker waits for the limit of a step, another one for that of heartbeats.
+TEST(AdviceTest, LossesByDifferentLimits_NameNoLimit) {
+  constexpr int64_t kLimit = 7'000'000'000;
+  Record record;
+  record.expect.detected_in_max_ns = 1;
+  record.setup.step_timeout_ns = kLimit;
+  record.setup.silence_limit_ns = 1'000'000'000;
+  record.lives = {{.events = {{.kind = RecordKind::kWorkerLost,
+                               .about = 1,
+                               .reason = RecordReason::kDeadline,
+                               .limit_ns = kLimit},
+                              {.kind = RecordKind::kWorkerLost,
+                               .about = 2,
+                               .reason = RecordReason::kSilent,
+                               .limit_ns = 1'000'000'000}}}};
+  const CaseResult result = {
+      .file = "c.yaml",
+      .verdict = {
+          .kind = VerdictKind::kFail,
+          .invariants = {
+              {.invariant = "detection", .instances = 1, .violations = 1}}}};
+  EXPECT_EQ(AdviceOn(Outline(record), result),
+            "if the delay is right, raise detected_in.max in c.yaml; if the "
+            "engine should have detected the loss sooner, see what the worker "
+            "that detected the loss did before (gauntlet show --all)");
 }
 
 TEST(AdviceTest, HangBeyondTheEnginesLimits_BlamesTheEngine) {

@@ -193,6 +193,38 @@ expect: {outcome: recovers}
             Not(HasSubstr("nothing was recovered"))));
 }
 
+TEST_F(FailureSummaryTest, ScaleDownIsPartOfTheRecovery) {
+  std::string text = SmallScenario(R"(seed: 7
+faults:
+  - id: crash
+    at: {worker: 1, step: 6, point: step.begin, incarnation: any}
+    do: crash
+    with: {repeat: always}
+expect: {outcome: fails}
+)");
+  const std::string workers = "{workers: 2";
+  text.replace(text.find(workers), workers.size(),
+               workers + ", min_workers: 1");
+  const CaseResult result = Run(LoadScenarios(text, "c.yaml").cases.at(0));
+  EXPECT_THAT(
+      result.summary.recovery,
+      StartsWith("3 restarts; the launcher scaled the cluster down from "
+                 "2 workers to 1 (attempt 4); resumed 3 times from "));
+}
+
+TEST_F(FailureSummaryTest, ResumeFromMemoryIsNotCalledNoResumption) {
+  Case one = SmallCase(R"(faults:
+  - {id: kill, at: {worker: 1, step: 7}, do: kill}
+expect: {outcome: recovers, resumed_from: {step: 4}}
+)");
+  one.cluster.policy = RestartPolicy::kRejoin;
+  const CaseResult result = Run(one);
+  ASSERT_EQ(result.verdict.broken_expectations.size(), 1u);
+  EXPECT_EQ(result.verdict.broken_expectations[0].message,
+            "resumed_from: expected step 4, found a resumption from memory "
+            "(step 6)");
+}
+
 // A worker that rejoins resumes from memory; a cold start needs no checkpoint.
 TEST_F(FailureSummaryTest, RestartWithoutACheckpointRecoversSomething) {
   const std::pair<std::string, std::string> kStarts[] = {

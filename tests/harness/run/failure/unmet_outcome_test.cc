@@ -2,10 +2,12 @@
 #include "harness/run/failure/unmet_outcome.h"
 
 #include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "engine/worker_exit_code.h"
 #include "harness/run/case_runner.h"
 #include "harness/run/failure/failure_summary.h"
 #include "tests/engine/real/scratch_directory.h"
@@ -87,6 +89,36 @@ TEST_F(UnmetOutcomeTest, CauseIsTheFaultAndWhatItDid) {
        "state could not be saved, or the machine lacks resources); the "
        "launcher was started again, as a scheduler requeues a job "
        "(preemption.requeue)"},
+      {"faults: [{id: c, at: {worker: 1, step: 6}, do: crash}, {id: e, after: "
+       "c, at: {worker: 0, point: ckpt.load.read, incarnation: any}, do: "
+       "errno, "
+       "with: {repeat: always}}]\n"
+       "expect: {outcome: recovers}\n",
+       "fault c (crash worker 1 at step.begin, step 6) ended attempt 1; fault "
+       "e (errno worker 0 at ckpt.load.read, incarnation any, error EIO, "
+       "repeat "
+       "always, after c) ended attempts 2, 3, 4; the launcher gave up: "
+       "restarts "
+       "used up (cluster.restart.max is 3)"},
+      {"preemption: {requeue: 0}\n"
+       "faults: [{id: k, at: {worker: 1, step: 6}, do: kill_launcher}]\n"
+       "expect: {outcome: recovers}\n",
+       "fault k (kill_launcher worker 1 at step.begin, step 6) ended attempt "
+       "1; "
+       "the launcher was killed (exit code 137) and was not started again "
+       "(preemption.requeue)"},
+      {"preemption: {requeue: 0}\n"
+       "faults: [{id: p, at: {worker: 1, step: 6}, do: preempt, with: {grace: "
+       "5s}}]\n"
+       "expect: {outcome: recovers}\n",
+       "fault p (preempt worker 1 at step.begin, step 6, grace 5s) ended "
+       "attempt 1: the workers agreed to stop at step 6; the launcher exited "
+       "with code 143 and was not started again (preemption.requeue)"},
+      {"faults: [{id: c, at: {worker: 1, step: 6}, do: crash}]\n"
+       "expect: {outcome: recovers, restarts: {exactly: 2}}\n",
+       "fault c (crash worker 1 at step.begin, step 6) ended attempt 1; the "
+       "next attempt completed the training, so nothing else had to be "
+       "restarted"},
       {"faults: [{id: c, at: {worker: 1, step: 6}, do: slow, with: {latency: "
        "100ms}}]\n"
        "expect: {outcome: recovers}\n",
@@ -135,6 +167,75 @@ TEST_F(UnmetOutcomeTest, FullDiskIsTheCauseOfARunThatCannotSave) {
                        "model-00001-of-00002.safetensors: disk full: "),
             HasSubstr("; worker 0 exited with code 74 ("),
             EndsWith("; the launcher exited with code 75")));
+}
+
+TEST_F(UnmetOutcomeTest, GracePeriodTooShortForASave_NamesTheSave) {
+  EXPECT_THAT(
+      Run("preemption: {requeue: 0}\n"
+          "faults: [{id: s, at: {worker: 0, save: 2, point: ckpt.shard.write}, "
+          "do: slow, with: {latency: 5s}}, {id: p, at: {worker: 1, step: 8, "
+          "point: step.end}, do: preempt, with: {grace: 1s}}]\n"
+          "expect: {outcome: stops-cleanly}\n")
+          .cause,
+      AllOf(StartsWith("the save of step 8 was still being written when worker "
+                       "1 was killed because of fault p (preempt worker 1 at "
+                       "step.end, step 8, grace 1s), 1000 ms after it began; "),
+            EndsWith("; s (slow) delayed it")));
+}
+
+// Returns the events of a worker whose save a fault failed. If it exited, it
+// could not save its state.
+std::vector<RecordEvent> FailedSave(int64_t begin_ns, bool exited) {
+  const std::string error = "/ckpt/a.tmp/MANIFEST.json: write: injected EIO";
+  std::vector<RecordEvent> events = {
+      {.kind = RecordKind::kSaveBegin, .t_ns = begin_ns, .step = 8},
+      {.kind = RecordKind::kFaultFired, .t_ns = begin_ns + 1, .detail = "e"},
+      {.kind = RecordKind::kSaveFailed,
+       .t_ns = begin_ns + 2,
+       .step = 8,
+       .detail = error}};
+  if (exited) {
+    events.push_back({.kind = RecordKind::kWorkerExited,
+                      .t_ns = begin_ns + 3,
+                      .step = 8,
+                      .count = static_cast<int64_t>(WorkerExit::kStartLater),
+                      .detail = error});
+  }
+  return events;
+}
+
+TEST(HangTest, TimeUsedUpByRequeuesNamesTheFaultAndTheAttempts) {
+  Record record;
+  record.ending = RunEnding::kTimedOut;
+  record.setup.step_timeout_ns = 30'000'000'000;
+  record.setup.longest_run_ns = 120'000'000'000;
+  record.faults = {
+      {.id = "e", .kind = "errno", .summary = "errno", .in_save = true}};
+  record.lives = {{.life = 1, .events = FailedSave(10, true)},
+                  {.life = 2, .events = FailedSave(30, false)}};
+  record.launchers = {
+      {.events = {{.kind = RecordKind::kLauncherBegin},
+                  {.kind = RecordKind::kExited,
+                   .t_ns = 14,
+                   .count = static_cast<int64_t>(WorkerExit::kStartLater),
+                   .about = 0,
+                   .incarnation = 1,
+                   .reason = RecordReason::kExited},
+                  {.kind = RecordKind::kAttemptEnds,
+                   .t_ns = 15,
+                   .reason = RecordReason::kWorkerLeft},
+                  {.kind = RecordKind::kLauncherEnd, .t_ns = 16}}},
+      {.events = {{.kind = RecordKind::kLauncherBegin, .t_ns = 20}}}};
+  EXPECT_EQ(
+      ExplainHang(Outline(record)),
+      "fault e (errno) ended attempt 1; in attempt 1: the save of step 8 "
+      "failed: fault e (EIO in MANIFEST.json); worker 0 exited with code 74 "
+      "(its state could not be saved, or the machine lacks resources); the "
+      "launcher was started again, as a scheduler requeues a job "
+      "(preemption.requeue); since then the save of step 8 failed: fault e "
+      "(EIO in MANIFEST.json); no process ended and no worker was declared "
+      "lost (cluster.step_timeout is 30s); the run did not end within 2m "
+      "(timeout.total)");
 }
 
 TEST_F(UnmetOutcomeTest, HangThatNobodyEndsIsTheCause) {

@@ -1,0 +1,121 @@
+#include "harness/run/failure/cut_save.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+
+#include "harness/record/fault_occurrence.h"
+#include "harness/run/failure/interruptions.h"
+#include "harness/run/failure/process_ends.h"
+#include "harness/run/failure/worker_events.h"
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace gauntlet {
+namespace {
+
+std::string MillisecondsText(int64_t ns) {
+  return fmt::format("{:.{}f} ms", static_cast<double>(ns) / 1e6,
+                     ns < 10'000'000 ? 1 : 0);
+}
+
+// Returns "; the save of step 8 took 620 ms" for the last save that was
+// acknowledged before that time; "" if there was none.
+std::string SaveBeforeText(const Record& record, int64_t begin_ns) {
+  const RecordEvent* const done = NewestUntil(
+      record, RecordKind::kSaveAcknowledged, std::nullopt, {.t_ns = begin_ns});
+  if (done == nullptr) return "";
+  const RecordEvent* const began =
+      NewestUntil(record, RecordKind::kSaveBegin, done->step, *done);
+  if (began == nullptr) return "";
+  return fmt::format("; the save of step {} took {}", done->step,
+                     MillisecondsText(done->t_ns - began->t_ns));
+}
+
+// Returns the faults that fired in the save in that time and take time, in the
+// order of their ids.
+std::vector<const RecordFault*> DelaysOf(const Record& record,
+                                         const TimeSpan& span) {
+  std::map<std::string_view, const RecordFault*> delays;
+  ForEachEvent(record, [&](const RecordEvent& event) {
+    if ((event.kind != RecordKind::kFaultFired &&
+         event.kind != RecordKind::kFaultAgain) ||
+        event.t_ns < span.since_ns || event.t_ns > span.until_ns) {
+      return;
+    }
+    const RecordFault* const fault = FindFault(record, event.detail);
+    if (fault == nullptr || !fault->in_save) return;
+    if (fault->kind == "slow" || fault->kind == "pause" ||
+        fault->kind == "hang") {
+      delays[fault->id] = fault;
+    }
+  });
+  std::vector<const RecordFault*> found;
+  for (const auto& [id, fault] : delays) found.push_back(fault);
+  return found;
+}
+
+// Returns "; slowdisk (slow) delayed it"; "" without a fault.
+std::string DelayText(const std::vector<const RecordFault*>& delays) {
+  if (delays.empty()) return "";
+  std::vector<std::string> texts;
+  for (const RecordFault* fault : delays) {
+    texts.push_back(fmt::format("{} ({})", fault->id, fault->kind));
+  }
+  return fmt::format("; {} delayed it", fmt::join(texts, ", "));
+}
+
+// Returns the kill of the process that got the notice; null if it ended
+// otherwise.
+const RecordEvent* KillAfter(const Outline& outline,
+                             const FaultOccurrence& notice) {
+  const RecordEvent* const end =
+      FirstEnd(outline.record, notice.event().t_ns, INT64_MAX);
+  const bool is_kill = end != nullptr && end->reason == RecordReason::kSignal &&
+                       end->about == notice.life->worker &&
+                       end->incarnation == notice.life->life;
+  return is_kill ? end : nullptr;
+}
+
+}  // namespace
+
+std::string PendingSaveText(const Outline& outline, const BegunSave& save,
+                            const TimeSpan& span) {
+  const Record& record = outline.record;
+  const RecordEvent* const end = FirstEnd(record, save.begin_ns, span.until_ns);
+  if (end == nullptr) return NotAcknowledgedText({&save.step, 1});
+  return fmt::format(
+      "the save of step {} was still being written when {}, {} after it "
+      "began{}{}",
+      save.step, EndWithFaultText(outline, *end, span.since_ns),
+      MillisecondsText(end->t_ns - save.begin_ns),
+      SaveBeforeText(record, save.begin_ns),
+      DelayText(DelaysOf(record,
+                         {.since_ns = save.begin_ns, .until_ns = end->t_ns})));
+}
+
+std::optional<ShortGrace> FindShortGrace(const Outline& outline) {
+  const Record& record = outline.record;
+  for (const FaultOccurrence& notice : outline.occurrences) {
+    if (!notice.traits.gives_notice || notice.fault->grace_ns == 0) continue;
+    const RecordEvent* const kill = KillAfter(outline, notice);
+    if (kill == nullptr) continue;
+    const std::vector<BegunSave> saves = SavesBegunBy(record, *kill);
+    const auto last = std::ranges::max_element(saves, {}, &BegunSave::begin_ns);
+    if (last == saves.end() || last->ending != SaveEnding::kPending) continue;
+    return ShortGrace{
+        .notice = notice.fault,
+        .save = *last,
+        .span = {.since_ns = notice.event().t_ns - 1, .until_ns = kill->t_ns},
+        .delays = DelaysOf(
+            record, {.since_ns = last->begin_ns, .until_ns = kill->t_ns})};
+  }
+  return std::nullopt;
+}
+
+std::string ExplainShortGrace(const Outline& outline) {
+  const std::optional<ShortGrace> grace = FindShortGrace(outline);
+  return grace ? PendingSaveText(outline, grace->save, grace->span) : "";
+}
+
+}  // namespace gauntlet

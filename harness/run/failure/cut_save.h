@@ -1,0 +1,46 @@
+// Explains a save that was still being written when a process ended.
+#ifndef GAUNTLET_HARNESS_RUN_FAILURE_CUT_SAVE_H_
+#define GAUNTLET_HARNESS_RUN_FAILURE_CUT_SAVE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/oracle/history/outline.h"
+#include "harness/run/failure/begun_saves.h"
+
+namespace gauntlet {
+
+// A part of a run.
+struct TimeSpan {
+  int64_t since_ns = 0;
+  int64_t until_ns = 0;
+};
+
+// Returns "the save of step 12 was still being written when worker 2 was killed
+// because of fault k (…), 575 ms after it began; the save of step 8 took 620
+// ms; slowdisk (slow) delayed it". The text names the first end between the
+// begin of the save and the end of the span, and the newest fault in the span.
+// REQUIRES: the save was pending at the end of the span.
+std::string PendingSaveText(const Outline& outline, const BegunSave& save,
+                            const TimeSpan& span);
+
+// A save that the grace period of a preemption notice was too short for.
+struct ShortGrace {
+  const RecordFault* notice = nullptr;
+  BegunSave save;
+  TimeSpan span;                           // from the notice to the kill
+  std::vector<const RecordFault*> delays;  // faults that delayed the save
+};
+
+// Returns nullopt if no worker was killed at the end of a grace period while a
+// save was pending.
+std::optional<ShortGrace> FindShortGrace(const Outline& outline);
+
+// Returns the text of PendingSaveText about that save; "" if there is none.
+std::string ExplainShortGrace(const Outline& outline);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_RUN_FAILURE_CUT_SAVE_H_
