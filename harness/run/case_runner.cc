@@ -270,6 +270,12 @@ void ExplainCase(const Record& record, Explanation explanation,
   }
   result.differences = std::move(explanation.differences);
   ExplainFailure(record, result);
+  if (!explanation.is_left_out || result.replay.empty()) return;
+  std::string& next = result.summary.next;
+  next += fmt::format(
+      "{}{} finds the first value that differs from the reference run's (this "
+      "run searched for that of {} other cases only)",
+      next.empty() ? "" : "; ", result.replay, kMostExplained);
 }
 
 }  // namespace gauntlet

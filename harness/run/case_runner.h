@@ -21,11 +21,18 @@ namespace gauntlet {
 // checkpoint directory.
 RunPlan PlanOf(const Case& one);
 
+// Maximum number of failed cases of a run whose first differences are searched
+// for. Each search runs the case again.
+inline constexpr int kMostExplained = 20;
+
 // First difference of a run's state from the reference run: a line of text,
 // and the values.
 struct Explanation {
   std::string cause;
   std::vector<StateDifference> differences;
+  // True if there is a difference, but it was not searched for, as enough other
+  // cases were explained.
+  bool is_left_out = false;
 };
 
 // The run of a case that is in progress.
@@ -70,7 +77,8 @@ CaseOutcome RunCase(const Case& one, const CasePlace& place,
                     const Capabilities& here, References& references);
 
 // Sets the differences, cause, consequences and summary of a failed case, from
-// the explanation and the record (ExplainFailure).
+// the explanation and the record (ExplainFailure). If the explanation was left
+// out, the advice names the command that finds it.
 //
 // REQUIRES: result.verdict is the verdict on the record.
 void ExplainCase(const Record& record, Explanation explanation,

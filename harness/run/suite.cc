@@ -51,7 +51,7 @@ class Suite {
   void Work();
   std::vector<CaseOutcome> RunItem(size_t index);
   CaseOutcome RunTry(const SuiteItem& item, int number);
-  // Returns an empty explanation beyond the limit.
+  // Returns an explanation that is left out beyond the limit.
   Explanation Explain(const Case& one, const Record& record);
   std::string ReplayOfTry(const SuiteItem& item, int number) const;
   bool NeedsRetry(const SuiteItem& item, const CaseOutcome& outcome);
@@ -87,7 +87,10 @@ std::optional<size_t> Suite::NextItem() {
 }
 
 Explanation Suite::Explain(const Case& one, const Record& record) {
-  if (explained_.fetch_add(1) >= options_.explain_most) return {};
+  if (options_.needs_search && !options_.needs_search(record)) return {};
+  if (explained_.fetch_add(1) >= options_.explain_most) {
+    return {.is_left_out = true};
+  }
   return options_.explain(one, record, references_);
 }
 

@@ -18,10 +18,6 @@ struct SuiteItem {
   WorldKind world = WorldKind::kSimulated;
 };
 
-// Maximum number of failed cases of a run whose causes are searched for. Each
-// search runs the case again.
-inline constexpr int kMostExplained = 20;
-
 struct SuiteOptions {
   int jobs = 1;           // cases at a time
   int max_failures = 0;   // stop after so many; 0: never
@@ -48,10 +44,13 @@ struct SuiteOptions {
   std::function<void()> disk_full = [] {};
   // As CasePlace::explain. Runs the case again.
   std::function<Explanation(const Case&, const Record&, References&)> explain;
+  // Returns true iff `explain` searches for a difference that the record has;
+  // null: always. Only such cases count towards explain_most.
+  std::function<bool(const Record&)> needs_search;
   // Runs a case with a trainer; null: such a case is an error.
   std::function<CaseOutcome(const Case&, const CasePlace&)> run_trainer;
-  // Maximum number of calls to `explain`. Later failures name a command that
-  // explains them.
+  // Maximum number of cases that `explain` searches. Later ones name the
+  // command that explains them.
   int explain_most = kMostExplained;
   // Maximum number of times that a real case which failed or is inconclusive is
   // repeated, until it passes. JoinTries merges the tries into one result.

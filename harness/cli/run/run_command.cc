@@ -35,6 +35,7 @@
 #include "harness/cli/run_folders/run_directory.h"
 #include "harness/cli/run_folders/stored_records.h"
 #include "harness/cli/scenario/case_selection.h"
+#include "harness/explore/diagnosis/divergence.h"
 #include "harness/explore/diagnosis/replay.h"
 #include "harness/record/result/result_file.h"
 #include "harness/run/case_data.h"
@@ -225,6 +226,10 @@ class Runner {
          .interrupted = [this] { return host_.TerminationNotices() > 0; },
          .disk_full = [this] { disk_full_ = true; },
          .explain = Explain,
+         .needs_search =
+             [](const Record& record) {
+               return FirstDeparture(record).has_value();
+             },
          .run_trainer = RunTrainerCase,
          .retries = command_.retries,
          .flaky = command_.flaky},

@@ -17,8 +17,9 @@ constexpr std::string_view kRunExamples =
 Every run writes report.html, summary.md, result.json, junit.xml and its records
 to .gauntlet/runs/latest. A case that needed several tries has one folder for
 each try: CASE.real, then CASE~try-2.real.
-The first 20 cases that fail run again in the simulation to find the cause. Each
-further failure names the command that finds its cause.
+Failed cases whose state differs from the reference run's, the first 20 of them,
+run again in the simulation to find the first value that differs. The line next
+of each further one names the command that finds it.
 Reference runs are cached in .gauntlet/runs/.cache, which may be deleted.)";
 
 // Returns a reader of "100" or "all".

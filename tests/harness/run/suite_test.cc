@@ -271,6 +271,23 @@ TEST_F(SuiteTest, ExplainsTheFirstFailuresOnly) {
   EXPECT_EQ(results[1].cause, "cause of b");
   EXPECT_EQ(results[2].cause, "");
   EXPECT_EQ(results[2].replay, "gauntlet replay d");
+  EXPECT_THAT(results[1].summary.next, Not(HasSubstr("gauntlet replay")));
+  EXPECT_THAT(
+      results[2].summary.next,
+      HasSubstr("gauntlet replay d finds the first value that differs"));
+}
+
+TEST_F(SuiteTest, CasesWithoutADifferenceDoNotCountAsExplained) {
+  options_.explain_most = 1;
+  options_.needs_search = [](const Record& record) {
+    return record.case_name != "a";
+  };
+  options_.explain = [](const Case& one, const Record&, References&) {
+    return Explanation{.cause = "cause of " + one.name};
+  };
+  const auto results = Run(Items({WrongCase("a"), WrongCase("b")}));
+  EXPECT_NE(results[0].cause, "cause of a");
+  EXPECT_EQ(results[1].cause, "cause of b");
 }
 
 }  // namespace
