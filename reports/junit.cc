@@ -5,6 +5,7 @@
 #include <map>
 #include <vector>
 
+#include "reports/explanation.h"
 #include "reports/failures.h"
 #include <fmt/format.h>
 
@@ -66,6 +67,18 @@ std::string DetailsOf(const Verdict& verdict) {
   return text;
 }
 
+// Returns the lines that explain the case, then its findings and events.
+std::string ExplainedDetails(const CaseResult& one) {
+  std::string text;
+  for (const ExplanationLine& line : ExplanationOf(one)) {
+    text += fmt::format("{}: {}\n", line.topic, line.text);
+  }
+  Verdict rest = one.verdict;
+  // The explanation has them.
+  if (FailedOnlyExpectations(one)) rest.broken_expectations.clear();
+  return text + DetailsOf(rest);
+}
+
 void AppendOutcome(const CaseResult& one, std::string& out) {
   const Verdict& verdict = one.verdict;
   const std::string reason = EscapeXml(ReasonText(one));
@@ -81,12 +94,12 @@ void AppendOutcome(const CaseResult& one, std::string& out) {
     case VerdictKind::kFail:
       out += fmt::format(
           "      <failure message=\"{}\" type=\"{}\">{}</failure>\n", reason,
-          one.flaky ? "flaky" : "invariant", EscapeXml(DetailsOf(verdict)));
+          one.flaky ? "flaky" : "invariant", EscapeXml(ExplainedDetails(one)));
       return;
     case VerdictKind::kError:
       out += fmt::format(
           "      <error message=\"{}\" type=\"no-verdict\">{}</error>\n",
-          reason, EscapeXml(DetailsOf(verdict)));
+          reason, EscapeXml(ExplainedDetails(one)));
       return;
   }
 }

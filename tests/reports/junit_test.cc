@@ -39,7 +39,8 @@ constexpr char kGolden[] = R"xml(<?xml version="1.0" encoding="UTF-8"?>
       <error message="full never fired: errno any at ckpt.begin" type="no-verdict"></error>
     </testcase>
     <testcase name="torn-manifest (real)" classname="torn-manifest" time="2.200" file="scenarios/torn.yaml" line="12">
-      <failure message="trajectory, restarts" type="invariant">trajectory (state-digest): after step 51 (worker 1, life 2): state aa, expected bb
+      <failure message="trajectory, restarts" type="invariant">cause: the state loaded at step 50 differs: tensor rng/key
+trajectory (state-digest): after step 51 (worker 1, life 2): state aa, expected bb
 restarts: expected exactly 1, found 2
 worker 0, life 1  step 50  tear: torn_write
 worker 0, life 2  resumed from step 50
@@ -72,6 +73,18 @@ TEST(JunitTest, MessageOfAnUnmetExpectationHasWhatWasFound) {
   EXPECT_THAT(RenderJunit({.cases = {UnmetCase()}}),
               HasSubstr("<failure message=\"resumed_from: expected step 10, "
                         "found step 5\" "));
+}
+
+TEST(JunitTest, FailureHasTheLinesThatExplainIt_EachOnce) {
+  const std::string xml = RenderJunit({.cases = {UnmetCase()}});
+  EXPECT_THAT(
+      xml, HasSubstr("type=\"invariant\">faults: full: errno worker 0\n"
+                     "expected: resumed_from: expected step 10, found step 5\n"
+                     "cause: the save of step 10 failed, 8.1 ms after it "
+                     "began\nrecovery: 1 restart; resumed from step 5\n"
+                     "training: right\nchecks: "));
+  EXPECT_THAT(xml, HasSubstr("\nnext: if the run was right, "));
+  EXPECT_THAT(xml, Not(HasSubstr("\nresumed_from: expected")));
 }
 
 TEST(JunitTest, NamesAreUnique) {
