@@ -26,6 +26,7 @@ constexpr size_t kRowsBeforeIncident = 2;
 constexpr size_t kExcerptLines = 60;
 constexpr size_t kTimelineLines = 20;
 constexpr size_t kMostNotes = 20;
+constexpr size_t kMostExpectations = 20;
 constexpr int kExcerptWidth = 110;
 
 bool IsWordCharacter(char c) {
@@ -129,6 +130,24 @@ std::string Heading(std::string_view topic) {
   return heading;
 }
 
+// Returns the unmet expectations if checks failed too: ExplanationOf has them
+// only if no check did.
+std::string ExpectationsBesideChecks(const CaseResult& one) {
+  if (FailedOnlyExpectations(one)) return "";
+  const std::vector<Finding>& unmet = one.verdict.broken_expectations;
+  const size_t shown = std::min(unmet.size(), kMostExpectations);
+  std::string out;
+  for (size_t i = 0; i < shown; ++i) {
+    out += fmt::format("Expected: {}\n\n",
+                       MarkdownText(unmet[i].message, kLongestCause));
+  }
+  if (unmet.size() > shown) {
+    out += fmt::format("Expected: {}\n\n",
+                       Counted(unmet.size() - shown, "more expectation"));
+  }
+  return out;
+}
+
 // Returns a <details> element. An empty line ends HTML and begins Markdown.
 std::string Details(const CaseResult& one,
                     const std::optional<Record>& record) {
@@ -150,6 +169,7 @@ std::string Details(const CaseResult& one,
     out += fmt::format("{}: {}\n\n", Heading(line.topic),
                        MarkdownText(line.text, kLongestCause));
   }
+  out += ExpectationsBesideChecks(one);
   const std::vector<std::string> timeline = TimelineLines(one, record);
   if (!timeline.empty()) out += Preformatted(timeline) + "\n";
   if (!one.replay.empty()) out += Preformatted({one.replay}) + "\n";

@@ -83,7 +83,9 @@ TEST(MarkdownSummaryTest, UnmetExpectationIsNoFailedCheck) {
                               "found step 5\n"),
                     HasSubstr("\nNext: if the run was right, ")));
   EXPECT_THAT(RenderMarkdownSummary({.result = SampleResult()}),
-              HasSubstr("Checks that failed: trajectory, restarts\n"));
+              AllOf(HasSubstr("Checks that failed: trajectory, restarts\n"),
+                    HasSubstr("Expected: restarts: expected exactly 1, found "
+                              "2\n")));
 }
 
 TEST(MarkdownSummaryTest, QuotesTheTimelineOfARecord) {
