@@ -1,7 +1,6 @@
 #include "reports/explanation.h"
 
 #include <algorithm>
-#include <cctype>
 #include <span>
 
 #include "engine/text/counted.h"
@@ -15,30 +14,6 @@ constexpr size_t kMostExpectations = 20;
 // Unmet expectations above the cause. If there are more, only the first stands
 // there, so that the cause is among the first lines.
 constexpr size_t kMostAboveCause = 2;
-
-// Returns true iff the text has a duration, such as "16 ms".
-bool HasDuration(std::string_view text) {
-  for (const std::string_view unit : {" ns", " µs", " ms", " s"}) {
-    for (size_t at = text.find(unit); at != text.npos;
-         at = text.find(unit, at + 1)) {
-      const size_t end = at + unit.size();
-      const bool has_number =
-          at > 0 && std::isdigit(static_cast<unsigned char>(text[at - 1]));
-      const bool is_word = end == text.size() ||
-                           !std::isalnum(static_cast<unsigned char>(text[end]));
-      if (has_number && is_word) return true;
-    }
-  }
-  return false;
-}
-
-// Returns the cause. Adds "(in simulated time)" if the cause of a simulated
-// case has a duration: the duration on the line of the case is wall time.
-std::string CauseText(const CaseResult& result) {
-  const bool is_clear = result.world != "sim" || !HasDuration(result.cause) ||
-                        result.cause.find("simulated") != std::string::npos;
-  return is_clear ? result.cause : result.cause + " (in simulated time)";
-}
 
 // Returns a sentence about the checks. REQUIRES:
 // FailedOnlyExpectations(result).
@@ -95,7 +70,7 @@ std::vector<ExplanationLine> ExplanationOf(const CaseResult& result) {
   if (only_expectations) {
     AddFirstExpectations(result.verdict.broken_expectations, lines);
   }
-  lines.push_back({"cause", CauseText(result)});
+  lines.push_back({"cause", result.cause});
   lines.push_back({"recovery", summary.recovery});
   lines.push_back({"training", summary.training});
   if (only_expectations) AddChecks(result.verdict, lines);

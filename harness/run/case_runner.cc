@@ -7,6 +7,7 @@
 
 #include "harness/oracle/judge.h"
 #include "harness/record/record_file.h"
+#include "harness/record/text/simulated_time.h"
 #include "harness/run/executor/real_run.h"
 #include "harness/run/executor/sim_run.h"
 #include "harness/run/failure/consequences.h"
@@ -270,6 +271,7 @@ void ExplainCase(const Record& record, Explanation explanation,
   }
   result.differences = std::move(explanation.differences);
   ExplainFailure(record, result);
+  result.cause = WithClockOfWorld(std::move(result.cause), result.world);
   if (!explanation.is_left_out || result.replay.empty()) return;
   std::string& next = result.summary.next;
   next += fmt::format(

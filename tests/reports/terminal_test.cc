@@ -96,7 +96,7 @@ TEST(TerminalTest, UnmetExpectation_IsOnTheCaseLineAndAboveTheCause) {
             R"(FAIL disk-full-then-crash (sim)   full.yaml:2
   faults    full: errno worker 0
   expected  resumed_from: expected step 10, found step 5
-  cause     the save of step 10 failed, 8.1 ms after it began (in simulated time)
+  cause     the save of step 10 failed, 8.1 ms after it began
   recovery  1 restart; resumed from step 5
   training  right
   checks    no check found a violation (2 of 2 passed); only the scenario's own expectation is not met
@@ -208,20 +208,6 @@ TEST(TerminalTest, AnotherReasonIsShownInPlaceOfTheUnmetExpectation) {
   FailFor("the worlds end differently", unmet.verdict);
   EXPECT_THAT(RenderCaseLine(unmet, 20, Colour::kOff),
               EndsWith("  the worlds end differently\n"));
-}
-
-TEST(TerminalTest, TimesOfACauseAreSimulatedOnlyInTheSimulation) {
-  const auto block = [](const std::string& world, const std::string& cause) {
-    CaseResult unmet = UnmetCase();
-    unmet.world = world;
-    unmet.cause = cause;
-    return RenderFailure(unmet, Colour::kOff);
-  };
-  constexpr char kNote[] = "(in simulated time)";
-  EXPECT_THAT(block("sim", "1.5 s later"), HasSubstr(kNote));
-  EXPECT_THAT(block("sim", "it took 16 ms"), HasSubstr(kNote));
-  EXPECT_THAT(block("real", "it took 16 ms"), Not(HasSubstr(kNote)));
-  EXPECT_THAT(block("sim", "step 3 of 12 samples"), Not(HasSubstr(kNote)));
 }
 
 TEST(TerminalTest, FailureIsWrappedAtSpaces_AndItsCommandIsNot) {

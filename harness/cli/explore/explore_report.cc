@@ -18,6 +18,7 @@
 #include "harness/explore/coverage/goals.h"
 #include "harness/explore/plan/applicability.h"
 #include "harness/oracle/judge.h"
+#include "harness/record/text/simulated_time.h"
 #include "harness/run/failure/consequences.h"
 #include "harness/run/failure/failure_summary.h"
 #include "harness/run/files/shell_word.h"
@@ -183,6 +184,7 @@ CaseResult ResultOf(const CampaignFinding& finding, const FindingFiles& files) {
         ConsequencesOf(result.differences.front(), result.verdict);
   }
   ExplainFailure(finding.record, result);
+  result.cause = WithClockOfWorld(std::move(result.cause), result.world);
   // The exploration set the expectations, so they cannot be what is wrong.
   if (HasOnlyUnmetExpectations(result.verdict)) result.summary.next.clear();
   FailFor(fmt::format("{} ({})", finding.what.invariant, finding.what.name),
