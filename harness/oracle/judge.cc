@@ -119,6 +119,22 @@ std::vector<std::string> BrokenInvariants(const Verdict& verdict) {
   return broken;
 }
 
+// Returns why a planted bug was not caught by the checks `missed`, and by which
+// it was.
+std::string WhyNotCaught(const std::vector<std::string>& missed,
+                         const Verdict& verdict) {
+  std::string why =
+      fmt::format("the planted bug was not caught by {}",
+                  missed.empty() ? "any named invariant" : JoinNames(missed));
+  const std::vector<std::string> broken = BrokenInvariants(verdict);
+  if (!broken.empty()) return why + ", but by " + JoinNames(broken);
+  if (verdict.facts.restarts > 0 || verdict.facts.resumed_from) return why;
+  return why +
+         ": nothing was restarted or resumed, so a bug of a restore had no "
+         "effect; add a fault (gauntlet list planted-bugs names those that it "
+         "shows with)";
+}
+
 void JudgeCanary(const Record& record, Verdict& verdict) {
   std::vector<std::string> held;
   for (const std::string& name : record.expect.invariants) {
@@ -131,9 +147,7 @@ void JudgeCanary(const Record& record, Verdict& verdict) {
   }
   if (!held.empty() || record.expect.invariants.empty()) {
     verdict.kind = VerdictKind::kFail;
-    verdict.reason =
-        fmt::format("the planted bug was not caught by {}",
-                    held.empty() ? "any named invariant" : JoinNames(held));
+    verdict.reason = WhyNotCaught(held, verdict);
     return;
   }
   verdict.kind = VerdictKind::kPass;

@@ -420,8 +420,16 @@ TEST(JudgeTest, MutationTestFails_IfNothingIsFound) {
 }
 
 TEST(JudgeTest, MutationTestFails_IfOnlyAnotherInvariantIsBroken) {
-  EXPECT_EQ(Judge(MutationTest(RunOffTheReference(), {"store"})).kind,
-            VerdictKind::kFail);
+  const Verdict verdict = Judge(MutationTest(RunOffTheReference(), {"store"}));
+  EXPECT_EQ(verdict.kind, VerdictKind::kFail);
+  EXPECT_EQ(verdict.reason,
+            "the planted bug was not caught by store, but by trajectory, "
+            "replicas-agree");
+}
+
+TEST(JudgeTest, MutationTestFails_AndSaysThatNothingWasResumed) {
+  EXPECT_THAT(Judge(MutationTest(UndisturbedRun(), {"trajectory"})).reason,
+              HasSubstr("nothing was restarted or resumed"));
 }
 
 TEST(JudgeTest, MutationTestHasNoVerdict_IfItsFaultNeverFired) {
