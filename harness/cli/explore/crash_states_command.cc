@@ -295,8 +295,11 @@ int ExploreCrashStatesOf(const CrashStatesTask& task, References& references,
     return static_cast<int>(ExitCode::kInterrupted);
   }
   if (!page.empty()) fmt::print(talk, "  report       {}\n", page.string());
-  const bool broken = report->images_failed > 0 || report->nondeterministic > 0;
-  return static_cast<int>(broken ? ExitCode::kViolated : ExitCode::kOk);
+  if (report->images_failed > 0 || report->nondeterministic > 0) {
+    return static_cast<int>(ExitCode::kViolated);
+  }
+  // WritePage printed the error of a page that could not be written.
+  return static_cast<int>(page.empty() ? ExitCode::kNoVerdict : ExitCode::kOk);
 }
 
 }  // namespace gauntlet

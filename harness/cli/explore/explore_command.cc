@@ -260,7 +260,9 @@ class Explorer final : public CampaignObserver {
                                    Counted(report.fired_nothing, "case")));
       return static_cast<int>(ExitCode::kNoVerdict);
     }
-    return static_cast<int>(ExitCode::kOk);
+    // Close printed the error of a file that could not be written.
+    return static_cast<int>(write_status_.ok() ? ExitCode::kOk
+                                               : ExitCode::kNoVerdict);
   }
 
   const ExploreTask& task_;

@@ -1,8 +1,10 @@
 #include "harness/cli/explore/explore_command.h"
 
 #include <algorithm>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <iostream>
 #include <iterator>
 #include <sstream>
 #include <string>
@@ -19,6 +21,7 @@
 #include "tests/harness/run/small_cases.h"
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <sys/resource.h>
 
 namespace gauntlet {
 namespace {
@@ -204,6 +207,24 @@ TEST_F(ExploreCommandTest, FolderWhoseNameIsNoTextIsRefused) {
   EXPECT_EQ(Explore(), 2);
   EXPECT_THAT(err_.str(), HasSubstr("expected a path in UTF-8"));
   EXPECT_FALSE(fs::exists(command_.out_directory));
+}
+
+TEST_F(ExploreCommandTest, ReportThatCannotBeWritten_LeavesNoVerdict) {
+  command_.cases = 1;
+  for (const auto mode : {ExploreMode::kRandom, ExploreMode::kCrashStates}) {
+    command_.mode = mode;
+    command_.crash_states.profiles = {DurabilityProfile::kExt4};
+    const auto explore = [this] {
+      std::signal(SIGXFSZ, SIG_IGN);
+      const rlimit small = {.rlim_cur = 1000, .rlim_max = 1000};
+      setrlimit(RLIMIT_FSIZE, &small);
+      const int code = Explore();
+      std::cerr << err_.str();
+      std::_Exit(code);
+    };
+    EXPECT_EXIT(explore(), testing::ExitedWithCode(3),
+                "report.html: cannot be written");
+  }
 }
 
 TEST_F(ExploreCommandTest, NothingIsWrittenOverEarlierFindings) {
