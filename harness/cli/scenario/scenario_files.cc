@@ -6,6 +6,8 @@
 
 #include "engine/cli/flags/flags.h"
 #include "engine/utf8.h"
+#include "harness/cli/run_folders/old_runs.h"
+#include "harness/cli/run_folders/stored_records.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -18,8 +20,14 @@ bool IsScenarioName(std::string_view name) {
   return name.ends_with(".yaml") || name.ends_with(".yml");
 }
 
-// Adds the scenario files in and below the folder, except hidden ones, such as
-// those of stored runs. kNotFound: there is no such folder.
+// Returns true iff the folder holds the files of a run or an exploration, among
+// them a scenario file of each case.
+bool IsOutputOfRun(const std::string& folder, std::string_view name) {
+  return IsRunId(name) || IsFolderOfRun(folder);
+}
+
+// Adds the scenario files in and below the folder, except hidden ones and those
+// of stored runs. kNotFound: there is no such folder.
 Status AddFolder(Storage& storage, const std::string& folder, int depth,
                  std::set<std::string>& files) {
   if (depth > kDeepest) {
@@ -31,6 +39,7 @@ Status AddFolder(Storage& storage, const std::string& folder, int depth,
     const std::string path =
         folder.ends_with('/') ? folder + entry.name : folder + "/" + entry.name;
     if (entry.kind == FileKind::kDirectory) {
+      if (IsOutputOfRun(path, entry.name)) continue;
       RETURN_IF_ERROR(AddFolder(storage, path, depth + 1, files));
     } else if (IsScenarioName(entry.name)) {
       files.insert(path);

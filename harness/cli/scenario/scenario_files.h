@@ -11,7 +11,8 @@
 namespace gauntlet {
 
 // Returns the given files, and every *.yaml in and below the given folders,
-// sorted by path and without duplicates. kNotFound: a path does not exist.
+// sorted by path and without duplicates. Folders of stored runs below the given
+// ones are left out. kNotFound: a path does not exist.
 Result<std::vector<std::string>> FindScenarioFiles(
     Storage& storage, const std::vector<std::string>& paths);
 

@@ -216,6 +216,17 @@ TEST_F(RunCommandTest, SkipsHiddenFiles) {
   EXPECT_THAT(out_.str(), HasSubstr("1 scenario, 1 case, ")) << "if it is told";
 }
 
+TEST_F(RunCommandTest, SkipsItsOwnFolderOfRuns) {
+  Write("d1", "a");
+  command_.paths = {folder().string()};
+  EXPECT_EQ(RunScenarios(command_, console_), 0) << err_.str();
+  EXPECT_EQ(RunScenarios(command_, console_), 0) << err_.str();
+  // A folder that the command names is no output to skip.
+  command_.paths = {(folder() / "runs" / "latest").string()};
+  command_.lists = true;
+  EXPECT_EQ(RunScenarios(command_, console_), 0) << err_.str();
+}
+
 // Three runs complete, although the scenario expects them to recover.
 TEST_F(RunCommandTest, OneFailureOfManyRepeatsIsAFailure) {
   command_.paths = {Write("d1", "a", "recovers"), Write("d1", "b")};
