@@ -362,7 +362,12 @@ std::string DidYouMeanFile(const std::string& path) {
   std::vector<std::string> others;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-    others.push_back(entry.path().filename());
+    const std::filesystem::path other = entry.path().filename();
+    // A common extension does not make names similar.
+    const bool is_similar =
+        other.extension() != missing.extension() ||
+        !NearestNames(missing.stem().string(), {other.stem().string()}).empty();
+    if (is_similar) others.push_back(other);
   }
   std::ranges::sort(others);
   return DidYouMean(missing.filename().string(), others);

@@ -12,7 +12,8 @@ namespace {
 class DidYouMeanFileTest : public testing::Test {
  protected:
   DidYouMeanFileTest() {
-    for (const char* name : {"crash-1.yaml", "crash-2.yaml", "notes.txt"}) {
+    for (const char* name :
+         {"01.yaml", "crash-1.yaml", "crash-2.yaml", "notes.txt"}) {
       std::ofstream(scratch_ / name) << "text";
     }
     std::filesystem::create_directory(scratch_ / "checkpoints");
@@ -27,6 +28,7 @@ class DidYouMeanFileTest : public testing::Test {
 
 TEST_F(DidYouMeanFileTest, NamesSimilarFilesAndFoldersBesideThePath) {
   EXPECT_EQ(Suggestion("note.txt"), "; did you mean notes.txt?");
+  EXPECT_EQ(Suggestion("note.text"), "; did you mean notes.txt?");
   EXPECT_EQ(Suggestion("chekpoints"), "; did you mean checkpoints?");
 }
 
@@ -37,6 +39,7 @@ TEST_F(DidYouMeanFileTest, NamesEquallySimilarOnesInTheirOrder) {
 
 TEST_F(DidYouMeanFileTest, IsEmptyWithoutASimilarName) {
   EXPECT_EQ(Suggestion("weights"), "");
+  EXPECT_EQ(Suggestion("nope.yaml"), "") << "only the extension is similar";
   EXPECT_EQ(Suggestion("none/notes.txt"), "") << "the folder is missing";
 }
 
