@@ -29,7 +29,6 @@ constexpr std::array kSizeUnits = {
     Unit{"MiB", uint64_t{1} << 20},
     Unit{"GiB", uint64_t{1} << 30},
 };
-constexpr uint64_t kMaxSize = uint64_t{1} << 50;
 
 // Parses "12.5" directly followed by a unit, into a whole number of the
 // smallest unit.
@@ -61,8 +60,8 @@ std::optional<Duration> ParseDuration(std::string_view text) {
 
 std::optional<uint64_t> ParseSize(std::string_view text) {
   const auto bytes = ParseWholeNumber(text);
-  if (!bytes) return ParseWithUnit(text, kSizeUnits, kMaxSize);
-  return *bytes <= kMaxSize ? bytes : std::nullopt;
+  if (!bytes) return ParseWithUnit(text, kSizeUnits, kLargestSize);
+  return *bytes <= kLargestSize ? bytes : std::nullopt;
 }
 
 std::optional<uint64_t> ParseWholeNumber(std::string_view text) {

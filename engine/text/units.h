@@ -17,8 +17,11 @@ inline constexpr Duration kLongestDuration = std::chrono::hours(24);
 // Parses "200ms", "1s", "1.5s", "2m" or "1h"; also us and ns. At most
 // kLongestDuration. Requires a unit, except for 0.
 std::optional<Duration> ParseDuration(std::string_view text);
+// Largest size of a scenario or an option: 1048576GiB.
+inline constexpr uint64_t kLargestSize = uint64_t{1} << 50;
+
 // Parses "512B", "64KiB", "1MiB", "2GiB", or a whole number of bytes. At most
-// 2^50.
+// kLargestSize.
 std::optional<uint64_t> ParseSize(std::string_view text);
 // Parses a number of decimal digits only.
 std::optional<uint64_t> ParseWholeNumber(std::string_view text);

@@ -135,7 +135,7 @@ MapReader::MapReader(const YamlNode* node, std::string_view path,
       hint = SuggestName(entry.key, known);
     }
     Error(entry.place,
-          fmt::format("unknown key '{}'{}", entry.key.substr(0, 80), where),
+          fmt::format("unknown key {}{}", QuotedYaml(entry.key), where),
           std::move(hint));
   }
 }
@@ -305,7 +305,10 @@ bool MapReader::Size(std::string_view key, uint64_t& out) const {
   if (node == nullptr) return false;
   const auto value = ParseSize(node->scalar);
   if (node->kind != YamlKind::kScalar || !value) {
-    return Wrong(*node, "a size such as 64KiB or 4096, in B, KiB, MiB or GiB");
+    return Wrong(*node,
+                 fmt::format("a size such as 64KiB or 4096, in B, KiB, MiB or "
+                             "GiB, at most {}GiB",
+                             kLargestSize >> 30));
   }
   out = *value;
   return true;
@@ -330,10 +333,9 @@ bool MapReader::OneName(const KeySpec& row, const YamlNode& node,
   const std::vector<std::string> names = ChoicesOf(row);
   if (!names.empty() &&
       std::find(names.begin(), names.end(), node.scalar) == names.end()) {
-    Error(
-        node.place,
-        fmt::format("unknown {} '{}'", NounOf(row), node.scalar.substr(0, 80)),
-        HintOnName(row, node.scalar, names));
+    Error(node.place,
+          fmt::format("unknown {} {}", NounOf(row), QuotedYaml(node.scalar)),
+          HintOnName(row, node.scalar, names));
     return false;
   }
   out = node.scalar;

@@ -197,13 +197,13 @@ class Explanation {
         "indent it as the other keys, or items, of the same map or list"};
   }
 
-  // Detects a "{" or "[" that is open at the place.
-  std::optional<Diagnostic> NotClosed() const {
+  // Returns the brackets that are open before that column of the line of the
+  // mistake, which counts from 0.
+  std::vector<Place> OpenBefore(size_t column) const {
     std::vector<Place> open;
     for (size_t i = 0; i <= line_; ++i) {
-      const bool last = i == line_;
       const std::string part =
-          last ? bare_[i].substr(0, place_.column - 1) : bare_[i];
+          i == line_ ? bare_[i].substr(0, column) : bare_[i];
       for (size_t at = 0; at < part.size(); ++at) {
         if (part[at] == '{' || part[at] == '[') open.push_back({i + 1, at + 1});
         if ((part[at] == '}' || part[at] == ']') && !open.empty()) {
@@ -211,6 +211,15 @@ class Explanation {
         }
       }
     }
+    return open;
+  }
+
+  // Detects a "{" or "[" that is open at the place.
+  std::optional<Diagnostic> NotClosed() const {
+    std::vector<Place> open = OpenBefore(place_.column - 1);
+    // Without a line break at its end, the parser reports the end of the file
+    // in column 1 of its last line.
+    if (open.empty()) open = OpenBefore(std::string::npos);
     if (open.empty()) return std::nullopt;
     const Place begin = open.back();
     const char bracket = lines_[begin.line - 1][begin.column - 1];

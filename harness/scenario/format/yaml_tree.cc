@@ -4,6 +4,7 @@
 #include <optional>
 #include <sstream>
 
+#include "engine/utf8.h"
 #include "harness/scenario/format/yaml_mistakes.h"
 #include <fmt/format.h>
 #include <yaml-cpp/eventhandler.h>
@@ -152,8 +153,8 @@ class TreeBuilder final : public YAML::EventHandler {
         level.keys.try_emplace(node.scalar, node.place.line);
     if (!inserted) {
       Refuse(mark,
-             fmt::format("duplicate key '{}', first in line {}",
-                         node.scalar.substr(0, 80), first->second),
+             fmt::format("duplicate key {}, first in line {}",
+                         QuotedYaml(node.scalar), first->second),
              "remove one of the two");
     }
     level.pending = YamlEntry{node.scalar, node.place, {}};
@@ -260,12 +261,18 @@ std::string YamlToText(const YamlNode& node) {
   return text;
 }
 
+std::string QuotedYaml(std::string_view text) {
+  constexpr size_t kMostQuoted = 80;  // bytes
+  const std::string_view shown = TruncateUtf8(text, kMostQuoted);
+  return fmt::format("'{}{}'", shown, shown.size() < text.size() ? "…" : "");
+}
+
 std::string DescribeYaml(const YamlNode& node) {
   switch (node.kind) {
     case YamlKind::kNothing:
       return "nothing";
     case YamlKind::kScalar:
-      return fmt::format("'{}'", node.scalar.substr(0, 80));
+      return QuotedYaml(node.scalar);
     case YamlKind::kList:
       return "a list";
     case YamlKind::kMap:

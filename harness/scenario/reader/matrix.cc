@@ -42,10 +42,10 @@ std::vector<Axis> ReadAxes(const YamlNode& matrix, Diagnostics& diagnostics) {
   std::map<std::string, int> uses;
   for (const YamlEntry& entry : matrix.entries) {
     if (std::find(paths.begin(), paths.end(), entry.key) == paths.end()) {
-      diagnostics.Error(entry.place,
-                        fmt::format("'{}' is no key that a matrix can vary",
-                                    entry.key.substr(0, 80)),
-                        SuggestName(entry.key, paths));
+      diagnostics.Error(
+          entry.place,
+          QuotedYaml(entry.key) + " is no key that a matrix can vary",
+          SuggestName(entry.key, paths));
       continue;
     }
     if (entry.value.kind != YamlKind::kList || entry.value.items.empty()) {

@@ -50,6 +50,7 @@ TEST(YamlMistakesTest, NamesPlaceAndChange) {
        "its key; or write the list as [a, b]"},
       {"a: [1, 2\n", "1:4: '[' is not closed: expected a ']' after it"},
       {"a: {b: 1\nc: 2\n", "1:4: '{' is not closed: expected a '}' after it"},
+      {"c: 2\na: {b: 1", "2:4: '{' is not closed: expected a '}' after it"},
       {"a: {b: '}'\nc: 2\n", "1:4: '{' is not closed: expected a '}' after it"},
       {"a: {b: 1 c: 2}\n",
        "1:11: expected ',' or '}' before this; put a value that has ': ' or "

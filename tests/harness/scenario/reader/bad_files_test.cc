@@ -245,7 +245,17 @@ const BadBody kBodies[] = {
      "above 0, found 1s"},
     {"requires: {disk: 256MB}",
      "s.yaml:3:18: error: expected a size such as 64KiB or 4096, in B, KiB, "
-     "MiB or GiB, found '256MB'"},
+     "MiB or GiB, at most 1048576GiB, found '256MB'"},
+    {"disk: {capacity: 99999999999GiB}",
+     "s.yaml:3:18: error: expected a size such as 64KiB or 4096, in B, KiB, "
+     "MiB or GiB, at most 1048576GiB, found '99999999999GiB'"},
+    {"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+     "xx"
+     "xxxxxxxxxxx: 1",
+     "s.yaml:3:1: error: unknown key "
+     "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+     "xx"
+     "xxxxxx…'"},
     {"requires: {features: [teleport]}",
      "s.yaml:3:23: error: unknown feature 'teleport'"},
     {"checkpoint: {mode: zero_copy}",
