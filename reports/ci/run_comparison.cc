@@ -45,13 +45,15 @@ bool IsSlower(const ComparedCase& both) {
 
 void Sort(const ComparedCase& both, RunComparison& comparison) {
   const auto& [before, after] = both;
-  if (before == nullptr) comparison.added.push_back(both);
+  if (before == nullptr) {
+    comparison.added.push_back(both);
+    return;
+  }
   if (Fails(after) && !Fails(before)) comparison.newly_failing.push_back(both);
   if (Is(after, VerdictKind::kPass) && Fails(before)) {
     comparison.newly_passing.push_back(both);
   }
-  if (Is(after, VerdictKind::kSkip) && before != nullptr &&
-      !Is(before, VerdictKind::kSkip)) {
+  if (Is(after, VerdictKind::kSkip) && !Is(before, VerdictKind::kSkip)) {
     comparison.newly_skipped.push_back(both);
   }
   if (Is(after, VerdictKind::kNotRun) && !Is(before, VerdictKind::kNotRun)) {
@@ -147,6 +149,14 @@ RunComparison CompareRuns(const RunResult& before, const RunResult& after) {
     comparison.removed.push_back({.before = &one});
   }
   return comparison;
+}
+
+bool IsWorse(const RunComparison& comparison) {
+  return !comparison.newly_failing.empty() ||
+         !comparison.newly_not_run.empty() ||
+         std::ranges::any_of(comparison.added, [](const ComparedCase& both) {
+           return Fails(both.after) || Is(both.after, VerdictKind::kNotRun);
+         });
 }
 
 std::string RenderComparison(const RunComparison& comparison, Colour colour) {

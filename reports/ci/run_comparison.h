@@ -22,12 +22,12 @@ struct ComparedCase {
 struct RunComparison {
   const RunResult& before;
   const RunResult& after;
-  std::vector<ComparedCase> newly_failing;  // including new cases that fail
+  std::vector<ComparedCase> newly_failing;
   std::vector<ComparedCase> newly_passing;
   std::vector<ComparedCase> newly_skipped;
-  std::vector<ComparedCase> newly_not_run;  // including new cases
-  std::vector<ComparedCase> added;          // only in `after`
-  std::vector<ComparedCase> removed;        // only in `before`
+  std::vector<ComparedCase> newly_not_run;
+  std::vector<ComparedCase> added;    // only in `after`, and in no other list
+  std::vector<ComparedCase> removed;  // only in `before`
   // Slower by more than 20 % and more than 0.1 s; only cases that ran in both
   // runs.
   std::vector<ComparedCase> slower;
@@ -35,6 +35,10 @@ struct RunComparison {
 
 // The result points into `before` and `after`.
 RunComparison CompareRuns(const RunResult& before, const RunResult& after);
+
+// Returns true iff a case newly fails or is newly not run, or is new and fails
+// or is not run.
+bool IsWorse(const RunComparison& comparison);
 
 std::string RenderComparison(const RunComparison& comparison, Colour colour);
 

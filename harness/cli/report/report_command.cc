@@ -63,6 +63,21 @@ std::vector<Output> OutputsOf(const ReportCommand& command) {
   return outputs;
 }
 
+// Returns an error if an output cannot be written. Checked before the first
+// output is written, so that no part of the work is done.
+Status CheckOutputs(const ReportCommand& command) {
+  const fs::path merged = fs::path(command.out_directory) / "";
+  for (const Output& output : OutputsOf(command)) {
+    const fs::path folder = fs::path(output.file).parent_path() / "";
+    // The merge makes this folder.
+    const bool is_made = !command.out_directory.empty() &&
+                         folder.lexically_normal() == merged.lexically_normal();
+    if (is_made) continue;
+    RETURN_IF_ERROR(Annotate(CheckOutputFile(output.file), output.option));
+  }
+  return OkStatus();
+}
+
 // Prints a note for each case whose record is cut or changed, and for each
 // failed one whose record is missing.
 void NoteUnreadableRecords(const RunResult& result, Console& console) {
@@ -89,7 +104,6 @@ Status WriteOutputs(const ReportCommand& command, const RunResult& result,
   if (!command.html_file.empty()) NoteUnreadableRecords(result, console);
   for (const Output& output : OutputsOf(command)) {
     const std::string rendered = output.render(result);
-    RETURN_IF_ERROR(Annotate(CheckFolderOf(output.file), output.option));
     RETURN_IF_ERROR(
         Annotate(WriteTextFile(output.file, rendered), output.option));
     if (!text) continue;
@@ -138,13 +152,19 @@ Result<int> Render(const ReportCommand& command, const StoredRun& run,
 }
 
 Result<int> Merge(const ReportCommand& command, Console& console) {
-  ASSIGN_OR_RETURN(const StoredRun run, MergeRuns(command));
+  ASSIGN_OR_RETURN(const MergedRun merged, MergeRuns(command));
+  for (const std::string& copy : merged.copies) {
+    fmt::print(console.err,
+               "gauntlet report: note: {}: a copy of a run that was given "
+               "before; it counts once\n",
+               EscapeBytes(copy));
+  }
   if (command.output == OutputFormat::kText) {
     fmt::print(console.out, "{} merged in {}\n",
-               Counted(command.runs.size(), "run"),
-               EscapeBytes(run.folder.string()));
+               Counted(command.runs.size() - merged.copies.size(), "run"),
+               EscapeBytes(merged.run.folder.string()));
   }
-  return Render(command, run, console);
+  return Render(command, merged.run, console);
 }
 
 Result<int> Compare(const ReportCommand& command, Console& console) {
@@ -156,9 +176,8 @@ Result<int> Compare(const ReportCommand& command, Console& console) {
   console.out << (command.output == OutputFormat::kJson
                       ? ComparisonToJson(comparison)
                       : RenderComparison(comparison, ColourOf(console)));
-  const bool all_held =
-      comparison.newly_failing.empty() && comparison.newly_not_run.empty();
-  return static_cast<int>(all_held ? ExitCode::kOk : ExitCode::kViolated);
+  return static_cast<int>(IsWorse(comparison) ? ExitCode::kViolated
+                                              : ExitCode::kOk);
 }
 
 // Returns "2026-11-21T10:43:00Z" for "20261121T104300-77"; "-" if the name has
@@ -276,6 +295,7 @@ Result<int> ListStoredRuns(const ReportCommand& command, Console& console) {
 }
 
 Result<int> Report(const ReportCommand& command, Console& console) {
+  RETURN_IF_ERROR(CheckOutputs(command));
   switch (command.task) {
     case ReportTask::kList:
       return ListStoredRuns(command, console);

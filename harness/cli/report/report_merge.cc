@@ -19,7 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Result<RunResult> LoadAndMerge(const ReportCommand& command,
+// Returns the merged result, in no folder yet.
+Result<MergedRun> LoadAndMerge(const ReportCommand& command,
                                const std::string& run) {
   std::vector<ResultPart> parts;
   for (const std::string& target : command.runs) {
@@ -29,7 +30,8 @@ Result<RunResult> LoadAndMerge(const ReportCommand& command,
   }
   Parsed<RunResult> merged = MergeResults(parts, run);
   if (!merged.ok()) return InvalidArgument(merged.error);
-  return *std::move(merged.value);
+  return MergedRun{.run = {.folder = {}, .result = *std::move(merged.value)},
+                   .copies = CopiesAmong(parts)};
 }
 
 // Returns the path of a new folder in `out` for a case's folder, with the same
@@ -90,19 +92,20 @@ void Empty(const fs::path& folder) {
 
 }  // namespace
 
-Result<StoredRun> MergeRuns(const ReportCommand& command) {
+Result<MergedRun> MergeRuns(const ReportCommand& command) {
   ASSIGN_OR_RETURN(const fs::path wanted,
                    AbsoluteFolder(command.out_directory));
   const fs::path out = (wanted / "").lexically_normal().parent_path();
-  ASSIGN_OR_RETURN(RunResult result,
+  ASSIGN_OR_RETURN(MergedRun merged,
                    LoadAndMerge(command, out.filename().string()));
   ASSIGN_OR_RETURN(const OutputFolder folder,
                    MakeFindingsDirectory(out.string(), command.runs_directory));
-  if (const Status written = WriteRun(result, out); !written.ok()) {
+  if (const Status written = WriteRun(merged.run.result, out); !written.ok()) {
     Empty(out);
     return written;
   }
-  return StoredRun{.folder = out, .result = std::move(result)};
+  merged.run.folder = out;
+  return merged;
 }
 
 }  // namespace gauntlet

@@ -118,6 +118,16 @@ class Merger {
 
 }  // namespace
 
+std::vector<std::string> CopiesAmong(const std::vector<ResultPart>& parts) {
+  const std::vector<const ResultPart*> distinct = DistinctParts(parts);
+  std::vector<std::string> copies;
+  for (const ResultPart& part : parts) {
+    if (std::ranges::find(distinct, &part) != distinct.end()) continue;
+    copies.push_back(part.name);
+  }
+  return copies;
+}
+
 Parsed<RunResult> MergeResults(const std::vector<ResultPart>& parts,
                                const std::string& run) {
   const std::vector<const ResultPart*> distinct = DistinctParts(parts);

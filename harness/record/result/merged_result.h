@@ -22,6 +22,9 @@ struct ResultPart {
 Parsed<RunResult> MergeResults(const std::vector<ResultPart>& parts,
                                const std::string& run);
 
+// Returns the names of the parts that are copies of earlier ones.
+std::vector<std::string> CopiesAmong(const std::vector<ResultPart>& parts);
+
 }  // namespace gauntlet
 
 #endif  // GAUNTLET_HARNESS_RECORD_RESULT_MERGED_RESULT_H_

@@ -51,8 +51,7 @@ TEST(RunComparisonTest, SortsCasesByWhatChanged) {
                 Of("fixed", kPass), Of("bad", kError), Of("new", kPass),
                 Of("new-bad", kFail), Of("off", kSkip)}};
   const RunComparison found = CompareRuns(before, after);
-  EXPECT_THAT(Names(found.newly_failing),
-              ElementsAre("broke", "stuck", "new-bad"));
+  EXPECT_THAT(Names(found.newly_failing), ElementsAre("broke", "stuck"));
   EXPECT_THAT(Names(found.newly_passing), ElementsAre("fixed"));
   EXPECT_THAT(Names(found.newly_skipped), ElementsAre("off"));
   EXPECT_THAT(Names(found.added), ElementsAre("new", "new-bad"));
@@ -66,13 +65,26 @@ TEST(RunComparisonTest, CaseThatWasNotRunNeitherFailsNorPasses) {
                                      Of("same", kNotRun), Of("ran", kPass, 9),
                                      Of("new", kNotRun)}};
   const RunComparison found = CompareRuns(before, after);
-  EXPECT_THAT(Names(found.newly_not_run), ElementsAre("left", "new"));
+  EXPECT_THAT(Names(found.newly_not_run), ElementsAre("left"));
+  EXPECT_THAT(Names(found.added), ElementsAre("new"));
   EXPECT_THAT(Names(found.newly_failing), ElementsAre("broke"));
   EXPECT_THAT(found.newly_passing, IsEmpty());
   EXPECT_THAT(found.slower, IsEmpty());
   EXPECT_THAT(
       RenderComparison(found, Colour::kOff),
-      HasSubstr("newly not run: 2\n  sim  left  PASS -> NOT RUN  1.0s -> -\n"));
+      HasSubstr("newly not run: 1\n  sim  left  PASS -> NOT RUN  1.0s -> -\n"));
+}
+
+TEST(RunComparisonTest, IsWorse_IfANewCaseDoesNotHold) {
+  const RunResult before = {.cases = {Of("same", kFail)}};
+  for (const auto& [kind, is_worse] :
+       {std::pair(kPass, false), std::pair(kSkip, false),
+        std::pair(kFail, true), std::pair(kError, true),
+        std::pair(kNotRun, true)}) {
+    const RunResult after = {.cases = {Of("same", kFail), Of("new", kind)}};
+    EXPECT_EQ(IsWorse(CompareRuns(before, after)), is_worse)
+        << VerdictKindName(kind);
+  }
 }
 
 TEST(RunComparisonTest, WorldsOfACaseAreTwoCases) {
@@ -134,7 +146,7 @@ TEST(RunComparisonTest, JsonHasBothSides) {
       nlohmann::json::parse(ComparisonToJson(CompareRuns(before, after)));
   EXPECT_EQ(json["schema"], "gauntlet.comparison/v1");
   EXPECT_EQ(json["after"]["cases"], 1);
-  const auto& failing = json["newly_failing"][0];
+  const auto& failing = json["added"][0];
   EXPECT_TRUE(failing["before"].is_null());
   EXPECT_EQ(failing["after"]["verdict"], "FAIL");
   EXPECT_EQ(failing["after"]["cause"], "why t");

@@ -112,6 +112,15 @@ TEST_F(ReportCommandTest, OutputThatCannotBeWrittenIsNamed) {
 }
 
 // The run was moved, and its original folder does not exist.
+TEST_F(ReportCommandTest, WritesNoOutput_IfAnotherCannotBeWritten) {
+  const std::string run = RunCase("a", "completes");
+  EXPECT_EQ(Report({run, "--html", scratch_ / "a.html", "--junit",
+                    scratch_ / "none/x.xml"}),
+            2);
+  EXPECT_FALSE(fs::exists(scratch_ / "a.html"));
+  EXPECT_EQ(out_.str(), "");
+}
+
 TEST_F(ReportCommandTest, ReadsRecordsOfAFolderThatWasMoved) {
   const std::string folder = RunCase("a", "recovers");
   fs::rename(folder, scratch_ / "copy");
@@ -221,7 +230,8 @@ TEST_F(ReportCommandTest, CaseThatWasNotRunMakesAComparisonFail) {
   const auto json = nlohmann::json::parse(out_.str());
   ASSERT_EQ(json["newly_not_run"].size(), 1u);
   EXPECT_EQ(json["newly_not_run"][0]["after"]["verdict"], "NOT RUN");
-  EXPECT_EQ(json["newly_failing"].size(), 1u);
+  ASSERT_EQ(json["added"].size(), 1u);
+  EXPECT_EQ(json["added"][0]["after"]["verdict"], "FAIL");
 }
 
 TEST_F(ReportCommandTest, ComparesTwoRuns) {

@@ -83,7 +83,10 @@ TEST_F(ReportMergeTest, CopyOfARunCountsOnce) {
   const std::string a = RunCase("a", "completes");
   fs::copy(a, scratch_ / "copy", fs::copy_options::recursive);
   EXPECT_EQ(Merge(a, scratch_ / "copy"), 0) << err_.str();
-  EXPECT_THAT(out_.str(), HasSubstr("1 case in "));
+  EXPECT_THAT(out_.str(),
+              AllOf(HasSubstr("1 run merged in "), HasSubstr("1 case in ")));
+  EXPECT_THAT(err_.str(),
+              HasSubstr("/copy: a copy of a run that was given before"));
 }
 
 TEST_F(ReportMergeTest, CopiesTheFilesOfEachTry) {
