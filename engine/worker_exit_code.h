@@ -53,9 +53,9 @@ inline constexpr std::array kWorkerExits = {
         "succeed, an immediate restart does not. gauntlet train "
         "exits with 75"},
     WorkerExitInfo{WorkerExit::kLostWorker,
-                   "another worker was lost, or the disk failed",
-                   "another worker is lost, or the disk or memory failed: the "
-                   "launcher restarts the worker"},
+                   "another worker, the disk or the device failed",
+                   "another worker is lost, or the disk, the memory or the "
+                   "device failed: the launcher restarts the worker"},
     WorkerExitInfo{WorkerExit::kStopped, "stopped on a notice",
                    "stopped on a preemption notice, after a save if there is a "
                    "checkpoint directory"},

@@ -301,15 +301,28 @@ WorkerExit ExitForEnd(LoopEnd end) {
   return WorkerExit::kFailed;
 }
 
+// Returns what a person is to do about a save that failed with that code.
+std::string_view RemedyFor(Code code) {
+  switch (code) {
+    case Code::kResourceExhausted:
+      return "Make room";
+    case Code::kIoError:
+      return "Check the disk, or choose another one";
+    case Code::kForbidden:
+      return "Allow this user to write there";
+    default:
+      return "Remove the cause";
+  }
+}
+
 WorkerEnd Worker::EndAfter(LoopEnd end) {
   const FinishedLoop finished = {.end = end, .unsaved = unsaved_};
   if (LeavesWithoutAnything(parts_, finished)) {
     return {.exit = WorkerExit::kStartLater,
             .reason = fmt::format(
-                "{}. Make room, then run the same command again: it resumes "
-                "from the newest checkpoint, or starts from step 0 if there "
-                "is none",
-                unsaved_.message()),
+                "{}. {}, then run the same command again: it resumes from the "
+                "newest checkpoint, or starts from step 0 if there is none",
+                unsaved_.message(), RemedyFor(unsaved_.code())),
             .code = unsaved_.code(),
             .unsaved_step = parts_.step()};
   }

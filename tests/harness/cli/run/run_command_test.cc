@@ -15,6 +15,7 @@
 #include "harness/run/files/text_file.h"
 #include "tests/engine/real/scratch_directory.h"
 #include "tests/harness/run/small_cases.h"
+#include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
@@ -194,6 +195,29 @@ expect: {outcome: recovers}
   EXPECT_TRUE(std::regex_search(
       out_.str(), std::regex("injected ENOSPC [(]needs [0-9.]* KiB[)]")))
       << out_.str();
+}
+
+TEST_F(RunCommandTest, AdviceOnAFailedSaveFollowsItsError) {
+  for (const auto& [error, advice] :
+       {std::pair("ENOSPC", ". Make room, then run the same command again: "),
+        std::pair("EIO",
+                  ". Check the disk, or choose another one, then run "
+                  "the same command again: ")}) {
+    const fs::path file = folder() / "failing.yaml";
+    const std::string faults = fmt::format(
+        "faults:\n"
+        "  - id: failing\n"
+        "    at: {{worker: 0, point: ckpt.shard.write, incarnation: any}}\n"
+        "    do: errno\n"
+        "    with: {{error: {}, repeat: always}}\n"
+        "expect: {{outcome: completes}}\n",
+        error);
+    ASSERT_TRUE(WriteTextFile(file, SmallScenario(faults, "failing")).ok());
+    command_.paths = {file.string()};
+    out_.str("");
+    EXPECT_EQ(RunScenarios(command_, console_), 1) << err_.str();
+    EXPECT_THAT(out_.str(), HasSubstr(advice));
+  }
 }
 
 TEST_F(RunCommandTest, NamesTheReport_WhereAllPassed) {
