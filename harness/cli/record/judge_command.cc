@@ -171,6 +171,9 @@ Result<CaseResult> JudgeFile(const std::string& file, CauseSearch& causes) {
   if (result.verdict.kind == VerdictKind::kFail) {
     ExplainCase(record, causes.Explain(result.directory, record), result);
   }
+  if (result.verdict.kind == VerdictKind::kError) {
+    result.summary.next = AdviceOnIdleFault(result.verdict);
+  }
   return result;
 }
 

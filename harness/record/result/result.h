@@ -65,7 +65,8 @@ struct CaseResult {
   // expected, or the fault behind a restart, hang or end. "" if none exists, or
   // the cause was not determined.
   std::string cause;
-  FailureSummary summary = {};                 // only if the case failed
+  // Only if the case failed. Its advice also exists if a fault never fired.
+  FailureSummary summary = {};
   std::vector<std::string> planted_bugs = {};  // switched on in the engine
   // Values behind the cause: those of the first state or operation that differs
   // and, if that is a loaded state, of the operation that follows.

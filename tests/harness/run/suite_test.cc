@@ -227,6 +227,13 @@ TEST_F(SuiteTest, ComparesEachTryWithTheOtherWorld) {
   }
 }
 
+TEST_F(SuiteTest, AdvisesOnAFaultThatNeverFired) {
+  const auto results = Run(Items({IdleCase("a"), CleanCase("b")}));
+  EXPECT_EQ(results[0].verdict.kind, VerdictKind::kError);
+  EXPECT_THAT(results[0].summary.next, HasSubstr("change `at` of the fault"));
+  EXPECT_EQ(results[1].summary.next, "");
+}
+
 TEST_F(SuiteTest, NeverRetriesASimulatedCase) {
   options_.retries = 2;
   const auto results = Run(Items({WrongCase("a"), IdleCase("b")}));
