@@ -98,8 +98,9 @@ void CheckTimeLimits(const Case& one, Place place, Diagnostics& diagnostics) {
     diagnostics.Error(
         place,
         fmt::format("timeout.{}: expected more than {}, which the engine takes "
-                    "to find a hang (the least of cluster.step_timeout, "
-                    "save_timeout and 30s), found {}",
+                    "to find a hang (the shortest of "
+                    "cluster.step_timeout, cluster.save_timeout and 30s), "
+                    "found {}",
                     key, DurationToText(sure), DurationToText(*given)),
         fmt::format("cluster: {{step_timeout: {}}}",
                     DurationToText(StepTimeoutWithin(*given))));

@@ -81,9 +81,10 @@ constexpr KeySpec kKeys[] = {
      .low = kLeastTime},
     {.path = "timeout.total",
      .type = T::kDuration,
-     .doc = "time after which the case is stopped and fails; in the simulated "
-            "world its virtual time, counted from each start of the job. The "
-            "reference run may take as long in real time, at least 5 minutes",
+     .doc = "time after which the case is stopped and fails: in the real "
+            "world, time of the whole case; in the simulated world, virtual "
+            "time since the last start of the job. The reference run may take "
+            "as long in real time, at least 5 minutes",
      .fallback = "120s, or `hang` plus 60s if that is more",
      .low = kLeastTime},
 

@@ -602,13 +602,13 @@ TEST(BadFilesTest, RefusesMeaninglessValues) {
        "s.yaml:3:38: error: expected one of epoch, step, found an empty map"},
       {"timeout: {hang: 30s}\nfaults: [{at: {step: 2}, do: hang}]",
        "s.yaml:3:10: error: timeout.hang: expected more than 30s, which the "
-       "engine takes to find a hang (the least of cluster.step_timeout, "
-       "save_timeout and 30s), found 30s"},
+       "engine takes to find a hang (the shortest of cluster.step_timeout, "
+       "cluster.save_timeout and 30s), found 30s"},
       {"cluster: {step_timeout: 5s}\ntimeout: {total: 4s}\n"
        "faults: [{at: {step: 2}, do: hang, with: {duration: 6s}}]",
        "s.yaml:4:10: error: timeout.total: expected more than 5s, which the "
-       "engine takes to find a hang (the least of cluster.step_timeout, "
-       "save_timeout and 30s), found 4s"},
+       "engine takes to find a hang (the shortest of cluster.step_timeout, "
+       "cluster.save_timeout and 30s), found 4s"},
       {"timeout: {hang: 2m, total: 2m}",
        "s.yaml:3:17: error: expected less than `total` (2m), which stops the "
        "case first, found 2m"},
