@@ -91,6 +91,12 @@ std::vector<Word> MakeWords() {
        {"incarnation"},
        "One process of a worker or launcher, counted from 1: each restart "
        "begins the next one."},
+      {"host w0.1",
+       {"host w"},
+       "The simulated machine of worker 0, incarnation 1. Each incarnation "
+       "has a network address of its own. A power loss there takes the disk "
+       "that all workers and the launcher use, and ends the processes that "
+       "the line names."},
       {"attempt",
        {"the attempt"},
        "One run of the whole job by a launcher, until it ends or all workers "

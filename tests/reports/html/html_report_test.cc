@@ -302,6 +302,7 @@ TEST(WordsTest, ExplainsNamesOfCheckpointsAndOccurrences) {
        "occurrence<"},
       {"save of step 5..44 failed (40 times until 0.490s)", "N times until T<"},
       {"Recovered from 1 fault with 1 restart (requeue).", "requeue<"},
+      {"host w0.1 loses power; this ends worker 0", "host w0.1<"},
   };
   for (const auto& [html, word] : kCases) {
     EXPECT_THAT(RenderWords(html), HasSubstr(std::string("<dt>") + word));
