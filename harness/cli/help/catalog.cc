@@ -9,6 +9,7 @@
 #include "engine/world/fault_point.h"
 #include "harness/record/invariants.h"
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace gauntlet {
 namespace {
@@ -22,12 +23,25 @@ std::vector<CatalogEntry> Named(const Infos& infos) {
   return entries;
 }
 
+// Returns "blocks, keep, then"; marks parameters that a scenario must give.
+std::string ParametersText(FaultKind kind) {
+  std::vector<std::string> names;
+  for (const FaultParameterInfo& parameter : ParametersOf(kind)) {
+    std::string name(parameter.name);
+    // A scenario may name a cluster manager in place of a grace period.
+    if (kind == FaultKind::kPreempt && name == "grace") name += " or profile";
+    if (parameter.is_required) name += " (required)";
+    names.push_back(std::move(name));
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 // Returns the fault kinds, with their parameters and worlds.
 std::vector<CatalogEntry> Faults() {
   std::vector<CatalogEntry> entries;
   for (const FaultKindInfo& info : AllFaultKinds()) {
     std::string description(info.description);
-    if (const std::string names = ParameterNames(info.kind); !names.empty()) {
+    if (const std::string names = ParametersText(info.kind); !names.empty()) {
       description += fmt::format(" (with: {})", names);
     }
     if (!info.why_not_real.empty()) {

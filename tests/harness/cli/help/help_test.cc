@@ -102,6 +102,16 @@ TEST(HelpTest, PlantedBugs_NameTheSettingsOfAMutationTest) {
   }
 }
 
+TEST(HelpTest, FaultsNameParametersThatAScenarioMustGive) {
+  const std::string faults = RenderEntries(EntriesOf(Catalog::kFaults));
+  EXPECT_THAT(
+      faults,
+      testing::AllOf(testing::HasSubstr("(with: grace or profile (required), "
+                                        "by)\n"),
+                     testing::HasSubstr("(with: latency (required))\n"),
+                     testing::HasSubstr("(with: blocks, keep, then)\n")));
+}
+
 TEST(HelpTest, SubcommandHasAHelpPageOfItsOwn) {
   const HelpOutput output = Help("ckpt ls");
   EXPECT_EQ(output.exit_code, 0);
