@@ -357,11 +357,13 @@ class Runner {
 
   // Prints that the disk is full. `ran`: number of cases with a verdict.
   void PrintDiskFull(size_t ran) {
+    const bool all_ran = ran == items_.size();
     fmt::print(console_.err,
-               "gauntlet run: no space left in {} after {} of {} cases. Free "
-               "space there and run the remaining cases: {} --last-failed; or "
-               "choose another folder with --runs DIR\n",
-               directory_.string(), ran, items_.size(), CommandOf(command_));
+               "gauntlet run: no space left in {} after {} of {}. Free space "
+               "there and {}: {}{}; or choose another folder with --runs DIR\n",
+               directory_.string(), ran, Counted(items_.size(), "case"),
+               all_ran ? "repeat the run" : "run the remaining cases",
+               CommandOf(command_), all_ran ? "" : " --last-failed");
   }
 
   void RemoveOld() {

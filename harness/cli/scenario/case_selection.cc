@@ -98,16 +98,16 @@ class Selector {
     // Filters after dividing into shards, as the earlier run was of the same
     // shard.
     items = Shard(items);
-    const bool is_empty_before = items.empty();
+    const std::vector<SuiteItem> all = items;
     if (command_.last_failed) {
       std::erase_if(
           items, [this](const SuiteItem& item) { return !FailedBefore(item); });
     }
     std::string hint;
-    if (is_empty_before) {
+    if (all.empty()) {
       hint = HintForEmptySelection(cases);
     } else if (items.empty()) {
-      hint = "; --last-failed: none of them failed in the last run";
+      hint = HintForNoFailure(all);
     }
     return {.items = std::move(items),
             .of = cases.size() * worlds.size() *
@@ -123,6 +123,22 @@ class Selector {
            std::ranges::any_of(labels_, [&](const LabelMatcher& matches) {
              return matches(one.labels);
            });
+  }
+
+  // Returns why --last-failed leaves none of the items.
+  std::string HintForNoFailure(std::vector<SuiteItem> items) const {
+    for (SuiteItem& item : items) {
+      const WorldKind other = item.world == WorldKind::kReal
+                                  ? WorldKind::kSimulated
+                                  : WorldKind::kReal;
+      item.world = other;
+      if (!FailedBefore(item)) continue;
+      return fmt::format(
+          "; --last-failed: cases failed or did not run in the other world "
+          "only (--world {})",
+          WorldKindName(other));
+    }
+    return "; --last-failed: none of them failed in the last run";
   }
 
   // See Selection::hint.

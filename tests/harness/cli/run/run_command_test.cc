@@ -330,6 +330,16 @@ TEST_F(RunCommandTest, LastFailedIsNamed_WhenItLeavesNothing) {
             "them failed in the last run\n");
 }
 
+TEST_F(RunCommandTest, LastFailedNamesTheWorldInWhichCasesFailed) {
+  command_.paths = {Write("d1", "a", "recovers")};
+  EXPECT_EQ(RunScenarios(command_, console_), 1) << err_.str();
+  command_.last_failed = true;
+  command_.world = WorldChoice::kReal;
+  EXPECT_EQ(RunScenarios(command_, console_), 4);
+  EXPECT_THAT(err_.str(), EndsWith("--last-failed: cases failed or did not run "
+                                   "in the other world only (--world sim)\n"));
+}
+
 TEST_F(RunCommandTest, CountsCasesAsTheListDoes) {
   command_.paths = {Write("d1", "a"), Write("d1", "b")};
   command_.world = WorldChoice::kBoth;
