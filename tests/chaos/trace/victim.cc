@@ -588,11 +588,9 @@ int NotRecorded(const Arguments& arguments) {
   const std::array<char, 48> range = {};
   Ignore(ioctl(fd, kZeroRange, range.data()));
   MUST(mkdir("mounted", 0755));
-  // In a namespace of this process; without one, it has no right to mount.
-  if (unshare(CLONE_NEWNS) == 0)
-    MUST(mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr));
+  // Both fail, and are noted all the same.
   Ignore(syscall(SYS_move_mount, AT_FDCWD, "none", AT_FDCWD, "mounted", 0));
-  Ignore(mount("none", "mounted", "tmpfs", 0, nullptr));
+  Ignore(mount("none", "mounted", "no-such-type", 0, nullptr));
   return 0;
 }
 

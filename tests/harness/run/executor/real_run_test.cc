@@ -23,11 +23,13 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-// Start of each script: sets `life`, the number of its incarnation, and defines
-// `event LIFE KIND`, which logs an event of worker 0.
+// Start of each script: sets `life`, the number of its incarnation, which is
+// that of the options-N.json, and defines `event LIFE KIND`, which logs an event
+// of worker 0.
 constexpr char kPrelude[] = R"(#!/bin/sh
 events=$7
-life=${19}
+life=${3##*-}
+life=${life%.json}
 dir=$(dirname "$events")
 event() {
   file=$events/worker-0-life-$1.jsonl
