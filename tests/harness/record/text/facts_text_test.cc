@@ -29,11 +29,12 @@ TEST(FactsTextTest, TextTellsStepsFromComputations) {
       {{.recomputed_steps = 1, .recomputed_distinct = 1, .recomputations = 1},
        "1 step recomputed"},
       {{.recomputed_steps = 5, .recomputed_distinct = 5, .recomputations = 12},
-       "5 steps recomputed, 12 times in all"},
+       "5 steps recomputed, 12 computations in all"},
       {{.recomputed_steps = 3, .recomputed_distinct = 5, .recomputations = 5},
        "5 steps recomputed, at most 3 after one restart"},
       {{.recomputed_steps = 3, .recomputed_distinct = 5, .recomputations = 7},
-       "5 steps recomputed, 7 times in all, at most 3 after one restart"},
+       "5 steps recomputed, 7 computations in all, at most 3 after one "
+       "restart"},
       {{.recomputed_steps = 4}, "4 steps recomputed"},  // older result
   };
   for (const auto& [facts, text] : kCases) {
