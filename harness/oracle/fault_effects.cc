@@ -94,7 +94,7 @@ void CheckEffect(const Record& record, const FaultOccurrence& occurrence,
   if (traits.ends_life &&
       Has(life, occurrence.index, RecordKind::kWorkerExited)) {
     check.Fail("no-effect",
-               fmt::format("{} fired ({}), but {} emitted an exit event",
+               fmt::format("fault {} fired ({}), but {} emitted an exit event",
                            occurrence.fault->id, occurrence.fault->summary,
                            NameOf(life)));
   }
@@ -106,10 +106,10 @@ void CheckEffect(const Record& record, const FaultOccurrence& occurrence,
                     (Has(life, occurrence.index, RecordKind::kWorkerExited) &&
                      IsAnyNoticeSeen(record));
   if (notifies && !seen) {
-    check.Fail(
-        FindingKind::kUnseen,
-        fmt::format("{} fired ({}), but {} got no notice", occurrence.fault->id,
-                    occurrence.fault->summary, NameOf(life)));
+    check.Fail(FindingKind::kUnseen,
+               fmt::format("fault {} fired ({}), but {} got no notice",
+                           occurrence.fault->id, occurrence.fault->summary,
+                           NameOf(life)));
   }
 }
 
@@ -125,7 +125,7 @@ void CheckFaultEffects(const Outline& outline, Check& check) {
                     });
     if (!fired) {
       check.Fail("never-fired",
-                 fmt::format("{} never fired: {}{}{}{}", fault.id,
+                 fmt::format("fault {} never fired: {}{}{}{}", fault.id,
                              fault.summary, SavesText(outline.record, fault),
                              CutSavesText(outline.record, fault),
                              PassesOverFiles(fault)

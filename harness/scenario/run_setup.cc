@@ -4,6 +4,7 @@
 
 #include "engine/text/units.h"
 #include "engine/train/launcher/deadlines.h"
+#include "harness/scenario/fault_text.h"
 #include "harness/scenario/save_schedule.h"
 #include "harness/scenario/time_limits.h"
 #include <fmt/format.h>
@@ -142,44 +143,38 @@ RecordFault RecordFaultOf(const Fault& fault, const Case& one) {
   return recorded;
 }
 
-// Returns ", error ENOSPC" for a fault that gives an error number; else "".
-std::string ErrorNumberText(FaultKind kind, int number) {
-  if (kind != FaultKind::kErrno) return "";
-  for (const FaultErrorInfo& info : AllFaultErrors()) {
-    if (info.number == number) return fmt::format(", error {}", info.name);
-  }
-  return fmt::format(", error {}", number);
+// Returns true iff FaultSummary names the byte that the fault flips.
+bool NamesByteOfFile(const Fault& fault) {
+  const FileOffset& byte = fault.with.offset;
+  return fault.kind == FaultKind::kBitFlip && byte.unit == OffsetUnit::kBytes &&
+         byte.value > 0;
 }
 
-// Returns ", repeat always, until step 9" or ", consecutive 3"; "" for a fault
-// that fires once.
-std::string RepeatText(const FaultParameters& with) {
-  if (with.times == FaultTimes::kOnce) {
-    return with.hits > 1 ? fmt::format(", consecutive {}", with.hits) : "";
-  }
-  return with.until_step
-             ? fmt::format(", repeat always, until step {}", *with.until_step)
-             : ", repeat always";
+// Returns ", error ENOSPC", ", for 2s" or ", 5ms later".
+std::string ParameterText(const FaultParameterInfo& parameter,
+                          const Fault& fault) {
+  const std::string value = FaultParameterText(parameter, fault.with);
+  if (parameter.name == "duration") return fmt::format(", for {}", value);
+  if (fault.kind == FaultKind::kKill) return fmt::format(", {} later", value);
+  return fmt::format(", {} {}", parameter.name, value);
 }
 
-// Returns ", error ENOSPC, repeat always": the parameters that tell people what
-// the fault does. Those with their default are left out, except for the error
-// and the grace period.
-std::string ParametersText(FaultKind kind, const FaultParameters& with) {
-  std::string text = ErrorNumberText(kind, with.error);
-  if (with.kill_latency) {
-    text += fmt::format(", {} later", DurationToText(*with.kill_latency));
+// Returns ", error ENOSPC, repeat always": the parameters of the fault. Those
+// with their default are left out, except for an error number.
+std::string ParametersText(const Fault& fault) {
+  const FaultParameters& with = fault.with;
+  std::string text;
+  for (const FaultParameterInfo& parameter : ParametersOf(fault.kind)) {
+    const bool is_shown =
+        parameter.is_required || !IsDefault(parameter, with) ||
+        (fault.kind == FaultKind::kErrno && parameter.name == "error");
+    const bool is_named = parameter.name == "offset" && NamesByteOfFile(fault);
+    if (is_shown && !is_named) text += ParameterText(parameter, fault);
   }
-  if (with.duration > Duration::zero()) {
-    text += fmt::format(", for {}", DurationToText(with.duration));
-  }
-  if (kind == FaultKind::kPreempt) {
-    text += fmt::format(", grace {}", DurationToText(with.grace));
-    if (with.notice != NoticeBy::kSignal) {
-      text += fmt::format(", by {}", NoticeByName(with.notice));
-    }
-  }
-  return text + RepeatText(with);
+  if (with.times == FaultTimes::kOnce) return text;
+  text += ", repeat always";
+  if (with.until_step) text += fmt::format(", until step {}", *with.until_step);
+  return text;
 }
 
 }  // namespace
@@ -206,17 +201,15 @@ std::string FaultSummary(const Fault& fault) {
         fmt::format(", offset {}{}", site.offset->value,
                     site.offset->unit == OffsetUnit::kPercent ? "%" : " bytes");
   }
-  const FileOffset& byte = fault.with.offset;
-  if (fault.kind == FaultKind::kBitFlip && byte.unit == OffsetUnit::kBytes &&
-      byte.value > 0) {
-    text += fmt::format(", byte {} of the file", byte.value);
+  if (NamesByteOfFile(fault)) {
+    text += fmt::format(", byte {} of the file", fault.with.offset.value);
   }
   if (site.life == kAnyLife) {
     text += ", incarnation any";
   } else if (site.life > 1) {
     text += fmt::format(", incarnation {}", site.life);
   }
-  return text + ParametersText(fault.kind, fault.with) +
+  return text + ParametersText(fault) +
          (fault.after.empty() ? "" : fmt::format(", after {}", fault.after));
 }
 

@@ -1,18 +1,11 @@
 #include "harness/scenario/writer/fault_writer.h"
 
-#include <vector>
-
-#include "chaos/inject/plan/fault_parameters.h"
+#include "harness/scenario/fault_text.h"
 #include "harness/scenario/writer/flow_map.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
-
-std::string OffsetToText(const FileOffset& offset) {
-  return fmt::format("{}{}", offset.value,
-                     offset.unit == OffsetUnit::kPercent ? "%" : "");
-}
 
 FlowMap SiteMap(const Fault& fault) {
   const FaultSite& site = fault.site;
@@ -33,50 +26,8 @@ FlowMap SiteMap(const Fault& fault) {
     map.Add("block",
             site.block == kAnyBlock ? "any" : std::to_string(site.block));
   }
-  if (site.offset) map.Add("offset", OffsetToText(*site.offset));
+  if (site.offset) map.Add("offset", OffsetText(*site.offset));
   return map;
-}
-
-std::string BlocksToText(uint64_t mask) {
-  std::vector<int> blocks;
-  for (int block = 0; block < 64; ++block) {
-    if ((mask >> block & 1) != 0) blocks.push_back(block);
-  }
-  return YamlList(blocks);
-}
-
-std::string GroupsToText(const std::vector<std::vector<int>>& all) {
-  std::vector<std::string> groups;
-  for (const auto& group : all) groups.push_back(YamlList(group));
-  return YamlList(groups);
-}
-
-std::string ParameterToText(const FaultParameterInfo& parameter,
-                            const FaultParameters& with) {
-  return std::visit(
-      OnPlace{[&](Duration FaultParameters::*duration) {
-                return DurationToText(with.*duration);
-              },
-              [&](std::optional<Duration> FaultParameters::*duration) {
-                return DurationToText((with.*duration).value_or(Duration(0)));
-              },
-              [&](FileOffset FaultParameters::*offset) {
-                return OffsetToText(with.*offset);
-              },
-              [&](const BytesPlace& place) {
-                return fmt::format("{}B", with.*place.bytes);
-              },
-              [&](const ChoicePlace& place) {
-                return std::string(place.names()[place.get(with)]);
-              },
-              [&](const BlocksPlace& place) {
-                return BlocksToText(with.*place.mask);
-              },
-              [&](const GroupsPlace& place) {
-                return GroupsToText(with.*place.groups);
-              },
-              [&](auto number) { return fmt::format("{}", with.*number); }},
-      parameter.place);
 }
 
 FlowMap WithMap(const Fault& fault) {
@@ -84,7 +35,7 @@ FlowMap WithMap(const Fault& fault) {
   FlowMap map;
   for (const FaultParameterInfo& parameter : ParametersOf(fault.kind)) {
     if (parameter.is_required || !IsDefault(parameter, with)) {
-      map.Add(parameter.name, ParameterToText(parameter, with));
+      map.Add(parameter.name, FaultParameterText(parameter, with));
     }
   }
   if (with.times == FaultTimes::kAlways && !with.until_step) {

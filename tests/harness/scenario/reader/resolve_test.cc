@@ -313,7 +313,8 @@ TEST(ResolveTest, SetupOfARecordHasWhatTheOracleNeeds) {
   EXPECT_THAT(record.setup.planted_bugs, ElementsAre("lose-rng-key"));
   ASSERT_EQ(record.faults.size(), 4u);
   EXPECT_EQ(record.faults[0].summary,
-            "crash worker 1 at ckpt.shard.write, occurrence 3, offset 50%");
+            "crash worker 1 at ckpt.shard.write, occurrence 3, offset 50%, "
+            "exit_code 11");
   EXPECT_EQ(record.faults[2].then, "power_loss");
   EXPECT_EQ(record.faults[2].disk, "lying-fsync");
   EXPECT_EQ(record.faults[0].disk, "") << "cuts no power";
@@ -344,6 +345,24 @@ TEST(ResolveTest, FaultSummaryNamesWhatDiffersFromTheDefault) {
       {"at: {worker: 1, step: 6}, do: hang",
        "hang worker 1 at step.begin, "
        "step 6"},
+      {"at: {worker: 1, step: 6}, do: slow, with: {latency: 4s}",
+       "slow worker 1 at step.begin, step 6, latency 4s"},
+      {"at: {worker: 1, step: 6}, do: delay, with: {latency: 2s, jitter: "
+       "500ms, duration: 3s}",
+       "delay worker 1 at step.begin, step 6, for 3s, latency 2s, jitter "
+       "500ms"},
+      {"at: {worker: 1, step: 6}, do: kill, with: {latency: 5ms}",
+       "kill worker 1 at step.begin, step 6, 5ms later"},
+      {"at: {worker: 1, step: 6}, do: crash, with: {exit_code: 11}",
+       "crash worker 1 at step.begin, step 6, exit_code 11"},
+      {"at: {worker: 1, step: 6}, do: preempt, with: {grace: 2s, by: file}",
+       "preempt worker 1 at step.begin, step 6, grace 2s, by file"},
+      {"at: {worker: 1, point: ckpt.shard.write}, do: torn_write, with: {keep: "
+       "[0, 2], then: power_loss}",
+       "torn_write worker 1 at ckpt.shard.write, keep [0, 2], then power_loss"},
+      {"at: {worker: 1, point: ckpt.shard.write}, do: bit_flip, with: {offset: "
+       "40, bit: 3}",
+       "bit_flip worker 1 at ckpt.shard.write, byte 40 of the file, bit 3"},
   };
   for (const auto& [fault, summary] : kCases) {
     const std::vector<Case> cases =
