@@ -1,7 +1,10 @@
 #include "reports/events/process_spans.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <map>
+#include <string_view>
 #include <utility>
 
 #include "engine/worker_exit_code.h"
@@ -69,6 +72,46 @@ ProcessSpan SpanOf(const LifeEvents& life, const RecordEvent* end) {
     span.ending = fmt::format("exited with code {}", own->count);
   }
   return span;
+}
+
+// Returns the time at which the harness ended the run.
+int64_t EndOfRun(const Record& record) {
+  int64_t begin_ns = INT64_MAX;
+  int64_t last_ns = 0;
+  for (const LifeEvents& life : record.lives) {
+    if (life.events.empty()) continue;
+    begin_ns = std::min(begin_ns, life.events.front().t_ns);
+    last_ns = std::max(last_ns, life.events.back().t_ns);
+  }
+  if (begin_ns == INT64_MAX) return 0;
+  const double seconds =
+      record.virtual_seconds > 0 ? record.virtual_seconds : record.wall_seconds;
+  return std::max<int64_t>(last_ns, begin_ns + std::llround(seconds * 1e9));
+}
+
+bool IsNewestIncarnation(const Record& record, const LifeEvents& life) {
+  return std::ranges::none_of(record.lives, [&life](const LifeEvents& other) {
+    return other.worker == life.worker && other.life > life.life &&
+           !other.events.empty();
+  });
+}
+
+// Returns true iff the last event of the process is a fault that ends it.
+bool IsEndedByFault(const Record& record, const LifeEvents& life) {
+  const RecordEvent& last = life.events.back();
+  if (last.kind != RecordKind::kFaultFired &&
+      last.kind != RecordKind::kFaultAgain) {
+    return false;
+  }
+  const auto fault =
+      std::ranges::find(record.faults, last.detail, &RecordFault::id);
+  if (fault == record.faults.end()) return false;
+  static constexpr std::array<std::string_view, 3> kDeadly = {"crash", "kill",
+                                                              "power_loss"};
+  const auto is_deadly = [](std::string_view name) {
+    return std::ranges::find(kDeadly, name) != kDeadly.end();
+  };
+  return is_deadly(fault->kind) || is_deadly(fault->then);
 }
 
 // Reads the saves of one process from its events.
@@ -140,7 +183,16 @@ std::vector<ProcessSpan> ProcessSpansOf(const Record& record) {
   const ReportedEnds ends(record);
   std::vector<ProcessSpan> spans;
   for (const LifeEvents& life : record.lives) {
-    spans.push_back(SpanOf(life, ends.Of(life)));
+    const RecordEvent* const end = ends.Of(life);
+    spans.push_back(SpanOf(life, end));
+    const bool is_running =
+        record.ending != RunEnding::kExited && !life.events.empty() &&
+        end == nullptr && OwnExit(life) == nullptr &&
+        IsNewestIncarnation(record, life) && !IsEndedByFault(record, life);
+    if (!is_running) continue;
+    spans.back().end = ProcessEnd::kRunning;
+    spans.back().end_ns = EndOfRun(record);
+    spans.back().ending = "still running when the run was ended";
   }
   return spans;
 }

@@ -17,6 +17,7 @@ enum class ProcessEnd : uint8_t {
   kOrderly,    // done, or stopped on a notice or NaN
   kErrorCode,  // any other exit by itself
   kDeath,      // ended from outside
+  kRunning,    // still running when the harness ended the run
 };
 
 struct ProcessSpan {
@@ -31,7 +32,8 @@ struct ProcessSpan {
 //
 // The end is the one that the machine reported, else the one that the launcher
 // reported. A process that the launcher could not reach ends with its last
-// event.
+// event. If the harness ended the run, the newest incarnation of a worker
+// without a reported end ends with the run.
 std::vector<ProcessSpan> ProcessSpansOf(const Record& record);
 
 // Returns the end that the machine or a launcher reported as text: "exited with
