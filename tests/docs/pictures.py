@@ -67,9 +67,6 @@ def rules_for(style, body):
 def legend(figure, top):
     rows, entries = [], re.findall(
         r'<use href="#(m-\w+)"/></svg>([^<]+)</li>', figure)
-    drawn = set(re.findall(r'<use href="#(m-\w+)" x=', figure))
-    drawn |= {"m-new", "m-again", "m-committed"}
-    entries = [one for one in entries if one[0] in drawn]
     for at, (symbol, text) in enumerate(entries):
         x = 20 + (at % LEGEND_COLUMNS) * 180
         y = top + (at // LEGEND_COLUMNS) * LEGEND_ROW

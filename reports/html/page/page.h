@@ -17,6 +17,12 @@ std::string HtmlPage(std::string_view title, std::string_view body,
 std::string HtmlSection(std::string_view id, std::string_view title,
                         std::string_view html);
 
+// Stands above a part that a narrow screen shows only in part; hidden on wide
+// screens.
+inline constexpr std::string_view kScrollHint =
+    "<p class=\"scroll-hint\">The part below is wider than the screen: scroll "
+    "it sideways.</p>\n";
+
 extern const std::string_view kPageStyle;
 extern const std::string_view kPageScript;
 

@@ -12,7 +12,7 @@ const std::string_view kPageStyle = R"css(
   --bar: #d3e2f5; --bar-line: #7fa6d6; --step: #2f66a8; --again: #b86a00;
   --gap: #e6e9ee; --restart: #0f7c8a; --notice: #8a4fb5; --arrow: #59636e;
   --s1: #d3ead9; --s2: #a9d8b9; --s3: #6fbb8c; --s4: #2e8b57; --hole: #eceff2;
-  --s3-text: #000;
+  --s3-text: #000; --shade: #59636e55;
 }
 @media (prefers-color-scheme: dark) {
   :root {
@@ -23,7 +23,7 @@ const std::string_view kPageStyle = R"css(
     --bar: #233a55; --bar-line: #4d7db5; --step: #8fbbee; --again: #f0a94a;
     --gap: #262c33; --restart: #4fc3d2; --notice: #c79bf0; --arrow: #a0a9b3;
     --s1: #1d3a2a; --s2: #235338; --s3: #2c7049; --s4: #3a9a63; --hole: #1f242a;
-    --s3-text: #fff;
+    --s3-text: #fff; --shade: #000000aa;
   }
 }
 * { box-sizing: border-box; }
@@ -127,12 +127,11 @@ button:disabled { opacity: .45; }
 .never-fired { color: var(--unsure); font-weight: 600; }
 .fired { color: var(--muted); }
 h5 { font-size: 13px; margin: 10px 0 2px; }
+.scroll-hint { display: none; color: var(--muted); font-size: 13px; }
 .values { max-height: 22em; overflow: auto; margin: 4px 0 10px;
   border-bottom: 1px solid var(--line); }
 .values thead th { position: sticky; top: 0; background: var(--card); }
 .differences { border-collapse: separate; border-spacing: 0; font-size: 13px; }
-.differences caption { text-align: left; color: var(--muted);
-  padding: 4px 0; }
 .differences th { text-align: left; font-weight: 400; }
 .differences thead th { color: var(--muted); border-bottom: 2px solid
   var(--line); white-space: nowrap; }
@@ -159,7 +158,8 @@ h5 { font-size: 13px; margin: 10px 0 2px; }
 .picture .names { flex: 0 0 8.424908%; width: 8.424908%; height: auto; }
 .picture .scroll { flex: 1; min-width: 0; overflow-x: auto; }
 .picture .run { display: block; width: 100%; height: auto; }
-.swim text { font-size: 11px; fill: var(--muted); }
+.swim text { font-size: 11px; fill: var(--muted); paint-order: stroke;
+  stroke: var(--page); stroke-width: 3px; }
 .swim .name { font-size: 12px; fill: var(--text); }
 .swim .number { font-size: 10px; }
 .swim .idle { font-style: italic; }
@@ -183,6 +183,7 @@ h5 { font-size: 13px; margin: 10px 0 2px; }
 .restart { fill: var(--restart); stroke: var(--page); }
 .resume { fill: var(--good); stroke: var(--page); }
 .rejected, .dead { fill: none; stroke: var(--bad); stroke-width: 2.2; }
+.running { fill: none; stroke: var(--muted); stroke-width: 2; }
 .arrow { fill: none; stroke: var(--arrow); stroke-width: 1.3; }
 .arrow.further { opacity: .35; }
 .legend { list-style: none; display: flex; flex-wrap: wrap; gap: 2px 16px;
@@ -202,7 +203,8 @@ figcaption p { font-size: 13px; }
   text-align: left; font-weight: 400; padding-right: 8px; white-space: nowrap; }
 .matrix td, .key { text-align: center; height: 22px; min-width: 26px;
   border-radius: 3px; }
-.matrix .total { color: var(--muted); }
+.matrix .total { color: var(--muted); position: sticky; right: 0;
+  background: var(--page); z-index: 1; }
 .s1 { background: var(--s1); } .s2 { background: var(--s2); }
 .s3 { background: var(--s3); color: var(--s3-text); }
 .s4 { background: var(--s4); color: #000; }
@@ -237,6 +239,14 @@ figcaption p { font-size: 13px; }
   .summary dd { margin: 0 0 6px; }
   .picture .names { flex: 0 0 92px; width: 92px; }
   .picture .run { width: 1000px; max-width: none; }
+  .scroll-hint { display: block; }
+  .case pre, .values, .picture .scroll { box-shadow: inset -12px 0 10px -10px
+    var(--shade); }
+  .differences { font-size: 12px; }
+  .differences th, .differences td { padding-right: 8px; }
+  .differences thead th { white-space: normal; }
+  .differences code { white-space: normal; font-size: 11px; }
+  .differences td > code { display: inline-block; min-width: 8em; }
   .filters input { width: 100%; }
   .filters label:first-child { flex: 1 0 100%; }
 }

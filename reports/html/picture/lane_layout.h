@@ -23,9 +23,10 @@ struct LaneLayout {
   static constexpr double kCurveTop = 14;
   static constexpr double kCurveBottom = 100;
   static constexpr double kLanesTop = 116;
-  static constexpr double kLaneHeight = 38;
+  static constexpr double kLaneHeight = 42;
   static constexpr double kBarTop = 8;  // from the top of a lane
   static constexpr double kBarHeight = 22;
+  static constexpr double kNumberBelow = 9;  // of an incarnation, to the bar
   static constexpr double kAxisHeight = 46;  // below the lanes
 
   std::vector<int> emitters;  // ascending; those of the lanes from the top
@@ -42,6 +43,10 @@ struct LaneLayout {
   double BarTop(int emitter) const { return LaneTop(emitter) + kBarTop; }
   double BarCentre(int emitter) const {
     return BarTop(emitter) + kBarHeight / 2;
+  }
+  // Height of the saves in a bar, below the marks.
+  double SaveLine(int emitter) const {
+    return BarTop(emitter) + kBarHeight - 6;
   }
   double LanesBottom() const {
     return kLanesTop + kLaneHeight * static_cast<double>(emitters.size());

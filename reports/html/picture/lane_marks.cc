@@ -100,6 +100,13 @@ LaneMarks::LaneMarks(const Record& record, const TimeAxis& axis,
   }
 }
 
+double LaneMarks::MarkHeight(int emitter, const RecordEvent& event,
+                             Mark mark) const {
+  if (mark == Mark::kFault) return layout_.BarTop(emitter) - 3;
+  return event.kind == RecordKind::kSaveFailed ? layout_.SaveLine(emitter)
+                                               : layout_.BarCentre(emitter);
+}
+
 void LaneMarks::AddMark(const EventPlace& place, Mark mark) {
   const LifeEvents& life = LifeOf(record_, place);
   const RecordEvent& event = EventAt(record_, place);
@@ -111,9 +118,7 @@ void LaneMarks::AddMark(const EventPlace& place, Mark mark) {
     points_[place] = other.at;
     return;
   }
-  // Faults are drawn above the bar, so that they hide no other mark.
-  const double y = mark == Mark::kFault ? layout_.BarTop(life.worker) - 3
-                                        : layout_.BarCentre(life.worker);
+  const double y = MarkHeight(life.worker, event, mark);
   newest_[{life.worker, mark}] = drawn_.size();
   points_[place] = {x, y};
   drawn_.push_back({.mark = mark,
@@ -156,7 +161,7 @@ std::string LaneMarks::Arrows() const {
     if (!cause) continue;
     PicturePoint from = points_.at(*cause);
     // A cause without a mark is the start of an incarnation: the arrow begins
-    // next to the incarnation's number.
+    // inside its bar.
     if (!MarkOf(LifeOf(record_, *cause), EventAt(record_, *cause))) {
       from.x += kMarkWidth;
     }

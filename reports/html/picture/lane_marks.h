@@ -44,6 +44,9 @@ class LaneMarks {
   };
 
   void AddMark(const EventPlace& place, Mark mark);
+  // Faults are above the bar, so that they hide no other mark. Saves that fail
+  // are on the line of the save.
+  double MarkHeight(int emitter, const RecordEvent& event, Mark mark) const;
   // Returns the nearest cause that the picture shows.
   std::optional<EventPlace> ShownCause(EventPlace place) const;
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "harness/record/base_name.h"
 #include "harness/record/checkpoint_loss.h"
 #include "reports/events/process_spans.h"
+#include "reports/html/page/page.h"
 #include "reports/html/page/text.h"
 #include "reports/html/picture/lane_layout.h"
 #include "reports/html/picture/lane_marks.h"
@@ -24,6 +26,16 @@
 
 namespace gauntlet {
 namespace {
+
+constexpr double kLabelHeight = 13;
+constexpr double kReferenceLabelWidth = 260;
+
+struct PictureArea {
+  double left = 0;
+  double top = 0;
+  double right = 0;
+  double bottom = 0;
+};
 
 // Maximum share of the time axis to which times between marks are stretched.
 constexpr double kShareOfMarks = 0.7;
@@ -65,8 +77,8 @@ std::string Symbol(std::string_view id, const PicturePoint& at,
 std::string SaveText(const SaveSpan& save) {
   switch (save.state) {
     case SaveSpan::State::kCommitted:
-      return fmt::format("checkpoint of step {} committed after {}", save.step,
-                         DurationText(save.end_ns - save.begin_ns));
+      return fmt::format("checkpoint of step {} acknowledged after {}",
+                         save.step, DurationText(save.end_ns - save.begin_ns));
     case SaveSpan::State::kFailed:
       return fmt::format("save of step {} failed after {}", save.step,
                          DurationText(save.end_ns - save.begin_ns));
@@ -78,8 +90,8 @@ std::string SaveText(const SaveSpan& save) {
 }
 
 std::string LossText(const LostCheckpoint& lost) {
-  if (lost.is_gone) return ", then lost: nothing of it remained";
-  return fmt::format(", then damaged or lost: {}", lost.reason);
+  if (lost.is_gone) return ", but lost: nothing of it remained";
+  return fmt::format(", but damaged or lost: {}", lost.reason);
 }
 
 class SwimLanePicture {
@@ -123,7 +135,8 @@ class SwimLanePicture {
   bool empty() const { return layout_.emitters.empty(); }
 
   std::string Figure() const {
-    std::string out = R"(<figure class="swim"><div class="picture">)";
+    std::string out = fmt::format(
+        "<figure class=\"swim\">{}<div class=\"picture\">", kScrollHint);
     out += Names();
     out += fmt::format(
         R"(<div class="scroll" tabindex="0" role="group" aria-label="picture of the run"><svg class="run" role="img" aria-labelledby="{0}-title {0}-desc" viewBox="0 0 {1:.0f} {2:.0f}"><title id="{0}-title">{3}</title><desc id="{0}-desc">{4}</desc>)",
@@ -132,8 +145,7 @@ class SwimLanePicture {
     out += Gaps() + Grid() + Curve() + Bars();
     const LaneMarks marks(record_, axis_, layout_);
     out += marks.Arrows() + marks.Marks() + TimeLabels();
-    out += "</svg></div></div>\n<figcaption>";
-    out += RenderLegend() + Caption();
+    out += "</svg></div></div>\n<figcaption>" + RenderLegend(out) + Caption();
     return out + "</figcaption></figure>\n";
   }
 
@@ -149,8 +161,11 @@ class SwimLanePicture {
   std::set<uint64_t> StepTicks() const {
     // The ticks include the reference run's last step if the run goes beyond
     // it.
-    const bool is_beyond = reference_end_ > 0 && last_step_ > reference_end_;
-    return {0, is_beyond ? reference_end_ : last_step_ / 2, last_step_};
+    return {0, IsBeyondReference() ? reference_end_ : last_step_ / 2,
+            last_step_};
+  }
+  bool IsBeyondReference() const {
+    return reference_end_ > 0 && last_step_ > reference_end_;
   }
 
   // Returns the symbol at the end of a committed save.
@@ -182,8 +197,8 @@ class SwimLanePicture {
     return committed;
   }
 
-  // Returns " Checkpoints committed: step 5; after the resume from step 5:
-  // steps 10, 15."; "" if none was committed.
+  // Returns " Checkpoints acknowledged: step 5; after the resume from step 5:
+  // steps 10, 15."; "" if none was acknowledged.
   std::string CommittedText() const {
     std::vector<std::string> parts;
     const std::vector<SaveSpan> committed = CommittedSaves();
@@ -211,7 +226,8 @@ class SwimLanePicture {
                                   fmt::join(steps, ", ")));
     }
     if (parts.empty()) return "";
-    return fmt::format(" Checkpoints committed: {}.", fmt::join(parts, "; "));
+    return fmt::format(" Checkpoints acknowledged: {}.",
+                       fmt::join(parts, "; "));
   }
 
   std::string Description() const {
@@ -279,12 +295,14 @@ class SwimLanePicture {
       path += fmt::format("M0 {:.1f}H{:.0f}", StepY(step), LaneLayout::kWidth);
     }
     for (const int emitter : layout_.emitters) {
-      path += fmt::format("M0 {:.1f}H{:.0f}", layout_.LaneTop(emitter) + 37,
-                          LaneLayout::kWidth);
+      path +=
+          fmt::format("M0 {:.1f}H{:.0f}",
+                      layout_.LaneTop(emitter) + LaneLayout::kLaneHeight - 1,
+                      LaneLayout::kWidth);
     }
     std::string out =
         fmt::format(R"(<path class="grid" d="{}"/>)", path) + EpochLines();
-    if (reference_end_ > 0 && last_step_ > reference_end_) {
+    if (IsBeyondReference()) {
       const double y = StepY(reference_end_);
       out += fmt::format(
           R"(<path class="reference-end" d="M0 {0:.1f}H{1:.0f}"/><text class="tick" x="4" y="{2:.1f}">the reference run ends with step {3}</text>)",
@@ -293,9 +311,62 @@ class SwimLanePicture {
     return out;
   }
 
+  // Returns the place of a save on the curve.
+  PicturePoint SavePlace(const SaveSpan& save) const {
+    const bool committed = save.state == SaveSpan::State::kCommitted;
+    return {X(committed ? save.end_ns : save.begin_ns), StepY(save.step)};
+  }
+
+  // Returns the areas of the curve, of the saves on it and of the label of the
+  // reference run's end.
+  std::vector<PictureArea> CurveAreas() const {
+    constexpr double kSymbol = 6;
+    std::vector<PictureArea> areas;
+    for (const TrainingSegment& segment : segments_) {
+      const std::vector<PicturePoint> line =
+          LinePoints(segment.points, 0, segment.points.size() - 1);
+      for (size_t i = 1; i < line.size(); ++i) {
+        areas.push_back({.left = line[i - 1].x,
+                         .top = line[i].y,
+                         .right = line[i].x,
+                         .bottom = line[i - 1].y});
+      }
+    }
+    for (const std::vector<SaveSpan>& saves : saves_) {
+      for (const SaveSpan& save : saves) {
+        if (save.state == SaveSpan::State::kFailed) continue;
+        const auto [x, y] = SavePlace(save);
+        areas.push_back({x - kSymbol, y - kSymbol, x + kSymbol, y + kSymbol});
+      }
+    }
+    if (IsBeyondReference()) {
+      const double y = StepY(reference_end_);
+      areas.push_back({0, y - kLabelHeight, kReferenceLabelWidth, y});
+    }
+    return areas;
+  }
+
+  // Returns the left end of a label above a line at `y`, where it covers none
+  // of the areas; nullopt if there is no such place.
+  static std::optional<double> FreePlace(const std::vector<PictureArea>& areas,
+                                         double y, double width) {
+    constexpr double kApart = 25;
+    constexpr double kRoom = 3;
+    for (double x = 4; x + width <= LaneLayout::kWidth; x += kApart) {
+      const bool is_free =
+          std::ranges::none_of(areas, [x, y, width](const PictureArea& area) {
+            return area.left < x + width + kRoom && area.right > x - kRoom &&
+                   area.top < y && area.bottom > y - kLabelHeight;
+          });
+      if (is_free) return x;
+    }
+    return std::nullopt;
+  }
+
   // Returns a line at the last step of each epoch, if there is space.
   std::string EpochLines() const {
     constexpr double kRoom = 13;
+    const std::vector<PictureArea> areas = CurveAreas();
     std::string out;
     double drawn = LaneLayout::kCurveBottom;
     for (const GoldenEntry& entry : record_.golden.entries) {
@@ -303,26 +374,38 @@ class SwimLanePicture {
       const double y = StepY(entry.step);
       if (drawn - y < kRoom || y < LaneLayout::kCurveTop) continue;
       drawn = y;
-      out += fmt::format(
-          R"(<path class="epoch" d="M0 {0:.1f}H{1:.0f}"/><text class="tick" text-anchor="end" x="{1:.0f}" y="{2:.1f}">end of epoch {3}</text>)",
-          y, LaneLayout::kWidth, y - 3, entry.epoch + 1);
+      out += fmt::format(R"(<path class="epoch" d="M0 {:.1f}H{:.0f}"/>)", y,
+                         LaneLayout::kWidth);
+      const std::string label = fmt::format("end of epoch {}", entry.epoch + 1);
+      if (const auto x = FreePlace(areas, y, LabelWidth(label))) {
+        out +=
+            fmt::format(R"(<text class="tick" x="{:.0f}" y="{:.1f}">{}</text>)",
+                        *x, y - 3, label);
+      }
     }
     return out;
   }
 
-  // Returns the points from `first` to `last` as a line, without points that
-  // would coincide.
+  // Returns the places of the points from `first` to `last`, without points
+  // that would coincide.
+  std::vector<PicturePoint> LinePoints(const std::vector<TrainingPoint>& points,
+                                       size_t first, size_t last) const {
+    std::vector<PicturePoint> line;
+    for (size_t i = first; i <= last; ++i) {
+      const double x = X(points[i].t_ns);
+      if (i != first && i != last && x < line.back().x + 1) continue;
+      line.push_back({x, StepY(points[i].step)});
+    }
+    return line;
+  }
+
   std::string Line(const std::vector<TrainingPoint>& points, size_t first,
                    size_t last, std::string_view css_class) const {
     if (first >= last) return "";
     std::string path;
-    double drawn = -1;
-    for (size_t i = first; i <= last; ++i) {
-      const double x = X(points[i].t_ns);
-      if (i != first && i != last && x < drawn + 1) continue;
-      drawn = x;
-      path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : "L", x,
-                          StepY(points[i].step));
+    for (const PicturePoint& at : LinePoints(points, first, last)) {
+      path +=
+          fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : "L", at.x, at.y);
     }
     return fmt::format(R"(<path class="{}" d="{}"/>)", css_class, path);
   }
@@ -350,8 +433,7 @@ class SwimLanePicture {
       for (const SaveSpan& save : saves_[i]) {
         if (save.state == SaveSpan::State::kFailed) continue;
         const bool committed = save.state == SaveSpan::State::kCommitted;
-        const PicturePoint at = {X(committed ? save.end_ns : save.begin_ns),
-                                 StepY(save.step)};
+        const PicturePoint at = SavePlace(save);
         if (std::abs(at.x - last.x) < kApart) continue;
         last = at;
         out += committed ? CommittedSymbol(record_.lives[i], save, at)
@@ -372,6 +454,12 @@ class SwimLanePicture {
     return out + EndMarks();
   }
 
+  // REQUIRES: the end is not orderly.
+  static std::string_view EndSymbol(ProcessEnd end) {
+    if (end == ProcessEnd::kRunning) return kRunningSymbol;
+    return end == ProcessEnd::kDeath ? kDiedSymbol : kErrorSymbol;
+  }
+
   // Drawn above all bars, as the next process may begin immediately.
   std::string EndMarks() const {
     std::string out;
@@ -382,7 +470,7 @@ class SwimLanePicture {
           end == ProcessEnd::kOrderly) {
         continue;
       }
-      out += Symbol(end == ProcessEnd::kDeath ? kDiedSymbol : kErrorSymbol,
+      out += Symbol(EndSymbol(end),
                     {X(processes_[i].end_ns), layout_.BarCentre(life.worker)},
                     SpanText(life, processes_[i]));
     }
@@ -405,11 +493,11 @@ class SwimLanePicture {
         R"(<rect class="{}" x="{:.1f}" y="{:.0f}" width="{:.1f}" height="{:.0f}" rx="3"><title>{}</title></rect>)",
         css_class, begin, top, std::max(2.0, end - begin),
         LaneLayout::kBarHeight, HtmlText(SpanText(life, one)));
-    constexpr double kRoomForNumber = 30;
+    constexpr double kRoomForNumber = 14;
     if (end - begin >= kRoomForNumber) {
-      out +=
-          fmt::format(R"(<text class="number" x="{:.1f}" y="{:.0f}">{}</text>)",
-                      begin + 4, top + 10, life.life);
+      out += fmt::format(
+          R"(<text class="number" x="{:.1f}" y="{:.0f}">{}</text>)", begin + 1,
+          top + LaneLayout::kBarHeight + LaneLayout::kNumberBelow, life.life);
     }
     return out;
   }
@@ -442,7 +530,8 @@ class SwimLanePicture {
   std::string SavesInLane(const LifeEvents& life,
                           const std::vector<SaveSpan>& saves) const {
     constexpr double kApart = 6;
-    const double y = layout_.BarTop(life.worker) + LaneLayout::kBarHeight - 6;
+    constexpr double kLong = 10;
+    const double y = layout_.SaveLine(life.worker);
     std::string out;
     double drawn = -kApart;
     for (const SaveSpan& save : saves) {
@@ -450,7 +539,7 @@ class SwimLanePicture {
       const double end = X(save.end_ns);
       if (end < drawn + kApart) continue;
       drawn = end;
-      const bool is_long = end - begin >= kApart;
+      const bool is_long = end - begin >= kLong;
       if (is_long) {
         out +=
             fmt::format(R"(<path class="saving" d="M{:.1f} {:.1f}H{:.1f}"/>)",
@@ -504,7 +593,7 @@ class SwimLanePicture {
 
   std::string Caption() const {
     std::string text =
-        "Numbers in bars count incarnations. Time is not to scale: moments "
+        "Numbers below bars count incarnations. Time is not to scale: moments "
         "around faults are stretched";
     text += axis_.gaps().empty()
                 ? "."

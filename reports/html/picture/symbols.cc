@@ -6,12 +6,13 @@ namespace gauntlet {
 namespace {
 
 constexpr PictureSymbol kSymbols[] = {
-    {"m-new", "new steps", R"(<path class="new" d="M-9 0H9"/>)"},
-    {"m-again", "recomputed steps", R"(<path class="again" d="M-9 0H9"/>)"},
+    {"m-new", "new steps", R"(<path class="new" d="M-9 0H9"/>)", "new"},
+    {"m-again", "recomputed steps", R"(<path class="again" d="M-9 0H9"/>)",
+     "again"},
     {kStartedSymbol, "save started", R"(<circle class="started" r="3.6"/>)"},
-    {kCommittedSymbol, "checkpoint committed",
+    {kCommittedSymbol, "checkpoint acknowledged",
      R"(<circle class="committed" r="4.2"/>)"},
-    {kLostSymbol, "checkpoint committed, then damaged or lost",
+    {kLostSymbol, "checkpoint acknowledged, but damaged or lost",
      R"(<circle class="lost" r="4.2"/><path class="rejected" d="M-4 4L4 -4"/>)"},
     {"m-fault", "fault", R"(<path class="fault" d="M-6 -5H6L0 6z"/>)"},
     {"m-notice", "preemption notice",
@@ -27,7 +28,17 @@ constexpr PictureSymbol kSymbols[] = {
      R"(<path class="dead" d="M0 -7V7M-3 0H0"/>)"},
     {kDiedSymbol, "process killed or crashed",
      R"(<path class="dead" d="M0 -7V7M-4 -3H4"/>)"},
+    {kRunningSymbol, "still running when the run was ended",
+     R"(<path class="running" d="M-6 -4L-2 0L-6 4M0 -4L4 0L0 4"/>)"},
 };
+
+bool OccursIn(const PictureSymbol& symbol, std::string_view picture) {
+  const std::string use =
+      symbol.css_class.empty()
+          ? fmt::format("href=\"#{}\"", symbol.id)
+          : fmt::format("<path class=\"{}\"", symbol.css_class);
+  return picture.find(use) != picture.npos;
+}
 
 }  // namespace
 
@@ -60,9 +71,10 @@ std::string SymbolDefinitions() {
   return out + "</defs></svg>\n";
 }
 
-std::string RenderLegend() {
+std::string RenderLegend(std::string_view picture) {
   std::string out = R"(<ul class="legend" aria-label="legend">)";
   for (const PictureSymbol& symbol : AllSymbols()) {
+    if (!OccursIn(symbol, picture)) continue;
     out += fmt::format(
         R"(<li><svg viewBox="-10 -8 20 16" aria-hidden="true"><use href="#{}"/></svg>{}</li>)",
         symbol.id, symbol.meaning);

@@ -14,6 +14,7 @@ struct PictureSymbol {
   std::string_view id;  // of the SVG element, drawn around 0,0
   std::string_view meaning;
   std::string_view svg;
+  std::string_view css_class = "";  // of a line; "": pictures use the element
 };
 
 inline constexpr std::string_view kCommittedSymbol = "m-committed";
@@ -21,6 +22,7 @@ inline constexpr std::string_view kLostSymbol = "m-lost";
 inline constexpr std::string_view kStartedSymbol = "m-started";
 inline constexpr std::string_view kErrorSymbol = "m-error";
 inline constexpr std::string_view kDiedSymbol = "m-died";
+inline constexpr std::string_view kRunningSymbol = "m-running";
 
 std::string_view SymbolOf(Mark mark);
 
@@ -30,7 +32,9 @@ std::span<const PictureSymbol> AllSymbols();
 // Returns an invisible element that defines the symbols for all pictures of a
 // page.
 std::string SymbolDefinitions();
-std::string RenderLegend();
+
+// Returns the meanings of the symbols that occur in `picture`, an SVG element.
+std::string RenderLegend(std::string_view picture);
 
 }  // namespace gauntlet
 

@@ -80,7 +80,7 @@ TEST(SwimLaneTest, ShowsEachPartOfARun) {
 
 TEST(SwimLaneTest, DescriptionReportsWhichCheckpointsCameAfterTheResume) {
   Record record = SampleRecord();
-  EXPECT_THAT(Picture(record), HasSubstr(" Checkpoints committed: step 2."));
+  EXPECT_THAT(Picture(record), HasSubstr(" Checkpoints acknowledged: step 2."));
   std::vector<RecordEvent>& events = record.lives[1].events;
   const std::vector<RecordEvent> saves = {
       At(record, 81, {.kind = RecordKind::kSaveBegin, .step = 3}),
@@ -88,9 +88,10 @@ TEST(SwimLaneTest, DescriptionReportsWhichCheckpointsCameAfterTheResume) {
       At(record, 84, {.kind = RecordKind::kSaveBegin, .step = 4}),
       At(record, 86, {.kind = RecordKind::kSaveAcknowledged, .step = 4})};
   events.insert(events.end() - 1, saves.begin(), saves.end());
-  EXPECT_THAT(Picture(record),
-              HasSubstr(" Checkpoints committed: step 2; after the resume from "
-                        "step 2: steps 3, 4."));
+  EXPECT_THAT(
+      Picture(record),
+      HasSubstr(" Checkpoints acknowledged: step 2; after the resume from "
+                "step 2: steps 3, 4."));
 }
 
 TEST(SwimLaneTest, ShowsNoMarks_WhereNothingWentWrong) {
@@ -141,12 +142,13 @@ TEST(SwimLaneTest, DamagedCheckpointIsMarked) {
       {.kind = RecordKind::kDamaged,
        .t_ns = record.lives[0].events.back().t_ns,
        .path = "/ckpt/step-2.tmp/model.safetensors"});
-  EXPECT_THAT(Picture(record),
-              AllOf(HasSubstr(Use("m-lost")),
-                    HasSubstr(" Of these, damaged or lost: step 2."),
-                    HasSubstr("<title>checkpoint of step 2 committed after 2 "
-                              "ms, then damaged or lost: a fault damaged "
-                              "it</title>")));
+  EXPECT_THAT(
+      Picture(record),
+      AllOf(HasSubstr(Use("m-lost")),
+            HasSubstr(" Of these, damaged or lost: step 2."),
+            HasSubstr("<title>checkpoint of step 2 acknowledged after 2 "
+                      "ms, but damaged or lost: a fault damaged "
+                      "it</title>")));
 }
 
 TEST(SwimLaneTest, AcknowledgedCheckpointThatIsGoneIsMarked) {
@@ -166,10 +168,9 @@ TEST(SwimLaneTest, CheckpointThatIsGoneIsMarked_AlsoIfNoGenerationFollows) {
   record.lives[0].events.insert(
       record.lives[0].events.begin() + 1,
       At(record, 5, {.kind = RecordKind::kGeneration}));
-  EXPECT_THAT(
-      Picture(record),
-      AllOf(HasSubstr(Use("m-lost")),
-            HasSubstr("ms, then lost: nothing of it remained</title>")));
+  EXPECT_THAT(Picture(record),
+              AllOf(HasSubstr(Use("m-lost")),
+                    HasSubstr("ms, but lost: nothing of it remained</title>")));
   record.left.checkpoints = {{.name = "step-2", .valid = true}};
   EXPECT_THAT(Picture(record), Not(HasSubstr(Use("m-lost"))));
 }
@@ -180,10 +181,11 @@ TEST(SwimLaneTest, DeletionOfACheckpointIsNamed) {
   record.lives[0].events.insert(
       record.lives[0].events.begin() + 6,
       At(record, 32, {.kind = RecordKind::kRetired, .path = "/ckpt/step-2"}));
-  EXPECT_THAT(Picture(record),
-              AllOf(HasSubstr("Checkpoints deleted: steps 2."),
-                    HasSubstr("<title>checkpoint of step 2 committed after 2 "
-                              "ms, deleted at 32 ms</title>")));
+  EXPECT_THAT(
+      Picture(record),
+      AllOf(HasSubstr("Checkpoints deleted: steps 2."),
+            HasSubstr("<title>checkpoint of step 2 acknowledged after 2 "
+                      "ms, deleted at 32 ms</title>")));
 }
 
 TEST(SwimLaneTest, TextsSayWhatHappened) {
@@ -191,9 +193,57 @@ TEST(SwimLaneTest, TextsSayWhatHappened) {
   EXPECT_THAT(picture, HasSubstr("<title>31 ms: crash fires: crash worker 1 at "
                                  "step.end, step 3</title>"));
   EXPECT_THAT(picture,
-              HasSubstr("<title>checkpoint of step 2 committed after 2 ms"));
+              HasSubstr("<title>checkpoint of step 2 acknowledged after 2 ms"));
   EXPECT_THAT(picture, HasSubstr("worker 1, incarnation 1: 1 ms to 31 ms"));
   EXPECT_THAT(picture, HasSubstr("Steps 3-3 are recomputed."));
+}
+
+// Returns FullRecord() of a run that the harness ended after 35 s, while the
+// newest incarnations were running.
+Record TimedOutRecord() {
+  Record record = FullRecord();
+  record.ending = RunEnding::kTimedOut;
+  record.virtual_seconds = 35;
+  record.launchers.clear();
+  std::erase_if(record.machine, [](const RecordEvent& event) {
+    return event.kind == RecordKind::kProcessEnded;
+  });
+  for (LifeEvents& life : record.lives) {
+    std::erase_if(life.events, [](const RecordEvent& event) {
+      return event.kind == RecordKind::kWorkerExited;
+    });
+  }
+  return record;
+}
+
+TEST(SwimLaneTest, RunThatTheHarnessEnded_IsDrawnToItsEnd) {
+  const std::string picture = Picture(TimedOutRecord());
+  EXPECT_EQ(CountOf(picture, Use("m-running")), 2u);
+  EXPECT_THAT(picture,
+              AllOf(HasSubstr("to 35 s, still running when the run was ended"),
+                    HasSubstr("class=\"idle\"")));
+  // The first incarnations ended before.
+  EXPECT_EQ(CountOf(picture, Use("m-died")), 2u);
+  EXPECT_THAT(Picture(FullRecord()), Not(HasSubstr("m-running")));
+}
+
+TEST(SwimLaneTest, ProcessThatAFaultEnded_IsNotRunning) {
+  Record record = TimedOutRecord();
+  record.lives.pop_back();  // incarnation 2 of worker 1
+  EXPECT_EQ(CountOf(Picture(record), Use("m-running")), 1u);
+}
+
+TEST(SwimLaneTest, LegendHasOnlyWhatOccurs) {
+  const std::string all = Picture(FullRecord());
+  EXPECT_THAT(all, AllOf(HasSubstr("</svg>preemption notice</li>"),
+                         HasSubstr("</svg>recomputed steps</li>"),
+                         Not(HasSubstr("</svg>still running"))));
+  Record record = FullRecord();
+  record.lives.resize(1);
+  EXPECT_THAT(Picture(record),
+              AllOf(HasSubstr("</svg>new steps</li>"),
+                    Not(HasSubstr("</svg>preemption notice</li>")),
+                    Not(HasSubstr("</svg>recomputed steps</li>"))));
 }
 
 TEST(SwimLaneTest, ShortensAndLabelsIdleTime) {
