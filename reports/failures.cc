@@ -22,6 +22,13 @@ std::string NamesOf(std::span<const Finding> findings) {
   return names;
 }
 
+// REQUIRES: FailedOnlyExpectations(one).
+std::string WithOthers(std::string first, const CaseResult& one) {
+  const std::span<const Finding> findings = one.verdict.broken_expectations;
+  if (findings.size() > 1) first += "; also " + NamesOf(findings.subspan(1));
+  return first;
+}
+
 std::string CutExpectation(const std::string& text) {
   if (ColumnsOf(text) <= kLongestExpectation) return text;
   return text.substr(0, BytesOf(text, kLongestExpectation - 1)) + "…";
@@ -59,14 +66,19 @@ bool FailedOnlyExpectations(const CaseResult& one) {
   return HasOnlyUnmetExpectations(one.verdict);
 }
 
+std::string WholeReasonText(const CaseResult& one) {
+  if (!FailedOnlyExpectations(one) || !one.tries.empty()) {
+    return one.verdict.reason;
+  }
+  return WithOthers(one.verdict.broken_expectations.front().message, one);
+}
+
 std::string ReasonText(const CaseResult& one) {
   if (!FailedOnlyExpectations(one) || !one.tries.empty()) {
     return one.verdict.reason;
   }
-  const std::span<const Finding> findings = one.verdict.broken_expectations;
-  std::string text = CutExpectation(findings.front().message);
-  if (findings.size() > 1) text += "; also " + NamesOf(findings.subspan(1));
-  return text;
+  return WithOthers(
+      CutExpectation(one.verdict.broken_expectations.front().message), one);
 }
 
 std::string FailureCause(const CaseResult& one) {

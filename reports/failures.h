@@ -27,9 +27,12 @@ std::vector<const CaseResult*> CasesToExplain(const RunResult& result);
 // did not meet the expectations of its scenario.
 bool FailedOnlyExpectations(const CaseResult& one);
 
-// Returns the reason of the verdict on one line. If FailedOnlyExpectations(one)
-// after a single try, the line describes the first unmet expectation:
-// "restarts: expected exactly 1, found 2; also saves".
+// Returns the reason of the verdict. If FailedOnlyExpectations(one) after a
+// single try, it is the first unmet expectation: "restarts: expected exactly 1,
+// found 2; also saves".
+std::string WholeReasonText(const CaseResult& one);
+// As WholeReasonText, but a long expectation is cut, so that the text fits on
+// the line of a case.
 std::string ReasonText(const CaseResult& one);
 
 // Returns one sentence: the cause if it is known, else the first violation,

@@ -14,6 +14,7 @@
 #include "reports/failures.h"
 #include "reports/html/coverage_matrix.h"
 #include "reports/html/difference_table.h"
+#include "reports/html/page/page.h"
 #include "reports/html/page/text.h"
 #include "reports/html/picture/swim_lane.h"
 #include "reports/timeline.h"
@@ -70,7 +71,53 @@ std::string_view HeadingOf(std::string_view topic) {
 }
 
 std::string SummaryRow(std::string_view topic, std::string_view text) {
-  return fmt::format("<dt>{}</dt><dd>{}</dd>\n", topic, HtmlText(text));
+  return fmt::format("<dt>{}</dt><dd>{}</dd>\n", topic, ProseHtml(text));
+}
+
+// Returns the report whose check is the first name in the reason of the
+// verdict; null if the reason names no check.
+const InvariantReport* NamedViolation(const Verdict& verdict) {
+  if (verdict.kind != VerdictKind::kFail) return nullptr;
+  const std::string_view first =
+      std::string_view(verdict.reason).substr(0, verdict.reason.find(", "));
+  for (const InvariantReport& report : verdict.invariants) {
+    if (report.invariant == first && !report.findings.empty()) return &report;
+  }
+  return nullptr;
+}
+
+// Returns the first sentence of a violation.
+std::string ViolationText(const InvariantReport& report) {
+  // Its finding lists the tasks that wait.
+  if (report.invariant == InvariantName(Invariant::kNoHang)) {
+    return "the run did not end by itself in time";
+  }
+  const std::string& message = report.findings.front().message;
+  return message.substr(0, message.find(". "));
+}
+
+// Returns "MESSAGE (grace); also outcome".
+std::string ViolationSentence(const InvariantReport& report,
+                              const std::string& reason) {
+  std::string text =
+      fmt::format("{} ({})", ViolationText(report), report.invariant);
+  if (reason.size() > report.invariant.size()) {
+    text += "; also " + reason.substr(report.invariant.size() + 2);
+  }
+  return text;
+}
+
+// Returns a sentence about the planted bug of a case that did not pass.
+std::string PlantedBugSentence(const CaseResult& result) {
+  if (result.planted_bugs.empty() || !IsFailure(result)) return "";
+  // The reason of a mutation test is about the bug.
+  if (result.verdict.reason.starts_with("the planted bug")) return "";
+  if (NamedViolation(result.verdict) == nullptr) {
+    return " A bug is planted in this scenario.";
+  }
+  return " The planted bug was caught, but the case fails, as the scenario "
+         "does "
+         "not expect a violation (expect.outcome is not violates).";
 }
 
 std::string CauseHtml(const CaseResult& result) {
@@ -78,11 +125,9 @@ std::string CauseHtml(const CaseResult& result) {
   // After several tries, the reason summarises their results.
   std::string sentence =
       result.tries.empty() ? OutcomeSentence(result) : verdict.reason + ".";
-  if (!result.planted_bugs.empty() && IsFailure(result)) {
-    sentence += " A bug is planted in this scenario.";
-  }
+  sentence += PlantedBugSentence(result);
   std::string out =
-      fmt::format("<p class=\"cause\">{}</p>\n", HtmlText(sentence));
+      fmt::format("<p class=\"cause\">{}</p>\n", ProseHtml(sentence));
   const std::string note = UnnoticedBugNote(result);
   if (!note.empty()) out += fmt::format("<p>Note: {}.</p>\n", HtmlText(note));
   std::vector<ExplanationLine> lines = ExplanationOf(result);
@@ -106,7 +151,8 @@ std::string CauseHtml(const CaseResult& result) {
   }
   const Finding* first = FirstFinding(verdict);
   if (result.cause.empty() && first != nullptr &&
-      verdict.kind != VerdictKind::kPass && !FailedOnlyExpectations(result)) {
+      verdict.kind != VerdictKind::kPass && !FailedOnlyExpectations(result) &&
+      sentence.find(first->message) == sentence.npos) {
     rows += SummaryRow("first violation", first->message);
   }
   if (rows.empty()) return out;
@@ -156,15 +202,15 @@ std::string WhyHtml(const CaseResult& result, std::string_view invariant) {
   }
   for (const Consequence& one : result.consequences) {
     if (one.invariant != invariant) continue;
-    out +=
-        fmt::format("<p>It follows from the cause: {}.</p>", HtmlText(one.why));
+    out += fmt::format("<p>It follows from the cause: {}.</p>",
+                       ProseHtml(one.why));
   }
   return out;
 }
 
 std::string FindingHtml(const Finding& finding) {
   return fmt::format("<li><code>{}</code> {}</li>", HtmlText(finding.name),
-                     HtmlText(finding.message));
+                     ProseHtml(finding.message));
 }
 
 // Returns the first findings, then the other findings folded, then the number
@@ -253,7 +299,7 @@ std::string UnmetExpectations(const CaseResult& result) {
       std::min(verdict.broken_expectations.size(), kMostFindings);
   for (size_t i = 0; i < shown; ++i) {
     out += fmt::format("<li>{}</li>",
-                       HtmlText(verdict.broken_expectations[i].message));
+                       ProseHtml(verdict.broken_expectations[i].message));
   }
   if (verdict.broken_expectations.size() > shown) {
     out += MoreText(verdict.broken_expectations.size() - shown);
@@ -283,8 +329,9 @@ std::string PlannedFaults(const Record& record, VerdictKind verdict) {
             : fmt::format(" <span class=\"{}\">{}</span>",
                           has_fired ? "fired" : "never-fired",
                           has_fired ? "fired" : "never fired");
-    out += fmt::format("<li><code>{}</code> {}{}{}</li>", HtmlText(fault.id),
-                       HtmlText(fault.summary), state, PointNote(fault.point));
+    out += fmt::format("<li>fault <code>{}</code>: {}{}{}</li>",
+                       HtmlText(fault.id), HtmlText(fault.summary), state,
+                       PointNote(fault.point));
   }
   if (record.faults.size() > shown)
     out += MoreText(record.faults.size() - shown);
@@ -300,7 +347,7 @@ std::string VerdictTimelineHtml(const Verdict& verdict) {
       Counted(verdict.timeline.size(), "line"));
   const size_t shown = std::min(verdict.timeline.size(), kMostRows);
   for (size_t i = 0; i < shown; ++i) {
-    out += fmt::format("<li>{}</li>", HtmlText(verdict.timeline[i]));
+    out += fmt::format("<li>{}</li>", ProseHtml(verdict.timeline[i]));
   }
   if (verdict.timeline.size() > shown)
     out += MoreText(verdict.timeline.size() - shown);
@@ -353,9 +400,9 @@ std::string TimelineHtml(const Record& record, const CaseResult& result) {
     end = LinesHtml(lines.rows[last - 1]) + end;
   }
   std::string out = fmt::format(
-      "<details class=\"timeline\"><summary>Timeline, {}</summary>\n"
+      "<details class=\"timeline\"><summary>Timeline, {}</summary>\n{}"
       "<pre tabindex=\"0\">{}",
-      GroupedCount(rows, "row"), begin);
+      GroupedCount(rows, "row"), kScrollHint, begin);
   if (first < last) {
     out += fmt::format(
         "</pre>\n{}<pre tabindex=\"0\">",
@@ -446,7 +493,11 @@ std::string Places(const CaseResult& result) {
 
 std::string OutcomeSentence(const CaseResult& result) {
   const Verdict& verdict = result.verdict;
-  if (const std::string reason = ReasonText(result); !reason.empty()) {
+  const InvariantReport* const violation = NamedViolation(verdict);
+  const std::string reason = violation != nullptr
+                                 ? ViolationSentence(*violation, verdict.reason)
+                                 : WholeReasonText(result);
+  if (!reason.empty()) {
     return fmt::format("{}{}{}",
                        verdict.kind == VerdictKind::kFail ? "Failed: " : "",
                        reason, reason.ends_with('.') ? "" : ".");

@@ -39,8 +39,8 @@ std::string RenderBadge(const CaseResult& result);
 // Returns a command with a button that copies it.
 std::string RenderCommand(const std::string& command);
 
-// Returns one sentence: the reason of the verdict (ReasonText); if there is
-// none, the outcome.
+// Returns one sentence: the reason of the verdict (WholeReasonText); if there
+// is none, the outcome.
 std::string OutcomeSentence(const CaseResult& result);
 
 }  // namespace gauntlet

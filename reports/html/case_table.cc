@@ -21,7 +21,7 @@ using nlohmann::json;
 
 constexpr size_t kStaticRows = 50;
 constexpr size_t kLongestCaseName = 160;
-constexpr size_t kLongestReason = 320;
+constexpr size_t kLongestReason = 1000;
 
 // Words of CaseWord, in the order of the table.
 constexpr std::array<std::string_view, 6> kWordOrder = {
@@ -76,7 +76,7 @@ std::string Dump(const json& value) {
 std::string ReasonOf(const CaseResult& one) {
   std::string text;
   for (const std::string& part :
-       {ReasonText(one), one.cause.empty() ? "" : "cause: " + one.cause,
+       {WholeReasonText(one), one.cause.empty() ? "" : "cause: " + one.cause,
         UnnoticedBugNote(one)}) {
     if (part.empty()) continue;
     text += (text.empty() ? "" : "; ") + part;

@@ -124,7 +124,8 @@ std::string CoverageMatrix::Render() const {
         fmt::format("<th scope=\"col\"><span>{}</span></th>", HtmlText(kind));
   }
   out +=
-      "<th scope=\"col\"><span>all kinds</span></th></tr></thead>\n<tbody>\n";
+      "<th scope=\"col\" class=\"total\"><span>all kinds</span></th></tr>"
+      "</thead>\n<tbody>\n";
   // With one case hardly any row has a number, so empty rows are hidden.
   size_t hidden = 0;
   for (const std::string& point : points_) {

@@ -40,9 +40,10 @@ std::string Remark(std::string_view name, std::string_view text) {
 std::string Table(const std::string& caption, std::string_view first_columns,
                   const std::string& rows) {
   return fmt::format(
+      "<p class=\"muted\">{}</p>\n"
       "<div class=\"scroll values\" tabindex=\"0\" role=\"group\" "
-      "aria-label=\"differing values\"><table class=\"differences\">"
-      "<caption>{}</caption>\n<thead><tr>{}<th scope=\"col\">Found</th>"
+      "aria-label=\"differing values\"><table "
+      "class=\"differences\">\n<thead><tr>{}<th scope=\"col\">Found</th>"
       "<th scope=\"col\">Expected</th><th scope=\"col\" class=\"number\">"
       "Distance in ulps</th></tr></thead>\n<tbody>\n{}</tbody></table></div>\n",
       caption, first_columns, rows);

@@ -116,15 +116,6 @@ const std::string_view kPageScript = R"js(
     target.scrollIntoView();
   };
 
-  // A picture that is wider than the screen begins near its first fault.
-  const scrollToFault = (section) => {
-    const fault = section.querySelector(".run use[href='#m-fault']");
-    const frame = section.querySelector(".picture .scroll");
-    if (!fault || frame.scrollWidth <= frame.clientWidth) return;
-    const scale = frame.scrollWidth / fault.ownerSVGElement.viewBox.baseVal.width;
-    frame.scrollLeft = fault.x.baseVal.value * scale - frame.clientWidth / 2;
-  };
-
   const copy = async (button) => {
     const code = button.previousElementSibling;
     try {
@@ -162,10 +153,6 @@ const std::string_view kPageScript = R"js(
         section.open = open;
       }));
   }
-  document.querySelectorAll("details.case").forEach((section) => {
-    if (section.open) scrollToFault(section);
-    section.addEventListener("toggle", () => scrollToFault(section));
-  });
   addEventListener("hashchange", openTarget);
   document.addEventListener("click", (event) => {
     const link = event.target.closest("a[href^='#']");

@@ -66,6 +66,22 @@ std::string HtmlText(std::string_view text, size_t most) {
   return html;
 }
 
+std::string ProseHtml(std::string_view text) {
+  const std::string html = HtmlText(text);
+  std::string prose;
+  size_t begin = 0;
+  for (size_t open = html.find('`'); open != html.npos;
+       open = html.find('`', begin)) {
+    const size_t close = html.find('`', open + 1);
+    if (close == html.npos) break;
+    prose += html.substr(begin, open - begin);
+    prose +=
+        fmt::format("<code>{}</code>", html.substr(open + 1, close - open - 1));
+    begin = close + 1;
+  }
+  return prose + html.substr(begin);
+}
+
 std::string JsonInHtml(std::string json) {
   ReplaceAll(json, "<", "\\u003c");
   return json;

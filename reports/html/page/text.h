@@ -17,6 +17,10 @@ inline constexpr size_t kLongestHtmlText = 2000;
 // than `most` bytes ends in "…".
 std::string HtmlText(std::string_view text, size_t most = kLongestHtmlText);
 
+// Returns text for people: HtmlText, in which `command` between backticks is
+// shown as code.
+std::string ProseHtml(std::string_view text);
+
 // Returns JSON for a <script> element: no text in it can end the element.
 std::string JsonInHtml(std::string json);
 

@@ -39,8 +39,46 @@ Word WordOfOutcome(const OutcomeInfo& info) {
           fmt::format("{}.", info.description)};
 }
 
+struct ReasonMeaning {
+  RecordReason reason;
+  std::string_view meaning;
+};
+
+// Reasons for which a launcher ends an attempt or kills a worker.
+constexpr ReasonMeaning kLauncherReasons[] = {
+    {RecordReason::kWorkerLeft,
+     "A worker exited by itself with the code of an error. worker_died: it was "
+     "killed, or its exit code is not one that workers use."},
+    {RecordReason::kWorkerDied,
+     "A worker was killed, or its exit code is not one that workers use. "
+     "worker_left: it exited by itself with the code of an error."},
+    {RecordReason::kWorkerDone, "A worker exited in good order."},
+    {RecordReason::kResult, "The training has ended with a result."},
+    {RecordReason::kChiefSilent, "Rank 0 sent no report within its limit."},
+    {RecordReason::kNotStarted, "A worker could not be started."},
+    {RecordReason::kTooManyLosses,
+     "No restart is left, or the number of workers has to change."},
+    {RecordReason::kInterrupted, "The launcher was interrupted a second time."},
+    {RecordReason::kGraceOver,
+     "The worker had been asked to stop and did not end within its grace "
+     "period, so the launcher killed it."},
+    {RecordReason::kAttemptOver,
+     "The worker was still running after the end of its attempt."},
+    {RecordReason::kNoSign,
+     "After a loss, the worker did not report a rejoin."},
+};
+
+// Returns the explanation of a reason, wherever a timeline gives it.
+Word WordOfReason(const ReasonMeaning& one) {
+  const std::string name(RecordReasonName(one.reason));
+  return {name, {fmt::format("({})", name)}, std::string(one.meaning)};
+}
+
 std::vector<Word> WordsOfTables() {
   std::vector<Word> words;
+  for (const ReasonMeaning& one : kLauncherReasons) {
+    words.push_back(WordOfReason(one));
+  }
   for (const OutcomeInfo& info : AllOutcomes()) {
     words.push_back(WordOfOutcome(info));
   }
@@ -100,8 +138,7 @@ std::vector<Word> MakeWords() {
       {"attempt",
        {"the attempt"},
        "One run of the whole job by a launcher, until it ends or all workers "
-       "are restarted. The reason of its end is in brackets: worker_died is "
-       "the exit of a worker, result the end of the training."},
+       "are restarted. The reason of its end is in brackets."},
       {"rank",
        {"rank "},
        "The number of a worker within its generation; rank 0 saves the "
@@ -125,14 +162,28 @@ std::vector<Word> MakeWords() {
        "in time (cluster.step_timeout). Refused: rank 0 refused to train with "
        "it."},
       {"chief", {"chief"}, "The worker of rank 0, which commits checkpoints."},
-      {"lying-fsync",
-       {"lying-fsync"},
-       "A simulated disk that reports data as synced that a power loss still "
-       "takes."},
+      {"disk profile",
+       {"lying-fsync", "(weak)", "profile: weak", "(ext4)", "profile: ext4",
+        "(shared)", "profile: shared"},
+       "The durability of a simulated disk (disk.profile). Ext4: what ext4 "
+       "keeps with its default mount options. Weak: as little as POSIX "
+       "permits. Lying-fsync: as weak, and it reports data as synced that a "
+       "power loss still takes. Shared: a file server with a cache in each "
+       "host."},
       {"HOST:PORT #N",
        {"the connection is lost"},
        "The N-th connection to that address. In a simulation, the addresses "
        "are simulated too."},
+      {"no frame came in time",
+       {"no frame came in time"},
+       "A frame is a message of one worker to another. None arrived on that "
+       "connection before the deadline (cluster.step_timeout, or "
+       "cluster.save_timeout in a save)."},
+      {"host, w0.1",
+       {"host w", "w0.1"},
+       "A machine of a simulated cluster: w0.1 is that of worker 0, "
+       "incarnation 1. In lists of waiting tasks it stands for that process. "
+       "Workers that share a machine have the name of the first one."},
       {"generation",
        {"generation", "-g"},
        "One membership of the cluster, counted from 1. Each restart or "
@@ -162,12 +213,69 @@ std::vector<Word> MakeWords() {
        "After a loss, the surviving workers may keep their state in memory. "
        "The replaced worker gets it from one of them, and no checkpoint is "
        "loaded."},
+      {"from memory, kept, from rank N",
+       {"from memory"},
+       "The worker loads no checkpoint. Kept: it still has the state in its "
+       "own memory. From rank N: worker N sends its state."},
+      {"whole-job, rejoin",
+       {"whole-job", "policy: rejoin"},
+       "Values of cluster.restart.policy. Whole-job: after a loss all workers "
+       "restart from a checkpoint. Rejoin: only the lost worker restarts, and "
+       "takes the state of the others."},
+      {"shard",
+       {"shard", "model-0000"},
+       "The file with one worker's part of a checkpoint, such as "
+       "model-00001-of-00002.safetensors."},
+      {"MANIFEST.json",
+       {"MANIFEST"},
+       "The file that lists the files of a checkpoint with their sizes and "
+       "digests. Its last line is its own digest: without this line it is "
+       "torn."},
+      {"set aside",
+       {"set aside", "rejected"},
+       "A checkpoint that does not verify is renamed, so that nobody loads "
+       "it. An older one is loaded instead."},
+      {"resumed_from",
+       {"resumed_from"},
+       "The expected step of the checkpoint from which the first restart "
+       "resumes."},
+      {"ends_at",
+       {"ends_at"},
+       "The expected position of training at the end of the run, in complete "
+       "epochs or in steps. A recomputed step counts once."},
+      {"launches",
+       {"launches: "},
+       "Changes to the job, one entry for each start of the launcher; the last "
+       "entry counts for all later ones."},
+      {"planted bug",
+       {"planted bug", "planted_bugs", "A bug is planted"},
+       "A known bug that the scenario switches on in the engine (a mutation "
+       "test). With outcome: violates, the case passes only if the named "
+       "checks catch the bug."},
+      {"names of violations",
+       {"Failed checks", "Violations that the scenario expects"},
+       "The name of the check has its rule below it. Each violation has its "
+       "own name, such as does-not-verify; its text gives the details."},
+      {"bookkeeping",
+       {"bookkeeping"},
+       "The part of a training step after the optimizer's update: it advances "
+       "step, position, random numbers and running metrics. In a timeline, "
+       "events without an effect on training."},
+      {"fault_fired_again",
+       {"fault_fired_again"},
+       "The fault had fired in this process before, and fires once more."},
       {"parts of a save",
        {"training waited for the save"},
-       "prepare: make room; exchange: agree with the other workers; write, "
-       "sync: the files; commit: index, manifest and rename, with their "
-       "syncs; state_file: the list of checkpoints; retention: delete old "
-       "checkpoints."},
+       "prepare: make room; exchange: agree with the other workers; wait: for "
+       "a task of the save; write, sync: the files; commit: index, manifest "
+       "and rename, with their syncs; state_file: the list of checkpoints; "
+       "retention: delete old checkpoints."},
+      {"parts of a start",
+       {"training begins after step"},
+       "build: data, model and arrays; join: until all workers have met; "
+       "claim: of the generation, with verification of the checkpoint; load: "
+       "of the checkpoint; transfer: of a state from another worker; agree: "
+       "on the state to start from."},
       {"marks of the timeline",
        {"|&gt;", ".-"},
        "The sign .- begins an incident, |&gt; marks its effects, and `&gt; "
@@ -231,19 +339,19 @@ bool Occurs(const Word& word, std::string_view text) {
 }  // namespace
 
 std::string RenderWords(std::string_view html) {
-  std::string names;
+  size_t count = 0;
   std::string entries;
   const std::string text = VisibleText(html);
   for (const Word& word : Words()) {
     if (!Occurs(word, text)) continue;
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", word.name);
+    ++count;
     entries += fmt::format("<dt>{}</dt><dd>{}</dd>\n", word.name, word.meaning);
   }
   if (entries.empty()) return "";
   return fmt::format(
-      "<details class=\"words\"><summary>Words on this page: {}</summary>\n"
-      "<dl class=\"findings\">\n{}</dl></details>\n",
-      names, entries);
+      "<details class=\"words\"><summary>Words on this page: {} explained"
+      "</summary>\n<dl class=\"findings\">\n{}</dl></details>\n",
+      count, entries);
 }
 
 }  // namespace gauntlet

@@ -146,8 +146,11 @@ TEST(HtmlReportTest, PlantedBugsHaveTheirMeaning) {
   RunResult result = SampleResult();
   for (CaseResult& one : result.cases) one.planted_bugs = {"lose-metrics"};
   const std::string html = Render(result);
-  EXPECT_THAT(html, HasSubstr("Failed: trajectory, restarts. A bug is planted "
-                              "in this scenario.</p>"));
+  EXPECT_THAT(html,
+              HasSubstr("; also restarts. The planted bug was caught, but "
+                        "the case fails, as the scenariodoes not expect "
+                        "a violation (expect.outcome is not violates)."
+                        "</p>"));
   EXPECT_THAT(html, HasSubstr("<dt>planted bug</dt><dd>lose-metrics: a restore "
                               "starts the epoch&#39;s metrics anew (the "));
   const std::string note =
@@ -273,10 +276,11 @@ TEST(WordsTest, ExplainsOnlyWordsThatOccur) {
   EXPECT_THAT(of_ulps, HasSubstr("<dt>ulps</dt>"));
   EXPECT_THAT(of_ulps, Not(HasSubstr("<dt>fenced</dt>")));
   EXPECT_THAT(RenderWords("loads step-000000005-g1"),
-              HasSubstr("Words on this page: generation</summary>"));
+              HasSubstr("Words on this page: 1 explained</summary>"));
   EXPECT_THAT(
       RenderWords("it claims generation 2; step-000000005-g1 is fenced"),
-      HasSubstr("Words on this page: generation, claim, fenced<"));
+      AllOf(HasSubstr("Words on this page: 3 explained<"),
+            HasSubstr("<dt>claim</dt>"), HasSubstr("<dt>fenced</dt>")));
 }
 
 TEST(WordsTest, ExplainsOutcomesAndExitCodes) {
@@ -291,7 +295,7 @@ TEST(WordsTest, ExplainsOutcomesAndExitCodes) {
   EXPECT_THAT(html, Not(HasSubstr("<dt>outcome recovers</dt>")));
 }
 
-TEST(WordsTest, ExplainsNamesOfCheckpointsAndOccurrences) {
+TEST(WordsTest, ExplainsEachWord_WhereItOccurs) {
   const struct {
     const char* html;
     const char* word;
@@ -308,7 +312,7 @@ TEST(WordsTest, ExplainsNamesOfCheckpointsAndOccurrences) {
     EXPECT_THAT(RenderWords(html), HasSubstr(std::string("<dt>") + word));
   }
   EXPECT_THAT(RenderWords("step-000000005-g1 of generation 1"),
-              HasSubstr("Words on this page: generation</summary>"));
+              HasSubstr("Words on this page: 1 explained</summary>"));
 }
 
 TEST(WordsTest, ExplainsMarksAndPartsOfTheTimeline) {
@@ -349,7 +353,9 @@ TEST(CaseSectionTest, FailureHasCauseChecksAndCommand) {
   const std::string html =
       RenderCaseSection(failed, SampleRecord(), {.id = "case-3"});
   for (const char* part :
-       {"<p class=\"cause\">Failed: trajectory, restarts.</p>",
+       {"<p class=\"cause\">Failed: after step 51 (worker 1, life 2): state "
+        "aa, "
+        "expected bb (trajectory); also restarts.</p>",
         "<h4>Failed checks</h4>", "<code>trajectory</code> 7 violations</dt>",
         "6 more are counted; their texts are not kept",
         "<h4>Unmet expectations</h4>", "restarts: expected exactly 1, found 2",
@@ -429,6 +435,47 @@ TEST(CaseSectionTest, UnmetExpectationStandsAboveTheCause) {
   EXPECT_THAT(table.html,
               HasSubstr("data-title=\"reason\">resumed_from: expected step 10, "
                         "found step 5; cause: the save of step 10 failed"));
+}
+
+TEST(CaseSectionTest, OutcomeSentenceNamesTheFirstViolation) {
+  const struct {
+    VerdictKind kind;
+    const char* reason;
+    const char* sentence;
+  } kCases[] = {
+      {VerdictKind::kFail, "grace",
+       "Failed: worker 1 did not exit in time (grace)."},
+      {VerdictKind::kFail, "grace, store",
+       "Failed: worker 1 did not exit in time (grace); also store."},
+      {VerdictKind::kFail, "no-hang, outcome",
+       "Failed: the run did not end by itself in time (no-hang); also "
+       "outcome."},
+      {VerdictKind::kFail, "the planted bug was not caught by grace",
+       "Failed: the planted bug was not caught by grace."},
+      {VerdictKind::kError, "grace", "grace."},
+  };
+  CaseResult one = SampleResult().cases[3];
+  one.verdict.invariants = {
+      {"grace", 1, 1, {{"grace", "late", "worker 1 did not exit in time"}}},
+      {"no-hang", 1, 1, {{"no-hang", "timed-out", "w0.1: task waits"}}}};
+  for (const auto& [kind, reason, sentence] : kCases) {
+    one.verdict.kind = kind;
+    one.verdict.reason = reason;
+    EXPECT_EQ(OutcomeSentence(one), sentence);
+  }
+}
+
+TEST(CaseSectionTest, ReasonIsNotCut) {
+  CaseResult unmet = UnmetCase();
+  const std::string message = "outcome: " + std::string(300, 'x') + " end";
+  unmet.verdict.broken_expectations[0].message = message;
+  EXPECT_EQ(OutcomeSentence(unmet), "Failed: " + message + ".");
+}
+
+TEST(CaseSectionTest, PlannedFaultIsCalledAFault) {
+  EXPECT_THAT(RenderCaseSection(SampleResult().cases[3], SampleRecord(),
+                                {.id = "case-3"}),
+              HasSubstr("<li>fault <code>crash</code>: crash worker 1 at "));
 }
 
 TEST(CaseSectionTest, PassedCaseHasNoFailures) {

@@ -41,6 +41,17 @@ TEST(HtmlTextTest, HostileTextHasNoMarkup) {
   }
 }
 
+TEST(HtmlTextTest, ProseShowsTextBetweenBackticksAsCode) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"run `gauntlet show <a>` or `b`",
+       "run <code>gauntlet show &lt;a&gt;</code> or <code>b</code>"},
+      {"a ` alone", "a ` alone"},
+      {"`a` and ` alone", "<code>a</code> and ` alone"},
+      {"none", "none"},
+  };
+  for (const auto& [text, html] : cases) EXPECT_EQ(ProseHtml(text), html);
+}
+
 TEST(HtmlTextTest, CutsLongTextBetweenCharacters) {
   EXPECT_EQ(HtmlText("abcdef", 6), "abcdef");
   EXPECT_EQ(HtmlText("abcdef", 3), "abc…");
