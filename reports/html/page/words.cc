@@ -129,12 +129,6 @@ std::vector<Word> MakeWords() {
        {"incarnation"},
        "One process of a worker or launcher, counted from 1: each restart "
        "begins the next one."},
-      {"host w0.1",
-       {"host w"},
-       "The simulated machine of worker 0, incarnation 1. Each incarnation "
-       "has a network address of its own. A power loss there takes the disk "
-       "that all workers and the launcher use, and ends the processes that "
-       "the line names."},
       {"attempt",
        {"the attempt"},
        "One run of the whole job by a launcher, until it ends or all workers "
@@ -183,7 +177,8 @@ std::vector<Word> MakeWords() {
        {"host w", "w0.1"},
        "A machine of a simulated cluster: w0.1 is that of worker 0, "
        "incarnation 1. In lists of waiting tasks it stands for that process. "
-       "Workers that share a machine have the name of the first one."},
+       "Workers that share a machine have the name of the first one. A power "
+       "loss there takes the disk that all workers and the launcher use."},
       {"generation",
        {"generation", "-g"},
        "One membership of the cluster, counted from 1. Each restart or "

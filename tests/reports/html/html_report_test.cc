@@ -148,7 +148,7 @@ TEST(HtmlReportTest, PlantedBugsHaveTheirMeaning) {
   const std::string html = Render(result);
   EXPECT_THAT(html,
               HasSubstr("; also restarts. The planted bug was caught, but "
-                        "the case fails, as the scenariodoes not expect "
+                        "the case fails, as the scenario does not expect "
                         "a violation (expect.outcome is not violates)."
                         "</p>"));
   EXPECT_THAT(html, HasSubstr("<dt>planted bug</dt><dd>lose-metrics: a restore "
@@ -306,7 +306,22 @@ TEST(WordsTest, ExplainsEachWord_WhereItOccurs) {
        "occurrence<"},
       {"save of step 5..44 failed (40 times until 0.490s)", "N times until T<"},
       {"Recovered from 1 fault with 1 restart (requeue).", "requeue<"},
-      {"host w0.1 loses power; this ends worker 0", "host w0.1<"},
+      {"ends the attempt (worker_left)", "worker_left<"},
+      {"kills worker 1 (grace_over)", "grace_over<"},
+      {"resumes from memory at step 7 (kept)", "from memory, kept, "},
+      {"host w0.1 loses power (weak)", "host, w0.1<"},
+      {"host w0.1 loses power (weak)", "disk profile<"},
+      {"launcher:7000 #2: no frame came in time", "no frame came in time<"},
+      {"that then differs: bookkeeping", "bookkeeping<"},
+      {"training begins after step 0: join 0.019 s", "parts of a start<"},
+      {"before a checkpoint is set aside", "set aside<"},
+      {"fault_fired_again: unreadable", "fault_fired_again<"},
+      {"resumed_from: expected step 10", "resumed_from<"},
+      {"ends_at.step: expected exactly 30", "ends_at<"},
+      {"set cluster.restart.policy to whole-job", "whole-job, rejoin<"},
+      {"rank 0&#39;s shard: disk full", "shard<"},
+      {"MANIFEST.json: missing", "MANIFEST.json<"},
+      {"launches: [{lr: 0.5}]", "launches<"},
   };
   for (const auto& [html, word] : kCases) {
     EXPECT_THAT(RenderWords(html), HasSubstr(std::string("<dt>") + word));
