@@ -128,6 +128,31 @@ TEST(SwimLaneTest, DrawsEpochEnds_WhereThereIsRoom) {
   EXPECT_THAT(crowded, HasSubstr(">end of epoch "));
 }
 
+TEST(SwimLaneTest, LabelOfAnEpochLeavesTheCurveFree) {
+  static const std::regex kLabel("x=\"(\\d+)\" y=\"[^\"]*\">end of epoch 1<");
+  const auto place_of_label = [](const Record& record) {
+    const std::string picture = Picture(record);
+    std::smatch match;
+    return std::regex_search(picture, match, kLabel) ? std::stod(match[1]) : -1;
+  };
+  Record record = FullRecord();
+  record.golden.entries = {
+      {.kind = RecordKind::kEpochEnd, .step = 2, .epoch = 0},
+      {.kind = RecordKind::kEpochEnd, .step = 4, .epoch = 1}};
+  EXPECT_EQ(place_of_label(record), 4);
+  // The curve now rises above the line of the epoch at once.
+  const int64_t begin = Begin(record);
+  for (uint64_t step = 1; step <= 4; ++step) {
+    record.lives[0].events.insert(
+        record.lives[0].events.begin() + static_cast<std::ptrdiff_t>(step),
+        {.kind = RecordKind::kStep,
+         .t_ns = begin + static_cast<int64_t>(step),
+         .generation = 1,
+         .step = step});
+  }
+  EXPECT_GT(place_of_label(record), 4);
+}
+
 // Returns a record in which the checkpoint of step 2 has a path.
 Record RecordWithACheckpoint() {
   Record record = FullRecord();
