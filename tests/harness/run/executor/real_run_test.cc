@@ -24,8 +24,8 @@ using testing::IsEmpty;
 using testing::SizeIs;
 
 // Start of each script: sets `life`, the number of its incarnation, which is
-// that of the options-N.json, and defines `event LIFE KIND`, which logs an event
-// of worker 0.
+// that of the options-N.json, and defines `event LIFE KIND`, which logs an
+// event of worker 0.
 constexpr char kPrelude[] = R"(#!/bin/sh
 events=$7
 life=${3##*-}
