@@ -135,7 +135,7 @@ MapReader::MapReader(const YamlNode* node, std::string_view path,
       hint = SuggestName(entry.key, known);
     }
     Error(entry.place,
-          fmt::format("unknown key {}{}", QuotedYaml(entry.key), where),
+          fmt::format("unknown key {}{}", ShortQuote(entry.key), where),
           std::move(hint));
   }
 }
@@ -334,7 +334,7 @@ bool MapReader::OneName(const KeySpec& row, const YamlNode& node,
   if (!names.empty() &&
       std::find(names.begin(), names.end(), node.scalar) == names.end()) {
     Error(node.place,
-          fmt::format("unknown {} {}", NounOf(row), QuotedYaml(node.scalar)),
+          fmt::format("unknown {} {}", NounOf(row), ShortQuote(node.scalar)),
           HintOnName(row, node.scalar, names));
     return false;
   }

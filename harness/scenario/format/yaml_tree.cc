@@ -154,7 +154,7 @@ class TreeBuilder final : public YAML::EventHandler {
     if (!inserted) {
       Refuse(mark,
              fmt::format("duplicate key {}, first in line {}",
-                         QuotedYaml(node.scalar), first->second),
+                         ShortQuote(node.scalar), first->second),
              "remove one of the two");
     }
     level.pending = YamlEntry{node.scalar, node.place, {}};
@@ -261,7 +261,7 @@ std::string YamlToText(const YamlNode& node) {
   return text;
 }
 
-std::string QuotedYaml(std::string_view text) {
+std::string ShortQuote(std::string_view text) {
   constexpr size_t kMostQuoted = 80;  // bytes
   const std::string_view shown = TruncateUtf8(text, kMostQuoted);
   return fmt::format("'{}{}'", shown, shown.size() < text.size() ? "…" : "");
@@ -272,7 +272,7 @@ std::string DescribeYaml(const YamlNode& node) {
     case YamlKind::kNothing:
       return "nothing";
     case YamlKind::kScalar:
-      return QuotedYaml(node.scalar);
+      return ShortQuote(node.scalar);
     case YamlKind::kList:
       return "a list";
     case YamlKind::kMap:

@@ -49,7 +49,7 @@ std::vector<YamlNode> ParseYaml(std::string_view text,
 // Returns a node as one line for people: "{steps: 50}".
 std::string YamlToText(const YamlNode& node);
 // Returns the text in quotes; if it is long, only its beginning and "…".
-std::string QuotedYaml(std::string_view text);
+std::string ShortQuote(std::string_view text);
 // Returns "nothing", "'abc'", "a list" or "a map".
 std::string DescribeYaml(const YamlNode& node);
 

@@ -44,7 +44,7 @@ std::vector<Axis> ReadAxes(const YamlNode& matrix, Diagnostics& diagnostics) {
     if (std::find(paths.begin(), paths.end(), entry.key) == paths.end()) {
       diagnostics.Error(
           entry.place,
-          QuotedYaml(entry.key) + " is no key that a matrix can vary",
+          ShortQuote(entry.key) + " is no key that a matrix can vary",
           SuggestName(entry.key, paths));
       continue;
     }
