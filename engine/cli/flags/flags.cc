@@ -17,7 +17,7 @@
 namespace gauntlet {
 namespace {
 
-constexpr size_t kMaxShown = 200;
+constexpr size_t kMaxShown = 120;
 constexpr std::string_view kGeneral = "General";
 
 // Returns "--jobs" for "-j,--jobs".

@@ -96,6 +96,26 @@ std::string LastEndText(const Outline& outline) {
                       : fmt::format("{}; {}", text, LauncherEndText(record));
 }
 
+// Returns "the launcher refused to train (exit code 8): worker 0: step-8 was
+// written by another job: …". REQUIRES: HasRefused(record).
+std::string RefusalText(const Record& record) {
+  const int exit_code = record.launchers.back().exit_code;
+  const LifeEvents* refused = nullptr;  // lowest worker of the last incarnation
+  for (const LifeEvents& life : record.lives) {
+    if (life.events.empty()) continue;
+    const RecordEvent& last = life.events.back();
+    if (last.kind == RecordKind::kWorkerExited && last.count == exit_code &&
+        (refused == nullptr || life.life > refused->life)) {
+      refused = &life;
+    }
+  }
+  std::string text =
+      fmt::format("the launcher refused to train (exit code {})", exit_code);
+  if (refused == nullptr) return text;
+  return fmt::format("{}: worker {}: {}", text, refused->worker,
+                     refused->events.back().detail);
+}
+
 // Returns the most restarts that the scenario permits, if the expectation that
 // limits them is unmet; else UINT64_MAX.
 uint64_t ExceededLimit(const Expectation& expect, const Verdict& verdict) {
@@ -197,6 +217,9 @@ std::string ExplainOutcome(const Outline& outline, const Verdict& verdict) {
     return is_outcome && expected == Outcome::kGivesUp
                ? ""
                : GaveUpText(outline, *gave_up);
+  }
+  if (is_outcome && HasRefused(record) && expected != Outcome::kRefuses) {
+    return RefusalText(record);
   }
   if (!IsDone(record)) return LastEndText(outline);
   const bool needs_restart = is_outcome && expected == Outcome::kRecovers;

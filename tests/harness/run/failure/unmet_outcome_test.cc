@@ -67,6 +67,12 @@ TEST_F(UnmetOutcomeTest, CauseIsTheFaultAndWhatItDid) {
        "fault c (crash worker 1 at step.begin, step 6, incarnation any) ended "
        "attempt 1: worker 1 exited with code 70; the launcher restarted the "
        "job"},
+      {"launches: [{stop_at_step: 8}, {lr: 0.5}]\n"
+       "expect: {outcome: completes}\n",
+       "the launcher refused to train (exit code 8): worker 0: "
+       "step-000000008-g1 was written by another job: use another checkpoint "
+       "directory (--ckpt), or the original settings. optimizer.learning_rate: "
+       "0.01 in the checkpoint, 0.5 now"},
       // The first restart is permitted.
       {"faults: [{id: a, at: {worker: 1, step: 6}, do: crash}, {id: b, at: "
        "{worker: 1, step: 7, incarnation: 2}, do: crash}]\n"
@@ -180,7 +186,7 @@ TEST_F(UnmetOutcomeTest, GracePeriodTooShortForASave_NamesTheSave) {
       AllOf(StartsWith("the save of step 8 was still being written when worker "
                        "1 was killed because of fault p (preempt worker 1 at "
                        "step.end, step 8, grace 1s), 1000 ms after it began; "),
-            EndsWith("; s (slow) delayed it")));
+            EndsWith("; s (slow) delayed it (in simulated time)")));
 }
 
 // Returns the events of a worker whose save a fault failed. If it exited, it
