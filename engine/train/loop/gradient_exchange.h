@@ -28,7 +28,7 @@
 #include "engine/math/memory.h"
 #include "engine/model/model.h"
 #include "engine/status.h"
-#include "engine/train/save/background_task.h"
+#include "engine/train/background_task.h"
 #include "engine/world/world.h"
 
 namespace gauntlet {

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "engine/status.h"
-#include "engine/train/save/background_task.h"
+#include "engine/train/background_task.h"
 #include "engine/train/save/collective_save.h"
 #include "engine/train/state/resident_state.h"
 #include "engine/train/state/spare_arrays.h"

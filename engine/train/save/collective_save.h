@@ -16,7 +16,7 @@
 #include "engine/ckpt/checkpoint_store.h"
 #include "engine/cluster/ring/ring.h"
 #include "engine/status.h"
-#include "engine/train/save/background_task.h"
+#include "engine/train/background_task.h"
 #include "engine/train/state/resident_state.h"
 #include "engine/train/time_totals.h"
 #include "engine/world/event_log.h"

@@ -1,4 +1,4 @@
-#include "engine/train/save/background_task.h"
+#include "engine/train/background_task.h"
 
 #include <chrono>
 #include <utility>

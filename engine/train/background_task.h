@@ -1,6 +1,6 @@
 // Runs one function at a time in a task of its own.
-#ifndef GAUNTLET_ENGINE_TRAIN_SAVE_BACKGROUND_TASK_H_
-#define GAUNTLET_ENGINE_TRAIN_SAVE_BACKGROUND_TASK_H_
+#ifndef GAUNTLET_ENGINE_TRAIN_BACKGROUND_TASK_H_
+#define GAUNTLET_ENGINE_TRAIN_BACKGROUND_TASK_H_
 
 #include <atomic>
 #include <functional>
@@ -51,4 +51,4 @@ class BackgroundTask {
 
 }  // namespace gauntlet
 
-#endif  // GAUNTLET_ENGINE_TRAIN_SAVE_BACKGROUND_TASK_H_
+#endif  // GAUNTLET_ENGINE_TRAIN_BACKGROUND_TASK_H_
