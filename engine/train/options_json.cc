@@ -515,31 +515,37 @@ class AgreedFields {
   std::vector<AgreedSetting> settings_;
 };
 
-}  // namespace
-
-std::string TrainOptionsToJson(const TrainOptions& options) {
+template <typename Options>
+std::string ToJson(const Options& options) {
   OptionsWriter fields;
   Describe(fields, options);
   return fields.ToString();
 }
 
-Result<TrainOptions> TrainOptionsFromJson(std::string_view json) {
+template <typename Options>
+Result<Options> FromJson(std::string_view json) {
   ASSIGN_OR_RETURN(const Json value, ParseStrictJson(json, "options"));
-  TrainOptions options;
+  Options options;
   RETURN_IF_ERROR(Annotate(OptionsReader::Read(value, "", options), "options"));
   return options;
 }
 
+}  // namespace
+
+std::string TrainOptionsToJson(const TrainOptions& options) {
+  return ToJson(options);
+}
+
+Result<TrainOptions> TrainOptionsFromJson(std::string_view json) {
+  return FromJson<TrainOptions>(json);
+}
+
 std::string LaunchOptionsToJson(const LaunchOptions& options) {
-  OptionsWriter fields;
-  Describe(fields, options);
-  return fields.ToString();
+  return ToJson(options);
 }
 
 Result<LaunchOptions> LaunchOptionsFromJson(std::string_view json) {
-  ASSIGN_OR_RETURN(const Json value, ParseStrictJson(json, "options"));
-  LaunchOptions options;
-  RETURN_IF_ERROR(Annotate(OptionsReader::Read(value, "", options), "options"));
+  ASSIGN_OR_RETURN(LaunchOptions options, FromJson<LaunchOptions>(json));
   SetDerived(options.train, options.launcher);
   return options;
 }
