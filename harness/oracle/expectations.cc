@@ -52,7 +52,7 @@ std::vector<const LauncherRun*> RequeuedLaunches(const Record& record) {
   std::vector<const LauncherRun*> requeued;
   const std::vector<LauncherRun>& launchers = record.launchers;
   for (size_t i = 1; i < launchers.size(); ++i) {
-    if (launchers[i].planned == launchers[i - 1].planned) {
+    if (IsRequeue(launchers[i - 1], launchers[i])) {
       requeued.push_back(&launchers[i - 1]);
     }
   }

@@ -11,6 +11,10 @@ bool LeftToStartLater(const LifeEvents& life) {
          IsExit(life.events.back().count, {WorkerExit::kStartLater});
 }
 
+bool IsRequeue(const LauncherRun& before, const LauncherRun& run) {
+  return run.planned == before.planned;
+}
+
 bool IsDone(const Record& record) {
   return !record.launchers.empty() && record.launchers.back().result &&
          record.launchers.back().result->status == "done";

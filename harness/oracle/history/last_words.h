@@ -1,4 +1,5 @@
-// How processes ended: their exit events, results, and kills by the kernel.
+// How processes ended: their exit events, results, and kills by the kernel; and
+// launchers that were started again.
 #ifndef GAUNTLET_HARNESS_ORACLE_HISTORY_LAST_WORDS_H_
 #define GAUNTLET_HARNESS_ORACLE_HISTORY_LAST_WORDS_H_
 
@@ -13,6 +14,10 @@ bool LeftToStartLater(const LifeEvents& life);
 // Returns true iff the process exited with that code and a state that it could
 // not save.
 bool LeftUnsaved(const LifeEvents& life);
+
+// Returns true iff a job queue started the launcher again, after `before`, for
+// the same planned launch.
+bool IsRequeue(const LauncherRun& before, const LauncherRun& run);
 
 // Returns true iff the last launcher's result is "done".
 bool IsDone(const Record& record);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/worker_exit_code.h"
+#include "harness/oracle/history/last_words.h"
 #include "harness/run/failure/begun_saves.h"
 #include "harness/run/failure/process_ends.h"
 #include <fmt/format.h>
@@ -94,7 +95,7 @@ class InterruptionFinder {
   // Adds the start of a launcher after another one.
   void Join(const LauncherRun& before, const LauncherRun& run,
             int64_t begin_ns) {
-    const bool is_again = before.planned == run.planned;
+    const bool is_again = IsRequeue(before, run);
     if (!HasEnded(before) || (is_again && HasStopped(before))) {
       EndAttempt(begin_ns);
     }
