@@ -54,6 +54,22 @@ TrainOptions RunWithMomentumAndMeans() {
   return options;
 }
 
+// A job's state on an emulated device. Its rows are images of 7 x 7 pixels.
+struct EmulatedState {
+  explicit EmulatedState(const JobSpec& job,
+                         const gpu::DeviceApi& api = gpu::EmulatedDevice())
+      : model(BuildJobModel(job, {.height = 7, .width = 7}, 10,
+                            {.device = DeviceKind::kEmulated}, {.api = &api})
+                  .value()),
+        state(*model.model, *model.optimizer, job),
+        resident(state, *model.kernels, faults) {}
+
+  JobModel model;
+  NoFaults faults;
+  TrainState state;
+  ResidentState resident;
+};
+
 // Returns the states with the bits of their losses.
 std::vector<std::string> StatesOf(const LifeOutcome& outcome) {
   std::vector<std::string> states;
@@ -237,21 +253,18 @@ TEST(DeviceTest, DigestIsTakenWhereTheStateIs) {
                       {.kind = LayerKind::kDense, .units = 335},
                       {.kind = LayerKind::kDense, .units = 700},
                       {.kind = LayerKind::kDense, .units = 10}};
-  const auto built =
-      BuildJobModel(job, {.height = 7, .width = 7}, 10,
-                    {.device = DeviceKind::kEmulated}, {.api = &api});
-  ASSERT_TRUE(built.ok());
-  TrainState state(*built->model, *built->optimizer, job);
   ASSERT_EQ(49 * 335 % 16384, 31);
-  NoFaults faults;
-  ResidentState resident(state, *built->kernels, faults);
+  EmulatedState emulated(job, api);
+  TrainState& state = emulated.state;
+  ResidentState& resident = emulated.resident;
   const Digest before = state.ComputeDigest();
   EXPECT_EQ(resident.NewestDigest().value(), before);
   std::vector<float> trained(state.parameters.size(), 0.5f);
   trained.front() = std::numeric_limits<float>::quiet_NaN();
   trained.back() = -0.0f;
-  built->kernels->memory().Upload(resident.parameters().data(), trained.data(),
-                                  trained.size() * sizeof(float));
+  emulated.model.kernels->memory().Upload(resident.parameters().data(),
+                                          trained.data(),
+                                          trained.size() * sizeof(float));
   resident.Changed();
   brought = 0;
   const Digest newest = resident.NewestDigest().value();
@@ -337,14 +350,9 @@ TEST_P(LostStateTest, StaysLost_OnceTheDeviceHasFailed) {
     return table;
   }();
   failed = false;
-  const JobSpec job = PresetJob("tiny").value();
-  const auto built =
-      BuildJobModel(job, {.height = 7, .width = 7}, 10,
-                    {.device = DeviceKind::kEmulated}, {.api = &api});
-  ASSERT_TRUE(built.ok());
-  TrainState state(*built->model, *built->optimizer, job);
-  NoFaults faults;
-  ResidentState resident(state, *built->kernels, faults);
+  EmulatedState emulated(PresetJob("tiny").value(), api);
+  TrainState& state = emulated.state;
+  ResidentState& resident = emulated.resident;
   static_cast<void>(resident.parameters());
   resident.Changed();
   EXPECT_TRUE(resident.SyncToHost().ok());
@@ -366,14 +374,9 @@ TEST_P(LostStateTest, StaysLost_OnceTheDeviceHasFailed) {
 
 // A worker that receives a state replaces the one on its device.
 TEST(DeviceTest, TrainsFromTheHost_OnceTheHostHasChanged) {
-  const JobSpec job = PresetJob("tiny").value();
-  const auto built = BuildJobModel(job, {.height = 7, .width = 7}, 10,
-                                   {.device = DeviceKind::kEmulated},
-                                   {.api = &gpu::EmulatedDevice()});
-  ASSERT_TRUE(built.ok());
-  TrainState state(*built->model, *built->optimizer, job);
-  NoFaults faults;
-  ResidentState resident(state, *built->kernels, faults);
+  EmulatedState emulated(PresetJob("tiny").value());
+  TrainState& state = emulated.state;
+  ResidentState& resident = emulated.resident;
   static_cast<void>(resident.parameters());
   resident.Changed();
   ASSERT_TRUE(resident.HostChanges().ok());
@@ -388,14 +391,8 @@ TEST(DeviceTest, TrainsFromTheHost_OnceTheHostHasChanged) {
 }
 
 TEST(DeviceTest, RefusesAChange_BeforeTheStateIsOnTheDevice) {
-  const JobSpec job = PresetJob("tiny").value();
-  const auto built = BuildJobModel(job, {.height = 7, .width = 7}, 10,
-                                   {.device = DeviceKind::kEmulated},
-                                   {.api = &gpu::EmulatedDevice()});
-  ASSERT_TRUE(built.ok());
-  TrainState state(*built->model, *built->optimizer, job);
-  NoFaults faults;
-  ResidentState resident(state, *built->kernels, faults);
+  EmulatedState emulated(PresetJob("tiny").value());
+  ResidentState& resident = emulated.resident;
   EXPECT_DEATH(resident.Changed(), "not a transition");
   static_cast<void>(resident.parameters());
   ASSERT_TRUE(resident.HostChanges().ok());
