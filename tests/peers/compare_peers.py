@@ -20,6 +20,11 @@ import tempfile
 import jobs
 from parties import Gauntlet, PartyFailed, Peer, TorchRun
 
+# Also of the survey's scripts.
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "survey"))
+from argument_types import (check_folder, check_programs, positive,
+                            some_of)
+
 PEER_SCRIPTS = {"torch": "torch_peer.py", "jax": "jax_peer.py",
                 "tensorflow": "tensorflow_peer.py"}
 SAVE_MODES = {
@@ -278,26 +283,8 @@ class Comparison:
                 "sections": [one.to_json() for one in self.sections]}
 
 
-def _some_of(names):
-    def parse(text):
-        chosen = text.split(",")
-        for one in chosen:
-            if one not in names:
-                raise argparse.ArgumentTypeError(
-                    f"expected some of {', '.join(names)}, found '{one}'")
-        return chosen
-    return parse
-
-
-def _positive(text):
-    if not text.isdecimal() or int(text) == 0:
-        raise argparse.ArgumentTypeError(
-            f"expected a whole number from 1, found '{text}'")
-    return int(text)
-
-
 def _positives(text):
-    return [_positive(one) for one in text.split(",")]
+    return [positive(one) for one in text.split(",")]
 
 
 def parse(arguments):
@@ -306,26 +293,26 @@ def parse(arguments):
         description=" ".join(__doc__.split("\n\n")[:2]))
     parser.add_argument("--program", default="build/release/gauntlet",
                         help=argparse.SUPPRESS)
-    parser.add_argument("--only", type=_some_of(SECTIONS), default=SECTIONS,
+    parser.add_argument("--only", type=some_of(SECTIONS), default=SECTIONS,
                         metavar="NAME,…",
                         help=f"some of {', '.join(SECTIONS)} (all)")
-    parser.add_argument("--peers", type=_some_of(list(PEER_SCRIPTS)),
+    parser.add_argument("--peers", type=some_of(list(PEER_SCRIPTS)),
                         default=list(PEER_SCRIPTS), metavar="NAME,…",
                         help=f"some of {', '.join(PEER_SCRIPTS)} (all)")
-    parser.add_argument("--rounds", type=_positive, default=5, metavar="N",
+    parser.add_argument("--rounds", type=positive, default=5, metavar="N",
                         help="rounds of the steps (5)")
-    parser.add_argument("--steps", type=_positive, default=200, metavar="N",
+    parser.add_argument("--steps", type=positive, default=200, metavar="N",
                         help="steps of a round (200)")
     parser.add_argument("--threads", type=_positives, default=[1, 2],
                         metavar="N,…", help="threads of the steps (1,2)")
     parser.add_argument("--state", type=_positives, default=[10, 100, 1000],
                         metavar="MB,…",
                         help="sizes of the state in the saves (10,100,1000)")
-    parser.add_argument("--save-rounds", type=_positive, default=3, metavar="N",
+    parser.add_argument("--save-rounds", type=positive, default=3, metavar="N",
                         help="rounds of the saves and recoveries (3)")
-    parser.add_argument("--saves", type=_positive, default=4, metavar="N",
+    parser.add_argument("--saves", type=positive, default=4, metavar="N",
                         help="saves of a round (4)")
-    parser.add_argument("--every", type=_positive, default=10, metavar="N",
+    parser.add_argument("--every", type=positive, default=10, metavar="N",
                         help="steps from save to save (10)")
     parser.add_argument("--out", metavar="FILE",
                         help="write all figures as JSON, too")
@@ -333,10 +320,8 @@ def parse(arguments):
                         help="where the saves go: the disk that is measured "
                         "(the current folder)")
     args = parser.parse_args(arguments)
-    if not os.path.isdir(args.folder):
-        parser.error(f"--folder: expected a folder, found '{args.folder}'")
-    if not shutil.which(args.program):
-        parser.error(f"--program: expected a program, found '{args.program}'")
+    check_folder(parser, args.folder)
+    check_programs(parser, args, ["program"])
     return args
 
 
