@@ -190,7 +190,7 @@ std::string CauseOfInterruption(const Outline& outline,
   for (const RecordFault* fault : one.faults) {
     texts.push_back(FaultText(*fault, VerbOf(one), {one.attempt}));
   }
-  const std::string sign = FirstSignText(record, one.from_ns, one.end_ns);
+  std::string sign = FirstSignText(record, one.from_ns, one.end_ns);
   if (texts.empty()) return sign;
   const std::string faults = fmt::format("{}", fmt::join(texts, ", "));
   return sign.empty() ? faults : fmt::format("{}: {}", faults, sign);
