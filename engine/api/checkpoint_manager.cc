@@ -189,7 +189,7 @@ Result<std::string> CheckpointManager::Save() {
   RETURN_IF_ERROR(AskListeners());
   const Status saved = save_->Save(training_->resident(),
                                    TidyTime::kImmediately, options_.variables);
-  if (MayGoOnAfter(saved) || save_->refused()) return saved;
+  if (CanContinueAfter(saved) || save_->refused()) return saved;
   RETURN_IF_ERROR(training_->Noted(saved));
   RETURN_IF_ERROR(LearnPaths());
   const std::string path = paths_.empty() ? "" : paths_.back();

@@ -44,7 +44,7 @@ Result<HandledStep> PreemptionCheckpointHandler::Run() {
                       .stopped = (training_->agreed() & kRequestStop) != 0};
   if (training_->agreed() != 0) {
     const Status saved = manager_->Save().status();
-    if (step.stopped || !MayGoOnAfter(saved)) RETURN_IF_ERROR(saved);
+    if (step.stopped || !CanContinueAfter(saved)) RETURN_IF_ERROR(saved);
     notices_.SaveTook(clock.Now() - end);
   }
   last_end_ = clock.Now();

@@ -39,7 +39,7 @@ class PreemptionCheckpointHandler {
   // requires. The caller's work between two calls counts towards the time
   // needed within the grace period. Returns the error of the step, or of the
   // save before a stop. A save made only to measure its duration may fail if
-  // training can continue after its error (MayGoOnAfter); other errors are
+  // training can continue after its error (CanContinueAfter); other errors are
   // returned.
   Result<HandledStep> Run();
 

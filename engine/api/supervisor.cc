@@ -261,7 +261,7 @@ Status ManagedSession::MakeAgreedSave() {
     saved_step_ = step();
     return saved;
   }
-  if (!MayGoOnAfter(saved)) return saved;
+  if (!CanContinueAfter(saved)) return saved;
   coordinator_.RequestStop(Annotate(saved, "save service"));
   stopping_ = true;
   return OkStatus();

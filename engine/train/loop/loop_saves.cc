@@ -108,7 +108,7 @@ Status LoopSaves::TrySave(TidyTime tidy_time) {
   NoteTimes();
   tidying_.reset();  // the save has waited for it
   if (WasRefused(status, position.step)) return OkStatus();
-  in_save_ = !status.ok() && !MayGoOnAfter(status);
+  in_save_ = !status.ok() && !CanContinueAfter(status);
   ReportWarnings();
   last_save_ = world_->clock.Now();
   time_ += last_save_ - begin;
@@ -125,7 +125,7 @@ Status LoopSaves::TrySave(TidyTime tidy_time) {
 }
 
 Status LoopSaves::TakeFailure(const Status& status, uint64_t step) {
-  if (!MayGoOnAfter(status)) {
+  if (!CanContinueAfter(status)) {
     return Annotate(status, fmt::format("save of step {}", step));
   }
   reports_->Line(
@@ -158,7 +158,7 @@ Status LoopSaves::SaveLast(Duration first_pause) {
   Duration pause = first_pause;
   Duration hurried = LastTries::kFirstPauseOnNotice;
   Status status = TrySave(TidyTime::kImmediately);
-  for (int i = 0; i < LastTries::kPauses && MayGoOnAfter(status); ++i) {
+  for (int i = 0; i < LastTries::kPauses && CanContinueAfter(status); ++i) {
     reports_->Line(
         fmt::format("final checkpoint (step {}) failed: {}; retrying in "
                     "{:.1f} s",
@@ -168,7 +168,7 @@ Status LoopSaves::SaveLast(Duration first_pause) {
     hurried *= 2;
     status = TrySave(TidyTime::kImmediately);
   }
-  if (!MayGoOnAfter(status)) {
+  if (!CanContinueAfter(status)) {
     return Annotate(status, fmt::format("save of step {}", step));
   }
   unsaved_ = {
@@ -220,7 +220,7 @@ Status LoopSaves::BeginAsync() {
   }
   ReportWarnings();
   if (!status.ok()) {
-    lost_one_ = in_save_ = !MayGoOnAfter(status);
+    lost_one_ = in_save_ = !CanContinueAfter(status);
     return TakeFailure(status, step);
   }
   saved_at_ = step;
@@ -289,7 +289,7 @@ Status LoopSaves::Take(const SaveOutcome& outcome) {
     saved_phase_ = static_cast<uint64_t>(outcome.phase);
     return OkStatus();
   }
-  lost_one_ = !MayGoOnAfter(outcome.status);
+  lost_one_ = !CanContinueAfter(outcome.status);
   in_save_ = lost_one_;
   return TakeFailure(outcome.status, outcome.step);
 }

@@ -248,7 +248,7 @@ Status AsyncSave::EndTask() {
     return DeadlineExceeded("the task of a save hangs");
   }
   LetGo();
-  return MayGoOnAfter(commit_) ? OkStatus() : commit_;
+  return CanContinueAfter(commit_) ? OkStatus() : commit_;
 }
 
 void AsyncSave::JoinTask() {

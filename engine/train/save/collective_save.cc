@@ -147,7 +147,7 @@ std::string NotFiniteIn(std::span<const std::string> reports) {
 
 }  // namespace
 
-bool MayGoOnAfter(const Status& save) {
+bool CanContinueAfter(const Status& save) {
   return save.code() == Code::kIoError ||
          save.code() == Code::kResourceExhausted ||
          save.code() == Code::kForbidden || save.code() == Code::kNotFound ||

@@ -86,7 +86,8 @@ class CollectiveSave {
   // checkpoint contains only these (TrainState::TensorsOf); the ranks still
   // compare the whole state.
   // - Ok: committed, or already existing.
-  // - Errors of MayGoOnAfter: the save failed on every rank, and training may
+  // - Errors of CanContinueAfter: the save failed on every rank, and training
+  // may
   //   continue.
   // - kFailedPrecondition: the states of the ranks differ (the message names
   //   the ranks), or a committed checkpoint of this step has another state. The
@@ -256,7 +257,7 @@ class CollectiveSave {
 };
 
 // Returns true if the error of a save left the run unchanged on every rank.
-bool MayGoOnAfter(const Status& save);
+bool CanContinueAfter(const Status& save);
 
 // Encodes a Status as bytes, to send it from rank to rank.
 std::string EncodeStatus(const Status& status);
