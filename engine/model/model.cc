@@ -261,7 +261,7 @@ class FeedForward final : public Model {
     return stages_.parameters;
   }
   size_t parameter_count() const override { return stages_.parameter_count; }
-  size_t early_gradients() const override {
+  size_t first_layer_size() const override {
     return stages_.stages[first_trained_].parameter_count;
   }
   std::span<const ParameterInfo> replica_state() const override {

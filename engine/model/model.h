@@ -88,9 +88,10 @@ class Model {
   virtual std::span<const ParameterInfo> parameters() const = 0;
   virtual size_t parameter_count() const = 0;
 
-  // Returns the offset from which on gradients are final before the backward
-  // pass ends: the end of the first layer with parameters.
-  virtual size_t early_gradients() const = 0;
+  // Returns the number of parameters of the first layer that has any. The
+  // backward pass computes their gradients last: all others are final before it
+  // ends.
+  virtual size_t first_layer_size() const = 0;
 
   // Describes the state that a replica keeps for itself, as parameters() does.
   // Usually empty.

@@ -29,8 +29,8 @@ void GradientExchange::Rejoin(Ring& ring, DeviceRing* device_ring) {
   AllocateArrays();
 }
 
-GradientExchange::EarlyExchange::EarlyExchange(World& world,
-                                               const Kernels& kernels_of_passes)
+GradientExchange::OverlappedExchange::OverlappedExchange(
+    World& world, const Kernels& kernels_of_passes)
     : kernels(Kernels::Create({.isa = kernels_of_passes.isa()}).value()),
       progress(world.tasks),
       pass{.progress = progress, .kernels = *kernels},
@@ -40,10 +40,11 @@ void GradientExchange::AllocateArrays() {
   pins_.clear();
   host_ = MakeLargeArray<float>(sizes_.replicas * length_host());
   total_ = MakeLargeArray<float>(sums_in_place() ? 0 : length_host());
-  const bool begins_early =
+  const bool overlaps =
       sums_last_to_first() && memory_.kind() == MemoryKind::kHost;
-  early_ = begins_early ? std::make_unique<EarlyExchange>(world_, kernels_)
-                        : nullptr;
+  overlapped_ = overlaps
+                    ? std::make_unique<OverlappedExchange>(world_, kernels_)
+                    : nullptr;
   host_views_.clear();
   for (size_t i = 0; i < sizes_.replicas; ++i) host_views_.push_back(Here(i));
   device_views_.clear();
@@ -66,7 +67,7 @@ void GradientExchange::AllocateArrays() {
 bool GradientExchange::sums_last_to_first() const {
   const size_t chunks = sizes_.gradients / Ring::kChunkFloats;
   return transport_ == Transport::kRing && ring_->size() > 1 && chunks > 0 &&
-         sizes_.early <= (chunks - 1) * Ring::kChunkFloats;
+         sizes_.first_layer <= (chunks - 1) * Ring::kChunkFloats;
 }
 
 GradientExchange::Transport GradientExchange::ChooseTransport() const {
@@ -131,39 +132,39 @@ RingArrays GradientExchange::ArraysFor(const RunningPass* pass) {
 // before it is complete.
 Status GradientExchange::BeginBeforeLastPass(const ExchangeKey& key,
                                              Duration timeout) {
-  if (early_ == nullptr) return OkStatus();
+  if (overlapped_ == nullptr) return OkStatus();
   RETURN_IF_ERROR(
       world_.faults.Hit(Point::kAllReduceBegin, {.step = key.step}));
   kept_.back().reset();
   host_views_.back() = Here(sizes_.replicas - 1);
-  early_->progress.Begin();
-  early_->task.Start([this, key, timeout] {
-    early_->result =
-        ring_->Reduce(key, ArraysFor(&early_->pass), early_->tally, timeout);
+  overlapped_->progress.Begin();
+  overlapped_->task.Start([this, key, timeout] {
+    overlapped_->result = ring_->Reduce(key, ArraysFor(&overlapped_->pass),
+                                        overlapped_->tally, timeout);
   });
   return OkStatus();
 }
 
 std::function<void(size_t)> GradientExchange::FinalFrom() {
   if (!has_begun()) return nullptr;
-  return [&progress = early_->progress](size_t offset) {
+  return [&progress = overlapped_->progress](size_t offset) {
     progress.SetFinalFrom(offset);
   };
 }
 
-Status GradientExchange::FinishEarly(Tally& tally) {
-  early_->tally = tally;
-  early_->progress.Complete(world_.clock.Now());
-  early_->task.WaitUntil(kNever);
-  tally = early_->tally;
-  return std::exchange(early_->result, OkStatus());
+Status GradientExchange::FinishOverlapped(Tally& tally) {
+  overlapped_->tally = tally;
+  overlapped_->progress.Complete(world_.clock.Now());
+  overlapped_->task.WaitUntil(kNever);
+  tally = overlapped_->tally;
+  return std::exchange(overlapped_->result, OkStatus());
 }
 
 Status GradientExchange::Sum(const ExchangeKey& key, Tally& tally,
                              Duration timeout) {
   FaultPoints& faults = world_.faults;
   if (has_begun()) {
-    RETURN_IF_ERROR(FinishEarly(tally));
+    RETURN_IF_ERROR(FinishOverlapped(tally));
     return faults.Hit(Point::kAllReduceEnd, {.step = key.step});
   }
   RETURN_IF_ERROR(faults.Hit(Point::kAllReduceBegin, {.step = key.step}));

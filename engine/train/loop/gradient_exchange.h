@@ -48,8 +48,9 @@ class GradientExchange {
     size_t replicas = 0;
     size_t gradients = 0;
     size_t extra = 0;
-    // Model::early_gradients; default: no gradient is final early.
-    size_t early = SIZE_MAX;
+    // Model::first_layer_size; default: no gradient is final before the pass
+    // ends.
+    size_t first_layer = SIZE_MAX;
   };
   GradientExchange(const Parts& parts, const Sizes& sizes);
 
@@ -105,12 +106,15 @@ class GradientExchange {
   // Allocates the arrays that the transport needs.
   void AllocateArrays();
   // Returns true if the ranks sum the gradients from the last to the first, as
-  // at least one chunk of them is final early. The same on all ranks.
+  // at least one chunk of them is final before the pass ends. The same on all
+  // ranks.
   bool sums_last_to_first() const;
   RingArrays ArraysFor(const RunningPass* pass);
-  bool has_begun() const { return early_ != nullptr && early_->task.runs(); }
+  bool has_begun() const {
+    return overlapped_ != nullptr && overlapped_->task.runs();
+  }
   // Completes the exchange that has begun.
-  Status FinishEarly(Tally& tally);
+  Status FinishOverlapped(Tally& tally);
   // Number of replicas that have an array on the device at the same time.
   size_t rooms() const {
     return transport_ == Transport::kDevices ? sizes_.replicas : 1;
@@ -154,8 +158,8 @@ class GradientExchange {
   std::vector<float> seen_;
 
   // An exchange that began before the last pass of the step.
-  struct EarlyExchange {
-    EarlyExchange(World& world, const Kernels& kernels);
+  struct OverlappedExchange {
+    OverlappedExchange(World& world, const Kernels& kernels);
 
     std::unique_ptr<Kernels> kernels;  // of one thread
     PassProgress progress;
@@ -165,7 +169,7 @@ class GradientExchange {
     Status result;
   };
   // Null: the exchange begins after the last pass.
-  std::unique_ptr<EarlyExchange> early_;
+  std::unique_ptr<OverlappedExchange> overlapped_;
 };
 
 }  // namespace gauntlet

@@ -69,7 +69,9 @@ class MemoizedModel final : public Model {
     return model_->parameters();
   }
   size_t parameter_count() const override { return model_->parameter_count(); }
-  size_t early_gradients() const override { return model_->early_gradients(); }
+  size_t first_layer_size() const override {
+    return model_->first_layer_size();
+  }
   std::span<const ParameterInfo> replica_state() const override {
     return model_->replica_state();
   }

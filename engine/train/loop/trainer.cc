@@ -58,7 +58,7 @@ GradientExchange::Sizes SizesOf(const Trainer::Parts& parts,
           .extra = parts.model.replica_state_size() *
                        static_cast<size_t>(parts.job.replicas) +
                    1,
-          .early = parts.model.early_gradients()};
+          .first_layer = parts.model.first_layer_size()};
 }
 
 }  // namespace

@@ -85,7 +85,7 @@ std::vector<Finding> FirstFindings(const Record& record,
 }
 
 // A memoized pass allocates no memory, so it could not run out of it.
-bool MayRemember(const FaultPlan& plan) {
+bool MayMemoize(const FaultPlan& plan) {
   return std::ranges::none_of(plan.faults, [](const Fault& fault) {
     return fault.kind == FaultKind::kOutOfMemory;
   });
@@ -140,7 +140,7 @@ PlanRun PlanRunner::Try(const FaultPlan& plan) {
   RunPlan run = PlanOf(one);
   run.interrupted = cut_;
   RunLog log = RunSimulated(*pool_, run, *data_,
-                            MayRemember(plan) ? memo_.get() : nullptr);
+                            MayMemoize(plan) ? memo_.get() : nullptr);
   PlanRun trial = {.record = RecordHead(one), .event_digest = log.event_digest};
   if (cut_ && cut_()) {
     trial.cut = true;

@@ -127,10 +127,10 @@ TEST_F(ModelTest, ReportsFinalGradientsFromTheLastLayerOn) {
   const auto infos = model->parameters();
   EXPECT_THAT(offsets,
               ::testing::ElementsAre(infos[4].offset, infos[2].offset));
-  EXPECT_EQ(model->early_gradients(), infos[2].offset);
+  EXPECT_EQ(model->first_layer_size(), infos[2].offset);
   EXPECT_TRUE(std::equal(
       gradients.begin(),
-      gradients.begin() + static_cast<ptrdiff_t>(model->early_gradients()),
+      gradients.begin() + static_cast<ptrdiff_t>(model->first_layer_size()),
       expected.begin()));
 }
 

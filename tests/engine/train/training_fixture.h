@@ -98,7 +98,7 @@ class TrainingFixture {
     network_of_ = std::move(network_of);
   }
   // Set objects that must outlive the runs. Null: not used.
-  void RememberIn(TrainMemo* memo) { memo_ = memo; }
+  void UseMemo(TrainMemo* memo) { memo_ = memo; }
   void set_hooks(LoopHooks* hooks) { hooks_ = hooks; }
   void LookBy(StepProbe* probe) { probe_ = probe; }
 

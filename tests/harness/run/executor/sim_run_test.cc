@@ -61,9 +61,9 @@ TEST_F(SimRunTest, MemoChangesNothing) {
   const RunLog computed = Run(plan);
   RunMemo memo(plan.train.job, data);
   for (int time = 0; time < 2; ++time) {
-    const RunLog remembered = RunSimulated(pool_, plan, data, &memo);
-    EXPECT_EQ(remembered.event_digest, computed.event_digest);
-    EXPECT_EQ(remembered.lives, computed.lives);
+    const RunLog memoized = RunSimulated(pool_, plan, data, &memo);
+    EXPECT_EQ(memoized.event_digest, computed.event_digest);
+    EXPECT_EQ(memoized.lives, computed.lives);
   }
   EXPECT_GT(memo.passes.found(), memo.passes.computed());
 }

@@ -15,7 +15,7 @@ namespace gauntlet {
 namespace {
 
 // The gradients have two whole chunks; those of all layers but the first are
-// final early.
+// final before the pass ends.
 TrainOptions WideRun() {
   TrainOptions options = SmallRun();
   options.job.model.layers = {
@@ -56,7 +56,7 @@ class SlowPasses final : public StepProbe {
   std::map<ProcessId, std::string> last_;
 };
 
-TEST(EarlyStepTest, StatesAreThoseOfOneWorker) {
+TEST(OverlappedStepTest, StatesAreThoseOfOneWorker) {
   for (const int workers : {2, 3, 4}) {
     TrainingFixture fixture;
     SlowPasses probe(fixture.simulation());
@@ -67,7 +67,7 @@ TEST(EarlyStepTest, StatesAreThoseOfOneWorker) {
   }
 }
 
-TEST(EarlyStepTest, WorkerThatDiesDuringThePass_IsLost) {
+TEST(OverlappedStepTest, WorkerThatDiesDuringThePass_IsLost) {
   TrainingFixture fixture;
   SlowPasses probe(fixture.simulation());
   fixture.LookBy(&probe);
@@ -86,11 +86,11 @@ TEST(EarlyStepTest, WorkerThatDiesDuringThePass_IsLost) {
 
 // A run is a function of its plan: a pass that is looked up reports no
 // progress.
-TEST(EarlyStepTest, MemoChangesNoDecision) {
+TEST(OverlappedStepTest, MemoChangesNoDecision) {
   TrainMemo memo;
-  const auto digest_with = [](TrainMemo* remembered) {
+  const auto digest_with = [](TrainMemo* used) {
     TrainingFixture fixture;
-    fixture.RememberIn(remembered);
+    fixture.UseMemo(used);
     EXPECT_TRUE(fixture.Run(2, WideRun()).AllExitedWith(WorkerExit::kDone));
     return fixture.simulation().digest();
   };
@@ -100,10 +100,10 @@ TEST(EarlyStepTest, MemoChangesNoDecision) {
   EXPECT_GT(memo.found(), 0u);
 }
 
-class EarlyFaultTest : public testing::TestWithParam<FaultKind> {};
+class OverlappedFaultTest : public testing::TestWithParam<FaultKind> {};
 
 // Disturbs one step's exchange at each occurrence of each of its points.
-TEST_P(EarlyFaultTest, FaultAnywhereInTheExchange_LetsTheWorkersRejoin) {
+TEST_P(OverlappedFaultTest, FaultAnywhereInTheExchange_LetsTheWorkersRejoin) {
   int fired = 0;
   for (const Point point : {Point::kAllReduceBegin, Point::kAllReduceSend,
                             Point::kAllReduceReceive, Point::kAllReduceEnd}) {
@@ -131,7 +131,7 @@ TEST_P(EarlyFaultTest, FaultAnywhereInTheExchange_LetsTheWorkersRejoin) {
   EXPECT_EQ(fired, 16);
 }
 
-INSTANTIATE_TEST_SUITE_P(Faults, EarlyFaultTest,
+INSTANTIATE_TEST_SUITE_P(Faults, OverlappedFaultTest,
                          testing::Values(FaultKind::kCrash, FaultKind::kHang));
 
 }  // namespace

@@ -30,22 +30,22 @@ enum class LastPass { kComputed, kKept };
 // The gradients of one rank's replicas, followed by what is summed with them.
 struct RankedArrays {
   std::vector<std::vector<float>> arrays;
-  size_t early = kFirstLayer;
+  size_t first_layer = kFirstLayer;
   LastPass last_pass = LastPass::kComputed;
 
   size_t extra() const { return arrays[0].size() - kGradients; }
 };
 
-class EarlyRank {
+class OverlappedRank {
  public:
-  EarlyRank(World& world, Ring& ring, RankedArrays given)
+  OverlappedRank(World& world, Ring& ring, RankedArrays given)
       : world_(world),
         given_(std::move(given)),
         exchange_({.world = world, .ring = ring, .kernels = *kernels_},
                   {.replicas = given_.arrays.size(),
                    .gradients = kGradients,
                    .extra = given_.extra(),
-                   .early = given_.early}) {}
+                   .first_layer = given_.first_layer}) {}
 
   // Makes a step whose passes take a second.
   Status Step(uint64_t step, Tally& tally) {
@@ -102,17 +102,17 @@ class EarlyRank {
   Time pass_ended_{};
 };
 
-struct EarlyCase {
+struct OverlappedCase {
   int workers;
   int replicas;
   size_t extra;  // with 1, the sum overwrites the first replica
   LastPass last_pass = LastPass::kComputed;
 };
 
-class EarlyExchangeTest : public testing::TestWithParam<EarlyCase> {};
+class OverlappedExchangeTest : public testing::TestWithParam<OverlappedCase> {};
 
-TEST_P(EarlyExchangeTest, SumsInReplicaOrderStepByStep) {
-  const EarlyCase& given = GetParam();
+TEST_P(OverlappedExchangeTest, SumsInReplicaOrderStepByStep) {
+  const OverlappedCase& given = GetParam();
   const Arrays arrays = MakeReplicas(static_cast<size_t>(given.replicas),
                                      kGradients + given.extra, 7);
   const std::vector<float> expected = PlainSum(arrays);
@@ -121,10 +121,10 @@ TEST_P(EarlyExchangeTest, SumsInReplicaOrderStepByStep) {
     Ring& ring = session.ring();
     const ReplicaBlock block =
         ReplicasOf(given.replicas, ring.rank(), given.workers);
-    EarlyRank rank(world, ring,
-                   {.arrays = {arrays.begin() + block.first,
-                               arrays.begin() + block.first + block.count},
-                    .last_pass = given.last_pass});
+    OverlappedRank rank(world, ring,
+                        {.arrays = {arrays.begin() + block.first,
+                                    arrays.begin() + block.first + block.count},
+                         .last_pass = given.last_pass});
     for (const uint64_t step : {1, 2}) {
       Tally tally = {.requests = 1u << ring.rank(), .correct = block.count};
       RETURN_IF_ERROR(rank.Step(step, tally));
@@ -137,12 +137,12 @@ TEST_P(EarlyExchangeTest, SumsInReplicaOrderStepByStep) {
   for (const Status& end : ends) EXPECT_TRUE(end.ok()) << end.ToString();
 }
 
-INSTANTIATE_TEST_SUITE_P(Clusters, EarlyExchangeTest,
-                         testing::Values(EarlyCase{2, 2, 1}, EarlyCase{2, 5, 1},
-                                         EarlyCase{3, 4, 12},
-                                         EarlyCase{2, 3, kChunk},
-                                         EarlyCase{2, 2, 1, LastPass::kKept},
-                                         EarlyCase{3, 5, 1, LastPass::kKept}));
+INSTANTIATE_TEST_SUITE_P(
+    Clusters, OverlappedExchangeTest,
+    testing::Values(OverlappedCase{2, 2, 1}, OverlappedCase{2, 5, 1},
+                    OverlappedCase{3, 4, 12}, OverlappedCase{2, 3, kChunk},
+                    OverlappedCase{2, 2, 1, LastPass::kKept},
+                    OverlappedCase{3, 5, 1, LastPass::kKept}));
 
 // Records the points in order, with their times. Reports an error at one of
 // them.
@@ -176,7 +176,7 @@ World WithPoints(World& world, FaultPoints& points) {
 }
 
 // Two ranks of two replicas.
-class EarlyPointsTest : public testing::Test {
+class OverlappedPointsTest : public testing::Test {
  protected:
   // Calls body(rank, its points) on both ranks.
   template <typename Body>
@@ -186,7 +186,7 @@ class EarlyPointsTest : public testing::Test {
       RecordedPoints points(world.clock);
       World recorded = WithPoints(world, points);
       // The session's ring reports to the world of the fixture.
-      EarlyRank rank(recorded, session.ring(), given);
+      OverlappedRank rank(recorded, session.ring(), given);
       return body(rank, points);
     });
   }
@@ -194,17 +194,17 @@ class EarlyPointsTest : public testing::Test {
   const RankedArrays arrays_ = {.arrays = MakeReplicas(2, kGradients + 1, 3)};
 };
 
-TEST_F(EarlyPointsTest, BeginsBeforeTheLastPassAndEndsAfterIt) {
-  for (const bool early : {true, false}) {
+TEST_F(OverlappedPointsTest, BeginsBeforeTheLastPassAndEndsAfterIt) {
+  for (const bool overlaps : {true, false}) {
     RankedArrays given = arrays_;
-    if (!early) given.early = kGradients;
+    if (!overlaps) given.first_layer = kGradients;
     const std::vector<Status> ends =
-        Run(given, [&](EarlyRank& rank, RecordedPoints& points) {
+        Run(given, [&](OverlappedRank& rank, RecordedPoints& points) {
           Tally tally;
           RETURN_IF_ERROR(rank.Step(1, tally));
           EXPECT_THAT(points.points, ElementsAreArray({Point::kAllReduceBegin,
                                                        Point::kAllReduceEnd}));
-          EXPECT_EQ(points.times[0] < rank.pass_ended(), early);
+          EXPECT_EQ(points.times[0] < rank.pass_ended(), overlaps);
           EXPECT_GE(points.times[1], rank.pass_ended());
           return OkStatus();
         });
@@ -212,9 +212,9 @@ TEST_F(EarlyPointsTest, BeginsBeforeTheLastPassAndEndsAfterIt) {
   }
 }
 
-TEST_F(EarlyPointsTest, ErrorAtTheBegin_LeavesNothingRunning) {
+TEST_F(OverlappedPointsTest, ErrorAtTheBegin_LeavesNothingRunning) {
   const std::vector<Status> ends =
-      Run(arrays_, [&](EarlyRank& rank, RecordedPoints& points) {
+      Run(arrays_, [&](OverlappedRank& rank, RecordedPoints& points) {
         points.fails = Point::kAllReduceBegin;
         Tally tally;
         return rank.Step(1, tally);

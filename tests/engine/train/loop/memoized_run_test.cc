@@ -18,7 +18,7 @@ using ReportedState = std::tuple<uint64_t, Phase, Digest, uint32_t>;
 std::vector<ReportedState> StatesOf(TrainMemo* memo, LoopHooks* hooks,
                                     StepProbe* probe) {
   TrainingFixture fixture;
-  fixture.RememberIn(memo);
+  fixture.UseMemo(memo);
   fixture.set_hooks(hooks);
   fixture.LookBy(probe);
   TrainOptions options = SmallRun();
@@ -58,7 +58,7 @@ class WrongSum final : public StepProbe {
   void End(const std::vector<TensorView>&) override {}
 };
 
-TEST(RememberedRunTest, WrongSumMakesOtherStatesOfAllThatFollow) {
+TEST(MemoizedRunTest, WrongSumMakesOtherStatesOfAllThatFollow) {
   WrongSum probe;
   ExpectTheSameWithAMemo(nullptr, &probe);
 }
