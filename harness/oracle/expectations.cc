@@ -135,7 +135,7 @@ void AddRecomputations(const Outline& outline, RunFacts& facts) {
   uint64_t counted = 0;  // steps up to this one are counted
   for (const auto& [from, to] : again) {
     if (to <= counted) continue;
-    facts.recomputed_distinct += to - std::max(from, counted);
+    facts.distinct_recomputed_steps += to - std::max(from, counted);
     counted = to;
   }
 }
@@ -156,8 +156,8 @@ RunFacts FactsOf(const Outline& outline) {
   for (const Generation& generation : outline.generations) {
     facts.failed_saves += generation.failed_saves;
     if (generation.recomputed) {
-      facts.recomputed_steps =
-          std::max(facts.recomputed_steps, generation.recomputed->steps());
+      facts.max_recomputed_steps =
+          std::max(facts.max_recomputed_steps, generation.recomputed->steps());
     }
     if (!facts.resumed_from && generation.resumed) {
       facts.resumed_from = generation.resumed->step;
@@ -326,7 +326,7 @@ std::vector<Finding> BrokenExpectations(const Outline& outline,
                        : WithoutKey("resumed_from"));
   }
   check.AtMost("recomputed_steps", "recomputed_steps.max",
-               expect.recomputed_steps_max, facts.recomputed_steps);
+               expect.recomputed_steps_max, facts.max_recomputed_steps);
   check.Exactly("failed_saves", "failed_saves.exactly",
                 expect.failed_saves_exactly, facts.failed_saves);
   CheckEnd(outline, check);

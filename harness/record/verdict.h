@@ -61,9 +61,9 @@ struct RunFacts {
   uint64_t faults_fired = 0;  // faults of the plan that fired at least once
   uint64_t restarts = 0;      // of workers, and further starts of the launcher
   uint64_t requeues = 0;      // part of `restarts`: repeated planned launches
-  std::optional<uint64_t> resumed_from;  // step of the first resume
-  uint64_t recomputed_steps = 0;         // the most by one generation
-  uint64_t recomputed_distinct = 0;      // distinct steps, by all generations
+  std::optional<uint64_t> resumed_from;    // step of the first resume
+  uint64_t max_recomputed_steps = 0;       // the most by one generation
+  uint64_t distinct_recomputed_steps = 0;  // by all generations together
   // Computations of those steps after the first one.
   uint64_t recomputations = 0;
   uint64_t failed_saves = 0;

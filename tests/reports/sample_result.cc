@@ -14,7 +14,7 @@ CaseResult Passed() {
                       .facts = {.faults_fired = 1,
                                 .restarts = 1,
                                 .resumed_from = 50,
-                                .recomputed_steps = 1}}};
+                                .max_recomputed_steps = 1}}};
 }
 
 StateDifference Difference() {
@@ -141,7 +141,7 @@ CaseResult UnmetCase() {
                   .facts = {.faults_fired = 2,
                             .restarts = 1,
                             .resumed_from = 5,
-                            .recomputed_steps = 11,
+                            .max_recomputed_steps = 11,
                             .failed_saves = 1}}};
 }
 

@@ -52,7 +52,7 @@ TEST(CaseWordsTest, FactsThatDoNotApplyAreLeftOut) {
   EXPECT_EQ(FactsText({.faults_fired = 2,
                        .restarts = 1,
                        .resumed_from = 5,
-                       .recomputed_steps = 11,
+                       .max_recomputed_steps = 11,
                        .failed_saves = 1,
                        .refused = true}),
             "2 faults, 1 restart, resumed from step 5, 11 steps recomputed, 1 "

@@ -31,8 +31,8 @@ void Describe(Archive& a, typename Archive::template Ref<RunFacts> facts) {
   a.Field("restarts", facts.restarts);
   a.Field("requeues", facts.requeues);
   a.Field("resumed_from", facts.resumed_from);
-  a.Field("recomputed_steps", facts.recomputed_steps);
-  a.Field("recomputed_distinct", facts.recomputed_distinct);
+  a.Field("recomputed_steps", facts.max_recomputed_steps);
+  a.Field("recomputed_distinct", facts.distinct_recomputed_steps);
   a.Field("recomputations", facts.recomputations);
   a.Field("failed_saves", facts.failed_saves);
   a.Field("refused", facts.refused);

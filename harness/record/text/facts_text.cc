@@ -16,8 +16,8 @@ std::string RestartsText(const RunFacts& facts) {
 
 uint64_t CountRecomputed(const RunFacts& facts) {
   // A result of an older program has no number of recomputations.
-  return facts.recomputations == 0 ? facts.recomputed_steps
-                                   : facts.recomputed_distinct;
+  return facts.recomputations == 0 ? facts.max_recomputed_steps
+                                   : facts.distinct_recomputed_steps;
 }
 
 std::string RecomputedText(const RunFacts& facts) {
@@ -26,9 +26,9 @@ std::string RecomputedText(const RunFacts& facts) {
   if (facts.recomputations > steps) {
     text += fmt::format(", {} computations in all", facts.recomputations);
   }
-  if (facts.recomputed_steps < steps) {
-    text +=
-        fmt::format(", at most {} after one restart", facts.recomputed_steps);
+  if (facts.max_recomputed_steps < steps) {
+    text += fmt::format(", at most {} after one restart",
+                        facts.max_recomputed_steps);
   }
   return text;
 }

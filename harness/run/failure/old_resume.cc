@@ -71,7 +71,7 @@ std::optional<OldResume> ResumeToExplain(const Outline& outline,
         generation.resumed.has_value() == facts.resumed_from.has_value();
     const bool recomputes_most =
         generation.recomputed &&
-        generation.recomputed->steps() == facts.recomputed_steps;
+        generation.recomputed->steps() == facts.max_recomputed_steps;
     if ((is_old && starts_as_reported) || (recomputes && recomputes_most)) {
       return start;
     }

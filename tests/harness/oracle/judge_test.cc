@@ -33,8 +33,8 @@ TEST(JudgeTest, StatesFactsAndTimeline) {
   EXPECT_EQ(verdict.facts, (RunFacts{.faults_fired = 1,
                                      .restarts = 1,
                                      .resumed_from = 4,
-                                     .recomputed_steps = 2,
-                                     .recomputed_distinct = 2,
+                                     .max_recomputed_steps = 2,
+                                     .distinct_recomputed_steps = 2,
                                      .recomputations = 2}));
   EXPECT_THAT(
       verdict.timeline,

@@ -79,7 +79,7 @@ TEST(OutlineTest, GenerationWithoutAStateRecomputesNothing) {
   ASSERT_EQ(outline.generations.size(), 3u);
   EXPECT_FALSE(outline.generations[1].recomputed);
   EXPECT_EQ(outline.generations[2].recomputed->steps(), 2u);
-  EXPECT_EQ(Judge(record).facts.recomputed_steps, 2u);
+  EXPECT_EQ(Judge(record).facts.max_recomputed_steps, 2u);
 }
 
 // The generation in between has a state, so the steps that it loses are its

@@ -26,16 +26,24 @@ TEST(FactsTextTest, TextTellsStepsFromComputations) {
   };
   const TextCase kCases[] = {
       {{}, "0 steps recomputed"},
-      {{.recomputed_steps = 1, .recomputed_distinct = 1, .recomputations = 1},
+      {{.max_recomputed_steps = 1,
+        .distinct_recomputed_steps = 1,
+        .recomputations = 1},
        "1 step recomputed"},
-      {{.recomputed_steps = 5, .recomputed_distinct = 5, .recomputations = 12},
+      {{.max_recomputed_steps = 5,
+        .distinct_recomputed_steps = 5,
+        .recomputations = 12},
        "5 steps recomputed, 12 computations in all"},
-      {{.recomputed_steps = 3, .recomputed_distinct = 5, .recomputations = 5},
+      {{.max_recomputed_steps = 3,
+        .distinct_recomputed_steps = 5,
+        .recomputations = 5},
        "5 steps recomputed, at most 3 after one restart"},
-      {{.recomputed_steps = 3, .recomputed_distinct = 5, .recomputations = 7},
+      {{.max_recomputed_steps = 3,
+        .distinct_recomputed_steps = 5,
+        .recomputations = 7},
        "5 steps recomputed, 7 computations in all, at most 3 after one "
        "restart"},
-      {{.recomputed_steps = 4}, "4 steps recomputed"},  // older result
+      {{.max_recomputed_steps = 4}, "4 steps recomputed"},  // older result
   };
   for (const auto& [facts, text] : kCases) {
     EXPECT_EQ(RecomputedText(facts), text);

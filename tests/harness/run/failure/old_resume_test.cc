@@ -86,7 +86,7 @@ Verdict Unmet(const std::string& expectation) {
   return {.broken_expectations = {{.invariant = "expectation",
                                    .name = expectation,
                                    .message = ""}},
-          .facts = {.resumed_from = 8, .recomputed_steps = 6}};
+          .facts = {.resumed_from = 8, .max_recomputed_steps = 6}};
 }
 
 std::string CauseOf(const Record& record,
@@ -223,7 +223,7 @@ TEST(OldResumeTest, ColdStartIsExplainedToo) {
   record.lives[1].events.push_back(
       {.kind = K::kStep, .t_ns = 2'100 * kMs, .generation = 2, .step = 1});
   Verdict verdict = Unmet("resumed_from");
-  verdict.facts = {.resumed_from = std::nullopt, .recomputed_steps = 14};
+  verdict.facts = {.resumed_from = std::nullopt, .max_recomputed_steps = 14};
   EXPECT_EQ(ExplainOldResume(Outline(record), verdict), kLate);
 }
 
