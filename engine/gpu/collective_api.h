@@ -47,7 +47,7 @@ struct ArrayExchange {
   size_t receive_count = 0;
 };
 
-enum class CollectiveProgress : uint32_t { kReady, kUnderWay, kFailed };
+enum class CollectiveProgress : uint32_t { kReady, kInProgress, kFailed };
 
 // Choices of --collective that may use a table.
 enum class CollectiveUse : uint32_t { kAlways, kWhereAskedFor };

@@ -231,7 +231,7 @@ CollectiveProgress Poll(Communicator* communicator, DeviceText* why) {
       !communicator->Check("NCCL", state)) {
     return FailedOf(communicator, why);
   }
-  return state == ncclInProgress ? CollectiveProgress::kUnderWay
+  return state == ncclInProgress ? CollectiveProgress::kInProgress
                                  : CollectiveProgress::kReady;
 }
 
@@ -240,7 +240,7 @@ CollectiveProgress Finished(Communicator* communicator, DeviceText* why) {
   if (progress != CollectiveProgress::kReady) return progress;
   if (!communicator->Use()) return FailedOf(communicator, why);
   const cudaError_t state = cudaStreamQuery(StreamOf(communicator->device));
-  if (state == cudaErrorNotReady) return CollectiveProgress::kUnderWay;
+  if (state == cudaErrorNotReady) return CollectiveProgress::kInProgress;
   if (!communicator->Check("CUDA", state)) return FailedOf(communicator, why);
   return CollectiveProgress::kReady;
 }

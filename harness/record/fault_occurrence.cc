@@ -24,8 +24,8 @@ bool BeginsOrEndsASave(const RecordEvent& event) {
 // Returns the step of the save that was under way at the event: the newest one
 // had begun, and was neither acknowledged nor failed. A save of an older
 // generation is no longer under way.
-std::optional<uint64_t> SaveUnderWayAt(const Record& record,
-                                       const RecordEvent& at) {
+std::optional<uint64_t> SaveInProgressAt(const Record& record,
+                                         const RecordEvent& at) {
   const RecordEvent* newest = nullptr;
   for (const LifeEvents& life : record.lives) {
     for (const RecordEvent& event : life.events) {
@@ -51,7 +51,7 @@ const RecordFault* FindFault(const Record& record, std::string_view id) {
 std::string SaveOfFaultText(const Record& record, const RecordEvent& event) {
   const RecordFault* const fault = FindFault(record, event.detail);
   if (fault == nullptr || !fault->in_save) return "";
-  const std::optional<uint64_t> step = SaveUnderWayAt(record, event);
+  const std::optional<uint64_t> step = SaveInProgressAt(record, event);
   if (!step) return "";
   return fmt::format(
       "in the save of step {}{}", *step,

@@ -84,7 +84,7 @@ class SavingWorker {
   Status BeginSave() { return async_save_.Begin(resident(), ""); }
   Result<int> StepsToTheEndOfTheSave() {
     int steps = 0;
-    for (; async_save_.is_under_way(); ++steps) RETURN_IF_ERROR(Step());
+    for (; async_save_.is_in_flight(); ++steps) RETURN_IF_ERROR(Step());
     return steps;
   }
   // Duration of the last save, in seconds.

@@ -122,7 +122,7 @@ TEST_P(SaveContract, ContinuesOnlyOnceItsTaskIsThrough) {
     std::optional<SaveOutcome> outcome;
     int times = 0;
     while (!outcome) {
-      ASSERT_TRUE(worker.async.is_under_way());
+      ASSERT_TRUE(worker.async.is_in_flight());
       if (worker.async.MayAdvance(worker.async.Bits())) {
         outcome = worker.async.Advance();
         ++times;

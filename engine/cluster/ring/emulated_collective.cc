@@ -154,7 +154,7 @@ CollectiveProgress Poll(Communicator* communicator, DeviceText* why) {
   }
   const bool done =
       communicator->to_send.empty() && communicator->comes_bytes == 0;
-  return done ? CollectiveProgress::kReady : CollectiveProgress::kUnderWay;
+  return done ? CollectiveProgress::kReady : CollectiveProgress::kInProgress;
 }
 
 void Exchange(Communicator* communicator, const ArrayExchange& arrays) {

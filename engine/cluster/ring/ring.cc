@@ -290,7 +290,7 @@ Status Ring::Reduce(const ExchangeKey& key, const RingArrays& arrays,
   uint32_t passed = 0;
   for (uint32_t n = 0; n < chunks; ++n) {
     RETURN_IF_ERROR(ReduceChunk(reduction, reduction.ChunkAt(n)));
-    if (takes_totals && n >= kChunksUnderWay) {
+    if (takes_totals && n >= kChunksInFlight) {
       RETURN_IF_ERROR(PassTotal(reduction, reduction.ChunkAt(passed++)));
     }
   }

@@ -123,7 +123,7 @@ class Ring {
  private:
   // Chunks in flight before the first total is waited for: the links must be
   // able to hold them, whatever the size of the array.
-  static constexpr uint32_t kChunksUnderWay = 16;
+  static constexpr uint32_t kChunksInFlight = 16;
 
   static constexpr size_t kStateChunkBytes = size_t{256} << 10;
 

@@ -88,7 +88,7 @@ Status Link::Send(Frame frame, Time deadline) {
   std::unique_lock lock(mutex_);
   const bool in_time = WaitUntil(writable_, lock, deadline, [&] {
     return closed_ || read_lost_ || write_lost_ || sends_by_lane_ ||
-           outgoing_bytes_ == 0 || outgoing_bytes_ + size <= kMaxBytesUnderWay;
+           outgoing_bytes_ == 0 || outgoing_bytes_ + size <= kMaxBytesInFlight;
   });
   if (closed_ || read_lost_ || write_lost_) return LostStatus();
   if (sends_by_lane_) {
@@ -260,7 +260,7 @@ void Link::WakeAll() {
 void Link::KeepReading() {
   if (reading_ || read_lost_) return;
   if (ended_ && !MayReadAfterEnd()) return;
-  if (!closed_ && received_bytes_ >= kMaxBytesUnderWay) return;
+  if (!closed_ && received_bytes_ >= kMaxBytesInFlight) return;
   if (!closed_ && reads_one_frame_ && !received_.empty()) return;
   reading_ = true;
   StartReading(&incoming_);

@@ -13,7 +13,7 @@ namespace gauntlet {
 
 // Send blocks while more bytes than this are queued; a single frame is always
 // accepted.
-inline constexpr size_t kMaxBytesUnderWay = size_t{64} << 20;
+inline constexpr size_t kMaxBytesInFlight = size_t{64} << 20;
 
 // Each channel is a TCP connection of its own with one stream of the service in
 // link.proto; frames are its messages. Not encrypted unless UseTls was called;

@@ -61,7 +61,7 @@ void LoopSaves::OnRequestsAgreed(uint32_t requests) {
 
 bool LoopSaves::IsSaved() const {
   const Position& position = state_->position;
-  if (is_under_way() && strategy_.async->step() == position.step &&
+  if (is_in_flight() && strategy_.async->step() == position.step &&
       strategy_.async->phase() == position.phase_of()) {
     return true;
   }
@@ -138,13 +138,13 @@ Status LoopSaves::SaveDue() {
 }
 
 Status LoopSaves::SaveAtOnce() {
-  RETURN_IF_ERROR(FinishUnderWay());
+  RETURN_IF_ERROR(FinishInFlightSave());
   const Status status = TrySave(TidyTime::kInBackground);
   return status.ok() ? status : TakeFailure(status, state_->position.step);
 }
 
 Status LoopSaves::SaveForTheStop(StopCause cause) {
-  RETURN_IF_ERROR(FinishUnderWay());
+  RETURN_IF_ERROR(FinishInFlightSave());
   return SaveLast(cause == StopCause::kStep ? LastTries::kFirstPause
                                             : LastTries::FirstPauseWithin(
                                                   options_->preemption.grace));
@@ -195,10 +195,10 @@ Status LoopSaves::BeginAsync() {
   if (IsSaved()) return OkStatus();
   const uint64_t step = state_->position.step;
   std::string waited;
-  if (is_under_way()) {
+  if (is_in_flight()) {
     const uint64_t before = strategy_.async->step();
     const Time begin = world_->clock.Now();
-    RETURN_IF_ERROR(FinishUnderWay());
+    RETURN_IF_ERROR(FinishInFlightSave());
     waited = fmt::format("waited {:.3f} s for the save of step {}",
                          SecondsOf(world_->clock.Now() - begin), before);
     reports_->Line(fmt::format("save of step {} {}", step, waited));
@@ -211,7 +211,7 @@ Status LoopSaves::BeginAsync() {
   reports_->ReportSave(Duration::zero());
   last_save_ = world_->clock.Now();
   time_ += last_save_ - begin;
-  if (is_under_way()) {
+  if (is_in_flight()) {
     if (!std::exchange(source_is_reported_, true)) {
       reports_->Line("saves are written in the background, from " +
                      SourceOf(*strategy_.async, options_->checkpoint.mode));
@@ -253,9 +253,9 @@ std::optional<SaveOutcome> LoopSaves::TakeOn() {
   return outcome;
 }
 
-Status LoopSaves::FinishUnderWay() {
+Status LoopSaves::FinishInFlightSave() {
   std::optional<SaveOutcome> outcome;
-  while (is_under_way() && !outcome) outcome = TakeOn();
+  while (is_in_flight() && !outcome) outcome = TakeOn();
   return outcome ? Take(*outcome) : OkStatus();
 }
 
@@ -280,7 +280,7 @@ Status LoopSaves::TakeTidied() {
 Status LoopSaves::Take(const SaveOutcome& outcome) {
   NoteTimes();
   notices_->SaveTook(outcome.took);
-  if (!is_under_way()) {
+  if (!is_in_flight()) {
     ReportWarnings();
     if (WasRefused(outcome.status, outcome.step)) return OkStatus();
   }

@@ -89,7 +89,7 @@ class LoopSaves {
   // store, if it has ended.
   Status Advance();
   // Waits until the save in flight has ended.
-  Status FinishUnderWay();
+  Status FinishInFlightSave();
   // On the chief: waits for the task that tidies the store, and returns its
   // error.
   Status EndTidying();
@@ -127,12 +127,12 @@ class LoopSaves {
   // True if a worker was lost in a save, a save is in flight, or the chief may
   // still tidy the store. Other workers may then detect a loss only after it.
   bool is_in_save() const {
-    return in_save_ || is_under_way() || tidying_.has_value();
+    return in_save_ || is_in_flight() || tidying_.has_value();
   }
   // kRequired if a save in flight has not completed: if the loop ends in an
   // error, it never will.
   SaveNeed save_need() const {
-    return lost_one_ || is_under_way() ? SaveNeed::kRequired : SaveNeed::kNone;
+    return lost_one_ || is_in_flight() ? SaveNeed::kRequired : SaveNeed::kNone;
   }
   // Exchanges the SaveNeed that each rank carried over from the previous
   // generation, if saves are asynchronous. Returns kRequired if any rank sent
@@ -145,8 +145,8 @@ class LoopSaves {
     Time since;             // end of the save that it follows
     Duration save_took{0};  // of that save
   };
-  bool is_under_way() const {
-    return strategy_.async != nullptr && strategy_.async->is_under_way();
+  bool is_in_flight() const {
+    return strategy_.async != nullptr && strategy_.async->is_in_flight();
   }
   bool IsSaved() const;
   Status TrySave(TidyTime tidy_time);

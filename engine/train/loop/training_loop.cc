@@ -112,7 +112,7 @@ Result<LoopEnd> TrainingLoop::RunFromHere() {
   if (loop_state_ == LoopState::kFinishing) RETURN_IF_ERROR(Finish());
   // Also in kNotFinite: the save in flight has an earlier state, which may be
   // finite.
-  RETURN_IF_ERROR(saves_.FinishUnderWay());
+  RETURN_IF_ERROR(saves_.FinishInFlightSave());
   RETURN_IF_ERROR(saves_.EndTidying());
   switch (loop_state_) {
     case LoopState::kNew:
@@ -142,7 +142,7 @@ Status TrainingLoop::RunOperations() {
 
 // Completes the save in flight, and makes the last one.
 Status TrainingLoop::Finish() {
-  RETURN_IF_ERROR(saves_.FinishUnderWay());
+  RETURN_IF_ERROR(saves_.FinishInFlightSave());
   EndOnNonFiniteSave();
   if (loop_state_ == LoopState::kNotFinite) return OkStatus();
   if (hooks_ != nullptr) RETURN_IF_ERROR(hooks_->TrainEnd(*state_));
@@ -364,7 +364,7 @@ Status TrainingLoop::RunDueRequests() {
   }
   RETURN_IF_ERROR(saves_.Advance());
   if (!save || !saves_.has_store()) {
-    return stops ? saves_.FinishUnderWay() : OkStatus();
+    return stops ? saves_.FinishInFlightSave() : OkStatus();
   }
   if (stops) {
     return saves_.SaveForTheStop(stop_requested ? StopCause::kNotice

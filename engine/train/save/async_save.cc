@@ -74,13 +74,13 @@ void AsyncSave::Reserve(const TrainState& state) {
 uint32_t AsyncSave::Bits() const {
   if (stage_ == Stage::kNone) return 0;
   uint32_t bits = 0;
-  if (!task_.is_done()) bits |= kSaveUnderWay;
+  if (!task_.is_done()) bits |= kSaveInFlight;
   if (own_failed_ || task_.IsOverdue(timeout_)) bits |= kAbortSave;
   return bits;
 }
 
 Status AsyncSave::Begin(ResidentState& resident, const std::string& waited) {
-  CHECK(!is_under_way(), "one save at a time");
+  CHECK(!is_in_flight(), "one save at a time");
   const Time began = world_->clock.Now();
   save_->times().Restart();
   ASSIGN_OR_RETURN(
@@ -149,12 +149,12 @@ void AsyncSave::StartWriting(std::vector<TensorView> own) {
 }
 
 bool AsyncSave::MayAdvance(uint32_t agreed) const {
-  return is_under_way() &&
-         ((agreed & kSaveUnderWay) == 0 || (agreed & kAbortSave) != 0);
+  return is_in_flight() &&
+         ((agreed & kSaveInFlight) == 0 || (agreed & kAbortSave) != 0);
 }
 
 std::optional<SaveOutcome> AsyncSave::Advance() {
-  CHECK(is_under_way(), "there is no save to take further");
+  CHECK(is_in_flight(), "there is no save to take further");
   save_->times().Skip();
   if (stage_ == Stage::kWriting) return EndWriting();
   return EndCommit();

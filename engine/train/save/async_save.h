@@ -29,14 +29,14 @@
 
 namespace gauntlet {
 
-// Bits in addition to the requests of notice_requests.h. kSaveUnderWay: a
+// Bits in addition to the requests of notice_requests.h. kSaveInFlight: a
 // rank's task is running. kAbortSave: a rank's part has failed, or exceeds the
 // time limit of a save. kTidying: the chief's task that tidies the store after
 // a synchronous save is running.
-inline constexpr uint32_t kSaveUnderWay = 8;
+inline constexpr uint32_t kSaveInFlight = 8;
 inline constexpr uint32_t kAbortSave = 16;
 inline constexpr uint32_t kTidying = 32;
-inline constexpr uint32_t kSaveBits = kSaveUnderWay | kAbortSave | kTidying;
+inline constexpr uint32_t kSaveBits = kSaveInFlight | kAbortSave | kTidying;
 
 // Outcome of a save, equal on all ranks.
 struct SaveOutcome {
@@ -61,8 +61,8 @@ class AsyncSave {
   // wait for it in the first save.
   void Reserve(const TrainState& state);
 
-  bool is_under_way() const { return stage_ != Stage::kNone; }
-  // REQUIRES: is_under_way.
+  bool is_in_flight() const { return stage_ != Stage::kNone; }
+  // REQUIRES: is_in_flight.
   uint64_t step() const { return attempt_.head.step; }
   Phase phase() const { return attempt_.head.phase; }
 
@@ -78,7 +78,7 @@ class AsyncSave {
   Status Begin(ResidentState& resident, const std::string& waited);
   // Moves to the next stage: all parts are written, or the save has ended.
   // Waits for tasks that are still running. Returns the outcome at the end.
-  // REQUIRES: is_under_way.
+  // REQUIRES: is_in_flight.
   std::optional<SaveOutcome> Advance();
   // Returns true if, by the integer of the newest exchange, no rank's task is
   // running, or a rank requests that the save ends.

@@ -98,7 +98,7 @@ SpareArrays* Worker::Spare() {
 
 // Returns true if a save is in flight, or a task tidies the store.
 bool Worker::IsSaving() const {
-  return (async_save_ && async_save_->is_under_way()) ||
+  return (async_save_ && async_save_->is_in_flight()) ||
          (save_ && save_->is_tidying());
 }
 

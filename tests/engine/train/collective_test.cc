@@ -511,7 +511,7 @@ TEST(CollectiveTest, CommunicatorThatIsNeverMadeIsTriedAgain) {
     return made;
   };
   api.poll = [](gpu::Communicator* communicator, gpu::DeviceText* why) {
-    if (communicator == never) return gpu::CollectiveProgress::kUnderWay;
+    if (communicator == never) return gpu::CollectiveProgress::kInProgress;
     return EmulatedCollective().poll(communicator, why);
   };
   api.abort = [](gpu::Communicator* communicator) {

@@ -226,7 +226,7 @@ TEST(DeviceRingTest, CommunicatorThatFailsAsItIsMadeIsALoss) {
 TEST(DeviceRingTest, CommunicatorThatIsNeverMadeIsGivenUp) {
   gpu::CollectiveApi api = EmulatedCollective();
   api.poll = [](gpu::Communicator*, gpu::DeviceText*) {
-    return gpu::CollectiveProgress::kUnderWay;
+    return gpu::CollectiveProgress::kInProgress;
   };
   ExpectLossOf(RunThree(JoinAndSum,
                         [&](int rank) -> const gpu::CollectiveApi& {

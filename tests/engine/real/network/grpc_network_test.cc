@@ -167,7 +167,7 @@ TEST_F(GrpcNetworkTest, SendWaitsForRoomAndContinuesWhenThereIs) {
   Status status = OkStatus();
   size_t sent = 0;
   while (status.ok()) {
-    ASSERT_LE(sent * 4 * kMiB, 3 * kMaxBytesUnderWay) << "no bound";
+    ASSERT_LE(sent * 4 * kMiB, 3 * kMaxBytesInFlight) << "no bound";
     status = pair.caller->Send(Frame(4 * kMiB, 'x'), In(milliseconds(500)));
     if (status.ok()) ++sent;
   }
