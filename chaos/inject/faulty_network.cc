@@ -105,6 +105,6 @@ Result<std::unique_ptr<Channel>> FaultyNetwork::Connect(
       std::make_unique<FaultyChannel>(*edge_, std::move(channel)));
 }
 
-void FaultyNetwork::Trouble(const Fault& fault) { edge_->Begin(fault); }
+void FaultyNetwork::BeginFault(const Fault& fault) { edge_->Begin(fault); }
 
 }  // namespace gauntlet

@@ -42,7 +42,7 @@ class FaultyNetwork final : public Network {
 
   // Begins the fault, for all connections of this process, also later ones.
   // REQUIRES: IsNetworkFault(fault.kind), and it names no groups.
-  void Trouble(const Fault& fault);
+  void BeginFault(const Fault& fault);
 
  private:
   const std::unique_ptr<NetworkEdge> edge_;

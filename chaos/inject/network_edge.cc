@@ -52,7 +52,7 @@ NetworkEdge::NetworkEdge(Clock& clock, Tasks& tasks, uint64_t seed,
                          EventLog* events)
     : clock_(clock),
       tasks_(tasks),
-      troubles_(seed, [events](const std::string& fault, Duration late) {
+      faults_(seed, [events](const std::string& fault, Duration late) {
         if (events == nullptr) return;
         events->Emit({.kind = EventKind::kFrameLate,
                       .detail = fault,
@@ -77,8 +77,8 @@ void NetworkEdge::Begin(const Fault& fault) {
   std::vector<std::shared_ptr<EdgeLine>> unread;
   {
     const std::lock_guard lock(mutex_);
-    troubles_.Begin(fault, clock_.Now());
-    troubled_ = true;
+    faults_.Begin(fault, clock_.Now());
+    has_faults_ = true;
     for (const auto& known : lines_) {
       const std::shared_ptr<EdgeLine> line = known.lock();
       if (line != nullptr && TakeReadersPlace(*line)) unread.push_back(line);
@@ -100,7 +100,7 @@ void NetworkEdge::Reset() {
       line->WakeAll();
       broken.push_back(line);
     }
-    troubled_ = true;
+    has_faults_ = true;
   }
   for (const auto& line : broken) line->base->Close();
 }
@@ -124,13 +124,13 @@ void NetworkEdge::End() {
 }
 
 void NetworkEdge::SleepWhileCut(Time deadline) {
-  if (!troubled_) return;
+  if (!has_faults_) return;
   while (clock_.Now() < deadline) {
     Time until;
     {
       const std::lock_guard lock(mutex_);
-      until = std::max(troubles_.CutUntil(LinkWay::kOut),
-                       troubles_.CutUntil(LinkWay::kIn));
+      until = std::max(faults_.CutUntil(LinkDirection::kOut),
+                       faults_.CutUntil(LinkDirection::kIn));
     }
     if (until <= clock_.Now()) return;
     clock_.SleepUntil(std::min(until, deadline));
@@ -147,13 +147,13 @@ Result<NetworkEdge::Taking> NetworkEdge::Take(EdgeLine& line, Frame& frame) {
   RETURN_IF_ERROR(line.lost);
   const Time now = clock_.Now();
   const bool idle = line.outgoing.empty() && !line.courier_sends;
-  if (idle && !troubles_.Any(LinkWay::kOut, now)) return Taking::kPasses;
+  if (idle && !faults_.Any(LinkDirection::kOut, now)) return Taking::kPasses;
   if (line.held_out != 0 && line.held_out + frame.size() > kMaxHeldBytes) {
     return Taking::kNoRoom;
   }
-  line.last_out =
-      std::max(line.last_out, now + troubles_.DrawLateness(LinkWay::kOut, now));
-  if (troubles_.Doubles(now)) {
+  line.last_out = std::max(
+      line.last_out, now + faults_.DrawLateness(LinkDirection::kOut, now));
+  if (faults_.Doubles(now)) {
     line.held_out += frame.size();
     line.outgoing.push_back({.due = line.last_out, .frame = frame});
   }
@@ -166,7 +166,7 @@ Result<NetworkEdge::Taking> NetworkEdge::Take(EdgeLine& line, Frame& frame) {
 
 Status NetworkEdge::Send(const std::shared_ptr<EdgeLine>& line, Frame frame,
                          Time deadline) {
-  if (!troubled_ || frame.size() > kMaxFrameBytes) {
+  if (!has_faults_ || frame.size() > kMaxFrameBytes) {
     return line->base->Send(std::move(frame), deadline);
   }
   while (true) {
@@ -210,7 +210,7 @@ bool NetworkEdge::BringNext(EdgeLine& line) {
     last = line.outgoing.empty() && line.closed;
     if (!line.outgoing.empty()) {
       EdgeLine::Late& first = line.outgoing.front();
-      due = std::max(first.due, troubles_.CutUntil(LinkWay::kOut));
+      due = std::max(first.due, faults_.CutUntil(LinkDirection::kOut));
       if (due <= clock_.Now()) {
         frame = *std::move(first.frame);
         line.outgoing.pop_front();
@@ -251,7 +251,7 @@ bool NetworkEdge::BringNext(EdgeLine& line) {
 // while a receiver waits in the base.
 bool NetworkEdge::TakeReadersPlace(EdgeLine& line) {
   if (line.has_reader || line.receiving > 0 || line.closed || line.broken ||
-      ending_ || !troubles_.Any(LinkWay::kIn, clock_.Now())) {
+      ending_ || !faults_.Any(LinkDirection::kIn, clock_.Now())) {
     return false;
   }
   line.has_reader = true;
@@ -297,9 +297,9 @@ void NetworkEdge::PutCopy(EdgeLine& line, const Frame& frame) {
 // Queues the frame or the error, with the lateness that faults give it.
 void NetworkEdge::Keep(EdgeLine& line, Result<Frame>&& came) {
   const Time now = clock_.Now();
-  line.last_in =
-      std::max(line.last_in, now + troubles_.DrawLateness(LinkWay::kIn, now));
-  if (came.ok() && troubles_.Doubles(now)) PutCopy(line, *came);
+  line.last_in = std::max(line.last_in,
+                          now + faults_.DrawLateness(LinkDirection::kIn, now));
+  if (came.ok() && faults_.Doubles(now)) PutCopy(line, *came);
   if (came.ok()) line.held_in += came->size();
   line.incoming.push_back({.due = line.last_in, .frame = std::move(came)});
   line.arrival->Set();
@@ -317,7 +317,7 @@ std::optional<Result<Frame>> NetworkEdge::HandOut(EdgeLine& line,
   until = kNever;
   if (!line.incoming.empty()) {
     EdgeLine::Late& first = line.incoming.front();
-    until = std::max(first.due, troubles_.CutUntil(LinkWay::kIn));
+    until = std::max(first.due, faults_.CutUntil(LinkDirection::kIn));
     if (until <= clock_.Now()) {
       // The error stays in the queue, for every further call.
       if (!first.frame.ok()) return first.frame;
@@ -347,7 +347,8 @@ bool NetworkEdge::PutAside(EdgeLine& line, Result<Frame>& came) {
   --line.receiving;
   if (line.broken) return true;
   if (came.status().code() == Code::kDeadlineExceeded) return false;
-  if (line.closed || !troubles_.Any(LinkWay::kIn, clock_.Now())) return false;
+  if (line.closed || !faults_.Any(LinkDirection::kIn, clock_.Now()))
+    return false;
   Keep(line, std::move(came));
   return true;
 }
@@ -390,8 +391,8 @@ void NetworkEdge::Close(EdgeLine& line) {
 Time NetworkEdge::TakeFirst(EdgeLine& line, const Frame& first) {
   const std::lock_guard lock(mutex_);
   const Time now = clock_.Now();
-  line.last_in = now + troubles_.DrawLateness(LinkWay::kIn, now);
-  if (troubles_.Doubles(now)) PutCopy(line, first);
+  line.last_in = now + faults_.DrawLateness(LinkDirection::kIn, now);
+  if (faults_.Doubles(now)) PutCopy(line, first);
   return line.last_in;
 }
 

@@ -17,7 +17,7 @@
 #include <optional>
 #include <vector>
 
-#include "chaos/inject/link_troubles.h"
+#include "chaos/inject/link_faults.h"
 #include "engine/world/event_log.h"
 #include "engine/world/network.h"
 #include "engine/world/tasks.h"
@@ -73,10 +73,10 @@ class NetworkEdge {
 
   Clock& clock_;
   Tasks& tasks_;
-  std::atomic<bool> troubled_ = false;  // now or at some time before
-  std::mutex mutex_;                    // guards all below, and the lines
+  std::atomic<bool> has_faults_ = false;  // now or at some time before
+  std::mutex mutex_;                      // guards all below, and the lines
   bool ending_ = false;
-  LinkTroubles troubles_;
+  LinkFaults faults_;
   std::vector<std::weak_ptr<EdgeLine>> lines_;
   std::vector<std::unique_ptr<Task>> helpers_;  // couriers and readers
 };

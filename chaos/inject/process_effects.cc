@@ -151,7 +151,7 @@ void ProcessEffects::PowerLossNow() {
 
 void ProcessEffects::ApplyNetworkFault(const Fault& fault) {
   CHECK(network_ != nullptr, fault.id + ": there is no network to trouble");
-  network_->Trouble(fault);
+  network_->BeginFault(fault);
 }
 
 void ProcessEffects::JumpCalendar(Duration by) {

@@ -16,20 +16,22 @@ Status SimChannel::Send(Frame frame, Time deadline) {
                     connection.name, kMaxFrameBytes, frame.size()));
   }
   const auto& end = connection.ends[end_];
-  auto& way = connection.ways[end_];
+  auto& direction = connection.directions[end_];
   if (end.user.group->doomed) return ProcessGone();
   Scheduler& scheduler = fabric_.scheduler_;
   scheduler.Wait(nullptr, scheduler.now(), {});
   const auto ready = [&] {
-    return end.closed || end.broken || way.unreceived == 0 ||
-           way.unreceived + frame.size() <= fabric_.latency_.window_bytes;
+    return end.closed || end.broken || direction.unreceived == 0 ||
+           direction.unreceived + frame.size() <= fabric_.latency_.window_bytes;
   };
   while (!ready()) {
-    const WaitResult result = scheduler.Wait(
-        &way.senders, deadline, {.verb = "sends on", .what = &connection.name});
+    const WaitResult result =
+        scheduler.Wait(&direction.senders, deadline,
+                       {.verb = "sends on", .what = &connection.name});
     if (result == WaitResult::kDeadline && !ready()) {
       return DeadlineExceeded(fmt::format("{}: {} bytes still under way",
-                                          connection.name, way.unreceived));
+                                          connection.name,
+                                          direction.unreceived));
     }
   }
   if (end.closed || end.broken) return Lost();
@@ -62,9 +64,9 @@ Frame SimChannel::TakeArrived() {
   auto& inbox = connection_->ends[end_].inbox;
   Frame frame = std::move(inbox.front().frame);
   inbox.pop_front();
-  auto& way = connection_->ways[1 - end_];
-  way.unreceived -= frame.size();
-  if (!way.senders.empty()) fabric_.scheduler_.WakeAll(way.senders);
+  auto& direction = connection_->directions[1 - end_];
+  direction.unreceived -= frame.size();
+  if (!direction.senders.empty()) fabric_.scheduler_.WakeAll(direction.senders);
   return frame;
 }
 

@@ -22,7 +22,7 @@ struct InFlightFrame {
 // One direction of a connection, from end i to end 1 - i.
 struct NetworkFabric::Direction {
   RandomStream random;
-  std::list<InFlightFrame> under_way;
+  std::list<InFlightFrame> in_flight;
   uint64_t unreceived = 0;  // bytes
   WaitList senders;         // waiting for window space
   Time last{};              // arrival time of the newest frame
@@ -44,7 +44,7 @@ struct NetworkFabric::Connection {
   ListenSocket* listen_socket = nullptr;  // until Accept returns it
   Time opened{};
   End ends[2];
-  Direction ways[2];
+  Direction directions[2];
 };
 
 struct NetworkFabric::ListenSocket {

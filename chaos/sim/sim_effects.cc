@@ -111,14 +111,15 @@ void SimEffects::ApplyNetworkFault(const Fault& fault) {
       Cut({kEveryHost, host}, duration);
       return;
     case FaultKind::kAsymmetricPartition:
-      return Cut(fault.with.way == LinkWay::kOut ? HostLink{host, kEveryHost}
-                                                 : HostLink{kEveryHost, host},
+      return Cut(fault.with.link_direction == LinkDirection::kOut
+                     ? HostLink{host, kEveryHost}
+                     : HostLink{kEveryHost, host},
                  duration);
     case FaultKind::kConnectionReset:
       return simulation_.network().Reset({host, kEveryHost});
     default:
-      TroubleFrames(fault, LinkWay::kOut);
-      TroubleFrames(fault, LinkWay::kIn);
+      BeginFrameFault(fault, LinkDirection::kOut);
+      BeginFrameFault(fault, LinkDirection::kIn);
   }
 }
 
@@ -144,23 +145,23 @@ void SimEffects::CutGroups(const Fault& fault) {
   }
 }
 
-void SimEffects::TroubleFrames(const Fault& fault, LinkWay way) {
+void SimEffects::BeginFrameFault(const Fault& fault, LinkDirection direction) {
   const std::string& host = simulation_.process_host(simulation_.self());
   NetworkFabric& network = simulation_.network();
-  const uint64_t number = network.BeginTrouble(
-      way == LinkWay::kOut ? HostLink{host, kEveryHost}
-                           : HostLink{kEveryHost, host},
-      FrameTrouble(fault, simulation_.Stream(TroubleStream(fault, way, host)),
-                   [&simulation = simulation_, self = simulation_.self(),
-                    id = fault.id](Duration late) {
-                     simulation.EmitMachineEvent(self,
-                                                 {.kind = EventKind::kFrameLate,
-                                                  .detail = id,
-                                                  .limit_ns = late.count()});
-                   }));
+  const uint64_t number = network.BeginFrameFault(
+      direction == LinkDirection::kOut ? HostLink{host, kEveryHost}
+                                       : HostLink{kEveryHost, host},
+      FrameFault(
+          fault, simulation_.Stream(FrameFaultStream(fault, direction, host)),
+          [&simulation = simulation_, self = simulation_.self(),
+           id = fault.id](Duration late) {
+            simulation.EmitMachineEvent(self, {.kind = EventKind::kFrameLate,
+                                               .detail = id,
+                                               .limit_ns = late.count()});
+          }));
   if (fault.with.duration == Duration::zero()) return;
   simulation_.At(simulation_.now() + fault.with.duration,
-                 [&network, number] { network.EndTrouble(number); });
+                 [&network, number] { network.EndFrameFault(number); });
 }
 
 void SimEffects::JumpCalendar(Duration by) {

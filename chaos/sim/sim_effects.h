@@ -58,7 +58,7 @@ class SimEffects final : public InjectorEffects {
   void KillAt(Time time);
   void Cut(const HostLink& link, Duration duration);
   void CutGroups(const Fault& fault);
-  void TroubleFrames(const Fault& fault, LinkWay way);
+  void BeginFrameFault(const Fault& fault, LinkDirection direction);
 
   Simulation& simulation_;
   World& world_;

@@ -117,12 +117,12 @@ std::shared_ptr<NetworkFabric::Connection> NetworkFabric::NewConnection(
   const uint64_t id = connections_.size();
   const std::string number = std::to_string(id);
   const std::string stream = "connection:" + number;
-  auto connection = std::shared_ptr<Connection>(
-      new Connection{.id = id,
-                     .name = address + " #" + number,
-                     .ends = {{.user = client}, {.user = listen_socket.user}},
-                     .ways = {{.random = RandomStream(seed_, stream + ":0")},
-                              {.random = RandomStream(seed_, stream + ":1")}}});
+  auto connection = std::shared_ptr<Connection>(new Connection{
+      .id = id,
+      .name = address + " #" + number,
+      .ends = {{.user = client}, {.user = listen_socket.user}},
+      .directions = {{.random = RandomStream(seed_, stream + ":0")},
+                     {.random = RandomStream(seed_, stream + ":1")}}});
   nonces_.Fill(std::as_writable_bytes(std::span(connection->nonce)));
   connections_.push_back(connection);
   scheduler_.Record(id);
@@ -190,104 +190,111 @@ bool NetworkFabric::IsOpen(const HostLink& link) const {
   return !IsCut(link.from, link.to) && !IsCut(link.to, link.from);
 }
 
-Duration NetworkFabric::Delay(Connection& connection, int way, uint64_t bytes) {
-  Duration delay = latency_.one_way.Draw(connection.ways[way].random);
+Duration NetworkFabric::Delay(Connection& connection, int direction,
+                              uint64_t bytes) {
+  Duration delay =
+      latency_.one_way.Draw(connection.directions[direction].random);
   delay += Duration(
       static_cast<int64_t>(static_cast<double>(bytes) * 1e9 /
                            static_cast<double>(latency_.bytes_per_second)));
-  for (Trouble& one : troubles_) {
-    if (Covers(one.link, connection.ends[way].user.host,
-               connection.ends[1 - way].user.host)) {
-      delay += one.trouble.Draw();
+  for (ActiveFrameFault& one : frame_faults_) {
+    if (Covers(one.link, connection.ends[direction].user.host,
+               connection.ends[1 - direction].user.host)) {
+      delay += one.fault.Draw();
     }
   }
   return delay;
 }
 
-bool NetworkFabric::IsDoubled(const Connection& connection, int way) const {
-  return std::ranges::any_of(troubles_, [&](const Trouble& one) {
-    return one.trouble.doubles() &&
-           Covers(one.link, connection.ends[way].user.host,
-                  connection.ends[1 - way].user.host);
+bool NetworkFabric::IsDoubled(const Connection& connection,
+                              int direction) const {
+  return std::ranges::any_of(frame_faults_, [&](const ActiveFrameFault& one) {
+    return one.fault.doubles() &&
+           Covers(one.link, connection.ends[direction].user.host,
+                  connection.ends[1 - direction].user.host);
   });
 }
 
-void NetworkFabric::Post(Connection& connection, int way, Frame&& frame) {
+void NetworkFabric::Post(Connection& connection, int direction, Frame&& frame) {
   ++frames_sent_;
-  scheduler_.Record(connection.id * 2 + static_cast<uint64_t>(way));
+  scheduler_.Record(connection.id * 2 + static_cast<uint64_t>(direction));
   scheduler_.Record(ShortDigestOf(frame));
-  Direction& path = connection.ways[way];
+  Direction& path = connection.directions[direction];
   path.unreceived += frame.size();
-  path.last = std::max(path.last + Duration(1),
-                       scheduler_.now() + Delay(connection, way, frame.size()));
-  if (IsDoubled(connection, way)) {
+  path.last =
+      std::max(path.last + Duration(1),
+               scheduler_.now() + Delay(connection, direction, frame.size()));
+  if (IsDoubled(connection, direction)) {
     path.unreceived += frame.size();
-    path.under_way.push_back({.at = path.last, .frame = frame});
+    path.in_flight.push_back({.at = path.last, .frame = frame});
   }
-  path.under_way.push_back({.at = path.last, .frame = std::move(frame)});
-  Schedule(connection, way);
+  path.in_flight.push_back({.at = path.last, .frame = std::move(frame)});
+  Schedule(connection, direction);
 }
 
-void NetworkFabric::PostClose(Connection& connection, int way) {
-  Direction& path = connection.ways[way];
+void NetworkFabric::PostClose(Connection& connection, int direction) {
+  Direction& path = connection.directions[direction];
   if (std::exchange(path.closing, true)) return;
   path.last = std::max(path.last + Duration(1),
-                       scheduler_.now() + Delay(connection, way, 0));
-  path.under_way.push_back({.at = path.last, .frame = {}, .close = true});
-  Schedule(connection, way);
+                       scheduler_.now() + Delay(connection, direction, 0));
+  path.in_flight.push_back({.at = path.last, .frame = {}, .close = true});
+  Schedule(connection, direction);
 }
 
-void NetworkFabric::Schedule(Connection& connection, int way) {
-  Direction& path = connection.ways[way];
-  if (path.scheduled || path.under_way.empty()) return;
-  if (IsCut(connection.ends[way].user.host,
-            connection.ends[1 - way].user.host)) {
+void NetworkFabric::Schedule(Connection& connection, int direction) {
+  Direction& path = connection.directions[direction];
+  if (path.scheduled || path.in_flight.empty()) return;
+  if (IsCut(connection.ends[direction].user.host,
+            connection.ends[1 - direction].user.host)) {
     return;  // until Resume
   }
   path.scheduled = true;
-  scheduler_.At(path.under_way.front().at, *this,
-                connection.id * 2 + static_cast<uint64_t>(way));
+  scheduler_.At(path.in_flight.front().at, *this,
+                connection.id * 2 + static_cast<uint64_t>(direction));
 }
 
 void NetworkFabric::Act(uint64_t argument) {
   Connection* const connection = connections_[argument / 2].get();
   if (connection == nullptr) return;
-  const int way = static_cast<int>(argument % 2);
-  Direction& path = connection->ways[way];
+  const int direction = static_cast<int>(argument % 2);
+  Direction& path = connection->directions[direction];
   path.scheduled = false;
-  const bool cut = IsCut(connection->ends[way].user.host,
-                         connection->ends[1 - way].user.host);
-  while (!cut && !path.under_way.empty() &&
-         path.under_way.front().at <= scheduler_.now()) {
-    Deliver(*connection, way);
+  const bool cut = IsCut(connection->ends[direction].user.host,
+                         connection->ends[1 - direction].user.host);
+  while (!cut && !path.in_flight.empty() &&
+         path.in_flight.front().at <= scheduler_.now()) {
+    Deliver(*connection, direction);
   }
-  Schedule(*connection, way);
+  Schedule(*connection, direction);
   const auto over = [&](int end) {
     return connection->ends[end].closed &&
-           connection->ways[end].under_way.empty();
+           connection->directions[end].in_flight.empty();
   };
   if (over(0) && over(1)) connections_[connection->id].reset();
 }
 
-void NetworkFabric::Deliver(Connection& connection, int way) {
-  std::list<InFlightFrame>& under_way = connection.ways[way].under_way;
-  const bool close = under_way.front().close;
-  Connection::End& end = connection.ends[1 - way];
+void NetworkFabric::Deliver(Connection& connection, int direction) {
+  std::list<InFlightFrame>& in_flight =
+      connection.directions[direction].in_flight;
+  const bool close = in_flight.front().close;
+  Connection::End& end = connection.ends[1 - direction];
   if (!end.closed && !close) {
-    end.inbox.splice(end.inbox.end(), under_way, under_way.begin());
-    if (connection.listen_socket != nullptr && way == 0) EndSilence(connection);
+    end.inbox.splice(end.inbox.end(), in_flight, in_flight.begin());
+    if (connection.listen_socket != nullptr && direction == 0)
+      EndSilence(connection);
     return scheduler_.WakeAll(end.receivers);
   }
-  under_way.pop_front();
+  in_flight.pop_front();
   if (end.closed) {
     // The end is closed: notifies the sender, unless this is a close itself.
-    if (!close) PostClose(connection, 1 - way);
+    if (!close) PostClose(connection, 1 - direction);
   } else {
     end.broken = true;
-    if (connection.listen_socket != nullptr && end.inbox.empty() && way == 0) {
+    if (connection.listen_socket != nullptr && end.inbox.empty() &&
+        direction == 0) {
       return Drop(*connection.listen_socket, connection);
     }
-    scheduler_.WakeAll(connection.ways[1 - way].senders);
+    scheduler_.WakeAll(connection.directions[1 - direction].senders);
     scheduler_.WakeAll(end.receivers);
   }
 }
@@ -296,7 +303,7 @@ void NetworkFabric::CloseEnd(Connection& connection, int end) {
   if (std::exchange(connection.ends[end].closed, true)) return;
   PostClose(connection, end);
   scheduler_.WakeAll(connection.ends[end].receivers);
-  scheduler_.WakeAll(connection.ways[end].senders);
+  scheduler_.WakeAll(connection.directions[end].senders);
 }
 
 void NetworkFabric::Break(Connection& connection) {
@@ -304,10 +311,10 @@ void NetworkFabric::Break(Connection& connection) {
     Drop(*connection.listen_socket, connection);
   }
   for (int end = 0; end < 2; ++end) {
-    connection.ways[end].under_way.clear();
+    connection.directions[end].in_flight.clear();
     connection.ends[end].broken = true;
     scheduler_.WakeAll(connection.ends[end].receivers);
-    scheduler_.WakeAll(connection.ways[end].senders);
+    scheduler_.WakeAll(connection.directions[end].senders);
   }
 }
 
@@ -358,17 +365,17 @@ void NetworkFabric::CallWhenOpen(const HostLink& link,
   waiting_.push_back({.link = link, .callback = std::move(callback)});
 }
 
-uint64_t NetworkFabric::BeginTrouble(const HostLink& link,
-                                     FrameTrouble trouble) {
-  const uint64_t number = troubles_begun_++;
-  troubles_.push_back(
-      {.number = number, .link = link, .trouble = std::move(trouble)});
+uint64_t NetworkFabric::BeginFrameFault(const HostLink& link,
+                                        FrameFault fault) {
+  const uint64_t number = frame_faults_begun_++;
+  frame_faults_.push_back(
+      {.number = number, .link = link, .fault = std::move(fault)});
   return number;
 }
 
-void NetworkFabric::EndTrouble(uint64_t number) {
-  troubles_.remove_if(
-      [number](const Trouble& one) { return one.number == number; });
+void NetworkFabric::EndFrameFault(uint64_t number) {
+  frame_faults_.remove_if(
+      [number](const ActiveFrameFault& one) { return one.number == number; });
 }
 
 void NetworkFabric::Reset(const HostLink& link) {
@@ -395,7 +402,7 @@ void NetworkFabric::EndProcess(int process, CloseMode close_mode) {
         CloseEnd(*connection, end);
       } else {
         connection->ends[end].closed = true;
-        connection->ways[end].under_way.clear();
+        connection->directions[end].in_flight.clear();
       }
     }
   }

@@ -25,7 +25,7 @@
 #include <utility>
 #include <vector>
 
-#include "chaos/inject/frame_trouble.h"
+#include "chaos/inject/frame_fault.h"
 #include "chaos/sim/scheduler/latency.h"
 #include "chaos/sim/scheduler/random_stream.h"
 #include "chaos/sim/scheduler/scheduler.h"
@@ -73,10 +73,10 @@ class NetworkFabric final : public Action {
   void Cut(const HostLink& link);
   void Heal(const HostLink& link);
   bool IsCut(const std::string& from, const std::string& to) const;
-  // Delays or duplicates frames sent on the link from now on, until EndTrouble
-  // is called with the returned number.
-  uint64_t BeginTrouble(const HostLink& link, FrameTrouble trouble);
-  void EndTrouble(uint64_t number);
+  // Delays or duplicates frames sent on the link from now on, until
+  // EndFrameFault is called with the returned number.
+  uint64_t BeginFrameFault(const HostLink& link, FrameFault fault);
+  void EndFrameFault(uint64_t number);
   // Breaks every connection between the two hosts; frames in flight are lost.
   void Reset(const HostLink& link);
   // Calls back once no link between the two hosts is cut; immediately if none
@@ -97,13 +97,13 @@ class NetworkFabric final : public Action {
   // Delivers all due frames in direction `argument` % 2 of connection
   // `argument` / 2.
   void Act(uint64_t argument) override;
-  Duration Delay(Connection& connection, int way, uint64_t bytes);
-  bool IsDoubled(const Connection& connection, int way) const;
-  void Post(Connection& connection, int way, Frame&& frame);
-  void PostClose(Connection& connection, int way);
-  void Schedule(Connection& connection, int way);
+  Duration Delay(Connection& connection, int direction, uint64_t bytes);
+  bool IsDoubled(const Connection& connection, int direction) const;
+  void Post(Connection& connection, int direction, Frame&& frame);
+  void PostClose(Connection& connection, int direction);
+  void Schedule(Connection& connection, int direction);
   void Resume();
-  void Deliver(Connection& connection, int way);
+  void Deliver(Connection& connection, int direction);
   void CloseEnd(Connection& connection, int end);
   void Break(Connection& connection);
   void CloseListenSocket(ListenSocket& listen_socket);
@@ -126,18 +126,18 @@ class NetworkFabric final : public Action {
   SimEntropy nonces_;
   std::vector<std::shared_ptr<Connection>> connections_;
   std::map<std::string, std::shared_ptr<ListenSocket>> listen_sockets_;
-  struct Trouble {
+  struct ActiveFrameFault {
     uint64_t number = 0;
     HostLink link;
-    FrameTrouble trouble;
+    FrameFault fault;
   };
   struct Waiting {
     HostLink link;
     std::function<void()> callback;
   };
   std::map<HostLink, int> cuts_;  // number of cuts of each link
-  std::list<Trouble> troubles_;
-  uint64_t troubles_begun_ = 0;
+  std::list<ActiveFrameFault> frame_faults_;
+  uint64_t frame_faults_begun_ = 0;
   uint64_t frames_sent_ = 0;
   std::vector<Waiting> waiting_;  // for an open link
   WaitList changes_;              // a listener was added, or a link healed

@@ -65,7 +65,9 @@ std::vector<std::string_view> AfterTearNames() {
           AfterTearName(AfterTear::kPowerLoss),
           AfterTearName(AfterTear::kNothing)};
 }
-std::vector<std::string_view> WayNames() { return {"outbound", "inbound"}; }
+std::vector<std::string_view> LinkDirectionNames() {
+  return {"outbound", "inbound"};
+}
 std::vector<std::string_view> JumpNames() { return {"forward", "back"}; }
 
 // Exit codes that no worker uses (worker_exit_code.h).
@@ -215,7 +217,7 @@ constexpr std::array kAsymmetricPartition = {
                     .doc = "frames that do not arrive: from the worker "
                            "(outbound) or to it (inbound)",
                     .fallback = "outbound",
-                    .place = Choice<&P::way>(WayNames),
+                    .place = Choice<&P::link_direction>(LinkDirectionNames),
                     .draw = kEachDraw}};
 constexpr std::array kPacketLoss = {
     kDuration,

@@ -309,7 +309,7 @@ enum class AfterTear : uint8_t { kCrash, kPowerLoss, kNothing };
 std::string_view AfterTearName(AfterTear then);
 
 // Direction of frames on a worker's connections: sent by it, or sent to it.
-enum class LinkWay : uint8_t { kOut, kIn };
+enum class LinkDirection : uint8_t { kOut, kIn };
 
 // Channel by which a notice reaches the worker. A notice by file or http lasts:
 // all incarnations of the job's workers on the machine see it, until the whole
@@ -343,10 +343,10 @@ struct FaultParameters {
   FileOffset offset;                     // bit_flip, truncate
   int bit = 0;                           // bit_flip; 0 to 7
   std::vector<std::vector<int>> groups;  // partition; workers, each once
-  LinkWay way = LinkWay::kOut;           // asymmetric_partition
-  int percent = 10;                      // packet_loss; 1 to 90
-  Duration jitter{0};                    // delay
-  Duration by = std::chrono::hours(1);   // wall_clock_jump; whole seconds
+  LinkDirection link_direction = LinkDirection::kOut;  // asymmetric_partition
+  int percent = 10;                                    // packet_loss; 1 to 90
+  Duration jitter{0};                                  // delay
+  Duration by = std::chrono::hours(1);  // wall_clock_jump; whole seconds
   JumpDirection direction = JumpDirection::kForward;  // wall_clock_jump
 
   bool operator==(const FaultParameters&) const = default;

@@ -14,7 +14,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-Fault Trouble(FaultKind kind, const FaultParameters& with = {}) {
+Fault NetworkFault(FaultKind kind, const FaultParameters& with = {}) {
   return {.id = "trouble", .kind = kind, .with = with};
 }
 
@@ -57,8 +57,8 @@ class FaultyNetworkTest : public testing::Test {
 TEST_F(FaultyNetworkTest, PartitionHoldsFramesOfBothWaysUntilItIsHealed) {
   RunBoth(
       [&](World&, FaultyNetwork& network, Channel& channel) {
-        network.Trouble(
-            Trouble(FaultKind::kPartition, {.duration = seconds(3)}));
+        network.BeginFault(
+            NetworkFault(FaultKind::kPartition, {.duration = seconds(3)}));
         EXPECT_TRUE(channel.Send("one", kNever).ok());
         EXPECT_TRUE(channel.Send("two", kNever).ok());
         EXPECT_EQ(ReceiveCode(channel, seconds(1)), Code::kDeadlineExceeded);
@@ -80,7 +80,7 @@ TEST_F(FaultyNetworkTest, PartitionHoldsFramesOfBothWaysUntilItIsHealed) {
 TEST_F(FaultyNetworkTest, PartitionForEverHidesTheEndOfTheOther) {
   RunBoth(
       [&](World&, FaultyNetwork& network, Channel& channel) {
-        network.Trouble(Trouble(FaultKind::kPartition));
+        network.BeginFault(NetworkFault(FaultKind::kPartition));
         EXPECT_EQ(ReceiveCode(channel, seconds(60)), Code::kDeadlineExceeded);
       },
       [](World&, Channel&) {});
@@ -89,7 +89,7 @@ TEST_F(FaultyNetworkTest, PartitionForEverHidesTheEndOfTheOther) {
 TEST_F(FaultyNetworkTest, SenderThatHasTooMuchHeldGivesUpAtItsDeadline) {
   RunBoth(
       [&](World&, FaultyNetwork& network, Channel& channel) {
-        network.Trouble(Trouble(FaultKind::kPartition));
+        network.BeginFault(NetworkFault(FaultKind::kPartition));
         const Frame large(kMaxFrameBytes, 'x');
         for (size_t held = 0; held < NetworkEdge::kMaxHeldBytes;
              held += large.size()) {
@@ -104,12 +104,13 @@ TEST_F(FaultyNetworkTest, SenderThatHasTooMuchHeldGivesUpAtItsDeadline) {
 }
 
 TEST_F(FaultyNetworkTest, OneWayLeavesTheOtherWayOpen) {
-  for (const LinkWay way : {LinkWay::kOut, LinkWay::kIn}) {
-    const bool out = way == LinkWay::kOut;
+  for (const LinkDirection direction :
+       {LinkDirection::kOut, LinkDirection::kIn}) {
+    const bool out = direction == LinkDirection::kOut;
     RunBoth(
         [&](World& world, FaultyNetwork& network, Channel& channel) {
-          network.Trouble(
-              Trouble(FaultKind::kAsymmetricPartition, {.way = way}));
+          network.BeginFault(NetworkFault(FaultKind::kAsymmetricPartition,
+                                          {.link_direction = direction}));
           EXPECT_TRUE(channel.Send("ping", kNever).ok());
           EXPECT_EQ(ReceiveCode(channel, seconds(1)),
                     out ? Code::kOk : Code::kDeadlineExceeded);
@@ -128,7 +129,7 @@ TEST_F(FaultyNetworkTest, DelayIsOfEachFrameAndKeepsTheOrder) {
   constexpr int kFrames = 20;
   RunBoth(
       [&](World&, FaultyNetwork& network, Channel& channel) {
-        network.Trouble(Trouble(
+        network.BeginFault(NetworkFault(
             FaultKind::kDelay,
             {.latency = milliseconds(300), .jitter = milliseconds(400)}));
         for (int i = 0; i < kFrames; ++i) {
@@ -155,8 +156,8 @@ TEST_F(FaultyNetworkTest, DelaysOfIncomingFramesDoNotAddUp) {
   constexpr int kFrames = 20;
   RunBoth(
       [&](World&, FaultyNetwork& network, Channel& channel) {
-        network.Trouble(
-            Trouble(FaultKind::kDelay, {.latency = milliseconds(500)}));
+        network.BeginFault(
+            NetworkFault(FaultKind::kDelay, {.latency = milliseconds(500)}));
         for (int i = 0; i < kFrames; ++i) {
           EXPECT_EQ(*channel.Receive(kNever), std::to_string(i));
           const Time sent = begin_ + i * milliseconds(200);
@@ -175,10 +176,10 @@ TEST_F(FaultyNetworkTest, DelaysOfIncomingFramesDoNotAddUp) {
 
 // The simulated network must delay frames as FaultyNetwork does.
 TEST_F(FaultyNetworkTest, SimulatedNetworkDelaysInTheSameWay) {
-  simulation_.network().BeginTrouble(
-      {"s", "c"},
-      FrameTrouble(Trouble(FaultKind::kDelay, {.latency = milliseconds(500)}),
-                   RandomStream(1, "delay")));
+  simulation_.network().BeginFrameFault(
+      {"s", "c"}, FrameFault(NetworkFault(FaultKind::kDelay,
+                                          {.latency = milliseconds(500)}),
+                             RandomStream(1, "delay")));
   constexpr int kFrames = 20;
   RunBoth(
       [&](World&, FaultyNetwork&, Channel& channel) {
@@ -205,7 +206,7 @@ TEST_F(FaultyNetworkTest, CloseWakesAReceiverForWhomAFrameIsHeldBack) {
           EXPECT_EQ(ReceiveCode(channel, seconds(60)), Code::kUnavailable);
         });
         world.clock.SleepUntil(In(milliseconds(100)));
-        network.Trouble(Trouble(FaultKind::kPartition));
+        network.BeginFault(NetworkFault(FaultKind::kPartition));
         world.clock.SleepUntil(In(seconds(2)));
         channel.Close();
         receiver->Join();
@@ -221,7 +222,8 @@ TEST_F(FaultyNetworkTest, CloseWakesAReceiverForWhomAFrameIsHeldBack) {
 TEST_F(FaultyNetworkTest, NextSendReportsALostConnection) {
   RunBoth(
       [&](World& world, FaultyNetwork& network, Channel& channel) {
-        network.Trouble(Trouble(FaultKind::kDelay, {.latency = seconds(1)}));
+        network.BeginFault(
+            NetworkFault(FaultKind::kDelay, {.latency = seconds(1)}));
         EXPECT_TRUE(channel.Send("comes too late", kNever).ok());
         world.clock.SleepUntil(In(seconds(3)));
         EXPECT_EQ(channel.Send("more", kNever).code(), Code::kUnavailable);
@@ -233,8 +235,8 @@ TEST_F(FaultyNetworkTest, NextSendReportsALostConnection) {
 TEST_F(FaultyNetworkTest, LateFramesAreSentBeforeTheClose) {
   RunBoth(
       [&](World& world, FaultyNetwork& network, Channel& channel) {
-        network.Trouble(
-            Trouble(FaultKind::kDelay, {.latency = milliseconds(300)}));
+        network.BeginFault(
+            NetworkFault(FaultKind::kDelay, {.latency = milliseconds(300)}));
         EXPECT_TRUE(channel.Send("last words", kNever).ok());
         channel.Close();
         EXPECT_EQ(ReceiveCode(channel, seconds(1)), Code::kUnavailable);
@@ -250,7 +252,8 @@ TEST_F(FaultyNetworkTest, LostFramesAreSentAgainAndHoldUpTheOthers) {
   constexpr int kFrames = 100;
   RunBoth(
       [&](World&, FaultyNetwork& network, Channel& channel) {
-        network.Trouble(Trouble(FaultKind::kPacketLoss, {.percent = 30}));
+        network.BeginFault(
+            NetworkFault(FaultKind::kPacketLoss, {.percent = 30}));
         for (int i = 0; i < kFrames; ++i) {
           EXPECT_TRUE(channel.Send(std::to_string(i), kNever).ok());
         }
@@ -272,8 +275,8 @@ void ReceiveTwice(Channel& channel, const Frame& frame) {
 TEST_F(FaultyNetworkTest, DuplicateDoublesTheFramesOfBothWaysWhileItLasts) {
   RunBoth(
       [&](World& world, FaultyNetwork& network, Channel& channel) {
-        network.Trouble(
-            Trouble(FaultKind::kDuplicate, {.duration = seconds(1)}));
+        network.BeginFault(
+            NetworkFault(FaultKind::kDuplicate, {.duration = seconds(1)}));
         EXPECT_TRUE(channel.Send("ping", kNever).ok());
         ReceiveTwice(channel, "pong");
         world.clock.SleepUntil(In(seconds(2)));
@@ -292,7 +295,7 @@ TEST_F(FaultyNetworkTest, DuplicateDoublesTheFramesOfBothWaysWhileItLasts) {
 TEST_F(FaultyNetworkTest, DuplicateDoublesTheFirstFrameOfACaller) {
   RunBoth(
       [&](World& world, FaultyNetwork& network, Channel&) {
-        network.Trouble(Trouble(FaultKind::kDuplicate));
+        network.BeginFault(NetworkFault(FaultKind::kDuplicate));
         auto listener = network.Listen("c:80");
         auto caller = (*listener)->Accept(kNever);
         EXPECT_EQ(caller->first, "hello");
@@ -309,13 +312,13 @@ TEST_F(FaultyNetworkTest, DuplicateDoublesTheFirstFrameOfACaller) {
 }
 
 TEST_F(FaultyNetworkTest, SimulatedNetworkDoublesInTheSameWay) {
-  const uint64_t number = simulation_.network().BeginTrouble(
-      {"s", "c"}, FrameTrouble(Trouble(FaultKind::kDuplicate),
-                               RandomStream(1, "duplicate")));
+  const uint64_t number = simulation_.network().BeginFrameFault(
+      {"s", "c"}, FrameFault(NetworkFault(FaultKind::kDuplicate),
+                             RandomStream(1, "duplicate")));
   RunBoth(
       [&](World&, FaultyNetwork&, Channel& channel) {
         ReceiveTwice(channel, "pong");
-        simulation_.network().EndTrouble(number);
+        simulation_.network().EndFrameFault(number);
         EXPECT_TRUE(channel.Send("ping", kNever).ok());
         EXPECT_EQ(*channel.Receive(kNever), "thanks");
       },
@@ -334,7 +337,7 @@ TEST_F(FaultyNetworkTest, ResetBreaksBothEndsAndNewConnectionsWork) {
           EXPECT_EQ(ReceiveCode(channel, seconds(60)), Code::kUnavailable);
         });
         world.clock.SleepUntil(In(seconds(1)));
-        network.Trouble(Trouble(FaultKind::kConnectionReset));
+        network.BeginFault(NetworkFault(FaultKind::kConnectionReset));
         receiver->Join();
         EXPECT_LT(simulation_.now(), begin_ + seconds(2));
         EXPECT_EQ(channel.Send("x", kNever).code(), Code::kUnavailable);
@@ -352,8 +355,8 @@ TEST_F(FaultyNetworkTest, ResetBreaksBothEndsAndNewConnectionsWork) {
 TEST_F(FaultyNetworkTest, ConnectWaitsForTheEndOfACut) {
   RunBoth(
       [&](World&, FaultyNetwork& network, Channel&) {
-        network.Trouble(
-            Trouble(FaultKind::kAsymmetricPartition, {.duration = seconds(4)}));
+        network.BeginFault(NetworkFault(FaultKind::kAsymmetricPartition,
+                                        {.duration = seconds(4)}));
         EXPECT_EQ(network.Connect("s:80", In(seconds(1))).status().code(),
                   Code::kDeadlineExceeded);
         EXPECT_TRUE(network.Connect("s:80", In(seconds(10))).ok());
@@ -371,7 +374,7 @@ TEST_F(FaultyNetworkTest, CloseWakesAReceiverDuringACut) {
           EXPECT_EQ(ReceiveCode(channel, seconds(60)), Code::kUnavailable);
         });
         world.clock.SleepUntil(In(seconds(1)));
-        network.Trouble(Trouble(FaultKind::kPartition));
+        network.BeginFault(NetworkFault(FaultKind::kPartition));
         EXPECT_TRUE(channel.Send("never sent", kNever).ok());
         channel.Close();
         receiver->Join();

@@ -170,11 +170,11 @@ TEST_F(SimNetworkTest, ConnectGivesUpWhereTheAnswerWouldComeTooLate) {
 }
 
 TEST_F(SimNetworkTest, DelayIsAddedToTheLatency) {
-  simulation_.network().BeginTrouble(
-      {"c", "s"}, FrameTrouble({.id = "late",
-                                .kind = FaultKind::kDelay,
-                                .with = {.latency = milliseconds(800)}},
-                               RandomStream(1, "late")));
+  simulation_.network().BeginFrameFault(
+      {"c", "s"}, FrameFault({.id = "late",
+                              .kind = FaultKind::kDelay,
+                              .with = {.latency = milliseconds(800)}},
+                             RandomStream(1, "late")));
   Time sent;
   RunBoth(
       [&](World& world, Channel& channel) {
@@ -235,18 +235,18 @@ TEST_F(SimNetworkTest, CallsBackOnceBothWaysAreOpen) {
   EXPECT_EQ(calls, 2);
 }
 
-TEST_F(SimNetworkTest, TroubleEndsWithItsNumber) {
+TEST_F(SimNetworkTest, FrameFaultEndsWithItsNumber) {
   NetworkFabric& network = simulation_.network();
-  const uint64_t number = network.BeginTrouble(
-      {kEveryHost, "s"}, FrameTrouble({.id = "late",
-                                       .kind = FaultKind::kDelay,
-                                       .with = {.latency = seconds(2)}},
-                                      RandomStream(1, "late")));
+  const uint64_t number = network.BeginFrameFault(
+      {kEveryHost, "s"}, FrameFault({.id = "late",
+                                     .kind = FaultKind::kDelay,
+                                     .with = {.latency = seconds(2)}},
+                                    RandomStream(1, "late")));
   const Time begin = simulation_.now();
   RunBoth(
       [&](World& world, Channel& channel) {
         EXPECT_TRUE(channel.Send("late", kNever).ok());
-        network.EndTrouble(number);
+        network.EndFrameFault(number);
         EXPECT_TRUE(channel.Send("behind it", kNever).ok());
         world.clock.SleepUntil(In(seconds(3)));
         EXPECT_TRUE(channel.Send("in time", kNever).ok());

@@ -133,7 +133,8 @@ inline void FillParameters(FaultKind kind, FaultParameters& with) {
       break;
     case FaultKind::kAsymmetricPartition:
       with.duration = *ArbitraryDuration();
-      with.way = *rc::gen::element(LinkWay::kOut, LinkWay::kIn);
+      with.link_direction =
+          *rc::gen::element(LinkDirection::kOut, LinkDirection::kIn);
       break;
     case FaultKind::kPacketLoss:
       with.duration = *ArbitraryDuration();

@@ -105,7 +105,7 @@ TEST(PlanJsonTest, RefusesKeysOfTheOtherFormat) {
       PlanFromJson(OldPlanText(kAt + R"(, "occurrence": 2)", kCrash)).ok());
 }
 
-TEST(PlanJsonTest, ReadsATroubleOfTheNetwork) {
+TEST(PlanJsonTest, ReadsANetworkFault) {
   const Result<FaultPlan> plan =
       PlanFromJson(PlanText(R"("worker": 1, "point": "comm.send")",
                             R"("do": "partition",

@@ -24,10 +24,10 @@ Status GatherOnce(World&, Session& session) {
 // second.
 TEST(SessionTest, FrameThatComesTwiceIsTakenOnce) {
   ClusterFixture cluster(3, 1);
-  cluster.simulation().network().BeginTrouble(
+  cluster.simulation().network().BeginFrameFault(
       {kEveryHost, kEveryHost},
-      FrameTrouble({.id = "twice", .kind = FaultKind::kDuplicate},
-                   RandomStream(1, "twice")));
+      FrameFault({.id = "twice", .kind = FaultKind::kDuplicate},
+                 RandomStream(1, "twice")));
   const auto& ends = cluster.RunAll([](World& world, Session& session) {
     for (const char* payload : {"first", "second"}) {
       const auto all = session.ring().AllGather({.step = 1}, payload,

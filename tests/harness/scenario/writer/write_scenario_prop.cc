@@ -103,7 +103,8 @@ FaultParameters AnyParameters(FaultKind kind) {
     with.groups = {{0, *rc::gen::inRange(2, 4)}, {1}};
   }
   if (kind == FaultKind::kAsymmetricPartition)
-    with.way = *rc::gen::element(LinkWay::kOut, LinkWay::kIn);
+    with.link_direction =
+        *rc::gen::element(LinkDirection::kOut, LinkDirection::kIn);
   if (takes("percent")) with.percent = *rc::gen::inRange(1, 91);
   if (takes("jitter")) with.jitter = AnyDuration();
   if (kind == FaultKind::kWallClockJump) {

@@ -1,6 +1,6 @@
 // Late and doubled frames: the part of a network fault that both worlds share.
-#ifndef GAUNTLET_CHAOS_INJECT_FRAME_TROUBLE_H_
-#define GAUNTLET_CHAOS_INJECT_FRAME_TROUBLE_H_
+#ifndef GAUNTLET_CHAOS_INJECT_FRAME_FAULT_H_
+#define GAUNTLET_CHAOS_INJECT_FRAME_FAULT_H_
 
 #include <cstdint>
 #include <functional>
@@ -15,15 +15,14 @@ namespace gauntlet {
 // A delay, packet loss or duplication in one direction of a worker's
 // connections. Its numbers come from a stream of its own, so that removing one
 // fault does not change another.
-class FrameTrouble {
+class FrameFault {
  public:
   // Called for each frame that is late by 50 ms or more.
   using OnLate = std::function<void(Duration)>;
 
   // REQUIRES: the fault is a delay, packet_loss or duplicate. `on_late` may be
   // null.
-  FrameTrouble(const Fault& fault, RandomStream chance,
-               OnLate on_late = nullptr);
+  FrameFault(const Fault& fault, RandomStream chance, OnLate on_late = nullptr);
 
   // Returns how much later the next frame arrives.
   Duration Draw();
@@ -41,9 +40,9 @@ class FrameTrouble {
 
 // Returns the name of the random stream for one direction of the connections at
 // `place`.
-std::string TroubleStream(const Fault& fault, LinkWay way,
-                          std::string_view place);
+std::string FrameFaultStream(const Fault& fault, LinkDirection direction,
+                             std::string_view place);
 
 }  // namespace gauntlet
 
-#endif  // GAUNTLET_CHAOS_INJECT_FRAME_TROUBLE_H_
+#endif  // GAUNTLET_CHAOS_INJECT_FRAME_FAULT_H_

@@ -1,4 +1,4 @@
-#include "chaos/inject/link_troubles.h"
+#include "chaos/inject/link_faults.h"
 
 #include <algorithm>
 
@@ -15,7 +15,7 @@ Time EndOf(const Fault& fault, Time begin) {
 
 }  // namespace
 
-void LinkTroubles::Begin(const Fault& fault, Time now) {
+void LinkFaults::Begin(const Fault& fault, Time now) {
   CHECK(IsNetworkFault(fault.kind) &&
             fault.kind != FaultKind::kConnectionReset &&
             fault.with.groups.empty(),
@@ -26,50 +26,50 @@ void LinkTroubles::Begin(const Fault& fault, Time now) {
     return;
   }
   if (fault.kind == FaultKind::kAsymmetricPartition) {
-    const bool out = fault.with.way == LinkWay::kOut;
+    const bool out = fault.with.link_direction == LinkDirection::kOut;
     cuts_.push_back({.out = out, .in = !out, .until = until});
     return;
   }
-  const auto trouble = [&](LinkWay way) {
-    return FrameTrouble(fault,
-                        RandomStream(seed_, TroubleStream(fault, way, "here")),
-                        [this, id = fault.id](Duration late) {
-                          if (on_late_) on_late_(id, late);
-                        });
+  const auto frame_fault = [&](LinkDirection direction) {
+    return FrameFault(
+        fault, RandomStream(seed_, FrameFaultStream(fault, direction, "here")),
+        [this, id = fault.id](Duration late) {
+          if (on_late_) on_late_(id, late);
+        });
   };
-  of_frames_.push_back({.out = trouble(LinkWay::kOut),
-                        .in = trouble(LinkWay::kIn),
+  of_frames_.push_back({.out = frame_fault(LinkDirection::kOut),
+                        .in = frame_fault(LinkDirection::kIn),
                         .until = until});
 }
 
-Time LinkTroubles::CutUntil(LinkWay way) const {
+Time LinkFaults::CutUntil(LinkDirection direction) const {
   Time until{};
   for (const Cut& cut : cuts_) {
-    if (way == LinkWay::kOut ? cut.out : cut.in) {
+    if (direction == LinkDirection::kOut ? cut.out : cut.in) {
       until = std::max(until, cut.until);
     }
   }
   return until;
 }
 
-Duration LinkTroubles::DrawLateness(LinkWay way, Time now) {
+Duration LinkFaults::DrawLateness(LinkDirection direction, Time now) {
   std::erase_if(of_frames_,
                 [now](const OfFrames& one) { return one.until <= now; });
   Duration late{0};
   for (OfFrames& one : of_frames_) {
-    late += way == LinkWay::kOut ? one.out.Draw() : one.in.Draw();
+    late += direction == LinkDirection::kOut ? one.out.Draw() : one.in.Draw();
   }
   return late;
 }
 
-bool LinkTroubles::Doubles(Time now) const {
+bool LinkFaults::Doubles(Time now) const {
   return std::ranges::any_of(of_frames_, [now](const OfFrames& one) {
     return one.until > now && one.out.doubles();
   });
 }
 
-bool LinkTroubles::Any(LinkWay way, Time now) const {
-  return CutUntil(way) > now ||
+bool LinkFaults::Any(LinkDirection direction, Time now) const {
+  return CutUntil(direction) > now ||
          std::ranges::any_of(of_frames_, [now](const OfFrames& one) {
            return one.until > now;
          });

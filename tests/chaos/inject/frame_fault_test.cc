@@ -1,4 +1,4 @@
-#include "chaos/inject/frame_trouble.h"
+#include "chaos/inject/frame_fault.h"
 
 #include <gtest/gtest.h>
 
@@ -15,19 +15,19 @@ Fault Delay(Duration latency, Duration jitter) {
           .with = {.latency = latency, .jitter = jitter}};
 }
 
-TEST(FrameTroubleTest, DelayWithoutJitterIsTheSameForEachFrame) {
-  FrameTrouble trouble(Delay(milliseconds(7), milliseconds(0)),
-                       RandomStream(1, "a"));
-  for (int i = 0; i < 10; ++i) EXPECT_EQ(trouble.Draw(), milliseconds(7));
+TEST(FrameFaultTest, DelayWithoutJitterIsTheSameForEachFrame) {
+  FrameFault frame_fault(Delay(milliseconds(7), milliseconds(0)),
+                         RandomStream(1, "a"));
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(frame_fault.Draw(), milliseconds(7));
 }
 
-TEST(FrameTroubleTest, JitterIsAddedAndReachesBothOfItsEnds) {
-  FrameTrouble trouble(Delay(milliseconds(5), milliseconds(10)),
-                       RandomStream(1, "a"));
+TEST(FrameFaultTest, JitterIsAddedAndReachesBothOfItsEnds) {
+  FrameFault frame_fault(Delay(milliseconds(5), milliseconds(10)),
+                         RandomStream(1, "a"));
   Duration least = milliseconds(100);
   Duration most{0};
   for (int i = 0; i < 1000; ++i) {
-    const Duration drawn = trouble.Draw();
+    const Duration drawn = frame_fault.Draw();
     least = std::min(least, drawn);
     most = std::max(most, drawn);
   }
@@ -37,15 +37,15 @@ TEST(FrameTroubleTest, JitterIsAddedAndReachesBothOfItsEnds) {
   EXPECT_GT(most, milliseconds(14));
 }
 
-TEST(FrameTroubleTest, LostFrameWaits200MsThenTwiceAsLongEachTime) {
-  FrameTrouble trouble(
+TEST(FrameFaultTest, LostFrameWaits200MsThenTwiceAsLongEachTime) {
+  FrameFault frame_fault(
       {.id = "lossy", .kind = FaultKind::kPacketLoss, .with = {.percent = 50}},
       RandomStream(1, "a"));
   int passed = 0;
   int once = 0;
   int twice = 0;
   for (int i = 0; i < 1000; ++i) {
-    const Duration drawn = trouble.Draw();
+    const Duration drawn = frame_fault.Draw();
     if (drawn == Duration::zero()) ++passed;
     if (drawn == milliseconds(200)) ++once;
     if (drawn == milliseconds(600)) ++twice;
@@ -57,24 +57,24 @@ TEST(FrameTroubleTest, LostFrameWaits200MsThenTwiceAsLongEachTime) {
   EXPECT_NEAR(twice, 125, 50);
 }
 
-TEST(FrameTroubleTest, DuplicateDoublesFramesAndDelaysNone) {
-  FrameTrouble trouble({.id = "twice", .kind = FaultKind::kDuplicate},
-                       RandomStream(1, "a"));
-  EXPECT_TRUE(trouble.doubles());
-  EXPECT_EQ(trouble.Draw(), milliseconds(0));
-  EXPECT_FALSE(FrameTrouble(Delay(milliseconds(7), milliseconds(0)),
-                            RandomStream(1, "a"))
-                   .doubles());
+TEST(FrameFaultTest, DuplicateDoublesFramesAndDelaysNone) {
+  FrameFault frame_fault({.id = "twice", .kind = FaultKind::kDuplicate},
+                         RandomStream(1, "a"));
+  EXPECT_TRUE(frame_fault.doubles());
+  EXPECT_EQ(frame_fault.Draw(), milliseconds(0));
+  EXPECT_FALSE(
+      FrameFault(Delay(milliseconds(7), milliseconds(0)), RandomStream(1, "a"))
+          .doubles());
 }
 
-TEST(FrameTroubleTest, StreamIsOfTheFaultThePlaceAndTheWay) {
+TEST(FrameFaultTest, StreamIsOfTheFaultThePlaceAndTheDirection) {
   const Fault fault = Delay(milliseconds(1), milliseconds(1));
-  const std::string name = TroubleStream(fault, LinkWay::kOut, "w1");
-  EXPECT_NE(name, TroubleStream(fault, LinkWay::kIn, "w1"));
-  EXPECT_NE(name, TroubleStream(fault, LinkWay::kOut, "w2"));
+  const std::string name = FrameFaultStream(fault, LinkDirection::kOut, "w1");
+  EXPECT_NE(name, FrameFaultStream(fault, LinkDirection::kIn, "w1"));
+  EXPECT_NE(name, FrameFaultStream(fault, LinkDirection::kOut, "w2"));
   Fault other = fault;
   other.id = "other";
-  EXPECT_NE(name, TroubleStream(other, LinkWay::kOut, "w1"));
+  EXPECT_NE(name, FrameFaultStream(other, LinkDirection::kOut, "w1"));
 }
 
 class StoppedClock final : public Clock {

@@ -1,7 +1,7 @@
 // The network faults that affect one process's connections: cuts, and late and
 // doubled frames. Plain data; the caller passes the time.
-#ifndef GAUNTLET_CHAOS_INJECT_LINK_TROUBLES_H_
-#define GAUNTLET_CHAOS_INJECT_LINK_TROUBLES_H_
+#ifndef GAUNTLET_CHAOS_INJECT_LINK_FAULTS_H_
+#define GAUNTLET_CHAOS_INJECT_LINK_FAULTS_H_
 
 #include <cstdint>
 #include <functional>
@@ -9,20 +9,20 @@
 #include <utility>
 #include <vector>
 
-#include "chaos/inject/frame_trouble.h"
+#include "chaos/inject/frame_fault.h"
 #include "chaos/inject/plan/plan.h"
 #include "engine/world/clock.h"
 
 namespace gauntlet {
 
-class LinkTroubles {
+class LinkFaults {
  public:
   // Called for each frame that is late by 50 ms or more, with the fault that
   // delays it.
   using OnLate = std::function<void(const std::string& fault, Duration late)>;
 
   // `seed` is the plan's; `on_late` may be null.
-  explicit LinkTroubles(uint64_t seed, OnLate on_late = nullptr)
+  explicit LinkFaults(uint64_t seed, OnLate on_late = nullptr)
       : seed_(seed), on_late_(std::move(on_late)) {}
 
   // REQUIRES: IsNetworkFault(fault.kind), it lasts, and it names no groups.
@@ -30,13 +30,13 @@ class LinkTroubles {
 
   // Returns the time at which the last cut in that direction ends; a past time
   // if none lasts.
-  Time CutUntil(LinkWay way) const;
+  Time CutUntil(LinkDirection direction) const;
   // Draws the lateness of a frame that is sent, or arrives, now.
-  Duration DrawLateness(LinkWay way, Time now);
+  Duration DrawLateness(LinkDirection direction, Time now);
   // Returns true if a frame that is sent, or arrives, now comes twice.
   bool Doubles(Time now) const;
   // Returns true iff a frame in that direction may be late or come twice.
-  bool Any(LinkWay way, Time now) const;
+  bool Any(LinkDirection direction, Time now) const;
 
  private:
   struct Cut {
@@ -44,10 +44,10 @@ class LinkTroubles {
     bool in;
     Time until;
   };
-  // Troubles of single frames, in both directions.
+  // Faults of single frames, in both directions.
   struct OfFrames {
-    FrameTrouble out;
-    FrameTrouble in;
+    FrameFault out;
+    FrameFault in;
     Time until;
   };
 
@@ -59,4 +59,4 @@ class LinkTroubles {
 
 }  // namespace gauntlet
 
-#endif  // GAUNTLET_CHAOS_INJECT_LINK_TROUBLES_H_
+#endif  // GAUNTLET_CHAOS_INJECT_LINK_FAULTS_H_

@@ -1,4 +1,4 @@
-#include "chaos/inject/frame_trouble.h"
+#include "chaos/inject/frame_fault.h"
 
 #include <algorithm>
 #include <utility>
@@ -17,14 +17,13 @@ constexpr Duration kReportedLateness = std::chrono::milliseconds(50);
 
 }  // namespace
 
-std::string TroubleStream(const Fault& fault, LinkWay way,
-                          std::string_view place) {
+std::string FrameFaultStream(const Fault& fault, LinkDirection direction,
+                             std::string_view place) {
   return fmt::format("fault:{}:{}:{}", fault.id, place,
-                     way == LinkWay::kOut ? "out" : "in");
+                     direction == LinkDirection::kOut ? "out" : "in");
 }
 
-FrameTrouble::FrameTrouble(const Fault& fault, RandomStream chance,
-                           OnLate on_late)
+FrameFault::FrameFault(const Fault& fault, RandomStream chance, OnLate on_late)
     : on_late_(std::move(on_late)), chance_(chance) {
   switch (fault.kind) {
     case FaultKind::kDelay:
@@ -42,7 +41,7 @@ FrameTrouble::FrameTrouble(const Fault& fault, RandomStream chance,
   }
 }
 
-Duration FrameTrouble::Draw() {
+Duration FrameFault::Draw() {
   Duration later = latency_;
   if (jitter_ > Duration::zero()) {
     later += Duration(static_cast<int64_t>(
