@@ -17,7 +17,7 @@ Status SimChannel::Send(Frame frame, Time deadline) {
   }
   const auto& end = connection.ends[end_];
   auto& direction = connection.directions[end_];
-  if (end.user.group->doomed) return ProcessGone();
+  if (end.user.group->killed) return ProcessGone();
   Scheduler& scheduler = fabric_.scheduler_;
   scheduler.Wait(nullptr, scheduler.now(), {});
   const auto ready = [&] {
@@ -46,7 +46,7 @@ Result<Frame> SimChannel::Receive(Time deadline) {
   const auto ready = [&end] {
     return !end.inbox.empty() || end.closed || end.broken;
   };
-  if (end.user.group->doomed) return ProcessGone();
+  if (end.user.group->killed) return ProcessGone();
   if (ready()) scheduler.Wait(nullptr, scheduler.now(), {});
   while (!ready()) {
     const WaitResult result =
@@ -71,19 +71,19 @@ Frame SimChannel::TakeArrived() {
 }
 
 void SimChannel::Close() {
-  if (connection_->ends[end_].user.group->doomed) return;
+  if (connection_->ends[end_].user.group->killed) return;
   fabric_.CloseEnd(*connection_, end_);
 }
 
 SimListener::~SimListener() {
-  if (!listen_socket_->user.group->doomed)
+  if (!listen_socket_->user.group->killed)
     fabric_.CloseListenSocket(*listen_socket_);
 }
 
 Result<Incoming> SimListener::Accept(Time deadline) {
   const auto listen_socket = listen_socket_;
   Scheduler& scheduler = fabric_.scheduler_;
-  if (listen_socket->user.group->doomed) return ProcessGone();
+  if (listen_socket->user.group->killed) return ProcessGone();
   fabric_.DropOverdue(*listen_socket);
   const auto ready = [&listen_socket] {
     return !listen_socket->waiting.empty() || listen_socket->closed;

@@ -56,7 +56,7 @@ std::string NetworkFabric::KeyOf(const NetworkUser& user,
 Result<std::unique_ptr<Listener>> NetworkFabric::Listen(
     const NetworkUser& user, const std::string& address,
     ConnectionFilter filter) {
-  if (user.group->doomed) return ProcessGone();
+  if (user.group->killed) return ProcessGone();
   if (!IsWellFormed(address)) return Malformed(address);
   const std::string key = KeyOf(user, address);
   const auto [place, is_free] = listen_sockets_.try_emplace(key);
@@ -88,11 +88,11 @@ Result<std::unique_ptr<Channel>> NetworkFabric::Connect(
     return DeadlineExceeded(
         fmt::format("connect {}: nobody answered in time", address));
   };
-  while (!user.group->doomed) {
+  while (!user.group->killed) {
     if (reachable() == nullptr) {
       const auto result = scheduler_.Wait(&changes_, deadline, reason);
       if (result == WaitResult::kWoken) continue;
-      if (user.group->doomed) break;
+      if (user.group->killed) break;
       return nobody();
     }
     const Duration round_trip =
@@ -100,7 +100,7 @@ Result<std::unique_ptr<Channel>> NetworkFabric::Connect(
     const Time answer = scheduler_.now() + round_trip;
     scheduler_.Wait(nullptr, std::min(answer, deadline), reason);
     ListenSocket* listen_socket = reachable();
-    if (user.group->doomed) break;
+    if (user.group->killed) break;
     if (answer > deadline) return nobody();
     if (listen_socket == nullptr) continue;
     auto connection = NewConnection(user, *listen_socket, address);

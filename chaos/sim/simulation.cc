@@ -112,7 +112,7 @@ class SimEventLog final : public EventLog {
               const FiberGroup& group)
       : simulation_(simulation), process_(process), group_(group) {}
   void Emit(LogEvent event) override {
-    if (group_.doomed) return;
+    if (group_.killed) return;
     Scheduler& scheduler = simulation_.scheduler_;
     // A single worker may compute many steps without waiting.
     scheduler.LeaveIfInterrupted();
@@ -235,13 +235,13 @@ ProcessId Simulation::Start(ProcessOptions options) {
 
 void Simulation::RunBody(Process& process) {
   const int code = process.options.body(process.world);
-  // If the group is doomed, the body has already ended its process.
-  if (!process.group.doomed) EndSelf(code);
+  // If the group is killed, the body has already ended its process.
+  if (!process.group.killed) EndSelf(code);
 }
 
 void Simulation::End(Process& process, const ExitStatus& status,
                      CloseMode close_mode) {
-  if (process.group.doomed) return;
+  if (process.group.killed) return;
   process.ending = status;
   process.close_mode = close_mode;
   scheduler_.Kill(process.group);
@@ -277,7 +277,7 @@ void Simulation::OnExit(Process& process) {
 void Simulation::KillThoseThatDieWith(const Process& process) {
   for (const std::unique_ptr<Process>& other : processes_) {
     const std::optional<DeathWith>& with = other->options.dies_with;
-    if (!with || with->process != process.id || other->group.doomed) continue;
+    if (!with || with->process != process.id || other->group.killed) continue;
     RandomStream stream =
         Stream("dies with " + process.options.name + " " + other->options.name);
     const auto most = static_cast<uint64_t>(with->within.count());
@@ -301,7 +301,7 @@ void Simulation::At(Time time, std::function<void()> callback) {
 
 void Simulation::Kill(ProcessId process) {
   End(Find(process), kKilled, CloseMode::kOrderly);
-  scheduler_.LeaveIfDoomed();
+  scheduler_.LeaveIfKilled();
 }
 
 void Simulation::EndSelf(int code) {
@@ -311,7 +311,7 @@ void Simulation::EndSelf(int code) {
 
 void Simulation::KillAfter(ProcessId process, uint64_t resumptions) {
   FiberGroup& group = Find(process).group;
-  group.doomed_at_resumption = group.resumptions + resumptions;
+  group.killed_at_resumption = group.resumptions + resumptions;
 }
 
 void Simulation::Stop(ProcessId process) {
@@ -391,7 +391,7 @@ void Simulation::PowerLoss(const std::string& host,
   }
   for (const auto& [name, view] : machine.views) view->Crash();
   machine.disk.PowerLoss(choose);
-  scheduler_.LeaveIfDoomed();
+  scheduler_.LeaveIfKilled();
 }
 
 void Simulation::EmitMachineEvent(std::optional<ProcessId> of,
@@ -415,7 +415,7 @@ void Simulation::CrashHost(const std::string& host) {
   }
   Machine& machine = MachineOf(host);
   if (SharedView* const view = machine.ViewOf(host)) view->Crash();
-  scheduler_.LeaveIfDoomed();
+  scheduler_.LeaveIfKilled();
 }
 
 void Simulation::JumpCalendar(ProcessId process, int64_t seconds) {

@@ -54,7 +54,7 @@ class SimStorage final : public Storage {
   friend class SimFile;
   friend class SimFileLock;
 
-  bool gone() const { return user_.group != nullptr && user_.group->doomed; }
+  bool gone() const { return user_.group != nullptr && user_.group->killed; }
   // Consumes the operation's time; an error if the process is gone.
   Status Begin(const char* verb, const std::string& path, uint64_t bytes);
   Status BeginSync(const std::string& path);

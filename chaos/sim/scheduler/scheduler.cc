@@ -53,7 +53,7 @@ FiberGroup* Scheduler::CurrentGroup() const {
 
 void Scheduler::Spawn(FiberGroup& group, std::shared_ptr<TaskState> task,
                       std::function<void()> body) {
-  CHECK(!group.doomed, "a task is spawned in a dead process");
+  CHECK(!group.killed, "a task is spawned in a dead process");
   if (group.fibers.empty()) groups_.push_back(&group);
   auto fiber = std::make_unique<Fiber>();
   fiber->id = next_fiber_id_++;
@@ -69,7 +69,7 @@ WaitResult Scheduler::Wait(WaitList* list, Time deadline,
   CHECK(current_ != nullptr, "a blocking call outside of any process");
   Fiber& fiber = *current_;
   if (fiber.unwinding) return WaitResult::kDeadline;
-  LeaveIfDoomed();
+  LeaveIfKilled();
   fiber.reason = reason;
   if (deadline <= now_) {
     fiber.result = WaitResult::kDeadline;
@@ -99,14 +99,14 @@ void Scheduler::At(Time time, Action& action, uint64_t argument) {
 }
 
 void Scheduler::Kill(FiberGroup& group) {
-  if (group.doomed) return;
-  group.doomed = true;
-  doomed_.push_back(&group);
+  if (group.killed) return;
+  group.killed = true;
+  killed_.push_back(&group);
 }
 
-void Scheduler::LeaveIfDoomed() {
+void Scheduler::LeaveIfKilled() {
   if (current_ == nullptr || current_->unwinding) return;
-  if (current_->group->doomed) Leave();
+  if (current_->group->killed) Leave();
 }
 
 void Scheduler::LeaveIfInterrupted() {
@@ -122,7 +122,7 @@ void Scheduler::Leave() {
 }
 
 void Scheduler::LeaveByReturn() {
-  CHECK(current_ != nullptr && current_->group->doomed,
+  CHECK(current_ != nullptr && current_->group->killed,
         "a living fiber cannot leave");
   CHECK(!current_->unwinding, "a process that is gone ends itself again");
   current_->state = Fiber::State::kWaiting;
@@ -130,7 +130,7 @@ void Scheduler::LeaveByReturn() {
 }
 
 void Scheduler::Stop(FiberGroup& group) {
-  if (group.stopped || group.doomed) return;
+  if (group.stopped || group.killed) return;
   group.stopped = true;
   for (Fiber* fiber : group.fibers) {
     if (fiber->state != Fiber::State::kRunnable) continue;
@@ -155,7 +155,7 @@ RunEnd Scheduler::Run(std::string& report) {
   if (end != RunEnd::kAllExited) report = Report();
   ending_ = true;
   for (FiberGroup* group : groups_) Kill(*group);
-  ReapDoomed();
+  UnwindKilled();
   CHECK(groups_.empty(), "a process was started while the run was ending");
   actions_.clear();
   ending_ = false;
@@ -165,7 +165,7 @@ RunEnd Scheduler::Run(std::string& report) {
 
 RunEnd Scheduler::Drive() {
   while (true) {
-    if (!doomed_.empty()) ReapDoomed();
+    if (!killed_.empty()) UnwindKilled();
     if (left_interrupted_) return RunEnd::kInterrupted;
     if (end_) return *end_;
     Fiber* const chosen = Choose();
@@ -174,7 +174,7 @@ RunEnd Scheduler::Drive() {
 }
 
 Fiber* Scheduler::Choose() {
-  while (doomed_.empty()) {
+  while (killed_.empty()) {
     if (groups_.empty()) return End(RunEnd::kAllExited);
     const Time next = NextTime();
     if (next > now_) {
@@ -206,7 +206,7 @@ Fiber* Scheduler::Draw() {
   Record(static_cast<uint64_t>(now_.time_since_epoch().count()) << 16 ^
          fiber.id);
   FiberGroup& group = *fiber.group;
-  if (++group.resumptions >= group.doomed_at_resumption) {
+  if (++group.resumptions >= group.killed_at_resumption) {
     Kill(group);
     return nullptr;
   }
@@ -258,7 +258,7 @@ void Scheduler::Retire(Fiber& fiber) {
   WakeAll(fiber.task->joiners);
   fiber.task.reset();
   std::erase(group.fibers, &fiber);
-  if (!group.fibers.empty() || group.doomed) return;
+  if (!group.fibers.empty() || group.killed) return;
   std::erase(groups_, &group);
   if (group.on_gone) group.on_gone();
 }
@@ -290,10 +290,10 @@ void Scheduler::Detach(Fiber& fiber) {
   fiber.timer.reset();
 }
 
-void Scheduler::ReapDoomed() {
+void Scheduler::UnwindKilled() {
   // Unwinding a group may doom others.
-  for (size_t i = 0; i < doomed_.size(); ++i) Unwind(*doomed_[i]);
-  doomed_.clear();
+  for (size_t i = 0; i < killed_.size(); ++i) Unwind(*killed_[i]);
+  killed_.clear();
 }
 
 void Scheduler::Unwind(FiberGroup& group) {

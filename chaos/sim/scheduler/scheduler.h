@@ -66,10 +66,10 @@ struct FiberGroup {
   // Called outside of any fiber when the last fiber is gone.
   std::function<void()> on_gone;
   // Number of the resumption before which the group is killed, from 1.
-  uint64_t doomed_at_resumption = UINT64_MAX;
+  uint64_t killed_at_resumption = UINT64_MAX;
 
   bool stopped = false;
-  bool doomed = false;
+  bool killed = false;
   uint64_t resumptions = 0;
   std::vector<Fiber*> fibers;  // oldest first
   std::vector<Fiber*> parked;  // runnable, but the group is stopped
@@ -122,7 +122,7 @@ class Scheduler {
   FiberGroup* CurrentGroup() const;
 
   // Blocks the calling fiber until the list is woken (kWoken) or the deadline
-  // has passed. Always lets other fibers run. In a doomed group it does not
+  // has passed. Always lets other fibers run. In a killed group it does not
   // return; if the fiber is already being unwound, it returns kDeadline
   // immediately.
   WaitResult Wait(WaitList* list, Time deadline, const WaitReason& reason);
@@ -133,15 +133,15 @@ class Scheduler {
   // Kills the group. Its fibers are unwound before the next decision. A caller
   // in the group keeps running until it waits or leaves.
   void Kill(FiberGroup& group);
-  // Ends the calling fiber. REQUIRES: its group is doomed, and it is not being
+  // Ends the calling fiber. REQUIRES: its group is killed, and it is not being
   // unwound.
   [[noreturn]] void Leave();
   // As Leave, for a fiber that then returns from its body, which is cheaper
   // than unwinding it. Returns when it is this fiber's turn to be unwound.
   void LeaveByReturn();
-  // Leaves if the caller is a fiber of a doomed group and is not yet being
+  // Leaves if the caller is a fiber of a killed group and is not yet being
   // unwound.
-  void LeaveIfDoomed();
+  void LeaveIfKilled();
   // Dooms the caller's group and leaves if the run is interrupted.
   void LeaveIfInterrupted();
   void Stop(FiberGroup& group);
@@ -173,7 +173,7 @@ class Scheduler {
   void MakeRunnable(Fiber& fiber);
   void RemoveRunnable(Fiber& fiber);
   void Detach(Fiber& fiber);
-  void ReapDoomed();
+  void UnwindKilled();
   void Unwind(FiberGroup& group);
   std::string Report() const;
 
@@ -200,7 +200,7 @@ class Scheduler {
   std::multimap<Time, Fiber*> timers_;
   std::multimap<Time, DueAction> actions_;
   std::vector<FiberGroup*> groups_;  // with fibers, in order of appearance
-  std::vector<FiberGroup*> doomed_;
+  std::vector<FiberGroup*> killed_;
 };
 
 }  // namespace gauntlet

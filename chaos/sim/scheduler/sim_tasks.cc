@@ -46,7 +46,7 @@ class SimTask final : public Task {
       : scheduler_(scheduler), group_(group), state_(std::move(state)) {}
 
   ~SimTask() override {
-    CHECK(joined_ || group_.doomed,
+    CHECK(joined_ || group_.killed,
           fmt::format("task '{}' is destroyed before it was joined",
                       state_->name));
   }
@@ -85,7 +85,7 @@ std::unique_ptr<Task> SimTasks::Spawn(std::string name,
                                       std::function<void()> body) {
   auto state = std::make_shared<TaskState>();
   state->name = std::move(name);
-  if (group_.doomed) {
+  if (group_.killed) {
     state->done = true;
   } else {
     scheduler_.Spawn(group_, state, std::move(body));

@@ -152,7 +152,7 @@ TEST_F(SchedulerTest, ActionMayKillAnotherProcessThanTheOneThatWaits) {
 }
 
 TEST_F(SchedulerTest, ProcessIsKilledBeforeTheResumptionThatIsNamed) {
-  group_.doomed_at_resumption = 3;
+  group_.killed_at_resumption = 3;
   int resumptions = 0;
   Spawn([&] {
     while (true) {
@@ -167,7 +167,7 @@ TEST_F(SchedulerTest, ProcessIsKilledBeforeTheResumptionThatIsNamed) {
 
 // The killed process is due while a task of the other process waits.
 TEST_F(SchedulerTest, ProcessIsKilledWhereAnotherWouldPassTheTurnToIt) {
-  FiberGroup victims{.doomed_at_resumption = 5};
+  FiberGroup victims{.killed_at_resumption = 5};
   int unwound = 0;
   SpawnVictims(victims, milliseconds(20), unwound);
   Spawn([&] {
