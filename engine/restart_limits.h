@@ -6,8 +6,9 @@ namespace gauntlet {
 
 // A launcher gives up after this number of consecutive restarts without a new
 // step, however many restarts its job permits. Default of
-// LauncherOptions::max_fruitless, which no key of a scenario changes.
-inline constexpr int kMaxFruitlessRestarts = 10;
+// LauncherOptions::max_restarts_without_progress, which no key of a scenario
+// changes.
+inline constexpr int kMaxRestartsWithoutProgress = 10;
 
 }  // namespace gauntlet
 

@@ -436,8 +436,7 @@ Status CheckpointStore::RemoveFailedSave(const std::string& save) {
   return dropped.ok() ? cleared : dropped;
 }
 
-Status CheckpointStore::AbandonSave(const std::string& save,
-                                    const Status& why) {
+Status CheckpointStore::AbortSave(const std::string& save, const Status& why) {
   if (save_ == save) {
     // An error that stops another rank must not stop this one.
     const Status failed =

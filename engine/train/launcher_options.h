@@ -25,7 +25,7 @@ struct LauncherOptions {
   // somebody else may restart the job.
   WorkerExit without_restarts = WorkerExit::kFailed;
   // Maximum number of consecutive restarts without a new step.
-  int max_fruitless = kMaxFruitlessRestarts;
+  int max_restarts_without_progress = kMaxRestartsWithoutProgress;
   // Pause before a restart. Doubles, up to the maximum, after each attempt that
   // ended sooner than this pause and made no new step.
   Duration backoff = std::chrono::milliseconds(100);

@@ -193,7 +193,8 @@ void Describe(Fields& fields,
                      kMaxReplicas);
   fields.Choice({"restart"}, launcher.restart, kRestartPolicyNames);
   fields.Whole({"max_restarts"}, launcher.max_restarts, 0, kMaxInt);
-  fields.Whole({"max_fruitless"}, launcher.max_fruitless, 0, kMaxInt);
+  fields.Whole({"max_fruitless"}, launcher.max_restarts_without_progress, 0,
+               kMaxInt);
   fields.Time({"backoff_ns"}, launcher.backoff, 0);
   fields.Time({"max_backoff_ns"}, launcher.max_backoff, 0);
   fields.Time({"survivors_grace_ns"}, launcher.survivors_grace, 0);

@@ -162,8 +162,8 @@ class Saver {
               file.size() > bytes().size(),
           "a shard is not what was written");
   }
-  void Abandon() {
-    const Status status = store_.AbandonSave(save_);
+  void Abort() {
+    const Status status = store_.AbortSave(save_);
     CHECK(status.ok(), status.ToString());
   }
   CheckpointRef Commit() {
@@ -234,7 +234,7 @@ void BM_WriteShard(benchmark::State& state) {
     saver.Begin();
     turns.Add(SecondsOf([&] { saver.WriteShard(); }));
     saver.CheckShard();
-    saver.Abandon();
+    saver.Abort();
   }
   turns.Count(saver.bytes().size());
 }

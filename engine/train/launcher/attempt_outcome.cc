@@ -36,13 +36,14 @@ void AttemptOutcome::SetResult(const TrainResult& result) {
 void AttemptOutcome::SetHang(std::string hang) { hang_ = std::move(hang); }
 
 std::string AttemptOutcome::ExplainLosses() {
-  const std::span<const Loss> news = std::span(losses_).subspan(explained_);
-  const bool somebody_failed = std::ranges::any_of(news, FailedItself);
-  const Loss* const culprit = CulpritOf(news);
-  std::string reason = !hang_.empty()    ? hang_
-                       : losses_.empty() ? "no worker reported a result"
-                       : news.empty()    ? Describe(losses_.back())
-                                         : DescribeAll(news);
+  const std::span<const Loss> unexplained =
+      std::span(losses_).subspan(explained_);
+  const bool somebody_failed = std::ranges::any_of(unexplained, FailedItself);
+  const Loss* const culprit = CulpritOf(unexplained);
+  std::string reason = !hang_.empty()        ? hang_
+                       : losses_.empty()     ? "no worker reported a result"
+                       : unexplained.empty() ? Describe(losses_.back())
+                                             : DescribeAll(unexplained);
   launch_.blamed =
       culprit != nullptr ? std::optional(culprit->worker) : std::nullopt;
   if (somebody_failed || explained_ == 0) {

@@ -8,7 +8,7 @@ namespace gauntlet {
 void RejoinTracker::Begin(std::vector<int> members) {
   members_ = std::move(members);
   open_ = true;
-  news_ = false;
+  has_new_losses_ = false;
   noted_before_ = false;
   has_formed_ = false;
   formed_ = 0;
@@ -20,7 +20,7 @@ void RejoinTracker::Begin(std::vector<int> members) {
 
 void RejoinTracker::Open(Time now) {
   open_ = true;
-  news_ = true;
+  has_new_losses_ = true;
   noted_before_ = false;
   opened_at_ = now;
 }
@@ -32,7 +32,7 @@ void RejoinTracker::AllowForPause(Duration missed) {
 }
 
 bool RejoinTracker::ConsumeLosses() {
-  news_ = false;
+  has_new_losses_ = false;
   return !noted_before_;
 }
 
@@ -41,7 +41,7 @@ void RejoinTracker::Died(int worker, Time now) {
   saves_until_.erase(worker);
   silent_.erase(worker);
   // Workers that die before the first one is restarted belong to one loss.
-  if (!open_ || (dead_.empty() && !news_)) Open(now);
+  if (!open_ || (dead_.empty() && !has_new_losses_)) Open(now);
   noted_before_ = false;
   dead_.insert(worker);
 }
@@ -86,7 +86,7 @@ void RejoinTracker::Formed(uint64_t generation, Time now) {
                 [=](const auto& one) { return one.second.left < generation; });
   open_ = false;
   if (dead_.empty() && meeting_.empty()) return;
-  const bool noted = !dead_.empty() && !news_;
+  const bool noted = !dead_.empty() && !has_new_losses_;
   Open(now);
   noted_before_ = noted;
 }
@@ -110,7 +110,7 @@ Time RejoinTracker::WaitsUntil(int worker) const {
 
 std::vector<int> RejoinTracker::Overdue(Time now) const {
   std::vector<int> overdue;
-  if (!open_ || !news_ || !has_formed_) return overdue;
+  if (!open_ || !has_new_losses_ || !has_formed_) return overdue;
   for (const int worker : members_) {
     if (!meeting_.contains(worker) && !dead_.contains(worker) &&
         now >= WaitsUntil(worker)) {

@@ -60,7 +60,7 @@ class RejoinTracker {
 
   bool is_open() const { return open_; }
   // True if there is a loss that the launcher has not handled yet.
-  bool has_new_losses() const { return news_; }
+  bool has_new_losses() const { return has_new_losses_; }
   // Marks the losses as handled. Returns false if all of them had been handled
   // before: a generation formed without the dead workers.
   bool ConsumeLosses();
@@ -82,7 +82,7 @@ class RejoinTracker {
   Graces graces_;
   std::vector<int> members_;
   bool open_ = false;
-  bool news_ = false;
+  bool has_new_losses_ = false;
   bool noted_before_ = false;  // all deaths of the open rejoin were handled
   bool has_formed_ = false;    // a generation has formed before
   uint64_t formed_ = 0;

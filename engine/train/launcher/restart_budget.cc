@@ -22,7 +22,7 @@ std::string RestartBudget::Spend(Time now) {
   if (is_spent()) {
     return fmt::format("{} {}", spent_, spent_ == 1 ? "restart" : "restarts");
   }
-  if (restarts_without_progress_ > options_.max_fruitless) {
+  if (restarts_without_progress_ > options_.max_restarts_without_progress) {
     return fmt::format(
         "{} {} without progress", restarts_without_progress_,
         restarts_without_progress_ == 1 ? "attempt" : "attempts");

@@ -139,7 +139,7 @@ Result<EvaluatorEnd> RunEvaluator(World& world, Evaluator& evaluator,
                                   const EvaluatorLoop& loop,
                                   EvaluationReporter& reporter) {
   bool waits = false;
-  while (!ToldToGo(world)) {
+  while (!HasNotice(world)) {
     ASSIGN_OR_RETURN(const std::optional<Evaluation> evaluation,
                      evaluator.EvaluateNext());
     for (const std::string& line : evaluator.TakeWarnings()) {

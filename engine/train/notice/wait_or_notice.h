@@ -11,13 +11,13 @@ namespace gauntlet {
 // Longest delay until a waiting program detects a notice.
 inline constexpr Duration kLookForNoticeEvery = std::chrono::milliseconds(50);
 
-inline bool ToldToGo(const World& world) {
+inline bool HasNotice(const World& world) {
   return world.host.TerminationNotices() > 0;
 }
 
-// Waits until the given time or a notice. Returns ToldToGo.
+// Waits until the given time or a notice. Returns HasNotice.
 inline bool WaitOrNotice(World& world, Time until) {
-  while (!ToldToGo(world)) {
+  while (!HasNotice(world)) {
     const Time now = world.clock.Now();
     if (now >= until) return false;
     world.clock.SleepUntil(std::min(until, now + kLookForNoticeEvery));

@@ -447,8 +447,8 @@ Status CollectiveSave::Commit(const SaveAttempt& attempt,
   const Result<std::vector<ShardFile>> shards =
       ShardsOfReports(reports, attempt.shards);
   if (!shards.ok()) {
-    const Status abandoned = store_->AbandonSave(attempt.name, shards.status());
-    return MakeRoomAfter(abandoned.ok() ? shards.status() : abandoned);
+    const Status aborted = store_->AbortSave(attempt.name, shards.status());
+    return MakeRoomAfter(aborted.ok() ? shards.status() : aborted);
   }
   CheckpointHead head = attempt.head;
   if (!NotFiniteIn(reports).empty()) {
@@ -471,9 +471,9 @@ Status CollectiveSave::MakeRoomAfter(Status why) {
 
 Status CollectiveSave::Abort(const SaveAttempt& attempt,
                              const Status& failure) {
-  const Status abandoned = store_->AbandonSave(attempt.name, failure);
+  const Status aborted = store_->AbortSave(attempt.name, failure);
   times_.Lap(TimePart::kCommit);
-  return MakeRoomAfter(abandoned.ok() ? failure : abandoned);
+  return MakeRoomAfter(aborted.ok() ? failure : aborted);
 }
 
 void CollectiveSave::End(const SaveAttempt& attempt) {

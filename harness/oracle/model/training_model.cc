@@ -303,7 +303,7 @@ void TrainingModel::OnLauncher(int start, const RecordEvent& event) {
   const bool ends = event.kind == RecordKind::kAttemptEnds ||
                     event.kind == RecordKind::kLauncherBegin;
   if (ends && !store_.is_used()) newest_.clear();
-  if (event.kind == RecordKind::kRestarting) ++fruitless_restarts_;
+  if (event.kind == RecordKind::kRestarting) ++restarts_without_progress_;
   if (!event.about) return;
   if (event.kind == RecordKind::kStarted) started_.insert(*event.about);
   const Emitter about = WorkerAbout(event);

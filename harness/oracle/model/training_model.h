@@ -196,9 +196,9 @@ class TrainingModel {
   bool is_launched_anew_ = false;
   // Faults other than the plain death of one process.
   Disturbances disturbances_;
-  std::set<int> started_;       // workers of the attempt
-  int fruitless_restarts_ = 0;  // since the last new step
-  uint64_t furthest_ = 0;       // step that a chief has reached
+  std::set<int> started_;              // workers of the attempt
+  int restarts_without_progress_ = 0;  // since the last new step
+  uint64_t furthest_ = 0;              // step that a chief has reached
 };
 
 }  // namespace gauntlet

@@ -251,7 +251,7 @@ void TrainingModel::CheckMemory(const Generation& before,
       });
   if (others || before.members.size() != started_.size()) return;
   checks_.bounded_loss.Count();
-  if (from >= *held || fruitless_restarts_ > kRestartsInARow ||
+  if (from >= *held || restarts_without_progress_ > kRestartsInARow ||
       disturbances_.AnySince(before.started_ns)) {
     return;
   }

@@ -139,7 +139,7 @@ void TrainingModel::CheckReplicas(const Emitter& by, Generation& generation,
 void TrainingModel::NoteProgress(const Worker& worker, uint64_t step) {
   if (worker.rank != 0 || step <= furthest_) return;
   furthest_ = step;
-  fruitless_restarts_ = 0;
+  restarts_without_progress_ = 0;
 }
 
 void TrainingModel::TakeStep(const Emitter& by, Generation& generation,

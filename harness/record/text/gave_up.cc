@@ -23,7 +23,7 @@ std::string GaveUpReasonText(const RunSetup& setup, const RecordEvent& event) {
     return fmt::format(
         "{} ({} restarts in a row reached no new step; cluster.restart.max "
         "does not raise this limit)",
-        reason, kMaxFruitlessRestarts);
+        reason, kMaxRestartsWithoutProgress);
   }
   if (event.reason != RecordReason::kRestartsUsedUp) return reason;
   if (setup.never_restarts) {

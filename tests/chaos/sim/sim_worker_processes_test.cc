@@ -215,7 +215,7 @@ TEST(LauncherAfarTest, KillWaitsForTheCutToHeal) {
   });
 }
 
-TEST(LauncherAfarTest, AbandonsAnUnreachableWorkerThatKeepsRunning) {
+TEST(LauncherAfarTest, GivesUpAnUnreachableWorkerThatKeepsRunning) {
   LaunchAfar(HangForEver, [](SimWorkerProcesses& workers,
                              Simulation& simulation, World& world) {
     ASSERT_TRUE(workers.Start({.worker = 1, .life = 1}).ok());

@@ -74,7 +74,7 @@ TEST_F(StoreWarningsTest, NewerCheckpointsThatAreGoneAreNamed) {
   EXPECT_THAT(WarningsOfAClaim(), IsEmpty()) << "the state file is a new one";
 }
 
-TEST_F(StoreWarningsTest, RejectedOrAbandonedCheckpointsAreNotMissing) {
+TEST_F(StoreWarningsTest, RejectedOrAbortedCheckpointsAreNotMissing) {
   Bytes("step-000000005-g1/MANIFEST.json").clear();
   EXPECT_THAT(WarningsOfAClaim(), ElementsAre(HasSubstr("step-000000005")));
   EXPECT_THAT(WarningsOfAClaim(), IsEmpty());

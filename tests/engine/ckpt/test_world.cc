@@ -112,7 +112,7 @@ Result<CheckpointRef> Save(CheckpointStore& store, uint64_t generation,
     const auto shard = store.WriteShard(save, rank, 2, own);
     if (!shard.ok()) {
       if (shard.status().code() != Code::kCancelled) {
-        RETURN_IF_ERROR(store.AbandonSave(save));
+        RETURN_IF_ERROR(store.AbortSave(save));
       }
       return shard.status();
     }

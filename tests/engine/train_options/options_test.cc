@@ -276,7 +276,7 @@ LaunchOptions SomeLaunch() {
                        .workers_by_life = {4, 2, 3},
                        .restart = RestartPolicy::kRejoin,
                        .max_restarts = 7,
-                       .max_fruitless = 3,
+                       .max_restarts_without_progress = 3,
                        .backoff = Duration(5),
                        .max_backoff = Duration(6),
                        .survivors_grace = Duration(7),
@@ -297,7 +297,8 @@ TEST(LaunchOptionsTest, ReadingGivesWhatWasWritten) {
   EXPECT_EQ(launcher.workers_by_life, expected.workers_by_life);
   EXPECT_EQ(launcher.restart, expected.restart);
   EXPECT_EQ(launcher.max_restarts, expected.max_restarts);
-  EXPECT_EQ(launcher.max_fruitless, expected.max_fruitless);
+  EXPECT_EQ(launcher.max_restarts_without_progress,
+            expected.max_restarts_without_progress);
   EXPECT_EQ(launcher.backoff, expected.backoff);
   EXPECT_EQ(launcher.max_backoff, expected.max_backoff);
   EXPECT_EQ(launcher.survivors_grace, expected.survivors_grace);

@@ -23,7 +23,7 @@ class SlowWatchTest : public testing::Test {
  protected:
   // Waits until item 2 is reported, ends the watch, and returns all reported
   // items.
-  std::vector<size_t> ToldWithTheSecond() {
+  std::vector<size_t> ReportedUntilTheSecond() {
     EXPECT_EQ(second_.get_future().wait_for(kLong), std::future_status::ready);
     watch_.reset();
     return settings_;
@@ -41,14 +41,14 @@ TEST_F(SlowWatchTest, ReportsEachSlowCaseOnceInTheOrderOfTheirLimits) {
   watch_->Begins(1, hours(1));
   watch_->Begins(2, seconds(2));
   watch_->Begins(3, milliseconds(1));
-  EXPECT_THAT(ToldWithTheSecond(), ElementsAre(3, 2));
+  EXPECT_THAT(ReportedUntilTheSecond(), ElementsAre(3, 2));
 }
 
 TEST_F(SlowWatchTest, DoesNotReportACaseThatEndsInTime) {
   watch_->Begins(1, seconds(1));
   watch_->Ends(1);
   watch_->Begins(2, milliseconds(1500));
-  EXPECT_THAT(ToldWithTheSecond(), ElementsAre(2));
+  EXPECT_THAT(ReportedUntilTheSecond(), ElementsAre(2));
 }
 
 }  // namespace

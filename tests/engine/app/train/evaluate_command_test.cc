@@ -15,7 +15,7 @@ using testing::HasSubstr;
 
 constexpr EvaluatorLoop kOnce = {.looks = EvaluatorLoop::Looks::kOnce};
 
-class ToldToGo final : public Host {
+class NoticedHost final : public Host {
  public:
   std::string Name() const override { return "machine-a"; }
   int TerminationNotices() const override { return 1; }
@@ -62,7 +62,7 @@ TEST_F(EvaluateCommandTest, DirectoryInPlaceOfTheStateFile_EndsItByName) {
 }
 
 TEST_F(EvaluateCommandTest, NoticeEndsItWithItsOwnCode) {
-  ToldToGo host;
+  NoticedHost host;
   World world = {test_.clock, storage_,     test_.network, test_.tasks,
                  host,        test_.faults, test_.events,  test_.entropy};
   EXPECT_EQ(Evaluate(world), 143);

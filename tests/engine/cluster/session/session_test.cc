@@ -406,7 +406,7 @@ TEST(SessionTest, RefusesCallersOfEveryKindWhileItTrains) {
   EXPECT_THAT(ring.refusal().message, HasSubstr("unexpected hello"));
 }
 
-TEST(SessionTest, AbandoningASessionEndsItForAll) {
+TEST(SessionTest, AbortingASessionEndsItForAll) {
   ClusterFixture cluster(3, 1);
   const auto& ends = cluster.RunAll([](World& world, Session& session) {
     if (session.ring().rank() == 1) {

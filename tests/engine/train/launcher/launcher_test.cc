@@ -272,7 +272,7 @@ TEST_F(LauncherTest, GivesUpAfterTheMaximumOfRestartsWithTheReason) {
 }
 
 TEST_F(LauncherTest, GivesUpAfterAttemptsWithoutProgress) {
-  options_.max_fruitless = 3;
+  options_.max_restarts_without_progress = 3;
   const LaunchEnd end = Launched([](const WorkerSpec& spec) {
     return Script{.runs = milliseconds(10 + spec.worker), .exit = 70};
   });
@@ -947,7 +947,7 @@ TEST_F(RejoinTest, WorkersThatLoseEachOtherCountAsARestartToo) {
 }
 
 TEST_F(RejoinTest, RejoiningWithoutANewStepIsNoProgress) {
-  options_.max_fruitless = 2;
+  options_.max_restarts_without_progress = 2;
   const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
     Script script = Trains(spec);
     for (uint64_t i = 1; i < 6; ++i) {

@@ -9,7 +9,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-std::string BlameThreeTimes(Membership& membership, int worker) {
+std::string RecordCulpritThreeTimes(Membership& membership, int worker) {
   membership.RecordCulprit(worker);
   membership.RecordCulprit(worker);
   return membership.RecordCulprit(worker);
@@ -49,14 +49,15 @@ TEST(MembershipTest, AnotherWorkersFailureOrNobodysBreaksTheRow) {
 
 TEST(MembershipTest, SpareTakesThePlaceOfWhoIsLeftOut) {
   Membership membership({.workers = 3, .min_workers = 2, .by_life = {2}});
-  BlameThreeTimes(membership, 1);
+  RecordCulpritThreeTimes(membership, 1);
   EXPECT_THAT(membership.Of(4), ElementsAre(0, 2));
 }
 
 TEST(MembershipTest, JobCannotContinueBelowTheMinimumOfWorkers) {
   Membership membership({.workers = 3, .min_workers = 2, .by_life = {}});
-  BlameThreeTimes(membership, 0);
-  EXPECT_THAT(BlameThreeTimes(membership, 2), HasSubstr("expected at least 2"));
+  RecordCulpritThreeTimes(membership, 0);
+  EXPECT_THAT(RecordCulpritThreeTimes(membership, 2),
+              HasSubstr("expected at least 2"));
   EXPECT_EQ(membership.too_few(),
             "worker 2 failed 3 times in a row; without it there are 1 workers, "
             "expected at least 2");
@@ -64,7 +65,7 @@ TEST(MembershipTest, JobCannotContinueBelowTheMinimumOfWorkers) {
 
 TEST(MembershipTest, JobThatNeedsAllItsWorkersLeavesNoneOut) {
   Membership membership({.workers = 2, .min_workers = 0, .by_life = {}});
-  EXPECT_EQ(BlameThreeTimes(membership, 1), "");
+  EXPECT_EQ(RecordCulpritThreeTimes(membership, 1), "");
   EXPECT_THAT(membership.Of(4), ElementsAre(0, 1));
   EXPECT_EQ(membership.too_few(), "");
 }
