@@ -67,7 +67,7 @@ std::string_view ExploreModeName(ExploreMode mode) {
       return "mixed";
     case ExploreMode::kRandom:
       return "random";
-    case ExploreMode::kNth:
+    case ExploreMode::kSweep:
       return "sweep";
     case ExploreMode::kCrashStates:
       return "crash-states";
@@ -105,7 +105,7 @@ std::string CommandForExploration(const ExploreCommand& command,
 
 std::string CommandForCase(const ExploreCommand& command, uint64_t seed,
                            uint64_t number) {
-  if (command.mode == ExploreMode::kNth) return "";
+  if (command.mode == ExploreMode::kSweep) return "";
   std::string text = CommandForBase(command);
   AddPlanChoices(command, text);
   AddUnlessUsual("--verify-determinism-every", &ExploreCommand::twice_every,

@@ -64,8 +64,8 @@ std::optional<ExploreCommand> CrashStatesOfMixed(
 
 CampaignOptions OptionsOf(const ExploreCommand& command, uint64_t seed,
                           std::optional<Duration> time) {
-  CampaignOptions options = {.mode = command.mode == ExploreMode::kNth
-                                         ? CampaignMode::kNth
+  CampaignOptions options = {.mode = command.mode == ExploreMode::kSweep
+                                         ? CampaignMode::kSweep
                                          : CampaignMode::kRandom,
                              .seed = seed,
                              .only_case = command.only_case,
@@ -212,7 +212,7 @@ class Explorer final : public CampaignObserver {
 
   std::string Interruption(const CampaignReport& report,
                            const fs::path& page) const {
-    const bool resumes = command_.mode != ExploreMode::kNth;
+    const bool resumes = command_.mode != ExploreMode::kSweep;
     return RenderInterruption(
         GroupedCount(report.cases, "case"),
         {.findings = files_.size() + crash_states_.size(),

@@ -157,7 +157,7 @@ FlagReader ReadExploreMode(ExploreMode& target,
   return [&notes, read = ReadChoice<ExploreMode>(
                       target, {{"mixed", ExploreMode::kMixed},
                                {"random", ExploreMode::kRandom},
-                               {"sweep", ExploreMode::kNth},
+                               {"sweep", ExploreMode::kSweep},
                                {"crash-states", ExploreMode::kCrashStates}})](
              const std::string& text) -> Status {
     if (text != "nth") return read(text);
@@ -291,7 +291,7 @@ Status CheckMode(const Flags& flags, ExploreMode mode) {
   struct Belongs {
     std::string name;
     bool random;
-    bool nth;
+    bool sweep;
     bool crash_states;
   };
   static const std::array kOptions = {
@@ -311,14 +311,14 @@ Status CheckMode(const Flags& flags, ExploreMode mode) {
       Belongs{"--max-states", false, false, true},
       Belongs{"--id", false, false, true}};
   for (const Belongs& option : kOptions) {
-    const bool fits = mode == ExploreMode::kNth           ? option.nth
+    const bool fits = mode == ExploreMode::kSweep         ? option.sweep
                       : mode == ExploreMode::kCrashStates ? option.crash_states
                                                           : option.random;
     if (fits || !flags.Given(option.name)) continue;
     return InvalidArgument(fmt::format("{} requires --mode {}", option.name,
                                        option.crash_states ? "crash-states"
-                                       : option.nth ? "mixed, random or sweep"
-                                                    : "mixed or random"));
+                                       : option.sweep ? "mixed, random or sweep"
+                                                      : "mixed or random"));
   }
   return OkStatus();
 }
@@ -418,7 +418,7 @@ Result<Command> ParseExplore(const VerbArguments& verb) {
   }
   RETURN_IF_ERROR(CheckMode(flags, command.mode));
   RETURN_IF_ERROR(CheckCrashStates(flags, command.crash_states));
-  if (command.mode == ExploreMode::kNth && command.max_faults == 0) {
+  if (command.mode == ExploreMode::kSweep && command.max_faults == 0) {
     return InvalidArgument(
         "--max-faults: expected 1 or more with --mode sweep, found 0");
   }

@@ -97,7 +97,7 @@ VerdictStrip StripOf(const Exploration& exploration,
   }
   strip.facts.emplace_back("end", std::string(CampaignEndName(report)));
   AddPaceFacts(report.cases, report.seconds, strip);
-  const bool resumes = exploration.command.mode != ExploreMode::kNth &&
+  const bool resumes = exploration.command.mode != ExploreMode::kSweep &&
                        (report.end == CampaignEnd::kInterrupted ||
                         report.end == CampaignEnd::kTime);
   if (resumes) {

@@ -309,7 +309,7 @@ std::string RenderCampaign(const Case& base, const CampaignReport& report,
   }
   if (report.only) return text + RenderOnly(base, report);
   if (report.cases == 0) return text;
-  if (command.mode == ExploreMode::kNth) text += RenderSweep(report);
+  if (command.mode == ExploreMode::kSweep) text += RenderSweep(report);
   text += RenderStatistics(report, command.jobs);
   text += RenderCrashStates(report);
   return text + RenderCoverage(report, command);

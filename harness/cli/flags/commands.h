@@ -87,7 +87,7 @@ struct RunCommand {
 enum class ExploreMode : uint8_t {
   kMixed,  // random plans and crash states by turns
   kRandom,
-  kNth,
+  kSweep,
   kCrashStates,
 };
 

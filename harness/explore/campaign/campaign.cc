@@ -48,7 +48,7 @@ class Campaign {
       points.insert(space.points.begin(), space.points.end());
     }
     report_.space.points.assign(points.begin(), points.end());
-    if (options.mode == CampaignMode::kNth) {
+    if (options.mode == CampaignMode::kSweep) {
       sweep_ =
           std::make_unique<SweepPlans>(spaces_, options.seed, options.shard);
     }
@@ -183,7 +183,7 @@ class Campaign {
       StopWhereDue(pool);
       // Later cases are not counted, so that next_case is exact.
       if (one->cut) return;
-      if (sweep_ != nullptr) sweep_->Learn(*one);
+      if (sweep_ != nullptr) sweep_->AddReport(*one);
       if (round[i].counts) {
         Add(*one);
         report_.coverage.AddPlan(round[i].plan);

@@ -30,7 +30,7 @@
 
 namespace gauntlet {
 
-enum class CampaignMode : uint8_t { kRandom, kNth };
+enum class CampaignMode : uint8_t { kRandom, kSweep };
 
 struct CampaignOptions {
   CampaignMode mode = CampaignMode::kRandom;
@@ -41,7 +41,7 @@ struct CampaignOptions {
   // All shards together run each case of the whole exploration once, unless a
   // time limit ends one of them. Ignored with only_case.
   ShardChoice shard = {};
-  // random: limit for all shards together; nth: for this shard.
+  // random: limit for all shards together; sweep: for this shard.
   std::optional<uint64_t> max_cases;
   std::optional<Duration> time;  // wall-clock limit, shrinking included
   int threads = 1;
@@ -89,8 +89,8 @@ struct CampaignReport {
   CoverageCurve curve;
   std::vector<uint64_t> goals = std::vector<uint64_t>(AllGoals().size());
   std::vector<CampaignFinding> findings;  // filled in at the end
-  std::string progress;                   // nth: progress of the sweep
-  std::string left;                       // nth: what remains; "": nothing
+  std::string progress;                   // sweep: progress of the sweep
+  std::string left;                       // sweep: what remains; "": nothing
   std::optional<ExploreCase> only;        // the case that options.only_case ran
   std::optional<Record> only_record;      // of `only`, with keep_record
   PlanSpace space;                        // space of the base's plans

@@ -222,7 +222,7 @@ std::vector<ExploreCase> SweepPlans::NextRound() {
   return round;
 }
 
-void SweepPlans::Learn(const CaseReport& report) {
+void SweepPlans::AddReport(const CaseReport& report) {
   CHECK(report.number >= round_begin_ &&
             report.number - round_begin_ < round_.size(),
         "a report of another round");

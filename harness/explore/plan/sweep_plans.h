@@ -50,10 +50,10 @@ class SweepPlans {
              ShardChoice shard = {});
 
   // Returns the next cases; empty: the sweep is done. Call again once all of
-  // them were reported to Learn.
+  // them were passed to AddReport.
   std::vector<ExploreCase> NextRound();
   // Takes the report of each case of the last round once, in their order.
-  void Learn(const CaseReport& report);
+  void AddReport(const CaseReport& report);
 
   // Returns the progress of the sweep: "single faults in set-up 1 of 6,
   // occurrence 3: 212 of 640 series still fire".

@@ -464,7 +464,7 @@ TEST_F(ExploreCommandTest, FaultsThatAreChosenAreTriedWithoutCrashStates) {
 }
 
 TEST_F(ExploreCommandTest, SweepOfNothingIsReported) {
-  command_.mode = ExploreMode::kNth;
+  command_.mode = ExploreMode::kSweep;
   command_.kinds = {FaultKind::kFsyncFails};
   command_.points = {Point::kStepBegin};
   EXPECT_EQ(Explore(), 4);
@@ -472,7 +472,7 @@ TEST_F(ExploreCommandTest, SweepOfNothingIsReported) {
 }
 
 TEST_F(ExploreCommandTest, SweepThatIsStoppedReportsWhatIsLeft) {
-  command_.mode = ExploreMode::kNth;
+  command_.mode = ExploreMode::kSweep;
   command_.cases = 10;
   EXPECT_EQ(Explore(), 0);
   EXPECT_THAT(out_.str(),
@@ -481,7 +481,7 @@ TEST_F(ExploreCommandTest, SweepThatIsStoppedReportsWhatIsLeft) {
 }
 
 TEST_F(ExploreCommandTest, SweepWithoutPairsHasNoneLeft) {
-  command_.mode = ExploreMode::kNth;
+  command_.mode = ExploreMode::kSweep;
   command_.kinds = {FaultKind::kCrash};
   command_.points = {Point::kRename};
   command_.max_faults = 1;
@@ -512,7 +512,7 @@ TEST(CommandForCaseTest, HasEveryOptionOfTheCase) {
   const std::string deep = "/a/" + std::string(200, 'b') + ".yaml";
   EXPECT_EQ(CommandForCase({.base_file = deep}, 1, 7),
             "gauntlet explore " + deep + " --seed 1 --case 7");
-  EXPECT_EQ(CommandForCase({.mode = ExploreMode::kNth}, 1, 7), "");
+  EXPECT_EQ(CommandForCase({.mode = ExploreMode::kSweep}, 1, 7), "");
 }
 
 TEST(CommandForExplorationTest, HasEveryOptionOfTheExploration) {
@@ -592,7 +592,7 @@ TEST_F(ExploreCommandTest, TimeIsTheBasesUndisturbedRunsToo) {
   command_.time = Duration(1);
   command_.time_given = true;
   for (const ExploreMode mode :
-       {ExploreMode::kRandom, ExploreMode::kNth, ExploreMode::kCrashStates}) {
+       {ExploreMode::kRandom, ExploreMode::kSweep, ExploreMode::kCrashStates}) {
     command_.mode = mode;
     EXPECT_EQ(Explore(), 3);
     EXPECT_EQ(err_.str(),

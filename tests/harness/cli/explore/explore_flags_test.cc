@@ -50,7 +50,7 @@ TEST(ExploreFlagsTest, PatternsPickKindsAndPoints) {
 TEST(ExploreFlagsTest, OldNameOfMode_IsReadWithANote) {
   const auto line = ParseCommandLine(Words{"explore", "--mode", "nth"});
   ASSERT_TRUE(line.ok()) << line.status().ToString();
-  EXPECT_EQ(std::get<ExploreCommand>(line->command).mode, ExploreMode::kNth);
+  EXPECT_EQ(std::get<ExploreCommand>(line->command).mode, ExploreMode::kSweep);
   EXPECT_THAT(line->notes,
               ElementsAre("--mode nth is deprecated and will be removed in the "
                           "next release: use sweep"));

@@ -124,7 +124,7 @@ TEST(CommandToResumeTest, KeepsTheFolderOfTheFindings) {
 }
 
 TEST(CommandToResumeTest, SweepsBeginAgain) {
-  EXPECT_EQ(CommandToResume({.mode = ExploreMode::kNth}, 7, SampleReport()),
+  EXPECT_EQ(CommandToResume({.mode = ExploreMode::kSweep}, 7, SampleReport()),
             "gauntlet explore --mode sweep --seed 7");
 }
 

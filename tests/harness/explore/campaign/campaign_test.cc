@@ -174,7 +174,7 @@ TEST(CampaignTest, InterruptEndsItInOrder) {
 TEST(CampaignTest, SweepOfOnePointEnds) {
   const CampaignReport report =
       Explored(BaseOf("explore/base.yaml"),
-               {.mode = CampaignMode::kNth,
+               {.mode = CampaignMode::kSweep,
                 .max_faults = 1,
                 .kinds = {FaultKind::kCrash},
                 .points = {Point::kRename, Point::kSaveEnd}});
@@ -190,7 +190,7 @@ TEST(CampaignTest, SweepOfOnePointEnds) {
 TEST(CampaignTest, SweepGetsToPointsThatOneFaultDoesNotReach) {
   const CampaignReport report = Explored(
       BaseOf("explore/base.yaml"),
-      {.mode = CampaignMode::kNth,
+      {.mode = CampaignMode::kSweep,
        .kinds = {FaultKind::kCrash, FaultKind::kSlow, FaultKind::kBitFlip},
        .points = {Point::kHeartbeat, Point::kReject}});
   EXPECT_EQ(report.end, CampaignEnd::kExhausted);

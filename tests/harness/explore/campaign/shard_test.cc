@@ -147,7 +147,7 @@ TEST(ShardTest, InterruptedExplorationIsResumedExactly) {
 
 TEST(ShardTest, ShardsOfASweepAreTheWholeSweep) {
   const CampaignOptions options = {
-      .mode = CampaignMode::kNth,
+      .mode = CampaignMode::kSweep,
       .max_faults = 2,
       .kinds = {FaultKind::kCrash, FaultKind::kErrno},
       .points = {Point::kRename, Point::kSaveEnd}};
@@ -187,7 +187,7 @@ std::multiset<std::string> SweptPlans(ShardChoice shard) {
   for (auto round = plans.NextRound(); !round.empty();
        round = plans.NextRound()) {
     for (const ExploreCase& one : round) {
-      plans.Learn(ReportOf(one));
+      plans.AddReport(ReportOf(one));
       if (one.counts) swept.insert(PlanToJson(one.plan));
     }
   }

@@ -45,22 +45,24 @@ TEST(SweepPlansTest, FirstRoundHasEveryPointWorkerAndForm) {
 
 TEST(SweepPlansTest, SeriesContinuesToTheHitThatFiresNoMore) {
   SweepPlans plans({SpaceOf({FaultKind::kCrash}, {Point::kStepBegin})}, 1);
-  for (const ExploreCase& one : plans.NextRound()) plans.Learn(Fired(one, 0));
+  for (const ExploreCase& one : plans.NextRound())
+    plans.AddReport(Fired(one, 0));
   const std::vector<ExploreCase> second = plans.NextRound();
   ASSERT_EQ(second.size(), 2u);
   EXPECT_EQ(second[0].number, 2u);
   EXPECT_EQ(second[0].plan.faults.front().site.occurrence, 2u);
-  plans.Learn(Fired(second[0], 0));
-  plans.Learn(NotFired(second[1]));
+  plans.AddReport(Fired(second[0], 0));
+  plans.AddReport(NotFired(second[1]));
   EXPECT_EQ(plans.NextRound().size(), 1u);
 }
 
 TEST(SweepPlansTest, FaultThatCausesARestartIsFollowedByOneInTheRecovery) {
   SweepPlans plans({SpaceOf({FaultKind::kCrash}, {Point::kStepBegin})}, 1);
   const std::vector<ExploreCase> singles = plans.NextRound();
-  plans.Learn(Fired(singles[0], 1));
-  plans.Learn(NotFired(singles[1]));
-  for (const ExploreCase& one : plans.NextRound()) plans.Learn(NotFired(one));
+  plans.AddReport(Fired(singles[0], 1));
+  plans.AddReport(NotFired(singles[1]));
+  for (const ExploreCase& one : plans.NextRound())
+    plans.AddReport(NotFired(one));
   const std::vector<ExploreCase> pairs = plans.NextRound();
   ASSERT_EQ(pairs.size(), 2u);  // one first fault, two workers
   const std::vector<Fault>& faults = pairs[0].plan.faults;
@@ -72,31 +74,34 @@ TEST(SweepPlansTest, FaultThatCausesARestartIsFollowedByOneInTheRecovery) {
 
 TEST(SweepPlansTest, RecoveryFromACheckpointHasASecondFaultOfItsOwn) {
   SweepPlans plans({SpaceOf({FaultKind::kCrash}, {Point::kStepBegin})}, 1);
-  for (const ExploreCase& one : plans.NextRound()) plans.Learn(Fired(one, 1));
+  for (const ExploreCase& one : plans.NextRound())
+    plans.AddReport(Fired(one, 1));
   for (const ExploreCase& one : plans.NextRound()) {
     CaseReport report = Fired(one, 1);
     report.resumed = true;
-    plans.Learn(report);
+    plans.AddReport(report);
   }
-  for (const ExploreCase& one : plans.NextRound()) plans.Learn(NotFired(one));
+  for (const ExploreCase& one : plans.NextRound())
+    plans.AddReport(NotFired(one));
   for (const uint64_t hit : {1, 2}) {
     const std::vector<ExploreCase> pairs = plans.NextRound();
     ASSERT_EQ(pairs.size(), 2u);  // two workers
     EXPECT_EQ(pairs[0].plan.faults[0].site.occurrence, hit);
-    for (const ExploreCase& one : pairs) plans.Learn(NotFired(one));
+    for (const ExploreCase& one : pairs) plans.AddReport(NotFired(one));
   }
 }
 
 TEST(SweepPlansTest, SecondFaultBehindTheRecoveryEndsItsSeries) {
   SweepPlans plans({SpaceOf({FaultKind::kCrash}, {Point::kStepBegin})}, 1);
   const std::vector<ExploreCase> singles = plans.NextRound();
-  plans.Learn(Fired(singles[0], 1));
-  plans.Learn(NotFired(singles[1]));
-  for (const ExploreCase& one : plans.NextRound()) plans.Learn(NotFired(one));
+  plans.AddReport(Fired(singles[0], 1));
+  plans.AddReport(NotFired(singles[1]));
+  for (const ExploreCase& one : plans.NextRound())
+    plans.AddReport(NotFired(one));
   for (const ExploreCase& one : plans.NextRound()) {
     CaseReport report = Fired(one, 2);
     report.recovered_before_last = true;
-    plans.Learn(report);
+    plans.AddReport(report);
   }
   EXPECT_TRUE(plans.NextRound().empty());
   EXPECT_EQ(plans.Progress(), "done");
@@ -106,8 +111,10 @@ TEST(SweepPlansTest, OneFaultAtMostMeansNoPairs) {
   PlanSpace space = SpaceOf({FaultKind::kCrash}, {Point::kStepBegin});
   space.max_faults = 1;
   SweepPlans plans({space}, 1);
-  for (const ExploreCase& one : plans.NextRound()) plans.Learn(Fired(one, 1));
-  for (const ExploreCase& one : plans.NextRound()) plans.Learn(NotFired(one));
+  for (const ExploreCase& one : plans.NextRound())
+    plans.AddReport(Fired(one, 1));
+  for (const ExploreCase& one : plans.NextRound())
+    plans.AddReport(NotFired(one));
   EXPECT_TRUE(plans.NextRound().empty());
 }
 
@@ -119,9 +126,10 @@ TEST(SweepPlansTest, FurtherSetupHasThePointsThatNoneCameTo) {
   for (const ExploreCase& one : plans.NextRound()) {
     const bool first = one.plan.faults[0].site.point == Point::kStepBegin;
     EXPECT_EQ(one.setup, 0u);
-    plans.Learn(first ? Fired(one, 0) : NotFired(one));
+    plans.AddReport(first ? Fired(one, 0) : NotFired(one));
   }
-  for (const ExploreCase& one : plans.NextRound()) plans.Learn(NotFired(one));
+  for (const ExploreCase& one : plans.NextRound())
+    plans.AddReport(NotFired(one));
   const std::vector<ExploreCase> second = plans.NextRound();
   ASSERT_EQ(second.size(), 2u);  // the chief and the last worker
   EXPECT_EQ(second[0].setup, 1u);
@@ -135,23 +143,25 @@ TEST(SweepPlansTest, SingleFaultsOfAllSetupsComeBeforeThePairsOfAny) {
   SweepPlans plans({space, space}, 1);
   for (const ExploreCase& one : plans.NextRound()) {
     const bool first = one.plan.faults[0].site.point == Point::kStepBegin;
-    plans.Learn(first ? Fired(one, 1) : NotFired(one));
+    plans.AddReport(first ? Fired(one, 1) : NotFired(one));
   }
-  for (const ExploreCase& one : plans.NextRound()) plans.Learn(NotFired(one));
+  for (const ExploreCase& one : plans.NextRound())
+    plans.AddReport(NotFired(one));
   const std::vector<ExploreCase> second = plans.NextRound();
   EXPECT_EQ(second[0].setup, 1u);
   EXPECT_EQ(second[0].plan.faults.size(), 1u);
   EXPECT_EQ(plans.Left(),
             "single faults in 1 of 2 set-ups, and all pairs, whose number "
             "follows from them");
-  for (const ExploreCase& one : second) plans.Learn(NotFired(one));
+  for (const ExploreCase& one : second) plans.AddReport(NotFired(one));
   EXPECT_EQ(plans.NextRound()[0].setup, 0u);
   EXPECT_EQ(plans.Left(), "1 of 1 beginnings of pairs, at least 4 cases");
 }
 
 // Returns the plans that follow a round of single faults, none of which fires.
 std::vector<ExploreCase> AfterSingles(SweepPlans& plans) {
-  for (const ExploreCase& one : plans.NextRound()) plans.Learn(NotFired(one));
+  for (const ExploreCase& one : plans.NextRound())
+    plans.AddReport(NotFired(one));
   return plans.NextRound();
 }
 
