@@ -341,7 +341,7 @@ class Tracer {
   void StartCall(TracedThread& thread) {
     FileOperation& operation = thread.call->operation;
     operation.call = recorder_.NextCall();
-    operation.begin = recorder_.NextMoment();
+    operation.begin = recorder_.NextTimestamp();
     thread.has_turn = false;
     if (options_.ranks_take_turns && operation.rank != kUnknownRank)
       turns_.OnOperation(operation.rank, MonotonicNow());

@@ -51,7 +51,7 @@ uint64_t Recorder::AddFile(const FileIdentity& identity) {
 }
 
 void Recorder::Add(FileOperation operation) {
-  operation.end = NextMoment();
+  operation.end = NextTimestamp();
   if (operation.begin == 0) operation.begin = operation.end;
   if (IsOwnCrashPoint(operation)) ++own_operations_;
   if (log_ == nullptr || !status_.ok()) return;

@@ -34,7 +34,7 @@ class Recorder {
   // points and not implied.
   uint64_t own_operations() const { return own_operations_; }
   // Returns the next position in the order of all begins and ends of calls.
-  uint64_t NextMoment() { return ++moments_; }
+  uint64_t NextTimestamp() { return ++timestamps_; }
 
   // Adds an operation that ends now.
   void Add(FileOperation operation);
@@ -74,7 +74,7 @@ class Recorder {
   uint64_t files_ = 0;
   uint64_t calls_ = 0;
   uint64_t own_operations_ = 0;
-  uint64_t moments_ = 0;
+  uint64_t timestamps_ = 0;
   std::vector<std::string> notes_;  // in order of arrival
   std::set<std::string> noted_;
   std::set<std::string> outside_;  // at most kMostPaths

@@ -21,7 +21,7 @@ int OrderOf(Phase phase) {
   return 2;
 }
 
-auto MomentOf(const HeldState& state) {
+auto PositionOf(const HeldState& state) {
   return std::tuple(state.step, OrderOf(state.phase));
 }
 
@@ -62,11 +62,11 @@ std::optional<StartDecision::Memory> Take(const wire::MemoryStart& from) {
 }  // namespace
 
 bool IsBefore(const HeldState& a, const HeldState& b) {
-  return MomentOf(a) < MomentOf(b);
+  return PositionOf(a) < PositionOf(b);
 }
 
-bool IsSameMoment(const HeldState& a, const HeldState& b) {
-  return MomentOf(a) == MomentOf(b);
+bool IsSamePosition(const HeldState& a, const HeldState& b) {
+  return PositionOf(a) == PositionOf(b);
 }
 
 std::string EncodeHeld(const std::optional<HeldState>& held) {

@@ -28,7 +28,7 @@ struct HeldState {
 // Returns true if training reaches `a` before `b`. Within one step, the work
 // due at an epoch's end comes before the next epoch.
 bool IsBefore(const HeldState& a, const HeldState& b);
-bool IsSameMoment(const HeldState& a, const HeldState& b);
+bool IsSamePosition(const HeldState& a, const HeldState& b);
 
 // Encode a state for the chief; "" for nullopt. Decoding returns kDataLoss if
 // malformed.

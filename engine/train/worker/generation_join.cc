@@ -335,7 +335,7 @@ void GenerationJoin::ReportStart(const std::string& how,
 // leaves the state that this worker holds unchanged.
 Status GenerationJoin::CarryOn(const StartDecision::Memory& memory) {
   const HeldState& decided = memory.state;
-  if (held_ && IsSameMoment(*held_, decided) && *held_ != decided) {
+  if (held_ && IsSamePosition(*held_, decided) && *held_ != decided) {
     parts_.stage = Stage::kTraining;
     return FailedPrecondition(fmt::format(
         "step {}: state digests differ between workers: rank {} has {}, rank "

@@ -169,7 +169,7 @@ bool AdoptedAnUnacknowledgedSave(const GoalScene& scene) {
       });
 }
 
-bool SavedAMomentAgain(const GoalScene& scene) {
+bool SavedAPositionAgain(const GoalScene& scene) {
   return AnyGenerationAfterSaves(
       scene, [](const Generation& generation,
                 const std::set<TrainingPosition>& acknowledged) {

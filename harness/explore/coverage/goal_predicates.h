@@ -18,7 +18,7 @@ bool ClaimedWithoutAStep(const GoalScene& scene);
 bool ResumedFromTheSameTwice(const GoalScene& scene);
 bool BeganAgainFromNothing(const GoalScene& scene);
 bool AdoptedAnUnacknowledgedSave(const GoalScene& scene);
-bool SavedAMomentAgain(const GoalScene& scene);
+bool SavedAPositionAgain(const GoalScene& scene);
 bool SaveFailedAndTheNextSucceeded(const GoalScene& scene);
 bool FaultInTheThirdLife(const GoalScene& scene);
 bool ChiefAndAnotherDied(const GoalScene& scene);

@@ -48,7 +48,7 @@ constexpr std::array kTable = {
              AdoptedAnUnacknowledgedSave},
     GoalInfo{"saved-a-step-again",
              "a later generation saved what an earlier one had saved", kUsual,
-             SavedAMomentAgain},
+             SavedAPositionAgain},
     GoalInfo{"save-failed-and-the-next-succeeded",
              "a save failed, and a later one of the same incarnation was "
              "acknowledged",

@@ -8,13 +8,13 @@ namespace gauntlet {
 namespace {
 
 void Take(const RecordEvent& event, Generation& generation) {
-  const TrainingPosition moment = PositionOf(event);
+  const TrainingPosition position = PositionOf(event);
   switch (event.kind) {
     case RecordKind::kResumed:
-      generation.resumed = moment;
+      generation.resumed = position;
       break;
     case RecordKind::kCarriedOn:
-      generation.carried_on = moment;
+      generation.carried_on = position;
       generation.last_step = std::max(generation.last_step, event.step);
       break;
     case RecordKind::kInitialized:
@@ -27,7 +27,7 @@ void Take(const RecordEvent& event, Generation& generation) {
       generation.epochs.insert(event.epoch);
       break;
     case RecordKind::kSaveAcknowledged:
-      generation.saves.push_back(moment);
+      generation.saves.push_back(position);
       break;
     case RecordKind::kSaveFailed:
       ++generation.failed_saves;

@@ -41,9 +41,10 @@ std::strong_ordering TrainingPosition::operator<=>(
   return RankOf(phase) <=> RankOf(other.phase);
 }
 
-std::string ToText(const TrainingPosition& moment) {
-  if (moment.phase == RecordPhase::kInEpoch) return std::to_string(moment.step);
-  return fmt::format("{} ({})", moment.step, PhaseText(moment.phase));
+std::string ToText(const TrainingPosition& position) {
+  if (position.phase == RecordPhase::kInEpoch)
+    return std::to_string(position.step);
+  return fmt::format("{} ({})", position.step, PhaseText(position.phase));
 }
 
 std::optional<uint64_t> StepOfPath(std::string_view path) {

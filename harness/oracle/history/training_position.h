@@ -29,7 +29,7 @@ inline TrainingPosition PositionOf(const RecordEvent& event) {
   return {.step = event.step, .phase = event.phase};
 }
 // Returns "6", or "6 (before the evaluation)" at the end of an epoch.
-std::string ToText(const TrainingPosition& moment);
+std::string ToText(const TrainingPosition& position);
 
 // Returns true iff events of the kind report the state that a worker starts
 // from.

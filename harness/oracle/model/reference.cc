@@ -31,9 +31,9 @@ std::optional<size_t> Reference::FindLast(uint64_t step,
 }
 
 std::optional<size_t> Reference::Find(RecordKind kind,
-                                      const TrainingPosition& moment) const {
-  return FindLast(moment.step, [&](const GoldenEntry& entry) {
-    return entry.kind == kind && entry.phase == moment.phase;
+                                      const TrainingPosition& position) const {
+  return FindLast(position.step, [&](const GoldenEntry& entry) {
+    return entry.kind == kind && entry.phase == position.phase;
   });
 }
 
@@ -43,9 +43,10 @@ const GoldenEntry* Reference::FindOfStep(RecordKind kind, uint64_t step) const {
   return index ? &entries_[*index] : nullptr;
 }
 
-std::optional<size_t> Reference::StateAt(const TrainingPosition& moment) const {
-  return FindLast(moment.step, [&](const GoldenEntry& entry) {
-    return entry.phase == moment.phase;
+std::optional<size_t> Reference::StateAt(
+    const TrainingPosition& position) const {
+  return FindLast(position.step, [&](const GoldenEntry& entry) {
+    return entry.phase == position.phase;
   });
 }
 

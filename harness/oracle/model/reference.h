@@ -34,11 +34,11 @@ class Reference {
   const GoldenEntry& operator[](size_t index) const { return entries_[index]; }
   // Returns the index of the last entry of that kind and position, or nullopt.
   std::optional<size_t> Find(RecordKind kind,
-                             const TrainingPosition& moment) const;
+                             const TrainingPosition& position) const;
   // Returns the last entry of that kind and step, of any phase, or null.
   const GoldenEntry* FindOfStep(RecordKind kind, uint64_t step) const;
   // Returns the index of the last entry with the state at that position.
-  std::optional<size_t> StateAt(const TrainingPosition& moment) const;
+  std::optional<size_t> StateAt(const TrainingPosition& position) const;
   // Returns the position in the data after the entry of that index.
   DataPosition PlaceAfter(size_t index) const;
 

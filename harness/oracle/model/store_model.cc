@@ -16,9 +16,9 @@ constexpr TrainingPosition kEndOfTime = {.step = UINT64_MAX};
 
 // Returns true iff the name has this step and generation: "step-000000150-g3"
 // has step 150 and generation 3.
-bool NamesMoment(std::string_view name, const TrainingPosition& moment,
-                 uint64_t generation) {
-  return StepOfPath(name) == moment.step &&
+bool NamesPosition(std::string_view name, const TrainingPosition& position,
+                   uint64_t generation) {
+  return StepOfPath(name) == position.step &&
          name.ends_with(fmt::format("-g{}", generation));
 }
 
@@ -155,7 +155,7 @@ StoreModel::Lineage StoreModel::LineageOf(std::optional<size_t> claim) const {
   while (claim && lineage.try_emplace(*claim, until).second) {
     const std::optional<size_t>& parent = claims_[*claim].parent;
     if (!parent) break;
-    until = checkpoints_[*parent].moment;
+    until = checkpoints_[*parent].position;
     claim = checkpoints_[*parent].writer;
   }
   return lineage;
@@ -164,14 +164,14 @@ StoreModel::Lineage StoreModel::LineageOf(std::optional<size_t> claim) const {
 bool StoreModel::IsIn(const Lineage& lineage,
                       const Checkpoint& checkpoint) const {
   const auto writer = lineage.find(checkpoint.writer);
-  return writer != lineage.end() && checkpoint.moment <= writer->second;
+  return writer != lineage.end() && checkpoint.position <= writer->second;
 }
 
-bool StoreModel::HasParentAt(const TrainingPosition& moment,
+bool StoreModel::HasParentAt(const TrainingPosition& position,
                              std::optional<std::string_view> digest) const {
   return std::ranges::any_of(lineage_, [&](const auto& member) {
     const std::optional<size_t>& parent = claims_[member.first].parent;
-    return parent && checkpoints_[*parent].moment == moment &&
+    return parent && checkpoints_[*parent].position == position &&
            (!digest || checkpoints_[*parent].digest == *digest);
   });
 }
@@ -185,7 +185,7 @@ const StoreModel::Checkpoint* StoreModel::NewestOwed() const {
   const Checkpoint* newest = nullptr;
   for (const Checkpoint& one : checkpoints_) {
     if (!IsOwed(one)) continue;
-    if (newest == nullptr || one.moment >= newest->moment) newest = &one;
+    if (newest == nullptr || one.position >= newest->position) newest = &one;
   }
   return newest;
 }
@@ -282,7 +282,7 @@ void StoreModel::CheckParent(const Emitter& by, const RecordEvent& event,
                     NameOf(by), BaseName(event.path)));
   }
   if (owed != nullptr &&
-      (!parent || checkpoints_[*parent].moment < owed->moment)) {
+      (!parent || checkpoints_[*parent].position < owed->position)) {
     return checks_.resume_point.Fail(
         FindingKind::kStaleResume,
         fmt::format("{} resumes from {}, but {} was acknowledged", NameOf(by),
@@ -294,7 +294,7 @@ void StoreModel::CheckParent(const Emitter& by, const RecordEvent& event,
   // A fenced checkpoint with the state of a parent may be read
   // (engine/ckpt/protocol/lineage.h).
   const bool is_as_a_parent =
-      !event.digest.empty() && HasParentAt(chosen.moment, event.digest);
+      !event.digest.empty() && HasParentAt(chosen.position, event.digest);
   if (chosen.gone && !IsUnsettled(chosen.writer)) {
     checks_.resume_point.Fail(
         "unknown-checkpoint",
@@ -345,16 +345,16 @@ void StoreModel::SaveBegin(const Emitter& by, Writer& writer,
   if (const size_t end = event.path.rfind('/'); end != event.path.npos) {
     directory_ = std::string_view(event.path).substr(0, end);
   }
-  const TrainingPosition moment = PositionOf(event);
+  const TrainingPosition position = PositionOf(event);
   if (!writer.claim || claims_[*writer.claim].number != event.generation ||
-      !NamesMoment(name, moment, event.generation)) {
+      !NamesPosition(name, position, event.generation)) {
     checks_.store.Fail(
         "name",
         fmt::format("{} saves step {} of generation {} as {}", NameOf(by),
-                    ToText(moment), event.generation, name));
+                    ToText(position), event.generation, name));
   }
   checkpoints_.push_back({.name = name,
-                          .moment = moment,
+                          .position = position,
                           .writer = writer.claim.value_or(0),
                           .damaged = damaged_names_.contains(name)});
   writer.saves = newest_[name] = checkpoints_.size() - 1;
@@ -365,7 +365,7 @@ void StoreModel::Acknowledged(const Emitter& by, Writer& writer,
   const std::optional<size_t> saves = std::exchange(writer.saves, {});
   checks_.store.Count();
   if (!saves || checkpoints_[*saves].name != BaseName(event.path) ||
-      checkpoints_[*saves].moment != PositionOf(event)) {
+      checkpoints_[*saves].position != PositionOf(event)) {
     return checks_.store.Fail(
         "not-begun", fmt::format("{} acknowledged {}, but had not begun to "
                                  "save it",
@@ -415,7 +415,7 @@ void StoreModel::SaveFailed(const Emitter& by, Writer& writer,
   // A save that fails before it has a name was not begun.
   if (event.path.empty()) return;
   if (!saves || checkpoints_[*saves].name != BaseName(event.path) ||
-      checkpoints_[*saves].moment.step != event.step) {
+      checkpoints_[*saves].position.step != event.step) {
     return checks_.store.Fail(
         "not-begun",
         fmt::format("{} reports a failed save of {}, but had not begun it",
@@ -443,7 +443,7 @@ void StoreModel::Loaded(const Emitter& by, const Writer& writer,
         fmt::format("{} cannot load {} ({}), {}", NameOf(by), loaded.name,
                     RecordReasonName(event.reason), loaded.WhyItMustVerify()));
   }
-  if (event.step != loaded.moment.step ||
+  if (event.step != loaded.position.step ||
       (!loaded.digest.empty() && event.digest != loaded.digest)) {
     checks_.store.Fail(
         "torn-load",

@@ -34,7 +34,7 @@ class StoreModel {
  public:
   struct Checkpoint {
     std::string_view name;  // points into the record, as `digest` does
-    TrainingPosition moment;
+    TrainingPosition position;
     size_t writer = 0;  // index of the claim that wrote it
     std::string_view digest;
     // First non-finite step of its training; 0: all steps are finite.
@@ -180,7 +180,7 @@ class StoreModel {
   bool IsIn(const Lineage& lineage, const Checkpoint& checkpoint) const;
   // Returns true iff a parent in the lineage has that position and, if it is
   // given, the state of that digest.
-  bool HasParentAt(const TrainingPosition& moment,
+  bool HasParentAt(const TrainingPosition& position,
                    std::optional<std::string_view> digest = {}) const;
   bool IsOwed(const Checkpoint& checkpoint) const;
   // Returns true iff the claim and its checkpoints may be gone, or may have

@@ -49,7 +49,7 @@ void StoreModel::RetireBegin(const Emitter& by, Writer& writer,
 // engine's retention counts such a checkpoint.
 bool StoreModel::IsAParentsState(const Checkpoint& checkpoint) const {
   return checkpoint.found_fenced && !checkpoint.gone && !checkpoint.in_doubt &&
-         !checkpoint.damaged && HasParentAt(checkpoint.moment);
+         !checkpoint.damaged && HasParentAt(checkpoint.position);
 }
 
 // Checks that a removal leaves as many newer checkpoints as retention keeps,
@@ -65,7 +65,8 @@ void StoreModel::CheckRetirement(const Emitter& by, const Writer& writer,
         (one.acknowledged && !one.gone && !one.in_doubt) ||
         (writer.claim && one.writer < *writer.claim && IsLeftValid(one));
     const bool is_member = counts && IsIn(lineage_, one);
-    if (one.moment <= retired.moment || (!is_member && !IsAParentsState(one))) {
+    if (one.position <= retired.position ||
+        (!is_member && !IsAParentsState(one))) {
       continue;
     }
     ++newer;

@@ -191,7 +191,7 @@ void TrainingModel::Load(const Emitter& by, Worker& worker,
   worker.loaded = name;
   worker.loaded_digest = event.digest;
   if (const auto found = store_.Find(event.path)) {
-    CheckStateOf(by, event, store_.checkpoint(*found).moment);
+    CheckStateOf(by, event, store_.checkpoint(*found).position);
   }
 }
 

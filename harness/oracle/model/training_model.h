@@ -158,7 +158,7 @@ class TrainingModel {
   void CheckCopies(const Emitter& by, const Worker& worker,
                    const RecordEvent& event);
   void CheckStateOf(const Emitter& by, const RecordEvent& event,
-                    const TrainingPosition& moment);
+                    const TrainingPosition& position);
   void Stop(const Emitter& by, Worker& worker, const RecordEvent& event);
   const PlannedLaunch* LaunchOf(const Emitter& by) const;
   const PlannedLaunch* PlanOf(const LauncherRun& launcher) const;

@@ -113,7 +113,7 @@ void TrainingModel::Join(const Emitter& by, Worker& worker,
 uint64_t TrainingModel::SavedBy(uint64_t number, uint64_t settled_to) const {
   const auto* const claim = store_.ClaimOf(number);
   if (claim == nullptr || !claim->parent) return settled_to;
-  return std::max(settled_to, store_.checkpoint(*claim->parent).moment.step);
+  return std::max(settled_to, store_.checkpoint(*claim->parent).position.step);
 }
 
 // Copies the first non-finite step from workers with the same state.
@@ -176,7 +176,7 @@ void TrainingModel::CheckResumed(const Emitter& by, const Worker& worker,
   const StoreModel::Checkpoint* const parent =
       claim->parent ? &store_.checkpoint(*claim->parent) : nullptr;
   if (parent == nullptr || parent->name != name ||
-      parent->moment != PositionOf(event)) {
+      parent->position != PositionOf(event)) {
     return checks_.resume_point.Fail(
         "unknown-checkpoint",
         fmt::format("{} resumed from step {} in {}, but its generation resumes "
@@ -208,7 +208,7 @@ void TrainingModel::CheckCarriedOn(const Emitter& by, const Worker& worker,
   const TrainingPosition from = PositionOf(event);
   const auto* const claim = store_.ClaimOf(event.generation);
   if (claim != nullptr && claim->parent &&
-      from < store_.checkpoint(*claim->parent).moment) {
+      from < store_.checkpoint(*claim->parent).position) {
     checks_.resume_point.Fail(
         FindingKind::kStaleResume,
         fmt::format(

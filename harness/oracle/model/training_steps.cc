@@ -277,15 +277,15 @@ void TrainingModel::CheckCopies(const Emitter& by, const Worker& worker,
 }
 
 void TrainingModel::CheckStateOf(const Emitter& by, const RecordEvent& event,
-                                 const TrainingPosition& moment) {
+                                 const TrainingPosition& position) {
   if (reference_.is_empty()) return;
-  const auto found = reference_.StateAt(moment);
+  const auto found = reference_.StateAt(position);
   if (!found) {
     checks_.trajectory.Count();
     return checks_.trajectory.Fail(
         "off-trajectory",
         fmt::format("{}: the reference has no state of step {}",
-                    Where(by, event), ToText(moment)));
+                    Where(by, event), ToText(position)));
   }
   const std::string& expected = reference_[*found].digest;
   if (expected.empty()) return;
@@ -294,7 +294,7 @@ void TrainingModel::CheckStateOf(const Emitter& by, const RecordEvent& event,
   checks_.trajectory.Fail(
       "state-digest",
       fmt::format("{}: state {}, expected {} of step {}", Where(by, event),
-                  event.digest, expected, ToText(moment)));
+                  event.digest, expected, ToText(position)));
 }
 
 // Checks that a changed job trains nothing, and that a planned stop follows the

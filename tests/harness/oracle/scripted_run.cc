@@ -17,15 +17,15 @@ constexpr int64_t kSignal = 128 + 9;
 
 uint32_t LossAt(uint64_t step) { return 0x3f800000u - 16 * uint32_t(step); }
 
-uint64_t EpochAt(const TrainingPosition& moment) {
-  const bool is_over = moment.phase == RecordPhase::kInEpoch;
-  return is_over ? moment.step / kStepsPerEpoch
-                 : moment.step / kStepsPerEpoch - 1;
+uint64_t EpochAt(const TrainingPosition& position) {
+  const bool is_over = position.phase == RecordPhase::kInEpoch;
+  return is_over ? position.step / kStepsPerEpoch
+                 : position.step / kStepsPerEpoch - 1;
 }
 
 // Returns the number of the epoch's rows that have been trained.
-uint64_t PositionAt(const TrainingPosition& moment) {
-  return (moment.step - EpochAt(moment) * kStepsPerEpoch) * kRowsPerStep;
+uint64_t PositionAt(const TrainingPosition& position) {
+  return (position.step - EpochAt(position) * kStepsPerEpoch) * kRowsPerStep;
 }
 
 // Returns the worker's rows of a step, which is split into equal parts.
@@ -70,14 +70,14 @@ std::string NameOfSave(uint64_t step, uint64_t generation) {
   return NameOfSave({.step = step, .phase = PhaseAfter(step)}, generation);
 }
 
-std::string NameOfSave(const TrainingPosition& moment, uint64_t generation) {
+std::string NameOfSave(const TrainingPosition& position, uint64_t generation) {
   std::string phase;
-  if (moment.phase != RecordPhase::kInEpoch) {
-    phase = fmt::format("-{}", RecordPhaseName(moment.phase));
-  } else if (PhaseAfter(moment.step) != RecordPhase::kInEpoch) {
+  if (position.phase != RecordPhase::kInEpoch) {
+    phase = fmt::format("-{}", RecordPhaseName(position.phase));
+  } else if (PhaseAfter(position.step) != RecordPhase::kInEpoch) {
     phase = "-finished";
   }
-  return fmt::format("step-{:09}{}-g{}", moment.step, phase, generation);
+  return fmt::format("step-{:09}{}-g{}", position.step, phase, generation);
 }
 
 std::string NameOfLastSave(uint64_t generation) {
@@ -88,7 +88,7 @@ ScriptedRun::ScriptedRun(int workers)
     : workers_(workers),
       incarnations_(static_cast<size_t>(workers), 0),
       running_(static_cast<size_t>(workers), false),
-      moments_(static_cast<size_t>(workers)) {
+      positions_(static_cast<size_t>(workers)) {
   facts.scenario = facts.case_name = "case";
   facts.world = "sim";
   facts.setup = {.workers = workers,
@@ -141,7 +141,7 @@ void ScriptedRun::Launch() {
 void ScriptedRun::Start(int worker) {
   const auto index = static_cast<size_t>(worker);
   running_[index] = true;
-  moments_[index] = {};
+  positions_[index] = {};
   Launcher({.kind = K::kStarted,
             .count = worker,
             .about = worker,
@@ -168,11 +168,11 @@ void ScriptedRun::Restart(int to_blame) {
 }
 
 void ScriptedRun::Fire(int worker, RecordFault fault) {
-  const TrainingPosition& moment = moments_[static_cast<size_t>(worker)];
-  const bool is_in_step = moment.phase == RecordPhase::kInEpoch;
+  const TrainingPosition& position = positions_[static_cast<size_t>(worker)];
+  const bool is_in_step = position.phase == RecordPhase::kInEpoch;
   Emit(worker, {.kind = K::kFaultFired,
-                .step = moment.step + (is_in_step ? 1 : 0),
-                .epoch = EpochAt(moment),
+                .step = position.step + (is_in_step ? 1 : 0),
+                .epoch = EpochAt(position),
                 .path = fault.point,
                 .detail = fault.id});
   fault.worker = std::to_string(worker);
@@ -185,7 +185,7 @@ void ScriptedRun::Fire(int worker, RecordFault fault) {
 void ScriptedRun::SeeNotice(int worker) {
   Emit(worker, {.kind = K::kNotice,
                 .generation = generation_,
-                .step = moments_[static_cast<size_t>(worker)].step});
+                .step = positions_[static_cast<size_t>(worker)].step});
 }
 
 void ScriptedRun::EmitExit(int worker, int64_t code, RecordReason reason) {
@@ -226,7 +226,7 @@ void ScriptedRun::Lose(int worker, int rank, RecordReason reason) {
 void ScriptedRun::LeaveToRejoin(int worker) {
   Emit(worker, {.kind = K::kLeft,
                 .generation = generation_,
-                .step = moments_[static_cast<size_t>(worker)].step,
+                .step = positions_[static_cast<size_t>(worker)].step,
                 .reason = RecordReason::kLostWorker});
 }
 
@@ -234,7 +234,7 @@ void ScriptedRun::EndLauncher(int exit_code, const std::string& status) {
   LauncherRun& launcher = facts.launchers.back();
   launcher.exit_code = exit_code;
   if (!status.empty()) {
-    const TrainingPosition last = moment();
+    const TrainingPosition last = position();
     launcher.result = {.status = status,
                        .epochs = EpochAt(last),
                        .steps = last.step,
@@ -296,24 +296,24 @@ void ScriptedRun::Initialize() {
 // Returns a state as its worker reports it. The position in the data is the one
 // after that state.
 RecordEvent ScriptedRun::StateEvent(RecordKind kind, int worker) const {
-  const TrainingPosition& moment = moments_[static_cast<size_t>(worker)];
+  const TrainingPosition& position = positions_[static_cast<size_t>(worker)];
   return {.kind = kind,
           .generation = generation_,
-          .step = moment.step,
-          .epoch = EpochAt(moment),
-          .position = PositionAt(moment),
-          .phase = moment.phase,
-          .digest = DigestAt(moment.step, moment.phase)};
+          .step = position.step,
+          .epoch = EpochAt(position),
+          .position = PositionAt(position),
+          .phase = position.phase,
+          .digest = DigestAt(position.step, position.phase)};
 }
 
 void ScriptedRun::Resume(const std::string& name,
-                         const TrainingPosition& moment) {
+                         const TrainingPosition& position) {
   for (int worker = 0; worker < workers_; ++worker) {
     if (!IsRunning(worker)) continue;
-    moments_[static_cast<size_t>(worker)] = moment;
+    positions_[static_cast<size_t>(worker)] = position;
     Emit(worker, {.kind = K::kLoaded,
-                  .step = moment.step,
-                  .digest = DigestAt(moment.step, moment.phase),
+                  .step = position.step,
+                  .digest = DigestAt(position.step, position.phase),
                   .path = PathOf(name)});
     RecordEvent resumed = StateEvent(K::kResumed, worker);
     resumed.path = name;
@@ -322,11 +322,11 @@ void ScriptedRun::Resume(const std::string& name,
 }
 
 void ScriptedRun::CarryOn(int holder) {
-  const TrainingPosition held = moments_[static_cast<size_t>(holder)];
+  const TrainingPosition held = positions_[static_cast<size_t>(holder)];
   for (int worker = 0; worker < workers_; ++worker) {
-    TrainingPosition& moment = moments_[static_cast<size_t>(worker)];
-    const bool kept = moment == held;
-    moment = held;
+    TrainingPosition& position = positions_[static_cast<size_t>(worker)];
+    const bool kept = position == held;
+    position = held;
     RecordEvent event = StateEvent(K::kCarriedOn, worker);
     event.detail = kept ? "kept" : fmt::format("from rank {}", holder);
     Emit(worker, std::move(event));
@@ -334,8 +334,8 @@ void ScriptedRun::CarryOn(int holder) {
 }
 
 void ScriptedRun::Step(int worker, uint64_t step) {
-  moments_[static_cast<size_t>(worker)] = {.step = step,
-                                           .phase = PhaseAfter(step)};
+  positions_[static_cast<size_t>(worker)] = {.step = step,
+                                             .phase = PhaseAfter(step)};
   RecordEvent event = StateEvent(K::kStep, worker);
   event.position -= kRowsPerStep;  // before the step
   event.count = 1;
@@ -352,31 +352,31 @@ void ScriptedRun::StepAll(uint64_t step) {
 
 void ScriptedRun::Evaluate() {
   for (int worker = 0; worker < workers_; ++worker) {
-    TrainingPosition& moment = moments_[static_cast<size_t>(worker)];
-    moment.phase = RecordPhase::kCallbacksDue;
+    TrainingPosition& position = positions_[static_cast<size_t>(worker)];
+    position.phase = RecordPhase::kCallbacksDue;
     RecordEvent event = StateEvent(K::kEvaluated, worker);
     event.position = 0;
     event.count = 3;
-    event.loss_bits = LossAt(moment.step) + 1;
+    event.loss_bits = LossAt(position.step) + 1;
     Emit(worker, std::move(event));
   }
 }
 
 void ScriptedRun::EndEpoch() {
   for (int worker = 0; worker < workers_; ++worker) {
-    TrainingPosition& moment = moments_[static_cast<size_t>(worker)];
-    moment.phase = RecordPhase::kInEpoch;
+    TrainingPosition& position = positions_[static_cast<size_t>(worker)];
+    position.phase = RecordPhase::kInEpoch;
     RecordEvent event = StateEvent(K::kEpochEnd, worker);
     --event.epoch;
     event.count = 3;
-    event.loss_bits = LossAt(moment.step) + 1;
+    event.loss_bits = LossAt(position.step) + 1;
     Emit(worker, std::move(event));
   }
 }
 
 void ScriptedRun::TrainTo(uint64_t step) {
   const uint64_t every = facts.setup.save_interval_steps;
-  for (uint64_t next = moment().step + 1; next <= step; ++next) {
+  for (uint64_t next = position().step + 1; next <= step; ++next) {
     StepAll(next);
     if (every > 0 && next % every == 0) Save();
     if (PhaseAfter(next) == RecordPhase::kInEpoch) continue;
@@ -388,36 +388,37 @@ void ScriptedRun::TrainTo(uint64_t step) {
 void ScriptedRun::StopAgreed() {
   EmitAll({.kind = K::kStopAgreed,
            .generation = generation_,
-           .step = moment().step,
-           .epoch = EpochAt(moment())});
+           .step = position().step,
+           .epoch = EpochAt(position())});
 }
 
 void ScriptedRun::BeginSave() {
-  saved_moment_ = moment();
-  saving_ = NameOfSave(saved_moment_, generation_);
+  saved_position_ = position();
+  saving_ = NameOfSave(saved_position_, generation_);
   Emit(0, {.kind = K::kSaveBegin,
            .generation = generation_,
-           .step = moment().step,
-           .phase = moment().phase,
+           .step = position().step,
+           .phase = position().phase,
            .path = PathOf(saving_)});
 }
 
 void ScriptedRun::CopyForSave() {
   EmitAll({.kind = K::kSaveCopied,
-           .step = saved_moment_.step,
-           .phase = saved_moment_.phase});
+           .step = saved_position_.step,
+           .phase = saved_position_.phase});
 }
 
 void ScriptedRun::Acknowledge() {
-  const std::string digest = DigestAt(saved_moment_.step, saved_moment_.phase);
+  const std::string digest =
+      DigestAt(saved_position_.step, saved_position_.phase);
   Emit(0, {.kind = K::kSaveAcknowledged,
            .generation = generation_,
-           .step = saved_moment_.step,
-           .phase = saved_moment_.phase,
+           .step = saved_position_.step,
+           .phase = saved_position_.phase,
            .digest = digest,
            .path = PathOf(saving_)});
   facts.left.checkpoints.push_back({.name = saving_,
-                                    .step = saved_moment_.step,
+                                    .step = saved_position_.step,
                                     .valid = true,
                                     .reason = "",
                                     .digest = digest});
@@ -446,8 +447,8 @@ void ScriptedRun::Save() {
 void ScriptedRun::DeleteAll() {
   Emit(0, {.kind = K::kResultAcknowledged,
            .generation = generation_,
-           .step = moment().step,
-           .epoch = EpochAt(moment())});
+           .step = position().step,
+           .epoch = EpochAt(position())});
   Emit(0, {.kind = K::kDeleteBegin, .path = "/ckpt"});
   for (const StoredCheckpoint& one : facts.left.checkpoints) {
     Emit(0, {.kind = K::kRetireBegin, .path = PathOf(one.name)});
@@ -458,7 +459,7 @@ void ScriptedRun::DeleteAll() {
 
 void ScriptedRun::SendResult() {
   Launcher({.kind = K::kResultReceived,
-            .step = moment().step,
+            .step = position().step,
             .about = 0,
             .incarnation = By(0).incarnation});
 }
@@ -468,9 +469,9 @@ void ScriptedRun::FinishTraining() {
   if (!deletes && facts.setup.save_interval_steps > 0) Save();
   EmitAll({.kind = K::kFinished,
            .generation = generation_,
-           .step = moment().step,
-           .epoch = EpochAt(moment()),
-           .digest = DigestAt(moment().step, moment().phase)});
+           .step = position().step,
+           .epoch = EpochAt(position()),
+           .digest = DigestAt(position().step, position().phase)});
   SendResult();
   if (deletes) DeleteAll();
 }

@@ -23,7 +23,7 @@ std::string DigestAt(uint64_t step, RecordPhase phase = RecordPhase::kInEpoch);
 RecordPhase PhaseAfter(uint64_t step);
 // Returns a name like "step-000000004-evaluation_due-g1".
 std::string NameOfSave(uint64_t step, uint64_t generation);
-std::string NameOfSave(const TrainingPosition& moment, uint64_t generation);
+std::string NameOfSave(const TrainingPosition& position, uint64_t generation);
 // Returns the name of the run's last save, "step-000000008-finished-g1".
 std::string NameOfLastSave(uint64_t generation);
 
@@ -70,7 +70,7 @@ class ScriptedRun {
   void Claim(const std::string& parent = "");
   void ClaimNumber(uint64_t number, const std::string& parent = "");
   void Initialize();
-  void Resume(const std::string& name, const TrainingPosition& moment);
+  void Resume(const std::string& name, const TrainingPosition& position);
   void CarryOn(int holder);
 
   void Step(int worker, uint64_t step);
@@ -97,7 +97,7 @@ class ScriptedRun {
 
   Emitter By(int worker) const;
   uint64_t generation() const { return generation_; }
-  const TrainingPosition& moment() const { return moments_.front(); }
+  const TrainingPosition& position() const { return positions_.front(); }
 
  private:
   void Emit(int worker, RecordEvent event);
@@ -115,9 +115,9 @@ class ScriptedRun {
   uint64_t generation_ = 0;
   std::vector<int> incarnations_;
   std::vector<bool> running_;
-  std::vector<TrainingPosition> moments_;  // by worker
-  std::string saving_;                     // name of the newest save
-  TrainingPosition saved_moment_;
+  std::vector<TrainingPosition> positions_;  // by worker
+  std::string saving_;                       // name of the newest save
+  TrainingPosition saved_position_;
 };
 
 // Returns text like "resume-point/stale-resume" for each finding, in the order

@@ -28,14 +28,14 @@ StoredCheckpoint& Left(ScriptedRun& run, uint64_t step) {
                             &StoredCheckpoint::step);
 }
 
-void LeaveOneMore(ScriptedRun& run, const TrainingPosition& moment,
+void LeaveOneMore(ScriptedRun& run, const TrainingPosition& position,
                   uint64_t generation) {
   run.facts.left.checkpoints.push_back(
-      {.name = NameOfSave(moment, generation),
-       .step = moment.step,
+      {.name = NameOfSave(position, generation),
+       .step = position.step,
        .valid = true,
        .reason = "",
-       .digest = DigestAt(moment.step, moment.phase)});
+       .digest = DigestAt(position.step, position.phase)});
 }
 
 void LeaveDamagedCheckpoint(ScriptedRun& run) { Left(run, 6).valid = false; }

@@ -141,7 +141,7 @@ ScriptedRun RunInTwoLaunches(const PlannedLaunch& first, uint64_t step) {
   } else {
     run.Finish();
   }
-  const TrainingPosition reached = run.moment();
+  const TrainingPosition reached = run.position();
   run.LaunchAll();
   run.facts.launchers.back().planned = 1;
   run.Claim(NameOfSave(reached, 1));
@@ -274,7 +274,7 @@ ScriptedRun RunWithoutRoomFor(uint64_t step) {
     run.SeeNotice(0);
     run.StopAgreed();
   }
-  const std::string name = NameOfSave(run.moment(), 1);
+  const std::string name = NameOfSave(run.position(), 1);
   run.Fire(0, {.id = "full",
                .kind = "errno",
                .point = "ckpt.shard.write",
