@@ -31,7 +31,7 @@ StorageOperation WaitsFor(FaultKind kind, Point point) {
   }
 }
 
-bool Meets(FaultKind kind, DeviceCall call) {
+bool Affects(FaultKind kind, DeviceCall call) {
   switch (kind) {
     case FaultKind::kGpuError:
       return true;
@@ -265,7 +265,7 @@ std::optional<Injector::Armed> Injector::TakeForWrite(const WriteRange& range) {
 
 std::optional<Injector::Armed> Injector::TakeForDevice(DeviceCall call) {
   return TakeFirst(
-      [call](const Armed& armed) { return Meets(armed.fault->kind, call); });
+      [call](const Armed& armed) { return Affects(armed.fault->kind, call); });
 }
 
 void Injector::Hang(const Fault& fault) {

@@ -364,15 +364,16 @@ Result<CommittedCheckpoint> CheckpointStore::TryCommit(
     committed.mark = MarkFor(lineage_, record_->unix_seconds,
                              committed.written_at, options_.keep_every_seconds);
   }
-  const LogEvent acknowledged{
-      .kind = EventKind::kSaveAcknowledged,
-      .generation = record_->generation,
-      .step = head.step,
-      .phase = head.phase,
-      .count = CountOf(head.not_finite_since),
-      .digest = head.state_digest,
-      .path = PathOf(ref),
-      .reason = IsPermanent(committed) ? Reason::kKeptForGood : Reason::kNone};
+  const LogEvent acknowledged{.kind = EventKind::kSaveAcknowledged,
+                              .generation = record_->generation,
+                              .step = head.step,
+                              .phase = head.phase,
+                              .count = CountOf(head.not_finite_since),
+                              .digest = head.state_digest,
+                              .path = PathOf(ref),
+                              .reason = IsPermanent(committed)
+                                            ? Reason::kKeptPermanently
+                                            : Reason::kNone};
   RETURN_IF_ERROR(WriteMetadata(*world_, PathOf(save),
                                 {.claim = *record_,
                                  .head = head,

@@ -33,7 +33,7 @@ enum class EventKind : uint8_t {
   kEpochEnd,          // step, epoch, digest, loss, count (correct)
   kSaveBegin,         // step, phase; path
   kSaveAcknowledged,  // step, phase, digest; path; count: first non-finite step
-                      // of the run, 0: none; reason: kKeptForGood or none
+                      // of the run, 0: none; reason: kKeptPermanently or none
   kSaveFailed,        // step; path: "" if no directory was made; reason; detail
   kRetired,           // path
   kRejected,          // path; detail: why
@@ -146,7 +146,7 @@ enum class Reason : uint8_t {
   kNoProgress,
   kTooFewWorkers,
   // Retention keeps a checkpoint in addition to the newest ones.
-  kKeptForGood,
+  kKeptPermanently,
 };
 
 // Position of a state relative to the boundaries of its epoch.
@@ -266,10 +266,10 @@ inline constexpr std::array<EventWord<Reason>, 35> kEventReasons = {{
     {Reason::kRestartsUsedUp, "restarts_used_up"},
     {Reason::kNoProgress, "no_progress"},
     {Reason::kTooFewWorkers, "too_few_workers"},
-    {Reason::kKeptForGood, "kept_for_good"},
+    {Reason::kKeptPermanently, "kept_for_good"},
 }};
 static_assert(IsInOrder(kEventReasons));
-static_assert(kEventReasons.back().value == Reason::kKeptForGood);
+static_assert(kEventReasons.back().value == Reason::kKeptPermanently);
 
 inline constexpr std::array<EventWord<Phase>, 3> kEventPhases = {{
     {Phase::kInEpoch, "in_epoch"},

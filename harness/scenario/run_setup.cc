@@ -15,7 +15,7 @@ namespace {
 
 // Returns true iff a process may hang before it meets the others. Until then
 // only its launcher detects a hang.
-bool HangsBeforeItMeets(const FaultPlan& plan) {
+bool HangsBeforeRendezvous(const FaultPlan& plan) {
   return std::ranges::any_of(plan.faults, [](const Fault& fault) {
     return InfoOf(fault.kind).effects.halts &&
            InfoOf(fault.site.point).part == RunPart::kStart;
@@ -32,7 +32,7 @@ void SetDeadlines(const Case& one, RunSetup& setup) {
   setup.detection_bound_ns = deadlines.detection_in_training.count();
   setup.detection_bound_saving_ns = deadlines.detection_in_a_save.count();
   setup.detection_bound_joining_ns =
-      (HangsBeforeItMeets(one.plan)
+      (HangsBeforeRendezvous(one.plan)
            ? std::max(deadlines.detection_in_joining,
                       deadlines.detection_before_joining)
            : deadlines.detection_in_joining)

@@ -132,7 +132,7 @@ std::string Heading(std::string_view topic) {
 
 // Returns the unmet expectations if checks failed too: ExplanationOf has them
 // only if no check did.
-std::string ExpectationsBesideChecks(const CaseResult& one) {
+std::string ExpectationsWithChecks(const CaseResult& one) {
   if (FailedOnlyExpectations(one)) return "";
   const std::vector<Finding>& unmet = one.verdict.broken_expectations;
   const size_t shown = std::min(unmet.size(), kMostExpectations);
@@ -169,7 +169,7 @@ std::string Details(const CaseResult& one,
     out += fmt::format("{}: {}\n\n", Heading(line.topic),
                        MarkdownText(line.text, kLongestCause));
   }
-  out += ExpectationsBesideChecks(one);
+  out += ExpectationsWithChecks(one);
   const std::vector<std::string> timeline = TimelineLines(one, record);
   if (!timeline.empty()) out += Preformatted(timeline) + "\n";
   if (!one.replay.empty()) out += Preformatted({one.replay}) + "\n";

@@ -35,7 +35,7 @@ class CauseFinder {
       if (const std::optional<EventPlace> cause = CauseOf(place)) {
         causes_.emplace(place, *cause);
       }
-      Remember(place);
+      Add(place);
     }
     return std::move(causes_);
   }
@@ -268,7 +268,7 @@ class CauseFinder {
     }
   }
 
-  void Remember(const EventPlace& place) {
+  void Add(const EventPlace& place) {
     ByWorker* newest = nullptr;
     switch (Event(place).kind) {
       case RecordKind::kWorkerStarted:
@@ -329,11 +329,11 @@ class CauseFinder {
         newest = &restarts_;
         break;
       case RecordKind::kExited:
-        return RememberAbout(exited_, place);
+        return SetNewestAbout(exited_, place);
       case RecordKind::kKillSent:
-        return RememberAbout(kills_, place);
+        return SetNewestAbout(kills_, place);
       case RecordKind::kStarted:
-        return RememberAbout(started_, place);
+        return SetNewestAbout(started_, place);
       default:
         break;
     }
@@ -342,7 +342,7 @@ class CauseFinder {
     }
   }
 
-  void RememberAbout(ByWorker& newest, const EventPlace& place) {
+  void SetNewestAbout(ByWorker& newest, const EventPlace& place) {
     if (Event(place).about) newest.insert_or_assign(*Event(place).about, place);
   }
 

@@ -324,12 +324,12 @@ void FileCalls::BeforeChange(Caller caller, const FileCall& call) {
   const FileOperation& operation = call.operation;
   switch (operation.kind) {
     case OperationKind::kWrite:
-      if (!call.is_ordered) return recorder_.CopyAtOnce(operation.file);
+      if (!call.is_ordered) return recorder_.CopyImmediately(operation.file);
       if (recorder_.HasPending(operation.file))
         recorder_.BeforeChange(operation.file, RangeOfWrite(caller, call));
       return;
     case OperationKind::kMapShared:
-      return recorder_.CopyAtOnce(operation.file);
+      return recorder_.CopyImmediately(operation.file);
     case OperationKind::kTruncate:
     case OperationKind::kPunchHole:
     case OperationKind::kZeroRange:

@@ -86,7 +86,7 @@ void Recorder::BeforeChange(uint64_t file, const ByteRange& range) {
     status_ = pending_.CopyTouched(file, range, *log_);
 }
 
-void Recorder::CopyAtOnce(uint64_t file) {
+void Recorder::CopyImmediately(uint64_t file) {
   BeforeChange(file, kWholeFile);
   pending_.NeverWaits(file);
 }

@@ -49,7 +49,7 @@ class Recorder {
   bool HasPending(uint64_t file) const { return pending_.Has(file); }
   // Called if the file may change through a mapping, or by overlapping calls:
   // copies the bytes of each write immediately from now on.
-  void CopyAtOnce(uint64_t file);
+  void CopyImmediately(uint64_t file);
   // Copies all deferred bytes.
   void CopyPending();
 

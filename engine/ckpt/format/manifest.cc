@@ -17,8 +17,9 @@ namespace {
 
 constexpr std::string_view kDigestPrefix = "\"xxh3_128\":\"";
 constexpr std::string_view kDigestSuffix = "\"}\n";
-constexpr std::string_view kWhileNew = "while_new";
-constexpr std::string_view kForGood = "for_good";
+// Values of `keep`.
+constexpr std::string_view kRecentWord = "while_new";
+constexpr std::string_view kPermanentWord = "for_good";
 
 std::string ManifestDigestLine(std::string_view before) {
   return std::string(kDigestPrefix) + DigestOf(before).ToString() +
@@ -166,8 +167,8 @@ int64_t ReadUnixSeconds(JsonFields& fields, std::string_view key) {
 RetentionMark ReadMark(JsonFields& fields) {
   return {.last_permanent_at = ReadUnixSeconds(fields, "counted_from"),
           .keep = fields.Choice<RetentionClass>(
-              "keep", {{kWhileNew, RetentionClass::kRecent},
-                       {kForGood, RetentionClass::kPermanent}})};
+              "keep", {{kRecentWord, RetentionClass::kRecent},
+                       {kPermanentWord, RetentionClass::kPermanent}})};
 }
 
 Result<Manifest> ParseFields(const Json& json) {
@@ -284,8 +285,8 @@ std::string EncodeManifest(const Manifest& manifest) {
     json.Raw(",\n\"counted_from\":").Number(manifest.mark->last_permanent_at);
     json.Raw(",\n\"keep\":")
         .PlainString(manifest.mark->keep == RetentionClass::kPermanent
-                         ? kForGood
-                         : kWhileNew);
+                         ? kPermanentWord
+                         : kRecentWord);
   }
   if (head.not_finite_since) {
     json.Raw(",\n\"not_finite_since\":").Number(*head.not_finite_since);

@@ -134,10 +134,10 @@ Status LoopSaves::TakeFailure(const Status& status, uint64_t step) {
 }
 
 Status LoopSaves::SaveDue() {
-  return strategy_.async == nullptr ? SaveAtOnce() : BeginAsync();
+  return strategy_.async == nullptr ? SaveImmediately() : BeginAsync();
 }
 
-Status LoopSaves::SaveAtOnce() {
+Status LoopSaves::SaveImmediately() {
   RETURN_IF_ERROR(FinishInFlightSave());
   const Status status = TrySave(TidyTime::kInBackground);
   return status.ok() ? status : TakeFailure(status, state_->position.step);

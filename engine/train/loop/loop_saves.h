@@ -98,7 +98,7 @@ class LoopSaves {
   // save first waits for the one in flight.
   Status SaveDue();
   // As SaveDue, but always synchronous: there may be no time for another save.
-  Status SaveAtOnce();
+  Status SaveImmediately();
   // These two make the last save, at a stop and at the end of training. They
   // return Ok even if all tries fail (LastTries); then unsaved() is the error.
   Status SaveForTheStop(StopCause cause);

@@ -370,7 +370,7 @@ Status TrainingLoop::RunDueRequests() {
     return saves_.SaveForTheStop(stop_requested ? StopCause::kNotice
                                                 : StopCause::kStep);
   }
-  return stop_requested ? saves_.SaveAtOnce() : saves_.SaveDue();
+  return stop_requested ? saves_.SaveImmediately() : saves_.SaveDue();
 }
 
 void TrainingLoop::ReportSummaryWarnings() {

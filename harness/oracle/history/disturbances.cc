@@ -8,7 +8,7 @@ namespace gauntlet {
 namespace {
 
 int64_t OverAt(const RecordFault& fault, int64_t t_ns) {
-  if (DiesAtOnce(fault)) return t_ns;
+  if (DiesImmediately(fault)) return t_ns;
   if (fault.always || fault.hits > 1) return INT64_MAX;
   const bool lasts = TraitsOf(fault).may_end_life && fault.kind != "slow" &&
                      fault.kind != "kill" && fault.kind != "connection_reset";

@@ -59,7 +59,7 @@ FaultTraits TraitsOf(const RecordFault& fault) {
   return {};
 }
 
-bool DiesAtOnce(const RecordFault& fault) {
+bool DiesImmediately(const RecordFault& fault) {
   return TraitsOf(fault).ends_life &&
          (fault.kind != "kill" || fault.latency_ns == 0);
 }

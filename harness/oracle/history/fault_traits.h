@@ -39,7 +39,7 @@ inline constexpr std::string_view kLyingDisk = "lying-fsync";
 std::optional<int64_t> KillsAfter(const RecordFault& fault);
 
 // Returns true iff the fault ends its process immediately.
-bool DiesAtOnce(const RecordFault& fault);
+bool DiesImmediately(const RecordFault& fault);
 
 }  // namespace gauntlet
 

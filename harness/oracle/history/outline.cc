@@ -49,14 +49,14 @@ Outline::Outline(const Record& of) : Outline(of, HistoryOf(of)) {}
 
 Outline::Outline(const Record& of, const std::vector<HistoryEvent>& history)
     : record(of) {
-  FindFirings();
+  FindOccurrences();
   FindGenerations(history);
-  FindRedone();
+  FindRecomputed();
 }
 
 // If no power loss follows the fault that plans it, another fault killed the
 // worker first: only its process ended.
-void Outline::FindFirings() {
+void Outline::FindOccurrences() {
   for (const LifeEvents& life : record.lives) {
     for (size_t i = 0; i < life.events.size(); ++i) {
       const RecordEvent& event = life.events[i];
@@ -109,7 +109,7 @@ void Outline::FindGenerations(const std::vector<HistoryEvent>& history) {
 }
 
 // Compares each generation with the one that started before it.
-void Outline::FindRedone() {
+void Outline::FindRecomputed() {
   bool any = false;
   uint64_t reached = 0;
   for (Generation& generation : generations) {

@@ -76,9 +76,9 @@ struct Outline {
   bool IsDone() const;
 
  private:
-  void FindFirings();
+  void FindOccurrences();
   void FindGenerations(const std::vector<HistoryEvent>& history);
-  void FindRedone();
+  void FindRecomputed();
 };
 
 // Returns true iff both have the events of the same process.

@@ -379,7 +379,7 @@ void StoreModel::Acknowledged(const Emitter& by, Writer& writer,
                                    NameOf(by), saved.name));
   }
   NoteState(saved, event);
-  saved.for_good = event.reason == RecordReason::kKeptForGood;
+  saved.for_good = event.reason == RecordReason::kKeptPermanently;
   saved.acknowledged = true;
   saved.in_doubt = false;
   is_any_acknowledged_ = true;

@@ -23,7 +23,7 @@ bool AnyReportsSamples(const Record& record) {
 
 // Returns true iff the fault fires exactly where it is planned, not at the next
 // matching operation.
-bool StrikesAtOnce(const RecordFault& fault) {
+bool TakesEffectImmediately(const RecordFault& fault) {
   const FaultTraits traits = TraitsOf(fault);
   return !traits.damages_store && !traits.reports_error &&
          !traits.fails_device && fault.kind != "torn_write" &&
@@ -374,8 +374,8 @@ void TrainingModel::Fire(const Emitter& by, Worker& worker,
   }
   const auto misses = [&](const std::optional<uint64_t>& planned,
                           uint64_t found) {
-    return planned &&
-           (StrikesAtOnce(*fault) ? found != *planned : found < *planned);
+    return planned && (TakesEffectImmediately(*fault) ? found != *planned
+                                                      : found < *planned);
   };
   if (is_new &&
       (misses(fault->step, event.step) || misses(fault->epoch, event.epoch))) {
@@ -392,7 +392,7 @@ void TrainingModel::Fire(const Emitter& by, Worker& worker,
                     fault->id, event.path, fault->point));
   }
   worker.met_error = worker.met_error || TraitsOf(*fault).reports_error;
-  if (DiesAtOnce(*fault) && !TraitsOf(*fault).cuts_power &&
+  if (DiesImmediately(*fault) && !TraitsOf(*fault).cuts_power &&
       !fault->of_one_host) {
     return;
   }

@@ -223,7 +223,7 @@ DeletedCheckpoints DeletedUntil(const Record& record, int64_t until_ns) {
   for (const RecordEvent* event : StoreEventsUntil(record, until_ns)) {
     const std::string_view name = BaseName(event->path);
     if (event->kind == RecordKind::kSaveAcknowledged) {
-      if (event->reason != RecordReason::kKeptForGood) there.insert(name);
+      if (event->reason != RecordReason::kKeptPermanently) there.insert(name);
       continue;
     }
     if (event->kind == RecordKind::kRetired) {

@@ -71,7 +71,7 @@ class AcknowledgementTest : public testing::Test {
   LaunchedRun run_{RunThatDeletes(), {}};
 };
 
-void ExpectDoneAtOnce(const LaunchedEnd& end) {
+void ExpectDoneImmediately(const LaunchedEnd& end) {
   EXPECT_EQ(end.run, RunEnd::kAllExited);
   EXPECT_EQ(end.launch.exit_code, 0);
   EXPECT_EQ(end.launch.restarts, 0);
@@ -81,7 +81,7 @@ void ExpectDoneAtOnce(const LaunchedEnd& end) {
 
 TEST_F(AcknowledgementTest, DeletesAfterTheAcknowledgement) {
   const LaunchedEnd end = Run();
-  ExpectDoneAtOnce(end);
+  ExpectDoneImmediately(end);
   EXPECT_THAT(end.Of(EventKind::kResultAcknowledged), SizeIs(1));
   EXPECT_THAT(end.Of(EventKind::kBackupDeleted), SizeIs(1));
   EXPECT_THAT(Checkpoints(), IsEmpty());
@@ -90,7 +90,7 @@ TEST_F(AcknowledgementTest, DeletesAfterTheAcknowledgement) {
 TEST_F(AcknowledgementTest, ChiefWaits_WhileTheLauncherIsPaused) {
   PauseFor(seconds(5));
   const LaunchedEnd end = Run();
-  ExpectDoneAtOnce(end);
+  ExpectDoneImmediately(end);
   EXPECT_THAT(end.Of(EventKind::kBackupDeleted), SizeIs(1));
   EXPECT_THAT(Checkpoints(), IsEmpty());
 }
@@ -99,7 +99,7 @@ TEST_F(AcknowledgementTest, ChiefWaits_WhileTheLauncherIsPaused) {
 TEST_F(AcknowledgementTest, CheckpointsStay_IfTheLauncherIsPausedForTooLong) {
   PauseFor(seconds(60));
   const LaunchedEnd end = Run();
-  ExpectDoneAtOnce(end);
+  ExpectDoneImmediately(end);
   EXPECT_THAT(end.Of(EventKind::kBackupDeleted), IsEmpty());
   EXPECT_THAT(Checkpoints(), Not(IsEmpty()));
   EXPECT_THAT(end.lines, Contains(HasSubstr("checkpoints kept: ")));
@@ -107,7 +107,7 @@ TEST_F(AcknowledgementTest, CheckpointsStay_IfTheLauncherIsPausedForTooLong) {
 
 TEST_F(AcknowledgementTest, NothingIsDeleted_IfTheChiefDiesBeforeIt) {
   const LaunchedEnd end = Run(CrashOfTheChief(Point::kAcknowledge));
-  ExpectDoneAtOnce(end);
+  ExpectDoneImmediately(end);
   EXPECT_THAT(end.Of(EventKind::kResultAcknowledged), IsEmpty());
   EXPECT_THAT(Checkpoints(), Not(IsEmpty()));
   EXPECT_THAT(end.launch.reason,
@@ -116,7 +116,7 @@ TEST_F(AcknowledgementTest, NothingIsDeleted_IfTheChiefDiesBeforeIt) {
 
 TEST_F(AcknowledgementTest, JobIsDone_IfTheChiefDiesAsItDeletes) {
   const LaunchedEnd end = Run(CrashOfTheChief(Point::kBackupDelete));
-  ExpectDoneAtOnce(end);
+  ExpectDoneImmediately(end);
   EXPECT_THAT(end.Of(EventKind::kResultAcknowledged), SizeIs(1));
   EXPECT_THAT(Checkpoints(), Not(IsEmpty()));
 }

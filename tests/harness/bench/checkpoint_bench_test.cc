@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class InterruptedAtOnce final : public BenchObserver {
+class InterruptedImmediately final : public BenchObserver {
  public:
   void Trial(uint64_t, uint64_t, const std::string&) override {}
   bool Interrupted() override { return true; }
@@ -31,7 +31,7 @@ TEST(CheckpointBenchTest, IsCancelled_WhenInterruptedBeforeTheFirstTrialEnds) {
                                     .state_bytes = {1'000'000},
                                     .every = {1},
                                     .workers = {1}};
-  InterruptedAtOnce observer;
+  InterruptedImmediately observer;
   const Result<CheckpointResult> result = RunCheckpointBench(plan, observer);
   EXPECT_EQ(result.status().code(), Code::kCancelled);
   EXPECT_THAT(result.status().message(), testing::HasSubstr("no figures"));

@@ -34,8 +34,8 @@ std::vector<size_t> DrawLayers(size_t gradients, RandomStream& stream) {
 }
 
 // Makes the pass and the exchange, in a fifth of the cases one after the other.
-Status SumBeside(PassingRank& rank, const Tally& tally, size_t gradients,
-                 RandomStream& stream) {
+Status SumDuringPass(PassingRank& rank, const Tally& tally, size_t gradients,
+                     RandomStream& stream) {
   if (stream.Below(5) == 0) return rank.SumAfterPass(tally, seconds(5));
   rank.Begin(seconds(5));
   for (const size_t offset : DrawLayers(gradients, stream)) {
@@ -70,7 +70,7 @@ TEST_P(RunningPassTest, SumsInReplicaOrderForAnySpeedOfThePasses) {
       RandomStream stream(seed, "rank " + std::to_string(ring.rank()));
       const Tally own = {
           .requests = 1u << ring.rank(), .correct = block.count, .rows = 1};
-      const Status status = SumBeside(rank, own, given.gradients, stream);
+      const Status status = SumDuringPass(rank, own, given.gradients, stream);
       EXPECT_TRUE(SameBits(rank.sum(), expected)) << "rank " << ring.rank();
       EXPECT_EQ(rank.tally().requests, (1u << given.workers) - 1);
       EXPECT_EQ(rank.tally().correct, given.replicas);

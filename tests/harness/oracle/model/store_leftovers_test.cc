@@ -268,7 +268,7 @@ INSTANTIATE_TEST_SUITE_P(
                    "store/retention", KeepOneLess,
                    [](ScriptedRun& run) {
                      run.events.At(kChief, K::kSaveAcknowledged, 2).reason =
-                         RecordReason::kKeptForGood;
+                         RecordReason::kKeptPermanently;
                    }},
         ExcusedRun{
             "FencedCheckpointIsNotCounted", RecoveredRun, "store/retention",

@@ -169,7 +169,7 @@ INSTANTIATE_TEST_SUITE_P(
                    "store/retired-for-good",
                    [](ScriptedRun& run) {
                      run.events.At(kChief, K::kSaveAcknowledged, 0).reason =
-                         RecordReason::kKeptForGood;
+                         RecordReason::kKeptPermanently;
                    }},
         SpoiledRun{"RemovalNeverBegan", UndisturbedRun, "store/not-begun",
                    [](ScriptedRun& run) {
