@@ -169,7 +169,7 @@ TEST(FaultyDeviceTest, FaultThatIsDueBeforeOpeningPreventsIt) {
   }
 }
 
-TEST(FaultyDeviceTest, HangIsThatOfWhoWaits) {
+TEST(FaultyDeviceTest, HangBlocksTheWaitingTask) {
   Fault fault = Of(FaultKind::kDeviceHang);
   for (const Duration duration : {Duration(0), Duration(5)}) {
     fault.with.duration = duration;

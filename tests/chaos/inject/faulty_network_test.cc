@@ -77,7 +77,7 @@ TEST_F(FaultyNetworkTest, PartitionHoldsFramesOfBothWaysUntilItIsHealed) {
       });
 }
 
-TEST_F(FaultyNetworkTest, PartitionForEverHidesTheEndOfTheOther) {
+TEST_F(FaultyNetworkTest, PermanentPartition_HidesTheExitOfThePeer) {
   RunBoth(
       [&](World&, FaultyNetwork& network, Channel& channel) {
         network.BeginFault(NetworkFault(FaultKind::kPartition));

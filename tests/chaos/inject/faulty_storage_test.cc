@@ -166,7 +166,7 @@ TEST_F(FaultyStorageTest, ErrorThatAnotherIncarnationHadLeavesTheSyncAsItIs) {
   EXPECT_EQ(Durable("tmp/a"), kBlocks);
 }
 
-TEST_F(FaultyStorageTest, ErrorForEverComesEachTime) {
+TEST_F(FaultyStorageTest, PermanentError_FailsEveryWrite) {
   Plan(FaultKind::kErrno,
        {.point = Point::kShardWrite, .occurrence = 3, .block = kAnyBlock},
        {.times = FaultTimes::kAlways, .error = ENOSPC});

@@ -209,7 +209,7 @@ TEST(SupervisorTest, NoticeToOneWorkerIsAnOrderlyStopOfAll) {
   EXPECT_LT(steps[0], 8u);
 }
 
-TEST(SupervisorTest, LooksOutForAFileToo) {
+TEST(SupervisorTest, StopsOnANoticeFile) {
   FitFixture fixture;
   fixture.Run(1, [&](World& world, const WorkerSpec& place) {
     const auto training = NewTraining(world, place);

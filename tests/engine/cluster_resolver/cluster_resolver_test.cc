@@ -50,7 +50,7 @@ TEST(ClusterResolverTest, WorkerIsAloneWithoutVariables) {
   EXPECT_EQ(cluster.place.rank, 0);
 }
 
-TEST(ClusterResolverTest, RendezvousBesideAllAddressesIsOneTooMany) {
+TEST(ClusterResolverTest, RendezvousAndAllAddresses_IsRefused) {
   const Result<ResolvedCluster> cluster = ResolveCluster(
       {{"TF_CONFIG", kTwoWorkers}}, {.rendezvous = "elsewhere:3"});
   EXPECT_EQ(cluster.status().code(), Code::kInvalidArgument);
@@ -74,7 +74,7 @@ TEST(ClusterResolverTest, TorchrunsVariablesGiveRankSizeAndTheChief) {
   EXPECT_EQ(cluster.local_rank, 0);
 }
 
-TEST(ClusterResolverTest, BesideItsAgentsStoreTheChiefHasTheNextPort) {
+TEST(ClusterResolverTest, ChiefHasTheNextPort_WhenTheAgentHasTheStore) {
   Environment environment = {{"RANK", "0"},
                              {"WORLD_SIZE", "2"},
                              {"MASTER_ADDR", "fd00::1"},

@@ -105,7 +105,7 @@ MatMulArgs Product(size_t m, size_t n, size_t k, Transpose a, Transpose b) {
 // A copy has the values of the moment it was requested, whatever later
 // operations write. Covers copies of less than a piece and of several, with the
 // host's memory pinned and not.
-TEST_P(DeviceBitsTest, FetchedBesideOperations) {
+TEST_P(DeviceBitsTest, FetchedDuringOperations) {
   Memory& memory = device_->memory();
   for (const size_t size : {5'000, 3'000'001}) {
     for (const bool pinned : {false, true}) {

@@ -206,7 +206,7 @@ TEST(JobJsonTest, FilesOfOtherProgramsRoundTrip) {
             DataKind::kCifar10);
 }
 
-TEST(JobJsonTest, HowRowsAreTakenIsInTheTextOnlyWhereItIsNotAsEver) {
+TEST(JobJsonTest, OmitsSamplingOptions_WhenTheyAreDefaults) {
   JobSpec job = PresetJob("tiny").value();
   const std::string as_ever = JobToJson(job, kContent);
   for (const char* key : {"shuffle", "shard", "steps"}) {

@@ -123,7 +123,7 @@ TEST_F(SharedViewTest, NameThatOthersTookIsFoundMissing) {
   EXPECT_THAT(Names(two_, kNow), testing::ElementsAre("e"));
 }
 
-TEST_F(SharedViewTest, CrashOfTheHostLosesWhatItHadNotHandedOver) {
+TEST_F(SharedViewTest, CrashOfTheHost_LosesDataNotSentToTheServer) {
   const auto kept = Write(one_, "/kept", "kept");
   ASSERT_TRUE(one_.Sync(kept).ok());
   const auto lost = Write(one_, "/lost", "lost");
@@ -176,7 +176,7 @@ TEST_F(SharedViewTest, HostMayHandOverEarlyAndAsItCrashes) {
                                             later, std::string("onetwo")}));
 }
 
-TEST_F(SharedViewTest, LaterWritesKeepWhatWasHandedOverEarly) {
+TEST_F(SharedViewTest, LaterWrite_ReplacesDataSentEarly) {
   for (uint64_t seed = 0; seed < 200; ++seed) {
     RandomStream stream(seed, "host");
     SimDisk server({.profile = DurabilityProfile::kShared});

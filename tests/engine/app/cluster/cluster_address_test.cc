@@ -24,7 +24,7 @@ ResolvedCluster Torchrun(std::vector<std::string> addresses, int rank) {
           .place = {.addresses = std::move(addresses), .rank = rank}};
 }
 
-TEST(ClusterAddressTest, WorkerByItselfIsReachedByNobody) {
+TEST(ClusterAddressTest, SingleWorkerHasOneKnownAddress) {
   const auto place = Reach({});
   ASSERT_TRUE(place.ok());
   EXPECT_EQ(place->spec.addresses.size(), 1u);

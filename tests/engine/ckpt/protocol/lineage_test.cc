@@ -57,7 +57,7 @@ TEST(LineageTest, OrdersTheStatesOfOneStepAsTheyCome) {
                           "step-000000008-g2"));
 }
 
-TEST(LineageTest, LeavesOutAGenerationBesideTheChain) {
+TEST(LineageTest, LeavesOutGenerationThatIsNotAnAncestor) {
   EXPECT_THAT(
       Members({At(100, 1), At(110, 2), At(90, 2)},
               {{1, std::nullopt}, {2, Parent(80, 1)}, {3, Parent(100, 1)}}),

@@ -63,7 +63,7 @@ TEST(OldestSpareTest, NewestFiniteOneStaysWhereThereIsNoRoom) {
   EXPECT_EQ(OldestSpare(std::span(lineage).first(2), 1), std::nullopt);
 }
 
-TEST_F(RetentionTest, OneOfEveryNHoursStaysBesideTheNewest) {
+TEST_F(RetentionTest, KeepsTheNewestAndOneOfEveryNHours) {
   SaveHourly({1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, 3);
   EXPECT_THAT(StepsLeft(), ElementsAre(3, 6, 8, 9, 10));
 }
@@ -83,7 +83,7 @@ std::vector<bool> SurplusOf(const std::vector<bool>& finite, int keep) {
   return Surplus(lineage, keep);
 }
 
-TEST_F(RetentionTest, NewestFiniteOneStaysBesideTheNewest) {
+TEST_F(RetentionTest, KeepsTheNewestAndTheNewestFiniteOne) {
   EXPECT_THAT(SurplusOf({true, true, true}, 1), ElementsAre(true, true, false));
   EXPECT_THAT(SurplusOf({true, true, false}, 1),
               ElementsAre(true, false, false));

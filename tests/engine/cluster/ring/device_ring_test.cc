@@ -141,7 +141,7 @@ RC_GTEST_PROP(DeviceRingProperty, SumsInReplicaOrderForAnySplitAndChunks, ()) {
 
 // The number of queued operations is limited: otherwise the device would block
 // its caller.
-TEST(DeviceRingTest, LooksWhetherTheDeviceIsDoneNowAndThen) {
+TEST(DeviceRingTest, PollsTheDeviceNowAndThen) {
   static int looks = 0;
   gpu::CollectiveApi api = InChunksOf(1);
   api.finished = [](gpu::Communicator* communicator, gpu::DeviceText* why) {

@@ -94,7 +94,7 @@ TEST_F(GradientExchangeTest, KeepsItsArraysInTheNextGeneration) {
   EXPECT_THAT(SumOf(exchange), ElementsAre(11.0f, 22.0f, 0.75f));
 }
 
-TEST_F(GradientExchangeTest, TakesNothingKeptBesideAReplicasOwnState) {
+TEST_F(GradientExchangeTest, TakesNothingKept_WhenReplicasHaveState) {
   const GradientExchange exchange =
       ExchangeOn(*host_, {.replicas = 2, .gradients = 2, .extra = 5});
   EXPECT_FALSE(exchange.TakesKept());

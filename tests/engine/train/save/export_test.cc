@@ -236,7 +236,7 @@ TEST(ExportTest, LeavesACompleteExportOrNone_AfterAnyFailure) {
   EXPECT_GT(refused, 10u);
 }
 
-TEST(ExportTest, FileBesideItThatIsNotOfAnExport_IsNotRemoved) {
+TEST(ExportTest, ForeignFileNextToIt_IsNotRemoved) {
   MemoryStorage storage;
   TestWorld world(storage);
   for (const std::string folder : {"/model.tmp", "/model.old"}) {

@@ -242,7 +242,7 @@ TEST_F(JudgeCommandTest, KeepsTheOrderOfThePaths) {
   EXPECT_LT(out_.str().find("PASS  "), out_.str().find("FAIL  "));
 }
 
-TEST_F(JudgeCommandTest, JudgesTheOtherRecordsBesideABadOne) {
+TEST_F(JudgeCommandTest, BadRecord_DoesNotStopTheOthers) {
   RunOne("completes");
   RunOne("recovers");
   const std::string old_record = runs() + "/old/b.sim/record.jsonl";

@@ -265,7 +265,7 @@ TEST_F(ReplayCommandTest, ScenarioMayBeGoneMeanwhile) {
   EXPECT_THAT(out_.str(), HasSubstr("reproduced: PASS\n"));
 }
 
-TEST_F(ReplayCommandTest, RecordsSeedIsItsOwnWhereTheScenarioBesideItIsGone) {
+TEST_F(ReplayCommandTest, UsesTheRecordsSeed_WhenItsScenarioIsGone) {
   RunCommand run;
   run.paths = {(folder_ / "s.yaml").string()};
   run.world = WorldChoice::kSimulated;
@@ -471,7 +471,7 @@ TEST_F(ReplayCommandTest, MissingFindingIsReportedWithTheSearchedFolder) {
                                     "none in "));
 }
 
-TEST_F(ReplayCommandTest, PlanIsNamedAsOneWithTheScenarioBesideIt) {
+TEST_F(ReplayCommandTest, Plan_IsRefusedAndItsScenarioSuggested) {
   const fs::path plan = folder_ / "finding-001-x.plan.json";
   ASSERT_TRUE(WriteTextFile(plan, "{}").ok());
   EXPECT_EQ(Replay(plan.string()), 2);
@@ -483,7 +483,7 @@ TEST_F(ReplayCommandTest, PlanIsNamedAsOneWithTheScenarioBesideIt) {
   EXPECT_THAT(err_.str(), HasSubstr("such as " + scenario));
 }
 
-TEST_F(ReplayCommandTest, ResultIsNamedAsOneWithACaseBesideIt) {
+TEST_F(ReplayCommandTest, Result_IsRefusedAndACaseFolderSuggested) {
   const fs::path run = folder_ / "runs" / "latest";
   EXPECT_EQ(Replay((run / "result.json").string()), 2);
   EXPECT_THAT(err_.str(), HasSubstr("result.json: the result of a run is no "

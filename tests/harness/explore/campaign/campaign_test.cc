@@ -76,7 +76,7 @@ TEST(CampaignTest, CrashStatesOfEachWindowComeInTheFirstHundredCases) {
   EXPECT_FALSE(report.crash_states->finished());
 }
 
-TEST(CampaignTest, BugOfThePowerLossAloneIsFoundBesideThePlans) {
+TEST(CampaignTest, FindsBugThatOnlyCrashStatesShow) {
   Case base = BaseOf("explore/base.yaml");
   base.plan.bugs = {PlantedBug::kSkipManifestSync};
   const CampaignReport report = Explored(

@@ -89,7 +89,7 @@ TEST(UpgradeTest, RefusesASpellingThatIsNotWrittenPlainly) {
             "word; change it to preset by hand");
 }
 
-TEST(UpgradeTest, RefusesAnOldKeyBesideTheNewOne) {
+TEST(UpgradeTest, RefusesAnOldKeyTogetherWithTheNewOne) {
   const char* const kPairs[] = {
       "use: tiny\npreset: mlp\n",
       "faults: [{at: {life: 1, incarnation: 2}, do: hang}]\n",
