@@ -341,7 +341,7 @@ std::string PlannedFaults(const Record& record, VerdictKind verdict) {
 std::string VerdictTimelineHtml(const Verdict& verdict) {
   if (verdict.timeline.empty()) return "";
   std::string out = fmt::format(
-      "<details class=\"story\"{}><summary>Faults and their effects, {}"
+      "<details class=\"effects\"{}><summary>Faults and their effects, {}"
       "</summary><ol>",
       verdict.kind == VerdictKind::kFail ? " open" : "",
       Counted(verdict.timeline.size(), "line"));

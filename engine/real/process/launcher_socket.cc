@@ -121,7 +121,7 @@ WorkerProgress ProgressOf(const Json& object) {
                         : std::nullopt,
           .formed = WholeIfThere(object, "formed"),
           .failure = object.value("failure", std::string()),
-          .own_device_failed = object.value("of_itself", false)};
+          .own_device_failed = object.value("own_device_failed", false)};
 }
 
 Json TimesToJson(const std::vector<PartTime>& parts) {
@@ -205,7 +205,7 @@ std::string WorkerMessageLine(const WorkerProgress& progress) {
   if (!progress.failure.empty()) {
     fields["failure"] = FitToJson(progress.failure, kMaxFailureText);
   }
-  if (progress.own_device_failed) fields["of_itself"] = true;
+  if (progress.own_device_failed) fields["own_device_failed"] = true;
   return Line("progress", std::move(fields));
 }
 

@@ -143,7 +143,7 @@ h5 { font-size: 13px; margin: 10px 0 2px; }
   border-radius: 6px; padding: 6px 10px; margin: 4px 0; overflow: auto;
   max-height: 40em; font: 12px/1.45 ui-monospace, "DejaVu Sans Mono", Menlo,
   monospace; }
-.timeline summary, .logs summary, .story summary, .scenario summary,
+.timeline summary, .logs summary, .effects summary, .scenario summary,
 .words summary, .passed summary, .more summary, #coverage summary { cursor: pointer; margin: 12px 0 0; }
 .words { margin: 0 0 12px; }
 .command { display: flex; gap: 8px; align-items: center; margin: 4px 0;
