@@ -107,7 +107,7 @@ std::string StateScript(const TrialSetting& setting,
   comments.emplace_back(
       "The directory before/ is as the crash left it; the command resumes from "
       "it.");
-  const CommandPlaces places{.out = out, .port = std::string(kUsualPort)};
+  const CommandPlaces places{.out = out, .port = std::string(kDefaultPort)};
   const std::string command =
       ShellCommand(FillPlaces(ResumeCommand(setting.plan), places)) +
       " </dev/null\n";

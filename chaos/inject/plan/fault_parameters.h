@@ -50,7 +50,7 @@ using ParameterPlace =
 
 // Distribution from which a random plan draws a parameter.
 enum class DrawKind : uint8_t {
-  kUsual,       // always the usual value
+  kDefault,     // always the default value
   kEach,        // a number from `low` to `most`, or any choice
   kOf,          // one of `values`
   kLogUniform,  // 1 to 2^bits; ranges (2^(k-1), 2^k] are equally likely
@@ -58,7 +58,7 @@ enum class DrawKind : uint8_t {
 };
 
 struct ParameterDraw {
-  DrawKind kind = DrawKind::kUsual;
+  DrawKind kind = DrawKind::kDefault;
   // One fault in `one_in` gets a drawn value; the others, the usual value.
   uint64_t one_in = 1;
   // One fault in `usual_one_in` gets the usual value; 0: none.

@@ -100,10 +100,10 @@ class ClusterReporter final : public ProgressReporter {
 
 // Ends the process on any preemption notice until training begins, whatever the
 // worker is waiting for: there is nothing to save yet.
-class FormingWatch {
+class RendezvousWatch {
  public:
-  FormingWatch(World& world, const PreemptionOptions& preemption,
-               ClusterReporter& reporter)
+  RendezvousWatch(World& world, const PreemptionOptions& preemption,
+                  ClusterReporter& reporter)
       : notices_(world, preemption),
         task_(world.tasks.Spawn("forming", [this, &world, &reporter] {
           notices_.Start();
@@ -118,12 +118,12 @@ class FormingWatch {
           // From here on the worker watches for notices.
           notices_.Stop();
         })) {}
-  ~FormingWatch() {
+  ~RendezvousWatch() {
     End();
     task_->Join();
   }
-  FormingWatch(const FormingWatch&) = delete;
-  FormingWatch& operator=(const FormingWatch&) = delete;
+  RendezvousWatch(const RendezvousWatch&) = delete;
+  RendezvousWatch& operator=(const RendezvousWatch&) = delete;
 
   void End() { formed_ = true; }
 
@@ -231,7 +231,7 @@ Status RunWorkerOf(const ClusterTask& task, RealWorld& real,
   RequeueHost host(real.host, command.requeue);
   World world{real.clock, real.storage, real.network, real.tasks,
               host,       real.faults,  real.events,  real.entropy};
-  FormingWatch watch(world, command.options.preemption, reporter);
+  RendezvousWatch watch(world, command.options.preemption, reporter);
   const Time deadline =
       real.clock.Now() + command.options.cluster.rendezvous_timeout;
   ASSIGN_OR_RETURN(ReachableWorker place,

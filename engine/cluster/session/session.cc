@@ -39,9 +39,9 @@ Result<std::unique_ptr<Session>> Session::Form(World& world,
   RETURN_IF_ERROR(world.faults.Hit(Point::kRendezvous, {}));
   if (options.size() > 1) RETURN_IF_ERROR(session->Listen());
   if (options.rank == kChief) {
-    RETURN_IF_ERROR(session->MeetAsChief(decide));
+    RETURN_IF_ERROR(session->FormAsChief(decide));
   } else {
-    RETURN_IF_ERROR(session->MeetChief());
+    RETURN_IF_ERROR(session->JoinChief());
   }
   RETURN_IF_ERROR(session->CloseRing(kernels));
   session->StartHeartbeat();
@@ -64,7 +64,7 @@ Status Session::Listen() {
   return OkStatus();
 }
 
-Status Session::MeetAsChief(const Decide& decide) {
+Status Session::FormAsChief(const Decide& decide) {
   RETURN_IF_ERROR(AcceptWorkers());
   Result<Decision> decision = decide(joined_);
   if (!decision.ok()) {
@@ -205,7 +205,7 @@ Status Session::WelcomeWorkers() {
 // moment. So this worker retries until its rendezvous timeout, as if nobody
 // listened. But a process that refuses it may well be the chief, with another
 // token: then it retries for `lost_after` only.
-Status Session::MeetChief() {
+Status Session::JoinChief() {
   Time give_up = kNever;
   while (true) {
     RETURN_IF_ERROR(CallChief());
@@ -339,7 +339,7 @@ Result<std::unique_ptr<Channel>> Session::AcceptFromPrevious(ChannelRole role) {
   }
 }
 
-Result<Session::Neighbours> Session::MeetNeighbours(ChannelRole role) {
+Result<Session::Neighbours> Session::ConnectNeighbours(ChannelRole role) {
   Neighbours neighbours;
   if (options_.size() == 1) return neighbours;
   const int next = (options_.rank + 1) % options_.size();
@@ -364,7 +364,8 @@ Result<Session::Neighbours> Session::MeetNeighbours(ChannelRole role) {
 }
 
 Status Session::CloseRing(const Kernels& kernels) {
-  ASSIGN_OR_RETURN(Neighbours neighbours, MeetNeighbours(ChannelRole::kRing));
+  ASSIGN_OR_RETURN(Neighbours neighbours,
+                   ConnectNeighbours(ChannelRole::kRing));
   const RingPlace place = {.rank = options_.rank,
                            .size = options_.size(),
                            .generation = decision_.generation};
@@ -375,7 +376,7 @@ Status Session::CloseRing(const Kernels& kernels) {
 }
 
 Result<std::unique_ptr<CollectiveLinks>> Session::OpenLinks() {
-  Result<Neighbours> neighbours = MeetNeighbours(ChannelRole::kDevice);
+  Result<Neighbours> neighbours = ConnectNeighbours(ChannelRole::kDevice);
   if (!neighbours.ok()) {
     ring_->Abort();
     return neighbours.status();

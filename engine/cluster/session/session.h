@@ -131,11 +131,11 @@ class Session {
   Session(World& world, const SessionOptions& options);
 
   Status Listen();
-  Status MeetAsChief(const Decide& decide);
+  Status FormAsChief(const Decide& decide);
   Status AcceptWorkers();
   void RefuseAll(const Status& reason);
   Status WelcomeWorkers();
-  Status MeetChief();
+  Status JoinChief();
   // An answer to this worker's hello, from the chief's address. Not proven: the
   // sender has not proved that it has the job's token.
   struct Answer {
@@ -156,7 +156,7 @@ class Session {
     std::unique_ptr<Channel> next;
     std::unique_ptr<Channel> previous;
   };
-  Result<Neighbours> MeetNeighbours(ChannelRole role);
+  Result<Neighbours> ConnectNeighbours(ChannelRole role);
   Result<std::unique_ptr<Channel>> AcceptFromPrevious(ChannelRole role);
   // Returns the next connection whose first frame is a valid hello with that
   // role. Refuses all others, which is no error of this session.

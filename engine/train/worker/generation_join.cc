@@ -16,7 +16,7 @@
 #include <fmt/format.h>
 
 namespace gauntlet {
-SessionOptions GenerationJoin::MeetingOptions(Time meet_by) const {
+SessionOptions GenerationJoin::JoinOptions(Time meet_by) const {
   const ClusterOptions& cluster = parts_.options().cluster;
   SessionOptions options = RendezvousOptions(parts_.place, cluster);
   const CollectiveOffer offer =
@@ -58,8 +58,7 @@ Status GenerationJoin::Rendezvous(Time meet_by) {
   }
   ASSIGN_OR_RETURN(
       parts_.session,
-      Session::Form(parts_.world, parts_.built.for_host(),
-                    MeetingOptions(meet_by),
+      Session::Form(parts_.world, parts_.built.for_host(), JoinOptions(meet_by),
                     [this](const std::vector<JoinedWorker>& by_rank) {
                       return Decide(by_rank);
                     }));

@@ -54,7 +54,7 @@ class GenerationJoin {
   std::optional<uint64_t> resumed_from() const { return resumed_from_; }
 
  private:
-  SessionOptions MeetingOptions(Time meet_by) const;
+  SessionOptions JoinOptions(Time meet_by) const;
   // Introductions of all ranks, by rank.
   struct Reports {
     std::vector<std::optional<HeldState>> held;

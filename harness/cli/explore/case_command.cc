@@ -27,8 +27,8 @@ void Add(std::string_view option, const std::string& value, std::string& text) {
 }
 
 template <typename Number>
-void AddUnlessUsual(std::string_view option, Number ExploreCommand::*number,
-                    const ExploreCommand& command, std::string& text) {
+void AddUnlessDefault(std::string_view option, Number ExploreCommand::*number,
+                      const ExploreCommand& command, std::string& text) {
   if (command.*number == ExploreCommand().*number) return;
   Add(option, std::to_string(command.*number), text);
 }
@@ -45,7 +45,7 @@ void AddNames(std::string_view option, const std::vector<Value>& values,
 void AddPlanChoices(const ExploreCommand& command, std::string& text) {
   AddNames("--kinds", command.kinds, FaultKindName, text);
   AddNames("--points", command.points, PointName, text);
-  AddUnlessUsual("--max-faults", &ExploreCommand::max_faults, command, text);
+  AddUnlessDefault("--max-faults", &ExploreCommand::max_faults, command, text);
 }
 
 void AddCrashStateChoices(const ExploreCommand& command, std::string& text) {
@@ -84,20 +84,20 @@ std::string CommandForExploration(const ExploreCommand& command,
   }
   if (has_plans) AddPlanChoices(command, text);
   AddCrashStateChoices(command, text);
-  AddUnlessUsual("--verify-determinism-every", &ExploreCommand::twice_every,
-                 command, text);
+  AddUnlessDefault("--verify-determinism-every", &ExploreCommand::twice_every,
+                   command, text);
   if (has_plans) Add("--seed", std::to_string(seed), text);
   if (command.only_case)
     Add("--case", std::to_string(*command.only_case), text);
-  AddUnlessUsual("--first-case", &ExploreCommand::first_case, command, text);
+  AddUnlessDefault("--first-case", &ExploreCommand::first_case, command, text);
   if (command.shard.count > 1) {
     Add("--shard",
         fmt::format("{}/{}", command.shard.index, command.shard.count), text);
   }
   if (command.cases) Add("--cases", std::to_string(*command.cases), text);
   if (command.time_given) Add("--time", DurationToText(*command.time), text);
-  AddUnlessUsual("--stop-after", &ExploreCommand::stop_after, command, text);
-  AddUnlessUsual("--jobs", &ExploreCommand::jobs, command, text);
+  AddUnlessDefault("--stop-after", &ExploreCommand::stop_after, command, text);
+  AddUnlessDefault("--jobs", &ExploreCommand::jobs, command, text);
   if (command.require_goals) text += " --fail-on-missed-goals";
   if (command.all_gaps) text += " --show-uncovered";
   return text;
@@ -108,8 +108,8 @@ std::string CommandForCase(const ExploreCommand& command, uint64_t seed,
   if (command.mode == ExploreMode::kSweep) return "";
   std::string text = CommandForBase(command);
   AddPlanChoices(command, text);
-  AddUnlessUsual("--verify-determinism-every", &ExploreCommand::twice_every,
-                 command, text);
+  AddUnlessDefault("--verify-determinism-every", &ExploreCommand::twice_every,
+                   command, text);
   Add("--seed", std::to_string(seed), text);
   Add("--case", std::to_string(number), text);
   return text;

@@ -142,7 +142,7 @@ class Watch {
 // Returns the parts that are searched by default. Under kLyingFsync no
 // acknowledgement counts, so the search there covers only two things: no torn
 // save is ever loaded, and no run starts cold although a checkpoint existed.
-std::vector<CrashStatePart> UsualParts(
+std::vector<CrashStatePart> DefaultParts(
     const std::vector<CrashWindow>& windows) {
   std::vector<CrashStatePart> parts;
   for (const CrashWindow window : windows) {
@@ -177,7 +177,7 @@ CrashStateOptions CrashStateOptionsOf(const ExploreCommand& command) {
   if (command.stop_after > 0) {
     options.max_findings = options.stop_after = command.stop_after;
   }
-  if (choice.profiles.empty()) options.parts = UsualParts(choice.windows);
+  if (choice.profiles.empty()) options.parts = DefaultParts(choice.windows);
   if (choice.bound) {
     options.bound.names_up_to = *choice.bound;
     options.bound.combinations_up_to = *choice.bound;

@@ -59,7 +59,7 @@ void RandomParameters::Draw(const FaultParameterInfo& parameter, Fault& fault) {
   if (draw.one_in > 1 && !draw_.OneIn(draw.one_in)) return;
   int64_t number = 0;
   switch (draw.kind) {
-    case DrawKind::kUsual:
+    case DrawKind::kDefault:
       return;
     case DrawKind::kEach:
       number = OfEach(parameter);

@@ -12,8 +12,8 @@ FlowMap SiteMap(const Fault& fault) {
   const FaultSite base;
   FlowMap map;
   if (site.worker != base.worker) map.Add("worker", WorkerName(site.worker));
-  const int usual_life = fault.after.empty() ? base.life : kAnyLife;
-  if (site.life != usual_life) {
+  const int default_life = fault.after.empty() ? base.life : kAnyLife;
+  if (site.life != default_life) {
     map.Add("incarnation",
             site.life == kAnyLife ? "any" : std::to_string(site.life));
   }

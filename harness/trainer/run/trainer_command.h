@@ -15,7 +15,7 @@ namespace gauntlet {
 inline constexpr std::string_view kOutPlace = "{out}";
 // Placeholder for a TCP port that is free on this machine.
 inline constexpr std::string_view kPortPlace = "{port}";
-inline constexpr std::string_view kUsualPort = "29500";  // torchrun's default
+inline constexpr std::string_view kDefaultPort = "29500";  // torchrun's default
 
 // kInvalidArgument: no program, or no argument contains "{out}".
 Status CheckTrainerCommand(const std::vector<std::string>& arguments);

@@ -23,7 +23,7 @@ Status Move(const fs::path& from, const fs::path& to) {
 // Returns a port that is free now; another program may take it before its use.
 std::string FreePort() {
   const Result<ReservedPort> port = ReservePort("127.0.0.1");
-  return port.ok() ? std::to_string(port->port) : std::string(kUsualPort);
+  return port.ok() ? std::to_string(port->port) : std::string(kDefaultPort);
 }
 
 }  // namespace

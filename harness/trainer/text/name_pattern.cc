@@ -74,7 +74,7 @@ constexpr std::array<RandomEnd, 2> kRandomEnds = {
 
 // Returns the number of random characters that the text ends with.
 size_t RandomLength(std::string_view text) {
-  constexpr std::string_view kUsualPrefix = "tmp";
+  constexpr std::string_view kDefaultPrefix = "tmp";
   if (EndsInUuid(text)) return 0;
   const auto fits = [&](const RandomEnd& end) {
     return text.size() >= end.length &&
@@ -82,8 +82,8 @@ size_t RandomLength(std::string_view text) {
                                end.is_part);
   };
   for (const RandomEnd& end : kRandomEnds) {
-    if (fits(end) && text.size() == kUsualPrefix.size() + end.length &&
-        text.starts_with(kUsualPrefix)) {
+    if (fits(end) && text.size() == kDefaultPrefix.size() + end.length &&
+        text.starts_with(kDefaultPrefix)) {
       return end.length;
     }
   }

@@ -150,7 +150,7 @@ TEST(ShrinkPlanTest, KeepsWhatMatters) {
 }
 
 // Returns parameters of the kind, none of which has its default value.
-FaultParameters UnusualParameters(FaultKind kind) {
+FaultParameters NonDefaultParameters(FaultKind kind) {
   FaultParameters with;
   for (const FaultParameterInfo& parameter : ParametersOf(kind)) {
     std::visit(
@@ -181,7 +181,7 @@ TEST(ShrinkPlanTest, ResetsEachParameterButTheOneThatMatters) {
       SCOPED_TRACE(fmt::format("{} {}", info.name, matters.name));
       FaultPlan plan = PlanOf({"a"});
       plan.faults[0].kind = info.kind;
-      const FaultParameters with = UnusualParameters(info.kind);
+      const FaultParameters with = NonDefaultParameters(info.kind);
       plan.faults[0].with = with;
       ASSERT_EQ(Validate(plan).ToString(), "OK");
       ASSERT_FALSE(IsDefault(matters, with));
