@@ -16,8 +16,8 @@ constexpr Duration kKernelKillsWithin = std::chrono::milliseconds(10);
 
 }  // namespace
 
-std::string WorkerHost(int worker, int life) {
-  return fmt::format("w{}.{}", worker, life);
+std::string WorkerHost(int worker, int incarnation) {
+  return fmt::format("w{}.{}", worker, incarnation);
 }
 
 // Shared with acknowledgements, which may arrive after the worker's end.
@@ -77,7 +77,7 @@ Result<std::vector<std::string>> SimWorkerProcesses::ReserveAddresses(
 
 Status SimWorkerProcesses::Start(const WorkerSpec& spec) {
   const bool local = options_.reach == LauncherReach::kLocal;
-  const std::string host = WorkerHost(spec.worker, spec.life);
+  const std::string host = WorkerHost(spec.worker, spec.incarnation);
   simulation_.ShareMachine(host, simulation_.process_host(launcher_));
   const int worker = spec.worker;
   const ProcessId id = simulation_.process_count();

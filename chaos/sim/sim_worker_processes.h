@@ -46,7 +46,7 @@ using WorkerBody =
 
 // Returns the host of one incarnation of a worker, "w0.1": each has its own
 // network address, but uses the launcher's machine and disk.
-std::string WorkerHost(int worker, int life);
+std::string WorkerHost(int worker, int incarnation);
 
 // The connection between the launcher and its workers.
 enum class LauncherReach : uint8_t {

@@ -32,13 +32,13 @@ Status CustomTraining::Build() {
 }
 
 Status CustomTraining::JoinOtherWorkers() {
-  const auto life = static_cast<uint64_t>(options_.place.life);
+  const auto incarnation = static_cast<uint64_t>(options_.place.incarnation);
   ASSIGN_OR_RETURN(
       session_,
       Session::Form(*world_, built_.for_host(),
                     RendezvousOptions(options_.place, options_.cluster),
-                    [life](const std::vector<JoinedWorker>&) {
-                      return Decision{.generation = life};
+                    [incarnation](const std::vector<JoinedWorker>&) {
+                      return Decision{.generation = incarnation};
                     }));
   session_->StartRejectingLateConnections();
   trainer_.emplace(*world_, session_->ring(),

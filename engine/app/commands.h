@@ -55,7 +55,7 @@ struct LaunchCommand {
 struct WorkerCommand {
   std::string options_file;   // TrainOptions as JSON
   std::optional<int> worker;  // identity across incarnations; nullopt: its rank
-  int life = 1;
+  int incarnation = 1;
   std::string events_file;
   std::string plan_file;
   std::string plan_state_directory;  // required with plan_file

@@ -521,17 +521,18 @@ std::string_view DeviceKindName(DeviceKind kind) {
   return "unknown";
 }
 
-DeviceKind DeviceOfLife(const KernelOptions& options, int life) {
-  const std::vector<DeviceKind>& by_life = options.device_by_life;
-  if (by_life.empty()) return options.device;
-  const auto index = static_cast<size_t>(std::max(life, 1)) - 1;
-  return by_life[std::min(index, by_life.size() - 1)];
+DeviceKind DeviceOfAttempt(const KernelOptions& options, int attempt) {
+  const std::vector<DeviceKind>& per_attempt = options.device_per_attempt;
+  if (per_attempt.empty()) return options.device;
+  const auto index = static_cast<size_t>(std::max(attempt, 1)) - 1;
+  return per_attempt[std::min(index, per_attempt.size() - 1)];
 }
 
 bool ComputesOn(const KernelOptions& options, DeviceKind kind) {
-  const std::vector<DeviceKind>& by_life = options.device_by_life;
-  return by_life.empty() ? options.device == kind
-                         : std::ranges::find(by_life, kind) != by_life.end();
+  const std::vector<DeviceKind>& per_attempt = options.device_per_attempt;
+  return per_attempt.empty()
+             ? options.device == kind
+             : std::ranges::find(per_attempt, kind) != per_attempt.end();
 }
 
 std::optional<Isa> FindIsa(std::string_view name) {

@@ -59,9 +59,9 @@ struct KernelOptions {
   DeviceKind device = DeviceKind::kCpu;  // isa, threads: CPU only
   // Device of each incarnation of a worker; the last entry also holds for all
   // later incarnations. Empty: `device`.
-  std::vector<DeviceKind> device_by_life = {};
+  std::vector<DeviceKind> device_per_attempt = {};
 };
-DeviceKind DeviceOfLife(const KernelOptions& options, int life);
+DeviceKind DeviceOfAttempt(const KernelOptions& options, int attempt);
 // Returns true if any incarnation computes on a device of this kind.
 bool ComputesOn(const KernelOptions& options, DeviceKind kind);
 

@@ -18,7 +18,7 @@ struct LauncherOptions {
   int workers = 1;  // maximum number
   // See MembershipOptions.
   int min_workers = 0;
-  std::vector<int> workers_by_life;
+  std::vector<int> workers_per_attempt;
   RestartPolicy restart = RestartPolicy::kWholeJob;
   int max_restarts = 100;
   // Exit code after a loss if no restart is ever allowed. kFailed, unless
@@ -42,7 +42,7 @@ struct LauncherOptions {
   // Time for workers to save and exit after a preemption notice.
   Duration stop_grace = std::chrono::seconds(30);
   // Number of the first incarnation; later attempts count up.
-  int first_life = 1;
+  int first_incarnation = 1;
   // Sources of preemption notices besides the host's, watched while no worker
   // runs. A running worker watches them itself.
   PreemptionOptions notices;

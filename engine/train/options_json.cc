@@ -160,7 +160,7 @@ void Describe(Fields& fields,
   fields.Whole({"threads"}, kernels.threads, 1, kMaxThreads);
   fields.Choice({"math", "math"}, kernels.math, kMathNames);
   fields.ChoiceIfSet({"device"}, kernels.device, kDeviceNames);
-  fields.DevicesIfSet({"device_by_life"}, kernels.device_by_life);
+  fields.DevicesIfSet({"device_by_life"}, kernels.device_per_attempt);
 }
 
 template <typename Fields>
@@ -189,7 +189,7 @@ void Describe(Fields& fields,
               typename Fields::template Ref<LauncherOptions> launcher) {
   fields.Whole({"workers"}, launcher.workers, 1, kMaxReplicas);
   fields.Whole({"min_workers"}, launcher.min_workers, 0, kMaxReplicas);
-  fields.WholesIfSet({"workers_by_life"}, launcher.workers_by_life, 1,
+  fields.WholesIfSet({"workers_by_life"}, launcher.workers_per_attempt, 1,
                      kMaxReplicas);
   fields.Choice({"restart"}, launcher.restart, kRestartPolicyNames);
   fields.Whole({"max_restarts"}, launcher.max_restarts, 0, kMaxInt);
@@ -199,7 +199,7 @@ void Describe(Fields& fields,
   fields.Time({"max_backoff_ns"}, launcher.max_backoff, 0);
   fields.Time({"survivors_grace_ns"}, launcher.survivors_grace, 0);
   fields.Time({"start_timeout_ns"}, launcher.start_timeout, 1);
-  fields.Whole({"first_life"}, launcher.first_life, 1, kMaxInt);
+  fields.Whole({"first_life"}, launcher.first_incarnation, 1, kMaxInt);
 }
 
 template <typename Fields>
@@ -313,7 +313,7 @@ Status CheckRead(const LauncherOptions& launcher) {
                     low, launcher.workers, found));
   };
   RETURN_IF_ERROR(check("min_workers", 0, launcher.min_workers));
-  for (const int workers : launcher.workers_by_life) {
+  for (const int workers : launcher.workers_per_attempt) {
     RETURN_IF_ERROR(
         check("workers_by_life", std::max(launcher.min_workers, 1), workers));
   }

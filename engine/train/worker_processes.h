@@ -21,7 +21,7 @@ namespace gauntlet {
 // its credentials.
 struct WorkerSpec {
   int worker = 0;                      // identity, kept across restarts
-  int life = 1;                        // incarnation number, from 1
+  int incarnation = 1;                 // from 1
   int rank = 0;                        // index into `addresses`
   std::vector<std::string> addresses;  // "host:port" by rank
   AddressBook address_book = AddressBook::kKnown;

@@ -109,9 +109,9 @@ void Specification::CheckAccount(const LauncherRun& launcher,
 
 // Returns true iff a fault in one of its workers killed the launcher.
 bool Specification::IsKilledByAFault(size_t launcher) const {
-  const int first = record_.launchers[launcher].first_life;
+  const int first = record_.launchers[launcher].first_incarnation;
   const int after = launcher + 1 < record_.launchers.size()
-                        ? record_.launchers[launcher + 1].first_life
+                        ? record_.launchers[launcher + 1].first_incarnation
                         : std::numeric_limits<int>::max();
   return std::ranges::any_of(record_.lives, [&](const LifeEvents& life) {
     if (life.life < first || life.life >= after) return false;

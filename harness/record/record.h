@@ -106,15 +106,15 @@ struct PlannedLaunch {
 // Set-up of the run: the options that the oracle needs. 0 means "unknown" or
 // "none" unless a comment says otherwise.
 struct RunSetup {
-  int workers = 1;                   // most workers of any attempt
-  int min_workers = 0;               // fewest after a scale-down; 0: all
-  std::vector<int> workers_by_life;  // per attempt; empty: always `workers`
-  bool rejoins = false;              // only a lost worker is restarted
-  uint64_t epochs = 0;               // horizon
-  uint64_t rows_per_epoch = 0;       // training samples of an epoch
-  uint64_t save_interval_steps = 0;  // 0: saves are not due by steps
-  bool async_saves = false;          // saves are asynchronous
-  int keep = 0;                      // newest checkpoints that retention keeps
+  int workers = 1;                       // most workers of any attempt
+  int min_workers = 0;                   // fewest after a scale-down; 0: all
+  std::vector<int> workers_per_attempt;  // per attempt; empty: always `workers`
+  bool rejoins = false;                  // only a lost worker is restarted
+  uint64_t epochs = 0;                   // horizon
+  uint64_t rows_per_epoch = 0;           // training samples of an epoch
+  uint64_t save_interval_steps = 0;      // 0: saves are not due by steps
+  bool async_saves = false;              // saves are asynchronous
+  int keep = 0;  // newest checkpoints that retention keeps
   bool delete_at_success = false;
   bool allow_cold_start = false;
   bool no_store = false;      // the job stores no checkpoint
@@ -173,8 +173,8 @@ struct FinalResult {
 struct LauncherRun {
   int exit_code = 0;
   uint64_t restarts = 0;
-  uint64_t planned = 0;  // index into RunSetup::launches
-  int first_life = 1;    // first incarnation of workers that it started
+  uint64_t planned = 0;       // index into RunSetup::launches
+  int first_incarnation = 1;  // first incarnation of workers that it started
   std::optional<FinalResult> result;
   std::vector<RecordEvent> events;  // in the order in which it emitted them
 

@@ -69,7 +69,7 @@ template <class Archive>
 void Describe(Archive& a, typename Archive::template Ref<RunSetup> setup) {
   a.Field("workers", setup.workers);
   a.Field("min_workers", setup.min_workers);
-  a.Field("workers_per_attempt", setup.workers_by_life);
+  a.Field("workers_per_attempt", setup.workers_per_attempt);
   a.Field("rejoins", setup.rejoins);
   a.Field("epochs", setup.epochs);
   a.Field("rows_per_epoch", setup.rows_per_epoch);
@@ -117,7 +117,7 @@ void Describe(Archive& a, typename Archive::template Ref<LauncherRun> run) {
   a.Field("exit_code", run.exit_code);
   a.Field("restarts", run.restarts);
   a.Field("planned", run.planned);
-  a.Field("first_incarnation", run.first_life);
+  a.Field("first_incarnation", run.first_incarnation);
   a.Field("result", run.result);
 }
 

@@ -58,7 +58,7 @@ RunSetup SetupOf(const Case& one) {
   const EpochShape epoch = ShapeOfEpoch(one.train.job);
   RunSetup setup{.workers = one.cluster.workers,
                  .min_workers = one.cluster.min_workers,
-                 .workers_by_life = one.cluster.workers_by_life,
+                 .workers_per_attempt = one.cluster.workers_per_attempt,
                  .rejoins = one.cluster.policy == RestartPolicy::kRejoin,
                  .epochs = one.train.horizon.epochs,
                  .rows_per_epoch = epoch.rows,

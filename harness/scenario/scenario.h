@@ -78,7 +78,7 @@ constexpr bool HasSomebodyToCutOff(FaultKind kind, int workers,
 struct ClusterSetup {
   int workers = 2;
   int min_workers = 0;  // see MembershipOptions
-  std::vector<int> workers_by_life;
+  std::vector<int> workers_per_attempt;
   TransportChoice transport = TransportChoice::kAuto;
   HostsChoice hosts = HostsChoice::kOne;
   NetworkLatency link;    // between two hosts; simulated only

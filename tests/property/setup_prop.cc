@@ -32,7 +32,7 @@ bool InSomeOf100(int some) { return *rc::gen::inRange(0, 100) >= 100 - some; }
 // attempt.
 struct Membership {
   std::string keys;
-  bool by_life = false;  // then all workers start together
+  bool per_attempt = false;  // then all workers start together
 };
 
 Membership AnyMembership(int workers) {
@@ -46,13 +46,13 @@ Membership AnyMembership(int workers) {
       *rc::gen::inRange<size_t>(1, 4), rc::gen::inRange(1, workers + 1));
   return {.keys = fmt::format(", workers_per_attempt: [{}]",
                               fmt::join(lives, ", ")),
-          .by_life = true};
+          .per_attempt = true};
 }
 
 std::string AnyCluster() {
   const int workers = *rc::gen::inRange(1, 7);
   const Membership membership = AnyMembership(workers);
-  const bool rejoins = !membership.by_life && InSomeOf100(30);
+  const bool rejoins = !membership.per_attempt && InSomeOf100(30);
   return fmt::format(
       "{{workers: {}{}{}, heartbeat: {}, step_timeout: {}, save_timeout: {}, "
       "start_timeout: {}, restart: {{max: {}, backoff: {}{}}}}}",

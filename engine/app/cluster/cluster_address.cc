@@ -121,7 +121,7 @@ Result<ReachableWorker> MakeReachable(const ResolvedCluster& cluster,
                                       Time deadline) {
   const ClusterPlace& cluster_place = cluster.place;
   ReachableWorker place{.spec = {.worker = cluster_place.rank,
-                                 .life = cluster.life,
+                                 .incarnation = cluster.incarnation,
                                  .rank = cluster_place.rank,
                                  .addresses = cluster_place.addresses}};
   WorkerSpec& spec = place.spec;

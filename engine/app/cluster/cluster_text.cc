@@ -45,7 +45,7 @@ std::string ClusterToText(const ResolvedCluster& cluster,
   add("rule", std::string(ClusterRuleName(cluster.rule)));
   add("from", SourcesText(cluster));
   add("task", fmt::format("{} {}, incarnation {}", place.task_type,
-                          place.task_index, cluster.life));
+                          place.task_index, cluster.incarnation));
   add("workers", std::to_string(place.size()));
   add("chief", ChiefText(cluster));
   add("listen", cluster.listen);
@@ -76,7 +76,7 @@ std::string ClusterToJson(const ResolvedCluster& cluster,
       {"addresses", std::move(addresses)},
       {"local_rank",
        cluster.local_rank ? Json(*cluster.local_rank) : Json(nullptr)},
-      {"incarnation", cluster.life},
+      {"incarnation", cluster.incarnation},
       {"listen", cluster.listen.empty() ? Json(nullptr) : Json(cluster.listen)},
       {"token", trust.token},
       {"tls", trust.tls}};

@@ -21,7 +21,7 @@ struct TrustText {
 // Returns one fact per line:
 //   rule      torchrun
 //   from      RANK=1, WORLD_SIZE=2, MASTER_ADDR=10.0.0.1, MASTER_PORT=29500
-//   task      worker 1, life 1
+//   task      worker 1, incarnation 1
 //   workers   2
 //   chief     rank 0 at 10.0.0.1:29500
 //   token     ckpt/job-token (rank 0 makes it if it is missing)

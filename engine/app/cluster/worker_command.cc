@@ -34,7 +34,7 @@ Result<WorkerSpec> WorkerSpecOf(const WorkerCommand& command) {
   ASSIGN_OR_RETURN(std::optional<JobToken> token, TokenOfEnvironment());
   return WorkerSpec{
       .worker = command.worker.value_or(place.rank),
-      .life = command.life,
+      .incarnation = command.incarnation,
       .rank = place.rank,
       .addresses = std::move(place.addresses),
       .token = std::move(token),

@@ -20,13 +20,14 @@ Result<std::unique_ptr<EventLog>> OpenEvents(const WorkerRun& run,
   }
   ASSIGN_OR_RETURN(
       std::unique_ptr<EventFile> file,
-      EventFile::Open(run.events_file,
-                      {.worker = run.place.worker, .life = run.place.life},
-                      clock, [&reporter = run.reporter](const Status& status) {
-                        reporter.Progress(
-                            {.line = fmt::format("event log: {}; it ends here",
-                                                 status.message())});
-                      }));
+      EventFile::Open(
+          run.events_file,
+          {.worker = run.place.worker, .incarnation = run.place.incarnation},
+          clock, [&reporter = run.reporter](const Status& status) {
+            reporter.Progress(
+                {.line = fmt::format("event log: {}; it ends here",
+                                     status.message())});
+          }));
   return std::unique_ptr<EventLog>(std::move(file));
 }
 
@@ -88,7 +89,8 @@ Status RunRealWorker(RealWorld& real, const WorkerRun& run) {
   const Time began = real.clock.Now();
   TrainOptions options = run.options;
   RETURN_IF_ERROR(ProtectNetwork(real, options.cluster.tls));
-  options.kernels.device = DeviceOfLife(options.kernels, run.place.life);
+  options.kernels.device =
+      DeviceOfAttempt(options.kernels, run.place.incarnation);
   ASSIGN_OR_RETURN(const auto log, OpenEvents(run, real.clock));
   FormedSignal events(*log, run);
   ASSIGN_OR_RETURN(const std::unique_ptr<WorkerFaults> faults,

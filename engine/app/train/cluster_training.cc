@@ -185,7 +185,7 @@ Result<std::string> EventsFile(Storage& storage, const std::string& directory,
   const Status made = storage.MakeDirectory(directory);
   if (!made.ok() && made.code() != Code::kAlreadyExists) return made;
   return fmt::format("{}/worker-{}-life-{}.jsonl", directory, place.worker,
-                     place.life);
+                     place.incarnation);
 }
 
 // Locks the checkpoint directory. Only the chief does so: the other workers

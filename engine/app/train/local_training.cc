@@ -92,12 +92,12 @@ Result<std::unique_ptr<EventLog>> OpenLauncherEvents(
   if (command.events_directory.empty()) {
     return std::unique_ptr<EventLog>(std::make_unique<NullEventLog>());
   }
-  const int first = command.launcher.first_life;
+  const int first = command.launcher.first_incarnation;
   ASSIGN_OR_RETURN(
       std::unique_ptr<EventFile> file,
       EventFile::Open(
           fmt::format("{}/launcher-{}.jsonl", command.events_directory, first),
-          {.worker = kLauncherEventWorker, .life = first}, clock,
+          {.worker = kLauncherEventWorker, .incarnation = first}, clock,
           [&console](const Status& status) {
             fmt::print(console.err, "gauntlet train: {}\n", status.message());
           }));

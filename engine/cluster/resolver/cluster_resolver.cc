@@ -42,7 +42,7 @@ class Resolver {
   Status FindChief(const ClusterClaim& winner, ResolvedCluster& cluster) const;
   Result<int> MasterPort(const ClusterClaim& winner,
                          ResolvedCluster& cluster) const;
-  Result<int> Life() const;
+  Result<int> Incarnation() const;
   const ClusterClaim* Find(ClusterRule rule) const;
 
   const Environment& environment_;
@@ -234,15 +234,15 @@ Status Resolver::FindChief(const ClusterClaim& winner,
   return Annotate(CheckAddress(address), "MASTER_ADDR, MASTER_PORT");
 }
 
-Result<int> Resolver::Life() const {
-  int life = 1;
+Result<int> Resolver::Incarnation() const {
+  int incarnation = 1;
   for (const std::string_view name :
        {"TORCHELASTIC_RESTART_COUNT", "SLURM_RESTART_COUNT"}) {
     ASSIGN_OR_RETURN(const std::optional<SourcedNumber> restarts,
                      FindNumber(environment_, name, 0, kMaxRestarts));
-    if (restarts) life += restarts->value;
+    if (restarts) incarnation += restarts->value;
   }
-  return life;
+  return incarnation;
 }
 
 Result<ResolvedCluster> Resolver::Place(const ClusterClaim& winner) const {
@@ -252,7 +252,7 @@ Result<ResolvedCluster> Resolver::Place(const ClusterClaim& winner) const {
                           .all_on_this_host = winner.all_on_this_host,
                           .listen = flags_.listen};
   ASSIGN_OR_RETURN(const SourcedNumber size, SizeFor(winner));
-  ASSIGN_OR_RETURN(cluster.life, Life());
+  ASSIGN_OR_RETURN(cluster.incarnation, Incarnation());
   if (winner.place) {
     if (!flags_.rendezvous.empty()) {
       return InvalidArgument(fmt::format(

@@ -95,7 +95,7 @@ struct ResolvedCluster {
   ClusterPlace place;
   std::optional<int> local_rank;  // among the workers of this host
   // 1 plus the number of restarts that torchrun or Slurm reports.
-  int life = 1;
+  int incarnation = 1;
   // True iff the launcher states that all workers run on this host.
   bool all_on_this_host = false;
   // Host to listen on. "": the address of this worker that the others use.

@@ -30,10 +30,10 @@ constexpr size_t kMaxQuotedBytes = 200;
 // process.
 constexpr size_t kMaxBytesAtOnce = size_t{16} * kChunkBytes;
 
-std::string LifeFile(const std::string& directory, const WorkerSpec& spec,
-                     std::string_view suffix) {
+std::string IncarnationFile(const std::string& directory,
+                            const WorkerSpec& spec, std::string_view suffix) {
   return fmt::format("{}/worker-{}-life-{}.{}", directory, spec.worker,
-                     spec.life, suffix);
+                     spec.incarnation, suffix);
 }
 
 Time Now() { return Time(std::chrono::steady_clock::now().time_since_epoch()); }
@@ -108,7 +108,7 @@ Status LocalWorkerProcesses::Start(const WorkerSpec& spec) {
     program.arguments.push_back(std::move(value));
   };
   add("--worker", std::to_string(spec.worker));
-  add("--life", std::to_string(spec.life));
+  add("--life", std::to_string(spec.incarnation));
   if (!spec.launch_hold.launch.empty())
     add("--launch", spec.launch_hold.launch);
   if (spec.launch_hold.claimed > 0) {
@@ -116,10 +116,10 @@ Status LocalWorkerProcesses::Start(const WorkerSpec& spec) {
   }
   add("--launcher-fd", std::to_string(kLauncherSocketDescriptor));
   if (!options_.events_directory.empty()) {
-    add("--events", LifeFile(options_.events_directory, spec, "jsonl"));
+    add("--events", IncarnationFile(options_.events_directory, spec, "jsonl"));
   }
   if (!options_.logs_directory.empty()) {
-    program.log_file = LifeFile(options_.logs_directory, spec, "log");
+    program.log_file = IncarnationFile(options_.logs_directory, spec, "log");
   }
   std::vector<std::string> added = options_.environment;
   added.push_back("TF_CONFIG=" + MakeTfConfig(spec.addresses, spec.rank));

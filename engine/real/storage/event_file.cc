@@ -114,7 +114,7 @@ Result<std::unique_ptr<EventFile>> EventFile::Open(
   file->line_ = fmt::format(
       "{{\"kind\":\"header\",\"schema\":\"gauntlet.events/v2\",\"worker\":{},"
       "\"incarnation\":{},\"pid\":{},\"clock\":\"monotonic\"}}\n",
-      header.worker, header.life, getpid());
+      header.worker, header.incarnation, getpid());
   RETURN_IF_ERROR(file->WriteLine());
   return file;
 }

@@ -31,7 +31,7 @@ inline constexpr int kLauncherEventWorker = -1;
 
 struct EventFileHeader {
   int worker = 0;
-  int life = 1;
+  int incarnation = 1;
 };
 
 // Each line is one write(2) to a file opened for appending, so an event

@@ -52,8 +52,8 @@ Status Attempt::Run() {
 }
 
 Status Attempt::StartAll() {
-  ++launch_.life;
-  members_ = launch_.membership.Of(launch_.life);
+  ++launch_.incarnation;
+  members_ = launch_.membership.Of(launch_.incarnation);
   ASSIGN_OR_RETURN(addresses_, processes_.ReserveAddresses(
                                    static_cast<int>(members_.size())));
   rejoin_.Begin(members_);
@@ -70,12 +70,12 @@ Status Attempt::Start(size_t rank) {
   CHECK(state_ == AttemptState::kStarting || state_ == AttemptState::kRunning,
         "a worker is started in an attempt that is ending");
   const int worker = members_[rank];
-  incarnations_[worker] = {.number = launch_.life};
+  incarnations_[worker] = {.number = launch_.incarnation};
   LogEvent start = About(EventKind::kStarted, worker);
   start.count = static_cast<int64_t>(rank);
   world_.events.Emit(std::move(start));
   const Status started = processes_.Start({.worker = worker,
-                                           .life = launch_.life,
+                                           .incarnation = launch_.incarnation,
                                            .rank = static_cast<int>(rank),
                                            .addresses = addresses_,
                                            .token = launch_.token,
@@ -281,7 +281,7 @@ void Attempt::HandleLosses() {
                                  ? outcome_.ExplainLosses()
                                  : "workers lost each other";
   // Another membership needs another ring: all workers restart.
-  const bool same = launch_.membership.Of(launch_.life + 1) == members_;
+  const bool same = launch_.membership.Of(launch_.incarnation + 1) == members_;
   const bool helps =
       launch_.budget.restarts_without_progress() < kRejoinsWithoutProgress;
   if (same && helps && launch_.CountRestart(reason)) return;
@@ -321,7 +321,7 @@ void Attempt::AdvanceRejoin(Time now) {
 }
 
 void Attempt::RestartLostWorkers() {
-  ++launch_.life;
+  ++launch_.incarnation;
   for (size_t rank = 0; rank < members_.size(); ++rank) {
     if (!rejoin_.dead().contains(members_[rank])) continue;
     if (!Start(rank).ok()) return End(Reason::kNotStarted, members_[rank]);

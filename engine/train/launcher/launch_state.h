@@ -23,12 +23,13 @@ struct LaunchState {
 
   Membership membership{{.workers = options.workers,
                          .min_workers = options.min_workers,
-                         .by_life = options.workers_by_life}};
+                         .per_attempt = options.workers_per_attempt}};
   RestartBudget budget{options};
   // One token for all attempts: stale workers are fenced by generations, not by
   // tokens.
   const JobToken token = JobToken::Make(world.entropy);
-  int life = options.first_life - 1;  // newest one that was started
+  int incarnation =
+      options.first_incarnation - 1;  // newest one that was started
   LaunchHold launch_hold;
   bool stop_requested = false;
   bool interrupted_twice = false;

@@ -53,7 +53,7 @@ bool BackOff(LaunchState& launch, NoticeSources& sources) {
 
 // Makes attempts at the job until one has a final outcome or no restart is
 // allowed.
-LaunchEnd RunLives(LaunchState& launch) {
+LaunchEnd RunAttempts(LaunchState& launch) {
   NoticeSources sources(launch.world, launch.options.notices,
                         [&launch](std::string line) {
                           launch.observer.Progress({.line = std::move(line)});
@@ -100,7 +100,7 @@ LaunchEnd RunLocked(LaunchState& launch) {
     if (!name.ok()) return FailedBy(name.status());
     launch.launch_hold.launch = *std::move(name);
   }
-  return RunLives(launch);
+  return RunAttempts(launch);
 }
 
 }  // namespace

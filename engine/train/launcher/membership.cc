@@ -15,12 +15,13 @@ Membership::Membership(MembershipOptions options)
         "a membership has bounds");
 }
 
-std::vector<int> Membership::Of(int life) const {
-  const std::vector<int>& by_life = options_.by_life;
+std::vector<int> Membership::Of(int attempt) const {
+  const std::vector<int>& per_attempt = options_.per_attempt;
   size_t wanted = static_cast<size_t>(options_.workers);
-  if (!by_life.empty()) {
-    const auto index = static_cast<size_t>(std::max(life, 1)) - 1;
-    wanted = static_cast<size_t>(by_life[std::min(index, by_life.size() - 1)]);
+  if (!per_attempt.empty()) {
+    const auto index = static_cast<size_t>(std::max(attempt, 1)) - 1;
+    wanted = static_cast<size_t>(
+        per_attempt[std::min(index, per_attempt.size() - 1)]);
   }
   std::vector<int> members;
   for (int worker = 0; worker < options_.workers && members.size() < wanted;

@@ -17,7 +17,7 @@ struct MembershipOptions {
   int min_workers = 0;
   // Number of workers per attempt, from attempt 1; the last entry applies to
   // all later attempts. Empty: `workers`.
-  std::vector<int> by_life;
+  std::vector<int> per_attempt;
 
   int least() const { return min_workers == 0 ? workers : min_workers; }
 };
@@ -31,7 +31,7 @@ class Membership {
 
   // Returns the workers of the attempt, by rank: those with the lowest numbers
   // that are not excluded.
-  std::vector<int> Of(int life) const;
+  std::vector<int> Of(int attempt) const;
 
   // Records the worker that caused the loss of an attempt, or of workers that
   // rejoin; nullopt: unknown. Returns the consequence as text for people; "" if

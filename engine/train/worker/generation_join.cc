@@ -32,7 +32,7 @@ SessionOptions GenerationJoin::JoinOptions(Time meet_by) const {
   if (!parts_.rejoins()) return options;
   options.rendezvous_timeout = meet_by - parts_.world.clock.Now();
   options.ring_timeout = cluster.lost_after;
-  options.incarnation = static_cast<uint64_t>(parts_.place.life);
+  options.incarnation = static_cast<uint64_t>(parts_.place.incarnation);
   options.generation = last_generation_;
   options.latest_incarnation = latest_incarnation_;
   return options;
@@ -120,9 +120,9 @@ Result<Decision> GenerationJoin::Decide(
   }
   // Without a store, the launcher's incarnation numbers serve as generations.
   if (!parts_.store) {
-    const auto life = static_cast<uint64_t>(parts_.place.life);
+    const auto incarnation = static_cast<uint64_t>(parts_.place.incarnation);
     return Decision{
-        .generation = std::max(life, known + 1),
+        .generation = std::max(incarnation, known + 1),
         .text = EncodeDecision({.start = DecideStart(reports.held, {}, {}),
                                 .collective = collective})};
   }

@@ -31,7 +31,7 @@ Record RecordOf(const TrainCommand& command, std::vector<LifeEvents> lives) {
   for (LifeEvents& life : lives) {
     if (life.worker == kLauncherWorker) {
       record.launchers.push_back(
-          {.first_life = life.life, .events = std::move(life.events)});
+          {.first_incarnation = life.life, .events = std::move(life.events)});
     } else {
       record.lives.push_back(std::move(life));
     }
@@ -78,10 +78,10 @@ void WorkerTrace::Write(const TrainCommand& command, const WorkerSpec& place,
                         Console& console) const {
   EventMemory::Kept kept = events_.Copy();
   LifeEvents life = {.worker = place.worker,
-                     .life = place.life,
+                     .life = place.incarnation,
                      .events = std::move(kept.events)};
   const Status written = WriteRunTrace(
-      TraceFileOfWorker(command.trace_file, place.worker, place.life),
+      TraceFileOfWorker(command.trace_file, place.worker, place.incarnation),
       RecordOf(command, {std::move(life)}), kept.left_out);
   if (written.ok()) return;
   fmt::print(console.err, "gauntlet train: {}\n", written.message());

@@ -53,7 +53,7 @@ Status CheckNames(const std::vector<SuiteItem>& items) {
 void ComputeOn(DeviceKind device, Case& one) {
   KernelOptions& kernels = one.train.kernels;
   kernels.device = device;
-  for (DeviceKind& of_life : kernels.device_by_life) {
+  for (DeviceKind& of_life : kernels.device_per_attempt) {
     if (of_life != DeviceKind::kCpu) of_life = device;
   }
 }

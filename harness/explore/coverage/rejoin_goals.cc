@@ -40,7 +40,7 @@ bool ChiefRejoined(const GoalScene& scene) {
 
 bool WentOnWithFewer(const GoalScene& scene) {
   const RunSetup& setup = scene.outline.record.setup;
-  return setup.min_workers > 0 && setup.workers_by_life.empty() &&
+  return setup.min_workers > 0 && setup.workers_per_attempt.empty() &&
          AnyGeneration(scene, [&](const Generation& generation) {
            return generation.HaveAllFinished() &&
                   static_cast<int>(generation.workers.size()) < setup.workers;

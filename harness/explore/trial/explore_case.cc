@@ -260,7 +260,7 @@ std::string DescribeSetup(const Case& setup, const Case& base) {
 void SetWorkers(int workers, ClusterSetup& cluster) {
   cluster.workers = workers;
   cluster.min_workers = std::min(cluster.min_workers, workers);
-  for (int& of_life : cluster.workers_by_life) {
+  for (int& of_life : cluster.workers_per_attempt) {
     of_life = std::min(of_life, workers);
   }
 }

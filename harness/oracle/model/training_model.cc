@@ -325,7 +325,7 @@ void TrainingModel::OnLauncher(int start, const RecordEvent& event) {
 const PlannedLaunch* TrainingModel::LaunchOf(const Emitter& by) const {
   const PlannedLaunch* launch = nullptr;
   for (const LauncherRun& run : record_.launchers) {
-    if (run.first_life > by.incarnation) break;
+    if (run.first_incarnation > by.incarnation) break;
     launch = PlanOf(run);
   }
   return launch;

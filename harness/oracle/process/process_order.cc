@@ -36,7 +36,7 @@ void CheckEvents(const LifeEvents& life, Check& check) {
 
 // REQUIRES: attempt >= 1.
 int WorkersIn(const RunSetup& setup, int64_t attempt) {
-  const std::vector<int>& listed = setup.workers_by_life;
+  const std::vector<int>& listed = setup.workers_per_attempt;
   if (listed.empty()) return setup.workers;
   return listed[std::min(static_cast<size_t>(attempt), listed.size()) - 1];
 }
@@ -49,7 +49,7 @@ bool Follows(const RunSetup& setup, const LifeEvents& life, int last) {
       setup.min_workers > 0 && setup.min_workers < setup.workers;
   if (can_shrink || setup.rejoins) return true;
   // Attempts after the last listed one have as many workers as that one.
-  const auto listed = static_cast<int64_t>(setup.workers_by_life.size());
+  const auto listed = static_cast<int64_t>(setup.workers_per_attempt.size());
   const int64_t next = int64_t{last} + 1;
   const int64_t end = std::min<int64_t>(life.life, std::max(next, listed) + 1);
   for (int64_t missing = next; missing < end; ++missing) {

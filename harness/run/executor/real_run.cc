@@ -86,7 +86,7 @@ class RealRun {
     int number = 1;
     size_t planned = 0;
     const TrainOptions& train;
-    int first_life = 1;
+    int first_incarnation = 1;
   };
 
   void SetPlaces(TrainOptions& options) const;
@@ -96,7 +96,7 @@ class RealRun {
   Result<std::optional<LauncherEnd>> LaunchOnce(const Start& start);
   ChildProgram ProgramOf(const Start& start) const;
   ChildEnd Watch(const ChildProcess& launcher, const fs::path& events);
-  Status CollectLauncher(int first_life, LauncherRun& run);
+  Status CollectLauncher(int first_incarnation, LauncherRun& run);
   int LivesSoFar() const;
   Status CollectLives();
   void LookAround();
@@ -153,7 +153,7 @@ LaunchOptions RealRun::OptionsOf(const Start& start) const {
   SetPlaces(options);
   if (plan_.before) options.start.weights = directory_ / "model";
   LauncherOptions launcher = plan_.launch;
-  launcher.first_life = start.first_life;
+  launcher.first_incarnation = start.first_incarnation;
   return {.train = std::move(options), .launcher = std::move(launcher)};
 }
 
@@ -254,8 +254,8 @@ Result<std::optional<LauncherEnd>> RealRun::LaunchOnce(const Start& start) {
       ReadLauncherOutput(ReadTextFile(program.log_file), end));
   LauncherRun& run = log_.launchers.back();
   run.planned = start.planned;
-  run.first_life = start.first_life;
-  RETURN_IF_ERROR(CollectLauncher(start.first_life, run));
+  run.first_incarnation = start.first_incarnation;
+  RETURN_IF_ERROR(CollectLauncher(start.first_incarnation, run));
   if (log_.ending != RunEnding::kExited) return std::optional<LauncherEnd>();
   return std::optional(end.signal != 0 ? LauncherEnd::kKilled
                                        : LauncherEnd::kExited);
@@ -263,9 +263,9 @@ Result<std::optional<LauncherEnd>> RealRun::LaunchOnce(const Start& start) {
 
 // Adds the launcher's events. A launcher that was killed immediately has left
 // none.
-Status RealRun::CollectLauncher(int first_life, LauncherRun& run) {
-  const fs::path path =
-      directory_ / "events" / fmt::format("launcher-{}.jsonl", first_life);
+Status RealRun::CollectLauncher(int first_incarnation, LauncherRun& run) {
+  const fs::path path = directory_ / "events" /
+                        fmt::format("launcher-{}.jsonl", first_incarnation);
   const std::string text = ReadTextFile(path);
   if (text.find('\n') == text.npos) return OkStatus();
   Parsed<LifeEvents> parsed = ReadEventFile(text, path.string());
@@ -321,16 +321,16 @@ RunLog RealRun::Run() {
   const uint64_t oom_kills = CountOomKills();
   Status status = Prepare();
   LaunchSequence launches(plan_);
-  int first_life = 0;
+  int first_incarnation = 0;
   for (int start = 1; status.ok(); ++start) {
     // Also after a launcher that started no worker: each launcher needs an
     // event file of its own.
-    first_life = std::max(first_life, LivesSoFar()) + 1;
+    first_incarnation = std::max(first_incarnation, LivesSoFar()) + 1;
     const Result<std::optional<LauncherEnd>> end =
         LaunchOnce({.number = start,
                     .planned = launches.planned(),
                     .train = launches.options(),
-                    .first_life = first_life});
+                    .first_incarnation = first_incarnation});
     status = end.status();
     if (!end.ok() || !*end) break;
     if (!launches.Next(log_.launchers.back(), **end)) break;

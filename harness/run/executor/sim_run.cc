@@ -57,7 +57,7 @@ class Unobserved final : public LaunchObserver {
 
 // Resolves `auto` to the CPU: the simulated world has no GPU.
 DeviceKind DeviceHere(const KernelOptions& kernels, int life) {
-  const DeviceKind device = DeviceOfLife(kernels, life);
+  const DeviceKind device = DeviceOfAttempt(kernels, life);
   return device == DeviceKind::kAuto ? DeviceKind::kCpu : device;
 }
 
@@ -154,13 +154,13 @@ class SimulatedRun {
   RunLog log_;
   std::optional<LaunchEnd> launch_end_;
   std::string last_failure_;  // of any worker, reported before its end
-  int last_life_ = 0;
+  int last_incarnation_ = 0;
   std::map<std::pair<int, int>, LifeEvents> lives_;  // by worker, incarnation
   // By process: its entry in lives_; null if it is not a worker.
   std::vector<LifeEvents*> workers_;
   LaunchSequence launches_{plan_};
   std::optional<ProcessId> launcher_;  // the newest launcher
-  int first_life_ = 1;                 // first incarnation of its workers
+  int first_incarnation_ = 1;          // first incarnation of its workers
   bool launcher_is_counted_ = false;   // its end is in the log
   bool power_was_cut_ = false;  // its machine lost power, and it has not ended
   std::vector<RecordEvent> launcher_events_;
@@ -172,17 +172,19 @@ int SimulatedRun::WorkerMain(World& plain, ProcessId launcher,
                              const WorkerReport& report) {
   SimEffects effects(
       simulation_, plain,
-      [life = spec.life](int worker) { return WorkerHost(worker, life); },
+      [incarnation = spec.incarnation](int worker) {
+        return WorkerHost(worker, incarnation);
+      },
       LosesPowerAlone(plan_.hosts, plan_.disk.profile) ? PowerLine::kHost
                                                        : PowerLine::kMachine,
       plan_.train.preemption.file, launcher);
   const ProcessIdentity self = {
-      .worker = spec.worker, .life = spec.life, .rank = spec.rank};
+      .worker = spec.worker, .life = spec.incarnation, .rank = spec.rank};
   Injector injector(plan_.faults, self, effects, fired_, plain.events);
   ObservedFaultPoints observed(plan_, self, plain.clock, injector);
   FaultyStorage storage(plain.storage, injector);
   TrainOptions train = train_;
-  train.kernels.device = DeviceHere(train_.kernels, spec.life);
+  train.kernels.device = DeviceHere(train_.kernels, spec.incarnation);
   gpu::DevicePlace real;
   if (train.kernels.device == DeviceKind::kEmulated) {
     real = EmulatedPlace();
@@ -197,7 +199,7 @@ int SimulatedRun::WorkerMain(World& plain, ProcessId launcher,
                  .events = plain.events,
                  .entropy = plain.entropy};
   ReportToLauncher reporter(
-      report, probe_of_ ? probe_of_(spec.worker, spec.life) : nullptr);
+      report, probe_of_ ? probe_of_(spec.worker, spec.incarnation) : nullptr);
   const TrainInputs inputs = {.options = train,
                               .data = data_,
                               .job_json = job_json_,
@@ -285,16 +287,16 @@ int SimulatedRun::LauncherMain(World& world) {
                                                       : LauncherReach::kLocal,
        .on_start =
            [this](const WorkerSpec& spec, ProcessId process) {
-             LifeEvents& life = lives_[{spec.worker, spec.life}];
+             LifeEvents& life = lives_[{spec.worker, spec.incarnation}];
              life.worker = spec.worker;
-             life.life = spec.life;
+             life.life = spec.incarnation;
              life.events.reserve(kEventsOfALife);
              workers_.resize(static_cast<size_t>(process) + 1);
              workers_.back() = &life;
-             last_life_ = std::max(last_life_, spec.life);
+             last_incarnation_ = std::max(last_incarnation_, spec.incarnation);
            }});
   LauncherOptions options = plan_.launch;
-  options.first_life = first_life_;
+  options.first_incarnation = first_incarnation_;
   Unobserved observer;
   launch_end_ = Launch(world, processes, options, observer);
   // Workers of an earlier launcher that was killed are not left by this one.
@@ -327,7 +329,7 @@ void SimulatedRun::AddLauncher() {
                         : LauncherRun{.exit_code = status ? status->code : -1};
   run.events = std::exchange(launcher_events_, {});
   run.planned = launches_.planned();
-  run.first_life = first_life_;
+  run.first_incarnation = first_incarnation_;
   log_.launchers.push_back(std::move(run));
   launcher_is_counted_ = true;
 }
@@ -343,7 +345,7 @@ void SimulatedRun::TakeOptions() {
 }
 
 void SimulatedRun::StartLauncher() {
-  first_life_ = last_life_ + 1;
+  first_incarnation_ = last_incarnation_ + 1;
   launch_end_.reset();
   launcher_is_counted_ = power_was_cut_ = false;
   TakeOptions();

@@ -181,22 +181,22 @@ void ReadMembership(const MapReader& map, ClusterSetup& cluster) {
               fmt::format("expected at most `workers` ({}), found {}",
                           cluster.workers, cluster.min_workers));
   }
-  std::vector<uint64_t> by_life;
-  if (!map.CountList("workers_per_attempt", by_life)) return;
+  std::vector<uint64_t> per_attempt;
+  if (!map.CountList("workers_per_attempt", per_attempt)) return;
   const auto low = static_cast<uint64_t>(std::max(cluster.min_workers, 1));
   const auto high = static_cast<uint64_t>(cluster.workers);
-  if (by_life.empty()) {
+  if (per_attempt.empty()) {
     map.Error(map.PlaceOf("workers_per_attempt"),
               "expected at least one number");
   }
-  for (const uint64_t workers : by_life) {
+  for (const uint64_t workers : per_attempt) {
     if (workers < low || workers > high) {
       map.Error(map.PlaceOf("workers_per_attempt"),
                 fmt::format("expected numbers from {} to `workers` ({}), found "
                             "{}",
                             low, high, workers));
     }
-    cluster.workers_by_life.push_back(static_cast<int>(workers));
+    cluster.workers_per_attempt.push_back(static_cast<int>(workers));
   }
 }
 
@@ -218,7 +218,7 @@ void ReadCluster(const MapReader& document, Case& one) {
   ClusterSetup& cluster = one.cluster;
   ReadMembership(map, cluster);
   map.Choice("device", one.train.kernels.device);
-  map.ChoiceList("device_per_attempt", one.train.kernels.device_by_life);
+  map.ChoiceList("device_per_attempt", one.train.kernels.device_per_attempt);
   map.Choice("transport", cluster.transport);
   map.Choice("topology", cluster.hosts);
   ReadLink(map.Map("link"), cluster.link);

@@ -260,7 +260,7 @@ Case ReadCase(const Scenario& scenario, const Combination& combination,
 LauncherOptions LauncherOf(const ClusterSetup& cluster) {
   return {.workers = cluster.workers,
           .min_workers = cluster.min_workers,
-          .workers_by_life = cluster.workers_by_life,
+          .workers_per_attempt = cluster.workers_per_attempt,
           .restart = cluster.policy,
           .max_restarts = cluster.max_restarts,
           .backoff = cluster.backoff,
@@ -268,11 +268,11 @@ LauncherOptions LauncherOf(const ClusterSetup& cluster) {
 }
 
 int MostWorkersIn(const ClusterSetup& cluster, int life) {
-  const std::vector<int>& by_life = cluster.workers_by_life;
-  if (by_life.empty()) return cluster.workers;
-  if (life == kAnyLife) return *std::ranges::max_element(by_life);
+  const std::vector<int>& per_attempt = cluster.workers_per_attempt;
+  if (per_attempt.empty()) return cluster.workers;
+  if (life == kAnyLife) return *std::ranges::max_element(per_attempt);
   const auto index = static_cast<size_t>(life) - 1;
-  return by_life[std::min(index, by_life.size() - 1)];
+  return per_attempt[std::min(index, per_attempt.size() - 1)];
 }
 
 std::vector<Case> Resolve(const Scenario& scenario, Diagnostics& diagnostics) {

@@ -162,15 +162,15 @@ FlowMap ClusterMap(const Case& one) {
   FlowMap map;
   map.AddUnless(base.cluster.workers, "workers", cluster.workers);
   map.AddUnless(base.cluster.min_workers, "min_workers", cluster.min_workers);
-  if (!cluster.workers_by_life.empty()) {
-    map.Add("workers_per_attempt", YamlList(cluster.workers_by_life));
+  if (!cluster.workers_per_attempt.empty()) {
+    map.Add("workers_per_attempt", YamlList(cluster.workers_per_attempt));
   }
   const DeviceKind device = one.train.kernels.device;
   if (device != base.train.kernels.device) {
     map.Add("device", ChoiceName("cluster.device", device));
   }
   std::vector<std::string> devices;
-  for (const DeviceKind of_life : one.train.kernels.device_by_life) {
+  for (const DeviceKind of_life : one.train.kernels.device_per_attempt) {
     devices.emplace_back(DeviceKindName(of_life));
   }
   if (!devices.empty()) map.Add("device_per_attempt", YamlList(devices));

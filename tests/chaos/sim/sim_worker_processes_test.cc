@@ -218,7 +218,7 @@ TEST(LauncherAfarTest, KillWaitsForTheCutToHeal) {
 TEST(LauncherAfarTest, GivesUpAnUnreachableWorkerThatKeepsRunning) {
   LaunchAfar(HangForEver, [](SimWorkerProcesses& workers,
                              Simulation& simulation, World& world) {
-    ASSERT_TRUE(workers.Start({.worker = 1, .life = 1}).ok());
+    ASSERT_TRUE(workers.Start({.worker = 1, .incarnation = 1}).ok());
     CutOff(simulation, WorkerHost(1, 1));
     const Time cut = world.clock.Now();
     const auto lost = AskUntil(workers, world, 30 * kSecond);
@@ -228,7 +228,7 @@ TEST(LauncherAfarTest, GivesUpAnUnreachableWorkerThatKeepsRunning) {
     EXPECT_TRUE(workers.IsGivenUp(1));
     EXPECT_EQ(simulation.exit_status(1), std::nullopt) << "a late survivor";
     // The replacement has a host of its own, and its end is reported once.
-    ASSERT_TRUE(workers.Start({.worker = 1, .life = 2}).ok());
+    ASSERT_TRUE(workers.Start({.worker = 1, .incarnation = 2}).ok());
     EXPECT_EQ(AskUntil(workers, world, 30 * kSecond), std::nullopt);
     workers.Signal(1, WorkerSignal::kKill);
     EXPECT_TRUE(AskUntil(workers, world, kSecond));

@@ -52,7 +52,7 @@ class FitFixture {
   // Runs the program as a process on each of `workers` workers, until all have
   // ended.
   RunEnd Run(int workers, const Program& program) {
-    ++life_;
+    ++incarnation_;
     std::vector<std::string> addresses;
     for (int rank = 0; rank < workers && workers > 1; ++rank) {
       addresses.push_back(
@@ -64,11 +64,11 @@ class FitFixture {
       hosts_ = std::max(hosts_, rank + 1);
       const WorkerSpec place = {
           .worker = rank,
-          .life = life_,
+          .incarnation = incarnation_,
           .rank = rank,
           .addresses = addresses,
           .token = *JobToken::Parse(std::string(64, 'a'))};
-      simulation_.Start({.name = fmt::format("w{}.{}", rank, life_),
+      simulation_.Start({.name = fmt::format("w{}.{}", rank, incarnation_),
                          .host = host,
                          .body =
                              [&program, place](World& world) {
@@ -90,7 +90,7 @@ class FitFixture {
  private:
   FiberPool pool_;
   Simulation simulation_;
-  int life_ = 0;
+  int incarnation_ = 0;
   int hosts_ = 1;
 };
 

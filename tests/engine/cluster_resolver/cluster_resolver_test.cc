@@ -83,7 +83,7 @@ TEST(ClusterResolverTest, ChiefHasTheNextPort_WhenTheAgentHasTheStore) {
                              {"TORCHELASTIC_RUN_ID", "r"},
                              {"TORCHELASTIC_USE_AGENT_STORE", "True"}};
   EXPECT_EQ(Resolved(environment).place.addresses[0], "[fd00::1]:65534");
-  EXPECT_EQ(Resolved(environment).life, 5);
+  EXPECT_EQ(Resolved(environment).incarnation, 5);
   environment["MASTER_PORT"] = "400";
   EXPECT_EQ(Resolved(environment).place.addresses[0], "[fd00::1]:401");
 }
@@ -125,7 +125,7 @@ TEST(ClusterResolverTest, SlurmsStepGivesTheFirstHostAndAPortOfTheJob) {
   environment["SLURM_RESTART_COUNT"] = "7";
   const ResolvedCluster step = Resolved(environment);
   EXPECT_EQ(step.place.addresses[0], "n05:29746");
-  EXPECT_EQ(step.life, 8);
+  EXPECT_EQ(step.incarnation, 8);
 }
 
 // Large ids occur in the shell of salloc, whose step is 2^32 - 6, and in a

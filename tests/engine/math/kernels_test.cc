@@ -74,12 +74,12 @@ TEST(KernelsTest, InstructionSetsAreFoundByTheirNames) {
 TEST(KernelsTest, EachAttemptUsesItsEntryOfDevicesAndLaterOnesTheLast) {
   using enum DeviceKind;
   KernelOptions options = {.device = kCuda};
-  EXPECT_EQ(DeviceOfLife(options, 3), kCuda);
+  EXPECT_EQ(DeviceOfAttempt(options, 3), kCuda);
   EXPECT_TRUE(ComputesOn(options, kCuda));
-  options.device_by_life = {kCpu, kEmulated};
-  EXPECT_EQ(DeviceOfLife(options, 1), kCpu);
-  EXPECT_EQ(DeviceOfLife(options, 2), kEmulated);
-  EXPECT_EQ(DeviceOfLife(options, 9), kEmulated);
+  options.device_per_attempt = {kCpu, kEmulated};
+  EXPECT_EQ(DeviceOfAttempt(options, 1), kCpu);
+  EXPECT_EQ(DeviceOfAttempt(options, 2), kEmulated);
+  EXPECT_EQ(DeviceOfAttempt(options, 9), kEmulated);
   EXPECT_TRUE(ComputesOn(options, kCpu));
   EXPECT_FALSE(ComputesOn(options, kCuda));
 }

@@ -48,8 +48,8 @@ int ListDescriptors(const Arguments&) {
 // emit FILE: emits events without end, and reports once there are some.
 int Emit(const Arguments& arguments) {
   const SystemClock clock;
-  auto log =
-      EventFile::Open(arguments.at(0), {.worker = 1, .life = 2}, clock, {});
+  auto log = EventFile::Open(arguments.at(0), {.worker = 1, .incarnation = 2},
+                             clock, {});
   for (uint64_t step = 1;; ++step) {
     (*log)->Emit({.kind = EventKind::kStep, .step = step});
     if (step == 1000) SendLine("emitting");
@@ -65,7 +65,7 @@ int RunLauncher(const Arguments&) {
       storage);
   for (int worker = 0; worker < 2; ++worker) {
     const Status status = workers.Start({.worker = worker,
-                                         .life = 1,
+                                         .incarnation = 1,
                                          .rank = worker,
                                          .addresses = {"a:1", "b:1"}});
     CHECK(status.ok(), status.ToString());

@@ -101,11 +101,13 @@ class LaunchedRun {
 
   int Work(World& plain, const WorkerSpec& spec, const WorkerReport& report,
            const FaultPlan& plan) {
-    SimEffects effects(simulation_, plain, [life = spec.life](int worker) {
-      return WorkerHost(worker, life);
-    });
+    SimEffects effects(simulation_, plain,
+                       [incarnation = spec.incarnation](int worker) {
+                         return WorkerHost(worker, incarnation);
+                       });
     Injector injector(
-        plan, {.worker = spec.worker, .life = spec.life, .rank = spec.rank},
+        plan,
+        {.worker = spec.worker, .life = spec.incarnation, .rank = spec.rank},
         effects, fired_, plain.events);
     World world = {.clock = plain.clock,
                    .storage = plain.storage,

@@ -115,7 +115,7 @@ class TrainingFixture {
     outcome_.exits.resize(count, -1);
     outcome_.reasons.resize(count);
     outcome_.events.resize(count);
-    ++life_;
+    ++incarnation_;
     const int first = simulation_.process_count();
     const size_t events_before = simulation_.events().size();
     std::vector<std::string> addresses;
@@ -125,7 +125,7 @@ class TrainingFixture {
     }
     for (int rank = 0; rank < workers; ++rank) {
       Start({.worker = rank,
-             .life = life_,
+             .incarnation = incarnation_,
              .rank = rank,
              .addresses = addresses,
              .token = *JobToken::Parse(std::string(64, 'a'))},
@@ -170,7 +170,7 @@ class TrainingFixture {
     if (hosts_.size() <= static_cast<size_t>(spec.rank)) hosts_.push_back(host);
     const auto rank = static_cast<size_t>(spec.rank);
     simulation_.Start(
-        {.name = fmt::format("w{}.{}", spec.worker, spec.life),
+        {.name = fmt::format("w{}.{}", spec.worker, spec.incarnation),
          .host = host,
          .body = [this, spec, options, &plan](
                      World& world) { return Main(world, spec, options, plan); },
@@ -184,7 +184,8 @@ class TrainingFixture {
            const FaultPlan& plan) {
     SimEffects effects(simulation_, plain);
     Injector injector(
-        plan, {.worker = spec.worker, .life = spec.life, .rank = spec.rank},
+        plan,
+        {.worker = spec.worker, .life = spec.incarnation, .rank = spec.rank},
         effects, fired_, plain.events);
     FaultyStorage storage(plain.storage, injector);
     const std::unique_ptr<Network> network =
@@ -221,7 +222,7 @@ class TrainingFixture {
   LoopHooks* hooks_ = nullptr;
   StepProbe* probe_ = nullptr;
   std::vector<std::string> hosts_;
-  int life_ = 0;
+  int incarnation_ = 0;
   LifeOutcome outcome_;
 };
 

@@ -95,8 +95,8 @@ TrainOptions AnyOptions() {
       .device = *rc::gen::element(DeviceKind::kCpu, DeviceKind::kCuda,
                                   DeviceKind::kEmulated)};
   if (*rc::gen::arbitrary<bool>()) {
-    options.kernels.device_by_life = {DeviceKind::kCpu, DeviceKind::kEmulated,
-                                      DeviceKind::kCpu};
+    options.kernels.device_per_attempt = {
+        DeviceKind::kCpu, DeviceKind::kEmulated, DeviceKind::kCpu};
   }
   options.digest_every = *rc::gen::arbitrary<uint64_t>();
   options.log_samples = *rc::gen::arbitrary<bool>();
@@ -140,7 +140,7 @@ void ExpectEqual(const TrainOptions& a, const TrainOptions& b) {
   RC_ASSERT(a.kernels.threads == b.kernels.threads);
   RC_ASSERT(a.kernels.math == b.kernels.math);
   RC_ASSERT(a.kernels.device == b.kernels.device);
-  RC_ASSERT(a.kernels.device_by_life == b.kernels.device_by_life);
+  RC_ASSERT(a.kernels.device_per_attempt == b.kernels.device_per_attempt);
   RC_ASSERT(a.digest_every == b.digest_every);
   RC_ASSERT(a.log_samples == b.log_samples);
 }
@@ -273,7 +273,7 @@ LaunchOptions SomeLaunch() {
   return {.train = SomeOptions(),
           .launcher = {.workers = 4,
                        .min_workers = 2,
-                       .workers_by_life = {4, 2, 3},
+                       .workers_per_attempt = {4, 2, 3},
                        .restart = RestartPolicy::kRejoin,
                        .max_restarts = 7,
                        .max_restarts_without_progress = 3,
@@ -281,7 +281,7 @@ LaunchOptions SomeLaunch() {
                        .max_backoff = Duration(6),
                        .survivors_grace = Duration(7),
                        .start_timeout = Duration(8),
-                       .first_life = 9}};
+                       .first_incarnation = 9}};
 }
 
 TEST(LaunchOptionsTest, ReadingGivesWhatWasWritten) {
@@ -294,7 +294,7 @@ TEST(LaunchOptionsTest, ReadingGivesWhatWasWritten) {
   const LauncherOptions& launcher = read->launcher;
   EXPECT_EQ(launcher.workers, expected.workers);
   EXPECT_EQ(launcher.min_workers, expected.min_workers);
-  EXPECT_EQ(launcher.workers_by_life, expected.workers_by_life);
+  EXPECT_EQ(launcher.workers_per_attempt, expected.workers_per_attempt);
   EXPECT_EQ(launcher.restart, expected.restart);
   EXPECT_EQ(launcher.max_restarts, expected.max_restarts);
   EXPECT_EQ(launcher.max_restarts_without_progress,
@@ -303,7 +303,7 @@ TEST(LaunchOptionsTest, ReadingGivesWhatWasWritten) {
   EXPECT_EQ(launcher.max_backoff, expected.max_backoff);
   EXPECT_EQ(launcher.survivors_grace, expected.survivors_grace);
   EXPECT_EQ(launcher.start_timeout, expected.start_timeout);
-  EXPECT_EQ(launcher.first_life, expected.first_life);
+  EXPECT_EQ(launcher.first_incarnation, expected.first_incarnation);
 }
 
 TEST(LaunchOptionsTest, LauncherFollowsTheOptionsOfItsWorkers) {

@@ -134,7 +134,8 @@ void ScriptedRun::Launcher(RecordEvent event) {
 void ScriptedRun::Launch() {
   ++launches_;
   facts.launchers.emplace_back();
-  facts.launchers.back().first_life = 1 + std::ranges::max(incarnations_);
+  facts.launchers.back().first_incarnation =
+      1 + std::ranges::max(incarnations_);
   Launcher({.kind = K::kLauncherBegin});
 }
 

@@ -154,7 +154,7 @@ ScriptedRun NotTakenUpRun() {
     return emitted.by == LauncherProcess(2) &&
            emitted.event.kind != K::kLauncherBegin;
   });
-  run.facts.launchers[1] = {.exit_code = 75, .first_life = 2};
+  run.facts.launchers[1] = {.exit_code = 75, .first_incarnation = 2};
   return run;
 }
 

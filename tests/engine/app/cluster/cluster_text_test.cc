@@ -25,7 +25,7 @@ TEST(ClusterTextTest, HasOneFactALineAndTheIgnoredVariables) {
       .from = {"OMPI_COMM_WORLD_RANK=0", "OMPI_COMM_WORLD_SIZE=2"},
       .passed_over = {"SLURM_PROCID=0"},
       .place = {.addresses = {"h:1", ""}},
-      .life = 3,
+      .incarnation = 3,
       .listen = "10.0.0.1"};
   EXPECT_EQ(ClusterToText(cluster, kTrust),
             "rule      mpi\n"

@@ -27,7 +27,7 @@ LocalWorkerOptions Shell(const std::string& script) {
 
 WorkerSpec Spec(int worker) {
   return {.worker = worker,
-          .life = 2,
+          .incarnation = 2,
           .rank = worker,
           .addresses = {"127.0.0.1:5000", "127.0.0.1:5001"},
           .launch_hold = {.launch = "3 then here", .claimed = 4}};

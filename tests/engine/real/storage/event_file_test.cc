@@ -45,8 +45,8 @@ std::string LineOf(const LogEvent& event) {
 TEST(EventFileTest, BeginsWithAHeader) {
   const ScratchDirectory scratch;
   const FixedClock clock;
-  const auto log =
-      EventFile::Open(scratch / "events", {.worker = 3, .life = 2}, clock, {});
+  const auto log = EventFile::Open(scratch / "events",
+                                   {.worker = 3, .incarnation = 2}, clock, {});
   EXPECT_EQ(TextOf(scratch / "events"),
             "{\"kind\":\"header\",\"schema\":\"gauntlet.events/v2\","
             "\"worker\":3,\"incarnation\":2,\"pid\":" +
@@ -136,9 +136,9 @@ TEST(EventFileTest, KeepsNoLateFrameAfterTheEnd) {
 TEST(EventFileTest, ContinuesAtTheEndOfAFileThatExists) {
   const ScratchDirectory scratch;
   const FixedClock clock;
-  for (int life : {1, 2}) {
-    const auto log =
-        EventFile::Open(scratch / "events", {.life = life}, clock, {});
+  for (int incarnation : {1, 2}) {
+    const auto log = EventFile::Open(scratch / "events",
+                                     {.incarnation = incarnation}, clock, {});
     (*log)->Emit({.kind = EventKind::kWorkerStarted});
   }
   EXPECT_EQ(LinesOf(scratch / "events").size(), 4u);

@@ -64,11 +64,12 @@ class LauncherTest : public testing::Test {
     }
     Status Start(const WorkerSpec& spec) override {
       if (spec.worker == test_.fails_to_start_ &&
-          spec.life == test_.fails_in_life_.value_or(spec.life)) {
+          spec.incarnation ==
+              test_.fails_in_incarnation_.value_or(spec.incarnation)) {
         return IoError("no more");
       }
-      test_.lives_.push_back(spec.life);
-      test_.started_.push_back({spec.worker, spec.life});
+      test_.lives_.push_back(spec.incarnation);
+      test_.started_.push_back({spec.worker, spec.incarnation});
       return base_.Start(spec);
     }
     std::optional<WorkerNotice> Next(Time deadline) override {
@@ -181,7 +182,7 @@ class LauncherTest : public testing::Test {
   ProcessId launcher_ = 0;
   LauncherOptions options_{.workers = 3};
   int fails_to_start_ = -1;
-  std::optional<int> fails_in_life_;  // nullopt: in each
+  std::optional<int> fails_in_incarnation_;  // nullopt: in each
   int ended_by_sigterm_ = -1;
   std::vector<int> lives_;                    // in the order of starts
   std::vector<std::pair<int, int>> started_;  // worker and incarnation
@@ -204,9 +205,9 @@ TEST_F(LauncherTest, JobThatIsDoneIsDone) {
 }
 
 TEST_F(LauncherTest, LossRestartsTheWholeJobAsTheNextAttempt) {
-  options_.first_life = 4;
+  options_.first_incarnation = 4;
   const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
-    if (spec.life == 5) return Done(spec);
+    if (spec.incarnation == 5) return Done(spec);
     return {.exit = spec.worker == 1 ? 70 : 75};
   });
   EXPECT_EQ(end.exit_code, 0);
@@ -346,12 +347,13 @@ TEST_F(LauncherTest, StoppedResultEndsWith143) {
 
 TEST_F(LauncherTest, ShowsOnceThatARunIsNotFinite) {
   const LaunchEnd end = Launched([](const WorkerSpec& spec) {
-    Script script = {.runs = milliseconds(20), .exit = spec.life == 1 ? 70 : 0};
+    Script script = {.runs = milliseconds(20),
+                     .exit = spec.incarnation == 1 ? 70 : 0};
     if (spec.worker != 0) return script;
-    const uint64_t since = spec.life == 1 ? 7 : 9;
+    const uint64_t since = spec.incarnation == 1 ? 7 : 9;
     script.reports = {
         {milliseconds(5), {.line = "not finite", .not_finite_since = since}}};
-    if (spec.life == 2) script.says = "done";
+    if (spec.incarnation == 2) script.says = "done";
     return script;
   });
   EXPECT_EQ(end.restarts, 1);
@@ -429,7 +431,7 @@ TEST_F(LauncherTest, WorkerThatDoesNotLeaveInItsGraceIsKilled) {
 
 TEST_F(LauncherTest, ChiefThatHangsIsKilledWithAllOthersAndStartedAgain) {
   const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
-    if (spec.life == 2) return Done(spec);
+    if (spec.incarnation == 2) return Done(spec);
     return {.patience = spec.worker == 0 ? seconds(3) : seconds(0),
             .for_ever = true};
   });
@@ -474,8 +476,9 @@ TEST_F(LauncherTest, PassesEarlierClaimsToEachIncarnation) {
   std::vector<LaunchHold> holds;
   Launched([&](const WorkerSpec& spec) -> Script {
     if (spec.worker == 0) holds.push_back(spec.launch_hold);
-    if (spec.life == 3) return Done(spec);
-    return {.exit = 75, .claims = spec.worker == 0 && spec.life == 1 ? 6u : 0u};
+    if (spec.incarnation == 3) return Done(spec);
+    return {.exit = 75,
+            .claims = spec.worker == 0 && spec.incarnation == 1 ? 6u : 0u};
   });
   const std::string launch = holds[0].launch;
   EXPECT_FALSE(launch.empty());
@@ -485,7 +488,7 @@ TEST_F(LauncherTest, PassesEarlierClaimsToEachIncarnation) {
 
 TEST_F(LauncherTest, SurvivorThatNoticesNothingIsKilled) {
   const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
-    if (spec.life == 2) return Done(spec);
+    if (spec.incarnation == 2) return Done(spec);
     if (spec.worker == 1) return {.exit = 70};
     return {.for_ever = true};
   });
@@ -501,7 +504,7 @@ TEST_F(LauncherTest, SurvivorThatNoticesNothingIsKilled) {
 TEST_F(LauncherTest, EmitsStartsKillsAndExitsOfWorkers) {
   options_.workers = 2;
   Launched([](const WorkerSpec& spec) -> Script {
-    if (spec.life == 2) return Done(spec);
+    if (spec.incarnation == 2) return Done(spec);
     if (spec.worker == 1) return {.exit = 70};
     return {.for_ever = true};
   });
@@ -544,7 +547,7 @@ TEST_F(LauncherTest, ReportsThatItGivesUpWithTheReason) {
 
 TEST_F(LauncherTest, HungWorkerThatTheOthersLostIsKilled) {
   const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
-    if (spec.life == 2) return Done(spec);
+    if (spec.incarnation == 2) return Done(spec);
     if (spec.worker == 1) return {.for_ever = true};
     return {.runs = milliseconds(10 + spec.worker), .exit = 75};
   });
@@ -557,7 +560,7 @@ TEST_F(LauncherTest, HungWorkerThatTheOthersLostIsKilled) {
 
 TEST_F(LauncherTest, ReportsTheDeathRatherThanItsConsequences) {
   Launched([](const WorkerSpec& spec) -> Script {
-    if (spec.life == 2) return Done(spec);
+    if (spec.incarnation == 2) return Done(spec);
     if (spec.worker == 1) return {.runs = milliseconds(20), .exit = 70};
     return {.exit = 75};
   });
@@ -576,7 +579,7 @@ Script LosesItsDevice(Duration runs) {
 
 TEST_F(LauncherTest, ReportsTheLostDeviceRatherThanItsConsequences) {
   Launched([](const WorkerSpec& spec) -> Script {
-    if (spec.life == 2) return Done(spec);
+    if (spec.incarnation == 2) return Done(spec);
     if (spec.worker == 1) return LosesItsDevice(milliseconds(20));
     return {.exit = 75};
   });
@@ -589,7 +592,7 @@ TEST_F(LauncherTest, ReportsTheLostDeviceRatherThanItsConsequences) {
 TEST_F(LauncherTest, WorkerEndedByTheSignalItselfIsALoss) {
   ended_by_sigterm_ = 1;
   const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
-    if (spec.life == 2) return Done(spec);
+    if (spec.incarnation == 2) return Done(spec);
     if (spec.worker == 1) return {.exit = 143};
     return {.for_ever = true};
   });
@@ -736,10 +739,10 @@ TEST_F(LauncherTest, GivesUpWithTheReason_WhenTooFewWorkersAreLeft) {
 }
 
 TEST_F(LauncherTest, WorkersPerAttemptCountFromTheFirstAttempt) {
-  options_.workers_by_life = {3, 1, 2};
-  options_.first_life = 2;
+  options_.workers_per_attempt = {3, 1, 2};
+  options_.first_incarnation = 2;
   Launched([](const WorkerSpec& spec) -> Script {
-    if (spec.life == 3) return Done(spec);
+    if (spec.incarnation == 3) return Done(spec);
     return {.exit = 70};
   });
   EXPECT_THAT(lives_, ElementsAre(2, 3, 3));
@@ -771,10 +774,10 @@ class RejoinTest : public LauncherTest {
       const std::function<void(Script&)>& lose) {
     const LaunchEnd end = Launched([&](const WorkerSpec& spec) -> Script {
       Script script = Trains(spec);
-      if (spec.worker == 1 && spec.life == 1) {
+      if (spec.worker == 1 && spec.incarnation == 1) {
         script.runs = milliseconds(20);
         lose(script);
-      } else if (spec.life == 1) {
+      } else if (spec.incarnation == 1) {
         ReportAt(milliseconds(25), {.step = 7, .meeting = 1}, script);
         if (spec.rank == 0) ReportAt(milliseconds(300), {.formed = 2}, script);
       }
@@ -801,10 +804,10 @@ TEST_F(RejoinTest, PauseOfContainer_MakesNoSurvivorLate) {
   const LaunchEnd end = Launched([&](const WorkerSpec& spec) -> Script {
     Script script = Trains(spec);
     script.runs = kPause + seconds(10);
-    if (spec.worker == 1 && spec.life == 1) {
+    if (spec.worker == 1 && spec.incarnation == 1) {
       script.runs = milliseconds(20);
       script.exit = 70;
-    } else if (spec.life == 1) {
+    } else if (spec.incarnation == 1) {
       ReportAt(kPause + milliseconds(200), {.step = 7, .meeting = 1}, script);
       if (spec.rank == 0) ReportAt(kPause + seconds(1), {.formed = 2}, script);
     }
@@ -827,11 +830,11 @@ TEST_F(RejoinTest, OnlyTheWorkerThatLosesItsDeviceIsStartedAgain) {
 TEST_F(RejoinTest, ChiefThatHasLostItsDeviceBeforeIsDone) {
   const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
     Script script = Trains(spec);
-    if (spec.worker == 0 && spec.life == 1) {
+    if (spec.worker == 0 && spec.incarnation == 1) {
       script = LosesItsDevice(milliseconds(20));
       ReportAt(milliseconds(0), {.meeting = 0}, script);
       ReportAt(milliseconds(1), {.formed = 1}, script);
-    } else if (spec.life == 1) {
+    } else if (spec.incarnation == 1) {
       ReportAt(milliseconds(25), {.step = 7, .meeting = 1}, script);
     } else {
       script.reports = {{milliseconds(0), {.meeting = 0}},
@@ -849,10 +852,10 @@ TEST_F(RejoinTest, DeathAsAGenerationFormsIsOneRestart) {
   options_.backoff = milliseconds(100);
   const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
     Script script = Trains(spec);
-    if (spec.worker == 1 && spec.life < 3) {
+    if (spec.worker == 1 && spec.incarnation < 3) {
       script.runs = milliseconds(20);
       script.exit = 70;
-    } else if (spec.life == 1) {
+    } else if (spec.incarnation == 1) {
       ReportAt(milliseconds(25), {.step = 7, .meeting = 1}, script);
       if (spec.rank == 0) ReportAt(milliseconds(160), {.formed = 2}, script);
       ReportAt(milliseconds(165), {.step = 7, .meeting = 2}, script);
@@ -870,9 +873,9 @@ TEST_F(RejoinTest, DeathAsAGenerationFormsIsOneRestart) {
 TEST_F(RejoinTest, WorkerThatMissesTheRendezvousIsKilledAndStartedAgain) {
   const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
     Script script = Trains(spec);
-    if (spec.worker == 2 && spec.life == 1) {
+    if (spec.worker == 2 && spec.incarnation == 1) {
       script.for_ever = true;
-    } else if (spec.life == 1) {
+    } else if (spec.incarnation == 1) {
       script.runs = seconds(3);
       ReportAt(milliseconds(25), {.meeting = 1}, script);
       if (spec.rank == 0) ReportAt(milliseconds(900), {.formed = 2}, script);
@@ -889,10 +892,10 @@ TEST_F(RejoinTest, WorkerThatMissesTheRendezvousIsKilledAndStartedAgain) {
 TEST_F(RejoinTest, WorkerInASaveHasTheTimeOfASave) {
   const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
     Script script = Trains(spec);
-    if (spec.worker == 1 && spec.life == 1) {
+    if (spec.worker == 1 && spec.incarnation == 1) {
       script.runs = milliseconds(20);
       script.exit = 70;
-    } else if (spec.life == 1) {
+    } else if (spec.incarnation == 1) {
       script.runs = seconds(8);
       const bool saves = spec.worker == 2;
       if (saves) ReportAt(milliseconds(10), {.saving = seconds(9)}, script);
@@ -910,10 +913,10 @@ TEST_F(RejoinTest, WorkerInASaveHasTheTimeOfASave) {
 TEST_F(RejoinTest, WorkerThatHangsInASaveIsKilledAfterTheBound) {
   const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
     Script script = Trains(spec);
-    if (spec.worker == 2 && spec.life == 1) {
+    if (spec.worker == 2 && spec.incarnation == 1) {
       script.for_ever = true;
       ReportAt(milliseconds(10), {.saving = seconds(2)}, script);
-    } else if (spec.life == 1) {
+    } else if (spec.incarnation == 1) {
       script.runs = seconds(5);
       ReportAt(milliseconds(25), {.meeting = 1}, script);
       if (spec.rank == 0) ReportAt(seconds(3), {.formed = 2}, script);
@@ -965,12 +968,12 @@ TEST_F(RejoinTest, RejoiningWithoutANewStepIsNoProgress) {
 
 TEST_F(RejoinTest, WorkerThatLeavesTheMeetingStartsTheWholeJobAgain) {
   const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
-    if (spec.life > 2) return Done(spec);
+    if (spec.incarnation > 2) return Done(spec);
     Script script = Trains(spec);
-    if (spec.worker == 1 && spec.life == 1) {
+    if (spec.worker == 1 && spec.incarnation == 1) {
       script.runs = milliseconds(20);
       script.exit = 70;
-    } else if (spec.life == 1) {
+    } else if (spec.incarnation == 1) {
       ReportAt(milliseconds(25), {.meeting = 1}, script);
       if (spec.rank == 0) script.runs = milliseconds(400);
       if (spec.rank == 0) script.says = "";
@@ -985,7 +988,7 @@ TEST_F(RejoinTest, WorkerThatLeavesTheMeetingStartsTheWholeJobAgain) {
 
 TEST_F(RejoinTest, WholeJobStartsAgain_WhenAllWorkersDie) {
   const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
-    if (spec.life == 2) return Done(spec);
+    if (spec.incarnation == 2) return Done(spec);
     Script script = Trains(spec);
     script.runs = milliseconds(20);
     script.says = "";
@@ -1002,9 +1005,9 @@ TEST_F(RejoinTest, WholeJobStartsAgain_WhenAllWorkersDie) {
 TEST_F(RejoinTest, RestartsNoOtherWorker_OnceOneCannotBeStarted) {
   options_.min_workers = 2;
   fails_to_start_ = 1;
-  fails_in_life_ = 2;
+  fails_in_incarnation_ = 2;
   const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
-    if (spec.life > 1) return Done(spec);
+    if (spec.incarnation > 1) return Done(spec);
     Script script = Trains(spec);
     if (spec.worker == 0) {
       ReportAt(milliseconds(25), {.step = 7, .meeting = 1}, script);
@@ -1025,12 +1028,12 @@ TEST_F(RejoinTest, OnANoticeALostWorkerIsStillReplacedSoThatAllCanSave) {
   NoticeAt(milliseconds(15));
   const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
     Script script = Trains(spec);
-    if (spec.worker == 1 && spec.life == 1) {
+    if (spec.worker == 1 && spec.incarnation == 1) {
       script.runs = milliseconds(20);
       script.exit = 70;
       return script;
     }
-    if (spec.life == 1) {
+    if (spec.incarnation == 1) {
       ReportAt(milliseconds(25), {.meeting = 1}, script);
       if (spec.rank == 0) ReportAt(milliseconds(300), {.formed = 2}, script);
     }
@@ -1086,7 +1089,7 @@ TEST_F(LauncherTest, ServiceThatHangsMakesNoPauseLonger) {
 TEST_F(LauncherTest, ChiefThatNeverSendsAMessageHangs) {
   options_.start_timeout = seconds(20);
   const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
-    if (spec.life == 2) return Done(spec);
+    if (spec.incarnation == 2) return Done(spec);
     return {.for_ever = true};
   });
   EXPECT_EQ(end.exit_code, 0);
@@ -1100,8 +1103,8 @@ TEST_F(RejoinTest, ChiefThatIsStartedAgainAndSendsNothingHangs) {
   options_.start_timeout = seconds(2);
   Launched([](const WorkerSpec& spec) -> Script {
     Script script = Trains(spec);
-    if (spec.life == 2) return {.for_ever = true};
-    if (spec.life > 2) return script;
+    if (spec.incarnation == 2) return {.for_ever = true};
+    if (spec.incarnation > 2) return script;
     script.runs = spec.worker == 0 ? milliseconds(20) : seconds(60);
     script.exit = spec.worker == 0 ? 70 : 75;
     script.says.clear();

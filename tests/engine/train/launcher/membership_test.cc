@@ -16,7 +16,7 @@ std::string RecordCulpritThreeTimes(Membership& membership, int worker) {
 }
 
 TEST(MembershipTest, EachAttemptHasTheWorkersOfItsEntryAndLaterOnesOfTheLast) {
-  const Membership membership({.workers = 4, .by_life = {4, 2, 1, 3}});
+  const Membership membership({.workers = 4, .per_attempt = {4, 2, 1, 3}});
   EXPECT_THAT(membership.Of(1), ElementsAre(0, 1, 2, 3));
   EXPECT_THAT(membership.Of(2), ElementsAre(0, 1));
   EXPECT_THAT(membership.Of(3), ElementsAre(0));
@@ -25,7 +25,7 @@ TEST(MembershipTest, EachAttemptHasTheWorkersOfItsEntryAndLaterOnesOfTheLast) {
 }
 
 TEST(MembershipTest, ThreeFailuresInARowLeaveAWorkerOut) {
-  Membership membership({.workers = 3, .min_workers = 2, .by_life = {}});
+  Membership membership({.workers = 3, .min_workers = 2, .per_attempt = {}});
   EXPECT_EQ(membership.RecordCulprit(0), "");
   EXPECT_EQ(membership.RecordCulprit(0), "");
   EXPECT_THAT(membership.Of(3), ElementsAre(0, 1, 2));
@@ -36,7 +36,7 @@ TEST(MembershipTest, ThreeFailuresInARowLeaveAWorkerOut) {
 }
 
 TEST(MembershipTest, AnotherWorkersFailureOrNobodysBreaksTheRow) {
-  Membership membership({.workers = 3, .min_workers = 1, .by_life = {}});
+  Membership membership({.workers = 3, .min_workers = 1, .per_attempt = {}});
   for (int i = 0; i < 4; ++i) {
     membership.RecordCulprit(0);
     membership.RecordCulprit(0);
@@ -48,13 +48,13 @@ TEST(MembershipTest, AnotherWorkersFailureOrNobodysBreaksTheRow) {
 }
 
 TEST(MembershipTest, SpareTakesThePlaceOfWhoIsLeftOut) {
-  Membership membership({.workers = 3, .min_workers = 2, .by_life = {2}});
+  Membership membership({.workers = 3, .min_workers = 2, .per_attempt = {2}});
   RecordCulpritThreeTimes(membership, 1);
   EXPECT_THAT(membership.Of(4), ElementsAre(0, 2));
 }
 
 TEST(MembershipTest, JobCannotContinueBelowTheMinimumOfWorkers) {
-  Membership membership({.workers = 3, .min_workers = 2, .by_life = {}});
+  Membership membership({.workers = 3, .min_workers = 2, .per_attempt = {}});
   RecordCulpritThreeTimes(membership, 0);
   EXPECT_THAT(RecordCulpritThreeTimes(membership, 2),
               HasSubstr("expected at least 2"));
@@ -64,7 +64,7 @@ TEST(MembershipTest, JobCannotContinueBelowTheMinimumOfWorkers) {
 }
 
 TEST(MembershipTest, JobThatNeedsAllItsWorkersLeavesNoneOut) {
-  Membership membership({.workers = 2, .min_workers = 0, .by_life = {}});
+  Membership membership({.workers = 2, .min_workers = 0, .per_attempt = {}});
   EXPECT_EQ(RecordCulpritThreeTimes(membership, 1), "");
   EXPECT_THAT(membership.Of(4), ElementsAre(0, 1));
   EXPECT_EQ(membership.too_few(), "");

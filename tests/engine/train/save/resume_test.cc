@@ -375,7 +375,7 @@ TEST(ResumeTest, WorkerWhoseLoadFailsHasNoState) {
       .options = options,
       .data = *data,
       .job_json = JobToJson(options.job, data->content)};
-  const WorkerSpec place = {.life = 2,
+  const WorkerSpec place = {.incarnation = 2,
                             .addresses = {"w0:7999"},
                             .token = *JobToken::Parse(std::string(64, 'a'))};
   NoProgressReporter reporter;
@@ -407,9 +407,9 @@ TEST(ResumeTest, WorkerThatReceivesNoStateHasNone) {
       .options = options,
       .data = *data,
       .job_json = JobToJson(options.job, data->content)};
-  const auto place = [](int worker, int life) {
+  const auto place = [](int worker, int incarnation) {
     return WorkerSpec{.worker = worker,
-                      .life = life,
+                      .incarnation = incarnation,
                       .rank = worker,
                       .addresses = {"w0:7999", "w1:7999"},
                       .token = *JobToken::Parse(std::string(64, 'a'))};
@@ -433,8 +433,9 @@ TEST(ResumeTest, WorkerThatReceivesNoStateHasNone) {
          World faulty = {world.clock,  world.storage, world.network,
                          world.tasks,  world.host,    faults,
                          world.events, world.entropy};
-         for (const int life : {1, 2}) {
-           receiver = TrainAsWorker(faulty, inputs, place(1, life), reporter);
+         for (const int incarnation : {1, 2}) {
+           receiver =
+               TrainAsWorker(faulty, inputs, place(1, incarnation), reporter);
          }
          return 0;
        }});

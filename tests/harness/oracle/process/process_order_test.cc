@@ -102,20 +102,20 @@ TEST(ProcessOrderTest, WorkerMaySkipAStart_IfWorkersRejoin) {
 
 TEST(ProcessOrderTest, WorkerMaySkipAStart_IfThatStartHasFewer) {
   Record record = SkippedStart();
-  record.setup.workers_by_life = {2, 1, 2};
+  record.setup.workers_per_attempt = {2, 1, 2};
   EXPECT_THAT(FindingsIn(record), IsEmpty());
-  record.setup.workers_by_life = {2, 2, 1};
+  record.setup.workers_per_attempt = {2, 2, 1};
   EXPECT_THAT(FindingsIn(record), ElementsAre("lives"));
 }
 
 TEST(ProcessOrderTest, ManyMissingStartsAreCheckedFast) {
   Record record = SkippedStart();
   record.lives.back().life = std::numeric_limits<int>::max();
-  record.setup.workers_by_life = {2, 1};
+  record.setup.workers_per_attempt = {2, 1};
   EXPECT_THAT(FindingsIn(record), IsEmpty());
-  record.setup.workers_by_life = {2, 1, 2};
+  record.setup.workers_per_attempt = {2, 1, 2};
   EXPECT_THAT(FindingsIn(record), ElementsAre("lives"));
-  record.setup.workers_by_life = {};
+  record.setup.workers_per_attempt = {};
   EXPECT_THAT(FindingsIn(record), ElementsAre("lives"));
 }
 

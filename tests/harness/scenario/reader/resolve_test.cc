@@ -106,7 +106,7 @@ TEST(ResolveTest, ReadsTheJobAndItsSurroundings) {
   EXPECT_EQ(one.train.cluster.collective, CollectiveChoice::kRing);
   EXPECT_EQ(one.cluster.start_timeout, std::chrono::seconds(7));
   EXPECT_EQ(
-      one.train.kernels.device_by_life,
+      one.train.kernels.device_per_attempt,
       (std::vector{DeviceKind::kCpu, DeviceKind::kEmulated, DeviceKind::kCpu}));
   EXPECT_EQ(one.cluster.transport, TransportChoice::kGrpc);
   EXPECT_EQ(one.cluster.policy, RestartPolicy::kWholeJob);
