@@ -6,8 +6,8 @@
 //
 // Two plans are taken to have one cause if the same value is the first to
 // differ from the reference run's or, where no value differs, if both show the
-// same violations. Beyond that two bugs cannot be told apart from outside: the
-// second one shows once the first is fixed.
+// same violations. A second bug with the same signature stays hidden until the
+// first is fixed.
 #ifndef GAUNTLET_HARNESS_EXPLORE_CAMPAIGN_TRIAGE_H_
 #define GAUNTLET_HARNESS_EXPLORE_CAMPAIGN_TRIAGE_H_
 
