@@ -354,7 +354,7 @@ HttpResponse Simulation::ResponseOf(const MetadataService& service,
                                     const HttpRequest& request) {
   constexpr int kUnauthorized = 401;
   constexpr int kMethodNotAllowed = 405;
-  if (!service.token_lives) {
+  if (!service.token_lifetime) {
     return request.method == HttpMethod::kGet
                ? service.answer
                : HttpResponse{.status = kMethodNotAllowed, .body = {}};
@@ -362,7 +362,7 @@ HttpResponse Simulation::ResponseOf(const MetadataService& service,
   if (request.method == HttpMethod::kPut) {
     if (service.token_answer) return *service.token_answer;
     const std::string token = fmt::format("token-{}==", tokens_.size());
-    tokens_[token] = now() + *service.token_lives;
+    tokens_[token] = now() + *service.token_lifetime;
     return {.status = 200, .body = token};
   }
   for (const HttpHeader& header : request.headers) {

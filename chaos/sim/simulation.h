@@ -47,7 +47,7 @@ struct MetadataService {
   std::string name = "metadata.google.internal";
   // Lifetime of a token. The service rejects a request without a valid one
   // (status 401); nullopt: it requires none.
-  std::optional<Duration> token_lives = {};
+  std::optional<Duration> token_lifetime = {};
   // Answer to a token request; nullopt: a new token.
   std::optional<HttpResponse> token_answer = {};
 };

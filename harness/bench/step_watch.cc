@@ -22,7 +22,7 @@ uint64_t StepOf(std::string_view line) {
 
 }  // namespace
 
-void StepWatch::FollowNewestLife() {
+void StepWatch::FollowNewestIncarnation() {
   const auto file_of = [this](int life) {
     return events_ / fmt::format("worker-0-life-{}.jsonl", life);
   };
@@ -37,7 +37,7 @@ void StepWatch::FollowNewestLife() {
 }
 
 uint64_t StepWatch::Look() {
-  FollowNewestLife();
+  FollowNewestIncarnation();
   if (life_ == 0) return 0;
   std::array<char, 1 << 16> bytes;
   while (true) {

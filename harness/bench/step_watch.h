@@ -20,7 +20,7 @@ class StepWatch {
   uint64_t Look();
 
  private:
-  void FollowNewestLife();
+  void FollowNewestIncarnation();
 
   const std::filesystem::path events_;
   int life_ = 0;  // 0: no process has written yet

@@ -13,8 +13,8 @@ constexpr int kChiefWorker = 0;
 
 double Seconds(int64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
-const LifeEvents* FindLife(const std::vector<LifeEvents>& lives, int worker,
-                           int life) {
+const LifeEvents* FindIncarnation(const std::vector<LifeEvents>& lives,
+                                  int worker, int life) {
   const auto found = std::ranges::find_if(lives, [&](const LifeEvents& one) {
     return one.worker == worker && one.life == life;
   });
@@ -91,7 +91,7 @@ double BytesOfSaves(const std::vector<LifeEvents>& lives,
 
 Result<WindowFigures> ReadWindow(const std::vector<LifeEvents>& lives,
                                  const StepWindow& window) {
-  const LifeEvents* const chief = FindLife(lives, kChiefWorker, 1);
+  const LifeEvents* const chief = FindIncarnation(lives, kChiefWorker, 1);
   if (chief == nullptr) return NotFound("the chief left no events");
   std::map<uint64_t, int64_t> step_ends;
   WindowFigures figures;

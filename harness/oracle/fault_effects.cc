@@ -91,7 +91,7 @@ void CheckEffect(const Record& record, const FaultOccurrence& occurrence,
                  Check& check) {
   const FaultTraits& traits = occurrence.traits;
   const LifeEvents& life = *occurrence.life;
-  if (traits.ends_life &&
+  if (traits.ends_incarnation &&
       Has(life, occurrence.index, RecordKind::kWorkerExited)) {
     check.Fail("no-effect",
                fmt::format("fault {} fired ({}), but {} emitted an exit event",

@@ -110,8 +110,8 @@ size_t SendAll(World& world, const std::string& address,
   return ended;
 }
 
-LifeOutcome RunWithStranger(const std::vector<Frame>& frames, size_t& ended,
-                            Duration pause) {
+AttemptResult RunWithStranger(const std::vector<Frame>& frames, size_t& ended,
+                              Duration pause) {
   TrainingFixture fixture;
   // The first worker gets the next port.
   const int port = fixture.simulation().AllocatePort() + 1;
@@ -131,7 +131,7 @@ TEST(HostilePeerTest, ThousandHostileHellosChangeNoBitOfAJob) {
       TrainingFixture().Run(2, SmallRun()).result->digest;
   for (const uint64_t seed : {1, 2}) {
     size_t ended = 0;
-    const LifeOutcome outcome =
+    const AttemptResult outcome =
         RunWithStranger(HostileFrames(seed), ended, Duration::zero());
     EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kDone))
         << outcome.reasons[0] << "; " << outcome.reasons[1];

@@ -41,7 +41,7 @@ Status ReadWorker(ObjectReader& at, int& out) {
                  FoundJson(*found));
 }
 
-Status ReadLife(ObjectReader& at, int& out) {
+Status ReadIncarnation(ObjectReader& at, int& out) {
   const Json* found = at.Find("incarnation");
   if (found == nullptr) return OkStatus();
   if (*found == "any") {
@@ -88,7 +88,7 @@ Status ReadSite(const Json& json, const std::string& where, PlanFormat format,
   ObjectReader at(json, where);
   RETURN_IF_ERROR(at.Begin());
   RETURN_IF_ERROR(ReadWorker(at, site.worker));
-  RETURN_IF_ERROR(ReadLife(at, site.life));
+  RETURN_IF_ERROR(ReadIncarnation(at, site.life));
   RETURN_IF_ERROR(at.Integer<uint64_t>("step", 0, site.step));
   RETURN_IF_ERROR(at.Integer<uint64_t>("epoch", 0, site.epoch));
   std::string point;

@@ -10,7 +10,7 @@ namespace {
 
 bool MayEndLives(const FaultOccurrence& occurrence) {
   const FaultTraits& traits = occurrence.traits;
-  return traits.may_end_life || traits.gives_notice;
+  return traits.may_end_incarnation || traits.gives_notice;
 }
 
 // Returns true iff no other fault of that attempt may have ended an
@@ -65,7 +65,7 @@ bool HasAfter(const FaultOccurrence& occurrence, RecordKind kind) {
 }
 
 bool DiedThere(const FaultOccurrence& occurrence) {
-  return occurrence.traits.ends_life &&
+  return occurrence.traits.ends_incarnation &&
          occurrence.index + 1 == occurrence.life->events.size();
 }
 

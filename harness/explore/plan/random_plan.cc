@@ -109,7 +109,7 @@ class FaultDraw {
     MakeSite(first, fault.site);
     if (first != nullptr) fault.after = first->id;
     if (!before.empty() && Damages(before.back()) && choice_.OneIn(2)) {
-      EndTheLifeOf(before.back(), fault);
+      EndTheIncarnationOf(before.back(), fault);
     } else if (fault.site.point == Point::kReject) {
       fault.site = {
           .worker = kChief, .life = kAnyLife, .point = Point::kReject};
@@ -188,7 +188,7 @@ class FaultDraw {
 
   // Ends the incarnation of the damage, which shows only in the next one,
   // before retention deletes the damaged checkpoint.
-  void EndTheLifeOf(const Fault& damaged, Fault& fault) {
+  void EndTheIncarnationOf(const Fault& damaged, Fault& fault) {
     std::vector<FaultKind> deaths;
     for (const FaultKindInfo& info : AllFaultKinds()) {
       if (info.effects.ends_process) deaths.push_back(info.kind);

@@ -79,7 +79,7 @@ int WorkersThatKeepDying(const Record& record) {
     const bool died = std::ranges::any_of(life.events, [&](const auto& event) {
       return event.kind == RecordKind::kFaultFired &&
              std::ranges::any_of(record.faults, [&](const RecordFault& fault) {
-               return fault.always && TraitsOf(fault).ends_life &&
+               return fault.always && TraitsOf(fault).ends_incarnation &&
                       fault.id == event.detail;
              });
     });

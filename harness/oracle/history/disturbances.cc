@@ -10,8 +10,9 @@ namespace {
 int64_t OverAt(const RecordFault& fault, int64_t t_ns) {
   if (DiesImmediately(fault)) return t_ns;
   if (fault.always || fault.hits > 1) return INT64_MAX;
-  const bool lasts = TraitsOf(fault).may_end_life && fault.kind != "slow" &&
-                     fault.kind != "kill" && fault.kind != "connection_reset";
+  const bool lasts = TraitsOf(fault).may_end_incarnation &&
+                     fault.kind != "slow" && fault.kind != "kill" &&
+                     fault.kind != "connection_reset";
   if (lasts && fault.duration_ns == 0) return INT64_MAX;
   return t_ns + fault.duration_ns + fault.latency_ns;
 }

@@ -10,8 +10,8 @@ namespace {
 FaultTraits PowerCutOf(const RecordFault& fault) {
   if (fault.of_one_host) return kDeathOfOne;
   const bool lies = fault.disk == kLyingDisk;
-  return {.ends_life = true,
-          .may_end_life = true,
+  return {.ends_incarnation = true,
+          .may_end_incarnation = true,
           .damages_store = lies,
           .cuts_power = true};
 }
@@ -25,21 +25,21 @@ FaultTraits TraitsOf(const RecordFault& fault) {
     return kDeathOfOne;
   }
   if (kind == "hang" || kind == "pause" || kind == "device_hang") {
-    return {.may_end_life = true};
+    return {.may_end_incarnation = true};
   }
   // A worker that no longer needs its device may stay.
   if (kind == "gpu_error" || kind == "out_of_memory") {
-    return {.may_end_life = true, .fails_device = true};
+    return {.may_end_incarnation = true, .fails_device = true};
   }
   // A worker that exceeds the limit of a step is declared hung.
-  if (kind == "slow") return {.may_end_life = true};
+  if (kind == "slow") return {.may_end_incarnation = true};
   // These faults cost only connections and time.
   if (kind == "partition" || kind == "asymmetric_partition" ||
       kind == "connection_reset" || kind == "packet_loss" || kind == "delay") {
-    return {.may_end_life = true};
+    return {.may_end_incarnation = true};
   }
   if (kind == "kill_launcher") {
-    return {.may_end_life = true, .kills_launcher = true};
+    return {.may_end_incarnation = true, .kills_launcher = true};
   }
   if (kind == "preempt") return {.gives_notice = true};
   if (kind == "bit_flip" || kind == "truncate" || kind == "delete") {
@@ -60,7 +60,7 @@ FaultTraits TraitsOf(const RecordFault& fault) {
 }
 
 bool DiesImmediately(const RecordFault& fault) {
-  return TraitsOf(fault).ends_life &&
+  return TraitsOf(fault).ends_incarnation &&
          (fault.kind != "kill" || fault.latency_ns == 0);
 }
 

@@ -14,8 +14,9 @@
 namespace gauntlet {
 
 struct FaultTraits {
-  bool ends_life = false;       // ends its process without an exit event
-  bool may_end_life = false;    // its process may end, or be declared lost
+  bool ends_incarnation = false;  // ends its process without an exit event
+  // Its process may end, or be declared lost.
+  bool may_end_incarnation = false;
   bool fails_device = false;    // the worker detects the failure, and exits
   bool gives_notice = false;    // sends a preemption notice
   bool reports_error = false;   // an operation returns an error
@@ -25,8 +26,8 @@ struct FaultTraits {
 };
 
 // Traits of a fault that only ends its process.
-inline constexpr FaultTraits kDeathOfOne = {.ends_life = true,
-                                            .may_end_life = true};
+inline constexpr FaultTraits kDeathOfOne = {.ends_incarnation = true,
+                                            .may_end_incarnation = true};
 
 FaultTraits TraitsOf(const RecordFault& fault);
 

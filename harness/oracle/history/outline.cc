@@ -125,7 +125,7 @@ void Outline::FindRecomputed() {
 
 bool Outline::IsDone() const { return gauntlet::IsDone(record); }
 
-bool IsSameLife(const LifeEvents& a, const LifeEvents& b) {
+bool IsSameIncarnation(const LifeEvents& a, const LifeEvents& b) {
   return a.worker == b.worker && a.life == b.life;
 }
 

@@ -82,7 +82,7 @@ struct Outline {
 };
 
 // Returns true iff both have the events of the same process.
-bool IsSameLife(const LifeEvents& a, const LifeEvents& b);
+bool IsSameIncarnation(const LifeEvents& a, const LifeEvents& b);
 
 // Returns "worker 1, incarnation 2".
 std::string NameOf(const LifeEvents& life);

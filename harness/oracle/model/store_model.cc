@@ -134,7 +134,7 @@ void StoreModel::Fire(const Emitter& by, Writer& writer,
   if (fault == nullptr) return;
   const FaultTraits traits = TraitsOf(*fault);
   if (traits.reports_error) writer.met_error = writer.removal.met_error = true;
-  if (traits.may_end_life) hold_ups_.Fired(*fault, by, event.t_ns);
+  if (traits.may_end_incarnation) hold_ups_.Fired(*fault, by, event.t_ns);
   if (fault->kind == "fsync_fails") FailSync(writer, event);
 }
 

@@ -14,8 +14,8 @@ namespace {
 namespace fs = std::filesystem;
 
 // Returns the files of launchers ("launcher-1.jsonl") and of workers.
-std::map<LifeKey, fs::path> FilesOfLives(const fs::path& folder) {
-  std::map<LifeKey, fs::path> files;
+std::map<IncarnationKey, fs::path> FilesOfIncarnations(const fs::path& folder) {
+  std::map<IncarnationKey, fs::path> files;
   for (const auto& [key, path] : FilesOfWorkers(folder)) files[key] = path;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error)) {
@@ -72,12 +72,12 @@ FilePart ReadPart(const fs::path& file, uint64_t begin, uint64_t most_bytes) {
 
 }  // namespace
 
-std::vector<std::pair<LifeKey, fs::path>> FilesOfWorkers(
+std::vector<std::pair<IncarnationKey, fs::path>> FilesOfWorkers(
     const fs::path& folder) {
-  std::vector<std::pair<LifeKey, fs::path>> files;
+  std::vector<std::pair<IncarnationKey, fs::path>> files;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error)) {
-    LifeKey key;
+    IncarnationKey key;
     const std::string name = entry.path().filename();
     if (std::sscanf(name.c_str(), "worker-%d-life-%d", &key.first,
                     &key.second) == 2) {
@@ -100,7 +100,7 @@ FileLengths LengthsIn(const fs::path& folder) {
 Result<FolderEvents> ReadEventFolder(const fs::path& folder,
                                      const FileLengths& before,
                                      uint64_t most_bytes) {
-  const std::map<LifeKey, fs::path> files = FilesOfLives(folder);
+  const std::map<IncarnationKey, fs::path> files = FilesOfIncarnations(folder);
   FolderEvents events;
   for (const auto& [key, file] : files) {
     const auto length = before.find(file);

@@ -17,10 +17,10 @@ namespace gauntlet {
 
 // Worker and incarnation of "worker-1-life-2.jsonl"; a launcher's worker is
 // kLauncherWorker.
-using LifeKey = std::pair<int, int>;
+using IncarnationKey = std::pair<int, int>;
 
 // Returns the workers' files in a folder, in any order.
-std::vector<std::pair<LifeKey, std::filesystem::path>> FilesOfWorkers(
+std::vector<std::pair<IncarnationKey, std::filesystem::path>> FilesOfWorkers(
     const std::filesystem::path& folder);
 
 // Returns the lengths of the files in a folder, by path.

@@ -97,8 +97,8 @@ class RealRun {
   ChildProgram ProgramOf(const Start& start) const;
   ChildEnd Watch(const ChildProcess& launcher, const fs::path& events);
   Status CollectLauncher(int first_incarnation, LauncherRun& run);
-  int LivesSoFar() const;
-  Status CollectLives();
+  int IncarnationsSoFar() const;
+  Status CollectIncarnations();
   void LookAround();
 
   fs::path PlanState() const { return directory_ / "plan.json.fired"; }
@@ -180,7 +180,7 @@ Status RealRun::RunEarlier() {
                   end.code, end.signal, log_.ending_detail));
 }
 
-int RealRun::LivesSoFar() const {
+int RealRun::IncarnationsSoFar() const {
   int lives = 0;
   for (const char* folder : {"events", "logs"}) {
     for (const auto& [key, path] : FilesOfWorkers(directory_ / folder)) {
@@ -276,8 +276,8 @@ Status RealRun::CollectLauncher(int first_incarnation, LauncherRun& run) {
 
 // Collects the incarnations of workers. Each process that was started has a
 // log, even if it ended before it emitted an event: its incarnation counts too.
-Status RealRun::CollectLives() {
-  std::map<LifeKey, LifeEvents> lives;
+Status RealRun::CollectIncarnations() {
+  std::map<IncarnationKey, LifeEvents> lives;
   for (const auto& [key, path] : FilesOfWorkers(directory_ / "logs")) {
     lives[key] = {.worker = key.first, .life = key.second, .events = {}};
     const std::string log = ReadTextFile(path);
@@ -325,7 +325,7 @@ RunLog RealRun::Run() {
   for (int start = 1; status.ok(); ++start) {
     // Also after a launcher that started no worker: each launcher needs an
     // event file of its own.
-    first_incarnation = std::max(first_incarnation, LivesSoFar()) + 1;
+    first_incarnation = std::max(first_incarnation, IncarnationsSoFar()) + 1;
     const Result<std::optional<LauncherEnd>> end =
         LaunchOnce({.number = start,
                     .planned = launches.planned(),
@@ -335,7 +335,7 @@ RunLog RealRun::Run() {
     if (!end.ok() || !*end) break;
     if (!launches.Next(log_.launchers.back(), **end)) break;
   }
-  if (status.ok()) status = CollectLives();
+  if (status.ok()) status = CollectIncarnations();
   log_.oom_kills = std::max(CountOomKills(), oom_kills) - oom_kills;
   LookAround();
   if (!status.ok()) {

@@ -134,10 +134,10 @@ class SimulatedRun {
   void TakeOptions();
   void AddLauncher();
   RecordEvent InOrder(LogEvent&& event);
-  LifeEvents* FindLife(ProcessId process) const;
+  LifeEvents* FindIncarnation(ProcessId process) const;
   void Keep(ProcessId by, LogEvent&& event);
   void KeepOfMachine(std::optional<ProcessId> of, LogEvent&& done);
-  void CollectLives();
+  void CollectIncarnations();
   void InspectStoreAfterwards();
 
   const RunPlan& plan_;
@@ -413,7 +413,7 @@ RecordEvent SimulatedRun::InOrder(LogEvent&& event) {
 }
 
 // Returns null if the process is not a worker.
-LifeEvents* SimulatedRun::FindLife(ProcessId process) const {
+LifeEvents* SimulatedRun::FindIncarnation(ProcessId process) const {
   const auto number = static_cast<size_t>(process);
   return number < workers_.size() ? workers_[number] : nullptr;
 }
@@ -427,7 +427,7 @@ void SimulatedRun::Keep(ProcessId by, LogEvent&& event) {
   }
   if (by == launcher_) {
     launcher_events_.push_back(InOrder(std::move(event)));
-  } else if (LifeEvents* const life = FindLife(by)) {
+  } else if (LifeEvents* const life = FindIncarnation(by)) {
     life->events.push_back(InOrder(std::move(event)));
   }
 }
@@ -439,7 +439,7 @@ void SimulatedRun::KeepOfMachine(std::optional<ProcessId> of, LogEvent&& done) {
   if (of && *of == launcher_) {
     done.about = kLauncherWorker;
   } else if (of) {
-    const LifeEvents* const life = FindLife(*of);
+    const LifeEvents* const life = FindIncarnation(*of);
     if (life == nullptr) return;
     done.about = life->worker;
     done.incarnation = life->life;
@@ -453,7 +453,7 @@ void SimulatedRun::KeepOfMachine(std::optional<ProcessId> of, LogEvent&& done) {
   log_.machine.push_back(InOrder(std::move(done)));
 }
 
-void SimulatedRun::CollectLives() {
+void SimulatedRun::CollectIncarnations() {
   for (auto& [key, life] : lives_) {
     log_.lives.push_back(std::move(life));
   }
@@ -483,7 +483,7 @@ RunLog SimulatedRun::Run() {
     if (!earlier.ok()) return {.harness_error = earlier.message()};
   }
   RunLaunchers();
-  CollectLives();
+  CollectIncarnations();
   log_.virtual_seconds =
       std::chrono::duration<double>(simulation_.now() - begin_).count();
   log_.event_digest = simulation_.digest();

@@ -16,8 +16,8 @@ namespace {
 
 // Returns true iff the fault ends processes by itself.
 bool EndsProcesses(const FaultTraits& traits) {
-  return traits.ends_life || traits.fails_device || traits.gives_notice ||
-         traits.cuts_power || traits.kills_launcher;
+  return traits.ends_incarnation || traits.fails_device ||
+         traits.gives_notice || traits.cuts_power || traits.kills_launcher;
 }
 
 // Returns true iff the process exited with an error that the fault had injected
@@ -30,8 +30,8 @@ bool EndedByError(const FaultOccurrence& occurrence) {
 }
 
 bool MayInterrupt(const FaultOccurrence& occurrence) {
-  return EndsProcesses(occurrence.traits) || occurrence.traits.may_end_life ||
-         EndedByError(occurrence);
+  return EndsProcesses(occurrence.traits) ||
+         occurrence.traits.may_end_incarnation || EndedByError(occurrence);
 }
 
 // Returns true iff the fault may have caused that end: a power loss, the end of

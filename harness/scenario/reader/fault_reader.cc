@@ -43,7 +43,7 @@ void ReadWorker(const MapReader& at, int& worker) {
   }
 }
 
-void ReadLife(const MapReader& at, int& life) {
+void ReadIncarnation(const MapReader& at, int& life) {
   const YamlNode* node = at.Find("incarnation");
   if (node != nullptr && node->scalar == "any") {
     life = kAnyLife;
@@ -92,7 +92,7 @@ void ReadSite(const MapReader& at, const std::string& after, FaultSite& site) {
   // restart.
   site.life = after.empty() ? 1 : kAnyLife;
   ReadWorker(at, site.worker);
-  ReadLife(at, site.life);
+  ReadIncarnation(at, site.life);
   at.Count("step", site.step);
   at.Count("epoch", site.epoch);
   std::string point;

@@ -34,7 +34,7 @@ class Checker {
 
   void Check(const PlacedFault& placed) {
     CheckWorker(placed);
-    CheckLife(placed);
+    CheckIncarnation(placed);
     CheckPosition(placed);
     CheckOccurrence(placed);
     CheckCompany(placed);
@@ -96,7 +96,7 @@ class Checker {
     });
   }
 
-  void CheckLife(const PlacedFault& placed) {
+  void CheckIncarnation(const PlacedFault& placed) {
     const int life = placed.fault.site.life;
     if (life == kAnyLife || life == 1) return;
     const ClusterSetup& cluster = case_.cluster;

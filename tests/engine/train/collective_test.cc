@@ -30,15 +30,15 @@ TrainOptions ByDevices(TrainOptions options) {
   return options;
 }
 
-LifeOutcome RunByDevices(int workers, const TrainOptions& options,
-                         const gpu::CollectiveApi& api) {
+AttemptResult RunByDevices(int workers, const TrainOptions& options,
+                           const gpu::CollectiveApi& api) {
   TrainingFixture fixture;
   fixture.ComputeOn(GuardedDevice());
   fixture.ExchangeBy(api);
   return fixture.Run(workers, ByDevices(options));
 }
 
-std::vector<std::string> DigestsOf(const LifeOutcome& outcome,
+std::vector<std::string> DigestsOf(const AttemptResult& outcome,
                                    size_t rank = 0) {
   std::vector<std::string> digests;
   for (const LogEvent& event : outcome.Of(EventKind::kStep, rank)) {
@@ -49,10 +49,10 @@ std::vector<std::string> DigestsOf(const LifeOutcome& outcome,
 }
 
 TEST(CollectiveTest, EveryStateIsTheRings) {
-  const LifeOutcome ring = TrainingFixture().Run(1, SmallRun());
+  const AttemptResult ring = TrainingFixture().Run(1, SmallRun());
   ASSERT_EQ(DigestsOf(ring).size(), kSteps);
   for (const int workers : {1, 2, 3, 4}) {
-    const LifeOutcome devices =
+    const AttemptResult devices =
         RunByDevices(workers, SmallRun(), InChunksOf(100));
     ASSERT_TRUE(devices.AllExitedWith(WorkerExit::kDone)) << devices.reasons[0];
     EXPECT_EQ(DigestsOf(devices), DigestsOf(ring)) << workers;
@@ -67,7 +67,7 @@ RC_GTEST_PROP(CollectiveProperty, EndsAsTheRingForAnySplitAndChunks, ()) {
   options.digest_every = 0;
   const int workers = *rc::gen::inRange(1, options.job.replicas + 1);
   const auto floats = static_cast<size_t>(*rc::gen::inRange(1, 600));
-  const LifeOutcome devices =
+  const AttemptResult devices =
       RunByDevices(workers, options, InChunksOf(floats));
   RC_ASSERT(devices.AllExitedWith(WorkerExit::kDone));
   RC_ASSERT(devices.result->digest == UndisturbedDigest(options));
@@ -130,7 +130,7 @@ const gpu::CollectiveApi& LikeNccl() {
 constexpr char kOwn[] = "";
 constexpr char kOne[] = "GPU 0";
 
-LifeOutcome RunWith(const gpu::CollectiveApi& api, CollectiveChoice choice) {
+AttemptResult RunWith(const gpu::CollectiveApi& api, CollectiveChoice choice) {
   TrainingFixture fixture;
   fixture.ComputeOn(GuardedDevice());
   fixture.ExchangeBy(api);
@@ -140,30 +140,32 @@ LifeOutcome RunWith(const gpu::CollectiveApi& api, CollectiveChoice choice) {
 }
 
 TEST(CollectiveTest, AutoReportsItsChoiceOnOneLine) {
-  const LifeOutcome own = RunWith(LikeNccl<kOwn>(), CollectiveChoice::kAuto);
+  const AttemptResult own = RunWith(LikeNccl<kOwn>(), CollectiveChoice::kAuto);
   EXPECT_THAT(own.lines, Contains("collective: emulated (each worker has a "
                                   "device of its own)"));
-  const LifeOutcome shared = RunWith(LikeNccl<kOne>(), CollectiveChoice::kAuto);
+  const AttemptResult shared =
+      RunWith(LikeNccl<kOne>(), CollectiveChoice::kAuto);
   EXPECT_THAT(shared.lines,
               Contains("collective: ring (ranks 0 and 1 share the device GPU "
                        "0)"));
-  const LifeOutcome by_default =
+  const AttemptResult by_default =
       RunWith(LikeNccl<kOwn>(), CollectiveChoice::kRing);
   EXPECT_THAT(by_default.lines, Not(Contains(HasSubstr("collective"))));
-  for (const LifeOutcome* outcome : {&own, &shared, &by_default}) {
+  for (const AttemptResult* outcome : {&own, &shared, &by_default}) {
     EXPECT_EQ(outcome->result->digest, UndisturbedDigest(SmallRun()));
   }
 }
 
 TEST(CollectiveTest, AllRanksFailForGood_WhenNcclCannotWork) {
-  const LifeOutcome shared = RunWith(LikeNccl<kOne>(), CollectiveChoice::kNccl);
+  const AttemptResult shared =
+      RunWith(LikeNccl<kOne>(), CollectiveChoice::kNccl);
   EXPECT_TRUE(shared.AllExitedWith(WorkerExit::kBadInput));
   EXPECT_THAT(shared.reasons, Each(HasSubstr("collective nccl: expected a "
                                              "device of its own for each")));
   TrainingFixture fixture;
   fixture.ComputeOn(GuardedDevice());
   fixture.ExchangeBy(EmulatedCollective());
-  const LifeOutcome mixed = fixture.RunEach(2, [](int rank) {
+  const AttemptResult mixed = fixture.RunEach(2, [](int rank) {
     TrainOptions options = ByDevices(SmallRun());
     if (rank == 1) options.kernels.device = DeviceKind::kCpu;
     return options;
@@ -173,7 +175,7 @@ TEST(CollectiveTest, AllRanksFailForGood_WhenNcclCannotWork) {
 }
 
 TEST(CollectiveTest, NamesTheRankWithAnotherCollective) {
-  const LifeOutcome outcome = TrainingFixture().RunEach(2, [](int rank) {
+  const AttemptResult outcome = TrainingFixture().RunEach(2, [](int rank) {
     TrainOptions options = SmallRun();
     if (rank == 1) options.cluster.collective = CollectiveChoice::kRing;
     return options;
@@ -216,13 +218,13 @@ TEST(CollectiveTest, NoRankContinuesWithSumsOfAFailedDevice) {
     TrainingFixture fixture;
     fixture.ComputeOn(api);
     fixture.ExchangeBy(EmulatedCollective());
-    const LifeOutcome first = fixture.Run(2, options);
+    const AttemptResult first = fixture.Run(2, options);
     EXPECT_TRUE(first.AllExitedWith(WorkerExit::kLostWorker)) << additions;
     for (const size_t rank : {size_t{0}, size_t{1}}) {
       EXPECT_THAT(right, ::testing::IsSupersetOf(DigestsOf(first, rank)));
     }
     failing = nullptr;
-    const LifeOutcome second = fixture.Run(2, options);
+    const AttemptResult second = fixture.Run(2, options);
     EXPECT_EQ(second.result->digest, UndisturbedDigest(SmallRun()))
         << additions;
   }
@@ -265,7 +267,7 @@ TEST(CollectiveTest, FailedDeviceSendsNoMemoryOfTheMachine) {
     TrainingFixture fixture;
     fixture.ComputeOn(FailingAtTheFirstCopy());
     fixture.ExchangeBy(EmulatedCollective());
-    const LifeOutcome life = fixture.Run(2, ByDevices(SmallRun()));
+    const AttemptResult life = fixture.Run(2, ByDevices(SmallRun()));
     EXPECT_TRUE(life.AllExitedWith(WorkerExit::kLostWorker));
     digests.push_back(fixture.simulation().digest());
   }

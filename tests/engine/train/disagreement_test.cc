@@ -15,7 +15,7 @@ using testing::HasSubstr;
 
 // The first rank to detect the disagreement reports it and leaves; the others
 // may see only that it left. The launcher acts on the rank that failed.
-void ExpectFailure(const LifeOutcome& outcome, const std::string& reason) {
+void ExpectFailure(const AttemptResult& outcome, const std::string& reason) {
   EXPECT_THAT(outcome.exits, Contains(1));
   for (size_t rank = 0; rank < outcome.exits.size(); ++rank) {
     if (outcome.exits[rank] == 1) {
@@ -34,7 +34,7 @@ TEST(DisagreementTest, NamesTheRankWithoutCheckpoints) {
   fixture.Run(2, SmallRun());
   fixture.Run(2, SmallRun());
   for (const int without : {0, 1}) {
-    const LifeOutcome outcome = fixture.RunEach(2, [&](int rank) {
+    const AttemptResult outcome = fixture.RunEach(2, [&](int rank) {
       TrainOptions options = SmallRun();
       if (rank == without) options.checkpoint.directory.clear();
       return options;
@@ -47,7 +47,7 @@ TEST(DisagreementTest, NamesTheRankWithoutCheckpoints) {
 // With arithmetic outside the contract on one rank, the result would be that of
 // no single arithmetic.
 TEST(DisagreementTest, SoIsAnotherArithmetic) {
-  const LifeOutcome outcome = TrainingFixture().RunEach(2, [](int rank) {
+  const AttemptResult outcome = TrainingFixture().RunEach(2, [](int rank) {
     TrainOptions options = SmallRun();
     options.kernels.math = rank == 0 ? Math::kCanonical : Math::kFast;
     return options;
@@ -59,7 +59,7 @@ TEST(DisagreementTest, SoIsAnotherArithmetic) {
 
 // Rank 2 has another learning rate, so its job differs.
 TEST(DisagreementTest, AnotherJobIsFoundBeforeTheFirstStep) {
-  const LifeOutcome outcome = TrainingFixture().RunEach(3, [](int rank) {
+  const AttemptResult outcome = TrainingFixture().RunEach(3, [](int rank) {
     TrainOptions options = SmallRun();
     if (rank == 2) options.job.optimizer.learning_rate = 0.5f;
     return options;
@@ -74,7 +74,7 @@ TEST(DisagreementTest, AnotherJobIsFoundBeforeTheFirstStep) {
 }
 
 TEST(DisagreementTest, SoIsAnotherHorizonOrAnotherTimeToSave) {
-  const LifeOutcome outcome = TrainingFixture().RunEach(2, [](int rank) {
+  const AttemptResult outcome = TrainingFixture().RunEach(2, [](int rank) {
     TrainOptions options = SmallRun();
     if (rank == 0) return options;
     options.horizon.epochs = 9;
@@ -92,7 +92,7 @@ TEST(DisagreementTest, SoIsAnotherHorizonOrAnotherTimeToSave) {
 }
 
 TEST(DisagreementTest, AnotherModeOfSavingIsFoundBeforeTheFirstStep) {
-  const LifeOutcome outcome = TrainingFixture().RunEach(2, [](int rank) {
+  const AttemptResult outcome = TrainingFixture().RunEach(2, [](int rank) {
     TrainOptions options = SmallRun();
     if (rank == 1) options.checkpoint.mode = SaveMode::kAsync;
     return options;
@@ -105,7 +105,7 @@ TEST(DisagreementTest, AnotherModeOfSavingIsFoundBeforeTheFirstStep) {
 }
 
 TEST(DisagreementTest, DetectsAnUnsharedDirectoryBeforeTheFirstStep) {
-  const LifeOutcome outcome = TrainingFixture().RunEach(2, [](int rank) {
+  const AttemptResult outcome = TrainingFixture().RunEach(2, [](int rank) {
     TrainOptions options = SmallRun();
     if (rank == 1) options.checkpoint.directory = "/elsewhere";
     return options;
@@ -123,7 +123,7 @@ TEST(DisagreementTest, AnotherStartingStateIsFoundBeforeTheFirstStep) {
   TrainOptions options = SmallRun();
   options.horizon.stop_at_step = 8;
   fixture.Run(3, options);
-  const LifeOutcome outcome = fixture.RunEach(3, [&](int rank) {
+  const AttemptResult outcome = fixture.RunEach(3, [&](int rank) {
     TrainOptions mine = options;
     if (rank == 1) mine.job.seed = 9;
     return mine;
@@ -199,7 +199,7 @@ class FlippingNetwork final : public Network {
 
 // With four ranks, rank 3 computes the totals and rank 2 is last to receive
 // them. A wrong value on rank 2 is wrong only there.
-LifeOutcome RunWithAFlippedBit(uint64_t step, const TrainOptions& options) {
+AttemptResult RunWithAFlippedBit(uint64_t step, const TrainOptions& options) {
   TrainingFixture fixture;
   fixture.PutBeforeTheNetwork(
       [step](int rank, Network& base) -> std::unique_ptr<Network> {
@@ -214,7 +214,7 @@ TEST(DisagreementTest, StateThatDriftedIsFoundAtTheNextSave) {
        {SaveMode::kSync, SaveMode::kAsync, SaveMode::kZeroCopy}) {
     TrainOptions options = SmallRun();
     options.checkpoint.mode = mode;
-    const LifeOutcome outcome = RunWithAFlippedBit(12, options);
+    const AttemptResult outcome = RunWithAFlippedBit(12, options);
     ExpectFailure(outcome,
                   "step 15: state digests differ between workers: 3 have");
     ExpectFailure(outcome, "rank 2 has");
@@ -225,7 +225,7 @@ TEST(DisagreementTest, StateThatDriftedIsFoundAtTheNextSave) {
 TEST(DisagreementTest, StateThatDriftedIsFoundAtTheEndAtTheLatest) {
   TrainOptions options = SmallRun();
   options.checkpoint = {};
-  const LifeOutcome outcome = RunWithAFlippedBit(12, options);
+  const AttemptResult outcome = RunWithAFlippedBit(12, options);
   ExpectFailure(outcome, "final state digests differ");
 }
 

@@ -26,7 +26,7 @@ TEST(HeartbeatTest, SlowBeatDoesNotPutOffTheNext) {
        .kind = FaultKind::kErrno}};
   TrainOptions options = SmallRun();
   options.cluster.step_timeout = std::chrono::seconds(20);
-  const LifeOutcome outcome =
+  const AttemptResult outcome =
       TrainingFixture().Run(2, options, {.faults = faults});
   const auto fired = outcome.Of(EventKind::kFaultFired, 1);
   EXPECT_TRUE(std::ranges::any_of(

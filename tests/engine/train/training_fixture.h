@@ -46,7 +46,7 @@ inline TrainOptions SmallRun() {
 }
 
 // End of one attempt of the job, by rank.
-struct LifeOutcome {
+struct AttemptResult {
   std::vector<int> exits;            // -1: it never exited
   std::vector<std::string> reasons;  // as the workers reported them
   std::vector<std::vector<LogEvent>> events;
@@ -102,14 +102,14 @@ class TrainingFixture {
   void set_hooks(LoopHooks* hooks) { hooks_ = hooks; }
   void LookBy(StepProbe* probe) { probe_ = probe; }
 
-  LifeOutcome Run(int workers, const TrainOptions& options,
-                  const FaultPlan& plan = {}) {
+  AttemptResult Run(int workers, const TrainOptions& options,
+                    const FaultPlan& plan = {}) {
     return RunEach(
         workers, [&](int) { return options; }, plan);
   }
 
-  LifeOutcome RunEach(int workers, const OptionsOf& options_of,
-                      const FaultPlan& plan = {}) {
+  AttemptResult RunEach(int workers, const OptionsOf& options_of,
+                        const FaultPlan& plan = {}) {
     const auto count = static_cast<size_t>(workers);
     outcome_ = {};
     outcome_.exits.resize(count, -1);
@@ -143,7 +143,7 @@ class TrainingFixture {
  private:
   class Reporter final : public ProgressReporter {
    public:
-    Reporter(LifeOutcome& outcome, StepProbe* probe)
+    Reporter(AttemptResult& outcome, StepProbe* probe)
         : outcome_(outcome), probe_(probe) {}
     void Progress(const WorkerProgress& progress) override {
       if (!progress.line.empty()) outcome_.lines.push_back(progress.line);
@@ -157,7 +157,7 @@ class TrainingFixture {
     StepProbe* probe() override { return probe_; }
 
    private:
-    LifeOutcome& outcome_;
+    AttemptResult& outcome_;
     StepProbe* probe_;
   };
 
@@ -223,7 +223,7 @@ class TrainingFixture {
   StepProbe* probe_ = nullptr;
   std::vector<std::string> hosts_;
   int incarnation_ = 0;
-  LifeOutcome outcome_;
+  AttemptResult outcome_;
 };
 
 // Returns the digest of the final state of an undisturbed run.

@@ -84,7 +84,7 @@ TrainOptions OptionsFor(const StoreBundle& bundle) {
   return options;
 }
 
-LifeOutcome Resume(const StoreBundle& bundle, int workers) {
+AttemptResult Resume(const StoreBundle& bundle, int workers) {
   TrainingFixture fixture;
   const Status unpacked =
       UnpackDirectory(fixture.disk(), "/ckpt", bundle.files);
@@ -97,7 +97,7 @@ TEST(UpgradeTest, StoreOfThePresentVersionResumesToTheSameBits) {
     if (!VersionsOf(kept.bundle).present()) continue;
     SCOPED_TRACE(kept.name);
     for (const int workers : {1, 2, 3}) {
-      const LifeOutcome outcome = Resume(kept.bundle, workers);
+      const AttemptResult outcome = Resume(kept.bundle, workers);
       ASSERT_TRUE(outcome.AllExitedWith(WorkerExit::kDone))
           << outcome.reasons[0];
       EXPECT_TRUE(outcome.result->resumed_from);
@@ -121,7 +121,7 @@ TEST(UpgradeTest,
         UnpackDirectory(fixture.disk(), "/ckpt", kept.bundle.files).ok());
     TrainOptions options = OptionsFor(kept.bundle);
     options.checkpoint.keep = 99;
-    const LifeOutcome outcome = fixture.Run(2, options);
+    const AttemptResult outcome = fixture.Run(2, options);
     ASSERT_TRUE(outcome.AllExitedWith(WorkerExit::kDone)) << outcome.reasons[0];
     EXPECT_EQ(outcome.result->resumed_from, 3u);
     EXPECT_EQ(outcome.result->digest, kept.bundle.final_digest);
@@ -134,7 +134,7 @@ TEST(UpgradeTest, StoreOfAnotherVersionIsRefusedByName) {
     const Versions versions = VersionsOf(kept.bundle);
     if (versions.present()) continue;
     SCOPED_TRACE(kept.name);
-    const LifeOutcome outcome = Resume(kept.bundle, 2);
+    const AttemptResult outcome = Resume(kept.bundle, 2);
     EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kNoCheckpoint));
     const std::string expected =
         versions.schema != kManifestSchema

@@ -206,7 +206,7 @@ std::string_view NoEffectOfDelay(const Record& record, EventPlace place) {
 bool DelayOne(Record& record, EventPlace place, Choice& choice) {
   if (record.lives.size() < 2 || !HasEarlier(record, place)) return false;
   (void)choice;
-  DelayLifeFrom(record, place);
+  DelayIncarnationFrom(record, place);
   return true;
 }
 

@@ -81,7 +81,7 @@ void DelayAllFrom(Record& record, EventPlace place) {
   record.virtual_seconds += static_cast<double>(kHourNs) / 1e9;
 }
 
-void DelayLifeFrom(Record& record, EventPlace place) {
+void DelayIncarnationFrom(Record& record, EventPlace place) {
   std::vector<RecordEvent>& events = record.lives[place.life].events;
   for (size_t index = place.index; index < events.size(); ++index) {
     events[index].t_ns += kHourNs;

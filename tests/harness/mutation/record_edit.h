@@ -43,7 +43,7 @@ void InsertEvent(Record& record, EventPlace place, RecordEvent event);
 // incarnation, and those of other processes at or after its time.
 void DelayAllFrom(Record& record, EventPlace place);
 // Moves only the event and those after it in its incarnation.
-void DelayLifeFrom(Record& record, EventPlace place);
+void DelayIncarnationFrom(Record& record, EventPlace place);
 
 // Renumbers all events by time, keeping each process's order. Inserted and
 // moved events get the numbers that their times and neighbours imply.

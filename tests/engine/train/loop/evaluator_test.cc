@@ -127,7 +127,7 @@ class AfterTheRun {
 
 // Expects that each evaluation at an epoch's end equals the run's own, bit for
 // bit.
-void ExpectResultsOfTheRun(const LifeOutcome& run,
+void ExpectResultsOfTheRun(const AttemptResult& run,
                            const EvaluationCollector& collected) {
   const std::vector<LogEvent> evaluated = run.Of(EventKind::kEvaluated);
   for (const Evaluation& one : collected.evaluations) {
@@ -143,7 +143,7 @@ void ExpectResultsOfTheRun(const LifeOutcome& run,
 
 // A run and an evaluator on the same machine.
 struct Together {
-  LifeOutcome run;
+  AttemptResult run;
   EvaluationCollector collected;
   std::optional<EvaluatorEnd> end;
 };
@@ -199,7 +199,7 @@ TEST(EvaluatorTest, EvaluatesWhatItStillFinds_WhenOneCheckpointIsKept) {
 // Returns every event without its time, in alphabetical order: the order of
 // events beside each other, such as a step and the end of a save's task, may
 // differ.
-std::vector<std::string> Story(const LifeOutcome& run) {
+std::vector<std::string> Story(const AttemptResult& run) {
   std::vector<std::string> entries;
   for (const auto& events : run.events) {
     for (const LogEvent& event : events) {
@@ -274,7 +274,7 @@ TEST(EvaluatorTest,
   AfterTheRun after(fixture, options);
   ASSERT_TRUE(after.Look().ok());
   options.horizon.stop_at_step.reset();
-  const LifeOutcome rest = fixture.Run(1, options);
+  const AttemptResult rest = fixture.Run(1, options);
   EXPECT_EQ(rest.result->resumed_from, 13u);
   ASSERT_TRUE(after.Look().ok());
   EXPECT_TRUE(fixture.disk().List("/ckpt/step-000000013-g1").ok());
@@ -283,7 +283,7 @@ TEST(EvaluatorTest,
 
 TEST(EvaluatorTest, SkipsACheckpointRetiredWhileItIsRead) {
   TrainingFixture fixture;
-  const LifeOutcome run = fixture.Run(2, SavingEachEpoch());
+  const AttemptResult run = fixture.Run(2, SavingEachEpoch());
   AfterTheRun after(fixture, SavingEachEpoch());
   bool retired = false;
   after.storage.before_open = [&](const std::string& path) {
@@ -312,7 +312,7 @@ void FlipAByte(Storage& disk, const std::string& path) {
 TEST(EvaluatorTest, DamagedOneIsReportedOnceAndLeftAlone) {
   TrainingFixture fixture;
   const TrainOptions options = SavingEachEpoch();
-  const LifeOutcome run = fixture.Run(1, options);
+  const AttemptResult run = fixture.Run(1, options);
   for (const char* torn :
        {"12-g1/model-00001-of-00001.safetensors", "18-g1/MANIFEST.json"}) {
     FlipAByte(fixture.disk(), fmt::format("/ckpt/step-0000000{}", torn));

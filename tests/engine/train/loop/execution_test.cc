@@ -20,7 +20,7 @@ TEST(ExecutionTest, ItsLengthChangesNoBits) {
   const std::string expected = UndisturbedDigest(SmallRun());
   for (const uint64_t steps : {2, 4, 5, 100}) {
     TrainingFixture fixture;
-    const LifeOutcome life = fixture.Run(2, Executing(steps));
+    const AttemptResult life = fixture.Run(2, Executing(steps));
     ASSERT_TRUE(life.result) << life.reasons[0];
     EXPECT_EQ(life.result->digest, expected) << steps;
     EXPECT_EQ(life.Of(EventKind::kStep).size(), kSteps) << steps;
@@ -29,7 +29,7 @@ TEST(ExecutionTest, ItsLengthChangesNoBits) {
 
 TEST(ExecutionTest, SavesThatFallDueWithinItAreMadeAtItsEnd) {
   TrainingFixture fixture;
-  const LifeOutcome life = fixture.Run(2, Executing(4));
+  const AttemptResult life = fixture.Run(2, Executing(4));
   EXPECT_THAT(life.StepsOf(EventKind::kSaveAcknowledged),
               ElementsAre(6, 12, 16, 20, 24));
 }
@@ -38,10 +38,10 @@ TEST(ExecutionTest, StopWaitsForItsEndAndAnyLengthContinuesFromThere) {
   TrainingFixture fixture;
   TrainOptions options = Executing(4);
   options.horizon.stop_at_step = 13;
-  const LifeOutcome stopped = fixture.Run(2, options);
+  const AttemptResult stopped = fixture.Run(2, options);
   EXPECT_TRUE(stopped.AllExitedWith(WorkerExit::kStopped));
   EXPECT_EQ(stopped.Of(EventKind::kStep).size(), 16u);
-  const LifeOutcome resumed = fixture.Run(1, Executing(3));
+  const AttemptResult resumed = fixture.Run(1, Executing(3));
   ASSERT_TRUE(resumed.result) << resumed.reasons[0];
   EXPECT_EQ(resumed.result->resumed_from, 16u);
   EXPECT_EQ(resumed.result->digest, UndisturbedDigest(SmallRun()));
@@ -53,7 +53,7 @@ TEST(ExecutionTest, StepToStopAtIsPast_IfTheRunResumesFromIt) {
   options.horizon.stop_at_step = 13;
   ASSERT_TRUE(fixture.Run(2, options).AllExitedWith(WorkerExit::kStopped));
   options.steps_per_execution = 4;
-  const LifeOutcome resumed = fixture.Run(2, options);
+  const AttemptResult resumed = fixture.Run(2, options);
   ASSERT_TRUE(resumed.result) << resumed.reasons[0];
   EXPECT_EQ(resumed.result->resumed_from, 13u);
   EXPECT_EQ(resumed.result->status, "done");

@@ -23,7 +23,7 @@ std::vector<ReportedState> StatesOf(TrainMemo* memo, LoopHooks* hooks,
   fixture.LookBy(probe);
   TrainOptions options = SmallRun();
   options.checkpoint = {};
-  const LifeOutcome life = fixture.Run(1, options);
+  const AttemptResult life = fixture.Run(1, options);
   EXPECT_TRUE(life.result.has_value());
   std::vector<ReportedState> states;
   for (const LogEvent& event : life.events[0]) {

@@ -61,7 +61,7 @@ TEST(OverlappedStepTest, StatesAreThoseOfOneWorker) {
     TrainingFixture fixture;
     SlowPasses probe(fixture.simulation());
     fixture.LookBy(&probe);
-    const LifeOutcome life = fixture.Run(workers, WideRun());
+    const AttemptResult life = fixture.Run(workers, WideRun());
     ASSERT_TRUE(life.AllExitedWith(WorkerExit::kDone)) << life.reasons[0];
     EXPECT_EQ(life.result->digest, UndisturbedWideDigest()) << workers;
   }
@@ -76,10 +76,10 @@ TEST(OverlappedStepTest, WorkerThatDiesDuringThePass_IsLost) {
           {.id = "crash",
            .site = {.worker = 1, .step = 4, .point = Point::kAllReduceReceive},
            .kind = FaultKind::kCrash}}};
-  const LifeOutcome life = fixture.Run(2, WideRun(), plan);
+  const AttemptResult life = fixture.Run(2, WideRun(), plan);
   EXPECT_EQ(life.exits[0], static_cast<int>(WorkerExit::kLostWorker));
   EXPECT_NE(probe.LastOf(1), "gradient of dense0/bias");
-  const LifeOutcome next = fixture.Run(2, WideRun());
+  const AttemptResult next = fixture.Run(2, WideRun());
   ASSERT_TRUE(next.AllExitedWith(WorkerExit::kDone)) << next.reasons[0];
   EXPECT_EQ(next.result->digest, UndisturbedWideDigest());
 }

@@ -13,7 +13,7 @@ namespace {
 // Number of times each row is used in each epoch, over all workers.
 using Ledger = std::map<uint64_t, std::map<uint32_t, int>>;
 
-Ledger LedgerOf(const LifeOutcome& life) {
+Ledger LedgerOf(const AttemptResult& life) {
   Ledger ledger;
   for (size_t rank = 0; rank < life.events.size(); ++rank) {
     for (const LogEvent& event : life.Of(EventKind::kStep, rank)) {
@@ -38,7 +38,7 @@ void ExpectSameBitsHoweverItRuns(
     const std::function<void(TrainingFixture&)>& prepare) {
   TrainingFixture alone;
   prepare(alone);
-  const LifeOutcome golden = alone.Run(1, options);
+  const AttemptResult golden = alone.Run(1, options);
   ASSERT_TRUE(golden.result) << golden.reasons[0];
   for (const int workers : {2, 4}) {
     TrainingFixture fixture;
@@ -46,7 +46,7 @@ void ExpectSameBitsHoweverItRuns(
     TrainOptions cut = options;
     cut.horizon.stop_at_step = 5;
     fixture.Run(workers, cut);
-    const LifeOutcome end = fixture.Run(workers, options);
+    const AttemptResult end = fixture.Run(workers, options);
     ASSERT_TRUE(end.result) << end.reasons[0];
     EXPECT_EQ(end.result->resumed_from, 5u);
     EXPECT_EQ(end.result->digest, golden.result->digest) << workers;
@@ -94,7 +94,7 @@ TEST(SamplingTest, FileGivesEachReplicaItsOwnFiles) {
   TrainOptions options = CifarRun(ShardPolicy::kFile);
   TrainingFixture fixture;
   PutCifar(fixture);
-  const LifeOutcome life = fixture.Run(4, options);
+  const AttemptResult life = fixture.Run(4, options);
   ASSERT_TRUE(life.result) << life.reasons[0];
   EXPECT_EQ(life.result->steps, 2 * kEpochs);
   ExpectEachOnce(LedgerOf(life), 32);
@@ -110,7 +110,7 @@ TEST(SamplingTest, FileWithFewerFilesThanReplicasDoesNotStart) {
   options.job.replicas = 6;
   TrainingFixture fixture;
   PutCifar(fixture);
-  const LifeOutcome life = fixture.Run(2, options);
+  const AttemptResult life = fixture.Run(2, options);
   EXPECT_TRUE(life.AllExitedWith(WorkerExit::kBadInput));
   EXPECT_EQ(life.reasons[0],
             "data.shard: expected a file for each of the 6 replicas, found 5");
@@ -120,7 +120,7 @@ TEST(SamplingTest, AutoIsFileWhereItCanBeAndElseDataWithAWarning) {
   const auto digest_and_warnings = [](const TrainOptions& options) {
     TrainingFixture fixture;
     PutCifar(fixture);
-    const LifeOutcome life = fixture.Run(2, options);
+    const AttemptResult life = fixture.Run(2, options);
     EXPECT_TRUE(life.result) << life.reasons[0];
     size_t warnings = 0;
     for (const std::string& line : life.lines) {
@@ -144,7 +144,7 @@ TEST(SamplingTest, WithoutShufflingRowsComeAsTheyStand) {
   TrainOptions options = SmallRun();
   options.log_samples = true;
   options.job.data.shuffle = Shuffle::kOff;
-  const LifeOutcome life = TrainingFixture().Run(1, options);
+  const AttemptResult life = TrainingFixture().Run(1, options);
   uint32_t row = 0;
   for (const LogEvent& event : life.Of(EventKind::kStep)) {
     for (const uint32_t use : event.samples) EXPECT_EQ(use, row++ % 96);
@@ -158,11 +158,11 @@ TEST(SamplingTest, StepsPerEpochAndValidationStepsCutThemShort) {
   options.job.data.validation_samples = 40;
   options.job.data.steps_per_epoch = 3;
   options.job.data.validation_steps = 2;
-  const LifeOutcome life = TrainingFixture().Run(2, options);
+  const AttemptResult life = TrainingFixture().Run(2, options);
   ASSERT_TRUE(life.result) << life.reasons[0];
   EXPECT_EQ(life.result->steps, 3 * kEpochs);
   options.job.data.validation_steps = 1;
-  const LifeOutcome less = TrainingFixture().Run(2, options);
+  const AttemptResult less = TrainingFixture().Run(2, options);
   ASSERT_TRUE(less.result) << less.reasons[0];
   EXPECT_NE(less.result->digest, life.result->digest);
   ExpectSameBitsHoweverItRuns(options, [](TrainingFixture&) {});

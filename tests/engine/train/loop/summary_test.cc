@@ -39,7 +39,7 @@ int Count(const std::string& text, const std::string& what) {
 
 TEST(SummaryTest, ChiefDrawsEachEpochAndEachSecondStep) {
   TrainingFixture fixture;
-  const LifeOutcome life = fixture.Run(2, Drawn("/curves/run"));
+  const AttemptResult life = fixture.Run(2, Drawn("/curves/run"));
   ASSERT_TRUE(life.result) << life.reasons[0];
   EXPECT_EQ(life.result->digest, UndisturbedDigest(SmallRun()));
   const auto files = FilesIn(fixture.disk(), "/curves/run");
@@ -68,7 +68,7 @@ TEST(SummaryTest, EachIncarnationContinuesInAFileOfItsOwn) {
             static_cast<int>(kEpochs));
 }
 
-size_t Warnings(const LifeOutcome& life) {
+size_t Warnings(const AttemptResult& life) {
   return static_cast<size_t>(
       std::ranges::count_if(life.lines, [](const std::string& line) {
         return line.starts_with("TensorBoard events are not written: ");
@@ -78,7 +78,7 @@ size_t Warnings(const LifeOutcome& life) {
 TEST(SummaryTest, FolderThatCannotBeMadeIsReportedOnceAndDisturbsNothing) {
   TrainingFixture fixture;
   ASSERT_TRUE(fixture.disk().Open("/curves", OpenMode::kCreateExclusive).ok());
-  const LifeOutcome life = fixture.Run(2, Drawn("/curves/run"));
+  const AttemptResult life = fixture.Run(2, Drawn("/curves/run"));
   ASSERT_TRUE(life.result) << life.reasons[0];
   EXPECT_EQ(life.result->digest, UndisturbedDigest(SmallRun()));
   EXPECT_EQ(Warnings(life), 1u);

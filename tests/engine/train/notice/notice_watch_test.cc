@@ -111,7 +111,7 @@ TEST_F(NoticeWatchTest, SeesNothingWhereNothingIs) {
 
 TEST_F(NoticeWatchTest, SendsATokenIfRequired) {
   simulation_.SetMetadata("h", {.answer = MetadataAnswering("TRUE").answer,
-                                .token_lives = seconds(60)});
+                                .token_lifetime = seconds(60)});
   Watch({.url = kUrl}, seconds(5));
   EXPECT_EQ(notices_, 1);
   EXPECT_LE(seen_after_, milliseconds(100));
@@ -119,11 +119,11 @@ TEST_F(NoticeWatchTest, SendsATokenIfRequired) {
 
 TEST_F(NoticeWatchTest, TokenThatHasRunOutIsReplaced) {
   const MetadataService none = {.answer = {.status = 404},
-                                .token_lives = milliseconds(2500)};
+                                .token_lifetime = milliseconds(2500)};
   simulation_.SetMetadata("h", none);
   After(seconds(9), [&] {
     simulation_.SetMetadata("h", {.answer = MetadataAnswering("TRUE").answer,
-                                  .token_lives = seconds(60)});
+                                  .token_lifetime = seconds(60)});
   });
   Watch({.url = kUrl}, seconds(20));
   EXPECT_EQ(notices_, 1);
@@ -139,7 +139,7 @@ TEST_F(NoticeWatchTest, InvalidTokenIsReportedOnceAndNeverSent) {
   for (const auto& [answer, message] : answers) {
     lines_.clear();
     simulation_.SetMetadata("h", {.answer = MetadataAnswering("TRUE").answer,
-                                  .token_lives = seconds(60),
+                                  .token_lifetime = seconds(60),
                                   .token_answer = answer});
     Watch({.url = kUrl}, seconds(5));
     EXPECT_EQ(notices_, 0) << message;

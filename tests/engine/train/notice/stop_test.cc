@@ -22,7 +22,7 @@ FaultPlan NoticeAt(const FaultSite& site) {
 }
 
 // Checks the events of an orderly stop, and returns its step.
-uint64_t ExpectOrderlyStop(const LifeOutcome& outcome,
+uint64_t ExpectOrderlyStop(const AttemptResult& outcome,
                            const std::string& where) {
   EXPECT_EQ(outcome.end, RunEnd::kAllExited) << where;
   EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kStopped))
@@ -60,7 +60,7 @@ TEST(StopTest, NoticeAtAnyPointLeadsToOneSavedStep) {
       fixture.Run(3, options);
       options.horizon.stop_at_step.reset();
       const std::string where = fmt::format("{} worker {}", info.name, worker);
-      const LifeOutcome stopped = fixture.Run(
+      const AttemptResult stopped = fixture.Run(
           3, options,
           NoticeAt({.worker = worker, .life = 2, .point = info.point}));
       if (stopped.result && stopped.result->status == "done") {
@@ -69,7 +69,7 @@ TEST(StopTest, NoticeAtAnyPointLeadsToOneSavedStep) {
         continue;  // Only the chief has this point.
       }
       const uint64_t step = ExpectOrderlyStop(stopped, where);
-      const LifeOutcome last = fixture.Run(2, options);
+      const AttemptResult last = fixture.Run(2, options);
       ASSERT_TRUE(last.result) << where << ": " << last.reasons[0];
       EXPECT_EQ(last.result->resumed_from, step) << where;
       EXPECT_EQ(last.result->digest, golden) << where;
@@ -80,7 +80,7 @@ TEST(StopTest, NoticeAtAnyPointLeadsToOneSavedStep) {
 // A notice before a step's exchange reaches the other workers in that exchange.
 TEST(StopTest, NoticeAtTheBeginOfAStepStopsBehindIt) {
   for (uint64_t step = 1; step < kSteps - 1; ++step) {
-    const LifeOutcome outcome = TrainingFixture(step).Run(
+    const AttemptResult outcome = TrainingFixture(step).Run(
         3, SmallRun(), NoticeAt({.worker = 1, .step = step}));
     const uint64_t stop =
         ExpectOrderlyStop(outcome, fmt::format("step {}", step));
@@ -89,7 +89,7 @@ TEST(StopTest, NoticeAtTheBeginOfAStepStopsBehindIt) {
 }
 
 TEST(StopTest, NoticeAtTheLastStepIsAFinishedRun) {
-  const LifeOutcome outcome =
+  const AttemptResult outcome =
       TrainingFixture().Run(3, SmallRun(), NoticeAt({.worker = 1, .step = 24}));
   EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kDone));
   EXPECT_EQ(outcome.result->status, "done");
@@ -97,7 +97,7 @@ TEST(StopTest, NoticeAtTheLastStepIsAFinishedRun) {
 }
 
 TEST(StopTest, NoticeInTheLastEvaluationIsAFinishedRun) {
-  const LifeOutcome outcome = TrainingFixture().Run(
+  const AttemptResult outcome = TrainingFixture().Run(
       3, SmallRun(),
       NoticeAt({.worker = 1, .epoch = 3, .point = Point::kEvalBegin}));
   EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kDone));
@@ -109,7 +109,7 @@ TEST(StopTest, NoticesToAllAndMoreThanOneAreOneStop) {
   plan.faults.push_back(plan.faults[0]);
   plan.faults[1].id = "again";
   plan.faults[1].site.point = Point::kAllReduceEnd;
-  const LifeOutcome outcome = TrainingFixture().Run(3, SmallRun(), plan);
+  const AttemptResult outcome = TrainingFixture().Run(3, SmallRun(), plan);
   EXPECT_EQ(ExpectOrderlyStop(outcome, "all"), 9u);
   for (size_t rank = 0; rank < 3; ++rank) {
     EXPECT_EQ(outcome.Of(EventKind::kNotice, rank).size(), 1u);
@@ -130,7 +130,7 @@ TEST(StopTest, TimeThatAStepTakesIsTakenFromTheGrace) {
          .site = {.worker = 1, .step = 8, .point = Point::kDataNext},
          .kind = FaultKind::kSlow,
          .with = {.latency = std::chrono::seconds(2)}});
-    const LifeOutcome outcome = TrainingFixture().Run(2, options, plan);
+    const AttemptResult outcome = TrainingFixture().Run(2, options, plan);
     return outcome.result.value_or(TrainResult{}).steps;
   };
   EXPECT_EQ(stop_with(std::chrono::seconds(3)), 8u);
@@ -145,7 +145,7 @@ TEST(StopTest, NoticeInALoadStopsAtTheNextStepWhateverTheGrace) {
   fixture.Run(2, options);
   options.horizon.stop_at_step.reset();
   options.preemption.grace = std::chrono::hours(1);
-  const LifeOutcome outcome = fixture.Run(
+  const AttemptResult outcome = fixture.Run(
       2, options, NoticeAt({.worker = 1, .life = 2, .point = Point::kLoadEnd}));
   EXPECT_EQ(ExpectOrderlyStop(outcome, "load"), 5u);
 }
@@ -156,7 +156,7 @@ TEST(StopTest, StepToStopAtThatIsPastIsReported) {
   options.horizon.stop_at_step = 4;
   EXPECT_THAT(fixture.Run(2, options).lines,
               Not(Contains(HasSubstr("stop at is past"))));
-  const LifeOutcome again = fixture.Run(2, options);
+  const AttemptResult again = fixture.Run(2, options);
   EXPECT_EQ(again.result.value().status, "done");
   EXPECT_THAT(again.lines, Contains(HasSubstr("step 4 to stop at is past")));
 }
@@ -166,7 +166,7 @@ TEST(StopTest, StepToStopAtThatIsPastIsReported) {
 TEST(StopTest, NoEvaluationIsBegunThatWasNeverMeasured) {
   TrainOptions options = SmallRun();
   options.preemption.grace = std::chrono::hours(1);
-  const LifeOutcome outcome =
+  const AttemptResult outcome =
       TrainingFixture().Run(2, options, NoticeAt({.worker = 1, .step = 3}));
   EXPECT_EQ(ExpectOrderlyStop(outcome, "grace"), kSteps / 4);
 }
@@ -184,7 +184,7 @@ TEST(StopTest, LastStepIsSavedBeforeAnEvaluationThatOutlastsTheGrace) {
        .kind = FaultKind::kSlow,
        .with = {.latency = std::chrono::seconds(25)}});
   fixture.Run(2, options, plan);
-  const LifeOutcome next = fixture.Run(2, options);
+  const AttemptResult next = fixture.Run(2, options);
   ASSERT_TRUE(next.result) << next.reasons[0];
   EXPECT_EQ(next.result->resumed_from, 24u);
   EXPECT_EQ(next.result->digest, UndisturbedDigest(SmallRun()));
@@ -200,7 +200,7 @@ TrainOptions LooksFor(const std::string& file, const std::string& url) {
 TEST(StopTest, FileThatIsThereFromTheStartStopsAtTheFirstStep) {
   TrainingFixture fixture;
   ASSERT_TRUE(fixture.disk().Open("/go", OpenMode::kCreateTruncate).ok());
-  const LifeOutcome outcome = fixture.Run(3, LooksFor("/go", ""));
+  const AttemptResult outcome = fixture.Run(3, LooksFor("/go", ""));
   EXPECT_EQ(ExpectOrderlyStop(outcome, "file"), 1u);
   EXPECT_THAT(outcome.lines,
               testing::Contains("worker 0: preemption notice: /go"));
@@ -209,7 +209,7 @@ TEST(StopTest, FileThatIsThereFromTheStartStopsAtTheFirstStep) {
 TEST(StopTest, NoticeOfOneHostsServiceStopsAllWorkers) {
   TrainingFixture fixture;
   fixture.simulation().SetMetadata("w2", MetadataAnswering("TRUE"));
-  const LifeOutcome outcome =
+  const AttemptResult outcome =
       fixture.Run(3, LooksFor("", "http://169.254.169.254/x"));
   EXPECT_EQ(ExpectOrderlyStop(outcome, "url"), 1u);
   EXPECT_EQ(outcome.Of(EventKind::kNotice, 0).size(), 0u);
@@ -227,7 +227,7 @@ TEST(StopTest, ServiceThatHangsSlowsNoTraining) {
     for (const char* host : {"w0", "w1"}) {
       fixture.simulation().SetMetadata(host, {.behavior = way});
     }
-    const LifeOutcome outcome = fixture.Run(2, asks);
+    const AttemptResult outcome = fixture.Run(2, asks);
     EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kDone));
     EXPECT_EQ(outcome.result->digest, UndisturbedDigest(SmallRun()));
     EXPECT_LT(fixture.simulation().now() - alone.simulation().now(),
@@ -238,7 +238,7 @@ TEST(StopTest, ServiceThatHangsSlowsNoTraining) {
 TEST(StopTest, WithoutAStoreAStopIsAStopAllTheSame) {
   TrainOptions options = SmallRun();
   options.checkpoint = {};
-  const LifeOutcome outcome =
+  const AttemptResult outcome =
       TrainingFixture().Run(2, options, NoticeAt({.worker = 0, .step = 9}));
   EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kStopped));
   EXPECT_EQ(outcome.result->steps, 9u);

@@ -50,7 +50,7 @@ INSTANTIATE_TEST_SUITE_P(Modes, AsyncSaveTest,
                                                                  : "zero_copy";
                          });
 
-std::vector<EventKind> KindsOf(const LifeOutcome& outcome, size_t rank = 0) {
+std::vector<EventKind> KindsOf(const AttemptResult& outcome, size_t rank = 0) {
   std::vector<EventKind> kinds;
   for (const LogEvent& event : outcome.events[rank]) {
     kinds.push_back(event.kind);
@@ -60,7 +60,7 @@ std::vector<EventKind> KindsOf(const LifeOutcome& outcome, size_t rank = 0) {
 
 // Returns the last step before the event of that kind about the save of step
 // `save`.
-uint64_t StepAt(const LifeOutcome& outcome, EventKind kind, uint64_t save) {
+uint64_t StepAt(const AttemptResult& outcome, EventKind kind, uint64_t save) {
   uint64_t step = 0;
   for (const LogEvent& event : outcome.events[0]) {
     if (event.kind == EventKind::kStep) step = event.step;
@@ -73,7 +73,7 @@ uint64_t StepAt(const LifeOutcome& outcome, EventKind kind, uint64_t save) {
 TEST_P(AsyncSaveTest, AnyNumberOfWorkersReachesTheStateOfARunWithoutSaves) {
   const std::string golden = UndisturbedDigest(SmallRun());
   for (const int workers : {1, 2, 4}) {
-    const LifeOutcome outcome =
+    const AttemptResult outcome =
         TrainingFixture().Run(workers, AsyncRun(GetParam()));
     EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kDone)) << outcome.reasons[0];
     EXPECT_EQ(outcome.result->digest, golden);
@@ -97,7 +97,7 @@ TEST_P(AsyncSaveTest, TimesAndKindsOfSavesChangeNoBits) {
       plan.faults.push_back(
           SlowFault(0, Point::kStepBegin, std::chrono::milliseconds(200)));
       plan.faults.back().id = "heavy";
-      const LifeOutcome outcome = TrainingFixture().Run(2, options, plan);
+      const AttemptResult outcome = TrainingFixture().Run(2, options, plan);
       EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kDone))
           << outcome.reasons[0];
       ASSERT_TRUE(outcome.result);
@@ -109,7 +109,7 @@ TEST_P(AsyncSaveTest, TimesAndKindsOfSavesChangeNoBits) {
 }
 
 TEST_P(AsyncSaveTest, TrainingContinuesWhileASaveIsWritten) {
-  const LifeOutcome outcome =
+  const AttemptResult outcome =
       TrainingFixture().Run(2, AsyncRun(GetParam()), SlowDisk());
   EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kDone));
   EXPECT_EQ(StepAt(outcome, EventKind::kSaveCopied, 5), 5u);
@@ -117,7 +117,7 @@ TEST_P(AsyncSaveTest, TrainingContinuesWhileASaveIsWritten) {
 }
 
 TEST_P(AsyncSaveTest, SaveThatIsDueWaitsForTheOneBeforeAndReportsItsWait) {
-  const LifeOutcome outcome =
+  const AttemptResult outcome =
       TrainingFixture().Run(2, AsyncRun(GetParam()), SlowDisk());
   EXPECT_EQ(outcome.result->digest, UndisturbedDigest(SmallRun()));
   EXPECT_THAT(outcome.StepsOf(EventKind::kSaveAcknowledged),
@@ -131,16 +131,16 @@ TEST_P(AsyncSaveTest, SaveThatIsDueWaitsForTheOneBeforeAndReportsItsWait) {
 // The parts of all ranks together are the state, and no copy is larger than its
 // part.
 TEST_P(AsyncSaveTest, OneCopyOfTheOwnPartIsAllTheMemoryItTakes) {
-  const auto bytes_of = [](const LifeOutcome& outcome, size_t rank) {
+  const auto bytes_of = [](const AttemptResult& outcome, size_t rank) {
     std::vector<int64_t> bytes;
     for (const LogEvent& event : outcome.Of(EventKind::kSaveCopied, rank)) {
       bytes.push_back(event.count);
     }
     return bytes;
   };
-  const LifeOutcome alone = TrainingFixture().Run(1, AsyncRun(GetParam()));
+  const AttemptResult alone = TrainingFixture().Run(1, AsyncRun(GetParam()));
   const int64_t whole = bytes_of(alone, 0).back();
-  const LifeOutcome two =
+  const AttemptResult two =
       TrainingFixture().Run(2, AsyncRun(GetParam()), SlowDisk());
   EXPECT_THAT(bytes_of(two, 0), Each(Le(whole * 2 / 3)));
   EXPECT_EQ(bytes_of(two, 0).back() + bytes_of(two, 1).back(), whole);
@@ -162,7 +162,7 @@ TEST_P(AsyncSaveTest, FailedSaveIsReportedBeforeTheNextOneIsDue) {
            .site = {.worker = 1, .point = Point::kShardSync, .occurrence = 2},
            .kind = FaultKind::kFsyncFails}}};
   TrainingFixture fixture;
-  const LifeOutcome outcome = fixture.Run(2, AsyncRun(GetParam()), plan);
+  const AttemptResult outcome = fixture.Run(2, AsyncRun(GetParam()), plan);
   EXPECT_THAT(outcome.StepsOf(EventKind::kSaveAcknowledged),
               ElementsAre(5, 15, 20, 24));
   EXPECT_LT(StepAt(outcome, EventKind::kSaveFailed, 10), 15u);
@@ -180,7 +180,7 @@ TEST_P(AsyncSaveTest, FailedSaveIsReportedBeforeTheNextOneIsDue) {
 TEST_P(AsyncSaveTest, StopWaitsForTheSaveInFlightAndThenSaves) {
   TrainOptions options = AsyncRun(GetParam());
   options.horizon.stop_at_step = 7;
-  const LifeOutcome outcome = TrainingFixture().Run(2, options, SlowDisk());
+  const AttemptResult outcome = TrainingFixture().Run(2, options, SlowDisk());
   EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kStopped));
   EXPECT_THAT(outcome.StepsOf(EventKind::kSaveAcknowledged), ElementsAre(5, 7));
 }
@@ -189,7 +189,7 @@ TEST_P(AsyncSaveTest, FinishedRunDeletesItsBackupAfterTheSaveInFlight) {
   TrainOptions options = AsyncRun(GetParam());
   options.checkpoint.at_success = AtSuccess::kDeleteCheckpoints;
   TrainingFixture fixture;
-  const LifeOutcome outcome = fixture.Run(2, options, SlowDisk());
+  const AttemptResult outcome = fixture.Run(2, options, SlowDisk());
   EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kDone));
   EXPECT_THAT(outcome.StepsOf(EventKind::kSaveAcknowledged),
               ElementsAre(5, 10, 15, 20));
@@ -207,7 +207,7 @@ TEST_P(AsyncSaveTest, DeathLeavesTheSaveInFlightFailedOrAcknowledged) {
           Point::kSaveAcknowledged}) {
       TrainingFixture fixture;
       const FaultPlan plan = {.faults = {CrashAt(worker, {.point = point})}};
-      const LifeOutcome first = fixture.Run(2, AsyncRun(GetParam()), plan);
+      const AttemptResult first = fixture.Run(2, AsyncRun(GetParam()), plan);
       if (first.AllExitedWith(WorkerExit::kDone))
         continue;  // only the chief has this point
       const size_t survivor = worker == 0 ? 1 : 0;
@@ -215,7 +215,7 @@ TEST_P(AsyncSaveTest, DeathLeavesTheSaveInFlightFailedOrAcknowledged) {
       // At any other point, the rename has not happened yet.
       const bool committed = point == Point::kSaveAcknowledged;
       EXPECT_LE(first.Of(EventKind::kSaveAcknowledged).size(), committed);
-      const LifeOutcome next = fixture.Run(2, AsyncRun(GetParam()));
+      const AttemptResult next = fixture.Run(2, AsyncRun(GetParam()));
       EXPECT_TRUE(next.AllExitedWith(WorkerExit::kDone)) << next.reasons[0];
       EXPECT_EQ(next.result->digest, UndisturbedDigest(SmallRun()));
       EXPECT_EQ(next.result->resumed_from,
@@ -229,9 +229,9 @@ TEST_P(AsyncSaveTest, LoadsTheStateOfTheSavedStep_NotALaterOne) {
   const FaultPlan plan = {
       .faults = {SlowDisk().faults[0],
                  CrashAt(kChief, {.point = Point::kSaveEnd, .occurrence = 2})}};
-  const LifeOutcome first = fixture.Run(2, AsyncRun(GetParam()), plan);
+  const AttemptResult first = fixture.Run(2, AsyncRun(GetParam()), plan);
   EXPECT_THAT(first.StepsOf(EventKind::kSaveAcknowledged), ElementsAre(5, 10));
-  const LifeOutcome next = fixture.Run(2, AsyncRun(GetParam()));
+  const AttemptResult next = fixture.Run(2, AsyncRun(GetParam()));
   ASSERT_FALSE(next.Of(EventKind::kResumed).empty()) << next.reasons[0];
   EXPECT_EQ(next.Of(EventKind::kResumed)[0].digest,
             first.Of(EventKind::kSaveAcknowledged)[1].digest);
@@ -249,7 +249,7 @@ TEST_P(AsyncSaveTest, HangingDiskIsNoticedWithinTheBoundOfASave) {
                   .site = {.worker = 1, .point = Point::kShardSync},
                   .kind = FaultKind::kHang},
                  SlowFault(0, Point::kStepBegin, std::chrono::seconds(1))}};
-  const LifeOutcome outcome = TrainingFixture().Run(2, options, plan);
+  const AttemptResult outcome = TrainingFixture().Run(2, options, plan);
   EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kLostWorker));
   EXPECT_THAT(outcome.reasons[1], HasSubstr("has not ended within 10.0 s"));
   EXPECT_THAT(outcome.StepsOf(EventKind::kStep).back(),
@@ -276,7 +276,7 @@ TEST_P(AsyncSaveTest, NoticeLeavesTimeForTheSaveInFlightAndTheLastOne) {
              .site = {.worker = 1, .step = step},
              .kind = FaultKind::kPreempt,
              .with = {.grace = std::chrono::seconds(30)}}}};
-    const LifeOutcome outcome = TrainingFixture().Run(2, options, plan);
+    const AttemptResult outcome = TrainingFixture().Run(2, options, plan);
     EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kStopped)) << step;
     ASSERT_EQ(outcome.StepsOf(EventKind::kStopAgreed).size(), 1u);
     const uint64_t stop = outcome.StepsOf(EventKind::kStopAgreed)[0];
@@ -292,7 +292,7 @@ TEST_P(AsyncSaveTest, SurvivorsTaskHasEndedBeforeItsLastEvent) {
   const FaultPlan plan = {.faults = {SlowFault(kChief, Point::kRename,
                                                std::chrono::milliseconds(500)),
                                      heavy, CrashAt(1, {.step = 9})}};
-  const LifeOutcome outcome =
+  const AttemptResult outcome =
       TrainingFixture().Run(2, AsyncRun(GetParam()), plan);
   EXPECT_THAT(outcome.StepsOf(EventKind::kSaveAcknowledged), ElementsAre(5));
   EXPECT_EQ(KindsOf(outcome).back(), EventKind::kWorkerExited);
@@ -304,7 +304,7 @@ TEST_P(AsyncSaveTest, LiveParametersInPlaceOfACopyDoNotVerify) {
   plan.faults.push_back(CrashAt(kChief, {.step = 12}));
   TrainingFixture fixture;
   fixture.Run(2, AsyncRun(GetParam()), plan);
-  const LifeOutcome next = fixture.Run(2, AsyncRun(GetParam()));
+  const AttemptResult next = fixture.Run(2, AsyncRun(GetParam()));
   EXPECT_TRUE(next.AllExitedWith(WorkerExit::kNoCheckpoint));
   EXPECT_THAT(next.reasons[0], HasSubstr("step-000000005-g1: state digest"));
 }

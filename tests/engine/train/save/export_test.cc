@@ -67,7 +67,7 @@ TEST(ExportTest, TrainedRunLeavesItsParametersAndTheirDescription) {
   TrainOptions options = SmallRun();
   options.export_directory = "/models/digits/";
   TrainingFixture fixture;
-  const LifeOutcome life = fixture.Run(2, options);
+  const AttemptResult life = fixture.Run(2, options);
   ASSERT_TRUE(life.result) << life.reasons[0];
   const std::string bytes =
       ReadFile(fixture.disk(), "/models/digits/model.safetensors", 1 << 20)
@@ -180,7 +180,7 @@ TEST(ExportTest, RefusesADirectoryThatIsNoExportBeforeTraining) {
   ASSERT_TRUE(fixture.disk().MakeDirectory("/model").ok());
   ASSERT_TRUE(
       fixture.disk().Open("/model/thesis", OpenMode::kCreateExclusive).ok());
-  const LifeOutcome life = fixture.Run(1, options);
+  const AttemptResult life = fixture.Run(1, options);
   EXPECT_TRUE(life.AllExitedWith(WorkerExit::kBadInput));
   EXPECT_EQ(life.reasons[0],
             "export: /model: expected nothing or an earlier export, "

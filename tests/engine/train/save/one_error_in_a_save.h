@@ -23,7 +23,7 @@ inline void ExpectOneErrorCostsOneSave(const TrainOptions& options) {
                       .site = {.worker = worker, .point = info.point},
                       .kind = FaultKind::kErrno,
                       .with = {.error = ENOSPC}}}};
-      const LifeOutcome outcome = TrainingFixture().Run(2, options, plan);
+      const AttemptResult outcome = TrainingFixture().Run(2, options, plan);
       const std::string where =
           fmt::format("{} on worker {}: {} / {}", info.name, worker,
                       outcome.reasons[0], outcome.reasons[1]);

@@ -28,7 +28,7 @@ TEST(HorizonTest, EpochsOrStepsWhicheverComesFirst) {
         Row{4, 12, 12, 2}, Row{4, 0, 0, 0}, Row{0, std::nullopt, 0, 0}}) {
     TrainOptions options = SmallRun();
     options.horizon = {.epochs = row.epochs, .max_steps = row.max_steps};
-    const LifeOutcome outcome = TrainingFixture().Run(2, options);
+    const AttemptResult outcome = TrainingFixture().Run(2, options);
     ASSERT_TRUE(outcome.result) << outcome.reasons[0];
     EXPECT_EQ(outcome.result->status, "done");
     EXPECT_EQ(outcome.result->steps, row.steps);
@@ -42,7 +42,7 @@ TEST(HorizonTest, FurtherHorizonResumesAtTheEndOfANearerOne) {
   options.horizon = {.epochs = kEpochs, .max_steps = 8};
   fixture.Run(2, options);
   options.horizon.max_steps.reset();
-  const LifeOutcome outcome = fixture.Run(3, options);
+  const AttemptResult outcome = fixture.Run(3, options);
   EXPECT_EQ(outcome.result->resumed_from, 8u);
   EXPECT_EQ(outcome.result->digest, UndisturbedDigest(options));
 }
@@ -50,16 +50,16 @@ TEST(HorizonTest, FurtherHorizonResumesAtTheEndOfANearerOne) {
 TEST(HorizonTest, HorizonThatIsPassedEndsAtOnce) {
   TrainingFixture fixture;
   TrainOptions options = SmallRun();
-  const LifeOutcome whole = fixture.Run(2, options);
+  const AttemptResult whole = fixture.Run(2, options);
   options.horizon.epochs = 2;
-  const LifeOutcome again = fixture.Run(2, options);
+  const AttemptResult again = fixture.Run(2, options);
   EXPECT_TRUE(again.AllExitedWith(WorkerExit::kDone));
   EXPECT_EQ(again.result->steps, kSteps);
   EXPECT_EQ(again.result->digest, whole.result->digest);
 }
 
 TEST(HistoryTest, HasOneEntryAnEpoch) {
-  const LifeOutcome outcome = TrainingFixture().Run(2, SmallRun());
+  const AttemptResult outcome = TrainingFixture().Run(2, SmallRun());
   EXPECT_THAT(outcome.StepsOf(EventKind::kEpochEnd),
               ElementsAre(6, 12, 18, 24));
   EXPECT_THAT(outcome.StepsOf(EventKind::kEvaluated),
@@ -74,7 +74,7 @@ TEST(BitsTest, DoNotDependOnTheNumberOfWorkers) {
     options.job.remainder = Remainder::kKeep;
     const std::string golden = UndisturbedDigest(options);
     for (int workers = 1; workers <= 4; ++workers) {
-      const LifeOutcome outcome = TrainingFixture().Run(workers, options);
+      const AttemptResult outcome = TrainingFixture().Run(workers, options);
       ASSERT_TRUE(outcome.result) << outcome.reasons[0];
       EXPECT_EQ(outcome.result->digest, golden)
           << replicas << " replicas on " << workers << " workers";
@@ -97,7 +97,7 @@ TEST(ResumeTest, EveryStepIsAGoodPlaceToStop) {
     TrainingFixture fixture(stop);
     TrainOptions options = SmallRun();
     options.horizon.stop_at_step = stop;
-    const LifeOutcome first = fixture.Run(4, options);
+    const AttemptResult first = fixture.Run(4, options);
     ASSERT_TRUE(first.result) << first.reasons[0];
     if (stop == kSteps) {
       EXPECT_EQ(first.result->status, "done");
@@ -105,7 +105,7 @@ TEST(ResumeTest, EveryStepIsAGoodPlaceToStop) {
     }
     EXPECT_TRUE(first.AllExitedWith(WorkerExit::kStopped)) << stop;
     EXPECT_EQ(first.result->steps, stop);
-    const LifeOutcome second =
+    const AttemptResult second =
         fixture.Run(1 + static_cast<int>(stop % 4), options);
     EXPECT_THAT(second.StepsOf(EventKind::kResumed), ElementsAre(stop));
     EXPECT_EQ(second.result->digest, golden) << stop;
@@ -129,9 +129,9 @@ TEST(ResumeTest, MiddleOfAnAccumulationIsAGoodPlaceToStop) {
     TrainingFixture fixture(stop);
     TrainOptions options = AccumulatingRun();
     options.horizon.stop_at_step = stop;
-    const LifeOutcome first = fixture.Run(3, options);
+    const AttemptResult first = fixture.Run(3, options);
     ASSERT_TRUE(first.AllExitedWith(WorkerExit::kStopped)) << first.reasons[0];
-    const LifeOutcome second =
+    const AttemptResult second =
         fixture.Run(1 + static_cast<int>(stop % 4), options);
     EXPECT_THAT(second.StepsOf(EventKind::kResumed), ElementsAre(stop));
     EXPECT_EQ(second.result->digest, golden) << stop;
@@ -168,9 +168,9 @@ TEST(ResumeTest, StateOfAReplicaFollowsItToAnyWorker) {
     TrainingFixture fixture(stop);
     TrainOptions options = RunWithReplicaState();
     options.horizon.stop_at_step = stop;
-    const LifeOutcome first = fixture.Run(3, options);
+    const AttemptResult first = fixture.Run(3, options);
     ASSERT_TRUE(first.AllExitedWith(WorkerExit::kStopped)) << first.reasons[0];
-    const LifeOutcome second =
+    const AttemptResult second =
         fixture.Run(1 + static_cast<int>(stop % 5), options);
     ASSERT_TRUE(second.result) << second.reasons[0];
     EXPECT_EQ(second.result->digest, golden) << stop;
@@ -178,8 +178,8 @@ TEST(ResumeTest, StateOfAReplicaFollowsItToAnyWorker) {
 }
 
 TEST(BitsTest, StateOfReplicasIsTheSameOnAllRanksAfterEachStep) {
-  const LifeOutcome one = TrainingFixture().Run(1, RunWithReplicaState());
-  const LifeOutcome five = TrainingFixture().Run(5, RunWithReplicaState());
+  const AttemptResult one = TrainingFixture().Run(1, RunWithReplicaState());
+  const AttemptResult five = TrainingFixture().Run(5, RunWithReplicaState());
   for (size_t rank = 0; rank < 5; ++rank) {
     const auto expected = one.Of(EventKind::kStep);
     const auto found = five.Of(EventKind::kStep, rank);
@@ -197,11 +197,11 @@ TEST(ResumeTest, WorkersMayComeAndGoBetweenIncarnations) {
   for (const int workers : {4, 2, 1, 3}) {
     stop += 5;
     options.horizon.stop_at_step = stop;
-    const LifeOutcome outcome = fixture.Run(workers, options);
+    const AttemptResult outcome = fixture.Run(workers, options);
     EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kStopped));
     EXPECT_EQ(outcome.result->steps, stop);
   }
-  const LifeOutcome last = fixture.Run(2, options);
+  const AttemptResult last = fixture.Run(2, options);
   EXPECT_EQ(last.result->digest, UndisturbedDigest(options));
   EXPECT_EQ(last.result->epochs, kEpochs);
 }
@@ -219,7 +219,7 @@ TEST(ResumeTest, EveryPhaseIsAGoodPlaceToCrash) {
                       .site = {.worker = 1, .epoch = epoch, .point = point}}}};
       TrainOptions options = SmallRun();
       options.checkpoint.trigger = {.unit = SaveUnit::kSteps, .every = 1};
-      const LifeOutcome first = fixture.Run(3, options, plan);
+      const AttemptResult first = fixture.Run(3, options, plan);
       const std::string where =
           fmt::format("{} epoch {}", PointName(point), epoch);
       if (point != Point::kFinish) {
@@ -227,7 +227,7 @@ TEST(ResumeTest, EveryPhaseIsAGoodPlaceToCrash) {
         EXPECT_EQ(first.exits[0], static_cast<int>(WorkerExit::kLostWorker))
             << where;
       }
-      const LifeOutcome second = fixture.Run(2, options);
+      const AttemptResult second = fixture.Run(2, options);
       ASSERT_TRUE(second.result) << where << ": " << second.reasons[0];
       EXPECT_EQ(second.result->digest, golden) << where;
     }
@@ -240,12 +240,12 @@ TEST(RefusalTest, ChangedJobIsNamedAndLeftAlone) {
   options.horizon.stop_at_step = 7;
   fixture.Run(2, options);
   options.job.optimizer.learning_rate = 0.5f;
-  const LifeOutcome refused = fixture.Run(2, options);
+  const AttemptResult refused = fixture.Run(2, options);
   EXPECT_TRUE(refused.AllExitedWith(WorkerExit::kOtherJob));
   EXPECT_THAT(refused.reasons,
               Each(HasSubstr("optimizer.learning_rate: 0.01 in the checkpoint, "
                              "0.5 now")));
-  const LifeOutcome good = fixture.Run(2, SmallRun());
+  const AttemptResult good = fixture.Run(2, SmallRun());
   EXPECT_EQ(good.result->resumed_from, 7u);
 }
 
@@ -261,12 +261,12 @@ TEST(RefusalTest, CheckpointsThatAreAllBadAreNoReasonToStartAfresh) {
                            .offset = {50, OffsetUnit::kPercent}}}}};
   ASSERT_TRUE(
       fixture.Run(2, options, plan).AllExitedWith(WorkerExit::kStopped));
-  const LifeOutcome refused = fixture.Run(2, SmallRun());
+  const AttemptResult refused = fixture.Run(2, SmallRun());
   EXPECT_TRUE(refused.AllExitedWith(WorkerExit::kNoCheckpoint));
   EXPECT_FALSE(refused.result);
   options = SmallRun();
   options.checkpoint.allow_cold_start = true;
-  const LifeOutcome allowed = fixture.Run(2, options);
+  const AttemptResult allowed = fixture.Run(2, options);
   EXPECT_EQ(allowed.Of(EventKind::kInitialized).size(), 1u)
       << allowed.reasons[0];
   EXPECT_EQ(allowed.result->digest, UndisturbedDigest(options));
@@ -285,11 +285,11 @@ TEST(RefusalTest, NextIncarnationFindsACheckpointDamagedAfterItWasChosen) {
                   .site = {.worker = 1, .life = 2, .point = Point::kLoadBegin},
                   .kind = FaultKind::kBitFlip,
                   .with = {.offset = {50, OffsetUnit::kPercent}}}}};
-  const LifeOutcome second = fixture.Run(2, SmallRun(), plan);
+  const AttemptResult second = fixture.Run(2, SmallRun(), plan);
   EXPECT_TRUE(second.AllExitedWith(WorkerExit::kLostWorker))
       << second.exits[0] << " " << second.reasons[0] << "; " << second.exits[1]
       << " " << second.reasons[1];
-  const LifeOutcome third = fixture.Run(2, SmallRun());
+  const AttemptResult third = fixture.Run(2, SmallRun());
   ASSERT_TRUE(third.result) << third.reasons[0];
   EXPECT_EQ(third.result->resumed_from, 5u);
   EXPECT_EQ(third.result->digest, UndisturbedDigest(SmallRun()));
@@ -448,11 +448,11 @@ TEST(ResumeTest, WorkerThatReceivesNoStateHasNone) {
 
 TEST(SetUpTest, UnusableSetupIsBadInput) {
   TrainOptions options = SmallRun();
-  const LifeOutcome crowded = TrainingFixture().Run(5, options);
+  const AttemptResult crowded = TrainingFixture().Run(5, options);
   EXPECT_TRUE(crowded.AllExitedWith(WorkerExit::kBadInput));
   EXPECT_THAT(crowded.reasons, Each(HasSubstr("5 workers: expected at most")));
   options.job.batch = 100;
-  const LifeOutcome empty = TrainingFixture().Run(1, options);
+  const AttemptResult empty = TrainingFixture().Run(1, options);
   EXPECT_TRUE(empty.AllExitedWith(WorkerExit::kBadInput));
   EXPECT_THAT(empty.reasons, Each(HasSubstr("4 replicas of 100 rows = 400")));
   options = SmallRun();
@@ -461,7 +461,7 @@ TEST(SetUpTest, UnusableSetupIsBadInput) {
   options.job.data.samples = 1024;
   options.job.replicas = 512;
   options.job.batch = 1;
-  const LifeOutcome large = TrainingFixture().Run(1, options);
+  const AttemptResult large = TrainingFixture().Run(1, options);
   EXPECT_TRUE(large.AllExitedWith(WorkerExit::kBadInput));
   EXPECT_THAT(large.reasons, Each(HasSubstr("expected at most 16777216 floats "
                                             "that all replicas keep")));

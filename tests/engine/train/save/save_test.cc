@@ -23,7 +23,7 @@ TrainOptions With(const SaveTrigger& trigger) {
 }
 
 std::vector<uint64_t> SavedSteps(const TrainOptions& options) {
-  const LifeOutcome outcome = TrainingFixture().Run(2, options);
+  const AttemptResult outcome = TrainingFixture().Run(2, options);
   EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kDone)) << outcome.reasons[0];
   return outcome.StepsOf(EventKind::kSaveAcknowledged);
 }
@@ -77,7 +77,7 @@ TEST(SaveTest, OnlyNWorkersWriteShards) {
        {SaveMode::kSync, SaveMode::kAsync, SaveMode::kZeroCopy}) {
     options.checkpoint.mode = mode;
     TrainingFixture fixture;
-    const LifeOutcome outcome = fixture.Run(4, options);
+    const AttemptResult outcome = fixture.Run(4, options);
     ASSERT_TRUE(outcome.AllExitedWith(WorkerExit::kDone)) << outcome.reasons[0];
     EXPECT_EQ(outcome.result->digest, UndisturbedDigest(SmallRun()));
     EXPECT_THAT(
@@ -102,12 +102,12 @@ TEST(SaveTest, NewerClaimPreventsAcknowledgementAndTheNextIncarnationResumes) {
                         .Open("/ckpt/gen-000007", OpenMode::kCreateExclusive)
                         .ok());
       });
-  const LifeOutcome fenced = fixture.Run(2, SmallRun(), plan);
+  const AttemptResult fenced = fixture.Run(2, SmallRun(), plan);
   EXPECT_TRUE(fenced.AllExitedWith(WorkerExit::kLostWorker));
   EXPECT_THAT(fenced.StepsOf(EventKind::kSaveAcknowledged), ElementsAre(5));
   // The newer claim never recorded a parent, so the committed checkpoint
   // counts.
-  const LifeOutcome next = fixture.Run(2, SmallRun());
+  const AttemptResult next = fixture.Run(2, SmallRun());
   EXPECT_EQ(next.result->resumed_from, 10u);
   EXPECT_EQ(next.result->digest, UndisturbedDigest(SmallRun()));
 }
@@ -121,7 +121,7 @@ TEST(SaveTest, RunWhoseStoreIsDeletedStopsForGood) {
                   .with = {.duration = std::chrono::seconds(2)}}}};
   fixture.simulation().At(fixture.simulation().now() + std::chrono::seconds(1),
                           [&fixture] { RemoveAll(fixture.disk(), "/ckpt"); });
-  const LifeOutcome outcome = fixture.Run(2, SmallRun(), plan);
+  const AttemptResult outcome = fixture.Run(2, SmallRun(), plan);
   EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kFailed));
   EXPECT_THAT(outcome.reasons[0], HasSubstr("/ckpt: deleted under this run"));
   EXPECT_THAT(outcome.StepsOf(EventKind::kSaveAcknowledged), ElementsAre(5));
@@ -144,7 +144,7 @@ TEST(SaveTest, EveryNSecondsOfTheChiefsClock) {
                     .site = {.worker = slow_worker, .step = 11},
                     .kind = FaultKind::kSlow,
                     .with = {.latency = std::chrono::seconds(2)}}}};
-    const LifeOutcome outcome = TrainingFixture().Run(2, options, plan);
+    const AttemptResult outcome = TrainingFixture().Run(2, options, plan);
     EXPECT_THAT(outcome.StepsOf(EventKind::kSaveAcknowledged),
                 ElementsAre(slow_worker == 0 ? 11 : 12, 24))
         << "slow worker " << slow_worker;
@@ -155,7 +155,7 @@ TEST(SaveTest, FinishedRunDeletesItsBackupIfConfigured) {
   TrainOptions options = SmallRun();
   options.checkpoint.at_success = AtSuccess::kDeleteCheckpoints;
   TrainingFixture fixture;
-  const LifeOutcome outcome = fixture.Run(2, options);
+  const AttemptResult outcome = fixture.Run(2, options);
   EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kDone));
   EXPECT_THAT(outcome.StepsOf(EventKind::kSaveAcknowledged),
               ElementsAre(5, 10, 15, 20));
@@ -167,7 +167,7 @@ TEST(SaveTest, StoppedRunKeepsItsBackup) {
   TrainOptions options = SmallRun();
   options.checkpoint.at_success = AtSuccess::kDeleteCheckpoints;
   options.horizon.stop_at_step = 7;
-  const LifeOutcome outcome = TrainingFixture().Run(2, options);
+  const AttemptResult outcome = TrainingFixture().Run(2, options);
   EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kStopped));
   EXPECT_THAT(outcome.Of(EventKind::kBackupDeleted), IsEmpty());
   EXPECT_THAT(outcome.StepsOf(EventKind::kSaveAcknowledged), ElementsAre(5, 7));
@@ -190,7 +190,7 @@ TEST(SaveTest, LeavesForALaterStart_WhenTheLastSaveFails) {
     TrainOptions options = With({.unit = SaveUnit::kNone});
     options.checkpoint.mode = mode;
     options.cluster.save_timeout = std::chrono::minutes(5);
-    const LifeOutcome outcome =
+    const AttemptResult outcome =
         TrainingFixture().Run(2, options, FullDisk(FaultTimes::kAlways));
     EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kStartLater));
     EXPECT_FALSE(outcome.result);
@@ -207,7 +207,7 @@ TEST(SaveTest, LeavesForALaterStart_WhenTheLastSaveFails) {
 TEST(SaveTest, PausesAtMostHalfASavesLimitBetweenTries) {
   TrainOptions options = With({.unit = SaveUnit::kNone});
   options.cluster.save_timeout = std::chrono::seconds(6);
-  const LifeOutcome outcome =
+  const AttemptResult outcome =
       TrainingFixture().Run(2, options, FullDisk(FaultTimes::kAlways));
   EXPECT_THAT(outcome.reasons[0],
               HasSubstr("step 24 was not saved after 12 s of retries: "));
@@ -216,7 +216,7 @@ TEST(SaveTest, PausesAtMostHalfASavesLimitBetweenTries) {
 TEST(SaveTest, LeavesForALaterStart_WhenTheSaveOfAStopFails) {
   TrainOptions options = With({.unit = SaveUnit::kNone});
   options.horizon.stop_at_step = 7;
-  const LifeOutcome outcome =
+  const AttemptResult outcome =
       TrainingFixture().Run(2, options, FullDisk(FaultTimes::kAlways));
   EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kStartLater));
   EXPECT_FALSE(outcome.result);
@@ -229,7 +229,7 @@ TEST(SaveTest, IsDone_WhenTheModelIsExportedAndTheLastSaveFails) {
   TrainOptions options = With({.unit = SaveUnit::kNone});
   options.export_directory = "/model";
   TrainingFixture fixture;
-  const LifeOutcome outcome =
+  const AttemptResult outcome =
       fixture.Run(2, options, FullDisk(FaultTimes::kAlways));
   EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kDone));
   ASSERT_TRUE(outcome.result);
@@ -240,7 +240,7 @@ TEST(SaveTest, IsDone_WhenTheModelIsExportedAndTheLastSaveFails) {
 }
 
 TEST(SaveTest, LastSaveIsTriedAgainBeforeAllOfItIsGivenUp) {
-  const LifeOutcome outcome = TrainingFixture().Run(
+  const AttemptResult outcome = TrainingFixture().Run(
       2, With({.unit = SaveUnit::kNone}), FullDisk(FaultTimes::kOnce));
   EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kDone));
   EXPECT_THAT(outcome.StepsOf(EventKind::kSaveFailed), ElementsAre(24));
@@ -256,7 +256,7 @@ TEST(SaveTest, ErrorAtTheBeginIsNotTakenForAFinishedSave) {
                   .site = {.worker = 0, .point = Point::kSaveBegin},
                   .kind = FaultKind::kErrno,
                   .with = {.error = EEXIST}}}};
-  const LifeOutcome outcome =
+  const AttemptResult outcome =
       TrainingFixture().Run(2, With({.unit = SaveUnit::kNone}), plan);
   EXPECT_THAT(outcome.StepsOf(EventKind::kSaveFailed), ElementsAre(24));
   EXPECT_THAT(outcome.StepsOf(EventKind::kSaveAcknowledged), ElementsAre(24));
@@ -276,12 +276,12 @@ TEST(SaveTest, LastSaveOutlivesAFailedOneOfItsName) {
            .kind = FaultKind::kErrno,
            .after = "sync"}}};
   TrainingFixture fixture;
-  const LifeOutcome outcome = fixture.Run(2, options, plan);
+  const AttemptResult outcome = fixture.Run(2, options, plan);
   EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kDone));
   EXPECT_THAT(outcome.StepsOf(EventKind::kSaveFailed), ElementsAre(24));
   EXPECT_THAT(outcome.StepsOf(EventKind::kSaveAcknowledged),
               ElementsAre(6, 12, 18, 24));
-  const LifeOutcome next = fixture.Run(2, options);
+  const AttemptResult next = fixture.Run(2, options);
   EXPECT_EQ(next.result->resumed_from, kSteps);
 }
 
@@ -292,7 +292,7 @@ TEST(SaveTest, FailedSaveIsReportedToPeople) {
            .site = {.worker = 1, .point = Point::kShardSync, .occurrence = 2},
            .kind = FaultKind::kErrno,
            .with = {.error = ENOSPC}}}};
-  const LifeOutcome outcome = TrainingFixture().Run(2, SmallRun(), plan);
+  const AttemptResult outcome = TrainingFixture().Run(2, SmallRun(), plan);
   EXPECT_THAT(outcome.StepsOf(EventKind::kSaveAcknowledged),
               ElementsAre(5, 15, 20, 24));
   EXPECT_THAT(outcome.lines,

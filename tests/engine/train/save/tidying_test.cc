@@ -48,7 +48,7 @@ Duration TimeOf(const std::vector<PartTime>& parts, TimePart part) {
 }
 
 // Returns the place among the chief's events of that kind's event of the step.
-size_t PlaceOf(const LifeOutcome& outcome, EventKind kind, uint64_t step) {
+size_t PlaceOf(const AttemptResult& outcome, EventKind kind, uint64_t step) {
   const std::vector<LogEvent>& events = outcome.events[0];
   const auto found = std::ranges::find_if(events, [&](const LogEvent& event) {
     return event.kind == kind && event.step == step;
@@ -58,7 +58,7 @@ size_t PlaceOf(const LifeOutcome& outcome, EventKind kind, uint64_t step) {
 }
 
 TEST(TidyingTest, TrainingContinuesWhileTheStateFileIsSynced) {
-  const LifeOutcome outcome =
+  const AttemptResult outcome =
       TrainingFixture().Run(2, RunThatKeepsOne(), SlowTidying());
   EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kDone)) << outcome.reasons[0];
   EXPECT_EQ(outcome.result->digest, UndisturbedDigest(SmallRun()));
@@ -71,7 +71,7 @@ TEST(TidyingTest, TrainingContinuesWhileTheStateFileIsSynced) {
 }
 
 TEST(TidyingTest, NextSaveWaits_AndReportsHowLong) {
-  const LifeOutcome outcome =
+  const AttemptResult outcome =
       TrainingFixture().Run(2, RunThatKeepsOne(), SlowTidying());
   const std::vector<LogEvent> times = outcome.Of(EventKind::kSaveTimes);
   ASSERT_EQ(times.size(), 5u);
@@ -93,7 +93,7 @@ TEST(TidyingTest, FinishedRunIsTidy_AlsoWithoutAnotherSaveAtTheEnd) {
   TrainOptions options = RunThatKeepsOne();
   options.checkpoint.trigger = {.unit = SaveUnit::kEpochs, .every = 1};
   TrainingFixture fixture;
-  const LifeOutcome outcome = fixture.Run(2, options, SlowTidying());
+  const AttemptResult outcome = fixture.Run(2, options, SlowTidying());
   EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kDone)) << outcome.reasons[0];
   EXPECT_THAT(outcome.StepsOf(EventKind::kSaveAcknowledged),
               ElementsAre(6, 12, 18, 24));
@@ -125,12 +125,12 @@ void ClaimMeanwhile(TrainingFixture& fixture) {
 TEST(TidyingTest, FencedTaskStopsTheRunAtTheNextBoundary) {
   TrainingFixture fixture;
   ClaimMeanwhile(fixture);
-  const LifeOutcome fenced = fixture.Run(2, RunThatKeepsOne(), WaitingTask());
+  const AttemptResult fenced = fixture.Run(2, RunThatKeepsOne(), WaitingTask());
   EXPECT_TRUE(fenced.AllExitedWith(WorkerExit::kLostWorker));
   EXPECT_THAT(fenced.reasons[0], HasSubstr("after the save of step 10: "));
   EXPECT_THAT(fenced.StepsOf(EventKind::kSaveAcknowledged), ElementsAre(5, 10));
   EXPECT_THAT(fenced.StepsOf(EventKind::kStep).back(), AllOf(Ge(12u), Le(14u)));
-  const LifeOutcome next = fixture.Run(2, RunThatKeepsOne());
+  const AttemptResult next = fixture.Run(2, RunThatKeepsOne());
   EXPECT_EQ(next.result->resumed_from, 10u);
   EXPECT_EQ(next.result->digest, UndisturbedDigest(SmallRun()));
 }
@@ -147,7 +147,7 @@ TEST(TidyingTest, FencedTaskEndsItsWorker_AlsoInALostGeneration) {
     plan.faults.push_back({.id = "crash",
                            .site = {.worker = 1, .step = 11},
                            .kind = FaultKind::kCrash});
-    const LifeOutcome fenced = fixture.Run(2, options, plan);
+    const AttemptResult fenced = fixture.Run(2, options, plan);
     EXPECT_EQ(fenced.exits[0], static_cast<int>(WorkerExit::kLostWorker));
     EXPECT_THAT(fenced.reasons[0], HasSubstr("after the save of step 10: "));
     EXPECT_EQ(fenced.events[0].back().reason, Reason::kSuperseded);
@@ -168,11 +168,11 @@ TEST(TidyingTest, CrashedTaskLeavesAnAcknowledgedCheckpoint) {
     Fault crash = {.id = "crash", .site = site, .kind = FaultKind::kCrash};
     crash.site.worker = kChief;
     TrainingFixture fixture;
-    const LifeOutcome first =
+    const AttemptResult first =
         fixture.Run(2, RunThatKeepsOne(), {.faults = {crash}});
     EXPECT_THAT(first.StepsOf(EventKind::kSaveAcknowledged), ElementsAre(5, 10))
         << PointName(site.point);
-    const LifeOutcome next = fixture.Run(2, RunThatKeepsOne());
+    const AttemptResult next = fixture.Run(2, RunThatKeepsOne());
     EXPECT_TRUE(next.AllExitedWith(WorkerExit::kDone)) << next.reasons[0];
     EXPECT_EQ(next.result->resumed_from, 10u) << PointName(site.point);
     EXPECT_EQ(next.result->digest, UndisturbedDigest(SmallRun()));
@@ -191,7 +191,7 @@ TEST(TidyingTest, HangingTaskIsDetectedWithinTheLimitOfASave) {
                            .occurrence = 2},
                   .kind = FaultKind::kHang},
                  AlwaysSlow(Point::kStepBegin, std::chrono::seconds(1))}};
-  const LifeOutcome outcome = TrainingFixture().Run(2, options, plan);
+  const AttemptResult outcome = TrainingFixture().Run(2, options, plan);
   EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kLostWorker));
   EXPECT_THAT(outcome.reasons[0], HasSubstr("has not ended within 10.0 s"));
   EXPECT_THAT(outcome.StepsOf(EventKind::kStep).back(),
@@ -216,7 +216,7 @@ TEST(TidyingTest, NoticeLeavesTimeToTidyAfterTheLastSave) {
                     .site = {.worker = 1, .step = step},
                     .kind = FaultKind::kPreempt,
                     .with = {.grace = kGrace}}}};
-    const LifeOutcome outcome = TrainingFixture().Run(2, options, plan);
+    const AttemptResult outcome = TrainingFixture().Run(2, options, plan);
     EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kStopped)) << step;
     ASSERT_EQ(outcome.StepsOf(EventKind::kStopAgreed).size(), 1u) << step;
     const uint64_t stop = outcome.StepsOf(EventKind::kStopAgreed)[0];
@@ -231,7 +231,8 @@ TEST(TidyingTest, SurvivorExits_OnceItsTaskHasEnded) {
                                      {.id = "crash",
                                       .site = {.worker = 1, .step = 12},
                                       .kind = FaultKind::kCrash}}};
-  const LifeOutcome outcome = TrainingFixture().Run(2, RunThatKeepsOne(), plan);
+  const AttemptResult outcome =
+      TrainingFixture().Run(2, RunThatKeepsOne(), plan);
   EXPECT_THAT(outcome.StepsOf(EventKind::kSaveTimes), ElementsAre(5, 10));
   EXPECT_EQ(outcome.Of(EventKind::kRetired).size(), 1u);
   EXPECT_EQ(outcome.events[0].back().kind, EventKind::kWorkerExited);

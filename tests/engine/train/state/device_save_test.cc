@@ -184,7 +184,7 @@ TEST(DeviceSaveTest, AsynchronousSavesOfADeviceChangeNoBits) {
       options.digest_every = digest_every;
       TrainingFixture fixture;
       fixture.ComputeOn(CountingDevice());
-      const LifeOutcome outcome = fixture.Run(workers, options);
+      const AttemptResult outcome = fixture.Run(workers, options);
       ASSERT_TRUE(outcome.AllExitedWith(WorkerExit::kDone))
           << outcome.reasons[0];
       EXPECT_EQ(outcome.result->digest, golden);
@@ -200,7 +200,7 @@ TEST(DeviceSaveTest, TakesACopyAndReportsIt_WhereZeroCopyIsWanted) {
   options.checkpoint.mode = SaveMode::kZeroCopy;
   TrainingFixture fixture;
   fixture.ComputeOn(CountingDevice());
-  const LifeOutcome outcome = fixture.Run(1, options);
+  const AttemptResult outcome = fixture.Run(1, options);
   ASSERT_TRUE(outcome.AllExitedWith(WorkerExit::kDone)) << outcome.reasons[0];
   EXPECT_EQ(outcome.result->digest, UndisturbedDigest(SmallRun()));
   EXPECT_THAT(outcome.StepsOf(EventKind::kSaveAcknowledged),
@@ -218,7 +218,7 @@ TEST(DeviceSaveTest, NextIncarnationResumesFromTheFetchedState) {
   TrainingFixture fixture;
   fixture.ComputeOn(GuardedDevice());
   ASSERT_TRUE(fixture.Run(2, options).AllExitedWith(WorkerExit::kStopped));
-  const LifeOutcome next = fixture.Run(1, SmallRun());
+  const AttemptResult next = fixture.Run(1, SmallRun());
   ASSERT_TRUE(next.AllExitedWith(WorkerExit::kDone)) << next.reasons[0];
   EXPECT_GE(next.result->resumed_from, 10u);
   EXPECT_EQ(next.result->digest, UndisturbedDigest(SmallRun()));
@@ -240,7 +240,7 @@ TEST(DeviceSaveTest, FailedCopyFailsItsSaveOnly) {
   awaited = 0;
   TrainingFixture fixture;
   fixture.ComputeOn(api);
-  const LifeOutcome outcome = fixture.Run(1, AsyncOnDevice());
+  const AttemptResult outcome = fixture.Run(1, AsyncOnDevice());
   ASSERT_TRUE(outcome.AllExitedWith(WorkerExit::kDone)) << outcome.reasons[0];
   EXPECT_EQ(outcome.result->digest, UndisturbedDigest(SmallRun()));
   EXPECT_THAT(outcome.StepsOf(EventKind::kSaveFailed), ElementsAre(10));
@@ -272,7 +272,7 @@ TEST(DeviceSaveTest, CopyThatComesDamagedIsNoCheckpoint) {
   fetched = 0;
   TrainingFixture fixture;
   fixture.ComputeOn(api);
-  const LifeOutcome outcome = fixture.Run(1, AsyncOnDevice());
+  const AttemptResult outcome = fixture.Run(1, AsyncOnDevice());
   ASSERT_TRUE(outcome.AllExitedWith(WorkerExit::kDone)) << outcome.reasons[0];
   EXPECT_THAT(outcome.StepsOf(EventKind::kSaveFailed), ElementsAre(10));
   EXPECT_THAT(outcome.Of(EventKind::kSaveFailed)[0].detail,

@@ -71,7 +71,7 @@ struct EmulatedState {
 };
 
 // Returns the states with the bits of their losses.
-std::vector<std::string> StatesOf(const LifeOutcome& outcome) {
+std::vector<std::string> StatesOf(const AttemptResult& outcome) {
   std::vector<std::string> states;
   for (const LogEvent& event : outcome.events[0]) {
     if (event.kind != EventKind::kStep && event.kind != EventKind::kEvaluated) {
@@ -84,18 +84,18 @@ std::vector<std::string> StatesOf(const LifeOutcome& outcome) {
   return states;
 }
 
-LifeOutcome RunGuarded(int workers, const TrainOptions& options) {
+AttemptResult RunGuarded(int workers, const TrainOptions& options) {
   TrainingFixture fixture;
   fixture.ComputeOn(GuardedDevice());
   return fixture.Run(workers, OnDevice(options));
 }
 
 void ExpectTheCpusStates(const TrainOptions& options) {
-  const LifeOutcome cpu = TrainingFixture().Run(1, options);
+  const AttemptResult cpu = TrainingFixture().Run(1, options);
   ASSERT_TRUE(cpu.AllExitedWith(WorkerExit::kDone));
   ASSERT_FALSE(StatesOf(cpu).empty());
   for (const int workers : {1, 2}) {
-    const LifeOutcome device = RunGuarded(workers, options);
+    const AttemptResult device = RunGuarded(workers, options);
     ASSERT_TRUE(device.AllExitedWith(WorkerExit::kDone)) << device.reasons[0];
     EXPECT_EQ(StatesOf(device), StatesOf(cpu)) << workers << " workers";
     EXPECT_EQ(device.result->digest, cpu.result->digest);
@@ -127,12 +127,12 @@ TEST(DeviceTest, TrainsWithTheParametersThatAHookChanged) {
   HalvingHooks hooks;
   TrainingFixture host;
   host.set_hooks(&hooks);
-  const LifeOutcome cpu = host.Run(1, SmallRun());
+  const AttemptResult cpu = host.Run(1, SmallRun());
   ASSERT_TRUE(cpu.AllExitedWith(WorkerExit::kDone));
   TrainingFixture fixture;
   fixture.set_hooks(&hooks);
   fixture.ComputeOn(GuardedDevice());
-  const LifeOutcome device = fixture.Run(1, OnDevice(SmallRun()));
+  const AttemptResult device = fixture.Run(1, OnDevice(SmallRun()));
   ASSERT_TRUE(device.AllExitedWith(WorkerExit::kDone)) << device.reasons[0];
   EXPECT_EQ(StatesOf(device), StatesOf(cpu));
 }
@@ -141,7 +141,7 @@ TEST(DeviceTest, TrainsWithTheParametersThatAHookChanged) {
 TEST(DeviceTest, RunWithoutStepDigestsEndsInTheSameState) {
   TrainOptions options = SmallRun();
   options.digest_every = 0;
-  const LifeOutcome device = RunGuarded(1, options);
+  const AttemptResult device = RunGuarded(1, options);
   EXPECT_EQ(device.result->digest, UndisturbedDigest(options));
 }
 
@@ -155,7 +155,7 @@ TEST(DeviceTest, RunMayMoveToADeviceAndBackBetweenItsIncarnations) {
   EXPECT_TRUE(
       fixture.Run(1, OnDevice(options)).AllExitedWith(WorkerExit::kStopped));
   options.horizon.stop_at_step.reset();
-  const LifeOutcome last = fixture.Run(2, options);
+  const AttemptResult last = fixture.Run(2, options);
   EXPECT_EQ(last.result->resumed_from, 15u);
   EXPECT_EQ(last.result->digest, UndisturbedDigest(SmallRun()));
 }
@@ -185,11 +185,11 @@ void ExpectRecoveryFrom(const gpu::DeviceApi& failing) {
   fixture.ComputeOn(failing);
   TrainOptions options = OnDevice(SmallRun());
   options.digest_every = 0;
-  const LifeOutcome first = fixture.Run(1, options);
+  const AttemptResult first = fixture.Run(1, options);
   EXPECT_TRUE(first.AllExitedWith(WorkerExit::kLostWorker));
   EXPECT_THAT(first.reasons[0],
               HasSubstr("emulated device: unspecified launch failure"));
-  const LifeOutcome second = fixture.Run(1, options);
+  const AttemptResult second = fixture.Run(1, options);
   EXPECT_TRUE(second.AllExitedWith(WorkerExit::kDone));
   EXPECT_EQ(second.result->resumed_from, 5u);
   EXPECT_EQ(second.result->digest, UndisturbedDigest(SmallRun()));
@@ -225,7 +225,7 @@ TEST(DeviceTest,
     TrainingFixture fixture;
     fixture.ComputeOn(api);
     looks_left = look;
-    const LifeOutcome first = fixture.Run(1, options);
+    const AttemptResult first = fixture.Run(1, options);
     if (looks_left > 0) break;
     ++failed;
     ASSERT_TRUE(first.AllExitedWith(WorkerExit::kLostWorker)) << look;
@@ -440,7 +440,7 @@ TEST(DeviceTest, JobModelOnADeviceHasKernelsOfTheHostToo) {
 TEST(DeviceTest, DeviceThatIsGoneIsTheWorkersOwn) {
   TrainingFixture fixture;
   fixture.ComputeOnNothing("no CUDA device: the driver has none");
-  const LifeOutcome life = fixture.Run(1, OnDevice(SmallRun()));
+  const AttemptResult life = fixture.Run(1, OnDevice(SmallRun()));
   EXPECT_TRUE(life.AllExitedWith(WorkerExit::kLostWorker));
   EXPECT_THAT(life.of_themselves,
               testing::ElementsAre("no CUDA device: the driver has none"));
@@ -462,7 +462,7 @@ TEST(DeviceTest, ReportsMissingMemoryAndExits) {
   }();
   TrainingFixture fixture;
   fixture.ComputeOn(api);
-  const LifeOutcome life = fixture.Run(1, OnDevice(SmallRun()));
+  const AttemptResult life = fixture.Run(1, OnDevice(SmallRun()));
   EXPECT_TRUE(life.AllExitedWith(WorkerExit::kLostWorker));
   EXPECT_THAT(life.reasons[0], HasSubstr("device memory"));
 }

@@ -69,7 +69,7 @@ TrainOptions Stopping(TrainOptions options) {
   return options;
 }
 
-std::vector<std::string> LinesWith(const LifeOutcome& outcome,
+std::vector<std::string> LinesWith(const AttemptResult& outcome,
                                    const std::string& what) {
   std::vector<std::string> found;
   std::ranges::copy_if(
@@ -112,7 +112,7 @@ TEST(AllFiniteTest, FindsOneValueWhereverItStands) {
 
 TEST(FinitenessTest, ReportsANonFiniteLossOnce) {
   TrainingFixture fixture;
-  const LifeOutcome outcome = fixture.Run(2, Overflowing());
+  const AttemptResult outcome = fixture.Run(2, Overflowing());
   ASSERT_TRUE(outcome.AllExitedWith(WorkerExit::kDone)) << outcome.reasons[0];
   const auto warnings = LinesWith(outcome, ": loss is ");
   ASSERT_THAT(warnings, SizeIs(1));
@@ -127,7 +127,7 @@ TEST(FinitenessTest, ReportsANonFiniteLossOnce) {
 
 // A run that stays finite has no such events or lines.
 TEST(FinitenessTest, PrintsNothingAboutAFiniteRun) {
-  const LifeOutcome outcome = TrainingFixture().Run(2, SmallRun());
+  const AttemptResult outcome = TrainingFixture().Run(2, SmallRun());
   EXPECT_THAT(LinesWith(outcome, "finite"), IsEmpty());
   EXPECT_THAT(outcome.Of(EventKind::kNotFinite), IsEmpty());
   EXPECT_TRUE(outcome.result->finite);
@@ -146,7 +146,7 @@ TEST(FinitenessTest, RunsWithANanEndInTheSameState) {
     for (const int workers : {1, 2, 4}) {
       TrainOptions options = Overflowing();
       options.kernels.isa = isa;
-      const LifeOutcome outcome = TrainingFixture().Run(workers, options);
+      const AttemptResult outcome = TrainingFixture().Run(workers, options);
       ASSERT_TRUE(outcome.result) << outcome.reasons[0];
       EXPECT_EQ(outcome.result->digest, expected)
           << IsaName(isa) << ", " << workers << " workers";
@@ -179,7 +179,7 @@ TEST(FinitenessTest, RetentionKeepsItWithAsynchronousSaves) {
 
 TEST(FinitenessTest, StateThatIsNotFiniteIsFoundByItsSave) {
   TrainingFixture fixture;
-  const LifeOutcome outcome = fixture.Run(2, OverflowingSlots());
+  const AttemptResult outcome = fixture.Run(2, OverflowingSlots());
   EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kDone)) << outcome.reasons[0];
   const auto warnings = LinesWith(outcome, "has non-finite values");
   ASSERT_THAT(warnings, SizeIs(1));
@@ -198,7 +198,7 @@ TEST(FinitenessTest, StopsAtTheSameStepOnAllWorkers) {
     TrainingFixture fixture;
     TrainOptions options = Stopping(Overflowing(3, 5));
     options.checkpoint.mode = mode;
-    const LifeOutcome outcome = fixture.Run(4, options);
+    const AttemptResult outcome = fixture.Run(4, options);
     EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kNotFinite))
         << outcome.reasons[0];
     EXPECT_EQ(outcome.result->status, "not_finite");
@@ -217,7 +217,7 @@ TEST(FinitenessTest, SaveThatFindsANonFiniteStateFailsAndStopsTheRun) {
     TrainingFixture fixture;
     TrainOptions options = Stopping(OverflowingSlots(1, 2));
     options.checkpoint.mode = mode;
-    const LifeOutcome outcome = fixture.Run(2, options);
+    const AttemptResult outcome = fixture.Run(2, options);
     EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kNotFinite))
         << outcome.reasons[0];
     EXPECT_THAT(Left(fixture),
@@ -230,7 +230,7 @@ TEST(FinitenessTest, StopsAtOnce_WhenItWouldResumeFromSuchAState) {
   TrainOptions options = Overflowing();
   options.horizon.stop_at_step = 12;
   fixture.Run(2, options);
-  const LifeOutcome outcome = fixture.Run(2, Stopping(Overflowing()));
+  const AttemptResult outcome = fixture.Run(2, Stopping(Overflowing()));
   EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kNotFinite))
       << outcome.reasons[0];
   EXPECT_THAT(outcome.Of(EventKind::kStep), IsEmpty());
@@ -243,7 +243,7 @@ TEST(FinitenessTest, WithoutAStoreTheEndIsLookedAt) {
   TrainOptions options = Stopping(OverflowingSlots());
   options.checkpoint.directory.clear();
   options.horizon.max_steps = kFirstInfiniteSlot;
-  const LifeOutcome outcome = TrainingFixture().Run(2, options);
+  const AttemptResult outcome = TrainingFixture().Run(2, options);
   EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kNotFinite));
   EXPECT_EQ(outcome.result->not_finite_since, kFirstInfiniteSlot);
 }
@@ -252,7 +252,7 @@ TEST(FinitenessTest, ExportsANonFiniteModelWithAWarning) {
   TrainingFixture fixture;
   TrainOptions options = Overflowing();
   options.export_directory = "/model";
-  const LifeOutcome outcome = fixture.Run(2, options);
+  const AttemptResult outcome = fixture.Run(2, options);
   EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kDone)) << outcome.reasons[0];
   EXPECT_THAT(LinesWith(outcome, "exported the model to /model"),
               ElementsAre(HasSubstr("not finite")));
@@ -261,7 +261,7 @@ TEST(FinitenessTest, ExportsANonFiniteModelWithAWarning) {
 TEST(FinitenessTest, BeforeTheFirstStepNothingIsMeasured) {
   TrainOptions options = SmallRun();
   options.horizon.max_steps = 0;
-  const LifeOutcome outcome = TrainingFixture().Run(1, options);
+  const AttemptResult outcome = TrainingFixture().Run(1, options);
   ASSERT_TRUE(outcome.result) << outcome.reasons[0];
   EXPECT_EQ(outcome.result->loss, std::nullopt);
   EXPECT_EQ(outcome.result->accuracy, std::nullopt);

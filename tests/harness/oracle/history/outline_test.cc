@@ -31,7 +31,7 @@ TEST(OutlineTest, PowerLossThatDidNotHappenEndsOneProcess) {
   run.facts.faults[0].disk = "lying-fsync";
   const Record one = run.record();
   EXPECT_FALSE(Outline(one).occurrences.at(0).traits.cuts_power);
-  EXPECT_TRUE(Outline(one).occurrences.at(0).traits.ends_life);
+  EXPECT_TRUE(Outline(one).occurrences.at(0).traits.ends_incarnation);
   run.events.Append(kMachine, {.kind = K::kPowerCut, .detail = "lying-fsync"});
   const Record all = run.record();
   EXPECT_TRUE(Outline(all).occurrences.at(0).traits.cuts_power);
