@@ -189,9 +189,9 @@ std::string InPlural(std::string text) {
   return text;
 }
 
-// Returns equal keys for like events.
-std::string KeyOfCell(const TimelineCell& cell) {
-  return cell.kind + " " + InPlural(TextWithoutNumbers(cell.text));
+EventKey KeyOfCell(const TimelineCell& cell) {
+  return {.emitter = std::to_string(cell.worker),
+          .key = cell.kind + " " + InPlural(TextWithoutNumbers(cell.text))};
 }
 
 // Merges cells of repeated events of one worker.
@@ -218,37 +218,30 @@ TimelineCell MergedCell(const std::vector<TimelineRow>& rows,
   return merged;
 }
 
-// Returns the places of the cells of each worker.
-std::map<int, std::vector<CellPlace>> CellsByWorker(
-    const std::vector<TimelineRow>& rows) {
-  std::map<int, std::vector<CellPlace>> by_worker;
-  for (size_t row = 0; row < rows.size(); ++row) {
-    for (size_t cell = 0; cell < rows[row].cells.size(); ++cell) {
-      by_worker[rows[row].cells[cell].worker].push_back({row, cell});
-    }
-  }
-  return by_worker;
-}
-
 // Moves the repeated events of each worker to the row of the first. For each
 // emptied row, sets the index of a row that has its events.
 void MoveRepeatedEvents(std::vector<TimelineRow>& rows,
                         std::vector<size_t>& moved_to) {
+  std::vector<CellPlace> places;
+  std::vector<EventKey> keys;
   std::vector<TimelineRow> merged = rows;
-  for (TimelineRow& row : merged) row.cells.clear();
-  for (const auto& [worker, places] : CellsByWorker(rows)) {
-    std::vector<std::string> keys;
-    for (const CellPlace& place : places) {
-      keys.push_back(KeyOfCell(rows[place.row].cells[place.cell]));
+  for (size_t row = 0; row < rows.size(); ++row) {
+    merged[row].cells.clear();
+    for (size_t cell = 0; cell < rows[row].cells.size(); ++cell) {
+      places.push_back({row, cell});
+      keys.push_back(KeyOfCell(rows[row].cells[cell]));
     }
-    for (const std::vector<size_t>& group : GroupRepeated(keys)) {
-      std::vector<CellPlace> same;
-      for (const size_t i : group) same.push_back(places[i]);
-      const size_t first = same.front().row;
-      merged[first].cells.push_back(MergedCell(rows, same));
-      merged[first].until_ns =
-          std::max(merged[first].until_ns, rows[same.back().row].until_ns);
-      for (const CellPlace& place : same) moved_to[place.row] = first;
+  }
+  for (const std::vector<size_t>& group : GroupRepeated(keys)) {
+    std::vector<CellPlace> same;
+    for (const size_t i : group) same.push_back(places[i]);
+    TimelineRow& first = merged[same.front().row];
+    first.cells.push_back(MergedCell(rows, same));
+    first.until_ns = std::max(first.until_ns, rows[same.back().row].until_ns);
+    for (const CellPlace& place : same) {
+      // If the cells of a row move to several rows, the last cell decides.
+      if (place.cell + 1 < rows[place.row].cells.size()) continue;
+      moved_to[place.row] = same.front().row;
     }
   }
   rows = std::move(merged);

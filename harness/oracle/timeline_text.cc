@@ -1,7 +1,6 @@
 #include "harness/oracle/timeline_text.h"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include "harness/record/fault_occurrence.h"
@@ -18,8 +17,7 @@ constexpr size_t kLastLines = 4;
 
 struct TimedLine {
   int64_t t_ns = 0;
-  std::string emitter;  // worker, host or launcher
-  std::string key;      // equal for like events of the emitter
+  EventKey key;
   std::string text;
 };
 
@@ -129,7 +127,8 @@ void AddPowerCuts(const Record& record, std::vector<TimedLine>& all) {
   for (const RecordEvent& event : record.machine) {
     if (event.kind != RecordKind::kPowerCut) continue;
     const std::string ended = ProcessesEndedBy(record, event);
-    all.push_back({event.t_ns, event.path, "loses power",
+    all.push_back({event.t_ns,
+                   {event.path, "loses power"},
                    fmt::format("host {}  loses power{}{}", event.path,
                                ended.empty() ? "" : "; this ends ", ended)});
   }
@@ -139,7 +138,8 @@ void AddRequeues(const Record& record, std::vector<TimedLine>& all) {
   for (const LauncherRun& run : record.launchers) {
     if (&run == &record.launchers.front() || run.events.empty()) continue;
     all.push_back(
-        {run.events.front().t_ns, "launcher", "requeue",
+        {run.events.front().t_ns,
+         {"launcher", "requeue"},
          "launcher  is started again, as a scheduler requeues a job"});
   }
 }
@@ -165,25 +165,17 @@ int64_t BeginOf(const Record& record) {
 
 std::vector<MergedLine> MergedLines(const std::vector<TimedLine>& all,
                                     int64_t begin_ns) {
-  std::map<std::string, std::vector<size_t>> by_emitter;
-  for (size_t i = 0; i < all.size(); ++i) {
-    by_emitter[all[i].emitter].push_back(i);
-  }
-  std::map<size_t, MergedLine> merged;  // by index of the first line
-  for (const auto& [emitter, indices] : by_emitter) {
-    std::vector<std::string> keys;
-    for (const size_t i : indices) keys.push_back(all[i].key);
-    for (const std::vector<size_t>& group : GroupRepeated(keys)) {
-      std::vector<std::string> texts;
-      for (const size_t i : group) texts.push_back(all[indices[i]].text);
-      const int64_t until_ns = all[indices[group.back()]].t_ns - begin_ns;
-      merged[indices[group.front()]] = {
-          .text = MergedText(texts) + RepetitionNote(group.size(), until_ns),
-          .events = group.size()};
-    }
-  }
+  std::vector<EventKey> keys;
+  for (const TimedLine& line : all) keys.push_back(line.key);
   std::vector<MergedLine> lines;
-  for (auto& [first, line] : merged) lines.push_back(std::move(line));
+  for (const std::vector<size_t>& group : GroupRepeated(keys)) {
+    std::vector<std::string> texts;
+    for (const size_t i : group) texts.push_back(all[i].text);
+    const int64_t until_ns = all[group.back()].t_ns - begin_ns;
+    lines.push_back(
+        {.text = MergedText(texts) + RepetitionNote(group.size(), until_ns),
+         .events = group.size()});
+  }
   return lines;
 }
 
@@ -218,10 +210,11 @@ std::vector<std::string> TimelineText(const Outline& outline) {
     for (const RecordEvent& event : life.events) {
       if (!IsOnTimeline(life, event)) continue;
       const std::string text = TextOf(record, life, event);
-      all.push_back({event.t_ns, std::to_string(life.worker),
-                     fmt::format("{} {} {}", RecordKindName(event.kind),
-                                 RecordReasonName(event.reason),
-                                 TextWithoutNumbers(text)),
+      all.push_back({event.t_ns,
+                     {std::to_string(life.worker),
+                      fmt::format("{} {} {}", RecordKindName(event.kind),
+                                  RecordReasonName(event.reason),
+                                  TextWithoutNumbers(text))},
                      NameOf(life) + "  " + text});
     }
   }

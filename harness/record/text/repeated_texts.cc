@@ -214,20 +214,24 @@ std::string RepetitionNote(size_t times, int64_t until_ns) {
 }
 
 std::vector<std::vector<size_t>> GroupRepeated(
-    const std::vector<std::string>& keys) {
+    const std::vector<EventKey>& events) {
   std::map<std::string_view, size_t> numbers;
-  std::vector<KeyGroup> groups;
-  for (size_t i = 0; i < keys.size(); ++i) {
-    const size_t key = numbers.emplace(keys[i], numbers.size()).first->second;
-    groups.push_back({.key = key, .members = {i}});
-  }
-  // A merged sequence may be part of one that repeats, too.
-  for (size_t before = 0; before != groups.size();) {
-    before = groups.size();
-    groups = MergeOnce(groups);
+  std::map<std::string_view, std::vector<KeyGroup>> by_emitter;
+  for (size_t i = 0; i < events.size(); ++i) {
+    const auto& [emitter, text] = events[i];
+    const size_t key = numbers.emplace(text, numbers.size()).first->second;
+    by_emitter[emitter].push_back({.key = key, .members = {i}});
   }
   std::vector<std::vector<size_t>> members;
-  for (KeyGroup& group : groups) members.push_back(std::move(group.members));
+  for (auto& [emitter, groups] : by_emitter) {
+    // A merged sequence may be part of one that repeats, too.
+    for (size_t before = 0; before != groups.size();) {
+      before = groups.size();
+      groups = MergeOnce(groups);
+    }
+    for (KeyGroup& group : groups) members.push_back(std::move(group.members));
+  }
+  std::ranges::sort(members);
   return members;
 }
 

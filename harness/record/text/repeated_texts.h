@@ -25,12 +25,18 @@ std::string MergedText(const std::vector<std::string>& texts);
 // run; "" if `times` is 1.
 std::string RepetitionNote(size_t times, int64_t until_ns);
 
-// Groups the indices of the keys. If a sequence of keys occurs at least four
-// times in a row, in any order within the sequence, each of its keys is one
-// group, with all occurrences. All other indices are groups of their own.
-// Groups and their members are ascending; groups are ordered by first members.
+struct EventKey {
+  std::string emitter;  // worker, host or launcher
+  std::string key;      // equal for like events of the emitter
+};
+
+// Groups the indices of the events, those of each emitter for itself. If a
+// sequence of keys occurs at least four times in a row, in any order within the
+// sequence, each of its keys is one group, with all occurrences. All other
+// indices are groups of their own. Members are ascending; groups are ordered by
+// first members.
 std::vector<std::vector<size_t>> GroupRepeated(
-    const std::vector<std::string>& keys);
+    const std::vector<EventKey>& events);
 
 }  // namespace gauntlet
 

@@ -65,11 +65,16 @@ TEST(RepeatedTextsTest, NoteHasTheCountAndTheTime) {
   EXPECT_EQ(RepetitionNote(38, 12'400'000'000), " (38 times until 12.400s)");
 }
 
-// Groups one-letter keys.
+// Groups one-letter keys. A capital letter is a key of another emitter.
 std::vector<std::vector<size_t>> Grouped(std::string_view letters) {
-  std::vector<std::string> keys;
-  for (const char letter : letters) keys.emplace_back(1, letter);
-  return GroupRepeated(keys);
+  std::vector<EventKey> events;
+  for (const char letter : letters) {
+    const bool is_other = letter >= 'A' && letter <= 'Z';
+    const char key = is_other ? static_cast<char>(letter - 'A' + 'a') : letter;
+    events.push_back({.emitter = is_other ? "worker 1" : "worker 0",
+                      .key = std::string(1, key)});
+  }
+  return GroupRepeated(events);
 }
 
 TEST(RepeatedTextsTest, GroupsSequencesThatRepeat) {
@@ -81,6 +86,14 @@ TEST(RepeatedTextsTest, GroupsSequencesThatRepeat) {
   EXPECT_THAT(Grouped("abbaabba"),
               ElementsAre(ElementsAre(0, 3, 4, 7), ElementsAre(1, 2, 5, 6)))
       << "in any order";
+}
+
+TEST(RepeatedTextsTest, GroupsEachEmitterForItself) {
+  EXPECT_THAT(Grouped("BaAaaAaAA"),
+              ElementsAre(ElementsAre(0), ElementsAre(1, 3, 4, 6),
+                          ElementsAre(2, 5, 7, 8)))
+      << "events of others may lie between";
+  EXPECT_THAT(Grouped("aAaAaA"), SizeIs(6));
 }
 
 TEST(RepeatedTextsTest, ThreeTimesAreNoRepetition) {
