@@ -290,10 +290,11 @@ bool PauseSleptOff(const GoalScene& scene) {
   return AnyOccurrence(
       scene, [](const FaultOccurrence& occurrence, FaultPhase) {
         // A heartbeat that hangs does not delay the worker.
-        const bool pauses = occurrence.fault->kind == "pause" ||
-                            (occurrence.fault->kind == "hang" &&
-                             !IsAt(occurrence, Point::kHeartbeat));
-        return pauses && HasAfter(occurrence, RecordKind::kFinished);
+        const FaultTraits& traits = occurrence.traits;
+        const bool delays_worker =
+            traits.BlocksTask() && (traits.hinders == HinderedPart::kProcess ||
+                                    !IsAt(occurrence, Point::kHeartbeat));
+        return delays_worker && HasAfter(occurrence, RecordKind::kFinished);
       });
 }
 

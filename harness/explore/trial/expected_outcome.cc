@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <string_view>
 
 #include "engine/ckpt/io/retrying.h"
 #include "engine/worker_exit_code.h"
@@ -118,10 +117,6 @@ bool HadItsStoreDeleted(const Record& record) {
   });
 }
 
-bool IsADisksError(std::string_view kind) {
-  return kind == "errno" || kind == "short_write" || kind == "fsync_fails";
-}
-
 // Returns true iff a process met, after it finished, as many disk errors as the
 // attempts of one operation. A finished process is not restarted.
 bool CouldNotDelete(const Record& record) {
@@ -132,7 +127,7 @@ bool CouldNotDelete(const Record& record) {
     for (auto event = finished; event != life.events.end(); ++event) {
       if (event->kind != RecordKind::kFaultFired) continue;
       for (const RecordFault& fault : record.faults) {
-        if (fault.id == event->detail && IsADisksError(fault.kind)) {
+        if (fault.id == event->detail && TraitsOf(fault).reports_error) {
           errors += fault.hits;
         }
       }
@@ -192,9 +187,9 @@ bool MayGiveUp(const Record& record) {
     return true;
   }
   return std::ranges::any_of(record.faults, [&](const RecordFault& fault) {
+    const FaultTraits traits = TraitsOf(fault);
     return (fault.always || fault.hits >= kDiskAttempts) &&
-           (IsADisksError(fault.kind) || fault.kind == "gpu_error" ||
-            fault.kind == "out_of_memory") &&
+           (traits.reports_error || traits.fails_device) &&
            FiredInALastLife(record, fault);
   });
 }

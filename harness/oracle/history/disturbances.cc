@@ -10,18 +10,14 @@ namespace {
 int64_t OverAt(const RecordFault& fault, int64_t t_ns) {
   if (DiesImmediately(fault)) return t_ns;
   if (fault.always || fault.hits > 1) return INT64_MAX;
-  const bool lasts = TraitsOf(fault).may_end_incarnation &&
-                     fault.kind != "slow" && fault.kind != "kill" &&
-                     fault.kind != "connection_reset";
-  if (lasts && fault.duration_ns == 0) return INT64_MAX;
+  if (TraitsOf(fault).lasts && fault.duration_ns == 0) return INT64_MAX;
   return t_ns + fault.duration_ns + fault.latency_ns;
 }
 
 bool IsOverWithItsProcess(const RecordFault& fault) {
   const FaultTraits traits = TraitsOf(fault);
-  return fault.kind == "hang" || fault.kind == "pause" ||
-         fault.kind == "device_hang" || traits.fails_device ||
-         traits.reports_error;
+  return traits.BlocksTask() || traits.hinders == HinderedPart::kDevice ||
+         traits.fails_device || traits.reports_error;
 }
 
 }  // namespace

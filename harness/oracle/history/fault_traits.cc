@@ -1,62 +1,84 @@
 #include "harness/oracle/history/fault_traits.h"
 
 #include <algorithm>
+#include <array>
 
 namespace gauntlet {
 namespace {
 
-// A lying disk may lose data that it reported as durable. A host without the
-// disk loses only its own process and the data that the process had not synced.
-FaultTraits PowerCutOf(const RecordFault& fault) {
-  if (fault.of_one_host) return kDeathOfOne;
-  const bool lies = fault.disk == kLyingDisk;
-  return {.ends_incarnation = true,
-          .may_end_incarnation = true,
-          .damages_store = lies,
-          .cuts_power = true};
-}
+using enum HinderedPart;
+
+constexpr std::array kKinds = {
+    FaultKindTraits{"crash", kDeathOfOne},
+    FaultKindTraits{"kill", kDeathOfOne},
+    FaultKindTraits{"exception", kDeathOfOne},
+    FaultKindTraits{"hang",
+                    {.may_end_incarnation = true, .hinders = kTask, .lasts = true}},
+    FaultKindTraits{"pause",
+                    {.may_end_incarnation = true, .hinders = kProcess, .lasts = true}},
+    // A worker that exceeds the limit of a step is declared hung.
+    FaultKindTraits{"slow", {.may_end_incarnation = true, .hinders = kTask}},
+    FaultKindTraits{"preempt", {.gives_notice = true}},
+    FaultKindTraits{"torn_write", kDeathOfOne},
+    FaultKindTraits{"short_write", {.reports_error = true}},
+    FaultKindTraits{"errno", {.reports_error = true}},
+    FaultKindTraits{"fsync_fails", {.reports_error = true}},
+    FaultKindTraits{"bit_flip", {.damages_store = true}},
+    FaultKindTraits{"truncate", {.damages_store = true}},
+    FaultKindTraits{"delete", {.damages_store = true}},
+    FaultKindTraits{
+        "power_loss",
+        {.ends_incarnation = true, .may_end_incarnation = true, .cuts_power = true}},
+    // Faults of the network cost only connections and time.
+    FaultKindTraits{"partition",
+                    {.may_end_incarnation = true, .hinders = kLinks, .lasts = true}},
+    FaultKindTraits{"asymmetric_partition",
+                    {.may_end_incarnation = true, .hinders = kLinks, .lasts = true}},
+    // Each frame that is late has an event of its own.
+    FaultKindTraits{"packet_loss", {.may_end_incarnation = true, .lasts = true}},
+    FaultKindTraits{"delay",
+                    {.may_end_incarnation = true, .hinders = kFrames, .lasts = true}},
+    FaultKindTraits{"duplicate", {}},
+    FaultKindTraits{"connection_reset",
+                    {.may_end_incarnation = true, .hinders = kLinks}},
+    FaultKindTraits{"wall_clock_jump", {}},
+    // A worker that no longer needs its device may stay.
+    FaultKindTraits{
+        "gpu_error",
+        {.may_end_incarnation = true, .fails_device = true, .lasts = true}},
+    FaultKindTraits{
+        "out_of_memory",
+        {.may_end_incarnation = true, .fails_device = true, .lasts = true}},
+    FaultKindTraits{"device_hang",
+                    {.may_end_incarnation = true, .hinders = kDevice, .lasts = true}},
+    FaultKindTraits{
+        "kill_launcher",
+        {.may_end_incarnation = true, .kills_launcher = true, .lasts = true}},
+    FaultKindTraits{"terminate_launcher", {}},
+};
 
 }  // namespace
 
+std::span<const FaultKindTraits> AllFaultTraits() { return kKinds; }
+
 FaultTraits TraitsOf(const RecordFault& fault) {
-  const std::string& kind = fault.kind;
-  if (kind == "power_loss") return PowerCutOf(fault);
-  if (kind == "crash" || kind == "kill" || kind == "exception") {
-    return kDeathOfOne;
+  const auto* const found =
+      std::ranges::find(kKinds, fault.kind, &FaultKindTraits::kind);
+  if (found == kKinds.end()) return {};
+  FaultTraits traits = found->traits;
+  if (fault.kind == "torn_write") {
+    // A silent torn write is damage; one with a crash never becomes a
+    // checkpoint.
+    if (fault.then == "nothing") return {.damages_store = true};
+    traits.cuts_power = fault.then == "power_loss";
   }
-  if (kind == "hang" || kind == "pause" || kind == "device_hang") {
-    return {.may_end_incarnation = true};
-  }
-  // A worker that no longer needs its device may stay.
-  if (kind == "gpu_error" || kind == "out_of_memory") {
-    return {.may_end_incarnation = true, .fails_device = true};
-  }
-  // A worker that exceeds the limit of a step is declared hung.
-  if (kind == "slow") return {.may_end_incarnation = true};
-  // These faults cost only connections and time.
-  if (kind == "partition" || kind == "asymmetric_partition" ||
-      kind == "connection_reset" || kind == "packet_loss" || kind == "delay") {
-    return {.may_end_incarnation = true};
-  }
-  if (kind == "kill_launcher") {
-    return {.may_end_incarnation = true, .kills_launcher = true};
-  }
-  if (kind == "preempt") return {.gives_notice = true};
-  if (kind == "bit_flip" || kind == "truncate" || kind == "delete") {
-    return {.damages_store = true};
-  }
-  // A silent torn write is damage; one with a crash never becomes a checkpoint.
-  if (kind == "torn_write" && fault.then == "nothing") {
-    return {.damages_store = true};
-  }
-  if (kind == "torn_write" && fault.then == "power_loss") {
-    return PowerCutOf(fault);
-  }
-  if (kind == "torn_write") return kDeathOfOne;
-  if (kind == "errno" || kind == "short_write" || kind == "fsync_fails") {
-    return {.reports_error = true};
-  }
-  return {};
+  if (!traits.cuts_power) return traits;
+  // A host without the disk loses only its own process and the data that the
+  // process had not synced.
+  if (fault.of_one_host) return kDeathOfOne;
+  // A lying disk may lose data that it reported as durable.
+  traits.damages_store = fault.disk == kLyingDisk;
+  return traits;
 }
 
 bool DiesImmediately(const RecordFault& fault) {

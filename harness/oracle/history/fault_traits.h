@@ -1,19 +1,39 @@
 // Effects of each kind of fault on a run, as far as the oracle needs them.
 //
 // Kinds are identified by name, as the oracle does not link the injectors. An
-// unknown kind has no traits, so it excuses nothing.
+// unknown kind has no traits, so it excuses nothing. A test compares the table
+// with that of the injectors (chaos/inject/plan/plan.h).
 #ifndef GAUNTLET_HARNESS_ORACLE_HISTORY_FAULT_TRAITS_H_
 #define GAUNTLET_HARNESS_ORACLE_HISTORY_FAULT_TRAITS_H_
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "harness/record/record.h"
 
 namespace gauntlet {
 
+// Part of a run that a fault keeps from working for a time.
+enum class HinderedPart : uint8_t {
+  kNone,
+  kTask,     // the task at the point
+  kDevice,   // the worker's device, and the task that waits for it
+  kProcess,  // all tasks of the process
+  kLinks,    // the connections of the process
+  kFrames,   // frames from and to the process: each arrives later
+};
+
 struct FaultTraits {
+  // Returns true iff the fault delays the task at its point.
+  bool DelaysTask() const {
+    return hinders == HinderedPart::kTask || hinders == HinderedPart::kProcess;
+  }
+  // Returns true iff the fault blocks the task at its point, for a time or for
+  // ever.
+  bool BlocksTask() const { return DelaysTask() && lasts; }
+
   bool ends_incarnation = false;  // ends its process without an exit event
   // Its process may end, or be declared lost.
   bool may_end_incarnation = false;
@@ -23,12 +43,27 @@ struct FaultTraits {
   bool damages_store = false;   // destroys committed bytes silently
   bool cuts_power = false;      // ends all processes; durable data remains
   bool kills_launcher = false;  // ends the launcher; its workers end soon after
+  HinderedPart hinders = HinderedPart::kNone;
+  // The effect lasts for the fault's duration, for ever if that is 0. Otherwise
+  // it is over after the fault's latency.
+  bool lasts = false;
 };
+
+struct FaultKindTraits {
+  std::string_view kind;  // "torn_write"
+  FaultTraits traits;
+};
+
+// All kinds. A torn write is followed by a crash; a power loss hits the whole
+// machine, and its disk does not lie.
+std::span<const FaultKindTraits> AllFaultTraits();
 
 // Traits of a fault that only ends its process.
 inline constexpr FaultTraits kDeathOfOne = {.ends_incarnation = true,
                                             .may_end_incarnation = true};
 
+// Returns the traits of the fault's kind, as the parameters of the fault change
+// them.
 FaultTraits TraitsOf(const RecordFault& fault);
 
 // Disk profile whose syncs report success without making data durable.

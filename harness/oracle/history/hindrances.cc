@@ -4,6 +4,8 @@
 #include <string_view>
 #include <utility>
 
+#include "harness/oracle/history/fault_traits.h"
+
 namespace gauntlet {
 namespace {
 
@@ -12,6 +14,26 @@ constexpr std::string_view kHeartbeat = "ctl.heartbeat";
 
 int64_t After(int64_t t_ns, int64_t duration_ns) {
   return duration_ns == 0 ? kForEver : t_ns + duration_ns;
+}
+
+// Returns the hindrance that a fault at the point causes; nullopt: none.
+std::optional<Hindrance::Kind> KindOf(HinderedPart part,
+                                      std::string_view point) {
+  using Kind = Hindrance::Kind;
+  switch (part) {
+    case HinderedPart::kNone:
+      return std::nullopt;
+    case HinderedPart::kTask:
+    case HinderedPart::kDevice:
+      return point == kHeartbeat ? Kind::kBeats : Kind::kTask;
+    case HinderedPart::kProcess:
+      return Kind::kProcess;
+    case HinderedPart::kLinks:
+      return Kind::kLinks;
+    case HinderedPart::kFrames:
+      return Kind::kLateFrames;
+  }
+  return std::nullopt;
 }
 
 // Maximum number of frames of one exchange that can be late one after another:
@@ -27,28 +49,17 @@ bool MatchesLateness(const Hindrance& one, int64_t limit_ns) {
 
 void Hindrances::Fired(const RecordFault& fault, const Emitter& in,
                        int64_t t_ns) {
-  using Kind = Hindrance::Kind;
-  const std::string& kind = fault.kind;
-  Hindrance one = {
-      .of = in, .from_ns = t_ns, .until_ns = After(t_ns, fault.duration_ns)};
-  if (kind == "hang" || kind == "device_hang") {
-    one.kind = fault.point == kHeartbeat ? Kind::kBeats : Kind::kTask;
-  } else if (kind == "slow") {
-    one.kind = fault.point == kHeartbeat ? Kind::kBeats : Kind::kTask;
-    one.until_ns = t_ns + fault.latency_ns;
-  } else if (kind == "pause") {
-    one.kind = Kind::kProcess;
-  } else if (kind == "partition" || kind == "asymmetric_partition") {
-    one.kind = Kind::kLinks;
-  } else if (kind == "connection_reset") {
-    one.kind = Kind::kLinks;
-    one.until_ns = t_ns;
-  } else if (kind == "delay") {
-    one.kind = Kind::kLateFrames;
+  const FaultTraits traits = TraitsOf(fault);
+  const auto kind = KindOf(traits.hinders, fault.point);
+  if (!kind) return;
+  Hindrance one = {.kind = *kind,
+                   .of = in,
+                   .from_ns = t_ns,
+                   .until_ns = traits.lasts ? After(t_ns, fault.duration_ns)
+                                            : t_ns + fault.latency_ns};
+  if (one.kind == Hindrance::Kind::kLateFrames) {
     one.late_ns = fault.latency_ns;
     if (one.until_ns != kForEver) one.until_ns += fault.latency_ns;
-  } else {
-    return;
   }
   if (fault.groups.empty()) return Add(one);
   for (const int worker : fault.groups) {

@@ -26,8 +26,8 @@ bool AnyReportsSamples(const Record& record) {
 bool TakesEffectImmediately(const RecordFault& fault) {
   const FaultTraits traits = TraitsOf(fault);
   return !traits.damages_store && !traits.reports_error &&
-         !traits.fails_device && fault.kind != "torn_write" &&
-         fault.kind != "device_hang";
+         !traits.fails_device && traits.hinders != HinderedPart::kDevice &&
+         fault.kind != "torn_write";
 }
 
 // Returns true iff events of the kind carry the number of their worker's

@@ -307,13 +307,14 @@ void Processes::Join(Process& process, const RecordEvent& event) {
 void Processes::Fire(Process& process, const RecordEvent& event) {
   const RecordFault* const fault = FindFault(record_, event.detail);
   if (fault == nullptr) return;
+  const FaultTraits traits = TraitsOf(*fault);
   process.fired.push_back({.fault = fault, .t_ns = event.t_ns});
   hindrances_.Fired(*fault, process.id, event.t_ns);
   // A real record has no event for the end of a killed launcher.
-  if (TraitsOf(*fault).kills_launcher && record_.machine.empty()) {
+  if (traits.kills_launcher && record_.machine.empty()) {
     ended_launchers_.insert(process.launcher);
   }
-  if (TraitsOf(*fault).reports_error && fault->point == "ctl.heartbeat") {
+  if (traits.reports_error && fault->point == "ctl.heartbeat") {
     // Each occurrence drops one heartbeat.
     const auto missed = static_cast<int64_t>(fault->hits) + 1;
     hindrances_.Add(
@@ -326,15 +327,19 @@ void Processes::Fire(Process& process, const RecordEvent& event) {
                  : event.t_ns + missed * record_.setup.heartbeat_every_ns});
   }
   if (fault->of_one_host) process.cut_off = true;
-  const bool stands = fault->kind == "hang" || fault->kind == "pause";
   const bool in_async_save =
       record_.setup.async_saves && fault->point.starts_with("ckpt.");
-  if (!stands || in_async_save || fault->point == "ctl.heartbeat") return;
+  if (!traits.BlocksTask() || in_async_save ||
+      fault->point == "ctl.heartbeat") {
+    return;
+  }
   const int64_t until_ns = fault->duration_ns == 0
                                ? Hindrances::kForEver
                                : event.t_ns + fault->duration_ns;
   Owe(process, event.t_ns, until_ns);
-  if (fault->kind == "pause") OweSilence(process, event.t_ns, until_ns);
+  if (traits.hinders == HinderedPart::kProcess) {
+    OweSilence(process, event.t_ns, until_ns);
+  }
   // In a save and at the end, the other workers wait for as long as a save may
   // take.
   if (fault->point.starts_with("ckpt.") ||
