@@ -260,7 +260,10 @@ std::string AdviceOnGrace(const Outline& outline, const CaseResult& result) {
   const std::optional<ShortGrace> grace = FindShortGrace(outline);
   if (!grace) return "";
   std::vector<std::string> delays;
-  for (const RecordFault* fault : grace->delays) delays.push_back(fault->id);
+  for (const RecordFault* fault :
+       DelaysOf(outline.record, grace->save, grace->span.until_ns)) {
+    delays.push_back(fault->id);
+  }
   return fmt::format(
       "if a save may take that long, raise the grace of fault {} ({}) above "
       "its "

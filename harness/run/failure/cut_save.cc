@@ -4,6 +4,7 @@
 #include <map>
 #include <string_view>
 
+#include "harness/oracle/history/fault_traits.h"
 #include "harness/record/fault_occurrence.h"
 #include "harness/run/failure/interruptions.h"
 #include "harness/run/failure/process_ends.h"
@@ -32,29 +33,6 @@ std::string SaveBeforeText(const Record& record, int64_t begin_ns) {
                      MillisecondsText(done->t_ns - began->t_ns));
 }
 
-// Returns the faults that fired in the save in that time and take time, in the
-// order of their ids.
-std::vector<const RecordFault*> DelaysOf(const Record& record,
-                                         const TimeSpan& span) {
-  std::map<std::string_view, const RecordFault*> delays;
-  ForEachEvent(record, [&](const RecordEvent& event) {
-    if ((event.kind != RecordKind::kFaultFired &&
-         event.kind != RecordKind::kFaultAgain) ||
-        event.t_ns < span.since_ns || event.t_ns > span.until_ns) {
-      return;
-    }
-    const RecordFault* const fault = FindFault(record, event.detail);
-    if (fault == nullptr || !fault->in_save) return;
-    if (fault->kind == "slow" || fault->kind == "pause" ||
-        fault->kind == "hang") {
-      delays[fault->id] = fault;
-    }
-  });
-  std::vector<const RecordFault*> found;
-  for (const auto& [id, fault] : delays) found.push_back(fault);
-  return found;
-}
-
 // Returns "; slowdisk (slow) delayed it"; "" without a fault.
 std::string DelayText(const std::vector<const RecordFault*>& delays) {
   if (delays.empty()) return "";
@@ -79,6 +57,26 @@ const RecordEvent* KillAfter(const Outline& outline,
 
 }  // namespace
 
+std::vector<const RecordFault*> DelaysOf(const Record& record,
+                                         const BegunSave& save,
+                                         int64_t until_ns) {
+  std::map<std::string_view, const RecordFault*> delays;
+  ForEachEvent(record, [&](const RecordEvent& event) {
+    if ((event.kind != RecordKind::kFaultFired &&
+         event.kind != RecordKind::kFaultAgain) ||
+        event.t_ns < save.begin_ns || event.t_ns > until_ns) {
+      return;
+    }
+    const RecordFault* const fault = FindFault(record, event.detail);
+    if (fault != nullptr && fault->in_save && TraitsOf(*fault).DelaysTask()) {
+      delays[fault->id] = fault;
+    }
+  });
+  std::vector<const RecordFault*> found;
+  for (const auto& [id, fault] : delays) found.push_back(fault);
+  return found;
+}
+
 std::string PendingSaveText(const Outline& outline, const BegunSave& save,
                             const TimeSpan& span) {
   const Record& record = outline.record;
@@ -90,8 +88,7 @@ std::string PendingSaveText(const Outline& outline, const BegunSave& save,
       save.step, EndWithFaultText(outline, *end, span.since_ns),
       MillisecondsText(end->t_ns - save.begin_ns),
       SaveBeforeText(record, save.begin_ns),
-      DelayText(DelaysOf(record,
-                         {.since_ns = save.begin_ns, .until_ns = end->t_ns})));
+      DelayText(DelaysOf(record, save, end->t_ns)));
 }
 
 std::optional<ShortGrace> FindShortGrace(const Outline& outline) {
@@ -106,9 +103,7 @@ std::optional<ShortGrace> FindShortGrace(const Outline& outline) {
     return ShortGrace{
         .notice = notice.fault,
         .save = *last,
-        .span = {.since_ns = notice.event().t_ns - 1, .until_ns = kill->t_ns},
-        .delays = DelaysOf(
-            record, {.since_ns = last->begin_ns, .until_ns = kill->t_ns})};
+        .span = {.since_ns = notice.event().t_ns - 1, .until_ns = kill->t_ns}};
   }
   return std::nullopt;
 }

@@ -18,6 +18,12 @@ struct TimeSpan {
   int64_t until_ns = 0;
 };
 
+// Returns the faults that delayed the save until that time, in the order of
+// their ids.
+std::vector<const RecordFault*> DelaysOf(const Record& record,
+                                         const BegunSave& save,
+                                         int64_t until_ns);
+
 // Returns "the save of step 12 was still being written when worker 2 was killed
 // because of fault k (…), 575 ms after it began; the save of step 8 took 620
 // ms; slowdisk (slow) delayed it". The text names the first end between the
@@ -30,8 +36,7 @@ std::string PendingSaveText(const Outline& outline, const BegunSave& save,
 struct ShortGrace {
   const RecordFault* notice = nullptr;
   BegunSave save;
-  TimeSpan span;                           // from the notice to the kill
-  std::vector<const RecordFault*> delays;  // faults that delayed the save
+  TimeSpan span;  // from the notice to the kill
 };
 
 // Returns nullopt if no worker was killed at the end of a grace period while a
