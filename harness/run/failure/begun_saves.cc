@@ -9,6 +9,7 @@
 #include "harness/oracle/history/last_words.h"
 #include "harness/record/base_name.h"
 #include "harness/record/fault_occurrence.h"
+#include "harness/record/text/number_list.h"
 #include "harness/run/failure/worker_events.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -105,31 +106,29 @@ std::vector<BegunSave> SavesBegunBy(const Record& record,
   return begun;
 }
 
-std::string NotAcknowledgedText(std::span<const uint64_t> steps) {
-  if (steps.empty()) return "";
-  if (steps.size() == 1) {
-    return fmt::format("the save of step {} began and was not acknowledged",
-                       steps.front());
-  }
-  return fmt::format("the saves of steps {} began and were not acknowledged",
-                     fmt::join(steps, ", "));
+std::string SavesText(const std::set<uint64_t>& steps) {
+  return fmt::format("the save{} of {}", steps.size() == 1 ? "" : "s",
+                     NumberedText("step", steps));
 }
 
-std::string FailedText(std::span<const uint64_t> steps) {
-  return steps.size() == 1
-             ? fmt::format("the save of step {} failed", steps.front())
-             : fmt::format("the saves of steps {} failed",
-                           fmt::join(steps, ", "));
+std::string NotAcknowledgedText(const std::set<uint64_t>& steps) {
+  if (steps.empty()) return "";
+  return fmt::format("{} began and {} not acknowledged", SavesText(steps),
+                     steps.size() == 1 ? "was" : "were");
+}
+
+std::string FailedText(const std::set<uint64_t>& steps) {
+  return SavesText(steps) + " failed";
 }
 
 std::string UnfinishedSavesText(const Record& record, uint64_t step,
                                 const RecordEvent& until) {
-  std::vector<uint64_t> failed;
-  std::vector<uint64_t> pending;
+  std::set<uint64_t> failed;
+  std::set<uint64_t> pending;
   for (const BegunSave& save : SavesBegunBy(record, until)) {
     if (save.step <= step) continue;
-    if (save.ending == SaveEnding::kFailed) failed.push_back(save.step);
-    if (save.ending == SaveEnding::kPending) pending.push_back(save.step);
+    if (save.ending == SaveEnding::kFailed) failed.insert(save.step);
+    if (save.ending == SaveEnding::kPending) pending.insert(save.step);
   }
   std::vector<std::string> texts;
   if (!failed.empty()) texts.push_back(FailedText(failed));
@@ -158,6 +157,19 @@ std::string FailureReason(const Record& record, const BegunSave& save) {
   return error.empty() ? faults : fmt::format("{} ({})", faults, error);
 }
 
+std::string FailedSavesText(const Record& record, int64_t from_ns) {
+  std::set<uint64_t> steps;
+  std::string reason;
+  for (const BegunSave& save : SavesBegunBy(record, {.t_ns = INT64_MAX})) {
+    if (save.begin_ns < from_ns || save.ending != SaveEnding::kFailed) continue;
+    steps.insert(save.step);
+    reason = FailureReason(record, save);
+  }
+  if (steps.empty()) return "";
+  return fmt::format("{}{}{}", FailedText(steps), reason.empty() ? "" : ": ",
+                     reason);
+}
+
 std::string UnsavedText(const Record& record, const RecordEvent& end) {
   for (const LifeEvents& life : record.lives) {
     if (end.about != life.worker || end.incarnation != life.life ||
@@ -167,7 +179,7 @@ std::string UnsavedText(const Record& record, const RecordEvent& end) {
     const uint64_t step = life.events.back().step;
     for (const BegunSave& save : SavesBegunBy(record, end)) {
       if (save.step == step && save.ending == SaveEnding::kFailed) {
-        return fmt::format("{}: {}", FailedText({&step, 1}),
+        return fmt::format("{}: {}", FailedText({step}),
                            FailureReason(record, save));
       }
     }

@@ -4,7 +4,7 @@
 #define GAUNTLET_HARNESS_RUN_FAILURE_BEGUN_SAVES_H_
 
 #include <cstdint>
-#include <span>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,13 +29,17 @@ struct BegunSave {
 std::vector<BegunSave> SavesBegunBy(const Record& record,
                                     const RecordEvent& until);
 
+// Returns "the save of step 8" or "the saves of steps 8 and 12".
+// REQUIRES: steps is not empty.
+std::string SavesText(const std::set<uint64_t>& steps);
+
 // Returns "the save of step 8 began and was not acknowledged", with all steps;
 // "" if there are none.
-std::string NotAcknowledgedText(std::span<const uint64_t> steps);
+std::string NotAcknowledgedText(const std::set<uint64_t>& steps);
 
-// Returns "the save of step 8 failed"; "the saves of steps 8, 12 failed".
+// Returns "the save of step 8 failed"; "the saves of steps 8 and 12 failed".
 // REQUIRES: steps is not empty.
-std::string FailedText(std::span<const uint64_t> steps);
+std::string FailedText(const std::set<uint64_t>& steps);
 
 // Returns "the save of step 8 failed; the save of step 12 began and was not
 // acknowledged" for the steps after `step` whose saves had failed or were
@@ -47,6 +51,11 @@ std::string UnfinishedSavesText(const Record& record, uint64_t step,
 // if no fault caused it, the error that the save reported.
 // REQUIRES: save.ending is kFailed.
 std::string FailureReason(const Record& record, const BegunSave& save);
+
+// Returns "the saves of steps 5 and 10 failed: fault eio (EIO in …)" for the
+// saves that began after that time, with the reason of the last failure; "" if
+// none failed.
+std::string FailedSavesText(const Record& record, int64_t from_ns);
 
 // Returns "the save of step 24 failed: REASON" if the process that ended had a
 // state that it could not save; else "".

@@ -81,7 +81,7 @@ std::string PendingSaveText(const Outline& outline, const BegunSave& save,
                             const TimeSpan& span) {
   const Record& record = outline.record;
   const RecordEvent* const end = FirstEnd(record, save.begin_ns, span.until_ns);
-  if (end == nullptr) return NotAcknowledgedText({&save.step, 1});
+  if (end == nullptr) return NotAcknowledgedText({save.step});
   return fmt::format(
       "the save of step {} was still being written when {}, {} after it "
       "began{}{}",

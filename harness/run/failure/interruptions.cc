@@ -6,6 +6,7 @@
 
 #include "engine/worker_exit_code.h"
 #include "harness/oracle/history/last_words.h"
+#include "harness/record/text/number_list.h"
 #include "harness/run/failure/begun_saves.h"
 #include "harness/run/failure/process_ends.h"
 #include <fmt/format.h>
@@ -144,12 +145,11 @@ class InterruptionFinder {
   bool has_open_end_ = false;
 };
 
-// Returns "fault c (SUMMARY) ended attempts 1, 2".
+// Returns "fault c (SUMMARY) ended attempts 1 and 2".
 std::string FaultText(const RecordFault& fault, std::string_view verb,
-                      const std::set<size_t>& attempts) {
-  return fmt::format("fault {} ({}) {} attempt{} {}", fault.id, fault.summary,
-                     verb, attempts.size() == 1 ? "" : "s",
-                     fmt::join(attempts, ", "));
+                      const std::set<uint64_t>& attempts) {
+  return fmt::format("fault {} ({}) {} {}", fault.id, fault.summary, verb,
+                     NumberedText("attempt", attempts));
 }
 
 std::string_view VerbOf(const Interruption& one) {
@@ -194,6 +194,72 @@ std::string CauseOfInterruption(const Outline& outline,
   if (texts.empty()) return sign;
   const std::string faults = fmt::format("{}", fmt::join(texts, ", "));
   return sign.empty() ? faults : fmt::format("{}: {}", faults, sign);
+}
+
+// Describes the interruptions by each fault. `told`: as in OtherEnds, or null.
+std::vector<std::string> EndsByFaults(const Record& record,
+                                      const Interruption* told,
+                                      std::span<const Interruption> all) {
+  std::vector<std::string> texts;
+  for (const RecordFault& fault : record.faults) {
+    const bool is_told = told != nullptr && told->faults.contains(&fault);
+    for (const std::string_view verb : {"interrupted", "ended"}) {
+      std::set<uint64_t> attempts;
+      for (const Interruption& one : all) {
+        if (VerbOf(one) == verb && one.faults.contains(&fault)) {
+          attempts.insert(one.attempt);
+        }
+      }
+      if (attempts.empty()) continue;
+      texts.push_back(is_told
+                          ? fmt::format("fault {} also {} {}", fault.id, verb,
+                                        NumberedText("attempt", attempts))
+                          : FaultText(fault, verb, attempts));
+    }
+  }
+  return texts;
+}
+
+// Describes the interruptions without a new fault, by their first signs: a
+// fault that lasts, such as a broken device, also ends later attempts.
+std::vector<std::string> EndsWithoutFault(const Record& record,
+                                          const Interruption* told,
+                                          std::span<const Interruption> all) {
+  const auto sign_of = [&record](const Interruption& one) {
+    return FirstSignText(record, one.from_ns, one.end_ns);
+  };
+  // Attempts by sign, in the order of their first attempts.
+  std::vector<std::pair<std::string, std::set<uint64_t>>> ends;
+  for (const Interruption& one : all) {
+    if (!one.faults.empty()) continue;
+    std::string sign = sign_of(one);
+    if (sign.empty()) continue;
+    const auto same = std::ranges::find_if(
+        ends, [&sign](const auto& end) { return end.first == sign; });
+    if (same != ends.end()) {
+      same->second.insert(one.attempt);
+    } else {
+      ends.push_back({std::move(sign), {one.attempt}});
+    }
+  }
+  const std::string told_sign = told == nullptr ? "" : sign_of(*told);
+  std::vector<std::string> texts;
+  for (const auto& [sign, attempts] : ends) {
+    const std::string numbers = NumberedText("attempt", attempts);
+    texts.push_back(sign == told_sign
+                        ? numbers + " ended likewise"
+                        : fmt::format("{} ended: {}", numbers, sign));
+  }
+  return texts;
+}
+
+std::vector<std::string> EndsOf(const Record& record, const Interruption* told,
+                                std::span<const Interruption> all) {
+  std::vector<std::string> texts = EndsByFaults(record, told, all);
+  for (std::string& text : EndsWithoutFault(record, told, all)) {
+    texts.push_back(std::move(text));
+  }
+  return texts;
 }
 
 }  // namespace
@@ -303,21 +369,29 @@ std::string InterruptionText(const Outline& outline, const Interruption& one) {
   return cause.empty() ? "" : cause + ReactionText(one);
 }
 
-std::vector<std::string> FaultsOfAll(const Outline& outline,
-                                     const std::vector<Interruption>& all) {
-  std::vector<std::string> texts;
-  for (const RecordFault& fault : outline.record.faults) {
-    for (const std::string_view verb : {"interrupted", "ended"}) {
-      std::set<size_t> attempts;
-      for (const Interruption& one : all) {
-        if (VerbOf(one) == verb && one.faults.contains(&fault)) {
-          attempts.insert(one.attempt);
-        }
-      }
-      if (!attempts.empty()) texts.push_back(FaultText(fault, verb, attempts));
-    }
+std::vector<std::string> EndsOfAttempts(const Outline& outline,
+                                        std::span<const Interruption> all) {
+  return EndsOf(outline.record, nullptr, all);
+}
+
+std::vector<std::string> OtherEnds(const Outline& outline,
+                                   const Interruption& told,
+                                   std::span<const Interruption> others) {
+  return EndsOf(outline.record, &told, others);
+}
+
+std::string LauncherEndText(const Record& record) {
+  const LauncherRun& last = record.launchers.back();
+  if (WasKilled(record, last)) {
+    return fmt::format(
+        "the launcher was killed (exit code {}) and was not started again "
+        "(preemption.requeue)",
+        last.exit_code);
   }
-  return texts;
+  return fmt::format("the launcher exited with code {}{}", last.exit_code,
+                     last.result ? " and was not started again "
+                                   "(preemption.requeue)"
+                                 : "");
 }
 
 }  // namespace gauntlet

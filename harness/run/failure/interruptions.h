@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -73,10 +74,24 @@ std::string FirstSignText(const Record& record, int64_t from_ns,
 // failure. Returns "" if the record shows neither a fault nor a sign.
 std::string InterruptionText(const Outline& outline, const Interruption& one);
 
-// Returns "fault c (crash worker 1 at step.begin, step 8) ended attempts 1, 2",
-// for each fault that caused interruptions.
-std::vector<std::string> FaultsOfAll(const Outline& outline,
-                                     const std::vector<Interruption>& all);
+// Returns "fault c (crash worker 1 at step.begin, step 8) ended attempts 1 and
+// 2" for each fault that caused interruptions, then "attempts 3 to 5 ended:
+// worker 1 exited with code 75" for those without a fault. Attempts whose end
+// the record does not show are left out.
+std::vector<std::string> EndsOfAttempts(const Outline& outline,
+                                        std::span<const Interruption> all);
+
+// Returns the same for interruptions that follow or precede another one,
+// `told`, whose text the reader has: "fault c also ended attempts 2 to 4",
+// "attempts 5 and 6 ended likewise".
+std::vector<std::string> OtherEnds(const Outline& outline,
+                                   const Interruption& told,
+                                   std::span<const Interruption> others);
+
+// Returns the end of the last launcher: "the launcher was killed (exit code
+// 137) and was not started again (preemption.requeue)". REQUIRES: there was a
+// launcher.
+std::string LauncherEndText(const Record& record);
 
 }  // namespace gauntlet
 

@@ -14,6 +14,7 @@
 #include "harness/record/checkpoint_loss.h"
 #include "harness/record/fault_occurrence.h"
 #include "harness/record/finding_kind.h"
+#include "harness/record/text/number_list.h"
 #include "harness/run/failure/begun_saves.h"
 #include "harness/run/failure/worker_events.h"
 #include <fmt/format.h>
@@ -256,8 +257,8 @@ std::string DeletedText(const Record& record, int64_t until_ns) {
     return fmt::format("{} checkpoints of steps {} to {} were deleted{}",
                        steps.size(), *steps.begin(), *steps.rbegin(), by);
   }
-  return fmt::format("the checkpoints of steps {} were deleted{}",
-                     fmt::join(steps, ", "), by);
+  return fmt::format("the checkpoints of {} were deleted{}",
+                     NumberedText("step", steps), by);
 }
 
 // Returns the acknowledged checkpoints that had not been removed or set aside

@@ -31,7 +31,7 @@ struct OldResume {
 
 // A part of the cause, about the saves of these steps.
 struct Clause {
-  std::vector<uint64_t> steps;
+  std::set<uint64_t> steps;
   std::string text;
 };
 
@@ -116,7 +116,7 @@ void AddFailed(const Record& record, const OldResume& resume,
     if (same == failed.end()) {
       failed.push_back({.steps = {save.step}, .text = std::move(reason)});
     } else {
-      same->steps.push_back(save.step);
+      same->steps.insert(save.step);
     }
   }
   for (Clause& clause : failed) {
@@ -145,8 +145,9 @@ void AddPending(const Outline& outline, const OldResume& resume,
 }
 
 // Returns "no save of step 10 had begun when worker 1 was killed because of
-// fault k (…)" if the run was expected to resume from step 10; "no save had
-// begun …" if it started from scratch. Returns "" if that save had begun.
+// fault k (…), so the run resumed from step 5" if the run was expected to
+// resume from step 10; "no save had begun …" if it started from scratch.
+// Returns "" if that save had begun.
 std::string NotBegunText(const Outline& outline, const Verdict& verdict,
                          const OldResume& resume) {
   const Record& record = outline.record;
@@ -168,7 +169,9 @@ std::string NotBegunText(const Outline& outline, const Verdict& verdict,
       "{} had begun when {}{}", save,
       end != nullptr ? EndWithFaultText(outline, *end, resume.since_ns)
                      : "the run restarted",
-      resume.is_cold ? ", so the run started from scratch again" : "");
+      resume.is_cold
+          ? ", so the run started from scratch again"
+          : fmt::format(", so the run resumed from step {}", resume.step));
 }
 
 }  // namespace
@@ -187,12 +190,12 @@ std::string ExplainOldResume(const Outline& outline, const Verdict& verdict) {
   AddPending(outline, *resume, saves, clauses);
   // The save of the expected step is the cause. The others only explain why the
   // run did not resume from them.
-  std::stable_partition(
-      clauses.begin(), clauses.end(), [&](const Clause& clause) {
-        return std::ranges::any_of(clause.steps, [&](uint64_t step) {
-          return step == record.expect.resumed_from_step;
-        });
-      });
+  std::stable_partition(clauses.begin(), clauses.end(),
+                        [&](const Clause& clause) {
+                          const std::optional<uint64_t> expected =
+                              record.expect.resumed_from_step;
+                          return expected && clause.steps.contains(*expected);
+                        });
   if (clauses.empty()) return NotBegunText(outline, verdict, *resume);
   std::vector<std::string> texts;
   for (Clause& clause : clauses) texts.push_back(std::move(clause.text));

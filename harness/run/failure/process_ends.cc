@@ -72,4 +72,12 @@ std::string EndText(const RecordEvent& end) {
                      meaning.empty() ? "" : fmt::format(" ({})", meaning));
 }
 
+std::string NoRestartText(const Record& record) {
+  const RecordEvent* const end = FirstEnd(record, INT64_MIN, INT64_MAX);
+  return end == nullptr
+             ? "no process ended before training was complete, so nothing had "
+               "to be restarted"
+             : EndText(*end) + ", but training was completed without a restart";
+}
+
 }  // namespace gauntlet

@@ -21,6 +21,10 @@ const RecordEvent* FirstEnd(const Record& record, int64_t from_ns,
 // the event.
 std::string EndText(const RecordEvent& end);
 
+// Returns the reason why a run that was completed had no restart: "no process
+// ended before training was complete, …".
+std::string NoRestartText(const Record& record);
+
 }  // namespace gauntlet
 
 #endif  // GAUNTLET_HARNESS_RUN_FAILURE_PROCESS_ENDS_H_

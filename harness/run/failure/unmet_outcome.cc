@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -21,56 +22,40 @@ namespace {
 
 std::string GaveUpText(const Outline& outline, const RecordEvent& gave_up) {
   std::vector<std::string> texts =
-      FaultsOfAll(outline, InterruptionsOf(outline));
+      EndsOfAttempts(outline, InterruptionsOf(outline));
   texts.push_back("the launcher gave up: " +
                   GaveUpReasonText(outline.record.setup, gave_up));
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 
-// Returns the reason why a complete run had no restart.
-std::string NoRestartText(const Record& record) {
-  const RecordEvent* const end = FirstEnd(record, INT64_MIN, INT64_MAX);
-  return end == nullptr
-             ? "no process ended before training was complete, so nothing had "
-               "to be restarted"
-             : EndText(*end) + ", but training was completed without a restart";
-}
-
-// Describes the first interruption after `permitted` ones; "" if there was
-// none.
+// Describes the interruptions after `permitted` ones; "" if there were none.
 std::string RestartText(const Outline& outline, uint64_t permitted) {
   const std::vector<Interruption> all = InterruptionsOf(outline);
-  return permitted < all.size() ? InterruptionText(outline, all[permitted])
-                                : "";
+  if (permitted >= all.size()) return "";
+  const auto excess = std::span(all).subspan(permitted);
+  std::vector<std::string> texts =
+      OtherEnds(outline, excess.front(), excess.subspan(1));
+  texts.insert(texts.begin(), InterruptionText(outline, excess.front()));
+  std::erase(texts, "");
+  return fmt::format("{}", fmt::join(texts, "; "));
 }
 
 // Returns the reason why a complete run had fewer restarts than expected.
 std::string FewerRestartsText(const Outline& outline, const RunFacts& facts) {
   if (facts.restarts == 0) return NoRestartText(outline.record);
-  const std::vector<Interruption> all = InterruptionsOf(outline);
-  std::vector<std::string> texts = FaultsOfAll(outline, all);
-  if (texts.empty() && !all.empty()) {
-    texts.push_back(InterruptionText(outline, all.back()));
-  }
+  std::vector<std::string> texts =
+      EndsOfAttempts(outline, InterruptionsOf(outline));
   texts.push_back(
       "the next attempt completed the training, so nothing else "
       "had to be restarted");
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 
-// Returns the end of a launcher that no other one followed.
-std::string LauncherEndText(const Record& record) {
-  const LauncherRun& last = record.launchers.back();
-  if (WasKilled(record, last)) {
-    return fmt::format(
-        "the launcher was killed (exit code {}) and was not started again "
-        "(preemption.requeue)",
-        last.exit_code);
-  }
-  return fmt::format("the launcher exited with code {}{}", last.exit_code,
-                     last.result ? " and was not started again "
-                                   "(preemption.requeue)"
-                                 : "");
+// Returns the interruptions without the last one if no fault explains it.
+std::span<const Interruption> WithoutUnexplainedEnd(
+    const std::vector<Interruption>& all) {
+  const bool is_left_out = !all.empty() && all.back().faults.empty();
+  return std::span(all).first(all.size() - (is_left_out ? 1 : 0));
 }
 
 // Describes the end of a run that could not save its state, was killed, or
@@ -82,7 +67,8 @@ std::string LastEndText(const Outline& outline) {
   const LauncherRun& last = record.launchers.back();
   if (WasKilled(record, last)) {
     // The first sign of the end depends on the world, and adds nothing.
-    std::vector<std::string> texts = FaultsOfAll(outline, all);
+    std::vector<std::string> texts =
+        EndsOfAttempts(outline, WithoutUnexplainedEnd(all));
     texts.push_back(LauncherEndText(record));
     return fmt::format("{}", fmt::join(texts, "; "));
   }
@@ -92,8 +78,12 @@ std::string LastEndText(const Outline& outline) {
     return "";
   }
   const std::string text = InterruptionText(outline, all.back());
-  return text.empty() ? ""
-                      : fmt::format("{}; {}", text, LauncherEndText(record));
+  if (text.empty()) return "";
+  std::vector<std::string> texts =
+      OtherEnds(outline, all.back(), std::span(all).first(all.size() - 1));
+  texts.insert(texts.begin(), text);
+  texts.push_back(LauncherEndText(record));
+  return fmt::format("{}", fmt::join(texts, "; "));
 }
 
 // Returns "the launcher refused to train (exit code 8): worker 0: step-8 was
@@ -127,6 +117,29 @@ uint64_t ExceededLimit(const Expectation& expect, const Verdict& verdict) {
                   expect.restarts_max.value_or(UINT64_MAX));
 }
 
+// Returns true iff the restarts of a completed run explain that its outcome is
+// another one. Without a restart, it would not have refused to train either.
+bool MayFollowFromRestart(const Outline& outline, const Verdict& verdict) {
+  if (!IsUnmet(verdict, "outcome")) return true;
+  switch (outline.record.expect.outcome) {
+    case Outcome::kCompletes:
+    case Outcome::kRecovers:
+    case Outcome::kViolates:
+    case Outcome::kGivesUp:
+      return true;
+    case Outcome::kStopsCleanly:
+      return std::ranges::any_of(
+          InterruptionsOf(outline), [](const Interruption& one) {
+            return one.reaction == Reaction::kStartsLauncher;
+          });
+    case Outcome::kRefuses:
+    case Outcome::kStopsOnNan:
+    case Outcome::kRetryLater:
+      return false;
+  }
+  return true;
+}
+
 // Returns "no process ended and no worker was declared lost
 // (cluster.step_timeout is 30s)".
 std::string NoSignText(const Outline& outline) {
@@ -139,26 +152,11 @@ std::string NoSignText(const Outline& outline) {
                         DurationToText(Duration(limit.limit_ns))));
 }
 
-// Returns "the saves of steps 5, 10 failed: fault eio (EIO in …)" for the saves
-// that began after that time, with the reason of the last failure; "" if none
-// failed.
-std::string FailedSavesText(const Record& record, int64_t from_ns) {
-  std::vector<uint64_t> steps;
-  std::string reason;
-  for (const BegunSave& save : SavesBegunBy(record, {.t_ns = INT64_MAX})) {
-    if (save.begin_ns < from_ns || save.ending != SaveEnding::kFailed) continue;
-    steps.push_back(save.step);
-    reason = FailureReason(record, save);
-  }
-  if (steps.empty()) return "";
-  return fmt::format("{}{}{}", FailedText(steps), reason.empty() ? "" : ": ",
-                     reason);
-}
-
 // Describes the attempts that used up the time of a run.
 void AddAttempts(const Outline& outline, const std::vector<Interruption>& all,
                  std::vector<std::string>& texts) {
-  std::vector<std::string> faults = FaultsOfAll(outline, all);
+  std::vector<std::string> faults =
+      EndsOfAttempts(outline, WithoutUnexplainedEnd(all));
   texts.insert(texts.end(), faults.begin(), faults.end());
   const std::string last = InterruptionText(outline, all.back());
   if (!last.empty()) {
@@ -208,7 +206,9 @@ std::string ExplainOutcome(const Outline& outline, const Verdict& verdict) {
   if (record.ending != RunEnding::kExited) return "";
   const uint64_t permitted = ExceededLimit(record.expect, verdict);
   if (IsDone(record) && verdict.facts.restarts > permitted) {
-    return RestartText(outline, permitted);
+    return MayFollowFromRestart(outline, verdict)
+               ? RestartText(outline, permitted)
+               : "";
   }
   const bool is_outcome = IsUnmet(verdict, "outcome");
   const bool is_restarts = IsUnmet(verdict, "restarts");

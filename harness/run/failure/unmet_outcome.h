@@ -12,14 +12,14 @@ namespace gauntlet {
 
 // Returns one of:
 //   - "fault c (hang worker 1 at step.begin, step 8) ended attempt 1: …", if
-//     the run was expected to have no restart, or fewer, and restarted;
-//   - "fault c (…) ended attempts 1, 2, 3; the launcher gave up: restarts used
+//     the run was expected to have no restart, or fewer, and restarted; the
+//     text ends with the other attempts: "fault c also ended attempts 2 to 5";
+//   - "fault c (…) ended attempts 1 to 3; the launcher gave up: restarts used
 //     up (cluster.restart.max is 2)";
 //   - "the save of step 24 failed: fault full (ENOSPC in …); …", if the run
 //     ended because a state could not be saved;
 //   - "fault n (…) ended attempt 1: …; the launcher exited with code 143 and
-//   was
-//     not started again (preemption.requeue)", if the launcher stopped on a
+//     was not started again (preemption.requeue)", if the launcher stopped on a
 //     notice or was killed;
 //   - "no process ended before training was complete, …" or "fault c (…) ended
 //     attempt 1; the next attempt completed the training, …", if the run had

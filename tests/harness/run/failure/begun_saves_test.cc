@@ -81,7 +81,7 @@ TEST(BegunSavesTest, TextNamesPendingSavesOfLaterSteps) {
       RecordOf({At(10, K::kSaveBegin, 4), At(20, K::kSaveBegin, 8),
                 At(30, K::kSaveBegin, 12), At(40, K::kSaveAcknowledged, 12)});
   EXPECT_EQ(UnfinishedSavesText(record, 0, {.t_ns = 50}),
-            "the saves of steps 4, 8 began and were not acknowledged");
+            "the saves of steps 4 and 8 began and were not acknowledged");
   EXPECT_EQ(UnfinishedSavesText(record, 4, {.t_ns = 50}),
             "the save of step 8 began and was not acknowledged");
   EXPECT_EQ(UnfinishedSavesText(record, 8, {.t_ns = 50}), "");
@@ -91,9 +91,10 @@ TEST(BegunSavesTest, TextNamesFailedSavesBeforePendingOnes) {
   const Record record =
       RecordOf({At(10, K::kSaveBegin, 4), At(20, K::kSaveFailed, 4),
                 At(30, K::kSaveFailed, 8), At(40, K::kSaveBegin, 12)});
-  EXPECT_EQ(UnfinishedSavesText(record, 0, {.t_ns = 50}),
-            "the saves of steps 4, 8 failed; the save of step 12 began and was "
-            "not acknowledged");
+  EXPECT_EQ(
+      UnfinishedSavesText(record, 0, {.t_ns = 50}),
+      "the saves of steps 4 and 8 failed; the save of step 12 began and was "
+      "not acknowledged");
   EXPECT_EQ(UnfinishedSavesText(record, 4, {.t_ns = 50}),
             "the save of step 8 failed; the save of step 12 began and was not "
             "acknowledged");

@@ -185,7 +185,7 @@ TEST(LostCheckpointsTest, CheckpointThatRetentionDeletedIsPartOfTheCause) {
           RecordOfARefusal(1, {Saved(1, 3), Saved(2, 5), Deleted(3, 3),
                                Saved(4, 10), Deleted(5, 5)})),
       std::string(kRot) +
-          "; the checkpoints of steps 3, 5 were deleted by retention (keep: "
+          "; the checkpoints of steps 3 and 5 were deleted by retention (keep: "
           "1)");
 }
 

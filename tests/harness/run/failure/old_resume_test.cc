@@ -279,7 +279,8 @@ Record FailedSavesRun() {
 TEST(OldResumeTest, FailedSavesComeBeforeALaterOneThatWasCutShort) {
   Record record = FailedSavesRun();
   const std::string failed =
-      "the saves of steps 10, 11 failed: fault full (ENOSPC in MANIFEST.json)";
+      "the saves of steps 10 and 11 failed: fault full (ENOSPC in "
+      "MANIFEST.json)";
   EXPECT_EQ(CauseOf(record), failed + "; " + kLate);
   record.expect.resumed_from_step = 12;
   EXPECT_EQ(CauseOf(record), std::string(kLate) + "; " + failed)
@@ -298,7 +299,7 @@ TEST(OldResumeTest, FailedSaveComesBeforeALaterDamagedCheckpoint) {
        .path = std::string(kTwelve) + ".tmp/model.safetensors",
        .detail = "rot"});
   EXPECT_EQ(CauseOf(record),
-            "the saves of steps 10, 11 failed: fault full (ENOSPC in "
+            "the saves of steps 10 and 11 failed: fault full (ENOSPC in "
             "MANIFEST.json); model.safetensors of step-000000012-g1 was "
             "damaged by fault rot");
 }

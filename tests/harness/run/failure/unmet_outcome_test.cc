@@ -49,7 +49,7 @@ TEST_F(UnmetOutcomeTest, CauseIsTheFaultAndWhatItDid) {
        "crash, with: {repeat: always}}]\n"
        "expect: {outcome: recovers}\n",
        "fault c (crash worker 1 at step.begin, step 6, incarnation any, repeat "
-       "always) ended attempts 1, 2, 3, 4; the launcher gave up: restarts used "
+       "always) ended attempts 1 to 4; the launcher gave up: restarts used "
        "up (cluster.restart.max is 3)"},
       {"faults: [{id: c, at: {worker: 1, step: 6}, do: hang}]\n"
        "expect: {outcome: completes}\n",
@@ -94,7 +94,7 @@ TEST_F(UnmetOutcomeTest, CauseIsTheFaultAndWhatItDid) {
        "model-00001-of-00002.safetensors); worker 0 exited with code 74 (its "
        "state could not be saved, or the machine lacks resources); the "
        "launcher was started again, as a scheduler requeues a job "
-       "(preemption.requeue)"},
+       "(preemption.requeue); fault full also ended attempts 2 and 3"},
       {"faults: [{id: c, at: {worker: 1, step: 6}, do: crash}, {id: e, after: "
        "c, at: {worker: 0, point: ckpt.load.read, incarnation: any}, do: "
        "errno, "
@@ -103,7 +103,7 @@ TEST_F(UnmetOutcomeTest, CauseIsTheFaultAndWhatItDid) {
        "fault c (crash worker 1 at step.begin, step 6) ended attempt 1; fault "
        "e (errno worker 0 at ckpt.load.read, incarnation any, error EIO, "
        "repeat "
-       "always, after c) ended attempts 2, 3, 4; the launcher gave up: "
+       "always, after c) ended attempts 2 to 4; the launcher gave up: "
        "restarts "
        "used up (cluster.restart.max is 3)"},
       {"preemption: {requeue: 0}\n"
@@ -138,7 +138,8 @@ TEST_F(UnmetOutcomeTest, CauseIsTheFaultAndWhatItDid) {
       {"faults: [{id: c, at: {worker: 1, step: 6}, do: crash}]\n"
        "expect: {outcome: recovers, resumed_from: {step: 8}}\n",
        "no save of step 8 had begun when worker 1 exited with code 70 because "
-       "of fault c (crash worker 1 at step.begin, step 6)"},
+       "of fault c (crash worker 1 at step.begin, step 6), so the run resumed "
+       "from step 4"},
   };
   for (const auto& [scenario, cause] : kCases) {
     const CaseResult result = Run(scenario);
@@ -153,6 +154,61 @@ Case CaseWithCluster(const std::string& settings, const std::string& rest) {
   const std::string workers = "{workers: 2";
   text.replace(text.find(workers), workers.size(), workers + ", " + settings);
   return LoadScenarios(text, "c.yaml").cases.at(0);
+}
+
+// Worker 1 crashes in attempts 1 to 3; attempt 4 has worker 0 alone.
+TEST_F(UnmetOutcomeTest, EachAttemptBeforeAScaleDownIsNamed) {
+  EXPECT_EQ(Run(CaseWithCluster(
+                    "min_workers: 1",
+                    "faults: [{id: c, at: {worker: 1, step: 6, incarnation: "
+                    "any}, do: crash, with: {repeat: always}}]\n"
+                    "expect: {outcome: completes}\n"))
+                .cause,
+            "fault c (crash worker 1 at step.begin, step 6, incarnation any, "
+            "repeat always) ended attempt 1: worker 1 exited with code 70; the "
+            "launcher restarted the job; fault c also ended attempts 2 and 3");
+}
+
+// Returns a run whose worker 1 loses its device in attempt 1. The device stays
+// broken, so the worker exits in attempts 2 and 3; attempt 4 has one worker.
+Record BrokenDeviceRun() {
+  Record record;
+  record.faults = {{.id = "d", .kind = "gpu_error", .summary = "gpu_error"}};
+  record.lives = {
+      {.worker = 1,
+       .life = 1,
+       .events = {
+           {.kind = RecordKind::kFaultFired, .t_ns = 11, .detail = "d"}}}};
+  LauncherRun& run = record.launchers.emplace_back();
+  run.events.push_back({.kind = RecordKind::kLauncherBegin, .t_ns = 1});
+  for (int attempt = 1; attempt <= 3; ++attempt) {
+    const int64_t t_ns = 10 * attempt;
+    run.events.push_back({.kind = RecordKind::kExited,
+                          .t_ns = t_ns + 2,
+                          .count = 75,
+                          .about = 1,
+                          .incarnation = attempt,
+                          .reason = RecordReason::kExited});
+    run.events.push_back({.kind = RecordKind::kAttemptEnds,
+                          .t_ns = t_ns + 3,
+                          .reason = RecordReason::kWorkerLeft});
+    run.events.push_back({.kind = RecordKind::kRestarting, .t_ns = t_ns + 4});
+  }
+  run.restarts = 3;
+  run.result = FinalResult{.status = "done"};
+  return record;
+}
+
+TEST(AttemptsTest, EndsByALastingFaultAreNamedWithTheirSign) {
+  const Record record = BrokenDeviceRun();
+  const Verdict verdict = {.broken_expectations = {{.invariant = "expectation",
+                                                    .name = "outcome",
+                                                    .message = ""}},
+                           .facts = {.restarts = 3}};
+  EXPECT_EQ(ExplainOutcome(Outline(record), verdict),
+            "fault d (gpu_error) ended attempt 1: worker 1 exited with code 75 "
+            "(another worker, the disk or the device failed); the launcher "
+            "restarted the job; attempts 2 and 3 ended likewise");
 }
 
 TEST_F(UnmetOutcomeTest, WorkerThatRejoined_IsRestartedAlone) {
@@ -172,7 +228,8 @@ TEST_F(UnmetOutcomeTest, FullDiskIsTheCauseOfARunThatCannotSave) {
       AllOf(StartsWith("the save of step 12 failed: "
                        "model-00001-of-00002.safetensors: disk full: "),
             HasSubstr("; worker 0 exited with code 74 ("),
-            EndsWith("; the launcher exited with code 75")));
+            EndsWith("; attempts 1 to 8 ended likewise; the launcher exited "
+                     "with code 75")));
 }
 
 TEST_F(UnmetOutcomeTest, GracePeriodTooShortForASave_NamesTheSave) {
