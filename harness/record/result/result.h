@@ -22,7 +22,7 @@ struct Consequence {
 };
 
 // Description of a failed case in sentences, in the order of the fields; the
-// cause comes after the faults. A field without content is empty.
+// cause comes before them. A field without content is empty.
 struct FailureSummary {
   std::string faults;    // fired faults, and processes ended by a power loss
   std::string recovery;  // restarts, resume and recomputed steps
@@ -62,8 +62,9 @@ struct CaseResult {
   // Cause in one sentence: the first difference of the state from the
   // reference, down to the tensor and the value; or else the acknowledged
   // checkpoint that was lost, the reason for a refusal or an older resume than
-  // expected, or the fault behind a restart, hang or end. "" if none exists, or
-  // the cause was not determined.
+  // expected, or the faults behind a restart, hang or end, or the events that
+  // led to a value that the scenario does not expect. "" if none exists, or the
+  // cause was not determined.
   std::string cause;
   // Only if the case failed. Its advice also exists if a fault never fired.
   FailureSummary summary = {};

@@ -23,6 +23,7 @@
 #include "harness/run/failure/loss_differences.h"
 #include "harness/run/failure/lost_checkpoints.h"
 #include "harness/run/failure/old_resume.h"
+#include "harness/run/failure/unmet_expectations.h"
 #include "harness/run/failure/unmet_outcome.h"
 #include "harness/run/failure/worker_events.h"
 #include <fmt/format.h>
@@ -457,6 +458,9 @@ void ExplainFailure(const Record& record, CaseResult& result) {
   }
   if (result.cause.empty()) {
     result.cause = ExplainEnds(outline, result.verdict);
+  }
+  if (result.cause.empty()) {
+    result.cause = ExplainExpectations(outline, result.verdict);
   }
   result.summary = {.faults = FaultsText(outline),
                     .recovery = RecoveryText(outline, result.verdict.facts),

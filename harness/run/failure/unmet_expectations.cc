@@ -1,0 +1,351 @@
+#include "harness/run/failure/unmet_expectations.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "engine/text/counted.h"
+#include "harness/oracle/history/last_words.h"
+#include "harness/record/text/gave_up.h"
+#include "harness/record/text/number_list.h"
+#include "harness/run/failure/begun_saves.h"
+#include "harness/run/failure/interruptions.h"
+#include "harness/run/failure/met_expectations.h"
+#include "harness/run/failure/process_ends.h"
+#include "harness/run/failure/worker_events.h"
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace gauntlet {
+namespace {
+
+// Returns the texts that are not empty, as one text.
+std::string JoinedTexts(std::vector<std::string> texts) {
+  std::erase(texts, "");
+  return fmt::format("{}", fmt::join(texts, "; "));
+}
+
+bool StartsGeneration(const RecordEvent& event) {
+  return event.kind == RecordKind::kInitialized ||
+         event.kind == RecordKind::kResumed ||
+         event.kind == RecordKind::kCarriedOn;
+}
+
+// Returns the first event that starts the training of that generation.
+const RecordEvent* StartOfGeneration(const Record& record, uint64_t number) {
+  return FirstOf(record, [number](const RecordEvent& event) {
+    return StartsGeneration(event) && event.generation == number;
+  });
+}
+
+// Returns "worker 1 was killed because of fault k (…)": the end that led to
+// that start of a generation; "the run restarted" if the record shows none.
+std::string EndBeforeText(const Outline& outline, const RecordEvent& start) {
+  int64_t since_ns = 0;  // start of the generation before
+  ForEachEvent(outline.record, [&](const RecordEvent& event) {
+    if (StartsGeneration(event) && event.generation < start.generation) {
+      since_ns = std::max(since_ns, event.t_ns);
+    }
+  });
+  const RecordEvent* const end = FirstEnd(outline.record, since_ns, start.t_ns);
+  return end == nullptr ? "the run restarted"
+                        : EndWithFaultText(outline, *end, since_ns);
+}
+
+// Returns "the workers agreed to stop at step 6", or the reason of another end
+// of the last launcher: its faults, the first sign, and its exit code.
+std::string LastLauncherText(const Outline& outline) {
+  const Record& record = outline.record;
+  if (record.launchers.empty()) return "";
+  const LauncherRun& last = record.launchers.back();
+  if (last.exit_code == 0 && IsDone(record)) {
+    return "the launcher exited with code 0, as the training was completed";
+  }
+  const std::vector<PlannedLaunch>& plans = record.setup.launches;
+  if (last.planned < plans.size() && plans[last.planned].stop_at_step > 0 &&
+      last.result) {
+    return fmt::format(
+        "the launcher exited with code {}, as its launch was planned to stop "
+        "at step {} (launches.stop_at_step)",
+        last.exit_code, plans[last.planned].stop_at_step);
+  }
+  if (last.result && last.result->status == "not_finite") {
+    return fmt::format(
+        "the launcher exited with code {}, as the loss or the state was not "
+        "finite at step {}",
+        last.exit_code, last.result->steps);
+  }
+  std::vector<std::string> texts =
+      EndsOfAttempts(outline, InterruptionsOf(outline));
+  if (const RecordEvent* const gave_up = FindGaveUp(record)) {
+    texts.push_back("the launcher gave up: " +
+                    GaveUpReasonText(record.setup, *gave_up));
+  }
+  texts.push_back(LauncherEndText(record));
+  return JoinedTexts(std::move(texts));
+}
+
+// Returns "worker 1 was restarted alone …, so the run resumed from memory at
+// step 6 and loaded no checkpoint"; "" if no generation resumed from memory.
+std::string FromMemoryText(const Outline& outline) {
+  const auto found = std::ranges::find_if(
+      outline.generations,
+      [](const Generation& one) { return one.carried_on.has_value(); });
+  if (found == outline.generations.end()) return "";
+  const std::vector<Interruption> all = InterruptionsOf(outline);
+  const auto alone = std::ranges::find(all, Reaction::kRestartsWorker,
+                                       &Interruption::reaction);
+  return JoinedTexts(
+      {alone == all.end() ? "" : InterruptionText(outline, *alone),
+       fmt::format("the workers resumed from memory at step {}, so the run "
+                   "loaded no checkpoint",
+                   found->carried_on->step)});
+}
+
+std::string ResumedFromText(const Outline& outline, const Verdict& verdict) {
+  const Record& record = outline.record;
+  const std::optional<uint64_t> found = verdict.facts.resumed_from;
+  if (!found) {
+    if (std::string text = FromMemoryText(outline); !text.empty()) return text;
+    if (verdict.facts.restarts > 0 || !IsDone(record)) return "";
+    return NoRestartText(record) + ", and the run loaded no checkpoint";
+  }
+  const RecordEvent* const resume =
+      FirstOf(record, [](const RecordEvent& event) {
+        return event.kind == RecordKind::kResumed;
+      });
+  if (resume == nullptr) return "";
+  const bool is_acknowledged =
+      NewestUntil(record, RecordKind::kSaveAcknowledged, *found, *resume) !=
+      nullptr;
+  return fmt::format(
+      "the {} of step {} {} when {}, so the run resumed from step {}",
+      is_acknowledged ? "save" : "checkpoint", *found,
+      is_acknowledged ? "had been acknowledged" : "was complete",
+      EndBeforeText(outline, *resume), *found);
+}
+
+std::string RecomputedStepsText(const Outline& outline,
+                                const Verdict& verdict) {
+  for (const Generation& generation : outline.generations) {
+    if (!generation.recomputed ||
+        generation.recomputed->steps() != verdict.facts.recomputed_steps) {
+      continue;
+    }
+    const RecordEvent* const start =
+        StartOfGeneration(outline.record, generation.number);
+    if (start == nullptr) continue;
+    return fmt::format(
+        "training had reached step {} when {}, and the run started again from "
+        "step {}, so it recomputed {}",
+        generation.recomputed->to, EndBeforeText(outline, *start),
+        generation.recomputed->from,
+        Counted(generation.recomputed->steps(), "step"));
+  }
+  return "";
+}
+
+// Returns "the run acknowledged the saves of steps 4, 8 and 12"; "… no save".
+std::string AcknowledgedText(const Record& record) {
+  std::set<uint64_t> steps;
+  ForEachEvent(record, [&](const RecordEvent& event) {
+    if (event.kind == RecordKind::kSaveAcknowledged) steps.insert(event.step);
+  });
+  return fmt::format("the run acknowledged {}",
+                     steps.empty() ? "no save" : SavesText(steps));
+}
+
+std::string FailedSavesCause(const Outline& outline, const Verdict& verdict) {
+  if (verdict.facts.failed_saves > 0) {
+    return FailedSavesText(outline.record, INT64_MIN);
+  }
+  return "no save ended with an error: " + AcknowledgedText(outline.record);
+}
+
+std::string SavesCause(const Outline& outline, const Verdict&) {
+  const Record& record = outline.record;
+  const uint64_t interval = record.setup.save_interval_steps;
+  return JoinedTexts(
+      {AcknowledgedText(record) +
+           (interval == 0 ? ""
+                          : fmt::format(", as one is due every {} "
+                                        "(checkpoint.every)",
+                                        Counted(interval, "step"))),
+       UnfinishedSavesText(record, 0, {.t_ns = INT64_MAX}),
+       JoinedTexts(EndsOfAttempts(outline, InterruptionsOf(outline)))});
+}
+
+std::string CheckpointsCause(const Outline& outline, const Verdict&) {
+  const Record& record = outline.record;
+  const RunSetup& setup = record.setup;
+  std::string kept;
+  if (setup.delete_at_success && IsDone(record)) {
+    kept =
+        "a successful run deletes its checkpoints "
+        "(checkpoint.at_success)";
+  } else if (setup.keep > 0) {
+    kept = fmt::format("retention keeps the newest {} (checkpoint.keep)",
+                       setup.keep);
+  }
+  return JoinedTexts({AcknowledgedText(record), std::move(kept),
+                      FailedSavesText(record, INT64_MIN)});
+}
+
+std::string EndsAtCause(const Outline& outline, const Verdict&) {
+  const Record& record = outline.record;
+  if (record.launchers.empty()) return "";
+  const std::optional<FinalResult>& result = record.launchers.back().result;
+  const std::string end = LastLauncherText(outline);
+  if (!result) return "the last launcher ended without a result: " + end;
+  return fmt::format("training ended after {}, with {} complete: {}",
+                     Counted(result->steps, "step"),
+                     Counted(result->epochs, "epoch"), end);
+}
+
+std::string EpochsAfterRestartCause(const Outline& outline, const Verdict&) {
+  std::set<uint64_t> epochs;
+  const Generation* restarted = nullptr;
+  for (const Generation& generation : outline.generations) {
+    if (&generation == &outline.generations.front()) continue;
+    epochs.insert(generation.epochs.begin(), generation.epochs.end());
+    if (restarted == nullptr && generation.has_started()) {
+      restarted = &generation;
+    }
+  }
+  if (restarted == nullptr) return "";
+  const uint64_t step =
+      restarted->started_at().value_or(TrainingPosition{}).step;
+  const RecordEvent* const start =
+      StartOfGeneration(outline.record, restarted->number);
+  return fmt::format(
+      "the first restart, after {}, started from step {}, and {} ended after "
+      "that",
+      start == nullptr ? "an end" : EndBeforeText(outline, *start), step,
+      epochs.empty() ? "no epoch" : NumberedText("epoch", epochs));
+}
+
+// Explains the course of the loss or the accuracy: "the undisturbed training
+// has this loss too: …". The harness does not know why training has it.
+std::string TrendCause(const Outline&, const Verdict& verdict) {
+  if (!HasOnlyUnmetExpectations(verdict)) return "";
+  return "the undisturbed training gives the same values: each step is bitwise "
+         "identical to the reference run's, so neither a fault nor the "
+         "recovery changed them";
+}
+
+std::string RestartsCause(const Outline& outline, const Verdict& verdict) {
+  const size_t starts = outline.record.launchers.size();
+  const uint64_t planned = starts > 0 ? starts - 1 - verdict.facts.requeues : 0;
+  std::vector<std::string> texts =
+      EndsOfAttempts(outline, InterruptionsOf(outline));
+  if (planned > 0) {
+    texts.push_back(fmt::format(
+        "the scenario starts the launcher {} times (launches), and each start "
+        "after the first is a restart",
+        planned + 1));
+  }
+  if (texts.empty() && IsDone(outline.record)) {
+    texts.push_back(NoRestartText(outline.record));
+  }
+  if (!IsDone(outline.record)) texts.push_back(LastLauncherText(outline));
+  return JoinedTexts(std::move(texts));
+}
+
+// Describes a run that was completed, although the scenario expects another
+// end.
+std::string CompletedText(Outcome expected, const RunFacts& facts) {
+  const std::string completed =
+      facts.restarts == 0 ? "the training was completed without a restart"
+                          : "the training was completed after " +
+                                Counted(facts.restarts, "restart");
+  switch (expected) {
+    case Outcome::kStopsCleanly:
+      return completed + ": no preemption notice stopped it before its end";
+    case Outcome::kRefuses:
+      return completed + ": " +
+             (facts.resumed_from
+                  ? fmt::format("the checkpoint of step {} could be loaded",
+                                *facts.resumed_from)
+                  : "it started from scratch, so no checkpoint had to be "
+                    "loaded");
+    case Outcome::kGivesUp:
+      return completed + ", so the launcher did not give up";
+    case Outcome::kStopsOnNan:
+      return completed + ": the loss and the state were finite at each step";
+    case Outcome::kRetryLater:
+      return completed + ": each state could be saved in the end";
+    case Outcome::kCompletes:
+    case Outcome::kRecovers:
+    case Outcome::kViolates:
+      return "";
+  }
+  return "";
+}
+
+std::string OutcomeCause(const Outline& outline, const Verdict& verdict) {
+  const Record& record = outline.record;
+  if (record.ending != RunEnding::kExited) return "";
+  if (!IsDone(record)) return LastLauncherText(outline);
+  std::string text = CompletedText(record.expect.outcome, verdict.facts);
+  return text.empty() ? RestartsCause(outline, verdict) : text;
+}
+
+std::string ExitCodeCause(const Outline& outline, const Verdict&) {
+  return LastLauncherText(outline);
+}
+
+// An expectation, by the name of its finding, and its explanation.
+struct Explained {
+  std::string_view name;
+  std::string (*explain)(const Outline& outline, const Verdict& verdict);
+};
+constexpr std::array kExplained = {
+    Explained{"outcome", OutcomeCause},
+    Explained{"restarts", RestartsCause},
+    Explained{"resumed_from", ResumedFromText},
+    Explained{"recomputed_steps", RecomputedStepsText},
+    Explained{"failed_saves", FailedSavesCause},
+    Explained{"ends_at.epoch", EndsAtCause},
+    Explained{"ends_at.step", EndsAtCause},
+    Explained{"saves", SavesCause},
+    Explained{"epochs_after_restart", EpochsAfterRestartCause},
+    Explained{"checkpoints", CheckpointsCause},
+    Explained{"loss", TrendCause},
+    Explained{"accuracy", TrendCause},
+    Explained{"exit_code", ExitCodeCause},
+};
+
+// Returns "the run recovered correctly, as no check found a violation; only the
+// expectation of the scenario differs: set restarts: {exactly: 1} under
+// expect".
+std::string OnlyExpectationText(const Verdict& verdict) {
+  const std::string met = MetExpectationsText(verdict.broken_expectations);
+  return fmt::format(
+      "the run {} correctly, as no check found a violation; only the "
+      "expectation{} of the scenario differ{}{}",
+      verdict.facts.restarts > 0 ? "recovered" : "ended",
+      verdict.broken_expectations.size() == 1 ? "" : "s",
+      verdict.broken_expectations.size() == 1 ? "s" : "",
+      met.empty() ? "" : fmt::format(": {} under expect", met));
+}
+
+}  // namespace
+
+std::string ExplainExpectations(const Outline& outline,
+                                const Verdict& verdict) {
+  if (!verdict.fails_only_expectations) return "";
+  for (const Finding& finding : verdict.broken_expectations) {
+    const auto found =
+        std::ranges::find(kExplained, finding.name, &Explained::name);
+    if (found == kExplained.end()) continue;
+    std::string text = found->explain(outline, verdict);
+    if (!text.empty()) return text;
+  }
+  return HasOnlyUnmetExpectations(verdict) ? OnlyExpectationText(verdict) : "";
+}
+
+}  // namespace gauntlet

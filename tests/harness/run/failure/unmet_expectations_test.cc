@@ -1,0 +1,179 @@
+// Causes of cases in which only an expectation of the scenario is not met.
+#include "harness/run/failure/unmet_expectations.h"
+
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "harness/run/case_runner.h"
+#include "tests/engine/real/scratch_directory.h"
+#include "tests/harness/run/small_cases.h"
+
+namespace gauntlet {
+namespace {
+
+using testing::StartsWith;
+
+class UnmetExpectationsTest : public testing::Test {
+ protected:
+  CaseResult Run(const Case& one) {
+    return RunCase(one, {.directory = scratch_.path()},
+                   {.world = WorldKind::kSimulated}, references_)
+        .result;
+  }
+
+  ScratchDirectory scratch_;
+  References references_{"", "test"};
+};
+
+// Settings of the cluster, the end of a scenario, and the expected cause.
+struct ExpectationCase {
+  const char* cluster;
+  const char* rest;
+  const char* cause;
+};
+
+Case CaseOf(const ExpectationCase& one) {
+  std::string text = SmallScenario(std::string("seed: 7\n") + one.rest);
+  const std::string workers = "{workers: 2";
+  text.replace(text.find(workers), workers.size(), workers + one.cluster);
+  const LoadedFile loaded = LoadScenarios(text, "c.yaml");
+  CHECK(loaded.errors.empty(), RenderErrors(loaded, "c.yaml", text));
+  return loaded.cases.at(0);
+}
+
+constexpr const char* kCrash =
+    "faults: [{id: c, at: {worker: 1, step: 10}, do: crash}]\n";
+
+// A crash at step 10, after the saves of steps 4 and 8.
+TEST_F(UnmetExpectationsTest, CauseIsTheEventThatLedToTheFoundValue) {
+  const ExpectationCase kCases[] = {
+      {"", "expect: {outcome: recovers, resumed_from: {step: 4}}\n",
+       "the save of step 8 had been acknowledged when worker 1 exited with "
+       "code 70 because of fault c (crash worker 1 at step.begin, step 10), so "
+       "the run resumed from step 8"},
+      {", restart: {policy: rejoin}",
+       "expect: {outcome: recovers, resumed_from: {step: 8}}\n",
+       "fault c (crash worker 1 at step.begin, step 10) interrupted attempt 1: "
+       "worker 1 exited with code 70; the launcher restarted worker 1 alone "
+       "(cluster.restart.policy is rejoin); the workers resumed from memory at "
+       "step 8, so the run loaded no checkpoint"},
+      {"", "expect: {outcome: recovers, recomputed_steps: {max: 0}}\n",
+       "training had reached step 9 when worker 1 exited with code 70 because "
+       "of fault c (crash worker 1 at step.begin, step 10), and the run "
+       "started again from step 8, so it recomputed 1 step"},
+      {"", "expect: {outcome: recovers, restarts: {exactly: 0}}\n",
+       "fault c (crash worker 1 at step.begin, step 10) ended attempt 1: "
+       "worker 1 exited with code 70; the launcher restarted the job"},
+      {"", "expect: {outcome: recovers, failed_saves: {exactly: 2}}\n",
+       "no save ended with an error: the run acknowledged the saves of steps "
+       "4, 8 and 12"},
+      {"", "expect: {outcome: recovers, ends_at: {step: 10}}\n",
+       "training ended after 12 steps, with 2 epochs complete: the launcher "
+       "exited with code 0, as the training was completed"},
+      {"", "expect: {outcome: recovers, checkpoints: [4, 8]}\n",
+       "the run acknowledged the saves of steps 4, 8 and 12; retention keeps "
+       "the newest 2 (checkpoint.keep)"},
+      {"", "expect: {outcome: recovers, epochs_after_restart: {exactly: 2}}\n",
+       "the first restart, after worker 1 exited with code 70 because of fault "
+       "c (crash worker 1 at step.begin, step 10), started from step 8, and "
+       "epoch 1 ended after that"},
+      {"", "expect: {outcome: recovers, exit_code: 3}\n",
+       "the launcher exited with code 0, as the training was completed"},
+      {"", "expect: {outcome: stops-cleanly}\n",
+       "the training was completed after 1 restart: no preemption notice "
+       "stopped it before its end"},
+      {"", "expect: {outcome: refuses}\n",
+       "the training was completed after 1 restart: the checkpoint of step 8 "
+       "could be loaded"},
+      {"", "expect: {outcome: stops-on-nan}\n",
+       "the training was completed after 1 restart: the loss and the state "
+       "were finite at each step"},
+      {"", "expect: {outcome: retry-later}\n",
+       "the training was completed after 1 restart: each state could be saved "
+       "in the end"},
+  };
+  for (const ExpectationCase& one : kCases) {
+    const std::string rest = std::string(kCrash) + one.rest;
+    const CaseResult result = Run(CaseOf({one.cluster, rest.c_str(), ""}));
+    EXPECT_TRUE(result.verdict.fails_only_expectations) << rest;
+    EXPECT_EQ(result.cause, one.cause) << rest;
+  }
+}
+
+TEST_F(UnmetExpectationsTest, RunWithoutARestartHasACauseToo) {
+  const ExpectationCase kCases[] = {
+      {"", "expect: {outcome: completes, exit_code: 3}\n",
+       "the launcher exited with code 0, as the training was completed"},
+      {"", "expect: {outcome: completes, resumed_from: {step: 4}}\n",
+       "no process ended before training was complete, so nothing had to be "
+       "restarted, and the run loaded no checkpoint"},
+      {"", "expect: {outcome: completes, saves: {exactly: 9}}\n",
+       "the run acknowledged the saves of steps 4, 8 and 12, as one is due "
+       "every 4 steps (checkpoint.every)"},
+      {"", "expect: {outcome: fails}\n",
+       "the training was completed without a restart, so the launcher did not "
+       "give up"},
+      {"",
+       "launches: [{stop_at_step: 4}, {}]\n"
+       "expect: {outcome: recovers, restarts: {exactly: 0}}\n",
+       "the scenario starts the launcher 2 times (launches), and each start "
+       "after the first is a restart"},
+      {"",
+       "preemption: {requeue: 0}\n"
+       "launches: [{stop_at_step: 4}]\n"
+       "expect: {outcome: completes}\n",
+       "the launcher exited with code 143, as its launch was planned to stop "
+       "at step 4 (launches.stop_at_step)"},
+      {"",
+       "faults: [{id: e, at: {worker: 0, save: 1, point: ckpt.shard.open}, do: "
+       "errno}]\n"
+       "expect: {outcome: completes, failed_saves: {exactly: 0}}\n",
+       "the save of step 4 failed: fault e (EIO in "
+       "model-00001-of-00002.safetensors)"},
+  };
+  for (const ExpectationCase& one : kCases) {
+    const CaseResult result = Run(CaseOf(one));
+    EXPECT_TRUE(result.verdict.fails_only_expectations) << one.rest;
+    EXPECT_EQ(result.cause, one.cause) << one.rest;
+  }
+}
+
+// Returns a verdict on a run that restarted once. It passed a check, and failed
+// for an expectation of that name.
+Verdict UnmetVerdict(const std::string& name) {
+  return {.kind = VerdictKind::kFail,
+          .fails_only_expectations = true,
+          .invariants = {{.invariant = "trajectory", .instances = 1}},
+          .broken_expectations = {{.invariant = "expectation",
+                                   .name = name,
+                                   .message = "",
+                                   .met = "restarts: {exactly: 1}"}},
+          .facts = {.restarts = 1}};
+}
+
+TEST(ExplainExpectationsTest, WithoutAReason_TheRunIsStatedToBeRight) {
+  const Record record;
+  EXPECT_EQ(ExplainExpectations(Outline(record), UnmetVerdict("other")),
+            "the run recovered correctly, as no check found a violation; only "
+            "the expectation of the scenario differs: set restarts: {exactly: "
+            "1} under expect");
+  EXPECT_THAT(ExplainExpectations(Outline(record), UnmetVerdict("loss")),
+              StartsWith("the undisturbed training gives the same values: "));
+}
+
+TEST(ExplainExpectationsTest, RunWithAViolationIsNotStatedToBeRight) {
+  const Record record;
+  for (const char* name : {"other", "loss"}) {
+    Verdict verdict = UnmetVerdict(name);
+    verdict.invariants[0].violations = 1;
+    EXPECT_EQ(ExplainExpectations(Outline(record), verdict), "") << name;
+    verdict = UnmetVerdict(name);
+    FailFor("the worlds end differently", verdict);
+    EXPECT_EQ(ExplainExpectations(Outline(record), verdict), "") << name;
+  }
+}
+
+}  // namespace
+}  // namespace gauntlet
