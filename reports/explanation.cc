@@ -11,9 +11,9 @@ namespace gauntlet {
 namespace {
 
 constexpr size_t kMostExpectations = 20;
-// Unmet expectations above the cause. If there are more, only the first stands
-// there, so that the cause is among the first lines.
-constexpr size_t kMostAboveCause = 2;
+// Unmet expectations above the recovery. If there are more, only the first
+// stands there; the others follow the result of the checks.
+constexpr size_t kMostAboveRecovery = 2;
 
 // Returns a sentence about the checks. REQUIRES:
 // FailedOnlyExpectations(result).
@@ -28,15 +28,15 @@ std::string ChecksText(const Verdict& verdict) {
       checks, checks, is_one ? " is" : "s are");
 }
 
-// Returns the number of unmet expectations above the cause.
-size_t CountAboveCause(const std::vector<Finding>& findings) {
-  return findings.size() > kMostAboveCause ? 1 : findings.size();
+// Returns the number of unmet expectations above the recovery.
+size_t CountAboveRecovery(const std::vector<Finding>& findings) {
+  return findings.size() > kMostAboveRecovery ? 1 : findings.size();
 }
 
-// Adds the unmet expectations that stand above the cause.
+// Adds the unmet expectations that stand above the recovery.
 void AddFirstExpectations(const std::vector<Finding>& findings,
                           std::vector<ExplanationLine>& lines) {
-  const size_t shown = CountAboveCause(findings);
+  const size_t shown = CountAboveRecovery(findings);
   for (const Finding& finding : std::span(findings).first(shown)) {
     lines.push_back({"expected", finding.message});
   }
@@ -47,12 +47,12 @@ void AddFirstExpectations(const std::vector<Finding>& findings,
 }
 
 // Adds the result of the checks, and the unmet expectations that do not stand
-// above the cause.
+// above the recovery.
 void AddChecks(const Verdict& verdict, std::vector<ExplanationLine>& lines) {
   lines.push_back({"checks", ChecksText(verdict)});
   const std::vector<Finding>& findings = verdict.broken_expectations;
   const size_t shown = std::min(findings.size(), kMostExpectations);
-  for (size_t i = CountAboveCause(findings); i < shown; ++i) {
+  for (size_t i = CountAboveRecovery(findings); i < shown; ++i) {
     lines.push_back({"checks", findings[i].message});
   }
   if (findings.size() > shown) {
@@ -66,11 +66,11 @@ void AddChecks(const Verdict& verdict, std::vector<ExplanationLine>& lines) {
 std::vector<ExplanationLine> ExplanationOf(const CaseResult& result) {
   const FailureSummary& summary = result.summary;
   const bool only_expectations = FailedOnlyExpectations(result);
-  std::vector<ExplanationLine> lines = {{"faults", summary.faults}};
+  std::vector<ExplanationLine> lines = {{"cause", result.cause},
+                                        {"faults", summary.faults}};
   if (only_expectations) {
     AddFirstExpectations(result.verdict.broken_expectations, lines);
   }
-  lines.push_back({"cause", result.cause});
   lines.push_back({"recovery", summary.recovery});
   lines.push_back({"training", summary.training});
   if (only_expectations) AddChecks(result.verdict, lines);

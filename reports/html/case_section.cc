@@ -138,10 +138,6 @@ std::string CauseHtml(const CaseResult& result) {
              sentence.find(line.text) != sentence.npos;
     });
   }
-  // The cause comes first, as it explains the sentence above.
-  std::stable_partition(
-      lines.begin(), lines.end(),
-      [](const ExplanationLine& line) { return line.topic == "cause"; });
   std::string rows;
   std::string_view last;
   for (const ExplanationLine& line : lines) {

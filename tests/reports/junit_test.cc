@@ -78,10 +78,10 @@ TEST(JunitTest, MessageOfAnUnmetExpectationHasWhatWasFound) {
 TEST(JunitTest, FailureHasTheLinesThatExplainIt_EachOnce) {
   const std::string xml = RenderJunit({.cases = {UnmetCase()}});
   EXPECT_THAT(
-      xml, HasSubstr("type=\"invariant\">faults: full: errno worker 0\n"
+      xml, HasSubstr("type=\"invariant\">cause: the save of step 10 failed, "
+                     "8.1 ms after it began\nfaults: full: errno worker 0\n"
                      "expected: resumed_from: expected step 10, found step 5\n"
-                     "cause: the save of step 10 failed, 8.1 ms after it "
-                     "began\nrecovery: 1 restart; resumed from step 5\n"
+                     "recovery: 1 restart; resumed from step 5\n"
                      "training: right\nchecks: "));
   EXPECT_THAT(xml, HasSubstr("\nnext: if the run was right, "));
   EXPECT_THAT(xml, Not(HasSubstr("\nresumed_from: expected")));
