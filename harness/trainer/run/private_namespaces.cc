@@ -29,6 +29,15 @@ Status NotPermitted(std::string_view step, int error) {
                                step, std::generic_category().message(error)));
 }
 
+// The root of a chroot is an ordinary directory, unless it was bind-mounted.
+Status RootIsNoMountPoint() {
+  return Forbidden(
+      "namespaces cannot be used here: / is the directory of a chroot and not "
+      "a mount point, so its mount propagation cannot be changed (EINVAL; to "
+      "use namespaces, run mount --bind DIR DIR on that directory, outside of "
+      "the chroot, and enter it again)");
+}
+
 Status WriteProcFile(const char* path, const std::string& text) {
   const Descriptor file(open(path, O_WRONLY | O_CLOEXEC));
   if (file.valid() && write(file.get(), text.data(), text.size()) ==
@@ -65,7 +74,8 @@ Status StartLoopback() {
 
 Status Mount(const std::vector<DirectoryMount>& mounts) {
   if (mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
-    return NotPermitted("private mounts", errno);
+    return errno == EINVAL ? RootIsNoMountPoint()
+                           : NotPermitted("private mounts", errno);
   if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC,
             nullptr) != 0) {
     return NotPermitted("mount of /proc", errno);

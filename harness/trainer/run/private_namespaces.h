@@ -19,7 +19,7 @@ namespace gauntlet {
 //
 // This process enters a namespace too: call the function once, from a process
 // with a single thread. Errors, before the body runs: kForbidden, one line:
-// namespaces are not permitted; those of fork(2).
+// namespaces are not permitted, or / is not a mount point; those of fork(2).
 Result<int> RunInNamespaces(const std::vector<DirectoryMount>& mounts,
                             NetworkAccess network,
                             const std::function<int()>& body);

@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 TRAINER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "trainer.py")
-NO_NAMESPACES = "namespaces are not permitted"
+NO_NAMESPACES = "one trial at a time"
 
 OTHERWISE = """
 import os, sys
