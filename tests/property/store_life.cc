@@ -68,7 +68,8 @@ std::string StoreLife::Live(const StoreAction& action, Process& process) {
   const bool disturbed =
       action.verb == StoreVerb::kGone || action.verb == StoreVerb::kError;
   if (disturbed) {
-    process.storage.gate = [&action, count = uint64_t{0}]() mutable {
+    process.storage.gate = [&action, count = uint64_t{0}](
+                               StorageCall, const std::string&) mutable {
       const uint64_t operation = count++;
       if (action.verb == StoreVerb::kGone && operation >= action.at) {
         return Cancelled("gone");
@@ -226,7 +227,8 @@ std::string StoreLife::Race(const StoreAction& action) {
   if (!wrong.empty() || !outer.store) return wrong;
   Process inner(*this);
   std::string inner_wrong;
-  outer.storage.gate = [&, count = uint64_t{0}]() mutable {
+  outer.storage.gate = [&, count = uint64_t{0}](StorageCall,
+                                                const std::string&) mutable {
     if (count++ == action.at) inner_wrong = Claim(inner, action.keep);
     return OkStatus();
   };

@@ -14,7 +14,7 @@
 #include "engine/ckpt/checkpoint_store.h"
 #include "engine/status.h"
 #include "tests/engine/ckpt/test_world.h"
-#include "tests/property/gated_storage.h"
+#include "tests/engine/world/gated_storage.h"
 #include "tests/property/store_ledger.h"
 #include "tests/property/store_script.h"
 

@@ -1,5 +1,6 @@
 #include "chaos/inject/faulty_storage.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -8,8 +9,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/chaos/inject/memory_storage.h"
 #include "tests/chaos/inject/recording_world.h"
+#include "tests/engine/world/memory_storage.h"
 
 namespace gauntlet {
 namespace {
@@ -25,9 +26,21 @@ std::span<const std::byte> BytesOf(std::string_view text) {
   return std::as_bytes(std::span(text));
 }
 
+// Returns the text with a dot for each byte that nothing was written to.
+std::string WithDots(std::string text) {
+  std::replace(text.begin(), text.end(), '\0', '.');
+  return text;
+}
+
 // A file that is written like a store's, with its fault points and one fault.
 class FaultyStorageTest : public ::testing::Test {
  protected:
+  FaultyStorageTest() {
+    for (const std::string directory : {"tmp", "dir"}) {
+      CHECK(disk_.MakeDirectory(directory).ok(), directory);
+    }
+  }
+
   void Plan(FaultKind kind, const FaultSite& site,
             const FaultParameters& with = {}) {
     plan_.faults = {{.id = "f", .site = site, .kind = kind, .with = with}};
@@ -63,10 +76,10 @@ class FaultyStorageTest : public ::testing::Test {
   }
 
   std::string OnDisk(const std::string& path) {
-    return disk_.files.contains(path) ? disk_.files[path]->bytes : "(none)";
+    return disk_.Exists(path) ? WithDots(disk_.Bytes(path)) : "(none)";
   }
   std::string Durable(const std::string& path) {
-    return disk_.files.at(path)->durable;
+    return WithDots(disk_.DurableBytes(path));
   }
   const Diary& diary() const { return life_->diary; }
   bool HasFired() { return fired_.HasFired("f"); }
@@ -85,7 +98,7 @@ TEST_F(FaultyStorageTest, IsTheStorageBehindItWhereNothingIsPlanned) {
   EXPECT_TRUE(storage_->Rename("tmp", "final").ok());
   EXPECT_EQ(*ReadFile(*storage_, "final/a", 100), kBlocks);
   EXPECT_TRUE(storage_->SyncDirectory("final").ok());
-  EXPECT_THAT(disk_.synced_directories, ElementsAre("final"));
+  EXPECT_THAT(disk_.synced_directories(), ElementsAre("final"));
   EXPECT_TRUE(storage_->Remove("final/a", FileKind::kFile).ok());
   EXPECT_EQ(storage_->Open("final/a", OpenMode::kRead).status().code(),
             Code::kNotFound);
@@ -147,7 +160,7 @@ TEST_F(FaultyStorageTest, ErrorComesFromTheOperationThatThePointAnnounces) {
       {Point::kShardSync, EIO, Code::kIoError, std::string(kBlocks)},
   };
   for (const ErrorCase& c : cases) {
-    disk_.files.clear();
+    disk_.SetContents({});
     fired_ = {};
     Plan(FaultKind::kErrno, {.point = c.point}, {.error = c.error});
     const Status status = WriteShard("a");
@@ -180,7 +193,7 @@ TEST_F(FaultyStorageTest, PermanentError_FailsEveryWrite) {
 }
 
 TEST_F(FaultyStorageTest, RenameRemoveAndDirectorySyncFailWithoutEffect) {
-  disk_.files["a"] = std::make_shared<MemoryFile>();
+  disk_.SetBytes("a", "");
   Plan(FaultKind::kErrno, {.point = Point::kRename});
   EXPECT_TRUE(life_->injector.Hit(Point::kRename, {}).ok());
   EXPECT_EQ(storage_->Rename("a", "b").code(), Code::kIoError);
@@ -192,10 +205,10 @@ TEST_F(FaultyStorageTest, RenameRemoveAndDirectorySyncFailWithoutEffect) {
   Plan(FaultKind::kFsyncFails, {.point = Point::kParentSync});
   EXPECT_TRUE(life_->injector.Hit(Point::kParentSync, {}).ok());
   EXPECT_EQ(storage_->SyncDirectory(".").code(), Code::kIoError);
-  EXPECT_THAT(disk_.synced_directories, IsEmpty());
+  EXPECT_THAT(disk_.synced_directories(), IsEmpty());
   EXPECT_EQ(OnDisk("a"), "");
   EXPECT_TRUE(storage_->SyncDirectory(".").ok());
-  EXPECT_THAT(disk_.synced_directories, ElementsAre("."));
+  EXPECT_THAT(disk_.synced_directories(), ElementsAre("."));
 }
 
 TEST_F(FaultyStorageTest, AfterAFailedSyncNoSyncOfThatFileHelps) {
@@ -255,8 +268,7 @@ TEST_F(FaultyStorageTest, DamageAtEveryHitIsDoneOnceToEachFile) {
 TEST_F(FaultyStorageTest, DamageBeforeALoadIsDoneToTheNextFileRead) {
   for (const Point point : {Point::kLoadBegin, Point::kLoadRead}) {
     fired_ = {};
-    disk_.files["a"] = std::make_shared<MemoryFile>();
-    disk_.files["a"]->bytes = kBlocks;
+    disk_.SetBytes("a", std::string(kBlocks));
     Plan(FaultKind::kTruncate, {.point = point}, {.offset = kHalf});
     EXPECT_TRUE(life_->injector.Hit(point, {}).ok());
     EXPECT_EQ(*ReadFile(*storage_, "a", 100), "aaaabbbb");
@@ -264,8 +276,7 @@ TEST_F(FaultyStorageTest, DamageBeforeALoadIsDoneToTheNextFileRead) {
 }
 
 TEST_F(FaultyStorageTest, DamageBeforeALoadIsDoneToNoFileAfterIt) {
-  disk_.files["a"] = std::make_shared<MemoryFile>();
-  disk_.files["a"]->bytes = kBlocks;
+  disk_.SetBytes("a", std::string(kBlocks));
   Plan(FaultKind::kDelete, {.point = Point::kLoadBegin});
   EXPECT_TRUE(life_->injector.Hit(Point::kLoadBegin, {}).ok());
   EXPECT_TRUE(life_->injector.Hit(Point::kLoadEnd, {}).ok());

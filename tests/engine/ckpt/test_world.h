@@ -11,7 +11,7 @@
 
 #include "engine/ckpt/checkpoint_store.h"
 #include "engine/world/world.h"
-#include "tests/engine/ckpt/memory_storage.h"
+#include "tests/engine/world/memory_storage.h"
 
 namespace gauntlet {
 

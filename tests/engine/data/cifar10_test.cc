@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/engine/data/data_files.h"
-#include "tests/engine/data/memory_files.h"
+#include "tests/engine/world/memory_storage.h"
 
 namespace gauntlet {
 namespace {
@@ -11,18 +11,18 @@ namespace {
 constexpr size_t kPlane = 1024;
 constexpr size_t kRow = 3073;
 
-MemoryFiles GoodFiles() {
-  MemoryFiles files;
+MemoryStorage GoodFiles() {
+  MemoryStorage files = ReadOnlyFiles();
   for (int i = 1; i <= 5; ++i) {
-    files.files["d/data_batch_" + std::to_string(i) + ".bin"] =
-        CifarRow(i, static_cast<char>(10 * i));
+    files.SetBytes("d/data_batch_" + std::to_string(i) + ".bin",
+                   CifarRow(i, static_cast<char>(10 * i)));
   }
-  files.files["d/test_batch.bin"] = CifarRow(7, 1) + CifarRow(8, 2);
+  files.SetBytes("d/test_batch.bin", CifarRow(7, 1) + CifarRow(8, 2));
   return files;
 }
 
 TEST(Cifar10Test, ReadsTheFiveBatchesInOrderAndTheTestBatch) {
-  MemoryFiles files = GoodFiles();
+  MemoryStorage files = GoodFiles();
   const Result<RawRows> train = ReadCifar10(files, "d", DataPart::kTrain);
   ASSERT_TRUE(train.ok()) << train.status().ToString();
   EXPECT_EQ(train->rows, 5u);
@@ -37,8 +37,8 @@ TEST(Cifar10Test, ReadsTheFiveBatchesInOrderAndTheTestBatch) {
 }
 
 TEST(Cifar10Test, ChannelsOfAPixelComeTogether) {
-  MemoryFiles files = GoodFiles();
-  std::string& row = files.files["d/data_batch_1.bin"];
+  MemoryStorage files = GoodFiles();
+  std::string& row = files.Bytes("d/data_batch_1.bin");
   row[1 + 33] = 'r';  // the second pixel of the second line
   row[1 + kPlane + 33] = 'g';
   row[1 + 2 * kPlane + 33] = 'b';
@@ -67,8 +67,8 @@ TEST(Cifar10Test, MalformedFileIsRefusedWithItsOffset) {
       {CifarRow(-1, 2), "offset 0: expected a label below 10, found 255"},
   };
   for (const BadFile& bad : bad_files) {
-    MemoryFiles files = GoodFiles();
-    files.files["d/data_batch_3.bin"] = bad.bytes;
+    MemoryStorage files = GoodFiles();
+    files.SetBytes("d/data_batch_3.bin", bad.bytes);
     const Status status = ReadCifar10(files, "d", DataPart::kTrain).status();
     EXPECT_EQ(status.code(), Code::kInvalidArgument);
     EXPECT_EQ(status.message(), "d/data_batch_3.bin: " + bad.message);
@@ -76,24 +76,27 @@ TEST(Cifar10Test, MalformedFileIsRefusedWithItsOffset) {
 }
 
 TEST(Cifar10Test, MissingFileIsNamed) {
-  MemoryFiles files = GoodFiles();
-  files.files.erase("d/data_batch_4.bin");
+  MemoryStorage files = GoodFiles();
+  files.Erase("d/data_batch_4.bin");
   EXPECT_EQ(ReadCifar10(files, "d", DataPart::kTrain).status().ToString(),
             "INVALID_ARGUMENT: d/data_batch_4.bin: expected a file of "
             "CIFAR-10's binary version, found none");
 }
 
 TEST(Cifar10Test, ErrorOfTheDiskIsNotAMalformedFile) {
-  MemoryFiles files = GoodFiles();
-  files.broken_path = "d/test_batch.bin";
+  MemoryStorage files = GoodFiles();
+  files.gate = [](StorageCall call, const std::string& path) {
+    return path == "d/test_batch.bin" ? IoError(path)
+                                      : AllowReading(call, path);
+  };
   EXPECT_EQ(ReadCifar10(files, "d", DataPart::kValidation).status().code(),
             Code::kIoError);
 }
 
 TEST(Cifar10Test, NoPartOfARowIsRead) {
-  MemoryFiles files = GoodFiles();
+  MemoryStorage files = GoodFiles();
   for (size_t length = 0; length < kRow; length += 37) {
-    files.files["d/test_batch.bin"] = CifarRow(1, 2).substr(0, length);
+    files.SetBytes("d/test_batch.bin", CifarRow(1, 2).substr(0, length));
     EXPECT_FALSE(ReadCifar10(files, "d", DataPart::kValidation).ok()) << length;
   }
 }

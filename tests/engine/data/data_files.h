@@ -22,6 +22,18 @@ inline std::string LittleEndian(uint64_t value, size_t bytes) {
   return text;
 }
 
+// Returns the value in big-endian order, as in IDX headers.
+inline std::string BigEndian(uint32_t value) {
+  std::string text;
+  for (int shift = 24; shift >= 0; shift -= 8) {
+    text.push_back(static_cast<char>(value >> shift & 0xff));
+  }
+  return text;
+}
+
+// Returns one gzip member, as the gzip program writes it.
+std::string Gzip(std::string_view bytes);
+
 // Returns a file of format 1.0 with that header, without padding.
 inline std::string NpyOf(std::string_view header, std::string_view data) {
   return std::string("\x93NUMPY\x01\x00", 8) + LittleEndian(header.size(), 2) +

@@ -3,7 +3,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "tests/engine/data/memory_files.h"
+#include "tests/engine/data/data_files.h"
+#include "tests/engine/world/memory_storage.h"
 
 namespace gauntlet {
 namespace {
@@ -27,14 +28,13 @@ std::string Labels(uint32_t rows, std::string_view labels) {
 const std::string kGoodImages = Images(2, 1, 3, "abcdef");
 const std::string kGoodLabels = Labels(2, std::string_view("\x00\x09", 2));
 
-MemoryFiles GoodFiles() {
-  MemoryFiles files;
-  files.files = {{kImagesPath, kGoodImages}, {kLabelsPath, kGoodLabels}};
-  return files;
+MemoryStorage GoodFiles() {
+  return ReadOnlyFiles(
+      {{kImagesPath, kGoodImages}, {kLabelsPath, kGoodLabels}});
 }
 
 TEST(IdxTest, ReadsImagesAndLabels) {
-  MemoryFiles files = GoodFiles();
+  MemoryStorage files = GoodFiles();
   const Result<RawRows> raw = ReadIdx(files, "d", DataPart::kTrain);
   ASSERT_TRUE(raw.ok()) << raw.status().ToString();
   EXPECT_EQ(raw->rows, 2u);
@@ -45,16 +45,16 @@ TEST(IdxTest, ReadsImagesAndLabels) {
 }
 
 TEST(IdxTest, ReadsCompressedFilesWherePlainOnesAreMissing) {
-  MemoryFiles files;
-  files.files = {{"d/t10k-images-idx3-ubyte.gz", Gzip(kGoodImages)},
-                 {"d/t10k-labels-idx1-ubyte", kGoodLabels}};
+  MemoryStorage files =
+      ReadOnlyFiles({{"d/t10k-images-idx3-ubyte.gz", Gzip(kGoodImages)},
+                     {"d/t10k-labels-idx1-ubyte", kGoodLabels}});
   const Result<RawRows> raw = ReadIdx(files, "d", DataPart::kValidation);
   ASSERT_TRUE(raw.ok()) << raw.status().ToString();
   EXPECT_EQ(raw->pixels[5], 'f');
 }
 
 TEST(IdxTest, MissingFileIsNamed) {
-  MemoryFiles files;
+  MemoryStorage files = ReadOnlyFiles();
   const Status status = ReadIdx(files, "d", DataPart::kTrain).status();
   EXPECT_EQ(status.ToString(),
             "INVALID_ARGUMENT: d/train-images-idx3-ubyte: expected an IDX "
@@ -62,8 +62,10 @@ TEST(IdxTest, MissingFileIsNamed) {
 }
 
 TEST(IdxTest, ErrorOfTheDiskIsNotAMalformedFile) {
-  MemoryFiles files = GoodFiles();
-  files.broken_path = kLabelsPath;
+  MemoryStorage files = GoodFiles();
+  files.gate = [](StorageCall call, const std::string& path) {
+    return path == kLabelsPath ? IoError(path) : AllowReading(call, path);
+  };
   EXPECT_EQ(ReadIdx(files, "d", DataPart::kTrain).status().code(),
             Code::kIoError);
 }
@@ -107,8 +109,8 @@ const BadFile kBadFiles[] = {
 
 TEST(IdxTest, MalformedFileIsRefusedWithItsOffset) {
   for (const BadFile& bad : kBadFiles) {
-    MemoryFiles files = GoodFiles();
-    files.files[bad.path] = bad.bytes;
+    MemoryStorage files = GoodFiles();
+    files.SetBytes(bad.path, bad.bytes);
     const Status status = ReadIdx(files, "d", DataPart::kTrain).status();
     EXPECT_EQ(status.code(), Code::kInvalidArgument);
     EXPECT_EQ(status.message(), bad.path + ": " + bad.message);
@@ -117,9 +119,9 @@ TEST(IdxTest, MalformedFileIsRefusedWithItsOffset) {
 
 // Returns the status of ReadIdx with these bytes as the compressed images.
 std::string ReadingGzip(const std::string& bytes) {
-  MemoryFiles files = GoodFiles();
-  files.files.erase(kImagesPath);
-  files.files[std::string(kImagesPath) + ".gz"] = bytes;
+  MemoryStorage files = GoodFiles();
+  files.Erase(kImagesPath);
+  files.SetBytes(std::string(kImagesPath) + ".gz", bytes);
   return ReadIdx(files, "d", DataPart::kTrain).status().ToString();
 }
 
@@ -168,12 +170,12 @@ TEST(IdxTest, StopsInflatingAtTheSizeInTheHeader) {
 
 RC_GTEST_PROP(IdxTest, ChangedByteNeverCrashes,
               (uint16_t where, uint8_t byte)) {
-  MemoryFiles files;
   const std::string gz = Gzip(kGoodImages);
   std::string all = gz + kGoodLabels;
   all[where % all.size()] = static_cast<char>(byte);
-  files.files = {{std::string(kImagesPath) + ".gz", all.substr(0, gz.size())},
-                 {kLabelsPath, all.substr(gz.size())}};
+  MemoryStorage files = ReadOnlyFiles(
+      {{std::string(kImagesPath) + ".gz", all.substr(0, gz.size())},
+       {kLabelsPath, all.substr(gz.size())}});
   const Result<RawRows> raw = ReadIdx(files, "d", DataPart::kTrain);
   RC_ASSERT(raw.ok() || raw.status().code() == Code::kInvalidArgument);
 }

@@ -2,7 +2,7 @@
 
 #include "engine/data/dataset.h"
 #include "tests/engine/data/data_files.h"
-#include "tests/engine/data/memory_files.h"
+#include "tests/engine/world/memory_storage.h"
 
 namespace gauntlet {
 namespace {
@@ -14,20 +14,18 @@ std::string Images(uint32_t width, std::string_view pixels) {
          std::string(pixels);
 }
 
-MemoryFiles IdxFiles() {
+MemoryStorage IdxFiles() {
   const std::string labels =
       BigEndian(0x801) + BigEndian(2) + std::string("\x01\x02", 2);
-  MemoryFiles files;
-  files.files = {{"d/train-images-idx3-ubyte",
-                  Images(2, std::string("\x00\xff\x33\x01", 4))},
-                 {"d/train-labels-idx1-ubyte", labels},
-                 {"d/t10k-images-idx3-ubyte", Images(2, "wxyz")},
-                 {"d/t10k-labels-idx1-ubyte", labels}};
-  return files;
+  return ReadOnlyFiles({{"d/train-images-idx3-ubyte",
+                         Images(2, std::string("\x00\xff\x33\x01", 4))},
+                        {"d/train-labels-idx1-ubyte", labels},
+                        {"d/t10k-images-idx3-ubyte", Images(2, "wxyz")},
+                        {"d/t10k-labels-idx1-ubyte", labels}});
 }
 
 TEST(LoadDataTest, FeatureIsTheByteOver255) {
-  MemoryFiles files = IdxFiles();
+  MemoryStorage files = IdxFiles();
   const auto data = LoadData(files, kIdx);
   ASSERT_TRUE(data.ok()) << data.status().ToString();
   const Dataset& train = (*data)->train;
@@ -39,23 +37,23 @@ TEST(LoadDataTest, FeatureIsTheByteOver255) {
 }
 
 TEST(LoadDataTest, ContentDigestIsOfWhatIsInTheFilesNotOfTheirForm) {
-  MemoryFiles files = IdxFiles();
+  MemoryStorage files = IdxFiles();
   const Digest plain = (*LoadData(files, kIdx))->content;
-  auto node = files.files.extract("d/t10k-images-idx3-ubyte");
-  files.files["d/t10k-images-idx3-ubyte.gz"] = Gzip(node.mapped());
+  files.SetBytes("d/t10k-images-idx3-ubyte.gz",
+                 Gzip(files.Bytes("d/t10k-images-idx3-ubyte")));
+  files.Erase("d/t10k-images-idx3-ubyte");
   EXPECT_EQ((*LoadData(files, kIdx))->content, plain);
-  files.files["d/t10k-images-idx3-ubyte"] = Images(2, "wxyy");
+  files.SetBytes("d/t10k-images-idx3-ubyte", Images(2, "wxyy"));
   EXPECT_NE((*LoadData(files, kIdx))->content, plain);
 }
 
 TEST(LoadDataTest, ValidationFilesMayLieElsewhere) {
-  MemoryFiles files = IdxFiles();
+  MemoryStorage files = IdxFiles();
   const auto loaded = LoadData(files, kIdx).value();
   for (const std::string name :
        {"t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"}) {
-    auto node = files.files.extract("d/" + name);
-    node.key() = "v/" + name;
-    files.files.insert(std::move(node));
+    files.SetBytes("v/" + name, files.Bytes("d/" + name));
+    files.Erase("d/" + name);
   }
   DataSpec spec = kIdx;
   spec.validation_path = "v";
@@ -64,24 +62,25 @@ TEST(LoadDataTest, ValidationFilesMayLieElsewhere) {
 }
 
 TEST(LoadDataTest, SplitsOfDifferentSizesAreRefused) {
-  MemoryFiles files = IdxFiles();
-  files.files["d/t10k-images-idx3-ubyte"] = Images(3, "uvwxyz");
+  MemoryStorage files = IdxFiles();
+  files.SetBytes("d/t10k-images-idx3-ubyte", Images(3, "uvwxyz"));
   EXPECT_EQ(LoadData(files, kIdx).status().ToString(),
             "INVALID_ARGUMENT: d: expected validation images of 1 x 2 pixels "
             "as in training, found 1 x 3");
 }
 
-MemoryFiles CifarFiles() {
-  MemoryFiles files;
+MemoryStorage CifarFiles() {
+  MemoryStorage files = ReadOnlyFiles();
   for (int i = 1; i <= 5; ++i) {
-    files.files["d/data_batch_" + std::to_string(i) + ".bin"] = CifarRow(i, 51);
+    files.SetBytes("d/data_batch_" + std::to_string(i) + ".bin",
+                   CifarRow(i, 51));
   }
-  files.files["d/test_batch.bin"] = CifarRow(0, 51);
+  files.SetBytes("d/test_batch.bin", CifarRow(0, 51));
   return files;
 }
 
 TEST(LoadDataTest, ColouredImagesHaveAColumnForEachChannel) {
-  MemoryFiles files = CifarFiles();
+  MemoryStorage files = CifarFiles();
   const auto data = LoadData(files, {.kind = DataKind::kCifar10, .path = "d"});
   ASSERT_TRUE(data.ok()) << data.status().ToString();
   const Dataset& train = (*data)->train;
@@ -94,45 +93,44 @@ TEST(LoadDataTest, ColouredImagesHaveAColumnForEachChannel) {
 
 TEST(LoadDataTest, WhichFileARowIsInIsPartOfTheContent) {
   const DataSpec spec = {.kind = DataKind::kCifar10, .path = "d"};
-  MemoryFiles files = CifarFiles();
-  files.files["d/data_batch_1.bin"] += CifarRow(2, 51);
+  MemoryStorage files = CifarFiles();
+  files.Bytes("d/data_batch_1.bin") += CifarRow(2, 51);
   const Digest before = (*LoadData(files, spec))->content;
-  files = CifarFiles();
-  files.files["d/data_batch_2.bin"] += CifarRow(2, 51);
-  EXPECT_NE((*LoadData(files, spec))->content, before);
+  MemoryStorage others = CifarFiles();
+  others.Bytes("d/data_batch_2.bin") += CifarRow(2, 51);
+  EXPECT_NE((*LoadData(others, spec))->content, before);
 }
 
-MemoryFiles NpyFiles() {
-  MemoryFiles files;
+MemoryStorage NpyFiles() {
   const std::string labels = Npy("|u1", "(2,)", std::string("\x01\x02", 2));
-  files.files = {{"d/x_train.npy", Npy("|u1", "(2, 1, 2)", "abcd")},
-                 {"d/y_train.npy", labels},
-                 {"d/x_test.npy", Npy("|u1", "(2, 2)", "wxyz")},
-                 {"d/y_test.npy", labels}};
-  return files;
+  return ReadOnlyFiles({{"d/x_train.npy", Npy("|u1", "(2, 1, 2)", "abcd")},
+                        {"d/y_train.npy", labels},
+                        {"d/x_test.npy", Npy("|u1", "(2, 2)", "wxyz")},
+                        {"d/y_test.npy", labels}});
 }
 
 TEST(LoadDataTest, BytesOfNumpyAreScaledAndFloatsAreNot) {
   const DataSpec spec = {.kind = DataKind::kNpy, .path = "d", .classes = 3};
-  MemoryFiles files = NpyFiles();
+  MemoryStorage files = NpyFiles();
   const auto bytes = LoadData(files, spec);
   ASSERT_TRUE(bytes.ok()) << bytes.status().ToString();
   EXPECT_EQ((*bytes)->train.features[0], 97.0f / 255.0f);
   EXPECT_EQ((*bytes)->train.classes, 3u);
   const std::string values = LittleEndian(0x40490fdb, 4) + LittleEndian(0, 4);
-  files.files["d/x_train.npy"] = Npy("<f4", "(2, 1)", values);
-  files.files["d/x_test.npy"] = Npy("<f4", "(2, 1)", values);
+  files.SetBytes("d/x_train.npy", Npy("<f4", "(2, 1)", values));
+  files.SetBytes("d/x_test.npy", Npy("<f4", "(2, 1)", values));
   const auto floats = LoadData(files, spec);
   ASSERT_TRUE(floats.ok()) << floats.status().ToString();
   EXPECT_EQ((*floats)->train.features, (std::vector<float>{3.14159274f, 0}));
-  files.files["d/x_train.npy"] =
-      Npy("<f4", "(2, 1)", LittleEndian(0x40490fdc, 4) + LittleEndian(0, 4));
+  files.SetBytes(
+      "d/x_train.npy",
+      Npy("<f4", "(2, 1)", LittleEndian(0x40490fdc, 4) + LittleEndian(0, 4)));
   EXPECT_NE((*LoadData(files, spec))->content, (*floats)->content);
 }
 
 TEST(LoadDataTest, BytesForTrainingAndFloatsForValidationAreRefused) {
-  MemoryFiles files = NpyFiles();
-  files.files["d/x_test.npy"] = Npy("<f4", "(2, 2)", std::string(16, '\0'));
+  MemoryStorage files = NpyFiles();
+  files.SetBytes("d/x_test.npy", Npy("<f4", "(2, 2)", std::string(16, '\0')));
   EXPECT_EQ(LoadData(files, {.kind = DataKind::kNpy, .path = "d"})
                 .status()
                 .ToString(),
@@ -141,7 +139,7 @@ TEST(LoadDataTest, BytesForTrainingAndFloatsForValidationAreRefused) {
 }
 
 TEST(LoadDataTest, DigitsNeedNoFilesAndHaveADigestOfTheirOwn) {
-  MemoryFiles none;
+  MemoryStorage none = ReadOnlyFiles();
   const DataSpec spec{.samples = 20, .validation_samples = 10, .side = 7};
   const auto data = LoadData(none, spec);
   ASSERT_TRUE(data.ok()) << data.status().ToString();

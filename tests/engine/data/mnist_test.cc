@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/data/dataset.h"
-#include "tests/engine/data/memory_files.h"
+#include "tests/engine/world/memory_storage.h"
 
 namespace gauntlet {
 namespace {
@@ -16,12 +16,12 @@ TEST(MnistTest, FilesOfADirectoryAreRead) {
   if (directory == nullptr) {
     GTEST_SKIP() << "GAUNTLET_MNIST_DIR does not name a directory of MNIST";
   }
-  MemoryFiles files;
+  MemoryStorage files = ReadOnlyFiles();
   for (const char* name : {"train-images-idx3", "train-labels-idx1",
                            "t10k-images-idx3", "t10k-labels-idx1"}) {
     const std::string file = std::string(name) + "-ubyte.gz";
     std::ifstream in(std::string(directory) + "/" + file, std::ios::binary);
-    files.files["d/" + file] = {std::istreambuf_iterator<char>(in), {}};
+    files.SetBytes("d/" + file, {std::istreambuf_iterator<char>(in), {}});
   }
   const auto data = LoadData(files, {.kind = DataKind::kIdx, .path = "d"});
   ASSERT_TRUE(data.ok()) << data.status().ToString();

@@ -8,7 +8,7 @@
 
 #include "engine/data/npy_array.h"
 #include "tests/engine/data/data_files.h"
-#include "tests/engine/data/memory_files.h"
+#include "tests/engine/world/memory_storage.h"
 
 namespace gauntlet {
 namespace {
@@ -22,20 +22,19 @@ std::string Floats(std::initializer_list<float> values) {
 }
 
 // Returns files with two rows of 1 x 3 values.
-MemoryFiles GoodFiles() {
-  MemoryFiles files;
-  files.files = {{"d/x_train.npy", Npy("|u1", "(2, 1, 3)", "abcdef")},
-                 {"d/y_train.npy",
-                  Npy("<i8", "(2,)", LittleEndian(3, 8) + LittleEndian(9, 8))}};
-  return files;
+MemoryStorage GoodFiles() {
+  return ReadOnlyFiles(
+      {{"d/x_train.npy", Npy("|u1", "(2, 1, 3)", "abcdef")},
+       {"d/y_train.npy",
+        Npy("<i8", "(2,)", LittleEndian(3, 8) + LittleEndian(9, 8))}});
 }
 
-Result<RawRows> Read(MemoryFiles& files) {
+Result<RawRows> Read(MemoryStorage& files) {
   return ReadNpy(files, {.directory = "d"}, DataPart::kTrain);
 }
 
 TEST(NpyTest, ReadsBytesAndLabels) {
-  MemoryFiles files = GoodFiles();
+  MemoryStorage files = GoodFiles();
   const Result<RawRows> raw = Read(files);
   ASSERT_TRUE(raw.ok()) << raw.status().ToString();
   EXPECT_EQ(raw->rows, 2u);
@@ -47,11 +46,11 @@ TEST(NpyTest, ReadsBytesAndLabels) {
 }
 
 TEST(NpyTest, ReadsFloatsAsTheyStandAndChannels) {
-  MemoryFiles files = GoodFiles();
-  files.files["d/x_train.npy"] =
-      Npy("<f4", "(2, 1, 1, 2)", Floats({-1.5f, 0.0f, 3.25f, 1e30f}));
-  files.files["d/y_train.npy"] =
-      Npy("<i4", "(2, 1)", LittleEndian(0, 4) + LittleEndian(1, 4));
+  MemoryStorage files = GoodFiles();
+  files.SetBytes("d/x_train.npy", Npy("<f4", "(2, 1, 1, 2)",
+                                      Floats({-1.5f, 0.0f, 3.25f, 1e30f})));
+  files.SetBytes("d/y_train.npy",
+                 Npy("<i4", "(2, 1)", LittleEndian(0, 4) + LittleEndian(1, 4)));
   const Result<RawRows> raw = Read(files);
   ASSERT_TRUE(raw.ok()) << raw.status().ToString();
   EXPECT_EQ(raw->channels, 2u);
@@ -62,10 +61,10 @@ TEST(NpyTest, ReadsFloatsAsTheyStandAndChannels) {
 TEST(NpyTest, ReadsVersionTwoAndAnyLayoutOfTheHeader) {
   const std::string header =
       R"(  { "shape" : ( 2 , 3 ) , 'fortran_order':False,"descr":"|u1"}   )";
-  MemoryFiles files = GoodFiles();
-  files.files["d/x_train.npy"] = std::string("\x93NUMPY\x02\x00", 8) +
-                                 LittleEndian(header.size(), 4) + header +
-                                 "abcdef";
+  MemoryStorage files = GoodFiles();
+  files.SetBytes("d/x_train.npy", std::string("\x93NUMPY\x02\x00", 8) +
+                                      LittleEndian(header.size(), 4) + header +
+                                      "abcdef");
   const Result<RawRows> raw = Read(files);
   ASSERT_TRUE(raw.ok()) << raw.status().ToString();
   EXPECT_EQ(raw->width, 3u);
@@ -144,8 +143,8 @@ TEST(NpyTest, MalformedFeaturesAreRefusedWithTheirOffset) {
        "offset 74: expected a finite number, found inf"},
   };
   for (const BadFile& bad : bad_files) {
-    MemoryFiles files = GoodFiles();
-    files.files["d/x_train.npy"] = bad.bytes;
+    MemoryStorage files = GoodFiles();
+    files.SetBytes("d/x_train.npy", bad.bytes);
     const Status status = Read(files).status();
     EXPECT_EQ(status.code(), Code::kInvalidArgument);
     EXPECT_EQ(status.message(), "d/x_train.npy: " + bad.message);
@@ -169,14 +168,14 @@ TEST(NpyTest, MalformedLabelsAreRefusedWithTheirOffset) {
        "offset 76: expected a label from 0 to 9, found 256"},
   };
   for (const BadFile& bad : bad_files) {
-    MemoryFiles files = GoodFiles();
-    files.files["d/y_train.npy"] = bad.bytes;
+    MemoryStorage files = GoodFiles();
+    files.SetBytes("d/y_train.npy", bad.bytes);
     EXPECT_EQ(Read(files).status().message(), "d/y_train.npy: " + bad.message);
   }
 }
 
 TEST(NpyTest, LabelsAreBelowTheGivenNumberOfClasses) {
-  MemoryFiles files = GoodFiles();
+  MemoryStorage files = GoodFiles();
   const auto read = [&](uint32_t classes) {
     return ReadNpy(files, {.directory = "d", .classes = classes},
                    DataPart::kTrain)
@@ -187,7 +186,7 @@ TEST(NpyTest, LabelsAreBelowTheGivenNumberOfClasses) {
 }
 
 TEST(NpyTest, MissingFileIsNamed) {
-  MemoryFiles files = GoodFiles();
+  MemoryStorage files = GoodFiles();
   const Status status =
       ReadNpy(files, {.directory = "d"}, DataPart::kValidation).status();
   EXPECT_EQ(status.ToString(),
@@ -195,13 +194,15 @@ TEST(NpyTest, MissingFileIsNamed) {
 }
 
 TEST(NpyTest, ErrorOfTheDiskIsNotAMalformedFile) {
-  MemoryFiles files = GoodFiles();
-  files.broken_path = "d/y_train.npy";
+  MemoryStorage files = GoodFiles();
+  files.gate = [](StorageCall call, const std::string& path) {
+    return path == "d/y_train.npy" ? IoError(path) : AllowReading(call, path);
+  };
   EXPECT_EQ(Read(files).status().code(), Code::kIoError);
 }
 
 TEST(NpyTest, NoPrefixOfAFileIsRead) {
-  const std::string good = GoodFiles().files["d/x_train.npy"];
+  const std::string good = GoodFiles().Bytes("d/x_train.npy");
   for (size_t length = 0; length < good.size(); ++length) {
     EXPECT_FALSE(ParseNpy("f", good.substr(0, length)).ok()) << length;
   }
@@ -209,9 +210,9 @@ TEST(NpyTest, NoPrefixOfAFileIsRead) {
 
 RC_GTEST_PROP(NpyTest, ChangedByteNeverCrashes,
               (uint16_t where, uint8_t byte)) {
-  MemoryFiles files = GoodFiles();
+  MemoryStorage files = GoodFiles();
   std::string& file =
-      files.files[where % 2 == 0 ? "d/x_train.npy" : "d/y_train.npy"];
+      files.Bytes(where % 2 == 0 ? "d/x_train.npy" : "d/y_train.npy");
   file[where / 2 % file.size()] = static_cast<char>(byte);
   const Result<RawRows> raw = Read(files);
   RC_ASSERT(raw.ok() || raw.status().code() == Code::kInvalidArgument);

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "engine/digest.h"
-#include "tests/engine/data/memory_files.h"
+#include "tests/engine/world/memory_storage.h"
 
 namespace gauntlet {
 namespace {
@@ -14,7 +14,7 @@ std::string BytesOf(const std::vector<float>& values) {
 }
 
 std::shared_ptr<const DataSplit> Load(const DataSpec& spec) {
-  MemoryFiles none;
+  MemoryStorage none = ReadOnlyFiles();
   return LoadData(none, spec).value();
 }
 

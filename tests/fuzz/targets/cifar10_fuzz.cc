@@ -1,15 +1,15 @@
 // Input: the test batch.
 #include "engine/data/cifar10.h"
 #include "tests/engine/data/data_files.h"
-#include "tests/engine/data/memory_files.h"
+#include "tests/engine/world/memory_storage.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/fuzz_targets.h"
 
 namespace gauntlet {
 
 void FuzzCifar10(std::string_view input) {
-  MemoryFiles storage;
-  storage.files["/d/test_batch.bin"] = input;
+  MemoryStorage storage = ReadOnlyFiles();
+  storage.SetBytes("/d/test_batch.bin", std::string(input));
   const Result<RawRows> raw = ReadCifar10(storage, "/d", DataPart::kValidation);
   if (!raw.ok()) {
     CHECK(raw.status().code() == Code::kInvalidArgument,

@@ -1,7 +1,8 @@
 // Input: storage format of the files, two bytes for the images' size, the
 // images, the labels.
 #include "engine/data/idx.h"
-#include "tests/engine/data/memory_files.h"
+#include "tests/engine/data/data_files.h"
+#include "tests/engine/world/memory_storage.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/fuzz_targets.h"
 
@@ -44,9 +45,9 @@ void FuzzIdx(std::string_view input) {
     labels = Gzip(labels);
   }
   const std::string end = how == kGzip || how == kPacked ? ".gz" : "";
-  MemoryFiles storage;
-  storage.files["/d/train-images-idx3-ubyte" + end] = images;
-  storage.files["/d/train-labels-idx1-ubyte" + end] = labels;
+  MemoryStorage storage = ReadOnlyFiles();
+  storage.SetBytes("/d/train-images-idx3-ubyte" + end, images);
+  storage.SetBytes("/d/train-labels-idx1-ubyte" + end, labels);
   const Result<RawRows> raw = ReadIdx(storage, "/d", DataPart::kTrain);
   if (!raw.ok()) {
     CHECK(raw.status().code() == Code::kInvalidArgument,

@@ -1,7 +1,7 @@
 // Input: two bytes for the features' size, the features, the labels.
 #include "engine/data/npy.h"
 #include "tests/engine/data/data_files.h"
-#include "tests/engine/data/memory_files.h"
+#include "tests/engine/world/memory_storage.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/fuzz_targets.h"
 
@@ -20,9 +20,10 @@ void FuzzNpy(std::string_view input) {
   const size_t split = static_cast<size_t>(static_cast<uint8_t>(input[0]) |
                                            static_cast<uint8_t>(input[1]) << 8);
   input.remove_prefix(kHead);
-  MemoryFiles storage;
-  storage.files["/d/x_train.npy"] = input.substr(0, split);
-  storage.files["/d/y_train.npy"] = input.substr(std::min(split, input.size()));
+  MemoryStorage storage = ReadOnlyFiles();
+  storage.SetBytes("/d/x_train.npy", std::string(input.substr(0, split)));
+  storage.SetBytes("/d/y_train.npy",
+                   std::string(input.substr(std::min(split, input.size()))));
   const Result<RawRows> raw =
       ReadNpy(storage, {.directory = "/d"}, DataPart::kTrain);
   if (!raw.ok()) {

@@ -9,8 +9,8 @@
 #include "engine/app/train/train_command.h"
 #include "engine/cli/exit_code.h"
 #include "engine/real/storage/posix_storage.h"
-#include "tests/engine/ckpt/memory_storage.h"
 #include "tests/engine/real/scratch_directory.h"
+#include "tests/engine/world/memory_storage.h"
 
 namespace gauntlet {
 namespace {

@@ -100,7 +100,7 @@ class CheckpointReaderTest : public testing::Test {
       files.push_back(store.WriteShard(save, i, kShards, own).value());
     }
     CHECK(store.Commit(save, head, 1, files).ok(), "commit");
-    storage_.reads.clear();
+    storage_.reads().clear();
   }
 
   Result<LoadedCheckpoint> Read(const TensorPlaces& places = {}) {
@@ -149,8 +149,8 @@ TEST_F(CheckpointReaderTest, AllocatesMemoryForTensorsWithoutAPlace) {
 TEST_F(CheckpointReaderTest, ReadsEachByteOnce) {
   Places places(shards_[0]);
   ASSERT_TRUE(Read(places.get()).ok());
-  EXPECT_EQ(storage_.reads.size(), kShards + 2u);
-  for (const auto& [path, reads] : storage_.reads) {
+  EXPECT_EQ(storage_.reads().size(), kShards + 2u);
+  for (const auto& [path, reads] : storage_.reads()) {
     size_t bytes = 0;
     for (const auto read : reads) bytes += read.size();
     EXPECT_EQ(bytes, storage_.Bytes(path).size()) << path;
@@ -164,7 +164,7 @@ TEST_F(CheckpointReaderTest, BlockWithinATensorIsReadWithoutACopy) {
   const Tensor& tensor = shards_[0].front();
   const std::span place(places.at(tensor.name), tensor.bytes.size());
   size_t bytes = 0;
-  for (const auto read : storage_.reads.at(PathOfShard(0))) {
+  for (const auto read : storage_.reads().at(PathOfShard(0))) {
     if (IsWithin(read, place)) bytes += read.size();
   }
   EXPECT_EQ(bytes, storage_.Bytes(PathOfShard(0)).size() - kMaxBlock);
@@ -186,8 +186,8 @@ size_t ExtentOf(std::span<const std::span<const std::byte>> reads) {
 // The first shard has more than three blocks.
 TEST_F(CheckpointReaderTest, VerificationReadsEachByteOnce_IntoOneBlock) {
   ASSERT_TRUE(VerifyCheckpoint(test_.world, kCheckpoint).ok());
-  EXPECT_EQ(storage_.reads.size(), kShards + 2u);
-  for (const auto& [path, reads] : storage_.reads) {
+  EXPECT_EQ(storage_.reads().size(), kShards + 2u);
+  for (const auto& [path, reads] : storage_.reads()) {
     size_t bytes = 0;
     for (const auto read : reads) bytes += read.size();
     EXPECT_EQ(bytes, storage_.Bytes(path).size()) << path;

@@ -5,12 +5,15 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
+#include <optional>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/engine/ckpt/test_world.h"
 #include "tests/engine/train/training_fixture.h"
+#include "tests/engine/world/gated_storage.h"
 
 namespace gauntlet {
 namespace {
@@ -18,49 +21,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-// Storage that only allows reading: other operations fail the test.
-class ReadOnlyStorage final : public Storage {
- public:
-  explicit ReadOnlyStorage(Storage& base) : base_(base) {}
-
-  Result<std::unique_ptr<File>> Open(const std::string& path,
-                                     OpenMode mode) override {
-    EXPECT_EQ(mode, OpenMode::kRead) << path;
-    if (before_open) before_open(path);
-    return base_.Open(path, mode);
-  }
-  Result<std::vector<DirectoryEntry>> List(const std::string& path) override {
-    if (refused) return *refused;
-    return base_.List(path);
-  }
-  Status MakeDirectory(const std::string& path) override {
-    return Changed(path);
-  }
-  Status Rename(const std::string& from, const std::string& /*to*/) override {
-    return Changed(from);
-  }
-  Status Remove(const std::string& path, FileKind /*kind*/) override {
-    return Changed(path);
-  }
-  Status SyncDirectory(const std::string& path) override {
-    return Changed(path);
-  }
-  Result<std::unique_ptr<FileLock>> Lock(const std::string& path) override {
-    return Changed(path);
-  }
-
-  std::function<void(const std::string& path)> before_open;
-  std::optional<Status> refused;  // error of every List
-
- private:
-  static Status Changed(const std::string& path) {
-    ADD_FAILURE() << path << ": the evaluator changes it";
-    return IoError(path);
-  }
-
-  Storage& base_;
-};
 
 TrainOptions SavingEachEpoch(int keep = 5) {
   TrainOptions options = SmallRun();
@@ -103,25 +63,36 @@ class EvaluationCollector final : public EvaluationReporter {
   std::vector<std::string> warnings;
 };
 
-// An evaluator on the disk of a run that has ended.
+// An evaluator on the disk of a run that has ended. Operations that change the
+// disk fail the test.
 class AfterTheRun {
  public:
   AfterTheRun(
       TrainingFixture& fixture, const TrainOptions& options,
       const std::function<void(EvaluatedJob&)>& change = [](EvaluatedJob&) {})
-      : storage(fixture.disk()),
-        evaluator_(world_.world, SourceOf(options, change)) {}
+      : storage_(fixture.disk()),
+        evaluator_(world_.world, SourceOf(options, change)) {
+    storage_.gate = [this](StorageCall call, const std::string& path) {
+      if (call == StorageCall::kOpen && before_open) before_open(path);
+      if (call == StorageCall::kList && refused) return *refused;
+      const Status allowed = AllowReading(call, path);
+      EXPECT_TRUE(allowed.ok()) << path << ": the evaluator changes it";
+      return allowed;
+    };
+  }
 
   Result<EvaluatorEnd> Look() {
     return RunEvaluator(world_.world, evaluator_,
                         {.looks = EvaluatorLoop::Looks::kOnce}, collected);
   }
 
-  ReadOnlyStorage storage;
+  std::function<void(const std::string& path)> before_open;
+  std::optional<Status> refused;  // error of every List
   EvaluationCollector collected;
 
  private:
-  TestWorld world_{storage};
+  GatedStorage storage_;
+  TestWorld world_{storage_};
   Evaluator evaluator_;
 };
 
@@ -286,7 +257,7 @@ TEST(EvaluatorTest, SkipsACheckpointRetiredWhileItIsRead) {
   const AttemptResult run = fixture.Run(2, SavingEachEpoch());
   AfterTheRun after(fixture, SavingEachEpoch());
   bool retired = false;
-  after.storage.before_open = [&](const std::string& path) {
+  after.before_open = [&](const std::string& path) {
     const std::string name = "step-000000012-g1";
     if (retired || !path.starts_with("/ckpt/" + name + "/model-")) return;
     retired = true;
@@ -319,7 +290,7 @@ TEST(EvaluatorTest, DamagedOneIsReportedOnceAndLeftAlone) {
   }
   AfterTheRun after(fixture, options);
   int shards_read = 0;
-  after.storage.before_open = [&](const std::string& path) {
+  after.before_open = [&](const std::string& path) {
     shards_read += path.ends_with(".safetensors") ? 1 : 0;
   };
   ASSERT_TRUE(after.Look().ok());
@@ -370,10 +341,10 @@ TEST(EvaluatorTest, OneThatTheDiskDoesNotReadIsTriedAgain) {
   TrainingFixture fixture;
   fixture.Run(1, SavingEachEpoch());
   AfterTheRun after(fixture, SavingEachEpoch());
-  after.storage.refused = IoError("/ckpt: list: EIO");
+  after.refused = IoError("/ckpt: list: EIO");
   EXPECT_EQ(after.Look().value(), EvaluatorEnd::kLookedOnce);
   EXPECT_THAT(after.collected.warnings, ElementsAre(HasSubstr("EIO")));
-  after.storage.refused.reset();
+  after.refused.reset();
   ASSERT_TRUE(after.Look().ok());
   EXPECT_THAT(after.collected.steps(), ElementsAre(6, 12, 18, 24));
 }

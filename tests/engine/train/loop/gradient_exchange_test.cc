@@ -7,9 +7,9 @@
 #include <gtest/gtest.h>
 
 #include "engine/gpu/device_kernels.h"
-#include "tests/engine/ckpt/memory_storage.h"
 #include "tests/engine/ckpt/test_world.h"
 #include "tests/engine/train/guarded_device.h"
+#include "tests/engine/world/memory_storage.h"
 
 namespace gauntlet {
 namespace {

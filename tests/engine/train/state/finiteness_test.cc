@@ -16,9 +16,9 @@
 #include "engine/train/loop/job_model.h"
 #include "engine/train/loop/loop_reports.h"
 #include "engine/train/loop/trainer.h"
-#include "tests/engine/ckpt/memory_storage.h"
 #include "tests/engine/ckpt/test_world.h"
 #include "tests/engine/train/training_fixture.h"
+#include "tests/engine/world/memory_storage.h"
 
 namespace gauntlet {
 namespace {
