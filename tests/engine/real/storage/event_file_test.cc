@@ -1,6 +1,9 @@
 #include "engine/real/storage/event_file.h"
 
+#include <latch>
+#include <map>
 #include <sstream>
+#include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -179,6 +182,36 @@ TEST(EventFileTest, NamesAFileThatCannotBeMade) {
   EXPECT_EQ(log.status().ToString(),
             "NOT_FOUND: /no/such/folder/events: open: No such file or "
             "directory");
+}
+
+TEST(EventFileTest, KeepsEveryEventOfEveryThread_InTheOrderOfTime) {
+  constexpr uint64_t kThreads = 4;
+  constexpr uint64_t kEvents = 1000;
+  const ScratchDirectory scratch;
+  const SystemClock clock;
+  const auto log = *EventFile::Open(scratch / "events", {}, clock, {});
+  std::latch all_started(kThreads);
+  std::vector<std::thread> threads;
+  for (uint64_t thread = 1; thread <= kThreads; ++thread) {
+    threads.emplace_back([&, thread] {
+      all_started.arrive_and_wait();
+      for (uint64_t step = 1; step <= kEvents; ++step) {
+        log->Emit({.kind = EventKind::kStep, .step = step, .epoch = thread});
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+
+  const auto lines = LinesOf(scratch / "events");
+  ASSERT_EQ(lines.size(), 1 + kThreads * kEvents);
+  std::map<uint64_t, uint64_t> last_step;  // by thread
+  uint64_t last_time = 0;
+  for (size_t i = 1; i < lines.size(); ++i) {
+    const ordered_json event = ordered_json::parse(lines[i]);
+    EXPECT_EQ(event.at("step"), ++last_step[event.at("epoch")]);
+    EXPECT_GE(event.at("t_ns"), last_time);
+    last_time = event.at("t_ns");
+  }
 }
 
 TEST(EventFileTest, KeepsWholeLinesInOrderWhenTheProcessIsKilled) {
