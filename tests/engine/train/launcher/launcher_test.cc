@@ -545,29 +545,6 @@ TEST_F(LauncherTest, ReportsThatItGivesUpWithTheReason) {
   EXPECT_THAT(reasons, ElementsAre(Reason::kRestartsUsedUp));
 }
 
-TEST_F(LauncherTest, HungWorkerThatTheOthersLostIsKilled) {
-  const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
-    if (spec.incarnation == 2) return Done(spec);
-    if (spec.worker == 1) return {.for_ever = true};
-    return {.runs = milliseconds(10 + spec.worker), .exit = 75};
-  });
-  EXPECT_EQ(end.exit_code, 0);
-  EXPECT_EQ(CountOf(WorkerSignal::kKill), 1u);
-  EXPECT_EQ(restarts_[0].reason,
-            "worker 0 exited: another worker, the disk or memory failed; "
-            "worker 1 did not answer in time, and was killed");
-}
-
-TEST_F(LauncherTest, ReportsTheDeathRatherThanItsConsequences) {
-  Launched([](const WorkerSpec& spec) -> Script {
-    if (spec.incarnation == 2) return Done(spec);
-    if (spec.worker == 1) return {.runs = milliseconds(20), .exit = 70};
-    return {.exit = 75};
-  });
-  ASSERT_EQ(restarts_.size(), 1u);
-  EXPECT_EQ(restarts_[0].reason, "worker 1 exited with code 70");
-}
-
 // Returns a worker that leaves because its own device failed.
 Script LosesItsDevice(Duration runs) {
   return {
@@ -577,14 +554,34 @@ Script LosesItsDevice(Duration runs) {
                    {.failure = "device 0: lost", .own_device_failed = true}}}};
 }
 
-TEST_F(LauncherTest, ReportsTheLostDeviceRatherThanItsConsequences) {
-  Launched([](const WorkerSpec& spec) -> Script {
-    if (spec.incarnation == 2) return Done(spec);
-    if (spec.worker == 1) return LosesItsDevice(milliseconds(20));
-    return {.exit = 75};
-  });
-  ASSERT_EQ(restarts_.size(), 1u);
-  EXPECT_EQ(restarts_[0].reason, "worker 1 exited: device 0: lost");
+TEST_F(LauncherTest, NamesTheFailureRatherThanItsConsequences) {
+  const struct {
+    Script fails;
+    const char* reason;
+    size_t kills;
+  } cases[] = {
+      {{.runs = milliseconds(20), .exit = 70},
+       "worker 1 exited with code 70",
+       0},
+      {LosesItsDevice(milliseconds(20)), "worker 1 exited: device 0: lost", 0},
+      {{.for_ever = true},
+       "worker 0 exited: another worker, the disk or memory failed; "
+       "worker 1 did not answer in time, and was killed",
+       1},
+  };
+  for (const auto& c : cases) {
+    restarts_.clear();
+    sent_.clear();
+    const LaunchEnd end = Launched([&](const WorkerSpec& spec) -> Script {
+      if (spec.incarnation == 2) return Done(spec);
+      if (spec.worker == 1) return c.fails;
+      return {.runs = milliseconds(10 + spec.worker), .exit = 75};
+    });
+    EXPECT_EQ(end.exit_code, 0);
+    ASSERT_EQ(restarts_.size(), 1u);
+    EXPECT_EQ(restarts_[0].reason, c.reason);
+    EXPECT_EQ(CountOf(WorkerSignal::kKill), c.kills) << c.reason;
+  }
 }
 
 // SIGTERM arrives before the worker can handle it: the worker is lost, not
@@ -675,43 +672,29 @@ TEST_F(LauncherTest, WorkersThatAllEndWithoutAResultAreALoss) {
 
 TEST_F(LauncherTest, WorkerThatFailsAgainAndAgainIsExcluded) {
   options_.min_workers = 2;
-  const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
-    if (spec.addresses.size() == 2) return Done(spec);
-    if (spec.worker == 1) return {.exit = 70};
-    return {.runs = milliseconds(11), .exit = 75};
-  });
-  EXPECT_EQ(end.exit_code, 0);
-  EXPECT_EQ(end.restarts, 3);
-  EXPECT_THAT(restarts_.back().reason,
-              HasSubstr("worker 1 failed 3 times in a row; going on without "
-                        "it"));
-  EXPECT_THAT(lives_, ElementsAre(1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4));
-}
-
-TEST_F(LauncherTest, WorkerThatLosesItsDeviceEachTimeIsExcluded) {
-  options_.min_workers = 2;
-  const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
-    if (spec.addresses.size() == 2) return Done(spec);
-    if (spec.worker == 1) return LosesItsDevice(milliseconds(20));
-    return {.exit = 75};
-  });
-  EXPECT_EQ(end.exit_code, 0);
-  EXPECT_EQ(end.restarts, 3);
-  EXPECT_THAT(restarts_.back().reason,
-              HasSubstr("worker 1 failed 3 times in a row; going on without "
-                        "it"));
-}
-
-TEST_F(LauncherTest, WorkerThatMustBeKilledEachTimeIsTheCulprit) {
-  options_.min_workers = 2;
-  const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
-    if (spec.addresses.size() == 2) return Done(spec);
-    if (spec.worker == 2) return {.for_ever = true};
-    return {.exit = 75};
-  });
-  EXPECT_EQ(end.exit_code, 0);
-  EXPECT_THAT(restarts_.back().reason,
-              HasSubstr("worker 2 failed 3 times in a row"));
+  const struct {
+    const char* name;
+    Script fails;
+  } cases[] = {
+      {"dies", {.exit = 70}},
+      {"loses its device", LosesItsDevice(milliseconds(20))},
+      {"must be killed", {.for_ever = true}},
+  };
+  for (const auto& c : cases) {
+    lives_.clear();
+    const LaunchEnd end = Launched([&](const WorkerSpec& spec) -> Script {
+      if (spec.addresses.size() == 2) return Done(spec);
+      if (spec.worker == 1) return c.fails;
+      return {.runs = milliseconds(11), .exit = 75};
+    });
+    EXPECT_EQ(end.exit_code, 0) << c.name;
+    EXPECT_EQ(end.restarts, 3) << c.name;
+    EXPECT_THAT(restarts_.back().reason,
+                HasSubstr("worker 1 failed 3 times in a row; going on without "
+                          "it"))
+        << c.name;
+    EXPECT_THAT(lives_, ElementsAre(1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4)) << c.name;
+  }
 }
 
 TEST_F(LauncherTest, WorkerThatCannotBeStartedIsExcluded) {
