@@ -45,9 +45,10 @@ class StoreLedger {
   void Retired(size_t keep, const std::vector<SavedKey>& on_disk) {
     for (const auto& [step, keys] : Steps()) {
       if (keep == 0) lost_.insert(keys.begin(), keys.end());
-      const auto copies = std::ranges::count_if(on_disk, [&](SavedKey key) {
-        return key.step == step && InLineage(key);
-      });
+      const auto copies =
+          std::ranges::count_if(on_disk, [&, of = step](SavedKey key) {
+            return key.step == of && InLineage(key);
+          });
       keep -= std::min(keep, std::max<size_t>(1, static_cast<size_t>(copies)));
     }
   }
