@@ -12,10 +12,11 @@ constexpr std::array kKinds = {
     FaultKindTraits{"crash", kDeathOfOne},
     FaultKindTraits{"kill", kDeathOfOne},
     FaultKindTraits{"exception", kDeathOfOne},
-    FaultKindTraits{"hang",
-                    {.may_end_incarnation = true, .hinders = kTask, .lasts = true}},
-    FaultKindTraits{"pause",
-                    {.may_end_incarnation = true, .hinders = kProcess, .lasts = true}},
+    FaultKindTraits{
+        "hang", {.may_end_incarnation = true, .hinders = kTask, .lasts = true}},
+    FaultKindTraits{
+        "pause",
+        {.may_end_incarnation = true, .hinders = kProcess, .lasts = true}},
     // A worker that exceeds the limit of a step is declared hung.
     FaultKindTraits{"slow", {.may_end_incarnation = true, .hinders = kTask}},
     FaultKindTraits{"preempt", {.gives_notice = true}},
@@ -26,18 +27,23 @@ constexpr std::array kKinds = {
     FaultKindTraits{"bit_flip", {.damages_store = true}},
     FaultKindTraits{"truncate", {.damages_store = true}},
     FaultKindTraits{"delete", {.damages_store = true}},
-    FaultKindTraits{
-        "power_loss",
-        {.ends_incarnation = true, .may_end_incarnation = true, .cuts_power = true}},
+    FaultKindTraits{"power_loss",
+                    {.ends_incarnation = true,
+                     .may_end_incarnation = true,
+                     .cuts_power = true}},
     // Faults of the network cost only connections and time.
-    FaultKindTraits{"partition",
-                    {.may_end_incarnation = true, .hinders = kLinks, .lasts = true}},
-    FaultKindTraits{"asymmetric_partition",
-                    {.may_end_incarnation = true, .hinders = kLinks, .lasts = true}},
+    FaultKindTraits{
+        "partition",
+        {.may_end_incarnation = true, .hinders = kLinks, .lasts = true}},
+    FaultKindTraits{
+        "asymmetric_partition",
+        {.may_end_incarnation = true, .hinders = kLinks, .lasts = true}},
     // Each frame that is late has an event of its own.
-    FaultKindTraits{"packet_loss", {.may_end_incarnation = true, .lasts = true}},
-    FaultKindTraits{"delay",
-                    {.may_end_incarnation = true, .hinders = kFrames, .lasts = true}},
+    FaultKindTraits{"packet_loss",
+                    {.may_end_incarnation = true, .lasts = true}},
+    FaultKindTraits{
+        "delay",
+        {.may_end_incarnation = true, .hinders = kFrames, .lasts = true}},
     FaultKindTraits{"duplicate", {}},
     FaultKindTraits{"connection_reset",
                     {.may_end_incarnation = true, .hinders = kLinks}},
@@ -49,8 +55,9 @@ constexpr std::array kKinds = {
     FaultKindTraits{
         "out_of_memory",
         {.may_end_incarnation = true, .fails_device = true, .lasts = true}},
-    FaultKindTraits{"device_hang",
-                    {.may_end_incarnation = true, .hinders = kDevice, .lasts = true}},
+    FaultKindTraits{
+        "device_hang",
+        {.may_end_incarnation = true, .hinders = kDevice, .lasts = true}},
     FaultKindTraits{
         "kill_launcher",
         {.may_end_incarnation = true, .kills_launcher = true, .lasts = true}},

@@ -33,7 +33,8 @@ TEST(FaultTraitsTest, TableAgreesWithThatOfTheInjectors) {
     EXPECT_EQ(info.effects.damages_file, traits.damages_store);
     EXPECT_EQ(info.effects.ends_process || info.kind == FaultKind::kTornWrite,
               traits.ends_incarnation);
-    EXPECT_TRUE(info.effects.may_end_incarnation || !traits.may_end_incarnation);
+    EXPECT_TRUE(info.effects.may_end_incarnation ||
+                !traits.may_end_incarnation);
     EXPECT_TRUE(info.effects.gives_notice || !traits.gives_notice);
     EXPECT_TRUE(IsOfDevice(info.kind) || !traits.fails_device);
   }
@@ -41,8 +42,9 @@ TEST(FaultTraitsTest, TableAgreesWithThatOfTheInjectors) {
 
 TEST(FaultTraitsTest, UnknownKindExcusesNothing) {
   const FaultTraits traits = TraitsOf({.kind = "meteorite"});
-  EXPECT_FALSE(traits.ends_incarnation || traits.may_end_incarnation || traits.gives_notice ||
-               traits.reports_error || traits.damages_store || traits.lasts);
+  EXPECT_FALSE(traits.ends_incarnation || traits.may_end_incarnation ||
+               traits.gives_notice || traits.reports_error ||
+               traits.damages_store || traits.lasts);
 }
 
 TEST(FaultTraitsTest, TornWriteHasTheTraitsOfWhatFollows) {
