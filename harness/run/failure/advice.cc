@@ -11,11 +11,11 @@
 #include "harness/oracle/history/last_words.h"
 #include "harness/record/invariants.h"
 #include "harness/record/text/gave_up.h"
-#include "harness/run/failure/cut_save.h"
-#include "harness/run/failure/interruptions.h"
-#include "harness/run/failure/late_detection.h"
+#include "harness/run/failure/history/cut_save.h"
+#include "harness/run/failure/history/interruptions.h"
+#include "harness/run/failure/history/late_detection.h"
+#include "harness/run/failure/history/worker_events.h"
 #include "harness/run/failure/met_expectations.h"
-#include "harness/run/failure/worker_events.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -17,15 +17,15 @@
 #include "harness/record/power_cut.h"
 #include "harness/record/text/facts_text.h"
 #include "harness/run/failure/advice.h"
-#include "harness/run/failure/begun_saves.h"
-#include "harness/run/failure/cut_save.h"
-#include "harness/run/failure/late_detection.h"
+#include "harness/run/failure/history/begun_saves.h"
+#include "harness/run/failure/history/cut_save.h"
+#include "harness/run/failure/history/late_detection.h"
+#include "harness/run/failure/history/worker_events.h"
 #include "harness/run/failure/loss_differences.h"
 #include "harness/run/failure/lost_checkpoints.h"
 #include "harness/run/failure/old_resume.h"
 #include "harness/run/failure/unmet_expectations.h"
 #include "harness/run/failure/unmet_outcome.h"
-#include "harness/run/failure/worker_events.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -15,8 +15,8 @@
 #include "harness/record/fault_occurrence.h"
 #include "harness/record/finding_kind.h"
 #include "harness/record/text/number_list.h"
-#include "harness/run/failure/begun_saves.h"
-#include "harness/run/failure/worker_events.h"
+#include "harness/run/failure/history/begun_saves.h"
+#include "harness/run/failure/history/worker_events.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "harness/record/checkpoint_loss.h"
-#include "harness/run/failure/begun_saves.h"
-#include "harness/run/failure/cut_save.h"
-#include "harness/run/failure/interruptions.h"
-#include "harness/run/failure/process_ends.h"
-#include "harness/run/failure/worker_events.h"
+#include "harness/run/failure/history/begun_saves.h"
+#include "harness/run/failure/history/cut_save.h"
+#include "harness/run/failure/history/interruptions.h"
+#include "harness/run/failure/history/process_ends.h"
+#include "harness/run/failure/history/worker_events.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -12,11 +12,11 @@
 #include "harness/oracle/history/last_words.h"
 #include "harness/record/text/gave_up.h"
 #include "harness/record/text/number_list.h"
-#include "harness/run/failure/begun_saves.h"
-#include "harness/run/failure/interruptions.h"
+#include "harness/run/failure/history/begun_saves.h"
+#include "harness/run/failure/history/interruptions.h"
+#include "harness/run/failure/history/process_ends.h"
+#include "harness/run/failure/history/worker_events.h"
 #include "harness/run/failure/met_expectations.h"
-#include "harness/run/failure/process_ends.h"
-#include "harness/run/failure/worker_events.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

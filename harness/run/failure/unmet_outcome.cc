@@ -10,10 +10,10 @@
 #include "engine/text/units.h"
 #include "harness/oracle/history/last_words.h"
 #include "harness/record/text/gave_up.h"
-#include "harness/run/failure/begun_saves.h"
-#include "harness/run/failure/interruptions.h"
-#include "harness/run/failure/late_detection.h"
-#include "harness/run/failure/process_ends.h"
+#include "harness/run/failure/history/begun_saves.h"
+#include "harness/run/failure/history/interruptions.h"
+#include "harness/run/failure/history/late_detection.h"
+#include "harness/run/failure/history/process_ends.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

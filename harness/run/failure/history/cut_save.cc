@@ -1,4 +1,4 @@
-#include "harness/run/failure/cut_save.h"
+#include "harness/run/failure/history/cut_save.h"
 
 #include <algorithm>
 #include <map>
@@ -6,9 +6,9 @@
 
 #include "harness/oracle/history/fault_traits.h"
 #include "harness/record/fault_occurrence.h"
-#include "harness/run/failure/interruptions.h"
-#include "harness/run/failure/process_ends.h"
-#include "harness/run/failure/worker_events.h"
+#include "harness/run/failure/history/interruptions.h"
+#include "harness/run/failure/history/process_ends.h"
+#include "harness/run/failure/history/worker_events.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

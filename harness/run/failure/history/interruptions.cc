@@ -1,4 +1,4 @@
-#include "harness/run/failure/interruptions.h"
+#include "harness/run/failure/history/interruptions.h"
 
 #include <algorithm>
 #include <string_view>
@@ -7,8 +7,8 @@
 #include "engine/worker_exit_code.h"
 #include "harness/oracle/history/last_words.h"
 #include "harness/record/text/number_list.h"
-#include "harness/run/failure/begun_saves.h"
-#include "harness/run/failure/process_ends.h"
+#include "harness/run/failure/history/begun_saves.h"
+#include "harness/run/failure/history/process_ends.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -1,12 +1,12 @@
-#include "harness/run/failure/late_detection.h"
+#include "harness/run/failure/history/late_detection.h"
 
 #include <algorithm>
 #include <vector>
 
 #include "engine/text/units.h"
 #include "harness/record/invariants.h"
-#include "harness/run/failure/begun_saves.h"
-#include "harness/run/failure/interruptions.h"
+#include "harness/run/failure/history/begun_saves.h"
+#include "harness/run/failure/history/interruptions.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

@@ -1,7 +1,7 @@
 // Saves that had begun by a given event of a run: their endings up to that
 // event, and the reasons of failures.
-#ifndef GAUNTLET_HARNESS_RUN_FAILURE_BEGUN_SAVES_H_
-#define GAUNTLET_HARNESS_RUN_FAILURE_BEGUN_SAVES_H_
+#ifndef GAUNTLET_HARNESS_RUN_FAILURE_HISTORY_BEGUN_SAVES_H_
+#define GAUNTLET_HARNESS_RUN_FAILURE_HISTORY_BEGUN_SAVES_H_
 
 #include <cstdint>
 #include <set>
@@ -63,4 +63,4 @@ std::string UnsavedText(const Record& record, const RecordEvent& end);
 
 }  // namespace gauntlet
 
-#endif  // GAUNTLET_HARNESS_RUN_FAILURE_BEGUN_SAVES_H_
+#endif  // GAUNTLET_HARNESS_RUN_FAILURE_HISTORY_BEGUN_SAVES_H_

@@ -1,4 +1,4 @@
-#include "harness/run/failure/begun_saves.h"
+#include "harness/run/failure/history/begun_saves.h"
 
 #include <optional>
 #include <utility>

@@ -1,7 +1,7 @@
 // Ends of processes and power losses, as the machine or a launcher reported
 // them.
-#ifndef GAUNTLET_HARNESS_RUN_FAILURE_PROCESS_ENDS_H_
-#define GAUNTLET_HARNESS_RUN_FAILURE_PROCESS_ENDS_H_
+#ifndef GAUNTLET_HARNESS_RUN_FAILURE_HISTORY_PROCESS_ENDS_H_
+#define GAUNTLET_HARNESS_RUN_FAILURE_HISTORY_PROCESS_ENDS_H_
 
 #include <cstdint>
 #include <string>
@@ -27,4 +27,4 @@ std::string NoRestartText(const Record& record);
 
 }  // namespace gauntlet
 
-#endif  // GAUNTLET_HARNESS_RUN_FAILURE_PROCESS_ENDS_H_
+#endif  // GAUNTLET_HARNESS_RUN_FAILURE_HISTORY_PROCESS_ENDS_H_

@@ -1,7 +1,7 @@
 // Interruptions of a run: attempts that ended without the result, and workers
 // that the launcher restarted alone.
-#ifndef GAUNTLET_HARNESS_RUN_FAILURE_INTERRUPTIONS_H_
-#define GAUNTLET_HARNESS_RUN_FAILURE_INTERRUPTIONS_H_
+#ifndef GAUNTLET_HARNESS_RUN_FAILURE_HISTORY_INTERRUPTIONS_H_
+#define GAUNTLET_HARNESS_RUN_FAILURE_HISTORY_INTERRUPTIONS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -95,4 +95,4 @@ std::string LauncherEndText(const Record& record);
 
 }  // namespace gauntlet
 
-#endif  // GAUNTLET_HARNESS_RUN_FAILURE_INTERRUPTIONS_H_
+#endif  // GAUNTLET_HARNESS_RUN_FAILURE_HISTORY_INTERRUPTIONS_H_

@@ -1,4 +1,4 @@
-#include "harness/run/failure/process_ends.h"
+#include "harness/run/failure/history/process_ends.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Explains a save that was still being written when a process ended.
-#ifndef GAUNTLET_HARNESS_RUN_FAILURE_CUT_SAVE_H_
-#define GAUNTLET_HARNESS_RUN_FAILURE_CUT_SAVE_H_
+#ifndef GAUNTLET_HARNESS_RUN_FAILURE_HISTORY_CUT_SAVE_H_
+#define GAUNTLET_HARNESS_RUN_FAILURE_HISTORY_CUT_SAVE_H_
 
 #include <cstdint>
 #include <optional>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "harness/oracle/history/outline.h"
-#include "harness/run/failure/begun_saves.h"
+#include "harness/run/failure/history/begun_saves.h"
 
 namespace gauntlet {
 
@@ -48,4 +48,4 @@ std::string ExplainShortGrace(const Outline& outline);
 
 }  // namespace gauntlet
 
-#endif  // GAUNTLET_HARNESS_RUN_FAILURE_CUT_SAVE_H_
+#endif  // GAUNTLET_HARNESS_RUN_FAILURE_HISTORY_CUT_SAVE_H_

@@ -1,4 +1,4 @@
-#include "harness/run/failure/begun_saves.h"
+#include "harness/run/failure/history/begun_saves.h"
 
 #include <algorithm>
 #include <map>
@@ -10,7 +10,7 @@
 #include "harness/record/base_name.h"
 #include "harness/record/fault_occurrence.h"
 #include "harness/record/text/number_list.h"
-#include "harness/run/failure/worker_events.h"
+#include "harness/run/failure/history/worker_events.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

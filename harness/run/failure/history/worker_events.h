@@ -1,6 +1,6 @@
 // Events of all workers of a record.
-#ifndef GAUNTLET_HARNESS_RUN_FAILURE_WORKER_EVENTS_H_
-#define GAUNTLET_HARNESS_RUN_FAILURE_WORKER_EVENTS_H_
+#ifndef GAUNTLET_HARNESS_RUN_FAILURE_HISTORY_WORKER_EVENTS_H_
+#define GAUNTLET_HARNESS_RUN_FAILURE_HISTORY_WORKER_EVENTS_H_
 
 #include <algorithm>
 #include <cstdint>
@@ -64,4 +64,4 @@ inline uint64_t NewestSaveBefore(const Record& record,
 
 }  // namespace gauntlet
 
-#endif  // GAUNTLET_HARNESS_RUN_FAILURE_WORKER_EVENTS_H_
+#endif  // GAUNTLET_HARNESS_RUN_FAILURE_HISTORY_WORKER_EVENTS_H_
