@@ -53,7 +53,7 @@ def pipes_of_worker(run):
     return pipes
 
 
-def wait_for_error(run, text):
+def wait_for_text(run, text):
     deadline = time.monotonic() + DEADLINE_S
     while text not in run.errors():
         expect(time.monotonic() < deadline and run.launcher.poll() is None,
@@ -84,15 +84,17 @@ def fiu_run_fails_a_point(run):
 def fiu_ctrl_reaches_a_running_worker(run):
     start_under_fiu(run, "", LONG_JOB)
     control(run, "enable name=gauntlet/ckpt.rename,failinfo=28")
-    wait_for_error(run, FULL_DISK)
+    wait_for_text(run, FULL_DISK)
     control(run, "disable name=gauntlet/ckpt.rename")
     stop(run)
 
 
 def a_call_of_the_c_library_fails(run):
     start_under_fiu(run, "-x", LONG_JOB)
+    # A failed call before the first step could end the run.
+    wait_for_text(run, "epoch 1/")
     control(run, "enable name=posix/io/sync/fsync,failinfo=5,onetime")
-    wait_for_error(run, BROKEN_DISK)
+    wait_for_text(run, BROKEN_DISK)
     stop(run)
 
 

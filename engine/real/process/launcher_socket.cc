@@ -273,20 +273,49 @@ bool LauncherSocket::HasRoomFor(const WorkerProgress& progress) const {
   return unread < share;
 }
 
-void LauncherSocket::Send(const std::string& line) {
-  RetryOnInterrupt([&] {
-    return send(fd_.get(), line.data(), line.size(),
-                MSG_DONTWAIT | MSG_NOSIGNAL);
-  });
+bool LauncherSocket::Send(const std::string& message) {
+  return RetryOnInterrupt([&] {
+           return send(fd_.get(), message.data(), message.size(),
+                       MSG_DONTWAIT | MSG_NOSIGNAL);
+         }) > 0;
+}
+
+void LauncherSocket::SendWaiting() {
+  const WorkerProgress text;
+  while (!waiting_.empty() && HasRoomFor(text) && Send(waiting_.front())) {
+    waiting_bytes_ -= waiting_.front().size();
+    waiting_.pop_front();
+  }
+  if (!waiting_.empty() || lost_lines_ == 0 || !HasRoomFor(text)) return;
+  const WorkerProgress loss = {
+      .line = fmt::format(
+          "lines not shown, as the launcher did not read them in time: {}",
+          lost_lines_)};
+  if (Send(WorkerMessageLine(loss))) lost_lines_ = 0;
+}
+
+void LauncherSocket::KeepWaiting(std::string message) {
+  if (waiting_bytes_ + message.size() > kMaxWaitingBytes) {
+    ++lost_lines_;
+    return;
+  }
+  waiting_bytes_ += message.size();
+  waiting_.push_back(std::move(message));
 }
 
 void LauncherSocket::Progress(const WorkerProgress& progress) {
   const std::lock_guard lock(mutex_);
-  if (HasRoomFor(progress)) Send(WorkerMessageLine(progress));
+  SendWaiting();
+  const bool waits = !waiting_.empty() && !ActsOn(progress);
+  if (!waits && HasRoomFor(progress) && Send(WorkerMessageLine(progress))) {
+    return;
+  }
+  if (!progress.line.empty()) KeepWaiting(WorkerMessageLine(progress));
 }
 
 void LauncherSocket::Result(const TrainResult& result) {
   const std::lock_guard lock(mutex_);
+  SendWaiting();
   Send(WorkerMessageLine(result));
 }
 

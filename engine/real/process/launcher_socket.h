@@ -15,6 +15,9 @@
 #ifndef GAUNTLET_ENGINE_REAL_PROCESS_LAUNCHER_SOCKET_H_
 #define GAUNTLET_ENGINE_REAL_PROCESS_LAUNCHER_SOCKET_H_
 
+#include <cstddef>
+#include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -47,10 +50,16 @@ std::string WorkerMessageLine(const TrainResult& result);
 Result<std::variant<WorkerProgress, TrainResult>> ParseWorkerMessage(
     std::string_view line);
 
+// Limit on the messages of a worker that wait for a launcher that does not
+// read.
+inline constexpr size_t kMaxWaitingBytes = size_t{1} << 20;
+
 // The worker's end. Only AwaitAcknowledgement blocks, even if the launcher is
 // paused and does not read. Progress uses at most 1/2 of the send buffer,
 // progress that the launcher acts on 7/8; the rest is reserved for the result,
-// which therefore always fits. Messages beyond their share are dropped.
+// which therefore always fits. Messages beyond their share are dropped, except
+// those with a `line`: they wait, in order, for the next progress that finds
+// room. At most kMaxWaitingBytes wait; a line says how many more were lost.
 class LauncherSocket final : public ProgressReporter {
  public:
   // Takes over an inherited descriptor and sets FD_CLOEXEC. kInvalidArgument if
@@ -66,12 +75,19 @@ class LauncherSocket final : public ProgressReporter {
       : fd_(std::move(fd)), buffer_bytes_(buffer_bytes) {}
 
   bool HasRoomFor(const WorkerProgress& progress) const;
+  // Sends the message unless it finds no room. Returns true iff it was sent.
   // Never blocks.
-  void Send(const std::string& line);
+  bool Send(const std::string& message);
+  // Sends messages that wait, as far as they find room.
+  void SendWaiting();
+  void KeepWaiting(std::string message);
 
   std::mutex mutex_;
   const Descriptor fd_;
   const int buffer_bytes_;  // size of the send buffer
+  std::deque<std::string> waiting_;
+  size_t waiting_bytes_ = 0;
+  uint64_t lost_lines_ = 0;  // since all waiting messages were last sent
 };
 
 }  // namespace gauntlet

@@ -1,8 +1,10 @@
 #include "engine/real/process/launcher_socket.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <functional>
 #include <sstream>
 #include <vector>
 
@@ -10,6 +12,7 @@
 
 #include "engine/real/posix/system_clock.h"
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <limits.h>
 #include <sys/socket.h>
 
@@ -194,6 +197,31 @@ class UnreadMessagesTest : public testing::Test {
     return lines;
   }
 
+  // Reads until nothing waits. Adds the messages that have a line.
+  void Drain(const std::function<void(const WorkerProgress&)>& add) {
+    std::vector<std::string> received = Received();
+    while (!received.empty()) {
+      for (const std::string& text : received) {
+        const auto message =
+            std::get<WorkerProgress>(*ParseWorkerMessage(text));
+        if (!message.line.empty()) add(message);
+      }
+      if (received.size() == 1) return;
+      socket_->Progress({.step = 1});
+      received = Received();
+    }
+  }
+  std::vector<uint64_t> StepsOfLines() {
+    std::vector<uint64_t> steps;
+    Drain(
+        [&](const WorkerProgress& message) { steps.push_back(message.step); });
+    return steps;
+  }
+  void AddLines(std::vector<std::string>& lines) {
+    Drain(
+        [&](const WorkerProgress& message) { lines.push_back(message.line); });
+  }
+
   Descriptor launcher_;
   std::unique_ptr<LauncherSocket> socket_;
 };
@@ -209,6 +237,28 @@ TEST_F(UnreadMessagesTest, TextsLeaveRoomForMessagesThatAreActedOn) {
   EXPECT_EQ(
       std::get<WorkerProgress>(*ParseWorkerMessage(received.back())).meeting,
       3u);
+}
+
+TEST_F(UnreadMessagesTest, LinesWaitUntilTheLauncherReads) {
+  constexpr uint64_t kLines = 2000;
+  for (uint64_t i = 0; i < kLines; ++i) {
+    socket_->Progress({.step = i, .line = "a line"});
+  }
+  const std::vector<uint64_t> steps = StepsOfLines();
+  EXPECT_EQ(steps.size(), kLines);
+  EXPECT_TRUE(std::ranges::is_sorted(steps));
+}
+
+TEST_F(UnreadMessagesTest, LinesThatDoNotFitAreCounted) {
+  Flood({.line = std::string(500, 'x')});
+  std::vector<std::string> lines;
+  AddLines(lines);
+  const std::string expected = fmt::format(
+      "lines not shown, as the launcher did not read them in time: "
+      "{}",
+      5000 - (lines.size() - 1));
+  EXPECT_EQ(lines.back(), expected);
+  EXPECT_GT(lines.size(), kMaxWaitingBytes / 600);
 }
 
 TEST_F(UnreadMessagesTest, EverythingLeavesRoomForTheResult) {
