@@ -48,7 +48,7 @@ bool IsRoutine(RecordKind kind) {
   }
 }
 
-RowTone ToneOf(const LifeEvents& life, const RecordEvent& event) {
+RowTone ToneOf(const IncarnationEvents& incarnation, const RecordEvent& event) {
   switch (event.kind) {
     case RecordKind::kFaultFired:
     case RecordKind::kDamaged:
@@ -73,7 +73,7 @@ RowTone ToneOf(const LifeEvents& life, const RecordEvent& event) {
     case RecordKind::kWorkerExited:
       return event.count == 0 ? RowTone::kPlain : RowTone::kDetection;
     case RecordKind::kWorkerStarted:
-      return life.life > 1 ? RowTone::kRecovery : RowTone::kPlain;
+      return incarnation.number > 1 ? RowTone::kRecovery : RowTone::kPlain;
     case RecordKind::kResumed:
     case RecordKind::kCarriedOn:
       return RowTone::kRecovery;
@@ -136,9 +136,9 @@ class RoutineRange {
     }
   }
 
-  TimelineCell Cell(const LifeEvents& life) const {
-    return {.worker = life.worker,
-            .incarnation = life.life,
+  TimelineCell Cell(const IncarnationEvents& incarnation) const {
+    return {.worker = incarnation.worker,
+            .incarnation = incarnation.number,
             .kind = "routine",
             .first_step = first_step_,
             .last_step = last_step_,
@@ -282,9 +282,9 @@ class TimelineBuilder {
 
   std::vector<TimelineRow> Rows() {
     for (const EventPlace& place : order_) {
-      const LifeEvents& life = LifeOf(record_, place);
+      const IncarnationEvents& incarnation = IncarnationOf(record_, place);
       const RecordEvent& event = EventAt(record_, place);
-      Advance(life, event);
+      Advance(incarnation, event);
       if (!IsWanted(place)) continue;
       if (filter_.routine == RoutineEvents::kFolded) {
         const bool is_bad_load =
@@ -306,7 +306,7 @@ class TimelineBuilder {
  private:
   struct OpenRange {
     RoutineRange range;
-    size_t life = 0;
+    size_t incarnation = 0;
   };
 
   int64_t SinceBegin(const RecordEvent& event) const {
@@ -315,10 +315,10 @@ class TimelineBuilder {
 
   // Updates the step that the worker has reached. The launcher's step is the
   // one that any worker reached last.
-  void Advance(const LifeEvents& life, const RecordEvent& event) {
-    uint64_t& reached = reached_[life.worker];
+  void Advance(const IncarnationEvents& incarnation, const RecordEvent& event) {
+    uint64_t& reached = reached_[incarnation.worker];
     if (event.kind == RecordKind::kInitialized) reached = 0;
-    if (event.step == 0 || life.worker == kLauncherColumn) return;
+    if (event.step == 0 || incarnation.worker == kLauncherColumn) return;
     // A save may fail, or be acknowledged, at a later step than its own.
     const bool goes_back = event.kind == RecordKind::kLoaded ||
                            event.kind == RecordKind::kResumed ||
@@ -329,10 +329,10 @@ class TimelineBuilder {
   }
 
   bool IsWanted(const EventPlace& place) const {
-    const LifeEvents& life = LifeOf(record_, place);
+    const IncarnationEvents& incarnation = IncarnationOf(record_, place);
     const std::vector<int>& workers = filter_.workers;
     if (!workers.empty() &&
-        std::ranges::find(workers, life.worker) == workers.end()) {
+        std::ranges::find(workers, incarnation.worker) == workers.end()) {
       return false;
     }
     const auto is_before = [&](const TimelineBound& bound) {
@@ -352,7 +352,7 @@ class TimelineBuilder {
 
   uint64_t Position(const EventPlace& place, TimelineBound::Unit unit) const {
     return unit == TimelineBound::Unit::kStep
-               ? reached_.at(LifeOf(record_, place).worker)
+               ? reached_.at(IncarnationOf(record_, place).worker)
                : static_cast<uint64_t>(SinceBegin(EventAt(record_, place)));
   }
 
@@ -366,7 +366,7 @@ class TimelineBuilder {
   // Returns true iff the event loads the checkpoint that the worker then
   // resumes from; the text of the resumption names it.
   bool IsCoveredByResumption(const EventPlace& place) const {
-    const auto& events = LifeOf(record_, place).events;
+    const auto& events = IncarnationOf(record_, place).events;
     const size_t next = place.index + 1;
     return events[place.index].kind == RecordKind::kLoaded &&
            next < events.size() && events[next].kind == RecordKind::kResumed &&
@@ -376,15 +376,15 @@ class TimelineBuilder {
 
   void Fold(const EventPlace& place) {
     const RecordEvent& event = EventAt(record_, place);
-    const LifeEvents& life = LifeOf(record_, place);
+    const IncarnationEvents& incarnation = IncarnationOf(record_, place);
     const int64_t t_ns = SinceBegin(event);
     const bool is_first_named = IsNamedInRange(event.kind) && !any_is_named_;
     if (open_.empty() || is_first_named) open_since_ns_ = t_ns;
     any_is_named_ = any_is_named_ || is_first_named;
     open_until_ns_ = t_ns;
-    OpenRange& open = open_[life.worker];
-    open.life = place.life;
-    open.range.Add(event, t_ns, EventText(record_, life, event));
+    OpenRange& open = open_[incarnation.worker];
+    open.incarnation = place.incarnation;
+    open.range.Add(event, t_ns, EventText(record_, incarnation, event));
   }
 
   // Adds a row for the folded events.
@@ -393,7 +393,8 @@ class TimelineBuilder {
     TimelineRow& row = NewRow(open_since_ns_, RowTone::kRoutine);
     row.until_ns = open_until_ns_;
     for (const auto& [worker, open] : open_) {
-      row.cells.push_back(open.range.Cell(record_.lives[open.life]));
+      row.cells.push_back(
+          open.range.Cell(record_.incarnations[open.incarnation]));
     }
     open_.clear();
     any_is_named_ = false;
@@ -421,16 +422,16 @@ class TimelineBuilder {
   }
 
   void AddEvent(const EventPlace& place) {
-    const LifeEvents& life = LifeOf(record_, place);
+    const IncarnationEvents& incarnation = IncarnationOf(record_, place);
     const RecordEvent& event = EventAt(record_, place);
-    TimelineCell cell = {.worker = life.worker,
-                         .incarnation = life.life,
+    TimelineCell cell = {.worker = incarnation.worker,
+                         .incarnation = incarnation.number,
                          .kind = std::string(RecordKindName(event.kind)),
                          .first_step = event.step,
                          .last_step = event.step,
-                         .text = EventText(record_, life, event)};
+                         .text = EventText(record_, incarnation, event)};
     if (!JoinsNewestRow(cell, event.kind)) {
-      NewRow(SinceBegin(event), ToneOf(life, event));
+      NewRow(SinceBegin(event), ToneOf(incarnation, event));
       newest_kind_ = event.kind;
     }
     TimelineRow& row = rows_.back();
@@ -477,14 +478,15 @@ void AddPowerCuts(Record& record) {
   for (const RecordEvent& event : record.machine) {
     if (event.kind != RecordKind::kPowerCut) continue;
     int running = 1;
-    for (const LifeEvents& life : record.lives) {
-      if (life.worker == kLauncherWorker && !life.events.empty() &&
-          life.events.front().t_ns <= event.t_ns) {
-        running = std::max(running, life.life);
+    for (const IncarnationEvents& incarnation : record.incarnations) {
+      if (incarnation.worker == kLauncherWorker &&
+          !incarnation.events.empty() &&
+          incarnation.events.front().t_ns <= event.t_ns) {
+        running = std::max(running, incarnation.number);
       }
     }
-    record.lives.push_back(
-        {.worker = kLauncherWorker, .life = running, .events = {event}});
+    record.incarnations.push_back(
+        {.worker = kLauncherWorker, .incarnation = running, .events = {event}});
   }
 }
 
@@ -544,7 +546,8 @@ std::string EmitterName(int worker) {
 
 size_t CountEvents(const Record& record) {
   size_t events = 0;
-  for (const LifeEvents& life : record.lives) events += life.events.size();
+  for (const IncarnationEvents& incarnation : record.incarnations)
+    events += incarnation.events.size();
   for (const LauncherRun& run : record.launchers) events += run.events.size();
   const auto cuts = std::ranges::count(record.machine, RecordKind::kPowerCut,
                                        &RecordEvent::kind);
@@ -560,8 +563,8 @@ Timeline TimelineOf(const Record& stored, const TimelineFilter& filter) {
                        .rows = TimelineBuilder(record, filter).Rows(),
                        .ends = EndsOf(record)};
   std::set<int> columns(filter.workers.begin(), filter.workers.end());
-  for (const LifeEvents& life : record.lives) {
-    if (filter.workers.empty()) columns.insert(life.worker);
+  for (const IncarnationEvents& incarnation : record.incarnations) {
+    if (filter.workers.empty()) columns.insert(incarnation.worker);
   }
   timeline.columns.assign(columns.begin(), columns.end());
   return timeline;

@@ -96,7 +96,9 @@ Injector::Injector(const FaultPlan& plan, const ProcessIdentity& self,
 Injector::~Injector() = default;
 
 bool Injector::IsHere(const FaultSite& site) const {
-  if (site.life != kAnyLife && site.life != self_.life) return false;
+  if (site.incarnation != kAnyIncarnation &&
+      site.incarnation != self_.incarnation)
+    return false;
   if (site.worker == kChief) return self_.rank == 0;
   return site.worker == kAnyWorker || site.worker == kAllWorkers ||
          site.worker == self_.worker;

@@ -73,7 +73,7 @@ class FiredFaults {
 
 struct ProcessIdentity {
   int worker = 0;
-  int life = 1;
+  int incarnation = 1;
   int rank = 0;  // 0: the chief
 };
 

@@ -138,7 +138,7 @@ Result<BenchTrainingEnd> BenchTraining::Finish(
                    ReadEventFolder(directory_ / "events", {},
                                    std::numeric_limits<uint64_t>::max()));
   return BenchTrainingEnd{.digest = run.result->digest,
-                          .lives = std::move(events.lives)};
+                          .incarnations = std::move(events.incarnations)};
 }
 
 }  // namespace gauntlet

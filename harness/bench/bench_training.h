@@ -30,14 +30,14 @@ struct BenchTrainingPlan {
 // Result of a training run that has ended.
 struct BenchTrainingEnd {
   std::string digest;  // digest of the trained state, 32 hex digits
-  std::vector<LifeEvents> lives;
+  std::vector<IncarnationEvents> incarnations;
 };
 
 // A training run in progress. Its destructor kills the workers.
 class BenchTraining {
  public:
-  // Starts the launcher. Call it from a thread that lives as long as the run
-  // (see StartChild).
+  // Starts the launcher. Call it from a thread that lives as long as the
+  // run (see StartChild).
   static Result<std::unique_ptr<BenchTraining>> Start(
       const BenchTrainingPlan& plan);
   ~BenchTraining();

@@ -98,8 +98,8 @@ Result<GoodputOutcome> Collect(BenchTraining& training, const TrialPlace& place,
                                uint64_t end, uint64_t kills) {
   ASSIGN_OR_RETURN(const BenchTrainingEnd left,
                    training.Finish(place.interrupted));
-  const std::optional<int64_t> began = TrainingBegan(left.lives);
-  const std::optional<int64_t> done = StepFinished(left.lives, end);
+  const std::optional<int64_t> began = TrainingBegan(left.incarnations);
+  const std::optional<int64_t> done = StepFinished(left.incarnations, end);
   if (!began || !done) {
     return FailedPrecondition(
         "the run left no events of its first or last step");
@@ -154,9 +154,10 @@ Result<TrialOutcome> RunTrial(const TrialPlace& place,
   ASSIGN_OR_RETURN(const BenchTrainingEnd left,
                    training.Finish(place.interrupted));
   outcome.digest = left.digest;
-  ASSIGN_OR_RETURN(outcome.window, ReadWindow(left.lives, steps.window));
+  ASSIGN_OR_RETURN(outcome.window, ReadWindow(left.incarnations, steps.window));
   if (kill) {
-    const Result<RecoveryFigures> recovery = ReadRecovery(left.lives, *kill);
+    const Result<RecoveryFigures> recovery =
+        ReadRecovery(left.incarnations, *kill);
     if (recovery.ok()) outcome.recovery = *recovery;
   }
   return outcome;

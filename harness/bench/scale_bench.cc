@@ -60,11 +60,11 @@ Case CaseOf(const ScaleSetup& setup, int workers, uint64_t steps) {
   return one;
 }
 
-void AddCrash(Case& one, int worker, int life, uint64_t step) {
+void AddCrash(Case& one, int worker, int incarnation, uint64_t step) {
   one.plan.faults.push_back(
       {.id = fmt::format("crash-{}", one.plan.faults.size() + 1),
        .site = {.worker = worker,
-                .life = life,
+                .incarnation = incarnation,
                 .step = step,
                 .point = Point::kStepBegin},
        .kind = FaultKind::kCrash});
@@ -90,7 +90,7 @@ class PeakMemory {
 // Events of a run, including the launcher's, and the digest of its final state.
 struct SimulatedTraining {
   std::vector<TrafficSample> traffic;
-  std::vector<LifeEvents> lives;
+  std::vector<IncarnationEvents> incarnations;
   std::string digest;
 };
 
@@ -143,12 +143,12 @@ Result<SimulatedTraining> ScaleBench::Simulate(const Case& one,
                                            : log.why_not_done);
   }
   SimulatedTraining run = {.traffic = std::move(log.traffic),
-                           .lives = std::move(log.lives),
+                           .incarnations = std::move(log.incarnations),
                            .digest = log.launchers.back().result->digest};
   for (LauncherRun& launcher : log.launchers) {
-    run.lives.push_back({.worker = kLauncherWorker,
-                         .life = 1,
-                         .events = std::move(launcher.events)});
+    run.incarnations.push_back({.worker = kLauncherWorker,
+                                .incarnation = 1,
+                                .events = std::move(launcher.events)});
   }
   return run;
 }
@@ -156,18 +156,18 @@ Result<SimulatedTraining> ScaleBench::Simulate(const Case& one,
 Status ScaleBench::ReadUndisturbed(const SimulatedTraining& run,
                                    ScaleFigures& figures) {
   const double workers = figures.workers;
-  const std::optional<int64_t> began = TrainingBegan(run.lives);
+  const std::optional<int64_t> began = TrainingBegan(run.incarnations);
   if (!began) return NotFound("training did not begin");
-  const std::vector<RecordEvent>& launcher = run.lives.back().events;
+  const std::vector<RecordEvent>& launcher = run.incarnations.back().events;
   figures.of(ScaleMetric::kForm) =
       static_cast<double>(*began - launcher.front().t_ns) * 1e-9;
   figures.of(ScaleMetric::kFormMessages) =
       static_cast<double>(MessagesUntil(run.traffic, *began)) / workers;
   ASSIGN_OR_RETURN(const WindowFigures save,
-                   ReadWindow(run.lives, kSaveWindow));
+                   ReadWindow(run.incarnations, kSaveWindow));
   figures.of(ScaleMetric::kSave) = save.stall_seconds;
   ASSIGN_OR_RETURN(const WindowFigures plain,
-                   ReadWindow(run.lives, kPlainWindow));
+                   ReadWindow(run.incarnations, kPlainWindow));
   constexpr double kPlainSteps = kPlainWindow.end - kPlainWindow.begin;
   const double step = plain.seconds / kPlainSteps;
   figures.of(ScaleMetric::kStep) = step;
@@ -180,8 +180,8 @@ Status ScaleBench::ReadUndisturbed(const SimulatedTraining& run,
   figures.of(ScaleMetric::kTreeStep) =
       compute + (step - compute) * 2 * depth / workers;
   const auto messages_until = [&](uint64_t step_number) {
-    return static_cast<double>(
-        MessagesUntil(run.traffic, *StepFinished(run.lives, step_number)));
+    return static_cast<double>(MessagesUntil(
+        run.traffic, *StepFinished(run.incarnations, step_number)));
   };
   figures.of(ScaleMetric::kStepMessages) =
       (messages_until(kPlainWindow.end) - messages_until(kPlainWindow.begin)) /
@@ -191,10 +191,10 @@ Status ScaleBench::ReadUndisturbed(const SimulatedTraining& run,
 
 // Returns the only crash of the run.
 Result<Kill> CrashIn(const SimulatedTraining& run) {
-  for (const LifeEvents& life : run.lives) {
-    for (const RecordEvent& event : life.events) {
+  for (const IncarnationEvents& incarnation : run.incarnations) {
+    for (const RecordEvent& event : incarnation.events) {
       if (event.kind == RecordKind::kFaultFired) {
-        return Kill{.worker = life.worker, .t_ns = event.t_ns};
+        return Kill{.worker = incarnation.worker, .t_ns = event.t_ns};
       }
     }
   }
@@ -205,7 +205,7 @@ Status ScaleBench::ReadRestart(const SimulatedTraining& run,
                                ScaleFigures& figures) {
   ASSIGN_OR_RETURN(const Kill crash, CrashIn(run));
   ASSIGN_OR_RETURN(const RecoveryFigures recovery,
-                   ReadRecovery(run.lives, crash));
+                   ReadRecovery(run.incarnations, crash));
   figures.of(ScaleMetric::kDetect) = recovery.detect;
   figures.of(ScaleMetric::kRespawn) = recovery.respawn;
   figures.of(ScaleMetric::kJoin) = recovery.join;
@@ -270,11 +270,11 @@ Status ScaleBench::MeasureGoodput(ScaleFigures& figures) {
   std::exponential_distribution<double> gap(1.0 / model.between_failures);
   std::uniform_int_distribution<int> worker(0, figures.workers - 1);
   uint64_t resumed = 0;
-  for (int life = 1;; ++life) {
+  for (int incarnation = 1;; ++incarnation) {
     const double until = gap(random) / step;
     const uint64_t crash = resumed + 1 + static_cast<uint64_t>(until + 0.5);
     if (crash > steps) break;
-    AddCrash(one, worker(random), life, crash);
+    AddCrash(one, worker(random), incarnation, crash);
     resumed = (crash - 1) / every * every;
   }
   const uint64_t kills = one.plan.faults.size();
@@ -287,8 +287,8 @@ Status ScaleBench::MeasureGoodput(ScaleFigures& figures) {
                                  kills, run.digest, calm.digest);
     return OkStatus();
   }
-  const std::optional<int64_t> began = TrainingBegan(run.lives);
-  const std::optional<int64_t> ended = StepFinished(run.lives, steps);
+  const std::optional<int64_t> began = TrainingBegan(run.incarnations);
+  const std::optional<int64_t> ended = StepFinished(run.incarnations, steps);
   if (!began || !ended) return NotFound("a run with crashes without an end");
   const double seconds = static_cast<double>(*ended - *began) * 1e-9;
   model.between_failures =
@@ -325,7 +325,7 @@ Result<ScaleFigures> ScaleBench::Measure(int workers) {
                    Simulate(rejoins, "one rejoins"));
   ASSIGN_OR_RETURN(const Kill crash, CrashIn(rejoined));
   ASSIGN_OR_RETURN(const RecoveryFigures rejoin,
-                   ReadRecovery(rejoined.lives, crash));
+                   ReadRecovery(rejoined.incarnations, crash));
   figures.of(ScaleMetric::kRejoin) = rejoin.total();
   for (const SimulatedTraining* run : {&restarted, &rejoined}) {
     if (run->digest == undisturbed.digest) continue;

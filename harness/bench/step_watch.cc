@@ -23,14 +23,14 @@ uint64_t StepOf(std::string_view line) {
 }  // namespace
 
 void StepWatch::FollowNewestIncarnation() {
-  const auto file_of = [this](int life) {
-    return events_ / fmt::format("worker-0-life-{}.jsonl", life);
+  const auto file_of = [this](int incarnation) {
+    return events_ / fmt::format("worker-0-life-{}.jsonl", incarnation);
   };
   std::error_code error;
-  int newest = life_;
+  int newest = incarnation_;
   while (std::filesystem::exists(file_of(newest + 1), error)) ++newest;
-  if (newest == life_) return;
-  life_ = newest;
+  if (newest == incarnation_) return;
+  incarnation_ = newest;
   file_ = std::ifstream(file_of(newest), std::ios::binary);
   rest_.clear();
   step_ = 0;
@@ -38,7 +38,7 @@ void StepWatch::FollowNewestIncarnation() {
 
 uint64_t StepWatch::Look() {
   FollowNewestIncarnation();
-  if (life_ == 0) return 0;
+  if (incarnation_ == 0) return 0;
   std::array<char, 1 << 16> bytes;
   while (true) {
     file_.clear();

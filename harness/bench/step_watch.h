@@ -23,7 +23,7 @@ class StepWatch {
   void FollowNewestIncarnation();
 
   const std::filesystem::path events_;
-  int life_ = 0;  // 0: no process has written yet
+  int incarnation_ = 0;  // 0: no process has written yet
   std::ifstream file_;
   std::string rest_;  // an incomplete last line
   uint64_t step_ = 0;

@@ -13,12 +13,14 @@ constexpr int kChiefWorker = 0;
 
 double Seconds(int64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
-const LifeEvents* FindIncarnation(const std::vector<LifeEvents>& lives,
-                                  int worker, int life) {
-  const auto found = std::ranges::find_if(lives, [&](const LifeEvents& one) {
-    return one.worker == worker && one.life == life;
-  });
-  return found == lives.end() ? nullptr : &*found;
+const IncarnationEvents* FindIncarnation(
+    const std::vector<IncarnationEvents>& incarnations, int worker,
+    int incarnation) {
+  const auto found =
+      std::ranges::find_if(incarnations, [&](const IncarnationEvents& one) {
+        return one.worker == worker && one.incarnation == incarnation;
+      });
+  return found == incarnations.end() ? nullptr : &*found;
 }
 
 int64_t PartOf(const RecordEvent& event, std::string_view name) {
@@ -29,12 +31,13 @@ int64_t PartOf(const RecordEvent& event, std::string_view name) {
 // Returns the first event at or after a time for which `wanted` is true, of the
 // worker's processes or of the launcher.
 template <typename Predicate>
-const RecordEvent* FirstAfter(const std::vector<LifeEvents>& lives, int worker,
-                              int64_t t_ns, const Predicate& wanted) {
+const RecordEvent* FirstAfter(
+    const std::vector<IncarnationEvents>& incarnations, int worker,
+    int64_t t_ns, const Predicate& wanted) {
   const RecordEvent* first = nullptr;
-  for (const LifeEvents& life : lives) {
-    if (life.worker != worker) continue;
-    for (const RecordEvent& event : life.events) {
+  for (const IncarnationEvents& incarnation : incarnations) {
+    if (incarnation.worker != worker) continue;
+    for (const RecordEvent& event : incarnation.events) {
       if (event.t_ns < t_ns || !wanted(event)) continue;
       if (first == nullptr || event.t_ns < first->t_ns) first = &event;
     }
@@ -43,11 +46,12 @@ const RecordEvent* FirstAfter(const std::vector<LifeEvents>& lives, int worker,
 }
 
 // Returns the last step that the chief finished by then.
-uint64_t LastStepBefore(const std::vector<LifeEvents>& lives, int64_t t_ns) {
+uint64_t LastStepBefore(const std::vector<IncarnationEvents>& incarnations,
+                        int64_t t_ns) {
   uint64_t last = 0;
-  for (const LifeEvents& life : lives) {
-    if (life.worker != kChiefWorker) continue;
-    for (const RecordEvent& event : life.events) {
+  for (const IncarnationEvents& incarnation : incarnations) {
+    if (incarnation.worker != kChiefWorker) continue;
+    for (const RecordEvent& event : incarnation.events) {
       if (event.kind == RecordKind::kStep && event.t_ns <= t_ns) {
         last = std::max(last, event.step);
       }
@@ -56,13 +60,13 @@ uint64_t LastStepBefore(const std::vector<LifeEvents>& lives, int64_t t_ns) {
   return last;
 }
 
-uint64_t StepsBetween(const std::vector<LifeEvents>& lives, int64_t begin_ns,
-                      int64_t end_ns) {
+uint64_t StepsBetween(const std::vector<IncarnationEvents>& incarnations,
+                      int64_t begin_ns, int64_t end_ns) {
   uint64_t steps = 0;
-  for (const LifeEvents& life : lives) {
-    if (life.worker != kChiefWorker) continue;
-    steps += static_cast<uint64_t>(
-        std::ranges::count_if(life.events, [&](const RecordEvent& event) {
+  for (const IncarnationEvents& incarnation : incarnations) {
+    if (incarnation.worker != kChiefWorker) continue;
+    steps += static_cast<uint64_t>(std::ranges::count_if(
+        incarnation.events, [&](const RecordEvent& event) {
           return event.kind == RecordKind::kStep && event.t_ns > begin_ns &&
                  event.t_ns <= end_ns;
         }));
@@ -72,12 +76,12 @@ uint64_t StepsBetween(const std::vector<LifeEvents>& lives, int64_t begin_ns,
 
 // Returns the number of bytes that the first processes of all workers saved in
 // the window.
-double BytesOfSaves(const std::vector<LifeEvents>& lives,
+double BytesOfSaves(const std::vector<IncarnationEvents>& incarnations,
                     const StepWindow& window) {
   double bytes = 0;
-  for (const LifeEvents& life : lives) {
-    if (life.worker < 0 || life.life != 1) continue;
-    for (const RecordEvent& event : life.events) {
+  for (const IncarnationEvents& incarnation : incarnations) {
+    if (incarnation.worker < 0 || incarnation.number != 1) continue;
+    for (const RecordEvent& event : incarnation.events) {
       if (event.kind == RecordKind::kSaveTimes && event.step >= window.begin &&
           event.step < window.end && event.reason == RecordReason::kNone) {
         bytes += static_cast<double>(event.count);
@@ -89,9 +93,11 @@ double BytesOfSaves(const std::vector<LifeEvents>& lives,
 
 }  // namespace
 
-Result<WindowFigures> ReadWindow(const std::vector<LifeEvents>& lives,
-                                 const StepWindow& window) {
-  const LifeEvents* const chief = FindIncarnation(lives, kChiefWorker, 1);
+Result<WindowFigures> ReadWindow(
+    const std::vector<IncarnationEvents>& incarnations,
+    const StepWindow& window) {
+  const IncarnationEvents* const chief =
+      FindIncarnation(incarnations, kChiefWorker, 1);
   if (chief == nullptr) return NotFound("the chief left no events");
   std::map<uint64_t, int64_t> step_ends;
   WindowFigures figures;
@@ -121,26 +127,26 @@ Result<WindowFigures> ReadWindow(const std::vector<LifeEvents>& lives,
     figures.fastest_step = std::min(figures.fastest_step, took);
   }
   if (!figures.durable_seconds.empty()) {
-    figures.bytes = BytesOfSaves(lives, window) /
+    figures.bytes = BytesOfSaves(incarnations, window) /
                     static_cast<double>(figures.durable_seconds.size());
   }
   return figures;
 }
 
-Result<RecoveryFigures> ReadRecovery(const std::vector<LifeEvents>& lives,
-                                     const Kill& kill) {
-  const RecordEvent* const noticed =
-      FirstAfter(lives, kLauncherWorker, kill.t_ns, [&](const auto& event) {
+Result<RecoveryFigures> ReadRecovery(
+    const std::vector<IncarnationEvents>& incarnations, const Kill& kill) {
+  const RecordEvent* const noticed = FirstAfter(
+      incarnations, kLauncherWorker, kill.t_ns, [&](const auto& event) {
         return event.kind == RecordKind::kExited && event.about == kill.worker;
       });
   const RecordEvent* const began = FirstAfter(
-      lives, kChiefWorker, kill.t_ns,
+      incarnations, kChiefWorker, kill.t_ns,
       [](const auto& event) { return event.kind == RecordKind::kStartTimes; });
   // A worker that was not killed may finish a step after the kill.
   const int64_t began_ns = began == nullptr ? kill.t_ns : began->t_ns;
-  const uint64_t last_step = LastStepBefore(lives, began_ns);
+  const uint64_t last_step = LastStepBefore(incarnations, began_ns);
   const RecordEvent* const new_step =
-      FirstAfter(lives, kChiefWorker, began_ns, [&](const auto& event) {
+      FirstAfter(incarnations, kChiefWorker, began_ns, [&](const auto& event) {
         return event.kind == RecordKind::kStep && event.step > last_step;
       });
   if (noticed == nullptr || began == nullptr || new_step == nullptr) {
@@ -161,23 +167,24 @@ Result<RecoveryFigures> ReadRecovery(const std::vector<LifeEvents>& lives,
       .join = Seconds(joined - running),
       .restore = Seconds(began->t_ns - joined),
       .recompute = Seconds(new_step->t_ns - began->t_ns),
-      .recomputed = StepsBetween(lives, began->t_ns, new_step->t_ns)};
+      .recomputed = StepsBetween(incarnations, began->t_ns, new_step->t_ns)};
 }
 
-std::optional<int64_t> TrainingBegan(const std::vector<LifeEvents>& lives) {
+std::optional<int64_t> TrainingBegan(
+    const std::vector<IncarnationEvents>& incarnations) {
   const RecordEvent* const began = FirstAfter(
-      lives, kChiefWorker, 0,
+      incarnations, kChiefWorker, 0,
       [](const auto& event) { return event.kind == RecordKind::kStartTimes; });
   if (began == nullptr) return std::nullopt;
   return began->t_ns;
 }
 
-std::optional<int64_t> StepFinished(const std::vector<LifeEvents>& lives,
-                                    uint64_t step) {
+std::optional<int64_t> StepFinished(
+    const std::vector<IncarnationEvents>& incarnations, uint64_t step) {
   std::optional<int64_t> last;
-  for (const LifeEvents& life : lives) {
-    if (life.worker != kChiefWorker) continue;
-    for (const RecordEvent& event : life.events) {
+  for (const IncarnationEvents& incarnation : incarnations) {
+    if (incarnation.worker != kChiefWorker) continue;
+    for (const RecordEvent& event : incarnation.events) {
       if (event.kind != RecordKind::kStep || event.step != step) continue;
       last = std::max(last.value_or(event.t_ns), event.t_ns);
     }

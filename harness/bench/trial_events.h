@@ -28,8 +28,9 @@ struct WindowFigures {
 };
 
 // kNotFound: the chief's first process did not finish the window.
-Result<WindowFigures> ReadWindow(const std::vector<LifeEvents>& lives,
-                                 const StepWindow& window);
+Result<WindowFigures> ReadWindow(
+    const std::vector<IncarnationEvents>& incarnations,
+    const StepWindow& window);
 
 // Parts of a recovery, in seconds. Each part begins where the one before ends.
 struct RecoveryFigures {
@@ -49,13 +50,14 @@ struct Kill {
 };
 
 // kNotFound: no new step followed the kill.
-Result<RecoveryFigures> ReadRecovery(const std::vector<LifeEvents>& lives,
-                                     const Kill& kill);
+Result<RecoveryFigures> ReadRecovery(
+    const std::vector<IncarnationEvents>& incarnations, const Kill& kill);
 
 // Return when training first began, and when the chief last finished the step.
-std::optional<int64_t> TrainingBegan(const std::vector<LifeEvents>& lives);
-std::optional<int64_t> StepFinished(const std::vector<LifeEvents>& lives,
-                                    uint64_t step);
+std::optional<int64_t> TrainingBegan(
+    const std::vector<IncarnationEvents>& incarnations);
+std::optional<int64_t> StepFinished(
+    const std::vector<IncarnationEvents>& incarnations, uint64_t step);
 
 }  // namespace gauntlet
 

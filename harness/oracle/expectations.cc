@@ -40,7 +40,7 @@ std::string OutcomeOf(const Outline& outline, const RunFacts& facts) {
   if (IsExit(last.exit_code, {WorkerExit::kFailed}) && !last.result)
     return "fails";
   if (IsExit(last.exit_code, {WorkerExit::kLostWorker}) && !last.result &&
-      std::ranges::any_of(record.lives, LeftToStartLater)) {
+      std::ranges::any_of(record.incarnations, LeftToStartLater)) {
     return "retry-later";
   }
   return fmt::format("exit code {}{}", last.exit_code,
@@ -201,8 +201,8 @@ struct Trend {
 // Returns nullopt if fewer than two epochs ended.
 std::optional<Trend> TrendOf(const Record& record) {
   std::map<uint64_t, const RecordEvent*> ends;
-  for (const LifeEvents& life : record.lives) {
-    for (const RecordEvent& event : life.events) {
+  for (const IncarnationEvents& incarnation : record.incarnations) {
+    for (const RecordEvent& event : incarnation.events) {
       if (event.kind == RecordKind::kEpochEnd) ends[event.epoch] = &event;
     }
   }

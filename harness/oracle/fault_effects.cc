@@ -11,11 +11,11 @@
 namespace gauntlet {
 namespace {
 
-bool Has(const LifeEvents& life, size_t from, RecordKind kind) {
-  return std::any_of(life.events.begin() + static_cast<std::ptrdiff_t>(from),
-                     life.events.end(), [&](const RecordEvent& event) {
-                       return event.kind == kind;
-                     });
+bool Has(const IncarnationEvents& incarnation, size_t from, RecordKind kind) {
+  return std::any_of(
+      incarnation.events.begin() + static_cast<std::ptrdiff_t>(from),
+      incarnation.events.end(),
+      [&](const RecordEvent& event) { return event.kind == kind; });
 }
 
 // Returns true iff the fault skips files that are too short to have its byte.
@@ -28,10 +28,10 @@ bool PassesOverFiles(const RecordFault& fault) {
 std::string SavesText(const Record& record, const RecordFault& fault) {
   if (!fault.in_save) return "";
   std::map<int, int64_t> begun;  // by incarnation; all ranks save together
-  for (const LifeEvents& life : record.lives) {
-    int64_t& most = begun[life.life];
+  for (const IncarnationEvents& incarnation : record.incarnations) {
+    int64_t& most = begun[incarnation.number];
     most = std::max<int64_t>(
-        most, std::ranges::count(life.events, RecordKind::kSaveBegin,
+        most, std::ranges::count(incarnation.events, RecordKind::kSaveBegin,
                                  &RecordEvent::kind));
   }
   std::vector<std::string> texts;
@@ -47,11 +47,11 @@ std::string SavesText(const Record& record, const RecordFault& fault) {
 std::string CutSavesText(const Record& record, const RecordFault& fault) {
   if (!fault.in_save || !fault.save || *fault.save == 0) return "";
   std::string text;
-  for (const LifeEvents& life : record.lives) {
+  for (const IncarnationEvents& incarnation : record.incarnations) {
     const RecordEvent* begun = nullptr;
     const RecordEvent* end = nullptr;
     uint64_t number = 0;
-    for (const RecordEvent& event : life.events) {
+    for (const RecordEvent& event : incarnation.events) {
       if (event.kind == RecordKind::kSaveBegin && ++number == *fault.save) {
         begun = &event;
       }
@@ -68,7 +68,7 @@ std::string CutSavesText(const Record& record, const RecordFault& fault) {
     }
     text += fmt::format(
         "; save {} (step {}) was begun in incarnation {}, but {}", *fault.save,
-        begun->step, life.life,
+        begun->step, incarnation.number,
         end == nullptr ? "the process ended before the save was acknowledged"
                        : "it failed");
   }
@@ -83,33 +83,34 @@ bool IsAnyNoticeSeen(const Record& record) {
              event.kind == RecordKind::kAskedToStop;
     });
   };
-  return std::ranges::any_of(record.lives, in_one) ||
+  return std::ranges::any_of(record.incarnations, in_one) ||
          std::ranges::any_of(record.launchers, in_one);
 }
 
 void CheckEffect(const Record& record, const FaultOccurrence& occurrence,
                  Check& check) {
   const FaultTraits& traits = occurrence.traits;
-  const LifeEvents& life = *occurrence.life;
+  const IncarnationEvents& incarnation = *occurrence.incarnation;
   if (traits.ends_incarnation &&
-      Has(life, occurrence.index, RecordKind::kWorkerExited)) {
+      Has(incarnation, occurrence.index, RecordKind::kWorkerExited)) {
     check.Fail("no-effect",
                fmt::format("fault {} fired ({}), but {} emitted an exit event",
                            occurrence.fault->id, occurrence.fault->summary,
-                           NameOf(life)));
+                           NameOf(incarnation)));
   }
   // Without a grace period the worker receives no notice.
   const bool notifies = traits.gives_notice && occurrence.fault->grace_ns > 0;
   // A process that ends may leave it to other processes of its job to report
   // the notice.
-  const bool seen = Has(life, occurrence.index, RecordKind::kNotice) ||
-                    (Has(life, occurrence.index, RecordKind::kWorkerExited) &&
-                     IsAnyNoticeSeen(record));
+  const bool seen =
+      Has(incarnation, occurrence.index, RecordKind::kNotice) ||
+      (Has(incarnation, occurrence.index, RecordKind::kWorkerExited) &&
+       IsAnyNoticeSeen(record));
   if (notifies && !seen) {
     check.Fail(FindingKind::kUnseen,
                fmt::format("fault {} fired ({}), but {} got no notice",
                            occurrence.fault->id, occurrence.fault->summary,
-                           NameOf(life)));
+                           NameOf(incarnation)));
   }
 }
 

@@ -212,8 +212,10 @@ Verdict Judge(const Record& record) {
     return NoVerdict(VerdictKind::kError, record.harness_error);
   }
   const bool silent =
-      std::all_of(record.lives.begin(), record.lives.end(),
-                  [](const LifeEvents& life) { return life.events.empty(); });
+      std::all_of(record.incarnations.begin(), record.incarnations.end(),
+                  [](const IncarnationEvents& incarnation) {
+                    return incarnation.events.empty();
+                  });
   if (silent && record.ending == RunEnding::kExited) {
     return NoVerdict(VerdictKind::kError, "no worker emitted an event");
   }

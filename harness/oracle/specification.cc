@@ -113,14 +113,17 @@ bool Specification::IsKilledByAFault(size_t launcher) const {
   const int after = launcher + 1 < record_.launchers.size()
                         ? record_.launchers[launcher + 1].first_incarnation
                         : std::numeric_limits<int>::max();
-  return std::ranges::any_of(record_.lives, [&](const LifeEvents& life) {
-    if (life.life < first || life.life >= after) return false;
-    return std::ranges::any_of(life.events, [&](const RecordEvent& event) {
-      if (event.kind != RecordKind::kFaultFired) return false;
-      const RecordFault* const fault = FindFault(record_, event.detail);
-      return fault != nullptr && TraitsOf(*fault).kills_launcher;
-    });
-  });
+  return std::ranges::any_of(
+      record_.incarnations, [&](const IncarnationEvents& incarnation) {
+        if (incarnation.number < first || incarnation.number >= after)
+          return false;
+        return std::ranges::any_of(
+            incarnation.events, [&](const RecordEvent& event) {
+              if (event.kind != RecordKind::kFaultFired) return false;
+              const RecordFault* const fault = FindFault(record_, event.detail);
+              return fault != nullptr && TraitsOf(*fault).kills_launcher;
+            });
+      });
 }
 
 // Checks that a signal ended a launcher only in a power loss, or by a fault in

@@ -25,10 +25,10 @@ constexpr int64_t kStoppedOnNotice = 143;
 
 // Returns true iff the worker exits with an error other than the loss or the
 // newer generation that it has just reported.
-bool IsFailure(const LifeEvents& life, const RecordEvent& exit) {
+bool IsFailure(const IncarnationEvents& incarnation, const RecordEvent& exit) {
   if (exit.count == 0 || exit.count == kStoppedOnNotice) return false;
-  for (auto event = life.events.rbegin(); event != life.events.rend();
-       ++event) {
+  for (auto event = incarnation.events.rbegin();
+       event != incarnation.events.rend(); ++event) {
     if (event->kind == RecordKind::kWorkerLost ||
         event->kind == RecordKind::kFencedOut) {
       return false;
@@ -38,7 +38,8 @@ bool IsFailure(const LifeEvents& life, const RecordEvent& exit) {
   return true;
 }
 
-bool IsOnTimeline(const LifeEvents& life, const RecordEvent& event) {
+bool IsOnTimeline(const IncarnationEvents& incarnation,
+                  const RecordEvent& event) {
   switch (event.kind) {
     case RecordKind::kFaultFired:
     case RecordKind::kWorkerLost:
@@ -51,20 +52,21 @@ bool IsOnTimeline(const LifeEvents& life, const RecordEvent& event) {
     case RecordKind::kStopAgreed:
       return true;
     case RecordKind::kInitialized:
-      return life.life > 1;
+      return incarnation.number > 1;
     case RecordKind::kWorkerExited:
-      return IsFailure(life, event);
+      return IsFailure(incarnation, event);
     default:
       return false;
   }
 }
 
-std::string FiredText(const Record& record, const LifeEvents& life,
+std::string FiredText(const Record& record,
+                      const IncarnationEvents& incarnation,
                       const RecordEvent& event) {
   const std::string in_save = SaveOfFaultText(record, event);
   const std::string place =
       in_save.empty() ? fmt::format("step {}", event.step) : in_save;
-  const std::string times = TimesFiredText(life, event.detail);
+  const std::string times = TimesFiredText(incarnation, event.detail);
   const RecordFault* const fault = FindFault(record, event.detail);
   return fault == nullptr ? fmt::format("{}  {}{}", place, event.detail, times)
                           : fmt::format("{}  {}: {}{}", place, fault->id,
@@ -88,12 +90,13 @@ std::string LossText(const RecordEvent& event) {
       event.detail.empty() ? "" : " (" + event.detail + ")");
 }
 
-// REQUIRES: IsOnTimeline(life, event), for the life that emitted the event.
-std::string TextOf(const Record& record, const LifeEvents& life,
+// REQUIRES: IsOnTimeline(incarnation, event), for the incarnation that emitted
+// the event.
+std::string TextOf(const Record& record, const IncarnationEvents& incarnation,
                    const RecordEvent& event) {
   switch (event.kind) {
     case RecordKind::kFaultFired:
-      return FiredText(record, life, event);
+      return FiredText(record, incarnation, event);
     case RecordKind::kWorkerLost:
       return LossText(event);
     case RecordKind::kResumed:
@@ -158,7 +161,8 @@ int64_t BeginOf(const Record& record) {
       begin_ns = std::min(begin_ns, event.t_ns);
     }
   };
-  for (const LifeEvents& life : record.lives) note(life.events);
+  for (const IncarnationEvents& incarnation : record.incarnations)
+    note(incarnation.events);
   for (const LauncherRun& run : record.launchers) note(run.events);
   return begin_ns;
 }
@@ -206,16 +210,16 @@ std::vector<std::string> Shortened(const std::vector<MergedLine>& all) {
 std::vector<std::string> TimelineText(const Outline& outline) {
   const Record& record = outline.record;
   std::vector<TimedLine> all;
-  for (const LifeEvents& life : record.lives) {
-    for (const RecordEvent& event : life.events) {
-      if (!IsOnTimeline(life, event)) continue;
-      const std::string text = TextOf(record, life, event);
+  for (const IncarnationEvents& incarnation : record.incarnations) {
+    for (const RecordEvent& event : incarnation.events) {
+      if (!IsOnTimeline(incarnation, event)) continue;
+      const std::string text = TextOf(record, incarnation, event);
       all.push_back({event.t_ns,
-                     {std::to_string(life.worker),
+                     {std::to_string(incarnation.worker),
                       fmt::format("{} {} {}", RecordKindName(event.kind),
                                   RecordReasonName(event.reason),
                                   TextWithoutNumbers(text))},
-                     NameOf(life) + "  " + text});
+                     NameOf(incarnation) + "  " + text});
     }
   }
   AddPowerCuts(record, all);

@@ -41,8 +41,8 @@ class LossFinder {
 
  private:
   void ForEachEvent(void (LossFinder::*visit)(const RecordEvent&)) {
-    for (const LifeEvents& life : record_.lives) {
-      for (const RecordEvent& event : life.events) (this->*visit)(event);
+    for (const IncarnationEvents& incarnation : record_.incarnations) {
+      for (const RecordEvent& event : incarnation.events) (this->*visit)(event);
     }
   }
 
@@ -146,8 +146,8 @@ class LossFinder {
 
 const RecordEvent* DamageOf(const Record& record, std::string_view checkpoint) {
   const RecordEvent* first = nullptr;
-  for (const LifeEvents& life : record.lives) {
-    for (const RecordEvent& event : life.events) {
+  for (const IncarnationEvents& incarnation : record.incarnations) {
+    for (const RecordEvent& event : incarnation.events) {
       if (event.kind == RecordKind::kDamaged &&
           CheckpointOfFile(event.path) == checkpoint &&
           (first == nullptr || event.t_ns < first->t_ns)) {

@@ -76,12 +76,12 @@ struct RecordEvent {
 inline constexpr int kLauncherWorker = -1;
 
 // Events of one process, in the order in which it emitted them.
-struct LifeEvents {
+struct IncarnationEvents {
   int worker = 0;
-  int life = 1;  // incarnation; 1: the worker's first process
+  int number = 1;  // of the incarnation; 1: the first process of the worker
   std::vector<RecordEvent> events;
 
-  bool operator==(const LifeEvents&) const = default;
+  bool operator==(const IncarnationEvents&) const = default;
 };
 
 }  // namespace gauntlet

@@ -19,7 +19,8 @@ namespace gauntlet {
 
 // Reads an event file. Error messages call it `name`. A file that ends within
 // its first line is an error, as it does not name its process.
-Parsed<LifeEvents> ReadEventFile(std::string_view text, std::string_view name);
+Parsed<IncarnationEvents> ReadEventFile(std::string_view text,
+                                        std::string_view name);
 
 }  // namespace gauntlet
 

@@ -27,8 +27,8 @@ bool BeginsOrEndsASave(const RecordEvent& event) {
 std::optional<uint64_t> SaveInProgressAt(const Record& record,
                                          const RecordEvent& at) {
   const RecordEvent* newest = nullptr;
-  for (const LifeEvents& life : record.lives) {
-    for (const RecordEvent& event : life.events) {
+  for (const IncarnationEvents& incarnation : record.incarnations) {
+    for (const RecordEvent& event : incarnation.events) {
       if (BeginsOrEndsASave(event) && TimeOf(event) <= TimeOf(at) &&
           (newest == nullptr || TimeOf(event) >= TimeOf(*newest))) {
         newest = &event;
@@ -60,9 +60,10 @@ std::string SaveOfFaultText(const Record& record, const RecordEvent& event) {
           : fmt::format(" (training was at step {})", event.step));
 }
 
-std::string TimesFiredText(const LifeEvents& life, std::string_view fault) {
+std::string TimesFiredText(const IncarnationEvents& incarnation,
+                           std::string_view fault) {
   const auto times =
-      std::ranges::count_if(life.events, [&](const RecordEvent& event) {
+      std::ranges::count_if(incarnation.events, [&](const RecordEvent& event) {
         return (event.kind == RecordKind::kFaultFired ||
                 event.kind == RecordKind::kFaultAgain) &&
                event.detail == fault;

@@ -21,7 +21,8 @@ const RecordFault* FindFault(const Record& record, std::string_view id);
 std::string SaveOfFaultText(const Record& record, const RecordEvent& event);
 
 // Returns " (fired 14 times)"; "" if the process fired the fault only once.
-std::string TimesFiredText(const LifeEvents& life, std::string_view fault);
+std::string TimesFiredText(const IncarnationEvents& incarnation,
+                           std::string_view fault);
 
 }  // namespace gauntlet
 

@@ -4,7 +4,7 @@
 
 namespace gauntlet {
 
-GoldenTrajectory GoldenOf(const LifeEvents& reference) {
+GoldenTrajectory GoldenOf(const IncarnationEvents& reference) {
   GoldenTrajectory golden;
   for (const RecordEvent& event : reference.events) {
     switch (event.kind) {

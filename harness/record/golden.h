@@ -45,7 +45,7 @@ struct GoldenTrajectory {
 
 // Returns the trajectory of a reference run, from the events of its only
 // worker.
-GoldenTrajectory GoldenOf(const LifeEvents& reference);
+GoldenTrajectory GoldenOf(const IncarnationEvents& reference);
 
 }  // namespace gauntlet
 

@@ -254,7 +254,7 @@ struct Record {
   RunSetup setup;
   std::vector<RecordFault> faults;
 
-  std::vector<LifeEvents> lives;  // by worker, then incarnation
+  std::vector<IncarnationEvents> incarnations;  // by worker, then incarnation
   std::vector<LauncherRun> launchers;
   std::vector<RecordEvent> machine;  // events of a simulated machine
   RunEnding ending = RunEnding::kExited;

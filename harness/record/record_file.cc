@@ -256,10 +256,10 @@ class RecordReader {
       Describe(reader, record_.golden.entries.emplace_back());
     } else if (kind == "process") {
       JsonReader reader(object, "", error);
-      LifeEvents& life = record_.lives.emplace_back();
-      reader.Field("worker", life.worker);
-      reader.Field("incarnation", life.life);
-      events_ = &life.events;
+      IncarnationEvents& incarnation = record_.incarnations.emplace_back();
+      reader.Field("worker", incarnation.worker);
+      reader.Field("incarnation", incarnation.number);
+      events_ = &incarnation.events;
     } else if (kind == "launcher") {
       error = Launcher(object);
     } else if (kind == "machine") {
@@ -362,11 +362,12 @@ std::string RecordToJsonLines(const Record& record) {
     Describe(writer, entry);
     out.Write(object);
   }
-  for (const LifeEvents& life : record.lives) {
+  for (const IncarnationEvents& incarnation : record.incarnations) {
     out.Write(Json{{"kind", "process"},
-                   {"worker", life.worker},
-                   {"incarnation", life.life}});
-    for (const RecordEvent& event : life.events) out.Write(EventToJson(event));
+                   {"worker", incarnation.worker},
+                   {"incarnation", incarnation.number}});
+    for (const RecordEvent& event : incarnation.events)
+      out.Write(EventToJson(event));
   }
   for (size_t i = 0; i < record.launchers.size(); ++i) {
     const std::vector<RecordEvent>& events = record.launchers[i].events;

@@ -139,7 +139,7 @@ class CaseRun {
       return Unavailable("interrupted");
     }
     const bool same = first.event_digest == second.event_digest &&
-                      first.lives == second.lives;
+                      first.incarnations == second.incarnations;
     AdoptLog(std::move(first), record_);
     if (same) return OkStatus();
     Record again;

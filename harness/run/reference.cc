@@ -169,14 +169,14 @@ Result<GoldenTrajectory> References::Make(const RunPlan& plan,
   if (is_interrupted()) return Unavailable("interrupted");
   if (!log.harness_error.empty() && is_late()) return TookTooLong(limit);
   if (!log.harness_error.empty()) return FailedPrecondition(log.harness_error);
-  if (log.lives.size() != 1 || log.launchers.size() != 1 ||
+  if (log.incarnations.size() != 1 || log.launchers.size() != 1 ||
       log.launchers[0].exit_code != 0) {
     return FailedPrecondition(fmt::format(
         "the reference run did not finish (exit code {}): {}",
         log.launchers.empty() ? -1 : log.launchers[0].exit_code,
         log.why_not_done.empty() ? log.ending_detail : log.why_not_done));
   }
-  return GoldenOf(log.lives[0]);
+  return GoldenOf(log.incarnations[0]);
 }
 
 }  // namespace gauntlet

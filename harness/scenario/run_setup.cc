@@ -204,10 +204,10 @@ std::string FaultSummary(const Fault& fault) {
   if (NamesByteOfFile(fault)) {
     text += fmt::format(", byte {} of the file", fault.with.offset.value);
   }
-  if (site.life == kAnyLife) {
+  if (site.incarnation == kAnyIncarnation) {
     text += ", incarnation any";
-  } else if (site.life > 1) {
-    text += fmt::format(", incarnation {}", site.life);
+  } else if (site.incarnation > 1) {
+    text += fmt::format(", incarnation {}", site.incarnation);
   }
   return text + ParametersText(fault) +
          (fault.after.empty() ? "" : fmt::format(", after {}", fault.after));

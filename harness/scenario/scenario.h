@@ -90,9 +90,9 @@ struct ClusterSetup {
   int max_requeues = 8;  // of a job that stopped on a notice
 };
 
-// Returns the number of workers in this attempt of the job; for kAnyLife, the
-// largest number in any attempt.
-int MostWorkersIn(const ClusterSetup& cluster, int life);
+// Returns the number of workers in this attempt of the job; for
+// kAnyIncarnation, the largest number in any attempt.
+int MostWorkersIn(const ClusterSetup& cluster, int incarnation);
 
 // Returns the options of the launcher; those of SetDerived are still the
 // defaults.

@@ -28,8 +28,8 @@ struct ForkServerChoice {
 // has imported them. With the server, an undisturbed run must end with equal
 // results, and a resumed run must end as `stop_and_resume` did in a fresh
 // process; else the server is off, and the note states the reason. Call this
-// function from a thread that lives as long as the server. Without namespaces,
-// the server is off. Removes the folder of `stop_and_resume`.
+// function from a thread that lives as long as the server. Without
+// namespaces, the server is off. Removes the folder of `stop_and_resume`.
 //
 // Errors: those of TrainerRuns::Run and of the disk.
 Result<ForkServerChoice> ChooseForkServer(

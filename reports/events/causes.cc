@@ -48,7 +48,7 @@ class CauseFinder {
     return EventAt(record_, place);
   }
   int WorkerOf(const EventPlace& place) const {
-    return LifeOf(record_, place).worker;
+    return IncarnationOf(record_, place).worker;
   }
 
   // Returns the later one in time. Of events at the same time, returns the one
@@ -78,14 +78,14 @@ class CauseFinder {
   // last fault of any worker.
   Place OwnFault(const EventPlace& effect) const {
     const Place own = OfWorker(faults_, WorkerOf(effect));
-    if (own && own->life == effect.life) return own;
+    if (own && own->incarnation == effect.incarnation) return own;
     return OfAll(faults_);
   }
 
   // Returns true iff the process emitted nothing after this event, except
   // faults and its exit.
   bool EndsItsProcess(const EventPlace& place) const {
-    const auto& events = LifeOf(record_, place).events;
+    const auto& events = IncarnationOf(record_, place).events;
     return std::all_of(
         events.begin() + static_cast<std::ptrdiff_t>(place.index) + 1,
         events.end(), [](const RecordEvent& event) {
@@ -97,7 +97,7 @@ class CauseFinder {
   // Returns true iff a damaged or missing file can be the cause of the exit of
   // the process.
   bool MayExitDueToAFile(const EventPlace& place) const {
-    const RecordEvent& last = LifeOf(record_, place).events.back();
+    const RecordEvent& last = IncarnationOf(record_, place).events.back();
     return last.kind == RecordKind::kWorkerExited &&
            MayBeDueToAFile(last.reason);
   }
@@ -129,7 +129,7 @@ class CauseFinder {
   }
 
   Place CauseOfRestart(const EventPlace& start) const {
-    if (LifeOf(record_, start).life <= 1) return {};
+    if (IncarnationOf(record_, start).incarnation <= 1) return {};
     const int worker = WorkerOf(start);
     if (const Place started = OfWorker(started_, worker)) return started;
     const Place loss = OfAll(losses_);
@@ -189,7 +189,8 @@ class CauseFinder {
     for (const ByWorker* newest :
          {&losses_, &stops_, &fenced_, &faults_, &bad_loads_}) {
       const Place own = OfWorker(*newest, WorkerOf(exit));
-      if (own && own->life == exit.life) cause = Later(cause, own);
+      if (own && own->incarnation == exit.incarnation)
+        cause = Later(cause, own);
     }
     return cause;
   }
@@ -214,7 +215,7 @@ class CauseFinder {
       case RecordKind::kInitialized:
       case RecordKind::kCarriedOn: {
         const Place left = OfWorker(left_, worker);
-        if (left && left->life == place.life) return left;
+        if (left && left->incarnation == place.incarnation) return left;
         return start && causes_.contains(*start) ? start : Place();
       }
       case RecordKind::kNotice:
@@ -274,7 +275,7 @@ class CauseFinder {
       case RecordKind::kWorkerStarted:
         newest = &starts_;
         // Events before a restart cannot explain later losses.
-        if (LifeOf(record_, place).life > 1) Forget(place);
+        if (IncarnationOf(record_, place).incarnation > 1) Forget(place);
         break;
       case RecordKind::kLauncherBegin:
         if (causes_.contains(place)) relaunch_ = place;
@@ -376,26 +377,29 @@ Record WithLaunchers(const Record& record) {
   for (size_t i = 0; i < record.launchers.size(); ++i) {
     const std::vector<RecordEvent>& events = record.launchers[i].events;
     if (events.empty()) continue;
-    whole.lives.push_back({.worker = kLauncherWorker,
-                           .life = static_cast<int>(i) + 1,
-                           .events = events});
+    whole.incarnations.push_back({.worker = kLauncherWorker,
+                                  .incarnation = static_cast<int>(i) + 1,
+                                  .events = events});
   }
   return whole;
 }
 
 const RecordEvent& EventAt(const Record& record, const EventPlace& place) {
-  return record.lives[place.life].events[place.index];
+  return record.incarnations[place.incarnation].events[place.index];
 }
 
-const LifeEvents& LifeOf(const Record& record, const EventPlace& place) {
-  return record.lives[place.life];
+const IncarnationEvents& IncarnationOf(const Record& record,
+                                       const EventPlace& place) {
+  return record.incarnations[place.incarnation];
 }
 
 std::vector<EventPlace> EventsByTime(const Record& record) {
   std::vector<EventPlace> places;
-  for (size_t life = 0; life < record.lives.size(); ++life) {
-    for (size_t i = 0; i < record.lives[life].events.size(); ++i) {
-      places.push_back({.life = life, .index = i});
+  for (size_t incarnation = 0; incarnation < record.incarnations.size();
+       ++incarnation) {
+    for (size_t i = 0; i < record.incarnations[incarnation].events.size();
+         ++i) {
+      places.push_back({.incarnation = incarnation, .index = i});
     }
   }
   std::ranges::stable_sort(places, {}, [&record](const EventPlace& place) {

@@ -13,8 +13,8 @@ namespace gauntlet {
 
 // Position of an event in a record.
 struct EventPlace {
-  size_t life = 0;   // index into Record::lives
-  size_t index = 0;  // index into LifeEvents::events
+  size_t incarnation = 0;  // index into Record::incarnations
+  size_t index = 0;        // index into IncarnationEvents::events
 
   auto operator<=>(const EventPlace&) const = default;
 };
@@ -25,7 +25,8 @@ Record WithLaunchers(const Record& record);
 
 // REQUIRES: `place` is the position of an event of the record.
 const RecordEvent& EventAt(const Record& record, const EventPlace& place);
-const LifeEvents& LifeOf(const Record& record, const EventPlace& place);
+const IncarnationEvents& IncarnationOf(const Record& record,
+                                       const EventPlace& place);
 
 // Returns the places of all events, ordered by time; events at the same time
 // are ordered by RecordEvent::order.

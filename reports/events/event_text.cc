@@ -26,7 +26,8 @@ std::string AfterColon(std::string_view text) {
   return text.empty() ? "" : fmt::format(": {}", text);
 }
 
-std::string FaultText(const Record& record, const LifeEvents& life,
+std::string FaultText(const Record& record,
+                      const IncarnationEvents& incarnation,
                       const RecordEvent& event) {
   const RecordFault* const fault = FindFault(record, event.detail);
   if (fault == nullptr)
@@ -34,7 +35,7 @@ std::string FaultText(const Record& record, const LifeEvents& life,
   const std::string in_save = SaveOfFaultText(record, event);
   return fmt::format("{} fires: {}{}{}{}", fault->id, fault->summary,
                      in_save.empty() ? "" : ", ", in_save,
-                     TimesFiredText(life, event.detail));
+                     TimesFiredText(incarnation, event.detail));
 }
 
 // Returns ": write 0.012 s, sync 0.003 s", longest first; "" without times.
@@ -139,16 +140,19 @@ std::string TextOfTraining(const RecordEvent& event) {
 
 // Returns true iff the exit has the same reason as a loss that the worker
 // detected.
-bool IsStatedBefore(const LifeEvents& life, const RecordEvent& exit) {
-  return std::ranges::any_of(life.events, [&exit](const RecordEvent& event) {
+bool IsStatedBefore(const IncarnationEvents& incarnation,
+                    const RecordEvent& exit) {
+  return std::ranges::any_of(incarnation.events, [&exit](
+                                                     const RecordEvent& event) {
     return event.kind == RecordKind::kWorkerLost && event.detail == exit.detail;
   });
 }
 
-std::string TextOfMembership(const LifeEvents& life, const RecordEvent& event) {
+std::string TextOfMembership(const IncarnationEvents& incarnation,
+                             const RecordEvent& event) {
   switch (event.kind) {
     case RecordKind::kWorkerStarted:
-      return fmt::format("incarnation {} starts", life.life);
+      return fmt::format("incarnation {} starts", incarnation.number);
     case RecordKind::kGeneration:
       return fmt::format("claims generation {}", event.generation);
     case RecordKind::kFencedOut:
@@ -158,7 +162,7 @@ std::string TextOfMembership(const LifeEvents& life, const RecordEvent& event) {
     case RecordKind::kStopAgreed:
       return fmt::format("all agree to stop at step {}", event.step);
     case RecordKind::kWorkerLost:
-      if (life.worker == kLauncherWorker) {
+      if (incarnation.worker == kLauncherWorker) {
         return fmt::format("receives nothing from worker {}",
                            event.about.value_or(0));
       }
@@ -177,7 +181,7 @@ std::string TextOfMembership(const LifeEvents& life, const RecordEvent& event) {
     case RecordKind::kWorkerExited:
       return fmt::format(
           "exits with {}{}", event.count,
-          IsStatedBefore(life, event) ? "" : AfterColon(event.detail));
+          IsStatedBefore(incarnation, event) ? "" : AfterColon(event.detail));
     default:
       return "";
   }
@@ -189,13 +193,15 @@ std::string TextOfExit(const RecordEvent& event) {
       event.reason == RecordReason::kUnreachable ? ": given up" : "");
 }
 
-std::string TextOfLauncher(const LifeEvents& life, const RecordEvent& event) {
+std::string TextOfLauncher(const IncarnationEvents& incarnation,
+                           const RecordEvent& event) {
   const std::string_view reason = RecordReasonName(event.reason);
   const int worker = event.about.value_or(0);
   switch (event.kind) {
     case RecordKind::kLauncherBegin:
-      return life.life > 1 ? "is started again, as a scheduler requeues a job"
-                           : "starts";
+      return incarnation.number > 1
+                 ? "is started again, as a scheduler requeues a job"
+                 : "starts";
     case RecordKind::kStarted:
       return fmt::format("starts worker {}, incarnation {}", worker,
                          event.incarnation);
@@ -245,10 +251,11 @@ std::string TextOfMachine(const Record& record, const RecordEvent& event) {
 
 }  // namespace
 
-std::string EventText(const Record& record, const LifeEvents& life,
+std::string EventText(const Record& record,
+                      const IncarnationEvents& incarnation,
                       const RecordEvent& event) {
   if (event.kind == RecordKind::kFaultFired)
-    return FaultText(record, life, event);
+    return FaultText(record, incarnation, event);
   if (event.kind == RecordKind::kDamaged) {
     return fmt::format("{} damaged by fault {}", BaseName(event.path),
                        event.detail);
@@ -257,8 +264,9 @@ std::string EventText(const Record& record, const LifeEvents& life,
     return "gives up: " + GaveUpReasonText(record.setup, event);
   }
   for (std::string text :
-       {TextOfTraining(event), TextOfSave(event), TextOfMembership(life, event),
-        TextOfLauncher(life, event), TextOfMachine(record, event)}) {
+       {TextOfTraining(event), TextOfSave(event),
+        TextOfMembership(incarnation, event),
+        TextOfLauncher(incarnation, event), TextOfMachine(record, event)}) {
     if (!text.empty()) return text;
   }
   return fmt::format("{}{}", RecordKindName(event.kind),

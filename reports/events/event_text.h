@@ -10,8 +10,9 @@
 namespace gauntlet {
 
 // Returns "crash-1 fires: crash worker 1 at ckpt.rename" or "resumes from step
-// 5". REQUIRES: `life` is in the record, and emitted `event`.
-std::string EventText(const Record& record, const LifeEvents& life,
+// 5". REQUIRES: `incarnation` is in the record, and emitted `event`.
+std::string EventText(const Record& record,
+                      const IncarnationEvents& incarnation,
                       const RecordEvent& event);
 
 // Makes text of files and workers safe for a terminal: line ends and tabs

@@ -25,8 +25,8 @@ class ReportedEnds {
     }
   }
 
-  const RecordEvent* Of(const LifeEvents& life) const {
-    const auto end = ends_.find({life.worker, life.life});
+  const RecordEvent* Of(const IncarnationEvents& incarnation) const {
+    const auto end = ends_.find({incarnation.worker, incarnation.number});
     return end == ends_.end() ? nullptr : end->second;
   }
 
@@ -45,19 +45,20 @@ class ReportedEnds {
 };
 
 // Returns the exit that the process itself recorded, or null.
-const RecordEvent* OwnExit(const LifeEvents& life) {
+const RecordEvent* OwnExit(const IncarnationEvents& incarnation) {
   const auto exit =
-      std::ranges::find_if(life.events, [](const RecordEvent& event) {
+      std::ranges::find_if(incarnation.events, [](const RecordEvent& event) {
         return event.kind == RecordKind::kWorkerExited ||
                event.kind == RecordKind::kLauncherEnd;
       });
-  return exit == life.events.end() ? nullptr : &*exit;
+  return exit == incarnation.events.end() ? nullptr : &*exit;
 }
 
-ProcessSpan SpanOf(const LifeEvents& life, const RecordEvent* end) {
-  if (life.events.empty()) return {};
-  ProcessSpan span = {.begin_ns = life.events.front().t_ns,
-                      .end_ns = life.events.back().t_ns,
+ProcessSpan SpanOf(const IncarnationEvents& incarnation,
+                   const RecordEvent* end) {
+  if (incarnation.events.empty()) return {};
+  ProcessSpan span = {.begin_ns = incarnation.events.front().t_ns,
+                      .end_ns = incarnation.events.back().t_ns,
                       .end = ProcessEnd::kDeath,
                       .ending = "has no recorded exit"};
   if (end != nullptr) {
@@ -66,7 +67,7 @@ ProcessSpan SpanOf(const LifeEvents& life, const RecordEvent* end) {
       span.end_ns = std::max(span.end_ns, end->t_ns);
     }
   }
-  if (const RecordEvent* own = OwnExit(life)) {
+  if (const RecordEvent* own = OwnExit(incarnation)) {
     span.end = IsOrderlyExit(own->count) ? ProcessEnd::kOrderly
                                          : ProcessEnd::kErrorCode;
     span.ending = fmt::format("exited with code {}", own->count);
@@ -78,10 +79,10 @@ ProcessSpan SpanOf(const LifeEvents& life, const RecordEvent* end) {
 int64_t EndOfRun(const Record& record) {
   int64_t begin_ns = INT64_MAX;
   int64_t last_ns = 0;
-  for (const LifeEvents& life : record.lives) {
-    if (life.events.empty()) continue;
-    begin_ns = std::min(begin_ns, life.events.front().t_ns);
-    last_ns = std::max(last_ns, life.events.back().t_ns);
+  for (const IncarnationEvents& incarnation : record.incarnations) {
+    if (incarnation.events.empty()) continue;
+    begin_ns = std::min(begin_ns, incarnation.events.front().t_ns);
+    last_ns = std::max(last_ns, incarnation.events.back().t_ns);
   }
   if (begin_ns == INT64_MAX) return 0;
   const double seconds =
@@ -89,16 +90,19 @@ int64_t EndOfRun(const Record& record) {
   return std::max<int64_t>(last_ns, begin_ns + std::llround(seconds * 1e9));
 }
 
-bool IsNewestIncarnation(const Record& record, const LifeEvents& life) {
-  return std::ranges::none_of(record.lives, [&life](const LifeEvents& other) {
-    return other.worker == life.worker && other.life > life.life &&
-           !other.events.empty();
-  });
+bool IsNewestIncarnation(const Record& record,
+                         const IncarnationEvents& incarnation) {
+  return std::ranges::none_of(
+      record.incarnations, [&incarnation](const IncarnationEvents& other) {
+        return other.worker == incarnation.worker &&
+               other.incarnation > incarnation.number && !other.events.empty();
+      });
 }
 
 // Returns true iff the last event of the process is a fault that ends it.
-bool IsEndedByFault(const Record& record, const LifeEvents& life) {
-  const RecordEvent& last = life.events.back();
+bool IsEndedByFault(const Record& record,
+                    const IncarnationEvents& incarnation) {
+  const RecordEvent& last = incarnation.events.back();
   if (last.kind != RecordKind::kFaultFired &&
       last.kind != RecordKind::kFaultAgain) {
     return false;
@@ -117,8 +121,8 @@ bool IsEndedByFault(const Record& record, const LifeEvents& life) {
 // Reads the saves of one process from its events.
 class SaveReader {
  public:
-  SaveReader(const LifeEvents& life, int64_t end_ns)
-      : events_(life.events), end_ns_(end_ns) {}
+  SaveReader(const IncarnationEvents& incarnation, int64_t end_ns)
+      : events_(incarnation.events), end_ns_(end_ns) {}
 
   std::vector<SaveSpan> Read() {
     for (size_t i = 0; i < events_.size(); ++i) ReadEvent(i);
@@ -182,13 +186,14 @@ class SaveReader {
 std::vector<ProcessSpan> ProcessSpansOf(const Record& record) {
   const ReportedEnds ends(record);
   std::vector<ProcessSpan> spans;
-  for (const LifeEvents& life : record.lives) {
-    const RecordEvent* const end = ends.Of(life);
-    spans.push_back(SpanOf(life, end));
-    const bool is_running =
-        record.ending != RunEnding::kExited && !life.events.empty() &&
-        end == nullptr && OwnExit(life) == nullptr &&
-        IsNewestIncarnation(record, life) && !IsEndedByFault(record, life);
+  for (const IncarnationEvents& incarnation : record.incarnations) {
+    const RecordEvent* const end = ends.Of(incarnation);
+    spans.push_back(SpanOf(incarnation, end));
+    const bool is_running = record.ending != RunEnding::kExited &&
+                            !incarnation.events.empty() && end == nullptr &&
+                            OwnExit(incarnation) == nullptr &&
+                            IsNewestIncarnation(record, incarnation) &&
+                            !IsEndedByFault(record, incarnation);
     if (!is_running) continue;
     spans.back().end = ProcessEnd::kRunning;
     spans.back().end_ns = EndOfRun(record);
@@ -211,8 +216,9 @@ std::string EndingText(const RecordEvent& end) {
   }
 }
 
-std::vector<SaveSpan> SavesOf(const LifeEvents& life, int64_t end_ns) {
-  return SaveReader(life, end_ns).Read();
+std::vector<SaveSpan> SavesOf(const IncarnationEvents& incarnation,
+                              int64_t end_ns) {
+  return SaveReader(incarnation, end_ns).Read();
 }
 
 }  // namespace gauntlet

@@ -27,7 +27,7 @@ struct ProcessSpan {
   std::string ending;  // "exited with code 75", "was killed by signal 9"
 };
 
-// Returns one span for each of Record::lives, empty if it has no events.
+// Returns one span for each of Record::incarnations, empty if it has no events.
 // `record` includes the launchers (WithLaunchers).
 //
 // The end is the one that the machine reported, else the one that the launcher
@@ -57,7 +57,8 @@ struct SaveSpan {
 // Returns the saves of one process that ends at `end_ns`, in the order of their
 // ends. A save that is neither acknowledged nor failed ends when its worker
 // leaves the generation, begins the same save again, or ends.
-std::vector<SaveSpan> SavesOf(const LifeEvents& life, int64_t end_ns);
+std::vector<SaveSpan> SavesOf(const IncarnationEvents& incarnation,
+                              int64_t end_ns);
 
 }  // namespace gauntlet
 

@@ -33,7 +33,8 @@ void AddFired(const std::vector<RecordEvent>& events,
 
 std::set<std::string> FaultsThatFired(const Record& record) {
   std::set<std::string> fired;
-  for (const LifeEvents& life : record.lives) AddFired(life.events, fired);
+  for (const IncarnationEvents& incarnation : record.incarnations)
+    AddFired(incarnation.events, fired);
   for (const LauncherRun& run : record.launchers) AddFired(run.events, fired);
   AddFired(record.machine, fired);
   return fired;

@@ -46,9 +46,10 @@ bool HasLoss(RecordKind kind) {
 }
 
 // Returns the fields that the event sets, except the samples.
-Json ArgumentsOf(const LifeEvents& life, const RecordEvent& event) {
+Json ArgumentsOf(const IncarnationEvents& incarnation,
+                 const RecordEvent& event) {
   Json args = {{"event", RecordKindName(event.kind)}};
-  if (life.worker >= 0) args["incarnation"] = life.life;
+  if (incarnation.worker >= 0) args["incarnation"] = incarnation.number;
   const auto add = [&args](const char* key, const auto& value) {
     if (value != std::decay_t<decltype(value)>{}) args[key] = value;
   };
@@ -135,7 +136,7 @@ class StepMerger {
 
   bool Joins(const TraceSlice& open, const TraceSlice& step) const {
     const uint64_t per_slice = thinning_.steps_per_slice;
-    return per_slice > 1 && open.event.life == step.event.life &&
+    return per_slice > 1 && open.event.incarnation == step.event.incarnation &&
            open.segment == step.segment &&
            open.first_step / per_slice == step.first_step / per_slice &&
            step.first_step == open.first_step + open.steps &&
@@ -249,7 +250,7 @@ class TraceWriter {
     event["cat"] = slice.category;
     event["ts"] = Microseconds(slice.span.begin_ns);
     event["dur"] = Microseconds(slice.span.end_ns - slice.span.begin_ns);
-    Json args = ArgumentsOf(LifeOf(model_.record, slice.event),
+    Json args = ArgumentsOf(IncarnationOf(model_.record, slice.event),
                             EventAt(model_.record, slice.event));
     if (slice.cut_short) args["cut_short"] = true;
     if (slice.steps > 1) {
@@ -276,19 +277,20 @@ class TraceWriter {
   }
 
   const TraceThread& ControlOf(const EventPlace& place) const {
-    return threads_.threads[threads_.of_lives[place.life]];
+    return threads_.threads[threads_.of_incarnations[place.incarnation]];
   }
 
   void AddInstant(const TraceInstant& instant) {
-    const LifeEvents& life = LifeOf(model_.record, instant.event);
+    const IncarnationEvents& incarnation =
+        IncarnationOf(model_.record, instant.event);
     const RecordEvent& record_event = EventAt(model_.record, instant.event);
     if (!thinning_.keeps_routine && !IsIncident(record_event.kind)) return;
     Json event = EventOn(ControlOf(instant.event), "i",
-                         EventText(model_.record, life, record_event));
+                         EventText(model_.record, incarnation, record_event));
     event["cat"] = instant.category;
     event["ts"] = Microseconds(record_event.t_ns);
     event["s"] = "p";
-    event["args"] = ArgumentsOf(life, record_event);
+    event["args"] = ArgumentsOf(incarnation, record_event);
     Add(event);
   }
 

@@ -94,12 +94,12 @@ bool IsShownBySlices(RecordKind kind) {
 // Adds the slices, instants and positions of one process to the model.
 class ProcessTracer {
  public:
-  ProcessTracer(size_t life, TraceModel& model)
+  ProcessTracer(size_t incarnation, TraceModel& model)
       : model_(model),
-        life_(life),
-        events_(model.record.lives[life].events),
-        end_ns_(model.processes[life].end_ns),
-        saves_(SavesOf(model.record.lives[life], end_ns_)) {}
+        incarnation_(incarnation),
+        events_(model.record.incarnations[incarnation].events),
+        end_ns_(model.processes[incarnation].end_ns),
+        saves_(SavesOf(model.record.incarnations[incarnation], end_ns_)) {}
 
   void Trace() {
     if (events_.empty()) return;
@@ -127,7 +127,7 @@ class ProcessTracer {
 
   const RecordEvent& Now() const { return events_[now_]; }
   EventPlace PlaceOf(size_t index) const {
-    return {.life = life_, .index = index};
+    return {.incarnation = incarnation_, .index = index};
   }
 
   TraceSlice& AddSlice(TraceTrack track, std::string_view category,
@@ -149,13 +149,14 @@ class ProcessTracer {
   }
 
   void TraceIncarnation() {
-    const LifeEvents& life = model_.record.lives[life_];
-    if (life.worker == kMachineEmitter) return;
+    const IncarnationEvents& incarnation =
+        model_.record.incarnations[incarnation_];
+    if (incarnation.worker == kMachineEmitter) return;
     const std::string_view noun =
-        life.worker == kLauncherWorker ? "launch" : "incarnation";
+        incarnation.worker == kLauncherWorker ? "launch" : "incarnation";
     AddSlice(TraceTrack::kControl, "incarnation",
-             fmt::format("{} {}", noun, life.life),
-             {model_.processes[life_].begin_ns, end_ns_});
+             fmt::format("{} {}", noun, incarnation.number),
+             {model_.processes[incarnation_].begin_ns, end_ns_});
   }
 
   // Adds claims and rendezvous.
@@ -387,7 +388,7 @@ class ProcessTracer {
   }
 
   TraceModel& model_;
-  const size_t life_;
+  const size_t incarnation_;
   const std::vector<RecordEvent>& events_;
   const int64_t end_ns_;
   const std::vector<SaveSpan> saves_;
@@ -405,7 +406,8 @@ class ProcessTracer {
 // Returns the event lists of all processes: workers, launchers, the machine.
 std::vector<std::vector<RecordEvent>*> EventListsOf(Record& record) {
   std::vector<std::vector<RecordEvent>*> lists = {&record.machine};
-  for (LifeEvents& life : record.lives) lists.push_back(&life.events);
+  for (IncarnationEvents& incarnation : record.incarnations)
+    lists.push_back(&incarnation.events);
   for (LauncherRun& run : record.launchers) lists.push_back(&run.events);
   return lists;
 }
@@ -444,7 +446,8 @@ void AddArrows(TraceModel& model) {
         {.event = place,
          .track = TraceTrack::kControl,
          .category = CategoryOf(event.kind),
-         .name = EventText(model.record, LifeOf(model.record, place), event),
+         .name =
+             EventText(model.record, IncarnationOf(model.record, place), event),
          .span = {event.t_ns, event.t_ns + kMarkerNs},
          .is_marker = true,
          .order = order});
@@ -486,11 +489,12 @@ TraceModel TraceModelOf(const Record& record) {
   TraceModel model;
   model.first_event_ns = CountTimesFromTheFirst(counted);
   model.record = WithLaunchers(counted);
-  model.record.lives.push_back(
+  model.record.incarnations.push_back(
       {.worker = kMachineEmitter, .events = counted.machine});
   model.processes = ProcessSpansOf(model.record);
-  for (size_t life = 0; life < model.record.lives.size(); ++life) {
-    ProcessTracer(life, model).Trace();
+  for (size_t incarnation = 0; incarnation < model.record.incarnations.size();
+       ++incarnation) {
+    ProcessTracer(incarnation, model).Trace();
   }
   AddArrows(model);
   return model;

@@ -71,7 +71,7 @@ struct TraceModel {
   // the first event and never decrease within a process.
   Record record;
   int64_t first_event_ns = 0;          // in the original record
-  std::vector<ProcessSpan> processes;  // by index in Record::lives
+  std::vector<ProcessSpan> processes;  // by index in Record::incarnations
   std::vector<TraceSlice> slices;      // by process, then by end
   std::vector<TraceInstant> instants;
   std::vector<TracePosition> positions;  // except those set by steps

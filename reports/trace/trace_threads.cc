@@ -40,17 +40,18 @@ bool IsBefore(const TraceSlice& a, const TraceSlice& b) {
 std::vector<size_t> SlotsOf(const TraceModel& model) {
   std::vector<size_t> by_begin(model.processes.size());
   for (size_t i = 0; i < by_begin.size(); ++i) by_begin[i] = i;
-  std::ranges::stable_sort(by_begin, {}, [&model](size_t life) {
-    return model.processes[life].begin_ns;
+  std::ranges::stable_sort(by_begin, {}, [&model](size_t incarnation) {
+    return model.processes[incarnation].begin_ns;
   });
   std::vector<size_t> slots(by_begin.size());
   std::map<int, std::vector<int64_t>> free_from;
-  for (const size_t life : by_begin) {
-    const ProcessSpan& span = model.processes[life];
-    std::vector<int64_t>& ends = free_from[model.record.lives[life].worker];
+  for (const size_t incarnation : by_begin) {
+    const ProcessSpan& span = model.processes[incarnation];
+    std::vector<int64_t>& ends =
+        free_from[model.record.incarnations[incarnation].worker];
     const auto slot = std::ranges::find_if(
         ends, [&span](int64_t end_ns) { return end_ns <= span.begin_ns; });
-    slots[life] = static_cast<size_t>(slot - ends.begin());
+    slots[incarnation] = static_cast<size_t>(slot - ends.begin());
     if (slot == ends.end()) {
       ends.push_back(span.end_ns);
     } else {
@@ -90,27 +91,28 @@ class ThreadAssigner {
       of_slices.push_back(LaneOf(slice));
       keys_.emplace(of_slices.back(), 0);
     }
-    for (size_t life = 0; life < slots_.size(); ++life) {
-      if (!model_.record.lives[life].events.empty()) {
-        keys_.emplace(KeyOf(life, TraceTrack::kControl), 0);
+    for (size_t incarnation = 0; incarnation < slots_.size(); ++incarnation) {
+      if (!model_.record.incarnations[incarnation].events.empty()) {
+        keys_.emplace(KeyOf(incarnation, TraceTrack::kControl), 0);
       }
     }
     TraceThreads result = {.threads = NumberThreads()};
     for (const ThreadKey& key : of_slices) {
       result.of_slices.push_back(keys_.at(key));
     }
-    for (size_t life = 0; life < slots_.size(); ++life) {
-      const auto key = keys_.find(KeyOf(life, TraceTrack::kControl));
-      result.of_lives.push_back(key == keys_.end() ? 0 : key->second);
+    for (size_t incarnation = 0; incarnation < slots_.size(); ++incarnation) {
+      const auto key = keys_.find(KeyOf(incarnation, TraceTrack::kControl));
+      result.of_incarnations.push_back(key == keys_.end() ? 0 : key->second);
     }
     return result;
   }
 
  private:
-  ThreadKey KeyOf(size_t life, TraceTrack track) const {
-    return {.process = ProcessOf(model_.record.lives[life].worker),
-            .slot = slots_[life],
-            .track = track};
+  ThreadKey KeyOf(size_t incarnation, TraceTrack track) const {
+    return {
+        .process = ProcessOf(model_.record.incarnations[incarnation].worker),
+        .slot = slots_[incarnation],
+        .track = track};
   }
 
   // Shortens markers to end before anything else on their track begins or ends.
@@ -118,13 +120,14 @@ class ThreadAssigner {
     std::map<ThreadKey, std::set<int64_t>> bounds;
     for (const TraceSlice& slice : slices_) {
       if (slice.track != TraceTrack::kControl) continue;
-      auto& of_track = bounds[KeyOf(slice.event.life, slice.track)];
+      auto& of_track = bounds[KeyOf(slice.event.incarnation, slice.track)];
       of_track.insert(slice.span.begin_ns);
       if (!slice.is_marker) of_track.insert(slice.span.end_ns);
     }
     for (TraceSlice& slice : slices_) {
       if (!slice.is_marker) continue;
-      const auto& of_track = bounds[KeyOf(slice.event.life, slice.track)];
+      const auto& of_track =
+          bounds[KeyOf(slice.event.incarnation, slice.track)];
       const auto next = of_track.upper_bound(slice.span.begin_ns);
       if (next != of_track.end()) {
         slice.span.end_ns = std::min(slice.span.end_ns, *next);
@@ -133,7 +136,7 @@ class ThreadAssigner {
   }
 
   ThreadKey LaneOf(const TraceSlice& slice) {
-    ThreadKey key = KeyOf(slice.event.life, slice.track);
+    ThreadKey key = KeyOf(slice.event.incarnation, slice.track);
     std::vector<Nest>& lanes = lanes_[key];
     for (Nest& lane : lanes) {
       if (lane.Admit(slice.span)) return key;
@@ -147,8 +150,8 @@ class ThreadAssigner {
   std::vector<TraceThread> NumberThreads() {
     constexpr int64_t kMostPerProcess = 1'000;
     std::map<int64_t, int> workers;
-    for (const LifeEvents& life : model_.record.lives) {
-      workers.emplace(ProcessOf(life.worker), life.worker);
+    for (const IncarnationEvents& incarnation : model_.record.incarnations) {
+      workers.emplace(ProcessOf(incarnation.worker), incarnation.worker);
     }
     std::vector<TraceThread> threads;
     std::map<std::pair<int64_t, TraceTrack>, int> uses;

@@ -27,7 +27,7 @@ struct TraceThreads {
   std::vector<TraceThread> threads;  // by process, then by number
   // Indices into `threads`.
   std::vector<size_t> of_slices;
-  std::vector<size_t> of_lives;  // control thread of each process
+  std::vector<size_t> of_incarnations;  // control thread of each process
 };
 
 // Sorts the slices by time, with each slice before those inside it; shortens

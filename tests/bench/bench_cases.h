@@ -20,7 +20,7 @@ expect: {outcome: completes}
   return LoadScenarios(text, "bench.yaml").cases.at(0);
 }
 
-inline Case LivesCase(const std::string& rest = "") {
+inline Case IncarnationsCase(const std::string& rest = "") {
   return BenchCase(R"(job: {epochs: 4, replicas: 4}
 checkpoint: {every: {steps: 6}, keep: 3}
 )" + rest);

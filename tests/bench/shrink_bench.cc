@@ -27,7 +27,8 @@ FaultPlan ThreeFaults() {
 void BM_Shrink(benchmark::State& state) {
   References references("", "bench");
   PlanRunner runner =
-      PlanRunner::Make(LivesCase("planted_bugs: lose-rng-key\n"), references)
+      PlanRunner::Make(IncarnationsCase("planted_bugs: lose-rng-key\n"),
+                       references)
           .value();
   const FaultPlan plan = ThreeFaults();
   const PlanRun trial = runner.Try(plan);

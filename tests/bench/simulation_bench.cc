@@ -18,7 +18,7 @@ constexpr Duration kGrace = std::chrono::seconds(20);
 // notice.
 PlanRunner MakeRunner() {
   static References references("", "bench");
-  Case one = LivesCase();
+  Case one = IncarnationsCase();
   one.train.preemption.grace = kGrace;
   return PlanRunner::Make(one, references).value();
 }
@@ -27,15 +27,16 @@ std::vector<Fault> NoFault() { return {}; }
 
 // Returns a crash in a step, a crash in the recovery, and a damaged shard.
 std::vector<Fault> ThreeFaults() {
-  return {{.id = "crash",
-           .site = {.worker = 1, .step = 9, .point = Point::kStepBegin}},
-          {.id = "again",
-           .site = {.worker = kChief, .life = 2, .point = Point::kLoadRead},
-           .after = "crash"},
-          {.id = "tear",
-           .site = {.worker = 2, .life = 3, .point = Point::kShardWrite},
-           .kind = FaultKind::kTornWrite,
-           .after = "again"}};
+  return {
+      {.id = "crash",
+       .site = {.worker = 1, .step = 9, .point = Point::kStepBegin}},
+      {.id = "again",
+       .site = {.worker = kChief, .incarnation = 2, .point = Point::kLoadRead},
+       .after = "crash"},
+      {.id = "tear",
+       .site = {.worker = 2, .incarnation = 3, .point = Point::kShardWrite},
+       .kind = FaultKind::kTornWrite,
+       .after = "again"}};
 }
 
 std::vector<Fault> Hang() {
@@ -49,7 +50,9 @@ std::vector<Fault> Hang() {
 // skip.
 std::vector<Fault> Preemption() {
   return {{.id = "heavy",
-           .site = {.worker = 0, .life = kAnyLife, .point = Point::kStepBegin},
+           .site = {.worker = 0,
+                    .incarnation = kAnyIncarnation,
+                    .point = Point::kStepBegin},
            .kind = FaultKind::kSlow,
            .with = {.times = FaultTimes::kAlways,
                     .latency = std::chrono::seconds(1)}},
@@ -59,7 +62,7 @@ std::vector<Fault> Preemption() {
            .with = {.grace = kGrace}}};
 }
 
-void BM_Lives(benchmark::State& state, std::vector<Fault> (*faults)()) {
+void BM_Runs(benchmark::State& state, std::vector<Fault> (*faults)()) {
   PlanRunner runner = MakeRunner();
   FaultPlan plan = {.faults = faults()};
   double virtual_seconds = 0;
@@ -93,9 +96,9 @@ std::vector<FaultPlan> RandomPlans(PlanRunner& runner, const Case& setup) {
   return plans;
 }
 
-void BM_RandomLives(benchmark::State& state) {
+void BM_RandomRuns(benchmark::State& state) {
   References references("", "bench");
-  const Case setup = SetupsOf(LivesCase()).front();
+  const Case setup = SetupsOf(IncarnationsCase()).front();
   PlanRunner runner = PlanRunner::Make(setup, references).value();
   static const std::vector<FaultPlan> plans = RandomPlans(runner, setup);
   size_t next = 0;
@@ -111,11 +114,11 @@ void BM_RandomLives(benchmark::State& state) {
   state.counters["restarts_a_run"] = static_cast<double>(restarts) / runs;
 }
 
-BENCHMARK_CAPTURE(BM_Lives, undisturbed, &NoFault);
-BENCHMARK(BM_RandomLives);
-BENCHMARK_CAPTURE(BM_Lives, three_faults, &ThreeFaults);
-BENCHMARK_CAPTURE(BM_Lives, hang, &Hang);
-BENCHMARK_CAPTURE(BM_Lives, preemption, &Preemption);
+BENCHMARK_CAPTURE(BM_Runs, undisturbed, &NoFault);
+BENCHMARK(BM_RandomRuns);
+BENCHMARK_CAPTURE(BM_Runs, three_faults, &ThreeFaults);
+BENCHMARK_CAPTURE(BM_Runs, hang, &Hang);
+BENCHMARK_CAPTURE(BM_Runs, preemption, &Preemption);
 
 }  // namespace
 }  // namespace gauntlet

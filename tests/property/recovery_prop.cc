@@ -53,12 +53,12 @@ std::string Describe(const FaultPlan& plan, const PlanRun& trial) {
     text += fmt::format("\n  {}: {}", finding.invariant, finding.message);
   }
   for (const std::string& line : trial.verdict.timeline) text += "\n  " + line;
-  for (const LifeEvents& life : record.lives) {
-    if (life.events.empty()) continue;
-    const RecordEvent& last = life.events.back();
-    text += fmt::format("\n  worker {} life {} last: {} {} {}", life.worker,
-                        life.life, RecordKindName(last.kind), last.count,
-                        last.detail);
+  for (const IncarnationEvents& incarnation : record.incarnations) {
+    if (incarnation.events.empty()) continue;
+    const RecordEvent& last = incarnation.events.back();
+    text += fmt::format("\n  worker {} life {} last: {} {} {}",
+                        incarnation.worker, incarnation.number,
+                        RecordKindName(last.kind), last.count, last.detail);
   }
   if (!record.launchers.empty()) {
     text += fmt::format("\n  exit code {}", LastOf(record).exit_code);
@@ -154,7 +154,9 @@ TEST_P(RecoverySweep, EveryCrashDuringARecoveryIsRecoveredFrom) {
                {.id = "first",
                 .site = {.worker = 2, .step = 10, .point = Point::kStepBegin}},
                {.id = "second",
-                .site = {.worker = worker, .life = 2, .point = info.point},
+                .site = {.worker = worker,
+                         .incarnation = 2,
+                         .point = info.point},
                 .after = "first"}}});
     }
   }
@@ -231,7 +233,7 @@ rc::Gen<Fault> BudgetedFault() {
         FaultKind::kPreempt, FaultKind::kTornWrite, FaultKind::kErrno,
         FaultKind::kFsyncFails, FaultKind::kBitFlip, FaultKind::kPowerLoss);
     fault.site = {.worker = *rc::gen::element(0, 1, 2, kChief, kAnyWorker),
-                  .life = *rc::gen::element(1, 1, 2, kAnyLife),
+                  .incarnation = *rc::gen::element(1, 1, 2, kAnyIncarnation),
                   .point = *PointBetween(Point::kStepBegin, Point::kFinish),
                   .occurrence = *rc::gen::inRange<uint64_t>(1, 5)};
     FaultParameters& with = fault.with;

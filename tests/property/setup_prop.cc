@@ -42,10 +42,10 @@ Membership AnyMembership(int workers) {
                                 *rc::gen::inRange(1, workers + 1))};
   }
   if (!InSomeOf100(25)) return {};
-  const auto lives = *rc::gen::container<std::vector<int>>(
+  const auto incarnations = *rc::gen::container<std::vector<int>>(
       *rc::gen::inRange<size_t>(1, 4), rc::gen::inRange(1, workers + 1));
   return {.keys = fmt::format(", workers_per_attempt: [{}]",
-                              fmt::join(lives, ", ")),
+                              fmt::join(incarnations, ", ")),
           .per_attempt = true};
 }
 

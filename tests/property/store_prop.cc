@@ -6,7 +6,7 @@
 #include <rapidcheck/state.h>
 
 #include "tests/property/property.h"
-#include "tests/property/store_life.h"
+#include "tests/property/store_process.h"
 
 namespace gauntlet {
 namespace {
@@ -39,7 +39,7 @@ void Apply(const StoreAction& action, StoreModel& model) {
   if (action.verb == StoreVerb::kPower) model.survivors = 0;
 }
 
-class StoreCommand final : public rc::state::Command<StoreModel, StoreLife> {
+class StoreCommand final : public rc::state::Command<StoreModel, StoreProcess> {
  public:
   explicit StoreCommand(const StoreAction& action) : action_(action) {}
 
@@ -47,8 +47,8 @@ class StoreCommand final : public rc::state::Command<StoreModel, StoreLife> {
     RC_PRE(MakesSense(model, action_));
   }
   void apply(StoreModel& model) const override { Apply(action_, model); }
-  void run(const StoreModel&, StoreLife& life) const override {
-    RC_ASSERT(life.Do(action_) == "");
+  void run(const StoreModel&, StoreProcess& incarnation) const override {
+    RC_ASSERT(incarnation.Do(action_) == "");
   }
   void show(std::ostream& out) const override {
     out << ScriptToText({.actions = {action_}});
@@ -109,13 +109,13 @@ rc::Gen<StoreScript> AnyScript() {
 
 std::string WrongScript(const StoreScript& script,
                         const std::set<PlantedBug>& bugs = {}) {
-  StoreLife life(script.profile, bugs);
+  StoreProcess incarnation(script.profile, bugs);
   for (size_t i = 0; i < script.actions.size(); ++i) {
-    const std::string wrong = life.Do(script.actions[i]);
+    const std::string wrong = incarnation.Do(script.actions[i]);
     if (!wrong.empty()) return "action " + std::to_string(i) + ": " + wrong;
   }
   // Finally, one more process claims.
-  return life.Do({.verb = StoreVerb::kLive});
+  return incarnation.Do({.verb = StoreVerb::kLive});
 }
 
 TEST(StoreProperty, LoadsTheNewestRequiredCheckpointOrRefuses) {

@@ -87,7 +87,7 @@ TEST(TimelineTest, OneColumnNamesTheWorker_WhereColumnsWouldBeTooNarrow) {
 
 TEST(TimelineTest, CutsLongText_IfThereIsALimitOfLines) {
   Record record = SampleRecord();
-  record.lives[0].events[6].detail = std::string(400, 'x') + "end";
+  record.incarnations[0].events[6].detail = std::string(400, 'x') + "end";
   const Timeline timeline = TimelineOf(record, {});
   EXPECT_THAT(RenderTimeline(timeline, {.width = 78}), HasSubstr("xend <3\n"));
   EXPECT_THAT(RenderTimeline(timeline, {.width = 78, .most_lines = 4}),
@@ -96,7 +96,7 @@ TEST(TimelineTest, CutsLongText_IfThereIsALimitOfLines) {
 
 TEST(TimelineTest, EventsOfLaunchersAndPowerLossesCount) {
   Record record = SampleRecord();
-  const int64_t begin = record.lives[0].events[0].t_ns;
+  const int64_t begin = record.incarnations[0].events[0].t_ns;
   record.launchers[0].events = {
       {.kind = RecordKind::kAttemptEnds, .t_ns = begin},
       {.kind = RecordKind::kLauncherEnd, .t_ns = begin}};
@@ -107,7 +107,7 @@ TEST(TimelineTest, EventsOfLaunchersAndPowerLossesCount) {
 
 TEST(TimelineTest, CutTextFillsItsLastLine) {
   Record record = SampleRecord();
-  record.lives[0].events[6].detail = "a " + std::string(200, 'x');
+  record.incarnations[0].events[6].detail = "a " + std::string(200, 'x');
   EXPECT_THAT(
       RenderTimeline(TimelineOf(record, {}), {.width = 200, .most_lines = 1}),
       HasSubstr("loses rank 1 (closed): a xxxxxxxxxx"));
@@ -145,7 +145,7 @@ TEST(TimelineTest, RangeOfStepsHasTheEffectsOfItsEvents) {
 // apart.
 Record RecordOfFailedSaves() {
   Record record = SampleRecord();
-  std::vector<RecordEvent>& events = record.lives[1].events;
+  std::vector<RecordEvent>& events = record.incarnations[1].events;
   const RecordEvent exit = events.back();
   events.pop_back();
   for (uint64_t step = 5; step < 45; ++step) {
@@ -182,9 +182,10 @@ TEST(TimelineTest, RepeatedRowsAreOneRow_AndTheEndIsShown) {
 
 TEST(TimelineTest, CauseOfARowIsTheFirstOfRepeatedRows) {
   Record record = RecordOfFailedSaves();
-  record.lives[1].events.push_back({.kind = RecordKind::kWorkerLost,
-                                    .t_ns = record.lives[1].events.back().t_ns,
-                                    .detail = "x"});
+  record.incarnations[1].events.push_back(
+      {.kind = RecordKind::kWorkerLost,
+       .t_ns = record.incarnations[1].events.back().t_ns,
+       .detail = "x"});
   for (const TimelineRow& row : TimelineOf(record, {}).rows) {
     for (const TimelineCell& cell : row.cells) {
       EXPECT_LT(cell.cause, row.number) << cell.text;
@@ -194,7 +195,7 @@ TEST(TimelineTest, CauseOfARowIsTheFirstOfRepeatedRows) {
 
 TEST(TimelineTest, FailureOfASaveCountsAtTheStepOfTraining) {
   Record record = SampleRecord();
-  std::vector<RecordEvent>& events = record.lives[0].events;
+  std::vector<RecordEvent>& events = record.incarnations[0].events;
   events.insert(
       events.begin() + 6,
       {.kind = RecordKind::kSaveFailed, .t_ns = events[5].t_ns + 1, .step = 2});
@@ -205,10 +206,10 @@ TEST(TimelineTest, FailureOfASaveCountsAtTheStepOfTraining) {
 
 TEST(TimelineTest, LaunchersEventsCountAtTheStepThatAWorkerReachedLast) {
   Record record = SampleRecord();
-  const int64_t begin = record.lives[0].events[0].t_ns;
-  record.lives.push_back(
+  const int64_t begin = record.incarnations[0].events[0].t_ns;
+  record.incarnations.push_back(
       {.worker = kLauncherColumn,
-       .life = 1,
+       .incarnation = 1,
        .events = {
            {.kind = RecordKind::kWorkerStarted, .t_ns = begin - 1},
            {.kind = RecordKind::kWorkerExited, .t_ns = begin + 95'000'000}}});
@@ -219,7 +220,7 @@ TEST(TimelineTest, LaunchersEventsCountAtTheStepThatAWorkerReachedLast) {
 
 TEST(TimelineTest, FoldedSaveThatIsStillWrittenHasTheTimeOfItsBegin) {
   Record record = SampleRecord();
-  std::vector<RecordEvent>& events = record.lives[0].events;
+  std::vector<RecordEvent>& events = record.incarnations[0].events;
   events.erase(events.begin() + 4);
   EXPECT_THAT(Texts(TimelineOf(record, {})),
               testing::Contains("steps 1-3; save of step 2 begins at 0.021s"));
@@ -227,7 +228,7 @@ TEST(TimelineTest, FoldedSaveThatIsStillWrittenHasTheTimeOfItsBegin) {
 
 TEST(TimelineTest, RowHasTheTimeOfTheFirstEventThatItNames) {
   Record record = SampleRecord();
-  std::vector<RecordEvent>& events = record.lives[0].events;
+  std::vector<RecordEvent>& events = record.incarnations[0].events;
   events.insert(events.begin() + 1, {.kind = RecordKind::kRetireBegin,
                                      .t_ns = events[1].t_ns - 5'000'000});
   const Timeline timeline = TimelineOf(record, {});
@@ -237,7 +238,7 @@ TEST(TimelineTest, RowHasTheTimeOfTheFirstEventThatItNames) {
 
 TEST(TimelineTest, FoldedEventsNameDeletedCheckpoints) {
   Record record = SampleRecord();
-  std::vector<RecordEvent>& events = record.lives[0].events;
+  std::vector<RecordEvent>& events = record.incarnations[0].events;
   const RecordEvent deletion = {.kind = RecordKind::kRetired,
                                 .t_ns = events[5].t_ns,
                                 .path = "/ckpt/step-000000001-g1"};
@@ -249,7 +250,8 @@ TEST(TimelineTest, FoldedEventsNameDeletedCheckpoints) {
 TEST(TimelineTest, FaultInASaveNamesTheSave) {
   Record record = SampleRecord();
   record.faults[0].in_save = true;
-  record.lives[2].events[3].t_ns = record.lives[0].events[3].t_ns + 1'000'000;
+  record.incarnations[2].events[3].t_ns =
+      record.incarnations[0].events[3].t_ns + 1'000'000;
   EXPECT_THAT(Texts(TimelineOf(record, {})),
               testing::Contains("crash fires: crash worker 1 at step.end, step "
                                 "3, in the save of step 2 (training was at "
@@ -258,7 +260,7 @@ TEST(TimelineTest, FaultInASaveNamesTheSave) {
 
 TEST(TimelineTest, FaultThatFiresAgainIsCounted) {
   Record record = SampleRecord();
-  std::vector<RecordEvent>& events = record.lives[2].events;
+  std::vector<RecordEvent>& events = record.incarnations[2].events;
   RecordEvent again = events[3];
   again.kind = RecordKind::kFaultAgain;
   events.push_back(again);
@@ -282,11 +284,11 @@ TEST(TimelineTest, CauseThatIsFilteredOutIsReplacedByItsOwn) {
 
 TEST(TimelineTest, LauncherIsOneMoreColumn) {
   Record record = SampleRecord();
-  record.lives.push_back(
+  record.incarnations.push_back(
       {.worker = kLauncherColumn,
-       .life = 1,
+       .incarnation = 1,
        .events = {{.kind = RecordKind::kWorkerStarted,
-                   .t_ns = record.lives[0].events[0].t_ns}}});
+                   .t_ns = record.incarnations[0].events[0].t_ns}}});
   const Timeline timeline = TimelineOf(record, {});
   EXPECT_THAT(timeline.columns, ElementsAre(-1, 0, 1));
   EXPECT_THAT(RenderTimeline(timeline, {.width = 100}),
@@ -296,7 +298,7 @@ TEST(TimelineTest, LauncherIsOneMoreColumn) {
 TEST(TimelineTest, PowerCutIsInTheLaunchersColumn) {
   Record record = SampleRecord();
   record.faults[0].kind = "power_loss";
-  const int64_t begin = record.lives[0].events[0].t_ns;
+  const int64_t begin = record.incarnations[0].events[0].t_ns;
   record.launchers[0].events = {
       {.kind = RecordKind::kLauncherBegin, .t_ns = begin}};
   record.launchers.push_back({.events = {{.kind = RecordKind::kLauncherBegin,
@@ -327,7 +329,7 @@ TEST(TimelineTest, PowerCutIsInTheLaunchersColumn) {
 
 TEST(TimelineTest, IncidentsThatOverlapHaveLanesOfTheirOwn) {
   Record record = SampleRecord();
-  std::vector<RecordEvent>& events = record.lives[0].events;
+  std::vector<RecordEvent>& events = record.incarnations[0].events;
   events[5].kind = RecordKind::kFaultFired;  // before the crash
   events[5].detail = "full";
   events.insert(
@@ -343,7 +345,7 @@ TEST(TimelineTest, IncidentsThatOverlapHaveLanesOfTheirOwn) {
 
 TEST(TimelineTest, TextOfAWorkerDoesNotSteerTheTerminal) {
   Record record = SampleRecord();
-  record.lives[0].events[6].detail = "\x1b[2Jgone\xc3\xa9";
+  record.incarnations[0].events[6].detail = "\x1b[2Jgone\xc3\xa9";
   const std::string text =
       RenderTimeline(TimelineOf(record, {}), {.width = 100});
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));
@@ -352,7 +354,7 @@ TEST(TimelineTest, TextOfAWorkerDoesNotSteerTheTerminal) {
 
 TEST(TimelineTest, LoadOfADamagedCheckpointHasARowWithTheDamageAsItsCause) {
   Record record = SampleRecord();
-  std::vector<RecordEvent>& events = record.lives[0].events;
+  std::vector<RecordEvent>& events = record.incarnations[0].events;
   events.insert(events.begin() + 1,
                 {.kind = RecordKind::kDamaged,
                  .t_ns = events[0].t_ns,

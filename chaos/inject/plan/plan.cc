@@ -40,9 +40,9 @@ Status ValidateSite(const Fault& fault) {
     return Bad(fault, "at.worker", "a worker, any, all or chief",
                std::to_string(site.worker));
   }
-  if (site.life < kAnyLife) {
+  if (site.incarnation < kAnyIncarnation) {
     return Bad(fault, "at.incarnation", "1 or more, or any",
-               std::to_string(site.life));
+               std::to_string(site.incarnation));
   }
   if (site.occurrence < 1) {
     return Bad(fault, "at.occurrence", "1 or more", "0");

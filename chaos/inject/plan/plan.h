@@ -255,8 +255,8 @@ inline constexpr int kChief = -3;       // the worker of rank 0 at that moment
 std::string WorkerName(int worker);
 // Value of "any", "all" or "chief"; nullopt for any other name.
 std::optional<int> FindWorkerSymbol(std::string_view name);
-// FaultSite::life: 1 is a worker's first incarnation.
-inline constexpr int kAnyLife = 0;
+// FaultSite::incarnation: 1 is a worker's first incarnation.
+inline constexpr int kAnyIncarnation = 0;
 
 enum class OffsetUnit : uint8_t { kBytes, kPercent };
 
@@ -285,7 +285,7 @@ inline constexpr uint64_t kAnyBlock = ~uint64_t{0};
 // With kAnyBlock each block is an occurrence of its own.
 struct FaultSite {
   int worker = kAnyWorker;
-  int life = 1;
+  int incarnation = 1;
   std::optional<uint64_t> step;   // at the last point of RunPart::kTraining
   std::optional<uint64_t> epoch;  // likewise
   // Number of the save: the first that the incarnation begins is 1. A retry

@@ -45,7 +45,7 @@ Status ReadIncarnation(ObjectReader& at, int& out) {
   const Json* found = at.Find("incarnation");
   if (found == nullptr) return OkStatus();
   if (*found == "any") {
-    out = kAnyLife;
+    out = kAnyIncarnation;
     return OkStatus();
   }
   return at.Integer("incarnation", 1, out);
@@ -54,10 +54,10 @@ Status ReadIncarnation(ObjectReader& at, int& out) {
 Json SiteToJson(const FaultSite& site) {
   Json json;
   json["worker"] = WorkerToJson(site.worker);
-  if (site.life == kAnyLife) {
+  if (site.incarnation == kAnyIncarnation) {
     json["incarnation"] = "any";
   } else {
-    json["incarnation"] = site.life;
+    json["incarnation"] = site.incarnation;
   }
   if (site.step) json["step"] = *site.step;
   if (site.epoch) json["epoch"] = *site.epoch;
@@ -88,7 +88,7 @@ Status ReadSite(const Json& json, const std::string& where, PlanFormat format,
   ObjectReader at(json, where);
   RETURN_IF_ERROR(at.Begin());
   RETURN_IF_ERROR(ReadWorker(at, site.worker));
-  RETURN_IF_ERROR(ReadIncarnation(at, site.life));
+  RETURN_IF_ERROR(ReadIncarnation(at, site.incarnation));
   RETURN_IF_ERROR(at.Integer<uint64_t>("step", 0, site.step));
   RETURN_IF_ERROR(at.Integer<uint64_t>("epoch", 0, site.epoch));
   std::string point;

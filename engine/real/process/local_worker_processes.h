@@ -24,8 +24,8 @@ struct LocalWorkerOptions {
   // worker-<w>-life-<l>.jsonl; empty: no events.
   std::string events_directory;
   // Directory for the standard output and error of each incarnation,
-  // worker-<w>-life-<l>.log; empty: their lines become progress, which this
-  // process may print.
+  // worker-<w>-life-<l>.log; empty: their lines become progress, which
+  // this process may print.
   std::string logs_directory;
   // "NAME=value", added to this process's environment; see WorkerEnvironment.
   std::vector<std::string> environment;
@@ -38,8 +38,8 @@ struct LocalWorkerOptions {
 // own, so that a Ctrl-C at the terminal reaches only this process. Notices are
 // held until the worker is ready for them (HoldSignals). It inherits the locks
 // that `storage` holds. It is killed if this process dies, provided that the
-// thread that calls Start lives as long as the process: call all methods from
-// the main thread, and before any thread or gRPC is used.
+// thread that calls Start lives as long as the process: call all methods
+// from the main thread, and before any thread or gRPC is used.
 class LocalWorkerProcesses final : public WorkerProcesses {
  public:
   LocalWorkerProcesses(LocalWorkerOptions options, const PosixStorage& storage);

@@ -24,16 +24,17 @@ constexpr const char* kFlag = "--trace";
 // The record, a leaf, cannot use the engine's constant.
 static_assert(kLauncherWorker == kLauncherEventWorker);
 
-Record RecordOf(const TrainCommand& command, std::vector<LifeEvents> lives) {
+Record RecordOf(const TrainCommand& command,
+                std::vector<IncarnationEvents> incarnations) {
   Record record = {
       .scenario = command.preset, .case_name = "train", .world = "real"};
   record.setup.async_saves = command.options.checkpoint.mode != SaveMode::kSync;
-  for (LifeEvents& life : lives) {
-    if (life.worker == kLauncherWorker) {
-      record.launchers.push_back(
-          {.first_incarnation = life.life, .events = std::move(life.events)});
+  for (IncarnationEvents& incarnation : incarnations) {
+    if (incarnation.worker == kLauncherWorker) {
+      record.launchers.push_back({.first_incarnation = incarnation.number,
+                                  .events = std::move(incarnation.events)});
     } else {
-      record.lives.push_back(std::move(life));
+      record.incarnations.push_back(std::move(incarnation));
     }
   }
   return record;
@@ -68,7 +69,7 @@ Status LocalTrace::Write(const TrainCommand& command) const {
       ReadEventFolder(events_directory_, before_, kMostEventBytes);
   if (!events.ok()) return Annotate(events.status(), kFlag);
   return WriteRunTrace(command.trace_file,
-                       RecordOf(command, std::move(events->lives)),
+                       RecordOf(command, std::move(events->incarnations)),
                        events->left_out);
 }
 
@@ -77,24 +78,25 @@ WorkerTrace::WorkerTrace(const Clock& clock) : events_(clock, kMostEvents) {}
 void WorkerTrace::Write(const TrainCommand& command, const WorkerSpec& place,
                         Console& console) const {
   EventMemory::Kept kept = events_.Copy();
-  LifeEvents life = {.worker = place.worker,
-                     .life = place.incarnation,
-                     .events = std::move(kept.events)};
+  IncarnationEvents incarnation = {.worker = place.worker,
+                                   .incarnation = place.incarnation,
+                                   .events = std::move(kept.events)};
   const Status written = WriteRunTrace(
       TraceFileOfWorker(command.trace_file, place.worker, place.incarnation),
-      RecordOf(command, {std::move(life)}), kept.left_out);
+      RecordOf(command, {std::move(incarnation)}), kept.left_out);
   if (written.ok()) return;
   fmt::print(console.err, "gauntlet train: {}\n", written.message());
 }
 
-std::string TraceFileOfWorker(const std::string& file, int worker, int life) {
+std::string TraceFileOfWorker(const std::string& file, int worker,
+                              int incarnation) {
   const std::filesystem::path path = file;
   const std::string name = path.filename();
   const size_t dot = name.find('.', 1);
   const std::string stem = name.substr(0, dot);
   const std::string ending = dot == name.npos ? "" : name.substr(dot);
-  return path.parent_path() /
-         fmt::format("{}-worker-{}-life-{}{}", stem, worker, life, ending);
+  return path.parent_path() / fmt::format("{}-worker-{}-life-{}{}", stem,
+                                          worker, incarnation, ending);
 }
 
 }  // namespace gauntlet

@@ -54,7 +54,8 @@ class WorkerTrace final : public WorkerTraceWriter {
 };
 
 // Returns "trace-worker-1-life-2.json.gz" for "trace.json.gz".
-std::string TraceFileOfWorker(const std::string& file, int worker, int life);
+std::string TraceFileOfWorker(const std::string& file, int worker,
+                              int incarnation);
 
 }  // namespace gauntlet
 

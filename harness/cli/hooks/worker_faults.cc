@@ -33,7 +33,7 @@ class PlannedFaults final : public WorkerFaults {
         fired_(target.plan.state),
         injector_(plan_,
                   {.worker = target.place.worker,
-                   .life = target.place.incarnation,
+                   .incarnation = target.place.incarnation,
                    .rank = target.place.rank},
                   effects_, fired_, target.events),
         points_(injector_, plan_, external),

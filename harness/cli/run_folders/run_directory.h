@@ -59,8 +59,9 @@ class RunsFolderLock {
 // every moment; of overlapping runs, it names the one that ended last.
 Status LinkLatest(const std::filesystem::path& runs, const std::string& id);
 
-// A folder that one command writes to. `lock` is held while the value lives, so
-// that no second command takes the folder before the first file is in it.
+// A folder that one command writes to. `lock` is held while the value
+// lives, so that no second command takes the folder before the first
+// file is in it.
 struct OutputFolder {
   std::filesystem::path path;
   // The topmost folder that was created for `path`, as an absolute path; empty:

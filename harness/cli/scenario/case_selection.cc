@@ -53,8 +53,8 @@ Status CheckNames(const std::vector<SuiteItem>& items) {
 void ComputeOn(DeviceKind device, Case& one) {
   KernelOptions& kernels = one.train.kernels;
   kernels.device = device;
-  for (DeviceKind& of_life : kernels.device_per_attempt) {
-    if (of_life != DeviceKind::kCpu) of_life = device;
+  for (DeviceKind& of_incarnation : kernels.device_per_attempt) {
+    if (of_incarnation != DeviceKind::kCpu) of_incarnation = device;
   }
 }
 

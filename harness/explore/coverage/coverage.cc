@@ -39,22 +39,25 @@ bool IsSaveEvent(RecordKind kind) {
 }
 
 // Returns true iff a later incarnation of the worker had begun by then.
-bool HadSuccessor(const Record& record, const LifeEvents& life, int64_t t_ns) {
-  return std::ranges::any_of(record.lives, [&](const LifeEvents& other) {
-    return other.worker == life.worker && other.life > life.life &&
-           !other.events.empty() && other.events.front().t_ns < t_ns;
-  });
+bool HadSuccessor(const Record& record, const IncarnationEvents& incarnation,
+                  int64_t t_ns) {
+  return std::ranges::any_of(
+      record.incarnations, [&](const IncarnationEvents& other) {
+        return other.worker == incarnation.worker &&
+               other.incarnation > incarnation.number &&
+               !other.events.empty() && other.events.front().t_ns < t_ns;
+      });
 }
 
 // Returns true iff a save of that attempt had begun by then and its end was not
 // yet reported. Only the chief reports saves.
-bool IsSaving(const Record& record, int life, int64_t t_ns) {
+bool IsSaving(const Record& record, int incarnation, int64_t t_ns) {
   const RecordEvent* last = nullptr;
-  for (const LifeEvents& one : record.lives) {
-    // Without rejoins, all workers of the attempt are in incarnation `life`.
-    // With rejoins their numbers differ, so each worker's newest incarnation at
-    // that time counts.
-    if (one.life != life && !record.setup.rejoins) continue;
+  for (const IncarnationEvents& one : record.incarnations) {
+    // Without rejoins, all workers of the attempt are in incarnation
+    // `incarnation`. With rejoins their numbers differ, so each worker's newest
+    // incarnation at that time counts.
+    if (one.incarnation != incarnation && !record.setup.rejoins) continue;
     if (record.setup.rejoins && HadSuccessor(record, one, t_ns)) continue;
     for (const RecordEvent& event : one.events) {
       if (!IsSaveEvent(event.kind) || event.t_ns > t_ns) continue;
@@ -75,7 +78,7 @@ FaultPhase PhaseOf(const Outline& outline, const FaultOccurrence& occurrence) {
   bool has_left = false;  // a generation, to rejoin
   FaultPhase phase = FaultPhase::kInEpoch;
   for (size_t i = 0; i < occurrence.index; ++i) {
-    const RecordEvent& event = occurrence.life->events[i];
+    const RecordEvent& event = occurrence.incarnation->events[i];
     if (IsOfStart(event.kind) || IsOfTraining(event.kind)) {
       has_state = true;
       phase = PhaseAfter(event.phase);
@@ -88,13 +91,14 @@ FaultPhase PhaseOf(const Outline& outline, const FaultOccurrence& occurrence) {
     }
   }
   if (!has_state) {
-    return occurrence.life->life == 1 && !has_left ? FaultPhase::kJoining
-                                                   : FaultPhase::kRecovering;
+    return occurrence.incarnation->number == 1 && !has_left
+               ? FaultPhase::kJoining
+               : FaultPhase::kRecovering;
   }
   const std::optional<Point> point = FindPoint(occurrence.event().path);
   if (point && IsOfFinish(*point)) return FaultPhase::kFinishing;
   if ((point && IsOfSave(*point)) ||
-      IsSaving(outline.record, occurrence.life->life,
+      IsSaving(outline.record, occurrence.incarnation->number,
                occurrence.event().t_ns)) {
     return FaultPhase::kSaving;
   }
@@ -111,7 +115,7 @@ std::vector<FiredFault> FiredFaultsOf(const Outline& outline) {
     fired.push_back({.kind = *kind,
                      .point = *point,
                      .phase = PhaseOf(outline, occurrence),
-                     .life = occurrence.life->life});
+                     .incarnation = occurrence.incarnation->number});
   }
   return fired;
 }

@@ -38,7 +38,7 @@ struct FiredFault {
   FaultKind kind = FaultKind::kCrash;
   Point point = Point::kStepBegin;
   FaultPhase phase = FaultPhase::kInEpoch;
-  int life = 1;  // incarnation in which it fired
+  int incarnation = 1;  // incarnation in which it fired
 
   auto operator<=>(const FiredFault&) const = default;
 };

@@ -42,9 +42,9 @@ bool DiedRetiring(const FaultOccurrence& occurrence) {
 
 // Returns true iff the incarnation ended between the start and the end of a
 // save.
-bool EndedDuringASave(const LifeEvents& life) {
+bool EndedDuringASave(const IncarnationEvents& incarnation) {
   RecordKind last = RecordKind::kWorkerStarted;
-  for (const RecordEvent& event : life.events) {
+  for (const RecordEvent& event : incarnation.events) {
     if (event.kind == RecordKind::kSaveBegin ||
         event.kind == RecordKind::kSaveAcknowledged ||
         event.kind == RecordKind::kSaveFailed) {
@@ -86,7 +86,7 @@ bool DiedAfterTheRename(const GoalScene& scene) {
                        [](const FaultOccurrence& occurrence, FaultPhase) {
                          return (DiedAt(occurrence, Point::kRenamed) ||
                                  DiedAt(occurrence, Point::kParentSync)) &&
-                                EndedDuringASave(*occurrence.life);
+                                EndedDuringASave(*occurrence.incarnation);
                        });
 }
 
@@ -116,8 +116,8 @@ bool PowerCutTwice(const GoalScene& scene) {
 }
 
 bool FellBack(const GoalScene& scene) {
-  return AnyLife(scene, [](const LifeEvents& life) {
-    return HasThen(life, RecordKind::kRejected, RecordKind::kResumed);
+  return AnyIncarnation(scene, [](const IncarnationEvents& incarnation) {
+    return HasThen(incarnation, RecordKind::kRejected, RecordKind::kResumed);
   });
 }
 
@@ -181,16 +181,16 @@ bool SavedAPositionAgain(const GoalScene& scene) {
 }
 
 bool SaveFailedAndTheNextSucceeded(const GoalScene& scene) {
-  return AnyLife(scene, [](const LifeEvents& life) {
-    return HasThen(life, RecordKind::kSaveFailed,
+  return AnyIncarnation(scene, [](const IncarnationEvents& incarnation) {
+    return HasThen(incarnation, RecordKind::kSaveFailed,
                    RecordKind::kSaveAcknowledged);
   });
 }
 
-bool FaultInTheThirdLife(const GoalScene& scene) {
+bool FaultInTheThirdIncarnation(const GoalScene& scene) {
   return AnyOccurrence(scene,
                        [](const FaultOccurrence& occurrence, FaultPhase) {
-                         return occurrence.life->life >= 3;
+                         return occurrence.incarnation->number >= 3;
                        });
 }
 
@@ -198,7 +198,8 @@ bool ChiefAndAnotherDied(const GoalScene& scene) {
   std::map<int, std::set<int>> dead;  // by incarnation
   for (const FaultOccurrence& occurrence : scene.outline.occurrences) {
     if (DiedThere(occurrence)) {
-      dead[occurrence.life->life].insert(occurrence.life->worker);
+      dead[occurrence.incarnation->number].insert(
+          occurrence.incarnation->worker);
     }
   }
   return std::ranges::any_of(dead, [](const auto& one) {
@@ -237,8 +238,8 @@ bool StoppedAndWentOn(const GoalScene& scene) {
 }
 
 bool FinishedInSpiteOfANotice(const GoalScene& scene) {
-  return AnyLife(scene, [](const LifeEvents& life) {
-    return HasThen(life, RecordKind::kNotice, RecordKind::kFinished);
+  return AnyIncarnation(scene, [](const IncarnationEvents& incarnation) {
+    return HasThen(incarnation, RecordKind::kNotice, RecordKind::kFinished);
   });
 }
 
@@ -252,21 +253,21 @@ bool GraceTooShort(const GoalScene& scene) {
 // Returns true iff a worker was fenced after it created its claim and before it
 // formed a generation.
 bool TwoClaimsRaced(const GoalScene& scene) {
-  return AnyLife(scene, [](const LifeEvents& life) {
-    return Has(life, RecordKind::kFencedOut) &&
-           !Has(life, RecordKind::kGeneration);
+  return AnyIncarnation(scene, [](const IncarnationEvents& incarnation) {
+    return Has(incarnation, RecordKind::kFencedOut) &&
+           !Has(incarnation, RecordKind::kGeneration);
   });
 }
 
 bool SurvivorWasFenced(const GoalScene& scene) {
-  return AnyLife(scene, [](const LifeEvents& life) {
-    return HasThen(life, RecordKind::kSaveBegin, RecordKind::kFencedOut);
+  return AnyIncarnation(scene, [](const IncarnationEvents& incarnation) {
+    return HasThen(incarnation, RecordKind::kSaveBegin, RecordKind::kFencedOut);
   });
 }
 
 bool LateCommitWasFenced(const GoalScene& scene) {
-  return AnyLife(scene, [](const LifeEvents& life) {
-    return Has(life, RecordKind::kFencedFound);
+  return AnyIncarnation(scene, [](const IncarnationEvents& incarnation) {
+    return Has(incarnation, RecordKind::kFencedFound);
   });
 }
 
@@ -314,7 +315,7 @@ bool LoadErrorGotOver(const GoalScene& scene) {
                        });
 }
 
-bool LoadErrorEndedTheLife(const GoalScene& scene) {
+bool LoadErrorEndedTheIncarnation(const GoalScene& scene) {
   return AnyOccurrence(scene, [](const FaultOccurrence& occurrence,
                                  FaultPhase phase) {
     return IsAnErrorOfALoad(occurrence, phase) && LeftInFailure(occurrence) &&
@@ -340,18 +341,18 @@ bool ThreeFaultsFired(const GoalScene& scene) {
 }
 
 bool FreedRoomForASave(const GoalScene& scene) {
-  return AnyLife(scene, [](const LifeEvents& life) {
+  return AnyIncarnation(scene, [](const IncarnationEvents& incarnation) {
     return std::adjacent_find(
-               life.events.begin(), life.events.end(),
+               incarnation.events.begin(), incarnation.events.end(),
                [](const RecordEvent& one, const RecordEvent& next) {
                  return one.kind == RecordKind::kSaveFailed &&
                         next.kind == RecordKind::kRetired;
-               }) != life.events.end();
+               }) != incarnation.events.end();
   });
 }
 
 bool GaveUpTheLastSave(const GoalScene& scene) {
-  return AnyLife(scene, LeftUnsaved);
+  return AnyIncarnation(scene, LeftUnsaved);
 }
 
 }  // namespace gauntlet

@@ -55,7 +55,7 @@ constexpr std::array kTable = {
              kUsual, SaveFailedAndTheNextSucceeded},
     GoalInfo{"fault-in-the-third-incarnation",
              "a fault fired in a third incarnation or later", kUsual,
-             FaultInTheThirdLife},
+             FaultInTheThirdIncarnation},
     GoalInfo{"chief-and-another-died",
              "the chief and another worker died of faults in one incarnation "
              "of the job",
@@ -101,7 +101,7 @@ constexpr std::array kTable = {
              kUsual, LoadErrorGotOver},
     GoalInfo{"load-error-ended-the-incarnation",
              "a read failed in a load, and that incarnation did not resume",
-             kUsual, LoadErrorEndedTheLife},
+             kUsual, LoadErrorEndedTheIncarnation},
     GoalInfo{"damaged-while-being-loaded",
              "a file was damaged after its load had begun", kUsual,
              DamagedWhileBeingLoaded},

@@ -30,8 +30,8 @@ struct GoalScene {
 
 // Returns true iff `predicate` is true for the events of an incarnation.
 template <typename Predicate>
-bool AnyLife(const GoalScene& scene, Predicate predicate) {
-  return std::ranges::any_of(scene.outline.record.lives, predicate);
+bool AnyIncarnation(const GoalScene& scene, Predicate predicate) {
+  return std::ranges::any_of(scene.outline.record.incarnations, predicate);
 }
 
 struct GoalInfo {

@@ -8,7 +8,7 @@
 namespace gauntlet {
 namespace {
 
-bool MayEndLives(const FaultOccurrence& occurrence) {
+bool MayEndIncarnations(const FaultOccurrence& occurrence) {
   const FaultTraits& traits = occurrence.traits;
   return traits.may_end_incarnation || traits.gives_notice;
 }
@@ -18,10 +18,10 @@ bool MayEndLives(const FaultOccurrence& occurrence) {
 bool IsAlone(const Outline& outline, const FaultOccurrence& occurrence) {
   return std::ranges::none_of(
       outline.occurrences, [&](const FaultOccurrence& other) {
-        const bool it =
-            other.life == occurrence.life && other.index == occurrence.index;
-        return !it && MayEndLives(other) &&
-               other.life->life == occurrence.life->life;
+        const bool it = other.incarnation == occurrence.incarnation &&
+                        other.index == occurrence.index;
+        return !it && MayEndIncarnations(other) &&
+               other.incarnation->number == occurrence.incarnation->number;
       });
 }
 
@@ -31,10 +31,11 @@ template <typename Predicate>
 bool AnotherEmitted(const Outline& outline, const FaultOccurrence& occurrence,
                     int64_t until, Predicate predicate) {
   const int64_t from = occurrence.event().t_ns;
-  for (const LifeEvents& life : outline.record.lives) {
-    if (&life == occurrence.life || life.life != occurrence.life->life)
+  for (const IncarnationEvents& incarnation : outline.record.incarnations) {
+    if (&incarnation == occurrence.incarnation ||
+        incarnation.number != occurrence.incarnation->number)
       continue;
-    for (const RecordEvent& event : life.events) {
+    for (const RecordEvent& event : incarnation.events) {
       if (event.t_ns >= from && event.t_ns <= until && predicate(event)) {
         return true;
       }
@@ -45,20 +46,23 @@ bool AnotherEmitted(const Outline& outline, const FaultOccurrence& occurrence,
 
 }  // namespace
 
-bool Has(const LifeEvents& life, RecordKind kind) {
-  return std::ranges::find(life.events, kind, &RecordEvent::kind) !=
-         life.events.end();
+bool Has(const IncarnationEvents& incarnation, RecordKind kind) {
+  return std::ranges::find(incarnation.events, kind, &RecordEvent::kind) !=
+         incarnation.events.end();
 }
 
-bool HasThen(const LifeEvents& life, RecordKind first, RecordKind second) {
-  const auto begin = std::ranges::find(life.events, first, &RecordEvent::kind);
-  return std::find_if(begin, life.events.end(), [&](const RecordEvent& event) {
-           return event.kind == second;
-         }) != life.events.end();
+bool HasThen(const IncarnationEvents& incarnation, RecordKind first,
+             RecordKind second) {
+  const auto begin =
+      std::ranges::find(incarnation.events, first, &RecordEvent::kind);
+  return std::find_if(begin, incarnation.events.end(),
+                      [&](const RecordEvent& event) {
+                        return event.kind == second;
+                      }) != incarnation.events.end();
 }
 
 bool HasAfter(const FaultOccurrence& occurrence, RecordKind kind) {
-  const std::vector<RecordEvent>& events = occurrence.life->events;
+  const std::vector<RecordEvent>& events = occurrence.incarnation->events;
   return std::any_of(
       events.begin() + static_cast<ptrdiff_t>(occurrence.index), events.end(),
       [kind](const RecordEvent& event) { return event.kind == kind; });
@@ -66,7 +70,7 @@ bool HasAfter(const FaultOccurrence& occurrence, RecordKind kind) {
 
 bool DiedThere(const FaultOccurrence& occurrence) {
   return occurrence.traits.ends_incarnation &&
-         occurrence.index + 1 == occurrence.life->events.size();
+         occurrence.index + 1 == occurrence.incarnation->events.size();
 }
 
 bool DiedAt(const FaultOccurrence& occurrence, Point point) {
@@ -79,7 +83,7 @@ bool DiedAt(const FaultOccurrence& occurrence, Point point) {
 bool GraceRanOut(const Outline& outline, const FaultOccurrence& notice) {
   const int64_t grace = notice.fault->grace_ns;
   if (!notice.traits.gives_notice || grace <= 0) return false;
-  if (Has(*notice.life, RecordKind::kWorkerExited)) return false;
+  if (Has(*notice.incarnation, RecordKind::kWorkerExited)) return false;
   // Once a worker has failed, the launcher soon kills the others.
   const auto failed = [](const RecordEvent& event) {
     return event.kind == RecordKind::kWorkerExited &&
@@ -93,13 +97,13 @@ bool WasGivenUp(const Outline& outline, const FaultOccurrence& occurrence) {
   const auto lost_one = [](const RecordEvent& event) {
     return event.kind == RecordKind::kWorkerLost;
   };
-  return !Has(*occurrence.life, RecordKind::kWorkerExited) &&
+  return !Has(*occurrence.incarnation, RecordKind::kWorkerExited) &&
          IsAlone(outline, occurrence) &&
          AnotherEmitted(outline, occurrence, INT64_MAX, lost_one);
 }
 
 bool LeftInFailure(const FaultOccurrence& occurrence) {
-  const RecordEvent& last = occurrence.life->events.back();
+  const RecordEvent& last = occurrence.incarnation->events.back();
   return last.kind == RecordKind::kWorkerExited && !IsOrderlyExit(last.count);
 }
 

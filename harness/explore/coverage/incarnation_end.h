@@ -8,9 +8,10 @@
 
 namespace gauntlet {
 
-bool Has(const LifeEvents& life, RecordKind kind);
+bool Has(const IncarnationEvents& incarnation, RecordKind kind);
 // Returns true iff an event of the second kind follows one of the first.
-bool HasThen(const LifeEvents& life, RecordKind first, RecordKind second);
+bool HasThen(const IncarnationEvents& incarnation, RecordKind first,
+             RecordKind second);
 // Returns true iff an event of the kind follows the fault.
 bool HasAfter(const FaultOccurrence& occurrence, RecordKind kind);
 

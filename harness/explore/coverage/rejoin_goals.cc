@@ -11,8 +11,8 @@ bool IsTakeover(const RecordEvent& event) {
   return event.kind == RecordKind::kCarriedOn && event.detail != "kept";
 }
 
-bool IsOfKind(const LifeEvents& life, RecordKind kind) {
-  return !life.events.empty() && life.events.front().kind == kind;
+bool IsOfKind(const IncarnationEvents& incarnation, RecordKind kind) {
+  return !incarnation.events.empty() && incarnation.events.front().kind == kind;
 }
 
 template <typename Predicate>
@@ -23,18 +23,18 @@ bool AnyGeneration(const GoalScene& scene, Predicate predicate) {
 }  // namespace
 
 bool TookASurvivorsStepAhead(const GoalScene& scene) {
-  return AnyLife(scene, [](const LifeEvents& life) {
-    const auto left =
-        std::ranges::find(life.events, RecordKind::kLeft, &RecordEvent::kind);
-    return std::any_of(left, life.events.end(), IsTakeover);
+  return AnyIncarnation(scene, [](const IncarnationEvents& incarnation) {
+    const auto left = std::ranges::find(incarnation.events, RecordKind::kLeft,
+                                        &RecordEvent::kind);
+    return std::any_of(left, incarnation.events.end(), IsTakeover);
   });
 }
 
 bool ChiefRejoined(const GoalScene& scene) {
-  return AnyLife(scene, [](const LifeEvents& life) {
-    return IsOfKind(life, RecordKind::kWorkerStarted) &&
-           life.events.front().count == 0 && life.life > 1 &&
-           std::ranges::any_of(life.events, IsTakeover);
+  return AnyIncarnation(scene, [](const IncarnationEvents& incarnation) {
+    return IsOfKind(incarnation, RecordKind::kWorkerStarted) &&
+           incarnation.events.front().count == 0 && incarnation.number > 1 &&
+           std::ranges::any_of(incarnation.events, IsTakeover);
   });
 }
 
@@ -67,8 +67,8 @@ bool RejoinFellBack(const GoalScene& scene) {
 }
 
 bool RejoinedTwice(const GoalScene& scene) {
-  return AnyLife(scene, [](const LifeEvents& life) {
-    return std::ranges::count(life.events, RecordKind::kCarriedOn,
+  return AnyIncarnation(scene, [](const IncarnationEvents& incarnation) {
+    return std::ranges::count(incarnation.events, RecordKind::kCarriedOn,
                               &RecordEvent::kind) > 1;
   });
 }

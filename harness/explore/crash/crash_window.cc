@@ -15,8 +15,9 @@ namespace {
 // Returns the events of all workers, in the order of time.
 std::vector<RecordEvent> EventsOf(const RunLog& log) {
   std::vector<RecordEvent> events;
-  for (const LifeEvents& life : log.lives) {
-    events.insert(events.end(), life.events.begin(), life.events.end());
+  for (const IncarnationEvents& incarnation : log.incarnations) {
+    events.insert(events.end(), incarnation.events.begin(),
+                  incarnation.events.end());
   }
   std::ranges::stable_sort(events, {}, &RecordEvent::t_ns);
   return events;
@@ -217,7 +218,7 @@ Result<CrashWindowLog> LogOfRetriedClaim(const RunInputs& inputs) {
   plan.launch.max_restarts = std::max(plan.launch.max_restarts, 2);
   plan.faults.faults.push_back(
       {.id = "crash-in-claim",
-       .site = {.worker = 0, .life = 2, .point = Point::kClaimRecord}});
+       .site = {.worker = 0, .incarnation = 2, .point = Point::kClaimRecord}});
   ASSIGN_OR_RETURN(LoggedRun run, RunLogged(inputs, plan));
   return WindowOfRecovery(std::move(run), plan);
 }

@@ -13,7 +13,7 @@ Fault Moved(const Fault& fault, const Fault& plain) {
   Fault moved = plain;
   moved.id = fault.id;
   moved.after = fault.after;
-  moved.site.life = fault.site.life;
+  moved.site.incarnation = fault.site.incarnation;
   return moved;
 }
 

@@ -263,12 +263,15 @@ void SetPlaces(Divergence& divergence) {
 // any.
 class Recorders {
  public:
-  Recorders(int life, StepRecorder::Wanted wanted, const ProbeOf& planted)
-      : life_(life), wanted_(std::move(wanted)), planted_(planted) {}
+  Recorders(int incarnation, StepRecorder::Wanted wanted,
+            const ProbeOf& planted)
+      : incarnation_(incarnation),
+        wanted_(std::move(wanted)),
+        planted_(planted) {}
 
-  StepProbe* For(int worker, int life) {
-    StepProbe* const inner = planted_ ? planted_(worker, life) : nullptr;
-    if (life != life_) return inner;
+  StepProbe* For(int worker, int incarnation) {
+    StepProbe* const inner = planted_ ? planted_(worker, incarnation) : nullptr;
+    if (incarnation != incarnation_) return inner;
     std::unique_ptr<StepRecorder>& recorder = recorders_[worker];
     recorder = std::make_unique<StepRecorder>(worker, wanted_, inner);
     return recorder.get();
@@ -286,7 +289,7 @@ class Recorders {
   }
 
  private:
-  const int life_;
+  const int incarnation_;
   const StepRecorder::Wanted wanted_;
   const ProbeOf& planted_;
   std::map<int, std::unique_ptr<StepRecorder>> recorders_;
@@ -295,8 +298,9 @@ class Recorders {
 std::vector<StepTrace> TracesOf(const RunPlan& plan, const DataSplit& data,
                                 Recorders recorders) {
   FiberPool pool;
-  RunProbed(pool, plan, data,
-            [&](int worker, int life) { return recorders.For(worker, life); });
+  RunProbed(pool, plan, data, [&](int worker, int incarnation) {
+    return recorders.For(worker, incarnation);
+  });
   return recorders.Traces();
 }
 
@@ -310,15 +314,15 @@ std::optional<Departure> FirstDeparture(const Record& record) {
   }
   std::optional<Departure> first;
   int64_t first_ns = 0;
-  for (const LifeEvents& life : record.lives) {
-    for (const RecordEvent& event : life.events) {
+  for (const IncarnationEvents& incarnation : record.incarnations) {
+    for (const RecordEvent& event : incarnation.events) {
       if (!IsOfTraining(event.kind) && !IsOfStart(event.kind)) continue;
       if (!Departs(golden, event)) continue;
       if (!first || event.t_ns < first_ns) {
         first_ns = event.t_ns;
         first = Departure{.kind = event.kind,
-                          .worker = life.worker,
-                          .life = life.life,
+                          .worker = incarnation.worker,
+                          .incarnation = incarnation.number,
                           .step = event.step,
                           .phase = event.phase};
       }
@@ -374,7 +378,7 @@ Result<Divergence> FindDivergence(const RunPlan& plan, const DataSplit& data,
   const StepRecorder::Wanted first = [](uint64_t, Phase) { return true; };
   const std::vector<StepTrace> broken =
       TracesOf(plan, data,
-               Recorders(departure.life,
+               Recorders(departure.incarnation,
                          IsOfStart(departure.kind) ? first : there, planted));
   Divergence divergence = {.departure = departure,
                            .first = CompareStarts(broken, reference[0]),
@@ -399,7 +403,7 @@ std::string DescribeDivergence(const Divergence& divergence) {
     const std::string what = PlaceText(departure) + " differs";
     if (!divergence.first) {
       return fmt::format("{}: worker {}, incarnation {}", what,
-                         departure.worker, departure.life);
+                         departure.worker, departure.incarnation);
     }
     std::string text = what + ": " + StartText(*divergence.first);
     if (divergence.then) {
@@ -416,7 +420,7 @@ std::string DescribeDivergence(const Divergence& divergence) {
       "first difference: {}, worker {}, incarnation {}; made again, its "
       "operations "
       "are the reference's",
-      PlaceText(departure), departure.worker, departure.life);
+      PlaceText(departure), departure.worker, departure.incarnation);
 }
 
 }  // namespace gauntlet

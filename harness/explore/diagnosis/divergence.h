@@ -24,7 +24,7 @@ namespace gauntlet {
 struct Departure {
   RecordKind kind = RecordKind::kStep;  // resumed, initialized, step, …
   int worker = 0;                       // first to report it
-  int life = 1;
+  int incarnation = 1;
   uint64_t step = 0;
   RecordPhase phase = RecordPhase::kInEpoch;  // as in the event
 };

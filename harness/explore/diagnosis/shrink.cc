@@ -177,7 +177,7 @@ void Shrinker::DropRestarts() {
   for (size_t i = result_.plan.faults.size(); i-- > 0;) {
     FaultPlan candidate = WithoutFault(result_.plan, i);
     for (Fault& fault : candidate.faults) {
-      if (fault.site.life > 1) --fault.site.life;
+      if (fault.site.incarnation > 1) --fault.site.incarnation;
     }
     Try(std::move(candidate));
   }
@@ -227,9 +227,11 @@ void Shrinker::SimplifySite(size_t index) {
   const FaultSite defaults;
   TryFault(index, [](Fault& fault) { fault.after.clear(); });
   TryFault(index, [](Fault& fault) { fault.site.worker = 0; });
-  const bool any_life = result_.plan.faults[index].site.life == kAnyLife;
-  TryFault(index, [](Fault& fault) { fault.site.life = 1; });
-  if (any_life) TryFault(index, [](Fault& fault) { fault.site.life = 2; });
+  const bool any_incarnation =
+      result_.plan.faults[index].site.incarnation == kAnyIncarnation;
+  TryFault(index, [](Fault& fault) { fault.site.incarnation = 1; });
+  if (any_incarnation)
+    TryFault(index, [](Fault& fault) { fault.site.incarnation = 2; });
   TryFault(index, [](Fault& fault) { fault.site.step.reset(); });
   TryFault(index, [](Fault& fault) { fault.site.epoch.reset(); });
   TryFault(index, [](Fault& fault) { fault.site.save.reset(); });

@@ -111,8 +111,9 @@ class FaultDraw {
     if (!before.empty() && Damages(before.back()) && choice_.OneIn(2)) {
       EndTheIncarnationOf(before.back(), fault);
     } else if (fault.site.point == Point::kReject) {
-      fault.site = {
-          .worker = kChief, .life = kAnyLife, .point = Point::kReject};
+      fault.site = {.worker = kChief,
+                    .incarnation = kAnyIncarnation,
+                    .point = Point::kReject};
     }
     std::optional<uint64_t> reached_step;
     if (MustBeReached(before, fault)) {
@@ -173,7 +174,7 @@ class FaultDraw {
     }
     fault.site = {.worker = static_cast<int>(
                       site_.Below(static_cast<uint64_t>(space_.workers))),
-                  .life = kAnyLife,
+                  .incarnation = kAnyIncarnation,
                   .point = fault.site.point};
     fault.with.times = FaultTimes::kAlways;
   }
@@ -198,7 +199,7 @@ class FaultDraw {
     fault.kind = death;
     fault.after = damaged.id;
     fault.site = {.worker = kAnyWorker,
-                  .life = kAnyLife,
+                  .incarnation = kAnyIncarnation,
                   .point = Point::kStepEnd,
                   .occurrence = site_.LogUniform(3)};
   }
@@ -223,7 +224,8 @@ class FaultDraw {
   bool MustBeReached(const std::vector<Fault>& before,
                      const Fault& fault) const {
     if (space_.reach == nullptr) return false;
-    return before.empty() || (fault.after.empty() && fault.site.life == 1);
+    return before.empty() ||
+           (fault.after.empty() && fault.site.incarnation == 1);
   }
 
   // Changes the site as little as possible so that an undisturbed run reaches
@@ -241,7 +243,7 @@ class FaultDraw {
       const bool each_block = HasBlocks(site.point) && !site.offset;
       site.block = each_block ? kAnyBlock : 0;
     }
-    if (site.life != kAnyLife) site.life = 1;
+    if (site.incarnation != kAnyIncarnation) site.incarnation = 1;
     const std::vector<int> workers = reach.WorkersAt(site.point);
     const int first = site.worker == kChief ? 0 : site.worker;
     const bool any = first == kAnyWorker || first == kAllWorkers;
@@ -320,25 +322,25 @@ class FaultDraw {
     return part == RunPart::kLoad || part == RunPart::kRejoin;
   }
 
-  int Life(const Fault* first, Point point) {
+  int DrawIncarnation(const Fault* first, Point point) {
     // The incarnation after that of the fault it follows, which recovers from
     // it.
-    if (first != nullptr && first->site.life != kAnyLife &&
+    if (first != nullptr && first->site.incarnation != kAnyIncarnation &&
         site_.Below(4) > 0) {
-      return first->site.life + 1;
+      return first->site.incarnation + 1;
     }
     if (first != nullptr || IsOfLoad(point)) {
-      return site_.OneIn(2) ? kAnyLife : 2;
+      return site_.OneIn(2) ? kAnyIncarnation : 2;
     }
     // A later incarnation requires a fault that ends the first one.
-    if (index_ == 0) return site_.OneIn(8) ? kAnyLife : 1;
-    constexpr std::array kLives = {1, 1, 1, 2, 3, kAnyLife};
-    return site_.Of(kLives);
+    if (index_ == 0) return site_.OneIn(8) ? kAnyIncarnation : 1;
+    constexpr std::array kIncarnations = {1, 1, 1, 2, 3, kAnyIncarnation};
+    return site_.Of(kIncarnations);
   }
 
   void MakeSite(const Fault* first, FaultSite& site) {
     site.worker = Worker(site.point);
-    site.life = Life(first, site.point);
+    site.incarnation = DrawIncarnation(first, site.point);
     site.occurrence = site_.LogUniform(IsHitOften(site.point) ? 5 : 2);
     // Saves are at few steps, so a fault in a save rarely names a step.
     if (site_.OneIn(IsOfEveryStep(site.point) ? 2 : 16)) {

@@ -34,7 +34,7 @@ std::vector<Point> PlacesIn(const PlanSpace& space) {
 Fault HoldUp(const PlanSpace& space, RandomChoices& draw) {
   Fault wait = {.id = "fault-3",
                 .site = {.worker = kAnyWorker,
-                         .life = 2,
+                         .incarnation = 2,
                          .point = Point::kStepBegin,
                          .occurrence = draw.LogUniform(2)},
                 .kind = FaultKind::kHang,
@@ -58,7 +58,7 @@ bool IsInRetention(Point point) {
 // the stale chief was about to remove.
 Fault DamageOfTheNewest() {
   return {.id = "fault-3",
-          .site = {.worker = 0, .life = 2, .point = Point::kLoadRead},
+          .site = {.worker = 0, .incarnation = 2, .point = Point::kLoadRead},
           .kind = FaultKind::kBitFlip};
 }
 

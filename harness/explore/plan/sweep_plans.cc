@@ -103,7 +103,7 @@ void SweepPlans::BeginSlowly() {
   slow.site.worker = kChief;
   slow.with.latency = kPause;
   prefixes_.push_back(
-      {.faults = {std::move(slow)}, .follows = Follows::kInSameLife});
+      {.faults = {std::move(slow)}, .follows = Follows::kInSameIncarnation});
 }
 
 // Adds damage and then a death: the damage shows in the load that follows.
@@ -139,7 +139,7 @@ void SweepPlans::MakePrefixes() {
 
 std::vector<Point> SweepPlans::PointsBehind(const Prefix& prefix) const {
   std::vector<Point> points = spaces_[prefix.setup].points;
-  if (prefix.follows == Follows::kInSameLife) {
+  if (prefix.follows == Follows::kInSameIncarnation) {
     std::erase_if(points,
                   [this](Point point) { return reached_.contains(point); });
   }
@@ -152,7 +152,7 @@ void SweepPlans::MakePairs() {
     for (Fault& fault : FaultsAt(point)) {
       fault.id = "second";
       fault.after = prefix.faults.back().id;
-      fault.site.life = prefix.follows == Follows::kInRecovery ? 2 : 1;
+      fault.site.incarnation = prefix.follows == Follows::kInRecovery ? 2 : 1;
       AddHitSweep(std::move(fault));
     }
   }

@@ -68,7 +68,7 @@ class SweepPlans {
     bool alive = true;
     bool counts = true;  // the series is in the shard
   };
-  enum class Follows : uint8_t { kInRecovery, kInSameLife };
+  enum class Follows : uint8_t { kInRecovery, kInSameIncarnation };
   // Faults that come before a second fault.
   struct Prefix {
     size_t setup = 0;

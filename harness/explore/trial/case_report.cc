@@ -26,21 +26,25 @@ std::string OutcomeOf(const Record& record) {
 bool RecoveredBeforeLast(const Outline& outline) {
   if (outline.occurrences.empty()) return false;
   const FaultOccurrence& last = outline.occurrences.back();
-  return std::ranges::any_of(outline.record.lives, [&](const LifeEvents& life) {
-    return life.life == last.life->life &&
-           std::ranges::any_of(life.events, [&](const RecordEvent& event) {
-             return event.kind == RecordKind::kStep &&
-                    event.t_ns < last.event().t_ns;
-           });
-  });
+  return std::ranges::any_of(
+      outline.record.incarnations, [&](const IncarnationEvents& incarnation) {
+        return incarnation.number == last.incarnation->number &&
+               std::ranges::any_of(incarnation.events,
+                                   [&](const RecordEvent& event) {
+                                     return event.kind == RecordKind::kStep &&
+                                            event.t_ns < last.event().t_ns;
+                                   });
+      });
 }
 
 bool Resumed(const Record& record) {
-  return std::ranges::any_of(record.lives, [](const LifeEvents& life) {
-    return life.life > 1 &&
-           std::ranges::find(life.events, RecordKind::kResumed,
-                             &RecordEvent::kind) != life.events.end();
-  });
+  return std::ranges::any_of(
+      record.incarnations, [](const IncarnationEvents& incarnation) {
+        return incarnation.number > 1 &&
+               std::ranges::find(incarnation.events, RecordKind::kResumed,
+                                 &RecordEvent::kind) !=
+                   incarnation.events.end();
+      });
 }
 
 CaseReport ReportOf(const ExploreCase& one, const PlanRun& trial) {

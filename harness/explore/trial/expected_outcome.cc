@@ -14,10 +14,10 @@ namespace {
 // Returns true iff syncs succeed again from that step on, as the events show: a
 // save is acknowledged, or training continues after a save that failed. A sync
 // that was due to fail before the step may fail in the first save after it.
-bool SyncsAgain(const LifeEvents& life, uint64_t until_step) {
+bool SyncsAgain(const IncarnationEvents& incarnation, uint64_t until_step) {
   bool reached = false;
   bool failed = false;
-  for (const RecordEvent& event : life.events) {
+  for (const RecordEvent& event : incarnation.events) {
     if (event.kind == RecordKind::kStep) {
       if (failed) return true;
       reached = reached || event.step >= until_step;
@@ -32,11 +32,12 @@ bool SyncsAgain(const LifeEvents& life, uint64_t until_step) {
 
 // Returns true iff the fault fired and this process has since reached its
 // until_step.
-bool IsOver(const LifeEvents& life, const RecordFault& fault) {
+bool IsOver(const IncarnationEvents& incarnation, const RecordFault& fault) {
   if (!fault.until_step) return false;
-  if (fault.kind == "fsync_fails") return SyncsAgain(life, *fault.until_step);
+  if (fault.kind == "fsync_fails")
+    return SyncsAgain(incarnation, *fault.until_step);
   bool fired = false;
-  for (const RecordEvent& event : life.events) {
+  for (const RecordEvent& event : incarnation.events) {
     fired = fired ||
             (event.kind == RecordKind::kFaultFired && event.detail == fault.id);
     if (fired && event.kind == RecordKind::kStep &&
@@ -49,13 +50,13 @@ bool IsOver(const LifeEvents& life, const RecordFault& fault) {
 
 // Returns true iff the fault fired in the last process of any worker and is not
 // over.
-bool FiredInALastLife(const Record& record, const RecordFault& fault) {
-  for (size_t i = 0; i < record.lives.size(); ++i) {
-    const LifeEvents& life = record.lives[i];
-    const bool last = i + 1 == record.lives.size() ||
-                      record.lives[i + 1].worker != life.worker;
-    if (last && !IsOver(life, fault) &&
-        std::ranges::any_of(life.events, [&](const RecordEvent& event) {
+bool FiredInALastIncarnation(const Record& record, const RecordFault& fault) {
+  for (size_t i = 0; i < record.incarnations.size(); ++i) {
+    const IncarnationEvents& incarnation = record.incarnations[i];
+    const bool last = i + 1 == record.incarnations.size() ||
+                      record.incarnations[i + 1].worker != incarnation.worker;
+    if (last && !IsOver(incarnation, fault) &&
+        std::ranges::any_of(incarnation.events, [&](const RecordEvent& event) {
           return event.kind == RecordKind::kFaultFired &&
                  event.detail == fault.id;
         })) {
@@ -70,19 +71,22 @@ bool FiredInALastLife(const Record& record, const RecordFault& fault) {
 int WorkersThatKeepDying(const Record& record) {
   constexpr int kOften = 3;
   std::map<int, int> deaths;  // by worker
-  for (const LifeEvents& life : record.lives) {
-    if (life.events.empty() ||
-        life.events.back().kind == RecordKind::kWorkerExited) {
+  for (const IncarnationEvents& incarnation : record.incarnations) {
+    if (incarnation.events.empty() ||
+        incarnation.events.back().kind == RecordKind::kWorkerExited) {
       continue;
     }
-    const bool died = std::ranges::any_of(life.events, [&](const auto& event) {
-      return event.kind == RecordKind::kFaultFired &&
-             std::ranges::any_of(record.faults, [&](const RecordFault& fault) {
-               return fault.always && TraitsOf(fault).ends_incarnation &&
-                      fault.id == event.detail;
-             });
-    });
-    if (died) ++deaths[life.worker];
+    const bool died =
+        std::ranges::any_of(incarnation.events, [&](const auto& event) {
+          return event.kind == RecordKind::kFaultFired &&
+                 std::ranges::any_of(
+                     record.faults, [&](const RecordFault& fault) {
+                       return fault.always &&
+                              TraitsOf(fault).ends_incarnation &&
+                              fault.id == event.detail;
+                     });
+        });
+    if (died) ++deaths[incarnation.worker];
   }
   return static_cast<int>(std::ranges::count_if(
       deaths, [](const auto& one) { return one.second >= kOften; }));
@@ -99,41 +103,47 @@ bool TooFewAreLeft(const Record& record) {
 // incarnation had begun to delete the checkpoints: a stale worker had finished
 // the run.
 bool HadItsStoreDeleted(const Record& record) {
-  const auto ends_badly = [](const LifeEvents& life) {
-    const RecordEvent& last = life.events.back();
+  const auto ends_badly = [](const IncarnationEvents& incarnation) {
+    const RecordEvent& last = incarnation.events.back();
     return last.kind == RecordKind::kWorkerExited &&
            !IsOrderlyExit(last.count) &&
            !IsExit(last.count, {WorkerExit::kNoCheckpoint});
   };
-  return std::ranges::any_of(record.lives, [&](const LifeEvents& life) {
-    if (life.events.empty() || !ends_badly(life)) return false;
-    return std::ranges::any_of(record.lives, [&](const LifeEvents& earlier) {
-      const auto deletes = std::ranges::find(
-          earlier.events, RecordKind::kDeleteBegin, &RecordEvent::kind);
-      return deletes != earlier.events.end() && earlier.life < life.life &&
-             life.events.front().t_ns < deletes->t_ns &&
-             deletes->t_ns < life.events.back().t_ns;
-    });
-  });
+  return std::ranges::any_of(
+      record.incarnations, [&](const IncarnationEvents& incarnation) {
+        if (incarnation.events.empty() || !ends_badly(incarnation))
+          return false;
+        return std::ranges::any_of(
+            record.incarnations, [&](const IncarnationEvents& earlier) {
+              const auto deletes = std::ranges::find(
+                  earlier.events, RecordKind::kDeleteBegin, &RecordEvent::kind);
+              return deletes != earlier.events.end() &&
+                     earlier.incarnation < incarnation.number &&
+                     incarnation.events.front().t_ns < deletes->t_ns &&
+                     deletes->t_ns < incarnation.events.back().t_ns;
+            });
+      });
 }
 
 // Returns true iff a process met, after it finished, as many disk errors as the
 // attempts of one operation. A finished process is not restarted.
 bool CouldNotDelete(const Record& record) {
-  return std::ranges::any_of(record.lives, [&](const LifeEvents& life) {
-    const auto finished = std::ranges::find(life.events, RecordKind::kFinished,
-                                            &RecordEvent::kind);
-    uint64_t errors = 0;
-    for (auto event = finished; event != life.events.end(); ++event) {
-      if (event->kind != RecordKind::kFaultFired) continue;
-      for (const RecordFault& fault : record.faults) {
-        if (fault.id == event->detail && TraitsOf(fault).reports_error) {
-          errors += fault.hits;
+  return std::ranges::any_of(
+      record.incarnations, [&](const IncarnationEvents& incarnation) {
+        const auto finished = std::ranges::find(
+            incarnation.events, RecordKind::kFinished, &RecordEvent::kind);
+        uint64_t errors = 0;
+        for (auto event = finished; event != incarnation.events.end();
+             ++event) {
+          if (event->kind != RecordKind::kFaultFired) continue;
+          for (const RecordFault& fault : record.faults) {
+            if (fault.id == event->detail && TraitsOf(fault).reports_error) {
+              errors += fault.hits;
+            }
+          }
         }
-      }
-    }
-    return errors >= kDiskAttempts;
-  });
+        return errors >= kDiskAttempts;
+      });
 }
 
 // Returns true iff the launcher gave up after at most kFewRestarts restarts.
@@ -190,7 +200,7 @@ bool MayGiveUp(const Record& record) {
     const FaultTraits traits = TraitsOf(fault);
     return (fault.always || fault.hits >= kDiskAttempts) &&
            (traits.reports_error || traits.fails_device) &&
-           FiredInALastLife(record, fault);
+           FiredInALastIncarnation(record, fault);
   });
 }
 

@@ -260,8 +260,8 @@ std::string DescribeSetup(const Case& setup, const Case& base) {
 void SetWorkers(int workers, ClusterSetup& cluster) {
   cluster.workers = workers;
   cluster.min_workers = std::min(cluster.min_workers, workers);
-  for (int& of_life : cluster.workers_per_attempt) {
-    of_life = std::min(of_life, workers);
+  for (int& of_incarnation : cluster.workers_per_attempt) {
+    of_incarnation = std::min(of_incarnation, workers);
   }
 }
 
@@ -307,7 +307,8 @@ std::vector<Case> SetupsOf(const Case& base) {
 
 bool CanHappenTo(FaultKind kind, const Case& setup) {
   if (IsNetworkFault(kind)) {
-    return HasSomebodyToCutOff(kind, MostWorkersIn(setup.cluster, kAnyLife),
+    return HasSomebodyToCutOff(kind,
+                               MostWorkersIn(setup.cluster, kAnyIncarnation),
                                setup.cluster.hosts);
   }
   return HasDevice(setup) || !IsOfDevice(kind);
@@ -318,7 +319,7 @@ PlanSpace SpaceOf(const Case& setup) {
   const uint64_t an_epoch = ShapeOfEpoch(setup.train.job).steps;
   uint64_t steps = std::max<uint64_t>(an_epoch, 1) * horizon.epochs;
   if (horizon.max_steps) steps = std::min(steps, *horizon.max_steps);
-  PlanSpace space = {.workers = MostWorkersIn(setup.cluster, kAnyLife),
+  PlanSpace space = {.workers = MostWorkersIn(setup.cluster, kAnyIncarnation),
                      .hosts = setup.cluster.hosts,
                      .at_success = setup.train.checkpoint.at_success,
                      .steps = std::max<uint64_t>(steps, 1),

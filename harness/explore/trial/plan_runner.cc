@@ -27,8 +27,8 @@ constexpr int64_t kShortestGraceNs = 2'000'000'000;
 // Removes the faults that were not reached: they did not affect the run.
 void ForgetUnfired(Record& record) {
   std::set<std::string, std::less<>> fired;
-  for (const LifeEvents& life : record.lives) {
-    for (const RecordEvent& event : life.events) {
+  for (const IncarnationEvents& incarnation : record.incarnations) {
+    for (const RecordEvent& event : incarnation.events) {
       if (event.kind == RecordKind::kFaultFired) fired.insert(event.detail);
     }
   }

@@ -36,7 +36,7 @@ Result<std::shared_ptr<const Reach>> ReachOf(const Case& setup,
   plan.interrupted = references.interrupted();
   plan.on_hit = [&](const ProcessIdentity& self, Point point,
                     const PointContext& context) {
-    if (self.life != 1) return;
+    if (self.incarnation != 1) return;
     Occurrence& position = positions[self.worker];
     if (InfoOf(point).part == RunPart::kTraining) {
       position = {.step = context.step, .epoch = context.epoch};

@@ -25,11 +25,11 @@ std::vector<Stream> StreamsOf(const Record& record) {
     add({.kind = Kind::kLauncher, .incarnation = static_cast<int>(i) + 1},
         record.launchers[i].events);
   }
-  for (const LifeEvents& life : record.lives) {
+  for (const IncarnationEvents& incarnation : record.incarnations) {
     add({.kind = Kind::kWorker,
-         .worker = life.worker,
-         .incarnation = life.life},
-        life.events);
+         .worker = incarnation.worker,
+         .incarnation = incarnation.number},
+        incarnation.events);
   }
   return streams;
 }

@@ -5,10 +5,10 @@
 
 namespace gauntlet {
 
-bool LeftToStartLater(const LifeEvents& life) {
-  return !life.events.empty() &&
-         life.events.back().kind == RecordKind::kWorkerExited &&
-         IsExit(life.events.back().count, {WorkerExit::kStartLater});
+bool LeftToStartLater(const IncarnationEvents& incarnation) {
+  return !incarnation.events.empty() &&
+         incarnation.events.back().kind == RecordKind::kWorkerExited &&
+         IsExit(incarnation.events.back().count, {WorkerExit::kStartLater});
 }
 
 bool IsRequeue(const LauncherRun& before, const LauncherRun& run) {
@@ -35,8 +35,8 @@ std::string ByTheKernel(const Record& record) {
       record.oom_kills, record.oom_kills == 1 ? "" : "es");
 }
 
-bool LeftUnsaved(const LifeEvents& life) {
-  return LeftToStartLater(life) && life.events.back().step > 0;
+bool LeftUnsaved(const IncarnationEvents& incarnation) {
+  return LeftToStartLater(incarnation) && incarnation.events.back().step > 0;
 }
 
 }  // namespace gauntlet

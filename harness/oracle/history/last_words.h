@@ -10,10 +10,10 @@
 namespace gauntlet {
 
 // Returns true iff the process exited with WorkerExit::kStartLater.
-bool LeftToStartLater(const LifeEvents& life);
+bool LeftToStartLater(const IncarnationEvents& incarnation);
 // Returns true iff the process exited with that code and a state that it could
 // not save.
-bool LeftUnsaved(const LifeEvents& life);
+bool LeftUnsaved(const IncarnationEvents& incarnation);
 
 // Returns true iff a job queue started the launcher again, after `before`, for
 // the same planned launch.

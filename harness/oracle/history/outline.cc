@@ -57,13 +57,13 @@ Outline::Outline(const Record& of, const std::vector<HistoryEvent>& history)
 // If no power loss follows the fault that plans it, another fault killed the
 // worker first: only its process ended.
 void Outline::FindOccurrences() {
-  for (const LifeEvents& life : record.lives) {
-    for (size_t i = 0; i < life.events.size(); ++i) {
-      const RecordEvent& event = life.events[i];
+  for (const IncarnationEvents& incarnation : record.incarnations) {
+    for (size_t i = 0; i < incarnation.events.size(); ++i) {
+      const RecordEvent& event = incarnation.events[i];
       if (event.kind != RecordKind::kFaultFired) continue;
       for (const RecordFault& fault : record.faults) {
         if (fault.id != event.detail) continue;
-        FaultOccurrence occurrence = {&fault, TraitsOf(fault), &life, i};
+        FaultOccurrence occurrence = {&fault, TraitsOf(fault), &incarnation, i};
         const bool cut =
             std::ranges::any_of(record.machine, [&](const RecordEvent& done) {
               return done.kind == RecordKind::kPowerCut &&
@@ -125,12 +125,13 @@ void Outline::FindRecomputed() {
 
 bool Outline::IsDone() const { return gauntlet::IsDone(record); }
 
-bool IsSameIncarnation(const LifeEvents& a, const LifeEvents& b) {
-  return a.worker == b.worker && a.life == b.life;
+bool IsSameIncarnation(const IncarnationEvents& a, const IncarnationEvents& b) {
+  return a.worker == b.worker && a.incarnation == b.incarnation;
 }
 
-std::string NameOf(const LifeEvents& life) {
-  return NameOf(Emitter{.worker = life.worker, .incarnation = life.life});
+std::string NameOf(const IncarnationEvents& incarnation) {
+  return NameOf(
+      Emitter{.worker = incarnation.worker, .incarnation = incarnation.number});
 }
 
 }  // namespace gauntlet

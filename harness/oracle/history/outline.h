@@ -22,9 +22,9 @@ namespace gauntlet {
 struct FaultOccurrence {
   const RecordFault* fault = nullptr;
   FaultTraits traits;  // effects of the fault in this run
-  const LifeEvents* life = nullptr;
+  const IncarnationEvents* incarnation = nullptr;
   size_t index = 0;  // index of the event in its process
-  const RecordEvent& event() const { return life->events[index]; }
+  const RecordEvent& event() const { return incarnation->events[index]; }
 };
 
 // Steps that a generation recomputes: from its start to the last step of the
@@ -82,10 +82,10 @@ struct Outline {
 };
 
 // Returns true iff both have the events of the same process.
-bool IsSameIncarnation(const LifeEvents& a, const LifeEvents& b);
+bool IsSameIncarnation(const IncarnationEvents& a, const IncarnationEvents& b);
 
 // Returns "worker 1, incarnation 2".
-std::string NameOf(const LifeEvents& life);
+std::string NameOf(const IncarnationEvents& incarnation);
 
 }  // namespace gauntlet
 

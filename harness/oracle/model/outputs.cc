@@ -21,12 +21,14 @@ constexpr std::string_view kEventFile = "events.out.tfevents.";
 
 // Returns true iff a fault damaged a file whose path contains the text.
 bool IsDamaged(const Record& record, std::string_view part_of_path) {
-  return std::ranges::any_of(record.lives, [&](const LifeEvents& life) {
-    return std::ranges::any_of(life.events, [&](const RecordEvent& event) {
-      return event.kind == RecordKind::kDamaged &&
-             event.path.find(part_of_path) != event.path.npos;
-    });
-  });
+  return std::ranges::any_of(
+      record.incarnations, [&](const IncarnationEvents& incarnation) {
+        return std::ranges::any_of(
+            incarnation.events, [&](const RecordEvent& event) {
+              return event.kind == RecordKind::kDamaged &&
+                     event.path.find(part_of_path) != event.path.npos;
+            });
+      });
 }
 
 class Outputs {

@@ -14,11 +14,12 @@ namespace gauntlet {
 namespace {
 
 bool AnyReportsSamples(const Record& record) {
-  return std::ranges::any_of(record.lives, [](const LifeEvents& life) {
-    return std::ranges::any_of(life.events, [](const RecordEvent& event) {
-      return !event.samples.empty();
-    });
-  });
+  return std::ranges::any_of(
+      record.incarnations, [](const IncarnationEvents& incarnation) {
+        return std::ranges::any_of(
+            incarnation.events,
+            [](const RecordEvent& event) { return !event.samples.empty(); });
+      });
 }
 
 // Returns true iff the fault fires exactly where it is planned, not at the next

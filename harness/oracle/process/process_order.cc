@@ -11,9 +11,10 @@
 namespace gauntlet {
 namespace {
 
-void CheckEvents(const LifeEvents& life, Check& check) {
-  const Emitter by = {.worker = life.worker, .incarnation = life.life};
-  const std::vector<RecordEvent>& events = life.events;
+void CheckEvents(const IncarnationEvents& incarnation, Check& check) {
+  const Emitter by = {.worker = incarnation.worker,
+                      .incarnation = incarnation.number};
+  const std::vector<RecordEvent>& events = incarnation.events;
   for (size_t i = 0; i < events.size(); ++i) {
     if ((i == 0) != (events[i].kind == RecordKind::kWorkerStarted)) {
       check.Fail("beginning",
@@ -43,17 +44,19 @@ int WorkersIn(const RunSetup& setup, int64_t attempt) {
 
 // Returns true iff the incarnation may be the worker's next one after `last`.
 // The attempts between them may have run without the worker.
-bool Follows(const RunSetup& setup, const LifeEvents& life, int last) {
-  if (life.life <= last) return false;
+bool Follows(const RunSetup& setup, const IncarnationEvents& incarnation,
+             int last) {
+  if (incarnation.number <= last) return false;
   const bool can_shrink =
       setup.min_workers > 0 && setup.min_workers < setup.workers;
   if (can_shrink || setup.rejoins) return true;
   // Attempts after the last listed one have as many workers as that one.
   const auto listed = static_cast<int64_t>(setup.workers_per_attempt.size());
   const int64_t next = int64_t{last} + 1;
-  const int64_t end = std::min<int64_t>(life.life, std::max(next, listed) + 1);
+  const int64_t end =
+      std::min<int64_t>(incarnation.number, std::max(next, listed) + 1);
   for (int64_t missing = next; missing < end; ++missing) {
-    if (life.worker < WorkersIn(setup, missing)) return false;
+    if (incarnation.worker < WorkersIn(setup, missing)) return false;
   }
   return true;
 }
@@ -62,15 +65,16 @@ bool Follows(const RunSetup& setup, const LifeEvents& life, int last) {
 
 void CheckProcessOrder(const Record& record, Check& check) {
   std::map<int, int> last_of_worker;
-  for (const LifeEvents& life : record.lives) {
+  for (const IncarnationEvents& incarnation : record.incarnations) {
     check.Count();
-    CheckEvents(life, check);
-    int& last = last_of_worker[life.worker];
-    if (!Follows(record.setup, life, last)) {
-      check.Fail("lives", fmt::format("worker {}: incarnation {} follows {}",
-                                      life.worker, life.life, last));
+    CheckEvents(incarnation, check);
+    int& last = last_of_worker[incarnation.worker];
+    if (!Follows(record.setup, incarnation, last)) {
+      check.Fail("lives",
+                 fmt::format("worker {}: incarnation {} follows {}",
+                             incarnation.worker, incarnation.number, last));
     }
-    last = life.life;
+    last = incarnation.number;
   }
 }
 

@@ -109,9 +109,10 @@ Result<FolderEvents> ReadEventFolder(const fs::path& folder,
     events.left_out += part.left_out;
     // A process that was killed immediately has no complete line.
     if (part.text.find('\n') == std::string::npos) continue;
-    Parsed<LifeEvents> life = ReadEventFile(part.text, file.string());
-    if (!life.ok()) return InvalidArgument(life.error);
-    events.lives.push_back(*std::move(life.value));
+    Parsed<IncarnationEvents> incarnation =
+        ReadEventFile(part.text, file.string());
+    if (!incarnation.ok()) return InvalidArgument(incarnation.error);
+    events.incarnations.push_back(*std::move(incarnation.value));
   }
   return events;
 }

@@ -15,8 +15,8 @@
 
 namespace gauntlet {
 
-// Worker and incarnation of "worker-1-life-2.jsonl"; a launcher's worker is
-// kLauncherWorker.
+// Worker and incarnation of "worker-1-life-2.jsonl"; a launcher's worker
+// is kLauncherWorker.
 using IncarnationKey = std::pair<int, int>;
 
 // Returns the workers' files in a folder, in any order.
@@ -28,8 +28,9 @@ using FileLengths = std::map<std::filesystem::path, uint64_t>;
 FileLengths LengthsIn(const std::filesystem::path& folder);
 
 struct FolderEvents {
-  std::vector<LifeEvents> lives;  // launchers, then workers, by incarnation
-  uint64_t left_out = 0;          // number of events
+  std::vector<IncarnationEvents>
+      incarnations;       // launchers, then workers, by incarnation
+  uint64_t left_out = 0;  // number of events
 };
 
 // Reads what was appended to the files of launchers and workers since `before`:

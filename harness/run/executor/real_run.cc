@@ -181,13 +181,13 @@ Status RealRun::RunEarlier() {
 }
 
 int RealRun::IncarnationsSoFar() const {
-  int lives = 0;
+  int incarnations = 0;
   for (const char* folder : {"events", "logs"}) {
     for (const auto& [key, path] : FilesOfWorkers(directory_ / folder)) {
-      lives = std::max(lives, key.second);
+      incarnations = std::max(incarnations, key.second);
     }
   }
-  return lives;
+  return incarnations;
 }
 
 ChildProgram RealRun::ProgramOf(const Start& start) const {
@@ -268,7 +268,7 @@ Status RealRun::CollectLauncher(int first_incarnation, LauncherRun& run) {
                         fmt::format("launcher-{}.jsonl", first_incarnation);
   const std::string text = ReadTextFile(path);
   if (text.find('\n') == text.npos) return OkStatus();
-  Parsed<LifeEvents> parsed = ReadEventFile(text, path.string());
+  Parsed<IncarnationEvents> parsed = ReadEventFile(text, path.string());
   if (!parsed.ok()) return InvalidArgument(parsed.error);
   run.events = std::move(parsed.value->events);
   return OkStatus();
@@ -277,9 +277,10 @@ Status RealRun::CollectLauncher(int first_incarnation, LauncherRun& run) {
 // Collects the incarnations of workers. Each process that was started has a
 // log, even if it ended before it emitted an event: its incarnation counts too.
 Status RealRun::CollectIncarnations() {
-  std::map<IncarnationKey, LifeEvents> lives;
+  std::map<IncarnationKey, IncarnationEvents> incarnations;
   for (const auto& [key, path] : FilesOfWorkers(directory_ / "logs")) {
-    lives[key] = {.worker = key.first, .life = key.second, .events = {}};
+    incarnations[key] = {
+        .worker = key.first, .incarnation = key.second, .events = {}};
     const std::string log = ReadTextFile(path);
     if (const std::string_view line = RanOutIn(log); !line.empty()) {
       log_.harness_error = fmt::format("{}: {}", path.string(), line);
@@ -287,15 +288,17 @@ Status RealRun::CollectIncarnations() {
     log_.disk_full = log_.disk_full || ReportsFullDisk(log);
   }
   for (const auto& [key, path] : FilesOfWorkers(directory_ / "events")) {
-    lives[key] = {.worker = key.first, .life = key.second, .events = {}};
+    incarnations[key] = {
+        .worker = key.first, .incarnation = key.second, .events = {}};
     const std::string text = ReadTextFile(path);
     log_.disk_full = log_.disk_full || ReportsFullDisk(text);
     if (text.find('\n') == text.npos) continue;
-    Parsed<LifeEvents> life = ReadEventFile(text, path.string());
-    if (!life.ok()) return InvalidArgument(life.error);
-    lives[key] = std::move(*life.value);
+    Parsed<IncarnationEvents> incarnation = ReadEventFile(text, path.string());
+    if (!incarnation.ok()) return InvalidArgument(incarnation.error);
+    incarnations[key] = std::move(*incarnation.value);
   }
-  for (auto& [key, life] : lives) log_.lives.push_back(std::move(life));
+  for (auto& [key, incarnation] : incarnations)
+    log_.incarnations.push_back(std::move(incarnation));
   return OkStatus();
 }
 

@@ -9,7 +9,7 @@
 namespace gauntlet {
 
 void AdoptLog(RunLog log, Record& record) {
-  record.lives = std::move(log.lives);
+  record.incarnations = std::move(log.incarnations);
   record.launchers = std::move(log.launchers);
   record.machine = std::move(log.machine);
   record.ending = log.ending;

@@ -20,7 +20,7 @@ struct TrafficSample {
 };
 
 struct RunLog {
-  std::vector<LifeEvents> lives;  // by worker, then incarnation
+  std::vector<IncarnationEvents> incarnations;  // by worker, then incarnation
   std::vector<LauncherRun> launchers;
   std::vector<RecordEvent> machine;  // simulated runs only
   RunEnding ending = RunEnding::kExited;

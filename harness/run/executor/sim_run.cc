@@ -29,7 +29,7 @@ constexpr const char* kLauncherHost = "launcher";
 constexpr const char* kInspectorHost = "inspector";
 
 // Events reserved for an incarnation of about forty steps; more are possible.
-constexpr size_t kEventsOfALife = 64;
+constexpr size_t kEventsOfAnIncarnation = 64;
 
 // Passes a worker's progress to the launcher.
 class ReportToLauncher final : public ProgressReporter {
@@ -56,8 +56,8 @@ class Unobserved final : public LaunchObserver {
 };
 
 // Resolves `auto` to the CPU: the simulated world has no GPU.
-DeviceKind DeviceHere(const KernelOptions& kernels, int life) {
-  const DeviceKind device = DeviceOfAttempt(kernels, life);
+DeviceKind DeviceHere(const KernelOptions& kernels, int incarnation) {
+  const DeviceKind device = DeviceOfAttempt(kernels, incarnation);
   return device == DeviceKind::kAuto ? DeviceKind::kCpu : device;
 }
 
@@ -134,7 +134,7 @@ class SimulatedRun {
   void TakeOptions();
   void AddLauncher();
   RecordEvent InOrder(LogEvent&& event);
-  LifeEvents* FindIncarnation(ProcessId process) const;
+  IncarnationEvents* FindIncarnation(ProcessId process) const;
   void Keep(ProcessId by, LogEvent&& event);
   void KeepOfMachine(std::optional<ProcessId> of, LogEvent&& done);
   void CollectIncarnations();
@@ -155,9 +155,10 @@ class SimulatedRun {
   std::optional<LaunchEnd> launch_end_;
   std::string last_failure_;  // of any worker, reported before its end
   int last_incarnation_ = 0;
-  std::map<std::pair<int, int>, LifeEvents> lives_;  // by worker, incarnation
-  // By process: its entry in lives_; null if it is not a worker.
-  std::vector<LifeEvents*> workers_;
+  std::map<std::pair<int, int>, IncarnationEvents>
+      incarnations_;  // by worker, incarnation
+  // By process: its entry in incarnations_; null if it is not a worker.
+  std::vector<IncarnationEvents*> workers_;
   LaunchSequence launches_{plan_};
   std::optional<ProcessId> launcher_;  // the newest launcher
   int first_incarnation_ = 1;          // first incarnation of its workers
@@ -178,8 +179,9 @@ int SimulatedRun::WorkerMain(World& plain, ProcessId launcher,
       LosesPowerAlone(plan_.hosts, plan_.disk.profile) ? PowerLine::kHost
                                                        : PowerLine::kMachine,
       plan_.train.preemption.file, launcher);
-  const ProcessIdentity self = {
-      .worker = spec.worker, .life = spec.incarnation, .rank = spec.rank};
+  const ProcessIdentity self = {.worker = spec.worker,
+                                .incarnation = spec.incarnation,
+                                .rank = spec.rank};
   Injector injector(plan_.faults, self, effects, fired_, plain.events);
   ObservedFaultPoints observed(plan_, self, plain.clock, injector);
   FaultyStorage storage(plain.storage, injector);
@@ -287,12 +289,13 @@ int SimulatedRun::LauncherMain(World& world) {
                                                       : LauncherReach::kLocal,
        .on_start =
            [this](const WorkerSpec& spec, ProcessId process) {
-             LifeEvents& life = lives_[{spec.worker, spec.incarnation}];
-             life.worker = spec.worker;
-             life.life = spec.incarnation;
-             life.events.reserve(kEventsOfALife);
+             IncarnationEvents& incarnation =
+                 incarnations_[{spec.worker, spec.incarnation}];
+             incarnation.worker = spec.worker;
+             incarnation.number = spec.incarnation;
+             incarnation.events.reserve(kEventsOfAnIncarnation);
              workers_.resize(static_cast<size_t>(process) + 1);
-             workers_.back() = &life;
+             workers_.back() = &incarnation;
              last_incarnation_ = std::max(last_incarnation_, spec.incarnation);
            }});
   LauncherOptions options = plan_.launch;
@@ -413,7 +416,7 @@ RecordEvent SimulatedRun::InOrder(LogEvent&& event) {
 }
 
 // Returns null if the process is not a worker.
-LifeEvents* SimulatedRun::FindIncarnation(ProcessId process) const {
+IncarnationEvents* SimulatedRun::FindIncarnation(ProcessId process) const {
   const auto number = static_cast<size_t>(process);
   return number < workers_.size() ? workers_[number] : nullptr;
 }
@@ -427,8 +430,8 @@ void SimulatedRun::Keep(ProcessId by, LogEvent&& event) {
   }
   if (by == launcher_) {
     launcher_events_.push_back(InOrder(std::move(event)));
-  } else if (LifeEvents* const life = FindIncarnation(by)) {
-    life->events.push_back(InOrder(std::move(event)));
+  } else if (IncarnationEvents* const incarnation = FindIncarnation(by)) {
+    incarnation->events.push_back(InOrder(std::move(event)));
   }
 }
 
@@ -439,12 +442,12 @@ void SimulatedRun::KeepOfMachine(std::optional<ProcessId> of, LogEvent&& done) {
   if (of && *of == launcher_) {
     done.about = kLauncherWorker;
   } else if (of) {
-    const LifeEvents* const life = FindIncarnation(*of);
-    if (life == nullptr) return;
-    done.about = life->worker;
-    done.incarnation = life->life;
+    const IncarnationEvents* const incarnation = FindIncarnation(*of);
+    if (incarnation == nullptr) return;
+    done.about = incarnation->worker;
+    done.incarnation = incarnation->number;
   } else if (done.count == 1) {
-    for (const auto& [key, life] : lives_) {
+    for (const auto& [key, incarnation] : incarnations_) {
       if (WorkerHost(key.first, key.second) != done.path) continue;
       done.about = key.first;
       done.incarnation = key.second;
@@ -454,8 +457,8 @@ void SimulatedRun::KeepOfMachine(std::optional<ProcessId> of, LogEvent&& done) {
 }
 
 void SimulatedRun::CollectIncarnations() {
-  for (auto& [key, life] : lives_) {
-    log_.lives.push_back(std::move(life));
+  for (auto& [key, incarnation] : incarnations_) {
+    log_.incarnations.push_back(std::move(incarnation));
   }
 }
 

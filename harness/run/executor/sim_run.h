@@ -34,7 +34,7 @@ RunLog RunSimulated(FiberPool& pool, const RunPlan& plan, const DataSplit& data,
 
 // Returns the probe for the steps of a worker's incarnation; null for no probe.
 // The probe must outlive the run.
-using ProbeOf = std::function<StepProbe*(int worker, int life)>;
+using ProbeOf = std::function<StepProbe*(int worker, int incarnation)>;
 
 // As RunSimulated, but with probes.
 RunLog RunProbed(FiberPool& pool, const RunPlan& plan, const DataSplit& data,

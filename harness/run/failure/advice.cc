@@ -77,12 +77,15 @@ bool HadNoRoom(const Outline& outline) {
         return occurrence.traits.reports_error;
       });
   if (!outline.record.setup.limited_disk || has_errors) return false;
-  const std::vector<LifeEvents>& lives = outline.record.lives;
-  return std::ranges::any_of(lives, [](const LifeEvents& life) {
-    return LeftUnsaved(life) || LeftToStartLater(life) ||
-           std::ranges::find(life.events, RecordKind::kSaveFailed,
-                             &RecordEvent::kind) != life.events.end();
-  });
+  const std::vector<IncarnationEvents>& incarnations =
+      outline.record.incarnations;
+  return std::ranges::any_of(
+      incarnations, [](const IncarnationEvents& incarnation) {
+        return LeftUnsaved(incarnation) || LeftToStartLater(incarnation) ||
+               std::ranges::find(incarnation.events, RecordKind::kSaveFailed,
+                                 &RecordEvent::kind) !=
+                   incarnation.events.end();
+      });
 }
 
 // Returns the change of the scenario after which its job is queued again, or no

@@ -12,11 +12,11 @@ namespace {
 
 struct PlacedEvent {
   int worker = 0;
-  int life = 0;
+  int incarnation = 0;
   const RecordEvent* event = nullptr;
 
   bool operator==(const PlacedEvent& other) const {
-    return worker == other.worker && life == other.life &&
+    return worker == other.worker && incarnation == other.incarnation &&
            *event == *other.event;
   }
 };
@@ -25,13 +25,13 @@ struct PlacedEvent {
 // order.
 std::vector<PlacedEvent> InOrderOfTime(const Record& record) {
   std::vector<PlacedEvent> events;
-  for (const LifeEvents& life : record.lives) {
-    for (const RecordEvent& event : life.events) {
-      events.push_back({life.worker, life.life, &event});
+  for (const IncarnationEvents& incarnation : record.incarnations) {
+    for (const RecordEvent& event : incarnation.events) {
+      events.push_back({incarnation.worker, incarnation.number, &event});
     }
   }
   std::ranges::stable_sort(events, {}, [](const PlacedEvent& placed) {
-    return std::tuple(placed.event->t_ns, placed.worker, placed.life);
+    return std::tuple(placed.event->t_ns, placed.worker, placed.incarnation);
   });
   return events;
 }
@@ -111,15 +111,15 @@ std::optional<EventDifference> FirstEventDifference(const Record& recorded,
   EventDifference difference = {
       .index = static_cast<uint64_t>(old_event - before.begin()),
       .worker = shown.worker,
-      .life = shown.life,
+      .incarnation = shown.incarnation,
       .step = shown.event->step};
   const auto name = [&](const PlacedEvent& placed) {
-    const bool same_life =
-        placed.worker == shown.worker && placed.life == shown.life;
-    return same_life
+    const bool same_incarnation = placed.worker == shown.worker &&
+                                  placed.incarnation == shown.incarnation;
+    return same_incarnation
                ? DescribeEvent(placed)
                : fmt::format("worker {}, incarnation {}: {}", placed.worker,
-                             placed.life, DescribeEvent(placed));
+                             placed.incarnation, DescribeEvent(placed));
   };
   if (!old_ends) difference.recorded = name(*old_event);
   if (!new_ends) difference.now = name(*new_event);
@@ -133,8 +133,9 @@ std::string DescribeDifference(const EventDifference& difference) {
   return fmt::format(
       "event {} (worker {}, incarnation {}, step {}): recorded {}; now "
       "{}",
-      difference.index, difference.worker, difference.life, difference.step,
-      or_nothing(difference.recorded), or_nothing(difference.now));
+      difference.index, difference.worker, difference.incarnation,
+      difference.step, or_nothing(difference.recorded),
+      or_nothing(difference.now));
 }
 
 std::string DescribeNondeterminism(const Record& first, const Record& again) {

@@ -15,7 +15,7 @@ namespace gauntlet {
 struct EventDifference {
   uint64_t index = 0;  // in that order, from 0
   int worker = 0;      // worker, incarnation and step of the event
-  int life = 0;
+  int incarnation = 0;
   uint64_t step = 0;
   std::string recorded;  // "step 11, epoch 1, digest 6a01…"; "" if missing
   std::string now;       // the same for the repeated run
@@ -26,7 +26,7 @@ struct EventDifference {
 std::optional<EventDifference> FirstEventDifference(const Record& recorded,
                                                     const Record& now);
 
-// Returns "event 17 (worker 1, life 2, step 11): recorded …, now …".
+// Returns "event 17 (worker 1, incarnation 2, step 11): recorded …, now …".
 std::string DescribeDifference(const EventDifference& difference);
 
 // Describes the difference between two simulated runs of one plan whose event

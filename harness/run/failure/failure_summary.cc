@@ -89,9 +89,9 @@ const RecordEvent* ChangedLoad(const Record& record) {
     if (event.kind != RecordKind::kSaveAcknowledged) return;
     saved[BaseName(event.path)] = event.digest;
   });
-  for (const LifeEvents& life : record.lives) {
+  for (const IncarnationEvents& incarnation : record.incarnations) {
     const RecordEvent* loaded = nullptr;
-    for (const RecordEvent& event : life.events) {
+    for (const RecordEvent& event : incarnation.events) {
       if (event.kind == RecordKind::kLoaded) loaded = &event;
       if (event.kind != RecordKind::kResumed || loaded == nullptr) continue;
       const auto at = saved.find(BaseName(event.path));
@@ -134,11 +134,11 @@ std::string ChangedLoadText(const Record& record) {
 // Returns true iff workers got a state to train from after the first start:
 // from a checkpoint, from memory, or by a cold start.
 bool HasStartedAgain(const Record& record) {
-  for (const LifeEvents& life : record.lives) {
-    for (const RecordEvent& event : life.events) {
+  for (const IncarnationEvents& incarnation : record.incarnations) {
+    for (const RecordEvent& event : incarnation.events) {
       if (event.kind == RecordKind::kResumed ||
           event.kind == RecordKind::kCarriedOn ||
-          (event.kind == RecordKind::kInitialized && life.life > 1)) {
+          (event.kind == RecordKind::kInitialized && incarnation.number > 1)) {
         return true;
       }
     }

@@ -21,7 +21,7 @@ constexpr size_t kListedLosses = 20;
 using LossPlace = std::pair<RecordKind, uint64_t>;  // kind of the event, step
 
 struct Reported {
-  const LifeEvents* life = nullptr;
+  const IncarnationEvents* incarnation = nullptr;
   const RecordEvent* event = nullptr;
 };
 
@@ -38,9 +38,9 @@ std::string PlaceText(const RecordEvent& event) {
 
 std::vector<Reported> LossesByTime(const Record& record) {
   std::vector<Reported> losses;
-  for (const LifeEvents& life : record.lives) {
-    for (const RecordEvent& event : life.events) {
-      if (IsOfTraining(event.kind)) losses.push_back({&life, &event});
+  for (const IncarnationEvents& incarnation : record.incarnations) {
+    for (const RecordEvent& event : incarnation.events) {
+      if (IsOfTraining(event.kind)) losses.push_back({&incarnation, &event});
     }
   }
   std::ranges::stable_sort(losses, {},
@@ -57,7 +57,7 @@ LossDifferences CompareLosses(const Record& record) {
   }
   LossDifferences differences;
   std::set<std::tuple<RecordKind, uint64_t, uint32_t>> known;
-  for (const auto& [life, event] : LossesByTime(record)) {
+  for (const auto& [incarnation, event] : LossesByTime(record)) {
     const auto reference = expected.find({event->kind, event->step});
     if (reference == expected.end()) continue;
     if (!known.emplace(event->kind, event->step, event->loss_bits).second) {
@@ -69,8 +69,8 @@ LossDifferences CompareLosses(const Record& record) {
     if (differences.first.size() == kListedLosses) continue;
     differences.first.push_back(
         {.place = PlaceText(*event),
-         .worker = life->worker,
-         .incarnation = life->life,
+         .worker = incarnation->worker,
+         .incarnation = incarnation->number,
          .found = DecimalOfFloat(event->loss_bits),
          .found_bits = HexOfFloat(event->loss_bits),
          .expected = DecimalOfFloat(reference->second),

@@ -74,7 +74,7 @@ std::string LastEndText(const Outline& outline) {
   }
   const bool has_stopped =
       last.result && all.back().reaction == Reaction::kNone;
-  if (!has_stopped && std::ranges::none_of(record.lives, LeftUnsaved)) {
+  if (!has_stopped && std::ranges::none_of(record.incarnations, LeftUnsaved)) {
     return "";
   }
   const std::string text = InterruptionText(outline, all.back());
@@ -90,13 +90,14 @@ std::string LastEndText(const Outline& outline) {
 // written by another job: …". REQUIRES: HasRefused(record).
 std::string RefusalText(const Record& record) {
   const int exit_code = record.launchers.back().exit_code;
-  const LifeEvents* refused = nullptr;  // lowest worker of the last incarnation
-  for (const LifeEvents& life : record.lives) {
-    if (life.events.empty()) continue;
-    const RecordEvent& last = life.events.back();
+  const IncarnationEvents* refused =
+      nullptr;  // lowest worker of the last incarnation
+  for (const IncarnationEvents& incarnation : record.incarnations) {
+    if (incarnation.events.empty()) continue;
+    const RecordEvent& last = incarnation.events.back();
     if (last.kind == RecordKind::kWorkerExited && last.count == exit_code &&
-        (refused == nullptr || life.life > refused->life)) {
-      refused = &life;
+        (refused == nullptr || incarnation.number > refused->incarnation)) {
+      refused = &incarnation;
     }
   }
   std::string text =

@@ -30,7 +30,7 @@ class Warner {
       : case_(one), faults_(faults), diagnostics_(diagnostics) {}
 
   void Check(const PlacedFault& waiting) {
-    if (waiting.fault.site.life != 1) return;
+    if (waiting.fault.site.incarnation != 1) return;
     CheckRepetition(waiting);
     for (const PlacedFault& ending : faults_) {
       if (ending.node == waiting.node || !EndsItsProcess(ending.fault)) {
@@ -83,7 +83,7 @@ class Warner {
     const bool may_be_behind_the_file =
         site.block != 0 ||
         (site.offset && site.offset->unit == OffsetUnit::kBytes);
-    if (site.life != 1 || site.epoch || site.occurrence != 1 ||
+    if (site.incarnation != 1 || site.epoch || site.occurrence != 1 ||
         may_be_behind_the_file) {
       return std::nullopt;
     }

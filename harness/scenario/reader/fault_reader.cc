@@ -43,12 +43,12 @@ void ReadWorker(const MapReader& at, int& worker) {
   }
 }
 
-void ReadIncarnation(const MapReader& at, int& life) {
+void ReadIncarnation(const MapReader& at, int& incarnation) {
   const YamlNode* node = at.Find("incarnation");
   if (node != nullptr && node->scalar == "any") {
-    life = kAnyLife;
+    incarnation = kAnyIncarnation;
   } else {
-    at.Count("incarnation", life);
+    at.Count("incarnation", incarnation);
   }
 }
 
@@ -90,9 +90,9 @@ void CheckBlock(const MapReader& at, const FaultSite& site,
 void ReadSite(const MapReader& at, const std::string& after, FaultSite& site) {
   // The default is any incarnation after another fault, as that often causes a
   // restart.
-  site.life = after.empty() ? 1 : kAnyLife;
+  site.incarnation = after.empty() ? 1 : kAnyIncarnation;
   ReadWorker(at, site.worker);
-  ReadIncarnation(at, site.life);
+  ReadIncarnation(at, site.incarnation);
   at.Count("step", site.step);
   at.Count("epoch", site.epoch);
   std::string point;

@@ -57,15 +57,15 @@ class Checker {
   void CheckWorker(const PlacedFault& placed) {
     const int workers = case_.cluster.workers;
     const int worker = placed.fault.site.worker;
-    const int life = placed.fault.site.life;
-    const int most = MostWorkersIn(case_.cluster, life);
+    const int incarnation = placed.fault.site.incarnation;
+    const int most = MostWorkersIn(case_.cluster, incarnation);
     if (worker < workers && worker >= most) {
       Never(placed, "worker",
             fmt::format("worker {}, but {} has workers 0 to {}{}", worker,
                         case_.name, most - 1,
-                        life == kAnyLife
+                        incarnation == kAnyIncarnation
                             ? std::string()
-                            : fmt::format(" in incarnation {}", life)));
+                            : fmt::format(" in incarnation {}", incarnation)));
     } else if (worker >= workers) {
       Never(placed, "worker",
             fmt::format("worker {}, but {} has workers 0 to {}", worker,
@@ -97,29 +97,30 @@ class Checker {
   }
 
   void CheckIncarnation(const PlacedFault& placed) {
-    const int life = placed.fault.site.life;
-    if (life == kAnyLife || life == 1) return;
+    const int incarnation = placed.fault.site.incarnation;
+    if (incarnation == kAnyIncarnation || incarnation == 1) return;
     const ClusterSetup& cluster = case_.cluster;
     const bool restarts = cluster.policy != RestartPolicy::kNone;
     const int requeues =
         AnyOther(placed, EndsTheJob) ? cluster.max_requeues : 0;
     const int64_t starts =
         requeues + std::max<int64_t>(std::ssize(case_.launches), 1);
-    const int64_t lives =
+    const int64_t incarnations =
         (int64_t{restarts ? cluster.max_restarts : 0} + 1) * starts;
     if (!restarts && starts == 1) {
       Never(placed, "incarnation",
-            fmt::format("incarnation {}, but nothing restarts", life));
-    } else if (life > lives) {
-      Never(
-          placed, "incarnation",
-          fmt::format("incarnation {}, but there are at most {}", life, lives));
+            fmt::format("incarnation {}, but nothing restarts", incarnation));
+    } else if (incarnation > incarnations) {
+      Never(placed, "incarnation",
+            fmt::format("incarnation {}, but there are at most {}", incarnation,
+                        incarnations));
     } else if (case_.launches.size() < 2 &&
                !AnyOther(placed, [](const Fault& other) {
                  return InfoOf(other.kind).effects.may_end_incarnation;
                })) {
       Never(placed, "incarnation",
-            fmt::format("incarnation {}, but no other fault ends one", life));
+            fmt::format("incarnation {}, but no other fault ends one",
+                        incarnation));
     }
   }
 
@@ -233,7 +234,7 @@ class Checker {
     const FaultKind kind = placed.fault.kind;
     if (!IsNetworkFault(kind) ||
         HasSomebodyToCutOff(
-            kind, MostWorkersIn(case_.cluster, placed.fault.site.life),
+            kind, MostWorkersIn(case_.cluster, placed.fault.site.incarnation),
             case_.cluster.hosts)) {
       return;
     }
@@ -246,7 +247,8 @@ class Checker {
 
   // Reports groups with a worker that never exists.
   void CheckGroups(const PlacedFault& placed) {
-    const int most = MostWorkersIn(case_.cluster, placed.fault.site.life);
+    const int most =
+        MostWorkersIn(case_.cluster, placed.fault.site.incarnation);
     for (const std::vector<int>& group : placed.fault.with.groups) {
       for (const int worker : group) {
         if (worker < most) continue;
@@ -284,7 +286,7 @@ class Checker {
     // Not certain if a worker rejoins, as it loads in its first incarnation, or
     // if hosts are separate, as a worker that was cut off may claim after its
     // successors have saved.
-    if (PartOf(site) == RunPart::kLoad && site.life == 1 &&
+    if (PartOf(site) == RunPart::kLoad && site.incarnation == 1 &&
         case_.cluster.policy != RestartPolicy::kRejoin &&
         case_.cluster.hosts == HostsChoice::kOne) {
       Never(placed, "point",

@@ -267,11 +267,12 @@ LauncherOptions LauncherOf(const ClusterSetup& cluster) {
           .start_timeout = cluster.start_timeout};
 }
 
-int MostWorkersIn(const ClusterSetup& cluster, int life) {
+int MostWorkersIn(const ClusterSetup& cluster, int incarnation) {
   const std::vector<int>& per_attempt = cluster.workers_per_attempt;
   if (per_attempt.empty()) return cluster.workers;
-  if (life == kAnyLife) return *std::ranges::max_element(per_attempt);
-  const auto index = static_cast<size_t>(life) - 1;
+  if (incarnation == kAnyIncarnation)
+    return *std::ranges::max_element(per_attempt);
+  const auto index = static_cast<size_t>(incarnation) - 1;
   return per_attempt[std::min(index, per_attempt.size() - 1)];
 }
 

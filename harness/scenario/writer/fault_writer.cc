@@ -12,10 +12,12 @@ FlowMap SiteMap(const Fault& fault) {
   const FaultSite base;
   FlowMap map;
   if (site.worker != base.worker) map.Add("worker", WorkerName(site.worker));
-  const int default_life = fault.after.empty() ? base.life : kAnyLife;
-  if (site.life != default_life) {
-    map.Add("incarnation",
-            site.life == kAnyLife ? "any" : std::to_string(site.life));
+  const int default_incarnation =
+      fault.after.empty() ? base.incarnation : kAnyIncarnation;
+  if (site.incarnation != default_incarnation) {
+    map.Add("incarnation", site.incarnation == kAnyIncarnation
+                               ? "any"
+                               : std::to_string(site.incarnation));
   }
   map.AddIf("step", site.step);
   map.AddIf("epoch", site.epoch);

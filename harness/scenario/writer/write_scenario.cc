@@ -170,8 +170,8 @@ FlowMap ClusterMap(const Case& one) {
     map.Add("device", ChoiceName("cluster.device", device));
   }
   std::vector<std::string> devices;
-  for (const DeviceKind of_life : one.train.kernels.device_per_attempt) {
-    devices.emplace_back(DeviceKindName(of_life));
+  for (const DeviceKind of_incarnation : one.train.kernels.device_per_attempt) {
+    devices.emplace_back(DeviceKindName(of_incarnation));
   }
   if (!devices.empty()) map.Add("device_per_attempt", YamlList(devices));
   if (cluster.transport != base.cluster.transport) {

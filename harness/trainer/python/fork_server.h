@@ -39,7 +39,8 @@ struct ForkServerOptions {
 class ForkServer {
  public:
   // Starts the server and waits until it has imported the modules. Call this
-  // function from a thread that lives as long as the server (StartChild).
+  // function from a thread that lives as long as the server
+  // (StartChild).
   //
   // Errors: kFailedPrecondition: the server cannot be used, with the reason,
   // such as a module that starts a thread; kCancelled: interrupted; those of

@@ -16,9 +16,10 @@ constexpr double kMarkRadius = 7;
 constexpr size_t kMostArrows = 150;
 constexpr size_t kMostPairs = 500;
 
-bool IsRestartedProcess(const LifeEvents& life, const RecordEvent& event) {
-  return event.kind == RecordKind::kWorkerStarted && life.life > 1 &&
-         life.worker >= 0;
+bool IsRestartedProcess(const IncarnationEvents& incarnation,
+                        const RecordEvent& event) {
+  return event.kind == RecordKind::kWorkerStarted && incarnation.number > 1 &&
+         incarnation.worker >= 0;
 }
 
 // Target of an arrow: a mark; nullopt: the start of a process.
@@ -67,10 +68,10 @@ std::vector<std::pair<int64_t, int64_t>> TimesOfMarks(const Record& record) {
   std::vector<std::pair<int64_t, int64_t>> pairs;
   std::optional<std::pair<int64_t, ArrowEnd>> last;
   for (const EventPlace& place : EventsByTime(record)) {
-    const LifeEvents& life = LifeOf(record, place);
+    const IncarnationEvents& incarnation = IncarnationOf(record, place);
     const RecordEvent& event = EventAt(record, place);
-    const std::optional<Mark> mark = MarkOf(life, event);
-    if (!mark && !IsRestartedProcess(life, event)) continue;
+    const std::optional<Mark> mark = MarkOf(incarnation, event);
+    if (!mark && !IsRestartedProcess(incarnation, event)) continue;
     if (last && last->second != mark && last->first < event.t_ns) {
       pairs.emplace_back(last->first, event.t_ns);
       if (pairs.size() == kMostPairs) break;
@@ -88,14 +89,14 @@ LaneMarks::LaneMarks(const Record& record, const TimeAxis& axis,
       order_(EventsByTime(record)),
       causes_(CausesOf(record)) {
   for (const EventPlace& place : order_) {
-    const LifeEvents& life = LifeOf(record_, place);
-    if (!layout_.HasLane(life.worker)) continue;
+    const IncarnationEvents& incarnation = IncarnationOf(record_, place);
+    if (!layout_.HasLane(incarnation.worker)) continue;
     const RecordEvent& event = EventAt(record_, place);
-    if (const std::optional<Mark> mark = MarkOf(life, event)) {
+    if (const std::optional<Mark> mark = MarkOf(incarnation, event)) {
       AddMark(place, *mark);
-    } else if (IsRestartedProcess(life, event)) {
+    } else if (IsRestartedProcess(incarnation, event)) {
       points_[place] = {PlaceOf(axis_, event.t_ns),
-                        layout_.BarCentre(life.worker)};
+                        layout_.BarCentre(incarnation.worker)};
     }
   }
 }
@@ -108,24 +109,24 @@ double LaneMarks::MarkHeight(int emitter, const RecordEvent& event,
 }
 
 void LaneMarks::AddMark(const EventPlace& place, Mark mark) {
-  const LifeEvents& life = LifeOf(record_, place);
+  const IncarnationEvents& incarnation = IncarnationOf(record_, place);
   const RecordEvent& event = EventAt(record_, place);
   const double x = PlaceOf(axis_, event.t_ns);
-  const auto newest = newest_.find({life.worker, mark});
+  const auto newest = newest_.find({incarnation.worker, mark});
   if (newest != newest_.end() && drawn_[newest->second].at.x + kMarkWidth > x) {
     Drawn& other = drawn_[newest->second];
     ++other.events;
     points_[place] = other.at;
     return;
   }
-  const double y = MarkHeight(life.worker, event, mark);
-  newest_[{life.worker, mark}] = drawn_.size();
+  const double y = MarkHeight(incarnation.worker, event, mark);
+  newest_[{incarnation.worker, mark}] = drawn_.size();
   points_[place] = {x, y};
   drawn_.push_back({.mark = mark,
                     .at = {x, y},
                     .text = fmt::format(
                         "{}: {}", DurationText(event.t_ns - axis_.begin_ns()),
-                        EventText(record_, life, event))});
+                        EventText(record_, incarnation, event))});
 }
 
 std::string LaneMarks::Marks() const {
@@ -162,13 +163,13 @@ std::string LaneMarks::Arrows() const {
     PicturePoint from = points_.at(*cause);
     // A cause without a mark is the start of an incarnation: the arrow begins
     // inside its bar.
-    if (!MarkOf(LifeOf(record_, *cause), EventAt(record_, *cause))) {
+    if (!MarkOf(IncarnationOf(record_, *cause), EventAt(record_, *cause))) {
       from.x += kMarkWidth;
     }
     const std::string path = ArrowPath(from, points_.at(effect));
     if (path.empty() || !paths.insert(path).second) continue;
     const ArrowEnd end =
-        MarkOf(LifeOf(record_, effect), EventAt(record_, effect));
+        MarkOf(IncarnationOf(record_, effect), EventAt(record_, effect));
     const bool is_first = led_to.emplace(*cause, end).second;
     out += fmt::format(R"(<path class="{}" d="{}"/>)",
                        is_first ? "arrow" : "arrow further", path);

@@ -9,7 +9,8 @@ bool IsGoodEnd(RecordReason reason) {
 
 }  // namespace
 
-std::optional<Mark> MarkOf(const LifeEvents& life, const RecordEvent& event) {
+std::optional<Mark> MarkOf(const IncarnationEvents& incarnation,
+                           const RecordEvent& event) {
   switch (event.kind) {
     case RecordKind::kFaultFired:
     case RecordKind::kDamaged:
@@ -34,7 +35,8 @@ std::optional<Mark> MarkOf(const LifeEvents& life, const RecordEvent& event) {
     case RecordKind::kCarriedOn:
       return Mark::kResume;
     case RecordKind::kInitialized:
-      return life.life > 1 ? std::optional<Mark>(Mark::kResume) : std::nullopt;
+      return incarnation.number > 1 ? std::optional<Mark>(Mark::kResume)
+                                    : std::nullopt;
     default:
       return std::nullopt;
   }

@@ -20,7 +20,8 @@ enum class Mark : uint8_t {
 };
 
 // Returns nullopt if the event is not marked.
-std::optional<Mark> MarkOf(const LifeEvents& life, const RecordEvent& event);
+std::optional<Mark> MarkOf(const IncarnationEvents& incarnation,
+                           const RecordEvent& event);
 
 }  // namespace gauntlet
 

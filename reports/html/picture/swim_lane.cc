@@ -42,8 +42,8 @@ constexpr double kShareOfMarks = 0.7;
 
 std::vector<int> EmittersOf(const Record& record) {
   std::set<int> emitters;
-  for (const LifeEvents& life : record.lives) {
-    if (!life.events.empty()) emitters.insert(life.worker);
+  for (const IncarnationEvents& incarnation : record.incarnations) {
+    if (!incarnation.events.empty()) emitters.insert(incarnation.worker);
   }
   return {emitters.begin(), emitters.end()};
 }
@@ -51,11 +51,13 @@ std::vector<int> EmittersOf(const Record& record) {
 TimeAxis AxisOf(const Record& record,
                 const std::vector<ProcessSpan>& processes) {
   std::vector<int64_t> times;
-  for (const LifeEvents& life : record.lives) {
-    for (const RecordEvent& event : life.events) times.push_back(event.t_ns);
+  for (const IncarnationEvents& incarnation : record.incarnations) {
+    for (const RecordEvent& event : incarnation.events)
+      times.push_back(event.t_ns);
   }
   for (size_t i = 0; i < processes.size(); ++i) {
-    if (!record.lives[i].events.empty()) times.push_back(processes[i].end_ns);
+    if (!record.incarnations[i].events.empty())
+      times.push_back(processes[i].end_ns);
   }
   TimeAxisOptions options = {.width = LaneLayout::kAxisWidth,
                              .apart = TimesOfMarks(record)};
@@ -117,15 +119,15 @@ class SwimLanePicture {
       lost_.emplace(one.name, LossText(one));
       lost_steps_.insert(one.step);
     }
-    for (const LifeEvents& life : record_.lives) {
-      for (const RecordEvent& event : life.events) {
+    for (const IncarnationEvents& incarnation : record_.incarnations) {
+      for (const RecordEvent& event : incarnation.events) {
         if (event.kind == RecordKind::kRetired) {
           deleted_.emplace(BaseName(event.path), event.t_ns);
         }
       }
     }
-    for (size_t i = 0; i < record_.lives.size(); ++i) {
-      saves_.push_back(SavesOf(record_.lives[i], processes_[i].end_ns));
+    for (size_t i = 0; i < record_.incarnations.size(); ++i) {
+      saves_.push_back(SavesOf(record_.incarnations[i], processes_[i].end_ns));
       for (const SaveSpan& save : saves_.back()) {
         last_step_ = std::max(last_step_, save.step);
       }
@@ -169,10 +171,11 @@ class SwimLanePicture {
   }
 
   // Returns the symbol at the end of a committed save.
-  std::string CommittedSymbol(const LifeEvents& life, const SaveSpan& save,
+  std::string CommittedSymbol(const IncarnationEvents& incarnation,
+                              const SaveSpan& save,
                               const PicturePoint& at) const {
-    const std::string name(save.end ? BaseName(life.events[*save.end].path)
-                                    : "");
+    const std::string name(
+        save.end ? BaseName(incarnation.events[*save.end].path) : "");
     const auto lost = lost_.find(name);
     const bool is_lost = lost != lost_.end();
     std::string text = SaveText(save);
@@ -436,7 +439,7 @@ class SwimLanePicture {
         const PicturePoint at = SavePlace(save);
         if (std::abs(at.x - last.x) < kApart) continue;
         last = at;
-        out += committed ? CommittedSymbol(record_.lives[i], save, at)
+        out += committed ? CommittedSymbol(record_.incarnations[i], save, at)
                          : Symbol(kStartedSymbol, at, SaveText(save));
       }
     }
@@ -446,10 +449,11 @@ class SwimLanePicture {
   std::string Bars() const {
     std::string out;
     for (size_t i = 0; i < processes_.size(); ++i) {
-      const LifeEvents& life = record_.lives[i];
-      if (life.events.empty() || !layout_.HasLane(life.worker)) continue;
-      out += Bar(life, processes_[i]) + StepTicksOf(life) +
-             SavesInLane(life, saves_[i]);
+      const IncarnationEvents& incarnation = record_.incarnations[i];
+      if (incarnation.events.empty() || !layout_.HasLane(incarnation.worker))
+        continue;
+      out += Bar(incarnation, processes_[i]) + StepTicksOf(incarnation) +
+             SavesInLane(incarnation, saves_[i]);
     }
     return out + EndMarks();
   }
@@ -464,52 +468,56 @@ class SwimLanePicture {
   std::string EndMarks() const {
     std::string out;
     for (size_t i = 0; i < processes_.size(); ++i) {
-      const LifeEvents& life = record_.lives[i];
+      const IncarnationEvents& incarnation = record_.incarnations[i];
       const ProcessEnd end = processes_[i].end;
-      if (life.events.empty() || !layout_.HasLane(life.worker) ||
+      if (incarnation.events.empty() || !layout_.HasLane(incarnation.worker) ||
           end == ProcessEnd::kOrderly) {
         continue;
       }
-      out += Symbol(EndSymbol(end),
-                    {X(processes_[i].end_ns), layout_.BarCentre(life.worker)},
-                    SpanText(life, processes_[i]));
+      out += Symbol(
+          EndSymbol(end),
+          {X(processes_[i].end_ns), layout_.BarCentre(incarnation.worker)},
+          SpanText(incarnation, processes_[i]));
     }
     return out;
   }
 
-  std::string SpanText(const LifeEvents& life, const ProcessSpan& one) const {
+  std::string SpanText(const IncarnationEvents& incarnation,
+                       const ProcessSpan& one) const {
     return fmt::format("{}, incarnation {}: {} to {}, {}",
-                       EmitterName(life.worker), life.life,
+                       EmitterName(incarnation.worker), incarnation.number,
                        DurationText(one.begin_ns - axis_.begin_ns()),
                        DurationText(one.end_ns - axis_.begin_ns()), one.ending);
   }
 
-  std::string Bar(const LifeEvents& life, const ProcessSpan& one) const {
+  std::string Bar(const IncarnationEvents& incarnation,
+                  const ProcessSpan& one) const {
     const double begin = X(one.begin_ns);
     const double end = X(one.end_ns);
-    const double top = layout_.BarTop(life.worker);
+    const double top = layout_.BarTop(incarnation.worker);
     const char* css_class = one.end == ProcessEnd::kDeath ? "bar died" : "bar";
     std::string out = fmt::format(
         R"(<rect class="{}" x="{:.1f}" y="{:.0f}" width="{:.1f}" height="{:.0f}" rx="3"><title>{}</title></rect>)",
         css_class, begin, top, std::max(2.0, end - begin),
-        LaneLayout::kBarHeight, HtmlText(SpanText(life, one)));
+        LaneLayout::kBarHeight, HtmlText(SpanText(incarnation, one)));
     constexpr double kRoomForNumber = 14;
     if (end - begin >= kRoomForNumber) {
       out += fmt::format(
           R"(<text class="number" x="{:.1f}" y="{:.0f}">{}</text>)", begin + 1,
-          top + LaneLayout::kBarHeight + LaneLayout::kNumberBelow, life.life);
+          top + LaneLayout::kBarHeight + LaneLayout::kNumberBelow,
+          incarnation.number);
     }
     return out;
   }
 
-  std::string StepTicksOf(const LifeEvents& life) const {
+  std::string StepTicksOf(const IncarnationEvents& incarnation) const {
     constexpr double kApart = 1.5;
     constexpr int kHeight = 7;
-    const double top = layout_.BarTop(life.worker) + 3;
+    const double top = layout_.BarTop(incarnation.worker) + 3;
     std::string fresh;
     std::string again;
     double drawn = -kApart;
-    for (const RecordEvent& event : life.events) {
+    for (const RecordEvent& event : incarnation.events) {
       if (event.kind != RecordKind::kStep) continue;
       const double x = X(event.t_ns);
       if (x < drawn + kApart) continue;
@@ -527,11 +535,11 @@ class SwimLanePicture {
     return out;
   }
 
-  std::string SavesInLane(const LifeEvents& life,
+  std::string SavesInLane(const IncarnationEvents& incarnation,
                           const std::vector<SaveSpan>& saves) const {
     constexpr double kApart = 6;
     constexpr double kLong = 10;
-    const double y = layout_.SaveLine(life.worker);
+    const double y = layout_.SaveLine(incarnation.worker);
     std::string out;
     double drawn = -kApart;
     for (const SaveSpan& save : saves) {
@@ -549,7 +557,7 @@ class SwimLanePicture {
         out += Symbol(kStartedSymbol, {begin, y}, SaveText(save));
       }
       if (save.state == SaveSpan::State::kCommitted) {
-        out += CommittedSymbol(life, save, {end, y});
+        out += CommittedSymbol(incarnation, save, {end, y});
       }
     }
     return out;
@@ -613,11 +621,13 @@ class SwimLanePicture {
 
   const Record record_;
   const SwimLaneOptions options_;
-  const std::vector<ProcessSpan> processes_;  // by index in record_.lives
+  const std::vector<ProcessSpan>
+      processes_;  // by index in record_.incarnations
   const TimeAxis axis_;
   const std::vector<TrainingSegment> segments_;
   LaneLayout layout_;
-  std::vector<std::vector<SaveSpan>> saves_;  // by index in record_.lives
+  std::vector<std::vector<SaveSpan>>
+      saves_;  // by index in record_.incarnations
   uint64_t last_step_ = 0;
   uint64_t reference_end_ = 0;  // last step of the reference run; 0: none
   std::map<std::string, std::string> lost_;  // reasons, by checkpoint

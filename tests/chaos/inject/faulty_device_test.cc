@@ -23,20 +23,22 @@ Fault Of(FaultKind kind) {
   return {.id = "f", .site = {.point = kHere}, .kind = kind};
 }
 
-// One incarnation of a process that computes on the emulated device.
-class Life {
+// A process that computes on the emulated device.
+class Process {
  public:
-  explicit Life(Fault fault)
+  explicit Process(Fault fault)
       : plan_{.faults = {std::move(fault)}},
-        life_(plan_, {}, fired_),
-        device_({.api = &gpu::EmulatedDevice()}, life_.injector) {}
+        incarnation_(plan_, {}, fired_),
+        device_({.api = &gpu::EmulatedDevice()}, incarnation_.injector) {}
 
   Status Open() {
     auto opened = gpu::OpenDevice(device_.place());
     if (opened.ok()) kernels_ = *std::move(opened);
     return opened.status();
   }
-  void ComeToThePoint() { EXPECT_TRUE(life_.injector.Hit(kHere, {}).ok()); }
+  void ComeToThePoint() {
+    EXPECT_TRUE(incarnation_.injector.Hit(kHere, {}).ok());
+  }
   Kernels& kernels() { return *kernels_; }
   Memory& memory() { return kernels_->memory(); }
 
@@ -51,7 +53,7 @@ class Life {
   }
   // Returns the effects on the task that waits for the device.
   Diary waits() const {
-    Diary waits = life_.diary;
+    Diary waits = incarnation_.diary;
     std::erase_if(waits, [](const std::string& line) {
       return line.starts_with(EventKindName(EventKind::kFaultFired));
     });
@@ -62,110 +64,110 @@ class Life {
  private:
   const FaultPlan plan_;
   FiredInMemory fired_;
-  RecordedLife life_;
+  RecordedIncarnation incarnation_;
   FaultyDevice device_;
   std::unique_ptr<Kernels> kernels_;
 };
 
 TEST(FaultyDeviceTest, IsTheDeviceUntilItsFaultIsDue) {
-  Life life(Of(FaultKind::kGpuError));
-  ASSERT_TRUE(life.Open().ok());
-  EXPECT_EQ(life.SumThere(), 6.0f);
-  EXPECT_TRUE(life.kernels().status().ok());
-  EXPECT_FALSE(life.HasFired());
+  Process process(Of(FaultKind::kGpuError));
+  ASSERT_TRUE(process.Open().ok());
+  EXPECT_EQ(process.SumThere(), 6.0f);
+  EXPECT_TRUE(process.kernels().status().ok());
+  EXPECT_FALSE(process.HasFired());
 }
 
 TEST(FaultyDeviceTest, ErrorComesWithTheNextCallAndStays) {
   for (const DeviceErrorInfo& info : AllDeviceErrors()) {
     Fault fault = Of(FaultKind::kGpuError);
     fault.with.device_error = info.error;
-    Life life(fault);
-    ASSERT_TRUE(life.Open().ok());
-    life.ComeToThePoint();
-    EXPECT_FALSE(life.HasFired());
-    EXPECT_EQ(life.SumThere(), 0.0f) << info.name;
-    EXPECT_TRUE(life.HasFired());
+    Process process(fault);
+    ASSERT_TRUE(process.Open().ok());
+    process.ComeToThePoint();
+    EXPECT_FALSE(process.HasFired());
+    EXPECT_EQ(process.SumThere(), 0.0f) << info.name;
+    EXPECT_TRUE(process.HasFired());
     for (int look = 0; look < 2; ++look) {
-      EXPECT_EQ(life.kernels().status().message(),
+      EXPECT_EQ(process.kernels().status().message(),
                 fmt::format("emulated device: injected: {} ({})", info.text,
                             info.name));
     }
-    EXPECT_EQ(life.SumThere(), 0.0f);
+    EXPECT_EQ(process.SumThere(), 0.0f);
   }
 }
 
 TEST(FaultyDeviceTest, FailedDeviceReturnsZerosAndAllocatesNothing) {
-  Life life(Of(FaultKind::kGpuError));
-  ASSERT_TRUE(life.Open().ok());
-  MemoryArray<float> there(life.memory());
+  Process process(Of(FaultKind::kGpuError));
+  ASSERT_TRUE(process.Open().ok());
+  MemoryArray<float> there(process.memory());
   there.Resize(2);
   const std::vector<float> before = {1.0f, 2.0f};
-  life.memory().Upload(there.span().data(), before.data(), 8);
-  life.ComeToThePoint();
+  process.memory().Upload(there.span().data(), before.data(), 8);
+  process.ComeToThePoint();
   std::vector<float> brought = {7.0f, 7.0f};
-  life.memory().Download(brought.data(), there.span().data(), 8);
+  process.memory().Download(brought.data(), there.span().data(), 8);
   EXPECT_THAT(brought, ElementsAre(0.0f, 0.0f));
-  EXPECT_EQ(life.memory().Allocate(8), nullptr);
+  EXPECT_EQ(process.memory().Allocate(8), nullptr);
 }
 
 TEST(FaultyDeviceTest, FetchFromAFailedDeviceNeverArrives) {
-  Life life(Of(FaultKind::kGpuError));
-  ASSERT_TRUE(life.Open().ok());
-  MemoryArray<float> there(life.memory());
+  Process process(Of(FaultKind::kGpuError));
+  ASSERT_TRUE(process.Open().ok());
+  MemoryArray<float> there(process.memory());
   there.Resize(1);
   const float before = 1.0f;
-  life.memory().Upload(there.span().data(), &before, sizeof before);
+  process.memory().Upload(there.span().data(), &before, sizeof before);
   float brought = 7.0f;
-  life.memory().Fetch(&brought, there.span().data(), sizeof brought);
-  EXPECT_TRUE(life.memory().AwaitFetch().ok());
+  process.memory().Fetch(&brought, there.span().data(), sizeof brought);
+  EXPECT_TRUE(process.memory().AwaitFetch().ok());
   EXPECT_EQ(brought, 1.0f);
   // A fetch that began before the failure fails, and so does one after it.
-  life.memory().Fetch(&brought, there.span().data(), sizeof brought);
-  life.ComeToThePoint();
-  life.memory().Clear(there.span().data(), sizeof brought);
-  EXPECT_EQ(life.memory().AwaitFetch().code(), Code::kIoError);
-  life.memory().Fetch(&brought, there.span().data(), sizeof brought);
-  const Status status = life.memory().AwaitFetch();
+  process.memory().Fetch(&brought, there.span().data(), sizeof brought);
+  process.ComeToThePoint();
+  process.memory().Clear(there.span().data(), sizeof brought);
+  EXPECT_EQ(process.memory().AwaitFetch().code(), Code::kIoError);
+  process.memory().Fetch(&brought, there.span().data(), sizeof brought);
+  const Status status = process.memory().AwaitFetch();
   EXPECT_EQ(status.code(), Code::kIoError);
   EXPECT_THAT(status.message(),
               HasSubstr("emulated device: it failed before the copy came"));
 }
 
 TEST(FaultyDeviceTest, OptionalArrayIsNullWithoutMemory) {
-  Life life(Of(FaultKind::kOutOfMemory));
-  ASSERT_TRUE(life.Open().ok());
-  life.ComeToThePoint();
-  MemoryArray<float> there(life.memory());
+  Process process(Of(FaultKind::kOutOfMemory));
+  ASSERT_TRUE(process.Open().ok());
+  process.ComeToThePoint();
+  MemoryArray<float> there(process.memory());
   EXPECT_FALSE(there.ResizeIfRoom(2));
   EXPECT_EQ(there.size(), 0u);
-  EXPECT_TRUE(life.HasFired());
-  EXPECT_TRUE(life.kernels().status().ok());
+  EXPECT_TRUE(process.HasFired());
+  EXPECT_TRUE(process.kernels().status().ok());
   EXPECT_TRUE(there.ResizeIfRoom(2));
-  EXPECT_EQ(life.SumThere(), 6.0f);
+  EXPECT_EQ(process.SumThere(), 6.0f);
 }
 
 TEST(FaultyDeviceTest, OperationsOnAllocatedArraysContinueWithoutMemory) {
-  Life life(Of(FaultKind::kOutOfMemory));
-  ASSERT_TRUE(life.Open().ok());
-  MemoryArray<float> there(life.memory());
+  Process process(Of(FaultKind::kOutOfMemory));
+  ASSERT_TRUE(process.Open().ok());
+  MemoryArray<float> there(process.memory());
   there.Resize(1);
-  life.ComeToThePoint();
-  life.memory().Clear(there.span().data(), sizeof(float));
-  EXPECT_TRUE(life.kernels().status().ok());
+  process.ComeToThePoint();
+  process.memory().Clear(there.span().data(), sizeof(float));
+  EXPECT_TRUE(process.kernels().status().ok());
   there.Resize(2);
   EXPECT_EQ(there.span().data(), nullptr);
-  EXPECT_THAT(life.kernels().status().message(),
+  EXPECT_THAT(process.kernels().status().message(),
               HasSubstr("out of memory (cudaErrorMemoryAllocation)"));
 }
 
 TEST(FaultyDeviceTest, FaultThatIsDueBeforeOpeningPreventsIt) {
   for (const FaultKind kind : {FaultKind::kGpuError, FaultKind::kOutOfMemory}) {
-    Life life(Of(kind));
-    life.ComeToThePoint();
-    const Status opened = life.Open();
+    Process process(Of(kind));
+    process.ComeToThePoint();
+    const Status opened = process.Open();
     EXPECT_EQ(opened.code(), Code::kUnavailable);
     EXPECT_THAT(opened.message(), HasSubstr("emulated device 0: injected: "));
-    EXPECT_TRUE(life.HasFired());
+    EXPECT_TRUE(process.HasFired());
   }
 }
 
@@ -173,37 +175,37 @@ TEST(FaultyDeviceTest, HangBlocksTheWaitingTask) {
   Fault fault = Of(FaultKind::kDeviceHang);
   for (const Duration duration : {Duration(0), Duration(5)}) {
     fault.with.duration = duration;
-    Life life(fault);
-    ASSERT_TRUE(life.Open().ok());
-    life.ComeToThePoint();
-    MemoryArray<float> there(life.memory());
+    Process process(fault);
+    ASSERT_TRUE(process.Open().ok());
+    process.ComeToThePoint();
+    MemoryArray<float> there(process.memory());
     there.Resize(1);
-    life.memory().Clear(there.span().data(), sizeof(float));
-    EXPECT_THAT(life.waits(), IsEmpty());
-    EXPECT_TRUE(life.kernels().status().ok());
-    EXPECT_THAT(life.waits(),
+    process.memory().Clear(there.span().data(), sizeof(float));
+    EXPECT_THAT(process.waits(), IsEmpty());
+    EXPECT_TRUE(process.kernels().status().ok());
+    EXPECT_THAT(process.waits(),
                 ElementsAre(duration == Duration(0) ? "hang" : "sleep 5"));
     // After the hang, the device has completed all its work.
-    EXPECT_EQ(life.SumThere(), 6.0f);
+    EXPECT_EQ(process.SumThere(), 6.0f);
   }
 }
 
 TEST(FaultyDeviceTest, ReleasingAnArrayTriggersNoFault) {
-  Life life(Of(FaultKind::kGpuError));
-  ASSERT_TRUE(life.Open().ok());
+  Process process(Of(FaultKind::kGpuError));
+  ASSERT_TRUE(process.Open().ok());
   {
-    MemoryArray<float> there(life.memory());
+    MemoryArray<float> there(process.memory());
     there.Resize(1);
-    life.ComeToThePoint();
+    process.ComeToThePoint();
   }
-  EXPECT_FALSE(life.HasFired());
+  EXPECT_FALSE(process.HasFired());
 }
 
 TEST(FaultyDeviceTest, ReturnsNoDevice_WhenThereIsNone) {
   const FaultPlan plan;
   FiredInMemory fired;
-  RecordedLife life(plan, {}, fired);
-  EXPECT_EQ(FaultyDevice({}, life.injector).place().api, nullptr);
+  RecordedIncarnation process(plan, {}, fired);
+  EXPECT_EQ(FaultyDevice({}, process.injector).place().api, nullptr);
 }
 
 }  // namespace

@@ -44,15 +44,16 @@ class FaultyStorageTest : public ::testing::Test {
   void Plan(FaultKind kind, const FaultSite& site,
             const FaultParameters& with = {}) {
     plan_.faults = {{.id = "f", .site = site, .kind = kind, .with = with}};
-    life_ = std::make_unique<RecordedLife>(plan_, ProcessIdentity{}, fired_);
-    storage_ = std::make_unique<FaultyStorage>(disk_, life_->injector);
+    incarnation_ =
+        std::make_unique<RecordedIncarnation>(plan_, ProcessIdentity{}, fired_);
+    storage_ = std::make_unique<FaultyStorage>(disk_, incarnation_->injector);
   }
 
   // Writes `blocks`, four bytes each, passing `point` before each block.
   Status WriteBlocks(File& file, std::string_view blocks,
                      Point point = Point::kShardWrite) {
     for (size_t offset = 0; offset < blocks.size(); offset += 4) {
-      RETURN_IF_ERROR(life_->injector.Hit(
+      RETURN_IF_ERROR(incarnation_->injector.Hit(
           point,
           {.offset = offset, .size = blocks.size(), .block = offset / 4}));
       RETURN_IF_ERROR(file.WriteAt(offset, BytesOf(blocks.substr(offset, 4))));
@@ -62,11 +63,11 @@ class FaultyStorageTest : public ::testing::Test {
 
   // Opens, writes and syncs a file, with the fault points of a shard.
   Status WriteShard(const std::string& path) {
-    RETURN_IF_ERROR(life_->injector.Hit(Point::kShardOpen, {}));
+    RETURN_IF_ERROR(incarnation_->injector.Hit(Point::kShardOpen, {}));
     ASSIGN_OR_RETURN(const auto file,
                      storage_->Open(path, OpenMode::kCreateTruncate));
     RETURN_IF_ERROR(WriteBlocks(*file, kBlocks));
-    RETURN_IF_ERROR(life_->injector.Hit(Point::kShardSync, {}));
+    RETURN_IF_ERROR(incarnation_->injector.Hit(Point::kShardSync, {}));
     return file->Sync();
   }
 
@@ -81,13 +82,13 @@ class FaultyStorageTest : public ::testing::Test {
   std::string Durable(const std::string& path) {
     return WithDots(disk_.DurableBytes(path));
   }
-  const Diary& diary() const { return life_->diary; }
+  const Diary& diary() const { return incarnation_->diary; }
   bool HasFired() { return fired_.HasFired("f"); }
 
   FaultPlan plan_;
   FiredInMemory fired_;
   MemoryStorage disk_;
-  std::unique_ptr<RecordedLife> life_;
+  std::unique_ptr<RecordedIncarnation> incarnation_;
   std::unique_ptr<FaultyStorage> storage_;
 };
 
@@ -132,7 +133,7 @@ TEST_F(FaultyStorageTest, TornWriteWithoutAnErrorDamagesTheFileSilently) {
 TEST_F(FaultyStorageTest, TearWaitsForAWriteThatHasAsManyBytesAsBlocks) {
   Plan(FaultKind::kTornWrite, {.point = Point::kSaveBegin},
        {.blocks = 8, .keep = 1, .then = AfterTear::kNothing});
-  EXPECT_TRUE(life_->injector.Hit(Point::kSaveBegin, {}).ok());
+  EXPECT_TRUE(incarnation_->injector.Hit(Point::kSaveBegin, {}).ok());
   EXPECT_TRUE(WriteShard("a").ok());
   EXPECT_EQ(Durable("a"), kBlocks);
   EXPECT_FALSE(HasFired());
@@ -173,7 +174,8 @@ TEST_F(FaultyStorageTest, ErrorComesFromTheOperationThatThePointAnnounces) {
 }
 
 TEST_F(FaultyStorageTest, ErrorThatAnotherIncarnationHadLeavesTheSyncAsItIs) {
-  Plan(FaultKind::kErrno, {.life = kAnyLife, .point = Point::kShardSync});
+  Plan(FaultKind::kErrno,
+       {.incarnation = kAnyIncarnation, .point = Point::kShardSync});
   EXPECT_TRUE(fired_.MarkFired("f"));
   EXPECT_TRUE(WriteShard("tmp/a").ok());
   EXPECT_EQ(Durable("tmp/a"), kBlocks);
@@ -195,15 +197,15 @@ TEST_F(FaultyStorageTest, PermanentError_FailsEveryWrite) {
 TEST_F(FaultyStorageTest, RenameRemoveAndDirectorySyncFailWithoutEffect) {
   disk_.SetBytes("a", "");
   Plan(FaultKind::kErrno, {.point = Point::kRename});
-  EXPECT_TRUE(life_->injector.Hit(Point::kRename, {}).ok());
+  EXPECT_TRUE(incarnation_->injector.Hit(Point::kRename, {}).ok());
   EXPECT_EQ(storage_->Rename("a", "b").code(), Code::kIoError);
   fired_ = {};
   Plan(FaultKind::kErrno, {.point = Point::kRetireRemove});
-  EXPECT_TRUE(life_->injector.Hit(Point::kRetireRemove, {}).ok());
+  EXPECT_TRUE(incarnation_->injector.Hit(Point::kRetireRemove, {}).ok());
   EXPECT_EQ(storage_->Remove("a", FileKind::kFile).code(), Code::kIoError);
   fired_ = {};
   Plan(FaultKind::kFsyncFails, {.point = Point::kParentSync});
-  EXPECT_TRUE(life_->injector.Hit(Point::kParentSync, {}).ok());
+  EXPECT_TRUE(incarnation_->injector.Hit(Point::kParentSync, {}).ok());
   EXPECT_EQ(storage_->SyncDirectory(".").code(), Code::kIoError);
   EXPECT_THAT(disk_.synced_directories(), IsEmpty());
   EXPECT_EQ(OnDisk("a"), "");
@@ -213,7 +215,7 @@ TEST_F(FaultyStorageTest, RenameRemoveAndDirectorySyncFailWithoutEffect) {
 
 TEST_F(FaultyStorageTest, AfterAFailedSyncNoSyncOfThatFileHelps) {
   Plan(FaultKind::kFsyncFails, {.point = Point::kShardSync});
-  ASSERT_TRUE(life_->injector.Hit(Point::kShardSync, {}).ok());
+  ASSERT_TRUE(incarnation_->injector.Hit(Point::kShardSync, {}).ok());
   const auto file = *storage_->Open("tmp/a", OpenMode::kCreateTruncate);
   ASSERT_TRUE(WriteBlocks(*file, kBlocks).ok());
   EXPECT_EQ(file->Sync().code(), Code::kIoError);
@@ -270,7 +272,7 @@ TEST_F(FaultyStorageTest, DamageBeforeALoadIsDoneToTheNextFileRead) {
     fired_ = {};
     disk_.SetBytes("a", std::string(kBlocks));
     Plan(FaultKind::kTruncate, {.point = point}, {.offset = kHalf});
-    EXPECT_TRUE(life_->injector.Hit(point, {}).ok());
+    EXPECT_TRUE(incarnation_->injector.Hit(point, {}).ok());
     EXPECT_EQ(*ReadFile(*storage_, "a", 100), "aaaabbbb");
   }
 }
@@ -278,8 +280,8 @@ TEST_F(FaultyStorageTest, DamageBeforeALoadIsDoneToTheNextFileRead) {
 TEST_F(FaultyStorageTest, DamageBeforeALoadIsDoneToNoFileAfterIt) {
   disk_.SetBytes("a", std::string(kBlocks));
   Plan(FaultKind::kDelete, {.point = Point::kLoadBegin});
-  EXPECT_TRUE(life_->injector.Hit(Point::kLoadBegin, {}).ok());
-  EXPECT_TRUE(life_->injector.Hit(Point::kLoadEnd, {}).ok());
+  EXPECT_TRUE(incarnation_->injector.Hit(Point::kLoadBegin, {}).ok());
+  EXPECT_TRUE(incarnation_->injector.Hit(Point::kLoadEnd, {}).ok());
   EXPECT_EQ(*ReadFile(*storage_, "a", 100), kBlocks);
   EXPECT_FALSE(HasFired());
 }
@@ -311,8 +313,9 @@ TEST_F(FaultyStorageTest, TwoFaultsOfOneWriteBothHappen) {
   plan_.faults.push_back({.id = "flip",
                           .site = {.point = Point::kShardWrite, .block = 1},
                           .kind = FaultKind::kBitFlip});
-  life_ = std::make_unique<RecordedLife>(plan_, ProcessIdentity{}, fired_);
-  storage_ = std::make_unique<FaultyStorage>(disk_, life_->injector);
+  incarnation_ =
+      std::make_unique<RecordedIncarnation>(plan_, ProcessIdentity{}, fired_);
+  storage_ = std::make_unique<FaultyStorage>(disk_, incarnation_->injector);
   WriteShardUntilGone("a");
   EXPECT_EQ(OnDisk("a"), "aaaabb");
   EXPECT_THAT(diary(), ElementsAre(HasSubstr("fault_fired f"), "sleep 7",

@@ -23,18 +23,18 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 // An injector whose fault points go through libfiu.
-struct FiuLife {
-  explicit FiuLife(FaultPlan the_plan,
-                   ExternalControl external = ExternalControl::kOff)
+struct FiuSetUp {
+  explicit FiuSetUp(FaultPlan the_plan,
+                    ExternalControl external = ExternalControl::kOff)
       : plan(std::move(the_plan)),
-        life(plan, {}, fired),
-        points(life.injector, plan, external) {}
-  FiuLife(const FiuLife&) = delete;
-  FiuLife& operator=(const FiuLife&) = delete;
+        incarnation(plan, {}, fired),
+        points(incarnation.injector, plan, external) {}
+  FiuSetUp(const FiuSetUp&) = delete;
+  FiuSetUp& operator=(const FiuSetUp&) = delete;
 
   const FaultPlan plan;
   FiredInMemory fired;
-  RecordedLife life;
+  RecordedIncarnation incarnation;
   FiuPoints points;
 };
 
@@ -46,7 +46,7 @@ FaultPlan ErrorsAt(const FaultSite& site) {
 }
 
 TEST(FiuPointsTest, PlansFaultComesThroughLibfiuAtItsHit) {
-  FiuLife fiu(
+  FiuSetUp fiu(
       ErrorsAt({.step = 3, .point = Point::kHeartbeat, .occurrence = 2}));
   std::vector<Code> codes;
   for (uint64_t i = 0; i < 4; ++i) {
@@ -58,13 +58,13 @@ TEST(FiuPointsTest, PlansFaultComesThroughLibfiuAtItsHit) {
   }
   EXPECT_THAT(codes, ElementsAre(Code::kOk, Code::kOk, Code::kResourceExhausted,
                                  Code::kOk));
-  EXPECT_EQ(fiu.life.diary.size(), 1u);
+  EXPECT_EQ(fiu.incarnation.diary.size(), 1u);
 }
 
 TEST(FiuPointsTest, TwoThreadsAskAtOnceAndEachHitCountsOnce) {
   FaultPlan plan = ErrorsAt({.point = Point::kHeartbeat, .occurrence = 1001});
   plan.faults[0].with.times = FaultTimes::kAlways;
-  FiuLife fiu(plan);
+  FiuSetUp fiu(plan);
   std::atomic<int> failed = 0;
   const auto hit = [&fiu, &failed] {
     for (int i = 0; i < 1000; ++i) {
@@ -78,7 +78,7 @@ TEST(FiuPointsTest, TwoThreadsAskAtOnceAndEachHitCountsOnce) {
 }
 
 TEST(FiuPointsTest, PointThatSetsThePositionCanHaveAFaultItself) {
-  FiuLife fiu(ErrorsAt({.step = 3, .point = Point::kStepBegin}));
+  FiuSetUp fiu(ErrorsAt({.step = 3, .point = Point::kStepBegin}));
   EXPECT_TRUE(fiu.points.Hit(Point::kStepBegin, {.step = 2}).ok());
   EXPECT_FALSE(fiu.points.Hit(Point::kStepBegin, {.step = 3}).ok());
 }
@@ -86,15 +86,15 @@ TEST(FiuPointsTest, PointThatSetsThePositionCanHaveAFaultItself) {
 TEST(FiuPointsTest, ItsPointsGoOutOfLibfiuWithIt) {
   const std::string name = "gauntlet/ctl.heartbeat";
   {
-    FiuLife fiu(ErrorsAt({.point = Point::kHeartbeat}));
+    FiuSetUp fiu(ErrorsAt({.point = Point::kHeartbeat}));
     EXPECT_EQ(fiu_disable(name.c_str()), 0) << "it is there";
   }
-  { FiuLife fiu(ErrorsAt({.point = Point::kHeartbeat})); }
+  { FiuSetUp fiu(ErrorsAt({.point = Point::kHeartbeat})); }
   EXPECT_LT(fiu_disable(name.c_str()), 0) << "and then it is not";
 }
 
 TEST(FiuPointsTest, PlantedBugsAreThePlans) {
-  FiuLife fiu(FaultPlan{.bugs = {PlantedBug::kLoseMetrics}});
+  FiuSetUp fiu(FaultPlan{.bugs = {PlantedBug::kLoseMetrics}});
   EXPECT_TRUE(fiu.points.Planted(PlantedBug::kLoseMetrics));
   EXPECT_FALSE(fiu.points.Planted(PlantedBug::kLosePosition));
 }
@@ -103,7 +103,7 @@ TEST(FiuPointsTest, PlantedBugsAreThePlans) {
 void* FailInfo(intptr_t number) { return reinterpret_cast<void*>(number); }
 
 TEST(FiuPointsTest, PointEnabledFromOutsideReportsThatErrno) {
-  FiuLife fiu(FaultPlan{}, ExternalControl::kOn);
+  FiuSetUp fiu(FaultPlan{}, ExternalControl::kOn);
   ASSERT_EQ(fiu_enable("gauntlet/ckpt.rename", 1, FailInfo(ENOSPC), 0), 0);
   ASSERT_EQ(fiu_enable("gauntlet/ckpt.shard.*", 1, nullptr, 0), 0);
   EXPECT_EQ(fiu.points.Hit(Point::kRename, {}).ToString(),
@@ -113,11 +113,11 @@ TEST(FiuPointsTest, PointEnabledFromOutsideReportsThatErrno) {
   fiu_disable("gauntlet/ckpt.shard.*");
   fiu_disable("gauntlet/ckpt.rename");
   EXPECT_TRUE(fiu.points.Hit(Point::kRename, {}).ok());
-  EXPECT_THAT(fiu.life.diary, IsEmpty());
+  EXPECT_THAT(fiu.incarnation.diary, IsEmpty());
 }
 
 TEST(FiuPointsTest, WithoutExternalControlTheGateStaysShut) {
-  FiuLife fiu(FaultPlan{});
+  FiuSetUp fiu(FaultPlan{});
   ASSERT_EQ(fiu_enable("gauntlet/ckpt.rename", 1, FailInfo(EIO), 0), 0);
   EXPECT_TRUE(fiu.points.Hit(Point::kRename, {}).ok());
   fiu_disable("gauntlet/ckpt.rename");
@@ -126,7 +126,7 @@ TEST(FiuPointsTest, WithoutExternalControlTheGateStaysShut) {
 // Passes a point until it fails, then exits with 100 + the code. Runs in a
 // child.
 void HitUntilItFails(const std::string& prefix) {
-  FiuLife fiu(FaultPlan{}, ExternalControl::kOn);
+  FiuSetUp fiu(FaultPlan{}, ExternalControl::kOn);
   // Called after fiu_init: a command that is read earlier would end the
   // process.
   if (fiu_rc_fifo(prefix.c_str()) != 0) _exit(99);

@@ -74,15 +74,21 @@ TEST(InjectorTest, FiresAtItsSiteAndNowhereElse) {
        {.worker = 4, .rank = 0},
        {0}},
       {"not the chief", {.worker = kChief, .point = kHere}, {.rank = 1}, {}},
-      {"a later life", {.life = 2, .point = kHere}, {.life = 2}, {0}},
-      {"first life only", {.point = kHere}, {.life = 2}, {}},
-      {"any life", {.life = kAnyLife, .point = kHere}, {.life = 9}, {0}},
+      {"a later incarnation",
+       {.incarnation = 2, .point = kHere},
+       {.incarnation = 2},
+       {0}},
+      {"first incarnation only", {.point = kHere}, {.incarnation = 2}, {}},
+      {"any incarnation",
+       {.incarnation = kAnyIncarnation, .point = kHere},
+       {.incarnation = 9},
+       {0}},
   };
   for (const SiteCase& c : cases) {
     const FaultPlan plan{.faults = {ErrorAt(c.site)}};
     FiredInMemory fired;
-    RecordedLife life(plan, c.self, fired);
-    EXPECT_EQ(FailedSteps(life.injector), c.failed_steps) << c.name;
+    RecordedIncarnation incarnation(plan, c.self, fired);
+    EXPECT_EQ(FailedSteps(incarnation.injector), c.failed_steps) << c.name;
   }
 }
 
@@ -110,10 +116,10 @@ TEST(InjectorTest, Save_CountsTheSavesOfTheIncarnation) {
     fault.with.times = FaultTimes::kAlways;
     const FaultPlan plan{.faults = {fault}};
     FiredInMemory fired;
-    RecordedLife life(plan, {}, fired);
+    RecordedIncarnation incarnation(plan, {}, fired);
     const std::vector<uint64_t> expected =
         save == 6 ? std::vector<uint64_t>{} : std::vector{save};
-    EXPECT_EQ(FailedSaves(life.injector, Point::kSaveAgree), expected);
+    EXPECT_EQ(FailedSaves(incarnation.injector, Point::kSaveAgree), expected);
   }
 }
 
@@ -122,10 +128,10 @@ TEST(InjectorTest, AlwaysIsFromThatHitOnUntilTheStep) {
   fault.with = {.times = FaultTimes::kAlways, .until_step = 6};
   const FaultPlan plan{.faults = {fault}};
   FiredInMemory fired;
-  RecordedLife life(plan, {}, fired);
-  EXPECT_THAT(FailedSteps(life.injector), ElementsAre(2, 3, 4, 5));
+  RecordedIncarnation incarnation(plan, {}, fired);
+  EXPECT_THAT(FailedSteps(incarnation.injector), ElementsAre(2, 3, 4, 5));
   EXPECT_THAT(
-      life.diary,
+      incarnation.diary,
       ElementsAre("fault_fired f at ctl.heartbeat, step 2, epoch 0",
                   "fault_fired_again f at ctl.heartbeat, step 3, epoch 0",
                   "fault_fired_again f at ctl.heartbeat, step 4, epoch 1",
@@ -133,39 +139,41 @@ TEST(InjectorTest, AlwaysIsFromThatHitOnUntilTheStep) {
 }
 
 TEST(InjectorTest, OnceMayBeNHitsInARow) {
-  Fault fault = ErrorAt({.life = kAnyLife, .point = kHere, .occurrence = 3});
+  Fault fault = ErrorAt(
+      {.incarnation = kAnyIncarnation, .point = kHere, .occurrence = 3});
   fault.with = {.hits = 2};
   const FaultPlan plan{.faults = {fault}};
   FiredInMemory fired;
-  RecordedLife life(plan, {.life = 1}, fired);
-  RecordedLife next(plan, {.life = 2}, fired);
-  EXPECT_THAT(FailedSteps(life.injector), ElementsAre(2, 3));
+  RecordedIncarnation incarnation(plan, {.incarnation = 1}, fired);
+  RecordedIncarnation next(plan, {.incarnation = 2}, fired);
+  EXPECT_THAT(FailedSteps(incarnation.injector), ElementsAre(2, 3));
   EXPECT_THAT(FailedSteps(next.injector), IsEmpty());
   EXPECT_THAT(
-      life.diary,
+      incarnation.diary,
       ElementsAre("fault_fired f at ctl.heartbeat, step 2, epoch 0",
                   "fault_fired_again f at ctl.heartbeat, step 3, epoch 0"));
 }
 
 TEST(InjectorTest, OnceIsOnceInTheRunWhateverRestarts) {
-  const FaultPlan plan{.faults = {ErrorAt({.life = kAnyLife, .point = kHere})}};
+  const FaultPlan plan{
+      .faults = {ErrorAt({.incarnation = kAnyIncarnation, .point = kHere})}};
   FiredInMemory fired;
-  RecordedLife first(plan, {.worker = 0, .life = 1}, fired);
-  RecordedLife other(plan, {.worker = 1, .life = 1}, fired);
-  RecordedLife second(plan, {.worker = 0, .life = 2}, fired);
+  RecordedIncarnation first(plan, {.worker = 0, .incarnation = 1}, fired);
+  RecordedIncarnation other(plan, {.worker = 1, .incarnation = 1}, fired);
+  RecordedIncarnation second(plan, {.worker = 0, .incarnation = 2}, fired);
   EXPECT_THAT(FailedSteps(first.injector), ElementsAre(0));
   EXPECT_THAT(FailedSteps(other.injector), IsEmpty());
   EXPECT_THAT(FailedSteps(second.injector), IsEmpty());
 }
 
 TEST(InjectorTest, AllWorkersIsOnceInEach) {
-  const FaultPlan plan{
-      .faults = {
-          ErrorAt({.worker = kAllWorkers, .life = kAnyLife, .point = kHere})}};
+  const FaultPlan plan{.faults = {ErrorAt({.worker = kAllWorkers,
+                                           .incarnation = kAnyIncarnation,
+                                           .point = kHere})}};
   FiredInMemory fired;
-  RecordedLife zero(plan, {.worker = 0}, fired);
-  RecordedLife one(plan, {.worker = 1}, fired);
-  RecordedLife one_again(plan, {.worker = 1, .life = 2}, fired);
+  RecordedIncarnation zero(plan, {.worker = 0}, fired);
+  RecordedIncarnation one(plan, {.worker = 1}, fired);
+  RecordedIncarnation one_again(plan, {.worker = 1, .incarnation = 2}, fired);
   EXPECT_THAT(FailedSteps(zero.injector), ElementsAre(0));
   EXPECT_THAT(FailedSteps(one.injector), ElementsAre(0));
   EXPECT_THAT(FailedSteps(one_again.injector), IsEmpty());
@@ -178,8 +186,8 @@ TEST(InjectorTest, AfterWaitsForTheOtherFaultAlsoOfAnotherProcess) {
   effect.after = "cause";
   const FaultPlan plan{.faults = {effect, cause}};
   FiredInMemory fired;
-  RecordedLife zero(plan, {.worker = 0}, fired);
-  RecordedLife one(plan, {.worker = 1}, fired);
+  RecordedIncarnation zero(plan, {.worker = 0}, fired);
+  RecordedIncarnation one(plan, {.worker = 1}, fired);
   EXPECT_THAT(FailedSteps(zero.injector), IsEmpty());
   EXPECT_THAT(FailedSteps(one.injector), ElementsAre(0));
   // Occurrences before the cause do not count.
@@ -232,15 +240,16 @@ TEST(InjectorTest, LogsTheFaultBeforeItsEffect) {
                                      .kind = c.kind,
                                      .with = c.with}}};
     FiredInMemory fired;
-    RecordedLife life(plan, {}, fired);
+    RecordedIncarnation incarnation(plan, {}, fired);
     EXPECT_TRUE(
-        life.injector.Hit(Point::kStepEnd, {.step = 8, .epoch = 2}).ok());
+        incarnation.injector.Hit(Point::kStepEnd, {.step = 8, .epoch = 2})
+            .ok());
     try {
-      EXPECT_TRUE(life.injector.Hit(Point::kRename, {}).ok());
+      EXPECT_TRUE(incarnation.injector.Hit(Point::kRename, {}).ok());
     } catch (const ProcessGone&) {
     }
     EXPECT_THAT(
-        life.diary,
+        incarnation.diary,
         ElementsAre("fault_fired f at ckpt.rename, step 8, epoch 2", c.effect));
     EXPECT_TRUE(fired.HasFired("f"));
   }
@@ -259,9 +268,10 @@ TEST(InjectorTest, TwoFaultsOfOneHitHappenInTheirOrderAndTheFirstErrorCounts) {
                   .with = {.error = ENOSPC}},
                  {.id = "io", .site = site, .kind = FaultKind::kErrno}}};
   FiredInMemory fired;
-  RecordedLife life(plan, {}, fired);
-  EXPECT_EQ(life.injector.Hit(kHere, {}).code(), Code::kResourceExhausted);
-  EXPECT_THAT(life.diary,
+  RecordedIncarnation incarnation(plan, {}, fired);
+  EXPECT_EQ(incarnation.injector.Hit(kHere, {}).code(),
+            Code::kResourceExhausted);
+  EXPECT_THAT(incarnation.diary,
               ElementsAre("fault_fired slow at ctl.heartbeat, step 0, epoch 0",
                           "sleep 3",
                           "fault_fired full at ctl.heartbeat, step 0, epoch 0",
@@ -271,19 +281,19 @@ TEST(InjectorTest, TwoFaultsOfOneHitHappenInTheirOrderAndTheFirstErrorCounts) {
 TEST(InjectorTest, FaultOfStorageThatMetNoOperationHasNotFired) {
   const FaultPlan plan{.faults = {ErrorAt({.point = Point::kRename})}};
   FiredInMemory fired;
-  RecordedLife life(plan, {}, fired);
-  EXPECT_TRUE(life.injector.Hit(Point::kRename, {}).ok());
-  EXPECT_TRUE(life.injector.AnyArmed());
+  RecordedIncarnation incarnation(plan, {}, fired);
+  EXPECT_TRUE(incarnation.injector.Hit(Point::kRename, {}).ok());
+  EXPECT_TRUE(incarnation.injector.AnyArmed());
   EXPECT_FALSE(fired.HasFired("f"));
-  EXPECT_THAT(life.diary, IsEmpty());
+  EXPECT_THAT(incarnation.diary, IsEmpty());
 }
 
 TEST(InjectorTest, PlantsTheBugsOfThePlanOnly) {
   const FaultPlan plan{.bugs = {PlantedBug::kLosePosition}};
   FiredInMemory fired;
-  RecordedLife life(plan, {}, fired);
-  EXPECT_TRUE(life.injector.Planted(PlantedBug::kLosePosition));
-  EXPECT_FALSE(life.injector.Planted(PlantedBug::kLoseRngKey));
+  RecordedIncarnation incarnation(plan, {}, fired);
+  EXPECT_TRUE(incarnation.injector.Planted(PlantedBug::kLosePosition));
+  EXPECT_FALSE(incarnation.injector.Planted(PlantedBug::kLoseRngKey));
 }
 
 // Faults of which another process had one, but reports it only after this
@@ -309,11 +319,11 @@ TEST(InjectorTest, SecondHit_WaitsForTheDecisionOnTheFirst) {
                   .kind = FaultKind::kErrno,
                   .with = {.times = FaultTimes::kOnce, .hits = 2}}}};
   SlowFiredFaults fired;
-  RecordedLife life(plan, {}, fired);
+  RecordedIncarnation incarnation(plan, {}, fired);
   Status first;
-  std::thread task([&] { first = life.injector.Hit(kHere, {}); });
+  std::thread task([&] { first = incarnation.injector.Hit(kHere, {}); });
   fired.AwaitQuestion();
-  EXPECT_TRUE(life.injector.Hit(kHere, {}).ok());
+  EXPECT_TRUE(incarnation.injector.Hit(kHere, {}).ok());
   task.join();
   EXPECT_TRUE(first.ok());
 }

@@ -89,12 +89,12 @@ class RecordingEvents final : public EventLog {
 };
 
 // Everything that an Injector needs, created for each incarnation.
-struct RecordedLife {
-  RecordedLife(const FaultPlan& plan, const ProcessIdentity& self,
-               FiredFaults& fired)
+struct RecordedIncarnation {
+  RecordedIncarnation(const FaultPlan& plan, const ProcessIdentity& self,
+                      FiredFaults& fired)
       : injector(plan, self, effects, fired, events) {}
-  RecordedLife(const RecordedLife&) = delete;
-  RecordedLife& operator=(const RecordedLife&) = delete;
+  RecordedIncarnation(const RecordedIncarnation&) = delete;
+  RecordedIncarnation& operator=(const RecordedIncarnation&) = delete;
 
   Diary diary;
   RecordingEffects effects{diary};

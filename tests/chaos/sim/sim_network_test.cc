@@ -324,7 +324,7 @@ TEST_F(SimNetworkTest, KilledListenerFreesItsAddress) {
     simulation_.Kill(simulation_.self());
     return 0;
   };
-  for (int life = 0; life < 3; ++life) {
+  for (int incarnation = 0; incarnation < 3; ++incarnation) {
     simulation_.Start({.name = "server", .host = "s", .body = listen});
     simulation_.Run();
   }

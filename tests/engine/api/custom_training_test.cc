@@ -14,10 +14,10 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// One incarnation of a program with a custom training loop.
-class Life {
+// One process of a program with a custom training loop.
+class Process {
  public:
-  Life(World& world, const WorkerSpec& place, int keep = 5)
+  Process(World& world, const WorkerSpec& place, int keep = 5)
       : training_(CustomTraining::Create(world, SmallTraining(place)).value()),
         manager_(CheckpointManager::Create(
                      *training_, {.directory = "/ckpt", .max_to_keep = keep})
@@ -49,14 +49,14 @@ class Life {
 TEST(CheckpointManagerTest, KeepsTheNewestTwoOfTwentyFiveSaves) {
   FitFixture fixture;
   fixture.Run(1, [](World& world, const WorkerSpec& place) {
-    Life life(world, place, 2);
-    EXPECT_FALSE(life.manager().RestoreOrInitialize().value());
-    ASSERT_TRUE(life.Steps(25).ok());
-    EXPECT_EQ(life.training().epoch(), 5u);
+    Process process(world, place, 2);
+    EXPECT_FALSE(process.manager().RestoreOrInitialize().value());
+    ASSERT_TRUE(process.Steps(25).ok());
+    EXPECT_EQ(process.training().epoch(), 5u);
     EXPECT_THAT(
-        life.manager().checkpoints(),
+        process.manager().checkpoints(),
         ElementsAre("/ckpt/step-000000024-g1", "/ckpt/step-000000025-g1"));
-    life.training().Leave();
+    process.training().Leave();
   });
 }
 
@@ -64,41 +64,41 @@ TEST(CheckpointManagerTest, RestoresTheValuesAndReportsIt) {
   FitFixture fixture;
   std::optional<Digest> saved;
   fixture.Run(1, [&](World& world, const WorkerSpec& place) {
-    Life life(world, place);
-    EXPECT_FALSE(life.manager().RestoreOrInitialize().value());
-    ASSERT_TRUE(life.Steps(7).ok());
-    saved = life.training().StateDigest();
-    ASSERT_TRUE(life.Step().ok());
+    Process process(world, place);
+    EXPECT_FALSE(process.manager().RestoreOrInitialize().value());
+    ASSERT_TRUE(process.Steps(7).ok());
+    saved = process.training().StateDigest();
+    ASSERT_TRUE(process.Step().ok());
   });
   fixture.Run(1, [&](World& world, const WorkerSpec& place) {
-    Life life(world, place);
-    EXPECT_TRUE(life.manager().RestoreOrInitialize().value());
-    EXPECT_EQ(life.training().step(), 7u);
-    EXPECT_EQ(life.training().StateDigest(), *saved);
-    life.training().Leave();
+    Process process(world, place);
+    EXPECT_TRUE(process.manager().RestoreOrInitialize().value());
+    EXPECT_EQ(process.training().step(), 7u);
+    EXPECT_EQ(process.training().StateDigest(), *saved);
+    process.training().Leave();
   });
 }
 
-// The first incarnation ends after step 8, without leaving.
+// The first process ends after step 8, without leaving.
 TEST(CheckpointManagerTest, InterruptedLoopEndsAsOneThatWasNot) {
   std::vector<Digest> digests;
   for (const bool interrupted : {false, true}) {
     FitFixture fixture;
     if (interrupted) {
       fixture.Run(2, [](World& world, const WorkerSpec& place) {
-        Life life(world, place);
-        ASSERT_TRUE(life.manager().RestoreOrInitialize().ok());
-        ASSERT_TRUE(life.Steps(6).ok());
-        ASSERT_TRUE(life.Step().ok());
+        Process process(world, place);
+        ASSERT_TRUE(process.manager().RestoreOrInitialize().ok());
+        ASSERT_TRUE(process.Steps(6).ok());
+        ASSERT_TRUE(process.Step().ok());
         world.host.Exit(1);
       });
     }
     fixture.Run(2, [&](World& world, const WorkerSpec& place) {
-      Life life(world, place);
-      ASSERT_TRUE(life.manager().RestoreOrInitialize().ok());
-      while (life.training().step() < 15) ASSERT_TRUE(life.Steps(1).ok());
-      digests.push_back(life.training().StateDigest());
-      life.training().Leave();
+      Process process(world, place);
+      ASSERT_TRUE(process.manager().RestoreOrInitialize().ok());
+      while (process.training().step() < 15) ASSERT_TRUE(process.Steps(1).ok());
+      digests.push_back(process.training().StateDigest());
+      process.training().Leave();
     });
   }
   ASSERT_EQ(digests.size(), 4u);
@@ -214,15 +214,15 @@ TEST(CheckpointManagerTest, ListenersHearOfEachSaveInTheirOrder) {
     std::vector<std::string> calls;
     Listener first("first", calls);
     Listener second("second", calls);
-    Life life(world, place);
-    life.manager().AddListener(first);
-    life.manager().AddListener(second);
-    ASSERT_TRUE(life.manager().RestoreOrInitialize().ok());
-    ASSERT_TRUE(life.Steps(1).ok());
+    Process process(world, place);
+    process.manager().AddListener(first);
+    process.manager().AddListener(second);
+    ASSERT_TRUE(process.manager().RestoreOrInitialize().ok());
+    ASSERT_TRUE(process.Steps(1).ok());
     EXPECT_THAT(calls, ElementsAre("first before 1", "second before 1",
                                    "first after /ckpt/step-000000001-g1",
                                    "second after /ckpt/step-000000001-g1"));
-    life.training().Leave();
+    process.training().Leave();
   });
 }
 
@@ -233,12 +233,12 @@ TEST(CheckpointManagerTest, ListenersNoOnOneWorkerIsANoOnAll) {
     std::vector<std::string> calls;
     Listener listener("it", calls);
     listener.refuses = place.rank == 1;
-    Life life(world, place);
-    life.manager().AddListener(listener);
-    ASSERT_TRUE(life.manager().RestoreOrInitialize().ok());
-    ends.push_back(life.Steps(1).message());
-    EXPECT_TRUE(life.manager().checkpoints().empty());
-    life.training().Leave();
+    Process process(world, place);
+    process.manager().AddListener(listener);
+    ASSERT_TRUE(process.manager().RestoreOrInitialize().ok());
+    ends.push_back(process.Steps(1).message());
+    EXPECT_TRUE(process.manager().checkpoints().empty());
+    process.training().Leave();
   });
   EXPECT_THAT(ends,
               testing::Each(HasSubstr("rank 1's save listener: not now")));
@@ -267,16 +267,17 @@ TEST(CheckpointManagerTest, NamesWhatItCannotUse) {
 TEST(CheckpointManagerTest, AnotherJobsCheckpointsAreRefusedOnAllWorkers) {
   FitFixture fixture;
   fixture.Run(1, [](World& world, const WorkerSpec& place) {
-    Life life(world, place);
-    ASSERT_TRUE(life.manager().RestoreOrInitialize().ok());
-    ASSERT_TRUE(life.Steps(1).ok());
-    life.training().Leave();
+    Process process(world, place);
+    ASSERT_TRUE(process.manager().RestoreOrInitialize().ok());
+    ASSERT_TRUE(process.Steps(1).ok());
+    process.training().Leave();
   });
   std::vector<std::string> refusals;
   fixture.Run(2, [&](World& world, const WorkerSpec& place) {
-    Life life(world, place);
-    refusals.push_back(life.manager().RestoreOrInitialize().status().message());
-    life.training().Leave();
+    Process process(world, place);
+    refusals.push_back(
+        process.manager().RestoreOrInitialize().status().message());
+    process.training().Leave();
   });
   EXPECT_EQ(refusals.size(), 2u);
   EXPECT_THAT(refusals, testing::Each(HasSubstr("replicas: 1 in the")));
@@ -288,26 +289,27 @@ TEST(PreemptionCheckpointHandlerTest, AllSaveTheStepThatANoticeStopsThemAt) {
   const int second = fixture.simulation().process_count() + 1;
   std::vector<uint64_t> stopped;
   fixture.Run(2, [&](World& world, const WorkerSpec& place) {
-    Life life(world, place);
-    ASSERT_TRUE(life.manager().RestoreOrInitialize().ok());
-    PreemptionCheckpointHandler handler(life.training(), life.manager(), {});
+    Process process(world, place);
+    ASSERT_TRUE(process.manager().RestoreOrInitialize().ok());
+    PreemptionCheckpointHandler handler(process.training(), process.manager(),
+                                        {});
     HandledStep step;
     while (!step.stopped) {
-      if (place.rank == 1 && life.training().step() == 2) {
+      if (place.rank == 1 && process.training().step() == 2) {
         fixture.simulation().Notify(second);
       }
       step = handler.Run().value();
     }
     EXPECT_EQ(handler.total_run_calls(), 3u);
-    stopped.push_back(life.training().step());
-    life.training().Leave();
+    stopped.push_back(process.training().step());
+    process.training().Leave();
   });
   EXPECT_THAT(stopped, ElementsAre(3u, 3u));
   fixture.Run(2, [](World& world, const WorkerSpec& place) {
-    Life life(world, place);
-    EXPECT_TRUE(life.manager().RestoreOrInitialize().value());
-    EXPECT_EQ(life.training().step(), 3u);
-    life.training().Leave();
+    Process process(world, place);
+    EXPECT_TRUE(process.manager().RestoreOrInitialize().value());
+    EXPECT_EQ(process.training().step(), 3u);
+    process.training().Leave();
   });
 }
 
@@ -319,21 +321,22 @@ TEST(PreemptionCheckpointHandlerTest, StopAtAnEpochsLastStepCanBeResumed) {
   std::vector<Digest> digests;
   for (const uint64_t noticed_at : {99u, 4u, 99u}) {
     fixture.Run(1, [&](World& world, const WorkerSpec& place) {
-      Life life(world, place);
-      ASSERT_TRUE(life.manager().RestoreOrInitialize().ok());
-      PreemptionCheckpointHandler handler(life.training(), life.manager(), {});
+      Process process(world, place);
+      ASSERT_TRUE(process.manager().RestoreOrInitialize().ok());
+      PreemptionCheckpointHandler handler(process.training(), process.manager(),
+                                          {});
       HandledStep step;
-      while (!step.stopped && life.training().step() < 8) {
-        if (life.training().step() == noticed_at) {
+      while (!step.stopped && process.training().step() < 8) {
+        if (process.training().step() == noticed_at) {
           fixture.simulation().Notify(first + 1);
         }
         step = handler.Run().value();
       }
       EXPECT_EQ(step.stopped, noticed_at == 4);
-      EXPECT_EQ(life.training().history().val_loss.size(),
+      EXPECT_EQ(process.training().history().val_loss.size(),
                 step.stopped ? 0 : 1);
-      digests.push_back(life.training().StateDigest());
-      life.training().Leave();
+      digests.push_back(process.training().StateDigest());
+      process.training().Leave();
     });
   }
   EXPECT_EQ(digests[2], digests[0]);

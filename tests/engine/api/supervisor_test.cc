@@ -252,7 +252,7 @@ TEST(SupervisorTest, StopIsSavedBeforeTheServicesAreWaitedFor) {
 
 // One incarnation with its own initial value of all weights, and the weights
 // that it recovers.
-struct PartialLife {
+struct PartialProcess {
   std::vector<std::string> variables;
   float init = 0.0f;
   uint64_t until = 3;
@@ -287,16 +287,16 @@ TEST(SupervisorTest, InitialisesUnsavedVariablesInEachIncarnation) {
   for (const int workers : {1, 2}) {
     FitFixture fixture;
     const std::vector<std::string> saved = {"dense0/kernel", "dense0/bias"};
-    std::vector<PartialLife> first(2, {.variables = saved, .init = 0.5f});
-    std::vector<PartialLife> second(
+    std::vector<PartialProcess> first(2, {.variables = saved, .init = 0.5f});
+    std::vector<PartialProcess> second(
         2, {.variables = saved, .init = 0.25f, .until = 5});
-    for (auto* lives : {&first, &second}) {
+    for (auto* incarnations : {&first, &second}) {
       fixture.Run(workers, [&](World& world, const WorkerSpec& place) {
-        lives->at(static_cast<size_t>(place.rank)).Live(world, place);
+        incarnations->at(static_cast<size_t>(place.rank)).Live(world, place);
       });
     }
-    const PartialLife& before = first.at(static_cast<size_t>(workers) - 1);
-    const PartialLife& after = second.at(static_cast<size_t>(workers) - 1);
+    const PartialProcess& before = first.at(static_cast<size_t>(workers) - 1);
+    const PartialProcess& after = second.at(static_cast<size_t>(workers) - 1);
     EXPECT_TRUE(after.recovered);
     const auto kernel = static_cast<std::ptrdiff_t>(after.kernel_at);
     EXPECT_TRUE(std::equal(before.ends_with.begin(),
@@ -311,9 +311,9 @@ TEST(SupervisorTest, InitialisesUnsavedVariablesInEachIncarnation) {
 
 TEST(SupervisorTest, CheckpointHoldsTheVariablesAskedForAndNoOthers) {
   FitFixture fixture;
-  PartialLife life = {.variables = {"dense0/kernel"}};
+  PartialProcess incarnation = {.variables = {"dense0/kernel"}};
   fixture.Run(1, [&](World& world, const WorkerSpec& place) {
-    life.Live(world, place);
+    incarnation.Live(world, place);
     const auto found =
         ReadCheckpoint(world, "/logs/model.ckpt/step-000000003-g1");
     ASSERT_TRUE(found.ok()) << found.status().ToString();
@@ -331,9 +331,9 @@ TEST(SupervisorTest, CheckpointHoldsTheVariablesAskedForAndNoOthers) {
 
 TEST(SupervisorTest, AnotherChoiceOfVariablesIsRefusedByName) {
   FitFixture fixture;
-  PartialLife life = {.variables = {"dense0/kernel"}};
+  PartialProcess incarnation = {.variables = {"dense0/kernel"}};
   fixture.Run(1, [&](World& world, const WorkerSpec& place) {
-    life.Live(world, place);
+    incarnation.Live(world, place);
   });
   for (const std::vector<std::string>& variables :
        {std::vector<std::string>{}, {"dense0/bias"}}) {
@@ -428,7 +428,7 @@ CustomTrainingOptions OverflowingTraining(const WorkerSpec& place) {
 
 TEST(SupervisorTest, StopsWhereTheLossIsNotFiniteAndSavesNoSuchState) {
   FitFixture fixture;
-  for (int life = 0; life < 2; ++life) {
+  for (int incarnation = 0; incarnation < 2; ++incarnation) {
     fixture.Run(2, [&](World& world, const WorkerSpec& place) {
       const auto training =
           CustomTraining::Create(world, OverflowingTraining(place)).value();
@@ -436,7 +436,7 @@ TEST(SupervisorTest, StopsWhereTheLossIsNotFiniteAndSavesNoSuchState) {
                                         .save_model_every = seconds(1),
                                         .on_not_finite = OnNotFinite::kStop});
       const auto session = supervisor.PrepareSession().value();
-      EXPECT_EQ(session->recovered(), life > 0);
+      EXPECT_EQ(session->recovered(), incarnation > 0);
       TakeSteps(world, *session, 20);
       EXPECT_TRUE(session->not_finite());
       EXPECT_LT(session->step(), 20u);

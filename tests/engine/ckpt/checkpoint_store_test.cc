@@ -600,8 +600,8 @@ TEST_F(CheckpointStoreTest, DeletesEverythingOfItsOwnAndNothingElse) {
 }
 
 TEST_F(CheckpointStoreTest, BoundsRejectedAndFencedCheckpoints) {
-  for (uint64_t life = 1; life <= 10; ++life) {
-    Saved({2 * life, 2 * life + 1});
+  for (uint64_t incarnation = 1; incarnation <= 10; ++incarnation) {
+    Saved({2 * incarnation, 2 * incarnation + 1});
     Bytes(Checkpoints(storage_, kDirectory).back() + "/MANIFEST.json").clear();
   }
   EXPECT_EQ(Recover(test_.world).step, 20u);
@@ -614,9 +614,9 @@ TEST_F(CheckpointStoreTest, BoundsRejectedAndFencedCheckpoints) {
 }
 
 TEST_F(CheckpointStoreTest, PrunesClaimsThatNoLineageNeeds) {
-  for (int life = 0; life < 10; ++life) Saved({});
+  for (int incarnation = 0; incarnation < 10; ++incarnation) Saved({});
   Saved({1, 2});
-  for (int life = 0; life < 10; ++life) Saved({});
+  for (int incarnation = 0; incarnation < 10; ++incarnation) Saved({});
   int claims = 0;
   for (const auto& [path, bytes] : storage_.Contents()) {
     claims += path.find("gen-") != std::string::npos ? 1 : 0;

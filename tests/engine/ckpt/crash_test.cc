@@ -24,7 +24,7 @@ struct Life {
 };
 
 Life Live(TestWorld& test, int keep, End end) {
-  Life life;
+  Life incarnation;
   const auto run = [&]() -> Status {
     ASSIGN_OR_RETURN(
         CheckpointStore store,
@@ -38,7 +38,7 @@ Life Live(TestWorld& test, int keep, End end) {
       if (saved.code() == Code::kCancelled) return saved;
     }
     if (end == End::kDelete) {
-      life.deleting = true;
+      incarnation.deleting = true;
       RETURN_IF_ERROR(store.DeleteAll());
     }
     return OkStatus();
@@ -46,22 +46,22 @@ Life Live(TestWorld& test, int keep, End end) {
   // Ignores the status: the events show how far the incarnation got.
   run().ok();
   for (const LogEvent& event : test.events.all) {
-    if (event.kind == EventKind::kSaveBegin) life.begun = event.step;
+    if (event.kind == EventKind::kSaveBegin) incarnation.begun = event.step;
     if (event.kind == EventKind::kSaveAcknowledged) {
-      life.acknowledged = event.step;
+      incarnation.acknowledged = event.step;
     }
   }
-  return life;
+  return incarnation;
 }
 
-void ExpectRecovery(const Life& life, MemoryStorage& storage) {
+void ExpectRecovery(const Life& incarnation, MemoryStorage& storage) {
   TestWorld next(storage);
   const Recovered recovered = Recover(next.world);
   ASSERT_TRUE(recovered.status.ok()) << recovered.status.ToString();
   const uint64_t step = recovered.step.value_or(0);
-  if (life.deleting && step == 0) return;
-  ASSERT_GE(step, life.acknowledged);
-  ASSERT_LE(step, std::max(life.begun, life.acknowledged));
+  if (incarnation.deleting && step == 0) return;
+  ASSERT_GE(step, incarnation.acknowledged);
+  ASSERT_LE(step, std::max(incarnation.begun, incarnation.acknowledged));
   // The claim has removed all temporary files.
   for (const auto& [path, bytes] : storage.Contents()) {
     ASSERT_EQ(path.find(".tmp"), std::string::npos) << path;
@@ -114,10 +114,11 @@ void SweepCrashes(const Arm& arm) {
         storage.SetContents(crash.start);
         TestWorld test(storage);
         const auto chances = arm(n, storage, test);
-        Life life = Live(test, crash.keep, end);
-        life.acknowledged = std::max(life.acknowledged, crash.acknowledged);
+        Life incarnation = Live(test, crash.keep, end);
+        incarnation.acknowledged =
+            std::max(incarnation.acknowledged, crash.acknowledged);
         storage.gate = nullptr;
-        ExpectRecovery(life, storage);
+        ExpectRecovery(incarnation, storage);
         if (testing::Test::HasFatalFailure()) FAIL() << "crash at " << n;
         if (*chances <= n) {
           EXPECT_GT(n, 50u);

@@ -12,16 +12,16 @@ namespace {
 
 // One incarnation: the number of its saves, the number that it keeps, and the
 // storage operation at which it dies.
-struct PlannedLife {
+struct PlannedProcess {
   uint64_t saves = 0;
   int keep = 1;
   size_t crash_at = 0;
 };
 
-rc::Gen<PlannedLife> AnyLife() {
+rc::Gen<PlannedProcess> AnyIncarnation() {
   return rc::gen::apply(
       [](uint64_t saves, int keep, size_t crash_at) {
-        return PlannedLife{saves, keep, crash_at};
+        return PlannedProcess{saves, keep, crash_at};
       },
       rc::gen::inRange<uint64_t>(0, 4), rc::gen::inRange(1, 4),
       rc::gen::inRange<size_t>(0, 400));
@@ -61,21 +61,22 @@ uint64_t NewestFinite(World& world) {
   return newest;
 }
 
-void LiveOnce(const PlannedLife& life, MemoryStorage& storage, Model& model) {
+void LiveOnce(const PlannedProcess& incarnation, MemoryStorage& storage,
+              Model& model) {
   TestWorld test(storage);
-  storage.gate = [crash_at = life.crash_at, count = size_t{0}](
+  storage.gate = [crash_at = incarnation.crash_at, count = size_t{0}](
                      StorageCall, const std::string&) mutable {
     return count++ >= crash_at ? Cancelled("gone") : OkStatus();
   };
   auto store = CheckpointStore::Open(
-      test.world, {.directory = std::string(kStore), .keep = life.keep});
+      test.world, {.directory = std::string(kStore), .keep = incarnation.keep});
   if (!store.ok()) return;
   const auto claim = store->ClaimGeneration(std::string(kJob));
   if (!claim.ok()) return;
   uint64_t step = claim->parent ? claim->parent->step : 0;
   RC_ASSERT(step >= model.newest);
   RC_ASSERT(step <= std::max(model.begun, model.newest));
-  for (uint64_t i = 0; i < life.saves; ++i) {
+  for (uint64_t i = 0; i < incarnation.saves; ++i) {
     const auto since = model.NotFiniteSince(++step);
     if (!Save(*store, claim->generation, step, since).ok()) break;
   }
@@ -88,10 +89,12 @@ void LiveOnce(const PlannedLife& life, MemoryStorage& storage, Model& model) {
 
 TEST(StoreModelTest, FindsTheNewestAcknowledgedSaveAfterAnyIncarnations) {
   EXPECT_TRUE(rc::check("lives", [] {
-    const auto lives = *rc::gen::container<std::vector<PlannedLife>>(AnyLife());
+    const auto incarnations =
+        *rc::gen::container<std::vector<PlannedProcess>>(AnyIncarnation());
     MemoryStorage storage;
     Model model = {.not_finite = *rc::gen::arbitrary<uint64_t>()};
-    for (const PlannedLife& life : lives) LiveOnce(life, storage, model);
+    for (const PlannedProcess& incarnation : incarnations)
+      LiveOnce(incarnation, storage, model);
     storage.gate = nullptr;
     TestWorld last(storage);
     RC_ASSERT(NewestFinite(last.world) >= model.newest_finite);

@@ -267,8 +267,8 @@ TEST(CollectiveTest, FailedDeviceSendsNoMemoryOfTheMachine) {
     TrainingFixture fixture;
     fixture.ComputeOn(FailingAtTheFirstCopy());
     fixture.ExchangeBy(EmulatedCollective());
-    const AttemptResult life = fixture.Run(2, ByDevices(SmallRun()));
-    EXPECT_TRUE(life.AllExitedWith(WorkerExit::kLostWorker));
+    const AttemptResult incarnation = fixture.Run(2, ByDevices(SmallRun()));
+    EXPECT_TRUE(incarnation.AllExitedWith(WorkerExit::kLostWorker));
     digests.push_back(fixture.simulation().digest());
   }
   EXPECT_EQ(digests[0], digests[1]);

@@ -105,10 +105,11 @@ class LaunchedRun {
                        [incarnation = spec.incarnation](int worker) {
                          return WorkerHost(worker, incarnation);
                        });
-    Injector injector(
-        plan,
-        {.worker = spec.worker, .life = spec.incarnation, .rank = spec.rank},
-        effects, fired_, plain.events);
+    Injector injector(plan,
+                      {.worker = spec.worker,
+                       .incarnation = spec.incarnation,
+                       .rank = spec.rank},
+                      effects, fired_, plain.events);
     World world = {.clock = plain.clock,
                    .storage = plain.storage,
                    .network = plain.network,

@@ -183,10 +183,11 @@ class TrainingFixture {
   int Main(World& plain, const WorkerSpec& spec, const TrainOptions& options,
            const FaultPlan& plan) {
     SimEffects effects(simulation_, plain);
-    Injector injector(
-        plan,
-        {.worker = spec.worker, .life = spec.incarnation, .rank = spec.rank},
-        effects, fired_, plain.events);
+    Injector injector(plan,
+                      {.worker = spec.worker,
+                       .incarnation = spec.incarnation,
+                       .rank = spec.rank},
+                      effects, fired_, plain.events);
     FaultyStorage storage(plain.storage, injector);
     const std::unique_ptr<Network> network =
         network_of_ ? network_of_(spec.rank, plain.network) : nullptr;

@@ -7,12 +7,13 @@
 namespace gauntlet {
 
 void FuzzEventLog(std::string_view input) {
-  const Parsed<LifeEvents> life = ReadEventFile(input, "w0.jsonl");
-  if (!life.ok()) return CheckErrorLine(life.error);
-  CHECK(life.error.empty(), life.error);
+  const Parsed<IncarnationEvents> incarnation =
+      ReadEventFile(input, "w0.jsonl");
+  if (!incarnation.ok()) return CheckErrorLine(incarnation.error);
+  CHECK(incarnation.error.empty(), incarnation.error);
   // Events that can be read must be valid in a record.
   Record record;
-  record.lives.push_back(*life.value);
+  record.incarnations.push_back(*incarnation.value);
   const Parsed<Record> again = ReadRecord(RecordToJsonLines(record), "record");
   CHECK(again.ok(), again.error);
   CHECK(*again.value == record, "events that changed in a record");

@@ -36,9 +36,9 @@ std::vector<std::string> RecordSeeds() {
   record.expect.restarts_max = 2;
   record.setup = {.workers = 2, .epochs = 3, .planted_bugs = {"lose-rng-key"}};
   record.faults = {{.id = "k", .kind = "crash", .worker = "all"}};
-  record.lives = {
+  record.incarnations = {
       {.worker = 0,
-       .life = 1,
+       .incarnation = 1,
        .events = {{.kind = RecordKind::kStep, .t_ns = 5, .samples = {1, 2}}}}};
   record.launchers = {
       {.exit_code = 0,

@@ -28,14 +28,14 @@ RecordEvent SaveTimes(uint64_t step, int64_t ms, int64_t bytes) {
 
 // Returns a run that saves after every second step. A save takes 10 ms, of
 // which training waits for 4.
-std::vector<LifeEvents> TwoSaves() {
-  LifeEvents chief = {.worker = 0, .life = 1, .events = {}};
+std::vector<IncarnationEvents> TwoSaves() {
+  IncarnationEvents chief = {.worker = 0, .incarnation = 1, .events = {}};
   chief.events = {
       Step(1, 100),           Step(2, 120),           Acknowledged(2, 130),
       SaveTimes(2, 131, 600), Step(3, 144, 4),        Step(4, 164),
       Acknowledged(4, 176),   SaveTimes(4, 177, 600), Step(5, 188, 4),
       Step(6, 208),           Acknowledged(6, 999)};
-  LifeEvents other = {.worker = 1, .life = 1, .events = {}};
+  IncarnationEvents other = {.worker = 1, .incarnation = 1, .events = {}};
   other.events = {SaveTimes(2, 131, 400), SaveTimes(4, 177, 400),
                   SaveTimes(6, 990, 77)};
   return {chief, other};
@@ -62,12 +62,13 @@ TEST(TrialEvents, WindowBeyondRunIsNotFound) {
 }
 
 // Returns a run whose worker 1 is killed at 250 ms, when step 6 is the newest.
-std::vector<LifeEvents> Recovery() {
-  std::vector<LifeEvents> lives = TwoSaves();
-  LifeEvents launcher = {.worker = kLauncherWorker, .life = 1, .events = {}};
+std::vector<IncarnationEvents> Recovery() {
+  std::vector<IncarnationEvents> incarnations = TwoSaves();
+  IncarnationEvents launcher = {
+      .worker = kLauncherWorker, .incarnation = 1, .events = {}};
   launcher.events = {
       {.kind = RecordKind::kExited, .t_ns = 255 * kMs, .about = 1}};
-  LifeEvents chief = {.worker = 0, .life = 2, .events = {}};
+  IncarnationEvents chief = {.worker = 0, .incarnation = 2, .events = {}};
   chief.events = {{.kind = RecordKind::kStartTimes,
                    .t_ns = 400 * kMs,
                    .parts = {{.part = "build", .took_ns = 10 * kMs},
@@ -77,9 +78,9 @@ std::vector<LifeEvents> Recovery() {
                   Step(5, 420),
                   Step(6, 440),
                   Step(7, 460)};
-  lives.push_back(launcher);
-  lives.push_back(chief);
-  return lives;
+  incarnations.push_back(launcher);
+  incarnations.push_back(chief);
+  return incarnations;
 }
 
 TEST(TrialEvents, RecoveryPartsMeet) {
@@ -97,11 +98,11 @@ TEST(TrialEvents, RecoveryPartsMeet) {
 
 // A step that was in progress when a worker died is not a new step.
 TEST(TrialEvents, StepOfSurvivorAfterKillIsNotNew) {
-  std::vector<LifeEvents> lives = Recovery();
-  lives.front().events.push_back(Step(7, 252));
-  lives.back().events.push_back(Step(8, 480));
+  std::vector<IncarnationEvents> incarnations = Recovery();
+  incarnations.front().events.push_back(Step(7, 252));
+  incarnations.back().events.push_back(Step(8, 480));
   const Result<RecoveryFigures> recovery =
-      ReadRecovery(lives, {.worker = 1, .t_ns = 250 * kMs});
+      ReadRecovery(incarnations, {.worker = 1, .t_ns = 250 * kMs});
   ASSERT_TRUE(recovery.ok()) << recovery.status().message();
   EXPECT_DOUBLE_EQ(recovery->recompute, 0.080);
   EXPECT_EQ(recovery->recomputed, 4u);
@@ -109,11 +110,11 @@ TEST(TrialEvents, StepOfSurvivorAfterKillIsNotNew) {
 
 // A chief that rejoins leaves its generation before the launcher notices.
 TEST(TrialEvents, RecoveryOfSurvivorCountsNothingTwice) {
-  std::vector<LifeEvents> lives = Recovery();
-  lives.back().life = 1;
-  lives.back().events.front().parts[1].took_ns = 120 * kMs;
+  std::vector<IncarnationEvents> incarnations = Recovery();
+  incarnations.back().incarnation = 1;
+  incarnations.back().events.front().parts[1].took_ns = 120 * kMs;
   const Result<RecoveryFigures> recovery =
-      ReadRecovery(lives, {.worker = 1, .t_ns = 250 * kMs});
+      ReadRecovery(incarnations, {.worker = 1, .t_ns = 250 * kMs});
   ASSERT_TRUE(recovery.ok()) << recovery.status().message();
   EXPECT_DOUBLE_EQ(recovery->respawn, 0);
   EXPECT_DOUBLE_EQ(recovery->join, 0.125);
@@ -121,10 +122,10 @@ TEST(TrialEvents, RecoveryOfSurvivorCountsNothingTwice) {
 }
 
 TEST(TrialEvents, RecoveryWithoutNewStepIsNotFound) {
-  std::vector<LifeEvents> lives = Recovery();
-  lives.back().events.pop_back();
+  std::vector<IncarnationEvents> incarnations = Recovery();
+  incarnations.back().events.pop_back();
   const Result<RecoveryFigures> recovery =
-      ReadRecovery(lives, {.worker = 1, .t_ns = 250 * kMs});
+      ReadRecovery(incarnations, {.worker = 1, .t_ns = 250 * kMs});
   EXPECT_EQ(recovery.status().message(),
             "no step behind step 6, at which worker 1 was killed");
 }

@@ -894,7 +894,7 @@ TEST(CommandLineTest, WorkerTakesTheOptionsOfTheLauncher) {
        "--launcher-fd", "3", "--events", "e.jsonl"});
   EXPECT_EQ(command.options_file, "o.json");
   EXPECT_EQ(command.worker, 1);
-  EXPECT_EQ(command.life, 2);
+  EXPECT_EQ(command.incarnation, 2);
   EXPECT_EQ(command.launcher_fd, 3);
 }
 

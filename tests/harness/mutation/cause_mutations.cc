@@ -71,8 +71,8 @@ std::optional<Mutant> TakeCauseOut(const Record& record) {
   Mutant mutant = {.record = record, .place = PlaceText(record, fired[0])};
   std::erase_if(mutant.record.faults,
                 [&](const RecordFault& fault) { return fault.id == id; });
-  for (LifeEvents& life : mutant.record.lives) {
-    std::erase_if(life.events, [&](const RecordEvent& event) {
+  for (IncarnationEvents& incarnation : mutant.record.incarnations) {
+    std::erase_if(incarnation.events, [&](const RecordEvent& event) {
       return IsOccurrence(event, id);
     });
   }
@@ -105,7 +105,7 @@ bool IsSignOfLoss(const RecordEvent& event) {
 // detected: another worker reports a loss, or the launcher starts an
 // incarnation.
 std::optional<EventPlace> FindSign(const Record& record, EventPlace fired) {
-  const LifeEvents& lost = record.lives[fired.life];
+  const IncarnationEvents& lost = record.incarnations[fired.incarnation];
   const int64_t fired_ns = EventAt(record, fired).t_ns;
   std::optional<EventPlace> sign;
   const auto take = [&](EventPlace place) {
@@ -114,10 +114,11 @@ std::optional<EventPlace> FindSign(const Record& record, EventPlace fired) {
     if (!sign || t_ns < EventAt(record, *sign).t_ns) sign = place;
   };
   for (const EventPlace place : FindPlaces(record, IsSignOfLoss)) {
-    if (place.life != fired.life) take(place);
+    if (place.incarnation != fired.incarnation) take(place);
   }
   for (const EventPlace place : PlacesOf(record, RecordKind::kWorkerStarted)) {
-    if (record.lives[place.life].life > lost.life) take(place);
+    if (record.incarnations[place.incarnation].incarnation > lost.incarnation)
+      take(place);
   }
   return sign;
 }
@@ -143,10 +144,10 @@ constexpr int64_t kGraceNs = 30'000'000'000;
 // long training may continue.
 bool GivesNotice(const RecordFault& fault) { return fault.kind == "preempt"; }
 
-uint64_t StepsBehind(const LifeEvents& life, size_t index) {
+uint64_t StepsBehind(const IncarnationEvents& incarnation, size_t index) {
   return static_cast<uint64_t>(
-      std::count_if(life.events.begin() + static_cast<ptrdiff_t>(index),
-                    life.events.end(), [](const RecordEvent& event) {
+      std::count_if(incarnation.events.begin() + static_cast<ptrdiff_t>(index),
+                    incarnation.events.end(), [](const RecordEvent& event) {
                       return event.kind == RecordKind::kStep;
                     }));
 }
@@ -159,10 +160,11 @@ std::optional<Mutant> IgnoreNotice(const Record& record, Choice& choice) {
   return EditAny(
       record, PlacesOf(record, RecordKind::kStep), choice,
       [](Record& changed, EventPlace place, Choice&) {
-        const LifeEvents& life = changed.lives[place.life];
-        if (!FindIndex(life, RecordKind::kFinished) ||
-            FindIndex(life, RecordKind::kStopAgreed) ||
-            StepsBehind(life, place.index) < kStepsBehind) {
+        const IncarnationEvents& incarnation =
+            changed.incarnations[place.incarnation];
+        if (!FindIndex(incarnation, RecordKind::kFinished) ||
+            FindIndex(incarnation, RecordKind::kStopAgreed) ||
+            StepsBehind(incarnation, place.index) < kStepsBehind) {
           return false;
         }
         const RecordEvent step = EventAt(changed, place);
@@ -174,7 +176,7 @@ std::optional<Mutant> IgnoreNotice(const Record& record, Choice& choice) {
                              .detail = "notice"};
         changed.faults.push_back({.id = "notice",
                                   .kind = "preempt",
-                                  .worker = std::to_string(life.worker),
+                                  .worker = std::to_string(incarnation.worker),
                                   .point = "step.begin",
                                   .summary = "preempt at step.begin",
                                   .grace_ns = kGraceNs});

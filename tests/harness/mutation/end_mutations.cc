@@ -51,10 +51,10 @@ std::string Take(Record& record, const StoredCheckpoint* checkpoint) {
 
 // Returns true iff the chief dies after its result was acknowledged: only then
 // may it have deleted some of the checkpoints.
-bool DiesAfterAcknowledgement(const LifeEvents& life) {
-  return !life.events.empty() &&
-         life.events.back().kind != RecordKind::kWorkerExited &&
-         std::ranges::any_of(life.events, [](const RecordEvent& event) {
+bool DiesAfterAcknowledgement(const IncarnationEvents& incarnation) {
+  return !incarnation.events.empty() &&
+         incarnation.events.back().kind != RecordKind::kWorkerExited &&
+         std::ranges::any_of(incarnation.events, [](const RecordEvent& event) {
            return event.kind == RecordKind::kResultAcknowledged;
          });
 }
@@ -77,8 +77,9 @@ std::string_view NoEffectOfReturned(const Record& record) {
 }
 
 std::string_view NoEffectOfMissing(const Record& record) {
-  const bool died = record.setup.delete_at_success &&
-                    std::ranges::any_of(record.lives, DiesAfterAcknowledgement);
+  const bool died =
+      record.setup.delete_at_success &&
+      std::ranges::any_of(record.incarnations, DiesAfterAcknowledgement);
   return died ? "the chief dies as it deletes the checkpoints: any may be gone"
               : "";
 }
@@ -133,16 +134,16 @@ std::string MarkNotFinite(Record& record, Choice& choice) {
 // Brings back a checkpoint that was removed.
 std::string ReturnRetired(Record& record, Choice& choice) {
   std::vector<const RecordEvent*> retired;
-  for (const LifeEvents& life : record.lives) {
-    for (const RecordEvent& event : life.events) {
+  for (const IncarnationEvents& incarnation : record.incarnations) {
+    for (const RecordEvent& event : incarnation.events) {
       if (event.kind == RecordKind::kRetired) retired.push_back(&event);
     }
   }
   if (retired.empty() || !record.left.store_listed) return "";
   const std::string& path = retired[choice.Below(retired.size())]->path;
   std::string name = path.substr(path.rfind('/') + 1);
-  for (const LifeEvents& life : record.lives) {
-    for (const RecordEvent& event : life.events) {
+  for (const IncarnationEvents& incarnation : record.incarnations) {
+    for (const RecordEvent& event : incarnation.events) {
       // Ignores the suffix, as a claim gives its parent another one.
       const bool is_of_it = event.kind == RecordKind::kSaveAcknowledged &&
                             event.path.substr(0, event.path.rfind("-g")) ==
@@ -173,10 +174,11 @@ std::string LeaveRejected(Record& record, Choice&) {
 }
 
 std::string LeaveProcess(Record& record, Choice& choice) {
-  if (!record.left.processes_listed || record.lives.empty()) return "";
-  const LifeEvents& life = record.lives[choice.Below(record.lives.size())];
-  record.left.processes.push_back(
-      fmt::format("worker {}, incarnation {}", life.worker, life.life));
+  if (!record.left.processes_listed || record.incarnations.empty()) return "";
+  const IncarnationEvents& incarnation =
+      record.incarnations[choice.Below(record.incarnations.size())];
+  record.left.processes.push_back(fmt::format(
+      "worker {}, incarnation {}", incarnation.worker, incarnation.number));
   return record.left.processes.back();
 }
 

@@ -61,9 +61,10 @@ int64_t CountOf(const std::vector<RecordEvent>& events, RecordKind kind) {
 
 // Returns true iff a worker of another incarnation has a notice too.
 bool AnotherHasNotice(const Record& record, EventPlace place) {
-  for (size_t i = 0; i < record.lives.size(); ++i) {
-    const LifeEvents& life = record.lives[i];
-    if (i != place.life && CountOf(life.events, RecordKind::kNotice) > 0) {
+  for (size_t i = 0; i < record.incarnations.size(); ++i) {
+    const IncarnationEvents& incarnation = record.incarnations[i];
+    if (i != place.incarnation &&
+        CountOf(incarnation.events, RecordKind::kNotice) > 0) {
       return true;
     }
   }
@@ -95,7 +96,8 @@ bool IsClaimed(const std::vector<RecordEvent>& events, EventPlace place) {
 // occurrence of a fault is recorded first. The task that sends heartbeats and
 // the one that trains detect a loss independently.
 std::string_view NoEffectOfDrop(const Record& record, EventPlace place) {
-  const std::vector<RecordEvent>& events = record.lives[place.life].events;
+  const std::vector<RecordEvent>& events =
+      record.incarnations[place.incarnation].events;
   const RecordKind last = events.back().kind;
   const bool is_last_of_killed = place.index + 1 == events.size() &&
                                  last != RecordKind::kWorkerExited &&
@@ -154,7 +156,8 @@ bool Duplicate(Record& record, EventPlace place, Choice&) {
 }
 
 std::string_view NoEffectOfDuplicate(const Record& record, EventPlace place) {
-  const std::vector<RecordEvent>& events = record.lives[place.life].events;
+  const std::vector<RecordEvent>& events =
+      record.incarnations[place.incarnation].events;
   switch (EventAt(record, place).kind) {
     case RecordKind::kRetireBegin:
       return IsRetired(events, place) ? "" : "a removal may be tried again";
@@ -178,9 +181,11 @@ std::string_view NoEffectOfDuplicate(const Record& record, EventPlace place) {
 // Returns true iff an event of the record comes before the one at the place.
 bool HasEarlier(const Record& record, EventPlace place) {
   const int64_t t_ns = EventAt(record, place).t_ns;
-  return std::ranges::any_of(record.lives, [&](const LifeEvents& life) {
-    return !life.events.empty() && life.events.front().t_ns < t_ns;
-  });
+  return std::ranges::any_of(record.incarnations,
+                             [&](const IncarnationEvents& incarnation) {
+                               return !incarnation.events.empty() &&
+                                      incarnation.events.front().t_ns < t_ns;
+                             });
 }
 
 bool DelayAll(Record& record, EventPlace place, Choice&) {
@@ -194,17 +199,20 @@ std::string_view NoEffectOfDelay(const Record& record, EventPlace place) {
   const RecordEvent& event = EventAt(record, place);
   const bool may_begin_attempt =
       event.kind == RecordKind::kWorkerStarted && record.launchers.size() > 1 &&
-      std::ranges::none_of(record.lives, [&](const LifeEvents& life) {
-        return !life.events.empty() && life.events.front().t_ns < event.t_ns &&
-               life.events.back().t_ns >= event.t_ns;
-      });
+      std::ranges::none_of(
+          record.incarnations, [&](const IncarnationEvents& incarnation) {
+            return !incarnation.events.empty() &&
+                   incarnation.events.front().t_ns < event.t_ns &&
+                   incarnation.events.back().t_ns >= event.t_ns;
+          });
   return may_begin_attempt
              ? "a queue may wait for any time before it starts a job again"
              : "";
 }
 
 bool DelayOne(Record& record, EventPlace place, Choice& choice) {
-  if (record.lives.size() < 2 || !HasEarlier(record, place)) return false;
+  if (record.incarnations.size() < 2 || !HasEarlier(record, place))
+    return false;
   (void)choice;
   DelayIncarnationFrom(record, place);
   return true;
@@ -214,15 +222,17 @@ bool DelayOne(Record& record, EventPlace place, Choice& choice) {
 // other contents; nullopt if there is no such event.
 std::optional<EventPlace> FindCounterpart(const Record& record,
                                           EventPlace place) {
-  const LifeEvents& life = record.lives[place.life];
+  const IncarnationEvents& incarnation = record.incarnations[place.incarnation];
   const RecordEvent& event = EventAt(record, place);
   for (const EventPlace other : PlacesOf(record, event.kind)) {
-    const LifeEvents& other_life = record.lives[other.life];
+    const IncarnationEvents& other_incarnation =
+        record.incarnations[other.incarnation];
     RecordEvent found = EventAt(record, other);
-    const bool matches =
-        other_life.worker != life.worker && other_life.life == life.life &&
-        found.step == event.step && found.phase == event.phase &&
-        found.generation == event.generation;
+    const bool matches = other_incarnation.worker != incarnation.worker &&
+                         other_incarnation.incarnation == incarnation.number &&
+                         found.step == event.step &&
+                         found.phase == event.phase &&
+                         found.generation == event.generation;
     found.t_ns = event.t_ns;
     found.order = event.order;
     if (matches && found != event) return other;
@@ -299,7 +309,8 @@ std::string_view NoEffectOfEpoch(const Record& record, EventPlace place) {
 }
 
 std::string_view NoEffectOfPath(const Record& record, EventPlace place) {
-  const std::vector<RecordEvent>& events = record.lives[place.life].events;
+  const std::vector<RecordEvent>& events =
+      record.incarnations[place.incarnation].events;
   const RecordKind kind = EventAt(record, place).kind;
   if (kind == RecordKind::kDamaged) return "a fault may damage any file";
   return kind == RecordKind::kRetireBegin && !IsRetired(events, place)
@@ -308,7 +319,8 @@ std::string_view NoEffectOfPath(const Record& record, EventPlace place) {
 }
 
 std::string_view NoEffectOfCount(const Record& record, EventPlace place) {
-  const std::vector<RecordEvent>& events = record.lives[place.life].events;
+  const std::vector<RecordEvent>& events =
+      record.incarnations[place.incarnation].events;
   const RecordKind kind = EventAt(record, place).kind;
   if (kind == RecordKind::kSaveCopied)
     return "the size of a copy is for people";

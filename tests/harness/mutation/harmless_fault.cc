@@ -40,18 +40,19 @@ Occurrence FirstOccurrence(const Record& record) {
   for (const EventPlace place : PlacesOf(record, RecordKind::kFaultFired)) {
     const RecordEvent& event = EventAt(record, place);
     if (event.t_ns >= first.t_ns) continue;
-    first = {.worker = record.lives[place.life].worker, .t_ns = event.t_ns};
+    first = {.worker = record.incarnations[place.incarnation].worker,
+             .t_ns = event.t_ns};
   }
   return first;
 }
 
 // Returns the step that the incarnation was in five steps before that time; 0
 // if it had no step yet.
-uint64_t StepBefore(const LifeEvents& life, int64_t t_ns) {
+uint64_t StepBefore(const IncarnationEvents& incarnation, int64_t t_ns) {
   constexpr uint64_t kStepsBefore = 5;
   uint64_t first = 0;
   uint64_t last = 0;
-  for (const RecordEvent& event : life.events) {
+  for (const RecordEvent& event : incarnation.events) {
     if (event.kind != RecordKind::kStep || event.t_ns >= t_ns) continue;
     if (first == 0) first = event.step;
     last = event.step;
@@ -69,11 +70,13 @@ std::optional<Case> WithHarmlessFault(const Case& one, HarmlessFault fault,
   if (IsNetworkFault(*fault.kind) && one.cluster.workers < 2)
     return std::nullopt;
   const Occurrence first = FirstOccurrence(record);
-  const LifeEvents* chosen = nullptr;
-  for (const LifeEvents& life : record.lives) {
-    if (life.life != 1 || StepBefore(life, first.t_ns) == 0) continue;
-    const bool is_better = chosen == nullptr || life.worker != first.worker;
-    if (is_better) chosen = &life;
+  const IncarnationEvents* chosen = nullptr;
+  for (const IncarnationEvents& incarnation : record.incarnations) {
+    if (incarnation.number != 1 || StepBefore(incarnation, first.t_ns) == 0)
+      continue;
+    const bool is_better =
+        chosen == nullptr || incarnation.worker != first.worker;
+    if (is_better) chosen = &incarnation;
   }
   if (chosen == nullptr) return std::nullopt;
   Case changed = one;

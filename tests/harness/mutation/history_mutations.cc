@@ -17,25 +17,26 @@ namespace {
 
 constexpr int64_t kLostWorkerExit = 75;
 
-bool EndsByItself(const LifeEvents& life) {
-  return !life.events.empty() &&
-         life.events.back().kind == RecordKind::kWorkerExited;
+bool EndsByItself(const IncarnationEvents& incarnation) {
+  return !incarnation.events.empty() &&
+         incarnation.events.back().kind == RecordKind::kWorkerExited;
 }
 
 void CutFrom(Record& record, EventPlace place) {
-  record.lives[place.life].events.resize(place.index);
+  record.incarnations[place.incarnation].events.resize(place.index);
 }
 
 // Makes the worker exit after the step, although all workers had trained
 // further.
 bool ExitEarly(Record& record, EventPlace place, int64_t code) {
-  const LifeEvents& life = record.lives[place.life];
-  if (!EndsByItself(life) || place.index + 2 >= life.events.size()) {
+  const IncarnationEvents& incarnation = record.incarnations[place.incarnation];
+  if (!EndsByItself(incarnation) ||
+      place.index + 2 >= incarnation.events.size()) {
     return false;
   }
   const int64_t t_ns = EventAt(record, place).t_ns;
-  CutFrom(record, {place.life, place.index + 1});
-  record.lives[place.life].events.push_back(
+  CutFrom(record, {place.incarnation, place.index + 1});
+  record.incarnations[place.incarnation].events.push_back(
       {.kind = RecordKind::kWorkerExited,
        .t_ns = t_ns,
        .count = code,
@@ -56,10 +57,10 @@ std::optional<Mutant> AddIncarnation(const Record& record, Choice& choice) {
   return EditAny(
       record, PlacesOf(record, RecordKind::kWorkerExited), choice,
       [](Record& changed, EventPlace place, Choice&) {
-        const LifeEvents last = changed.lives[place.life];
+        const IncarnationEvents last = changed.incarnations[place.incarnation];
         const bool is_last =
-            place.life + 1 == changed.lives.size() ||
-            changed.lives[place.life + 1].worker != last.worker;
+            place.incarnation + 1 == changed.incarnations.size() ||
+            changed.incarnations[place.incarnation + 1].worker != last.worker;
         if (!is_last) return false;
         RecordEvent begin = last.events.front();
         begin.t_ns = last.events.back().t_ns;
@@ -67,10 +68,11 @@ std::optional<Mutant> AddIncarnation(const Record& record, Choice& choice) {
                            .t_ns = begin.t_ns + 1'000'000,
                            .count = kLostWorkerExit,
                            .detail = "a worker is lost"};
-        changed.lives.insert(
-            changed.lives.begin() + static_cast<ptrdiff_t>(place.life) + 1,
+        changed.incarnations.insert(
+            changed.incarnations.begin() +
+                static_cast<ptrdiff_t>(place.incarnation) + 1,
             {.worker = last.worker,
-             .life = last.life + 1,
+             .incarnation = last.incarnation + 1,
              .events = {std::move(begin), std::move(end)}});
         return true;
       });
@@ -78,9 +80,11 @@ std::optional<Mutant> AddIncarnation(const Record& record, Choice& choice) {
 
 // Returns the place of the incarnation's n-th step from the end, from 1;
 // nullopt if it has fewer steps.
-std::optional<size_t> StepFromEnd(const LifeEvents& life, size_t n) {
-  for (size_t i = life.events.size(); i > 0; --i) {
-    if (life.events[i - 1].kind == RecordKind::kStep && --n == 0) return i - 1;
+std::optional<size_t> StepFromEnd(const IncarnationEvents& incarnation,
+                                  size_t n) {
+  for (size_t i = incarnation.events.size(); i > 0; --i) {
+    if (incarnation.events[i - 1].kind == RecordKind::kStep && --n == 0)
+      return i - 1;
   }
   return std::nullopt;
 }
@@ -91,10 +95,11 @@ std::optional<size_t> StepFromEnd(const LifeEvents& life, size_t n) {
 std::optional<Mutant> CutTail(const Record& record, Choice& choice) {
   return EditAny(record, PlacesOf(record, RecordKind::kWorkerExited), choice,
                  [](Record& changed, EventPlace place, Choice& more) {
-                   const auto from = StepFromEnd(changed.lives[place.life],
-                                                 2 + more.Below(4));
+                   const auto from =
+                       StepFromEnd(changed.incarnations[place.incarnation],
+                                   2 + more.Below(4));
                    if (!from) return false;
-                   CutFrom(changed, {place.life, *from});
+                   CutFrom(changed, {place.incarnation, *from});
                    return true;
                  });
 }
@@ -112,63 +117,68 @@ bool IsSaved(const Record& record, uint64_t step) {
 
 // Makes the chief acknowledge a save of a step that no worker saved.
 std::optional<Mutant> AddSave(const Record& record, Choice& choice) {
-  return EditAny(
-      record, PlacesOf(record, RecordKind::kStep), choice,
-      [](Record& changed, EventPlace place, Choice&) {
-        const RecordEvent step = EventAt(changed, place);
-        const bool is_chief =
-            FindIndex(changed.lives[place.life], RecordKind::kGeneration)
-                .has_value();
-        if (!is_chief || step.phase != RecordPhase::kInEpoch ||
-            IsSaved(changed, step.step)) {
-          return false;
-        }
-        RecordEvent begin = {
-            .kind = RecordKind::kSaveBegin,
-            .t_ns = step.t_ns,
-            .step = step.step,
-            .path = CheckpointPath(step.step, step.generation)};
-        RecordEvent end = begin;
-        end.kind = RecordKind::kSaveAcknowledged;
-        end.digest = step.digest;
-        InsertEvent(changed, {place.life, place.index + 1}, std::move(end));
-        InsertEvent(changed, {place.life, place.index + 1}, std::move(begin));
-        return true;
-      });
+  return EditAny(record, PlacesOf(record, RecordKind::kStep), choice,
+                 [](Record& changed, EventPlace place, Choice&) {
+                   const RecordEvent step = EventAt(changed, place);
+                   const bool is_chief =
+                       FindIndex(changed.incarnations[place.incarnation],
+                                 RecordKind::kGeneration)
+                           .has_value();
+                   if (!is_chief || step.phase != RecordPhase::kInEpoch ||
+                       IsSaved(changed, step.step)) {
+                     return false;
+                   }
+                   RecordEvent begin = {
+                       .kind = RecordKind::kSaveBegin,
+                       .t_ns = step.t_ns,
+                       .step = step.step,
+                       .path = CheckpointPath(step.step, step.generation)};
+                   RecordEvent end = begin;
+                   end.kind = RecordKind::kSaveAcknowledged;
+                   end.digest = step.digest;
+                   InsertEvent(changed, {place.incarnation, place.index + 1},
+                               std::move(end));
+                   InsertEvent(changed, {place.incarnation, place.index + 1},
+                               std::move(begin));
+                   return true;
+                 });
 }
 
 // Replaces one sample of a step by one that an earlier step of the epoch used.
 std::optional<Mutant> UseSampleTwice(const Record& record, Choice& choice) {
-  return EditAny(
-      record, PlacesOf(record, RecordKind::kStep), choice,
-      [](Record& changed, EventPlace place, Choice& more) {
-        RecordEvent& step = EventAt(changed, place);
-        if (step.samples.empty()) return false;
-        for (const RecordEvent& before : changed.lives[place.life].events) {
-          const bool is_earlier =
-              before.kind == RecordKind::kStep && before.epoch == step.epoch &&
-              before.step < step.step && !before.samples.empty();
-          if (!is_earlier) continue;
-          const uint32_t used =
-              before.samples[more.Below(before.samples.size())];
-          step.samples[more.Below(step.samples.size())] = used;
-          return true;
-        }
-        return false;
-      });
+  return EditAny(record, PlacesOf(record, RecordKind::kStep), choice,
+                 [](Record& changed, EventPlace place, Choice& more) {
+                   RecordEvent& step = EventAt(changed, place);
+                   if (step.samples.empty()) return false;
+                   for (const RecordEvent& before :
+                        changed.incarnations[place.incarnation].events) {
+                     const bool is_earlier = before.kind == RecordKind::kStep &&
+                                             before.epoch == step.epoch &&
+                                             before.step < step.step &&
+                                             !before.samples.empty();
+                     if (!is_earlier) continue;
+                     const uint32_t used =
+                         before.samples[more.Below(before.samples.size())];
+                     step.samples[more.Below(step.samples.size())] = used;
+                     return true;
+                   }
+                   return false;
+                 });
 }
 
 // Exchanges the numbers of two workers of one attempt.
 std::optional<Mutant> ExchangeWorkers(const Record& record, Choice& choice) {
   return EditAny(record, PlacesOf(record, RecordKind::kWorkerStarted), choice,
                  [](Record& changed, EventPlace place, Choice&) {
-                   LifeEvents& life = changed.lives[place.life];
-                   for (LifeEvents& other : changed.lives) {
-                     if (other.life != life.life ||
-                         other.worker == life.worker || other.events.empty()) {
+                   IncarnationEvents& incarnation =
+                       changed.incarnations[place.incarnation];
+                   for (IncarnationEvents& other : changed.incarnations) {
+                     if (other.incarnation != incarnation.number ||
+                         other.worker == incarnation.worker ||
+                         other.events.empty()) {
                        continue;
                      }
-                     std::swap(life.events, other.events);
+                     std::swap(incarnation.events, other.events);
                      return true;
                    }
                    return false;

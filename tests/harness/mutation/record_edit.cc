@@ -9,19 +9,19 @@
 namespace gauntlet {
 
 const RecordEvent& EventAt(const Record& record, EventPlace place) {
-  return record.lives[place.life].events[place.index];
+  return record.incarnations[place.incarnation].events[place.index];
 }
 
 RecordEvent& EventAt(Record& record, EventPlace place) {
-  return record.lives[place.life].events[place.index];
+  return record.incarnations[place.incarnation].events[place.index];
 }
 
 std::string PlaceText(const Record& record, EventPlace place) {
-  const LifeEvents& life = record.lives[place.life];
-  const RecordEvent& event = life.events[place.index];
-  std::string text =
-      fmt::format("event {} of worker {}, incarnation {} ({}", place.index,
-                  life.worker, life.life, RecordKindName(event.kind));
+  const IncarnationEvents& incarnation = record.incarnations[place.incarnation];
+  const RecordEvent& event = incarnation.events[place.index];
+  std::string text = fmt::format(
+      "event {} of worker {}, incarnation {} ({}", place.index,
+      incarnation.worker, incarnation.number, RecordKindName(event.kind));
   if (event.step != 0) text += fmt::format(", step {}", event.step);
   if (!event.path.empty()) text += ", " + event.path;
   return text + ")";
@@ -30,10 +30,12 @@ std::string PlaceText(const Record& record, EventPlace place) {
 std::vector<EventPlace> FindPlaces(const Record& record,
                                    const EventFilter& filter) {
   std::vector<EventPlace> places;
-  for (size_t life = 0; life < record.lives.size(); ++life) {
-    const std::vector<RecordEvent>& events = record.lives[life].events;
+  for (size_t incarnation = 0; incarnation < record.incarnations.size();
+       ++incarnation) {
+    const std::vector<RecordEvent>& events =
+        record.incarnations[incarnation].events;
     for (size_t index = 0; index < events.size(); ++index) {
-      if (filter(events[index])) places.push_back({life, index});
+      if (filter(events[index])) places.push_back({incarnation, index});
     }
   }
   return places;
@@ -44,30 +46,36 @@ std::vector<EventPlace> PlacesOf(const Record& record, RecordKind kind) {
       record, [kind](const RecordEvent& event) { return event.kind == kind; });
 }
 
-std::optional<size_t> FindIndex(const LifeEvents& life, RecordKind kind) {
-  const auto found = std::ranges::find(life.events, kind, &RecordEvent::kind);
-  if (found == life.events.end()) return std::nullopt;
-  return static_cast<size_t>(found - life.events.begin());
+std::optional<size_t> FindIndex(const IncarnationEvents& incarnation,
+                                RecordKind kind) {
+  const auto found =
+      std::ranges::find(incarnation.events, kind, &RecordEvent::kind);
+  if (found == incarnation.events.end()) return std::nullopt;
+  return static_cast<size_t>(found - incarnation.events.begin());
 }
 
 void RemoveEvent(Record& record, EventPlace place) {
-  std::vector<RecordEvent>& events = record.lives[place.life].events;
+  std::vector<RecordEvent>& events =
+      record.incarnations[place.incarnation].events;
   events.erase(events.begin() + static_cast<ptrdiff_t>(place.index));
 }
 
 void InsertEvent(Record& record, EventPlace place, RecordEvent event) {
-  std::vector<RecordEvent>& events = record.lives[place.life].events;
+  std::vector<RecordEvent>& events =
+      record.incarnations[place.incarnation].events;
   events.insert(events.begin() + static_cast<ptrdiff_t>(place.index),
                 std::move(event));
 }
 
 void DelayAllFrom(Record& record, EventPlace place) {
   const int64_t from_ns = EventAt(record, place).t_ns;
-  for (size_t life = 0; life < record.lives.size(); ++life) {
-    std::vector<RecordEvent>& events = record.lives[life].events;
+  for (size_t incarnation = 0; incarnation < record.incarnations.size();
+       ++incarnation) {
+    std::vector<RecordEvent>& events = record.incarnations[incarnation].events;
     for (size_t index = 0; index < events.size(); ++index) {
-      const bool is_behind = life == place.life ? index >= place.index
-                                                : events[index].t_ns >= from_ns;
+      const bool is_behind = incarnation == place.incarnation
+                                 ? index >= place.index
+                                 : events[index].t_ns >= from_ns;
       if (is_behind) events[index].t_ns += kHourNs;
     }
   }
@@ -82,7 +90,8 @@ void DelayAllFrom(Record& record, EventPlace place) {
 }
 
 void DelayIncarnationFrom(Record& record, EventPlace place) {
-  std::vector<RecordEvent>& events = record.lives[place.life].events;
+  std::vector<RecordEvent>& events =
+      record.incarnations[place.incarnation].events;
   for (size_t index = place.index; index < events.size(); ++index) {
     events[index].t_ns += kHourNs;
   }
@@ -104,7 +113,8 @@ void Renumber(Record& record) {
       all.push_back(last);
     }
   };
-  for (LifeEvents& life : record.lives) add(life.events);
+  for (IncarnationEvents& incarnation : record.incarnations)
+    add(incarnation.events);
   for (LauncherRun& launcher : record.launchers) add(launcher.events);
   add(record.machine);
   std::ranges::stable_sort(all, [](const Numbered& a, const Numbered& b) {

@@ -17,7 +17,7 @@ inline constexpr int64_t kHourNs = 3'600'000'000'000;
 
 // An event of a record, by its indices.
 struct EventPlace {
-  size_t life = 0;  // index in Record::lives
+  size_t incarnation = 0;  // index in Record::incarnations
   size_t index = 0;
 };
 
@@ -33,7 +33,8 @@ std::vector<EventPlace> FindPlaces(const Record& record,
 std::vector<EventPlace> PlacesOf(const Record& record, RecordKind kind);
 // Returns the first event of the kind in the incarnation; nullopt if there is
 // none.
-std::optional<size_t> FindIndex(const LifeEvents& life, RecordKind kind);
+std::optional<size_t> FindIndex(const IncarnationEvents& incarnation,
+                                RecordKind kind);
 
 void RemoveEvent(Record& record, EventPlace place);
 // Inserts the event before the one at the place, or after the last one.

@@ -43,8 +43,8 @@ std::vector<OtherState> FindSaves(const Record& record, EventPlace claim) {
   const int64_t before_ns = EventAt(record, claim).t_ns;
   std::vector<OtherState> saves;
   std::set<std::string_view> gone;
-  for (const LifeEvents& life : record.lives) {
-    for (const RecordEvent& event : life.events) {
+  for (const IncarnationEvents& incarnation : record.incarnations) {
+    for (const RecordEvent& event : incarnation.events) {
       const bool is_gone = event.kind == RecordKind::kRetired ||
                            event.kind == RecordKind::kRejected;
       if (is_gone && event.t_ns <= before_ns) gone.insert(StemOf(event.path));
@@ -78,9 +78,9 @@ std::vector<OtherState> FindOlder(const Record& record, EventPlace claim,
 // none.
 const RecordEvent* FindTraining(const Record& record, int worker,
                                 const GoldenEntry& entry) {
-  for (const LifeEvents& life : record.lives) {
-    if (life.worker != worker) continue;
-    for (const RecordEvent& event : life.events) {
+  for (const IncarnationEvents& incarnation : record.incarnations) {
+    if (incarnation.worker != worker) continue;
+    for (const RecordEvent& event : incarnation.events) {
       if (event.kind == entry.kind && event.step == entry.step &&
           event.phase == entry.phase) {
         return &event;
@@ -154,7 +154,7 @@ class Restart {
 
   bool InsertTraining(const OtherState& other, EventPlace resumed,
                       Record& changed) const {
-    const int worker = record_.lives[resumed.life].worker;
+    const int worker = record_.incarnations[resumed.incarnation].worker;
     for (size_t i = *chosen_; i > other.entry; --i) {
       const RecordEvent* training =
           FindTraining(record_, worker, record_.golden.entries[i]);
@@ -162,7 +162,8 @@ class Restart {
       RecordEvent again = *training;
       again.t_ns = EventAt(record_, resumed).t_ns;
       if (again.generation != 0) again.generation = generation_;
-      InsertEvent(changed, {resumed.life, resumed.index + 1}, std::move(again));
+      InsertEvent(changed, {resumed.incarnation, resumed.index + 1},
+                  std::move(again));
     }
     return true;
   }
@@ -170,7 +171,8 @@ class Restart {
   void ChangeLoads(const OtherState& other, EventPlace resumed,
                    Record& changed) const {
     const std::string& chosen = EventAt(record_, resumed).digest;
-    std::vector<RecordEvent>& events = changed.lives[resumed.life].events;
+    std::vector<RecordEvent>& events =
+        changed.incarnations[resumed.incarnation].events;
     const GoldenEntry& state = record_.golden.entries[other.entry];
     for (RecordEvent& event : events) {
       if (event.kind != RecordKind::kLoaded || event.digest != chosen) continue;

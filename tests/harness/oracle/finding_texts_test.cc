@@ -84,9 +84,9 @@ TEST(FindingTextsTest, ChangedLoadNamesTheDamageToTheCheckpoint) {
   left.reason = "torn";
   EXPECT_THAT(MessageOf(record, "changed-load"),
               EndsWith("; " + left.name + " does not verify (torn)"));
-  record.lives[0].events.push_back(
+  record.incarnations[0].events.push_back(
       {.kind = K::kDamaged,
-       .t_ns = record.lives[0].events.back().t_ns,
+       .t_ns = record.incarnations[0].events.back().t_ns,
        .path = "/ckpt/" + left.name + ".tmp/model.safetensors",
        .detail = "rot"});
   EXPECT_THAT(MessageOf(record, "changed-load"),

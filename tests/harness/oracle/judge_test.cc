@@ -52,16 +52,16 @@ TEST(JudgeTest, FaultThatFiresTwiceCountsOnce) {
   Record record = RecoveredRun().record();
   std::vector<RecordEvent>* fired_in = nullptr;
   RecordEvent fired;
-  for (LifeEvents& life : record.lives) {
-    for (const RecordEvent& event : life.events) {
+  for (IncarnationEvents& incarnation : record.incarnations) {
+    for (const RecordEvent& event : incarnation.events) {
       if (event.kind != K::kFaultFired) continue;
-      fired_in = &life.events;
+      fired_in = &incarnation.events;
       fired = event;
     }
   }
   ASSERT_NE(fired_in, nullptr);
-  ASSERT_NE(fired_in, &record.lives.back().events);
-  record.lives.back().events.push_back(fired);
+  ASSERT_NE(fired_in, &record.incarnations.back().events);
+  record.incarnations.back().events.push_back(fired);
   fired.kind = K::kFaultAgain;
   fired_in->push_back(fired);
   const Verdict verdict = Judge(record);
@@ -73,7 +73,7 @@ TEST(JudgeTest, FaultThatFiresTwiceCountsOnce) {
 
 TEST(JudgeTest, LongTimelineHasItsBeginAndItsEnd) {
   Record record = RecoveredRun().record();
-  std::vector<RecordEvent>& events = record.lives.back().events;
+  std::vector<RecordEvent>& events = record.incarnations.back().events;
   const RecordEvent last = events.back();
   for (size_t i = 0; i < 40; ++i) {
     events.push_back({.kind = K::kSaveFailed,
@@ -159,7 +159,7 @@ TEST(JudgeTest, HasNoVerdictWithoutEvidence) {
       {VerdictKind::kError, "no port",
        [](Record& r) { r.harness_error = "no port"; }},
       {VerdictKind::kError, "no worker emitted an event",
-       [](Record& r) { r.lives.clear(); }},
+       [](Record& r) { r.incarnations.clear(); }},
       {VerdictKind::kError, "never fired: crash worker 0",
        [](Record& r) {
          r.faults.push_back({.id = "x", .summary = "crash worker 0"});
@@ -215,7 +215,7 @@ TEST(JudgeTest, FailsOnABrokenInvariant_EvenIfAFaultNeverFired) {
 
 TEST(JudgeTest, FailsOnAHang_EvenWithoutEvents) {
   Record record = UndisturbedRun().record();
-  record.lives.clear();
+  record.incarnations.clear();
   record.ending = RunEnding::kHung;
   const Verdict verdict = Judge(record);
   EXPECT_EQ(verdict.kind, VerdictKind::kFail);
@@ -340,7 +340,7 @@ TEST(JudgeTest, RunWithoutAResultEndsAtNoEpochOrStep) {
 
 TEST(JudgeTest, HangMeetsNoOutcome) {
   Record record = UndisturbedRun().record();
-  record.lives.clear();
+  record.incarnations.clear();
   record.ending = RunEnding::kHung;
   const Verdict verdict = Judge(record);
   ASSERT_FALSE(verdict.broken_expectations.empty());
@@ -376,8 +376,8 @@ TEST(JudgeTest, FailsIfTheModelDoesNotLearn_WhereItShould) {
   Record record = RecoveredRun().record();
   record.expect.loss_falls = true;
   record.expect.accuracy_rises = true;
-  for (LifeEvents& life : record.lives) {
-    for (RecordEvent& event : life.events) {
+  for (IncarnationEvents& incarnation : record.incarnations) {
+    for (RecordEvent& event : incarnation.events) {
       if (event.kind != RecordKind::kEpochEnd) continue;
       event.loss_bits = std::bit_cast<uint32_t>(0.5f);
       event.count = 7;

@@ -15,14 +15,15 @@ std::vector<RecordEvent>& EventsOf(Record& record, const Emitter& by) {
     if (record.launchers.size() <= index) record.launchers.resize(index + 1);
     return record.launchers[index].events;
   }
-  const auto place =
-      std::ranges::find_if(record.lives, [&](const LifeEvents& life) {
-        return life.worker == by.worker && life.life == by.incarnation;
+  const auto place = std::ranges::find_if(
+      record.incarnations, [&](const IncarnationEvents& incarnation) {
+        return incarnation.worker == by.worker &&
+               incarnation.number == by.incarnation;
       });
-  if (place != record.lives.end()) return place->events;
-  record.lives.push_back(
-      {.worker = by.worker, .life = by.incarnation, .events = {}});
-  return record.lives.back().events;
+  if (place != record.incarnations.end()) return place->events;
+  record.incarnations.push_back(
+      {.worker = by.worker, .incarnation = by.incarnation, .events = {}});
+  return record.incarnations.back().events;
 }
 
 }  // namespace
@@ -97,9 +98,10 @@ void RunEvents::AddTo(Record& record) const {
     event.order = ++order;
     EventsOf(record, one.by).push_back(std::move(event));
   }
-  std::ranges::sort(record.lives, {}, [](const LifeEvents& life) {
-    return std::pair(life.worker, life.life);
-  });
+  std::ranges::sort(record.incarnations, {},
+                    [](const IncarnationEvents& incarnation) {
+                      return std::pair(incarnation.worker, incarnation.number);
+                    });
 }
 
 }  // namespace gauntlet

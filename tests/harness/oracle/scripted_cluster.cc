@@ -24,11 +24,11 @@ ScriptedCluster::ScriptedCluster() {
                    .hang_limit_ns = 10'000 * kMs,
                    .planted_bugs = {}};
   record_.launchers.emplace_back();
-  record_.lives.resize(kWorkers);
+  record_.incarnations.resize(kWorkers);
   std::vector<RecordEvent>& launcher = record_.launchers[0].events;
   Emit(launcher, {.kind = RecordKind::kLauncherBegin});
   for (int worker = 0; worker < kWorkers; ++worker) {
-    record_.lives[static_cast<size_t>(worker)].worker = worker;
+    record_.incarnations[static_cast<size_t>(worker)].worker = worker;
     Emit(launcher, {.kind = RecordKind::kStarted,
                     .count = worker,
                     .about = worker,
@@ -43,7 +43,7 @@ ScriptedCluster::ScriptedCluster() {
 }
 
 std::vector<RecordEvent>& ScriptedCluster::EventsOf(int worker) {
-  return record_.lives[static_cast<size_t>(worker)].events;
+  return record_.incarnations[static_cast<size_t>(worker)].events;
 }
 
 void ScriptedCluster::Emit(std::vector<RecordEvent>& events,

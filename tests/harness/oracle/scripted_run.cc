@@ -52,7 +52,7 @@ GoldenTrajectory Golden() {
   alone.Initialize();
   alone.TrainTo(kLastStep);
   alone.Finish();
-  return GoldenOf(alone.record().lives.at(0));
+  return GoldenOf(alone.record().incarnations.at(0));
 }
 
 }  // namespace

@@ -21,7 +21,8 @@ constexpr char kStep[] =
     "\n";
 
 std::string ErrorOf(const std::string& text) {
-  const Parsed<LifeEvents> parsed = ReadEventFile(text, "w1-life2.jsonl");
+  const Parsed<IncarnationEvents> parsed =
+      ReadEventFile(text, "w1-life2.jsonl");
   EXPECT_FALSE(parsed.ok());
   EXPECT_EQ(parsed.error.find('\n'), std::string::npos) << "one line only";
   return parsed.error;
@@ -31,7 +32,7 @@ TEST(EventFileTest, ReadsEveryFieldOfAnEvent) {
   const auto parsed = ReadEventFile(std::string(kHeader) + kStep, "f");
   ASSERT_TRUE(parsed.ok()) << parsed.error;
   EXPECT_EQ(parsed.value->worker, 1);
-  EXPECT_EQ(parsed.value->life, 2);
+  EXPECT_EQ(parsed.value->incarnation, 2);
   const RecordEvent expected{.kind = RecordKind::kStep,
                              .t_ns = 7,
                              .generation = 3,

@@ -11,7 +11,7 @@ constexpr const char* kSlow = "slowdisk";
 Record RecordOfASave() {
   Record record;
   record.faults = {{.id = kSlow, .kind = "slow", .in_save = true}};
-  record.lives = {
+  record.incarnations = {
       {.worker = 0,
        .events = {
            {.kind = RecordKind::kGeneration, .t_ns = 1, .generation = 1},
@@ -44,7 +44,7 @@ TEST(FaultOccurrenceTest, FaultOutsideOfASaveHasNone) {
 
 TEST(FaultOccurrenceTest, EventsAtTheSameTimeAreInTheirOrder) {
   Record record = RecordOfASave();
-  record.lives[0].events[1].order = 7;
+  record.incarnations[0].events[1].order = 7;
   RecordEvent fault = {.kind = RecordKind::kFaultFired,
                        .t_ns = 10,
                        .step = 4,
@@ -57,24 +57,27 @@ TEST(FaultOccurrenceTest, EventsAtTheSameTimeAreInTheirOrder) {
 
 TEST(FaultOccurrenceTest, SaveThatACrashCutShortIsNotUnderWayLater) {
   Record record = RecordOfASave();
-  record.lives[0].events.pop_back();
+  record.incarnations[0].events.pop_back();
   EXPECT_EQ(SaveAt(record, 40, 4), "in the save of step 4");
-  record.lives.push_back(
+  record.incarnations.push_back(
       {.worker = 0,
-       .life = 2,
+       .incarnation = 2,
        .events = {
            {.kind = RecordKind::kGeneration, .t_ns = 30, .generation = 2}}});
   EXPECT_EQ(SaveAt(record, 40, 4), "");
 }
 
 TEST(FaultOccurrenceTest, CountsHowOftenAProcessFiredTheFault) {
-  LifeEvents life = {
+  IncarnationEvents incarnation = {
       .events = {{.kind = RecordKind::kFaultFired, .detail = kSlow}}};
-  EXPECT_EQ(TimesFiredText(life, kSlow), "");
-  life.events.push_back({.kind = RecordKind::kFaultAgain, .detail = kSlow});
-  life.events.push_back({.kind = RecordKind::kFaultAgain, .detail = "other"});
-  life.events.push_back({.kind = RecordKind::kFaultAgain, .detail = kSlow});
-  EXPECT_EQ(TimesFiredText(life, kSlow), " (fired 3 times)");
+  EXPECT_EQ(TimesFiredText(incarnation, kSlow), "");
+  incarnation.events.push_back(
+      {.kind = RecordKind::kFaultAgain, .detail = kSlow});
+  incarnation.events.push_back(
+      {.kind = RecordKind::kFaultAgain, .detail = "other"});
+  incarnation.events.push_back(
+      {.kind = RecordKind::kFaultAgain, .detail = kSlow});
+  EXPECT_EQ(TimesFiredText(incarnation, kSlow), " (fired 3 times)");
 }
 
 }  // namespace

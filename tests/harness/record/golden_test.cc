@@ -6,7 +6,7 @@ namespace gauntlet {
 namespace {
 
 TEST(GoldenTest, KeepsStatesMetricsAndTheFinalDigestInOrder) {
-  const LifeEvents reference{
+  const IncarnationEvents reference{
       .events = {{.kind = RecordKind::kWorkerStarted},
                  {.kind = RecordKind::kInitialized, .digest = "a"},
                  {.kind = RecordKind::kStep,

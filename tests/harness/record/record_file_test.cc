@@ -71,11 +71,12 @@ Record FullRecord() {
                     .grace_ns = 5,
                     .disk = "weak",
                     .of_one_host = true}};
-  record.lives = {{.worker = 0,
-                   .life = 1,
-                   .events = {{.kind = RecordKind::kWorkerStarted, .t_ns = 1},
-                              {.kind = RecordKind::kStep, .samples = {1}}}},
-                  {.worker = 1, .life = 1, .events = {}}};
+  record.incarnations = {
+      {.worker = 0,
+       .incarnation = 1,
+       .events = {{.kind = RecordKind::kWorkerStarted, .t_ns = 1},
+                  {.kind = RecordKind::kStep, .samples = {1}}}},
+      {.worker = 1, .incarnation = 1, .events = {}}};
   record.launchers = {{.exit_code = 1, .restarts = 2, .result = std::nullopt},
                       {.exit_code = 0,
                        .restarts = 0,
@@ -209,7 +210,7 @@ TEST(RecordFileTest, NamesWhatIsWrongAndWhere) {
 
 TEST(RecordFileTest, BytesThatAreNotUtf8DoNotStopTheWriter) {
   Record record = FullRecord();
-  record.lives[0].events[0].path = "\xff\xfe";
+  record.incarnations[0].events[0].path = "\xff\xfe";
   EXPECT_TRUE(ReadRecord(RecordToJsonLines(record), "r").ok());
 }
 

@@ -15,8 +15,8 @@ using testing::IsEmpty;
 EventPlace Find(const Record& record, int worker, int incarnation,
                 RecordKind kind) {
   for (const EventPlace& place : EventsByTime(record)) {
-    const LifeEvents& life = LifeOf(record, place);
-    if (life.worker == worker && life.life == incarnation &&
+    const IncarnationEvents& incarnation = IncarnationOf(record, place);
+    if (incarnation.worker == worker && incarnation.number == incarnation &&
         EventAt(record, place).kind == kind) {
       return place;
     }
@@ -56,10 +56,10 @@ TEST(CausesTest, StartOfTheJobHasNoCause) {
 
 TEST(CausesTest, FaultThatEndedItsProcessExplainsALoss_NotALaterHarmlessOne) {
   Record record = SampleRecord();
-  const int64_t crash_ns = record.lives[2].events.back().t_ns;
-  record.lives.push_back(
+  const int64_t crash_ns = record.incarnations[2].events.back().t_ns;
+  record.incarnations.push_back(
       {.worker = 2,
-       .life = 1,
+       .incarnation = 1,
        .events = {{.kind = RecordKind::kFaultFired,
                    .t_ns = crash_ns + 1,
                    .detail = "slow"},
@@ -71,7 +71,8 @@ TEST(CausesTest, FaultThatEndedItsProcessExplainsALoss_NotALaterHarmlessOne) {
 
 TEST(CausesTest, SingleWorkerIsRestartedForItsOwnFault) {
   Record record = SampleRecord();
-  record.lives.erase(record.lives.begin(), record.lives.begin() + 2);
+  record.incarnations.erase(record.incarnations.begin(),
+                            record.incarnations.begin() + 2);
   EXPECT_THAT(ChainTo(record, Find(record, 1, 2, RecordKind::kResumed)),
               ElementsAre(RecordKind::kFaultFired, RecordKind::kWorkerStarted,
                           RecordKind::kResumed));
@@ -79,7 +80,7 @@ TEST(CausesTest, SingleWorkerIsRestartedForItsOwnFault) {
 
 TEST(CausesTest, LossAfterTheRestartIsNotExplainedByTheFaultBeforeIt) {
   Record record = SampleRecord();
-  RecordEvent& late = record.lives[1].events[4];  // step 4 of worker 0
+  RecordEvent& late = record.incarnations[1].events[4];  // step 4 of worker 0
   late.kind = RecordKind::kWorkerLost;
   EXPECT_THAT(ChainTo(record, Find(record, 0, 2, RecordKind::kWorkerLost)),
               ElementsAre(RecordKind::kWorkerLost));
@@ -88,13 +89,14 @@ TEST(CausesTest, LossAfterTheRestartIsNotExplainedByTheFaultBeforeIt) {
 TEST(CausesTest, DamageToACheckpointLeadsToItsLoad) {
   Record record = SampleRecord();
   RecordEvent damage = {.kind = RecordKind::kDamaged,
-                        .t_ns = record.lives[0].events[1].t_ns,
+                        .t_ns = record.incarnations[0].events[1].t_ns,
                         .path = "/ckpt/step-2.tmp/model.safetensors",
                         .detail = "rot"};
-  record.lives[0].events.insert(record.lives[0].events.begin() + 1, damage);
+  record.incarnations[0].events.insert(
+      record.incarnations[0].events.begin() + 1, damage);
   EXPECT_THAT(ChainTo(record, Find(record, 0, 2, RecordKind::kLoaded)),
               ElementsAre(RecordKind::kDamaged, RecordKind::kLoaded));
-  record.lives[0].events[1].path = "/ckpt/step-22/model.safetensors";
+  record.incarnations[0].events[1].path = "/ckpt/step-22/model.safetensors";
   EXPECT_THAT(ChainTo(record, Find(record, 0, 2, RecordKind::kLoaded)),
               ElementsAre(RecordKind::kLoaded));
 }
@@ -104,7 +106,7 @@ TEST(CausesTest, DamageToACheckpointLeadsToItsLoad) {
 // with 7.
 Record RecordOfARefusal() {
   Record record = SampleRecord();
-  std::vector<RecordEvent>& saved = record.lives[0].events;
+  std::vector<RecordEvent>& saved = record.incarnations[0].events;
   const int64_t damaged_ns = saved[4].t_ns;
   saved.insert(
       saved.begin() + 5,
@@ -113,7 +115,7 @@ Record RecordOfARefusal() {
         .t_ns = damaged_ns,
         .path = "/ckpt/step-2.tmp/manifest.json",
         .detail = "rot"}});
-  const int64_t begin = record.lives[1].events[0].t_ns;
+  const int64_t begin = record.incarnations[1].events[0].t_ns;
   const auto after = [&](int64_t ms, RecordEvent event) {
     event.t_ns = begin + ms * 1'000'000;
     return event;
@@ -121,15 +123,16 @@ Record RecordOfARefusal() {
   const RecordEvent failure = {.kind = RecordKind::kWorkerExited,
                                .count = 7,
                                .reason = RecordReason::kPrecondition};
-  record.lives[1].events = {
+  record.incarnations[1].events = {
       after(0, {.kind = RecordKind::kWorkerStarted}),
       after(5, {.kind = RecordKind::kRejected, .path = "/ckpt/step-2"}),
       after(9, failure)};
-  record.lives[3].events = {after(1, {.kind = RecordKind::kWorkerStarted}),
-                            after(7, {.kind = RecordKind::kWorkerLost,
-                                      .about = 0,
-                                      .reason = RecordReason::kRefused}),
-                            after(8, failure)};
+  record.incarnations[3].events = {
+      after(1, {.kind = RecordKind::kWorkerStarted}),
+      after(7, {.kind = RecordKind::kWorkerLost,
+                .about = 0,
+                .reason = RecordReason::kRefused}),
+      after(8, failure)};
   return record;
 }
 
@@ -146,8 +149,8 @@ TEST(CausesTest, DamageLeadsToTheRejection_AndToTheExitsOfAllWorkers) {
 
 TEST(CausesTest, DamageLeadsToTheLoadThatFails_AndToTheExit) {
   Record record = RecordOfARefusal();
-  record.lives[1].events[1].kind = RecordKind::kLoadFailed;
-  record.lives[1].events[2].reason = RecordReason::kLostWorker;
+  record.incarnations[1].events[1].kind = RecordKind::kLoadFailed;
+  record.incarnations[1].events[2].reason = RecordReason::kLostWorker;
   EXPECT_THAT(ChainTo(record, Find(record, 0, 2, RecordKind::kWorkerExited)),
               ElementsAre(RecordKind::kFaultFired, RecordKind::kDamaged,
                           RecordKind::kLoadFailed, RecordKind::kWorkerExited));
@@ -155,15 +158,17 @@ TEST(CausesTest, DamageLeadsToTheLoadThatFails_AndToTheExit) {
 
 TEST(CausesTest, DamageLeadsToTheExitsOfAllWorkers_WithoutARejection) {
   Record record = RecordOfARefusal();
-  record.lives[1].events.erase(record.lives[1].events.begin() + 1);
+  record.incarnations[1].events.erase(record.incarnations[1].events.begin() +
+                                      1);
   EXPECT_THAT(ChainTo(record, Find(record, 0, 2, RecordKind::kWorkerExited)),
               ElementsAre(RecordKind::kFaultFired, RecordKind::kDamaged,
                           RecordKind::kWorkerExited));
   EXPECT_THAT(ChainTo(record, Find(record, 1, 2, RecordKind::kWorkerExited)),
               ElementsAre(RecordKind::kFaultFired, RecordKind::kDamaged,
                           RecordKind::kWorkerLost, RecordKind::kWorkerExited));
-  for (const size_t life : {1, 3}) {
-    record.lives[life].events.back().reason = RecordReason::kDevice;
+  for (const size_t incarnation : {1, 3}) {
+    record.incarnations[incarnation].events.back().reason =
+        RecordReason::kDevice;
   }
   EXPECT_THAT(ChainTo(record, Find(record, 0, 2, RecordKind::kWorkerExited)),
               ElementsAre(RecordKind::kWorkerExited));
@@ -173,7 +178,7 @@ TEST(CausesTest, DamageLeadsToTheExitsOfAllWorkers_WithoutARejection) {
 
 TEST(CausesTest, RejectedCheckpointDoesNotExplainAnExitAfterMoreTraining) {
   Record record = RecordOfARefusal();
-  std::vector<RecordEvent>& events = record.lives[1].events;
+  std::vector<RecordEvent>& events = record.incarnations[1].events;
   events.back().reason = RecordReason::kDevice;
   events.insert(events.begin() + 2,
                 {.kind = RecordKind::kInitialized, .t_ns = events[1].t_ns + 1});
@@ -183,19 +188,19 @@ TEST(CausesTest, RejectedCheckpointDoesNotExplainAnExitAfterMoreTraining) {
 
 TEST(CausesTest, EachCheckpointIsRejectedForItsOwnDamage) {
   Record record = RecordOfARefusal();
-  std::vector<RecordEvent>& saved = record.lives[0].events;
+  std::vector<RecordEvent>& saved = record.incarnations[0].events;
   RecordEvent other = saved[6];
   other.path = "/ckpt/step-3.tmp/manifest.json";
   ++other.t_ns;
   saved.insert(saved.begin() + 7, other);
   const EventPlace rejection = Find(record, 0, 2, RecordKind::kRejected);
   EXPECT_EQ(CausesOf(record).at(rejection),
-            (EventPlace{.life = 0, .index = 6}));
+            (EventPlace{.incarnation = 0, .index = 6}));
 }
 
 TEST(CausesTest, NoticeLeadsToTheAgreedStop) {
   Record record = SampleRecord();
-  std::vector<RecordEvent>& events = record.lives[2].events;
+  std::vector<RecordEvent>& events = record.incarnations[2].events;
   events.push_back(
       {.kind = RecordKind::kNotice, .t_ns = events.back().t_ns + 1});
   events.push_back(
@@ -210,7 +215,7 @@ TEST(CausesTest, NoticeLeadsToTheAgreedStop) {
 Record RecordOfAPowerCut() {
   Record record = SampleRecord();
   record.faults[0].kind = "power_loss";
-  const int64_t begin = record.lives[0].events[0].t_ns;
+  const int64_t begin = record.incarnations[0].events[0].t_ns;
   const auto at = [&](int64_t ms, RecordKind kind) {
     return RecordEvent{.kind = kind, .t_ns = begin + ms * 1'000'000};
   };
@@ -231,8 +236,8 @@ TEST(CausesTest, PowerLossLeadsToTheNextLauncher) {
                           RecordKind::kStarted, RecordKind::kWorkerStarted));
   EXPECT_FALSE(CausesOf(record).contains(
       Find(record, kLauncherWorker, 1, RecordKind::kLauncherBegin)));
-  record.lives.push_back(
-      {.worker = kLauncherWorker, .life = 1, .events = record.machine});
+  record.incarnations.push_back(
+      {.worker = kLauncherWorker, .incarnation = 1, .events = record.machine});
   EXPECT_THAT(ChainTo(record, Find(record, kLauncherWorker, 2,
                                    RecordKind::kLauncherBegin)),
               ElementsAre(RecordKind::kFaultFired, RecordKind::kPowerCut,
@@ -249,7 +254,7 @@ TEST(CausesTest, LauncherThatNothingKilledHasNoCause) {
 TEST(CausesTest, ExitInGoodOrderHasNoCause) {
   Record record = SampleRecord();
   RecordEvent exited = {.kind = RecordKind::kExited,
-                        .t_ns = record.lives[2].events.back().t_ns + 1,
+                        .t_ns = record.incarnations[2].events.back().t_ns + 1,
                         .count = 128 + 9,
                         .about = 1,
                         .incarnation = 1,
@@ -268,7 +273,7 @@ TEST(CausesTest, ExitInGoodOrderHasNoCause) {
 
 TEST(CausesTest, ResultIsNotCausedByAnEarlierAttempt) {
   Record record = SampleRecord();
-  const int64_t begin = record.lives[0].events[0].t_ns;
+  const int64_t begin = record.incarnations[0].events[0].t_ns;
   record.launchers[0].events = {{.kind = RecordKind::kExited,
                                  .t_ns = begin + 42'000'000,
                                  .count = 75,

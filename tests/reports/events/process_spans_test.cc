@@ -26,7 +26,9 @@ RecordEvent EndOfWorker1(int64_t t_ns, RecordReason reason, int64_t count) {
           .reason = reason};
 }
 
-int64_t Begin(const Record& record) { return record.lives[0].events[0].t_ns; }
+int64_t Begin(const Record& record) {
+  return record.incarnations[0].events[0].t_ns;
+}
 
 TEST(ProcessSpansTest, OwnExitCounts_MoreThanAReport) {
   const ProcessSpan span = ProcessSpansOf(SampleRecord())[0];
@@ -52,7 +54,7 @@ TEST(ProcessSpansTest, UnreachableProcess_EndsWithItsLastEvent) {
   record.machine = {
       EndOfWorker1(Begin(record) + 90 * kMs, RecordReason::kUnreachable, 0)};
   const ProcessSpan span = ProcessSpansOf(record)[2];
-  EXPECT_EQ(span.end_ns, record.lives[2].events.back().t_ns);
+  EXPECT_EQ(span.end_ns, record.incarnations[2].events.back().t_ns);
   EXPECT_EQ(span.ending, "is out of reach");
 }
 

@@ -179,7 +179,7 @@ TEST(CaseSectionTest, ShowsRulesConsequencesTimelineAndLogs) {
 // Adds 2,000 events that do not repeat before the last one of worker 0.
 Record LongRecord() {
   Record record = SampleRecord();
-  std::vector<RecordEvent>& events = record.lives[1].events;
+  std::vector<RecordEvent>& events = record.incarnations[1].events;
   for (size_t i = 0; i < 2'000; ++i) {
     std::string name;
     for (size_t bit = 1; bit < 4'096; bit *= 2) {

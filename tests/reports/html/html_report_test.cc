@@ -417,7 +417,7 @@ TEST(CaseSectionTest, SummaryIsReadFromCauseToPlantedBug) {
 
 TEST(CaseSectionTest, TimelineHasTheWholeOfALongText) {
   Record record = SampleRecord();
-  record.lives[0].events[6].detail = std::string(900, 'x') + "end";
+  record.incarnations[0].events[6].detail = std::string(900, 'x') + "end";
   EXPECT_THAT(RenderCaseSection(UnmetCase(), record, {.id = "case-0"}),
               HasSubstr("xend &lt;3"));
 }
@@ -515,7 +515,7 @@ TEST(CaseSectionTest, RefusalIsNotCalledARecovery) {
 
 TEST(CaseSectionTest, FaultThatNeverFiredIsMarked) {
   Record record = SampleRecord();
-  record.lives[2].events.pop_back();
+  record.incarnations[2].events.pop_back();
   const std::string html =
       RenderCaseSection(SampleResult().cases[2], record, {.id = "case-2"});
   EXPECT_THAT(html, HasSubstr("<span class=\"never-fired\">never fired"));
@@ -570,7 +570,7 @@ TEST(CoverageMatrixTest, PointWithoutAFaultHasNoTotal) {
 
 TEST(CoverageMatrixTest, MarksFaultsThatNeverFired) {
   Record record = SampleRecord();
-  record.lives[2].events.pop_back();
+  record.incarnations[2].events.pop_back();
   CoverageMatrix matrix({});
   matrix.Add(record);
   EXPECT_THAT(matrix.Render(), HasSubstr("title=\"1 planned, none fired\">0<"));

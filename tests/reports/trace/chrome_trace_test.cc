@@ -79,11 +79,13 @@ json EventNamed(const json& trace, const std::string& name) {
 }
 
 // Returns an incarnation whose events are 1 ms apart.
-LifeEvents Process(int worker, int incarnation, int64_t begin_ms,
-                   std::vector<RecordEvent> events) {
+IncarnationEvents Process(int worker, int incarnation, int64_t begin_ms,
+                          std::vector<RecordEvent> events) {
   int64_t t_ns = begin_ms * kMs;
   for (RecordEvent& event : events) event.t_ns = t_ns, t_ns += kMs;
-  return {.worker = worker, .life = incarnation, .events = std::move(events)};
+  return {.worker = worker,
+          .incarnation = incarnation,
+          .events = std::move(events)};
 }
 
 // Returns a worker that trains many steps, with a fault and a lost worker
@@ -104,7 +106,7 @@ Record LongRecord(uint64_t steps) {
     }
   }
   Record record;
-  record.lives = {Process(0, 1, 0, std::move(events))};
+  record.incarnations = {Process(0, 1, 0, std::move(events))};
   return record;
 }
 
@@ -145,8 +147,8 @@ TEST(ChromeTraceTest, CounterIsTheTrainingPosition) {
 
 TEST(ChromeTraceTest, ArgumentsHaveLossAsDecimalAndBits) {
   Record record = LongRecord(2);
-  record.lives[0].events[2].loss_bits = 0x3ed34d6a;
-  record.lives[0].events.back().loss_bits = 0x7fc00000;
+  record.incarnations[0].events[2].loss_bits = 0x3ed34d6a;
+  record.incarnations[0].events.back().loss_bits = 0x7fc00000;
   const json trace = TraceOf(record);
   const json finite = EventNamed(trace, "step 1")["args"];
   EXPECT_EQ(finite["loss"], 0.4127);
@@ -157,7 +159,7 @@ TEST(ChromeTraceTest, ArgumentsHaveLossAsDecimalAndBits) {
 
 TEST(ChromeTraceTest, LauncherShowsPausesAndExits) {
   Record record = SampleRecord();
-  const int64_t begin_ns = record.lives[0].events[0].t_ns;
+  const int64_t begin_ns = record.incarnations[0].events[0].t_ns;
   std::vector<RecordEvent>& events = record.launchers[0].events;
   events = {{.kind = RecordKind::kLauncherBegin, .t_ns = begin_ns},
             {.kind = RecordKind::kExited,
@@ -184,7 +186,7 @@ TEST(ChromeTraceTest, LauncherShowsPausesAndExits) {
 TEST(ChromeTraceTest, MachineIsAProcess_IfItHasEvents) {
   Record record = SampleRecord();
   record.machine = {{.kind = RecordKind::kPowerCut,
-                     .t_ns = record.lives[0].events[3].t_ns,
+                     .t_ns = record.incarnations[0].events[3].t_ns,
                      .path = "w0.1"}};
   EXPECT_THAT(
       Shown(TraceOf(record), "i"),
@@ -193,7 +195,7 @@ TEST(ChromeTraceTest, MachineIsAProcess_IfItHasEvents) {
 
 TEST(ChromeTraceTest, EpochHoldsItsStepsAndEvaluation) {
   Record record;
-  record.lives = {
+  record.incarnations = {
       Process(0, 1, 5,
               {{.kind = RecordKind::kInitialized},
                {.kind = RecordKind::kStep, .step = 1},
@@ -209,10 +211,10 @@ TEST(ChromeTraceTest, EpochHoldsItsStepsAndEvaluation) {
 
 TEST(ChromeTraceTest, SaveInProgress_LastsUntilItsProcessEnds) {
   Record record;
-  record.lives = {Process(0, 1, 0,
-                          {{.kind = RecordKind::kWorkerStarted},
-                           {.kind = RecordKind::kSaveBegin, .step = 4},
-                           {.kind = RecordKind::kFaultFired}})};
+  record.incarnations = {Process(0, 1, 0,
+                                 {{.kind = RecordKind::kWorkerStarted},
+                                  {.kind = RecordKind::kSaveBegin, .step = 4},
+                                  {.kind = RecordKind::kFaultFired}})};
   record.machine = {{.kind = RecordKind::kProcessEnded,
                      .t_ns = 7 * kMs,
                      .about = 0,
@@ -228,7 +230,7 @@ TEST(ChromeTraceTest, SaveInProgress_LastsUntilItsProcessEnds) {
 
 TEST(ChromeTraceTest, OperationWithoutAnEnd_IsAnInstant) {
   Record record;
-  record.lives = {
+  record.incarnations = {
       Process(0, 1, 0,
               {{.kind = RecordKind::kRetireBegin, .path = "/ckpt/step-1"},
                {.kind = RecordKind::kRetireBegin, .path = "/ckpt/step-2"},
@@ -243,7 +245,7 @@ TEST(ChromeTraceTest, OperationWithoutAnEnd_IsAnInstant) {
 TEST(ChromeTraceTest, OverlappingSaves_HaveThreadsOfTheirOwn) {
   Record record;
   record.setup.async_saves = true;
-  record.lives = {
+  record.incarnations = {
       Process(0, 1, 0,
               {{.kind = RecordKind::kSaveBegin, .step = 1},
                {.kind = RecordKind::kSaveBegin, .step = 2},
@@ -261,7 +263,7 @@ TEST(ChromeTraceTest, StaleWorker_HasThreadsOfItsOwn) {
       {.kind = RecordKind::kStep, .step = 1},
       {.kind = RecordKind::kStep, .step = 2}};
   Record record;
-  record.lives = {Process(0, 1, 0, events), Process(0, 2, 2, events)};
+  record.incarnations = {Process(0, 1, 0, events), Process(0, 2, 2, events)};
   EXPECT_THAT(Shown(TraceOf(record), "X"),
               IsSupersetOf({"worker 0/control: incarnation 1 [0+3]",
                             "worker 0/compute: step 2 [2+1]",
@@ -271,9 +273,10 @@ TEST(ChromeTraceTest, StaleWorker_HasThreadsOfItsOwn) {
 
 TEST(ChromeTraceTest, EventsAtOneTimeOrNanosecondsApart_NestStill) {
   Record record = SampleRecord();
-  for (LifeEvents& life : record.lives) {
-    for (size_t i = 0; i < life.events.size(); ++i) {
-      life.events[i].t_ns = life.life * 100 + static_cast<int64_t>(i / 2);
+  for (IncarnationEvents& incarnation : record.incarnations) {
+    for (size_t i = 0; i < incarnation.events.size(); ++i) {
+      incarnation.events[i].t_ns =
+          incarnation.number * 100 + static_cast<int64_t>(i / 2);
     }
   }
   EXPECT_THAT(Shown(TraceOf(record), "X"),
@@ -353,8 +356,8 @@ TEST(ChromeTraceTest, BytesFromOutsideBecomeValidText) {
   record.case_name = hostile;
   record.faults[0].id = hostile;
   record.faults[0].summary = hostile;
-  for (LifeEvents& life : record.lives) {
-    for (RecordEvent& event : life.events) {
+  for (IncarnationEvents& incarnation : record.incarnations) {
+    for (RecordEvent& event : incarnation.events) {
       event.detail = event.path = event.digest = hostile;
     }
   }
@@ -369,8 +372,8 @@ TEST(ChromeTraceTest, BytesFromOutsideBecomeValidText) {
 
 TEST(ChromeTraceTest, TimesThatDecreaseWithinAProcess_AreHeldBack) {
   Record record = SampleRecord();
-  for (LifeEvents& life : record.lives) {
-    std::ranges::reverse(life.events);
+  for (IncarnationEvents& incarnation : record.incarnations) {
+    std::ranges::reverse(incarnation.events);
   }
   TraceOf(record);
 }

@@ -171,12 +171,12 @@ std::string FailedSavesText(const Record& record, int64_t from_ns) {
 }
 
 std::string UnsavedText(const Record& record, const RecordEvent& end) {
-  for (const LifeEvents& life : record.lives) {
-    if (end.about != life.worker || end.incarnation != life.life ||
-        !LeftUnsaved(life)) {
+  for (const IncarnationEvents& incarnation : record.incarnations) {
+    if (end.about != incarnation.worker ||
+        end.incarnation != incarnation.number || !LeftUnsaved(incarnation)) {
       continue;
     }
-    const uint64_t step = life.events.back().step;
+    const uint64_t step = incarnation.events.back().step;
     for (const BegunSave& save : SavesBegunBy(record, end)) {
       if (save.step == step && save.ending == SaveEnding::kFailed) {
         return fmt::format("{}: {}", FailedText({step}),

@@ -50,8 +50,8 @@ const RecordEvent* KillAfter(const Outline& outline,
   const RecordEvent* const end =
       FirstEnd(outline.record, notice.event().t_ns, INT64_MAX);
   const bool is_kill = end != nullptr && end->reason == RecordReason::kSignal &&
-                       end->about == notice.life->worker &&
-                       end->incarnation == notice.life->life;
+                       end->about == notice.incarnation->worker &&
+                       end->incarnation == notice.incarnation->number;
   return is_kill ? end : nullptr;
 }
 

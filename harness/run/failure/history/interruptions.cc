@@ -24,7 +24,7 @@ bool EndsProcesses(const FaultTraits& traits) {
 // Returns true iff the process exited with an error that the fault had injected
 // into one of its operations.
 bool EndedByError(const FaultOccurrence& occurrence) {
-  const RecordEvent& last = occurrence.life->events.back();
+  const RecordEvent& last = occurrence.incarnation->events.back();
   return occurrence.traits.reports_error &&
          last.kind == RecordKind::kWorkerExited &&
          last.detail.find("injected") != std::string::npos;
@@ -51,7 +51,7 @@ bool MayEnd(const FaultOccurrence& occurrence, const RecordEvent& end) {
     return false;
   }
   return MayInterrupt(occurrence) &&
-         (by_loss || occurrence.life->worker == end.about);
+         (by_loss || occurrence.incarnation->worker == end.about);
 }
 
 // Returns true iff the launcher itself ended, and was not killed.
@@ -348,15 +348,15 @@ std::string FirstSignText(const Record& record, int64_t from_ns,
       end != nullptr && IsExit(end->count, {WorkerExit::kStopped});
   int64_t first_ns = end == nullptr ? until_ns : end->t_ns;
   std::string text = end == nullptr ? "" : EndText(*end);
-  for (const LifeEvents& life : record.lives) {
-    for (const RecordEvent& event : life.events) {
+  for (const IncarnationEvents& incarnation : record.incarnations) {
+    for (const RecordEvent& event : incarnation.events) {
       if (event.t_ns < from_ns || event.t_ns > first_ns) continue;
       if (event.kind == RecordKind::kStopAgreed && has_stopped) {
         first_ns = event.t_ns;
         text = fmt::format("the workers agreed to stop at step {}", event.step);
       } else if (event.kind == RecordKind::kWorkerLost && event.about) {
         first_ns = event.t_ns;
-        text = fmt::format("worker {} lost rank {} ({})", life.worker,
+        text = fmt::format("worker {} lost rank {} ({})", incarnation.worker,
                            *event.about, RecordReasonName(event.reason));
       }
     }

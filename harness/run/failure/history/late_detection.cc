@@ -54,15 +54,15 @@ std::string LimitsText(const Record& record) {
 
 std::optional<WaitLimit> LongestWait(const Record& record) {
   std::optional<WaitLimit> longest;
-  for (const LifeEvents& life : record.lives) {
-    for (const RecordEvent& event : life.events) {
+  for (const IncarnationEvents& incarnation : record.incarnations) {
+    for (const RecordEvent& event : incarnation.events) {
       if (event.kind != RecordKind::kWorkerLost) continue;
       const std::string_view key = KeyOfLimit(record.setup, event);
       if (key.empty()) continue;
       if (longest && longest->key != key) return std::nullopt;
       if (longest && longest->limit_ns >= event.limit_ns) continue;
       longest = WaitLimit{
-          .key = key, .limit_ns = event.limit_ns, .worker = life.worker};
+          .key = key, .limit_ns = event.limit_ns, .worker = incarnation.worker};
     }
   }
   return longest;

@@ -14,8 +14,8 @@ namespace gauntlet {
 // Calls `visit` with each event of a worker.
 template <typename Visitor>
 void ForEachEvent(const Record& record, const Visitor& visit) {
-  for (const LifeEvents& life : record.lives) {
-    for (const RecordEvent& event : life.events) visit(event);
+  for (const IncarnationEvents& incarnation : record.incarnations) {
+    for (const RecordEvent& event : incarnation.events) visit(event);
   }
 }
 

@@ -37,7 +37,7 @@ inline rc::Gen<FaultSite> ArbitrarySite() {
   return rc::gen::exec([]() {
     FaultSite site;
     site.worker = *rc::gen::inRange(kChief, 5);
-    site.life = *rc::gen::inRange(kAnyLife, 4);
+    site.incarnation = *rc::gen::inRange(kAnyIncarnation, 4);
     if (*rc::gen::arbitrary<bool>()) {
       site.step = *rc::gen::inRange<uint64_t>(0, 1000);
     }

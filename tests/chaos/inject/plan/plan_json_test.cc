@@ -50,7 +50,7 @@ TEST(PlanJsonTest, ReadsAPlanWrittenByHand) {
   const Fault expected{
       .id = "f",
       .site = {.worker = kChief,
-               .life = kAnyLife,
+               .incarnation = kAnyIncarnation,
                .point = Point::kShardWrite,
                .occurrence = 3,
                .offset = FileOffset{50, OffsetUnit::kPercent}},

@@ -89,7 +89,7 @@ std::vector<BadPlan> BadPlans() {
       {"found 65 characters", one({.id = std::string(65, 'x')})},
       {"another fault of that id", {.faults = {{.id = "f"}, {.id = "f"}}}},
       {"at.worker", one({.site = {.worker = -4}})},
-      {"at.incarnation", one({.site = {.life = -1}})},
+      {"at.incarnation", one({.site = {.incarnation = -1}})},
       {"at.occurrence", one({.site = {.occurrence = 0}})},
       {"found step.begin", one({.site = {.offset = FileOffset{}}})},
       {"at.save: expected a point of a save, found step.begin",

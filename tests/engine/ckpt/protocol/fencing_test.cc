@@ -249,7 +249,8 @@ TEST_F(FencingTest, NoIncarnationStartsColdWhereAnEarlierOneClaimed) {
 TEST_F(FencingTest, LaunchNamesRiseWithTheClaims) {
   CheckpointStore store = Claimed(old_.world);
   const auto first = MakeLaunchName(old_.world, std::string(kStore));
-  for (int life = 0; life < 10; ++life) Claimed(old_.world);
+  for (int incarnation = 0; incarnation < 10; ++incarnation)
+    Claimed(old_.world);
   EXPECT_LT(*first, *MakeLaunchName(old_.world, std::string(kStore)));
 }
 

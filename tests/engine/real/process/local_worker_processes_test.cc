@@ -245,7 +245,7 @@ TEST(LocalWorkerProcessesTest, SignalsReachOneWorkerOnly) {
 TEST(LocalWorkerProcessesTest, WorkerThatEndedCanBeStartedAgain) {
   const PosixStorage storage;
   LocalWorkerProcesses workers(Shell("exit 3"), storage);
-  for (int life = 0; life < 3; ++life) {
+  for (int incarnation = 0; incarnation < 3; ++incarnation) {
     ASSERT_TRUE(workers.Start(Spec(0)).ok());
     EXPECT_THAT(NoticesOf(workers), ElementsAre("exit 3/0"));
   }
@@ -293,7 +293,7 @@ TEST(LocalWorkerProcessesTest, ReservedAddressesAreForWorkersAgainAndAgain) {
   ASSERT_EQ(addresses.size(), 3u);
   GrpcNetwork network;
   for (const std::string& address : addresses) {
-    for (int life = 0; life < 2; ++life) {
+    for (int incarnation = 0; incarnation < 2; ++incarnation) {
       EXPECT_TRUE(network.Listen(address).ok()) << address;
     }
   }

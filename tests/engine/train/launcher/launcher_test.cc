@@ -28,8 +28,8 @@ struct Script {
   int exit = 0;
   std::string says;  // the status of a result; "": none
   uint64_t claims = 0;
-  // Time within which the worker announces its next sign of life, and the real
-  // interval between signs; 0: never.
+  // Time within which the worker announces its next sign of life, and
+  // the real interval between signs; 0: never.
   Duration patience{0};
   Duration signs_every{0};
   // Time from a notice until the worker leaves with 143; nullopt: never.
@@ -68,7 +68,7 @@ class LauncherTest : public testing::Test {
               test_.fails_in_incarnation_.value_or(spec.incarnation)) {
         return IoError("no more");
       }
-      test_.lives_.push_back(spec.incarnation);
+      test_.incarnations_.push_back(spec.incarnation);
       test_.started_.push_back({spec.worker, spec.incarnation});
       return base_.Start(spec);
     }
@@ -184,7 +184,7 @@ class LauncherTest : public testing::Test {
   int fails_to_start_ = -1;
   std::optional<int> fails_in_incarnation_;  // nullopt: in each
   int ended_by_sigterm_ = -1;
-  std::vector<int> lives_;                    // in the order of starts
+  std::vector<int> incarnations_;             // in the order of starts
   std::vector<std::pair<int, int>> started_;  // worker and incarnation
   std::vector<Sent> sent_;
   std::vector<Restart> restarts_;
@@ -213,7 +213,7 @@ TEST_F(LauncherTest, LossRestartsTheWholeJobAsTheNextAttempt) {
   EXPECT_EQ(end.exit_code, 0);
   EXPECT_EQ(end.restarts, 1);
   EXPECT_EQ(end.reason, "");
-  EXPECT_THAT(lives_, ElementsAre(4, 4, 4, 5, 5, 5));
+  EXPECT_THAT(incarnations_, ElementsAre(4, 4, 4, 5, 5, 5));
 }
 
 TEST_F(LauncherTest, WithoutAPolicyALossIsTheEnd) {
@@ -316,13 +316,13 @@ TEST_F(LauncherTest, DoesNotRestartAfterAPermanentFailure) {
        {Row{{75, 2, 75}, 2}, Row{{7, 7, 7}, 7}, Row{{75, 75, 1}, 1},
         Row{{1, 7, 2}, 2}, Row{{1, 7, 70}, 7}, Row{{70, 1, 75}, 1},
         Row{{8, 75, 75}, 8}, Row{{1, 8, 70}, 8}, Row{{8, 2, 1}, 2}}) {
-    lives_.clear();
+    incarnations_.clear();
     const LaunchEnd end = Launched([&](const WorkerSpec& spec) {
       return Script{.exit = row.codes[static_cast<size_t>(spec.worker)]};
     });
     EXPECT_EQ(end.exit_code, row.exit);
     EXPECT_EQ(end.restarts, 0);
-    EXPECT_EQ(lives_.size(), 3u);
+    EXPECT_EQ(incarnations_.size(), 3u);
     EXPECT_THAT(end.reason, HasSubstr(fmt::format("code {}", row.exit)));
   }
 }
@@ -333,7 +333,7 @@ TEST_F(LauncherTest, LaterExitsDoNotChangeAResult) {
                   .says = spec.worker == 0 ? "done" : ""};
   });
   EXPECT_EQ(end.exit_code, 0);
-  EXPECT_THAT(lives_, testing::SizeIs(3));
+  EXPECT_THAT(incarnations_, testing::SizeIs(3));
 }
 
 TEST_F(LauncherTest, StoppedResultEndsWith143) {
@@ -606,7 +606,7 @@ TEST_F(LauncherTest, NoticeBetweenTwoAttemptsStartsNoThird) {
       Launched([](const WorkerSpec&) { return Script{.exit = 70}; });
   EXPECT_EQ(end.exit_code, 143);
   EXPECT_EQ(end.reason, "stopped between two attempts");
-  EXPECT_THAT(lives_, ElementsAre(1, 1, 1));
+  EXPECT_THAT(incarnations_, ElementsAre(1, 1, 1));
   EXPECT_LT(Now(), milliseconds(2200));
 }
 
@@ -646,7 +646,7 @@ TEST_F(LauncherTest, DirectoryThatAnotherRunHoldsIsRefused) {
               StartsWith("/ckpt: in use by another run (lock /ckpt/lock: held "
                          "by process "));
   EXPECT_THAT(lines_, ElementsAre("waiting: " + end.reason));
-  EXPECT_THAT(lives_, IsEmpty());
+  EXPECT_THAT(incarnations_, IsEmpty());
 }
 
 TEST_F(LauncherTest, WaitsForALockThatIsReleasedSoon) {
@@ -681,7 +681,7 @@ TEST_F(LauncherTest, WorkerThatFailsAgainAndAgainIsExcluded) {
       {"must be killed", {.for_ever = true}},
   };
   for (const auto& c : cases) {
-    lives_.clear();
+    incarnations_.clear();
     const LaunchEnd end = Launched([&](const WorkerSpec& spec) -> Script {
       if (spec.addresses.size() == 2) return Done(spec);
       if (spec.worker == 1) return c.fails;
@@ -693,7 +693,8 @@ TEST_F(LauncherTest, WorkerThatFailsAgainAndAgainIsExcluded) {
                 HasSubstr("worker 1 failed 3 times in a row; going on without "
                           "it"))
         << c.name;
-    EXPECT_THAT(lives_, ElementsAre(1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4)) << c.name;
+    EXPECT_THAT(incarnations_, ElementsAre(1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4))
+        << c.name;
   }
 }
 
@@ -728,7 +729,7 @@ TEST_F(LauncherTest, WorkersPerAttemptCountFromTheFirstAttempt) {
     if (spec.incarnation == 3) return Done(spec);
     return {.exit = 70};
   });
-  EXPECT_THAT(lives_, ElementsAre(2, 3, 3));
+  EXPECT_THAT(incarnations_, ElementsAre(2, 3, 3));
 }
 
 // Returns a worker of a job that rejoins: all workers meet immediately, and
@@ -966,7 +967,7 @@ TEST_F(RejoinTest, WorkerThatLeavesTheMeetingStartsTheWholeJobAgain) {
   });
   EXPECT_EQ(end.exit_code, 0);
   EXPECT_EQ(end.restarts, 2);
-  EXPECT_THAT(lives_, ElementsAre(1, 1, 1, 2, 3, 3, 3));
+  EXPECT_THAT(incarnations_, ElementsAre(1, 1, 1, 2, 3, 3, 3));
 }
 
 TEST_F(RejoinTest, WholeJobStartsAgain_WhenAllWorkersDie) {
@@ -980,7 +981,7 @@ TEST_F(RejoinTest, WholeJobStartsAgain_WhenAllWorkersDie) {
   });
   EXPECT_EQ(end.exit_code, 0);
   EXPECT_EQ(end.restarts, 1);
-  EXPECT_THAT(lives_, ElementsAre(1, 1, 1, 2, 2, 2));
+  EXPECT_THAT(incarnations_, ElementsAre(1, 1, 1, 2, 2, 2));
 }
 
 // Workers 1 and 2 die together. Worker 1 cannot be restarted, which ends the
@@ -1045,7 +1046,7 @@ TEST_F(LauncherTest, SeesAFileThatAppearsWhileItPauses) {
   EXPECT_EQ(end.exit_code, 143);
   EXPECT_EQ(end.reason, "stopped between two attempts");
   EXPECT_EQ(end.restarts, 0);
-  EXPECT_EQ(lives_.size(), 3u);
+  EXPECT_EQ(incarnations_.size(), 3u);
   EXPECT_LE(Now(), milliseconds(4200));
 }
 

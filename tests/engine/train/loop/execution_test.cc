@@ -20,17 +20,17 @@ TEST(ExecutionTest, ItsLengthChangesNoBits) {
   const std::string expected = UndisturbedDigest(SmallRun());
   for (const uint64_t steps : {2, 4, 5, 100}) {
     TrainingFixture fixture;
-    const AttemptResult life = fixture.Run(2, Executing(steps));
-    ASSERT_TRUE(life.result) << life.reasons[0];
-    EXPECT_EQ(life.result->digest, expected) << steps;
-    EXPECT_EQ(life.Of(EventKind::kStep).size(), kSteps) << steps;
+    const AttemptResult incarnation = fixture.Run(2, Executing(steps));
+    ASSERT_TRUE(incarnation.result) << incarnation.reasons[0];
+    EXPECT_EQ(incarnation.result->digest, expected) << steps;
+    EXPECT_EQ(incarnation.Of(EventKind::kStep).size(), kSteps) << steps;
   }
 }
 
 TEST(ExecutionTest, SavesThatFallDueWithinItAreMadeAtItsEnd) {
   TrainingFixture fixture;
-  const AttemptResult life = fixture.Run(2, Executing(4));
-  EXPECT_THAT(life.StepsOf(EventKind::kSaveAcknowledged),
+  const AttemptResult incarnation = fixture.Run(2, Executing(4));
+  EXPECT_THAT(incarnation.StepsOf(EventKind::kSaveAcknowledged),
               ElementsAre(6, 12, 16, 20, 24));
 }
 

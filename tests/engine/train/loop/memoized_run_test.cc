@@ -23,10 +23,10 @@ std::vector<ReportedState> StatesOf(TrainMemo* memo, LoopHooks* hooks,
   fixture.LookBy(probe);
   TrainOptions options = SmallRun();
   options.checkpoint = {};
-  const AttemptResult life = fixture.Run(1, options);
-  EXPECT_TRUE(life.result.has_value());
+  const AttemptResult incarnation = fixture.Run(1, options);
+  EXPECT_TRUE(incarnation.result.has_value());
   std::vector<ReportedState> states;
-  for (const LogEvent& event : life.events[0]) {
+  for (const LogEvent& event : incarnation.events[0]) {
     if (!event.digest) continue;
     states.emplace_back(event.step, event.phase, *event.digest,
                         event.loss_bits);

@@ -61,9 +61,10 @@ TEST(OverlappedStepTest, StatesAreThoseOfOneWorker) {
     TrainingFixture fixture;
     SlowPasses probe(fixture.simulation());
     fixture.LookBy(&probe);
-    const AttemptResult life = fixture.Run(workers, WideRun());
-    ASSERT_TRUE(life.AllExitedWith(WorkerExit::kDone)) << life.reasons[0];
-    EXPECT_EQ(life.result->digest, UndisturbedWideDigest()) << workers;
+    const AttemptResult incarnation = fixture.Run(workers, WideRun());
+    ASSERT_TRUE(incarnation.AllExitedWith(WorkerExit::kDone))
+        << incarnation.reasons[0];
+    EXPECT_EQ(incarnation.result->digest, UndisturbedWideDigest()) << workers;
   }
 }
 
@@ -76,8 +77,8 @@ TEST(OverlappedStepTest, WorkerThatDiesDuringThePass_IsLost) {
           {.id = "crash",
            .site = {.worker = 1, .step = 4, .point = Point::kAllReduceReceive},
            .kind = FaultKind::kCrash}}};
-  const AttemptResult life = fixture.Run(2, WideRun(), plan);
-  EXPECT_EQ(life.exits[0], static_cast<int>(WorkerExit::kLostWorker));
+  const AttemptResult incarnation = fixture.Run(2, WideRun(), plan);
+  EXPECT_EQ(incarnation.exits[0], static_cast<int>(WorkerExit::kLostWorker));
   EXPECT_NE(probe.LastOf(1), "gradient of dense0/bias");
   const AttemptResult next = fixture.Run(2, WideRun());
   ASSERT_TRUE(next.AllExitedWith(WorkerExit::kDone)) << next.reasons[0];

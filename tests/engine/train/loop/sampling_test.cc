@@ -13,10 +13,10 @@ namespace {
 // Number of times each row is used in each epoch, over all workers.
 using Ledger = std::map<uint64_t, std::map<uint32_t, int>>;
 
-Ledger LedgerOf(const AttemptResult& life) {
+Ledger LedgerOf(const AttemptResult& incarnation) {
   Ledger ledger;
-  for (size_t rank = 0; rank < life.events.size(); ++rank) {
-    for (const LogEvent& event : life.Of(EventKind::kStep, rank)) {
+  for (size_t rank = 0; rank < incarnation.events.size(); ++rank) {
+    for (const LogEvent& event : incarnation.Of(EventKind::kStep, rank)) {
       for (const uint32_t use : event.samples) ++ledger[event.epoch][use];
     }
   }
@@ -94,11 +94,11 @@ TEST(SamplingTest, FileGivesEachReplicaItsOwnFiles) {
   TrainOptions options = CifarRun(ShardPolicy::kFile);
   TrainingFixture fixture;
   PutCifar(fixture);
-  const AttemptResult life = fixture.Run(4, options);
-  ASSERT_TRUE(life.result) << life.reasons[0];
-  EXPECT_EQ(life.result->steps, 2 * kEpochs);
-  ExpectEachOnce(LedgerOf(life), 32);
-  for (const LogEvent& event : life.Of(EventKind::kStep, 2)) {
+  const AttemptResult incarnation = fixture.Run(4, options);
+  ASSERT_TRUE(incarnation.result) << incarnation.reasons[0];
+  EXPECT_EQ(incarnation.result->steps, 2 * kEpochs);
+  ExpectEachOnce(LedgerOf(incarnation), 32);
+  for (const LogEvent& event : incarnation.Of(EventKind::kStep, 2)) {
     for (const uint32_t row : event.samples) EXPECT_EQ(row / 9, 2u);
   }
   options.job.remainder = Remainder::kKeep;
@@ -110,9 +110,9 @@ TEST(SamplingTest, FileWithFewerFilesThanReplicasDoesNotStart) {
   options.job.replicas = 6;
   TrainingFixture fixture;
   PutCifar(fixture);
-  const AttemptResult life = fixture.Run(2, options);
-  EXPECT_TRUE(life.AllExitedWith(WorkerExit::kBadInput));
-  EXPECT_EQ(life.reasons[0],
+  const AttemptResult incarnation = fixture.Run(2, options);
+  EXPECT_TRUE(incarnation.AllExitedWith(WorkerExit::kBadInput));
+  EXPECT_EQ(incarnation.reasons[0],
             "data.shard: expected a file for each of the 6 replicas, found 5");
 }
 
@@ -120,14 +120,15 @@ TEST(SamplingTest, AutoIsFileWhereItCanBeAndElseDataWithAWarning) {
   const auto digest_and_warnings = [](const TrainOptions& options) {
     TrainingFixture fixture;
     PutCifar(fixture);
-    const AttemptResult life = fixture.Run(2, options);
-    EXPECT_TRUE(life.result) << life.reasons[0];
+    const AttemptResult incarnation = fixture.Run(2, options);
+    EXPECT_TRUE(incarnation.result) << incarnation.reasons[0];
     size_t warnings = 0;
-    for (const std::string& line : life.lines) {
+    for (const std::string& line : incarnation.lines) {
       if (line.starts_with("shard policy auto takes data")) ++warnings;
     }
-    return std::pair(life.result ? life.Of(EventKind::kStep)[0].samples
-                                 : std::vector<uint32_t>(),
+    return std::pair(incarnation.result
+                         ? incarnation.Of(EventKind::kStep)[0].samples
+                         : std::vector<uint32_t>(),
                      warnings);
   };
   const auto taken = digest_and_warnings(CifarRun(ShardPolicy::kAuto));
@@ -144,9 +145,9 @@ TEST(SamplingTest, WithoutShufflingRowsComeAsTheyStand) {
   TrainOptions options = SmallRun();
   options.log_samples = true;
   options.job.data.shuffle = Shuffle::kOff;
-  const AttemptResult life = TrainingFixture().Run(1, options);
+  const AttemptResult incarnation = TrainingFixture().Run(1, options);
   uint32_t row = 0;
-  for (const LogEvent& event : life.Of(EventKind::kStep)) {
+  for (const LogEvent& event : incarnation.Of(EventKind::kStep)) {
     for (const uint32_t use : event.samples) EXPECT_EQ(use, row++ % 96);
   }
   EXPECT_EQ(row, 96 * kEpochs);
@@ -158,13 +159,13 @@ TEST(SamplingTest, StepsPerEpochAndValidationStepsCutThemShort) {
   options.job.data.validation_samples = 40;
   options.job.data.steps_per_epoch = 3;
   options.job.data.validation_steps = 2;
-  const AttemptResult life = TrainingFixture().Run(2, options);
-  ASSERT_TRUE(life.result) << life.reasons[0];
-  EXPECT_EQ(life.result->steps, 3 * kEpochs);
+  const AttemptResult incarnation = TrainingFixture().Run(2, options);
+  ASSERT_TRUE(incarnation.result) << incarnation.reasons[0];
+  EXPECT_EQ(incarnation.result->steps, 3 * kEpochs);
   options.job.data.validation_steps = 1;
   const AttemptResult less = TrainingFixture().Run(2, options);
   ASSERT_TRUE(less.result) << less.reasons[0];
-  EXPECT_NE(less.result->digest, life.result->digest);
+  EXPECT_NE(less.result->digest, incarnation.result->digest);
   ExpectSameBitsHoweverItRuns(options, [](TrainingFixture&) {});
 }
 

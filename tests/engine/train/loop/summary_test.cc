@@ -39,9 +39,9 @@ int Count(const std::string& text, const std::string& what) {
 
 TEST(SummaryTest, ChiefDrawsEachEpochAndEachSecondStep) {
   TrainingFixture fixture;
-  const AttemptResult life = fixture.Run(2, Drawn("/curves/run"));
-  ASSERT_TRUE(life.result) << life.reasons[0];
-  EXPECT_EQ(life.result->digest, UndisturbedDigest(SmallRun()));
+  const AttemptResult incarnation = fixture.Run(2, Drawn("/curves/run"));
+  ASSERT_TRUE(incarnation.result) << incarnation.reasons[0];
+  EXPECT_EQ(incarnation.result->digest, UndisturbedDigest(SmallRun()));
   const auto files = FilesIn(fixture.disk(), "/curves/run");
   ASSERT_EQ(files.size(), 1u);
   for (const char* tag : {"epoch_loss", "epoch_accuracy", "epoch_val_loss",
@@ -68,9 +68,9 @@ TEST(SummaryTest, EachIncarnationContinuesInAFileOfItsOwn) {
             static_cast<int>(kEpochs));
 }
 
-size_t Warnings(const AttemptResult& life) {
+size_t Warnings(const AttemptResult& incarnation) {
   return static_cast<size_t>(
-      std::ranges::count_if(life.lines, [](const std::string& line) {
+      std::ranges::count_if(incarnation.lines, [](const std::string& line) {
         return line.starts_with("TensorBoard events are not written: ");
       }));
 }
@@ -78,10 +78,10 @@ size_t Warnings(const AttemptResult& life) {
 TEST(SummaryTest, FolderThatCannotBeMadeIsReportedOnceAndDisturbsNothing) {
   TrainingFixture fixture;
   ASSERT_TRUE(fixture.disk().Open("/curves", OpenMode::kCreateExclusive).ok());
-  const AttemptResult life = fixture.Run(2, Drawn("/curves/run"));
-  ASSERT_TRUE(life.result) << life.reasons[0];
-  EXPECT_EQ(life.result->digest, UndisturbedDigest(SmallRun()));
-  EXPECT_EQ(Warnings(life), 1u);
+  const AttemptResult incarnation = fixture.Run(2, Drawn("/curves/run"));
+  ASSERT_TRUE(incarnation.result) << incarnation.reasons[0];
+  EXPECT_EQ(incarnation.result->digest, UndisturbedDigest(SmallRun()));
+  EXPECT_EQ(Warnings(incarnation), 1u);
 }
 
 // Writes scalars while the disk is full for some time.

@@ -42,7 +42,7 @@ uint64_t ExpectOrderlyStop(const AttemptResult& outcome,
   return steps.empty() ? 0 : *steps.begin();
 }
 
-bool ComesInALife(Point point) {
+bool ComesInAnIncarnation(Point point) {
   return point != Point::kReject && point != Point::kBackupDelete &&
          point != Point::kFinish;
 }
@@ -51,7 +51,7 @@ bool ComesInALife(Point point) {
 TEST(StopTest, NoticeAtAnyPointLeadsToOneSavedStep) {
   const std::string golden = UndisturbedDigest(SmallRun());
   for (const PointInfo& info : AllPoints()) {
-    if (!ComesInALife(info.point)) continue;
+    if (!ComesInAnIncarnation(info.point)) continue;
     for (const int worker : {0, 2}) {
       TrainingFixture fixture;
       TrainOptions options = SmallRun();
@@ -62,7 +62,7 @@ TEST(StopTest, NoticeAtAnyPointLeadsToOneSavedStep) {
       const std::string where = fmt::format("{} worker {}", info.name, worker);
       const AttemptResult stopped = fixture.Run(
           3, options,
-          NoticeAt({.worker = worker, .life = 2, .point = info.point}));
+          NoticeAt({.worker = worker, .incarnation = 2, .point = info.point}));
       if (stopped.result && stopped.result->status == "done") {
         EXPECT_TRUE(stopped.Of(EventKind::kFaultFired, 2).empty()) << where;
         EXPECT_TRUE(stopped.Of(EventKind::kFaultFired, 0).empty()) << where;
@@ -146,7 +146,8 @@ TEST(StopTest, NoticeInALoadStopsAtTheNextStepWhateverTheGrace) {
   options.horizon.stop_at_step.reset();
   options.preemption.grace = std::chrono::hours(1);
   const AttemptResult outcome = fixture.Run(
-      2, options, NoticeAt({.worker = 1, .life = 2, .point = Point::kLoadEnd}));
+      2, options,
+      NoticeAt({.worker = 1, .incarnation = 2, .point = Point::kLoadEnd}));
   EXPECT_EQ(ExpectOrderlyStop(outcome, "load"), 5u);
 }
 

@@ -67,8 +67,8 @@ TEST(ExportTest, TrainedRunLeavesItsParametersAndTheirDescription) {
   TrainOptions options = SmallRun();
   options.export_directory = "/models/digits/";
   TrainingFixture fixture;
-  const AttemptResult life = fixture.Run(2, options);
-  ASSERT_TRUE(life.result) << life.reasons[0];
+  const AttemptResult incarnation = fixture.Run(2, options);
+  ASSERT_TRUE(incarnation.result) << incarnation.reasons[0];
   const std::string bytes =
       ReadFile(fixture.disk(), "/models/digits/model.safetensors", 1 << 20)
           .value();
@@ -79,7 +79,7 @@ TEST(ExportTest, TrainedRunLeavesItsParametersAndTheirDescription) {
                                  "dense1/kernel"));
   const auto json = nlohmann::json::parse(
       ReadFile(fixture.disk(), "/models/digits/model.json", 1 << 20).value());
-  EXPECT_EQ(json["trained"]["state_digest"], life.result->digest);
+  EXPECT_EQ(json["trained"]["state_digest"], incarnation.result->digest);
   EXPECT_EQ(json["trained"]["step"], kSteps);
   EXPECT_EQ(fixture.disk().List("/models").value().size(), 1u);
 }
@@ -180,9 +180,9 @@ TEST(ExportTest, RefusesADirectoryThatIsNoExportBeforeTraining) {
   ASSERT_TRUE(fixture.disk().MakeDirectory("/model").ok());
   ASSERT_TRUE(
       fixture.disk().Open("/model/thesis", OpenMode::kCreateExclusive).ok());
-  const AttemptResult life = fixture.Run(1, options);
-  EXPECT_TRUE(life.AllExitedWith(WorkerExit::kBadInput));
-  EXPECT_EQ(life.reasons[0],
+  const AttemptResult incarnation = fixture.Run(1, options);
+  EXPECT_TRUE(incarnation.AllExitedWith(WorkerExit::kBadInput));
+  EXPECT_EQ(incarnation.reasons[0],
             "export: /model: expected nothing or an earlier export, "
             "found 'thesis'");
 }

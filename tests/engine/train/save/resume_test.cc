@@ -281,10 +281,11 @@ TEST(RefusalTest, NextIncarnationFindsACheckpointDamagedAfterItWasChosen) {
   options.horizon.stop_at_step = 7;
   fixture.Run(2, options);
   const FaultPlan plan = {
-      .faults = {{.id = "flip",
-                  .site = {.worker = 1, .life = 2, .point = Point::kLoadBegin},
-                  .kind = FaultKind::kBitFlip,
-                  .with = {.offset = {50, OffsetUnit::kPercent}}}}};
+      .faults = {
+          {.id = "flip",
+           .site = {.worker = 1, .incarnation = 2, .point = Point::kLoadBegin},
+           .kind = FaultKind::kBitFlip,
+           .with = {.offset = {50, OffsetUnit::kPercent}}}}};
   const AttemptResult second = fixture.Run(2, SmallRun(), plan);
   EXPECT_TRUE(second.AllExitedWith(WorkerExit::kLostWorker))
       << second.exits[0] << " " << second.reasons[0] << "; " << second.exits[1]

@@ -440,9 +440,9 @@ TEST(DeviceTest, JobModelOnADeviceHasKernelsOfTheHostToo) {
 TEST(DeviceTest, DeviceThatIsGoneIsTheWorkersOwn) {
   TrainingFixture fixture;
   fixture.ComputeOnNothing("no CUDA device: the driver has none");
-  const AttemptResult life = fixture.Run(1, OnDevice(SmallRun()));
-  EXPECT_TRUE(life.AllExitedWith(WorkerExit::kLostWorker));
-  EXPECT_THAT(life.of_themselves,
+  const AttemptResult incarnation = fixture.Run(1, OnDevice(SmallRun()));
+  EXPECT_TRUE(incarnation.AllExitedWith(WorkerExit::kLostWorker));
+  EXPECT_THAT(incarnation.of_themselves,
               testing::ElementsAre("no CUDA device: the driver has none"));
 }
 
@@ -462,9 +462,9 @@ TEST(DeviceTest, ReportsMissingMemoryAndExits) {
   }();
   TrainingFixture fixture;
   fixture.ComputeOn(api);
-  const AttemptResult life = fixture.Run(1, OnDevice(SmallRun()));
-  EXPECT_TRUE(life.AllExitedWith(WorkerExit::kLostWorker));
-  EXPECT_THAT(life.reasons[0], HasSubstr("device memory"));
+  const AttemptResult incarnation = fixture.Run(1, OnDevice(SmallRun()));
+  EXPECT_TRUE(incarnation.AllExitedWith(WorkerExit::kLostWorker));
+  EXPECT_THAT(incarnation.reasons[0], HasSubstr("device memory"));
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ TEST(EventMemoryTest, ItsTraceKeepsTheRules) {
   const EventMemory::Kept kept =
       static_cast<EventMemory&>(trace.events()).Copy();
   Record record;
-  record.lives = {{.events = kept.events}};
+  record.incarnations = {{.events = kept.events}};
   EXPECT_THAT(TraceViolations(RenderChromeTrace(record)), IsEmpty());
 }
 

@@ -293,7 +293,7 @@ TEST_F(ReplayCommandTest, FirstEventThatDiffersIsShown) {
   const fs::path file = RecordOf("loses-the-key");
   Parsed<Record> record = ReadRecord(ReadTextFile(file), "r");
   ASSERT_TRUE(record.ok()) << record.error;
-  for (RecordEvent& event : record.value->lives[0].events) {
+  for (RecordEvent& event : record.value->incarnations[0].events) {
     if (event.kind == RecordKind::kStep && event.step == 3) event.count += 1;
   }
   ASSERT_TRUE(WriteTextFile(file, RecordToJsonLines(*record.value)).ok());

@@ -174,7 +174,7 @@ CaseReport ReportOf(const ExploreCase& one) {
     report.fired.push_back({.kind = fault.kind,
                             .point = fault.site.point,
                             .phase = FaultPhase::kInEpoch,
-                            .life = fault.site.life});
+                            .incarnation = fault.site.incarnation});
     report.restarts += fault.kind == FaultKind::kCrash ? 1 : 0;
   }
   return report;

@@ -33,25 +33,27 @@ RecordEvent Fired(Point point, std::string fault = "fault") {
 
 // Returns an incarnation whose events are 1 ms apart, all of the generation
 // with its number. The next incarnation begins a second later.
-LifeEvents Life(int worker, int life, Events events) {
+IncarnationEvents Life(int worker, int incarnation, Events events) {
   for (size_t i = 0; i < events.size(); ++i) {
-    events[i].t_ns =
-        life * int64_t{1'000'000'000} + static_cast<int64_t>(i + 1) * 1'000'000;
-    events[i].generation = static_cast<uint64_t>(life);
+    events[i].t_ns = incarnation * int64_t{1'000'000'000} +
+                     static_cast<int64_t>(i + 1) * 1'000'000;
+    events[i].generation = static_cast<uint64_t>(incarnation);
   }
-  return {.worker = worker, .life = life, .events = std::move(events)};
+  return {.worker = worker,
+          .incarnation = incarnation,
+          .events = std::move(events)};
 }
 
-Record RunOf(std::vector<LifeEvents> lives) {
+Record RunOf(std::vector<IncarnationEvents> incarnations) {
   Record record;
-  record.lives = std::move(lives);
+  record.incarnations = std::move(incarnations);
   record.launchers = {{.exit_code = 0}};
   return record;
 }
 
 // Returns a record with the fault, under the id "fault".
-Record With(RecordFault fault, std::vector<LifeEvents> lives) {
-  Record record = RunOf(std::move(lives));
+Record With(RecordFault fault, std::vector<IncarnationEvents> incarnations) {
+  Record record = RunOf(std::move(incarnations));
   fault.id = "fault";
   if (fault.kind == "power_loss") {
     record.machine = {{.kind = K::kPowerCut, .t_ns = INT64_MAX}};
@@ -61,35 +63,35 @@ Record With(RecordFault fault, std::vector<LifeEvents> lives) {
 }
 
 // Returns a run in which worker 0 dies of the fault at that point.
-Record Died(const char* kind, Point point, int life, Events events) {
+Record Died(const char* kind, Point point, int incarnation, Events events) {
   events.push_back(Fired(point));
-  return With({.kind = kind}, {Life(0, life, std::move(events))});
+  return With({.kind = kind}, {Life(0, incarnation, std::move(events))});
 }
 
-Record Noticed(Point point, int life, Events events) {
-  Record record = Died("preempt", point, life, std::move(events));
+Record Noticed(Point point, int incarnation, Events events) {
+  Record record = Died("preempt", point, incarnation, std::move(events));
   record.faults[0].grace_ns = 10'000'000;
   return record;
 }
 
 void SwapFirstTwo(Record& record) {
-  Events& events = record.lives.at(0).events;
+  Events& events = record.incarnations.at(0).events;
   std::swap(events.at(0), events.at(1));
 }
 void NoGrace(Record& record) { record.faults.at(0).grace_ns = 0; }
 // Adds an event after the fault: a worker that emits one more did not die
 // there.
 void AddEvent(Record& record, RecordEvent event) {
-  event.generation = record.lives.at(0).events.back().generation;
-  event.t_ns = record.lives[0].events.back().t_ns + 1;
-  record.lives[0].events.push_back(std::move(event));
+  event.generation = record.incarnations.at(0).events.back().generation;
+  event.t_ns = record.incarnations[0].events.back().t_ns + 1;
+  record.incarnations[0].events.push_back(std::move(event));
 }
 // Adds another fault, which fires in the last incarnation.
 void AddFault(Record& record, const char* kind) {
   record.faults.push_back({.id = "other", .kind = kind});
   RecordEvent fired = Fired(Point::kStepEnd, "other");
-  fired.t_ns = record.lives.back().events.back().t_ns + 1;
-  record.lives.back().events.push_back(std::move(fired));
+  fired.t_ns = record.incarnations.back().events.back().t_ns + 1;
+  record.incarnations.back().events.push_back(std::move(fired));
 }
 
 struct GoalCase {
@@ -106,10 +108,10 @@ Record HangNoticed() {
                Life(0, 1, {kState, kState, {.kind = K::kWorkerLost}})});
 }
 
-Record TwoFaults(const char* kind, int second_worker, int second_life) {
+Record TwoFaults(const char* kind, int second_worker, int second_incarnation) {
   Record record = With({.kind = kind},
                        {Life(0, 1, {kState, Fired(Point::kStepBegin)}),
-                        Life(second_worker, second_life,
+                        Life(second_worker, second_incarnation,
                              {kState, Fired(Point::kStepBegin, "second")})});
   record.faults.push_back({.id = "second", .kind = kind});
   return record;
@@ -140,7 +142,7 @@ RecordEvent Resumed(uint64_t step) {
 
 const GoalCase kDeaths[] = {
     {"died-while-recovering", Died("crash", Point::kLoadRead, 2, {}),
-     [](Record& r) { r.lives[0].life = 1; }},
+     [](Record& r) { r.incarnations[0].incarnation = 1; }},
     {"died-after-the-rename",
      Died("crash", Point::kRenamed, 1, {kState, kSaveBegun}),
      // A torn write takes effect at the next write, after the acknowledgement.
@@ -155,21 +157,21 @@ const GoalCase kDeaths[] = {
      [](Record& r) { AddEvent(r, {.kind = K::kEvaluated, .step = 6}); }},
     {"power-cut-in-a-save",
      Died("power_loss", Point::kHeartbeat, 1, {kState, kSaveBegun}),
-     [](Record& r) { r.lives[0].events[1].kind = K::kSaveFailed; }},
+     [](Record& r) { r.incarnations[0].events[1].kind = K::kSaveFailed; }},
     {"power-cut-while-recovering", Died("power_loss", Point::kLoadBegin, 2, {}),
-     [](Record& r) { r.lives[0].life = 1; }},
+     [](Record& r) { r.incarnations[0].incarnation = 1; }},
     {"power-cut-twice", TwoFaults("power_loss", 0, 2),
      [](Record& r) { r.faults[1].kind = "crash"; }},
     {"fault-in-the-third-incarnation",
      Died("slow", Point::kStepEnd, 3, {kState}),
-     [](Record& r) { r.lives[0].life = 2; }},
+     [](Record& r) { r.incarnations[0].incarnation = 2; }},
     {"chief-and-another-died", TwoFaults("crash", 1, 1),
-     [](Record& r) { r.lives[1].life = 2; }},
+     [](Record& r) { r.incarnations[1].incarnation = 2; }},
     {"chief-and-another-died", TwoFaults("crash", 1, 1),
-     [](Record& r) { r.lives[0].worker = 2; }},
+     [](Record& r) { r.incarnations[0].worker = 2; }},
     {"retention-interrupted",
      Died("crash", Point::kRetireRename, 1, {kState, kSaved}),
-     [](Record& r) { r.lives[0].events[1].kind = K::kFinished; }},
+     [](Record& r) { r.incarnations[0].events[1].kind = K::kFinished; }},
     {"deletion-at-the-end-interrupted",
      Died("crash", Point::kBackupDelete, 1, {kState, {.kind = K::kFinished}}),
      [](Record& r) {
@@ -184,7 +186,7 @@ const GoalCase kDeaths[] = {
           {Life(0, 1, {Fired(Point::kStepEnd), {.kind = K::kFinished}})}),
      SwapFirstTwo},
     {"three-faults", ThreeFaults(),
-     [](Record& r) { r.lives[0].events[2].detail = "second"; }},
+     [](Record& r) { r.incarnations[0].events[2].detail = "second"; }},
 };
 
 const GoalCase kStores[] = {
@@ -201,40 +203,44 @@ const GoalCase kStores[] = {
      RunOf({Life(0, 1, {kState}), Life(0, 2, {Resumed(2)}),
             Life(0, 3, {Resumed(2)})}),
      [](Record& r) {
-       r.lives[1].events.push_back(
+       r.incarnations[1].events.push_back(
            {.kind = K::kStep, .generation = 2, .step = 3});
      }},
     {"resumed-from-the-same-twice",
      RunOf({Life(0, 2, {Resumed(2)}), Life(0, 3, {Resumed(2)})}),
      [](Record& r) {
-       r.lives[1].events[0].phase = RecordPhase::kEvaluationDue;
+       r.incarnations[1].events[0].phase = RecordPhase::kEvaluationDue;
      }},
     {"began-again-from-nothing",
      RunOf({Life(0, 1, {kState, kSaveBegun}), Life(0, 2, {kState})}),
-     [](Record& r) { r.lives[0].events[1].kind = K::kSaveAcknowledged; }},
+     [](Record& r) {
+       r.incarnations[0].events[1].kind = K::kSaveAcknowledged;
+     }},
     {"adopted-an-unacknowledged-save",
      RunOf({Life(0, 1, {kState, kSaveBegun}), Life(0, 2, {Resumed(2)})}),
-     [](Record& r) { r.lives[0].events[1].kind = K::kSaveAcknowledged; }},
+     [](Record& r) {
+       r.incarnations[0].events[1].kind = K::kSaveAcknowledged;
+     }},
     {"saved-a-step-again",
      RunOf({Life(0, 1, {kState, kSaved}), Life(0, 2, {kState, kSaved})}),
-     [](Record& r) { r.lives[1].events[1].step = 3; }},
+     [](Record& r) { r.incarnations[1].events[1].step = 3; }},
     {"freed-room-for-a-save",
      RunOf({Life(0, 1, {{.kind = K::kSaveFailed}, {.kind = K::kRetired}})}),
      SwapFirstTwo},
     {"gave-up-the-last-save",
      RunOf({Life(
          0, 1, {kState, {.kind = K::kWorkerExited, .step = 8, .count = 74}})}),
-     [](Record& r) { r.lives[0].events.back().count = 75; }},
+     [](Record& r) { r.incarnations[0].events.back().count = 75; }},
     {"save-failed-and-the-next-succeeded",
      RunOf({Life(0, 1, {{.kind = K::kSaveFailed}, kSaved})}), SwapFirstTwo},
     {"two-claims-raced",
      RunOf(
          {Life(0, 1, {{.kind = K::kWorkerStarted}, {.kind = K::kFencedOut}})}),
-     [](Record& r) { r.lives[0].events[0].kind = K::kGeneration; }},
+     [](Record& r) { r.incarnations[0].events[0].kind = K::kGeneration; }},
     {"survivor-fenced",
      RunOf({Life(0, 1, {kSaveBegun, {.kind = K::kFencedOut}})}), SwapFirstTwo},
     {"late-commit-void", RunOf({Life(0, 1, {{.kind = K::kFencedFound}})}),
-     [](Record& r) { r.lives[0].events[0].kind = K::kFencedOut; }},
+     [](Record& r) { r.incarnations[0].events[0].kind = K::kFencedOut; }},
     {"load-retried",
      With({.kind = "errno"},
           {Life(0, 2, {Fired(Point::kLoadRead), Resumed(2)})}),
@@ -243,7 +249,7 @@ const GoalCase kStores[] = {
      With({.kind = "errno"}, {Life(0, 2,
                                    {Fired(Point::kLoadRead),
                                     {.kind = K::kWorkerExited, .count = 75}})}),
-     [](Record& r) { r.lives[0].events.pop_back(); }},
+     [](Record& r) { r.incarnations[0].events.pop_back(); }},
     {"damaged-while-being-loaded", Died("bit_flip", Point::kLoadRead, 2, {}),
      [](Record& r) {
        r.faults[0] = {
@@ -271,7 +277,7 @@ const GoalCase kNotices[] = {
     {"grace-too-short", Noticed(Point::kStepEnd, 1, {kState}),
      // The launcher killed this worker with the others.
      [](Record& r) {
-       r.lives.push_back(Life(
+       r.incarnations.push_back(Life(
            1, 1, {kState, kState, {.kind = K::kWorkerExited, .count = 1}}));
      }},
 };
@@ -292,23 +298,23 @@ Record FinishedAlone() {
 const GoalCase kRejoins[] = {
     {"took-a-survivors-step-ahead",
      RunOf({Life(0, 1, {kState, kLeftOne, CarriedOn("from rank 1")})}),
-     [](Record& r) { r.lives[0].events[2].detail = "kept"; }},
+     [](Record& r) { r.incarnations[0].events[2].detail = "kept"; }},
     {"chief-rejoined",
      RunOf(
          {Life(0, 2, {{.kind = K::kWorkerStarted}, CarriedOn("from rank 1")})}),
-     [](Record& r) { r.lives[0].events[0].count = 1; }},
+     [](Record& r) { r.incarnations[0].events[0].count = 1; }},
     {"went-on-with-fewer", FinishedAlone(),
      [](Record& r) { r.setup.workers = 1; }},
     {"died-while-rejoining", Died("crash", Point::kStateReceive, 2, {kState}),
      [](Record& r) { AddEvent(r, CarriedOn("kept")); }},
     {"rejoin-resumed-from-older-checkpoint",
      RunOf({Life(0, 1, {kState, kLeftOne}), Life(0, 2, {Resumed(2)})}),
-     [](Record& r) { r.lives[1].events[0].kind = K::kCarriedOn; }},
+     [](Record& r) { r.incarnations[1].events[0].kind = K::kCarriedOn; }},
     {"rejoined-twice",
      RunOf({Life(0, 1, {CarriedOn("kept"), kLeftOne, CarriedOn("kept")})}),
-     [](Record& r) { r.lives[0].events[2].kind = K::kNotice; }},
+     [](Record& r) { r.incarnations[0].events[2].kind = K::kNotice; }},
     {"lost-save-replaced", RunOf({Life(0, 2, {CarriedOn("kept"), kSaved})}),
-     [](Record& r) { r.lives[0].events[1].step = 3; }},
+     [](Record& r) { r.incarnations[0].events[1].step = 3; }},
 };
 
 bool IsMet(const Record& record, std::string_view name) {

@@ -23,7 +23,8 @@ Record Died(std::string_view kind, Point point,
                     .t_ns = 9,
                     .path = std::string(PointName(point)),
                     .detail = "fault"});
-  record.lives = {{.worker = 0, .life = 1, .events = std::move(events)}};
+  record.incarnations = {
+      {.worker = 0, .incarnation = 1, .events = std::move(events)}};
   record.launchers = {{.exit_code = 0}};
   return record;
 }
@@ -42,9 +43,9 @@ TEST(GoalsTest, NamesAreUniqueAndThereAreEnough) {
 
 TEST(GoalsTest, UndisturbedRunMeetsNone) {
   Record record;
-  record.lives = {{.events = {{.kind = K::kInitialized},
-                              {.kind = K::kStep, .step = 1},
-                              {.kind = K::kFinished, .step = 1}}}};
+  record.incarnations = {{.events = {{.kind = K::kInitialized},
+                                     {.kind = K::kStep, .step = 1},
+                                     {.kind = K::kFinished, .step = 1}}}};
   record.launchers = {{.exit_code = 0}};
   EXPECT_TRUE(GoalsMetBy(Outline(record)).none());
 }

@@ -115,8 +115,8 @@ TEST_F(DivergenceTest, CleanRunHasNone) { EXPECT_EQ(Explain(CleanCase()), ""); }
 TEST_F(DivergenceTest, LookChangesNothing) {
   const Case one = BuggyCase("lose-rng-key");
   StepRecorder recorder(0, [](uint64_t, Phase) { return true; });
-  EXPECT_EQ(Run(one, [&](int, int) { return &recorder; }).lives,
-            Run(one).lives);
+  EXPECT_EQ(Run(one, [&](int, int) { return &recorder; }).incarnations,
+            Run(one).incarnations);
 }
 
 TEST_F(DivergenceTest, LostRngKeyIsNamedAndWhereItShows) {
@@ -264,7 +264,7 @@ TEST_F(DivergenceTest, DepartureIsTheFirstInTime) {
   ASSERT_TRUE(departure);
   EXPECT_EQ(departure->kind, RecordKind::kResumed);
   EXPECT_EQ(departure->step, 4u);
-  EXPECT_EQ(departure->life, 2);
+  EXPECT_EQ(departure->incarnation, 2);
   record.golden = {};
   EXPECT_FALSE(FirstDeparture(record));
 }
@@ -290,8 +290,8 @@ TEST_F(DivergenceTest, ReplayNamesTheFirstEventThatIsAnother) {
   const Case one = CleanCase();
   const Record recorded = Run(one);
   Record now = recorded;
-  for (LifeEvents& life : now.lives) {
-    for (RecordEvent& event : life.events) {
+  for (IncarnationEvents& incarnation : now.incarnations) {
+    for (RecordEvent& event : incarnation.events) {
       if (event.kind == RecordKind::kStep && event.step >= 7) {
         event.digest = std::string(32, 'f');
       }
@@ -307,7 +307,7 @@ TEST_F(DivergenceTest, ReplayNamesTheFirstEventThatIsAnother) {
 TEST_F(DivergenceTest, ReplayNamesMissingAndAdditionalEvents) {
   const Record recorded = Run(CleanCase());
   Record now = recorded;
-  now.lives.back().events.pop_back();
+  now.incarnations.back().events.pop_back();
   EXPECT_THAT(FirstReplayDifference(recorded, now),
               HasSubstr("recorded worker_exited, "));
   now = recorded;
@@ -324,8 +324,8 @@ TEST_F(DivergenceTest, ReplayInRealProcessesIsHeldAgainstTheVerdictAlone) {
   const Record recorded = Run(CleanCase());
   Record now = recorded;
   now.world = "real";
-  for (LifeEvents& life : now.lives) {
-    for (RecordEvent& event : life.events) event.t_ns += 1000;
+  for (IncarnationEvents& incarnation : now.incarnations) {
+    for (RecordEvent& event : incarnation.events) event.t_ns += 1000;
   }
   EXPECT_EQ(FirstReplayDifference(recorded, now), "");
   now.launchers.back().result->digest = std::string(32, '0');

@@ -57,17 +57,18 @@ TEST(ShrinkPlanTest, LeavesTheFaultsThatItTakes) {
 bool IsDamagedThenDies(const FaultPlan& plan) {
   const std::vector<Fault>& faults = plan.faults;
   return faults.size() >= 2 && Has(plan, "damage") && Has(plan, "death") &&
-         faults[faults.size() - 2].site.life == faults.back().site.life &&
-         faults.back().site.life == static_cast<int>(faults.size()) - 1;
+         faults[faults.size() - 2].site.incarnation ==
+             faults.back().site.incarnation &&
+         faults.back().site.incarnation == static_cast<int>(faults.size()) - 1;
 }
 
 TEST(ShrinkPlanTest, MovesFaultsToAnEarlierIncarnation_WithoutItsDeath) {
   FaultPlan plan = PlanOf({"first", "damage", "death"});
   plan.faults[1].kind = FaultKind::kBitFlip;
-  plan.faults[1].site.life = plan.faults[2].site.life = 2;
+  plan.faults[1].site.incarnation = plan.faults[2].site.incarnation = 2;
   const ShrunkPlan shrunk = ShrinkPlan(plan, kPatient, IsDamagedThenDies);
   EXPECT_THAT(IdsOf(shrunk.plan), ElementsAre("damage", "death"));
-  EXPECT_EQ(shrunk.plan.faults[0].site.life, 1);
+  EXPECT_EQ(shrunk.plan.faults[0].site.incarnation, 1);
 }
 
 TEST(ShrinkPlanTest, TriesNoFaultsFirst) {
@@ -92,10 +93,11 @@ TEST(ShrinkPlanTest, LinksAroundAFaultThatIsTakenOut) {
 // The fault that led to its old site is no longer needed.
 TEST(ShrinkPlanTest, FaultOfADeviceIsMovedToAStep) {
   FaultPlan plan = PlanOf({"a", "b"});
-  plan.faults[1] = {.id = "b",
-                    .site = {.worker = 2, .life = 2, .point = Point::kReject},
-                    .kind = FaultKind::kOutOfMemory,
-                    .after = "a"};
+  plan.faults[1] = {
+      .id = "b",
+      .site = {.worker = 2, .incarnation = 2, .point = Point::kReject},
+      .kind = FaultKind::kOutOfMemory,
+      .after = "a"};
   const ShrunkPlan shrunk = ShrinkPlan(plan, kPatient, [](const auto& one) {
     return Has(one, "b") && IsOfDevice(one.faults.back().kind) &&
            (one.faults.back().after.empty() || Has(one, "a"));
@@ -112,7 +114,7 @@ TEST(ShrinkPlanTest, FaultIsMadeAsPlainAsItCanBe) {
   plan.bugs = {PlantedBug::kLoseMetrics};
   plan.faults[0].kind = FaultKind::kPowerLoss;
   plan.faults[0].site = {.worker = kAnyWorker,
-                         .life = kAnyLife,
+                         .incarnation = kAnyIncarnation,
                          .step = 17,
                          .epoch = 2,
                          .point = Point::kRename,
@@ -315,7 +317,8 @@ TEST(ShrinkSetupTest, FewerWorkersAndStepsBreakTheSame) {
 
 TEST(CanonicalSitesTest, FaultMovesWhereTheSameBreaksAndNowhereElse) {
   FaultPlan plan = PlanOf({"a"});
-  plan.faults[0].site = {.worker = 2, .life = 2, .point = Point::kRename};
+  plan.faults[0].site = {
+      .worker = 2, .incarnation = 2, .point = Point::kRename};
   const Fault plain = {.id = "b", .site = {.worker = 0, .step = 6}};
   const auto move = [&](bool here) {
     return MoveToCanonicalSites(plan, {plain}, kPatient,

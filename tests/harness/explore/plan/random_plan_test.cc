@@ -167,7 +167,8 @@ TEST(RandomPlanTest, FirstFaultIsAtAReachablePoint) {
     ASSERT_TRUE(Validate(plan).ok()) << number;
     const FaultSite& site = plan.faults.front().site;
     points.insert(site.point);
-    EXPECT_TRUE(site.life == 1 || site.life == kAnyLife) << number;
+    EXPECT_TRUE(site.incarnation == 1 || site.incarnation == kAnyIncarnation)
+        << number;
     const bool any = site.worker == kAnyWorker || site.worker == kAllWorkers;
     uint64_t hits = 0;
     for (const int worker : {0, 1}) {

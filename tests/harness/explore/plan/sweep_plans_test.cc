@@ -24,7 +24,7 @@ CaseReport Fired(const ExploreCase& one, uint64_t restarts) {
     report.fired.push_back({.kind = fault.kind,
                             .point = fault.site.point,
                             .phase = FaultPhase::kInEpoch,
-                            .life = fault.site.life});
+                            .incarnation = fault.site.incarnation});
   }
   return report;
 }
@@ -68,7 +68,7 @@ TEST(SweepPlansTest, FaultThatCausesARestartIsFollowedByOneInTheRecovery) {
   const std::vector<Fault>& faults = pairs[0].plan.faults;
   ASSERT_EQ(faults.size(), 2u);
   EXPECT_EQ(faults[1].after, faults[0].id);
-  EXPECT_EQ(faults[1].site.life, 2);
+  EXPECT_EQ(faults[1].site.incarnation, 2);
   EXPECT_TRUE(Validate(pairs[0].plan).ok());
 }
 
@@ -172,7 +172,7 @@ TEST(SweepPlansTest, TriesPointsThatNeedTimeToPassAfterASlowWorker) {
   const std::vector<Fault>& faults = pairs[0].plan.faults;
   EXPECT_EQ(faults[0].site.point, Point::kStepBegin);
   EXPECT_EQ(faults[1].site.point, Point::kHeartbeat);
-  EXPECT_EQ(faults[1].site.life, 1);
+  EXPECT_EQ(faults[1].site.incarnation, 1);
   EXPECT_TRUE(Validate(pairs[0].plan).ok());
 }
 
@@ -188,7 +188,7 @@ TEST(SweepPlansTest, FaultWhereDamageIsFoundComesBehindDamageAndADeath) {
   EXPECT_EQ(faults[0].kind, FaultKind::kBitFlip);
   EXPECT_EQ(faults[1].kind, FaultKind::kCrash);
   EXPECT_EQ(faults[2].site.point, Point::kReject);
-  EXPECT_EQ(faults[2].site.life, 2);
+  EXPECT_EQ(faults[2].site.incarnation, 2);
   EXPECT_TRUE(Validate(behind[0].plan).ok());
 }
 

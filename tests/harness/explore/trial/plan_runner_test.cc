@@ -42,8 +42,8 @@ std::string Wrong(const PlanRun& trial) {
 }
 
 bool Has(const Record& record, RecordKind kind) {
-  for (const LifeEvents& life : record.lives) {
-    for (const RecordEvent& event : life.events) {
+  for (const IncarnationEvents& incarnation : record.incarnations) {
+    for (const RecordEvent& event : incarnation.events) {
       if (event.kind == kind) return true;
     }
   }
@@ -159,31 +159,32 @@ TEST(PlanRunnerTest, PastErrorIsNoReasonToGiveUp) {
   Record record;
   record.launchers.push_back({.exit_code = 1});
   record.faults.push_back({.id = "no", .kind = "errno", .always = true});
-  LifeEvents& life = record.lives.emplace_back();
-  life.events = {{.kind = RecordKind::kFaultFired, .detail = "no"},
-                 {.kind = RecordKind::kStep, .step = 6}};
+  IncarnationEvents& incarnation = record.incarnations.emplace_back();
+  incarnation.events = {{.kind = RecordKind::kFaultFired, .detail = "no"},
+                        {.kind = RecordKind::kStep, .step = 6}};
   EXPECT_TRUE(MayGiveUp(record));
   record.faults[0].until_step = 7;
   EXPECT_TRUE(MayGiveUp(record));
   record.faults[0].until_step = 6;
   EXPECT_FALSE(MayGiveUp(record));
   // A fault that was armed earlier may take effect later.
-  std::swap(life.events[0], life.events[1]);
+  std::swap(incarnation.events[0], incarnation.events[1]);
   EXPECT_TRUE(MayGiveUp(record));
 }
 
 TEST(PlanRunnerTest, FinishedRunThatCannotDeleteMayEndWithAnError) {
   Record record;
   record.launchers.push_back({.exit_code = 1});
-  LifeEvents& life = record.lives.emplace_back();
-  life.events = {{.kind = RecordKind::kFinished}};
+  IncarnationEvents& incarnation = record.incarnations.emplace_back();
+  incarnation.events = {{.kind = RecordKind::kFinished}};
   for (const char* id : {"a", "b", "c"}) {
     EXPECT_FALSE(MayGiveUp(record)) << "before " << id;
     record.faults.push_back({.id = id, .kind = "errno"});
-    life.events.push_back({.kind = RecordKind::kFaultFired, .detail = id});
+    incarnation.events.push_back(
+        {.kind = RecordKind::kFaultFired, .detail = id});
   }
   EXPECT_TRUE(MayGiveUp(record));
-  std::swap(life.events[0], life.events[1]);
+  std::swap(incarnation.events[0], incarnation.events[1]);
   EXPECT_FALSE(MayGiveUp(record)) << "one met a save";
 }
 
@@ -204,25 +205,27 @@ TEST(PlanRunnerTest, FailingSyncIsOverOnceALaterSaveIs) {
   record.launchers.push_back({.exit_code = 1});
   record.faults.push_back(
       {.id = "no", .kind = "fsync_fails", .always = true, .until_step = 6});
-  LifeEvents& life = record.lives.emplace_back();
-  life.events = {{.kind = RecordKind::kFaultFired, .detail = "no"},
-                 {.kind = RecordKind::kStep, .step = 6}};
+  IncarnationEvents& incarnation = record.incarnations.emplace_back();
+  incarnation.events = {{.kind = RecordKind::kFaultFired, .detail = "no"},
+                        {.kind = RecordKind::kStep, .step = 6}};
   EXPECT_TRUE(MayGiveUp(record));
-  life.events.push_back({.kind = RecordKind::kSaveFailed});
+  incarnation.events.push_back({.kind = RecordKind::kSaveFailed});
   EXPECT_TRUE(MayGiveUp(record));
-  life.events.push_back({.kind = RecordKind::kStep, .step = 7});
+  incarnation.events.push_back({.kind = RecordKind::kStep, .step = 7});
   EXPECT_FALSE(MayGiveUp(record));
-  life.events.resize(2);
-  life.events.push_back({.kind = RecordKind::kSaveAcknowledged});
+  incarnation.events.resize(2);
+  incarnation.events.push_back({.kind = RecordKind::kSaveAcknowledged});
   EXPECT_FALSE(MayGiveUp(record));
 }
 
 TEST(PlanRunnerTest, ErrorAtEveryHitMayEndTheRun) {
   PlanRunner runner = MakeRunner();
-  const PlanRun trial = runner.Try(PlanOf(
-      {.site = {.worker = 1, .life = kAnyLife, .point = Point::kDataNext},
-       .kind = FaultKind::kErrno,
-       .with = {.times = FaultTimes::kAlways}}));
+  const PlanRun trial =
+      runner.Try(PlanOf({.site = {.worker = 1,
+                                  .incarnation = kAnyIncarnation,
+                                  .point = Point::kDataNext},
+                         .kind = FaultKind::kErrno,
+                         .with = {.times = FaultTimes::kAlways}}));
   EXPECT_NE(trial.record.launchers.back().exit_code, 0);
   EXPECT_TRUE(trial.wrong.empty()) << Wrong(trial);
 }
@@ -238,8 +241,8 @@ TEST(PlanRunnerTest, ErrorAtEveryHitOfAnEarlierIncarnationExcusesNoEnd) {
                   .site = {.worker = 1, .point = Point::kDataNext},
                   .kind = FaultKind::kErrno,
                   .with = {.times = FaultTimes::kAlways}},
-                 {.id = "crash", .site = {.worker = 0, .life = 2}},
-                 {.id = "again", .site = {.worker = 0, .life = 3}}}};
+                 {.id = "crash", .site = {.worker = 0, .incarnation = 2}},
+                 {.id = "again", .site = {.worker = 0, .incarnation = 3}}}};
   const PlanRun trial = runner.Try(plan);
   ASSERT_NE(trial.record.launchers.back().exit_code, 0);
   EXPECT_FALSE(trial.wrong.empty());
@@ -280,8 +283,8 @@ TEST(ExpectedOutcomeTest, RefusalIsExpected_WhenEveryCheckpointIsDamaged) {
   for (RecordFault& fault : record.faults) {
     if (fault.kind == "bit_flip") fault.always = true;
   }
-  for (LifeEvents& life : record.lives) {
-    std::erase_if(life.events, [](const RecordEvent& event) {
+  for (IncarnationEvents& incarnation : record.incarnations) {
+    std::erase_if(incarnation.events, [](const RecordEvent& event) {
       return event.kind == RecordKind::kSaveAcknowledged;
     });
   }

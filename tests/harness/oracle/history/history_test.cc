@@ -29,8 +29,9 @@ std::vector<std::string> Details(const Record& record) {
 
 TEST(HistoryTest, UsesTheOrderOfASimulation) {
   Record record;
-  record.lives = {{.worker = 0, .life = 1, .events = {At(5, 2, "b")}},
-                  {.worker = 1, .life = 1, .events = {At(5, 4, "d")}}};
+  record.incarnations = {
+      {.worker = 0, .incarnation = 1, .events = {At(5, 2, "b")}},
+      {.worker = 1, .incarnation = 1, .events = {At(5, 4, "d")}}};
   record.launchers.emplace_back().events = {At(5, 1, "a")};
   record.machine = {At(5, 3, "c")};
   EXPECT_THAT(Details(record), ElementsAre("a", "b", "c", "d"));
@@ -38,18 +39,22 @@ TEST(HistoryTest, UsesTheOrderOfASimulation) {
 
 TEST(HistoryTest, UsesTimes_IfThereIsNoOrder) {
   Record record;
-  record.lives = {
-      {.worker = 0, .life = 1, .events = {At(10, 0, "b"), At(30, 0, "d")}},
-      {.worker = 1, .life = 1, .events = {At(20, 0, "c")}}};
+  record.incarnations = {
+      {.worker = 0,
+       .incarnation = 1,
+       .events = {At(10, 0, "b"), At(30, 0, "d")}},
+      {.worker = 1, .incarnation = 1, .events = {At(20, 0, "c")}}};
   record.launchers.emplace_back().events = {At(5, 0, "a")};
   EXPECT_THAT(Details(record), ElementsAre("a", "b", "c", "d"));
 }
 
 TEST(HistoryTest, KeepsTheOrderWithinAProcess) {
   Record record;
-  record.lives = {
-      {.worker = 0, .life = 1, .events = {At(30, 0, "b"), At(10, 0, "c")}},
-      {.worker = 1, .life = 1, .events = {At(20, 0, "a")}}};
+  record.incarnations = {
+      {.worker = 0,
+       .incarnation = 1,
+       .events = {At(30, 0, "b"), At(10, 0, "c")}},
+      {.worker = 1, .incarnation = 1, .events = {At(20, 0, "a")}}};
   EXPECT_THAT(Details(record), ElementsAre("a", "b", "c"));
 }
 
@@ -84,7 +89,8 @@ TEST(HistoryTest, TimesThatDifferHaveDifferentTexts) {
 
 TEST(HistoryTest, NamesTheEmitter) {
   Record record;
-  record.lives = {{.worker = 3, .life = 2, .events = {At(1, 0, "")}}};
+  record.incarnations = {
+      {.worker = 3, .incarnation = 2, .events = {At(1, 0, "")}}};
   record.launchers.resize(2);
   record.launchers[1].events = {At(2, 0, "")};
   const std::vector<HistoryEvent> history = HistoryOf(record);

@@ -55,7 +55,8 @@ void NoticeBoth(ScriptedRun& run) {
 // Returns the time of the first chief's first event of the kind.
 int64_t TimeOf(const ScriptedRun& run, RecordKind kind) {
   const Record record = run.record();
-  return std::ranges::find(record.lives.at(0).events, kind, &RecordEvent::kind)
+  return std::ranges::find(record.incarnations.at(0).events, kind,
+                           &RecordEvent::kind)
       ->t_ns;
 }
 

@@ -26,10 +26,12 @@ std::vector<std::string> FindingsIn(const Record& record) {
   return names;
 }
 
-std::vector<RecordEvent>& EventsOf(Record& record, int worker, int life) {
-  return std::ranges::find_if(record.lives,
-                              [&](const LifeEvents& one) {
-                                return one.worker == worker && one.life == life;
+std::vector<RecordEvent>& EventsOf(Record& record, int worker,
+                                   int incarnation) {
+  return std::ranges::find_if(record.incarnations,
+                              [&](const IncarnationEvents& one) {
+                                return one.worker == worker &&
+                                       one.incarnation == incarnation;
                               })
       ->events;
 }
@@ -37,8 +39,9 @@ std::vector<RecordEvent>& EventsOf(Record& record, int worker, int life) {
 // Returns a record in which worker 1 skips an incarnation number.
 Record SkippedStart() {
   Record record = RecoveredRun().record();
-  for (LifeEvents& life : record.lives) {
-    if (life.worker == 1 && life.life == 2) life.life = 3;
+  for (IncarnationEvents& incarnation : record.incarnations) {
+    if (incarnation.worker == 1 && incarnation.number == 2)
+      incarnation.number = 3;
   }
   return record;
 }
@@ -80,8 +83,8 @@ TEST(ProcessOrderTest, IncarnationsMustBeComplete) {
 
 TEST(ProcessOrderTest, IncarnationsMustBeUnique) {
   Record record = RecoveredRun().record();
-  for (LifeEvents& life : record.lives) {
-    if (life.worker == 1) life.life = 1;
+  for (IncarnationEvents& incarnation : record.incarnations) {
+    if (incarnation.worker == 1) incarnation.number = 1;
   }
   EXPECT_THAT(FindingsIn(record), ElementsAre("lives"));
 }
@@ -110,7 +113,7 @@ TEST(ProcessOrderTest, WorkerMaySkipAStart_IfThatStartHasFewer) {
 
 TEST(ProcessOrderTest, ManyMissingStartsAreCheckedFast) {
   Record record = SkippedStart();
-  record.lives.back().life = std::numeric_limits<int>::max();
+  record.incarnations.back().incarnation = std::numeric_limits<int>::max();
   record.setup.workers_per_attempt = {2, 1};
   EXPECT_THAT(FindingsIn(record), IsEmpty());
   record.setup.workers_per_attempt = {2, 1, 2};

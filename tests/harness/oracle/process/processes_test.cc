@@ -339,7 +339,7 @@ TEST(ProcessesTest, RunWithoutProgressIsAHang) {
 
 TEST(ProcessesTest, RankMustBeTheOneThatTheLauncherAssigned) {
   ScriptedCluster cluster;
-  cluster.record().lives[2].events.front().count = 1;
+  cluster.record().incarnations[2].events.front().count = 1;
   EXPECT_THAT(cluster.Finish().Violations(kDeaths), ElementsAre("rank"));
 }
 

@@ -37,10 +37,10 @@ class EventFolderTest : public testing::Test {
     const Result<FolderEvents> events =
         ReadEventFolder(folder_, before, most_bytes);
     EXPECT_TRUE(events.ok()) << events.status().message();
-    if (!events.ok() || events->lives.empty()) return {};
+    if (!events.ok() || events->incarnations.empty()) return {};
     EXPECT_EQ(events->left_out, left_out);
     std::vector<uint64_t> steps;
-    for (const RecordEvent& event : events->lives[0].events) {
+    for (const RecordEvent& event : events->incarnations[0].events) {
       steps.push_back(event.step);
     }
     return steps;
@@ -71,15 +71,15 @@ TEST_F(EventFolderTest, LaunchersComeFirst) {
       << "\n";
   const Result<FolderEvents> events = ReadEventFolder(folder_, {}, 10'000);
   ASSERT_TRUE(events.ok());
-  ASSERT_EQ(events->lives.size(), 2u);
-  EXPECT_EQ(events->lives[0].worker, kLauncherWorker);
+  ASSERT_EQ(events->incarnations.size(), 2u);
+  EXPECT_EQ(events->incarnations[0].worker, kLauncherWorker);
 }
 
 TEST_F(EventFolderTest, ProcessWithoutAWholeLine_IsLeftOut) {
   std::ofstream(folder_ / "worker-0-life-1.jsonl") << R"({"kind":"hea)";
   const Result<FolderEvents> events = ReadEventFolder(folder_, {}, 10'000);
   ASSERT_TRUE(events.ok());
-  EXPECT_TRUE(events->lives.empty());
+  EXPECT_TRUE(events->incarnations.empty());
 }
 
 }  // namespace

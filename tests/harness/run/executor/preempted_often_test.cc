@@ -36,11 +36,11 @@ Case PreemptedAtRandom(uint64_t seed, SaveMode mode) {
   one.train.checkpoint.mode = mode;
   one.train.preemption.poll_every = std::chrono::milliseconds(1);
   RandomStream stream(seed, "places");
-  for (int life = 1; life <= kTimes; ++life) {
+  for (int incarnation = 1; incarnation <= kTimes; ++incarnation) {
     one.plan.faults.push_back(
-        {.id = fmt::format("notice-{}", life),
+        {.id = fmt::format("notice-{}", incarnation),
          .site = {.worker = static_cast<int>(stream.Below(2)),
-                  .life = life,
+                  .incarnation = incarnation,
                   .point = kPlaces[stream.Below(kPlaces.size())]},
          .kind = FaultKind::kPreempt,
          .with = {.grace = std::chrono::seconds(60),

@@ -23,9 +23,9 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-// Start of each script: sets `life`, the number of its incarnation, which is
-// that of the options-N.json, and defines `event LIFE KIND`, which logs an
-// event of worker 0.
+// Start of each script: sets `incarnation`, the number of its incarnation,
+// which is that of the options-N.json, and defines `event LIFE KIND`, which
+// logs an event of worker 0.
 constexpr char kPrelude[] = R"(#!/bin/sh
 events=$7
 life=${3##*-}
@@ -68,10 +68,10 @@ TEST_F(RealRunTest, IncarnationWithoutAMessageCounts) {
   const RunLog log =
       Run("touch $9/worker-0-life-1.log $9/worker-1-life-1.log\n"
           "event 1 worker_started\nevent 1 worker_exited");
-  ASSERT_THAT(log.lives, SizeIs(2)) << log.harness_error;
-  EXPECT_THAT(log.lives[0].events, SizeIs(2));
-  EXPECT_EQ(log.lives[1].worker, 1);
-  EXPECT_THAT(log.lives[1].events, IsEmpty());
+  ASSERT_THAT(log.incarnations, SizeIs(2)) << log.harness_error;
+  EXPECT_THAT(log.incarnations[0].events, SizeIs(2));
+  EXPECT_EQ(log.incarnations[1].worker, 1);
+  EXPECT_THAT(log.incarnations[1].events, IsEmpty());
 }
 
 TEST_F(RealRunTest, ReadsResultAndEvents) {
@@ -86,8 +86,8 @@ TEST_F(RealRunTest, ReadsResultAndEvents) {
                                 .loss_bits = 0x3f000000};
   EXPECT_EQ(log.launchers[0].result, expected);
   EXPECT_EQ(log.launchers[0].restarts, 1u);
-  ASSERT_THAT(log.lives, SizeIs(1));
-  EXPECT_THAT(log.lives[0].events, SizeIs(2));
+  ASSERT_THAT(log.incarnations, SizeIs(1));
+  EXPECT_THAT(log.incarnations[0].events, SizeIs(2));
   EXPECT_THAT(log.left.processes, IsEmpty());
   EXPECT_EQ(log.ending, RunEnding::kExited);
 }
@@ -107,7 +107,7 @@ TEST_F(RealRunTest, JobThatStoppedOnANoticeIsStartedAgainAsTheNextAttempt) {
   EXPECT_EQ(log.launchers[0].exit_code, 143);
   EXPECT_EQ(log.launchers[0].result->status, "stopped");
   EXPECT_EQ(log.launchers[2].exit_code, 0);
-  EXPECT_THAT(log.lives, SizeIs(3));
+  EXPECT_THAT(log.incarnations, SizeIs(3));
 }
 
 TEST_F(RealRunTest, LauncherThatWasKilledIsStartedAgain) {
@@ -133,7 +133,7 @@ TEST_F(RealRunTest, RunWithoutEventsIsAHang) {
   EXPECT_THAT(log.ending_detail, HasSubstr("no event from any worker"));
   EXPECT_LT(log.wall_seconds, 5.0);
   EXPECT_THAT(log.launchers, SizeIs(1)) << "not started again";
-  EXPECT_THAT(log.lives, SizeIs(1)) << "what was said is kept";
+  EXPECT_THAT(log.incarnations, SizeIs(1)) << "what was said is kept";
 }
 
 TEST_F(RealRunTest, EndlessRunIsEndedAtTheTotalLimit) {
@@ -181,8 +181,8 @@ TEST_F(RealRunTest, EventFileThatIsNoneIsTheHarnessesError) {
 TEST_F(RealRunTest, IncarnationKilledBeforeItsFirstLineCounts) {
   const RunLog log = Run("printf '{\"ki' > $events/worker-0-life-1.jsonl");
   EXPECT_EQ(log.harness_error, "");
-  ASSERT_THAT(log.lives, SizeIs(1));
-  EXPECT_THAT(log.lives[0].events, IsEmpty());
+  ASSERT_THAT(log.incarnations, SizeIs(1));
+  EXPECT_THAT(log.incarnations[0].events, IsEmpty());
 }
 
 TEST_F(RealRunTest, ProgramThatIsNotThereIsTheHarnessesError) {

@@ -30,7 +30,7 @@ TEST_F(SimRunTest, EqualPlansGiveEqualLogs) {
   const RunLog a = Run(plan);
   const RunLog b = Run(plan);
   EXPECT_EQ(a.event_digest, b.event_digest);
-  EXPECT_EQ(a.lives, b.lives);
+  EXPECT_EQ(a.incarnations, b.incarnations);
   EXPECT_EQ(a.launchers, b.launchers);
   EXPECT_EQ(a.virtual_seconds, b.virtual_seconds);
 }
@@ -63,7 +63,7 @@ TEST_F(SimRunTest, MemoChangesNothing) {
   for (int time = 0; time < 2; ++time) {
     const RunLog memoized = RunSimulated(pool_, plan, data, &memo);
     EXPECT_EQ(memoized.event_digest, computed.event_digest);
-    EXPECT_EQ(memoized.lives, computed.lives);
+    EXPECT_EQ(memoized.incarnations, computed.incarnations);
   }
   EXPECT_GT(memo.passes.found(), memo.passes.computed());
 }
@@ -99,12 +99,12 @@ expect: {outcome: recovers}
 
 TEST_F(SimRunTest, IncarnationsComeByWorkerThenIncarnation) {
   const RunLog log = Run(PlanOf(CrashCase()));
-  std::vector<std::pair<int, int>> lives;
-  for (const LifeEvents& life : log.lives) {
-    lives.emplace_back(life.worker, life.life);
-    EXPECT_EQ(life.events.front().kind, RecordKind::kWorkerStarted);
+  std::vector<std::pair<int, int>> incarnations;
+  for (const IncarnationEvents& incarnation : log.incarnations) {
+    incarnations.emplace_back(incarnation.worker, incarnation.number);
+    EXPECT_EQ(incarnation.events.front().kind, RecordKind::kWorkerStarted);
   }
-  EXPECT_EQ(lives,
+  EXPECT_EQ(incarnations,
             (std::vector<std::pair<int, int>>{{0, 1}, {0, 2}, {1, 1}, {1, 2}}));
   EXPECT_EQ(log.left.checkpoints.size(), 2u) << "keep: 2";
   EXPECT_TRUE(log.left.processes_listed);
@@ -112,12 +112,13 @@ TEST_F(SimRunTest, IncarnationsComeByWorkerThenIncarnation) {
 
 RunPlan PreemptedTwice() {
   RunPlan plan = PlanOf(CleanCase());
-  for (const int life : {1, 2}) {
-    plan.faults.faults.push_back(
-        {.id = fmt::format("notice-{}", life),
-         .site = {.worker = 1, .life = life, .point = Point::kDataNext},
-         .kind = FaultKind::kPreempt,
-         .with = {.grace = std::chrono::seconds(10)}});
+  for (const int incarnation : {1, 2}) {
+    plan.faults.faults.push_back({.id = fmt::format("notice-{}", incarnation),
+                                  .site = {.worker = 1,
+                                           .incarnation = incarnation,
+                                           .point = Point::kDataNext},
+                                  .kind = FaultKind::kPreempt,
+                                  .with = {.grace = std::chrono::seconds(10)}});
   }
   return plan;
 }
@@ -145,7 +146,7 @@ TEST_F(SimRunTest, RunThatTakesTooLongIsCutOff) {
                          .site = {.worker = 0, .point = Point::kLoadBegin},
                          .kind = FaultKind::kSlow},
                         {.id = "crash",
-                         .site = {.worker = 0, .life = kAnyLife},
+                         .site = {.worker = 0, .incarnation = kAnyIncarnation},
                          .kind = FaultKind::kCrash,
                          .with = {.times = FaultTimes::kAlways}}};
   plan.launch.max_restarts = 1'000'000;

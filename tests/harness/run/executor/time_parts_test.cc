@@ -40,16 +40,16 @@ class TimePartsTest : public testing::Test {
 
 // Expects that the parts of each step fill the time since the last one. Returns
 // the number of steps compared.
-int ExpectStepsWithoutGaps(const LifeEvents& life) {
+int ExpectStepsWithoutGaps(const IncarnationEvents& incarnation) {
   int steps = 0;
   std::optional<int64_t> last_ns;  // end of the last step, or start
-  for (const RecordEvent& event : life.events) {
+  for (const RecordEvent& event : incarnation.events) {
     if (event.kind == RecordKind::kStartTimes) last_ns = event.t_ns;
     if (event.kind != RecordKind::kStep) continue;
     EXPECT_TRUE(last_ns.has_value()) << "a step comes before its start";
     if (last_ns) {
       EXPECT_EQ(TotalNs(event.parts), event.t_ns - *last_ns)
-          << "worker " << life.worker << ", step " << event.step;
+          << "worker " << incarnation.worker << ", step " << event.step;
     }
     last_ns = event.t_ns;
     ++steps;
@@ -60,19 +60,20 @@ int ExpectStepsWithoutGaps(const LifeEvents& life) {
 TEST_F(TimePartsTest, PartsOfStepsLeaveNoGap) {
   const RunLog log = Run(PlanOf(CrashCase()));
   int steps = 0;
-  for (const LifeEvents& life : log.lives)
-    steps += ExpectStepsWithoutGaps(life);
+  for (const IncarnationEvents& incarnation : log.incarnations)
+    steps += ExpectStepsWithoutGaps(incarnation);
   EXPECT_THAT(steps, Gt(20));
 }
 
 TEST_F(TimePartsTest, PartsOfStartLeaveNoGap) {
   const RunLog log = Run(PlanOf(CrashCase()));
   int starts = 0;
-  for (const LifeEvents& life : log.lives) {
-    const auto start = std::ranges::find(life.events, RecordKind::kStartTimes,
-                                         &RecordEvent::kind);
-    if (start == life.events.end()) continue;
-    EXPECT_EQ(TotalNs(start->parts), start->t_ns - life.events.front().t_ns);
+  for (const IncarnationEvents& incarnation : log.incarnations) {
+    const auto start = std::ranges::find(
+        incarnation.events, RecordKind::kStartTimes, &RecordEvent::kind);
+    if (start == incarnation.events.end()) continue;
+    EXPECT_EQ(TotalNs(start->parts),
+              start->t_ns - incarnation.events.front().t_ns);
     EXPECT_GT(NsOf(start->parts, "join") + NsOf(start->parts, "claim"), 0);
     ++starts;
   }
@@ -85,10 +86,10 @@ struct TimedSave {
   int64_t waited_ns = 0;
 };
 
-std::vector<TimedSave> SavesOf(const LifeEvents& life) {
+std::vector<TimedSave> SavesOf(const IncarnationEvents& incarnation) {
   std::map<uint64_t, int64_t> waited_ns;  // by step
   std::vector<TimedSave> saves;
-  for (const RecordEvent& event : life.events) {
+  for (const RecordEvent& event : incarnation.events) {
     if (event.kind == RecordKind::kStep) {
       waited_ns[event.step] = NsOf(event.parts, "save");
     }
@@ -103,7 +104,7 @@ std::vector<TimedSave> SavesOf(const LifeEvents& life) {
 // The last save also waits for the state file.
 TEST_F(TimePartsTest, TrainingWaitsForSyncSaveUntilItIsCommitted) {
   const RunLog log = Run(PlanOf(CleanCase()));
-  const std::vector<TimedSave> saves = SavesOf(log.lives.at(0));
+  const std::vector<TimedSave> saves = SavesOf(log.incarnations.at(0));
   ASSERT_THAT(saves, SizeIs(4)) << "at steps 4, 8, 12, and the end";
   for (const TimedSave& timed : saves) {
     EXPECT_GT(timed.save.count, 0) << "bytes";
@@ -122,7 +123,7 @@ TEST_F(TimePartsTest, AsyncSaveIsWrittenDuringTraining) {
   RunPlan plan = PlanOf(CleanCase());
   plan.train.checkpoint.mode = SaveMode::kAsync;
   const RunLog log = Run(plan);
-  const std::vector<TimedSave> saves = SavesOf(log.lives.at(0));
+  const std::vector<TimedSave> saves = SavesOf(log.incarnations.at(0));
   ASSERT_FALSE(saves.empty());
   const RecordEvent& first = saves[0].save;
   EXPECT_EQ(first.step, 4u);
@@ -138,7 +139,7 @@ TEST_F(TimePartsTest, WorkersReportFailedSave) {
     do: io_error
 expect: {outcome: completes}
 )")));
-  const std::vector<TimedSave> saves = SavesOf(log.lives.at(0));
+  const std::vector<TimedSave> saves = SavesOf(log.incarnations.at(0));
   ASSERT_FALSE(saves.empty());
   EXPECT_EQ(saves[0].save.reason, RecordReason::kDiskError);
 }

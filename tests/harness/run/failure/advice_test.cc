@@ -218,11 +218,11 @@ std::string AdviceOnWait(std::optional<int64_t> expected_ns) {
   Record record;
   record.expect.detected_in_max_ns = expected_ns;
   record.setup.step_timeout_ns = kLimit;
-  record.lives = {{.worker = 2,
-                   .events = {{.kind = RecordKind::kWorkerLost,
-                               .about = 0,
-                               .reason = RecordReason::kDeadline,
-                               .limit_ns = kLimit}}}};
+  record.incarnations = {{.worker = 2,
+                          .events = {{.kind = RecordKind::kWorkerLost,
+                                      .about = 0,
+                                      .reason = RecordReason::kDeadline,
+                                      .limit_ns = kLimit}}}};
   const CaseResult result = {
       .file = "c.yaml",
       .verdict = {
@@ -290,7 +290,7 @@ Record TimedOutRecord() {
   record.setup.step_timeout_ns = 30 * kSecond;
   record.setup.save_timeout_ns = 60 * kSecond;
   record.setup.longest_run_ns = 100 * kSecond;
-  record.lives = {
+  record.incarnations = {
       {.events = {
            {.kind = RecordKind::kStep, .step = 4},
            {.kind = RecordKind::kSaveBegin, .t_ns = 55 * kSecond, .step = 4}}}};
@@ -313,7 +313,7 @@ TEST(AdviceTest, WaitInASave_HasTheLimitOfSaves) {
             "cluster.save_timeout (1m); if the engine should have ended the "
             "run sooner, see the last events of each worker (gauntlet show "
             "--all)");
-  record.lives[0].events.pop_back();
+  record.incarnations[0].events.pop_back();
   EXPECT_EQ(AdviceOnTimeout(record),
             "the engine should end such a wait by itself "
             "(cluster.step_timeout is 30s), so look for the cause there: see "
@@ -341,14 +341,14 @@ TEST(AdviceTest, LossesByDifferentLimits_NameNoLimit) {
   record.expect.detected_in_max_ns = 1;
   record.setup.step_timeout_ns = kLimit;
   record.setup.silence_limit_ns = 1'000'000'000;
-  record.lives = {{.events = {{.kind = RecordKind::kWorkerLost,
-                               .about = 1,
-                               .reason = RecordReason::kDeadline,
-                               .limit_ns = kLimit},
-                              {.kind = RecordKind::kWorkerLost,
-                               .about = 2,
-                               .reason = RecordReason::kSilent,
-                               .limit_ns = 1'000'000'000}}}};
+  record.incarnations = {{.events = {{.kind = RecordKind::kWorkerLost,
+                                      .about = 1,
+                                      .reason = RecordReason::kDeadline,
+                                      .limit_ns = kLimit},
+                                     {.kind = RecordKind::kWorkerLost,
+                                      .about = 2,
+                                      .reason = RecordReason::kSilent,
+                                      .limit_ns = 1'000'000'000}}}};
   const CaseResult result = {
       .file = "c.yaml",
       .verdict = {

@@ -25,10 +25,12 @@ Record WithReference(uint64_t steps) {
 
 TEST(LossDifferencesTest, ComparesWithTheReference) {
   Record record = WithReference(3);
-  record.lives = {
+  record.incarnations = {
       {.worker = 0, .events = {Step(1, 0x3f800000), Step(2, 0x3f800002)}},
       {.worker = 1, .events = {Step(1, 0x3f800000), Step(2, 0x3f800002)}},
-      {.worker = 1, .life = 2, .events = {Step(2, 0x3f800000), Step(9, 0)}}};
+      {.worker = 1,
+       .incarnation = 2,
+       .events = {Step(2, 0x3f800000), Step(9, 0)}}};
   const LossDifferences losses = CompareLosses(record);
   EXPECT_EQ(losses.compared, 3u);
   EXPECT_EQ(losses.differing, 1u);
@@ -43,7 +45,7 @@ TEST(LossDifferencesTest, ComparesWithTheReference) {
 
 TEST(LossDifferencesTest, ListsTheFirst) {
   Record record = WithReference(100);
-  std::vector<RecordEvent>& events = record.lives.emplace_back().events;
+  std::vector<RecordEvent>& events = record.incarnations.emplace_back().events;
   for (uint64_t step = 1; step <= 100; ++step) events.push_back(Step(step, 0));
   const LossDifferences losses = CompareLosses(record);
   EXPECT_EQ(losses.differing, 100u);

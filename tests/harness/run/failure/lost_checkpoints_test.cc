@@ -22,9 +22,9 @@ constexpr const char* kName = "step-000000004-g1";
 // the run.
 Record RecordOfALoss() {
   Record record;
-  record.lives = {{.events = {{.kind = RecordKind::kSaveAcknowledged,
-                               .t_ns = 1,
-                               .path = std::string("/ckpt/") + kName}}}};
+  record.incarnations = {{.events = {{.kind = RecordKind::kSaveAcknowledged,
+                                      .t_ns = 1,
+                                      .path = std::string("/ckpt/") + kName}}}};
   record.left.checkpoints = {{.name = kName, .reason = "torn"}};
   return record;
 }
@@ -51,7 +51,7 @@ std::string WhyStoreFails(const std::vector<std::string>& others) {
   Verdict verdict = StoreVerdict("does-not-verify", kName);
   InvariantReport& store = verdict.invariants.front();
   for (const std::string& name : others) {
-    record.lives[0].events.push_back(
+    record.incarnations[0].events.push_back(
         {.kind = RecordKind::kSaveAcknowledged, .path = "/ckpt/" + name});
     record.left.checkpoints.push_back({.name = name, .reason = "torn"});
     store.findings.push_back({"store", "does-not-verify", name});
@@ -73,7 +73,7 @@ TEST(LostCheckpointsTest, CauseIsNotAmongTheCheckpointsThatFailToo) {
 
 TEST(LostCheckpointsTest, DamageByAFaultIsNoCause) {
   Record record = RecordOfALoss();
-  record.lives[0].events.push_back(
+  record.incarnations[0].events.push_back(
       {.kind = RecordKind::kDamaged,
        .path = "/ckpt/step-000000004-g1/MANIFEST.json"});
   EXPECT_EQ(ExplainLoss(record, StoreVerdict("does-not-verify", kName)).cause,
@@ -94,9 +94,10 @@ TEST(LostCheckpointsTest, CheckpointThatTheOracleExcusesIsNoCause) {
 Record RecordOfAGoneOne() {
   Record record = RecordOfALoss();
   record.left = {.store_listed = true};
-  record.lives[0].events[0].step = 4;
-  record.lives.push_back(
-      {.life = 2, .events = {{.kind = RecordKind::kGeneration, .t_ns = 9}}});
+  record.incarnations[0].events[0].step = 4;
+  record.incarnations.push_back(
+      {.incarnation = 2,
+       .events = {{.kind = RecordKind::kGeneration, .t_ns = 9}}});
   return record;
 }
 
@@ -106,11 +107,11 @@ TEST(LostCheckpointsTest, CheckpointWithoutRemainsIsTheCause) {
   EXPECT_EQ(ExplainLoss(record, verdict).cause,
             "step-000000004-g1 was acknowledged, but nothing of it remained, "
             "though no process removed it");
-  record.lives[0].events.push_back({.kind = RecordKind::kFaultFired,
-                                    .t_ns = 2,
-                                    .step = 4,
-                                    .path = "ckpt.rename",
-                                    .detail = "crash"});
+  record.incarnations[0].events.push_back({.kind = RecordKind::kFaultFired,
+                                           .t_ns = 2,
+                                           .step = 4,
+                                           .path = "ckpt.rename",
+                                           .detail = "crash"});
   EXPECT_EQ(ExplainLoss(record, verdict).cause,
             "step 4 was acknowledged before its rename; fault crash came "
             "before the rename; no checkpoint of step 4 remained "
@@ -122,7 +123,7 @@ TEST(LostCheckpointsTest, RemovedOrFencedCheckpointIsNotGone) {
        {RecordKind::kRetireBegin, RecordKind::kDeleteBegin,
         RecordKind::kFencedFound}) {
     Record record = RecordOfAGoneOne();
-    record.lives[0].events.push_back(
+    record.incarnations[0].events.push_back(
         {.kind = kind, .t_ns = 3, .path = std::string("/ckpt/") + kName});
     EXPECT_EQ(ExplainLoss(record, StoreVerdict("newest-lost", kName)).cause, "")
         << RecordKindName(kind);
@@ -162,9 +163,9 @@ Record RecordOfARefusal(int keep, std::vector<RecordEvent> events) {
                     .t_ns = 50,
                     .path = "/ckpt/step-000000010-g1.tmp/model.safetensors",
                     .detail = "rot"});
-  record.lives = {
-      {.life = 1, .events = std::move(events)},
-      {.life = 2,
+  record.incarnations = {
+      {.incarnation = 1, .events = std::move(events)},
+      {.incarnation = 2,
        .events = {
            {.kind = RecordKind::kWorkerExited, .t_ns = 100, .count = 7}}}};
   return record;
@@ -195,15 +196,15 @@ Record RecordOfALyingDisk() {
   Record record;
   record.faults = {
       {.id = "dark", .kind = "power_loss", .disk = std::string(kLyingDisk)}};
-  record.lives = {
-      {.life = 1,
+  record.incarnations = {
+      {.incarnation = 1,
        .events = {Saved(1, 10),
                   Saved(2, 15),
                   {.kind = RecordKind::kFaultFired,
                    .t_ns = 3,
                    .step = 15,
                    .detail = "dark"}}},
-      {.life = 2,
+      {.incarnation = 2,
        .events = {
            {.kind = RecordKind::kWorkerExited, .t_ns = 100, .count = 7}}}};
   record.machine = {{.kind = RecordKind::kPowerCut,
@@ -230,10 +231,10 @@ TEST(LostCheckpointsTest, LyingDiskAndTheCheckpointThatIsGoneAreTheCause) {
 
 TEST(LostCheckpointsTest, CheckpointThatWasSetAsideIsNotCalledGone) {
   Record record = RecordOfALyingDisk();
-  record.lives[1].events.insert(record.lives[1].events.begin(),
-                                {.kind = RecordKind::kRejectBegin,
-                                 .t_ns = 50,
-                                 .path = "/ckpt/step-000000015-g1"});
+  record.incarnations[1].events.insert(record.incarnations[1].events.begin(),
+                                       {.kind = RecordKind::kRejectBegin,
+                                        .t_ns = 50,
+                                        .path = "/ckpt/step-000000015-g1"});
   EXPECT_THAT(ExplainRefusal(record), Not(HasSubstr("nothing of it remained")));
 }
 

@@ -26,9 +26,9 @@ Record LateSaveRun() {
   record.expect.resumed_from_step = 12;
   record.faults = {
       {.id = "slowdisk", .kind = "slow", .in_save = true, .always = true}};
-  record.lives = {
+  record.incarnations = {
       {.worker = 0,
-       .life = 1,
+       .incarnation = 1,
        .events = {{.kind = K::kGeneration, .t_ns = 1, .generation = 1},
                   {.kind = K::kInitialized, .t_ns = 2, .generation = 1},
                   {.kind = K::kSaveBegin,
@@ -55,7 +55,7 @@ Record LateSaveRun() {
                    .detail = "slowdisk"},
                   {.kind = K::kStep, .t_ns = 1'500 * kMs, .step = 14}}},
       {.worker = 0,
-       .life = 2,
+       .incarnation = 2,
        .events = {
            {.kind = K::kGeneration, .t_ns = 2'000 * kMs, .generation = 2},
            {.kind = K::kResumed,
@@ -78,8 +78,8 @@ Record LateSaveRun() {
   return record;
 }
 
-std::vector<RecordEvent>& FirstLife(Record& record) {
-  return record.lives[0].events;
+std::vector<RecordEvent>& FirstIncarnation(Record& record) {
+  return record.incarnations[0].events;
 }
 
 Verdict Unmet(const std::string& expectation) {
@@ -113,22 +113,22 @@ TEST(OldResumeTest, FaultThatEndedTheProcessInTheSaveIsNamed) {
                            .kind = "kill",
                            .summary = "kill worker 2 at step.end, 585ms later",
                            .latency_ns = 585 * kMs});
-  record.lives.push_back({.worker = 2,
-                          .life = 1,
-                          .events = {{.kind = K::kFaultFired,
-                                      .t_ns = 990 * kMs,
-                                      .step = 12,
-                                      .path = "step.end",
-                                      .detail = "k"},
-                                     {.kind = K::kFaultFired,
-                                      .t_ns = 1'200 * kMs,
-                                      .step = 12,
-                                      .path = "ckpt.shard.open",
-                                      .detail = "slowdisk"}}});
+  record.incarnations.push_back({.worker = 2,
+                                 .incarnation = 1,
+                                 .events = {{.kind = K::kFaultFired,
+                                             .t_ns = 990 * kMs,
+                                             .step = 12,
+                                             .path = "step.end",
+                                             .detail = "k"},
+                                            {.kind = K::kFaultFired,
+                                             .t_ns = 1'200 * kMs,
+                                             .step = 12,
+                                             .path = "ckpt.shard.open",
+                                             .detail = "slowdisk"}}});
   EXPECT_THAT(CauseOf(record),
               HasSubstr("when worker 2 was killed because of fault k (kill "
                         "worker 2 at step.end, 585ms later), 575 ms after"));
-  record.lives.back().worker = 1;
+  record.incarnations.back().worker = 1;
   EXPECT_THAT(CauseOf(record), HasSubstr("when worker 2 was killed, 575 ms"));
 }
 
@@ -141,7 +141,7 @@ TEST(OldResumeTest, MetExpectationNeedsNoCause) {
 
 TEST(OldResumeTest, FaultThatDidNotFireInTheSaveIsNotNamed) {
   Record record = LateSaveRun();
-  FirstLife(record)[6].t_ns = 999 * kMs;
+  FirstIncarnation(record)[6].t_ns = 999 * kMs;
   EXPECT_EQ(CauseOf(record),
             "the save of step 12 was still being written when worker 2 was "
             "killed, 575 ms after it began; the save of step 8 took 620 ms");
@@ -195,12 +195,12 @@ TEST(OldResumeTest, OnlyEndsDuringTheSaveAreNamed) {
 
 TEST(OldResumeTest, FailedSaveThatBeganAgainIsTheOneThatWasCut) {
   Record record = LateSaveRun();
-  FirstLife(record).push_back(
+  FirstIncarnation(record).push_back(
       {.kind = K::kSaveFailed, .t_ns = 1'510 * kMs, .step = 12});
-  FirstLife(record).push_back({.kind = K::kSaveBegin,
-                               .t_ns = 1'570 * kMs,
-                               .step = 12,
-                               .path = kTwelve});
+  FirstIncarnation(record).push_back({.kind = K::kSaveBegin,
+                                      .t_ns = 1'570 * kMs,
+                                      .step = 12,
+                                      .path = kTwelve});
   EXPECT_EQ(CauseOf(record),
             "the save of step 12 was still being written when worker 2 was "
             "killed, 5.0 ms after it began; the save of step 8 took 620 ms");
@@ -208,7 +208,7 @@ TEST(OldResumeTest, FailedSaveThatBeganAgainIsTheOneThatWasCut) {
 
 TEST(OldResumeTest, FirstSaveHasNoneBeforeIt) {
   Record record = LateSaveRun();
-  std::vector<RecordEvent>& events = FirstLife(record);
+  std::vector<RecordEvent>& events = FirstIncarnation(record);
   std::erase_if(events,
                 [](const RecordEvent& event) { return event.step == 8; });
   EXPECT_EQ(CauseOf(record),
@@ -218,9 +218,9 @@ TEST(OldResumeTest, FirstSaveHasNoneBeforeIt) {
 
 TEST(OldResumeTest, ColdStartIsExplainedToo) {
   Record record = LateSaveRun();
-  record.lives[1].events[1] = {
+  record.incarnations[1].events[1] = {
       .kind = K::kInitialized, .t_ns = 2'001 * kMs, .generation = 2};
-  record.lives[1].events.push_back(
+  record.incarnations[1].events.push_back(
       {.kind = K::kStep, .t_ns = 2'100 * kMs, .generation = 2, .step = 1});
   Verdict verdict = Unmet("resumed_from");
   verdict.facts = {.resumed_from = std::nullopt, .max_recomputed_steps = 14};
@@ -229,16 +229,16 @@ TEST(OldResumeTest, ColdStartIsExplainedToo) {
 
 TEST(OldResumeTest, AcknowledgedSaveIsNoCause) {
   Record record = LateSaveRun();
-  FirstLife(record).push_back({.kind = K::kSaveAcknowledged,
-                               .t_ns = 1'510 * kMs,
-                               .step = 12,
-                               .path = kTwelve});
+  FirstIncarnation(record).push_back({.kind = K::kSaveAcknowledged,
+                                      .t_ns = 1'510 * kMs,
+                                      .step = 12,
+                                      .path = kTwelve});
   EXPECT_EQ(CauseOf(record), "");
 }
 
 TEST(OldResumeTest, FailedSaveIsTheCause) {
   Record record = LateSaveRun();
-  FirstLife(record).push_back(
+  FirstIncarnation(record).push_back(
       {.kind = K::kSaveFailed, .t_ns = 1'510 * kMs, .step = 12});
   EXPECT_EQ(CauseOf(record), "the save of step 12 failed");
 }
@@ -251,7 +251,7 @@ Record FailedSavesRun() {
   record.expect.resumed_from_step = 10;
   record.faults.push_back({.id = "full", .kind = "errno", .in_save = true});
   record.faults.push_back({.id = "cut", .kind = "partition"});
-  std::vector<RecordEvent>& events = FirstLife(record);
+  std::vector<RecordEvent>& events = FirstIncarnation(record);
   for (const uint64_t step : {10, 11}) {
     const int64_t begin_ns = static_cast<int64_t>(step) * 80 * kMs;
     events.push_back({.kind = K::kSaveBegin, .t_ns = begin_ns, .step = step});
@@ -289,11 +289,11 @@ TEST(OldResumeTest, FailedSavesComeBeforeALaterOneThatWasCutShort) {
 
 TEST(OldResumeTest, FailedSaveComesBeforeALaterDamagedCheckpoint) {
   Record record = FailedSavesRun();
-  FirstLife(record).push_back({.kind = K::kSaveAcknowledged,
-                               .t_ns = 1'510 * kMs,
-                               .step = 12,
-                               .path = kTwelve});
-  FirstLife(record).push_back(
+  FirstIncarnation(record).push_back({.kind = K::kSaveAcknowledged,
+                                      .t_ns = 1'510 * kMs,
+                                      .step = 12,
+                                      .path = kTwelve});
+  FirstIncarnation(record).push_back(
       {.kind = K::kDamaged,
        .t_ns = 1'505 * kMs,
        .path = std::string(kTwelve) + ".tmp/model.safetensors",
@@ -308,11 +308,11 @@ TEST(OldResumeTest, SavesOfAnEarlierGenerationAreNoCause) {
   Record record = FailedSavesRun();
   // The run resumes a second time, from step 8 again. Only this resume computes
   // 6 steps again.
-  record.lives[1].events.push_back(
+  record.incarnations[1].events.push_back(
       {.kind = K::kStep, .t_ns = 2'100 * kMs, .generation = 2, .step = 14});
-  record.lives.push_back(
+  record.incarnations.push_back(
       {.worker = 0,
-       .life = 3,
+       .incarnation = 3,
        .events = {
            {.kind = K::kGeneration, .t_ns = 3'000 * kMs, .generation = 3},
            {.kind = K::kResumed,
@@ -320,7 +320,7 @@ TEST(OldResumeTest, SavesOfAnEarlierGenerationAreNoCause) {
             .generation = 3,
             .step = 8,
             .path = kEight}}});
-  for (RecordEvent& event : FirstLife(record)) {
+  for (RecordEvent& event : FirstIncarnation(record)) {
     if (event.kind == K::kStep) event.step = 9;
   }
   EXPECT_EQ(CauseOf(record, "recomputed_steps"), "");
@@ -329,16 +329,16 @@ TEST(OldResumeTest, SavesOfAnEarlierGenerationAreNoCause) {
 // Returns LateSaveRun() with a save of step 12 that is acknowledged.
 Record SavedRun() {
   Record record = LateSaveRun();
-  FirstLife(record).push_back({.kind = K::kSaveAcknowledged,
-                               .t_ns = 1'510 * kMs,
-                               .step = 12,
-                               .path = kTwelve});
+  FirstIncarnation(record).push_back({.kind = K::kSaveAcknowledged,
+                                      .t_ns = 1'510 * kMs,
+                                      .step = 12,
+                                      .path = kTwelve});
   return record;
 }
 
 TEST(OldResumeTest, DamagedCheckpointIsTheCause) {
   Record record = SavedRun();
-  FirstLife(record).push_back(
+  FirstIncarnation(record).push_back(
       {.kind = K::kDamaged,
        .t_ns = 1'505 * kMs,
        .path = std::string(kTwelve) + ".tmp/model.safetensors",
@@ -349,7 +349,7 @@ TEST(OldResumeTest, DamagedCheckpointIsTheCause) {
 
 TEST(OldResumeTest, DamageAfterTheResumeIsNoCause) {
   Record record = SavedRun();
-  record.lives[1].events.push_back(
+  record.incarnations[1].events.push_back(
       {.kind = K::kDamaged,
        .t_ns = 2'100 * kMs,
        .path = std::string(kTwelve) + "/model.safetensors",
@@ -360,14 +360,14 @@ TEST(OldResumeTest, DamageAfterTheResumeIsNoCause) {
 TEST(OldResumeTest, CheckpointWithoutRemainsIsTheCause) {
   Record record = SavedRun();
   record.left.store_listed = true;
-  record.lives[1].events[0].path = kEight;  // the claim takes this one
+  record.incarnations[1].events[0].path = kEight;  // the claim takes this one
   EXPECT_EQ(CauseOf(record),
             "step-000000012-g1 was acknowledged, but nothing of it remained");
 }
 
 TEST(OldResumeTest, RejectedCheckpointIsTheCause) {
   Record record = SavedRun();
-  std::vector<RecordEvent>& restarted = record.lives[1].events;
+  std::vector<RecordEvent>& restarted = record.incarnations[1].events;
   restarted.insert(restarted.begin(), RecordEvent{.kind = K::kRejected,
                                                   .t_ns = 1'990 * kMs,
                                                   .path = kTwelve,

@@ -159,7 +159,7 @@ TEST(ResolveTest, ReadsTheFaultsIntoAPlan) {
   ASSERT_EQ(plan.faults.size(), 4u);
   const Fault crash{.id = "kill-w1",
                     .site = {.worker = 1,
-                             .life = 1,
+                             .incarnation = 1,
                              .point = Point::kShardWrite,
                              .occurrence = 3,
                              .offset = FileOffset{50, OffsetUnit::kPercent}},
@@ -168,7 +168,7 @@ TEST(ResolveTest, ReadsTheFaultsIntoAPlan) {
   EXPECT_EQ(plan.faults[0], crash);
   const Fault slow{.id = "slow-reload",
                    .site = {.worker = kAllWorkers,
-                            .life = kAnyLife,
+                            .incarnation = kAnyIncarnation,
                             .point = Point::kLoadBegin},
                    .kind = FaultKind::kSlow,
                    .after = "kill-w1",
@@ -495,8 +495,8 @@ faults:
   - {after: x, at: {step: 3}, do: crash}
 expect: {outcome: recovers}
 )")[0];
-  EXPECT_EQ(one.plan.faults[0].site.life, 1);
-  EXPECT_EQ(one.plan.faults[1].site.life, kAnyLife);
+  EXPECT_EQ(one.plan.faults[0].site.incarnation, 1);
+  EXPECT_EQ(one.plan.faults[1].site.incarnation, kAnyIncarnation);
 }
 
 }  // namespace

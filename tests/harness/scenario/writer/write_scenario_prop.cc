@@ -119,7 +119,7 @@ FaultParameters AnyParameters(FaultKind kind) {
 FaultSite AnySite() {
   FaultSite site = {
       .worker = *rc::gen::element(0, 1, 2, 3, kAnyWorker, kAllWorkers, kChief),
-      .life = *rc::gen::element(1, kAnyLife, 2, 7),
+      .incarnation = *rc::gen::element(1, kAnyIncarnation, 2, 7),
       .point =
           AllPoints()[*rc::gen::inRange<size_t>(0, AllPoints().size())].point,
       .occurrence = *rc::gen::inRange<uint64_t>(1, 1000)};

@@ -22,7 +22,9 @@ using testing::Not;
 
 constexpr int64_t kMs = 1'000'000;
 
-int64_t Begin(const Record& record) { return record.lives[0].events[0].t_ns; }
+int64_t Begin(const Record& record) {
+  return record.incarnations[0].events[0].t_ns;
+}
 
 RecordEvent At(const Record& record, int64_t ms, RecordEvent event) {
   event.t_ns = Begin(record) + ms * kMs;
@@ -40,14 +42,14 @@ Record FullRecord() {
           .reason = RecordReason::kWorkerDied}),
       At(record, 43, {.kind = RecordKind::kRestarting, .count = 1}),
       At(record, 95, {.kind = RecordKind::kLauncherEnd})};
-  std::vector<RecordEvent>& events = record.lives[1].events;
+  std::vector<RecordEvent>& events = record.incarnations[1].events;
   const std::vector<RecordEvent> more = {
       At(record, 82, {.kind = RecordKind::kNotice}),
       At(record, 83, {.kind = RecordKind::kSaveBegin, .step = 4}),
       At(record, 87, {.kind = RecordKind::kSaveFailed, .step = 4})};
   events.insert(events.end() - 1, more.begin(), more.end());
-  record.lives[3].events.insert(
-      record.lives[3].events.end() - 1,
+  record.incarnations[3].events.insert(
+      record.incarnations[3].events.end() - 1,
       At(record, 85, {.kind = RecordKind::kSaveBegin, .step = 4}));
   return record;
 }
@@ -81,7 +83,7 @@ TEST(SwimLaneTest, ShowsEachPartOfARun) {
 TEST(SwimLaneTest, DescriptionReportsWhichCheckpointsCameAfterTheResume) {
   Record record = SampleRecord();
   EXPECT_THAT(Picture(record), HasSubstr(" Checkpoints acknowledged: step 2."));
-  std::vector<RecordEvent>& events = record.lives[1].events;
+  std::vector<RecordEvent>& events = record.incarnations[1].events;
   const std::vector<RecordEvent> saves = {
       At(record, 81, {.kind = RecordKind::kSaveBegin, .step = 3}),
       At(record, 83, {.kind = RecordKind::kSaveAcknowledged, .step = 3}),
@@ -96,9 +98,9 @@ TEST(SwimLaneTest, DescriptionReportsWhichCheckpointsCameAfterTheResume) {
 
 TEST(SwimLaneTest, ShowsNoMarks_WhereNothingWentWrong) {
   Record record = SampleRecord();
-  record.lives = {record.lives[0]};
-  record.lives[0].events.resize(6);
-  record.lives[0].events.push_back(
+  record.incarnations = {record.incarnations[0]};
+  record.incarnations[0].events.resize(6);
+  record.incarnations[0].events.push_back(
       At(record, 40, {.kind = RecordKind::kWorkerExited}));
   const std::string picture = Picture(record);
   EXPECT_THAT(picture, HasSubstr(Use("m-committed")));
@@ -122,7 +124,7 @@ TEST(SwimLaneTest, DrawsEpochEnds_WhereThereIsRoom) {
     record.golden.entries.push_back(
         {.kind = RecordKind::kEpochEnd, .step = 4 + epoch, .epoch = 2 + epoch});
   }
-  for (RecordEvent& event : record.lives[3].events) event.step *= 26;
+  for (RecordEvent& event : record.incarnations[3].events) event.step *= 26;
   const std::string crowded = Picture(record);
   EXPECT_THAT(crowded, Not(HasSubstr(">end of epoch 1</text>")));
   EXPECT_THAT(crowded, HasSubstr(">end of epoch "));
@@ -143,8 +145,9 @@ TEST(SwimLaneTest, LabelOfAnEpochLeavesTheCurveFree) {
   // The curve now rises above the line of the epoch at once.
   const int64_t begin = Begin(record);
   for (uint64_t step = 1; step <= 4; ++step) {
-    record.lives[0].events.insert(
-        record.lives[0].events.begin() + static_cast<std::ptrdiff_t>(step),
+    record.incarnations[0].events.insert(
+        record.incarnations[0].events.begin() +
+            static_cast<std::ptrdiff_t>(step),
         {.kind = RecordKind::kStep,
          .t_ns = begin + static_cast<int64_t>(step),
          .generation = 1,
@@ -156,16 +159,16 @@ TEST(SwimLaneTest, LabelOfAnEpochLeavesTheCurveFree) {
 // Returns a record in which the checkpoint of step 2 has a path.
 Record RecordWithACheckpoint() {
   Record record = FullRecord();
-  record.lives[0].events[4].path = "/ckpt/step-2";
+  record.incarnations[0].events[4].path = "/ckpt/step-2";
   return record;
 }
 
 TEST(SwimLaneTest, DamagedCheckpointIsMarked) {
   Record record = RecordWithACheckpoint();
   EXPECT_THAT(Picture(record), Not(HasSubstr(Use("m-lost"))));
-  record.lives[0].events.push_back(
+  record.incarnations[0].events.push_back(
       {.kind = RecordKind::kDamaged,
-       .t_ns = record.lives[0].events.back().t_ns,
+       .t_ns = record.incarnations[0].events.back().t_ns,
        .path = "/ckpt/step-2.tmp/model.safetensors"});
   EXPECT_THAT(
       Picture(record),
@@ -179,8 +182,8 @@ TEST(SwimLaneTest, DamagedCheckpointIsMarked) {
 TEST(SwimLaneTest, AcknowledgedCheckpointThatIsGoneIsMarked) {
   Record record = RecordWithACheckpoint();
   record.left.store_listed = true;
-  record.lives[1].events.insert(
-      record.lives[1].events.begin() + 1,
+  record.incarnations[1].events.insert(
+      record.incarnations[1].events.begin() + 1,
       At(record, 55, {.kind = RecordKind::kGeneration}));
   EXPECT_THAT(Picture(record), HasSubstr(Use("m-lost")));
   record.left.checkpoints = {{.name = "step-2", .valid = true}};
@@ -190,8 +193,8 @@ TEST(SwimLaneTest, AcknowledgedCheckpointThatIsGoneIsMarked) {
 TEST(SwimLaneTest, CheckpointThatIsGoneIsMarked_AlsoIfNoGenerationFollows) {
   Record record = RecordWithACheckpoint();
   record.left.store_listed = true;
-  record.lives[0].events.insert(
-      record.lives[0].events.begin() + 1,
+  record.incarnations[0].events.insert(
+      record.incarnations[0].events.begin() + 1,
       At(record, 5, {.kind = RecordKind::kGeneration}));
   EXPECT_THAT(Picture(record),
               AllOf(HasSubstr(Use("m-lost")),
@@ -203,8 +206,8 @@ TEST(SwimLaneTest, CheckpointThatIsGoneIsMarked_AlsoIfNoGenerationFollows) {
 TEST(SwimLaneTest, DeletionOfACheckpointIsNamed) {
   Record record = RecordWithACheckpoint();
   EXPECT_THAT(Picture(record), Not(HasSubstr("deleted")));
-  record.lives[0].events.insert(
-      record.lives[0].events.begin() + 6,
+  record.incarnations[0].events.insert(
+      record.incarnations[0].events.begin() + 6,
       At(record, 32, {.kind = RecordKind::kRetired, .path = "/ckpt/step-2"}));
   EXPECT_THAT(
       Picture(record),
@@ -233,8 +236,8 @@ Record TimedOutRecord() {
   std::erase_if(record.machine, [](const RecordEvent& event) {
     return event.kind == RecordKind::kProcessEnded;
   });
-  for (LifeEvents& life : record.lives) {
-    std::erase_if(life.events, [](const RecordEvent& event) {
+  for (IncarnationEvents& incarnation : record.incarnations) {
+    std::erase_if(incarnation.events, [](const RecordEvent& event) {
       return event.kind == RecordKind::kWorkerExited;
     });
   }
@@ -254,7 +257,7 @@ TEST(SwimLaneTest, RunThatTheHarnessEnded_IsDrawnToItsEnd) {
 
 TEST(SwimLaneTest, ProcessThatAFaultEnded_IsNotRunning) {
   Record record = TimedOutRecord();
-  record.lives.pop_back();  // incarnation 2 of worker 1
+  record.incarnations.pop_back();  // incarnation 2 of worker 1
   EXPECT_EQ(CountOf(Picture(record), Use("m-running")), 1u);
 }
 
@@ -264,7 +267,7 @@ TEST(SwimLaneTest, LegendHasOnlyWhatOccurs) {
                          HasSubstr("</svg>recomputed steps</li>"),
                          Not(HasSubstr("</svg>still running"))));
   Record record = FullRecord();
-  record.lives.resize(1);
+  record.incarnations.resize(1);
   EXPECT_THAT(Picture(record),
               AllOf(HasSubstr("</svg>new steps</li>"),
                     Not(HasSubstr("</svg>preemption notice</li>")),
@@ -273,8 +276,8 @@ TEST(SwimLaneTest, LegendHasOnlyWhatOccurs) {
 
 TEST(SwimLaneTest, ShortensAndLabelsIdleTime) {
   Record record = FullRecord();
-  for (size_t life : {1u, 3u}) {
-    for (RecordEvent& event : record.lives[life].events) {
+  for (size_t incarnation : {1u, 3u}) {
+    for (RecordEvent& event : record.incarnations[incarnation].events) {
       event.t_ns += 60'000 * kMs;
     }
   }
@@ -301,7 +304,7 @@ std::map<std::string, std::vector<std::pair<double, std::string>>> AxisTexts(
 TEST(SwimLaneTest, LabelsDoNotOverlap) {
   Record record = FullRecord();
   int64_t pause = 0;
-  for (RecordEvent& event : record.lives[1].events) {
+  for (RecordEvent& event : record.incarnations[1].events) {
     event.t_ns += (pause += 1234 * kMs);
   }
   const auto rows = AxisTexts(Picture(record));
@@ -320,15 +323,15 @@ TEST(SwimLaneTest, ArrowsGoFromFaultToResume) {
   Record record = FullRecord();
   const size_t all = CountOf(Picture(record), "<path class=\"arrow");
   EXPECT_GE(all, 4u);
-  record.lives[2].events.pop_back();  // the fault
+  record.incarnations[2].events.pop_back();  // the fault
   EXPECT_LT(CountOf(Picture(record), "<path class=\"arrow"), all);
 }
 
 TEST(SwimLaneTest, ManyWorkersAreCountedNotDrawn) {
   Record record = SampleRecord();
   for (int worker = 2; worker < 50; ++worker) {
-    record.lives.push_back(record.lives[0]);
-    record.lives.back().worker = worker;
+    record.incarnations.push_back(record.incarnations[0]);
+    record.incarnations.back().worker = worker;
   }
   const std::string picture =
       RenderSwimLane(record, {.id = "run", .most_lanes = 10});
@@ -338,7 +341,7 @@ TEST(SwimLaneTest, ManyWorkersAreCountedNotDrawn) {
 
 TEST(SwimLaneTest, SizeIsBoundedByWidth) {
   Record record = SampleRecord();
-  std::vector<RecordEvent>& events = record.lives[1].events;
+  std::vector<RecordEvent>& events = record.incarnations[1].events;
   for (uint64_t step = 5; step < 100'000; ++step) {
     events.push_back(At(record, 90 + static_cast<int64_t>(step),
                         {.kind = RecordKind::kStep, .step = step}));
@@ -353,8 +356,8 @@ TEST(SwimLaneTest, SizeIsBoundedByWidth) {
 TEST(SwimLaneTest, HostileTextIsEscaped) {
   Record record = FullRecord();
   record.case_name = HostileText();
-  for (LifeEvents& life : record.lives) {
-    for (RecordEvent& event : life.events) {
+  for (IncarnationEvents& incarnation : record.incarnations) {
+    for (RecordEvent& event : incarnation.events) {
       event.detail = event.path = HostileText();
     }
   }
@@ -376,7 +379,7 @@ TEST(TrainingPositionTest, RecomputedStepsEndWhereTrainingHadBeen) {
   EXPECT_EQ(segments[1].points.front().step, 2u);
   EXPECT_EQ(segments[1].recomputed_until, 3u);
   EXPECT_EQ(segments[1].points.back().step, 4u);
-  const std::vector<RecordEvent>& resumed = record.lives[1].events;
+  const std::vector<RecordEvent>& resumed = record.incarnations[1].events;
   EXPECT_TRUE(IsRecomputed(segments, resumed[3]));
   EXPECT_FALSE(IsRecomputed(segments, resumed[4]));
 }

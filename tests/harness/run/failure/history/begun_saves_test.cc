@@ -17,7 +17,7 @@ RecordEvent At(int64_t t_ns, RecordKind kind, uint64_t step) {
 
 Record RecordOf(std::vector<RecordEvent> events) {
   Record record;
-  record.lives = {{.events = std::move(events)}};
+  record.incarnations = {{.events = std::move(events)}};
   return record;
 }
 
@@ -55,8 +55,8 @@ TEST(BegunSavesTest, FailedSaveThatBeginsAgainIsPending) {
 
 TEST(BegunSavesTest, EventsOfAllIncarnationsCount) {
   Record record = RecordOf({At(10, K::kSaveBegin, 8)});
-  record.lives.push_back(
-      {.life = 2,
+  record.incarnations.push_back(
+      {.incarnation = 2,
        .events = {At(20, K::kSaveBegin, 8), At(30, K::kSaveAcknowledged, 8)}});
   const std::vector<BegunSave> saves = SavesBegunBy(record, {.t_ns = 25});
   ASSERT_EQ(saves.size(), 1U);
@@ -71,7 +71,7 @@ TEST(BegunSavesTest, SaveAfterTheEventAtTheSameTime_HasNotBegun) {
   begin.order = 8;
   Record record = RecordOf({resumed, begin});
   EXPECT_EQ(UnfinishedSavesText(record, 4, resumed), "");
-  record.lives[0].events[1].order = 6;
+  record.incarnations[0].events[1].order = 6;
   EXPECT_EQ(UnfinishedSavesText(record, 4, resumed),
             "the save of step 8 began and was not acknowledged");
 }
@@ -139,7 +139,7 @@ TEST(BegunSavesTest, FailureNamesTheFaultAndTheFile) {
         RecordOf({At(10, K::kSaveBegin, 4), At(12, K::kFaultFired, 4),
                   At(15, K::kSaveFailed, 4), At(30, K::kFaultFired, 8),
                   At(30, K::kSaveFailed, 8)});
-    for (RecordEvent& event : record.lives[0].events) {
+    for (RecordEvent& event : record.incarnations[0].events) {
       event.detail = event.kind == K::kFaultFired ? "full" : error;
     }
     record.faults = {{.id = "full", .kind = "errno", .in_save = true}};

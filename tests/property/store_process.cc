@@ -1,4 +1,4 @@
-#include "tests/property/store_life.h"
+#include "tests/property/store_process.h"
 
 #include <array>
 
@@ -24,12 +24,12 @@ std::span<const std::byte> BytesOf(std::string_view text) {
 
 }  // namespace
 
-StoreLife::StoreLife(DurabilityProfile profile, std::set<PlantedBug> bugs)
+StoreProcess::StoreProcess(DurabilityProfile profile, std::set<PlantedBug> bugs)
     : bugs_(std::move(bugs)),
       simulation_(pool_, {.disk = {.profile = profile}}),
       disk_(simulation_.storage(std::string(kHost))) {}
 
-std::string StoreLife::Do(const StoreAction& action) {
+std::string StoreProcess::Do(const StoreAction& action) {
   switch (action.verb) {
     case StoreVerb::kLive:
     case StoreVerb::kGone:
@@ -64,7 +64,7 @@ std::string StoreLife::Do(const StoreAction& action) {
   return "an unknown verb";
 }
 
-std::string StoreLife::Live(const StoreAction& action, Process& process) {
+std::string StoreProcess::Live(const StoreAction& action, Process& process) {
   const bool disturbed =
       action.verb == StoreVerb::kGone || action.verb == StoreVerb::kError;
   if (disturbed) {
@@ -93,7 +93,7 @@ std::string StoreLife::Live(const StoreAction& action, Process& process) {
 
 // Claims a generation. Leaves process.store empty if the claim was refused for
 // a valid reason.
-std::string StoreLife::Claim(Process& process, uint64_t keep) {
+std::string StoreProcess::Claim(Process& process, uint64_t keep) {
   ObserveClaims();
   process.keep = keep;
   least_kept_ = std::min<size_t>(least_kept_, keep);
@@ -114,8 +114,8 @@ std::string StoreLife::Claim(Process& process, uint64_t keep) {
   return "";
 }
 
-std::string StoreLife::CheckRefusal(const Process& process,
-                                    const Status& status) const {
+std::string StoreProcess::CheckRefusal(const Process& process,
+                                       const Status& status) const {
   const bool disturbed = process.storage.gate != nullptr;
   if (disturbed &&
       (status.code() == Code::kCancelled || status.code() == Code::kIoError)) {
@@ -133,8 +133,8 @@ std::string StoreLife::CheckRefusal(const Process& process,
   return "refused though nothing was damaged: " + status.message();
 }
 
-std::string StoreLife::CheckParent(Process& process,
-                                   const CheckpointRef& parent) {
+std::string StoreProcess::CheckParent(Process& process,
+                                      const CheckpointRef& parent) {
   const auto loaded = process.store->Load(parent);
   const bool disturbed = process.storage.gate != nullptr;
   if (!loaded.ok() && !disturbed) {
@@ -156,7 +156,7 @@ std::string StoreLife::CheckParent(Process& process,
   return parent.name + " is not there";
 }
 
-std::string StoreLife::CheckChoice(const OnDisk& parent) const {
+std::string StoreProcess::CheckChoice(const OnDisk& parent) const {
   const uint64_t step = parent.key.step;
   if (damaged_names_.contains(parent.name)) {
     return parent.name + " was loaded though it is damaged";
@@ -181,12 +181,12 @@ std::string StoreLife::CheckChoice(const OnDisk& parent) const {
   return "";
 }
 
-std::string StoreLife::SaveOnce(Process& process, Status& saved) {
+std::string StoreProcess::SaveOnce(Process& process, Status& saved) {
   saved = Save(*process.store, process.generation, ++process.step).status();
   return TakeAcknowledgements(process);
 }
 
-std::string StoreLife::TakeAcknowledgements(Process& process) {
+std::string StoreProcess::TakeAcknowledgements(Process& process) {
   const std::vector<LogEvent>& events = process.test.events.all;
   for (; process.events_seen < events.size(); ++process.events_seen) {
     const LogEvent& event = events[process.events_seen];
@@ -204,7 +204,7 @@ std::string StoreLife::TakeAcknowledgements(Process& process) {
   return "";
 }
 
-std::string StoreLife::Late() {
+std::string StoreProcess::Late() {
   if (survivors_.empty()) return "";
   const auto survivor = std::move(survivors_.front());
   survivors_.erase(survivors_.begin());
@@ -221,7 +221,7 @@ std::string StoreLife::Late() {
   return saved.ok() ? "" : "the owner's save failed: " + saved.ToString();
 }
 
-std::string StoreLife::Race(const StoreAction& action) {
+std::string StoreProcess::Race(const StoreAction& action) {
   Process outer(*this);
   std::string wrong = Claim(outer, action.keep);
   if (!wrong.empty() || !outer.store) return wrong;
@@ -238,7 +238,7 @@ std::string StoreLife::Race(const StoreAction& action) {
   return inner_wrong.empty() ? wrong : inner_wrong;
 }
 
-std::string StoreLife::Damage(const StoreAction& action) {
+std::string StoreProcess::Damage(const StoreAction& action) {
   const std::vector<OnDisk> committed = Committed();
   if (committed.empty()) return "";
   const OnDisk& victim = committed[action.at % committed.size()];
@@ -259,7 +259,7 @@ std::string StoreLife::Damage(const StoreAction& action) {
   return "";
 }
 
-std::string StoreLife::Edit(const StoreAction& action) {
+std::string StoreProcess::Edit(const StoreAction& action) {
   ObserveClaims();
   std::vector<OnDisk> choices;
   for (const OnDisk& there : Committed()) {
@@ -278,7 +278,7 @@ std::string StoreLife::Edit(const StoreAction& action) {
   return wrong;
 }
 
-std::string StoreLife::Misedit() {
+std::string StoreProcess::Misedit() {
   if (!disk_.List(std::string(kStore)).ok()) return "";
   WriteStateFile("latest: step-000000999-g999\n");
   Process process(*this);
@@ -288,7 +288,7 @@ std::string StoreLife::Misedit() {
   return "an edit to nothing: " + status.ToString();
 }
 
-void StoreLife::WriteStateFile(const std::string& text) {
+void StoreProcess::WriteStateFile(const std::string& text) {
   const auto file =
       disk_.Open(PathOf(kStateFileName), OpenMode::kCreateTruncate).value();
   CHECK(file->WriteAt(0, BytesOf(text)).ok() && file->Sync().ok() &&
@@ -296,13 +296,13 @@ void StoreLife::WriteStateFile(const std::string& text) {
         "the state file");
 }
 
-void StoreLife::RemoveStateFile() {
+void StoreProcess::RemoveStateFile() {
   if (disk_.Remove(PathOf(kStateFileName), FileKind::kFile).ok()) {
     CHECK(disk_.SyncDirectory(std::string(kStore)).ok(), "the directory");
   }
 }
 
-std::vector<StoreLife::OnDisk> StoreLife::Committed() const {
+std::vector<StoreProcess::OnDisk> StoreProcess::Committed() const {
   std::vector<OnDisk> found;
   const auto entries = disk_.List(std::string(kStore));
   if (!entries.ok()) return found;
@@ -320,7 +320,7 @@ std::vector<StoreLife::OnDisk> StoreLife::Committed() const {
   return found;
 }
 
-std::vector<SavedKey> StoreLife::KeysOnDisk() const {
+std::vector<SavedKey> StoreProcess::KeysOnDisk() const {
   std::vector<SavedKey> keys;
   for (const OnDisk& there : Committed()) keys.push_back(there.key);
   return keys;
@@ -328,7 +328,7 @@ std::vector<SavedKey> StoreLife::KeysOnDisk() const {
 
 // Reads the claims on the disk. A process that died during its claim may have
 // recorded it, and a power loss may have undone the record.
-void StoreLife::ObserveClaims() {
+void StoreProcess::ObserveClaims() {
   for (const uint64_t generation : unsure_claims_) {
     ledger_.Unclaimed(generation);
   }
@@ -353,7 +353,7 @@ void StoreLife::ObserveClaims() {
   }
 }
 
-uint64_t StoreLife::HighestClaimOnDisk() const {
+uint64_t StoreProcess::HighestClaimOnDisk() const {
   uint64_t highest = 0;
   const auto entries = disk_.List(std::string(kStore));
   if (!entries.ok()) return highest;

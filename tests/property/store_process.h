@@ -1,7 +1,7 @@
 // A checkpoint store on a simulated disk, and the processes that use it. Each
 // action on the store is checked against the ledger.
-#ifndef GAUNTLET_TESTS_PROPERTY_STORE_LIFE_H_
-#define GAUNTLET_TESTS_PROPERTY_STORE_LIFE_H_
+#ifndef GAUNTLET_TESTS_PROPERTY_STORE_PROCESS_H_
+#define GAUNTLET_TESTS_PROPERTY_STORE_PROCESS_H_
 
 #include <memory>
 #include <optional>
@@ -20,10 +20,11 @@
 
 namespace gauntlet {
 
-class StoreLife {
+class StoreProcess {
  public:
   // The processes have the planted bugs.
-  explicit StoreLife(DurabilityProfile profile, std::set<PlantedBug> bugs = {});
+  explicit StoreProcess(DurabilityProfile profile,
+                        std::set<PlantedBug> bugs = {});
 
   // Performs the action. Returns the error of the store in it; "" if there is
   // none.
@@ -33,9 +34,9 @@ class StoreLife {
   // A process with its own view of the world, and its store once it has
   // claimed.
   struct Process {
-    explicit Process(const StoreLife& life)
-        : storage(life.disk_), test(storage) {
-      test.faults.planted = life.bugs_;
+    explicit Process(const StoreProcess& incarnation)
+        : storage(incarnation.disk_), test(storage) {
+      test.faults.planted = incarnation.bugs_;
     }
     GatedStorage storage;
     TestWorld test;
@@ -88,4 +89,4 @@ class StoreLife {
 
 }  // namespace gauntlet
 
-#endif  // GAUNTLET_TESTS_PROPERTY_STORE_LIFE_H_
+#endif  // GAUNTLET_TESTS_PROPERTY_STORE_PROCESS_H_
