@@ -191,7 +191,7 @@ std::string InPlural(std::string text) {
 
 EventKey KeyOfCell(const TimelineCell& cell) {
   return {.emitter = std::to_string(cell.worker),
-          .key = cell.kind + " " + InPlural(TextWithoutNumbers(cell.text))};
+          .pattern = cell.kind + " " + InPlural(TextWithoutNumbers(cell.text))};
 }
 
 // Merges cells of repeated events of one worker.
@@ -486,7 +486,7 @@ void AddPowerCuts(Record& record) {
       }
     }
     record.incarnations.push_back(
-        {.worker = kLauncherWorker, .incarnation = running, .events = {event}});
+        {.worker = kLauncherWorker, .number = running, .events = {event}});
   }
 }
 

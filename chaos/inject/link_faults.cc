@@ -19,7 +19,8 @@ void LinkFaults::Begin(const Fault& fault, Time now) {
   CHECK(IsNetworkFault(fault.kind) &&
             fault.kind != FaultKind::kConnectionReset &&
             fault.with.groups.empty(),
-        fmt::format("{}: no trouble of one process's network", fault.id));
+        fmt::format("{}: not a lasting fault of one process's network",
+                    fault.id));
   const Time until = EndOf(fault, now);
   if (fault.kind == FaultKind::kPartition) {
     cuts_.push_back({.out = true, .in = true, .until = until});

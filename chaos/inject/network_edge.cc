@@ -183,7 +183,7 @@ Status NetworkEdge::Send(const std::shared_ptr<EdgeLine>& line, Frame frame,
         break;
     }
     if (!line->room->WaitUntil(deadline)) {
-      return DeadlineExceeded("send: too much is under way");
+      return DeadlineExceeded("send: too much is in flight");
     }
   }
 }

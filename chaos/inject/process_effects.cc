@@ -150,7 +150,7 @@ void ProcessEffects::PowerLossNow() {
 }
 
 void ProcessEffects::ApplyNetworkFault(const Fault& fault) {
-  CHECK(network_ != nullptr, fault.id + ": there is no network to trouble");
+  CHECK(network_ != nullptr, fault.id + ": a network fault without a network");
   network_->BeginFault(fault);
 }
 

@@ -29,7 +29,7 @@ Status SimChannel::Send(Frame frame, Time deadline) {
         scheduler.Wait(&direction.senders, deadline,
                        {.verb = "sends on", .what = &connection.name});
     if (result == WaitResult::kDeadline && !ready()) {
-      return DeadlineExceeded(fmt::format("{}: {} bytes still under way",
+      return DeadlineExceeded(fmt::format("{}: {} bytes still in flight",
                                           connection.name,
                                           direction.unreceived));
     }

@@ -109,7 +109,7 @@ class CheckpointStore {
   // Called by the chief. Removes the remains of a failed save; `why` is for the
   // event.
   Status AbortSave(const std::string& save,
-                   const Status& why = Unavailable("abandoned"));
+                   const Status& why = Unavailable("aborted"));
 
   // Called by the chief. Deletes every checkpoint, claim and state file of a
   // finished run, then the directory if nothing else is in it. Returns Ok if

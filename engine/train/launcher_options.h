@@ -41,7 +41,7 @@ struct LauncherOptions {
   Duration start_timeout = std::chrono::minutes(10);
   // Time for workers to save and exit after a preemption notice.
   Duration stop_grace = std::chrono::seconds(30);
-  // Number of the first incarnation; later attempts count up.
+  // Number of the first incarnation; each later attempt and each rejoin adds 1.
   int first_incarnation = 1;
   // Sources of preemption notices besides the host's, watched while no worker
   // runs. A running worker watches them itself.

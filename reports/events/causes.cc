@@ -129,7 +129,7 @@ class CauseFinder {
   }
 
   Place CauseOfRestart(const EventPlace& start) const {
-    if (IncarnationOf(record_, start).incarnation <= 1) return {};
+    if (IncarnationOf(record_, start).number <= 1) return {};
     const int worker = WorkerOf(start);
     if (const Place started = OfWorker(started_, worker)) return started;
     const Place loss = OfAll(losses_);
@@ -146,7 +146,7 @@ class CauseFinder {
     return {};
   }
 
-  // Returns the newest firing of a fault for which `is_one` returns true.
+  // Returns the newest occurrence of a fault for which `is_one` returns true.
   template <typename Predicate>
   Place FaultThat(const Predicate& is_one) const {
     Place last;
@@ -275,7 +275,7 @@ class CauseFinder {
       case RecordKind::kWorkerStarted:
         newest = &starts_;
         // Events before a restart cannot explain later losses.
-        if (IncarnationOf(record_, place).incarnation > 1) Forget(place);
+        if (IncarnationOf(record_, place).number > 1) Forget(place);
         break;
       case RecordKind::kLauncherBegin:
         if (causes_.contains(place)) relaunch_ = place;
@@ -378,7 +378,7 @@ Record WithLaunchers(const Record& record) {
     const std::vector<RecordEvent>& events = record.launchers[i].events;
     if (events.empty()) continue;
     whole.incarnations.push_back({.worker = kLauncherWorker,
-                                  .incarnation = static_cast<int>(i) + 1,
+                                  .number = static_cast<int>(i) + 1,
                                   .events = events});
   }
   return whole;

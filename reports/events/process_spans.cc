@@ -95,7 +95,7 @@ bool IsNewestIncarnation(const Record& record,
   return std::ranges::none_of(
       record.incarnations, [&incarnation](const IncarnationEvents& other) {
         return other.worker == incarnation.worker &&
-               other.incarnation > incarnation.number && !other.events.empty();
+               other.number > incarnation.number && !other.events.empty();
       });
 }
 

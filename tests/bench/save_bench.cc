@@ -225,7 +225,7 @@ Status BenchOverhead(SavingWorker& worker, const SaveBenchSize& size) {
   const auto [least, most] = std::ranges::minmax(without);
   std::printf(
       "%.3g GB of state, saved each %.0f steps: %.3f ms a step, without saves "
-      "%.3f ms (%.3f to %.3f), overhead %.2f %%; a save under way %.0f %% of "
+      "%.3f ms (%.3f to %.3f), overhead %.2f %%; a save in flight %.0f %% of "
       "the time (medians of %d, the first saves left out: they make room)\n",
       static_cast<double>(worker.copy_bytes()) * 1e-9,
       static_cast<double>(steps) / size.saves, MedianOf(with) * 1e3,

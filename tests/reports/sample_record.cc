@@ -40,7 +40,7 @@ Record SampleRecord() {
                     .summary = "crash worker 1 at step.end, step 3"}};
   record.incarnations = {
       {.worker = 0,
-       .incarnation = 1,
+       .number = 1,
        .events = {Begin(0), Step(10, 1), Step(20, 2),
                   At(21, {.kind = RecordKind::kSaveBegin, .step = 2}),
                   At(23, {.kind = RecordKind::kSaveAcknowledged, .step = 2}),
@@ -51,21 +51,21 @@ Record SampleRecord() {
                           .reason = RecordReason::kClosed}),
                   Exit(41, 75, kLost)}},
       {.worker = 0,
-       .incarnation = 2,
+       .number = 2,
        .events = {Begin(50),
                   At(59, {.kind = RecordKind::kLoaded,
                           .step = 2,
                           .path = "/ckpt/step-2"}),
                   Resume(60), Step(70, 3), Step(80, 4), Exit(90, 0)}},
       {.worker = 1,
-       .incarnation = 1,
+       .number = 1,
        .events = {Begin(1), Step(10, 1), Step(20, 2),
                   At(31, {.kind = RecordKind::kFaultFired,
                           .step = 3,
                           .path = "step.end",
                           .detail = "crash"})}},
       {.worker = 1,
-       .incarnation = 2,
+       .number = 2,
        .events = {Begin(51), Resume(61), Step(70, 3), Step(80, 4),
                   Exit(91, 0)}}};
   record.launchers = {

@@ -209,7 +209,7 @@ TEST(TimelineTest, LaunchersEventsCountAtTheStepThatAWorkerReachedLast) {
   const int64_t begin = record.incarnations[0].events[0].t_ns;
   record.incarnations.push_back(
       {.worker = kLauncherColumn,
-       .incarnation = 1,
+       .number = 1,
        .events = {
            {.kind = RecordKind::kWorkerStarted, .t_ns = begin - 1},
            {.kind = RecordKind::kWorkerExited, .t_ns = begin + 95'000'000}}});
@@ -286,7 +286,7 @@ TEST(TimelineTest, LauncherIsOneMoreColumn) {
   Record record = SampleRecord();
   record.incarnations.push_back(
       {.worker = kLauncherColumn,
-       .incarnation = 1,
+       .number = 1,
        .events = {{.kind = RecordKind::kWorkerStarted,
                    .t_ns = record.incarnations[0].events[0].t_ns}}});
   const Timeline timeline = TimelineOf(record, {});

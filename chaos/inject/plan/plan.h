@@ -62,7 +62,7 @@
 //   partition     The worker is cut from all others, both ways, for `duration`
 //                 or for ever; with `groups`, each group of workers from each
 //                 other one. Nothing is lost, nothing arrives: frames wait, and
-//                 a sender with too much under way waits with them. Nobody is
+//                 a sender with too much in flight waits with them. Nobody is
 //                 notified, not even of the end of a process. If workers have
 //                 hosts of their own the launcher is cut off as well.
 //   asymmetric_partition
@@ -86,7 +86,7 @@
 //   gpu_error     The worker's device fails at its next call, with `error`, and
 //                 stays failed until the process ends: it does no more work,
 //                 and downloads return +0 (engine/gpu/device_api.h). A save's
-//                 copy that is under way does not arrive.
+//                 copy that is in flight does not arrive.
 //   out_of_memory The same, at the next allocation on the device, or as it is
 //                 opened. If the worker can do without the array (the copy of
 //                 an asynchronous checkpoint), it does so and nothing fails.

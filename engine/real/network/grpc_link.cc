@@ -96,7 +96,7 @@ Status Link::Send(Frame frame, Time deadline) {
     return LaneStatus(lane_->Write(frame, deadline));
   }
   if (!in_time) {
-    return DeadlineExceeded(fmt::format("{}: send: {} bytes still under way",
+    return DeadlineExceeded(fmt::format("{}: send: {} bytes still in flight",
                                         other_end_, outgoing_bytes_));
   }
   SendOwn(std::move(frame));

@@ -166,11 +166,11 @@ TrainResult ResultOf(const Json& object) {
                                             : TimeTotals()};
 }
 
-// Returns true iff the launcher acts on the message. Such a message is not
-// repeated.
+// Returns true iff the launcher acts on the message, which is not repeated.
 bool ActsOn(const WorkerProgress& progress) {
-  return progress.claimed > 0 || progress.meeting || progress.saving ||
-         progress.formed > 0 || !progress.failure.empty();
+  return progress.claimed > 0 || progress.patience > Duration::zero() ||
+         progress.meeting || progress.saving || progress.formed > 0 ||
+         !progress.failure.empty();
 }
 
 // Rounds up, so that a wait of that length reaches the deadline.
@@ -265,12 +265,9 @@ Result<std::unique_ptr<LauncherSocket>> LauncherSocket::Open(int fd) {
       new LauncherSocket(Descriptor(fd), buffer_bytes));
 }
 
-bool LauncherSocket::HasRoomFor(const WorkerProgress& progress) const {
+bool LauncherSocket::HasRoom(int share) const {
   int unread = 0;  // bytes of the buffer in use
-  if (ioctl(fd_.get(), SIOCOUTQ, &unread) != 0) return false;
-  const int share =
-      ActsOn(progress) ? buffer_bytes_ / 8 * 7 : buffer_bytes_ / 2;
-  return unread < share;
+  return ioctl(fd_.get(), SIOCOUTQ, &unread) == 0 && unread < share;
 }
 
 bool LauncherSocket::Send(const std::string& message) {
@@ -281,12 +278,16 @@ bool LauncherSocket::Send(const std::string& message) {
 }
 
 void LauncherSocket::SendWaiting() {
-  const WorkerProgress text;
-  while (!waiting_.empty() && HasRoomFor(text) && Send(waiting_.front())) {
+  while (!waiting_.empty() && HasRoom(progress_share_) &&
+         Send(waiting_.front())) {
     waiting_bytes_ -= waiting_.front().size();
     waiting_.pop_front();
   }
-  if (!waiting_.empty() || lost_lines_ == 0 || !HasRoomFor(text)) return;
+  if (waiting_.empty()) SendLoss();
+}
+
+void LauncherSocket::SendLoss() {
+  if (lost_lines_ == 0 || !HasRoom(acted_on_share_)) return;
   const WorkerProgress loss = {
       .line = fmt::format(
           "lines not shown, as the launcher did not read them in time: {}",
@@ -306,8 +307,10 @@ void LauncherSocket::KeepWaiting(std::string message) {
 void LauncherSocket::Progress(const WorkerProgress& progress) {
   const std::lock_guard lock(mutex_);
   SendWaiting();
-  const bool waits = !waiting_.empty() && !ActsOn(progress);
-  if (!waits && HasRoomFor(progress) && Send(WorkerMessageLine(progress))) {
+  const bool is_acted_on = ActsOn(progress);
+  const bool must_wait = !waiting_.empty() && !is_acted_on;
+  if (!must_wait && HasRoom(is_acted_on ? acted_on_share_ : progress_share_) &&
+      Send(WorkerMessageLine(progress))) {
     return;
   }
   if (!progress.line.empty()) KeepWaiting(WorkerMessageLine(progress));
@@ -316,6 +319,11 @@ void LauncherSocket::Progress(const WorkerProgress& progress) {
 void LauncherSocket::Result(const TrainResult& result) {
   const std::lock_guard lock(mutex_);
   SendWaiting();
+  lost_lines_ +=
+      waiting_.size();  // the launcher reads nothing after the result
+  waiting_.clear();
+  waiting_bytes_ = 0;
+  SendLoss();
   Send(WorkerMessageLine(result));
 }
 

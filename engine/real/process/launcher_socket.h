@@ -50,8 +50,7 @@ std::string WorkerMessageLine(const TrainResult& result);
 Result<std::variant<WorkerProgress, TrainResult>> ParseWorkerMessage(
     std::string_view line);
 
-// Limit on the messages of a worker that wait for a launcher that does not
-// read.
+// Most bytes of messages that wait in a worker until there is room for them.
 inline constexpr size_t kMaxWaitingBytes = size_t{1} << 20;
 
 // The worker's end. Only AwaitAcknowledgement blocks, even if the launcher is
@@ -59,7 +58,8 @@ inline constexpr size_t kMaxWaitingBytes = size_t{1} << 20;
 // progress that the launcher acts on 7/8; the rest is reserved for the result,
 // which therefore always fits. Messages beyond their share are dropped, except
 // those with a `line`: they wait, in order, for the next progress that finds
-// room. At most kMaxWaitingBytes wait; a line says how many more were lost.
+// room. At most kMaxWaitingBytes wait, until the result is sent; a line says
+// how many were lost.
 class LauncherSocket final : public ProgressReporter {
  public:
   // Takes over an inherited descriptor and sets FD_CLOEXEC. kInvalidArgument if
@@ -72,22 +72,28 @@ class LauncherSocket final : public ProgressReporter {
 
  private:
   LauncherSocket(Descriptor fd, int buffer_bytes)
-      : fd_(std::move(fd)), buffer_bytes_(buffer_bytes) {}
+      : fd_(std::move(fd)),
+        progress_share_(buffer_bytes / 2),
+        acted_on_share_(buffer_bytes / 8 * 7) {}
 
-  bool HasRoomFor(const WorkerProgress& progress) const;
-  // Sends the message unless it finds no room. Returns true iff it was sent.
-  // Never blocks.
+  // Returns true iff less than `share` bytes of the buffer are in use.
+  bool HasRoom(int share) const;
+  // Sends the message if there is room. Returns true iff it was sent. Never
+  // blocks.
   bool Send(const std::string& message);
-  // Sends messages that wait, as far as they find room.
+  // Sends waiting messages, as far as there is room for progress.
   void SendWaiting();
+  // Says how many lines were lost, if any were and there is room.
+  void SendLoss();
   void KeepWaiting(std::string message);
 
   std::mutex mutex_;
   const Descriptor fd_;
-  const int buffer_bytes_;  // size of the send buffer
+  const int progress_share_;  // bytes of the buffer that progress may fill
+  const int acted_on_share_;  // the same, if the launcher acts on it
   std::deque<std::string> waiting_;
   size_t waiting_bytes_ = 0;
-  uint64_t lost_lines_ = 0;  // since all waiting messages were last sent
+  uint64_t lost_lines_ = 0;  // lost and not yet reported
 };
 
 }  // namespace gauntlet

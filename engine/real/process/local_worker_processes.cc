@@ -92,7 +92,7 @@ Result<std::vector<std::string>> LocalWorkerProcesses::ReserveAddresses(
 }
 
 Status LocalWorkerProcesses::Start(const WorkerSpec& spec) {
-  CHECK(!running_.contains(spec.worker), "a worker lives once at a time");
+  CHECK(!running_.contains(spec.worker), "the worker is running already");
   ChildProgram program = {.path = options_.program,
                           .arguments = options_.arguments,
                           .environment = {},

@@ -16,7 +16,7 @@ namespace {
 
 // Consecutive rejoins without a new step after which all workers restart: the
 // fault may be in the workers that kept running.
-constexpr int kRejoinsWithoutProgress = 2;
+constexpr int kMaxRejoinsWithoutProgress = 2;
 
 // The launcher checks its workers far more often. A gap this long means that
 // the launcher itself was paused (SIGSTOP, a frozen container).
@@ -283,7 +283,7 @@ void Attempt::HandleLosses() {
   // Another membership needs another ring: all workers restart.
   const bool same = launch_.membership.Of(launch_.incarnation + 1) == members_;
   const bool helps =
-      launch_.budget.restarts_without_progress() < kRejoinsWithoutProgress;
+      launch_.budget.restarts_without_progress() < kMaxRejoinsWithoutProgress;
   if (same && helps && launch_.CountRestart(reason)) return;
   ended_by_ = reason;
   End(Reason::kTooManyLosses);

@@ -86,7 +86,7 @@ class AsyncSave {
 
   // Waits for this rank's task, within the time limit of a save. Called last by
   // the training task in a lost generation. kDeadlineExceeded: the task hangs.
-  // Also returns the commit's error if it is not of CanContinueAfter.
+  // Also returns the commit's error unless CanContinueAfter is true for it.
   Status EndTask();
   // Waits for this rank's task without a time limit.
   void JoinTask();

@@ -86,9 +86,8 @@ class CollectiveSave {
   // checkpoint contains only these (TrainState::TensorsOf); the ranks still
   // compare the whole state.
   // - Ok: committed, or already existing.
-  // - Errors of CanContinueAfter: the save failed on every rank, and training
-  // may
-  //   continue.
+  // - Errors for which CanContinueAfter returns true: the save failed on every
+  //   rank, and training may continue.
   // - kFailedPrecondition: the states of the ranks differ (the message names
   //   the ranks), or a committed checkpoint of this step has another state. The
   //   run must stop.

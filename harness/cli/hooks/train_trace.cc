@@ -79,7 +79,7 @@ void WorkerTrace::Write(const TrainCommand& command, const WorkerSpec& place,
                         Console& console) const {
   EventMemory::Kept kept = events_.Copy();
   IncarnationEvents incarnation = {.worker = place.worker,
-                                   .incarnation = place.incarnation,
+                                   .number = place.incarnation,
                                    .events = std::move(kept.events)};
   const Status written = WriteRunTrace(
       TraceFileOfWorker(command.trace_file, place.worker, place.incarnation),

@@ -44,8 +44,8 @@ bool HadSuccessor(const Record& record, const IncarnationEvents& incarnation,
   return std::ranges::any_of(
       record.incarnations, [&](const IncarnationEvents& other) {
         return other.worker == incarnation.worker &&
-               other.incarnation > incarnation.number &&
-               !other.events.empty() && other.events.front().t_ns < t_ns;
+               other.number > incarnation.number && !other.events.empty() &&
+               other.events.front().t_ns < t_ns;
       });
 }
 
@@ -57,7 +57,7 @@ bool IsSaving(const Record& record, int incarnation, int64_t t_ns) {
     // Without rejoins, all workers of the attempt are in incarnation
     // `incarnation`. With rejoins their numbers differ, so each worker's newest
     // incarnation at that time counts.
-    if (one.incarnation != incarnation && !record.setup.rejoins) continue;
+    if (one.number != incarnation && !record.setup.rejoins) continue;
     if (record.setup.rejoins && HadSuccessor(record, one, t_ns)) continue;
     for (const RecordEvent& event : one.events) {
       if (!IsSaveEvent(event.kind) || event.t_ns > t_ns) continue;

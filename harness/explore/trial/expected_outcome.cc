@@ -118,7 +118,7 @@ bool HadItsStoreDeleted(const Record& record) {
               const auto deletes = std::ranges::find(
                   earlier.events, RecordKind::kDeleteBegin, &RecordEvent::kind);
               return deletes != earlier.events.end() &&
-                     earlier.incarnation < incarnation.number &&
+                     earlier.number < incarnation.number &&
                      incarnation.events.front().t_ns < deletes->t_ns &&
                      deletes->t_ns < incarnation.events.back().t_ns;
             });

@@ -9,9 +9,9 @@ namespace {
 using enum HinderedPart;
 
 constexpr std::array kKinds = {
-    FaultKindTraits{"crash", kDeathOfOne},
-    FaultKindTraits{"kill", kDeathOfOne},
-    FaultKindTraits{"exception", kDeathOfOne},
+    FaultKindTraits{"crash", kEndsOneProcess},
+    FaultKindTraits{"kill", kEndsOneProcess},
+    FaultKindTraits{"exception", kEndsOneProcess},
     FaultKindTraits{
         "hang", {.may_end_incarnation = true, .hinders = kTask, .lasts = true}},
     FaultKindTraits{
@@ -20,7 +20,7 @@ constexpr std::array kKinds = {
     // A worker that exceeds the limit of a step is declared hung.
     FaultKindTraits{"slow", {.may_end_incarnation = true, .hinders = kTask}},
     FaultKindTraits{"preempt", {.gives_notice = true}},
-    FaultKindTraits{"torn_write", kDeathOfOne},
+    FaultKindTraits{"torn_write", kEndsOneProcess},
     FaultKindTraits{"short_write", {.reports_error = true}},
     FaultKindTraits{"errno", {.reports_error = true}},
     FaultKindTraits{"fsync_fails", {.reports_error = true}},
@@ -82,7 +82,7 @@ FaultTraits TraitsOf(const RecordFault& fault) {
   if (!traits.cuts_power) return traits;
   // A host without the disk loses only its own process and the data that the
   // process had not synced.
-  if (fault.of_one_host) return kDeathOfOne;
+  if (fault.of_one_host) return kEndsOneProcess;
   // A lying disk may lose data that it reported as durable.
   traits.damages_store = fault.disk == kLyingDisk;
   return traits;

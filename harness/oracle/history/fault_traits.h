@@ -30,8 +30,8 @@ struct FaultTraits {
   bool DelaysTask() const {
     return hinders == HinderedPart::kTask || hinders == HinderedPart::kProcess;
   }
-  // Returns true iff the fault blocks the task at its point, for a time or for
-  // ever.
+  // Returns true iff the fault blocks the task at its point, for a time or
+  // without end.
   bool BlocksTask() const { return DelaysTask() && lasts; }
 
   bool ends_incarnation = false;  // ends its process without an exit event
@@ -44,8 +44,8 @@ struct FaultTraits {
   bool cuts_power = false;      // ends all processes; durable data remains
   bool kills_launcher = false;  // ends the launcher; its workers end soon after
   HinderedPart hinders = HinderedPart::kNone;
-  // The effect lasts for the fault's duration, for ever if that is 0. Otherwise
-  // it is over after the fault's latency.
+  // The effect lasts for the fault's duration, or without end if that is 0. If
+  // false, what the fault hinders goes on after the fault's latency.
   bool lasts = false;
 };
 
@@ -59,8 +59,8 @@ struct FaultKindTraits {
 std::span<const FaultKindTraits> AllFaultTraits();
 
 // Traits of a fault that only ends its process.
-inline constexpr FaultTraits kDeathOfOne = {.ends_incarnation = true,
-                                            .may_end_incarnation = true};
+inline constexpr FaultTraits kEndsOneProcess = {.ends_incarnation = true,
+                                                .may_end_incarnation = true};
 
 // Returns the traits of the fault's kind, as the parameters of the fault change
 // them.

@@ -70,7 +70,7 @@ void Outline::FindOccurrences() {
                      done.t_ns >= event.t_ns;
             });
         if (occurrence.traits.cuts_power && !cut)
-          occurrence.traits = kDeathOfOne;
+          occurrence.traits = kEndsOneProcess;
         occurrences.push_back(occurrence);
       }
     }
@@ -126,7 +126,7 @@ void Outline::FindRecomputed() {
 bool Outline::IsDone() const { return gauntlet::IsDone(record); }
 
 bool IsSameIncarnation(const IncarnationEvents& a, const IncarnationEvents& b) {
-  return a.worker == b.worker && a.incarnation == b.incarnation;
+  return a.worker == b.worker && a.number == b.number;
 }
 
 std::string NameOf(const IncarnationEvents& incarnation) {

@@ -70,7 +70,7 @@ void CheckProcessOrder(const Record& record, Check& check) {
     CheckEvents(incarnation, check);
     int& last = last_of_worker[incarnation.worker];
     if (!Follows(record.setup, incarnation, last)) {
-      check.Fail("lives",
+      check.Fail("incarnations",
                  fmt::format("worker {}: incarnation {} follows {}",
                              incarnation.worker, incarnation.number, last));
     }

@@ -27,10 +27,10 @@ std::string RepetitionNote(size_t times, int64_t until_ns);
 
 struct EventKey {
   std::string emitter;  // worker, host or launcher
-  std::string key;      // equal for like events of the emitter
+  std::string pattern;  // equal for like events of the emitter
 };
 
-// Groups the indices of the events, those of each emitter for itself. If a
+// Groups the indices of the events, separately for each emitter. If a
 // sequence of keys occurs at least four times in a row, in any order within the
 // sequence, each of its keys is one group, with all occurrences. All other
 // indices are groups of their own. Members are ascending; groups are ordered by

@@ -280,7 +280,7 @@ Status RealRun::CollectIncarnations() {
   std::map<IncarnationKey, IncarnationEvents> incarnations;
   for (const auto& [key, path] : FilesOfWorkers(directory_ / "logs")) {
     incarnations[key] = {
-        .worker = key.first, .incarnation = key.second, .events = {}};
+        .worker = key.first, .number = key.second, .events = {}};
     const std::string log = ReadTextFile(path);
     if (const std::string_view line = RanOutIn(log); !line.empty()) {
       log_.harness_error = fmt::format("{}: {}", path.string(), line);
@@ -289,7 +289,7 @@ Status RealRun::CollectIncarnations() {
   }
   for (const auto& [key, path] : FilesOfWorkers(directory_ / "events")) {
     incarnations[key] = {
-        .worker = key.first, .incarnation = key.second, .events = {}};
+        .worker = key.first, .number = key.second, .events = {}};
     const std::string text = ReadTextFile(path);
     log_.disk_full = log_.disk_full || ReportsFullDisk(text);
     if (text.find('\n') == text.npos) continue;

@@ -10,6 +10,7 @@
 
 #include "engine/text/counted.h"
 #include "harness/oracle/history/last_words.h"
+#include "harness/record/invariants.h"
 #include "harness/record/text/gave_up.h"
 #include "harness/record/text/number_list.h"
 #include "harness/run/failure/history/begun_saves.h"
@@ -45,48 +46,73 @@ const RecordEvent* StartOfGeneration(const Record& record, uint64_t number) {
 // Returns "worker 1 was killed because of fault k (…)": the end that led to
 // that start of a generation; "the run restarted" if the record shows none.
 std::string EndBeforeText(const Outline& outline, const RecordEvent& start) {
-  int64_t since_ns = 0;  // start of the generation before
+  uint64_t before = 0;  // the generation before
   ForEachEvent(outline.record, [&](const RecordEvent& event) {
     if (StartsGeneration(event) && event.generation < start.generation) {
-      since_ns = std::max(since_ns, event.t_ns);
+      before = std::max(before, event.generation);
     }
   });
+  const RecordEvent* const first = StartOfGeneration(outline.record, before);
+  const int64_t since_ns = first == nullptr ? 0 : first->t_ns;
   const RecordEvent* const end = FirstEnd(outline.record, since_ns, start.t_ns);
   return end == nullptr ? "the run restarted"
                         : EndWithFaultText(outline, *end, since_ns);
 }
 
-// Returns "the workers agreed to stop at step 6", or the reason of another end
-// of the last launcher: its faults, the first sign, and its exit code.
-std::string LastLauncherText(const Outline& outline) {
-  const Record& record = outline.record;
-  if (record.launchers.empty()) return "";
-  const LauncherRun& last = record.launchers.back();
+// Returns true iff the launch ended at the step at which it was planned to.
+bool StoppedAsPlanned(const Record& record, const LauncherRun& launch) {
+  const std::vector<PlannedLaunch>& plans = record.setup.launches;
+  if (!launch.result || launch.planned >= plans.size()) return false;
+  const uint64_t step = plans[launch.planned].stop_at_step;
+  return step > 0 && launch.result->status == "stopped" &&
+         launch.result->steps == step;
+}
+
+// Returns why the last launcher exited, without the ends of its attempts; "" if
+// only these explain it.
+std::string OwnReasonOfExit(const Record& record, const LauncherRun& last) {
   if (last.exit_code == 0 && IsDone(record)) {
     return "the launcher exited with code 0, as the training was completed";
   }
-  const std::vector<PlannedLaunch>& plans = record.setup.launches;
-  if (last.planned < plans.size() && plans[last.planned].stop_at_step > 0 &&
-      last.result) {
+  if (StoppedAsPlanned(record, last)) {
     return fmt::format(
         "the launcher exited with code {}, as its launch was planned to stop "
         "at step {} (launches.stop_at_step)",
-        last.exit_code, plans[last.planned].stop_at_step);
+        last.exit_code, last.result->steps);
   }
   if (last.result && last.result->status == "not_finite") {
     return fmt::format(
-        "the launcher exited with code {}, as the loss or the state was not "
-        "finite at step {}",
+        "the launcher exited with code {}, as the loss or the state was found "
+        "not finite after step {}",
         last.exit_code, last.result->steps);
   }
-  std::vector<std::string> texts =
-      EndsOfAttempts(outline, InterruptionsOf(outline));
-  if (const RecordEvent* const gave_up = FindGaveUp(record)) {
-    texts.push_back("the launcher gave up: " +
-                    GaveUpReasonText(record.setup, *gave_up));
-  }
-  texts.push_back(LauncherEndText(record));
-  return JoinedTexts(std::move(texts));
+  return "";
+}
+
+// Returns the same and, if the ends of attempts explain the exit, the reason
+// for which no further attempt was made.
+std::string ExitText(const Record& record) {
+  if (record.launchers.empty()) return "";
+  std::string own = OwnReasonOfExit(record, record.launchers.back());
+  if (!own.empty()) return own;
+  const RecordEvent* const gave_up = FindGaveUp(record);
+  return JoinedTexts({gave_up == nullptr
+                          ? ""
+                          : "the launcher gave up: " +
+                                GaveUpReasonText(record.setup, *gave_up),
+                      LauncherEndText(record)});
+}
+
+// Returns why the last launcher exited, with the ends of the attempts if they
+// explain it.
+std::string LastLauncherText(const Outline& outline) {
+  const Record& record = outline.record;
+  if (record.launchers.empty()) return "";
+  std::string own = OwnReasonOfExit(record, record.launchers.back());
+  if (!own.empty()) return own;
+  return JoinedTexts(
+      {JoinedTexts(EndsOfAttempts(outline, InterruptionsOf(outline))),
+       ExitText(record)});
 }
 
 // Returns "worker 1 was restarted alone …, so the run resumed from memory at
@@ -133,7 +159,7 @@ std::string RecomputedStepsText(const Outline& outline,
                                 const Verdict& verdict) {
   for (const Generation& generation : outline.generations) {
     if (!generation.recomputed ||
-        generation.recomputed->steps() != verdict.facts.recomputed_steps) {
+        generation.recomputed->steps() != verdict.facts.max_recomputed_steps) {
       continue;
     }
     const RecordEvent* const start =
@@ -149,19 +175,31 @@ std::string RecomputedStepsText(const Outline& outline,
   return "";
 }
 
-// Returns "the run acknowledged the saves of steps 4, 8 and 12"; "… no save".
+// Returns "the run acknowledged the saves of steps 4, 8 and 12", with their
+// number if a step was saved more than once; "… no save".
 std::string AcknowledgedText(const Record& record) {
   std::set<uint64_t> steps;
+  size_t saves = 0;
   ForEachEvent(record, [&](const RecordEvent& event) {
-    if (event.kind == RecordKind::kSaveAcknowledged) steps.insert(event.step);
+    if (event.kind != RecordKind::kSaveAcknowledged) return;
+    steps.insert(event.step);
+    ++saves;
   });
-  return fmt::format("the run acknowledged {}",
-                     steps.empty() ? "no save" : SavesText(steps));
+  if (steps.empty()) return "the run acknowledged no save";
+  return fmt::format(
+      "the run acknowledged {}{}", SavesText(steps),
+      saves == steps.size()
+          ? ""
+          : fmt::format(" ({} in all: recomputed steps are saved again)",
+                        Counted(saves, "save")));
 }
 
 std::string FailedSavesCause(const Outline& outline, const Verdict& verdict) {
   if (verdict.facts.failed_saves > 0) {
-    return FailedSavesText(outline.record, INT64_MIN);
+    const std::string text = FailedSavesText(outline.record, INT64_MIN);
+    return text.empty() ? Counted(verdict.facts.failed_saves, "save") +
+                              " failed, but a later try saved each of the steps"
+                        : text;
   }
   return "no save ended with an error: " + AcknowledgedText(outline.record);
 }
@@ -171,10 +209,12 @@ std::string SavesCause(const Outline& outline, const Verdict&) {
   const uint64_t interval = record.setup.save_interval_steps;
   return JoinedTexts(
       {AcknowledgedText(record) +
-           (interval == 0 ? ""
-                          : fmt::format(", as one is due every {} "
-                                        "(checkpoint.every)",
-                                        Counted(interval, "step"))),
+           (interval == 0   ? ""
+            : interval == 1 ? "; a save is due after every step "
+                              "(checkpoint.every)"
+                            : fmt::format("; a save is due every {} steps "
+                                          "(checkpoint.every)",
+                                          interval)),
        UnfinishedSavesText(record, 0, {.t_ns = INT64_MAX}),
        JoinedTexts(EndsOfAttempts(outline, InterruptionsOf(outline)))});
 }
@@ -222,16 +262,22 @@ std::string EpochsAfterRestartCause(const Outline& outline, const Verdict&) {
   const RecordEvent* const start =
       StartOfGeneration(outline.record, restarted->number);
   return fmt::format(
-      "the first restart, after {}, started from step {}, and {} ended after "
-      "that",
-      start == nullptr ? "an end" : EndBeforeText(outline, *start), step,
-      epochs.empty() ? "no epoch" : NumberedText("epoch", epochs));
+      "after the first restart ({}), training started from step {}; {} ended "
+      "after that",
+      start == nullptr ? "of unknown cause" : EndBeforeText(outline, *start),
+      step, epochs.empty() ? "no epoch" : NumberedText("epoch", epochs));
 }
 
 // Explains the course of the loss or the accuracy: "the undisturbed training
 // has this loss too: …". The harness does not know why training has it.
 std::string TrendCause(const Outline&, const Verdict& verdict) {
-  if (!HasOnlyUnmetExpectations(verdict)) return "";
+  const auto trajectory = std::ranges::find(
+      verdict.invariants, InvariantName(Invariant::kTrajectory),
+      &InvariantReport::invariant);
+  if (!HasOnlyUnmetExpectations(verdict) ||
+      trajectory == verdict.invariants.end() || trajectory->instances == 0) {
+    return "";
+  }
   return "the undisturbed training gives the same values: each step is bitwise "
          "identical to the reference run's, so neither a fault nor the "
          "recovery changed them";
@@ -251,18 +297,21 @@ std::string RestartsCause(const Outline& outline, const Verdict& verdict) {
   if (texts.empty() && IsDone(outline.record)) {
     texts.push_back(NoRestartText(outline.record));
   }
-  if (!IsDone(outline.record)) texts.push_back(LastLauncherText(outline));
+  if (!IsDone(outline.record)) texts.push_back(ExitText(outline.record));
   return JoinedTexts(std::move(texts));
 }
 
 // Describes a run that was completed, although the scenario expects another
 // end.
-std::string CompletedText(Outcome expected, const RunFacts& facts) {
+std::string CompletedText(const Outline& outline, const RunFacts& facts) {
   const std::string completed =
       facts.restarts == 0 ? "the training was completed without a restart"
                           : "the training was completed after " +
                                 Counted(facts.restarts, "restart");
-  switch (expected) {
+  const bool kept_memory = std::ranges::any_of(
+      outline.generations,
+      [](const Generation& one) { return one.carried_on.has_value(); });
+  switch (outline.record.expect.outcome) {
     case Outcome::kStopsCleanly:
       return completed + ": no preemption notice stopped it before its end";
     case Outcome::kRefuses:
@@ -270,8 +319,10 @@ std::string CompletedText(Outcome expected, const RunFacts& facts) {
              (facts.resumed_from
                   ? fmt::format("the checkpoint of step {} could be loaded",
                                 *facts.resumed_from)
-                  : "it started from scratch, so no checkpoint had to be "
-                    "loaded");
+              : kept_memory ? "its workers resumed from memory, so no "
+                              "checkpoint had to be loaded"
+                            : "it started from scratch, so no checkpoint had "
+                              "to be loaded");
     case Outcome::kGivesUp:
       return completed + ", so the launcher did not give up";
     case Outcome::kStopsOnNan:
@@ -290,7 +341,7 @@ std::string OutcomeCause(const Outline& outline, const Verdict& verdict) {
   const Record& record = outline.record;
   if (record.ending != RunEnding::kExited) return "";
   if (!IsDone(record)) return LastLauncherText(outline);
-  std::string text = CompletedText(record.expect.outcome, verdict.facts);
+  std::string text = CompletedText(outline, verdict.facts);
   return text.empty() ? RestartsCause(outline, verdict) : text;
 }
 
@@ -322,12 +373,14 @@ constexpr std::array kExplained = {
 // Returns "the run recovered correctly, as no check found a violation; only the
 // expectation of the scenario differs: set restarts: {exactly: 1} under
 // expect".
-std::string OnlyExpectationText(const Verdict& verdict) {
+std::string OnlyExpectationText(const Record& record, const Verdict& verdict) {
   const std::string met = MetExpectationsText(verdict.broken_expectations);
   return fmt::format(
       "the run {} correctly, as no check found a violation; only the "
       "expectation{} of the scenario differ{}{}",
-      verdict.facts.restarts > 0 ? "recovered" : "ended",
+      !IsDone(record)              ? "behaved"
+      : verdict.facts.restarts > 0 ? "recovered"
+                                   : "ended",
       verdict.broken_expectations.size() == 1 ? "" : "s",
       verdict.broken_expectations.size() == 1 ? "s" : "",
       met.empty() ? "" : fmt::format(": {} under expect", met));
@@ -345,7 +398,9 @@ std::string ExplainExpectations(const Outline& outline,
     std::string text = found->explain(outline, verdict);
     if (!text.empty()) return text;
   }
-  return HasOnlyUnmetExpectations(verdict) ? OnlyExpectationText(verdict) : "";
+  return HasOnlyUnmetExpectations(verdict)
+             ? OnlyExpectationText(outline.record, verdict)
+             : "";
 }
 
 }  // namespace gauntlet

@@ -10,14 +10,14 @@
 
 namespace gauntlet {
 
-// Returns a sentence about the first unmet expectation: the events of the run
-// that led to the found value, such as "the save of step 8 had been
-// acknowledged when worker 1 was killed, so the run resumed from step 8". If
-// the record does not show why, the sentence states that the run itself was
-// right, and the value to expect instead. Returns "" if the case failed for
-// another reason.
+// Returns a sentence about the first unmet expectation that the record
+// explains: the events that led to the found value, such as "the save of step 8
+// had been acknowledged when worker 1 was killed, so the run resumed from step
+// 8". If the record explains none, the sentence states that the run itself was
+// right, and the value to expect instead. Returns "" if a check failed too.
 //
-// For expectations that unmet_outcome.h and old_resume.h do not explain.
+// unmet_outcome.h and old_resume.h explain some expectations in more detail:
+// call this if they return "".
 std::string ExplainExpectations(const Outline& outline, const Verdict& verdict);
 
 }  // namespace gauntlet

@@ -96,7 +96,7 @@ std::string RefusalText(const Record& record) {
     if (incarnation.events.empty()) continue;
     const RecordEvent& last = incarnation.events.back();
     if (last.kind == RecordKind::kWorkerExited && last.count == exit_code &&
-        (refused == nullptr || incarnation.number > refused->incarnation)) {
+        (refused == nullptr || incarnation.number > refused->number)) {
       refused = &incarnation;
     }
   }
@@ -118,8 +118,8 @@ uint64_t ExceededLimit(const Expectation& expect, const Verdict& verdict) {
                   expect.restarts_max.value_or(UINT64_MAX));
 }
 
-// Returns true iff the restarts of a completed run explain that its outcome is
-// another one. Without a restart, it would not have refused to train either.
+// Returns true iff the restarts of a completed run explain why its outcome was
+// not the expected one. They do not explain why a run did not refuse to train.
 bool MayFollowFromRestart(const Outline& outline, const Verdict& verdict) {
   if (!IsUnmet(verdict, "outcome")) return true;
   switch (outline.record.expect.outcome) {

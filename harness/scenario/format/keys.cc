@@ -356,8 +356,9 @@ constexpr KeySpec kKeys[] = {
      .high = kMaxReplicas},
     {.path = "cluster.workers_per_attempt",
      .type = T::kCounts,
-     .doc = "number of workers of each attempt (one run of the whole job), in "
-            "order; the last one counts for all later attempts",
+     .doc = "number of workers of each attempt (one run of the whole job; each "
+            "rejoin counts as one), in order; the last one counts for all "
+            "later attempts",
      .fallback = "`workers`",
      .low = 1,
      .high = kMaxReplicas},
@@ -370,8 +371,9 @@ constexpr KeySpec kKeys[] = {
      .listed = "cpu|cuda|emulated|auto"},
     {.path = "cluster.device_per_attempt",
      .type = T::kNames,
-     .doc = "device of each attempt (one run of the whole job), in order; the "
-            "last one counts for all later attempts",
+     .doc = "device of each attempt (one run of the whole job; each rejoin "
+            "counts as one), in order; the last one counts for all later "
+            "attempts",
      .fallback = "`device`",
      .listed = "cpu|cuda|emulated"},
     {.path = "cluster.collective",

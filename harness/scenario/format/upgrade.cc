@@ -78,6 +78,7 @@ constexpr RenamedFinding kFindings[] = {
     {"deaths-explained/left", "deaths-explained/unexplained-exit"},
     {"deaths-explained/worker", "deaths-explained/unexplained-death"},
     {"no-cold-start/started-afresh", "no-cold-start/cold-start"},
+    {"history-consistent/lives", "history-consistent/incarnations"},
     {"replicas-agree/differ", "replicas-agree/replica-mismatch"},
     {"samples/twice", "samples/duplicate-sample"},
 };

@@ -15,7 +15,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 Fault NetworkFault(FaultKind kind, const FaultParameters& with = {}) {
-  return {.id = "trouble", .kind = kind, .with = with};
+  return {.id = "fault", .kind = kind, .with = with};
 }
 
 // A connection whose client end goes through a FaultyNetwork.

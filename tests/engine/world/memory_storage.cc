@@ -144,6 +144,7 @@ Status MemoryStorage::Files::Rename(const std::string& from,
   if (!entries.contains(from)) return NotFound(from + ": rename");
   if (!IsDirectory(ParentOf(to))) return NotFound(to + ": rename");
   if (from == to) return OkStatus();
+  if (to.starts_with(from + "/")) return IoError(to + ": rename into itself");
   if (IsDirectory(to) && !IsEmpty(to)) return AlreadyExists(to + ": rename");
   if (entries.contains(to) && IsDirectory(from) != IsDirectory(to)) {
     return IoError(to + ": rename: a file and a directory");

@@ -42,6 +42,8 @@ TEST(MemoryStorageTest, OperationFailsAsInAFileSystem) {
       {"make what exists", storage.MakeDirectory("/d"), Code::kAlreadyExists},
       {"make below a missing directory", storage.MakeDirectory("/x/y"),
        Code::kNotFound},
+      {"move a directory into itself", storage.Rename("/d", "/d/sub/d"),
+       Code::kIoError},
       {"replace a full directory", storage.Rename("/empty", "/d"),
        Code::kAlreadyExists},
       {"replace a directory by a file", storage.Rename("/d/a", "/empty"),

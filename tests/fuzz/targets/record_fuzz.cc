@@ -38,7 +38,7 @@ std::vector<std::string> RecordSeeds() {
   record.faults = {{.id = "k", .kind = "crash", .worker = "all"}};
   record.incarnations = {
       {.worker = 0,
-       .incarnation = 1,
+       .number = 1,
        .events = {{.kind = RecordKind::kStep, .t_ns = 5, .samples = {1, 2}}}}};
   record.launchers = {
       {.exit_code = 0,

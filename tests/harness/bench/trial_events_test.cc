@@ -29,13 +29,13 @@ RecordEvent SaveTimes(uint64_t step, int64_t ms, int64_t bytes) {
 // Returns a run that saves after every second step. A save takes 10 ms, of
 // which training waits for 4.
 std::vector<IncarnationEvents> TwoSaves() {
-  IncarnationEvents chief = {.worker = 0, .incarnation = 1, .events = {}};
+  IncarnationEvents chief = {.worker = 0, .number = 1, .events = {}};
   chief.events = {
       Step(1, 100),           Step(2, 120),           Acknowledged(2, 130),
       SaveTimes(2, 131, 600), Step(3, 144, 4),        Step(4, 164),
       Acknowledged(4, 176),   SaveTimes(4, 177, 600), Step(5, 188, 4),
       Step(6, 208),           Acknowledged(6, 999)};
-  IncarnationEvents other = {.worker = 1, .incarnation = 1, .events = {}};
+  IncarnationEvents other = {.worker = 1, .number = 1, .events = {}};
   other.events = {SaveTimes(2, 131, 400), SaveTimes(4, 177, 400),
                   SaveTimes(6, 990, 77)};
   return {chief, other};
@@ -65,10 +65,10 @@ TEST(TrialEvents, WindowBeyondRunIsNotFound) {
 std::vector<IncarnationEvents> Recovery() {
   std::vector<IncarnationEvents> incarnations = TwoSaves();
   IncarnationEvents launcher = {
-      .worker = kLauncherWorker, .incarnation = 1, .events = {}};
+      .worker = kLauncherWorker, .number = 1, .events = {}};
   launcher.events = {
       {.kind = RecordKind::kExited, .t_ns = 255 * kMs, .about = 1}};
-  IncarnationEvents chief = {.worker = 0, .incarnation = 2, .events = {}};
+  IncarnationEvents chief = {.worker = 0, .number = 2, .events = {}};
   chief.events = {{.kind = RecordKind::kStartTimes,
                    .t_ns = 400 * kMs,
                    .parts = {{.part = "build", .took_ns = 10 * kMs},

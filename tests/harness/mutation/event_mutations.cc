@@ -229,7 +229,7 @@ std::optional<EventPlace> FindCounterpart(const Record& record,
         record.incarnations[other.incarnation];
     RecordEvent found = EventAt(record, other);
     const bool matches = other_incarnation.worker != incarnation.worker &&
-                         other_incarnation.incarnation == incarnation.number &&
+                         other_incarnation.number == incarnation.number &&
                          found.step == event.step &&
                          found.phase == event.phase &&
                          found.generation == event.generation;

@@ -72,7 +72,7 @@ std::optional<Mutant> AddIncarnation(const Record& record, Choice& choice) {
             changed.incarnations.begin() +
                 static_cast<ptrdiff_t>(place.incarnation) + 1,
             {.worker = last.worker,
-             .incarnation = last.incarnation + 1,
+             .number = last.number + 1,
              .events = {std::move(begin), std::move(end)}});
         return true;
       });
@@ -173,7 +173,7 @@ std::optional<Mutant> ExchangeWorkers(const Record& record, Choice& choice) {
                    IncarnationEvents& incarnation =
                        changed.incarnations[place.incarnation];
                    for (IncarnationEvents& other : changed.incarnations) {
-                     if (other.incarnation != incarnation.number ||
+                     if (other.number != incarnation.number ||
                          other.worker == incarnation.worker ||
                          other.events.empty()) {
                        continue;

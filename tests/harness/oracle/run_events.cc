@@ -22,7 +22,7 @@ std::vector<RecordEvent>& EventsOf(Record& record, const Emitter& by) {
       });
   if (place != record.incarnations.end()) return place->events;
   record.incarnations.push_back(
-      {.worker = by.worker, .incarnation = by.incarnation, .events = {}});
+      {.worker = by.worker, .number = by.incarnation, .events = {}});
   return record.incarnations.back().events;
 }
 

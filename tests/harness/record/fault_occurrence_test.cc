@@ -61,7 +61,7 @@ TEST(FaultOccurrenceTest, SaveThatACrashCutShortIsNotUnderWayLater) {
   EXPECT_EQ(SaveAt(record, 40, 4), "in the save of step 4");
   record.incarnations.push_back(
       {.worker = 0,
-       .incarnation = 2,
+       .number = 2,
        .events = {
            {.kind = RecordKind::kGeneration, .t_ns = 30, .generation = 2}}});
   EXPECT_EQ(SaveAt(record, 40, 4), "");

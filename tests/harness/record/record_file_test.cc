@@ -73,10 +73,10 @@ Record FullRecord() {
                     .of_one_host = true}};
   record.incarnations = {
       {.worker = 0,
-       .incarnation = 1,
+       .number = 1,
        .events = {{.kind = RecordKind::kWorkerStarted, .t_ns = 1},
                   {.kind = RecordKind::kStep, .samples = {1}}}},
-      {.worker = 1, .incarnation = 1, .events = {}}};
+      {.worker = 1, .number = 1, .events = {}}};
   record.launchers = {{.exit_code = 1, .restarts = 2, .result = std::nullopt},
                       {.exit_code = 0,
                        .restarts = 0,

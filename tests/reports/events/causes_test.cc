@@ -59,7 +59,7 @@ TEST(CausesTest, FaultThatEndedItsProcessExplainsALoss_NotALaterHarmlessOne) {
   const int64_t crash_ns = record.incarnations[2].events.back().t_ns;
   record.incarnations.push_back(
       {.worker = 2,
-       .incarnation = 1,
+       .number = 1,
        .events = {{.kind = RecordKind::kFaultFired,
                    .t_ns = crash_ns + 1,
                    .detail = "slow"},
@@ -237,7 +237,7 @@ TEST(CausesTest, PowerLossLeadsToTheNextLauncher) {
   EXPECT_FALSE(CausesOf(record).contains(
       Find(record, kLauncherWorker, 1, RecordKind::kLauncherBegin)));
   record.incarnations.push_back(
-      {.worker = kLauncherWorker, .incarnation = 1, .events = record.machine});
+      {.worker = kLauncherWorker, .number = 1, .events = record.machine});
   EXPECT_THAT(ChainTo(record, Find(record, kLauncherWorker, 2,
                                    RecordKind::kLauncherBegin)),
               ElementsAre(RecordKind::kFaultFired, RecordKind::kPowerCut,

@@ -83,9 +83,7 @@ IncarnationEvents Process(int worker, int incarnation, int64_t begin_ms,
                           std::vector<RecordEvent> events) {
   int64_t t_ns = begin_ms * kMs;
   for (RecordEvent& event : events) event.t_ns = t_ns, t_ns += kMs;
-  return {.worker = worker,
-          .incarnation = incarnation,
-          .events = std::move(events)};
+  return {.worker = worker, .number = incarnation, .events = std::move(events)};
 }
 
 // Returns a worker that trains many steps, with a fault and a lost worker

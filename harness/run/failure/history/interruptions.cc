@@ -152,6 +152,13 @@ std::string FaultText(const RecordFault& fault, std::string_view verb,
                      NumberedText("attempt", attempts));
 }
 
+// Returns true iff InterruptionText describes the faults: if a state could not
+// be saved, it describes that save instead.
+bool DescribesFaults(const Record& record, const Interruption& one) {
+  const RecordEvent* const end = FirstEnd(record, one.from_ns, one.end_ns);
+  return end == nullptr || UnsavedText(record, *end).empty();
+}
+
 std::string_view VerbOf(const Interruption& one) {
   return one.reaction == Reaction::kRestartsWorker ? "interrupted" : "ended";
 }
@@ -196,25 +203,31 @@ std::string CauseOfInterruption(const Outline& outline,
   return sign.empty() ? faults : fmt::format("{}: {}", faults, sign);
 }
 
-// Describes the interruptions by each fault. `told`: as in OtherEnds, or null.
+// Describes the interruptions by each fault. `described`: as in OtherEnds, or
+// null.
 std::vector<std::string> EndsByFaults(const Record& record,
-                                      const Interruption* told,
+                                      const Interruption* described,
                                       std::span<const Interruption> all) {
   std::vector<std::string> texts;
   for (const RecordFault& fault : record.faults) {
-    const bool is_told = told != nullptr && told->faults.contains(&fault);
+    const bool is_described = described != nullptr &&
+                              described->faults.contains(&fault) &&
+                              DescribesFaults(record, *described);
     for (const std::string_view verb : {"interrupted", "ended"}) {
       std::set<uint64_t> attempts;
+      size_t times = 0;
       for (const Interruption& one : all) {
-        if (VerbOf(one) == verb && one.faults.contains(&fault)) {
-          attempts.insert(one.attempt);
-        }
+        if (VerbOf(one) != verb || !one.faults.contains(&fault)) continue;
+        attempts.insert(one.attempt);
+        ++times;
       }
       if (attempts.empty()) continue;
-      texts.push_back(is_told
-                          ? fmt::format("fault {} also {} {}", fault.id, verb,
-                                        NumberedText("attempt", attempts))
-                          : FaultText(fault, verb, attempts));
+      std::string text =
+          is_described ? fmt::format("fault {} also {} {}", fault.id, verb,
+                                     NumberedText("attempt", attempts))
+                       : FaultText(fault, verb, attempts);
+      if (times > attempts.size()) text += fmt::format(" ({} times)", times);
+      texts.push_back(std::move(text));
     }
   }
   return texts;
@@ -223,40 +236,52 @@ std::vector<std::string> EndsByFaults(const Record& record,
 // Describes the interruptions without a new fault, by their first signs: a
 // fault that lasts, such as a broken device, also ends later attempts.
 std::vector<std::string> EndsWithoutFault(const Record& record,
-                                          const Interruption* told,
+                                          const Interruption* described,
                                           std::span<const Interruption> all) {
   const auto sign_of = [&record](const Interruption& one) {
     return FirstSignText(record, one.from_ns, one.end_ns);
   };
-  // Attempts by sign, in the order of their first attempts.
-  std::vector<std::pair<std::string, std::set<uint64_t>>> ends;
+  struct Ends {
+    std::string sign;
+    Reaction reaction;
+    std::set<uint64_t> attempts;
+  };
+  std::vector<Ends> ends;  // in the order of their first attempts
   for (const Interruption& one : all) {
     if (!one.faults.empty()) continue;
-    std::string sign = sign_of(one);
+    const std::string sign = sign_of(one);
     if (sign.empty()) continue;
-    const auto same = std::ranges::find_if(
-        ends, [&sign](const auto& end) { return end.first == sign; });
+    const auto same = std::ranges::find_if(ends, [&](const Ends& end) {
+      return end.sign == sign && end.reaction == one.reaction;
+    });
     if (same != ends.end()) {
-      same->second.insert(one.attempt);
+      same->attempts.insert(one.attempt);
     } else {
-      ends.push_back({std::move(sign), {one.attempt}});
+      ends.push_back({sign, one.reaction, {one.attempt}});
     }
   }
-  const std::string told_sign = told == nullptr ? "" : sign_of(*told);
+  const std::string described_sign =
+      described == nullptr ? "" : sign_of(*described);
   std::vector<std::string> texts;
-  for (const auto& [sign, attempts] : ends) {
-    const std::string numbers = NumberedText("attempt", attempts);
-    texts.push_back(sign == told_sign
-                        ? numbers + " ended likewise"
-                        : fmt::format("{} ended: {}", numbers, sign));
+  for (const Ends& end : ends) {
+    const std::string_view verb =
+        end.reaction != Reaction::kRestartsWorker ? "ended"
+        : end.attempts.size() == 1                ? "was interrupted"
+                                                  : "were interrupted";
+    const std::string text =
+        fmt::format("{} {}", NumberedText("attempt", end.attempts), verb);
+    texts.push_back(end.sign == described_sign
+                        ? text + " likewise"
+                        : fmt::format("{}: {}", text, end.sign));
   }
   return texts;
 }
 
-std::vector<std::string> EndsOf(const Record& record, const Interruption* told,
+std::vector<std::string> EndsOf(const Record& record,
+                                const Interruption* described,
                                 std::span<const Interruption> all) {
-  std::vector<std::string> texts = EndsByFaults(record, told, all);
-  for (std::string& text : EndsWithoutFault(record, told, all)) {
+  std::vector<std::string> texts = EndsByFaults(record, described, all);
+  for (std::string& text : EndsWithoutFault(record, described, all)) {
     texts.push_back(std::move(text));
   }
   return texts;
@@ -375,9 +400,9 @@ std::vector<std::string> EndsOfAttempts(const Outline& outline,
 }
 
 std::vector<std::string> OtherEnds(const Outline& outline,
-                                   const Interruption& told,
+                                   const Interruption& described,
                                    std::span<const Interruption> others) {
-  return EndsOf(outline.record, &told, others);
+  return EndsOf(outline.record, &described, others);
 }
 
 std::string LauncherEndText(const Record& record) {
@@ -388,8 +413,9 @@ std::string LauncherEndText(const Record& record) {
         "(preemption.requeue)",
         last.exit_code);
   }
+  const bool may_requeue = last.result && last.result->status != "done";
   return fmt::format("the launcher exited with code {}{}", last.exit_code,
-                     last.result ? " and was not started again "
+                     may_requeue ? " and was not started again "
                                    "(preemption.requeue)"
                                  : "");
 }

@@ -81,11 +81,11 @@ std::string InterruptionText(const Outline& outline, const Interruption& one);
 std::vector<std::string> EndsOfAttempts(const Outline& outline,
                                         std::span<const Interruption> all);
 
-// Returns the same for interruptions that follow or precede another one,
-// `told`, whose text the reader has: "fault c also ended attempts 2 to 4",
+// Returns the same for the other interruptions of a text that contains the
+// InterruptionText of `described`: "fault c also ended attempts 2 to 4",
 // "attempts 5 and 6 ended likewise".
 std::vector<std::string> OtherEnds(const Outline& outline,
-                                   const Interruption& told,
+                                   const Interruption& described,
                                    std::span<const Interruption> others);
 
 // Returns the end of the last launcher: "the launcher was killed (exit code

@@ -8,6 +8,7 @@
 #include <sstream>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "engine/real/posix/system_clock.h"
@@ -18,6 +19,8 @@
 
 namespace gauntlet {
 namespace {
+
+using testing::HasSubstr;
 
 std::string_view WithoutLineFeed(std::string_view line) {
   return line.substr(0, line.size() - 1);
@@ -259,6 +262,25 @@ TEST_F(UnreadMessagesTest, LinesThatDoNotFitAreCounted) {
       5000 - (lines.size() - 1));
   EXPECT_EQ(lines.back(), expected);
   EXPECT_GT(lines.size(), kMaxWaitingBytes / 600);
+}
+
+TEST_F(UnreadMessagesTest, MessageThatIsActedOnPassesWaitingLines) {
+  Flood({.line = "a line"});
+  Received();
+  socket_->Progress({.patience = std::chrono::minutes(10)});
+  const std::vector<std::string> received = Received();
+  EXPECT_EQ(
+      std::get<WorkerProgress>(*ParseWorkerMessage(received.back())).patience,
+      std::chrono::minutes(10));
+}
+
+TEST_F(UnreadMessagesTest, ResultTellsOfLinesThatStillWait) {
+  Flood({.line = "a line"});
+  socket_->Result({.status = "done", .digest = std::string(32, 'a')});
+  const std::vector<std::string> received = Received();
+  const std::string expected =
+      fmt::format("in time: {}", 5000 - (received.size() - 2));
+  EXPECT_THAT(received.at(received.size() - 2), HasSubstr(expected));
 }
 
 TEST_F(UnreadMessagesTest, EverythingLeavesRoomForTheResult) {

@@ -39,9 +39,7 @@ IncarnationEvents Life(int worker, int incarnation, Events events) {
                      static_cast<int64_t>(i + 1) * 1'000'000;
     events[i].generation = static_cast<uint64_t>(incarnation);
   }
-  return {.worker = worker,
-          .incarnation = incarnation,
-          .events = std::move(events)};
+  return {.worker = worker, .number = incarnation, .events = std::move(events)};
 }
 
 Record RunOf(std::vector<IncarnationEvents> incarnations) {

@@ -24,7 +24,7 @@ Record Died(std::string_view kind, Point point,
                     .path = std::string(PointName(point)),
                     .detail = "fault"});
   record.incarnations = {
-      {.worker = 0, .incarnation = 1, .events = std::move(events)}};
+      {.worker = 0, .number = 1, .events = std::move(events)}};
   record.launchers = {{.exit_code = 0}};
   return record;
 }

@@ -37,6 +37,10 @@ TEST(FaultTraitsTest, TableAgreesWithThatOfTheInjectors) {
                 !traits.may_end_incarnation);
     EXPECT_TRUE(info.effects.gives_notice || !traits.gives_notice);
     EXPECT_TRUE(IsOfDevice(info.kind) || !traits.fails_device);
+    const bool resets = info.kind == FaultKind::kConnectionReset;
+    const bool delivers_twice = info.kind == FaultKind::kDuplicate;
+    EXPECT_TRUE(!IsNetworkFault(info.kind) || resets || delivers_twice ||
+                traits.lasts);
   }
 }
 

@@ -29,9 +29,8 @@ std::vector<std::string> Details(const Record& record) {
 
 TEST(HistoryTest, UsesTheOrderOfASimulation) {
   Record record;
-  record.incarnations = {
-      {.worker = 0, .incarnation = 1, .events = {At(5, 2, "b")}},
-      {.worker = 1, .incarnation = 1, .events = {At(5, 4, "d")}}};
+  record.incarnations = {{.worker = 0, .number = 1, .events = {At(5, 2, "b")}},
+                         {.worker = 1, .number = 1, .events = {At(5, 4, "d")}}};
   record.launchers.emplace_back().events = {At(5, 1, "a")};
   record.machine = {At(5, 3, "c")};
   EXPECT_THAT(Details(record), ElementsAre("a", "b", "c", "d"));
@@ -40,10 +39,8 @@ TEST(HistoryTest, UsesTheOrderOfASimulation) {
 TEST(HistoryTest, UsesTimes_IfThereIsNoOrder) {
   Record record;
   record.incarnations = {
-      {.worker = 0,
-       .incarnation = 1,
-       .events = {At(10, 0, "b"), At(30, 0, "d")}},
-      {.worker = 1, .incarnation = 1, .events = {At(20, 0, "c")}}};
+      {.worker = 0, .number = 1, .events = {At(10, 0, "b"), At(30, 0, "d")}},
+      {.worker = 1, .number = 1, .events = {At(20, 0, "c")}}};
   record.launchers.emplace_back().events = {At(5, 0, "a")};
   EXPECT_THAT(Details(record), ElementsAre("a", "b", "c", "d"));
 }
@@ -51,10 +48,8 @@ TEST(HistoryTest, UsesTimes_IfThereIsNoOrder) {
 TEST(HistoryTest, KeepsTheOrderWithinAProcess) {
   Record record;
   record.incarnations = {
-      {.worker = 0,
-       .incarnation = 1,
-       .events = {At(30, 0, "b"), At(10, 0, "c")}},
-      {.worker = 1, .incarnation = 1, .events = {At(20, 0, "a")}}};
+      {.worker = 0, .number = 1, .events = {At(30, 0, "b"), At(10, 0, "c")}},
+      {.worker = 1, .number = 1, .events = {At(20, 0, "a")}}};
   EXPECT_THAT(Details(record), ElementsAre("a", "b", "c"));
 }
 
@@ -89,8 +84,7 @@ TEST(HistoryTest, TimesThatDifferHaveDifferentTexts) {
 
 TEST(HistoryTest, NamesTheEmitter) {
   Record record;
-  record.incarnations = {
-      {.worker = 3, .incarnation = 2, .events = {At(1, 0, "")}}};
+  record.incarnations = {{.worker = 3, .number = 2, .events = {At(1, 0, "")}}};
   record.launchers.resize(2);
   record.launchers[1].events = {At(2, 0, "")};
   const std::vector<HistoryEvent> history = HistoryOf(record);

@@ -31,7 +31,7 @@ std::vector<RecordEvent>& EventsOf(Record& record, int worker,
   return std::ranges::find_if(record.incarnations,
                               [&](const IncarnationEvents& one) {
                                 return one.worker == worker &&
-                                       one.incarnation == incarnation;
+                                       one.number == incarnation;
                               })
       ->events;
 }
@@ -78,7 +78,7 @@ TEST(ProcessOrderTest, TimesOfAProcessMustIncrease) {
 }
 
 TEST(ProcessOrderTest, IncarnationsMustBeComplete) {
-  EXPECT_THAT(FindingsIn(SkippedStart()), ElementsAre("lives"));
+  EXPECT_THAT(FindingsIn(SkippedStart()), ElementsAre("incarnations"));
 }
 
 TEST(ProcessOrderTest, IncarnationsMustBeUnique) {
@@ -86,13 +86,13 @@ TEST(ProcessOrderTest, IncarnationsMustBeUnique) {
   for (IncarnationEvents& incarnation : record.incarnations) {
     if (incarnation.worker == 1) incarnation.number = 1;
   }
-  EXPECT_THAT(FindingsIn(record), ElementsAre("lives"));
+  EXPECT_THAT(FindingsIn(record), ElementsAre("incarnations"));
 }
 
 TEST(ProcessOrderTest, WorkerMaySkipAStart_IfFewerSuffice) {
   Record record = SkippedStart();
   record.setup.min_workers = 2;
-  EXPECT_THAT(FindingsIn(record), ElementsAre("lives"));
+  EXPECT_THAT(FindingsIn(record), ElementsAre("incarnations"));
   record.setup.min_workers = 1;
   EXPECT_THAT(FindingsIn(record), IsEmpty());
 }
@@ -108,7 +108,7 @@ TEST(ProcessOrderTest, WorkerMaySkipAStart_IfThatStartHasFewer) {
   record.setup.workers_per_attempt = {2, 1, 2};
   EXPECT_THAT(FindingsIn(record), IsEmpty());
   record.setup.workers_per_attempt = {2, 2, 1};
-  EXPECT_THAT(FindingsIn(record), ElementsAre("lives"));
+  EXPECT_THAT(FindingsIn(record), ElementsAre("incarnations"));
 }
 
 TEST(ProcessOrderTest, ManyMissingStartsAreCheckedFast) {
@@ -117,9 +117,9 @@ TEST(ProcessOrderTest, ManyMissingStartsAreCheckedFast) {
   record.setup.workers_per_attempt = {2, 1};
   EXPECT_THAT(FindingsIn(record), IsEmpty());
   record.setup.workers_per_attempt = {2, 1, 2};
-  EXPECT_THAT(FindingsIn(record), ElementsAre("lives"));
+  EXPECT_THAT(FindingsIn(record), ElementsAre("incarnations"));
   record.setup.workers_per_attempt = {};
-  EXPECT_THAT(FindingsIn(record), ElementsAre("lives"));
+  EXPECT_THAT(FindingsIn(record), ElementsAre("incarnations"));
 }
 
 TEST(ProcessOrderTest, ProcessOrderIsPartOfTheVerdict) {

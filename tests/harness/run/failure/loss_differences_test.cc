@@ -28,9 +28,7 @@ TEST(LossDifferencesTest, ComparesWithTheReference) {
   record.incarnations = {
       {.worker = 0, .events = {Step(1, 0x3f800000), Step(2, 0x3f800002)}},
       {.worker = 1, .events = {Step(1, 0x3f800000), Step(2, 0x3f800002)}},
-      {.worker = 1,
-       .incarnation = 2,
-       .events = {Step(2, 0x3f800000), Step(9, 0)}}};
+      {.worker = 1, .number = 2, .events = {Step(2, 0x3f800000), Step(9, 0)}}};
   const LossDifferences losses = CompareLosses(record);
   EXPECT_EQ(losses.compared, 3u);
   EXPECT_EQ(losses.differing, 1u);

@@ -96,8 +96,7 @@ Record RecordOfAGoneOne() {
   record.left = {.store_listed = true};
   record.incarnations[0].events[0].step = 4;
   record.incarnations.push_back(
-      {.incarnation = 2,
-       .events = {{.kind = RecordKind::kGeneration, .t_ns = 9}}});
+      {.number = 2, .events = {{.kind = RecordKind::kGeneration, .t_ns = 9}}});
   return record;
 }
 
@@ -164,8 +163,8 @@ Record RecordOfARefusal(int keep, std::vector<RecordEvent> events) {
                     .path = "/ckpt/step-000000010-g1.tmp/model.safetensors",
                     .detail = "rot"});
   record.incarnations = {
-      {.incarnation = 1, .events = std::move(events)},
-      {.incarnation = 2,
+      {.number = 1, .events = std::move(events)},
+      {.number = 2,
        .events = {
            {.kind = RecordKind::kWorkerExited, .t_ns = 100, .count = 7}}}};
   return record;
@@ -197,14 +196,14 @@ Record RecordOfALyingDisk() {
   record.faults = {
       {.id = "dark", .kind = "power_loss", .disk = std::string(kLyingDisk)}};
   record.incarnations = {
-      {.incarnation = 1,
+      {.number = 1,
        .events = {Saved(1, 10),
                   Saved(2, 15),
                   {.kind = RecordKind::kFaultFired,
                    .t_ns = 3,
                    .step = 15,
                    .detail = "dark"}}},
-      {.incarnation = 2,
+      {.number = 2,
        .events = {
            {.kind = RecordKind::kWorkerExited, .t_ns = 100, .count = 7}}}};
   record.machine = {{.kind = RecordKind::kPowerCut,

@@ -28,7 +28,7 @@ Record LateSaveRun() {
       {.id = "slowdisk", .kind = "slow", .in_save = true, .always = true}};
   record.incarnations = {
       {.worker = 0,
-       .incarnation = 1,
+       .number = 1,
        .events = {{.kind = K::kGeneration, .t_ns = 1, .generation = 1},
                   {.kind = K::kInitialized, .t_ns = 2, .generation = 1},
                   {.kind = K::kSaveBegin,
@@ -55,7 +55,7 @@ Record LateSaveRun() {
                    .detail = "slowdisk"},
                   {.kind = K::kStep, .t_ns = 1'500 * kMs, .step = 14}}},
       {.worker = 0,
-       .incarnation = 2,
+       .number = 2,
        .events = {
            {.kind = K::kGeneration, .t_ns = 2'000 * kMs, .generation = 2},
            {.kind = K::kResumed,
@@ -114,7 +114,7 @@ TEST(OldResumeTest, FaultThatEndedTheProcessInTheSaveIsNamed) {
                            .summary = "kill worker 2 at step.end, 585ms later",
                            .latency_ns = 585 * kMs});
   record.incarnations.push_back({.worker = 2,
-                                 .incarnation = 1,
+                                 .number = 1,
                                  .events = {{.kind = K::kFaultFired,
                                              .t_ns = 990 * kMs,
                                              .step = 12,
@@ -312,7 +312,7 @@ TEST(OldResumeTest, SavesOfAnEarlierGenerationAreNoCause) {
       {.kind = K::kStep, .t_ns = 2'100 * kMs, .generation = 2, .step = 14});
   record.incarnations.push_back(
       {.worker = 0,
-       .incarnation = 3,
+       .number = 3,
        .events = {
            {.kind = K::kGeneration, .t_ns = 3'000 * kMs, .generation = 3},
            {.kind = K::kResumed,

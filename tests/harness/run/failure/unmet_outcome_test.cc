@@ -176,7 +176,7 @@ Record BrokenDeviceRun() {
   record.faults = {{.id = "d", .kind = "gpu_error", .summary = "gpu_error"}};
   record.incarnations = {
       {.worker = 1,
-       .incarnation = 1,
+       .number = 1,
        .events = {
            {.kind = RecordKind::kFaultFired, .t_ns = 11, .detail = "d"}}}};
   LauncherRun& run = record.launchers.emplace_back();
@@ -274,8 +274,8 @@ TEST(HangTest, TimeUsedUpByRequeuesNamesTheFaultAndTheAttempts) {
   record.setup.longest_run_ns = 120'000'000'000;
   record.faults = {
       {.id = "e", .kind = "errno", .summary = "errno", .in_save = true}};
-  record.incarnations = {{.incarnation = 1, .events = FailedSave(10, true)},
-                         {.incarnation = 2, .events = FailedSave(30, false)}};
+  record.incarnations = {{.number = 1, .events = FailedSave(10, true)},
+                         {.number = 2, .events = FailedSave(30, false)}};
   record.launchers = {
       {.events = {{.kind = RecordKind::kLauncherBegin},
                   {.kind = RecordKind::kExited,

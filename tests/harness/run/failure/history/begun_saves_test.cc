@@ -56,7 +56,7 @@ TEST(BegunSavesTest, FailedSaveThatBeginsAgainIsPending) {
 TEST(BegunSavesTest, EventsOfAllIncarnationsCount) {
   Record record = RecordOf({At(10, K::kSaveBegin, 8)});
   record.incarnations.push_back(
-      {.incarnation = 2,
+      {.number = 2,
        .events = {At(20, K::kSaveBegin, 8), At(30, K::kSaveAcknowledged, 8)}});
   const std::vector<BegunSave> saves = SavesBegunBy(record, {.t_ns = 25});
   ASSERT_EQ(saves.size(), 1U);
