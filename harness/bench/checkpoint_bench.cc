@@ -214,15 +214,17 @@ Status CheckpointBench::MeasureGoodput(Group& group) {
         group.downtimes[i].empty()) {
       continue;
     }
-    const double stall = MedianOf(figures.of(Metric::kStall));
+    const double stall = MeanOf(figures.of(Metric::kStall));
     MeasuredGoodput goodput;
     goodput.interval = step * static_cast<double>(group.base.every);
+    // The formula is one of expectations: means, not medians. A worker that
+    // dies during a save has a longer downtime than the median one.
     goodput.model = {
         .between_failures = plan_.goodput->between_kills,
-        .save_cost = std::max(0.0, MedianOf(figures.of(Metric::kCost))),
+        .save_cost = std::max(0.0, MeanOf(figures.of(Metric::kCost))),
         .durable_after =
-            std::max(0.0, MedianOf(figures.of(Metric::kDurable)) - stall),
-        .downtime = MedianOf(group.downtimes[i])};
+            std::max(0.0, MeanOf(figures.of(Metric::kDurable)) - stall),
+        .downtime = MeanOf(group.downtimes[i])};
     const double seconds = plan_.goodput->between_kills *
                            static_cast<double>(plan_.goodput->kills);
     const double expected = ExpectedGoodput(goodput.model, goodput.interval);

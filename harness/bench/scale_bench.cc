@@ -147,7 +147,7 @@ Result<SimulatedTraining> ScaleBench::Simulate(const Case& one,
                            .digest = log.launchers.back().result->digest};
   for (LauncherRun& launcher : log.launchers) {
     run.incarnations.push_back({.worker = kLauncherWorker,
-                                .incarnation = 1,
+                                .number = 1,
                                 .events = std::move(launcher.events)});
   }
   return run;

@@ -18,7 +18,7 @@ const IncarnationEvents* FindIncarnation(
     int incarnation) {
   const auto found =
       std::ranges::find_if(incarnations, [&](const IncarnationEvents& one) {
-        return one.worker == worker && one.incarnation == incarnation;
+        return one.worker == worker && one.number == incarnation;
       });
   return found == incarnations.end() ? nullptr : &*found;
 }

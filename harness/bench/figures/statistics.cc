@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <numbers>
+#include <numeric>
 
 #include "engine/check.h"
 
@@ -76,6 +77,12 @@ double MedianOf(std::vector<double> values) {
   const size_t middle = values.size() / 2;
   if (values.size() % 2 == 1) return values[middle];
   return (values[middle - 1] + values[middle]) / 2.0;
+}
+
+double MeanOf(std::span<const double> values) {
+  CHECK(!values.empty(), "a mean of no values");
+  return std::accumulate(values.begin(), values.end(), 0.0) /
+         static_cast<double>(values.size());
 }
 
 MedianInterval MedianIntervalOf(std::vector<double> values) {

@@ -21,6 +21,10 @@ TEST(Statistics, MedianIsMiddleOrMeanOfTwo) {
 }
 
 // Ranks from published tables of 95 % confidence intervals for a median.
+TEST(Statistics, MeanWeighsEachValue) {
+  EXPECT_EQ(MeanOf(std::vector<double>{1, 2, 9}), 4);
+}
+
 TEST(Statistics, IntervalHasRanksOfTables) {
   struct Row {
     size_t count;
