@@ -3,19 +3,13 @@
 #include <fstream>
 #include <iostream>
 #include <string>
+#include <vector>
 
 #include "engine/data/digits.h"
+#include "tests/engine/data/data_files.h"
 
 namespace gauntlet {
 namespace {
-
-std::string BigEndian(uint32_t value) {
-  std::string bytes;
-  for (int shift = 24; shift >= 0; shift -= 8) {
-    bytes.push_back(static_cast<char>(value >> shift & 0xff));
-  }
-  return bytes;
-}
 
 void Write(const std::string& path, const std::string& head,
            const std::vector<uint8_t>& body) {
