@@ -111,7 +111,7 @@ TEST(TrialEvents, StepOfSurvivorAfterKillIsNotNew) {
 // A chief that rejoins leaves its generation before the launcher notices.
 TEST(TrialEvents, RecoveryOfSurvivorCountsNothingTwice) {
   std::vector<IncarnationEvents> incarnations = Recovery();
-  incarnations.back().incarnation = 1;
+  incarnations.back().number = 1;
   incarnations.back().events.front().parts[1].took_ns = 120 * kMs;
   const Result<RecoveryFigures> recovery =
       ReadRecovery(incarnations, {.worker = 1, .t_ns = 250 * kMs});

@@ -117,7 +117,7 @@ std::optional<EventPlace> FindSign(const Record& record, EventPlace fired) {
     if (place.incarnation != fired.incarnation) take(place);
   }
   for (const EventPlace place : PlacesOf(record, RecordKind::kWorkerStarted)) {
-    if (record.incarnations[place.incarnation].incarnation > lost.incarnation)
+    if (record.incarnations[place.incarnation].number > lost.number)
       take(place);
   }
   return sign;

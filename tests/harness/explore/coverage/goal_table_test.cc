@@ -140,7 +140,7 @@ RecordEvent Resumed(uint64_t step) {
 
 const GoalCase kDeaths[] = {
     {"died-while-recovering", Died("crash", Point::kLoadRead, 2, {}),
-     [](Record& r) { r.incarnations[0].incarnation = 1; }},
+     [](Record& r) { r.incarnations[0].number = 1; }},
     {"died-after-the-rename",
      Died("crash", Point::kRenamed, 1, {kState, kSaveBegun}),
      // A torn write takes effect at the next write, after the acknowledgement.
@@ -157,14 +157,14 @@ const GoalCase kDeaths[] = {
      Died("power_loss", Point::kHeartbeat, 1, {kState, kSaveBegun}),
      [](Record& r) { r.incarnations[0].events[1].kind = K::kSaveFailed; }},
     {"power-cut-while-recovering", Died("power_loss", Point::kLoadBegin, 2, {}),
-     [](Record& r) { r.incarnations[0].incarnation = 1; }},
+     [](Record& r) { r.incarnations[0].number = 1; }},
     {"power-cut-twice", TwoFaults("power_loss", 0, 2),
      [](Record& r) { r.faults[1].kind = "crash"; }},
     {"fault-in-the-third-incarnation",
      Died("slow", Point::kStepEnd, 3, {kState}),
-     [](Record& r) { r.incarnations[0].incarnation = 2; }},
+     [](Record& r) { r.incarnations[0].number = 2; }},
     {"chief-and-another-died", TwoFaults("crash", 1, 1),
-     [](Record& r) { r.incarnations[1].incarnation = 2; }},
+     [](Record& r) { r.incarnations[1].number = 2; }},
     {"chief-and-another-died", TwoFaults("crash", 1, 1),
      [](Record& r) { r.incarnations[0].worker = 2; }},
     {"retention-interrupted",

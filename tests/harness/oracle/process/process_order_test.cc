@@ -113,7 +113,7 @@ TEST(ProcessOrderTest, WorkerMaySkipAStart_IfThatStartHasFewer) {
 
 TEST(ProcessOrderTest, ManyMissingStartsAreCheckedFast) {
   Record record = SkippedStart();
-  record.incarnations.back().incarnation = std::numeric_limits<int>::max();
+  record.incarnations.back().number = std::numeric_limits<int>::max();
   record.setup.workers_per_attempt = {2, 1};
   EXPECT_THAT(FindingsIn(record), IsEmpty());
   record.setup.workers_per_attempt = {2, 1, 2};
