@@ -32,7 +32,7 @@ TEST(EventFileTest, ReadsEveryFieldOfAnEvent) {
   const auto parsed = ReadEventFile(std::string(kHeader) + kStep, "f");
   ASSERT_TRUE(parsed.ok()) << parsed.error;
   EXPECT_EQ(parsed.value->worker, 1);
-  EXPECT_EQ(parsed.value->incarnation, 2);
+  EXPECT_EQ(parsed.value->number, 2);
   const RecordEvent expected{.kind = RecordKind::kStep,
                              .t_ns = 7,
                              .generation = 3,

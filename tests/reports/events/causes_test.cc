@@ -12,11 +12,10 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 // Returns the first event of the kind by this worker and incarnation.
-EventPlace Find(const Record& record, int worker, int incarnation,
-                RecordKind kind) {
+EventPlace Find(const Record& record, int worker, int number, RecordKind kind) {
   for (const EventPlace& place : EventsByTime(record)) {
     const IncarnationEvents& incarnation = IncarnationOf(record, place);
-    if (incarnation.worker == worker && incarnation.number == incarnation &&
+    if (incarnation.worker == worker && incarnation.number == number &&
         EventAt(record, place).kind == kind) {
       return place;
     }

@@ -72,7 +72,7 @@ std::vector<std::vector<size_t>> Grouped(std::string_view letters) {
     const bool is_other = letter >= 'A' && letter <= 'Z';
     const char key = is_other ? static_cast<char>(letter - 'A' + 'a') : letter;
     events.push_back({.emitter = is_other ? "worker 1" : "worker 0",
-                      .key = std::string(1, key)});
+                      .pattern = std::string(1, key)});
   }
   return GroupRepeated(events);
 }
