@@ -59,14 +59,15 @@ std::vector<const LauncherRun*> RequeuedLaunches(const Record& record) {
   return requeued;
 }
 
-// Returns " (requeued after exit code 143)"; "" if no launch was requeued.
+// Returns " (the job had been requeued after exit code 143)"; "" if no launch
+// was requeued.
 std::string RequeuesText(const Record& record) {
   std::set<int> codes;
   for (const LauncherRun* run : RequeuedLaunches(record)) {
     codes.insert(run->exit_code);
   }
   if (codes.empty()) return "";
-  return fmt::format(" (requeued after exit code{} {})",
+  return fmt::format(" (the job had been requeued after exit code{} {})",
                      codes.size() == 1 ? "" : "s", fmt::join(codes, ", "));
 }
 

@@ -108,7 +108,7 @@ void CheckEffect(const Record& record, const FaultOccurrence& occurrence,
        IsAnyNoticeSeen(record));
   if (notifies && !seen) {
     check.Fail(FindingKind::kUnseen,
-               fmt::format("fault {} fired ({}), but {} got no notice",
+               fmt::format("fault {} fired ({}), but no notice reached {}",
                            occurrence.fault->id, occurrence.fault->summary,
                            NameOf(incarnation)));
   }

@@ -97,10 +97,9 @@ void CheckTimeLimits(const Case& one, Place place, Diagnostics& diagnostics) {
     if (!given || *given > sure) return;
     diagnostics.Error(
         place,
-        fmt::format("timeout.{}: expected more than {}, which the engine takes "
-                    "to find a hang (the shortest of "
-                    "cluster.step_timeout, cluster.save_timeout and 30s), "
-                    "found {}",
+        fmt::format("timeout.{}: expected more than {}, found {}: the engine "
+                    "takes that long to find a hang (the shortest of "
+                    "cluster.step_timeout, cluster.save_timeout and 30s)",
                     key, DurationToText(sure), DurationToText(*given)),
         fmt::format("cluster: {{step_timeout: {}}}",
                     DurationToText(StepTimeoutWithin(*given))));

@@ -164,7 +164,7 @@ std::string AnySetup() {
 bool IsOfItsLaunches(const LoadedFile& loaded) {
   return std::ranges::all_of(loaded.errors, [](const Diagnostic& error) {
     return error.message.find("less than the job has") != std::string::npos ||
-           error.message.find("that a launch before it was to train") !=
+           error.message.find("as an earlier launch has") !=
                std::string::npos ||
            error.message.find("changed job") != std::string::npos ||
            error.message.find("another value than the job's") !=

@@ -62,9 +62,9 @@ constexpr std::array kKinds = {
         FaultKind::kBitFlip,
         kStorage,
         "bit_flip",
-        "one bit of a stored file flips: of the next file opened if the "
-        "point is in a load, otherwise of the next file written, "
-        "after its fsync",
+        "one bit of a stored file flips. At a point of a load: of the next "
+        "file opened. At any other point: of the next file written, once its "
+        "fsync has ended",
         {.damages_file = true}},
     FaultKindInfo{FaultKind::kTruncate,
                   kStorage,

@@ -24,7 +24,7 @@ std::string RecomputedText(const RunFacts& facts) {
   const uint64_t steps = CountRecomputed(facts);
   std::string text = Counted(steps, "step") + " recomputed";
   if (facts.recomputations > steps) {
-    text += fmt::format(", {} computations in all", facts.recomputations);
+    text += fmt::format(", {} recomputations in all", facts.recomputations);
   }
   if (facts.max_recomputed_steps < steps) {
     text += fmt::format(", at most {} after one restart",

@@ -15,9 +15,9 @@ std::string RestartsText(const RunFacts& facts);
 // Returns the number of distinct steps that were recomputed.
 uint64_t CountRecomputed(const RunFacts& facts);
 
-// Returns "2 steps recomputed"; "5 steps recomputed, 12 computations in all" if
-// some were recomputed more than once. Adds ", at most 3 after one restart" if
-// no restart recomputed all of them.
+// Returns "2 steps recomputed"; "5 steps recomputed, 12 recomputations in all"
+// if some were recomputed more than once. Adds ", at most 3 after one restart"
+// if no restart recomputed all of them.
 std::string RecomputedText(const RunFacts& facts);
 
 }  // namespace gauntlet

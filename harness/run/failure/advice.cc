@@ -218,8 +218,8 @@ std::string AdviceOnTotal(const Outline& outline, const KeyedLimit& wait,
   if (wait.limit_ns >= record.setup.longest_run_ns) return "";
   return fmt::format(
       "raise timeout.total ({}): the last event of a worker came {:.3f} s "
-      "before the end, and the engine ends a wait only after {} ({}); if the "
-      "engine should have ended the run sooner, {}",
+      "before the end of the run, but the engine ends such a wait only after "
+      "{} ({}). If it should have ended sooner, {}",
       LimitText(record.setup.longest_run_ns), Seconds(waited_ns), wait.key,
       LimitText(wait.limit_ns), look);
 }

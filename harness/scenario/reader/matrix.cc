@@ -118,13 +118,19 @@ std::vector<Combination> ExpandMatrix(const YamlNode& document,
   const std::vector<Axis> axes = ReadAxes(*matrix, diagnostics);
   if (diagnostics.size() != errors) return {};
 
-  std::vector<Combination> combinations = {{"", std::move(bare)}};
+  size_t cases = 1;
   for (const Axis& axis : axes) {
-    if (combinations.size() * axis.values.size() > kMaxCases) {
+    cases *= axis.values.size();
+    if (cases > kMaxCases) {
       diagnostics.Error(axis.place,
-                        fmt::format("expected at most {} cases", kMaxCases));
+                        fmt::format("expected at most {} cases, found {} with "
+                                    "this list and those above it",
+                                    kMaxCases, cases));
       return {};
     }
+  }
+  std::vector<Combination> combinations = {{"", std::move(bare)}};
+  for (const Axis& axis : axes) {
     std::vector<Combination> next;
     for (const Combination& before : combinations) {
       for (const YamlNode& value : axis.values) {

@@ -84,8 +84,8 @@ void CheckStepOrder(const PlacedLaunch& launch, const Case& one) {
     launch.map.Error(
         launch.map.PlaceOf(launch.setup.epochs ? "epochs" : "max_steps"),
         fmt::format(
-            "expected at least the {} steps that a launch before it was "
-            "to train, found {}",
+            "expected at least {} steps, as an earlier launch has (without "
+            "its stop_at_step), found {}",
             *least, *steps),
         "each launch trains on from the one before");
     return;

@@ -33,7 +33,7 @@ TEST(FactsTextTest, TextTellsStepsFromComputations) {
       {{.max_recomputed_steps = 5,
         .distinct_recomputed_steps = 5,
         .recomputations = 12},
-       "5 steps recomputed, 12 computations in all"},
+       "5 steps recomputed, 12 recomputations in all"},
       {{.max_recomputed_steps = 3,
         .distinct_recomputed_steps = 5,
         .recomputations = 5},
@@ -41,7 +41,7 @@ TEST(FactsTextTest, TextTellsStepsFromComputations) {
       {{.max_recomputed_steps = 3,
         .distinct_recomputed_steps = 5,
         .recomputations = 7},
-       "5 steps recomputed, 7 computations in all, at most 3 after one "
+       "5 steps recomputed, 7 recomputations in all, at most 3 after one "
        "restart"},
       {{.max_recomputed_steps = 4}, "4 steps recomputed"},  // older result
   };

@@ -309,7 +309,8 @@ TEST(AdviceTest, WaitInASave_HasTheLimitOfSaves) {
   Record record = TimedOutRecord();
   EXPECT_EQ(AdviceOnTimeout(record),
             "raise timeout.total (100s): the last event of a worker came "
-            "45.000 s before the end, and the engine ends a wait only after "
+            "45.000 s before the end of the run, but the engine ends such a "
+            "wait only after "
             "cluster.save_timeout (1m); if the engine should have ended the "
             "run sooner, see the last events of each worker (gauntlet show "
             "--all)");

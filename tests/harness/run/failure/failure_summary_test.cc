@@ -172,8 +172,9 @@ expect: {outcome: completes}
   ASSERT_EQ(result.verdict.kind, VerdictKind::kFail);
   EXPECT_THAT(
       result.summary.recovery,
-      HasSubstr("; 5 steps recomputed, 7 computations in all, at most 3 after "
-                "one restart"));
+      HasSubstr(
+          "; 5 steps recomputed, 7 recomputations in all, at most 3 after "
+          "one restart"));
 }
 
 TEST_F(FailureSummaryTest, RunThatGivesUpAfterAResumeHasRecoveredSomething) {
@@ -188,7 +189,7 @@ expect: {outcome: recovers}
   EXPECT_THAT(
       result.summary.recovery,
       AllOf(HasSubstr("3 restarts; resumed 3 times from the checkpoint of "
-                      "step 4; 1 step recomputed, 3 computations in all; "),
+                      "step 4; 1 step recomputed, 3 recomputations in all; "),
             HasSubstr("; then the run ended without a result (exit "
                       "code "),
             Not(HasSubstr("nothing was recovered"))));

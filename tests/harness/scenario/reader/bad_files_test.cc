@@ -209,11 +209,11 @@ const BadBody kBodies[] = {
     {"job: {max_steps: 9}\nlaunches: [{stop_at_step: 9}]",
      "s.yaml:4:27: error: expected less than the job has (9), found 9"},
     {"launches: [{max_steps: 4}, {max_steps: 3}, {}]",
-     "s.yaml:3:40: error: expected at least the 4 steps that a launch "
-     "before it was to train, found 3"},
+     "s.yaml:3:40: error: expected at least 4 steps, as an earlier launch has "
+     "(without its stop_at_step), found 3"},
     {"launches: [{}, {epochs: 1}, {}]",
-     "s.yaml:3:25: error: expected at least the 36 steps that a launch "
-     "before it was to train, found 12"},
+     "s.yaml:3:25: error: expected at least 36 steps, as an earlier launch "
+     "has (without its stop_at_step), found 12"},
     {"launches: [{epochs: 1}]",
      "s.yaml:3:11: error: expected the last launch of the job to train all of "
      "it: without epochs and max_steps"},
@@ -601,14 +601,14 @@ TEST(BadFilesTest, RefusesMeaninglessValues) {
       {"expect: {outcome: recovers, ends_at: {}}",
        "s.yaml:3:38: error: expected one of epoch, step, found an empty map"},
       {"timeout: {hang: 30s}\nfaults: [{at: {step: 2}, do: hang}]",
-       "s.yaml:3:10: error: timeout.hang: expected more than 30s, which the "
-       "engine takes to find a hang (the shortest of cluster.step_timeout, "
-       "cluster.save_timeout and 30s), found 30s"},
+       "s.yaml:3:10: error: timeout.hang: expected more than 30s, found 30s: "
+       "the engine takes that long to find a hang (the shortest of "
+       "cluster.step_timeout, cluster.save_timeout and 30s)"},
       {"cluster: {step_timeout: 5s}\ntimeout: {total: 4s}\n"
        "faults: [{at: {step: 2}, do: hang, with: {duration: 6s}}]",
-       "s.yaml:4:10: error: timeout.total: expected more than 5s, which the "
-       "engine takes to find a hang (the shortest of cluster.step_timeout, "
-       "cluster.save_timeout and 30s), found 4s"},
+       "s.yaml:4:10: error: timeout.total: expected more than 5s, found 4s: "
+       "the engine takes that long to find a hang (the shortest of "
+       "cluster.step_timeout, cluster.save_timeout and 30s)"},
       {"timeout: {hang: 2m, total: 2m}",
        "s.yaml:3:17: error: expected less than `total` (2m), which stops the "
        "case first, found 2m"},
