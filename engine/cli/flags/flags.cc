@@ -31,7 +31,7 @@ struct Flags::Parser {
   explicit Parser(const FlagsHead& head)
       : page({.command = head.command,
               .summary = head.summary,
-              .usage = "[OPTIONS]",
+              .usage = head.usage,
               .groups = {},
               .examples = head.examples}),
         unknown_advice(head.unknown_advice) {}

@@ -36,7 +36,8 @@ struct FlagSynonym;
 struct FlagsHead {
   std::string command;  // "train"
   std::string summary;
-  std::string examples;  // at the end of the help text
+  std::string examples;             // at the end of the help text
+  std::string usage = "[OPTIONS]";  // after the command
   // Advice at the end of the error about an unknown option or argument.
   std::string unknown_advice = "";
 };

@@ -103,14 +103,14 @@ Result<Command> ParseCrashTest(const VerbArguments& verb) {
   const auto separator = std::ranges::find(verb.arguments, "--");
   const auto own = static_cast<size_t>(separator - verb.arguments.begin());
   const bool has_separator = separator != verb.arguments.end();
-  Flags flags({.command = "crash-test",
-               .summary = "Crash any training program and check that it comes "
-                          "back. Usage: gauntlet crash-test [OPTION…] -- "
-                          "COMMAND",
-               .examples = std::string(kCrashTestExamples),
-               .unknown_advice =
-                   has_separator ? "" : std::string(kAdviceWithoutSeparator)},
-              verb);
+  Flags flags(
+      {.command = "crash-test",
+       .summary = "Crash any training program and check that it comes back.",
+       .examples = std::string(kCrashTestExamples),
+       .usage = "[OPTIONS] -- COMMAND",
+       .unknown_advice =
+           has_separator ? "" : std::string(kAdviceWithoutSeparator)},
+      verb);
   flags.Section("Program");
   flags.Value({"--resume", "COMMAND",
                "Shell command that resumes (the command itself)."},
