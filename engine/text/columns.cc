@@ -24,8 +24,11 @@ size_t BytesOf(std::string_view text, size_t columns) {
 
 std::vector<std::string> Wrapped(std::string_view text, size_t columns) {
   std::vector<std::string> lines;
-  while (ColumnsOf(text) > columns) {
+  // Only one line of the rest is searched at a time, so that the time is linear
+  // in the length of the text.
+  for (;;) {
     const size_t most = BytesOf(text, columns);
+    if (most == text.size()) break;
     const size_t space = text.rfind(' ', most);
     const bool at_space = space != text.npos && space > 0;
     std::string_view line = text.substr(0, at_space ? space : most);
