@@ -1,5 +1,6 @@
 #include "harness/trainer/crash_controls.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 #include <string_view>
@@ -19,6 +20,8 @@ namespace {
 
 constexpr std::string_view kSecondRun = "second run";
 constexpr std::string_view kStopAndResume = "stop and resume";
+constexpr std::string_view kEqualResults = "equal results";
+constexpr size_t kMostStops = 4;
 
 class ControlRuns {
  public:
@@ -27,105 +30,169 @@ class ControlRuns {
       : plan_(plan), runs_(runs), recording_(recording), check_(check) {}
 
   Status SecondRun() {
+    const std::string name(kSecondRun);
     ASSIGN_OR_RETURN(const RunFolder folder, runs_.NewFolder("second-run"));
-    RETURN_IF_ERROR(
-        Run(folder, plan_.command, std::string(kSecondRun)).status());
+    ASSIGN_OR_RETURN(const Outcome outcome, Run(folder, plan_.command));
     TrainerRuns::Remove(folder);
+    if (!outcome.failure.empty()) {
+      found_.controls.push_back({name, false, outcome.failure});
+      found_.no_verdict =
+          "a second run from the beginning fails: " + outcome.failure;
+      return OkStatus();
+    }
+    if (outcome.IsEqual()) {
+      found_.controls.push_back({name, true, std::string(kEqualResults)});
+      return OkStatus();
+    }
+    found_.controls.push_back({name, false, outcome.FirstLine()});
+    if (LeaveOut(outcome.differences.files, kSecondRun)) return OkStatus();
+    found_.no_verdict =
+        "two undisturbed runs end with different results: " +
+        outcome.FirstLine() +
+        " (fix the seeds, or choose what is compared with --result)";
     return OkStatus();
   }
 
   Status StopAndResume() {
-    const uint64_t point = recording_.QuietPoint();
-    if (point == 0) return OkStatus();
+    for (const uint64_t point : recording_.QuietPoints(kMostStops)) {
+      ASSIGN_OR_RETURN(
+          const RunFolder folder,
+          FolderAfterKill(runs_, recording_, point,
+                          fmt::format("stop-and-resume-{}", point)));
+      ASSIGN_OR_RETURN(const Outcome outcome,
+                       Run(folder, ResumeCommand(plan_)));
+      const bool recovers = outcome.IsEqual() || LeaveOutLogs(outcome);
+      if (recovers || stops_.empty()) {
+        Keep({.run = folder, .end = outcome.end, .point = point});
+      } else {
+        TrainerRuns::Remove(folder);
+      }
+      stops_.push_back(
+          {.point = point, .outcome = outcome, .recovers = recovers});
+      if (recovers || outcome.end.is_timed_out) break;
+    }
+    if (stops_.empty()) return OkStatus();
+    found_.controls.push_back({std::string(kStopAndResume),
+                               stops_.back().outcome.IsEqual(), StopsText()});
+    found_.differing_stops = DifferingStops();
+    return CheckStep(*found_.stop_and_resume);
+  }
+
+  Controls Take() { return std::move(found_); }
+
+ private:
+  struct Outcome {
+    TrainerRunEnd end;
+    std::string failure;            // "" if the run ended well
+    ResultDifferences differences;  // not known after a failure
+    bool IsEqual() const {
+      return failure.empty() && differences.lines.empty();
+    }
+    // Returns the failure, or else the first difference.
+    const std::string& FirstLine() const {
+      return failure.empty() ? differences.lines.front() : failure;
+    }
+  };
+  struct Stop {
+    uint64_t point = 0;
+    Outcome outcome;
+    bool recovers = false;  // equal results, or only logs differed
+  };
+
+  Result<Outcome> Run(const RunFolder& folder,
+                      const std::vector<std::string>& command) {
+    Outcome outcome;
     ASSIGN_OR_RETURN(
-        const RunFolder folder,
-        FolderAfterKill(runs_, recording_, point, "stop-and-resume"));
-    ASSIGN_OR_RETURN(TrainerRunEnd end, Run(folder, ResumeCommand(plan_),
-                                            std::string(kStopAndResume)));
-    found_.stop_and_resume =
-        ResumedRun{.run = folder, .end = std::move(end), .point = point};
+        outcome.end,
+        runs_.Run(folder, {.arguments = command,
+                           .time_limit = RunTimeLimit(plan_, recording_.end)}));
+    outcome.failure = FailureOf(outcome.end, folder);
+    if (!outcome.failure.empty()) return outcome;
+    ASSIGN_OR_RETURN(outcome.differences, check_.Compare(folder));
+    return outcome;
+  }
+
+  // Leaves the files out of the comparison, which differ in the run of this
+  // name. Returns false if that is not possible, as when the plan names the
+  // results.
+  bool LeaveOut(const std::vector<std::string>& files, std::string_view name) {
+    const bool may_leave_out = plan_.results.empty() &&
+                               plan_.result_command.empty() &&
+                               files.size() < check_.file_count();
+    if (!may_leave_out) return false;
+    for (const std::string& file : files) {
+      found_.left_out.push_back(
+          fmt::format("{}: it differs in the {}", file, name));
+    }
+    check_.LeaveOut(files);
+    return true;
+  }
+
+  // Leaves the files that differ out if all of them only grow. Returns false if
+  // that is not possible.
+  bool LeaveOutLogs(const Outcome& outcome) {
+    if (!outcome.failure.empty()) return false;
+    const std::vector<std::string>& files = outcome.differences.files;
+    const std::set<std::string> logs = GrowingFiles(recording_.log);
+    return std::ranges::all_of(
+               files,
+               [&](const std::string& file) { return logs.contains(file); }) &&
+           LeaveOut(files, kStopAndResume);
+  }
+
+  void Keep(ResumedRun run) {
+    if (found_.stop_and_resume)
+      TrainerRuns::Remove(found_.stop_and_resume->run);
+    found_.stop_and_resume = std::move(run);
+  }
+
+  // Returns "equal results", "equal results after operation 17, not after
+  // operation 13 (a: 1 of 9 bytes differs)" or "after operations 13, 21: a: …".
+  std::string StopsText() const {
+    const Stop& last = stops_.back();
+    if (last.recovers && !last.outcome.IsEqual())
+      return last.outcome.FirstLine();
+    if (last.recovers && stops_.size() == 1) return std::string(kEqualResults);
+    std::vector<uint64_t> others;
+    for (const Stop& stop : stops_) {
+      if (!stop.recovers) others.push_back(stop.point);
+    }
+    std::ranges::sort(others);
+    const std::string& first = stops_.front().outcome.FirstLine();
+    if (!last.recovers)
+      return fmt::format("after {}: {}", OperationsText(others), first);
+    return fmt::format("{} after operation {}, not after {} ({})",
+                       kEqualResults, last.point, OperationsText(others),
+                       first);
+  }
+
+  std::vector<uint64_t> DifferingStops() const {
+    std::vector<uint64_t> differing;
+    if (stops_.back().recovers) return differing;
+    for (const Stop& stop : stops_) {
+      if (stop.outcome.failure.empty()) differing.push_back(stop.point);
+    }
+    std::ranges::sort(differing);
+    return differing;
+  }
+
+  Status CheckStep(const ResumedRun& resumed) const {
     // A run that failed, or that read no file, need not print a step.
-    const TrainerRunEnd& ended = found_.stop_and_resume->end;
     const bool is_step_unknown =
-        EndedWell(ended) && !ended.reads.empty() && plan_.resumed_step &&
-        !plan_.resumed_step->Find(ReadTextFile(folder.output()));
+        EndedWell(resumed.end) && !resumed.end.reads.empty() &&
+        plan_.resumed_step &&
+        !plan_.resumed_step->Find(ReadTextFile(resumed.run.output()));
     if (!is_step_unknown) return OkStatus();
     return InvalidArgument(
         "--step-regex: expected an expression that a line of a resumed run "
         "matches, found none in the run that was stopped and resumed");
   }
 
-  Controls Take() { return std::move(found_); }
-
- private:
-  Result<TrainerRunEnd> Run(const RunFolder& folder,
-                            const std::vector<std::string>& command,
-                            const std::string& name) {
-    ASSIGN_OR_RETURN(
-        TrainerRunEnd end,
-        runs_.Run(folder, {.arguments = command,
-                           .time_limit = RunTimeLimit(plan_, recording_.end)}));
-    RETURN_IF_ERROR(Judge(end, folder, name));
-    return end;
-  }
-
-  Status Judge(const TrainerRunEnd& end, const RunFolder& folder,
-               const std::string& name) {
-    const std::string failure = FailureOf(end, folder);
-    if (!failure.empty()) {
-      found_.controls.push_back({name, false, failure});
-      if (name == kSecondRun)
-        found_.no_verdict = "a second run from the beginning fails: " + failure;
-      return OkStatus();
-    }
-    ASSIGN_OR_RETURN(const ResultDifferences differences,
-                     check_.Compare(folder));
-    if (differences.lines.empty()) {
-      found_.controls.push_back({name, true, "equal results"});
-      return OkStatus();
-    }
-    found_.controls.push_back({name, false, differences.lines.front()});
-    if (!LeaveOut(differences, name)) found_.resume = ResumeControl::kDiffers;
-    return OkStatus();
-  }
-
-  // Leaves differing files out of the comparison. Returns false if that is not
-  // possible, as when the plan names the results.
-  bool LeaveOut(const ResultDifferences& differences, const std::string& name) {
-    const bool is_second_run = name == kSecondRun;
-    std::vector<std::string> files = differences.files;
-    if (!is_second_run) {
-      const std::set<std::string> logs = GrowingFiles(recording_.log);
-      std::erase_if(
-          files, [&](const std::string& file) { return !logs.contains(file); });
-    }
-    const bool may_leave_out = plan_.results.empty() &&
-                               plan_.result_command.empty() &&
-                               files.size() == differences.files.size() &&
-                               files.size() < check_.file_count();
-    if (may_leave_out) {
-      for (const std::string& file : files) {
-        found_.left_out.push_back(
-            fmt::format("{}: it differs in the {}", file, name));
-      }
-      check_.LeaveOut(files);
-      return true;
-    }
-    // If a resumed run never has equal results, that is a finding. If two
-    // undisturbed runs differ, there can be no verdicts.
-    if (is_second_run) {
-      found_.no_verdict =
-          "two undisturbed runs end with different results: " +
-          differences.lines.front() +
-          " (fix the seeds, or choose what is compared with --result)";
-    }
-    return false;
-  }
-
   const CrashTestPlan& plan_;
   const TrainerRuns& runs_;
   const Recording& recording_;
   ResultCheck& check_;
+  std::vector<Stop> stops_;  // in the order tried
   Controls found_;
 };
 

@@ -45,17 +45,11 @@ CrashTestResult Describe(const CrashTestPlan& plan, const TrainerRuns& runs,
   return result;
 }
 
-bool ResumedFromCheckpoint(const CrashTrial& trial) {
-  return !trial.survived_fault && trial.has_equal_results &&
-         (trial.resumed_step.value_or(0) > 0 ||
-          (trial.resumed_from && trial.resumed_from->operation > 0));
-}
-
 // Returns a reason if no run resumed from a checkpoint: nothing has been shown
 // then.
 std::string ReasonForNoVerdict(const CrashTestResult& result) {
   if (!result.findings.empty() ||
-      std::ranges::any_of(result.trials, ResumedFromCheckpoint)) {
+      std::ranges::any_of(result.trials, RecoveredFromCheckpoint)) {
     return "";
   }
   switch (result.trials_end) {
@@ -136,7 +130,7 @@ Result<CrashTestResult> RunCrashTest(const CrashTestPlan& plan,
       recording.log, JudgeTrials(result.trials, end), result.trials));
   result.verdicts = JudgeTrials(result.trials, end);
   result.findings =
-      GroupFindings(result.trials, result.verdicts, controls.resume);
+      GroupFindings(result.trials, result.verdicts, controls.differing_stops);
   // A named crash may come before the first checkpoint.
   if (!NamesCrashes(plan) || !resumes)
     result.no_verdict = ReasonForNoVerdict(result);

@@ -284,6 +284,46 @@ def a_file_is_moved_from_tmpdir(run):
                  {"recovered"})
 
 
+# Saves two files one after the other, and pauses in between.
+PAUSES_IN_A_SAVE = """
+import os, sys, time
+def path(name): return os.path.join(sys.argv[1], name)
+def read(name): return int(open(path(name)).read())
+step, sum = 0, 0
+if os.path.exists(path('step')): step, sum = read('step'), read('sum')
+while step < 6:
+    step, sum = step + 1, sum + step
+    for name, value in (('sum', sum), ('step', step)):
+        with open(path(name + '.tmp'), 'w') as file: file.write(str(value))
+        os.rename(path(name + '.tmp'), path(name))
+        if name == 'sum': time.sleep(0.05)
+"""
+
+
+def a_stop_within_a_save_is_no_claim_on_any_stop(run):
+    result = result_of_any(run, (sys.executable, "-c", PAUSES_IN_A_SAVE, "{out}"), 1,
+                           "--faults", "kill")
+    control = result["controls"][1]
+    expect(control["holds"] and ", not after operation" in control["text"],
+           control["text"])
+    titles = [finding["title"] for finding in result["findings"]]
+    expect(titles and all(title.startswith("diverged: kill at s") for title in titles),
+           titles)
+
+
+def stops_show_that_a_program_never_resumes_equal(run):
+    """One finding names the stops, and its reason counts the kills."""
+    result = result_of(run, "--faults", "kill", "--out", "test",
+                       command=trained("random-state"), code=1)
+    finding = result["findings"][0]
+    expect(finding["title"].startswith("diverged: a stop after operations "),
+           finding["title"])
+    expect(" kills recovered; " in finding["reason"], finding["reason"])
+    expect(not result["controls"][1]["holds"], result["controls"][1]["text"])
+    issue = (run.directory / "test/findings/1/issue.md").read_text()
+    expect(finding["title"] in issue and finding["reason"] in issue, issue)
+
+
 def no_verdict_on_a_program_that_does_not_repeat(run):
     code = "import os, sys; open(sys.argv[1] + '/r', 'wb').write(os.urandom(9))"
     result = result_of_any(run, (sys.executable, "-c", code, "{out}"), 3)
@@ -421,6 +461,8 @@ CHECKS = (
     a_scenario_that_does_not_fit_is_inconclusive,
     an_ordinary_user_finds_the_same,
     a_file_is_moved_from_tmpdir,
+    a_stop_within_a_save_is_no_claim_on_any_stop,
+    stops_show_that_a_program_never_resumes_equal,
     no_verdict_on_a_program_that_does_not_repeat,
     no_verdict_on_a_program_that_never_resumes,
     no_false_finding_where_few_crashes_are_tried,

@@ -145,6 +145,13 @@ struct CrashTrial {
   std::vector<RemadeFile> made_again;
 };
 
+// Returns true iff the trial resumed from a checkpoint with equal results.
+inline bool RecoveredFromCheckpoint(const CrashTrial& trial) {
+  return !trial.survived_fault && trial.has_equal_results &&
+         (trial.resumed_step.value_or(0) > 0 ||
+          (trial.resumed_from && trial.resumed_from->operation > 0));
+}
+
 struct CrashVerdict {
   RecoveryVerdict verdict = RecoveryVerdict::kRecovered;
   std::string reason;  // one line

@@ -3,12 +3,16 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
 #include <string_view>
 #include <utility>
 
 #include "harness/run/files/text_file.h"
 #include "harness/trainer/run/temporary_files.h"
 #include "harness/trainer/run/trainer_command.h"
+#include "harness/trainer/text/name_pattern.h"
 #include "harness/trainer/text/program_output.h"
 #include <fmt/format.h>
 
@@ -99,26 +103,40 @@ std::vector<uint64_t> Recording::CrashPoints() const {
   return points;
 }
 
-uint64_t Recording::QuietPoint() const {
-  const std::vector<uint64_t> points = CrashPoints();
-  const auto operation = [&](size_t i) -> const FileOperation& {
-    return log.operations()[points[i] - 1];
+std::vector<uint64_t> Recording::QuietPoints(size_t most) const {
+  struct Candidate {
+    uint64_t point = 0;
+    bool begins_file = false;
+    Duration pause{};      // until the next operation
+    std::string next;      // pattern of the next operation's file
+    size_t among_its = 0;  // position among those with the same `next`
   };
-  uint64_t quietest = 0;
-  auto best = std::pair(false, Duration(-1));
-  for (size_t i = points.size() / 4; i + 1 < points.size(); ++i) {
-    if (i >= points.size() - points.size() / 4) break;
+  const std::vector<uint64_t> points = CrashPoints();
+  const size_t quarter = points.size() / 4;
+  std::vector<Candidate> candidates;
+  for (size_t i = quarter; i + 1 < points.size(); ++i) {
+    if (i >= points.size() - quarter) break;
+    const FileOperation& here = log.operations()[points[i] - 1];
+    const FileOperation& next = log.operations()[points[i + 1] - 1];
     // However short the steps are, a save begins with creating or truncating a
     // file.
-    const bool is_between =
-        BeginsFile(operation(i + 1)) && !BeginsFile(operation(i));
-    const auto found =
-        std::pair(is_between, operation(i + 1).time - operation(i).time);
-    if (found <= best) continue;
-    best = found;
-    quietest = points[i];
+    candidates.push_back({.point = points[i],
+                          .begins_file = BeginsFile(next) && !BeginsFile(here),
+                          .pause = next.time - here.time,
+                          .next = NamePattern(next.name.path)});
   }
-  return quietest;
+  std::ranges::stable_sort(candidates, std::greater<>(), [](const auto& one) {
+    return std::pair(one.begins_file, one.pause);
+  });
+  if (!candidates.empty() && candidates.front().begins_file)
+    std::erase_if(candidates, [](const auto& one) { return !one.begins_file; });
+  std::map<std::string, size_t> counts;
+  for (Candidate& one : candidates) one.among_its = counts[one.next]++;
+  std::ranges::stable_sort(candidates, {}, &Candidate::among_its);
+  std::vector<uint64_t> quiet;
+  for (size_t i = 0; i < std::min(most, candidates.size()); ++i)
+    quiet.push_back(candidates[i].point);
+  return quiet;
 }
 
 uint64_t Recording::BytesWritten() const { return log.list().byte_count; }

@@ -2,6 +2,7 @@
 #ifndef GAUNTLET_HARNESS_TRAINER_RUN_RECORDING_H_
 #define GAUNTLET_HARNESS_TRAINER_RUN_RECORDING_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <set>
@@ -27,10 +28,12 @@ struct Recording {
   // sync something and that the program itself made, except those on temporary
   // files.
   std::vector<uint64_t> CrashPoints() const;
-  // Returns the crash point, within the middle half of all, that most likely
-  // lies between two saves: preferably one whose next operation begins a file,
-  // with the longest time until that operation. Returns 0 if there is none.
-  uint64_t QuietPoint() const;
+  // Returns at most `most` crash points, within the middle half of all, that
+  // may lie between two saves: those whose next operation begins a file, or
+  // else any. The first has the longest time until its next operation. The next
+  // operations of the others begin other files, as long as there are any: a
+  // save may write several files, one after the other.
+  std::vector<uint64_t> QuietPoints(size_t most) const;
   uint64_t BytesWritten() const;
   // Folder that caches the contents of files of crash states.
   std::filesystem::path ContentsFolder() const {

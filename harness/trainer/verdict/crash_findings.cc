@@ -9,6 +9,7 @@
 #include "engine/text/columns.h"
 #include "engine/text/counted.h"
 #include "harness/trainer/text/name_pattern.h"
+#include "harness/trainer/verdict/equal_crashes.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -17,9 +18,6 @@ namespace {
 
 constexpr size_t kNamedFiles = 3;
 constexpr size_t kShownColumns = 60;  // of a message
-constexpr std::string_view kNoCrashNeeded =
-    "a stop between two saves and a resume already gives a different result: "
-    "no crash is needed; ";
 
 // Returns the class of the exception in a last line, or else the beginning of
 // the message, in quotes; "" if there is no line.
@@ -85,15 +83,17 @@ std::string FilesText(const std::vector<CrashTrial>& trials,
   return text.find('*') == text.npos ? text : text + " (* stands for numbers)";
 }
 
-// Returns the title without the number of crash states.
+// Returns the title without the number of crash states. `stops`: empty, or
+// those after which the control runs diverged.
 std::string TitleOf(const TrainerFinding& finding,
                     const std::vector<CrashTrial>& trials,
-                    bool needs_no_crash) {
+                    const std::vector<uint64_t>& stops) {
   const std::string effect = EffectOf(
       finding.verdict, CauseOf(trials[finding.trials.front()].last_line));
-  if (needs_no_crash) {
-    return fmt::format("{}: any stop and resume, even without a crash: {}",
-                       RecoveryVerdictName(finding.verdict), effect);
+  if (!stops.empty()) {
+    return fmt::format("{}: a stop after {} and a resume: {}",
+                       RecoveryVerdictName(finding.verdict),
+                       OperationsText(stops), effect);
   }
   std::set<CrashFault> faults;
   for (const size_t i : finding.trials) faults.insert(trials[i].fault);
@@ -102,6 +102,67 @@ std::string TitleOf(const TrainerFinding& finding,
   return fmt::format("{}: {} at {}: {}", RecoveryVerdictName(finding.verdict),
                      fmt::join(names, ", "), FilesText(trials, finding.trials),
                      effect);
+}
+
+// A kill that was tried. Its trial has the name of another fault if that leaves
+// the same state with a worse verdict.
+struct Kill {
+  uint64_t operation = 0;  // number of operations before the kill
+  RecoveryVerdict verdict = RecoveryVerdict::kRecovered;
+  bool recovered_from_checkpoint = false;
+};
+
+std::vector<Kill> KillsOf(const std::vector<CrashTrial>& trials,
+                          const std::vector<CrashVerdict>& verdicts) {
+  std::vector<Kill> kills;
+  for (size_t i = 0; i < trials.size(); ++i) {
+    for (const JudgedCrash& crash : CrashesOf(trials[i], verdicts[i])) {
+      if (crash.fault != CrashFault::kKill) continue;
+      kills.push_back(
+          {.operation = crash.operation,
+           .verdict = crash.verdict,
+           .recovered_from_checkpoint = RecoveredFromCheckpoint(trials[i])});
+    }
+  }
+  return kills;
+}
+
+// Returns true iff a kill after `first_stop` recovered from a checkpoint,
+// although a later kill diverged. Kills after the last save also recover if no
+// resume within the training is equal.
+bool RecoversBetween(const std::vector<Kill>& kills, uint64_t first_stop) {
+  uint64_t last_diverged = 0;
+  for (const Kill& kill : kills) {
+    if (kill.verdict == RecoveryVerdict::kDiverged)
+      last_diverged = std::max(last_diverged, kill.operation);
+  }
+  return std::ranges::any_of(kills, [&](const Kill& kill) {
+    return kill.recovered_from_checkpoint && kill.operation > first_stop &&
+           kill.operation < last_diverged;
+  });
+}
+
+// Returns the beginning of the reason of a finding that the stops of the
+// control show too. It includes how many kills recovered, as in the table of
+// verdicts.
+std::string StopsReason(const std::vector<uint64_t>& stops,
+                        const std::vector<CrashTrial>& trials,
+                        const std::vector<CrashVerdict>& verdicts) {
+  size_t tried = 0;
+  size_t recovered = 0;
+  for (size_t i = 0; i < trials.size(); ++i) {
+    for (const JudgedCrash& crash : CrashesByFault(trials[i], verdicts[i])) {
+      if (crash.fault != CrashFault::kKill) continue;
+      ++tried;
+      if (crash.verdict == RecoveryVerdict::kRecovered) ++recovered;
+    }
+  }
+  return fmt::format(
+      "a stop after {} and a resume give other results in the control too; {}",
+      OperationsText(stops),
+      recovered == 0 ? ""
+                     : fmt::format("{} of {} recovered; ", recovered,
+                                   Counted(tried, "kill")));
 }
 
 // Adds the simplest crash to titles that are equal, and to each title the
@@ -121,23 +182,31 @@ void CompleteTitles(const std::vector<CrashTrial>& trials,
 
 }  // namespace
 
+std::string OperationsText(const std::vector<uint64_t>& operations) {
+  return fmt::format("operation{} {}", operations.size() == 1 ? "" : "s",
+                     fmt::join(operations, ", "));
+}
+
 std::vector<TrainerFinding> GroupFindings(
     const std::vector<CrashTrial>& trials,
-    const std::vector<CrashVerdict>& verdicts, ResumeControl control) {
+    const std::vector<CrashVerdict>& verdicts,
+    const std::vector<uint64_t>& differing_stops) {
+  const std::vector<Kill> kills = KillsOf(trials, verdicts);
+  const bool never_equal = !differing_stops.empty() &&
+                           !RecoversBetween(kills, differing_stops.front());
   // Verdict, message, file.
   using Key = std::tuple<RecoveryVerdict, std::string, std::string>;
   std::map<Key, TrainerFinding> groups;
   for (size_t i = 0; i < trials.size(); ++i) {
     const RecoveryVerdict verdict = verdicts[i].verdict;
     if (!IsFinding(verdict) || trials[i].is_for_judging) continue;
-    // A message identifies the cause better than the place of the crash. If
-    // even the control diverges, all diverging runs have one cause.
+    // A message identifies the cause better than the place of the crash. If no
+    // resume is equal, all diverging runs have one cause.
     std::string message = ExceptionClass(trials[i].last_line);
     if (message.empty()) message = MessagePattern(trials[i].last_line);
-    const bool is_one_cause = !message.empty() ||
-                              verdict == RecoveryVerdict::kHangs ||
-                              (verdict == RecoveryVerdict::kDiverged &&
-                               control == ResumeControl::kDiffers);
+    const bool is_one_cause =
+        !message.empty() || verdict == RecoveryVerdict::kHangs ||
+        (verdict == RecoveryVerdict::kDiverged && never_equal);
     TrainerFinding& finding =
         groups[{verdict, message, is_one_cause ? "" : trials[i].file_pattern}];
     finding.verdict = verdict;
@@ -148,12 +217,12 @@ std::vector<TrainerFinding> GroupFindings(
     std::ranges::stable_sort(finding.trials, {},
                              [&](size_t i) { return SimplicityOf(trials[i]); });
     finding.reason = verdicts[finding.trials.front()].reason;
-    const bool needs_no_crash = finding.verdict == RecoveryVerdict::kDiverged &&
-                                control == ResumeControl::kDiffers;
-    if (needs_no_crash) {
-      finding.reason = std::string(kNoCrashNeeded) + finding.reason;
+    std::vector<uint64_t> stops;
+    if (never_equal && finding.verdict == RecoveryVerdict::kDiverged) {
+      stops = differing_stops;
+      finding.reason = StopsReason(stops, trials, verdicts) + finding.reason;
     }
-    finding.title = TitleOf(finding, trials, needs_no_crash);
+    finding.title = TitleOf(finding, trials, stops);
     findings.push_back(std::move(finding));
   }
   CompleteTitles(trials, findings);

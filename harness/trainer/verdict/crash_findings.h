@@ -18,15 +18,19 @@ struct TrainerFinding {
   std::vector<size_t> trials;  // indexes, the simplest first
 };
 
-// Outcome of the control that is stopped between two saves and resumed.
-enum class ResumeControl : uint8_t { kEqual, kDiffers };
+// Returns "operation 12" or "operations 12, 20".
+std::string OperationsText(const std::vector<uint64_t>& operations);
 
 // Returns findings, each with the crashes of one verdict and one cause. Runs
 // that end with the same class of exception, or the same message without
 // numbers and paths, have one cause. Without a message, one cause covers all
-// hangs; all runs that diverge, if the control differs too (title and reason
-// then begin by stating that no crash is needed); else the crashes at files of
-// one name pattern.
+// hangs; all runs that diverge, if no resume within the training is equal
+// (title and reason then state the stops that show it); else the crashes at
+// files of one name pattern.
+//
+// `differing_stops` are those of Controls (crash_controls.h). They show that no
+// resume is equal, unless a kill between the first of them and the last kill
+// that diverges recovered from a checkpoint.
 //
 // A title names the verdict, the faults, the files and the exception, or the
 // beginning of the message. If titles are still equal, the simplest crash of
@@ -36,7 +40,8 @@ enum class ResumeControl : uint8_t { kEqual, kDiffers };
 // then lost work; among these, those with the most crashes first.
 std::vector<TrainerFinding> GroupFindings(
     const std::vector<CrashTrial>& trials,
-    const std::vector<CrashVerdict>& verdicts, ResumeControl control);
+    const std::vector<CrashVerdict>& verdicts,
+    const std::vector<uint64_t>& differing_stops);
 
 }  // namespace gauntlet
 

@@ -1,6 +1,7 @@
 // Crashes are grouped by the output of their runs, or else by where they occur.
 #include "harness/trainer/verdict/crash_findings.h"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -10,9 +11,7 @@
 namespace gauntlet {
 namespace {
 
-using testing::AllOf;
 using testing::ElementsAre;
-using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
 using testing::UnorderedElementsAre;
@@ -35,14 +34,16 @@ Judged At(uint64_t operation, const std::string& file, RecoveryVerdict verdict,
 
 std::vector<TrainerFinding> Group(
     const std::vector<Judged>& all,
-    ResumeControl control = ResumeControl::kEqual) {
+    const std::vector<uint64_t>& differing_stops = {}) {
   std::vector<CrashTrial> trials;
   std::vector<CrashVerdict> verdicts;
   for (const Judged& one : all) {
     trials.push_back(one.trial);
-    verdicts.push_back({one.verdict, "reason of " + one.trial.id});
+    verdicts.push_back({one.verdict, "reason of " + one.trial.id,
+                        std::vector(one.trial.equal_crashes.size(),
+                                    RecoveryVerdict::kRecovered)});
   }
-  return GroupFindings(trials, verdicts, control);
+  return GroupFindings(trials, verdicts, differing_stops);
 }
 
 std::vector<std::string> Titles(const std::vector<TrainerFinding>& findings) {
@@ -108,19 +109,58 @@ TEST(CrashFindingsTest, WithoutMessage_FilesTellCausesApart) {
                                         At(2, "b", RecoveryVerdict::kDiverged),
                                         At(3, "b", RecoveryVerdict::kDiverged)};
   EXPECT_EQ(Group(diverged).size(), 2U);
-  // If every resume of a program differs, all findings have one cause.
-  const auto findings = Group(diverged, ResumeControl::kDiffers);
-  ASSERT_EQ(findings.size(), 1U);
-  EXPECT_THAT(findings[0].reason, AllOf(HasSubstr("no crash is needed; reason"),
-                                        EndsWith("reason of kill-1")));
-  EXPECT_THAT(findings[0].title,
-              HasSubstr("diverged: any stop and resume, even without a crash"));
-  EXPECT_THAT(Group(diverged)[0].reason, Not(HasSubstr("no crash")));
+  EXPECT_EQ(Group(diverged)[0].reason, "reason of kill-2");
   EXPECT_THAT(Group(diverged)[0].title, HasSubstr("diverged: kill at b"));
   EXPECT_EQ(Group({At(1, "a", RecoveryVerdict::kHangs),
                    At(2, "b", RecoveryVerdict::kHangs)})
                 .size(),
             1U);
+}
+
+Judged RecoveredFromCheckpointAt(uint64_t operation) {
+  Judged judged = At(operation, "a", RecoveryVerdict::kRecovered);
+  judged.trial.has_equal_results = true;
+  judged.trial.resumed_from = CheckpointVersion{.operation = 1};
+  return judged;
+}
+
+// The first kill starts over, and the last one comes after the last save.
+TEST(CrashFindingsTest, IfNoResumeIsEqual_OneFindingNamesTheStopsThatShowIt) {
+  const auto findings = Group(
+      {At(1, "a", RecoveryVerdict::kRecovered),
+       At(4, "a", RecoveryVerdict::kDiverged),
+       At(6, "b", RecoveryVerdict::kDiverged), RecoveredFromCheckpointAt(9)},
+      {3, 5});
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].title,
+            "diverged: a stop after operations 3, 5 and a resume: the run ends "
+            "with other results, without an error (2 crash states)");
+  EXPECT_EQ(findings[0].reason,
+            "a stop after operations 3, 5 and a resume give other results in "
+            "the control too; 2 of 4 kills recovered; reason of kill-4");
+}
+
+TEST(CrashFindingsTest, IfAKillBetweenRecovers_StopsShowNothing) {
+  const std::vector<Judged> all = {At(4, "a", RecoveryVerdict::kDiverged),
+                                   RecoveredFromCheckpointAt(5),
+                                   At(6, "b", RecoveryVerdict::kDiverged)};
+  const auto findings = Group(all, {4});
+  EXPECT_EQ(Titles(findings), Titles(Group(all)));
+  ASSERT_EQ(findings.size(), 2U);
+  EXPECT_EQ(findings[0].reason, "reason of kill-4");
+}
+
+// The same directories as after a power loss, which loses work.
+TEST(CrashFindingsTest, KillThatDoesNotNameItsTrialIsNoLessEvidence) {
+  Judged power = RecoveredFromCheckpointAt(9);
+  power.trial.id = "ext4-9-data0";
+  power.trial.fault = CrashFault::kPowerLoss;
+  power.verdict = RecoveryVerdict::kLostWork;
+  power.trial.equal_crashes = {{.id = "kill-5", .operation = 5}};
+  const std::vector<Judged> all = {At(4, "a", RecoveryVerdict::kDiverged),
+                                   power,
+                                   At(6, "b", RecoveryVerdict::kDiverged)};
+  EXPECT_EQ(Titles(Group(all, {4})), Titles(Group(all)));
 }
 
 TEST(CrashFindingsTest, WorstComesFirst_ThenMostFrequent) {
