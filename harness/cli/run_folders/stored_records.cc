@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <string_view>
 #include <utility>
 
+#include "chaos/inject/plan/plan.h"
 #include "engine/cli/flags/flags.h"
+#include "engine/job/job.h"
 #include "engine/real/storage/posix_storage.h"
 #include "harness/cli/run_folders/run_directory.h"
 #include "harness/record/base_name.h"
@@ -268,13 +272,40 @@ Result<std::vector<std::string>> PickCases(const fs::path& run,
   return NotFound(fmt::format("case {}: there is none", Quoted(text)));
 }
 
+namespace {
+
+// kInvalidArgument: no case of a scenario has such a record.
+Status CheckHead(const Record& record) {
+  if (record.world != "real" && record.world != "sim") {
+    return Annotate(ExpectedValue("real or sim", record.world.substr(0, 40)),
+                    "world");
+  }
+  const RunSetup& setup = record.setup;
+  const auto check_workers = [](std::string_view field, int64_t low,
+                                int64_t found) -> Status {
+    if (found >= low && found <= kMaxReplicas) return OkStatus();
+    return InvalidArgument(
+        fmt::format("setup.{}: expected a whole number from {} to {}, found {}",
+                    field, low, kMaxReplicas, found));
+  };
+  RETURN_IF_ERROR(check_workers("workers", 1, setup.workers));
+  RETURN_IF_ERROR(check_workers("min_workers", 0, setup.min_workers));
+  for (const int workers : setup.workers_per_attempt)
+    RETURN_IF_ERROR(check_workers("workers_per_attempt", 1, workers));
+  return PlanFromJson(record.plan_json).status();
+}
+
+}  // namespace
+
 Result<Record> LoadRecord(const fs::path& file) {
   PosixStorage storage;
   ASSIGN_OR_RETURN(const std::string text,
                    ReadFile(storage, file.string(), kMaxRecordBytes));
   Parsed<Record> record = ReadRecord(text, file.string());
-  if (record.ok()) return std::move(*record.value);
-  return InvalidArgument(record.error);
+  if (!record.ok()) return InvalidArgument(record.error);
+  // The head is the first line.
+  RETURN_IF_ERROR(Annotate(CheckHead(*record.value), file.string() + ":1"));
+  return std::move(*record.value);
 }
 
 Result<fs::path> FindRecordFile(const std::string& target, const fs::path& runs,

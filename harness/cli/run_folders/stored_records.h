@@ -62,7 +62,8 @@ Result<std::vector<std::string>> PickCases(const std::filesystem::path& run,
                                            const std::string& text,
                                            WorldChoice world);
 
-// kInvalidArgument: the file is not a record of this version.
+// kInvalidArgument: the file is not a record of this version, or its world,
+// numbers of workers or plan are none that a case can have.
 Result<Record> LoadRecord(const std::filesystem::path& file);
 
 // Returns the path of the one record that the target names: a record.jsonl, the

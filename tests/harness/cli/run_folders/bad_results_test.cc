@@ -102,6 +102,42 @@ TEST_F(BadResultsTest, DamagedRecordsAreRefused) {
   }
 }
 
+// The digest at the end fits the changed head.
+TEST_F(BadResultsTest, RecordsWithImpossibleHeadsAreRefused) {
+  const std::string file = RunCase("a", "recovers") + "/a.sim/record.jsonl";
+  const Parsed<Record> recorded = ReadRecord(TextOf(file), file);
+  ASSERT_TRUE(recorded.ok()) << recorded.error;
+  const struct {
+    std::string error;
+    void (*change)(Record&);
+  } kCases[] = {
+      {"world: expected real or sim, found 'mars'",
+       [](Record& record) { record.world = "mars"; }},
+      {"setup.workers: expected a whole number from 1 to 4096, found 0",
+       [](Record& record) { record.setup.workers = 0; }},
+      {"setup.workers: expected a whole number from 1 to 4096, found 4097",
+       [](Record& record) { record.setup.workers = 4097; }},
+      {"setup.min_workers: expected a whole number from 0 to 4096, found -1",
+       [](Record& record) { record.setup.min_workers = -1; }},
+      {"setup.workers_per_attempt: expected a whole number from 1 to 4096, "
+       "found 0",
+       [](Record& record) {
+         record.setup.workers_per_attempt = {2, 0};
+       }},
+      {"plan: expected JSON: ", [](Record& record) { record.plan_json = "{"; }},
+  };
+  for (const auto& [error, change] : kCases) {
+    SCOPED_TRACE(error);
+    Record record = *recorded.value;
+    change(record);
+    ASSERT_TRUE(WriteTextFile(file, RecordToJsonLines(record)).ok());
+    for (const char* command : {"show", "judge", "replay"}) {
+      ExpectRefused(With(command, file));
+      EXPECT_THAT(err_.str(), HasSubstr(file + ":1: " + error));
+    }
+  }
+}
+
 TEST_F(BadResultsTest, DamagedResultsAreRefused) {
   const std::string folder = RunCase("a", "recovers");
   const std::string text = TextOf(folder + "/result.json");
