@@ -119,11 +119,12 @@ constexpr std::array kPoints = {
               .description = "after a shard file is written and synced",
               .part = RunPart::kSave,
               .rate = HitRate::kOncePerSave},
-    PointInfo{.point = Point::kSaveAgree,
-              .name = "ckpt.compare_digests",
-              .description = "before the workers report the parts that they wrote",
-              .part = RunPart::kSave,
-              .rate = HitRate::kOncePerSave},
+    PointInfo{
+        .point = Point::kSaveAgree,
+        .name = "ckpt.compare_digests",
+        .description = "before the workers report the parts that they wrote",
+        .part = RunPart::kSave,
+        .rate = HitRate::kOncePerSave},
     PointInfo{.point = Point::kIndexWrite,
               .name = "ckpt.index.write",
               .description = "before each block of the shard index",
@@ -324,43 +325,69 @@ static_assert(IsInTheOrderOfTheEnum());
 
 constexpr std::array kPlantedBugs = {
     PlantedBugInfo{PlantedBug::kLoseRngKey, "lose-rng-key",
-                   "a restore does not bring back the RNG key", "do: crash"},
-    PlantedBugInfo{PlantedBug::kLosePosition, "lose-position",
-                   "a restore starts the epoch's data anew", "do: crash"},
+                   "a restore does not bring back the RNG key", "do: crash",
+                   "a worker resumes from a checkpoint", "trajectory"},
+    PlantedBugInfo{
+        PlantedBug::kLosePosition, "lose-position",
+        "a restore starts the epoch's data anew",
+        "every: {steps: 5}, do: crash",
+        "a worker resumes from a checkpoint of a step within an epoch",
+        "samples"},
     PlantedBugInfo{PlantedBug::kTrustManifestBlindly, "trust-manifest-blindly",
                    "a load does not verify files against their digests; it "
                    "still notices missing files and headers that do not fit",
-                   "do: bit_flip, do: crash"},
-    PlantedBugInfo{PlantedBug::kLoseMetrics, "lose-metrics",
-                   "a restore starts the epoch's metrics anew", "do: crash"},
-    PlantedBugInfo{PlantedBug::kSkipManifestSync, "skip-manifest-fsync",
-                   "a save does not sync its manifest",
-                   "simulation only, do: power_loss"},
+                   "do: bit_flip, do: crash",
+                   "a worker loads a checkpoint that a fault has damaged",
+                   "store"},
+    PlantedBugInfo{
+        PlantedBug::kLoseMetrics, "lose-metrics",
+        "a restore starts the epoch's metrics anew",
+        "every: {steps: 5}, do: crash",
+        "a worker resumes from a checkpoint of a step within an epoch",
+        "epochs"},
+    PlantedBugInfo{
+        PlantedBug::kSkipManifestSync, "skip-manifest-fsync",
+        "a save does not sync its manifest", "simulation only, do: power_loss",
+        "the machine loses power after a save was acknowledged", "store"},
     PlantedBugInfo{PlantedBug::kAcknowledgeBeforeRename,
                    "acknowledge-before-rename",
                    "a save is acknowledged before it is committed",
-                   "point: ckpt.rename, do: crash"},
+                   "point: ckpt.rename, do: crash",
+                   "the chief ends just before the rename that commits a save",
+                   "resume-point"},
     PlantedBugInfo{PlantedBug::kForgetAtRejoin, "forget-at-rejoin",
                    "survivors of a loss give their state up as they rejoin",
-                   "policy: rejoin, do: crash"},
-    PlantedBugInfo{PlantedBug::kDieInAStep, "die-in-a-step",
-                   "a worker ends without a word in a step of the first "
-                   "generation",
-                   "workers: 4, without a fault"},
+                   "policy: rejoin, do: crash",
+                   "a worker is lost in training and the others rejoin it",
+                   "bounded-loss"},
+    PlantedBugInfo{
+        PlantedBug::kDieInAStep, "die-in-a-step",
+        "a worker ends without a word in a step of the first "
+        "generation",
+        "workers: 4, without a fault",
+        "the first generation has two or more workers and trains step 7",
+        "no-spontaneous-exit"},
     PlantedBugInfo{PlantedBug::kWriteLiveState, "write-live-state",
                    "a save that training does not wait for writes the live "
                    "parameters instead of a copy",
-                   "mode: async, point: ckpt.shard.open, do: slow, do: crash"},
+                   "mode: async, point: ckpt.shard.open, do: slow, do: crash",
+                   "training continues for some steps while an asynchronous "
+                   "save is written",
+                   "store"},
     PlantedBugInfo{
         PlantedBug::kTrustAFailedDevice, "trust-a-failed-device",
         "nobody looks whether a device has failed: what it brings is "
         "taken for results",
-        "device: emulated, do: gpu_error"},
+        "device: emulated, do: gpu_error",
+        "the device of a worker fails in training", "trajectory"},
     PlantedBugInfo{PlantedBug::kRemoveWhileFenced, "remove-while-fenced",
                    "a worker removes checkpoints without looking for newer "
                    "claims",
                    "simulation only, topology: one_host_per_worker, do: "
-                   "partition, do: hang, do: bit_flip, do: crash"},
+                   "partition, do: hang, do: bit_flip, do: crash",
+                   "a chief that was cut off removes checkpoints after another "
+                   "worker has claimed a newer generation",
+                   "store"},
 };
 
 }  // namespace
@@ -387,6 +414,10 @@ bool IsOfSave(Point point) {
 }
 
 std::span<const PlantedBugInfo> AllPlantedBugs() { return kPlantedBugs; }
+
+const PlantedBugInfo& InfoOf(PlantedBug bug) {
+  return kPlantedBugs[static_cast<size_t>(bug)];
+}
 
 std::optional<PlantedBug> FindPlantedBug(std::string_view name) {
   for (const PlantedBugInfo& info : kPlantedBugs) {

@@ -75,7 +75,8 @@ std::vector<CatalogEntry> PlantedBugs() {
   for (const PlantedBugInfo& info : AllPlantedBugs()) {
     entries.push_back(
         {std::string(info.name),
-         fmt::format("{} [shows with {}]", info.description, info.shows_with)});
+         fmt::format("{}; shows when {} [shows with {}]", info.description,
+                     info.shows_when, info.shows_with)});
   }
   return entries;
 }

@@ -105,9 +105,12 @@ void ReadExpectation(const MapReader& document, Case& one) {
   map.Choice("outcome", out.outcome);
   ReadExpectedInvariants(map, out);
   if (out.outcome == Outcome::kViolates && one.plan.bugs.empty()) {
+    const PlantedBugInfo& bug = InfoOf(PlantedBug::kLoseRngKey);
     map.Error(map.PlaceOf("outcome"),
               "`violates` is for mutation tests: expected a planted bug",
-              "planted_bugs: skip-manifest-fsync");
+              fmt::format("planted_bugs: {}, with invariants: [{}] under "
+                          "expect; it shows when {}",
+                          bug.name, bug.caught_by, bug.shows_when));
   }
   const MapReader restarts = map.Map("restarts");
   restarts.Count("exactly", out.restarts_exactly);
@@ -195,6 +198,29 @@ void CheckExpectedResume(const MapReader& document, const Case& one) {
                     std::max<uint64_t>(*step, 1)));
 }
 
+// Warns of a notice with a shorter grace period than the trainer counts on: its
+// worker trains on, and is killed before the job has stopped.
+void WarnOfShorterGrace(const std::vector<PlacedFault>& faults, const Case& one,
+                        Diagnostics& diagnostics) {
+  const Duration told = one.train.preemption.grace;
+  for (const PlacedFault& placed : faults) {
+    const Duration granted = placed.fault.with.grace;
+    if (placed.fault.kind != FaultKind::kPreempt || granted <= Duration() ||
+        granted >= told) {
+      continue;
+    }
+    const YamlNode* with = placed.node->Find("with");
+    diagnostics.Warning(
+        (with == nullptr ? placed.node : with)->place,
+        fmt::format("fault `{}` kills its worker {} after the notice, but "
+                    "preemption.grace tells the trainer {}: it trains on and "
+                    "may be killed before it stops",
+                    placed.fault.id, DurationToText(granted),
+                    DurationToText(told)),
+        fmt::format("preemption: {{grace: {}}}", DurationToText(granted)));
+  }
+}
+
 // Checks the plan against the rest of the case, unless the scenario has other
 // errors, which may make a valid fault look wrong. `errors`: number of errors
 // before the scenario was read.
@@ -208,6 +234,7 @@ void ReadPlan(const YamlNode& document, size_t errors, Case& one,
   }
   if (diagnostics.size() != errors) return;
   CheckReachable(one, faults, diagnostics);
+  WarnOfShorterGrace(faults, one, diagnostics);
   CheckExpectedResume(MapReader(&document, "", diagnostics), one);
   const YamlNode* timeout = document.Find("timeout");
   CheckTimeLimits(one, timeout == nullptr ? document.place : timeout->place,

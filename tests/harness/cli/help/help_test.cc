@@ -102,6 +102,20 @@ TEST(HelpTest, PlantedBugs_NameTheSettingsOfAMutationTest) {
   }
 }
 
+TEST(HelpTest, PlantedBugs_NameTheirConditionAndACheckThatCatchesThem) {
+  const std::string help = OneLine(Help("planted-bugs").out);
+  for (const PlantedBugInfo& bug : AllPlantedBugs()) {
+    EXPECT_THAT(help, HasSubstr(fmt::format("; shows when {}", bug.shows_when)))
+        << bug.name;
+    const std::string check = fmt::format("invariants: [{}]", bug.caught_by);
+    EXPECT_TRUE(std::ranges::any_of(MutationTestsOf(bug),
+                                    [&check](const std::string& text) {
+                                      return text.find(check) != text.npos;
+                                    }))
+        << bug.name;
+  }
+}
+
 TEST(HelpTest, FaultsNameParametersThatAScenarioMustGive) {
   const std::string faults = RenderEntries(EntriesOf(Catalog::kFaults));
   EXPECT_THAT(

@@ -499,5 +499,29 @@ expect: {outcome: recovers}
   EXPECT_EQ(one.plan.faults[1].site.incarnation, kAnyIncarnation);
 }
 
+TEST(ResolveTest, WarnsOfANoticeWithLessGraceThanTheTrainerCountsOn) {
+  const auto warnings = [](const std::string& told,
+                           const std::string& granted) {
+    const std::string text =
+        "schema: gauntlet/v2\nname: a\npreemption: {" + told +
+        "}\nfaults:\n  - {id: p, at: {worker: 0, step: 3}, do: preempt, with: "
+        "{grace: " +
+        granted + "}}\nexpect: {outcome: recovers}\n";
+    const LoadedFile loaded = LoadScenarios(text, "f.yaml");
+    EXPECT_EQ(RenderErrors(loaded, "f.yaml", text), "");
+    return RenderWarnings(loaded, "f.yaml", text);
+  };
+  EXPECT_THAT(
+      warnings("grace: 30s", "10s"),
+      testing::AllOf(testing::HasSubstr(
+                         "fault `p` kills its worker 10s after the notice, but "
+                         "preemption.grace tells the trainer 30s"),
+                     testing::HasSubstr("^ preemption: {grace: 10s}")));
+  EXPECT_EQ(warnings("grace: 10s", "10s"), "");
+  EXPECT_EQ(warnings("poll_every: 1s", "10s"), "");
+  // A worker without a grace period gets no notice.
+  EXPECT_EQ(warnings("grace: 30s", "0s"), "");
+}
+
 }  // namespace
 }  // namespace gauntlet
