@@ -263,7 +263,23 @@ void CheckEndsAt(std::string_view key, std::optional<uint64_t> expected,
                WithoutKey("ends_at"));
 }
 
-void CheckEnd(const Outline& outline, Expectations& check) {
+// The key cannot be met without a restart: a run that restarts nothing is
+// inconclusive with it, whatever its value.
+void CheckEpochsAfterRestart(const Outline& outline, const RunFacts& facts,
+                             Expectations& check) {
+  constexpr std::string_view kKey = "epochs_after_restart";
+  const std::optional<uint64_t> expected =
+      outline.record.expect.epochs_after_restart_exactly;
+  const uint64_t found = EpochsAfterRestart(outline);
+  if (!expected || *expected == found) return;
+  check.Broken(
+      kKey, fmt::format("exactly {}", *expected), std::to_string(found),
+      facts.restarts == 0 ? WithoutKey(kKey)
+                          : WithValue("epochs_after_restart.exactly", found));
+}
+
+void CheckEnd(const Outline& outline, const RunFacts& facts,
+              Expectations& check) {
   const Record& record = outline.record;
   const Expectation& expect = record.expect;
   std::optional<uint64_t> epochs;
@@ -279,11 +295,7 @@ void CheckEnd(const Outline& outline, Expectations& check) {
     saves += generation.saves.size();
   }
   check.Exactly("saves", "saves.exactly", expect.saves_exactly, saves);
-  if (expect.epochs_after_restart_exactly) {
-    check.Exactly("epochs_after_restart", "epochs_after_restart.exactly",
-                  expect.epochs_after_restart_exactly,
-                  EpochsAfterRestart(outline));
-  }
+  CheckEpochsAfterRestart(outline, facts, check);
   std::vector<uint64_t> left;
   for (const StoredCheckpoint& checkpoint : record.left.checkpoints) {
     left.push_back(checkpoint.step);
@@ -330,7 +342,7 @@ std::vector<Finding> BrokenExpectations(const Outline& outline,
                expect.recomputed_steps_max, facts.max_recomputed_steps);
   check.Exactly("failed_saves", "failed_saves.exactly",
                 expect.failed_saves_exactly, facts.failed_saves);
-  CheckEnd(outline, check);
+  CheckEnd(outline, facts, check);
   const std::vector<LauncherRun>& launchers = outline.record.launchers;
   if (expect.exit_code && !launchers.empty() &&
       launchers.back().exit_code != *expect.exit_code) {

@@ -13,6 +13,7 @@
 #include "harness/run/failure/consequences.h"
 #include "harness/run/failure/event_difference.h"
 #include "harness/run/failure/failure_summary.h"
+#include "harness/run/failure/idle_fault.h"
 #include "harness/run/files/text_file.h"
 #include "harness/scenario/run_setup.h"
 #include "harness/scenario/time_limits.h"
@@ -245,9 +246,7 @@ CaseOutcome RunCase(const Case& one, const CasePlace& place,
         place.explain ? place.explain(one, record, references) : Explanation(),
         outcome.result);
   }
-  if (verdict.kind == VerdictKind::kError) {
-    outcome.result.summary.next = AdviceOnIdleFault(verdict);
-  }
+  ExplainIdleFault(record, outcome.result);
   const Status kept = FinishCaseFolder(one, place, record, verdict);
   // If the record could not be written, workers may have had no room for their
   // events either. Then only a failure of a simulation counts, which is seen in
@@ -281,20 +280,6 @@ void ExplainCase(const Record& record, Explanation explanation,
       "{}{} finds the first value that differs from the reference run's (this "
       "run searched for that of {} other cases only)",
       next.empty() ? "" : "; ", result.replay, kMostExplained);
-}
-
-std::string AdviceOnIdleFault(const Verdict& verdict) {
-  if (verdict.kind != VerdictKind::kError) return "";
-  const bool is_idle =
-      std::ranges::any_of(verdict.invariants, [](const InvariantReport& one) {
-        return std::ranges::find(one.findings, "never-fired", &Finding::name) !=
-               one.findings.end();
-      });
-  return is_idle ? "change `at` of the fault to a point, step, save or "
-                   "incarnation that the run reaches; gauntlet show RUN/CASE "
-                   "--all prints what it reached, gauntlet list points all "
-                   "points"
-                 : "";
 }
 
 }  // namespace gauntlet

@@ -84,10 +84,6 @@ CaseOutcome RunCase(const Case& one, const CasePlace& place,
 void ExplainCase(const Record& record, Explanation explanation,
                  CaseResult& result);
 
-// Returns advice on a case without a verdict, because a fault never fired; ""
-// if each fired.
-std::string AdviceOnIdleFault(const Verdict& verdict);
-
 }  // namespace gauntlet
 
 #endif  // GAUNTLET_HARNESS_RUN_CASE_RUNNER_H_

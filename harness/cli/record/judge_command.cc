@@ -17,6 +17,7 @@
 #include "harness/record/record_file.h"
 #include "harness/record/result/result_file.h"
 #include "harness/run/case_runner.h"
+#include "harness/run/failure/idle_fault.h"
 #include "harness/run/reference.h"
 #include "harness/run/suite.h"
 #include "reports/terminal.h"
@@ -171,9 +172,7 @@ Result<CaseResult> JudgeFile(const std::string& file, CauseSearch& causes) {
   if (result.verdict.kind == VerdictKind::kFail) {
     ExplainCase(record, causes.Explain(result.directory, record), result);
   }
-  if (result.verdict.kind == VerdictKind::kError) {
-    result.summary.next = AdviceOnIdleFault(result.verdict);
-  }
+  ExplainIdleFault(record, result);
   return result;
 }
 

@@ -63,8 +63,9 @@ struct CaseResult {
   // reference, down to the tensor and the value; or else the acknowledged
   // checkpoint that was lost, the reason for a refusal or an older resume than
   // expected, or the faults behind a restart, hang or end, or the events that
-  // led to a value that the scenario does not expect. "" if none exists, or the
-  // cause was not determined.
+  // led to a value that the scenario does not expect. Of an inconclusive case:
+  // the reason why a fault never fired. "" if none exists, or the cause was not
+  // determined.
   std::string cause;
   // Only if the case failed. Its advice also exists if a fault never fired.
   FailureSummary summary = {};

@@ -8,14 +8,18 @@
 #include <vector>
 
 #include "engine/text/units.h"
+#include "harness/oracle/history/fault_traits.h"
 #include "harness/oracle/history/last_words.h"
 #include "harness/record/invariants.h"
 #include "harness/record/text/gave_up.h"
 #include "harness/run/failure/history/cut_save.h"
+#include "harness/run/failure/history/endless_faults.h"
 #include "harness/run/failure/history/interruptions.h"
+#include "harness/run/failure/history/killed_in_grace.h"
 #include "harness/run/failure/history/late_detection.h"
 #include "harness/run/failure/history/worker_events.h"
 #include "harness/run/failure/met_expectations.h"
+#include "harness/run/failure/uncaught_bug.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -42,15 +46,60 @@ std::string ShowCommand(const CaseResult& result, std::string_view options) {
   return fmt::format("gauntlet show {}{}", which, options);
 }
 
-// Returns "limit fault c (set its repeat to once, or end it with until)", if a
-// fault ended each of the last attempts; else "".
-std::string EndlessFaultRemedy(const Outline& outline) {
-  const RecordFault* const fault = EndlessFault(InterruptionsOf(outline));
-  if (fault == nullptr) return "";
+// Returns "limit fault c (set its repeat to once, or end it with until)", or
+// the same for several faults.
+std::string LimitFaultsText(const std::vector<const RecordFault*>& faults) {
+  std::vector<std::string_view> ids;
+  for (const RecordFault* fault : faults) ids.push_back(fault->id);
+  if (ids.size() == 1) {
+    return fmt::format(
+        "limit fault {} (set its repeat to once, or end it with until)",
+        ids.front());
+  }
   return fmt::format(
-      "limit fault {} (set its repeat to once, or end it with "
-      "until)",
-      fault->id);
+      "limit faults {} (set their repeat to once, or end them with until)",
+      fmt::join(ids, " and "));
+}
+
+// Returns the outcome of the run once the fault is limited, if the scenario
+// expects the other one of completes and recovers; "" if it does not.
+std::string_view OutcomeWithout(const Expectation& expect,
+                                const RecordFault& fault) {
+  const FaultTraits traits = TraitsOf(fault);
+  const bool ends_process = traits.ends_incarnation || traits.fails_device ||
+                            traits.cuts_power || traits.kills_launcher;
+  if (expect.outcome == Outcome::kRecovers && traits.reports_error) {
+    return OutcomeName(Outcome::kCompletes);
+  }
+  if (expect.outcome == Outcome::kCompletes && ends_process) {
+    return OutcomeName(Outcome::kRecovers);
+  }
+  return "";
+}
+
+// Returns the change that limits the faults which ended each of the last
+// attempts, with the expectations that then change; "" if there are none.
+std::string EndlessFaultRemedy(const Outline& outline) {
+  const std::vector<const RecordFault*> faults =
+      EndlessFaults(outline.record, InterruptionsOf(outline));
+  if (faults.empty()) return "";
+  const Expectation& expect = outline.record.expect;
+  std::string text = LimitFaultsText(faults);
+  if (const std::string_view outcome = OutcomeWithout(expect, *faults.front());
+      !outcome.empty()) {
+    text +=
+        fmt::format(" and set outcome: {}, as the run then needs {}", outcome,
+                    outcome == OutcomeName(Outcome::kCompletes) ? "no restart"
+                                                                : "a restart");
+  }
+  const bool counts_saves = expect.saves_exactly || expect.checkpoints_left ||
+                            expect.failed_saves_exactly;
+  if (counts_saves && TraitsOf(*faults.front()).reports_error) {
+    text +=
+        "; each save that still fails counts in saves, failed_saves and "
+        "checkpoints";
+  }
+  return text;
 }
 
 // Returns the change that lets a launcher restart that gave up; "" if none did,
@@ -60,7 +109,9 @@ std::string RestartRemedy(const Outline& outline) {
   const RecordEvent* const gave_up = FindGaveUp(record);
   if (gave_up == nullptr) return "";
   if (const std::string limit = EndlessFaultRemedy(outline); !limit.empty()) {
-    return limit + ": it ends each attempt, so more restarts do not help";
+    const size_t count = EndlessFaults(record, InterruptionsOf(outline)).size();
+    return fmt::format("{}: {} each attempt, so more restarts do not help",
+                       limit, count == 1 ? "it ends" : "one of them ends");
   }
   if (gave_up->reason != RecordReason::kRestartsUsedUp) return "";
   return record.setup.never_restarts
@@ -126,7 +177,9 @@ std::string AdviceOnExpectations(const Outline& outline,
                                  const CaseResult& result) {
   const std::vector<Finding>& unmet = result.verdict.broken_expectations;
   std::vector<std::string> texts;
-  if (const std::string met = MetExpectationsText(unmet); !met.empty()) {
+  if (const std::string met =
+          MetExpectationsText(outline.record, result.verdict);
+      !met.empty()) {
     texts.push_back(fmt::format("if the run was right, {} under expect ({})",
                                 met, PlaceOfExpect(result)));
   }
@@ -257,10 +310,17 @@ std::string AdviceOnHang(const Outline& outline, const CaseResult& result) {
       wait.key, LimitText(wait.limit_ns), look);
 }
 
-// Returns the advice on a grace period that was too short for a save; "" if
-// there was none.
+// Returns the advice on a grace period that was too short; "" if no worker was
+// killed at its end.
 std::string AdviceOnGrace(const Outline& outline, const CaseResult& result) {
+  const RunSetup& setup = outline.record.setup;
+  const std::optional<KilledInGrace> killed = FindKilledInGrace(outline);
   const std::optional<ShortGrace> grace = FindShortGrace(outline);
+  const bool is_told_more =
+      killed && setup.notice_grace_ns > killed->notice->grace_ns;
+  if (killed && (is_told_more || !grace)) {
+    return KilledInGraceRemedy(setup, *killed);
+  }
   if (!grace) return "";
   std::vector<std::string> delays;
   for (const RecordFault* fault :
@@ -303,7 +363,9 @@ std::string AdviceOn(const Outline& outline, const CaseResult& result) {
   if (HasOnlyUnmetExpectations(result.verdict)) {
     return AdviceOnExpectations(outline, result);
   }
-  if (!record.setup.planted_bugs.empty()) return "";
+  if (!record.setup.planted_bugs.empty()) {
+    return AdviceOnUncaughtBug(record, result);
+  }
   if (record.ending != RunEnding::kExited) return AdviceOnHang(outline, result);
   if (IsOnlyViolated(result.verdict, Invariant::kGrace)) {
     return AdviceOnGrace(outline, result);

@@ -20,9 +20,10 @@ namespace gauntlet {
 //     run did not end by itself;
 //   - "raise timeout.total (2m), or lower preemption.requeue, …", if it used up
 //     its time and no wait had exceeded the engine's limit;
-//   - "if a save may take that long, raise the grace of fault n (1s) …", if
-//   only
-//     `grace` is violated.
+//   - "if a save may take that long, raise the grace of fault n (1s) …" or
+//     "lower preemption.grace (30s) …", if only `grace` is violated;
+//   - "set invariants: [store] under expect (F:9)" or "change the scenario so
+//     that …", if a planted bug was not caught.
 // Returns "" for other failures, and if a planted bug explains the failure.
 std::string AdviceOn(const Outline& outline, const CaseResult& result);
 

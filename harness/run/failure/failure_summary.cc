@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -19,11 +20,13 @@
 #include "harness/run/failure/advice.h"
 #include "harness/run/failure/history/begun_saves.h"
 #include "harness/run/failure/history/cut_save.h"
+#include "harness/run/failure/history/killed_in_grace.h"
 #include "harness/run/failure/history/late_detection.h"
 #include "harness/run/failure/history/worker_events.h"
 #include "harness/run/failure/loss_differences.h"
 #include "harness/run/failure/lost_checkpoints.h"
 #include "harness/run/failure/old_resume.h"
+#include "harness/run/failure/uncaught_bug.h"
 #include "harness/run/failure/unmet_expectations.h"
 #include "harness/run/failure/unmet_outcome.h"
 #include <fmt/format.h>
@@ -393,6 +396,16 @@ std::string FirstViolationWithBug(const Record& record,
   return "";
 }
 
+// Explains a kill at the end of a grace period: by the save that was cut,
+// unless the trainer counted on a longer period; "" if there was none.
+std::string ExplainGrace(const Outline& outline) {
+  const std::optional<KilledInGrace> killed = FindKilledInGrace(outline);
+  const bool is_told_more =
+      killed && outline.record.setup.notice_grace_ns > killed->notice->grace_ns;
+  const std::string cut = is_told_more ? "" : ExplainShortGrace(outline);
+  return !cut.empty() || !killed ? cut : KilledInGraceText(outline, *killed);
+}
+
 // Explains a failure by the ends and restarts of processes.
 std::string ExplainEnds(const Outline& outline, const Verdict& verdict) {
   const Record& record = outline.record;
@@ -409,7 +422,7 @@ std::string ExplainEnds(const Outline& outline, const Verdict& verdict) {
   }
   if (violated.size() == 1 &&
       violated.front() == InvariantName(Invariant::kGrace)) {
-    const std::string cut = ExplainShortGrace(outline);
+    const std::string cut = ExplainGrace(outline);
     if (!cut.empty()) return WithPlantedBugs(record, cut);
   }
   // An outcome may follow from another violation, whose cause is not known
@@ -455,6 +468,9 @@ void ExplainFailure(const Record& record, CaseResult& result) {
   }
   if (result.cause.empty()) {
     result.cause = ExplainOldResume(outline, result.verdict);
+  }
+  if (result.cause.empty()) {
+    result.cause = ExplainUncaughtBug(record, result.verdict);
   }
   if (result.cause.empty()) {
     result.cause = ExplainEnds(outline, result.verdict);

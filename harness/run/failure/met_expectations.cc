@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/record/invariants.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -31,12 +32,30 @@ void AddKey(const std::string& met, std::vector<std::string>& keys) {
   *same += ", " + met.substr(key.size());
 }
 
+// Adds the keys of `expect` about events that the run did not have.
+void AddKeysWithoutEvent(const Record& record, const Verdict& verdict,
+                         std::vector<std::string>& keys) {
+  const Expectation& expect = record.expect;
+  if (verdict.facts.restarts == 0) {
+    if (expect.recomputed_steps_max) AddOnce("recomputed_steps", keys);
+    if (expect.epochs_after_restart_exactly) {
+      AddOnce("epochs_after_restart", keys);
+    }
+  }
+  const bool has_loss = std::ranges::any_of(
+      verdict.invariants, [](const InvariantReport& report) {
+        return report.invariant == InvariantName(Invariant::kDetection) &&
+               report.instances > 0;
+      });
+  if (expect.detected_in_max_ns && !has_loss) AddOnce("detected_in", keys);
+}
+
 }  // namespace
 
-std::string MetExpectationsText(std::span<const Finding> findings) {
+std::string MetExpectationsText(const Record& record, const Verdict& verdict) {
   std::vector<std::string> keys;
   std::vector<std::string> removed;
-  for (const Finding& finding : findings) {
+  for (const Finding& finding : verdict.broken_expectations) {
     if (!finding.met) return "";
     if (keys.size() + removed.size() == kMostKeys) {
       keys.emplace_back("…");
@@ -48,6 +67,7 @@ std::string MetExpectationsText(std::span<const Finding> findings) {
       AddKey(*finding.met, keys);
     }
   }
+  AddKeysWithoutEvent(record, verdict, removed);
   const std::string set =
       keys.empty() ? "" : fmt::format("set {}", fmt::join(keys, ", "));
   if (removed.empty()) return set;

@@ -2,17 +2,19 @@
 #ifndef GAUNTLET_HARNESS_RUN_FAILURE_MET_EXPECTATIONS_H_
 #define GAUNTLET_HARNESS_RUN_FAILURE_MET_EXPECTATIONS_H_
 
-#include <span>
 #include <string>
 
+#include "harness/record/record.h"
 #include "harness/record/verdict.h"
 
 namespace gauntlet {
 
 // Returns "set outcome: refuses, restarts: {exactly: 2} and remove
 // resumed_from": keys and values as a scenario file has them below `expect`.
-// Returns "" if a run met no expectation in place of one of the findings.
-std::string MetExpectationsText(std::span<const Finding> findings);
+// Also removes the keys about a restart or a lost worker if the run had none,
+// as it would be inconclusive with them. Returns "" if the run met no
+// expectation in place of one that is not met.
+std::string MetExpectationsText(const Record& record, const Verdict& verdict);
 
 }  // namespace gauntlet
 

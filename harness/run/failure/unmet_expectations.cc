@@ -374,7 +374,7 @@ constexpr std::array kExplained = {
 // expectation of the scenario differs: set restarts: {exactly: 1} under
 // expect".
 std::string OnlyExpectationText(const Record& record, const Verdict& verdict) {
-  const std::string met = MetExpectationsText(verdict.broken_expectations);
+  const std::string met = MetExpectationsText(record, verdict);
   return fmt::format(
       "the run {} correctly, as no check found a violation; only the "
       "expectation{} of the scenario differ{}{}",

@@ -230,7 +230,8 @@ TEST_F(SuiteTest, ComparesEachTryWithTheOtherWorld) {
 TEST_F(SuiteTest, AdvisesOnAFaultThatNeverFired) {
   const auto results = Run(Items({IdleCase("a"), CleanCase("b")}));
   EXPECT_EQ(results[0].verdict.kind, VerdictKind::kError);
-  EXPECT_THAT(results[0].summary.next, HasSubstr("change `at` of the fault"));
+  EXPECT_THAT(results[0].summary.next,
+              HasSubstr("add a fault that ends the workers"));
   EXPECT_EQ(results[1].summary.next, "");
 }
 

@@ -43,18 +43,6 @@ std::string DelayText(const std::vector<const RecordFault*>& delays) {
   return fmt::format("; {} delayed it", fmt::join(texts, ", "));
 }
 
-// Returns the kill of the process that got the notice; null if it ended
-// otherwise.
-const RecordEvent* KillAfter(const Outline& outline,
-                             const FaultOccurrence& notice) {
-  const RecordEvent* const end =
-      FirstEnd(outline.record, notice.event().t_ns, INT64_MAX);
-  const bool is_kill = end != nullptr && end->reason == RecordReason::kSignal &&
-                       end->about == notice.incarnation->worker &&
-                       end->incarnation == notice.incarnation->number;
-  return is_kill ? end : nullptr;
-}
-
 }  // namespace
 
 std::vector<const RecordFault*> DelaysOf(const Record& record,
@@ -91,11 +79,21 @@ std::string PendingSaveText(const Outline& outline, const BegunSave& save,
       DelayText(DelaysOf(record, save, end->t_ns)));
 }
 
+const RecordEvent* KillAfterNotice(const Outline& outline,
+                                   const FaultOccurrence& notice) {
+  const RecordEvent* const end =
+      FirstEnd(outline.record, notice.event().t_ns, INT64_MAX);
+  const bool is_kill = end != nullptr && end->reason == RecordReason::kSignal &&
+                       end->about == notice.incarnation->worker &&
+                       end->incarnation == notice.incarnation->number;
+  return is_kill ? end : nullptr;
+}
+
 std::optional<ShortGrace> FindShortGrace(const Outline& outline) {
   const Record& record = outline.record;
   for (const FaultOccurrence& notice : outline.occurrences) {
     if (!notice.traits.gives_notice || notice.fault->grace_ns == 0) continue;
-    const RecordEvent* const kill = KillAfter(outline, notice);
+    const RecordEvent* const kill = KillAfterNotice(outline, notice);
     if (kill == nullptr) continue;
     const std::vector<BegunSave> saves = SavesBegunBy(record, *kill);
     const auto last = std::ranges::max_element(saves, {}, &BegunSave::begin_ns);

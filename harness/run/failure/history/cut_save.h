@@ -32,6 +32,11 @@ std::vector<const RecordFault*> DelaysOf(const Record& record,
 std::string PendingSaveText(const Outline& outline, const BegunSave& save,
                             const TimeSpan& span);
 
+// Returns the kill of the process that got the notice; null if it ended
+// otherwise.
+const RecordEvent* KillAfterNotice(const Outline& outline,
+                                   const FaultOccurrence& notice);
+
 // A save that the grace period of a preemption notice was too short for.
 struct ShortGrace {
   const RecordFault* notice = nullptr;

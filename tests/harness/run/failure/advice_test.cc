@@ -165,6 +165,34 @@ TEST_F(AdviceOnRunTest, OffersToChangeWhatCausedTheFailure) {
        "if the run was right, set outcome: stops-cleanly under expect "
        "(c.yaml:14); if the expectation is right, raise preemption.requeue, "
        "so that the job starts again after its stop"},
+      // A limited fault fails one save, which ends no attempt.
+      {"",
+       "faults: [{id: e, at: {worker: 0, incarnation: any, point: "
+       "ckpt.shard.open}, do: errno, with: {repeat: always}}]\n"
+       "expect: {outcome: recovers, saves: {exactly: 3}}\n",
+       "if the run was right, set outcome: retry-later, saves: {exactly: 0} "
+       "under expect (c.yaml:13); if the expectations are right, limit fault e "
+       "(set its repeat to once, or end it with until) and set outcome: "
+       "completes, as the run then needs no restart; each save that still "
+       "fails counts in saves, failed_saves and checkpoints"},
+      // Two faults end the attempts in turn, before a step is trained.
+      {", restart: {max: 6}",
+       "faults: [{id: a, at: {worker: 0, incarnation: any, point: "
+       "cluster.join}, do: crash, with: {repeat: always}}, {id: b, at: "
+       "{worker: 1, incarnation: any, point: cluster.join}, do: crash, with: "
+       "{repeat: always}}]\nexpect: {outcome: recovers}\n",
+       "if the run was right, set outcome: fails under expect (c.yaml:13); if "
+       "the expectation is right, limit faults a and b (set their repeat to "
+       "once, or end them with until): one of them ends each attempt, so more "
+       "restarts do not help"},
+      // Nothing was restarted or lost, so the case would be inconclusive.
+      {"",
+       "faults: [{id: s, at: {worker: 1, step: 6}, do: slow, with: {latency: "
+       "1s}}]\nexpect: {outcome: recovers, recomputed_steps: {max: 4}, "
+       "epochs_after_restart: {exactly: 2}, detected_in: {max: 1s}}\n",
+       "if the run was right, set outcome: completes and remove "
+       "epochs_after_restart, recomputed_steps, detected_in under expect "
+       "(c.yaml:13)"},
       // A fault failed the save, not the disk.
       {"",
        "disk: {capacity: 10MiB}\n"

@@ -1,0 +1,40 @@
+#include "harness/run/failure/history/endless_faults.h"
+
+#include <algorithm>
+
+#include "harness/oracle/history/fault_traits.h"
+
+namespace gauntlet {
+namespace {
+
+// Returns true iff the fault repeats without an end and does more than delay.
+bool RepeatsWithoutEnd(const RecordFault& fault) {
+  const FaultTraits traits = TraitsOf(fault);
+  return fault.always && !fault.until_step &&
+         (traits.ends_incarnation || traits.fails_device ||
+          traits.reports_error || traits.cuts_power || traits.kills_launcher);
+}
+
+}  // namespace
+
+std::vector<const RecordFault*> EndlessFaults(
+    const Record& record, const std::vector<Interruption>& all) {
+  if (const RecordFault* const fault = EndlessFault(all)) return {fault};
+  std::vector<const RecordFault*> faults;
+  for (const RecordFault& fault : record.faults) {
+    const auto ended = std::ranges::count_if(all, [&](const Interruption& one) {
+      return one.faults.contains(&fault);
+    });
+    if (RepeatsWithoutEnd(fault) && ended > 1) faults.push_back(&fault);
+  }
+  const auto is_by_one = [&](const Interruption& one) {
+    return std::ranges::any_of(faults, [&one](const RecordFault* fault) {
+      return one.faults.contains(fault);
+    });
+  };
+  const auto first = std::ranges::find_if(all, is_by_one);
+  if (!std::all_of(first, all.end(), is_by_one)) return {};
+  return faults;
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,159 @@
+#include "harness/run/failure/history/killed_in_grace.h"
+
+#include <algorithm>
+#include <map>
+
+#include "engine/text/units.h"
+#include "harness/run/failure/history/cut_save.h"
+#include "harness/run/failure/history/worker_events.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+// Executions that end after a notice: the one in progress, and the one in which
+// the workers agree to stop.
+constexpr int64_t kExecutionsAfterNotice = 2;
+
+std::string LengthText(int64_t ns) { return DurationToText(Duration(ns)); }
+
+std::string SecondsText(int64_t ns) {
+  return ns < 1'000'000'000
+             ? fmt::format("{:.0f} ms", static_cast<double>(ns) / 1e6)
+             : fmt::format("{:.1f} s", Seconds(ns));
+}
+
+// Adds the events of the worker up to its kill.
+void AddWorkerEvents(const FaultOccurrence& notice, KilledInGrace& killed) {
+  const RecordEvent* before = nullptr;  // the step before
+  const std::vector<RecordEvent>& events = notice.incarnation->events;
+  for (size_t i = 0; i < events.size(); ++i) {
+    const RecordEvent& event = events[i];
+    if (event.kind == RecordKind::kStep) {
+      if (before != nullptr) {
+        killed.longest_step_ns =
+            std::max(killed.longest_step_ns, event.t_ns - before->t_ns);
+      }
+      before = &event;
+      killed.step = event.step + 1;
+    }
+    if (i < notice.index) continue;
+    if (event.kind == RecordKind::kNotice && !killed.read_after_ns) {
+      killed.read_after_ns = event.t_ns - notice.event().t_ns;
+    }
+    if (event.kind == RecordKind::kStopAgreed) killed.has_agreed = true;
+  }
+}
+
+int64_t LongestSave(const Record& record) {
+  int64_t longest_ns = 0;
+  for (const IncarnationEvents& incarnation : record.incarnations) {
+    std::map<uint64_t, int64_t> begun;  // times, by step
+    for (const RecordEvent& event : incarnation.events) {
+      if (event.kind == RecordKind::kSaveBegin) begun[event.step] = event.t_ns;
+      const auto begin = begun.find(event.step);
+      if (event.kind == RecordKind::kSaveAcknowledged && begin != begun.end()) {
+        longest_ns = std::max(longest_ns, event.t_ns - begin->second);
+      }
+    }
+  }
+  return longest_ns;
+}
+
+// Returns "read the notice after 2.0 s and was killed in step 13".
+std::string CourseText(const KilledInGrace& killed) {
+  const std::string where =
+      killed.has_agreed ? "after it had agreed to stop, before it exited"
+                        : fmt::format("in step {}", killed.step);
+  if (killed.read_after_ns) {
+    return fmt::format("read the notice after {} and was killed {}",
+                       SecondsText(*killed.read_after_ns), where);
+  }
+  return fmt::format(
+      "was killed {} before it had read the notice, which it does {}", where,
+      killed.notice->polled ? "every preemption.poll_every" : "between steps");
+}
+
+}  // namespace
+
+std::optional<KilledInGrace> FindKilledInGrace(const Outline& outline) {
+  for (const FaultOccurrence& notice : outline.occurrences) {
+    if (!notice.traits.gives_notice || notice.fault->grace_ns == 0 ||
+        KillAfterNotice(outline, notice) == nullptr) {
+      continue;
+    }
+    KilledInGrace killed = {.notice = notice.fault,
+                            .worker = notice.incarnation->worker,
+                            .longest_save_ns = LongestSave(outline.record)};
+    AddWorkerEvents(notice, killed);
+    return killed;
+  }
+  return std::nullopt;
+}
+
+int64_t NeededGrace(const RunSetup& setup, const KilledInGrace& killed) {
+  if (killed.longest_step_ns == 0) return 0;
+  constexpr int64_t kSecond = 1'000'000'000;
+  const auto steps = static_cast<int64_t>(setup.steps_per_execution);
+  const int64_t needed_ns =
+      kExecutionsAfterNotice * steps * killed.longest_step_ns +
+      killed.longest_save_ns;
+  const int64_t unit_ns = needed_ns < kSecond ? kSecond / 10 : kSecond;
+  return (needed_ns + unit_ns - 1) / unit_ns * unit_ns;
+}
+
+std::string KilledInGraceText(const Outline& outline,
+                              const KilledInGrace& killed) {
+  const RecordFault& notice = *killed.notice;
+  const int64_t told_ns = outline.record.setup.notice_grace_ns;
+  std::string text =
+      fmt::format("fault {} grants worker {} {} from the notice to the kill",
+                  notice.id, killed.worker, LengthText(notice.grace_ns));
+  if (told_ns > notice.grace_ns) {
+    text += fmt::format(", but the trainer was told {} (preemption.grace)",
+                        LengthText(told_ns));
+  }
+  text += fmt::format("; worker {} {}", killed.worker, CourseText(killed));
+  if (killed.longest_step_ns > 0) {
+    text += fmt::format("; a step took up to {}",
+                        SecondsText(killed.longest_step_ns));
+  }
+  if (killed.longest_save_ns > 0) {
+    text +=
+        fmt::format(", a save up to {}", SecondsText(killed.longest_save_ns));
+  }
+  return text;
+}
+
+std::string KilledInGraceRemedy(const RunSetup& setup,
+                                const KilledInGrace& killed) {
+  const RecordFault& notice = *killed.notice;
+  const std::string granted = LengthText(notice.grace_ns);
+  const int64_t needed_ns = NeededGrace(setup, killed);
+  const int64_t told_ns = setup.notice_grace_ns;
+  if (notice.polled && !killed.read_after_ns) {
+    return fmt::format(
+        "lower preemption.poll_every to {}, a tenth of the grace of fault {} "
+        "({})",
+        LengthText(notice.grace_ns / 10), notice.id, granted);
+  }
+  if (needed_ns > notice.grace_ns) {
+    const std::string needed = LengthText(needed_ns);
+    return fmt::format(
+        "raise the grace of fault {} ({}) to {}, the time of two steps and a "
+        "save{}",
+        notice.id, granted, needed,
+        told_ns > needed_ns
+            ? fmt::format(", and lower preemption.grace ({}) to the same time",
+                          LengthText(told_ns))
+            : "");
+  }
+  if (told_ns > notice.grace_ns) {
+    return fmt::format(
+        "lower preemption.grace ({}) to the grace of fault {} ({})",
+        LengthText(told_ns), notice.id, granted);
+  }
+  return fmt::format("raise the grace of fault {} ({})", notice.id, granted);
+}
+
+}  // namespace gauntlet

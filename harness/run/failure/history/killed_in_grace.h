@@ -1,0 +1,46 @@
+// Explains a worker that was killed at the end of the grace period of a
+// preemption notice.
+#ifndef GAUNTLET_HARNESS_RUN_FAILURE_HISTORY_KILLED_IN_GRACE_H_
+#define GAUNTLET_HARNESS_RUN_FAILURE_HISTORY_KILLED_IN_GRACE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "harness/oracle/history/outline.h"
+
+namespace gauntlet {
+
+// The notice, and the state of its worker at the kill.
+struct KilledInGrace {
+  const RecordFault* notice = nullptr;
+  int worker = 0;
+  std::optional<int64_t> read_after_ns;  // from the notice; nullopt: not read
+  uint64_t step = 0;                     // in which the worker was killed
+  bool has_agreed = false;               // the worker had agreed to stop
+  int64_t longest_step_ns = 0;  // of the worker; 0: fewer than two steps
+  int64_t longest_save_ns = 0;  // of the run; 0: no save was acknowledged
+};
+
+// Returns nullopt if no worker was killed so.
+std::optional<KilledInGrace> FindKilledInGrace(const Outline& outline);
+
+// Returns the time that an exit takes from the notice on, in whole seconds or
+// tenths: two executions, one in progress and one in which the workers agree to
+// stop, and a save. 0: unknown.
+int64_t NeededGrace(const RunSetup& setup, const KilledInGrace& killed);
+
+// Returns "fault p grants worker 1 10s from the notice to the kill, but the
+// trainer was told 30s (preemption.grace); worker 1 read the notice after 2.0 s
+// and was killed in step 13".
+std::string KilledInGraceText(const Outline& outline,
+                              const KilledInGrace& killed);
+
+// Returns the values of the scenario with which the worker stops in time:
+// "lower preemption.grace (30s) to the grace of fault p (10s)".
+std::string KilledInGraceRemedy(const RunSetup& setup,
+                                const KilledInGrace& killed);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_RUN_FAILURE_HISTORY_KILLED_IN_GRACE_H_

@@ -1,0 +1,405 @@
+#include "harness/run/failure/idle_fault.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "chaos/inject/plan/plan.h"
+#include "engine/text/counted.h"
+#include "engine/text/units.h"
+#include "engine/world/fault_point.h"
+#include "harness/oracle/history/outline.h"
+#include "harness/record/finding_kind.h"
+#include "harness/record/text/number_list.h"
+#include "harness/record/text/simulated_time.h"
+#include "harness/run/failure/history/interruptions.h"
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace gauntlet {
+namespace {
+
+struct IdleReason {
+  std::string cause;
+  std::string next;
+};
+
+// A fault of the plan that never fired, and the time since which it could.
+struct IdleFault {
+  const Fault& fault;
+  int64_t since_ns = INT64_MIN;
+
+  const FaultSite& site() const { return fault.site; }
+};
+
+// Progress of the incarnations with that number, in which the fault could fire.
+struct Progress {
+  uint64_t step = 0;                            // the last one
+  std::vector<const RecordEvent*> saves_begun;  // in the order of time
+  std::set<uint64_t> acknowledged;              // steps
+  int64_t end_ns = INT64_MIN;                   // time of the last event
+};
+
+bool Selects(const FaultSite& site, int incarnation) {
+  return site.incarnation == kAnyIncarnation || site.incarnation == incarnation;
+}
+
+// Returns "worker 1", or "each worker" if the fault selects no single one.
+std::string OwnerText(const FaultSite& site) {
+  return site.worker >= 0 ? fmt::format("worker {}", site.worker)
+                          : "each worker";
+}
+
+// Returns the numbers of the incarnations that emitted events after that time,
+// of the worker or, if it is nullopt, of any.
+std::set<uint64_t> NumbersSince(const Record& record, int64_t since_ns,
+                                std::optional<int> worker) {
+  std::set<uint64_t> numbers;
+  for (const IncarnationEvents& one : record.incarnations) {
+    const bool is_later =
+        !one.events.empty() && one.events.back().t_ns > since_ns;
+    if (is_later && one.worker == worker.value_or(one.worker)) {
+      numbers.insert(static_cast<uint64_t>(one.number));
+    }
+  }
+  return numbers;
+}
+
+// Returns the progress of the selected worker in that incarnation. Saves are
+// those of the whole job, as the chief reports them.
+Progress ProgressOf(const Record& record, const FaultSite& site, int number) {
+  Progress progress;
+  for (const IncarnationEvents& one : record.incarnations) {
+    if (one.number != number) continue;
+    for (const RecordEvent& event : one.events) {
+      if (event.kind == RecordKind::kSaveBegin) {
+        progress.saves_begun.push_back(&event);
+      }
+      if (event.kind == RecordKind::kSaveAcknowledged) {
+        progress.acknowledged.insert(event.step);
+      }
+      if (site.worker >= 0 && one.worker != site.worker) continue;
+      progress.end_ns = std::max(progress.end_ns, event.t_ns);
+      if (event.kind == RecordKind::kStep) {
+        progress.step = std::max(progress.step, event.step);
+      }
+    }
+  }
+  return progress;
+}
+
+// Returns the interruption at which an incarnation ended whose last event is of
+// that time; null if none did.
+const Interruption* EndOf(const std::vector<Interruption>& all,
+                          int64_t last_ns) {
+  const auto found =
+      std::ranges::find_if(all, [last_ns](const Interruption& one) {
+        return one.from_ns < last_ns && last_ns <= one.reaction_ns;
+      });
+  return found == all.end() ? nullptr : &*found;
+}
+
+// Explains a fault whose worker no longer exists; "" if it does.
+IdleReason MissingWorker(const Record& record, const IdleFault& idle) {
+  const FaultSite& site = idle.site();
+  if (site.worker < 0 || record.setup.rejoins) return {};
+  std::set<uint64_t> numbers = NumbersSince(record, idle.since_ns, {});
+  std::erase_if(numbers, [&site](uint64_t number) {
+    return !Selects(site, static_cast<int>(number));
+  });
+  if (numbers.empty()) return {};
+  const auto last = static_cast<int>(*numbers.rbegin());
+  std::set<uint64_t> workers;
+  for (const IncarnationEvents& one : record.incarnations) {
+    if (one.number == last) workers.insert(static_cast<uint64_t>(one.worker));
+  }
+  if (workers.contains(static_cast<uint64_t>(site.worker))) return {};
+  const std::string_view key = record.setup.workers_per_attempt.empty()
+                                   ? "cluster.min_workers"
+                                   : "cluster.workers_per_attempt";
+  return {fmt::format("fault {} waits for worker {}, but incarnation {} has "
+                      "only {} ({})",
+                      idle.fault.id, site.worker, last,
+                      NumberedText("worker", workers), key),
+          fmt::format("set `worker` of fault {} to one of incarnation {} ({}), "
+                      "or raise {}",
+                      idle.fault.id, last, NumberListText(workers), key)};
+}
+
+// Explains a fault of an incarnation that was never started.
+IdleReason MissingIncarnation(const Record& record, const IdleFault& idle) {
+  const FaultSite& site = idle.site();
+  const std::optional<int> worker =
+      site.worker >= 0 ? std::optional(site.worker) : std::nullopt;
+  const std::set<uint64_t> numbers = NumbersSince(record, INT64_MIN, worker);
+  if (site.incarnation == kAnyIncarnation || numbers.empty() ||
+      site.incarnation <= static_cast<int>(*numbers.rbegin())) {
+    return {};
+  }
+  return {fmt::format("fault {} waits for incarnation {} of {}, but the last "
+                      "one that started is incarnation {}",
+                      idle.fault.id, site.incarnation, OwnerText(site),
+                      *numbers.rbegin()),
+          fmt::format("set `incarnation` of fault {} to {} or less, or add a "
+                      "fault that ends incarnation {}",
+                      idle.fault.id, *numbers.rbegin(), *numbers.rbegin())};
+}
+
+// Explains a fault that damages the next file, at a point behind the last file
+// that its worker wrote.
+IdleReason MissingFile(const Record& record, const IdleFault& idle,
+                       const std::vector<Interruption>& all) {
+  const FaultSite& site = idle.site();
+  const PointInfo& point = InfoOf(site.point);
+  const bool is_before_a_file = point.next == StorageOperation::kWrite ||
+                                point.next == StorageOperation::kOpenToWrite;
+  if (!InfoOf(idle.fault.kind).effects.damages_file ||
+      point.part != RunPart::kSave || point.rate != HitRate::kOncePerSave ||
+      is_before_a_file || site.step || site.epoch) {
+    return {};
+  }
+  const int number = std::max(site.incarnation, 1);
+  const Progress progress = ProgressOf(record, site, number);
+  const uint64_t save = site.save.value_or(site.occurrence);
+  if (save == 0 || save > progress.saves_begun.size()) return {};
+  const RecordEvent& begun = *progress.saves_begun[save - 1];
+  if (!progress.acknowledged.contains(begun.step)) return {};
+  const Interruption* const end = EndOf(all, progress.end_ns);
+  return {
+      fmt::format("fault {} damages the file that {} writes next after {}, and "
+                  "after that point of save {} (step {}) it wrote none in "
+                  "incarnation {}{}",
+                  idle.fault.id, OwnerText(site), point.name, save, begun.step,
+                  number,
+                  end == nullptr || end->faults.empty()
+                      ? ""
+                      : fmt::format(", which fault {} ended",
+                                    (*end->faults.begin())->id)),
+      fmt::format("set the point of fault {} to {}, which is before the "
+                  "file is written",
+                  idle.fault.id, PointName(Point::kShardWrite))};
+}
+
+// Explains a fault at a point of a load, in a run that loaded nothing.
+IdleReason MissingLoad(const Record& record, const IdleFault& idle) {
+  const PointInfo& point = InfoOf(idle.site().point);
+  const bool has_loaded = std::ranges::any_of(
+      record.incarnations, [](const IncarnationEvents& one) {
+        return std::ranges::any_of(one.events, [](const RecordEvent& event) {
+          return event.kind == RecordKind::kLoaded ||
+                 event.kind == RecordKind::kLoadFailed;
+        });
+      });
+  if (point.part != RunPart::kLoad || has_loaded) return {};
+  return {fmt::format("fault {} waits for {}, which is a point of a load, and "
+                      "the run loaded no checkpoint",
+                      idle.fault.id, point.name),
+          "add a fault that ends the workers after a save, so that they load "
+          "the checkpoint"};
+}
+
+// Returns "the incarnation had trained step 2", with the saves that it had
+// begun if the fault waits for one of them.
+std::string ProgressText(const IdleFault& idle, const Progress& progress) {
+  const std::string steps =
+      progress.step == 0 ? "no step had been trained in it"
+                         : fmt::format("its last step was {}", progress.step);
+  return IsOfSave(idle.site().point)
+             ? fmt::format("{} and {} had begun", steps,
+                           Counted(progress.saves_begun.size(), "save"))
+             : steps;
+}
+
+// Returns true iff the incarnation had come past the step and the save of the
+// fault, as far as the fault has them.
+bool IsPassed(const FaultSite& site, const Progress& progress) {
+  if (site.step && *site.step < progress.step) return true;
+  if (!site.save || *site.save == 0) return false;
+  return *site.save <= progress.saves_begun.size() &&
+         progress.acknowledged.contains(
+             progress.saves_begun[*site.save - 1]->step);
+}
+
+// Explains a fault of an incarnation that another fault ended too early.
+IdleReason EndedIncarnation(const Outline& outline, const IdleFault& idle,
+                            const std::vector<Interruption>& all) {
+  const FaultSite& site = idle.site();
+  if (site.incarnation == kAnyIncarnation) return {};
+  const Progress progress = ProgressOf(outline.record, site, site.incarnation);
+  if (IsPassed(site, progress)) return {};
+  const Interruption* const end = EndOf(all, progress.end_ns);
+  if (end == nullptr) return {};
+  const std::string by =
+      end->faults.empty()
+          ? ""
+          : fmt::format("add `after: {}`, or ", (*end->faults.begin())->id);
+  return {fmt::format("fault {} waits in incarnation {} of {}, which ended "
+                      "before: {} ({})",
+                      idle.fault.id, site.incarnation, OwnerText(site),
+                      ProgressText(idle, progress),
+                      InterruptionText(outline, *end)),
+          fmt::format("{}set `incarnation: any` inside `at` of fault {}", by,
+                      idle.fault.id)};
+}
+
+// Returns "incarnation 1 reached step 24 and began 4 saves", for each one that
+// the fault selects.
+IdleReason UnreachedPlace(const Record& record, const IdleFault& idle,
+                          const std::string& show) {
+  std::vector<std::string> texts;
+  for (const uint64_t number : NumbersSince(record, idle.since_ns, {})) {
+    if (!Selects(idle.site(), static_cast<int>(number))) continue;
+    const Progress progress =
+        ProgressOf(record, idle.site(), static_cast<int>(number));
+    texts.push_back(fmt::format("incarnation {} reached step {} and began {}",
+                                number, progress.step,
+                                Counted(progress.saves_begun.size(), "save")));
+  }
+  return {
+      texts.empty()
+          ? ""
+          : fmt::format("no occurrence of {} in {} was that of fault {}: "
+                        "{}",
+                        PointName(idle.site().point), OwnerText(idle.site()),
+                        idle.fault.id, fmt::join(texts, ", ")),
+      fmt::format("change `at` of fault {} to a point, step, save or "
+                  "incarnation that the run reaches; {} prints the steps "
+                  "and saves of each worker, gauntlet list points all "
+                  "points",
+                  idle.fault.id, show)};
+}
+
+IdleReason ReasonFor(const Outline& outline, const IdleFault& idle,
+                     const std::string& show) {
+  const Record& record = outline.record;
+  const std::vector<Interruption> all = InterruptionsOf(outline);
+  for (IdleReason reason :
+       {MissingWorker(record, idle), MissingIncarnation(record, idle),
+        MissingFile(record, idle, all), MissingLoad(record, idle),
+        EndedIncarnation(outline, idle, all)}) {
+    if (!reason.cause.empty()) return reason;
+  }
+  return UnreachedPlace(record, idle, show);
+}
+
+const Fault* FindPlanned(const FaultPlan& plan, std::string_view id) {
+  const auto found = std::ranges::find(plan.faults, id, &Fault::id);
+  return found == plan.faults.end() ? nullptr : &*found;
+}
+
+// Returns the first occurrence of the fault; null if it never fired.
+const FaultOccurrence* FirstOccurrence(const Outline& outline,
+                                       std::string_view id) {
+  for (const FaultOccurrence& occurrence : outline.occurrences) {
+    if (occurrence.fault->id == id) return &occurrence;
+  }
+  return nullptr;
+}
+
+// Explains the first fault of the plan that never fired or, if it comes after
+// another one, the first of that chain.
+IdleReason NeverFired(const Outline& outline, const FaultPlan& plan,
+                      const std::string& show) {
+  const auto idle = std::ranges::find_if(plan.faults, [&](const Fault& fault) {
+    return FirstOccurrence(outline, fault.id) == nullptr;
+  });
+  if (idle == plan.faults.end()) return {};
+  const Fault* root = &*idle;
+  int64_t since_ns = INT64_MIN;
+  while (!root->after.empty()) {
+    if (const FaultOccurrence* const before =
+            FirstOccurrence(outline, root->after)) {
+      since_ns = before->event().t_ns;
+      break;
+    }
+    const Fault* const before = FindPlanned(plan, root->after);
+    if (before == nullptr) return {};
+    root = before;
+  }
+  IdleReason reason =
+      ReasonFor(outline, {.fault = *root, .since_ns = since_ns}, show);
+  if (root != &*idle && !reason.cause.empty()) {
+    reason.cause =
+        fmt::format("fault {} comes after fault {}, which never fired: {}",
+                    idle->id, root->id, reason.cause);
+  }
+  return reason;
+}
+
+// Explains a notice that no worker read before the run ended.
+IdleReason UnreadNotice(const Outline& outline) {
+  for (const FaultOccurrence& notice : outline.occurrences) {
+    const RecordFault& fault = *notice.fault;
+    if (!notice.traits.gives_notice || fault.grace_ns == 0) continue;
+    const int worker = notice.incarnation->worker;
+    const int64_t lasted_ns =
+        notice.incarnation->events.back().t_ns - notice.event().t_ns;
+    const std::string course = fmt::format(
+        "the notice of fault {} was not read: worker {} ended {:.3f} s after "
+        "it",
+        fault.id, worker, Seconds(lasted_ns));
+    if (!fault.polled) {
+      return {course + ", before it had read it",
+              fmt::format("set `at` of fault {} to an earlier step", fault.id)};
+    }
+    const Duration poll(std::min(lasted_ns, fault.grace_ns) / 10 / 1'000'000 *
+                        1'000'000);
+    return {fmt::format("{}, before it polled for notices again "
+                        "(preemption.poll_every)",
+                        course),
+            fmt::format("lower preemption.poll_every below that time and the "
+                        "grace of fault {} ({}), such as to {}",
+                        fault.id, DurationToText(Duration(fault.grace_ns)),
+                        DurationToText(std::max<Duration>(
+                            poll, std::chrono::milliseconds(1))))};
+  }
+  return {};
+}
+
+bool HasFinding(const Verdict& verdict, std::string_view finding) {
+  return std::ranges::any_of(
+      verdict.invariants, [finding](const InvariantReport& report) {
+        return std::ranges::find(report.findings, finding, &Finding::name) !=
+               report.findings.end();
+      });
+}
+
+// Returns "gauntlet show RUN/CASE --all".
+std::string ShowAllCommand(const CaseResult& result) {
+  constexpr std::string_view kReplay = "gauntlet replay ";
+  return fmt::format("gauntlet show {} --all",
+                     result.replay.starts_with(kReplay)
+                         ? result.replay.substr(kReplay.size())
+                         : "RUN/CASE");
+}
+
+}  // namespace
+
+void ExplainIdleFault(const Record& record, CaseResult& result) {
+  const Verdict& verdict = result.verdict;
+  if (verdict.kind != VerdictKind::kError) return;
+  const Outline outline(record);
+  IdleReason reason;
+  if (HasFinding(verdict, "never-fired")) {
+    const Result<FaultPlan> plan = PlanFromJson(record.plan_json);
+    if (!plan.ok()) return;
+    reason = NeverFired(outline, *plan, ShowAllCommand(result));
+    const bool restarts_too = record.expect.outcome == Outcome::kCompletes &&
+                              verdict.facts.restarts > 0;
+    if (restarts_too) {
+      reason.next +=
+          "; the run restarts, so set outcome: recovers under expect";
+    }
+  } else if (HasFinding(verdict, InfoOf(FindingKind::kUnseen).name)) {
+    reason = UnreadNotice(outline);
+  }
+  result.cause = WithClockOfWorld(std::move(reason.cause), result.world);
+  result.summary.next = std::move(reason.next);
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,105 @@
+#include "harness/run/failure/uncaught_bug.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include "engine/world/fault_point.h"
+#include "harness/record/invariants.h"
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace gauntlet {
+namespace {
+
+bool IsFailedMutationTest(const Record& record, const Verdict& verdict) {
+  return record.expect.outcome == Outcome::kViolates &&
+         verdict.kind == VerdictKind::kFail &&
+         verdict.broken_expectations.empty();
+}
+
+// Returns the planted bugs that this build has.
+std::vector<PlantedBugInfo> BugsOf(const Record& record) {
+  std::vector<PlantedBugInfo> bugs;
+  for (const std::string& name : record.setup.planted_bugs) {
+    if (const std::optional<PlantedBug> bug = FindPlantedBug(name)) {
+      bugs.push_back(InfoOf(*bug));
+    }
+  }
+  return bugs;
+}
+
+// Returns the invariants with violations, except for the firing of the faults.
+std::vector<std::string> ViolatedBy(const Verdict& verdict) {
+  std::vector<std::string> names;
+  for (const InvariantReport& report : verdict.invariants) {
+    if (report.violations > 0 &&
+        report.invariant != InvariantName(Invariant::kFaultFired)) {
+      names.push_back(report.invariant);
+    }
+  }
+  return names;
+}
+
+// Returns the checks that catch the bugs and that the scenario does not name.
+std::set<std::string_view> UnnamedChecks(
+    const Record& record, const std::vector<PlantedBugInfo>& bugs) {
+  const std::vector<std::string>& named = record.expect.invariants;
+  std::set<std::string_view> checks;
+  for (const PlantedBugInfo& bug : bugs) {
+    if (std::ranges::find(named, bug.caught_by) == named.end()) {
+      checks.insert(bug.caught_by);
+    }
+  }
+  return checks;
+}
+
+}  // namespace
+
+std::string ExplainUncaughtBug(const Record& record, const Verdict& verdict) {
+  if (!IsFailedMutationTest(record, verdict) || !ViolatedBy(verdict).empty()) {
+    return "";
+  }
+  std::vector<std::string> texts;
+  for (const PlantedBugInfo& bug : BugsOf(record)) {
+    texts.push_back(
+        fmt::format("{} shows only when {}", bug.name, bug.shows_when));
+  }
+  if (texts.empty()) return "";
+  const std::optional<uint64_t> resumed = verdict.facts.resumed_from;
+  return fmt::format("no check found a violation: {}; this run {}",
+                     fmt::join(texts, "; "),
+                     resumed ? fmt::format("resumed from step {}", *resumed)
+                             : "loaded no checkpoint");
+}
+
+std::string AdviceOnUncaughtBug(const Record& record,
+                                const CaseResult& result) {
+  if (!IsFailedMutationTest(record, result.verdict)) return "";
+  const std::string place =
+      result.expect_line == 0
+          ? result.file
+          : fmt::format("{}:{}", result.file, result.expect_line);
+  if (const std::vector<std::string> violated = ViolatedBy(result.verdict);
+      !violated.empty()) {
+    return fmt::format("set invariants: [{}] under expect ({})",
+                       fmt::join(violated, ", "), place);
+  }
+  const std::vector<PlantedBugInfo> bugs = BugsOf(record);
+  std::vector<std::string> texts;
+  for (const PlantedBugInfo& bug : bugs) {
+    texts.push_back(fmt::format("change the scenario so that {} ({})",
+                                bug.shows_when, bug.shows_with));
+  }
+  if (texts.empty()) return "";
+  const std::set<std::string_view> checks = UnnamedChecks(record, bugs);
+  if (!checks.empty()) {
+    texts.push_back(fmt::format("set invariants: [{}] under expect ({})",
+                                fmt::join(checks, ", "), place));
+  }
+  return fmt::format("{}", fmt::join(texts, "; "));
+}
+
+}  // namespace gauntlet

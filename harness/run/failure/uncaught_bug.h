@@ -1,0 +1,25 @@
+// Explains a mutation test whose planted bug was not caught.
+#ifndef GAUNTLET_HARNESS_RUN_FAILURE_UNCAUGHT_BUG_H_
+#define GAUNTLET_HARNESS_RUN_FAILURE_UNCAUGHT_BUG_H_
+
+#include <string>
+
+#include "harness/record/record.h"
+#include "harness/record/result/result.h"
+
+namespace gauntlet {
+
+// Returns "no check found a violation: lose-position shows only when a worker
+// resumes from a checkpoint of a step within an epoch; this run resumed from
+// step 12"; "" if a check found a violation, or if the case is no failed
+// mutation test.
+std::string ExplainUncaughtBug(const Record& record, const Verdict& verdict);
+
+// Returns the change of the scenario with which the bug is caught: the checks
+// that found a violation in this run or, if none did, the settings and faults
+// with which the bug shows. "" if the case is no failed mutation test.
+std::string AdviceOnUncaughtBug(const Record& record, const CaseResult& result);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_RUN_FAILURE_UNCAUGHT_BUG_H_

@@ -1,0 +1,152 @@
+// Causes and advice of inconclusive cases.
+#include "harness/run/failure/idle_fault.h"
+
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "harness/run/case_runner.h"
+#include "tests/engine/real/scratch_directory.h"
+#include "tests/harness/run/small_cases.h"
+
+namespace gauntlet {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class IdleFaultTest : public testing::Test {
+ protected:
+  // Returns the result of the case of SmallScenario that `rest` completes, with
+  // more settings of its cluster.
+  CaseResult Run(const std::string& rest, const std::string& cluster = "") {
+    std::string text = SmallScenario("seed: 7\n" + rest);
+    const std::string workers = "{workers: 2";
+    text.replace(text.find(workers), workers.size(), workers + cluster);
+    const LoadedFile loaded = LoadScenarios(text, "c.yaml");
+    CHECK(loaded.errors.empty(), RenderErrors(loaded, "c.yaml", text));
+    return RunCase(
+               loaded.cases.at(0),
+               {.directory = scratch_.path(), .replay = "gauntlet replay 7/c"},
+               {.world = WorldKind::kSimulated}, references_)
+        .result;
+  }
+
+  ScratchDirectory scratch_;
+  References references_{"", "test"};
+};
+
+TEST_F(IdleFaultTest, WorkerOfNoLaterAttempt_IsNamed) {
+  const CaseResult result = Run(
+      "faults: [{id: a, at: {worker: 0, step: 6}, do: crash}, {id: b, after: "
+      "a, at: {worker: 1, step: 9}, do: crash}]\n"
+      "expect: {outcome: recovers}\n",
+      ", workers_per_attempt: [2, 1]");
+  EXPECT_EQ(result.verdict.kind, VerdictKind::kError);
+  EXPECT_EQ(result.cause,
+            "fault b waits for worker 1, but incarnation 2 has only worker 0 "
+            "(cluster.workers_per_attempt)");
+  EXPECT_EQ(result.summary.next,
+            "set `worker` of fault b to one of incarnation 2 (0), or raise "
+            "cluster.workers_per_attempt");
+}
+
+TEST_F(IdleFaultTest, IncarnationThatAnotherFaultEnded_NamesThatFault) {
+  const CaseResult result =
+      Run("faults: [{id: h, at: {worker: 0, step: 3}, do: crash}, {id: o, at: "
+          "{worker: 1, step: 8}, do: crash}]\n"
+          "expect: {outcome: completes}\n");
+  EXPECT_THAT(result.cause,
+              StartsWith("fault o waits in incarnation 1 of worker 1, which "
+                         "ended before: its last step was 2 (fault h (crash "
+                         "worker 0 at step.begin, step 3) ended attempt 1: "));
+  EXPECT_EQ(result.summary.next,
+            "add `after: h`, or set `incarnation: any` inside `at` of fault o; "
+            "the run restarts, so set outcome: recovers under expect");
+}
+
+TEST_F(IdleFaultTest, IncarnationThatNeverStarted_IsNamed) {
+  const CaseResult result =
+      Run("faults: [{id: a, at: {worker: 1, step: 6}, do: crash}, {id: b, at: "
+          "{worker: 1, incarnation: 3, step: 7}, do: crash}]\n"
+          "expect: {outcome: recovers}\n");
+  EXPECT_EQ(result.cause,
+            "fault b waits for incarnation 3 of worker 1, but the last one "
+            "that started is incarnation 2");
+}
+
+TEST_F(IdleFaultTest, DamageBehindTheLastFile_IsToComeBeforeIt) {
+  const CaseResult result =
+      Run("faults: [{id: flip, at: {worker: 1, save: 1, point: "
+          "ckpt.shard.fsync}, do: bit_flip, with: {offset: 70%}}, {id: c, at: "
+          "{worker: 0, step: 6}, do: crash}]\n"
+          "expect: {outcome: recovers}\n");
+  EXPECT_EQ(result.cause,
+            "fault flip damages the file that worker 1 writes next after "
+            "ckpt.shard.fsync, and after that point of save 1 (step 4) it "
+            "wrote none in incarnation 1, which fault c ended");
+  EXPECT_EQ(result.summary.next,
+            "set the point of fault flip to ckpt.shard.write, which is before "
+            "the file is written");
+}
+
+TEST_F(IdleFaultTest, PointOfALoadInARunWithoutOne_NeedsAnEnd) {
+  const CaseResult result =
+      Run("faults: [{id: l, at: {worker: 1, point: ckpt.load, incarnation: "
+          "any}, do: crash}]\nexpect: {outcome: recovers}\n");
+  EXPECT_EQ(result.cause,
+            "fault l waits for ckpt.load, which is a point of a load, and the "
+            "run loaded no checkpoint");
+}
+
+TEST_F(IdleFaultTest, FaultAfterAnotherOne_HasTheReasonOfTheFirst) {
+  const CaseResult result =
+      Run("faults: [{id: second, after: first, at: {worker: 1, step: 6}, do: "
+          "crash}, {id: first, at: {worker: 1, point: ckpt.load, incarnation: "
+          "any}, do: crash}]\nexpect: {outcome: recovers}\n");
+  EXPECT_THAT(result.cause,
+              StartsWith("fault second comes after fault first, which never "
+                         "fired: fault first waits for ckpt.load"));
+}
+
+// The record does not show the points that a worker reached.
+TEST_F(IdleFaultTest, OtherPlaces_HaveTheStepsThatWereReached) {
+  const CaseResult result =
+      Run("faults: [{id: b, at: {worker: 0, point: comm.send, step: 6, "
+          "occurrence: 99}, do: crash}]\nexpect: {outcome: completes}\n");
+  EXPECT_THAT(result.summary.next,
+              HasSubstr("gauntlet show 7/c --all prints the steps and saves of "
+                        "each worker, gauntlet list points all points"));
+}
+
+TEST_F(IdleFaultTest, NoticeThatIsPolledTooLate_NeedsAShorterInterval) {
+  const std::string rest =
+      "faults: [{id: p, at: {worker: 1, step: 6}, do: preempt, with: {grace: "
+      "20s, by: http}}]\nexpect: {outcome: recovers}\n";
+  const CaseResult result = Run("preemption: {poll_every: 30s}\n" + rest);
+  EXPECT_EQ(result.verdict.kind, VerdictKind::kError);
+  EXPECT_THAT(
+      result.cause,
+      StartsWith("the notice of fault p was not read: worker 1 ended "));
+  EXPECT_THAT(result.cause, HasSubstr("(preemption.poll_every)"));
+  const std::string before = "such as to ";
+  const size_t value = result.summary.next.find(before);
+  ASSERT_NE(value, std::string::npos) << result.summary.next;
+  EXPECT_EQ(
+      Run("preemption: {poll_every: " +
+          result.summary.next.substr(value + before.size()) + "}\n" + rest)
+          .verdict.kind,
+      VerdictKind::kPass);
+}
+
+TEST_F(IdleFaultTest, FaultsThatFiredNeedNoReason) {
+  const CaseResult result =
+      Run("faults: [{id: a, at: {worker: 1, step: 6}, do: crash}]\n"
+          "expect: {outcome: recovers, detected_in: {max: 1h}}\n");
+  EXPECT_EQ(result.cause, "");
+  EXPECT_EQ(result.summary.next, "");
+}
+
+}  // namespace
+}  // namespace gauntlet
