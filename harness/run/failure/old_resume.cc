@@ -13,7 +13,6 @@
 #include "harness/run/failure/history/begun_saves.h"
 #include "harness/run/failure/history/cut_save.h"
 #include "harness/run/failure/history/interruptions.h"
-#include "harness/run/failure/history/process_ends.h"
 #include "harness/run/failure/history/worker_events.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -163,12 +162,9 @@ std::string NotBegunText(const Outline& outline, const Verdict& verdict,
     }
     save = fmt::format("no save of step {}", *expected);
   }
-  const RecordEvent* const end =
-      FirstEnd(record, resume.since_ns, resume.event->t_ns);
   return fmt::format(
       "{} had begun when {}{}", save,
-      end != nullptr ? EndWithFaultText(outline, *end, resume.since_ns)
-                     : "the run restarted",
+      EndBeforeStartText(outline, resume.since_ns, *resume.event),
       resume.is_cold
           ? ", so the run started from scratch again"
           : fmt::format(", so the run resumed from step {}", resume.step));

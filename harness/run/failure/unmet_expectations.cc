@@ -14,6 +14,7 @@
 #include "harness/record/text/gave_up.h"
 #include "harness/record/text/number_list.h"
 #include "harness/run/failure/history/begun_saves.h"
+#include "harness/run/failure/history/causing_faults.h"
 #include "harness/run/failure/history/interruptions.h"
 #include "harness/run/failure/history/process_ends.h"
 #include "harness/run/failure/history/worker_events.h"

@@ -1,6 +1,7 @@
 #include "harness/run/failure/unmet_outcome.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -11,6 +12,8 @@
 #include "harness/oracle/history/last_words.h"
 #include "harness/record/text/gave_up.h"
 #include "harness/run/failure/history/begun_saves.h"
+#include "harness/run/failure/history/causing_faults.h"
+#include "harness/run/failure/history/first_sign.h"
 #include "harness/run/failure/history/interruptions.h"
 #include "harness/run/failure/history/late_detection.h"
 #include "harness/run/failure/history/process_ends.h"
@@ -28,14 +31,16 @@ std::string GaveUpText(const Outline& outline, const RecordEvent& gave_up) {
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 
-// Describes the interruptions after `permitted` ones; "" if there were none.
+// Describes the interruptions if there were more than `permitted` ones, first
+// the one that exceeded that number; else "".
 std::string RestartText(const Outline& outline, uint64_t permitted) {
-  const std::vector<Interruption> all = InterruptionsOf(outline);
+  std::vector<Interruption> all = InterruptionsOf(outline);
   if (permitted >= all.size()) return "";
-  const auto excess = std::span(all).subspan(permitted);
-  std::vector<std::string> texts =
-      OtherEnds(outline, excess.front(), excess.subspan(1));
-  texts.insert(texts.begin(), InterruptionText(outline, excess.front()));
+  const auto exceeding = all.begin() + static_cast<ptrdiff_t>(permitted);
+  const Interruption described = *exceeding;
+  all.erase(exceeding);
+  std::vector<std::string> texts = OtherEnds(outline, described, all);
+  texts.insert(texts.begin(), InterruptionText(outline, described));
   std::erase(texts, "");
   return fmt::format("{}", fmt::join(texts, "; "));
 }
@@ -178,7 +183,7 @@ std::string LaterText(const Outline& outline, int64_t from_ns) {
   if (std::string failed = FailedSavesText(record, from_ns); !failed.empty()) {
     texts.push_back(std::move(failed));
   }
-  const std::string sign = FirstSignText(record, from_ns, INT64_MAX);
+  const std::string sign = FindFirstSign(record, from_ns, INT64_MAX).text;
   texts.push_back(sign.empty() ? NoSignText(outline) : sign);
   return fmt::format("{}", fmt::join(texts, "; "));
 }

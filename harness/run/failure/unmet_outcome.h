@@ -13,7 +13,8 @@ namespace gauntlet {
 // Returns one of:
 //   - "fault c (hang worker 1 at step.begin, step 8) ended attempt 1: …", if
 //     the run was expected to have no restart, or fewer, and restarted; the
-//     text ends with the other attempts: "fault c also ended attempts 2 to 5";
+//     text ends with the other attempts, also the permitted ones: "fault c also
+//     ended attempts 2 to 5";
 //   - "fault c (…) ended attempts 1 to 3; the launcher gave up: restarts used
 //     up (cluster.restart.max is 2)";
 //   - "the save of step 24 failed: fault full (ENOSPC in …); …", if the run
@@ -29,7 +30,8 @@ std::string ExplainOutcome(const Outline& outline, const Verdict& verdict);
 
 // Returns "fault c (hang all at step.begin, step 9) fired; no process ended and
 // no worker was declared lost; …" if the run did not end by itself; else "". If
-// the run used up its time, the text begins with the attempts before.
+// the run used up its time, the text begins with the pace of its steps if these
+// did not fit into it, and with the attempts before.
 std::string ExplainHang(const Outline& outline);
 
 }  // namespace gauntlet

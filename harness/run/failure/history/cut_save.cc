@@ -6,7 +6,7 @@
 
 #include "harness/oracle/history/fault_traits.h"
 #include "harness/record/fault_occurrence.h"
-#include "harness/run/failure/history/interruptions.h"
+#include "harness/run/failure/history/causing_faults.h"
 #include "harness/run/failure/history/process_ends.h"
 #include "harness/run/failure/history/worker_events.h"
 #include <fmt/format.h>

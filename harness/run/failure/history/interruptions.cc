@@ -4,55 +4,17 @@
 #include <string_view>
 #include <utility>
 
-#include "engine/worker_exit_code.h"
 #include "harness/oracle/history/last_words.h"
 #include "harness/record/text/number_list.h"
 #include "harness/run/failure/history/begun_saves.h"
+#include "harness/run/failure/history/causing_faults.h"
+#include "harness/run/failure/history/first_sign.h"
 #include "harness/run/failure/history/process_ends.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 namespace gauntlet {
 namespace {
-
-// Returns true iff the fault ends processes by itself.
-bool EndsProcesses(const FaultTraits& traits) {
-  return traits.ends_incarnation || traits.fails_device ||
-         traits.gives_notice || traits.cuts_power || traits.kills_launcher;
-}
-
-// Returns true iff the process exited with an error that the fault had injected
-// into one of its operations.
-bool EndedByError(const FaultOccurrence& occurrence) {
-  const RecordEvent& last = occurrence.incarnation->events.back();
-  return occurrence.traits.reports_error &&
-         last.kind == RecordKind::kWorkerExited &&
-         last.detail.find("injected") != std::string::npos;
-}
-
-bool MayInterrupt(const FaultOccurrence& occurrence) {
-  return EndsProcesses(occurrence.traits) ||
-         occurrence.traits.may_end_incarnation || EndedByError(occurrence);
-}
-
-// Returns true iff the fault may have caused that end: a power loss, the end of
-// the process that it hit, or the exit of a worker that lost another one.
-bool MayEnd(const FaultOccurrence& occurrence, const RecordEvent& end) {
-  const FaultTraits& traits = occurrence.traits;
-  if (end.kind == RecordKind::kPowerCut) return traits.cuts_power;
-  if (end.about.value_or(kLauncherWorker) == kLauncherWorker) {
-    return traits.kills_launcher;
-  }
-  const bool by_loss = IsExit(end.count, {WorkerExit::kLostWorker});
-  // A worker that only hangs or is late is killed, or is out of reach.
-  if (!EndsProcesses(traits) && !by_loss &&
-      end.reason != RecordReason::kSignal &&
-      end.reason != RecordReason::kUnreachable) {
-    return false;
-  }
-  return MayInterrupt(occurrence) &&
-         (by_loss || occurrence.incarnation->worker == end.about);
-}
 
 // Returns true iff the launcher itself ended, and was not killed.
 bool HasEnded(const LauncherRun& run) {
@@ -64,11 +26,36 @@ bool HasStopped(const LauncherRun& run) {
   return run.result && run.result->status == "stopped";
 }
 
+// Returns true iff the plan of the launch has a stop.
+bool IsToStop(const Record& record, const LauncherRun& run) {
+  const std::vector<PlannedLaunch>& plans = record.setup.launches;
+  return run.planned < plans.size() && plans[run.planned].stop_at_step > 0;
+}
+
 // Returns true iff the launcher stopped although its plan has no stop.
 bool HasStoppedOnNotice(const Record& record, const LauncherRun& run) {
-  const std::vector<PlannedLaunch>& plans = record.setup.launches;
-  return HasStopped(run) &&
-         (run.planned >= plans.size() || plans[run.planned].stop_at_step == 0);
+  return HasStopped(run) && !IsToStop(record, run);
+}
+
+// Returns "launch 1 ended after step 12" if the launcher that ran at that time
+// ended as planned before another start; else "".
+std::string PlannedEndText(const Record& record, int64_t since_ns,
+                           const RecordEvent& start) {
+  for (size_t i = 0; i < record.launchers.size(); ++i) {
+    const LauncherRun& run = record.launchers[i];
+    if (run.events.empty() || !run.result ||
+        run.events.front().t_ns > since_ns ||
+        run.events.back().t_ns <= since_ns ||
+        run.events.back().t_ns > start.t_ns) {
+      continue;
+    }
+    if (run.result->status == "done" ||
+        (HasStopped(run) && IsToStop(record, run))) {
+      return fmt::format("launch {} ended after step {}", i + 1,
+                         run.result->steps);
+    }
+  }
+  return "";
 }
 
 // Collects the interruptions from the events of the launchers.
@@ -79,6 +66,7 @@ class InterruptionFinder {
   void AddLauncher(const LauncherRun& run, const LauncherRun* before) {
     const int64_t begin_ns = run.events.front().t_ns;
     if (before != nullptr) Join(*before, run, begin_ns);
+    ++launch_;
     for (const RecordEvent& event : run.events) Add(event);
   }
 
@@ -104,19 +92,24 @@ class InterruptionFinder {
       React(Reaction::kStartsLauncher, begin_ns);
     }
     has_open_end_ = false;
+    has_result_ = false;
     from_ns_ = begin_ns;
   }
 
   void Add(const RecordEvent& event) {
-    if (event.kind == RecordKind::kAttemptEnds &&
-        event.reason != RecordReason::kResult) {
-      EndAttempt(event.t_ns);
+    if (event.kind == RecordKind::kAttemptEnds) {
+      if (event.reason == RecordReason::kResult) {
+        CountResult();
+      } else {
+        EndAttempt(event.t_ns);
+      }
     }
     if (event.kind != RecordKind::kRestarting) return;
     if (has_open_end_) return React(Reaction::kRestartsJob, event.t_ns);
     found_.push_back({.from_ns = from_ns_,
                       .end_ns = event.t_ns,
                       .attempt = ended_attempts_ + 1,
+                      .launch = launch_,
                       .worker = event.about});
     React(Reaction::kRestartsWorker, event.t_ns);
   }
@@ -129,18 +122,29 @@ class InterruptionFinder {
     from_ns_ = t_ns;
   }
 
+  // Counts an attempt that ended with a result: "done", or "stopped", which may
+  // be an interruption.
+  void CountResult() {
+    ++ended_attempts_;
+    has_result_ = true;
+  }
+
   void EndAttempt(int64_t end_ns) {
+    if (!has_result_) ++ended_attempts_;
     found_.push_back({.from_ns = from_ns_,
                       .end_ns = end_ns,
                       .reaction_ns = end_ns,
-                      .attempt = ++ended_attempts_});
+                      .attempt = ended_attempts_,
+                      .launch = launch_});
     from_ns_ = end_ns;
     has_open_end_ = true;
   }
 
   std::vector<Interruption> found_;
   int64_t from_ns_ = INT64_MIN;
+  size_t launch_ = 0;  // number of launchers so far
   size_t ended_attempts_ = 0;
+  bool has_result_ = false;  // the launcher's last attempt had a result
   // True iff no reaction to the end of the last attempt has been found yet.
   bool has_open_end_ = false;
 };
@@ -155,12 +159,16 @@ std::string FaultText(const RecordFault& fault, std::string_view verb,
 // Returns true iff InterruptionText describes the faults: if a state could not
 // be saved, it describes that save instead.
 bool DescribesFaults(const Record& record, const Interruption& one) {
-  const RecordEvent* const end = FirstEnd(record, one.from_ns, one.end_ns);
+  const RecordEvent* const end = FirstEnd(record, one.from_ns + 1, one.end_ns);
   return end == nullptr || UnsavedText(record, *end).empty();
 }
 
 std::string_view VerbOf(const Interruption& one) {
-  return one.reaction == Reaction::kRestartsWorker ? "interrupted" : "ended";
+  const bool is_of_worker = one.reaction == Reaction::kRestartsWorker;
+  if (!one.are_certain) {
+    return is_of_worker ? "may have interrupted" : "may have ended";
+  }
+  return is_of_worker ? "interrupted" : "ended";
 }
 
 std::string ReactionText(const Interruption& one) {
@@ -186,7 +194,7 @@ std::string ReactionText(const Interruption& one) {
 std::string CauseOfInterruption(const Outline& outline,
                                 const Interruption& one) {
   const Record& record = outline.record;
-  const RecordEvent* const end = FirstEnd(record, one.from_ns, one.end_ns);
+  const RecordEvent* const end = FirstEnd(record, one.from_ns + 1, one.end_ns);
   if (end != nullptr) {
     if (const std::string unsaved = UnsavedText(record, *end);
         !unsaved.empty()) {
@@ -197,7 +205,7 @@ std::string CauseOfInterruption(const Outline& outline,
   for (const RecordFault* fault : one.faults) {
     texts.push_back(FaultText(*fault, VerbOf(one), {one.attempt}));
   }
-  std::string sign = FirstSignText(record, one.from_ns, one.end_ns);
+  std::string sign = FindFirstSign(record, one.from_ns, one.end_ns).text;
   if (texts.empty()) return sign;
   const std::string faults = fmt::format("{}", fmt::join(texts, ", "));
   return sign.empty() ? faults : fmt::format("{}: {}", faults, sign);
@@ -213,7 +221,8 @@ std::vector<std::string> EndsByFaults(const Record& record,
     const bool is_described = described != nullptr &&
                               described->faults.contains(&fault) &&
                               DescribesFaults(record, *described);
-    for (const std::string_view verb : {"interrupted", "ended"}) {
+    for (const std::string_view verb :
+         {"interrupted", "ended", "may have interrupted", "may have ended"}) {
       std::set<uint64_t> attempts;
       size_t times = 0;
       for (const Interruption& one : all) {
@@ -239,11 +248,12 @@ std::vector<std::string> EndsWithoutFault(const Record& record,
                                           const Interruption* described,
                                           std::span<const Interruption> all) {
   const auto sign_of = [&record](const Interruption& one) {
-    return FirstSignText(record, one.from_ns, one.end_ns);
+    return FindFirstSign(record, one.from_ns, one.end_ns).text;
   };
   struct Ends {
     std::string sign;
     Reaction reaction;
+    size_t launch;  // 0: the scenario plans one launch
     std::set<uint64_t> attempts;
   };
   std::vector<Ends> ends;  // in the order of their first attempts
@@ -251,13 +261,15 @@ std::vector<std::string> EndsWithoutFault(const Record& record,
     if (!one.faults.empty()) continue;
     const std::string sign = sign_of(one);
     if (sign.empty()) continue;
+    const size_t launch = record.setup.launches.size() > 1 ? one.launch : 0;
     const auto same = std::ranges::find_if(ends, [&](const Ends& end) {
-      return end.sign == sign && end.reaction == one.reaction;
+      return end.sign == sign && end.reaction == one.reaction &&
+             end.launch == launch;
     });
     if (same != ends.end()) {
       same->attempts.insert(one.attempt);
     } else {
-      ends.push_back({sign, one.reaction, {one.attempt}});
+      ends.push_back({sign, one.reaction, launch, {one.attempt}});
     }
   }
   const std::string described_sign =
@@ -268,8 +280,9 @@ std::vector<std::string> EndsWithoutFault(const Record& record,
         end.reaction != Reaction::kRestartsWorker ? "ended"
         : end.attempts.size() == 1                ? "was interrupted"
                                                   : "were interrupted";
-    const std::string text =
-        fmt::format("{} {}", NumberedText("attempt", end.attempts), verb);
+    const std::string text = fmt::format(
+        "{}{} {}", NumberedText("attempt", end.attempts),
+        end.launch == 0 ? "" : fmt::format(" (launch {})", end.launch), verb);
     texts.push_back(end.sign == described_sign
                         ? text + " likewise"
                         : fmt::format("{}: {}", text, end.sign));
@@ -294,20 +307,6 @@ bool WasKilled(const Record& record, const LauncherRun& run) {
          run.exit_code != 0 && !HasEnded(run);
 }
 
-std::set<const RecordFault*> InterruptingFaults(const Outline& outline,
-                                                int64_t from_ns,
-                                                int64_t until_ns) {
-  std::set<const RecordFault*> faults;
-  for (const FaultOccurrence& occurrence : outline.occurrences) {
-    const int64_t fired_ns = occurrence.event().t_ns;
-    if (fired_ns > from_ns && fired_ns <= until_ns &&
-        MayInterrupt(occurrence)) {
-      faults.insert(occurrence.fault);
-    }
-  }
-  return faults;
-}
-
 std::vector<Interruption> InterruptionsOf(const Outline& outline) {
   InterruptionFinder finder;
   const LauncherRun* before = nullptr;
@@ -319,30 +318,11 @@ std::vector<Interruption> InterruptionsOf(const Outline& outline) {
   finder.AddEnd(outline.record);
   std::vector<Interruption> all = std::move(finder).Take();
   for (Interruption& one : all) {
-    one.faults = InterruptingFaults(outline, one.from_ns, one.end_ns);
+    Causes causes = CausesOf(outline, one.from_ns, one.end_ns);
+    one.faults = std::move(causes.faults);
+    one.are_certain = causes.are_certain;
   }
   return all;
-}
-
-std::string EndWithFaultText(const Outline& outline, const RecordEvent& end,
-                             int64_t since_ns) {
-  // A fault that ends processes by itself goes before a delay that came later.
-  const FaultOccurrence* cause = nullptr;
-  for (const FaultOccurrence& occurrence : outline.occurrences) {
-    const int64_t fired_ns = occurrence.event().t_ns;
-    if (fired_ns <= since_ns || fired_ns > end.t_ns ||
-        !MayEnd(occurrence, end)) {
-      continue;
-    }
-    if (cause == nullptr || EndsProcesses(occurrence.traits) ||
-        !EndsProcesses(cause->traits)) {
-      cause = &occurrence;
-    }
-  }
-  return cause == nullptr
-             ? EndText(end)
-             : fmt::format("{} because of fault {} ({})", EndText(end),
-                           cause->fault->id, cause->fault->summary);
 }
 
 const RecordFault* EndlessFault(const std::vector<Interruption>& all) {
@@ -366,29 +346,6 @@ const RecordFault* EndlessFault(const std::vector<Interruption>& all) {
   return delay;
 }
 
-std::string FirstSignText(const Record& record, int64_t from_ns,
-                          int64_t until_ns) {
-  const RecordEvent* const end = FirstEnd(record, from_ns, until_ns);
-  const bool has_stopped =
-      end != nullptr && IsExit(end->count, {WorkerExit::kStopped});
-  int64_t first_ns = end == nullptr ? until_ns : end->t_ns;
-  std::string text = end == nullptr ? "" : EndText(*end);
-  for (const IncarnationEvents& incarnation : record.incarnations) {
-    for (const RecordEvent& event : incarnation.events) {
-      if (event.t_ns < from_ns || event.t_ns > first_ns) continue;
-      if (event.kind == RecordKind::kStopAgreed && has_stopped) {
-        first_ns = event.t_ns;
-        text = fmt::format("the workers agreed to stop at step {}", event.step);
-      } else if (event.kind == RecordKind::kWorkerLost && event.about) {
-        first_ns = event.t_ns;
-        text = fmt::format("worker {} lost rank {} ({})", incarnation.worker,
-                           *event.about, RecordReasonName(event.reason));
-      }
-    }
-  }
-  return text;
-}
-
 std::string InterruptionText(const Outline& outline, const Interruption& one) {
   const std::string cause = CauseOfInterruption(outline, one);
   return cause.empty() ? "" : cause + ReactionText(one);
@@ -403,6 +360,16 @@ std::vector<std::string> OtherEnds(const Outline& outline,
                                    const Interruption& described,
                                    std::span<const Interruption> others) {
   return EndsOf(outline.record, &described, others);
+}
+
+std::string EndBeforeStartText(const Outline& outline, int64_t since_ns,
+                               const RecordEvent& start) {
+  const Record& record = outline.record;
+  std::string planned = PlannedEndText(record, since_ns, start);
+  if (!planned.empty()) return planned;
+  const RecordEvent* const end = FirstEnd(record, since_ns, start.t_ns);
+  return end == nullptr ? "the run restarted"
+                        : EndWithFaultText(outline, *end, since_ns);
 }
 
 std::string LauncherEndText(const Record& record) {

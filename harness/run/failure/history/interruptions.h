@@ -30,10 +30,13 @@ struct Interruption {
   int64_t from_ns = INT64_MIN;
   int64_t end_ns = 0;
   int64_t reaction_ns = 0;  // kNone: as end_ns
-  size_t attempt = 0;       // number of the interrupted attempt, from 1
+  size_t attempt = 0;       // number among all attempts of the run, from 1
+  size_t launch = 0;        // number of its launcher's start, from 1
   Reaction reaction = Reaction::kNone;
   std::optional<int> worker = std::nullopt;  // restarted; kRestartsWorker only
-  std::set<const RecordFault*> faults = {};  // that may have caused it
+  std::set<const RecordFault*> faults = {};  // that caused it
+  // False: any of the faults may have caused it (CausesOf).
+  bool are_certain = true;
 };
 
 // Returns true iff the launcher was killed. In a run that did not exit by
@@ -44,29 +47,11 @@ bool WasKilled(const Record& record, const LauncherRun& run);
 // and one that stopped on a notice, interrupt the run, too.
 std::vector<Interruption> InterruptionsOf(const Outline& outline);
 
-// Returns the faults that fired in that time and may interrupt a run.
-std::set<const RecordFault*> InterruptingFaults(const Outline& outline,
-                                                int64_t from_ns,
-                                                int64_t until_ns);
-
 // Returns the fault that repeats without an end and ended the last attempts, at
 // least two, and each one since the first that it ended: no restart helps.
 // Prefers a fault that ends processes or fails operations to one that only
 // delays. Returns null if there is none.
 const RecordFault* EndlessFault(const std::vector<Interruption>& all);
-
-// Returns "worker 0 was killed because of fault k (kill worker 0 at
-// ckpt.rename)": the text of the end with the newest fault since then that may
-// have caused it; without a fault if there is none. REQUIRES: FirstEnd returned
-// the event.
-std::string EndWithFaultText(const Outline& outline, const RecordEvent& end,
-                             int64_t since_ns);
-
-// Returns "worker 1 exited with code 70", "worker 0 lost rank 1 (deadline)" or
-// "the workers agreed to stop at step 9": the first sign of an interruption in
-// that time; "" if there is none.
-std::string FirstSignText(const Record& record, int64_t from_ns,
-                          int64_t until_ns);
 
 // Returns "fault c (hang worker 1 at step.begin, step 8) ended attempt 1:
 // worker 0 lost rank 1 (deadline); the launcher restarted the job". If a worker
@@ -87,6 +72,13 @@ std::vector<std::string> EndsOfAttempts(const Outline& outline,
 std::vector<std::string> OtherEnds(const Outline& outline,
                                    const Interruption& described,
                                    std::span<const Interruption> others);
+
+// Returns the end that led to that start of a generation: "worker 1 was killed
+// because of fault k (…)", or "launch 1 ended after step 12" if the launcher of
+// the generation before ended as planned; "the run restarted" if the record
+// shows none. `since_ns`: start of the generation before.
+std::string EndBeforeStartText(const Outline& outline, int64_t since_ns,
+                               const RecordEvent& start);
 
 // Returns the end of the last launcher: "the launcher was killed (exit code
 // 137) and was not started again (preemption.requeue)". REQUIRES: there was a

@@ -29,12 +29,26 @@ bool IsEnd(const RecordEvent& event) {
          event.count != 0;
 }
 
-// A worker that exits because it lost another one comes after every other end:
-// its launcher may observe its exit first.
-std::tuple<bool, int64_t, bool> OrderOf(const RecordEvent& end) {
-  return {end.kind != RecordKind::kPowerCut &&
-              IsExit(end.count, {WorkerExit::kLostWorker}),
-          end.t_ns, end.kind != RecordKind::kPowerCut};
+// Returns true iff the launcher sent the kill that ended the process.
+bool IsKilledByLauncher(const Record& record, const RecordEvent& end) {
+  if (end.reason != RecordReason::kSignal) return false;
+  const auto kills = [&end](const RecordEvent& event) {
+    return event.kind == RecordKind::kKillSent && event.about == end.about &&
+           event.incarnation == end.incarnation && event.t_ns <= end.t_ns;
+  };
+  return std::ranges::any_of(record.launchers, [&](const LauncherRun& run) {
+    return std::ranges::any_of(run.events, kills);
+  });
+}
+
+// A worker that exits because it lost another one, or that the launcher kills,
+// comes after every other end: its launcher may observe its exit first.
+std::tuple<bool, int64_t, bool> OrderOf(const Record& record,
+                                        const RecordEvent& end) {
+  const bool is_power_cut = end.kind == RecordKind::kPowerCut;
+  return {!is_power_cut && (IsExit(end.count, {WorkerExit::kLostWorker}) ||
+                            IsKilledByLauncher(record, end)),
+          end.t_ns, !is_power_cut};
 }
 
 }  // namespace
@@ -45,7 +59,8 @@ const RecordEvent* FirstEnd(const Record& record, int64_t from_ns,
   const auto look_at = [&](const std::vector<RecordEvent>& events) {
     for (const RecordEvent& event : events) {
       if (IsEnd(event) && event.t_ns >= from_ns && event.t_ns <= until_ns &&
-          (first == nullptr || OrderOf(event) < OrderOf(*first))) {
+          (first == nullptr ||
+           OrderOf(record, event) < OrderOf(record, *first))) {
         first = &event;
       }
     }

@@ -59,13 +59,13 @@ TEST_F(UnmetOutcomeTest, CauseIsTheFaultAndWhatItDid) {
        "expect: {outcome: completes}\n",
        "fault c (crash worker 1 at step.begin, step 6) ended attempt 1: worker "
        "1 exited with code 70; the launcher restarted the job"},
-      // The first launch ends as planned.
+      // The first launch, and so attempt 1, ends as planned.
       {"launches: [{stop_at_step: 4}, {}]\n"
        "faults: [{id: c, at: {worker: 1, step: 6, incarnation: any}, do: "
        "crash}]\n"
        "expect: {outcome: completes}\n",
        "fault c (crash worker 1 at step.begin, step 6, incarnation any) ended "
-       "attempt 1: worker 1 exited with code 70; the launcher restarted the "
+       "attempt 2: worker 1 exited with code 70; the launcher restarted the "
        "job"},
       {"launches: [{stop_at_step: 8}, {lr: 0.5}]\n"
        "expect: {outcome: completes}\n",
@@ -79,7 +79,7 @@ TEST_F(UnmetOutcomeTest, CauseIsTheFaultAndWhatItDid) {
        "expect: {outcome: recovers, restarts: {max: 1}}\n",
        "fault b (crash worker 1 at step.begin, step 7, incarnation 2) ended "
        "attempt 2: worker 1 exited with code 70; the launcher restarted the "
-       "job"},
+       "job; fault a (crash worker 1 at step.begin, step 6) ended attempt 1"},
       {"faults: [{id: p, at: {worker: 1, step: 6}, do: preempt, with: {grace: "
        "5s}}]\n"
        "expect: {outcome: stops-cleanly}\n",
@@ -94,7 +94,9 @@ TEST_F(UnmetOutcomeTest, CauseIsTheFaultAndWhatItDid) {
        "model-00001-of-00002.safetensors); worker 0 exited with code 74 (its "
        "state could not be saved, or the machine lacks resources); the "
        "launcher was started again, as a scheduler requeues a job "
-       "(preemption.requeue); fault full also ended attempts 2 and 3"},
+       "(preemption.requeue); fault full (errno all at ckpt.shard.open, "
+       "occurrence 2, incarnation any, error ENOSPC, repeat always) ended "
+       "attempts 2 and 3"},
       {"faults: [{id: c, at: {worker: 1, step: 6}, do: crash}, {id: e, after: "
        "c, at: {worker: 0, point: ckpt.load.read, incarnation: any}, do: "
        "errno, "
@@ -167,6 +169,33 @@ TEST_F(UnmetOutcomeTest, EachAttemptBeforeAScaleDownIsNamed) {
             "fault c (crash worker 1 at step.begin, step 6, incarnation any, "
             "repeat always) ended attempt 1: worker 1 exited with code 70; the "
             "launcher restarted the job; fault c also ended attempts 2 and 3");
+}
+
+// The launcher kills worker 0 after worker 1 has ended.
+TEST_F(UnmetOutcomeTest, FirstSignIsNotAKillByTheLauncher) {
+  EXPECT_EQ(Run(CaseWithCluster(
+                    "min_workers: 1, restart: {max: 6}",
+                    "faults: [{id: d, at: {worker: 1, incarnation: any, point: "
+                    "cluster.join}, do: crash, with: {repeat: always}}]\n"
+                    "expect: {outcome: recovers, restarts: {exactly: 1}}\n"))
+                .cause,
+            "fault d (crash worker 1 at cluster.join, incarnation any, repeat "
+            "always) ended attempt 2: worker 1 exited with code 70; the "
+            "launcher restarted the job; fault d also ended attempts 1 and 3");
+}
+
+// The slow step ends long before the pause.
+TEST_F(UnmetOutcomeTest, ShortDelayBesideAPauseIsNotBlamed) {
+  EXPECT_THAT(
+      Run(CaseWithCluster(
+              "step_timeout: 4s",
+              "faults: [{id: h, at: {worker: all, step: 6}, do: pause}, {id: "
+              "n, at: {worker: 1, step: 3}, do: slow, with: {latency: "
+              "100ms}}]\n"
+              "expect: {outcome: recovers, detected_in: {max: 1s}}\n"))
+          .cause,
+      StartsWith("fault h (pause all at step.begin, step 6) ended attempt 1: "
+                 "the launcher lost worker 0 (silent); "));
 }
 
 // Returns a run whose worker 1 loses its device in attempt 1. The device stays

@@ -29,6 +29,18 @@ TEST(ProcessEndsTest, ExitOfAWorkerThatLostAnotherIsTheLastChoice) {
   EXPECT_EQ(FirstEnd(record, 2, 9), nullptr);
 }
 
+TEST(ProcessEndsTest, KillByTheLauncherIsTheLastChoice) {
+  RecordEvent killed = Exit(1, 3, 137);
+  killed.reason = RecordReason::kSignal;
+  Record record;
+  record.launchers = {{.events = {killed, Exit(2, 2, 70)}}};
+  EXPECT_EQ(EndText(*FirstEnd(record, 0, 9)), "worker 3 was killed");
+  record.launchers[0].events.insert(
+      record.launchers[0].events.begin(),
+      {.kind = RecordKind::kKillSent, .t_ns = 1, .about = 3});
+  EXPECT_EQ(EndText(*FirstEnd(record, 0, 9)), "worker 2 exited with code 70");
+}
+
 TEST(ProcessEndsTest, PowerCutComesBeforeTheEndsOfItsProcesses) {
   Record record;
   record.machine = {{.kind = RecordKind::kPowerCut, .t_ns = 5, .path = "w0"}};

@@ -1,0 +1,247 @@
+#include "harness/run/failure/history/causing_faults.h"
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "engine/worker_exit_code.h"
+#include "harness/run/failure/history/first_sign.h"
+#include "harness/run/failure/history/process_ends.h"
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr int64_t kForEver = std::numeric_limits<int64_t>::max();
+
+// How well an occurrence of a fault explains a sign.
+enum class Evidence : uint8_t {
+  kExcluded,  // the fault cannot have caused it
+  kPossible,  // the fault may have caused it
+  kCovering,  // the fault blocked a worker or a link for most of the wait
+  kComplete,  // the fault ended the lost process, or reset its connection
+};
+
+// Returns true iff the process exited with an error that the fault had injected
+// into one of its operations.
+bool EndedByError(const FaultOccurrence& occurrence) {
+  const RecordEvent& last = occurrence.incarnation->events.back();
+  return occurrence.traits.reports_error &&
+         last.kind == RecordKind::kWorkerExited &&
+         last.detail.find("injected") != std::string::npos;
+}
+
+bool EndsItsProcess(const FaultOccurrence& occurrence) {
+  return EndsProcesses(occurrence.traits) || EndedByError(occurrence);
+}
+
+bool MayInterrupt(const FaultOccurrence& occurrence) {
+  return EndsItsProcess(occurrence) || occurrence.traits.may_end_incarnation;
+}
+
+bool FiredIn(const FaultOccurrence& occurrence, int64_t from_ns,
+             int64_t until_ns) {
+  const int64_t fired_ns = occurrence.event().t_ns;
+  return fired_ns > from_ns && fired_ns <= until_ns;
+}
+
+// Returns true iff the fault may have caused that end: a power loss, the end of
+// the process that it hit, or the exit of a worker that lost another one.
+bool MayEnd(const FaultOccurrence& occurrence, const RecordEvent& end) {
+  const FaultTraits& traits = occurrence.traits;
+  if (end.kind == RecordKind::kPowerCut) return traits.cuts_power;
+  if (end.about.value_or(kLauncherWorker) == kLauncherWorker) {
+    return traits.kills_launcher;
+  }
+  const bool by_loss = IsExit(end.count, {WorkerExit::kLostWorker});
+  // A worker that only hangs or is late is killed, or is out of reach.
+  if (!EndsProcesses(traits) && !by_loss &&
+      end.reason != RecordReason::kSignal &&
+      end.reason != RecordReason::kUnreachable) {
+    return false;
+  }
+  return MayInterrupt(occurrence) &&
+         (by_loss || occurrence.incarnation->worker == end.about);
+}
+
+// Explains one sign by the occurrences of faults.
+class SignExplainer {
+ public:
+  SignExplainer(const Record& record, const FirstSign& sign)
+      : record_(record), sign_(sign), event_(*sign.event) {}
+
+  Evidence Of(const FaultOccurrence& occurrence) const {
+    if (occurrence.event().t_ns > event_.t_ns) return Evidence::kExcluded;
+    if (EndsItsProcess(occurrence)) return OfEnding(occurrence);
+    if (IsReset(occurrence)) return OfReset(occurrence);
+    return event_.kind == RecordKind::kWorkerLost ? OfDelay(occurrence)
+                                                  : Evidence::kPossible;
+  }
+
+ private:
+  bool IsOfSignsWorker(const FaultOccurrence& occurrence) const {
+    return sign_.worker == occurrence.incarnation->worker;
+  }
+
+  Evidence OfEnding(const FaultOccurrence& occurrence) const {
+    const FaultTraits& traits = occurrence.traits;
+    const bool is_complete =
+        DiesImmediately(*occurrence.fault) || traits.kills_launcher ||
+        IsOfSignsWorker(occurrence) ||
+        (traits.gives_notice && event_.kind == RecordKind::kStopAgreed);
+    return is_complete ? Evidence::kComplete : Evidence::kPossible;
+  }
+
+  static bool IsReset(const FaultOccurrence& occurrence) {
+    return occurrence.traits.hinders == HinderedPart::kLinks &&
+           !occurrence.traits.lasts;
+  }
+
+  // The other end of a connection detects its reset without a wait.
+  Evidence OfReset(const FaultOccurrence& occurrence) const {
+    const int64_t limit_ns = record_.setup.silence_limit_ns;
+    const bool is_complete =
+        event_.kind == RecordKind::kWorkerLost &&
+        event_.reason == RecordReason::kClosed &&
+        (IsOfSignsWorker(occurrence) ||
+         sign_.emitter == occurrence.incarnation->worker) &&
+        (limit_ns == 0 || event_.t_ns - occurrence.event().t_ns <= limit_ns);
+    return is_complete ? Evidence::kComplete : Evidence::kPossible;
+  }
+
+  // Returns the time until which the fault blocks its task, process, device or
+  // link; kForEver if that is not known.
+  static int64_t BlocksUntil(const FaultOccurrence& occurrence) {
+    const RecordFault& fault = *occurrence.fault;
+    const int64_t lasts_ns =
+        occurrence.traits.lasts ? fault.duration_ns : fault.latency_ns;
+    const bool is_once = !fault.always && fault.hits == 1;
+    return is_once && lasts_ns > 0 ? occurrence.event().t_ns + lasts_ns
+                                   : kForEver;
+  }
+
+  // Returns true iff the part that the fault hinders can be that for which the
+  // emitter waited. All ranks wait for each other, so a blocked task of any
+  // rank makes each of them wait.
+  bool IsWaitedFor(const FaultOccurrence& occurrence) const {
+    const bool is_silence = event_.reason == RecordReason::kSilent &&
+                            sign_.emitter != kLauncherWorker;
+    const bool is_of_either = IsOfSignsWorker(occurrence) ||
+                              sign_.emitter == occurrence.incarnation->worker;
+    switch (occurrence.traits.hinders) {
+      case HinderedPart::kTask:
+      case HinderedPart::kDevice:
+        return !is_silence;
+      case HinderedPart::kProcess:
+        return !is_silence || IsOfSignsWorker(occurrence);
+      case HinderedPart::kLinks:
+        return is_of_either || occurrence.fault->parts_others;
+      case HinderedPart::kNone:
+      case HinderedPart::kFrames:
+        return false;
+    }
+    return false;
+  }
+
+  // REQUIRES: the sign is the loss of a worker.
+  Evidence OfDelay(const FaultOccurrence& occurrence) const {
+    const bool is_wait = (event_.reason == RecordReason::kSilent ||
+                          event_.reason == RecordReason::kDeadline) &&
+                         event_.limit_ns > 0;
+    if (!is_wait || !IsWaitedFor(occurrence)) return Evidence::kPossible;
+    const int64_t until_ns = BlocksUntil(occurrence);
+    const int64_t blocked_ns = event_.t_ns - occurrence.event().t_ns;
+    const bool is_of_link = occurrence.traits.hinders == HinderedPart::kLinks;
+    // Frames that a link held back arrive some time after its repair.
+    if (!is_of_link && until_ns < event_.t_ns - event_.limit_ns) {
+      return Evidence::kExcluded;
+    }
+    return until_ns >= event_.t_ns && blocked_ns >= event_.limit_ns / 2 &&
+                   !occurrence.fault->always
+               ? Evidence::kCovering
+               : Evidence::kPossible;
+  }
+
+  const Record& record_;
+  const FirstSign& sign_;
+  const RecordEvent& event_;
+};
+
+}  // namespace
+
+bool EndsProcesses(const FaultTraits& traits) {
+  return traits.ends_incarnation || traits.fails_device ||
+         traits.gives_notice || traits.cuts_power || traits.kills_launcher;
+}
+
+std::set<const RecordFault*> InterruptingFaults(const Outline& outline,
+                                                int64_t from_ns,
+                                                int64_t until_ns) {
+  std::set<const RecordFault*> faults;
+  for (const FaultOccurrence& occurrence : outline.occurrences) {
+    if (FiredIn(occurrence, from_ns, until_ns) && MayInterrupt(occurrence)) {
+      faults.insert(occurrence.fault);
+    }
+  }
+  return faults;
+}
+
+Causes CausesOf(const Outline& outline, int64_t from_ns, int64_t until_ns) {
+  const FirstSign sign = FindFirstSign(outline.record, from_ns, until_ns);
+  Evidence best = Evidence::kPossible;
+  bool all_end = true;  // each cause ends its process
+  Causes causes;
+  for (const FaultOccurrence& occurrence : outline.occurrences) {
+    if (!FiredIn(occurrence, from_ns, until_ns) || !MayInterrupt(occurrence)) {
+      continue;
+    }
+    const Evidence evidence =
+        sign.event == nullptr
+            ? Evidence::kPossible
+            : SignExplainer(outline.record, sign).Of(occurrence);
+    if (evidence < best) continue;
+    if (evidence > best) {
+      best = evidence;
+      causes.faults.clear();
+      all_end = true;
+    }
+    causes.faults.insert(occurrence.fault);
+    all_end = all_end && EndsItsProcess(occurrence);
+  }
+  causes.are_certain =
+      best == Evidence::kComplete || all_end || causes.faults.size() <= 1;
+  return causes;
+}
+
+std::string EndWithFaultText(const Outline& outline, const RecordEvent& end,
+                             int64_t since_ns) {
+  const Causes causes = CausesOf(outline, since_ns, end.t_ns);
+  // A fault that ends processes by itself goes before a delay that came later.
+  const FaultOccurrence* cause = nullptr;
+  std::vector<std::string> possible;
+  for (const FaultOccurrence& occurrence : outline.occurrences) {
+    if (!FiredIn(occurrence, since_ns, end.t_ns) ||
+        !causes.faults.contains(occurrence.fault) || !MayEnd(occurrence, end)) {
+      continue;
+    }
+    const std::string text = fmt::format("fault {} ({})", occurrence.fault->id,
+                                         occurrence.fault->summary);
+    if (std::ranges::find(possible, text) == possible.end()) {
+      possible.push_back(text);
+    }
+    if (cause == nullptr || EndsProcesses(occurrence.traits) ||
+        !EndsProcesses(cause->traits)) {
+      cause = &occurrence;
+    }
+  }
+  if (cause == nullptr) return EndText(end);
+  if (!causes.are_certain && possible.size() > 1) {
+    return fmt::format("{}, possibly because of {}", EndText(end),
+                       fmt::join(possible, " or "));
+  }
+  return fmt::format("{} because of fault {} ({})", EndText(end),
+                     cause->fault->id, cause->fault->summary);
+}
+
+}  // namespace gauntlet

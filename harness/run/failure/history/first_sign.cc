@@ -1,0 +1,136 @@
+#include "harness/run/failure/history/first_sign.h"
+
+#include <string_view>
+#include <utility>
+
+#include "engine/worker_exit_code.h"
+#include "harness/run/failure/history/process_ends.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+// Returns the worker that had that rank at that time: the last one that had
+// started with it. Without such an event, ranks are numbers of workers.
+int WorkerOfRank(const Record& record, int rank, int64_t t_ns) {
+  int worker = rank;
+  int64_t newest_ns = INT64_MIN;
+  for (const IncarnationEvents& incarnation : record.incarnations) {
+    if (incarnation.events.empty()) continue;
+    const RecordEvent& start = incarnation.events.front();
+    if (start.kind == RecordKind::kWorkerStarted && start.count == rank &&
+        start.t_ns <= t_ns && start.t_ns > newest_ns) {
+      newest_ns = start.t_ns;
+      worker = incarnation.worker;
+    }
+  }
+  return worker;
+}
+
+bool IsRefusal(const RecordEvent& event) {
+  return event.kind == RecordKind::kWorkerExited &&
+         IsExit(event.count, {WorkerExit::kBadInput, WorkerExit::kNoCheckpoint,
+                              WorkerExit::kOtherJob});
+}
+
+// Returns "the chief refused to train (exit code 8): REASON". A worker that the
+// chief turned away repeats the chief's reason.
+std::string RefusalText(int worker, const RecordEvent& exit) {
+  constexpr std::string_view kOfChief = "chief: ";
+  const std::string_view reason = exit.detail;
+  const bool is_of_chief = reason.starts_with(kOfChief);
+  return fmt::format(
+      "{} refused to train (exit code {}): {}",
+      is_of_chief ? "the chief" : fmt::format("worker {}", worker), exit.count,
+      is_of_chief ? reason.substr(kOfChief.size()) : reason);
+}
+
+class SignFinder {
+ public:
+  SignFinder(const Record& record, int64_t from_ns, int64_t until_ns)
+      : record_(record), from_ns_(from_ns), first_ns_(until_ns) {}
+
+  FirstSign Find() && {
+    if (FindRefusal()) return std::move(sign_);
+    TakeEnd();
+    for (const IncarnationEvents& incarnation : record_.incarnations) {
+      for (const RecordEvent& event : incarnation.events) {
+        Look(incarnation.worker, event);
+      }
+    }
+    for (const LauncherRun& run : record_.launchers) {
+      for (const RecordEvent& event : run.events) {
+        Look(kLauncherWorker, event);
+      }
+    }
+    return std::move(sign_);
+  }
+
+ private:
+  bool IsInTime(const RecordEvent& event) const {
+    return event.t_ns > from_ns_ && event.t_ns <= first_ns_;
+  }
+
+  // Finds the first exit of a worker that refused to train.
+  bool FindRefusal() {
+    for (const IncarnationEvents& incarnation : record_.incarnations) {
+      for (const RecordEvent& event : incarnation.events) {
+        if (!IsRefusal(event) || !IsInTime(event)) continue;
+        first_ns_ = event.t_ns;
+        sign_ = {.event = &event,
+                 .emitter = incarnation.worker,
+                 .worker = incarnation.worker,
+                 .text = RefusalText(incarnation.worker, event)};
+      }
+    }
+    return sign_.event != nullptr;
+  }
+
+  void TakeEnd() {
+    const RecordEvent* const end = FirstEnd(record_, from_ns_ + 1, first_ns_);
+    if (end == nullptr) return;
+    has_stopped_ = IsExit(end->count, {WorkerExit::kStopped});
+    first_ns_ = end->t_ns;
+    sign_ = {.event = end, .worker = end->about, .text = EndText(*end)};
+  }
+
+  void Look(int emitter, const RecordEvent& event) {
+    if (!IsInTime(event)) return;
+    if (event.kind == RecordKind::kStopAgreed && has_stopped_) {
+      first_ns_ = event.t_ns;
+      sign_ = {.event = &event,
+               .emitter = emitter,
+               .text = fmt::format("the workers agreed to stop at step {}",
+                                   event.step)};
+    }
+    if (event.kind != RecordKind::kWorkerLost || !event.about) return;
+    first_ns_ = event.t_ns;
+    const bool is_of_launcher = emitter == kLauncherWorker;
+    const std::string who =
+        is_of_launcher
+            ? fmt::format("the launcher lost worker {}", *event.about)
+            : fmt::format("worker {} lost rank {}", emitter, *event.about);
+    sign_ = {
+        .event = &event,
+        .emitter = emitter,
+        .worker = is_of_launcher
+                      ? *event.about
+                      : WorkerOfRank(record_, *event.about, event.t_ns),
+        .text = fmt::format("{} ({})", who, RecordReasonName(event.reason))};
+  }
+
+  const Record& record_;
+  const int64_t from_ns_;
+  int64_t first_ns_;          // time of the first sign so far
+  bool has_stopped_ = false;  // a worker stopped on a notice
+  FirstSign sign_;
+};
+
+}  // namespace
+
+FirstSign FindFirstSign(const Record& record, int64_t from_ns,
+                        int64_t until_ns) {
+  return SignFinder(record, from_ns, until_ns).Find();
+}
+
+}  // namespace gauntlet
