@@ -430,6 +430,25 @@ std::string ExplainEnds(const Outline& outline, const Verdict& verdict) {
   return FirstViolationWithBug(record, verdict);
 }
 
+// Explains the unmet expectations of a run that passed every check, or the
+// first cause that is known for other runs.
+std::string ExplainUnmet(const Outline& outline, const Verdict& verdict) {
+  PartialCause cause = {.text = ExplainOldResume(outline, verdict)};
+  if (!cause.text.empty()) {
+    if (!verdict.fails_only_expectations) return cause.text;
+    cause.expectations = {"recomputed_steps"};
+    const bool is_old =
+        verdict.facts.resumed_from < outline.record.expect.resumed_from_step;
+    if (is_old) cause.expectations.insert("resumed_from");
+  }
+  if (std::string ends = ExplainEnds(outline, verdict); !ends.empty()) {
+    cause.expectations.insert({"outcome", "restarts"});
+    cause.has_ends = true;
+    cause.text += (cause.text.empty() ? "" : "; ") + ends;
+  }
+  return ExplainExpectations(outline, verdict, cause);
+}
+
 // Returns the verdict on a planted bug. If a mutation test failed, its reason
 // names the check that did not catch the bug.
 std::string PlantedText(const Record& record, const Verdict& verdict) {
@@ -467,16 +486,10 @@ void ExplainFailure(const Record& record, CaseResult& result) {
     result.cause = ExplainRefusal(record);
   }
   if (result.cause.empty()) {
-    result.cause = ExplainOldResume(outline, result.verdict);
-  }
-  if (result.cause.empty()) {
     result.cause = ExplainUncaughtBug(record, result.verdict);
   }
   if (result.cause.empty()) {
-    result.cause = ExplainEnds(outline, result.verdict);
-  }
-  if (result.cause.empty()) {
-    result.cause = ExplainExpectations(outline, result.verdict);
+    result.cause = ExplainUnmet(outline, result.verdict);
   }
   result.summary = {.faults = FaultsText(outline),
                     .recovery = RecoveryText(outline, result.verdict.facts),

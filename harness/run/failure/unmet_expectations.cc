@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -14,7 +15,6 @@
 #include "harness/record/text/gave_up.h"
 #include "harness/record/text/number_list.h"
 #include "harness/run/failure/history/begun_saves.h"
-#include "harness/run/failure/history/causing_faults.h"
 #include "harness/run/failure/history/interruptions.h"
 #include "harness/run/failure/history/process_ends.h"
 #include "harness/run/failure/history/worker_events.h"
@@ -24,6 +24,14 @@
 
 namespace gauntlet {
 namespace {
+
+// An unmet expectation that is to be explained.
+struct Unmet {
+  const Outline& outline;
+  const Verdict& verdict;
+  // True iff the cause so far describes the ends of the attempts.
+  bool has_ends = false;
+};
 
 // Returns the texts that are not empty, as one text.
 std::string JoinedTexts(std::vector<std::string> texts) {
@@ -44,8 +52,7 @@ const RecordEvent* StartOfGeneration(const Record& record, uint64_t number) {
   });
 }
 
-// Returns "worker 1 was killed because of fault k (…)": the end that led to
-// that start of a generation; "the run restarted" if the record shows none.
+// Returns EndBeforeStartText for a start of a generation.
 std::string EndBeforeText(const Outline& outline, const RecordEvent& start) {
   uint64_t before = 0;  // the generation before
   ForEachEvent(outline.record, [&](const RecordEvent& event) {
@@ -55,9 +62,7 @@ std::string EndBeforeText(const Outline& outline, const RecordEvent& start) {
   });
   const RecordEvent* const first = StartOfGeneration(outline.record, before);
   const int64_t since_ns = first == nullptr ? 0 : first->t_ns;
-  const RecordEvent* const end = FirstEnd(outline.record, since_ns, start.t_ns);
-  return end == nullptr ? "the run restarted"
-                        : EndWithFaultText(outline, *end, since_ns);
+  return EndBeforeStartText(outline, since_ns, start);
 }
 
 // Returns true iff the launch ended at the step at which it was planned to.
@@ -104,16 +109,21 @@ std::string ExitText(const Record& record) {
                       LauncherEndText(record)});
 }
 
+// Returns the ends of the attempts; "" if the cause so far describes them.
+std::string EndsText(const Unmet& unmet) {
+  return unmet.has_ends ? ""
+                        : JoinedTexts(EndsOfAttempts(
+                              unmet.outline, InterruptionsOf(unmet.outline)));
+}
+
 // Returns why the last launcher exited, with the ends of the attempts if they
 // explain it.
-std::string LastLauncherText(const Outline& outline) {
-  const Record& record = outline.record;
+std::string LastLauncherText(const Unmet& unmet) {
+  const Record& record = unmet.outline.record;
   if (record.launchers.empty()) return "";
   std::string own = OwnReasonOfExit(record, record.launchers.back());
   if (!own.empty()) return own;
-  return JoinedTexts(
-      {JoinedTexts(EndsOfAttempts(outline, InterruptionsOf(outline))),
-       ExitText(record)});
+  return JoinedTexts({EndsText(unmet), ExitText(record)});
 }
 
 // Returns "worker 1 was restarted alone …, so the run resumed from memory at
@@ -133,13 +143,16 @@ std::string FromMemoryText(const Outline& outline) {
                    found->carried_on->step)});
 }
 
-std::string ResumedFromText(const Outline& outline, const Verdict& verdict) {
+std::string ResumedFromText(const Unmet& unmet) {
+  const Outline& outline = unmet.outline;
   const Record& record = outline.record;
-  const std::optional<uint64_t> found = verdict.facts.resumed_from;
+  const std::optional<uint64_t> found = unmet.verdict.facts.resumed_from;
   if (!found) {
     if (std::string text = FromMemoryText(outline); !text.empty()) return text;
-    if (verdict.facts.restarts > 0 || !IsDone(record)) return "";
-    return NoRestartText(record) + ", and the run loaded no checkpoint";
+    if (unmet.verdict.facts.restarts > 0 || !IsDone(record)) return "";
+    return unmet.has_ends
+               ? "the run loaded no checkpoint"
+               : NoRestartText(record) + ", and the run loaded no checkpoint";
   }
   const RecordEvent* const resume =
       FirstOf(record, [](const RecordEvent& event) {
@@ -156,11 +169,12 @@ std::string ResumedFromText(const Outline& outline, const Verdict& verdict) {
       EndBeforeText(outline, *resume), *found);
 }
 
-std::string RecomputedStepsText(const Outline& outline,
-                                const Verdict& verdict) {
+std::string RecomputedStepsText(const Unmet& unmet) {
+  const Outline& outline = unmet.outline;
   for (const Generation& generation : outline.generations) {
     if (!generation.recomputed ||
-        generation.recomputed->steps() != verdict.facts.max_recomputed_steps) {
+        generation.recomputed->steps() !=
+            unmet.verdict.facts.max_recomputed_steps) {
       continue;
     }
     const RecordEvent* const start =
@@ -176,37 +190,93 @@ std::string RecomputedStepsText(const Outline& outline,
   return "";
 }
 
-// Returns "the run acknowledged the saves of steps 4, 8 and 12", with their
-// number if a step was saved more than once; "… no save".
-std::string AcknowledgedText(const Record& record) {
-  std::set<uint64_t> steps;
-  size_t saves = 0;
+// Returns "before the evaluation", "at the end of training", …: the part of a
+// step after which the save was made.
+std::string_view TimeOfSave(const RecordEvent& save) {
+  switch (save.phase) {
+    case RecordPhase::kEvaluationDue:
+      return "before the evaluation";
+    case RecordPhase::kCallbacksDue:
+      return "before the callbacks";
+    case RecordPhase::kInEpoch:
+      break;
+  }
+  constexpr std::string_view kFinished = "-finished-";
+  return save.path.find(kFinished) == std::string::npos
+             ? "after the end of the epoch"
+             : "at the end of training";
+}
+
+// Saves that a run acknowledged, by their positions in training.
+using SavesByPosition =
+    std::map<TrainingPosition, std::vector<const RecordEvent*>>;
+
+SavesByPosition AcknowledgedSaves(const Record& record) {
+  SavesByPosition saves;
   ForEachEvent(record, [&](const RecordEvent& event) {
     if (event.kind != RecordKind::kSaveAcknowledged) return;
-    steps.insert(event.step);
-    ++saves;
+    saves[PositionOf(event)].push_back(&event);
   });
+  return saves;
+}
+
+// Returns "step 24 was saved before the evaluation and at the end of training"
+// for the steps with saves of several positions, and that recomputed steps were
+// saved again; "" if each step was saved once.
+std::string RepeatedSavesText(const SavesByPosition& saves) {
+  std::map<uint64_t, std::vector<std::string_view>> times;  // by step
+  bool are_any_again = false;
+  for (const auto& [position, events] : saves) {
+    times[position.step].push_back(TimeOfSave(*events.front()));
+    are_any_again = are_any_again || events.size() > 1;
+  }
+  std::map<std::string, std::set<uint64_t>> steps;  // by the times of saves
+  for (const auto& [step, of_step] : times) {
+    if (of_step.size() == 1) continue;
+    steps[fmt::format("{}", fmt::join(of_step, " and "))].insert(step);
+  }
+  std::vector<std::string> texts;
+  for (const auto& [when, which] : steps) {
+    texts.push_back(fmt::format("{} {} saved {}", NumberedText("step", which),
+                                which.size() == 1 ? "was" : "were", when));
+  }
+  if (are_any_again) texts.emplace_back("recomputed steps were saved again");
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+// Returns "the run acknowledged the saves of steps 4, 8 and 12", with their
+// number and its reason if a step was saved more than once; "… no save".
+std::string AcknowledgedText(const Record& record) {
+  const SavesByPosition saves = AcknowledgedSaves(record);
+  std::set<uint64_t> steps;
+  size_t number = 0;
+  for (const auto& [position, events] : saves) {
+    steps.insert(position.step);
+    number += events.size();
+  }
   if (steps.empty()) return "the run acknowledged no save";
   return fmt::format(
       "the run acknowledged {}{}", SavesText(steps),
-      saves == steps.size()
+      number == steps.size()
           ? ""
-          : fmt::format(" ({} in all: recomputed steps are saved again)",
-                        Counted(saves, "save")));
+          : fmt::format(" ({} in all: {})", Counted(number, "save"),
+                        RepeatedSavesText(saves)));
 }
 
-std::string FailedSavesCause(const Outline& outline, const Verdict& verdict) {
-  if (verdict.facts.failed_saves > 0) {
-    const std::string text = FailedSavesText(outline.record, INT64_MIN);
-    return text.empty() ? Counted(verdict.facts.failed_saves, "save") +
+std::string FailedSavesCause(const Unmet& unmet) {
+  const Record& record = unmet.outline.record;
+  const uint64_t failed = unmet.verdict.facts.failed_saves;
+  if (failed > 0) {
+    const std::string text = FailedSavesText(record, INT64_MIN);
+    return text.empty() ? Counted(failed, "save") +
                               " failed, but a later try saved each of the steps"
                         : text;
   }
-  return "no save ended with an error: " + AcknowledgedText(outline.record);
+  return "no save ended with an error: " + AcknowledgedText(record);
 }
 
-std::string SavesCause(const Outline& outline, const Verdict&) {
-  const Record& record = outline.record;
+std::string SavesCause(const Unmet& unmet) {
+  const Record& record = unmet.outline.record;
   const uint64_t interval = record.setup.save_interval_steps;
   return JoinedTexts(
       {AcknowledgedText(record) +
@@ -216,12 +286,11 @@ std::string SavesCause(const Outline& outline, const Verdict&) {
                             : fmt::format("; a save is due every {} steps "
                                           "(checkpoint.every)",
                                           interval)),
-       UnfinishedSavesText(record, 0, {.t_ns = INT64_MAX}),
-       JoinedTexts(EndsOfAttempts(outline, InterruptionsOf(outline)))});
+       UnfinishedSavesText(record, 0, {.t_ns = INT64_MAX}), EndsText(unmet)});
 }
 
-std::string CheckpointsCause(const Outline& outline, const Verdict&) {
-  const Record& record = outline.record;
+std::string CheckpointsCause(const Unmet& unmet) {
+  const Record& record = unmet.outline.record;
   const RunSetup& setup = record.setup;
   std::string kept;
   if (setup.delete_at_success && IsDone(record)) {
@@ -236,18 +305,19 @@ std::string CheckpointsCause(const Outline& outline, const Verdict&) {
                       FailedSavesText(record, INT64_MIN)});
 }
 
-std::string EndsAtCause(const Outline& outline, const Verdict&) {
-  const Record& record = outline.record;
+std::string EndsAtCause(const Unmet& unmet) {
+  const Record& record = unmet.outline.record;
   if (record.launchers.empty()) return "";
   const std::optional<FinalResult>& result = record.launchers.back().result;
-  const std::string end = LastLauncherText(outline);
+  const std::string end = LastLauncherText(unmet);
   if (!result) return "the last launcher ended without a result: " + end;
   return fmt::format("training ended after {}, with {} complete: {}",
                      Counted(result->steps, "step"),
                      Counted(result->epochs, "epoch"), end);
 }
 
-std::string EpochsAfterRestartCause(const Outline& outline, const Verdict&) {
+std::string EpochsAfterRestartCause(const Unmet& unmet) {
+  const Outline& outline = unmet.outline;
   std::set<uint64_t> epochs;
   const Generation* restarted = nullptr;
   for (const Generation& generation : outline.generations) {
@@ -271,7 +341,8 @@ std::string EpochsAfterRestartCause(const Outline& outline, const Verdict&) {
 
 // Explains the course of the loss or the accuracy: "the undisturbed training
 // has this loss too: …". The harness does not know why training has it.
-std::string TrendCause(const Outline&, const Verdict& verdict) {
+std::string TrendCause(const Unmet& unmet) {
+  const Verdict& verdict = unmet.verdict;
   const auto trajectory = std::ranges::find(
       verdict.invariants, InvariantName(Invariant::kTrajectory),
       &InvariantReport::invariant);
@@ -284,18 +355,20 @@ std::string TrendCause(const Outline&, const Verdict& verdict) {
          "recovery changed them";
 }
 
-std::string RestartsCause(const Outline& outline, const Verdict& verdict) {
+std::string RestartsCause(const Unmet& unmet) {
+  const Outline& outline = unmet.outline;
   const size_t starts = outline.record.launchers.size();
-  const uint64_t planned = starts > 0 ? starts - 1 - verdict.facts.requeues : 0;
-  std::vector<std::string> texts =
-      EndsOfAttempts(outline, InterruptionsOf(outline));
+  const uint64_t planned =
+      starts > 0 ? starts - 1 - unmet.verdict.facts.requeues : 0;
+  std::vector<std::string> texts = {EndsText(unmet)};
   if (planned > 0) {
     texts.push_back(fmt::format(
         "the scenario starts the launcher {} times (launches), and each start "
         "after the first is a restart",
         planned + 1));
   }
-  if (texts.empty() && IsDone(outline.record)) {
+  const bool is_unexplained = JoinedTexts(texts).empty() && !unmet.has_ends;
+  if (is_unexplained && IsDone(outline.record)) {
     texts.push_back(NoRestartText(outline.record));
   }
   if (!IsDone(outline.record)) texts.push_back(ExitText(outline.record));
@@ -338,22 +411,22 @@ std::string CompletedText(const Outline& outline, const RunFacts& facts) {
   return "";
 }
 
-std::string OutcomeCause(const Outline& outline, const Verdict& verdict) {
-  const Record& record = outline.record;
+std::string OutcomeCause(const Unmet& unmet) {
+  const Record& record = unmet.outline.record;
   if (record.ending != RunEnding::kExited) return "";
-  if (!IsDone(record)) return LastLauncherText(outline);
-  std::string text = CompletedText(outline, verdict.facts);
-  return text.empty() ? RestartsCause(outline, verdict) : text;
+  if (!IsDone(record)) return LastLauncherText(unmet);
+  std::string text = CompletedText(unmet.outline, unmet.verdict.facts);
+  return text.empty() ? RestartsCause(unmet) : text;
 }
 
-std::string ExitCodeCause(const Outline& outline, const Verdict&) {
-  return LastLauncherText(outline);
+std::string ExitCodeCause(const Unmet& unmet) {
+  return LastLauncherText(unmet);
 }
 
 // An expectation, by the name of its finding, and its explanation.
 struct Explained {
   std::string_view name;
-  std::string (*explain)(const Outline& outline, const Verdict& verdict);
+  std::string (*explain)(const Unmet& unmet);
 };
 constexpr std::array kExplained = {
     Explained{"outcome", OutcomeCause},
@@ -387,18 +460,36 @@ std::string OnlyExpectationText(const Record& record, const Verdict& verdict) {
       met.empty() ? "" : fmt::format(": {} under expect", met));
 }
 
+// Adds the parts of the text that the cause does not contain.
+void AddParts(std::string_view text, std::string& cause) {
+  constexpr std::string_view kSeparator = "; ";
+  while (!text.empty()) {
+    const size_t end = text.find(kSeparator);
+    const std::string_view part = text.substr(0, end);
+    text.remove_prefix(end == text.npos ? text.size()
+                                        : end + kSeparator.size());
+    if (cause.find(part) != std::string::npos) continue;
+    if (!cause.empty()) cause += kSeparator;
+    cause += part;
+  }
+}
+
 }  // namespace
 
-std::string ExplainExpectations(const Outline& outline,
-                                const Verdict& verdict) {
-  if (!verdict.fails_only_expectations) return "";
+std::string ExplainExpectations(const Outline& outline, const Verdict& verdict,
+                                const PartialCause& before) {
+  std::string cause = before.text;
+  if (!verdict.fails_only_expectations) return cause;
+  const Unmet unmet = {
+      .outline = outline, .verdict = verdict, .has_ends = before.has_ends};
   for (const Finding& finding : verdict.broken_expectations) {
     const auto found =
         std::ranges::find(kExplained, finding.name, &Explained::name);
-    if (found == kExplained.end()) continue;
-    std::string text = found->explain(outline, verdict);
-    if (!text.empty()) return text;
+    if (found == kExplained.end() || before.expectations.contains(finding.name))
+      continue;
+    AddParts(found->explain(unmet), cause);
   }
+  if (!cause.empty()) return cause;
   return HasOnlyUnmetExpectations(verdict)
              ? OnlyExpectationText(outline.record, verdict)
              : "";

@@ -2,6 +2,7 @@
 #include "harness/run/failure/unmet_expectations.h"
 
 #include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -68,17 +69,19 @@ TEST_F(UnmetExpectationsTest, CauseIsTheEventThatLedToTheFoundValue) {
        "worker 1 exited with code 70; the launcher restarted the job"},
       {"", "expect: {outcome: recovers, failed_saves: {exactly: 2}}\n",
        "no save ended with an error: the run acknowledged the saves of steps "
-       "4, 8 and 12"},
+       "4, 8 and 12 (4 saves in all: step 12 was saved before the evaluation "
+       "and at the end of training)"},
       {"", "expect: {outcome: recovers, ends_at: {step: 10}}\n",
        "training ended after 12 steps, with 2 epochs complete: the launcher "
        "exited with code 0, as the training was completed"},
       {"", "expect: {outcome: recovers, checkpoints: [4, 8]}\n",
-       "the run acknowledged the saves of steps 4, 8 and 12; retention keeps "
-       "the newest 2 (checkpoint.keep)"},
+       "the run acknowledged the saves of steps 4, 8 and 12 (4 saves in all: "
+       "step 12 was saved before the evaluation and at the end of training); "
+       "retention keeps the newest 2 (checkpoint.keep)"},
       {"", "expect: {outcome: recovers, epochs_after_restart: {exactly: 2}}\n",
-       "the first restart, after worker 1 exited with code 70 because of fault "
-       "c (crash worker 1 at step.begin, step 10), started from step 8, and "
-       "epoch 1 ended after that"},
+       "after the first restart (worker 1 exited with code 70 because of fault "
+       "c (crash worker 1 at step.begin, step 10)), training started from step "
+       "8; epoch 1 ended after that"},
       {"", "expect: {outcome: recovers, exit_code: 3}\n",
        "the launcher exited with code 0, as the training was completed"},
       {"", "expect: {outcome: stops-cleanly}\n",
@@ -110,8 +113,9 @@ TEST_F(UnmetExpectationsTest, RunWithoutARestartHasACauseToo) {
        "no process ended before training was complete, so nothing had to be "
        "restarted, and the run loaded no checkpoint"},
       {"", "expect: {outcome: completes, saves: {exactly: 9}}\n",
-       "the run acknowledged the saves of steps 4, 8 and 12, as one is due "
-       "every 4 steps (checkpoint.every)"},
+       "the run acknowledged the saves of steps 4, 8 and 12 (4 saves in all: "
+       "step 12 was saved before the evaluation and at the end of training); a "
+       "save is due every 4 steps (checkpoint.every)"},
       {"", "expect: {outcome: fails}\n",
        "the training was completed without a restart, so the launcher did not "
        "give up"},
@@ -132,12 +136,56 @@ TEST_F(UnmetExpectationsTest, RunWithoutARestartHasACauseToo) {
        "expect: {outcome: completes, failed_saves: {exactly: 0}}\n",
        "the save of step 4 failed: fault e (EIO in "
        "model-00001-of-00002.safetensors)"},
+      // The second launch must refuse to train, and the third one resumes.
+      {"",
+       "launches: [{epochs: 1}, {lr: 0.5}, {}]\n"
+       "expect: {outcome: recovers, restarts: {exactly: 1}, resumed_from: "
+       "{step: 4}}\n",
+       "attempt 2 (launch 2) ended: the chief refused to train (exit code 8): "
+       "step-000000006-g1 was written by another job: use another checkpoint "
+       "directory (--ckpt), or the original settings. optimizer.learning_rate: "
+       "0.01 in the checkpoint, 0.5 now; the scenario starts the launcher 3 "
+       "times (launches), and each start after the first is a restart; the "
+       "save of step 6 had been acknowledged when launch 1 ended after step 6, "
+       "so the run resumed from step 6"},
+      // The launch ends before the save of the expected step.
+      {"",
+       "launches: [{epochs: 1}, {}]\n"
+       "expect: {outcome: recovers, resumed_from: {step: 8}}\n",
+       "no save of step 8 had begun when launch 1 ended after step 6, so the "
+       "run resumed from step 6"},
   };
   for (const ExpectationCase& one : kCases) {
     const CaseResult result = Run(CaseOf(one));
     EXPECT_TRUE(result.verdict.fails_only_expectations) << one.rest;
     EXPECT_EQ(result.cause, one.cause) << one.rest;
   }
+}
+
+TEST_F(UnmetExpectationsTest, EachUnmetExpectationIsExplained) {
+  const CaseResult result =
+      Run(CaseOf({"",
+                  "faults: [{id: c, at: {worker: 1, step: 10}, do: crash}]\n"
+                  "expect: {outcome: completes, recomputed_steps: {max: 0}, "
+                  "exit_code: 3}\n",
+                  ""}));
+  EXPECT_EQ(result.cause,
+            "fault c (crash worker 1 at step.begin, step 10) ended attempt 1: "
+            "worker 1 exited with code 70; the launcher restarted the job; "
+            "training had reached step 9 when worker 1 exited with code 70 "
+            "because of fault c (crash worker 1 at step.begin, step 10), and "
+            "the run started again from step 8, so it recomputed 1 step; the "
+            "launcher exited with code 0, as the training was completed");
+}
+
+// Returns an acknowledged save of step 4, at the end of an epoch.
+RecordEvent SaveOfStep4(uint64_t generation, RecordPhase phase,
+                        const std::string& name) {
+  return {.kind = RecordKind::kSaveAcknowledged,
+          .generation = generation,
+          .step = 4,
+          .phase = phase,
+          .path = name};
 }
 
 // Returns a verdict on a run that restarted once. It passed a check, and failed
@@ -156,11 +204,26 @@ Verdict UnmetVerdict(const std::string& name) {
 TEST(ExplainExpectationsTest, WithoutAReason_TheRunIsStatedToBeRight) {
   const Record record;
   EXPECT_EQ(ExplainExpectations(Outline(record), UnmetVerdict("other")),
-            "the run recovered correctly, as no check found a violation; only "
+            "the run behaved correctly, as no check found a violation; only "
             "the expectation of the scenario differs: set restarts: {exactly: "
             "1} under expect");
   EXPECT_THAT(ExplainExpectations(Outline(record), UnmetVerdict("loss")),
               StartsWith("the undisturbed training gives the same values: "));
+}
+
+TEST(ExplainExpectationsTest, SavesOfOneStepAreToldApart) {
+  Record record;
+  std::vector<RecordEvent>& events = record.incarnations.emplace_back().events;
+  events = {
+      SaveOfStep4(1, RecordPhase::kEvaluationDue, "step-000000004-g1"),
+      SaveOfStep4(1, RecordPhase::kInEpoch, "step-000000004-finished-g1")};
+  EXPECT_EQ(ExplainExpectations(Outline(record), UnmetVerdict("checkpoints")),
+            "the run acknowledged the save of step 4 (2 saves in all: step 4 "
+            "was saved before the evaluation and at the end of training)");
+  events[1] = SaveOfStep4(2, RecordPhase::kEvaluationDue, "step-000000004-g2");
+  EXPECT_EQ(ExplainExpectations(Outline(record), UnmetVerdict("checkpoints")),
+            "the run acknowledged the save of step 4 (2 saves in all: "
+            "recomputed steps were saved again)");
 }
 
 TEST(ExplainExpectationsTest, RunWithAViolationIsNotStatedToBeRight) {
