@@ -17,6 +17,7 @@
 #include "harness/run/failure/history/interruptions.h"
 #include "harness/run/failure/history/killed_in_grace.h"
 #include "harness/run/failure/history/late_detection.h"
+#include "harness/run/failure/history/step_pace.h"
 #include "harness/run/failure/history/worker_events.h"
 #include "harness/run/failure/met_expectations.h"
 #include "harness/run/failure/uncaught_bug.h"
@@ -258,6 +259,23 @@ std::string AdviceOnRequeues(const Outline& outline) {
       requeues == 1 ? "" : "s", limit.empty() ? "" : "; or " + limit);
 }
 
+// Returns the advice on a run whose steps do not fit into its time; "" for
+// other runs.
+std::string AdviceOnPace(const Outline& outline) {
+  constexpr int64_t kRoundTo = 10'000'000'000;
+  const std::optional<StepPace> pace = PaceOfTimedOutRun(outline);
+  if (!pace) return "";
+  // A twentieth more for the last saves and the end of the run.
+  const int64_t needed_ns = pace->NeededNs() / 20 * 21;
+  const int64_t total_ns = (needed_ns + kRoundTo - 1) / kRoundTo * kRoundTo;
+  return fmt::format(
+      "raise timeout.total ({}) to {} or more: step {} of {} was reached after "
+      "{:.3f} s, and each step takes {:.3f} s",
+      LimitText(outline.record.setup.longest_run_ns), LimitText(total_ns),
+      pace->reached, pace->steps, Seconds(pace->reached_ns),
+      Seconds(pace->step_ns));
+}
+
 // Returns the advice on a run that used up its time before the engine's own
 // limit had passed; "" for other runs.
 std::string AdviceOnTotal(const Outline& outline, const KeyedLimit& wait,
@@ -268,6 +286,7 @@ std::string AdviceOnTotal(const Outline& outline, const KeyedLimit& wait,
   const int64_t waited_ns = LastWaitOf(record);
   if (waited_ns >= wait.limit_ns) return "";
   if (std::string text = AdviceOnRequeues(outline); !text.empty()) return text;
+  if (std::string text = AdviceOnPace(outline); !text.empty()) return text;
   if (wait.limit_ns >= record.setup.longest_run_ns) return "";
   return fmt::format(
       "raise timeout.total ({}): the last event of a worker came {:.3f} s "

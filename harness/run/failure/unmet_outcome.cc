@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -17,6 +18,7 @@
 #include "harness/run/failure/history/interruptions.h"
 #include "harness/run/failure/history/late_detection.h"
 #include "harness/run/failure/history/process_ends.h"
+#include "harness/run/failure/history/step_pace.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -242,11 +244,15 @@ std::string ExplainHang(const Outline& outline) {
   const std::vector<Interruption> all = InterruptionsOf(outline);
   const int64_t from_ns = all.empty() ? INT64_MIN : all.back().reaction_ns;
   std::vector<std::string> texts;
+  const std::optional<StepPace> pace = PaceOfTimedOutRun(outline);
   if (record.ending == RunEnding::kTimedOut && !all.empty()) {
     AddAttempts(outline, all, texts);
   }
   const std::string later = LaterText(outline, from_ns);
   texts.push_back(texts.empty() ? later : "since then " + later);
+  if (pace) {
+    texts.insert(texts.begin(), PaceText(*pace, record.setup.longest_run_ns));
+  }
   texts.push_back(EndlessText(record));
   return fmt::format("{}", fmt::join(texts, "; "));
 }

@@ -296,6 +296,13 @@ TEST_F(AdviceOnRunTest, RunThatStillMadeProgress_NeedsMoreTime) {
                           "worker came "));
 }
 
+TEST_F(AdviceOnRunTest, StepsThatDoNotFit_NeedANamedTotal) {
+  EXPECT_THAT(Advice(", step_time: 3s",
+                     "timeout: {total: 20s}\nexpect: {outcome: completes}\n"),
+              testing::StartsWith("raise timeout.total (20s) to 40s or more: "
+                                  "step 6 of 12 was reached after 18."));
+}
+
 TEST_F(AdviceOnRunTest, EndlessRunNamesTheLimits) {
   EXPECT_EQ(Advice(", step_timeout: 10m",
                    "timeout: {hang: 31s, total: 50s}\n"

@@ -342,6 +342,19 @@ TEST_F(UnmetOutcomeTest, HangThatNobodyEndsIsTheCause) {
             "the run did not end within 50s (timeout.total)");
 }
 
+TEST_F(UnmetOutcomeTest, StepsThatDoNotFitIntoTheTotalAreTheCause) {
+  EXPECT_EQ(
+      Run(CaseWithCluster(
+              "step_time: 3s",
+              "timeout: {total: 20s}\n"
+              "faults: [{id: c, at: {worker: 1, step: 3}, do: crash}]\n"
+              "expect: {outcome: recovers}\n"))
+          .cause,
+      "12 steps of 3.000 s each do not fit into timeout.total (20s); fault c "
+      "(crash worker 1 at step.begin, step 3) fired; worker 1 exited with code "
+      "70; the run did not end within 20s (timeout.total) (in simulated time)");
+}
+
 TEST_F(UnmetOutcomeTest, LateDetectionNamesTheFaultAndTheLimits) {
   const OutcomeCase kCases[] = {
       {"faults: [{id: c, at: {worker: 1, step: 6}, do: hang}]\n"
