@@ -56,14 +56,14 @@ std::string OwnerText(const FaultSite& site) {
 }
 
 // Returns the numbers of the incarnations that emitted events after that time,
-// of the worker or, if it is nullopt, of any.
+// of the worker or, if it is negative, of any.
 std::set<uint64_t> NumbersSince(const Record& record, int64_t since_ns,
-                                std::optional<int> worker) {
+                                int worker) {
   std::set<uint64_t> numbers;
   for (const IncarnationEvents& one : record.incarnations) {
     const bool is_later =
         !one.events.empty() && one.events.back().t_ns > since_ns;
-    if (is_later && one.worker == worker.value_or(one.worker)) {
+    if (is_later && (worker < 0 || one.worker == worker)) {
       numbers.insert(static_cast<uint64_t>(one.number));
     }
   }
@@ -108,7 +108,7 @@ const Interruption* EndOf(const std::vector<Interruption>& all,
 IdleReason MissingWorker(const Record& record, const IdleFault& idle) {
   const FaultSite& site = idle.site();
   if (site.worker < 0 || record.setup.rejoins) return {};
-  std::set<uint64_t> numbers = NumbersSince(record, idle.since_ns, {});
+  std::set<uint64_t> numbers = NumbersSince(record, idle.since_ns, kAnyWorker);
   std::erase_if(numbers, [&site](uint64_t number) {
     return !Selects(site, static_cast<int>(number));
   });
@@ -134,9 +134,8 @@ IdleReason MissingWorker(const Record& record, const IdleFault& idle) {
 // Explains a fault of an incarnation that was never started.
 IdleReason MissingIncarnation(const Record& record, const IdleFault& idle) {
   const FaultSite& site = idle.site();
-  const std::optional<int> worker =
-      site.worker >= 0 ? std::optional(site.worker) : std::nullopt;
-  const std::set<uint64_t> numbers = NumbersSince(record, INT64_MIN, worker);
+  const std::set<uint64_t> numbers =
+      NumbersSince(record, INT64_MIN, site.worker);
   if (site.incarnation == kAnyIncarnation || numbers.empty() ||
       site.incarnation <= static_cast<int>(*numbers.rbegin())) {
     return {};
@@ -252,7 +251,8 @@ IdleReason EndedIncarnation(const Outline& outline, const IdleFault& idle,
 IdleReason UnreachedPlace(const Record& record, const IdleFault& idle,
                           const std::string& show) {
   std::vector<std::string> texts;
-  for (const uint64_t number : NumbersSince(record, idle.since_ns, {})) {
+  for (const uint64_t number :
+       NumbersSince(record, idle.since_ns, kAnyWorker)) {
     if (!Selects(idle.site(), static_cast<int>(number))) continue;
     const Progress progress =
         ProgressOf(record, idle.site(), static_cast<int>(number));
