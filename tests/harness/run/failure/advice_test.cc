@@ -346,8 +346,8 @@ TEST(AdviceTest, WaitInASave_HasTheLimitOfSaves) {
             "raise timeout.total (100s): the last event of a worker came "
             "45.000 s before the end of the run, but the engine ends such a "
             "wait only after "
-            "cluster.save_timeout (1m); if the engine should have ended the "
-            "run sooner, see the last events of each worker (gauntlet show "
+            "cluster.save_timeout (1m). If it should have ended sooner, "
+            "see the last events of each worker (gauntlet show "
             "--all)");
   record.incarnations[0].events.pop_back();
   EXPECT_EQ(AdviceOnTimeout(record),
