@@ -177,7 +177,7 @@ struct PlantedBugInfo {
   // Settings and faults of a scenario, with preset: tiny, in which the bug
   // shows: "simulation only, do: power_loss".
   std::string_view shows_with;
-  // What must happen in a run for the bug to show, as a clause: "a worker
+  // Condition under which the bug shows in a run, as a clause: "a worker
   // resumes from a checkpoint".
   std::string_view shows_when;
   std::string_view caught_by;  // an invariant that it violates then: "samples"
