@@ -21,6 +21,7 @@
 #include "harness/run/failure/history/worker_events.h"
 #include "harness/run/failure/met_expectations.h"
 #include "harness/run/failure/uncaught_bug.h"
+#include "harness/run/failure/violated_checks.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -358,21 +359,6 @@ std::string AdviceOnGrace(const Outline& outline, const CaseResult& result) {
           : fmt::format(", or limit fault{} {}, which delayed it",
                         delays.size() == 1 ? "" : "s", fmt::join(delays, ", ")),
       ShowCommand(result, "--all"));
-}
-
-// Returns true iff that check is the only one with violations, except for the
-// firing of the faults.
-bool IsOnlyViolated(const Verdict& verdict, Invariant invariant) {
-  bool is_violated = false;
-  for (const InvariantReport& report : verdict.invariants) {
-    if (report.violations == 0 ||
-        report.invariant == InvariantName(Invariant::kFaultFired)) {
-      continue;
-    }
-    if (report.invariant != InvariantName(invariant)) return false;
-    is_violated = true;
-  }
-  return is_violated;
 }
 
 }  // namespace

@@ -29,6 +29,7 @@
 #include "harness/run/failure/uncaught_bug.h"
 #include "harness/run/failure/unmet_expectations.h"
 #include "harness/run/failure/unmet_outcome.h"
+#include "harness/run/failure/violated_checks.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -36,18 +37,6 @@ namespace gauntlet {
 namespace {
 
 constexpr size_t kMostFaults = 4;
-
-// Returns the invariants with violations, except for the firing of the faults.
-std::vector<std::string> ViolatedIn(const Verdict& verdict) {
-  std::vector<std::string> names;
-  for (const InvariantReport& report : verdict.invariants) {
-    if (report.violations > 0 &&
-        report.invariant != InvariantName(Invariant::kFaultFired)) {
-      names.push_back(report.invariant);
-    }
-  }
-  return names;
-}
 
 // Returns "; host w0.1 loses power, …" with what that ended, if the fault
 // caused a power loss; else "".
@@ -412,16 +401,11 @@ std::string ExplainEnds(const Outline& outline, const Verdict& verdict) {
   if (std::string hang = ExplainHang(outline); !hang.empty()) {
     return WithPlantedBugs(record, hang);
   }
-  const std::vector<std::string> violated = ViolatedIn(verdict);
-  if (violated.empty()) return ExplainOutcome(outline, verdict);
-  const bool is_only_late =
-      violated.size() == 1 &&
-      violated.front() == InvariantName(Invariant::kDetection);
-  if (is_only_late) {
+  if (ViolatedIn(verdict).empty()) return ExplainOutcome(outline, verdict);
+  if (IsOnlyViolated(verdict, Invariant::kDetection)) {
     return WithPlantedBugs(record, ExplainLateDetection(outline, verdict));
   }
-  if (violated.size() == 1 &&
-      violated.front() == InvariantName(Invariant::kGrace)) {
+  if (IsOnlyViolated(verdict, Invariant::kGrace)) {
     const std::string cut = ExplainGrace(outline);
     if (!cut.empty()) return WithPlantedBugs(record, cut);
   }

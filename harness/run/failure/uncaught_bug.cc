@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "engine/world/fault_point.h"
-#include "harness/record/invariants.h"
+#include "harness/run/failure/violated_checks.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -31,18 +31,6 @@ std::vector<PlantedBugInfo> BugsOf(const Record& record) {
   return bugs;
 }
 
-// Returns the invariants with violations, except for the firing of the faults.
-std::vector<std::string> ViolatedBy(const Verdict& verdict) {
-  std::vector<std::string> names;
-  for (const InvariantReport& report : verdict.invariants) {
-    if (report.violations > 0 &&
-        report.invariant != InvariantName(Invariant::kFaultFired)) {
-      names.push_back(report.invariant);
-    }
-  }
-  return names;
-}
-
 // Returns the checks that catch the bugs and that the scenario does not name.
 std::set<std::string_view> UnnamedChecks(
     const Record& record, const std::vector<PlantedBugInfo>& bugs) {
@@ -59,11 +47,13 @@ std::set<std::string_view> UnnamedChecks(
 }  // namespace
 
 std::string ExplainUncaughtBug(const Record& record, const Verdict& verdict) {
-  if (!IsFailedMutationTest(record, verdict) || !ViolatedBy(verdict).empty()) {
+  if (!IsFailedMutationTest(record, verdict) || !ViolatedIn(verdict).empty()) {
     return "";
   }
+  const std::vector<PlantedBugInfo> bugs = BugsOf(record);
   std::vector<std::string> texts;
-  for (const PlantedBugInfo& bug : BugsOf(record)) {
+  texts.reserve(bugs.size());
+  for (const PlantedBugInfo& bug : bugs) {
     texts.push_back(
         fmt::format("{} shows only when {}", bug.name, bug.shows_when));
   }
@@ -82,13 +72,14 @@ std::string AdviceOnUncaughtBug(const Record& record,
       result.expect_line == 0
           ? result.file
           : fmt::format("{}:{}", result.file, result.expect_line);
-  if (const std::vector<std::string> violated = ViolatedBy(result.verdict);
+  if (const std::vector<std::string> violated = ViolatedIn(result.verdict);
       !violated.empty()) {
     return fmt::format("set invariants: [{}] under expect ({})",
                        fmt::join(violated, ", "), place);
   }
   const std::vector<PlantedBugInfo> bugs = BugsOf(record);
   std::vector<std::string> texts;
+  texts.reserve(bugs.size() + 1);
   for (const PlantedBugInfo& bug : bugs) {
     texts.push_back(fmt::format("change the scenario so that {} ({})",
                                 bug.shows_when, bug.shows_with));
