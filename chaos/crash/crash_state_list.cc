@@ -152,7 +152,8 @@ bool CrashStateList::IsOfPass(uint64_t point) const {
   return is_early_[point] == (round == Round::kFirstTimes);
 }
 
-// Advances to the next point of the log at which a crash may come.
+// Advances to the next point of the log at which a crash may come. Returns
+// false if there is none.
 Result<bool> CrashStateList::GoToNextPoint() {
   const uint64_t end =
       std::min<uint64_t>(options_.last_point, log_.operations().size());

@@ -149,7 +149,7 @@ Status CheckTargets(const OperationLog& log,
   return OkStatus();
 }
 
-// Removes the contents of a target, although the state's modes may forbid it.
+// Removes the contents of a target, even of directories whose modes forbid it.
 void Empty(const std::string& target) {
   std::error_code ignored;
   for (const auto& entry : fs::recursive_directory_iterator(

@@ -55,7 +55,8 @@ const DirectoryTree::Links& DirectoryTree::LinksIn(NodeId directory) const {
   return found == links_.end() ? none : found->second;
 }
 
-// Returns the place of a name. "." has an empty name in its own directory.
+// Returns the place of a name. For ".", the watched directory itself, the
+// place's name is empty.
 Result<TreePlace> DirectoryTree::PlaceOf(const FileName& name) const {
   TreePlace place = {.directory = WatchedRoot(name.directory)};
   if (!nodes_.contains(place.directory))
@@ -193,7 +194,7 @@ void DirectoryTree::ChangeNames(const ResolvedOperation& resolved) {
     Put(*resolved.from, *resolved.swapped, resolved);
   }
   if (!resolved.to) return;
-  // A replaced link has no place any more.
+  // The target may exist: its link is removed.
   if (const auto replaced = LinkAt(*resolved.to))
     Take(*replaced, *resolved.to, resolved);
   Put(*resolved.to, link, resolved);

@@ -59,7 +59,7 @@ class FaultyStorage final : public Storage {
   Storage& base_;
   Injector& injector_;
   std::mutex mutex_;
-  // Files that no sync makes durable any more, because one failed.
+  // Files of which a sync has failed. No later sync makes them durable.
   std::set<std::string> undurable_;
 };
 

@@ -12,7 +12,7 @@
 namespace gauntlet {
 
 struct RequeueCodes {
-  // The run was told to stop and saved its state: restart it.
+  // The run was stopped early and has saved its state: restart it.
   int preempted = static_cast<int>(ExitCode::kStopped);
   // Replaces codes of failures that a restart cannot fix (1, 2, 7, 8, 9);
   // nullopt: the codes stay as they are.

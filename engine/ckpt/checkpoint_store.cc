@@ -119,7 +119,7 @@ Result<Claim> CheckpointStore::ClaimGeneration(const std::string& job_json,
   lineage_.clear();
   verified_parent_.reset();
   // A save that failed in an earlier generation of this process may be the
-  // parent of this claim, so its removal is no longer owed. CollectGarbage
+  // parent of this claim, so it must not be removed later. CollectGarbage
   // removes fenced checkpoints and remains of saves.
   pending_cleanup_.clear();
   save_.reset();
@@ -281,14 +281,14 @@ Result<std::optional<CheckpointName>> CheckpointStore::NameForSave(
   return std::optional(name);
 }
 
-// Removes the remains of an earlier save of this name. If its removal is still
-// owed, that includes the checkpoint that it may have become: a later removal
-// would remove this save.
+// Removes the remains of an earlier save of this name. If the cleanup of that
+// save is pending, also removes the checkpoint that it may have committed: a
+// later cleanup would remove the new save instead.
 Status CheckpointStore::ClearForSave(const std::string& save) {
-  const bool owed =
+  const bool is_pending =
       std::ranges::find(pending_cleanup_, save) != pending_cleanup_.end();
-  return owed ? RemoveFailedSave(save)
-              : RemoveTree(*world_, PathOf(save), FileKind::kDirectory);
+  return is_pending ? RemoveFailedSave(save)
+                    : RemoveTree(*world_, PathOf(save), FileKind::kDirectory);
 }
 
 Result<ShardFile> CheckpointStore::WriteShard(

@@ -101,9 +101,8 @@ class CheckpointStore {
   Status Tidy(const CheckpointHead& head, TimeSplit* times = nullptr);
 
   // Called by the chief after a save has failed for lack of disk space. Removes
-  // the oldest checkpoint that recovery does not need; it needs the newest one
-  // that verifies, and the permanent ones stay too. Returns false if nothing
-  // was removed.
+  // the oldest checkpoint that is neither permanent nor needed for recovery
+  // (OldestSpare). Returns false if nothing was removed.
   Result<bool> FreeRoom();
 
   // Called by the chief. Removes the remains of a failed save; `why` is for the

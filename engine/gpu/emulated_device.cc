@@ -20,7 +20,7 @@ void RunKernelOf(const void* values, const Grid& grid, void* shared,
   RunKernel(*static_cast<const Kernel*>(values), grid, shared, order);
 }
 
-// A Backend of KernelQueue. Its graphs are copies of their launches.
+// A Backend of KernelQueue. A graph is a copy of its launches.
 class Launcher {
  public:
   struct Graph {

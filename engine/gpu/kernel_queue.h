@@ -70,7 +70,7 @@ struct KernelLaunch {
 //   void LaunchGraph(Graph*);
 //   void Destroy(Graph*);
 // clang-format on
-// The backend records its failures; it outlives the queue.
+// The backend records its own failures. It must outlive the queue.
 template <typename Backend>
 class KernelQueue {
  public:

@@ -81,8 +81,8 @@ struct WorkerNotice {
 
 enum class WorkerSignal : uint8_t { kTerminate, kKill };
 
-// Starts, signals and observes workers. The notice of a worker's exit is the
-// last one about that incarnation, and comes after the process was reaped.
+// Starts, signals and observes workers. The notice of a worker's exit is sent
+// once the process is reaped, and is the last one about that incarnation.
 class WorkerProcesses {
  public:
   virtual ~WorkerProcesses() = default;

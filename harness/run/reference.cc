@@ -77,8 +77,8 @@ RunPlan ReferencePlanOf(const RunPlan& plan, const DataSplit& data) {
   reference.train.export_directory.clear();
   reference.train.horizon.stop_at_step.reset();
   reference.train.steps_per_execution = 1;
-  // A run that stops at a non-finite value is compared with the steps before
-  // that value.
+  // The reference run never stops at a non-finite value. If the plan's run
+  // stops there, only the steps before it are compared.
   reference.train.on_not_finite = OnNotFinite::kTrainOn;
   reference.train.kernels = {.isa = MultiplyAdds(plan.train.job, plan, data) <=
                                             kScalarLimit

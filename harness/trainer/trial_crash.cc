@@ -10,7 +10,7 @@
 namespace gauntlet {
 namespace {
 
-// Makes an equal crash the crash of the trial, and the other way round.
+// Exchanges the crash of the trial with the equal crash `id`.
 Status ExchangeCrash(const FilePatterns& files, const std::string& id,
                      CrashTrial& trial) {
   std::vector<EqualCrash>& equal = trial.equal_crashes;

@@ -41,7 +41,8 @@ struct TraceSlice {
   std::string name;
   TimeSpan span;
   bool cut_short = false;  // the end of its process cut it short
-  // True for a short slice that stands for an event, as an end for arrows.
+  // True for a short slice at the time of an event, which gives the event's
+  // arrows a slice to begin or end at.
   bool is_marker = false;
   size_t order = 0;  // position of a marker among those of all processes
   // Number of steps; 0 if the slice contains none. No incident separates the

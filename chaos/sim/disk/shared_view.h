@@ -73,7 +73,8 @@ class SharedView {
   Status Sync(const std::shared_ptr<Inode>& file);
   void Close(const std::shared_ptr<Inode>& file);
 
-  // Crashes the host; writes that it cannot send any more are lost.
+  // Crashes the host. Its unsent writes are lost, but for those that
+  // `write_back` chooses to reach the server.
   void Crash();
 
  private:

@@ -198,7 +198,8 @@ Fiber* Scheduler::End(RunEnd end) {
   return nullptr;
 }
 
-// Returns a random runnable fiber; null if its process must be killed first.
+// Chooses a random runnable fiber and advances time by one step. Returns null
+// if the fiber's process was to be killed at this step, and kills the process.
 Fiber* Scheduler::Draw() {
   Fiber& fiber = *runnable_[choices_.Below(runnable_.size())];
   ++steps_;

@@ -78,8 +78,9 @@ struct FileIdentity {
   auto operator<=>(const FileIdentity&) const = default;
 };
 
-// A path below a watched directory, without "." and "..". "." is the watched
-// directory itself; empty: no name.
+// A name in a watched directory: the path relative to that directory, without
+// components "." and "..". The directory itself is named "."; an empty path
+// means no name.
 struct FileName {
   uint32_t directory = 0;  // index among the watched directories
   std::string path;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kStepPrefix = "step-";
 constexpr std::string_view kClaimPrefix = "gen-";
-// Phase::kInEpoch: no work of the step is due any more.
+// Name of Phase::kInEpoch in a checkpoint: all work of its step is done.
 constexpr std::string_view kFinished = "finished";
 constexpr std::string_view kShardPrefix = "model-";
 constexpr std::string_view kShardOf = "-of-";

@@ -21,10 +21,9 @@
 //                                       renamed it)
 //   step-000000150-evaluation_due-g3/   the same step saved again at another
 //                                       boundary (phase), if the plain name is
-//                                       taken; "finished" if no work of the
-//                                       step is due any more, as at the end of
-//                                       a run (earlier versions wrote
-//                                       "in_epoch")
+//                                       taken; "finished" if all work of the
+//                                       step is done, as at the end of a run
+//                                       (earlier versions wrote "in_epoch")
 //   step-000000200-g3.tmp/              a save that is not committed
 //   rejected-step-000000150-g3/         failed verification, kept for
 //                                       inspection

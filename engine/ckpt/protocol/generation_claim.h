@@ -49,7 +49,7 @@ Result<RecordedClaim> RecordParent(World& world, const StoreOptions& options,
 // Sets rejected checkpoints aside, reports fenced ones, and removes what older
 // generations left: unfinished saves and removals, temporary files, rejected
 // and fenced checkpoints beyond the limits above, and claims that no lineage
-// needs any more. Returns harmless failures, one line each; an error only if
+// needs. Returns harmless failures, one line each; an error only if
 // the process must stop.
 //
 // A claim is needed if it is the newest, or if it is in the chain of the

@@ -122,7 +122,7 @@ class Link {
   bool reads_one_frame_ = false;
   bool reading_ = false;
   bool writing_ = false;
-  bool write_lost_ = false;  // no frame can be sent any more
+  bool write_lost_ = false;  // no further frame can be sent
   bool closed_ = false;      // Close was called
   bool ended_ = false;       // DeclareEnd was called
   bool gone_ = false;        // gRPC no longer uses the stream

@@ -11,7 +11,7 @@ namespace gauntlet {
 enum class AttemptState : uint8_t {
   kStarting,  // its workers are being started
   kRunning,   // with RestartPolicy::kRejoin, lost workers are restarted
-  kEnding,    // no worker is started any more; some may still run
+  kEnding,    // no further worker is started; some may still run
   kEnded,     // no worker runs
 };
 

@@ -477,8 +477,8 @@ Status CollectiveSave::Abort(const SaveAttempt& attempt,
 }
 
 void CollectiveSave::End(const SaveAttempt& attempt) {
-  // On the chief, the store reaches this fault point. As there, an error does
-  // not undo the acknowledgement.
+  // On the chief, the store reaches this fault point. On other ranks too, an
+  // error does not undo the acknowledgement.
   if (chief()) return;
   static_cast<void>(world_->faults.Hit(
       Point::kSaveEnd,

@@ -127,9 +127,10 @@ class CollectiveSave {
   Status Refusal(const SaveAttempt& attempt);
   // True if the last save was refused; equal on all ranks.
   bool refused() const { return refused_; }
-  // On the chief: commits the save; Tidy follows. If it failed, removes its
-  // remains, and frees disk space if there was none. Callable from any task
-  // while no other one uses the store. `times` belongs to that task.
+  // On the chief: commits the save. After success, the caller calls Tidy. After
+  // a failure, the save's remains are removed, and disk space is freed if it
+  // had run out. Callable from any task while no other one uses the store.
+  // `times` belongs to that task.
   Status Commit(const SaveAttempt& attempt,
                 const std::vector<std::string>& reports, TimeSplit& times);
   // On the chief, after Commit: tidies the store. Callable from any task while
@@ -138,7 +139,7 @@ class CollectiveSave {
     return store_->Tidy(attempt.head, &times);
   }
   // On the chief: removes the remains of a failed save, emits the reason, and
-  // frees disk space if there was none.
+  // frees disk space if it had run out.
   Status Abort(const SaveAttempt& attempt, const Status& failure);
   // Exchanges one text per rank.
   Result<std::vector<std::string>> AllGather(const SaveAttempt& attempt,

@@ -22,7 +22,8 @@ struct ReplayTarget {
 
 // Returns the case of a record: from the scenario stored in `folder`, next to
 // the record, or else from the record's scenario file, by name.
-// kInvalidArgument: its faults are not those of the record any more.
+// kInvalidArgument: the file has changed, and its faults differ from those of
+// the record.
 // `errors`: as for FindReplayTargets.
 Result<Case> CaseOfRecord(const Record& record,
                           const std::filesystem::path& folder,

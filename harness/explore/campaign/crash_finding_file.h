@@ -42,7 +42,7 @@ Result<std::filesystem::path> WriteCrashFinding(
     const std::filesystem::path& directory);
 
 // Recovers from the crash state again and returns the finding as it is now.
-// kNotFound: recovery succeeds now, or no crash can leave that state any more.
+// kNotFound: recovery now succeeds, or no crash can now leave that state.
 Result<CrashStateFinding> RepeatCrashFinding(const CrashFinding& finding,
                                              References& references);
 

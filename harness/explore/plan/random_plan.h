@@ -1,6 +1,6 @@
-// Random fault plans, by swarm: each plan draws the kinds and the points that
-// it may use at all, then its faults from those, so that rare mixtures come up
-// (Groce et al., "Swarm Testing", ISSTA 2012).
+// Random fault plans, by swarm testing: each plan first draws a few kinds of
+// faults and points, then its faults from these alone, so that rare mixtures
+// occur (Groce et al., "Swarm Testing", ISSTA 2012).
 #ifndef GAUNTLET_HARNESS_EXPLORE_PLAN_RANDOM_PLAN_H_
 #define GAUNTLET_HARNESS_EXPLORE_PLAN_RANDOM_PLAN_H_
 

@@ -45,7 +45,7 @@ struct FaultTraits {
   bool kills_launcher = false;  // ends the launcher; its workers end soon after
   HinderedPart hinders = HinderedPart::kNone;
   // The effect lasts for the fault's duration, or without end if that is 0. If
-  // false, what the fault hinders goes on after the fault's latency.
+  // false, the hindered part continues after the fault's latency.
   bool lasts = false;
 };
 

@@ -495,7 +495,8 @@ void StoreModel::CheckEndOf(const Emitter& by, Writer& writer,
   EndDeletion(by);
 }
 
-// A disk that lies about syncs may have lost everything, so nothing stays owed.
+// A disk that lies about syncs may have lost everything: from then on, no
+// earlier checkpoint has to be loadable.
 void StoreModel::LosePower(const RecordEvent& event) {
   for (Checkpoint& one : checkpoints_) one.lost_power = true;
   if (event.detail != kLyingDisk) return;

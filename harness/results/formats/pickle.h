@@ -1,5 +1,6 @@
-// Reads a Python pickle, protocols 2 to 5, without executing anything: a name
-// that Python would import and call stays a name with its arguments.
+// Reads a Python pickle, protocols 2 to 5, without executing anything: where
+// Python would import and call a function, the result has its name and its
+// arguments.
 //
 // https://docs.python.org/3/library/pickletools.html describes the opcodes.
 #ifndef GAUNTLET_HARNESS_RESULTS_FORMATS_PICKLE_H_

@@ -15,8 +15,9 @@ constexpr size_t kMaxName = 1000;
 constexpr size_t kMaxCopied = size_t{64} << 20;
 constexpr const char* kTooShort = "the stack is too short";
 
-// Decodes U+0000 to U+00FF: one byte of UTF-8, or two that begin with 0xc2 or
-// 0xc3.
+// Converts UTF-8 to Latin-1, one byte per character; nullopt if a character is
+// above U+00FF. In UTF-8, U+0080 to U+00FF are two bytes, of which the first is
+// 0xc2 or 0xc3.
 std::optional<std::string> Latin1Of(std::string_view utf8) {
   std::string bytes;
   for (size_t i = 0; i < utf8.size(); ++i) {

@@ -62,9 +62,10 @@ class PickleStack {
   bool Memoize();
   bool Get(std::optional<uint64_t> key);
 
-  // Replaces a callee and its arguments by the call. A call for an OrderedDict
-  // becomes a dict, and a call that encodes Latin-1, protocol 2's form of
-  // bytes, becomes bytes. All other callees stay names.
+  // Pops a callee and its arguments, and pushes the result of the call. Two
+  // calls have a result: OrderedDict() pushes an empty dict, and
+  // _codecs.encode(text, "latin1"), by which protocol 2 stores bytes, pushes
+  // the bytes. Any other call is not executed: it pushes a kCall value.
   bool Call();
   bool CallWithKeywords();
   bool Build();

@@ -324,8 +324,8 @@ std::string FinalText(const Record& record, const CaseResult& result,
       fmt::join(violated, ", "), FirstLossText(result.losses));
 }
 
-// Returns "step 8 of 24 was reached", or, if the last step was trained, the
-// reason why training is not finished nevertheless.
+// Returns "step 8 of 24 was reached". If the last step was trained, returns the
+// reason why training did not finish even so.
 std::string ReachedText(const Outline& outline) {
   const Record& record = outline.record;
   uint64_t reached = 0;
