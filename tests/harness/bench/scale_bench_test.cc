@@ -27,7 +27,7 @@ ScaleBenchPlan SmallPlan() {
   return plan;
 }
 
-TEST(ScaleBenchTest, GoodputUnderCrashesIsThatOfTheFormula) {
+TEST(ScaleBenchTest, GoodputUnderCrashes_AgreesWithTheFormula) {
   Silent observer;
   const Result<ScaleResult> result = RunScaleBench(SmallPlan(), observer);
   ASSERT_TRUE(result.ok()) << result.status().message();
@@ -41,7 +41,7 @@ TEST(ScaleBenchTest, GoodputUnderCrashesIsThatOfTheFormula) {
   EXPECT_NEAR(goodput->measured, goodput->expected, 0.05);
 }
 
-TEST(ScaleBenchTest, TimesAreThoseOfTheSetup) {
+TEST(ScaleBenchTest, Times_FollowTheSetup) {
   ScaleBenchPlan plan = SmallPlan();
   plan.crashes = 0;
   Silent observer;
@@ -94,7 +94,7 @@ TEST(ScaleBenchTest, SmallerJobIsInterruptedLessOften) {
   EXPECT_DOUBLE_EQ(setup.BetweenFailuresOf(8'192), 6 * 3600.0);
 }
 
-TEST(ScaleBenchTest, JsonHasAnEntryForEachClusterOrWhyItIsVoid) {
+TEST(ScaleBenchTest, Json_HasTheFiguresOrTheErrorOfEachCluster) {
   ScaleResult result;
   result.figures = {{.workers = 4}, {.workers = 16}};
   result.figures[1].voided = "other state";

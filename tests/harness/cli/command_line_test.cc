@@ -209,7 +209,7 @@ TEST(CommandLineTest, HelpIsGivenOnASubcommand) {
   EXPECT_EQ(Parsed<HelpCommand>({"help", "ckpt", "ls"}).topic, "ckpt ls");
 }
 
-TEST(CommandLineTest, MistakeIsOneLineThatNamesIt) {
+TEST(CommandLineTest, Mistake_IsNamedInOneLine) {
   const std::vector<BadLine> cases = {
       {{"trian"}, "unknown command 'trian'; did you mean train?"},
       {{"rnu"}, "unknown command 'rnu'; did you mean run?"},
@@ -591,7 +591,7 @@ TEST(CommandLineTest, TakesTheOptionsOfTheOptimizer) {
   EXPECT_EQ(pieces.values, (std::vector<float>{1.0f, 0.5f, 0.25f}));
 }
 
-TEST(CommandLineTest, HowRowsAreTakenIsPartOfTheJob) {
+TEST(CommandLineTest, SamplingOptions_ArePartOfTheJob) {
   const DataSpec data =
       Parsed<TrainCommand>({"train", "--shuffle", "off", "--shard-policy",
                             "auto", "--steps-per-epoch", "3",
@@ -848,7 +848,7 @@ TEST(CommandLineTest, RunTakesPathsLabelsAndShard) {
   EXPECT_TRUE(command.strict);
 }
 
-TEST(CommandLineTest, RunTakesRetriesAndWhatIsKept) {
+TEST(CommandLineTest, Run_AcceptsRetriesAndKeepRuns) {
   const auto command =
       Parsed<RunCommand>({"run", "a.yaml", "--retries", "2", "--flaky", "pass",
                           "--keep-runs", "all", "--durations", "3"});

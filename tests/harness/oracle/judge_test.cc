@@ -48,7 +48,7 @@ TEST(JudgeTest, StatesFactsAndTimeline) {
           "(step-000000004-evaluation_due-g1, generation 1)"));
 }
 
-TEST(JudgeTest, FaultThatFiresTwiceCountsOnce) {
+TEST(JudgeTest, RepeatedFault_CountsOnce) {
   Record record = RecoveredRun().record();
   std::vector<RecordEvent>* fired_in = nullptr;
   RecordEvent fired;
@@ -372,7 +372,7 @@ TEST(JudgeTest, HasNoVerdictOnRestarts_WithoutARestart) {
   }
 }
 
-TEST(JudgeTest, FailsIfTheModelDoesNotLearn_WhereItShould) {
+TEST(JudgeTest, Fails_IfAnExpectedProgressIsMissing) {
   Record record = RecoveredRun().record();
   record.expect.loss_falls = true;
   record.expect.accuracy_rises = true;
@@ -427,7 +427,7 @@ TEST(JudgeTest, MutationTestFails_IfOnlyAnotherInvariantIsBroken) {
             "replicas-agree");
 }
 
-TEST(JudgeTest, MutationTestFails_AndSaysThatNothingWasResumed) {
+TEST(JudgeTest, FailedMutationTest_ReportsTheMissingResume) {
   EXPECT_THAT(Judge(MutationTest(UndisturbedRun(), {"trajectory"})).reason,
               HasSubstr("nothing was restarted or resumed"));
 }

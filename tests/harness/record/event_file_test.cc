@@ -75,7 +75,7 @@ TEST(EventFileTest, IncarnationThatIsTornInItsHeaderIsAnError) {
   }
 }
 
-TEST(EventFileTest, NamesWhatIsWrongAndWhere) {
+TEST(EventFileTest, Error_NamesTheLineAndTheReason) {
   const struct {
     std::string line;
     std::string expected;
@@ -110,7 +110,7 @@ TEST(EventFileTest, NamesWhatIsWrongAndWhere) {
   }
 }
 
-TEST(EventFileTest, RefusesAHeaderThatIsNotOne) {
+TEST(EventFileTest, RefusesAnInvalidHeader) {
   for (
       const char* header :
       {R"({"kind":"step","worker":1,"incarnation":1})",

@@ -55,7 +55,7 @@ TEST(FaultOccurrenceTest, EventsAtTheSameTimeAreInTheirOrder) {
   EXPECT_EQ(SaveOfFaultText(record, fault), "in the save of step 4");
 }
 
-TEST(FaultOccurrenceTest, SaveThatACrashCutShortIsNotUnderWayLater) {
+TEST(FaultOccurrenceTest, InterruptedSave_EndsWithTheCrash) {
   Record record = RecordOfASave();
   record.incarnations[0].events.pop_back();
   EXPECT_EQ(SaveAt(record, 40, 4), "in the save of step 4");
@@ -67,7 +67,7 @@ TEST(FaultOccurrenceTest, SaveThatACrashCutShortIsNotUnderWayLater) {
   EXPECT_EQ(SaveAt(record, 40, 4), "");
 }
 
-TEST(FaultOccurrenceTest, CountsHowOftenAProcessFiredTheFault) {
+TEST(FaultOccurrenceTest, CountsTheFaultInEachProcess) {
   IncarnationEvents incarnation = {
       .events = {{.kind = RecordKind::kFaultFired, .detail = kSlow}}};
   EXPECT_EQ(TimesFiredText(incarnation, kSlow), "");

@@ -151,7 +151,7 @@ TEST(RecordFileTest, NeverTakesATornRecordForAWholeOne) {
   }
 }
 
-TEST(RecordFileTest, NamesWhatIsWrongAndWhere) {
+TEST(RecordFileTest, Error_NamesTheLineAndTheReason) {
   const std::string head =
       "{\"kind\":\"record\",\"schema\":\"gauntlet.record/v3\"}\n";
   const struct {

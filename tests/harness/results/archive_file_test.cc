@@ -80,7 +80,7 @@ TEST(ArchiveFile, ReadsAllValuesOfJson) {
   EXPECT_EQ(opened.BytesOf("config.json.u"), "18446744073709551615");
 }
 
-TEST(ArchiveFile, TakesEntryAsBytes_WhereItIsNotItsFormat) {
+TEST(ArchiveFile, ComparesEntryAsBytes_IfItsFormatIsInvalid) {
   const std::string deep(300, '[');
   for (const std::string& json : {std::string("{"), deep}) {
     const OpenedFile opened("a.zip", Zip({{.name = "a.json", .bytes = json}}));
@@ -91,7 +91,7 @@ TEST(ArchiveFile, TakesEntryAsBytes_WhereItIsNotItsFormat) {
   }
 }
 
-TEST(ArchiveFile, IsTakenAsBytes_WhereDeflatedBytesAreDamaged) {
+TEST(ArchiveFile, IsComparedAsBytes_IfDeflatedBytesAreDamaged) {
   std::string damaged =
       Zip({{.name = "a.npy",
             .bytes = Npy("|u1", "(64,)", std::string(64, 'x')),
@@ -110,7 +110,7 @@ TEST(ArchiveFile, IsTakenAsBytes_WhereDeflatedBytesAreDamaged) {
               Contains(HasSubstr("compared as bytes")));
 }
 
-TEST(ArchiveFile, IsTakenAsBytes_WhereChecksumIsWrong) {
+TEST(ArchiveFile, IsComparedAsBytes_IfChecksumIsWrong) {
   std::string file = Zip({{.name = "a.npy",
                            .bytes = Npy("|u1", "(9,)", "aaaaaaaaa"),
                            .is_deflated = true}});

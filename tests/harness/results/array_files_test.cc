@@ -35,7 +35,7 @@ TEST(SafetensorsFile, ReadsTypesAndShapes) {
   EXPECT_EQ(opened.BytesOf("c"), "x");
 }
 
-TEST(SafetensorsFile, IsTakenAsBytes_WhereItIsNotSound) {
+TEST(SafetensorsFile, IsComparedAsBytes_IfInvalid) {
   const struct {
     std::string header;
     std::string_view reason;
@@ -59,7 +59,7 @@ TEST(SafetensorsFile, IsTakenAsBytes_WhereItIsNotSound) {
   }
 }
 
-TEST(SafetensorsFile, IsTakenAsBytes_WhereHeaderIsLongerThanFile) {
+TEST(SafetensorsFile, IsComparedAsBytes_IfHeaderIsLongerThanFile) {
   const OpenedFile opened("a.safetensors", LittleEndian(~uint64_t{0}, 8));
   EXPECT_EQ(opened.file.note,
             "compared as bytes: expected a header of at most 0 bytes, found a "
@@ -113,7 +113,7 @@ TEST(NpyFile, TakesStructuredElementsAsOpaque) {
                   "65666768 (0x65666768); 1 of 2 elements differ"));
 }
 
-TEST(NpyFile, IsTakenAsBytes_WhereItIsNotSound) {
+TEST(NpyFile, IsComparedAsBytes_IfInvalid) {
   const std::string files[] = {
       Npy("|O", "(1,)", "pickle"),
       NpyOf("{'descr': [('a', '|O')], 'fortran_order': False, 'shape': (1,)}",

@@ -25,7 +25,7 @@ TEST(Comparison, NamesFirstElementThatDiffers) {
                   "differ, by at most 8388608 ulp"));
 }
 
-TEST(Comparison, IsEqual_WhereOnlyMetadataDiffer) {
+TEST(Comparison, IsEqual_IfOnlyMetadataDiffer) {
   const std::string one = SafetensorsOf({1, 2}, "[2]");
   std::string other = one;
   other.replace(other.find("12:00"), 5, "13:00");
@@ -44,7 +44,7 @@ TEST(Comparison, NamesMissingAndUnexpectedTensors) {
                           "a.safetensors: tensor `old`: missing"));
 }
 
-TEST(Comparison, ComparesNoElements_WhereShapesDiffer) {
+TEST(Comparison, ComparesNoElements_IfShapesDiffer) {
   EXPECT_THAT(DifferencesOf("a.safetensors", SafetensorsOf({1, 2}, "[2]"),
                             SafetensorsOf({1, 2}, "[1,2]")),
               ElementsAre("a.safetensors: tensor `fc.weight`: float32 [2] "

@@ -31,7 +31,7 @@ TEST(Hdf5File, ReadsDataSetsAndAttributes) {
   EXPECT_EQ(opened.BytesOf("layers@name"), "dense");
 }
 
-TEST(Hdf5File, NamesElementThatDiffers_WhetherChunkedOrNot) {
+TEST(Hdf5File, NamesDifferentElement_ChunkedOrNot) {
   for (const bool is_chunked : {false, true}) {
     const auto file = [&](float last) {
       std::vector<float> values(600, 0.5);
@@ -97,7 +97,7 @@ TEST(Hdf5File, FollowsNoLinks) {
   EXPECT_THAT(opened.BytesOf("soft (link)"), HasSubstr("/nowhere"));
 }
 
-TEST(Hdf5File, IsTakenAsBytes_WhereDataAreInOtherFiles) {
+TEST(Hdf5File, IsComparedAsBytes_IfDataAreInOtherFiles) {
   const OpenedFile opened("a.h5", Hdf5([](hid_t file) {
                             const hid_t creation =
                                 H5Pcreate(H5P_DATASET_CREATE);
@@ -109,7 +109,7 @@ TEST(Hdf5File, IsTakenAsBytes_WhereDataAreInOtherFiles) {
             "compared as bytes: w: its bytes are in other files");
 }
 
-TEST(Hdf5File, IsTakenAsBytes_WhereItIsCut) {
+TEST(Hdf5File, IsComparedAsBytes_IfTruncated) {
   const std::string sound = Hdf5([](hid_t file) {
     WriteFloats(file, "w", {2}, {1, 2});
   });

@@ -61,7 +61,7 @@ TEST(TorchFile, HonoursStridesAndOffsets) {
   }
 }
 
-TEST(TorchFile, IsEqual_WhereLayoutsAndDirectoriesDiffer) {
+TEST(TorchFile, IsEqual_IfLayoutsAndDirectoriesDiffer) {
   const std::string dense =
       PickledTensor({.elements = 4, .shape = {2, 2}, .strides = {2, 1}});
   const std::string transposed =
@@ -141,7 +141,7 @@ TEST(TorchFile, TakesUnknownObjectsApart_AndExecutesNothing) {
   EXPECT_EQ(opened.TypeOf("o.lr"), "float64 []");
 }
 
-TEST(TorchFile, IsEqual_WhereSetsHaveAnotherOrder) {
+TEST(TorchFile, IsEqual_IfSetsHaveAnotherOrder) {
   using namespace pickle;
   const auto file = [](const char* first, const char* second) {
     return TorchFile(Call(Global("__builtin__", "set"),
@@ -152,7 +152,7 @@ TEST(TorchFile, IsEqual_WhereSetsHaveAnotherOrder) {
   EXPECT_FALSE(DifferencesOf("a.pt", file("a", "b"), file("a", "c")).empty());
 }
 
-TEST(TorchFile, ComparesEntries_WherePickleIsNotRead) {
+TEST(TorchFile, ComparesEntries_IfPickleIsUnreadable) {
   const struct {
     std::string value;
     std::string_view reason;
@@ -187,7 +187,7 @@ TEST(TorchFile, ComparesEntries_WherePickleIsNotRead) {
 }
 
 // 2^30 paths lead to one text.
-TEST(TorchFile, ComparesEntries_WhereValuesNestTooOften) {
+TEST(TorchFile, ComparesEntries_IfValuesNestTooDeeply) {
   std::string value = pickle::Text("x") + "q" + std::string(1, '\0');
   for (int i = 0; i < 30; ++i) {
     value += std::string("h") + static_cast<char>(i) + "h" +
@@ -198,7 +198,7 @@ TEST(TorchFile, ComparesEntries_WhereValuesNestTooOften) {
               HasSubstr("entries are compared as bytes: "));
 }
 
-TEST(TorchFile, ComparesEntries_WhereOneTextIsRepeatedTooOften) {
+TEST(TorchFile, ComparesEntries_IfOneTextIsRepeatedTooOften) {
   const auto file = [](int times) {
     std::string value =
         "(N" + pickle::Text(std::string(1 << 20, 'x')) + "q" + '\x01';
@@ -210,7 +210,7 @@ TEST(TorchFile, ComparesEntries_WhereOneTextIsRepeatedTooOften) {
               HasSubstr("more values than a file of its size can have"));
 }
 
-TEST(TorchFile, ComparesEntries_WhereStoragesAreCompressed) {
+TEST(TorchFile, ComparesEntries_IfStoragesAreCompressed) {
   const std::string value =
       PickledTensor({.elements = 6, .shape = {6}, .strides = {1}});
   const auto file = [&](bool deflates_storage, bool deflates_pickle) {

@@ -31,7 +31,7 @@ TEST(CaseDataTest, AcceptsGeneratedData) {
   EXPECT_TRUE(CheckOf(CleanCase()).ok());
 }
 
-TEST(CaseDataTest, NamesTheCaseWhoseFilesAreMissing) {
+TEST(CaseDataTest, NamesTheCaseOfMissingFiles) {
   const ScratchDirectory scratch;
   const Status status =
       CheckOf(CaseOf({.kind = DataKind::kIdx, .path = scratch / "none"}));

@@ -24,7 +24,7 @@ class CaseRunnerTest : public testing::Test {
   References references_{"", "test"};
 };
 
-TEST_F(CaseRunnerTest, PassesWhatHolds) {
+TEST_F(CaseRunnerTest, PassesExpectedResults) {
   for (const Case& one : {CleanCase(), CrashCase()}) {
     const CaseOutcome outcome = Run(one);
     EXPECT_EQ(outcome.result.verdict.kind, VerdictKind::kPass)
@@ -38,14 +38,14 @@ TEST_F(CaseRunnerTest, PassesWhatHolds) {
   }
 }
 
-TEST_F(CaseRunnerTest, FailsWhatIsNotAsExpected) {
+TEST_F(CaseRunnerTest, FailsUnexpectedResults) {
   const Verdict verdict = Run(WrongCase()).result.verdict;
   EXPECT_EQ(verdict.kind, VerdictKind::kFail);
   EXPECT_EQ(verdict.reason, "exit_code");
 }
 
 // A case that failed before the record was written counts as failed.
-TEST_F(CaseRunnerTest, HasNoVerdictWhereTheRecordCannotBeKept) {
+TEST_F(CaseRunnerTest, HasNoVerdict_IfTheRecordCannotBeWritten) {
   const auto verdict = [this](const Case& one) {
     return RunCase(one, {.directory = scratch_ / "none"},
                    {.world = WorldKind::kSimulated}, references_)
@@ -57,14 +57,14 @@ TEST_F(CaseRunnerTest, HasNoVerdictWhereTheRecordCannotBeKept) {
   EXPECT_EQ(verdict(WrongCase()).kind, VerdictKind::kFail);
 }
 
-TEST_F(CaseRunnerTest, HasNoVerdictWhereAFaultNeverFired) {
+TEST_F(CaseRunnerTest, HasNoVerdict_IfAFaultNeverFired) {
   const Verdict verdict = Run(IdleCase()).result.verdict;
   EXPECT_EQ(verdict.kind, VerdictKind::kError);
   EXPECT_THAT(verdict.reason, HasSubstr("crash never fired"));
 }
 
 // Worker 1 crashes in the second save, so worker 0 writes no manifest of it.
-TEST_F(CaseRunnerTest, ReasonExplainsWhyAFaultOfABegunSaveNeverFired) {
+TEST_F(CaseRunnerTest, Reason_ExplainsAnUnfiredFaultOfABegunSave) {
   const Verdict verdict = Run(SmallCase(R"(faults:
   - id: full
     at: {worker: 0, save: 2, point: ckpt.manifest.write}
@@ -87,7 +87,7 @@ expect: {outcome: recovers}
                         "process ended before the save was acknowledged"));
 }
 
-TEST_F(CaseRunnerTest, HasNoVerdictWhereTheReferenceCannotBeMade) {
+TEST_F(CaseRunnerTest, HasNoVerdict_IfTheReferenceRunFails) {
   Case one = CleanCase();
   one.train.job.data = {.kind = DataKind::kIdx, .path = "/nowhere"};
   const Verdict verdict = Run(one).result.verdict;
@@ -105,7 +105,7 @@ TEST_F(CaseRunnerTest, BeginsWithTheModelOfTheRunBefore) {
 }
 
 // 64 replicas of 4 rows need more than the 96 rows for one step.
-TEST_F(CaseRunnerTest, HasNoVerdictWhereTheRunBeforeCannotFinish) {
+TEST_F(CaseRunnerTest, HasNoVerdict_IfTheRunBeforeFails) {
   Case one = CleanCase();
   one.before = {.workers = 64};
   const Verdict verdict = Run(one).result.verdict;
@@ -113,7 +113,7 @@ TEST_F(CaseRunnerTest, HasNoVerdictWhereTheRunBeforeCannotFinish) {
   EXPECT_THAT(verdict.reason, HasSubstr("the run before did not finish"));
 }
 
-TEST_F(CaseRunnerTest, SkipsWhatCannotBeRunHere) {
+TEST_F(CaseRunnerTest, SkipsImpossibleCases) {
   Case one = CleanCase();
   one.needs.gpus = 2;
   const Verdict verdict = Run(one).result.verdict;
@@ -132,7 +132,7 @@ expect: {outcome: violates, invariants: [epochs]}
   EXPECT_EQ(Run(one).result.verdict.kind, VerdictKind::kPass);
 }
 
-TEST_F(CaseRunnerTest, LeavesARecordThatIsJudgedTheSameAgain) {
+TEST_F(CaseRunnerTest, WrittenRecord_HasTheSameVerdict) {
   const CaseOutcome outcome = Run(CrashCase());
   const std::string file = scratch_ / "record.jsonl";
   const Parsed<Record> record = ReadRecord(TextOf(file), file);

@@ -59,7 +59,7 @@ TEST(ReferencesTest, AreMadeOnce) {
             references.DataOf(plan.train.job.data).value());
 }
 
-TEST(ReferencesTest, DoNotDependOnHowTheRunIsDisturbedOrCut) {
+TEST(ReferencesTest, DoNotDependOnFaultsOrStops) {
   References references("", "b1");
   RunPlan plan = PlanOf(CrashCase());
   plan.train.horizon.stop_at_step = 3;
@@ -187,7 +187,7 @@ TEST(ReferencesTest, UnfinishedReferenceHasTheMessageOfTheEngine) {
               testing::HasSubstr("model.layers: expected 10 outputs"));
 }
 
-TEST(ReferencesTest, EndsOneThatTakesTooLong) {
+TEST(ReferencesTest, EndsATooLongReferenceRun) {
   constexpr auto kLimit = std::chrono::milliseconds(20);
   int steps = 0;
   const auto count = [&steps] {

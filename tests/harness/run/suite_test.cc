@@ -193,7 +193,7 @@ TEST_F(SuiteTest, PassDoesNotFailBecauseTheOtherWorldDid) {
   EXPECT_EQ(results[1].verdict.kind, VerdictKind::kPass);
 }
 
-TEST_F(SuiteTest, WorldThatCannotDoItDoesNotDisagree) {
+TEST_F(SuiteTest, SkippedWorld_DoesNotDisagree) {
   Case one = CleanCase();
   one.needs.features = {"simulation"};
   const auto results =
@@ -254,7 +254,7 @@ TEST_F(SuiteTest, KeepsTheTriesBeforeAnInterruptedRetry) {
   EXPECT_EQ(results[0].verdict.kind, VerdictKind::kFail);
 }
 
-TEST_F(SuiteTest, ReportsWhichCaseBegins) {
+TEST_F(SuiteTest, ReportsTheBeginOfEachCase) {
   std::vector<std::string> begun;
   options_.begins = [&](const SuiteItem& item) {
     EXPECT_EQ(begun.size(), done_.size());

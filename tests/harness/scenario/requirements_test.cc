@@ -26,7 +26,7 @@ TEST(RequirementsTest, FaultThatRealProcessesCannotDoIsSkippedThereOnly) {
                   .starts_with("cut: real processes"));
 }
 
-TEST(RequirementsTest, GpuIsOfTheRealWorldWhereThereIsOne) {
+TEST(RequirementsTest, Gpu_NeedsTheRealWorldAndADevice) {
   Case one;
   one.train.kernels.device = DeviceKind::kCuda;
   EXPECT_EQ(WhyNotHere(one, {.world = WorldKind::kReal, .gpus = 1}), "");
@@ -38,7 +38,7 @@ TEST(RequirementsTest, GpuIsOfTheRealWorldWhereThereIsOne) {
   EXPECT_EQ(WhyNotHere(one, {.world = WorldKind::kSimulated}), "");
 }
 
-TEST(RequirementsTest, WayBetweenDevicesIsSkippedWhereTheyAreTooFew) {
+TEST(RequirementsTest, CollectiveOfDevicesIsSkipped_IfTheyAreTooFew) {
   Case one;
   one.cluster.workers = 2;
   one.train.cluster.collective = CollectiveChoice::kNccl;
@@ -51,7 +51,7 @@ TEST(RequirementsTest, WayBetweenDevicesIsSkippedWhereTheyAreTooFew) {
   EXPECT_EQ(WhyNotHere(one, {.world = WorldKind::kReal, .gpus = 2}), "");
 }
 
-TEST(RequirementsTest, BugThatADeviceCannotHaveIsSkippedThere) {
+TEST(RequirementsTest, BugImpossibleOnADevice_IsSkippedThere) {
   Case one;
   one.plan.bugs = {PlantedBug::kWriteLiveState};
   const Capabilities here = {.world = WorldKind::kSimulated};

@@ -50,7 +50,7 @@ uint64_t WidestGap(const std::vector<uint64_t>& saves) {
   return widest;
 }
 
-TEST(SaveScheduleTest, BoundsWhatALoopDoesForAnyLengthOfAnExecution) {
+TEST(SaveScheduleTest, BoundsTheSavesOfALoop_ForAnyLengthOfExecution) {
   for (int every = 1; every <= 7; ++every) {
     for (int length = 1; length <= 7; ++length) {
       for (int epoch = 3; epoch <= 8; ++epoch) {
@@ -135,7 +135,7 @@ TEST(SaveScheduleTest, FindsNearestSavesByEpochs) {
   EXPECT_FALSE(SavesNextTo(Load("epochs: 4", 10, "every: {seconds: 2}"), 3));
 }
 
-TEST(SaveScheduleTest, SavesThatFallIntoOneExecutionAreOne) {
+TEST(SaveScheduleTest, SavesWithinOneExecution_CountOnce) {
   const std::string leave = "every: {steps: 1}, on_success: leave";
   EXPECT_EQ(ScheduledSaves(Load("steps_per_execution: 6", 12, leave)), 6u);
   // Executions of six steps end at the ends of epochs of ten: 6 10 12 18 20 24
@@ -146,7 +146,7 @@ TEST(SaveScheduleTest, SavesThatFallIntoOneExecutionAreOne) {
       2u);
 }
 
-TEST(SaveScheduleTest, EndOfARunIsOneMoreWhereNoneFellOnIt) {
+TEST(SaveScheduleTest, EndOfARun_AddsASave_UnlessOneIsDueThere) {
   EXPECT_EQ(ScheduledSaves(Load("epochs: 3", 10, "every: never")), 1u);
   EXPECT_EQ(ScheduledSaves(Load("epochs: 3", 10, "every: {epochs: 2}")), 2u);
   EXPECT_EQ(ScheduledSaves(Load("epochs: 4", 10, "every: {epochs: 2}")), 2u);

@@ -70,7 +70,7 @@ expect: {outcome: recovers}
   EXPECT_EQ(setup.faults[1].file, "*");
 }
 
-TEST(TrainerSetupTest, RefusesWhatMakesNoSense) {
+TEST(TrainerSetupTest, RefusesMeaninglessSetups) {
   const std::string command = "command: [a, '{out}']";
   const std::string faults = "faults: [{do: kill, at: {file: a}}]";
   const std::vector<std::pair<std::string, std::string>> cases = {
@@ -103,7 +103,7 @@ TEST(TrainerSetupTest, RefusesWhatMakesNoSense) {
     EXPECT_EQ(FirstErrorOf(text), message) << text;
 }
 
-TEST(TrainerSetupTest, NamesAreThoseOfCrashTest) {
+TEST(TrainerSetupTest, Names_EqualThoseOfCrashTest) {
   EXPECT_THAT(ChoicesOf(*FindKey("trainer.faults.do")),
               testing::ElementsAreArray(kCrashFaultNames));
   std::vector<std::string> operations;

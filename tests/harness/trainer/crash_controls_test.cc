@@ -122,7 +122,7 @@ TEST_F(CrashControlsTest, OtherResultAfterResumeIsNoReasonAgainstVerdicts) {
 
 // Weights and step are renamed one after the other. The longest pause is
 // between the two renames, so that the first stop comes within a save.
-TEST_F(CrashControlsTest, StopWithinASaveDoesNotShowThatEachResumeDiffers) {
+TEST_F(CrashControlsTest, StopWithinASave_DoesNotBlameEachResume) {
   const Controls controls = ControlsOf(
       "cd {out}; s=0; w=0; test -e s && s=$(cat s) && w=$(cat w);"
       "while test $s -lt 6; do s=$((s + 1)); w=$((w + s));"
@@ -157,7 +157,7 @@ TEST_F(CrashControlsTest, ResumedRunMustPrintItsStepIfThereIsAnExpression) {
                 "resumed run matches"));
 }
 
-TEST_F(CrashControlsTest, FolderAfterKillHasTheFilesOfThatTime) {
+TEST_F(CrashControlsTest, FolderAfterKill_HasTheFilesAtTheKill) {
   WrittenLog written(2);
   written.Create("a");
   const uint64_t point = written.Write("a", "text");

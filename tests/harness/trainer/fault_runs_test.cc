@@ -72,7 +72,7 @@ TEST_F(FaultRunsTest, EachFaultHasItsInjection) {
   }
 }
 
-TEST_F(FaultRunsTest, FullDiskStaysFullForAllThatNeedsSpace) {
+TEST_F(FaultRunsTest, FullDisk_FailsAllLaterOperationsThatNeedSpace) {
   const auto run = FaultRunAt({}, files(), CrashFault::kDiskFull, 5);
   ASSERT_TRUE(run);
   std::vector<std::pair<OperationKind, uint64_t>> from;
@@ -103,7 +103,7 @@ TEST_F(FaultRunsTest, FaultsComeAtFirstLastAndMiddleOperationOfEachKind) {
                           "eio-12", "eio-7", "eio-8", "eio-9"));
 }
 
-TEST_F(FaultRunsTest, FullDiskComesOnlyWhereSpaceIsNeeded) {
+TEST_F(FaultRunsTest, FullDisk_OccursOnlyIfSpaceIsNeeded) {
   EXPECT_THAT(Ids(CrashFault::kDiskFull, written_),
               ElementsAre("enospc-1", "enospc-2", "enospc-10", "enospc-11",
                           "enospc-7", "enospc-8"));

@@ -8,7 +8,7 @@
 namespace gauntlet {
 namespace {
 
-TEST(TrainerCaseTest, ReasonStatesWhyCrashesWereNotTried) {
+TEST(TrainerCaseTest, Reason_ExplainsUntriedCrashes) {
   CrashTestResult result;
   EXPECT_EQ(VerdictOnTrainer(result).kind, VerdictKind::kPass);
   const std::pair<TrialsEnd, std::string> cases[] = {

@@ -49,7 +49,7 @@ TEST(BenchLimit, ReadsModeMetricAndValue) {
   EXPECT_DOUBLE_EQ(other.value, 0.9);
 }
 
-TEST(BenchLimit, RefusesWhatNamesNothing) {
+TEST(BenchLimit, RefusesUnknownNames) {
   EXPECT_EQ(ErrorOf("async.overhead"),
             "expected [MODE.]METRIC<=VALUE or >=, found 'async.overhead'");
   EXPECT_NE(ErrorOf("speed<=3").find("expected a metric (step, stall, "),
@@ -102,7 +102,7 @@ TEST(BenchLimit, MultipleOfBaselineHasToBeSignificant) {
           .empty());
 }
 
-TEST(BenchLimit, BaselineNeedsTrialsOfWhatIsCompared) {
+TEST(BenchLimit, BaselineNeedsTrialsOfEachComparedConfig) {
   const std::vector<CheckpointConfig> measured = {Async({}).config};
   const std::string name = NameOf(measured.front());
   BenchFigures baseline;

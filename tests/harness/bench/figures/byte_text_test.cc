@@ -21,7 +21,7 @@ TEST(ByteText, ReadsWhatItWrites) {
   }
 }
 
-TEST(ByteText, RefusesWhatIsNoSize) {
+TEST(ByteText, RefusesOtherTexts) {
   for (const char* text :
        {"", "10", "MB", "-1MB", "ten MB", "10 MB", "10mb", "1e30GB", "nanMB"}) {
     EXPECT_EQ(ParseBytes(text), std::nullopt) << text;

@@ -33,7 +33,7 @@ double SimulatedGoodput(const FailureModel& model, double interval,
   return interval * intervals / wall;
 }
 
-TEST(FailureModel, GoodputIsThatOfSimulatedRuns) {
+TEST(FailureModel, Goodput_AgreesWithSimulatedRuns) {
   for (const FailureModel& model :
        {FailureModel{.between_failures = 100, .save_cost = 2, .downtime = 5},
         FailureModel{.between_failures = 10, .save_cost = 0.5, .downtime = 3},

@@ -50,7 +50,7 @@ TEST_F(BenchScaleCommandTest, WritesPageAndResultAndPrintsThePath) {
   EXPECT_EQ(result["benchmarks"].size(), 2u);
 }
 
-TEST_F(BenchScaleCommandTest, JsonOnStandardOutputIsThatOfTheFile) {
+TEST_F(BenchScaleCommandTest, JsonOnStandardOutput_EqualsTheFile) {
   command_.output = OutputFormat::kJson;
   EXPECT_EQ(RunBenchScale(command_, console_), 0) << err_.str();
   EXPECT_EQ(out_.str(), ReadTextFile(out_folder_ / "result.json"));

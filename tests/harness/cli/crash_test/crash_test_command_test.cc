@@ -53,7 +53,7 @@ TEST(CrashTestCommandTest, SummaryOfAnInterruptedTestListsTheFindingsSoFar) {
               Not(HasSubstr("interrupted")));
 }
 
-TEST(CrashTestCommandTest, SummaryStatesWhyCrashStatesAreLeft) {
+TEST(CrashTestCommandTest, Summary_GivesTheReasonForUntriedStates) {
   const std::pair<TrialsEnd, std::string_view> cases[] = {
       {TrialsEnd::kLimit, "left: time, or --trials, ran out\n"},
       {TrialsEnd::kInterrupted, "\ninterrupted: more crash states are left\n"},

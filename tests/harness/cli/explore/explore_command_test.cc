@@ -115,7 +115,7 @@ TEST_F(ExploreCommandTest, TraceShowsTheCaseThatAFindingNames) {
                                 HasSubstr("\nrow "), HasSubstr("fires")));
 }
 
-TEST_F(ExploreCommandTest, JsonListsAllGapsWhereAsked) {
+TEST_F(ExploreCommandTest, Json_ListsAllGaps_IfRequested) {
   command_.cases = 40;
   command_.kinds = {FaultKind::kCrash, FaultKind::kTornWrite};
   command_.points = {Point::kStepBegin, Point::kShardWrite};
@@ -147,7 +147,7 @@ TEST_F(ExploreCommandTest, JsonListsInvariantsThatNothingWasCheckedFor) {
   }
 }
 
-TEST_F(ExploreCommandTest, FaultsOfADeviceAreRefusedWhereThereIsNone) {
+TEST_F(ExploreCommandTest, DeviceFaults_AreRefused_WithoutADevice) {
   command_.cases = 10;
   command_.kinds = {FaultKind::kGpuError};
   EXPECT_EQ(Explore(), 2);
@@ -160,7 +160,7 @@ TEST_F(ExploreCommandTest, FaultsOfADeviceAreRefusedWhereThereIsNone) {
   EXPECT_EQ(Explore(), 0) << err_.str();
 }
 
-TEST_F(ExploreCommandTest, PointsThatNoRunGetsToAreRefused) {
+TEST_F(ExploreCommandTest, UnreachedPoints_AreRefused) {
   command_.cases = 10;
   command_.points = {Point::kDeviceOpen};
   EXPECT_EQ(Explore(), 2);
@@ -201,7 +201,7 @@ TEST_F(ExploreCommandTest,
 }
 
 // A record that contains this path could not be read again.
-TEST_F(ExploreCommandTest, FolderWhoseNameIsNoTextIsRefused) {
+TEST_F(ExploreCommandTest, FolderNotInUtf8_IsRefused) {
   command_.cases = 60;
   command_.out_directory = (folder_ / "no\xfftext").string();
   EXPECT_EQ(Explore(), 2);
@@ -242,7 +242,7 @@ TEST_F(ExploreCommandTest, NothingIsWrittenOverEarlierFindings) {
                         "--out DIR\n"));
 }
 
-TEST_F(ExploreCommandTest, RunThatFindsNothingLeavesItsReportAlone) {
+TEST_F(ExploreCommandTest, RunWithoutFindings_LeavesOnlyItsReport) {
   command_.out_directory = "";
   command_.runs_directory = (folder_ / "runs").string();
   command_.cases = 20;
@@ -285,7 +285,7 @@ TEST_F(ExploreCommandTest, JsonHasTheValuesBehindACause) {
   EXPECT_EQ(finding["differences"][0]["tensors"][0]["name"], "rng/key");
 }
 
-TEST_F(ExploreCommandTest, ReportHasCrashStatesAndWhatWasNotTried) {
+TEST_F(ExploreCommandTest, Report_HasCrashStatesAndUntriedParts) {
   command_.mode = ExploreMode::kCrashStates;
   command_.stop_after = 1;
   EXPECT_EQ(Explore("planted_bugs: skip-manifest-fsync\n"), 1);
@@ -331,7 +331,7 @@ TEST_F(ExploreCommandTest, TestRunnersChooseTheShard) {
   unsetenv("TEST_SHARD_INDEX");
 }
 
-TEST_F(ExploreCommandTest, BaseThatDoesNotHoldUndisturbedIsNotExplored) {
+TEST_F(ExploreCommandTest, BaseFailingWithoutFaults_IsNotExplored) {
   command_.cases = 60;
   more_of_cluster_ = ", save_timeout: 1ms, restart: {max: 0}";
   EXPECT_EQ(Explore(), 1);
@@ -340,7 +340,7 @@ TEST_F(ExploreCommandTest, BaseThatDoesNotHoldUndisturbedIsNotExplored) {
   EXPECT_EQ(out_.str(), "");
 }
 
-TEST_F(ExploreCommandTest, BaseThatTheSimulatedWorldCannotDoHasNoVerdict) {
+TEST_F(ExploreCommandTest, BaseNotPossibleInSimulation_HasNoVerdict) {
   command_.cases = 60;
   EXPECT_EQ(Explore("requires: {gpus: 8}\n"), 3);
   EXPECT_THAT(err_.str(), HasSubstr("needs 8 GPUs, found 0"));
@@ -363,14 +363,14 @@ TEST_F(ExploreCommandTest, MistakeInTheBaseIsShownAsRunShowsIt) {
   EXPECT_TRUE(err_.str().ends_with("\n"));
 }
 
-TEST_F(ExploreCommandTest, BaseThatIsNotThereIsOneLine) {
+TEST_F(ExploreCommandTest, MissingBase_IsReportedInOneLine) {
   command_.base_file = (folder_ / "none.yaml").string();
   EXPECT_EQ(RunExplore(command_, console_), 2);
   EXPECT_THAT(err_.str(), StartsWith("gauntlet explore: "));
   EXPECT_THAT(err_.str(), HasSubstr("none.yaml: no such scenario file"));
 }
 
-TEST_F(ExploreCommandTest, NoCaseOfThatNameIsNothingSelected) {
+TEST_F(ExploreCommandTest, UnmatchedNameFilter_SelectsNothing) {
   command_.name_filter = "nosuch";
   EXPECT_EQ(RunExplore(command_, console_), 4);
   EXPECT_EQ(err_.str(),
@@ -411,7 +411,7 @@ TEST_F(ExploreCommandTest, ShortRunReportsMissedGoalsInAFewLines) {
   EXPECT_THAT(out_.str(), HasSubstr("    never "));
 }
 
-TEST_F(ExploreCommandTest, CrashStatesStopAfterTheFirstFindingWhereAsked) {
+TEST_F(ExploreCommandTest, CrashStates_StopAfterTheGivenNumberOfFindings) {
   command_.mode = ExploreMode::kCrashStates;
   command_.stop_after = 1;
   EXPECT_EQ(Explore("planted_bugs: skip-manifest-fsync\n"), 1);
@@ -420,7 +420,8 @@ TEST_F(ExploreCommandTest, CrashStatesStopAfterTheFirstFindingWhereAsked) {
                                 HasSubstr("unfinished   save on ")));
 }
 
-TEST_F(ExploreCommandTest, CrashStatesOfABugThatShowsAtOnceSayThatItDoes) {
+TEST_F(ExploreCommandTest,
+       CrashStates_HaveNoVerdict_IfThePlantedBugShowsWithoutACrash) {
   command_.mode = ExploreMode::kCrashStates;
   EXPECT_EQ(Explore("planted_bugs: lose-position\n"), 3);
   EXPECT_THAT(err_.str(), HasSubstr("the base has a planted bug"));
@@ -471,7 +472,7 @@ TEST_F(ExploreCommandTest, SweepOfNothingIsReported) {
   EXPECT_THAT(err_.str(), HasSubstr("nothing selected"));
 }
 
-TEST_F(ExploreCommandTest, SweepThatIsStoppedReportsWhatIsLeft) {
+TEST_F(ExploreCommandTest, StoppedSweep_ReportsTheRemainingCases) {
   command_.mode = ExploreMode::kSweep;
   command_.cases = 10;
   EXPECT_EQ(Explore(), 0);
@@ -602,7 +603,7 @@ TEST_F(ExploreCommandTest, TimeIsTheBasesUndisturbedRunsToo) {
   }
 }
 
-TEST_F(ExploreCommandTest, TimeThatNobodyGaveIsForTheCasesAlone) {
+TEST_F(ExploreCommandTest, ImplicitTimeBudget_CountsOnlyTheCases) {
   command_.time = Duration(1);
   Explore();
   EXPECT_THAT(out_.str(), HasSubstr("stopped: time budget. "));

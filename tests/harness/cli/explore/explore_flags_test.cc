@@ -105,7 +105,7 @@ TEST(ExploreFlagsTest, ShardAndFirstCaseChooseCases) {
   EXPECT_EQ(Parsed({"--mode", "sweep", "--shard", "1/2"}).shard.count, 2);
 }
 
-TEST(ExploreFlagsTest, ErrorsStateWhatWasExpected) {
+TEST(ExploreFlagsTest, Errors_StateTheExpectedValues) {
   const std::vector<std::pair<Words, std::string>> mistakes = {
       {{"--kinds", "crahs"},
        "a name or a pattern that one has (gauntlet list faults lists them)"},

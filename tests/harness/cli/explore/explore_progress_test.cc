@@ -37,7 +37,7 @@ TEST(StatusTest, BeginsWithCasesFailuresAndTimeLeft) {
   EXPECT_EQ(parts[4], "points 0/2");
 }
 
-TEST(StatusTest, CasesThatAreLeftTakeTheRateSoFar) {
+TEST(StatusTest, RemainingTime_FollowsFromTheRateSoFar) {
   const auto parts = StatusOf(SampleReport(), {.time = {}, .cases = 13244});
   EXPECT_EQ(parts[0], "1,204 of 13,244 cases");
   EXPECT_EQ(parts[2], "1:40 left");
@@ -128,7 +128,7 @@ TEST(CommandToResumeTest, SweepsBeginAgain) {
             "gauntlet explore --mode sweep --seed 7");
 }
 
-TEST(RenderInterruptionTest, NamesWhatIsStoredAndHowToResume) {
+TEST(RenderInterruptionTest, NamesStoredResultsAndTheCommandToResume) {
   EXPECT_EQ(RenderInterruption("1,204 cases",
                                {.findings = 1,
                                 .directory = "runs/7/findings",

@@ -87,7 +87,7 @@ TEST(FlagSynonymsTest, SynonymIsReadAsOurOption_WithANote) {
   }
 }
 
-TEST(FlagSynonymsTest, ValueOfASynonymIsThatOfTheOption) {
+TEST(FlagSynonymsTest, Synonym_SetsTheValueOfItsOption) {
   const auto line =
       ParseCommandLine(Words{"train", "--learning-rate", "0.5", "--batch_size",
                              "8", "--lr-schedule=cosine_decay:10"});

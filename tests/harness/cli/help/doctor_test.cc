@@ -31,7 +31,7 @@ TEST(DoctorTest, JsonHasAllFields) {
 }
 
 // A machine that runs this test also runs the engine's own tests.
-TEST(DoctorTest, ThisMachineHasWhatTheTestsNeed) {
+TEST(DoctorTest, ThisMachineMeetsTheTestsNeeds) {
   for (const Probe& probe : {ProbeCpu(), ProbeDisk(), ProbeLoopback()}) {
     EXPECT_NE(probe.health, Health::kBroken) << probe.name << probe.found;
     EXPECT_NE(probe.found, "");

@@ -148,7 +148,7 @@ TEST(HelpTest, ExitCodesExplainAProgramThatFailsWithoutACrash) {
                         "scenario that is inconclusive, 3"));
 }
 
-TEST(HelpTest, ExitCodesNamesThoseOfWorkers) {
+TEST(HelpTest, ExitCodes_IncludeThoseOfWorkers) {
   const std::string all = OneLine(Help("exit-codes").out);
   const size_t begin = all.find("Exit codes of workers");
   ASSERT_NE(begin, all.npos);
@@ -227,7 +227,7 @@ TEST(HelpTest, EveryDescribedNameHasAnEntry) {
   }
 }
 
-TEST(HelpTest, KeyHasItsLine_AndAGroupThoseBelowIt) {
+TEST(HelpTest, Key_HasItsLine_AndAGroupTheLinesOfItsKeys) {
   EXPECT_EQ(
       Help("disk.capacity")
           .out.find("disk.capacity (key of a scenario, with its default in "

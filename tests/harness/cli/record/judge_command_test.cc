@@ -187,7 +187,7 @@ TEST_F(JudgeCommandTest, RefusesARecordThatWasChanged) {
   EXPECT_THAT(err_.str(), HasSubstr("was changed after it was written"));
 }
 
-TEST_F(JudgeCommandTest, PrintsNoSummary_WhereNoRecordCouldBeRead) {
+TEST_F(JudgeCommandTest, PrintsNoSummary_IfNoRecordIsReadable) {
   RunOne("completes");
   const std::string text = ReadTextFile(record());
   ASSERT_TRUE(WriteTextFile(record(), text.substr(0, text.size() / 2)).ok());

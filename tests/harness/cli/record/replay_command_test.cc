@@ -204,7 +204,7 @@ expect: {outcome: recovers}
 }
 
 // Without the crash, the outcome is not the expected one either.
-TEST_F(ReplayCommandTest, AnotherOutcomeThatIsNotExpectedEitherIsNamed) {
+TEST_F(ReplayCommandTest, OtherWrongOutcome_IsNamed) {
   const std::string file = (folder_ / "refuses.yaml").string();
   ASSERT_TRUE(WriteTextFile(file, RefusesToStart()).ok());
   EXPECT_EQ(Replay(file), 0) << err_.str();
@@ -276,7 +276,7 @@ TEST_F(ReplayCommandTest, UsesTheRecordsSeed_WhenItsScenarioIsGone) {
   EXPECT_EQ(Replay("latest/loses-the-key"), 0) << out_.str() << err_.str();
 }
 
-TEST_F(ReplayCommandTest, NamesTheScenarioOfTheCaseWhereBothAreGone) {
+TEST_F(ReplayCommandTest, NamesBothScenarioFiles_IfBothAreMissing) {
   const fs::path scenario =
       RecordOf("loses-the-key").parent_path() / "scenario.yaml";
   fs::remove(scenario);
@@ -312,7 +312,7 @@ TEST_F(ReplayCommandTest, ScenarioIsRunTwice) {
 }
 
 // The scenario of a finding states the correct outcome, so its run must fail.
-TEST_F(ReplayCommandTest, FindingThatHoldsNowIsNotReproduced) {
+TEST_F(ReplayCommandTest, FindingWithoutAViolation_IsNotReproduced) {
   std::string text = kLosesTheKey;
   text.insert(text.find("preset:"), "labels: [finding]\n");
   const auto replace = [&](const std::string& from, const std::string& to) {
@@ -332,7 +332,7 @@ TEST_F(ReplayCommandTest, FindingThatHoldsNowIsNotReproduced) {
 }
 
 // The run violates something, but not what the finding names.
-TEST_F(ReplayCommandTest, FindingThatBreaksOtherwiseIsNotReproduced) {
+TEST_F(ReplayCommandTest, FindingWithAnotherViolation_IsNotReproduced) {
   std::string text = kLosesTheKey;
   const fs::path file = folder_ / "finding.yaml";
   for (const auto& [found, code] : {std::pair("trajectory/state-digest", 0),
@@ -397,7 +397,7 @@ TEST_F(ReplayCommandTest, MistakeInAScenarioIsShownAsRunShowsIt) {
                                 HasSubstr("\n  1 | foo: 1\n    | ^")));
 }
 
-TEST_F(ReplayCommandTest, ManyRunsAreListedWithHowManyMoreThereAre) {
+TEST_F(ReplayCommandTest, ManyRuns_AreListedWithTheNumberOfOthers) {
   for (int i = 0; i < 6; ++i) {
     fs::create_directories(folder_ / "runs" / fmt::format("old-{}", i));
   }
@@ -566,7 +566,7 @@ TEST_F(ReplayCommandTest, ReportsAFolderWithoutARun) {
                         "as finding-001\n"));
 }
 
-TEST_F(ReplayCommandTest, RecordThatIsTornOrForeignIsOneLine) {
+TEST_F(ReplayCommandTest, TornOrForeignRecord_IsReportedInOneLine) {
   const fs::path file = RecordOf("loses-the-key");
   const std::string whole = ReadTextFile(file);
   for (const std::string& text :
@@ -589,7 +589,7 @@ TEST_F(ReplayCommandTest, AnotherPlanThanTheRecordsIsRefused) {
                                     "of the record any more"));
 }
 
-TEST_F(ReplayCommandTest, RunsOwnLinesSayHowToRepeatThem) {
+TEST_F(ReplayCommandTest, Result_HasACommandToRepeatEachCase) {
   const std::string runs = (folder_ / "a user's").string();
   RunInto(runs);
   const fs::path latest = fs::path(runs) / "latest";

@@ -129,7 +129,7 @@ TEST_F(ShowCommandTest, ShowsTheRequestedWorkerOrLauncher) {
                                 Not(HasSubstr("worker 0 exited"))));
 }
 
-TEST_F(ShowCommandTest, NamesWhatIsMissing) {
+TEST_F(ShowCommandTest, NamesTheMissingFile) {
   Run({"a"});
   EXPECT_EQ(Show({"latest/nope"}), 2);
   EXPECT_THAT(err_.str(), HasSubstr("case 'nope': there is none; there is a"));
@@ -139,7 +139,7 @@ TEST_F(ShowCommandTest, NamesWhatIsMissing) {
   EXPECT_THAT(err_.str(), HasSubstr("expected a record.jsonl in it"));
 }
 
-TEST_F(ShowCommandTest, RefusesWhatIsNoRecord) {
+TEST_F(ShowCommandTest, RefusesOtherFiles) {
   const std::string file = scratch_ / "record.jsonl";
   ASSERT_TRUE(WriteTextFile(file, "no json\n").ok());
   EXPECT_EQ(Show({file}), 2);
@@ -147,7 +147,7 @@ TEST_F(ShowCommandTest, RefusesWhatIsNoRecord) {
                                 HasSubstr("expected one JSON object")));
 }
 
-TEST_F(ShowCommandTest, WorkerThatIsNotThere_AndARangeWithoutEvents) {
+TEST_F(ShowCommandTest, RefusesAMissingWorker_AndAnEmptyRange) {
   Run({"a"});
   EXPECT_EQ(Show({"latest/a", "--worker", "7"}), 2);
   EXPECT_THAT(err_.str(), HasSubstr("--worker: expected one that has events in "
@@ -199,7 +199,7 @@ std::string Refused(std::vector<std::string> words) {
   return line.status().message();
 }
 
-TEST(ShowFlagsTest, RefusesWhatMakesNoSense) {
+TEST(ShowFlagsTest, RefusesMeaninglessFlags) {
   EXPECT_THAT(Refused({}), HasSubstr("WHAT: expected RUN/CASE"));
   EXPECT_THAT(Refused({""}), HasSubstr("WHAT: expected RUN/CASE"));
   EXPECT_THAT(Refused({"a", "--worker", "x"}),

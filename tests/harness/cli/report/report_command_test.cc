@@ -273,7 +273,7 @@ TEST_F(GithubTest, RunAndReportPostSummaryAndAnnotations) {
   EXPECT_EQ(TextOf(summary()), once + "\n\n" + once);
 }
 
-TEST_F(GithubTest, SummaryThatHasNowhereToGoIsANote) {
+TEST_F(GithubTest, UnsetSummaryVariable_IsANote) {
   RunCase("a", "completes");
   unsetenv("GITHUB_STEP_SUMMARY");
   EXPECT_EQ(Report({"--github"}), 0);
@@ -315,7 +315,7 @@ TEST(ReportFlagsTest, RunPrintsAnnotationsOrJson) {
               HasSubstr("--github cannot be combined with --json"));
 }
 
-TEST(ReportFlagsTest, RefusesWhatMakesNoSense) {
+TEST(ReportFlagsTest, RefusesMeaninglessFlags) {
   EXPECT_THAT(Refused({"a", "b"}), HasSubstr("expected one RUN, found 2"));
   EXPECT_THAT(Refused({""}), HasSubstr("RUN: a run or its folder, found ''"));
   EXPECT_THAT(Refused({"--list", "a"}), HasSubstr("--list: unexpected"));

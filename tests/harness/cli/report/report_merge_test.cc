@@ -31,7 +31,7 @@ class ReportMergeTest : public StoredRunTest {
   }
 };
 
-TEST_F(ReportMergeTest, LeavesARunThatEveryCommandReads) {
+TEST_F(ReportMergeTest, MergedRun_IsReadableByEveryCommand) {
   const std::string a = RunCase("a", "completes");
   const std::string b = RunCase("b", "recovers");
   EXPECT_EQ(Merge(a, b), 1) << err_.str();
@@ -57,7 +57,7 @@ TEST_F(ReportMergeTest, LeavesARunThatEveryCommandReads) {
   EXPECT_EQ(Call({"replay", out(), "--runs", runs()}), 0) << err_.str();
 }
 
-TEST_F(ReportMergeTest, WritesNothingWhereResultsDoNotFit) {
+TEST_F(ReportMergeTest, WritesNothing_IfResultsDoNotMatch) {
   const std::string a = RunCase("a", "completes");
   const std::string again = RunCase("a", "recovers");
   EXPECT_EQ(Merge(a, again), 2);

@@ -86,7 +86,7 @@ TEST_F(RunCommandTest, InterruptBeforeTheFirstCaseLeavesNoFolder) {
   EXPECT_FALSE(fs::exists(folder() / "runs"));
 }
 
-TEST_F(RunCommandTest, PointsAtDataThatCannotBeRead) {
+TEST_F(RunCommandTest, UnreadableData_IsReportedAtItsLine) {
   const std::string file = (folder() / "d.yaml").string();
   ASSERT_TRUE(WriteTextFile(file,
                             "schema: gauntlet/v2\nname: d\njob:\n  data: "
@@ -101,7 +101,7 @@ TEST_F(RunCommandTest, PointsAtDataThatCannotBeRead) {
                        "    |         ^\n"));
 }
 
-TEST_F(RunCommandTest, ListsWhatItWouldRunAndRunsNothing) {
+TEST_F(RunCommandTest, List_PrintsCasesWithoutRunningThem) {
   command_.paths = {Write("d1", "a"), Write("d2", "b")};
   command_.lists = true;
   EXPECT_EQ(RunScenarios(command_, console_), 0) << err_.str();
@@ -220,7 +220,7 @@ TEST_F(RunCommandTest, AdviceOnAFailedSaveFollowsItsError) {
   }
 }
 
-TEST_F(RunCommandTest, NamesTheReport_WhereAllPassed) {
+TEST_F(RunCommandTest, NamesTheReport_IfAllPassed) {
   command_.paths = {Write("d1", "a")};
   EXPECT_EQ(RunScenarios(command_, console_), 0);
   EXPECT_THAT(out_.str(), HasSubstr("report.html\n\n1 case in"));
@@ -330,7 +330,7 @@ TEST_F(RunCommandTest, LastFailedIsNamed_WhenItLeavesNothing) {
             "them failed in the last run\n");
 }
 
-TEST_F(RunCommandTest, LastFailedNamesTheWorldInWhichCasesFailed) {
+TEST_F(RunCommandTest, LastFailed_NamesTheWorldOfTheFailures) {
   command_.paths = {Write("d1", "a", "recovers")};
   EXPECT_EQ(RunScenarios(command_, console_), 1) << err_.str();
   command_.last_failed = true;

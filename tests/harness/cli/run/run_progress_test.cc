@@ -89,7 +89,7 @@ TEST(RunTimeLeftTest, WorldsHaveTimesOfTheirOwn) {
   EXPECT_EQ(left.Seconds(Time()), std::nullopt);
 }
 
-TEST(RenderRunStatusTest, NamesWhatFailedWhatRunsAndTheTimeLeft) {
+TEST(RenderRunStatusTest, NamesFailedAndRunningCasesAndTheTimeLeft) {
   const RunStatus status = {.cases = 260,
                             .counts = {.passed = 31, .flaky = 1, .failed = 2},
                             .running = {"crash-in-a-shard", "torn-manifest"},
@@ -103,7 +103,7 @@ TEST(RenderRunStatusTest, NamesWhatFailedWhatRunsAndTheTimeLeft) {
             "[ 34/260] 1 flaky, 2 failed  0:41 left");
 }
 
-TEST(RenderRunStatusTest, OmitsWhatIsUnknown) {
+TEST(RenderRunStatusTest, OmitsUnknownParts) {
   EXPECT_EQ(RenderRunStatus({.cases = 5}, 80, Terminal(80)), "[0/5]");
 }
 
@@ -179,7 +179,7 @@ TEST_F(RunProgressTest, CountsDownBetweenCases) {
 }
 
 // The output of two separate streams could overtake each other.
-TEST_F(RunProgressTest, WritesAllToOneStreamWhereBothAreTerminals) {
+TEST_F(RunProgressTest, WritesToOneStream_IfBothAreTerminals) {
   Console console = MakeConsole(kTerminal, kTerminal);
   RunProgress progress(clock_, console, ProgressChoice::kAuto, 1,
                        RunTimeLeft({Item("a")}, 1, {}));
@@ -192,7 +192,7 @@ TEST_F(RunProgressTest, WritesAllToOneStreamWhereBothAreTerminals) {
   EXPECT_EQ(progress.counts().failed, 1u);
 }
 
-TEST_F(RunProgressTest, DrawsNothingWithoutATerminalOrWhereItIsOff) {
+TEST_F(RunProgressTest, DrawsNothing_WithoutATerminalOrIfOff) {
   for (const ProgressChoice choice :
        {ProgressChoice::kAuto, ProgressChoice::kOff}) {
     const bool off = choice == ProgressChoice::kOff;

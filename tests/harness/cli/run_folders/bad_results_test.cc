@@ -182,7 +182,7 @@ TEST_F(BadResultsTest, NamesMissingFiles) {
   }
 }
 
-TEST_F(BadResultsTest, AdviceFollowsFromWhatTheFolderHasInsteadOfAResult) {
+TEST_F(BadResultsTest, Advice_FollowsFromTheContentsOfTheFolder) {
   const std::string folder = RunCase("a", "recovers");
   const auto advice_on = [this](const std::string& path) {
     ExpectRefused(With("report", path));

@@ -144,7 +144,7 @@ TEST_F(OldRunsTest, KeepsARunThatIsBeingWritten) {
   EXPECT_EQ(RemoveOldRuns(runs(), 1).removed, 1u);
 }
 
-TEST_F(OldRunsTest, WaitsForTheRunThatBecomesTheLatest) {
+TEST_F(OldRunsTest, WaitsForTheLockOfTheRunsFolder) {
   MakeFinished("20260101T000000-1");
   MakeFinished("20260102T000000-1");
   auto lock = std::make_unique<RunsFolderLock>(runs());

@@ -37,7 +37,7 @@ TEST_F(UpgradeCommandTest, PrintsTheUpgradedFileAndLeavesItAlone) {
   EXPECT_EQ(ReadTextFile(file), text);
 }
 
-TEST_F(UpgradeCommandTest, RefusesWhatItCannotReadInOneLine) {
+TEST_F(UpgradeCommandTest, UnreadableFile_IsRefusedInOneLine) {
   EXPECT_EQ(Upgrade(scratch_ / "none.yaml"), 2);
   EXPECT_THAT(err_.str(), HasSubstr("gauntlet upgrade: "));
   EXPECT_EQ(Upgrade(scratch_.path()), 2);

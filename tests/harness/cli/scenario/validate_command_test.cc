@@ -43,7 +43,7 @@ TEST_F(ValidateCommandTest, PrintsTheStepsOfAScenarioWithOneCase) {
             "1 scenario, 2 cases: valid; 12 steps in an epoch, 36 in all\n");
 }
 
-TEST_F(ValidateCommandTest, CountsWhatIsValid) {
+TEST_F(ValidateCommandTest, CountsValidCases) {
   Write("a.yaml", SmallScenario("expect: {outcome: completes}\n", "a"));
   Write("b.yaml", SmallScenario("matrix: {cluster.workers: [1, 2]}\n"
                                 "expect: {outcome: completes}\n",

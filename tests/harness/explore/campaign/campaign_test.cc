@@ -151,7 +151,7 @@ TEST(CampaignTest, FindingGetsTheSmallestSetupThatBreaks) {
   EXPECT_EQ(report.findings[0].setup.cluster.workers, 1);
 }
 
-TEST(CampaignTest, SkipsAndCountsWhatThisWorldCannotDo) {
+TEST(CampaignTest, SkipsAndCountsImpossibleCases) {
   Case base = BaseOf("explore/base.yaml");
   base.needs.gpus = 1;
   const CampaignReport report = Explored(base, {.max_cases = 20});
@@ -187,7 +187,7 @@ TEST(CampaignTest, SweepOfOnePointEnds) {
 
 // A heartbeat needs a run that takes time; a rejection needs damage and a
 // restart.
-TEST(CampaignTest, SweepGetsToPointsThatOneFaultDoesNotReach) {
+TEST(CampaignTest, Sweep_ReachesPointsThatNeedSeveralFaults) {
   const CampaignReport report = Explored(
       BaseOf("explore/base.yaml"),
       {.mode = CampaignMode::kSweep,

@@ -22,7 +22,7 @@ FiredFault Fired(FaultKind kind, Point point) {
   return {.kind = kind, .point = point};
 }
 
-TEST(KnownCausesTest, CaseIsExplainedByFaultsThatItHasToo) {
+TEST(KnownCausesTest, Cause_ExplainsACaseWithItsFaults) {
   KnownCauses known;
   known.Add({.symptoms = {kState},
              .faults = {{FaultKind::kCrash, Point::kRename}},
@@ -112,7 +112,7 @@ TEST_F(TriageTest, SameBugAtAnotherPlaceIsOneMoreCase) {
 }
 
 // Interrupts after no try at all, then later, up to a complete shrink.
-TEST_F(TriageTest, ShrinkingThatIsInterruptedIsNotToTheEnd) {
+TEST_F(TriageTest, InterruptedShrinking_IsMarkedUnfinished) {
   int last_tries = 0;
   for (int asked = 0; asked < 1000; asked += 7) {
     int left = asked;
@@ -145,7 +145,7 @@ TEST_F(TriageTest, FindingThatIsNotReproducedExplainsNothingLater) {
   EXPECT_FALSE(triage_->findings()[0].shrunk_to_the_end);
 }
 
-TEST_F(TriageTest, CaseThatHeldIsNoFinding) {
+TEST_F(TriageTest, PassedCase_IsNoFinding) {
   Begin("lose-rng-key");
   Add(CrashAt({.step = 1}));
   EXPECT_THAT(Invariants(), IsEmpty());

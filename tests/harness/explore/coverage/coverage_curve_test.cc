@@ -7,7 +7,7 @@
 namespace gauntlet {
 namespace {
 
-TEST(CoverageCurveTest, KeepsTheCasesAtWhichCoverageGrew) {
+TEST(CoverageCurveTest, KeepsTheCasesWithNewCoverage) {
   CoverageCurve curve;
   curve.Add({.cases = 1});
   curve.Add({.cases = 2, .points = 3, .pairs = 1, .goals = 2});
@@ -18,7 +18,7 @@ TEST(CoverageCurveTest, KeepsTheCasesAtWhichCoverageGrew) {
   EXPECT_EQ(curve.samples()[1].cases, 4u);
 }
 
-TEST(CoverageCurveTest, IsThinnedWhereSamplesAreClosest) {
+TEST(CoverageCurveTest, DropsTheClosestSamples) {
   CoverageCurve curve;
   for (uint64_t i = 1; i <= 1000; ++i) curve.Add({.cases = i, .pairs = i});
   for (uint64_t i = 1; i <= 300; ++i) {

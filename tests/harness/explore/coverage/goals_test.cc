@@ -50,7 +50,7 @@ TEST(GoalsTest, UndisturbedRunMeetsNone) {
   EXPECT_TRUE(GoalsMetBy(Outline(record)).none());
 }
 
-TEST(PhaseOfTest, IsWhatTheWorkerWasAt) {
+TEST(PhaseOfTest, IsThePhaseOfTheWorker) {
   const RecordEvent state = {.kind = K::kInitialized};
   const RecordEvent evaluation = {
       .kind = K::kStep, .step = 6, .phase = RecordPhase::kEvaluationDue};
@@ -67,7 +67,7 @@ TEST(PhaseOfTest, IsWhatTheWorkerWasAt) {
             FaultPhase::kFinishing);
 }
 
-TEST(CoverageTest, ReturnsWhatIsNew) {
+TEST(CoverageTest, ReportsTheLastCaseWithNewCoverage) {
   Coverage coverage;
   const FiredFault crash = {.kind = FaultKind::kCrash, .point = Point::kRename};
   const FiredFault hang = {.kind = FaultKind::kHang, .point = Point::kRenamed};

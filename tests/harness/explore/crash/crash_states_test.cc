@@ -243,7 +243,7 @@ TEST(CrashStatesTest, CrashStatesAreRecoveredTwiceAndCompared) {
   EXPECT_EQ(report.nondeterministic, 0u);
 }
 
-TEST(CrashStatesTest, ReportsWhatIsLeftOut) {
+TEST(CrashStatesTest, ReportsUnfinishedParts) {
   const CrashStateReport report =
       Explore({.profiles = {kExt4, kWeak},
                .windows = {CrashWindow::kSave, CrashWindow::kRot},
@@ -393,7 +393,7 @@ TEST(CrashStatesTest, FirstStatesAreOfEveryWindowAndDisk) {
 }
 
 // Interrupts between two windows, before the run for the second one.
-TEST(CrashStatesTest, InterruptLeavesWhatWasFoundByThen) {
+TEST(CrashStatesTest, Interrupt_KeepsTheFindingsSoFar) {
   uint64_t asked = 0;
   uint64_t limit = UINT64_MAX;
   References references("", "test", [&] { return ++asked > limit; });

@@ -119,7 +119,7 @@ TEST_F(DivergenceTest, LookChangesNothing) {
             Run(one).incarnations);
 }
 
-TEST_F(DivergenceTest, LostRngKeyIsNamedAndWhereItShows) {
+TEST_F(DivergenceTest, NamesTheLostRngKeyAndTheFirstWrongOperation) {
   EXPECT_THAT(
       Explain(BuggyCase("lose-rng-key")),
       testing::StrEq(
@@ -286,7 +286,7 @@ TEST_F(DivergenceTest, ReplayOfTheSameRunHasNoDifference) {
   EXPECT_EQ(FirstReplayDifference(Run(one), Run(one)), "");
 }
 
-TEST_F(DivergenceTest, ReplayNamesTheFirstEventThatIsAnother) {
+TEST_F(DivergenceTest, Replay_NamesTheFirstDifferentEvent) {
   const Case one = CleanCase();
   const Record recorded = Run(one);
   Record now = recorded;

@@ -44,7 +44,7 @@ std::vector<std::string> IdsOf(const FaultPlan& plan) {
   return ids;
 }
 
-TEST(ShrinkPlanTest, LeavesTheFaultsThatItTakes) {
+TEST(ShrinkPlanTest, KeepsOnlyTheNecessaryFaults) {
   const FaultPlan plan = PlanOf({"a", "b", "c", "d", "e", "f", "g", "h"});
   const ShrunkPlan shrunk = ShrinkPlan(plan, kPatient, [](const auto& one) {
     return Has(one, "b") && Has(one, "g");
@@ -134,7 +134,7 @@ TEST(ShrinkPlanTest, FaultIsMadeAsPlainAsItCanBe) {
   EXPECT_EQ(PlanToJson(shrunk.plan), PlanToJson(plainest));
 }
 
-TEST(ShrinkPlanTest, KeepsWhatMatters) {
+TEST(ShrinkPlanTest, KeepsTheDecisiveParts) {
   FaultPlan plan = PlanOf({"a"});
   plan.faults[0] = {
       .id = "a",
@@ -315,7 +315,7 @@ TEST(ShrinkSetupTest, FewerWorkersAndStepsBreakTheSame) {
   EXPECT_LT(shrunk.tries, 12);
 }
 
-TEST(CanonicalSitesTest, FaultMovesWhereTheSameBreaksAndNowhereElse) {
+TEST(CanonicalSitesTest, FaultMoves_OnlyIfTheViolationStays) {
   FaultPlan plan = PlanOf({"a"});
   plan.faults[0].site = {
       .worker = 2, .incarnation = 2, .point = Point::kRename};

@@ -51,7 +51,7 @@ TEST(RandomPlanTest, WithoutFaultsOnlyTheSeedIsDrawn) {
   EXPECT_NE(plan.seed, RandomPlan(space, 7, 12).seed);
 }
 
-TEST(RandomPlanTest, FaultMoreShiftsNothingInThoseBeforeIt) {
+TEST(RandomPlanTest, FurtherFaults_DoNotChangeTheFirstOne) {
   PlanSpace space = WholeSpace();
   for (uint64_t number = 0; number < 200; ++number) {
     space.max_faults = 1;

@@ -43,7 +43,7 @@ TEST(SweepPlansTest, FirstRoundHasEveryPointWorkerAndForm) {
   EXPECT_EQ(plans.NextRound().size(), 2u * (1 + 2) + 2u * (1 + 3));
 }
 
-TEST(SweepPlansTest, SeriesContinuesToTheHitThatFiresNoMore) {
+TEST(SweepPlansTest, Series_EndsAtTheFirstOccurrenceThatDoesNotFire) {
   SweepPlans plans({SpaceOf({FaultKind::kCrash}, {Point::kStepBegin})}, 1);
   for (const ExploreCase& one : plans.NextRound())
     plans.AddReport(Fired(one, 0));
@@ -118,7 +118,7 @@ TEST(SweepPlansTest, OneFaultAtMostMeansNoPairs) {
   EXPECT_TRUE(plans.NextRound().empty());
 }
 
-TEST(SweepPlansTest, FurtherSetupHasThePointsThatNoneCameTo) {
+TEST(SweepPlansTest, FurtherSetup_TriesTheUnreachedPoints) {
   PlanSpace space =
       SpaceOf({FaultKind::kCrash}, {Point::kStepBegin, Point::kBackupDelete});
   space.max_faults = 1;
@@ -165,7 +165,7 @@ std::vector<ExploreCase> AfterSingles(SweepPlans& plans) {
   return plans.NextRound();
 }
 
-TEST(SweepPlansTest, TriesPointsThatNeedTimeToPassAfterASlowWorker) {
+TEST(SweepPlansTest, TriesTimeDependentPoints_AfterASlowWorker) {
   SweepPlans plans({SpaceOf({FaultKind::kSlow}, {Point::kHeartbeat})}, 1);
   const std::vector<ExploreCase> pairs = AfterSingles(plans);
   ASSERT_EQ(pairs.size(), 2u);
@@ -176,7 +176,7 @@ TEST(SweepPlansTest, TriesPointsThatNeedTimeToPassAfterASlowWorker) {
   EXPECT_TRUE(Validate(pairs[0].plan).ok());
 }
 
-TEST(SweepPlansTest, FaultWhereDamageIsFoundComesBehindDamageAndADeath) {
+TEST(SweepPlansTest, FaultAtARejection_FollowsDamageAndADeath) {
   PlanSpace space =
       SpaceOf({FaultKind::kCrash, FaultKind::kBitFlip}, {Point::kReject});
   space.max_faults = 3;

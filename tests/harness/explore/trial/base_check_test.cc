@@ -24,14 +24,14 @@ BaseCheck CheckOf(const Case& base) {
   return CheckBase(base, references).value();
 }
 
-TEST(BaseCheckTest, BaseThatCompletesHolds) {
+TEST(BaseCheckTest, CompletedBase_Passes) {
   const BaseCheck check = CheckOf(CleanCase());
   EXPECT_EQ(check.wrong, "");
   EXPECT_EQ(check.skipped, "");
 }
 
 // Workers that seem silent between heartbeats are restarted without need.
-TEST(BaseCheckTest, BaseThatRestartsUndisturbedDoesNotHold) {
+TEST(BaseCheckTest, BaseRestartingWithoutFaults_Fails) {
   Case base = CleanCase();
   base.train.cluster.heartbeat_every = std::chrono::microseconds(1);
   base.train.cluster.lost_after = std::chrono::microseconds(2);
@@ -62,7 +62,7 @@ TEST(BaseCheckTest, InterruptEndsIt) {
   EXPECT_TRUE(CheckBase(CleanCase(), references).ok());
 }
 
-TEST(BaseCheckTest, ReportsWhatTheSimulatedWorldCannotDo) {
+TEST(BaseCheckTest, ReportsNeedsOfTheRealWorld) {
   Case base = CleanCase();
   base.needs.gpus = 8;
   EXPECT_EQ(CheckOf(base).skipped, "needs 8 GPUs, found 0");
@@ -122,7 +122,7 @@ TEST(BaseCheckTest, OneWorkerIsSingular) {
   EXPECT_THAT(DescribeSetup(setup, base), testing::EndsWith(" workers"));
 }
 
-TEST(BaseCheckTest, BaseWhoseWorkersRejoinKeepsThatPolicy) {
+TEST(BaseCheckTest, RejoiningBase_KeepsItsRestartPolicy) {
   Case base = CleanCase();
   base.cluster.policy = RestartPolicy::kRejoin;
   base.train.cluster.on_loss = OnLoss::kRejoin;

@@ -51,7 +51,7 @@ bool Has(const Record& record, RecordKind kind) {
 }
 
 // Cuts one of two runs short, at several places.
-TEST(PlanRunnerTest, RunThatIsCutLeavesNothingToJudge) {
+TEST(PlanRunnerTest, InterruptedRun_IsNotJudged) {
   References references("", "test");
   PlanRunner runner = PlanRunner::Make(LoadBase(), references).value();
   uint64_t asked = 0;
@@ -83,7 +83,7 @@ TEST(PlanRunnerTest, RunThatIsCutLeavesNothingToJudge) {
 
 // The report states that the case was cut short, and the next case does not
 // begin.
-TEST(CasePoolTest, CaseUnderWayIsGivenUpWhereItIsCut) {
+TEST(CasePoolTest, Cut_EndsTheRunningCase) {
   References references("", "test");
   const std::vector<Case> setups = {LoadBase()};
   ASSERT_TRUE(PlanRunner::Make(setups[0], references).ok());
@@ -130,7 +130,7 @@ TEST(PlanRunnerTest, ErrorOfAnyKindIsRecoveredFrom) {
   }
 }
 
-TEST(PlanRunnerTest, FileThatIsGoneFromUnderTheClaimIsRecoveredFrom) {
+TEST(PlanRunnerTest, DeletedClaimFile_IsRecovered) {
   PlanRunner runner = MakeRunner();
   const PlanRun trial = runner.Try(
       PlanOf({.site = {.worker = kChief, .point = Point::kClaimRecord},
@@ -188,7 +188,8 @@ TEST(PlanRunnerTest, FinishedRunThatCannotDeleteMayEndWithAnError) {
   EXPECT_FALSE(MayGiveUp(record)) << "one met a save";
 }
 
-TEST(PlanRunnerTest, LinkThatStaysBadUsesUpTheRestartsOfWhoRejoins) {
+TEST(PlanRunnerTest,
+     PermanentPacketLoss_MayExhaustTheRestarts_IfWorkersRejoin) {
   Record record;
   record.launchers.push_back({.exit_code = 1});
   record.faults.push_back({.id = "lossy", .kind = "packet_loss"});
@@ -293,7 +294,7 @@ TEST(ExpectedOutcomeTest, RefusalIsExpected_WhenEveryCheckpointIsDamaged) {
 }
 
 // The run finishes while its launcher cannot reach it.
-TEST(ExpectedOutcomeTest, RunThatFinishesUnseenMustBeRecovered) {
+TEST(ExpectedOutcomeTest, UnacknowledgedFinish_MustBeRecovered) {
   const std::string file = std::filesystem::path(GAUNTLET_SCENARIOS) /
                            "network/finishes-out-of-sight.yaml";
   const Case one = LoadScenarios(ReadTextFile(file), file).cases.at(0);
@@ -311,7 +312,7 @@ TEST(ExpectedOutcomeTest, ExpectsARecovery_WhenTheEngineGaveUpWithoutARestart) {
   EXPECT_EQ(ExpectedOutcome(record), Outcome::kRecovers);
 }
 
-TEST(PlanRunnerTest, GraceThatNobodyCouldKeepIsThePlansOwn) {
+TEST(PlanRunnerTest, TooShortGrace_IsNoViolation) {
   PlanRunner runner = MakeRunner();
   const PlanRun trial =
       runner.Try(PlanOf({.site = {.worker = 0, .point = Point::kEpochEnd},
@@ -321,7 +322,7 @@ TEST(PlanRunnerTest, GraceThatNobodyCouldKeepIsThePlansOwn) {
   EXPECT_TRUE(trial.wrong.empty()) << Wrong(trial);
 }
 
-TEST(PlanRunnerTest, KillThatComesTooLateIsThePlansOwn) {
+TEST(PlanRunnerTest, KillAfterTheEnd_IsNoViolation) {
   PlanRunner runner = MakeRunner();
   const PlanRun trial =
       runner.Try(PlanOf({.site = {.worker = 0, .point = Point::kEpochEnd},

@@ -24,7 +24,7 @@ TEST(FaultTraitsTest, TableHasTheKindsOfTheInjectors) {
   EXPECT_THAT(kinds, ElementsAreArray(expected));
 }
 
-TEST(FaultTraitsTest, TableAgreesWithThatOfTheInjectors) {
+TEST(FaultTraitsTest, Table_AgreesWithTheInjectors) {
   for (const auto& [kind, traits] : AllFaultTraits()) {
     SCOPED_TRACE(kind);
     const FaultKindInfo& info = InfoOf(FindFaultKind(kind).value());
@@ -51,7 +51,7 @@ TEST(FaultTraitsTest, UnknownKindExcusesNothing) {
                traits.damages_store || traits.lasts);
 }
 
-TEST(FaultTraitsTest, TornWriteHasTheTraitsOfWhatFollows) {
+TEST(FaultTraitsTest, TornWrite_HasTheTraitsOfItsConsequence) {
   const auto after = [](std::string_view then) {
     return TraitsOf({.kind = "torn_write", .then = std::string(then)});
   };

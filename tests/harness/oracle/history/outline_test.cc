@@ -24,7 +24,7 @@ TEST(OutlineTest, FindsOccurrencesInOrderOfTime) {
   EXPECT_THAT(ids, ElementsAre("crash-w1", "no", "again"));
 }
 
-TEST(OutlineTest, PowerLossThatDidNotHappenEndsOneProcess) {
+TEST(OutlineTest, PowerLossWithoutACut_EndsOneProcess) {
   ScriptedRun run = RejoinedRun();
   run.facts.faults[0].kind = "torn_write";
   run.facts.faults[0].then = "power_loss";

@@ -103,7 +103,7 @@ TEST(ProcessOrderTest, WorkerMaySkipAStart_IfWorkersRejoin) {
   EXPECT_THAT(FindingsIn(record), IsEmpty());
 }
 
-TEST(ProcessOrderTest, WorkerMaySkipAStart_IfThatStartHasFewer) {
+TEST(ProcessOrderTest, WorkerMaySkipAStart_WithFewerWorkers) {
   Record record = SkippedStart();
   record.setup.workers_per_attempt = {2, 1, 2};
   EXPECT_THAT(FindingsIn(record), IsEmpty());

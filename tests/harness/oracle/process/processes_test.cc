@@ -337,7 +337,7 @@ TEST(ProcessesTest, RunWithoutProgressIsAHang) {
   EXPECT_THAT(after(3'600'000, true), ElementsAre("standstill"));
 }
 
-TEST(ProcessesTest, RankMustBeTheOneThatTheLauncherAssigned) {
+TEST(ProcessesTest, RankMustEqualTheAssignedRank) {
   ScriptedCluster cluster;
   cluster.record().incarnations[2].events.front().count = 1;
   EXPECT_THAT(cluster.Finish().Violations(kDeaths), ElementsAre("rank"));

@@ -22,7 +22,7 @@ std::vector<CaseResult> FailedThenPassed() {
           Try(VerdictKind::kPass, "", 2)};
 }
 
-TEST(CaseTriesTest, FolderOfFirstTryIsThatOfTheCase) {
+TEST(CaseTriesTest, FirstTry_UsesTheFolderOfTheCase) {
   EXPECT_EQ(FolderOfTry("a[b=1]", "real", 1), "a[b=1].real");
   EXPECT_EQ(FolderOfTry("a[b=1]", "real", 3), "a[b=1]~try-3.real");
 }
@@ -52,7 +52,7 @@ TEST(CaseTriesTest, KeepsEveryTry) {
   EXPECT_EQ(joined.tries[1].directory, "/runs/r/a~try-2.real");
 }
 
-TEST(CaseTriesTest, LaterPass_PassesWhereFlakyCasesDo) {
+TEST(CaseTriesTest, LaterPass_PassesTheCase_IfFlakyCasesPass) {
   const CaseResult joined =
       JoinTries(FailedThenPassed(), FlakyVerdict::kPasses);
   EXPECT_TRUE(joined.flaky);

@@ -61,7 +61,7 @@ TEST(MergedResultTest, CopyOfARunCountsOnce) {
   EXPECT_EQ(merged.value->seconds, 1.5);
 }
 
-TEST(MergedResultTest, CopyWhoseTriesLieElsewhereCountsOnce) {
+TEST(MergedResultTest, CopyWithOtherFoldersOfTries_CountsOnce) {
   ResultPart original = Shard(1, "a");
   original.result.cases[0].tries = {{.seconds = 1, .directory = "/here/a"}};
   ResultPart copy = original;

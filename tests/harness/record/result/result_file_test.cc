@@ -118,7 +118,7 @@ TEST(ResultFileTest, CountsEachCaseOnce) {
   EXPECT_EQ(counts.not_run, 1u);
 }
 
-TEST(ResultFileTest, CaseThatWasNotRunComesBackAsSuch) {
+TEST(ResultFileTest, UnrunCase_IsReadBack) {
   const RunResult result = {
       .cases = {{.name = "a", .verdict = {.kind = VerdictKind::kNotRun}}}};
   const std::string text = ResultToJson(result);
@@ -134,7 +134,7 @@ TEST(ResultFileTest, ReadsAResultWithoutTries) {
   EXPECT_TRUE(read.value->cases[0].tries.empty());
 }
 
-TEST(ResultFileTest, NamesWhatIsWrong) {
+TEST(ResultFileTest, Error_NamesTheReason) {
   EXPECT_THAT(ReadResult("", "r").error,
               HasSubstr("r: expected one JSON object, found an empty file; "));
   EXPECT_THAT(ReadResult("[]", "r").error, HasSubstr("found an array; "));
@@ -151,7 +151,7 @@ TEST(ResultFileTest, NamesWhatIsWrong) {
       HasSubstr("r: cases.line: expected a whole number"));
 }
 
-TEST(ResultFileTest, RefusesCountsThatAreNotThoseOfTheCases) {
+TEST(ResultFileTest, RefusesCountsContradictingTheCases) {
   const RunResult result = {
       .cases = {{.name = "a", .verdict = {.kind = VerdictKind::kFail}},
                 {.name = "b", .verdict = {.kind = VerdictKind::kFail}}}};

@@ -32,7 +32,7 @@ TEST(RepeatedTextsTest, NumbersListsAndRangesAreOnePlace) {
   }
 }
 
-TEST(RepeatedTextsTest, MergedTextHasRangesOfWhatDiffers) {
+TEST(RepeatedTextsTest, MergedText_HasRangesOfDifferentNumbers) {
   EXPECT_EQ(MergedText({"exits with 75"}), "exits with 75");
   EXPECT_EQ(MergedText({"exits with 75", "exits with 75"}), "exits with 75");
   EXPECT_EQ(MergedText({"worker 1, incarnation 2: steps 3-7",
@@ -43,7 +43,7 @@ TEST(RepeatedTextsTest, MergedTextHasRangesOfWhatDiffers) {
             "step-000000009..000000010");
 }
 
-TEST(RepeatedTextsTest, MergedTextEndsWhereTheTextsDiffer) {
+TEST(RepeatedTextsTest, MergedText_EndsAtTheFirstDifferentWord) {
   EXPECT_EQ(
       MergedText({"save of step 5 failed: no space",
                   "save of step 6 failed: no entry", "save of step 7 failed"}),
@@ -54,7 +54,7 @@ TEST(RepeatedTextsTest, MergedTextEndsWhereTheTextsDiffer) {
             "rank 1: closed...");
 }
 
-TEST(RepeatedTextsTest, MergedTextEndsWhereOnlyOneTextHasANumber) {
+TEST(RepeatedTextsTest, MergedText_EndsAtANumberMissingInOneText) {
   EXPECT_EQ(MergedText({"lost node", "lost node2 of 3"}), "lost node...");
   EXPECT_EQ(MergedText({"lost node2 of 3", "lost node"}), "lost node...");
   EXPECT_EQ(MergedText({"step 3", "step "}), "step ...");

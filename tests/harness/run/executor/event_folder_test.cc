@@ -50,14 +50,14 @@ class EventFolderTest : public testing::Test {
       fs::path(testing::TempDir()) / fmt::format("event-folder-{}", getpid());
 };
 
-TEST_F(EventFolderTest, ReadsWhatWasWrittenSinceThen) {
+TEST_F(EventFolderTest, ReadsOnlyNewEvents) {
   Append(1, 3);
   const FileLengths before = LengthsIn(folder_);
   Append(4, 5);
   EXPECT_THAT(Steps(before, 10'000, 0), testing::ElementsAre(4, 5));
 }
 
-TEST_F(EventFolderTest, ReadsTheNewestEvents_WhereAllAreTooMany) {
+TEST_F(EventFolderTest, ReadsTheNewestEvents_IfAllAreTooMany) {
   Append(1, 1000);
   const std::vector<uint64_t> steps = Steps({}, 120, 997);
   EXPECT_THAT(steps, testing::ElementsAre(998, 999, 1000));

@@ -22,7 +22,7 @@ RunPlan ThreeLaunches() {
   return plan;
 }
 
-TEST(LaunchSequenceTest, EndsWithALaunchThatIsDone_WhereNoneIsPlanned) {
+TEST(LaunchSequenceTest, EndsAfterAFinishedLaunch_IfNoneIsPlanned) {
   RunPlan plan;
   plan.max_requeues = 1;
   LaunchSequence launches(plan);

@@ -57,7 +57,7 @@ TEST_F(OutputFilesTest, SessionPurgesItsFirstStepAndLaterOnes) {
   EXPECT_EQ(left_.curves.back().bits, 0x40800000u);
 }
 
-TEST_F(OutputFilesTest, ReadsUpToTheRecordThatIsNotWhole) {
+TEST_F(OutputFilesTest, ReadsUpToTheFirstIncompleteRecord) {
   const std::string path = Write(1, 3);
   std::string bytes = ReadTextFile(path);
   ASSERT_TRUE(WriteTextFile(path, bytes.substr(0, bytes.size() - 3)).ok());

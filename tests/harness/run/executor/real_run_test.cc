@@ -172,7 +172,7 @@ TEST_F(RealRunTest, WorkersMayPrintAnything) {
   }
 }
 
-TEST_F(RealRunTest, EventFileThatIsNoneIsTheHarnessesError) {
+TEST_F(RealRunTest, InvalidEventFile_IsAnErrorOfTheHarness) {
   const RunLog log = Run(
       "echo '{\"kind\":\"nonsense\"}' > $events/worker-0-life-1.jsonl; exit 0");
   EXPECT_THAT(log.harness_error, HasSubstr("worker-0-life-1.jsonl:1: "));
@@ -185,7 +185,7 @@ TEST_F(RealRunTest, IncarnationKilledBeforeItsFirstLineCounts) {
   EXPECT_THAT(log.incarnations[0].events, IsEmpty());
 }
 
-TEST_F(RealRunTest, ProgramThatIsNotThereIsTheHarnessesError) {
+TEST_F(RealRunTest, MissingProgram_IsAnErrorOfTheHarness) {
   const RunLog log = RunInProcesses(
       {.program = scratch_ / "nowhere", .directory = directory_}, plan_);
   EXPECT_THAT(log.harness_error, HasSubstr("nowhere"));

@@ -35,7 +35,7 @@ TEST_F(SimRunTest, EqualPlansGiveEqualLogs) {
   EXPECT_EQ(a.virtual_seconds, b.virtual_seconds);
 }
 
-TEST_F(SimRunTest, RunThatIsInterruptedEndsThere) {
+TEST_F(SimRunTest, Interrupt_EndsTheRun) {
   RunPlan plan = PlanOf(CrashCase());
   int asked = 0;
   plan.interrupted = [&] { return ++asked > 200; };

@@ -31,7 +31,7 @@ std::string AdviceWithoutRecord(const CaseResult& result) {
   return AdviceOn(Outline(record), result);
 }
 
-TEST(AdviceTest, UnmetExpectationsAreReplacedByThoseThatTheRunMeets) {
+TEST(AdviceTest, UnmetExpectations_AreReplacedByTheFoundValues) {
   struct MetCase {
     std::vector<Finding> unmet;
     const char* advice;
@@ -63,7 +63,7 @@ TEST(AdviceTest, UnmetExpectationsAreReplacedByThoseThatTheRunMeets) {
   }
 }
 
-TEST(AdviceTest, PlaceHasNoLineIfThatOfExpectIsUnknown) {
+TEST(AdviceTest, Place_HasNoLine_IfTheLineOfExpectIsUnknown) {
   CaseResult result = UnmetResult({{"expectation", "saves", "m", "no saves"}});
   result.expect_line = 0;
   EXPECT_EQ(AdviceWithoutRecord(result),
@@ -106,7 +106,7 @@ struct AdviceCase {
   const char* advice;
 };
 
-TEST_F(AdviceOnRunTest, OffersToChangeWhatCausedTheFailure) {
+TEST_F(AdviceOnRunTest, AdvisesToChangeTheCause) {
   const AdviceCase kCases[] = {
       {"", "disk: {capacity: 32KiB}\nexpect: {outcome: completes}\n",
        "if the run was right, set outcome: retry-later under expect "
@@ -206,7 +206,7 @@ TEST_F(AdviceOnRunTest, OffersToChangeWhatCausedTheFailure) {
   }
 }
 
-TEST_F(AdviceOnRunTest, LateDetectionNamesTheLimitThatDecides) {
+TEST_F(AdviceOnRunTest, LateDetection_NamesTheDecisiveLimit) {
   const AdviceCase kCases[] = {
       {", step_timeout: 7s",
        "faults: [{id: c, at: {worker: 1, step: 6}, do: hang}]\n"
@@ -296,7 +296,7 @@ TEST_F(AdviceOnRunTest, RunThatStillMadeProgress_NeedsMoreTime) {
                           "worker came "));
 }
 
-TEST_F(AdviceOnRunTest, StepsThatDoNotFit_NeedANamedTotal) {
+TEST_F(AdviceOnRunTest, TimeoutByTheNumberOfSteps_AdvisesATotal) {
   EXPECT_THAT(Advice(", step_time: 3s",
                      "timeout: {total: 20s}\nexpect: {outcome: completes}\n"),
               testing::StartsWith("raise timeout.total (20s) to 40s or more: "
@@ -356,7 +356,7 @@ TEST(AdviceTest, WaitInASave_HasTheLimitOfSaves) {
             "the last events of each worker (gauntlet show --all)");
 }
 
-TEST(AdviceTest, RunThatUsedUpItsTimeWithRequeues_IsToHaveFewer) {
+TEST(AdviceTest, TimeoutByRequeues_AdvisesFewerRequeues) {
   constexpr int64_t kSecond = 1'000'000'000;
   Record record = TimedOutRecord();
   record.launchers = {

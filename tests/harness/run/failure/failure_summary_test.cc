@@ -177,7 +177,7 @@ expect: {outcome: completes}
           "one restart"));
 }
 
-TEST_F(FailureSummaryTest, RunThatGivesUpAfterAResumeHasRecoveredSomething) {
+TEST_F(FailureSummaryTest, GivingUpAfterAResume_ReportsTheResume) {
   const CaseResult result = Run(SmallCase(R"(faults:
   - id: crash
     at: {worker: 1, step: 6, point: step.begin, incarnation: any}
@@ -373,7 +373,7 @@ TEST_F(FailureSummaryTest, SurplusOfStepsIsPartOfTheResult) {
               HasSubstr(" steps, the reference run "));
 }
 
-TEST_F(FailureSummaryTest, UnfinishedTrainingNamesTheStepOrWhatIsMissing) {
+TEST_F(FailureSummaryTest, UnfinishedTraining_NamesTheReachedStepOrTheReason) {
   EXPECT_THAT(Run(SmallCase("faults: [{id: c, at: {worker: 1, step: 6, "
                             "incarnation: any}, do: crash, with: {repeat: "
                             "always}}]\n"

@@ -111,7 +111,7 @@ TEST_F(IdleFaultTest, FaultAfterAnotherOne_HasTheReasonOfTheFirst) {
 }
 
 // The record does not show the points that a worker reached.
-TEST_F(IdleFaultTest, OtherPlaces_HaveTheStepsThatWereReached) {
+TEST_F(IdleFaultTest, OtherPlaces_AdviseToListStepsAndPoints) {
   const CaseResult result =
       Run("faults: [{id: b, at: {worker: 0, point: comm.send, step: 6, "
           "occurrence: 99}, do: crash}]\nexpect: {outcome: completes}\n");

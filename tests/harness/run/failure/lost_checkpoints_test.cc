@@ -60,7 +60,7 @@ std::string WhyStoreFails(const std::vector<std::string>& others) {
   return ExplainLoss(record, verdict).why_store;
 }
 
-TEST(LostCheckpointsTest, CauseIsNotAmongTheCheckpointsThatFailToo) {
+TEST(LostCheckpointsTest, FurtherDamagedCheckpoints_ExcludeTheCause) {
   EXPECT_EQ(
       WhyStoreFails({"step-000000008-g1"}),
       "besides step-000000004-g1, the violations are about step-000000008-g1, "
@@ -215,7 +215,7 @@ Record RecordOfALyingDisk() {
   return record;
 }
 
-TEST(LostCheckpointsTest, LyingDiskAndTheCheckpointThatIsGoneAreTheCause) {
+TEST(LostCheckpointsTest, LyingDiskAndTheLostCheckpoint_AreTheCause) {
   Record record = RecordOfALyingDisk();
   EXPECT_EQ(ExplainRefusal(record),
             "the power cut at step 15 (fault dark) lost data that fsyncs had "

@@ -163,7 +163,7 @@ TEST(OldResumeTest, FirstEndIsNamed) {
             "slowdisk (slow) delayed it");
 }
 
-TEST(OldResumeTest, PowerLossIsNamedBeforeTheExitsThatItCauses) {
+TEST(OldResumeTest, PowerLoss_IsNamedInsteadOfItsExits) {
   Record record = LateSaveRun();
   record.machine = {{.kind = K::kPowerCut,
                      .t_ns = record.launchers[0].events[0].t_ns,
@@ -193,7 +193,7 @@ TEST(OldResumeTest, OnlyEndsDuringTheSaveAreNamed) {
             "the save of step 12 began and was not acknowledged");
 }
 
-TEST(OldResumeTest, FailedSaveThatBeganAgainIsTheOneThatWasCut) {
+TEST(OldResumeTest, RetriedSave_IsTheInterruptedOne) {
   Record record = LateSaveRun();
   FirstIncarnation(record).push_back(
       {.kind = K::kSaveFailed, .t_ns = 1'510 * kMs, .step = 12});
@@ -276,7 +276,7 @@ Record FailedSavesRun() {
   return record;
 }
 
-TEST(OldResumeTest, FailedSavesComeBeforeALaterOneThatWasCutShort) {
+TEST(OldResumeTest, FailedSaves_AreNamedBeforeALaterInterruptedOne) {
   Record record = FailedSavesRun();
   const std::string failed =
       "the saves of steps 10 and 11 failed: fault full (ENOSPC in "

@@ -44,7 +44,7 @@ TEST_F(UncaughtBugTest, BugWithoutEffect_NamesItsCondition) {
             "a step within an epoch (every: {steps: 5}, do: crash)");
 }
 
-TEST_F(UncaughtBugTest, CheckThatCatchesTheBug_IsToBeExpected) {
+TEST_F(UncaughtBugTest, AdvisesToExpectTheCatchingCheck) {
   const CaseResult result =
       Run("planted_bugs: skip-manifest-fsync\n"
           "faults: [{id: c, at: {worker: 1, step: 6}, do: crash}]\n"

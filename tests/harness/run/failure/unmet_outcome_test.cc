@@ -43,7 +43,7 @@ struct OutcomeCase {
   const char* cause;
 };
 
-TEST_F(UnmetOutcomeTest, CauseIsTheFaultAndWhatItDid) {
+TEST_F(UnmetOutcomeTest, Cause_IsTheFaultWithItsEffect) {
   const OutcomeCase kCases[] = {
       {"faults: [{id: c, at: {worker: 1, step: 6, incarnation: any}, do: "
        "crash, with: {repeat: always}}]\n"
@@ -330,7 +330,7 @@ TEST(HangTest, TimeUsedUpByRequeuesNamesTheFaultAndTheAttempts) {
       "(timeout.total)");
 }
 
-TEST_F(UnmetOutcomeTest, HangThatNobodyEndsIsTheCause) {
+TEST_F(UnmetOutcomeTest, UndetectedHang_IsTheCause) {
   EXPECT_EQ(Run(CaseWithCluster(
                     "step_timeout: 10m",
                     "timeout: {hang: 31s, total: 50s}\n"

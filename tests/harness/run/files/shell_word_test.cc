@@ -10,7 +10,7 @@ struct Word {
   std::string shown;
 };
 
-TEST(ShellWordTest, IsQuotedWhereItHasToBe) {
+TEST(ShellWordTest, IsQuotedIfNecessary) {
   const Word table[] = {
       {"scenarios/a-b_c.yaml", "scenarios/a-b_c.yaml"},
       {"", "''"},

@@ -43,7 +43,7 @@ class FileSizeLimit {
   rlimit before_{};
 };
 
-TEST(NewTextFileTest, IsNotThereWhereItHasNoRoom) {
+TEST(NewTextFileTest, IsRemoved_IfTheWriteFails) {
   ScratchDirectory scratch;
   const std::string path = scratch / "file";
   Status written;
@@ -65,7 +65,7 @@ TEST(TextFileTest, FullDiskHasAnErrorOfItsOwn) {
             "/dev/full: cannot be written: No space left on device");
 }
 
-TEST(TextFileTest, FailedWriteLeavesWhatWasThere) {
+TEST(TextFileTest, FailedWrite_KeepsTheFormerContent) {
   ScratchDirectory scratch;
   const std::string path = scratch / "report.html";
   const auto write_too_much = [&path] {

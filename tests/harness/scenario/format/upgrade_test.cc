@@ -79,7 +79,7 @@ TEST(UpgradeTest, RenamesFindingsInLabels) {
             head + "2" + tail + "trajectory/step-digest\"]\n");
 }
 
-TEST(UpgradeTest, RefusesASpellingThatIsNotWrittenPlainly) {
+TEST(UpgradeTest, RefusesAnEscapedSpelling) {
   const Status status =
       UpgradeText("schema: gauntlet/v1\nname: a\n\"\\x75se\": tiny\n", "f.yaml")
           .status();

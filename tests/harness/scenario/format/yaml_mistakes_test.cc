@@ -81,7 +81,7 @@ TEST(YamlMistakesTest, NamesPlaceAndChange) {
 }
 
 // Not every tab, quote or colon is a mistake.
-TEST(YamlMistakesTest, TakesWhatYamlAllows) {
+TEST(YamlMistakesTest, AcceptsValidYaml) {
   const std::string head =
       "schema: gauntlet/v2\nname: a\nexpect: {outcome: completes}\n";
   for (const char* rest :

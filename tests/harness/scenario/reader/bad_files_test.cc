@@ -57,7 +57,7 @@ TEST(BadFilesTest, NumberInPlaceOfAMapOfOneKey_SuggestsTheMap) {
 }
 
 // Neither warnings nor errors that only follow from another error are printed.
-TEST(BadFilesTest, ErrorElsewhere_HidesWhatFollowsFromIt) {
+TEST(BadFilesTest, Error_HidesItsConsequences) {
   const std::string faults = R"(
 cluster: {workers: 3}
 faults:
@@ -109,7 +109,7 @@ TEST(BadFilesTest, FaultAfterAnUnknownFault_DoesNotSuggestItself) {
               testing::HasSubstr("^ one of other\n"));
 }
 
-TEST(BadFilesTest, StepAfterTheLast_AdvisesWhatToChange) {
+TEST(BadFilesTest, StepAfterTheLast_HasAdvice) {
   const auto errors = [](const std::string& job) {
     return ErrorsOf("schema: gauntlet/v2\nname: a\n" + job +
                     "faults: [{at: {step: 37}, do: crash}]\nexpect: {outcome: "

@@ -26,7 +26,7 @@ std::string Faults(const std::string& first, const std::string& second) {
   return "  - {id: first, " + first + "}\n  - {id: second, " + second + "}\n";
 }
 
-TEST(EndedIncarnationsTest, NamesTheFaultThatEndsTheIncarnationAndTheWayOut) {
+TEST(EndedIncarnationsTest, NamesTheEndingFaultAndTheRemedy) {
   EXPECT_EQ(
       WarningsOf("  - {id: power, at: {worker: 1, step: 10}, do: kill}\n"
                  "  - {id: late, at: {worker: 1, step: 20}, do: hang}\n"),

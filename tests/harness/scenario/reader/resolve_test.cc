@@ -121,7 +121,7 @@ TEST(ResolveTest, ReadsTheJobAndItsSurroundings) {
   EXPECT_TRUE(one.train.log_samples);
 }
 
-TEST(ResolveTest, ReadsHowEachLaunchDiffers) {
+TEST(ResolveTest, ReadsTheDifferencesOfEachLaunch) {
   const Case one = Load(
       "schema: gauntlet/v2\nname: a\npreset: tiny\njob: {epochs: 4}\n"
       "launches: [{epochs: 2, stop_at_step: 5}, {lr: 0.5, batch: 8}, {}]\n"
@@ -139,7 +139,7 @@ TEST(ResolveTest, ReadsHowEachLaunchDiffers) {
   EXPECT_EQ(one.launches[2], LaunchSetup());
 }
 
-TEST(ResolveTest, ReadsWhatWasTrainedBefore) {
+TEST(ResolveTest, ReadsTheWarmStart) {
   const Case one = Load(
       "schema: gauntlet/v2\nname: a\npreset: tiny\n"
       "warm_start: {workers: 3, epochs: 2, steps_per_epoch: 7}\n"
@@ -264,7 +264,7 @@ TEST(ResolveTest, DoesNotWarnOfAFaultAtACertainPlace) {
   EXPECT_EQ(WarningsOf("sync", "at: {point: ctl.heartbeat}, do: kill"), "");
 }
 
-TEST(ResolveTest, WarnsOfAStepWithoutASave_WhereOtherFaultsMayLeadToOne) {
+TEST(ResolveTest, WarnsOfAStepWithoutASave_IfOnlyOtherFaultsLeadToOne) {
   EXPECT_EQ(
       WarningsOf(
           "sync",
@@ -282,7 +282,7 @@ TEST(ResolveTest, WarnsOfAStepWithoutASave_WhereOtherFaultsMayLeadToOne) {
             "");
 }
 
-TEST(ResolveTest, ReadsWhatIsExpected) {
+TEST(ResolveTest, ReadsExpectations) {
   const Expectation expected{
       .outcome = Outcome::kRecovers,
       .invariants = {"store", "trajectory"},
@@ -303,7 +303,7 @@ TEST(ResolveTest, ReadsWhatIsExpected) {
   EXPECT_EQ(Load(kFull)[0].expect, expected);
 }
 
-TEST(ResolveTest, SetupOfARecordHasWhatTheOracleNeeds) {
+TEST(ResolveTest, RecordSetup_HasTheOraclesInputs) {
   const Record record = RecordHead(Load(kFull)[0]);
   EXPECT_EQ(record.setup.workers, 4);
   EXPECT_EQ(record.setup.rows_per_epoch, 4096u);
@@ -382,7 +382,7 @@ std::vector<Case> WithData(const std::string& data) {
       data + "}}\nexpect: {outcome: completes}\n");
 }
 
-TEST(ResolveTest, ReadsWhatIsTrainedOnAndHow) {
+TEST(ResolveTest, ReadsDataAndSampling) {
   const DataSpec data =
       WithData(
           "kind: npy, path: /n, classes: 3, shuffle: off, shard: auto, "

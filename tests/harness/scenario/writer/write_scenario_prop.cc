@@ -286,7 +286,7 @@ TEST(WriteScenarioTest, LayersSchedulesAndTheRestComeBack) {
   EXPECT_TRUE(WriteScenario(one, kHeader).ok());
 }
 
-TEST(WriteScenarioTest, NamesWhatAScenarioCannotHave) {
+TEST(WriteScenarioTest, NamesInexpressibleSettings) {
   Case one = BaseCase();
   one.train.cluster.rendezvous_timeout += std::chrono::seconds(1);
   const std::string why = WriteScenario(one, kHeader).status().message();

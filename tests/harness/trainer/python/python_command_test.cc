@@ -48,7 +48,7 @@ TEST(PythonCommandTest, FindsProgramBehindFlags) {
   }
 }
 
-TEST(PythonCommandTest, RefusesWhatItCannotRun) {
+TEST(PythonCommandTest, RefusesUnsupportedCommands) {
   const std::vector<std::pair<Words, std::string>> cases = {
       {{}, "not a Python command"},
       {{"torchrun", "a.py"}, "not a Python command"},

@@ -85,7 +85,7 @@ TEST_F(NamespaceRunTest, ProgramSeesItsOwnDirectoryAndItsEndIsReported) {
   EXPECT_FALSE(std::filesystem::exists(Path("place/made")));
 }
 
-TEST_F(NamespaceRunTest, ReadsAreThoseOfFilesThatWereThere) {
+TEST_F(NamespaceRunTest, Reads_AreOfFilesPresentBefore) {
   std::filesystem::create_directories(Path("own/ckpt-2"));
   Write("own/ckpt-2/model", "model");
   Write("own/config", "config");
@@ -181,7 +181,7 @@ TEST_F(PlainRunTest, InjectsFaults) {
   EXPECT_EQ(ReadTextFile(Path("place/b")), "");
 }
 
-TEST_F(PlainRunTest, CommandThatDoesNotExistIsOneLine) {
+TEST_F(PlainRunTest, MissingCommand_IsReportedInOneLine) {
   TrainerRun run = Plain("");
   run.arguments = {"no-such-program"};
   const auto end = Run(run);
@@ -192,7 +192,7 @@ TEST_F(PlainRunTest, CommandThatDoesNotExistIsOneLine) {
 }
 
 // The process of the run fails to write the end: /dev/full has no space left.
-TEST_F(PlainRunTest, DiskTooFullForTheLastSaveAdvisesWhereToFreeSpace) {
+TEST_F(PlainRunTest, FullDiskAtTheLastSave_AdvisesToFreeSpace) {
   std::filesystem::create_symlink("/dev/full", Path("run/end.json"));
   const auto end = Run(Plain("exit 0"));
   ASSERT_FALSE(end.ok());
@@ -267,7 +267,7 @@ TEST(TrainerRunJsonTest, KeepsEverything) {
   EXPECT_EQ(read->injections[0].at.rank, 1);
 }
 
-TEST(TrainerRunJsonTest, RefusesWhatIsNotUtf8) {
+TEST(TrainerRunJsonTest, RefusesInvalidUtf8) {
   TrainerRun run;
   run.environment = {"A=\xff"};
   EXPECT_EQ(TrainerRunToJson(run).status().code(), Code::kInvalidArgument);

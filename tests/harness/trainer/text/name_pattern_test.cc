@@ -58,7 +58,7 @@ TEST(NamePatternTest, MatchesTheNameItself) {
   }
 }
 
-TEST(ExceptionClassTest, IsThatOfPythonsLastLine) {
+TEST(ExceptionClassTest, IsReadFromPythonsLastLine) {
   EXPECT_EQ(ExceptionClass("json.decoder.JSONDecodeError: Expecting value"),
             "json.decoder.JSONDecodeError");
   EXPECT_EQ(ExceptionClass("KeyboardInterrupt"), "KeyboardInterrupt");

@@ -125,7 +125,7 @@ Judged RecoveredFromCheckpointAt(uint64_t operation) {
 }
 
 // The first kill starts over, and the last one comes after the last save.
-TEST(CrashFindingsTest, IfNoResumeIsEqual_OneFindingNamesTheStopsThatShowIt) {
+TEST(CrashFindingsTest, DifferentResumes_AreOneFinding_WithTheirStops) {
   const auto findings = Group(
       {At(1, "a", RecoveryVerdict::kRecovered),
        At(4, "a", RecoveryVerdict::kDiverged),
@@ -151,7 +151,7 @@ TEST(CrashFindingsTest, IfAKillBetweenRecovers_StopsShowNothing) {
 }
 
 // The same directories as after a power loss, which loses work.
-TEST(CrashFindingsTest, KillThatDoesNotNameItsTrialIsNoLessEvidence) {
+TEST(CrashFindingsTest, KillCountsAsEvidence_EvenIfATrialIsNamedOtherwise) {
   Judged power = RecoveredFromCheckpointAt(9);
   power.trial.id = "ext4-9-data0";
   power.trial.fault = CrashFault::kPowerLoss;

@@ -103,7 +103,7 @@ TEST(RecoveryJudgeTest, LastCheckpointMustBeDurableAtTheEnd) {
               ElementsAre("recovered", "recovered", "recovered", "lost-work"));
 }
 
-TEST(RecoveryJudgeTest, VersionsThatNoKilledRunUsedAreNotRequired) {
+TEST(RecoveryJudgeTest, VersionsUnusedAfterKills_AreNotRequired) {
   EXPECT_THAT(Verdicts({PowerLoss(60, B()), PowerLoss(100, Beginning())}),
               ElementsAre("recovered", "recovered"));
 }
@@ -247,7 +247,7 @@ TEST(RecoveryJudgeTest, MessageWithoutCompleteCheckpointIsRefused) {
               ElementsAre("refused", "recovered", "fails"));
 }
 
-TEST(RecoveryJudgeTest, FaultThatDidNotHappenIsNotRecovered) {
+TEST(RecoveryJudgeTest, FaultWithoutEffect_IsNotRecovered) {
   CrashTrial trial = Equal(CrashFault::kIoError, 20, A());
   trial.survived_fault = true;
   EXPECT_THAT(Verdicts({trial}), ElementsAre("recovered"));

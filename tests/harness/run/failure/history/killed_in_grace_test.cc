@@ -42,7 +42,7 @@ class KilledInGraceTest : public testing::Test {
   References references_{"", "test"};
 };
 
-TEST_F(KilledInGraceTest, TrainerThatCountsOnMoreTime_IsToCountOnLess) {
+TEST_F(KilledInGraceTest, TrainerToldALongerGrace_AdvisesAShorterOne) {
   const CaseResult result = Run("30s", "7s");
   EXPECT_EQ(result.verdict.kind, VerdictKind::kFail);
   EXPECT_THAT(

@@ -15,7 +15,7 @@ RecordEvent Exit(int64_t t_ns, int worker, int64_t code) {
           .reason = RecordReason::kExited};
 }
 
-TEST(ProcessEndsTest, ExitOfAWorkerThatLostAnotherIsTheLastChoice) {
+TEST(ProcessEndsTest, PrefersOtherEnds_ToExitsAfterALostWorker) {
   constexpr auto kLost = static_cast<int64_t>(WorkerExit::kLostWorker);
   Record record;
   record.launchers = {{.events = {Exit(1, 1, kLost), Exit(2, 2, 70)}}};
