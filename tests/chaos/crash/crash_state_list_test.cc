@@ -50,7 +50,7 @@ void SaveWithoutSync(WrittenLog& log, const std::string& name) {
   log.Rename(name + ".tmp", name);
 }
 
-TEST(CrashStateListTest, KillsAreAtPointsThatDiffer) {
+TEST(CrashStateListTest, OmitsKills_AfterOperationsWithoutEffectOnDirectory) {
   WrittenLog log;
   log.Create("a");
   log.Sync("a");
@@ -95,7 +95,7 @@ TEST(CrashStateListTest, EqualDirectoriesComeOnce) {
   EXPECT_EQ(listed.counts.equal, 1);
 }
 
-TEST(CrashStateListTest, OperationsThatAreLeftOutAreNoPoints) {
+TEST(CrashStateListTest, OmitsCrashPoints_OfOperationsLeftOut) {
   WrittenLog log;
   log.Create("a");
   log.Create("temporary");
@@ -112,7 +112,7 @@ TEST(CrashStateListTest, OperationsThatAreLeftOutAreNoPoints) {
               UnorderedElementsAre("kill-0", "kill-1", "torn-4-2", "kill-5"));
 }
 
-TEST(CrashStateListTest, FirstAndLastCrashThatLeaveAStateAreKnown) {
+TEST(CrashStateListTest, KeepsFirstAndLastCrashOfEachState) {
   WrittenLog log;
   for (int i = 0; i < 10; ++i) {
     log.Create("a");
@@ -135,7 +135,7 @@ TEST(CrashStateListTest, FirstAndLastCrashThatLeaveAStateAreKnown) {
 
 // A script that writes a file in place: an empty file is left by a power loss
 // after the first save, and by a kill in the second.
-TEST(CrashStateListTest, DirectoriesAreKnownByEachFaultThatLeavesThem) {
+TEST(CrashStateListTest, ListsEqualDirectoriesOfSeveralFaults) {
   WrittenLog log;
   log.Create("a.tmp");
   log.Write("a.tmp", "one");

@@ -191,7 +191,7 @@ TEST(DirectoryBuilderTest, ReadOnlyFilesShareTheirBytesFromThirdTimeOn) {
   EXPECT_EQ(StatusOfName(built.target() + "/model").st_nlink, 1);
 }
 
-TEST(DirectoryBuilderTest, FilesThatMayBeWrittenAreTheirOwn) {
+TEST(DirectoryBuilderTest, BuildsIndependentCopies_OfWritableFiles) {
   WrittenLog log;
   log.Create("a");
   log.Write("a", "text");
@@ -303,7 +303,7 @@ class SizeLimit {
   void (*handler_)(int) = nullptr;
 };
 
-TEST(DirectoryBuilderTest, WriteThatFailsIsOneLineAndLeavesNothing) {
+TEST(DirectoryBuilderTest, FailedWrite_IsReportedInOneLine_AndLeavesNothing) {
   WrittenLog log;
   log.MakeDirectory("d");
   log.Create("d/a");

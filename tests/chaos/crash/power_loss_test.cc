@@ -294,7 +294,7 @@ TEST(WeakPowerLossTest, SyncOfFileKeepsDataNotName) {
               UnorderedElementsAre("", "a=text\n"));
 }
 
-TEST(WeakPowerLossTest, SyncOfDirectoryKeepsNamesInItAndThoseBehindThem) {
+TEST(WeakPowerLossTest, SyncOfDirectory_MakesMovesIntoItDurable) {
   WrittenLog log;
   log.MakeDirectory("d");
   log.MakeDirectory("e");

@@ -208,7 +208,7 @@ void Compare(DurabilityProfile profile, const std::vector<Step>& steps,
   }
 }
 
-RC_GTEST_PROP(SimDiskTest, ListsOnlyWhatDiskCanLeave, ()) {
+RC_GTEST_PROP(SimDiskTest, ListsOnlyPossibleStates, ()) {
   const auto steps = *ArbitraryProgram(16);
   Share ignored;
   Compare(DurabilityProfile::kExt4, steps, ignored);
@@ -221,7 +221,7 @@ RC_GTEST_PROP(SimDiskTest, ListsOnlyWhatDiskCanLeave, ()) {
 // weak, it lacks most subsets of more than a few names. In programs that write
 // partial blocks, the simulated disk can also tear the block at the durable end
 // of a file that has grown, which ext4 does not.
-TEST(SimDiskTest, ListsMostOfWhatDiskCanLeave) {
+TEST(SimDiskTest, ListsMostPossibleStates) {
   for (const auto profile :
        {DurabilityProfile::kExt4, DurabilityProfile::kWeak}) {
     Share share;

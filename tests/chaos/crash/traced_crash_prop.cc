@@ -75,7 +75,7 @@ RC_GTEST_FIXTURE_PROP(TracedCrashTest, ListedStatesCanBeBuilt, ()) {
   }
 }
 
-TEST_F(TracedCrashTest, KillStateIsWhatRealKillLeaves) {
+TEST_F(TracedCrashTest, KillState_EqualsDirectoryAfterRealKill) {
   for (const std::string command : {"plain", "names", "renames"}) {
     TracedRun recording;
     recording.Run({command, "{out}", "{aside}"});

@@ -160,7 +160,7 @@ TEST(FaultyDeviceTest, OperationsOnAllocatedArraysContinueWithoutMemory) {
               HasSubstr("out of memory (cudaErrorMemoryAllocation)"));
 }
 
-TEST(FaultyDeviceTest, FaultThatIsDueBeforeOpeningPreventsIt) {
+TEST(FaultyDeviceTest, FaultDueBeforeOpen_FailsTheOpen) {
   for (const FaultKind kind : {FaultKind::kGpuError, FaultKind::kOutOfMemory}) {
     Process process(Of(kind));
     process.ComeToThePoint();

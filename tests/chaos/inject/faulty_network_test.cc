@@ -86,7 +86,7 @@ TEST_F(FaultyNetworkTest, PermanentPartition_HidesTheExitOfThePeer) {
       [](World&, Channel&) {});
 }
 
-TEST_F(FaultyNetworkTest, SenderThatHasTooMuchHeldGivesUpAtItsDeadline) {
+TEST_F(FaultyNetworkTest, SendTimesOut_IfTooManyBytesAreHeld) {
   RunBoth(
       [&](World&, FaultyNetwork& network, Channel& channel) {
         network.BeginFault(NetworkFault(FaultKind::kPartition));
@@ -199,7 +199,7 @@ TEST_F(FaultyNetworkTest, SimulatedNetworkDelaysInTheSameWay) {
       });
 }
 
-TEST_F(FaultyNetworkTest, CloseWakesAReceiverForWhomAFrameIsHeldBack) {
+TEST_F(FaultyNetworkTest, CloseWakesReceiverDuringPartition) {
   RunBoth(
       [&](World& world, FaultyNetwork& network, Channel& channel) {
         const auto receiver = world.tasks.Spawn("receiver", [&] {

@@ -92,7 +92,7 @@ class FaultyStorageTest : public ::testing::Test {
   std::unique_ptr<FaultyStorage> storage_;
 };
 
-TEST_F(FaultyStorageTest, IsTheStorageBehindItWhereNothingIsPlanned) {
+TEST_F(FaultyStorageTest, ForwardsEveryCall_IfNothingIsPlanned) {
   Plan(FaultKind::kCrash, {.point = Point::kFinish});
   EXPECT_TRUE(WriteShard("tmp/a").ok());
   EXPECT_EQ(Durable("tmp/a"), kBlocks);
@@ -130,7 +130,7 @@ TEST_F(FaultyStorageTest, TornWriteWithoutAnErrorDamagesTheFileSilently) {
   EXPECT_THAT(diary().back(), HasSubstr("damaged f at a"));
 }
 
-TEST_F(FaultyStorageTest, TearWaitsForAWriteThatHasAsManyBytesAsBlocks) {
+TEST_F(FaultyStorageTest, TornWrite_WaitsForFileWithEnoughBytes) {
   Plan(FaultKind::kTornWrite, {.point = Point::kSaveBegin},
        {.blocks = 8, .keep = 1, .then = AfterTear::kNothing});
   EXPECT_TRUE(incarnation_->injector.Hit(Point::kSaveBegin, {}).ok());
@@ -148,7 +148,7 @@ TEST_F(FaultyStorageTest, ShortWriteLandsInPartAndFails) {
   EXPECT_EQ(OnDisk("dir/a"), "aaaabbb");
 }
 
-TEST_F(FaultyStorageTest, ErrorComesFromTheOperationThatThePointAnnounces) {
+TEST_F(FaultyStorageTest, ErrorComesFromTheAnnouncedOperation) {
   struct ErrorCase {
     Point point;
     int error;
@@ -173,7 +173,7 @@ TEST_F(FaultyStorageTest, ErrorComesFromTheOperationThatThePointAnnounces) {
   }
 }
 
-TEST_F(FaultyStorageTest, ErrorThatAnotherIncarnationHadLeavesTheSyncAsItIs) {
+TEST_F(FaultyStorageTest, FaultFiredInEarlierIncarnation_DoesNotChangeSync) {
   Plan(FaultKind::kErrno,
        {.incarnation = kAnyIncarnation, .point = Point::kShardSync});
   EXPECT_TRUE(fired_.MarkFired("f"));
@@ -213,7 +213,7 @@ TEST_F(FaultyStorageTest, RenameRemoveAndDirectorySyncFailWithoutEffect) {
   EXPECT_THAT(disk_.synced_directories(), ElementsAre("."));
 }
 
-TEST_F(FaultyStorageTest, AfterAFailedSyncNoSyncOfThatFileHelps) {
+TEST_F(FaultyStorageTest, LaterSyncsOfFile_AreIneffectiveAfterFailedSync) {
   Plan(FaultKind::kFsyncFails, {.point = Point::kShardSync});
   ASSERT_TRUE(incarnation_->injector.Hit(Point::kShardSync, {}).ok());
   const auto file = *storage_->Open("tmp/a", OpenMode::kCreateTruncate);
@@ -286,7 +286,7 @@ TEST_F(FaultyStorageTest, DamageBeforeALoadIsDoneToNoFileAfterIt) {
   EXPECT_FALSE(HasFired());
 }
 
-TEST_F(FaultyStorageTest, DamageThatCannotBeDoneHasNotFired) {
+TEST_F(FaultyStorageTest, ImpossibleDamage_DoesNotFire) {
   Plan(FaultKind::kBitFlip, {.point = Point::kShardWrite},
        {.offset = {.value = 1000}});
   EXPECT_TRUE(WriteShard("a").ok());
@@ -294,7 +294,7 @@ TEST_F(FaultyStorageTest, DamageThatCannotBeDoneHasNotFired) {
   EXPECT_FALSE(HasFired());
 }
 
-TEST_F(FaultyStorageTest, DamageThatCannotBeDoneWaitsForAFileWhereItCan) {
+TEST_F(FaultyStorageTest, DamageBeyondEndOfFile_WaitsForLongerFile) {
   Plan(FaultKind::kBitFlip, {.point = Point::kShardWrite},
        {.offset = {.value = 5}});
   const auto small = *storage_->Open("small", OpenMode::kCreateTruncate);
@@ -378,7 +378,7 @@ TEST_F(FaultyStorageTest, AnyBlock_CountsEachBlock) {
   EXPECT_EQ(OnDisk("b"), "aaaa");
 }
 
-TEST_F(FaultyStorageTest, OffsetIsOnlyInTheFileThatItsPointWrites) {
+TEST_F(FaultyStorageTest, OffsetIsIgnored_InFilesOfOtherPoints) {
   Plan(FaultKind::kCrash, {.point = Point::kManifestWrite, .offset = kHalf});
   EXPECT_TRUE(WriteShard("a").ok());
   EXPECT_FALSE(HasFired());

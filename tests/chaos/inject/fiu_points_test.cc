@@ -77,7 +77,7 @@ TEST(FiuPointsTest, TwoThreadsAskAtOnceAndEachHitCountsOnce) {
   EXPECT_EQ(failed.load(), 1000);
 }
 
-TEST(FiuPointsTest, PointThatSetsThePositionCanHaveAFaultItself) {
+TEST(FiuPointsTest, StepBeginPoint_CanHaveFault) {
   FiuSetUp fiu(ErrorsAt({.step = 3, .point = Point::kStepBegin}));
   EXPECT_TRUE(fiu.points.Hit(Point::kStepBegin, {.step = 2}).ok());
   EXPECT_FALSE(fiu.points.Hit(Point::kStepBegin, {.step = 3}).ok());
@@ -102,7 +102,7 @@ TEST(FiuPointsTest, PlantedBugsAreThePlans) {
 // Returns the errno as libfiu carries it: as the bits of a pointer.
 void* FailInfo(intptr_t number) { return reinterpret_cast<void*>(number); }
 
-TEST(FiuPointsTest, PointEnabledFromOutsideReportsThatErrno) {
+TEST(FiuPointsTest, PointEnabledFromOutside_ReportsItsErrno) {
   FiuSetUp fiu(FaultPlan{}, ExternalControl::kOn);
   ASSERT_EQ(fiu_enable("gauntlet/ckpt.rename", 1, FailInfo(ENOSPC), 0), 0);
   ASSERT_EQ(fiu_enable("gauntlet/ckpt.shard.*", 1, nullptr, 0), 0);

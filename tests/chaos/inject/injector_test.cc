@@ -123,7 +123,7 @@ TEST(InjectorTest, Save_CountsTheSavesOfTheIncarnation) {
   }
 }
 
-TEST(InjectorTest, AlwaysIsFromThatHitOnUntilTheStep) {
+TEST(InjectorTest, RepeatAlways_FiresFromOccurrenceUntilStep) {
   Fault fault = ErrorAt({.point = kHere, .occurrence = 3});
   fault.with = {.times = FaultTimes::kAlways, .until_step = 6};
   const FaultPlan plan{.faults = {fault}};
@@ -278,7 +278,7 @@ TEST(InjectorTest, TwoFaultsOfOneHitHappenInTheirOrderAndTheFirstErrorCounts) {
                           "fault_fired io at ctl.heartbeat, step 0, epoch 0"));
 }
 
-TEST(InjectorTest, FaultOfStorageThatMetNoOperationHasNotFired) {
+TEST(InjectorTest, StorageFault_FiresOnlyAtAnOperation) {
   const FaultPlan plan{.faults = {ErrorAt({.point = Point::kRename})}};
   FiredInMemory fired;
   RecordedIncarnation incarnation(plan, {}, fired);

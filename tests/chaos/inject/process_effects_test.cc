@@ -121,8 +121,7 @@ TEST(ProcessEffectsTest, StopWithADurationEndsByItself) {
   EXPECT_EQ(WaitFor(child), "exit 0");
 }
 
-TEST(ProcessEffectsTest,
-     HelperThatContinuesAStoppedProcessHoldsNoneOfItsFiles) {
+TEST(ProcessEffectsTest, ContinuingHelper_HoldsNoFilesOfStoppedProcess) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
   const pid_t child =

@@ -111,7 +111,7 @@ TEST_F(ProcessTest, KillNow_EndsTheProcessAtThatInstruction) {
   EXPECT_FALSE(survived);
 }
 
-TEST_F(ProcessTest, KillFromOutsideMeetsAProcessThatWaits) {
+TEST_F(ProcessTest, KillFromOutside_EndsWaitingProcess) {
   const ProcessId process = Start([&](World& world) {
     SimEffects(simulation_, world).KillSoon(Duration(0));
     SleepFor(world, std::chrono::seconds(5));
@@ -330,7 +330,7 @@ TEST_F(ProcessTest, OnExitMayStartTheNextIncarnation) {
   EXPECT_EQ(simulation_.exit_status(1)->code, 2);
 }
 
-TEST_F(ProcessTest, FileLocksDieWithTheLastProcessThatInheritedThem) {
+TEST_F(ProcessTest, FileLock_EndsWithLastInheritingProcess) {
   std::unique_ptr<FileLock> lock;
   ProcessId child = -1;
   const auto hold = [](World& world) {
@@ -356,7 +356,7 @@ TEST_F(ProcessTest, FileLocksDieWithTheLastProcessThatInheritedThem) {
   EXPECT_EQ(*simulation_.exit_status(parent), kKilled);
 }
 
-TEST_F(ProcessTest, DeadlockIsReportedWithWhatEachTaskWaitsFor) {
+TEST_F(ProcessTest, DeadlockReport_NamesWaitOfEachTask) {
   Start([&](World& world) {
     const auto event = world.tasks.NewEvent();
     const auto task =
@@ -392,7 +392,7 @@ TEST(RunTest, EndsAtTheLimitOfVirtualTime) {
   EXPECT_LE(simulation.now(), begin + std::chrono::minutes(1));
 }
 
-TEST(RunTest, EndsWhereItIsInterrupted) {
+TEST(RunTest, EndsAtTheInterruptedStep) {
   FiberPool pool;
   int asked = 0;
   Simulation simulation(
@@ -406,7 +406,7 @@ TEST(RunTest, EndsWhereItIsInterrupted) {
   EXPECT_EQ(simulation.steps(), 500u);
 }
 
-TEST(RunTest, IsInterruptedWhereNobodyWaits) {
+TEST(RunTest, InterruptEndsRun_IfNoTaskWaits) {
   FiberPool pool;
   bool interrupted = false;
   Simulation simulation(

@@ -156,7 +156,7 @@ TEST_F(SimNetworkTest, ConnectGivesUpWhileCut) {
   EXPECT_EQ(simulation_.Run().end, RunEnd::kAllExited);
 }
 
-TEST_F(SimNetworkTest, ConnectGivesUpWhereTheAnswerWouldComeTooLate) {
+TEST_F(SimNetworkTest, ConnectTimesOut_IfAnswerIsTooLate) {
   RunBoth(
       [&](World& world, Channel&) {
         const Time deadline = In(std::chrono::microseconds(1));
@@ -188,7 +188,7 @@ TEST_F(SimNetworkTest, DelayIsAddedToTheLatency) {
       });
 }
 
-TEST_F(SimNetworkTest, ResetBreaksBothEndsAndLosesWhatIsUnderWay) {
+TEST_F(SimNetworkTest, Reset_BreaksBothEnds_AndLosesFramesInTransit) {
   RunBoth(
       [&](World&, Channel& channel) {
         EXPECT_TRUE(channel.Send("lost", kNever).ok());

@@ -33,7 +33,7 @@ TEST_F(InjectionTest, KillsBeforeOperation) {
   run.ExpectReplayed();
 }
 
-TEST_F(InjectionTest, KillsAfterOperation_ThatMatchesByItsNewName) {
+TEST_F(InjectionTest, KillsAfterRename_IfNewNameMatches) {
   TracedRun run;
   run.options.injections = {
       {.at = {.path = "[b]"}, .kind = InjectionKind::kKillAfter}};
@@ -168,7 +168,7 @@ TEST_F(InjectionTest, CountsNoCallThatFails) {
   EXPECT_EQ(ContentsOf(run.out() + "/f"), "good");
 }
 
-TEST(CheckInjectionTest, RefusesWhatMeansNothing) {
+TEST(CheckInjectionTest, RefusesMeaninglessInjections) {
   const Injection cases[] = {
       {.at = {.occurrence = 0}},
       {.at = {.path = ""}},

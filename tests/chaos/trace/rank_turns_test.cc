@@ -44,7 +44,7 @@ TEST_F(RankTurnsTest, GivesSameOrderEachTime) {
   }
 }
 
-TEST_F(RankTurnsTest, GivesSameOrder_WhereRanksPoll_AndReportsIt) {
+TEST_F(RankTurnsTest, KeepsOrder_IfRanksPoll_AndReportsThePolling) {
   TracedRun run;
   run.options.ranks_take_turns = true;
   const TraceOutcome outcome = run.Run({"ranks", "{out}", "2", "polls"});

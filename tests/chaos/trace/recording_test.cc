@@ -78,7 +78,7 @@ bool SucceedsForOrdinaryUser(Body body) {
   return true;
 }
 
-TEST_F(RecordingTest, WorksForOrdinaryUser_AlsoWhereFileCannotBeRead) {
+TEST_F(RecordingTest, WorksForOrdinaryUser_EvenIfFileIsUnreadable) {
   for (const char* const command : {"plain", "write-only", "threads"}) {
     const bool is_possible = SucceedsForOrdinaryUser([&] {
       TracedRun run;
@@ -145,7 +145,7 @@ TEST_F(RecordingTest, KeepsTimes) {
   EXPECT_EQ(run.CountOf(OperationKind::kSetTimes), 1U);
 }
 
-TEST_F(RecordingTest, AddsSync_ToWritesThatComeWithOne) {
+TEST_F(RecordingTest, AddsSync_ToSynchronousWrites) {
   TracedRun run;
   run.Run({"vectors", "{out}"});
   EXPECT_EQ(run.CountOf(OperationKind::kSyncData), 2U) << run.Text();
@@ -159,7 +159,7 @@ TEST_F(RecordingTest, AddsSync_ToWritesThatComeWithOne) {
   }
 }
 
-TEST_F(RecordingTest, IgnoresDirectory_WhoseNameOnlyBeginsTheSame) {
+TEST_F(RecordingTest, IgnoresDirectoryWithLongerName) {
   TracedRun run;
   run.Run({"names", "{out}"});
   EXPECT_EQ(run.Text().find("outside\n"), run.Text().find("by-outside\n") + 3)
@@ -167,7 +167,7 @@ TEST_F(RecordingTest, IgnoresDirectory_WhoseNameOnlyBeginsTheSame) {
   std::filesystem::remove_all(run.out() + "2");
 }
 
-TEST_F(RecordingTest, DistinguishesFiles_ThatHadOneInodeAfterAnother) {
+TEST_F(RecordingTest, DistinguishesFiles_IfInodeNumberIsReused) {
   TracedRun run;
   const TraceOutcome outcome = run.Run({"used-again", "{out}", "{aside}"});
   if (outcome.exit_code == kNotOnThisFileSystem)
@@ -264,7 +264,7 @@ TEST_F(RecordingTest, FollowsTruncationByOpenOfHandle) {
       << run.Text();
 }
 
-TEST_F(RecordingTest, NotesCallsThatNoOperationDescribes) {
+TEST_F(RecordingTest, NotesUnrecordedCalls) {
   TracedRun run;
   const TraceOutcome outcome = run.Run({"not-recorded", "{out}"});
   EXPECT_EQ(outcome.exit_code, 0);
@@ -299,7 +299,7 @@ TEST_F(RecordingTest, HasNoNote_IfSuchCallsAreOnFilesElsewhere) {
   EXPECT_TRUE(Contains(outcome.notes, "files outside are not watched"));
 }
 
-TEST_F(RecordingTest, EntersFilesThatWereThere) {
+TEST_F(RecordingTest, EntersExistingFiles) {
   TracedRun run;
   std::filesystem::create_directories(run.out() + "/old/sub");
   std::ofstream(run.out() + "/old/sub/f") << "old bytes";

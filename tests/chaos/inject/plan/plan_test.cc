@@ -46,7 +46,7 @@ TEST(FaultKindTest, OnlyLossOfPowerIsNotForRealProcesses) {
                    .empty());
 }
 
-TEST(FaultErrorTest, BecomesTheCodeThatStorageGivesForIt) {
+TEST(FaultErrorTest, HasTheStatusCodeOfStorageErrors) {
   EXPECT_EQ(FaultErrorStatus(ENOSPC, Point::kAllReduceBegin).code(),
             Code::kResourceExhausted);
   EXPECT_EQ(FaultErrorStatus(EMFILE, Point::kAllReduceBegin).code(),

@@ -298,7 +298,7 @@ TEST(CrashImagesTest, WeakFindsAFileWrittenAgainAtAnySize) {
   }
 }
 
-TEST(CrashImagesTest, CountsWhatTheBoundLeavesOut) {
+TEST(CrashImagesTest, BoundReducesCombinationsOfFiles) {
   const auto three_files = [](SimDisk& disk) {
     for (const char* path : {"/a", "/b", "/c"}) Write(disk, path, Blocks(1));
     EXPECT_TRUE(disk.SyncDirectory("/").ok());
@@ -349,7 +349,7 @@ TEST(CrashImagesTest, ManyNamesAreTakenNearThePrefixes) {
   }
 }
 
-TEST(CrashImagesTest, StateWithEveryChangeIsWhatReadersSee) {
+TEST(CrashImagesTest, StateWithEveryChange_EqualsLiveDirectory) {
   for (const SmallWork& work : SmallWorks()) {
     SimDisk disk({.profile = kWeak});
     work.work(disk);

@@ -91,7 +91,7 @@ TEST_F(SharedViewTest, OpenFileStaysAsItWasOpened) {
   two_.Close(reader);
 }
 
-TEST_F(SharedViewTest, OneOfTwoHostsThatCreateWins) {
+TEST_F(SharedViewTest, ExclusiveCreateByTwoHosts_SucceedsOnce) {
   EXPECT_TRUE(one_.Open("/claim", OpenMode::kCreateExclusive, kNow).ok());
   EXPECT_EQ(
       two_.Open("/claim", OpenMode::kCreateExclusive, kNow).status().code(),
@@ -114,7 +114,7 @@ TEST_F(SharedViewTest, HostSeesItsOwnChanges) {
   EXPECT_THAT(Names(two_, kNow), testing::ElementsAre("gen-2", "mine"));
 }
 
-TEST_F(SharedViewTest, NameThatOthersTookIsFoundMissing) {
+TEST_F(SharedViewTest, NameRenamedByAnotherHost_IsMissingOnUse) {
   ASSERT_TRUE(one_.MakeDirectory("/d").ok());
   EXPECT_THAT(Names(two_, kNow), testing::ElementsAre("d"));
   ASSERT_TRUE(one_.Rename("/d", "/e").ok());
@@ -141,7 +141,7 @@ TEST_F(SharedViewTest, FullServerReportsItAtTheSync) {
   EXPECT_EQ(host.Size(file), 0u);
 }
 
-TEST_F(SharedViewTest, PowerCutOfTheServerTakesWhatIsNotSynced) {
+TEST_F(SharedViewTest, PowerLossOfServer_LosesUnsyncedData) {
   EXPECT_THAT(AfterServerLoss(
                   [](SharedView& host) { host.Close(Write(host, "/a", "x")); }),
               testing::UnorderedElementsAre("", "x", std::string(1, '\0')));

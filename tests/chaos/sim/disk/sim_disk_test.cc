@@ -139,7 +139,7 @@ TEST_P(AnyProfile, OverwrittenBlocksMayBeOldNewOrTorn) {
   }
 }
 
-TEST_P(AnyProfile, FileThatIsWrittenAgainMayBeFoundEmpty) {
+TEST_P(AnyProfile, TruncatedAndRewrittenFile_MayBeEmpty) {
   const Set outcomes = Outcomes(GetParam(), "/a", [](Bench& bench) {
     bench.WriteSynced("/a", "old text");
     EXPECT_TRUE(bench.disk().SyncDirectory("/").ok());
@@ -175,7 +175,7 @@ TEST_P(AnyProfile, DirectoryRenameTakesItsContentAlong) {
   EXPECT_EQ(Outcomes(GetParam(), "/tmp/shard", work), (Set{"-", "bytes"}));
 }
 
-TEST(SimDiskExt4Test, NamesSurviveInTheOrderInWhichTheyWereMade) {
+TEST(SimDiskExt4Test, NamesSurviveInOrderOfCreation) {
   for (uint64_t seed = 0; seed < 200; ++seed) {
     Bench bench(kExt4);
     for (const char* path : {"/1", "/2", "/3", "/4"}) {
@@ -320,7 +320,7 @@ TEST(SimDiskTest, ResolvesThePathAgainAfterADirectoryIsReplaced) {
   EXPECT_EQ(disk.List("/b/..")->size(), 1u);
 }
 
-TEST(SimDiskTest, NothingTakesThePlaceOfAPathThatEndsAboveItsNames) {
+TEST(SimDiskTest, RenameToRoot_IsRefused) {
   SimDisk disk({});
   ASSERT_TRUE(disk.MakeDirectory("/a").ok());
   ASSERT_TRUE(disk.MakeDirectory("/b").ok());
@@ -333,7 +333,7 @@ TEST(SimDiskTest, NothingTakesThePlaceOfAPathThatEndsAboveItsNames) {
   EXPECT_EQ(disk.List("/")->size(), 3u);
 }
 
-TEST(SimDiskTest, PathsGoUpFromWhereADirectoryIsNow) {
+TEST(SimDiskTest, ParentPath_UsesCurrentPlaceOfMovedDirectory) {
   Bench bench(kExt4);
   SimDisk& disk = bench.disk();
   for (const char* path : {"/a", "/a/moved", "/b"}) {

@@ -34,7 +34,7 @@ TEST(FiberTest, AlternatesWithItsCaller) {
             (std::vector<std::string>{"fiber 1", "caller", "fiber 2"}));
 }
 
-TEST(FiberTest, StackThatCannotBeMappedIsMemoryThatRanOut) {
+TEST(FiberTest, UnmappableStack_ThrowsBadAlloc) {
   EXPECT_THROW(FiberContext(size_t{1} << 60), std::bad_alloc);
 }
 

@@ -119,7 +119,7 @@ TEST_F(SchedulerTest, DropsTimersWhenAllProcessesHaveEnded) {
   EXPECT_EQ(scheduler_.now(), end);
 }
 
-TEST_F(SchedulerTest, ActionMayKillTheProcessInWhoseWaitItComesDue) {
+TEST_F(SchedulerTest, ActionKillsTheWaitingProcess) {
   Call kill([&] { scheduler_.Kill(group_); });
   int unwound = 0;
   Spawn([&] {
@@ -134,7 +134,7 @@ TEST_F(SchedulerTest, ActionMayKillTheProcessInWhoseWaitItComesDue) {
 }
 
 // The victims wait long; the action becomes due while the other process waits.
-TEST_F(SchedulerTest, ActionMayKillAnotherProcessThanTheOneThatWaits) {
+TEST_F(SchedulerTest, ActionKillsAnotherProcess_WhileOneWaits) {
   FiberGroup victims;
   int unwound = 0;
   SpawnVictims(victims, seconds(5), unwound);
@@ -151,7 +151,7 @@ TEST_F(SchedulerTest, ActionMayKillAnotherProcessThanTheOneThatWaits) {
   EXPECT_TRUE(gone_);
 }
 
-TEST_F(SchedulerTest, ProcessIsKilledBeforeTheResumptionThatIsNamed) {
+TEST_F(SchedulerTest, ProcessIsKilledBeforeGivenResumption) {
   group_.killed_at_resumption = 3;
   int resumptions = 0;
   Spawn([&] {
@@ -166,7 +166,7 @@ TEST_F(SchedulerTest, ProcessIsKilledBeforeTheResumptionThatIsNamed) {
 }
 
 // The killed process is due while a task of the other process waits.
-TEST_F(SchedulerTest, ProcessIsKilledWhereAnotherWouldPassTheTurnToIt) {
+TEST_F(SchedulerTest, ProcessIsKilledAtGivenResumption_WhileAnotherWaits) {
   FiberGroup victims{.killed_at_resumption = 5};
   int unwound = 0;
   SpawnVictims(victims, milliseconds(20), unwound);
@@ -180,7 +180,7 @@ TEST_F(SchedulerTest, ProcessIsKilledWhereAnotherWouldPassTheTurnToIt) {
 }
 
 // Tries one task, which is its own successor, and several that alternate.
-TEST_F(SchedulerTest, TasksThatWaitMeetTheLimits) {
+TEST_F(SchedulerTest, EndsAtTheLimits_IfTasksWait) {
   for (const int tasks : {1, 3}) {
     const uint64_t before = scheduler_.steps();
     EXPECT_EQ(RunTasks(tasks,
@@ -240,7 +240,7 @@ TEST_F(SchedulerTest, ProcessIsKilledByATaskOfAnotherAndItsTasksDoNotContinue) {
   EXPECT_TRUE(gone_);
 }
 
-TEST_F(SchedulerTest, WorldThatIsInterruptedInAWaitEnds) {
+TEST_F(SchedulerTest, InterruptDuringWait_EndsRun) {
   for (const int tasks : {1, 3}) {
     interrupted_ = false;
     const Time begin = scheduler_.now();

@@ -162,7 +162,7 @@ TEST_F(OperationLogTest, RefusesFolderThatHasALog) {
       Code::kAlreadyExists);
 }
 
-TEST_F(OperationLogTest, RefusesWhatIsOverItsLimits) {
+TEST_F(OperationLogTest, RefusesSizesOverTheLimits) {
   auto log = OperationLog::Create(folder_.path(), {"/watched"},
                                   {.bytes = 10, .operations = 1});
   ASSERT_TRUE(log.ok());

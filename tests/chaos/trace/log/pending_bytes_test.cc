@@ -77,7 +77,7 @@ TEST_F(PendingBytesTest, ReadsFileThatLostItsName) {
   EXPECT_EQ(BytesOf(0), "data");
 }
 
-TEST_F(PendingBytesTest, KeepsNothingWaiting_OfFileThatMustNotWait) {
+TEST_F(PendingBytesTest, RefusesWrites_OfFileMarkedNeverWaits) {
   Write(0, "data");
   pending_.NeverWaits(1);
   const FileOperation write = {
