@@ -52,7 +52,7 @@ TEST(BenchPage, EscapesHost) {
   EXPECT_NE(page.find("&lt;b&gt;host"), std::string::npos);
 }
 
-TEST(BenchPage, PlotsWhatHasSeveralValues) {
+TEST(BenchPage, PlotsFiguresWithSeveralValues) {
   const std::string page = RenderBenchPage(Sample());
   EXPECT_NE(page.find("Step against interval: 1MB, 1 worker"),
             std::string::npos);

@@ -50,7 +50,7 @@ CrashTestResult SampleTest() {
   return result;
 }
 
-TEST(CrashPageTest, StateCountsForEachFaultThatLeavesIt) {
+TEST(CrashPageTest, State_CountsForEachFaultWithTheSameDirectory) {
   CrashTestResult result = SampleTest();
   result.trials[1].equal_crashes = {
       {.id = "ext4-3-data0", .fault = CrashFault::kPowerLoss, .operation = 3}};
@@ -63,7 +63,7 @@ TEST(CrashPageTest, StateCountsForEachFaultThatLeavesIt) {
               HasSubstr("the same directories: ext4-3-data0 (fails)"));
 }
 
-TEST(CrashPageTest, NamesFindingsAndHowToRepeatThem) {
+TEST(CrashPageTest, NamesFindingsWithCommandsToRepeatThem) {
   const std::string page = RenderCrashPage(SampleTest());
   EXPECT_EQ(FirstUnbalancedTag(page), "");
   EXPECT_THAT(page, HasSubstr("2 findings in 4 crash states"));
@@ -74,7 +74,7 @@ TEST(CrashPageTest, NamesFindingsAndHowToRepeatThem) {
   EXPECT_THAT(page, HasSubstr("differs: model: 1 instead of 2"));
 }
 
-TEST(CrashPageTest, StatesWhyCrashStatesAreLeft) {
+TEST(CrashPageTest, GivesTheReasonForUntriedStates) {
   CrashTestResult result = SampleTest();
   EXPECT_THAT(RenderCrashPage(result), Not(HasSubstr("states are left")));
   result.trials_end = TrialsEnd::kError;

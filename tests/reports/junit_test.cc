@@ -69,7 +69,7 @@ TEST(JunitTest, RunReadsLikeThis) {
   EXPECT_EQ(RenderJunit(SampleResult()), kGolden);
 }
 
-TEST(JunitTest, MessageOfAnUnmetExpectationHasWhatWasFound) {
+TEST(JunitTest, MessageOfAnUnmetExpectation_HasTheFoundValue) {
   EXPECT_THAT(RenderJunit({.cases = {UnmetCase()}}),
               HasSubstr("<failure message=\"resumed_from: expected step 10, "
                         "found step 5\" "));
@@ -124,7 +124,7 @@ TEST(JunitTest, CaseThatWasNotRunIsSkippedWithAReason) {
                              "failed\"/>"));
 }
 
-TEST(JunitTest, EscapesWhatXmlCannotHold) {
+TEST(JunitTest, EscapesCharactersInvalidInXml) {
   const struct {
     std::string text;
     std::string expected;

@@ -76,7 +76,7 @@ TEST(ScalePageTest, PlotsNothingOfASingleCluster) {
   EXPECT_THAT(page, HasSubstr("restart_messages"));
 }
 
-TEST(ScalePageTest, LeavesOutValuesThatALogarithmHasNot) {
+TEST(ScalePageTest, OmitsValuesWithoutALogarithm) {
   ScaleResult result = Clusters({4, 16});
   result.figures[0].of(ScaleMetric::kMemory) = 0;
   const std::string memory =

@@ -302,7 +302,7 @@ TEST(TerminalTest, RunReadsLikeThis) {
   EXPECT_EQ(RenderRun(SampleResult(), Colour::kOff), kGolden);
 }
 
-TEST(TerminalTest, ColourIsOnlyThereWhereItIsAskedFor) {
+TEST(TerminalTest, UsesColour_OnlyIfRequested) {
   EXPECT_THAT(RenderRun(SampleResult(), Colour::kOff), Not(HasSubstr("\x1b")));
   EXPECT_THAT(RenderRun(SampleResult(), Colour::kOn),
               HasSubstr("\x1b[1;31mFAIL        \x1b[0m real torn-manifest"));

@@ -58,7 +58,7 @@ TEST(TimelineTest, CrashReadsLikeThis) {
   EXPECT_EQ(RenderTimeline(Sample(), {.width = 78}), kGolden);
 }
 
-TEST(TimelineTest, DrawsLinesWhereTheTerminalHasThem) {
+TEST(TimelineTest, DrawsLines_IfTheTerminalHasThem) {
   const std::string text =
       RenderTimeline(Sample(), {.width = 78, .art = LineArt::kUnicode});
   EXPECT_THAT(text, HasSubstr("  4  0.040s  ├▶ loses rank 1 (closed): "
@@ -78,7 +78,7 @@ TEST(TimelineTest, LinesAreNoLongerThanTheTerminal) {
   }
 }
 
-TEST(TimelineTest, OneColumnNamesTheWorker_WhereColumnsWouldBeTooNarrow) {
+TEST(TimelineTest, OneColumnNamesTheWorker_IfColumnsWouldBeTooNarrow) {
   const std::string text = RenderTimeline(Sample(), {.width = 44});
   EXPECT_THAT(text, HasSubstr("row    time     worker    event\n"));
   EXPECT_THAT(text, HasSubstr("  2  0.010s     worker 0  steps 1-3; saved 2\n"
@@ -113,7 +113,7 @@ TEST(TimelineTest, CutTextFillsItsLastLine) {
       HasSubstr("loses rank 1 (closed): a xxxxxxxxxx"));
 }
 
-TEST(TimelineTest, ListsEachEventWhereAsked) {
+TEST(TimelineTest, ListsEachEvent_IfRequested) {
   const Timeline timeline = Sample({.routine = RoutineEvents::kListed});
   EXPECT_EQ(timeline.rows.size(), timeline.events);
   EXPECT_EQ(timeline.events, 23u);
@@ -204,7 +204,7 @@ TEST(TimelineTest, FailureOfASaveCountsAtTheStepOfTraining) {
               testing::Contains("save of step 2 failed"));
 }
 
-TEST(TimelineTest, LaunchersEventsCountAtTheStepThatAWorkerReachedLast) {
+TEST(TimelineTest, LaunchersEvents_CountAtTheLastReachedStep) {
   Record record = SampleRecord();
   const int64_t begin = record.incarnations[0].events[0].t_ns;
   record.incarnations.push_back(
@@ -226,7 +226,7 @@ TEST(TimelineTest, FoldedSaveThatIsStillWrittenHasTheTimeOfItsBegin) {
               testing::Contains("steps 1-3; save of step 2 begins at 0.021s"));
 }
 
-TEST(TimelineTest, RowHasTheTimeOfTheFirstEventThatItNames) {
+TEST(TimelineTest, Row_HasTheTimeOfItsFirstEvent) {
   Record record = SampleRecord();
   std::vector<RecordEvent>& events = record.incarnations[0].events;
   events.insert(events.begin() + 1, {.kind = RecordKind::kRetireBegin,
@@ -275,7 +275,7 @@ TEST(TimelineTest, FilterTakesTimes) {
                           "loses rank 1 (closed): connection lost"));
 }
 
-TEST(TimelineTest, CauseThatIsFilteredOutIsReplacedByItsOwn) {
+TEST(TimelineTest, HiddenCause_IsReplacedByItsOwnCause) {
   const Timeline timeline = Sample({.workers = {1}});
   EXPECT_EQ(timeline.rows[2].cells[0].kind, "fault_fired");
   EXPECT_EQ(timeline.rows[3].cells[0].text, "incarnation 2 starts");

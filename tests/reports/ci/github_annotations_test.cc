@@ -39,7 +39,7 @@ TEST(GithubAnnotationsTest, NamesFileLineCauseAndReplay) {
       "inconclusive::full never fired: errno any at ckpt.begin\n");
 }
 
-TEST(GithubAnnotationsTest, EscapesWhatHasAMeaning) {
+TEST(GithubAnnotationsTest, EscapesSpecialCharacters) {
   RunResult result = {.cases = {FailedCase("a,b:c%d", "50%\r\n::error::x")}};
   result.cases[0].replay = "one\ntwo";
   const std::string text = Annotations(result);
@@ -69,7 +69,7 @@ TEST(GithubAnnotationsTest, TenOfAKind_TheTenthCountsTheRest) {
                   "::error::14 more (14 failed); summary.md lists them\n"));
 }
 
-TEST(GithubAnnotationsTest, FlakyCasesAreErrorsWhereTheyFail) {
+TEST(GithubAnnotationsTest, FlakyCases_AreErrors_IfTheyFail) {
   EXPECT_THAT(
       Annotations({.cases = {FlakyCase(FlakyVerdict::kFails)}}),
       HasSubstr("::error file=scenarios/torn.yaml,line=12,title=torn-manifest "

@@ -53,7 +53,7 @@ TEST(MarkdownSummaryTest, RunThatPassedIsShort) {
               AllOf(Not(HasSubstr("|")), Not(HasSubstr("<details>"))));
 }
 
-TEST(MarkdownSummaryTest, NamesPlantedBugs_AlsoThoseThatNoCheckNoticed) {
+TEST(MarkdownSummaryTest, NamesPlantedBugs_CaughtOrNot) {
   RunResult result = SampleResult();
   for (CaseResult& one : result.cases) one.planted_bugs = {"lose-metrics"};
   EXPECT_THAT(
@@ -65,7 +65,7 @@ TEST(MarkdownSummaryTest, NamesPlantedBugs_AlsoThoseThatNoCheckNoticed) {
                       "metrics anew (the scenario switches this bug on)\n")));
 }
 
-TEST(MarkdownSummaryTest, FlakyCasesAreListed_AlsoWhereTheyPass) {
+TEST(MarkdownSummaryTest, FlakyCasesAreListed_EvenIfTheyPass) {
   for (const auto verdict : {FlakyVerdict::kFails, FlakyVerdict::kPasses}) {
     const RunResult result = {.cases = {FlakyCase(verdict)}};
     EXPECT_THAT(RenderMarkdownSummary({.result = result}),
@@ -117,7 +117,7 @@ TEST(MarkdownSummaryTest, HostileTextStaysInItsPlace) {
   EXPECT_EQ(CountOf(text, "\n| "), 1u + 3u);
 }
 
-TEST(MarkdownSummaryTest, LeavesOutWhatIsTooMuchAndReportsIt) {
+TEST(MarkdownSummaryTest, CountsRowsBeyondTheLimits) {
   const std::string many =
       RenderMarkdownSummary({.result = ManyFailures(500, "x")});
   EXPECT_EQ(CountOf(many, "\n| FAIL"), MarkdownLimits().rows);

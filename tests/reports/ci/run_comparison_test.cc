@@ -39,7 +39,7 @@ constexpr auto kError = VerdictKind::kError;
 constexpr auto kNotRun = VerdictKind::kNotRun;
 constexpr auto kSkip = VerdictKind::kSkip;
 
-TEST(RunComparisonTest, SortsCasesByWhatChanged) {
+TEST(RunComparisonTest, SortsCasesByTheirChange) {
   const RunResult before = {
       .run = "a",
       .cases = {Of("same", kPass), Of("broke", kPass), Of("stuck", kPass),

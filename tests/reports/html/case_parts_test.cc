@@ -38,7 +38,7 @@ TEST(DifferenceTableTest, ShowsValuesWithBitsAndDistance) {
                               "</code></td><td class=\"number\">1</td>"));
 }
 
-TEST(DifferenceTableTest, CountsWhatIsNotListed) {
+TEST(DifferenceTableTest, CountsUnlistedDifferences) {
   CaseResult failed = Failed();
   failed.differences[0].differing = 5;
   const std::string html = RenderDifferences(failed);
@@ -49,7 +49,7 @@ TEST(DifferenceTableTest, CountsWhatIsNotListed) {
                         "reference run both have differ, the first 1 are"));
 }
 
-TEST(DifferenceTableTest, NamesWorkersThatAreAlike_AndNoDistanceOfSamples) {
+TEST(DifferenceTableTest, NamesEqualWorkers_AndNoDistanceOfSamples) {
   CaseResult failed = Failed();
   failed.differences[0].alike = {1, 2};
   failed.differences[0].tensors[1].name = "rows of the batch";
@@ -82,7 +82,7 @@ TEST(DifferenceTableTest, TensorOfAnotherShapeIsNamed) {
               HasSubstr("other type or shape: U32 [2] against F32 [2]"));
 }
 
-TEST(DifferenceTableTest, IsEmpty_WhereNothingDiffers) {
+TEST(DifferenceTableTest, IsEmpty_IfNothingDiffers) {
   EXPECT_EQ(RenderDifferences(SampleResult().cases[0]), "");
 }
 

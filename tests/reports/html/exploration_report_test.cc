@@ -183,7 +183,7 @@ TEST(StepPlotTest, HasNoLineForATotalThatIsNotKnown) {
   EXPECT_THAT(html, HasSubstr("pairs: 0"));
 }
 
-TEST(CoverageMatrixTest, PairsThatMakeNoFaultAreNoHoles) {
+TEST(CoverageMatrixTest, ImpossiblePairs_AreNoHoles) {
   CoverageMatrix matrix({.kinds = {"crash", "torn_write"},
                          .points = {"step.end", "ckpt.rename"},
                          .impossible = {{"torn_write", "step.end"}}});

@@ -295,7 +295,7 @@ TEST(WordsTest, ExplainsOutcomesAndExitCodes) {
   EXPECT_THAT(html, Not(HasSubstr("<dt>outcome recovers</dt>")));
 }
 
-TEST(WordsTest, ExplainsEachWord_WhereItOccurs) {
+TEST(WordsTest, ExplainsEachWord_IfItOccurs) {
   const struct {
     const char* html;
     const char* word;
@@ -347,7 +347,7 @@ TEST(HtmlReportTest, ExplainsTheVerdictsOfItsHead) {
                           HasSubstr("<dt>inconclusive</dt><dd>The case has")));
 }
 
-TEST(WordsTest, IgnoresTextsThatOnlyAPointerShows) {
+TEST(WordsTest, IgnoresTooltips) {
   EXPECT_EQ(RenderWords("<svg><title>fenced</title><use href=\"fenced\"/>"
                         "<desc id=\"a\">ulps</desc></svg>"),
             "");
@@ -547,7 +547,7 @@ TEST(CoverageMatrixTest, ShowsFiredFaultsAndHoles) {
   EXPECT_EQ(FirstUnbalancedTag(html), "");
 }
 
-TEST(CoverageMatrixTest, HidesRowsWithoutAFault_WhereOneCaseRan) {
+TEST(CoverageMatrixTest, HidesRowsWithoutAFault_IfOneCaseRan) {
   CoverageMatrix matrix({.kinds = {"hang"}, .points = {"ckpt.rename"}});
   matrix.Add(SampleRecord());
   const std::string html = matrix.Render();

@@ -281,7 +281,7 @@ TEST(ChromeTraceTest, EventsAtOneTimeOrNanosecondsApart_NestStill) {
               Not(Contains(HasSubstr("control 2"))));
 }
 
-TEST(ChromeTraceTest, ViewersThatCutFractionsOffReadTheNanosecond) {
+TEST(ChromeTraceTest, TimesInMicroseconds_KeepTheNanosecondIfTruncated) {
   Record record;
   for (int64_t t_ns = 0; t_ns < 5'000; ++t_ns) {
     record.machine.push_back({.kind = RecordKind::kPowerCut, .t_ns = t_ns});

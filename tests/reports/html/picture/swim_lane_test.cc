@@ -80,7 +80,7 @@ TEST(SwimLaneTest, ShowsEachPartOfARun) {
   EXPECT_EQ(FirstUnbalancedTag(picture), "");
 }
 
-TEST(SwimLaneTest, DescriptionReportsWhichCheckpointsCameAfterTheResume) {
+TEST(SwimLaneTest, Description_NamesCheckpointsAfterTheResume) {
   Record record = SampleRecord();
   EXPECT_THAT(Picture(record), HasSubstr(" Checkpoints acknowledged: step 2."));
   std::vector<RecordEvent>& events = record.incarnations[1].events;
@@ -96,7 +96,7 @@ TEST(SwimLaneTest, DescriptionReportsWhichCheckpointsCameAfterTheResume) {
                 "step 2: steps 3, 4."));
 }
 
-TEST(SwimLaneTest, ShowsNoMarks_WhereNothingWentWrong) {
+TEST(SwimLaneTest, ShowsNoMarks_WithoutAnyFailure) {
   Record record = SampleRecord();
   record.incarnations = {record.incarnations[0]};
   record.incarnations[0].events.resize(6);
@@ -112,7 +112,7 @@ TEST(SwimLaneTest, ShowsNoMarks_WhereNothingWentWrong) {
   EXPECT_THAT(picture, Not(HasSubstr("class=\"arrow\"")));
 }
 
-TEST(SwimLaneTest, DrawsEpochEnds_WhereThereIsRoom) {
+TEST(SwimLaneTest, DrawsEpochEnds_IfThereIsRoom) {
   Record record = FullRecord();
   record.golden.entries = {
       {.kind = RecordKind::kEpochEnd, .step = 2, .epoch = 0},
@@ -216,7 +216,7 @@ TEST(SwimLaneTest, DeletionOfACheckpointIsNamed) {
                       "ms, deleted at 32 ms</title>")));
 }
 
-TEST(SwimLaneTest, TextsSayWhatHappened) {
+TEST(SwimLaneTest, Texts_DescribeTheEvents) {
   const std::string picture = Picture(FullRecord());
   EXPECT_THAT(picture, HasSubstr("<title>31 ms: crash fires: crash worker 1 at "
                                  "step.end, step 3</title>"));
@@ -261,7 +261,7 @@ TEST(SwimLaneTest, ProcessThatAFaultEnded_IsNotRunning) {
   EXPECT_EQ(CountOf(Picture(record), Use("m-running")), 1u);
 }
 
-TEST(SwimLaneTest, LegendHasOnlyWhatOccurs) {
+TEST(SwimLaneTest, Legend_HasOnlyOccurringMarks) {
   const std::string all = Picture(FullRecord());
   EXPECT_THAT(all, AllOf(HasSubstr("</svg>preemption notice</li>"),
                          HasSubstr("</svg>recomputed steps</li>"),
@@ -370,7 +370,7 @@ TEST(SwimLaneTest, RecordWithoutEventsHasNoPicture) {
   EXPECT_EQ(Picture({.case_name = "a"}), "");
 }
 
-TEST(TrainingPositionTest, RecomputedStepsEndWhereTrainingHadBeen) {
+TEST(TrainingPositionTest, RecomputedSteps_EndAtTheEarlierPosition) {
   const Record record = SampleRecord();
   const std::vector<TrainingSegment> segments = TrainingSegmentsOf(record);
   ASSERT_EQ(segments.size(), 2u);

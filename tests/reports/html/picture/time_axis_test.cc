@@ -27,7 +27,7 @@ TEST(TimeAxisTest, ShortensIdleTime) {
   EXPECT_FALSE(axis.IsInGap(gap.begin - 1));
 }
 
-TEST(TimeAxisTest, HasNoGap_WhereEventsAreEvenlySpaced) {
+TEST(TimeAxisTest, HasNoGap_IfEventsAreEvenlySpaced) {
   std::vector<int64_t> times;
   for (int64_t i = 0; i < 100; ++i) times.push_back(i * 1000 * kMs);
   const TimeAxis axis(times, {.width = 1000});
