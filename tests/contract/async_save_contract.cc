@@ -60,7 +60,7 @@ SaveOutcome Finish(AsyncSave& save) {
   return *outcome;
 }
 
-TEST_P(SaveContract, WritesTheStateThatWasCopiedWhileTrainingChangesIt) {
+TEST_P(SaveContract, WritesTheCopiedState_WhileTrainingContinues) {
   InWorld([&](World& world) {
     OnlyWorker worker(world, Path("ckpt"));
     worker.state.position.step = 5;
@@ -166,7 +166,7 @@ TEST_P(SaveContract, WritesFromTheSameMemory_InTheNextGeneration) {
   });
 }
 
-TEST_P(SaveContract, TaskThatHangsIsTakenBackOnceItIsDone) {
+TEST_P(SaveContract, BackgroundTask_CanBeAwaitedAgainAfterTimeout) {
   InWorld([&](World& world) {
     const auto go_on = world.tasks.NewEvent();
     BackgroundTask task(world, "hanging");

@@ -15,7 +15,7 @@ TEST_P(HostContract, BeginsWithoutATerminationNotice) {
   });
 }
 
-TEST_P(HostContract, HasNoPlantedBugWhereNothingIsPlanned) {
+TEST_P(HostContract, HasNoFaultsAndBugs_IfNothingIsPlanned) {
   InWorld([](World& world) {
     EXPECT_TRUE(world.faults.Hit(Point::kStepBegin, {.step = 1}).ok());
     EXPECT_FALSE(world.faults.Planted(PlantedBug::kLoseRngKey));

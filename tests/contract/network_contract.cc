@@ -354,7 +354,7 @@ TEST_P(NetworkContract, RefusesAFrameThatIsTooLarge_AndContinues) {
   });
 }
 
-TEST_P(NetworkContract, BothEndsKnowANonceThatNoOtherConnectionHas) {
+TEST_P(NetworkContract, BothEndsShareAUniqueNonce) {
   const std::string address = FreeAddress();
   InWorld([&](World& world) {
     std::set<Nonce> nonces;
@@ -405,7 +405,7 @@ TEST_P(NetworkContract, DisconnectsTheOldestOfTooManySilentCallers) {
   });
 }
 
-TEST_P(NetworkContract, DisconnectsTheNewestOfTooManyThatWaitForAccept) {
+TEST_P(NetworkContract, DisconnectsNewestCaller_IfTooManyWaitForAccept) {
   const std::string address = FreeAddress();
   InWorld([&](World& world) {
     const Time deadline = world.clock.Now() + kSoon;

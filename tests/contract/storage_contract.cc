@@ -56,7 +56,7 @@ TEST_P(StorageContract, CreateInAMissingDirectoryIsNotFound) {
   });
 }
 
-TEST_P(StorageContract, CreateExclusiveRefusesWhatExists) {
+TEST_P(StorageContract, CreateExclusive_RefusesExistingFile) {
   const std::string path = Path("a");
   InWorld([&](World& world) {
     EXPECT_TRUE(world.storage.Open(path, OpenMode::kCreateExclusive).ok());
@@ -66,7 +66,7 @@ TEST_P(StorageContract, CreateExclusiveRefusesWhatExists) {
   });
 }
 
-TEST_P(StorageContract, OneOfManyThatCreateExclusivelyWins) {
+TEST_P(StorageContract, ConcurrentExclusiveCreate_SucceedsOnce) {
   const std::string path = Path("claim");
   InWorld([&](World& world) {
     std::vector<char> won(8, 0);
@@ -276,7 +276,7 @@ TEST_P(StorageContract, RenameOfAMissingFileIsNotFound) {
   });
 }
 
-TEST_P(StorageContract, OneOfManyThatRenameADirectoryWins) {
+TEST_P(StorageContract, ConcurrentRenameOfDirectory_SucceedsOnce) {
   const std::string from = Path("old");
   InWorld([&](World& world) {
     ASSERT_TRUE(world.storage.MakeDirectory(from).ok());
@@ -370,7 +370,7 @@ TEST_P(StorageContract, LocksOnDifferentPathsAreIndependent) {
 
 // The content of a locked file depends on the storage: the real one writes the
 // holder's name.
-TEST_P(StorageContract, LockTakesAFileThatIsThere) {
+TEST_P(StorageContract, LocksAnExistingFile) {
   const std::string path = Path("lock");
   InWorld([&](World& world) {
     ASSERT_TRUE(Write(world, path, "owner").ok());
