@@ -93,7 +93,7 @@ TEST(EarlyStoppingTest, RefusesAMonitorWithoutValidation) {
   });
 }
 
-TEST(EarlyStoppingTest, BestModelComesBackWithWhatItsReplicasKept) {
+TEST(EarlyStoppingTest, RestoresReplicaStateOfBestModel) {
   FitFixture fixture;
   EarlyStopping stopping(
       {.monitor = Monitor::kLoss, .restore_best_weights = true});
@@ -121,7 +121,7 @@ EarlyStoppingOptions OnAccuracy() {
           .restore_best_weights = true};
 }
 
-TEST(EarlyStoppingTest, InterruptedRunStopsWhereItWouldHaveStopped) {
+TEST(EarlyStoppingTest, InterruptedRun_StopsAtTheSameEpoch) {
   FitFixture undisturbed;
   EarlyStopping whole(OnAccuracy());
   const FitResult expected =
@@ -141,7 +141,7 @@ TEST(EarlyStoppingTest, InterruptedRunStopsWhereItWouldHaveStopped) {
   EXPECT_EQ(fit.digest, expected.digest);
 }
 
-TEST(EarlyStoppingTest, BestWeightsAreWhatTrainingEndsWith) {
+TEST(EarlyStoppingTest, TrainingEndsWithTheBestWeights) {
   FitFixture fixture;
   fixture.Run([&](World& world) {
     Sequential model = SmallModel();
@@ -224,7 +224,7 @@ Status Restarted(std::vector<Callback*> before, std::vector<Callback*> after) {
   return FitOnce(fixture, SmallFit(4, after)).status();
 }
 
-TEST(CallbackTest, OptionThatItsStateDependsOn_IsNamedWhereItDiffers) {
+TEST(CallbackTest, ChangedOption_IsNamed_IfStateDependsOnIt) {
   const EarlyStoppingOptions first_options = {.monitor = Monitor::kValLoss,
                                               .min_delta = 0.5,
                                               .patience = 9,
@@ -290,7 +290,7 @@ TEST(CallbackTest, OtherOrder_IsNoOtherJob) {
   EXPECT_TRUE(again.ok()) << again.ToString();
 }
 
-TEST(CallbackTest, OneThatABackupDoesNotKnowIsRefusedByName) {
+TEST(CallbackTest, CallbackMissingInBackup_IsRefusedByName) {
   FitFixture fixture;
   BackupAndRestore backup({.backup_dir = "/backup"});
   InterruptAt interrupt(InterruptPoint::kEpochSettled, 1);
@@ -317,7 +317,7 @@ TEST(ModelCheckpointTest, KeepsTheWeightsOfEachEpoch) {
       ElementsAre("01.safetensors", "02.safetensors", "03.safetensors"));
 }
 
-TEST(ModelCheckpointTest, BestWeightsAreThoseOfTheBestEpoch) {
+TEST(ModelCheckpointTest, KeepsTheWeightsOfTheBestEpoch) {
   FitFixture fixture;
   ASSERT_TRUE(fixture.disk().MakeDirectory("/weights").ok());
   fixture.Run([&](World& world) {
@@ -354,7 +354,7 @@ FitResult FitOverflowing(FitFixture& fixture,
   return result->value();
 }
 
-TEST(TerminateOnNaNTest, EndsAtTheFirstStepWhoseLossIsNaN) {
+TEST(TerminateOnNaNTest, EndsAtTheFirstStepWithNaN) {
   FitFixture fixture;
   const FitResult to_the_end = FitOverflowing(fixture, {});
   EXPECT_EQ(to_the_end.end, FitEnd::kFinished);

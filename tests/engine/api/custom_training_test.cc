@@ -80,7 +80,7 @@ TEST(CheckpointManagerTest, RestoresTheValuesAndReportsIt) {
 }
 
 // The first process ends after step 8, without leaving.
-TEST(CheckpointManagerTest, InterruptedLoopEndsAsOneThatWasNot) {
+TEST(CheckpointManagerTest, InterruptedLoop_EndsInTheSameState) {
   std::vector<Digest> digests;
   for (const bool interrupted : {false, true}) {
     FitFixture fixture;
@@ -245,7 +245,7 @@ TEST(CheckpointManagerTest, ListenersNoOnOneWorkerIsANoOnAll) {
   EXPECT_EQ(ends.size(), 2u);
 }
 
-TEST(CheckpointManagerTest, NamesWhatItCannotUse) {
+TEST(CheckpointManagerTest, RefusesInvalidOptionsByName) {
   FitFixture fixture;
   fixture.Run(1, [](World& world, const WorkerSpec& place) {
     auto training = CustomTraining::Create(world, SmallTraining(place)).value();
@@ -284,7 +284,7 @@ TEST(CheckpointManagerTest, AnotherJobsCheckpointsAreRefusedOnAllWorkers) {
 }
 
 // Sends a notice to the second of two workers, before its third step.
-TEST(PreemptionCheckpointHandlerTest, AllSaveTheStepThatANoticeStopsThemAt) {
+TEST(PreemptionCheckpointHandlerTest, Notice_MakesAllWorkersSaveTheSameStep) {
   FitFixture fixture;
   const int second = fixture.simulation().process_count() + 1;
   std::vector<uint64_t> stopped;

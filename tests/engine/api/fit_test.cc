@@ -135,7 +135,7 @@ TEST(FitTest, WithoutABackupARestartBeginsAgain) {
   EXPECT_EQ(counter.epochs.size(), 3u);
 }
 
-TEST(FitTest, InitialEpochCountsWhereThereIsNoBackup) {
+TEST(FitTest, InitialEpochApplies_WithoutABackup) {
   FitFixture fixture;
   FitOptions options = SmallFit(5, {});
   options.initial_epoch = 3;
@@ -164,7 +164,7 @@ TEST(FitTest, TwoWorkersAgreeWithOneThatHasTwoReplicas) {
 
 // Run R5: the chief of two workers saves the model; one worker, whose number of
 // replicas makes it another job, loads it and trains further.
-TEST(FitTest, ModelThatTwoWorkersTrainedIsTrainedFurtherByOne) {
+TEST(FitTest, OneWorkerContinuesAModelOfTwoWorkers) {
   FitFixture fixture;
   fixture.Run(2, [&](World& world, const WorkerSpec& place) {
     FitOptions options = SmallFit(3, {});
@@ -264,7 +264,7 @@ struct BadCase {
   std::function<void(FitOptions&)> spoil;
 };
 
-TEST(FitTest, NamesWhatItCannotUse) {
+TEST(FitTest, RefusesInvalidOptionsByName) {
   BackupAndRestore unnamed({.backup_dir = ""});
   BackupAndRestore zero(
       {.backup_dir = "/b", .save_freq = SaveFrequency::Steps(0)});

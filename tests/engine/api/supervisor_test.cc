@@ -49,7 +49,7 @@ TEST(SupervisorTest, SavesByTheClockAndOnceMoreAtTheEnd) {
                                 "step-000000025-g1"));
 }
 
-TEST(SupervisorTest, InitialisesOnlyWhereNothingIsRecovered) {
+TEST(SupervisorTest, Initialises_OnlyIfNothingIsRecovered) {
   FitFixture fixture;
   std::vector<std::string> calls;
   for (const uint64_t until : {3, 6}) {
@@ -86,7 +86,7 @@ TEST(SupervisorTest, InitialisesOnlyWhereNothingIsRecovered) {
                          "local_init", "ready before", "ready after"));
 }
 
-TEST(SupervisorTest, ReportsWhatIsNotReady) {
+TEST(SupervisorTest, ReportsWhyTheModelIsNotReady) {
   FitFixture fixture;
   fixture.Run(1, [](World& world, const WorkerSpec& place) {
     const auto training = NewTraining(world, place);
@@ -371,7 +371,7 @@ Status Prepared(FitFixture& fixture, int workers,
   return outcome;
 }
 
-TEST(SupervisorTest, BaseNameThatWasChangedIsNoSilentColdStart) {
+TEST(SupervisorTest, ChangedBaseName_IsRefused) {
   FitFixture fixture;
   ASSERT_TRUE(
       Prepared(fixture, 2, {.logdir = "/logs", .checkpoint_basename = "ours"})
@@ -426,7 +426,7 @@ CustomTrainingOptions OverflowingTraining(const WorkerSpec& place) {
   return options;
 }
 
-TEST(SupervisorTest, StopsWhereTheLossIsNotFiniteAndSavesNoSuchState) {
+TEST(SupervisorTest, NonFiniteLoss_StopsWithoutASave) {
   FitFixture fixture;
   for (int incarnation = 0; incarnation < 2; ++incarnation) {
     fixture.Run(2, [&](World& world, const WorkerSpec& place) {

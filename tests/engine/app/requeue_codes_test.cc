@@ -31,7 +31,7 @@ TEST(RequeueCodesTest, ReplacesTheCodesOfAStopAndAPermanentFailure) {
 
 // Code 74 is a worker's message to its launcher; a cluster's scheduler does not
 // know the code.
-TEST(RequeueCodesTest, WorkerThatIsToStartLaterAsksForAnotherStart) {
+TEST(RequeueCodesTest, LaterStart_ExitsWithRequeueCode) {
   EXPECT_EQ(RequeueCode({.no_requeue = 200}, 74), 75);
 }
 

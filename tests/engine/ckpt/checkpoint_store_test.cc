@@ -51,7 +51,7 @@ TEST_F(CheckpointStoreTest, StartsColdInAnEmptyDirectory) {
   EXPECT_FALSE(recovered.claim->parent);
 }
 
-TEST_F(CheckpointStoreTest, LoadsWhatWasSavedUnderItsName) {
+TEST_F(CheckpointStoreTest, LoadsTheNewestSaveUnderItsName) {
   Saved({10, 20});
   const Recovered recovered = Recover(test_.world);
   ASSERT_TRUE(recovered.status.ok()) << recovered.status.ToString();
@@ -84,7 +84,7 @@ TEST_F(CheckpointStoreTest, ReadsTheParentOnce_ForTheClaimAndTheFirstLoad) {
   EXPECT_EQ(reads, 2 * of_the_claim);
 }
 
-TEST_F(CheckpointStoreTest, ClaimReadsTheParentWhereTheFirstLoadReturnsIt) {
+TEST_F(CheckpointStoreTest, ClaimReadsParentIntoPlacesOfTheFirstLoad) {
   Saved({10, 20});
   Bytes("step-000000020-g1/" + ShardName(0, 2)).back() ^= 1;
   CheckpointStore store = OpenStore(test_.world);
@@ -109,7 +109,8 @@ TEST_F(CheckpointStoreTest, ClaimReadsTheParentWhereTheFirstLoadReturnsIt) {
 
 // The first load returns the bytes that the claim verified; the second one
 // finds the damage on the disk.
-TEST_F(CheckpointStoreTest, LoadsWhatItsClaimVerified_ThoughTheDiskIsDamaged) {
+TEST_F(CheckpointStoreTest,
+       FirstLoadReturnsTheVerifiedBytes_DespiteLaterDamage) {
   Saved({20});
   CheckpointStore store = OpenStore(test_.world);
   const auto claim = store.ClaimGeneration(std::string(kJob));
@@ -153,7 +154,7 @@ TEST_F(CheckpointStoreTest, WorksOnARealDirectory) {
   EXPECT_TRUE(storage.Remove(path, FileKind::kDirectory).ok());
 }
 
-TEST_F(CheckpointStoreTest, DirectoryThatIsNoTextIsRefused) {
+TEST_F(CheckpointStoreTest, DirectoryNotInUtf8_IsRefused) {
   const Status opened =
       CheckpointStore::Open(test_.world, {.directory = "/run-\xe9"}).status();
   EXPECT_EQ(opened.ToString(),
@@ -199,7 +200,7 @@ TEST_F(CheckpointStoreTest, KeepsOneCheckpointOnlyAfterTheNextIsCommitted) {
 }
 
 // The newest valid checkpoint is never removed, however full the disk is.
-TEST_F(CheckpointStoreTest, FreesRoomOfAllThatIsOlderThanTheNewestGoodOne) {
+TEST_F(CheckpointStoreTest, FreesRoomOfAllCheckpoints_BeforeTheNewestValidOne) {
   CheckpointStore store = Saved({1, 2, 3, 4});
   Bytes("step-000000004-g1/model-00001-of-00002.safetensors").back() ^= 1;
   EXPECT_TRUE(store.FreeRoom().value());
@@ -213,7 +214,7 @@ TEST_F(CheckpointStoreTest, FreesRoomOfAllThatIsOlderThanTheNewestGoodOne) {
 }
 
 // A generation must not remove the checkpoints of a later one.
-TEST_F(CheckpointStoreTest, FreesNoRoomWhereAnotherGenerationOwnsTheStore) {
+TEST_F(CheckpointStoreTest, FreesNoRoom_IfAnotherGenerationOwnsTheStore) {
   CheckpointStore store = Saved({1, 2});
   Recover(test_.world);
   EXPECT_EQ(store.FreeRoom().status().code(), Code::kFenced);
@@ -341,7 +342,7 @@ bool AnyHalfDeleted(Storage& storage) {
   });
 }
 
-TEST_F(CheckpointStoreTest, RetirementRemovesWhatTheLastOneLeft) {
+TEST_F(CheckpointStoreTest, Retention_CompletesAnInterruptedRemoval) {
   CheckpointStore store = Saved({1}, 1);
   test_.faults.script = [](Point point, size_t) {
     return point == Point::kRetireRemove ? IoError("no") : OkStatus();
@@ -385,7 +386,7 @@ TEST_F(CheckpointStoreTest, RemovalBehindAnInterruptedOneRemovesBoth) {
   EXPECT_FALSE(AnyHalfDeleted(storage_));
 }
 
-TEST_F(CheckpointStoreTest, RetentionRemovesWhatAFencedSaveLeft) {
+TEST_F(CheckpointStoreTest, Retention_RemovesRemainsOfAFailedSave) {
   CheckpointStore store = Saved({1}, 1);
   test_.faults.script = [](Point point, size_t) {
     const bool fails =
@@ -434,7 +435,7 @@ TEST_F(CheckpointStoreTest, BeginsNoSaveWhileAFailedOneHoldsItsName) {
   EXPECT_TRUE(Save(store, 1, 2).ok());
 }
 
-TEST_F(CheckpointStoreTest, FailsASaveWhoseFsyncFailedAndSavesTheNextOne) {
+TEST_F(CheckpointStoreTest, FailedFsync_FailsOnlyThatSave) {
   for (const Point point : {Point::kShardSync, Point::kManifestSync,
                             Point::kTmpDirSync, Point::kParentSync}) {
     storage_.SetContents({});
@@ -452,13 +453,13 @@ TEST_F(CheckpointStoreTest, FailsASaveWhoseFsyncFailedAndSavesTheNextOne) {
   }
 }
 
-TEST_F(CheckpointStoreTest, WritesAStateFileOfWhatRetentionLeaves) {
+TEST_F(CheckpointStoreTest, StateFile_ListsTheRetainedCheckpoints) {
   Saved({1, 2, 3}, 2);
   EXPECT_THAT(ParseStateFile(Bytes("checkpoint")).all,
               ElementsAre("step-000000002-g1", "step-000000003-g1"));
 }
 
-TEST_F(CheckpointStoreTest, GoesBackWhereThePersonEditedTheStateFile) {
+TEST_F(CheckpointStoreTest, ResumesFromTheCheckpointOfAnEditedStateFile) {
   Saved({1, 2, 3});
   Bytes("checkpoint") = "latest: step-000000002-g1\n";
   EXPECT_EQ(Recover(test_.world).step, 2u);
@@ -518,7 +519,7 @@ TEST_F(CheckpointStoreTest, EmitsTheRejectionBeforeItSetsTheCheckpointAside) {
             kDirectory + "/step-000000002-g1");
 }
 
-TEST_F(CheckpointStoreTest, RefusesAColdStartWhereNoCheckpointIsValid) {
+TEST_F(CheckpointStoreTest, RefusesAColdStart_IfNoCheckpointIsValid) {
   Saved({1, 2});
   Bytes("step-000000001-g1/MANIFEST.json").clear();
   Bytes("step-000000002-g1/model-00001-of-00002.safetensors").pop_back();
@@ -535,7 +536,7 @@ TEST_F(CheckpointStoreTest, RefusesAColdStartWhereNoCheckpointIsValid) {
   EXPECT_TRUE(storage_.Exists(kDirectory + "/rejected-step-000000002-g1"));
 }
 
-TEST_F(CheckpointStoreTest, RefusesAColdStartWhereAllCheckpointsAreGone) {
+TEST_F(CheckpointStoreTest, RefusesAColdStart_IfAllCheckpointsAreGone) {
   Saved({1});
   std::map<std::string, std::string> contents = storage_.Contents();
   std::erase_if(contents, [](const auto& file) {
@@ -625,7 +626,7 @@ TEST_F(CheckpointStoreTest, PrunesClaimsThatNoLineageNeeds) {
   EXPECT_EQ(Recover(test_.world).step, 2u);
 }
 
-TEST_F(CheckpointStoreTest, AcknowledgesBeforeTheRenameWherePlanted) {
+TEST_F(CheckpointStoreTest, AcknowledgesBeforeTheRename_IfBugIsPlanted) {
   test_.faults.planted = {PlantedBug::kAcknowledgeBeforeRename};
   CheckpointStore store = Saved({});
   test_.faults.script = [](Point point, size_t) {
@@ -635,7 +636,7 @@ TEST_F(CheckpointStoreTest, AcknowledgesBeforeTheRenameWherePlanted) {
   EXPECT_EQ(test_.events.Of(EventKind::kSaveAcknowledged).size(), 1u);
 }
 
-TEST_F(CheckpointStoreTest, SkipsTheManifestsSyncWherePlanted) {
+TEST_F(CheckpointStoreTest, SkipsSyncOfManifest_IfBugIsPlanted) {
   int syncs = 0;
   storage_.gate = [&](StorageCall operation, const std::string& path) {
     syncs += operation == StorageCall::kSync && path.ends_with("MANIFEST.json");

@@ -172,7 +172,7 @@ TEST(CrashTest, ErrorAtAnyFaultPointLosesNothingAcknowledged) {
   SweepCrashes(AtPoints(ResourceExhausted("full"), Lasts::kOnce));
 }
 
-TEST(CrashTest, DiskThatFailsForGoodLosesNothingAcknowledged) {
+TEST(CrashTest, PermanentDiskFailure_LosesNoAcknowledgedCheckpoint) {
   SweepCrashes(AtOperations(IoError("disk"), Lasts::kForEver));
 }
 

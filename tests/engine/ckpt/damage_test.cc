@@ -155,7 +155,7 @@ TEST_F(DamageTest, DamagedOrMissingClaimLosesNoAcknowledgedSave) {
   EXPECT_EQ(recovered.claim->generation, 2u);
 }
 
-TEST_F(DamageTest, TrustingLoadTakesWhatAVerifyingOneRefuses) {
+TEST_F(DamageTest, LoadsADamagedShard_IfTheBugSkipsVerification) {
   test_.faults.planted = {PlantedBug::kTrustManifestBlindly};
   Contents damaged = contents_;
   std::string& shard = damaged[kNewest + "model-00001-of-00002.safetensors"];

@@ -83,7 +83,7 @@ TEST_F(InspectTest, ListsTheStatesOfAStepInTheirOrder) {
 }
 
 // `ckpt verify` and training decide in the same way.
-TEST_F(InspectTest, NumberThatLeavesNoneForTheNextGeneration_IsNamed) {
+TEST_F(InspectTest, TooLargeGenerationNumber_IsRefusedByName) {
   for (const std::string name :
        {"gen-18446744073709551615", "gen-9223372036854775808",
         "gen-9007199254740992", "gen-18446744073709551615.tmp",
@@ -134,7 +134,7 @@ TEST_F(InspectTest, DirectoryWithTheNameOfAClaim_IsLeftAlone) {
   EXPECT_TRUE(storage_.Exists("/store/gen-000006"));
 }
 
-TEST_F(InspectTest, VerifiesEveryByteWhereAsked) {
+TEST_F(InspectTest, VerifiesEveryByte_IfRequested) {
   storage_.Bytes("/store/step-000000001-g1/model-00001-of-00002.safetensors")
       .back() ^= 1;
   EXPECT_TRUE(InspectStore(test_.world, "/store", InspectDepth::kManifests)
@@ -171,7 +171,7 @@ TEST_F(InspectTest, ManifestsShowFilesOfAnotherSize) {
 }
 
 // Compares the inspection's prediction with the next start.
-TEST_F(InspectTest, PredictsWhatAClaimDoesWithAnEditedStateFile) {
+TEST_F(InspectTest, PredictsTheClaim_OfAnEditedStateFile) {
   const std::string damaged = "/store/step-000000001-g1/MANIFEST.json";
   const struct {
     std::string state_file;
@@ -228,7 +228,7 @@ TEST(UlpDistanceTest, CountsFloatsBetween) {
   EXPECT_EQ(UlpDistance(0x7fc00000, 0x3f800000), std::nullopt);
 }
 
-TEST(CompareElementsTest, ListsTheFirstThatDiffer) {
+TEST(CompareElementsTest, ListsTheFirstDifferences) {
   const float first[] = {1, 2, 3, 4};
   const float second[] = {1, 2.5, 3, 5};
   const auto view = [](const float(&values)[4]) {
@@ -243,7 +243,7 @@ TEST(CompareElementsTest, ListsTheFirstThatDiffer) {
   EXPECT_EQ(CompareElements(view(first), view(second), 1).size(), 1u);
 }
 
-TEST(CompareTensorsTest, NamesTensorsThatOnlyOneHasAndOtherShapes) {
+TEST(CompareTensorsTest, NamesMissingTensorsAndDifferentShapes) {
   const TestState first(1);
   TestState second = first;
   second.tensors.erase("dense0/bias");

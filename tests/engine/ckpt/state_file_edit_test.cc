@@ -160,7 +160,7 @@ TEST_F(StateFileEditTest, ObeyedAndNotReplaced_IsObeyedAgain) {
 
 // Otherwise the next start would obey the edit again, and lose what this run
 // saves.
-TEST_F(StateFileEditTest, ObeyedWithAStateFileThatCannotBeWritten_Fails) {
+TEST_F(StateFileEditTest, FailsTheStart_IfTheStateFileCannotBeReplaced) {
   test_.faults.script = [](Point point, size_t) {
     return point == Point::kStateWrite ? ResourceExhausted("no room")
                                        : OkStatus();

@@ -107,7 +107,7 @@ TEST_F(StoreWarningsTest, StateFileThatIsIgnoredIsReported) {
               ElementsAre(StartsWith("checkpoint: missing; ignored: ")));
 }
 
-TEST_F(StoreWarningsTest, WarningsNameWhatIsKeptAndWhatIsRemoved) {
+TEST_F(StoreWarningsTest, NamesKeptAndRemovedCheckpoints) {
   for (uint64_t step = 1; step <= 5; ++step) {
     Bytes(fmt::format("step-{:09}-g1/MANIFEST.json", step)).clear();
   }
@@ -140,7 +140,7 @@ TEST_F(StoreWarningsTest, GivesTheReason_WhenARejectedCheckpointIsNotSetAside) {
               ElementsAre("no rename", HasSubstr("left where it is")));
 }
 
-TEST_F(StoreWarningsTest, EarlierRejectionThatGoesIsReported) {
+TEST_F(StoreWarningsTest, RemovalOfAnOldRejectedCheckpoint_IsReported) {
   for (uint64_t step = 2; step <= 5; ++step) {
     Bytes(fmt::format("step-{:09}-g1/MANIFEST.json", step)).clear();
   }

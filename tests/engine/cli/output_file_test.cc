@@ -54,7 +54,7 @@ TEST_F(OutputFileTest, RefusesAFolder) {
             scratch_.path() + ": expected a file, found a folder");
 }
 
-TEST_F(OutputFileTest, RefusesAPipeWhichWouldWaitForItsReader) {
+TEST_F(OutputFileTest, RefusesAPipeWithoutWaiting) {
   ASSERT_EQ(mkfifo((scratch_ / "pipe").c_str(), 0600), 0);
   const Status status = CheckOutputFile(scratch_ / "pipe");
   EXPECT_EQ(status.code(), Code::kIoError);

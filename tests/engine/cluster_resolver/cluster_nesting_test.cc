@@ -57,7 +57,7 @@ struct Contradicted {
   std::string flags;
 };
 
-TEST(ClusterNestingTest, ContradictionNamesBothAndTheFlagsThatDecide) {
+TEST(ClusterNestingTest, Contradiction_NamesBothSourcesAndTheFlags) {
   const std::string worker_0 = TfConfig(R"({"type": "worker", "index": 0})");
   const std::vector<Contradicted> cases = {
       {With(ByHand(), {{"TF_CONFIG",

@@ -143,7 +143,7 @@ TEST(ClusterResolverTest, SlurmsIdsHaveThirtyTwoBits) {
                   ", found '4294967296'"}});
 }
 
-TEST(ClusterResolverTest, MastersVariablesSayWhereForEveryRule) {
+TEST(ClusterResolverTest, MasterVariables_GiveTheAddressForEveryRule) {
   const Environment environment = {{"SLURM_PROCID", "0"},
                                    {"SLURM_NTASKS", "2"},
                                    {"MASTER_ADDR", "ib0.n1"},

@@ -48,7 +48,7 @@ TEST(HostListTest, MillionHostsByNameAreReadToo) {
 }
 
 // 2^20 hosts times 2^44 overflows 64 bits to zero.
-TEST(HostListTest, NumberOfHostsThatWrapsAroundIsRefused) {
+TEST(HostListTest, OverflowingNumberOfHosts_IsRefused) {
   std::string text = "a[0-1048575]b[0-549755813887";
   for (int i = 1; i < 32; ++i) text += ",0-549755813887";
   EXPECT_THAT(ReadHostList(text + "]").status().message(),

@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-TEST(TfConfigTest, WithoutTextThereIsOneWorkerWhichIsChief) {
+TEST(TfConfigTest, EmptyText_MeansOneWorkerAsChief) {
   for (const char* text : {"", "{}"}) {
     const Result<ClusterPlace> place = ParseTfConfig(text);
     ASSERT_TRUE(place.ok()) << place.status().ToString();
@@ -99,7 +99,7 @@ std::string Worker(const std::string& cluster, const std::string& task) {
   return R"({"cluster": )" + cluster + R"(, "task": )" + task + "}";
 }
 
-TEST(TfConfigTest, RefusalNamesThePlaceAndWhatWasFound) {
+TEST(TfConfigTest, Refusal_NamesThePlaceAndTheFoundValue) {
   const std::string task = R"({"type": "worker", "index": 0})";
   const std::string cluster = R"({"worker": ["a:1", "b:2"]})";
   const std::vector<BadText> cases = {

@@ -24,7 +24,7 @@ TEST(DigitsTest, BytesAreTheSameEverywhere) {
   EXPECT_EQ(DigestOfPixels(Train(256, 7)), "c646444bba5ff686220fe18a8e11f14f");
 }
 
-TEST(DigitsTest, RowDoesNotDependOnHowManyThereAre) {
+TEST(DigitsTest, RowsDoNotDependOnTheirNumber) {
   const RawRows few = Train(3);
   const RawRows many = Train(20);
   EXPECT_TRUE(std::ranges::equal(

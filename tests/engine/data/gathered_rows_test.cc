@@ -33,7 +33,7 @@ class GatheredRowsTest : public testing::Test {
   GatheredRows rows_{data_};
 };
 
-TEST_F(GatheredRowsTest, AreInTheOrderInWhichTheyWereAdded) {
+TEST_F(GatheredRowsTest, AreInTheOrderOfAdding) {
   const std::vector<uint32_t> numbers = {2, 0, 2};
   Choose(numbers);
   EXPECT_TRUE(std::ranges::equal(rows_.numbers(), numbers));

@@ -44,7 +44,7 @@ TEST(IdxTest, ReadsImagesAndLabels) {
   EXPECT_EQ(raw->labels, (std::vector<uint8_t>{0, 9}));
 }
 
-TEST(IdxTest, ReadsCompressedFilesWherePlainOnesAreMissing) {
+TEST(IdxTest, ReadsCompressedFiles_IfPlainOnesAreMissing) {
   MemoryStorage files =
       ReadOnlyFiles({{"d/t10k-images-idx3-ubyte.gz", Gzip(kGoodImages)},
                      {"d/t10k-labels-idx1-ubyte", kGoodLabels}});

@@ -36,7 +36,7 @@ TEST(LoadDataTest, FeatureIsTheByteOver255) {
   EXPECT_EQ(train.features_per_row(), 2u);
 }
 
-TEST(LoadDataTest, ContentDigestIsOfWhatIsInTheFilesNotOfTheirForm) {
+TEST(LoadDataTest, ContentDigest_DoesNotDependOnCompression) {
   MemoryStorage files = IdxFiles();
   const Digest plain = (*LoadData(files, kIdx))->content;
   files.SetBytes("d/t10k-images-idx3-ubyte.gz",
@@ -91,7 +91,7 @@ TEST(LoadDataTest, ColouredImagesHaveAColumnForEachChannel) {
   EXPECT_EQ(train.rows_of_files.size(), 5u);
 }
 
-TEST(LoadDataTest, WhichFileARowIsInIsPartOfTheContent) {
+TEST(LoadDataTest, ContentDigest_DependsOnTheFileOfEachRow) {
   const DataSpec spec = {.kind = DataKind::kCifar10, .path = "d"};
   MemoryStorage files = CifarFiles();
   files.Bytes("d/data_batch_1.bin") += CifarRow(2, 51);

@@ -103,7 +103,7 @@ TEST(CublasProductsTest, RowsAndColumnsAreTurnedAsItTakesThem) {
   }
 }
 
-TEST(CublasProductsTest, ExtentThatItHasNoNumberForIsRefused) {
+TEST(CublasProductsTest, RefusesExtentsAboveIntMax) {
   const Product product = {.shape = {size_t{1} + INT_MAX, 1, 1},
                            .a = {nullptr, 1, 1},
                            .b = {nullptr, 1, 1},

@@ -171,7 +171,7 @@ TEST_F(KernelQueueTest, WithoutGraphsItLaunchesOneByOneAndAsksOnce) {
   EXPECT_EQ(std::ranges::count(recorder_.calls, "build"), 1);
 }
 
-TEST_F(KernelQueueTest, GraphThatTakesNoNewValuesIsGivenUp) {
+TEST_F(KernelQueueTest, LaunchesSingly_IfAGraphRefusesNewValues) {
   recorder_.changes = false;
   for (int i = 0; i < 4; ++i) Run(FourOf(i));
   EXPECT_THAT(recorder_.TakeRan(),
@@ -181,7 +181,7 @@ TEST_F(KernelQueueTest, GraphThatTakesNoNewValuesIsGivenUp) {
 
 // Runs far more sequences than are cached, each twice in a row, and one other
 // sequence after each of them.
-TEST_F(KernelQueueTest, RowThatWasNotUsedForLongestIsForgotten) {
+TEST_F(KernelQueueTest, ForgetsTheLeastRecentlyUsedRow) {
   constexpr size_t kOthers = 200;
   for (size_t other = 0; other < kOthers; ++other) {
     for (int round = 0; round < 2; ++round) Run(FourOf(1, 2 + other));

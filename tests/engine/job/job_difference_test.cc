@@ -20,7 +20,7 @@ TEST(JobDifferenceTest, NamesEveryFieldThatDiffersByItsPath) {
             "optimizer.learning_rate: 0.01 in the checkpoint, 0.002 now");
 }
 
-TEST(JobDifferenceTest, NamesWhatOnlyOneSideHas) {
+TEST(JobDifferenceTest, NamesFieldsOfOnlyOneSide) {
   const JobSpec stored = PresetJob("tiny").value();
   JobSpec present = stored;
   present.optimizer = {.kind = OptimizerKind::kSgd, .learning_rate = 0.01f};

@@ -256,7 +256,7 @@ RC_GTEST_PROP(JobJsonTest, FloatsAndSeedsComeBackWithEqualBits,
   RC_ASSERT(back->seed == seed);
 }
 
-TEST(JobJsonTest, OmitsWhatTheKindDoesNotUse) {
+TEST(JobJsonTest, OmitsFieldsUnusedByTheKind) {
   JobSpec job = PresetJob("linear").value();
   JobSpec other = job;
   other.optimizer.beta1 = 0.5f;
@@ -353,7 +353,7 @@ TEST(JobDigestTest, ChangesWithTheJobAndWithTheData) {
   EXPECT_NE(digest, JobDigest(JobToJson(job, kContent)));
 }
 
-TEST(JobDigestTest, DoesNotDependOnWhereTheDataLies) {
+TEST(JobDigestTest, DoesNotDependOnThePathOfTheData) {
   JobSpec job = PresetJob("linear").value();
   job.data = {.kind = DataKind::kIdx, .path = "/a"};
   const Digest digest = JobDigest(JobToJson(job, kContent));
@@ -381,7 +381,7 @@ TEST(JobJsonTest, PartialCheckpointContentsArePartOfTheJob) {
             "saved[1]: dense0/kernel in the checkpoint, nothing now");
 }
 
-TEST(JobJsonTest, NamesOfWhatIsSavedAreAscendingAndPlain) {
+TEST(JobJsonTest, RefusesSavedNames_OutOfOrderOrNotPlain) {
   JobSpec job = PresetJob("tiny").value();
   job.saved = {"a", "b"};
   const std::string json = JobToJson(job, kContent);

@@ -168,7 +168,7 @@ const BadJob kBadJobs[] = {
      "= 400) with remainder drop, found 384"},
 };
 
-TEST(ValidateTest, RefusesWhatNoRunCanUseAndNamesTheField) {
+TEST(ValidateTest, RefusesUnusableValues_ByField) {
   for (const BadJob& bad : kBadJobs) {
     JobSpec job = PresetJob("tiny").value();
     bad.spoil(job);
@@ -179,7 +179,7 @@ TEST(ValidateTest, RefusesWhatNoRunCanUseAndNamesTheField) {
   }
 }
 
-TEST(ValidateTest, PartialBatchIsFineWhereItIsKept) {
+TEST(ValidateTest, AcceptsAPartialBatch_IfItIsKept) {
   JobSpec job = PresetJob("tiny").value();
   job.replicas = 25;
   job.remainder = Remainder::kKeep;

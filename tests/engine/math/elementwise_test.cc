@@ -379,7 +379,7 @@ TEST(ElementwiseTest, MeanSquaredErrorHasTheReferencesBits) {
                  });
 }
 
-TEST(ElementwiseTest, RowsAreRightWhereTheArgMaxIsTheLabel) {
+TEST(ElementwiseTest, CountsRowsWithTheLabelAsArgMax) {
   std::mt19937 random(12);
   for (const Path& path : AllPaths()) {
     for (const Rectangle& r : kRectangles) {

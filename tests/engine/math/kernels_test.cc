@@ -55,7 +55,7 @@ TEST(KernelsTest, RefusesAbsurdNumbersOfThreads) {
   }
 }
 
-TEST(KernelsTest, AutoChoosesAnInstructionSetThatCanBeNamed) {
+TEST(KernelsTest, AutoChoosesASelectableInstructionSet) {
   const auto kernels = Kernels::Create({.isa = Isa::kAuto});
   ASSERT_TRUE(kernels.ok()) << kernels.status().ToString();
   const Isa isa = (*kernels)->isa();

@@ -39,7 +39,7 @@ TEST(LargeArray, HoldsDefaultElements) {
   }
 }
 
-TEST(LargeArray, AsksForHugePages_WhereItIsLarge) {
+TEST(LargeArray, RequestsHugePages_IfItIsLarge) {
   const auto large = MakeLargeArray<std::byte>(size_t{64} << 20);
   const std::string flags = FlagsOfMapping(large.data() + large.size() / 2);
   const std::ifstream known("/sys/kernel/mm/transparent_hugepage/enabled");

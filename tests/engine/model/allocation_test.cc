@@ -30,7 +30,7 @@ thread_local long allocations = 0;
 namespace gauntlet {
 namespace {
 
-TEST(AllocationTest, StepThatFitsTheMemoryOfEarlierOnesAllocatesNothing) {
+TEST(AllocationTest, StepWithinEarlierSizes_AllocatesNothing) {
   const auto kernels = MakeKernels(Isa::kAuto, 1);
   const JobSpec job = PresetJob("tiny").value();
   const auto model =

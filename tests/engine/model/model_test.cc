@@ -354,7 +354,7 @@ TEST_F(ModelTest, ModelThatDoesNotFitTheDataIsRefused) {
   }
 }
 
-TEST_F(ModelTest, InputThatIsNotANumberStaysVisible) {
+TEST_F(ModelTest, NaNInput_MakesTheLossNaN) {
   const auto model = Build("tiny");
   const auto parameters = Initialized(*model, 1);
   const std::vector<float> features(49,

@@ -79,7 +79,7 @@ TEST(NumericsRandomTest, UniformFloatCoversZeroToJustBelowOne) {
   EXPECT_EQ(UniformSymmetric(0x80000000u, 0.25f), 0.0f);
 }
 
-TEST(NumericsRandomTest, DropoutZeroesTheShareThatItIsGiven) {
+TEST(NumericsRandomTest, Dropout_ZeroesTheGivenShare) {
   constexpr uint32_t kColumns = 100'000;
   for (const float rate : {0.0f, 0.1f, 0.2f, 0.5f, 0.9f}) {
     uint32_t kept = 0;

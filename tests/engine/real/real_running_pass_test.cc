@@ -78,7 +78,7 @@ void Train(World& world, size_t rank, const std::vector<Frames>& links,
   EXPECT_EQ(passing.tally().rows, static_cast<int64_t>(kRanks));
 }
 
-TEST(RealRunningPassTest, SumsWhatThreadsComputeMeanwhile) {
+TEST(RealRunningPassTest, SumsWhileThreadsCompute) {
   const Arrays arrays = MakeReplicas(2 * kRanks, kGradients + 1, 1);
   RealWorld real;
   World world = real.world();

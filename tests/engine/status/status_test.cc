@@ -33,7 +33,7 @@ TEST(StatusTest, MovedFromStatusIsOk) {
   EXPECT_TRUE(source.ok());  // NOLINT(bugprone-use-after-move)
 }
 
-TEST(StatusTest, AssignmentTakesThePlaceOfWhatWasThere) {
+TEST(StatusTest, Assignment_ReplacesTheFormerStatus) {
   Status status = NotFound("a");
   status = DataLoss("b");
   EXPECT_EQ(status.ToString(), "DATA_LOSS: b");

@@ -145,7 +145,7 @@ void ExpectEqual(const TrainOptions& a, const TrainOptions& b) {
   RC_ASSERT(a.log_samples == b.log_samples);
 }
 
-RC_GTEST_PROP(TrainOptionsProp, ReadingGivesWhatWasWritten, ()) {
+RC_GTEST_PROP(TrainOptionsProp, ReadsBackTheWrittenOptions, ()) {
   const TrainOptions options = AnyOptions();
   const std::string json = TrainOptionsToJson(options);
   const Result<TrainOptions> read = TrainOptionsFromJson(json);
@@ -177,7 +177,7 @@ struct Edit {
   std::string message;
 };
 
-TEST(TrainOptionsTest, RefusalNamesTheKeyAndWhatWasFound) {
+TEST(TrainOptionsTest, Refusal_NamesTheKeyAndTheFoundValue) {
   const std::vector<Edit> edits = {
       {R"("threads":1)", R"("threads":0)",
        "options: kernels.threads: expected an integer from 1 to 256, found 0"},
@@ -223,7 +223,7 @@ TEST(TrainOptionsTest, RefusalNamesTheKeyAndWhatWasFound) {
   }
 }
 
-TEST(TrainOptionsTest, AgreedSettingsAreThoseOfSavesStopsAndExchanges) {
+TEST(TrainOptionsTest, AgreedSettings_CoverSavesStopsAndExchanges) {
   TrainOptions options = SomeOptions();
   options.horizon.max_steps = 30;
   options.checkpoint.mode = SaveMode::kZeroCopy;
@@ -284,7 +284,7 @@ LaunchOptions SomeLaunch() {
                        .first_incarnation = 9}};
 }
 
-TEST(LaunchOptionsTest, ReadingGivesWhatWasWritten) {
+TEST(LaunchOptionsTest, ReadsBackTheWrittenOptions) {
   const std::string json = LaunchOptionsToJson(SomeLaunch());
   const Result<LaunchOptions> read = LaunchOptionsFromJson(json);
   ASSERT_TRUE(read.ok()) << read.status().ToString();

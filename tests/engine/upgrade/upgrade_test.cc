@@ -240,7 +240,7 @@ TEST(UpgradeTest, StoresOfThePresentVersionsAreKept) {
 
 // The names promise a checkpoint in the middle of an epoch, and one whose
 // evaluation is due.
-TEST(UpgradeTest, KeptStoresStandWhereTheirNamesSay) {
+TEST(UpgradeTest, KeptStores_AreAtThePositionsOfTheirNames) {
   std::set<std::string> phases;
   for (const KeptStore& kept : KeptStores()) {
     size_t claims = 0;

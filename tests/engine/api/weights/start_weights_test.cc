@@ -69,7 +69,7 @@ TEST_F(StartWeightsTest, AnotherStartThanTheJobsIsRefused) {
                         DigestOf("others").ToString()));
 }
 
-TEST_F(StartWeightsTest, ModelThatDiffersIsTakenInPartOnlyWhereAllowed) {
+TEST_F(StartWeightsTest, LoadsPartOfADifferentModel_OnlyIfAllowed) {
   TrainOptions options = OptionsFor({.weights = "/w"});
   options.job.model.layers = {layers::Flatten(), layers::Dense(8),
                               layers::Relu(),    layers::Dense(9),

@@ -33,7 +33,7 @@ TEST(WeightsFileTest, SavedWeightsComeBack) {
   });
 }
 
-TEST(WeightsFileTest, ModelThatDiffersIsRefusedByTheParameter) {
+TEST(WeightsFileTest, DifferentModel_IsRefusedByItsParameter) {
   FitFixture fixture;
   fixture.Run([](World& world) {
     ASSERT_TRUE(ModelWith(8, 10).SaveWeights(world, "/w").ok());
@@ -48,7 +48,7 @@ TEST(WeightsFileTest, ModelThatDiffersIsRefusedByTheParameter) {
   });
 }
 
-TEST(WeightsFileTest, WarmStartTakesWhatBothModelsHave) {
+TEST(WeightsFileTest, WarmStart_LoadsTheCommonParameters) {
   FitFixture fixture;
   fixture.Run([](World& world) {
     const Sequential trained = ModelWith(8, 10);
@@ -65,7 +65,7 @@ TEST(WeightsFileTest, WarmStartTakesWhatBothModelsHave) {
   });
 }
 
-TEST(WeightsFileTest, ModelThatHasNothingInCommonIsNoWarmStart) {
+TEST(WeightsFileTest, ModelWithoutCommonParameters_IsRefused) {
   FitFixture fixture;
   fixture.Run([](World& world) {
     ASSERT_TRUE(ModelWith(8, 10).SaveWeights(world, "/w").ok());
@@ -158,7 +158,7 @@ TEST(WeightsFileTest, FitsFromLoadedWeightsDependOnThem) {
   });
 }
 
-TEST(WeightsFileTest, NamesWhatIsNoWeightsFile) {
+TEST(WeightsFileTest, RefusesOtherFilesByName) {
   FitFixture fixture;
   fixture.Run([](World& world) {
     const auto file = world.storage.Open("/w", OpenMode::kCreateTruncate);

@@ -41,7 +41,7 @@ TEST_F(CkptCommandTest, ListsTheCheckpointThatARunResumesFrom) {
   EXPECT_THAT(out_.str(), HasSubstr("a run resumes from step-000000002-g1\n"));
 }
 
-TEST_F(CkptCommandTest, ListAndVerifySayWhichAreNotFinite) {
+TEST_F(CkptCommandTest, ListAndVerify_ReportNonFiniteCheckpoints) {
   CheckpointStore store = OpenStore(test_.world);
   const Claim claim = store.ClaimGeneration(std::string(kJob)).value();
   ASSERT_TRUE(Save(store, claim.generation, 4, 3).ok());
@@ -118,7 +118,7 @@ TEST_F(CkptCommandTest, ListsASingleCheckpoint) {
   EXPECT_THAT(out_.str(), Not(HasSubstr("no checkpoint can be loaded")));
 }
 
-TEST_F(CkptCommandTest, FolderThatIsNoStoreIsAMistakeAndNoLostCheckpoint) {
+TEST_F(CkptCommandTest, FolderWithoutStore_IsBadInput) {
   ASSERT_TRUE(storage_.MakeDirectory("/empty").ok());
   EXPECT_EQ(Verify("/empty"), 2);
   EXPECT_THAT(err_.str(), HasSubstr("/empty: no checkpoint store here"));
@@ -135,7 +135,7 @@ TEST_F(CkptCommandTest, DamagedCheckpointIsNoMistakeOnTheCommandLine) {
   EXPECT_EQ(Verify(damaged), 7);
 }
 
-TEST_F(CkptCommandTest, CheckpointThatIsNotThereIsNamedOnce) {
+TEST_F(CkptCommandTest, MissingCheckpoint_IsNamedOnce) {
   EXPECT_EQ(RunCheckpointDiff({.left = "/store/step-9", .right = "/store"},
                               test_.world, console_),
             2);

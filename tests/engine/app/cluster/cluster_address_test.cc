@@ -44,7 +44,7 @@ TEST(ClusterAddressTest, ClusterOnLoopbackStaysThere) {
 
 // Addresses of no host (RFC 5737), as with a load balancer whose address is not
 // that of this host.
-TEST(ClusterAddressTest, ChiefRefusesAnAddressThatIsNotThisHosts) {
+TEST(ClusterAddressTest, ChiefRefusesAnAddressOfAnotherHost) {
   for (const std::string chief : {"192.0.2.1:2000", "[2001:db8::1]:2000"}) {
     const auto place = Reach(Torchrun({chief, ""}, 0));
     EXPECT_EQ(place.status().code(), Code::kInvalidArgument);
@@ -111,7 +111,7 @@ TEST(ClusterAddressTest, ChiefWaitsForItsOwnName) {
   EXPECT_THAT(place.status().message(), HasSubstr("--listen ADDRESS"));
 }
 
-TEST(ClusterAddressTest, WaitsForAChiefWhoseNameDoesNotResolve) {
+TEST(ClusterAddressTest, Waits_IfTheChiefsNameDoesNotResolve) {
   const auto place = Reach(Torchrun({"not-known.invalid:2000", ""}, 1));
   EXPECT_EQ(place.status().code(), Code::kDeadlineExceeded);
   EXPECT_THAT(

@@ -43,7 +43,7 @@ TEST_F(DeviceChoiceTest, CudaWithoutADeviceIsBadInput) {
   EXPECT_EQ(err_.str(), "");
 }
 
-TEST_F(DeviceChoiceTest, FastProductsNeedADeviceThatHasThem) {
+TEST_F(DeviceChoiceTest, RefusesFastProducts_OnUnsupportedDevice) {
   KernelOptions options = {.math = Math::kFast,
                            .device = DeviceKind::kEmulated};
   EXPECT_EQ(Resolve(options).message(),
@@ -56,7 +56,7 @@ TEST_F(DeviceChoiceTest, FastProductsNeedADeviceThatHasThem) {
             "--math library-tf32 requires --device cuda, found cpu");
 }
 
-TEST_F(DeviceChoiceTest, EachWorkerHasAPlaceOnTheDeviceThatWasChosen) {
+TEST_F(DeviceChoiceTest, PlacesEachWorkerOnTheChosenDevice) {
   TrainOptions options;
   EXPECT_EQ(PlaceOnDevice(options, 0).api, nullptr);
   EXPECT_EQ(PlaceOnDevice(options, 0).no_device, "");
@@ -92,7 +92,7 @@ TEST_F(DeviceChoiceTest, NcclIsBetweenDevicesOnly) {
 }
 
 // Any missing part leads to the error: the library, NCCL, or a device.
-TEST_F(DeviceChoiceTest, NcclWhereItCannotWorkIsBadInputInOneLine) {
+TEST_F(DeviceChoiceTest, UnavailableNccl_IsRefusedInOneLine) {
   TrainOptions options;
   options.kernels.device = DeviceKind::kCuda;
   EXPECT_TRUE(CheckCollective(options, 1000).ok());

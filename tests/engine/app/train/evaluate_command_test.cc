@@ -69,7 +69,7 @@ TEST_F(EvaluateCommandTest, NoticeEndsItWithItsOwnCode) {
   EXPECT_EQ(err_.str(), "gauntlet evaluate: stopped by a preemption notice\n");
 }
 
-TEST_F(EvaluateCommandTest, JobThatItDoesNotKnowIsBadInputAndNamed) {
+TEST_F(EvaluateCommandTest, UnreadableJob_IsBadInput_AndItsCheckpointIsNamed) {
   CheckpointStore store = OpenStore(test_.world);
   ASSERT_TRUE(store.ClaimGeneration(std::string(kJob)).ok());
   ASSERT_TRUE(Save(store, 1, 1).ok());

@@ -21,7 +21,7 @@ TEST(StartErrorTest, NoErrorStaysNone) {
   EXPECT_TRUE(DescribeStartError(OkStatus(), "/no/such/file").ok());
 }
 
-TEST(StartErrorTest, MissingSource_ReportsWhatIsExpectedThere) {
+TEST(StartErrorTest, MissingSource_ReportsTheExpectedContent) {
   const ScratchDirectory scratch;
   for (const std::string& path : std::vector<std::string>{
            scratch / "none", scratch / "none/deeper", "/dev/null/x"}) {

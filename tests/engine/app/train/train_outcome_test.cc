@@ -60,7 +60,7 @@ TEST(TrainOutcomeTest, FigureThatIsNotANumberIsNull) {
   EXPECT_NE(json.find(R"("resumed_from":128)"), std::string::npos) << json;
 }
 
-TEST(TrainOutcomeTest, StoppedRun_ReportsWhichStepIsSavedAndHowToResume) {
+TEST(TrainOutcomeTest, StoppedRun_ReportsTheSavedStepAndHowToResume) {
   TrainOutcome outcome;
   outcome.end.result = TrainResult{.status = "stopped", .steps = 10};
   outcome.end.exit_code = 143;
@@ -101,7 +101,7 @@ TEST(TrainOutcomeTest, ReportsACheckpointBeyondTheHorizon) {
 }
 
 // As for a run that is stopped before its first step.
-TEST(TrainOutcomeTest, LeavesOutWhatWasNotMeasured) {
+TEST(TrainOutcomeTest, OmitsUnmeasuredFigures) {
   TrainOutcome outcome;
   outcome.end.result = TrainResult{.status = "stopped", .digest = "51d0"};
   EXPECT_EQ(TrainOutcomeToText(outcome),

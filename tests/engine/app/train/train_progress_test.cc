@@ -52,7 +52,7 @@ TEST(RenderProgressTest, GivesABarOnATerminal) {
             "1912 samples/s  eta 0:04");
 }
 
-TEST(RenderProgressTest, DrawsTheBarWithHashesWhereTheEncodingHasNoBlocks) {
+TEST(RenderProgressTest, DrawsTheBarWithHashes_IfTheEncodingHasNoBlocks) {
   TerminalFacts ascii = kTerminal;
   ascii.utf8 = false;
   EXPECT_EQ(
@@ -61,7 +61,7 @@ TEST(RenderProgressTest, DrawsTheBarWithHashesWhereTheEncodingHasNoBlocks) {
       "1912 samples/s");
 }
 
-TEST(RenderProgressTest, LeavesOutWhatDoesNotFit) {
+TEST(RenderProgressTest, OmitsParts_IfTheLineIsTooShort) {
   TerminalFacts narrow = kTerminal;
   narrow.columns = 26;
   EXPECT_EQ(
@@ -75,7 +75,7 @@ TEST(RenderProgressTest, HasNoBarOffATerminal) {
             "eta 0:04");
 }
 
-TEST(RenderProgressTest, OmitsWhatIsUnknown) {
+TEST(RenderProgressTest, OmitsUnknownParts) {
   const ProgressFacts facts = {
       .epoch = 0, .epochs = 2, .step = 3, .loss = 1.0f};
   EXPECT_EQ(RenderProgress(facts, PlainFile()),
@@ -181,7 +181,7 @@ TEST(TrainProgressTest, WithoutProgressARestartIsStillALine) {
   EXPECT_EQ(out.str(), "restart 1 in 0.1 s: lost\n");
 }
 
-TEST(TrainProgressTest, StepsBoundWhatIsShownAsTheGoal) {
+TEST(TrainProgressTest, LimitOnSteps_LimitsTheShownEpochs) {
   SetClock clock;
   std::ostringstream out;
   TrainCommand command = FourEpochs();

@@ -98,7 +98,7 @@ TEST(StoreNamesTest, ReadsBackTheNamesOfClaimsAndNoOthers) {
   }
 }
 
-TEST(StoreNamesTest, OnlyPathThatIsTooLong_DoesNotFit) {
+TEST(StoreNamesTest, CheckPathsFit_RefusesOnlyTooLongPaths) {
   MemoryStorage storage;
   const auto refuse_beyond = [&storage](size_t bytes) {
     storage.gate = [bytes](StorageCall, const std::string& path) {
@@ -195,7 +195,7 @@ TEST(ManifestTest, ReadsBackWhatWasWritten) {
   EXPECT_EQ(*manifest->parent, FullClaim().parent);
 }
 
-TEST(ManifestTest, NamesThatNeedEscapesComeBack) {
+TEST(ManifestTest, NamesWithEscapes_AreReadBack) {
   Manifest manifest = SmallManifest();
   manifest.files[0].tensors = {"a \"quoted\"", "back\\slash", "line\n", "",
                                "caf\xc3\xa9"};
@@ -305,7 +305,7 @@ TEST(ManifestTest, RefusesHostileContentsWithAReason) {
 
 // A manifest in a layout that this program does not write can be read, and has
 // the same content.
-TEST(ManifestTest, ReadsOneThatIsLaidOutInAnotherWay) {
+TEST(ManifestTest, ReadsOtherLayoutsOfTheSameContent) {
   const std::string text = EncodeManifest(SmallManifest());
   const std::string body = text.substr(0, text.rfind("\"xxh3_128\""));
   for (const auto& [from, to] :
@@ -463,7 +463,7 @@ TEST(StateFileTest, LineEndsBlanksAndCommentsAlone_AskForNothing) {
 
 // Selects the last remaining name, with nothing after it: an older file that
 // was truncated looks the same.
-TEST(StateFileTest, EditThatRemovedTheLaterNames_MayBeACut) {
+TEST(StateFileTest, EditWithoutLaterNames_MayBeATruncation) {
   const std::string text =
       EncodeStateFile(std::vector<std::string>{"step-000000001-g1"});
   const std::string edit = text.substr(0, text.rfind("xxh3_128"));

@@ -49,7 +49,7 @@ TEST(SafetensorsTest, ReadsBackWhatWasWritten) {
 }
 
 // Other programs may lay out the header differently.
-TEST(SafetensorsTest, ReadsTheSameFromAHeaderThatIsLaidOutInAnotherWay) {
+TEST(SafetensorsTest, ReadsOtherLayoutsOfTheHeader) {
   const TestState state(9);
   const std::string file = FileOf(state.Views());
   const size_t brace = file.find('{');
@@ -115,7 +115,7 @@ TEST(SafetensorsTest, TakesScalarsEmptyTensorsAndEmptyFiles) {
   EXPECT_EQ(Parse(FileOf({}))->size(), 0u);
 }
 
-TEST(SafetensorsTest, NamesThatNeedEscapesComeBack) {
+TEST(SafetensorsTest, NamesWithEscapes_AreReadBack) {
   const std::vector<TensorView> tensors = {
       {.name = "a \"quoted\" back\\slash", .shape = {0}},
       {.name = "caf\xc3\xa9\n", .shape = {0}}};

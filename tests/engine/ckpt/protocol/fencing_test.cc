@@ -232,7 +232,7 @@ TEST_F(FencingTest, EqualOrLaterLaunchClaimsOverAStaleWorker) {
   }
 }
 
-TEST_F(FencingTest, NoIncarnationStartsColdWhereAnEarlierOneClaimed) {
+TEST_F(FencingTest, ColdStartIsRefused_IfAnEarlierIncarnationClaimed) {
   for (const bool there : {false, true}) {
     storage_.SetContents({});
     if (there) OpenStore(new_.world);
@@ -434,7 +434,7 @@ TEST_F(FencingTest, CheckpointThatComesBackWhileItIsRead_IsNotDamaged) {
 
 // No claim depends on the checkpoint, and its remover cannot restore a part of
 // it.
-TEST_F(FencingTest, ClaimFinishesARemovalThatItsOwnerCannotUndo) {
+TEST_F(FencingTest, ClaimCompletesAnIrreversibleRemoval) {
   Recovered taken;
   Retire(Point::kRetireRenamed, [&] {
     taken = Recover(new_.world);
@@ -464,7 +464,7 @@ TEST_F(FencingTest, ClaimRemovesCheckpointsThatReappearAfterItsListing) {
               ElementsAre("step-000000002-g1"));
 }
 
-TEST_F(FencingTest, StaleWorkersFailedSaveStaysWhereItWasTaken) {
+TEST_F(FencingTest, StaleWorkersFailedSave_IsKept_IfAClaimResumedFromIt) {
   CheckpointStore first = Claimed(old_.world);
   Recovered taken;
   old_.faults.script = [&](Point point, size_t) {
@@ -478,7 +478,7 @@ TEST_F(FencingTest, StaleWorkersFailedSaveStaysWhereItWasTaken) {
 }
 
 // A worker that rejoins claims with the store that it already has open.
-TEST_F(FencingTest, FailedSaveOfItsOwnThatAClaimTakes_IsNotRemovedLater) {
+TEST_F(FencingTest, OwnFailedSave_IsKept_IfAClaimResumesFromIt) {
   CheckpointStore store = Claimed(old_.world);
   old_.faults.script = [](Point point, size_t) {
     const bool fails =

@@ -80,7 +80,7 @@ TEST(LineageTest, EndsAtAColdStart) {
       ElementsAre("step-000000020-g2"));
 }
 
-TEST(LineageTest, TakesTheSuffixWhereTheManifestCannotBeRead) {
+TEST(LineageTest, UsesTheNamesGeneration_IfTheManifestIsUnreadable) {
   LineageEntry damaged = At(100, 2, 2);
   damaged.state_digest.reset();
   EXPECT_THAT(
@@ -88,7 +88,7 @@ TEST(LineageTest, TakesTheSuffixWhereTheManifestCannotBeRead) {
       ElementsAre("step-000000100-g2", "step-000000050-g1"));
 }
 
-TEST(LineageTest, DoesNotFollowAChainThatDoesNotFall) {
+TEST(LineageTest, IgnoresAParentOfTheSameGeneration) {
   EXPECT_THAT(Members({At(100, 2)}, {{2, Parent(90, 2)}}),
               ElementsAre("step-000000100-g2"));
 }

@@ -55,7 +55,7 @@ TEST(OldestSpareTest, PermanentCheckpointStays_WhenThereIsNoRoom) {
   EXPECT_EQ(OldestSpare(lineage, 0), std::nullopt);
 }
 
-TEST(OldestSpareTest, NewestFiniteOneStaysWhereThereIsNoRoom) {
+TEST(OldestSpareTest, KeepsTheNewestFiniteCheckpoint) {
   std::vector<CommittedCheckpoint> lineage(3);
   lineage[1].not_finite_since = 7;
   lineage[2].not_finite_since = 7;
@@ -106,7 +106,7 @@ TEST_F(RetentionTest, NewestFiniteOneStaysAcrossProcesses) {
   EXPECT_THAT(StepsLeft(), ElementsAre(2, 5, 6));
 }
 
-TEST_F(RetentionTest, NewestFiniteOneMayBeOneThatIsForGood) {
+TEST_F(RetentionTest, NewestFiniteCheckpoint_MayBePermanent) {
   SaveHourly({1, 2, 3}, 3, 1);
   CheckpointStore store = OpenStore(test_.world, 1);
   const Claim claim = store.ClaimGeneration(std::string(kJob)).value();
@@ -140,7 +140,7 @@ TEST_F(RetentionTest, ClockThatGoesBackIsTolerated) {
   EXPECT_THAT(StepsLeft(), ElementsAre(3, 7, 8, 9, 10));
 }
 
-TEST_F(RetentionTest, StoreThatDidNotCountHoursBeginsTo) {
+TEST_F(RetentionTest, StartsToCountHours_IfAStoreHasNoCount) {
   SaveHourly({1, 2}, 0);
   SaveHourly({3, 4, 5, 6}, 3, 1);
   EXPECT_THAT(StepsLeft(), ElementsAre(5, 6));

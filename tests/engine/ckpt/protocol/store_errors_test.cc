@@ -54,7 +54,7 @@ class StoreErrorsTest : public testing::Test {
   ClaimRecord owner_;
 };
 
-TEST_F(StoreErrorsTest, OwnerThatCannotListTheStoreIsNotKnownToOwnIt) {
+TEST_F(StoreErrorsTest, OwnershipCheckFails_IfTheStoreCannotBeListed) {
   EXPECT_TRUE(CheckOwner(test_.world, kDirectory, owner_).ok());
   TestWorld other(storage_);
   ASSERT_TRUE(Recover(other.world).status.ok());
@@ -77,7 +77,7 @@ TEST_F(StoreErrorsTest, ScanOutwaitsStaleListing) {
   EXPECT_TRUE(scan.ok()) << scan.status().message();
 }
 
-TEST_F(StoreErrorsTest, ScanEndsWhereNamesStayThatCannotBeOpened) {
+TEST_F(StoreErrorsTest, ScanGivesUp_OnListedFilesThatCannotBeOpened) {
   storage_.gate = [&](StorageCall now, const std::string& at) {
     const bool gone =
         now == StorageCall::kOpen && at == kDirectory + "/" + ClaimName(1);

@@ -144,7 +144,7 @@ TEST(ShardPlanTest, BalancesBytesAndDependsOnNamesAndSizesOnly) {
   EXPECT_EQ(names(PartitionTensors(tensors, 2)), plan);
 }
 
-TEST(ShardPlanTest, FillsTheFirstShardsWhereTensorsAreFew) {
+TEST(ShardPlanTest, FillsTheFirstShards_IfTensorsAreFew) {
   const std::vector<float> one(1);
   const auto plan = PartitionTensors(std::vector{View("a", one)}, 3);
   EXPECT_THAT(plan, testing::ElementsAre(0));

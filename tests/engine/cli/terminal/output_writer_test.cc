@@ -81,7 +81,7 @@ void WriteManyLines(OutputWriter& writer) {
   }
 }
 
-TEST(OutputWriterTest, WritesInOrderWhatIsRead) {
+TEST(OutputWriterTest, WritesInOrder) {
   Pipe pipe;
   OutputWriter writer(pipe.write_end(), OutputKind::kMessages);
   writer.Write("one\n");
@@ -121,7 +121,7 @@ TEST(OutputWriterTest, KeepsAllResults) {
 }
 
 // A slow reader receives everything.
-TEST(OutputWriterTest, WaitsForAReaderThatTakesSomething) {
+TEST(OutputWriterTest, WaitsForASlowReader) {
   Pipe pipe;
   OutputWriter writer(pipe.write_end(), OutputKind::kMessages);
   for (int i = 0; i < 2000; ++i) writer.Write(kLine + "\n");

@@ -17,7 +17,7 @@ TerminalStyle Terminal(int columns) {
           {.is_terminal = true, .utf8 = true, .columns = columns}};
 }
 
-TEST(CutToColumnsTest, MarksWhatIsCut) {
+TEST(CutToColumnsTest, MarksTheCut) {
   const TerminalStyle ascii(ColorChoice::kOff, {.is_terminal = true});
   EXPECT_EQ(CutToColumns("abcdef", 6, ascii), "abcdef");
   EXPECT_EQ(CutToColumns("abcdefg", 6, ascii), "abc...");
@@ -77,7 +77,7 @@ TEST(StatusLineTest, ClearsOnce) {
   EXPECT_EQ(out.str(), "\r\x1b[Ka\r\x1b[K");
 }
 
-TEST(StatusLineTest, WritesNothingWhereThereIsNoTerminal) {
+TEST(StatusLineTest, WritesNothing_WithoutATerminal) {
   SetClock clock;
   std::ostringstream out;
   StatusLine line(clock, out, TerminalStyle(ColorChoice::kOff, {}));

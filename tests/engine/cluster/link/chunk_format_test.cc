@@ -89,7 +89,7 @@ TEST(ChunkFormatTest, PayloadStaysUnderAnotherHeader) {
   EXPECT_EQ(frame, EncodeChunk(header, "payload and more"));
 }
 
-TEST(ChunkFormatTest, FrameOfFloatsIsComputedWithWhereItLies) {
+TEST(ChunkFormatTest, FloatsOfChunk_AreChangedInPlace) {
   const float values[] = {1.0f, 2.0f};
   Frame frame =
       EncodeChunk({.kind = ChunkKind::kPartial},

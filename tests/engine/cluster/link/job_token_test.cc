@@ -14,7 +14,7 @@ using ::testing::Not;
 constexpr std::string_view kText =
     "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
 
-TEST(JobTokenTest, ReadsWhatItReveals) {
+TEST(JobTokenTest, ParsesItsRevealedText) {
   const Result<JobToken> token = JobToken::Parse(kText);
   ASSERT_TRUE(token.ok());
   EXPECT_EQ(token->Reveal(), kText);

@@ -122,7 +122,7 @@ TEST(DeviceRingTest, SumsManyChunksInReplicaOrder) {
 }
 
 // A frame that does not fit into the channel yet is sent later.
-TEST(DeviceRingTest, SumsWhereAChannelTakesLessThanAChunk) {
+TEST(DeviceRingTest, Sums_IfTheChannelHoldsLessThanAChunk) {
   ExpectCanonicalSum(3, MakeReplicas(5, 200'000, 5), EmulatedCollective(),
                      {.window_bytes = 1000});
 }
@@ -210,7 +210,7 @@ TEST(DeviceRingTest, CommunicatorThatCannotBeMadeIsALoss) {
                "rank 1: joining the communicator: emulated: no socket");
 }
 
-TEST(DeviceRingTest, CommunicatorThatFailsAsItIsMadeIsALoss) {
+TEST(DeviceRingTest, FailureDuringCommunicatorSetup_IsALoss) {
   gpu::CollectiveApi api = EmulatedCollective();
   api.poll = [](gpu::Communicator*, gpu::DeviceText* why) {
     *why = {.text = "unhandled system error"};
@@ -250,7 +250,7 @@ TEST(DeviceRingTest, SumThatFailsIsALoss) {
               HasSubstr("rank 1: the sum of step 7: emulated: remote error"));
 }
 
-TEST(DeviceRingTest, SumThatARankTakesNoPartInIsGivenUpInTime) {
+TEST(DeviceRingTest, SumWithoutOneRank_TimesOut) {
   ClusterFixture cluster(3, 1);
   Duration waited{0};
   const auto& ends = cluster.RunAll([&](World& world, Session& session) {

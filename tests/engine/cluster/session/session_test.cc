@@ -108,7 +108,7 @@ TEST(SessionTest, OneWorkerNeedsNobody) {
   EXPECT_TRUE(cluster.RunAll(GatherOnce)[0].ok());
 }
 
-TEST(SessionTest, ChiefNamesWhoIsMissing) {
+TEST(SessionTest, ChiefNamesTheMissingWorkers) {
   ClusterFixture cluster(4, 1);
   for (const int rank : {0, 1, 3}) cluster.StartWorker(rank, GatherOnce);
   const auto& ends = cluster.Run();
@@ -380,7 +380,7 @@ TEST(SessionTest, NextProcessOfASilentRankIsNotRefused) {
 
 // A process that a launcher started later, or that has left a generation, is
 // not refused either.
-TEST(SessionTest, ProcessThatMayFollowWaitsForTheEndOfTheSession) {
+TEST(SessionTest, LaterProcess_WaitsForTheEndOfTheSession) {
   for (const Hello& hello : {Hello{.rank = 1, .incarnation = 1},
                              Hello{.rank = 1, .generation = 1}}) {
     ClusterFixture cluster(2, 1);

@@ -183,7 +183,7 @@ TEST(StrangerTest, WorkerWithAnotherTokenEndsSoon_AndGivesTheReason) {
   EXPECT_GE(run.lines.size(), 1u);
 }
 
-TEST(StrangerTest, WorkersThatDisagreeWhetherThereIsATokenSaySo) {
+TEST(StrangerTest, TokenOnOneSideOnly_IsReported) {
   for (const bool chief_has_it : {true, false}) {
     StrangerRun run;
     SessionOptions& options = run.cluster.options();
@@ -275,7 +275,7 @@ TEST(StrangerTest, StrangerInTheChiefsPlaceForAMoment_DelaysNoMore) {
   }
 }
 
-TEST(StrangerTest, StrangerWhoStaysInTheChiefsPlace_CostsTheRendezvousTimeout) {
+TEST(StrangerTest, StrangerInTheChiefsPlace_CostsTheRendezvousTimeout) {
   for (size_t i = 0; i < kTricks.size(); ++i) {
     StrangerRun run;
     run.StartFakeChief(std::chrono::seconds(100), kTricks[i]);

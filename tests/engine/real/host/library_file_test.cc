@@ -85,7 +85,7 @@ TEST(LibraryFileTest, AcceptsRelroThatEndsBehindTheFile) {
   unlink(file.c_str());
 }
 
-TEST(LibraryFileTest, LeavesFilesThatTheLoaderRefusesToTheLoader) {
+TEST(LibraryFileTest, LeavesRefusalOfOtherFilesToTheLoader) {
   const std::string file = ::testing::TempDir() + "no_elf_header.so";
   std::ofstream(file) << "not a library";
   EXPECT_TRUE(CheckLibraryFile(file).ok());

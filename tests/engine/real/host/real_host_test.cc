@@ -40,8 +40,7 @@ TEST(RealHostTest, CountsTerminationNoticesAndExitsWithTheCodeGiven) {
   EXPECT_EQ(end.signal, 0);
 }
 
-TEST(RealHostTest,
-     SecondInterrupt_EndsTheProcessAndReportsItWhereThatIsWanted) {
+TEST(RealHostTest, SecondInterrupt_EndsTheProcess_AndIsReportedIfConfigured) {
   const ScratchDirectory scratch;
   TestProcess child({"notices", "9", "130"}, scratch / "log");
   ASSERT_EQ(child.ReadLine(), "ready");
@@ -77,7 +76,7 @@ TEST(RealHostTest, NoticeBeforeTheHandlersAreThereIsNotLost) {
   EXPECT_EQ(child.Await().code, 0);
 }
 
-TEST(RealHostTest, ExitWritesOutWhatStandsInStandardOutput) {
+TEST(RealHostTest, ExitFlushesStandardOutput) {
   const ScratchDirectory scratch;
   const auto child = StartChild({.path = REAL_TEST_CHILD,
                                  .arguments = {"notices"},

@@ -324,7 +324,7 @@ TEST_F(GrpcNetworkTest, StrangersOnThePortDoNoHarm) {
   EXPECT_EQ(*pair.called->Receive(Soon()), "hello");
 }
 
-TEST_F(GrpcNetworkTest, PortWhereAnotherProtocolIsSpokenIsNoConnection) {
+TEST_F(GrpcNetworkTest, ConnectTimesOut_OnAPortOfAnotherProtocol) {
   const Place second;
   const Descriptor mute = *ListenOn(second.address);
   EXPECT_EQ(

@@ -109,7 +109,7 @@ TEST_F(GrpcStrangersTest, ConnectionHasOneStreamAtATime) {
   queue.Next(&tag, &ok);
 }
 
-TEST_F(GrpcStrangersTest, DisconnectsACallerWhoseFirstFrameIsTooLarge) {
+TEST_F(GrpcStrangersTest, DisconnectsACaller_AfterATooLargeFirstFrame) {
   const auto caller = *network_.Connect(address_, Soon());
   ASSERT_TRUE(caller->Send(Frame(kMaxFirstFrameBytes + 1, 'x'), Soon()).ok());
   EXPECT_EQ(caller->Receive(Soon()).status().code(), Code::kUnavailable);
@@ -163,7 +163,7 @@ struct Connection {
   Descriptor other_end;
 };
 
-TEST(CallersTest, DisconnectsWhoIsSilentForTooLong) {
+TEST(CallersTest, DisconnectsSilentCallers) {
   PendingConnections pending(nullptr);
   Connection connection;
   pending.AddConnection("peer", std::move(connection.watch));
@@ -177,7 +177,7 @@ TEST(CallersTest, DisconnectsWhoIsSilentForTooLong) {
   EXPECT_TRUE(connection.is_disconnected());
 }
 
-TEST(CallersTest, LetsNoMoreInForAMoment_WhereTooManyCameAtOnce) {
+TEST(CallersTest, StopsAcceptingBriefly_IfTooManyCallersAreSilent) {
   PendingConnections pending(nullptr);
   std::vector<Connection> connections(kMaxSilentCallers + 1);
   const auto now = std::chrono::steady_clock::now();
@@ -192,7 +192,7 @@ TEST(CallersTest, LetsNoMoreInForAMoment_WhereTooManyCameAtOnce) {
   EXPECT_FALSE(connections[1].is_disconnected());
 }
 
-TEST(CallersTest, DisconnectsWhoComesAfterItIsClosed) {
+TEST(CallersTest, DisconnectsCallersAfterClose) {
   PendingConnections pending(nullptr);
   pending.Close();
   Connection connection;

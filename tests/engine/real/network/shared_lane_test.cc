@@ -111,7 +111,7 @@ TEST_F(SharedLaneTest, OpensNothingButTheMemoryOfItsConnection) {
 }
 
 // If the owner truncated such a file, a signal would end this process.
-TEST_F(SharedLaneTest, OpensNoMemoryThatCanBeCut) {
+TEST_F(SharedLaneTest, RefusesUnsealedMemory) {
   std::string name = "gauntlet-lane-";
   for (size_t i = 0; i < kNonceBytes; ++i) name += "01";
   const Descriptor file(memfd_create(name.c_str(), MFD_CLOEXEC));

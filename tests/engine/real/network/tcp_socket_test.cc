@@ -47,7 +47,7 @@ TEST(TcpSocketTest, ReservedPortCanBeListenedOnOnceAtATime) {
   EXPECT_TRUE(ListenOn(address).ok());
 }
 
-TEST(TcpSocketTest, ReservedPortIsNotGivenToThoseWhoAskForAny) {
+TEST(TcpSocketTest, ReservedPorts_AreDistinct) {
   std::vector<ReservedPort> ports;
   std::set<int> numbers;
   for (int i = 0; i < 500; ++i) {

@@ -51,7 +51,7 @@ TEST(ChildProcessTest, LeadsAProcessGroupOfItsOwn) {
   AwaitEnd(*child);
 }
 
-TEST(ChildProcessTest, HasNoDescriptorsButItsOwnAndThoseKept) {
+TEST(ChildProcessTest, InheritsOnlyKeptDescriptors) {
   const ScratchDirectory scratch;
   const Descriptor leak(fcntl(STDIN_FILENO, F_DUPFD, 50));
   const Descriptor kept(fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 60));

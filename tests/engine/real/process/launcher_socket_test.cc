@@ -119,7 +119,7 @@ TEST(LauncherSocketTest, NonFiniteAndMissingValuesRoundTrip) {
   EXPECT_EQ(progress.loss, std::nullopt);
 }
 
-TEST(LauncherSocketTest, LossesThatAreNoNumbersComeBack) {
+TEST(LauncherSocketTest, TransfersNonFiniteLosses) {
   EXPECT_TRUE(std::isnan(
       *RoundTrip<WorkerProgress>({.loss = std::nanf(""), .line = ""}).loss));
   EXPECT_EQ(RoundTrip<TrainResult>({.loss = HUGE_VALF}).resumed_from,
@@ -231,7 +231,7 @@ class UnreadMessagesTest : public testing::Test {
 
 constexpr Time kPast{};
 
-TEST_F(UnreadMessagesTest, TextsLeaveRoomForMessagesThatAreActedOn) {
+TEST_F(UnreadMessagesTest, Texts_LeaveRoomForControlMessages) {
   Flood({.line = std::string(500, 'x')});
   socket_->Progress({.step = 9, .meeting = 3});
   const std::vector<std::string> received = Received();
@@ -264,7 +264,7 @@ TEST_F(UnreadMessagesTest, LinesThatDoNotFitAreCounted) {
   EXPECT_GT(lines.size(), kMaxWaitingBytes / 600);
 }
 
-TEST_F(UnreadMessagesTest, MessageThatIsActedOnPassesWaitingLines) {
+TEST_F(UnreadMessagesTest, ControlMessage_OvertakesWaitingLines) {
   Flood({.line = "a line"});
   Received();
   socket_->Progress({.patience = std::chrono::minutes(10)});
@@ -274,7 +274,7 @@ TEST_F(UnreadMessagesTest, MessageThatIsActedOnPassesWaitingLines) {
       std::chrono::minutes(10));
 }
 
-TEST_F(UnreadMessagesTest, ResultTellsOfLinesThatStillWait) {
+TEST_F(UnreadMessagesTest, Result_IsPrecededByTheCountOfUnsentLines) {
   Flood({.line = "a line"});
   socket_->Result({.status = "done", .digest = std::string(32, 'a')});
   const std::vector<std::string> received = Received();

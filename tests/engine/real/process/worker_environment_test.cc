@@ -19,7 +19,7 @@ TEST(WorkerEnvironmentTest, DropsThePlaceInAnotherCluster) {
       ElementsAre("PATH=/bin", "HOME=/root"));
 }
 
-TEST(WorkerEnvironmentTest, KeepsNamesThatOnlyLookAlike) {
+TEST(WorkerEnvironmentTest, KeepsSimilarNames) {
   EXPECT_THAT(WorkerEnvironment({"RANKING=1", "MY_RANK=2", "A=RANK=3"}, {}),
               ElementsAre("RANKING=1", "MY_RANK=2", "A=RANK=3"));
 }

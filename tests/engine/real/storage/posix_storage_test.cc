@@ -77,7 +77,7 @@ TEST(PosixStorageTest, ShortWriteIsCompletedOrFails) {
   EXPECT_EQ(*(*file)->Size(), 5000u);
 }
 
-TEST(PosixStorageTest, TooManyOpenFilesSayWhichLimitItIs) {
+TEST(PosixStorageTest, TooManyOpenFiles_NamesTheLimit) {
   if (std::string_view(GAUNTLET_SANITIZE).find("undefined") !=
       std::string_view::npos) {
     GTEST_SKIP() << "UBSan needs a descriptor for its vptr check";
@@ -121,7 +121,7 @@ TEST(PosixStatusTest, ErrorsHaveTheCodesOfTheStorageContract) {
   }
 }
 
-TEST(PosixStorageTest, FreeBytesAreThoseOfThePathsFileSystem) {
+TEST(PosixStorageTest, FreeBytes_AreOfThePathsFileSystem) {
   PosixStorage storage;
   const ScratchDirectory scratch;
   EXPECT_GT(storage.FreeBytes(scratch.path()).value(), 0u);
@@ -279,7 +279,7 @@ TEST(PosixStorageTest, LockConflictNamesTheHolder) {
                               scratch / "lock", getpid(), RealHost().Name())));
 }
 
-TEST(PosixStorageTest, LockWhoseHolderLeftNoNameIsAnotherProcesss) {
+TEST(PosixStorageTest, LockWithoutAHoldersName_IsOfAnotherProcess) {
   const ScratchDirectory scratch;
   const Descriptor other(
       open((scratch / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));

@@ -196,7 +196,7 @@ Script Done(const WorkerSpec& spec) {
   return {.says = spec.worker == 0 ? "done" : ""};
 }
 
-TEST_F(LauncherTest, JobThatIsDoneIsDone) {
+TEST_F(LauncherTest, FinishedJob_EndsWithCodeZero) {
   const LaunchEnd end = Launched(Done);
   EXPECT_EQ(end.exit_code, 0);
   EXPECT_EQ(end.restarts, 0);
@@ -443,7 +443,7 @@ TEST_F(LauncherTest, ChiefThatHangsIsKilledWithAllOthersAndStartedAgain) {
   EXPECT_EQ(restarts_[0].reason, "the chief hangs: no sign of it for 3.0 s");
 }
 
-TEST_F(LauncherTest, ChiefThatGivesSignsInTimeIsLeftAlone) {
+TEST_F(LauncherTest, ChiefWithTimelySigns_IsNotKilled) {
   const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
     Script script = Done(spec);
     script.runs = seconds(20);
@@ -610,7 +610,7 @@ TEST_F(LauncherTest, NoticeBetweenTwoAttemptsStartsNoThird) {
   EXPECT_LT(Now(), milliseconds(2200));
 }
 
-TEST_F(LauncherTest, StartThatFailsHalfWayLeavesNobody) {
+TEST_F(LauncherTest, FailedStartOfOneWorker_KillsTheStartedOnes) {
   fails_to_start_ = 2;
   const LaunchEnd end =
       Launched([](const WorkerSpec&) { return Script{.for_ever = true}; });
@@ -811,7 +811,7 @@ TEST_F(RejoinTest, OnlyTheWorkerThatLosesItsDeviceIsStartedAgain) {
   EXPECT_EQ(restarts_.at(0).reason, "worker 1 exited: device 0: lost");
 }
 
-TEST_F(RejoinTest, ChiefThatHasLostItsDeviceBeforeIsDone) {
+TEST_F(RejoinTest, ChiefWithALostDevice_IsReplacedAndTheJobFinishes) {
   const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
     Script script = Trains(spec);
     if (spec.worker == 0 && spec.incarnation == 1) {
@@ -1008,7 +1008,7 @@ TEST_F(RejoinTest, RestartsNoOtherWorker_OnceOneCannotBeStarted) {
                           std::pair(0, 3), std::pair(1, 3), std::pair(2, 3)));
 }
 
-TEST_F(RejoinTest, OnANoticeALostWorkerIsStillReplacedSoThatAllCanSave) {
+TEST_F(RejoinTest, LostWorkerIsRestartedDuringANotice_SoAllCanSave) {
   NoticeAt(milliseconds(15));
   const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
     Script script = Trains(spec);
@@ -1060,7 +1060,7 @@ TEST_F(LauncherTest, PollsTheMetadataServiceDuringAPause) {
   EXPECT_LE(Now(), milliseconds(4200));
 }
 
-TEST_F(LauncherTest, ServiceThatHangsMakesNoPauseLonger) {
+TEST_F(LauncherTest, HangingMetadataService_DoesNotDelayARestart) {
   options_.max_restarts = 1;
   options_.notices.url = "http://169.254.169.254/x";
   simulation_.SetMetadata("launcher",

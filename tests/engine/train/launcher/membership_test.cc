@@ -47,7 +47,7 @@ TEST(MembershipTest, AnotherWorkersFailureOrNobodysBreaksTheRow) {
   EXPECT_THAT(membership.Of(1), ElementsAre(0, 1, 2));
 }
 
-TEST(MembershipTest, SpareTakesThePlaceOfWhoIsLeftOut) {
+TEST(MembershipTest, SpareReplacesTheExcludedWorker) {
   Membership membership({.workers = 3, .min_workers = 2, .per_attempt = {2}});
   RecordCulpritThreeTimes(membership, 1);
   EXPECT_THAT(membership.Of(4), ElementsAre(0, 2));

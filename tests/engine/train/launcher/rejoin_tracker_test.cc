@@ -68,8 +68,7 @@ TEST(RejoinTrackerTest, WordOfAGenerationBeforeTheLastIsOldNews) {
   EXPECT_FALSE(tracker.is_open());
 }
 
-TEST(RejoinTrackerTest,
-     DeathsBeforeTheRestartAreOneLossAndThoseAfterItAnother) {
+TEST(RejoinTrackerTest, DeathsBeforeTheRestart_AreOneLoss_LaterOnesAnother) {
   RejoinTracker tracker = Formed();
   tracker.Died(1, kStart);
   tracker.Died(2, kStart + milliseconds(5));
@@ -107,8 +106,7 @@ TEST(RejoinTrackerTest, DeathUnknownToTheGenerationOpensTheNextRejoin) {
 }
 
 // Messages of two workers may arrive in any order.
-TEST(RejoinTrackerTest,
-     WorkerThatLeavesBeforeTheGenerationIsReportedIsStillMeeting) {
+TEST(RejoinTrackerTest, LeavingBeforeTheGenerationIsReported_CountsAsMeeting) {
   RejoinTracker tracker = Formed();
   tracker.Meets(0, 4, std::nullopt, kStart);
   EXPECT_TRUE(tracker.ConsumeLosses());
@@ -226,7 +224,7 @@ TEST(RejoinTrackerTest, WorkerWithoutHeartbeatsHasTheShorterGrace_EvenInASave) {
   EXPECT_THAT(tracker.Overdue(found + kSilentGrace), ElementsAre(1));
 }
 
-TEST(RejoinTrackerTest, WorkerThatSendsAnythingIsNotSilent) {
+TEST(RejoinTrackerTest, AnyMessage_EndsTheSilence) {
   RejoinTracker tracker = Formed();
   tracker.Meets(0, 4, 1, kStart);
   tracker.Saves(1, kStart + 10 * kGrace);

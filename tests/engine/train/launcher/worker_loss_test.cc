@@ -82,7 +82,7 @@ TEST(WorkerLossTest, WorkerWithALostDeviceIsACulpritLikeADeadOne) {
   EXPECT_EQ(DescribeAll(losses), "worker 2 exited: no device");
 }
 
-TEST(WorkerLossTest, NamesTheOnlyWorkerThatStayedAfterTheOthersReasons) {
+TEST(WorkerLossTest, UnresponsiveWorker_IsTheCulprit_AndNamedLast) {
   const std::vector<Loss> losses = {Left(0, "step 3 took too long"),
                                     PutDown(1)};
   ASSERT_NE(CulpritOf(losses), nullptr);

@@ -136,7 +136,7 @@ Together RunTogether(uint64_t seed, const TrainOptions& options,
   return together;
 }
 
-TEST(EvaluatorTest, ReportsOfEachEpochWhatTheRunReports) {
+TEST(EvaluatorTest, ReportsTheRunsResultsOfEachEpoch) {
   const TrainOptions options = SavingEachEpoch();
   for (const uint64_t seed : {1, 2, 3}) {
     const Together both =
@@ -149,7 +149,7 @@ TEST(EvaluatorTest, ReportsOfEachEpochWhatTheRunReports) {
   }
 }
 
-TEST(EvaluatorTest, EvaluatesWhatItStillFinds_WhenOneCheckpointIsKept) {
+TEST(EvaluatorTest, EvaluatesTheRemainingCheckpoints_IfOnlyOneIsKept) {
   TrainOptions options = SavingEachEpoch(1);
   options.checkpoint.trigger = {.unit = SaveUnit::kSteps, .every = 1};
   size_t passed_over = 0;
@@ -204,7 +204,7 @@ TEST(EvaluatorTest, ItEndsWhenTheFinishedRunDeletesItsStore) {
   EXPECT_THAT(both.collected.steps(), ElementsAre(6));
 }
 
-TEST(EvaluatorTest, StoreThatWasThereAndIsEmptyOrGoneWasDeleted) {
+TEST(EvaluatorTest, EmptyOrMissingStore_CountsAsDeleted_IfSeenBefore) {
   TrainingFixture fixture;
   AfterTheRun after(fixture, SavingEachEpoch());
   EXPECT_EQ(after.Look().value(), EvaluatorEnd::kLookedOnce);
@@ -236,8 +236,7 @@ TEST(EvaluatorTest, NoticeEndsItsWait) {
   EXPECT_LT(simulation.now() - notice, std::chrono::seconds(1));
 }
 
-TEST(EvaluatorTest,
-     CheckpointIsEvaluatedOnceEvenWhereALaterIncarnationResumesFromIt) {
+TEST(EvaluatorTest, EvaluatesACheckpointOnce_EvenIfAnIncarnationResumesFromIt) {
   TrainingFixture fixture;
   TrainOptions options = SavingEachEpoch();
   options.horizon.stop_at_step = 13;
@@ -337,7 +336,7 @@ TEST(EvaluatorTest, FencedOneIsNeverEvaluated) {
   EXPECT_THAT(after.collected.steps(), ElementsAre(6, 12, 13));
 }
 
-TEST(EvaluatorTest, OneThatTheDiskDoesNotReadIsTriedAgain) {
+TEST(EvaluatorTest, ReadError_IsRetried) {
   TrainingFixture fixture;
   fixture.Run(1, SavingEachEpoch());
   AfterTheRun after(fixture, SavingEachEpoch());

@@ -58,7 +58,7 @@ class WrongSum final : public StepProbe {
   void End(const std::vector<TensorView>&) override {}
 };
 
-TEST(MemoizedRunTest, WrongSumMakesOtherStatesOfAllThatFollow) {
+TEST(MemoizedRunTest, WrongSum_ChangesAllLaterStates) {
   WrongSum probe;
   ExpectTheSameWithAMemo(nullptr, &probe);
 }

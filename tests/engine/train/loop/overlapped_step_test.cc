@@ -56,7 +56,7 @@ class SlowPasses final : public StepProbe {
   std::map<ProcessId, std::string> last_;
 };
 
-TEST(OverlappedStepTest, StatesAreThoseOfOneWorker) {
+TEST(OverlappedStepTest, States_EqualThoseOfOneWorker) {
   for (const int workers : {2, 3, 4}) {
     TrainingFixture fixture;
     SlowPasses probe(fixture.simulation());

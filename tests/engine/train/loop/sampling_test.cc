@@ -116,7 +116,7 @@ TEST(SamplingTest, FileWithFewerFilesThanReplicasDoesNotStart) {
             "data.shard: expected a file for each of the 6 replicas, found 5");
 }
 
-TEST(SamplingTest, AutoIsFileWhereItCanBeAndElseDataWithAWarning) {
+TEST(SamplingTest, Auto_IsFileIfPossible_ElseDataWithAWarning) {
   const auto digest_and_warnings = [](const TrainOptions& options) {
     TrainingFixture fixture;
     PutCifar(fixture);

@@ -85,7 +85,7 @@ TEST_F(NoticeWatchTest, SeesAFileThatAppearsAtTheNextLook) {
 
 // A notice may be a second old when the watch detects it, so a second of its
 // grace may be used up.
-TEST_F(NoticeWatchTest, TakesTheTimeOfTheLookBeforeForThatOfTheNotice) {
+TEST_F(NoticeWatchTest, DatesANoticeAtThePollBefore) {
   MakeFile();
   Watch({.file = "/notice"}, seconds(10));
   ASSERT_TRUE(first_);
@@ -101,7 +101,7 @@ TEST_F(NoticeWatchTest, ReadsTheMetadataService) {
   EXPECT_LE(seen_after_, milliseconds(2100));
 }
 
-TEST_F(NoticeWatchTest, SeesNothingWhereNothingIs) {
+TEST_F(NoticeWatchTest, DetectsNothing_WithoutANotice) {
   simulation_.SetMetadata("h", {.answer = {.status = 404}});
   Watch({.file = "/notice", .url = kUrl}, seconds(5));
   EXPECT_EQ(notices_, 0);
@@ -194,7 +194,7 @@ TEST_F(NoticeWatchTest, ServiceThatHangsDoesNotKeepAFileFromBeingSeen) {
   EXPECT_LE(seen_after_, milliseconds(4600));
 }
 
-TEST_F(NoticeWatchTest, ItsEndWaitsASecondForAServiceThatHangsAndNoLonger) {
+TEST_F(NoticeWatchTest, StopWaitsAtMostOneSecond_ForAHangingService) {
   simulation_.SetMetadata("h", {.behavior = Behavior::kHangs});
   Watch({.url = kUrl}, milliseconds(100));
   EXPECT_LE(stop_took_, seconds(1));

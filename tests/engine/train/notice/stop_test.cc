@@ -120,7 +120,7 @@ TEST(StopTest, NoticesToAllAndMoreThanOneAreOneStop) {
 // The step uses 2 of 3 s, so training stops; with a sufficient grace, it
 // continues. The task after the save of step 5 ends in that step too, and may
 // have taken as long.
-TEST(StopTest, TimeThatAStepTakesIsTakenFromTheGrace) {
+TEST(StopTest, RunningStep_UsesUpTheGrace) {
   const auto stop_with = [](Duration grace) {
     TrainOptions options = SmallRun();
     options.preemption.grace = grace;
@@ -164,7 +164,7 @@ TEST(StopTest, StepToStopAtThatIsPastIsReported) {
 
 // The first evaluation may take longer than the grace, so it is left to the
 // next attempt.
-TEST(StopTest, NoEvaluationIsBegunThatWasNeverMeasured) {
+TEST(StopTest, UnmeasuredEvaluation_IsNotBegunAfterANotice) {
   TrainOptions options = SmallRun();
   options.preemption.grace = std::chrono::hours(1);
   const AttemptResult outcome =

@@ -34,7 +34,7 @@ TEST(StopTimingTest, StopsAtOnceWithoutAGracePeriod) {
   EXPECT_EQ(timing.Ask(At(seconds(1)), kSteps), StopAdvice::kStop);
 }
 
-TEST(StopTimingTest, SavesFirstWhereNoSaveWasMeasured) {
+TEST(StopTimingTest, SavesFirst_IfNoSaveWasMeasured) {
   StopTiming timing = Running(seconds(60));
   timing.Noticed(At(seconds(1)));
   EXPECT_EQ(timing.Ask(At(seconds(1)), kSteps), StopAdvice::kSaveAndContinue);
@@ -72,7 +72,7 @@ TEST(StopTimingTest, TimeSinceTheLastSaveCounts_UntilTheNextSave) {
 }
 
 // First the save in progress, then the last one.
-TEST(StopTimingTest, LeavesTimeForTwoSavesWhereOneMayBeUnderWay) {
+TEST(StopTimingTest, LeavesTimeForTwoSaves_IfOneMayBeInProgress) {
   StopTiming timing(seconds(60), 2);
   timing.OperationTook(Operation::kStep, seconds(1));
   timing.SaveTook(seconds(2));
@@ -82,7 +82,7 @@ TEST(StopTimingTest, LeavesTimeForTwoSavesWhereOneMayBeUnderWay) {
   EXPECT_EQ(timing.Ask(At(seconds(51)), kSteps), StopAdvice::kStop);
 }
 
-TEST(StopTimingTest, NothingIsBegunWhoseTimeWasNeverMeasured) {
+TEST(StopTimingTest, UnmeasuredOperation_IsNotBegun) {
   StopTiming timing = Running(seconds(60));
   timing.SaveTook(seconds(1));
   timing.Noticed(At(seconds(0)));

@@ -35,7 +35,7 @@ CollectiveOffer OlderGpu(const std::string& device) {
   return offer;
 }
 
-TEST(CollectiveDecisionTest, AutoTakesDevicesWhereEachWorkerHasItsOwn) {
+TEST(CollectiveDecisionTest, AutoUsesDevices_IfEachWorkerHasItsOwn) {
   const struct {
     Offers offers;
     bool by_devices;

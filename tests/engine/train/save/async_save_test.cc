@@ -151,7 +151,7 @@ TEST_P(AsyncSaveTest, OneCopyOfTheOwnPartIsAllTheMemoryItTakes) {
                                        "to a second set of arrays of ")));
 }
 
-TEST_P(AsyncSaveTest, OneErrorInASaveCostsThatSaveAtMost) {
+TEST_P(AsyncSaveTest, OneError_CostsAtMostOneSave) {
   ExpectOneErrorCostsOneSave(AsyncRun(GetParam()));
 }
 

@@ -84,7 +84,7 @@ TEST(ExportTest, TrainedRunLeavesItsParametersAndTheirDescription) {
   EXPECT_EQ(fixture.disk().List("/models").value().size(), 1u);
 }
 
-TEST(ExportTest, WeightsThatAreNotThoseOfTheDescriptionAreFound) {
+TEST(ExportTest, WeightsNotMatchingTheDescription_AreRefused) {
   const Untrained one(WithConvolution());
   MemoryStorage storage;
   TestWorld world(storage);
@@ -261,7 +261,7 @@ TEST(ExportTest, ExportThatIsBeingWritten_IsNotTouchedBeforeTraining) {
   EXPECT_FALSE(storage.Exists("/model.try"));
 }
 
-TEST(ExportTest, PlaceThatPermitsNoFolder_IsNamedAsGiven) {
+TEST(ExportTest, PlaceWithoutWritePermission_IsNamedAsGiven) {
   MemoryStorage storage;
   storage.gate = [](StorageCall operation, const std::string& path) {
     const bool is_trial =
@@ -275,7 +275,7 @@ TEST(ExportTest, PlaceThatPermitsNoFolder_IsNamedAsGiven) {
             "another place");
 }
 
-TEST(ExportTest, NewOneThatSomebodyRemoves_LeavesTheEarlierOne) {
+TEST(ExportTest, EarlierExportIsKept_IfTheNewOneIsRemoved) {
   MemoryStorage storage;
   TestWorld world(storage);
   Untrained model;
@@ -290,7 +290,7 @@ TEST(ExportTest, NewOneThatSomebodyRemoves_LeavesTheEarlierOne) {
 
 // A power loss leaves a complete export or none. The files of an export are
 // durable before it gets its name, and the name before the export is reported.
-TEST(ExportTest, FilesAreSyncedBeforeTheyTakeItsNameAndTheNameBehindThat) {
+TEST(ExportTest, SyncsFilesBeforeTheRename_AndTheNameAfterIt) {
   MemoryStorage storage;
   TestWorld world(storage);
   std::vector<std::pair<StorageCall, std::string>> log;
@@ -315,7 +315,7 @@ TEST(ExportTest, FilesAreSyncedBeforeTheyTakeItsNameAndTheNameBehindThat) {
             log.end());
 }
 
-TEST(PredictTest, ClassesAreThoseThatAnEvaluationCounts) {
+TEST(PredictTest, Classes_AgreeWithAnEvaluation) {
   Untrained one(WithConvolution());
   std::ranges::fill(one.state->replica_state, 0.25f);
   const std::vector<float> mean(6, 0.25f);

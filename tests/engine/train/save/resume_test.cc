@@ -249,7 +249,7 @@ TEST(RefusalTest, ChangedJobIsNamedAndLeftAlone) {
   EXPECT_EQ(good.result->resumed_from, 7u);
 }
 
-TEST(RefusalTest, CheckpointsThatAreAllBadAreNoReasonToStartAfresh) {
+TEST(RefusalTest, RefusesAColdStart_IfAllCheckpointsAreDamaged) {
   TrainingFixture fixture;
   TrainOptions options = SmallRun();
   options.horizon.stop_at_step = 7;
@@ -362,7 +362,7 @@ TEST_F(LoadStateTest, DamagedCheckpointLeavesAStateThatCannotBeRead) {
 }
 
 // A program must not take what was read until then for a trained state.
-TEST(ResumeTest, WorkerWhoseLoadFailsHasNoState) {
+TEST(ResumeTest, LosesItsState_IfTheLoadFails) {
   TrainingFixture fixture;
   TrainOptions options = SmallRun();
   options.horizon.stop_at_step = 5;
@@ -398,7 +398,7 @@ TEST(ResumeTest, WorkerWhoseLoadFailsHasNoState) {
 
 // Worker 1 fails at its third step. Its next incarnation fails as it receives
 // the state that worker 0 holds.
-TEST(ResumeTest, WorkerThatReceivesNoStateHasNone) {
+TEST(ResumeTest, LosesItsState_IfNoneIsReceived) {
   TrainingFixture fixture;
   TrainOptions options = SmallRun();
   options.checkpoint = {};

@@ -112,7 +112,7 @@ TEST(SaveTest, NewerClaimPreventsAcknowledgementAndTheNextIncarnationResumes) {
   EXPECT_EQ(next.result->digest, UndisturbedDigest(SmallRun()));
 }
 
-TEST(SaveTest, RunWhoseStoreIsDeletedStopsForGood) {
+TEST(SaveTest, DeletedStore_EndsTheRun) {
   TrainingFixture fixture;
   const FaultPlan plan = {
       .faults = {{.id = "wait",
@@ -173,7 +173,7 @@ TEST(SaveTest, StoppedRunKeepsItsBackup) {
   EXPECT_THAT(outcome.StepsOf(EventKind::kSaveAcknowledged), ElementsAre(5, 7));
 }
 
-TEST(SaveTest, OneErrorInASaveCostsThatSaveAtMost) {
+TEST(SaveTest, OneError_CostsAtMostOneSave) {
   ExpectOneErrorCostsOneSave(SmallRun());
 }
 

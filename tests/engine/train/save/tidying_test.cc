@@ -70,7 +70,7 @@ TEST(TidyingTest, TrainingContinuesWhileTheStateFileIsSynced) {
             PlaceOf(outcome, EventKind::kSaveBegin, 15));
 }
 
-TEST(TidyingTest, NextSaveWaits_AndReportsHowLong) {
+TEST(TidyingTest, NextSave_WaitsAndReportsTheWait) {
   const AttemptResult outcome =
       TrainingFixture().Run(2, RunThatKeepsOne(), SlowTidying());
   const std::vector<LogEvent> times = outcome.Of(EventKind::kSaveTimes);

@@ -105,7 +105,7 @@ TEST(DeviceSaveTest, CopyIsOfItsStepAndFetchesNothingElse) {
   EXPECT_EQ(kept.state.parameters[0], 0.75f);
 }
 
-TEST(DeviceSaveTest, StateThatIsNewestInHostMemoryIsCopiedThere) {
+TEST(DeviceSaveTest, StateNewestInHostMemory_IsCopiedOnTheHost) {
   KeptState kept(CountingDevice());
   static_cast<void>(kept.resident.parameters());
   const Digest then = kept.state.ComputeDigest();
@@ -195,7 +195,7 @@ TEST(DeviceSaveTest, AsynchronousSavesOfADeviceChangeNoBits) {
   }
 }
 
-TEST(DeviceSaveTest, TakesACopyAndReportsIt_WhereZeroCopyIsWanted) {
+TEST(DeviceSaveTest, ZeroCopy_IsReplacedByACopy_AndReported) {
   TrainOptions options = AsyncOnDevice();
   options.checkpoint.mode = SaveMode::kZeroCopy;
   TrainingFixture fixture;
@@ -251,7 +251,7 @@ TEST(DeviceSaveTest, FailedCopyFailsItsSaveOnly) {
 }
 
 // Damages one fetched byte of a run's second save.
-TEST(DeviceSaveTest, CopyThatComesDamagedIsNoCheckpoint) {
+TEST(DeviceSaveTest, DamagedCopy_IsNotCommitted) {
   static int fetched = 0;
   static char* newest = nullptr;
   static const gpu::DeviceApi api = [] {

@@ -237,7 +237,7 @@ TEST(DeviceTest,
 
 // Covers tensors of less than a block, of one and more, and with a few bytes
 // after the last complete block.
-TEST(DeviceTest, DigestIsTakenWhereTheStateIs) {
+TEST(DeviceTest, DigestIsComputedOnTheDevice) {
   static size_t brought = 0;
   static const gpu::DeviceApi api = [] {
     gpu::DeviceApi table = gpu::EmulatedDevice();
@@ -437,7 +437,7 @@ TEST(DeviceTest, JobModelOnADeviceHasKernelsOfTheHostToo) {
       Code::kInvalidArgument);
 }
 
-TEST(DeviceTest, DeviceThatIsGoneIsTheWorkersOwn) {
+TEST(DeviceTest, MissingDevice_IsTheWorkersOwnFault) {
   TrainingFixture fixture;
   fixture.ComputeOnNothing("no CUDA device: the driver has none");
   const AttemptResult incarnation = fixture.Run(1, OnDevice(SmallRun()));

@@ -281,7 +281,7 @@ class Lines final : public ProgressReporter {
   std::vector<std::optional<float>> losses;
 };
 
-TEST(LoopReportsTest, OmitsWhatWasNotMeasured) {
+TEST(LoopReportsTest, OmitsUnmeasuredTimes) {
   MemoryStorage storage;
   TestWorld test(storage);
   const TrainOptions options = SmallRun();

@@ -146,7 +146,7 @@ TEST_F(TrainStateTest, DigestCoversEveryTensor) {
   }
 }
 
-TEST_F(TrainStateTest, HoldsGradientsThatWaitOnlyWhereStepsAccumulate) {
+TEST_F(TrainStateTest, StoresPendingGradients_OnlyIfStepsAccumulate) {
   job_.accumulate = 2;
   TrainState state = Fresh(1);
   const auto before = Stored(state);
@@ -234,7 +234,7 @@ TEST_F(TrainStateTest, RefusesAnInvalidPhase) {
 }
 
 // If callbacks are due, the history must contain the epoch's validation.
-TEST_F(TrainStateTest, RefusesAHistoryThatThePositionIsNotOf) {
+TEST_F(TrainStateTest, RefusesAHistoryOfAnotherPosition) {
   std::map<std::string, Tensor> tensors = Stored(Used());
   for (const uint64_t phase : {uint64_t{0}, uint64_t{1}}) {
     std::memcpy(tensors["position/phase"].bytes.data(), &phase, sizeof phase);

@@ -78,7 +78,7 @@ Fault SlowStateFile(Duration latency) {
 }
 
 // The chief's task that tidies the store ends after the loss.
-TEST(SurvivorTest, ReportsTheSaveWhoseTaskEndsAfterTheLoop) {
+TEST(SurvivorTest, ReportsASaveFinishedAfterTheLoop) {
   FaultPlan plan = kCrashOfWorkerOne;
   plan.faults.push_back(SlowStateFile(std::chrono::milliseconds(500)));
   plan.faults.push_back({.id = "error",
