@@ -17,6 +17,7 @@
 #include "harness/record/invariants.h"
 #include "harness/record/power_cut.h"
 #include "harness/record/text/facts_text.h"
+#include "harness/record/text/joined_texts.h"
 #include "harness/run/failure/advice.h"
 #include "harness/run/failure/history/begun_saves.h"
 #include "harness/run/failure/history/cut_save.h"
@@ -70,7 +71,7 @@ std::string FaultsText(const Outline& outline) {
   if (texts.empty()) {
     return outline.record.faults.empty() ? "none are planned" : "none fired";
   }
-  return fmt::format("{}", fmt::join(texts, "; "));
+  return JoinedTexts(std::move(texts));
 }
 
 // Returns the first resume of a worker whose state is not the one that had been
@@ -287,7 +288,7 @@ std::string RecoveryText(const Outline& outline, const RunFacts& facts) {
   if (std::string text = WithoutResultText(record, facts); !text.empty()) {
     texts.push_back(std::move(text));
   }
-  return fmt::format("{}", fmt::join(texts, "; "));
+  return JoinedTexts(std::move(texts));
 }
 
 // Returns "; the first loss that differs is that of step 41"; "" if none

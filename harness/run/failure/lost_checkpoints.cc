@@ -14,6 +14,7 @@
 #include "harness/record/checkpoint_loss.h"
 #include "harness/record/fault_occurrence.h"
 #include "harness/record/finding_kind.h"
+#include "harness/record/text/joined_texts.h"
 #include "harness/record/text/number_list.h"
 #include "harness/run/failure/history/begun_saves.h"
 #include "harness/run/failure/history/worker_events.h"
@@ -373,7 +374,7 @@ std::string ExplainRefusal(const Record& record) {
   }
   return fmt::format("{}no checkpoint can be loaded: {}",
                      is_any_lost ? LyingDiskText(record, refused_ns) : "",
-                     fmt::join(causes, "; "));
+                     JoinedTexts(std::move(causes)));
 }
 
 }  // namespace gauntlet

@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "harness/record/checkpoint_loss.h"
+#include "harness/record/text/joined_texts.h"
 #include "harness/run/failure/history/begun_saves.h"
 #include "harness/run/failure/history/cut_save.h"
 #include "harness/run/failure/history/interruptions.h"
 #include "harness/run/failure/history/worker_events.h"
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 namespace gauntlet {
 namespace {
@@ -195,7 +195,7 @@ std::string ExplainOldResume(const Outline& outline, const Verdict& verdict) {
   if (clauses.empty()) return NotBegunText(outline, verdict, *resume);
   std::vector<std::string> texts;
   for (Clause& clause : clauses) texts.push_back(std::move(clause.text));
-  return fmt::format("{}", fmt::join(texts, "; "));
+  return JoinedTexts(std::move(texts));
 }
 
 }  // namespace gauntlet

@@ -4,9 +4,11 @@
 #include <optional>
 #include <set>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engine/world/fault_point.h"
+#include "harness/record/text/joined_texts.h"
 #include "harness/run/failure/violated_checks.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -60,7 +62,7 @@ std::string ExplainUncaughtBug(const Record& record, const Verdict& verdict) {
   if (texts.empty()) return "";
   const std::optional<uint64_t> resumed = verdict.facts.resumed_from;
   return fmt::format("no check found a violation: {}; this run {}",
-                     fmt::join(texts, "; "),
+                     JoinedTexts(std::move(texts)),
                      resumed ? fmt::format("resumed from step {}", *resumed)
                              : "loaded no checkpoint");
 }
@@ -90,7 +92,7 @@ std::string AdviceOnUncaughtBug(const Record& record,
     texts.push_back(fmt::format("set invariants: [{}] under expect ({})",
                                 fmt::join(checks, ", "), place));
   }
-  return fmt::format("{}", fmt::join(texts, "; "));
+  return JoinedTexts(std::move(texts));
 }
 
 }  // namespace gauntlet

@@ -13,6 +13,7 @@
 #include "harness/oracle/history/last_words.h"
 #include "harness/record/invariants.h"
 #include "harness/record/text/gave_up.h"
+#include "harness/record/text/joined_texts.h"
 #include "harness/record/text/number_list.h"
 #include "harness/run/failure/history/begun_saves.h"
 #include "harness/run/failure/history/interruptions.h"
@@ -32,12 +33,6 @@ struct Unmet {
   // True iff the cause so far describes the ends of the attempts.
   bool has_ends = false;
 };
-
-// Returns the texts that are not empty, as one text.
-std::string JoinedTexts(std::vector<std::string> texts) {
-  std::erase(texts, "");
-  return fmt::format("{}", fmt::join(texts, "; "));
-}
 
 bool StartsGeneration(const RecordEvent& event) {
   return event.kind == RecordKind::kInitialized ||

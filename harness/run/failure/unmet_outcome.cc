@@ -12,6 +12,7 @@
 #include "engine/text/units.h"
 #include "harness/oracle/history/last_words.h"
 #include "harness/record/text/gave_up.h"
+#include "harness/record/text/joined_texts.h"
 #include "harness/run/failure/history/begun_saves.h"
 #include "harness/run/failure/history/causing_faults.h"
 #include "harness/run/failure/history/first_sign.h"
@@ -20,7 +21,6 @@
 #include "harness/run/failure/history/process_ends.h"
 #include "harness/run/failure/history/step_pace.h"
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 namespace gauntlet {
 namespace {
@@ -30,7 +30,7 @@ std::string GaveUpText(const Outline& outline, const RecordEvent& gave_up) {
       EndsOfAttempts(outline, InterruptionsOf(outline));
   texts.push_back("the launcher gave up: " +
                   GaveUpReasonText(outline.record.setup, gave_up));
-  return fmt::format("{}", fmt::join(texts, "; "));
+  return JoinedTexts(std::move(texts));
 }
 
 // Describes the interruptions if there were more than `permitted` ones, first
@@ -43,8 +43,7 @@ std::string RestartText(const Outline& outline, uint64_t permitted) {
   all.erase(exceeding);
   std::vector<std::string> texts = OtherEnds(outline, described, all);
   texts.insert(texts.begin(), InterruptionText(outline, described));
-  std::erase(texts, "");
-  return fmt::format("{}", fmt::join(texts, "; "));
+  return JoinedTexts(std::move(texts));
 }
 
 // Returns the reason why a complete run had fewer restarts than expected.
@@ -55,7 +54,7 @@ std::string FewerRestartsText(const Outline& outline, const RunFacts& facts) {
   texts.push_back(
       "the next attempt completed the training, so nothing else "
       "had to be restarted");
-  return fmt::format("{}", fmt::join(texts, "; "));
+  return JoinedTexts(std::move(texts));
 }
 
 // Returns the interruptions without the last one if no fault explains it.
@@ -77,7 +76,7 @@ std::string LastEndText(const Outline& outline) {
     std::vector<std::string> texts =
         EndsOfAttempts(outline, WithoutUnexplainedEnd(all));
     texts.push_back(LauncherEndText(record));
-    return fmt::format("{}", fmt::join(texts, "; "));
+    return JoinedTexts(std::move(texts));
   }
   const bool has_stopped =
       last.result && all.back().reaction == Reaction::kNone;
@@ -90,7 +89,7 @@ std::string LastEndText(const Outline& outline) {
       OtherEnds(outline, all.back(), std::span(all).first(all.size() - 1));
   texts.insert(texts.begin(), text);
   texts.push_back(LauncherEndText(record));
-  return fmt::format("{}", fmt::join(texts, "; "));
+  return JoinedTexts(std::move(texts));
 }
 
 // Returns "the launcher refused to train (exit code 8): worker 0: step-8 was
@@ -187,7 +186,7 @@ std::string LaterText(const Outline& outline, int64_t from_ns) {
   }
   const std::string sign = FindFirstSign(record, from_ns, INT64_MAX).text;
   texts.push_back(sign.empty() ? NoSignText(outline) : sign);
-  return fmt::format("{}", fmt::join(texts, "; "));
+  return JoinedTexts(std::move(texts));
 }
 
 // Describes why the run was ended from outside: "the run did not end within 50s
@@ -254,7 +253,7 @@ std::string ExplainHang(const Outline& outline) {
     texts.insert(texts.begin(), PaceText(*pace, record.setup.longest_run_ns));
   }
   texts.push_back(EndlessText(record));
-  return fmt::format("{}", fmt::join(texts, "; "));
+  return JoinedTexts(std::move(texts));
 }
 
 }  // namespace gauntlet

@@ -4,11 +4,13 @@
 #include <map>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "harness/oracle/history/fault_traits.h"
 #include "harness/oracle/history/last_words.h"
 #include "harness/record/base_name.h"
 #include "harness/record/fault_occurrence.h"
+#include "harness/record/text/joined_texts.h"
 #include "harness/record/text/number_list.h"
 #include "harness/run/failure/history/worker_events.h"
 #include <fmt/format.h>
@@ -133,7 +135,7 @@ std::string UnfinishedSavesText(const Record& record, uint64_t step,
   std::vector<std::string> texts;
   if (!failed.empty()) texts.push_back(FailedText(failed));
   if (!pending.empty()) texts.push_back(NotAcknowledgedText(pending));
-  return fmt::format("{}", fmt::join(texts, "; "));
+  return JoinedTexts(std::move(texts));
 }
 
 std::string FailureReason(const Record& record, const BegunSave& save) {
