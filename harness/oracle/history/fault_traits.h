@@ -33,6 +33,13 @@ struct FaultTraits {
   // Returns true iff the fault blocks the task at its point, for a time or
   // without end.
   bool BlocksTask() const { return DelaysTask() && lasts; }
+  // Returns true iff the fault ends processes by itself.
+  bool EndsProcesses() const {
+    return ends_incarnation || fails_device || gives_notice || cuts_power ||
+           kills_launcher;
+  }
+  // Returns true iff the fault ends processes or fails operations.
+  bool DoesMoreThanDelay() const { return EndsProcesses() || reports_error; }
 
   bool ends_incarnation = false;  // ends its process without an exit event
   // Its process may end, or be declared lost.

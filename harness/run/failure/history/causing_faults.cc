@@ -33,7 +33,7 @@ bool EndedByError(const FaultOccurrence& occurrence) {
 }
 
 bool EndsItsProcess(const FaultOccurrence& occurrence) {
-  return EndsProcesses(occurrence.traits) || EndedByError(occurrence);
+  return occurrence.traits.EndsProcesses() || EndedByError(occurrence);
 }
 
 bool MayInterrupt(const FaultOccurrence& occurrence) {
@@ -56,7 +56,7 @@ bool MayEnd(const FaultOccurrence& occurrence, const RecordEvent& end) {
   }
   const bool by_loss = IsExit(end.count, {WorkerExit::kLostWorker});
   // A worker that only hangs or is late is killed, or is out of reach.
-  if (!EndsProcesses(traits) && !by_loss &&
+  if (!traits.EndsProcesses() && !by_loss &&
       end.reason != RecordReason::kSignal &&
       end.reason != RecordReason::kUnreachable) {
     return false;
@@ -170,11 +170,6 @@ class SignExplainer {
 
 }  // namespace
 
-bool EndsProcesses(const FaultTraits& traits) {
-  return traits.ends_incarnation || traits.fails_device ||
-         traits.gives_notice || traits.cuts_power || traits.kills_launcher;
-}
-
 std::set<const RecordFault*> InterruptingFaults(const Outline& outline,
                                                 int64_t from_ns,
                                                 int64_t until_ns) {
@@ -230,8 +225,8 @@ std::string EndWithFaultText(const Outline& outline, const RecordEvent& end,
     if (std::ranges::find(possible, text) == possible.end()) {
       possible.push_back(text);
     }
-    if (cause == nullptr || EndsProcesses(occurrence.traits) ||
-        !EndsProcesses(cause->traits)) {
+    if (cause == nullptr || occurrence.traits.EndsProcesses() ||
+        !cause->traits.EndsProcesses()) {
       cause = &occurrence;
     }
   }

@@ -11,9 +11,6 @@
 
 namespace gauntlet {
 
-// Returns true iff a fault with these traits ends processes by itself.
-bool EndsProcesses(const FaultTraits& traits);
-
 // Returns the faults that fired in that time and may interrupt a run.
 std::set<const RecordFault*> InterruptingFaults(const Outline& outline,
                                                 int64_t from_ns,

@@ -9,10 +9,8 @@ namespace {
 
 // Returns true iff the fault repeats without an end and does more than delay.
 bool RepeatsWithoutEnd(const RecordFault& fault) {
-  const FaultTraits traits = TraitsOf(fault);
   return fault.always && !fault.until_step &&
-         (traits.ends_incarnation || traits.fails_device ||
-          traits.reports_error || traits.cuts_power || traits.kills_launcher);
+         TraitsOf(fault).DoesMoreThanDelay();
 }
 
 }  // namespace

@@ -339,8 +339,7 @@ const RecordFault* EndlessFault(const std::vector<Interruption>& all) {
         !std::all_of(first, all.end(), has_fault)) {
       continue;
     }
-    const FaultTraits traits = TraitsOf(*fault);
-    if (EndsProcesses(traits) || traits.reports_error) return fault;
+    if (TraitsOf(*fault).DoesMoreThanDelay()) return fault;
     if (delay == nullptr) delay = fault;
   }
   return delay;

@@ -4,7 +4,6 @@
 
 #include "engine/text/units.h"
 #include "harness/oracle/history/history.h"
-#include "harness/run/failure/history/causing_faults.h"
 #include "harness/run/failure/history/worker_events.h"
 #include <fmt/format.h>
 
@@ -33,7 +32,7 @@ bool HasDelay(const Outline& outline) {
   return std::ranges::any_of(outline.occurrences,
                              [](const FaultOccurrence& occurrence) {
                                return occurrence.traits.may_end_incarnation &&
-                                      !EndsProcesses(occurrence.traits);
+                                      !occurrence.traits.EndsProcesses();
                              });
 }
 
