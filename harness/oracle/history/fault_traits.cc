@@ -103,4 +103,11 @@ std::optional<int64_t> KillsAfter(const RecordFault& fault) {
   return std::nullopt;
 }
 
+bool IsStorageError(RecordReason reason) {
+  return reason == RecordReason::kDiskError ||
+         reason == RecordReason::kDiskFull ||
+         reason == RecordReason::kForbidden ||
+         reason == RecordReason::kMissingFile;
+}
+
 }  // namespace gauntlet

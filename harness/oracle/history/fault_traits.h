@@ -84,6 +84,10 @@ std::optional<int64_t> KillsAfter(const RecordFault& fault);
 // Returns true iff the fault ends its process immediately.
 bool DiesImmediately(const RecordFault& fault);
 
+// Returns true iff a worker exits for this reason after an error of a storage
+// operation, such as a fault reports.
+bool IsStorageError(RecordReason reason);
+
 }  // namespace gauntlet
 
 #endif  // GAUNTLET_HARNESS_ORACLE_HISTORY_FAULT_TRAITS_H_

@@ -144,9 +144,7 @@ void Processes::CheckLeaving(Process& process, const RecordEvent& event) {
     });
   } else if (event.reason == Reason::kMissingFile && OlderIsThere(process)) {
     explained = true;  // the older process may still hold the address
-  } else if (IsOfReason(event.reason, {Reason::kDiskError, Reason::kDiskFull,
-                                       Reason::kForbidden, Reason::kMissingFile,
-                                       Reason::kBadData})) {
+  } else if (IsStorageError(event.reason) || event.reason == Reason::kBadData) {
     const bool is_full =
         event.reason == Reason::kDiskFull && record_.setup.limited_disk;
     explained = HasMetAnError(process) || store_deleted_ || is_full;

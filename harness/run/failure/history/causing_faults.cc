@@ -1,6 +1,7 @@
 #include "harness/run/failure/history/causing_faults.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <limits>
 #include <vector>
 
@@ -23,13 +24,25 @@ enum class Evidence : uint8_t {
   kComplete,  // the fault ended the lost process, or reset its connection
 };
 
-// Returns true iff the process exited with an error that the fault had injected
-// into one of its operations.
+// Returns true iff the process exited with an error such as the fault had
+// injected into one of its operations. If it exited as from the loss of a
+// worker, the error is an injected one of the network unless the process lost a
+// worker after the fault.
 bool EndedByError(const FaultOccurrence& occurrence) {
-  const RecordEvent& last = occurrence.incarnation->events.back();
-  return occurrence.traits.reports_error &&
-         last.kind == RecordKind::kWorkerExited &&
-         last.detail.find("injected") != std::string::npos;
+  const std::vector<RecordEvent>& events = occurrence.incarnation->events;
+  const RecordEvent& last = events.back();
+  if (!occurrence.traits.reports_error ||
+      last.kind != RecordKind::kWorkerExited) {
+    return false;
+  }
+  if (IsStorageError(last.reason)) return true;
+  const bool is_loss = last.reason == RecordReason::kLostWorker ||
+                       last.reason == RecordReason::kDeadline;
+  return is_loss && std::none_of(events.begin() + static_cast<std::ptrdiff_t>(
+                                                      occurrence.index),
+                                 events.end(), [](const RecordEvent& event) {
+                                   return event.kind == RecordKind::kWorkerLost;
+                                 });
 }
 
 bool EndsItsProcess(const FaultOccurrence& occurrence) {

@@ -291,7 +291,8 @@ std::vector<RecordEvent> FailedSave(int64_t begin_ns, bool exited) {
                       .t_ns = begin_ns + 3,
                       .step = 8,
                       .count = static_cast<int64_t>(WorkerExit::kStartLater),
-                      .detail = error});
+                      .detail = error,
+                      .reason = RecordReason::kDiskError});
   }
   return events;
 }

@@ -7,6 +7,9 @@
 
 #include <gtest/gtest.h>
 
+#include "chaos/inject/plan/plan.h"
+#include "engine/world/event_log.h"
+
 namespace gauntlet {
 namespace {
 
@@ -105,6 +108,38 @@ TEST(CausingFaultsTest, FaultAfterTheSignIsNotBlamed) {
                 RecordReason::kDeadline,
                 {{FaultOf("hang"), 1, 890}, {FaultOf("crash"), 0, 1001}})),
             (Blamed{{"hang"}}));
+}
+
+// Returns the faults blamed for the exit of a worker with that reason, after a
+// fault of its storage. `lost`: the worker lost another one in between.
+Blamed BlamedForExit(RecordReason reason, bool lost = false) {
+  Record record;
+  record.faults = {FaultOf("errno")};
+  record.incarnations = {
+      {.events = {
+           {.kind = RecordKind::kFaultFired, .t_ns = 900, .detail = "errno"}}}};
+  std::vector<RecordEvent>& events = record.incarnations[0].events;
+  if (lost) {
+    events.push_back(
+        {.kind = RecordKind::kWorkerLost, .t_ns = 950, .about = 1});
+  }
+  events.push_back({.kind = RecordKind::kWorkerExited,
+                    .t_ns = 1000,
+                    .count = 1,
+                    .reason = reason});
+  return BlamedIn(record);
+}
+
+TEST(CausingFaultsTest, InjectedErrorIsBlamedForAnExitWithSuchAnError) {
+  const Blamed blamed = {{"errno"}};
+  for (const FaultErrorInfo& error : AllFaultErrors()) {
+    SCOPED_TRACE(error.name);
+    const Status injected = FaultErrorStatus(error.number, Point::kStepBegin);
+    EXPECT_EQ(BlamedForExit(ReasonOf(injected.code())), blamed);
+  }
+  EXPECT_EQ(BlamedForExit(RecordReason::kLostWorker, /*lost=*/true), Blamed{});
+  EXPECT_EQ(BlamedForExit(RecordReason::kSuperseded), Blamed{});
+  EXPECT_EQ(BlamedForExit(RecordReason::kPrecondition), Blamed{});
 }
 
 }  // namespace
