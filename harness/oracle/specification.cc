@@ -4,10 +4,10 @@
 #include <csignal>
 #include <limits>
 
-#include "harness/oracle/history/fault_traits.h"
 #include "harness/oracle/history/last_words.h"
 #include "harness/oracle/process/process_order.h"
 #include "harness/record/fault_occurrence.h"
+#include "harness/record/fault_traits.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

@@ -1,13 +1,13 @@
 #include "reports/events/process_spans.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
-#include <string_view>
 #include <utility>
 
 #include "engine/worker_exit_code.h"
+#include "harness/record/fault_occurrence.h"
+#include "harness/record/fault_traits.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -107,15 +107,8 @@ bool IsEndedByFault(const Record& record,
       last.kind != RecordKind::kFaultAgain) {
     return false;
   }
-  const auto fault =
-      std::ranges::find(record.faults, last.detail, &RecordFault::id);
-  if (fault == record.faults.end()) return false;
-  static constexpr std::array<std::string_view, 3> kDeadly = {"crash", "kill",
-                                                              "power_loss"};
-  const auto is_deadly = [](std::string_view name) {
-    return std::ranges::find(kDeadly, name) != kDeadly.end();
-  };
-  return is_deadly(fault->kind) || is_deadly(fault->then);
+  const RecordFault* const fault = FindFault(record, last.detail);
+  return fault != nullptr && TraitsOf(*fault).ends_incarnation;
 }
 
 // Reads the saves of one process from its events.

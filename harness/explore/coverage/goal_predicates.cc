@@ -6,8 +6,8 @@
 
 #include "engine/worker_exit_code.h"
 #include "harness/explore/coverage/incarnation_end.h"
-#include "harness/oracle/history/fault_traits.h"
 #include "harness/oracle/history/last_words.h"
+#include "harness/record/fault_traits.h"
 
 namespace gauntlet {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "engine/worker_exit_code.h"
-#include "harness/oracle/history/fault_traits.h"
+#include "harness/record/fault_traits.h"
 
 namespace gauntlet {
 namespace {

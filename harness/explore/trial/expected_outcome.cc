@@ -6,7 +6,7 @@
 
 #include "engine/ckpt/io/retrying.h"
 #include "engine/worker_exit_code.h"
-#include "harness/oracle/history/fault_traits.h"
+#include "harness/record/fault_traits.h"
 
 namespace gauntlet {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "harness/oracle/history/fault_traits.h"
+#include "harness/record/fault_traits.h"
 
 namespace gauntlet {
 namespace {

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-#include "harness/oracle/history/fault_traits.h"
+#include "harness/record/fault_traits.h"
 
 namespace gauntlet {
 namespace {

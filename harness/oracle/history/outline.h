@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/oracle/history/fault_traits.h"
 #include "harness/oracle/history/history.h"
 #include "harness/oracle/history/training_position.h"
+#include "harness/record/fault_traits.h"
 #include "harness/record/record.h"
 
 namespace gauntlet {

@@ -5,8 +5,8 @@
 
 #include "engine/epoch_text.h"
 #include "engine/worker_exit_code.h"
-#include "harness/oracle/history/fault_traits.h"
 #include "harness/record/fault_occurrence.h"
+#include "harness/record/fault_traits.h"
 #include "harness/record/text/value_text.h"
 #include <fmt/format.h>
 

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "engine/worker_exit_code.h"
-#include "harness/oracle/history/fault_traits.h"
 #include "harness/record/fault_occurrence.h"
+#include "harness/record/fault_traits.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "engine/worker_exit_code.h"
-#include "harness/oracle/history/fault_traits.h"
 #include "harness/oracle/history/last_words.h"
 #include "harness/oracle/process/processes.h"
+#include "harness/record/fault_traits.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "harness/oracle/history/fault_traits.h"
 #include "harness/oracle/process/processes.h"
+#include "harness/record/fault_traits.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "engine/text/units.h"
-#include "harness/oracle/history/fault_traits.h"
 #include "harness/oracle/history/last_words.h"
+#include "harness/record/fault_traits.h"
 #include "harness/record/invariants.h"
 #include "harness/record/text/gave_up.h"
 #include "harness/run/failure/history/cut_save.h"

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "engine/worker_exit_code.h"
-#include "harness/oracle/history/fault_traits.h"
 #include "harness/record/base_name.h"
 #include "harness/record/checkpoint_loss.h"
 #include "harness/record/fault_occurrence.h"
+#include "harness/record/fault_traits.h"
 #include "harness/record/finding_kind.h"
 #include "harness/record/text/joined_texts.h"
 #include "harness/record/text/number_list.h"

@@ -81,6 +81,28 @@ TEST(ProcessSpansTest, KilledLauncher_EndsAsTheMachineReports) {
   EXPECT_EQ(spans[5].ending, "was killed by signal 15");
 }
 
+// Returns the end of worker 1 in a run that the harness ended, if a fault of
+// that kind fired in it last.
+ProcessEnd EndAfter(const RecordFault& fault) {
+  Record record = SampleRecord();
+  record.ending = RunEnding::kTimedOut;
+  record.incarnations.resize(3);
+  record.faults[0].kind = fault.kind;
+  record.faults[0].then = fault.then;
+  return ProcessSpansOf(record)[2].end;
+}
+
+TEST(ProcessSpansTest, ProcessThatAFaultEnded_IsNotRunning) {
+  for (const char* kind : {"crash", "kill", "exception", "power_loss"}) {
+    EXPECT_EQ(EndAfter({.kind = kind}), ProcessEnd::kDeath) << kind;
+  }
+  EXPECT_EQ(EndAfter({.kind = "torn_write", .then = "crash"}),
+            ProcessEnd::kDeath);
+  EXPECT_EQ(EndAfter({.kind = "torn_write", .then = "nothing"}),
+            ProcessEnd::kRunning);
+  EXPECT_EQ(EndAfter({.kind = "hang"}), ProcessEnd::kRunning);
+}
+
 // Returns "STEP:STATE BEGIN-END", such as "4:cut 1-9", for each save.
 std::vector<std::string> Shown(std::vector<RecordEvent> events) {
   int64_t t_ns = 0;

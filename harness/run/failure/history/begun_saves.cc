@@ -6,10 +6,10 @@
 #include <string_view>
 #include <utility>
 
-#include "harness/oracle/history/fault_traits.h"
 #include "harness/oracle/history/last_words.h"
 #include "harness/record/base_name.h"
 #include "harness/record/fault_occurrence.h"
+#include "harness/record/fault_traits.h"
 #include "harness/record/text/joined_texts.h"
 #include "harness/record/text/number_list.h"
 #include "harness/run/failure/history/worker_events.h"

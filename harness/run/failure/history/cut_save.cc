@@ -4,8 +4,8 @@
 #include <map>
 #include <string_view>
 
-#include "harness/oracle/history/fault_traits.h"
 #include "harness/record/fault_occurrence.h"
+#include "harness/record/fault_traits.h"
 #include "harness/run/failure/history/causing_faults.h"
 #include "harness/run/failure/history/process_ends.h"
 #include "harness/run/failure/history/worker_events.h"

@@ -1,4 +1,4 @@
-#include "harness/oracle/history/fault_traits.h"
+#include "harness/record/fault_traits.h"
 
 #include <string>
 #include <string_view>

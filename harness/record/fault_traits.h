@@ -1,10 +1,11 @@
-// Effects of each kind of fault on a run, as far as the oracle needs them.
+// Effects of each kind of fault on a run, as far as the oracle and reports need
+// them.
 //
-// Kinds are identified by name, as the oracle does not link the injectors. An
+// Kinds are identified by name, as records do not link the injectors. An
 // unknown kind has no traits, so it excuses nothing. A test compares the table
 // with that of the injectors (chaos/inject/plan/plan.h).
-#ifndef GAUNTLET_HARNESS_ORACLE_HISTORY_FAULT_TRAITS_H_
-#define GAUNTLET_HARNESS_ORACLE_HISTORY_FAULT_TRAITS_H_
+#ifndef GAUNTLET_HARNESS_RECORD_FAULT_TRAITS_H_
+#define GAUNTLET_HARNESS_RECORD_FAULT_TRAITS_H_
 
 #include <cstdint>
 #include <optional>
@@ -90,4 +91,4 @@ bool IsStorageError(RecordReason reason);
 
 }  // namespace gauntlet
 
-#endif  // GAUNTLET_HARNESS_ORACLE_HISTORY_FAULT_TRAITS_H_
+#endif  // GAUNTLET_HARNESS_RECORD_FAULT_TRAITS_H_
