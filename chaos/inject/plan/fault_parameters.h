@@ -50,7 +50,7 @@ using ParameterPlace =
 
 // Distribution from which a random plan draws a parameter.
 enum class DrawKind : uint8_t {
-  kDefault,     // always the default value
+  kUsual,       // always the usual value: FaultParameterInfo::set_usual
   kEach,        // a number from `low` to `most`, or any choice
   kOf,          // one of `values`
   kLogUniform,  // 1 to 2^bits; ranges (2^(k-1), 2^k] are equally likely
@@ -58,11 +58,11 @@ enum class DrawKind : uint8_t {
 };
 
 struct ParameterDraw {
-  DrawKind kind = DrawKind::kDefault;
-  // One fault in `one_in` gets a drawn value; the others, the usual value.
+  DrawKind kind = DrawKind::kUsual;
+  // One fault in `one_in` gets a drawn value and the others the usual value,
+  // or the reverse if `one_is_usual`.
   uint64_t one_in = 1;
-  // One fault in `usual_one_in` gets the usual value; 0: none.
-  uint64_t usual_one_in = 0;
+  bool one_is_usual = false;
   uint64_t most = 0;  // kEach; 0: the parameter's `high`
   // kOf: numbers, or indices of choices.
   std::span<const int> values = {};

@@ -55,11 +55,10 @@ void RandomParameters::Fill(Fault& fault) {
 
 void RandomParameters::Draw(const FaultParameterInfo& parameter, Fault& fault) {
   const ParameterDraw& draw = parameter.draw;
-  if (draw.usual_one_in > 0 && draw_.OneIn(draw.usual_one_in)) return;
-  if (draw.one_in > 1 && !draw_.OneIn(draw.one_in)) return;
+  if (draw.one_in > 1 && draw_.OneIn(draw.one_in) == draw.one_is_usual) return;
   int64_t number = 0;
   switch (draw.kind) {
-    case DrawKind::kDefault:
+    case DrawKind::kUsual:
       return;
     case DrawKind::kEach:
       number = OfEach(parameter);
