@@ -10,11 +10,6 @@ namespace {
 
 using Bytes = std::span<const std::byte>;
 
-bool IsAtRest(FaultKind kind) {
-  return kind == FaultKind::kBitFlip || kind == FaultKind::kTruncate ||
-         kind == FaultKind::kDelete;
-}
-
 // Writes the blocks that land; the rest of the range stays as it was.
 Status WriteKeptBlocks(File& file, uint64_t offset, Bytes bytes,
                        const FaultParameters& with) {
@@ -45,7 +40,7 @@ class FaultyStorage::FaultyFile final : public File {
     uint64_t landed = 0;
     while (const auto armed = TakeForWrite(offset, bytes)) {
       const FaultKind kind = armed->fault->kind;
-      if (IsAtRest(kind)) {
+      if (InfoOf(kind).effects.damages_file) {
         // Damages each file once, however many of its writes met the fault.
         if (std::ranges::find(at_rest_, armed->state,
                               &Injector::Armed::state) == at_rest_.end()) {
@@ -243,7 +238,7 @@ Status FaultyStorage::Before(StorageOperation operation,
   const std::optional<Injector::Armed> armed = injector_.Take(operation);
   if (!armed) return OkStatus();
   const FaultKind kind = armed->fault->kind;
-  if (IsAtRest(kind)) {
+  if (InfoOf(kind).effects.damages_file) {
     Damage(*armed, path);
     return OkStatus();
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "chaos/inject/plan/fault_parameters.h"
 #include "engine/text/units.h"
 #include "engine/train/launcher_options.h"
 #include "harness/record/record.h"
@@ -18,7 +19,7 @@ constexpr Duration kMargin = std::chrono::seconds(5);
 constexpr Duration kMarginOverHang = std::chrono::seconds(60);
 
 bool CanHang(FaultKind kind) {
-  return InfoOf(kind).effects.halts || kind == FaultKind::kSlow ||
+  return InfoOf(kind).effects.halts || TakesLatency(kind) ||
          IsNetworkFault(kind);
 }
 
@@ -41,7 +42,7 @@ Duration LongestSilence(const Case& one) {
     int64_t silence = IsOfAStep(fault.site.point)
                           ? setup.detection_bound_ns
                           : setup.detection_bound_joining_ns;
-    if (fault.kind == FaultKind::kSlow || fault.kind == FaultKind::kDelay) {
+    if (TakesLatency(fault.kind)) {
       silence = std::min(silence, fault.with.latency.count());
     }
     longest = std::max(longest, silence);
@@ -57,8 +58,7 @@ Duration SureSilence(const Case& one) {
   const Duration least(setup.hang_limit_ns);
   const bool hangs =
       std::ranges::any_of(one.plan.faults, [&](const Fault& fault) {
-        return (fault.kind == FaultKind::kHang ||
-                fault.kind == FaultKind::kDeviceHang) &&
+        return InfoOf(fault.kind).effects.keeps_heartbeats &&
                InfoOf(fault.site.point).part != RunPart::kHeartbeat &&
                (fault.with.duration == Duration::zero() ||
                 fault.with.duration > least);

@@ -329,6 +329,13 @@ std::string ParameterNames(FaultKind kind) {
   return fmt::format("{}", fmt::join(names, " "));
 }
 
+bool TakesLatency(FaultKind kind) {
+  return std::ranges::any_of(ParametersOf(kind), [](const Info& parameter) {
+    const auto* const duration = std::get_if<Duration P::*>(&parameter.place);
+    return duration != nullptr && *duration == &P::latency;
+  });
+}
+
 bool IsDuration(const FaultParameterInfo& parameter) {
   return std::holds_alternative<Duration P::*>(parameter.place) ||
          std::holds_alternative<std::optional<Duration> P::*>(parameter.place);

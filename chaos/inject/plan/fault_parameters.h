@@ -97,6 +97,9 @@ std::span<const FaultParameterInfo> ParametersOf(FaultKind kind);
 // "blocks keep then".
 std::string ParameterNames(FaultKind kind);
 
+// Returns true iff faults of the kind take FaultParameters::latency.
+bool TakesLatency(FaultKind kind);
+
 // Returns true iff the parameter is a length of time.
 bool IsDuration(const FaultParameterInfo& parameter);
 

@@ -194,9 +194,14 @@ struct FaultEffects {
   bool ends_process = false;
   // An incarnation may end because of it.
   bool may_end_incarnation = true;
-  bool halts = false;         // stops a task or the process for a time
+  bool halts = false;  // stops a task or the process for a time
+  // Halts, but the process still sends heartbeats.
+  bool keeps_heartbeats = false;
   bool gives_notice = false;  // a preemption notice
   bool damages_file = false;  // a stored file, at rest
+  // Random plans may repeat it at every occurrence. Not for a kind that kills
+  // its process: a death at every occurrence leaves no restarts.
+  bool may_repeat = false;
 };
 
 struct FaultKindInfo {

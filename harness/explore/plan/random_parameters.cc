@@ -130,16 +130,8 @@ std::vector<std::vector<int>> RandomParameters::Groups() {
   return groups;
 }
 
-// Lets a fault repeat forever only if the process survives it: a death at every
-// occurrence leaves no restarts.
 void RandomParameters::FillTimes(Fault& fault) {
-  const bool lives_on =
-      fault.kind == FaultKind::kErrno || fault.kind == FaultKind::kShortWrite ||
-      fault.kind == FaultKind::kFsyncFails ||
-      fault.kind == FaultKind::kBitFlip || fault.kind == FaultKind::kTruncate ||
-      fault.kind == FaultKind::kGpuError ||
-      fault.kind == FaultKind::kOutOfMemory;
-  if (!lives_on || !draw_.OneIn(12)) return;
+  if (!InfoOf(fault.kind).effects.may_repeat || !draw_.OneIn(12)) return;
   fault.with.times = FaultTimes::kAlways;
   fault.with.hits = 1;
   if (draw_.OneIn(2)) {

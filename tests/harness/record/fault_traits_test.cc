@@ -30,6 +30,8 @@ TEST(FaultTraitsTest, Table_AgreesWithTheInjectors) {
     const FaultKindInfo& info = InfoOf(FindFaultKind(kind).value());
     EXPECT_EQ(info.effects.halts,
               traits.BlocksTask() || traits.hinders == HinderedPart::kDevice);
+    EXPECT_EQ(info.effects.halts && !info.effects.keeps_heartbeats,
+              traits.hinders == HinderedPart::kProcess);
     EXPECT_EQ(info.effects.damages_file, traits.damages_store);
     EXPECT_EQ(info.effects.ends_process || info.kind == FaultKind::kTornWrite,
               traits.ends_incarnation);
