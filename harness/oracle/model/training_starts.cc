@@ -139,7 +139,7 @@ void TrainingModel::CheckStart(const Emitter& by, const Worker& worker,
     checks_.bounded_loss.Count();
     if (from < *worker.trained) {
       checks_.bounded_loss.Fail(
-          "redone-after-rejoin",
+          "recomputed-after-rejoin",
           fmt::format("generation {} resumed from step {}, but {} had trained "
                       "to step {}",
                       event.generation, ToText(from), NameOf(by),

@@ -249,7 +249,7 @@ void TrainingModel::BeginSave(const Emitter& by, Worker& worker,
   worker.saves = true;
   if (worker.state == PositionOf(event)) return;
   checks_.store.Fail(
-      "other-moment",
+      "wrong-save-position",
       fmt::format("{} saves step {}, but is at step {}", NameOf(by),
                   ToText(PositionOf(event)),
                   worker.state ? ToText(*worker.state) : "none"));

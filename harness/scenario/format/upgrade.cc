@@ -72,6 +72,8 @@ constexpr RenamedFinding kFindings[] = {
     {"resume-point/from-nowhere", "resume-point/unknown-checkpoint"},
     {"resume-point/not-the-same", "resume-point/ranks-disagree"},
     {"resume-point/too-old", "resume-point/stale-resume"},
+    {"bounded-loss/redone-after-rejoin",
+     "bounded-loss/recomputed-after-rejoin"},
     {"bounded-loss/too-much", "bounded-loss/excess-rework"},
     {"clean-refusal/needless", "clean-refusal/unneeded-refusal"},
     {"clean-refusal/nothing-left", "clean-refusal/no-evidence-kept"},
@@ -81,6 +83,7 @@ constexpr RenamedFinding kFindings[] = {
     {"history-consistent/lives", "history-consistent/incarnations"},
     {"replicas-agree/differ", "replicas-agree/replica-mismatch"},
     {"samples/twice", "samples/duplicate-sample"},
+    {"store/other-moment", "store/wrong-save-position"},
 };
 
 // Returns the label "found:…" as v2 spells it.

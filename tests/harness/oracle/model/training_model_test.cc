@@ -528,12 +528,12 @@ INSTANTIATE_TEST_SUITE_P(
                                           K::kStep, 2);
                    }},
         SpoiledRun{"SaveHasAnotherStepThanTheWorker", UndisturbedRun,
-                   "store/other-moment",
+                   "store/wrong-save-position",
                    [](ScriptedRun& run) {
                      run.events.At(kChief, K::kSaveBegin).step = 1;
                    }},
         SpoiledRun{"SaveHasAnotherPhaseThanTheWorker", UndisturbedRun,
-                   "store/other-moment",
+                   "store/wrong-save-position",
                    [](ScriptedRun& run) {
                      run.events.At(kChief, K::kSaveBegin, 1).phase =
                          RecordPhase::kInEpoch;

@@ -69,10 +69,10 @@ INSTANTIATE_TEST_SUITE_P(
                      run.events.At(kNextOther, K::kCarriedOn).step = 5;
                    }},
         SpoiledRun{"ResumesFromMemory_BeforeItsLastTrainedStep", RejoinedRun,
-                   "bounded-loss/redone-after-rejoin",
+                   "bounded-loss/recomputed-after-rejoin",
                    [](ScriptedRun& run) { CarryOnFrom(run, 5); }},
         SpoiledRun{"ResumesFromCheckpoint_BeforeItsLastTrainedStep",
-                   RejoinedRun, "bounded-loss/redone-after-rejoin",
+                   RejoinedRun, "bounded-loss/recomputed-after-rejoin",
                    [](ScriptedRun& run) {
                      for (const Emitter& by : {kChief, kNextOther}) {
                        RecordEvent& event = run.events.At(by, K::kCarriedOn);
@@ -81,7 +81,7 @@ INSTANTIATE_TEST_SUITE_P(
                      }
                    }},
         SpoiledRun{"ResumesFromMemory_BeforeTheReceivedState", RejoinedRun,
-                   "bounded-loss/redone-after-rejoin",
+                   "bounded-loss/recomputed-after-rejoin",
                    [](ScriptedRun& run) {
                      RecordEvent again =
                          run.events.At(kNextOther, K::kCarriedOn);

@@ -1,6 +1,7 @@
 #include "harness/scenario/format/upgrade.h"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -71,12 +72,16 @@ TEST(UpgradeTest, UpgradesEachOldDocumentOfAFile) {
 TEST(UpgradeTest, RenamesFindingsInLabels) {
   const std::string head = "schema: gauntlet/v";
   const std::string tail = "\nname: a\nlabels: [finding, \"found:";
-  EXPECT_EQ(UpgradeText(head + "1" + tail + "deaths-explained/worker\"]\n", "f")
-                .value(),
-            head + "2" + tail + "no-spontaneous-exit/unexplained-death\"]\n");
-  EXPECT_EQ(UpgradeText(head + "1" + tail + "trajectory/step-digest\"]\n", "f")
-                .value(),
-            head + "2" + tail + "trajectory/step-digest\"]\n");
+  const std::pair<const char*, const char*> kFindings[] = {
+      {"deaths-explained/worker", "no-spontaneous-exit/unexplained-death"},
+      {"bounded-loss/redone-after-rejoin",
+       "bounded-loss/recomputed-after-rejoin"},
+      {"store/other-moment", "store/wrong-save-position"},
+      {"trajectory/step-digest", "trajectory/step-digest"}};
+  for (const auto& [old_name, new_name] : kFindings) {
+    EXPECT_EQ(UpgradeText(head + "1" + tail + old_name + "\"]\n", "f").value(),
+              head + "2" + tail + new_name + "\"]\n");
+  }
 }
 
 TEST(UpgradeTest, RefusesAnEscapedSpelling) {
