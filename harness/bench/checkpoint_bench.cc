@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "harness/bench/checkpoint_trial.h"
+#include "harness/bench/figures/recommendation.h"
 #include "harness/bench/figures/statistics.h"
 #include "harness/bench/machine_limits.h"
 #include <fmt/format.h>
@@ -214,17 +215,12 @@ Status CheckpointBench::MeasureGoodput(Group& group) {
         group.downtimes[i].empty()) {
       continue;
     }
-    const double stall = MeanOf(figures.of(Metric::kStall));
     MeasuredGoodput goodput;
     goodput.interval = step * static_cast<double>(group.base.every);
     // The formula is one of expectations: means, not medians. A worker that
     // dies during a save has a longer downtime than the median one.
-    goodput.model = {
-        .between_failures = plan_.goodput->between_kills,
-        .save_cost = std::max(0.0, MeanOf(figures.of(Metric::kCost))),
-        .durable_after =
-            std::max(0.0, MeanOf(figures.of(Metric::kDurable)) - stall),
-        .downtime = MeanOf(group.downtimes[i])};
+    goodput.model = ModelOfSaves(figures, plan_.goodput->between_kills, MeanOf);
+    goodput.model.downtime = MeanOf(group.downtimes[i]);
     const double seconds = plan_.goodput->between_kills *
                            static_cast<double>(plan_.goodput->kills);
     const double expected = ExpectedGoodput(goodput.model, goodput.interval);

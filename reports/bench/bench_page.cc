@@ -361,11 +361,6 @@ std::string Head(const CheckpointResult& result) {
 }  // namespace
 
 std::string RenderBenchPage(const CheckpointResult& result) {
-  constexpr std::array kCosts = {Metric::kStep, Metric::kStall, Metric::kCost,
-                                 Metric::kOverhead, Metric::kDurable};
-  constexpr std::array kResources = {Metric::kBytes,  Metric::kBandwidth,
-                                     Metric::kBusy,   Metric::kCpu,
-                                     Metric::kMemory, Metric::kMemoryAdded};
   const std::string plots = IntervalPlots(result) + SizePlots(result);
   const std::string goodput = GoodputPlots(result);
   const auto in_plots = [](const std::string& html) {
@@ -374,8 +369,9 @@ std::string RenderBenchPage(const CheckpointResult& result) {
   const std::string body =
       Head(result) +
       HtmlSection("costs", "Costs",
-                  FiguresTable(result, "Costs", kCosts) + in_plots(plots) +
-                      FiguresTable(result, "Resources", kResources)) +
+                  FiguresTable(result, "Costs", kCostMetrics) +
+                      in_plots(plots) +
+                      FiguresTable(result, "Resources", kResourceMetrics)) +
       HtmlSection("recovery", "Recovery", RecoveryPart(result)) +
       HtmlSection("interval", "How often to save",
                   RecommendationsTable(result)) +

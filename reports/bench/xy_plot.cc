@@ -82,13 +82,6 @@ Bounds BoundsOf(const XyPlot& plot) {
   return bounds;
 }
 
-std::string Label(double x, double y, std::string_view anchor,
-                  std::string_view text) {
-  return fmt::format(
-      R"(<text x="{:.1f}" y="{:.1f}" text-anchor="{}">{}</text>)", x, y, anchor,
-      HtmlText(text));
-}
-
 std::string DrawAxes(const XyPlot& plot, const Axis& x, const Axis& y) {
   std::string html = fmt::format(
       R"(<path class="axis" d="M{0:.1f} {1:.1f}V{2:.1f}H{3:.1f}"/>)", kLeft,
@@ -96,16 +89,16 @@ std::string DrawAxes(const XyPlot& plot, const Axis& x, const Axis& y) {
   const std::vector<double> x_ticks = x.Ticks();
   for (size_t i = 0; i < x_ticks.size(); ++i) {
     const bool last = i + 1 == x_ticks.size();
-    html += Label(x.At(x_ticks[i]), kHeight - kBottom + 15,
-                  last ? "end" : "middle", plot.x_text(x_ticks[i]));
+    html += SvgLabel(x.At(x_ticks[i]), kHeight - kBottom + 15,
+                     last ? "end" : "middle", plot.x_text(x_ticks[i]));
   }
   for (const double tick : y.Ticks()) {
     html += fmt::format(R"(<path class="grid" d="M{:.1f} {:.1f}H{:.1f}"/>)",
                         kLeft, y.At(tick), kWidth - kRight);
-    html += Label(kLeft - 6, y.At(tick) + 4, "end", plot.y_text(tick));
+    html += SvgLabel(kLeft - 6, y.At(tick) + 4, "end", plot.y_text(tick));
   }
-  return html + Label((kLeft + kWidth - kRight) / 2, kHeight - 8, "middle",
-                      plot.x_name);
+  return html + SvgLabel((kLeft + kWidth - kRight) / 2, kHeight - 8, "middle",
+                         plot.x_name);
 }
 
 std::string DrawSeries(const PlotSeries& series, size_t index, const Axis& x,

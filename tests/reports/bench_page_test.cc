@@ -5,6 +5,7 @@
 #include "reports/bench/waterfall.h"
 #include "reports/bench/xy_plot.h"
 #include "tests/reports/markup_check.h"
+#include "tests/reports/sample_goodput.h"
 
 namespace gauntlet {
 namespace {
@@ -97,15 +98,7 @@ TEST(BenchPage, WaterfallShowsMediansOfAllTrials) {
 
 TEST(BenchPage, DrawsGoodputBesideFormula) {
   CheckpointResult result = Sample();
-  result.figures[1].goodput = MeasuredGoodput{.measured = 0.8,
-                                              .expected = 0.81,
-                                              .kills = 50,
-                                              .seconds = 100,
-                                              .interval = 0.1,
-                                              .model = {.between_failures = 2,
-                                                        .save_cost = 0.01,
-                                                        .durable_after = 0,
-                                                        .downtime = 0.3}};
+  result.figures[1].goodput = kSampleGoodput;
   const std::string page = RenderBenchPage(result);
   EXPECT_EQ(FirstUnbalancedTag(page), "");
   EXPECT_NE(page.find("Goodput under 50 kills"), std::string::npos);

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/reports/markup_check.h"
+#include "tests/reports/sample_goodput.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -95,15 +96,7 @@ TEST(ScalePageTest, TableHasTheGrowthBetweenTheLargestClusters) {
 
 TEST(ScalePageTest, DrawsGoodputBesideFormula) {
   ScaleResult result = Clusters({4, 16});
-  result.figures[1].goodput = MeasuredGoodput{.measured = 0.8,
-                                              .expected = 0.81,
-                                              .kills = 50,
-                                              .seconds = 100,
-                                              .interval = 0.1,
-                                              .model = {.between_failures = 2,
-                                                        .save_cost = 0.01,
-                                                        .durable_after = 0,
-                                                        .downtime = 0.3}};
+  result.figures[1].goodput = kSampleGoodput;
   const std::string page = RenderScalePage(result);
   EXPECT_EQ(FirstUnbalancedTag(page), "");
   const std::string plot = PlotOf(page, "Goodput under 50 failures: 16 ");

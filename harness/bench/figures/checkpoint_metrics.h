@@ -58,6 +58,14 @@ const MetricInfo& InfoOf(Metric metric);
 bool IsDifference(Metric metric);
 std::optional<Metric> FindMetric(std::string_view name);
 
+// Metrics of training with saves, in the order of tables.
+inline constexpr std::array kCostMetrics = {Metric::kStep, Metric::kStall,
+                                            Metric::kCost, Metric::kOverhead,
+                                            Metric::kDurable};
+inline constexpr std::array kResourceMetrics = {
+    Metric::kBytes, Metric::kBandwidth, Metric::kBusy,
+    Metric::kCpu,   Metric::kMemory,    Metric::kMemoryAdded};
+
 // Parts of a recovery, in the order of time. Their sum is kRecovery.
 inline constexpr std::array kRecoveryParts = {Metric::kDetect, Metric::kRespawn,
                                               Metric::kJoin, Metric::kRestore,

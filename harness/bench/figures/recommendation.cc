@@ -3,23 +3,20 @@
 #include <algorithm>
 #include <cmath>
 
-#include "harness/bench/figures/failure_model.h"
 #include "harness/bench/figures/statistics.h"
 
 namespace gauntlet {
 namespace {
 
-FailureModel ModelOf(const CheckpointFigures& figures,
-                     double between_failures) {
+FailureModel MedianModel(const CheckpointFigures& figures,
+                         double between_failures) {
   const auto median = [&figures](Metric metric) {
     return std::max(0.0, MedianOf(figures.of(metric)));
   };
-  return {.between_failures = between_failures,
-          .save_cost = median(Metric::kCost),
-          .durable_after =
-              std::max(0.0, median(Metric::kDurable) - median(Metric::kStall)),
-          .downtime = std::max(
-              0.0, median(Metric::kRecovery) - median(Metric::kRecompute))};
+  FailureModel model = ModelOfSaves(figures, between_failures, MedianOf);
+  model.downtime =
+      std::max(0.0, median(Metric::kRecovery) - median(Metric::kRecompute));
+  return model;
 }
 
 // Rounds up to two significant digits, the precision of a measured cost.
@@ -31,6 +28,16 @@ uint64_t RoundedSteps(double steps) {
 }
 
 }  // namespace
+
+FailureModel ModelOfSaves(
+    const CheckpointFigures& figures, double between_failures,
+    const std::function<double(const TrialValues&)>& average) {
+  return {
+      .between_failures = between_failures,
+      .save_cost = std::max(0.0, average(figures.of(Metric::kCost))),
+      .durable_after = std::max(0.0, average(figures.of(Metric::kDurable)) -
+                                         average(figures.of(Metric::kStall)))};
+}
 
 std::span<const CheckpointFigures> GroupAt(
     std::span<const CheckpointFigures> figures, size_t begin) {
@@ -54,7 +61,7 @@ std::vector<Recommendation> RecommendationsOf(
         figures.of(Metric::kDurable).empty()) {
       continue;
     }
-    const FailureModel model = ModelOf(figures, between_failures);
+    const FailureModel model = MedianModel(figures, between_failures);
     // The interval must not be shorter than the time until a save is durable.
     const double least = std::max(step, MedianOf(figures.of(Metric::kDurable)));
     const double best = BestInterval(model, least);

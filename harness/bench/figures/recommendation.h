@@ -1,15 +1,17 @@
-// Recommended checkpoint intervals, from the measured costs and a given failure
-// rate.
+// The failure model of measured saves, and checkpoint intervals that it
+// recommends for a given failure rate.
 #ifndef GAUNTLET_HARNESS_BENCH_FIGURES_RECOMMENDATION_H_
 #define GAUNTLET_HARNESS_BENCH_FIGURES_RECOMMENDATION_H_
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "engine/train/options.h"
 #include "harness/bench/figures/checkpoint_result.h"
+#include "harness/bench/figures/failure_model.h"
 
 namespace gauntlet {
 
@@ -19,6 +21,12 @@ struct Recommendation {
   double seconds = 0;  // time of these steps without saves
   double goodput = 0;  // ExpectedGoodput
 };
+
+// Returns the model of a configuration's saves, without the downtime. `average`
+// returns the average of a metric's trials: MedianOf or MeanOf.
+FailureModel ModelOfSaves(
+    const CheckpointFigures& figures, double between_failures,
+    const std::function<double(const TrialValues&)>& average);
 
 // Returns the figures from `begin` on that differ only in the save mode.
 std::span<const CheckpointFigures> GroupAt(

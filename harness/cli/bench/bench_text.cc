@@ -94,11 +94,6 @@ std::string TrialsText(const CheckpointFigures& figures) {
 
 std::string GroupText(std::span<const CheckpointFigures> group,
                       double between_failures) {
-  constexpr std::array kCosts = {Metric::kStep, Metric::kStall, Metric::kCost,
-                                 Metric::kOverhead, Metric::kDurable};
-  constexpr std::array kResources = {Metric::kBytes,  Metric::kBandwidth,
-                                     Metric::kBusy,   Metric::kCpu,
-                                     Metric::kMemory, Metric::kMemoryAdded};
   constexpr std::array kRecovery = {Metric::kDetect,    Metric::kRespawn,
                                     Metric::kJoin,      Metric::kRestore,
                                     Metric::kRecompute, Metric::kRecovery};
@@ -111,7 +106,8 @@ std::string GroupText(std::span<const CheckpointFigures> group,
                   saves ? "a save every " + Counted(config.every, "step")
                         : "no checkpoints",
                   ClusterText(config), TrialsText(group.front()));
-  text += MetricsTable(group, kCosts) + MetricsTable(group, kResources);
+  text +=
+      MetricsTable(group, kCostMetrics) + MetricsTable(group, kResourceMetrics);
   if (saves) {
     text += "recovery from kill -9\n" + MetricsTable(group, kRecovery);
   }

@@ -2,18 +2,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstddef>
+#include <utility>
+
+#include "harness/bench/figures/statistics.h"
 
 namespace gauntlet {
 namespace {
-
-// REQUIRES: `values` is not empty.
-double UpperMedian(std::vector<double>& values) {
-  const auto middle =
-      values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
-}
 
 std::pair<std::string, std::string> KeyOf(const SuiteItem& item) {
   return {item.one.name, std::string(WorldKindName(item.world))};
@@ -32,7 +26,7 @@ RunTimeLeft::RunTimeLeft(const std::vector<SuiteItem>& items, int jobs,
     by_world[one.world].push_back(one.seconds);
   }
   for (auto& [world, seconds] : by_world) {
-    worlds_[world].median = UpperMedian(seconds);
+    worlds_[world].median = MedianOf(std::move(seconds));
   }
   for (const SuiteItem& item : items) {
     const auto known = earlier_.find(KeyOf(item));

@@ -66,6 +66,13 @@ std::string HtmlText(std::string_view text, size_t most) {
   return html;
 }
 
+std::string SvgLabel(double x, double y, std::string_view anchor,
+                     std::string_view text) {
+  return fmt::format(
+      R"(<text x="{:.1f}" y="{:.1f}" text-anchor="{}">{}</text>)", x, y, anchor,
+      HtmlText(text));
+}
+
 std::string ProseHtml(std::string_view text) {
   const std::string html = HtmlText(text);
   std::string prose;

@@ -17,6 +17,11 @@ inline constexpr size_t kLongestHtmlText = 2000;
 // than `most` bytes ends in "…".
 std::string HtmlText(std::string_view text, size_t most = kLongestHtmlText);
 
+// Returns a <text> element of a picture. `anchor` is "start", "middle" or
+// "end": the part of the text that is at x.
+std::string SvgLabel(double x, double y, std::string_view anchor,
+                     std::string_view text);
+
 // Returns text for people: HtmlText, in which `command` between backticks is
 // shown as code.
 std::string ProseHtml(std::string_view text);

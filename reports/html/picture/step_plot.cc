@@ -58,24 +58,17 @@ std::string Axes(const Scale& scale) {
       scale.X(0), kTop - 4, scale.Y(0), scale.X(scale.x_end()));
 }
 
-std::string Label(double x, double y, std::string_view anchor,
-                  const std::string& text) {
-  return fmt::format(
-      R"(<text x="{:.1f}" y="{:.1f}" text-anchor="{}">{}</text>)", x, y, anchor,
-      text);
-}
-
 std::string Labels(const StepPlot& plot, const Scale& scale) {
   const double below = scale.Y(0) + 15;
   const double left = kLeft - 6;
-  std::string out = Label(left, scale.Y(0) + 4, "end", "0");
-  out += Label(left, scale.Y(scale.y_end()) + 4, "end",
-               GroupedDigits(scale.y_end()));
-  out += Label(scale.X(0), below, "middle", "0");
-  out +=
-      Label(scale.X(scale.x_end()), below, "end", GroupedDigits(scale.x_end()));
-  return out + Label((kLeft + kWidth - kRight) / 2, below + 15, "middle",
-                     HtmlText(plot.x_name) + "s");
+  std::string out = SvgLabel(left, scale.Y(0) + 4, "end", "0");
+  out += SvgLabel(left, scale.Y(scale.y_end()) + 4, "end",
+                  GroupedDigits(scale.y_end()));
+  out += SvgLabel(scale.X(0), below, "middle", "0");
+  out += SvgLabel(scale.X(scale.x_end()), below, "end",
+                  GroupedDigits(scale.x_end()));
+  return out + SvgLabel((kLeft + kWidth - kRight) / 2, below + 15, "middle",
+                        plot.x_name + "s");
 }
 
 std::string TotalLine(const StepPlot& plot, const Scale& scale) {
