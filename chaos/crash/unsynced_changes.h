@@ -128,6 +128,10 @@ class UnsyncedChanges {
   void SyncData(NodeId node, const FileOperation& sync);
   void MakeDurable(NodeId node, size_t count);
 
+  // Returns the durable and the newest content of a file with changes. Sizes
+  // and blocks are not set yet.
+  static PendingContent PendingOf(const TreeNode& durable,
+                                  const UnsyncedFile& file);
   std::optional<PendingContent> PendingExt4(const TreeNode& durable,
                                             const UnsyncedFile& file,
                                             uint64_t kept) const;

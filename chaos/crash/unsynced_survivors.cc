@@ -105,14 +105,19 @@ void UnsyncedChanges::SetPendingTimes(PendingContent& pending,
   pending.old_time = pending.now_time;
 }
 
+PendingContent UnsyncedChanges::PendingOf(const TreeNode& durable,
+                                          const UnsyncedFile& file) {
+  return {.old = durable.content,
+          .now = file.now,
+          .old_time = durable.modification_time,
+          .now_time = file.changes.back().time,
+          .last_operation = file.changes.back().operation};
+}
+
 std::optional<PendingContent> UnsyncedChanges::PendingExt4(
     const TreeNode& durable, const UnsyncedFile& file, uint64_t kept) const {
   using Kind = DataChange::Kind;
-  PendingContent pending = {.old = durable.content,
-                            .now = file.now,
-                            .old_time = durable.modification_time,
-                            .now_time = file.changes.back().time,
-                            .last_operation = file.changes.back().operation};
+  PendingContent pending = PendingOf(durable, file);
   bool is_reshaped = false;
   size_t first = 0;
   for (size_t i = 0; i < file.changes.size(); ++i) {
@@ -175,11 +180,7 @@ void UnsyncedChanges::SplitExt4(PendingContent& pending,
 
 PendingContent UnsyncedChanges::PendingWeak(const TreeNode& durable,
                                             const UnsyncedFile& file) const {
-  PendingContent pending = {.old = durable.content,
-                            .now = file.now,
-                            .old_time = durable.modification_time,
-                            .now_time = file.changes.back().time,
-                            .last_operation = file.changes.back().operation};
+  PendingContent pending = PendingOf(durable, file);
   const uint64_t before = pending.old->size();
   const uint64_t size = pending.now->size();
   pending.low = std::min({before, file.smallest_size, size});

@@ -3,6 +3,7 @@
 #include <iterator>
 
 #include "engine/check.h"
+#include "engine/enum_order.h"
 
 namespace gauntlet {
 namespace {
@@ -39,13 +40,7 @@ constexpr LayerKindInfo kKinds[] = {
     {LayerKind::kCenter, "center", kCenter},
 };
 
-constexpr bool InTheOrderOfTheEnum() {
-  for (size_t i = 0; i < std::size(kKinds); ++i) {
-    if (kKinds[i].kind != static_cast<LayerKind>(i)) return false;
-  }
-  return true;
-}
-static_assert(InTheOrderOfTheEnum());
+static_assert(IsInEnumOrder(kKinds, &LayerKindInfo::kind));
 
 }  // namespace
 

@@ -64,26 +64,8 @@ struct Vec {
 #include "engine/math/product.inc"
 // Included after product.inc, whose names it uses.
 #include "engine/math/convolution.inc"
-
-constexpr IsaKernels kKernels = {
-    .row_unit = kTileRows,
-    .column_unit = kTileColumns,
-    .product_scratch = ProductScratch,
-    .product = ComputeProduct,
-    .column_sums = ColumnSums,
-    .convolution_input_gradient = ConvolutionInputGradient,
-    .activate = Activate,
-    .activation_gradient = ActivationGradient,
-    .dropout = Dropout,
-    .accumulate = Accumulate,
-    .cross_entropy = CrossEntropy,
-    .adam = Adam,
-    .sgd_momentum = SgdMomentum,
-    .sgd = Sgd,
-    .sum_of_squares = SumOfSquares,
-    .scale = Scale,
-    .clip_values = ClipValues,
-};
+// Included last: names functions of the others.
+#include "engine/math/vector_table.inc"
 
 }  // namespace
 

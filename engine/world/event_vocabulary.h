@@ -2,8 +2,8 @@
 // reasons, the phases, and the names of all in event files. Writers of events
 // and readers of records share it.
 //
-// This header needs nothing but the standard library, so that the library of
-// records, which links no engine, can include it.
+// This header needs no library of the engine, so that the library of records,
+// which links none, can include it.
 #ifndef GAUNTLET_ENGINE_WORLD_EVENT_VOCABULARY_H_
 #define GAUNTLET_ENGINE_WORLD_EVENT_VOCABULARY_H_
 
@@ -12,6 +12,8 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+
+#include "engine/enum_order.h"
 
 namespace gauntlet {
 
@@ -160,14 +162,6 @@ struct EventWord {
 };
 
 template <typename Enum, size_t n>
-constexpr bool IsInOrder(const std::array<EventWord<Enum>, n>& words) {
-  for (size_t i = 0; i < n; ++i) {
-    if (words[i].value != static_cast<Enum>(i)) return false;
-  }
-  return true;
-}
-
-template <typename Enum, size_t n>
 constexpr std::optional<Enum> FindWord(
     const std::array<EventWord<Enum>, n>& words, std::string_view name) {
   for (const EventWord<Enum>& word : words) {
@@ -228,7 +222,7 @@ inline constexpr std::array<EventWord<EventKind>, 50> kEventKinds = {{
     {EventKind::kSaveTimes, "save_times"},
     {EventKind::kStartTimes, "start_times"},
 }};
-static_assert(IsInOrder(kEventKinds));
+static_assert(IsInEnumOrder(kEventKinds, &EventWord<EventKind>::value));
 static_assert(kEventKinds.back().value == EventKind::kStartTimes);
 
 inline constexpr std::array<EventWord<Reason>, 35> kEventReasons = {{
@@ -268,7 +262,7 @@ inline constexpr std::array<EventWord<Reason>, 35> kEventReasons = {{
     {Reason::kTooFewWorkers, "too_few_workers"},
     {Reason::kKeptPermanently, "kept_for_good"},
 }};
-static_assert(IsInOrder(kEventReasons));
+static_assert(IsInEnumOrder(kEventReasons, &EventWord<Reason>::value));
 static_assert(kEventReasons.back().value == Reason::kKeptPermanently);
 
 inline constexpr std::array<EventWord<Phase>, 3> kEventPhases = {{
@@ -276,7 +270,7 @@ inline constexpr std::array<EventWord<Phase>, 3> kEventPhases = {{
     {Phase::kEvaluationDue, "evaluation_due"},
     {Phase::kCallbacksDue, "callbacks_due"},
 }};
-static_assert(IsInOrder(kEventPhases));
+static_assert(IsInEnumOrder(kEventPhases, &EventWord<Phase>::value));
 
 // Returns "step", "save_acknowledged" …
 inline std::string_view EventKindName(EventKind kind) {

@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "engine/enum_order.h"
+
 namespace gauntlet {
 namespace {
 
@@ -315,13 +317,7 @@ constexpr std::array kPoints = {
         .needs = PointNeeds::kDevice},
 };
 
-constexpr bool IsInTheOrderOfTheEnum() {
-  for (size_t i = 0; i < kPoints.size(); ++i) {
-    if (kPoints[i].point != static_cast<Point>(i)) return false;
-  }
-  return true;
-}
-static_assert(IsInTheOrderOfTheEnum());
+static_assert(IsInEnumOrder(kPoints, &PointInfo::point));
 
 constexpr std::array kPlantedBugs = {
     PlantedBugInfo{PlantedBug::kLoseRngKey, "lose-rng-key",

@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "engine/enum_order.h"
+
 namespace gauntlet {
 namespace {
 
@@ -26,13 +28,7 @@ constexpr std::array kFindingKinds = {
     FindingKindInfo{FindingKind::kUnseen, Invariant::kFaultFired, "unseen"},
 };
 
-constexpr bool FindingKindsAreInOrder() {
-  for (size_t i = 0; i < kFindingKinds.size(); ++i) {
-    if (kFindingKinds[i].kind != static_cast<FindingKind>(i)) return false;
-  }
-  return true;
-}
-static_assert(FindingKindsAreInOrder());
+static_assert(IsInEnumOrder(kFindingKinds, &FindingKindInfo::kind));
 
 }  // namespace
 

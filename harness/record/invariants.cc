@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/enum_order.h"
+
 namespace gauntlet {
 namespace {
 
@@ -68,13 +70,7 @@ constexpr std::array kInvariants = {
                   "the events of all processes form one history without gaps"},
 };
 
-constexpr bool InvariantsAreInOrder() {
-  for (size_t i = 0; i < kInvariants.size(); ++i) {
-    if (kInvariants[i].invariant != static_cast<Invariant>(i)) return false;
-  }
-  return true;
-}
-static_assert(InvariantsAreInOrder());
+static_assert(IsInEnumOrder(kInvariants, &InvariantInfo::invariant));
 
 }  // namespace
 

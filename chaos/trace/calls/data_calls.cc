@@ -80,11 +80,7 @@ std::optional<WatchedFile> FileCalls::OpenFile(Caller caller,
   auto file = files_.Find(*status, ReadLinkText(path));
   if (!file) CopyNameless(status);
   if (file && file->is_new) {
-    FileOperation like = OwnOperation(caller, OperationKind::kEnter);
-    like.file = file->number;
-    like.implied = true;
-    like.call = recorder_.NextCall();
-    EnterFile(like, path, file->name, *status);
+    EnterFile(Entering(caller, *file), path, file->name, *status);
   }
   return file;
 }

@@ -53,16 +53,20 @@ std::optional<WatchedFile> FileCalls::FileAt(Caller caller,
   }
   auto file = files_.FindAt(place);
   if (file && file->is_new) {
-    FileOperation like = OwnOperation(caller, OperationKind::kEnter);
-    like.file = file->number;
-    like.implied = true;
-    like.call = recorder_.NextCall();
-    EnterTree(like,
+    EnterTree(Entering(caller, *file),
               "/proc/self/fd/" + std::to_string(place.directory.get()) + "/" +
                   place.leaf,
               *place.name);
   }
   return file;
+}
+
+FileOperation FileCalls::Entering(Caller caller, const WatchedFile& file) {
+  FileOperation operation = OwnOperation(caller, OperationKind::kEnter);
+  operation.file = file.number;
+  operation.implied = true;
+  operation.call = recorder_.NextCall();
+  return operation;
 }
 
 void FileCalls::EnterTree(const FileOperation& like, const std::string& path,

@@ -179,6 +179,8 @@ class FileCalls {
 
   // entering_files.cc
   std::optional<WatchedFile> FileAt(Caller caller, const WatchedPlace& place);
+  // Returns the operation by which a new file enters the log.
+  FileOperation Entering(Caller caller, const WatchedFile& file);
   void EnterTree(const FileOperation& like, const std::string& path,
                  const FileName& name);
   void EnterFile(const FileOperation& like, const std::string& path,

@@ -1,6 +1,7 @@
 // The options of the commands that only read: list, judge, upgrade, doctor,
 // help.
 #include "engine/cli/flags/flags.h"
+#include "harness/cli/flags/runs_flag.h"
 #include "harness/cli/flags/verbs.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -91,8 +92,7 @@ Result<Command> ParseJudge(const VerbArguments& verb) {
        "A record.jsonl, the folder of a case or a run, RUN or RUN/CASE (RUN: "
        "latest, or the start of a run's name)."},
       {.least = 1, .most = 10'000}, command.paths);
-  flags.Value({"--runs", "DIR", "Folder of the runs (.gauntlet/runs)."},
-              ReadText(command.runs_directory));
+  AddRunsFlag(flags, command.runs_directory);
   flags.Switch({"--json", "", "Print JSON, like result.json of a run."},
                [&command] { command.output = OutputFormat::kJson; });
   ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));

@@ -1,5 +1,6 @@
 // The options of `gauntlet replay`.
 #include "engine/cli/flags/flags.h"
+#include "harness/cli/flags/runs_flag.h"
 #include "harness/cli/flags/verbs.h"
 
 namespace gauntlet {
@@ -43,8 +44,7 @@ Result<Command> ParseReplay(const VerbArguments& verb) {
       ReadChoice<WorldChoice>(
           command.world,
           {{"real", WorldChoice::kReal}, {"sim", WorldChoice::kSimulated}}));
-  flags.Value({"--runs", "DIR", "Folder of the runs (.gauntlet/runs)."},
-              ReadText(command.runs_directory));
+  AddRunsFlag(flags, command.runs_directory);
   ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
   if (outcome == FlagsOutcome::kHelpWanted)
     return Command(PrintTextCommand{flags.Help()});

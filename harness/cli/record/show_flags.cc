@@ -5,6 +5,7 @@
 
 #include "engine/cli/flags/flags.h"
 #include "engine/text/units.h"
+#include "harness/cli/flags/runs_flag.h"
 #include "harness/cli/flags/verbs.h"
 #include "harness/cli/record/show_command.h"
 #include <fmt/format.h>
@@ -121,8 +122,7 @@ Result<Command> ParseShow(const VerbArguments& verb) {
       ReadChoice<WorldChoice>(
           command.world,
           {{"real", WorldChoice::kReal}, {"sim", WorldChoice::kSimulated}}));
-  flags.Value({"--runs", "DIR", "Folder of the runs (.gauntlet/runs)."},
-              ReadText(command.runs_directory));
+  AddRunsFlag(flags, command.runs_directory);
   flags.Section("Output");
   flags.Value({"--trace", "FILE",
                "Write a Chrome trace for ui.perfetto.dev instead of the table, "

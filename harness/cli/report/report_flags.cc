@@ -6,6 +6,7 @@
 
 #include "engine/cli/flags/flags.h"
 #include "engine/cli/output_file.h"
+#include "harness/cli/flags/runs_flag.h"
 #include "harness/cli/flags/verbs.h"
 #include <fmt/format.h>
 
@@ -43,8 +44,7 @@ void AddTasks(Flags& flags, ReportCommand& command) {
                [&command] { command.task = ReportTask::kCompare; });
   flags.Value({"--out", "DIR", "New or empty folder for --merge."},
               ReadText(command.out_directory));
-  flags.Value({"--runs", "DIR", "Folder of the runs (.gauntlet/runs)."},
-              ReadText(command.runs_directory));
+  AddRunsFlag(flags, command.runs_directory);
 }
 
 void AddOutputs(Flags& flags, ReportCommand& command) {

@@ -1,5 +1,6 @@
 // The options of `gauntlet run`.
 #include "engine/cli/flags/flags.h"
+#include "harness/cli/flags/runs_flag.h"
 #include "harness/cli/flags/shard_flag.h"
 #include "harness/cli/flags/verbs.h"
 
@@ -112,8 +113,7 @@ void AddTries(Flags& flags, RunCommand& command) {
 
 void AddRunOutputFlags(Flags& flags, RunCommand& command) {
   flags.Section("Output");
-  flags.Value({"--runs", "DIR", "Folder of the runs (.gauntlet/runs)."},
-              ReadText(command.runs_directory));
+  AddRunsFlag(flags, command.runs_directory);
   flags.Value({"--keep-runs", "N|all",
                "Keep the N newest runs and remove older ones (100)."},
               ReadKeptRuns(command.keep_runs));

@@ -7,20 +7,6 @@
 namespace gauntlet {
 namespace {
 
-// Returns the part of the end of an epoch at which the phase is; "" within an
-// epoch.
-std::string_view PhaseText(RecordPhase phase) {
-  switch (phase) {
-    case RecordPhase::kEvaluationDue:
-      return "before the evaluation";
-    case RecordPhase::kCallbacksDue:
-      return "before the callbacks";
-    case RecordPhase::kInEpoch:
-      return "";
-  }
-  return "";
-}
-
 int RankOf(RecordPhase phase) {
   switch (phase) {
     case RecordPhase::kEvaluationDue:
@@ -34,6 +20,18 @@ int RankOf(RecordPhase phase) {
 }
 
 }  // namespace
+
+std::string_view PhaseText(RecordPhase phase) {
+  switch (phase) {
+    case RecordPhase::kEvaluationDue:
+      return "before the evaluation";
+    case RecordPhase::kCallbacksDue:
+      return "before the callbacks";
+    case RecordPhase::kInEpoch:
+      return "";
+  }
+  return "";
+}
 
 std::strong_ordering TrainingPosition::operator<=>(
     const TrainingPosition& other) const {

@@ -28,6 +28,9 @@ struct TrainingPosition {
 inline TrainingPosition PositionOf(const RecordEvent& event) {
   return {.step = event.step, .phase = event.phase};
 }
+// Returns "before the evaluation", "before the callbacks": the part of the end
+// of an epoch at which the phase is; "" within an epoch.
+std::string_view PhaseText(RecordPhase phase);
 // Returns "6", or "6 (before the evaluation)" at the end of an epoch.
 std::string ToText(const TrainingPosition& position);
 

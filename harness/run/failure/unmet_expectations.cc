@@ -11,6 +11,7 @@
 
 #include "engine/text/counted.h"
 #include "harness/oracle/history/last_words.h"
+#include "harness/oracle/history/training_position.h"
 #include "harness/record/invariants.h"
 #include "harness/record/text/gave_up.h"
 #include "harness/record/text/joined_texts.h"
@@ -188,14 +189,8 @@ std::string RecomputedStepsText(const Unmet& unmet) {
 // Returns "before the evaluation", "at the end of training", …: the part of a
 // step after which the save was made.
 std::string_view TimeOfSave(const RecordEvent& save) {
-  switch (save.phase) {
-    case RecordPhase::kEvaluationDue:
-      return "before the evaluation";
-    case RecordPhase::kCallbacksDue:
-      return "before the callbacks";
-    case RecordPhase::kInEpoch:
-      break;
-  }
+  const std::string_view phase = PhaseText(save.phase);
+  if (!phase.empty()) return phase;
   constexpr std::string_view kFinished = "-finished-";
   return save.path.find(kFinished) == std::string::npos
              ? "after the end of the epoch"
