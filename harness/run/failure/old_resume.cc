@@ -194,6 +194,7 @@ std::string ExplainOldResume(const Outline& outline, const Verdict& verdict) {
                         });
   if (clauses.empty()) return NotBegunText(outline, verdict, *resume);
   std::vector<std::string> texts;
+  texts.reserve(clauses.size());
   for (Clause& clause : clauses) texts.push_back(std::move(clause.text));
   return JoinedTexts(std::move(texts));
 }

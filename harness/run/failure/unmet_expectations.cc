@@ -226,6 +226,7 @@ std::string RepeatedSavesText(const SavesByPosition& saves) {
     steps[fmt::format("{}", fmt::join(of_step, " and "))].insert(step);
   }
   std::vector<std::string> texts;
+  texts.reserve(steps.size());
   for (const auto& [when, which] : steps) {
     texts.push_back(fmt::format("{} {} saved {}", NumberedText("step", which),
                                 which.size() == 1 ? "was" : "were", when));

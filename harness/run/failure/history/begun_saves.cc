@@ -152,7 +152,7 @@ std::string FailureReason(const Record& record, const BegunSave& save) {
       ids.insert(fault->id);
     }
   });
-  const std::string error = ErrorText(save.failure->detail);
+  std::string error = ErrorText(save.failure->detail);
   if (ids.empty()) return error;
   const std::string faults = fmt::format(
       "fault{} {}", ids.size() == 1 ? "" : "s", fmt::join(ids, ", "));

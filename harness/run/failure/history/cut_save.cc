@@ -37,6 +37,7 @@ std::string SaveBeforeText(const Record& record, int64_t begin_ns) {
 std::string DelayText(const std::vector<const RecordFault*>& delays) {
   if (delays.empty()) return "";
   std::vector<std::string> texts;
+  texts.reserve(delays.size());
   for (const RecordFault* fault : delays) {
     texts.push_back(fmt::format("{} ({})", fault->id, fault->kind));
   }
@@ -61,6 +62,7 @@ std::vector<const RecordFault*> DelaysOf(const Record& record,
     }
   });
   std::vector<const RecordFault*> found;
+  found.reserve(delays.size());
   for (const auto& [id, fault] : delays) found.push_back(fault);
   return found;
 }
