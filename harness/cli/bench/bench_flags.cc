@@ -28,7 +28,7 @@ constexpr std::string_view kBenchExamples =
   gauntlet bench checkpoint
   gauntlet bench checkpoint --state 10MB,1GB --every 10,100 --modes async
   gauntlet bench checkpoint --ckpt /mnt/nvme --mtbf 3h
-  gauntlet bench checkpoint --kills 50 --kill-every 2s --state 10MB
+  gauntlet bench checkpoint --every 100 --kills 50 --kill-every 2s
   gauntlet bench checkpoint --limit 'async.overhead<=3%' --limit 'stall<=5ms'
   gauntlet bench checkpoint --baseline .gauntlet/bench/latest/result.json
 
