@@ -28,7 +28,7 @@ class ContentDigests {
  public:
   static constexpr uint64_t kBlockBytes = 4096;
 
-  // The log outlives this.
+  // The log must outlive this.
   explicit ContentDigests(const OperationLog& log);
 
   // Returns the digest. kDataLoss: the log's bytes are truncated or changed.

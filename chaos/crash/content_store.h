@@ -23,7 +23,7 @@ bool SetModeAndTimes(int file, const TreeNode& node);
 class ContentStore {
  public:
   // The folder must exist; several stores of one log may share it. This store
-  // keeps at most `limit` bytes. The log outlives this.
+  // keeps at most `limit` bytes. The log must outlive this.
   ContentStore(const OperationLog& log, std::string folder, uint64_t limit);
 
   // Writes the content into an empty file.

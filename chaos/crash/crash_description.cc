@@ -43,8 +43,8 @@ uint64_t CountSurviving(const FileContent& content, uint64_t begin,
   return count;
 }
 
-// Returns "" if the content lost nothing of the write, or if nothing of the
-// write was visible anyway.
+// Returns "" if no byte of the write is lost, or if later operations had
+// overwritten all of it.
 std::string LostText(const FileOperation& write, const FileContent& left,
                      const FileContent& now) {
   const uint64_t wanted = CountSurviving(now, write.offset, write.bytes);

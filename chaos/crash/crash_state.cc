@@ -82,7 +82,7 @@ std::optional<BlockOutcome> ReadBlock(IdReader& reader) {
   return block;
 }
 
-// Reads a file's outcome; its number has been read.
+// Reads the outcome of a file. Its number in the id has been read already.
 std::optional<FileOutcome> ReadFile(IdReader& reader, uint64_t number) {
   const auto size = reader.NumberAfter(".s");
   if (!size) return std::nullopt;

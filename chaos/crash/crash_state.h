@@ -70,7 +70,7 @@ struct CrashState {
 
 // One word, for repro scripts and scenario files; equal for equal choices:
 //   kill-120                      after operation 120
-//   torn-120-4096                 and 4096 bytes of the next, a write
+//   torn-120-4096                 and 4096 bytes of operation 121, a write
 //   ext4-120                      power loss; all unsynced changes survived
 //   ext4-120-data0                all unsynced data lost
 //   ext4-120-from118-file7.s4096  changes from 118 on lost; file 7 is 4096

@@ -16,10 +16,10 @@
 namespace gauntlet {
 namespace {
 
-// Occurrences of an operation that count as new.
+// Number of first occurrences of an operation that count as new.
 constexpr uint64_t kEarly = 2;
 
-// Number of points, spread over the log, that come first.
+// Number of crash points, spread evenly over the log, that are listed first.
 constexpr uint64_t kSpreadPoints = 8;
 
 enum class Round : uint8_t { kSpread, kFirstTimes, kOther };
@@ -36,7 +36,8 @@ constexpr std::array<PassOrder, 7> kPasses = {{{Round::kSpread, 0},
                                                {Round::kFirstTimes, 2},
                                                {Round::kOther, 2}}};
 
-// Returns the crash points next to places that divide the log evenly.
+// Divides the log into equal parts. Returns the first crash point at or after
+// each boundary.
 std::set<uint64_t> SpreadPoints(const OperationLog& log,
                                 const std::set<uint64_t>& left_out) {
   const uint64_t count = log.operations().size();
@@ -147,7 +148,7 @@ bool CrashStateList::IsOfPass(uint64_t point) const {
   const bool is_spread = spread_.contains(point);
   const Round round = kPasses[pass_].round;
   if (round == Round::kSpread) return is_spread;
-  // Its likely states came in the first pass.
+  // The first pass has listed the likely states of this point.
   if (is_spread && level() == Level::kLikely) return false;
   return is_early_[point] == (round == Round::kFirstTimes);
 }
@@ -361,8 +362,8 @@ Status CrashStateList::Consider(const CrashState& state,
   return OkStatus();
 }
 
-// Adds the state, unless it is neither the first nor the last one of its kind
-// and profile in the log. Removes the one that it replaces.
+// Adds the state to those with an equal directory. Of each kind and profile,
+// only the first and the last state in the log are kept.
 void CrashStateList::Keep(const CrashState& state,
                           std::vector<CrashState>& equal) {
   const auto key = [](const CrashState& one) {

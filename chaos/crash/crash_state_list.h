@@ -84,15 +84,15 @@ struct CrashListCounts {
 
 class CrashStateList {
  public:
-  // The log outlives this.
+  // The log must outlive this.
   CrashStateList(const OperationLog& log, CrashListOptions options);
 
   // Returns the next distinct state; nullopt at the end. kDataLoss: the log
   // contradicts itself, or its bytes are truncated or changed.
   Result<std::optional<CrashState>> Next();
-  // Returns the states considered so far whose directories have this image: the
-  // first and the last kill of the log, then the same of torn writes, and of
-  // power losses under each profile.
+  // Returns states considered so far whose directories have this image: at most
+  // the first and the last in the log of each kind, first kills, then torn
+  // writes, then power losses under each profile.
   std::vector<CrashState> StatesOf(const Digest& image) const;
   // Counts so far.
   const CrashListCounts& counts() const { return counts_; }

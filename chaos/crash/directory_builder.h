@@ -28,7 +28,7 @@ struct BuildOptions {
 // Used by one thread at a time.
 class DirectoryBuilder {
  public:
-  // The log outlives this.
+  // The log must outlive this.
   DirectoryBuilder(const OperationLog& log, BuildOptions options);
 
   // Creates the state's files, directories and links, with their modes and

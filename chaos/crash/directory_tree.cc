@@ -123,7 +123,8 @@ Result<ResolvedOperation> DirectoryTree::Resolve(const FileOperation& op,
       nodes_.contains(resolved.node)) {
     return resolved;
   }
-  // Some operations give a watched directory a number of its own.
+  // An operation may number a watched directory differently from WatchedRoot,
+  // so the node is found by its name.
   ASSIGN_OR_RETURN(const TreePlace place, PlaceOf(op.name));
   const auto link = LinkAt(place);
   if (!place.name.empty() && !link)
@@ -166,7 +167,7 @@ void DirectoryTree::Put(const TreePlace& place, const TreeLink& link,
     nodes_[place.directory].modification_time = by.time;
 }
 
-// Removes the link from its place, unless another link has taken the place.
+// Removes the link from its place, unless the place holds another link now.
 void DirectoryTree::Take(const TreeLink& link, const TreePlace& place,
                          const ResolvedOperation& by) {
   const auto directory = links_.find(place.directory);

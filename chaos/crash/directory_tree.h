@@ -58,7 +58,8 @@ struct ResolvedOperation {
   uint64_t link = 0;                // that is moved, created or removed
   std::optional<TreeLink> swapped;  // kExchange: the one at `to`
   std::optional<NodeId> replaced;   // another node that was at `to`
-  // The directory's own time stays: both came from elsewhere together.
+  // True if the operation does not set the directory's modification time: the
+  // new file came from elsewhere together with its directory.
   bool keeps_directory_time = false;
 };
 
@@ -75,8 +76,8 @@ class DirectoryTree {
   Result<ResolvedOperation> Resolve(const FileOperation& operation,
                                     size_t index) const;
 
-  // The three parts of an operation's effect. Parts that do not apply do
-  // nothing.
+  // Perform the three parts of an operation's effect; a part that the operation
+  // does not have does nothing.
   void MakeNode(const FileOperation& op, const ResolvedOperation& resolved);
   void ChangeNames(const ResolvedOperation& resolved);
   void ChangeNode(const FileOperation& op, const ResolvedOperation& resolved);

@@ -15,7 +15,7 @@ namespace gauntlet {
 // A copy can continue from the same position.
 class LogWalk {
  public:
-  // Starts before the first operation. The log outlives this.
+  // Starts before the first operation. The log must outlive this.
   explicit LogWalk(const OperationLog& log);
 
   // Returns the number of operations that have happened.

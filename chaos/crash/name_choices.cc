@@ -22,7 +22,7 @@ std::vector<NameChoice> PrefixesOf(size_t changes, size_t newest) {
 
 std::vector<NameChoice> OneMissing(size_t prefix, size_t newest) {
   std::vector<NameChoice> choices;
-  // Starts at 2: a prefix without its last change is a shorter prefix.
+  // Starts at 2: without its last change, the prefix would be a shorter prefix.
   for (size_t back = 2; back <= std::min(newest + 1, prefix); ++back)
     choices.push_back({.prefix = prefix, .lost = {prefix - back}});
   return choices;

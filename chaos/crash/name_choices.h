@@ -17,9 +17,11 @@ struct NameChoice {
 
 // Returns the choices in which the newest 0 to `newest` changes are lost.
 std::vector<NameChoice> PrefixesOf(size_t changes, size_t newest);
-// Returns a prefix without one of its newest changes, for each of these.
+// Returns, for each of the `newest` changes before the last one of the prefix,
+// the prefix without this change.
 std::vector<NameChoice> OneMissing(size_t prefix, size_t newest);
-// Returns all other subsets. REQUIRES: changes < 32.
+// Returns all subsets that are neither a prefix nor a prefix without one
+// change. REQUIRES: changes < 32.
 std::vector<NameChoice> OtherSubsets(size_t changes);
 
 }  // namespace gauntlet

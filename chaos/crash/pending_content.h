@@ -40,7 +40,8 @@ struct PendingContent {
   // too.
   std::vector<BlockRange> torn;
   std::vector<BlockRange> whole;
-  // Always old: these blocks have no place on the disk yet.
+  // Blocks of these ranges are always old: they fill holes of `old`, but the
+  // journal entries before their writes are lost.
   std::vector<BlockRange> stale;
   // In a file longer than `old`, the block that contains the old end is new.
   bool appends_whole = false;
@@ -53,8 +54,8 @@ struct PendingContent {
   std::shared_ptr<const FileContent> Compose(const FileOutcome& outcome) const;
   int64_t TimeOf(const FileOutcome& outcome) const;
 
-  // Returns outcomes except Kept, the likely ones first, beginning with Lost;
-  // at most `bound`, but always Lost.
+  // Returns at most `bound` outcomes other than Kept, the likely ones first.
+  // Lost is the first one, and is returned for any bound.
   std::vector<FileOutcome> Outcomes(uint64_t file, size_t bound) const;
   // Returns the number of outcomes including Kept; an upper bound, as several
   // may be equal.

@@ -68,7 +68,8 @@ void UnsyncedChanges::Add(const ResolvedOperation& resolved,
   }
 }
 
-// Returns false for a removed file that is written to only by a descriptor.
+// Returns false for a removed file that the program accesses by a descriptor
+// only: the durable tree no longer has it.
 bool UnsyncedChanges::HasNode(const ResolvedOperation& resolved,
                               const DirectoryTree& now) {
   const FileOperation& op = OperationAt(resolved.index);
@@ -78,7 +79,7 @@ bool UnsyncedChanges::HasNode(const ResolvedOperation& resolved,
   }
   const TreeNode* const node = now.Find(resolved.node);
   if (!resolved.to || node == nullptr) return false;
-  // The file enters again, by a name outside of the watched directories.
+  // A removed file comes back by its name outside of the watched directories.
   durable_.CopyNode(resolved.node, *node);
   return true;
 }
@@ -132,7 +133,8 @@ void UnsyncedChanges::AddData(const ResolvedOperation& resolved,
       change.journal = JournalLength();
     }
   } else if (op.by_mapping) {
-    // The mapping's last snapshot cut off the rest.
+    // The operation has the bytes of the whole file, so any old bytes after
+    // them were cut off.
     change.end = std::max(change.end, old_size);
   }
   file.changes.push_back(std::move(change));

@@ -58,7 +58,7 @@ namespace gauntlet {
 
 class UnsyncedChanges {
  public:
-  // REQUIRES: kExt4 or kWeak. The log outlives this.
+  // REQUIRES: kExt4 or kWeak. The log must outlive this.
   UnsyncedChanges(DurabilityProfile profile, const OperationLog& log);
 
   // Adds the next operation; `now` is the tree after it.
@@ -74,9 +74,9 @@ class UnsyncedChanges {
     // Possible contents of its files with unsynced data.
     std::map<NodeId, PendingContent> files;
   };
-  // Returns the state if exactly the kept changes survive; nullopt if only an
-  // earlier point of the log has that state. REQUIRES: `kept` has one element
-  // for each of names().
+  // Returns the state in which exactly the kept changes survive; nullopt if
+  // this state is listed only at an earlier point of the log. REQUIRES: `kept`
+  // has one element for each of names().
   std::optional<Survivors> With(const std::vector<bool>& kept) const;
 
  private:
@@ -92,10 +92,10 @@ class UnsyncedChanges {
     // Bytes written or cut off.
     uint64_t begin = 0;
     uint64_t end = 0;
-    // kExt4: number of journal entries without which this change cannot
-    // survive.
+    // kExt4: this change survives only if this many journal entries survive,
+    // counted from the first.
     uint64_t journal = 0;
-    // Content after the change, unless it is a write.
+    // Content after the change; null if the change only writes bytes.
     std::shared_ptr<const FileContent> after;
   };
   struct UnsyncedFile {

@@ -1,4 +1,4 @@
-// Computes what survives a power loss of the changes that were not durable.
+// Computes which of the changes that are not durable survive a power loss.
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -95,7 +95,8 @@ std::optional<UnsyncedChanges::Survivors> UnsyncedChanges::With(
   return survivors;
 }
 
-// Modification times set after the last write are kept.
+// If the program set the modification time after its last write, and this
+// change survives, the file has this time even if the written bytes are lost.
 void UnsyncedChanges::SetPendingTimes(PendingContent& pending,
                                       const UnsyncedFile& file,
                                       uint64_t kept) const {

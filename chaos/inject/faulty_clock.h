@@ -1,4 +1,4 @@
-// A clock whose calendar can be made to jump.
+// A clock whose wall-clock time a fault can make jump.
 #ifndef GAUNTLET_CHAOS_INJECT_FAULTY_CLOCK_H_
 #define GAUNTLET_CHAOS_INJECT_FAULTY_CLOCK_H_
 

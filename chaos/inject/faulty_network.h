@@ -26,8 +26,8 @@ class NetworkEdge;
 
 class FaultyNetwork final : public Network {
  public:
-  // All references must outlive this; `seed` is the plan's. Emits late frames
-  // to `events`, which may be null.
+  // All references must outlive this; `seed` is the plan's. Emits an event for
+  // each late frame to `events`, which may be null.
   FaultyNetwork(Network& base, Clock& clock, Tasks& tasks, uint64_t seed,
                 EventLog* events = nullptr);
   // Waits for the tasks that hold frames back; late frames are dropped.

@@ -10,7 +10,8 @@ namespace {
 
 using Bytes = std::span<const std::byte>;
 
-// Writes the blocks that land; the rest of the range stays as it was.
+// Writes the blocks in `with.keep`; the other bytes of the range stay
+// unchanged.
 Status WriteKeptBlocks(File& file, uint64_t offset, Bytes bytes,
                        const FaultParameters& with) {
   const auto blocks = static_cast<uint64_t>(with.blocks);
@@ -41,13 +42,14 @@ class FaultyStorage::FaultyFile final : public File {
     while (const auto armed = TakeForWrite(offset, bytes)) {
       const FaultKind kind = armed->fault->kind;
       if (InfoOf(kind).effects.damages_file) {
-        // Damages each file once, however many of its writes met the fault.
+        // The fault damages this file once, even if it is due at several of its
+        // writes.
         if (std::ranges::find(at_rest_, armed->state,
                               &Injector::Armed::state) == at_rest_.end()) {
           at_rest_.push_back(*armed);
         }
       } else if (kind == FaultKind::kFsyncFails) {
-        // The fault has an offset, and this write reaches it: from here the
+        // The fault has an offset, and this write reaches it. From now on the
         // fault waits for a sync.
         storage_.injector_.Rearm({.state = armed->state,
                                   .fault = armed->fault,
@@ -111,14 +113,14 @@ class FaultyStorage::FaultyFile final : public File {
         {.offset = offset, .size = bytes.size()});
   }
 
-  // Bytes `from` to `to` of a write at `offset`.
+  // Writes bytes [from, to) of a write at `offset`.
   Status Write(uint64_t offset, Bytes bytes, uint64_t from, uint64_t to) {
     if (from == to) return OkStatus();
     return base_->WriteAt(offset + from, bytes.subspan(from, to - from));
   }
 
-  // Reports damage only if the writer survives the tear: otherwise it never
-  // acknowledges the file.
+  // Emits a damage event only if the process survives the torn write: otherwise
+  // the process never acknowledges the file.
   bool FireTear(const Injector::Armed& armed) {
     Injector& injector = storage_.injector_;
     return armed.fault->with.then == AfterTear::kNothing
@@ -128,7 +130,7 @@ class FaultyStorage::FaultyFile final : public File {
 
   Status Tear(const Fault& fault, uint64_t offset, Bytes bytes) {
     RETURN_IF_ERROR(WriteKeptBlocks(*base_, offset, bytes, fault.with));
-    // The blocks that landed survive the power loss.
+    // Syncs the written blocks, so that they survive the power loss.
     if (fault.with.then == AfterTear::kPowerLoss) {
       RETURN_IF_ERROR(base_->Sync());
     }

@@ -4,8 +4,8 @@
 // The plan's points are enabled with fiu_enable_external, whose callback asks
 // the Injector. With external control, a person can also enable points from
 // outside, with or without a plan (docs/guides/scenarios.md, *Faults by hand*).
-// The operation at an enabled point reports the errno of its failinfo (EIO
-// without one). At such a point, the plan's faults do not happen.
+// At a point that a person has enabled, the operation fails with the errno of
+// the point's failinfo (EIO without one), and no fault of the plan happens.
 #ifndef GAUNTLET_CHAOS_INJECT_FIU_POINTS_H_
 #define GAUNTLET_CHAOS_INJECT_FIU_POINTS_H_
 

@@ -9,8 +9,8 @@
 namespace gauntlet {
 namespace {
 
-// Linux: the least time before a segment is sent again, and how often that is
-// tried (tcp_retries2); the time doubles.
+// Linux sends a lost segment again after at least 200 ms, at most 15 times
+// (tcp_retries2), and doubles the time after each try.
 constexpr Duration kFirstRetransmission = std::chrono::milliseconds(200);
 constexpr int kMaxRetransmissions = 15;
 constexpr Duration kReportedLateness = std::chrono::milliseconds(50);

@@ -13,7 +13,7 @@
 namespace gauntlet {
 
 // A delay, packet loss or duplication in one direction of a worker's
-// connections. Its numbers come from a stream of its own, so that removing one
+// connections. Each fault draws from its own random stream, so removing one
 // fault does not change another.
 class FrameFault {
  public:

@@ -205,8 +205,8 @@ void Injector::Arm(const Armed& armed) {
 
 void Injector::Rearm(const Armed& armed) { Arm(armed); }
 
-// A load from memory opens no file; the next file opened is not one of the
-// load.
+// Called at the end of a load. A load from memory opens no file; without this,
+// a fault that waits for a read would hit a file opened after the load.
 void Injector::DisarmReadsOfTheLoad() {
   if (!AnyArmed()) return;
   const std::lock_guard lock(mutex_);
@@ -249,7 +249,8 @@ std::optional<Injector::Armed> Injector::TakeForWrite(const WriteRange& range) {
       continue;
     }
     if (armed.offset) {
-      // The fault waits for the one write that follows its hit.
+      // The fault can happen only at the first write after its hit. If this
+      // write does not reach the offset, the fault waits for the next hit.
       if (!Reaches(range, *armed.offset) || !CountOccurrence(*armed.state))
         continue;
       armed.offset = *armed.offset - range.offset;
@@ -307,7 +308,8 @@ bool Injector::Fire(State& state, Point point) {
   const Fault& fault = *state.fault;
   bool first;
   {
-    // Held until Claim has decided: a hit in another task waits.
+    // Holds the lock until Claim has decided, so that no other task can fire
+    // the fault meanwhile.
     const std::lock_guard lock(mutex_);
     if (state.exhausted) return false;
     if (state.fired == 0 && !Claim(fault)) {
@@ -329,8 +331,8 @@ bool Injector::Fire(State& state, Point point) {
 
 Status Injector::Perform(const Armed& armed) {
   if (IsOfDevice(armed.fault->kind)) {
-    // The fault's point has come, or the write that reaches its offset. Now the
-    // fault waits for the next matching call of the device.
+    // The worker has reached the fault's point, or its write has reached the
+    // offset. Now the fault waits for the next matching call of the device.
     Arm({.state = armed.state, .fault = armed.fault, .point = armed.point});
     return OkStatus();
   }

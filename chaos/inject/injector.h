@@ -36,7 +36,8 @@ class InjectorEffects {
   [[noreturn]] virtual void AbortNow(std::string_view why) = 0;
   // Kills the process at this instruction (SIGKILL).
   [[noreturn]] virtual void KillNow() = 0;
-  // Returns; the process is killed `latency` and an uncontrolled moment later.
+  // Returns at once. The process is killed after `latency` plus an uncontrolled
+  // delay.
   virtual void KillSoon(Duration latency) = 0;
   // Kills the process's launcher (SIGKILL), if it still runs. Returns.
   virtual void KillLauncher() = 0;
@@ -45,7 +46,7 @@ class InjectorEffects {
   virtual void HangForever() = 0;
   // Blocks the calling task only.
   virtual void Sleep(Duration duration) = 0;
-  // Stops all tasks at once; 0: for ever.
+  // Stops all tasks of the process, for the duration; 0: for ever.
   virtual void StopSelf(Duration duration) = 0;
   // Gives the process a termination notice, which it may have to poll for, and
   // returns. The process is killed `grace` later if it still runs.
@@ -99,14 +100,15 @@ class Injector final : public FaultPoints {
   Status Hit(Point point, const PointContext& context) override;
   bool Planted(PlantedBug bug) const override;
 
-  // The three parts of Hit, for a world that acts between them. Records step,
-  // epoch and save at the points that set them.
+  // NotePosition, Match and Perform are the three parts of Hit, for a world
+  // that acts between them. NotePosition records step, epoch and save at the
+  // points that set them.
   void NotePosition(Point point, const PointContext& context);
   // Counts the hit; returns the faults that are due at it, in the plan's order.
   using Due = std::vector<State*>;
   Due Match(Point point, const PointContext& context);
-  // Performs or arms the faults. Returns the first error; may return late, or
-  // not at all.
+  // Performs or arms the faults. Returns the first error. A fault may delay the
+  // return, or end the process.
   Status Perform(const Due& due, Point point);
 
   // For FaultyStorage and FaultyDevice: a fault that waits for an operation.
@@ -114,8 +116,9 @@ class Injector final : public FaultPoints {
     State* state = nullptr;
     const Fault* fault = nullptr;
     Point point = Point::kStepBegin;
-    // Set if the site has an offset: the offset in the file, in bytes; once
-    // taken, the number of bytes of the write that come before it.
+    // Set if the site has an offset. While the fault waits: the offset in the
+    // file, in bytes. Once TakeForWrite has returned it: the number of bytes of
+    // the write that come before the offset.
     std::optional<uint64_t> offset;
   };
   struct WriteRange {
@@ -123,17 +126,19 @@ class Injector final : public FaultPoints {
     uint64_t size = 0;
   };
   bool AnyArmed() const { return armed_count_.load() != 0; }
-  // Takes the first fault that waits for an operation of this kind.
+  // Disarms and returns the first fault that waits for an operation of this
+  // kind.
   std::optional<Armed> Take(StorageOperation operation);
-  // Likewise for a write; call it until it returns none. Skips faults that
+  // Likewise for a write; call it until it returns nullopt. Skips faults that
   // would not change the write.
   std::optional<Armed> TakeForWrite(const WriteRange& range);
   // Likewise for a call to the device.
   std::optional<Armed> TakeForDevice(DeviceCall call);
   // Arms the fault again, after an operation that it could not change.
   void Rearm(const Armed& armed);
-  // Claims and logs the fault; returns false if another process had it, or it
-  // is exhausted. Call it before the effect, which is the caller's part.
+  // Claims and logs the fault. Returns false if another process has fired it,
+  // or it is exhausted. The caller calls this first, and then performs the
+  // effect.
   bool Fire(const Armed& armed);
   // Fires, and logs the file that is damaged. The writer gets no error.
   bool FireAtFile(const Armed& armed, const std::string& file);
@@ -162,7 +167,8 @@ class Injector final : public FaultPoints {
   // Counts an occurrence of the site. Returns true iff the fault is due at it.
   static bool CountOccurrence(State& state);
   void Arm(const Armed& armed);
-  // Takes the first match among the faults that wait for no offset.
+  // Disarms and returns the first match among the faults that wait for no
+  // offset.
   template <typename Matches>
   std::optional<Armed> TakeFirst(const Matches& matches);
   bool Claim(const Fault& fault);

@@ -25,17 +25,18 @@ class LinkFaults {
   explicit LinkFaults(uint64_t seed, OnLate on_late = nullptr)
       : seed_(seed), on_late_(std::move(on_late)) {}
 
-  // REQUIRES: IsNetworkFault(fault.kind), it lasts, and it names no groups.
+  // REQUIRES: IsNetworkFault(fault.kind), the kind has a duration, and the
+  // fault names no groups.
   void Begin(const Fault& fault, Time now);
 
   // Returns the time at which the last cut in that direction ends; a past time
   // if none lasts.
   Time CutUntil(LinkDirection direction) const;
-  // Draws the lateness of a frame that is sent, or arrives, now.
+  // Draws the delay of a frame that is sent or received now.
   Duration DrawLateness(LinkDirection direction, Time now);
-  // Returns true if a frame that is sent, or arrives, now comes twice.
+  // Returns true if a frame that is sent or received now is delivered twice.
   bool Doubles(Time now) const;
-  // Returns true iff a frame in that direction may be late or come twice.
+  // Returns true iff a frame in that direction may be delayed or duplicated.
   bool Any(LinkDirection direction, Time now) const;
 
  private:

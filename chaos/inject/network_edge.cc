@@ -235,7 +235,7 @@ bool NetworkEdge::BringNext(EdgeLine& line) {
     line.held_out -= size;
     line.room->Set();
     if (sent.ok()) return true;
-    // The courier ends here, and every later Send returns its error.
+    // This courier ends, and every later Send returns the error.
     line.lost = sent;
     line.has_courier = false;
     line.outgoing.clear();
@@ -246,8 +246,8 @@ bool NetworkEdge::BringNext(EdgeLine& line) {
   return false;
 }
 
-// Returns true if the caller must start a reader of the line, which is marked
-// as having one. Only one task can receive at a time, so no reader is needed
+// Returns true if the caller must start a reader of the line; has_reader is
+// then already set. Only one task can receive at a time, so no reader is needed
 // while a receiver waits in the base.
 bool NetworkEdge::TakeReadersPlace(EdgeLine& line) {
   if (line.has_reader || line.receiving > 0 || line.closed || line.broken ||
@@ -340,8 +340,9 @@ std::optional<Result<Frame>> NetworkEdge::HandOut(EdgeLine& line,
   return std::nullopt;
 }
 
-// Handles a frame, or error, that a receiver got in the base. Returns true if
-// it must not be handed out now: it is queued, or the line was reset.
+// Handles a frame, or error, that the base's Receive returned to a receiver.
+// Returns true if the receiver must not return it now: it is queued, or the
+// line was reset.
 bool NetworkEdge::PutAside(EdgeLine& line, Result<Frame>& came) {
   const std::lock_guard lock(mutex_);
   --line.receiving;
@@ -374,8 +375,8 @@ Result<Frame> NetworkEdge::Receive(const std::shared_ptr<EdgeLine>& line,
 }
 
 // Lets the courier send the queued frames before it closes the base. If a
-// receiver waits in the base, closes it at once, as nothing else wakes the
-// receiver.
+// receiver waits in the base, closes the base at once, as nothing else wakes
+// the receiver.
 void NetworkEdge::Close(EdgeLine& line) {
   {
     const std::lock_guard lock(mutex_);

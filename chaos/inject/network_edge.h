@@ -33,7 +33,7 @@ class NetworkEdge {
   // Limit for one direction of one connection.
   static constexpr size_t kMaxHeldBytes = size_t{64} << 20;
 
-  // Emits late frames to `events`, which may be null.
+  // Emits an event for each late frame to `events`, which may be null.
   NetworkEdge(Clock& clock, Tasks& tasks, uint64_t seed, EventLog* events);
 
   std::shared_ptr<EdgeLine> Add(std::unique_ptr<Channel> base);
@@ -48,9 +48,9 @@ class NetworkEdge {
               Time deadline);
   Result<Frame> Receive(const std::shared_ptr<EdgeLine>& line, Time deadline);
   void Close(EdgeLine& line);
-  // Takes the first frame of a new line, which has just arrived. Returns the
-  // time at which it may be handed out. Its copy, if it comes twice, is the
-  // line's next frame.
+  // Handles the first frame of a new line, which has just arrived. Returns the
+  // time at which it may be handed out. If a fault duplicates the frame, queues
+  // the copy as the line's next frame.
   Time TakeFirst(EdgeLine& line, const Frame& first);
   const Nonce& NonceOf(const EdgeLine& line) const;
 

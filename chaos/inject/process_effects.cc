@@ -56,8 +56,8 @@ void CloseAllBut(unsigned one, unsigned other) {
 // A grandchild stops the process and wakes it; nobody has to reap it. It keeps
 // none of the process's files open, as an open descriptor would hold a lock.
 // One process does both, so that the wake-up cannot come before the stop; the
-// stopped process waits until it is done. Makes only calls that are safe after
-// fork in a process with threads.
+// calling thread then waits until the grandchild has ended. Makes only calls
+// that are safe after fork in a process with threads.
 void StopSelfFor(Duration duration) {
   const auto self = static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0U));
   CHECK(self >= 0, fmt::format("pidfd_open: {}", std::strerror(errno)));
@@ -111,7 +111,8 @@ void ProcessEffects::KillNow() {
 
 void ProcessEffects::KillSoon(Duration latency) { KillSelfAfter(latency); }
 
-// If the launcher has ended, this process has another parent.
+// Kills nothing if the launcher has ended: this process then has another
+// parent.
 void ProcessEffects::KillLauncher() {
   if (getppid() == launcher_) kill(launcher_, SIGKILL);
 }

@@ -25,7 +25,7 @@ struct NoticeFiles {
 // SIGABRT. Kill and the end of a grace period: SIGKILL. Stop: SIGSTOP. A
 // notice: SIGTERM, which the Host catches. Uses the system's own clocks and
 // threads, as faults are no part of the engine. Faults of the network and the
-// wall clock act on those of the engine.
+// wall clock act on the engine's network and clock.
 class ProcessEffects final : public InjectorEffects {
  public:
   // For plans without a fault of the network or the wall clock.
@@ -63,7 +63,7 @@ class ProcessEffects final : public InjectorEffects {
 // they outlive every process of the run.
 class FiredFaultFiles final : public FiredFaults {
  public:
-  // REQUIRES: the directory exists; one for each run.
+  // REQUIRES: the directory exists and serves only this run.
   explicit FiredFaultFiles(std::string directory);
   bool MarkFired(const std::string& key) override;
   bool HasFired(const std::string& key) override;

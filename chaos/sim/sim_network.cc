@@ -286,7 +286,8 @@ void NetworkFabric::Deliver(Connection& connection, int direction) {
   }
   in_flight.pop_front();
   if (end.closed) {
-    // The end is closed: notifies the sender, unless this is a close itself.
+    // The receiving end is closed: notifies the sender, unless the frame is
+    // itself a close.
     if (!close) PostClose(connection, 1 - direction);
   } else {
     end.broken = true;

@@ -34,7 +34,7 @@
 
 namespace gauntlet {
 
-// In a link, instead of one end: every host except the other end.
+// One end of a link that stands for every host except the other end.
 inline constexpr const char* kEveryHost = "*";
 
 // The direction between two hosts. A host's link to itself has no faults.

@@ -144,7 +144,8 @@ void SimWorkerProcesses::GiveUpTheUnreachable() {
                                                 .signal = kSigKill,
                                                 .is_certain = false}});
     if (!inbox_->given_up.insert(process).second) continue;
-    // The launcher's first message to the worker once the link is healed.
+    // This signal is the first message that reaches the worker once the link is
+    // healed.
     Signal(worker, WorkerSignal::kKill);
     simulation_.At(
         now + options_.power_off_after,

@@ -114,7 +114,8 @@ class SimEventLog final : public EventLog {
   void Emit(LogEvent event) override {
     if (group_.killed) return;
     Scheduler& scheduler = simulation_.scheduler_;
-    // A single worker may compute many steps without waiting.
+    // A worker that trains alone may compute many steps without a wait, at
+    // which the scheduler would detect an interruption.
     scheduler.LeaveIfInterrupted();
     scheduler.Record((static_cast<uint64_t>(event.kind) << 56) ^ event.step);
     if (event.digest) scheduler.Record(event.digest->high ^ event.digest->low);

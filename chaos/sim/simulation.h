@@ -100,7 +100,7 @@ struct ProcessOptions {
   std::string name;
   std::string host = "host";
   // The process ends when the body returns, with its value as the exit code.
-  // Kept until the process is gone.
+  // The body is destroyed when the process is gone.
   std::function<int(World&)> body;
   FaultPoints* faults = nullptr;  // outlives the process; null: none
   // The process whose file locks this one shares from the start.
@@ -135,7 +135,8 @@ class Simulation {
   ProcessId Start(ProcessOptions options);
   // Runs until all processes have ended, then drops callbacks due later; at a
   // limit it kills the remaining processes. May be called again with new
-  // processes, which begin at that time: disks keep their contents.
+  // processes, which begin at the virtual time now reached; disks keep their
+  // contents.
   RunOutcome Run();
   // Calls back outside of any process.
   void At(Time time, std::function<void()> callback);

@@ -15,7 +15,8 @@
 
 namespace gauntlet {
 
-// Continues the thread with such a request; `signal` is delivered to it.
+// Resumes the thread with the given request, such as PTRACE_CONT; `signal` is
+// delivered to the thread.
 void Request(__ptrace_request request, pid_t thread, int signal = 0);
 
 std::optional<user_regs_struct> RegistersOf(pid_t thread);

@@ -7,15 +7,15 @@
 namespace gauntlet {
 namespace {
 
-// Sleep after which a rank counts as waiting: a message in flight wakes its
-// receiver sooner.
+// Length of a sleep after which a rank counts as waiting, in nanoseconds. A
+// message in flight would wake its receiver sooner.
 constexpr int64_t kAsleepFor = 20'000'000;
 // A rank that is awake but touches no watched file for this long counts as
 // polling.
 constexpr int64_t kAwakeLimit = 1'000'000'000;
 constexpr int64_t kKnownPollerLimit = 100'000'000;
-// CPU time between two looks that still counts as sleep, as heartbeats need
-// some.
+// A rank that used at most this CPU time between two looks still counts as
+// asleep, as heartbeats need some.
 constexpr int64_t kHeartbeat = 500'000;
 
 bool IsAsleep(char state) {
@@ -56,7 +56,7 @@ void RankTurns::OnOperation(int32_t rank, int64_t now) {
 
 bool RankTurns::Waits(int32_t rank, int64_t since) {
   const auto found = ranks_.find(rank);
-  // A rank that has not started yet, or runs on another host.
+  // The rank has not started yet, or runs on another host.
   if (found == ranks_.end()) return now_ - *first_look_ >= kAwakeLimit;
   const Rank& known = found->second;
   if (!known.is_alive) return true;

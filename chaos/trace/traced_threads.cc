@@ -29,7 +29,7 @@ TracedThread& TracedThreads::AddChild(const TracedThread& parent, pid_t thread,
   TracedThread& child = threads_[thread];
   child.id = thread;
   if (child.process != nullptr) {
-    // It was adopted as an orphan before and already runs.
+    // The child was adopted as an orphan before and already runs.
     if (child.process != old_process) {
       child.process->mapped.insert(old_process->mapped.begin(),
                                    old_process->mapped.end());

@@ -51,8 +51,8 @@ class TracedThreads {
                          NewThreadKind kind);
   // Adds a thread whose parent ended before it could be reported.
   TracedThread& AddOrphan(pid_t thread);
-  // Handles exec: the calling thread, `former`, becomes the only one of the
-  // process and takes its number.
+  // Handles exec: the calling thread, `former`, becomes the only thread of the
+  // process and takes the process's number.
   TracedThread& Exec(pid_t process, pid_t former);
   void Remove(pid_t thread);
 

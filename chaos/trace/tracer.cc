@@ -127,8 +127,9 @@ class Tracer {
     const int event = status >> 16;
     const int signal = WSTOPSIG(status);
     if (is_killing_) {
-      // Stopped threads die of the signal; a new thread receives it here.
-      // Threads at their exit still have to be continued.
+      // KillAll has sent SIGKILL, which ends stopped threads; a thread that is
+      // new since then receives it here. A thread stopped at its exit must
+      // still be continued.
       if (event == PTRACE_EVENT_EXIT) return Request(PTRACE_CONT, id);
       kill(id, SIGKILL);
       return;
@@ -354,8 +355,8 @@ class Tracer {
   }
 
   // Adds what the call did to the log, and returns true if it succeeded.
-  // nullopt: the thread was killed at this moment; it stays in the call, and
-  // stops again at its exit.
+  // nullopt: the thread was killed at this moment; its state stays kInCall, and
+  // it stops again at its exit.
   std::optional<bool> FinishCall(TracedThread& thread) {
     const auto registers = RegistersOf(thread.id);
     if (!registers) return std::nullopt;

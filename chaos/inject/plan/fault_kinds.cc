@@ -1,4 +1,4 @@
-// The kinds, errors and names of a plan: tables, and what follows from a kind.
+// Tables of the kinds, errors and names of a plan, and functions of a kind.
 #include <algorithm>
 #include <array>
 
@@ -268,7 +268,7 @@ bool HasBlocks(Point point) {
 
 uint64_t FileOffset::In(uint64_t file_size) const {
   if (unit == OffsetUnit::kBytes) return value;
-  // Without overflow for any size: whole hundreds first.
+  // Multiplies whole hundreds first, so that the product cannot overflow.
   return file_size / 100 * value + file_size % 100 * value / 100;
 }
 

@@ -40,7 +40,8 @@ struct GroupsPlace {
   std::vector<std::vector<int>> FaultParameters::*groups;
 };
 
-// Member with a parameter's value. The variant's alternative is its type.
+// Pointer to the member that holds a parameter's value. The variant's
+// alternative is the parameter's type.
 using ParameterPlace =
     std::variant<Duration FaultParameters::*,
                  std::optional<Duration> FaultParameters::*,
@@ -82,7 +83,8 @@ struct FaultParameterInfo {
   // Value for help and hints, of a required parameter whose default would have
   // no effect; else "".
   std::string_view example = "";
-  // Returns false iff the given values have no effect; null: all have one.
+  // Returns false iff the given values have no effect; null: all values have an
+  // effect.
   bool (*has_effect)(const FaultParameters& with) = nullptr;
   ParameterDraw draw = {};
   // Sets the usual value in explorations; null: the default is usual.
@@ -121,7 +123,7 @@ template <typename... Lambdas>
 struct OnPlace : Lambdas... {
   using Lambdas::operator()...;
 };
-// clang 14 does not deduce it by itself.
+// Deduction guide, which clang 14 does not generate by itself.
 template <typename... Lambdas>
 OnPlace(Lambdas...) -> OnPlace<Lambdas...>;
 

@@ -62,7 +62,8 @@ Status ObjectReader::Integer(std::string_view key, T low, T& out) {
   const Json* found = Find(key);
   if (found == nullptr) return OkStatus();
   constexpr auto kHigh = static_cast<uint64_t>(std::numeric_limits<T>::max());
-  // Negative numbers are "integer" only, all others "unsigned" too.
+  // For the JSON library, "unsigned" is any integer that is not negative, and
+  // "integer" is any integer.
   const bool fits =
       found->is_number_unsigned()
           ? found->get<uint64_t>() <= kHigh && found->get<T>() >= low

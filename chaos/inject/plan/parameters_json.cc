@@ -100,7 +100,8 @@ Status ReadGroups(ObjectReader& with, const std::string& key, uint64_t high,
   return OkStatus();
 }
 
-// Validate checks upper bounds, and ranges that depend on other values.
+// Checks lower bounds. Validate checks upper bounds, and ranges that depend on
+// other values.
 Status ReadParameter(ObjectReader& with, const FaultParameterInfo& parameter,
                      FaultParameters& out) {
   const std::string key = KeyOf(parameter);

@@ -192,7 +192,7 @@ Status ValidateParameters(const Fault& fault) {
   return ValidateGroups(fault);
 }
 
-// Follows each `after` to its end; a chain longer than the plan is a circle.
+// Follows each `after` to its end; a chain longer than the plan is a cycle.
 Status ValidateOrder(const std::vector<Fault>& faults) {
   std::map<std::string_view, const Fault*> by_id;
   for (const Fault& fault : faults) by_id[fault.id] = &fault;

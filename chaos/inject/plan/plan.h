@@ -111,10 +111,11 @@
 //   exception, hang, pause, slow, preempt, wall_clock_jump), the network
 //   (partition, asymmetric_partition, packet_loss, delay, connection_reset),
 //   power_loss, and torn_write followed by crash or power_loss, may come at any
-//   point, in any number that leaves the run its restarts. The run recovers
-//   from a checkpoint no older than the newest acknowledged save, unless a disk
-//   that lies about syncs loses it in a power loss (harness/oracle/judge.cc). A
-//   network fault that ends before a worker is given up restarts nothing.
+//   point, in any number that does not use up the run's restarts. The run
+//   recovers from a checkpoint no older than the newest acknowledged save,
+//   unless a disk that lies about syncs loses it in a power loss
+//   (harness/oracle/judge.cc). A network fault that ends before a worker is
+//   declared lost causes no restart.
 // - duplicate changes nothing, however long it lasts, and excuses nothing.
 // - A device (gpu_error, out_of_memory, device_hang): as processes and time.
 //   The worker leaves by itself, or is detected as hung; state that only the
@@ -129,8 +130,9 @@
 //   lineage is left, the run recovers from the newest valid one. Once the plan
 //   has destroyed all of them, the run must refuse cleanly (exit 7), and
 //   recovery would be a violation. Damage together with fsync_fails of another
-//   save counts the same way: an unacknowledged save is no copy.
-// - No damage is undone, and no kind makes up bytes that would pass a digest.
+//   save counts the same way: an unacknowledged save does not count as a valid
+//   checkpoint.
+// - No fault undoes damage, or forges bytes that match a digest.
 #ifndef GAUNTLET_CHAOS_INJECT_PLAN_PLAN_H_
 #define GAUNTLET_CHAOS_INJECT_PLAN_PLAN_H_
 
@@ -190,9 +192,9 @@ enum class FaultTarget : uint8_t {
 // Effects of a kind, for code that plans runs with faults or judges whether a
 // plan can happen.
 struct FaultEffects {
-  // Ends the process at the point (with `kill_latency`, later).
+  // The kind ends the process at the point (with `kill_latency`, later).
   bool ends_process = false;
-  // An incarnation may end because of it.
+  // An incarnation may end because of such a fault.
   bool may_end_incarnation = true;
   bool halts = false;  // stops a task or the process for a time
   // Halts, but the process still sends heartbeats.
@@ -324,9 +326,9 @@ std::string_view NoticeByName(NoticeBy by);
 
 enum class JumpDirection : uint8_t { kForward, kBack };
 
-// A kind takes the parameters that name it; the others keep their defaults. In
-// a plan file the durations are latency_ns, duration_ns, grace_ns, jitter_ns
-// and by_ns.
+// The comment at a field names the kinds that take it; faults of other kinds
+// keep its default. In a plan file the durations are latency_ns, duration_ns,
+// grace_ns, jitter_ns and by_ns.
 struct FaultParameters {
   FaultTimes times = FaultTimes::kOnce;  // every kind
   std::optional<uint64_t> until_step;    // with kAlways: ends at this step
@@ -402,8 +404,8 @@ std::string_view SimOnlyReason(const Fault& fault);
 // order, those at their defaults left out. REQUIRES: Validate(plan).ok().
 std::string PlanToJson(const FaultPlan& plan);
 // Strict: unknown or repeated keys, wrong types, values out of range and
-// parameters that the kind does not take are kInvalidArgument; then Validate.
-// Also reads the previous release's format, with the meaning it had.
+// parameters that the kind does not take are kInvalidArgument. Then calls
+// Validate. Also reads the previous release's format, with the meaning it had.
 Result<FaultPlan> PlanFromJson(std::string_view json);
 
 }  // namespace gauntlet

@@ -21,8 +21,10 @@
 //   combinations, and one file in any of its contents with the others all
 //   untouched or all complete. Of more than 12 files at most one differs from
 //   the others. If not all choices of names are enumerated, files differ from
-//   each other only with a prefix of the names; contents other than untouched
-//   and complete occur only if at most the newest 8 names are missing.
+//   each other only if a prefix of the names survives, and contents other than
+//   untouched and complete are listed only if this prefix lacks at most the
+//   newest 8 names.
+//
 // Outcomes left out are counted: an upper bound of the images left out.
 #ifndef GAUNTLET_CHAOS_SIM_DISK_CRASH_IMAGES_H_
 #define GAUNTLET_CHAOS_SIM_DISK_CRASH_IMAGES_H_

@@ -34,7 +34,8 @@ std::vector<uint64_t> AllAlike(const Choices& choices, uint64_t outcome) {
   return way;
 }
 
-// Returns the ways beyond the bound: all new, all old, and one block differing.
+// Returns the ways that are listed if there are more than the bound: all blocks
+// new, all old, and one block different from the others.
 Ways FewWays(const Choices& choices) {
   const std::vector<uint64_t>& bases = choices.bases;
   std::set<std::vector<uint64_t>> ways;

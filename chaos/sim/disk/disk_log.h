@@ -2,9 +2,9 @@
 // two.
 //
 // A write is one operation for each 4-KiB block that it touches, which also
-// changes the size if it extends the file. Every other operation is the
-// program's own: names are never half changed. Constraints on the order in
-// which they become durable:
+// changes the size if it extends the file. Every other micro-operation is a
+// whole operation of the program, so names are never half changed. Constraints
+// on the order in which they become durable:
 //
 // - A sync precedes all later operations: the changes that it makes durable are
 //   on the disk after every later power loss. The profile defines these changes

@@ -68,7 +68,8 @@ namespace gauntlet {
 struct DiskOptions {
   DurabilityProfile profile = DurabilityProfile::kExt4;
   // kLyingFsync: number of syncs after which a sync takes effect; UINT64_MAX:
-  // never. The default is about one and a half saves of four workers.
+  // never. The default is about the number of syncs in one and a half saves of
+  // four workers.
   uint64_t late_syncs = 16;
   // Capacity for file contents; a write beyond it is kResourceExhausted.
   uint64_t capacity_bytes = UINT64_MAX;

@@ -132,7 +132,7 @@ SimDisk::KeptNames SimDisk::NamesWith(const std::vector<bool>& kept) const {
   KeptNames names;
   Links links;
   MapLinks(*root_, names.directories, links);
-  // Directories that are not yet reachable from the root.
+  // Adds the directories that are not yet reachable from the root.
   for (const NameChange& change : pending_) {
     for (const auto& inode : {change.from, change.to, change.inode}) {
       if (inode != nullptr && inode->kind == FileKind::kDirectory) {
@@ -144,8 +144,8 @@ SimDisk::KeptNames SimDisk::NamesWith(const std::vector<bool>& kept) const {
     if (!kept[i]) continue;
     const NameChange& change = pending_[i];
     const Inode* const inode = change.inode.get();
-    // An inode has one name. If an earlier rename was lost, that name is still
-    // an older one.
+    // An inode has one name. If its last rename was lost, this is the name
+    // before that rename.
     const auto link = links.find(inode);
     if (link != links.end()) {
       TakeAway(inode, link->second.first, link->second.second,
@@ -293,7 +293,8 @@ void SimDisk::KeepData(Inode& file, const ChoiceSource& choose) {
       if (block * kBlockBytes >= extent.size) break;
       uint64_t outcome = OnlyOutcome(extent);
       if (OutcomesOf(file, extent, block) > 1) {
-        // Old, new, torn from the front, torn from the back; then the sector.
+        // Draws old, new, torn with a new front, or torn with a new back; then,
+        // if torn, the sector.
         outcome = choose(4);
         if (outcome >= kFirstTorn) {
           outcome = kFirstTorn + (outcome - kFirstTorn) * kCuts + choose(kCuts);

@@ -47,7 +47,7 @@ class SimStorage final : public Storage {
 
   // Shares every lock held by the other process.
   void InheritLocks(const SimStorage& parent);
-  // Gives up this process's share of all locks, when the process has ended.
+  // Called when the process has ended: gives up its share of all locks.
   void ReleaseLocks();
 
  private:

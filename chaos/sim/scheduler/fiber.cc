@@ -47,7 +47,7 @@ class GuardedStack {
         mmap(nullptr, kGuardBytes + bytes_, PROT_READ | PROT_WRITE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
     if (mapping == MAP_FAILED) OutOfMemory();
-    // Splits the mapping; the kernel limits the number of mappings.
+    // Splits the mapping in two, which fails at the kernel's limit on mappings.
     if (mprotect(mapping, kGuardBytes, PROT_NONE) != 0) {
       munmap(mapping, kGuardBytes + bytes_);
       OutOfMemory();
@@ -76,7 +76,7 @@ class GuardedStack {
 FiberContext::FiberContext(size_t stack_bytes)
     : stack_(GuardedStack(stack_bytes).allocate()) {
 #ifdef GAUNTLET_FIBER_ASAN
-  // The addresses may have belonged to another stack.
+  // An earlier stack at these addresses may have left poison.
   __asan_unpoison_memory_region(BottomOf(stack_), stack_.size);
 #endif
 #ifdef GAUNTLET_FIBER_TSAN
@@ -124,8 +124,8 @@ void FiberContext::Suspend() {
 
 void FiberContext::Unwind() { throw Unwinding(); }
 
-// Switches the thread sanitizer's call stack in both directions, so that each
-// call between them ends on the stack on which it began.
+// Notifies the thread sanitizer of both switches here, so that it sees each
+// function return on the stack on which it was called.
 void FiberContext::Switch() {
 #ifdef GAUNTLET_FIBER_ASAN
   void* fake_stack = nullptr;

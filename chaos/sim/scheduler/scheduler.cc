@@ -10,7 +10,7 @@ namespace gauntlet {
 
 namespace {
 constexpr size_t kNowhere = SIZE_MAX;
-// Does not begin at zero, so that no code relies on it.
+// Virtual time does not begin at zero, so that no code relies on zero.
 constexpr Time kTimeBegins{std::chrono::seconds(1000)};
 }  // namespace
 
@@ -198,8 +198,8 @@ Fiber* Scheduler::End(RunEnd end) {
   return nullptr;
 }
 
-// Chooses a random runnable fiber and advances time by one step. Returns null
-// if the fiber's process was to be killed at this step, and kills the process.
+// Chooses a random runnable fiber and advances time by one step. If the fiber's
+// process is to be killed before this resumption, kills it and returns null.
 Fiber* Scheduler::Draw() {
   Fiber& fiber = *runnable_[choices_.Below(runnable_.size())];
   ++steps_;

@@ -136,19 +136,19 @@ class Scheduler {
   // Ends the calling fiber. REQUIRES: its group is killed, and it is not being
   // unwound.
   [[noreturn]] void Leave();
-  // As Leave, for a fiber that then returns from its body, which is cheaper
-  // than unwinding it. Returns when it is this fiber's turn to be unwound.
+  // As Leave, but returns when it is this fiber's turn to be unwound. The fiber
+  // must then return from its body, which is cheaper than unwinding it.
   void LeaveByReturn();
   // Leaves if the caller is a fiber of a killed group and is not yet being
   // unwound.
   void LeaveIfKilled();
-  // Dooms the caller's group and leaves if the run is interrupted.
+  // If the run is interrupted, kills the caller's group and leaves.
   void LeaveIfInterrupted();
   void Stop(FiberGroup& group);
   void Continue(FiberGroup& group);
 
   // Runs until every group is gone, or a limit is reached; limits count from
-  // the call. Then dooms the remaining groups, and drops actions due later.
+  // the call. Then kills the remaining groups, and drops actions due later.
   // `report` receives the wait of each remaining fiber, separated by "; ".
   RunEnd Run(std::string& report);
   // Returns true iff the run has ended and Run only kills what remains.

@@ -47,7 +47,7 @@ std::optional<WatchedFile> FileCalls::FileAt(Caller caller,
                                              const WatchedPlace& place) {
   if (!place.status) return std::nullopt;
   if (!place.name) {
-    // A watched file may have a name outside too.
+    // A watched file may also have a name outside of the watched directories.
     if (!files_.Knows(IdentityOf(*place.status))) return std::nullopt;
     return files_.Find(*place.status, "");
   }

@@ -82,8 +82,8 @@ class FileCalls {
   // a watched file.
   bool IsElsewhere(Caller caller, const SystemCall& call) const;
   // Returns nullopt if the call does not concern a watched file. Not called
-  // while an ordered call is between its Begin and End. If it returns a call,
-  // the only thing that it adds to the log is a file that came from elsewhere,
+  // while an ordered call is between its Begin and End. If Begin returns a
+  // call, it has added nothing to the log but a file that came from elsewhere,
   // so it may be called again for the same call.
   std::optional<FileCall> Begin(Caller caller, const SystemCall& call);
   // Called when the thread is stopped after its call, which returned `result`.
@@ -155,7 +155,7 @@ class FileCalls {
   std::optional<FileCall> BeginLink(Caller caller, const SystemCall& call);
   std::optional<FileCall> BeginSymlink(Caller caller, const SystemCall& call);
   std::optional<FileCall> BeginUnlink(Caller caller, const SystemCall& call);
-  // Returns nullopt if nothing that is recorded has the place.
+  // Returns nullopt if no recorded file is at the place.
   std::optional<FileCall> BeginRemoval(Caller caller, const SystemCall& call,
                                        OperationKind kind, WatchedPlace place);
   std::optional<FileCall> BeginMake(Caller caller, const SystemCall& call);

@@ -97,7 +97,8 @@ void FileCalls::NoteOutside(const WatchedPlace& place) const {
   const std::string path =
       ReadLinkText(fmt::format("/proc/self/fd/{}", place.directory.get())) +
       "/" + place.leaf;
-  // Python stores compiled modules next to their sources.
+  // Files of the system, and compiled modules, which Python stores next to
+  // their sources.
   const bool is_of_no_matter =
       path.starts_with("/proc/") || path.starts_with("/dev/") ||
       path.starts_with("/sys/") || path.find("__pycache__/") != path.npos;
@@ -136,7 +137,8 @@ std::optional<FileCall> FileCalls::BeginOpen(Caller caller,
                    : (open->flags & O_CREAT) != 0;
   if (makes_or_empties && !place.name) NoteOutside(place);
   if (!place.status) {
-    // /proc/PID/fd/N leads to a file that has no place.
+    // The path may be /proc/PID/fd/N, which leads to an open file without a
+    // name.
     if ((open->flags & O_TRUNC) != 0) CopyNameless(StatusOf(path));
     if ((open->flags & O_CREAT) == 0) return std::nullopt;
     return Making(caller, call, OperationKind::kCreate, std::move(place));
@@ -344,7 +346,8 @@ void FileCalls::EndRename(FileCall& call) {
   FileOperation op = call.operation;
   if (op.kind == OperationKind::kExchange) {
     if (call.from.name && call.to.name) return recorder_.Add(op);
-    // One of the two is outside: the watched file that was exchanged leaves.
+    // One of the two files is outside of the watched directories: it enters,
+    // and the watched one leaves.
     const WatchedPlace& inside = call.from.name ? call.from : call.to;
     op.name = *inside.name;
     op.kind = OperationKind::kLeave;

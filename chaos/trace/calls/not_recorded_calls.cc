@@ -74,7 +74,8 @@ const NotRecordedCall* Find(int64_t number) {
   return nullptr;
 }
 
-// Returns true if a call on the file's owner gives it the owner that it has.
+// Returns true if a chown call sets the owner and group that the file has
+// already.
 bool KeepsOwner(const SystemCall& call, const struct stat& status) {
   const size_t owner = call.number == SYS_fchownat ? 2 : 1;
   const auto keeps = [](uint64_t argument, uint32_t id) {
@@ -119,7 +120,8 @@ void FileCalls::NoteNotRecorded(Caller caller, const SystemCall& call) {
 void FileCalls::NoteSocket(Caller caller, const SystemCall& call) {
   const auto family = ReadObject<sa_family_t>(caller.thread, call.arguments[1]);
   if (family != AF_UNIX) return;
-  // The text of an abstract name is empty.
+  // The name of an abstract socket begins with a zero byte, so its path is
+  // empty.
   const std::string path = PathOf(
       caller, AT_FDCWD, call.arguments[1] + offsetof(sockaddr_un, sun_path));
   const WatchedPlace place = files_.Locate(path);

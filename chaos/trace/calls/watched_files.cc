@@ -119,8 +119,8 @@ std::optional<FileName> WatchedFiles::NameOfDirectory(int directory) {
 WatchedPlace WatchedFiles::Locate(const std::string& path) {
   SplitPath split = Split(path);
   if (split.leaf == "." || split.leaf == "..") {
-    // Uses the kernel's name: a path to a free name does not end in "." or
-    // "..".
+    // The path leads to an existing directory. Uses the kernel's path of it,
+    // which ends in the directory's name.
     const Descriptor directory = OpenName(path, O_DIRECTORY);
     split = Split(ReadLinkText(OwnDescriptorPath(directory.get())));
   }
@@ -154,7 +154,8 @@ std::optional<FileName> WatchedFiles::NameOfText(const FileIdentity& identity,
   if (!directory.valid()) return std::nullopt;
   const auto name = NameOfDirectory(directory.get());
   if (!name) return std::nullopt;
-  // The text of a removed file ends in " (deleted)", but so may a real name.
+  // The kernel's text for a removed file ends in " (deleted)", but a real name
+  // may end in the same way. So the inode decides.
   const auto status = StatusAt(directory.get(), split.leaf);
   if (!status || IdentityOf(*status) != identity) return std::nullopt;
   return NameBelow(*name, split.leaf);
@@ -171,7 +172,8 @@ std::optional<WatchedFile> WatchedFiles::Find(const struct stat& status,
     if (file.text != text) {
       const auto name = NameOfText(identity, text);
       // If there is no name, the file was opened by a name outside of the
-      // watched directories, or has lost this name: it keeps its last one.
+      // watched directories, or has lost this name: `file.name` keeps its last
+      // name.
       if (name) {
         file.name = *name;
         file.text = text;

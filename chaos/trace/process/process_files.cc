@@ -52,8 +52,8 @@ std::optional<Number> FieldOf(std::string_view text, std::string_view name,
 }
 
 // Returns the path with /proc/self and the like replaced by the thread's; empty
-// for any other path. Opened from here they would name this process's
-// descriptors.
+// for any other path. The original path, opened by this process, would lead to
+// this process's descriptors.
 std::string WithOwnProc(pid_t thread, std::string_view path) {
   struct Own {
     std::string_view name;

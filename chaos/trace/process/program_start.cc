@@ -71,7 +71,7 @@ struct ChildPlan {
 
 [[noreturn]] void Report(const ChildPlan& plan, Step step) {
   const Failure failure = {.step = step, .error = errno};
-  // If the report cannot be written, the exit code remains.
+  // If the report cannot be written, the exit code 127 remains.
   const ssize_t ignored = write(plan.report, &failure, sizeof failure);
   static_cast<void>(ignored);
   _exit(127);
@@ -114,7 +114,7 @@ Status ExplainRefusedTrace(int error) {
       std::generic_category().message(error)));
 }
 
-// Ends a child that never received its byte.
+// Ends a child that still waits for its byte (ChildPlan::go).
 void EndChild(pid_t child) {
   kill(child, SIGKILL);
   while (waitpid(child, nullptr, __WALL) < 0 && errno == EINTR) {
@@ -128,7 +128,8 @@ bool IsSetUserId(const std::string& path) {
   if (!status || !S_ISREG(status->st_mode)) return false;
   const bool other_user =
       (status->st_mode & S_ISUID) != 0 && status->st_uid != geteuid();
-  // Without group execute permission the bit means mandatory locking.
+  // Without group execute permission, the set-group-id bit means mandatory
+  // locking.
   const bool other_group = (status->st_mode & S_ISGID) != 0 &&
                            (status->st_mode & S_IXGRP) != 0 &&
                            status->st_gid != getegid();

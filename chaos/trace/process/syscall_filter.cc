@@ -116,7 +116,8 @@ void RefuseForeignConventions(Assembler& filter) {
   filter.IfEqualSkip(AUDIT_ARCH_X86_64, 1);
   filter.Trap(TrapReason::kForeignConvention);
   filter.Load(offsetof(seccomp_data, nr));
-  // Number -1 is no call and the kernel rejects it; all its bits are set.
+  // Allows number -1, which is no call: the kernel rejects it. All bits of this
+  // number are set, including kX32Bit.
   filter.UnlessEqualSkip(UINT32_MAX, 1);
   filter.Allow();
   filter.UnlessAnyBitSkip(kX32Bit, 1);

@@ -20,7 +20,8 @@ class WakeUp {
   // early; if no process can be created, it never comes.
   void Set(int64_t at);
   void Clear();
-  // Returns true if the ended process is this wake-up, which is then over.
+  // Returns true if the ended process is the child of this wake-up, which is
+  // then cleared.
   bool Consume(pid_t ended);
 
  private:
