@@ -11,8 +11,9 @@ namespace gauntlet {
 namespace {
 
 constexpr size_t kMostExpectations = 20;
-// Unmet expectations above the recovery. If there are more, only the first
-// stands there; the others follow the result of the checks.
+// Maximum number of unmet expectations printed above the lines on the recovery.
+// If there are more, only the first one is printed there; the others follow the
+// result of the checks.
 constexpr size_t kMostAboveRecovery = 2;
 
 // Returns a sentence about the checks. REQUIRES:
@@ -28,12 +29,12 @@ std::string ChecksText(const Verdict& verdict) {
       checks, checks, is_one ? " is" : "s are");
 }
 
-// Returns the number of unmet expectations above the recovery.
+// Returns the number of unmet expectations to print above the recovery.
 size_t CountAboveRecovery(const std::vector<Finding>& findings) {
   return findings.size() > kMostAboveRecovery ? 1 : findings.size();
 }
 
-// Adds the unmet expectations that stand above the recovery.
+// Adds the unmet expectations to print above the recovery.
 void AddFirstExpectations(const std::vector<Finding>& findings,
                           std::vector<ExplanationLine>& lines) {
   const size_t shown = CountAboveRecovery(findings);
@@ -46,8 +47,8 @@ void AddFirstExpectations(const std::vector<Finding>& findings,
   }
 }
 
-// Adds the result of the checks, and the unmet expectations that do not stand
-// above the recovery.
+// Adds the result of the checks, and the unmet expectations that are not
+// printed above the recovery.
 void AddChecks(const Verdict& verdict, std::vector<ExplanationLine>& lines) {
   lines.push_back({"checks", ChecksText(verdict)});
   const std::vector<Finding>& findings = verdict.broken_expectations;

@@ -233,13 +233,16 @@ std::string RenderFailure(const CaseResult& result, Colour colour,
       block.Add("expected", finding.message);
     }
   }
-  // If the two worlds end differently, there is only the reason to print.
+  // If a case failed only because the two worlds end differently, it has
+  // neither expectations nor violations, and the reason is all that can be
+  // printed.
   const bool is_bare = verdict.broken_expectations.empty() &&
                        std::ranges::none_of(verdict.invariants,
                                             [](const InvariantReport& report) {
                                               return report.violations > 0;
                                             });
-  // The verdict on a planted bug may be the reason itself.
+  // The reason may be the text on the planted bug, which the explanation has
+  // already.
   if ((verdict.kind == VerdictKind::kError || is_bare) &&
       verdict.reason != result.summary.planted &&
       !ReportsFinding(verdict, verdict.reason)) {

@@ -43,7 +43,7 @@ struct TimelineFilter {
   std::optional<TimelineBound> to;
 };
 
-// One event of a worker in a row; or several, folded or repeated. A text of
+// One event of a worker in a row; or several, folded or repeated. The text of
 // repeated events has "5..80" in place of numbers that differ.
 struct TimelineCell {
   int worker = 0;
@@ -53,7 +53,8 @@ struct TimelineCell {
   uint64_t last_step = 0;   // the greatest one
   size_t events = 1;
   std::string text;
-  // Number of the row that caused it, or the first of repeated ones; 0: none.
+  // Number of the row with the event's cause; of repeated events, the cause of
+  // the first one. 0: none.
   size_t cause = 0;
 };
 
@@ -67,7 +68,8 @@ enum class RowTone : uint8_t {
 
 struct TimelineRow {
   size_t number = 1;  // position in the timeline
-  // Time of the first event that the texts name, since the first of the run.
+  // Time of the first event that the texts name, since the first event of the
+  // run.
   int64_t t_ns = 0;
   int64_t until_ns = 0;  // of its last event
   RowTone tone = RowTone::kPlain;

@@ -79,7 +79,7 @@ constexpr ComparisonPart kParts[] = {
 
 std::string VerdictText(const CaseResult* one) {
   if (one == nullptr) return "-";
-  // Prints the verdict that the case counts as.
+  // A flaky case counts as its verdict, so both are printed.
   return fmt::format("{}{}", VerdictKindName(one->verdict.kind),
                      one->flaky ? " (flaky)" : "");
 }

@@ -49,8 +49,8 @@ std::string Table(const std::string& caption, std::string_view first_columns,
       caption, first_columns, rows);
 }
 
-// Differing values come from other samples: distances mean nothing, and a few
-// values suffice.
+// If the samples of the batch differ, the distances of their values mean
+// nothing, and a few values suffice.
 constexpr size_t kShownOfSamples = 5;
 constexpr std::string_view kRowsOfTheBatch = "rows of the batch";
 

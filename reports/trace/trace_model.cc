@@ -80,7 +80,8 @@ bool IsShownBySlices(RecordKind kind) {
     case RecordKind::kGeneration:
     case RecordKind::kRetired:
     case RecordKind::kBackupDeleted:
-    // If the end is missing, the beginning becomes an instant.
+    // Their end closes the slice. If the end is missing, an instant shows the
+    // begin.
     case RecordKind::kClaimBegin:
     case RecordKind::kRetireBegin:
     case RecordKind::kRejectBegin:

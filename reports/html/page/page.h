@@ -17,8 +17,7 @@ std::string HtmlPage(std::string_view title, std::string_view body,
 std::string HtmlSection(std::string_view id, std::string_view title,
                         std::string_view html);
 
-// Stands above a part that a narrow screen shows only in part; hidden on wide
-// screens.
+// Hint above a part that is wider than a narrow screen; hidden on wide screens.
 inline constexpr std::string_view kScrollHint =
     "<p class=\"scroll-hint\">The part below is wider than the screen: scroll "
     "it sideways.</p>\n";

@@ -18,7 +18,8 @@ struct Word {
   std::string meaning;
 };
 
-// Returns the explanation of an exit code, wherever a page gives it.
+// Returns the explanation of an exit code, with all spellings in which pages
+// print the code.
 Word WordOfExitCode(int code, std::string_view meaning) {
   std::vector<std::string> spellings;
   for (const char* const before : {"code ", "exits with "}) {
@@ -30,7 +31,8 @@ Word WordOfExitCode(int code, std::string_view meaning) {
           fmt::format("{}.", meaning)};
 }
 
-// Returns the explanation of an outcome, wherever a page expects or finds it.
+// Returns the explanation of an outcome, with all spellings in which pages
+// print it as expected or found.
 Word WordOfOutcome(const OutcomeInfo& info) {
   return {fmt::format("outcome {}", info.name),
           {fmt::format("outcome: {}", info.name),
@@ -68,7 +70,7 @@ constexpr ReasonMeaning kLauncherReasons[] = {
      "After a loss, the worker did not report a rejoin."},
 };
 
-// Returns the explanation of a reason, wherever a timeline gives it.
+// Returns the explanation of a reason, as timelines print it.
 Word WordOfReason(const ReasonMeaning& one) {
   const std::string name(RecordReasonName(one.reason));
   return {name, {fmt::format("({})", name)}, std::string(one.meaning)};
