@@ -46,7 +46,8 @@ struct ConvolutionInputRows {
   size_t rows = 0;
 };
 
-// Whole rows of an array; `count` may truncate the last one.
+// Consecutive elements of an array, from the start of a row; the last row may
+// be incomplete.
 struct DropoutRows {
   numerics::RandomStream stream;
   uint64_t first_row = 0;
@@ -63,7 +64,7 @@ struct CrossEntropyRows {
   float scale = 0.0f;
 };
 
-// An array's present values, and the destination of the next ones.
+// Pointers to an array's current values, and to the place for its new values.
 struct UpdatedPointers {
   const float* from = nullptr;
   float* to = nullptr;

@@ -23,8 +23,8 @@ constexpr size_t kWorkPerThread = size_t{1} << 19;
 // Cost of an element of an elementwise operation, in multiplications: memory
 // bandwidth dominates.
 constexpr size_t kElementWork = 16;
-// Places of a convolution whose patches together fit into the L1 and L2 caches;
-// also the chunk of a sum over places.
+// Number of places (positions of the kernel) whose patches together fit into
+// the L1 and L2 caches. It equals the chunk of a sum over places.
 constexpr size_t kPlacesAtOnce = numerics::kChunk;
 // Maximum number of floats for the chunk sums of a kernel gradient.
 constexpr size_t kChunkSums = size_t{1} << 16;
@@ -459,7 +459,7 @@ class CpuKernels final : public Kernels {
   }
 
   // Calls task with parts that make up [0, count), on as many threads as the
-  // work justifies. No result depends on where it is split.
+  // work justifies. The split changes no result.
   template <typename Task>
   void Split(size_t count, size_t unit, size_t work_each,
              const Task& task) const {

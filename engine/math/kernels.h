@@ -91,8 +91,8 @@ struct AdamArgs {
   float epsilon = 0.0f;
 };
 
-// An array that an operation changes: its present values, and the destination
-// of the next ones, which may be the same memory.
+// An array that an operation changes: its current values, and the place for its
+// new values, which may be the same memory.
 struct UpdatedArray {
   UpdatedArray() = default;
   // NOLINTNEXTLINE(google-explicit-constructor): most updates are in place
@@ -120,11 +120,12 @@ struct LossArgs {
 inline constexpr size_t kMaxShortDigestFloats =
     kMaxShortDigestBytes / sizeof(float);
 
-// Arrays lie in memory(), even short ones; returned values do not. Safe from
-// one task at a time (it may own threads). Cheap to create with one thread. The
-// same array may be an operation's input and output, except in MatMul. Arrays
-// that overlap otherwise are an error, and so are sizes that do not match
-// (CHECK). Sizes may be 0 and pointers unaligned.
+// Arguments that are arrays, even short ones, must be in memory(); returned
+// values are in host memory. Safe from one task at a time (it may own threads).
+// Cheap to create with one thread. The same array may be an operation's input
+// and output, except in MatMul. Arrays that overlap otherwise are an error, and
+// so are sizes that do not match (CHECK). Sizes may be 0 and pointers
+// unaligned.
 class Kernels {
  public:
   // Creates kernels on the CPU. kInvalidArgument if this machine lacks the

@@ -39,7 +39,8 @@ class Memory {
   virtual void Download(void* to, const void* from, size_t bytes) = 0;
   // Copies to host memory, asynchronously, the value that `from` has after all
   // earlier operations. Until AwaitFetch later operations must not change
-  // `from`, and `to` must not be read. Faster if `to` is pinned. One at a time.
+  // `from`, and `to` must not be read. Faster if `to` is pinned. Only one fetch
+  // may be in progress.
   virtual void Fetch(void* to, const void* from, size_t bytes) = 0;
   // Waits until the fetch is complete; from any task. kIoError: it failed.
   virtual Status AwaitFetch() = 0;
@@ -109,7 +110,7 @@ class MemoryArray {
 // An array of the host, pinned as long as this object exists.
 class Pinned {
  public:
-  // `memory` and `array` outlive this.
+  // `memory` and `array` must outlive this.
   template <typename T>
   Pinned(Memory& memory, std::span<T> array)
       : memory_(&memory), data_(array.empty() ? nullptr : array.data()) {
