@@ -45,7 +45,8 @@ void Dense::Forward(const PassContext& context,
 
 void Dense::ParameterGradients(const PassContext& context,
                                const BackwardArgs& args) const {
-  // One product over all rows: the replica's rows are the sum's k.
+  // One product over all rows: the sum's index k counts the rows of the
+  // replica.
   kernels_.MatMul({.m = spec_.inputs,
                    .n = spec_.units,
                    .k = context.rows,

@@ -49,14 +49,14 @@ class Layer {
   virtual std::vector<ParameterInfo> replica_state() const { return {}; }
   virtual void Initialize(uint64_t /*rng_key*/,
                           std::span<float> /*parameters*/) const {}
-  // Returns false if the output of such a pass is its input; Forward is not
-  // called then.
+  // Returns false if the layer passes its input on unchanged in a pass of this
+  // kind; Forward is then not called.
   virtual bool Acts(Pass /*pass*/) const { return true; }
   virtual void Forward(const PassContext& context,
                        std::span<const float> parameters,
                        std::span<const float> x, std::span<float> y) const = 0;
-  // The two halves of the backward pass: ParameterGradients writes `gradients`.
-  // InputGradient is called after it, if dx is needed, and writes dx.
+  // The backward pass first calls ParameterGradients, which writes `gradients`,
+  // and then, if dx is needed, InputGradient, which writes dx.
   virtual void ParameterGradients(const PassContext& /*context*/,
                                   const BackwardArgs& /*args*/) const {}
   virtual void InputGradient(const PassContext& context,

@@ -41,7 +41,8 @@ using KeptGradients = std::shared_ptr<const std::vector<float>>;
 struct ReplicaBatch {
   std::span<const float> features;
   std::span<const uint8_t> labels;
-  // Replaces both: training rows, gathered only if the pass is computed.
+  // If set, used instead of features and labels: training rows, which are
+  // gathered only if the model computes the pass.
   GatheredRows* rows = nullptr;
   // 1 / (rows of all replicas in this step): factor on the losses before the
   // backward pass.
@@ -55,8 +56,8 @@ struct ReplicaBatch {
   // room for those after it. An evaluation gets one state for all replicas.
   std::span<const float> state;
   std::span<float> next_state;
-  // If set, a model that keeps this pass may return it here instead of filling
-  // `gradients`. It then does not call `final_from`.
+  // If set, a model that has stored the result of an equal pass may return it
+  // here instead of filling `gradients`. It then does not call `final_from`.
   KeptGradients* kept = nullptr;
   // If set, the backward pass calls it with descending offsets. The gradients
   // from an offset on are final, and the caller may already change them. The
@@ -89,8 +90,8 @@ class Model {
   virtual size_t parameter_count() const = 0;
 
   // Returns the number of parameters of the first layer that has any. The
-  // backward pass computes their gradients last: all others are final before it
-  // ends.
+  // backward pass computes their gradients last: all other gradients are final
+  // before the pass ends.
   virtual size_t first_layer_size() const = 0;
 
   // Describes the state that a replica keeps for itself, as parameters() does.
@@ -117,7 +118,8 @@ class Model {
 // Describes the values of a trained model in one flat array: its parameters,
 // then its replica_state(), one for all replicas.
 std::vector<ParameterInfo> TrainedValues(const Model& model);
-// Return their number, and the initial ones: +0 for the replicas' state.
+// ValueCount returns the number of these values, InitialValues the initial
+// ones: +0 for the replicas' state.
 size_t ValueCount(const Model& model);
 std::vector<float> InitialValues(const Model& model, uint64_t rng_key);
 
