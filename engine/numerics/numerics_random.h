@@ -13,8 +13,8 @@
 //   3. the word is y[element % 4].
 //
 // Step 1 is a bijection of (purpose, layer, step), so two streams of one
-// rng_key coincide only if 96 of their 128 bits do; within a stream no two
-// (row, element) coincide.
+// rng_key coincide only if 96 of the 128 bits of their x are equal; within a
+// stream no two (row, element) coincide.
 #ifndef GAUNTLET_ENGINE_NUMERICS_NUMERICS_RANDOM_H_
 #define GAUNTLET_ENGINE_NUMERICS_NUMERICS_RANDOM_H_
 

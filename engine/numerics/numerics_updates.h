@@ -58,7 +58,7 @@ struct GeluFunctions {
 };
 
 // Calls body(functions) with the functions of the activation. They are a type,
-// so that a loop or a kernel is compiled for each activation. For the host.
+// so that a loop or a kernel is compiled for each activation. Host only.
 template <typename Body>
 inline __attribute__((always_inline)) void WithFunctionsOf(
     Activation activation, const Body& body) {
