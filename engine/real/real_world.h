@@ -13,8 +13,8 @@
 
 namespace gauntlet {
 
-// The parts of the World, which must not outlive this. Starts no thread before
-// the network is used.
+// Owns the parts of a World; the World must not outlive this. Starts no thread
+// before the network is used.
 struct RealWorld {
   SystemClock clock;
   PosixStorage storage;

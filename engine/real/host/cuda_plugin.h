@@ -18,9 +18,10 @@ std::string ProgramDirectory();
 // Returns kNotFound if libcuda.so.1 cannot be loaded. Loads nothing else.
 Status FindCudaDriver();
 
-// Opens a library like libgauntlet_cuda.so until the process ends, and returns
-// its function table. kNotFound: the library cannot be opened.
-// kInvalidArgument: the file is no such library, or is of another build.
+// Opens a library like libgauntlet_cuda.so, keeps it open until the process
+// ends, and returns its function table. kNotFound: the library cannot be
+// opened. kInvalidArgument: the file is no such library, or is of another
+// build.
 Result<const gpu::DeviceApi*> OpenDeviceLibrary(const std::string& file);
 
 // Returns NCCL's function table from the same library. kNotFound: the library

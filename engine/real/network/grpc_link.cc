@@ -273,8 +273,8 @@ void Link::KeepWriting() {
   StartWriting(&outgoing_.front());
 }
 
-// Declares the end once no write is in progress and all frames are written, or
-// can no longer arrive.
+// Declares the end of the stream once it is closed or lost, no write is in
+// progress, and each frame has been written or can no longer arrive.
 void Link::EndIfDrained() {
   if (ended_ || writing_ || !(closed_ || read_lost_)) return;
   if (!outgoing_.empty() && !write_lost_ && !read_lost_) return;

@@ -29,7 +29,7 @@ class LinkRegistry;
 //
 // gRPC allows one read and one write at a time, and no operation may start
 // after the end was declared. The mutex is held during each start, so that gRPC
-// sees this order too. That cannot deadlock: gRPC runs no reaction within the
+// sees this order too. That cannot deadlock: gRPC calls no callback within the
 // call that starts an operation.
 //
 // Owned by the Channel and, from Adopt to OnGone, by the stream.
@@ -60,8 +60,8 @@ class Link {
   const Nonce& nonce() const { return nonce_; }
 
  protected:
-  // Called with the mutex held. After DeclareEnd nothing more is written, and
-  // reads are started only from reactions and if MayReadAfterEnd.
+  // Called with the mutex held. After DeclareEnd no write is started; a read is
+  // started only from a callback of gRPC, and only if MayReadAfterEnd.
   virtual void StartReading(grpc::ByteBuffer* into) = 0;
   virtual void StartWriting(const grpc::ByteBuffer* from) = 0;
   virtual void DeclareEnd() = 0;
@@ -114,8 +114,8 @@ class Link {
   size_t received_bytes_ = 0;
   std::deque<grpc::ByteBuffer> outgoing_;  // the first one is being written
   size_t outgoing_bytes_ = 0;
-  // Set once, then used without the mutex. The client sends by it; the server
-  // receives from it after the stream's last frame.
+  // Set once, then used without the mutex. The client sends frames by this
+  // lane; the server reads from it after the stream's last frame.
   std::unique_ptr<SharedLane> lane_;
   bool sends_by_lane_ = false;
   bool receives_by_lane_ = false;

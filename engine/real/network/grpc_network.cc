@@ -290,7 +290,8 @@ Result<std::unique_ptr<Channel>> GrpcNetwork::Connect(
             (state_->tls() == nullptr ? "" : ", or the TLS handshake failed"));
       }
       if (state == ConnectingLink::State::kFailed) break;
-      // A failed TLS handshake would fail again immediately.
+      // Not with TLS: if the handshake failed, the next one would fail at once
+      // too.
       if (state_->tls() == nullptr) link->Hurry();
     }
     link->Abort();

@@ -153,7 +153,7 @@ Status CheckReachable(const std::string& host) {
   const Descriptor fd(
       socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd.valid()) return PosixError(errno, address, "socket");
-  // A connection attempt that is not refused immediately is on its way.
+  // If the attempt is not refused immediately, the port is reachable.
   if (connect(fd.get(), found->ai_addr, found->ai_addrlen) == 0 ||
       errno == EINPROGRESS) {
     return OkStatus();

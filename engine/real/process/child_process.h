@@ -47,9 +47,10 @@ struct ChildProcess {
   Descriptor output;
 };
 
-// Starts the program in a process group of its own, with empty standard input,
-// default handling of all signals, none blocked except held ones, and no
-// descriptors but 0, 1, 2, a stream socket to `socket` as 3, and the kept ones.
+// Starts the program in a process group of its own. Its standard input is
+// empty, and all signals have their default handling; none is blocked except
+// held ones. It has no descriptors but 0, 1, 2, the kept ones, and as 3 a
+// stream socket, whose other end is ChildProcess::socket.
 //
 // The child is killed when the thread that called this ends, for any reason
 // (PR_SET_PDEATHSIG refers to the thread, not the process). So call it from a

@@ -166,7 +166,8 @@ TrainResult ResultOf(const Json& object) {
                                             : TimeTotals()};
 }
 
-// Returns true iff the launcher acts on the message, which is not repeated.
+// Returns true iff the launcher acts on the message; the worker sends such a
+// message only once.
 bool ActsOn(const WorkerProgress& progress) {
   return progress.claimed > 0 || progress.patience > Duration::zero() ||
          progress.meeting || progress.saving || progress.formed > 0 ||

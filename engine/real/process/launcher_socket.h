@@ -57,9 +57,9 @@ inline constexpr size_t kMaxWaitingBytes = size_t{1} << 20;
 // paused and does not read. Progress uses at most 1/2 of the send buffer,
 // progress that the launcher acts on 7/8; the rest is reserved for the result,
 // which therefore always fits. Messages beyond their share are dropped, except
-// those with a `line`: they wait, in order, for the next progress that finds
-// room. At most kMaxWaitingBytes wait, until the result is sent; a line says
-// how many were lost.
+// those with a `line`: they wait, in order, until a later Progress or Result
+// finds room. At most kMaxWaitingBytes wait. Further lines, and those that
+// still wait when the result is sent, are lost; a line states their number.
 class LauncherSocket final : public ProgressReporter {
  public:
   // Takes over an inherited descriptor and sets FD_CLOEXEC. kInvalidArgument if
@@ -83,7 +83,8 @@ class LauncherSocket final : public ProgressReporter {
   bool Send(const std::string& message);
   // Sends waiting messages, as far as there is room for progress.
   void SendWaiting();
-  // Says how many lines were lost, if any were and there is room.
+  // If lines were lost and there is room, sends a line that states their
+  // number.
   void SendLoss();
   void KeepWaiting(std::string message);
 

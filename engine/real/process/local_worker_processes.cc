@@ -123,7 +123,7 @@ Status LocalWorkerProcesses::Start(const WorkerSpec& spec) {
   }
   std::vector<std::string> added = options_.environment;
   added.push_back("TF_CONFIG=" + MakeTfConfig(spec.addresses, spec.rank));
-  // Not an argument: every user can read those.
+  // Passed in the environment, as every user can read the arguments.
   if (spec.token) {
     added.push_back(fmt::format("{}={}", kTokenVariable, spec.token->Reveal()));
   }

@@ -140,7 +140,8 @@ Result<std::unique_ptr<File>> OpenRegular(const std::string& path, int flags,
     return open(path.c_str(), flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, mode);
   }));
   if (!fd.valid()) {
-    // A new file's name that is taken, by any kind of entry, is kAlreadyExists.
+    // If the name of a new file is taken, even by a dangling link, the error is
+    // kAlreadyExists.
     return errno == ENOENT ? ErrorAt(path, errno, "open")
                            : PosixError(errno, path, "open");
   }
@@ -153,7 +154,7 @@ Result<std::unique_ptr<File>> OpenRegular(const std::string& path, int flags,
 
 // Returns true iff the file's owner is this process's user or the owner of the
 // directory, who can replace every file in it. A file server that squashes root
-// assigns files created by root to nobody, and then the directory too.
+// assigns files and directories created by root to the user `nobody`.
 bool OwnerIsTrusted(uid_t owner, const std::string& path) {
   if (owner == geteuid()) return true;
   struct stat info = {};
@@ -190,7 +191,7 @@ Result<std::optional<FileKind>> KindOf(DIR* directory, const dirent& entry,
                                        const std::string& path) {
   if (entry.d_type == DT_REG) return std::optional(FileKind::kFile);
   if (entry.d_type == DT_DIR) return std::optional(FileKind::kDirectory);
-  // A link, or a file system that does not report types in the listing.
+  // The entry is a link, or the file system does not report types in listings.
   struct stat info = {};
   if (fstatat(dirfd(directory), entry.d_name, &info, AT_SYMLINK_NOFOLLOW) !=
       0) {
@@ -369,8 +370,8 @@ Result<std::unique_ptr<FileLock>> PosixStorage::Lock(const std::string& path) {
     }
     return PosixError(errno, path, "flock");
   }
-  // The holder removed the file after it was opened here: a lock on it excludes
-  // nobody.
+  // If the holder has removed the file since it was opened here, a lock on it
+  // excludes nobody: tries again.
   struct stat info = {};
   if (fstat(fd.get(), &info) != 0) return PosixError(errno, path, "stat");
   if (info.st_nlink == 0) return Lock(path);
