@@ -26,7 +26,8 @@ class SummaryWriter {
  public:
   // Creates the directory if it is missing, and in it a new file that begins
   // with the file version and a session start: readers discard what earlier
-  // files have of `first_step` and later steps. The world outlives the writer.
+  // files have of `first_step` and later steps. The world must outlive the
+  // writer.
   static Result<std::unique_ptr<SummaryWriter>> Open(
       World& world, const std::string& directory, uint64_t first_step);
 
