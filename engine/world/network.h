@@ -1,13 +1,13 @@
 // Messages between processes: ordered, and delivered whole or not at all.
 //
-// Addresses are "host:port". Frames arrive whole and in order; a faulty
-// network may deliver one twice.
-// When a connection breaks, both ends get kUnavailable, unless the network
-// itself is partitioned: then only deadlines show it.
+// Addresses are "host:port". Frames arrive whole and in order; a faulty network
+// may deliver one twice. When a connection breaks, both ends get kUnavailable,
+// unless the network itself is partitioned: then waits end at their deadlines
+// only.
 //
-// The client, which opens the connection, sends the first frame. Until that
-// frame arrives, the network keeps the connection from the server's Accept,
-// within the limits below.
+// The client, which opens the connection, sends the first frame. The server's
+// Accept does not return the connection before that frame has arrived; until
+// then the limits below apply.
 #ifndef GAUNTLET_ENGINE_WORLD_NETWORK_H_
 #define GAUNTLET_ENGINE_WORLD_NETWORK_H_
 

@@ -2,7 +2,8 @@
 //
 // A write is durable only after Sync of its file; a name (created, renamed or
 // removed) only after SyncDirectory of its directory. A failed Sync may have
-// lost earlier writes, and a later Sync of the same file proves nothing.
+// lost earlier writes, and after it even a successful Sync of the same file
+// does not make them durable.
 //
 // Paths are plain strings with '/' between parts. Messages name path and
 // operation. Codes, by what a caller can do:
@@ -89,14 +90,16 @@ class Storage {
   virtual Status SyncDirectory(const std::string& path) = 0;
   // Creates the file if necessary; kAlreadyExists while another holder has it.
   virtual Result<std::unique_ptr<FileLock>> Lock(const std::string& path) = 0;
-  // Returns the absolute path without links, "." and "..", so that two paths of
-  // one place are equal. Parts that do not exist yet stay as they are. The
-  // default is for storage without links and without a working directory.
+  // Returns the absolute path without links, "." and "..", so that all paths of
+  // one file give the same result. Parts that do not exist yet stay as they
+  // are. The default implementation is for storage without links and without a
+  // working directory.
   virtual Result<std::string> RealPath(const std::string& path);
   // Returns the free space of the path's file system; a quota may allow less.
   virtual Result<uint64_t> FreeBytes(const std::string& path);
 
-  // Secrets. The defaults are for storages that have one user and one task.
+  // For secrets. The default implementations are for storages that have one
+  // user and one task.
   //
   // As Open with kCreateExclusive, but readable and writable by the owner only,
   // from its creation on and whatever the umask is.

@@ -30,8 +30,8 @@ class Event {
   virtual ~Event() = default;
   virtual void Set() = 0;
   virtual void Reset() = 0;
-  // Returns true once set, false if the deadline passes first. Returns true for
-  // an event that is set even after the deadline.
+  // Returns true once the event is set; false if it is not set at the deadline.
+  // If the event is set already, returns true even after the deadline.
   virtual bool WaitUntil(Time deadline) = 0;
 };
 

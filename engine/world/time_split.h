@@ -67,7 +67,8 @@ class TimeSplit {
 
   // Assigns the time since the last call of Lap or Skip to this part.
   void Lap(TimePart part) { took_[static_cast<size_t>(part)] += SinceMark(); }
-  // Assigns that time to no part: something else ran.
+  // Assigns the time since the last call of Lap or Skip, in which something
+  // else ran, to no part.
   void Skip() { static_cast<void>(SinceMark()); }
   // Discards the measured times and starts again now.
   void Restart() {
