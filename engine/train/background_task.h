@@ -12,8 +12,8 @@
 
 namespace gauntlet {
 
-// Used by a single task. The results of `work` may be read once WaitUntil has
-// returned true.
+// All calls come from one task. It may read the results of `work` once
+// WaitUntil has returned true.
 class BackgroundTask {
  public:
   BackgroundTask(World& world, std::string name);
@@ -30,14 +30,15 @@ class BackgroundTask {
   bool is_done() const { return done_; }
   // Time of the last Start.
   Time began() const { return began_; }
-  // True if `limit` has passed since Start, and WaitUntil did not return true.
+  // True if `limit` has passed since Start, and WaitUntil has not returned true
+  // since.
   bool IsOverdue(Duration limit) const;
   // Waits until the work is done, and joins its task. Returns false at the
   // deadline.
   bool WaitUntil(Time deadline);
-  // As WaitUntil, for a task that counts as hung `limit` after its start: then
-  // emits that this worker is lost, and returns kDeadlineExceeded. `what` names
-  // the work.
+  // As WaitUntil, with the deadline `limit` after Start. If the task exceeds
+  // it, emits that this worker is lost, and returns kDeadlineExceeded. `what`
+  // names the work in the message.
   Status WaitWithin(Duration limit, const std::string& what);
 
  private:

@@ -1,4 +1,5 @@
-// Options of a launcher, and the text with which the harness starts one.
+// Options of a launcher, and their encoding as text, with which the harness
+// starts a launcher.
 #ifndef GAUNTLET_ENGINE_TRAIN_LAUNCHER_OPTIONS_H_
 #define GAUNTLET_ENGINE_TRAIN_LAUNCHER_OPTIONS_H_
 
@@ -21,8 +22,8 @@ struct LauncherOptions {
   std::vector<int> workers_per_attempt;
   RestartPolicy restart = RestartPolicy::kWholeJob;
   int max_restarts = 100;
-  // Exit code after a loss if no restart is ever allowed. kFailed, unless
-  // somebody else may restart the job.
+  // Exit code after a loss if the options allow no restart. kLostWorker if
+  // somebody other than the launcher may restart the job.
   WorkerExit without_restarts = WorkerExit::kFailed;
   // Maximum number of consecutive restarts without a new step.
   int max_restarts_without_progress = kMaxRestartsWithoutProgress;
@@ -30,11 +31,13 @@ struct LauncherOptions {
   // ended sooner than this pause and made no new step.
   Duration backoff = std::chrono::milliseconds(100);
   Duration max_backoff = std::chrono::seconds(10);
-  // Time for the other workers to detect a loss and exit. Then they are killed.
+  // Time for the other workers to detect a loss and exit. The launcher then
+  // kills those that still run.
   Duration survivors_grace = std::chrono::milliseconds(500);
   // With kRejoin, the time for the other workers to detect a loss and rejoin
-  // (RejoinGraceOf). It is longer, as a killed worker's steps are recomputed.
-  // A worker without a heartbeat gets only survivors_grace.
+  // (RejoinGraceOf). Longer than survivors_grace, as the steps of a worker that
+  // is killed must be recomputed. A worker whose heartbeat has stopped has only
+  // survivors_grace.
   Duration rejoin_grace = std::chrono::milliseconds(500);
   // Maximum time from the chief's start to its first report, which it sends
   // when its data is loaded. Each report sets the limit for the next one.

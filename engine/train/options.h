@@ -20,7 +20,7 @@
 
 namespace gauntlet {
 
-// How long to train. Not part of the job.
+// Limits of the training: they are options of a run, not part of the job.
 struct Horizon {
   uint64_t epochs = 1;
   std::optional<uint64_t> max_steps;  // number of the last step
@@ -53,7 +53,7 @@ struct SaveTrigger {
 // kSync: training waits for each save. kAsync: a task writes a copy of the
 // state while training continues. kZeroCopy: a task writes the state itself,
 // while updates go to a second set of its arrays (on a device: as kAsync).
-// Changes no bits.
+// Changes no bits of the results.
 enum class SaveMode : uint8_t { kSync, kAsync, kZeroCopy };
 // Indexed by SaveMode.
 inline constexpr std::array<std::string_view, 3> kSaveModeNames = {
@@ -102,7 +102,7 @@ enum class OnLoss : uint8_t {
 
 // How the gradients of a step are summed. kRing: over the network, in host
 // memory. kNccl: from device to device. kAuto: NCCL if each worker is known to
-// have a device of its own, else the ring. Changes no bits.
+// have a device of its own, else the ring. Changes no bits of the results.
 enum class CollectiveChoice : uint8_t { kAuto, kRing, kNccl };
 
 struct ClusterOptions {
@@ -110,8 +110,8 @@ struct ClusterOptions {
   Duration lost_after = std::chrono::seconds(5);
   Duration rendezvous_timeout = std::chrono::seconds(30);
   // If nothing arrives from another worker for this long in a step, an
-  // evaluation or a load, it counts as hung. A save and the end of a run have a
-  // longer limit.
+  // evaluation or a load, that worker counts as hung. A save and the end of a
+  // run have a longer limit.
   Duration step_timeout = std::chrono::seconds(30);
   Duration save_timeout = std::chrono::seconds(300);
   OnLoss on_loss = OnLoss::kLeave;
@@ -141,8 +141,8 @@ inline OnLoss OnLossUnder(RestartPolicy policy) {
   return policy == RestartPolicy::kRejoin ? OnLoss::kRejoin : OnLoss::kLeave;
 }
 // Returns how long the other workers may take to detect a loss before they
-// count as hung: enough for a long step, and short enough that the workers
-// still meet within the rendezvous timeout.
+// count as hung: enough for a long step, but short enough that all workers
+// reach the next rendezvous within its timeout.
 Duration RejoinGraceOf(const ClusterOptions& cluster);
 inline constexpr ValueNames<RestartPolicy, 3> kRestartPolicyNames = {
     {{"none", RestartPolicy::kNone},
@@ -150,8 +150,8 @@ inline constexpr ValueNames<RestartPolicy, 3> kRestartPolicyNames = {
      {"rejoin", RestartPolicy::kRejoin}}};
 std::string_view RestartPolicyName(RestartPolicy policy);
 
-// Response to a loss or state that is not finite: all later steps usually
-// compute NaN. Changes no bits of the results.
+// Response to a loss or state that is not finite. After it, all later steps
+// usually compute NaN. Changes no bits of the results.
 enum class OnNotFinite : uint8_t {
   kTrainOn,
   kStop,  // on all workers, at that step; the state is not saved
@@ -169,7 +169,8 @@ struct TrainOptions {
   OnNotFinite on_not_finite = OnNotFinite::kTrainOn;
   KernelOptions kernels;
   // Steps between two boundaries at which workers save or stop; the end of an
-  // epoch is one too. A request made in between waits. Changes no bits.
+  // epoch is one too. A request between two boundaries takes effect at the
+  // second one. Changes no bits of the results.
   uint64_t steps_per_execution = 1;
   // Steps between two state digests, besides those at each save and at the end;
   // 0: only these.
@@ -196,15 +197,15 @@ struct TrainResult {
   uint64_t epochs = 0;
   uint64_t steps = 0;
   std::string digest;  // of the final state, 32 hex digits
-  // Loss on the training rows of the last complete epoch; before the end of the
-  // first epoch, of its steps so far; nullopt if no step was made.
+  // Loss on the training rows of the last complete epoch. During the first
+  // epoch: loss of its steps so far; nullopt if no step was made.
   std::optional<float> loss;
   std::optional<double> accuracy;
   std::optional<double> val_accuracy;    // nullopt: no validation yet
   std::optional<uint64_t> resumed_from;  // step
   // True if the final state and its loss are finite.
   bool finite = true;
-  // First step at which one of them was not finite, as far as known.
+  // First step at which the state or the loss was not finite, as far as known.
   std::optional<uint64_t> not_finite_since;
   TimeTotals times;  // of the chief's last incarnation
 };

@@ -24,8 +24,8 @@ namespace {
 constexpr int64_t kMaxInt = std::numeric_limits<int>::max();
 constexpr int64_t kMaxDuration = Duration::max().count();
 
-// Names of values in the text. If a field may be omitted (ChoiceIfSet), its
-// default is the first value.
+// Names of values in the JSON text. If a field may be omitted (ChoiceIfSet),
+// its default is the first value.
 constexpr ValueNames<PartialWeights, 2> kPartialWeightsNames = {
     {{"allow", PartialWeights::kAllow}, {"refuse", PartialWeights::kRefuse}}};
 constexpr ValueNames<SaveUnit, 4> kSaveUnitNames = {
@@ -53,7 +53,8 @@ constexpr ValueNames<CollectiveChoice, 3> kCollectiveNames = {
      {"nccl", CollectiveChoice::kNccl}}};
 constexpr ValueNames<OnNotFinite, 2> kOnNotFiniteNames = {
     {{"train on", OnNotFinite::kTrainOn}, {"stop", OnNotFinite::kStop}}};
-// kAuto is replaced before the options are written.
+// kAuto has no name: the program replaces it by the device that it found,
+// before it writes the options.
 constexpr ValueNames<DeviceKind, 3> kDeviceNames = {
     {{"cpu", DeviceKind::kCpu},
      {"cuda", DeviceKind::kCuda},
@@ -68,16 +69,17 @@ std::string_view NameOf(T value, const ValueNames<T, kCount>& names) {
   return "?";
 }
 
-// A field of the text. Workers compare the settings that have a name in
-// `agreed` (AgreedSettings).
+// A field of the JSON text. If `agreed` is not empty, workers compare the
+// field's value under this name (AgreedSettings).
 struct OptionField {
   std::string_view name;
   std::string_view agreed = "";
 };
 
 // The Describe functions are the one description of the options. `fields` is a
-// writer, a reader or a list of agreed settings. The writer omits a field of
-// …IfSet or …IfAbove that has its default.
+// writer, a reader or a list of agreed settings. The functions named …IfSet and
+// …IfAbove are for optional fields: the writer omits such a field if it has its
+// default value.
 
 template <typename Fields>
 void Describe(Fields& fields,
@@ -287,7 +289,7 @@ class OptionsWriter {
   Json json_ = Json::object();
 };
 
-// The CheckRead functions check the values of a part that was read.
+// Each CheckRead checks the values of a part that OptionsReader has read.
 Status CheckRead(const StartOptions& start) {
   if (!start.weights.empty()) return OkStatus();
   return InvalidArgument("start.weights: expected a path, found none");

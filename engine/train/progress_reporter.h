@@ -22,7 +22,7 @@ class ProgressReporter {
   // kDeadlineExceeded at the deadline, kUnavailable if the launcher is gone.
   // Returns Ok immediately if no launcher of this program started the worker.
   virtual Status AwaitAcknowledgement(Time /*deadline*/) { return OkStatus(); }
-  // Returns true if a person reads the text lines.
+  // Returns true if a person reads the lines of text in the reports.
   virtual bool reads_lines() const { return true; }
   // Returns the probe for the worker's steps; null if there is none.
   virtual StepProbe* probe() { return nullptr; }

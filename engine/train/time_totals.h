@@ -20,7 +20,7 @@ struct TimedSave {
 struct TimeTotals {
   uint64_t steps = 0;
   std::vector<PartTime> step_parts;
-  // Committed saves; parts and bytes also count failed ones.
+  // Committed saves. The bytes and times below include failed saves.
   uint64_t saves = 0;
   uint64_t save_bytes = 0;
   std::vector<PartTime> save_parts;

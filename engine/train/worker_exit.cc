@@ -9,10 +9,11 @@ WorkerExit ExitFor(const Status& status, Stage stage) {
   switch (status.code()) {
     case Code::kUnavailable:
     case Code::kDeadlineExceeded:
-    // Fenced by a newer claim, possibly of a stale worker that claimed late. A
-    // worker that is still wanted is restarted and makes a newer claim; a stale
-    // worker is not restarted. If a later launch made the newer claim, the
-    // restarted worker's claim is refused (LaunchHold).
+    // A newer claim has fenced this worker. If a stale worker made that claim,
+    // the launcher restarts this worker, which then makes a newer one. If this
+    // worker is stale itself, no launcher restarts it. If a later launch made
+    // the claim, the store refuses the claim of the restarted worker
+    // (LaunchHold).
     case Code::kFenced:
       return WorkerExit::kLostWorker;
     case Code::kResourceExhausted:
@@ -20,9 +21,9 @@ WorkerExit ExitFor(const Status& status, Stage stage) {
     case Code::kForbidden:
       return stage == Stage::kSetUp ? WorkerExit::kBadInput
                                     : WorkerExit::kLostWorker;
-    // A disk error may be transient; a permanent one uses up the restarts, and
-    // so does a lost file. A store that somebody deleted is kFailedPrecondition
-    // instead.
+    // A disk error may be transient. If it is permanent, or a file is lost, the
+    // job fails once the restarts are used up. If somebody has deleted the
+    // store, the error is kFailedPrecondition instead.
     case Code::kIoError:
     case Code::kNotFound:
     case Code::kAlreadyExists:

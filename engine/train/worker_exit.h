@@ -18,8 +18,9 @@ WorkerExit ExitFor(const Status& status, Stage stage);
 // Returns the code with which the process exits.
 constexpr int WorkerExitCode(WorkerExit exit) { return static_cast<int>(exit); }
 
-// Returns the exit code of the whole job for that of a worker: kStartLater,
-// which only the launcher understands, becomes kLostWorker.
+// Returns the exit code of a job that ends because a worker exited with `exit`.
+// It is the same code, except that kStartLater, which only the launcher
+// understands, becomes kLostWorker.
 WorkerExit OutsideOfTheJob(WorkerExit exit);
 
 // Returns all exit codes of a worker, in ascending order.

@@ -43,9 +43,10 @@ struct WorkerProgress {
   std::optional<float> loss;
   std::string line;  // a message worth keeping ("resumed …"), or empty
   // With `line`: the first step at which loss or state was not finite, as far
-  // as the chief knows. One launch shows that line once.
+  // as the chief knows. A launch shows such a line only once.
   std::optional<uint64_t> not_finite_since;
-  // The fields below are for the launcher alone, each in a report of its own.
+  // The fields below are for the launcher, which does not show their reports to
+  // people. Each is sent in a report of its own.
 
   // Generation that the chief has just claimed; 0: none.
   uint64_t claimed = 0;
@@ -56,8 +57,8 @@ struct WorkerProgress {
   std::optional<uint64_t> meeting;
   // With `meeting`: the rank that was silent for too long, if any.
   std::optional<int> silent_rank;
-  // This worker is in a save, and detects no loss for at most this long; 0: the
-  // save has ended.
+  // This worker is in a save, in which it detects no loss. Value: time limit of
+  // the save; 0: the save has ended.
   std::optional<Duration> saving;
   // From the chief: generation whose workers all train now; 0: none.
   uint64_t formed = 0;
@@ -81,8 +82,8 @@ struct WorkerNotice {
 
 enum class WorkerSignal : uint8_t { kTerminate, kKill };
 
-// Starts, signals and observes workers. The notice of a worker's exit is sent
-// once the process is reaped, and is the last one about that incarnation.
+// Starts, signals and observes workers. A worker's WorkerExited follows once
+// its process is reaped, and is the last notice about that incarnation.
 class WorkerProcesses {
  public:
   virtual ~WorkerProcesses() = default;

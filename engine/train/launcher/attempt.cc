@@ -14,12 +14,13 @@
 namespace gauntlet {
 namespace {
 
-// Consecutive rejoins without a new step after which all workers restart: the
-// fault may be in the workers that kept running.
+// After this many consecutive rejoins without a new step, all workers restart:
+// the fault may be in the workers that kept running.
 constexpr int kMaxRejoinsWithoutProgress = 2;
 
-// The launcher checks its workers far more often. A gap this long means that
-// the launcher itself was paused (SIGSTOP, a frozen container).
+// Time between two checks of the workers from which the launcher concludes that
+// it was paused itself (SIGSTOP, a frozen container). Normally it is far
+// shorter.
 constexpr Duration kPausedItself = std::chrono::seconds(1);
 
 // Exit code of a worker that could not be started, as in a shell.
@@ -64,8 +65,8 @@ Status Attempt::StartAll() {
   return OkStatus();
 }
 
-// Returns OK also if the worker cannot be started and the job may do without
-// it: the attempt is then ending.
+// Starts a worker. If this fails, but fewer workers may be enough, ends the
+// attempt and returns Ok.
 Status Attempt::Start(size_t rank) {
   CHECK(state_ == AttemptState::kStarting || state_ == AttemptState::kRunning,
         "a worker is started in an attempt that is ending");
@@ -95,8 +96,8 @@ Status Attempt::Start(size_t rank) {
   return OkStatus();
 }
 
-// Returns true if a worker that cannot be started counts as one that failed,
-// since fewer workers may be enough.
+// Returns true if fewer workers may be enough. A worker that cannot be started
+// then counts as a lost worker, which may be excluded.
 bool Attempt::CanExcludeFailedWorker() const {
   return options_.min_workers > 0 && options_.min_workers < options_.workers &&
          options_.restart != RestartPolicy::kNone;
@@ -194,7 +195,7 @@ void Attempt::TakeProgress(int worker, const WorkerProgress& progress) {
     launch_.budget.Reached(progress.step);
     rejoin_.Meets(worker, *progress.meeting, MemberOf(progress.silent_rank),
                   now);
-    // No worker will be restarted that could meet this one.
+    // The launcher restarts no lost worker, so this one would wait in vain.
     if (!MayRejoin()) SetKillDeadline(options_.survivors_grace);
   } else if (progress.saving) {
     if (*progress.saving > Duration::zero()) {
@@ -214,7 +215,8 @@ void Attempt::TakeProgress(int worker, const WorkerProgress& progress) {
     launch_.observer.Progress(progress);
   } else {
     Incarnation& incarnation = incarnations_[worker];
-    // Later reports, about the consequences, do not replace the first one.
+    // The first report is about the worker's own device. Later reports are
+    // about the consequences, and do not replace it.
     if (progress.own_device_failed || !incarnation.own_device_failed) {
       incarnation.failure = progress.failure;
     }
@@ -265,22 +267,21 @@ void Attempt::TakeExit(int worker, const WorkerExited& exited) {
   SetKillDeadline(leaving ? options_.stop_grace : options_.survivors_grace);
 }
 
-// Returns true if a lost worker may be restarted while the others run. A
-// preemption notice does not forbid it: the workers still have to agree on a
-// save.
+// Returns true if a lost worker may be restarted while the others run. This is
+// so even after a preemption notice: the save that follows needs all workers.
 bool Attempt::MayRejoin() const {
   return state_ == AttemptState::kRunning &&
          options_.restart == RestartPolicy::kRejoin && members_.size() > 1;
 }
 
 // Handles a loss once all reports on it have arrived: determines the cause and
-// counts a restart. If none is allowed, the attempt ends.
+// counts a restart. If the restart is not allowed, ends the attempt.
 void Attempt::HandleLosses() {
   if (!rejoin_.ConsumeLosses()) return;
   const std::string reason = outcome_.has_new_losses()
                                  ? outcome_.ExplainLosses()
                                  : "workers lost each other";
-  // Another membership needs another ring: all workers restart.
+  // With other members, the ring is another one, and all workers must restart.
   const bool same = launch_.membership.Of(launch_.incarnation + 1) == members_;
   const bool helps =
       launch_.budget.restarts_without_progress() < kMaxRejoinsWithoutProgress;
@@ -303,7 +304,8 @@ bool Attempt::AnyRuns() const {
 // the lost workers after the pause.
 void Attempt::AdvanceRejoin(Time now) {
   if (!MayRejoin() || !rejoin_.is_open()) return;
-  // No worker is overdue while notices are unread.
+  // While notices are unread, no worker counts as overdue: one of them may be
+  // its report.
   if (all_notices_read_) {
     for (const int worker : rejoin_.Overdue(now)) {
       if (incarnations_[worker].process == ProcessState::kRunning) {
@@ -335,8 +337,8 @@ void Attempt::ExpectChief(Duration patience) {
   hangs_at_ = world_.clock.Now() + patience;
 }
 
-// Detects that the chief hangs. If all workers hang, or the only one does, no
-// worker detects it.
+// Detects that the chief hangs. Only the launcher can detect this if all
+// workers hang, or if there is only one worker.
 void Attempt::WatchChief(Time now) {
   if (now < hangs_at_ || !Runs(chief())) return;
   if (!processes_.IsReachable(chief())) {
@@ -355,7 +357,7 @@ void Attempt::WatchChief(Time now) {
 }
 
 // Extends all deadlines by the time for which this process was paused: messages
-// that arrived meanwhile are still unread.
+// that arrived during the pause are still unread.
 void Attempt::AllowForPause(Time now) {
   const Duration missed = now - checked_at_;
   checked_at_ = now;

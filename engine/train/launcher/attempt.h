@@ -26,7 +26,7 @@ class Attempt {
   explicit Attempt(LaunchState& launch);
 
   // Runs the attempt to its end. Returns an error if a worker could not be
-  // started; those that were started have exited by then.
+  // started. All workers have exited when this returns.
   Status Run();
 
   // The functions below REQUIRE that Run has returned.
@@ -63,8 +63,7 @@ class Attempt {
   LogEvent About(EventKind kind, int worker) const;
   void Kill(int worker, Reason why);
   void KillAll(Reason why);
-  // Enters kEnding, for this reason. No effect if the attempt is ending
-  // already.
+  // Enters kEnding, and emits the reason. Has no effect in kEnding.
   void NoMoreStarts(Reason why, std::optional<int> worker = std::nullopt);
   // Calls NoMoreStarts, and kills the workers that are still running.
   void End(Reason why, std::optional<int> worker = std::nullopt);

@@ -56,9 +56,10 @@ std::string AttemptOutcome::ExplainLosses() {
 }
 
 // Returns the outcome of an attempt with a result. The chief sends the result
-// once all workers have reached the end, so later exits do not change it. If
-// the chief then dies, checkpoints that it should delete may be left; if it
-// cannot delete them, the job has failed.
+// once all workers have reached the end, so later exits of other workers do not
+// change the outcome. If the chief dies after that, it may leave checkpoints
+// that it should have deleted. If it exits with an error, it could not delete
+// them, and the job has failed.
 LaunchEnd AttemptOutcome::WithResult(int chief) const {
   LaunchEnd end = {.exit_code = WorkerExitCode(ExitForStatus(result_->status)),
                    .result = result_};
@@ -82,8 +83,9 @@ LaunchEnd AttemptOutcome::WithResult(int chief) const {
   return end;
 }
 
-// Returns the loss whose cause no restart can fix; null if there is none. An
-// error of the chief also ends the others, so the chief's takes precedence.
+// Returns the loss whose cause no restart can fix; null if there is none. If
+// several workers exited with the same code, returns the chief's loss, as an
+// error of the chief also ends the other workers.
 const Loss* AttemptOutcome::PermanentLoss(int chief) const {
   for (const WorkerExit permanent :
        {WorkerExit::kBadInput, WorkerExit::kNoCheckpoint, WorkerExit::kOtherJob,

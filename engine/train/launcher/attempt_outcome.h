@@ -22,13 +22,13 @@ class AttemptOutcome {
   // Losses and the result are added in order of arrival.
   void AddLoss(Loss loss);
   void SetResult(const TrainResult& result);
-  // Sets the description of the chief's hang: the cause of all losses.
+  // Records that the chief's hang, described by `hang`, caused all losses.
   void SetHang(std::string hang);
 
   // Returns true if there are losses since the last ExplainLosses.
   bool has_new_losses() const { return explained_ < losses_.size(); }
-  // Returns the cause of the losses since the last call, with the consequence
-  // for the worker that caused them: it counts as failed once more
+  // Returns the cause of the losses since the last call. Counts one more
+  // failure of the worker that caused them, and appends the consequence, if any
   // (Membership::RecordCulprit).
   std::string ExplainLosses();
 

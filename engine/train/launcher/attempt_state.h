@@ -6,8 +6,8 @@
 
 namespace gauntlet {
 
-// A preemption notice changes no state: the workers still have to agree on a
-// save, for which a lost one is restarted.
+// A preemption notice changes no state: the save that follows needs all
+// workers, so a lost worker is still restarted.
 enum class AttemptState : uint8_t {
   kStarting,  // its workers are being started
   kRunning,   // with RestartPolicy::kRejoin, lost workers are restarted
@@ -20,9 +20,10 @@ enum class AttemptState : uint8_t {
 //   from      | to       | when
 //   ----------|----------|------------------------------------------------
 //   kStarting | kRunning | all workers were started
-//   kStarting | kEnding  | one could not be started
+//   kStarting | kEnding  | a worker could not be started
 //   kRunning  | kEnding  | a result, a worker that is done, a loss after
-//             |          | which no worker rejoins, a hang, an interrupt
+//             |          | which no worker rejoins, a restart that failed,
+//             |          | a hang, the end of a grace period, an interrupt
 //   kRunning  | kEnded   | all workers died while each could be restarted
 //   kEnding   | kEnded   | the last worker has exited
 constexpr bool MayFollow(AttemptState from, AttemptState to) {

@@ -6,14 +6,14 @@ namespace gauntlet {
 
 Deadlines DeadlinesOf(const ClusterOptions& cluster,
                       const LauncherOptions& launcher) {
-  // One period until the limit is reached, and one until a worker that waits
-  // for the lost one has detected it.
+  // One period until the lost worker has exceeded the limit, and one until the
+  // workers that wait for it have detected this.
   const Duration silence = 2 * cluster.lost_after;
   // All workers wait for the chief's decision, which may take as long as a
   // save.
   Duration joining =
       cluster.rendezvous_timeout + cluster.save_timeout + silence;
-  // A worker in a save joins only after the save.
+  // A worker that is in a save joins only after the save.
   if (launcher.restart == RestartPolicy::kRejoin) {
     joining += cluster.save_timeout;
   }

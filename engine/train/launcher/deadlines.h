@@ -14,19 +14,19 @@ struct Deadlines {
   // A worker whose connections stay open is declared lost only after it has
   // sent nothing for this long.
   Duration silence{0};
-  // A worker that sends only heartbeats is given up after at least this long,
-  // in whatever part of the run.
+  // A worker that sends only heartbeats is never declared hung sooner than
+  // this, in any part of the run.
   Duration shortest_hang{0};
 
-  // A worker reports the loss of another one within this time, depending on
-  // what it is doing then.
+  // A worker reports the loss of another one within one of these times,
+  // depending on the part of the run in which the loss occurs.
   Duration detection_in_training{0};
   Duration detection_in_a_save{0};
-  // From the start of a worker's process, or from the loss after which it
-  // rejoins, until its first step.
+  // While a worker joins: from the start of its process, or from the loss after
+  // which it rejoins, until its first step.
   Duration detection_in_joining{0};
-  // For a worker that has not yet reached the others: only the launcher waits
-  // for it.
+  // For the loss of a worker that has not yet connected to the others: only the
+  // launcher waits for it.
   Duration detection_before_joining{0};
 
   // Pause before the first restart, and longest pause. If workers rejoin, the

@@ -37,12 +37,12 @@ struct LaunchState {
   std::optional<uint64_t> not_finite_since;
   std::string why_give_up;  // "": another restart is allowed
 
-  // Counts a restart, of the whole job or of workers that rejoin. Returns false
-  // if it is not allowed.
+  // Counts a restart of the whole job or of lost workers. Returns false if the
+  // restart is not allowed.
   bool CountRestart(const std::string& reason);
   // Worker that caused the last loss, if known.
   std::optional<int> blamed;
-  // Records the step. Returns false if an earlier call has recorded one.
+  // Records the earliest such step so far. Returns true on the first call.
   bool NoteNotFinite(uint64_t since);
 };
 

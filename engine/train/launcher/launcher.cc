@@ -23,7 +23,7 @@ LaunchEnd Failed(std::string reason) {
 // Ends a launch after an error of the launcher itself.
 LaunchEnd FailedBy(const Status& status) {
   LaunchEnd end = Failed(status.message());
-  // A later start may have more disk space, or other resources.
+  // A later start may have enough disk space and other resources.
   if (status.code() == Code::kResourceExhausted) {
     end.exit_code = static_cast<int>(WorkerExit::kLostWorker);
   }
@@ -89,7 +89,8 @@ LaunchEnd RunLocked(LaunchState& launch) {
                 [&launch](const std::string& in_use) {
                   launch.observer.Progress({.line = "waiting: " + in_use});
                 });
-  // A later start may succeed: the holder may be about to exit.
+  // A later start may succeed: the run that holds the lock may be about to
+  // exit.
   if (lock.status().code() == Code::kFailedPrecondition) {
     return {.exit_code = static_cast<int>(WorkerExit::kLostWorker),
             .reason = lock.status().message()};

@@ -41,18 +41,20 @@ class LaunchObserver {
 // Runs a job to its end. Workers detect the loss of each other; the launcher
 // itself watches only the chief, from its start on. Each report of the chief
 // states how long the next one may take: the limit of the part that begins (a
-// step, a save) plus lost_after, within which the workers would detect a hang
-// themselves. If a report is overdue, all workers are killed and restarted.
+// step, a save) plus lost_after, so that the workers detect a hang before the
+// launcher does. If a report is overdue, all workers are killed and restarted.
 //
 // Returns when
 // - the job is done;
-// - the launcher was told to stop (notices of world.host). The first notice is
-//   passed on: the workers save and exit. Repeated ones change nothing, except
-//   that a second interrupt at the terminal kills the workers (exit code 130);
+// - world.host has a preemption notice. The launcher passes the first notice on
+//   to the workers, which save and exit. Repeated notices change nothing,
+//   except that a second interrupt at the terminal kills the workers (exit code
+//   130);
 // - a worker exits for a reason that a restart cannot fix;
 // - the restarts are used up.
-// A worker that fails repeatedly is excluded if the rest suffices (Membership);
-// otherwise the job ends. No worker is running when this returns.
+// A worker that fails repeatedly is excluded if the remaining workers are
+// enough (Membership); otherwise the job ends. No worker is running when this
+// returns.
 LaunchEnd Launch(World& world, WorkerProcesses& processes,
                  const LauncherOptions& options, LaunchObserver& observer);
 

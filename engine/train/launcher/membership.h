@@ -34,11 +34,11 @@ class Membership {
   std::vector<int> Of(int attempt) const;
 
   // Records the worker that caused the loss of an attempt, or of workers that
-  // rejoin; nullopt: unknown. Returns the consequence as text for people; "" if
-  // there is none.
+  // rejoin; nullopt: unknown. Returns as text for people whether the worker is
+  // excluded, or the remaining workers are too few; "" if neither.
   std::string RecordCulprit(std::optional<int> worker);
 
-  // Reason why the remaining workers are too few; "": they are enough.
+  // Reason why the remaining workers are too few; "" if they are enough.
   const std::string& too_few() const { return too_few_; }
 
  private:

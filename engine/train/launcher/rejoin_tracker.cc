@@ -40,7 +40,8 @@ void RejoinTracker::Died(int worker, Time now) {
   meeting_.erase(worker);
   saves_until_.erase(worker);
   silent_.erase(worker);
-  // Workers that die before the first one is restarted belong to one loss.
+  // All workers that die before the first of them is restarted belong to the
+  // same loss.
   if (!open_ || (dead_.empty() && !has_new_losses_)) Open(now);
   noted_before_ = false;
   dead_.insert(worker);

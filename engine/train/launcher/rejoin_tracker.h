@@ -1,16 +1,18 @@
-// Tracks the workers that meet again after a loss: the policy of
-// RestartPolicy::kRejoin in the launcher, without the processes.
+// Tracks which workers have arrived at the next rendezvous after a loss
+// ("meet"). The launcher uses it to decide, with RestartPolicy::kRejoin, which
+// workers to kill and when to restart. It handles no processes itself.
 //
 // A rejoin is open from the start of an attempt, or from a loss, until the
-// chief reports that a generation has formed. If a worker has died by then, or
-// has already left that generation, the next rejoin opens immediately:
-// messages of two workers arrive in any order.
+// chief reports that a generation has formed. If a worker of that generation is
+// reported dead or meeting again before the chief's report, the next rejoin
+// opens immediately: messages of different workers arrive in any order.
 //
-// While a rejoin is open, each worker is meeting, dead, or not yet heard from.
-// A worker of a formed generation that is not heard from within the grace is
+// While a rejoin is open, each worker is meeting, dead, or has not reported
+// yet. A worker of a formed generation that does not report within the grace is
 // overdue. A worker in a save cannot detect a loss: it has until the limit of
 // the save, or the grace from the save's end on. A worker whose heartbeat has
-// stopped is in neither a step nor a save, and has the shorter grace.
+// stopped is not busy with a step or a save but hangs, and has the shorter
+// grace.
 #ifndef GAUNTLET_ENGINE_TRAIN_LAUNCHER_REJOIN_TRACKER_H_
 #define GAUNTLET_ENGINE_TRAIN_LAUNCHER_REJOIN_TRACKER_H_
 
@@ -35,12 +37,12 @@ class RejoinTracker {
   // Called when all of these workers were started.
   void Begin(std::vector<int> members);
 
-  // Reports, in order of arrival. Two kinds are outdated, and ignored: that a
-  // worker left a generation before the newest formed one, and that this or an
-  // earlier generation has formed. The tracker does not know which incarnations
-  // belong to a generation: if the chief's report arrives only after a worker
-  // of the generation has died and was restarted, that worker must report once
-  // more.
+  // Reports, in order of arrival. Ignores outdated reports: that a worker left
+  // a generation older than the newest formed one, and that the newest formed
+  // generation or an older one has formed. The tracker does not know which
+  // incarnations belong to a generation. So if a worker of the generation dies
+  // and is restarted before the chief's report of it arrives, the restarted
+  // worker must report again.
   void Died(int worker, Time now);
   // `left`: the generation that the worker left; 0: none. `silent`: the rank
   // whose heartbeat stopped, if the worker left for that reason. That rank
@@ -52,17 +54,18 @@ class RejoinTracker {
   void Saves(int worker, Time until);
   void Saved(int worker, Time now);
 
-  // The worker was restarted, and is about to meet the others.
+  // The worker was restarted. Counts it as meeting.
   void Started(int worker);
 
-  // The launcher itself was paused for this long: every deadline moves.
+  // The launcher itself was paused for this long: extends all deadlines.
   void AllowForPause(Duration missed);
 
   bool is_open() const { return open_; }
   // True if there is a loss that the launcher has not handled yet.
   bool has_new_losses() const { return has_new_losses_; }
-  // Marks the losses as handled. Returns false if all of them had been handled
-  // before: a generation formed without the dead workers.
+  // Marks the losses as handled. Returns false if all of them were handled
+  // before: Formed marks them as new again if dead workers are not restarted
+  // yet.
   bool ConsumeLosses();
   Time opened_at() const { return opened_at_; }
   const std::set<int>& dead() const { return dead_; }

@@ -20,16 +20,17 @@ class RestartBudget {
   void Reached(uint64_t step) { furthest_ = std::max(furthest_, step); }
 
   // Counts a restart after a loss at `now`, of the whole job or of workers that
-  // rejoin. Returns "" if the restart is allowed, else the reason why not. The
-  // pause is twice the previous one if no new step was reached and the last
-  // restart is no longer ago than that; otherwise it is options.backoff.
+  // rejoin. Returns "" if the restart is allowed, else the reason why not. Sets
+  // the pause to twice the previous one, up to options.max_backoff, if no new
+  // step was reached and the time since the last restart is no longer than the
+  // new pause; otherwise to options.backoff.
   std::string Spend(Time now);
 
-  // Takes back the last counted restart, as it did not take place.
+  // Subtracts the last counted restart, which did not take place.
   void TakeBack() { --spent_; }
 
   int spent() const { return spent_; }
-  // True if no restart is left, whatever progress was made.
+  // True if the options allow no further restart, even after progress.
   bool is_spent() const {
     return options_.restart == RestartPolicy::kNone ||
            spent_ >= options_.max_restarts;

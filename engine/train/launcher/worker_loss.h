@@ -37,8 +37,8 @@ std::string DescribeAll(std::span<const Loss> losses);
 
 // Returns the loss that caused the others. That is the first worker whose
 // device failed, or that died without being killed by the launcher. If there is
-// none, it is the worker that the launcher killed because it did not exit with
-// the others. Returns null if the launcher killed none, or several.
+// none, it is the worker that the launcher killed because it did not exit in
+// time. Returns null if the launcher killed no worker, or several.
 const Loss* CulpritOf(std::span<const Loss> losses);
 
 }  // namespace gauntlet

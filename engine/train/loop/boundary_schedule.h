@@ -1,4 +1,5 @@
-// Derives from a training position the boundary there and the actions due.
+// Determines the kind of boundary at a training position, and the actions that
+// are due there.
 #ifndef GAUNTLET_ENGINE_TRAIN_LOOP_BOUNDARY_SCHEDULE_H_
 #define GAUNTLET_ENGINE_TRAIN_LOOP_BOUNDARY_SCHEDULE_H_
 
@@ -30,8 +31,8 @@ class BoundarySchedule {
   // Returns true iff no step is left. The last evaluation may still be due.
   bool LastStepDone() const;
 
-  // Returns true iff an execution ends at the position. It also ends with the
-  // epoch and at the horizon.
+  // Returns true iff an execution ends at the position. The end of an epoch and
+  // the horizon end an execution too.
   bool ExecutionEnds() const;
   // Returns true iff the current execution, or the one about to begin, is the
   // last of its epoch.
@@ -43,13 +44,12 @@ class BoundarySchedule {
   // that contains this boundary.
   bool StopDue(LoopBoundary boundary) const;
 
-  // The next two functions are about the execution that contains the step of
-  // the position. They return false unless the position is at the end of a
-  // step.
+  // The next two functions are about the execution that contains the last step
+  // made. They return false unless the position is at the end of a step.
 
-  // Returns true iff a save was due at one of its steps, up to this one.
+  // Returns true iff a save was due at one of the execution's steps so far.
   bool SaveWasDueInExecution() const;
-  // Returns true iff a stop was due at one of its steps, up to this one.
+  // Returns true iff a stop was due at one of the execution's steps so far.
   bool StopWasDueInExecution() const;
 
  private:

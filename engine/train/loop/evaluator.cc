@@ -36,8 +36,8 @@ void Evaluator::Warn(const std::string& line) {
   if (reported_.insert(line).second) warnings_.push_back(line);
 }
 
-// Detects the deletion of the store. It removes the other checkpoints first,
-// then the claims, and the newest checkpoint last.
+// Detects that the store was deleted: there is neither a claim nor a
+// checkpoint. A deletion removes the newest checkpoint last, after the claims.
 void Evaluator::NoteWhatIsThere(const StoreScan& scan) {
   const bool there = scan.highest_claim > 0 || !scan.checkpoints.empty();
   deleted_ = seen_ && !there;
@@ -96,7 +96,7 @@ Result<std::optional<Evaluation>> Evaluator::Evaluate(
       {.model = *built_.model,
        .parameters = state->parameters,
        .replica_state = CombinedReplicaState(*built_.model, *state)});
-  // In the order of the replicas, as workers add them.
+  // Adds the losses in the order of the replicas, as the workers do.
   float loss = all.losses.front();
   for (const float& part : std::span(all.losses).subspan(1)) {
     built_.kernels->Accumulate(std::span(&part, 1), std::span(&loss, 1));

@@ -1,9 +1,9 @@
 // The side-car evaluator: evaluates the checkpoints of a store as they appear,
-// while a training run writes them. The run does not know of it.
+// while a training run writes them. The run does not take part.
 //
-// It only reads: takes no lock, makes no claim, and writes, renames or rejects
-// nothing. Its result for a checkpoint equals, bit for bit, that of the
-// training's own evaluation of the same parameters.
+// The evaluator only reads: it takes no lock, makes no claim, and writes,
+// renames or rejects no file. Its result for a checkpoint equals, bit for bit,
+// that of the training's own evaluation of the same parameters.
 #ifndef GAUNTLET_ENGINE_TRAIN_LOOP_EVALUATOR_H_
 #define GAUNTLET_ENGINE_TRAIN_LOOP_EVALUATOR_H_
 
@@ -61,10 +61,11 @@ class Evaluator {
   // Evaluates the oldest checkpoint of the lineage that was not evaluated yet.
   // Returns nullopt if there is none now.
   // - A checkpoint that is retired while it is read is skipped.
-  // - A damaged one is reported and never tried again.
-  // - One that cannot be read because of the disk is skipped in this call.
-  // - One that a later generation wrote again, bit for bit, is not evaluated
-  //   again.
+  // - A damaged checkpoint is reported and never tried again.
+  // - A checkpoint that cannot be read because of a disk error is reported, and
+  //   skipped in this call only.
+  // - A checkpoint with the same state as an evaluated one, written again by a
+  //   later generation, is not evaluated.
   // Permanent errors: kInvalidArgument if the job cannot be evaluated, or the
   // directory has an obstacle (StoreScan); kOtherJob if a checkpoint belongs to
   // another job.
@@ -118,8 +119,8 @@ struct EvaluatorLoop {
   enum class Looks : uint8_t { kOnce, kAgain };
   Looks looks = Looks::kAgain;
   Duration every = std::chrono::seconds(1);
-  // Ends with the evaluation of this epoch or step. Neither: ends once the
-  // store is deleted.
+  // The loop ends once a checkpoint at or after this epoch or step was
+  // evaluated, and in any case once the store is deleted.
   std::optional<uint64_t> until_epoch;
   std::optional<uint64_t> until_step;
 };

@@ -15,8 +15,8 @@
 
 namespace gauntlet {
 
-// Emits one event and one line for people. All workers decide alike: from the
-// same state, or from the same outcome of a save.
+// Emits one event and one line for people. All workers make the same decision,
+// as they have the same state and the same outcome of a save.
 class FinitenessWatch {
  public:
   struct Parts {
@@ -38,7 +38,7 @@ class FinitenessWatch {
   [[nodiscard]] bool CheckLoss(float loss);
   // Called after each evaluation, with its loss.
   void CheckValidation(float loss);
-  // Called after any save that may have ended.
+  // Called whenever a save may have ended.
   [[nodiscard]] bool CheckSaves();
 
  private:

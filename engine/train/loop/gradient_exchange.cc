@@ -59,8 +59,9 @@ void GradientExchange::AllocateArrays() {
     device_views_.push_back(device_.span().subspan(i * room, sizes_.gradients));
   }
   total_device_.Resize(sizes_.gradients);
-  // A device that fails during a sum sends this array as it is: with zeros, a
-  // simulated run stays a function of its plan.
+  // If a device fails during a sum, this array is sent with its previous
+  // contents. Zeros instead of uninitialized memory keep simulated runs
+  // reproducible.
   memory_.Clear(total_device_.span().data(), sizes_.gradients * sizeof(float));
 }
 
@@ -127,9 +128,9 @@ RingArrays GradientExchange::ArraysFor(const RunningPass* pass) {
           .pass = pass};
 }
 
-// TakeKept may replace the last replica's view while the task runs: the task
-// reads that view only once values are final, which a kept pass never reports
-// before it is complete.
+// TakeKept may replace the last replica's view while the task runs. The task
+// reads this view only where gradients were reported as final, and a pass whose
+// gradients are kept reports none before it is complete.
 Status GradientExchange::BeginBeforeLastPass(const ExchangeKey& key,
                                              Duration timeout) {
   if (overlapped_ == nullptr) return OkStatus();

@@ -2,15 +2,16 @@
 // the memory of the kernels. Values that the host computes (the state that
 // replicas keep for themselves, the loss) are summed with them.
 //
-// With the ring, both travel together through host memory. With a device ring,
-// the gradients stay in device memory. The host's values, and the integers of
-// the exchange, still go over the network ring, after the gradients. So a rank
-// that has received the integers has proof that all ranks have the gradients,
-// and stops and saves are agreed on in the same way with both.
+// With the network ring, gradients and host values are sent together from host
+// memory. With a device ring, the gradients stay in device memory. The host's
+// values, and the integers of the exchange, still go over the network ring,
+// after the gradients. So when a rank receives the integers, all ranks have
+// received the gradients, and workers agree on stops and saves in the same way
+// as with the ring.
 //
 // With the ring, the exchange may begin during the backward pass of the rank's
 // last replica: a task sums the gradients that are final, those of the last
-// layers first. The loss and the integers become final last, and travel last.
+// layers first. The loss and the integers become final last, and are sent last.
 #ifndef GAUNTLET_ENGINE_TRAIN_LOOP_GRADIENT_EXCHANGE_H_
 #define GAUNTLET_ENGINE_TRAIN_LOOP_GRADIENT_EXCHANGE_H_
 
@@ -54,19 +55,21 @@ class GradientExchange {
   };
   GradientExchange(const Parts& parts, const Sizes& sizes);
 
-  // Continues with the rings of another generation, which has as many ranks.
-  // Allocates arrays only if the transport changes. `device_ring` is as in
-  // Parts.
+  // Continues with the rings of another generation. REQUIRES: it has as many
+  // ranks as the previous one. Allocates arrays only if the transport changes.
+  // `device_ring` is as in Parts.
   void Rejoin(Ring& ring, DeviceRing* device_ring);
 
-  // Returns the array for the replica's gradients, in the kernels' memory. Take
-  // each replica before the next call: replicas may share one array.
+  // Returns the array for the replica's gradients, in the kernels' memory. Call
+  // Take for a replica before RoomOf for the next one: replicas may share one
+  // array.
   std::span<float> RoomOf(size_t replica);
   void Take(size_t replica);
-  // True if gradients may be passed to TakeKept: the sum is made by the ring
-  // from host memory, and a replica adds nothing but its loss.
+  // True if gradients may be passed to TakeKept: the network ring sums them
+  // from host memory, and a replica's only other value is its loss.
   bool TakesKept() const;
-  // Replaces Take. Keeps the gradients until the next ones of the replica.
+  // Call instead of Take. Shares the gradients, without a copy, until the
+  // replica's next gradients.
   void TakeKept(size_t replica, KeptGradients gradients);
   // Returns the replica's values that are summed with its gradients, in host
   // memory. Initially +0; kept from step to step.
@@ -74,17 +77,17 @@ class GradientExchange {
 
   // Call before the pass over the last replica. Begins the exchange of the step
   // if the gradients of that pass can be summed during it; else has no effect.
-  // The caller then fills the replica's room and Extra, calls Take or TakeKept,
-  // and Sum, and does not return in between. Returns the error of the fault
-  // point.
+  // After Ok, a task may be using the arrays: the caller must fill the arrays
+  // of RoomOf and Extra, call Take or TakeKept, then Sum, and must not return
+  // before. Returns the error of the fault point.
   Status BeginBeforeLastPass(const ExchangeKey& key, Duration timeout);
   // Returns ReplicaBatch::final_from for the pass after BeginBeforeLastPass;
   // null: the exchange has not begun.
   std::function<void(size_t)> FinalFrom();
 
   // Computes the sums over all replicas of all ranks. Returns the codes of
-  // Ring::AllReduce. No task uses the arrays once it returns. REQUIRES: the key
-  // and timeout of BeginBeforeLastPass.
+  // Ring::AllReduce. No task uses the arrays after Sum has returned. REQUIRES:
+  // `key` and `timeout` are those of BeginBeforeLastPass.
   Status Sum(const ExchangeKey& key, Tally& tally, Duration timeout);
 
   // Returns the sum of the gradients, in the kernels' memory. The caller may
@@ -105,8 +108,8 @@ class GradientExchange {
   Transport ChooseTransport() const;
   // Allocates the arrays that the transport needs.
   void AllocateArrays();
-  // Returns true if the ranks sum the gradients from the last to the first, as
-  // at least one chunk of them is final before the pass ends. The same on all
+  // Returns true if the ranks sum the gradients from the last to the first.
+  // They do if at least one chunk is final before the pass ends. Equal on all
   // ranks.
   bool sums_last_to_first() const;
   RingArrays ArraysFor(const RunningPass* pass);
@@ -119,15 +122,15 @@ class GradientExchange {
   size_t rooms() const {
     return transport_ == Transport::kDevices ? sizes_.replicas : 1;
   }
-  // Number of gradients at the start of each array on the host: none unless
-  // they go by the ring.
+  // Number of gradients at the start of each array on the host: 0 unless the
+  // network ring sums them.
   size_t gradients_host() const {
     return transport_ == Transport::kRing ? sizes_.gradients : 0;
   }
   size_t length_host() const { return gradients_host() + sizes_.extra; }
-  // True if the sum overwrites the first replica's array. Not possible if
-  // replicas keep a state: each array must stay +0 in the places of the other
-  // replicas' states.
+  // True if the sum overwrites the first replica's array. False if replicas
+  // keep a state of their own: in each array, the places of the other replicas'
+  // states must remain +0.
   bool sums_in_place() const {
     return transport_ == Transport::kRing && sizes_.extra == 1;
   }
@@ -150,8 +153,8 @@ class GradientExchange {
   std::vector<std::span<const float>> host_views_;
   std::vector<float> total_;  // unless sums_in_place
   std::vector<Pinned> pins_;  // of host_ and total_
-  // In the kernels' memory: the arrays of all replicas (kDevices), or else of
-  // one replica, unless that memory is the host's.
+  // In the kernels' memory: one array per replica (kDevices), or one array for
+  // all replicas in turn. Empty if the kernels work in host memory.
   MemoryArray<float> device_;
   std::vector<std::span<const float>> device_views_;
   MemoryArray<float> total_device_;

@@ -5,7 +5,8 @@
 namespace gauntlet {
 namespace {
 
-// Maximum number of floats: all ranks exchange them in every step.
+// Maximum number of floats in the replicas' own states, which all ranks
+// exchange in every step.
 constexpr uint64_t kMaxReplicaState = uint64_t{1} << 24;
 
 Result<std::unique_ptr<Kernels>> MakeKernels(const KernelOptions& options,

@@ -1,12 +1,12 @@
 // Hooks that a program adds to the training loop. Every worker calls them at
-// the same boundaries, with the state of the run. A state that a hook may
-// change has the newest values, and training continues with the changed ones,
-// also if it computes on a device.
+// the same boundaries, with the state of the run. If a hook may change the
+// state (its parameter is not const), the state has the newest values, and
+// training continues with the changed ones, even on a device.
 //
 // Values that a hook keeps from one call to the next affect the rest of the
 // run. So they are part of the state (TrainState::hook_state), of every
-// checkpoint and of every digest, and a restore brings them back. A hook may be
-// called again for a boundary that is recomputed after a restart.
+// checkpoint and of every digest, and are restored with the state. If steps are
+// recomputed after a restart, hooks are called again for their boundaries.
 #ifndef GAUNTLET_ENGINE_TRAIN_LOOP_LOOP_HOOKS_H_
 #define GAUNTLET_ENGINE_TRAIN_LOOP_LOOP_HOOKS_H_
 
@@ -31,7 +31,7 @@ class LoopHooks {
  public:
   virtual ~LoopHooks() = default;
 
-  // Returns the hooks' parts of hook_state, in their order there.
+  // Returns the hooks' parts of hook_state, in the order that they have in it.
   virtual std::vector<HookState> states(const ModelExtent&) const { return {}; }
   virtual Status TrainBegin(TrainState& /*state*/) { return OkStatus(); }
   virtual Status EpochBegin(TrainState& /*state*/) { return OkStatus(); }
@@ -41,7 +41,7 @@ class LoopHooks {
   }
   // Called after the save at the end of the step or epoch, if one was due.
   virtual Status StepSettled(const TrainState& /*state*/) { return OkStatus(); }
-  // Called when the metrics of the epoch were added to the history.
+  // Called after the metrics of the epoch were added to the history.
   virtual Status EpochEnd(TrainState& /*state*/) { return OkStatus(); }
   virtual Status EpochSettled(const TrainState& /*state*/) {
     return OkStatus();

@@ -23,8 +23,8 @@ class LoopReports {
 
   // Sets the reporter for progress; only the chief has one.
   void To(ProgressReporter& reporter, uint64_t steps_per_epoch);
-  // Also reports when this worker is in a save, which may be long, so that the
-  // launcher waits for it.
+  // Sets the reporter to which ReportSave reports, so that the launcher waits
+  // for this worker during a long save.
   void set_save_reporter(ProgressReporter& reporter) {
     save_reporter_ = &reporter;
   }
@@ -32,14 +32,16 @@ class LoopReports {
   bool is_heard() const { return reporter_ != nullptr; }
   // Sends a line for people.
   void Line(std::string line);
-  // Sends the line that loss or state is not finite since that step.
+  // Sends a line for people, which says that loss or state is not finite, and
+  // the step since which it is not.
   void ReportNotFinite(uint64_t since, std::string line);
   // Reports a step. Limits the rate to what people can read.
   void Step(const StepOutcome& outcome);
   // Reports the epoch that has just ended.
   void Epoch(const StepOutcome& outcome);
-  // Announces that the part that begins now ends within the bound. The launcher
-  // adds the time in which the other workers would detect a hang first.
+  // Announces to the launcher when to expect the next report: within `bound`,
+  // the limit of the part that begins now, plus lost_after, so that the other
+  // workers detect a hang before the launcher does.
   void Expect(Duration bound);
   // Reports that this worker is in a save for at most `bound`; 0: the save has
   // ended.

@@ -53,7 +53,8 @@ uint32_t LoopSaves::Bits() const {
 void LoopSaves::OnRequestsAgreed(uint32_t requests) {
   agreed_requests_ = requests & kSaveBits;
   if (!tidying_) return;
-  // An estimate: the exact duration of the task is exchanged by the next save.
+  // An estimate: the ranks exchange the exact duration of the task only when
+  // the next save begins.
   notices_->SaveTookSoFar(tidying_->save_took +
                           (world_->clock.Now() - tidying_->since));
   if ((requests & kTidying) == 0) tidying_.reset();
@@ -112,7 +113,7 @@ Status LoopSaves::TrySave(TidyTime tidy_time) {
   ReportWarnings();
   last_save_ = world_->clock.Now();
   time_ += last_save_ - begin;
-  // The last save may have to wait until the store is tidied.
+  // Adds the time for tidying the store: the last save may have to wait for it.
   notices_->SaveTook(last_save_ - begin + strategy_.sync->tidy_took());
   if (status.ok()) {
     saved_at_ = position.step;
@@ -179,8 +180,9 @@ Status LoopSaves::SaveLast(Duration first_pause) {
 }
 
 // Pauses before the next try, for at most `hurried` once this worker has a
-// preemption notice. Limits `pause` so that workers without a notice, which
-// pause longer, reach the next try before this worker declares them lost.
+// preemption notice. Limits `pause` to half of save_timeout: workers without a
+// notice pause longer than this worker, which must not declare them lost
+// meanwhile.
 void LoopSaves::PauseBeforeAnotherTry(Duration pause, Duration hurried) {
   pause = std::min(pause, options_->cluster.save_timeout / 2);
   const Duration expected = pause + options_->cluster.step_timeout;

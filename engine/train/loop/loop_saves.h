@@ -23,8 +23,8 @@
 
 namespace gauntlet {
 
-// A stop is due at a step that was set in advance, or follows a preemption
-// notice, after which time is short.
+// Cause of a stop: a step that was set in advance, or a preemption notice,
+// after which little time is left.
 enum class StopCause : uint8_t { kStep, kNotice };
 
 // Pauses between the tries of the last save: five, each twice as long as the
@@ -35,12 +35,13 @@ struct LastTries {
   static constexpr int kFirstPausesInAll = (1 << kPauses) - 1;
   // 31 s in total.
   static constexpr Duration kFirstPause = std::chrono::seconds(1);
-  // 3.1 s in total: the process may be killed after that.
+  // For a worker that has a preemption notice: 3.1 s in total, as its process
+  // may soon be killed.
   static constexpr Duration kFirstPauseOnNotice =
       std::chrono::milliseconds(100);
 
-  // After a notice: a quarter of the grace period in total, if that is more
-  // than 3.1 s, and at most 31 s.
+  // For the other workers, after a notice: a quarter of the grace period in
+  // total, but at least 3.1 s and at most 31 s.
   static Duration FirstPauseWithin(Duration grace) {
     return std::clamp(grace / (4 * kFirstPausesInAll), kFirstPauseOnNotice,
                       kFirstPause);
@@ -80,13 +81,13 @@ class LoopSaves {
 
   bool has_store() const { return strategy_.sync != nullptr; }
 
-  // The bits that this rank contributes to the next exchange about its saves,
-  // and the bits of all ranks from that exchange.
+  // Bits returns this rank's bits about its saves, for the next exchange.
+  // OnRequestsAgreed takes the combined bits of all ranks from that exchange.
   uint32_t Bits() const;
   void OnRequestsAgreed(uint32_t requests);
-  // Advances the save in flight by the bits received last, if they allow it.
-  // Uses them once. Returns the error of the chief's task that tidies the
-  // store, if it has ended.
+  // Advances the save in flight by one stage if the bits of the last
+  // OnRequestsAgreed allow it; a second call needs new bits. On the chief: if
+  // the task that tidies the store has ended, returns its error.
   Status Advance();
   // Waits until the save in flight has ended.
   Status FinishInFlightSave();
@@ -99,8 +100,9 @@ class LoopSaves {
   Status SaveDue();
   // As SaveDue, but always synchronous: there may be no time for another save.
   Status SaveImmediately();
-  // These two make the last save, at a stop and at the end of training. They
-  // return Ok even if all tries fail (LastTries); then unsaved() is the error.
+  // SaveForTheStop and SaveTheEnd make the last save, at a stop and at the end
+  // of training. If all tries fail (LastTries), they return Ok, and unsaved()
+  // is the error.
   Status SaveForTheStop(StopCause cause);
   Status SaveTheEnd();
   // Reason why the last state is not saved; Ok if it is, or if no last save was
@@ -125,12 +127,13 @@ class LoopSaves {
   Time last_save() const { return last_save_; }
   void SetLastSave(Time time) { last_save_ = time; }
   // True if a worker was lost in a save, a save is in flight, or the chief may
-  // still tidy the store. Other workers may then detect a loss only after it.
+  // still be tidying the store. If so, other workers may detect a loss only
+  // after the save or the tidying.
   bool is_in_save() const {
     return in_save_ || is_in_flight() || tidying_.has_value();
   }
-  // kRequired if a save in flight has not completed: if the loop ends in an
-  // error, it never will.
+  // kRequired if a save was begun and has not completed. If the loop ends in an
+  // error, this save never completes.
   SaveNeed save_need() const {
     return lost_one_ || is_in_flight() ? SaveNeed::kRequired : SaveNeed::kNone;
   }
@@ -176,7 +179,7 @@ class LoopSaves {
   Time last_save_;
   Duration time_{0};
   bool in_save_ = false;
-  // Set from a save until an exchange shows that the task is done.
+  // Set after a save, until an exchange shows that the task is done.
   std::optional<Tidying> tidying_;
   bool lost_one_ = false;
   bool source_is_reported_ = false;

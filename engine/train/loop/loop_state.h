@@ -6,8 +6,8 @@
 
 namespace gauntlet {
 
-// The last three are ends (LoopEnd). An error ends the run in any state, and
-// does not change it.
+// In each of the last three states the loop ends with the LoopEnd of that name.
+// An error ends the run in any state, without a transition.
 enum class LoopState : uint8_t {
   kNew,        // before the run
   kTraining,   // operations follow
@@ -25,8 +25,8 @@ enum class LoopState : uint8_t {
 //   kTraining  | kStopping  | the workers agreed on a stop
 //   kTraining  | kNotFinite | the initial state, a loss or a saved state
 //              |            | is not finite
-//   kFinishing | kNotFinite | the state of one of the last saves is not
-//   kStopping  | kNotFinite | finite
+//   kFinishing | kNotFinite | a saved state is not finite
+//   kStopping  | kNotFinite | a saved state is not finite
 constexpr bool MayFollow(LoopState from, LoopState to) {
   switch (from) {
     case LoopState::kNew:

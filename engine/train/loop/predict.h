@@ -11,7 +11,8 @@
 
 namespace gauntlet {
 
-// Returns the class of each row that an evaluation counts as correct.
+// Returns the predicted class of each row: the label with which an evaluation
+// would count the row as correct.
 std::vector<uint8_t> PredictClasses(Model& model, const TrainState& state,
                                     const Dataset& data);
 

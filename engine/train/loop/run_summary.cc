@@ -12,10 +12,11 @@ namespace {
 
 constexpr Duration kQuietPeriod = std::chrono::minutes(1);
 
-// Returns the first step whose points this incarnation writes; readers discard
-// earlier points from that step on. If an epoch is not closed yet, its points
-// will be written at the current step, so that step is discarded too: a point
-// of batch_loss may be missing, but no point is there twice.
+// Returns the first step whose points this incarnation writes. Readers discard
+// the points of earlier incarnations from this step on. If the end of an epoch
+// is still due, this incarnation writes the epoch's points at the current step,
+// so readers must discard that step too. Its point of batch_loss may then be
+// missing, but no point appears twice.
 uint64_t FirstStep(const Position& position) {
   return position.phase_of() == Phase::kInEpoch ? position.step + 1
                                                 : position.step;

@@ -25,8 +25,8 @@ namespace gauntlet {
 
 class RunSummary {
  public:
-  // For a run that continues from this position. The options outlive this
-  // object.
+  // Opens the curves of a run that continues from this position. The options
+  // outlive this object.
   RunSummary(World& world, const SummaryOptions& options,
              const Position& position);
 
@@ -35,8 +35,8 @@ class RunSummary {
   // Called after each step, and after each epoch.
   void StepDone(uint64_t step, float loss);
   void EpochDone(const TrainState& state);
-  // Called before each checkpoint. Syncs the points so far: a run that resumes
-  // from the checkpoint does not write them again.
+  // Called before each checkpoint. Syncs the points so far, as a run that
+  // resumes from the checkpoint does not write them again.
   void BeforeSave();
 
   // Returns the warnings since the last call, one line each.
@@ -46,8 +46,8 @@ class RunSummary {
 
  private:
   void Write(uint64_t step, std::span<const Scalar> scalars);
-  // Warns of the first of several consecutive failures, at most once a minute:
-  // on a nearly full disk, failures and successes alternate.
+  // Adds a warning for the first of several consecutive failures, but at most
+  // one per minute: on a nearly full disk, failures and successes alternate.
   void Note(const Status& status);
 
   World* world_;

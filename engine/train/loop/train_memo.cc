@@ -11,9 +11,9 @@ namespace {
 
 enum class PassKind : uint64_t { kGradients, kEvaluation, kInitial };
 
-// Returns digests of the batch's rows: of their numbers in the training data,
-// if the batch has them (the second digest is then empty); else of features and
-// labels.
+// Returns two digests that identify the batch's rows. If the batch has the
+// rows' numbers in the training data: a digest of the numbers, and an empty
+// one; else digests of the features and of the labels.
 std::array<Digest, 2> DigestsOfRows(const ReplicaBatch& batch) {
   if (batch.rows == nullptr) {
     return {DigestOf(std::as_bytes(batch.features)),
@@ -92,8 +92,8 @@ class MemoizedModel final : public Model {
   ReplicaResult Gradients(std::span<const float> parameters,
                           const ReplicaBatch& batch,
                           std::span<float> gradients) override {
-    // A probe needs the pass computed, and a key does not cover a replica's own
-    // state.
+    // A probe must observe the computation, and keys do not cover a replica's
+    // own state.
     if (batch.probe != nullptr || !batch.state.empty()) {
       return model_->Gradients(parameters, batch, gradients);
     }
@@ -109,7 +109,8 @@ class MemoizedModel final : public Model {
       }
       return pass->result;
     }
-    // Without `final_from`, the caller changes no gradient before it is kept.
+    // Reports no gradients as final: the caller could overwrite them with the
+    // sum before they are kept.
     ReplicaBatch without_reports = batch;
     without_reports.final_from = nullptr;
     const ReplicaResult result =
@@ -130,7 +131,7 @@ class MemoizedModel final : public Model {
   }
 
  private:
-  // Returns a view for the host of values in the kernels' memory.
+  // Returns a view, in host memory, of values in the kernels' memory.
   std::span<const float> Here(std::span<const float> there) {
     if (memory_.kind() == MemoryKind::kHost) return there;
     host_.resize(there.size());

@@ -1,10 +1,10 @@
-// Memo of pure functions: results of a replica's passes, keyed by a digest of
-// all their input (for training rows their numbers: the job determines the
-// contents), and orders of the rows of an epoch.
+// Memo of pure functions: results of replicas' passes, and orders of the rows
+// of epochs. The key of a pass is a digest of all its input. Training rows are
+// in it only by number, as the job determines their contents.
 //
-// When the same job is trained repeatedly, only the first training computes
-// them. A run whose parameters differ in a single bit has other keys, and
-// computes anew.
+// If the same job is trained repeatedly, only the first training computes
+// passes and orders. A run whose parameters differ in a single bit has other
+// keys, and computes its passes itself.
 #ifndef GAUNTLET_ENGINE_TRAIN_LOOP_TRAIN_MEMO_H_
 #define GAUNTLET_ENGINE_TRAIN_LOOP_TRAIN_MEMO_H_
 
@@ -23,11 +23,11 @@
 
 namespace gauntlet {
 
-// Serves any number of trainings, one at a time.
+// Used by any number of trainings, one at a time.
 class TrainMemo {
  public:
-  // Drops all passes and orders when they would exceed the capacity. A caller
-  // that holds one may keep it for longer.
+  // Drops all passes and orders when they would exceed the capacity.
+  // KeptGradients and orders that a caller has received remain valid.
   explicit TrainMemo(size_t capacity_bytes = size_t{64} << 20)
       : capacity_bytes_(capacity_bytes) {}
 
@@ -65,8 +65,8 @@ class TrainMemo {
 };
 
 // Returns the model, with a lookup in the memo before each pass. `identity` is
-// a digest of all input of its passes besides their arguments: its layers,
-// shapes and kernels, and the training data, as a batch contains only row
+// a digest of all input of the model's passes other than their arguments:
+// layers, shapes, kernels, and the training data, as a batch contains only row
 // numbers.
 //
 // The kernels and the memo outlive the result.

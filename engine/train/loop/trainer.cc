@@ -237,7 +237,7 @@ void Trainer::ApplyGradients(ResidentState& resident) {
   const auto every = static_cast<uint64_t>(job_->accumulate);
   const uint64_t place = state.position.step % every;
   if (every > 1) {
-    // The first gradients are copied: adding -0 to +0 would lose the sign.
+    // Copies the first gradients: adding them to +0 would lose the sign of -0.
     const auto [before, sum] = resident.NextAccumulated();
     if (place == 0) {
       memory.Copy(sum.data(), gradients.data(), sum.size_bytes());
@@ -293,8 +293,8 @@ Result<StepOutcome> Trainer::Step(ResidentState& resident,
       resident,
       {.key = key, .timeout = timeout, .rows = step_rows, .probe = probe},
       outcome));
-  // Returns no error if the exchange has begun: it begins only if the passes
-  // are on the host, whose kernels cannot fail.
+  // Does not return here while the task of an exchange runs: an exchange begins
+  // early only if the kernels are the host's, which cannot fail.
   RETURN_IF_ERROR(DeviceStatus());
   times_.Lap(TimePart::kCompute);
   if (requests) outcome.tally.requests = requests();

@@ -31,7 +31,7 @@ struct StepOutcome {
   uint64_t first_position = 0;  // of the step's rows in the epoch's order
   float loss = 0.0f;            // mean over all rows of all replicas
   Tally tally;                  // of the whole cluster
-  // Samples that this worker used: row numbers, or RowSchedule::UseOf them.
+  // Samples that this worker used, as numbers from RowSchedule::UseOf.
   std::vector<uint32_t> samples;
 };
 
@@ -70,8 +70,8 @@ Status CheckCluster(const JobSpec& job, size_t workers);
 
 class Trainer {
  public:
-  // The referenced objects outlive the trainer, except the rings: those are of
-  // one generation.
+  // The referenced objects outlive the trainer, except the rings, which exist
+  // for one generation (Rejoin).
   struct Parts {
     // Null: the network ring sums the gradients.
     DeviceRing* device_ring = nullptr;
@@ -90,9 +90,9 @@ class Trainer {
   // Parts. REQUIRES: rank and size are those of the first generation.
   void Rejoin(Ring& ring, DeviceRing* device_ring);
 
-  // Returns this worker's requests to the others. Called once the passes are
-  // over, right before the requests are sent, so that it includes requests made
-  // while the worker was busy. Null: no requests.
+  // Returns this worker's requests to the others. Called after the passes,
+  // right before the requests are sent, so that they include requests made
+  // during the passes. Null: no requests.
   using Requests = std::function<uint32_t()>;
 
   // Makes one step: computes the gradients of a global batch, then the update
@@ -126,8 +126,8 @@ class Trainer {
   const RowSchedule& schedule() const { return *schedule_; }
 
  private:
-  // Gathers the replica's rows of the next step into rows_, and appends their
-  // numbers in the event log to `samples`.
+  // Gathers the replica's rows of the next step into rows_, and appends the
+  // numbers of these samples (StepOutcome) to `samples`.
   void ChooseRows(const TrainState& state, uint32_t replica,
                   std::vector<uint32_t>& samples);
   SampleOrder OrderOf(const TrainState& state, uint32_t stream) const;
@@ -140,14 +140,14 @@ class Trainer {
   };
   Status LocalGradients(ResidentState& resident, const StepPasses& passes,
                         StepOutcome& outcome);
-  // Applies the step's summed gradients to the state: accumulates them, and
-  // makes the update if it is due.
+  // Applies the step's summed gradients to the state: makes the update or, with
+  // gradient accumulation, accumulates them until the update is due.
   void ApplyGradients(ResidentState& resident);
   void Advance(TrainState& state, uint64_t step_rows,
                const StepOutcome& outcome) const;
-  // Returns the probe if there is one and it records the operation that begins
-  // in this state; else null. Returns an error if the device has lost the
-  // state.
+  // Returns the probe if there is one and it is to record the operation that
+  // begins in this state; else null. Returns an error if the device has lost
+  // the state.
   Result<StepProbe*> ProbeFor(ResidentState& resident) const;
   Status DeviceStatus() const;
   static Status EndProbe(StepProbe* probe, ResidentState& resident);
@@ -170,10 +170,10 @@ class Trainer {
   template <typename Move>
   void ForReplicaState(int replica, const Move& move) const;
 
-  // A replica's gradients, followed by the state of all replicas and the
-  // replica's loss, so that all are summed alike. A replica fills in its own
-  // part of the state and leaves the other parts +0. So the sum is the state of
-  // all replicas, and all ranks have it after each step.
+  // Sums one array per replica. The array has the replica's gradients, the
+  // states of all replicas, and the replica's loss. A replica fills in its own
+  // state and leaves the other states +0. So the sum has the states of all
+  // replicas, and all ranks have them after each step.
   GradientExchange exchange_;
   std::vector<float> state_before_;  // of one replica
   std::vector<float> state_after_;

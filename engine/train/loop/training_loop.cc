@@ -11,8 +11,8 @@ namespace gauntlet {
 namespace {
 
 // Returns the number of saves before the exit. With asynchronous saves there
-// may be three: before the stop a periodic save may become due, which waits for
-// the one in flight, and the last save waits for both.
+// may be three: one in flight, a periodic save that becomes due before the stop
+// and waits for the first, and the last save, which waits for both.
 SavesBeforeExit LeavingWith(const TrainOptions& options,
                             const SaveStrategy& saves) {
   if (saves.sync == nullptr ||
@@ -96,8 +96,8 @@ Status TrainingLoop::RepeatBoundary(FirstSave first_save) {
   const bool at_once = save_need_ == SaveNeed::kRequired ||
                        first_save == FirstSave::kImmediately;
   if (!schedule_.ExecutionEnds() && !at_once) {
-    // Requests made within the execution are lost: a save at its end makes up
-    // for one.
+    // Requests that workers made within the execution are not known any more.
+    // In case one was a request to save, saves at the end of the execution.
     agreed_ |= kRequestSave;
     return OkStatus();
   }
@@ -110,8 +110,8 @@ Status TrainingLoop::RepeatBoundary(FirstSave first_save) {
 Result<LoopEnd> TrainingLoop::RunFromHere() {
   if (trains()) RETURN_IF_ERROR(RunOperations());
   if (loop_state_ == LoopState::kFinishing) RETURN_IF_ERROR(Finish());
-  // Also in kNotFinite: the save in flight has an earlier state, which may be
-  // finite.
+  // Even in kNotFinite: the state that the save in flight writes is an earlier
+  // one, which may be finite.
   RETURN_IF_ERROR(saves_.FinishInFlightSave());
   RETURN_IF_ERROR(saves_.EndTidying());
   switch (loop_state_) {
@@ -254,8 +254,8 @@ Status TrainingLoop::RunStep() {
   return OkStatus();
 }
 
-// Planted bug: rank 1 of generation 1 exits in a step between two saves. After
-// the restart the generation is a later one, so it exits only once.
+// Planted bug: rank 1 of generation 1 exits in a step between two saves. It
+// exits only once, as a restart leads to a later generation.
 void TrainingLoop::InjectPlantedCrash() {
   constexpr uint64_t kStep = 7;
   constexpr int kGone = 70;
@@ -304,8 +304,8 @@ Status TrainingLoop::EndEpoch() {
   return trains() ? AgreeOnFinish() : OkStatus();
 }
 
-// Returns the newest state for a hook, which may change it in place. Training
-// on a device then uploads the large arrays again.
+// Returns the newest state for a hook, which may change it in place. If
+// training uses a device, its next access uploads the large arrays again.
 Result<TrainState*> TrainingLoop::ForHook() {
   RETURN_IF_ERROR(resident_->HostChanges());
   resident_->host().OwnLargeArrays();
@@ -313,8 +313,8 @@ Result<TrainState*> TrainingLoop::ForHook() {
 }
 
 // The hooks of all workers see the same state, and should make the same
-// request. The exchange makes sure that no worker waits for another if they do
-// not.
+// request. If they do not, the exchange still gives all workers the same
+// result, so that none waits for another.
 Status TrainingLoop::AgreeOnFinish() {
   ASSIGN_OR_RETURN(const bool finish,
                    trainer_->AnyVotesToFinish(*state_, hooks_->Vote(),
@@ -344,8 +344,9 @@ Status TrainingLoop::RunDueActions() {
 }
 
 Status TrainingLoop::RunDueRequests() {
-  // Once the last step is done, a stop would gain nothing. The run saves that
-  // step, in case the evaluation exceeds the grace period, and finishes.
+  // After the last step, a stop is pointless: at most an evaluation and the end
+  // of the epoch are left. The run saves this step, in case the evaluation
+  // exceeds the grace period, and finishes.
   const bool stop_requested = (agreed_ & kRequestStop) != 0;
   const bool stops = (stop_due_ || stop_requested) && !schedule_.LastStepDone();
   bool save = (agreed_ & kRequestSave) != 0;

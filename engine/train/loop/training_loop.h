@@ -37,8 +37,8 @@ struct LoopCarryover {
   Time last_save;
   bool all_emitted = true;  // events of all operations were emitted
   bool in_save = false;     // other workers may still be in it
-  // kRequired if an asynchronous save will not complete, and needs a
-  // replacement.
+  // kRequired if an asynchronous save will not complete and another one must
+  // replace it.
   SaveNeed save_need = SaveNeed::kNone;
   TimeTotals times;
 };
@@ -86,8 +86,8 @@ class TrainingLoop {
   const Status& unsaved() const { return saves_.unsaved(); }
 
   // Like Run, but continues from the state in memory: first repeats the work
-  // due at its boundary, which may have been interrupted. kImmediately: also
-  // saves first, as no checkpoint is left.
+  // due at its boundary, which may have been interrupted. kImmediately: saves
+  // in any case, as there is no valid checkpoint.
   enum class FirstSave : uint8_t { kWhenDue, kImmediately };
   Result<LoopEnd> ResumeFromMemory(uint64_t generation, FirstSave first_save);
 
@@ -128,8 +128,8 @@ class TrainingLoop {
   void InjectPlantedCrash();
   Status RunEvaluation();
   Status EndEpoch();
-  // Adds the saves and stops that are due after an operation to those that the
-  // workers agreed on.
+  // Adds the save and the stop that the options require at this boundary to
+  // those that the workers agreed on.
   void NoteDue(LoopBoundary boundary);
   // Records the requests of all workers, as an exchange returned them.
   void OnRequestsAgreed(uint32_t requests);
@@ -153,8 +153,8 @@ class TrainingLoop {
   uint64_t generation_ = 0;
   uint32_t agreed_ = 0;                   // requests not carried out yet
   SaveNeed save_need_ = SaveNeed::kNone;  // from the previous generation
-  // The options require a stop at the end of this execution, whose steps still
-  // follow. Stops at steps before the resumed state do not count.
+  // True if the options require a stop at the end of the current execution. A
+  // step to stop at that was before the resumed state has no effect.
   bool stop_due_ = false;
   NoticeRequests notices_;
   Position reported_;  // of the newest state in an event

@@ -1,10 +1,10 @@
 // Requests to a cloud's metadata service about the preemption of this machine,
 // and their responses.
 //
-// Amazon's service may require a token with each request ("IMDSv2"): it
-// responds with status 401 to a request without one. A PUT to /latest/api/token
-// of the same server, with the lifetime of the token, returns a token, which is
-// then sent in a header of each request.
+// Amazon's service may require a token with each request ("IMDSv2"): the
+// service responds with status 401 to a request without a token. A PUT to
+// /latest/api/token of the same server, with the lifetime of the token, returns
+// a token, which is then sent in a header of each request.
 #ifndef GAUNTLET_ENGINE_TRAIN_NOTICE_METADATA_NOTICE_H_
 #define GAUNTLET_ENGINE_TRAIN_NOTICE_METADATA_NOTICE_H_
 
@@ -36,8 +36,8 @@ HttpRequest TokenRequest(const HttpUrl& url);
 // is sent in a header. kInvalidArgument names the expected and the found value.
 Result<std::string> TokenIn(const HttpResponse& answer);
 
-// Returns the request whose answer NoticeIn reads. It has the header that
-// Google's service requires, and the token unless that is "".
+// Returns the request for a notice; NoticeIn reads the response. Includes the
+// header that Google's service requires, and the token unless it is empty.
 HttpRequest RequestWithToken(const HttpUrl& url, const std::string& token);
 
 }  // namespace gauntlet

@@ -14,7 +14,7 @@ uint32_t NoticeRequests::Ask(uint64_t generation, uint64_t step,
     world_->events.Emit(
         {.kind = EventKind::kNotice, .generation = generation, .step = step});
   }
-  // If nothing is to be saved, there is nothing to wait for.
+  // A worker that saves nothing before its exit can stop immediately.
   if (saves_before_exit_ == SavesBeforeExit::kNone) return kRequestStop;
   switch (timing_.Ask(now, ahead)) {
     case StopAdvice::kContinue:

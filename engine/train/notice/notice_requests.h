@@ -10,12 +10,12 @@
 
 namespace gauntlet {
 
-// Bits that workers request of each other. An exchange combines them with OR,
-// so that all workers see the same bits at the same boundary.
+// Requests of a worker to all workers, as bits. An exchange combines them with
+// OR, so that all workers receive the same bits at the same boundary.
 inline constexpr uint32_t kRequestSave = 1;
 inline constexpr uint32_t kRequestStop = 2;
-// Set by a Supervisor when a service failed or a stop was requested, never
-// because of a preemption notice.
+// Request of a Supervisor (engine/api) after a service failed or a stop was
+// requested. A preemption notice never causes it.
 inline constexpr uint32_t kRequestEnd = 4;
 
 // Number of saves before the exit: kOne is the last save; kThree, with
@@ -31,8 +31,8 @@ class NoticeRequests {
         timing_(grace, saves_before_exit == SavesBeforeExit::kThree ? 3 : 1),
         saves_before_exit_(saves_before_exit) {}
 
-  // Returns the requests to send at a boundary, with the operations ahead of it
-  // (stop_timing.h). `generation` and `step` are for the event log.
+  // Returns the requests to send in the next exchange. `ahead` is as in
+  // StopTiming::Ask. `generation` and `step` are for the event log.
   uint32_t Ask(uint64_t generation, uint64_t step,
                std::span<const Operation> ahead);
 

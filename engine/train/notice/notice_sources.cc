@@ -56,7 +56,8 @@ bool NoticeSources::HasNotice(Source& source, Time deadline) {
   const Time patience = world_.clock.Now() + kPatience;
   const Result<bool> seen = (this->*source.look)(std::min(deadline, patience));
   if (seen.ok()) return *seen;
-  // A source whose timeout was cut short by the deadline has not failed.
+  // If the deadline came before the source's own timeout, the source has not
+  // failed.
   const bool hurried =
       deadline < patience && seen.status().code() == Code::kDeadlineExceeded;
   if (!hurried && !std::exchange(source.is_reported, true)) {

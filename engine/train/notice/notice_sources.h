@@ -1,8 +1,8 @@
 // Sources of preemption notices other than signals: a file that appears, or the
 // metadata service of a cloud. Each call checks the sources once.
 //
-// A failed check is no notice. The first failure of each source is reported in
-// one line, and later checks continue.
+// A failed check does not count as a notice. The first failure of each source
+// is reported in one line, and the source is checked again later.
 #ifndef GAUNTLET_ENGINE_TRAIN_NOTICE_NOTICE_SOURCES_H_
 #define GAUNTLET_ENGINE_TRAIN_NOTICE_NOTICE_SOURCES_H_
 
@@ -33,7 +33,7 @@ class NoticeSources {
   bool AnyHasNotice(Time deadline);
 
  private:
-  // A source, and `is_reported`: its failure was reported.
+  // A source of notices. `is_reported`: a failure of the source was reported.
   struct Source {
     std::string name;
     Result<bool> (NoticeSources::*look)(Time deadline);

@@ -1,9 +1,9 @@
 // Watches for preemption notices other than signals (NoticeSources).
 //
-// It wraps the host of a world and adds its notices to the host's, so that code
-// which checks the host at a step boundary need not know the source. A task of
-// its own does the checks, so that neither a slow disk nor a hanging service
-// slows training.
+// The watch wraps the host of a world and adds its notices to the host's, so
+// that code which asks the host for notices also gets these. A separate task
+// does the checks, so that a slow disk or a hanging service does not slow
+// training.
 #ifndef GAUNTLET_ENGINE_TRAIN_NOTICE_NOTICE_WATCH_H_
 #define GAUNTLET_ENGINE_TRAIN_NOTICE_NOTICE_WATCH_H_
 
@@ -55,8 +55,8 @@ class NoticeWatch final : public Host {
   NoticeSources sources_;
   std::unique_ptr<Event> stop_;
   std::unique_ptr<Task> task_;
-  // Earliest time at which the notice may have come, in ns: the time of the
-  // last check without one.
+  // Time of the last check without a notice, in ns: the earliest time at which
+  // the notice may have come. kNone: there is no notice.
   static constexpr int64_t kNone = -1;
   std::atomic<int64_t> came_ns_{kNone};
 };

@@ -5,10 +5,10 @@
 // at which a request takes effect, for the save, and for the exit. Their
 // durations are measured, not guessed: the longest of each kind in this
 // incarnation counts. A save includes the time in which the chief tidies the
-// store while training continues: known exactly once the next save is done, and
-// until then rounded up to the end of an operation. No operation begins whose
-// kind was not measured yet, and a run that has not saved yet saves first, to
-// measure a save.
+// store while training continues. This time is exact once the next save is
+// done; until then it is rounded up to the end of an operation. If one of the
+// operations is of a kind that was not measured yet, the request is immediate.
+// A run that has not saved yet saves first, to measure a save.
 #ifndef GAUNTLET_ENGINE_TRAIN_NOTICE_STOP_TIMING_H_
 #define GAUNTLET_ENGINE_TRAIN_NOTICE_STOP_TIMING_H_
 
@@ -52,13 +52,13 @@ class StopTiming {
     longest_save_ = std::max(longest_save_.value_or(Duration()), duration);
     last_save_so_far_ = Duration();
   }
-  // Duration of the last save so far, with the work that training does not wait
-  // for. Counts until the next SaveTook.
+  // Sets the duration of the last save so far, including the work for which
+  // training does not wait. Valid until the next SaveTook.
   void SaveTookSoFar(Duration duration) { last_save_so_far_ = duration; }
 
   // Returns the advice at the start of an operation. `ahead`: this operation
-  // and the following ones, until a request sent with the next one would take
-  // effect.
+  // and the following ones, up to the next one in which workers exchange
+  // requests.
   StopAdvice Ask(Time now, std::span<const Operation> ahead) const;
 
  private:

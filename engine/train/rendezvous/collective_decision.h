@@ -42,13 +42,13 @@ Result<CollectiveOffer> DecodeOffer(std::string_view bytes);
 struct CollectiveDecision {
   // Set: NCCL, with this communicator. nullopt: the ring, in host memory.
   std::optional<gpu::CommunicatorId> communicator;
-  // One line for people; empty if there was no choice.
+  // One line for people about the decision; empty if there was no choice.
   std::string line;
 };
 
-// Decides from the offers by rank; at least one. The communicator's id is not
-// filled in yet. kInvalidArgument: NCCL was requested but is not available; the
-// message has the reason.
+// Decides from the offers, which are in order of ranks. Does not fill in the
+// communicator's id. kInvalidArgument: NCCL was requested but is not available;
+// the message has the reason. REQUIRES: at least one offer.
 Result<CollectiveDecision> DecideCollective(
     CollectiveChoice choice, std::span<const CollectiveOffer> offers);
 

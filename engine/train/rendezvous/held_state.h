@@ -1,5 +1,5 @@
-// States that workers hold in memory when they meet, and the choice of the one
-// that a generation resumes from.
+// States that workers hold in memory at a rendezvous, and the choice of the
+// state from which the generation resumes.
 #ifndef GAUNTLET_ENGINE_TRAIN_RENDEZVOUS_HELD_STATE_H_
 #define GAUNTLET_ENGINE_TRAIN_RENDEZVOUS_HELD_STATE_H_
 
@@ -25,8 +25,8 @@ struct HeldState {
   bool operator==(const HeldState&) const = default;
 };
 
-// Returns true if training reaches `a` before `b`. Within one step, the work
-// due at an epoch's end comes before the next epoch.
+// Returns true if training reaches `a` before `b`. Between two states of the
+// same step, the phase decides: evaluation due, callbacks due, next epoch.
 bool IsBefore(const HeldState& a, const HeldState& b);
 bool IsSamePosition(const HeldState& a, const HeldState& b);
 
@@ -35,8 +35,8 @@ bool IsSamePosition(const HeldState& a, const HeldState& b);
 std::string EncodeHeld(const std::optional<HeldState>& held);
 Result<std::optional<HeldState>> DecodeHeld(std::string_view bytes);
 
-// State that all ranks of a generation resume from: `checkpoint`, or
-// `from_memory`, the state that a rank holds, or neither: a cold start.
+// State from which all ranks of a generation resume: a checkpoint, or the state
+// that a rank holds in memory. Neither is set: a cold start.
 struct StartDecision {
   std::optional<CheckpointRef> checkpoint;
   struct Memory {
@@ -55,11 +55,11 @@ StartDecision DecideStart(std::span<const std::optional<HeldState>> held,
                           const std::optional<CheckpointRef>& parent,
                           const std::optional<HeldState>& parent_state);
 
-// Encodes a decision for the other ranks. Without `checkpoint` if `from_memory`
+// Encodes a decision for the other ranks. Omits `checkpoint` if `from_memory`
 // is set.
 std::string EncodeStart(const StartDecision& start);
-// Returns kDataLoss if malformed. The checkpoint's name was checked; `holder`
-// may be any number.
+// Returns kDataLoss if malformed. Checks the name of the checkpoint, but not
+// that `holder` is one of the ranks.
 Result<StartDecision> DecodeStart(std::string_view bytes);
 
 }  // namespace gauntlet

@@ -17,9 +17,8 @@ namespace {
 constexpr uint64_t kMaxFileBytes = 4096;
 constexpr int kMaxRounds = 64;
 constexpr Duration kTokenPollInterval = std::chrono::milliseconds(100);
-// Pauses between two changes of the directory by one rank (ListTokensAnew): the
-// first one, and the maximum up to which they double. There may be thousands of
-// ranks.
+// First and longest pause between two calls of ListTokensAnew by one rank. The
+// pauses double, as thousands of ranks may change the directory.
 constexpr Duration kFirstChangeAfter = std::chrono::milliseconds(100);
 constexpr Duration kMaxChangePause = std::chrono::seconds(5);
 
@@ -58,14 +57,15 @@ Status Publish(World& world, const std::string& directory,
     status = world.storage.RenameToNew(tmp, TokenFile(directory));
   }
   if (!status.ok()) {
-    // The earlier error is the one to return.
+    // An error of this removal is ignored: `status` has the first error.
     static_cast<void>(world.storage.Remove(tmp, FileKind::kFile));
   }
   return status;
 }
 
-// Makes this host reread the listing: a host caches a listing until it changes
-// the directory itself. Best effort: this worker may have no write permission.
+// Makes this host reread the listing of the directory, which it may have
+// cached, by creating and removing a file there. Ignores errors: this worker
+// may have no write permission.
 void ListTokensAnew(World& world, const std::string& directory) {
   const std::string path = TokenFile(directory) + std::string(kLookSuffix);
   if (world.storage.Open(path, OpenMode::kCreateTruncate).ok()) {
@@ -81,7 +81,8 @@ std::string TokenFile(const std::string& directory) {
 
 Result<JobToken> ReadTokenFile(World& world, const std::string& directory) {
   const std::string path = TokenFile(directory);
-  // The bytes come from the descriptor that was checked, not from the name.
+  // Reads from the file that OpenPrivate has checked, without opening the name
+  // again.
   const auto read_once = [&]() -> Result<std::string> {
     ASSIGN_OR_RETURN(const std::unique_ptr<File> file,
                      world.storage.OpenPrivate(path));
@@ -152,7 +153,7 @@ Result<JobToken> AwaitTokenFile(
       pause = std::min(2 * pause, kMaxChangePause);
       change_at = now + pause;
     } else {
-      // Makes the host check with its file server whether the listing changed.
+      // Makes the host ask its file server whether the directory has changed.
       static_cast<void>(world.storage.List(directory));
     }
     world.clock.SleepUntil(std::min(deadline, now + kTokenPollInterval));

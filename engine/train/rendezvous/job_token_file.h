@@ -2,7 +2,7 @@
 //
 // The chief creates the file if it does not exist; the other workers read it.
 // The file appears complete (written under another name, synced, renamed), is
-// accessible to its owner alone from the start, and stays until the store is
+// accessible only to its owner from the start, and exists until the store is
 // deleted.
 #ifndef GAUNTLET_ENGINE_TRAIN_RENDEZVOUS_JOB_TOKEN_FILE_H_
 #define GAUNTLET_ENGINE_TRAIN_RENDEZVOUS_JOB_TOKEN_FILE_H_

@@ -17,11 +17,11 @@ struct StateShare {
   Duration timeout;
 };
 // Called by every rank: the holder sends, the others forward, and those without
-// the state restore it. On success the resident state is the one that was
-// decided, by its digest. kDataLoss: the received bytes are not that state, and
-// the resident state is unusable. Other errors come from the ring, and leave it
-// unchanged. REQUIRES: the host has the newest values; the holder's state is
-// the decided one.
+// the state restore it. On success the resident state is the decided one, as
+// its digest shows. kDataLoss: the received bytes are another state, and the
+// resident state is unusable. Other errors, usually of the ring, leave the
+// resident state unchanged. REQUIRES: the host has the newest values; the
+// holder's state is the decided one.
 Status ShareState(World& world, Ring& ring, const StateShare& share,
                   ResidentState& resident);
 

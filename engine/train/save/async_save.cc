@@ -112,7 +112,7 @@ Status AsyncSave::Begin(ResidentState& resident, const std::string& waited) {
     own_part_ = own.status();
     own_failed_ = true;
   }
-  // Drops the views into the state, which training changes from here on.
+  // Drops the views into the state: training changes it from now on.
   attempt_.own.clear();
   begin_took_ = world_->clock.Now() - began;
   return OkStatus();
@@ -169,7 +169,8 @@ Status AsyncSave::WaitForTask() {
   return ended;
 }
 
-// Exchanges the results of all ranks' parts. A failed save ends here.
+// Exchanges the results of all ranks' parts. If one of them failed, ends the
+// save.
 std::optional<SaveOutcome> AsyncSave::EndWriting() {
   const Status waited = WaitForTask();
   if (!waited.ok()) return End(waited);
@@ -221,8 +222,8 @@ SaveOutcome AsyncSave::EndCommit() {
 }
 
 SaveOutcome AsyncSave::End(const Status& status) {
-  // While this rank's task is running the save stays in flight, whatever its
-  // outcome.
+  // Even after an error, the save counts as in flight until this rank's task
+  // has ended.
   if (!task_.runs()) {
     LetGo();
     stage_ = Stage::kNone;
@@ -234,7 +235,7 @@ SaveOutcome AsyncSave::End(const Status& status) {
   return {.step = attempt_.head.step,
           .phase = attempt_.head.phase,
           .status = status,
-          // The duration of a task that is still running is unknown.
+          // A task that is still running counts with its time limit.
           .took = task_.runs() ? begin_took_ + timeout_
                                : begin_took_ + write_took_ + commit_took_};
 }

@@ -1,8 +1,8 @@
-// Asynchronous save. Each rank copies its part of the state, and a task writes
-// the copy once it has arrived; when all ranks have written, a task of the
-// chief commits and tidies the store. With spare arrays nothing large is
-// copied: the task writes the state's arrays in place and computes the digest,
-// while updates write to the spare arrays.
+// Asynchronous save. Each rank copies its part of the state. A task of the rank
+// writes the copy once it is in host memory. When all ranks have written, a
+// task of the chief commits the checkpoint and tidies the store. With spare
+// arrays nothing large is copied: the task writes the state's arrays in place
+// and computes the digest, while updates write to the spare arrays.
 //
 // The training task does all exchanges, at boundaries, in the same order on all
 // ranks. Each step's exchange carries a bit for whether a rank's task is still
@@ -51,14 +51,14 @@ struct SaveOutcome {
 class AsyncSave {
  public:
   // The referenced objects outlive this object. A task that takes longer than
-  // `timeout` counts as hung. `copy`: memory for copies; nothing else uses it
-  // meanwhile. `spare`: spare arrays of the saved state; null: each save takes
-  // a copy.
+  // `timeout` counts as hung. `copy`: memory for copies, not used by anything
+  // else. `spare`: spare arrays of the saved state; null: each save takes a
+  // copy.
   AsyncSave(World& world, CollectiveSave& save, Duration timeout,
             StateCopy& copy, SpareArrays* spare = nullptr);
 
   // Allocates host memory for copies of the state, so that training does not
-  // wait for it in the first save.
+  // wait for the allocation in the first save.
   void Reserve(const TrainState& state);
 
   bool is_in_flight() const { return stage_ != Stage::kNone; }
@@ -73,20 +73,21 @@ class AsyncSave {
   //
   // Starts to write the copy, or the state itself. If this checkpoint already
   // exists, no save is in flight afterwards. Returns the errors of
-  // CollectiveSave::Save. `waited` goes into the event. REQUIRES: no save is in
-  // flight.
+  // CollectiveSave::Save. `waited` is the detail of the event kSaveCopied.
+  // REQUIRES: no save is in flight.
   Status Begin(ResidentState& resident, const std::string& waited);
-  // Moves to the next stage: all parts are written, or the save has ended.
-  // Waits for tasks that are still running. Returns the outcome at the end.
-  // REQUIRES: is_in_flight.
+  // Completes the current stage (writing the parts, then committing). Waits for
+  // tasks that are still running. Returns the outcome if the save has ended,
+  // else nullopt. REQUIRES: is_in_flight.
   std::optional<SaveOutcome> Advance();
-  // Returns true if, by the integer of the newest exchange, no rank's task is
-  // running, or a rank requests that the save ends.
+  // Returns true if no rank's task is running, or a rank requests that the save
+  // end. `agreed`: bits of all ranks from the newest exchange.
   bool MayAdvance(uint32_t agreed) const;
 
   // Waits for this rank's task, within the time limit of a save. Called last by
   // the training task in a lost generation. kDeadlineExceeded: the task hangs.
-  // Also returns the commit's error unless CanContinueAfter is true for it.
+  // An error of the commit is returned only if CanContinueAfter is false for
+  // it.
   Status EndTask();
   // Waits for this rank's task without a time limit.
   void JoinTask();

@@ -43,8 +43,9 @@ std::string DigestText(const std::optional<Digest>& digest) {
   return digest ? digest->ToString() : "";
 }
 
-// Indices of fields in an encoded shard: the first learned tensor that is not
-// finite, or ""; and the first of the names of all tensors.
+// Indices of fields in an encoded shard. kNotFiniteField: name of the first
+// learned tensor that is not finite, or "". kFirstTensor: the first of the
+// names of all tensors, which end the list.
 constexpr size_t kNotFiniteField = 3;
 constexpr size_t kFirstTensor = 4;
 // Checks the name, which comes from the network and becomes a path. Empty:
@@ -88,12 +89,12 @@ Result<ShardFile> DecodeShard(std::string_view bytes) {
   return shard;
 }
 
-// Fields of a rank's message as a save begins; the last is a duration in
-// nanoseconds.
+// Number of fields in the message of a rank as a save begins. The last field is
+// a duration in nanoseconds.
 constexpr size_t kFieldsOfBegin = 5;
 
-// Fields of a report: the outcome, the encoded shard and, if a task computed
-// it, the digest of the rank's state.
+// A report has two fields, the outcome and the encoded shard, or three: also
+// the digest of the rank's state, if a task computed it.
 constexpr size_t kFieldsWithDigest = 3;
 constexpr size_t kDigestField = 2;
 
@@ -252,8 +253,8 @@ Result<SaveAttempt> CollectiveSave::Begin(ResidentState& resident,
   return attempt;
 }
 
-// Returns true if a checkpoint of this position exists. Then the digest decides
-// whether there is anything to save.
+// Returns true if a checkpoint of this position exists. If so, the digest of
+// the state decides whether there is anything to save.
 bool CollectiveSave::HasCheckpointOf(const Position& position) const {
   return std::ranges::any_of(store_->lineage(),
                              [&](const CommittedCheckpoint& there) {
@@ -299,8 +300,8 @@ SaveAttempt CollectiveSave::NewAttempt(
   return attempt;
 }
 
-// Returns the number of shards. A shard without tensors would only be one more
-// file to open for every rank that restores the state.
+// Returns the number of shards. There are no shards without tensors: every rank
+// that restores the state would have to open them.
 int CollectiveSave::ShardsOf(std::span<const TensorView> tensors) const {
   const int most = most_shards_ > 0 ? std::min(most_shards_, size_) : size_;
   const size_t filled = std::min(tensors.size(), kMaxShards);
@@ -477,8 +478,8 @@ Status CollectiveSave::Abort(const SaveAttempt& attempt,
 }
 
 void CollectiveSave::End(const SaveAttempt& attempt) {
-  // On the chief, the store reaches this fault point. On other ranks too, an
-  // error does not undo the acknowledgement.
+  // On the chief, Tidy reaches this fault point. An error is ignored, as the
+  // save is already acknowledged.
   if (chief()) return;
   static_cast<void>(world_->faults.Hit(
       Point::kSaveEnd,
@@ -493,7 +494,7 @@ Status CollectiveSave::CommitAndTidy(const SaveAttempt& attempt,
     case TidyTime::kImmediately:
       return Tidy(attempt, times_);
     case TidyTime::kInBackground:
-      // Before the exchange of the outcome: the two overlap.
+      // Starts the task before the outcome is exchanged, so that both overlap.
       StartTidying(attempt.head);
       return OkStatus();
   }

@@ -46,13 +46,14 @@ struct SaveAttempt {
   // Name that the chief gives to the save, equal on all ranks; empty: nothing
   // to do, as a checkpoint of exactly this state exists.
   std::string name;
-  // For the manifest, if a part of the state is found not finite.
+  // Step for the manifest if a tensor of the state turns out to be not finite.
   uint64_t not_finite_since = 0;
-  // The chief has freed disk space after this save failed to begin for lack of
-  // it.
+  // True if this save failed to begin for lack of disk space, and the chief has
+  // then freed some.
   bool room_freed = false;
   // Error that kept this rank from beginning. The rank still takes part in the
-  // exchanges and reports it: skipping one would break the ring.
+  // exchanges, and reports the error in them: a rank that skips an exchange
+  // breaks the ring.
   Status ready;
 };
 
@@ -82,9 +83,10 @@ class CollectiveSave {
   // that recovery does not need, one by one, and the save is retried after
   // each. First waits for the task that tidies the store after the previous
   // save, and returns its error. `before_try` is called before this wait and
-  // before every try: each may take as long as a save. With `of_parameters` the
-  // checkpoint contains only these (TrainState::TensorsOf); the ranks still
-  // compare the whole state.
+  // before every try, each of which may take as long as a save. With
+  // `of_parameters` the checkpoint contains only the tensors of these
+  // parameters (TrainState::TensorsOf); the ranks still compare the whole
+  // state.
   // - Ok: committed, or already existing.
   // - Errors for which CanContinueAfter returns true: the save failed on every
   //   rank, and training may continue.
@@ -119,18 +121,18 @@ class CollectiveSave {
   // ranks' states differ (kInBackground); Ok if all parts are written.
   static Status CheckParts(const SaveAttempt& attempt,
                            const std::vector<std::string>& reports);
-  // First learned tensor (IsLearned) that has values which are not finite, by
-  // the last exchange of parts; equal on all ranks. Empty: all are finite.
+  // First learned tensor (IsLearned) with non-finite values, as of the last
+  // exchange of parts; equal on all ranks. Empty: all are finite.
   const std::string& not_finite() const { return not_finite_; }
   // Returns kFailedPrecondition if the save is refused. Call after
   // ExchangeParts.
   Status Refusal(const SaveAttempt& attempt);
   // True if the last save was refused; equal on all ranks.
   bool refused() const { return refused_; }
-  // On the chief: commits the save. After success, the caller calls Tidy. After
-  // a failure, the save's remains are removed, and disk space is freed if it
-  // had run out. Callable from any task while no other one uses the store.
-  // `times` belongs to that task.
+  // On the chief: commits the save. After success, the caller must call Tidy.
+  // After a failure, Commit has removed the save's remains, and freed disk
+  // space if it had run out. Callable from any task while no other one uses the
+  // store. `times` belongs to that task.
   Status Commit(const SaveAttempt& attempt,
                 const std::vector<std::string>& reports, TimeSplit& times);
   // On the chief, after Commit: tidies the store. Callable from any task while
@@ -144,11 +146,11 @@ class CollectiveSave {
   // Exchanges one text per rank.
   Result<std::vector<std::string>> AllGather(const SaveAttempt& attempt,
                                              const std::string& payload);
-  // Called once the outcome is known to be Ok.
+  // Call on every rank once it knows that the outcome is Ok.
   void End(const SaveAttempt& attempt);
 
-  // A task that tidies the store was started and not waited for yet. False
-  // except on the chief.
+  // True if a task that tidies the store was started and EndTidying or EndTask
+  // has not waited for it yet. Always false on other ranks than the chief.
   bool is_tidying() const { return tidying_.runs(); }
   // True if that task is done or overdue, so EndTidying does not wait.
   bool MayEndTidying() const;
@@ -158,8 +160,8 @@ class CollectiveSave {
   // must stop: kFenced, kCancelled, or kDeadlineExceeded if it exceeds the time
   // limit of a save.
   Status EndTidying();
-  // Waits as EndTidying does, and returns the same errors; a task that hangs
-  // emits nothing. Called last by the training task in a lost generation.
+  // Waits as EndTidying does, and returns the same errors, but emits no event
+  // if the task hangs. Called last by the training task in a lost generation.
   Status EndTask();
   // Waits for that task without a time limit.
   void JoinTask() { tidying_.WaitUntil(kNever); }
@@ -167,7 +169,7 @@ class CollectiveSave {
   // Equal on all ranks right after a save.
   Duration tidy_took() const { return tidy_took_; }
 
-  // Durations of the current save for which training waits.
+  // Durations of those parts of the current save for which training waits.
   TimeSplit& times() { return times_; }
   // A save that has ended on this rank: bytes written, and durations of its
   // background tasks.
@@ -176,7 +178,8 @@ class CollectiveSave {
     uint64_t bytes = 0;
     std::vector<PartTime> background = {};
   };
-  // Emits the times: at once, or after the task that tidies the store.
+  // Emits the times of the save: immediately or, if a task tidies the store,
+  // once that task has ended.
   void EmitTimes(Ended ended, const Status& outcome);
   // Returns the saves that have ended since the last call.
   std::vector<TimedSave> TakeTimedSaves() { return std::exchange(timed_, {}); }
@@ -191,9 +194,9 @@ class CollectiveSave {
   // empty if there is none. REQUIRES: no task commits.
   const std::string& newest_finite() const { return newest_finite_; }
 
-  // Returns harmless failures in saves (a state file, a retirement) since the
-  // last call, one line each; none while a task tidies the store. Empty except
-  // on the chief.
+  // On the chief: returns harmless failures in saves (a state file, a
+  // retirement) since the last call, one line each. Returns an empty list while
+  // a task tidies the store, and on other ranks.
   std::vector<std::string> TakeWarnings();
 
  private:
@@ -209,18 +212,18 @@ class CollectiveSave {
                        const std::vector<std::string>& reports,
                        TidyTime tidy_time);
   void StartTidying(const CheckpointHead& head);
-  // Emits the times of the save that the task followed.
+  // Emits the times of the save after which the task tidied the store.
   void EmitTidiedTimes();
   void ReportTimes(LogEvent times);
   std::string NewestFinite() const;
   // On the chief: removes a checkpoint if the save failed with `why` for lack
   // of disk space. Returns `why`, or the error of the removal.
   Status MakeRoomAfter(Status why);
-  // Text for the other ranks: the chief has freed disk space since the last
-  // begin; "": it has not.
+  // Message to the other ranks: not empty if the chief has freed disk space
+  // since the last begin.
   std::string RoomFreed() const { return room_freed_ ? "room freed" : ""; }
-  // Fills in all that needs no exchange. REQUIRES: with `of_parameters`, the
-  // newest values are on the host.
+  // Returns an attempt with all values that need no exchange. REQUIRES: with
+  // `of_parameters`, the newest values are on the host.
   SaveAttempt NewAttempt(const TrainState& state, const Digest& state_digest,
                          std::span<const std::string> of_parameters) const;
   bool HasCheckpointOf(const Position& position) const;
@@ -230,7 +233,7 @@ class CollectiveSave {
   World* world_;
   CheckpointStore* store_;
   Ring* ring_;
-  // Copied from the ring, as a task may outlive it.
+  // Copied from the ring, as a task may run longer than the ring exists.
   int rank_;
   int size_;
   std::string job_json_;

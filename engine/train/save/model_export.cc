@@ -26,15 +26,15 @@ std::string_view LayerOf(const ParameterInfo& info) {
   return std::string_view(info.name).substr(0, info.name.find('/'));
 }
 
-// Returns true if a layer of that kind can have this name: like "dense1", the
-// kind, or a prefix of it, and a number.
+// Returns true if a layer of that kind can have this name: the kind or a prefix
+// of the kind, then a number, as in "dense1".
 bool MayBeNamed(std::string_view kind, std::string_view name) {
   const size_t digits = name.find_first_of("0123456789");
   return digits != 0 && kind.starts_with(name.substr(0, digits));
 }
 
-// Adds to each layer of the job its own parameters. Both lists are in model
-// order.
+// Adds to each layer of the job the parameters that belong to it. Both lists
+// are in model order.
 Status AddParameters(std::span<const ParameterInfo> parameters, Json& layers) {
   size_t next = 0;
   for (Json& layer : layers) {
@@ -104,8 +104,8 @@ Status CheckExport(Storage& storage, const std::string& directory) {
   return OkStatus();
 }
 
-// Rejects a name that retention would take for a checkpoint, and a place inside
-// a checkpoint, with which retention would remove the export.
+// Rejects a name that retention would mistake for a checkpoint's, and a place
+// inside a checkpoint: retention would remove both.
 Status CheckIsOutsideOfCheckpoints(Storage& storage, const ExportPlace& place) {
   const std::string_view name =
       std::string_view(place.directory).substr(place.directory.rfind('/') + 1);
@@ -168,7 +168,8 @@ Status TryToMakeFolder(Storage& storage, const ExportPlace& place) {
 Result<std::string> ModelDescription(const TrainedModel& trained,
                                      const Digest& weights_digest) {
   ASSIGN_OR_RETURN(const Json job, ParseStrictJson(trained.job_json, "job"));
-  // Checks that the text is a job, and so has the fields read below.
+  // Checks that the text is a valid job: such a text has the fields that are
+  // read below.
   RETURN_IF_ERROR(JobFromJson(trained.job_json).status());
   Json layers = job["model"]["layers"];
   RETURN_IF_ERROR(AddParameters(trained.model.parameters(), layers));

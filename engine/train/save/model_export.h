@@ -1,7 +1,7 @@
 // A trained model for other programs: a directory with a safetensors file that
 // any tool can open, and a self-contained description.
 //
-//   <directory>/model.safetensors   the values that predictions use, only
+//   <directory>/model.safetensors   only the values that predictions use
 //   <directory>/model.json          description of the model:
 //     schema      "gauntlet/model/v1"
 //     numerics    version of the numerics contract
@@ -56,7 +56,8 @@ struct TrainedModel {
 Result<std::string> DescribeModel(const TrainedModel& trained);
 
 // Checks that a model.json belongs to these weights. kDataLoss: its digest is
-// of other weights, or it is no JSON. A model.json without a digest passes.
+// that of other weights, or it is not a JSON object. Returns Ok if it has no
+// digest.
 Status CheckExportedWeights(std::string_view description,
                             std::span<const TensorView> weights);
 

@@ -16,7 +16,7 @@ Status LoadState(World& world, const LoadSource& source,
     world.events.Emit({.kind = EventKind::kLoadFailed,
                        .path = store.PathOf(parent),
                        .reason = ReasonOf(code)});
-    // The next claim determines whether another checkpoint is left.
+    // The next claim looks for another valid checkpoint.
     return Unavailable(fmt::format("{} went bad after it was chosen: {}",
                                    parent.name, loaded.status().message()));
   }

@@ -13,7 +13,8 @@
 
 namespace gauntlet {
 
-// A checkpoint of a store, and the parameters that it contains; empty: all.
+// A checkpoint of a store. `of_parameters`: the parameters that it contains;
+// empty: all.
 struct LoadSource {
   CheckpointStore& store;
   const CheckpointRef& parent;
@@ -22,8 +23,8 @@ struct LoadSource {
 
 // Reads the checkpoint into the arrays of `state`, which is unusable after an
 // error. Copies tensors that the store's claim has already read elsewhere.
-// kUnavailable: the checkpoint was valid when it was chosen, and is not any
-// more.
+// kUnavailable: the checkpoint was valid when the chief chose it, and is now
+// damaged or missing.
 Status LoadState(World& world, const LoadSource& source,
                  const RowSchedule& schedule, TrainState& state);
 inline Status LoadState(World& world, CheckpointStore& store,

@@ -14,23 +14,23 @@
 
 namespace gauntlet {
 
-// Released by the destructor, or by the death of the process. Null: the run
-// needs no lock, or its launcher holds it.
+// Lock of the directory, released by the destructor or the death of the
+// process. Null: the run needs no lock, or its launcher holds the lock.
 struct StoreHold {
   std::unique_ptr<FileLock> lock;
 };
 
 // For a worker that no launcher started: the chief locks the directory, and
-// sets the launch in `place`. Does nothing for other ranks, for "", or if
-// `place` has a launch already. A single worker fails immediately if the lock
-// is held; the chief of several waits for `patience`, as a predecessor on
-// another host may still be exiting. kFailedPrecondition: another run owns the
-// directory.
+// sets the name of the launch in `place`. Does nothing on other ranks, without
+// a directory (""), or if `place` already names a launch. A single worker fails
+// immediately if the lock is held; the chief of several waits for `patience`,
+// as a predecessor on another host may still be exiting. kFailedPrecondition:
+// another run owns the directory.
 Result<StoreHold> HoldStore(World& world, const std::string& directory,
                             WorkerSpec& place, Duration patience);
 
-// Removes the directory if only its lock is left, after the run has deleted the
-// checkpoints.
+// Removes the directory if only the lock file is left in it: the run has then
+// deleted the checkpoints.
 void RemoveIfDeleted(Storage& storage, const std::string& directory,
                      const StoreHold& hold);
 

@@ -8,7 +8,8 @@ namespace gauntlet {
 namespace {
 
 constexpr Duration kLockPollInterval = std::chrono::milliseconds(50);
-// Time before a wait is reported: a predecessor's workers usually exit sooner.
+// Time before a wait is reported: workers of an earlier run usually exit
+// sooner.
 constexpr Duration kSilentFor = std::chrono::milliseconds(500);
 
 }  // namespace

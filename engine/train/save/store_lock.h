@@ -16,11 +16,11 @@ namespace gauntlet {
 // Receives "DIRECTORY: in use by another run (…)", with the holder's name.
 using OnLockWait = std::function<void(const std::string&)>;
 
-// Locks the directory for as long as the result lives. Creates the
-// directory if it is missing; does nothing for "". Waits for `patience` if the
-// lock is held, as a predecessor's worker may be exiting; then returns
-// kFailedPrecondition. A wait of more than a moment is reported once, to
-// `on_wait` if set.
+// Locks the directory for as long as the result lives. Creates the directory if
+// it is missing; does nothing if `directory` is empty. If another run holds the
+// lock, waits up to `patience`, as a worker of an earlier run may be exiting;
+// then returns kFailedPrecondition. Reports a wait of over 0.5 s once to
+// `on_wait`, if set.
 Result<std::unique_ptr<FileLock>> LockStore(World& world,
                                             const std::string& directory,
                                             Duration patience,

@@ -84,7 +84,8 @@ std::span<const std::span<float>> ResidentState::Newest() {
   return device_;
 }
 
-// On a device an update is in place, as a save first takes a copy there.
+// On a device an update is always in place: a save first copies the arrays
+// within the device.
 UpdatedArray ResidentState::Next(size_t index) {
   return on_host() ? host_.NextOf(index) : UpdatedArray(Newest()[index]);
 }

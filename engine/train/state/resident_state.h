@@ -27,8 +27,9 @@ namespace gauntlet {
 
 class ResidentState {
  public:
-  // All arguments outlive it. The state must neither move nor change its sizes.
-  // The device is not used before training first accesses an array.
+  // All arguments outlive it. The state must not move, and its arrays must keep
+  // their sizes. The device is not used before training first accesses an
+  // array.
   ResidentState(TrainState& state, const Kernels& kernels,
                 const FaultPoints& faults);
   ResidentState(const ResidentState&) = delete;
@@ -37,9 +38,9 @@ class ResidentState {
   // The state in host memory. Its large arrays are outdated from Changed to the
   // next SyncToHost; its other values are always the newest.
   TrainState& host() const { return host_; }
-  // Copies the newest values to the host. They are lost if this fails. Returns
-  // the same error again until the state is replaced. kFailedPrecondition: the
-  // state was not restored completely.
+  // Copies the newest values to the host. If the device fails, they are lost,
+  // and all later calls return the same error until the state is replaced.
+  // kFailedPrecondition: the state was not restored completely.
   Status SyncToHost();
   // As SyncToHost, for a caller that is about to change the large arrays on the
   // host: the next access of training uploads them.
@@ -53,16 +54,16 @@ class ResidentState {
   // The functions for training return arrays in the kernels' memory. REQUIRES:
   // loss() is Ok.
   std::span<float> parameters() { return Newest().front(); }
-  // Return where an update reads and writes, as TrainState::NextOf does. Arrays
-  // returned earlier then have the previous values.
+  // Return the places where an update reads and writes, as TrainState::NextOf
+  // does. Views returned earlier may keep the values before the update.
   UpdatedArray NextParameters() { return Next(0); }
   std::span<const UpdatedArray> NextSlots();
   UpdatedArray NextAccumulated() { return Next(device_.size() - 1); }
-  // Call when values in the kernels' memory were changed, or before they will
-  // be. REQUIRES: parameters() was called since the host last changed.
+  // Call right before or after changing values in the kernels' memory.
+  // REQUIRES: parameters() was called since the last HostChanges.
   void Changed();
 
-  // The functions below are for copies within the device.
+  // The functions below serve to copy or digest values on the device.
 
   // Returns the memory of the arrays on the device; null: there are none.
   Memory* device_memory() const {
@@ -89,8 +90,8 @@ class ResidentState {
   //   kBoth            | kHost   | HostChanges
   //   kDevice          | kLost   | SyncToHost, DigestsOf: the device has failed
   //
-  // Kernels of the host work on the state's own arrays: then it stays at
-  // kHostOnly.
+  // If the kernels work in host memory, they use the state's own arrays, and
+  // the place is always kHostOnly.
   enum class Place : uint8_t { kHostOnly, kHost, kBoth, kDevice, kLost };
   // CHECKs that the transition is in the table.
   void MoveTo(Place place);
@@ -114,8 +115,8 @@ class ResidentState {
   std::span<const float> There(std::span<const std::byte> here) const;
   Digested Split(const TensorView& tensor) const;
   Result<Taken> Take(std::span<const Digested> tensors);
-  // Returns an error if the device failed: the values just downloaded may then
-  // be wrong, and the newest values are lost.
+  // Returns an error if the device failed. In that case, the values just
+  // downloaded may be wrong, and the newest values are lost.
   Status CheckDevice();
   std::span<const std::span<float>> Newest();
   UpdatedArray Next(size_t index);

@@ -23,8 +23,8 @@ class SpareArrays {
   SpareArrays(const SpareArrays&) = delete;
   SpareArrays& operator=(const SpareArrays&) = delete;
 
-  // A save reads the arrays from now on: until Thaw their values stay unchanged
-  // in one of the two sets. REQUIRES: no other save reads them.
+  // A save reads the arrays from now on: until Thaw, one of the two sets keeps
+  // their current values. REQUIRES: no other save reads them.
   void Freeze();
   void Thaw() { frozen_.assign(frozen_.size(), false); }
 

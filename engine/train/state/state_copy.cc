@@ -62,11 +62,13 @@ Status StateCopy::Take(ResidentState& resident,
 void StateCopy::MakeRoom(Memory* pinned_for) {
   if (bytes_ > buffer_.size()) {
     pin_.reset();
-    // A new buffer, as resizing may grow the old one by half.
+    // Allocates a new buffer: resizing the old one may allocate half as much
+    // again.
     buffer_ = {};
     buffer_ = MakeLargeArray<std::byte>(BufferBytes(bytes_));
   }
-  // The first copy may have been taken before the device had arrays.
+  // The buffer may not be pinned yet: the first copy may have been taken before
+  // the device had arrays.
   if (pinned_for != nullptr && !pin_) {
     pin_.emplace(*pinned_for, std::span(buffer_));
   }

@@ -27,8 +27,8 @@
 namespace gauntlet {
 
 // Reuses one host buffer and one device buffer, each as large as the largest
-// copy so far. A large host buffer is rounded up, as the history of a state
-// grows with each epoch: a larger buffer would cost page faults again.
+// copy so far. The size of a large host buffer is rounded up: the history of a
+// state grows with each epoch, and each new buffer costs page faults.
 class StateCopy {
  public:
   StateCopy() = default;
@@ -37,16 +37,16 @@ class StateCopy {
   StateCopy& operator=(const StateCopy&) = delete;
 
   // Allocates host memory for a copy of these tensors, so that the first Take
-  // need not.
+  // need not allocate it.
   void Reserve(const TrainState& state, std::span<const TensorView> tensors);
   // Replaces the previous copy, including its views, by a copy of these
-  // tensors. Once this returns, the state may change; arrays that have spare
-  // arrays only by TrainState::NextOf. Errors are those of
+  // tensors. Once this returns, the state may change, but arrays that have
+  // spare arrays only through TrainState::NextOf. Errors are those of
   // ResidentState::SyncToHost. REQUIRES: the previous copy has arrived; the
-  // memory of the kernels outlives this.
+  // memory of the kernels outlives the copy.
   Status Take(ResidentState& resident, std::span<const TensorView> tensors);
-  // Waits until the copy has arrived. Callable from any task. kIoError: the
-  // fetch failed, and the copy is unusable.
+  // Waits until the copy has arrived in host memory. Callable from any task.
+  // kIoError: the fetch failed, and the copy is unusable.
   Status Arrive();
   // Compares the digests of the copy with those taken on the device. Callable
   // from any task. kIoError names a tensor that differs.

@@ -19,8 +19,8 @@
 namespace gauntlet {
 namespace {
 
-// Names in the order of ForArrays: single numbers, and arrays with one number
-// per epoch.
+// Names of tensors in the order of ForArrays: of single numbers, and of arrays
+// with one number per epoch.
 constexpr const char* kNumberNames[] = {
     "rng/key",        "position/step",    "position/epoch",  "position/sample",
     "position/phase", "metrics/loss_sum", "metrics/correct", "metrics/rows"};
@@ -51,7 +51,7 @@ Status OfOtherCallbacks(std::string_view tensor, std::string_view difference) {
 }
 
 // Copies a tensor of a checkpoint to `to`, the bytes of `view`, unless it was
-// read there.
+// already read into them.
 Status CopyInto(const TensorView& view, std::span<std::byte> to,
                 const TensorView& from) {
   if (from.dtype != view.dtype || from.shape != view.shape ||

@@ -2,8 +2,9 @@
 // While it is trained, a ResidentState may have newer values on a device.
 //
 // A checkpoint and the state digest cover exactly this: parameters, optimizer
-// slots and scalars, the RNG key, the position with its phase, the running
-// metrics of the epoch, and the history of complete epochs.
+// slots and scalars, pending gradients, the states of replicas and hooks, the
+// RNG key, the position with its phase, the running metrics of the epoch, and
+// the history of complete epochs.
 #ifndef GAUNTLET_ENGINE_TRAIN_STATE_TRAIN_STATE_H_
 #define GAUNTLET_ENGINE_TRAIN_STATE_TRAIN_STATE_H_
 
@@ -51,8 +52,8 @@ struct RunningMetrics {
   int64_t rows = 0;
 };
 
-// One entry per epoch. The entry of the validation is added before that of the
-// training.
+// One entry per epoch. The entries of the validation are added before those of
+// the training.
 struct History {
   std::vector<float> loss;
   std::vector<int64_t> correct;
@@ -95,16 +96,17 @@ class TrainState {
   // The large arrays, by index: parameters, each slot, accumulated gradients.
   size_t large_arrays() const { return optimizer.slots.size() + 2; }
   std::vector<float>& LargeArray(size_t index);
-  // Sets the arrays that updates write to while a save reads the large ones.
-  // Null: each update is in place, and no save may read them meanwhile.
+  // Sets the arrays to which updates write while a save reads the large arrays.
+  // Null: each update is in place, and no save may read the large arrays during
+  // updates.
   void ChangesWith(SpareArrays* spare) { spare_ = spare; }
   SpareArrays* spare() const { return spare_; }
   // Returns where an update reads the current values of a large array and where
-  // it writes the next ones: the same place, unless a save reads the array.
-  // Then the array moves to its spare place, which the update must fill.
+  // it writes the next ones: the same place, unless a save reads the array. In
+  // that case, the array moves to its spare place, which the update must fill.
   UpdatedArray NextOf(size_t index);
-  // Makes the large arrays writable in place: moves those that a save reads,
-  // with their values, to their spare places.
+  // Makes the large arrays writable in place: moves those that a save reads to
+  // their spare places, and copies their values.
   void OwnLargeArrays();
 
   // Creates the state before the first step, with empty slots.
@@ -135,12 +137,12 @@ class TrainState {
   // kFailedPrecondition: the state is unusable.
   Status CheckReadable() const;
   // Sets the state from the tensors of a checkpoint, which are in name order.
-  // Copies those that were not read into their places. With `of_parameters` the
-  // checkpoint has only the tensors of TensorsOf; the others keep their values.
-  // `faults` switches on planted bugs that lose a part of the state. After an
-  // error the state is unusable: kOtherJob names a callback whose tensor is
-  // missing, superfluous, or of another type or shape; kDataLoss names another
-  // such tensor.
+  // Copies those that were not already read into their places (PlaceToRestore).
+  // With `of_parameters` the checkpoint has only the tensors of TensorsOf; the
+  // others keep their values. `faults` switches on planted bugs that lose a
+  // part of the state. After an error the state is unusable: kOtherJob names a
+  // callback whose tensor is missing, superfluous, or of another type or shape;
+  // kDataLoss names another such tensor.
   Status Restore(std::span<const TensorView> tensors, const FaultPoints& faults,
                  std::span<const std::string> of_parameters = {});
 
@@ -213,7 +215,7 @@ class TrainState {
 };
 
 // Removes from a checkpoint's tensors those that the state does not have:
-// tensors of hooks, which do not concern the model.
+// states of hooks, on which the model does not depend.
 void DropHookState(const TrainState& state, std::vector<TensorView>& tensors);
 
 // Returns the model's TrainedValues in that state.

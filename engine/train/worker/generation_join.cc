@@ -107,8 +107,9 @@ Result<CollectiveDecision> GenerationJoin::ChooseCollective(
   return RingBecause(reason);
 }
 
-// Called on the chief once all ranks have met, and so have left their previous
-// generation. Claims the new generation, then chooses the state to resume from.
+// Called on the chief once all ranks have arrived, so that none is in its
+// previous generation any more. Claims the new generation, then chooses the
+// state to resume from.
 Result<Decision> GenerationJoin::Decide(
     const std::vector<JoinedWorker>& by_rank) {
   ASSIGN_OR_RETURN(const Reports reports, CollectReports(by_rank));
@@ -153,8 +154,8 @@ Result<Decision> GenerationJoin::Decide(
 }
 
 // Claims a generation. If disk space or permission is missing, makes three
-// tries in total; six, over about three seconds, if workers hold a state in
-// memory. An incomplete claim is ignored by readers. A lack of permission at
+// tries in total or, if workers hold a state in memory, six in about three
+// seconds. An incomplete claim is ignored by readers. A lack of permission at
 // the last try is a permanent error.
 Result<Claim> GenerationJoin::MakeClaim(StateInMemory memory) {
   const bool holds = memory == StateInMemory::kHeld;
@@ -228,7 +229,7 @@ Status GenerationJoin::Resume() {
     }
   }
   parts_.times.Lap(TimePart::kClaim);
-  // Precedes the check of elsewhere_: the others need this rank in the
+  // Done even if elsewhere_ has an error: the other ranks need this one in the
   // transfer.
   if (carries_on_) {
     const Status carried = CarryOn(*start.from_memory);
@@ -280,7 +281,8 @@ void GenerationJoin::Initialize() {
 Status GenerationJoin::Load(const CheckpointRef& parent) {
   if (claimed_state_) {
     parts_.DropState();
-    // The move keeps the arrays, with the tensors that the claim has read.
+    // The claim has already read tensors into the arrays of this state, which a
+    // move keeps.
     parts_.SetState(*std::exchange(claimed_state_, std::nullopt));
   } else {
     MakeState(StartFrom::kCheckpoint);
@@ -364,7 +366,7 @@ Status GenerationJoin::TakeFrom(const StartDecision::Memory& memory,
     shared = Unavailable(shared.message());
   }
   if (!shared.ok() && !held_) {
-    // The state is blank, or a part of it was received.
+    // The state is empty, or was received only in part.
     parts_.DropState();
   }
   return shared;
@@ -385,8 +387,9 @@ Result<std::vector<std::string>> GenerationJoin::AllGather(
       {}, payload, parts_.options().cluster.save_timeout);
 }
 
-// Ends the session in agreement with the others, and returns `why`, an error
-// that all ranks have detected: none exits before the others have it too.
+// Ends the session together with the other ranks, and returns `why`, an error
+// that all ranks detect: Leave makes sure that no rank exits before the others
+// have detected it.
 Status GenerationJoin::Refuse(Status why) {
   parts_.session->Leave();
   return why;
@@ -427,7 +430,7 @@ Status GenerationJoin::AgreeOnStart() {
     return Refuse(FailedPrecondition(
         fmt::format("rank {} starts from another state than the chief", rank)));
   }
-  // A rank that has just received the state lacks this value.
+  // The transfer of a state does not include this value.
   parts_.state->not_finite_since = not_finite_since;
   RETURN_IF_ERROR(JoinDevices());
   parts_.session->StartRejectingLateConnections();
@@ -454,7 +457,8 @@ Status GenerationJoin::JoinDevices() {
       parts_.rejoins()
           ? std::min(cluster.step_timeout, cluster.rendezvous_timeout)
           : cluster.rendezvous_timeout;
-  // Time to connect, to be connected to, and to join.
+  // Three waits, each up to `timeout`: to connect, to be connected to, and to
+  // join.
   parts_.Expect(3 * timeout);
   std::unique_ptr<CollectiveLinks> links;
   if (api->needs_links) {

@@ -31,11 +31,12 @@ class GenerationJoin {
   // Loads, initializes or receives the state.
   Status Resume();
   // Confirms that all ranks start from the same state of the same job;
-  // otherwise all fail. Also connects the devices, if the chief decided so.
+  // otherwise all ranks return an error. Also connects the devices if the chief
+  // has decided on NCCL.
   Status AgreeOnStart();
 
-  // Offers the worker's present state, which is complete, at the next
-  // rendezvous.
+  // Offers the worker's current state at the next rendezvous. REQUIRES: the
+  // state is complete.
   void HoldState();
   void HoldNothing() { held_.reset(); }
 

@@ -102,13 +102,14 @@ bool Worker::IsSaving() const {
          (save_ && save_->is_tidying());
 }
 
-// Ends the save in flight of a lost generation, so that it has failed or is
-// acknowledged, and nothing changes the store, before this worker reports that
-// it has left. kDeadlineExceeded: the save hangs. Other errors, such as
-// kFenced, stop this worker.
+// Waits for the tasks of saves in a lost generation. After that, a save in
+// flight has failed or is acknowledged, and this worker no longer changes the
+// store, so that it may report that it has left. kDeadlineExceeded: a task
+// hangs. After other errors, such as kFenced, this worker must exit.
 Status Worker::EndSave() {
   if (!IsSaving()) return OkStatus();
-  // The others detect this worker's exit now, not only after the save.
+  // Lets the other workers detect the loss of this worker now, not only after
+  // the save.
   if (parts_.session) parts_.session->Abort();
   const Duration bound = options_.cluster.save_timeout;
   parts_.Expect(bound);
@@ -193,7 +194,8 @@ Result<LoopEnd> Worker::Train() {
                          : loop.Run(generation);
   loop_carryover_ = loop.memory();
   unsaved_ = loop.unsaved();
-  // Fetches values that only a device has: other workers may need them.
+  // Copies to the host the values that only a device has: other workers may
+  // need them.
   const Status kept = resident.SyncToHost();
   if (end.ok() && kept.ok()) return end;
   // The status is final: SyncToHost has waited for the device if necessary.
@@ -219,8 +221,8 @@ Result<LoopEnd> Worker::LiveOneGeneration() {
 }
 
 // Returns true if the worker may rejoin after this error. It must exit if it
-// was fenced, if its own action failed, or if the event of its last operation
-// was not emitted.
+// was fenced, if the failure is its own, or if it has not emitted the event of
+// its last operation.
 bool Worker::MayRejoin(const Status& status) {
   const bool lost = IsLoss(status.code()) &&
                     (!parts_.session || parts_.session->ring().is_broken());
@@ -247,7 +249,8 @@ Status Worker::LeaveGeneration(const Status& why) {
     parts_.session.reset();
     const Status saved = EndSave();
     if (saved.code() == Code::kDeadlineExceeded) return why;
-    // The worker exits: a worker that leaves a generation may join the next.
+    // After an error the worker exits, and does not emit kLeft: kLeft means
+    // that the worker may join the next generation.
     RETURN_IF_ERROR(saved);
     async_save_.reset();
     save_.reset();
@@ -258,8 +261,9 @@ Status Worker::LeaveGeneration(const Status& why) {
                         .reason = ReasonOf(why.code())});
   }
   if (formed) {
-    // A worker in a save detects the loss only after the save, and the chief
-    // leaves only after the task that tidies the store.
+    // Other workers may arrive late: a worker in a save detects the loss only
+    // after the save, and the chief leaves only after the task that tidies the
+    // store.
     meet_by_ = now + options_.cluster.rendezvous_timeout;
     if (loop_carryover_ && loop_carryover_->in_save) {
       meet_by_ += options_.cluster.save_timeout;
@@ -301,7 +305,7 @@ WorkerExit ExitForEnd(LoopEnd end) {
   return WorkerExit::kFailed;
 }
 
-// Returns what a person is to do about a save that failed with that code.
+// Returns advice to the user about a save that failed with that code.
 std::string_view RemedyFor(Code code) {
   switch (code) {
     case Code::kResourceExhausted:
@@ -355,8 +359,8 @@ WorkerEnd Worker::Live() {
   return end;
 }
 
-// Aborts the session first: after an error its tasks still wait for the
-// others.
+// Aborts the session first: after an error its tasks still wait for the other
+// workers.
 TrainedWorker Worker::Abort(WorkerEnd end) {
   if (parts_.session) parts_.session->Abort();
   if (async_save_) async_save_->JoinTask();
@@ -408,8 +412,8 @@ int LiveAsWorker(World& world, const TrainInputs& inputs,
   watch.Start();
   Worker worker(watch.world(), inputs, place, reporter);
   const WorkerEnd end = worker.Live();
-  // The watch is not stopped but ends with the process, so that a check in
-  // progress delays nothing.
+  // Does not stop the watch, which would wait for a check in progress. The
+  // watch ends with the process.
   on_end(end);
   return static_cast<int>(end.exit);
 }

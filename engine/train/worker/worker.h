@@ -1,5 +1,5 @@
-// One worker of a training run, from its first rendezvous to its exit. The same
-// in every world.
+// One worker of a training run, from its first rendezvous to its exit. The code
+// is the same in every world.
 #ifndef GAUNTLET_ENGINE_TRAIN_WORKER_WORKER_H_
 #define GAUNTLET_ENGINE_TRAIN_WORKER_WORKER_H_
 
@@ -38,9 +38,9 @@ TrainedWorker TrainAsWorker(World& world, const TrainInputs& inputs,
                             const WorkerSpec& place,
                             ProgressReporter& reporter);
 
-// Like TrainAsWorker, but calls `on_end` with the outcome. `on_end` ends the
-// process with that exit code, or at least all of its other tasks: nothing
-// waits for them. If `on_end` returns, returns the exit code.
+// Like TrainAsWorker, but calls `on_end` with the outcome. `on_end` must end
+// the process with that exit code, or at least all of its other tasks, as this
+// function does not wait for them. If `on_end` returns, returns the exit code.
 int LiveAsWorker(World& world, const TrainInputs& inputs,
                  const WorkerSpec& place, ProgressReporter& reporter,
                  const std::function<void(const WorkerEnd&)>& on_end);

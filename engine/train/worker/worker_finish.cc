@@ -111,8 +111,8 @@ void WarnOfUnsavedState(WorkerParts& parts, const Status& unsaved) {
                            unsaved.message())});
 }
 
-// Waits until all ranks have reached the end, with the same state: nothing is
-// deleted before.
+// Waits until all ranks have reached the end, and checks that they have the
+// same state. No checkpoint is deleted before that.
 Status AgreeOnEnd(WorkerParts& parts, const std::string& digest) {
   const Position& position = parts.state->position;
   ASSIGN_OR_RETURN(const std::vector<std::string> digests,
@@ -143,7 +143,8 @@ Status AwaitAcknowledgement(WorkerParts& parts) {
   return OkStatus();
 }
 
-// Returns the count for the event: 0 if the final state is finite.
+// Returns the count for the event kFinished: 0 if the final state is finite,
+// else the first step at which it was not, if known.
 int64_t NotFiniteCount(const TrainResult& result) {
   return result.finite
              ? 0

@@ -29,8 +29,9 @@ bool LeavesWithoutAnything(const WorkerParts& parts, const FinishedLoop& loop);
 // - The chief exports the model and sends the result, unless
 //   LeavesWithoutAnything.
 // - If requested, the chief deletes the checkpoints once the launcher has
-//   acknowledged the result. They are kept if no acknowledgement comes within
-//   save_timeout, which is no error, or if the final state is not finite.
+//   acknowledged the result. The checkpoints are kept if the final state is not
+//   finite, or if no acknowledgement arrives within save_timeout, which is no
+//   error.
 // Returns how the run ended: kNotFinite if the final state is not finite and
 // OnNotFinite::kStop is set.
 Result<LoopEnd> FinishRun(WorkerParts& parts, FinishedLoop loop);

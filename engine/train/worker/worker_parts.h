@@ -37,8 +37,8 @@ struct WorkerParts {
   std::optional<CheckpointStore> store;   // nullopt: no checkpoints
   std::optional<TrainState> state;        // nullopt: no generation has begun
   std::optional<ResidentState> resident;  // of the state, if there is one
-  // Both keep their arrays from generation to generation. nullopt: not used
-  // since the state was made.
+  // `spare` and `trainer` keep their arrays from generation to generation.
+  // nullopt: not used since the state was made.
   std::optional<SpareArrays> spare;
   std::optional<Trainer> trainer;
   std::unique_ptr<Session> session;  // of the current generation
@@ -59,11 +59,11 @@ struct WorkerParts {
 
   // REQUIRES: there is no state.
   void SetState(TrainState new_state);
-  // Destroys the state and all that has arrays of its size. Values that only a
-  // device has are lost.
+  // Destroys the state, and the parts with arrays of the state's size. Values
+  // that only a device has are lost.
   void DropState();
-  // Returns the state, and leaves none. nullopt: there is none, or the device
-  // has lost it.
+  // Returns the state, and removes it from the parts. nullopt: there is none,
+  // or the device has lost it.
   std::optional<TrainState> TakeState();
 
   // Sets how long the launcher waits for the chief's next report.
@@ -73,7 +73,8 @@ struct WorkerParts {
 // Builds all parts except state and session.
 Status Build(WorkerParts& parts);
 
-// Opens the store; if it was open, discards what it kept in memory.
+// Opens the store. If it is open already, opens it again, and so discards the
+// data that it kept in memory.
 Status OpenStore(WorkerParts& parts);
 
 }  // namespace gauntlet
