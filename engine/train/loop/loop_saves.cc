@@ -157,16 +157,16 @@ Status LoopSaves::SaveLast(Duration first_pause) {
   const uint64_t step = state_->position.step;
   const Time began = world_->clock.Now();
   Duration pause = first_pause;
-  Duration hurried = LastTries::kFirstPauseOnNotice;
+  Duration on_notice = LastTries::FirstPauseWithin(options_->preemption.grace);
   Status status = TrySave(TidyTime::kImmediately);
   for (int i = 0; i < LastTries::kPauses && CanContinueAfter(status); ++i) {
     reports_->Line(
         fmt::format("final checkpoint (step {}) failed: {}; retrying in "
                     "{:.1f} s",
                     step, status.message(), SecondsOf(pause)));
-    PauseBeforeAnotherTry(pause, hurried);
+    PauseBeforeAnotherTry(pause, on_notice);
     pause *= 2;
-    hurried *= 2;
+    on_notice *= 2;
     status = TrySave(TidyTime::kImmediately);
   }
   if (!CanContinueAfter(status)) {
@@ -179,18 +179,18 @@ Status LoopSaves::SaveLast(Duration first_pause) {
   return OkStatus();
 }
 
-// Pauses before the next try, for at most `hurried` once this worker has a
+// Pauses before the next try, for at most `on_notice` once this worker has a
 // preemption notice. Limits `pause` to half of save_timeout: workers without a
 // notice pause longer than this worker, which must not declare them lost
 // meanwhile.
-void LoopSaves::PauseBeforeAnotherTry(Duration pause, Duration hurried) {
+void LoopSaves::PauseBeforeAnotherTry(Duration pause, Duration on_notice) {
   pause = std::min(pause, options_->cluster.save_timeout / 2);
   const Duration expected = pause + options_->cluster.step_timeout;
   reports_->Expect(expected);
   reports_->ReportSave(expected);
   const Time until = world_->clock.Now() + pause;
   if (!WaitOrNotice(*world_, until)) return;
-  world_->clock.SleepUntil(std::min(until, world_->clock.Now() + hurried));
+  world_->clock.SleepUntil(std::min(until, world_->clock.Now() + on_notice));
 }
 
 Status LoopSaves::BeginAsync() {

@@ -35,15 +35,14 @@ struct LastTries {
   static constexpr int kFirstPausesInAll = (1 << kPauses) - 1;
   // 31 s in total.
   static constexpr Duration kFirstPause = std::chrono::seconds(1);
-  // For a worker that has a preemption notice: 3.1 s in total, as its process
-  // may soon be killed.
-  static constexpr Duration kFirstPauseOnNotice =
+  // 3.1 s in total.
+  static constexpr Duration kShortestFirstPause =
       std::chrono::milliseconds(100);
 
-  // For the other workers, after a notice: a quarter of the grace period in
-  // total, but at least 3.1 s and at most 31 s.
+  // After a preemption notice: a quarter of the grace period in total, but at
+  // least 3.1 s and at most 31 s.
   static Duration FirstPauseWithin(Duration grace) {
-    return std::clamp(grace / (4 * kFirstPausesInAll), kFirstPauseOnNotice,
+    return std::clamp(grace / (4 * kFirstPausesInAll), kShortestFirstPause,
                       kFirstPause);
   }
 };
@@ -155,7 +154,7 @@ class LoopSaves {
   Status TrySave(TidyTime tidy_time);
   Status TakeTidied();
   Status SaveLast(Duration first_pause);
-  void PauseBeforeAnotherTry(Duration pause, Duration hurried);
+  void PauseBeforeAnotherTry(Duration pause, Duration on_notice);
   Status BeginAsync();
   std::optional<SaveOutcome> TakeOn();
   Status Take(const SaveOutcome& outcome);
