@@ -17,7 +17,8 @@
 namespace gauntlet {
 namespace {
 
-// Returns the outcome of the run, by its name in Outcome if one applies.
+// Returns the name of the run's outcome, such as "recovers", or a description
+// if no Outcome fits.
 std::string OutcomeOf(const Outline& outline, const RunFacts& facts) {
   const Record& record = outline.record;
   if (record.ending != RunEnding::kExited) {
@@ -71,8 +72,8 @@ std::string RequeuesText(const Record& record) {
                      codes.size() == 1 ? "" : "s", fmt::join(codes, ", "));
 }
 
-// Returns "restarts: {exactly: 2}" for the key restarts.exactly, "exit_code: 7"
-// for exit_code.
+// Returns the expectation as a scenario writes it: "restarts: {exactly: 2}" for
+// the key restarts.exactly and the value 2, "exit_code: 7" for exit_code and 7.
 std::string WithValue(std::string_view key, std::string_view value) {
   const size_t dot = key.find('.');
   if (dot == key.npos) return fmt::format("{}: {}", key, value);
@@ -116,9 +117,9 @@ class Expectations {
   std::vector<Finding> broken_;
 };
 
-// Counts the steps that a generation trained although an earlier one had
-// trained them. Generations train without gaps, so each step up to the highest
-// was trained before.
+// Counts the steps that a generation trained although an earlier generation had
+// already trained them. Each generation trains consecutive steps, so all steps
+// up to the highest step so far have been trained.
 void AddRecomputations(const Outline& outline, RunFacts& facts) {
   std::vector<std::pair<uint64_t, uint64_t>> again;  // first excluded
   uint64_t highest = 0;
@@ -184,7 +185,8 @@ std::string ResumeText(const Outline& outline, const RunFacts& facts) {
   return "no resumption";
 }
 
-// Returns the number of distinct epochs that ended after the first generation.
+// Returns the number of epochs that ended in any generation but the first. An
+// epoch that ended in several generations counts once.
 uint64_t EpochsAfterRestart(const Outline& outline) {
   std::set<uint64_t> epochs;
   for (const Generation& generation : outline.generations) {
@@ -234,7 +236,8 @@ void CheckTrend(const Record& record, Expectations& check) {
 }
 
 // Returns "that of step 4", or "those of steps 6 and 8 (twice)" if two
-// checkpoints are of step 8. `one` and `several` replace "that" and "those".
+// checkpoints are of step 8; "none" for no steps. `one` is the word in place of
+// "that", `several` the word in place of "those".
 std::string CheckpointsText(const std::vector<uint64_t>& steps,
                             std::string_view one, std::string_view several) {
   if (steps.empty()) return "none";
@@ -263,8 +266,9 @@ void CheckEndsAt(std::string_view key, std::optional<uint64_t> expected,
                WithoutKey("ends_at"));
 }
 
-// The key cannot be met without a restart: a run that restarts nothing is
-// inconclusive with it, whatever its value.
+// If nothing was restarted, no value of epochs_after_restart lets the case
+// pass: the judge makes the case inconclusive. So the advice is to remove the
+// key.
 void CheckEpochsAfterRestart(const Outline& outline, const RunFacts& facts,
                              Expectations& check) {
   constexpr std::string_view kKey = "epochs_after_restart";

@@ -18,7 +18,8 @@ bool Has(const IncarnationEvents& incarnation, size_t from, RecordKind kind) {
       [&](const RecordEvent& event) { return event.kind == kind; });
 }
 
-// Returns true iff the fault skips files that are too short to have its byte.
+// Returns true iff the fault flips a byte at a given offset: it skips files
+// that are too short to have this byte.
 bool PassesOverFiles(const RecordFault& fault) {
   return fault.kind == "bit_flip" && fault.byte > 0;
 }
@@ -42,8 +43,9 @@ std::string SavesText(const Record& record, const RecordFault& fault) {
 }
 
 // Returns "; save 2 (step 10) was begun in incarnation 1, but the process ended
-// before the save was acknowledged" for each incarnation in which the save
-// of the fault was begun and not acknowledged; "" if there is none.
+// before the save was acknowledged" for each incarnation that began the save
+// for which the fault is planned, and did not acknowledge it; "" if there is
+// none.
 std::string CutSavesText(const Record& record, const RecordFault& fault) {
   if (!fault.in_save || !fault.save || *fault.save == 0) return "";
   std::string text;
@@ -100,8 +102,8 @@ void CheckEffect(const Record& record, const FaultOccurrence& occurrence,
   }
   // Without a grace period the worker receives no notice.
   const bool notifies = traits.gives_notice && occurrence.fault->grace_ns > 0;
-  // A process that ends may leave it to other processes of its job to report
-  // the notice.
+  // A process may end before it reports the notice. Then it suffices that
+  // another process of its job reports it.
   const bool seen =
       Has(incarnation, occurrence.index, RecordKind::kNotice) ||
       (Has(incarnation, occurrence.index, RecordKind::kWorkerExited) &&

@@ -3,24 +3,29 @@
 // SKIP          The case was not run here.
 // INCONCLUSIVE  The harness could not run the case, or the run ended by itself
 //               without an event of a worker.
-// FAIL          An invariant is violated that the scenario names (any one, if
-//               it names none), or an expectation is not met. A hang violates
-//               no-hang. Exception: if only expectations are not met, and a
-//               fault did not fire or had no effect, it is INCONCLUSIVE.
-// INCONCLUSIVE  A fault did not fire or had no effect; or nothing was checked
-//               for an invariant that the scenario names (for trajectory, if
-//               it names none and expects no refusal); or detected_in is
-//               expected and no worker was lost; or recomputed_steps or
-//               epochs_after_restart is expected and nothing was restarted.
+// FAIL          An expectation is not met, or an invariant is violated that
+//               the scenario names (any invariant if the scenario names none).
+//               A hang violates no-hang. Exception: if only expectations are
+//               not met, and a fault did not fire or had no effect, the case
+//               is INCONCLUSIVE.
+// INCONCLUSIVE  A fault did not fire or had no effect; or the scenario names an
+//               invariant for which there was nothing to check; or it names
+//               no invariant and expects no refusal, and no step could be
+//               compared with the reference run; or it expects detected_in,
+//               and no worker was lost; or it expects recomputed_steps or
+//               epochs_after_restart, and nothing was restarted.
 // PASS          Everything else.
 //
 // A mutation test (outcome `violates`) is INCONCLUSIVE if a fault did not fire
-// or had no effect (or if the expected loss or restart is missing, as above).
-// It is PASS if every invariant that it names is violated; the reason lists the
-// others that are. Else the planted bug was not caught: FAIL.
+// or had no effect, if it expects detected_in and no worker was lost, or if it
+// expects recomputed_steps or epochs_after_restart and nothing was restarted.
+// It is PASS if every invariant that it names is violated; the reason then
+// lists the other violated invariants. Otherwise it is FAIL: the planted bug
+// was not caught.
 //
-// If two simulated runs of the plan differ, the verdict is FAIL, unless one of
-// the first two applies.
+// If two simulated runs of the plan differ, the verdict is FAIL, unless the
+// case was skipped, the harness could not run it, or no worker emitted an
+// event.
 //
 // Invariants are checked by specification.h and its models: of the store
 // (store_model.h), of training (training_model.h), of notices (notices.h), of
@@ -119,8 +124,8 @@ std::vector<std::string> BrokenInvariants(const Verdict& verdict) {
   return broken;
 }
 
-// Returns why a planted bug was not caught by the checks `missed`, and by which
-// it was.
+// Returns a sentence which says that the checks `missed` did not catch the
+// planted bug, and which other checks did.
 std::string WhyNotCaught(const std::vector<std::string>& missed,
                          const Verdict& verdict) {
   std::string why =
@@ -171,7 +176,8 @@ void JudgeRun(const Record& record, Verdict& verdict) {
   const bool only_expectations =
       broken.size() == verdict.broken_expectations.size();
   const bool fired = ReportOf(verdict, Invariant::kFaultFired).violations == 0;
-  // Expectations are about the effects of the faults.
+  // Expectations describe the effects of the faults, so without these effects
+  // an unmet expectation is no failure.
   if (only_expectations && !fired) {
     verdict.kind = VerdictKind::kError;
     verdict.reason = why;

@@ -66,7 +66,8 @@ void Specification::CheckEnd() {
 }
 
 // Checks that the exit code, the restarts and the result of a launcher agree
-// with its events. `ended`: the machine's event of the launcher's end, or null.
+// with its events. `ended`: event of the simulated machine that reports the end
+// of the launcher, or null.
 void Specification::CheckAccount(const LauncherRun& launcher,
                                  const RecordEvent* ended) {
   if (launcher.events.empty()) return;
@@ -79,7 +80,8 @@ void Specification::CheckAccount(const LauncherRun& launcher,
   const size_t count = launcher.events.size();
   const RecordEvent& last = launcher.events.back();
   const bool emitted_end = last.kind == RecordKind::kLauncherEnd;
-  // A notice during the pause cancels the restart.
+  // The launcher had announced a restart, but a notice during the pause before
+  // that restart cancelled it.
   if (emitted_end && count > 2 &&
       launcher.events[count - 2].kind == RecordKind::kNotice &&
       launcher.events[count - 3].kind == RecordKind::kRestarting) {
@@ -107,7 +109,8 @@ void Specification::CheckAccount(const LauncherRun& launcher,
                   has_result ? "a" : "no"));
 }
 
-// Returns true iff a fault in one of its workers killed the launcher.
+// Returns true iff the launcher was killed by a fault that fired in one of its
+// workers.
 bool Specification::IsKilledByAFault(size_t launcher) const {
   const int first = record_.launchers[launcher].first_incarnation;
   const int after = launcher + 1 < record_.launchers.size()
@@ -126,8 +129,8 @@ bool Specification::IsKilledByAFault(size_t launcher) const {
       });
 }
 
-// Checks that a signal ended a launcher only in a power loss, or by a fault in
-// one of its workers.
+// Checks that no launcher was killed by a signal, except in a power loss or by
+// a fault that fired in one of its workers.
 void Specification::CheckLaunchers() {
   const bool power_went =
       std::ranges::any_of(record_.machine, [](const RecordEvent& event) {

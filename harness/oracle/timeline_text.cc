@@ -11,7 +11,8 @@
 namespace gauntlet {
 namespace {
 
-// Lines at the begin and at the end of a long timeline.
+// Numbers of lines that are kept at the beginning and at the end of a long
+// timeline.
 constexpr size_t kFirstLines = 8;
 constexpr size_t kLastLines = 4;
 
@@ -23,8 +24,9 @@ struct TimedLine {
 
 constexpr int64_t kStoppedOnNotice = 143;
 
-// Returns true iff the worker exits with an error other than the loss or the
-// newer generation that it has just reported.
+// Returns true iff the worker exits with an error that the timeline does not
+// explain yet: since its last step, the worker has reported neither a lost
+// worker nor a newer generation.
 bool IsFailure(const IncarnationEvents& incarnation, const RecordEvent& exit) {
   if (exit.count == 0 || exit.count == kStoppedOnNotice) return false;
   for (auto event = incarnation.events.rbegin();
@@ -90,8 +92,8 @@ std::string LossText(const RecordEvent& event) {
       event.detail.empty() ? "" : " (" + event.detail + ")");
 }
 
-// REQUIRES: IsOnTimeline(incarnation, event), for the incarnation that emitted
-// the event.
+// REQUIRES: `incarnation` emitted the event, and IsOnTimeline(incarnation,
+// event).
 std::string TextOf(const Record& record, const IncarnationEvents& incarnation,
                    const RecordEvent& event) {
   switch (event.kind) {
@@ -147,7 +149,7 @@ void AddRequeues(const Record& record, std::vector<TimedLine>& all) {
   }
 }
 
-// A line for one event, or for several that repeat.
+// A line for one event, or for several similar events.
 struct MergedLine {
   std::string text;
   size_t events = 1;

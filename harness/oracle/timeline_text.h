@@ -10,9 +10,9 @@
 namespace gauntlet {
 
 // Returns one line per event, such as "worker 1, incarnation 1  step 100
-// kill-w1: …", or per repeated event: "… (38 times until 12.400s)". If there
-// are more than 13 lines, those in the middle become one, with the number of
-// their events.
+// kill-w1: …". An event that repeats has one line for all its repetitions: "…
+// (38 times until 12.400s)". If there are more than 13 lines, a single line
+// with the number of left-out events replaces those in the middle.
 std::vector<std::string> TimelineText(const Outline& outline);
 
 }  // namespace gauntlet

@@ -26,11 +26,11 @@ class Check {
   }
   // Counts one check that was made.
   void Count() { ++report_.instances; }
-  // Reports a violation: `name` is its kind, `message` one line of text. All
-  // are counted; only the first few are kept as text.
+  // Counts a violation: `name` is its kind, `message` one line of text. Keeps
+  // the text of the first few violations only.
   void Fail(std::string_view name, std::string message);
-  // The same, for a kind that code outside of the check recognizes. REQUIRES:
-  // InfoOf(kind).invariant is that of this check.
+  // Does the same for a kind of finding that other code recognizes
+  // (finding_kind.h). REQUIRES: InfoOf(kind).invariant is that of this check.
   void Fail(FindingKind kind, std::string message) {
     Fail(InfoOf(kind).name, std::move(message));
   }

@@ -21,8 +21,8 @@ class Disturbances {
   bool AnySince(int64_t t_ns) const;
 
  private:
-  // End of the effects: by process, or by machine if the fault outlasts its
-  // process.
+  // Time at which the last effect ends: per process, or for the whole machine
+  // if the effect outlasts the process.
   std::map<Emitter, int64_t> until_ns_;
 };
 

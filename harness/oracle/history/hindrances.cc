@@ -36,8 +36,8 @@ std::optional<Hindrance::Kind> KindOf(HinderedPart part,
   return std::nullopt;
 }
 
-// Maximum number of frames of one exchange that can be late one after another:
-// the exchange goes round the ring twice, with a few frames for each rank.
+// Maximum number of late frames whose delays add up in one exchange: the
+// exchange goes round the ring twice, with a few frames for each rank.
 constexpr int64_t kFramesInARow = 64;
 
 }  // namespace

@@ -34,7 +34,7 @@ struct Hindrance {
 };
 
 // Returns true iff the hindrance can make a wait exceed the limit. Late frames
-// can only if they are late enough.
+// do so only if they are late enough; all other hindrances can.
 bool MatchesLateness(const Hindrance& one, int64_t limit_ns);
 
 class Hindrances {
@@ -47,19 +47,22 @@ class Hindrances {
   void Add(const Hindrance& hindrance) { all_.push_back(hindrance); }
   // Ends the hindrances of a process that has ended.
   void Ended(const Emitter& process, int64_t t_ns);
-  // Ends the absence of the worker's processes.
+  // Ends the absences (kAbsent) of the worker: one of its processes is there.
   void Present(int worker, int64_t t_ns);
 
   static constexpr int64_t kForEver = std::numeric_limits<int64_t>::max();
-  // Returns how many nanoseconds of the interval no counted hindrance covers. A
-  // hindrance counts for `longest_ns` at most.
+  // Returns how many nanoseconds of the interval are free of hindrances. Takes
+  // into account only hindrances for which `counts` returns true, and only the
+  // first `longest_ns` of each.
   using Counts = std::function<bool(const Hindrance&)>;
   int64_t Undisturbed(int64_t from_ns, int64_t until_ns, const Counts& counts,
                       int64_t longest_ns = kForEver) const;
-  // Returns the start of the uninterrupted sequence of counted hindrances that
-  // covers the time; nullopt if none does.
+  // Returns since when a hindrance has been in effect without a gap at that
+  // time; nullopt if none is. Takes into account only hindrances for which
+  // `counts` returns true.
   std::optional<int64_t> Since(int64_t t_ns, const Counts& counts) const;
-  // Returns true iff a counted hindrance overlaps the interval.
+  // Returns true iff a hindrance for which `counts` returns true overlaps the
+  // interval.
   bool Any(int64_t from_ns, int64_t until_ns, const Counts& counts) const;
   const std::vector<Hindrance>& all() const { return all_; }
 

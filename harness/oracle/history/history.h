@@ -1,8 +1,8 @@
 // History: all events of a record in one order.
 //
-// A simulated run numbers its events. In a real run all processes read one
-// monotonic clock: events are merged by time, and those of one process keep
-// their order.
+// The events of a simulated run are numbered. In a real run all processes read
+// one monotonic clock: events of different processes are merged by time, and
+// the events of each process keep their order.
 #ifndef GAUNTLET_HARNESS_ORACLE_HISTORY_HISTORY_H_
 #define GAUNTLET_HARNESS_ORACLE_HISTORY_HISTORY_H_
 
@@ -22,12 +22,12 @@ inline constexpr int64_t kStampSlackNs = 1'000'000;
 
 constexpr double Seconds(int64_t ns) { return static_cast<double>(ns) / 1e9; }
 
-// Returns both times in seconds, with at least three decimals and as many as
-// tell them apart.
+// Returns both times in seconds, with three decimals, or with as many more as
+// it takes to make the two texts differ.
 std::pair<std::string, std::string> SecondsTexts(int64_t a_ns, int64_t b_ns);
 
-// Process that emitted an event. The incarnation of a launcher is the number of
-// its start, from 1.
+// The process that emitted an event. Starts of the launcher are numbered from
+// 1; this number is the launcher's incarnation.
 struct Emitter {
   enum class Kind : uint8_t { kWorker, kLauncher, kMachine };
   Kind kind = Kind::kWorker;
@@ -43,8 +43,7 @@ std::string NameOf(const Emitter& emitter);
 // REQUIRES: event.about.
 Emitter WorkerAbout(const RecordEvent& event);
 
-// Returns "epoch end at step 12"; for a step "after step 6", as the step ends
-// there.
+// Returns "epoch end at step 12", or "after step 6" for the end of step 6.
 std::string EventAtStep(const RecordEvent& event);
 // Returns "epoch end at step 12 (worker 1, incarnation 2)".
 std::string Where(const Emitter& emitter, const RecordEvent& event);

@@ -11,8 +11,8 @@ namespace gauntlet {
 
 // Returns true iff the process exited with WorkerExit::kStartLater.
 bool LeftToStartLater(const IncarnationEvents& incarnation);
-// Returns true iff the process exited with that code and a state that it could
-// not save.
+// Returns true iff the process exited with WorkerExit::kStartLater and could
+// not save its state.
 bool LeftUnsaved(const IncarnationEvents& incarnation);
 
 // Returns true iff a job queue started the launcher again, after `before`, for

@@ -54,8 +54,9 @@ Outline::Outline(const Record& of, const std::vector<HistoryEvent>& history)
   FindRecomputed();
 }
 
-// If no power loss follows the fault that plans it, another fault killed the
-// worker first: only its process ended.
+// A fault that plans a power loss may fire and no power loss follow, because
+// another fault killed the worker first. The occurrence then counts as the end
+// of that one process.
 void Outline::FindOccurrences() {
   for (const IncarnationEvents& incarnation : record.incarnations) {
     for (size_t i = 0; i < incarnation.events.size(); ++i) {
@@ -81,8 +82,8 @@ void Outline::FindOccurrences() {
                            });
 }
 
-// If a number is claimed again, it denotes the newest generation of that
-// number.
+// A number may be claimed again, by a new generation. From then on, events with
+// this number belong to the new generation.
 void Outline::FindGenerations(const std::vector<HistoryEvent>& history) {
   std::map<uint64_t, size_t> newest;  // by number
   std::map<Emitter, size_t> of;

@@ -27,8 +27,8 @@ struct FaultOccurrence {
   const RecordEvent& event() const { return incarnation->events[index]; }
 };
 
-// Steps that a generation recomputes: from its start to the last step of the
-// generation that started before it. Earlier generations do not count.
+// Steps that a generation trains once more: from its own start to the last step
+// of the generation that started just before it.
 struct RecomputedSteps {
   uint64_t from = 0;
   uint64_t to = 0;

@@ -14,8 +14,9 @@
 
 namespace gauntlet {
 
-// The last step of an epoch has several positions: evaluation and callbacks
-// come before the next epoch, so kInEpoch is the latest position of a step.
+// A position in training. The end of an epoch consists of several positions at
+// the epoch's last step, in this order: evaluation due, callbacks due,
+// kInEpoch. So kInEpoch is the latest position of a step.
 struct TrainingPosition {
   uint64_t step = 0;
   RecordPhase phase = RecordPhase::kInEpoch;
@@ -28,20 +29,20 @@ struct TrainingPosition {
 inline TrainingPosition PositionOf(const RecordEvent& event) {
   return {.step = event.step, .phase = event.phase};
 }
-// Returns "before the evaluation", "before the callbacks": the part of the end
-// of an epoch at which the phase is; "" within an epoch.
+// Returns "before the evaluation" or "before the callbacks" for a phase at the
+// end of an epoch; "" for kInEpoch.
 std::string_view PhaseText(RecordPhase phase);
 // Returns "6", or "6 (before the evaluation)" at the end of an epoch.
 std::string ToText(const TrainingPosition& position);
 
-// Returns true iff events of the kind report the state that a worker starts
-// from.
+// Returns true iff events of the kind report the state with which a worker
+// starts.
 constexpr bool IsOfStart(RecordKind kind) {
   return kind == RecordKind::kInitialized || kind == RecordKind::kResumed ||
          kind == RecordKind::kCarriedOn;
 }
-// Returns true iff events of the kind report that training reached the next
-// state.
+// Returns true iff events of the kind report that training moved on by one
+// state: after a step, an evaluation or the end of an epoch.
 constexpr bool IsOfTraining(RecordKind kind) {
   return kind == RecordKind::kStep || kind == RecordKind::kEvaluated ||
          kind == RecordKind::kEpochEnd;

@@ -91,7 +91,8 @@ class Outputs {
                                   point.step, what));
   }
 
-  // Checks that the reference has the point's step, and for a loss its value.
+  // Checks that the reference run has the step of the point and, for a point of
+  // a loss curve, the same loss.
   void CheckValue(const CurvePoint& point) {
     if (reference_.is_empty() || point.tag == kSpeed) return;
     const bool is_of_a_step =
@@ -124,9 +125,9 @@ class Outputs {
                                });
   }
 
-  // Returns false if a chief may have lost points: to the disk, to a rejoin (a
-  // new chief takes over another worker's state, not its points), or to an
-  // asynchronous save.
+  // Returns false if points may be missing: because of the disk, of an
+  // asynchronous save, or of a rejoin. In a rejoin a new chief takes over the
+  // state of another worker, but not its points.
   bool MustBeComplete() const {
     return !record_.setup.rejoins && !record_.setup.async_saves &&
            !MayHaveTwoWriters() && !IsDiskDisturbed();
@@ -143,8 +144,8 @@ class Outputs {
         });
   }
 
-  // Returns true iff a worker was unreachable. It may still append to event
-  // files, which have no owner.
+  // Returns true iff a launcher declared a worker unreachable. That worker may
+  // still append to event files, as no process owns them.
   bool MayHaveTwoWriters() const {
     return std::ranges::any_of(record_.launchers, [](const LauncherRun& run) {
       return std::ranges::any_of(run.events, [](const RecordEvent& event) {
@@ -161,8 +162,8 @@ class Outputs {
                                });
   }
 
-  // Checks that no point is missing. A generation that starts between a step
-  // and the end of its epoch purges the step's point together with the epoch's.
+  // Checks that no point is missing. A generation that starts between the last
+  // step of an epoch and the end of that epoch removes the points of both.
   void CheckComplete(std::string_view tag, RecordKind kind, uint64_t every) {
     std::set<uint64_t> there;
     for (const CurvePoint& point : record_.left.curves) {

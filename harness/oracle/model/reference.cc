@@ -9,7 +9,7 @@ std::string ToText(const DataPosition& place) {
   return fmt::format("{}, sample {}", EpochName(place.epoch), place.position);
 }
 
-// Relies on the entries being in the order of the run, and so of steps.
+// REQUIRES: the entries are in the order of the run, so their steps ascend.
 Reference::Reference(const GoldenTrajectory& golden)
     : entries_(golden.entries) {
   for (size_t i = 0; i < entries_.size(); ++i) {

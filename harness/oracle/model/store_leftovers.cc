@@ -121,7 +121,7 @@ bool StoreModel::IsLeftValid(const Checkpoint& one) const {
                              });
 }
 
-// Checks that each owed checkpoint is there and valid.
+// Checks that each checkpoint that must stay loadable is there and valid.
 void StoreModel::CheckMissing() {
   for (const Checkpoint& one : checkpoints_) {
     if (!IsOwed(one)) continue;
@@ -135,9 +135,10 @@ void StoreModel::CheckMissing() {
   }
 }
 
-// Returns true iff the chief of the newest claim exited in good order and
-// undisturbed. If so, the directory has only the checkpoints that retention
-// keeps, and no partial files.
+// Returns true iff the chief of the newest claim exited with the code of an
+// orderly end, met no error, and was the only process to change the directory.
+// Then the directory must have only the checkpoints that retention keeps, and
+// no partial files.
 bool StoreModel::IsTidy() const {
   if (!head_ || is_disturbed_) return false;
   if (record_.launchers.empty() ||

@@ -84,7 +84,8 @@ void StoreModel::OnWorker(const Emitter& by, Writer& writer,
     case RecordKind::kCarriedOn:
       return Join(by, writer, event);
     case RecordKind::kSaveBegin:
-      // Training continues during a removal, but not the next save.
+      // Training may continue during a removal, but the next save begins only
+      // after the removal has ended.
       CheckRemovalIsOver(by, writer);
       return SaveBegin(by, writer, event);
     case RecordKind::kSaveAcknowledged:
@@ -244,8 +245,8 @@ void StoreModel::Claimed(const Emitter& by, Writer& writer,
     NoteState(of_parent, event);
     of_parent.acknowledged = true;
     of_parent.in_doubt = of_parent.gone = false;
-    // The claimant has verified every byte since this try began: older damage
-    // did no harm.
+    // In this attempt to claim, the claimant has verified every byte of the
+    // parent. So damage from before the attempt did no harm.
     if (of_parent.damaged_at < writer.last_try.tries) {
       of_parent.was_damaged |= std::exchange(of_parent.damaged, false);
     }
@@ -256,7 +257,9 @@ void StoreModel::Claimed(const Emitter& by, Writer& writer,
   lineage_ = LineageOf(head_);
 }
 
-// Notes the state that a claim of the checkpoint or its acknowledgement states.
+// Notes the digest and the first non-finite step of a checkpoint, from its
+// acknowledgement or from a claim that names it as the parent. Reports a change
+// of either.
 void StoreModel::NoteState(Checkpoint& one, const RecordEvent& event) {
   if (one.digest.empty()) {
     one.digest = event.digest;
@@ -291,8 +294,8 @@ void StoreModel::CheckParent(const Emitter& by, const RecordEvent& event,
   }
   if (!parent) return;
   const Checkpoint& chosen = checkpoints_[*parent];
-  // A fenced checkpoint with the state of a parent may be read
-  // (engine/ckpt/protocol/lineage.h).
+  // A fenced checkpoint may be read if a parent in the lineage has the same
+  // state (engine/ckpt/protocol/lineage.h).
   const bool is_as_a_parent =
       !event.digest.empty() && HasParentAt(chosen.position, event.digest);
   if (chosen.gone && !IsUnsettled(chosen.writer)) {
@@ -310,9 +313,9 @@ void StoreModel::CheckParent(const Emitter& by, const RecordEvent& event,
   }
 }
 
-// Checks that no checkpoint was acknowledged before a cold start. After a power
-// loss on a lying disk, the claim must also have found none of the older
-// checkpoints.
+// Checks that a cold start happens only if no checkpoint was acknowledged
+// before. After a power loss on a disk that lies about syncs, it suffices that
+// the claim found none of the checkpoints from before the power loss.
 void StoreModel::Initialized(const Emitter& by, const RecordEvent& event) {
   const Claim* const claim = ClaimOf(event.generation);
   if (record_.setup.allow_cold_start || claim == nullptr) return;
@@ -395,8 +398,8 @@ void StoreModel::Acknowledged(const Emitter& by, Writer& writer,
                   claims_[saved.writer + 1].number));
 }
 
-// Marks the save of the generation as one that must fail, after a failed sync:
-// a repeated sync may succeed without the bytes.
+// After a failed sync, marks the save in progress: it must fail too. A second
+// sync may succeed although the bytes never reached the disk.
 void StoreModel::FailSync(const Writer& writer, const RecordEvent& fired) {
   constexpr std::string_view kOfTheSave[] = {
       "ckpt.shard.fsync", "ckpt.manifest.fsync", "ckpt.index.fsync"};
@@ -412,7 +415,8 @@ void StoreModel::SaveFailed(const Emitter& by, Writer& writer,
                             const RecordEvent& event) {
   writer.may_free_room = event.reason == RecordReason::kDiskFull;
   const std::optional<size_t> saves = std::exchange(writer.saves, {});
-  // A save that fails before it has a name was not begun.
+  // An empty path means that the save failed before its checkpoint had a name.
+  // The chief has not reported the begin of such a save.
   if (event.path.empty()) return;
   if (!saves || checkpoints_[*saves].name != BaseName(event.path) ||
       checkpoints_[*saves].position.step != event.step) {
@@ -451,8 +455,9 @@ void StoreModel::Loaded(const Emitter& by, const Writer& writer,
                     NameOf(by), event.digest, event.step, loaded.name,
                     loaded.digest));
   }
-  // The process may follow the claim that was newest at its start, or a later
-  // one.
+  // The load is fenced only if every claim that the process may follow fences
+  // the checkpoint: the newest claim at the start of the process and all later
+  // ones.
   const size_t first = writer.first_claim == 0 ? 0 : writer.first_claim - 1;
   bool is_fenced = !claims_.empty() && !IsUnsettled(first);
   for (size_t claim = first; claim < claims_.size() && is_fenced; ++claim) {
@@ -495,8 +500,8 @@ void StoreModel::CheckEndOf(const Emitter& by, Writer& writer,
   EndDeletion(by);
 }
 
-// A disk that lies about syncs may have lost everything: from then on, no
-// earlier checkpoint has to be loadable.
+// A disk that lies about syncs may have lost everything. So after the power
+// loss, no checkpoint from before it has to be loadable.
 void StoreModel::LosePower(const RecordEvent& event) {
   for (Checkpoint& one : checkpoints_) one.lost_power = true;
   if (event.detail != kLyingDisk) return;

@@ -1,16 +1,20 @@
 // Model of the checkpoint directory: its contents, and the checkpoints that
-// must stay loadable ("owed" checkpoints).
+// must stay loadable. These are called "owed".
 //
 // A checkpoint is identified by its name and the claim that wrote it. It is
-// owed from its acknowledgement on. A claim names its parent checkpoint, and so
-// determines its lineage: its own checkpoints, the parent, and the checkpoints
-// before the parent in the lineage of the parent's claim. All others are
-// fenced. Each operation on the directory is recorded before it begins. Until
-// its outcome is recorded, the operation may or may not have happened; if the
-// process is killed, this stays open. A checkpoint is no longer owed once it is
-// removed, rejected, fenced, or damaged by a fault, after a power loss on a
-// disk that lies about syncs, or after all checkpoints were deleted. Nothing
-// else is an excuse.
+// owed as soon as its save is acknowledged. A claim names its parent
+// checkpoint, and so determines its lineage: the checkpoints written under the
+// claim itself, the parent, and the checkpoints before the parent in the
+// lineage of the parent's claim. All other checkpoints are fenced.
+//
+// Each operation on the directory is recorded before it begins. Until its
+// outcome is recorded, the model must allow for both: the operation has
+// happened, or it has not. If the process is killed in between, the outcome is
+// never known.
+//
+// A checkpoint is no longer owed after it was removed, rejected, fenced, or
+// damaged by a fault; after a power loss on a disk that lies about syncs; or
+// after all checkpoints were deleted. There is no other exception.
 #ifndef GAUNTLET_HARNESS_ORACLE_MODEL_STORE_MODEL_H_
 #define GAUNTLET_HARNESS_ORACLE_MODEL_STORE_MODEL_H_
 
@@ -53,7 +57,8 @@ class StoreModel {
     bool lost_power = false;   // the machine lost power after its save
 
     bool NeedNotVerify() const { return damaged || failed; }
-    // Returns the end of a message: the checkpoint must verify and does not.
+    // Returns the end of a message about a checkpoint that does not verify: the
+    // reason why it had to.
     std::string_view WhyItMustVerify() const {
       if (was_damaged) return "and was loaded after a fault had damaged it";
       if (!lost_power) return "but nothing has damaged it";
@@ -72,14 +77,16 @@ class StoreModel {
 
   StoreModel(const Record& record, Checks& checks);
 
-  // Takes the events in the order of the history.
+  // Processes the next event. REQUIRES: events come in the order of the
+  // history.
   void On(const HistoryEvent& entry);
-  // Checks the remaining contents of the directory, after the last event.
+  // Checks what is left in the directory. Called after the last event.
   void End();
 
-  // Returns the newest checkpoint of that name or path.
+  // Returns the newest checkpoint with that name. A path stands for its last
+  // part.
   std::optional<size_t> Find(std::string_view path) const;
-  // Returns the newest claim of the number, or null.
+  // Returns the newest claim of generation `number`, or null.
   const Claim* ClaimOf(uint64_t number) const;
   const Checkpoint& checkpoint(size_t index) const {
     return checkpoints_[index];
@@ -88,7 +95,8 @@ class StoreModel {
   bool is_used() const { return is_used_; }
 
  private:
-  // One try to claim a generation, and the checkpoints that it reported.
+  // One attempt to claim a generation, and the checkpoints that the claimant
+  // reported in it.
   struct ClaimTry {
     std::optional<int64_t> number;  // nullopt once the claim is made
     uint64_t tries = 0;             // value of tries_ when it began
@@ -98,7 +106,7 @@ class StoreModel {
     bool others_were_there = false;  // other claimants ran when it began
     bool beside_deletion = false;    // a deletion ended since it began
   };
-  // The removal of a checkpoint, until its outcome is reported.
+  // A removal of a checkpoint whose outcome is not reported yet.
   struct Removal {
     std::optional<size_t> checkpoint;
     bool is_owed = false;    // the checkpoint was owed when the removal began
@@ -127,7 +135,8 @@ class StoreModel {
     bool met_error = false;
     Ending end;
   };
-  // By writer: the last position of its checkpoints in the lineage.
+  // A lineage: the indices of its claims, and the position of the last
+  // checkpoint of each claim that is in the lineage.
   using Lineage = std::map<size_t, TrainingPosition>;
 
   void NoteEnd(const RecordEvent& event);
@@ -178,13 +187,13 @@ class StoreModel {
 
   Lineage LineageOf(std::optional<size_t> claim) const;
   bool IsIn(const Lineage& lineage, const Checkpoint& checkpoint) const;
-  // Returns true iff a parent in the lineage has that position and, if it is
-  // given, the state of that digest.
+  // Returns true iff a parent in the lineage has that position. If a digest is
+  // given, the parent's state must have it too.
   bool HasParentAt(const TrainingPosition& position,
                    std::optional<std::string_view> digest = {}) const;
   bool IsOwed(const Checkpoint& checkpoint) const;
-  // Returns true iff the claim and its checkpoints may be gone, or may have
-  // come back.
+  // Returns true iff a power loss or a deletion makes it uncertain whether the
+  // claim and its checkpoints exist.
   bool IsUnsettled(size_t claim) const {
     return claim < unsettled_ || !deleters_.empty();
   }
@@ -202,14 +211,15 @@ class StoreModel {
   uint64_t tries_ = 0;  // attempts to claim
   bool is_used_ = false;
   bool is_any_acknowledged_ = false;  // a checkpoint, since the last deletion
-  // Number of claims at the last power loss of a lying disk.
+  // Number of claims made before the last power loss of a disk that lies about
+  // syncs.
   size_t forgotten_ = 0;
-  // Number of claims at the last power loss of a lying disk or at the end of
-  // the last deletion, whichever is later.
+  // Number of claims made before the last such power loss or the end of the
+  // last deletion, whichever came later.
   size_t unsettled_ = 0;
   std::set<Emitter> deleters_;  // processes that are deleting all checkpoints
   Disturbances hold_ups_;       // faults that may delay a result
-  // Generations whose claim is damaged, so that it shows no lineage.
+  // Generations whose claim file was damaged, so their lineage cannot be read.
   std::set<uint64_t> damaged_claims_;
   // True if processes of older claims may have changed the directory since the
   // newest claim.

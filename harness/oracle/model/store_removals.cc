@@ -44,17 +44,17 @@ void StoreModel::RetireBegin(const Emitter& by, Writer& writer,
   retired.in_doubt = true;
 }
 
-// Returns true iff the checkpoint is fenced and has the same position as a
-// parent in the lineage, so that their states are bitwise identical. The
-// engine's retention counts such a checkpoint.
+// Returns true iff the checkpoint is fenced but at the same position as a
+// parent in the lineage. The states of both are then bitwise identical, and the
+// engine's retention counts this checkpoint.
 bool StoreModel::IsAParentsState(const Checkpoint& checkpoint) const {
   return checkpoint.found_fenced && !checkpoint.gone && !checkpoint.in_doubt &&
          !checkpoint.damaged && HasParentAt(checkpoint.position);
 }
 
-// Checks that a removal leaves as many newer checkpoints as retention keeps,
-// including a finite one. A failed save that could not be removed counts too if
-// a later generation finds it valid.
+// Checks that a removal leaves as many newer checkpoints as retention must
+// keep, and a finite one among them. A checkpoint whose save failed, but which
+// was not removed, counts if it is valid after the run.
 void StoreModel::CheckRetirement(const Emitter& by, const Writer& writer,
                                  const Checkpoint& retired) {
   checks_.store.Count();
@@ -119,8 +119,9 @@ void StoreModel::Retired(const Emitter& by, Writer& writer,
                   NameOf(by), retired.name));
 }
 
-// Checks that the removal of an owed checkpoint has an outcome, unless an
-// operation returned an error or a newer claim exists.
+// Checks that the process has reported the outcome of its last removal. None is
+// required if the checkpoint was not owed, an operation returned an error, or a
+// newer claim exists.
 void StoreModel::CheckRemovalIsOver(const Emitter& by, Writer& writer) {
   const Removal removal = std::exchange(writer.removal, {});
   if (!removal.checkpoint || !removal.is_owed || removal.met_error ||
@@ -153,7 +154,7 @@ void StoreModel::Rejected(const Emitter& by, Writer& writer,
                                NameOf(by), BaseName(event.path)));
   }
   Checkpoint& bad = checkpoints_[*index];
-  // After a disk error a chief may reject the checkpoint once more.
+  // After a disk error a chief may reject the same checkpoint a second time.
   const bool is_new = writer.last_try.rejected.insert(*index).second;
   if (!is_new && !writer.met_error) {
     checks_.store.Fail(
@@ -184,7 +185,8 @@ void StoreModel::FencedFound(const Emitter& by, Writer& writer,
     checks_.store.Fail("twice", fmt::format("{} reports {} as fenced twice",
                                             NameOf(by), found.name));
   }
-  // The lineage of a damaged checkpoint cannot be read.
+  // The lineage of a damaged checkpoint cannot be read, so such a checkpoint
+  // may be reported as fenced.
   if (IsUnsettled(found.writer) || found.NeedNotVerify() ||
       !IsIn(LineageOf(writer.claim), found)) {
     return;
@@ -196,8 +198,8 @@ void StoreModel::FencedFound(const Emitter& by, Writer& writer,
                   NameOf(by), found.name, claims_[*writer.claim].number));
 }
 
-// Checks that a claim reports each checkpoint that it fences, and sets aside
-// each one that it rejects.
+// Checks that a process which claims a generation reports each checkpoint that
+// its claim fences, and sets aside each checkpoint that it rejects.
 void StoreModel::CheckFencedFound(const Emitter& by, const Writer& writer) {
   if (!writer.claim || !deleters_.empty()) return;
   for (const size_t rejected : writer.last_try.rejected) {
@@ -266,8 +268,9 @@ void StoreModel::Deleted(const Emitter& by, Writer& writer,
   }
 }
 
-// Marks the claims that a deletion may have affected: it may also have removed
-// the checkpoints of later claims, and the parent of a claim in progress.
+// Handles the end of a deletion of all checkpoints. The deletion may have
+// removed the files of all claims made so far, and also the parent of a claim
+// that is in progress.
 void StoreModel::EndDeletion(const Emitter& by) {
   if (deleters_.erase(by) == 0) return;
   Unsettle();
@@ -284,7 +287,8 @@ void StoreModel::Unsettle() {
 }
 
 // Checks that a finished chief deletes all checkpoints if the set-up requires
-// it. The chief waits until its result is acknowledged; a fault may delay that.
+// it. Before that, the chief waits until its result is acknowledged; if a fault
+// delays the acknowledgement, the chief need not delete anything.
 void StoreModel::CheckDeletion(const Emitter& by, const Writer& writer) {
   if (!record_.setup.delete_at_success || !writer.end.finished_ns ||
       !writer.end.is_finite || writer.end.is_fenced || writer.met_error) {

@@ -14,7 +14,7 @@
 
 namespace gauntlet {
 
-// Checks that the result describes the state in which the chief ended.
+// Checks that the result of the run agrees with the last state of its chief.
 void TrainingModel::CheckResult(const Worker& chief, const FinalResult& result,
                                 const RecordEvent& event) {
   if (!reference_.is_empty()) checks_.trajectory.Count();
@@ -68,8 +68,8 @@ void TrainingModel::Stop(const Emitter& by, Worker& worker,
                                  Where(by, event), *generation->stop));
 }
 
-// Returns true iff training ends after that entry: at the end of the reference
-// run, or of the launch's part of it.
+// Returns true iff training ends after the reference entry with index `at`: the
+// reference run ends there, or the plan of the launch does.
 bool TrainingModel::IsTheEnd(size_t at, const PlannedLaunch* launch) const {
   if (at + 1 == reference_.size()) return true;
   if (launch == nullptr) return false;
@@ -120,7 +120,8 @@ void TrainingModel::CheckDeletion(const Emitter& by, const Worker& worker) {
 
 void TrainingModel::Leave(const Emitter& by, Worker& worker,
                           const RecordEvent& event) {
-  // A worker that is about to load another state has none until then.
+  // A worker that has left its generation and is about to load another state
+  // has no state meanwhile: it reports step 0.
   const bool forgets = !worker.generation && event.step == 0;
   const uint64_t step = worker.state && !forgets ? worker.state->step : 0;
   if (event.step != step) {
@@ -163,7 +164,8 @@ void TrainingModel::CheckWorkerExit(const Emitter& by, const Worker& worker,
                                    : "found a non-finite state"));
 }
 
-// Checks that a worker gives up on its last save only after all attempts.
+// Checks that a worker which exits without its last save has tried it as often
+// as it must.
 void TrainingModel::CheckGivenUp(const Emitter& by, const Worker& worker,
                                  const RecordEvent& event) {
   constexpr int kTries = 6;
@@ -248,8 +250,9 @@ void TrainingModel::CountSteps(uint64_t found, uint64_t expected) {
                                   std::move(text));
 }
 
-// Checks that the reference run uses each sample once in every epoch that ends.
-// Then a run that matches it does so too.
+// Checks that the reference run uses each sample exactly once in every epoch
+// that ends. A run that uses the same samples as the reference then does so
+// too.
 void TrainingModel::CheckReferenceRows(const FinalResult& result) {
   const uint64_t owed = record_.setup.rows_per_epoch;
   if (owed == 0 || !reports_samples_) return;

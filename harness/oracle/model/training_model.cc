@@ -22,8 +22,8 @@ bool AnyReportsSamples(const Record& record) {
       });
 }
 
-// Returns true iff the fault fires exactly where it is planned, not at the next
-// matching operation.
+// Returns true iff the fault fires exactly at the planned step. Other faults
+// may have to wait for the next operation that they can affect.
 bool TakesEffectImmediately(const RecordFault& fault) {
   const FaultTraits traits = TraitsOf(fault);
   return !traits.damages_store && !traits.reports_error &&
@@ -196,7 +196,8 @@ void TrainingModel::Load(const Emitter& by, Worker& worker,
   }
 }
 
-// Checks that each task of a worker reports a loss only once.
+// Checks that a worker reports each loss only once. Several tasks of the worker
+// may detect it; their reports differ in the reason or the detail.
 void TrainingModel::Lose(const Emitter& by, Worker& worker,
                          const RecordEvent& event) {
   const Generation* const generation = Of(worker);
@@ -215,8 +216,9 @@ void TrainingModel::Lose(const Emitter& by, Worker& worker,
     CheckIsConnected(by, worker, *generation, event);
 }
 
-// Checks that the worker is connected to the lost rank: the chief to all ranks,
-// the others to the chief and to their neighbours in the ring.
+// Checks that the worker had a connection to the rank that it reports as lost.
+// The chief is connected to all ranks, the others to the chief and to their
+// neighbours in the ring.
 void TrainingModel::CheckIsConnected(const Emitter& by, const Worker& worker,
                                      const Generation& generation,
                                      const RecordEvent& event) {
@@ -258,8 +260,8 @@ void TrainingModel::NotFinite(const Emitter& by, Worker& worker,
   }
 }
 
-// Checks that a worker reports a non-finite state before its next step, once
-// another worker or its own save has detected one.
+// Another worker, or a save by the worker itself, may detect that the state is
+// not finite. Checks that the worker then reports this before its next step.
 void TrainingModel::CheckReportsNotFinite(const Emitter& by, Worker& worker,
                                           const Generation& generation,
                                           const RecordEvent& event) {
@@ -275,8 +277,8 @@ void TrainingModel::CheckReportsNotFinite(const Emitter& by, Worker& worker,
                   Where(by, event)));
 }
 
-// Checks the first non-finite step in an event: it must be the one that the
-// worker knows, or else the event's own step.
+// Checks the first non-finite step that the event names. It must be the step
+// that the worker already knew; if it knew none, the step of the event itself.
 void TrainingModel::CheckNotFiniteSince(const Emitter& by, Worker& worker,
                                         const RecordEvent& event) {
   const bool must_say = event.kind == RecordKind::kSaveAcknowledged &&
@@ -299,8 +301,9 @@ void TrainingModel::CheckNotFiniteSince(const Emitter& by, Worker& worker,
 void TrainingModel::OnLauncher(int start, const RecordEvent& event) {
   if (event.kind == RecordKind::kLauncherBegin) is_launched_anew_ = true;
   if (event.kind == RecordKind::kAttemptEnds) started_.clear();
-  // Without a checkpoint directory, the generations of each attempt are
-  // numbered from the start. A killed launcher emits no end of its attempt.
+  // Without a checkpoint directory, each attempt numbers its generations from
+  // the start again. A killed launcher emits no end of its attempt, so the
+  // begin of the next launcher counts as that end.
   const bool ends = event.kind == RecordKind::kAttemptEnds ||
                     event.kind == RecordKind::kLauncherBegin;
   if (ends && !store_.is_used()) newest_.clear();

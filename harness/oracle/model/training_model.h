@@ -34,10 +34,10 @@ class TrainingModel {
   // The arguments must outlive this object.
   TrainingModel(const Record& record, const StoreModel& store, Checks& checks);
 
-  // Takes the events in the order of the history, each after the store model
-  // has taken it.
+  // Processes the next event. REQUIRES: events come in the order of the
+  // history, and the store model has processed this event before.
   void On(const HistoryEvent& entry);
-  // Checks the whole run, after the last event.
+  // Checks the run as a whole. Called after the last event.
   void End();
 
  private:
@@ -79,7 +79,8 @@ class TrainingModel {
     std::vector<uint32_t> rows;
     size_t tellers = 0;  // number of these workers
   };
-  // First event of a kind and position in a generation.
+  // First event of its kind and position in a generation: the events of other
+  // workers must agree with it.
   struct First {
     Emitter by;
     const RecordEvent* event = nullptr;
@@ -91,8 +92,8 @@ class TrainingModel {
     std::optional<TrainingPosition> start;
     int64_t started_ns = 0;
     uint64_t last_step = 0;
-    // Step of the newest save with an outcome, and of the newest save; the step
-    // of the start if there is no such save.
+    // Step of the newest save whose outcome is known, and step of the newest
+    // save that has begun; the step of the start if there is no such save.
     uint64_t settled_to = 0;
     uint64_t saved_to = 0;
     std::optional<TrainingPosition> not_finite_at;  // first report by a member
@@ -192,9 +193,10 @@ class TrainingModel {
   std::optional<size_t> newest_started_;
   std::set<uint64_t> steps_;   // trained so far
   std::set<uint64_t> epochs_;  // ended so far
-  // True if a launcher began and no generation has started since.
+  // True between the begin of a launcher and the first start of a generation
+  // after it.
   bool is_launched_anew_ = false;
-  // Faults other than the plain death of one process.
+  // Faults that do more than kill one process.
   Disturbances disturbances_;
   std::set<int> started_;              // workers of the attempt
   int restarts_without_progress_ = 0;  // since the last new step

@@ -11,12 +11,13 @@
 namespace gauntlet {
 namespace {
 
-// A launcher restarts all workers after more than this many consecutive
-// restarts without a new step.
+// After more consecutive restarts than this without a new step, the launcher
+// restarts all workers.
 constexpr int kRestartsInARow = 2;
 
-// Returns the end of a message about a worker that resumed from the checkpoint
-// with another state than was saved.
+// A worker resumed from the checkpoint with another state than was saved.
+// Returns the end of the message about this: the damage, or the fact that the
+// state changed after the checkpoint was read; "" if neither is known.
 std::string WhyItChanged(const Record& record, std::string_view checkpoint,
                          bool is_as_saved) {
   const std::string damage = DamageText(record, checkpoint);
@@ -29,9 +30,10 @@ std::string WhyItChanged(const Record& record, std::string_view checkpoint,
 
 }  // namespace
 
-// Returns the index of the generation in which the event starts a worker. A
-// number is used again after the checkpoints were deleted, after a disk lost
-// the claim, or, without a checkpoint directory, when all workers restart.
+// Returns the index of the generation in which the event starts a worker; adds
+// the generation if it is new. A new generation may have the number of an old
+// one: after all checkpoints were deleted, after a disk lost the claim, or,
+// without a checkpoint directory, after a restart of all workers.
 size_t TrainingModel::GenerationFor(const Emitter& by,
                                     const RecordEvent& event) {
   const auto known = newest_.find(event.generation);
@@ -107,9 +109,9 @@ void TrainingModel::Join(const Emitter& by, Worker& worker,
   }
 }
 
-// Returns the step of the newest save if the previous generation left a save
-// without an outcome. That save counts only if it is the parent of the claim;
-// otherwise it is due again immediately.
+// For a previous generation whose newest save has no outcome: returns the step
+// up to which saves count as made. That save counts only if the new claim
+// `number` has it as its parent; otherwise the save is due again immediately.
 uint64_t TrainingModel::SavedBy(uint64_t number, uint64_t settled_to) const {
   const auto* const claim = store_.ClaimOf(number);
   if (claim == nullptr || !claim->parent) return settled_to;
@@ -199,8 +201,9 @@ void TrainingModel::CheckResumed(const Emitter& by, const Worker& worker,
   }
 }
 
-// Checks that a worker resumes from a state that some worker held in memory,
-// and that this state is not older than the parent of the claim.
+// Checks that some worker held in memory the state from which the worker
+// resumes, and that this state is not older than the parent checkpoint of the
+// claim.
 void TrainingModel::CheckCarriedOn(const Emitter& by, const Worker& worker,
                                    const Generation& generation,
                                    const RecordEvent& event) {
@@ -229,10 +232,10 @@ void TrainingModel::CheckCarriedOn(const Emitter& by, const Worker& worker,
                   NameOf(by), ToText(from), generation.number, event.detail));
 }
 
-// Checks that survivors resume from memory if workers rejoin. All workers may
-// restart from a checkpoint only under another launcher, with another set of
-// workers, after one has finished, after too many restarts in a row, or after a
-// fault other than a plain death.
+// Checks that, if workers rejoin, those that were not lost resume from their
+// memory. All workers may instead resume from a checkpoint in these cases: a
+// new launcher, another set of workers, a worker that has finished, too many
+// restarts in a row, or a fault that does more than kill one process.
 void TrainingModel::CheckMemory(const Generation& before,
                                 const Generation& after,
                                 const TrainingPosition& from) {

@@ -98,7 +98,7 @@ void TrainingModel::CheckAgainstReference(const Emitter& by, Worker& worker,
   }
 }
 
-// Returns what the reference run has in place of an event that it lacks.
+// The reference run has no entry for the event. Returns what it has instead.
 std::string TrainingModel::WhyNotInReference(const RecordEvent& event) const {
   const GoldenEntry* const same = reference_.FindOfStep(event.kind, event.step);
   if (same != nullptr) {
@@ -120,7 +120,8 @@ void TrainingModel::CheckReplicas(const Emitter& by, Generation& generation,
       {event.kind, event.step, event.phase}, First{by, &event});
   const First& first = at->second;
   if (is_new || first.by == by) return;
-  // Only states count as a check: losses and counts come from a shared sum.
+  // Only digests are counted as checks: all workers take losses and counts from
+  // the same sum, so their equality shows little.
   if (!event.digest.empty()) checks_.replicas_agree.Count();
   if (event.digest == first.event->digest &&
       event.loss_bits == first.event->loss_bits &&
@@ -135,7 +136,8 @@ void TrainingModel::CheckReplicas(const Emitter& by, Generation& generation,
                   FloatText(event.loss_bits)));
 }
 
-// Notes progress. Only the chief reports progress to its launcher.
+// Notes the furthest step so far, from the chief's events only: no other worker
+// reports progress to the launcher.
 void TrainingModel::NoteProgress(const Worker& worker, uint64_t step) {
   if (worker.rank != 0 || step <= furthest_) return;
   furthest_ = step;
@@ -190,8 +192,8 @@ void TrainingModel::CheckDue(const Emitter& by, Generation& generation,
   generation.saved_to = event.step;
 }
 
-// Checks that workers emitted all samples of each step, except the last one,
-// which may be incomplete.
+// Checks that the workers of the generation have emitted all samples of each
+// step. In the last step, some workers may be missing.
 void TrainingModel::CloseSteps(const Generation& generation) {
   for (const auto& [number, step] : generation.open) {
     const GoldenEntry* const found =
@@ -265,7 +267,8 @@ void TrainingModel::CopyForSave(const Emitter& by, Worker& worker,
       "copy", Where(by, event) + ": expected one copy of the newest state");
 }
 
-// Checks that all workers copy their parts of the save if one does.
+// Checks that all workers have copied their parts of the state for the save, if
+// this worker has.
 void TrainingModel::CheckCopies(const Emitter& by, const Worker& worker,
                                 const RecordEvent& event) {
   if (!worker.copied || !worker.generation) return;
@@ -297,8 +300,9 @@ void TrainingModel::CheckStateOf(const Emitter& by, const RecordEvent& event,
                   event.digest, expected, ToText(position)));
 }
 
-// Checks that a changed job trains nothing, and that a planned stop follows the
-// execution that contains its step.
+// Checks that a launch with a changed job trains nothing. If a launch is
+// planned to stop at a step, checks that it trains no further than the end of
+// the execution with this step.
 void TrainingModel::CheckLaunch(const Emitter& by, const Generation& generation,
                                 const RecordEvent& event) {
   const PlannedLaunch* const launch = LaunchOf(by);

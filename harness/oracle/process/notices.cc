@@ -11,8 +11,9 @@
 namespace gauntlet {
 namespace {
 
-// Executions (of steps_per_execution steps) that may follow a notice: the one
-// in progress, and the one in which the workers agree to stop.
+// Number of executions that may follow a notice (an execution has
+// steps_per_execution steps): the one in progress, and the one in which the
+// workers agree to stop.
 constexpr uint64_t kStepsAfterNotice = 2;
 
 }  // namespace
@@ -109,8 +110,9 @@ void Notices::Fire(Worker& worker, const RecordEvent& event) {
   worker.notice_ns = event.t_ns;
 }
 
-// Forgets a generation whose number may be used again: by a job without a
-// checkpoint directory, or after all checkpoints were deleted.
+// Forgets the generation with this number, because a new generation may use the
+// number again: in a job without a checkpoint directory, or after all
+// checkpoints were deleted.
 void Notices::ForgetGeneration(uint64_t number) {
   stops_.erase(number);
   for (auto& [id, worker] : workers_) {
@@ -126,8 +128,8 @@ void Notices::NoteEnd(const RecordEvent& event) {
   if (ended != workers_.end()) ended->second.has_ended = true;
 }
 
-// Takes a launcher's event. A launcher passes a notice on to its workers by a
-// signal.
+// Processes an event of a launcher. A launcher passes a notice on to each
+// worker by a signal; the event kAskedToStop records this.
 void Notices::OnLauncher(const RecordEvent& event) {
   if (event.kind == RecordKind::kExited) return NoteEnd(event);
   if (event.kind != RecordKind::kAskedToStop || !event.about ||
@@ -140,9 +142,10 @@ void Notices::OnLauncher(const RecordEvent& event) {
   BeginGrace(asked->second, event.t_ns);
 }
 
-// Checks that workers stop only after one of them received a notice, or at a
-// planned step. A worker that has since left counts if it received its notice
-// before the last step: it took part in that step's exchange.
+// Checks that workers agree to stop only if one of them has received a notice,
+// or if a stop is planned. The notice of a worker that has left counts too if
+// it came before the last step: the worker took part in the exchange of that
+// step.
 void Notices::CheckCause(const Emitter& by, const Worker& worker) {
   const bool is_planned = std::ranges::any_of(
       record_.setup.launches,
@@ -161,7 +164,8 @@ void Notices::CheckCause(const Emitter& by, const Worker& worker) {
                   NameOf(by), worker.step, worker.generation));
 }
 
-// Checks that a worker reports a signal within kStepsAfterNotice executions.
+// Checks that a worker to which a signal was sent reports the notice within
+// kStepsAfterNotice executions.
 void Notices::CheckSees(const Emitter& by, Worker& worker) {
   const uint64_t most = kStepsAfterNotice * record_.setup.steps_per_execution;
   if (!worker.delivered_at || worker.stops ||
@@ -177,7 +181,8 @@ void Notices::CheckSees(const Emitter& by, Worker& worker) {
   worker.delivered_at.reset();
 }
 
-// Starts the grace period, which begins with the first notice.
+// Starts the grace period of the worker, unless an earlier notice has started
+// it.
 void Notices::BeginGrace(Worker& worker, int64_t t_ns) const {
   if (worker.grace_until_ns || record_.setup.notice_grace_ns <= 0) return;
   worker.grace_until_ns = t_ns + record_.setup.notice_grace_ns;
@@ -199,9 +204,11 @@ void Notices::CheckInGrace(const Emitter& by, Worker& worker,
                   Seconds(record_.setup.notice_grace_ns)));
 }
 
-// Checks that all workers agree to stop soon after a notice.
+// Checks that the workers agree to stop within kStepsAfterNotice executions
+// after one of them reported a notice.
 void Notices::CheckHeeds(const Worker& worker, const RecordEvent& event) {
-  // Training continues within a grace period: see CheckInGrace.
+  // With a grace period, workers may train until it ends: CheckInGrace checks
+  // that.
   if (record_.setup.notice_grace_ns > 0) return;
   const uint64_t most = kStepsAfterNotice * record_.setup.steps_per_execution;
   for (auto& [id, other] : workers_) {
@@ -238,7 +245,8 @@ void Notices::CheckEnd(const Emitter& by, Worker& worker,
         fmt::format("{} exited after {:.3f} s, its grace period was {:.3f} s",
                     NameOf(by), Seconds(took), Seconds(notice->grace_ns)));
   }
-  // A worker that has lost another one may exit without an agreed step.
+  // A worker that exits because it lost another worker need not have agreed on
+  // a step to stop at.
   const bool lost = IsExit(event.count, {WorkerExit::kLostWorker});
   if (!worker.finished && !lost) CheckStop(by, worker);
 }

@@ -19,17 +19,18 @@ class Notices {
   // Both must outlive this object.
   Notices(const Record& record, Checks& checks);
 
-  // Takes the events in the order of the history.
+  // Processes the next event. REQUIRES: events come in the order of the
+  // history.
   void On(const HistoryEvent& emitted);
-  // Checks the remaining state after the last event.
+  // Checks which notices are still unanswered. Called after the last event.
   void End();
 
  private:
   struct Worker {
     uint64_t generation = 0;
     uint64_t step = 0;  // last finished step
-    // Last finished step when the worker reported a notice, and when a signal
-    // was sent to it that it has not reported yet.
+    // Last finished step at two moments: when the worker reported a notice, and
+    // when a signal was sent to it that it has not reported yet.
     std::optional<uint64_t> noticed_at;
     std::optional<uint64_t> delivered_at;
     bool stops = false;      // has agreed to stop

@@ -42,8 +42,9 @@ int WorkersIn(const RunSetup& setup, int64_t attempt) {
   return listed[std::min(static_cast<size_t>(attempt), listed.size()) - 1];
 }
 
-// Returns true iff the incarnation may be the worker's next one after `last`.
-// The attempts between them may have run without the worker.
+// Returns true iff the incarnation can be the worker's next one after
+// incarnation `last`. Numbers may be missing in between, if the worker did not
+// take part in those attempts.
 bool Follows(const RunSetup& setup, const IncarnationEvents& incarnation,
              int last) {
   if (incarnation.number <= last) return false;

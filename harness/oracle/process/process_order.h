@@ -7,9 +7,10 @@
 
 namespace gauntlet {
 
-// Checks that each process emits one start event, first, and no event after its
-// exit event, and that its time stamps do not decrease. Incarnations of a
-// worker are numbered without gaps, except for attempts without the worker.
+// Checks that each process emits a start event as its first event and only
+// then, that no event follows its exit event, and that its time stamps do not
+// decrease. Also checks that the incarnations of a worker are numbered without
+// gaps, except for attempts without this worker.
 void CheckProcessOrder(const Record& record, Check& check);
 
 }  // namespace gauntlet

@@ -44,8 +44,8 @@ void Processes::On(const HistoryEvent& emitted) {
   }
 }
 
-// Checks that, without disturbances, two consecutive events are at most the
-// longest deadline apart.
+// Checks that two consecutive events are at most the longest deadline apart.
+// Time during which a fault hinders the processes does not count.
 void Processes::CheckProgress(const HistoryEvent& emitted) {
   const RunSetup& setup = record_.setup;
   const int64_t now_ns = emitted.event->t_ns;
@@ -56,8 +56,8 @@ void Processes::CheckProgress(const HistoryEvent& emitted) {
       setup.restart_pause_ns;
   const bool is_known = setup.detection_bound_joining_ns > 0 && before_ns > 0;
   if (!is_known || now_ns - before_ns <= bound) return;
-  // A blocked process is detected and replaced within the bound, so it does not
-  // excuse a longer silence.
+  // A blocked process excuses at most `bound` of silence: within that time it
+  // must be detected and replaced.
   const int64_t idle = hindrances_.Undisturbed(
       before_ns, now_ns,
       [&](const Hindrance& one) {
@@ -164,7 +164,7 @@ void Processes::OnLauncher(const Emitter& by, const RecordEvent& event) {
   }
 }
 
-// Checks that a launcher starts no further attempt after a worker exited with
+// Checks that a launcher makes no further attempt after a worker exited with
 // kStartLater.
 void Processes::CheckRestart() {
   if (!starts_later_ || record_.setup.rejoins) return;
@@ -186,8 +186,8 @@ void Processes::Begin(const RecordEvent& event) {
   checks_.no_spontaneous_exit.Count();
 }
 
-// Checks that a launcher waits for the workers of a launcher that was killed
-// before it.
+// An earlier launcher was killed, and its workers may still run. Checks that
+// the new launcher waits until they have ended, instead of giving up.
 void Processes::CheckTakesUp(const RecordEvent& event) {
   if (!launcher_.finds_orphans) return;
   checks_.restarts.Count();
@@ -296,7 +296,8 @@ void Processes::Join(Process& process, const RecordEvent& event) {
   process.has_state = true;
   process.in_save = process.stops = false;
   process.lost_ns.reset();
-  // The process may have lost a rank of this generation already.
+  // If the process has already reported a loss in this generation, it still has
+  // to leave, so its leaving is not reset.
   if (process.leaves_generation != event.generation) {
     process.leaving_ns.reset();
     process.has_cause_to_leave = false;
@@ -310,7 +311,8 @@ void Processes::Fire(Process& process, const RecordEvent& event) {
   const FaultTraits traits = TraitsOf(*fault);
   process.fired.push_back({.fault = fault, .t_ns = event.t_ns});
   hindrances_.Fired(*fault, process.id, event.t_ns);
-  // A real record has no event for the end of a killed launcher.
+  // The record of a real run has no event for the end of a killed launcher, so
+  // the fault that kills the launcher counts as that event.
   if (traits.kills_launcher && record_.machine.empty()) {
     ended_launchers_.insert(process.launcher);
   }
@@ -340,16 +342,16 @@ void Processes::Fire(Process& process, const RecordEvent& event) {
   if (traits.hinders == HinderedPart::kProcess) {
     OweSilence(process, event.t_ns, until_ns);
   }
-  // In a save and at the end, the other workers wait for as long as a save may
-  // take.
+  // For a process that is blocked in a save or at the end of the run, the other
+  // workers wait as long as a save may take.
   if (fault->point.starts_with("ckpt.") ||
       fault->point.starts_with("export.") || fault->point == "run.finish") {
     NoteSaving(process);
   }
 }
 
-// Notes that the other workers of the generation may find the process gone from
-// now on.
+// Notes that the process has left its generation: from now on the other workers
+// may find it gone.
 void Processes::Leave(Process& process, const RecordEvent& event) {
   if (!process.leaving_ns) {
     process.leaving_ns = event.t_ns;
@@ -358,7 +360,7 @@ void Processes::Leave(Process& process, const RecordEvent& event) {
                      .from_ns = event.t_ns,
                      .until_ns = Hindrances::kForEver});
   }
-  // A loss during a meeting belongs to no generation.
+  // A loss that is reported while workers meet has no generation yet.
   if (event.generation != 0) process.leaves_generation = event.generation;
   Discharge(process, event.t_ns);
 }

@@ -1,10 +1,11 @@
 // Processes: checks that every exit and every lost worker has a recorded cause,
 // and that losses are detected in time.
 //
-// A process ends with an exit event, by a fault that fired in it, by a kill
-// that its launcher recorded, or by a power loss. A worker that declares a rank
-// lost names it. That rank must have ended, left, or been kept from answering
-// for as long as the worker waited. A fault explains only its own effects.
+// A process ends with an exit event, or because of a fault that fired in it, a
+// kill that its launcher recorded, or a power loss. If a worker declares a rank
+// lost, its event names that rank. The rank must have ended, left, or been kept
+// from answering for as long as the worker waited. A fault explains only its
+// own effects.
 #ifndef GAUNTLET_HARNESS_ORACLE_PROCESS_PROCESSES_H_
 #define GAUNTLET_HARNESS_ORACLE_PROCESS_PROCESSES_H_
 
@@ -28,9 +29,10 @@ class Processes {
   // Both must outlive this object.
   Processes(const Record& record, Checks& checks);
 
-  // Takes the events in the order of the history.
+  // Processes the next event. REQUIRES: events come in the order of the
+  // history.
   void On(const HistoryEvent& emitted);
-  // Checks the remaining state after the last event.
+  // Checks the processes that are still running. Called after the last event.
   void End();
 
  private:
@@ -44,7 +46,8 @@ class Processes {
     int launcher = 0;  // incarnation of the launcher that started it
     int rank = -1;
     int64_t started_ns = 0;
-    // Start of the process, or the time when it last left a generation.
+    // Time since which the process has been meeting others: its start, or the
+    // last time that it left a generation.
     int64_t meeting_since_ns = 0;
     int64_t last_step_ns = 0;
     std::optional<int64_t> ended_ns;
@@ -52,7 +55,7 @@ class Processes {
     bool cut_off = false;      // its host has lost power
     bool kill_sent = false;
     std::vector<Fired> fired;
-    // Generation that it claimed or joined; 0: none.
+    // Generation that the process has claimed or joined; 0: none.
     uint64_t generation = 0;
     bool has_state = false;
     bool in_save = false;
@@ -61,14 +64,14 @@ class Processes {
     bool superseded = false;
     const RecordEvent* left = nullptr;  // its exit event
     int64_t refused_ns = -1;            // last time that it ended a meeting
-    // Time of the first event that shows that the process leaves its
+    // Time of the first event by which the process announces that it leaves its
     // generation.
     std::optional<int64_t> leaving_ns;
     uint64_t leaves_generation = 0;   // generation in that event
     bool has_cause_to_leave = false;  // recorded in this generation
     std::optional<int64_t> lost_ns;   // when it first detected a loss
   };
-  // Duty of one process to detect the loss of another within a bound.
+  // One process must detect the loss of another process within a bound.
   struct Duty {
     Emitter of;    // the process that has the duty
     Emitter lost;  // the process that is lost
@@ -123,19 +126,22 @@ class Processes {
   bool HurtsLinks(const Process& process, int64_t t_ns, bool is_meeting) const;
   bool WasSilent(const Process& process, const RecordEvent& wait) const;
   bool WasHeldUp(const RecordEvent& wait) const;
-  // Returns the other processes of the rank; all other processes if `rank` is
-  // nullopt.
+  // Returns the processes of the rank that ran since `but` began to meet,
+  // without `but` itself; those of all ranks if `rank` is nullopt.
   std::vector<const Process*> OfRank(std::optional<int> rank,
                                      const Process& but) const;
   void Join(Process& process, const RecordEvent& event);
 
-  // Adds the duties of the others to detect a loss that lasts until `until_ns`.
+  // Adds a duty for each other process of the generation: to detect the loss of
+  // `lost`, which begins at `t_ns` and ends at `until_ns`. OweSilence adds
+  // those to detect missing heartbeats.
   void Owe(const Process& lost, int64_t t_ns, int64_t until_ns);
   void OweSilence(const Process& silent, int64_t t_ns, int64_t until_ns);
   int64_t SoonNs() const;
   int64_t BoundOf(const Duty& duty, int64_t t_ns) const;
-  // kSilence: only duties by missing heartbeats, which finished workers do not
-  // check.
+  // Selects the duties that end. kSilence: only those to detect missing
+  // heartbeats, as workers that have finished or agreed to stop no longer watch
+  // for heartbeats.
   enum class Discharges : uint8_t { kAll, kSilence };
   void Discharge(const Process& process, int64_t t_ns,
                  Discharges which = Discharges::kAll);

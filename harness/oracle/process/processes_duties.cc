@@ -1,4 +1,4 @@
-// Duties: checks that workers detect losses within the deadlines.
+// Duties: each worker must detect the loss of another one within a deadline.
 #include <algorithm>
 #include <utility>
 
@@ -29,7 +29,8 @@ void Processes::Owe(const Process& lost, int64_t t_ns, int64_t until_ns) {
   }
 }
 
-// Extends the duties of the process's generation to the limit of a save.
+// Gives all duties in the generation of the process the longer bound that
+// applies during a save.
 void Processes::NoteSaving(const Process& process) {
   for (Duty& duty : duties_) {
     const Process& of = processes_.at(duty.of);
@@ -47,17 +48,17 @@ void Processes::Discharge(const Process& process, int64_t t_ns,
   });
 }
 
-// Returns the time within which a worker acts that waits only for heartbeats;
-// 0: unknown. A real machine may keep the worker from running for that long
-// without recording it.
+// Returns the time within which a worker must react to missing heartbeats; 0:
+// unknown, as on a real machine, which may keep the worker from running for
+// that long without recording it.
 int64_t Processes::SoonNs() const {
   const RunSetup& setup = record_.setup;
   if (record_.world != "sim" || setup.silence_limit_ns <= 0) return 0;
   return setup.silence_limit_ns + 2 * setup.heartbeat_every_ns;
 }
 
-// Adds duties to detect missing heartbeats. The chief and each other rank
-// exchange heartbeats, also during a save.
+// Adds duties to detect that `silent` sends no heartbeats. The chief exchanges
+// heartbeats with each other rank, also during a save.
 void Processes::OweSilence(const Process& silent, int64_t t_ns,
                            int64_t until_ns) {
   if (SoonNs() <= 0) return;
@@ -82,7 +83,8 @@ void Processes::OweSilence(const Process& silent, int64_t t_ns,
 int64_t Processes::BoundOf(const Duty& duty, int64_t t_ns) const {
   const RunSetup& setup = record_.setup;
   if (duty.silence) return SoonNs();
-  // The scenario's bound does not apply if the disturbance ended on its own.
+  // If the disturbance ended before it was detected, the scenario's bound does
+  // not apply.
   if (record_.expect.detected_in_max_ns && duty.until_ns > t_ns) {
     return *record_.expect.detected_in_max_ns;
   }
@@ -96,8 +98,8 @@ void Processes::CheckDuty(const Duty& duty, int64_t t_ns) {
   const int64_t bound = BoundOf(duty, t_ns);
   if (bound <= 0) return;
   const int64_t until = std::min(t_ns, duty.until_ns);
-  // Missing heartbeats are excused only by late frames, or by a pause of the
-  // process with the duty.
+  // A duty to detect missing heartbeats is excused only by late frames and by a
+  // pause of the process that has the duty.
   const auto disturbs = [&](const Hindrance& one) {
     if (!MatchesLateness(one, bound)) return false;
     if (duty.silence) {

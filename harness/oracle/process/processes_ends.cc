@@ -59,8 +59,8 @@ void Processes::End(Process& process, const RecordEvent& event) {
         return one.kind == Hindrance::Kind::kLinks && one.of == process.id;
       });
   hindrances_.Ended(process.id, event.t_ns);
-  // Peers across a partition do not see its connections close: they wait until
-  // their own time limits.
+  // If the process is cut off by a partition, its peers do not see its
+  // connections close. They wait until their own time limits.
   if (unheard) {
     hindrances_.Add(
         {.kind = Hindrance::Kind::kLinks,
@@ -136,7 +136,8 @@ void Processes::CheckLeaving(Process& process, const RecordEvent& event) {
   } else if (event.reason == Reason::kSuperseded) {
     explained = std::ranges::any_of(processes_, [&](const auto& entry) {
       const Process& other = entry.second;
-      // A superseded chief refuses workers that have no generation yet.
+      // A chief that was superseded by a newer generation refuses workers that
+      // are not in a generation yet.
       const bool refuses = process.generation == 0 && other.rank == 0;
       return other.superseded &&
              (other.id == process.id ||
@@ -168,7 +169,8 @@ void Processes::CheckLeaving(Process& process, const RecordEvent& event) {
 void Processes::CheckLeavesSoon(Process& process, const RecordEvent& event) {
   const auto lost_ns = std::exchange(process.lost_ns, std::nullopt);
   const int64_t bound = SoonNs();
-  // A save is finished first, and retried after a pause.
+  // After a save, there is no bound: the worker finishes a save before it
+  // leaves, and repeats a failed save after a pause.
   const bool saves = save_ended_ns_ >= process.last_step_ns;
   if (!lost_ns || bound <= 0 || saves || process.in_save || process.finished ||
       record_.setup.async_saves || record_.ending != RunEnding::kExited) {
@@ -197,9 +199,9 @@ bool Processes::OlderIsThere(const Process& process) const {
   });
 }
 
-// Returns the time of the last progress that shows that the fault's effect is
-// over: the process's last step or, for a fault in an asynchronous save, the
-// last acknowledged save of its generation.
+// Returns the time of the process's last progress; by then the effect of an
+// earlier fault is over. Progress is the last step of the process or, for a
+// fault in an asynchronous save, the last acknowledged save of its generation.
 int64_t Processes::OverAt(const Fired& fired, const Process& process) const {
   const bool in_async_save =
       record_.setup.async_saves && fired.fault->point.starts_with("ckpt.");
@@ -208,14 +210,15 @@ int64_t Processes::OverAt(const Fired& fired, const Process& process) const {
   return saved == acknowledged_ns_.end() ? 0 : saved->second;
 }
 
-// Returns true iff a fault caused an error that may end the process: in the
-// process itself, or in one with which it has to agree. An error before the
-// last progress does not count.
+// Returns true iff a fault has caused an error that may end the process. The
+// error may be in the process itself, or in another process with which it has
+// to agree. Errors from before the last progress do not count, unless a fault
+// damaged the store or fires at every occurrence.
 bool Processes::HasMetAnError(const Process& process) const {
   return std::ranges::any_of(processes_, [&](const auto& entry) {
     const Process& other = entry.second;
-    // Processes without a state meet each other, whatever generations they have
-    // claimed.
+    // Processes that have no state yet meet each other, even if they have
+    // claimed different generations.
     const uint64_t theirs = other.has_state ? other.generation : 0;
     const uint64_t its = process.has_state ? process.generation : 0;
     const bool was_there = its != 0 || !other.ended_ns ||
@@ -234,8 +237,8 @@ bool Processes::HasMetAnError(const Process& process) const {
   });
 }
 
-// Returns true iff the process trains and all errors so far were in saves. Such
-// errors cost a save but no worker.
+// Returns true iff the process trains, and all errors so far (at least one)
+// were in saves. Such errors make a save fail, but must not end a worker.
 bool Processes::WasInASave(const Process& process) const {
   if (!process.has_state || process.finished || store_deleted_) return false;
   bool any = false;

@@ -10,11 +10,12 @@
 namespace gauntlet {
 namespace {
 
-// Undisturbed work takes at most 1 / kShareOfWork of a limit.
+// A worker needs at most 1 / kShareOfWork of a time limit for its work if
+// nothing disturbs it.
 constexpr int64_t kShareOfWork = 4;
 
-// Returns ", after 30.000 s" for a wait that reached its limit; "" for one that
-// ended before.
+// Returns ", after 30.000 s" for a wait that reached its limit; "" for a wait
+// that ended earlier.
 std::string WaitedText(const RecordEvent& wait) {
   return wait.reason == RecordReason::kSilent ||
                  wait.reason == RecordReason::kDeadline
@@ -46,9 +47,10 @@ bool Processes::IsGoneOrLeaving(const Process& process, int64_t t_ns) const {
          IsKilled(process, t_ns);
 }
 
-// Returns true iff the chief has a recorded reason to refuse the process: an
-// error of its own, a newer generation, a disturbed link, or a meeting that has
-// already ended.
+// Returns true iff the record has a reason for which the chief may have refused
+// the process: an error of the chief, a newer generation, a disturbed link, a
+// meeting that had already ended, or a chief that had not yet left its
+// generation.
 bool Processes::MayHaveRefused(const Process& process,
                                const RecordEvent& event) const {
   const std::vector<const Process*> chiefs = OfRank(event.about, process);
@@ -65,8 +67,8 @@ bool Processes::MayHaveRefused(const Process& process,
     return true;
   }
   return std::ranges::any_of(chiefs, [&](const Process* chief) {
-    // A chief accepts no connections for the next meeting until it has left its
-    // generation.
+    // Until a chief has left its old generation, it accepts no connections for
+    // the next meeting.
     const bool forms_still = chief->generation != 0 &&
                              chief->generation == process.leaves_generation;
     return forms_still || HasMetAnError(*chief) || chief->superseded ||
@@ -75,7 +77,8 @@ bool Processes::MayHaveRefused(const Process& process,
   });
 }
 
-// Returns true iff no heartbeat of the process could arrive during the wait.
+// Returns true iff hindrances kept all heartbeats of the process from arriving
+// during the wait.
 bool Processes::WasSilent(const Process& process,
                           const RecordEvent& wait) const {
   if (process.cut_off || process.unreachable) return true;
@@ -88,7 +91,7 @@ bool Processes::WasSilent(const Process& process,
   return undisturbed_ns <= 2 * record_.setup.heartbeat_every_ns;
 }
 
-// Returns true iff the work was disturbed during most of the wait.
+// Returns true iff hindrances covered most of the wait.
 bool Processes::WasHeldUp(const RecordEvent& wait) const {
   const int64_t limit = wait.limit_ns;
   const int64_t worked = hindrances_.Undisturbed(
@@ -115,7 +118,8 @@ bool Processes::IsExplained(const Process& process,
     case RecordReason::kSilent:
       return any([&](const Process& other) { return WasSilent(other, wait); });
     case RecordReason::kDeadline:
-      // The new process of a lost worker answers in the next meeting.
+      // While workers meet, a lost worker explains the deadline too: its new
+      // process answers only in the next meeting.
       return WasHeldUp(wait) || any(FailsAgainAndAgain) ||
              (meets && (any(is_gone) || HurtsLinks(process, wait.t_ns, meets)));
     default:
@@ -123,8 +127,8 @@ bool Processes::IsExplained(const Process& process,
   }
 }
 
-// Returns true iff an error at every occurrence keeps the process from getting
-// a state.
+// Returns true iff the process has no state, and a fault that repeats at every
+// occurrence keeps it from getting one.
 bool Processes::FailsAgainAndAgain(const Process& process) {
   return !process.has_state &&
          std::ranges::any_of(process.fired, [](const Fired& fired) {
@@ -132,9 +136,10 @@ bool Processes::FailsAgainAndAgain(const Process& process) {
          });
 }
 
-// Returns true iff links were cut or reset since the process began to meet. In
-// a meeting a late frame counts too: a worker that misses an answer reconnects,
-// and its peer waits until its time limit.
+// Returns true iff links were cut or reset since the process began to meet.
+// While workers meet, a late frame counts as well: a worker that gets no answer
+// in time connects anew, and its peer waits for the old connection until a time
+// limit.
 bool Processes::HurtsLinks(const Process& process, int64_t t_ns,
                            bool is_meeting) const {
   return hindrances_.Any(process.meeting_since_ns, t_ns,
@@ -157,9 +162,9 @@ void Processes::CheckWait(const Process& process, const RecordEvent& event) {
                   RecordReasonName(event.reason), WaitedText(event)));
 }
 
-// Returns the time of the loss that the process reports: the start of the
-// current disturbance, or else of the last fault that ended a process or reset
-// connections.
+// Returns when the loss that the process reports began: at the start of the
+// current disturbance or, if there is none, at the last fault that ended a
+// process or reset connections.
 std::optional<int64_t> Processes::LostSince(const Process& process,
                                             const RecordEvent& loss) const {
   const auto since = hindrances_.Since(loss.t_ns, [](const Hindrance& one) {
@@ -180,8 +185,8 @@ std::optional<int64_t> Processes::LostSince(const Process& process,
   return last;
 }
 
-// Checks that a worker reports a loss within the bound that the scenario
-// expects.
+// Checks that a worker reports a loss within the time detected_in that the
+// scenario expects.
 void Processes::CheckPromptness(const Process& process,
                                 const RecordEvent& event) {
   if (event.reason == RecordReason::kRefused) return;
@@ -228,8 +233,10 @@ void Processes::CheckChiefSilent(const RecordEvent& event) {
                   event.about.value_or(-1), Seconds(event.limit_ns)));
 }
 
-// Checks that workers detect the hang of one worker in a step before the
-// launcher declares the chief hung.
+// The launcher has declared the chief hung. Reports an error if a task of one
+// other worker, and nothing else, was blocked for longer than the hang limit: a
+// worker should have detected that hang before the launcher declared the chief
+// hung.
 void Processes::CheckNoticedFirst(const Process* chief,
                                   const RecordEvent& event) {
   if (chief == nullptr || !chief->has_state || chief->in_save ||

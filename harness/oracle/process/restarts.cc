@@ -72,7 +72,8 @@ void Restarts::CheckRestart(const RecordEvent& event) {
 }
 
 void Restarts::CheckStart(const RecordEvent& event) {
-  // A lost worker may have to rejoin before all workers can agree on a save.
+  // A lost worker may have to rejoin after a notice, so that all workers can
+  // agree on a save.
   const bool rejoins = record_.setup.rejoins && !attempt_has_ended_;
   if (stop_requested_ && !rejoins) {
     checks_.restarts.Fail(
@@ -81,8 +82,8 @@ void Restarts::CheckStart(const RecordEvent& event) {
                                     *event.about));
   }
   const RecordEvent* const restart = std::exchange(last_restart_, nullptr);
-  // If workers rejoin, the pause is measured from the loss, not from the
-  // restart.
+  // If workers rejoin, the pause runs from the loss of the worker and not from
+  // the restart event, so it is not checked here.
   if (restart == nullptr || record_.setup.rejoins) return;
   const int64_t pause_ns = event.t_ns - restart->t_ns;
   if (pause_ns + kStampSlackNs >= restart->limit_ns) return;

@@ -1,5 +1,5 @@
-// Checks restarts by launchers: within their budget, after their pause, and not
-// after a preemption notice.
+// Checks restarts by launchers: there are not more than the budget allows, the
+// pause before each is long enough, and none follows a preemption notice.
 #ifndef GAUNTLET_HARNESS_ORACLE_PROCESS_RESTARTS_H_
 #define GAUNTLET_HARNESS_ORACLE_PROCESS_RESTARTS_H_
 
@@ -18,7 +18,8 @@ class Restarts {
   // Both must outlive this object.
   Restarts(const Record& record, Checks& checks);
 
-  // Takes the events in the order of the history.
+  // Processes the next event. REQUIRES: events come in the order of the
+  // history.
   void On(const HistoryEvent& emitted);
 
  private:
