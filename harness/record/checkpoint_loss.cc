@@ -78,9 +78,10 @@ class LossFinder {
          .found_ns = event.t_ns});
   }
 
-  // Finds checkpoints that are missing at a claim. A claim takes the newest
-  // checkpoint in the directory, so newer ones are missing, unless the claim
-  // reports them as fenced.
+  // Finds checkpoints that were missing when a generation was claimed. A claim
+  // takes the newest checkpoint that is in the directory as its parent. So
+  // newer acknowledged checkpoints were missing, unless the claim reports them
+  // as fenced.
   void FindGone(const RecordEvent& claim) {
     if (claim.kind != RecordKind::kGeneration || is_any_deleted_ ||
         !record_.left.store_listed) {
@@ -99,8 +100,8 @@ class LossFinder {
     }
   }
 
-  // Finds checkpoints of the last generation that are missing after the run,
-  // for which no claim looked.
+  // Finds checkpoints that were saved after the last claim and are missing
+  // after the run. No claim looked for these.
   void FindGoneAfterLastClaim() {
     if (last_claim_ == nullptr || is_any_deleted_ ||
         !record_.left.store_listed) {

@@ -1,6 +1,7 @@
 // Events of a record: what each process reported while it ran.
 //
-// Their vocabulary is that of the engine's event log, but this library links no
+// The names of kinds and reasons are those of the engine's event log
+// (engine/world/event_vocabulary.h). Still, this library does not link the
 // engine: another trainer can write such events too.
 #ifndef GAUNTLET_HARNESS_RECORD_EVENT_H_
 #define GAUNTLET_HARNESS_RECORD_EVENT_H_
@@ -66,7 +67,8 @@ struct RecordEvent {
   int64_t limit_ns = 0;
   std::vector<RecordTime> parts;
   std::vector<RecordTime> background;  // of background tasks
-  // Position among all events of the run; 0: events are ordered by time.
+  // Position among all events of the run; 0: unknown, so that events are
+  // ordered by their times.
   uint64_t order = 0;
 
   bool operator==(const RecordEvent&) const = default;

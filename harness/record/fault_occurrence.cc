@@ -21,9 +21,9 @@ bool BeginsOrEndsASave(const RecordEvent& event) {
          event.kind == RecordKind::kGeneration;
 }
 
-// Returns the step of the save that was in progress at the event: the newest
-// one had begun, and was neither acknowledged nor failed. A save of an older
-// generation is no longer in progress.
+// Returns the step of the save that was in progress at the event: one whose
+// begin was the last event about saves or claims before it. So the save was
+// neither acknowledged nor failed, and no newer generation was claimed.
 std::optional<uint64_t> SaveInProgressAt(const Record& record,
                                          const RecordEvent& at) {
   const RecordEvent* newest = nullptr;

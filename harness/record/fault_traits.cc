@@ -31,7 +31,8 @@ constexpr std::array kKinds = {
                     {.ends_incarnation = true,
                      .may_end_incarnation = true,
                      .cuts_power = true}},
-    // Faults of the network cost only connections and time.
+    // Faults of the network break connections and cost time; they do nothing
+    // else.
     FaultKindTraits{
         "partition",
         {.may_end_incarnation = true, .hinders = kLinks, .lasts = true}},
@@ -48,7 +49,8 @@ constexpr std::array kKinds = {
     FaultKindTraits{"connection_reset",
                     {.may_end_incarnation = true, .hinders = kLinks}},
     FaultKindTraits{"wall_clock_jump", {}},
-    // A worker that no longer needs its device may stay.
+    // Not ends_incarnation: a worker that no longer needs its device may
+    // continue.
     FaultKindTraits{
         "gpu_error",
         {.may_end_incarnation = true, .fails_device = true, .lasts = true}},
@@ -74,14 +76,14 @@ FaultTraits TraitsOf(const RecordFault& fault) {
   if (found == kKinds.end()) return {};
   FaultTraits traits = found->traits;
   if (fault.kind == "torn_write") {
-    // A silent torn write is damage; one with a crash never becomes a
-    // checkpoint.
+    // If the process continues after the torn write, the store is damaged. If
+    // it crashes, the torn file never becomes part of a checkpoint.
     if (fault.then == "nothing") return {.damages_store = true};
     traits.cuts_power = fault.then == "power_loss";
   }
   if (!traits.cuts_power) return traits;
-  // A host without the disk loses only its own process and the data that the
-  // process had not synced.
+  // A power loss of one host that does not have the disk only ends the process
+  // and loses data that the process had not synced.
   if (fault.of_one_host) return kEndsOneProcess;
   // A lying disk may lose data that it reported as durable.
   traits.damages_store = fault.disk == kLyingDisk;

@@ -43,7 +43,7 @@ struct FaultTraits {
   bool DoesMoreThanDelay() const { return EndsProcesses() || reports_error; }
 
   bool ends_incarnation = false;  // ends its process without an exit event
-  // Its process may end, or be declared lost.
+  // The process in which the fault fires may end, or may be declared lost.
   bool may_end_incarnation = false;
   bool fails_device = false;    // the worker detects the failure, and exits
   bool gives_notice = false;    // sends a preemption notice
@@ -52,8 +52,8 @@ struct FaultTraits {
   bool cuts_power = false;      // ends all processes; durable data remains
   bool kills_launcher = false;  // ends the launcher; its workers end soon after
   HinderedPart hinders = HinderedPart::kNone;
-  // The effect lasts for the fault's duration, or without end if that is 0. If
-  // false, the hindered part continues after the fault's latency.
+  // True: the effect lasts for the duration of the fault; if that is 0, without
+  // end. False: the hindered part continues after the fault's latency.
   bool lasts = false;
 };
 
@@ -62,31 +62,32 @@ struct FaultKindTraits {
   FaultTraits traits;
 };
 
-// All kinds. A torn write is followed by a crash; a power loss hits the whole
-// machine, and its disk does not lie.
+// Returns all kinds. The traits of a torn write assume that a crash follows;
+// those of a power loss, that it hits the whole machine and that the disk does
+// not lie about syncs. TraitsOf takes the parameters of a fault into account.
 std::span<const FaultKindTraits> AllFaultTraits();
 
 // Traits of a fault that only ends its process.
 inline constexpr FaultTraits kEndsOneProcess = {.ends_incarnation = true,
                                                 .may_end_incarnation = true};
 
-// Returns the traits of the fault's kind, as the parameters of the fault change
-// them.
+// Returns the traits of the fault: those of its kind, adapted to its
+// parameters.
 FaultTraits TraitsOf(const RecordFault& fault);
 
 // Disk profile whose syncs report success without making data durable.
 inline constexpr std::string_view kLyingDisk = "lying-fsync";
 
 // Returns the longest time from the fault to the end of its process; nullopt if
-// the fault does not kill its process. (A power loss is an event of the
-// machine.)
+// the fault does not kill its process. A power loss is no such fault: the
+// events of the machine record it.
 std::optional<int64_t> KillsAfter(const RecordFault& fault);
 
 // Returns true iff the fault ends its process immediately.
 bool DiesImmediately(const RecordFault& fault);
 
-// Returns true iff a worker exits for this reason after an error of a storage
-// operation, such as a fault reports.
+// Returns true iff a worker that exits for this reason has met an error of a
+// storage operation. A fault can cause such an error.
 bool IsStorageError(RecordReason reason);
 
 }  // namespace gauntlet

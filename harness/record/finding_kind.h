@@ -31,8 +31,9 @@ struct FindingKindInfo {
   FindingKind kind;
   Invariant invariant;
   std::string_view name;  // of a Finding: "final-state"
-  // True if it states how a process exited. Another fault, or a grace period
-  // that is too short, may have kept the process from exiting in time.
+  // True if the finding is about how a process exited after a preemption
+  // notice. The cause may then be another fault, or a grace period that is too
+  // short.
   bool is_of_leaving = false;
 };
 

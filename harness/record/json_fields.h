@@ -68,7 +68,7 @@ inline bool NestsTooDeeply(std::string_view text) {
   return false;
 }
 
-// Names of the enums that fields may have.
+// Converts the values of an enum to names and back, for fields of this type.
 template <typename Enum>
 struct EnumNames;
 template <>
@@ -189,7 +189,8 @@ class JsonReader {
   template <typename T>
   using Ref = T&;
 
-  // The first error goes to `error`; it begins with the path of keys.
+  // Stores the first error in `error`. Its text begins with the path of keys to
+  // the wrong value.
   JsonReader(const Json& object, std::string path, std::string& error)
       : object_(object), path_(std::move(path)), error_(error) {}
 

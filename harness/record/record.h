@@ -56,7 +56,8 @@ struct Expectation {
   std::optional<uint64_t> saves_exactly;  // number of acknowledged saves
   std::optional<std::vector<uint64_t>> checkpoints_left;  // their steps
   std::optional<uint64_t> epochs_after_restart_exactly;
-  // Compare the last epoch with the first one.
+  // True: in the last epoch the loss must be lower, or the accuracy higher,
+  // than in the first.
   bool loss_falls = false;
   bool accuracy_rises = false;
 
@@ -121,8 +122,8 @@ struct RunSetup {
   uint64_t curve_every = 0;   // steps between points of the loss; 0: no curves
   bool exports = false;       // a finished run exports its model
   bool limited_disk = false;  // the disk has a capacity, so it may become full
-  // Longest time until a lost worker is detected: while the workers train,
-  // while they save, and while they meet and load.
+  // Longest time until the other workers detect that a worker is lost: while
+  // they train, while they save, and while they meet and load.
   int64_t detection_bound_ns = 0;
   int64_t detection_bound_saving_ns = 0;
   int64_t detection_bound_joining_ns = 0;
@@ -132,19 +133,20 @@ struct RunSetup {
   int64_t restart_pause_ns = 0;
   int64_t first_restart_pause_ns = 0;
   int64_t heartbeat_every_ns = 0;
-  // Grace period that the engine is configured with; 0: stops immediately.
+  // Grace period in the settings of the engine; 0: it stops at once on a
+  // notice.
   int64_t notice_grace_ns = 0;
   uint64_t steps_per_execution = 1;
   int max_restarts = 0;         // by one launcher; 0: none is allowed
   bool never_restarts = false;  // cluster.restart.policy is none
-  // Shortest time after which a worker is declared lost: one without
-  // heartbeats, and one that sends nothing but heartbeats.
+  // Shortest time after which a worker is declared lost if it sends nothing,
+  // and if it sends heartbeats but nothing else.
   int64_t silence_limit_ns = 0;
   int64_t hang_limit_ns = 0;
   // Workers of a killed launcher end within this time.
   int64_t orphans_end_ns = 0;
-  // cluster.step_timeout and cluster.save_timeout, for people who read about a
-  // wait.
+  // Values of cluster.step_timeout and cluster.save_timeout. Only texts for
+  // people use them.
   int64_t step_timeout_ns = 0;
   int64_t save_timeout_ns = 0;
   // The harness ends the run after this time without an event (timeout.hang),
@@ -152,7 +154,8 @@ struct RunSetup {
   int64_t longest_silence_ns = 0;
   int64_t longest_run_ns = 0;
   std::vector<std::string> planted_bugs;
-  // Indexed by LauncherRun::planned; empty: all launches have the same plan.
+  // Plans of launches, indexed by LauncherRun::planned; empty: all launches
+  // have the same plan.
   std::vector<PlannedLaunch> launches;
 
   bool operator==(const RunSetup&) const = default;
@@ -193,7 +196,8 @@ struct StoredCheckpoint {
   bool operator==(const StoredCheckpoint&) const = default;
 };
 
-// A point of a curve, as a reader of all TensorBoard event files sees it.
+// A point of a curve, as a program sees it that reads all TensorBoard event
+// files.
 struct CurvePoint {
   std::string tag;  // "batch_loss"
   uint64_t step = 0;

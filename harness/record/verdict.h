@@ -23,14 +23,16 @@ enum class VerdictKind : uint8_t {
 std::string_view VerdictKindName(VerdictKind kind);
 std::optional<VerdictKind> FindVerdictKind(std::string_view name);
 
-// Values of Finding::invariant that are not names of invariants: an expectation
-// of the scenario is not met; two runs of one plan differ.
+// Values of Finding::invariant that are not names of invariants. kExpectation:
+// an expectation of the scenario is not met. kDeterministic: two simulated runs
+// of one plan differ.
 inline constexpr std::string_view kExpectation = "expectation";
 inline constexpr std::string_view kDeterministic = "deterministic";
 // Name of the finding of kDeterministic.
 inline constexpr std::string_view kEventDigest = "event-digest";
 
-// Begins Finding::met if the run meets the expectations without that key.
+// Start of Finding::met if the run meets the expectations once a key is
+// removed.
 inline constexpr std::string_view kWithoutKey = "no ";
 
 // One violation. The message is one line: where it is, what was expected, and
@@ -40,8 +42,9 @@ struct Finding {
   std::string invariant;
   std::string name;  // kind of violation: "state-digest"
   std::string message;
-  // For kExpectation: the expectation that this run meets, as in a scenario:
-  // "restarts: {exactly: 2}", "no resumed_from". nullopt: there is none.
+  // For kExpectation: an expectation that this run does meet, as a scenario
+  // writes it: "restarts: {exactly: 2}"; or "no resumed_from" if the run meets
+  // the expectations once this key is removed. nullopt: none is known.
   std::optional<std::string> met = std::nullopt;
 
   bool operator==(const Finding&) const = default;
@@ -64,7 +67,8 @@ struct RunFacts {
   std::optional<uint64_t> resumed_from;    // step of the first resume
   uint64_t max_recomputed_steps = 0;       // the most by one generation
   uint64_t distinct_recomputed_steps = 0;  // by all generations together
-  // Computations of those steps after the first one.
+  // How many times steps were recomputed: the first computation of a step does
+  // not count.
   uint64_t recomputations = 0;
   uint64_t failed_saves = 0;
   bool refused = false;  // the last start of the launcher refused to train
@@ -108,7 +112,7 @@ inline bool HasOnlyUnmetExpectations(const Verdict& verdict) {
          std::ranges::none_of(verdict.invariants, is_violated);
 }
 
-// Makes the verdict a failure for this reason, in place of its own.
+// Makes the verdict a failure and replaces its reason.
 inline void FailFor(std::string reason, Verdict& verdict) {
   verdict.kind = VerdictKind::kFail;
   verdict.reason = std::move(reason);

@@ -27,8 +27,8 @@ std::string CountsOf(const std::vector<CaseResult>& tries) {
                      inconclusive, tries.size());
 }
 
-// Returns the first failed try, or else the first one: a violation tells more
-// than an inconclusive try.
+// Returns the first failed try; if none failed, the first try. A violation
+// tells more than an inconclusive try.
 const CaseResult& FirstFailure(const std::vector<CaseResult>& tries) {
   const auto failed = std::ranges::find_if(tries, [](const CaseResult& one) {
     return one.verdict.kind == VerdictKind::kFail;

@@ -14,17 +14,18 @@ namespace gauntlet {
 // Verdict on a flaky case: its first try did not pass, but a later one did.
 enum class FlakyVerdict : uint8_t { kFails, kPasses };
 
-// Returns the name of the case in a try: "CASE", then "CASE~try-2".
+// Returns the name of the case in its try number `number`: "CASE" in the first,
+// "CASE~try-2" in the second.
 std::string NameOfTry(std::string_view case_name, int number);
-// Returns the name of a try's folder: "CASE.real", then "CASE~try-2.real". No
-// case name contains '~'.
+// Returns the name of a try's folder: "CASE.real" for the first,
+// "CASE~try-2.real" for the second. No case name contains '~'.
 std::string FolderOfTry(std::string_view case_name, std::string_view world,
                         int number);
 
 // Joins the tries of a case into one result. If there are several, the reason
-// begins with "failed 1 of 2 tries", and the details are those of the first
-// failure, or of the last try if the case passes. REQUIRES: at least one try;
-// only the last may have passed.
+// begins with "failed 1 of 2 tries". The details are then those of the last try
+// if the case passes, else those of the first failure. REQUIRES: there is a
+// try, and only the last one may have passed.
 CaseResult JoinTries(const std::vector<CaseResult>& tries, FlakyVerdict flaky);
 
 }  // namespace gauntlet

@@ -37,7 +37,8 @@ struct DifferingTensor {
 inline constexpr size_t kListedTensors = 20;
 inline constexpr size_t kListedElements = 20;
 
-// A state, or the output of one operation, that differs from the reference's.
+// A state of the run, or the output of one operation, that differs from that of
+// the reference run.
 struct StateDifference {
   std::string place;      // "the state loaded at step 10", "step 11"
   std::string operation;  // "loss", "optimizer update"; "" for a state

@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::string_view kShardFlag = " --shard ";
 
-// Returns the result without paths, which differ in a downloaded copy.
+// Returns the result without its paths: a downloaded copy of a result has other
+// paths.
 RunResult WithoutPlaces(RunResult result) {
   for (CaseResult& one : result.cases) {
     one.directory.clear();
@@ -26,7 +27,7 @@ RunResult WithoutPlaces(RunResult result) {
   return result;
 }
 
-// Returns the parts without copies of earlier ones.
+// Returns the parts, without those that are copies of earlier parts.
 std::vector<const ResultPart*> DistinctParts(
     const std::vector<ResultPart>& parts) {
   std::vector<const ResultPart*> distinct;
@@ -71,7 +72,8 @@ std::string WithoutShard(std::string command) {
   return command.erase(at, end == std::string::npos ? end : end - at);
 }
 
-// Returns the command that repeats all parts; "" if there is no common one.
+// Returns the command that repeats all parts; "" if their commands differ in
+// more than --shard.
 std::string CommandOf(const std::vector<const ResultPart*>& parts) {
   const std::string command = WithoutShard(parts.front()->result.command);
   const bool is_common = std::ranges::all_of(parts, [&](const auto* part) {
@@ -82,7 +84,7 @@ std::string CommandOf(const std::vector<const ResultPart*>& parts) {
 
 class Merger {
  public:
-  // Adds the part, or returns why it cannot be added; "" on success.
+  // Adds the part and returns "", or returns the reason why it cannot be added.
   std::string Add(const ResultPart& part) {
     for (const CaseResult& one : part.result.cases) {
       if (one.world != "real" && one.world != "sim") {

@@ -21,8 +21,8 @@ struct Consequence {
   bool operator==(const Consequence&) const = default;
 };
 
-// Description of a failed case in sentences, in the order of the fields; the
-// cause comes before them. A field without content is empty.
+// Sentences that describe a failed case. A report prints the cause first, then
+// the fields in this order. A field without content is empty.
 struct FailureSummary {
   std::string faults;    // fired faults, and processes ended by a power loss
   std::string recovery;  // restarts, resume and recomputed steps
@@ -33,7 +33,7 @@ struct FailureSummary {
   bool operator==(const FailureSummary&) const = default;
 };
 
-// One of several runs of a case: gauntlet run --retries.
+// One try of a case that was run several times: gauntlet run --retries.
 struct CaseTry {
   Verdict verdict;
   double seconds = 0;
@@ -53,25 +53,27 @@ struct CaseResult {
   std::optional<uint64_t> seed = {};  // seed of faults and simulation
   std::string world;                  // "real" or "sim"
   double seconds = 0;                 // all tries together
-  // Part of `seconds` until the reference run was there: made by this case,
-  // awaited while another case made it, or read from the cache.
+  // Part of `seconds` that passed before the reference run was available: this
+  // case made it, waited while another case made it, or read it from the cache.
   double reference_seconds = 0;
   std::string replay;     // command that repeats the case; "" if there is none
   std::string timeline;   // path of a trace file; "" if there is none
   std::string directory;  // folder of the case's files; "" if none are kept
-  // Cause in one sentence: the first difference of the state from the
-  // reference, down to the tensor and the value; or else the acknowledged
-  // checkpoint that was lost, the reason for a refusal or an older resume than
-  // expected, or the faults behind a restart, hang or end, or the events that
-  // led to a value that the scenario does not expect. Of an inconclusive case:
-  // the reason why a fault never fired. "" if none exists, or the cause was not
-  // determined.
+  // Cause in one sentence. It is the first difference of the state from the
+  // reference, down to the tensor and the value. Without one it is: the
+  // acknowledged checkpoint that was lost; the reason for a refusal, or for an
+  // older resume than expected; the faults that led to a restart, a hang or the
+  // end of the run; the events that led to a value that the scenario does not
+  // expect. For an inconclusive case: the reason why a fault never fired. "" if
+  // no cause exists or none was found.
   std::string cause;
-  // Only if the case failed. Its advice also exists if a fault never fired.
+  // Empty unless the case failed. Exception: if a fault never fired, `next` has
+  // advice.
   FailureSummary summary = {};
   std::vector<std::string> planted_bugs = {};  // switched on in the engine
-  // Values behind the cause: those of the first state or operation that differs
-  // and, if that is a loaded state, of the operation that follows.
+  // The differing values that explain the cause: those of the first state or
+  // operation that differs. If it is a state that was loaded, also those of the
+  // operation after it.
   std::vector<StateDifference> differences;
   std::vector<Consequence> consequences;  // of the cause
   LossDifferences losses;                 // only if the case failed
@@ -96,7 +98,8 @@ struct RunResult {
   bool operator==(const RunResult&) const = default;
 };
 
-// Numbers of cases by how they ended; each case counts once.
+// Numbers of cases by verdict. Each case counts once; a flaky case counts only
+// as flaky.
 struct CaseCounts {
   uint64_t passed = 0;
   uint64_t flaky = 0;  // with either verdict

@@ -15,7 +15,8 @@ std::string RestartsText(const RunFacts& facts) {
 }
 
 uint64_t CountRecomputed(const RunFacts& facts) {
-  // A result of an older program has no number of recomputations.
+  // A result that an older program wrote has no recomputations: use the
+  // maximum.
   return facts.recomputations == 0 ? facts.max_recomputed_steps
                                    : facts.distinct_recomputed_steps;
 }

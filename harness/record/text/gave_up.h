@@ -8,7 +8,8 @@
 
 namespace gauntlet {
 
-// Returns the first such event of the run; null if no launcher gave up.
+// Returns the first event by which a launcher of the run gave up; null if none
+// did.
 const RecordEvent* FindGaveUp(const Record& record);
 
 // Returns "restarts used up (cluster.restart.max is 2)",

@@ -14,7 +14,8 @@ namespace gauntlet {
 namespace {
 
 constexpr size_t kFewestRepetitions = 4;
-// A launcher emits fewer events in a restart of eight workers.
+// Longest sequence whose repetitions are merged. For a restart of eight
+// workers, a launcher emits fewer events than this.
 constexpr size_t kLongestSequence = 32;
 
 bool IsDigitAt(std::string_view text, size_t at) {
@@ -64,7 +65,8 @@ SplitText Split(std::string_view text) {
   return split;
 }
 
-// The least and the greatest number of several lists, as written there.
+// The least and the greatest number in several lists. Text() spells both as in
+// the lists.
 class NumberRange {
  public:
   void Add(std::string_view list) {
@@ -111,7 +113,8 @@ struct KeyGroup {
   std::vector<size_t> members;
 };
 
-// Returns the number of times that the first `length` groups occur in a row.
+// Returns how many times in a row the groups begin with the same keys: those of
+// the first `length` groups, in any order.
 size_t TimesInARow(std::span<const KeyGroup> groups, size_t length) {
   size_t times = 1;
   const std::span<const KeyGroup> first = groups.first(length);
@@ -129,7 +132,7 @@ size_t TimesInARow(std::span<const KeyGroup> groups, size_t length) {
   return times;
 }
 
-// Adds one group for each key of the groups.
+// Adds the groups to `merged`, as one group for each key.
 void AddMerged(std::span<const KeyGroup> groups,
                std::vector<KeyGroup>& merged) {
   const size_t begin = merged.size();
@@ -146,7 +149,9 @@ void AddMerged(std::span<const KeyGroup> groups,
   }
 }
 
-// Merges the shortest sequence that repeats at each position.
+// Goes through the groups from the first to the last. Where a sequence repeats,
+// merges all its repetitions; if several sequences repeat there, takes the
+// shortest.
 std::vector<KeyGroup> MergeOnce(std::span<const KeyGroup> groups) {
   std::vector<KeyGroup> merged;
   while (!groups.empty()) {
@@ -184,7 +189,8 @@ std::string MergedText(const std::vector<std::string>& texts) {
       const std::string_view word =
           i < split.words.size() ? split.words[i] : std::string_view();
       const std::string_view expected = i < alike ? first.words[i] : cut;
-      // A number follows the word in both texts, or in neither.
+      // The word must also be followed by a number in both texts, or in
+      // neither.
       const bool ends_alike = i == alike || (i < split.numbers.size()) ==
                                                 (i < first.numbers.size());
       if (word == expected && ends_alike) continue;
@@ -224,7 +230,8 @@ std::vector<std::vector<size_t>> GroupRepeated(
   }
   std::vector<std::vector<size_t>> members;
   for (auto& [emitter, groups] : by_emitter) {
-    // A merged sequence may be part of one that repeats, too.
+    // A merged sequence may be part of a longer sequence that repeats too, so
+    // merge until nothing changes.
     for (size_t before = 0; before != groups.size();) {
       before = groups.size();
       groups = MergeOnce(groups);

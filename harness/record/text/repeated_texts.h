@@ -12,17 +12,19 @@
 namespace gauntlet {
 
 // Returns the text up to the first ": ", with "#" in place of each number, list
-// or range of numbers: "steps #; saved #" for "steps 3-7; saved 4, 6". Texts of
-// like events are equal; what follows, such as an error, may differ.
+// or range of numbers: "steps #; saved #" for "steps 3-7; saved 4, 6". So
+// similar events give equal texts. The part after ": ", such as an error, may
+// differ.
 std::string TextWithoutNumbers(std::string_view text);
 
-// Returns the first text, with "5..80" in place of numbers that differ between
-// the texts; "..." if the texts differ otherwise from there on. REQUIRES: at
-// least one text.
+// Merges the texts: returns the first one, with a range such as "5..80" in
+// place of each number that differs between them. If they differ in anything
+// else, the result ends with "..." at the first such place. REQUIRES: at least
+// one text.
 std::string MergedText(const std::vector<std::string>& texts);
 
-// Returns " (38 times until 12.400s)", the time since the first event of the
-// run; "" if `times` is 1.
+// Returns " (38 times until 12.400s)"; the time counts from the first event of
+// the run. "" if `times` is 1.
 std::string RepetitionNote(size_t times, int64_t until_ns);
 
 struct EventKey {
@@ -30,11 +32,11 @@ struct EventKey {
   std::string pattern;  // equal for like events of the emitter
 };
 
-// Groups the indices of the events, separately for each emitter. If a
-// sequence of keys occurs at least four times in a row, in any order within the
-// sequence, each of its keys is one group, with all occurrences. All other
-// indices are groups of their own. Members are ascending; groups are ordered by
-// first members.
+// Groups the indices of the events, for each emitter on its own. If the same
+// keys occur at least four times in a row as a sequence, in any order within
+// each repetition, all events of such a key form one group. Any other event is
+// a group of its own. Indices in a group ascend; groups are ordered by their
+// first index.
 std::vector<std::vector<size_t>> GroupRepeated(
     const std::vector<EventKey>& events);
 

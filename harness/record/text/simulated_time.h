@@ -1,4 +1,5 @@
-// Marks durations of simulated runs, as the duration of a case is wall time.
+// Marks durations in simulated time, because the duration of a case is wall
+// time.
 #ifndef GAUNTLET_HARNESS_RECORD_TEXT_SIMULATED_TIME_H_
 #define GAUNTLET_HARNESS_RECORD_TEXT_SIMULATED_TIME_H_
 
@@ -7,8 +8,8 @@
 
 namespace gauntlet {
 
-// Returns the cause of a failure in this world. Adds "(in simulated time)" if
-// it is the simulated one and the cause has a duration.
+// Returns the cause of a failure. Adds "(in simulated time)" if `world` is the
+// simulated one and the cause names a duration.
 std::string WithClockOfWorld(std::string cause, std::string_view world);
 
 }  // namespace gauntlet

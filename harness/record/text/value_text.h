@@ -1,4 +1,4 @@
-// Text of values: tensor values and losses as a decimal and its bits, and
+// Values as text: tensor values and losses as a decimal and its bits, and
 // times.
 #ifndef GAUNTLET_HARNESS_RECORD_TEXT_VALUE_TEXT_H_
 #define GAUNTLET_HARNESS_RECORD_TEXT_VALUE_TEXT_H_
