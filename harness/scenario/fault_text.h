@@ -9,7 +9,7 @@
 
 namespace gauntlet {
 
-// Returns "40", a number of bytes, or "50%".
+// Returns an offset in bytes as "40", one in percent as "50%".
 std::string OffsetText(const FileOffset& offset);
 
 // Returns the value of the parameter: "500ms", "[0, 2]", "power_loss".

@@ -24,8 +24,8 @@ struct Capabilities {
   std::vector<std::string> features;  // of AllFeatures()
 };
 
-// Returns the features of the world, without the machine's resources, which the
-// caller adds.
+// Returns the features of the world. The caller adds the resources of the
+// machine.
 Capabilities CapabilitiesOf(WorldKind world);
 
 // Returns true iff the case requests NCCL and its workers have no device in

@@ -13,8 +13,8 @@ namespace gauntlet {
 
 namespace {
 
-// Returns true iff a process may hang before it meets the others. Until then
-// only its launcher detects a hang.
+// Returns true iff the plan may hang a process before it meets the other
+// workers. Such a hang is detected only by its launcher.
 bool HangsBeforeRendezvous(const FaultPlan& plan) {
   return std::ranges::any_of(plan.faults, [](const Fault& fault) {
     return InfoOf(fault.kind).effects.halts &&
@@ -143,14 +143,16 @@ RecordFault RecordFaultOf(const Fault& fault, const Case& one) {
   return recorded;
 }
 
-// Returns true iff FaultSummary names the byte that the fault flips.
+// Returns true iff FaultSummary names the byte that the fault flips ("byte 40
+// of the file").
 bool NamesByteOfFile(const Fault& fault) {
   const FileOffset& byte = fault.with.offset;
   return fault.kind == FaultKind::kBitFlip && byte.unit == OffsetUnit::kBytes &&
          byte.value > 0;
 }
 
-// Returns ", error ENOSPC", ", for 2s" or ", 5ms later".
+// Returns the text of one parameter: ", error ENOSPC", ", for 2s" or ", 5ms
+// later".
 std::string ParameterText(const FaultParameterInfo& parameter,
                           const Fault& fault) {
   const std::string value = FaultParameterText(parameter, fault.with);
@@ -159,8 +161,8 @@ std::string ParameterText(const FaultParameterInfo& parameter,
   return fmt::format(", {} {}", parameter.name, value);
 }
 
-// Returns ", error ENOSPC, repeat always": the parameters of the fault. Those
-// with their default are left out, except for an error number.
+// Returns the parameters of the fault: ", error ENOSPC, repeat always". Leaves
+// out parameters with their default value, except for an error number.
 std::string ParametersText(const Fault& fault) {
   const FaultParameters& with = fault.with;
   std::string text;

@@ -9,14 +9,14 @@
 
 namespace gauntlet {
 
-// Sets the deadlines that the engine guarantees
-// (engine/train/launcher/deadlines.h). Sets that of the first restart only if
+// Sets the deadlines within which the engine must act
+// (engine/train/launcher/deadlines.h). Sets first_restart_pause_ns only if
 // setup.rejoins is false.
 void SetDeadlines(const Case& one, RunSetup& setup);
 
-// Returns the head of the record of a run: all that is known before the run.
-// The caller adds the rest, and the text of the plan if the record is to be
-// written; no verdict depends on that text.
+// Returns a record with all that is known before the run. The caller adds the
+// rest. It also adds the text of the plan if the record will be written to a
+// file; no verdict depends on that text.
 Record RecordHead(const Case& one);
 
 // Returns a fault as text for people: "crash worker 1 at ckpt.rename, step 4",

@@ -6,8 +6,9 @@
 namespace gauntlet {
 namespace {
 
-// Returns the number of executions in `steps` steps. An execution ends at each
-// multiple of its length, at the end of each epoch and at the end of the run.
+// Returns the number of executions in `steps` steps, of at most `length` steps
+// each. An execution ends at each multiple of `length`, at the end of each
+// epoch and at the end of the run.
 uint64_t ExecutionsIn(uint64_t steps, uint64_t length, uint64_t epoch) {
   uint64_t ends = steps / length;
   if (epoch != 0) ends += steps / epoch - steps / std::lcm(length, epoch);
@@ -16,8 +17,8 @@ uint64_t ExecutionsIn(uint64_t steps, uint64_t length, uint64_t epoch) {
   return ends + (run_ends_one ? 1 : 0);
 }
 
-// Returns the number of saves. Several multiples of `every` within one
-// execution cause a single save.
+// Returns the number of saves that the trigger causes. An execution with
+// several multiples of `every` causes a single save, at its end.
 uint64_t SavesBySteps(const Case& one, uint64_t steps) {
   const uint64_t every = one.train.checkpoint.trigger.every;
   const uint64_t length = one.train.steps_per_execution;
@@ -61,8 +62,8 @@ class SaveSteps {
   }
 
  private:
-  // Returns the step after which due save number `due` is made: the end of the
-  // execution that contains it.
+  // Returns the step at which save number `due` is made: the end of the
+  // execution in which this save is due.
   uint64_t SavedAt(uint64_t due) const {
     const uint64_t step = due * every_;
     const auto next_multiple = [step](uint64_t of) {
@@ -95,8 +96,8 @@ std::optional<uint64_t> ScheduledSaves(const Case& one) {
   const uint64_t an_epoch = ShapeOfEpoch(one.train.job).steps;
   const bool known = steps && an_epoch != 0;
   if (one.store == StoreChoice::kNone) return 0;
-  // Adds the save at the end of the run, unless the trigger has already saved
-  // there.
+  // Adds the save at the end of the run, unless the trigger causes a save of
+  // the same state.
   const auto with_end = [&](uint64_t saves, bool saved) {
     const bool saves_it =
         checkpoint.at_success == AtSuccess::kKeepCheckpoints && !saved;
@@ -107,8 +108,9 @@ std::optional<uint64_t> ScheduledSaves(const Case& one) {
       return with_end(0, false);
     case SaveUnit::kSteps:
       if (!steps) return std::nullopt;
-      // At the end of an epoch, evaluation and the epoch's end follow the last
-      // step, so the final save differs from the trigger's.
+      // If the run ends with an epoch, its final save is another one than that
+      // of the trigger: the evaluation and the end of the epoch come between
+      // them.
       return with_end(
           SavesBySteps(one, *steps),
           known && *steps % an_epoch != 0 && *steps % trigger.every == 0);
@@ -132,9 +134,9 @@ uint64_t SaveIntervalSteps(const Case& one) {
   switch (trigger.unit) {
     case SaveUnit::kSteps: {
       if (trigger.every % length == 0) return trigger.every;
-      // If an epoch consists of whole executions, all saves are at multiples
-      // of their length. Otherwise one save may be at the step at which it is
-      // due, and the next may wait for the end of an execution.
+      // If each epoch has only whole executions, all saves are at multiples of
+      // `length`. Otherwise one save may be made at the step at which it is
+      // due, and the next one may have to wait for the end of an execution.
       const bool whole = an_epoch != 0 && an_epoch % length == 0;
       return whole ? (trigger.every / length + 1) * length
                    : trigger.every + length - 1;

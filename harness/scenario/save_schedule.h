@@ -1,4 +1,4 @@
-// Predicts when a case saves by its trigger, as far as possible before the run.
+// Predicts after which steps a case saves, as far as possible before the run.
 #ifndef GAUNTLET_HARNESS_SCENARIO_SAVE_SCHEDULE_H_
 #define GAUNTLET_HARNESS_SCENARIO_SAVE_SCHEDULE_H_
 
@@ -9,28 +9,29 @@
 
 namespace gauntlet {
 
-// Returns the steps of the whole run; nullopt: not known before the data is
-// read.
+// Returns the number of steps of the whole run; nullopt if it depends on data
+// that are not read yet.
 std::optional<uint64_t> TotalSteps(const Case& one);
 
-// Returns the maximum number of saves of an undisturbed run, including that at
-// its end; nullopt: not known, or dependent on timing.
+// Returns the maximum number of saves in an undisturbed run, with the save at
+// its end; nullopt if it depends on timing or on data that are not read yet.
 std::optional<uint64_t> ScheduledSaves(const Case& one);
 
-// Returns the maximum number of steps between two saves of the trigger, or from
-// the start to the first. The number exceeds the trigger's if a save waits for
-// the end of an execution of several steps. 0: saves are not tied to steps.
+// Returns the maximum number of steps between two saves of the trigger, and
+// between the start and the first save. It is higher than the trigger's own
+// number if a save has to wait for the end of an execution of several steps. 0:
+// saves do not depend on steps.
 uint64_t SaveIntervalSteps(const Case& one);
 
-// Steps next to a given one after which an undisturbed run saves; nullopt:
-// none.
+// The nearest steps after which an undisturbed run saves: one up to a given
+// step, one after it. nullopt: there is none.
 struct NearestSaves {
   std::optional<uint64_t> at_or_before;
   std::optional<uint64_t> after;
 };
 
-// Returns nullopt if the saves are not known, depend on timing, or belong to
-// several launches, whose ends differ.
+// Returns nullopt if the saves depend on timing or on data that are not read
+// yet, or if the case has several launches, which may end at different steps.
 std::optional<NearestSaves> SavesNextTo(const Case& one, uint64_t step);
 
 }  // namespace gauntlet

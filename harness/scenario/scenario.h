@@ -36,18 +36,18 @@ struct Requirements {
 
 struct Timeouts {
   Duration slow = std::chrono::seconds(30);
-  // Values given in the file; nullopt: those of time_limits.h apply.
+  // Values in the file; nullopt: time_limits.h determines the limit.
   std::optional<Duration> hang;
   std::optional<Duration> total;
 };
 
 enum class TransportChoice : uint8_t { kAuto, kGrpc };
 
-// Hosts of the workers: all on the launcher's, or one for each worker with the
-// checkpoint directory on shared storage.
+// Hosts of the workers. kOne: all run on the launcher's host. kSeparate: each
+// has its own host, and the checkpoint directory is on shared storage.
 enum class HostsChoice : uint8_t { kOne, kSeparate };
 
-// Location of the job's checkpoints: a directory of the run, or nowhere.
+// Location of the job's checkpoints: a directory of the run, or none at all.
 enum class StoreChoice : uint8_t { kOwn, kNone };
 
 // Outputs of a job in addition to its checkpoints.
@@ -58,16 +58,16 @@ struct OutputSetup {
   bool operator==(const OutputSetup&) const = default;
 };
 
-// Returns true iff a power loss stops one host only: hosts are separate, and
-// the disk is a file server's. Otherwise it stops the machine that all workers
-// run on.
+// Returns true iff a power loss stops only one host: each worker has its own
+// host, and the disk belongs to a file server. Otherwise all workers run on the
+// machine that stops.
 constexpr bool LosesPowerAlone(HostsChoice hosts, DurabilityProfile disk) {
   return hosts == HostsChoice::kSeparate && disk == DurabilityProfile::kShared;
 }
 
-// Returns true iff a network fault of this kind has a peer to cut a worker off
-// from: another worker, or a launcher on another host. The link to the launcher
-// can be partitioned, but not delayed, and it loses no frames.
+// Returns true iff a network fault of this kind can have an effect: it needs a
+// second worker. A partition may instead cut off a launcher on another host;
+// other faults do not affect the link to the launcher.
 constexpr bool HasSomebodyToCutOff(FaultKind kind, int workers,
                                    HostsChoice hosts) {
   const bool cuts =
@@ -90,29 +90,29 @@ struct ClusterSetup {
   int max_requeues = 8;  // of a job that stopped on a notice
 };
 
-// Returns the number of workers in this attempt of the job; for
+// Returns the number of workers that can run in this incarnation; for
 // kAnyIncarnation, the largest number in any attempt.
 int MostWorkersIn(const ClusterSetup& cluster, int incarnation);
 
-// Returns the options of the launcher; those of SetDerived are still the
-// defaults.
+// Returns the options of the launcher, with defaults for those that SetDerived
+// computes.
 LauncherOptions LauncherOf(const ClusterSetup& cluster);
 
-// A run of the same job before the case's own, with a replica on each of
-// `workers` workers. The case starts from the model that this run exports.
+// An earlier run of the same job, with one replica on each of its `workers`
+// workers. The case starts from the model that this run exports.
 struct EarlierSetup {
   int workers = 1;
   uint64_t epochs = 1;
   int steps_per_epoch = 0;  // 0: as many as the samples give
 };
 
-// Differences of one start of the launcher from the case's job and horizon;
+// Options of one start of the launcher that differ from those of the case;
 // nullopt: no difference.
 struct LaunchSetup {
   std::optional<uint64_t> epochs;
   std::optional<uint64_t> max_steps;
   std::optional<uint64_t> stop_at_step;
-  // Either of these two changes the job, and the engine must refuse the launch.
+  // Each of these two changes the job, so the engine must refuse the launch.
   std::optional<float> learning_rate;
   std::optional<int> batch;
 
@@ -125,9 +125,9 @@ struct LaunchSetup {
 TrainOptions OptionsOfLaunch(const TrainOptions& train,
                              const LaunchSetup& launch);
 
-// One concrete run. `train` lacks only the directories of checkpoints and
-// outputs, which the executor sets. For a case with a trainer, only the fields
-// before `cluster` apply.
+// One concrete run. `train` has no directories of checkpoints and outputs: the
+// executor sets them. For a case with a trainer, only the fields before
+// `cluster` are used.
 struct Case {
   std::string name;      // "kill[workers=2,mode=sync]"
   std::string scenario;  // "kill"
@@ -139,7 +139,8 @@ struct Case {
   uint64_t seed = 1;
   Requirements needs;
   Timeouts timeouts;
-  // Program to crash-test, in real processes, instead of a job of ours.
+  // Another program to crash-test in real processes, in place of a job of the
+  // engine.
   std::optional<TrainerSetup> trainer;
   std::optional<EarlierSetup> before;
   ClusterSetup cluster;
@@ -149,8 +150,8 @@ struct Case {
   StoreChoice store = StoreChoice::kOwn;
   OutputSetup outputs;
   TrainOptions train;  // job and horizon, which launches may change
-  // In order; the last one applies to all later starts. Empty: all starts are
-  // alike.
+  // Differences of the starts of the launcher, in order; the last entry is used
+  // for all later starts. Empty: no start differs.
   std::vector<LaunchSetup> launches;
   FaultPlan plan;
   Expectation expect;
@@ -193,12 +194,12 @@ std::string RenderWarnings(const LoadedFile& loaded, std::string_view file,
 // replaces them; "" if there are none.
 std::string RenderOldSpellings(const LoadedFile& loaded, std::string_view file);
 
-// Returns true iff the case's workers compute on a device in some attempt.
-// `auto` does not count, as its choice is not known yet.
+// Returns true iff the case's workers compute on a device in some attempt. The
+// choice `auto` does not count, because it is resolved only later.
 bool HasDevice(const Case& one);
 
-// Number of steps in an epoch, and of rows that they use; 0: not known before
-// the data is read.
+// Numbers of steps and of rows in an epoch; 0: they depend on data that are not
+// read yet.
 struct EpochShape {
   uint64_t steps = 0;
   uint64_t rows = 0;

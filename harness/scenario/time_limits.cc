@@ -23,16 +23,17 @@ bool CanHang(FaultKind kind) {
          IsNetworkFault(kind);
 }
 
-// Returns false for points at which workers meet, claim, save or load: no
-// worker waits for a step then.
+// Returns true iff workers reach the point while they train, when they wait for
+// each other's step; false if they meet, claim, save or load there.
 bool IsOfAStep(Point point) {
   const RunPart part = InfoOf(point).part;
   return part == RunPart::kTraining || part == RunPart::kExchange ||
          part == RunPart::kHeartbeat;
 }
 
-// Returns the longest time without an event that the engine tolerates: for a
-// step, which may take that long on a busy machine, and for the planned faults.
+// Returns the longest time for which the engine may emit no event: the time
+// that it needs to detect a hanging step (on a busy machine, a step may take
+// that long) or, if longer, to detect a hang that a planned fault causes.
 Duration LongestSilence(const Case& one) {
   RunSetup setup;
   SetDeadlines(one, setup);
@@ -50,8 +51,8 @@ Duration LongestSilence(const Case& one) {
   return Duration(longest);
 }
 
-// Returns the minimum time without an event if the plan has a hang that lasts
-// forever or longer than the engine waits; 0 if it has none.
+// Returns how long the run is certain to have no event: the shortest hang limit
+// of the engine, if the plan has a hang that lasts longer or forever; else 0.
 Duration SureSilence(const Case& one) {
   RunSetup setup;
   SetDeadlines(one, setup);
@@ -66,8 +67,9 @@ Duration SureSilence(const Case& one) {
   return hangs ? least : Duration::zero();
 }
 
-// Returns a third of the limit, in whole seconds or milliseconds: a readable
-// deadline for a step that leaves time to detect a hang.
+// Returns a time limit for a step that is short enough to detect a hang within
+// `limit`: a third of it, rounded down to whole seconds or milliseconds, to be
+// easy to read.
 Duration StepTimeoutWithin(Duration limit) {
   constexpr Duration kSecond = std::chrono::seconds(1);
   const Duration third = limit / 3;

@@ -1,8 +1,8 @@
 // Time limits of a case: on its duration, and on the time without any event.
 //
-// The engine detects a hanging worker once the time limit of the current
-// operation is over, and emits no event until then. A harness that waits for
-// less time than the engine would report each such run as a hang.
+// The engine detects a hanging worker only when the time limit of the current
+// operation is over, and emits no event until then. So the harness must wait
+// longer than the engine. Otherwise it would report each such run as a hang.
 #ifndef GAUNTLET_HARNESS_SCENARIO_TIME_LIMITS_H_
 #define GAUNTLET_HARNESS_SCENARIO_TIME_LIMITS_H_
 
@@ -21,8 +21,8 @@ Duration HangLimitOf(const Case& one);
 // default, it is a minute above the hang limit, but at least 120 s.
 Duration TotalLimitOf(const Case& one);
 
-// Reports an error if the case sets a limit that a planned hang is certain to
-// exceed. `place`: of the hang limit, or else of the case.
+// Reports an error if a planned hang is certain to exceed a limit that the case
+// sets. `place`: place of the key `timeout`, or of the document if it has none.
 void CheckTimeLimits(const Case& one, Place place, Diagnostics& diagnostics);
 
 }  // namespace gauntlet

@@ -1,5 +1,5 @@
-// The `trainer` of a scenario: another training program, crash-tested instead
-// of a job of ours.
+// The `trainer` of a scenario: another training program to crash-test, in place
+// of a job of the engine.
 #ifndef GAUNTLET_HARNESS_SCENARIO_TRAINER_SETUP_H_
 #define GAUNTLET_HARNESS_SCENARIO_TRAINER_SETUP_H_
 
@@ -15,7 +15,8 @@ namespace gauntlet {
 // A crash at a file operation of the program.
 struct TrainerFault {
   std::string kind;  // "kill": a name of crash-test --faults
-  // Pattern of fnmatch(3) for the path below {out}; * also matches "/".
+  // Pattern of the file's path below {out}, as for fnmatch(3); here * also
+  // matches "/".
   std::string file = "*";
   std::string operation;  // "rename"; empty: any that changes or syncs a file
   uint64_t occurrence = 1;

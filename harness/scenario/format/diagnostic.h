@@ -29,8 +29,8 @@ struct Diagnostic {
   auto operator<=>(const Diagnostic&) const = default;
 };
 
-// Returns "did you mean x?"; or "one of a, b, c" if no name is near and there
-// are few names; or "".
+// Returns "did you mean x?" if a name is near the mistyped one; else "one of a,
+// b, c" if there are few names; else "".
 std::string SuggestName(std::string_view mistyped,
                         const std::vector<std::string>& names);
 
@@ -56,7 +56,8 @@ class Diagnostics {
   // Both count errors only.
   bool empty() const { return list_.empty(); }
   size_t size() const { return list_.size(); }
-  // Return the errors, and the warnings, in the order of the file.
+  // Sorted returns the errors, SortedWarnings the warnings, each in the order
+  // of the file.
   std::vector<Diagnostic> Sorted() const;
   std::vector<Diagnostic> SortedWarnings() const;
 

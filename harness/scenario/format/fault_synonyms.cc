@@ -122,8 +122,8 @@ YamlNode ScalarNode(std::string_view text, Place place) {
           .entries = {}};
 }
 
-// Adds the parameter that the synonym implies to the fault's `with`, unless the
-// file gives it.
+// If the synonym implies a parameter, adds it to the fault's `with`, unless
+// `with` already has it.
 void AddParameter(const FaultSynonym& synonym, Place place, YamlNode& fault) {
   if (synonym.parameter.empty()) return;
   const auto entry_of = [](YamlNode& map, std::string_view key) -> YamlNode* {

@@ -34,9 +34,10 @@ struct AmbiguousFaultName {
 std::span<const FaultSynonym> AllFaultSynonyms();
 std::span<const AmbiguousFaultName> AllAmbiguousFaultNames();
 
-// Returns the synonym with that name. Ignores case; '-' equals '_'. Names of
-// errors are synonyms too ("eio": `errno` with error EIO), and so are other
-// spellings of a kind ("bit-flip"). The exact name of a kind is not.
+// Returns the synonym with that name; '-' and '_' are equal, and so are small
+// and capital letters. Other spellings of a fault kind are synonyms too
+// ("bit-flip"), and so are names of errors ("eio": `errno` with error EIO). The
+// exact name of a kind is not a synonym.
 std::optional<FaultSynonym> FindFaultSynonym(std::string_view name);
 
 // Returns the advice for an ambiguous name; "" if the name is not ambiguous.

@@ -20,7 +20,8 @@ Json Count(const KeySpec& key) {
 
 Json Either(Json a, Json b) { return Json{{"oneOf", {a, b}}}; }
 
-// Accepts 0 without a unit if the key has no lower bound.
+// Returns the schema of a duration. It also accepts 0 without a unit if the key
+// has no lower bound.
 Json DurationSchema(const KeySpec& key) {
   const Json duration = Text("^[0-9]+(\\.[0-9]+)?(ns|us|ms|s|m|h)$");
   return key.low > 0 ? duration : Either(duration, Json{{"const", 0}});
@@ -34,7 +35,7 @@ Json Choice(const KeySpec& key) {
 
 Json ListOf(Json item) { return Json{{"type", "array"}, {"items", item}}; }
 
-// Accepts {steps: n}, {epochs: n}, {seconds: n} or never.
+// Returns a schema that accepts {steps: n}, {epochs: n}, {seconds: n} or never.
 Json Every(const KeySpec& key) {
   Json choices = Json::array({Json{{"const", "never"}}});
   for (const char* unit : {"steps", "epochs", "seconds"}) {
@@ -52,8 +53,8 @@ bool AcceptSameValues(Json a, Json b) {
   return a == b;
 }
 
-// Makes `schema` also accept the values that `other` accepts. A null `schema`
-// accepts none.
+// Changes `schema` so that it also accepts the values that `other` accepts. A
+// null `schema` accepts no value.
 void Widen(Json& schema, const Json& other) {
   if (schema.is_null()) {
     schema = other;
@@ -67,8 +68,8 @@ void Widen(Json& schema, const Json& other) {
   schema = Json{{"anyOf", all}};
 }
 
-// Accepts the parameters of all kinds; the loader checks which kind takes
-// which.
+// Returns the schema of `with`. It accepts the parameters of all fault kinds;
+// the loader checks that each belongs to the kind at hand.
 Json With() {
   Json properties = Json::object();
   for (const FaultKindInfo& kind : AllFaultKinds()) {

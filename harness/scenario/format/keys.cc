@@ -831,7 +831,7 @@ std::vector<std::string> Split(std::string_view listed) {
   return names;
 }
 
-// Stores the text of a generated row for as long as the table lives.
+// Keeps the text of a generated row as long as the program runs.
 std::string_view Stored(std::string text) {
   static std::deque<std::string> texts;
   return texts.emplace_back(std::move(text));
@@ -849,7 +849,8 @@ KeySpec RowOf(const LayerKindInfo& kind, const LayerField& field) {
   return row;
 }
 
-// Lists the kinds of layers, and adds the rows of their fields.
+// Completes the row job.layers.kind with the names of all kinds of layers, and
+// adds a row for each of their fields.
 void AddRowsOfLayers(std::vector<KeySpec>& rows) {
   const auto kind = std::ranges::find(rows, "job.layers.kind", &KeySpec::path);
   kind->listed =

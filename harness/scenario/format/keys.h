@@ -15,7 +15,7 @@ enum class KeyType : uint8_t {
   kMap,         // a map; its keys are the rows below its path
   kText,        // any text
   kTexts,       // a list of texts
-  kChoice,      // one of `choices`
+  kChoice,      // one of ChoicesOf
   kCount,       // a whole number from `low` to `high`
   kNumber,      // a finite number
   kNumbers,     // a list of finite numbers
@@ -23,7 +23,7 @@ enum class KeyType : uint8_t {
   kDuration,    // 200ms, 1s, 2m
   kSize,        // 64KiB, 1MiB
   kOffset,      // 50%, 64KiB, 4096
-  kNames,       // one of `choices`, or a list of them
+  kNames,       // one of ChoicesOf, or a list of them
   kCounts,      // a list of whole numbers from `low` to `high`
   kGroups,      // a list of lists of whole numbers
   kWorker,      // a worker's number, all, any or chief
@@ -74,8 +74,8 @@ struct FeatureInfo {
 };
 std::span<const FeatureInfo> AllFeatures();
 
-// Returns a JSON Schema (draft 2020-12) of a scenario, for editors: `gauntlet
-// help json-schema`.
+// Returns a JSON Schema (draft 2020-12) of a scenario, for editors. `gauntlet
+// help json-schema` prints it.
 std::string ScenarioJsonSchema();
 
 }  // namespace gauntlet

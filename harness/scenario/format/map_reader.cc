@@ -33,8 +33,7 @@ std::string_view NounOf(const KeySpec& key) {
 
 namespace {
 
-// Returns the topic of `gauntlet help` that lists the row's names; "" if there
-// is none.
+// Returns the topic of `gauntlet help` that lists these names; "" if none does.
 std::string_view TopicOf(Names names) {
   switch (names) {
     case Names::kPoints:
@@ -50,8 +49,8 @@ std::string_view TopicOf(Names names) {
   }
 }
 
-// Returns a suggestion for an unknown name, or the command that lists the known
-// ones.
+// Returns a hint on an unknown name: a similar name or, if there is none, the
+// command that lists the known names.
 std::string HintOnName(const KeySpec& row, const std::string& name,
                        std::vector<std::string> known) {
   const std::string_view renamed = NewNameOfValue(row.path, name);
@@ -72,7 +71,8 @@ std::string HintOnName(const KeySpec& row, const std::string& name,
   return hint;
 }
 
-// Returns "{step: 10}" for a scalar where a map of one key is expected; else
+// A map was expected, and `found` is another value. If that is a scalar and the
+// map has a single key, returns the map to write: "{step: 10}". Else returns
 // "".
 std::string HintOnMap(std::string_view path, const YamlNode& found) {
   const std::vector<std::string> keys = KeysOf(path);
@@ -80,7 +80,8 @@ std::string HintOnMap(std::string_view path, const YamlNode& found) {
   return fmt::format("{{{}: {}}}", keys.front(), found.scalar.substr(0, 40));
 }
 
-// Returns "`do` belongs beside `at`" if the enclosing map has the key; else "".
+// An unknown key was found in the map at `path`. If the enclosing map has this
+// key, returns "`do` belongs beside `at`, not in it"; else "".
 std::string HintOnPlace(std::string_view path, std::string_view key) {
   std::string_view owner;
   std::string_view name = path;

@@ -1,9 +1,9 @@
 // Reads typed values from a map of a scenario, according to the table of keys.
 //
-// Each reader is for one map. Its constructor reports a node that is not a map,
-// and keys that the table does not have. Each method leaves its target
-// unchanged if the key is missing, or, after a diagnostic, if the value is
-// wrong. Types and bounds are those of the table.
+// Each reader is for one map. Its constructor reports an error if the node is
+// not a map, or has a key that the table does not list. If a key is missing, a
+// method leaves its target unchanged; if the value is wrong, it also reports an
+// error. Types and bounds are those of the table.
 #ifndef GAUNTLET_HARNESS_SCENARIO_FORMAT_MAP_READER_H_
 #define GAUNTLET_HARNESS_SCENARIO_FORMAT_MAP_READER_H_
 
@@ -34,7 +34,8 @@ class MapReader {
 
   // Returns the value of a key; nullptr if the key is missing.
   const YamlNode* Find(std::string_view key) const;
-  // Returns the place for an error about the key: its value's, else the map's.
+  // Returns the place for an error about the key: that of its value or, if the
+  // key is missing, that of the map.
   Place PlaceOf(std::string_view key) const;
   // Returns the reader of a map within this one.
   MapReader Map(std::string_view key) const;
@@ -92,7 +93,7 @@ class MapReader {
   bool OneCount(const KeySpec& row, const YamlNode& node, uint64_t& out) const;
   bool OneNumber(const YamlNode& node, float& out) const;
   bool Wrong(const YamlNode& node, std::string_view expected) const;
-  // Like Wrong, for values that must not be in quotes.
+  // Does the same as Wrong, for values that must not be in quotes.
   bool WrongPlain(const YamlNode& node, std::string_view expected) const;
   bool OneName(const KeySpec& row, const YamlNode& node,
                std::string& out) const;
@@ -102,8 +103,8 @@ class MapReader {
   Diagnostics* diagnostics_;
 };
 
-// Returns the noun for an unknown name of the row: "fault point", "fault kind",
-// ….
+// Returns the noun for a message about an unknown name: "fault point", "fault
+// kind", ….
 std::string_view NounOf(const KeySpec& key);
 
 }  // namespace gauntlet

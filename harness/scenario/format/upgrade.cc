@@ -10,14 +10,14 @@
 namespace gauntlet {
 namespace {
 
-// A renamed key, by its path in v1. Parameters of a fault kind are below
-// "faults.with.<kind>"; "faults.with.*" stands for every kind.
+// A key that v2 renames, by its path in v1. Parameters of a fault kind are
+// below "faults.with.<kind>"; "faults.with.*" stands for all kinds.
 struct RenamedKey {
   std::string_view path;
   std::string_view new_name;
 };
 
-// A renamed value of the key at this path in v1.
+// A value that v2 renames. `path` is the path of its key in v1.
 struct RenamedValue {
   std::string_view path;
   std::string_view old_name;
@@ -61,8 +61,8 @@ constexpr RenamedValue kValues[] = {
     {"expect.invariants", "backup-deleted", "checkpoints-deleted"},
 };
 
-// Renamed findings in the labels of scenarios that an exploration wrote:
-// "found:deaths-explained/worker".
+// A finding that v2 renames. Labels of scenarios that an exploration wrote name
+// it: "found:deaths-explained/worker".
 struct RenamedFinding {
   std::string_view old_name;  // "invariant/finding"
   std::string_view new_name;
@@ -108,7 +108,7 @@ std::string Join(std::string_view map, std::string_view key) {
   return map.empty() ? std::string(key) : fmt::format("{}.{}", map, key);
 }
 
-// Returns the name in v2 of the key at a path of v1; "" if it is the same.
+// Returns the new name of the key at a path of v1; "" if v2 does not rename it.
 std::string_view NewKey(std::string_view old_path) {
   constexpr std::string_view kParameters = "faults.with.";
   constexpr std::string_view kOfAnyKind = "faults.with.*.";
@@ -155,8 +155,8 @@ class Upgrader {
     text = new_name;
   }
 
-  // An entry that v2 needs in a map of v1 to keep its meaning, and the entry
-  // before which it is inserted.
+  // An entry to add to a map of v1 so that it means the same in v2, and the
+  // entry before which to insert it.
   struct Addition {
     std::string key;
     YamlNode value;
@@ -176,8 +176,8 @@ class Upgrader {
     return found == map.entries.end() ? nullptr : &*found;
   }
 
-  // In v1 each block of a file counted as a hit, unless the fault had an
-  // offset.
+  // Returns "block: any" if the map `at` needs it. In v1, each block of a file
+  // counted as a hit, unless the fault had an offset.
   static std::optional<Addition> BlockOf(const YamlNode& at) {
     const YamlEntry* point = EntryOf(at, "point");
     if (point == nullptr || at.Find("offset") != nullptr ||
@@ -191,7 +191,8 @@ class Upgrader {
     return Addition{"block", Scalar(before->place, "any"), before};
   }
 
-  // In v1 a kill was asynchronous even without a latency.
+  // Returns "latency: 0s" if the map `with` of a kill needs it. In v1, a kill
+  // did not stop the process exactly at its point, even without a latency.
   static std::optional<Addition> LatencyOf(const YamlNode& with) {
     if (with.entries.empty() || with.Find("latency") != nullptr) {
       return std::nullopt;
@@ -221,8 +222,8 @@ class Upgrader {
     return std::nullopt;
   }
 
-  // Renames the key. Also records an old spelling if an entry is inserted
-  // before it, even if the key keeps its name.
+  // Gives the entry its new name. If the addition belongs before this entry,
+  // records an old spelling even if the key keeps its name.
   void ReplaceKey(const YamlNode& map, YamlEntry& entry,
                   const std::string& renamed,
                   const std::optional<Addition>& addition) {
@@ -244,7 +245,8 @@ class Upgrader {
 
   void Map(YamlNode& map, const std::string& path) {
     std::optional<Addition> addition = AdditionTo(map, path);
-    // The kind's name in v1, before the loop below renames it.
+    // Reads the name of the fault kind in v1 now, because the loop below
+    // renames it.
     const YamlNode* const kind = path == "faults" ? map.Find("do") : nullptr;
     const std::string kind_name = kind == nullptr ? "" : kind->scalar;
     for (YamlEntry& entry : map.entries) {
@@ -299,7 +301,7 @@ class Upgrader {
   std::vector<OldSpelling> found_;
 };
 
-// Not counted in the columns of the first line.
+// Places in the file do not count these bytes as part of the first line.
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 // Splits the text into lines that include their line ends.
@@ -313,8 +315,8 @@ std::vector<std::string> LinesWithEnds(std::string_view text) {
   return lines;
 }
 
-// Replaces the old name, quoted or not, at its place. Returns false if the text
-// there is something else.
+// Replaces the old name at its place, in quotes or not. Returns false if
+// another text is at that place.
 bool ReplaceOldName(std::vector<std::string>& lines, const OldSpelling& one) {
   if (one.place.line > lines.size()) return false;
   std::string& line = lines[one.place.line - 1];
@@ -361,7 +363,8 @@ Result<std::string> UpgradeText(std::string_view text, std::string_view file) {
     }
     if (!MayBeOld(document)) continue;
     const std::vector<OldSpelling> found = Upgrade(document, diagnostics);
-    // Last first, as a replacement shifts the rest of its line.
+    // Begins with the last spelling, because a replacement moves the text after
+    // it in its line.
     for (auto old = found.rbegin(); old != found.rend(); ++old) {
       if (ReplaceOldName(lines, *old)) continue;
       diagnostics.Error(

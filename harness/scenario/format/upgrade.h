@@ -1,9 +1,10 @@
 // Reads files of schema gauntlet/v1 as gauntlet/v2.
 //
-// v2 renames some keys and values and changes two defaults: at the points of a
-// write, `occurrence` counts files where `hit` counted blocks; and a kill
-// happens exactly at its point. Files of v1 are still accepted for one release,
-// with a note. The names of a matrix's cases change with their keys.
+// v2 renames some keys and values and changes two defaults. First, at the
+// points of a write, `occurrence` counts files, where `hit` of v1 counted
+// blocks. Second, a kill happens exactly at its point. Files of v1 are still
+// accepted for one release, with a note. Names of a matrix's cases change too,
+// as they have the names of keys in them.
 #ifndef GAUNTLET_HARNESS_SCENARIO_FORMAT_UPGRADE_H_
 #define GAUNTLET_HARNESS_SCENARIO_FORMAT_UPGRADE_H_
 
@@ -19,7 +20,7 @@ namespace gauntlet {
 inline constexpr std::string_view kScenarioSchema = "gauntlet/v2";
 inline constexpr std::string_view kOldScenarioSchema = "gauntlet/v1";
 
-// A spelling of v1 and its place. If v2 has another default, `added` is the
+// A spelling of v1 and its place. If v2 changed a default there, `added` is the
 // entry to insert before the key at that place, so that the meaning stays the
 // same.
 struct OldSpelling {
@@ -49,7 +50,7 @@ Result<std::string> UpgradeText(std::string_view text, std::string_view file);
 // no such key. `map` is the path in v2 of the key's map.
 std::string_view NewNameOfKey(std::string_view map, std::string_view key);
 
-// As NewNameOfKey, for a value of the key at a path in v2:
+// Does the same as NewNameOfKey for a value of the key at a path in v2: returns
 // "asymmetric_partition" for "one_way" at "faults.do".
 std::string_view NewNameOfValue(std::string_view path, std::string_view value);
 

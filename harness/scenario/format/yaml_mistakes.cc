@@ -27,8 +27,7 @@ std::vector<std::string_view> LinesOf(std::string_view text) {
   }
 }
 
-// Returns the line without its comment, and with the contents of quotes
-// blanked.
+// Returns the line without its comment. Blanks replace what is in quotes.
 std::string WithoutQuotes(std::string_view line) {
   std::string kept;
   char quote = 0;
@@ -51,7 +50,8 @@ size_t IndentOf(std::string_view line) {
   return std::min(line.find_first_not_of(' '), line.size());
 }
 
-// Returns the column, from 0, of the key after the "- " of a list's item.
+// Returns the column, counted from 0, at which the key of the line begins:
+// after its "- " if the line begins an item of a list.
 size_t KeyIndentOf(std::string_view line) {
   size_t at = IndentOf(line);
   while (line.substr(at).starts_with("- ")) {
@@ -157,7 +157,7 @@ class Explanation {
       return std::nullopt;
     }
     const size_t end = std::min(rest.find_first_of(" :"), rest.size());
-    // An item of a list may be a single word.
+    // Without a colon, the text may be an item of a list that is a single word.
     if (key > IndentOf(bare_[*line]) && end == rest.size()) return std::nullopt;
     const std::string_view value =
         rest.substr(std::min(rest.find_first_not_of(" :", end), rest.size()));
@@ -197,8 +197,8 @@ class Explanation {
         "indent it as the other keys, or items, of the same map or list"};
   }
 
-  // Returns the brackets that are open before that column of the line of the
-  // mistake, which counts from 0.
+  // Returns the brackets that are still open in the line of the mistake just
+  // before `column` (counted from 0).
   std::vector<Place> OpenBefore(size_t column) const {
     std::vector<Place> open;
     for (size_t i = 0; i <= line_; ++i) {
@@ -214,11 +214,11 @@ class Explanation {
     return open;
   }
 
-  // Detects a "{" or "[" that is open at the place.
+  // Detects a "{" or "[" that is still open at the place of the error.
   std::optional<Diagnostic> NotClosed() const {
     std::vector<Place> open = OpenBefore(place_.column - 1);
-    // Without a line break at its end, the parser reports the end of the file
-    // in column 1 of its last line.
+    // If the file does not end with a line break, the parser reports the end of
+    // the file as column 1 of its last line. So look at all of that line.
     if (open.empty()) open = OpenBefore(std::string::npos);
     if (open.empty()) return std::nullopt;
     const Place begin = open.back();

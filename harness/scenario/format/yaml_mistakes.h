@@ -8,15 +8,15 @@
 
 namespace gauntlet {
 
-// Returns the diagnostic for an error at `place`, where the parser stopped. The
-// diagnostic's place is that of the mistake, which may be earlier: a key
-// without a colon, an unclosed bracket. Quotes `parser_message` if the mistake
-// is not recognised.
+// Returns the diagnostic for an error at which the parser stopped, at `place`.
+// The place in the diagnostic is that of the mistake, which may be earlier: for
+// example a key without a colon, or a bracket that is not closed. If the
+// mistake is not recognized, quotes `parser_message`.
 Diagnostic ExplainYamlError(std::string_view text, Place place,
                             std::string_view parser_message);
 
-// Returns true iff a quote begins at `place` and is never closed. The parser
-// then takes the rest of the text as the value.
+// Returns true iff a quote begins at `place` and is never closed. In that case,
+// the parser takes the rest of the text as the value.
 bool IsQuoteOpen(std::string_view text, Place place);
 
 }  // namespace gauntlet

@@ -19,7 +19,7 @@ Place PlaceOf(const YAML::Mark& mark) {
           static_cast<size_t>(mark.column) + 1};
 }
 
-// Thrown from yaml-cpp's callbacks after an error; never leaves this file.
+// Thrown from yaml-cpp's callbacks after an error. This file catches it.
 struct Refusal {
   Diagnostic diagnostic;
 };
@@ -37,8 +37,8 @@ class TreeBuilder final : public YAML::EventHandler {
   YamlNode Take() { return std::move(root_); }
 
   void OnDocumentStart(const YAML::Mark& mark) override {
-    // At a character that begins nothing (a ',' outside brackets) the parser
-    // would report empty documents forever.
+    // If a character can begin nothing (such as a ',' outside brackets), the
+    // parser reports empty documents at this place forever.
     if (mark.pos <= last_start_) {
       Refuse(mark, "not YAML: no key, value or document begins here");
     }
@@ -129,7 +129,8 @@ class TreeBuilder final : public YAML::EventHandler {
     if (level.node.kind == YamlKind::kList) {
       level.node.items.push_back(std::move(node));
     } else if (level.pending) {
-      // The parser gives a missing value the place of whatever follows.
+      // For a missing value, the parser reports the place of the text after it.
+      // Use the place of the key.
       if (node.kind == YamlKind::kNothing) node.place = level.pending->place;
       level.pending->value = std::move(node);
       level.node.entries.push_back(*std::move(level.pending));
@@ -166,8 +167,9 @@ class TreeBuilder final : public YAML::EventHandler {
   int last_start_ = -1;  // position of a document, in characters
 };
 
-// Counts brackets before parsing, as the parser recurses. Ignores quotes: no
-// sensible text leaves 32 brackets open inside one.
+// Counts brackets before the text is parsed, because the parser recurses for
+// each. Also counts brackets in quotes: no sensible text has 32 open ones
+// there.
 std::optional<Diagnostic> ScanText(std::string_view text) {
   Place place;
   int depth = 0;

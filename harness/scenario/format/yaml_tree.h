@@ -42,13 +42,13 @@ struct YamlEntry {
 inline constexpr size_t kMaxScenarioBytes = size_t{1} << 20;
 inline constexpr int kMaxYamlDepth = 32;
 
-// Returns the documents of the text. After an error, returns those before it.
+// Returns the documents of the text; after an error, only those before it.
 std::vector<YamlNode> ParseYaml(std::string_view text,
                                 Diagnostics& diagnostics);
 
 // Returns a node as one line for people: "{steps: 50}".
 std::string YamlToText(const YamlNode& node);
-// Returns the text in quotes; if it is long, only its beginning and "…".
+// Returns the text in quotes. A long text is cut, and ends with "…".
 std::string ShortQuote(std::string_view text);
 // Returns "nothing", "'abc'", "a list" or "a map".
 std::string DescribeYaml(const YamlNode& node);

@@ -12,12 +12,13 @@
 namespace gauntlet {
 namespace {
 
-// Returns true iff the fault immediately ends the process at its point.
+// Returns true iff the fault ends its process at once, exactly at its point.
 bool EndsItsProcess(const Fault& fault) {
   return InfoOf(fault.kind).effects.ends_process && !fault.with.kill_latency;
 }
 
-// Progress of the first incarnation; nullopt: not known.
+// Progress of the first incarnation when a fault fires in it; nullopt: not
+// known.
 struct Progress {
   std::optional<uint64_t> step;
   std::optional<uint64_t> save;
@@ -51,8 +52,8 @@ class Warner {
            case_.cluster.hosts == HostsChoice::kOne;
   }
 
-  // A fault that ends the only incarnation that it selects cannot fire again.
-  // Without a worker's index, it may still fire in another worker.
+  // A fault that ends incarnation 1 cannot fire there again, although it has
+  // `repeat`. If it names no worker, it may still fire in another worker.
   void CheckRepetition(const PlacedFault& placed) {
     const Fault& fault = placed.fault;
     if (fault.with.times != FaultTimes::kAlways || fault.site.worker < 0 ||
@@ -77,7 +78,8 @@ class Warner {
     return step;
   }
 
-  // Returns nullopt if it is not certain where or whether the fault fires.
+  // Returns the progress at which a fault at this site fires; nullopt if it is
+  // not certain that it fires, or where.
   std::optional<Progress> ProgressAt(const FaultSite& site) const {
     const PointInfo& point = InfoOf(site.point);
     const bool may_be_behind_the_file =
@@ -114,9 +116,9 @@ class Warner {
                          (site.worker >= 0 || case_.cluster.workers == 1);
     if (!is_same && !EndsAllWorkers()) return false;
     if (is_same && waiting.after == ending.id) return true;
-    // Samples may be read before the step that uses them.
+    // A worker may read samples before the step that uses them.
     if (site.point == Point::kDataNext) return false;
-    // When a worker ends in a step, another worker may have begun the next
+    // While one worker ends in a step, another one may already be in the next
     // step.
     const uint64_t lead = is_same ? 0 : 1;
     if (site.step && end.step) return *site.step > *end.step + lead;
@@ -124,7 +126,8 @@ class Warner {
       return false;
     }
     if (is_same && end.save) return *site.save > *end.save;
-    // Other faults may cause more saves than are scheduled.
+    // Further faults may cause saves that are not scheduled, so that the number
+    // of a save says nothing about its step.
     if (faults_.size() != 2 || !end.step) return false;
     const std::optional<uint64_t> step = StepOfSave(*site.save);
     return step && *step > *end.step + lead;
@@ -163,7 +166,7 @@ void WarnOfEndedIncarnations(const Case& one,
   if (one.cluster.policy == RestartPolicy::kNone || !one.launches.empty()) {
     return;
   }
-  // With a third fault, a notice may cause unscheduled saves.
+  // If there is a third fault, a notice may cause saves that are not scheduled.
   if (faults.size() > 2 &&
       std::ranges::any_of(faults, IsNotice, &PlacedFault::fault)) {
     return;

@@ -18,8 +18,8 @@ namespace {
 
 constexpr Duration kASecond = std::chrono::seconds(1);
 
-// Returns the time between notice and kill that the documentation of the
-// platform states.
+// Returns the time from notice to kill, according to the platform's
+// documentation.
 std::optional<Duration> GraceOf(std::string_view profile) {
   if (profile == "aws-spot") return std::chrono::seconds(120);
   if (profile.empty()) return std::nullopt;
@@ -52,8 +52,8 @@ void ReadIncarnation(const MapReader& at, int& incarnation) {
   }
 }
 
-// Reads `block` and `offset`, each of which selects a write. REQUIRES: the
-// point was read.
+// Reads `block` and `offset`. Each of them selects one write of a file, so only
+// one may be given. REQUIRES: the point was read.
 void ReadBlock(const MapReader& at, FaultSite& site) {
   const YamlNode* block = at.Find("block");
   if (block != nullptr && block->scalar == "any") {
@@ -69,7 +69,8 @@ void ReadBlock(const MapReader& at, FaultSite& site) {
   }
 }
 
-// `point_is_known`: false after an error in the point.
+// Checks that the point has blocks and saves if the fault names one.
+// `point_is_known`: false if the point in the file is wrong.
 void CheckBlock(const MapReader& at, const FaultSite& site,
                 bool point_is_known) {
   if (!point_is_known) return;
@@ -88,8 +89,8 @@ void CheckBlock(const MapReader& at, const FaultSite& site,
 }
 
 void ReadSite(const MapReader& at, const std::string& after, FaultSite& site) {
-  // The default is any incarnation after another fault, as that often causes a
-  // restart.
+  // For a fault with `after`, the default is any incarnation, because the fault
+  // before it often causes a restart.
   site.incarnation = after.empty() ? 1 : kAnyIncarnation;
   ReadWorker(at, site.worker);
   ReadIncarnation(at, site.incarnation);
@@ -182,8 +183,8 @@ void ReadParameter(const MapReader& with, const FaultParameterInfo& parameter,
       parameter.place);
 }
 
-// Refuses the exit codes of workers: the launcher would not take them for a
-// crash.
+// Refuses the exit codes that workers use themselves: with one of these, the
+// launcher would not see a crash.
 void CheckExitCode(const MapReader& with, const FaultParameters& out) {
   if (!IsWorkerExit(out.exit_code)) return;
   with.Error(with.PlaceOf("exit_code"),
@@ -221,7 +222,7 @@ void ReadParameters(const MapReader& with, FaultKind kind,
   with.Choice("repeat", out.times);
 }
 
-// Reads `with` and `until`. REQUIRES: the kind was read.
+// Reads `with` and `until` of a fault. REQUIRES: fault.kind has been read.
 void ReadHow(const MapReader& map, Diagnostics& diagnostics, Fault& fault) {
   const std::string_view kind = FaultKindName(fault.kind);
   const YamlNode* node = map.Find("with");
@@ -326,8 +327,8 @@ void CheckFaultOrder(const std::vector<PlacedFault>& faults,
                          : SuggestName(fault.after, others));
       continue;
     }
-    // Follows `after` for as many steps as there are faults, which suffices to
-    // return to a fault that is in a cycle.
+    // Follows the chain of `after`. If the fault is in a cycle, the chain
+    // returns to it after at most as many steps as there are faults.
     std::string next = fault.after;
     for (size_t i = 0; i < faults.size() && !next.empty(); ++i) {
       if (next == fault.id) {

@@ -18,7 +18,7 @@ namespace {
 constexpr std::array<std::string_view, 7> kTopKeys = {
     "schema", "preset", "seed", "job", "cluster", "preemption", "checkpoint"};
 
-// Keys of scenarios that only affect the harness.
+// Keys of scenarios that have no effect on the job itself, only on the harness.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 6>
     kKeysOfHarness = {{{"cluster", "workers_per_attempt"},
                        {"cluster", "device_per_attempt"},
@@ -30,8 +30,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 6>
 void RefuseKeysOfHarness(const YamlNode& document, Diagnostics& diagnostics) {
   const std::vector<std::string> known = KeysOf("");
   for (const YamlEntry& entry : document.entries) {
-    // Keys that scenarios do not have either are reported elsewhere, as
-    // unknown.
+    // A key that scenarios do not have either is unknown; other code reports
+    // it.
     if (std::ranges::find(known, entry.key) == known.end()) continue;
     if (std::ranges::find(kTopKeys, entry.key) != kTopKeys.end()) continue;
     diagnostics.Error(
@@ -67,8 +67,9 @@ void SetScalar(YamlNode& map, const std::string& key, std::string value) {
           .entries = {}};
 }
 
-// Sets a key in the map of that name, which is created if it is missing. Leaves
-// anything else than a map to its reader, which reports the error.
+// Sets a key in the map with the name `map`; creates the map if it is missing.
+// If another value than a map has that name, changes nothing: its reader
+// reports the error.
 void SetIn(YamlNode& document, const std::string& map, const std::string& key,
            const std::optional<int>& value) {
   if (!value) return;

@@ -12,9 +12,10 @@
 
 namespace gauntlet {
 
-// `overrides` apply instead of the keys of the text. Where neither has a value,
-// it is that of a run of `gauntlet train` without a file. kInvalidArgument, one
-// line: "job.yaml:3:9: unknown key 'layer' in 'job'; did you mean layers?".
+// Parses a job file. Values in `overrides` replace those of the text. For a
+// value in neither of them, the default of `gauntlet train` without a job file
+// applies. kInvalidArgument, one line: "job.yaml:3:9: unknown key 'layer' in
+// 'job'; did you mean layers?".
 Result<JobFile> ParseJobFile(std::string_view text, std::string_view file,
                              const JobFileOverrides& overrides);
 

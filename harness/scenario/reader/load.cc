@@ -18,8 +18,8 @@ constexpr size_t kMaxName = 100;
 constexpr std::string_view kNameCharacters =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
 
-// Reads schema and name. Returns false, with errors, if the rest of the
-// document should not be read.
+// Reads `schema` and `name`. Returns false after an error that makes it useless
+// to read the rest of the document.
 bool ReadHead(const YamlNode& document, Scenario& scenario,
               Diagnostics& diagnostics) {
   const size_t errors = diagnostics.size();
@@ -37,7 +37,7 @@ bool ReadHead(const YamlNode& document, Scenario& scenario,
   }
   const YamlNode* name = document.Find("name");
   if (name == nullptr) {
-    // A key that is nearly "name" is the more helpful error.
+    // If a key is similar to "name", reports that key, as this helps more.
     for (const YamlEntry& entry : document.entries) {
       if (NearestName(entry.key, {"name"}).empty()) continue;
       diagnostics.Error(entry.place, fmt::format("unknown key '{}'", entry.key),
@@ -66,7 +66,8 @@ LoadedFile LoadScenarios(std::string_view text, std::string_view file) {
   LoadedFile loaded;
   Diagnostics diagnostics;
   std::vector<YamlNode> documents = ParseYaml(text, diagnostics);
-  // Broken YAML gives no further errors: they would be misleading.
+  // If the text is not valid YAML, reads no document: further errors would
+  // mislead.
   if (!diagnostics.empty()) documents.clear();
   if (documents.empty() && diagnostics.empty()) {
     diagnostics.Error({}, "expected a scenario, found nothing");
@@ -97,7 +98,7 @@ LoadedFile LoadScenarios(std::string_view text, std::string_view file) {
   loaded.warnings = diagnostics.SortedWarnings();
   if (!loaded.errors.empty()) {
     loaded.cases.clear();
-    // The warnings may only be consequences of an error.
+    // An error may have caused some of the warnings, so drop them all.
     loaded.warnings.clear();
   }
   return loaded;

@@ -16,8 +16,9 @@ struct Axis {
   std::vector<YamlNode> values;
 };
 
-// Returns the paths that a matrix may vary: each single value of job, cluster
-// and checkpoint, seed and preset. (Layers have no paths of their own.)
+// Returns the paths of the keys that a matrix may vary: seed, preset, and all
+// keys of job, cluster and checkpoint that have a single value. Keys of layers
+// are left out: a path cannot select one of several layers.
 std::vector<std::string> AxisPaths() {
   std::vector<std::string> paths;
   for (const KeySpec& key : AllKeys()) {
@@ -66,7 +67,7 @@ std::vector<Axis> ReadAxes(const YamlNode& matrix, Diagnostics& diagnostics) {
   return axes;
 }
 
-// Sets a value at a dotted path; creates missing maps.
+// Sets the value at a dotted path. Creates maps on the way that are missing.
 void SetPath(YamlNode& node, std::string_view path, const YamlNode& value) {
   const size_t dot = path.find('.');
   const std::string_view key = path.substr(0, dot);

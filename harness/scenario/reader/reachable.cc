@@ -13,7 +13,8 @@
 namespace gauntlet {
 namespace {
 
-// Returns true iff the job may have to be restarted from outside the launcher.
+// Returns true iff the fault may end the launcher too, so that the job has to
+// be started again.
 bool EndsTheJob(const Fault& fault) {
   return InfoOf(fault.kind).effects.gives_notice ||
          fault.kind == FaultKind::kKillLauncher || CutsPower(fault);
@@ -82,8 +83,8 @@ class Checker {
     return InfoOf(placed.fault.site.point).reached_by == ReachedBy::kChief;
   }
 
-  // Returns true iff the cluster may scale down, so that another worker than 0
-  // may become the chief.
+  // Returns true iff the cluster may continue without some workers. Then
+  // another worker than 0 may become the chief.
   bool AnyMayBeLeftOut() const {
     return case_.cluster.min_workers > 0 &&
            case_.cluster.min_workers < case_.cluster.workers;
@@ -124,9 +125,9 @@ class Checker {
     }
   }
 
-  // Returns true iff the process stays at the point until the kill arrives:
-  // another fault delays it there, or it waits in the rendezvous for a worker
-  // that another fault delays there.
+  // Returns true iff a kill with a latency finds the process still at its
+  // point: a slow fault keeps it there for longer, or it waits at the
+  // rendezvous for another worker that a slow fault keeps there.
   bool IsHeld(const PlacedFault& placed) const {
     const FaultSite& site = placed.fault.site;
     const Duration latency = *placed.fault.with.kill_latency;
@@ -139,7 +140,8 @@ class Checker {
     });
   }
 
-  // Warns of a fault that fires, or has an effect, only by timing.
+  // Warns of a fault for which timing decides if it fires, or what it
+  // interrupts.
   void CheckChance(const PlacedFault& placed) {
     const FaultSite& site = placed.fault.site;
     if (placed.fault.with.kill_latency && !IsHeld(placed)) {
@@ -168,8 +170,8 @@ class Checker {
     }
   }
 
-  // Returns true iff the point is reached while training continues. Training
-  // waits while a save begins and copies the state.
+  // Returns true iff training continues while a worker is at the point. At the
+  // begin of a save, and while the state is copied, training waits.
   bool IsWrittenInBackground(Point point) const {
     return case_.train.checkpoint.mode != SaveMode::kSync && IsOfSave(point) &&
            point != Point::kSaveBegin &&
@@ -198,9 +200,9 @@ class Checker {
     }
   }
 
-  // An incarnation comes to each step once, unless it rejoins others and
-  // repeats steps. Warns only, if there are other faults: a plan that was found
-  // by chance may have a fault without effect.
+  // An incarnation reaches each step only once, unless workers rejoin and
+  // repeat steps. If there are other faults, a violation is only a warning: a
+  // plan that was found by chance may contain a fault that never fires.
   void CheckOccurrence(const PlacedFault& placed) {
     const FaultSite& site = placed.fault.site;
     const std::optional<uint64_t> total = TotalSteps(case_);
@@ -245,7 +247,7 @@ class Checker {
                     FaultKindName(kind)));
   }
 
-  // Reports groups with a worker that never exists.
+  // Reports a group that contains a worker which the case does not have.
   void CheckGroups(const PlacedFault& placed) {
     const int most =
         MostWorkersIn(case_.cluster, placed.fault.site.incarnation);
@@ -283,8 +285,9 @@ class Checker {
   void CheckPoint(const PlacedFault& placed) {
     const FaultSite& site = placed.fault.site;
     const PointNeeds needs = InfoOf(site.point).needs;
-    // Not certain if a worker rejoins, as it loads in its first incarnation, or
-    // if hosts are separate, as a worker that was cut off may claim after its
+    // In two cases, a first incarnation may load a checkpoint. If workers
+    // rejoin, those that were not lost load in their first incarnation. If
+    // hosts are separate, a worker that was cut off may claim after its
     // successors have saved.
     if (PartOf(site) == RunPart::kLoad && site.incarnation == 1 &&
         case_.cluster.policy != RestartPolicy::kRejoin &&
@@ -334,7 +337,7 @@ class Checker {
         notices || !saves) {
       return;
     }
-    // A worker that rejoins repeats a lost save.
+    // If workers rejoin, they may repeat a save that was lost.
     const bool again =
         case_.cluster.policy == RestartPolicy::kRejoin && faults_.size() > 1;
     const bool once =
@@ -362,9 +365,10 @@ class Checker {
     }
   }
 
-  // Refuses a step without a scheduled save only if this is the only fault, as
-  // other faults may cause unscheduled saves. There is no diagnostic next to a
-  // notice, which is there to cause such a save.
+  // Checks that the case saves at the step of a fault in a save. With other
+  // faults, which may cause saves that are not scheduled, reports only a
+  // warning. With a notice, reports nothing, as the notice is there to cause
+  // such a save.
   void CheckStepOfSave(const PlacedFault& placed) {
     const FaultSite& site = placed.fault.site;
     const std::optional<uint64_t> steps = TotalSteps(case_);

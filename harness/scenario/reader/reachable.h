@@ -1,10 +1,10 @@
 // Detects faults that can never fire, before anything runs.
 //
-// Reports an error only if the fault certainly cannot fire: a worker that no
-// case has, a step after the horizon, a point that the set-up never reaches. A
-// fault that passes the check may still not fire; the run is then inconclusive.
-// There is a warning if a fault can only fire by chance, or if its effect
-// depends on timing.
+// Reports an error only if a fault is certain not to fire: it names a worker
+// that the case does not have, a step after the end of training, or a point
+// that is never reached with this set-up. A fault that passes the check may
+// still not fire; then the run is inconclusive. Warns of a fault that fires
+// only by chance, or whose effect depends on timing.
 #ifndef GAUNTLET_HARNESS_SCENARIO_READER_REACHABLE_H_
 #define GAUNTLET_HARNESS_SCENARIO_READER_REACHABLE_H_
 
@@ -16,11 +16,11 @@
 
 namespace gauntlet {
 
-// Returns true iff the point is reached only if checkpoints are stored.
+// Returns true iff a run reaches the point only if it stores checkpoints.
 bool NeedsAStore(Point point);
 
-// Returns true iff the fault is a preemption notice to a worker, or to its
-// launcher, which forwards it.
+// Returns true iff the fault is a preemption notice, sent to a worker or to its
+// launcher, which passes it on.
 bool IsNotice(const Fault& fault);
 
 // Checks each of the faults against the rest of the case.

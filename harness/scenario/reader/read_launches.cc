@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kMostLaunches = 16;
 
-// A launch and its place in the file.
+// A launch, and the map in the file from which it was read.
 struct PlacedLaunch {
   const MapReader& map;
   const LaunchSetup& setup;
@@ -34,8 +34,9 @@ void CheckHorizon(const PlacedLaunch& launch, const Case& one) {
   CheckBelow(launch, "stop_at_step", launch.setup.stop_at_step, steps);
 }
 
-// Refuses a changed job unless the case has checkpoints that make the engine
-// refuse it: without any, the engine would train the changed job.
+// Refuses a launch with a changed job unless there will be checkpoints of the
+// case's job. Without them, the engine would have no reason to refuse the
+// launch, and would train the changed job.
 void CheckJob(const PlacedLaunch& launch, const Case& one) {
   const LaunchSetup& setup = launch.setup;
   const std::string_view key = setup.batch ? "batch" : "lr";
@@ -68,7 +69,8 @@ void CheckJob(const PlacedLaunch& launch, const Case& one) {
   }
 }
 
-// Returns nullopt if the steps are not known before the data is read.
+// Returns the number of steps of the launch; nullopt if it depends on data that
+// are not read yet.
 std::optional<uint64_t> StepsOf(const LaunchSetup& launch, const Case& one) {
   Case launched = one;
   launched.train = OptionsOfLaunch(one.train, launch);

@@ -8,7 +8,8 @@
 
 namespace gauntlet {
 
-// REQUIRES: the job and the checkpoints of `one` have been read.
+// Reads `launches` of the document. REQUIRES: the job and the checkpoints of
+// `one` have been read.
 void ReadLaunches(const MapReader& document, Case& one);
 
 }  // namespace gauntlet

@@ -14,7 +14,8 @@
 namespace gauntlet {
 namespace {
 
-// Checks that rows whose shape is known before reading the data fit the layers.
+// Checks that the rows fit the layers, if the shape of the rows is known
+// without reading the data.
 Status CheckLayersFit(const JobSpec& job) {
   const std::optional<Dataset> rows = DatasetWithoutFiles(job.data);
   if (!rows) return OkStatus();

@@ -9,9 +9,10 @@
 
 namespace gauntlet {
 
-// Reads `use`, `job`, `cluster`, `preemption` and `checkpoint` of a document.
-// Missing keys keep the values in `one`, except those of the job, which
-// defaults to the preset with a replica for each worker and the case's seed.
+// Reads `preset`, `job`, `cluster`, `preemption` and `checkpoint` of a
+// document. If a key is missing, `one` keeps its value. Exception: the job. Its
+// defaults are those of the preset, with one replica for each worker and the
+// seed of the case.
 void ReadSetup(const MapReader& document, Case& one,
                const Diagnostics& diagnostics);
 

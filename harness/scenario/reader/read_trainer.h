@@ -7,9 +7,9 @@
 
 namespace gauntlet {
 
-// Sets `one.trainer`. Reports keys of the document that apply only to our own
-// jobs, and keys of `expect` other than `outcome: recovers`. REQUIRES: the
-// document has a `trainer`.
+// Sets `one.trainer`. Reports an error for keys of the document that apply only
+// to jobs of the engine, and for keys of `expect` other than `outcome:
+// recovers`. REQUIRES: the document has a `trainer`.
 void ReadTrainer(const MapReader& document, const YamlNode& node, Case& one);
 
 }  // namespace gauntlet

@@ -60,7 +60,7 @@ void ReadExpectedEnd(const MapReader& map, Expectation& out) {
   map.Choice("accuracy", out.accuracy_rises);
 }
 
-// Refuses an empty map, which would check nothing.
+// Reports an error for each empty map in `expect`, as it would check nothing.
 void RefuseEmptyMaps(const MapReader& expect) {
   for (const std::string& key : KeysOf("expect")) {
     const YamlNode* node = expect.Find(key);
@@ -172,8 +172,9 @@ void CheckCollective(const YamlNode& document, const Case& one,
                     "cluster: {device: emulated}");
 }
 
-// Reports an expected resume from a step that the case never saves. Notices,
-// earlier launches and the end of training save without checkpoint.every.
+// Reports an error if the scenario expects a resume from a step that no save
+// can have. Even without checkpoint.every, there are saves after notices, at
+// the end of an earlier launch and at the end of training.
 void CheckExpectedResume(const MapReader& document, const Case& one) {
   const std::optional<uint64_t> step = one.expect.resumed_from_step;
   const MapReader resumed = document.Map("expect").Map("resumed_from");
@@ -198,8 +199,9 @@ void CheckExpectedResume(const MapReader& document, const Case& one) {
                     std::max<uint64_t>(*step, 1)));
 }
 
-// Warns of a notice with a shorter grace period than the trainer counts on: its
-// worker trains on, and is killed before the job has stopped.
+// Warns of a notice whose grace period is shorter than preemption.grace, which
+// the trainer relies on. The worker then trains for too long, and is killed
+// before the job has stopped.
 void WarnOfShorterGrace(const std::vector<PlacedFault>& faults, const Case& one,
                         Diagnostics& diagnostics) {
   const Duration told = one.train.preemption.grace;
@@ -221,9 +223,9 @@ void WarnOfShorterGrace(const std::vector<PlacedFault>& faults, const Case& one,
   }
 }
 
-// Checks the plan against the rest of the case, unless the scenario has other
-// errors, which may make a valid fault look wrong. `errors`: number of errors
-// before the scenario was read.
+// Reads the plan, and checks it against the rest of the case. Makes no checks
+// if the scenario has other errors, as these may make a valid fault look wrong.
+// `errors`: number of errors before the scenario was read.
 void ReadPlan(const YamlNode& document, size_t errors, Case& one,
               Diagnostics& diagnostics) {
   const std::vector<PlacedFault> faults =
@@ -239,8 +241,7 @@ void ReadPlan(const YamlNode& document, size_t errors, Case& one,
   const YamlNode* timeout = document.Find("timeout");
   CheckTimeLimits(one, timeout == nullptr ? document.place : timeout->place,
                   diagnostics);
-  // Checks the rules of plans: for example, against a duration that is too
-  // long.
+  // Checks the rules for all plans: for example, that no duration is too long.
   if (const Status status = Validate(one.plan); !status.ok()) {
     const YamlNode* node = document.Find("faults");
     diagnostics.Error(node == nullptr ? document.place : node->place,

@@ -16,8 +16,8 @@ namespace gauntlet {
 
 // Returns YAML for the text, quoted only where necessary.
 std::string QuotedYaml(std::string_view text);
-// Each returns "[a, b]": YamlList with the texts unchanged, QuotedYamlList with
-// each quoted where necessary.
+// YamlList returns "[a, b]" with the texts unchanged. QuotedYamlList puts each
+// text in quotes where this is necessary.
 template <typename Texts>
 std::string YamlList(const Texts& texts) {
   std::string out;
@@ -28,14 +28,14 @@ std::string YamlList(const Texts& texts) {
 }
 std::string QuotedYamlList(const std::vector<std::string>& texts);
 
-// Returns the name of an enum's value, according to the loader's row for
+// Returns the name of an enum's value, as the loader spells it for the key at
 // `path`.
 template <typename Enum>
 std::string ChoiceName(std::string_view path, Enum value) {
   return ChoicesOf(*FindKey(path)).at(static_cast<size_t>(value));
 }
 
-// A map on one line: "{worker: 1, hit: 3}". Leaves out default values.
+// A map on one line: "{worker: 1, occurrence: 3}". Leaves out default values.
 class FlowMap {
  public:
   void Add(std::string_view key, std::string_view value) {

@@ -79,7 +79,7 @@ FlowMap OptimizerMap(const OptimizerSpec& rule, const OptimizerSpec& base) {
   map.AddUnless(base.beta1, "beta1", rule.beta1);
   map.AddUnless(base.beta2, "beta2", rule.beta2);
   map.AddUnless(base.epsilon, "epsilon", rule.epsilon);
-  // Written without comparison, as no preset has them.
+  // No preset has a schedule or a clip, so there is no default to compare with.
   map.AddMap("schedule", ScheduleMap(rule.schedule));
   map.AddMap("clip", ClipMap(rule.clip));
   return map;
@@ -299,8 +299,8 @@ FlowMap ExpectMap(const Expectation& expect) {
   return map;
 }
 
-// Returns the first preset with the model's layers and the optimizer, else the
-// first with the layers, else "tiny".
+// Returns the first preset that has the layers and the optimizer of the job; if
+// there is none, the first that has the layers; else "tiny".
 std::string PresetFor(const JobSpec& job) {
   const std::string json = JobToJson(job, {});
   std::string with_model;
@@ -422,7 +422,7 @@ std::string Document(const Case& one, const std::string& preset,
   return text;
 }
 
-// Returns all parts of a case that are compared, as text.
+// Returns the parts of a case that DescribeCaseDifference compares, as text.
 std::vector<std::pair<std::string_view, std::string>> PartsOf(const Case& one) {
   return {
       {"labels", YamlList(one.labels)},
@@ -442,7 +442,7 @@ std::vector<std::pair<std::string_view, std::string>> PartsOf(const Case& one) {
   };
 }
 
-// Returns the text from shortly before the first character that differs.
+// Returns a piece of the text around its first difference from another text.
 std::string Excerpt(const std::string& text, size_t difference) {
   constexpr size_t kBefore = 30;
   constexpr size_t kLength = 80;

@@ -9,24 +9,25 @@
 
 namespace gauntlet {
 
-// Comment at the top of a scenario; each part has one or more lines.
+// The comment at the top of a scenario file. Each part has one or more lines.
 struct ScenarioHeader {
   std::string goal;    // the claim that the scenario tests
   std::string method;  // the means of testing it
   std::string expect;  // the expected result
 };
 
-// Returns a document with the one case, its matrix resolved; `one.scenario` is
-// its name. Leaves out default values. The strict loader reads it back as an
-// equal case (DescribeCaseDifference is ""). kInvalidArgument: the case cannot
-// be written so; the message names the part that a scenario cannot express,
-// such as layers of no preset, or a fault that can never fire.
+// Returns a document with the one case; values of a matrix are written as plain
+// keys. The document's name is `one.scenario`. Leaves out default values. The
+// loader reads the document back as an equal case (DescribeCaseDifference is
+// ""). kInvalidArgument: a scenario cannot express the case; the message names
+// the part for which this is so, such as layers that no preset has, or a fault
+// that can never fire.
 Result<std::string> WriteScenario(const Case& one,
                                   const ScenarioHeader& header);
 
-// Returns the first difference in what two cases run and expect, in one line:
-// "seed: 1, then 2"; "" if there is none. Does not compare names, files and
-// places.
+// Returns the first difference between two cases in what they run or expect, in
+// one line: "seed: 1, then 2"; "" if there is none. Names, files and places are
+// not compared.
 std::string DescribeCaseDifference(const Case& a, const Case& b);
 
 }  // namespace gauntlet
