@@ -27,7 +27,8 @@ Result<Dataset> LoadOutline(Storage& storage, const DataSpec& spec) {
   return outline;
 }
 
-// Checks only data whose row shape was unknown when the scenario was read.
+// Checks that the rows fit the layers. If the shape of the rows was known when
+// the scenario was read, this was checked then.
 Status CheckLayersFit(const JobSpec& job, const Dataset& outline) {
   if (DatasetWithoutFiles(job.data)) return OkStatus();
   const Result<std::unique_ptr<Kernels>> kernels = Kernels::Create({});

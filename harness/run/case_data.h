@@ -18,11 +18,11 @@ class CaseDataChecker {
  public:
   explicit CaseDataChecker(Storage& storage) : storage_(storage) {}
 
-  // Returns kInvalidArgument if the data of the case's job, or of the job from
-  // which it takes a warm start, cannot be read, do not fill the job's epochs,
-  // or do not fit its layers. The message names the case and the key; the place
-  // is Case::data_place. Data from files are read once for all cases; generated
-  // data are not generated here.
+  // Returns kInvalidArgument if the data of the case cannot be read, do not
+  // fill the epochs of its job, or do not fit the layers. For a warm start,
+  // checks the data of the earlier job in the same way. The message names the
+  // case and the key; the place of the error is Case::data_place. Data in files
+  // are read once for all cases; generated data are not generated here.
   Status Check(const Case& one);
 
  private:

@@ -27,7 +27,8 @@ namespace fs = std::filesystem;
 
 // Checkpoint directory in a simulated run.
 constexpr const char* kSimulatedStore = "/ckpt";
-// File and service that simulated workers poll for preemption notices.
+// Names of the file and the service that simulated workers poll for preemption
+// notices.
 constexpr const char* kSimulatedNotice = "/notice";
 constexpr const char* kSimulatedService =
     "http://169.254.169.254/computeMetadata/v1/instance/preempted";
@@ -36,7 +37,7 @@ constexpr const char* kSimulatedService =
 constexpr const char* kSimulatedCurves = "/curves";
 constexpr const char* kSimulatedModel = "/trained";
 
-// Directory for the exported model of the earlier run.
+// Directory to which the earlier run of a warm start exports its model.
 constexpr const char* kSimulatedExport = "/model";
 
 EarlierRun EarlierRunOf(const Case& one) {
@@ -65,7 +66,8 @@ bool HasNotice(const FaultPlan& plan, NoticeBy by) {
   });
 }
 
-// Writes the record and the scenario. Removes everything else after a pass.
+// Writes the record and the scenario. After a pass, removes checkpoints,
+// events, logs and outputs.
 Status FinishCaseFolder(const Case& one, const CasePlace& place,
                         const Record& record, const Verdict& verdict) {
   const fs::path directory = place.directory;
@@ -107,7 +109,7 @@ class CaseRun {
     if (!status.ok()) record_.harness_error = status.message();
   }
   Record& record() { return record_; }
-  // Returns true iff the run had no room in its folder.
+  // Returns true iff the folder of the run had no room left.
   bool disk_full() const { return disk_full_; }
   double reference_seconds() const { return reference_seconds_; }
 
@@ -248,9 +250,9 @@ CaseOutcome RunCase(const Case& one, const CasePlace& place,
   }
   ExplainIdleFault(record, outcome.result);
   const Status kept = FinishCaseFolder(one, place, record, verdict);
-  // If the record could not be written, workers may have had no room for their
-  // events either. Then only a failure of a simulation counts, which is seen in
-  // memory.
+  // If the disk has no room for the record, it may have had none for the events
+  // of workers either. So the verdict does not count. Exception: a failed
+  // simulation, whose events are in memory.
   const bool seen = verdict.kind == VerdictKind::kFail &&
                     place.world == WorldKind::kSimulated;
   if (!kept.ok() && !seen) {

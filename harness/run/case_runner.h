@@ -17,12 +17,12 @@
 
 namespace gauntlet {
 
-// Returns the plan that an executor runs for the case. The executor chooses the
-// checkpoint directory.
+// Returns the case's plan for an executor, which still chooses the checkpoint
+// directory.
 RunPlan PlanOf(const Case& one);
 
-// Maximum number of failed cases of a run whose first differences are searched
-// for. Each search runs the case again.
+// For at most this many failed cases, a run searches for the first difference
+// from the reference run. Each search runs the case again.
 inline constexpr int kMostExplained = 20;
 
 // First difference of a run's state from the reference run: a line of text,
@@ -30,18 +30,19 @@ inline constexpr int kMostExplained = 20;
 struct Explanation {
   std::string cause;
   std::vector<StateDifference> differences;
-  // True if there is a difference, but it was not searched for, as enough other
-  // cases were explained.
+  // True if the state differs, but the first difference was not searched for,
+  // because that was done for enough other cases.
   bool is_left_out = false;
 };
 
-// The run of a case that is in progress.
+// One of the two runs of a case: the one that is in progress.
 enum class CasePhase : uint8_t {
   kReference,  // the reference run: made once for each job, then cached
   kRun,        // the run that is judged
 };
 
-// Returns what a slow case in this phase does, as a sentence: "it still runs".
+// Returns a sentence on what a slow case is doing in this phase: "it still
+// runs".
 std::string_view ActivityOf(CasePhase phase);
 
 struct CasePlace {
@@ -50,7 +51,7 @@ struct CasePlace {
   std::string directory;  // for this case's files; exists, absolute
   std::string replay;     // the command that repeats it; empty: by its file
   std::function<bool()> interrupted = [] { return false; };
-  // Called as a run of the case begins.
+  // Called at the begin of each phase of the case.
   std::function<void(CasePhase)> phase = [](CasePhase) {};
   // Explains a failed run; null: failed runs are not explained.
   std::function<Explanation(const Case&, const Record&, References&)> explain;
@@ -59,26 +60,27 @@ struct CasePlace {
 struct CaseOutcome {
   CaseResult result;
   std::string final_digest;  // digest of the final state; "" if there is none
-  // The disk of the case's folder was full. The case then has no verdict,
-  // unless a simulated run failed, whose log is in memory.
+  // True if the disk of the case's folder was full. The verdict then does not
+  // count. Exception: a failed simulation, whose log is in memory.
   bool disk_full = false;
 };
 
 // Returns the result of a case before it has run: its name, its place in the
-// file, and the command that repeats it (by its file if `place` has no
-// command).
+// file, and the command that repeats it. If `place` has no command, the
+// result's command runs the case from its file.
 CaseResult ResultBeforeRun(const Case& one, const CasePlace& place);
 
-// Runs the case (in the simulated world twice, to compare the runs) and judges
-// the result. Writes record.jsonl into the directory and, if a scenario can
-// express the case, scenario.yaml. Keeps checkpoints and logs unless the
-// verdict is a pass.
+// Runs the case and judges the result; in the simulated world, runs it twice
+// and compares the runs. Writes record.jsonl into the directory, and also
+// scenario.yaml if a scenario can express the case. Keeps checkpoints and logs
+// unless the verdict is a pass.
 CaseOutcome RunCase(const Case& one, const CasePlace& place,
                     const Capabilities& here, References& references);
 
 // Sets the differences, cause, consequences and summary of a failed case, from
-// the explanation and the record (ExplainFailure). If the explanation was left
-// out, the advice names the command that finds it.
+// the explanation and the record. If the explanation was left out
+// (is_left_out), the advice names the command that searches for the first
+// difference.
 //
 // REQUIRES: result.verdict is the verdict on the record.
 void ExplainCase(const Record& record, Explanation explanation,

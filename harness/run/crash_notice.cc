@@ -23,7 +23,7 @@ constexpr std::array kSignals = {
     CrashSignal{SIGFPE, "SIGFPE"}, CrashSignal{SIGILL, "SIGILL"},
     CrashSignal{SIGABRT, "SIGABRT"}};
 
-// A thread-local variable, as a signal handler receives only the signal's
+// Thread-local, because a signal handler gets no argument but the signal's
 // number.
 thread_local const std::string* at_work = nullptr;
 
@@ -32,8 +32,8 @@ void Put(std::string_view text) {
 }
 
 // Calls only functions that are safe in a signal handler. The kernel has
-// already reset the handler, so the signal raised at the end takes its usual
-// effect once this returns.
+// already reset the signal to its default action. So the signal that this
+// function raises at its end ends the program as usual.
 void OnCrashSignal(int number) {
   if (at_work != nullptr) {
     Put("gauntlet: crashed (");
@@ -47,7 +47,8 @@ void OnCrashSignal(int number) {
   static_cast<void>(raise(number));
 }
 
-// A separate stack for the handler, as a fiber may have used up its own.
+// A stack for the handler alone, because a crashed fiber may have used up its
+// own.
 class SignalStack {
  public:
   SignalStack() {

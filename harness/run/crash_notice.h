@@ -8,9 +8,9 @@
 
 namespace gauntlet {
 
-// Installs a handler for SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT, unless a
-// signal already has one. The handler prints one line to standard error,
-// "gauntlet: crashed (…) in …", and lets the signal take its usual effect.
+// Installs a handler for SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT, except
+// for those that have a handler already. It prints one line to standard error,
+// "gauntlet: crashed (…) in …"; the signal then has its usual effect.
 void InstallCrashNotice();
 
 // Sets the thread's current work for the lifetime of this object, then restores

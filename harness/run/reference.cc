@@ -21,7 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Multiply-adds of a run up to which the scalar path takes only seconds.
+// Maximum number of multiply-adds for which a run on the scalar path takes only
+// seconds.
 constexpr double kScalarLimit = 2e9;
 
 double MultiplyAdds(const JobSpec& job, const RunPlan& plan,
@@ -38,8 +39,8 @@ double MultiplyAdds(const JobSpec& job, const RunPlan& plan,
          static_cast<double>(plan.train.horizon.epochs);
 }
 
-// Returns the part of a trajectory's name that describes the earlier run; "" if
-// there is no earlier run.
+// Returns the text that a key of the cache needs to tell earlier runs (warm
+// starts) apart; "" if there is no earlier run.
 std::string NameOfBefore(const RunPlan& plan, const DataSplit& data) {
   if (!plan.before) return "";
   const TrainOptions& train = plan.before->train;
@@ -57,7 +58,7 @@ Status TookTooLong(Duration limit) {
 void WriteToCache(const fs::path& path, const std::string& text) {
   std::error_code error;
   fs::create_directories(path.parent_path(), error);
-  // If the cache cannot be written, works without it.
+  // If the cache cannot be written, the reference run is just not cached.
   static_cast<void>(WriteTextFile(path, text));
 }
 
@@ -68,8 +69,8 @@ RunPlan ReferencePlanOf(const RunPlan& plan, const DataSplit& data) {
       .train = plan.train,
       .launch = {.workers = 1, .restart = RestartPolicy::kNone},
       .max_requeues = 0,
-      // Simulated time passes only while a process waits: no bound for a run
-      // of one worker.
+      // This limit is for simulated time, which passes only while a process
+      // waits. So it never stops a run of one worker.
       .total_limit = std::chrono::hours(24),
       .interrupted = plan.interrupted};
   reference.train.checkpoint = {};
@@ -77,14 +78,14 @@ RunPlan ReferencePlanOf(const RunPlan& plan, const DataSplit& data) {
   reference.train.export_directory.clear();
   reference.train.horizon.stop_at_step.reset();
   reference.train.steps_per_execution = 1;
-  // The reference run never stops at a non-finite value. If the plan's run
-  // stops there, only the steps before it are compared.
+  // The reference run continues after a non-finite value. If the run of the
+  // plan stops at one, only the steps before it are compared.
   reference.train.on_not_finite = OnNotFinite::kTrainOn;
   reference.train.kernels = {.isa = MultiplyAdds(plan.train.job, plan, data) <=
                                             kScalarLimit
                                         ? Isa::kScalar
                                         : Isa::kAuto};
-  // The reference run has no devices to sum across.
+  // The reference run has a single worker on the CPU, so it needs no NCCL.
   reference.train.cluster.collective = CollectiveChoice::kAuto;
   if (plan.before) {
     reference.before = plan.before;

@@ -20,31 +20,33 @@
 
 namespace gauntlet {
 
-// Returns the plan of an undisturbed run of the plan's job over its horizon. It
-// uses the scalar path if the job is small enough.
+// Returns the plan of a run of the plan's job with the same horizon, but with
+// one worker and no faults. It uses the scalar path if the job is small enough.
 RunPlan ReferencePlanOf(const RunPlan& plan, const DataSplit& data);
 
-// Least real time for a reference run, unless the plan's limit is longer.
+// Minimum time limit of a reference run, in real time. A longer limit of the
+// plan applies instead.
 inline constexpr Duration kLeastReferenceLimit = std::chrono::minutes(5);
 
-// Makes each reference run once; safe from any thread.
+// Makes each reference run once. Any thread may use it.
 class References {
  public:
-  // Keeps the runs as files in `cache_directory`, which is created if need be;
-  // empty: only in memory. `build` identifies this build of the program. A file
-  // of another build, or one that was changed, is ignored and made again.
-  // `interrupted`: as RunPlan::interrupted, for the runs made here.
+  // Keeps the trajectories of reference runs as files in `cache_directory`, and
+  // creates this directory if it is missing; empty: keeps them in memory only.
+  // `build` identifies this build of the program: a file of another build is
+  // ignored and replaced, and so is a file that was changed. `interrupted` is
+  // used for plans without an `interrupted` of their own.
   References(std::string cache_directory, std::string build,
              std::function<bool()> interrupted = {},
              Duration least_limit = kLeastReferenceLimit);
 
-  // Returns the data of a job, which are loaded once.
+  // Returns the data of a job. Loads them only the first time.
   Result<std::shared_ptr<const DataSplit>> DataOf(const DataSpec& spec);
 
   // Returns the trajectory of the plan's job over its horizon (see
-  // ReferencePlanOf). kUnavailable: interrupted, by the plan or by the function
-  // given to the constructor. kDeadlineExceeded: the run takes longer in real
-  // time than the plan's limit in total, and than the least limit.
+  // ReferencePlanOf). kUnavailable: `interrupted` has returned true.
+  // kDeadlineExceeded: the run takes longer, in real time, than both the plan's
+  // limit in total and the least limit.
   Result<std::shared_ptr<const GoldenTrajectory>> GoldenFor(
       const RunPlan& plan);
 

@@ -1,4 +1,4 @@
-// One of several parts of a list of cases, which several machines share.
+// One part (shard) of a list of cases; several machines run one part each.
 #ifndef GAUNTLET_HARNESS_RUN_SHARD_CHOICE_H_
 #define GAUNTLET_HARNESS_RUN_SHARD_CHOICE_H_
 
@@ -6,7 +6,7 @@
 
 namespace gauntlet {
 
-// The index-th of `count` parts; 1 <= index <= count.
+// The part number `index` of `count` parts; 1 <= index <= count.
 struct ShardChoice {
   int index = 1;
   int count = 1;

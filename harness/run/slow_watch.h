@@ -17,8 +17,8 @@ namespace gauntlet {
 // Uses wall time. Begins and Ends may be called from any thread.
 class SlowWatch {
  public:
-  // `tell` is called at most once per item, on the watch's own thread, and
-  // never after Ends has returned. It must not call the watch.
+  // `tell` is called on a thread of the watch, at most once per item, and never
+  // after Ends(item) has returned. It must not call this object.
   explicit SlowWatch(std::function<void(size_t item)> tell);
 
   // An item is slow once it has run for `limit`.

@@ -22,7 +22,8 @@ int CountGpus() {
   return cuda.ok() ? cuda->count : 0;
 }
 
-// Counts GPUs only if the case may use one.
+// Returns what this machine and the world offer. Counts GPUs only if the case
+// may use one.
 Capabilities CapabilitiesFor(const SuiteItem& item,
                              const std::string& directory) {
   Capabilities here = CapabilitiesOf(item.world);
@@ -51,13 +52,15 @@ class Suite {
   void Work();
   std::vector<CaseOutcome> RunItem(size_t index);
   CaseOutcome RunTry(const SuiteItem& item, int number);
-  // Returns an explanation that is left out beyond the limit.
+  // Returns the explanation of a failed case. Beyond the limit explain_most,
+  // returns one with is_left_out.
   Explanation Explain(const Case& one, const Record& record);
   std::string ReplayOfTry(const SuiteItem& item, int number) const;
   bool NeedsRetry(const SuiteItem& item, const CaseOutcome& outcome);
   void Finish(size_t index, const std::vector<CaseOutcome>& tries);
-  // Returns the result; a failure if the case passed in both worlds, with
-  // different final states. REQUIRES: mutex_ is held.
+  // Returns the result of the outcome. If the case passed in both worlds, but
+  // with different final states, the result is a failure. REQUIRES: mutex_ is
+  // held.
   CaseResult Compared(const CaseOutcome& outcome) const;
 
   const std::vector<SuiteItem>& items_;
@@ -70,7 +73,8 @@ class Suite {
   size_t next_ = 0;
   int failures_ = 0;
   std::vector<std::optional<CaseResult>> results_;
-  // By case name: the last try of the world that ended first.
+  // By case name: outcome of the last try in the world in which the case ended
+  // first.
   std::map<std::string, CaseOutcome> by_name_;
   SlowWatch watch_;
 };
@@ -94,9 +98,9 @@ Explanation Suite::Explain(const Case& one, const Record& record) {
   return options_.explain(one, record, references_);
 }
 
-// Returns the command that replays the record of the try.
+// Returns the command that replays the record of this try.
 std::string Suite::ReplayOfTry(const SuiteItem& item, int number) const {
-  // A crash test has no record to replay: its file is run again.
+  // A crash test has no record to replay: its command runs the file again.
   if (!options_.replay || item.one.trainer) return "";
   if (number == 1) return options_.replay(item);
   SuiteItem named = item;
@@ -136,7 +140,8 @@ bool Suite::NeedsRetry(const SuiteItem& item, const CaseOutcome& outcome) {
   return kind == VerdictKind::kFail || kind == VerdictKind::kError;
 }
 
-// Returns the tries; empty if the item was interrupted.
+// Runs the item until it passes or may not be repeated again. Returns its
+// tries, without one that was interrupted or had no room.
 std::vector<CaseOutcome> Suite::RunItem(size_t index) {
   const SuiteItem& item = items_[index];
   const AtWork at(fmt::format("{} ({}), {}:{}", item.one.name,
@@ -153,7 +158,7 @@ std::vector<CaseOutcome> Suite::RunItem(size_t index) {
     if (outcome.disk_full && !disk_full_.exchange(true)) options_.disk_full();
     if (outcome.disk_full &&
         outcome.result.verdict.kind != VerdictKind::kFail) {
-      // The files are useless, and the results need the room.
+      // The files of this try are useless, and the results need their room.
       std::error_code ignored;
       std::filesystem::remove_all(outcome.result.directory, ignored);
       break;
@@ -170,7 +175,7 @@ CaseResult Suite::Compared(const CaseOutcome& outcome) const {
   if (other == by_name_.end() || other->second.result.world == result.world) {
     return result;
   }
-  // A world that failed has a reason of its own, which names what failed.
+  // If a world failed, its result already has a reason that names the failure.
   const bool both_pass =
       result.verdict.kind == VerdictKind::kPass &&
       other->second.result.verdict.kind == VerdictKind::kPass;

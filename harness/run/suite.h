@@ -25,44 +25,49 @@ struct SuiteOptions {
   std::string directory;  // absolute; each case gets a folder in it
   std::string cache_directory;
   std::string build;
-  // Returns the command that repeats an ended item; null: `gauntlet run FILE`.
+  // Returns the command that repeats an item after it has ended. If this is
+  // null, the command is `gauntlet run FILE`.
   std::function<std::string(const SuiteItem&)> replay;
   // Called when an item begins, on the thread that runs it.
   std::function<void(const SuiteItem&)> begins = [](const SuiteItem&) {};
-  // Called in the same way when the item's reference run begins, and then when
-  // its own run begins.
+  // Called on the same thread when the reference run of an item begins, and
+  // again when its own run begins.
   std::function<void(const SuiteItem&, CasePhase)> phase = [](const SuiteItem&,
                                                               CasePhase) {};
   // Called for an item that still runs after its Timeouts::slow, on a separate
   // thread, possibly while `done` is called.
   std::function<void(const SuiteItem&)> slow = [](const SuiteItem&) {};
-  // Polled: once it returns true, no item begins, and running ones are aborted.
+  // Called again and again. Once it has returned true, no further item begins,
+  // and running ones are aborted.
   std::function<bool()> interrupted = [] { return false; };
-  // Called once if a case had no room in `directory`: no further item begins.
-  // The case is left out of the results, and its files are removed. Other
-  // running items continue as long as they find room.
+  // Called at most once: when a case first finds no room in `directory`. From
+  // then on no further item begins, but running ones continue as long as they
+  // find room. A case without room is left out of the results, and its files
+  // are removed, unless it failed.
   std::function<void()> disk_full = [] {};
   // As CasePlace::explain. Runs the case again.
   std::function<Explanation(const Case&, const Record&, References&)> explain;
-  // Returns true iff `explain` searches for a difference that the record has;
-  // null: always. Only such cases count towards explain_most.
+  // Returns true iff `explain` has to search for a first difference of the
+  // record. If this is null, every failed case needs a search. Only searches
+  // count towards explain_most.
   std::function<bool(const Record&)> needs_search;
-  // Runs a case with a trainer; null: such a case is an error.
+  // Runs a case with a trainer. If this is null, such a case is an error.
   std::function<CaseOutcome(const Case&, const CasePlace&)> run_trainer;
-  // Maximum number of cases that `explain` searches. Later ones name the
-  // command that explains them.
+  // Maximum number of cases in which `explain` searches for a first difference.
+  // For later ones, the advice names the command that does it.
   int explain_most = kMostExplained;
-  // Maximum number of times that a real case which failed or is inconclusive is
-  // repeated, until it passes. JoinTries merges the tries into one result.
+  // Maximum number of times that a case in the real world is repeated if it
+  // fails or is inconclusive. No try follows one that passes. JoinTries merges
+  // the tries into one result.
   int retries = 0;
   FlakyVerdict flaky = FlakyVerdict::kFails;
 };
 
-// Runs the items and calls `done` (one call at a time) as each ends. Returns
-// the results in the order of the items, without those that were not run. If a
-// case passed in both worlds, but with different final states, the later result
-// becomes a failure that reports the difference. If a case is interrupted in a
-// retry, its earlier tries count.
+// Runs the items, and calls `done` as each ends, with one call at a time.
+// Returns the results in the order of the items, without items that did not
+// run. If a case passes in both worlds, but with different final states, its
+// later result becomes a failure that reports the difference. If a case is
+// interrupted in a repeated try, its result consists of the tries before.
 std::vector<CaseResult> RunSuite(
     const std::vector<SuiteItem>& items, const SuiteOptions& options,
     const std::function<void(const CaseResult&)>& done);

@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Returns the files of launchers ("launcher-1.jsonl") and of workers.
+// Returns the files of launchers ("launcher-1.jsonl") and those of workers.
 std::map<IncarnationKey, fs::path> FilesOfIncarnations(const fs::path& folder) {
   std::map<IncarnationKey, fs::path> files;
   for (const auto& [key, path] : FilesOfWorkers(folder)) files[key] = path;
@@ -47,8 +47,8 @@ uint64_t CountLines(std::ifstream& in, uint64_t begin, uint64_t end) {
   return lines;
 }
 
-// A part of an event file: its header, and as many of the last complete lines
-// as fit.
+// A part of an event file: its header and its last lines, as many as fit. All
+// lines are complete.
 struct FilePart {
   std::string text;
   uint64_t left_out = 0;  // lines
@@ -107,7 +107,7 @@ Result<FolderEvents> ReadEventFolder(const fs::path& folder,
     FilePart part = ReadPart(file, length == before.end() ? 0 : length->second,
                              most_bytes / files.size());
     events.left_out += part.left_out;
-    // A process that was killed immediately has no complete line.
+    // If a process was killed at once, its file may have no complete line.
     if (part.text.find('\n') == std::string::npos) continue;
     Parsed<IncarnationEvents> incarnation =
         ReadEventFile(part.text, file.string());

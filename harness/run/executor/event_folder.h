@@ -15,8 +15,8 @@
 
 namespace gauntlet {
 
-// Worker and incarnation of "worker-1-life-2.jsonl"; a launcher's worker
-// is kLauncherWorker.
+// Worker and incarnation of an event file: 1 and 2 for "worker-1-life-2.jsonl".
+// For the file of a launcher, the worker is kLauncherWorker.
 using IncarnationKey = std::pair<int, int>;
 
 // Returns the workers' files in a folder, in any order.
@@ -33,8 +33,9 @@ struct FolderEvents {
   uint64_t left_out = 0;  // number of events
 };
 
-// Reads what was appended to the files of launchers and workers since `before`:
-// at most `most_bytes` in total, with the newest events of each file.
+// Reads the events that launchers and workers have added to their files since
+// `before`. Reads at most `most_bytes` in total; the newest events of each file
+// have priority.
 Result<FolderEvents> ReadEventFolder(const std::filesystem::path& folder,
                                      const FileLengths& before,
                                      uint64_t most_bytes);

@@ -1,5 +1,5 @@
-// Order of launches, in either world: a job is started again as a queue or a
-// person would.
+// Order of launches in either world: after a launch has ended, the job is
+// started again, as a job queue or a person would do it.
 #ifndef GAUNTLET_HARNESS_RUN_EXECUTOR_LAUNCH_SEQUENCE_H_
 #define GAUNTLET_HARNESS_RUN_EXECUTOR_LAUNCH_SEQUENCE_H_
 
@@ -21,7 +21,7 @@ class LaunchSequence {
   // The plan must outlive this.
   explicit LaunchSequence(const RunPlan& plan) : plan_(plan) {}
 
-  // Index of the launch among the planned ones.
+  // Returns the index of the current launch among the planned ones.
   size_t planned() const { return planned_; }
   // Training options of the launch's workers.
   const TrainOptions& options() const {
@@ -32,10 +32,11 @@ class LaunchSequence {
     return !plan_.launches.empty() && plan_.launches[planned_].other_job;
   }
 
-  // Returns true iff the launcher is started again after such an end. The next
-  // planned launch follows one that is done, one that stopped and so left a
-  // checkpoint, or a changed job that was refused. A launch that lost a worker,
-  // was killed, or had no step yet is repeated, max_requeues times in total.
+  // Returns true iff the launcher is started again after this end of its run.
+  // The next planned launch is due after one that finished, one that stopped
+  // after at least one step, and one with a changed job that was refused. If no
+  // planned launch is due, the same launch is repeated if it stopped, lost a
+  // worker or was killed; all repetitions together are at most max_requeues.
   bool Next(const LauncherRun& run, LauncherEnd end);
 
  private:

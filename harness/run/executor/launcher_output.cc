@@ -10,8 +10,8 @@
 namespace gauntlet {
 namespace {
 
-// Another program may print anything: a field that is missing or has another
-// type counts as absent.
+// Returns 0 if the field is missing or has another type: another program may
+// have printed this text.
 uint64_t CountIn(const nlohmann::json& json, const char* key) {
   const auto field = json.find(key);
   return field != json.end() && field->is_number_unsigned()
@@ -30,7 +30,8 @@ double NumberIn(const nlohmann::json& json, const char* key) {
   return field != json.end() && field->is_number() ? field->get<double>() : 0.0;
 }
 
-// Returns the last line that is a JSON object. Lines for people may follow it.
+// Returns the last line that is a JSON object. Other lines, for people, may
+// come after it.
 nlohmann::json LastObject(std::string_view text) {
   while (!text.empty()) {
     const size_t begin = text.rfind('\n');
@@ -44,7 +45,7 @@ nlohmann::json LastObject(std::string_view text) {
   return nullptr;
 }
 
-// Returns the bits of the loss. JSON has no NaN: a NaN is written as null.
+// Returns the bits of the loss. JSON has no NaN, so null stands for a NaN.
 uint32_t LossIn(const nlohmann::json& json) {
   const auto loss = json.find("loss");
   const bool is_nan = loss != json.end() && loss->is_null();

@@ -9,8 +9,8 @@
 
 namespace gauntlet {
 
-// Reads the last JSON object that the launcher printed. If there is no result
-// in it, the run has only an exit code.
+// Reads the result from the last JSON object that the launcher printed. If
+// there is none, the LauncherRun has an exit code and no result.
 LauncherRun ReadLauncherOutput(std::string_view printed, const ChildEnd& end);
 
 }  // namespace gauntlet

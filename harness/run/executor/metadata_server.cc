@@ -85,7 +85,8 @@ void MetadataServer::Answer(const Descriptor& connection) const {
       access(file_.c_str(), F_OK) == 0 ? "TRUE" : "FALSE";
   const std::string answer = fmt::format(
       "HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{}", body.size(), body);
-  // A client that did not wait for the answer sends its request again.
+  // If the client has closed the connection, the answer is lost; the client
+  // will ask again.
   [[maybe_unused]] const ssize_t sent =
       send(connection.get(), answer.data(), answer.size(), MSG_NOSIGNAL);
 }

@@ -1,5 +1,5 @@
-// A metadata service for real workers: answers FALSE, or TRUE once a file
-// exists.
+// A metadata service for workers of a real run. It answers FALSE to each
+// request, or TRUE once a certain file exists.
 #ifndef GAUNTLET_HARNESS_RUN_EXECUTOR_METADATA_SERVER_H_
 #define GAUNTLET_HARNESS_RUN_EXECUTOR_METADATA_SERVER_H_
 
@@ -12,14 +12,15 @@
 
 namespace gauntlet {
 
-// Returns the path of that file, in the directory where a run notes which
-// faults fired (no fault has this name). A worker whose fault sends a notice
-// over HTTP creates the file.
+// Returns the path of that file. It is in the directory in which a run notes
+// which faults fired; no fault has this name. A worker in which a fault sends a
+// notice over HTTP creates the file.
 std::string MetadataFile(const std::string& plan_state_directory);
 
 class MetadataServer {
  public:
-  // Answers on a thread of its own until it is destroyed.
+  // Starts a service that answers on its own thread, until the object is
+  // destroyed.
   static Result<std::unique_ptr<MetadataServer>> Start(std::string file);
   ~MetadataServer();
   MetadataServer(const MetadataServer&) = delete;

@@ -27,8 +27,9 @@ uint64_t IntegerAt(std::string_view bytes, size_t at, size_t size) {
   return value;
 }
 
-// Takes the points of an event, or the start of a session. Returns false iff
-// the bytes are not an event.
+// Adds the points of an event. If the event is the start of a session, first
+// drops the points of its step and of later ones. Returns false iff the bytes
+// are no event.
 bool TakeEvent(std::string_view bytes, std::vector<CurvePoint>& points) {
   event_file::Event event;
   if (!event.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
@@ -47,9 +48,9 @@ bool TakeEvent(std::string_view bytes, std::vector<CurvePoint>& points) {
   return true;
 }
 
-// Takes the records up to the first incomplete one, as a reader does with a
-// file whose writer was killed. Returns the reason why a record cannot be read;
-// "" at the end.
+// Adds the points of the records in the file. Stops at the first incomplete
+// record without an error, as its writer may have been killed. Returns the
+// reason why a complete record cannot be read; "" if there is none.
 std::string TakeRecords(std::string_view file,
                         std::vector<CurvePoint>& points) {
   constexpr size_t kHead = 12;  // length and its checksum

@@ -17,17 +17,17 @@ struct LeftoverPlaces {
   std::string model;   // the exported model
 };
 
-// Fills in the points that a reader of the event files ends up with, and the
-// exported model, if its weights match its description. The reader takes the
-// files in the order of their names. When a session starts at a step, the
-// reader drops the points that it has of that step and later ones, as
-// TensorBoard does. Changes nothing. Returns an error if the places cannot be
-// read.
+// Fills in the points of the curves, and the exported model if its weights
+// match its description. The points are those that TensorBoard would show: it
+// reads the event files in the order of their names, and when a session starts
+// at a step, it drops the points of this step and of later ones. Changes no
+// file. Returns an error if the places cannot be read.
 Status LookAtOutputs(World& world, const LeftoverPlaces& places,
                      Leftovers& left);
 
-// Fills in everything that a run with these options leaves, including its
-// checkpoints. An empty directory name stands for no such output.
+// Fills in everything that a run with these options leaves behind, also its
+// checkpoints. If the name of a directory is empty, there is no output of that
+// kind.
 Status LookAtLeftovers(World& world, const TrainOptions& options,
                        Leftovers& left);
 

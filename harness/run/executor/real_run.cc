@@ -38,7 +38,7 @@ using SteadyClock = std::chrono::steady_clock;
 // Interval at which the harness looks for new events.
 constexpr int kPollMs = 20;
 
-// Returns the size of all files in the directory.
+// Returns the total size of the files in the directory.
 uint64_t BytesBelow(const fs::path& directory) {
   uint64_t bytes = 0;
   std::error_code error;
@@ -49,13 +49,14 @@ uint64_t BytesBelow(const fs::path& directory) {
   return bytes;
 }
 
-// Returns true iff /proc lists the processes of this PID namespace.
+// Returns true iff /proc belongs to the PID namespace of this process.
 bool ProcIsOfThisNamespace() {
   std::error_code error;
   return fs::read_symlink("/proc/self", error) == std::to_string(getpid());
 }
 
-// Returns the command lines of other processes that name the directory.
+// Returns the processes whose command lines contain the path of the directory,
+// each as its number and its command line.
 std::vector<std::string> ProcessesOf(const std::string& directory) {
   std::vector<std::string> found;
   std::error_code error;
@@ -81,7 +82,8 @@ class RealRun {
   Status Prepare();
   Status RunEarlier();
   void RemoveNotices();
-  // One start of the launcher (numbered from 1) for a planned launch.
+  // One start of the launcher. `number` counts all starts from 1; `planned` is
+  // the index of the planned launch.
   struct Start {
     int number = 1;
     size_t planned = 0;
@@ -90,9 +92,10 @@ class RealRun {
   };
 
   void SetPlaces(TrainOptions& options) const;
-  // Returns the options of a start, with the places of the run.
+  // Returns the options of the start, with directories and files of this run.
   LaunchOptions OptionsOf(const Start& start) const;
-  // Returns nullopt if the launcher did not end on its own.
+  // Starts the launcher and waits for its end; nullopt if it did not end on its
+  // own.
   Result<std::optional<LauncherEnd>> LaunchOnce(const Start& start);
   ChildProgram ProgramOf(const Start& start) const;
   ChildEnd Watch(const ChildProcess& launcher, const fs::path& events);
@@ -131,7 +134,8 @@ Status RealRun::Prepare() {
   return WriteTextFile(directory_ / "plan.json", PlanToJson(plan_.faults));
 }
 
-// Replaces each directory that is not empty by the run's own.
+// Replaces the names of directories by those of this run. Empty names stay
+// empty.
 void RealRun::SetPlaces(TrainOptions& options) const {
   const auto set = [this](std::string& directory, const char* name) {
     if (!directory.empty()) directory = directory_ / name;
@@ -157,7 +161,7 @@ LaunchOptions RealRun::OptionsOf(const Start& start) const {
   return {.train = std::move(options), .launcher = std::move(launcher)};
 }
 
-// Runs the earlier run to its end, undisturbed.
+// Runs the earlier run of a warm start to its end.
 Status RealRun::RunEarlier() {
   const fs::path options = directory_ / "options-before.json";
   const fs::path events = directory_ / "events-before";
@@ -200,8 +204,8 @@ ChildProgram RealRun::ProgramOf(const Start& start) const {
       .log_file = directory_ / fmt::format("launch-{}.json", start.number)};
 }
 
-// Waits until the launcher ends, or ends it: if nothing was logged for too
-// long, or the time is up.
+// Waits until the launcher ends. Kills it if no event is written for too long,
+// the time is up, the disk is full, or the run is interrupted.
 ChildEnd RealRun::Watch(const ChildProcess& launcher, const fs::path& events) {
   uint64_t bytes = 0;
   SteadyClock::time_point sign_of_life = SteadyClock::now();
@@ -236,7 +240,8 @@ ChildEnd RealRun::Watch(const ChildProcess& launcher, const fs::path& events) {
   return AwaitEnd(launcher);
 }
 
-// Removes the notices: a queue starts the job again where no notice is present.
+// Removes the notices: a queue starts a job again on a machine without a
+// notice.
 void RealRun::RemoveNotices() {
   std::error_code error;
   fs::remove(directory_ / "notice", error);
@@ -261,7 +266,7 @@ Result<std::optional<LauncherEnd>> RealRun::LaunchOnce(const Start& start) {
                                        : LauncherEnd::kExited);
 }
 
-// Adds the launcher's events. A launcher that was killed immediately has left
+// Adds the events of the launcher. If the launcher was killed at once, it has
 // none.
 Status RealRun::CollectLauncher(int first_incarnation, LauncherRun& run) {
   const fs::path path = directory_ / "events" /
@@ -274,8 +279,8 @@ Status RealRun::CollectLauncher(int first_incarnation, LauncherRun& run) {
   return OkStatus();
 }
 
-// Collects the incarnations of workers. Each process that was started has a
-// log, even if it ended before it emitted an event: its incarnation counts too.
+// Collects the incarnations of workers. A process that ended before it emitted
+// an event counts too: it has a log.
 Status RealRun::CollectIncarnations() {
   std::map<IncarnationKey, IncarnationEvents> incarnations;
   for (const auto& [key, path] : FilesOfWorkers(directory_ / "logs")) {
@@ -303,7 +308,8 @@ Status RealRun::CollectIncarnations() {
 }
 
 void RealRun::LookAround() {
-  // Processes that end with the launcher take a moment to disappear.
+  // Processes that end together with the launcher may still be visible for a
+  // moment.
   const SteadyClock::time_point until =
       SteadyClock::now() + std::chrono::seconds(1);
   do {
@@ -326,8 +332,8 @@ RunLog RealRun::Run() {
   LaunchSequence launches(plan_);
   int first_incarnation = 0;
   for (int start = 1; status.ok(); ++start) {
-    // Also after a launcher that started no worker: each launcher needs an
-    // event file of its own.
+    // The number increases even if the last launcher started no worker, because
+    // the name of a launcher's event file has this number in it.
     first_incarnation = std::max(first_incarnation, IncarnationsSoFar()) + 1;
     const Result<std::optional<LauncherEnd>> end =
         LaunchOnce({.number = start,

@@ -21,10 +21,10 @@ struct RealRunPlace {
   std::string directory;  // exists, empty; an absolute path
 };
 
-// Starts `program launch …`, again if the job stopped on a notice or the
-// launcher itself was killed, until it ends in another way, a limit of the plan
-// is reached, or the disk is full. Then kills all processes. Blocks the calling
-// thread, which must live as long as the processes.
+// Starts `program launch …`, and starts it again as LaunchSequence decides,
+// until no launch is due, a limit of the plan is reached, or the disk is full.
+// Then kills all processes that are left. Returns after all this. The calling
+// thread must live as long as the processes.
 RunLog RunInProcesses(const RealRunPlace& place, const RunPlan& plan);
 
 }  // namespace gauntlet

@@ -1,5 +1,5 @@
-// Log of an execution in either world: the part of a record that the run itself
-// provides.
+// Log of a run in either world: the part of a record that only the run itself
+// can provide.
 #ifndef GAUNTLET_HARNESS_RUN_EXECUTOR_RUN_LOG_H_
 #define GAUNTLET_HARNESS_RUN_EXECUTOR_RUN_LOG_H_
 
@@ -36,19 +36,20 @@ struct RunLog {
   uint64_t event_digest = 0;  // simulated runs: of all decisions and effects
 };
 
-// Moves the log into the record of its run.
+// Moves the log into the record.
 void AdoptLog(RunLog log, Record& record);
 
-// Returns true iff a queue restarts the job after this exit code of the
-// launcher: preempted, with or without a last save.
+// Returns true iff a job queue starts the job again after this exit code of the
+// launcher: kStopped or kLostWorker. With the latter, it also exits if it was
+// preempted and could not save.
 bool IsStartedAgain(int exit_code);
 
-// Converts the end of a launcher to the form of a record.
+// Converts the end of a launcher to a LauncherRun of a record.
 LauncherRun ToLauncherRun(const LaunchEnd& end);
 
 // Adds the contents of the checkpoint directory: loadable and rejected
-// checkpoints, and unfinished files. A missing directory counts as empty; an
-// unreadable one is an error. Changes nothing.
+// checkpoints, and unfinished files. A missing directory counts as empty; one
+// that cannot be read is an error. Changes no file.
 Status LookAtStore(World& world, const std::string& directory, Leftovers& left);
 
 }  // namespace gauntlet

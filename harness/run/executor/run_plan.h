@@ -17,8 +17,8 @@
 
 namespace gauntlet {
 
-// Undisturbed run before the judged run, in the same world. The judged run
-// starts from the model that the earlier run exports.
+// A run before the judged run, without faults and in the same world. The judged
+// run starts from the model that this run exports.
 struct EarlierRun {
   TrainOptions train;
   int workers = 1;
@@ -35,34 +35,35 @@ struct LaunchPlan {
 };
 
 struct RunPlan {
-  // The executor replaces these if they are not empty, as each run has its own:
-  // checkpoint.directory, summary.directory, export_directory, preemption.file,
-  // preemption.url, start.weights and the export of `before`.
+  // Each run has its own directories and files. So the executor replaces these
+  // options if they are not empty: checkpoint.directory, summary.directory,
+  // export_directory, preemption.file, preemption.url, start.weights and the
+  // export of `before`.
   TrainOptions train;
   std::optional<EarlierRun> before;
-  // Options for each start of the launcher in place of `train`. The last one is
-  // used for all later starts. Empty: every start uses `train`. The reference
-  // run always does.
+  // Options for each start of the launcher, in place of `train`. All starts
+  // after the last entry use that entry. Empty: every start uses `train`. The
+  // reference run uses `train` in any case.
   std::vector<LaunchPlan> launches;
   LauncherOptions launch;
   FaultPlan faults;
-  // In the simulated world only; real processes are on one machine.
+  // For the simulated world; all real processes are on one machine.
   HostsChoice hosts = HostsChoice::kOne;
   NetworkLatency link;    // of the simulated world
   Duration step_time{0};  // simulated time that a worker computes in a step
   DiskOptions disk;       // of the simulated world
-  // Number of times that a job that stopped on a notice is started again, as a
-  // queue would.
+  // Maximum number of times that a launch is repeated, as a job queue would do,
+  // after its job stopped on a notice, lost a worker or was killed.
   int max_requeues = 8;
   // Record RunLog::traffic; in the simulated world only.
   bool counts_messages = false;
   Duration hang_limit = std::chrono::seconds(15);  // without any event
   Duration total_limit = std::chrono::seconds(120);
-  // Returns true once the run must be aborted, without a verdict, and stays
-  // true. Empty: never.
+  // Returns true once the run has to be aborted, and from then on. An aborted
+  // run has no verdict. Empty: the run is never aborted.
   std::function<bool()> interrupted;
-  // Called before each occurrence of a fault point, by the worker that reaches
-  // it; in the simulated world only. Empty: not called.
+  // Called by a worker each time that it reaches a fault point, before the
+  // fault point has an effect. Simulated world only. Empty: nothing is called.
   std::function<void(const ProcessIdentity&, Point, const PointContext&)>
       on_hit;
 };

@@ -28,7 +28,8 @@ namespace {
 constexpr const char* kLauncherHost = "launcher";
 constexpr const char* kInspectorHost = "inspector";
 
-// Events reserved for an incarnation of about forty steps; more are possible.
+// Number of events for which an incarnation reserves memory. It suffices for
+// about forty steps; more events are possible.
 constexpr size_t kEventsOfAnIncarnation = 64;
 
 // Passes a worker's progress to the launcher.
@@ -61,7 +62,8 @@ DeviceKind DeviceHere(const KernelOptions& kernels, int incarnation) {
   return device == DeviceKind::kAuto ? DeviceKind::kCpu : device;
 }
 
-// An injector with observed occurrences, and with the compute time of steps.
+// The fault points of an injector. Also calls RunPlan::on_hit, and makes each
+// step take the simulated time RunPlan::step_time.
 class ObservedFaultPoints final : public FaultPoints {
  public:
   ObservedFaultPoints(const RunPlan& plan, const ProcessIdentity& self,
@@ -157,7 +159,8 @@ class SimulatedRun {
   int last_incarnation_ = 0;
   std::map<std::pair<int, int>, IncarnationEvents>
       incarnations_;  // by worker, incarnation
-  // By process: its entry in incarnations_; null if it is not a worker.
+  // Entries of incarnations_, indexed by process; null if the process is not a
+  // worker.
   std::vector<IncarnationEvents*> workers_;
   LaunchSequence launches_{plan_};
   std::optional<ProcessId> launcher_;  // the newest launcher
@@ -239,7 +242,8 @@ int SimulatedRun::EarlierLauncherMain(World& world,
       .exit_code;
 }
 
-// Runs the earlier run in the same world, before the judged run.
+// Runs the earlier run of a warm start, in the same simulated world as the
+// judged run.
 Status SimulatedRun::RunEarlier() {
   const std::string job_json =
       JobToJson(plan_.before->train.job, data_.content);
@@ -302,7 +306,8 @@ int SimulatedRun::LauncherMain(World& world) {
   options.first_incarnation = first_incarnation_;
   Unobserved observer;
   launch_end_ = Launch(world, processes, options, observer);
-  // Workers of an earlier launcher that was killed are not left by this one.
+  // Lists the workers that still run. Those of an earlier launcher, which was
+  // killed, have smaller numbers and are not listed.
   for (auto i = static_cast<size_t>(self); i < workers_.size(); ++i) {
     const auto process = static_cast<ProcessId>(i);
     if (workers_[i] == nullptr || simulation_.exit_status(process)) continue;
@@ -313,7 +318,8 @@ int SimulatedRun::LauncherMain(World& world) {
   return launch_end_->exit_code;
 }
 
-// Removes the notices: a queue starts the job again on a machine without one.
+// Removes the notices: a queue starts a job again on a machine without a
+// notice.
 void SimulatedRun::RemoveNotices() {
   simulation_.SetMetadataOfMachine(kLauncherHost, MetadataAnswering("FALSE"));
   const std::string& file = plan_.train.preemption.file;
@@ -337,8 +343,8 @@ void SimulatedRun::AddLauncher() {
   launcher_is_counted_ = true;
 }
 
-// Takes the options of this launch. If they are those of another job, the memo
-// (RunMemo) is not used.
+// Takes the options of the next launch. If they change the job, uses no
+// RunMemo, as its results belong to the case's own job.
 void SimulatedRun::TakeOptions() {
   if (plan_.launches.empty()) return;
   train_ = launches_.options();
@@ -360,8 +366,9 @@ void SimulatedRun::StartLauncher() {
        .on_exit = [this](const ExitStatus& status) { LauncherGone(status); }});
 }
 
-// Starts the launcher again immediately if it alone was killed, as its workers
-// may still run. In a power loss they end as well.
+// Called when the launcher process ends. If it alone was killed, starts it
+// again at once, because its workers may still run. In a power loss the workers
+// end too, so there is no hurry.
 void SimulatedRun::LauncherGone(const ExitStatus& status) {
   const bool was_killed = status.signal != 0 && !launch_end_;
   if (!was_killed || !log_.harness_error.empty() ||
@@ -374,8 +381,8 @@ void SimulatedRun::LauncherGone(const ExitStatus& status) {
   }
 }
 
-// Returns how the newest launcher ended; nullopt if its end is already in the
-// log and no other launcher is due.
+// Adds the end of the newest launcher to the log and returns it. Returns
+// nullopt if LauncherGone has added it already and started no other launcher.
 std::optional<LauncherEnd> SimulatedRun::EndOfLauncher() {
   if (launcher_is_counted_) return std::nullopt;
   AddLauncher();
@@ -421,7 +428,8 @@ IncarnationEvents* SimulatedRun::FindIncarnation(ProcessId process) const {
   return number < workers_.size() ? workers_[number] : nullptr;
 }
 
-// Keeps the events of workers and of the launcher; drops all others.
+// Keeps an event of a worker or of the launcher; drops events of other
+// processes.
 void SimulatedRun::Keep(ProcessId by, LogEvent&& event) {
   if (plan_.counts_messages) {
     log_.traffic.push_back(
@@ -462,8 +470,8 @@ void SimulatedRun::CollectIncarnations() {
   }
 }
 
-// Reads the leftovers in a process of its own, without faults, on a host
-// without stale views of a file server.
+// A separate process without faults reads what the run has left. Its host has
+// no stale views of the file server.
 void SimulatedRun::InspectStoreAfterwards() {
   const TrainOptions& options = plan_.train;
   if (options.checkpoint.directory.empty() &&
@@ -491,7 +499,7 @@ RunLog SimulatedRun::Run() {
       std::chrono::duration<double>(simulation_.now() - begin_).count();
   log_.event_digest = simulation_.digest();
   InspectStoreAfterwards();
-  // The end of the launcher listed the workers that outlive it.
+  // The launcher listed the workers that outlived it (LauncherMain).
   log_.left.processes_listed = true;
   return std::move(log_);
 }

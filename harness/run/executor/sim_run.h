@@ -15,8 +15,7 @@
 
 namespace gauntlet {
 
-// Results that runs of one job on the same data share, so that they are
-// computed only once.
+// Results that are computed once for all runs of one job on the same data.
 struct RunMemo {
   RunMemo(const JobSpec& job, const DataSplit& data);
 
@@ -24,16 +23,16 @@ struct RunMemo {
   TrainMemo passes;
 };
 
-// Starts the launcher, again if the job stopped on a notice or the launcher
-// itself was lost, until it ends in another way. Equal plans give equal logs.
-// The plan's checkpoint directory is a path on the simulated disk. Passes that
-// are in the memo are not computed again. REQUIRES: the memo is of the plan's
-// job and the data.
+// Starts the launcher, and starts it again as LaunchSequence decides, until no
+// launch is due or a limit of the plan is reached. Equal plans give equal logs.
+// The plan's checkpoint directory is a path on the simulated disk. Passes
+// (forward and backward) that the memo has are not computed again. REQUIRES:
+// the memo is of the plan's job and of the data.
 RunLog RunSimulated(FiberPool& pool, const RunPlan& plan, const DataSplit& data,
                     RunMemo* memo = nullptr);
 
-// Returns the probe for the steps of a worker's incarnation; null for no probe.
-// The probe must outlive the run.
+// Returns the probe that observes the steps of this incarnation; null: none
+// does. The probe must outlive the run.
 using ProbeOf = std::function<StepProbe*(int worker, int incarnation)>;
 
 // As RunSimulated, but with probes.

@@ -24,8 +24,8 @@ uint64_t FreeBytes(const std::filesystem::path& directory) {
   return static_cast<uint64_t>(facts.f_bavail) * facts.f_frsize;
 }
 
-// The number of free bytes is only a hint: root may write when other users have
-// no room left.
+// The number of free bytes alone does not decide: root may write when other
+// users have no room left. So tries to write a file.
 bool IsFull(const std::filesystem::path& directory) {
   if (FreeBytes(directory) >= kLeastRoom) return false;
   const std::filesystem::path file = directory / ".room";

@@ -11,7 +11,7 @@
 
 namespace gauntlet {
 
-// Returns the bytes that the file system of the folder has free for any user; 0
+// Returns how many bytes of the folder's file system are free for any user; 0
 // if unknown.
 uint64_t FreeBytes(const std::filesystem::path& directory);
 
@@ -19,13 +19,13 @@ uint64_t FreeBytes(const std::filesystem::path& directory);
 // reports less than that, writes a temporary file to find out.
 bool IsFull(const std::filesystem::path& directory);
 
-// Returns true iff the text has the system's message for a full disk. Injected
-// faults use other words.
+// Returns true iff the text contains the system's message for a full disk.
+// Injected faults have messages of their own.
 bool ReportsFullDisk(std::string_view text);
 
-// Watches the files of some folders for the system's message for a full disk. A
-// process that fails for this reason may remove its file: the disk may have
-// room again by the time of a check.
+// Watches the files in some folders for the system's message for a full disk.
+// Free space at the time of a check does not prove that there was room before:
+// a process that found the disk full may have removed its file.
 class FullDiskWatch {
  public:
   explicit FullDiskWatch(std::vector<std::filesystem::path> folders)

@@ -17,8 +17,9 @@ bool IsControl(char c) {
   return byte < 0x20 || byte == 0x7f;
 }
 
-// Returns true iff the text may be printed unchanged. Control characters with
-// two bytes in UTF-8 (U+0080 to U+009F) can move a cursor too and are excluded.
+// Returns true iff the text can be printed unchanged: it is UTF-8 without
+// control characters. Control characters with two bytes (U+0080 to U+009F) are
+// excluded too, because they can also move a cursor.
 bool IsPrintable(std::string_view text) {
   if (!IsUtf8(text) || std::ranges::any_of(text, IsControl)) return false;
   for (size_t i = 0; i + 1 < text.size(); ++i) {
@@ -34,8 +35,8 @@ std::string Escaped(std::string_view text) {
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
     if (IsControl(c) || byte >= 0x80) {
-      // Always two digits, so that a digit that follows is not taken for a
-      // third.
+      // Writes two digits in any case. Otherwise a digit that follows could be
+      // taken for a part of the number.
       word += fmt::format("\\x{:02x}", byte);
     } else {
       if (c == '\'' || c == '\\') word += '\\';

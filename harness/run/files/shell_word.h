@@ -7,9 +7,10 @@
 
 namespace gauntlet {
 
-// Returns the text as one word for a POSIX shell, quoted if need be. A text
-// that has control characters or is not UTF-8 becomes one line of printable
-// characters too: in the form $'…', which bash, ksh and zsh accept.
+// Returns the text as one word for a POSIX shell, in quotes if necessary. If
+// the text has control characters or is not UTF-8, the result has the form
+// $'…', which bash, ksh and zsh accept. So the result is always one line of
+// printable characters.
 std::string ShellWord(std::string_view text);
 
 }  // namespace gauntlet

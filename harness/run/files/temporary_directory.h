@@ -16,7 +16,8 @@ class TemporaryDirectory {
   // Creates a directory in $TMPDIR: "gauntlet-PURPOSE-x7Yq1z".
   static Result<std::unique_ptr<TemporaryDirectory>> Make(
       std::string_view purpose);
-  // Creates a directory with such a name in `parent`, which must exist.
+  // Creates a directory in `parent`, which must exist. `purpose` is a part of
+  // its name.
   static Result<std::unique_ptr<TemporaryDirectory>> MakeIn(
       const std::filesystem::path& parent, std::string_view purpose);
   // Removes the directory with all its contents.

@@ -26,7 +26,8 @@ Status CannotBeWritten(const std::filesystem::path& path, int error) {
                                             : IoError(message);
 }
 
-// On failure the file keeps the part that was written.
+// Writes the text and closes the file. After an error, a part of the text may
+// be in the file.
 Status WriteAndClose(Descriptor file, const std::filesystem::path& path,
                      std::string_view text) {
   while (!text.empty()) {
@@ -47,8 +48,8 @@ Status WriteInPlace(const std::filesystem::path& path, std::string_view text) {
   return WriteAndClose(std::move(file), path, text);
 }
 
-// Creates a new file next to `path`. If the result is not valid, errno has the
-// error.
+// Creates a new file in the directory of `path`, and sets `name` to its path.
+// If the returned descriptor is not valid, errno has the error.
 Descriptor CreateNextTo(const std::filesystem::path& path, std::string& name) {
   static std::atomic<uint64_t> count = 0;
   constexpr int kMostTries = 100;
@@ -62,14 +63,15 @@ Descriptor CreateNextTo(const std::filesystem::path& path, std::string& name) {
   return Descriptor();
 }
 
-// Returns true iff the folder accepts no new file; the file itself may be
-// writable.
+// Returns true iff the error means that the folder accepts no new file. An
+// existing file in it may still be writable.
 bool FolderRefuses(int error) {
   return error == EACCES || error == EPERM || error == EROFS ||
          error == ENAMETOOLONG;
 }
 
-// Returns the target of a link, even if it does not exist; else the path.
+// If the path is a link, returns the path to which it leads, even if nothing is
+// there. Else returns the path itself.
 std::filesystem::path Followed(std::filesystem::path path) {
   constexpr int kMostLinks = 40;  // as the system follows
   std::error_code error;
@@ -89,7 +91,8 @@ std::string ReadTextFile(const std::filesystem::path& path) {
   constexpr size_t kMaxFileBytes = size_t{256} << 20;
   constexpr size_t kBlockBytes = 65536;
   std::string text;
-  // Non-blocking, so that a pipe in place of a file does not block the reader.
+  // O_NONBLOCK, because a pipe may be in place of the file and must not block
+  // us.
   const Descriptor file(
       open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
   if (!file.valid() || !CheckRegularFile(file, path.string()).ok()) return text;
@@ -129,7 +132,7 @@ Status WriteTextFile(const std::filesystem::path& path,
     return FolderRefuses(errno) ? WriteInPlace(target, text)
                                 : CannotBeWritten(path, errno);
   }
-  // If fchmod fails, the file keeps the mode of a new one.
+  // If fchmod fails, the file keeps the default mode of new files.
   if (is_there) {
     static_cast<void>(fchmod(file.get(), found.st_mode & ALLPERMS));
   }

@@ -14,15 +14,15 @@ namespace gauntlet {
 // intact file of a run has; "" if it is not a regular file or cannot be read.
 std::string ReadTextFile(const std::filesystem::path& path);
 
-// Creates the file, or leaves nothing behind. kAlreadyExists: the file exists
-// and is unchanged. kIoError names the path.
+// Creates the file. After an error, no new file is left. kAlreadyExists: the
+// file existed before, and is unchanged. kIoError: the message names the path.
 Status WriteNewTextFile(const std::filesystem::path& path,
                         std::string_view text);
 
-// Creates the file or replaces it atomically (temporary file and rename), and
-// keeps its mode. Writes in place if the file is not a regular one or its
-// folder is not writable. kIoError names the path; kResourceExhausted: the disk
-// is full.
+// Creates the file, or replaces it atomically (by a temporary file and a
+// rename) and keeps its mode. Exception: if the file is not a regular one, or
+// its folder is not writable, writes into the file itself. kIoError: the
+// message names the path. kResourceExhausted: the disk is full.
 Status WriteTextFile(const std::filesystem::path& path,
                      const std::string& text);
 
