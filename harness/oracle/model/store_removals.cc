@@ -120,8 +120,8 @@ void StoreModel::Retired(const Emitter& by, Writer& writer,
 }
 
 // Checks that the process has reported the outcome of its last removal. None is
-// required if the checkpoint was not owed, an operation returned an error, or a
-// newer claim exists.
+// required if the checkpoint did not have to stay loadable, an operation
+// returned an error, or a newer claim exists.
 void StoreModel::CheckRemovalIsOver(const Emitter& by, Writer& writer) {
   const Removal removal = std::exchange(writer.removal, {});
   if (!removal.checkpoint || !removal.is_owed || removal.met_error ||
