@@ -213,6 +213,25 @@ TEST(SaveTest, PausesAtMostHalfASavesLimitBetweenTries) {
               HasSubstr("step 24 was not saved after 12 s of retries: "));
 }
 
+TEST(SaveTest, TriesForAQuarterOfTheGracePeriod_AfterANotice) {
+  TrainOptions options = With({.unit = SaveUnit::kNone});
+  options.cluster.save_timeout = std::chrono::minutes(5);
+  for (const auto& [grace, tries] :
+       {std::pair{std::chrono::seconds(0), "after 3 s of retries"},
+        std::pair{std::chrono::seconds(60), "after 15 s of retries"},
+        std::pair{std::chrono::seconds(600), "after 31 s of retries"}}) {
+    options.preemption.grace = grace;
+    FaultPlan plan = FullDisk(FaultTimes::kAlways);
+    plan.faults.push_back(
+        {.id = "notice",
+         .site = {.worker = 0, .step = 5, .point = Point::kStepBegin},
+         .kind = FaultKind::kPreempt,
+         .with = {.grace = std::chrono::seconds(700)}});
+    const AttemptResult outcome = TrainingFixture().Run(2, options, plan);
+    EXPECT_THAT(outcome.reasons[0], HasSubstr(tries)) << grace.count();
+  }
+}
+
 TEST(SaveTest, LeavesForALaterStart_WhenTheSaveOfAStopFails) {
   TrainOptions options = With({.unit = SaveUnit::kNone});
   options.horizon.stop_at_step = 7;
