@@ -27,7 +27,7 @@ struct Verb {
   Result<Command> (*parse)(const VerbArguments&);
 };
 
-// Returns a command of the training program as one of this program.
+// Converts a parsed command of the training program into a Command.
 Result<Command> FromApp(Result<AppCommand> parsed) {
   ASSIGN_OR_RETURN(AppCommand command, std::move(parsed));
   return std::visit([](auto& one) { return Command(std::move(one)); }, command);
@@ -38,7 +38,7 @@ Result<Command> ParseApp(const VerbArguments& verb) {
   return FromApp(parse(verb));
 }
 
-// Returns `train`, whose job file has the keys of scenarios.
+// Parses `train`. Its --job file has the same keys as a scenario.
 Result<AppCommand> ParseTrainCommand(const VerbArguments& verb) {
   return ParseTrain(
       verb, [](const std::string& path, const JobFileOverrides& overrides) {
@@ -49,7 +49,7 @@ Result<AppCommand> ParseTrainCommand(const VerbArguments& verb) {
 
 using enum VerbGroup;
 
-// Commands in the order of the overview within each group.
+// All commands. Within a group, they have the order of the overview.
 constexpr std::array kVerbs = {
     Verb{"run", "Run scenarios and judge the results.", kRunAndSearch,
          ParseRun},
@@ -160,8 +160,8 @@ Status UnknownWord(const std::string& word) {
                   DidYouMean(word, {"--help", "--version", "--color"})));
 }
 
-// Removes --color from the front of the arguments, where it may stand before
-// the command, and returns the rest.
+// Stores the value of --color in `color` if the option comes before the
+// command. Returns the remaining arguments.
 Result<std::span<const std::string>> TakeColor(
     std::span<const std::string> arguments, ColorChoice& color) {
   constexpr std::string_view kName = "--color";

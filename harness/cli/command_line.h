@@ -21,7 +21,7 @@ struct CommandLine {
 };
 
 // `arguments` are without the program's own name. kInvalidArgument: a mistake;
-// the message begins with the command ("train: …"). `commit` is that of
+// the message begins with the command ("train: …"). `commit`: as for
 // VersionText.
 Result<CommandLine> ParseCommandLine(std::span<const std::string> arguments,
                                      std::string_view commit = "");

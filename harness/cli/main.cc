@@ -167,8 +167,8 @@ struct Execute {
   }
 };
 
-// Returns true iff the command handles preemption notices. It releases the
-// blocked signals itself.
+// Returns true iff the command handles preemption notices. Such a command
+// itself unblocks the signals that HoldSignals blocked.
 bool AwaitsNotices(const Command& command) {
   return std::holds_alternative<TrainCommand>(command) ||
          std::holds_alternative<LaunchCommand>(command) ||
@@ -181,10 +181,10 @@ bool ReaderIsGone(int fd) {
   return poll(&state, 1, 0) == 1 && (state.revents & POLLERR) != 0;
 }
 
-// Opens /dev/null in place of closed standard streams. Otherwise the next file
-// that is opened gets the number of a closed stream, and with it everything
-// written to that stream. Writes to standard output still fail; writes to
-// standard error are discarded.
+// Opens /dev/null in place of closed standard streams. Otherwise the next
+// opened file gets the descriptor number of a closed stream, and everything
+// that is written to the stream goes into this file. Writes to standard output
+// still fail; writes to standard error are discarded.
 void FillStandardStreams() {
   const auto fill = [](int fd, int how) {
     if (fcntl(fd, F_GETFD) < 0) static_cast<void>(open("/dev/null", how));
@@ -206,11 +206,11 @@ ExitCode WithoutOutput(ExitCode code) {
   return is_better ? ExitCode::kNoVerdict : code;
 }
 
-// Executes the command. A blocked reader of its output never keeps it from
-// acting on signals. Training exits even if its output is not read: its exit
-// code and its checkpoints hold the result, and a scheduler must not restart it
-// because of a missing line. All other commands wait for their readers until a
-// signal arrives.
+// Executes the command. If nobody reads the output, the command still reacts to
+// signals. Training exits even with unread output: its result is in the exit
+// code and the checkpoints, and a scheduler must not restart it because of a
+// lost line. Every other command waits until its output is read or a signal
+// arrives.
 int ExecuteCommand(const CommandLine& line) {
   const bool trains = AwaitsNotices(line.command);
   const RealHost host;
@@ -256,9 +256,9 @@ int Main(const std::vector<std::string>& arguments) {
 }  // namespace
 }  // namespace gauntlet
 
-// Returns true iff this is the process of a run of a crash test. It runs before
-// any thread starts, as entering namespaces requires a single thread, and
-// without signal handlers, as its program receives the signals of this process.
+// Returns true iff this is the process of one run of a crash test. main() runs
+// it before anything else: it must start no thread before it enters namespaces,
+// and its program must not inherit blocked signals.
 bool IsTrainerRun(int argc, char** argv) {
   return argc == 3 && argv[1] == gauntlet::kRunVerb;
 }

@@ -71,9 +71,10 @@ Result<std::optional<BenchFigures>> ReadBaseline(const std::string& file) {
   return std::optional(*std::move(read.value));
 }
 
-// A folder of .gauntlet/bench is never reused. So the trials go next to it,
-// where the next benchmark finds and deletes the trials of a benchmark that was
-// killed.
+// Returns the parent of the folder of trials. The next benchmark deletes the
+// trials of a killed one only if it has the same parent. Each benchmark has a
+// new folder in .gauntlet/bench, so the trials go next to this folder and not
+// into it.
 fs::path TrialsParent(const BenchCheckpointCommand& command,
                       const fs::path& out) {
   if (!command.trial_directory.empty()) return command.trial_directory;
@@ -102,8 +103,8 @@ class CheckpointBenchRun {
       : command_(command), console_(console) {}
 
   // kInvalidArgument: the command line is wrong, and nothing was measured.
-  // Other errors may come after the measurement: the results could not be
-  // written.
+  // Other errors: the results could not be written, perhaps after the
+  // measurement.
   Result<ExitCode> Run();
 
  private:
@@ -161,7 +162,8 @@ Result<ExitCode> CheckpointBenchRun::Measure(const BenchOutput& out) {
   result->context = context;
   result->between_failures =
       std::chrono::duration<double>(command_.between_failures).count();
-  // A full disk must not cost the figures.
+  // Prints before it writes, so that the figures are not lost if the disk is
+  // full.
   Print(*result);
   const Status written =
       out.Write(CheckpointResultToJson(*result), RenderBenchPage(*result));

@@ -80,7 +80,7 @@ Result<int> ReadShards(const std::string& text) {
       text);
 }
 
-// Returns nullopt for "none", which is measured in any case.
+// Returns nullopt for "none": runs without saves are always measured.
 Result<std::optional<SaveMode>> ReadMeasuredMode(const std::string& text) {
   if (text == "none") return std::optional<SaveMode>();
   for (const SaveMode mode : AllSaveModes()) {
@@ -104,8 +104,8 @@ Status ReadLimits(const std::vector<std::string>& texts,
   return OkStatus();
 }
 
-// Returns true iff a multiple of the baseline is no limit for the metric: a
-// difference may be below 0, and the goodput comes from a single run.
+// Returns true iff a limit on the metric cannot be a multiple of the baseline,
+// as a difference may be below 0 and the goodput comes from one run.
 bool HasNoMultiple(Metric metric) {
   return IsDifference(metric) || metric == Metric::kGoodput;
 }
@@ -242,7 +242,7 @@ Result<Command> ParseBenchCheckpoint(const VerbArguments& verb) {
     return Command(PrintTextCommand{flags.Help()});
   }
   std::erase(command.every, uint64_t{0});
-  // The list was "never" alone.
+  // --every was only "never": measures no mode with saves.
   if (command.every.empty()) {
     command.every = {10};
     modes.clear();

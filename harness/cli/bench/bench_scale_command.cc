@@ -20,8 +20,8 @@
 namespace gauntlet {
 namespace {
 
-// Separate from the folder of `bench checkpoint`, where `latest` names the
-// baseline of the next run.
+// Not the folder of `bench checkpoint`: the link `latest` there names the
+// baseline of its next run.
 constexpr const char* kScaleBenchFolder = ".gauntlet/bench-scale";
 
 ExitCode ReportOutcome(const ScaleResult& result, Console& console) {
@@ -57,7 +57,8 @@ Result<ExitCode> MeasureScale(const BenchScaleCommand& command,
   result->context.version = GAUNTLET_VERSION;
   const std::string json = ScaleResultToJson(*result);
   const bool is_text = command.output == OutputFormat::kText;
-  // A full disk must not cost the figures.
+  // Prints before it writes, so that the figures are not lost if the disk is
+  // full.
   console.out << (is_text ? ScaleResultToText(*result) : json);
   const Status written = out.Write(json, RenderScalePage(*result));
   if (written.ok() && is_text) {

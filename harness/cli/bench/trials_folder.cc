@@ -27,7 +27,7 @@ void RemoveUnlocked(const fs::path& parent) {
     const fs::path& path = entry->path();
     if (!path.filename().string().starts_with(kNamePrefix)) continue;
     const Descriptor folder = OpenFolder(path);
-    // The next benchmark retries what fails here.
+    // Ignores errors: the next benchmark tries to remove the folder again.
     std::error_code ignored;
     if (Lock(folder)) fs::remove_all(path, ignored);
   }
@@ -51,8 +51,8 @@ Result<std::unique_ptr<TrialsFolder>> TrialsFolder::Make(
   RemoveUnlocked(parent);
   ASSIGN_OR_RETURN(auto folder, TemporaryDirectory::MakeIn(parent, kPurpose));
   Descriptor lock = OpenFolder(folder->path());
-  // If the file system has no locks, the folder of a killed benchmark is never
-  // deleted.
+  // If the file system has no locks, no benchmark deletes the folder of a
+  // killed one.
   if (!Lock(lock)) lock.Reset();
   return std::unique_ptr<TrialsFolder>(
       new TrialsFolder(std::move(folder), std::move(lock)));

@@ -12,9 +12,9 @@
 
 namespace gauntlet {
 
-// A folder that is deleted with its contents by the destructor. It is locked
-// while the benchmark runs; the next benchmark in the same parent deletes
-// folders without a lock.
+// A folder that is deleted with its contents by the destructor. The folder is
+// locked while the benchmark runs. The next benchmark in the same parent
+// deletes folders that are not locked.
 class TrialsFolder {
  public:
   // Creates the parent if it is missing. kInvalidArgument: the parent cannot be

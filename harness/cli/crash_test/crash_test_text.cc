@@ -37,7 +37,8 @@ std::string RecordingText(const CrashTestResult& result) {
 }
 
 // Returns a table with a row for each fault and a column for each verdict that
-// occurs. A state counts for each fault that can leave it.
+// occurs. A crash state that several faults can leave counts in the row of each
+// of them.
 std::string VerdictTable(const CrashTestResult& result) {
   constexpr size_t kVerdicts = kRecoveryVerdictNames.size();
   std::map<CrashFault, std::array<uint64_t, kVerdicts>> counts;

@@ -8,7 +8,7 @@
 
 namespace gauntlet {
 
-// Returns the result as text for a terminal. `folder`: that of the test.
+// Returns the result as text for a terminal. `folder`: folder of the test.
 std::string CrashTestResultToText(const CrashTestResult& result,
                                   const std::filesystem::path& folder);
 

@@ -76,7 +76,7 @@ std::string ToJson(const Case& base, const CrashStateReport& report,
       {"failed_outcomes", report.outcomes_failed},
       {"ran_twice", report.ran_twice},
       {"nondeterministic", report.nondeterministic},
-      // Crash points follow disk operations; they are not fault points.
+      // This mode has crash points, after disk operations, and no fault points.
       {"points_hit", nullptr},
       {"points_total", nullptr},
       {"crash_points", totals.points},
@@ -139,9 +139,10 @@ class Watch {
   bool late_ = false;
 };
 
-// Returns the parts that are searched by default. Under kLyingFsync no
-// acknowledgement counts, so the search there covers only two things: no torn
-// save is ever loaded, and no run starts cold although a checkpoint existed.
+// Returns the parts that are searched by default. Under kLyingFsync even an
+// acknowledged save may be lost. So only two windows are searched there, to
+// check that no torn save is loaded and that no run starts cold although a
+// checkpoint existed.
 std::vector<CrashStatePart> DefaultParts(
     const std::vector<CrashWindow>& windows) {
   std::vector<CrashStatePart> parts;
@@ -298,7 +299,7 @@ int ExploreCrashStatesOf(const CrashStatesTask& task, References& references,
   if (report->images_failed > 0 || report->nondeterministic > 0) {
     return static_cast<int>(ExitCode::kViolated);
   }
-  // WritePage printed the error of a page that could not be written.
+  // If the page could not be written, WritePage has printed the error.
   return static_cast<int>(page.empty() ? ExitCode::kNoVerdict : ExitCode::kOk);
 }
 

@@ -34,8 +34,8 @@ struct CrashStatesTask {
   std::optional<Duration> time;  // time left; nullopt: no limit
   const std::filesystem::path& directory;
 };
-// Leaves its findings in the directory. REQUIRES: InstallSignalHandlers was
-// called. Returns the exit code.
+// Explores the crash states and writes the findings into the directory.
+// REQUIRES: InstallSignalHandlers was called. Returns the exit code.
 int ExploreCrashStatesOf(const CrashStatesTask& task, References& references,
                          Console& console);
 

@@ -24,8 +24,8 @@ LoadedBase NoBase(std::string_view problem, ExitCode code) {
           .code = code};
 }
 
-// Returns the cases whose names contain the filter; if a name equals it, only
-// that case.
+// Returns the cases whose names contain the filter. If a name equals the
+// filter, returns only that case.
 std::vector<Case> Fitting(const std::vector<Case>& cases,
                           const std::string& filter) {
   std::vector<Case> fitting;

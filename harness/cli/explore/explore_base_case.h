@@ -67,12 +67,12 @@ class BaseWatch {
 std::optional<ExitCode> Unfit(const Case& base, References& references,
                               const BaseWatch& watch, Console& console);
 
-// Returns true iff the command names fault kinds, none of which can happen to
-// the base; then prints the reason.
+// If the command names fault kinds and none of them can happen to the base,
+// prints the reason and returns true.
 bool NamesNoKindOf(const Case& base, const ExploreCommand& command,
                    Console& console);
-// Returns true iff the command names fault points, none of which any set-up of
-// the base reaches; then prints the reason.
+// If the command names fault points and no set-up of the base reaches any of
+// them, prints the reason and returns true.
 bool NamesNoPointOf(const Case& base, const ExploreCommand& command,
                     Console& console);
 

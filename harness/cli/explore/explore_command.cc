@@ -42,8 +42,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Bound on the states at each crash point in a mixed exploration, so that turns
-// are short and the search gets through all crash points within a minute.
+// Bound on the states at each crash point in a mixed exploration. It is so low
+// that the search examines all crash points within a minute.
 constexpr uint64_t kMixedBound = 16;
 
 // Returns the command for the crash states of a mixed exploration; nullopt if
@@ -260,7 +260,7 @@ class Explorer final : public CampaignObserver {
                                    Counted(report.fired_nothing, "case")));
       return static_cast<int>(ExitCode::kNoVerdict);
     }
-    // Close printed the error of a file that could not be written.
+    // If a file could not be written, Close has printed the error.
     return static_cast<int>(write_status_.ok() ? ExitCode::kOk
                                                : ExitCode::kNoVerdict);
   }
@@ -318,8 +318,8 @@ int Explore(const Case& base, const ExploreCommand& command,
 
 namespace {
 
-// Sets the command's shard from a test runner's variables if the command has
-// none. A single case is in every shard.
+// If the command has no shard, sets the one that a test runner's variables
+// select. A command for a single case ignores these variables.
 Result<ExploreCommand> InItsShard(ExploreCommand command) {
   const bool one_case = command.only_case || !command.crash_states.id.empty();
   if (command.shard.count > 1 || one_case) return command;

@@ -97,7 +97,8 @@ FlagReader ReadPatterns(std::vector<Value>& target, std::span<const Info> all,
 }
 
 // Returns the list of fault kinds with synonyms replaced by our names.
-// kInvalidArgument: an ambiguous name; the message has the advice on it.
+// kInvalidArgument: a name is ambiguous; the message names the kinds to
+// use instead.
 Result<std::string> WithOwnKinds(const std::string& text,
                                  std::vector<std::string>& notes) {
   std::vector<std::string> names;
@@ -324,8 +325,8 @@ Status CheckMode(const Flags& flags, ExploreMode mode) {
 }
 
 // Refuses --profiles and --windows with --id, as a crash state's id contains
-// both; and other profiles than ext4 for bit rot, which is the same on each
-// disk.
+// both. If bit rot is the only window, refuses profiles without ext4, as bit
+// rot is tried under that profile only.
 Status CheckCrashStates(const Flags& flags, const CrashStateChoice& choice) {
   if (!choice.id.empty() &&
       (flags.Given("--profiles") || flags.Given("--windows"))) {
@@ -347,7 +348,8 @@ Status CheckCrashStates(const Flags& flags, const CrashStateChoice& choice) {
   return OkStatus();
 }
 
-// Refuses --shard for a single case, and without a common seed.
+// Refuses --shard for a single case, and --shard without --seed, as all shards
+// must have the same seed.
 Status CheckShard(const ExploreCommand& command) {
   if (command.only_case && command.first_case > 0) {
     return InvalidArgument("--case cannot be combined with --first-case");

@@ -12,8 +12,8 @@
 
 namespace gauntlet {
 
-// Each function returns names in the order of the catalogue: the points at
-// which no fault fired, the kinds of which no fault fired, and the invariants
+// Return names in the order of the catalogue. In the order of the functions:
+// points at which no fault fired, kinds of which no fault fired, and invariants
 // that had nothing to check.
 std::vector<std::string_view> MissedPoints(const CampaignReport& report);
 std::vector<std::string_view> MissedKinds(const CampaignReport& report);

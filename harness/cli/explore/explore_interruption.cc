@@ -30,7 +30,8 @@ std::string CommandToResume(const ExploreCommand& command, uint64_t seed,
         std::max<Duration>(*rest.time - spent, std::chrono::seconds(1)));
   }
   const std::string text = CommandForExploration(rest, seed);
-  // An exploration from case 0 on needs a folder of its own.
+  // Only an exploration with --first-case may write into the folder of an
+  // earlier one.
   return rest.first_case == 0 || rest.out_directory.empty()
              ? text
              : text + " --out " + ShellWord(rest.out_directory);

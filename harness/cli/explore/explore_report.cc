@@ -185,11 +185,13 @@ CaseResult ResultOf(const CampaignFinding& finding, const FindingFiles& files) {
   }
   ExplainFailure(finding.record, result);
   result.cause = WithClockOfWorld(std::move(result.cause), result.world);
-  // The exploration set the expectations, so they cannot be what is wrong.
+  // The advice for unmet expectations is to correct the scenario. It does not
+  // apply here: the exploration set the expectations itself.
   if (HasOnlyUnmetExpectations(result.verdict)) result.summary.next.clear();
   FailFor(fmt::format("{} ({})", finding.what.invariant, finding.what.name),
           result.verdict);
-  // The oracle judges single runs: it cannot report that a repetition differs.
+  // Adds the finding if the oracle does not report it. The oracle judges single
+  // runs, so it cannot report that a repetition differs.
   const bool known = std::ranges::any_of(
       result.verdict.invariants, [&](const InvariantReport& report) {
         return report.invariant == finding.what.invariant &&

@@ -25,7 +25,8 @@ struct Exploration {
   uint64_t seed = 0;
 };
 
-// Returns the contents of the report. It points to records in `report`.
+// Returns the contents of the report. It points to records in `report`, which
+// must outlive it.
 ExplorationReport ReportOf(const Exploration& exploration,
                            const CampaignReport& report,
                            const CampaignFiles& files);
@@ -43,8 +44,8 @@ ExplorationReport ReportOf(const Exploration& exploration,
                            const CrashStatesEnd& end);
 
 // Writes report.html next to the run's folder of findings, or in the folder of
-// --out, which it creates if it is missing. If an earlier report is there:
-// report.2.html, and so on. Returns the path.
+// --out, which it creates if it is missing. If the folder has a report already,
+// writes report.2.html, and so on. Returns the path.
 Result<std::filesystem::path> WriteReport(
     const ExplorationReport& report, const ExploreCommand& command,
     const std::filesystem::path& findings);

@@ -184,7 +184,8 @@ std::string ShardText(const ShardChoice& shard) {
   return fmt::format(", shard {} of {}", shard.index, shard.count);
 }
 
-// Returns the first line: the base, its size, and the mode in `what`.
+// Returns the first line: the base, its size, and `what`, which describes the
+// mode.
 std::string HeadOf(const Case& base, std::string_view what) {
   return fmt::format(
       "{}: {}, {}; {}{}\n", base.name,

@@ -19,7 +19,7 @@ namespace gauntlet {
 std::string_view CampaignEndName(const CampaignReport& report);
 
 // Returns "explore-base: 4 workers, 24 steps; mode random, up to 3 faults in a
-// plan, …", and the limits that replace the base's own.
+// plan, …", and the limits of the exploration that replace those of the base.
 std::string RenderExploreHead(const Case& base, const ExploreCommand& command,
                               uint64_t seed);
 // As RenderExploreHead, for --mode crash-states.

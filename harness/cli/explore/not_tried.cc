@@ -15,8 +15,8 @@ namespace {
 
 class UntriedList {
  public:
-  // Adds a row such as "kind crash" or "kinds crash, hang"; no row without
-  // names.
+  // Adds a row such as "kind crash" or "kinds crash, hang"; adds none if
+  // `names` is empty.
   void AddNames(std::string_view noun,
                 const std::vector<std::string_view>& names,
                 const std::string& why) {

@@ -34,7 +34,8 @@ enum class Catalog : uint8_t {
 
 struct ListCommand {
   Catalog catalog = Catalog::kPresets;
-  // kScenarios: files and folders; empty: the folder `scenarios`.
+  // For catalog kScenarios: files and folders to list; empty: the folder
+  // `scenarios`.
   std::vector<std::string> paths;
 };
 
@@ -93,10 +94,10 @@ enum class ExploreMode : uint8_t {
 
 // Selection among the crash states of a run.
 struct CrashStateChoice {
-  // Empty: all; kLyingFsync applies only to a save and a plain recovery.
+  // Empty: all profiles, but kLyingFsync only with kSave and kRecovery.
   std::vector<DurabilityProfile> profiles;
   std::vector<CrashWindow> windows = AllCrashWindows();
-  uint64_t save = 0;  // number; 0: the first whose retention removes one
+  uint64_t save = 0;              // as CrashStateOptions::save
   std::optional<uint64_t> bound;  // limit on states of names, and of files
   std::string id;                 // of the only state to try; empty: all
 };
@@ -109,7 +110,7 @@ struct ExploreCommand {
   std::vector<Point> points;     // ascending; empty: all
   int max_faults = 3;
   std::optional<Duration> time;
-  bool time_given = false;  // then `time` also limits the fault-free runs
+  bool time_given = false;  // true: `time` also limits fault-free runs
   std::optional<uint64_t> cases;
   std::optional<uint64_t> only_case;  // kMixed, kRandom
   uint64_t first_case = 0;  // kMixed, kRandom: number of the first case
@@ -129,7 +130,8 @@ struct ExploreCommand {
 
 struct ReplayCommand {
   std::string target;  // a file, a case's folder, RUN or RUN/CASE
-  // kBoth: the recorded world; for a scenario, the simulated one.
+  // kBoth: the world in which the record was made; for a scenario, the
+  // simulated world.
   WorldChoice world = WorldChoice::kBoth;
   std::string runs_directory = ".gauntlet/runs";
 };
@@ -145,7 +147,7 @@ struct JudgeCommand {
 // Prints the timeline of a stored record.
 struct ShowCommand {
   std::string target;  // a record.jsonl, a case's folder or RUN/CASE
-  // kBoth: either world, the simulated one if it has both.
+  // kBoth: either world; if the case has a record of each, the simulated one.
   WorldChoice world = WorldChoice::kBoth;
   std::string runs_directory = ".gauntlet/runs";
   TimelineFilter filter;

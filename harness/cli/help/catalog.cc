@@ -69,7 +69,8 @@ std::vector<CatalogEntry> Presets() {
   return entries;
 }
 
-// Returns the planted bugs, with the settings and faults in which they show.
+// Returns the planted bugs, each with the settings and faults under which it
+// has an effect.
 std::vector<CatalogEntry> PlantedBugs() {
   std::vector<CatalogEntry> entries;
   for (const PlantedBugInfo& info : AllPlantedBugs()) {

@@ -12,7 +12,7 @@
 
 namespace gauntlet {
 
-// kMissing: something is skipped; kBroken: nothing works.
+// kMissing: some features are skipped; kBroken: Gauntlet cannot work here.
 enum class Health : uint8_t { kGood, kMissing, kBroken };
 
 struct Probe {

@@ -309,8 +309,9 @@ std::optional<std::string> HelpOnFault(std::string_view name) {
                      *HelpOnFault(FaultKindName(synonym->kind)));
 }
 
-// Returns help on the key and those below it, or else on all keys that end in
-// ".NAME"; nullopt if there are none.
+// Returns help on the key of this name and on the keys below it. If there is no
+// such key, returns help on all keys that end in ".NAME", or nullopt if there
+// are none.
 std::optional<std::string> HelpOnKey(std::string_view name) {
   const std::string below = fmt::format("{}.", name);
   const std::string end = fmt::format(".{}", name);

@@ -10,11 +10,11 @@
 namespace gauntlet {
 namespace {
 
-// A fault plan, and the directory that records its fired faults.
+// A fault plan, and the directory that records which of its faults fired.
 class PlannedLauncherFaults final : public LauncherFaults {
  public:
-  // `own_state` is the temporary directory of `state`; null: the directory was
-  // given.
+  // `own_state` owns the directory `state` if it is temporary; null: the user
+  // gave the directory.
   PlannedLauncherFaults(FaultPlan plan, std::string state,
                         std::unique_ptr<TemporaryDirectory> own_state)
       : plan_(std::move(plan)),
@@ -23,8 +23,8 @@ class PlannedLauncherFaults final : public LauncherFaults {
 
   const std::string& state_directory() const override { return state_; }
 
-  // Prints nothing if the state directory was given: other runs may share it
-  // and still fire them.
+  // Prints nothing if the user gave the state directory: other runs may share
+  // it, and the faults may still fire in those runs.
   void PrintUnfired(Console& console) const override {
     if (own_state_ == nullptr) return;
     for (const std::string& id : NeverFired(plan_, state_)) {

@@ -9,8 +9,8 @@
 namespace gauntlet {
 
 // Reads the command's plan. Without --plan-state, creates a temporary directory
-// for fired faults. Warns of planted bugs. An error starts with "--plan: ".
-// REQUIRES: the command has a plan.
+// that records which faults fired. Warns of planted bugs. An error starts with
+// "--plan: ". REQUIRES: the command has a plan.
 Result<std::unique_ptr<LauncherFaults>> PrepareLauncherFaults(
     Storage& storage, const TrainCommand& command, Console& console);
 

@@ -15,13 +15,14 @@
 namespace gauntlet {
 namespace {
 
-// Limits on the memory of a trace, as training may need the rest.
+// Limits on the memory of a trace, so that enough is left for training.
 constexpr uint64_t kMostEventBytes = uint64_t{64} << 20;  // in event files
 constexpr size_t kMostEvents = 200'000;                   // in memory
 
 constexpr const char* kFlag = "--trace";
 
-// The record, a leaf, cannot use the engine's constant.
+// harness/record may not include the engine's header, so it has a constant of
+// its own.
 static_assert(kLauncherWorker == kLauncherEventWorker);
 
 Record RecordOf(const TrainCommand& command,

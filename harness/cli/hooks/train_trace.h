@@ -37,7 +37,7 @@ class LocalTrace final : public LauncherTraceWriter {
 
   std::unique_ptr<TemporaryDirectory> own_;  // null: events are in --events
   std::string events_directory_;
-  FileLengths before_;  // of the files of earlier runs
+  FileLengths before_;  // lengths of the event files at Prepare
 };
 
 // Trace of this process, one worker of a cluster.

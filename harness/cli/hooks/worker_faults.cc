@@ -17,7 +17,8 @@
 namespace gauntlet {
 namespace {
 
-// Decorators between engine and world, which inject the faults of this process.
+// Decorators of the interfaces to the world, which inject the faults of this
+// process.
 class PlannedFaults final : public WorkerFaults {
  public:
   // The worker polls the target's notice file, which announces a preemption.

@@ -9,9 +9,9 @@
 
 namespace gauntlet {
 
-// Reads the plan, if there is one, and creates the directory for fired faults.
-// Returns null without a plan, unless fiu-run started this process. The result
-// must not outlive the target's world and events.
+// Reads the plan, if there is one, and creates the directory that records which
+// faults fired. Returns null without a plan, unless fiu-run started this
+// process. The result must not outlive the target's world and events.
 Result<std::unique_ptr<WorkerFaults>> ReadWorkerFaults(
     const WorkerFaultsTarget& target);
 

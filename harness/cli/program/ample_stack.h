@@ -7,8 +7,8 @@
 namespace gauntlet {
 
 // Runs `body` and returns its result; uses a new thread if the stack limit is
-// below 8 MiB. Threads started from then on also get 8 MiB instead of the
-// limit. REQUIRES: no other thread runs.
+// below 8 MiB. Threads that are started later also get 8 MiB, even if the limit
+// is lower. REQUIRES: no other thread runs.
 int RunWithAmpleStack(const std::function<int()>& body);
 
 }  // namespace gauntlet

@@ -6,15 +6,15 @@
 
 namespace gauntlet {
 
-// From now on, a process that gets no memory or thread prints one line and
-// immediately ends with this code, because anything else would need memory.
-// Such a worker counts as lost: its next incarnation may get more. REQUIRES:
-// kLostWorker or kNoVerdict.
+// After this call, a process that gets no memory or no thread prints one line
+// and ends at once with the code `exit`, as anything else would need memory. If
+// it is a worker, it counts as lost, and its next incarnation may get more
+// memory. REQUIRES: `exit` is kLostWorker or kNoVerdict.
 void InstallOomHandler(ExitCode exit);
 
-// As InstallOomHandler, but only for a worker that gets no thread: ends it with
-// WorkerExit::kStartLater, so that the launcher does not restart it into the
-// same limit.
+// As InstallOomHandler, but only for a worker that gets no thread: it ends with
+// WorkerExit::kStartLater, so that the launcher does not restart it at once,
+// when the limit on threads would still be reached.
 void EndWorkerWhereThreadsRunOut();
 
 }  // namespace gauntlet

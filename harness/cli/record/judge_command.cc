@@ -57,7 +57,8 @@ class RecordFinder {
     return OkStatus();
   }
 
-  // Records in the order of the paths given, then of SortCases; each one once.
+  // Record files without duplicates, in the order of the given paths. Those of
+  // one path are in the order of SortCases.
   const std::vector<std::string>& files() const { return files_; }
   const std::vector<std::string>& cases_without() const {
     return cases_without_;
@@ -95,8 +96,8 @@ class RecordFinder {
         real_paths_.insert(error ? file.string() : real.string()).second;
     if (is_new) files_.push_back(file.string());
   }
-  // Adds the folder's record. Returns true iff the folder has one, or is a
-  // case's.
+  // Adds the record of the folder, or a case without a record. Returns true iff
+  // the folder has a record or is the folder of a case.
   bool LookInto(const fs::path& folder) {
     const fs::path file = folder / kRecordFileName;
     std::error_code error;
@@ -115,8 +116,8 @@ class RecordFinder {
   std::vector<std::string> cases_without_;
 };
 
-// Searches for the causes of failed cases, as `gauntlet run` does: by running a
-// case again in the simulation.
+// Searches for the causes of failed cases as `gauntlet run` does, by running
+// each case again in the simulation.
 class CauseSearch {
  public:
   explicit CauseSearch(Console& console) : console_(console) {}
@@ -211,7 +212,7 @@ int RunJudge(const JudgeCommand& command, Console& console) {
   result.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
           .count();
-  // The errors printed above suffice.
+  // No record was judged, so there are no results to print after the errors.
   if (any_bad && result.cases.empty()) {
     return static_cast<int>(ExitCode::kUsage);
   }

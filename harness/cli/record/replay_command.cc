@@ -36,7 +36,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Maximum number of faults of a failed case that are left out, one at a time.
-// Each of them costs two runs.
+// Each costs two runs.
 constexpr size_t kMostLeftOut = 16;
 
 // Path of a temporary folder, which the destructor removes.
@@ -56,9 +56,9 @@ class Scratch {
   const fs::path path_;
 };
 
-// Returns true unless the case is a finding that does not occur again. The
-// scenario of a finding states the correct outcome, so here the run must break
-// it.
+// Returns true if the case is no finding, or if its violation occurs again. The
+// scenario of a finding states the correct outcome, so the repeated run must
+// violate the scenario.
 bool IsBrokenAsFound(const Case& one, const Record& now,
                      const Verdict& verdict) {
   if (!IsFinding(one.labels)) return true;
@@ -78,8 +78,9 @@ std::string FoundName(const Case& one) {
                    : "the finding";
 }
 
-// Returns the violation by which runs of the case are compared: that of an
-// exploration's finding, else the verdict's first; nullopt if there is none.
+// Returns the violation by which runs of the case are compared. For an
+// exploration's finding, it is the violation that was found; else the first one
+// of the verdict. nullopt if there is none.
 std::optional<Violation> ViolationIn(const std::vector<std::string>& labels,
                                      const Verdict& verdict) {
   if (auto violation = FoundViolation(labels)) return violation;
@@ -88,9 +89,9 @@ std::optional<Violation> ViolationIn(const std::vector<std::string>& labels,
   return Violation{.invariant = first->invariant, .name = first->name};
 }
 
-// Returns true iff the two runs fail in the same way. If the violation is of an
-// expectation, they must have the same value and the same outcome. REQUIRES:
-// both runs show the violation.
+// Returns true iff the two runs fail in the same way. If the violation is an
+// unmet expectation, the runs must have the same value for it, and the same
+// outcome. REQUIRES: both runs show the violation.
 bool FailsAlike(const Verdict& one, const Verdict& other,
                 const Violation& violation) {
   if (violation.invariant != kExpectation) return true;
@@ -109,7 +110,7 @@ std::string AsBefore(const ReplayTarget& target, const Verdict& verdict) {
   if (const std::optional<Finding> found = FindingOf(verdict, *violation)) {
     return VerdictLine(verdict, *found);
   }
-  // The record shows the violation, but the verdict does not contain it.
+  // The violation occurs again, but the verdict has no finding for it.
   return fmt::format("{} happens again: {}", FoundName(target.item.one),
                      VerdictLine(verdict));
 }
@@ -219,8 +220,9 @@ Status Replayer::Explain(const SuiteItem& item, const Record& now) {
   return OkStatus();
 }
 
-// Runs the case without that fault and returns the outcome as text. The verdict
-// on the case with all faults is `failed`, and shows `violation`.
+// Runs the case without the fault of index `fault` and returns the outcome as
+// text. `failed` is the verdict on the case with all faults, and has the
+// violation.
 std::string Replayer::OutcomeWithout(const SuiteItem& item, size_t fault,
                                      const Verdict& failed,
                                      const Violation& violation) {

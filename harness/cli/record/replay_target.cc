@@ -232,7 +232,7 @@ Result<Case> CaseOfRecord(const Record& record, const fs::path& folder,
     return NotFound(fmt::format("{}: there is no case {} in it any more",
                                 file.string(), record.case_name));
   }
-  // The name is also the name of the case's folder.
+  // The case's name becomes the name of a folder.
   if (record.case_name.find('/') != std::string::npos) {
     return Annotate(
         ExpectedValue("the name of a case, without a slash", record.case_name),
@@ -275,7 +275,8 @@ Result<std::string> FindFindingFile(const ReplayCommand& command) {
     const fs::path folder = runs / id / kFindingsFolder;
     const std::vector<std::string> fitting = FittingFindings(folder, text);
     if (fitting.empty()) continue;
-    // An id names one crash state; if several files have it, the first will do.
+    // Files with the same id describe the same crash state, so any of them will
+    // do.
     ASSIGN_OR_RETURN(const std::string name,
                      ParseId(text) ? Result<std::string>(fitting.front())
                                    : PickName("finding", text, fitting));

@@ -41,11 +41,11 @@ Result<Case> CaseOfRecord(const Record& record,
 Result<std::vector<ReplayTarget>> FindReplayTargets(
     const ReplayCommand& command, std::string& errors);
 
-// Returns the file of a finding. The command names it by its id
-// ("weak-save-17-3-0.2") or by a prefix of its file's name ("finding-002"); the
-// newest run that has one is used, or RUN for "RUN/finding-002". Returns "" if
-// the text is not such a name, or no run has the finding. kInvalidArgument:
-// several findings of the run have this prefix.
+// Returns the file of the finding that the command names by an id
+// ("weak-save-17-3-0.2") or by a prefix of the file's name ("finding-002").
+// Searches the run RUN for "RUN/finding-002", else all runs, the newest first.
+// Returns "" if the text is no such name or no run has such a finding.
+// kInvalidArgument: several findings of the run have this prefix.
 Result<std::string> FindFindingFile(const ReplayCommand& command);
 
 }  // namespace gauntlet

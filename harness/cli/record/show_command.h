@@ -10,7 +10,7 @@
 
 namespace gauntlet {
 
-// Lines of one text on a terminal; longer texts end in "...".
+// Maximum number of lines of one text on a terminal; longer texts end in "...".
 inline constexpr size_t kMostLinesOnTerminal = 4;
 
 // Returns a style as wide as the terminal, with line art if the terminal has

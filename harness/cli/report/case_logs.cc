@@ -31,10 +31,12 @@ LogTail ReadLog(const fs::path& file, std::string name) {
   return log;
 }
 
-// Files of a folder, by the one or two numbers in their names.
+// Files of a folder. The key has the one or two numbers in the name of the
+// file.
 using NumberedFiles = std::map<std::pair<int, int>, fs::path>;
 
-// `name` returns the file name for two numbers.
+// Returns the files whose names match `pattern`, a format of sscanf. `name`
+// returns the name that a file with these numbers must have.
 template <typename Name>
 NumberedFiles FilesLike(const fs::path& folder, const char* pattern,
                         const Name& name) {

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 // Limit on the summary of one step, below GitHub's 1 MiB.
 constexpr size_t kMaxStepSummaryBytes = 1000 * 1024;
-// A shorter summary is not worth writing.
+// If less space is left, no summary is written.
 constexpr size_t kLeastSummaryBytes = 32 * 1024;
 
 std::string Variable(const char* name) {

@@ -63,8 +63,8 @@ std::vector<Output> OutputsOf(const ReportCommand& command) {
   return outputs;
 }
 
-// Returns an error if an output cannot be written. Checked before the first
-// output is written, so that no part of the work is done.
+// Returns an error if an output cannot be written. Called before the first
+// output is written, so that after an error none is written.
 Status CheckOutputs(const ReportCommand& command) {
   const fs::path merged = fs::path(command.out_directory) / "";
   for (const Output& output : OutputsOf(command)) {
@@ -78,8 +78,8 @@ Status CheckOutputs(const ReportCommand& command) {
   return OkStatus();
 }
 
-// Prints a note for each case whose record is cut or changed, and for each
-// failed one whose record is missing.
+// Prints a note for each case whose record is truncated or was changed, and for
+// each failed case whose record is missing.
 void NoteUnreadableRecords(const RunResult& result, Console& console) {
   constexpr size_t kMostRead = 100;
   size_t read = 0;
@@ -114,8 +114,8 @@ Status WriteOutputs(const ReportCommand& command, const RunResult& result,
   return PostToGithub(result, GithubStepOfEnvironment(), console);
 }
 
-// Returns the failures and the summary, and for a stored run the line of each
-// case. With other outputs, returns only the summary.
+// Returns the failures and the summary; for kRender also a line for each case.
+// If the command also writes files or annotations, returns only the summary.
 std::string ReportText(const ReportCommand& command, const StoredRun& run,
                        const Console& console) {
   const Colour colour = ColourOf(console);

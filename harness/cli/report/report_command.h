@@ -7,9 +7,10 @@
 
 namespace gauntlet {
 
-// Returns the exit code of the verdicts (ExitCodeOf) for kRender and kMerge; 1
-// for kCompare if a case fails that did not fail before, else 0; 0 for kList; 2
-// if a result cannot be read or an output cannot be written.
+// Returns 2 if a result cannot be read or an output cannot be written. Else
+// returns, for kRender and kMerge, the exit code of the verdicts (ExitCodeOf);
+// for kCompare, 1 if a case fails that did not fail before, else 0; for kList,
+// 0.
 int RunReport(const ReportCommand& command, Console& console);
 
 }  // namespace gauntlet

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Returns the merged result, in no folder yet.
+// Returns the merged result. It has no folder yet.
 Result<MergedRun> LoadAndMerge(const ReportCommand& command,
                                const std::string& run) {
   std::vector<ResultPart> parts;
@@ -47,7 +47,7 @@ fs::path PlaceIn(const fs::path& out, const std::string& directory) {
   return place;
 }
 
-// Copies a folder without its links, which lead out of the folder.
+// Copies a folder, but no links, as these may lead out of the folder.
 Status CopyFolder(const fs::path& from, const fs::path& to) {
   std::error_code error;
   fs::copy(from, to,
@@ -58,7 +58,9 @@ Status CopyFolder(const fs::path& from, const fs::path& to) {
                              to.string(), error.message()));
 }
 
-// If a case has several tries, its folder is that of one of them.
+// Copies the folders of the case and its tries into `out`, and changes the
+// paths in the case. If a case has several tries, the case's folder is the
+// folder of one of them.
 Status CopyFilesOf(CaseResult& one, const fs::path& out) {
   std::set<std::string> directories = {one.directory};
   for (const CaseTry& each : one.tries) directories.insert(each.directory);

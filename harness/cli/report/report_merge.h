@@ -13,7 +13,8 @@ namespace gauntlet {
 
 struct MergedRun {
   StoredRun run;
-  // Targets of the command that are copies of earlier ones, and count once.
+  // Runs named in the command that are copies of runs named before them. Each
+  // run counts once.
   std::vector<std::string> copies;
 };
 

@@ -100,8 +100,8 @@ void AddItemsNotRun(const std::vector<SuiteItem>& items, const std::string& why,
   }
 }
 
-// Writes the names of the cases, for --last-failed after this process is
-// killed. Errors are ignored: the run works without this file.
+// Writes the names of the cases. If this process is killed, --last-failed reads
+// them. Errors are ignored: the run works without this file.
 void WriteUnfinished(const std::vector<SuiteItem>& items, RunResult result,
                      const fs::path& directory) {
   AddItemsNotRun(items, "the run was killed", result.cases);
@@ -109,7 +109,7 @@ void WriteUnfinished(const std::vector<SuiteItem>& items, RunResult result,
       WriteTextFile(directory / kUnfinishedFileName, ResultToJson(result)));
 }
 
-// Calls `tick` ten times a second until it goes out of scope.
+// Calls `tick` ten times a second from construction to destruction.
 class Ticker {
  public:
   explicit Ticker(std::function<void()> tick)
@@ -167,7 +167,7 @@ class Runner {
     PrintResults(result, ran);
     if (!written.ok() && !disk_full_) PrintMissingFiles(written, result);
     if (!IsFolderOfRun(directory_)) {
-      // Without its result, the run counts as unfinished.
+      // result.json could not be written, so the run counts as unfinished.
       if (interrupted) PrintInterruption(ran);
       if (disk_full_) PrintDiskFull(ran);
       return interrupted ? static_cast<int>(ExitCode::kInterrupted)
@@ -181,7 +181,8 @@ class Runner {
     if (!interrupted) RemoveOld();
     const int code = interrupted ? static_cast<int>(ExitCode::kInterrupted)
                                  : ExitCodeFor(result, command_);
-    // The code of a failed case takes precedence over the error of a file.
+    // If a case failed, returns the exit code for that, even if a file could
+    // not be written.
     if (code == static_cast<int>(ExitCode::kOk)) RETURN_IF_ERROR(published);
     if (code == static_cast<int>(ExitCode::kOk) && !written.ok()) {
       return static_cast<int>(ExitCode::kNoVerdict);
@@ -319,7 +320,8 @@ class Runner {
   // Prints that --last-failed runs the cases that were not run and those that
   // failed.
   void PrintInterruption(size_t ran) {
-    // The line must be the last one where both streams are shown.
+    // Flushes standard output, so that this line of standard error comes last
+    // on a terminal.
     console_.Flush();
     const CaseCounts counts = progress_.counts();
     const std::string came_to = RenderCounts(counts, Colour::kOff);
@@ -401,9 +403,9 @@ Result<int> RunItems(const RunCommand& command,
                      const std::vector<SuiteItem>& items, uint64_t scenarios,
                      Console& console) {
   ASSIGN_OR_RETURN(const fs::path runs, AbsoluteFolder(command.runs_directory));
-  // A second Ctrl-C ends the process. It is held back until the folder has the
-  // names of the cases, so that no empty folder is left. No other thread of
-  // this process receives signals.
+  // A second Ctrl-C ends the process. SIGINT is blocked until the names of the
+  // cases are in the folder, so that no empty folder is left. No other thread
+  // of this process receives signals.
   std::optional<BlockedSignals> hold(std::in_place, SIGINT);
   if (RealHost().TerminationNotices() > 0) {
     fmt::print(console.err,
@@ -454,8 +456,8 @@ Result<int> LoadAndRun(const RunCommand& command, Console& console) {
   if (items.empty()) {
     fmt::print(console.err, "gauntlet run: nothing selected of {}{}\n",
                Counted(selected.of, "case"), selected.hint);
-    // An empty shard still leaves a result, so that no earlier one is taken for
-    // it.
+    // An empty shard still writes a result, so that nobody takes the result of
+    // an earlier run for it.
     if (command.nothing_selected == NothingSelected::kFails) {
       return static_cast<int>(ExitCode::kNothingSelected);
     }

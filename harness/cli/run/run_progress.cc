@@ -11,7 +11,7 @@
 namespace gauntlet {
 namespace {
 
-// Below this number of columns, names are not shown.
+// If names would have fewer columns than this, they are not shown.
 constexpr size_t kLeastNames = 12;
 
 uint64_t Ended(const CaseCounts& counts) {

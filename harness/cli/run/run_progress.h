@@ -20,7 +20,7 @@
 namespace gauntlet {
 
 // Contents of the status line: "[ 34/260] 2 failed  running: crash-in-a-shard,
-// … 0:41 left". Passed cases have no count of their own.
+// … 0:41 left". It shows no count of passed cases.
 struct RunStatus {
   size_t cases = 0;
   CaseCounts counts;
@@ -36,13 +36,14 @@ std::string RenderRunStatus(const RunStatus& status, size_t columns,
 class RunProgress {
  public:
   // kOff: no status line. The line goes to standard error if that is a
-  // terminal. If standard output is a terminal too, the line and messages go
-  // there, because two streams have no common order.
+  // terminal. If standard output is a terminal too, the line and all messages
+  // go to standard output, because the order of texts in two streams is not
+  // fixed.
   RunProgress(const Clock& clock, Console& console, ProgressChoice choice,
               size_t cases, RunTimeLeft time_left);
 
   void Begin(const SuiteItem& item);
-  // The case begins its reference run, or the run to be judged.
+  // Called when the case begins its reference run or the run to be judged.
   void SetPhase(const SuiteItem& item, CasePhase phase);
   CasePhase PhaseOf(const SuiteItem& item) const;
   // Prints the line of a finished case, with the status line below it.
@@ -59,7 +60,7 @@ class RunProgress {
   CaseCounts counts() const;
 
  private:
-  // REQUIRES for both: mutex_ is held.
+  // Both functions require that mutex_ is held.
   void DrawLine();
   bool HasOneScreen() const;
 

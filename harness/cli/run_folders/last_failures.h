@@ -25,9 +25,10 @@ struct LastFailures {
 };
 
 // Returns the cases of the last run in `runs` that failed, are inconclusive or
-// were not run. If a newer run was killed, it has no result: its cases have the
-// verdicts of their records, and count as not run if they have no record.
-// kInvalidArgument: there is no earlier run, or its result cannot be read.
+// were not run. If a newer run was killed, returns its cases instead. It has no
+// result, so their verdicts come from their records; cases without a record
+// count as not run. kInvalidArgument: there is no earlier run, or its result
+// cannot be read.
 Result<LastFailures> FindLastFailures(const std::filesystem::path& runs);
 
 }  // namespace gauntlet

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Removes the leading digits of the text and returns their number.
+// Removes the leading digits of the text and returns how many there were.
 size_t TakeDigits(std::string_view& text) {
   const size_t count =
       std::min(text.find_first_not_of("0123456789"), text.size());
@@ -97,8 +97,9 @@ constexpr FolderKind kRuns = {IsFinishedRun, RemoveRun};
 constexpr FolderKind kExplorations = {IsEmptyExploration, RemoveExploration};
 
 // Returns the names of run folders, oldest first. The target of `latest` counts
-// as the newest: its name may be one that a removal freed within the same
-// second.
+// as the newest, whatever its name: if folder ID was removed, a new run of the
+// same second reuses the name ID, which sorts before that of the older run
+// ID.2.
 std::vector<std::string> FoldersOf(const fs::path& runs,
                                    const FolderKind& kind) {
   std::vector<std::string> names;

@@ -43,8 +43,8 @@ fs::path TopmostMissing(const fs::path& absolute) {
   return missing;
 }
 
-// Creates and locks the folder, and makes sure that it is writable and, aside
-// from findings to keep, empty.
+// Creates and locks the folder. Returns an error if it is not writable, or has
+// files other than findings that are to be kept.
 Result<OutputFolder> TakeFolder(const fs::path& path, EarlierFindings earlier) {
   ASSIGN_OR_RETURN(const fs::path absolute, AbsoluteFolder(path));
   const fs::path missing = TopmostMissing(absolute);

@@ -59,9 +59,8 @@ class RunsFolderLock {
 // every moment; of overlapping runs, it names the one that ended last.
 Status LinkLatest(const std::filesystem::path& runs, const std::string& id);
 
-// A folder that one command writes to. `lock` is held while the value
-// lives, so that no second command takes the folder before the first
-// file is in it.
+// A folder that one command writes to. `lock` is held for the lifetime of the
+// value, so that no other command takes the folder while it is still empty.
 struct OutputFolder {
   std::filesystem::path path;
   // The topmost folder that was created for `path`, as an absolute path; empty:
@@ -71,7 +70,7 @@ struct OutputFolder {
 };
 
 // As MakeRunDirectory, for a command that removes its folder if it fails. The
-// path is absolute, and nothing is locked: no other command has the name.
+// path is absolute. The folder is not locked, as its name is unique.
 Result<OutputFolder> MakeRunOutput(const std::filesystem::path& runs);
 
 enum class EarlierFindings : uint8_t { kRefuse, kKeep };
@@ -79,7 +78,7 @@ enum class EarlierFindings : uint8_t { kRefuse, kKeep };
 // Creates the folder for the findings of an exploration: `out`, or, if that is
 // empty, "findings" in a new folder below `runs`. kInvalidArgument: the folder
 // cannot be written to, is not empty, or another command holds it. With kKeep,
-// it may hold files of an exploration.
+// the folder may contain files of an exploration.
 Result<OutputFolder> MakeFindingsDirectory(
     const std::string& out, const std::filesystem::path& runs,
     EarlierFindings earlier = EarlierFindings::kRefuse);
@@ -88,8 +87,8 @@ Result<OutputFolder> MakeFindingsDirectory(
 // only if MakeRunOutput or MakeFindingsDirectory created them.
 void RemoveWithParents(const OutputFolder& folder);
 
-// Removes the folder for findings and its parent, if `runs` has them and they
-// are empty.
+// Removes the folder for findings and its parent if they are in `runs` and
+// empty.
 void RemoveIfUnused(const std::filesystem::path& findings,
                     const std::filesystem::path& runs);
 

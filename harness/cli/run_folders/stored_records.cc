@@ -65,9 +65,9 @@ bool Fits(const fs::path& run, const std::string& folder, WorldChoice world) {
   return folder == there || !HasRecord(run, there);
 }
 
-// Returns one of the folders as an example: of a case that needs explanation,
-// else of one that ran, else the first folder.
-// REQUIRES: there is a folder.
+// Returns one of the folders as an example: the folder of a case that needs
+// explanation, else of a case that ran, else the first one. REQUIRES: there is
+// a folder.
 std::string ExampleFolder(const fs::path& run,
                           const std::vector<std::string>& folders) {
   const fs::path file = run / kResultFileName;
@@ -274,7 +274,8 @@ Result<std::vector<std::string>> PickCases(const fs::path& run,
 
 namespace {
 
-// kInvalidArgument: no case of a scenario has such a record.
+// kInvalidArgument: the world, the numbers of workers or the plan are such as
+// no case of a scenario can have.
 Status CheckHead(const Record& record) {
   if (record.world != "real" && record.world != "sim") {
     return Annotate(ExpectedValue("real or sim", record.world.substr(0, 40)),

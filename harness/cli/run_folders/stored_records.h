@@ -62,12 +62,13 @@ Result<std::vector<std::string>> PickCases(const std::filesystem::path& run,
                                            const std::string& text,
                                            WorldChoice world);
 
-// kInvalidArgument: the file is not a record of this version, or its world,
-// numbers of workers or plan are none that a case can have.
+// kInvalidArgument: the file is not a record of this version, or no case can
+// have its world, numbers of workers or plan.
 Result<Record> LoadRecord(const std::filesystem::path& file);
 
-// Returns the path of the one record that the target names: a record.jsonl, the
-// folder of a case, or RUN/CASE; RUN alone if it has one case.
+// Returns the path of the one record that the target names. The target is a
+// record.jsonl, the folder of a case, or RUN/CASE; RUN suffices if the run has
+// one case.
 Result<std::filesystem::path> FindRecordFile(const std::string& target,
                                              const std::filesystem::path& runs,
                                              WorldChoice world);

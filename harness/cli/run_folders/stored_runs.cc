@@ -95,8 +95,8 @@ fs::path FolderOfCase(const fs::path& run, const std::string& directory) {
   return IsFolder(folder) ? folder : "";
 }
 
-// Returns the folder in `run` that `directory` refers to. Keeps the path as it
-// was written if it still leads to that folder.
+// Returns the folder in `run` that `directory` refers to. Returns `directory`
+// itself if that path still leads to this folder.
 fs::path StoredCaseFolder(const fs::path& run, const std::string& directory) {
   const fs::path folder = FolderOfCase(run, directory);
   std::error_code error;

@@ -19,8 +19,9 @@ inline constexpr const char* kScenarioFileName = "scenario.yaml";
 
 struct StoredRun {
   std::filesystem::path folder;  // absolute path of the run's folder
-  // Paths and replay commands refer to `folder`, even if it is a copy. A case
-  // without files in `folder` has no directory.
+  // Paths and replay commands in the result refer to `folder`, even if it is a
+  // copy of the folder of the run. A case without files in `folder` has no
+  // directory.
   RunResult result;
 };
 
@@ -47,7 +48,7 @@ std::string WhyUnreadable(const CaseResult& one);
 std::string StoredScenarioOf(const CaseResult& one);
 
 // Changes the case's directory, trace and replay command to `directory`, which
-// now has its files. The directories of its tries stay.
+// now has its files. Does not change the directories of its tries.
 void MoveCase(const std::filesystem::path& directory, CaseResult& one);
 
 }  // namespace gauntlet

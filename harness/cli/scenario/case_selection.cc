@@ -95,8 +95,8 @@ class Selector {
         if (!is_elsewhere) Add(one, world, items);
       }
     }
-    // Filters after dividing into shards, as the earlier run was of the same
-    // shard.
+    // Filters after dividing into shards, because the earlier run had the cases
+    // of this shard only.
     items = Shard(items);
     const std::vector<SuiteItem> all = items;
     if (command_.last_failed) {
@@ -171,7 +171,8 @@ class Selector {
     return "";
   }
 
-  // A repetition counts as failed if any repetition of its case failed.
+  // Returns true iff the item failed in the last run. A repetition counts as
+  // failed if any repetition of its case failed.
   bool FailedBefore(const SuiteItem& item) const {
     const std::string_view name = command_.repeat > 1
                                       ? WithoutTime(item.one.name)

@@ -27,23 +27,23 @@ Result<LoadedScenarios> LoadScenarioFiles(
     const std::vector<std::string>& paths);
 LoadedScenarios LoadDemo();
 
-// Cases, each once for each of its worlds.
+// Selected cases. A case of two worlds is there twice.
 struct Selection {
   std::vector<SuiteItem> items;  // selected
   size_t of = 0;     // number before names, labels and shards select
   std::string note;  // about --last-failed; empty: none
   // Reason why nothing is selected: "; no case has the label smok; did you mean
-  // smoke?" Also for a part of a name that no case has, for paths without
-  // scenario files, and for --last-failed. Empty: something is selected, or
-  // another filter is to blame.
+  // smoke?" Other reasons: no case has the given part of a name, the paths have
+  // no scenario files, or --last-failed has nothing to run. Empty: something is
+  // selected, or another filter excludes all cases.
   std::string hint;
 };
 
-// Returns the cases that the command selects, each in each of its worlds.
-// `variable` returns the value of an environment variable, or null. Without
-// --shard, the shard variables of GoogleTest and Bazel apply. kInvalidArgument:
-// --last-failed without an earlier run, invalid shard variables, or two
-// selected cases with the same name.
+// Returns the cases that the command selects, one item for each world in which
+// a case runs. `variable` returns the value of an environment variable, or
+// null. Without --shard, the shard variables of GoogleTest and Bazel apply.
+// kInvalidArgument: --last-failed without an earlier run, invalid shard
+// variables, or two selected cases with the same name.
 Result<Selection> SelectCases(
     const RunCommand& command, const std::vector<Case>& cases,
     const std::function<const char*(const char*)>& variable);

@@ -20,8 +20,8 @@ bool IsScenarioName(std::string_view name) {
   return name.ends_with(".yaml") || name.ends_with(".yml");
 }
 
-// Returns true iff the folder holds the files of a run or an exploration, among
-// them a scenario file of each case.
+// Returns true iff the folder has the files of a run or an exploration. These
+// include a scenario file for each case, which must not be found.
 bool IsOutputOfRun(const std::string& folder, std::string_view name) {
   return IsRunId(name) || IsFolderOfRun(folder);
 }

@@ -17,7 +17,7 @@ namespace gauntlet {
 namespace {
 
 // Returns "; 6 steps in an epoch, 24 in all" for a single case. Returns "" if
-// there are several cases, if the case runs another trainer or several
+// there are several cases, if the case has a trainer of its own or several
 // launches, or if the number of samples is not known without reading the data.
 std::string StepsText(const std::vector<Case>& cases) {
   if (cases.size() != 1) return "";
