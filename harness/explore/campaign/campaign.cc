@@ -23,8 +23,8 @@ namespace {
 
 constexpr uint64_t kRandomRound = 512;
 // Number of cases between two turns of the crash state search. A turn takes
-// about as long as these cases, and the first second covers each window on each
-// disk.
+// about as long as these cases, so within the first second every window on
+// every disk has a turn.
 constexpr uint64_t kCasesPerTurn = 16;
 constexpr Duration kPatience = std::chrono::milliseconds(100);
 
@@ -159,7 +159,8 @@ class Campaign {
   }
 
   std::vector<ExploreCase> NextRoundOfSweep() {
-    // The next round depends on all results of this one.
+    // The last round was shortened to --cases. The next one would need the
+    // results of all its cases.
     if (shortened_) return {};
     std::vector<ExploreCase> round = sweep_->NextRound();
     report_.progress = sweep_->Progress();
@@ -181,7 +182,8 @@ class Campaign {
         if (!pool.WillRun(i)) return;
       }
       StopWhereDue(pool);
-      // Later cases are not counted, so that next_case is exact.
+      // Does not count cases after an aborted one, so that next_case is the
+      // first case that is not done.
       if (one->cut) return;
       if (sweep_ != nullptr) sweep_->AddReport(*one);
       if (round[i].counts) {
@@ -213,8 +215,8 @@ class Campaign {
     pool.Cut();
   }
 
-  // Returns the end that an interrupt or the time limit requires now; nullopt:
-  // neither.
+  // Returns why the exploration must end now, by an interrupt or the time
+  // limit; nullopt if it need not end.
   std::optional<CampaignEnd> DueEnd() {
     if (observer_.Interrupted()) return CampaignEnd::kInterrupted;
     if (options_.time && clock_.Now() - begin_ >= *options_.time) {
@@ -236,7 +238,8 @@ class Campaign {
     }
   }
 
-  // Searches for a turn, on this thread, while the pool may run cases.
+  // Takes one turn of the search for crash states, on this thread. Meanwhile
+  // the pool may run cases.
   void TakeCrashStateTurn() {
     if (ended_ || crash_states_ == nullptr || crash_states_->ended()) return;
     const size_t known = crash_states_->report().findings.size();
@@ -291,8 +294,8 @@ class Campaign {
                        .goals = GoalsReached(report_)});
   }
 
-  // Adds each failure of the case as a new finding, or counts it as a case of a
-  // known one.
+  // Adds each failure of the case as a new finding, or counts the case for the
+  // known finding that explains the failure.
   void Investigate(const ExploreCase& one, const CaseReport& report) {
     if (report.wrong.front().invariant == kDeterministic) {
       ++report_.nondeterministic;

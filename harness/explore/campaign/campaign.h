@@ -38,8 +38,9 @@ struct CampaignOptions {
   std::optional<uint64_t> only_case;  // random: runs only this case
   bool keep_record = false;           // keeps the record of only_case
   uint64_t first_case = 0;            // random: number of the first case
-  // All shards together run each case of the whole exploration once, unless a
-  // time limit ends one of them. Ignored with only_case.
+  // Shard of the exploration to run. All shards together run each case of the
+  // exploration once, unless a time limit ends one of them. Ignored with
+  // only_case.
   ShardChoice shard = {};
   // random: limit for all shards together; sweep: for this shard.
   std::optional<uint64_t> max_cases;
@@ -49,7 +50,8 @@ struct CampaignOptions {
   std::vector<FaultKind> kinds;  // empty: all
   std::vector<Point> points;     // empty: all
   uint64_t twice_every = 16;     // every N-th case is run twice; 0: none
-  // Stops after so many findings; 0: never. All crash states count as one.
+  // Stops after so many findings; 0: never. All crash states with a failed
+  // recovery count as one finding.
   size_t stop_after = 10;
   // Crash states of the base case to search between the cases; nullopt: none.
   std::optional<CrashStateOptions> crash_states = {};
@@ -78,7 +80,7 @@ struct CampaignReport {
   uint64_t broken = 0;
   uint64_t held = 0;
   uint64_t fired_nothing = 0;
-  // Cases that were not run, as this world cannot do them, by the reason.
+  // Number of cases that the simulated world cannot run, by the reason.
   std::map<std::string, uint64_t> skipped;
   double seconds = 0;  // real time
   double virtual_seconds = 0;
@@ -94,8 +96,8 @@ struct CampaignReport {
   std::optional<ExploreCase> only;        // the case that options.only_case ran
   std::optional<Record> only_record;      // of `only`, with keep_record
   PlanSpace space;                        // space of the base's plans
-  // options.crash_states: results so far; complete() once the exploration has
-  // ended.
+  // Results of the search for options.crash_states so far; complete() once the
+  // exploration has ended.
   std::optional<CrashStateReport> crash_states;
   std::string why_no_crash_states;  // "" if they were searched or not requested
 };
@@ -116,8 +118,8 @@ class CampaignObserver {
   virtual bool Interrupted() = 0;
 };
 
-// Runs the exploration. An error if the reference run cannot be made. `clock`
-// measures real time.
+// Runs the exploration. Returns an error if the reference run cannot be made.
+// `clock` measures real time.
 Result<CampaignReport> RunCampaign(const Case& base,
                                    const CampaignOptions& options,
                                    References& references, Clock& clock,

@@ -20,7 +20,7 @@ struct CampaignFinding {
   size_t number = 0;  // from 1 on
   Finding what;       // finding of the shrunken plan's run
   // First value that differs from the reference run, in one sentence. "" if no
-  // value differs, or a repeated run shows no difference.
+  // value differs, or if a repetition of the run shows no difference.
   std::string cause;
   std::vector<StateDifference> differences;  // the differing values
   std::vector<Violation> symptoms;           // all violations of that run
@@ -30,7 +30,8 @@ struct CampaignFinding {
   FaultPlan original;
   FaultPlan plan;  // shrunken
   int tries = 0;   // number of runs that shrinking took
-  // No limit of tries or time and no interruption cut the shrinking short.
+  // False if a limit of tries or time, or an interruption, ended the shrinking
+  // early.
   bool shrunk_to_the_end = true;
   Record record;  // run of the shrunken plan
 };

@@ -40,8 +40,8 @@ Result<CrashFinding> CrashFindingFromJson(std::string_view text) {
   ASSIGN_OR_RETURN(const Json json, ParseStrictJson(text, kWhat));
   JsonFields fields(json, "");
   CrashFinding finding;
-  // The first error is the one reported, so the schema comes first: another
-  // schema has other keys.
+  // Reads the schema first, because only the first error is reported, and a
+  // file of another schema has other keys.
   fields.Choice<bool>("schema", {{kSchema, true}});
   finding.finding.id = fields.String("id");
   finding.finding.event = fields.String("event");
@@ -108,7 +108,8 @@ Result<CrashStateFinding> RepeatCrashFinding(const CrashFinding& finding,
                           .lying_bound = finding.bound,
                           .save = finding.save,
                           .only = finding.finding.id});
-  // The id is well-formed. After a fix, crashes may leave other states.
+  // The id is well-formed, so the error means that no crash leaves this state
+  // any more, for example after a fix.
   if (report.status().code() == Code::kInvalidArgument) {
     return NotFound("no cut leaves this disk any more");
   }

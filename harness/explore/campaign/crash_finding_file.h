@@ -36,12 +36,12 @@ Result<CrashFinding> CrashFindingFromJson(std::string_view json);
 Result<std::string> CrashScenario(const Case& base);
 
 // Writes finding-<number>-<id>.crash.json into the directory, which is created
-// if need be. Returns the file's path.
+// if it is missing. Returns the file's path.
 Result<std::filesystem::path> WriteCrashFinding(
     const CrashFinding& finding, size_t number,
     const std::filesystem::path& directory);
 
-// Recovers from the crash state again and returns the finding as it is now.
+// Recovers from the crash state again and returns the finding of this recovery.
 // kNotFound: recovery now succeeds, or no crash can now leave that state.
 Result<CrashStateFinding> RepeatCrashFinding(const CrashFinding& finding,
                                              References& references);

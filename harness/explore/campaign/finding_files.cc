@@ -41,8 +41,8 @@ std::string MethodOf(const CampaignFinding& finding) {
   return method.empty() ? "no fault at all." : method + ".";
 }
 
-// Returns the first line: a message may have several, but the scenario's header
-// has one line for each part.
+// Returns the first line of a message, which may have several. Each part of the
+// scenario's header must be one line.
 std::string FirstLine(const std::string& text) {
   return text.substr(0, text.find('\n'));
 }

@@ -13,8 +13,8 @@ namespace gauntlet {
 // Returns a name like "finding-001-trajectory-crash-at-ckpt-rename".
 std::string FindingName(const CampaignFinding& finding);
 
-// Returns the shrunken plan on its set-up, as a case with the outcome that is
-// required. If the set-up has planted bugs, the case is a mutation test: it
+// Returns the shrunken plan and its set-up as a case that expects the correct
+// outcome. If the set-up has planted bugs, the case is a mutation test and
 // expects the violation.
 Case FindingCase(const CampaignFinding& finding);
 
@@ -25,9 +25,9 @@ struct FindingFiles {
 
 // Writes <name>.yaml, <name>.plan.json (the shrunken plan) and
 // <name>.original.json (the plan that was found) into the directory, which is
-// created if need be. Never overwrites a file: if a name is in use, takes
-// <name>.2 and so on. `origin`: the command that finds it again; empty:
-// unknown.
+// created if it is missing. Never overwrites a file: if <name> is in use, takes
+// <name>.2 and so on. `origin`: the command that finds the violation again;
+// empty: unknown.
 Result<FindingFiles> WriteFinding(const CampaignFinding& finding,
                                   const std::string& origin,
                                   const std::filesystem::path& directory);

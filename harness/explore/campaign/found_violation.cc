@@ -49,8 +49,9 @@ std::optional<Finding> FindingOf(const Verdict& verdict,
                                  const Violation& violation) {
   for (const InvariantReport& report : verdict.invariants) {
     if (report.invariant != violation.invariant) continue;
-    // Explorations use this name, and not the oracle's, if no launcher came to
-    // an end.
+    // If no launcher came to an end, explorations report kNoLauncher. The
+    // oracle has other names for it, so its first finding of this invariant
+    // counts.
     if (violation.name == InfoOf(FindingKind::kNoLauncher).name &&
         !report.findings.empty()) {
       return report.findings.front();

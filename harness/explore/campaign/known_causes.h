@@ -15,7 +15,7 @@
 
 namespace gauntlet {
 
-// Visible properties that tell one cause from another.
+// Observed properties of a failure by which causes are distinguished.
 struct Cause {
   std::set<Violation> symptoms;                  // all violations
   std::set<std::pair<FaultKind, Point>> faults;  // faults that fired
@@ -24,8 +24,9 @@ struct Cause {
   std::string first_difference;
 };
 
-// Returns true iff one bug may explain both, although at different places: the
-// same value differs first, or no value differs and the symptoms are equal.
+// Returns true iff one bug may explain both, even if the faults were at
+// different points: the same value differs first, or no value differs and the
+// symptoms are equal.
 bool AreAlike(const Cause& a, const Cause& b);
 
 std::set<std::pair<FaultKind, Point>> PlacesOf(
@@ -33,16 +34,16 @@ std::set<std::pair<FaultKind, Point>> PlacesOf(
 
 class KnownCauses {
  public:
-  // Returns the finding that explains the violation: it shows the same
-  // violation, and all its faults are among those that fired.
+  // Returns the finding that explains the violation: the finding shows the same
+  // violation, and all its faults are among those that fired in this run.
   std::optional<size_t> Explaining(const Violation& violation,
                                    const std::vector<FiredFault>& fired) const;
   // Returns the finding with a similar cause (AreAlike), the same faults and
   // this violation.
   std::optional<size_t> EqualTo(const Cause& cause,
                                 const Violation& violation) const;
-  // Adds a cause of the finding, which may have several: one for each plan that
-  // leads to it.
+  // Adds a cause of the finding. A finding may have several causes: one for
+  // each plan that shows it.
   void Add(Cause cause, size_t finding);
 
  private:

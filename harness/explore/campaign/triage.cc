@@ -41,7 +41,7 @@ Triage::Triage(const std::vector<Case>& setups, References& references,
 
 uint64_t Triage::Add(const ExploreCase& one, const CaseReport& report,
                      const std::function<void(const CampaignFinding&)>& found) {
-  std::set<size_t> shown;  // findings, each counted once a case
+  std::set<size_t> shown;  // findings that already count this case
   for (const Violation& violation : ViolationsOf(report.wrong)) {
     if (enough()) break;
     const size_t before = findings_.size();
@@ -60,7 +60,8 @@ uint64_t Triage::Add(const ExploreCase& one, const CaseReport& report,
       }
       found(finding);
     }
-    // A case that does not fail again gives no further findings.
+    // The case did not fail again, so its other violations are not
+    // investigated.
     if (finding.what.name == kNotAgain) return 1;
   }
   return 0;
@@ -74,8 +75,8 @@ size_t Triage::FindingOf(const ExploreCase& one, const Violation& violation) {
   } else {
     const ExploreCase plainest = InThePlainestSetup(one, violation);
     const PlanRun trial = RunnerOf(plainest).Try(plainest.plan);
-    // The case failed before but does not now. This finding explains no later
-    // case.
+    // The case does not fail again. The finding is not added to known_, so it
+    // explains no later case.
     if (!Breaks(trial, violation)) return AddFinding(NotAgain(one, trial));
     shrunken = ShrinkViolation(plainest, violation, trial);
   }
@@ -197,8 +198,10 @@ Triage::Shrunken Triage::ShrinkViolation(const ExploreCase& one,
     result.cause = CauseAt(one.setup, moved.plan);
     shrunk.trial = runner.Try(moved.plan);
   }
-  // These causes have the faults of larger plans but not their symptoms: the
-  // finding does not explain violations that only a larger plan shows.
+  // Later cases may have the faults of the plan before it was moved, or of the
+  // original plan. So both sets of faults become causes of the finding. They
+  // get the symptoms of the final plan, as the finding does not explain
+  // violations that only a larger plan shows.
   Cause& before = result.on_the_way.emplace_back(result.cause);
   before.faults = unmoved.faults;
   Cause& raw = result.on_the_way.emplace_back(result.cause);

@@ -1,8 +1,9 @@
 // Triage: finds the cause of each failure of a case.
 //
-// Each violation that no known finding explains is shrunk and moved to the
-// plainest places that show the same. The result is compared with the known
-// findings. A new finding then gets the smallest set-up that still shows it.
+// Shrinks the plan of each violation that no known finding explains, moves its
+// faults to the plainest places that show the same violation, and compares the
+// result with the known findings. If the finding is new, searches for the
+// smallest set-up that still shows it.
 //
 // Two plans are taken to have one cause if the same value is the first to
 // differ from the reference run's or, where no value differs, if both show the
@@ -40,8 +41,8 @@ class Triage {
          const TriageOptions& options);
 
   // Investigates each violation of the case. Calls `found` for each new
-  // finding. Returns the number of violations that did not show again in a
-  // second run.
+  // finding. Returns the number of violations that a second run did not show
+  // again.
   uint64_t Add(const ExploreCase& one, const CaseReport& report,
                const std::function<void(const CampaignFinding&)>& found);
 
@@ -72,14 +73,15 @@ class Triage {
   CampaignFinding NotAgain(const ExploreCase& one, const PlanRun& trial) const;
   Cause CauseOf(const PlanRunner& runner, const FaultPlan& plan,
                 const PlanRun& trial);
-  // As CauseOf, but cached by plan: many plans are moved to the same plain one.
+  // As CauseOf, but cached by plan, because many plans become the same plan
+  // when their faults are moved.
   const Cause& CauseAt(size_t setup, const FaultPlan& plan);
-  // Returns the faults of known findings with the same violation, then the
-  // plainest faults of all.
+  // Returns the faults of known findings with the same violation, followed by
+  // the plainest faults (CanonicalFaults).
   std::vector<Fault> CanonicalFaultsFor(const Case& setup,
                                         const Violation& violation) const;
-  // Returns the case in the first set-up if the violation shows there too, so
-  // that violations that several jobs show become one finding.
+  // Returns the case with the first set-up if that shows the violation too, so
+  // that a violation in several set-ups becomes one finding.
   ExploreCase InThePlainestSetup(const ExploreCase& one,
                                  const Violation& violation);
   PlanRunner& RunnerOf(const ExploreCase& one);

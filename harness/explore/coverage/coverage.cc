@@ -38,7 +38,7 @@ bool IsSaveEvent(RecordKind kind) {
          kind == RecordKind::kSaveFailed;
 }
 
-// Returns true iff a later incarnation of the worker had begun by then.
+// Returns true iff a later incarnation of the worker had begun before `t_ns`.
 bool HadSuccessor(const Record& record, const IncarnationEvents& incarnation,
                   int64_t t_ns) {
   return std::ranges::any_of(
@@ -49,8 +49,8 @@ bool HadSuccessor(const Record& record, const IncarnationEvents& incarnation,
       });
 }
 
-// Returns true iff a save of that attempt had begun by then and its end was not
-// yet reported. Only the chief reports saves.
+// Returns true iff at `t_ns` a save of that attempt had begun and its end was
+// not yet reported. Only the chief reports saves.
 bool IsSaving(const Record& record, int incarnation, int64_t t_ns) {
   const RecordEvent* last = nullptr;
   for (const IncarnationEvents& one : record.incarnations) {
@@ -75,7 +75,7 @@ std::string_view FaultPhaseName(FaultPhase phase) {
 
 FaultPhase PhaseOf(const Outline& outline, const FaultOccurrence& occurrence) {
   bool has_state = false;
-  bool has_left = false;  // a generation, to rejoin
+  bool has_left = false;  // true: it left a generation to rejoin
   FaultPhase phase = FaultPhase::kInEpoch;
   for (size_t i = 0; i < occurrence.index; ++i) {
     const RecordEvent& event = occurrence.incarnation->events[i];

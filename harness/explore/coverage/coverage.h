@@ -43,7 +43,8 @@ struct FiredFault {
   auto operator<=>(const FiredFault&) const = default;
 };
 
-// Returns each fault that fired once, in the order of time.
+// Returns the faults that fired, in the order of time. A fault that fired
+// several times is listed once.
 std::vector<FiredFault> FiredFaultsOf(const Outline& outline);
 
 // Returns how many checks each invariant made, in the order of AllInvariants().
@@ -61,7 +62,8 @@ class Coverage {
 
   using Key = std::tuple<Point, FaultKind, FaultPhase>;
   const std::map<Key, uint64_t>& fired() const { return fired_; }
-  // Pairs of points at which faults fired, one after another, in one run.
+  // Pairs of points: in one run, a fault fired at the first point and the next
+  // fault at the second.
   const std::set<std::pair<Point, Point>>& pairs() const { return pairs_; }
   const std::vector<uint64_t>& instances() const { return instances_; }
   // Number of the last case that reached a new (point, kind, phase).

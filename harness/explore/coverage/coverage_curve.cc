@@ -15,7 +15,8 @@ void CoverageCurve::Add(const CoverageSample& sample) {
   if (samples_.size() > kMostSamples) DropOne();
 }
 
-// Never drops the first or the last sample.
+// Drops the sample that is closest to its neighbours, but never the first or
+// the last.
 void CoverageCurve::DropOne() {
   const auto gap = [this](size_t i) {
     return samples_[i + 1].cases - samples_[i - 1].cases;

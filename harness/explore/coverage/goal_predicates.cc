@@ -54,8 +54,8 @@ bool EndedDuringASave(const IncarnationEvents& incarnation) {
   return last == RecordKind::kSaveBegin;
 }
 
-// Returns true iff `predicate` is true for a generation, given the positions of
-// all saves acknowledged before it.
+// Returns true iff `predicate` is true for any generation and the positions of
+// all saves that were acknowledged before it.
 template <typename Predicate>
 bool AnyGenerationAfterSaves(const GoalScene& scene, Predicate predicate) {
   std::set<TrainingPosition> acknowledged;
@@ -290,7 +290,7 @@ bool DeletionAtTheEndInterrupted(const GoalScene& scene) {
 bool PauseSleptOff(const GoalScene& scene) {
   return AnyOccurrence(
       scene, [](const FaultOccurrence& occurrence, FaultPhase) {
-        // A heartbeat that hangs does not delay the worker.
+        // A hang at a heartbeat does not delay the worker.
         const FaultTraits& traits = occurrence.traits;
         const bool delays_worker =
             traits.BlocksTask() && (traits.hinders == HinderedPart::kProcess ||

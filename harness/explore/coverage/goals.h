@@ -19,7 +19,8 @@
 
 namespace gauntlet {
 
-// An exploration of usual length may miss a rare goal.
+// An exploration of usual length must reach the usual goals, and may miss the
+// rare ones.
 enum class GoalRarity : uint8_t { kUsual, kRare };
 
 // Input of a predicate.

@@ -1,5 +1,5 @@
 // Predicates on how an incarnation ended, by the events of all workers.
-// Coverage goals count what happened, not what a fault was meant to cause.
+// Coverage goals count the observed effect of a fault, not the intended one.
 #ifndef GAUNTLET_HARNESS_EXPLORE_COVERAGE_INCARNATION_END_H_
 #define GAUNTLET_HARNESS_EXPLORE_COVERAGE_INCARNATION_END_H_
 
@@ -16,18 +16,21 @@ bool HasThen(const IncarnationEvents& incarnation, RecordKind first,
 bool HasAfter(const FaultOccurrence& occurrence, RecordKind kind);
 
 // Returns true iff the fault ended its incarnation immediately: no event
-// followed. A kill does not count if its worker emitted events after it.
+// followed. If the worker emitted events after a kill, the kill did not end it
+// immediately.
 bool DiedThere(const FaultOccurrence& occurrence);
-// Returns true iff DiedThere holds and the fault was at that point. A tear
-// waits for its write, so it may act at a later point.
+// Returns true iff DiedThere holds and the worker died at that point. A torn
+// write acts only at the next write: if no write follows the point, returns
+// false.
 bool DiedAt(const FaultOccurrence& occurrence, Point point);
 
 // Returns true iff the kill at the end of a notice's grace period ended the
-// incarnation: it did not exit, and nothing else can have ended it earlier.
+// incarnation: the worker did not exit itself, and nothing else can have ended
+// it earlier.
 bool GraceRanOut(const Outline& outline, const FaultOccurrence& notice);
-// Returns true iff the other workers gave up on the worker and it was killed
-// for that: it did not exit, they lost a worker after the fault, and no other
-// fault acted.
+// Returns true iff the worker was killed because the other workers gave up on
+// it: it did not exit itself, the others reported a lost worker after the
+// fault, and no other fault acted.
 bool WasGivenUp(const Outline& outline, const FaultOccurrence& occurrence);
 // Returns true iff the worker itself exited with a failure after the fault.
 bool LeftInFailure(const FaultOccurrence& occurrence);

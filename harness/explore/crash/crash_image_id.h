@@ -22,8 +22,8 @@ struct ImageId {
   std::vector<uint32_t> files;
 };
 
-// Returns an id such as "weak-save-17-3-0.2.5", valid under the bound with
-// which the state was found.
+// Returns an id such as "weak-save-17-3-0.2.5". It names the state only under
+// the bound with which the state was found.
 std::string IdOf(const ImageId& id);
 // Parses the result of IdOf; nullopt for any other text.
 std::optional<ImageId> ParseId(std::string_view text);

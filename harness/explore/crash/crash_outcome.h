@@ -10,7 +10,7 @@
 
 namespace gauntlet {
 
-// Outcome of the recovery from a crash state. It has no message: repeat the
+// Outcome of the recovery from a crash state. It has no message; repeat the
 // recovery to get one.
 struct CrashOutcome {
   RecoveryEnd end = RecoveryEnd::kFailed;

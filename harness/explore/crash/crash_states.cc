@@ -21,8 +21,8 @@ namespace gauntlet {
 namespace {
 
 constexpr uint64_t kReportEvery = 128;  // recoveries
-// Recoveries of one part before the next part's turn, so that the first seconds
-// cover every window on every disk.
+// Number of recoveries in one part's turn. It is small, so that within the
+// first seconds every window on every disk has a turn.
 constexpr uint64_t kTurn = 16;
 
 // Result of a crash state that was recovered before.
@@ -104,7 +104,7 @@ class Exploration {
 
   // Restricts the search to this crash state.
   void Only(std::optional<ImageId> id) { only_ = std::move(id); }
-  // Takes a turn of the next part; the first turn of a part prepares it.
+  // Takes a turn of the next part. A part's first turn also prepares the part.
   Status NextTurn(const RunInputs& inputs);
   bool ended() const;
   const CrashStateReport& report() const { return report_; }
@@ -252,7 +252,8 @@ void Exploration::CutAfter(PartRun& run, size_t operation,
   ++counts.points;
   counts.images_left_out += images.left_out();
   images.ForEach([&](const CrashImage& image) {
-    // A crash point may have many images, all of them known.
+    // Checks at each image: a crash point may have many images that are known
+    // already and need no recovery.
     if (IsStopped()) return false;
     const ImageId id = {.profile = counts.profile,
                         .window = counts.window,
@@ -394,7 +395,8 @@ Status Exploration::PrepareRot(PartRun& run) {
   return OkStatus();
 }
 
-// kRot flips a bit on the disk that a save leaves, so it uses the save's log.
+// Returns the log for a window. kRot flips a bit on the disk that a save
+// leaves, so it uses the log of kSave.
 Result<CrashWindowLog> LogOf(CrashWindow window, const RunInputs& inputs,
                              uint64_t save) {
   switch (window) {

@@ -1,16 +1,17 @@
 // Crash states of a save, of recoveries, and of a deletion: every on-disk state
-// that a power loss during one of them can leave, within a bound. Each is given
-// to the real recovery code.
+// that a power loss during one of them can leave, within a bound. The real
+// recovery code is run on each.
 //
-// One undisturbed simulated run (for all but the save: one with a crash) is
-// recorded as a log of micro-operations (chaos/sim/disk/disk_log.h). The log is
-// replayed under each profile. After each operation of the window the machine
-// loses its power, and every image that the profile allows
-// (chaos/sim/disk/crash_images.h, with its bound) is examined. A new image is
-// given to CheckpointStore, which does what a chief does at its start: claim a
-// generation, choose a parent, verify it, load it. All ranks load the
-// checkpoint that the chief names, by the same call on the same bytes, so one
-// load is enough. The digest of the loaded state is then computed again.
+// One simulated run is recorded as a log of micro-operations
+// (chaos/sim/disk/disk_log.h). It is undisturbed for kSave and kRot, and has a
+// crash for the other windows. The log is replayed under each profile. After
+// each operation of the window the machine loses its power, and every image
+// that the profile allows (chaos/sim/disk/crash_images.h, with its bound) is
+// examined. On each new image, CheckpointStore does what it does when a chief
+// starts: claims a generation, chooses a parent, verifies it and loads it. All
+// ranks load the checkpoint that the chief names, by the same call on the same
+// bytes, so one load is enough. Then the digest of the loaded state is computed
+// again.
 //
 // Allowed outcomes, with the newest save that was acknowledged before the cut,
 // if any:
@@ -21,14 +22,14 @@
 // - No refusal.
 // - Deletion: the newest save, or, if no committed checkpoint is on the disk, a
 //   cold start.
-// - kLyingFsync, where acknowledgements are worth nothing: any state of the
+// - kLyingFsync, where an acknowledged save may be lost: any state of the
 //   reference trajectory, or a refusal. A cold start: only if no committed
 //   checkpoint is on the disk.
-// - Rot in one place (a bit of a file at rest): any state of the reference
+// - Rot (one bit of a file at rest is flipped): any state of the reference
 //   trajectory not before the second newest save, or a refusal if there is only
-//   one checkpoint. Never a cold start.
-// - If the job allows a cold start: that too, wherever a refusal is allowed.
-//   After rot it replaces the refusal.
+//   one checkpoint. No cold start.
+// - If the job allows a cold start (--allow-cold-start), it is also allowed
+//   wherever a refusal is; after rot, instead of the refusal.
 #ifndef GAUNTLET_HARNESS_EXPLORE_CRASH_CRASH_STATES_H_
 #define GAUNTLET_HARNESS_EXPLORE_CRASH_CRASH_STATES_H_
 
@@ -84,8 +85,8 @@ struct CrashStateCounts {
 };
 
 struct CrashStateFinding {
-  // "weak-save-17-3-0.2.5": profile, window, operation, and what survived; to
-  // be given as CrashStateOptions::only.
+  // "weak-save-17-3-0.2.5": profile, window, operation, and what survived. A
+  // value for CrashStateOptions::only.
   std::string id;
   std::string event;  // "power lost after …", "bit 0 of byte … is flipped"
   std::vector<std::string> survived;  // pending writes that remain, or are torn
@@ -103,8 +104,8 @@ struct CrashStatePart {
 
 struct CrashStateReport {
   std::vector<CrashStateCounts> counts;
-  // The first max_findings, each of a distinct image. The counts below include
-  // all.
+  // The first max_findings findings, each of a distinct image. The counts below
+  // include the findings that are left out here.
   std::vector<CrashStateFinding> findings;
   uint64_t images_failed = 0;    // distinct images
   uint64_t outcomes_failed = 0;  // an image counts once for each cut
@@ -148,7 +149,8 @@ struct CrashStateOptions {
   // Called at each crash point and image. Returns true to end the search with
   // the findings so far.
   std::function<bool()> stop = [] { return false; };
-  // Called occasionally, between images, with the report so far; null: never.
+  // Called now and then between two images, with the report so far; null: not
+  // called.
   std::function<Proceed(const CrashStateReport&)> on_progress;
   // Describes the recovery of an image, for the message if the program crashes
   // in it.
@@ -183,9 +185,10 @@ class CrashStateSearch {
   std::unique_ptr<State> state_;
 };
 
-// Examines all parts. Deterministic. Ignores the case's own faults but not its
-// planted bugs. kInvalidArgument: `only` is not an id of this case, or the run
-// has fewer saves than needed. Other errors: the run cannot be made.
+// Examines all parts. The result depends on the arguments alone. Ignores the
+// case's own faults, but not its planted bugs. kInvalidArgument: `only` is not
+// an id of this case, or the run has fewer saves than needed. Other errors: the
+// run cannot be made.
 Result<CrashStateReport> ExploreCrashStates(const Case& base,
                                             References& references,
                                             const CrashStateOptions& options);

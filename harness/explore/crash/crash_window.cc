@@ -75,7 +75,7 @@ Result<LoggedRun> RunLogged(const RunInputs& inputs, RunPlan plan) {
 
 size_t EndOfSave(const LoggedRun& run, size_t save) {
   if (save + 1 < run.saves.size()) return run.saves[save + 1];
-  // The deletion at the end of a run is not part of the last save.
+  // Ends the last save before the deletion at the end of the run.
   for (const RecordEvent& event : run.events) {
     if (event.kind == RecordKind::kFinished) {
       return std::max(OperationsBy(run.window.log, event.t_ns),
@@ -85,8 +85,8 @@ size_t EndOfSave(const LoggedRun& run, size_t save) {
   return run.window.log.operations.size();
 }
 
-// Returns the plan with a crash at the first step after its `save`-th save,
-// from 1.
+// Returns the plan with a crash at the first step after its `save`-th save
+// (counted from 1).
 Result<RunPlan> PlanWithCrash(const RunInputs& inputs, size_t save) {
   ASSIGN_OR_RETURN(const LoggedRun plain, RunLogged(inputs, inputs.plan));
   std::vector<uint64_t> steps;
@@ -115,8 +115,9 @@ Result<RunPlan> PlanWithCrash(const RunInputs& inputs, size_t save) {
 // Returns the window from the first operation of the second incarnation to the
 // end of the first save after it.
 Result<CrashWindowLog> WindowOfRecovery(LoggedRun run, const RunPlan& plan) {
-  // The second attempt's first operation follows the last one of the first
-  // attempt: an incarnation begins by listing its directory.
+  // Finds the begin of the window: an incarnation lists its directory when it
+  // starts, so its first operation directly follows the last one of the first
+  // attempt.
   std::optional<int64_t> began;
   int begun = 0;
   for (const RecordEvent& event : run.events) {

@@ -46,9 +46,9 @@ struct CrashWindowLog {
   size_t end = 0;
   std::vector<Acknowledgement> acknowledged;  // in order
 
-  // Return the newest save, the newest with a finite state, and the second
-  // newest that was acknowledged before a cut after operation `i`, as an index
-  // of the trajectory; 0 if there is none.
+  // Among the saves that were acknowledged before a cut after operation `i`,
+  // return the newest, the newest with a finite state, and the second newest,
+  // as an index of the trajectory; 0 if there is none.
   int NewestBefore(size_t i) const;
   int NewestFiniteBefore(size_t i) const;
   int SecondNewestBefore(size_t i) const;
@@ -61,10 +61,10 @@ struct RunInputs {
   const Trajectory& trajectory;
 };
 
-// Runs the plan. The window is its `save`-th save, from 1. 0: the first save at
-// which retention removes a checkpoint, or else the last save.
-// kInvalidArgument: the run makes no such save. kFailedPrecondition: the run
-// fails.
+// Runs the plan. The window is its `save`-th save (counted from 1). If `save`
+// is 0, it is the first save at which retention removes a checkpoint, or else
+// the last save. kInvalidArgument: the run makes no such save.
+// kFailedPrecondition: the run fails.
 Result<CrashWindowLog> LogOfSave(const RunInputs& inputs, uint64_t save);
 // Runs the plan with a crash after its first save. The window reaches from the
 // first operation of the second incarnation to the end of its first save.
@@ -77,7 +77,7 @@ Result<CrashWindowLog> LogOfRetriedClaim(const RunInputs& inputs);
 Result<CrashWindowLog> LogOfRejection(const RunInputs& inputs);
 // Runs the plan with a crash after its first save and with the deletion of its
 // checkpoints at the end. The window is the deletion. The window is empty if
-// the run keeps its checkpoints, as a run does whose state is not finite.
+// the run keeps its checkpoints, as it does if its state is not finite.
 Result<CrashWindowLog> LogOfDeletion(const RunInputs& inputs);
 
 }  // namespace gauntlet

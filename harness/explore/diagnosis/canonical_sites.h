@@ -1,5 +1,5 @@
-// Moves the faults of a shrunken plan to the plainest places at which the same
-// thing breaks, so that one bug that shows at many places is one finding.
+// Moves the faults of a shrunken plan to the plainest places that show the same
+// violation, so that a bug that shows at many places becomes one finding.
 #ifndef GAUNTLET_HARNESS_EXPLORE_DIAGNOSIS_CANONICAL_SITES_H_
 #define GAUNTLET_HARNESS_EXPLORE_DIAGNOSIS_CANONICAL_SITES_H_
 
@@ -16,10 +16,11 @@ namespace gauntlet {
 // step: the first step of each quarter of the run.
 std::vector<Fault> CanonicalFaults(const Case& setup);
 
-// Replaces each fault of the plan by the first fault of `plain` for which
-// `same` is true, in the incarnation of the replaced fault. Then shrinks the
-// plan again. Two bugs may break the same invariant: `same` must tell them
-// apart. `same` is called with valid plans only.
+// Replaces each fault of the plan by the first fault of `plain` with which
+// `same` is true for the new plan. The new fault has the incarnation of the
+// replaced one. Then shrinks the plan again. Two bugs may break the same
+// invariant, so `same` must distinguish them. `same` is called with valid plans
+// only.
 ShrunkPlan MoveToCanonicalSites(
     const FaultPlan& plan, const std::vector<Fault>& plain,
     const ShrinkOptions& options,

@@ -31,7 +31,8 @@ bool Departs(const std::map<StepAndPhase, const GoldenEntry*>& golden,
   return IsOfTraining(event.kind) && event.loss_bits != entry.loss_bits;
 }
 
-// Returns the step and phase at which the operation of the departure begins.
+// Returns the step and phase at which the operation that reported the departure
+// begins.
 std::pair<uint64_t, Phase> BeginOf(const Departure& departure) {
   switch (departure.kind) {
     case RecordKind::kStep:
@@ -130,7 +131,8 @@ std::optional<StateDifference> CompareAfter(const StepTrace& broken,
   return difference;
 }
 
-// Compares one output with that of the same operation and replica.
+// Compares the expected output with the output of the same operation and
+// replica in the broken run.
 std::optional<StateDifference> CompareOutput(
     const std::vector<StepTrace>& broken, const TracedOutput& expected) {
   for (const StepTrace& trace : broken) {
@@ -153,7 +155,7 @@ std::optional<StateDifference> CompareOutput(
   return std::nullopt;
 }
 
-// Returns the reference's outputs, operation by operation, each by replica.
+// Returns the reference's outputs, ordered by operation, then by replica.
 std::vector<const TracedOutput*> ByOperation(const StepTrace& reference) {
   std::map<std::string, size_t> order;
   std::vector<const TracedOutput*> outputs;
@@ -247,7 +249,8 @@ std::string PlaceText(const Departure& departure) {
   }
 }
 
-// A state that differs at the start shows first in the next operation.
+// Sets the places of both differences. If the state that a worker starts from
+// differs, `then` is in the first operation after it.
 void SetPlaces(Divergence& divergence) {
   const Departure& departure = divergence.departure;
   if (divergence.first) divergence.first->place = PlaceText(departure);
@@ -259,8 +262,8 @@ void SetPlaces(Divergence& divergence) {
   }
 }
 
-// Recorders for the workers of one incarnation, each around a planted probe, if
-// any.
+// Recorders for the workers of one incarnation. If probes are planted, each
+// recorder wraps one.
 class Recorders {
  public:
   Recorders(int incarnation, StepRecorder::Wanted wanted,
@@ -374,7 +377,8 @@ Result<Divergence> FindDivergence(const RunPlan& plan, const DataSplit& data,
         "the reference run is never where {} begins (step {}, {})",
         PlaceText(departure), begin.first, PhaseName(begin.second)));
   }
-  // An incarnation that starts from a wrong state may report any position.
+  // An incarnation that starts from a wrong state may be at another position
+  // than the reference run, so its first operation is recorded.
   const StepRecorder::Wanted first = [](uint64_t, Phase) { return true; };
   const std::vector<StepTrace> broken =
       TracesOf(plan, data,

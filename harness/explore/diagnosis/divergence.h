@@ -1,8 +1,8 @@
 // Finds the operation at which a run's state first differs from the reference.
 //
-// The digests of the record give the step. Both runs are functions of their
-// plans, so both are run again, with a recorder at that step. The first
-// operation whose output differs is the one to examine.
+// The digests in the record show at which step. Each run depends on its plan
+// alone, so both are repeated with a recorder at that step. The first operation
+// whose output differs is the one to examine.
 #ifndef GAUNTLET_HARNESS_EXPLORE_DIAGNOSIS_DIVERGENCE_H_
 #define GAUNTLET_HARNESS_EXPLORE_DIAGNOSIS_DIVERGENCE_H_
 
@@ -19,8 +19,8 @@
 
 namespace gauntlet {
 
-// The first event, in the order of time, with a state or a loss that the
-// reference does not have there.
+// The first event, in the order of time, whose state or loss differs from that
+// of the reference run at the same step and phase.
 struct Departure {
   RecordKind kind = RecordKind::kStep;  // resumed, initialized, step, …
   int worker = 0;                       // first to report it
@@ -51,8 +51,8 @@ std::string DescribeDivergence(const Divergence& divergence);
 std::string WhereText(const StateDifference& difference);
 
 // Repeats both runs. `departure` is that of the simulated run of the plan.
-// `planted` observes the steps of the broken run and may change them. An error
-// if the reference run does not reach the step.
+// `planted` observes the steps of the broken run and may change them. Returns
+// an error if the reference run does not reach the step.
 Result<Divergence> FindDivergence(const RunPlan& plan, const DataSplit& data,
                                   const Departure& departure,
                                   const ProbeOf& planted = nullptr);
@@ -62,7 +62,8 @@ Result<Divergence> FindDivergence(const RunPlan& plan, const DataSplit& data,
 std::optional<StateDifference> CompareStarts(
     const std::vector<StepTrace>& broken, const StepTrace& reference);
 // Returns the difference of the first operation, in the order of a step, whose
-// output differs; else that of the state after the step.
+// output differs; if there is none, the difference of the states after the
+// step.
 std::optional<StateDifference> CompareOperations(
     const std::vector<StepTrace>& broken, const StepTrace& reference);
 

@@ -23,8 +23,8 @@ std::string FindingOrNone(const std::optional<Finding>& finding) {
   return fmt::format("{} {}", finding->invariant, finding->name);
 }
 
-// Returns the finding's name and first line; for an expectation, the lines of
-// all that are not met.
+// Returns the name and first line of the finding. If the finding is an unmet
+// expectation, returns the messages of all unmet expectations.
 std::string ShownText(const Verdict& verdict, const Finding& shown) {
   const std::vector<Finding>& broken = verdict.broken_expectations;
   if (std::ranges::find(broken, shown) == broken.end()) {
@@ -83,7 +83,8 @@ std::string VerdictLine(const Verdict& verdict) {
 }
 
 std::string VerdictLine(const Verdict& verdict, const Finding& shown) {
-  // A mutation test passes because something is broken.
+  // A verdict with a finding passes only for a mutation test, whose bug was
+  // caught.
   const bool wanted = verdict.kind == VerdictKind::kPass;
   const std::string first = FindingOrNone(FirstFinding(verdict));
   return fmt::format(

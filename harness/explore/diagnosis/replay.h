@@ -21,8 +21,8 @@ std::optional<Finding> FirstFinding(const Verdict& verdict);
 // …"; without findings, the verdict's kind and its reason, if any. For a
 // mutation test that passes: "planted bug caught: trajectory …".
 std::string VerdictLine(const Verdict& verdict);
-// As above, but shows this finding of the verdict. If the verdict's first
-// finding is another, it is named at the end.
+// As above, but shows the finding `shown`. If it is not the first finding of
+// the verdict, names the first one at the end.
 std::string VerdictLine(const Verdict& verdict, const Finding& shown);
 
 // Returns the first difference between the two runs, as one line; "" if they

@@ -28,8 +28,9 @@ std::vector<FaultKind> PlainerKinds(FaultKind kind) {
   return {kPlainKinds.begin(), std::ranges::find(kPlainKinds, kind)};
 }
 
-// Returns the parameters of a kind, durations first. The others are in reverse
-// order, so that `keep` is reset before `blocks`, which bounds it.
+// Returns the parameters of a kind in the order in which to reset them:
+// durations first, then the others in reverse, so that `keep` is reset before
+// `blocks`, which is its upper bound.
 std::vector<const FaultParameterInfo*> InOrderOfReset(FaultKind kind) {
   std::vector<const FaultParameterInfo*> order;
   std::vector<const FaultParameterInfo*> others;
@@ -40,7 +41,8 @@ std::vector<const FaultParameterInfo*> InOrderOfReset(FaultKind kind) {
   return order;
 }
 
-// Returns smaller numbers, from `low` on, in the order in which to try them.
+// Returns numbers from `low` to below `value`, in the order in which to try
+// them.
 std::vector<uint64_t> Smaller(uint64_t value, uint64_t low) {
   std::vector<uint64_t> smaller;
   if (value > low) smaller.push_back(low);
@@ -103,8 +105,8 @@ class Shrinker {
     return Try(std::move(candidate));
   }
 
-  // Lowers a number: takes the first smaller one with which the plan still
-  // shows the violation, and repeats.
+  // Lowers a number: replaces it by the first number of Smaller with which the
+  // plan still shows the violation, and repeats until there is none.
   template <typename Set>
   void Lower(size_t index, uint64_t value, uint64_t low, const Set& set) {
     for (bool lower = true; lower;) {
@@ -139,7 +141,7 @@ class Shrinker {
 bool Shrinker::TryChunks(size_t chunks) {
   const size_t count = result_.plan.faults.size();
   for (const bool alone : {true, false}) {
-    if (!alone && chunks == 2) continue;  // the same candidates
+    if (!alone && chunks == 2) continue;  // the same candidates as `alone`
     for (size_t chunk = 0; chunk < chunks; ++chunk) {
       std::vector<bool> keep(count, !alone);
       for (size_t i = count * chunk / chunks; i < count * (chunk + 1) / chunks;
@@ -171,8 +173,8 @@ void Shrinker::ShrinkFaults() {
   }
 }
 
-// Drops faults that only end an incarnation: without one, the later faults
-// happen one incarnation earlier.
+// Drops faults that do nothing but end an incarnation. Without such a fault,
+// the later faults must happen one incarnation earlier.
 void Shrinker::DropRestarts() {
   for (size_t i = result_.plan.faults.size(); i-- > 0;) {
     FaultPlan candidate = WithoutFault(result_.plan, i);
@@ -201,8 +203,8 @@ void Shrinker::DropBugs() {
   }
 }
 
-// Moves a device fault to the start of a step. It acts at the next device call,
-// wherever it is due.
+// Tries kGpuError at the start of a step in place of a device fault. Wherever
+// its point is, a device fault acts at the next call of the device.
 void Shrinker::MoveToAStep(size_t index) {
   if (!IsOfDevice(result_.plan.faults[index].kind)) return;
   TryFault(index, [](Fault& fault) {

@@ -49,16 +49,16 @@ struct ShrinkOptions {
 
   // Time by `clock`; constant without one.
   Time Now() const { return clock == nullptr ? Time{} : clock->Now(); }
-  // Returns true iff a search that began at `begin` has to end after so many
-  // tries.
+  // Returns true iff a search that began at `begin` and has made `tries` tries
+  // must end.
   bool MustEnd(Time begin, int tries) const;
   // Returns these options with the budget that a search begun at `begin` has
   // left.
   ShrinkOptions After(Time begin) const;
 };
 
-// Returns the plan without that fault. Faults that came after it now come after
-// its predecessor. REQUIRES: index < plan.faults.size().
+// Returns the plan without the fault of this index. Faults whose `after` named
+// it get its own `after` instead. REQUIRES: index < plan.faults.size().
 FaultPlan WithoutFault(FaultPlan plan, size_t index);
 
 struct ShrunkPlan {
@@ -67,9 +67,9 @@ struct ShrunkPlan {
   bool finished = true;  // false: a limit ended the search early
 };
 
-// Returns the smallest plan for which `still_breaks` is true. It is called with
-// valid plans only, and never twice with the same plan. REQUIRES:
-// Validate(plan).ok().
+// Returns the smallest plan found for which `still_breaks` is true.
+// `still_breaks` is called with valid plans only, and never twice with the same
+// plan. REQUIRES: Validate(plan).ok().
 ShrunkPlan ShrinkPlan(
     const FaultPlan& plan, const ShrinkOptions& options,
     const std::function<bool(const FaultPlan&)>& still_breaks);
@@ -81,8 +81,8 @@ struct Shrunk {
   bool finished = true;
 };
 
-// As ShrinkPlan, by running the plans: a candidate is kept if its run shows
-// options.violation. REQUIRES: `trial` is a run of `plan` and shows the
+// As ShrinkPlan, where `still_breaks` runs the plan and returns true if the run
+// shows options.violation. REQUIRES: `trial` is a run of `plan` and shows the
 // violation.
 Shrunk Shrink(PlanRunner& runner, const FaultPlan& plan, const PlanRun& trial,
               const ShrinkOptions& options = {});

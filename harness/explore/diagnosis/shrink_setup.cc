@@ -25,7 +25,7 @@ class SetupShrinker {
           [](Case& one, uint64_t workers) {
             SetWorkers(static_cast<int>(workers), one.cluster);
           });
-    // Launches state how much of the job each of them trains.
+    // If the scenario has launches, each of them states how much it trains.
     if (result_.setup.launches.empty()) LowerHorizon();
     return std::move(result_);
   }
@@ -43,9 +43,9 @@ class SetupShrinker {
           [](Case& one, uint64_t most) { one.train.horizon.max_steps = most; });
   }
 
-  // Takes the least number, from `low` on and below `high`, by bisection. It is
-  // not always the least of all, as a violation may come and go with the
-  // number.
+  // Searches by bisection for the least number in [low, high) with which the
+  // plan still shows the violation. It may miss the least one, as a violation
+  // may be absent with a number and present with a smaller one.
   template <typename Set>
   void Lower(uint64_t low, uint64_t high, const Set& set) {
     while (low < high) {

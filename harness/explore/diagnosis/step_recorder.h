@@ -32,7 +32,8 @@ class StepRecorder final : public StepProbe {
  public:
   using Wanted = std::function<bool(uint64_t step, Phase phase)>;
 
-  // `inner`, if any, observes each operation first; its changes are kept.
+  // If there is an `inner` probe, it observes each operation first. The
+  // recorder sees the changes that `inner` made.
   StepRecorder(int worker, Wanted wanted, StepProbe* inner = nullptr);
 
   bool Begin(uint64_t step, Phase phase,

@@ -10,9 +10,9 @@ namespace gauntlet {
 // Returns true iff a write to a file follows the point.
 bool IsAtWrite(Point point);
 
-// Returns true iff the fault acts at the point itself. Before a point that
-// writes nothing, a tear would wait for the next write, which has a point of
-// its own. The same holds for syncs and damage.
+// Returns true iff the fault acts at the point itself. A torn write at a point
+// without a write would act only at the next write, which has a point of its
+// own. Failed syncs and damage wait for their operation in the same way.
 bool Applies(FaultKind kind, Point point);
 
 }  // namespace gauntlet

@@ -1,5 +1,5 @@
-// Random draws for plans. Each draw is from a stream with a name of its own, so
-// that it does not shift the draws for anything else.
+// Random draws for plans. Each purpose draws from a stream with its own name,
+// so that an additional draw does not change the draws for other purposes.
 #ifndef GAUNTLET_HARNESS_EXPLORE_PLAN_RANDOM_CHOICES_H_
 #define GAUNTLET_HARNESS_EXPLORE_PLAN_RANDOM_CHOICES_H_
 
@@ -25,8 +25,8 @@ class RandomChoices {
     return stream_.Between(low, high);
   }
   bool OneIn(uint64_t n) { return stream_.Below(n) == 0; }
-  // Returns a number from 1 to 2^bits: draws k up to `bits`, then a number from
-  // (2^(k-1), 2^k].
+  // Returns a number from 1 to 2^bits. First draws k from 0 to `bits`, then a
+  // number from (2^(k-1), 2^k].
   uint64_t LogUniform(uint64_t bits) {
     const uint64_t high = uint64_t{1} << stream_.Below(bits + 1);
     return high == 1 ? 1 : stream_.Between(high / 2 + 1, high);

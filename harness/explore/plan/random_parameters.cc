@@ -10,8 +10,8 @@
 namespace gauntlet {
 namespace {
 
-// Sets the parameter. `number` is its value, the number of draw.unit of a
-// duration, or the index of a choice.
+// Sets the parameter. `number` is its value; for a duration, a count of
+// draw.unit; for a choice, the index.
 void SetNumber(const FaultParameterInfo& parameter, int64_t number,
                FaultParameters& with) {
   const Duration duration = number * parameter.draw.unit;
@@ -103,9 +103,9 @@ void RandomParameters::DrawSpecial(const FaultParameterInfo& parameter,
       parameter.place);
 }
 
-// Draws an error number. Only storage operations can report that a name exists
-// or is missing. Half of the errors at loads are EIO, after which a load
-// retries.
+// Draws an error number. Errors on names that exist or are missing are drawn
+// only before storage operations. Half of the errors at loads are EIO, because
+// a load retries after it.
 int RandomParameters::Error(Point point) {
   const StorageOperation next = InfoOf(point).next;
   if (next == StorageOperation::kRead && draw_.OneIn(2)) return EIO;

@@ -19,8 +19,9 @@ class RandomParameters {
   RandomParameters(const PlanSpace& space, RandomChoices draw)
       : space_(space), draw_(draw) {}
 
-  // Draws the parameters of the fault's kind, in the order of ParametersOf and
-  // by the `draw` of each. Some depend on the fault's site.
+  // Draws the parameters of the fault's kind, in the order of ParametersOf.
+  // `draw` of each parameter states the range of its values. Some values depend
+  // on the fault's site.
   void Fill(Fault& fault);
 
  private:

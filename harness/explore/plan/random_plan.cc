@@ -25,7 +25,7 @@ uint64_t CaseSeed(uint64_t seed, uint64_t number) {
   return RandomStream(seed, fmt::format("explore.case.{}", number)).Next();
 }
 
-// Returns some of the items, at least one; all of them in one plan of four.
+// Returns some of the items, at least one. In one plan of four, returns all.
 template <typename T>
 std::vector<T> Subset(const std::vector<T>& all, RandomChoices draw) {
   if (draw.OneIn(4)) return all;
@@ -140,8 +140,9 @@ class FaultDraw {
     return InfoOf(point).reached_by == ReachedBy::kChief;
   }
 
-  // Moves faults that come after others to a load or a rejection. These points
-  // are the rarest: few incarnations load a checkpoint, and fewer reject one.
+  // Moves some faults that come after others to a load or a rejection. These
+  // points are the rarest: few incarnations load a checkpoint, and fewer reject
+  // one.
   void MoveToALoad(const std::vector<Fault>& before, Fault& fault) {
     Point point = fault.site.point;
     if (std::ranges::any_of(before, Damages) && choice_.OneIn(3)) {
@@ -187,8 +188,9 @@ class FaultDraw {
     if (space_.Has(point)) fault.site.point = point;
   }
 
-  // Ends the incarnation of the damage, which shows only in the next one,
-  // before retention deletes the damaged checkpoint.
+  // Makes `fault` end the incarnation in which `damaged` damaged a checkpoint,
+  // because only the next incarnation reads it. It must do so before retention
+  // deletes the checkpoint.
   void EndTheIncarnationOf(const Fault& damaged, Fault& fault) {
     std::vector<FaultKind> deaths;
     for (const FaultKindInfo& info : AllFaultKinds()) {
@@ -219,8 +221,8 @@ class FaultDraw {
     return fitting.empty() ? points : fitting;
   }
 
-  // Returns true iff the fault depends on no other one, so that it must be
-  // reached: at least one fault of a plan has to fire.
+  // Returns true iff the run must reach the fault, as it depends on no other
+  // fault and at least one fault of a plan has to fire.
   bool MustBeReached(const std::vector<Fault>& before,
                      const Fault& fault) const {
     if (space_.reach == nullptr) return false;
@@ -228,9 +230,9 @@ class FaultDraw {
            (fault.after.empty() && fault.site.incarnation == 1);
   }
 
-  // Changes the site as little as possible so that an undisturbed run reaches
-  // it. Returns the step of that occurrence; nullopt: the run reaches none of
-  // the points.
+  // Changes the site of the fault as little as possible so that an undisturbed
+  // run reaches it. Returns the step of the occurrence that the site names;
+  // nullopt if the run reaches none of the points.
   std::optional<uint64_t> MoveWhereReached(const std::vector<Point>& points,
                                            Fault& fault) {
     const Reach& reach = *space_.reach;
@@ -256,9 +258,9 @@ class FaultDraw {
     return MoveToAnOccurrence(reach.Of(worker, site.point), site);
   }
 
-  // Returns the reached points at which the kind has an effect of its own: of
-  // the drawn points, or else of all. If there are none, returns all reached
-  // points.
+  // Returns the reached points at which the kind has an effect of its own.
+  // Takes them from the drawn points or, if there is none among these, from all
+  // points. If there is none at all, returns all reached points.
   std::vector<Point> ReachedPoints(FaultKind kind,
                                    const std::vector<Point>& points) const {
     for (const std::vector<Point>* from : {&points, &space_.points}) {
@@ -323,8 +325,8 @@ class FaultDraw {
   }
 
   int DrawIncarnation(const Fault* first, Point point) {
-    // The incarnation after that of the fault it follows, which recovers from
-    // it.
+    // The next incarnation recovers from the fault `first`, which this fault
+    // follows.
     if (first != nullptr && first->site.incarnation != kAnyIncarnation &&
         site_.Below(4) > 0) {
       return first->site.incarnation + 1;

@@ -1,6 +1,6 @@
-// Random fault plans, by swarm testing: each plan first draws a few kinds of
-// faults and points, then its faults from these alone, so that rare mixtures
-// occur (Groce et al., "Swarm Testing", ISSTA 2012).
+// Random fault plans, by swarm testing: for each plan, a few kinds of faults
+// and points are drawn first, then its faults from these alone, so that rare
+// combinations occur (Groce et al., "Swarm Testing", ISSTA 2012).
 #ifndef GAUNTLET_HARNESS_EXPLORE_PLAN_RANDOM_PLAN_H_
 #define GAUNTLET_HARNESS_EXPLORE_PLAN_RANDOM_PLAN_H_
 
@@ -11,14 +11,14 @@
 
 namespace gauntlet {
 
-// Returns the set-up of case `number`, the first one for half of the cases.
-// Depends on its arguments alone. REQUIRES: setups > 0.
+// Returns the index of the set-up of case `number`. Half of the cases have the
+// first set-up. Depends on its arguments alone. REQUIRES: setups > 0.
 size_t RandomSetup(size_t setups, uint64_t seed, uint64_t number);
 
 // Returns the plan of case `number`: valid, with 1 to space.max_faults faults.
 // If max_faults is 0 the plan has none, but its seed still varies the order of
-// events. Depends on its arguments alone. If space.reach is known, it has the
-// place of the first fault; the others need not be reached.
+// events. Depends on its arguments alone. If space.reach is known, an
+// undisturbed run reaches the first fault. The run need not reach the others.
 FaultPlan RandomPlan(const PlanSpace& space, uint64_t seed, uint64_t number);
 
 }  // namespace gauntlet

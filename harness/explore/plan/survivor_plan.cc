@@ -8,8 +8,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// A launcher gives up on a worker that it cannot reach for ten seconds.
-// Successors that are delayed exit some seconds later.
+// Limits on the time for which the chief hangs. A launcher gives up on a worker
+// that it cannot reach for ten seconds. Delayed successors exit some seconds
+// later.
 constexpr uint64_t kShortestMs = 10'100;
 constexpr uint64_t kLongestMs = 14'000;
 constexpr Duration kHoldUp = std::chrono::seconds(8);
@@ -30,7 +31,8 @@ std::vector<Point> PlacesIn(const PlanSpace& space) {
   return places;
 }
 
-// Makes a successor hang after its first steps; the others wait for it.
+// Makes a successor hang after its first steps. The other successors wait for
+// it.
 Fault HoldUp(const PlanSpace& space, RandomChoices& draw) {
   Fault wait = {.id = "fault-3",
                 .site = {.worker = kAnyWorker,
@@ -47,15 +49,15 @@ Fault HoldUp(const PlanSpace& space, RandomChoices& draw) {
   return wait;
 }
 
-// True iff the chief has committed a save and is about to remove an old
-// checkpoint.
+// Returns true iff the chief at this point has committed a save and is about to
+// remove an old checkpoint.
 bool IsInRetention(Point point) {
   const RunPart part = InfoOf(point).part;
   return part == RunPart::kStateFile || part == RunPart::kRetirement;
 }
 
-// The successor finds the newest checkpoint damaged and resumes from one that
-// the stale chief was about to remove.
+// Damages the newest checkpoint for the successor, which then resumes from one
+// that the stale chief was about to remove.
 Fault DamageOfTheNewest() {
   return {.id = "fault-3",
           .site = {.worker = 0, .incarnation = 2, .point = Point::kLoadRead},

@@ -78,7 +78,8 @@ std::vector<Fault> SweepPlans::FaultsAt(Point point) const {
 void SweepPlans::AddHitSweep(Fault fault) {
   const auto add = [&](int worker) {
     fault.site.worker = worker;
-    // Each prefix starts with another shard, as some prefixes have few series.
+    // Adds prefix_, so that the first series of each prefix goes to another
+    // shard: some prefixes have fewer series than there are shards.
     const bool counts = shard_.Takes(hit_sweeps_.size() + prefix_);
     hit_sweeps_.push_back({.fault = fault,
                            .alive = counts || part_ == Part::kSingles,
@@ -95,7 +96,8 @@ void SweepPlans::MakeSingles() {
   }
 }
 
-// Adds a slow chief, for points that are reached by time, such as a heartbeat.
+// Adds a prefix with a slow chief, so that its steps take long enough to reach
+// points that depend on time, such as a heartbeat.
 void SweepPlans::BeginSlowly() {
   if (!spaces_.front().Has(FaultKind::kSlow)) return;
   Fault slow = Plain(FaultKind::kSlow, Point::kStepBegin);
@@ -106,7 +108,8 @@ void SweepPlans::BeginSlowly() {
       {.faults = {std::move(slow)}, .follows = Follows::kInSameIncarnation});
 }
 
-// Adds damage and then a death: the damage shows in the load that follows.
+// Adds a prefix that damages save number `save` and then ends the chief. The
+// next incarnation finds the damage when it loads the checkpoint.
 void SweepPlans::BeginWithDamage(uint64_t save) {
   const PlanSpace& space = spaces_.front();
   const auto death = std::ranges::find_if(space.kinds, [](FaultKind kind) {
@@ -235,7 +238,8 @@ void SweepPlans::AddReport(const CaseReport& report) {
   }
   const Prefix& prefix = prefixes_[prefix_];
   series.alive = report.fired.size() == prefix.faults.size() + 1;
-  // A fault that fires only after the recovery tests no more than a single one.
+  // If the second fault fires only after the recovery, the case tests no more
+  // than a single fault.
   if (prefix.follows == Follows::kInRecovery) {
     series.alive = series.alive && !report.recovered_before_last;
   }

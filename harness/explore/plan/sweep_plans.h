@@ -8,21 +8,21 @@
 //
 // - a slow worker, so that time passes: for points that no single fault
 //   reached, in the same incarnation;
-// - a damaged save, with an older one and without, then a death: the second
-//   fault falls into the recovery, which finds the damage;
+// - a damaged save, with and without an older save, then the death of a worker:
+//   the second fault falls into the recovery, which finds the damage;
 // - a fault that led to a restart, one for every (point, phase), with a
 //   checkpoint to load and without: the second fault falls into the recovery.
 //
-// The first two prefixes have points of their own, whatever points were
-// requested. Their kinds must be among the requested ones.
+// The first two prefixes have fixed points, even if other points were
+// requested. They are used only if their fault kinds were requested.
 //
 // A prefix is swept in rounds. Round n has the n-th occurrence of each (point,
 // worker, kind) that still fired at occurrence n - 1. A round depends only on
 // the reports of the rounds before it.
 //
 // Shards divide the sweep by (point, worker, kind). Each shard runs all single
-// faults, because the pairs follow from them, and counts its own. Each pair is
-// run by one shard. Each shard numbers its cases from 0.
+// faults, because the pairs depend on their results, but counts only its own.
+// Each pair is run by one shard. Each shard numbers its cases from 0.
 #ifndef GAUNTLET_HARNESS_EXPLORE_PLAN_SWEEP_PLANS_H_
 #define GAUNTLET_HARNESS_EXPLORE_PLAN_SWEEP_PLANS_H_
 
@@ -76,7 +76,7 @@ class SweepPlans {
     Follows follows = Follows::kInRecovery;
   };
   // Set-up, point and phase of a fault, and whether the recovery from the fault
-  // had a checkpoint to load. There is one prefix for each.
+  // had a checkpoint to load. There is one prefix for each Place.
   using Place = std::tuple<size_t, Point, FaultPhase, bool>;
 
   const PlanSpace& space() const { return spaces_[setup_]; }
@@ -88,7 +88,7 @@ class SweepPlans {
   // Returns the points for a second fault after the prefix.
   std::vector<Point> PointsBehind(const Prefix& prefix) const;
   size_t SecondsBehind(const Prefix& prefix) const;
-  // Moves on to the next part that has series; to kDone if there is none.
+  // Moves on to the next part that has series, or to kDone if there is none.
   void StartNextStage();
   std::vector<Fault> FaultsAt(Point point) const;
   // Adds the fault in the chief and in the last worker.

@@ -16,8 +16,8 @@ struct BaseCheck {
 };
 
 // Runs the base without its faults and planted bugs, as it is and as each of
-// SetupsOf(base). Each run has to complete. Reports only the first failure. An
-// error if the reference run cannot be made.
+// SetupsOf(base). Each run has to complete. Reports only the first failure.
+// Returns an error if the reference run cannot be made.
 Result<BaseCheck> CheckBase(const Case& base, References& references);
 
 }  // namespace gauntlet

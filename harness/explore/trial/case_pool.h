@@ -66,11 +66,12 @@ class CasePool {
   std::optional<CaseReport> Take(size_t index, Duration patience);
   // Returns false iff Cut came before the case began: it has no report.
   bool WillRun(size_t index);
-  // Between Pause and Resume no case is begun. Pause waits for the running
-  // cases, at most for `patience`; it returns true iff all have ended.
+  // Between Pause and Resume no case begins. Pause waits until the running
+  // cases have ended, at most for `patience`. Returns true iff all have ended.
   bool Pause(Duration patience);
   void Resume();
-  // Begins no more cases and aborts the running ones; their reports state that.
+  // Begins no more cases and aborts the running ones, whose reports have `cut`
+  // set.
   void Cut();
 
  private:

@@ -11,9 +11,10 @@
 namespace gauntlet {
 namespace {
 
-// Returns true iff syncs succeed again from that step on, as the events show: a
-// save is acknowledged, or training continues after a save that failed. A sync
-// that was due to fail before the step may fail in the first save after it.
+// Returns true iff the events show that syncs succeed again from step
+// `until_step` on: a save is acknowledged, or training continues after a failed
+// save. One save may still fail after that step, because of a sync that was due
+// to fail before.
 bool SyncsAgain(const IncarnationEvents& incarnation, uint64_t until_step) {
   bool reached = false;
   bool failed = false;
@@ -49,7 +50,7 @@ bool IsOver(const IncarnationEvents& incarnation, const RecordFault& fault) {
 }
 
 // Returns true iff the fault fired in the last process of any worker and is not
-// over.
+// over (IsOver).
 bool FiredInALastIncarnation(const Record& record, const RecordFault& fault) {
   for (size_t i = 0; i < record.incarnations.size(); ++i) {
     const IncarnationEvents& incarnation = record.incarnations[i];
@@ -66,8 +67,8 @@ bool FiredInALastIncarnation(const Record& record, const RecordFault& fault) {
   return false;
 }
 
-// Returns the number of workers that died so often, by faults at every
-// occurrence, that the job gives up on them.
+// Returns the number of workers that died at least kOften times by faults at
+// every occurrence, so that the job gives up on them.
 int WorkersThatKeepDying(const Record& record) {
   constexpr int kOften = 3;
   std::map<int, int> deaths;  // by worker
@@ -99,9 +100,9 @@ bool TooFewAreLeft(const Record& record) {
   return setup.workers - WorkersThatKeepDying(record) < least;
 }
 
-// Returns true iff a process exited with an error after a process of an earlier
-// incarnation had begun to delete the checkpoints: a stale worker had finished
-// the run.
+// Returns true iff a process exited with an error after a stale process, of an
+// earlier incarnation, had finished the run and begun to delete the
+// checkpoints.
 bool HadItsStoreDeleted(const Record& record) {
   const auto ends_badly = [](const IncarnationEvents& incarnation) {
     const RecordEvent& last = incarnation.events.back();
@@ -125,8 +126,8 @@ bool HadItsStoreDeleted(const Record& record) {
       });
 }
 
-// Returns true iff a process met, after it finished, as many disk errors as the
-// attempts of one operation. A finished process is not restarted.
+// Returns true iff, after a process finished training, it had as many disk
+// errors as an operation has attempts. A finished process is not restarted.
 bool CouldNotDelete(const Record& record) {
   return std::ranges::any_of(
       record.incarnations, [&](const IncarnationEvents& incarnation) {
@@ -147,7 +148,7 @@ bool CouldNotDelete(const Record& record) {
 }
 
 // Returns true iff the launcher gave up after at most kFewRestarts restarts.
-// The judge counts them.
+// The judge checks their number.
 bool HasUsedUpItsFewRestarts(const Record& record) {
   return record.setup.max_restarts <= kFewRestarts &&
          std::ranges::any_of(
@@ -169,7 +170,8 @@ Outcome ExpectedOutcome(const Record& record) {
   if (record.faults.empty() && !IsStartedOnceForEachLaunch(record)) {
     return Outcome::kCompletes;
   }
-  // The judge checks that no acknowledged checkpoint is loadable.
+  // A refusal is correct only if no acknowledged checkpoint is loadable. The
+  // judge checks that.
   if (IsExit(record.launchers.back().exit_code, {WorkerExit::kNoCheckpoint})) {
     return Outcome::kRefuses;
   }
@@ -190,8 +192,8 @@ bool MayGiveUp(const Record& record) {
       CouldNotDelete(record) || HasUsedUpItsFewRestarts(record)) {
     return true;
   }
-  // A process that survives keeps its bad link, and loses the other workers
-  // again and again.
+  // With rejoin, a process that survives keeps its packet loss or delay, so it
+  // loses the other workers again after each rejoin.
   if (record.setup.rejoins &&
       std::ranges::any_of(record.faults, &RecordFault::for_ever)) {
     return true;

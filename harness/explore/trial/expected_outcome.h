@@ -1,8 +1,9 @@
 // Expected outcome of an explored run, whose faults no scenario describes.
 //
-// It follows from the faults that fired (chaos/inject/plan/plan.h lists what
-// may be expected afterwards) and from how the launchers ended. The judge
-// checks whether the run had to end that way.
+// The expected outcome depends on the faults that fired
+// (chaos/inject/plan/plan.h lists what may be expected afterwards) and on how
+// the launchers ended. The judge checks whether the launchers had to end that
+// way.
 #ifndef GAUNTLET_HARNESS_EXPLORE_TRIAL_EXPECTED_OUTCOME_H_
 #define GAUNTLET_HARNESS_EXPLORE_TRIAL_EXPECTED_OUTCOME_H_
 
@@ -16,8 +17,8 @@ inline constexpr int kFewRestarts = 1;
 // Returns the outcome that the run must have, the first that applies:
 // - kCompletes if no fault fired, unless several launches were planned and each
 //   was started once: the later ones count as restarts;
-// - kRefuses if the last launcher exited with 7: the judge checks whether it
-//   may (clean-refusal);
+// - kRefuses if the last launcher exited with 7; the judge checks whether that
+//   is allowed (clean-refusal);
 // - kRecovers if there was a restart, or if the run did not finish;
 // - kCompletes.
 // REQUIRES: a launcher came to an end; record.faults are those that fired.
@@ -27,14 +28,15 @@ Outcome ExpectedOutcome(const Record& record);
 // way to recover:
 // - workers that died three times or more, by a fault at every occurrence,
 //   leave fewer than the least number of workers;
-// - a process exited with an error after an older, finished one had deleted the
-//   checkpoints under it;
-// - a finished process met as many disk errors as an operation has attempts;
+// - a process exited with an error after an older process had finished and
+//   deleted its checkpoints;
+// - a process that had finished training had as many disk errors as an
+//   operation has attempts;
 // - the restart budget was at most kFewRestarts, and is used up;
 // - workers rejoin, and a packet loss or delay lasts as long as its process; or
-// - a disk or device error at every occurrence, or at as many in a row as an
-//   operation has attempts, fired in the last process of a worker and is not
-//   over.
+// - a disk or device error fired in the last process of a worker and is not
+//   over. It is an error at every occurrence, or at as many in a row as an
+//   operation has attempts.
 bool MayGiveUp(const Record& record);
 
 }  // namespace gauntlet

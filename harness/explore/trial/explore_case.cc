@@ -24,8 +24,8 @@ constexpr Duration kSaveTimeout = std::chrono::seconds(5);
 constexpr Duration kStartTimeout = std::chrono::seconds(30);
 constexpr Duration kLookForNoticeEvery = std::chrono::milliseconds(10);
 
-// A change of the base in what is trained or when it is saved. Each has a
-// reference run of its own.
+// A change of the base that changes what is trained or when it is saved. Each
+// variation has its own reference run.
 struct Variation {
   std::string_view name;
   void (*apply)(Case& setup);
@@ -44,8 +44,8 @@ void UseSgd(Case& setup) {
   job.accumulate = 2;
 }
 
-// The last step of an epoch has fewer rows, and its last update has fewer
-// gradient accumulation steps.
+// Uses Adam and gradient accumulation, with sizes so that the last step of an
+// epoch has fewer samples and its last update has fewer accumulation steps.
 void UseAdam(Case& setup) {
   JobSpec& job = setup.train.job;
   job.optimizer = {.kind = OptimizerKind::kAdam,
@@ -61,7 +61,8 @@ void UseAdam(Case& setup) {
 }
 
 // Uses convolutions, dropout, and statistics that each replica keeps for
-// itself. Only for small images: others would slow the exploration down.
+// itself. Changes only jobs with small images, as others would slow the
+// exploration down.
 void UseConvolutions(Case& setup) {
   JobSpec& job = setup.train.job;
   if (job.data.kind != DataKind::kDigits || job.data.side != 7) return;
@@ -80,7 +81,8 @@ void SaveAtEpochEnds(Case& setup) {
                                     .every = std::max<uint64_t>(an_epoch, 1)};
 }
 
-// Sets a grace period above StopTiming::kMargin, so that time is left to train.
+// Sets a grace period longer than StopTiming::kMargin, so that training
+// continues for the rest of it.
 void TrainOnDuringGrace(Case& setup) {
   setup.train.preemption.grace = std::chrono::milliseconds(1100);
 }
@@ -96,7 +98,8 @@ void StopAtAStep(Case& setup) {
   if (step > 0) setup.launches = {{.stop_at_step = step}, {}};
 }
 
-// Trains to the end of an epoch, then into the next one, then to the end.
+// Sets three launches: the first trains to the end of an epoch, the second into
+// the next epoch, the third to the end.
 void TrainLongerEachTime(Case& setup) {
   const uint64_t an_epoch = ShapeOfEpoch(setup.train.job).steps;
   const uint64_t steps = TotalSteps(setup).value_or(0);
@@ -139,8 +142,8 @@ constexpr std::array kVariations = {
     Variation{"curves and an export", WriteOutputs},
 };
 
-// Returns all that variations change, as text. Two set-ups of a base have equal
-// text iff no variation distinguishes them.
+// Returns all settings that variations change, as text. The texts of two
+// set-ups of a base are equal iff no variation distinguishes them.
 std::string VariedPart(const Case& setup) {
   const TrainOptions& train = setup.train;
   std::string text = fmt::format(
@@ -157,16 +160,17 @@ std::string VariedPart(const Case& setup) {
   return text;
 }
 
-// Returns true iff the base is about its own job: it starts from another run's
-// model, has launches, or tests values that are not finite.
+// Returns true iff the base must not be varied in its job: it starts from
+// another run's model, has launches, or tests values that are not finite.
 bool HasAJobOfItsOwn(const Case& base) {
   return base.before.has_value() || !base.launches.empty() ||
          base.train.on_not_finite != OnNotFinite::kTrainOn ||
          !base.train.start.weights.empty();
 }
 
-// Sets limits so that a hang shows long before the run's limit, faults do not
-// use up the restarts, and a notice is detected while the short job runs.
+// Sets limits so that a hang is detected long before the run's time limit,
+// faults do not use up the restarts, and a notice is detected while the short
+// job runs.
 void MakeRoom(Case& setup) {
   ClusterOptions& cluster = setup.train.cluster;
   cluster.lost_after = std::min(
@@ -184,7 +188,7 @@ void MakeRoom(Case& setup) {
   setup.cluster.max_requeues =
       std::max(setup.cluster.max_requeues, ClusterSetup().max_requeues);
   setup.timeouts.total = std::max(TotalLimitOf(setup), kTotalLimit);
-  // Each plan needs a hang limit of its own.
+  // Removes the hang limit of the base, so that one is computed for each plan.
   setup.timeouts.hang.reset();
 }
 
@@ -273,7 +277,7 @@ std::vector<Case> SetupsOf(const Case& base) {
     Case& setup = setups.emplace_back(plain);
     setup.train.checkpoint.keep = keep;
   }
-  // Nobody would detect the hang of a single worker.
+  // At least two workers: with a single one, nobody would detect its hang.
   for (const int workers : {2, 3}) {
     if (workers >= base.cluster.workers) break;
     Case& setup = setups.emplace_back(plain);

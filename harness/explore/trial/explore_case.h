@@ -19,8 +19,8 @@ struct ExploreCase {
   uint64_t number = 0;  // from 0 on, in the order of the exploration
   size_t setup = 0;     // index in SetupsOf(base)
   FaultPlan plan;
-  // True if this shard counts the case. It also runs cases of other shards on
-  // whose results its later cases depend.
+  // True if this shard counts the case. A shard also runs cases of other
+  // shards, if its own later cases depend on their results.
   bool counts = true;
 };
 
@@ -54,8 +54,8 @@ std::vector<Case> SetupsOf(const Case& base);
 // is", "2 workers", "keep 1", "job with sgd" …
 std::string DescribeSetup(const Case& setup, const Case& base);
 
-// Returns the limits of every set-up that replace the base's own, each with
-// both values: "restart max 20 for 0".
+// Returns the limits that every set-up has instead of those of the base, each
+// with the new and the old value: "restart max 20 for 0".
 std::vector<std::string> OverridesOf(const Case& base);
 
 // Space from which the faults of a plan are taken.

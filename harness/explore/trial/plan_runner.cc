@@ -24,7 +24,7 @@ namespace {
 // Time that suffices to reach the end of a step and save.
 constexpr int64_t kShortestGraceNs = 2'000'000'000;
 
-// Removes the faults that were not reached: they did not affect the run.
+// Removes the faults that did not fire: they did not affect the run.
 void ForgetUnfired(Record& record) {
   std::set<std::string, std::less<>> fired;
   for (const IncarnationEvents& incarnation : record.incarnations) {
@@ -37,8 +37,9 @@ void ForgetUnfired(Record& record) {
   });
 }
 
-// Returns true iff the plan itself caused the finding: a kill came to a process
-// that had already ended, or the grace period was too short for any worker.
+// Returns true iff the plan itself, and no bug, caused the finding: the process
+// had already ended when a kill was due, or the grace period was too short for
+// any worker.
 bool IsOfThePlan(const Record& record, const Finding& finding) {
   const bool never_fired =
       finding.invariant == InvariantName(Invariant::kFaultFired);
@@ -57,8 +58,8 @@ std::string FinalDigestOf(const Record& record) {
   return result ? result->digest : "none";
 }
 
-// Number of findings of an invariant that are kept. The first ones tell bugs
-// apart; later ones depend on how long the run continued.
+// Number of findings of an invariant that are kept. The first ones distinguish
+// bugs; later ones depend on how long the run continued.
 constexpr size_t kSymptoms = 5;
 
 std::vector<Finding> FirstFindings(const Record& record,
@@ -70,8 +71,8 @@ std::vector<Finding> FirstFindings(const Record& record,
         std::back_inserter(wrong),
         [&](const Finding& finding) { return !IsOfThePlan(record, finding); });
   }
-  // Then the run may also end with an error, as long as nothing acknowledged is
-  // lost.
+  // If MayGiveUp, the run may also end with an error, so unmet expectations do
+  // not count. The findings above do: nothing acknowledged may be lost.
   if (MayGiveUp(record)) return wrong;
   wrong.insert(wrong.end(), verdict.broken_expectations.begin(),
                verdict.broken_expectations.end());
@@ -84,14 +85,15 @@ std::vector<Finding> FirstFindings(const Record& record,
   return wrong;
 }
 
-// A memoized pass allocates no memory, so it could not run out of it.
+// Returns false if the plan has a fault of running out of memory: a memoized
+// pass allocates none, so the fault would have no effect.
 bool MayMemoize(const FaultPlan& plan) {
   return std::ranges::none_of(plan.faults, [](const Fault& fault) {
     return fault.kind == FaultKind::kOutOfMemory;
   });
 }
 
-// A simulated disk is as large as a case requires.
+// A simulated disk is as large as a case requires, so its size is no limit.
 Capabilities SimulatedWorld() {
   Capabilities here = CapabilitiesOf(WorldKind::kSimulated);
   here.disk_bytes = UINT64_MAX;

@@ -1,7 +1,7 @@
 // Runs fault plans on one case, in the simulated world.
 //
-// A generated plan says nothing about its outcome: its faults need not be
-// reached, and the expected end depends on those that were. A trial is
+// A generated plan states no expected outcome: the run need not reach its
+// faults, and the expected end depends on those that it reached. A trial is
 // therefore judged by the invariants of all runs, and by the end that the fired
 // faults require (the budget in chaos/inject/plan/plan.h): the reference's
 // state, or a refusal if silent damage has destroyed every copy.
@@ -32,24 +32,25 @@ struct PlanRun {
   Record record;  // its faults: those that fired; without the plan's text
   Verdict verdict;
   uint64_t event_digest = 0;
-  // Findings of the invariants that count; empty: the run passed. kFinalState
-  // and kNoLauncher are added to the oracle's.
+  // Findings that count; empty: the run passed. These are findings of the
+  // oracle, and kFinalState and kNoLauncher, which only explorations check.
   std::vector<Finding> wrong;
-  // Reason why this world cannot run the plan, so nothing is wrong; "": it was
-  // run.
+  // Reason why this world cannot run the plan, in which case `wrong` is empty;
+  // "" if the plan was run.
   std::string skipped = {};
   // The run was aborted (PlanRunner::CutBy), so nothing is known of it.
   bool cut = false;
 };
 
-// Returns true iff the run was not expected to refuse, and its last state is
-// not the reference's.
+// Returns true iff the final state differs from that of the reference run, and
+// a refusal was not the expected outcome.
 bool EndsElsewhere(const Record& record);
 
 class PlanRunner {
  public:
   // Takes the base's job, cluster, checkpoints and planted bugs, but not its
-  // faults. Makes the reference run. An error if that run cannot be made.
+  // faults. Makes the reference run. Returns an error if that run cannot be
+  // made.
   static Result<PlanRunner> Make(Case base, References& references);
 
   // Runs the plan, with cached results of earlier runs

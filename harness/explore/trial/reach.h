@@ -1,4 +1,5 @@
-// The fault points an undisturbed run reaches, so that a drawn fault fires.
+// The fault points that an undisturbed run reaches. Random plans draw from
+// these, so that their faults fire.
 #ifndef GAUNTLET_HARNESS_EXPLORE_TRIAL_REACH_H_
 #define GAUNTLET_HARNESS_EXPLORE_TRIAL_REACH_H_
 
@@ -19,8 +20,8 @@ namespace gauntlet {
 
 // One occurrence of a point in a worker.
 struct Occurrence {
-  // The position that a site's `step` and `epoch` are compared with: that of
-  // the worker's last step, epoch or evaluation point.
+  // The position with which `step` and `epoch` of a fault's site are compared:
+  // the position at the worker's last step, epoch or evaluation.
   uint64_t step = 0;
   uint64_t epoch = 0;
   bool begins_file = false;  // offset 0
@@ -44,7 +45,8 @@ class Reach {
 };
 
 // Runs the set-up once without faults and returns the points that it reached.
-// An error if its reference run cannot be made, or the run was interrupted.
+// Returns an error if its reference run cannot be made or the run was
+// interrupted.
 Result<std::shared_ptr<const Reach>> ReachOf(const Case& setup,
                                              References& references);
 
