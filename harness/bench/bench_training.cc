@@ -88,7 +88,8 @@ Status BenchTraining::EndedEarly() {
     return output.find(std::strerror(error)) != output.npos;
   };
   if (has_error(ENOSPC) || has_error(EDQUOT)) {
-    // A trial has a folder of its own, in that of the benchmark.
+    // Names the folder of the benchmark. Between it and directory_ is the
+    // folder of the trial.
     return FailedPrecondition(
         fmt::format("{}: the disk became full; use another one with --ckpt DIR",
                     directory_.parent_path().parent_path().string()));
@@ -109,7 +110,7 @@ Status BenchTraining::AwaitStep(uint64_t step,
   while (steps_.Look() < step) {
     if (interrupted()) return Cancelled("interrupted");
     if (AwaitEndFor(kLookEvery)) {
-      // The step may have been among the last.
+      // The run ended. The step may have been one of its last.
       return steps_.Look() >= step ? OkStatus() : EndedEarly();
     }
   }

@@ -14,10 +14,11 @@
 namespace gauntlet {
 namespace {
 
-// Steps before the window: the first ones are slow, and so is the first save.
+// Minimum number of steps before the measured window: the first steps and the
+// first save are slow.
 constexpr uint64_t kLeastWarmUp = 10;
-// Training continues after the window for about this long, so that a run is
-// there to kill.
+// Training continues after the window for about this long, so that there are
+// steps at which a worker can be killed.
 constexpr double kTailSeconds = 0.1;
 
 // Configurations that are compared with each other, as only their mode differs.
@@ -183,7 +184,8 @@ void CheckpointBench::AddTrial(Group& group, size_t index,
 // Runs each configuration once, including the base.
 Status CheckpointBench::RunRound(Group& group, TrialSteps steps, int round) {
   const uint64_t every = group.base.every;
-  // By then all saves of the window have ended: the next save waits for them.
+  // Kills a worker after the first save that follows the window. That save has
+  // waited for the saves of the window, so these have ended.
   steps.kill = steps.window.end + every + random_() % every;
   steps.victim =
       static_cast<int>(random_() % static_cast<uint64_t>(group.base.workers));
@@ -217,8 +219,9 @@ Status CheckpointBench::MeasureGoodput(Group& group) {
     }
     MeasuredGoodput goodput;
     goodput.interval = step * static_cast<double>(group.base.every);
-    // The formula is one of expectations: means, not medians. A worker that
-    // dies during a save has a longer downtime than the median one.
+    // The formula is about expected values, so it takes means, not medians. The
+    // median would ignore that a worker that dies during a save has a longer
+    // downtime.
     goodput.model = ModelOfSaves(figures, plan_.goodput->between_kills, MeanOf);
     goodput.model.downtime = MeanOf(group.downtimes[i]);
     const double seconds = plan_.goodput->between_kills *
@@ -236,7 +239,8 @@ Status CheckpointBench::MeasureGoodput(Group& group) {
     if (!outcome.ok()) {
       return Annotate(outcome.status(), "goodput, " + NameOf(figures.config));
     }
-    // State after the same steps without saves and kills.
+    // Trains the same steps without saves and kills, to compare the trained
+    // states.
     ReportTrial("goodput, " + NameOf(base));
     ASSIGN_OR_RETURN(
         const GoodputOutcome undisturbed,
@@ -252,7 +256,7 @@ Status CheckpointBench::MeasureGoodput(Group& group) {
     goodput.seconds = outcome->seconds;
     goodput.model.between_failures =
         outcome->seconds / static_cast<double>(outcome->kills);
-    // The same steps undisturbed are the productive time.
+    // The time of the same steps in the undisturbed run is the productive time.
     goodput.measured = undisturbed.seconds / outcome->seconds;
     goodput.expected = ExpectedGoodput(goodput.model, goodput.interval);
     figures.goodput = goodput;
@@ -272,8 +276,8 @@ void AddMemoryAdded(Group& group) {
 }
 
 Status CheckpointBench::RunGroup(Group& group) {
-  // The duration of a step decides their number. This run also warms the
-  // caches.
+  // This run measures the duration of a step, from which the number of steps
+  // follows. It also warms the caches.
   TrialSteps steps = StepsOf(plan_, group.base.every, kTailSeconds);
   steps.end = steps.window.end;
   ReportTrial("calibration, " + NameOf(group.base));
@@ -334,13 +338,15 @@ std::vector<CheckpointConfig> ConfigsOf(const CheckpointBenchPlan& plan) {
 }
 
 uint64_t DiskBytesFor(const CheckpointBenchPlan& plan) {
-  // Two checkpoints that are kept, one being written and one that retention has
-  // not removed yet; or the files of MeasureMachine.
+  // Space for four checkpoints: two that are kept, one being written, and one
+  // that retention has not removed yet. At other times, the files of
+  // MeasureMachine use this space.
   return 4 * std::ranges::max(plan.state_bytes);
 }
 
 uint64_t MemoryBytesFor(const CheckpointBenchPlan& plan) {
-  // State, gradients, and each worker's copy of its share in a save.
+  // Each worker has the state and the gradients. During a save, the workers
+  // together have one more copy of the state.
   const auto workers = static_cast<uint64_t>(std::ranges::max(plan.workers));
   const uint64_t state = std::ranges::max(plan.state_bytes);
   return workers * (2 * state) + state;

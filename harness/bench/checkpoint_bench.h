@@ -47,17 +47,17 @@ class BenchObserver {
 // Returns the configurations to measure, including those without saves.
 std::vector<CheckpointConfig> ConfigsOf(const CheckpointBenchPlan& plan);
 
-// Returns the bytes that the trials need at one time, on the disk and in
+// Return the bytes that the trials need at any one time, on the disk and in
 // memory.
 uint64_t DiskBytesFor(const CheckpointBenchPlan& plan);
 uint64_t MemoryBytesFor(const CheckpointBenchPlan& plan);
 
-// Runs all configurations in turns: each trial measures every configuration and
-// a run without saves, in an order that the next trial reverses. So changes of
-// the machine over time affect all of them alike. Leaves the context for the
-// caller to fill in. If a training run fails, or the user interrupts, the
-// result has the finished trials. Returns an error only if no trial has
-// finished; kCancelled: the user interrupted.
+// Runs all configurations in turns, so that changes of the machine over time
+// affect all of them alike: each trial measures a run without saves and every
+// configuration, and the next trial does so in the reverse order. Leaves the
+// context for the caller to fill in. If a training run fails, or the user
+// interrupts, the result has the finished trials. Returns an error only if no
+// trial has finished; kCancelled: the user interrupted.
 Result<CheckpointResult> RunCheckpointBench(const CheckpointBenchPlan& plan,
                                             BenchObserver& observer);
 

@@ -138,8 +138,8 @@ Result<TrialOutcome> RunTrial(const TrialPlace& place,
   const CpuMark begin = MarkCpu(training);
   RETURN_IF_ERROR(training.AwaitStep(steps.window.end, place.interrupted));
   TrialOutcome outcome;
-  // Read before the CPU times, as the peak grows with each step (see
-  // MemoryAdded).
+  // Reads the peak memory before the CPU times, because it grows with each step
+  // (see MemoryAdded).
   outcome.memory_bytes = PeakMemoryOfWorkers(training);
   const CpuMark end = MarkCpu(training);
   outcome.cpu_seconds =
@@ -182,7 +182,7 @@ Result<GoodputOutcome> RunUnderKills(const TrialPlace& place,
     if (training.AwaitEndFor(piece)) break;
     if (place.interrupted()) return Cancelled("interrupted");
     if (SteadyClock::now() < kills.at()) continue;
-    // A kill that finds no process costs nothing and does not count.
+    // A kill that finds no process has no effect and does not count.
     Kill made;
     if (training.KillWorker(kills.worker(), made)) ++killed;
     kills.Next();

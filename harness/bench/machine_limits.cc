@@ -147,8 +147,8 @@ std::optional<double> LoopbackRate(const std::byte* from, std::byte* into,
   if (!pair) return std::nullopt;
   const auto begin = SteadyClock::now();
   bool sent = false;
-  // A side that fails shuts its socket down, so that the other side does not
-  // wait.
+  // If one side fails, it shuts its socket down, so that the other side does
+  // not wait.
   std::thread sender([&] {
     sent = SendAll(pair->first.get(), from, size);
     if (!sent) shutdown(pair->first.get(), SHUT_RDWR);

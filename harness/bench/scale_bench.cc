@@ -27,14 +27,14 @@ namespace {
 
 constexpr uint64_t kSteps = 16;
 constexpr uint64_t kSaveEvery = 5;
-// The save after step 5 has ended by then, and the next one is not reached.
+// At this step, the save after step 5 has ended and the next one has not begun.
 constexpr uint64_t kCrashStep = 8;
 // Steps after the warm-up; one save, after step 10, is in the first window.
 constexpr StepWindow kSaveWindow = {.begin = 9, .end = 11};
 constexpr StepWindow kPlainWindow = {.begin = 11, .end = 15};
 constexpr Duration kNoLimit = std::chrono::hours(24 * 365);
-// Goodput at which crashes check the formula: in the middle of 0.6 to 0.9, the
-// range of most jobs that are worth a checkpoint.
+// The rate of crashes in the measured run is chosen so that the formula
+// predicts this goodput. Most jobs that are worth a checkpoint have 0.6 to 0.9.
 constexpr double kCheckedGoodput = 0.8;
 
 // Returns the case for a cluster of that size, as a scenario would describe it.
@@ -70,7 +70,7 @@ void AddCrash(Case& one, int worker, int incarnation, uint64_t step) {
        .kind = FaultKind::kCrash});
 }
 
-// Returns the number of messages that the whole cluster has sent by then.
+// Returns the number of messages that the whole cluster has sent up to `t_ns`.
 uint64_t MessagesUntil(const std::vector<TrafficSample>& traffic,
                        int64_t t_ns) {
   const auto behind =
@@ -79,8 +79,8 @@ uint64_t MessagesUntil(const std::vector<TrafficSample>& traffic,
 }
 
 // Peak memory since construction. Writing 5 resets the kernel's figure
-// (proc(5)). If that is forbidden, the peak is that of all clusters so far, of
-// which the current one is the largest.
+// (proc(5)). If writing is forbidden, the figure is the peak of all clusters so
+// far; the current one is the largest of these.
 class PeakMemory {
  public:
   PeakMemory() { std::ofstream("/proc/self/clear_refs") << 5; }
@@ -171,9 +171,10 @@ Status ScaleBench::ReadUndisturbed(const SimulatedTraining& run,
   constexpr double kPlainSteps = kPlainWindow.end - kPlainWindow.begin;
   const double step = plain.seconds / kPlainSteps;
   figures.of(ScaleMetric::kStep) = step;
-  // The sum passes through all workers once until the first one has it. The
-  // rest of its way overlaps with the next step. A binary tree takes twice its
-  // depth.
+  // A step waits until the sum has passed through all workers once and the
+  // first worker has it. Passing it on to the others overlaps with the next
+  // step. In a binary tree, the sum would take twice the depth of the tree
+  // instead.
   const double compute =
       std::chrono::duration<double>(plan_.setup.step_time).count();
   const double depth = std::ceil(std::log2(workers));
@@ -221,7 +222,7 @@ Status ScaleBench::ReadRestart(const SimulatedTraining& run,
   return OkStatus();
 }
 
-// Leaves out the recomputed steps: the formula adds them.
+// The downtime excludes the recomputed steps, because the formula adds them.
 FailureModel ScaleBench::ModelOf(const ScaleFigures& figures) const {
   return {.between_failures = plan_.setup.BetweenFailuresOf(figures.workers),
           .save_cost = figures.of(ScaleMetric::kSave),
@@ -249,9 +250,9 @@ double CheckedBetweenFailures(FailureModel model, double step) {
   return model.between_failures;
 }
 
-// Crashes come at random times, at the beginning of the nearest step. Crashes
-// during a restart are not drawn: they are rare, and the formula uses the
-// number of actual crashes.
+// Draws random times for crashes, and crashes a worker at the beginning of the
+// nearest step. Draws no crashes during a restart: they would be rare, and the
+// formula uses the actual number of crashes.
 Status ScaleBench::MeasureGoodput(ScaleFigures& figures) {
   const double step = figures.of(ScaleMetric::kStep);
   FailureModel model = ModelOf(figures);

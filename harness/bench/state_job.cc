@@ -36,9 +36,9 @@ JobSpec StateJob(uint64_t bytes, int replicas) {
   // Frequent ends of epochs would distort the step times.
   job.data.samples = 8192;
   job.data.validation_samples = 32;
-  // Weights that hardly change keep all steps alike. In a trained model, units
-  // are dead and Adam's moments decay to subnormal numbers, which take a
-  // processor several times as long.
+  // With this rate the weights hardly change, so all steps take the same time.
+  // In a trained model, units are dead and Adam's moments decay to subnormal
+  // numbers, with which a processor takes several times as long.
   job.optimizer.learning_rate = 1e-6F;
   job.replicas = replicas;
   return job;

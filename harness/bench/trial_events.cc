@@ -28,8 +28,8 @@ int64_t PartOf(const RecordEvent& event, std::string_view name) {
   return found == event.parts.end() ? 0 : found->took_ns;
 }
 
-// Returns the first event at or after a time for which `wanted` is true, of the
-// worker's processes or of the launcher.
+// Returns the first event at or after a time for which `wanted` is true, among
+// the events of the processes of one worker or of the launcher.
 template <typename Predicate>
 const RecordEvent* FirstAfter(
     const std::vector<IncarnationEvents>& incarnations, int worker,
@@ -45,7 +45,7 @@ const RecordEvent* FirstAfter(
   return first;
 }
 
-// Returns the last step that the chief finished by then.
+// Returns the last step that the chief had finished at `t_ns`.
 uint64_t LastStepBefore(const std::vector<IncarnationEvents>& incarnations,
                         int64_t t_ns) {
   uint64_t last = 0;
@@ -142,7 +142,8 @@ Result<RecoveryFigures> ReadRecovery(
   const RecordEvent* const began = FirstAfter(
       incarnations, kChiefWorker, kill.t_ns,
       [](const auto& event) { return event.kind == RecordKind::kStartTimes; });
-  // A worker that was not killed may finish a step after the kill.
+  // The chief may finish one more step after the kill if another worker was
+  // killed.
   const int64_t began_ns = began == nullptr ? kill.t_ns : began->t_ns;
   const uint64_t last_step = LastStepBefore(incarnations, began_ns);
   const RecordEvent* const new_step =
@@ -158,7 +159,8 @@ Result<RecoveryFigures> ReadRecovery(
   for (const RecordTime& part : began->parts) start_ns += part.took_ns;
   const int64_t restore_ns = PartOf(*began, "claim") + PartOf(*began, "load") +
                              PartOf(*began, "transfer");
-  // A surviving worker may have begun to rejoin before the launcher noticed.
+  // `running` is at least the time at which the launcher detected the loss: a
+  // surviving chief may have begun to rejoin before.
   const int64_t running = std::max(noticed->t_ns, began->t_ns - start_ns);
   const int64_t joined = std::max(running, began->t_ns - restore_ns);
   return RecoveryFigures{

@@ -53,7 +53,8 @@ struct Kill {
 Result<RecoveryFigures> ReadRecovery(
     const std::vector<IncarnationEvents>& incarnations, const Kill& kill);
 
-// Return when training first began, and when the chief last finished the step.
+// Return the time at which training first began, and the time at which the
+// chief last finished the step.
 std::optional<int64_t> TrainingBegan(
     const std::vector<IncarnationEvents>& incarnations);
 std::optional<int64_t> StepFinished(

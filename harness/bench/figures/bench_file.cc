@@ -148,7 +148,8 @@ std::string TextOf(const Json& json, const char* key) {
                                                    : "";
 }
 
-// Reads the trial of an entry. Returns an empty text or what is wrong with it.
+// Reads the trial of an entry. Returns the mistake in the entry; "" if there is
+// none.
 std::string ReadTrial(const Json& entry, BenchFigures& figures) {
   if (!entry.is_object()) return "a benchmark that is no object";
   if (TextOf(entry, "run_type") != "iteration" ||
@@ -200,8 +201,8 @@ const TrialValues* BenchFigures::Find(const std::string& name,
 
 Parsed<BenchFigures> ReadBenchFigures(std::string_view json,
                                       std::string_view name) {
-  // Json's parser is not recursive, and nothing deeply nested is copied or
-  // written.
+  // Deep nesting cannot overflow the stack: Json's parser is not recursive, and
+  // nothing deeply nested is copied or written.
   const Json parsed = Json::parse(json, nullptr, /*allow_exceptions=*/false);
   if (!parsed.is_object()) return Refuse(name, "no JSON object");
   const auto context = parsed.find("context");

@@ -30,12 +30,13 @@ struct BenchFigures {
   const TrialValues* Find(const std::string& name, Metric metric) const;
 };
 
-// Reads a result file. Error messages call it `name`.
+// Reads a result file. `name` is its name in error messages.
 Parsed<BenchFigures> ReadBenchFigures(std::string_view json,
                                       std::string_view name);
 
-// Returns the differences that forbid a comparison: "host: a in the baseline, b
-// now; …". Empty: machine, program and file system are the same.
+// Returns the differences because of which figures must not be compared: "host:
+// a in the baseline, b now; …". Empty if machine, program and file system are
+// the same.
 std::string ContextDifference(const BenchContext& baseline,
                               const BenchContext& present);
 

@@ -21,7 +21,7 @@ bool Breaks(const BenchLimit& limit, double value, double bound) {
   return limit.at_most ? value > bound : value < bound;
 }
 
-// Returns how the figures break the limit; empty if they keep it.
+// Returns how the figures break the limit; "" if they do not.
 std::string BreakOf(const BenchLimit& limit, const CheckpointFigures& figures,
                     const BenchFigures* baseline) {
   const MetricInfo& info = InfoOf(limit.metric);

@@ -39,8 +39,8 @@ Status CheckBaseline(const BenchFigures& baseline,
 
 // Returns a line for each figure that breaks a limit: "async.overhead<=3%: 4.2
 // % in checkpoint/async/…". A multiple of the baseline is broken only if the
-// difference is significant as well (kSignificance). A figure that is missing
-// or unusable breaks a limit on it.
+// difference is significant as well (kSignificance). If a figure is missing or
+// unusable, a limit on it counts as broken.
 std::vector<std::string> BrokenLimits(const CheckpointResult& result,
                                       const std::vector<BenchLimit>& limits,
                                       const BenchFigures* baseline);

@@ -11,7 +11,7 @@
 namespace gauntlet {
 
 // Returns the fields that all entries of a run have. `type`: "iteration" or
-// "aggregate"; `suffix` tells the aggregates of a run apart.
+// "aggregate"; `suffix` distinguishes the aggregates of a run.
 nlohmann::ordered_json BenchmarkEntry(const std::string& run,
                                       std::string_view suffix,
                                       std::string_view type);

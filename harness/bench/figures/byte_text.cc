@@ -10,7 +10,7 @@
 namespace gauntlet {
 namespace {
 
-// "B" comes last, as the other units end with it.
+// "B" comes last, because the other units end in "B" too.
 constexpr std::array kUnits = {
     std::pair{std::string_view("GB"), 1e9},
     std::pair{std::string_view("MB"), 1e6},

@@ -39,7 +39,7 @@ enum class MetricUnit : uint8_t {
   kRatio,
 };
 
-// The direction in which a metric is better.
+// Values of a metric are better if they are lower, or if they are higher.
 enum class Better : uint8_t { kLower, kHigher };
 
 struct MetricInfo {

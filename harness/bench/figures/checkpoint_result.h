@@ -39,15 +39,16 @@ std::string NameOf(const CheckpointConfig& config);
 // Values of one metric, one for each trial.
 using TrialValues = std::vector<double>;
 
-// Returns memory_added of each trial: its peak memory, less the least peak of
-// the runs without saves; 0 if the trial needed no more than that.
+// Returns memory_added of each trial: its peak memory less the least peak of
+// the runs without saves, or 0 if the difference is negative.
 //
-// A peak still grows after the measured steps, by up to 16 MiB: workers of one
-// host exchange gradients through shared memory, whose pages count once they
-// are used. A run without saves has faster steps, so it has done more of them
-// when its peak is read. These steps only raise a peak. So the least peak is
-// the nearest to the need of the measured steps. A greater one would make the
-// differences too low, or negative, and they would meet any upper limit.
+// The least peak is taken because peaks of runs without saves are too high. A
+// peak grows by up to 16 MiB after the measured steps, until it is read:
+// workers of one host exchange gradients through shared memory, whose pages
+// count once they are used. A run without saves has faster steps, so it does
+// more of these additional steps. The least peak is the nearest to the need of
+// the measured steps. With a greater one, the differences would be so low, or
+// even negative, that no upper limit on them could be broken.
 TrialValues MemoryAdded(const TrialValues& peaks,
                         const TrialValues& without_saves);
 
@@ -66,8 +67,8 @@ struct CheckpointFigures {
   // By metric; empty: not measured.
   std::array<TrialValues, kMetrics> values;
   std::optional<MeasuredGoodput> goodput;
-  // Reason why the figures are unusable, and so missing: the trained state
-  // differs from that of the run without saves.
+  // Reason why the figures are unusable and left out: the trained state differs
+  // from that of the run without saves. Empty: they are usable.
   std::string voided;
 
   const TrialValues& of(Metric metric) const {
@@ -76,8 +77,8 @@ struct CheckpointFigures {
   TrialValues& of(Metric metric) { return values[static_cast<size_t>(metric)]; }
 };
 
-// Rates of the machine for as many bytes as the state has, in bytes per second,
-// measured between the trials.
+// Rates of the machine, in bytes per second. They are measured between the
+// trials, with as many bytes as the state has.
 enum class MachineLimit : uint8_t {
   kMemcpy,
   kWrite,

@@ -7,9 +7,9 @@ namespace gauntlet {
 
 double ExpectedGoodput(const FailureModel& model, double interval) {
   const double mean = model.between_failures;
-  // A failure costs the downtime and the steps after the newest durable
-  // snapshot. The steps in durable_after are lost although a newer snapshot was
-  // taken, so they count as more downtime.
+  // A failure costs the downtime and the steps since the newest durable
+  // snapshot. Steps during durable_after are lost although a newer snapshot was
+  // taken, so their time is added to the downtime.
   const double downtime = model.downtime + model.durable_after;
   const double wall_of_interval =
       mean * std::exp(downtime / mean) *

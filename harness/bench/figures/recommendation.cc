@@ -62,7 +62,7 @@ std::vector<Recommendation> RecommendationsOf(
       continue;
     }
     const FailureModel model = MedianModel(figures, between_failures);
-    // The interval must not be shorter than the time until a save is durable.
+    // Saves must not follow each other faster than a save becomes durable.
     const double least = std::max(step, MedianOf(figures.of(Metric::kDurable)));
     const double best = BestInterval(model, least);
     const uint64_t steps = RoundedSteps(best / step);

@@ -1,5 +1,5 @@
-// The failure model of measured saves, and checkpoint intervals that it
-// recommends for a given failure rate.
+// The failure model of measured saves, and the checkpoint intervals that are
+// best for a given failure rate by this model.
 #ifndef GAUNTLET_HARNESS_BENCH_FIGURES_RECOMMENDATION_H_
 #define GAUNTLET_HARNESS_BENCH_FIGURES_RECOMMENDATION_H_
 

@@ -56,7 +56,7 @@ struct ScaleSetup {
   NetworkLatency link;
   Duration step_time = std::chrono::milliseconds(100);
   // Mean time between two failures of a job with `of_workers` workers. A job
-  // with half as many fails half as often.
+  // with half as many workers fails half as often.
   Duration between_failures = std::chrono::hours(3);
   int of_workers = 16'384;
   uint64_t seed = 1;

@@ -14,10 +14,10 @@ namespace {
 constexpr double kMissedTail = 0.025;  // on each side of the interval
 constexpr size_t kMostForExact = 20;
 
-// Returns the number of orders of `a` and `b` values by their U statistic:
-// entry u counts the orders in which, in u pairs, the second group's value
-// comes first. The recurrence removes the greatest value (Mann and Whitney,
-// 1947).
+// Counts the possible orders of `a` values of one group and `b` values of
+// another by their U statistic: entry u is the number of orders with u pairs in
+// which the second group's value comes first. The recurrence removes the
+// greatest value (Mann and Whitney, 1947).
 std::vector<double> OrdersByU(size_t a, size_t b) {
   std::vector<std::vector<double>> row(b + 1, std::vector<double>{1.0});
   for (size_t i = 1; i <= a; ++i) {
@@ -88,11 +88,12 @@ double MeanOf(std::span<const double> values) {
 MedianInterval MedianIntervalOf(std::vector<double> values) {
   const double median = MedianOf(values);
   std::ranges::sort(values);
-  // Leaves out as many values on each side as possible while the probability
-  // that so few values, or fewer, are below the median is at most kMissedTail.
+  // Leaves out as many values on each side as possible, as long as the
+  // probability that at most so many values are below the median does not
+  // exceed kMissedTail.
   const size_t n = values.size();
   double chance =
-      std::pow(0.5, static_cast<double>(n));  // of `left_out` values
+      std::pow(0.5, static_cast<double>(n));  // that `left_out` are below
   double tail = chance;
   size_t left_out = 0;
   while (true) {
