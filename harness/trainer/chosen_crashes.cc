@@ -14,9 +14,9 @@
 namespace gauntlet {
 namespace {
 
-// Number of versions of checkpoint files, before and after each named crash, at
-// whose last operations kills are also tried. Those after it matter because a
-// checkpoint must be durable once the next one is begun.
+// Around each named crash, kills are also tried at the last operations of so
+// many versions of checkpoint files before and after it. Versions after it
+// matter because a checkpoint must be durable once the next one is begun.
 constexpr size_t kKillsBefore = 8;
 constexpr size_t kKillsAfter = 4;
 
@@ -49,7 +49,7 @@ std::string ChangedFilesText(const FilePatterns& files,
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-// Returns the number of the operation in the recording.
+// Returns the number, in the recording, of the operation that the place names.
 Result<uint64_t> FindPlace(const CrashPlace& place, const FilePatterns& files,
                            const Recording& recording) {
   uint64_t found = 0;
@@ -114,8 +114,9 @@ class Chooser {
         recording_.CrashPoints().front(), id));
   }
 
-  // Adds a kill at each named crash, and at the ends of versions around it, in
-  // front of the named crashes, whose verdicts depend on these kills.
+  // Adds a kill at the place of each named crash and at the ends of the
+  // versions around it. The kills come before the named crashes, as the
+  // verdicts on these depend on the kills.
   void AddKillsForJudging(const CheckpointVersions& versions) {
     const std::vector<uint64_t> ends = versions.Ends();
     std::set<uint64_t> points;

@@ -26,9 +26,10 @@ struct ChosenCrash {
 // Returns true iff the plan names crashes.
 bool NamesCrashes(const CrashTestPlan& plan);
 
-// Returns all crashes at the places that the plan names, or the crash with the
-// plan's id, and a few kills for judging them. kInvalidArgument, as one line:
-// the recording has no such operation, or no crash with that id.
+// Returns all crashes at the places that the plan names, or the crash whose id
+// it names, and a few kills that are needed to judge these crashes.
+// kInvalidArgument, as one line: the recording has no such operation, or no
+// crash with that id.
 Result<std::vector<ChosenCrash>> ChooseCrashes(
     const CrashTestPlan& plan, const Recording& recording,
     const CheckpointVersions& versions);

@@ -112,9 +112,9 @@ class ControlRuns {
     return outcome;
   }
 
-  // Leaves the files out of the comparison, which differ in the run of this
-  // name. Returns false if that is not possible, as when the plan names the
-  // results.
+  // Leaves the given files out of the comparison, because they differ in the
+  // run called `name`. Returns false and leaves out none if the plan names the
+  // results, or if no file would remain.
   bool LeaveOut(const std::vector<std::string>& files, std::string_view name) {
     const bool may_leave_out = plan_.results.empty() &&
                                plan_.result_command.empty() &&
@@ -128,8 +128,8 @@ class ControlRuns {
     return true;
   }
 
-  // Leaves the files that differ out if all of them only grow. Returns false if
-  // that is not possible.
+  // If all files that differ only grow, leaves them out of the comparison.
+  // Returns false if one of them does not only grow, or if LeaveOut does.
   bool LeaveOutLogs(const Outcome& outcome) {
     if (!outcome.failure.empty()) return false;
     const std::vector<std::string>& files = outcome.differences.files;
@@ -177,7 +177,7 @@ class ControlRuns {
   }
 
   Status CheckStep(const ResumedRun& resumed) const {
-    // A run that failed, or that read no file, need not print a step.
+    // The run must print a step, unless it failed or read no file.
     const bool is_step_unknown =
         EndedWell(resumed.end) && !resumed.end.reads.empty() &&
         plan_.resumed_step &&

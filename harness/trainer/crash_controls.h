@@ -29,11 +29,11 @@ struct ResumedRun {
 
 struct Controls {
   std::vector<CrashControl> controls;
-  // Operations after which a stop and a resume gave other results, in ascending
-  // order. Empty if another stop gave equal results.
+  // Operations after which a stop and a resume gave different results, in
+  // ascending order. Empty if any stop gave equal results.
   std::vector<uint64_t> differing_stops;
-  // The resume with equal results, or else the first. nullopt: not run. The
-  // caller removes the folder of the run.
+  // The resumed run with equal results, or else the first resumed run. nullopt:
+  // none was run. The caller removes the folder of the run.
   std::optional<ResumedRun> stop_and_resume;
   std::vector<std::string> left_out;  // files and the reason, one line each
   // "" if the program is reproducible; else the reason why there are no
@@ -44,10 +44,11 @@ struct Controls {
 // Runs the controls:
 // 1. A second run from the beginning. Files that differ are left out of the
 //    comparison, unless the plan names the results.
-// 2. A run that is stopped, most likely between two saves, and resumed. If all
-//    files that differ only grow, such as logs, and other files remain, they
-//    are left out. If the results are not equal, the stop may have come within
-//    a save: stops elsewhere are tried, until one gives equal results.
+// 2. A run that is stopped, most likely between two saves, and resumed. Files
+//    that differ are left out of the comparison if all of them only grow, such
+//    as logs, and other files remain. If the results are not equal, the stop
+//    may have come within a save: stops elsewhere are tried, until one gives
+//    equal results.
 //
 // Errors: those of TrainerRuns::Run and of the disk.
 Result<Controls> RunControls(const CrashTestPlan& plan, const TrainerRuns& runs,

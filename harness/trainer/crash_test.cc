@@ -45,8 +45,8 @@ CrashTestResult Describe(const CrashTestPlan& plan, const TrainerRuns& runs,
   return result;
 }
 
-// Returns a reason if no run resumed from a checkpoint: nothing has been shown
-// then.
+// Returns the reason why the test has no verdict: no run resumed from a
+// checkpoint, so the test has shown nothing. Returns "" if it has a verdict.
 std::string ReasonForNoVerdict(const CrashTestResult& result) {
   if (!result.findings.empty() ||
       std::ranges::any_of(result.trials, RecoveredFromCheckpoint)) {
@@ -131,7 +131,8 @@ Result<CrashTestResult> RunCrashTest(const CrashTestPlan& plan,
   result.verdicts = JudgeTrials(result.trials, end);
   result.findings =
       GroupFindings(result.trials, result.verdicts, controls.differing_stops);
-  // A named crash may come before the first checkpoint.
+  // If the plan names crashes, they may come before the first checkpoint, so
+  // their runs need not resume from one.
   if (!NamesCrashes(plan) || !resumes)
     result.no_verdict = ReasonForNoVerdict(result);
   const Status written = WriteFindings(setting, result, folder);

@@ -59,7 +59,7 @@ Status TakeResults(const TrialSetting& setting, const RunFolder& folder,
   return OkStatus();
 }
 
-// Returns true iff the operation at the fault takes place.
+// Returns true iff the operation at which the fault happens is executed.
 bool IsDone(const FaultRun& fault) {
   return fault.fault == CrashFault::kPause ||
          fault.fault == CrashFault::kRankDeath;
@@ -143,7 +143,7 @@ class Trials {
     return ChosenCrash{.state = {}, .fault = faults_[fault_++]};
   }
 
-  // Alternates: a run with a fault, then four crash states.
+  // Returns by turns a run with a fault and four crash states.
   Result<std::optional<ChosenCrash>> NextOfAll() {
     constexpr uint64_t kStatesForFault = 4;
     if (taken_ % (kStatesForFault + 1) == 0) {
@@ -237,8 +237,8 @@ class Trials {
              .time_limit = RunTimeLimit(setting_.plan, setting_.recording.end) +
                            setting_.plan.pause + setting_.plan.grace}));
     trial.has_happened = !end.injected_at.empty();
-    // A timeout after a rank's death is no hang, as ranks that wait for a dead
-    // one are usually ended from outside.
+    // A timeout after a rank's death does not count as a hang, because ranks
+    // that wait for a dead one are usually ended from outside.
     const bool is_rank_death = fault.fault == CrashFault::kRankDeath;
     if (is_rank_death && end.is_timed_out)
       trial.point += "; the others did not end, and were killed";
@@ -248,8 +248,9 @@ class Trials {
       trial.end = std::move(end);
       trial.survived_fault = true;
       RETURN_IF_ERROR(TakeResults(setting_, folder, trial));
-      // After SIGTERM the program may have saved and stopped, to be restarted.
-      // After other faults, exit code 0 claims that the run is complete.
+      // After SIGTERM the program may have saved and exited, so that it can be
+      // restarted. After other faults, exit code 0 means that the run is
+      // complete.
       const bool waits_for_restart = fault.fault == CrashFault::kSigterm &&
                                      !trial.end.is_timed_out &&
                                      !trial.has_equal_results;
@@ -301,7 +302,7 @@ Status ResumeTrial(const TrialSetting& setting, const RunFolder& folder,
     trial.made_again = setting.versions.MadeAgain(trial.end.made, contents);
   }
   if (setting.plan.resumed_step) {
-    // A run that starts over prints no step.
+    // A run that starts over prints no step, so its step is 0.
     trial.resumed_step =
         setting.plan.resumed_step->Find(ReadTextFile(folder.output()))
             .value_or(0);

@@ -47,8 +47,8 @@ Result<CrashTrials> RunCrashTrials(const TrialSetting& setting,
 // Returns the command line that resumes the program.
 const std::vector<std::string>& ResumeCommand(const CrashTestPlan& plan);
 
-// Resumes a run in a folder whose directories are as the crash left them. Adds
-// the facts for the verdict to `trial`, which already has those of the crash.
+// Resumes a run in a folder whose directories are as the crash left them.
+// `trial` already describes the crash; adds the facts for the verdict to it.
 Status ResumeTrial(const TrialSetting& setting, const RunFolder& folder,
                    CrashTrial& trial);
 

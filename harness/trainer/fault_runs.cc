@@ -109,8 +109,8 @@ std::vector<FaultRun> ListFaultRuns(const CrashTestPlan& plan,
     classes[{operation.rank, operation.kind, files.Of(operation.name)}]
         .push_back(number);
   }
-  // By round: the first of each class, the last, the middle one, all
-  // operations.
+  // Operations of four rounds: the first of each class, the last of each class,
+  // the middle one of each class, and all operations.
   std::array<std::set<uint64_t>, 4> rounds;
   for (const auto& [unused, numbers] : classes) {
     rounds[0].insert(numbers.front());
@@ -127,8 +127,8 @@ std::vector<FaultRun> ListFaultRuns(const CrashTestPlan& plan,
     for (const uint64_t number : round) {
       if (!taken.insert(number).second) continue;
       for (const CrashFault fault : faults) {
-        // A rank's death is tried at every operation, as each leaves the other
-        // ranks in another state.
+        // The last round is for a rank's death only. It is tried at every
+        // operation, because the other ranks are in another state at each.
         if (is_last && fault != CrashFault::kRankDeath) continue;
         std::optional<FaultRun> run = FaultRunAt(plan, files, fault, number);
         if (run) runs.push_back(std::move(*run));

@@ -16,8 +16,8 @@
 
 namespace gauntlet {
 
-// Returns the faults to try: those of the plan, that of the plan's single
-// crash, and kills, which show which checkpoints are complete.
+// Returns the faults to try: the faults of the plan, the fault of its single
+// crash (plan.only), and kills, which show which checkpoints are complete.
 std::set<CrashFault> FaultsToTry(const CrashTestPlan& plan);
 
 struct FaultRun {
@@ -26,17 +26,17 @@ struct FaultRun {
   std::vector<Injection> injections;
 };
 
-// Returns nullopt if the fault needs no run of its own, or cannot happen at the
-// operation.
+// Returns nullopt if the fault needs no run with injections, or cannot happen
+// at the operation.
 std::optional<FaultRun> FaultRunAt(const CrashTestPlan& plan,
                                    const FilePatterns& files, CrashFault fault,
                                    uint64_t number);
 
 // Returns the faults of the plan that need a run of their own. Operations of
-// the same kind and rank on files of the same pattern form a class. Of
-// each class, faults happen at the first, the last and the middle operation;
-// those at first operations come first. If the recording has several ranks, a
-// rank dies after each of its operations.
+// the same kind and rank on files of the same pattern form a class. Of each
+// class, faults happen at the first, the last and the middle operation; those
+// at first operations come first. If the recording has several ranks, there is
+// also a death of a rank after each of its operations.
 std::vector<FaultRun> ListFaultRuns(const CrashTestPlan& plan,
                                     const Recording& recording);
 

@@ -34,7 +34,7 @@ FilePatterns::FilePatterns(const OperationLog& log) : log_(log) {
         break;
     }
   }
-  // A name that is used again is not random.
+  // A name that appears several times is not that of a temporary file.
   std::erase_if(temporary_, [&](const FileName& name) {
     const auto found = appearances.find(name);
     return found != appearances.end() && found->second > 1;

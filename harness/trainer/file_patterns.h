@@ -24,8 +24,8 @@ class FilePatterns {
   // is replaced by its TemporaryNamePattern. A file counts as temporary if its
   // name appears only once in the recording and is later renamed or removed.
   std::string Of(const FileName& name) const;
-  // Describes operation `number` (from 1) of the log as the n-th of its kind on
-  // files of one pattern.
+  // Describes operation `number` (from 1) of the log, for example as the third
+  // rename of files with the pattern of its file.
   OperationPattern OfOperation(uint64_t number) const;
 
  private:

@@ -25,7 +25,7 @@ bool HasState(CrashFault fault) {
          fault == CrashFault::kPowerLoss;
 }
 
-// Replaces paths of this machine, for text that is sent to others.
+// Replaces paths of this machine in a text that is to be sent to other people.
 std::string WithoutPaths(std::string text, const TrainerRuns& runs) {
   std::error_code error;
   const std::string here = fs::current_path(error).string();
@@ -136,7 +136,8 @@ std::string FaultScript(const TrialSetting& setting,
                         const CrashTrial& trial) {
   const std::string head =
       ScriptHead({finding.title, trial.point, finding.reason});
-  // A scenario has its options in its file.
+  // If the test is a scenario, the options are in scenario.yaml and not on a
+  // command line.
   if (!setting.plan.places.empty())
     return head + "exec gauntlet run \"$here/scenario.yaml\"\n";
   return fmt::format("{}exec gauntlet crash-test {}--only {} -- {}\n", head,
@@ -174,7 +175,7 @@ std::string IssueDraft(const TrialSetting& setting,
       setting.runs);
 }
 
-// `number` is that of the finding, from 1.
+// `number`: number of the finding, from 1.
 Status WriteFinding(const TrialSetting& setting, const CrashTestResult& result,
                     size_t number, DirectoryBuilder& builder,
                     const fs::path& findings) {

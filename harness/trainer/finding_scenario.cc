@@ -10,8 +10,8 @@
 namespace gauntlet {
 namespace {
 
-// Returns the number of the last operation, up to the crash, that the program
-// itself made.
+// Returns the number of the last operation, up to that of the crash, that the
+// program itself made.
 uint64_t OwnOperationOf(const OperationLog& log, const CrashTrial& trial) {
   uint64_t number = std::max<uint64_t>(trial.fault_operation, 1);
   while (number > 1 && !IsOwnCrashPoint(log.operations()[number - 1])) --number;

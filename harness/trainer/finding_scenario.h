@@ -11,8 +11,8 @@
 
 namespace gauntlet {
 
-// Returns the text of the file. `trial` is the finding's simplest one; `number`
-// is that of the finding, from 1.
+// Returns the text of the file. `trial`: simplest trial of the finding.
+// `number`: number of the finding, from 1.
 std::string ScenarioOfFinding(const CrashTestPlan& plan,
                               const OperationLog& log,
                               const TrainerFinding& finding,

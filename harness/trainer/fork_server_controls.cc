@@ -23,7 +23,7 @@ class TestedServer {
                const Recording& recording, const ResultCheck& check)
       : plan_(plan), runs_(runs), recording_(recording), check_(check) {}
 
-  // kFailedPrecondition: the reason why the server is off.
+  // kFailedPrecondition: the server is off, for the reason in the message.
   Result<std::unique_ptr<ForkServer>> Start(const ResumedRun* fresh) {
     if (!plan_.uses_fork_server) return Off("--fresh");
     if (!plan_.only.empty()) return Off("there is one trial");

@@ -14,9 +14,10 @@ namespace gauntlet {
 // kInvalidArgument: the expression for steps is invalid.
 Result<CrashTestPlan> PlanOfTrainer(const TrainerSetup& setup);
 
-// Returns the verdict on the crashes of the scenario's faults; those for
-// judging do not count. Inconclusive: a crash did not happen or was not tried,
-// or it is not known from which checkpoint a run resumed.
+// Returns the verdict on the crashes that the scenario's faults name. Kills
+// that were added only for judging do not count. Inconclusive: a crash did not
+// happen or was not tried, or it is not known from which checkpoint a run
+// resumed.
 Verdict VerdictOnTrainer(const CrashTestResult& result);
 
 }  // namespace gauntlet

@@ -10,7 +10,8 @@
 namespace gauntlet {
 namespace {
 
-// Exchanges the crash of the trial with the equal crash `id`.
+// Makes the equal crash `id` the crash of the trial. The former crash of the
+// trial becomes one of its equal crashes.
 Status ExchangeCrash(const FilePatterns& files, const std::string& id,
                      CrashTrial& trial) {
   std::vector<EqualCrash>& equal = trial.equal_crashes;

@@ -59,8 +59,8 @@ Result<std::unique_ptr<ForkServer>> ForkServer::Start(
                    ScriptCommand(options.command, options.folder));
   arguments.emplace_back("serve");
   arguments.push_back(options.folder.string());
-  // A shell searches PATH for the interpreter and keeps its name as given, by
-  // which Python finds its libraries.
+  // Starts the interpreter through a shell, which searches PATH and passes the
+  // name as it was given. Python finds its libraries by this name.
   arguments.insert(arguments.begin(), {"-c", R"(exec "$0" "$@")"});
   ASSIGN_OR_RETURN(
       ChildProcess process,
@@ -81,7 +81,8 @@ ForkServer::~ForkServer() {
   AwaitEnd(process_);
 }
 
-// Reads one line, or all output of a server that has ended.
+// Reads one line of the server. If the server has ended, reads the rest of its
+// output.
 Result<std::string> ForkServer::ReadReport(
     const std::function<bool()>& interrupted) {
   std::string report;

@@ -29,15 +29,17 @@ import socket
 import sys
 import types
 
-# A program finds its own folder in sys.path in place of this file's.
+# Removes the folder of this file from sys.path. set_first_path adds that of the
+# program in its place.
 HAS_FOLDER_IN_PATH = not (sys.flags.isolated or getattr(sys.flags, "safe_path", False))
 if HAS_FOLDER_IN_PATH:
     del sys.path[0]
 
 LIBRARY = os.path.dirname(os.__file__) + os.sep
-SERVER_MODULE = sys.modules["__main__"]  # kept alive when the program's comes
+# Keeps this module alive when the module of the program replaces it.
+SERVER_MODULE = sys.modules["__main__"]
 NAMESPACES = ("user", "mnt", "net", "pid")
-MOST_SKIPPED = 5  # that are named
+MOST_SKIPPED = 5  # maximum number of skipped modules that a report names
 
 
 def is_library_file(path):
@@ -50,7 +52,7 @@ def is_library_file(path):
 
 
 def attribute(module, name):
-    """Does not make a lazy module load."""
+    """Returns an attribute without making a lazy module load."""
     try:
         return object.__getattribute__(module, "__dict__").get(name)
     except AttributeError:
@@ -66,7 +68,7 @@ def is_library_module(name, module):
     return isinstance(spec.origin, str) and is_library_file(spec.origin)
 
 
-# ---- The program, as `python` itself runs it.
+# ---- Runs the program as `python` itself does.
 
 
 def set_first_path(path):
@@ -80,7 +82,8 @@ def new_main_module():
     module.__loader__ = importlib.machinery.BuiltinImporter
     if sys.version_info < (3, 14):
         module.__annotations__ = {}
-    # Libraries may have given it another name too (multiprocessing).
+    # Replaces the server's module under all its names: libraries such as
+    # multiprocessing may have added one.
     for name, loaded in list(sys.modules.items()):
         if loaded is SERVER_MODULE:
             sys.modules[name] = module
@@ -128,7 +131,8 @@ def execute(kind, target, arguments):
 
 
 def run(kind, target, arguments):
-    """Leaves by SystemExit, so that the interpreter ends as it always does."""
+    """Runs the program. Raises SystemExit at its end, so that the interpreter
+    ends as usual."""
     try:
         execute(kind, target, arguments)
         status = 0
@@ -145,15 +149,15 @@ def run(kind, target, arguments):
 
 
 def end_child(status):
-    """Ends as the interpreter does, but frees nothing: what the server has
-    imported would be copied page by page only to be freed."""
+    """Ends the process as the interpreter does, but frees no objects: freeing
+    the server's modules would first copy each of their pages."""
     if status is not None and not isinstance(status, int):
         print(status, file=sys.stderr)
         status = 1
     if "threading" in sys.modules:
         sys.modules["threading"]._shutdown()
     atexit._run_exitfuncs()
-    # Files that the program left open, which it would flush when it frees them.
+    # Flushes files that the program left open, as freeing them would.
     for item in gc.get_objects():
         if isinstance(item, io.IOBase):
             try:
@@ -183,7 +187,7 @@ def write_modules(path):
 
 
 class Off(Exception):
-    """The server cannot be used; the reason, one line."""
+    """Raised if the server cannot be used. Has the reason, one line."""
 
 
 def thread_count():
@@ -191,7 +195,7 @@ def thread_count():
 
 
 def end_threads():
-    """Libraries such as OpenBLAS end their threads at a fork."""
+    """Forks once, because libraries such as OpenBLAS then end their threads."""
     child = os.fork()
     if child == 0:
         os._exit(0)
@@ -226,7 +230,8 @@ def check_origins(loaded_before):
 
 
 def import_modules(names):
-    """Returns how many were imported, and a line for each that was not."""
+    """Returns the number of imported modules, and a line for each that could
+    not be imported."""
     loaded_before = set(sys.modules)
     skipped = []
     for name in names:
@@ -243,7 +248,7 @@ def import_modules(names):
 
 
 def read_request(connection):
-    """The request and the descriptors that came with it."""
+    """Returns the request and the descriptors that came with it."""
     room = socket.CMSG_SPACE(4 * (1 + len(NAMESPACES)))
     text, ancillary, _, _ = connection.recvmsg(1 << 16, room)
     descriptors = memoryview(ancillary[0][2]).cast("i").tolist()
@@ -273,14 +278,15 @@ def enter_namespaces(libc, descriptors):
 
 
 def drop_capabilities(libc):
-    """A user namespace gives all of them; an exec would have dropped them."""
+    """Drops the capabilities that a process gets when it enters a user
+    namespace. In a fresh process, exec would have dropped them."""
     header = (ctypes.c_uint32 * 2)(0x20080522, 0)  # version 3, this process
     check_call(libc.capset(header, (ctypes.c_uint32 * 6)()))
     check_call(libc.prctl(4, 1, 0, 0, 0))  # PR_SET_DUMPABLE, as after an exec
 
 
 def start_afresh():
-    """State of libraries that is another one in each fresh process."""
+    """Resets state of libraries that differs in each fresh process."""
     if "random" in sys.modules:
         sys.modules["random"].seed()
     if "numpy.random" in sys.modules:
@@ -301,7 +307,8 @@ class Server:
         self.control.sendall(json.dumps(report).encode() + b"\n")
 
     def prepare(self):
-        """Returns False if the server is off, of which it reports the reason."""
+        """Imports the modules and listens at the socket. If the server cannot
+        be used, reports the reason and returns False."""
         with open(os.path.join(self.folder, "modules.txt")) as file:
             names = file.read().split()
         try:
@@ -309,22 +316,24 @@ class Server:
         except Off as reason:
             self.report({"off": str(reason)})
             return False
-        # Nothing is printed again by each child.
+        # Otherwise each child would print buffered output again.
         sys.stdout.flush()
         sys.stderr.flush()
-        # The length of a socket's path is limited.
+        # Binds to a relative path, as the length of a socket's path is limited.
         os.chdir(self.folder)
         self.listener = socket.socket(socket.AF_UNIX)
         self.listener.bind("socket")
         self.listener.listen(256)
         os.chdir(self.start_folder)
         gc.collect()
-        gc.freeze()  # a child's collections leave the server's objects alone
+        # Garbage collection in a child must not touch the server's objects.
+        gc.freeze()
         self.report({"modules": count, "skipped": skipped[:MOST_SKIPPED]})
         return True
 
     def serve(self):
-        """Returns in the processes of programs, with the request."""
+        """Forks a child for each request. Returns only in the process of a
+        program, with its request."""
         while True:
             ready, _, _ = select.select([self.listener, self.control], [], [])
             if self.control in ready:
@@ -349,15 +358,16 @@ class Server:
         connection.sendall(json.dumps({"error": reason}).encode() + b"\n")
 
     def supervise(self, connection):
-        """Starts the program, reports its end and exits. In the program's
-        process it returns the request."""
+        """Forks the process of the program, reports its end and exits. Returns
+        the request in the process of the program."""
         self.listener.close()
         self.control.close()
         try:
             request, descriptors = read_request(connection)
             entered = enter_namespaces(self.libc, descriptors[1:])
             os.chdir(request["working_directory"] or self.start_folder)
-            # The first fork after setns enters the namespace of processes.
+            # setns changes the namespace of processes only for children, so the
+            # program runs in one.
             child = os.fork()
         except BaseException as error:
             self.refuse(connection, "%s: %s" % (type(error).__name__, error))

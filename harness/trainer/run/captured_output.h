@@ -23,7 +23,7 @@ class CapturedOutput {
   int descriptor() const { return write_end_.get(); }
   // Waits until all output of the program has been captured. REQUIRES: its
   // processes have ended. Returns false if the output was longer than
-  // kMostOutput (trainer_run.h), so that its end was dropped.
+  // kMostOutput (trainer_run.h). The rest of such an output is dropped.
   bool Finish();
 
  private:

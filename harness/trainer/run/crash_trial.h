@@ -36,8 +36,8 @@ constexpr std::string_view CrashFaultName(CrashFault fault) {
 
 // Returns nullopt if no fault has this name.
 std::optional<CrashFault> CrashFaultOfName(std::string_view name);
-// Returns the fault of an id such as "kill-120" or "weak-3-data0"; nullopt if
-// the id is not one of a fault.
+// Returns the fault that an id names, such as "kill-120" or "weak-3-data0";
+// nullopt if the id names none.
 std::optional<CrashFault> FaultOfId(std::string_view id);
 
 enum class RecoveryVerdict : uint8_t {
@@ -64,23 +64,24 @@ constexpr bool IsFinding(RecoveryVerdict verdict) {
          verdict == RecoveryVerdict::kHangs;
 }
 
-// A version of a checkpoint that a resumed run read. Operations are numbered as
-// in the recording, from 1.
+// A version of a checkpoint that a resumed run read. Numbers of operations are
+// those of the recording, from 1.
 struct CheckpointVersion {
   // The last operation that changed the contents of this version; 0: the run
   // read no checkpoint and started over.
   uint64_t operation = 0;
-  // The first operation on its files since the previous version.
+  // The first operation on the version's files after the previous version.
   uint64_t begin = 0;
   std::vector<std::string> files;  // names for people
-  // Newest of `files`, if that file has no other version; else empty.
+  // Newest of `files` if no other version has contents in this file; else
+  // empty.
   std::string own_file;
 };
 
 // A complete checkpoint file that a resumed run wrote again.
 struct RemadeFile {
   std::string path;
-  // Operation of the recording after which the program had finished the file.
+  // Number of the operation in the recording after which the file was finished.
   uint64_t finished = 0;
   bool operator==(const RemadeFile&) const = default;
 };
@@ -101,28 +102,27 @@ inline std::pair<CrashFault, bool> FaultOrder(CrashFault fault,
 }
 
 // One trial of a crash. For a kill, a torn write or a power loss, the crash
-// state is reconstructed, and a run resumes from it. For other faults, a run
-// suffers the fault; unless it survives, another run resumes after it.
+// state is reconstructed, and a run resumes from it. Other faults are injected
+// into a run. If it does not survive the fault, another run resumes after it.
 struct CrashTrial {
   std::string id;  // "kill-120"
   CrashFault fault = CrashFault::kKill;
   // Number of operations of the recording before the crash.
   uint64_t operation = 0;
-  // Operation at which the fault occurred; that operation may be torn or have
-  // failed. 0: the crash came before the first operation.
+  // Operation at which the fault happened. This operation may be incomplete or
+  // have failed. 0: the crash came before the first operation.
   uint64_t fault_operation = 0;
   std::string point;              // "after rename of a.tmp to a", for people
   std::string file_pattern;       // of the operation's file: "ckpt-*/model.pt"
   int32_t rank = kUnknownRank;    // rank that did the operation
   std::vector<std::string> lost;  // to a power loss, one line each
   std::set<std::string> lost_files;  // patterns of the files of `lost`
-  // For each fault, its first and its last crash, in the order of the
-  // recording, that leave the same directory contents, without the crash of the
-  // trial. Power losses under ext4 and under weak count as two faults. In the
-  // order of FaultOrder.
+  // Other crashes that leave the same directory contents: of each fault, the
+  // first and the last one in the recording. Power losses under ext4 and under
+  // weak count as two faults. Sorted by FaultOrder.
   std::vector<EqualCrash> equal_crashes;
-  // Digest of the reconstructed directories; nullopt: a run with a fault left
-  // them.
+  // Digest of the directories if they were reconstructed; nullopt if a run with
+  // a fault left them.
   std::optional<Digest> image;
   // True for a kill that was not requested: it only shows which checkpoints are
   // complete, and its verdict is no finding.

@@ -16,8 +16,8 @@
 namespace gauntlet {
 namespace {
 
-// A file that is only mapped causes no access event, but an event when it is
-// closed.
+// A file that is only mapped causes no access event, so the event of its
+// closing counts as a read too.
 constexpr uint32_t kReads = IN_ACCESS | IN_CLOSE_NOWRITE;
 constexpr uint32_t kNew = IN_CREATE | IN_MOVED_TO | IN_MODIFY;
 constexpr size_t kEventBuffer = size_t{64} << 10U;

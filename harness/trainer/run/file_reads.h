@@ -18,7 +18,8 @@ namespace gauntlet {
 
 struct FileReads {
   std::vector<FileRead> files;  // without duplicates, ordered by first read
-  // Created, moved to or changed, in directories that existed at the start.
+  // Files that were created, moved to or changed, in directories that existed
+  // at the start.
   std::vector<FileRead> made;
   bool is_complete = true;  // false: the kernel dropped events
 };

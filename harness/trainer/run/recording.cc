@@ -19,7 +19,8 @@
 namespace gauntlet {
 namespace {
 
-// Time after which the recorded program counts as not ending.
+// If the recorded program runs longer than this, the test reports that it does
+// not end.
 constexpr Duration kRecordingLimit = std::chrono::hours(2);
 constexpr Duration kLeastLimit = std::chrono::seconds(20);
 constexpr int kLimitFactor = 10;
@@ -33,7 +34,7 @@ std::string HowItEnded(const TrainerRunEnd& end, const RunFolder& run) {
 
 // Returns true iff words in the output suggest a network error.
 bool SpeaksOfNetwork(std::string_view output) {
-  // The first letters, whose case varies, are left out.
+  // The first letter of a word is left out if it may be a capital.
   constexpr std::array<std::string_view, 6> kWords = {
       "onnection", "etwork", "resolve", "getaddrinfo", "urlopen", "http"};
   return std::ranges::any_of(kWords, [&](std::string_view word) {
@@ -118,8 +119,8 @@ std::vector<uint64_t> Recording::QuietPoints(size_t most) const {
     if (i >= points.size() - quarter) break;
     const FileOperation& here = log.operations()[points[i] - 1];
     const FileOperation& next = log.operations()[points[i + 1] - 1];
-    // However short the steps are, a save begins with creating or truncating a
-    // file.
+    // The pause before a save is short if the steps are, so it is not enough to
+    // recognize a save. But every save begins by creating or truncating a file.
     candidates.push_back({.point = points[i],
                           .begins_file = BeginsFile(next) && !BeginsFile(here),
                           .pause = next.time - here.time,

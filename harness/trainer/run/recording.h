@@ -25,14 +25,15 @@ struct Recording {
   std::set<uint64_t> on_temporary_files = {};
 
   // Returns the numbers, from 1, of the operations in the log that change or
-  // sync something and that the program itself made, except those on temporary
-  // files.
+  // sync something. Operations on temporary files, and those that the program
+  // did not make itself, are no crash points.
   std::vector<uint64_t> CrashPoints() const;
-  // Returns at most `most` crash points, within the middle half of all, that
-  // may lie between two saves: those whose next operation begins a file, or
-  // else any. The first has the longest time until its next operation. The next
-  // operations of the others begin other files, as long as there are any: a
-  // save may write several files, one after the other.
+  // Returns at most `most` crash points that may lie between two saves. They
+  // are in the middle half of all crash points, and their next operation begins
+  // a file (any crash points if there are none of this kind). The first has the
+  // longest time until its next operation. The next
+  // operations of the others are on other files, as long as there are any,
+  // because a save may write several files, one after the other.
   std::vector<uint64_t> QuietPoints(size_t most) const;
   uint64_t BytesWritten() const;
   // Folder that caches the contents of files of crash states.

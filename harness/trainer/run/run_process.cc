@@ -30,7 +30,8 @@ bool IsInterrupted(const RunHost& host) {
 Result<TrainerRunEnd> RunInOwnProcess(const RunHost& host,
                                       const TrainerRun& run,
                                       const std::filesystem::path& folder) {
-  // Asked before each run too: a test consists of many short ones.
+  // Checks for an interrupt before each run too, as a test consists of many
+  // short runs.
   if (IsInterrupted(host)) return Cancelled("interrupted");
   ASSIGN_OR_RETURN(const std::string text, TrainerRunToJson(run));
   RETURN_IF_ERROR(WriteTextFile(folder / kRunFile, text));

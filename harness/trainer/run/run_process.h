@@ -26,8 +26,8 @@ Result<TrainerRunEnd> RunInOwnProcess(const RunHost& host,
                                       const TrainerRun& run,
                                       const std::filesystem::path& folder);
 
-// Returns OK if a run can have namespaces here, else the reason. `folder`
-// exists and is empty.
+// Returns OK if a run can have namespaces on this machine, else an error with
+// the reason. `folder` exists and is empty.
 Status ProbeNamespaces(const RunHost& host, NetworkAccess network,
                        const std::filesystem::path& folder);
 

@@ -31,7 +31,8 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-// In the order of entering them, which fork_server.py shares.
+// Namespaces in the order in which fork_server.py enters them; it has the same
+// list.
 constexpr std::array kNamespaces = {"user", "mnt", "net", "pid"};
 constexpr size_t kDescriptors = kNamespaces.size() + 1;  // and the output
 constexpr auto kKillInterval = std::chrono::milliseconds(500);
@@ -150,7 +151,7 @@ class Answer {
   std::string text_;
 };
 
-// Sends SIGKILL repeatedly, as the program may only be about to start.
+// Sends SIGKILL repeatedly, as the program may start after the first signal.
 Status KillServed(Answer& answer) {
   for (int i = 0; i < kMostKills; ++i) {
     kill(-1, SIGKILL);
@@ -173,8 +174,8 @@ int CountProcesses() {
   return count;
 }
 
-// Kills the processes that are left after the grace period, and returns their
-// number.
+// Kills the processes that still run after the grace period. Returns how many
+// there were.
 int EndBackground(Duration grace) {
   const auto deadline = SteadyClock::now() + grace;
   while (CountProcesses() > 0 && SteadyClock::now() < deadline)
@@ -189,7 +190,8 @@ int EndBackground(Duration grace) {
 }  // namespace
 
 Result<TraceOutcome> RunServedProgram(const TrainerRun& run, int output) {
-  // kill(-1) must only reach the processes of the run's namespace.
+  // KillServed and EndBackground call kill(-1), which must reach only processes
+  // of the run's namespace.
   if (run.isolation != Isolation::kNamespaces || getpid() != 1)
     return Unavailable("fork server: the run has no namespaces");
   ASSIGN_OR_RETURN(const Descriptor connection, Connect(run.fork_server));

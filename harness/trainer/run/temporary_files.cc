@@ -8,8 +8,8 @@
 namespace gauntlet {
 namespace {
 
-// Finds the files in TMPDIR that outlast the program, or are below {out} at
-// some time.
+// Finds the files in TMPDIR that still exist when the program has ended, or
+// that are below {out} at some time.
 class LastingFiles {
  public:
   explicit LastingFiles(const OperationLog& log)
@@ -21,8 +21,8 @@ class LastingFiles {
                      tree_.Resolve(op, index));
     tree_.MakeNode(op, resolved);
     tree_.ChangeNames(resolved);
-    // Each file that moves into {out} or out of it, or that has a name there
-    // and another one.
+    // Adds each file that is moved into {out} or out of it, or that gets a
+    // second name while one of the two names is in {out}.
     const bool has_two_names = !op.to.path.empty();
     if (has_two_names && (op.name.directory == TrainerRuns::kOut ||
                           op.to.directory == TrainerRuns::kOut)) {
@@ -32,7 +32,8 @@ class LastingFiles {
     return resolved.node;
   }
 
-  // Called after the last operation. Returns true iff a file is left there.
+  // Adds the files that are in the directory after the last operation. Returns
+  // true iff there are any.
   bool AddLeftIn(NodeId directory) {
     bool has_file = false;
     for (const auto& [name, link] : tree_.LinksIn(directory)) {

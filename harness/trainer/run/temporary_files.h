@@ -12,7 +12,7 @@ namespace gauntlet {
 
 // Returns the numbers, from 1, of the operations on temporary files. A file is
 // temporary if it is in TMPDIR, gone at the end of the log, and never below
-// {out}. So is a directory in TMPDIR in which no file is left at the end.
+// {out}. A directory in TMPDIR is temporary if it contains no file at the end.
 // kDataLoss: the log contradicts itself.
 Result<std::set<uint64_t>> OperationsOnTemporaryFiles(const OperationLog& log);
 

@@ -20,7 +20,7 @@ inline constexpr std::string_view kDefaultPort = "29500";  // torchrun's default
 // kInvalidArgument: no program, or no argument contains "{out}".
 Status CheckTrainerCommand(const std::vector<std::string>& arguments);
 
-// Replaces all occurrences of `what`, but none within the replacements.
+// Replaces all occurrences of `what`, except those that a replacement creates.
 void ReplaceAll(std::string& text, std::string_view what,
                 std::string_view with);
 
@@ -32,8 +32,9 @@ std::string FillPlaces(std::string text, const CommandPlaces& places);
 std::vector<std::string> FillPlaces(const std::vector<std::string>& arguments,
                                     const CommandPlaces& places);
 
-// Returns the arguments that run a shell command: those of a shell, or, for a
-// plain call of Python, the command's own, so that a fork server can run it.
+// Returns arguments that run the shell command. They start a shell, except for
+// a plain call of Python: then they are the command's own arguments, so that a
+// fork server can run it.
 std::vector<std::string> ArgumentsOfShellCommand(const std::string& command);
 
 // Returns the command quoted for a POSIX shell.

@@ -36,8 +36,8 @@ enum class Isolation : uint8_t {
   kNone,        // same mounts and processes as this process
 };
 enum class NetworkAccess : uint8_t {
-  kPrivate,  // a loopback of its own only
-  kShared,   // that of this machine
+  kPrivate,  // only a loopback device of its own
+  kShared,   // the network of this machine
 };
 
 struct TrainerRun {

@@ -117,7 +117,8 @@ Result<TrainerRunEnd> TrainerRuns::RunInNamespaces(
   return RunInOwnProcess(host_, run, folder.folder);
 }
 
-// Moves the directories to where the program expects them, and back afterwards.
+// Moves the directories to the paths that the program sees, runs it, and moves
+// them back.
 Result<TrainerRunEnd> TrainerRuns::RunInPlace(const RunFolder& folder,
                                               TrainerRun run) const {
   run.mounts.clear();

@@ -22,8 +22,8 @@ Status MakeDirectories(const std::filesystem::path& path);
 // Directories of one run.
 struct RunFolder {
   std::filesystem::path folder;
-  // Parent of the next two, which the program sees as one file system, so that
-  // it can rename files from one to the other.
+  // Parent of out() and temporary(), which the program sees as one file system,
+  // so that it can rename files from one to the other.
   std::filesystem::path place() const { return folder / "place"; }
   std::filesystem::path out() const { return place() / "out"; }
   std::filesystem::path temporary() const { return place() / "tmp"; }
@@ -40,7 +40,8 @@ struct RunChoice {
   std::vector<Injection> injections;
   bool records = false;  // operations, to the folder's log
   Duration time_limit{};
-  // Runs the program, unless the server cannot start it; null: a fresh process.
+  // Server that runs the program. If it is null, or if it cannot start the
+  // program, the program runs in a fresh process.
   const ForkServer* fork_server = nullptr;
 };
 
@@ -64,7 +65,7 @@ class TrainerRuns {
   std::filesystem::path out_place() const { return place_ / "out"; }
   std::filesystem::path temporary_place() const { return place_ / "tmp"; }
 
-  // Returns true iff the test was interrupted; may be empty.
+  // Function that returns true iff the test was interrupted. May be empty.
   const std::function<bool()>& interrupted() const { return host_.interrupted; }
   // Variables that every run gets from this class, "NAME=value".
   std::vector<std::string> OwnVariables() const;

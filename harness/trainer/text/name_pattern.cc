@@ -51,8 +51,8 @@ bool EndsInUuid(std::string_view text) {
 }
 
 // Returns true iff the text has a letter after a digit, or an upper-case letter
-// after a lower-case one. Words of a language do not, even with a number at
-// their end.
+// after a lower-case one. Ordinary words have neither, even with a number at
+// the end.
 bool LooksRandom(std::string_view text) {
   for (size_t i = 1; i < text.size(); ++i) {
     const char before = text[i - 1];
@@ -139,7 +139,7 @@ std::string TemporaryNamePattern(std::string_view name) {
     const std::string_view part = name.substr(0, dot);
     const size_t random = RandomLength(part);
     numbered += part.substr(0, part.size() - random);
-    // NamePattern replaces a number.
+    // Puts a number in their place, which NamePattern replaces by "*".
     if (random > 0) numbered += '0';
     if (dot == std::string_view::npos) return NamePattern(numbered);
     numbered += '.';
@@ -163,8 +163,8 @@ bool IsDigitAt(std::string_view text, size_t i) {
   return i < text.size() && IsDigit(text[i]);
 }
 
-// Returns the end of the number that begins with the digit at `i`, with the
-// letters in it: "0x1f", "1.5e-07".
+// Returns the index after the number that begins with the digit at `i`. Letters
+// of numbers such as "0x1f" and "1.5e-07" belong to it.
 size_t EndOfNumber(std::string_view text, size_t i) {
   for (; i < text.size(); ++i) {
     const char before = text[i - 1];

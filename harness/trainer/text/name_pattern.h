@@ -18,10 +18,11 @@ std::string ExactPattern(std::string_view name);
 std::string NamePattern(std::string_view path);
 
 // Returns the NamePattern of a temporary file's name, without "/", in which "*"
-// also replaces random characters: ".tmpdNQpis" -> ".tmp*". These are the last
-// 8 of a name, or of its part before a ".", in Python's tempfile, and the last
-// 6 in mkstemp(3). They count as random after the prefix "tmp", and if a letter
-// follows a digit, or a capital follows a small letter.
+// also replaces random characters: ".tmpdNQpis" -> ".tmp*". Random characters
+// can be the last 8 (Python's tempfile) or the last 6 (mkstemp(3)) of a name,
+// or of a part that ends before a ".". They count as random if they follow the
+// prefix "tmp", or if they have a letter after a digit or a capital after a
+// small letter.
 std::string TemporaryNamePattern(std::string_view name);
 
 // Returns the class of a Python exception, "json.decoder.JSONDecodeError" for

@@ -13,7 +13,8 @@ namespace gauntlet {
 namespace {
 
 constexpr size_t kMostLine = 300;
-// Limit on the searched part of a line, as std::regex recurses over it.
+// Limit on the searched part of a line, as std::regex recurses once per
+// character.
 constexpr size_t kMostSearched = 4096;
 
 template <typename Visit>
@@ -48,8 +49,8 @@ std::string_view RankPrefix(std::string_view line) {
   return line.substr(0, end + kEnd.size());
 }
 
-// Returns the output up to the last exception of a rank if torchrun's summary
-// follows it.
+// If the output ends with torchrun's summary, returns the part up to the last
+// exception of a rank; else returns all.
 std::string_view WithoutSummary(std::string_view output) {
   if (output.find("ChildFailedError") == output.npos) return output;
   size_t length = output.size();

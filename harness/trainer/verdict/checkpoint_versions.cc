@@ -17,8 +17,9 @@ namespace gauntlet {
 namespace {
 
 constexpr uint32_t kCheckpointDirectory = 0;
-// Minimum number of bursts of a log. A checkpoint is written in one burst, or
-// in two if another file changes in between.
+// A file that only grows counts as a log if it is written in at least so many
+// bursts (FileHistory::bursts). A checkpoint is written in one burst, or in two
+// if another file changes in between.
 constexpr uint64_t kLogBursts = 3;
 
 bool MakesContent(const FileOperation& operation) {
@@ -28,8 +29,8 @@ bool MakesContent(const FileOperation& operation) {
 
 // The history of one file's contents.
 struct FileHistory {
-  // First operation of the present contents: the last creation, truncation to
-  // size 0, or first change after a sync.
+  // First operation of the present contents: the newest operation that creates
+  // the file, truncates it to size 0, or is its first change after a sync.
   uint64_t begin = 0;
   bool is_synced = false;  // since the last change
   uint64_t size = 0;
@@ -70,7 +71,8 @@ class Histories {
     const auto found = files_.find(file);
     return found == files_.end() ? 0 : found->second.begin;
   }
-  // Returns the files that only grow, in at least this number of bursts.
+  // Returns the files that only grow and are written in at least this number of
+  // bursts.
   std::set<uint64_t> Logs(uint64_t bursts) const {
     std::set<uint64_t> logs;
     for (const auto& [number, file] : files_) {
@@ -135,7 +137,8 @@ Result<FileContents> ContentsOf(
         continue;
       }
       const Result<Digest> digest = ContentDigestOfFile(entry->path().string());
-      // The program could not read the file either.
+      // Skips a file that may not be read, as the program could not read it
+      // either.
       if (digest.status().code() == Code::kForbidden) continue;
       RETURN_IF_ERROR(digest.status());
       contents[{.directory = i,

@@ -1,5 +1,5 @@
-// Contents of files during a recording, to find out from which checkpoint a
-// resumed run resumed, given the files that it read.
+// Contents of files during a recording. They show from which checkpoint a run
+// resumed, given the files that it read.
 #ifndef GAUNTLET_HARNESS_TRAINER_VERDICT_CHECKPOINT_VERSIONS_H_
 #define GAUNTLET_HARNESS_TRAINER_VERDICT_CHECKPOINT_VERSIONS_H_
 
@@ -29,33 +29,34 @@ using FileContents = std::map<FileRead, Digest>;
 Result<FileContents> ContentsOf(
     const std::vector<std::filesystem::path>& directories);
 
-// Returns the paths of files in the first watched directory that were only
-// appended to, in at least two bursts with changes of other files in between:
-// logs.
+// Returns the paths of logs: files in the first watched directory that were
+// only appended to, in at least two bursts with changes of other files in
+// between.
 std::set<std::string> GrowingFiles(const OperationLog& log);
 
 class CheckpointVersions {
  public:
   // Covers files of the first watched directory that match a pattern of
   // fnmatch(3). Without patterns, covers all files except logs, which only grow
-  // while other files change. kDataLoss: that of the log. kInvalidArgument: the
-  // patterns match no file.
+  // while other files change. kDataLoss: the log is damaged. kInvalidArgument:
+  // the patterns match no file.
   static Result<CheckpointVersions> Of(
       const OperationLog& log, const std::vector<std::string>& patterns);
 
   // Returns the last operations of all versions of checkpoint files, ascending.
   std::vector<uint64_t> Ends() const;
 
-  // Returns the newest version among the files that a run read; `contents` are
-  // those at its start. The version's files are ordered newest first. Skips
-  // contents that the recording never completed; returns nullopt if the run
-  // read only such contents.
+  // Returns the newest version among the files that a run read. `contents`: the
+  // contents of the files at the start of the run. The version's files are
+  // ordered newest first. Skips contents that the recording never completed;
+  // returns nullopt if the run read only such contents.
   std::optional<CheckpointVersion> VersionOf(
       const std::vector<FileRead>& reads, const FileContents& contents) const;
 
   // Returns the complete checkpoint files that the run wrote again. A file is
   // finished once the program has begun the next one of its series, or has
-  // ended. Only series with a file for each version count (ckpt-1, ckpt-2).
+  // ended. Only files of a series such as ckpt-1, ckpt-2 count, which has one
+  // file for each version.
   std::vector<RemadeFile> MadeAgain(const std::vector<FileRead>& made,
                                     const FileContents& contents) const;
 

@@ -19,8 +19,9 @@ namespace {
 constexpr size_t kNamedFiles = 3;
 constexpr size_t kShownColumns = 60;  // of a message
 
-// Returns the class of the exception in a last line, or else the beginning of
-// the message, in quotes; "" if there is no line.
+// Returns the class of the exception that the last line of an output states. If
+// it states none, returns the beginning of the line in quotes; "" if there is
+// no line.
 std::string CauseOf(const std::string& last_line) {
   std::string cause = ExceptionClass(last_line);
   if (!cause.empty() || last_line.empty()) return cause;
@@ -59,7 +60,8 @@ auto SimplicityOf(const CrashTrial& trial) {
 
 // Returns the files that the crashes left unfinished, most frequent first: "a,
 // b-*, 2 more (* stands for numbers)". These are the files of the operations
-// that a power loss undid, else that of the operation at the crash.
+// that a power loss undid or, for other faults, the file of the operation at
+// the crash.
 std::string FilesText(const std::vector<CrashTrial>& trials,
                       const std::vector<size_t>& of) {
   std::map<std::string, size_t> counts;
@@ -83,8 +85,8 @@ std::string FilesText(const std::vector<CrashTrial>& trials,
   return text.find('*') == text.npos ? text : text + " (* stands for numbers)";
 }
 
-// Returns the title without the number of crash states. `stops`: empty, or
-// those after which the control runs diverged.
+// Returns the title without the number of crash states. `stops`: operations
+// after which a stop in the control run gave different results; may be empty.
 std::string TitleOf(const TrainerFinding& finding,
                     const std::vector<CrashTrial>& trials,
                     const std::vector<uint64_t>& stops) {
@@ -104,8 +106,8 @@ std::string TitleOf(const TrainerFinding& finding,
                      effect);
 }
 
-// A kill that was tried. Its trial has the name of another fault if that leaves
-// the same state with a worse verdict.
+// A kill that was tried. If another fault leaves the same state and has a worse
+// verdict, the trial is named after that fault.
 struct Kill {
   uint64_t operation = 0;  // number of operations before the kill
   RecoveryVerdict verdict = RecoveryVerdict::kRecovered;
@@ -127,9 +129,9 @@ std::vector<Kill> KillsOf(const std::vector<CrashTrial>& trials,
   return kills;
 }
 
-// Returns true iff a kill after `first_stop` recovered from a checkpoint,
-// although a later kill diverged. Kills after the last save also recover if no
-// resume within the training is equal.
+// Returns true iff a kill after `first_stop` recovered from a checkpoint and a
+// later kill diverged. Later recoveries prove nothing: kills after the last
+// save recover even if no resume within the training gives equal results.
 bool RecoversBetween(const std::vector<Kill>& kills, uint64_t first_stop) {
   uint64_t last_diverged = 0;
   for (const Kill& kill : kills) {
@@ -142,9 +144,9 @@ bool RecoversBetween(const std::vector<Kill>& kills, uint64_t first_stop) {
   });
 }
 
-// Returns the beginning of the reason of a finding that the stops of the
-// control show too. It includes how many kills recovered, as in the table of
-// verdicts.
+// Returns the beginning of the reason of a finding if stops in the control run
+// gave different results too. It states how many kills recovered, with the same
+// counts as in the table of verdicts.
 std::string StopsReason(const std::vector<uint64_t>& stops,
                         const std::vector<CrashTrial>& trials,
                         const std::vector<CrashVerdict>& verdicts) {
@@ -165,8 +167,8 @@ std::string StopsReason(const std::vector<uint64_t>& stops,
                                    Counted(tried, "kill")));
 }
 
-// Adds the simplest crash to titles that are equal, and to each title the
-// number of crash states.
+// If titles are equal, adds the simplest crash of the finding to each of them.
+// Then adds the number of crash states to every title.
 void CompleteTitles(const std::vector<CrashTrial>& trials,
                     std::vector<TrainerFinding>& findings) {
   std::map<std::string, int> counts;
@@ -201,7 +203,7 @@ std::vector<TrainerFinding> GroupFindings(
     const RecoveryVerdict verdict = verdicts[i].verdict;
     if (!IsFinding(verdict) || trials[i].is_for_judging) continue;
     // A message identifies the cause better than the place of the crash. If no
-    // resume is equal, all diverging runs have one cause.
+    // resume gives equal results, all diverging runs have one cause.
     std::string message = ExceptionClass(trials[i].last_line);
     if (message.empty()) message = MessagePattern(trials[i].last_line);
     const bool is_one_cause =

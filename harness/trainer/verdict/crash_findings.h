@@ -21,16 +21,18 @@ struct TrainerFinding {
 // Returns "operation 12" or "operations 12, 20".
 std::string OperationsText(const std::vector<uint64_t>& operations);
 
-// Returns findings, each with the crashes of one verdict and one cause. Runs
-// that end with the same class of exception, or the same message without
-// numbers and paths, have one cause. Without a message, one cause covers all
-// hangs; all runs that diverge, if no resume within the training is equal
-// (title and reason then state the stops that show it); else the crashes at
-// files of one name pattern.
+// Returns findings, each with the crashes of one verdict and one cause:
+// - Runs that end with the same class of exception, or with messages that are
+//   equal without numbers and paths, have one cause.
+// - Without a message, all hangs have one cause. So have all runs that diverge,
+//   if no resume within the training gives equal results; title and reason then
+//   state the stops that show it. Other crashes have one cause if their files
+//   have the same name pattern.
 //
-// `differing_stops` are those of Controls (crash_controls.h). They show that no
-// resume is equal, unless a kill between the first of them and the last kill
-// that diverges recovered from a checkpoint.
+// `differing_stops` are those of Controls (crash_controls.h). If there are any,
+// no resume within the training gives equal results, unless a kill recovered
+// from a checkpoint between the first of these stops and the last kill that
+// diverged.
 //
 // A title names the verdict, the faults, the files and the exception, or the
 // beginning of the message. If titles are still equal, the simplest crash of

@@ -11,7 +11,7 @@
 
 namespace gauntlet {
 
-// A control: a run without faults. Verdicts mean nothing unless it passes.
+// A control: a run without faults. Verdicts are meaningful only if it passes.
 struct CrashControl {
   std::string name;  // "second run"
   bool holds = false;
@@ -54,8 +54,8 @@ struct CrashTestResult {
   std::vector<std::string> notes;  // one line each
 };
 
-// Returns the reason why crash states are left that were not tried, as one line
-// for all outputs; "" if none are left.
+// Returns one line that states why some crash states were not tried; "" if all
+// were tried. All outputs use the same line.
 std::string UntriedCrashesText(const CrashTestResult& result);
 
 }  // namespace gauntlet

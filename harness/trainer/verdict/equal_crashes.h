@@ -1,5 +1,5 @@
-// The crashes that leave equal directories. Equal directories are tried once,
-// and the trial counts for each fault that can leave them.
+// The crashes that leave equal directories. Equal directories are tried once.
+// The trial counts for each fault that can leave them.
 #ifndef GAUNTLET_HARNESS_TRAINER_VERDICT_EQUAL_CRASHES_H_
 #define GAUNTLET_HARNESS_TRAINER_VERDICT_EQUAL_CRASHES_H_
 

@@ -12,8 +12,8 @@
 namespace gauntlet {
 namespace {
 
-// Returns the progress of a run; a greater number is later. Counts steps if the
-// program prints them, else operations.
+// Returns the progress at which the run resumed: a step if the program prints
+// it, else a number of operations.
 std::optional<int64_t> ProgressOf(const CrashTrial& trial) {
   if (trial.resumed_step) return trial.resumed_step;
   if (!trial.resumed_from) return std::nullopt;
@@ -28,8 +28,8 @@ std::string ResumePointName(const CrashTrial& trial) {
   return trial.resumed_from->files.front();
 }
 
-// Returns the number of operations before the first kill that leaves the
-// directories of the trial; nullopt if there is no such kill.
+// Returns the number of operations before the first kill that leaves the same
+// directories as the trial; nullopt if there is no such kill.
 std::optional<uint64_t> KillOf(const CrashTrial& trial) {
   std::optional<uint64_t> first;
   if (trial.fault == CrashFault::kKill) first = trial.operation;
@@ -40,8 +40,8 @@ std::optional<uint64_t> KillOf(const CrashTrial& trial) {
   return first;
 }
 
-// Returns the first checkpoint made again that was finished before the crash;
-// "" if there is none.
+// Returns the first checkpoint file that the resumed run wrote again although
+// it was finished before the crash; "" if there is none.
 std::string MadeAgainBy(const CrashTrial& trial, uint64_t operation) {
   for (const RemadeFile& file : trial.made_again) {
     if (file.finished <= operation) return file.path;
@@ -56,8 +56,9 @@ bool Makes(const CrashTrial& trial, const std::string& file) {
          });
 }
 
-// Returns the names of a version that was read and of a newer one. If both are
-// contents of one file, tells the older by its operations.
+// Returns the names of the version that the run read and of the newest one. If
+// both are contents of the same file, the name of the older one includes its
+// operations.
 std::pair<std::string, std::string> NamesOf(const CrashTrial& trial,
                                             const std::string& newest) {
   const std::string name = ResumePointName(trial);
@@ -78,7 +79,7 @@ struct CompleteVersion {
   uint64_t durable = 0;           // from this operation on, at the latest
   std::optional<uint64_t> begin;  // its first operation; nullopt: not known
   std::string name;
-  std::string file;  // with only this version; empty: none
+  std::string file;  // has contents of this version only; empty: none
 };
 
 class CompleteVersions {
@@ -103,7 +104,7 @@ class CompleteVersions {
       if (trial.resumed_from) known->second.begin = trial.resumed_from->begin;
     }
     for (auto& [progress, version] : versions) versions_.push_back(version);
-    // Each version must be durable before the next one is begun.
+    // Each version must be durable when the next one is begun.
     for (size_t i = 0; i + 1 < versions_.size(); ++i) {
       const CompleteVersion& next = versions_[i + 1];
       versions_[i].durable =

@@ -3,8 +3,8 @@
 // A version of a checkpoint becomes complete at an operation: the first one
 // after which a killed run resumes from the version and ends with equal
 // results. A kill after that operation must not lose the version. A power loss
-// may lose it until the next version is begun or the program ends: by then, it
-// must be durable.
+// may lose the version until the next one is begun or the program ends. From
+// then on, it must be durable.
 #ifndef GAUNTLET_HARNESS_TRAINER_VERDICT_RECOVERY_JUDGE_H_
 #define GAUNTLET_HARNESS_TRAINER_VERDICT_RECOVERY_JUDGE_H_
 
