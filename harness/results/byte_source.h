@@ -63,9 +63,9 @@ struct StridedArray {
   std::vector<uint64_t> strides;  // as many as the shape has
 };
 // Returns the bytes of the array's elements in row-major order. If the array is
-// not contiguous, the part of `whole` that it spans stays in memory while it is
-// read from start to end. kDataLoss: the array is not within `whole`, or that
-// part is above 256 MiB.
+// not contiguous, the part of `whole` from its first to its last element is
+// kept in memory while the array is read from start to end. kDataLoss: the
+// array is not within `whole`, or that part is above 256 MiB.
 Result<Bytes> RowMajor(Bytes whole, const StridedArray& array);
 
 // Returns the product of the shape and `element_bytes`; kDataLoss above 2^63.
@@ -80,8 +80,9 @@ std::vector<uint64_t> ColumnMajorStrides(const std::vector<uint64_t>& shape);
 Result<std::string> ReadWhole(ByteSource& bytes, uint64_t limit,
                               std::string_view what);
 
-// Returns the bytes that the tensors of a file of this size may have in total.
-// Archives, compressed data sets and views of one storage may claim far more.
+// Returns the maximum number of bytes that all tensors of a file of this size
+// may have together. Without it, archives, compressed data sets and views of
+// one storage could claim far more.
 uint64_t UnpackedLimit(uint64_t file_size);
 
 }  // namespace gauntlet

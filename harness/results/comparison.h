@@ -21,7 +21,8 @@ struct ResultComparison {
   // The first differences in the order of files and tensors.
   std::vector<ResultDifference> differences;
   uint64_t differing = 0;  // tensors; may be more than are described
-  // Numbers of what was compared, from the expected result.
+  // Number of compared files, tensors and bytes, counted in the expected
+  // result.
   uint64_t files = 0;
   uint64_t tensors = 0;
   uint64_t bytes = 0;
@@ -33,8 +34,8 @@ struct ResultComparison {
   }
 };
 
-// Ignores times, modes, owners, files outside the folder that links lead to,
-// empty directories, and the metadata of archives. Errors: the disk cannot be
+// Ignores times, modes, owners, empty directories, the metadata of archives,
+// and files outside the folder to which links lead. Errors: the disk cannot be
 // read, or a folder does not exist. A damaged file is compared as bytes.
 Result<ResultComparison> CompareResults(const std::string& found_folder,
                                         const std::string& expected_folder,

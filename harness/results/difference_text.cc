@@ -9,8 +9,8 @@
 namespace gauntlet {
 namespace {
 
-// Returns "final.pt: tensor `fc.weight`"; the file alone if the file is one
-// value, without a name.
+// Returns "final.pt: tensor `fc.weight`"; only "final.pt" if the file is a
+// single value without a name.
 std::string PlaceOf(const ResultDifference& difference) {
   const std::string file = EscapeBytes(difference.file);
   if (difference.tensor.name.empty()) return file;

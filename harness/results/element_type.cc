@@ -101,7 +101,8 @@ std::string FloatDecimal(const ElementType& type, uint64_t bits) {
   return fmt::format("{}", static_cast<float>(SmallFloat(type, bits)));
 }
 
-// Maps the bits of floats to integers in the order of their values.
+// Maps the bits of a float to an integer, so that the integers have the order
+// of the floats.
 int64_t OnLine(const ElementType& type, uint64_t bits) {
   const unsigned width = type.mantissa_bits + type.exponent_bits;
   const auto magnitude = static_cast<int64_t>(LowBits(bits, width));

@@ -26,7 +26,7 @@ struct ElementType {
   std::string name;  // "float32", "int64", "bool", "text"
   ElementKind kind = ElementKind::kOpaque;
   uint32_t bytes = 1;  // size of one element; at least 1
-  // Bits of a float, and of each half of a complex number.
+  // Numbers of bits of a float, or of each half of a complex number.
   uint8_t exponent_bits = 0;
   uint8_t mantissa_bits = 0;
   bool has_infinity = true;

@@ -35,8 +35,9 @@ bool MatchesAny(const std::vector<std::string>& patterns,
 // Returns the folder with a trailing slash.
 std::string PrefixOf(const fs::path& folder) { return folder / ""; }
 
-// Returns the format that users expect for this suffix; "" if it suggests none.
-// Used in the note on a file whose content has another format.
+// Returns the format that users expect of a file with this suffix; "" if the
+// suffix suggests none. The note on a file whose content has another format
+// states it.
 std::string_view ExpectedBySuffix(std::string_view name) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 8>
       kSuffixes = {{{".npy", "a .npy array"},
@@ -104,8 +105,9 @@ Status ReadSingle(FileFormat format, const std::shared_ptr<FileBytes>& file,
   return OkStatus();
 }
 
-// Reads a file by the format of its content. kDataLoss: read the file as bytes;
-// without a message, this needs no note.
+// Reads a file in the format that its content shows. kDataLoss: the caller must
+// read the file as bytes. The message is for its note; an empty message means
+// that no note is needed.
 Status ReadByContent(const std::string& name,
                      const std::shared_ptr<FileBytes>& file,
                      ResultFile& result) {

@@ -50,10 +50,10 @@ struct ResultFile {
   std::string note;  // reason why it is read as bytes; "" if there is none
 };
 
-// Opens a file. The content decides on the format, or the suffix if the content
-// has no signature. A file that cannot be read in its format is read as bytes,
-// and its note states the reason. A link is not followed: it has one text, its
-// target, relative to `folder` if it is below it.
+// Opens a file. The content determines the format; if it has no signature, the
+// suffix does. A file that cannot be read in its format is read as bytes, and
+// its note states the reason. A link is not followed: its only value is its
+// target as a text. The target is relative to `folder` if it is below `folder`.
 Result<ResultFile> OpenResultFile(const std::string& folder,
                                   const std::string& name);
 // Opens the same file as bytes.

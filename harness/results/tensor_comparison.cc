@@ -16,8 +16,8 @@ namespace gauntlet {
 namespace {
 
 constexpr uint64_t kComparedPiece = uint64_t{1} << 20;
-// Bytes of a differing text that are shown before the first difference, and
-// from it on.
+// Numbers of bytes of a differing text that are shown before the first
+// difference, and from there on.
 constexpr uint64_t kShownBefore = 20;
 constexpr uint64_t kShownFrom = 40;
 
@@ -82,7 +82,8 @@ class ElementComparison {
   uint64_t first_ = 0;
 };
 
-// Compares as many bytes as both have. Returns the first element that differs.
+// Compares bytes up to the length of the shorter value. Returns the first
+// element that differs.
 Result<uint64_t> CompareBytes(const ResultTensor& found,
                               const ResultTensor& expected,
                               ResultDifference& difference) {
@@ -123,8 +124,8 @@ Result<std::string> TextAround(ByteSource& text, uint64_t place) {
                      end < text.size() ? "…" : "");
 }
 
-// Completes the comparison of texts and bytes, which may differ in length: the
-// excess of the longer one counts as different.
+// Completes the comparison of texts and bytes, which may differ in length: all
+// bytes after the end of the shorter one count as different.
 Status FinishSequence(const ResultTensor& found, const ResultTensor& expected,
                       uint64_t first, ResultDifference& difference) {
   const uint64_t sizes[] = {found.bytes->size(), expected.bytes->size()};

@@ -21,8 +21,8 @@ bool IsHdf5Name(std::string_view name) {
   return name.ends_with(".h5") || name.ends_with(".hdf5");
 }
 
-// Adds an entry in the format of its suffix. kDataLoss: it does not have that
-// format.
+// Adds an entry in the format that its suffix names. kDataLoss: the entry does
+// not have that format.
 Status AddByName(const std::string& name, const Bytes& bytes,
                  TensorList& list) {
   if (name.ends_with(kNpySuffix)) {

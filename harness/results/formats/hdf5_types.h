@@ -30,8 +30,8 @@ class Hdf5Handle {
   herr_t (*const close_)(hid_t);
 };
 
-// Thrown if a file cannot be read. Caught before it can pass through HDF5,
-// which is C, and at the end of the walk.
+// Thrown if a file cannot be read. It must not pass through HDF5, which is C:
+// callbacks catch it, and its reason is reported when HDF5 has returned.
 struct Hdf5Failure {
   std::string reason;
 };

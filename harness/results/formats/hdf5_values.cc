@@ -136,8 +136,8 @@ class Hdf5Walk {
     }
   }
 
-  // Writes a link that is not a hard one. HDF5's walk follows hard links, once
-  // for each object.
+  // Writes the target of a link, except of a hard link: HDF5's walk visits the
+  // object of a hard link itself, once.
   void WriteLink(hid_t group, const char* name, const H5L_info_t& info) {
     if (info.type == H5L_TYPE_HARD) return;
     constexpr size_t kMaxLink = size_t{64} << 10;
@@ -174,8 +174,8 @@ class Hdf5Walk {
     out_.Raw(bytes);
   }
 
-  // Writes missing elements, texts and references; false if it is another
-  // value.
+  // Writes the value if it has no elements, or is text or a reference. Returns
+  // false if it is any other value.
   template <typename Read>
   bool WriteUnusual(const std::string& name, hid_t type, hid_t space,
                     const std::optional<Hdf5Description>& found, Read read) {
@@ -243,8 +243,8 @@ class Hdf5Walk {
     WriteElements(set, type.get(), space.get(), *found, name);
   }
 
-  // Writes slabs: one index in each outer dimension, some indices in the next
-  // one, and all in the rest.
+  // Writes the elements in slabs. A slab has one index in each outer dimension,
+  // some indices in the next dimension, and all indices in the others.
   void WriteElements(hid_t set, hid_t type, hid_t space,
                      const Hdf5Description& found, const std::string& name) {
     const size_t rank = found.shape.size();

@@ -5,11 +5,12 @@
 // which the parent checks and reads:
 //
 //   record*: u64 tag | name | type | u64 bytes of an element | u64 1 if they
-//            are big-endian | u64 dimensions | u64 each | u64 size | bytes
+//            are big-endian | u64 number of dimensions | u64 length of each
+//            dimension | u64 number of bytes of the value | its bytes
 //
 // Each text is preceded by its length, a u64. In a record with tag kInFile, a
 // u64 replaces the bytes: their offset in the HDF5 file. The last record is
-// kEnd or kFailure, with one text. A file without either comes from a process
+// kEnd or kFailure, with one text. A file with neither comes from a process
 // that crashed.
 #ifndef GAUNTLET_HARNESS_RESULTS_FORMATS_HDF5_VALUES_H_
 #define GAUNTLET_HARNESS_RESULTS_FORMATS_HDF5_VALUES_H_

@@ -183,12 +183,12 @@ Result<NpyDescription> ReadDescription(ByteSource& file) {
   return DataLoss("expected a header with descr, fortran_order and shape");
 }
 
-// Returns the element type. The size of a structured element follows from the
-// size of the data.
+// Returns the element type. The size of a structured element is computed from
+// the size of the data.
 std::optional<ElementType> NumpyTypeOf(const NpyDescription& array,
                                        uint64_t data_bytes) {
   if (!array.is_structured) return FindNumpyType(array.type);
-  // Objects in an element are indices into a pickle that follows.
+  // Elements with objects are stored as a pickle, not as plain bytes.
   if (array.type.find("O'") != std::string::npos) return std::nullopt;
   const Result<uint64_t> elements = ByteCount(array.shape, 1);
   if (!elements.ok() || *elements == 0 || data_bytes % *elements != 0)

@@ -1,6 +1,6 @@
 // Reads a Python pickle, protocols 2 to 5, without executing anything: where
-// Python would import and call a function, the result has its name and its
-// arguments.
+// Python would import and call a function, the result has the name and the
+// arguments of the function instead.
 //
 // https://docs.python.org/3/library/pickletools.html describes the opcodes.
 #ifndef GAUNTLET_HARNESS_RESULTS_FORMATS_PICKLE_H_

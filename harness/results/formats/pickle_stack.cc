@@ -11,7 +11,8 @@ namespace {
 
 constexpr const char* kBytesEnd = "the bytes end";
 constexpr size_t kMaxName = 1000;
-// Bytes that calls may copy, in addition to those of the pickle.
+// Maximum number of bytes that executed calls may copy, in addition to the
+// bytes of the pickle.
 constexpr size_t kMaxCopied = size_t{64} << 20;
 constexpr const char* kTooShort = "the stack is too short";
 

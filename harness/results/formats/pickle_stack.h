@@ -62,15 +62,15 @@ class PickleStack {
   bool Memoize();
   bool Get(std::optional<uint64_t> key);
 
-  // Pops a callee and its arguments, and pushes the result of the call. Two
-  // calls have a result: OrderedDict() pushes an empty dict, and
+  // Pops a callee and its arguments, and pushes the result of the call. Only
+  // two calls are executed: OrderedDict() pushes an empty dict, and
   // _codecs.encode(text, "latin1"), by which protocol 2 stores bytes, pushes
-  // the bytes. Any other call is not executed: it pushes a kCall value.
+  // the bytes. Any other call pushes a kCall value.
   bool Call();
   bool CallWithKeywords();
   bool Build();
   // Puts items into the container on top of the stack. An object of an unknown
-  // class gets them as a state of that kind.
+  // class gets the items as a state of kind `kind`.
   bool Extend(PickleKind kind, std::optional<std::vector<PickleId>> items);
 
  private:

@@ -24,8 +24,9 @@ class PickledObjects {
                            PickleWalk& walk) = 0;
 };
 
-// Numbers of one type in a list become one array. For an unknown object, the
-// callee, the arguments and the state are added.
+// Adds the values of a pickle to a list. Numbers of one type in a Python list
+// become one array. Of an unknown object, adds the callee, the arguments and
+// the state.
 class PickleWalk {
  public:
   // All must outlive this. Visits at most `visits` values, as a few bytes can
@@ -42,8 +43,8 @@ class PickleWalk {
   Status AddItems(const std::string& name, const PickleValue& value);
   Status AddNumbers(const std::string& name, const std::vector<PickleId>& items,
                     PickleKind kind);
-  // Adds a set in the order of its values: the order in a pickle depends on
-  // hashes.
+  // Adds the values of a set in sorted order, because their order in the pickle
+  // depends on hashes.
   Status AddSet(const std::string& name, const PickleValue& value);
   Status AddDict(const std::string& name, const PickleValue& value);
   // Adds the attributes and items that an object received after it was created.

@@ -102,8 +102,8 @@ class TorchValues : public PickledObjects {
     return list_.AddBytes(NameOfKey("", name), OpenEntry(archive_, entry));
   }
 
-  // Adds tensors and parameters, from the calls that create them, and storages
-  // that stand alone.
+  // Adds a tensor or parameter, which is pickled as the call that creates it,
+  // or a storage that is no part of a tensor.
   Result<bool> Add(const std::string& name, const PickleValue& object,
                    PickleWalk& walk) override {
     if (object.kind == PickleKind::kPersistent) return AddStorage(name, object);
@@ -222,7 +222,7 @@ class TorchValues : public PickledObjects {
   const std::shared_ptr<ZipArchive> archive_;
   TensorList& list_;
   std::map<std::string, const ZipEntry*, std::less<>> entries_;
-  std::vector<const ZipEntry*> others_;  // outside the directory, or repeated
+  std::vector<const ZipEntry*> others_;  // not in the directory, or repeated
   std::set<std::string, std::less<>> used_;
   Pickle pickle_;
   bool is_big_endian_ = false;

@@ -59,9 +59,9 @@ class EntryBytes : public ByteSource {
   Status Seek(uint64_t offset) {
     if (open_ == nullptr || (!entry_.is_stored && offset < at_)) {
       Close();
-      // Reads a stored entry as it is in the file: then it is seekable, and its
-      // checksum, which torch.save may omit, is not verified. A comparison does
-      // not need it.
+      // ZIP_FL_COMPRESSED reads a stored entry as it is in the file. So it is
+      // seekable, and its checksum is not verified: torch.save may omit it, and
+      // a comparison does not need it.
       open_ = zip_fopen_index(archive_->handle(), entry_.index,
                               entry_.is_stored ? ZIP_FL_COMPRESSED : 0);
       if (open_ == nullptr) return Damaged();

@@ -51,7 +51,8 @@ class ZipArchive {
 };
 
 // Returns the bytes of an entry. Reading a deflated entry backwards inflates it
-// again from the start. Its checksum is verified at its end.
+// again from the start. The checksum of a deflated entry is verified when its
+// last byte is read.
 Bytes OpenEntry(const std::shared_ptr<ZipArchive>& archive,
                 const ZipEntry& entry);
 
