@@ -59,7 +59,8 @@ enum class NothingSelected : uint8_t { kFails, kPasses };
 
 struct RunCommand {
   std::vector<std::string> paths;  // scenario files and folders
-  std::string name_filter;         // part of a case's name; empty: all
+  // Parts of names of which a case's name must contain one; empty: all cases.
+  std::vector<std::string> names;
   // Label expressions (label_expression.h) of which a case must match one;
   // empty: all cases.
   std::vector<std::string> labels;

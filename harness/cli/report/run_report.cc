@@ -41,8 +41,8 @@ std::string CommandOf(const RunCommand& command) {
   std::string text = "gauntlet run";
   if (command.demo) text += " --demo";
   for (const std::string& path : command.paths) text += " " + ShellWord(path);
-  if (!command.name_filter.empty()) {
-    text += " -k " + ShellWord(command.name_filter);
+  for (const std::string& name : command.names) {
+    text += " -k " + ShellWord(name);
   }
   for (const std::string& label : command.labels) {
     text += " -L " + ShellWord(label);

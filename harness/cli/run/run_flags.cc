@@ -42,8 +42,10 @@ void AddRunSelection(Flags& flags, RunCommand& command) {
   flags.Switch(
       {"--demo", "", "Run the built-in scenarios, which need no files."},
       [&command] { command.demo = true; });
-  flags.Value({"-k,--name", "TEXT", "Run only cases whose name contains TEXT."},
-              ReadText(command.name_filter));
+  flags.Values({"-k,--name", "TEXT",
+                "Run only cases whose name contains TEXT. May be repeated: one "
+                "match is enough."},
+               command.names);
   flags.Values({"-L,--label", "EXPRESSION",
                 "Run only cases whose labels match, such as 'smoke and not "
                 "slow'. A label with spaces needs quotes: '\"data loader\" or "

@@ -15,6 +15,7 @@
 #include "harness/cli/scenario/label_expression.h"
 #include "harness/cli/scenario/scenario_files.h"
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace gauntlet {
 namespace {
@@ -117,8 +118,15 @@ class Selector {
   }
 
  private:
+  bool HasWantedName(const Case& one) const {
+    return command_.names.empty() ||
+           std::ranges::any_of(command_.names, [&one](const std::string& part) {
+             return one.name.find(part) != one.name.npos;
+           });
+  }
+
   bool Wanted(const Case& one) const {
-    if (one.name.find(command_.name_filter) == one.name.npos) return false;
+    if (!HasWantedName(one)) return false;
     return labels_.empty() ||
            std::ranges::any_of(labels_, [&](const LabelMatcher& matches) {
              return matches(one.labels);
@@ -145,13 +153,17 @@ class Selector {
   std::string HintForEmptySelection(const std::vector<Case>& cases) const {
     if (cases.empty()) return ": " + NoScenarioFileIn(command_.paths);
     const std::string label = UnknownLabel(cases);
-    const std::string& part = command_.name_filter;
-    if (!label.empty() || std::ranges::any_of(cases, [&](const Case& one) {
-          return one.name.find(part) != one.name.npos;
+    if (!label.empty() || std::ranges::any_of(cases, [this](const Case& one) {
+          return HasWantedName(one);
         })) {
       return label;
     }
-    return fmt::format("; -k: no case has {} in its name", Quoted(part));
+    std::vector<std::string> parts;
+    for (const std::string& part : command_.names) {
+      parts.push_back(Quoted(part));
+    }
+    return fmt::format("; -k: no case has {} in its name",
+                       fmt::join(parts, " or "));
   }
 
   // Describes the first label in the expressions that no case has; "" if there

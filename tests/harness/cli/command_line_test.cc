@@ -836,10 +836,12 @@ TEST(CommandLineTest, ColorMayStandBeforeOrAfterTheCommand) {
 
 TEST(CommandLineTest, RunTakesPathsLabelsAndShard) {
   const auto command = Parsed<RunCommand>(
-      {"run", "a.yaml", "b", "-L", "smoke", "-L", "crash", "--shard", "2/4",
-       "-j", "3", "--world", "sim", "--strict", "--device", "emulated"});
+      {"run", "a.yaml",  "b",      "-L",       "smoke",    "-L",      "crash",
+       "-k",  "torn",    "--name", "in a",     "--shard",  "2/4",     "-j",
+       "3",   "--world", "sim",    "--strict", "--device", "emulated"});
   EXPECT_THAT(command.paths, ElementsAre("a.yaml", "b"));
   EXPECT_THAT(command.labels, ElementsAre("smoke", "crash"));
+  EXPECT_THAT(command.names, ElementsAre("torn", "in a"));
   EXPECT_EQ(command.shard.index, 2);
   EXPECT_EQ(command.shard.count, 4);
   EXPECT_EQ(command.jobs, 3);

@@ -347,16 +347,32 @@ TEST_F(RunCommandTest, CountsCasesAsTheListDoes) {
   command_.lists = true;
   EXPECT_EQ(RunScenarios(command_, console_), 0) << err_.str();
   EXPECT_THAT(out_.str(), HasSubstr("\n12 cases\n"));
-  command_.name_filter = "none";
+  command_.names = {"none"};
   EXPECT_EQ(RunScenarios(command_, console_), 4);
   EXPECT_EQ(err_.str(),
             "gauntlet run: nothing selected of 12 cases; -k: no case has "
             "'none' in its name\n");
   err_.str("");
+  command_.names = {"none", "such"};
+  EXPECT_EQ(RunScenarios(command_, console_), 4);
+  EXPECT_THAT(err_.str(), HasSubstr("-k: no case has 'none' or 'such' in its "
+                                    "name\n"));
+  err_.str("");
   command_.labels = {"none-such"};
   EXPECT_EQ(RunScenarios(command_, console_), 4);
   EXPECT_THAT(err_.str(), HasSubstr("12 cases; no case has the label "
                                     "'none-such'"));
+}
+
+TEST_F(RunCommandTest, CaseWhoseNameHasOneOfTheTextsIsSelected) {
+  command_.paths = {Write("d1", "apple"), Write("d1", "berry"),
+                    Write("d1", "cherry")};
+  command_.lists = true;
+  command_.names = {"app", "cherry"};
+  EXPECT_EQ(RunScenarios(command_, console_), 0) << err_.str();
+  EXPECT_THAT(out_.str(),
+              AllOf(HasSubstr("apple"), HasSubstr("cherry"),
+                    Not(HasSubstr("berry")), HasSubstr("\n2 cases\n")));
 }
 
 TEST_F(RunCommandTest, FolderWithoutScenariosIsNamed) {
