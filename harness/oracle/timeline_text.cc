@@ -139,13 +139,19 @@ void AddPowerCuts(const Record& record, std::vector<TimedLine>& all) {
   }
 }
 
-void AddRequeues(const Record& record, std::vector<TimedLine>& all) {
-  for (const LauncherRun& run : record.launchers) {
-    if (&run == &record.launchers.front() || run.events.empty()) continue;
+void AddLaterLaunches(const Record& record, std::vector<TimedLine>& all) {
+  for (size_t i = 1; i < record.launchers.size(); ++i) {
+    const LauncherRun& run = record.launchers[i];
+    if (run.events.empty()) continue;
+    const bool is_requeue = IsRequeue(record.launchers[i - 1], run);
     all.push_back(
         {run.events.front().t_ns,
-         {"launcher", "requeue"},
-         "launcher  is started again, as a scheduler requeues a job"});
+         {"launcher", is_requeue ? "requeue" : "launch"},
+         is_requeue
+             ? "launcher  is started again, as a scheduler requeues a job"
+             : fmt::format("launcher  is started again, as planned (entry {} "
+                           "of launches)",
+                           run.planned + 1)});
   }
 }
 
@@ -225,7 +231,7 @@ std::vector<std::string> TimelineText(const Outline& outline) {
     }
   }
   AddPowerCuts(record, all);
-  AddRequeues(record, all);
+  AddLaterLaunches(record, all);
   std::ranges::stable_sort(all, {}, &TimedLine::t_ns);
   return Shortened(MergedLines(all, BeginOf(record)));
 }

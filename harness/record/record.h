@@ -184,6 +184,12 @@ struct LauncherRun {
   bool operator==(const LauncherRun&) const = default;
 };
 
+// Returns true iff a job queue started the launcher again, after `before`, for
+// the same planned launch.
+inline bool IsRequeue(const LauncherRun& before, const LauncherRun& run) {
+  return run.planned == before.planned;
+}
+
 struct StoredCheckpoint {
   std::string name;  // "step-000000150-g3"
   uint64_t step = 0;

@@ -193,15 +193,27 @@ std::string TextOfExit(const RecordEvent& event) {
       event.reason == RecordReason::kUnreachable ? ": given up" : "");
 }
 
-std::string TextOfLauncher(const IncarnationEvents& incarnation,
+// Returns the text of a launcher's start. `number`: that of the start, from 1.
+std::string TextOfLaunch(const Record& record, int number) {
+  if (number <= 1) return "starts";
+  const auto index = static_cast<size_t>(number) - 1;
+  const std::vector<LauncherRun>& launchers = record.launchers;
+  if (index >= launchers.size() ||
+      IsRequeue(launchers[index - 1], launchers[index])) {
+    return "is started again, as a scheduler requeues a job";
+  }
+  return fmt::format("is started again, as planned (entry {} of launches)",
+                     launchers[index].planned + 1);
+}
+
+std::string TextOfLauncher(const Record& record,
+                           const IncarnationEvents& incarnation,
                            const RecordEvent& event) {
   const std::string_view reason = RecordReasonName(event.reason);
   const int worker = event.about.value_or(0);
   switch (event.kind) {
     case RecordKind::kLauncherBegin:
-      return incarnation.number > 1
-                 ? "is started again, as a scheduler requeues a job"
-                 : "starts";
+      return TextOfLaunch(record, incarnation.number);
     case RecordKind::kStarted:
       return fmt::format("starts worker {}, incarnation {}", worker,
                          event.incarnation);
@@ -263,10 +275,10 @@ std::string EventText(const Record& record,
   if (event.kind == RecordKind::kGaveUp) {
     return "gives up: " + GaveUpReasonText(record.setup, event);
   }
-  for (std::string text :
-       {TextOfTraining(event), TextOfSave(event),
-        TextOfMembership(incarnation, event),
-        TextOfLauncher(incarnation, event), TextOfMachine(record, event)}) {
+  for (std::string text : {TextOfTraining(event), TextOfSave(event),
+                           TextOfMembership(incarnation, event),
+                           TextOfLauncher(record, incarnation, event),
+                           TextOfMachine(record, event)}) {
     if (!text.empty()) return text;
   }
   return fmt::format("{}{}", RecordKindName(event.kind),

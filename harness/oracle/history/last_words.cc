@@ -11,10 +11,6 @@ bool LeftToStartLater(const IncarnationEvents& incarnation) {
          IsExit(incarnation.events.back().count, {WorkerExit::kStartLater});
 }
 
-bool IsRequeue(const LauncherRun& before, const LauncherRun& run) {
-  return run.planned == before.planned;
-}
-
 bool IsDone(const Record& record) {
   return !record.launchers.empty() && record.launchers.back().result &&
          record.launchers.back().result->status == "done";

@@ -1,5 +1,4 @@
-// How processes ended: their exit events, results, and kills by the kernel; and
-// launchers that were started again.
+// How processes ended: their exit events, results, and kills by the kernel.
 #ifndef GAUNTLET_HARNESS_ORACLE_HISTORY_LAST_WORDS_H_
 #define GAUNTLET_HARNESS_ORACLE_HISTORY_LAST_WORDS_H_
 
@@ -14,10 +13,6 @@ bool LeftToStartLater(const IncarnationEvents& incarnation);
 // Returns true iff the process exited with WorkerExit::kStartLater and could
 // not save its state.
 bool LeftUnsaved(const IncarnationEvents& incarnation);
-
-// Returns true iff a job queue started the launcher again, after `before`, for
-// the same planned launch.
-bool IsRequeue(const LauncherRun& before, const LauncherRun& run);
 
 // Returns true iff the last launcher's result is "done".
 bool IsDone(const Record& record);

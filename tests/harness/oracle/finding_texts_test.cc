@@ -12,9 +12,11 @@
 namespace gauntlet {
 namespace {
 
+using testing::AllOf;
 using testing::Contains;
 using testing::EndsWith;
 using testing::HasSubstr;
+using testing::Not;
 using K = RecordKind;
 
 // Returns the message of the first finding of that name; "" if there is none.
@@ -114,6 +116,15 @@ TEST(FindingTextsTest, TimelineHasPowerLossesAndRequeues) {
   EXPECT_THAT(verdict.timeline,
               Contains("launcher  is started again, as a scheduler requeues a "
                        "job"));
+}
+
+TEST(FindingTextsTest, TimelineTellsAPlannedLaunchFromARequeue) {
+  Record record = CutRun("ext4").record();
+  record.launchers.back().planned = 1;
+  EXPECT_THAT(Judge(record).timeline,
+              AllOf(Contains("launcher  is started again, as planned (entry 2 "
+                             "of launches)"),
+                    Not(Contains(HasSubstr("requeues a job")))));
 }
 
 }  // namespace

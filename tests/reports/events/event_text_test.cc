@@ -32,5 +32,19 @@ TEST(EventTextTest, LauncherThatGivesUpNamesTheKeyThatAllowsNoRestart) {
   }
 }
 
+TEST(EventTextTest, OnlyARequeuedLauncherIsSaidToBeRequeued) {
+  Record record;
+  record.launchers = {{.planned = 0}, {.planned = 0}, {.planned = 1}};
+  const char* const kTexts[] = {
+      "starts", "is started again, as a scheduler requeues a job",
+      "is started again, as planned (entry 2 of launches)"};
+  int number = 0;
+  for (const char* const text : kTexts) {
+    EXPECT_EQ(EventText(record, {.worker = kLauncherWorker, .number = ++number},
+                        {.kind = RecordKind::kLauncherBegin}),
+              text);
+  }
+}
+
 }  // namespace
 }  // namespace gauntlet
