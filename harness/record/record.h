@@ -136,6 +136,7 @@ struct RunSetup {
   // Grace period in the settings of the engine; 0: it stops at once on a
   // notice.
   int64_t notice_grace_ns = 0;
+  int64_t poll_every_ns = 0;  // preemption.poll_every
   uint64_t steps_per_execution = 1;
   int max_restarts = 0;         // by one launcher; 0: none is allowed
   bool never_restarts = false;  // cluster.restart.policy is none
@@ -145,10 +146,11 @@ struct RunSetup {
   int64_t hang_limit_ns = 0;
   // Workers of a killed launcher end within this time.
   int64_t orphans_end_ns = 0;
-  // Values of cluster.step_timeout and cluster.save_timeout. Only texts for
-  // people use them.
+  // Values of cluster.step_timeout, cluster.save_timeout and
+  // cluster.start_timeout. Only texts for people use them.
   int64_t step_timeout_ns = 0;
   int64_t save_timeout_ns = 0;
+  int64_t start_timeout_ns = 0;
   // The harness ends the run after this time without an event (timeout.hang),
   // and after this time in all (timeout.total).
   int64_t longest_silence_ns = 0;

@@ -89,6 +89,7 @@ void Describe(Archive& a, typename Archive::template Ref<RunSetup> setup) {
   a.Field("detection_bound_joining_ns", setup.detection_bound_joining_ns);
   a.Field("heartbeat_every_ns", setup.heartbeat_every_ns);
   a.Field("notice_grace_ns", setup.notice_grace_ns);
+  a.Field("poll_every_ns", setup.poll_every_ns);
   a.Field("steps_per_execution", setup.steps_per_execution);
   a.Field("max_restarts", setup.max_restarts);
   a.Field("never_restarts", setup.never_restarts);
@@ -97,6 +98,7 @@ void Describe(Archive& a, typename Archive::template Ref<RunSetup> setup) {
   a.Field("orphans_end_ns", setup.orphans_end_ns);
   a.Field("step_timeout_ns", setup.step_timeout_ns);
   a.Field("save_timeout_ns", setup.save_timeout_ns);
+  a.Field("start_timeout_ns", setup.start_timeout_ns);
   a.Field("longest_silence_ns", setup.longest_silence_ns);
   a.Field("longest_run_ns", setup.longest_run_ns);
   a.Field("planted_bugs", setup.planted_bugs);

@@ -39,6 +39,7 @@ void SetDeadlines(const Case& one, RunSetup& setup) {
           .count();
   setup.heartbeat_every_ns = one.train.cluster.heartbeat_every.count();
   setup.notice_grace_ns = one.train.preemption.grace.count();
+  setup.poll_every_ns = one.train.preemption.poll_every.count();
   setup.steps_per_execution = one.train.steps_per_execution;
   setup.never_restarts = one.cluster.policy == RestartPolicy::kNone;
   setup.max_restarts = setup.never_restarts ? 0 : one.cluster.max_restarts;
@@ -74,6 +75,7 @@ RunSetup SetupOf(const Case& one) {
                  .limited_disk = one.disk_capacity != Case().disk_capacity,
                  .step_timeout_ns = one.train.cluster.step_timeout.count(),
                  .save_timeout_ns = one.train.cluster.save_timeout.count(),
+                 .start_timeout_ns = one.cluster.start_timeout.count(),
                  .longest_silence_ns = HangLimitOf(one).count(),
                  .longest_run_ns = TotalLimitOf(one).count(),
                  .planted_bugs = {}};

@@ -193,22 +193,26 @@ std::string AdviceOnExpectations(const Outline& outline,
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 
+// Returns "--worker 0 --all" for the events of the process that waited.
+std::string OptionsOfWait(const WaitLimit& wait) {
+  return wait.is_of_launcher() ? "--worker launcher --all"
+                               : fmt::format("--worker {} --all", wait.worker);
+}
+
 std::string AdviceOnDetection(const Record& record, const CaseResult& result) {
   const std::optional<WaitLimit> wait = LongestWait(record);
-  const std::string look = fmt::format(
-      "see what the worker that detected the loss did before ({})",
-      ShowCommand(result, wait ? fmt::format("--worker {} --all", wait->worker)
-                               : "--all"));
+  const std::string look =
+      fmt::format("see what {} did before ({})", DetectorText(record),
+                  ShowCommand(result, wait ? OptionsOfWait(*wait) : "--all"));
   const std::optional<int64_t> expected = record.expect.detected_in_max_ns;
   if (!expected) {
     return "the engine exceeded its own limits, so look for the cause there: " +
            look;
   }
-  if (wait && wait->limit_ns < *expected) {
+  if (wait && wait->total_ns() < *expected) {
     return fmt::format(
-        "{} ({}) is shorter than the delay, so look for the cause in the "
-        "engine: {}",
-        wait->key, LimitText(wait->limit_ns), look);
+        "{} is shorter than the delay, so look for the cause in the engine: {}",
+        LimitNameText(*wait), look);
   }
   if (!wait) {
     return fmt::format(
@@ -217,11 +221,11 @@ std::string AdviceOnDetection(const Record& record, const CaseResult& result) {
         PlaceOfExpect(result), look);
   }
   return fmt::format(
-      "if the delay is right, raise detected_in.max in {} above {} ({}), or "
-      "lower that limit below detected_in.max ({}); if the engine should have "
-      "detected "
-      "the loss sooner, {}",
-      PlaceOfExpect(result), wait->key, LimitText(wait->limit_ns),
+      "if the delay is right, raise detected_in.max in {} above {}, or lower "
+      "{} below detected_in.max ({}); if the engine should have detected the "
+      "loss sooner, {}",
+      PlaceOfExpect(result), LimitNameText(*wait),
+      wait->added_ns > 0 ? "both so that the sum is" : "that limit",
       LimitText(*expected), look);
 }
 

@@ -18,6 +18,7 @@
 #include "harness/record/text/number_list.h"
 #include "harness/record/text/simulated_time.h"
 #include "harness/run/failure/history/interruptions.h"
+#include "harness/run/failure/history/killed_in_grace.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -333,6 +334,7 @@ IdleReason NeverFired(const Outline& outline, const FaultPlan& plan,
 
 // Explains a notice that no worker read before the run ended.
 IdleReason UnreadNotice(const Outline& outline) {
+  const RunSetup& setup = outline.record.setup;
   for (const FaultOccurrence& notice : outline.occurrences) {
     const RecordFault& fault = *notice.fault;
     if (!notice.traits.gives_notice || fault.grace_ns == 0) continue;
@@ -349,12 +351,13 @@ IdleReason UnreadNotice(const Outline& outline) {
     }
     const Duration poll(std::min(lasted_ns, fault.grace_ns) / 10 / 1'000'000 *
                         1'000'000);
-    return {fmt::format("{}, before it polled for notices again "
-                        "(preemption.poll_every)",
-                        course),
-            fmt::format("lower preemption.poll_every below that time and the "
-                        "grace of fault {} ({}), such as to {}",
-                        fault.id, DurationToText(Duration(fault.grace_ns)),
+    return {fmt::format("{}, before it polled for notices again, which it does "
+                        "every {}",
+                        course, PollEveryText(setup)),
+            fmt::format("lower {} below that time and the grace of fault {} "
+                        "({}), such as to {}",
+                        PollEveryText(setup), fault.id,
+                        DurationToText(Duration(fault.grace_ns)),
                         DurationToText(std::max<Duration>(
                             poll, std::chrono::milliseconds(1))))};
   }

@@ -5,6 +5,7 @@
 
 #include "engine/worker_exit_code.h"
 #include "harness/run/failure/history/process_ends.h"
+#include "harness/run/failure/history/wait_limit.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -110,13 +111,21 @@ class SignFinder {
         is_of_launcher
             ? fmt::format("the launcher lost worker {}", *event.about)
             : fmt::format("worker {} lost rank {}", emitter, *event.about);
-    sign_ = {
-        .event = &event,
-        .emitter = emitter,
-        .worker = is_of_launcher
-                      ? *event.about
-                      : WorkerOfRank(record_, *event.about, event.t_ns),
-        .text = fmt::format("{} ({})", who, RecordReasonName(event.reason))};
+    sign_ = {.event = &event,
+             .emitter = emitter,
+             .worker = is_of_launcher
+                           ? *event.about
+                           : WorkerOfRank(record_, *event.about, event.t_ns),
+             .text = fmt::format("{} ({})", who, ReasonText(emitter, event))};
+  }
+
+  // Returns "deadline: cluster.step_timeout is 7s", or "closed".
+  std::string ReasonText(int emitter, const RecordEvent& lost) const {
+    const std::string_view reason = RecordReasonName(lost.reason);
+    const std::optional<WaitLimit> wait =
+        LimitOfLoss(record_.setup, emitter, lost);
+    return wait ? fmt::format("{}: {}", reason, LimitValueText(*wait))
+                : std::string(reason);
   }
 
   const Record& record_;

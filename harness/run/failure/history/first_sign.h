@@ -17,9 +17,9 @@ struct FirstSign {
   int emitter = kLauncherWorker;
   // Worker that ended or was lost; nullopt: none, or it is unknown.
   std::optional<int> worker = std::nullopt;
-  // "worker 1 exited with code 70", "worker 0 lost rank 1 (deadline)", "the
-  // launcher lost worker 0 (silent)", "the workers agreed to stop at step 9",
-  // or "the chief refused to train (exit code 8): …"; "" if there is no sign.
+  // "worker 1 exited with code 70", "worker 0 lost rank 1 (deadline:
+  // cluster.step_timeout is 7s)", "the workers agreed to stop at step 9", or
+  // "the chief refused to train (exit code 8): …"; "" if there is no sign.
   std::string text = {};
 };
 

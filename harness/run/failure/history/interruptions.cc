@@ -6,6 +6,7 @@
 
 #include "harness/oracle/history/last_words.h"
 #include "harness/record/text/number_list.h"
+#include "harness/run/failure/history/added_delays.h"
 #include "harness/run/failure/history/begun_saves.h"
 #include "harness/run/failure/history/causing_faults.h"
 #include "harness/run/failure/history/first_sign.h"
@@ -190,6 +191,13 @@ std::string ReactionText(const Interruption& one) {
   return "";
 }
 
+// Returns the first sign of the interruption and, if only several delays
+// together caused it, these delays.
+std::string SignWithDelays(const Record& record, const Interruption& one) {
+  const FirstSign sign = FindFirstSign(record, one.from_ns, one.end_ns);
+  return sign.text + AddedDelaysText(record, sign);
+}
+
 // Describes the cause of an interruption, without the reaction to it.
 std::string CauseOfInterruption(const Outline& outline,
                                 const Interruption& one) {
@@ -205,10 +213,28 @@ std::string CauseOfInterruption(const Outline& outline,
   for (const RecordFault* fault : one.faults) {
     texts.push_back(FaultText(*fault, VerbOf(one), {one.attempt}));
   }
-  std::string sign = FindFirstSign(record, one.from_ns, one.end_ns).text;
+  std::string sign = SignWithDelays(record, one);
   if (texts.empty()) return sign;
   const std::string faults = fmt::format("{}", fmt::join(texts, ", "));
   return sign.empty() ? faults : fmt::format("{}: {}", faults, sign);
+}
+
+// Returns true iff the text of the fault says how it ends an attempt.
+bool EndsByItself(const RecordFault& fault) {
+  const FaultTraits traits = TraitsOf(fault);
+  return EndsProcesses(traits) || traits.reports_error;
+}
+
+// Returns ": worker 0 lost rank 1 (…)", for several attempts ": in attempt 1
+// worker 0 lost rank 1 (…)": the sign by which a delay ended the first of these
+// attempts; "" if the record shows none.
+std::string FirstSignText(const Record& record, const Interruption& first,
+                          size_t attempts) {
+  const std::string sign = SignWithDelays(record, first);
+  if (sign.empty()) return "";
+  return fmt::format(
+      ": {}{}",
+      attempts == 1 ? "" : fmt::format("in attempt {} ", first.attempt), sign);
 }
 
 // Describes the interruptions by each fault. `described`: as in OtherEnds, or
@@ -225,8 +251,10 @@ std::vector<std::string> EndsByFaults(const Record& record,
          {"interrupted", "ended", "may have interrupted", "may have ended"}) {
       std::set<uint64_t> attempts;
       size_t times = 0;
+      const Interruption* first = nullptr;
       for (const Interruption& one : all) {
         if (VerbOf(one) != verb || !one.faults.contains(&fault)) continue;
+        if (first == nullptr) first = &one;
         attempts.insert(one.attempt);
         ++times;
       }
@@ -236,6 +264,9 @@ std::vector<std::string> EndsByFaults(const Record& record,
                                      NumberedText("attempt", attempts))
                        : FaultText(fault, verb, attempts);
       if (times > attempts.size()) text += fmt::format(" ({} times)", times);
+      if (!is_described && !EndsByItself(fault)) {
+        text += FirstSignText(record, *first, attempts.size());
+      }
       texts.push_back(std::move(text));
     }
   }

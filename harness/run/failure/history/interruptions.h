@@ -54,7 +54,8 @@ std::vector<Interruption> InterruptionsOf(const Outline& outline);
 const RecordFault* EndlessFault(const std::vector<Interruption>& all);
 
 // Returns "fault c (hang worker 1 at step.begin, step 8) ended attempt 1:
-// worker 0 lost rank 1 (deadline); the launcher restarted the job". If a worker
+// worker 0 lost rank 1 (deadline: cluster.step_timeout is 7s); the launcher
+// restarted the job". If a worker
 // could not save its state, the text names the save and the reason of its
 // failure. Returns "" if the record shows neither a fault nor a sign.
 std::string InterruptionText(const Outline& outline, const Interruption& one);

@@ -60,18 +60,68 @@ int64_t LongestSave(const Record& record) {
   return longest_ns;
 }
 
-// Returns "read the notice after 2.0 s and was killed in step 13".
-std::string CourseText(const KilledInGrace& killed) {
+// Returns "between steps", or "between executions of 8 steps": the times at
+// which a worker reads a notice, and stops.
+std::string BoundariesText(const RunSetup& setup) {
+  return setup.steps_per_execution == 1
+             ? "between steps"
+             : fmt::format("between executions of {} steps",
+                           setup.steps_per_execution);
+}
+
+// Returns when the worker reads a notice: "every preemption.poll_every (30s)".
+std::string ReadingText(const RunSetup& setup, const KilledInGrace& killed) {
+  return killed.notice->polled ? "every " + PollEveryText(setup)
+                               : BoundariesText(setup);
+}
+
+// Returns "; it did not save in the remaining 5.0 s, as …": the reason for
+// which a worker that had read the notice was still training.
+std::string UnsavedReasonText(const RunSetup& setup,
+                              const KilledInGrace& killed) {
+  const int64_t left_ns = killed.notice->grace_ns - *killed.read_after_ns;
+  if (killed.has_agreed || left_ns <= 0) return "";
+  const std::string why =
+      setup.notice_grace_ns > 0
+          ? fmt::format(
+                "it trains on while enough of preemption.grace ({}) is "
+                "left for a step and a save",
+                LengthText(setup.notice_grace_ns))
+          : fmt::format(
+                "workers stop and save {}, and agree on the stop in "
+                "one more",
+                BoundariesText(setup));
+  return fmt::format("; it did not save in the remaining {}, as {}",
+                     SecondsText(left_ns), why);
+}
+
+// Returns "read the notice after 2.0 s and was killed in step 13", and why it
+// had not saved.
+std::string CourseText(const RunSetup& setup, const KilledInGrace& killed) {
   const std::string where =
       killed.has_agreed ? "after it had agreed to stop, before it exited"
                         : fmt::format("in step {}", killed.step);
-  if (killed.read_after_ns) {
-    return fmt::format("read the notice after {} and was killed {}",
-                       SecondsText(*killed.read_after_ns), where);
+  if (!killed.read_after_ns) {
+    return fmt::format(
+        "was killed {} before it had read the notice, which it does {}", where,
+        ReadingText(setup, killed));
   }
   return fmt::format(
-      "was killed {} before it had read the notice, which it does {}", where,
-      killed.notice->polled ? "every preemption.poll_every" : "between steps");
+      "read the notice after {}{} and was killed {}{}",
+      SecondsText(*killed.read_after_ns),
+      killed.notice->polled
+          ? fmt::format(" (it polls {})", ReadingText(setup, killed))
+          : "",
+      where, UnsavedReasonText(setup, killed));
+}
+
+// Returns true iff the worker polled for the notice too rarely.
+bool PolledTooLate(const RunSetup& setup, const KilledInGrace& killed) {
+  const RecordFault& notice = *killed.notice;
+  if (!notice.polled) return false;
+  return !killed.read_after_ns ||
+         (*killed.read_after_ns > notice.grace_ns / 2 &&
+          setup.poll_every_ns > notice.grace_ns / 10);
 }
 
 }  // namespace
@@ -89,6 +139,13 @@ std::optional<KilledInGrace> FindKilledInGrace(const Outline& outline) {
     return killed;
   }
   return std::nullopt;
+}
+
+std::string PollEveryText(const RunSetup& setup) {
+  return setup.poll_every_ns == 0
+             ? "preemption.poll_every"
+             : fmt::format("preemption.poll_every ({})",
+                           LengthText(setup.poll_every_ns));
 }
 
 int64_t NeededGrace(const RunSetup& setup, const KilledInGrace& killed) {
@@ -113,7 +170,8 @@ std::string KilledInGraceText(const Outline& outline,
     text += fmt::format(", but the trainer was told {} (preemption.grace)",
                         LengthText(told_ns));
   }
-  text += fmt::format("; worker {} {}", killed.worker, CourseText(killed));
+  text += fmt::format("; worker {} {}", killed.worker,
+                      CourseText(outline.record.setup, killed));
   if (killed.longest_step_ns > 0) {
     text += fmt::format("; a step took up to {}",
                         SecondsText(killed.longest_step_ns));
@@ -131,11 +189,10 @@ std::string KilledInGraceRemedy(const RunSetup& setup,
   const std::string granted = LengthText(notice.grace_ns);
   const int64_t needed_ns = NeededGrace(setup, killed);
   const int64_t told_ns = setup.notice_grace_ns;
-  if (notice.polled && !killed.read_after_ns) {
-    return fmt::format(
-        "lower preemption.poll_every to {}, a tenth of the grace of fault {} "
-        "({})",
-        LengthText(notice.grace_ns / 10), notice.id, granted);
+  if (PolledTooLate(setup, killed)) {
+    return fmt::format("lower {} to {}, a tenth of the grace of fault {} ({})",
+                       PollEveryText(setup), LengthText(notice.grace_ns / 10),
+                       notice.id, granted);
   }
   if (needed_ns > notice.grace_ns) {
     const std::string needed = LengthText(needed_ns);

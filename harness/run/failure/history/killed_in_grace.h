@@ -25,6 +25,10 @@ struct KilledInGrace {
 // Returns nullopt if no worker was killed so.
 std::optional<KilledInGrace> FindKilledInGrace(const Outline& outline);
 
+// Returns "preemption.poll_every (1s)"; the key alone if the record does not
+// have its value.
+std::string PollEveryText(const RunSetup& setup);
+
 // Returns the time that an exit takes from the notice on, in whole seconds or
 // tenths: two executions, one in progress and one in which the workers agree to
 // stop, and a save. 0: unknown.
@@ -32,7 +36,9 @@ int64_t NeededGrace(const RunSetup& setup, const KilledInGrace& killed);
 
 // Returns "fault p grants worker 1 10s from the notice to the kill, but the
 // trainer was told 30s (preemption.grace); worker 1 read the notice after 2.0 s
-// and was killed in step 13".
+// and was killed in step 13; it did not save in the remaining 8.0 s, as it
+// trains on while enough of preemption.grace (30s) is left for a step and a
+// save".
 std::string KilledInGraceText(const Outline& outline,
                               const KilledInGrace& killed);
 

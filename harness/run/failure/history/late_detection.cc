@@ -12,30 +12,31 @@
 namespace gauntlet {
 namespace {
 
-// Returns the key of the limit that the worker waited for; "" if no key sets
-// it.
-std::string_view KeyOfLimit(const RunSetup& setup, const RecordEvent& lost) {
-  if (lost.limit_ns <= 0) return "";
-  if (lost.reason == RecordReason::kSilent) {
-    return lost.limit_ns == setup.silence_limit_ns
-               ? "cluster.heartbeat.lost_after"
-               : "";
+// Calls `visit` with each loss and its emitter, a worker or kLauncherWorker.
+template <typename Visitor>
+void ForEachLoss(const Record& record, const Visitor& visit) {
+  const auto visit_all = [&](int emitter,
+                             const std::vector<RecordEvent>& events) {
+    for (const RecordEvent& event : events) {
+      if (event.kind == RecordKind::kWorkerLost) visit(emitter, event);
+    }
+  };
+  for (const IncarnationEvents& incarnation : record.incarnations) {
+    visit_all(incarnation.worker, incarnation.events);
   }
-  if (lost.reason != RecordReason::kDeadline) return "";
-  if (lost.limit_ns == setup.step_timeout_ns) return "cluster.step_timeout";
-  return lost.limit_ns == setup.save_timeout_ns ? "cluster.save_timeout" : "";
+  for (const LauncherRun& run : record.launchers) {
+    visit_all(kLauncherWorker, run.events);
+  }
 }
 
 // Returns " (cluster.step_timeout is 7s, expect.detected_in.max 3s)": the limit
-// that delayed the detection, and the one that it exceeded.
-std::string LimitsText(const Record& record) {
+// that delayed the detection, unless the text before names it, and the one that
+// it exceeded.
+std::string LimitsText(const Record& record, std::string_view before) {
   const std::optional<WaitLimit> wait = LongestWait(record);
   const std::optional<int64_t> expected = record.expect.detected_in_max_ns;
-  std::string text;
-  if (wait) {
-    text = fmt::format("{} is {}", wait->key,
-                       DurationToText(Duration(wait->limit_ns)));
-  }
+  std::string text = wait ? LimitValueText(*wait) : "";
+  if (before.find(text) != before.npos) text.clear();
   if (expected) {
     text += fmt::format("{}expect.detected_in.max {}{}",
                         text.empty() ? "" : ", ", text.empty() ? "is " : "",
@@ -54,18 +55,26 @@ std::string LimitsText(const Record& record) {
 
 std::optional<WaitLimit> LongestWait(const Record& record) {
   std::optional<WaitLimit> longest;
-  for (const IncarnationEvents& incarnation : record.incarnations) {
-    for (const RecordEvent& event : incarnation.events) {
-      if (event.kind != RecordKind::kWorkerLost) continue;
-      const std::string_view key = KeyOfLimit(record.setup, event);
-      if (key.empty()) continue;
-      if (longest && longest->key != key) return std::nullopt;
-      if (longest && longest->limit_ns >= event.limit_ns) continue;
-      longest = WaitLimit{
-          .key = key, .limit_ns = event.limit_ns, .worker = incarnation.worker};
-    }
-  }
-  return longest;
+  bool is_one_key = true;
+  ForEachLoss(record, [&](int emitter, const RecordEvent& lost) {
+    const std::optional<WaitLimit> wait =
+        LimitOfLoss(record.setup, emitter, lost);
+    if (!wait) return;
+    is_one_key = is_one_key && (!longest || longest->key == wait->key);
+    if (!longest || wait->total_ns() > longest->total_ns()) longest = wait;
+  });
+  return is_one_key ? longest : std::nullopt;
+}
+
+std::string_view DetectorText(const Record& record) {
+  bool is_any = false;
+  bool is_by_launcher = true;
+  ForEachLoss(record, [&](int emitter, const RecordEvent&) {
+    is_any = true;
+    is_by_launcher = is_by_launcher && emitter == kLauncherWorker;
+  });
+  return is_any && is_by_launcher ? "the launcher"
+                                  : "the worker that detected the loss";
 }
 
 KeyedLimit LimitOfLastWait(const Outline& outline) {
@@ -89,12 +98,12 @@ std::string ExplainLateDetection(const Outline& outline,
                                         InvariantName(Invariant::kDetection),
                                         &InvariantReport::invariant);
   if (report == verdict.invariants.end() || report->findings.empty()) return "";
-  const std::string late =
-      report->findings.front().message + LimitsText(outline.record);
   // The finding names no interruption, so it must be about the only one.
   const std::vector<Interruption> all = InterruptionsOf(outline);
   const std::string text =
       all.size() == 1 ? InterruptionText(outline, all.front()) : "";
+  const std::string late =
+      report->findings.front().message + LimitsText(outline.record, text);
   return text.empty() ? late : fmt::format("{}; {}", text, late);
 }
 

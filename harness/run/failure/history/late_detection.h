@@ -10,21 +10,18 @@
 
 #include "harness/oracle/history/outline.h"
 #include "harness/record/verdict.h"
+#include "harness/run/failure/history/wait_limit.h"
 
 namespace gauntlet {
 
-// A time limit of the scenario that a worker waited for before it declared
-// another one lost.
-struct WaitLimit {
-  std::string_view key;  // "cluster.step_timeout"
-  int64_t limit_ns = 0;
-  int worker = 0;  // that waited
-};
-
-// Returns the longest limit that a worker waited for; nullopt if none did. A
-// finding names no loss, so the result is also nullopt if the losses waited for
-// the limits of different keys.
+// Returns the longest limit that a worker or the launcher waited for; nullopt
+// if none did. A finding names no loss, so the result is also nullopt if the
+// losses waited for the limits of different keys.
 std::optional<WaitLimit> LongestWait(const Record& record);
+
+// Returns "the launcher" if only launchers declared workers lost, else "the
+// worker that detected the loss".
+std::string_view DetectorText(const Record& record);
 
 // A time limit of the scenario.
 struct KeyedLimit {
@@ -36,9 +33,10 @@ struct KeyedLimit {
 // that of a save if one was pending, else that of a step.
 KeyedLimit LimitOfLastWait(const Outline& outline);
 
-// Returns "fault c (…) ended attempt 1: …; rank 1 was declared lost after
-// 7.000 s, expected at most 3.000 s (cluster.step_timeout is 7s,
-// expect.detected_in.max 3s)" if a loss was detected too late; else "".
+// Returns "fault c (…) ended attempt 1: worker 0 lost rank 1 (deadline:
+// cluster.step_timeout is 7s); …; rank 1 was declared lost after 7.000 s,
+// expected at most 3.000 s (expect.detected_in.max is 3s)" if a loss was
+// detected too late; else "".
 std::string ExplainLateDetection(const Outline& outline,
                                  const Verdict& verdict);
 

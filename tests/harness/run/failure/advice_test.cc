@@ -233,6 +233,15 @@ TEST_F(AdviceOnRunTest, LateDetection_NamesTheDecisiveLimit) {
        "detected_in.max (3s); if the engine should have detected the loss "
        "sooner, see what the worker that detected the loss did before "
        "(gauntlet show 7/c --worker 1 --all)"},
+      // No worker is left to detect the pause.
+      {", step_timeout: 4s",
+       "faults: [{id: h, at: {worker: all, step: 6}, do: pause}]\n"
+       "expect: {outcome: recovers, detected_in: {max: 1s}}\n",
+       "if the delay is right, raise detected_in.max in c.yaml:13 above the "
+       "sum of cluster.step_timeout (4s) and cluster.heartbeat.lost_after "
+       "(5s), or lower both so that the sum is below detected_in.max (1s); if "
+       "the engine should have detected the loss sooner, see what the launcher "
+       "did before (gauntlet show 7/c --worker launcher --all)"},
   };
   for (const auto& [cluster, rest, advice] : kCases) {
     EXPECT_EQ(Advice(cluster, rest), advice) << rest;

@@ -129,7 +129,9 @@ TEST_F(IdleFaultTest, NoticeThatIsPolledTooLate_NeedsAShorterInterval) {
   EXPECT_THAT(
       result.cause,
       StartsWith("the notice of fault p was not read: worker 1 ended "));
-  EXPECT_THAT(result.cause, HasSubstr("(preemption.poll_every)"));
+  EXPECT_THAT(result.cause, HasSubstr(" every preemption.poll_every (30s)"));
+  EXPECT_THAT(result.summary.next,
+              StartsWith("lower preemption.poll_every (30s) below "));
   const std::string before = "such as to ";
   const size_t value = result.summary.next.find(before);
   ASSERT_NE(value, std::string::npos) << result.summary.next;

@@ -54,7 +54,8 @@ TEST_F(UnmetOutcomeTest, Cause_IsTheFaultWithItsEffect) {
       {"faults: [{id: c, at: {worker: 1, step: 6}, do: hang}]\n"
        "expect: {outcome: completes}\n",
        "fault c (hang worker 1 at step.begin, step 6) ended attempt 1: worker "
-       "0 lost rank 1 (deadline); the launcher restarted the job"},
+       "0 lost rank 1 (deadline: cluster.step_timeout is 30s); the launcher "
+       "restarted the job"},
       {"faults: [{id: c, at: {worker: 1, step: 6}, do: crash}]\n"
        "expect: {outcome: completes}\n",
        "fault c (crash worker 1 at step.begin, step 6) ended attempt 1: worker "
@@ -195,7 +196,8 @@ TEST_F(UnmetOutcomeTest, ShortDelayBesideAPauseIsNotBlamed) {
               "expect: {outcome: recovers, detected_in: {max: 1s}}\n"))
           .cause,
       StartsWith("fault h (pause all at step.begin, step 6) ended attempt 1: "
-                 "the launcher lost worker 0 (silent); "));
+                 "the launcher lost worker 0 (silent: cluster.step_timeout, "
+                 "4s, and cluster.heartbeat.lost_after, 5s, add up to 9s); "));
 }
 
 // Returns a run whose worker 1 loses its device in attempt 1. The device stays
@@ -247,8 +249,9 @@ TEST_F(UnmetOutcomeTest, WorkerThatRejoined_IsRestartedAlone) {
                     "expect: {outcome: completes}\n"))
                 .cause,
             "fault c (hang worker 1 at step.begin, step 6) interrupted attempt "
-            "1: worker 0 lost rank 1 (deadline); the launcher restarted worker "
-            "1 alone (cluster.restart.policy is rejoin)");
+            "1: worker 0 lost rank 1 (deadline: cluster.step_timeout is 30s); "
+            "the launcher restarted worker 1 alone (cluster.restart.policy is "
+            "rejoin)");
 }
 
 TEST_F(UnmetOutcomeTest, FullDiskIsTheCauseOfARunThatCannotSave) {
@@ -362,25 +365,24 @@ TEST_F(UnmetOutcomeTest, LateDetectionNamesTheFaultAndTheLimits) {
        "expect: {outcome: recovers, detected_in: {max: 10ms}}\n",
        "fault c (hang worker 1 at step.begin, step 6) ended attempt 1: worker "
        "0 "
-       "lost rank 1 (deadline); the launcher restarted the job; rank 1 was "
-       "declared lost after 30.000 s, expected at most 0.010 s "
-       "(cluster.step_timeout is 30s, expect.detected_in.max 10ms)"},
+       "lost rank 1 (deadline: cluster.step_timeout is 30s); the launcher "
+       "restarted the job; rank 1 was declared lost after 30.000 s, expected "
+       "at most 0.010 s (expect.detected_in.max is 10ms)"},
       {"faults: [{id: c, at: {worker: 1, step: 6}, do: pause, with: {duration: "
        "9s}}]\n"
        "expect: {outcome: recovers, detected_in: {max: 3s}}\n",
        "fault c (pause worker 1 at step.begin, step 6, for 9s) ended attempt "
        "1: "
-       "worker 0 lost rank 1 (silent); the launcher restarted the job; rank 1 "
-       "was declared lost after 4.980 s, expected at most 3.000 s "
-       "(cluster.heartbeat.lost_after is 5s, expect.detected_in.max 3s)"},
+       "worker 0 lost rank 1 (silent: cluster.heartbeat.lost_after is 5s); the "
+       "launcher restarted the job; rank 1 was declared lost after 4.980 s, "
+       "expected at most 3.000 s (expect.detected_in.max is 3s)"},
       {"faults: [{id: c, at: {worker: 1, save: 1, point: ckpt.shard.write}, "
        "do: hang}]\n"
        "expect: {outcome: recovers, detected_in: {max: 3s}}\n",
        "fault c (hang worker 1 at ckpt.shard.write, save 1) ended attempt 1: "
-       "worker 0 lost rank 1 (deadline); the launcher restarted the job; rank "
-       "1 "
-       "was declared lost after 300.003 s, expected at most 3.000 s "
-       "(cluster.save_timeout is 5m, expect.detected_in.max 3s)"},
+       "worker 0 lost rank 1 (deadline: cluster.save_timeout is 5m); the "
+       "launcher restarted the job; rank 1 was declared lost after 300.003 s, "
+       "expected at most 3.000 s (expect.detected_in.max is 3s)"},
   };
   for (const auto& [scenario, cause] : kCases) {
     EXPECT_EQ(Run(scenario).cause, std::string(cause) + " (in simulated time)")

@@ -50,7 +50,10 @@ TEST_F(KilledInGraceTest, TrainerToldALongerGrace_AdvisesAShorterOne) {
       StartsWith("fault p grants worker 1 7s from the notice to the "
                  "kill, but the trainer was told 30s "
                  "(preemption.grace); worker 1 read the notice after "
-                 "2.0 s and was killed in step 10; a step took up to "));
+                 "2.0 s and was killed in step 10; it did not save in the "
+                 "remaining 5.0 s, as it trains on while enough of "
+                 "preemption.grace (30s) is left for a step and a save; a step "
+                 "took up to "));
   EXPECT_EQ(result.summary.next,
             "lower preemption.grace (30s) to the grace of fault p (7s)");
   EXPECT_EQ(Run("7s", "7s").verdict.kind, VerdictKind::kPass);
@@ -65,6 +68,81 @@ TEST_F(KilledInGraceTest, TimeTooShortForTwoSteps_IsToBeRaised) {
             "raise the grace of fault p (1s) to 5s, the time of two steps and "
             "a save, and lower preemption.grace (30s) to the same time");
   EXPECT_EQ(Run("5s", "5s").verdict.kind, VerdictKind::kPass);
+}
+
+// Returns a record of a notice at 1 s, which grants 10 s. Worker 1 reads it
+// after that time, unless it is 0, and is killed in step 13.
+Record KilledRecord(bool polled, int64_t read_after_ns) {
+  constexpr int64_t kSecond = 1'000'000'000;
+  Record record;
+  record.setup.poll_every_ns = 7 * kSecond;
+  record.faults = {{.id = "p",
+                    .kind = "preempt",
+                    .polled = polled,
+                    .grace_ns = 10 * kSecond}};
+  std::vector<RecordEvent> events = {
+      {.kind = RecordKind::kStep, .t_ns = 1, .step = 12},
+      {.kind = RecordKind::kFaultFired, .t_ns = kSecond, .detail = "p"}};
+  if (read_after_ns > 0) {
+    events.push_back(
+        {.kind = RecordKind::kNotice, .t_ns = kSecond + read_after_ns});
+  }
+  record.incarnations = {{.worker = 1, .number = 1, .events = events}};
+  record.launchers = {{.events = {{.kind = RecordKind::kExited,
+                                   .t_ns = 11 * kSecond,
+                                   .count = 137,
+                                   .about = 1,
+                                   .incarnation = 1,
+                                   .reason = RecordReason::kSignal}}}};
+  return record;
+}
+
+TEST(KilledWorkerTest, TextSaysWhyItHadNotSaved) {
+  constexpr int64_t kSecond = 1'000'000'000;
+  struct NoticeCase {
+    bool polled;
+    int64_t read_after_ns;
+    int64_t told_ns;
+    const char* text;  // after "worker 1 "
+    const char* remedy;
+  };
+  const NoticeCase kCases[] = {
+      {false, 2 * kSecond, 0,
+       "read the notice after 2.0 s and was killed in step 13; it did not save "
+       "in the remaining 8.0 s, as workers stop and save between steps, and "
+       "agree on the stop in one more",
+       "raise the grace of fault p (10s)"},
+      {true, 2 * kSecond, 10 * kSecond,
+       "read the notice after 2.0 s (it polls every preemption.poll_every "
+       "(7s)) and was killed in step 13; it did not save in the remaining 8.0 "
+       "s, as it trains on while enough of preemption.grace (10s) is left for "
+       "a step and a save",
+       "raise the grace of fault p (10s)"},
+      {true, 6 * kSecond, 0,
+       "read the notice after 6.0 s (it polls every preemption.poll_every "
+       "(7s)) and was killed in step 13; it did not save in the remaining 4.0 "
+       "s, as workers stop and save between steps, and agree on the stop in "
+       "one more",
+       "lower preemption.poll_every (7s) to 1s, a tenth of the grace of fault "
+       "p (10s)"},
+      {true, 0, 0,
+       "was killed in step 13 before it had read the notice, which it does "
+       "every preemption.poll_every (7s)",
+       "lower preemption.poll_every (7s) to 1s, a tenth of the grace of fault "
+       "p (10s)"},
+  };
+  for (const auto& [polled, read_after_ns, told_ns, text, remedy] : kCases) {
+    Record record = KilledRecord(polled, read_after_ns);
+    record.setup.notice_grace_ns = told_ns;
+    const Outline outline(record);
+    const std::optional<KilledInGrace> killed = FindKilledInGrace(outline);
+    ASSERT_TRUE(killed.has_value()) << text;
+    EXPECT_EQ(KilledInGraceText(outline, *killed),
+              std::string("fault p grants worker 1 10s from the notice to the "
+                          "kill; worker 1 ") +
+                  text);
+    EXPECT_EQ(KilledInGraceRemedy(record.setup, *killed), remedy);
+  }
 }
 
 }  // namespace
