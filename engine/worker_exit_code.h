@@ -34,7 +34,8 @@ struct WorkerExitInfo {
 inline constexpr std::array kWorkerExits = {
     WorkerExitInfo{WorkerExit::kDone, "done", "training is complete"},
     WorkerExitInfo{WorkerExit::kFailed, "failed for good",
-                   "training failed for good: replicas differ, or a bug"},
+                   "training failed for good: replicas differ, the model "
+                   "cannot be exported, no restart is left, or a bug"},
     WorkerExitInfo{WorkerExit::kBadInput, "bad input",
                    "a setting, or a file or directory that it names, is wrong"},
     WorkerExitInfo{WorkerExit::kNoCheckpoint, "no checkpoint can be loaded",

@@ -62,7 +62,9 @@ Result<uint64_t> FindPlace(const CrashPlace& place, const FilePatterns& files,
       "{}: expected at least {} ({}), found {} in the recorded run", place.name,
       place.at.occurrence, PatternText(place.at), found);
   if (found == 0) {
-    message += ", which changed " + ChangedFilesText(files, recording);
+    message += fmt::format(
+        ", which changed {}; set `at.file` to one of these paths below {{out}}",
+        ChangedFilesText(files, recording));
   }
   return InvalidArgument(message);
 }

@@ -23,6 +23,7 @@
 #include "harness/run/failure/history/cut_save.h"
 #include "harness/run/failure/history/killed_in_grace.h"
 #include "harness/run/failure/history/late_detection.h"
+#include "harness/run/failure/history/scale_downs.h"
 #include "harness/run/failure/history/worker_events.h"
 #include "harness/run/failure/loss_differences.h"
 #include "harness/run/failure/lost_checkpoints.h"
@@ -233,38 +234,6 @@ void AddStarts(const Outline& outline, std::vector<std::string>& texts) {
   if (starts.size() > kMostStarts) {
     texts.push_back(fmt::format("{} more", starts.size() - kMostStarts));
   }
-}
-
-// Returns "the launcher scaled the cluster down from 2 workers to 1 (attempt
-// 4)", for each attempt with fewer workers than the one before.
-std::vector<std::string> ScaleDownTexts(const Record& record) {
-  std::vector<std::string> texts;
-  if (record.setup.min_workers == 0) return texts;
-  size_t before = 0;
-  size_t attempt = 0;
-  std::set<int> workers;
-  const auto end_attempt = [&] {
-    if (workers.empty()) return;
-    ++attempt;
-    if (workers.size() < before) {
-      texts.push_back(fmt::format(
-          "the launcher scaled the cluster down from {} workers to {} (attempt "
-          "{})",
-          before, workers.size(), attempt));
-    }
-    before = workers.size();
-    workers.clear();
-  };
-  for (const LauncherRun& run : record.launchers) {
-    for (const RecordEvent& event : run.events) {
-      if (event.kind == RecordKind::kStarted && event.about) {
-        workers.insert(*event.about);
-      }
-      if (event.kind == RecordKind::kAttemptEnds) end_attempt();
-    }
-    end_attempt();
-  }
-  return texts;
 }
 
 std::string RecoveryText(const Outline& outline, const RunFacts& facts) {

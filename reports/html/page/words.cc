@@ -16,19 +16,16 @@ struct Word {
   std::string name;
   std::vector<std::string> spellings;  // as written in pages
   std::string meaning;
+  bool is_number = false;  // a spelling ends in a number, in full
 };
 
 // Returns the explanation of an exit code, with all spellings in which pages
 // print the code.
 Word WordOfExitCode(int code, std::string_view meaning) {
-  std::vector<std::string> spellings;
-  for (const char* const before : {"code ", "exits with "}) {
-    for (const char* const after : {".", ",", ":", ")", ";", " "}) {
-      spellings.push_back(fmt::format("{}{}{}", before, code, after));
-    }
-  }
-  return {fmt::format("exit code {}", code), std::move(spellings),
-          fmt::format("{}.", meaning)};
+  return {fmt::format("exit code {}", code),
+          {fmt::format("code {}", code), fmt::format("exits with {}", code)},
+          fmt::format("{}.", meaning),
+          true};
 }
 
 // Returns the explanation of an outcome, with all spellings in which pages
@@ -327,9 +324,21 @@ std::string VisibleText(std::string_view html) {
   return text;
 }
 
+// Returns true iff the text has the spelling, and not as a part of a longer
+// number.
+bool HasNumber(std::string_view text, std::string_view spelling) {
+  for (size_t at = text.find(spelling); at != text.npos;
+       at = text.find(spelling, at + 1)) {
+    const size_t end = at + spelling.size();
+    if (end == text.size() || text[end] < '0' || text[end] > '9') return true;
+  }
+  return false;
+}
+
 bool Occurs(const Word& word, std::string_view text) {
-  return std::ranges::any_of(word.spellings, [text](std::string_view spelling) {
-    return text.find(spelling) != text.npos;
+  return std::ranges::any_of(word.spellings, [&](std::string_view spelling) {
+    return word.is_number ? HasNumber(text, spelling)
+                          : text.find(spelling) != text.npos;
   });
 }
 

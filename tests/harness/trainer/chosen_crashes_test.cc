@@ -134,7 +134,8 @@ TEST_F(ChosenCrashesTest, NamesOperationsThatDoNotExist) {
                 .status()
                 .message(),
             "faults[0]: expected at least 2 (rename on b*), found 0 in the "
-            "recorded run, which changed a-*, a.tmp");
+            "recorded run, which changed a-*, a.tmp; set `at.file` to one of "
+            "these paths below {out}");
   EXPECT_EQ(ChooseAt({.fault = CrashFault::kTornWrite,
                       .at = {.kind = OperationKind::kRename}})
                 .status()

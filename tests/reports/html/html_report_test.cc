@@ -295,6 +295,16 @@ TEST(WordsTest, ExplainsOutcomesAndExitCodes) {
   EXPECT_THAT(html, Not(HasSubstr("<dt>outcome recovers</dt>")));
 }
 
+TEST(WordsTest, ExplainsAnExitCodeAtTheEndOfAText) {
+  EXPECT_THAT(RenderWords("<dd>the launcher exited with code 1</dd>\n"),
+              AllOf(HasSubstr("<dt>exit code 1</dt>"),
+                    HasSubstr("the model cannot be exported")));
+  EXPECT_THAT(RenderWords("<dd>the launcher exited with code 1</dd>"),
+              HasSubstr("<dt>exit code 1</dt>"));
+  EXPECT_THAT(RenderWords("the launcher exited with code 143"),
+              Not(HasSubstr("<dt>exit code 1</dt>")));
+}
+
 TEST(WordsTest, ExplainsEachWord_IfItOccurs) {
   const struct {
     const char* html;

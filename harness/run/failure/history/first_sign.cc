@@ -92,7 +92,25 @@ class SignFinder {
     if (end == nullptr) return;
     has_stopped_ = IsExit(end->count, {WorkerExit::kStopped});
     first_ns_ = end->t_ns;
-    sign_ = {.event = end, .worker = end->about, .text = EndText(*end)};
+    sign_ = {.event = end,
+             .worker = end->about,
+             .text = EndText(*end) + ReasonOfFailure(*end)};
+  }
+
+  // Returns ": REASON" for the exit of a worker that failed for good and stated
+  // why; else "".
+  std::string ReasonOfFailure(const RecordEvent& end) const {
+    if (!IsExit(end.count, {WorkerExit::kFailed})) return "";
+    for (const IncarnationEvents& incarnation : record_.incarnations) {
+      if (incarnation.worker != end.about ||
+          incarnation.number != end.incarnation || incarnation.events.empty()) {
+        continue;
+      }
+      const RecordEvent& last = incarnation.events.back();
+      if (last.kind != RecordKind::kWorkerExited || last.detail.empty()) break;
+      return ": " + last.detail;
+    }
+    return "";
   }
 
   void Look(int emitter, const RecordEvent& event) {

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "engine/worker_exit_code.h"
 #include "harness/oracle/history/last_words.h"
 #include "harness/record/text/number_list.h"
 #include "harness/run/failure/history/added_delays.h"
@@ -225,16 +226,27 @@ bool EndsByItself(const RecordFault& fault) {
   return EndsProcesses(traits) || traits.reports_error;
 }
 
+// Returns true iff the sign is the exit of a worker that failed for good.
+bool IsFailureForGood(const FirstSign& sign) {
+  return sign.event != nullptr &&
+         (sign.event->kind == RecordKind::kExited ||
+          sign.event->kind == RecordKind::kProcessEnded) &&
+         IsExit(sign.event->count, {WorkerExit::kFailed});
+}
+
 // Returns ": worker 0 lost rank 1 (…)", for several attempts ": in attempt 1
-// worker 0 lost rank 1 (…)": the sign by which a delay ended the first of these
-// attempts; "" if the record shows none.
-std::string FirstSignText(const Record& record, const Interruption& first,
-                          size_t attempts) {
-  const std::string sign = SignWithDelays(record, first);
-  if (sign.empty()) return "";
+// worker 0 lost rank 1 (…)": the sign of the first attempt that the fault
+// ended; "" if the text of the fault says as much.
+std::string FirstSignText(const Record& record, const RecordFault& fault,
+                          const Interruption& first, size_t attempts) {
+  const FirstSign sign = FindFirstSign(record, first.from_ns, first.end_ns);
+  if (sign.text.empty() || (EndsByItself(fault) && !IsFailureForGood(sign))) {
+    return "";
+  }
   return fmt::format(
-      ": {}{}",
-      attempts == 1 ? "" : fmt::format("in attempt {} ", first.attempt), sign);
+      ": {}{}{}",
+      attempts == 1 ? "" : fmt::format("in attempt {} ", first.attempt),
+      sign.text, AddedDelaysText(record, sign));
 }
 
 // Describes the interruptions by each fault. `described`: as in OtherEnds, or
@@ -264,8 +276,8 @@ std::vector<std::string> EndsByFaults(const Record& record,
                                      NumberedText("attempt", attempts))
                        : FaultText(fault, verb, attempts);
       if (times > attempts.size()) text += fmt::format(" ({} times)", times);
-      if (!is_described && !EndsByItself(fault)) {
-        text += FirstSignText(record, *first, attempts.size());
+      if (!is_described) {
+        text += FirstSignText(record, fault, *first, attempts.size());
       }
       texts.push_back(std::move(text));
     }

@@ -211,7 +211,9 @@ expect: {outcome: fails}
   EXPECT_THAT(
       result.summary.recovery,
       StartsWith("3 restarts; the launcher scaled the cluster down from "
-                 "2 workers to 1 (attempt 4); resumed 3 times from "));
+                 "2 workers to 1 (attempt 4), as worker 1 had failed 3 times "
+                 "in a row and cluster.min_workers is 1; resumed 3 times "
+                 "from "));
 }
 
 TEST_F(FailureSummaryTest, ResumeFromMemoryIsNotCalledNoResumption) {

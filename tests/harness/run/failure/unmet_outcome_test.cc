@@ -10,6 +10,7 @@
 #include "engine/worker_exit_code.h"
 #include "harness/run/case_runner.h"
 #include "harness/run/failure/failure_summary.h"
+#include "harness/run/failure/history/interruptions.h"
 #include "tests/engine/real/scratch_directory.h"
 #include "tests/harness/run/small_cases.h"
 
@@ -242,6 +243,52 @@ TEST(AttemptsTest, EndsByALastingFaultAreNamedWithTheirSign) {
             "restarted the job; attempts 2 and 3 ended likewise");
 }
 
+// Returns a run whose worker 0 exits with this code and reason.
+Record FailedRun(int64_t code, const char* reason) {
+  Record record;
+  record.incarnations = {{.worker = 0,
+                          .number = 1,
+                          .events = {{.kind = RecordKind::kWorkerExited,
+                                      .t_ns = 2,
+                                      .count = code,
+                                      .detail = reason}}}};
+  record.launchers = {
+      {.events = {{.kind = RecordKind::kExited,
+                   .t_ns = 3,
+                   .count = code,
+                   .about = 0,
+                   .incarnation = 1,
+                   .reason = RecordReason::kExited},
+                  {.kind = RecordKind::kAttemptEnds,
+                   .t_ns = 4,
+                   .reason = RecordReason::kWorkerLeft},
+                  {.kind = RecordKind::kLauncherEnd, .t_ns = 5}}}};
+  return record;
+}
+
+TEST(AttemptsTest, ReasonOfAFailureForGoodIsPartOfItsSign) {
+  struct ExitCase {
+    int64_t code;
+    const char* reason;
+    const char* text;
+  };
+  const ExitCase kCases[] = {
+      {1, "training finished, but the export failed: model: EIO",
+       "attempt 1 ended: worker 0 exited with code 1: training finished, but "
+       "the export failed: model: EIO"},
+      {1, "", "attempt 1 ended: worker 0 exited with code 1"},
+      {75, "worker 1 is lost",
+       "attempt 1 ended: worker 0 exited with code 75 (another worker, the "
+       "disk or the device failed)"},
+  };
+  for (const auto& [code, reason, text] : kCases) {
+    const Record record = FailedRun(code, reason);
+    const Outline outline(record);
+    EXPECT_EQ(EndsOfAttempts(outline, InterruptionsOf(outline)),
+              std::vector<std::string>{text});
+  }
+}
+
 TEST_F(UnmetOutcomeTest, WorkerThatRejoined_IsRestartedAlone) {
   EXPECT_EQ(Run(CaseWithCluster(
                     "restart: {policy: rejoin}",
@@ -252,6 +299,19 @@ TEST_F(UnmetOutcomeTest, WorkerThatRejoined_IsRestartedAlone) {
             "1: worker 0 lost rank 1 (deadline: cluster.step_timeout is 30s); "
             "the launcher restarted worker 1 alone (cluster.restart.policy is "
             "rejoin)");
+}
+
+TEST_F(UnmetOutcomeTest, FailedExportIsTheCauseWithItsReason) {
+  EXPECT_THAT(
+      Run("outputs: {export: true}\n"
+          "faults: [{id: e, at: {worker: 0, point: export.write}, do: errno, "
+          "with: {repeat: always}}]\n"
+          "expect: {outcome: completes}\n")
+          .cause,
+      AllOf(StartsWith("fault e (errno worker 0 at export.write, error EIO, "
+                       "repeat always) ended attempt 1: worker 0 exited with "
+                       "code 1: training finished, but the export failed: "),
+            EndsWith("; the launcher exited with code 1")));
 }
 
 TEST_F(UnmetOutcomeTest, FullDiskIsTheCauseOfARunThatCannotSave) {
