@@ -1,8 +1,8 @@
 #include "harness/run/failure/advice.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -11,15 +11,15 @@
 #include "harness/oracle/history/last_words.h"
 #include "harness/record/fault_traits.h"
 #include "harness/record/invariants.h"
-#include "harness/record/text/gave_up.h"
 #include "harness/run/failure/history/cut_save.h"
-#include "harness/run/failure/history/endless_faults.h"
 #include "harness/run/failure/history/interruptions.h"
 #include "harness/run/failure/history/killed_in_grace.h"
 #include "harness/run/failure/history/late_detection.h"
 #include "harness/run/failure/history/step_pace.h"
 #include "harness/run/failure/history/worker_events.h"
 #include "harness/run/failure/met_expectations.h"
+#include "harness/run/failure/remedies.h"
+#include "harness/run/failure/restart_remedy.h"
 #include "harness/run/failure/uncaught_bug.h"
 #include "harness/run/failure/violated_checks.h"
 #include <fmt/format.h>
@@ -48,80 +48,6 @@ std::string ShowCommand(const CaseResult& result, std::string_view options) {
   return fmt::format("gauntlet show {}{}", which, options);
 }
 
-// Returns "limit fault c (set its repeat to once, or end it with until)", or
-// the same for several faults.
-std::string LimitFaultsText(const std::vector<const RecordFault*>& faults) {
-  std::vector<std::string_view> ids;
-  for (const RecordFault* fault : faults) ids.push_back(fault->id);
-  if (ids.size() == 1) {
-    return fmt::format(
-        "limit fault {} (set its repeat to once, or end it with until)",
-        ids.front());
-  }
-  return fmt::format(
-      "limit faults {} (set their repeat to once, or end them with until)",
-      fmt::join(ids, " and "));
-}
-
-// Returns the outcome of the run once the fault is limited, if the scenario
-// expects the other one of completes and recovers; "" if it does not.
-std::string_view OutcomeWithout(const Expectation& expect,
-                                const RecordFault& fault) {
-  const FaultTraits traits = TraitsOf(fault);
-  const bool ends_process = traits.ends_incarnation || traits.fails_device ||
-                            traits.cuts_power || traits.kills_launcher;
-  if (expect.outcome == Outcome::kRecovers && traits.reports_error) {
-    return OutcomeName(Outcome::kCompletes);
-  }
-  if (expect.outcome == Outcome::kCompletes && ends_process) {
-    return OutcomeName(Outcome::kRecovers);
-  }
-  return "";
-}
-
-// Returns the change that limits the faults which ended each of the last
-// attempts, with the expectations that then change; "" if there are none.
-std::string EndlessFaultRemedy(const Outline& outline) {
-  const std::vector<const RecordFault*> faults =
-      EndlessFaults(outline.record, InterruptionsOf(outline));
-  if (faults.empty()) return "";
-  const Expectation& expect = outline.record.expect;
-  std::string text = LimitFaultsText(faults);
-  if (const std::string_view outcome = OutcomeWithout(expect, *faults.front());
-      !outcome.empty()) {
-    text +=
-        fmt::format(" and set outcome: {}, as the run then needs {}", outcome,
-                    outcome == OutcomeName(Outcome::kCompletes) ? "no restart"
-                                                                : "a restart");
-  }
-  const bool counts_saves = expect.saves_exactly || expect.checkpoints_left ||
-                            expect.failed_saves_exactly;
-  if (counts_saves && TraitsOf(*faults.front()).reports_error) {
-    text +=
-        "; each save that still fails counts in saves, failed_saves and "
-        "checkpoints";
-  }
-  return text;
-}
-
-// Returns the change that lets a launcher restart that gave up; "" if none did,
-// or if none is known.
-std::string RestartRemedy(const Outline& outline) {
-  const Record& record = outline.record;
-  const RecordEvent* const gave_up = FindGaveUp(record);
-  if (gave_up == nullptr) return "";
-  if (const std::string limit = EndlessFaultRemedy(outline); !limit.empty()) {
-    const size_t count = EndlessFaults(record, InterruptionsOf(outline)).size();
-    return fmt::format("{}: {} each attempt, so more restarts do not help",
-                       limit, count == 1 ? "it ends" : "one of them ends");
-  }
-  if (gave_up->reason != RecordReason::kRestartsUsedUp) return "";
-  return record.setup.never_restarts
-             ? "set cluster.restart.policy to whole-job or rejoin"
-             : fmt::format("raise cluster.restart.max ({})",
-                           record.setup.max_restarts);
-}
-
 // Returns true iff a save or a claim of the run had no room on its disk. With a
 // fault that gives errors, the reason is unknown.
 bool HadNoRoom(const Outline& outline) {
@@ -141,38 +67,33 @@ bool HadNoRoom(const Outline& outline) {
       });
 }
 
-// Returns the change of the scenario after which its job is queued again, or no
-// longer is; "" if the run has nothing to do with requeues.
-std::string RequeueRemedy(const Outline& outline) {
-  const Record& record = outline.record;
-  if (record.launchers.empty()) return "";
-  const LauncherRun& last = record.launchers.back();
-  const bool was_killed = WasKilled(record, last);
-  const bool has_stopped = last.result && last.result->status == "stopped";
-  if (record.expect.outcome == Outcome::kRecovers &&
-      (was_killed || has_stopped)) {
-    return fmt::format(
-        "raise preemption.requeue, so that the job starts again after {}",
-        was_killed ? "its launcher was killed" : "its stop");
-  }
-  const std::vector<Interruption> all = InterruptionsOf(outline);
-  const bool is_requeued =
-      std::ranges::find(all, Reaction::kStartsLauncher,
-                        &Interruption::reaction) != all.end();
-  return is_requeued && record.expect.outcome == Outcome::kStopsCleanly
-             ? "set preemption.requeue to 0, so that the job does not start "
-               "again after its stop"
-             : "";
-}
-
 // Returns the change of the scenario that removes the cause of the failure; ""
 // if none is known.
 std::string Remedy(const Outline& outline, const Verdict& verdict) {
   if (HadNoRoom(outline)) return "raise disk.capacity";
   if (!IsUnmet(verdict, "outcome")) return "";
-  if (std::string text = RestartRemedy(outline); !text.empty()) return text;
-  if (std::string text = RequeueRemedy(outline); !text.empty()) return text;
+  for (std::string text :
+       {RestartRemedy(outline, verdict), RequeueRemedy(outline, verdict)}) {
+    if (!text.empty()) return text;
+  }
   return IsDone(outline.record) ? "" : EndlessFaultRemedy(outline);
+}
+
+// Returns where to look if no remedy is known.
+std::string UnknownRemedy(const Record& record, const CaseResult& result) {
+  return fmt::format(
+      "the run must change: look in its timeline for the first event that you "
+      "do not expect ({}){}",
+      ShowCommand(result, "--all"),
+      record.world == "real" ? ", and in the logs of its workers" : "");
+}
+
+// Returns the first text that is not empty.
+std::string FirstKnown(std::initializer_list<std::string> texts) {
+  for (const std::string& text : texts) {
+    if (!text.empty()) return text;
+  }
+  return "";
 }
 
 std::string AdviceOnExpectations(const Outline& outline,
@@ -185,11 +106,11 @@ std::string AdviceOnExpectations(const Outline& outline,
     texts.push_back(fmt::format("if the run was right, {} under expect ({})",
                                 met, PlaceOfExpect(result)));
   }
-  if (const std::string remedy = Remedy(outline, result.verdict);
-      !remedy.empty()) {
-    texts.push_back(fmt::format("if the expectation{} right, {}",
-                                unmet.size() == 1 ? " is" : "s are", remedy));
-  }
+  texts.push_back(fmt::format(
+      "if the expectation{} right, {}", unmet.size() == 1 ? " is" : "s are",
+      FirstKnown({Remedy(outline, result.verdict),
+                  RemedyForUnmet(outline, result.verdict),
+                  UnknownRemedy(outline.record, result)})));
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 

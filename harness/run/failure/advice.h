@@ -13,7 +13,8 @@ namespace gauntlet {
 // Returns one of:
 //   - "if the run was right, set outcome: fails under expect (F:9); if the
 //     expectation is right, raise cluster.restart.max (3)", if only
-//     expectations are not met;
+//     expectations are not met. If no change of the scenario is known, the text
+//     ends with the place to look at;
 //   - "if the delay is right, raise detected_in.max in F:9 above
 //     cluster.step_timeout (7s), …", if only `detection` is violated;
 //   - "if the workers may wait that long, raise timeout.total above …", if the

@@ -17,7 +17,7 @@ constexpr int64_t kExecutionsAfterNotice = 2;
 
 std::string LengthText(int64_t ns) { return DurationToText(Duration(ns)); }
 
-std::string SecondsText(int64_t ns) {
+std::string RoundedSeconds(int64_t ns) {
   return ns < 1'000'000'000
              ? fmt::format("{:.0f} ms", static_cast<double>(ns) / 1e6)
              : fmt::format("{:.1f} s", Seconds(ns));
@@ -92,7 +92,7 @@ std::string UnsavedReasonText(const RunSetup& setup,
                 "one more",
                 BoundariesText(setup));
   return fmt::format("; it did not save in the remaining {}, as {}",
-                     SecondsText(left_ns), why);
+                     RoundedSeconds(left_ns), why);
 }
 
 // Returns "read the notice after 2.0 s and was killed in step 13", and why it
@@ -108,7 +108,7 @@ std::string CourseText(const RunSetup& setup, const KilledInGrace& killed) {
   }
   return fmt::format(
       "read the notice after {}{} and was killed {}{}",
-      SecondsText(*killed.read_after_ns),
+      RoundedSeconds(*killed.read_after_ns),
       killed.notice->polled
           ? fmt::format(" (it polls {})", ReadingText(setup, killed))
           : "",
@@ -174,11 +174,11 @@ std::string KilledInGraceText(const Outline& outline,
                       CourseText(outline.record.setup, killed));
   if (killed.longest_step_ns > 0) {
     text += fmt::format("; a step took up to {}",
-                        SecondsText(killed.longest_step_ns));
+                        RoundedSeconds(killed.longest_step_ns));
   }
   if (killed.longest_save_ns > 0) {
-    text +=
-        fmt::format(", a save up to {}", SecondsText(killed.longest_save_ns));
+    text += fmt::format(", a save up to {}",
+                        RoundedSeconds(killed.longest_save_ns));
   }
   return text;
 }

@@ -2,6 +2,7 @@
 #include "harness/run/failure/advice.h"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -31,6 +32,11 @@ std::string AdviceWithoutRecord(const CaseResult& result) {
   return AdviceOn(Outline(record), result);
 }
 
+// The end of an advice on a run whose record shows no remedy.
+constexpr std::string_view kLook =
+    "the run must change: look in its timeline for the first event that you do "
+    "not expect (gauntlet show --all)";
+
 TEST(AdviceTest, UnmetExpectations_AreReplacedByTheFoundValues) {
   struct MetCase {
     std::vector<Finding> unmet;
@@ -47,19 +53,21 @@ TEST(AdviceTest, UnmetExpectations_AreReplacedByTheFoundValues) {
   const MetCase kCases[] = {
       {{outcome},
        "if the run was right, set outcome: completes under expect "
-       "(full.yaml:9)"},
+       "(full.yaml:9); if the expectation is right, "},
       {{epoch, outcome, step},
        "if the run was right, set ends_at: {epoch: 2, step: 8}, outcome: "
-       "completes under expect (full.yaml:9)"},
+       "completes under expect (full.yaml:9); if the expectations are right, "},
       {{no_epoch, no_step},
-       "if the run was right, remove ends_at under expect (full.yaml:9)"},
+       "if the run was right, remove ends_at under expect (full.yaml:9); if "
+       "the expectations are right, "},
       {{no_epoch, outcome},
        "if the run was right, set outcome: completes and remove ends_at under "
-       "expect (full.yaml:9)"},
-      {{outcome, never}, ""},
+       "expect (full.yaml:9); if the expectations are right, "},
+      {{outcome, never}, "if the expectations are right, "},
   };
   for (const auto& [unmet, advice] : kCases) {
-    EXPECT_EQ(AdviceWithoutRecord(UnmetResult(unmet)), advice);
+    EXPECT_EQ(AdviceWithoutRecord(UnmetResult(unmet)),
+              std::string(advice).append(kLook));
   }
 }
 
@@ -67,7 +75,9 @@ TEST(AdviceTest, Place_HasNoLine_IfTheLineOfExpectIsUnknown) {
   CaseResult result = UnmetResult({{"expectation", "saves", "m", "no saves"}});
   result.expect_line = 0;
   EXPECT_EQ(AdviceWithoutRecord(result),
-            "if the run was right, remove saves under expect (full.yaml)");
+            "if the run was right, remove saves under expect (full.yaml); if "
+            "the expectation is right, change checkpoint.every or job.epochs "
+            "(0), which set when saves are due");
 }
 
 TEST(AdviceTest, FailedCheckHasNoAdviceOnExpectations) {
@@ -192,14 +202,43 @@ TEST_F(AdviceOnRunTest, AdvisesToChangeTheCause) {
        "epochs_after_restart: {exactly: 2}, detected_in: {max: 1s}}\n",
        "if the run was right, set outcome: completes and remove "
        "epochs_after_restart, recomputed_steps, detected_in under expect "
-       "(c.yaml:13)"},
+       "(c.yaml:13); if the expectations are right, set the latency of fault s "
+       "(1s) to 1m or more, twice cluster.step_timeout (30s)"},
       // A fault failed the save, not the disk.
       {"",
        "disk: {capacity: 10MiB}\n"
        "faults: [{id: e, at: {worker: 0, save: 1, point: ckpt.shard.open}, do: "
        "errno}]\nexpect: {outcome: completes, failed_saves: {exactly: 0}}\n",
        "if the run was right, set failed_saves: {exactly: 1} under expect "
-       "(c.yaml:14)"},
+       "(c.yaml:14); if the expectation is right, remove fault e, or let it "
+       "fail fewer saves"},
+      // A hang without an end is a delay, too.
+      {", restart: {max: 1}",
+       "faults: [{id: h, at: {worker: 1, step: 6, incarnation: any}, do: hang, "
+       "with: {repeat: always}}]\nexpect: {outcome: recovers}\n",
+       "if the run was right, set outcome: fails under expect (c.yaml:13); if "
+       "the expectation is right, limit fault h (set its repeat to once, or "
+       "end it with until): it ends each attempt, so more restarts do not "
+       "help; or set the duration of fault h, which has no end, to 15s or "
+       "less, half of cluster.step_timeout (30s)"},
+      // A partition outlasts the limit of heartbeats.
+      {"",
+       "faults: [{id: n, at: {worker: 1, step: 6}, do: partition, with: "
+       "{duration: 20s}}]\nexpect: {outcome: completes}\n",
+       "if the run was right, set outcome: recovers under expect (c.yaml:13); "
+       "if the expectation is right, set the duration of fault n (20s) to "
+       "2500ms or less, half of cluster.heartbeat.lost_after (5s), or raise "
+       "cluster.heartbeat.lost_after (5s) to 40s or more, twice as long as the "
+       "fault"},
+      // Another restart is needed, and must be permitted.
+      {", restart: {max: 1}",
+       "faults: [{id: a, at: {worker: 1, step: 6}, do: crash}, {id: b, at: "
+       "{worker: 1, step: 7, incarnation: 2}, do: crash}]\n"
+       "expect: {outcome: recovers, restarts: {max: 1}}\n",
+       "if the run was right, set outcome: fails under expect (c.yaml:13); if "
+       "the expectation is right, raise cluster.restart.max (1), and raise "
+       "restarts.max under expect (1), as the run needs one restart more; or "
+       "remove fault b, which ended attempt 2"},
   };
   for (const auto& [cluster, rest, advice] : kCases) {
     EXPECT_EQ(Advice(cluster, rest), advice) << rest;

@@ -1,0 +1,30 @@
+// Changes of a scenario after which its run meets the expectations.
+#ifndef GAUNTLET_HARNESS_RUN_FAILURE_REMEDIES_H_
+#define GAUNTLET_HARNESS_RUN_FAILURE_REMEDIES_H_
+
+#include <cstdint>
+#include <string>
+
+#include "harness/oracle/history/outline.h"
+#include "harness/record/verdict.h"
+
+namespace gauntlet {
+
+// Returns the change after which the run has no more than `permitted`
+// interruptions: "remove fault b, which ended attempt 2", or the change of a
+// delay or of the limit that it exceeded; "" if the record shows no fault that
+// caused the others.
+std::string FewerInterruptions(const Outline& outline, uint64_t permitted);
+
+// Returns the changes of the faults of all interruptions that only delay; "" if
+// there are none.
+std::string ShorterDelays(const Outline& outline);
+
+// Returns the change for each unmet expectation whose remedy is known, such as
+// "set the step of fault c (6) to 9 or later, so that the save of step 8 comes
+// before it"; "" if none is.
+std::string RemedyForUnmet(const Outline& outline, const Verdict& verdict);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_RUN_FAILURE_REMEDIES_H_

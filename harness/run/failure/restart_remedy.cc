@@ -1,0 +1,157 @@
+#include "harness/run/failure/restart_remedy.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "harness/oracle/history/fault_traits.h"
+#include "harness/oracle/history/last_words.h"
+#include "harness/record/text/gave_up.h"
+#include "harness/run/failure/history/endless_faults.h"
+#include "harness/run/failure/history/interruptions.h"
+#include "harness/run/failure/remedies.h"
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace gauntlet {
+namespace {
+
+// Returns "limit fault c (set its repeat to once, or end it with until)", or
+// the same for several faults.
+std::string LimitFaultsText(const std::vector<const RecordFault*>& faults) {
+  std::vector<std::string_view> ids;
+  for (const RecordFault* fault : faults) ids.push_back(fault->id);
+  if (ids.size() == 1) {
+    return fmt::format(
+        "limit fault {} (set its repeat to once, or end it with until)",
+        ids.front());
+  }
+  return fmt::format(
+      "limit faults {} (set their repeat to once, or end them with until)",
+      fmt::join(ids, " and "));
+}
+
+// Returns the outcome of the run once the fault is limited, if the scenario
+// expects the other one of completes and recovers; "" if it does not.
+std::string_view OutcomeWithout(const Expectation& expect,
+                                const RecordFault& fault) {
+  const FaultTraits traits = TraitsOf(fault);
+  const bool ends_process = traits.ends_incarnation || traits.fails_device ||
+                            traits.cuts_power || traits.kills_launcher;
+  if (expect.outcome == Outcome::kRecovers && traits.reports_error) {
+    return OutcomeName(Outcome::kCompletes);
+  }
+  if (expect.outcome == Outcome::kCompletes && ends_process) {
+    return OutcomeName(Outcome::kRecovers);
+  }
+  return "";
+}
+
+// Returns " and restarts.max under expect (1)" if the scenario permits fewer
+// restarts than that; else "".
+std::string PermittedRestarts(const Expectation& expect, uint64_t needed) {
+  std::string text;
+  if (expect.restarts_max.value_or(UINT64_MAX) < needed) {
+    text += fmt::format(" and restarts.max under expect ({})",
+                        *expect.restarts_max);
+  }
+  if (expect.restarts_exactly.value_or(UINT64_MAX) < needed) {
+    text += fmt::format(" and restarts.exactly under expect ({})",
+                        *expect.restarts_exactly);
+  }
+  return text;
+}
+
+// Returns "; or " and the changes of faults that only delay; "" if none ended
+// an attempt.
+std::string OrShorterDelays(const Outline& outline) {
+  const std::string shorter = ShorterDelays(outline);
+  return shorter.empty() ? "" : "; or " + shorter;
+}
+
+// Returns the change after which the run has one more restart: `change` raises
+// a limit. If the scenario does not permit that restart, the text also has that
+// limit, and the change after which the restart is not needed.
+std::string OneMoreRestart(const Outline& outline, const Verdict& verdict,
+                           const std::string& change) {
+  const uint64_t restarts = verdict.facts.restarts;
+  const std::string also =
+      PermittedRestarts(outline.record.expect, restarts + 1);
+  if (also.empty()) return change + OrShorterDelays(outline);
+  const std::string fewer = FewerInterruptions(outline, restarts);
+  return fmt::format("{}, and raise{}, as the run needs one restart more{}",
+                     change, also.substr(std::string_view(" and").size()),
+                     fewer.empty() ? "" : "; or " + fewer);
+}
+
+}  // namespace
+
+std::string EndlessFaultRemedy(const Outline& outline) {
+  const std::vector<const RecordFault*> faults =
+      EndlessFaults(outline.record, InterruptionsOf(outline));
+  if (faults.empty()) return "";
+  const Expectation& expect = outline.record.expect;
+  std::string text = LimitFaultsText(faults);
+  if (const std::string_view outcome = OutcomeWithout(expect, *faults.front());
+      !outcome.empty()) {
+    text +=
+        fmt::format(" and set outcome: {}, as the run then needs {}", outcome,
+                    outcome == OutcomeName(Outcome::kCompletes) ? "no restart"
+                                                                : "a restart");
+  }
+  const bool counts_saves = expect.saves_exactly || expect.checkpoints_left ||
+                            expect.failed_saves_exactly;
+  if (counts_saves && TraitsOf(*faults.front()).reports_error) {
+    text +=
+        "; each save that still fails counts in saves, failed_saves and "
+        "checkpoints";
+  }
+  return text;
+}
+
+std::string RestartRemedy(const Outline& outline, const Verdict& verdict) {
+  const Record& record = outline.record;
+  const RecordEvent* const gave_up = FindGaveUp(record);
+  if (gave_up == nullptr) return "";
+  if (const std::string limit = EndlessFaultRemedy(outline); !limit.empty()) {
+    const size_t count = EndlessFaults(record, InterruptionsOf(outline)).size();
+    return fmt::format("{}: {} each attempt, so more restarts do not help{}",
+                       limit, count == 1 ? "it ends" : "one of them ends",
+                       OrShorterDelays(outline));
+  }
+  if (gave_up->reason != RecordReason::kRestartsUsedUp) return "";
+  return OneMoreRestart(
+      outline, verdict,
+      record.setup.never_restarts
+          ? "set cluster.restart.policy to whole-job or rejoin"
+          : fmt::format("raise cluster.restart.max ({})",
+                        record.setup.max_restarts));
+}
+
+std::string RequeueRemedy(const Outline& outline, const Verdict& verdict) {
+  const Record& record = outline.record;
+  if (record.launchers.empty()) return "";
+  const LauncherRun& last = record.launchers.back();
+  const bool was_killed = WasKilled(record, last);
+  const bool has_stopped = last.result && last.result->status == "stopped";
+  if (record.expect.outcome == Outcome::kRecovers &&
+      (was_killed || has_stopped)) {
+    return OneMoreRestart(
+        outline, verdict,
+        fmt::format(
+            "raise preemption.requeue, so that the job starts again after {}",
+            was_killed ? "its launcher was killed" : "its stop"));
+  }
+  const std::vector<Interruption> all = InterruptionsOf(outline);
+  const bool is_requeued =
+      std::ranges::find(all, Reaction::kStartsLauncher,
+                        &Interruption::reaction) != all.end();
+  return is_requeued && record.expect.outcome == Outcome::kStopsCleanly
+             ? "set preemption.requeue to 0, so that the job does not start "
+               "again after its stop"
+             : "";
+}
+
+}  // namespace gauntlet
