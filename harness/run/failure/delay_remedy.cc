@@ -71,14 +71,15 @@ std::string ShorterDelay(const Record& record, const RecordFault& fault,
   const std::optional<WaitLimit> wait =
       LimitOfLoss(record.setup, sign.emitter, *sign.event);
   if (!wait) return "";
-  const std::vector<DelaySum> sums = AddedDelays(record, sign);
-  const auto sum = std::ranges::find(sums, &fault, &DelaySum::fault);
-  if (sum != sums.end()) {
+  const AddedDelays added = FindAddedDelays(record, sign);
+  if (std::ranges::find(added.sums, &fault, &DelaySum::fault) !=
+      added.sums.end()) {
+    const std::string total = SpanText(added.total_ns());
     return fmt::format(
-        "lower the {} of fault {} ({}), as {} such delays must stay below {}, "
-        "or raise {} above {}",
-        delay->name, fault.id, SpanText(delay->value_ns), sum->count,
-        LimitNameText(*wait), wait->key, SpanText(sum->total_ns));
+        "lower the {} of fault {} ({}), as delays that add up ({}) must stay "
+        "below {}, or raise {} above {}",
+        delay->name, fault.id, SpanText(delay->value_ns), total,
+        LimitNameText(*wait), wait->key, total);
   }
   const std::string half =
       fmt::format("{} or less, half of {}", SpanText(wait->total_ns() / 2),

@@ -18,6 +18,7 @@
 #include "harness/run/failure/history/first_sign.h"
 #include "harness/run/failure/history/interruptions.h"
 #include "harness/run/failure/history/killed_in_grace.h"
+#include "harness/run/failure/history/scale_downs.h"
 #include "harness/run/failure/history/worker_events.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -150,15 +151,21 @@ std::string RemedyForEnd(const UnmetRun& run, uint64_t permitted) {
 }
 
 std::string RemedyForGivingUp(const UnmetRun& run) {
+  const RunSetup& setup = run.record().setup;
+  if (setup.min_workers > 0 && !ScaleDownTexts(run.record()).empty()) {
+    return fmt::format(
+        "raise cluster.min_workers ({}) to {}, so that the job does not go on "
+        "with fewer workers",
+        setup.min_workers, setup.workers);
+  }
   const uint64_t restarts = run.facts().restarts - run.facts().requeues;
-  if (restarts == 0 || run.record().setup.never_restarts) {
+  if (restarts == 0 || setup.never_restarts) {
     return "let a fault end each attempt (at: {incarnation: any}, with: "
            "{repeat: always})";
   }
   return fmt::format(
       "lower cluster.restart.max ({}) to {}, as the run needs {}",
-      run.record().setup.max_restarts, restarts - 1,
-      Counted(restarts, "restart"));
+      setup.max_restarts, restarts - 1, Counted(restarts, "restart"));
 }
 
 std::string RemedyForRefusal(const UnmetRun& run) {

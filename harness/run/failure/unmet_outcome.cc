@@ -19,6 +19,7 @@
 #include "harness/run/failure/history/interruptions.h"
 #include "harness/run/failure/history/late_detection.h"
 #include "harness/run/failure/history/process_ends.h"
+#include "harness/run/failure/history/scale_downs.h"
 #include "harness/run/failure/history/step_pace.h"
 #include <fmt/format.h>
 
@@ -43,6 +44,10 @@ std::string RestartText(const Outline& outline, uint64_t permitted) {
   all.erase(exceeding);
   std::vector<std::string> texts = OtherEnds(outline, described, all);
   texts.insert(texts.begin(), InterruptionText(outline, described));
+  for (std::string& text : ScaleDownTexts(outline.record)) {
+    texts.push_back(std::move(text));
+  }
+  std::erase(texts, "");
   return JoinedTexts(std::move(texts));
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <utility>
 
 #include "engine/text/counted.h"
 #include "engine/text/units.h"
@@ -22,35 +21,28 @@ class DelayCollector {
   DelayCollector(int64_t from_ns, int64_t until_ns)
       : from_ns_(from_ns), until_ns_(until_ns) {}
 
-  void Add(const RecordFault& fault, int worker, int64_t t_ns,
-           int64_t delay_ns) {
+  void Add(const RecordFault& fault, int64_t t_ns, int64_t delay_ns) {
     if (delay_ns <= 0 || t_ns > until_ns_ || t_ns + delay_ns <= from_ns_) {
       return;
     }
     auto sum = std::ranges::find(sums_, &fault, &DelaySum::fault);
     if (sum == sums_.end()) {
-      sum = sums_.insert(sum, {.fault = &fault, .worker = worker});
+      sum = sums_.insert(sum, {.fault = &fault});
     }
     ++sum->count;
     sum->longest_ns = std::max(sum->longest_ns, delay_ns);
     sum->total_ns += delay_ns;
   }
 
-  int64_t Total() const {
-    int64_t total_ns = 0;
-    for (const DelaySum& sum : sums_) total_ns += sum.total_ns;
-    return total_ns;
+  // Returns the delays if only several of them exceed the limit; else none.
+  AddedDelays Exceeding(int64_t limit_ns) const {
+    const AddedDelays added = {.sums = sums_};
+    const bool is_any_longer = std::ranges::any_of(
+        sums_,
+        [limit_ns](const DelaySum& sum) { return sum.longest_ns > limit_ns; });
+    return is_any_longer || added.total_ns() <= limit_ns ? AddedDelays()
+                                                         : added;
   }
-
-  // Returns true iff only several delays exceed the limit.
-  bool Exceeds(int64_t limit_ns) const {
-    return Total() > limit_ns &&
-           std::ranges::all_of(sums_, [limit_ns](const DelaySum& sum) {
-             return sum.longest_ns <= limit_ns;
-           });
-  }
-
-  std::vector<DelaySum> Take() && { return std::move(sums_); }
 
  private:
   const int64_t from_ns_;
@@ -64,7 +56,7 @@ void AddFrames(const Record& record, const std::vector<RecordEvent>& events,
     if (event.kind != RecordKind::kFrameLate) continue;
     const RecordFault* const fault = FindFault(record, event.detail);
     if (fault == nullptr) continue;
-    delays.Add(*fault, -1, event.t_ns, event.limit_ns);
+    delays.Add(*fault, event.t_ns, event.limit_ns);
   }
 }
 
@@ -77,31 +69,57 @@ void AddTasks(const Record& record, const IncarnationEvents& incarnation,
     }
     const RecordFault* const fault = FindFault(record, event.detail);
     if (fault == nullptr) continue;
-    delays.Add(*fault, incarnation.worker, event.t_ns, DelayOf(*fault));
+    delays.Add(*fault, event.t_ns, DelayOf(*fault));
   }
 }
 
-std::string DelaySumText(const DelaySum& sum) {
-  const auto time = [](int64_t ns) { return DurationToText(Duration(ns)); };
-  const bool are_equal =
-      sum.total_ns == sum.longest_ns * static_cast<int64_t>(sum.count);
-  const std::string each =
-      are_equal ? fmt::format("{} each, {} in all", time(sum.longest_ns),
-                              time(sum.total_ns))
-                : fmt::format("up to {:.3f} s each, {:.3f} s in all",
-                              Seconds(sum.longest_ns), Seconds(sum.total_ns));
-  if (sum.worker < 0) {
-    return fmt::format(
-        "fault {} made {} late during the wait ({}), and an exchange needs "
-        "several frames one after another",
-        sum.fault->id, Counted(sum.count, "frame"), each);
-  }
-  return fmt::format("fault {} fired {} in worker {} during the wait ({})",
-                     sum.fault->id, Counted(sum.count, "time"), sum.worker,
-                     each);
+// Returns as many frames of the fault with the longest delay as exceed the
+// limit one after the other; none if an exchange does not have so many in a
+// row: it may wait for one frame to each of the workers, and for one from each.
+AddedDelays FramesInARow(const AddedDelays& all, int64_t limit_ns,
+                         int workers) {
+  if (all.sums.empty()) return {};
+  AddedDelays added;
+  for (const DelaySum& sum : all.sums) added.late_frames += sum.count;
+  DelaySum longest =
+      *std::ranges::max_element(all.sums, {}, &DelaySum::longest_ns);
+  const int64_t in_a_row = limit_ns / longest.longest_ns + 1;
+  if (in_a_row > 2 * static_cast<int64_t>(workers)) return {};
+  longest.count = static_cast<size_t>(in_a_row);
+  longest.total_ns = in_a_row * longest.longest_ns;
+  added.sums = {longest};
+  return added;
+}
+
+std::string DelayLength(int64_t ns) {
+  constexpr int64_t kMillisecond = 1'000'000;
+  return ns % kMillisecond == 0 ? DurationToText(Duration(ns))
+                                : fmt::format("{:.3f} s", Seconds(ns));
+}
+
+// Returns "fault s fired 2 times (3s each)".
+std::string FiredText(const DelaySum& sum) {
+  return fmt::format("fault {} fired {} ({}{})", sum.fault->id,
+                     Counted(sum.count, "time"), DelayLength(sum.longest_ns),
+                     sum.count == 1 ? "" : " each");
+}
+
+std::string LateFramesText(const AddedDelays& added) {
+  const DelaySum& sum = added.sums.front();
+  return fmt::format(
+      "fault {} made {} late during the wait (heartbeats among them), and {} "
+      "frames of an exchange, one after the other, take {} ({} each)",
+      sum.fault->id, Counted(added.late_frames, "frame"), sum.count,
+      DelayLength(sum.total_ns), DelayLength(sum.longest_ns));
 }
 
 }  // namespace
+
+int64_t AddedDelays::total_ns() const {
+  int64_t total_ns = 0;
+  for (const DelaySum& sum : sums) total_ns += sum.total_ns;
+  return total_ns;
+}
 
 int64_t DelayOf(const RecordFault& fault) {
   const FaultTraits traits = TraitsOf(fault);
@@ -109,37 +127,44 @@ int64_t DelayOf(const RecordFault& fault) {
   return traits.lasts ? fault.duration_ns : fault.latency_ns;
 }
 
-std::vector<DelaySum> AddedDelays(const Record& record, const FirstSign& sign) {
+AddedDelays FindAddedDelays(const Record& record, const FirstSign& sign) {
   if (sign.event == nullptr || sign.event->kind != RecordKind::kWorkerLost) {
     return {};
   }
   const std::optional<WaitLimit> wait =
       LimitOfLoss(record.setup, sign.emitter, *sign.event);
   if (!wait) return {};
+  const int64_t limit_ns = wait->total_ns();
   const int64_t until_ns = sign.event->t_ns;
-  const int64_t from_ns = until_ns - wait->total_ns();
   // Delays of different processes pass at the same time.
   for (const IncarnationEvents& incarnation : record.incarnations) {
-    DelayCollector delays(from_ns, until_ns);
+    DelayCollector delays(until_ns - limit_ns, until_ns);
     AddTasks(record, incarnation, delays);
-    if (delays.Exceeds(wait->total_ns())) return std::move(delays).Take();
+    AddedDelays added = delays.Exceeding(limit_ns);
+    added.worker = incarnation.worker;
+    if (!added.sums.empty()) return added;
   }
-  DelayCollector frames(from_ns, until_ns);
+  if (sign.event->reason != RecordReason::kDeadline) return {};
+  DelayCollector frames(until_ns - limit_ns, until_ns);
   AddFrames(record, record.machine, frames);
   for (const IncarnationEvents& incarnation : record.incarnations) {
     AddFrames(record, incarnation.events, frames);
   }
-  if (frames.Exceeds(wait->total_ns())) return std::move(frames).Take();
-  return {};
+  return FramesInARow(frames.Exceeding(limit_ns), limit_ns,
+                      record.setup.workers);
 }
 
 std::string AddedDelaysText(const Record& record, const FirstSign& sign) {
-  std::vector<std::string> texts;
-  for (const DelaySum& sum : AddedDelays(record, sign)) {
-    texts.push_back(DelaySumText(sum));
+  const AddedDelays added = FindAddedDelays(record, sign);
+  if (added.sums.empty()) return "";
+  if (added.late_frames > 0) {
+    return ", as delays add up: " + LateFramesText(added);
   }
-  if (texts.empty()) return "";
-  return fmt::format(", as delays add up: {}", fmt::join(texts, ", and "));
+  std::vector<std::string> texts;
+  for (const DelaySum& sum : added.sums) texts.push_back(FiredText(sum));
+  return fmt::format(
+      ", as delays add up: {} in worker {} during the wait, {} in all",
+      fmt::join(texts, " and "), added.worker, DelayLength(added.total_ns()));
 }
 
 }  // namespace gauntlet

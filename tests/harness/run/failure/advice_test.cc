@@ -230,6 +230,21 @@ TEST_F(AdviceOnRunTest, AdvisesToChangeTheCause) {
        "2500ms or less, half of cluster.heartbeat.lost_after (5s), or raise "
        "cluster.heartbeat.lost_after (5s) to 40s or more, twice as long as the "
        "fault"},
+      // The job goes on with fewer workers.
+      {", min_workers: 1",
+       "faults: [{id: c, at: {worker: 1, step: 6, incarnation: any}, do: "
+       "crash, with: {repeat: always}}]\nexpect: {outcome: fails}\n",
+       "if the run was right, set outcome: recovers under expect (c.yaml:13); "
+       "if the expectation is right, raise cluster.min_workers (1) to 2, so "
+       "that the job does not go on with fewer workers"},
+      // Each frame is late by less than the limit.
+      {", step_timeout: 4s",
+       "faults: [{id: d, at: {worker: 1, step: 6}, do: delay, with: {latency: "
+       "3s}}]\nexpect: {outcome: completes}\n",
+       "if the run was right, set outcome: recovers under expect (c.yaml:13); "
+       "if the expectation is right, lower the latency of fault d (3s), as "
+       "delays that add up (6s) must stay below cluster.step_timeout (4s), or "
+       "raise cluster.step_timeout above 6s"},
       // Another restart is needed, and must be permitted.
       {", restart: {max: 1}",
        "faults: [{id: a, at: {worker: 1, step: 6}, do: crash}, {id: b, at: "

@@ -74,8 +74,9 @@ TEST(DelayRemedyTest, DelayIsToBeShorterThanTheLimitThatItExceeded) {
         RecordReason::kDeadline,
         10,
         {30, 36}},
-       "lower the latency of fault n (6s), as 2 such delays must stay below "
-       "cluster.step_timeout (10s), or raise cluster.step_timeout above 12s"},
+       "lower the latency of fault n (6s), as delays that add up (12s) must "
+       "stay below cluster.step_timeout (10s), or raise cluster.step_timeout "
+       "above 12s"},
       // No limit of the scenario, and no delay.
       {{{.kind = "partition", .duration_ns = 20 * kSecond},
         RecordReason::kClosed,

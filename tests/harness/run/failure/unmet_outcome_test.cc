@@ -170,7 +170,10 @@ TEST_F(UnmetOutcomeTest, EachAttemptBeforeAScaleDownIsNamed) {
                 .cause,
             "fault c (crash worker 1 at step.begin, step 6, incarnation any, "
             "repeat always) ended attempt 1: worker 1 exited with code 70; the "
-            "launcher restarted the job; fault c also ended attempts 2 and 3");
+            "launcher restarted the job; fault c also ended attempts 2 and 3; "
+            "the launcher scaled the cluster down from 2 workers to 1 (attempt "
+            "4), as worker 1 had failed 3 times in a row and "
+            "cluster.min_workers is 1");
 }
 
 // The launcher kills worker 0 after worker 1 has ended.
@@ -183,7 +186,10 @@ TEST_F(UnmetOutcomeTest, FirstSignIsNotAKillByTheLauncher) {
                 .cause,
             "fault d (crash worker 1 at cluster.join, incarnation any, repeat "
             "always) ended attempt 2: worker 1 exited with code 70; the "
-            "launcher restarted the job; fault d also ended attempts 1 and 3");
+            "launcher restarted the job; fault d also ended attempts 1 and 3; "
+            "the launcher scaled the cluster down from 2 workers to 1 (attempt "
+            "4), as worker 1 had failed 3 times in a row and "
+            "cluster.min_workers is 1");
 }
 
 // The slow step ends long before the pause.
@@ -299,6 +305,22 @@ TEST_F(UnmetOutcomeTest, WorkerThatRejoined_IsRestartedAlone) {
             "1: worker 0 lost rank 1 (deadline: cluster.step_timeout is 30s); "
             "the launcher restarted worker 1 alone (cluster.restart.policy is "
             "rejoin)");
+}
+
+TEST_F(UnmetOutcomeTest, DelaysOfFramesThatAddUpAreTheCause) {
+  EXPECT_THAT(
+      Run(CaseWithCluster("step_timeout: 4s",
+                          "faults: [{id: d, at: {worker: 1, step: 6}, do: "
+                          "delay, with: {latency: 3s}}]\n"
+                          "expect: {outcome: completes}\n"))
+          .cause,
+      AllOf(StartsWith(
+                "fault d (delay worker 1 at step.begin, step 6, latency 3s) "
+                "ended attempt 1: worker 0 lost rank 1 (deadline: "
+                "cluster.step_timeout is 4s), as delays add up: fault d made "),
+            EndsWith("(heartbeats among them), and 2 frames of an exchange, "
+                     "one after the other, take 6s (3s each); the launcher "
+                     "restarted the job")));
 }
 
 TEST_F(UnmetOutcomeTest, FailedExportIsTheCauseWithItsReason) {

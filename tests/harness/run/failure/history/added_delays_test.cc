@@ -51,12 +51,12 @@ TEST(AddedDelaysTest, DelaysThatExceedTheLimitTogetherAreAddedUp) {
   const DelayCase kCases[] = {
       {slow,
        {Fired(16, RecordKind::kFaultFired), Fired(19)},
-       ", as delays add up: fault s fired 2 times in worker 1 during the wait "
-       "(3s each, 6s in all)"},
+       ", as delays add up: fault s fired 2 times (3s each) in worker 1 during "
+       "the wait, 6s in all"},
       {pause,
        {Fired(16, RecordKind::kFaultFired), Fired(19)},
-       ", as delays add up: fault s fired 2 times in worker 1 during the wait "
-       "(3s each, 6s in all)"},
+       ", as delays add up: fault s fired 2 times (3s each) in worker 1 during "
+       "the wait, 6s in all"},
       // The first delay ended before the wait, or the last came after it.
       {slow, {Fired(12, RecordKind::kFaultFired), Fired(19)}, ""},
       {slow, {Fired(16, RecordKind::kFaultFired), Fired(21)}, ""},
@@ -68,21 +68,45 @@ TEST(AddedDelaysTest, DelaysThatExceedTheLimitTogetherAreAddedUp) {
   }
 }
 
-TEST(AddedDelaysTest, LateFramesOfAnExchangeAreAddedUp) {
+TEST(AddedDelaysTest, DelaysOfTwoFaultsAreAddedUp) {
+  Record record = RecordOfLoss(
+      {.kind = "slow", .latency_ns = 3 * kSecond},
+      {Fired(16, RecordKind::kFaultFired),
+       {.kind = RecordKind::kFaultFired, .t_ns = 19 * kSecond, .detail = "t"}});
+  record.faults.push_back(
+      {.id = "t", .kind = "slow", .latency_ns = 2 * kSecond});
+  EXPECT_EQ(TextOf(record),
+            ", as delays add up: fault s fired 1 time (3s) and fault t fired 1 "
+            "time (2s) in worker 1 during the wait, 5s in all");
+}
+
+// Heartbeats are late too, but do not wait for each other.
+TEST(AddedDelaysTest, FramesOfAnExchangeAreAddedUpAsFarAsTheLimit) {
   Record record =
       RecordOfLoss({.kind = "delay", .latency_ns = 3 * kSecond}, {});
-  record.machine = {{.kind = RecordKind::kFrameLate,
-                     .t_ns = 15 * kSecond,
-                     .detail = "s",
-                     .limit_ns = 3 * kSecond},
-                    {.kind = RecordKind::kFrameLate,
-                     .t_ns = 18 * kSecond,
-                     .detail = "s",
-                     .limit_ns = 2 * kSecond}};
+  for (const int64_t seconds : {12, 14, 15, 16, 17, 18, 21}) {
+    record.machine.push_back({.kind = RecordKind::kFrameLate,
+                              .t_ns = seconds * kSecond,
+                              .detail = "s",
+                              .limit_ns = 3 * kSecond});
+  }
   EXPECT_EQ(TextOf(record),
-            ", as delays add up: fault s made 2 frames late during the wait "
-            "(up to 3.000 s each, 5.000 s in all), and an exchange needs "
-            "several frames one after another");
+            ", as delays add up: fault s made 5 frames late during the wait "
+            "(heartbeats among them), and 2 frames of an exchange, one after "
+            "the other, take 6s (3s each)");
+  record.incarnations[0].events[0].reason = RecordReason::kSilent;
+  EXPECT_EQ(TextOf(record), "") << "no exchange exceeded a limit";
+}
+
+TEST(AddedDelaysTest, ShortDelaysOfManyFramesPassAtTheSameTime) {
+  Record record = RecordOfLoss({.kind = "packet_loss"}, {});
+  for (int64_t i = 0; i < 40; ++i) {
+    record.machine.push_back({.kind = RecordKind::kFrameLate,
+                              .t_ns = 16 * kSecond + i,
+                              .detail = "s",
+                              .limit_ns = kSecond / 5});
+  }
+  EXPECT_EQ(TextOf(record), "");
 }
 
 }  // namespace
