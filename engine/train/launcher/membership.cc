@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/check.h"
+#include "engine/restart_limits.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

@@ -24,9 +24,6 @@ struct MembershipOptions {
 
 class Membership {
  public:
-  // Consecutive losses caused by one worker after which it is excluded.
-  static constexpr int kFailuresToLeaveOut = 3;
-
   explicit Membership(MembershipOptions options);
 
   // Returns the workers of the attempt, by rank: those with the lowest numbers

@@ -18,8 +18,8 @@
 #include "harness/run/failure/history/step_pace.h"
 #include "harness/run/failure/history/worker_events.h"
 #include "harness/run/failure/met_expectations.h"
-#include "harness/run/failure/remedies.h"
-#include "harness/run/failure/restart_remedy.h"
+#include "harness/run/failure/remedy/remedies.h"
+#include "harness/run/failure/remedy/restart_remedy.h"
 #include "harness/run/failure/uncaught_bug.h"
 #include "harness/run/failure/violated_checks.h"
 #include <fmt/format.h>

@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "engine/train/launcher/membership.h"
+#include "engine/restart_limits.h"
 #include "harness/record/text/number_list.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -33,8 +33,7 @@ std::string RuleOfScaleDown(const RunSetup& setup,
   }
   return fmt::format(
       "as {} had failed {} times in a row and cluster.min_workers is {}",
-      NumberedText("worker", left_out), Membership::kFailuresToLeaveOut,
-      setup.min_workers);
+      NumberedText("worker", left_out), kFailuresToLeaveOut, setup.min_workers);
 }
 
 // Compares the workers of each attempt with those of the attempt before.

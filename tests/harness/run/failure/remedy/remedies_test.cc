@@ -1,5 +1,5 @@
 // Changes of a scenario after which its run meets the expectations.
-#include "harness/run/failure/remedies.h"
+#include "harness/run/failure/remedy/remedies.h"
 
 #include <string>
 #include <vector>

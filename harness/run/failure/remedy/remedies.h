@@ -1,6 +1,6 @@
 // Changes of a scenario after which its run meets the expectations.
-#ifndef GAUNTLET_HARNESS_RUN_FAILURE_REMEDIES_H_
-#define GAUNTLET_HARNESS_RUN_FAILURE_REMEDIES_H_
+#ifndef GAUNTLET_HARNESS_RUN_FAILURE_REMEDY_REMEDIES_H_
+#define GAUNTLET_HARNESS_RUN_FAILURE_REMEDY_REMEDIES_H_
 
 #include <cstdint>
 #include <string>
@@ -27,4 +27,4 @@ std::string RemedyForUnmet(const Outline& outline, const Verdict& verdict);
 
 }  // namespace gauntlet
 
-#endif  // GAUNTLET_HARNESS_RUN_FAILURE_REMEDIES_H_
+#endif  // GAUNTLET_HARNESS_RUN_FAILURE_REMEDY_REMEDIES_H_

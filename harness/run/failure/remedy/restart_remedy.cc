@@ -1,4 +1,4 @@
-#include "harness/run/failure/restart_remedy.h"
+#include "harness/run/failure/remedy/restart_remedy.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -11,7 +11,7 @@
 #include "harness/record/text/gave_up.h"
 #include "harness/run/failure/history/endless_faults.h"
 #include "harness/run/failure/history/interruptions.h"
-#include "harness/run/failure/remedies.h"
+#include "harness/run/failure/remedy/remedies.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

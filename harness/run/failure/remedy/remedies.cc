@@ -1,4 +1,4 @@
-#include "harness/run/failure/remedies.h"
+#include "harness/run/failure/remedy/remedies.h"
 
 #include <algorithm>
 #include <array>
@@ -13,13 +13,13 @@
 #include "engine/worker_exit_code.h"
 #include "harness/oracle/history/last_words.h"
 #include "harness/record/text/number_list.h"
-#include "harness/run/failure/delay_remedy.h"
 #include "harness/run/failure/history/causing_faults.h"
 #include "harness/run/failure/history/first_sign.h"
 #include "harness/run/failure/history/interruptions.h"
 #include "harness/run/failure/history/killed_in_grace.h"
 #include "harness/run/failure/history/scale_downs.h"
 #include "harness/run/failure/history/worker_events.h"
+#include "harness/run/failure/remedy/delay_remedy.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

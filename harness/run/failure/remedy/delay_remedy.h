@@ -1,6 +1,6 @@
 // Changes of a delaying fault, or of the time limit that it exceeded.
-#ifndef GAUNTLET_HARNESS_RUN_FAILURE_DELAY_REMEDY_H_
-#define GAUNTLET_HARNESS_RUN_FAILURE_DELAY_REMEDY_H_
+#ifndef GAUNTLET_HARNESS_RUN_FAILURE_REMEDY_DELAY_REMEDY_H_
+#define GAUNTLET_HARNESS_RUN_FAILURE_REMEDY_DELAY_REMEDY_H_
 
 #include <string>
 
@@ -24,4 +24,4 @@ std::string LongerDelay(const RunSetup& setup, const RecordFault& fault);
 
 }  // namespace gauntlet
 
-#endif  // GAUNTLET_HARNESS_RUN_FAILURE_DELAY_REMEDY_H_
+#endif  // GAUNTLET_HARNESS_RUN_FAILURE_REMEDY_DELAY_REMEDY_H_

@@ -1,5 +1,5 @@
 // Changes of delays, and of the limits that they exceeded.
-#include "harness/run/failure/delay_remedy.h"
+#include "harness/run/failure/remedy/delay_remedy.h"
 
 #include <string>
 #include <utility>

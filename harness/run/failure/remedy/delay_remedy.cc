@@ -1,4 +1,4 @@
-#include "harness/run/failure/delay_remedy.h"
+#include "harness/run/failure/remedy/delay_remedy.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,6 +1,6 @@
 // Changes of a scenario after which its run restarts, or no longer has to.
-#ifndef GAUNTLET_HARNESS_RUN_FAILURE_RESTART_REMEDY_H_
-#define GAUNTLET_HARNESS_RUN_FAILURE_RESTART_REMEDY_H_
+#ifndef GAUNTLET_HARNESS_RUN_FAILURE_REMEDY_RESTART_REMEDY_H_
+#define GAUNTLET_HARNESS_RUN_FAILURE_REMEDY_RESTART_REMEDY_H_
 
 #include <string>
 
@@ -24,4 +24,4 @@ std::string RequeueRemedy(const Outline& outline, const Verdict& verdict);
 
 }  // namespace gauntlet
 
-#endif  // GAUNTLET_HARNESS_RUN_FAILURE_RESTART_REMEDY_H_
+#endif  // GAUNTLET_HARNESS_RUN_FAILURE_REMEDY_RESTART_REMEDY_H_
