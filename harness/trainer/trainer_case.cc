@@ -83,4 +83,17 @@ Verdict VerdictOnTrainer(const CrashTestResult& result) {
   return verdict;
 }
 
+std::string AdviceOnMissingFile(const Status& failed,
+                                std::string_view directory) {
+  if (failed.message().find("No such file or directory") == std::string::npos) {
+    return "";
+  }
+  return fmt::format(
+      "put the file or directory where the program looks for it: relative "
+      "paths start in {}, where gauntlet runs, and {{out}} is empty when the "
+      "program starts for the first time; or give full paths in "
+      "trainer.command",
+      directory);
+}
+
 }  // namespace gauntlet

@@ -3,6 +3,9 @@
 #ifndef GAUNTLET_HARNESS_TRAINER_TRAINER_CASE_H_
 #define GAUNTLET_HARNESS_TRAINER_TRAINER_CASE_H_
 
+#include <string>
+#include <string_view>
+
 #include "engine/status.h"
 #include "harness/record/verdict.h"
 #include "harness/scenario/trainer_setup.h"
@@ -19,6 +22,12 @@ Result<CrashTestPlan> PlanOfTrainer(const TrainerSetup& setup);
 // happen or was not tried, or it is not known from which checkpoint a run
 // resumed.
 Verdict VerdictOnTrainer(const CrashTestResult& result);
+
+// Returns where the paths of the trainer start, if its test could not be made
+// because a file or directory was missing; "" for other errors. `directory`:
+// where the harness runs.
+std::string AdviceOnMissingFile(const Status& failed,
+                                std::string_view directory);
 
 }  // namespace gauntlet
 

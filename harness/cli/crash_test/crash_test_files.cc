@@ -66,6 +66,9 @@ CaseOutcome RunTrainerCase(const Case& one, const CasePlace& place) {
   } else {
     outcome.result.verdict = {.kind = VerdictKind::kError,
                               .reason = result.status().message()};
+    std::error_code ignored;
+    outcome.result.summary.next = AdviceOnMissingFile(
+        result.status(), fs::current_path(ignored).string());
     outcome.disk_full = result.status().code() == Code::kResourceExhausted;
   }
   outcome.result.seconds =

@@ -3,10 +3,13 @@
 #include <string>
 #include <utility>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace gauntlet {
 namespace {
+
+using testing::HasSubstr;
 
 TEST(TrainerCaseTest, Reason_ExplainsUntriedCrashes) {
   CrashTestResult result;
@@ -23,6 +26,19 @@ TEST(TrainerCaseTest, Reason_ExplainsUntriedCrashes) {
     EXPECT_EQ(verdict.kind, VerdictKind::kError) << reason;
     EXPECT_EQ(verdict.reason, reason);
   }
+}
+
+TEST(TrainerCaseTest, MissingFileIsToBeWhereRelativePathsStart) {
+  const std::string advice = AdviceOnMissingFile(
+      InvalidArgument(
+          "python3 train.py: expected a run that ends with 0, found "
+          "exit code 2: can't open file '/jobs/train.py': [Errno 2] "
+          "No such file or directory"),
+      "/jobs");
+  EXPECT_THAT(advice, HasSubstr("relative paths start in /jobs, where gauntlet "
+                                "runs, and {out} is empty"));
+  EXPECT_EQ(AdviceOnMissingFile(InvalidArgument("found exit code 3"), "/jobs"),
+            "");
 }
 
 }  // namespace
