@@ -15,9 +15,11 @@ struct SaveFrequency {
   SaveUnit unit = SaveUnit::kEpochs;
   uint64_t every = 1;
 
-  // After a restart the interrupted epoch is repeated from its beginning.
+  // Saves at the end of each epoch. A restart repeats the interrupted epoch
+  // from its beginning.
   static SaveFrequency Epoch() { return {}; }
-  // After a restart training resumes at exactly the saved step.
+  // Saves every `every` steps. A restart resumes at exactly the last saved
+  // step.
   static SaveFrequency Steps(uint64_t every) {
     return {.unit = SaveUnit::kSteps, .every = every};
   }
@@ -30,9 +32,9 @@ struct BackupOptions {
   // fallback.
   std::string backup_dir;
   SaveFrequency save_freq;
-  // kAsync: training continues while a copy of the state is written. kZeroCopy:
-  // training continues while the state itself is written, which needs memory
-  // for two states.
+  // kAsync: a copy of the state is written while training continues. kZeroCopy:
+  // the state itself is written while training updates a second one, so memory
+  // holds two states.
   SaveMode mode = SaveMode::kSync;
   // If true, the backup is deleted once training has finished. A failed run
   // keeps it.
@@ -42,8 +44,8 @@ struct BackupOptions {
   bool save_before_preemption = false;
 };
 
-// The results of Fit are bitwise identical whether it was interrupted or not,
-// whatever the frequency.
+// The results of Fit are bitwise identical whether Fit was interrupted or not,
+// at any save frequency.
 class BackupAndRestore final : public Callback {
  public:
   explicit BackupAndRestore(BackupOptions options)

@@ -47,7 +47,8 @@ std::string MonitorName(Monitor monitor);  // "val_loss"
 struct Progress {
   World& world;
   bool chief = false;
-  // Complete epochs; in OnEpochBegin also the number of the epoch that begins.
+  // Number of complete epochs. In OnEpochBegin this is also the number, from 0,
+  // of the epoch that begins.
   uint64_t epoch = 0;
   uint64_t step = 0;  // complete steps
 };
@@ -56,10 +57,11 @@ struct Progress {
 struct Boundary : Progress {
   std::span<const ParameterInfo> parameters;  // of the weights
   std::span<float> weights;
-  // State that each replica keeps for itself: every tensor has the values of
+  // State that each replica keeps for itself. Each tensor holds the values of
   // all replicas.
   std::span<float> replica_state;
-  // The callback's own numbers: part of every checkpoint, and restored from it.
+  // The callback's own numbers. Every checkpoint contains them, and a resume
+  // restores them.
   std::span<float> state;
   // Writes the values of the trained model (weights_file.h).
   std::function<Status(const std::string& path)> write_weights;
@@ -69,31 +71,33 @@ class Callback {
  public:
   virtual ~Callback() = default;
 
-  // Returns the name under which its state is saved; [a-z0-9_]+.
+  // Returns the name under which the callback's state is saved; [a-z0-9_]+.
   virtual std::string name() const = 0;
-  // Returns the number of floats that it keeps, for a model of that size.
+  // Returns the number of floats in the callback's state, for a model of that
+  // size.
   virtual size_t StateSize(const ModelExtent&) const { return 0; }
-  // Returns the options that its state depends on, by name. They are part of
-  // the job: a checkpoint written with other options is refused, and the
-  // message names the option. Only for callbacks that keep state.
+  // Returns the options that the callback's state depends on, by name. They are
+  // part of the job: a checkpoint written with other options is refused, and
+  // the message names the option. Only for callbacks that keep state.
   virtual std::map<std::string, std::string> StateOptions() const { return {}; }
-  // Returns the files and directories that it writes; none may be in
+  // Returns the files and directories that the callback writes; none may be in
   // backup_dir.
   virtual std::vector<std::string> Outputs() const { return {}; }
-  // Called before anything runs: sets the options that it needs.
-  // kInvalidArgument: its own options are invalid, or conflict with another
-  // callback.
+  // Called before anything runs. Sets the options that the callback needs.
+  // kInvalidArgument: the callback's own options are invalid, or conflict with
+  // another callback.
   virtual Status Configure(TrainOptions& /*options*/) const {
     return OkStatus();
   }
 
-  // An error of a callback ends Fit with this error; saved checkpoints stay.
+  // If a callback returns an error, Fit ends with it; saved checkpoints stay.
   virtual Status OnTrainBegin(const Boundary&) { return OkStatus(); }
   virtual Status OnEpochBegin(const Boundary&) { return OkStatus(); }
   virtual Status OnStepEnd(const Boundary&, float /*loss*/) {
     return OkStatus();
   }
-  // Called after the save at the end of the step or epoch, if one was due.
+  // Called after each step and, if a save is due at its end, after that save.
+  // OnEpochSettled is the same for an epoch.
   virtual Status OnStepSettled(const Progress&) { return OkStatus(); }
   virtual Status OnEpochEnd(const Boundary&, const EpochMetrics&) {
     return OkStatus();
@@ -101,8 +105,8 @@ class Callback {
   virtual Status OnEpochSettled(const Progress&) { return OkStatus(); }
   virtual Status OnTrainEnd(const Progress&) { return OkStatus(); }
 
-  // Called after OnTrainBegin and OnEpochEnd. Returns true if training is to
-  // end here, as if the last epoch were done.
+  // Called after OnTrainBegin and OnEpochEnd. If it returns true, training ends
+  // here, as after the last epoch.
   virtual bool WantsToStop() const { return false; }
 };
 

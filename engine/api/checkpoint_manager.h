@@ -20,16 +20,17 @@ namespace gauntlet {
 struct CheckpointManagerOptions {
   std::string directory;  // used by this training alone
   int max_to_keep = 5;
-  // Besides these, keeps one checkpoint per this many hours; 0: none.
+  // Keeps one more checkpoint per this many hours; 0: none.
   uint64_t keep_checkpoint_every_n_hours = 10'000;
   // SaveIfDue saves at multiples of this number of steps.
   uint64_t checkpoint_interval = 1;  // steps
-  // Must be kSync: an asynchronous save is completed in the exchanges of later
-  // steps, in which the manager has no part.
+  // Must be kSync: an asynchronous save is completed during later steps, and
+  // the manager has no part in steps.
   SaveMode mode = SaveMode::kSync;
   // Names of the parameters to save, together with their slots and pending
-  // gradients; a restore leaves the others unchanged. Empty: all. Another
-  // choice makes it another job.
+  // gradients; a restore leaves all other parameters unchanged. Empty: all
+  // parameters are saved. The names are part of the job: a restore with other
+  // names fails with kOtherJob.
   std::vector<std::string> variables;
   ColdStart cold_start = ColdStart::kRefuse;
   // With kStop, Save refuses a state that is not finite (kFailedPrecondition).

@@ -71,7 +71,7 @@ Status Coordinator::Join(Duration grace) {
       service.task->Join();
     } else {
       busy.push_back(service.name);
-      // The task cannot be ended from here, so it keeps running.
+      // A task cannot be ended from outside, so it keeps running, detached.
       static_cast<void>(service.task.release());
     }
   }

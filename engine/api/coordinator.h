@@ -13,8 +13,8 @@
 
 namespace gauntlet {
 
-// Used by one task, except for ShouldStop and RequestStop, which are
-// thread-safe.
+// Its functions are called by one task, except for ShouldStop and RequestStop,
+// which are thread-safe.
 class Coordinator {
  public:
   explicit Coordinator(World& world);
@@ -22,18 +22,19 @@ class Coordinator {
   ~Coordinator();
 
   // Calls `body` in a task of its own, immediately and then every `period`,
-  // until all tasks stop. If it returns an error, all tasks stop. The objects
-  // that `body` refers to outlive Join; if Join gives the task up, they outlive
-  // the process.
+  // until all tasks stop. If `body` returns an error, all tasks stop. The
+  // objects that `body` refers to outlive Join; if Join times out while the
+  // task is busy, they must exist until the process exits.
   void Loop(std::string name, Duration period, std::function<Status()> body);
 
   bool ShouldStop() const;
-  // Stops all tasks; Ok: without an error. Join returns the first error.
+  // Requests that all tasks stop. `why` is the error that caused it, or Ok.
+  // Join returns the first error.
   void RequestStop(const Status& why);
 
   // Stops all tasks and waits for them. kDeadlineExceeded names the tasks that
-  // are still busy after `grace`: they are given up, and the process should
-  // exit.
+  // are still busy after `grace`: Join no longer waits for them, and the
+  // process should exit.
   Status Join(Duration grace);
 
  private:

@@ -48,20 +48,20 @@ struct CustomTrainingOptions {
 
 class CustomTraining {
  public:
-  // Loads the data, builds the model with the initial weights of the seed, and
-  // meets the other workers. kInvalidArgument: invalid input; kDeadlineExceeded
-  // names the workers that did not arrive.
+  // Loads the data, builds the model with initial weights from the seed, and
+  // connects to the other workers. kInvalidArgument: invalid input;
+  // kDeadlineExceeded names the workers that did not connect in time.
   static Result<std::unique_ptr<CustomTraining>> Create(
       World& world, const CustomTrainingOptions& options);
   // REQUIRES: Leave was called, or the process is about to exit.
   ~CustomTraining() = default;
 
-  // Makes one step. Returns the loss over all workers. If the rows of the epoch
-  // are used up and the epoch is not closed, which a restored state allows,
-  // closes it first. `requests`, called right before the workers' exchange,
-  // returns this worker's requests to the others (notice_requests.h); agreed()
-  // then has the requests of all workers. After an error this worker must call
-  // Leave.
+  // Makes one step and returns the loss over all workers. First closes the
+  // epoch if its rows are used up but it is not closed yet, which can be so
+  // after a restore. `requests` is called right before the workers exchange
+  // data, and returns this worker's requests to the others (notice_requests.h);
+  // agreed() then has the requests of all workers. After an error this worker
+  // must call Leave.
   Result<float> Step(const Trainer::Requests& requests = nullptr);
   uint32_t agreed() const { return agreed_; }
 
@@ -86,8 +86,8 @@ class CustomTraining {
   Digest StateDigest() const { return state_->ComputeDigest(); }
   bool chief() const { return options_.place.rank == 0; }
 
-  // Leaves the cluster; the last call, on every worker. Waits for the other
-  // workers, unless an error came before.
+  // Leaves the cluster. Every worker calls it, as its last call. Waits for the
+  // other workers, unless an error has occurred.
   void Leave();
 
   // The functions below are for code that saves and restores the training.
@@ -96,7 +96,7 @@ class CustomTraining {
   TrainState& state() { return *state_; }
   ResidentState& resident() { return *resident_; }
   const RowSchedule& schedule() const { return *schedule_; }
-  // Returns the job, with `saved` as the parameters that its checkpoints
+  // Returns the job as JSON. `saved` names the parameters that its checkpoints
   // contain; empty: all.
   std::string JobJson(std::vector<std::string> saved = {}) const;
   std::span<const ParameterInfo> parameters() const {
@@ -107,8 +107,8 @@ class CustomTraining {
   uint64_t generation() const { return session_->decision().generation; }
   // Sends `payload` to all workers and returns the texts of all, by rank.
   Result<std::vector<std::string>> AllGather(const std::string& payload);
-  // Records an error after which the other workers may be gone. Returns
-  // `status`.
+  // If `status` is an error, records that the other workers may be gone.
+  // Returns `status`.
   Status Noted(Status status);
 
  private:

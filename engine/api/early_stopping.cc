@@ -13,9 +13,9 @@ constexpr size_t kBestValue = 0;
 constexpr size_t kHasBestValue = 1;
 constexpr size_t kWaited = 2;  // epochs since the best one
 constexpr size_t kStopped = 3;
-// Weights of the best epoch, then the state that its replicas kept. Once the
-// run has stopped, they are in the model instead, and this part has those of
-// the last epoch.
+// Start of the model with the best metric: its weights, then its replica_state.
+// When training stops, this model is swapped with the current one, and this
+// part then holds the model of the last epoch.
 constexpr size_t kBestModel = 4;
 
 constexpr uint32_t kMaxPatience = 1 << 24;
@@ -56,7 +56,7 @@ bool EarlyStopping::IsOutOfPatience(std::span<const float> state) const {
   return state[kWaited] >= static_cast<float>(std::max(1u, options_.patience));
 }
 
-// Exchanges the model's weights with the saved ones: best epoch and last epoch.
+// Swaps the current model with the one stored at kBestModel.
 void EarlyStopping::SwapBestModel(const Boundary& at) const {
   if (!options_.restore_best_weights || at.state[kHasBestValue] == 0.0f) return;
   const auto best_model = at.state.subspan(kBestModel);
@@ -68,7 +68,8 @@ void EarlyStopping::SwapBestModel(const Boundary& at) const {
 Status EarlyStopping::OnTrainBegin(const Boundary& at) {
   stops_ = at.state[kStopped] != 0.0f;
   if (!stops_ || IsOutOfPatience(at.state)) return OkStatus();
-  // The previous run stopped with less patience than now.
+  // The previous run stopped, but `patience` has been raised since: training
+  // continues with the model of the last epoch.
   stops_ = false;
   at.state[kStopped] = 0.0f;
   SwapBestModel(at);
@@ -88,7 +89,8 @@ bool EarlyStopping::Better(float value, std::span<const float> state) const {
 Status EarlyStopping::OnEpochEnd(const Boundary& at,
                                  const EpochMetrics& metrics) {
   if (at.epoch <= options_.start_from_epoch) return OkStatus();
-  // Rounded to float, as the best value is stored: equal values compare equal.
+  // The metric is rounded to float, like the stored best value, so that equal
+  // values compare equal.
   ASSIGN_OR_RETURN(const float value, ValueOf(metrics, options_.monitor));
   if (Better(value, at.state)) {
     at.state[kBestValue] = value;

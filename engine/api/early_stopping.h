@@ -18,21 +18,21 @@ struct EarlyStoppingOptions {
   double min_delta = 0.0;
   // Consecutive epochs without improvement after which training stops. The only
   // option that may change between two runs: if the previous run would not have
-  // stopped with the new patience, the next one resumes, with the same bits as
-  // if the new patience had been set from the start.
+  // stopped with the new patience, the next run resumes, and its bits are the
+  // same as if the new patience had been set from the start.
   uint32_t patience = 0;
-  // Value that the first epochs must improve on.
+  // Value that counts as the best one before the first epoch.
   std::optional<double> baseline;
   uint64_t start_from_epoch = 0;
   // If true, training ends with the weights of the best epoch.
   bool restore_best_weights = false;
 };
 
-// An infinite or NaN metric never counts as an improvement. The best value, the
-// number of epochs since then and the best weights are in every checkpoint: an
-// interrupted run stops where it would have stopped otherwise. A checkpoint
-// that was written with different options, except `patience`, is refused, and
-// the message names the option.
+// An infinite or NaN metric never counts as an improvement. Every checkpoint
+// contains the best value, the number of epochs since that value and the best
+// weights, so an interrupted run stops after the same epoch as an uninterrupted
+// one. A checkpoint that was written with different options, except `patience`,
+// is refused, and the message names the option.
 class EarlyStopping final : public Callback {
  public:
   explicit EarlyStopping(EarlyStoppingOptions options) : options_(options) {}

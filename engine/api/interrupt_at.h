@@ -18,8 +18,8 @@ enum class InterruptPoint : uint8_t {
 };
 
 // Ends Fit with kCancelled when training reaches the point, and leaves the same
-// files as a crash there. A restart that reaches the point again is interrupted
-// again.
+// files as a crash at that point. A restarted run that reaches the point again
+// is interrupted again.
 class InterruptAt final : public Callback {
  public:
   InterruptAt(InterruptPoint point, uint64_t number)

@@ -1,5 +1,5 @@
-// Saves weights for later use: of every epoch, or of the best one. Fit does not
-// resume from them; that is BackupAndRestore.
+// Saves weights for later use: those of every epoch, or those of the best one.
+// Fit does not resume from them; for that, use BackupAndRestore.
 #ifndef GAUNTLET_ENGINE_API_MODEL_CHECKPOINT_H_
 #define GAUNTLET_ENGINE_API_MODEL_CHECKPOINT_H_
 
@@ -24,8 +24,8 @@ struct ModelCheckpointOptions {
   uint64_t every = 1;                   // epochs
 };
 
-// The chief writes the file, completely or not at all. The best value so far is
-// in every checkpoint.
+// The chief writes the file, completely or not at all. Every checkpoint
+// contains the best metric so far.
 class ModelCheckpoint final : public Callback {
  public:
   explicit ModelCheckpoint(ModelCheckpointOptions options)

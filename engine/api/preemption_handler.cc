@@ -16,8 +16,9 @@ PreemptionCheckpointHandler::PreemptionCheckpointHandler(
   watch_.Start();
 }
 
-// Returns this worker's requests. The caller's work between two steps counts as
-// an evaluation after the last step of an epoch, and else as part of the step.
+// Returns this worker's requests. The time that the caller spends between two
+// calls of Run counts as an evaluation at the end of an epoch, and otherwise as
+// part of the step.
 uint32_t PreemptionCheckpointHandler::Ask() {
   constexpr std::array kSteps = {Operation::kStep, Operation::kStep};
   constexpr std::array kLastStep = {Operation::kStep, Operation::kEvaluation,

@@ -18,33 +18,34 @@ namespace gauntlet {
 // Outcome of a step that the handler made.
 struct HandledStep {
   float loss = 0.0f;
-  // True if all workers have saved exactly this step and must stop: the program
-  // must exit with WorkerExit::kStopped, so that it is restarted. Then no step
-  // is recomputed.
+  // True if all workers have saved exactly this step and must stop. The program
+  // must then exit with WorkerExit::kStopped, so that it is restarted; the
+  // restarted program repeats no step.
   bool stopped = false;
 };
 
 class PreemptionCheckpointHandler {
  public:
-  // The arguments outlive the handler. With a grace period, training continues
-  // while enough of it is left for a save, whose duration is measured; without
-  // one it stops at the next step. From now on the handler watches for notices
-  // by file and URL; `report` receives lines for people about them.
+  // The arguments outlive the handler. After a notice with a grace period,
+  // training continues as long as the time left suffices for a save, whose
+  // duration is measured; without a grace period it stops at the next step. The
+  // constructor starts to watch for notices by file and URL; `report` receives
+  // lines about them to display.
   PreemptionCheckpointHandler(CustomTraining& training,
                               CheckpointManager& manager,
                               const PreemptionOptions& options,
                               NoticeSources::ReportLine report = nullptr);
 
-  // Makes one step on all workers, and the save that a notice to any of them
-  // requires. The caller's work between two calls counts towards the time
-  // needed within the grace period. Returns the error of the step, or of the
-  // save before a stop. A save made only to measure its duration may fail if
-  // training can continue after its error (CanContinueAfter); other errors are
-  // returned.
+  // Makes one step on all workers, and a save if a notice to any of them
+  // requires one. The caller's work between two calls counts towards the time
+  // needed within the grace period. Returns an error if the step fails, or if
+  // the save before a stop fails. A save before that only measures the duration
+  // of a save: if it fails with an error after which training can continue
+  // (CanContinueAfter), Run succeeds.
   Result<HandledStep> Run();
 
-  // Stops watching. If the options name a file or a URL, call it before the
-  // destructor, unless the process is about to exit.
+  // Stops the watch for notices. If the options name a file or a URL, call it
+  // before the destructor, unless the process is about to exit.
   void Leave() { watch_.Stop(); }
 
   uint64_t total_run_calls() const { return total_run_calls_; }

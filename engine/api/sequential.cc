@@ -49,7 +49,7 @@ Status CheckNames(const std::vector<Callback*>& callbacks) {
   return OkStatus();
 }
 
-// Returns nullopt if the exit is an error.
+// Returns how Fit ended; nullopt if the exit is an error.
 std::optional<FitEnd> EndOf(WorkerExit exit) {
   switch (exit) {
     case WorkerExit::kDone:
@@ -76,7 +76,8 @@ Status CheckOutputs(Storage& storage, const TrainOptions& options,
   return CheckOverlap(storage, places);
 }
 
-// Returns the error that Fit ends with; `callback` is the error of a callback.
+// Returns the error that Fit ends with. `callback` is the error that a callback
+// returned, or Ok.
 Status ErrorOf(const WorkerEnd& end, const Status& callback) {
   if (!callback.ok()) return callback;
   switch (end.exit) {
@@ -168,7 +169,7 @@ Result<FitResult> Sequential::Fit(World& world, const DataSpec& data,
   const WorkerExit exit = trained.end.exit;
   const std::optional<FitEnd> end = EndOf(exit);
   if (!end) {
-    // A state that could not be saved is still in memory.
+    // Only the last save failed: the trained state is still in memory.
     if (exit == WorkerExit::kStartLater && trained.state) {
       KeepWeights(*trained.state);
     }

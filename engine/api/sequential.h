@@ -40,8 +40,8 @@ struct CompileOptions {
 };
 
 struct FitOptions {
-  // Total number of epochs: a run of ten that was interrupted in the fifth one
-  // has six to go.
+  // Total number of epochs, including those before a restart: after an
+  // interruption in epoch 5 of 10, six epochs are left.
   uint64_t epochs = 1;
   uint64_t initial_epoch = 0;         // if there is no backup
   std::optional<uint64_t> max_steps;  // number of the last step
@@ -49,7 +49,8 @@ struct FitOptions {
   int replicas = 0;                   // 0: one per worker
   int accumulate = 1;                 // steps per update
   Remainder remainder = Remainder::kDrop;
-  // Called in this order; no callback twice. They outlive the call.
+  // Called in this order. A callback may appear only once, and must outlive the
+  // call of Fit.
   std::vector<Callback*> callbacks;
   // Place of this worker in the cluster; by default it is the only one.
   WorkerSpec place;
@@ -60,12 +61,12 @@ struct FitOptions {
 
 enum class FitEnd : uint8_t {
   kFinished,  // trained all epochs, or a callback ended the run
-  // A preemption notice: the program must exit with WorkerExit::kStopped, and
-  // resumes when it is restarted.
+  // A preemption notice stopped training: the program must exit with
+  // WorkerExit::kStopped, and resumes when it is restarted.
   kPreempted,
   // Loss or state is not finite, and TerminateOnNaN is one of the callbacks:
   // the program must exit with WorkerExit::kNotFinite. The weights are those at
-  // the end of training, of which there is no checkpoint.
+  // the end of training; no checkpoint contains them.
   kNotFinite,
 };
 
@@ -120,8 +121,8 @@ class Sequential {
   }
 
   Status SaveWeights(World& world, const std::string& path) const;
-  // Sets the weights that training starts from; other weights make it another
-  // job.
+  // Sets the weights that training starts from. They are part of the job:
+  // checkpoints of a run with other start weights are refused.
   Status LoadWeights(World& world, const std::string& path,
                      PartialWeights partial = PartialWeights::kRefuse);
 

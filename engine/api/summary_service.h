@@ -17,15 +17,16 @@ namespace gauntlet {
 class SummaryService {
  public:
   // Creates an event file in `directory`, and the directory if it is missing.
-  // Readers discard the points of earlier files from `first_step` on.
+  // Programs that read the files discard points of earlier files from step
+  // `first_step` on.
   static Result<std::unique_ptr<SummaryService>> Open(
       World& world, const std::string& directory, uint64_t first_step);
 
   // Adds scalars for the next Write. Thread-safe.
   void Add(uint64_t step, std::vector<Scalar> scalars);
 
-  // Writes the added scalars in order, and syncs the file. Call from one task
-  // at a time. After an error, unwritten scalars are lost.
+  // Writes the added scalars in order, and syncs the file. Must not be called
+  // by two tasks at once. After an error, unwritten scalars are lost.
   Status Write();
 
  private:

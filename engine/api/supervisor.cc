@@ -23,8 +23,8 @@ bool IsStore(Storage& storage, const std::string& directory) {
          });
 }
 
-// Returns an error if the name is not that of a folder, or if a new name would
-// ignore existing checkpoints in another folder.
+// Returns an error if checkpoint_basename cannot be the name of a folder, or if
+// it names a folder without checkpoints while another folder has some.
 Status CheckBaseName(Storage& storage, const SupervisorOptions& options) {
   const std::string& name = options.checkpoint_basename;
   if (name.empty() || name == "." || name == ".." ||
@@ -200,7 +200,7 @@ uint64_t ManagedSession::step() const { return training_->step(); }
 
 // Returns this worker's requests to all workers.
 uint32_t ManagedSession::Requests() {
-  // Step closes the epoch after its last step, which includes an evaluation.
+  // Step also evaluates if it was the last one of its epoch.
   std::vector<Operation> ahead;
   uint64_t left = training_->steps_left();
   for (int i = 0; i < 2; ++i) {
@@ -245,7 +245,8 @@ Status ManagedSession::TakeStep(float& loss) {
   }
   preempted_ = preempted_ || (agreed & kRequestStop) != 0;
   stopping_ = stopping_ || (agreed & (kRequestStop | kRequestEnd)) != 0;
-  // Saves now: Stop waits for the services, which may use up the grace period.
+  // Saves now rather than in Stop: Stop first waits for the services, which may
+  // use up the grace period.
   const bool leaves = (agreed & (kRequestStop | kRequestEnd)) == kRequestStop;
   return leaves || (agreed & kRequestSave) != 0 ? MakeAgreedSave() : OkStatus();
 }
@@ -267,7 +268,8 @@ Status ManagedSession::MakeAgreedSave() {
   return OkStatus();
 }
 
-// Saves the state. If it is refused as not finite, stops the session instead.
+// Saves the state. If the manager refuses it as not finite, stops the session
+// and returns Ok.
 Status ManagedSession::Save() {
   const Status saved = manager_->Save().status();
   if (saved.ok() || !manager_->RefusedNotFinite()) return saved;

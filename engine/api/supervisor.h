@@ -1,5 +1,5 @@
-// A custom training with recovery, timed checkpoints, services in tasks of
-// their own, and one common end.
+// Custom training with recovery, timed checkpoints, services in tasks of their
+// own, and a stop that all workers share.
 //
 //   Supervisor supervisor(*training, {.logdir = "logs"});
 //   auto session = supervisor.PrepareSession();
@@ -62,7 +62,8 @@ struct SupervisorOptions {
   // initialize the variables that are not saved.
   std::function<Status(CustomTraining&)> init_fn;
   ReadyCheck ready = WeightsAreFinite;  // null: no check
-  // Time from a stop until services that do not end are given up.
+  // Time from a stop until Stop no longer waits for services that are still
+  // busy.
   Duration stop_grace = std::chrono::seconds(120);
   PreemptionOptions preemption;
   // With kStop, ShouldStop becomes true once the loss is not finite, and such a
@@ -75,8 +76,8 @@ class Supervisor;
 // One incarnation of the training, created by Supervisor::PrepareSession.
 class ManagedSession {
  public:
-  // Returns true if any worker requests that all stop: after a failed service,
-  // RequestStop or a preemption notice. Check it before each step.
+  // Returns true if any worker has requested that all stop, because of a failed
+  // service, RequestStop or a preemption notice. Check it before each step.
   bool ShouldStop() const { return stopping_; }
 
   // Runs one step of all workers. Closes the epoch after its last step, and
@@ -96,8 +97,8 @@ class ManagedSession {
   // must then exit with WorkerExit::kNotFinite.
   bool not_finite() const { return not_finite_; }
 
-  // Adds the user's own scalars at the present step, for the summary service.
-  // Has no effect on workers other than the chief, or without that service.
+  // Adds the user's own scalars at the current step, for the summary service.
+  // Only the chief runs that service; without it this has no effect.
   void SummaryComputed(std::vector<Scalar> scalars);
 
   // Calls `body` on this worker in a task of its own, immediately and then
@@ -106,10 +107,10 @@ class ManagedSession {
   // Makes ShouldStop true on all workers after the next step.
   void RequestStop(const Status& why) { coordinator_.RequestStop(why); }
 
-  // Ends the services, saves the last step if none of them failed (after a
-  // preemption notice it is saved already), and leaves the cluster. Returns the
-  // first error of a service on any worker, else that of the save; an error
-  // that Step returned is not repeated. Call it once, on every worker.
+  // Ends the services; saves the last step if no service failed (after a
+  // preemption notice it is saved already); leaves the cluster. Returns the
+  // first error of a service on any worker, else the error of the save; an
+  // error that Step returned is not repeated. Call it once, on every worker.
   Status Stop();
 
  private:

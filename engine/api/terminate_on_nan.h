@@ -10,7 +10,7 @@ namespace gauntlet {
 
 // As in Keras: Fit ends with FitEnd::kNotFinite if the loss of a step is
 // infinite or NaN, on all workers at the same step. Fit also ends if a save
-// finds such values in weights or slots. The state is not saved then, so the
+// finds such values in weights or slots; the state is then not saved, so the
 // newest checkpoint is finite.
 class TerminateOnNaN final : public Callback {
  public:

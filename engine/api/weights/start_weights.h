@@ -11,12 +11,13 @@
 
 namespace gauntlet {
 
-// Reads the weights that options.start names, for a model of rows like these,
-// and makes them the start of options.job. Parameters that a partial source
-// lacks are initialized from the seed. If the job already has a start, the
-// weights must be the same. If no source is named, returns an empty list and
-// changes nothing. Errors are those of ReadWeights; also kInvalidArgument if
-// the job cannot be built or has another start.
+// Reads the weights that options.start names and stores their digest in
+// options.job.start. `rows` determines the shape of the model. If only some
+// parameters are in the source, the others are initialized from the seed. If
+// options.job.start already has a digest, it must be the same. If options.start
+// names no source, returns an empty list and changes nothing. Errors are those
+// of ReadWeights; also kInvalidArgument if the job cannot be built or its start
+// has another digest.
 Result<std::vector<float>> LoadStartWeights(World& world, const Dataset& rows,
                                             TrainOptions& options);
 

@@ -20,12 +20,13 @@
 namespace gauntlet {
 namespace {
 
-// Maximum size of a file: beyond any model that the engine trains, and small
-// enough to read.
+// Maximum size of a file: larger than any model that the engine trains, but
+// small enough to read into memory.
 constexpr uint64_t kMaxFile = uint64_t{1} << 34;
 constexpr uint64_t kMaxDescription = uint64_t{1} << 20;
 
-// Tensors of a source, by name, as views into one of the other fields.
+// Tensors read from one path. `tensors` has views, by name, into the memory of
+// `file`, `checkpoint` or `combined`.
 struct Source {
   std::string file;
   LoadedCheckpoint checkpoint;
@@ -90,8 +91,8 @@ Status ReadSource(World& world, const std::string& path, Source& source) {
   return ReadFileInto(world, path, source);
 }
 
-// Combines each tensor that the replicas of a checkpoint keep for themselves
-// into one for all replicas, as in an export.
+// A checkpoint stores the state that replicas keep for themselves once per
+// replica. Combines these values into one tensor, as an export does.
 void CombineTensors(std::span<const ParameterInfo> values, Source& source) {
   for (const ParameterInfo& info : values) {
     const TensorView* const all =
@@ -112,7 +113,8 @@ void CombineTensors(std::span<const ParameterInfo> values, Source& source) {
   }
 }
 
-// Returns the reason why the source lacks that value; "" if it has the value.
+// Returns the reason why the source has no usable value for the parameter; ""
+// if it has one.
 std::string Unfit(const Source& source, const ParameterInfo& info) {
   const auto found = source.tensors.find(info.name);
   if (found == source.tensors.end()) {
@@ -144,7 +146,7 @@ Status WriteWeights(World& world, const std::string& path,
                       .status();
   if (status.ok()) status = world.storage.Rename(tmp, path);
   if (status.ok()) return world.storage.SyncDirectory(ParentDirectory(path));
-  // Removes the partial new file; the old one stays.
+  // Removes the partial new file; the old file, if there is one, is unchanged.
   static_cast<void>(world.storage.Remove(tmp, FileKind::kFile));
   return status;
 }

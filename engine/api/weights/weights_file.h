@@ -26,11 +26,12 @@ Status WriteWeights(World& world, const std::string& path,
                     std::span<const ParameterInfo> parameters,
                     std::span<const float> weights);
 
-// Reads weights from a file of WriteWeights, the directory of an export, or the
-// directory of a checkpoint, which is verified. Other tensors are ignored, and
-// the states that replicas keep are combined. Returns the number of parameters
-// read. After an error `weights` is unchanged. kDataLoss: the file is damaged
-// or of another format, or the weights do not match the export's description.
+// Reads weights from a file that WriteWeights wrote, from an export directory,
+// or from a checkpoint directory, which is verified. Tensors that are not in
+// `parameters` are ignored; state that a checkpoint stores once per replica is
+// combined into one value. Returns the number of parameters read. After an
+// error `weights` is unchanged. kDataLoss: the file is damaged or of another
+// format, or the weights do not match the export's description.
 // kInvalidArgument: the directory is neither an export nor a checkpoint; or a
 // parameter is missing (kRefuse), or all are (kAllow).
 Result<size_t> ReadWeights(World& world, const std::string& path,
