@@ -26,8 +26,8 @@ struct TrainCommand {
   TrainOptions options;
   std::string preset = "tiny";
   LauncherOptions launcher;
-  // As given by flags or the job file. `workers` nullopt: the size of the
-  // cluster, or 1.
+  // Set by flags or the job file. `workers` nullopt: the size of the cluster,
+  // or 1.
   std::optional<int> workers;
   std::optional<int> replicas;
   ClusterFlags cluster;   // used if `workers` is nullopt
@@ -44,8 +44,8 @@ struct TrainCommand {
   OutputFormat output = OutputFormat::kText;
 };
 
-// Training started by the harness. `options_file` has its options, from which
-// `train.options` and `train.launcher` are set when the command runs.
+// Training started by the harness. When the command runs, `train.options` and
+// `train.launcher` are read from `options_file`.
 struct LaunchCommand {
   TrainCommand train;
   std::string options_file;  // LaunchOptions as JSON
@@ -89,7 +89,7 @@ struct CheckpointPredictCommand {
   OutputFormat output = OutputFormat::kText;
 };
 
-// The side-car evaluator of a checkpoint directory; it takes the job from the
+// The side-car evaluator of a checkpoint directory. Takes the job from the
 // checkpoints.
 struct EvaluateCommand {
   std::string directory;  // the checkpoint directory

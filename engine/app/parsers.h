@@ -10,7 +10,7 @@
 
 namespace gauntlet {
 
-// Each returns its command, or a PrintTextCommand for --help.
+// Each function returns its command, or a PrintTextCommand for --help.
 Result<AppCommand> ParseTrain(const VerbArguments& verb,
                               const JobFileReader& read_job_file);
 Result<AppCommand> ParseLaunch(const VerbArguments& verb);

@@ -57,7 +57,7 @@ int RequeueCode(const RequeueCodes& codes, int exit_code) {
 
 void RequeueHost::Exit(int code) {
   host_.Exit(RequeueCode(codes_, code));
-  // g++ does not detect that a virtual call never returns.
+  // Host::Exit never returns, but g++ cannot see that through a virtual call.
   CheckFailed(__FILE__, __LINE__, "Exit", "returned");
 }
 

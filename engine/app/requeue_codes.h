@@ -12,21 +12,23 @@
 namespace gauntlet {
 
 struct RequeueCodes {
-  // The run was stopped early and has saved its state: restart it.
+  // Code of a run that was stopped early and has saved its state; it tells the
+  // scheduler to restart the run.
   int preempted = static_cast<int>(ExitCode::kStopped);
   // Replaces codes of failures that a restart cannot fix (1, 2, 7, 8, 9);
-  // nullopt: the codes stay as they are.
+  // nullopt: these codes are not replaced.
   std::optional<int> no_requeue;
 };
 
-// kInvalidArgument: one code would mean both restart and do not restart.
+// kInvalidArgument: the same code would mean both "restart" and "do not
+// restart".
 Status CheckRequeueCodes(const RequeueCodes& codes);
 
 // Returns the code to exit with if training's own exit code is `exit_code`.
 int RequeueCode(const RequeueCodes& codes, int exit_code);
 
-// A Host whose process ends with these codes; forwards everything else to
-// `host`.
+// A Host that translates the exit code of its process by `codes`, and forwards
+// everything else to `host`.
 class RequeueHost final : public Host {
  public:
   // REQUIRES: both arguments outlive the RequeueHost.

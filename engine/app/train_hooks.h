@@ -40,9 +40,9 @@ class LauncherFaults {
 class WorkerFaults {
  public:
   virtual ~WorkerFaults() = default;
-  // Both functions return their argument with the faults added.
-  // REQUIRES: the result does not outlive this object, and `world` is that of
-  // this process.
+  // Both functions return their argument with the faults added. REQUIRES: the
+  // result does not outlive this object, and `world` is the world of this
+  // process.
   virtual gpu::DevicePlace AddFaults(const gpu::DevicePlace& device) = 0;
   virtual World AddFaults(const World& world) = 0;
 };

@@ -40,10 +40,11 @@ bool IsGood(const CheckpointReport& report) {
   return report.lineage == LineageState::kCurrent && report.verdict.ok();
 }
 
-// For one checkpoint, the output does not state where a run would resume.
+// kOneCheckpoint: the user named one checkpoint, so the output does not state
+// where a run would resume.
 enum class Scope : uint8_t { kStore, kOneCheckpoint };
 
-// Returns a line that states how a run started now would begin.
+// Returns a line that states how a run would begin if it were started now.
 std::string StartText(const StoreReport& store) {
   if (!store.start.ok()) {
     return fmt::format("a run stops: {}\n", store.start.message());
@@ -76,8 +77,8 @@ void PrintStore(const StoreReport& store, Scope scope, OutputFormat output,
   }
 }
 
-// Returns the exit code. For a checkpoint directory in which no run can start,
-// that error takes precedence over damaged checkpoints.
+// Returns the exit code. If no run can start in the checkpoint directory, this
+// is the code of that error, even if checkpoints are damaged too.
 ExitCode CodeOf(const StoreReport& store, Scope scope) {
   if (scope == Scope::kStore && !store.start.ok()) {
     return ExitForInspect(store.start);
@@ -96,8 +97,8 @@ ExitCode CodeOf(const StoreReport& store, Scope scope) {
   return any_bad || any_missing ? ExitCode::kViolated : ExitCode::kOk;
 }
 
-// Inspects a checkpoint directory. kNotFound: the folder has no entry that a
-// checkpoint directory has.
+// Inspects a checkpoint directory. kNotFound: no entry of the directory has a
+// name that entries of a checkpoint directory have.
 Result<StoreReport> Inspect(World& world, const std::string& directory,
                             InspectDepth depth) {
   ASSIGN_OR_RETURN(const auto entries, world.storage.List(directory));
@@ -129,8 +130,8 @@ Status CheckIsNoStore(World& world, const std::string& path) {
                   path, WithoutLastSlashes(path), checkpoint->name));
 }
 
-// Returns the verdict, padded to the same width for all values that one depth
-// of inspection can give.
+// Returns the verdict as text. All texts that one command can print have the
+// same width.
 std::string PaintedVerdict(const CheckpointReport& report,
                            const TerminalStyle& style) {
   if (!report.verdict.ok()) return style.Paint(Ink::kBad, "bad         ");
@@ -150,7 +151,8 @@ std::string DifferenceText(const TensorDifference& difference) {
                      difference.second_hex, ulps);
 }
 
-// Returns null if the manifest is valid but the bytes were not read.
+// Returns true if the checkpoint is good, false if it is bad, and null if its
+// manifest is valid but its bytes were not read.
 Json GoodToJson(const CheckpointReport& report) {
   if (!report.verdict.ok()) return false;
   return report.verified ? Json(true) : Json(nullptr);

@@ -23,11 +23,11 @@ std::string ReportsToJson(const std::vector<CheckpointReport>& reports);
 
 // Each function returns the exit code.
 //
-// ls and verify print what a run that starts here now would do. If such a run
-// would be refused, they still list the checkpoints, and return 7 if no
-// checkpoint can be loaded, else 2. Both return 2 if there is no such
-// directory. verify also returns 1 if a checkpoint of the current lineage is
-// bad, and 7 if no checkpoint is good.
+// ls and verify also print what a run would do if it were started here now. If
+// it would be refused, they still list the checkpoints, and return 7 if no
+// checkpoint can be loaded, else 2. Both return 2 if the directory does not
+// exist. verify also returns 1 if a checkpoint of the current lineage is bad,
+// and 7 if no checkpoint is good.
 //
 // diff returns 0 if both checkpoints are equal, 1 if they differ, 2 if one does
 // not exist, 7 if one is damaged.

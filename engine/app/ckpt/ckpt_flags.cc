@@ -39,7 +39,7 @@ AppCommand MakePredict(const PathFlags& values) {
       .path = values.paths[0], .data = values.data, .output = values.output};
 }
 
-// Options of a subcommand in addition to its paths.
+// Options that a subcommand has in addition to its paths.
 enum class Takes : uint8_t { kJson, kData, kJsonAndData };
 
 struct Subcommand {

@@ -25,20 +25,20 @@ struct TrainedCheckpoint {
   std::optional<TrainState> state;
 };
 
-// Purpose of loading a checkpoint. kModel needs no samples: if the job states
-// their shape, no data file is read and `data` has no rows.
+// Purpose for which a checkpoint is loaded. kModel needs no samples: if the job
+// states their shape, no data file is read and `data` has no rows.
 enum class LoadFor : uint8_t { kModel, kPredictions };
 
 // Loads a checkpoint. If `path` is a checkpoint directory, loads the checkpoint
-// that a run would resume from. Errors name what cannot be read, or how the
-// data differ from the job's.
+// that a run would resume from. Errors name the file that cannot be read, or
+// state how the data differ from the job's.
 Result<TrainedCheckpoint> LoadTrainedCheckpoint(World& world,
                                                 const std::string& path,
                                                 const DataPaths& place,
                                                 LoadFor use);
 
-// Returns the job of a checkpoint. kInvalidArgument: the text is not a job, or
-// the job's checkpoints hold only some of the parameters.
+// Returns the job that a checkpoint states. kInvalidArgument: the text is not a
+// job, or the job's checkpoints contain only some of the parameters.
 Result<JobSpec> WholeJobOf(const std::string& job_json);
 
 // Loads the data that a checkpoint's job was trained on, from `place`, and sets
@@ -55,7 +55,8 @@ struct StorePath {
   std::string name;  // empty: all checkpoints
 };
 
-// Splits a path. The name of its last part tells a checkpoint from a checkpoint
+// Splits a path. Its last part is taken as the name of a checkpoint if it
+// begins like one ("step-", "rejected-"); otherwise the whole path is a
 // directory.
 StorePath SplitStorePath(std::string path);
 

@@ -16,8 +16,8 @@ constexpr Duration kPlacePollInterval = std::chrono::milliseconds(200);
 constexpr std::string_view kAdviceToListen =
     "use --listen ADDRESS (0.0.0.0 for all interfaces)";
 
-// Retries `ask` until the name is known or the deadline passes
-// (kDeadlineExceeded).
+// Retries `ask`, which resolves a name, until it succeeds or the deadline
+// passes (kDeadlineExceeded).
 Result<std::string> Await(const std::function<Result<std::string>()>& ask,
                           std::string_view what, Clock& clock, Time deadline) {
   while (true) {
@@ -34,7 +34,8 @@ Result<std::string> Await(const std::function<Result<std::string>()>& ask,
   }
 }
 
-// Chooses where one worker listens, and at which address the others reach it.
+// Chooses the address at which one worker listens, and the address at which the
+// others reach it.
 class Chooser {
  public:
   Chooser(const ResolvedCluster& cluster, const Host& host, Clock& clock,
@@ -60,7 +61,8 @@ class Chooser {
     return AddressOf(*own, parsed.port);
   }
 
-  // Chooses a free port for a worker whose address the others do not have.
+  // Chooses a free port for a worker whose address is not in the cluster's
+  // list.
   Status ChooseAddress(ReachableWorker& place) const {
     WorkerSpec& spec = place.spec;
     const std::string& chief = spec.addresses.front();
@@ -76,7 +78,8 @@ class Chooser {
     } else if (!IsAnyHost(listen_host)) {
       own = listen_host;
     } else if (IsLoopbackHost(own) && !IsLoopbackHost(HostOf(chief))) {
-      // The chief is on this host, which other hosts reach by its name.
+      // The chief's name resolves to loopback, so the chief is on this host.
+      // Other hosts reach this worker by the host's name.
       own = host_.Name();
     }
     ASSIGN_OR_RETURN(place.port, ReservePort(listen_host));
@@ -93,8 +96,9 @@ class Chooser {
     return {status.code(), status.message() + remedy};
   }
 
-  // kInvalidArgument: the name resolves to loopback on this host, as the host's
-  // own name sometimes does, so that other hosts cannot reach this worker.
+  // kInvalidArgument: `address` has a name that resolves to loopback on this
+  // host, as the host's own name sometimes does, so that other hosts cannot
+  // reach this worker.
   Status CheckReached(const std::string& own,
                       const std::string& address) const {
     const std::string name(HostOf(address));
@@ -125,7 +129,8 @@ Result<ReachableWorker> MakeReachable(const ResolvedCluster& cluster,
                                  .rank = cluster_place.rank,
                                  .addresses = cluster_place.addresses}};
   WorkerSpec& spec = place.spec;
-  // No other worker connects to a worker that is alone, so any port will do.
+  // Without addresses this is the only worker: nothing connects to it, so any
+  // port will do.
   if (spec.addresses.empty()) spec.addresses = {"127.0.0.1:0"};
   if (spec.addresses.size() == 1) return place;
   if (cluster.rule != ClusterRule::kTfConfig) {

@@ -16,18 +16,19 @@ namespace gauntlet {
 
 struct ReachableWorker {
   WorkerSpec spec;
-  // Port of a worker that chose its own, reserved until the worker listens.
+  // Port that MakeReachable chose for the worker, reserved until the worker
+  // listens; nullopt if it chose none.
   std::optional<ReservedPort> port;
 };
 
-// A worker listens only at the address that the other workers have for it. If
-// they have none, it takes a free port of the local address that routes to the
-// chief. --listen (ResolvedCluster::listen) overrides both.
+// A worker listens only at its own address in the cluster's list. If the list
+// has none, the worker takes a free port of the local address that routes to
+// the chief. --listen (ResolvedCluster::listen) overrides both.
 //
 // kInvalidArgument, with the remedy (--listen): the address belongs to another
-// machine, such as a load balancer; or its name resolves to loopback here and
-// the workers may be on several hosts. Retries names that do not resolve yet
-// until the deadline (kDeadlineExceeded).
+// machine, such as a load balancer; or its name resolves to loopback here while
+// workers may be on several hosts. Retries names that do not resolve yet until
+// the deadline (kDeadlineExceeded).
 Result<ReachableWorker> MakeReachable(const ResolvedCluster& cluster,
                                       const Host& host, Clock& clock,
                                       Time deadline);

@@ -10,7 +10,7 @@
 namespace gauntlet {
 
 void AddClusterFlags(Flags& flags, TrainCommand& command);
-// Adds the options on who may join the job.
+// Adds the options that state who may join the job.
 void AddSecurityFlags(Flags& flags, TrainCommand& command);
 
 // Copies the parsed flags into the command's options. kInvalidArgument: the

@@ -27,12 +27,13 @@ struct TrustText {
 //   token     ckpt/job-token (rank 0 makes it if it is missing)
 //   tls       none
 //   passed    SLURM_PROCID=0, SLURM_NTASKS=1 (of a launcher around this one)
-// Lines without content are left out.
+// `passed` lists variables that were ignored (ResolvedCluster::passed_over).
+// A fact that is empty has no line.
 std::string ClusterToText(const ResolvedCluster& cluster,
                           const TrustText& trust);
 
 // Returns the same facts as a JSON object on one line, with the addresses by
-// rank (null: not known before the workers meet).
+// rank (null: not known until the workers connect).
 std::string ClusterToJson(const ResolvedCluster& cluster,
                           const TrustText& trust);
 

@@ -1,4 +1,5 @@
-// The options on the number of workers and on the reaction to a lost worker.
+// The options on the number of workers and on the reaction to the loss of a
+// worker.
 #ifndef GAUNTLET_ENGINE_APP_CLUSTER_MEMBERSHIP_FLAGS_H_
 #define GAUNTLET_ENGINE_APP_CLUSTER_MEMBERSHIP_FLAGS_H_
 

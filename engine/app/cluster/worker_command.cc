@@ -29,7 +29,8 @@ Result<WorkerSpec> WorkerSpecOf(const WorkerCommand& command) {
   ASSIGN_OR_RETURN(ClusterPlace place,
                    ParseTfConfig(tf_config == nullptr ? "" : tf_config));
   RETURN_IF_ERROR(CheckIsWorker(place));
-  // No other worker connects to a worker that is alone, so any port will do.
+  // Without addresses this is the only worker: nothing connects to it, so any
+  // port will do.
   if (place.addresses.empty()) place.addresses = {"127.0.0.1:0"};
   ASSIGN_OR_RETURN(std::optional<JobToken> token, TokenOfEnvironment());
   return WorkerSpec{
@@ -58,7 +59,8 @@ Result<std::unique_ptr<ProgressReporter>> OpenReporter(int fd) {
   return std::unique_ptr<ProgressReporter>(std::move(socket));
 }
 
-// Returns only the error that kept the worker from starting.
+// Runs the worker, and ends the process. Returns only if the worker could not
+// start, with the error.
 Status Work(const WorkerCommand& command, const TrainHooks& hooks,
             RealWorld& real, ProgressReporter& reporter, Console& console) {
   ASSIGN_OR_RETURN(const TrainOptions options,

@@ -8,7 +8,8 @@
 
 namespace gauntlet {
 
-// Ends the process; returns the exit code only if the worker could not start.
+// Runs the worker, and ends the process. Returns the exit code only if the
+// worker could not start.
 int RunWorkerProcess(const WorkerCommand& command, const TrainHooks& hooks,
                      Console& console);
 

@@ -39,7 +39,8 @@ Status ProtectNetwork(RealWorld& real, const TlsFiles& files) {
   return OkStatus();
 }
 
-// Forwards events, and calls `on_formed` once the worker has its first state.
+// Forwards events, and calls `on_formed` when an event shows that the worker
+// has initialized or loaded its state.
 class FormedSignal final : public EventLog {
  public:
   FormedSignal(EventLog& events, const WorkerRun& run)

@@ -27,7 +27,8 @@ struct WorkerRun {
   std::string events_file;     // empty: no events
   EventLog* events = nullptr;  // receives the events too; may be null
   PlanPlace plan;
-  // Called once the cluster has formed and the state is loaded; may be empty.
+  // Called when the cluster has formed and the worker has its state; may be
+  // empty.
   std::function<void()> on_formed;
   std::function<void(const WorkerEnd&)> on_end;
 };
@@ -35,10 +36,11 @@ struct WorkerRun {
 // kInvalidArgument: the place is that of an evaluator.
 Status CheckIsWorker(const ClusterPlace& place);
 
-// Ends the process; returns only the error that kept the worker from starting.
+// Runs the worker, and ends the process. Returns only if the worker could not
+// start, with the error.
 Status RunRealWorker(RealWorld& real, const WorkerRun& run);
 
-// Returns the exit of a process whose worker could not start because of an
+// Returns the exit code of a process whose worker could not start because of an
 // error with this code.
 WorkerExit ExitForStart(Code code);
 

@@ -46,8 +46,8 @@ Environment EnvironmentOfThisProcess() {
   return environment;
 }
 
-// Prints the progress and the end of a cluster's worker. On the chief, prints
-// what a launcher would print.
+// Prints the progress and the end of a worker of a cluster. On the chief,
+// prints the lines that a launcher would print.
 class ClusterReporter final : public ProgressReporter {
  public:
   ClusterReporter(const Clock& clock, const TrainCommand& command, int rank,
@@ -98,8 +98,8 @@ class ClusterReporter final : public ProgressReporter {
   TrainOutcome outcome_;
 };
 
-// Ends the process on any preemption notice until training begins, whatever the
-// worker is waiting for: there is nothing to save yet.
+// Until training begins, ends the process at any preemption notice, even while
+// the worker is waiting for others: there is nothing to save yet.
 class RendezvousWatch {
  public:
   RendezvousWatch(World& world, const PreemptionOptions& preemption,
@@ -115,7 +115,7 @@ class RendezvousWatch {
             }
             world.clock.SleepUntil(world.clock.Now() + kTrainingPollInterval);
           }
-          // From here on the worker watches for notices.
+          // Training has begun: the worker itself now watches for notices.
           notices_.Stop();
         })) {}
   ~RendezvousWatch() {
@@ -197,17 +197,18 @@ Result<std::unique_ptr<FileLock>> LockAsChief(World& world,
   Result<std::unique_ptr<FileLock>> lock =
       LockStore(world, directory, Duration::zero());
   if (lock.status().code() != Code::kFailedPrecondition) return lock;
-  // The previous chief may be on another host and still shutting down.
+  // The previous chief may still be shutting down, perhaps on another host.
   fmt::print(console.err, "worker 0 waits: {}\n", lock.status().message());
   console.err << std::flush;
   lock = LockStore(world, directory, options.cluster.rendezvous_timeout);
-  // After a restart, the other chief may be gone.
+  // kUnavailable, so that this process is restarted: the other chief may have
+  // exited by then.
   if (lock.status().code() != Code::kFailedPrecondition) return lock;
   return Unavailable(lock.status().message());
 }
 
 // Returns the chief's hold on the checkpoint directory, under a new launch
-// name; empty without a directory. REQUIRES: the lock is held.
+// name; an empty hold if there is no directory. REQUIRES: the lock is held.
 Result<LaunchHold> BeginLaunchHold(World& world, const std::string& directory) {
   LaunchHold launch_hold;
   if (directory.empty()) return launch_hold;
@@ -215,7 +216,7 @@ Result<LaunchHold> BeginLaunchHold(World& world, const std::string& directory) {
   return launch_hold;
 }
 
-// The task of this process in a cluster.
+// The role of this process in a cluster.
 struct ClusterTask {
   const ResolvedCluster& cluster;
   const TrainCommand& command;  // adapted to the cluster
@@ -291,7 +292,7 @@ Status RunWorkerOf(const ClusterTask& task, RealWorld& real,
                                   }});
 }
 
-// Trains as one of the workers, or runs as the cluster's evaluator.
+// Runs this process as a worker of the cluster, or as its evaluator.
 int TrainAsTaskOf(const ResolvedCluster& cluster, const TrainCommand& requested,
                   const TrainHooks& hooks, Console& console) {
   InstallSignalHandlers();
@@ -339,13 +340,14 @@ int PrintCluster(const ResolvedCluster& cluster, const TrainCommand& command,
   return static_cast<int>(ExitCode::kOk);
 }
 
-// Trains with workers of this process, as --workers was given, even if the
-// environment describes a cluster.
+// Trains with --workers workers that this process starts. Refuses if the
+// environment describes a cluster of several workers, unless --cluster none is
+// given.
 int TrainWithOwnWorkers(const TrainCommand& command, const TrainHooks& hooks,
                         Console& console) {
   const Result<ResolvedCluster> around =
       ResolveCluster(EnvironmentOfThisProcess(), {});
-  // Refuses: each process of the cluster would start --workers workers.
+  // Otherwise each process of that cluster would start --workers workers.
   if (!command.cluster.rule && around.ok() && around->place.size() > 1) {
     fmt::print(console.err,
                "gauntlet train: --workers {} starts workers here, and {} make "

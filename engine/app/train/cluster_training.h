@@ -11,9 +11,9 @@ namespace gauntlet {
 // Resolves the cluster from the command and the environment, and runs this
 // process in its role there:
 //
-// - a worker: ends the process with the worker's exit code
-// - the evaluator
-// - a launcher of its own workers, with --workers or without a cluster
+// - as a worker: ends the process with the worker's exit code
+// - as the evaluator
+// - as a launcher of its own workers, with --workers or if there is no cluster
 //
 // With TrainTask::kPrintCluster, only prints the resolved cluster. Returns the
 // exit code, translated by the command's `requeue`. Must be called from the

@@ -27,7 +27,8 @@ double Accuracy(const Evaluation& evaluation) {
          static_cast<double>(evaluation.rows);
 }
 
-// Settings of an evaluator, the same for each command that runs one.
+// Settings of an evaluator, for `gauntlet evaluate` and for a cluster's
+// evaluator.
 struct EvaluatorRun {
   Evaluator::Source source;
   EvaluatorLoop loop;
@@ -36,9 +37,9 @@ struct EvaluatorRun {
   std::string_view command;  // for messages
 };
 
-// Prints evaluations to the console and writes curves to the evaluator's own
-// folder. In the folder of the training run, a second session would invalidate
-// what training wrote.
+// Prints evaluations to the console and writes their curves to a folder of its
+// own. Event files in the folder of the training run would make readers discard
+// points that training wrote.
 class EvaluationPrinter final : public EvaluationReporter {
  public:
   EvaluationPrinter(World& world, const EvaluatorRun& run, Console& console)
@@ -126,7 +127,8 @@ ExitCode Run(const EvaluatorRun& run, World& world, Console& console) {
   return ExitCode::kViolated;
 }
 
-// Returns the command's job, whatever job the checkpoints state.
+// Returns the job that the command describes; the checkpoints' own job is not
+// used.
 Result<EvaluatedJob> JobOfTraining(World& world, TrainOptions options) {
   Result<std::shared_ptr<const DataSplit>> data =
       LoadData(world.storage, options.job.data);
@@ -140,7 +142,7 @@ Result<EvaluatedJob> JobOfTraining(World& world, TrainOptions options) {
                       .data = *std::move(data)};
 }
 
-// Runs on the CPU, as the evaluator keeps no state on a device.
+// An evaluator runs on the CPU, as it keeps no state on a device.
 KernelOptions OnTheCpu(KernelOptions kernels) {
   kernels.device = DeviceKind::kCpu;
   return kernels;
@@ -157,8 +159,9 @@ std::string EvaluationToText(const Evaluation& evaluation) {
 
 namespace {
 
-// Checks and creates the directories. The checkpoint directory may be missing,
-// as training may create it later; it must not be something else.
+// Checks both directories, and creates the one for summaries. The checkpoint
+// directory may be missing, as training may create it later; it must not be
+// something else, such as a file.
 Status PreparePlaces(Storage& storage, const std::string& store,
                      const std::string& summary) {
   const Status listed = storage.List(store).status();

@@ -27,8 +27,9 @@ int RunEvaluate(const EvaluateCommand& command, World& world, Console& console);
 // Runs RunEvaluate with signal handlers in the real world of this process.
 int EvaluateLocally(const EvaluateCommand& command, Console& console);
 
-// Runs as the evaluator of the cluster that trains this command, until its
-// horizon. REQUIRES: the checkpoints are of the command's job.
+// Runs this process as the evaluator of the cluster that trains `command`,
+// until it has evaluated the last epoch or step that `command` requests.
+// REQUIRES: the checkpoints are of the command's job.
 int RunSidecar(const TrainCommand& command, Console& console);
 
 }  // namespace gauntlet

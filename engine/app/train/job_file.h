@@ -21,8 +21,8 @@ struct JobFileOverrides {
   std::optional<int> replicas;
 };
 
-// Default of --keep-every-hours and of a job file. Other users of the engine
-// keep no such checkpoints unless they ask for them.
+// Default of --keep-every-hours and of the same setting in a job file. The
+// engine's default is 0 (CheckpointOptions).
 inline constexpr uint64_t kTrainKeepEveryHours = 10'000;
 
 struct JobFile {

@@ -173,7 +173,7 @@ void TakeOptimizer(const JobFlags& values, OptimizerSpec& optimizer) {
   optimizer.clip = values.clip.value_or(optimizer.clip);
 }
 
-// Adds the flag that sets the field to an error of the job: "--lr
+// Prefixes an error of the job with the flag that sets the field: "--lr
 // (optimizer.learning_rate): expected …".
 Status NameFlags(const Status& status) {
   constexpr std::array kFlagsOf = {

@@ -12,10 +12,11 @@
 
 namespace gauntlet {
 
-// Greatest number of a step that an option takes.
+// Largest step number that an option accepts.
 inline constexpr uint64_t kMaxSteps = 1'000'000'000'000;
 
-// Settings of the job by flags; nullopt: the job file or the preset decides.
+// Settings of the job by flags. A field that is nullopt is taken from the job
+// file or the preset.
 struct JobFlags {
   std::optional<JobSpec> file;  // content of --job, with its own preset
   std::optional<std::string> preset;
@@ -36,8 +37,8 @@ struct JobFlags {
   std::optional<int> validation_steps;
 };
 
-// Each adds a group of options: those that most runs need, those of the
-// optimizer, and those on reading the data.
+// The first function adds the options that most runs need, the second those of
+// the optimizer, the third those on reading the data.
 void AddJobFlags(Flags& flags, JobFlags& values);
 void AddOptimizerFlags(Flags& flags, JobFlags& values);
 void AddDataFlags(Flags& flags, JobFlags& values);

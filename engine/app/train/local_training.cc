@@ -31,8 +31,8 @@ namespace {
 
 constexpr int kFirstKeptDescriptor = 10;  // ChildProgram::kept_descriptors
 
-// Text in memory that workers inherit as an open file, so that nothing is left
-// behind however this process ends.
+// Text in memory that workers inherit as an open file, so that no file stays on
+// disk, however this process ends.
 class Handout {
  public:
   static Result<std::unique_ptr<Handout>> Make(std::string_view text) {
@@ -49,8 +49,9 @@ class Handout {
     return std::unique_ptr<Handout>(new Handout(std::move(fd)));
   }
 
-  // Returns a path for the process that opens the file. A path with this
-  // process's id would name another process in another PID namespace.
+  // Returns a path that is valid in each process that inherits the file. "self"
+  // instead of this process's id: workers may be in another PID namespace, in
+  // which the id names another process.
   std::string path() const {
     return fmt::format("/proc/self/fd/{}", fd_.get());
   }
@@ -74,8 +75,8 @@ Status CheckData(Storage& storage, const DataSpec& data) {
   return Annotate(listed, "the job's data");
 }
 
-// Returns the workers' options, with the digest of the start weights, so that
-// no worker starts from weights that were changed since.
+// Returns the workers' options, with the digest of the start weights: a worker
+// that finds other weights, because the file was changed meanwhile, fails.
 Result<TrainOptions> OptionsForWorkers(World& world, TrainOptions options) {
   if (options.start.weights.empty()) return options;
   ASSIGN_OR_RETURN(const auto data, LoadData(world.storage, options.job.data));
@@ -85,8 +86,8 @@ Result<TrainOptions> OptionsForWorkers(World& world, TrainOptions options) {
   return options;
 }
 
-// Opens the file of the launcher's own events, next to those of the workers.
-// The log ends at the first failed write.
+// Opens the file for the launcher's own events, in the directory of the
+// workers' event files. After a failed write, no more events are written.
 Result<std::unique_ptr<EventLog>> OpenLauncherEvents(
     const TrainCommand& command, const Clock& clock, Console& console) {
   if (command.events_directory.empty()) {

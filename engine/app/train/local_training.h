@@ -14,7 +14,7 @@ namespace gauntlet {
 int TrainOnThisMachine(const TrainCommand& command, const TrainHooks& hooks,
                        Console& console);
 
-// As TrainOnThisMachine, with the TrainOptions of a file.
+// As TrainOnThisMachine, with the TrainOptions in the command's options file.
 int RunLaunch(const LaunchCommand& command, const TrainHooks& hooks,
               Console& console);
 

@@ -30,8 +30,9 @@ bool IsOfStore(const DirectoryEntry& entry) {
          entry.name == kStateFileName || entry.name == kLockFileName;
 }
 
-// Returns true iff the entry may be in a directory without being a user's work:
-// hidden, the recovered files of a file system, or the output of a program.
+// Returns true iff the entry does not show that a user works in the directory:
+// it is hidden, or for recovered files of the file system, or a program's
+// output.
 bool IsIncidental(const DirectoryEntry& entry) {
   const std::string_view name = entry.name;
   const bool is_output = name.ends_with(".log") || name.ends_with(".out") ||
@@ -40,8 +41,8 @@ bool IsIncidental(const DirectoryEntry& entry) {
          (entry.kind == FileKind::kFile && is_output);
 }
 
-// Refuses a directory that holds a user's work and nothing of a store: it is
-// more likely a mistyped path than a place for checkpoints.
+// Refuses a directory that has a user's files but no entry of a checkpoint
+// directory: it is more likely a mistyped path than a place for checkpoints.
 Status CheckStorePlace(Storage& storage, const std::string& directory) {
   RETURN_IF_ERROR(CheckOutputPlace(storage, directory));
   const auto entries = storage.List(directory);

@@ -15,9 +15,9 @@ namespace gauntlet {
 // obstacle.
 Status CheckOutputPlace(Storage& storage, const std::string& directory);
 
-// Checks all output directories and files of the command except --export
-// (MakeChiefPlaces). Errors begin with the flag: "--ckpt: run: opendir: it is a
-// link to /mnt/run, which does not exist".
+// Checks all output directories and files of the command, except --export,
+// which MakeChiefPlaces checks. Errors begin with the flag: "--ckpt: run:
+// opendir: it is a link to /mnt/run, which does not exist".
 Status CheckOutputPlaces(Storage& storage, const TrainCommand& command);
 
 // Creates --tensorboard's directory, so that a directory that cannot be created

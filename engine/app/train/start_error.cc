@@ -11,7 +11,8 @@
 namespace gauntlet {
 namespace {
 
-// The error of a link to nothing names the link's target.
+// Used for missing paths: if the path is a link, `loaded` already names the
+// missing target.
 bool IsLink(const std::string& path) {
   std::error_code error;
   return std::filesystem::is_symlink(path, error);

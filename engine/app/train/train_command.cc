@@ -75,8 +75,8 @@ int RunTrain(const TrainCommand& command, World& world,
   outcome.seconds =
       std::chrono::duration<double>(world.clock.Now() - begin).count();
   progress.Clear();
-  // Progress and result may go to the same terminal: the line must be cleared
-  // first.
+  // The progress line must be cleared before the result is printed, as both may
+  // go to the same terminal.
   console.Flush();
   PrintTrainOutcome(outcome, command.output, command.options, console);
   if (!outcome.end.reason.empty()) {

@@ -244,8 +244,8 @@ Status CheckStart(const StartOptions& start) {
 }
 
 // Sets the limits on steps and epochs. An epoch has at least one step, so a
-// number of steps bounds the epochs as well. Without either limit, the preset's
-// own number of epochs applies.
+// limit on steps also limits the epochs. Without either limit, the preset's
+// number of epochs applies.
 void TakeHorizon(const TrainFlags& values, Horizon& horizon) {
   if (values.horizon.steps) horizon.max_steps = values.horizon.steps;
   std::optional<uint64_t> epochs = values.horizon.epochs;
@@ -339,8 +339,8 @@ Result<JobFile> ReadJobFile(const TrainFlags& values,
   return file;
 }
 
-// Returns the job file's settings as flags. The flags of the command line are
-// then read over them.
+// Returns the job file's settings as flags. Flags on the command line then
+// override them.
 TrainFlags FlagsOf(const JobFile& file, const std::string& name) {
   TrainFlags values;
   values.from_file = file;

@@ -25,7 +25,7 @@ Json Number(std::optional<double> value) {
   return value && std::isfinite(*value) ? Json(*value) : Json(nullptr);
 }
 
-// Returns the double that prints like the float.
+// Returns the double whose shortest decimal form is the same as the float's.
 double Printed(float value) {
   return std::strtod(fmt::format("{}", value).c_str(), nullptr);
 }
@@ -123,7 +123,7 @@ std::string ResumeText(const TrainOutcome& outcome,
                        const TrainOptions& options) {
   const std::string& directory = options.checkpoint.directory;
   const std::optional<TrainResult>& result = outcome.end.result;
-  // A run whose save failed has another exit code.
+  // If the save failed, the exit code is not kStopped.
   if (directory.empty() || !result || result->steps == 0 ||
       outcome.end.exit_code != static_cast<int>(WorkerExit::kStopped)) {
     return "";

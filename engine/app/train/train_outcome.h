@@ -36,7 +36,7 @@ std::string BeyondHorizonText(const TrainOutcome& outcome,
                               const TrainOptions& options);
 
 // Prints the outcome, if there is one, in the given format: the result on
-// console.out, then the lines of these two texts on console.err.
+// console.out, then ResumeText and BeyondHorizonText on console.err.
 void PrintTrainOutcome(const TrainOutcome& outcome, OutputFormat format,
                        const TrainOptions& options, Console& console);
 

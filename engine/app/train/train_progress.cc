@@ -14,7 +14,7 @@ namespace gauntlet {
 namespace {
 
 constexpr Duration kPlainLineEvery = std::chrono::seconds(10);
-// Seconds below which a rate is too inaccurate to show.
+// Shortest time, in seconds, over which a rate is accurate enough to show.
 constexpr double kMeasurable = 0.2;
 constexpr size_t kBarCells = 20;
 
@@ -132,7 +132,7 @@ ProgressFacts TrainProgress::FactsOf(const WorkerProgress& progress,
                       .rows_per_step = rows_per_step_};
   if (horizon_.max_steps && facts.steps > 0) {
     facts.steps = std::min(facts.steps, *horizon_.max_steps);
-    // Counts only the epochs that the steps reach.
+    // With a limit on steps, the last epochs may not be reached.
     facts.epochs =
         std::min(facts.epochs, (facts.steps + progress.steps_per_epoch - 1) /
                                    progress.steps_per_epoch);
@@ -148,7 +148,7 @@ ProgressFacts TrainProgress::FactsOf(const WorkerProgress& progress,
 
 void TrainProgress::Progress(const WorkerProgress& progress) {
   if (!progress.line.empty()) WriteLine(progress.line);
-  // A report without an epoch only carries a line.
+  // A report without progress has only a line to print.
   if (progress.steps_per_epoch == 0) return;
   if (progress.loss) last_loss_ = progress.loss;
   const Time now = clock_.Now();

@@ -35,7 +35,8 @@ std::string RenderProgress(const ProgressFacts& facts,
 // Not safe for concurrent use by two tasks.
 class TrainProgress final : public LaunchObserver {
  public:
-  // Takes steps, epochs and rows per step from the command.
+  // Takes the numbers of steps and epochs, and of rows per step, from the
+  // command.
   TrainProgress(const Clock& clock, const TrainCommand& command,
                 std::ostream& out, const TerminalStyle& style);
 
