@@ -23,8 +23,8 @@
 namespace gauntlet {
 namespace {
 
-// Returns the checkpoint that a save becomes. REQUIRES: BeginSave returned the
-// name.
+// Returns the checkpoint that a save creates when it is committed. REQUIRES:
+// BeginSave returned `save`.
 CheckpointRef RefOfSave(const std::string& save) {
   const EntryName name = ParseEntryName(save);
   CHECK(name.kind == EntryKind::kSaveTmp, save + " is not a save's name");
@@ -39,8 +39,8 @@ uint64_t TensorBytesOf(std::span<const TensorView> tensors) {
   return bytes;
 }
 
-// Returns true if the directory is gone, or belongs to another generation: this
-// process must not change anything in it.
+// Returns true if the directory is gone or belongs to another generation, so
+// that this process must not change it.
 bool IsOwnersLoss(const Status& status) {
   return status.code() == Code::kFenced ||
          status.code() == Code::kFailedPrecondition;
@@ -56,7 +56,7 @@ std::string SizeText(uint64_t bytes) {
                            : fmt::format("{:.3f} MiB", size / (1 << 20));
 }
 
-// Free space from which a disk counts as unlimited: a simulated one.
+// A disk with at least this much free space is a simulated one without a limit.
 constexpr uint64_t kNoLimit = uint64_t{1} << 62;
 
 // Adds the needed and the free disk space to the message of kResourceExhausted.
@@ -118,9 +118,9 @@ Result<Claim> CheckpointStore::ClaimGeneration(const std::string& job_json,
   record_.reset();
   lineage_.clear();
   verified_parent_.reset();
-  // A save that failed in an earlier generation of this process may be the
-  // parent of this claim, so it must not be removed later. CollectGarbage
-  // removes fenced checkpoints and remains of saves.
+  // If a save failed in an earlier generation of this process, its checkpoint
+  // may become the parent of this claim, so this process must not remove it
+  // later. CollectGarbage removes such saves if they are fenced or unfinished.
   pending_cleanup_.clear();
   save_.reset();
   StoreOptions options = options_;
@@ -161,15 +161,15 @@ Result<Claim> CheckpointStore::ClaimGeneration(const std::string& job_json,
   }
   Status listed = WriteStateFile({});
   if (listed.ok()) listed = world_->storage.SyncDirectory(options_.directory);
-  // Otherwise the next start would apply the edit again, and discard what this
-  // run saves.
+  // If the edited file cannot be replaced, this claim fails: the next start
+  // would apply the edit again, and discard the checkpoints of this run.
   if (!listed.ok() && recorded.choice.by_edit) {
     return Annotate(listed, PathOf(kStateFileName) +
                                 ": the edit is not replaced by a new file");
   }
   RETURN_IF_ERROR(Warn(listed));
-  // Completes an interrupted retention: a finished run makes no save that
-  // would do it.
+  // Completes a retention that was interrupted. Otherwise it would stay
+  // incomplete if training has already finished, as no save follows then.
   RETURN_IF_ERROR(Retire());
   return Claim{.generation = generation,
                .parent = recorded.parent,
@@ -197,13 +197,15 @@ Result<LoadedCheckpoint> CheckpointStore::Load(const CheckpointRef& ref,
   return loaded;
 }
 
-// Returns the parent as the claim has read it, or reads it from the disk.
+// Returns the parent's contents if the claim has read them, else reads the
+// checkpoint from the disk.
 Result<LoadedCheckpoint> CheckpointStore::TakeVerified(
     const CheckpointRef& ref, const TensorPlaces& places) {
   if (verified_parent_ && lineage_.back().ref.name == ref.name) {
     return *std::exchange(verified_parent_, std::nullopt);
   }
-  // A stale worker may rename it, then find the newer claim and rename it back.
+  // kNotFound may be temporary: a stale worker may have renamed the checkpoint,
+  // and renames it back when it finds the newer claim.
   return RetryingWhile(
       *world_, [](Code code) { return code == Code::kNotFound; },
       [&] { return ReadCheckpoint(*world_, PathOf(ref), places); });
@@ -244,7 +246,7 @@ Result<std::optional<std::string>> CheckpointStore::BeginSave(
   return std::optional(save);
 }
 
-// Returns the name of the save; nullopt if a checkpoint of exactly this state
+// Returns the name for the save; nullopt if a checkpoint of exactly this state
 // exists.
 Result<std::optional<CheckpointName>> CheckpointStore::NameForSave(
     const CheckpointHead& head, uint64_t generation) {
@@ -268,8 +270,9 @@ Result<std::optional<CheckpointName>> CheckpointStore::NameForSave(
         verified.code() != Code::kNotFound) {
       return verified;
     }
-    // The checkpoint was damaged after it was loaded: this run has a better
-    // copy. kNotFound: a stale worker renamed it away and died.
+    // The existing checkpoint was damaged after it was loaded, so this run
+    // saves the state again. kNotFound: a stale worker renamed the checkpoint
+    // and died.
     if (verified.code() == Code::kDataLoss) {
       EmitRejected(*world_, PathOf(there.ref), verified.message());
       RETURN_IF_ERROR(
@@ -281,9 +284,9 @@ Result<std::optional<CheckpointName>> CheckpointStore::NameForSave(
   return std::optional(name);
 }
 
-// Removes the remains of an earlier save of this name. If the cleanup of that
-// save is pending, also removes the checkpoint that it may have committed: a
-// later cleanup would remove the new save instead.
+// Removes the remains of an earlier save with this name. If that save is in
+// pending_cleanup_, also removes the checkpoint that it may have committed;
+// otherwise the later cleanup would remove the new save.
 Status CheckpointStore::ClearForSave(const std::string& save) {
   const bool is_pending =
       std::ranges::find(pending_cleanup_, save) != pending_cleanup_.end();
@@ -294,7 +297,7 @@ Status CheckpointStore::ClearForSave(const std::string& save) {
 Result<ShardFile> CheckpointStore::WriteShard(
     const std::string& save, int index, int count,
     std::span<const TensorView> tensors, TimeSplit* times) {
-  // The name comes from the chief, and becomes a path.
+  // The chief sent the name, and it becomes part of a path: check it.
   const EntryName name = ParseEntryName(save);
   if (name.kind != EntryKind::kSaveTmp) {
     return DataLoss(fmt::format("'{}' is not a save's name", save));
@@ -389,7 +392,7 @@ Result<CommittedCheckpoint> CheckpointStore::TryCommit(
   return committed;
 }
 
-// Renames the save to its final name: the commit point.
+// Renames the save to its final name, which commits it.
 Status CheckpointStore::PublishSave(const std::string& save,
                                     const CheckpointRef& ref,
                                     const CheckpointHead& head) {
@@ -403,10 +406,10 @@ Status CheckpointStore::PublishSave(const std::string& save,
 
 Status CheckpointStore::FailSave(const std::string& save, const Status& why) {
   save_.reset();
-  // kCancelled: as in a crash, nothing more is changed.
+  // kCancelled simulates a crash: nothing more may be changed.
   if (why.code() == Code::kCancelled) return why;
-  // If this generation no longer owns the directory, that is the reason to
-  // report, and nothing is removed from the directory.
+  // If this generation no longer owns the directory, the save fails for that
+  // reason, and nothing is removed.
   Status reason = why;
   if (why.code() != Code::kFenced) {
     const Status owns = CheckOwner(*world_, options_.directory, *record_);
@@ -422,9 +425,10 @@ Status CheckpointStore::FailSave(const std::string& save, const Status& why) {
   return reason;
 }
 
-// Removes the directory of a failed save and, if it was already renamed, the
-// checkpoint: a later start must not resume from it. If a removal fails, it is
-// retried with the next retention, and before the name is used again.
+// Removes the directory of a failed save. If the directory was already renamed
+// to a checkpoint, removes the checkpoint, so that no later start resumes from
+// it. If a removal fails, it is tried again by the next retention, and before a
+// save with the same name.
 Status CheckpointStore::RemoveFailedSave(const std::string& save) {
   std::erase(pending_cleanup_, save);
   const std::string name = RefOfSave(save).name;
@@ -439,7 +443,7 @@ Status CheckpointStore::RemoveFailedSave(const std::string& save) {
 
 Status CheckpointStore::AbortSave(const std::string& save, const Status& why) {
   if (save_ == save) {
-    // An error that stops another rank must not stop this one.
+    // An error that must stop another rank's process must not stop this one.
     const Status failed =
         FailSave(save, StopsTheProcess(why) ? Unavailable(why.message()) : why);
     return IsOwnersLoss(failed) ? failed : OkStatus();
@@ -456,8 +460,9 @@ Status CheckpointStore::Tidy(const CheckpointHead& head, TimeSplit* times) {
   return Warn(world_->faults.Hit(Point::kSaveEnd, context));
 }
 
-// Warns of an edit of the state file since it was last written. Only a run that
-// starts later would read it, but this one is about to overwrite it.
+// Adds a warning if a person has edited the state file since this process wrote
+// it: only a start applies edits, and this process is about to overwrite the
+// file.
 void CheckpointStore::WarnOfEdit() {
   if (state_text_.empty()) return;
   const Result<std::string> text =
@@ -471,9 +476,10 @@ void CheckpointStore::WarnOfEdit() {
       PathOf(kStateFileName)));
 }
 
-// Lists the checkpoints that retention will leave. The next sync of the
-// directory makes the file durable, which is before retention removes anything:
-// after a crash the file may lack only the newest checkpoints.
+// Writes the state file with the checkpoints that retention will keep. The
+// rename becomes durable at the next sync of the directory, which happens
+// before retention removes files. So after a crash the file may lack only the
+// newest checkpoints.
 Status CheckpointStore::WriteStateFile(const PointContext& context) {
   const std::vector<bool> surplus = Surplus(lineage_, options_.keep);
   std::vector<std::string> names;
@@ -497,16 +503,17 @@ Status CheckpointStore::WriteStateFile(const PointContext& context) {
     state_text_ = text;
     return OkStatus();
   }
-  // The old state file stays; the partial new one is removed.
+  // The old state file is unchanged. Removes the partial new one.
   if (!StopsTheProcess(status)) {
     AddWarning(Annotate(world_->storage.Remove(tmp, FileKind::kFile), tmp));
   }
   return status;
 }
 
-// Applies retention: keeps the newest checkpoints of the lineage, including the
-// one just committed, the permanent ones, and the newest finite one. A
-// checkpoint that cannot be removed now stays in the list, and is retried.
+// Applies retention: keeps the newest checkpoints of the lineage (the one just
+// committed is one of them), the permanent ones, and the newest finite one. A
+// checkpoint that could not be removed stays in lineage_, so that the next call
+// tries again.
 Status CheckpointStore::Retire() {
   for (const std::string& save : std::exchange(pending_cleanup_, {})) {
     AddWarning(RemoveFailedSave(save));

@@ -1,10 +1,12 @@
 // A directory of checkpoints that survives crashes, power losses and stale
-// workers: an acknowledged checkpoint is found again, a torn one is never read.
+// workers: an acknowledged checkpoint can be loaded later, and an incomplete
+// one is never loaded.
 //
 // One directory belongs to one generation of the cluster at a time. The chief
 // claims the next generation, and the claim chooses the checkpoint to resume
-// from. All ranks load that one and write their shards of later ones; the chief
-// commits each with a single rename. Byte formats are in format/.
+// from. All ranks load this checkpoint, and write their shards of later ones;
+// the chief commits each later checkpoint with a single rename. Byte formats
+// are in format/.
 #ifndef GAUNTLET_ENGINE_CKPT_CHECKPOINT_STORE_H_
 #define GAUNTLET_ENGINE_CKPT_CHECKPOINT_STORE_H_
 
@@ -28,17 +30,17 @@ namespace gauntlet {
 
 class CheckpointStore {
  public:
-  // Creates the directory if it is missing, and syncs the parent of each new
-  // ancestor; not if this launch has already claimed a generation in it. Reads
-  // nothing yet.
+  // Creates the directory if it is missing, and syncs the parent of each
+  // directory created. Creates nothing if this launch has already claimed a
+  // generation in the directory. Reads nothing.
   static Result<CheckpointStore> Open(World& world,
                                       const StoreOptions& options);
 
   // Called by the chief, before any other write. Claims the next generation,
   // scans the store, and chooses the newest checkpoint of the lineage that
-  // verifies; its name stays the same. Records the choice in the claim, sets
-  // newer, damaged checkpoints aside, and removes what interrupted saves and
-  // removals left.
+  // verifies; the checkpoint keeps its name. Records the choice in the claim,
+  // sets damaged checkpoints that are newer aside, and removes the remains of
+  // interrupted saves and removals.
   // - kFailedPrecondition (exit 7): there are checkpoints but none is valid,
   //   unless cold_start allows it (a warning if the state is in memory); or a
   //   later launch has claimed the store; or the store was deleted since this
@@ -50,54 +52,56 @@ class CheckpointStore {
   // - kFenced: a higher claim was made meanwhile.
   // - kIoError: the disk cannot be read, which does not make a checkpoint
   //   invalid.
-  // After an error the store is unchanged, except for a claim that has no
-  // effect or that a later claim follows. An edit of the state file that was
-  // applied must be replaced by a new file: if that fails, so does the claim.
+  // After an error the store is unchanged, except that the new claim may
+  // remain. If its parent is recorded, the next claim resumes in its lineage;
+  // otherwise it has no effect. If an edit of the state file was applied, the
+  // file must be written anew; if that fails, so does the claim.
   //
-  // The chosen checkpoint is read into `places`, which outlive its first Load.
-  // If the claim fails or there is no parent, their bytes are undefined.
+  // The chosen checkpoint is read into `places`, which must outlive the first
+  // Load of it. If the claim fails or there is no parent, the bytes in `places`
+  // are undefined.
   Result<Claim> ClaimGeneration(const std::string& job_json,
                                 StateInMemory memory = StateInMemory::kNone,
                                 const TensorPlaces& places = {});
 
-  // Called by any rank. Reads and verifies every byte; for the parent that this
-  // process's claim has just verified, the first load returns the bytes read
-  // then, in the claim's places. kDataLoss names the file and the difference;
-  // kNotFound: the checkpoint was retired meanwhile.
+  // Called by any rank. Reads and verifies every byte. The first load of the
+  // parent that this process has just claimed reads nothing: it returns the
+  // bytes that the claim read into its `places`. kDataLoss names the file and
+  // the difference; kNotFound: the checkpoint was retired meanwhile.
   Result<LoadedCheckpoint> Load(const CheckpointRef& ref,
                                 const TensorPlaces& places = {});
 
   // Called by the chief. Creates the directory of a save of this step, and
-  // returns its name, for all ranks. Returns nullopt if a committed checkpoint
-  // of this step, phase and state digest exists and verifies: there is nothing
-  // to do. kFailedPrecondition: a checkpoint of this step and phase has another
-  // digest, which is nondeterminism and must stop the run.
+  // returns its name, which all ranks need. Returns nullopt if nothing must be
+  // saved: a committed checkpoint of this step, phase and state digest exists
+  // and verifies. kFailedPrecondition: a checkpoint of this step and phase has
+  // another digest; this is nondeterminism, and the run must stop.
   Result<std::optional<std::string>> BeginSave(const CheckpointHead& head,
                                                uint64_t generation);
 
   // Called by any rank. Writes and syncs shard `index` of `count` in the save's
-  // directory. `times` belongs to the calling task; may be null.
+  // directory. `times` may be null; only the calling task may use it.
   Result<ShardFile> WriteShard(const std::string& save, int index, int count,
                                std::span<const TensorView> tensors,
                                TimeSplit* times = nullptr);
 
   // Called by the chief. Writes index and manifest, renames the directory (the
   // commit point), syncs its parent, and acknowledges the save if this process
-  // still owns the store. After an error the save has failed; its remains are
-  // removed now, or with a later save if that fails. kFenced: a newer
-  // generation owns the directory; stop and write nothing. kFailedPrecondition:
-  // the store was deleted while this process ran, and may have been created
-  // again.
+  // still owns the store. An error means that the save has failed; its files
+  // are removed now or, if that fails, with a later save. kFenced: a newer
+  // generation owns the directory; stop, and write nothing.
+  // kFailedPrecondition: the store was deleted while this process ran, and may
+  // have been created again.
   Result<CheckpointRef> Commit(const std::string& save,
                                const CheckpointHead& head, uint64_t generation,
                                std::span<const ShardFile> shards,
                                TimeSplit* times = nullptr);
 
-  // Called by the chief after Commit, before anything else uses the store.
-  // Writes the state file and applies retention. Nothing here undoes the
-  // acknowledgement: a failure is only a warning, except for kFenced and
-  // kCancelled, after which this process must stop. A store that is not tidied
-  // is complete: the next claim tidies it.
+  // Called by the chief after Commit, before any other use of the store. Writes
+  // the state file and applies retention. The checkpoint stays acknowledged
+  // whatever happens here: a failure is only a warning, except for kFenced and
+  // kCancelled, after which this process must stop. If Tidy was not called or
+  // failed, no checkpoint is lost, and the next claim does its work.
   Status Tidy(const CheckpointHead& head, TimeSplit* times = nullptr);
 
   // Called by the chief after a save has failed for lack of disk space. Removes
@@ -105,8 +109,8 @@ class CheckpointStore {
   // (OldestSpare). Returns false if nothing was removed.
   Result<bool> FreeRoom();
 
-  // Called by the chief. Removes the remains of a failed save; `why` is for the
-  // event.
+  // Called by the chief. Removes the files of a failed save. `why` is recorded
+  // in the event.
   Status AbortSave(const std::string& save,
                    const Status& why = Unavailable("aborted"));
 
@@ -115,15 +119,16 @@ class CheckpointStore {
   // the directory is missing.
   Status DeleteAll();
 
-  // Checkpoints that are valid for this process's claim, and those that it has
-  // saved since, oldest first. Empty except on the chief.
+  // Valid checkpoints, oldest first: those that this process's claim found, and
+  // those that this process has saved since. Empty on ranks other than the
+  // chief.
   std::span<const CommittedCheckpoint> lineage() const { return lineage_; }
 
   // Returns the full path of a checkpoint.
   std::string PathOf(const CheckpointRef& ref) const;
 
-  // Returns the harmless failures since the last call (a state file, a
-  // retirement), one line each, for display.
+  // Returns the harmless failures since the last call, such as a state file
+  // that could not be written, one line each, to display.
   std::vector<std::string> TakeWarnings();
 
  private:
@@ -153,7 +158,8 @@ class CheckpointStore {
   StoreOptions options_;
   std::optional<ClaimRecord> record_;         // claim of this process
   std::vector<CommittedCheckpoint> lineage_;  // oldest first
-  // The parent as the claim has read it, until its first load or the next save.
+  // Contents of the parent, read by the claim; kept until the first load of the
+  // parent, or the next save.
   std::optional<LoadedCheckpoint> verified_parent_;
   std::vector<std::string> pending_cleanup_;  // failed saves, not yet removed
   std::optional<std::string> save_;           // in progress

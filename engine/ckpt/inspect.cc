@@ -47,8 +47,9 @@ std::string_view LineageStateName(LineageState state) {
 
 namespace {
 
-// Marks the checkpoint that a claim would choose, by the rules of a claim.
-// `report.checkpoints` begins with those of the scan, in the same order.
+// Marks the checkpoint that a claim would choose, by the same rules. The
+// elements of `report.checkpoints` are in the order of `scan.checkpoints`, and
+// may be followed by others.
 void MarkNext(World& world, const std::string& directory, const StoreScan& scan,
               StoreReport& report) {
   report.start = scan.obstacle;
@@ -124,7 +125,9 @@ Result<StoreReport> InspectStore(World& world, const std::string& directory,
   }
   MarkNext(world, directory, scan, store);
   std::ranges::sort(reports, {}, [](const CheckpointReport& report) {
-    // The other phases of a step are those at an epoch's end, and come earlier.
+    // Phases other than kInEpoch are at the end of an epoch. States of these
+    // phases come before the state within the next epoch that has the same
+    // step.
     return std::tuple(report.step, report.phase == Phase::kInEpoch,
                       report.phase, report.name);
   });

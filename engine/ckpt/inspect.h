@@ -35,11 +35,13 @@ struct CheckpointReport {
   bool verified = false;  // every byte was read, not only the manifest
   bool next = false;      // a run would resume from it, as far as inspected
   uint64_t step = 0;
-  // Newest generation whose claim records it as the parent; 0: none does.
+  // Newest generation that resumed from this checkpoint, by its claim; 0: none.
   uint64_t resumed_by = 0;
-  // Generation that wrote it, from the manifest, else from the suffix.
+  // Generation that wrote the checkpoint: from the manifest or, if that cannot
+  // be read, from the suffix of the name.
   uint64_t written_by = 0;
-  // From the manifest. If that cannot be read: 0, and the phase in the name.
+  // Epoch and phase are from the manifest. If it cannot be read, the epoch is
+  // 0, and the phase is the one in the name.
   uint64_t epoch = 0;
   Phase phase = Phase::kInEpoch;
   uint64_t bytes = 0;
@@ -51,12 +53,12 @@ struct CheckpointReport {
 
 struct StoreReport {
   std::vector<CheckpointReport> checkpoints;  // by step, phase and name
-  // Reason why a run of the checkpoints' own job cannot start here, as far as
-  // inspected. Ok: the run resumes from `next`, or starts afresh if there is
-  // none.
+  // Reason why a run of the job that wrote the checkpoints cannot start here,
+  // as far as inspected. Ok: it resumes from the checkpoint marked `next`, or
+  // starts from scratch if there is none.
   Status start;
   std::string obstacle_name;  // StoreScan
-  // Warning of a run about the state file; empty: none.
+  // Warning that a run would print about the state file; empty: none.
   std::string state_file;
   std::vector<std::string> missing;  // lines of MissingNewer
 };
@@ -65,14 +67,14 @@ struct StoreReport {
 Result<StoreReport> InspectStore(World& world, const std::string& directory,
                                  InspectDepth depth);
 
-// Returns the name of the checkpoint that a run would resume from; reads only
-// as many checkpoints as necessary. kNotFound: the run would start afresh, or
-// the directory does not exist. Other errors: the reason why the run could not
-// start.
+// Returns the name of the checkpoint that a run would resume from. Reads only
+// as many checkpoints as necessary. kNotFound: the run would start from
+// scratch, or the directory does not exist. Other errors: the reason why the
+// run could not start.
 Result<std::string> FindNext(World& world, const std::string& directory);
 
-// Compares two checkpoints, given by their directories. Both must verify;
-// whether they are current, fenced or rejected does not matter.
+// Compares two checkpoints, given by their directories. Both must verify. They
+// may be current, fenced or rejected.
 Result<std::vector<TensorDifference>> CompareCheckpoints(
     World& world, const std::string& first, const std::string& second);
 

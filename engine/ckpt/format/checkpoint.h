@@ -17,24 +17,25 @@
 
 namespace gauntlet {
 
-// Action of a claim if there are checkpoints but none is valid. kRefuse: an
-// error. kAllow: a cold start. kFromMemory: workers resume from the state that
-// they hold; the lost checkpoint is recorded as the parent, so that a later
-// start without that state is not a cold start.
+// Result of a claim if there are checkpoints but none is valid. kRefuse: an
+// error. kAllow: a cold start. kFromMemory: workers resume from the state in
+// their memory; the claim records the lost checkpoint as its parent, so that a
+// later start without that memory fails instead of being a cold start.
 enum class ColdStart : uint8_t { kRefuse, kAllow, kFromMemory };
 
 // kHeld: the claiming worker holds a state in memory to resume from.
 enum class StateInMemory : uint8_t { kNone, kHeld };
 
 // Hold of a launch on the checkpoint directory, shared by all incarnations of
-// its workers. If two launchers use the directory without knowing of each
-// other, the later one keeps it.
+// its workers. If two launchers unknowingly use the same directory, the later
+// launch keeps it.
 struct LaunchHold {
-  // Name of the launch; a later launch has a larger name (MakeLaunchName). "":
-  // no launcher.
+  // Name of the launch; a later launch has a name that compares greater
+  // (MakeLaunchName). "": there is no launcher.
   std::string launch;
-  // Newest generation known to have been claimed by this launch; 0: none. If
-  // this claim and all later ones are missing, the store was deleted.
+  // Newest generation that this launch is known to have claimed; 0: none. If
+  // the claims of this and all later generations are missing, the store was
+  // deleted.
   uint64_t claimed = 0;
 
   bool operator==(const LaunchHold&) const = default;
@@ -45,15 +46,15 @@ struct StoreOptions {
   // Number of newest checkpoints that retention keeps; at least 1. Retention
   // also keeps the newest finite one.
   int keep = 5;
-  // Seconds from one checkpoint that is kept permanently to the next; 0: no
-  // permanent ones.
+  // A checkpoint is kept permanently if it is saved this many seconds after the
+  // previous permanent one; 0: none is.
   int64_t keep_every_seconds = 0;
   ColdStart cold_start = ColdStart::kRefuse;
   LaunchHold launch_hold = {};
 };
 
 // Metadata of a checkpoint. The state digest is StateDigest (state_digest.h) of
-// the tensors of all shards; a load recomputes it.
+// the tensors of all shards; a load computes it again and compares.
 struct CheckpointHead {
   uint64_t step = 0;
   uint64_t epoch = 0;
@@ -85,18 +86,20 @@ struct Claim {
 struct LoadedCheckpoint {
   CheckpointHead head;
   std::vector<TensorView> tensors;  // in name order
-  // Memory of the tensors that were not read into TensorPlaces.
+  // Memory of the tensors for which TensorPlaces returned none.
   std::vector<std::unique_ptr<const std::byte[]>> bytes;
 };
 
-// Returns the memory that a load reads a tensor into, given its name, dtype and
-// shape; empty: the load allocates it. The load may name a tensor again, and
-// overwrite it, until it succeeds. Empty function: no tensor has a place.
+// Function of the caller that returns the memory into which a load reads a
+// tensor, given its name, dtype and shape; empty memory: the load allocates it.
+// A load that retries may call it again for the same tensor, and overwrite the
+// memory. An empty function: the load allocates memory for all tensors.
 using TensorPlaces = std::function<std::span<std::byte>(const TensorView&)>;
 
 enum class RetentionClass : uint8_t { kRecent, kPermanent };
 
-// Retention's decision at a save. Times are Unix seconds.
+// Retention's decision about a checkpoint, made when it is saved. Times are
+// Unix seconds.
 struct RetentionMark {
   // Time of the previous permanent checkpoint; if there is none, time at which
   // the store was created.
@@ -121,13 +124,14 @@ struct CommittedCheckpoint {
 // Maximum number of shards of a checkpoint.
 inline constexpr size_t kMaxShards = 1023;
 
-// A shard, as its writer reports it to the chief.
+// Description of a shard that the rank which wrote it sends to the chief.
 struct ShardFile {
   std::string name;  // "model-00001-of-00004.safetensors"
   uint64_t bytes = 0;
   Digest digest;
   std::vector<std::string> tensors;
-  // Names of its float32 tensors with values that are not finite.
+  // Names of the shard's float32 tensors that contain a value that is not
+  // finite.
   std::vector<std::string> not_finite = {};
 };
 

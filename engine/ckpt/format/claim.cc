@@ -10,7 +10,8 @@
 namespace gauntlet {
 namespace {
 
-// A host's name is only for people; a line end in it would end the field.
+// Replaces line ends, which would end the field. The host's name is only
+// displayed, so it need not be exact.
 std::string OneLine(std::string text) {
   for (char& c : text) {
     if (static_cast<unsigned char>(c) < ' ') c = '?';

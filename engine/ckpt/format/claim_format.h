@@ -6,8 +6,9 @@
 //   unix_seconds: 1700000000
 //   launch: 00000000000000000003 1700000000 machine-a     (if there is one)
 //   parent: unrecorded
-// Second version, written by a rename: the same with the checkpoint that the
-// generation resumes from, which keeps its name:
+// Second version, written to another file that is renamed to the same name. It
+// records the checkpoint that the generation resumes from, which keeps its
+// name:
 //   parent: step-000000150-g2
 //   parent_step: 150
 //   parent_phase: in_epoch
@@ -17,7 +18,7 @@
 // or, for a cold start,
 //   parent: none
 // A claim that is unrecorded, torn or damaged has no effect on the lineage, but
-// its number is taken.
+// no other generation may use its number.
 #ifndef GAUNTLET_ENGINE_CKPT_FORMAT_CLAIM_FORMAT_H_
 #define GAUNTLET_ENGINE_CKPT_FORMAT_CLAIM_FORMAT_H_
 

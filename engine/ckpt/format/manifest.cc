@@ -66,8 +66,8 @@ Phase ReadPhase(JsonFields& fields) {
                 {PhaseName(Phase::kCallbacksDue), Phase::kCallbacksDue}});
 }
 
-// Returns true if the name is that of a shard or the index. A manifest may list
-// nothing else, least of all a path to another directory.
+// Returns true if the name is that of a shard or the index. A manifest must not
+// list other names: one of them could be a path to another directory.
 bool IsFileName(const std::string& name, size_t shards) {
   if (name == kIndexName) return true;
   const std::optional<ShardPlace> place = ParseShardName(name);
@@ -242,9 +242,9 @@ Result<Manifest> ParseAnew(std::string_view text) {
   return status;
 }
 
-// Cache of parsed manifests, by their text. Thousands of simulated runs read
-// the same few, and parsing one takes far longer than finding its text. Large
-// manifests are not cached.
+// Cache of parsed manifests, with their text as the key. Thousands of simulated
+// runs read the same few manifests, and parsing one takes far longer than
+// finding its text here. Large manifests are not cached.
 class RecentManifests {
  public:
   const Manifest* Find(std::string_view text) const {

@@ -5,14 +5,15 @@
 //   job_digest, job  the job's digest, and its canonical JSON as a string
 //   numerics       version of the numerics contract
 //   step, epoch, position, phase
-//   generation     writer of the checkpoint
+//   generation     generation that wrote the checkpoint
 //   parent         the parent that this generation's claim records: null for a
 //                  cold start, else {name, step, phase, state_digest,
 //                  written_by}. So the lineage survives damage to the claim.
 //   written_at     Unix seconds
 //   counted_from, keep  only if one checkpoint every so many hours is kept
-//                  permanently: Unix seconds of the previous permanent one,
-//                  else of the store's creation; "while_new" or "for_good"
+//                  permanently. counted_from: Unix seconds at which the
+//                  previous permanent one was saved or, if there is none, the
+//                  store was created. keep: "while_new" or "for_good"
 //   not_finite_since  only if the state or its loss is not finite: first
 //                  step of the run at which one of them was not
 //   state_digest   of all tensors (state_digest.h)

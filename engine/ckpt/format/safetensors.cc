@@ -54,7 +54,8 @@ Result<std::vector<uint64_t>> Numbers(const JsonFields& fields,
   return numbers;
 }
 
-// Returns the entry with its range in the data.
+// Returns the tensor that the JSON describes, with the range of its bytes in
+// the data.
 Result<SafetensorsEntry> ParseEntry(const std::string& name, const Json& json) {
   JsonFields fields(json, name);
   SafetensorsEntry entry;

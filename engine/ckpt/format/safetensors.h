@@ -23,31 +23,35 @@ struct SafetensorsLayout {
   std::vector<size_t> order;  // indices of the tensors
 };
 
-// REQUIRES: names are unique UTF-8 and none is "__metadata__"; the bytes of
-// each tensor are as many as its dtype and shape imply.
+// Returns the layout of a file of these tensors. REQUIRES: names are unique
+// UTF-8 and none is "__metadata__"; each tensor has as many bytes as its dtype
+// and shape imply.
 SafetensorsLayout LayOutSafetensors(std::span<const TensorView> tensors,
                                     uint64_t step);
 
-// Returns all bytes of such a file, in order; valid as long as both arguments.
+// Returns all bytes of a file with this layout, in order, as views; valid as
+// long as both arguments.
 std::vector<std::span<const std::byte>> PartsOf(
     const SafetensorsLayout& layout, std::span<const TensorView> tensors);
 
-// A tensor of a file, without its bytes, and their range in the file.
+// A tensor of a file, without its bytes, and the range of these bytes in the
+// file.
 struct SafetensorsEntry {
   TensorView tensor;
   uint64_t begin = 0;
   uint64_t end = 0;
 };
 
-// Returns the size of the header, including its length field, of a file of
-// `file_bytes` bytes; the data follows it. `beginning` has the first bytes of
-// the file, at least the length field. kDataLoss: there is no such header.
+// Returns the size of the header of a file of `file_bytes` bytes, including the
+// header's length field; the data follows the header. `beginning` has the first
+// bytes of the file, at least the length field. kDataLoss: the file has no
+// valid header.
 Result<uint64_t> SafetensorsHeaderBytes(std::span<const std::byte> beginning,
                                         uint64_t file_bytes);
 
-// Returns the tensors of such a file, in the order of the data. kDataLoss, with
-// the reason, if header and size do not match the format exactly. REQUIRES:
-// `beginning` contains the whole header, if there is one.
+// Returns the tensors of a file of `file_bytes` bytes, in the order of the
+// data. kDataLoss, with the reason, if header and size do not match the format
+// exactly. REQUIRES: `beginning` contains the whole header, if there is one.
 Result<std::vector<SafetensorsEntry>> ParseSafetensorsHeader(
     std::span<const std::byte> beginning, uint64_t file_bytes);
 

@@ -22,7 +22,8 @@ namespace gauntlet {
 
 inline constexpr size_t kSafetensorsLengthBytes = 8;
 inline constexpr size_t kSafetensorsAlignment = 64;
-// The format allows 100 MB; a header of this program has a few KiB.
+// The safetensors format allows headers of 100 MB. This program writes headers
+// of a few KiB, and accepts up to 1 MiB.
 inline constexpr uint64_t kSafetensorsMaxHeader = uint64_t{1} << 20;
 inline constexpr std::string_view kSafetensorsMetadata = "__metadata__";
 

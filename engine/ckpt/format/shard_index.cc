@@ -25,7 +25,7 @@ std::string EncodeShardIndex(std::span<const ShardFile> shards) {
     }
     files.push_back(JsonText().String(shard.name).Take());
   }
-  // If two shards name a tensor, the first one counts.
+  // If two shards list the same tensor, the index names the first of them.
   std::ranges::stable_sort(weight_map, {}, &Entry::tensor);
   weight_map.erase(std::unique(weight_map.begin(), weight_map.end(),
                                [](const Entry& one, const Entry& other) {

@@ -26,8 +26,9 @@ bool HasControlBytes(std::string_view text) {
   });
 }
 
-// Returns true if the text begins with the byte order mark of an editor. No
-// file that the engine wrote is a single flipped bit away from it.
+// Returns true if the text begins with the byte order mark that an editor
+// writes for UTF-16. One flipped bit in a file of the engine cannot produce
+// this mark.
 bool IsUtf16(std::string_view text) {
   return text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff");
 }
@@ -42,8 +43,8 @@ int DifferingBits(std::string_view a, std::string_view b) {
   return bits;
 }
 
-// Flips each bit of the text from `from` on, one at a time, and calls `with`
-// for each resulting text, until it returns true.
+// Flips each bit of the text, from byte `from` on, one at a time, and calls
+// `with` for each resulting text, until `with` returns true.
 bool AnyFlipOf(std::string& text, size_t from,
                const std::function<bool(size_t at)>& with) {
   for (size_t at = from; at < text.size(); ++at) {
@@ -58,10 +59,11 @@ bool AnyFlipOf(std::string& text, size_t from,
   return false;
 }
 
-// Returns true iff the text is a written file with flipped bits: one or two in
-// the lines above the digest, or at most one there and a few in the digest
-// line. (After an edit by hand the entire digest would differ.) Long texts
-// would take too long to try, and count as edits.
+// Returns true iff the text is a file that the engine wrote, with flipped bits:
+// one or two in the lines above the digest line; or at most one there, and a
+// few in the digest line. (After an edit by hand, the digest of the text has
+// nothing in common with the digest line.) Returns false for long texts, for
+// which the search would take too long; they count as edits.
 bool HasFlippedBits(std::string_view text) {
   constexpr size_t kMostForOne = size_t{1} << 15;
   constexpr size_t kMostForTwo = size_t{1} << 9;
@@ -83,8 +85,8 @@ bool HasFlippedBits(std::string_view text) {
       body, 0, [&](size_t first) { return AnyFlipOf(body, first, is_whole); });
 }
 
-// Returns the names in the complete lines after the comment, and removes these
-// lines and the comment from the text.
+// Removes the comment line and all complete "all:" lines after it from the
+// text. Returns the names in these lines.
 std::vector<std::string> TakeWholeLines(std::string_view& text) {
   std::vector<std::string> names;
   text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
@@ -97,8 +99,8 @@ std::vector<std::string> TakeWholeLines(std::string_view& text) {
   return names;
 }
 
-// Returns true iff the text is the beginning of a file as EncodeStateFile
-// writes it.
+// Returns true iff the text is the beginning of a file that EncodeStateFile
+// could have written.
 bool IsCut(std::string_view text) {
   const std::string header = fmt::format("# {}\n", kComment);
   if (header.starts_with(text)) return true;
@@ -155,7 +157,8 @@ class EditReader {
     }
   }
 
-  // Decides whether a person edited the file. REQUIRES: all lines are valid.
+  // Decides if a person's edit is a request to go back, and if it can be
+  // applied. REQUIRES: all lines are valid.
   void DecideEdit() {
     const bool unchanged =
         digest_line_ > 0 &&
@@ -164,7 +167,8 @@ class EditReader {
                                           : file_.edit && file_.edit->latest ==
                                                               file_.all.back();
     if (unchanged && newest) {
-      // Only line ends, blanks or comments have changed.
+      // Only line ends, blanks or comments have changed, so nothing is
+      // requested.
       file_.edit.reset();
     } else if (!file_.edit) {
       file_.refusal = "expected a line \"latest: NAME\", found none";
@@ -189,8 +193,9 @@ class EditReader {
   std::string_view digest_;
 };
 
-// Reads a file that seems to be truncated. If it ends with the complete
-// `latest` line, a person may also have removed the names after that line.
+// Reads a file that seems to be truncated. If it ends with a complete `latest`
+// line, a person may instead have gone back to that checkpoint, by removing the
+// newer names and the digest line.
 StateFile ReadCut(std::string_view text) {
   StateFile file;
   std::string_view rest = text;
@@ -206,7 +211,7 @@ StateFile ReadCut(std::string_view text) {
   return file;
 }
 
-// Reads a file as it was written, or one with flipped bits.
+// Reads a file that is as the engine wrote it, or that has flipped bits.
 StateFile ReadWritten(const TextRecord& record) {
   StateFile file;
   for (const TextField& field : record.fields) {
@@ -214,7 +219,8 @@ StateFile ReadWritten(const TextRecord& record) {
   }
   if (record.digest == DigestLine::kRight) return file;
   file.damage = "bits of it are flipped";
-  // A name with one edited character may differ in only one or two bits.
+  // `latest` differs from the last name, but is another name of the list: a
+  // person may have edited one character, which changes only one or two bits.
   const auto latest = record.Find("latest");
   if (latest && !file.all.empty() && *latest != file.all.back() &&
       std::ranges::find(file.all, *latest) != file.all.end()) {

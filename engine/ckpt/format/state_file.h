@@ -15,30 +15,31 @@ namespace gauntlet {
 struct StateFileEdit {
   std::string latest;  // any text
   size_t line = 0;     // of `latest`, from 1
-  // A file that was truncated after this line looks the same, so the edit
-  // counts only if its checkpoint exists and is valid.
+  // True if the file ends after the `latest` line. Truncation has the same
+  // result as such an edit, so the edit is applied only if its checkpoint
+  // exists and is valid.
   bool may_be_cut = false;
 };
 
-// At most one of `edit`, `refusal` and `damage` is set, with one exception: an
-// edit that may be a truncation also has `damage`.
+// At most one of `edit`, `refusal` and `damage` is set; an edit with
+// `may_be_cut` also has `damage`.
 struct StateFile {
   std::vector<std::string> all;  // untrusted if `damage` is set
   std::optional<StateFileEdit> edit;
   // Reason why a person's edit cannot be applied: "line 3: expected …, found
   // …". A run does not start with such a file.
   std::string refusal;
-  // The file is neither as it was written nor edited: "empty", "cut off". A run
-  // ignores such a file.
+  // Damage to the file that is not an edit: "empty", "cut off". A run ignores
+  // such a file.
   std::string damage;
 };
 
-// Encodes the names `all`, in ascending order; the last one is the latest.
-// Empty: there is no checkpoint.
+// Encodes the names `all`, which are in ascending order; the last one becomes
+// `latest`. Empty: there is no checkpoint.
 std::string EncodeStateFile(std::span<const std::string> all);
 
-// Accepts any bytes. Damage is what a power loss, a truncation or one flipped
-// bit can make of a written file; all other text is an edit.
+// Accepts any bytes. Text that a power loss, a truncation or a flipped bit or
+// two can make of a written file is damage; all other text is an edit.
 StateFile ParseStateFile(std::string_view text);
 
 }  // namespace gauntlet

@@ -1,5 +1,5 @@
-// The state file "checkpoint": an index for people, who can edit it to go back
-// to an earlier checkpoint.
+// The state file "checkpoint": a list for people, who can edit it to go back to
+// an earlier checkpoint.
 //
 // A text record (text_record.h):
 //   # Written by gauntlet. To go back, …
@@ -8,20 +8,23 @@
 //   latest: step-000000200-g3
 //   xxh3_128: …
 // It is written after each acknowledged save and each claim, with `all` in
-// ascending order and the latest one last. To go back, a person stops the run,
-// sets `latest` to another checkpoint's name, and deletes the last line.
+// ascending order; `latest` repeats the last name. To go back, a person stops
+// the run, sets `latest` to another checkpoint's name, and deletes the last
+// line.
 //
-// A load does not need the file. It ignores, with a warning, what a power loss,
-// a truncation, or a flipped bit or two can make of the file. A person wrote
-// all other text. It is applied, ignored without a warning, or refused:
+// A load does not need the file. Text that a power loss, a truncation, or a
+// flipped bit or two can make of the file is ignored, with a warning. All other
+// changes were made by a person. They are applied, ignored without a warning,
+// or refused:
 //   no digest line, all other lines valid                   applied
-//   digest line kept, only line ends, blanks or comments    ignored, as it asks
-//     changed                                               for nothing
+//   digest line kept, only line ends, blanks or comments    ignored: nothing is
+//     changed                                               requested
 //   anything else: digest line kept and a name changed, an  refused (exit 2)
 //     unknown line, `latest` missing, twice or not in the
 //     directory, more than 1 MiB
-// A written file names in `latest` the last name of `all`. So another name of
-// `all` there shows that a person wrote it, even in a truncated file.
+// The engine always writes the last name of `all` as `latest`. If `latest` is
+// another name of `all`, a person wrote it, even in a file that seems
+// truncated.
 #ifndef GAUNTLET_ENGINE_CKPT_FORMAT_STATE_FILE_FORMAT_H_
 #define GAUNTLET_ENGINE_CKPT_FORMAT_STATE_FILE_FORMAT_H_
 

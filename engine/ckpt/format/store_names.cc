@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::string_view kStepPrefix = "step-";
 constexpr std::string_view kClaimPrefix = "gen-";
-// Name of Phase::kInEpoch in a checkpoint: all work of its step is done.
+// Phase text in the name of a checkpoint whose step is completely done; it
+// stands for Phase::kInEpoch.
 constexpr std::string_view kFinished = "finished";
 constexpr std::string_view kShardPrefix = "model-";
 constexpr std::string_view kShardOf = "-of-";
@@ -28,8 +29,9 @@ bool Consume(std::string_view prefix, std::string_view& text) {
   return true;
 }
 
-// Takes a decimal number from the front, as fmt's "{:0{}}" writes it: at least
-// `width` digits, with leading zeros only up to that width.
+// Removes a decimal number from the front of the text and returns it. The
+// number has at least `width` digits, and leading zeros only up to that width,
+// as fmt's "{:0{}}" writes it.
 std::optional<uint64_t> ConsumeNumber(std::string_view& text, size_t width) {
   uint64_t value = 0;
   const auto [end, error] =
@@ -53,8 +55,8 @@ bool IsTokenTmp(std::string_view name) {
          name.find_first_not_of("0123456789abcdef") == name.npos;
 }
 
-// Takes "g4-" from the front. Returns the generation, 0 if the text does not
-// begin with 'g', and nullopt if it is malformed.
+// Removes "g4-" from the front of the text. Returns the generation (4), 0 if
+// the text does not begin with 'g', and nullopt if it is malformed.
 std::optional<uint64_t> ConsumeRemover(std::string_view& text) {
   if (!Consume("g", text)) return 0;
   const auto generation = ConsumeNumber(text, 1);
@@ -62,7 +64,8 @@ std::optional<uint64_t> ConsumeRemover(std::string_view& text) {
   return is_remover ? generation : std::nullopt;
 }
 
-// Returns the kind of a token's entry; kOther if the name is not one.
+// Returns the kind of an entry for the job token; kOther if the name is not
+// that of such an entry.
 EntryKind TokenKindOf(std::string_view name) {
   if (!name.starts_with(kTokenFileName)) return EntryKind::kOther;
   if (name == kTokenFileName) return EntryKind::kToken;
@@ -147,7 +150,8 @@ EntryName ParseEntryName(std::string_view name) {
     entry.kind = EntryKind::kRejected;
   }
   const auto checkpoint = CheckpointName::Parse(rest);
-  // A save in progress is never set aside or renamed for removal.
+  // An unfinished save (.tmp) is never set aside or renamed for removal, so
+  // such a name is not the engine's.
   const bool odd = tmp && entry.kind != EntryKind::kSaveTmp;
   if (!checkpoint || odd) return {.kind = EntryKind::kOther, .checkpoint = {}};
   entry.checkpoint = *checkpoint;
@@ -206,7 +210,7 @@ std::optional<ShardPlace> ParseShardName(std::string_view name) {
 Status CheckPathsFit(Storage& storage, const std::string& directory) {
   constexpr uint64_t kLast = std::numeric_limits<uint64_t>::max();
   constexpr int kManyShards = 99999;
-  // This path is longer than any other that a store can have.
+  // No path in a checkpoint directory is longer than this one.
   const CheckpointName checkpoint{
       .step = kLast, .phase = Phase::kEvaluationDue, .generation = kLast};
   const std::string longest = fmt::format(
@@ -214,7 +218,8 @@ Status CheckPathsFit(Storage& storage, const std::string& directory) {
       ShardName(kManyShards - 1, kManyShards));
   const Status opened = storage.Open(longest, OpenMode::kRead).status();
   if (opened.code() != Code::kForbidden) return OkStatus();
-  // Short paths fail too if the directory may not be searched.
+  // If the directory must not be searched, a short path is refused too; then
+  // the length is not the reason.
   const std::string shortest = fmt::format("{}/{}", directory, kDeletingPrefix);
   const Status without = storage.Open(shortest, OpenMode::kRead).status();
   if (without.code() == Code::kForbidden) return OkStatus();

@@ -1,19 +1,20 @@
 // Names of the entries of a checkpoint directory.
 //
-//   gen-000003                          claim of generation 3, a file; a
-//                                       directory with such a name takes the
-//                                       number too, and is left alone
+//   gen-000003                          claim of generation 3, a file. A
+//                                       directory with such a name also uses up
+//                                       the number, and is never changed
 //   gen-000003.tmp                      its next version, being written
-//   gen-000003.look                     created and removed by a rank that must
-//                                       see the claim (ownership.h)
-//   checkpoint, checkpoint.tmp          the state file; its next version
+//   gen-000003.look                     created and removed by a rank while it
+//                                       waits to see the claim (ownership.h)
+//   checkpoint, checkpoint.tmp          the state file; its next version, being
+//                                       written
 //   lock                                locked while a run owns the directory;
 //                                       its text names the last owner
 //   job-token                           secret of a cluster's workers, with
-//                                       mode 0600
-//                                       (engine/train/rendezvous/job_token_file.h)
-//   job-token-0123456789abcdef.tmp      the same, being written
-//   job-token.look                      as for a claim
+//                                       mode 0600 (job_token_file.h)
+//   job-token-0123456789abcdef.tmp      the secret, being written
+//   job-token.look                      created and removed by a rank while it
+//                                       waits to see the secret
 //   step-000000150-g3/                  committed checkpoint of step 150,
 //                                       written by generation 3; the name stays
 //                                       the same when another generation
@@ -27,12 +28,13 @@
 //   step-000000200-g3.tmp/              a save that is not committed
 //   rejected-step-000000150-g3/         failed verification, kept for
 //                                       inspection
-//   .deleting-g4-step-000000100-g3/     being removed by generation 4; also
-//                                       with the name of a rejected one
-//                                       (earlier versions omitted "g4-")
+//   .deleting-g4-step-000000100-g3/     being removed by generation 4; also for
+//                                       rejected checkpoints (.deleting-g4-
+//                                       rejected-step-…); earlier versions
+//                                       omitted "g4-"
 //
-// All other entries of the directory do not belong to the engine, and are left
-// alone. Inside a checkpoint: model-00001-of-00004.safetensors …,
+// All other entries of the directory do not belong to the engine, and are never
+// changed. Inside a checkpoint: model-00001-of-00004.safetensors …,
 // model.safetensors.index.json, MANIFEST.json.
 #ifndef GAUNTLET_ENGINE_CKPT_FORMAT_STORE_NAMES_H_
 #define GAUNTLET_ENGINE_CKPT_FORMAT_STORE_NAMES_H_
@@ -85,28 +87,31 @@ enum class EntryKind : uint8_t {
   kOther,  // the state file, and entries of others
 };
 
-// The parts of an entry's name. The entry itself may be a file or a directory,
-// whatever its name suggests.
+// The parts of an entry's name. They follow from the name alone: the entry may
+// be a file even if its name is that of a directory, and vice versa.
 struct EntryName {
   EntryKind kind = EntryKind::kOther;
-  // Name of the checkpoint that the entry is, was before it was set aside, or
-  // becomes when its save is committed.
+  // The checkpoint that the name refers to: the one that the entry is, or was
+  // before it was set aside or renamed for removal, or becomes when its save is
+  // committed.
   CheckpointName checkpoint;
   uint64_t generation = 0;  // of the claim, or in the checkpoint's name
-  // kDeleting: generation that removes the entry; 0: an earlier version.
+  // For kDeleting: generation that removes the entry; 0: an earlier version of
+  // the engine renamed it.
   uint64_t removed_by = 0;
   bool was_rejected = false;  // kDeleting: it was set aside before
 };
 EntryName ParseEntryName(std::string_view name);
 
-// Returns ".deleting-g4-step-000000100-g3": the name under which generation 4
-// removes the entry `name`, a checkpoint or a rejected one.
+// Returns ".deleting-g4-step-000000100-g3": the name that generation 4 gives to
+// the entry `name`, a checkpoint or a rejected one, before it removes it.
 std::string DeletingName(uint64_t generation, std::string_view name);
-// Returns the name that the entry had before. REQUIRES: `entry` is a kDeleting.
+// Returns the name that the entry had before. REQUIRES: its kind is kDeleting.
 std::string NameBeforeDeletion(const EntryName& entry);
 
 std::string ClaimName(uint64_t generation);
-// Inverse of ClaimName; nullopt for anything else, also for generation 0.
+// Inverse of ClaimName; nullopt if the name is not that of a claim, or is for
+// generation 0.
 std::optional<uint64_t> ParseClaimName(std::string_view name);
 
 // Returns "job-token-0123456789abcdef.tmp". REQUIRES: 16 hexadecimal digits.
@@ -123,10 +128,10 @@ struct ShardPlace {
 std::optional<ShardPlace> ParseShardName(std::string_view name);
 
 // Returns an error if a path in the checkpoint directory could exceed the
-// limits of the file system or the operating system, at any step and
+// length limits of the file system or the operating system, at any step and
 // generation. Called before training, so that no save fails for this reason.
-// Other errors of the system are left to the call that needs the path. Creates
-// no file.
+// Ignores other errors of the system: the call that needs the path reports
+// them. Creates no file.
 Status CheckPathsFit(Storage& storage, const std::string& directory);
 
 }  // namespace gauntlet

@@ -61,8 +61,8 @@ TextRecord ParseTextRecord(std::string_view text) {
     const std::string_view line = text.substr(at, end - at);
     const TextField field = ParseTextLine(line);
     if (field.key == kDigestKey) {
-      // Only the last line can be right: it is the digest of all bytes before
-      // it.
+      // A digest line can be right only as the last line, as it is the digest
+      // of all bytes before it.
       record.digest =
           end == text.size() && line == DigestLineOf(text.substr(0, at))
               ? DigestLine::kRight

@@ -68,9 +68,9 @@ class TextRecordWriter {
 // Returns the digest line of a file that begins with the bytes `before`.
 std::string DigestLineOf(std::string_view before);
 
-// Parses one line, with or without its line end. Returns views into it: neither
-// key nor value for a comment or a blank line; a value without a key for text
-// without a colon.
+// Parses one line, with or without its line end. Returns views into the line. A
+// comment or a blank line has neither key nor value; text without a colon is a
+// value without a key.
 TextField ParseTextLine(std::string_view line);
 
 // Accepts any bytes; they must outlive the record. Lines other than "key:

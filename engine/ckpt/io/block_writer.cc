@@ -9,15 +9,15 @@
 namespace gauntlet {
 namespace {
 
-// Iterates over the parts in blocks. Copies only blocks that span several
-// parts.
+// Iterates over the parts in blocks. Copies only the bytes of blocks that span
+// several parts.
 class BlockCursor {
  public:
   explicit BlockCursor(std::span<const std::span<const std::byte>> parts)
       : parts_(parts) {}
 
-  // Returns the next `size` bytes; valid until the next call. REQUIRES: that
-  // many bytes are left.
+  // Returns the next `size` bytes; valid until the next call. REQUIRES: at
+  // least `size` bytes are left.
   std::span<const std::byte> Next(size_t size) {
     SkipEmpty();
     if (parts_.front().size() - offset_ >= size) {

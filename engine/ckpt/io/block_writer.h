@@ -19,8 +19,8 @@ namespace gauntlet {
 
 class FiniteScan;
 
-// Returns the block size: a quarter of the file rounded up to 4 KiB, at most 1
-// MiB. So even a small file can be torn in the middle.
+// A block is a quarter of the file rounded up to 4 KiB, at most 1 MiB. So even
+// a small file has several blocks, and a fault can tear it in the middle.
 inline constexpr uint64_t kBlockGranule = uint64_t{4} << 10;
 inline constexpr uint64_t kMaxBlock = uint64_t{1} << 20;
 uint64_t BlockSize(uint64_t file_bytes);

@@ -22,8 +22,8 @@ struct OpenFile {
   std::unique_ptr<File> file;
 };
 
-// Opens files of one directory, and distinguishes a missing file from a
-// directory that is gone.
+// Opens files of one directory. Distinguishes a file that is missing in the
+// directory from a directory that no longer exists.
 class DirectoryReader {
  public:
   DirectoryReader(World& world, std::string path)
@@ -49,9 +49,10 @@ class DirectoryReader {
     }
     auto file = OpenToRead(name);
     if (file.status().code() == Code::kNotFound) {
-      // A committed directory never loses single files, so it may be gone.
+      // A committed directory never loses a single file: the directory itself
+      // may be gone.
       RETURN_IF_ERROR(CheckIsThere(name));
-      // A stale worker may have renamed the directory and renamed it back.
+      // It exists: a stale worker may have renamed it and renamed it back.
       file = OpenToRead(name);
     }
     if (file.ok()) return OpenFile{name, std::move(file).value()};
@@ -67,7 +68,7 @@ class DirectoryReader {
   }
 
   // Returns kNotFound if the directory is gone. A file server may still list a
-  // removed directory: it counts as gone if none of its files can be opened.
+  // removed directory, so it counts as gone if no file in it can be opened.
   Status CheckIsThere(std::string_view missing) {
     RETURN_IF_ERROR(
         Retrying(world_, [&] { return world_.storage.List(path_); }).status());
@@ -89,7 +90,7 @@ class DirectoryReader {
 
 enum class SizeRule { kExactly, kAtMost };
 
-// Returns the size of the file; kDataLoss if it breaks the rule.
+// Returns the size of the file; kDataLoss if `rule` does not allow it.
 Result<uint64_t> CheckedSize(OpenFile& open, uint64_t expected, SizeRule rule) {
   ASSIGN_OR_RETURN(const uint64_t size, open.file->Size());
   const bool wrong =
@@ -127,8 +128,8 @@ Result<Manifest> ReadManifestFile(World& world, OpenFile& open) {
 template <typename Contents>
 using ShardRead = std::function<Result<Contents>(BlockReader&)>;
 
-// Reads one file that the manifest lists: a shard by `read_shard`, or the
-// index, which has no tensors.
+// Reads one file that the manifest lists: a shard, with `read_shard`, or the
+// index, which contains no tensors.
 template <typename Contents>
 Result<Contents> ReadListed(World& world, OpenFile& open,
                             const ShardFile& listed, uint64_t step,
@@ -138,7 +139,8 @@ Result<Contents> ReadListed(World& world, OpenFile& open,
       auto contents, Retrying(world, [&]() -> Result<Contents> {
         RETURN_IF_ERROR(world.faults.Hit(Point::kLoadRead,
                                          {.step = step, .size = listed.bytes}));
-        // A wrong size implies a wrong digest, and is found sooner.
+        // A wrong size implies a wrong digest, and is detected before the file
+        // is read.
         ASSIGN_OR_RETURN(
             const uint64_t size,
             CheckedSize(open, blind ? ~uint64_t{0} : listed.bytes,

@@ -1,8 +1,8 @@
-// Reads checkpoints, and trusts no byte that a digest does not cover.
+// Reads checkpoints. Trusts only bytes that a digest covers.
 //
-// A read error (kIoError) is retried a few times and then returned: it says
-// nothing about the bytes on disk, and is never a reason to reject a
-// checkpoint.
+// A read error (kIoError) is retried a few times and then returned. It does not
+// show that the bytes on disk are wrong, so a checkpoint is never rejected
+// because of it.
 #ifndef GAUNTLET_ENGINE_CKPT_IO_CHECKPOINT_READER_H_
 #define GAUNTLET_ENGINE_CKPT_IO_CHECKPOINT_READER_H_
 
@@ -21,29 +21,31 @@ Result<std::string> ReadWithRetry(World& world, const std::string& path,
 
 // Reads the manifest of the checkpoint in directory `path`. kDataLoss: it is
 // damaged, with details; kNotFound: the directory does not exist;
-// kFailedPrecondition: it is of another schema.
+// kFailedPrecondition: the manifest is of another schema.
 Result<Manifest> ReadManifest(World& world, const std::string& path);
 
 // Checks that the directory `path` has the files that the manifest lists, with
-// the listed sizes. Reads no file. Returns the codes of ReadManifest.
+// the listed sizes. Reads no file. Returns the same error codes as
+// ReadManifest.
 Status CheckFileSizes(World& world, const std::string& path,
                       const Manifest& manifest);
 
-// Reads everything in directory `path` once, and verifies every byte against
-// the manifest, and the tensors against the state digest. Opens all files
-// before it reads the first one, so that a concurrent retirement does no harm.
-// Returns the codes of ReadManifest. After an error the bytes in `places` are
-// undefined.
+// Reads everything in directory `path` once. Verifies every byte against the
+// manifest, and the tensors against the state digest. Opens all files before it
+// reads the first one, so that the read succeeds even if the checkpoint is
+// retired meanwhile. Returns the same error codes as ReadManifest. After an
+// error the bytes in `places` are undefined.
 //
-// Files are read one after another, in the order of the manifest, so that fault
-// points occur and errors are found in that order.
+// Files are read one after another, in the order of the manifest. So fault
+// points occur in that order, and errors are found in that order.
 Result<LoadedCheckpoint> ReadCheckpoint(World& world, const std::string& path,
                                         const TensorPlaces& places = {});
 
-// As ReadCheckpoint, without returning the tensors: the same reads in the same
-// order, and the same errors. Whatever the size of a shard, uses memory for at
-// most three blocks of a file (kMaxBlock), for the manifest, for names and
-// shapes, and for a digest per kDigestBlockBytes: 1/4096 of the tensors.
+// As ReadCheckpoint, but does not return the tensors: makes the same reads in
+// the same order, and returns the same errors. For a shard of any size, uses
+// memory for at most three blocks of a file (kMaxBlock), for the manifest, for
+// names and shapes, and for a digest per kDigestBlockBytes: 1/4096 of the
+// tensors.
 Status VerifyCheckpoint(World& world, const std::string& path);
 
 }  // namespace gauntlet

@@ -1,5 +1,6 @@
-// Finds the tensors of a shard that have values which are not finite, block by
-// block while the shard is written: each block is in the CPU cache then.
+// Finds the tensors of a shard that contain values that are not finite. Scans
+// block by block while the shard is written, as each block is then in the CPU
+// cache.
 #ifndef GAUNTLET_ENGINE_CKPT_IO_FINITE_SCAN_H_
 #define GAUNTLET_ENGINE_CKPT_IO_FINITE_SCAN_H_
 
@@ -20,12 +21,12 @@ class FiniteScan {
   FiniteScan(const SafetensorsLayout& layout,
              std::span<const TensorView> tensors);
 
-  // Scans the next bytes of the file. REQUIRES: they end at the end of an
-  // element.
+  // Scans the next bytes of the file. REQUIRES: the last byte of `block` is the
+  // last byte of an element.
   void Take(std::span<const std::byte> block);
 
-  // Returns the names of the float32 tensors with a value that is not finite in
-  // the scanned bytes, in file order.
+  // Returns the names of the float32 tensors for which the scanned bytes
+  // contain a value that is not finite, in file order.
   std::vector<std::string> NotFinite() const;
 
  private:

@@ -1,4 +1,4 @@
-// Retries of disk operations, whose errors may be transient.
+// Retries disk operations, as their errors may be transient.
 #ifndef GAUNTLET_ENGINE_CKPT_IO_RETRYING_H_
 #define GAUNTLET_ENGINE_CKPT_IO_RETRYING_H_
 
@@ -18,9 +18,9 @@ Status StatusOf(const Result<T>& result) {
   return result.status();
 }
 
-// Repeats `attempt`, which returns a Status or a Result, while `may_pass` is
-// true for its code, at most kDiskAttempts times in total. Returns the last
-// result.
+// Calls `attempt`, which returns a Status or a Result, again while `may_pass`
+// is true for the code that it returned, at most kDiskAttempts times in total.
+// Returns the last result.
 template <typename MayPass, typename Attempt>
 auto RetryingWhile(World& world, const MayPass& may_pass,
                    const Attempt& attempt) {
@@ -33,8 +33,8 @@ auto RetryingWhile(World& world, const MayPass& may_pass,
   return result;
 }
 
-// As RetryingWhile, for the errors of a disk: kIoError, kResourceExhausted and
-// kForbidden.
+// As RetryingWhile, for the codes that a disk can return: kIoError,
+// kResourceExhausted and kForbidden.
 template <typename Attempt>
 auto Retrying(World& world, const Attempt& attempt) {
   const auto is_of_disk = [](Code code) {

@@ -36,8 +36,8 @@ Status WriteMetadata(World& world, const std::string& path,
                             .digest = written.digest,
                             .tensors = {}});
   const std::string text = EncodeManifest(manifest);
-  // An unreadable manifest must not be committed: a shard that is listed twice
-  // or missing is detected here.
+  // Parses the text before it is written: a manifest with an error, such as a
+  // shard that is missing or listed twice, must not be committed.
   RETURN_IF_ERROR(Annotate(ParseManifest(text).status(), path));
   return WriteInBlocks(
              world, path + "/" + std::string(kManifestName), text,

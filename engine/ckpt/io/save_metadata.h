@@ -1,5 +1,5 @@
-// Index and manifest: the last files of a save, against which its shards are
-// verified.
+// Writes the last files of a save, index and manifest. A load verifies the
+// shards against them.
 #ifndef GAUNTLET_ENGINE_CKPT_IO_SAVE_METADATA_H_
 #define GAUNTLET_ENGINE_CKPT_IO_SAVE_METADATA_H_
 

@@ -28,7 +28,8 @@ Status AppendBlock(BlockReader& reader, std::vector<std::byte>& bytes) {
   return reader.Read(std::span(bytes).last(size));
 }
 
-// Returns the beginning of the file with its header, if there is one.
+// Returns the first blocks of the file: as many as its header needs, if it has
+// a valid one.
 Result<std::vector<std::byte>> ReadBeginning(BlockReader& reader) {
   std::vector<std::byte> bytes;
   RETURN_IF_ERROR(AppendBlock(reader, bytes));
@@ -48,7 +49,7 @@ class TensorScan {
     blocks_.reserve(entries.size());
   }
 
-  // Takes the next block of the file, which begins at that offset.
+  // Takes the next block of the file, which begins at offset `at`.
   void Take(std::span<const std::byte> block, uint64_t at) {
     const uint64_t block_end = at + block.size();
     while (blocks_.size() < entries_.size()) {
@@ -77,8 +78,8 @@ class TensorScan {
   std::optional<BlockDigester> digester_;  // of the next one
 };
 
-// Assigns memory to each tensor: its place or, if it has none, a part of
-// `contents.bytes`. Returns the parts of the file in order.
+// Assigns memory to each tensor: the one that `places` returns or, if that is
+// empty, a part of `contents.bytes`. Returns the parts of the file in order.
 std::vector<FilePart> AssignMemory(std::vector<SafetensorsEntry> entries,
                                    const TensorPlaces& places,
                                    ShardContents& contents) {
@@ -115,8 +116,8 @@ auto FindPart(std::span<const FilePart> parts, uint64_t at) {
   return std::ranges::upper_bound(parts, at, {}, &FilePart::end);
 }
 
-// Returns the memory of the block at this offset; empty if it is not within
-// one part.
+// Returns the memory into which the block at this offset is read directly;
+// empty if the block is not within one part.
 std::span<std::byte> MemoryOf(std::span<const FilePart> parts, uint64_t at,
                               size_t size) {
   const auto part = FindPart(parts, at);
@@ -126,7 +127,8 @@ std::span<std::byte> MemoryOf(std::span<const FilePart> parts, uint64_t at,
   return part->to.subspan(at - part->begin, size);
 }
 
-// Copies a block at this offset to the memory of its parts.
+// Copies the bytes of the block at this offset to the memory of the parts that
+// they belong to.
 void CopyBlock(std::span<const std::byte> block, uint64_t at,
                std::span<const FilePart> parts) {
   const uint64_t block_end = at + block.size();
@@ -145,7 +147,7 @@ Status BlockReader::Read(std::span<std::byte> block) {
   CHECK(!block.empty() && block.size() == next(), "the next block");
   ASSIGN_OR_RETURN(const size_t read, file_.ReadAt(at_, block));
   at_ += read;
-  // The block is still in the CPU cache.
+  // Digests the block now, while it is in the CPU cache.
   digest_.Update(block.first(read));
   if (read == block.size()) return OkStatus();
   return DataLoss(

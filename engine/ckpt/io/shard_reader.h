@@ -1,9 +1,10 @@
-// Reads files of a checkpoint once, from beginning to end, and the tensors of a
-// shard into their places.
+// Reads each file of a checkpoint once, from beginning to end, and stores the
+// tensors of shards in their places (TensorPlaces).
 //
-// All reads are blocks of kMaxBlock at multiples of it. A block that lies in
-// one tensor is read into the tensor's place. A block with several tensors,
-// or with the header, is read into a buffer and copied from there.
+// All reads are blocks of kMaxBlock at multiples of it. A block within one
+// tensor is read directly into the tensor's place. A block with parts of
+// several tensors, or of the header, is read into a buffer and copied from
+// there.
 #ifndef GAUNTLET_ENGINE_CKPT_IO_SHARD_READER_H_
 #define GAUNTLET_ENGINE_CKPT_IO_SHARD_READER_H_
 
@@ -29,7 +30,7 @@ namespace gauntlet {
 // Reads and digests the blocks of a file.
 class BlockReader {
  public:
-  // File and name outlive it; the name is for messages.
+  // `file` and `name` outlive the reader; `name` is for messages.
   BlockReader(File& file, std::string_view name, uint64_t size)
       : file_(file), name_(name), size_(size) {}
 
@@ -54,16 +55,17 @@ class BlockReader {
 
 struct ShardContents {
   std::vector<TensorView> tensors;  // in the order of the data
-  // Memory of the tensors that have no other place.
+  // Memory of the tensors for which TensorPlaces returned none.
   std::unique_ptr<const std::byte[]> bytes;
   Digest digest;  // of the file
-  // kDataLoss: the file is not in the format of a shard, and has no tensors.
+  // kDataLoss: the file is not in the format of a shard; `tensors` is then
+  // empty.
   Status format;
 };
 
-// A shard of which only digests are kept.
+// The tensors of a shard and their digests, without the tensors' bytes.
 struct ShardDigests {
-  // In the order of the data, without their bytes.
+  // In the order of the data.
   std::vector<TensorView> tensors;
   std::vector<BlockDigests> blocks;  // of each tensor
   Digest digest;                     // of the file
@@ -71,15 +73,16 @@ struct ShardDigests {
   Status format;
 };
 
-// Reads the whole file, even if it is not in the format of a shard: a wrong
-// digest is the better explanation. REQUIRES: nothing of it was read yet.
+// Reads the whole file even if it is not in the format of a shard, so that the
+// caller can report a wrong digest, which explains a wrong format. REQUIRES:
+// `reader` has not read anything yet.
 Result<ShardContents> ReadShard(BlockReader& reader,
                                 const TensorPlaces& places);
 
-// As ReadShard, but reads each block into the same buffer.
+// As ReadShard, but keeps only digests: reads all blocks into the same buffer.
 Result<ShardDigests> DigestShard(BlockReader& reader);
 
-// Reads the whole file, and returns its digest alone.
+// Reads the whole file and returns only its digest.
 Result<Digest> ReadDigest(BlockReader& reader);
 
 }  // namespace gauntlet

@@ -14,7 +14,7 @@ namespace {
 constexpr uint32_t kSign = 0x80000000;
 constexpr uint32_t kInfinity = 0x7f800000;
 
-// Maps float bit patterns to integers in the order of their values.
+// Maps float bit patterns to integers that are ordered like the float values.
 int64_t OnLine(uint32_t bits) {
   const int64_t magnitude = bits & ~kSign;
   return (bits & kSign) != 0 ? -magnitude - 1 : magnitude;

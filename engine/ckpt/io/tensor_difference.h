@@ -14,8 +14,8 @@ namespace gauntlet {
 
 struct TensorDifference {
   std::string name;
-  // "only in the first", "U32 [2] against F32 [2]". If empty, the tensors
-  // differ in the elements below.
+  // Difference in type, shape or existence: "only in the first", "U32 [2]
+  // against F32 [2]". If empty, the tensors differ in the elements below.
   std::string kind;
   uint64_t elements = 0;   // in the tensor
   uint64_t differing = 0;  // elements whose bits differ
@@ -27,8 +27,8 @@ struct TensorDifference {
   std::optional<uint64_t> ulps;
 };
 
-// Returns nullopt if the tensors are bitwise identical, whatever their names.
-// The result has the name of `first`.
+// Returns nullopt if the tensors are bitwise identical; their names are not
+// compared. The result has the name of `first`.
 std::optional<TensorDifference> CompareTensor(const TensorView& first,
                                               const TensorView& second);
 

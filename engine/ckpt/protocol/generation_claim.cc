@@ -40,8 +40,8 @@ Status WriteRecord(World& world, const std::string& directory,
   return world.storage.SyncDirectory(directory);
 }
 
-// Returns true iff a worker of an older generation may be about to rename a
-// checkpoint back (removal.h).
+// Returns true iff a worker of an older generation has renamed a checkpoint to
+// remove it, and may be about to rename it back (removal.h).
 bool IsBeingRemoved(const StoreScan& scan, uint64_t generation) {
   return std::ranges::any_of(scan.entries, [&](const ScannedEntry& entry) {
     const EntryName& taken = entry.parsed;
@@ -50,8 +50,8 @@ bool IsBeingRemoved(const StoreScan& scan, uint64_t generation) {
   });
 }
 
-// Waits, as other workers are changing the directory, or this host's view of it
-// is outdated.
+// Pauses before the next round, as other workers are changing the directory, or
+// this host's listing of it is outdated.
 void PauseBefore(int round, Clock& clock) {
   constexpr Duration kFirst = std::chrono::milliseconds(10);
   constexpr Duration kLongest = std::chrono::seconds(4);
@@ -81,8 +81,7 @@ ClaimRecord RecordOf(ClaimRecord record, const StoreScan& scan,
   return record;
 }
 
-// Returns the checkpoints that stay valid under the chosen parent, oldest
-// first; the parent is the last.
+// Returns the lineage that ends with the chosen parent, oldest first.
 std::vector<CommittedCheckpoint> LineageUpTo(const StoreScan& scan,
                                              size_t parent) {
   std::vector<CommittedCheckpoint> lineage;
@@ -109,7 +108,8 @@ std::vector<CommittedCheckpoint> LineageUpTo(const StoreScan& scan,
   return lineage;
 }
 
-// Collects harmless failures; returns those that must stop the process.
+// Collects failures of the cleanup as warnings. Add returns only errors that
+// must stop the process.
 class Cleanup {
  public:
   Status Add(const Status& status) {
@@ -138,8 +138,8 @@ Status SetAsideRejected(World& world, const std::string& directory,
   return OkStatus();
 }
 
-// Returns the fenced checkpoints: neither in the lineage of the parent, nor
-// rejected.
+// Returns the fenced checkpoints: those that are neither in the parent's
+// lineage nor rejected by this claim.
 std::vector<std::string> FencedCheckpoints(const RecordedClaim& claim) {
   std::vector<std::string> names;
   for (size_t i = 0; i < claim.scan.checkpoints.size(); ++i) {
@@ -154,7 +154,7 @@ std::vector<std::string> FencedCheckpoints(const RecordedClaim& claim) {
   return names;
 }
 
-// Entries of which only the last `kept` are kept.
+// Entries in ascending order; all but the last `kept` are to be removed.
 struct SurplusNames {
   std::span<const std::string> names;
   size_t kept = 0;
@@ -172,7 +172,8 @@ Status RemoveSurplus(World& world, const std::string& directory,
   return OkStatus();
 }
 
-// Returns the names in ascending order, which is also the order of steps.
+// Returns the names of the rejected checkpoints in ascending order, which is
+// also the order of their steps.
 std::vector<std::string> RejectedDirectories(
     const std::vector<DirectoryEntry>& listed) {
   std::vector<std::string> names;
@@ -184,8 +185,8 @@ std::vector<std::string> RejectedDirectories(
   return names;
 }
 
-// Removes the oldest rejected checkpoints beyond the limit, and reports what
-// happened to each one that this claim rejected.
+// Removes the oldest rejected checkpoints beyond the limit. Adds a warning for
+// each checkpoint that this claim rejected, with the place where it is now.
 Status LimitRejected(World& world, const std::string& directory,
                      const RecordedClaim& claim, Cleanup& cleanup) {
   ASSIGN_OR_RETURN(const auto listed, world.storage.List(directory));
@@ -294,7 +295,7 @@ Result<RecordedClaim> RecordParent(World& world, const StoreOptions& options,
     RecordedClaim claim;
     if (round > 0) {
       PauseBefore(round, world.clock);
-      // An error is harmless: the next listing may be outdated.
+      // An error here does no harm: at worst the next listing is outdated.
       (void)ListAnew(world, directory, generation);
     }
     ASSIGN_OR_RETURN(claim.scan, ScanStore(world, directory));
@@ -326,7 +327,7 @@ Result<RecordedClaim> RecordParent(World& world, const StoreOptions& options,
     }
     claim.record = RecordOf(NewRecord(world, options.launch_hold, generation),
                             claim.scan, claim.choice);
-    // The rename that made the parent may not be synced yet.
+    // The rename that committed the parent may not be durable yet.
     RETURN_IF_ERROR(world.storage.SyncDirectory(directory));
     RETURN_IF_ERROR(WriteRecord(world, directory, claim.record));
     RETURN_IF_ERROR(CheckNotFenced(world, directory, generation));

@@ -1,13 +1,14 @@
 // The chief's steps to the next generation: create the claim, choose the
 // parent, record it, collect garbage.
 //
-// The order is the protocol. The claim is durable before the directory is
-// listed, and the parent is recorded before anything else is written or
-// deleted. So either the new generation sees a checkpoint that an old one
-// committed, or the old one finds the new claim before it acknowledges. It is
-// the same with removals: either the new generation does not see the
-// checkpoint, or the old one finds the new claim before it deletes a file
-// (removal.h). No checkpoint changes its name.
+// Correctness depends on this order: the claim is durable before the directory
+// is listed, and the parent is recorded before anything else is written or
+// deleted. So if an old generation commits a checkpoint meanwhile, either the
+// new generation sees it, or the old generation finds the new claim before it
+// acknowledges the save. In the same way, if an old generation removes a
+// checkpoint, either the new generation does not see it, or the old generation
+// finds the new claim before it deletes a file (removal.h). No checkpoint
+// changes its name.
 #ifndef GAUNTLET_ENGINE_CKPT_PROTOCOL_GENERATION_CLAIM_H_
 #define GAUNTLET_ENGINE_CKPT_PROTOCOL_GENERATION_CLAIM_H_
 
@@ -23,8 +24,8 @@ namespace gauntlet {
 inline constexpr size_t kKeptRejected = 4;  // checkpoints, as evidence
 inline constexpr size_t kKeptFenced = 8;
 
-// Creates gen-N, where N is above every generation in any name of the
-// directory, and makes it durable. Returns N. Errors are those of
+// Creates gen-N and makes it durable, where N is greater than every generation
+// in any name of the directory. Returns N. Errors are those of
 // CheckNextGeneration and CheckLaunchHold.
 Result<uint64_t> CreateClaim(World& world, const StoreOptions& options);
 
@@ -37,8 +38,8 @@ struct RecordedClaim {
   ParentChoice choice;
 };
 
-// Chooses and records the parent of `generation`. First renames back the
-// checkpoints that stale workers have taken from it (PutBackTaken). kFenced:
+// Chooses and records the parent of `generation`. Before that, renames back the
+// checkpoints that stale workers had begun to remove (PutBackTaken). kFenced:
 // there is a higher claim. Other errors are those of ChooseParent, which reads
 // the parent into `places`.
 Result<RecordedClaim> RecordParent(World& world, const StoreOptions& options,
@@ -46,17 +47,18 @@ Result<RecordedClaim> RecordParent(World& world, const StoreOptions& options,
                                    const std::string& job_json,
                                    const TensorPlaces& places);
 
-// Sets rejected checkpoints aside, reports fenced ones, and removes what older
-// generations left: unfinished saves and removals, temporary files, rejected
-// and fenced checkpoints beyond the limits above, and claims that no lineage
-// needs. Returns harmless failures, one line each; an error only if
-// the process must stop.
+// Sets rejected checkpoints aside, reports fenced ones, and removes the remains
+// of older generations: unfinished saves and removals, temporary files,
+// rejected and fenced checkpoints beyond the limits above, and claims that no
+// lineage needs. Returns harmless failures, one line each; an error only if the
+// process must stop.
 //
 // A claim is needed if it is the newest, or if it is in the chain of the
-// current lineage (lineage.h) and is not below the writer of the oldest
-// checkpoint there. Other claims may be removed: new numbers are above the
-// newest claim, the newest alone fences a stale worker, and a claim that a
-// stale worker restores by recording its parent late is outside the chain.
+// current lineage (lineage.h) and not older than the generation that wrote the
+// oldest checkpoint of the lineage. Other claims may be removed: new numbers
+// are greater than the newest claim's, and that claim alone fences stale
+// workers. A stale worker that records its parent late creates its claim again,
+// but this claim is outside the chain.
 Result<std::vector<std::string>> CollectGarbage(World& world,
                                                 const StoreOptions& options,
                                                 const RecordedClaim& claim);

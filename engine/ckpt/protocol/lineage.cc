@@ -8,8 +8,9 @@
 namespace gauntlet {
 namespace {
 
-// Orders the states of one step. Work due after an epoch's last step comes
-// before the next epoch, so a state within an epoch is the latest of its step.
+// Orders the states of one step. Evaluation and callbacks at an epoch's end
+// come before the next epoch, so kInEpoch, the state within that epoch, is the
+// latest.
 auto OrderKey(uint64_t step, Phase phase) {
   const int rank = phase == Phase::kEvaluationDue  ? 0
                    : phase == Phase::kCallbacksDue ? 1
@@ -27,14 +28,15 @@ bool IsParent(const LineageEntry& entry, const ParentRecord& parent,
     return OrderKey(entry) == OrderKey(parent.step, parent.phase) &&
            *entry.state_digest == parent.state_digest;
   }
-  // An earlier version renamed the parent to its adopter's suffix.
+  // The manifest cannot be read. An earlier version of the engine renamed the
+  // parent: its suffix became the generation that resumed from it.
   return entry.name.step == parent.step &&
          (entry.name.generation == adopter ||
           entry.name.ToString() == parent.name);
 }
 
-// Adds the checkpoints of one generation that come before `until`, the parent
-// of its successor.
+// Adds the checkpoints that one generation wrote before `until`, the checkpoint
+// from which the next generation of the chain resumed.
 void AddOwn(std::span<const LineageEntry> entries, uint64_t generation,
             const std::optional<ParentRecord>& until,
             std::set<size_t>& members) {
@@ -57,7 +59,8 @@ Lineage FindLineage(std::span<const LineageEntry> entries,
     const auto& [generation, parent] = *record;
     lineage.generations.push_back(generation);
     AddOwn(entries, generation, until, members);
-    // The engine never records a chain that does not descend.
+    // Ends at a cold start, or at a record that the engine cannot have written:
+    // a parent is always of an older generation.
     if (!parent || parent->written_by >= generation) break;
     for (size_t i = 0; i < entries.size(); ++i) {
       if (IsParent(entries[i], *parent, generation)) members.insert(i);

@@ -1,16 +1,16 @@
-// The lineage: the valid checkpoints of a directory. All others are fenced,
-// which protects the directory from stale workers.
+// The lineage: the valid checkpoints of a directory. All others are fenced, so
+// that checkpoints of stale workers are never used.
 //
 // The lineage consists of all checkpoints of the newest generation with a
 // recorded parent; that parent; the checkpoints that the parent's generation
-// wrote before the parent; the parent of that generation, and so on. Fenced are
-// the checkpoints that a generation wrote after the one that its successor
-// resumed from, and all checkpoints of generations outside this chain. A fenced
+// wrote before the parent; the parent of that generation, and so on. A fenced
+// checkpoint is one that a generation wrote after the checkpoint from which the
+// next generation resumed, or one of a generation outside this chain. A fenced
 // checkpoint is never read, unless its state is bitwise identical to a
 // parent's.
 //
-// A checkpoint belongs to the generation in its manifest. The suffix of its
-// name is the same, unless an earlier version renamed it. If the manifest
+// A checkpoint belongs to the generation in its manifest, which is also the
+// suffix of its name, unless an earlier version renamed it. If the manifest
 // cannot be read, the suffix is used, so that the checkpoint counts as damaged
 // and not as fenced.
 #ifndef GAUNTLET_ENGINE_CKPT_PROTOCOL_LINEAGE_H_

@@ -10,8 +10,8 @@
 namespace gauntlet {
 namespace {
 
-// Returns Ok if the claim `own` exists, kNotFound if it is missing or is
-// another one. A damaged claim counts as existing.
+// Returns Ok if the claim `own` exists; kNotFound if the file is missing or has
+// another claim. A damaged claim counts as existing.
 Status FindClaim(World& world, const std::string& directory,
                  const ClaimRecord& own) {
   ASSIGN_OR_RETURN(
@@ -90,7 +90,7 @@ Status WaitUntilClaimVisible(World& world, const std::string& directory,
     listed_anew = ListAnew(world, directory, generation);
     world.clock.SleepUntil(world.clock.Now() + kLookAgain);
   }
-  // An outdated listing shows nothing about the directory.
+  // If the listing could not be renewed, a missing claim proves nothing.
   RETURN_IF_ERROR(listed_anew);
   return InvalidArgument(fmt::format(
       "{}: expected the directory that all workers share, found no {} in it, "
@@ -117,7 +117,7 @@ Status ListAnew(World& world, const std::string& directory,
       directory + "/" + ClaimName(generation) + std::string(kLookSuffix);
   RETURN_IF_ERROR(world.storage.Open(path, OpenMode::kCreateTruncate).status());
   const Status removed = world.storage.Remove(path, FileKind::kFile);
-  // Another rank that polls, or the chief's cleanup, may have removed it.
+  // Another waiting rank, or the chief's cleanup, may have removed the file.
   return removed.code() == Code::kNotFound ? OkStatus() : removed;
 }
 

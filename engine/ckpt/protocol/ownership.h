@@ -1,4 +1,4 @@
-// Ownership of a checkpoint directory, as its claims show it.
+// Ownership of a checkpoint directory: its claims show who owns it.
 #ifndef GAUNTLET_ENGINE_CKPT_PROTOCOL_OWNERSHIP_H_
 #define GAUNTLET_ENGINE_CKPT_PROTOCOL_OWNERSHIP_H_
 
@@ -12,14 +12,14 @@
 
 namespace gauntlet {
 
-// Returns a name for a new launch, larger than those of all launches that have
-// claimed in the directory.
+// Returns a name for a new launch that compares greater than the names of all
+// launches that have claimed in the directory.
 Result<std::string> MakeLaunchName(World& world, const std::string& directory);
 
 // Called before a claim. Returns kInvalidArgument if the highest generation in
 // the directory is so large that no number is left for the next one. No run
-// reaches such a number, so somebody else created the entry; the message names
-// it.
+// reaches such a number, so the entry was not created by a run; the message
+// names it.
 Status CheckNextGeneration(const StoreScan& scan, const std::string& directory);
 
 // Called before a claim. Returns kFailedPrecondition, a permanent error, if a
@@ -27,34 +27,35 @@ Status CheckNextGeneration(const StoreScan& scan, const std::string& directory);
 Status CheckLaunchHold(const StoreScan& scan, const StoreOptions& options);
 
 // Called after a claim. Returns Ok if the claim `own` is still the newest.
-// kFenced: there is a higher claim; a worker that is still wanted may claim
-// again. kFailedPrecondition, permanent: the claim is gone or has been
+// kFenced: there is a higher claim; a worker that the launcher still uses may
+// claim again. kFailedPrecondition, permanent: the claim is gone or has been
 // replaced, because the store was deleted (and perhaps created again)
-// meanwhile. After other errors the owner is unknown.
+// meanwhile. After other errors it is unknown who owns the directory.
 Status CheckOwner(World& world, const std::string& directory,
                   const ClaimRecord& own);
 
 // Returns kFenced, and emits kFencedOut, if there is a claim above
-// `generation`. After other errors the owner is unknown.
+// `generation`. After other errors it is unknown who owns the directory.
 Status CheckNotFenced(World& world, const std::string& directory,
                       uint64_t generation);
 
-// Emits the same event and returns the same error, for a known `higher` claim.
+// Emits kFencedOut and returns kFenced for the claim `higher`, which the caller
+// has found.
 Status FencedBy(World& world, uint64_t generation, uint64_t higher);
 
-// Changes the directory, so that the next listing on this host is current: a
-// host caches the listing of a directory on a file server until it changes the
-// directory itself. REQUIRES: `generation` is claimed.
+// Creates and removes a file, so that the next listing on this host is current:
+// for a directory on a file server, a host uses a cached listing until the host
+// itself changes the directory. REQUIRES: `generation` is claimed.
 Status ListAnew(World& world, const std::string& directory,
                 uint64_t generation);
 
-// Called by the other ranks once the chief has sent the generation that it
-// claimed. Returns Ok if this rank sees the claim, and so has the same
-// directory. A file server may show the claim late: polls until `deadline`, and
-// changes the directory meanwhile, as the host's listing may otherwise stay
-// outdated for longer (acdirmax of NFS: a minute). kInvalidArgument: the claim
-// is missing, so the workers do not share the directory. kFenced: there is a
-// higher claim. Other errors come from the disk.
+// Called by the ranks other than the chief, once they have received the
+// generation that the chief claimed. Returns Ok if this rank sees the claim,
+// which shows that it uses the same directory. A file server may show the claim
+// late: polls until `deadline`, and calls ListAnew each time, as the host's
+// listing may otherwise be outdated for longer (acdirmax of NFS: a minute).
+// kInvalidArgument: the claim is missing, so the workers do not share the
+// directory. kFenced: there is a higher claim. Other errors come from the disk.
 Status WaitUntilClaimVisible(World& world, const std::string& directory,
                              uint64_t generation, Time deadline);
 

@@ -18,9 +18,9 @@ bool IsThere(const StoreScan& scan, const std::string& checkpoint) {
                            &ScannedCheckpoint::name) != scan.checkpoints.end();
 }
 
-// Returns the newest generation that resumed from the checkpoint of that name;
-// 0 if none did. In an earlier version of the engine that generation then
-// renamed the checkpoint to its own suffix.
+// Returns the newest generation that resumed from the checkpoint `name`; 0 if
+// none did. (In an earlier version of the engine, that generation then renamed
+// the checkpoint to its own suffix.)
 uint64_t TakenBy(const StoreScan& scan, const std::string& name) {
   const auto taken = std::find_if(
       scan.parents.rbegin(), scan.parents.rend(), [&](const auto& entry) {
@@ -29,9 +29,9 @@ uint64_t TakenBy(const StoreScan& scan, const std::string& name) {
   return taken == scan.parents.rend() ? 0 : taken->first;
 }
 
-// Returns true iff a generation of an earlier version has applied the edit
-// (that is, has renamed the checkpoint), but has not rewritten the state file
-// yet: no name in the file is of that generation or a later one.
+// Returns true iff an earlier version of the engine has applied the edit, and
+// so renamed the checkpoint, but stopped before it rewrote the state file: no
+// name in the file is of the generation that applied it, or of a later one.
 bool IsObeyedAlready(const StoreScan& scan, const std::string& latest) {
   const uint64_t taken_by = TakenBy(scan, latest);
   const auto later = [&](const std::string& name) {
@@ -68,7 +68,8 @@ std::string IgnoredStateFile(const StoreScan& scan) {
 std::vector<std::string> MissingNewer(const StoreScan& scan,
                                       const ParentChoice& choice) {
   std::vector<std::string> lines;
-  // A person who went back to a checkpoint may have removed newer ones.
+  // After an edit, newer checkpoints may be missing because the person who went
+  // back to `latest` removed them.
   if (!choice.parent || scan.state_file.edit) return lines;
   const ScannedCheckpoint& parent = scan.checkpoints[*choice.parent];
   const auto is_there = [&](const CheckpointName& name) {
@@ -111,8 +112,8 @@ Status CheckJob(const ScannedCheckpoint& checkpoint,
 
 namespace {
 
-// Returns the verified checkpoint. kDataLoss: the reason to reject it; other
-// errors end the choice.
+// Returns the verified checkpoint. kDataLoss: the checkpoint must be rejected,
+// for this reason; other errors mean that no choice can be made.
 Result<LoadedCheckpoint> ReadAndVerify(World& world,
                                        const StoreOptions& options,
                                        const ScannedCheckpoint& checkpoint,
@@ -124,8 +125,8 @@ Result<LoadedCheckpoint> ReadAndVerify(World& world,
                         places);
 }
 
-// Returns the reason why the edit names no checkpoint of the store; "" if
-// unknown.
+// Returns the reason why the checkpoint that the edit names is not in the
+// directory; "" if unknown.
 std::string ReasonNotThere(const StoreScan& scan, const std::string& latest) {
   if (const uint64_t taken_by = TakenBy(scan, latest); taken_by > 0) {
     CheckpointName now =
@@ -185,10 +186,10 @@ Result<std::optional<size_t>> EditedParent(const StoreOptions& options,
       ReasonNotThere(scan, latest), WhatToDo(path)));
 }
 
-// Adds the checkpoints whose claim is lost. A checkpoint's suffix is a
-// generation that recorded its claim before the save. If the record is missing,
-// the claim was lost, and a checkpoint that is fenced only for that reason may
-// have been acknowledged.
+// Adds the checkpoints whose claim is lost. A generation records its claim
+// before it saves. So if no claim of the generation in a checkpoint's suffix is
+// recorded, the claim was lost, and the checkpoint, which is fenced only for
+// that reason, may have been acknowledged.
 void AddThoseOfLostClaims(const StoreScan& scan,
                           std::vector<std::string>& traces) {
   const uint64_t newest =
@@ -206,7 +207,7 @@ void AddThoseOfLostClaims(const StoreScan& scan,
   }
 }
 
-// Returns all evidence that checkpoints existed, one line each.
+// Returns all evidence that the directory once had checkpoints, one line each.
 std::vector<std::string> TracesOfCheckpoints(
     World& world, const StoreOptions& options, const StoreScan& scan,
     const std::vector<Rejection>& rejected) {
@@ -248,8 +249,8 @@ std::string NoneIsValid(const std::string& directory,
                      directory, fmt::join(traces, "; "));
 }
 
-// Returns the newest checkpoint that the state file lists, for a directory that
-// contains none of them.
+// Returns the newest checkpoint that the state file lists. Used if no
+// checkpoint of the lineage exists, so that only names are left.
 std::optional<ParentRecord> NewestListed(const StoreScan& scan) {
   std::optional<ParentRecord> newest;
   for (const std::string& name : scan.state_file.all) {
@@ -263,7 +264,7 @@ std::optional<ParentRecord> NewestListed(const StoreScan& scan) {
   return newest;
 }
 
-// Returns the newest checkpoint whose name is still known, even if the
+// Returns the newest checkpoint that the directory still names, even if the
 // checkpoint is damaged or gone.
 std::optional<ParentRecord> NewestOf(const StoreScan& scan) {
   if (scan.lineage.members.empty()) {
@@ -298,7 +299,7 @@ Result<ParentChoice> ChooseParent(World& world, const StoreOptions& options,
   };
   ASSIGN_OR_RETURN(ParentChoice choice,
                    ChooseParent(world, options, scan, verify));
-  // The chosen one is the only one that verified.
+  // `verify` succeeded only for the chosen checkpoint.
   choice.verified = std::move(verified);
   return choice;
 }

@@ -21,50 +21,52 @@ struct Rejection {
 struct ParentChoice {
   std::optional<size_t> parent;  // as above; nullopt: a cold start
   bool by_edit = false;          // an edit of the state file names it
-  // Newer members of the lineage that failed verification.
+  // Checkpoints of the lineage that are newer than the parent and failed
+  // verification.
   std::vector<Rejection> rejected;
-  // Reason why none of the existing checkpoints is valid; "": one is, or there
-  // are none.
+  // Reason why none of the existing checkpoints is valid; "": one of them is
+  // valid, or there are none.
   std::string none_valid;
-  // With ColdStart::kFromMemory, if none is valid: the newest of them.
+  // With ColdStart::kFromMemory, if no checkpoint is valid: the newest invalid
+  // or missing one.
   std::optional<ParentRecord> lost;
   // The parent's contents, if this choice has read them to verify them.
   std::optional<LoadedCheckpoint> verified = {};
 };
 
-// Returns a line about a state file that a start ignores: damaged, or with an
-// edit that was already applied or may be a truncation ("checkpoint: empty;
-// ignored: …"). Empty: the file is as it was written, or has an edit to apply
-// or refuse.
+// Returns a line about a state file that a start ignores ("checkpoint: empty;
+// ignored: …"): it is damaged, or has an edit that was already applied, or an
+// edit that may be a truncation. Empty: the file is as the engine wrote it, or
+// has an edit that the start applies or refuses.
 std::string IgnoredStateFile(const StoreScan& scan);
 
 // Returns one line for each checkpoint that the state file lists, that is newer
-// than the chosen parent, and that is gone without a trace. One that an earlier
-// version renamed counts as existing.
+// than the chosen parent, and that no longer exists. A checkpoint that an
+// earlier version renamed counts as existing.
 std::vector<std::string> MissingNewer(const StoreScan& scan,
                                       const ParentChoice& choice);
 
 // Returns kOtherJob if the checkpoint is of another job, with each difference;
-// kFailedPrecondition if it is of another numerics version. REQUIRES: it has a
-// manifest.
+// kFailedPrecondition if it is of another numerics version. REQUIRES: the
+// checkpoint has a manifest.
 Status CheckJob(const ScannedCheckpoint& checkpoint,
                 const std::string& job_json);
 
-// Chooses the newest member of the lineage of which every byte verifies, or the
-// checkpoint that an edit of the state file names. Writes nothing. Errors:
-//   kFailedPrecondition  there are checkpoints, or traces of some, but none is
-//                        valid (unless cold_start allows it; kFromMemory does
-//                        so only if the name of one is left); or they are of
-//                        another numerics version or schema; or the edit names
-//                        a damaged one
+// Chooses the newest checkpoint of the lineage of which every byte verifies, or
+// the checkpoint that an edit of the state file names. Writes nothing. Errors:
+//   kFailedPrecondition  there are checkpoints, or evidence of some, but none
+//                        is valid (unless cold_start allows it; kFromMemory
+//                        allows it only if the name of one is known); or they
+//                        are of another numerics version or schema; or the
+//                        edit names a damaged one
 //   kOtherJob            they are of another job
 //   kInvalidArgument     the edit names no existing checkpoint, or cannot be
 //                        parsed
 //   kNotFound            a checkpoint disappeared meanwhile: scan again
 //   kIoError             the disk cannot be read; the bytes may be intact
-// A store whose claims record only cold starts, and which has no trace of a
-// committed checkpoint, is a cold start: the run crashed before its first save.
-// So is a store with fenced checkpoints only: none of them was acknowledged.
+// The result is a cold start if all claims record cold starts and there is no
+// evidence of a committed checkpoint, as the run then crashed before its first
+// save; also if all checkpoints are fenced, as none of them was acknowledged.
 // Each checkpoint that is verified is read into `places`; the last one is the
 // parent.
 Result<ParentChoice> ChooseParent(World& world, const StoreOptions& options,
@@ -72,8 +74,8 @@ Result<ParentChoice> ChooseParent(World& world, const StoreOptions& options,
                                   const std::string& job_json,
                                   const TensorPlaces& places = {});
 
-// As above, for callers that only inspect: `verify` decides whether a
-// checkpoint, given by its index in the scan, is valid. kDataLoss: it is not.
+// As above, for callers that only inspect the directory: `verify` decides if
+// the checkpoint with this index in the scan is valid. kDataLoss: it is not.
 using Verifier = std::function<Status(size_t)>;
 Result<ParentChoice> ChooseParent(World& world, const StoreOptions& options,
                                   const StoreScan& scan,

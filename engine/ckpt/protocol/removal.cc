@@ -11,8 +11,8 @@
 namespace gauntlet {
 namespace {
 
-// Maximum depth of a tree. Files in a checkpoint are the engine's deepest
-// entries.
+// Maximum depth of a tree that is removed. The deepest entries of the engine
+// are the files in a checkpoint.
 constexpr int kMaxDepth = 4;
 
 Status MissingIsFine(const Status& status) {
@@ -37,16 +37,17 @@ Status RemoveTreeTo(World& world, const std::string& path, int depth) {
   return RemoveOne(world, path, FileKind::kDirectory);
 }
 
-// Syncs the rename before the first file is removed: a power loss must not
-// bring back the old name with files missing. The process that renamed the
-// directory may have died before its sync.
+// Removes the renamed directory `path`. Syncs the rename before the first file
+// is removed: otherwise a power loss could bring back the old name with files
+// missing. The process that renamed the directory may have died before it
+// synced.
 Status RemoveRenamed(World& world, const std::string& directory,
                      const std::string& path) {
   RETURN_IF_ERROR(world.storage.SyncDirectory(directory));
   return RemoveTree(world, path, FileKind::kDirectory);
 }
 
-// Returns Ok iff the remover still owns the directory, by the claims in it.
+// Returns Ok iff the remover still owns the directory, which its claims show.
 using OwnerCheck = std::function<Status()>;
 
 OwnerCheck CheckOf(World& world, const std::string& directory,
@@ -57,14 +58,16 @@ OwnerCheck CheckOf(World& world, const std::string& directory,
   return [&] { return CheckOwner(world, directory, owner); };
 }
 
-// Renames `away` back to `name` unless `checked` is Ok. `checked` is the result
-// of the remover's check after it renamed `name` to `away`.
+// Called after the remover has renamed `name` to `away` and checked that it
+// still owns the directory, with the result `checked`. If this is an error,
+// renames `away` back.
 Status UndoUnless(World& world, const Status& checked, const std::string& name,
                   const std::string& away) {
-  // As in a crash, nothing more is changed.
+  // kCancelled simulates a crash: nothing more may be changed.
   if (checked.ok() || checked.code() == Code::kCancelled) return checked;
   const Status undone = world.storage.Rename(away, name);
-  // A newer generation has renamed it back, or has taken over the removal.
+  // kNotFound: a newer generation has renamed it back, or continues the
+  // removal.
   if (undone.ok() || undone.code() == Code::kNotFound) return checked;
   return undone.code() == Code::kCancelled ? undone : checked;
 }
@@ -85,7 +88,7 @@ Status Remove(World& world, const Removal& removal, const OwnerCheck& owns) {
   RETURN_IF_ERROR(world.faults.Hit(Point::kRetireRename, {}));
   Status renamed = world.storage.Rename(from, to);
   if (renamed.code() == Code::kAlreadyExists) {
-    // An interrupted earlier removal left this name behind.
+    // The name exists already: an earlier removal was interrupted.
     RETURN_IF_ERROR(RemoveRenamed(world, directory, to));
     renamed = world.storage.Rename(from, to);
   }
@@ -106,8 +109,8 @@ bool IsListed(const StoreScan& scan, const std::string& name) {
          scan.entries.end();
 }
 
-// Returns true iff a claim newer than the remover's records the checkpoint as
-// its parent.
+// Returns true iff a generation newer than the remover's has recorded the
+// checkpoint as its parent.
 bool IsNeeded(const EntryName& taken, const StoreScan& scan) {
   const std::string name = NameBeforeDeletion(taken);
   return std::ranges::any_of(scan.parents, [&](const auto& claim) {
@@ -182,7 +185,7 @@ Result<bool> PutBackTaken(World& world, const std::string& directory,
     if (renamed.ok()) {
       renamed = world.storage.Rename(from, directory + "/" + name);
     }
-    // kNotFound: the remover was faster, and has removed it or renamed it back.
+    // kNotFound: meanwhile the remover has deleted it or renamed it back.
     if (!renamed.ok() && renamed.code() != Code::kNotFound) return renamed;
     any = true;
   }

@@ -1,13 +1,13 @@
 // Removes checkpoints from a directory. Each is renamed first, so that no
-// reader sees a partly deleted one, and that only one of two competing workers
-// gets it.
+// reader sees a partly deleted checkpoint, and only one of two competing
+// workers deletes it.
 //
-// A stale worker never destroys what a newer generation needs. A removal
-// renames the checkpoint, then lists the claims, and deletes files only if no
-// claim is newer than its own. A claim is made before its generation lists the
-// directory. So if that listing shows the checkpoint, the rename came after the
-// claim: the remover finds the claim and renames the checkpoint back. If the
-// remover dies in between, PutBackTaken does that.
+// A stale worker never destroys a checkpoint that a newer generation needs. A
+// removal renames the checkpoint, then lists the claims, and deletes files only
+// if no claim is newer than its own. A newer generation claims before it lists
+// the directory. So if its listing shows the checkpoint, the rename came after
+// the newer claim: the remover finds that claim, and renames the checkpoint
+// back. If the remover dies before that, PutBackTaken renames it back.
 #ifndef GAUNTLET_ENGINE_CKPT_PROTOCOL_REMOVAL_H_
 #define GAUNTLET_ENGINE_CKPT_PROTOCOL_REMOVAL_H_
 
@@ -22,50 +22,51 @@
 
 namespace gauntlet {
 
-// Renames directory/name to its DeletingName and removes that, on behalf of the
-// claim `owner`. kNotFound: another worker, or an earlier removal that failed,
-// took it before; the remains of this generation's own removal are removed too.
-// Other errors are those of CheckOwner, and any that prevent the check for
-// newer claims; the checkpoint then has its name again.
+// Renames directory/name to its DeletingName and deletes the renamed directory,
+// on behalf of the claim `owner`. kNotFound: another worker, or an earlier
+// removal that failed, has already renamed it; if this generation did, deletes
+// the rest of it. Other errors are those of CheckOwner, and any that prevent
+// the check for newer claims; the checkpoint then has its old name again.
 Status RemoveCheckpoint(World& world, const std::string& directory,
                         const std::string& name, const ClaimRecord& owner);
 
-// As RemoveCheckpoint, when the entire store is deleted: does not check the
+// As RemoveCheckpoint, for the deletion of the entire store: does not check the
 // claims.
 Status DeleteCheckpoint(World& world, const std::string& directory,
                         const std::string& name, uint64_t generation);
 
 // Completes an interrupted removal, a kDeleting entry of the scan, on behalf of
-// the claim `owner`. Renames the entry to `owner`'s own DeletingName first, so
-// that a remover that is still running cannot bring back a part of it. If that
-// remover has already brought the checkpoint back, removes the checkpoint,
-// unless the scan lists it in addition to the entry. Errors are those of
-// RemoveCheckpoint.
+// the claim `owner`. First renames the entry to `owner`'s own DeletingName, so
+// that the first remover, if it is still running, cannot rename a partly
+// deleted checkpoint back. If the first remover has already renamed the
+// checkpoint back, removes the checkpoint, unless the scan lists it in addition
+// to the entry. Errors are those of RemoveCheckpoint.
 Status FinishRemoval(World& world, const std::string& directory,
                      const StoreScan& scan, const ScannedEntry& entry,
                      const ClaimRecord& owner);
 
-// Renames back the checkpoints that stale workers took from a newer generation:
-// those that a claim newer than the remover's records as its parent, and those
-// in `listed`, which the claimant of `generation` has listed itself. Only
-// checkpoints that verify are renamed. Returns true if any was; then the scan
-// is outdated.
+// Renames back the checkpoints that stale workers have renamed to remove them,
+// although a newer generation may need them: those that a claim newer than the
+// remover's records as its parent, and those in `listed`, which are the ones
+// that the claimant of `generation` has seen. Only checkpoints that verify are
+// renamed. Returns true if the directory has changed, so that it must be
+// scanned again.
 Result<bool> PutBackTaken(World& world, const std::string& directory,
                           const StoreScan& scan, uint64_t generation,
                           const std::set<std::string>& listed);
 
-// Renames directory/name to rejected-name, as evidence for people. Errors are
-// those of RemoveCheckpoint.
+// Renames directory/name to rejected-name, so that people can inspect it.
+// Errors are those of RemoveCheckpoint.
 Status SetAside(World& world, const std::string& directory,
                 const std::string& name, const ClaimRecord& owner);
 
-// Emits that the checkpoint at `path` failed verification. Called immediately,
-// as a crash may come before the checkpoint is set aside.
+// Emits that the checkpoint at `path` failed verification. Called as soon as
+// that is known, as the process may crash before it sets the checkpoint aside.
 void EmitRejected(World& world, const std::string& path,
                   const std::string& reason);
 
 // Removes a file, or a directory with its contents. Returns Ok if it does not
-// exist. Reaches kRetireRemove before each removal.
+// exist. The fault point kRetireRemove occurs before each removal.
 Status RemoveTree(World& world, const std::string& path, FileKind kind);
 
 }  // namespace gauntlet

@@ -14,8 +14,8 @@ namespace gauntlet {
 namespace {
 
 // Deletes all checkpoints except `kept`, then all claims. The rename of each
-// checkpoint is durable before its files are removed, so that no checkpoint
-// outlives the claims that fence it.
+// checkpoint is durable before its files are removed, so that after a crash no
+// checkpoint is left without the claims that fence it.
 Status DeleteOthers(World& world, const std::string& directory,
                     const std::string& kept, uint64_t generation) {
   ASSIGN_OR_RETURN(const auto listed, world.storage.List(directory));
@@ -25,7 +25,7 @@ Status DeleteOthers(World& world, const std::string& directory,
     const std::string path = directory + "/" + entry.name;
     if (kind == EntryKind::kOther || entry.name == kept) continue;
     if (kind == EntryKind::kClaim || kind == EntryKind::kClaimTmp) {
-      // No run creates a directory with this name.
+      // A directory with a claim's name was not created by a run: leaves it.
       if (entry.kind != FileKind::kDirectory) claims.push_back(path);
     } else if (kind == EntryKind::kCheckpoint) {
       RETURN_IF_ERROR(
@@ -40,9 +40,10 @@ Status DeleteOthers(World& world, const std::string& directory,
   return world.storage.SyncDirectory(directory);
 }
 
-// Deletes everything in the directory. The newest checkpoint is deleted once
-// the removal of all else is durable, so that no claim or state file names a
-// missing checkpoint. Entries that an earlier try has removed are no error.
+// Deletes the engine's entries of the directory. Deletes the newest checkpoint
+// last, when all other deletions are durable, so that at no time a claim or the
+// state file names a missing checkpoint. May be called again after an error:
+// entries that are already deleted are no error.
 Status DeleteContents(World& world, const std::string& directory,
                       const std::string& newest, uint64_t generation) {
   RETURN_IF_ERROR(RemoveTree(
@@ -58,7 +59,7 @@ Status DeleteContents(World& world, const std::string& directory,
   return is_there ? removed : OkStatus();
 }
 
-// Turns any error of a removal into a disk error, which is retried.
+// Returns any error of a removal as kIoError, so that Retrying retries it.
 Status AsDiskError(const Status& removal) {
   return removal.ok() ? removal : IoError(removal.message());
 }
@@ -88,7 +89,7 @@ Status DeleteStore(World& world, const std::string& directory,
   const Status removed = Retrying(world, [&] {
     return world.storage.Remove(directory, FileKind::kDirectory);
   });
-  // The directory stays if it has entries that are not the engine's.
+  // The directory still has entries that are not the engine's.
   if (removed.code() == Code::kAlreadyExists) return OkStatus();
   RETURN_IF_ERROR(removed);
   return world.storage.SyncDirectory(ParentDirectory(directory));

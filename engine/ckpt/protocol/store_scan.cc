@@ -10,13 +10,14 @@
 namespace gauntlet {
 namespace {
 
-// With the pauses in between, scans last up to 33 s: a client of a file server
-// uses a cached listing for up to 30 s (acdirmin of NFS, by default).
+// With the pauses in between, the attempts last up to 33 s: a client of a file
+// server may use a cached listing for up to 30 s (acdirmin of NFS, by default).
 constexpr int kScanAttempts = 18;
 constexpr Duration kFirstPause = std::chrono::milliseconds(10);
 constexpr Duration kLongestPause = std::chrono::seconds(4);
 
-// Damage is part of a scan's result; all other errors end the scan.
+// Returns true for errors that become part of a scan's result; all others end
+// the scan.
 bool IsDamage(const Status& status) {
   return status.code() == Code::kDataLoss ||
          status.code() == Code::kFailedPrecondition;
@@ -65,8 +66,8 @@ Status WrongKind(const std::string& path, std::string_view expected,
 }
 
 // Returns an error if the entry is an obstacle (StoreScan). A directory with a
-// claim's name is none: it uses up the generation's number, and is never
-// changed.
+// claim's name is not an obstacle: no generation uses the number in it, and the
+// directory is never changed.
 Status CheckKind(const std::string& path, const DirectoryEntry& entry,
                  EntryKind kind) {
   const bool dangles = entry.kind == FileKind::kDanglingLink;
@@ -97,8 +98,8 @@ Status ScanEntry(World& world, const std::string& directory,
       return OkStatus();
     }
     if (!IsDamage(text.status())) return text.status();
-    // The file is too large: the engine writes no such file, and no disk fault
-    // leaves one.
+    // The file is larger than any that the engine writes or a disk fault
+    // leaves, so it counts as edited by a person.
     scan.state_file.refusal = text.status().message();
     return OkStatus();
   }
@@ -124,8 +125,9 @@ Status ScanEntry(World& world, const std::string& directory,
   return OkStatus();
 }
 
-// Adds the parents that manifests record. A manifest repeats the claim of its
-// writer, as a generation records its parent before it writes anything.
+// Adds the parents that manifests record. A generation records its parent
+// before it writes a checkpoint, so a manifest repeats the claim of its
+// generation.
 void AddParentsOfManifests(StoreScan& scan) {
   for (const ScannedCheckpoint& checkpoint : scan.checkpoints) {
     if (!checkpoint.manifest) continue;
@@ -192,7 +194,7 @@ Result<StoreScan> ScanStoreWithObstacle(World& world,
     }
     ASSIGN_OR_RETURN(const auto listed, world.storage.List(directory));
     auto scan = ScanOnce(world, directory, listed);
-    // kNotFound: an entry disappeared after the listing; scans again.
+    // kNotFound: an entry disappeared after the listing. Scans again.
     if (scan.ok() || scan.status().code() != Code::kNotFound) return scan;
     status = scan.status();
   }

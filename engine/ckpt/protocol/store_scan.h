@@ -1,4 +1,4 @@
-// Contents of a checkpoint directory at one moment, from names, claims and
+// Contents of a checkpoint directory at one moment, read from names, claims and
 // manifests. No tensor is read.
 #ifndef GAUNTLET_ENGINE_CKPT_PROTOCOL_STORE_SCAN_H_
 #define GAUNTLET_ENGINE_CKPT_PROTOCOL_STORE_SCAN_H_
@@ -43,20 +43,22 @@ struct StoreScan {
   std::string latest_launch;        // largest in any claim; "": none
   StateFile state_file;  // "missing" if there are checkpoints but no file
   Lineage lineage;       // of `checkpoints`
-  // Reason why no run may start here, such as a link or a directory in the
-  // place of the state file, a claim or a checkpoint, which no run creates.
-  // kInvalidArgument names the first obstacle and the remedy.
+  // Error with which a run that starts here is refused: kInvalidArgument names
+  // the first obstacle and the remedy. An obstacle is an entry of a kind that
+  // no run creates, such as a link or a directory in the place of the state
+  // file, a claim or a checkpoint.
   Status obstacle;
   std::string obstacle_name;  // entry that is the obstacle; "": none
 };
 
 // Returns kNotFound if the directory does not exist. If an entry disappears
 // during the scan, or a stale listing shows removed entries, scans again after
-// a pause, a limited number of times. Returns the scan's obstacle as an error
-// if it has one.
+// a pause, a limited number of times. If the scan has an obstacle, returns it
+// as an error.
 Result<StoreScan> ScanStore(World& world, const std::string& directory);
 
-// As ScanStore, but returns a scan with an obstacle as a success.
+// As ScanStore, but also succeeds if there is an obstacle
+// (StoreScan::obstacle).
 Result<StoreScan> ScanStoreWithObstacle(World& world,
                                         const std::string& directory);
 

@@ -3,7 +3,7 @@
 #include "engine/out_of_memory.h"
 #include <xxhash.h>
 #if defined(__x86_64__)
-// Uses the widest vectors of the CPU; the result is the same.
+// Selects the widest vector instructions of the CPU; the digest is the same.
 #include <xxh_x86dispatch.h>
 #endif
 

@@ -12,7 +12,7 @@ struct XXH3_state_s;
 
 namespace gauntlet {
 
-// Finish returns DigestOf the concatenation of all pieces.
+// Digests bytes that arrive in pieces. Finish returns DigestOf all of them.
 class DigestStream {
  public:
   DigestStream();

@@ -17,8 +17,8 @@ namespace {
 static_assert(std::endian::native == std::endian::little,
               "tensor bytes and digests are little-endian");
 
-// Returns the size of an entry without the digests of the blocks: length and
-// text of the name, type, number and sizes of the dimensions, number of bytes.
+// Returns the size of a tensor's entry (state_digest.h) without the digests of
+// its blocks.
 size_t DescriptionBytes(const TensorView& tensor) {
   return sizeof(uint64_t) * (3 + tensor.shape.size()) + tensor.name.size() + 1;
 }
@@ -58,15 +58,14 @@ void ForBlockDigests(const TensorView& tensor, const Take& take) {
   }
 }
 
-// Writes the digests of the tensor's blocks. Returns the end of what it wrote.
+// Writes the digests of the tensor's blocks to `to`. Returns the end of them.
 char* PutBlockDigests(const TensorView& tensor, char* to) {
   ForBlockDigests(tensor,
                   [&](const Digest& digest) { to = PutDigest(digest, to); });
   return to;
 }
 
-// Writes the entry without the digests of the blocks. Returns the end of what
-// it wrote.
+// Writes the entry without the digests of the blocks to `to`. Returns its end.
 char* PutDescription(const TensorView& tensor, size_t bytes, char* to) {
   const auto put = [&](uint64_t value) {
     std::memcpy(to, &value, sizeof value);
@@ -82,7 +81,7 @@ char* PutDescription(const TensorView& tensor, size_t bytes, char* to) {
   return to;
 }
 
-// Writes the entry. Returns the end of what it wrote.
+// Writes the entry to `to`. Returns its end.
 char* PutEntry(const TensorView& tensor, char* to) {
   return PutBlockDigests(tensor,
                          PutDescription(tensor, tensor.bytes.size(), to));

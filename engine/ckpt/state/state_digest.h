@@ -25,16 +25,17 @@ constexpr size_t DigestBlocksOf(size_t bytes) {
   return (bytes + kDigestBlockBytes - 1) / kDigestBlockBytes;
 }
 
-// The order of the tensors does not matter. REQUIRES: the names are unique, and
-// the bytes of each tensor are as many as its dtype and shape imply.
+// Returns the digest of a state, in whatever order the tensors are given.
+// REQUIRES: the names are unique, and each tensor has as many bytes as its
+// dtype and shape imply.
 Digest StateDigest(std::span<const TensorView> tensors);
 
 // Returns the digests of a tensor's blocks, in order.
 using BlockDigests = std::vector<Digest>;
 BlockDigests BlockDigestsOf(const TensorView& tensor);
 
-// Computes BlockDigestsOf a tensor whose bytes arrive in pieces. Keeps at most
-// one block of them.
+// Computes BlockDigestsOf a tensor whose bytes arrive in pieces. Buffers at
+// most one block of bytes.
 class BlockDigester {
  public:
   explicit BlockDigester(DType dtype) : dtype_(dtype) {}
@@ -50,9 +51,9 @@ class BlockDigester {
   std::vector<std::byte> begun_;  // the incomplete block
 };
 
-// As above, of tensors without their bytes, given the digests of the blocks of
-// each tensor. REQUIRES: the names are unique, and a tensor has as many blocks
-// as its dtype and shape imply.
+// As above, for tensors without bytes, given the digests of each tensor's
+// blocks. REQUIRES: the names are unique, and a tensor has as many blocks as
+// its dtype and shape imply.
 Digest StateDigest(std::span<const TensorView> tensors,
                    std::span<const BlockDigests> blocks);
 
@@ -60,11 +61,11 @@ Digest StateDigest(std::span<const TensorView> tensors,
 // are encoded once, and reused while their sizes stay the same.
 class StateDigester {
  public:
-  // As StateDigest. `elsewhere`, if not empty, has an entry for each tensor:
-  // the digests of its blocks if its newest values are elsewhere, and an empty
-  // list if its bytes here are the newest. REQUIRES: the tensors are in name
-  // order; names and types are the same in all calls, and a shape changes only
-  // with its size.
+  // As StateDigest. For a tensor whose newest values are not here (such as on a
+  // device), `elsewhere` has the digests of its blocks; for all other tensors,
+  // an empty list. `elsewhere` itself may be empty. REQUIRES: the tensors are
+  // in name order; names and types are the same in all calls, and a shape
+  // changes only with its size.
   Digest Compute(std::span<const TensorView> tensors,
                  std::span<const BlockDigests> elsewhere = {});
 
