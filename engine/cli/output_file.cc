@@ -39,8 +39,8 @@ Status CheckOutputFile(const std::string& file) {
   if (std::filesystem::is_directory(found)) {
     return IoError(fmt::format("{}: expected a file, found a folder", file));
   }
-  // /dev/null and terminals accept all text, but a pipe would wait for its
-  // reader.
+  // Refuses a pipe, which would block until something reads it. /dev/null and
+  // terminals never block.
   if (!is_there || std::filesystem::is_regular_file(found) ||
       std::filesystem::is_character_file(found)) {
     return OkStatus();

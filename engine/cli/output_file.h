@@ -8,8 +8,8 @@
 
 namespace gauntlet {
 
-// Returns kInvalidArgument for "-": many programs write to standard output
-// then, but this one would create a file of that name.
+// Returns kInvalidArgument for "-": many programs take it as standard output,
+// but this one would create a file with that name.
 Status CheckFileName(const std::string& file);
 
 // Returns kIoError if the file's folder does not exist. The message names the

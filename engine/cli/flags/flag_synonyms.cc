@@ -15,8 +15,8 @@ constexpr std::string_view kOptimizer =
     "the preset has an optimizer; job: {optimizer: {name: adam}} in a file for "
     "--job replaces it";
 
-// A name may have several entries. The first one whose option the command has
-// applies.
+// A name may have several entries: the first one whose option exists in the
+// command is used.
 constexpr std::array kSynonyms = {
     // Job options.
     FlagSynonym{"--learning-rate", "--lr"},

@@ -1,7 +1,7 @@
 // Other tools' names for our options, such as `--learning-rate` for `--lr`.
 //
-// A synonym applies to a command that has `option` and has no option of the
-// synonym's name.
+// A command accepts a synonym if it has the option `option`, and has no option
+// of its own with the synonym's name.
 #ifndef GAUNTLET_ENGINE_CLI_FLAGS_FLAG_SYNONYMS_H_
 #define GAUNTLET_ENGINE_CLI_FLAGS_FLAG_SYNONYMS_H_
 

@@ -195,8 +195,8 @@ void Flags::Positionals(const FlagText& text, const PositionalCount& count,
   parser_->positionals = &values;
 }
 
-// Distinguishes two errors that CLI11 reports with one type of exception. Its
-// text begins with the option's name.
+// Returns one of two errors, which CLI11 reports with the same exception type.
+// `cli_message` begins with the option's name.
 Status Flags::Parser::TooManyOrNoValue(std::string_view cli_message) const {
   const std::string name(cli_message.substr(0, cli_message.find(':')));
   for (const CLI::Option* option : app.get_options()) {
@@ -207,7 +207,8 @@ Status Flags::Parser::TooManyOrNoValue(std::string_view cli_message) const {
   return InvalidArgument(name + ": expected a value after it");
 }
 
-// Parses CLI11's message "Could not convert: --json = foo".
+// Returns the error for a value after a switch. CLI11's message is "Could not
+// convert: --json = foo".
 Status Flags::Parser::ValueOfSwitch(std::string_view cli_message) const {
   const size_t name = cli_message.find('-');
   const size_t equals = cli_message.find(" = ");
@@ -220,7 +221,7 @@ Status Flags::Parser::ValueOfSwitch(std::string_view cli_message) const {
                   Quoted(std::string(cli_message.substr(equals + 3)))));
 }
 
-// Returns the long names, and the short names of options without one.
+// Returns each option's long name or, if it has none, its short name.
 std::vector<std::string> Flags::Parser::OptionNames() const {
   std::vector<std::string> names;
   for (const CLI::Option* option : app.get_options()) {
@@ -250,8 +251,8 @@ Status Flags::Parser::UnexpectedArgument(const std::string& argument) const {
                                      Quoted(argument), unknown_advice));
 }
 
-// Applies the rules for paths to all values, as any value may be a path or end
-// in one.
+// Checks all values with the rules for paths, as any value may be a path or may
+// end in one.
 Status Flags::Parser::CheckTexts() const {
   for (const CLI::Option* option : app.get_options()) {
     const bool is_positional = option->get_positional();
@@ -267,8 +268,8 @@ Status Flags::Parser::CheckTexts() const {
 Result<FlagsOutcome> Flags::Parse(std::span<const std::string> arguments) {
   Result<FlagsOutcome> outcome = ParseAll(arguments);
   if (outcome.ok() || notes_->empty()) return outcome;
-  // The message has only the new names: the notes add the names that were
-  // given.
+  // The message contains only our names of the options; the notes state which
+  // other names the user gave for them.
   return InvalidArgument(fmt::format("{} ({})", outcome.status().message(),
                                      fmt::join(*notes_, "; ")));
 }
@@ -292,7 +293,7 @@ Result<FlagsOutcome> Flags::ParseAll(std::span<const std::string> arguments) {
   }
   RETURN_IF_ERROR(parser_->CheckTexts());
   std::vector<std::string> extras = parser_->app.remaining();
-  // "--" ends the options and is no argument itself.
+  // "--" marks the end of the options; it is not an argument.
   std::erase(extras, "--");
   if (!extras.empty()) return parser_->Extra(extras);
   if (parser_->positionals != nullptr &&
@@ -315,7 +316,7 @@ Status Flags::CheckHelpGroup() {
   return RenderHelpGroup(parser_->Page(), parser_->help_group).status();
 }
 
-// Returns the page with the options of all commands at its end.
+// Returns the help page, with the options that all commands have at its end.
 HelpPage Flags::Parser::Page() const {
   HelpPage full = page;
   const auto general =
@@ -363,7 +364,8 @@ std::string DidYouMeanFile(const std::string& path) {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
     const std::filesystem::path other = entry.path().filename();
-    // A common extension does not make names similar.
+    // If both names have the same extension, they must be similar even without
+    // it.
     const bool is_similar =
         other.extension() != missing.extension() ||
         !NearestNames(missing.stem().string(), {other.stem().string()}).empty();

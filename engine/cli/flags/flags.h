@@ -68,7 +68,7 @@ enum class FlagsOutcome : uint8_t { kParsed, kHelpWanted };
 
 class Flags {
  public:
-  // Adds --help, and --color, which writes to `verb.color`.
+  // Adds --help, and --color, whose value is stored in `verb.color`.
   Flags(const FlagsHead& head, const VerbArguments& verb);
   ~Flags();
   Flags(const Flags&) = delete;
@@ -81,9 +81,9 @@ class Flags {
   // Adds `--name VALUE`, allowed any number of times.
   void Values(const FlagText& text, std::vector<std::string>& values);
   void Switch(const FlagText& text, std::function<void()> set);
-  // Adds arguments without a dash. Parse refuses more than `count.most`. The
-  // command must refuse fewer than `count.least`, which only the usage line
-  // shows.
+  // Adds arguments without a dash. Parse refuses more than `count.most`, but
+  // not fewer than `count.least`: the command must refuse those. The usage line
+  // shows if the arguments are optional.
   void Positionals(const FlagText& text, const PositionalCount& count,
                    std::vector<std::string>& values);
 
@@ -103,9 +103,9 @@ class Flags {
   bool HasOption(std::string_view name) const;
   const FlagSynonym* FindSynonym(std::string_view name) const;
   void Note(std::string note) const;
-  // Replaces a deprecated name or a synonym in one argument, with a note.
-  // Returns nullopt if the argument is dropped. `value` is the next argument,
-  // or "" if that is an option.
+  // Returns the argument with our own name if it has a deprecated name or a
+  // synonym, and adds a note; nullopt if the argument has no effect. `value` is
+  // the next argument, or "" if that is an option.
   Result<std::optional<std::string>> WithOwnName(const std::string& argument,
                                                  std::string_view value) const;
   Result<std::vector<std::string>> WithOwnNames(

@@ -34,7 +34,8 @@ void AppendWrapped(std::string_view text, size_t indent, std::string& out) {
   out += '\n';
 }
 
-// Returns the text with long lines wrapped; each keeps its indentation.
+// Returns the text with long lines wrapped; wrapped parts have the indentation
+// of their line.
 std::string WrapLines(std::string_view text) {
   std::string wrapped;
   while (!text.empty()) {

@@ -1,7 +1,7 @@
 // The help page of one command: usage, options in groups, examples.
 //
-// A command with many options has its rarely used groups on pages of their own;
-// the first page lists those options by name.
+// If a command has many options, its rarely used groups have pages of their
+// own, and the first page lists only the names of these options.
 #ifndef GAUNTLET_ENGINE_CLI_FLAGS_HELP_PAGE_H_
 #define GAUNTLET_ENGINE_CLI_FLAGS_HELP_PAGE_H_
 

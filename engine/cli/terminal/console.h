@@ -15,7 +15,7 @@ struct Console {
   std::ostream& err;
   TerminalStyle out_style;
   TerminalStyle err_style;
-  // Briefly waits for readers to take the text written so far. Empty: the
+  // Waits briefly until the text written so far has been read. Empty: the
   // streams write synchronously.
   std::function<void()> settle = {};
 

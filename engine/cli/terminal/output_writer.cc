@@ -31,8 +31,8 @@ size_t LinesIn(std::string_view text) {
 struct OutputWriter::Shared {
   Shared(int to, OutputKind what) : fd(to), kind(what) {}
 
-  // Blocks until all text is written, and records when the reader takes some of
-  // it. Returns 0, or the errno of a failed write.
+  // Blocks until all text is written. Sets taken_at whenever some of it is
+  // written. Returns 0, or the errno of a failed write.
   int WriteAll(std::string_view text);
   void DropTheOldest();
 
@@ -44,7 +44,8 @@ struct OutputWriter::Shared {
   size_t held_bytes = 0;     // in `texts`
   size_t dropped_lines = 0;  // not yet reported by a line
   bool writing = false;
-  // Time at which the reader last took some text, or was first offered some.
+  // Time at which the last piece of text was written, or at which the write
+  // began if nothing is written yet.
   Steady::time_point taken_at;
   int error = 0;  // the first error of all writes
 };
@@ -137,7 +138,7 @@ Status OutputWriter::Flush(const FlushTimeouts& timeouts,
     if (!end && must_end()) end = now + timeouts.total;
     Steady::time_point until = now + kAskEvery;
     if (end) {
-      // The writer thread may not have started yet.
+      // If the writer thread has not started yet, taken_at is not set.
       const Steady::time_point moved = state.writing ? state.taken_at : now;
       until = std::min(*end, moved + timeouts.idle);
       if (now >= until) break;

@@ -1,4 +1,4 @@
-// Writes to standard output or error without ever waiting for the reader. A
+// Writes to standard output or error without ever blocking the caller. So a
 // launcher whose terminal is stopped, or whose log collector hangs, still
 // forwards notices, restarts workers and exits.
 #ifndef GAUNTLET_ENGINE_CLI_TERMINAL_OUTPUT_WRITER_H_
@@ -20,24 +20,24 @@
 namespace gauntlet {
 
 enum class OutputKind : uint8_t {
-  // For people: buffers at most kMaxHeldBytes. Beyond that, drops the oldest
-  // lines and writes their number in their place.
+  // Messages for people: buffers at most kMaxHeldBytes. If there is more, drops
+  // the oldest lines and writes the number of dropped lines in their place.
   kMessages,
-  // For programs: buffers everything and adds nothing.
+  // Results for programs: buffers everything and adds nothing.
   kResults,
 };
 
 inline constexpr size_t kMaxHeldBytes = size_t{1} << 18;
 
-// Limits on the wait for a reader when the program ends: since the reader last
-// took something, and in total.
+// Limits on the wait for unwritten text when the program ends: `idle` since
+// some text was last written, `total` for the whole wait.
 struct FlushTimeouts {
   Duration idle = std::chrono::seconds(1);
   Duration total = std::chrono::seconds(5);
 };
 
-// Writes text on a thread of its own. Text that cannot be written (full disk,
-// closed pipe) is dropped; later text is still tried.
+// Writes text in a thread of its own. Text that cannot be written (full disk,
+// closed pipe) is dropped; the writer still tries to write later text.
 class OutputWriter {
  public:
   // REQUIRES: the descriptor stays open until the process ends.
@@ -49,11 +49,11 @@ class OutputWriter {
 
   // Never blocks. Thread-safe.
   void Write(std::string text);
-  // Waits within the timeouts until everything is written. Returns the first
-  // error of a write; kDeadlineExceeded if some text is left.
+  // Waits within the timeouts until all text is written. Returns the first
+  // error of a write; kDeadlineExceeded if some text is still unwritten.
   Status Flush(const FlushTimeouts& timeouts);
-  // As Flush above, but the timeouts apply only once `must_end` returns true;
-  // until then waits without a limit. Calls `must_end` ten times a second.
+  // As Flush above, but waits without a limit until `must_end` returns true;
+  // only then the timeouts begin. Calls `must_end` ten times a second.
   Status Flush(const FlushTimeouts& timeouts,
                const std::function<bool()>& must_end);
 
@@ -61,8 +61,8 @@ class OutputWriter {
   struct Shared;
   static void Run(const std::shared_ptr<Shared>& shared);
 
-  // Shared with the thread, which may be stuck in a write when the program
-  // ends.
+  // Shared with the writer thread, which may still be blocked in a write when
+  // the program ends.
   const std::shared_ptr<Shared> shared_;
 };
 
@@ -85,14 +85,14 @@ class OutputBuffer final : public std::streambuf {
 // Standard output and standard error, each with a writer of its own.
 class NonblockingStreams {
  public:
-  // `messages`: kind of standard error. `must_end` returns true once the
-  // program was told to end. Null: Flush always has its limit, even if the
-  // output is being read.
+  // `messages`: kind of standard error. `must_end` returns true if the program
+  // was asked to end; until then Flush waits without a limit. Null: Flush
+  // always has its limit.
   NonblockingStreams(OutputKind messages, std::function<bool()> must_end);
 
   std::ostream& out() { return out_; }
   std::ostream& err() { return err_; }
-  // Flushes both streams. One limit covers all calls together. Returns the
+  // Flushes both streams. All calls together share one time limit. Returns the
   // status of standard output.
   Status Flush();
 

@@ -49,7 +49,8 @@ void StatusLine::Clear() {
 }
 
 size_t StatusLine::columns() const {
-  // A character in the last column would move the cursor to the next line.
+  // Leaves the last column empty: a character there would move the cursor to
+  // the next line.
   return static_cast<size_t>(std::max(style_.columns() - 1, 0));
 }
 

@@ -36,7 +36,7 @@ class StatusLine {
   // Returns true iff Draw would write: at most ten times a second.
   bool IsDue() const;
   // Replaces the line with `text`, cut to the width of the terminal. Does
-  // nothing if no line is due or the text is already shown.
+  // nothing if IsDue is false or the text is already shown.
   void Draw(std::string_view text);
   // Removes the line. Call it before anything else is written.
   void Clear();

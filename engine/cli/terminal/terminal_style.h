@@ -10,12 +10,12 @@
 
 namespace gauntlet {
 
-// --color. kAuto: on if the stream is a terminal, TERM is not "dumb" and
-// NO_COLOR is unset or empty (no-color.org).
+// Values of --color. kAuto: on if the stream is a terminal, TERM is not "dumb"
+// and NO_COLOR is unset or empty (no-color.org).
 enum class ColorChoice : uint8_t { kAuto, kOn, kOff };
 std::optional<ColorChoice> FindColorChoice(std::string_view name);
 
-// Properties of the target of one output stream.
+// Properties of the terminal or file that one output stream writes to.
 struct TerminalFacts {
   bool is_terminal = false;
   bool no_color = false;  // NO_COLOR is set and not empty
@@ -29,7 +29,7 @@ enum class Ink : uint8_t { kGood, kBad, kWarning, kFaint, kStrong };
 class TerminalStyle {
  public:
   TerminalStyle(ColorChoice choice, const TerminalFacts& facts);
-  // Returns the text in that ink, or unchanged if colour is off.
+  // Returns the text in the colour of `ink`; unchanged if colour is off.
   std::string Paint(Ink ink, std::string_view text) const;
   bool is_terminal() const { return is_terminal_; }
   // Returns true iff Paint adds colour.
