@@ -1,4 +1,4 @@
-// Addresses and numbers as a cluster's launcher writes them: untrusted text.
+// Parses addresses and numbers that a cluster's launcher wrote: untrusted text.
 #ifndef GAUNTLET_ENGINE_CLUSTER_ADDRESS_TEXT_H_
 #define GAUNTLET_ENGINE_CLUSTER_ADDRESS_TEXT_H_
 
@@ -17,7 +17,8 @@ std::string QuotedText(std::string_view text);
 // kInvalidArgument says what was expected.
 Status CheckHost(std::string_view host);
 
-// Accepts "host:port" with such a host and a port from 1 to 65535.
+// Accepts "host:port" with a host that CheckHost accepts, and a port from 1 to
+// 65535.
 Status CheckAddress(std::string_view address);
 
 // Returns "host:port"; adds brackets to an IPv6 address. The result may still
@@ -28,8 +29,8 @@ std::string AddressOf(std::string_view host, int port);
 std::string_view HostOf(std::string_view address);
 
 // Returns true iff only this host can reach `host`: "localhost", 127.0.0.0/8,
-// ::1 (with or without brackets). False for names that a resolver maps to
-// these.
+// ::1 (with or without brackets). False for all other names, even if a resolver
+// maps them to loopback.
 bool IsLoopbackHost(std::string_view host);
 
 // Returns true iff `host` stands for all interfaces of a host: "0.0.0.0", "::",

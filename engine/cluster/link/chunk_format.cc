@@ -23,11 +23,13 @@ constexpr int kFixed32 = 5;
 
 constexpr size_t kLengthBytes = 5;  // a varint of its greatest size
 constexpr size_t kPaddingBytes = 11;
-// Offset of the bytes that the frame's length counts.
+// Offset of the first byte that the length at the beginning of the frame
+// counts.
 constexpr size_t kBodyAt = 1 + kLengthBytes;
 
-// The fields of a Chunk before its padding, by link.proto's numbers: the one
-// description of the layout. Calls codec.Enum or codec.Fixed for each.
+// Calls codec.Enum or codec.Fixed for each field of a Chunk before its padding,
+// with its number in link.proto. Writer and reader both use this function, so
+// that the layout is described only here.
 template <typename Header, typename Codec>
 void ForFields(Header& header, Codec& codec) {
   codec.Enum(1, header.kind);
@@ -176,8 +178,8 @@ void SetHeader(const ChunkHeader& header, Frame& frame) {
 std::span<float> FloatsOfChunk(Frame& frame) {
   const size_t bytes = frame.size() - kChunkHeaderBytes;
   CHECK(bytes % sizeof(float) == 0, "a payload of whole floats");
-  // Aligned: the header has 80 bytes, and the heap has the bytes of a string
-  // that is longer than a few bytes.
+  // The floats are aligned: the header has 80 bytes, and a string of this
+  // length is in heap memory, which is 16-byte aligned.
   return {reinterpret_cast<float*>(frame.data() + kChunkHeaderBytes),
           bytes / sizeof(float)};
 }

@@ -1,8 +1,7 @@
 // The control messages of link.proto as plain structs, and their bytes.
 //
-// Encode and Decode are total: Decode takes any bytes and returns kDataLoss
-// with one line for those that are no message of this protocol. link.proto
-// describes each field.
+// Decode accepts any bytes, and returns kDataLoss with a text of one line if
+// they are not a message of this protocol. link.proto describes each field.
 #ifndef GAUNTLET_ENGINE_CLUSTER_LINK_CONTROL_MESSAGES_H_
 #define GAUNTLET_ENGINE_CLUSTER_LINK_CONTROL_MESSAGES_H_
 
@@ -79,8 +78,8 @@ using ControlMessage = std::variant<Challenge, Hello, Accepted, Welcome,
 Frame EncodeControl(const ControlMessage& message);
 Result<ControlMessage> DecodeControl(const Frame& frame);
 
-// Returns a peer's text for display: cut if it is very long, at the end of a
-// character.
+// Returns a peer's text for display. Very long text is cut, between two
+// characters.
 std::string Shortened(std::string_view text);
 
 // Returns the frame's message if it is a T; kDataLoss names its actual kind.

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kDigits = "0123456789abcdef";
 
-// Returns -1 for a character that is not a hexadecimal digit.
+// Returns the value of a hexadecimal digit; -1 for any other character.
 int ValueOf(char digit) {
   if (digit >= 'A' && digit <= 'F') digit = static_cast<char>(digit + 32);
   const size_t value = kDigits.find(digit);
@@ -104,7 +104,7 @@ TokenMac::~TokenMac() = default;
 
 std::string TokenMac::Sign(Parts parts) const {
   const std::lock_guard lock(context_->mutex);
-  // A null key starts a new computation with the key that it already has.
+  // With a null key, OpenSSL starts a new computation with the context's key.
   bool good = EVP_MAC_init(context_->keyed, nullptr, 0, nullptr) == 1;
   for (const std::string_view part : parts) {
     const uint64_t size = part.size();

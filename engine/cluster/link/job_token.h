@@ -1,4 +1,5 @@
-// The secret that the workers of a job share, and proofs of knowing it.
+// The secret that the workers of a job share, and proofs that a worker knows
+// it.
 #ifndef GAUNTLET_ENGINE_CLUSTER_LINK_JOB_TOKEN_H_
 #define GAUNTLET_ENGINE_CLUSTER_LINK_JOB_TOKEN_H_
 
@@ -26,7 +27,8 @@ class JobToken {
   // kInvalidArgument says what was expected, and does not repeat the text.
   static Result<JobToken> Parse(std::string_view text);
 
-  // The digits: for a worker's environment and the token file. Never for a log.
+  // Returns the digits, for a worker's environment and the token file. They
+  // must never be logged.
   std::string Reveal() const;
   bool operator==(const JobToken&) const = default;
 
@@ -38,7 +40,8 @@ class JobToken {
 };
 
 // Returns Ok iff only processes of this host can connect to `address`
-// ("host:port"): else a worker without a token would let anyone join the job.
+// ("host:port"). At any other address, a worker without a token would let
+// anyone join the job.
 Status CheckMayListenWithoutToken(int rank, std::string_view address);
 
 // HMAC-SHA256 (RFC 2104) under a job's token. Safe from any thread.
@@ -55,7 +58,8 @@ class TokenMac {
   // Returns a proof of the parts. Each is preceded by its length, so two
   // different lists never give the same input.
   std::string Sign(Parts parts) const;
-  // True iff `proof` is Sign(parts). Takes the same time for every wrong proof.
+  // Returns true iff `proof` is Sign(parts). The comparison takes the same time
+  // for every wrong proof.
   bool Accepts(Parts parts, std::string_view proof) const;
 
  private:

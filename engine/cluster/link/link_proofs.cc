@@ -19,7 +19,8 @@ std::string_view BytesOfValue(const T& value) {
   return {reinterpret_cast<const char*>(&value), sizeof(value)};
 }
 
-// Each calls use(parts) with all that the message's proof covers.
+// Each overload calls use(parts), where `parts` is all data that the proof of
+// the message covers.
 template <typename Use>
 auto WithParts(const Nonce& nonce, uint32_t server, const Hello& hello,
                const Use& use) {

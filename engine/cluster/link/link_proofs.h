@@ -1,8 +1,9 @@
 // Proofs that both ends of a connection know the job's token (link.proto).
 //
 // A proof covers its purpose, the connection (each end's nonce), the ranks of
-// both ends, and all other fields of its message. So it cannot be replayed on
-// another connection, reflected to its author, or spliced into another message.
+// both ends, and all other fields of its message. So nobody can use it on
+// another connection, send it back to its author, or put it into another
+// message.
 #ifndef GAUNTLET_ENGINE_CLUSTER_LINK_LINK_PROOFS_H_
 #define GAUNTLET_ENGINE_CLUSTER_LINK_LINK_PROOFS_H_
 
@@ -16,7 +17,7 @@
 
 namespace gauntlet {
 
-// A connection, as its client and its server know it.
+// Nonces and ranks of both ends of a connection.
 struct LinkContext {
   const Nonce& server_nonce;
   const std::string& client_nonce;
@@ -32,13 +33,15 @@ class LinkProofs {
 
   bool required() const { return mac_.has_value(); }
 
-  // Set the message's proof. `nonce` and `server`: of the server of a hello.
+  // Each overload sets the message's proof. `nonce` and `server` are nonce and
+  // rank of the server that a hello is sent to.
   void Sign(const Nonce& nonce, uint32_t server, Hello& hello) const;
   void Sign(const LinkContext& link, Accepted& accepted) const;
   void Sign(const LinkContext& link, Welcome& welcome) const;
   void Sign(const LinkContext& link, Refusal& refusal) const;
 
-  // True iff the message has the proof that Sign would set.
+  // Each overload returns true iff the message has the proof that Sign would
+  // set.
   bool Accepts(const Nonce& nonce, uint32_t server, const Hello& hello) const;
   bool Accepts(const LinkContext& link, const Accepted& accepted) const;
   bool Accepts(const LinkContext& link, const Welcome& welcome) const;

@@ -1,9 +1,9 @@
-// A connection that hands out each frame once, whatever the network repeats.
+// A channel that returns each frame once, even if the network repeats frames.
 //
-// Each frame carries its number in its direction of the connection, from 0
-// (`number` of link.proto's Frame, behind the message). A copy of an earlier
-// frame is dropped. A frame whose number is missing, or is not the next one,
-// ends the connection: kUnavailable.
+// Each frame carries its number, counted from 0 in each direction of the
+// connection (`number` of link.proto's Frame, after the message). A copy of an
+// earlier frame is dropped. A frame whose number is missing, or is not the next
+// one, ends the connection: kUnavailable.
 #ifndef GAUNTLET_ENGINE_CLUSTER_LINK_NUMBERED_CHANNEL_H_
 #define GAUNTLET_ENGINE_CLUSTER_LINK_NUMBERED_CHANNEL_H_
 
@@ -23,11 +23,13 @@ void AppendFrameNumber(uint64_t number, Frame& frame);
 // Removes the number from the frame. Returns nullopt if the frame has none.
 std::optional<uint64_t> TakeFrameNumber(Frame& frame);
 
-// The server of a connection has received the first frame with Accept.
+// End of a connection. The server's Accept has already received the first
+// frame.
 enum class LinkEnd : uint8_t { kClient, kServer };
 
-// Numbers all frames of a new connection. Unlike other channels, its result
-// allows Send from several tasks at once. `tasks` must outlive the result.
+// Returns a channel that numbers all frames of the new connection `base`.
+// Unlike other channels, it allows Send from several tasks at once. `tasks`
+// must outlive the result.
 std::unique_ptr<Channel> NumberFrames(Tasks& tasks, LinkEnd end,
                                       std::unique_ptr<Channel> base);
 

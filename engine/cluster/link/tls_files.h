@@ -6,13 +6,13 @@
 
 namespace gauntlet {
 
-// All PEM. All empty: connections are not encrypted.
+// Paths of PEM files. All empty: connections are not encrypted.
 struct TlsFiles {
   std::string cert;  // this worker's certificate, then intermediate ones
   std::string key;   // its private key
   std::string ca;    // certificates that sign those of all workers
-  // Name that every worker's certificate has; "": each has the host name or the
-  // address under which the others call it.
+  // Name that is in every worker's certificate. "": each certificate has the
+  // host name or address at which the other workers reach its worker.
   std::string name;
 
   bool used() const { return !cert.empty(); }

@@ -16,7 +16,7 @@ using MaybeClaim = Result<std::optional<ClusterClaim>>;
 
 constexpr int kMaxClaimedNumber = std::numeric_limits<int>::max();
 constexpr int64_t kMaxId = std::numeric_limits<uint32_t>::max();
-// Below the range from which Linux assigns ports.
+// The ports from here on are below those that Linux assigns automatically.
 constexpr int kFirstPort = 20000;
 constexpr uint64_t kPorts = 10000;
 constexpr uint64_t kPortsOfAJob = 16;
@@ -24,7 +24,7 @@ constexpr int kKubernetesPort = 29500;
 
 int PortOf(uint64_t key) { return kFirstPort + static_cast<int>(key % kPorts); }
 
-// FNV-1a (Fowler, Noll, Vo): equal in every process of a cluster.
+// FNV-1a hash (Fowler, Noll, Vo): the same in every process of a cluster.
 uint64_t HashOf(std::string_view text) {
   uint64_t hash = 0xcbf29ce484222325;
   for (const char c : text) {
@@ -33,7 +33,7 @@ uint64_t HashOf(std::string_view text) {
   return hash;
 }
 
-// Reads variables for one claim and records their sources.
+// Reads the variables of one claim, and records which variables were used.
 class ClaimReader {
  public:
   ClaimReader(ClusterRule rule, const Environment& environment)
@@ -53,8 +53,8 @@ class ClaimReader {
     return given;
   }
 
-  // Reads an id of Slurm, of at most kMaxId. Ids of jobs of a federation, and
-  // of steps that srun did not create, exceed INT32_MAX.
+  // Reads an id of Slurm, which may be at most kMaxId. Ids of jobs in a
+  // federation, and of steps that srun did not create, exceed INT32_MAX.
   Result<std::optional<uint64_t>> Id(std::string_view name) {
     const auto text = FindVariable(environment_, name);
     if (!text) return std::optional<uint64_t>();
@@ -64,7 +64,7 @@ class ClaimReader {
     return std::optional(static_cast<uint64_t>(*id));
   }
 
-  // Returns the first of the names that is set, and its value.
+  // Returns the first of these variables that is set: its name and value.
   template <size_t N>
   std::optional<std::pair<std::string_view, std::string_view>> FirstOf(
       const std::array<std::string_view, N>& names) {
@@ -115,7 +115,7 @@ MaybeClaim ReadTfConfig(const Environment& environment) {
   return std::optional(std::move(claim));
 }
 
-// Reads what Slurm's variables say of the chief's host.
+// Reads the name of the chief's host from Slurm's variables.
 Status ReadSlurmHosts(ClaimReader& reader) {
   constexpr std::array<std::string_view, 3> kLists = {
       "SLURM_STEP_NODELIST", "SLURM_JOB_NODELIST", "SLURM_NODELIST"};
@@ -154,7 +154,8 @@ MaybeClaim ReadSlurm(const Environment& environment) {
   return std::optional(std::move(claim));
 }
 
-// Finds the chief's host and port under mpirun, as far as its variables allow.
+// Reads the chief's host and port from mpirun's variables, as far as they are
+// known from these.
 Status ReadMpiChief(const Environment& environment, ClaimReader& reader) {
   ClusterClaim& claim = reader.claim();
   ASSIGN_OR_RETURN(const auto here,

@@ -1,5 +1,6 @@
-// Claims of each launcher's variables about this process: the input of
-// ResolveCluster.
+// Reads the environment variables of each launcher. A claim is the place in a
+// cluster that the variables of one launcher state for this process.
+// ResolveCluster chooses among the claims.
 #ifndef GAUNTLET_ENGINE_CLUSTER_RESOLVER_CLUSTER_CLAIMS_H_
 #define GAUNTLET_ENGINE_CLUSTER_RESOLVER_CLUSTER_CLAIMS_H_
 
@@ -35,7 +36,8 @@ struct ClusterClaim {
   bool all_on_this_host = false;
   // True iff a variable shows that this launcher started this very process.
   bool started_this = false;
-  // Slurm: this process is the batch script, which is not a task of a step.
+  // Slurm: true iff this process is the batch script, which is not a task of a
+  // step.
   bool batch_script = false;
 };
 
@@ -43,13 +45,13 @@ struct ClusterClaim {
 std::optional<std::string_view> FindVariable(const Environment& environment,
                                              std::string_view name);
 
-// Returns the variable as a whole number; the source is "NAME=value".
+// Returns the variable's value as a whole number, with the source "NAME=value".
 Result<std::optional<SourcedNumber>> FindNumber(const Environment& environment,
                                                 std::string_view name, int low,
                                                 int high);
 
-// Returns nullopt if none of the rule's variables is set. A claim may lack its
-// rank or its size.
+// Returns the claim of the rule's variables; nullopt if none of them is set. A
+// claim may lack its rank or its size.
 Result<std::optional<ClusterClaim>> ReadClaim(ClusterRule rule,
                                               const Environment& environment,
                                               const ClusterFlags& flags);

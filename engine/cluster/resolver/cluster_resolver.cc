@@ -71,8 +71,8 @@ Status Resolver::Read() {
   return OkStatus();
 }
 
-// Returns true if the launcher of these variables runs around the one that
-// started this process.
+// Returns true if the claim is of an outer launcher, inside which another
+// launcher started this process. The claim is then ignored.
 bool Resolver::IsAround(const ClusterClaim& claim) const {
   const ClusterClaim* const torchrun = Find(ClusterRule::kTorchrun);
   const bool in_agent = torchrun != nullptr && torchrun->started_this;
@@ -96,7 +96,8 @@ bool Resolver::IsComplete(const ClusterClaim& claim) const {
   return claim.rule != ClusterRule::kTorchrun && SizeFor(claim).ok();
 }
 
-// Returns the rule's number of workers, else --cluster-size, else WORLD_SIZE.
+// Returns the number of workers: from the rule, else from --cluster-size, else
+// from WORLD_SIZE.
 Result<SourcedNumber> Resolver::SizeFor(const ClusterClaim& claim) const {
   if (claim.size) {
     if (flags_.size && *flags_.size != claim.size->value) {
@@ -130,7 +131,9 @@ Result<const ClusterClaim*> Resolver::Choose() const {
   return nullptr;
 }
 
-// Returns an error that says what is missing; Ok if a worker alone is intended.
+// Called if no rule applies. Returns an error that names the missing variable
+// if some variables describe a cluster; Ok if this process is meant to be the
+// only worker.
 Status Resolver::ExplainNoChoice() const {
   for (const ClusterClaim& claim : claims_) {
     if (claim.batch_script && !HasOneWorker(claim) && claim.size) {
@@ -168,15 +171,17 @@ Status Contradiction(const ClusterClaim& one, const SourcedNumber& given,
       ClusterRuleName(other.rule)));
 }
 
-// True if the Kubernetes index is the task's index within its type: a
-// Kubernetes job may contain the tasks of one type only.
+// Returns true if the Kubernetes index is not the worker's rank, but the task's
+// index within its type: a Kubernetes job may contain the tasks of one type
+// only.
 bool IsIndexOfTask(const ClusterClaim& one, const ClusterClaim& other) {
   return one.place && other.rule == ClusterRule::kKubernetes &&
          one.place->task_index == other.rank->value;
 }
 
 Status Resolver::CheckOthers(const ClusterClaim& winner) const {
-  // Other rules do not count an evaluator among the workers.
+  // An evaluator is not a worker, so the other rules' ranks and sizes do not
+  // apply.
   if (winner.rank->value == kNoRank) return OkStatus();
   for (const ClusterClaim& other : claims_) {
     if (&other == &winner || IsAround(other)) continue;
@@ -193,8 +198,9 @@ Status Resolver::CheckOthers(const ClusterClaim& winner) const {
   return OkStatus();
 }
 
-// Returns the chief's port. If torchrun's agent serves the store itself, the
-// agent occupies MASTER_PORT, before and after a restart.
+// Returns the chief's port: MASTER_PORT, or the next port if torchrun's agent
+// serves the store itself and so occupies MASTER_PORT, before and after a
+// restart.
 Result<int> Resolver::MasterPort(const ClusterClaim& winner,
                                  ResolvedCluster& cluster) const {
   ASSIGN_OR_RETURN(const std::optional<SourcedNumber> given,

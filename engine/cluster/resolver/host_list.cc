@@ -24,7 +24,8 @@ std::string_view TakeUntil(std::string_view& text, char separator) {
   return taken;
 }
 
-// The values of one pair of brackets: "01-03,7".
+// The numbers in one pair of brackets, such as "01-03,7": the first as text,
+// and how many there are.
 struct Bracket {
   std::string_view first;
   uint64_t values = 0;
@@ -75,7 +76,8 @@ Result<HostListHead> ReadPart(std::string_view part) {
   return head;
 }
 
-// Returns the end of the first part of `text`: a comma outside of brackets.
+// Returns the end of the first part of `text`: its first comma outside of
+// brackets, or its end.
 size_t EndOfPart(std::string_view text) {
   bool inside = false;
   for (size_t at = 0; at < text.size(); ++at) {

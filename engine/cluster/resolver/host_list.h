@@ -1,10 +1,10 @@
 // Slurm's lists of hosts: "login,rack[0-1]host[01-03,7]".
 //
 // Parts are separated by commas. Each pair of brackets in a part holds numbers
-// and ranges of numbers, and the part stands for all combinations, in which the
-// rightmost bracket varies fastest. A range keeps the leading zeros of its
-// first number: [01-03] is 01, 02, 03 (slurm.schedmd.com, "Hostlist
-// expressions"). Brackets do not nest.
+// and ranges of numbers. A part stands for the names of all combinations of
+// these numbers; the rightmost bracket varies fastest. A range keeps the
+// leading zeros of its first number: [01-03] is 01, 02, 03 (slurm.schedmd.com,
+// "Hostlist expressions"). Brackets do not nest.
 #ifndef GAUNTLET_ENGINE_CLUSTER_RESOLVER_HOST_LIST_H_
 #define GAUNTLET_ENGINE_CLUSTER_RESOLVER_HOST_LIST_H_
 
@@ -16,8 +16,8 @@
 
 namespace gauntlet {
 
-// First host and size of such a list. The list is never expanded, so that a
-// short text cannot request a lot of memory.
+// First host and number of hosts of a list. The list is never expanded, so that
+// a short text cannot make the program allocate a lot of memory.
 struct HostListHead {
   std::string first;
   uint64_t hosts = 0;

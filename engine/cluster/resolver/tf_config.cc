@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kMaxTasks = kMaxClusterSize;
 
-// Returns an error for a job that cannot be run here.
+// Returns an error for a TF_CONFIG job that this program does not support.
 Status CheckJob(std::string_view job) {
   if (job == "chief" || job == "worker" || job == "evaluator") {
     return OkStatus();

@@ -32,8 +32,9 @@ struct ClusterPlace {
 };
 
 // Rank 0 is the task of job "chief" if there is one, and the workers follow in
-// order; without a chief, rank 0 is worker 0. Empty text or {} means a worker
-// alone. A third key "environment", which Kubeflow adds, is ignored.
+// order; without a chief, rank 0 is worker 0. Empty text or {} means that this
+// process is the only worker. A third key "environment", which Kubeflow adds,
+// is ignored.
 //
 // kInvalidArgument, one line: malformed text, an unknown key or job, an index
 // out of range, an address that is not "host:port" or occurs twice, a cluster

@@ -10,14 +10,14 @@
 namespace gauntlet {
 namespace {
 
-// Pause between two polls: an eighth of the time waited so far, between these
-// limits. A poll is cheap, but a thread that polls without pause is not.
+// The pause between two polls is an eighth of the time waited so far, within
+// these limits. Polls without a pause would occupy a processor.
 constexpr Duration kLeastPause = std::chrono::microseconds(20);
 constexpr Duration kMostPause = std::chrono::milliseconds(2);
 
-// Operations after which to wait for the device. A device queues about a
-// thousand before it blocks its caller, and that wait could be for a lost
-// worker.
+// After this many operations the caller waits, by polls, until the device has
+// finished them. With about a thousand unfinished operations, the next call
+// would block inside the device's library, perhaps forever if a worker is lost.
 constexpr size_t kMostAccepted = 256;
 
 }  // namespace
@@ -52,7 +52,8 @@ void DeviceRing::End() {
   parts_.api.abort(std::exchange(communicator_, nullptr));
 }
 
-// Ends the communicator first: operations of the device may be waiting in it.
+// Ends the communicator before the ring: operations of the device may be
+// waiting for other ranks in it.
 void DeviceRing::Break() {
   End();
   parts_.ring.Abort();
@@ -63,7 +64,7 @@ Status DeviceRing::Failed(const Wait& wait, std::string_view why) const {
                                  wait.what, parts_.api.name, why));
 }
 
-// The event names no rank: it is not known here which one was lost.
+// The event names no rank, as the lost rank is not known here.
 void DeviceRing::NoteLoss(Reason reason, const Wait& wait) const {
   parts_.world.events.Emit({.kind = EventKind::kWorkerLost,
                             .generation = parts_.ring.generation(),
@@ -96,8 +97,8 @@ Status DeviceRing::Await(Look look, const Wait& wait) {
   }
 }
 
-// Waits until the last operation is accepted or, after kMostAccepted of them,
-// until all are finished.
+// Waits until the communicator accepts another operation or, after
+// kMostAccepted operations, until all of them are finished.
 Status DeviceRing::AwaitAccepted(const Wait& wait) {
   RETURN_IF_ERROR(Await(parts_.api.poll, wait));
   if (accepted_ < kMostAccepted) return OkStatus();
@@ -121,7 +122,8 @@ std::span<float> DeviceRing::Chunk(const Reduction& reduction,
       begin, std::min(parts_.api.chunk_floats, reduction.total.size() - begin));
 }
 
-// As Ring::ReduceChunk: rank 0's sum starts as its first replica.
+// Adds this rank's replicas to the chunk's sum. As in Ring::ReduceChunk, the
+// sum of rank 0 starts as its first replica.
 Status DeviceRing::AddLocal(const Reduction& reduction, size_t chunk) {
   const std::span<float> sum = Chunk(reduction, chunk);
   const size_t begin = chunk * parts_.api.chunk_floats;
@@ -139,8 +141,9 @@ Status DeviceRing::AddLocal(const Reduction& reduction, size_t chunk) {
   return OkStatus();
 }
 
-// Receives a chunk while it sends the previous one: both directions are in use,
-// and all ranks work, each one chunk behind the rank below it.
+// In each round a rank receives one chunk and sends the previous one, so that
+// both directions are in use. All ranks work at the same time: each is one
+// chunk behind the rank below it.
 Status DeviceRing::Reduce(const Reduction& reduction) {
   const size_t chunks = Chunks(reduction);
   for (size_t round = 0; round <= chunks; ++round) {
@@ -200,9 +203,9 @@ Status DeviceRing::Sum(const ExchangeKey& key,
   Status summed = Reduce(reduction);
   if (summed.ok()) summed = PassTotals(reduction);
   if (summed.ok()) summed = Await(parts_.api.finished, reduction.wait);
-  // A failed device's results are not sums, and other ranks have received some
-  // of them. Those ranks must not continue: Break ends the exchange in which
-  // they wait for this rank.
+  // If this device has failed, its results are wrong, and other ranks have
+  // already received some of them. Break stops those ranks: they wait for this
+  // rank in the ring's next exchange, which then fails.
   if (summed.ok()) summed = parts_.kernels.status();
   accepted_ = 0;
   if (!summed.ok()) Break();

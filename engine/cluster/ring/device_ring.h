@@ -2,13 +2,12 @@
 // devices.
 //
 // The partial sum travels from rank 0 upwards in chunks, from device to device.
-// Each rank adds its replicas to it one by one, with its own device's
-// additions, and the last rank's totals go to all. The transport (usually NCCL)
-// adds nothing.
+// On each rank the device adds the rank's replicas to the chunk one by one. The
+// last rank sends the totals to all. The transport (usually NCCL) adds nothing.
 //
 // A communicator belongs to one generation. It is ready once all ranks have
-// joined it. Its progress is polled, never waited for. At the first error it is
-// aborted together with the ring: a loss ends the generation.
+// joined it. Ranks poll its progress, and never block in it. At the first error
+// the communicator and the ring are aborted, as a loss ends the generation.
 #ifndef GAUNTLET_ENGINE_CLUSTER_RING_DEVICE_RING_H_
 #define GAUNTLET_ENGINE_CLUSTER_RING_DEVICE_RING_H_
 
@@ -31,7 +30,7 @@ namespace gauntlet {
 
 class DeviceRing {
  public:
-  // All of it outlives the DeviceRing. `kernels` are the device's.
+  // All objects outlive the DeviceRing. `kernels` compute on the device.
   struct Parts {
     World& world;
     Ring& ring;
@@ -39,9 +38,9 @@ class DeviceRing {
     const gpu::CollectiveApi& api;
   };
 
-  // Returns once all ranks of the ring have joined the communicator with that
-  // id. `links`: channels for an `api` without a transport of its own, else
-  // null. Error codes: as Sum's.
+  // Joins the communicator with that id. Returns when all ranks of the ring
+  // have joined. `links`: channels for an `api` without a transport of its own,
+  // else null. Error codes are those of Sum.
   static Result<std::unique_ptr<DeviceRing>> Create(
       const Parts& parts, const gpu::CommunicatorId& id,
       std::unique_ptr<CollectiveLinks> links, Duration timeout);
@@ -49,9 +48,9 @@ class DeviceRing {
   DeviceRing(const DeviceRing&) = delete;
   DeviceRing& operator=(const DeviceRing&) = delete;
 
-  // total = the sum over all replicas of all ranks in ascending order. All
-  // arrays are in the kernels' memory and as long as `total`. Once any rank has
-  // completed the ring's next exchange, all ranks have their totals.
+  // Sets `total` to the sum over all replicas of all ranks in ascending order.
+  // All arrays are in the kernels' memory and as long as `total`. If a rank
+  // completes the ring's next exchange, all ranks have received their totals.
   // kUnavailable: a worker or the connection to it is lost; kDeadlineExceeded:
   // a worker sent nothing for `timeout`. After an error this ring and the
   // underlying ring are broken.
@@ -60,7 +59,8 @@ class DeviceRing {
              std::span<float> total, Duration timeout);
 
  private:
-  // Description of a wait, for its error message.
+  // The operation that a wait is for, named in error messages, and its time
+  // limit.
   struct Wait {
     std::string what;
     Duration timeout;

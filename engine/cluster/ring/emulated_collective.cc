@@ -14,8 +14,8 @@
 
 namespace gauntlet::gpu {
 
-// Frames are numbered in each direction. Nothing here blocks: `Advance` does
-// all that is possible immediately.
+// Frames are numbered in each direction. No function here blocks: `Advance`
+// sends and receives only as much as is possible immediately.
 struct Communicator {
   Communicator(Device* of, const CommunicatorPlace& place)
       : device(of),
@@ -118,13 +118,13 @@ bool Version(DeviceText* version, DeviceText*) {
   return true;
 }
 
-// Every process has a device of its own.
+// The identity stays empty: each process has an emulated device of its own.
 bool Identify(int index, DeviceText*, DeviceText* why) {
   DeviceInfo info;
   return EmulatedDevice().describe(index, &info, why);
 }
 
-// The id is constant: the channels already separate communicators.
+// The id is constant, as each communicator has channels of its own.
 bool MakeId(CommunicatorId* id, DeviceText*) {
   *id = {};
   std::strcpy(id->bytes, "emulated");
@@ -168,7 +168,7 @@ void Exchange(Communicator* communicator, const ArrayExchange& arrays) {
   }
 }
 
-// Sends the values around the ring, up to the rank before the root.
+// Sends the root's values around the ring, up to the rank before the root.
 void Broadcast(Communicator* communicator, float* values, size_t count,
                int root) {
   if (communicator->size == 1 || count == 0) return;

@@ -1,6 +1,6 @@
-// The transport between emulated devices: over the world's network, in a ring
-// of channels of its own. It replaces NCCL where there is none, and is subject
-// to the same faults as the network and the other workers.
+// The transport between emulated devices: a ring of channels over the world's
+// network. It replaces NCCL on machines without NCCL, and faults of the network
+// and of other workers affect it too.
 #ifndef GAUNTLET_ENGINE_CLUSTER_RING_EMULATED_COLLECTIVE_H_
 #define GAUNTLET_ENGINE_CLUSTER_RING_EMULATED_COLLECTIVE_H_
 

@@ -22,8 +22,8 @@ void PassProgress::Complete(Time now) {
   changed_->Set();
 }
 
-// The event is reset before the condition is read: a change after that sets it
-// again.
+// Resets the event before it reads the condition, so that a change after that
+// ends the wait.
 template <typename Condition>
 void PassProgress::WaitFor(const Condition& holds) {
   while (!holds()) {

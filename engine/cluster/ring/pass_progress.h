@@ -1,8 +1,8 @@
-// Progress of a backward pass, for an exchange that runs beside it.
+// Progress of a backward pass, for an exchange that runs at the same time.
 //
-// A pass computes the gradients of the last layer first, so those at the end of
-// the array become final first. The exchange sums them while the pass still
-// computes the others.
+// A pass computes the gradients of the last layer first, so the end of the
+// array becomes final first. The exchange sums the final part while the pass
+// computes the rest.
 #ifndef GAUNTLET_ENGINE_CLUSTER_RING_PASS_PROGRESS_H_
 #define GAUNTLET_ENGINE_CLUSTER_RING_PASS_PROGRESS_H_
 
@@ -22,12 +22,12 @@ class PassProgress {
  public:
   explicit PassProgress(Tasks& tasks) : changed_(tasks.NewEvent()) {}
 
-  // Begins another pass: nothing is final. REQUIRES: no task waits.
+  // Begins another pass: no gradient is final. REQUIRES: no task waits.
   void Begin();
   // Marks the gradients from this offset on as final. Offsets descend.
   void SetFinalFrom(size_t offset);
-  // Ends the pass: all gradients are final, and so are the values that are
-  // summed with them.
+  // Ends the pass: all gradients are final, and so are the other values that
+  // are summed together with them.
   void Complete(Time now);
 
   void WaitUntilFinalFrom(size_t offset);

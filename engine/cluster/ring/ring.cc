@@ -83,7 +83,7 @@ Result<Frame> Ring::Receive(Duration timeout, const RunningPass* pass) {
   return frame;
 }
 
-// Emits the first loss only: later failures are its consequences.
+// Emits only the first loss, as it causes the later failures.
 void Ring::NoteLoss(int rank, const Status& status, Duration timeout) {
   if (broken_.exchange(true)) return;
   world_->events.Emit({.kind = EventKind::kWorkerLost,
@@ -191,8 +191,9 @@ Result<ChunkHeader> Ring::ExpectChunk(const Result<Frame>& came,
   return header;
 }
 
-// Uses the ring's kernels once the pass is complete: from then on the task of
-// the pass only waits for the exchange.
+// Until the pass is complete it may be using the ring's kernels, so others are
+// used here. Afterwards the task of the pass only waits for this exchange, and
+// the ring's kernels are free.
 void Ring::AddReplicas(const Reduction& reduction, uint32_t chunk, size_t first,
                        std::span<float> sum) const {
   const RunningPass* const pass = reduction.arrays.pass;
@@ -203,8 +204,8 @@ void Ring::AddReplicas(const Reduction& reduction, uint32_t chunk, size_t first,
   }
 }
 
-// Receives the partial sum of the ranks below, adds this rank's replicas, and
-// sends it on. The sum starts as the first replica.
+// Receives the partial sum of the lower ranks, adds this rank's replicas, and
+// sends the sum on. On rank 0 the sum starts as its first replica.
 Status Ring::ReduceChunk(const Reduction& reduction, uint32_t chunk) {
   reduction.AwaitValues(chunk);
   const std::span<float> total = reduction.Chunk(chunk);
@@ -246,7 +247,8 @@ Status Ring::ReduceChunk(const Reduction& reduction, uint32_t chunk) {
   return SentChunk(Send(*std::move(frame), reduction.timeout));
 }
 
-// Receives a finished chunk and sends it on, up to the rank before the last.
+// Receives the total of a chunk, and sends it on unless the next rank is the
+// last, which computed it.
 Status Ring::PassTotal(const Reduction& reduction, uint32_t chunk) {
   Result<Frame> frame = Receive(reduction.timeout, reduction.arrays.pass);
   Result<ChunkHeader> header =
@@ -285,8 +287,8 @@ Status Ring::Reduce(const ExchangeKey& key, const RingArrays& arrays,
       .key = key, .arrays = arrays, .tally = tally, .timeout = timeout};
   const uint32_t chunks = reduction.chunks();
   const bool takes_totals = place_.size > 1 && !last();
-  // Every rank handles partial sums and totals in this order, so the next frame
-  // that a rank sends is the next one that its neighbour expects.
+  // All ranks handle partial sums and totals in the same order, so a rank sends
+  // its frames in the order in which the next rank expects them.
   uint32_t passed = 0;
   for (uint32_t n = 0; n < chunks; ++n) {
     RETURN_IF_ERROR(ReduceChunk(reduction, reduction.ChunkAt(n)));
@@ -313,7 +315,8 @@ Result<std::vector<std::string>> Ring::AllGather(const ExchangeKey& key,
                                                  const std::string& payload,
                                                  Duration timeout) {
   if (place_.size == 1) return std::vector<std::string>{payload};
-  // Round 0 collects from rank 0 upwards; round 1 sends the whole list around.
+  // In round 0 each rank, from rank 0 upwards, adds its text to the list. In
+  // round 1 the complete list is sent around the ring.
   const uint32_t round = last() ? 1 : 0;
   Result<Frame> gathered =
       place_.rank == 0 ? EncodeChunk({}, "") : Receive(timeout);
@@ -354,7 +357,8 @@ Status Ring::SendState(const ExchangeKey& key, std::string_view bytes,
   return OkStatus();
 }
 
-// Sends each chunk on as it arrives, up to the rank before the root.
+// Receives the state in chunks. Sends each chunk on at once, unless the next
+// rank is the root.
 Result<std::string> Ring::TakeState(const ExchangeKey& key, int root,
                                     uint64_t limit, Duration timeout) {
   const bool passes_on = (place_.rank + 1) % place_.size != root;

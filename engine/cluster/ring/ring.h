@@ -35,7 +35,7 @@ struct ExchangeKey {
   Phase phase = Phase::kInEpoch;
 };
 
-// Integers reduced together with the array of an all-reduce.
+// Integers that an all-reduce combines over all ranks, together with its array.
 struct Tally {
   uint32_t requests = 0;  // or-ed
   int64_t correct = 0;    // summed
@@ -48,26 +48,31 @@ struct RingPlace {
   uint64_t generation = 0;
 };
 
-// A backward pass that computes the last of a rank's arrays during an exchange.
+// A backward pass that runs during an exchange and computes this rank's last
+// array.
 struct RunningPass {
   PassProgress& progress;
-  // Kernels that add the replicas until the pass is complete: it may use the
-  // ring's kernels, which serve one task at a time.
+  // Kernels with which the exchange adds replicas until the pass is complete.
+  // The pass may use the ring's own kernels, and kernels serve only one task at
+  // a time.
   const Kernels& kernels;
 };
 
 // A rank's part in an all-reduce.
 struct RingArrays {
-  // This rank's arrays, each as long as `total`, at least one float.
+  // Arrays of this rank's replicas, each as long as `total`, at least one
+  // float.
   std::span<const std::span<const float>> local;
-  // May be the first of `local`, which is overwritten even after an error.
+  // Receives the sum. May be the same memory as the first of `local`, which is
+  // then overwritten, even if an error is returned.
   std::span<float> total;
-  // The whole chunks of the first `last_to_first` floats are summed before the
-  // other chunks, from the last to the first. The same on all ranks.
+  // The complete chunks within the first `last_to_first` floats are summed
+  // first, from the last one to the first one; then the other chunks in
+  // ascending order. The same on all ranks.
   size_t last_to_first = 0;
-  // Null: `local` and the tally are final. Otherwise the first `last_to_first`
-  // floats become final as the pass reports progress; the other floats and the
-  // tally are final once the pass is complete.
+  // Null: `local` and the tally are final. Otherwise the pass reports which of
+  // the first `last_to_first` floats are final; all other floats and the tally
+  // are final when the pass is complete.
   const RunningPass* pass = nullptr;
 };
 
@@ -81,17 +86,17 @@ class Ring {
   // Floats in a chunk: 256 KiB, the fastest size for gRPC streams.
   static constexpr size_t kChunkFloats = 64 * 1024;
 
-  // total = sum over all replicas of all ranks in ascending order; arrays as in
-  // RingArrays. In: `tally` has this rank's numbers. Out: it has the cluster's.
-  // kUnavailable: a neighbour is lost; kDeadlineExceeded: a neighbour sent
-  // nothing for `timeout`.
+  // Sets `total` to the sum over all replicas of all ranks in ascending order;
+  // see RingArrays. `tally` contains this rank's numbers, and is set to those
+  // of the cluster. kUnavailable: a neighbour is lost; kDeadlineExceeded: a
+  // neighbour sent nothing for `timeout`.
   Status AllReduce(const ExchangeKey& key,
                    std::span<const std::span<const float>> local,
                    std::span<float> total, Tally& tally, Duration timeout);
 
-  // As AllReduce, for an exchange whose begin and end the caller reports to the
-  // fault points. Waits for the previous rank do not time out before `timeout`
-  // has passed since the rank's own pass was complete.
+  // As AllReduce, but reaches no fault points at begin and end; the caller
+  // does. A wait for the previous rank times out only if `timeout` has also
+  // passed since this rank's own pass completed.
   Status Reduce(const ExchangeKey& key, const RingArrays& arrays, Tally& tally,
                 Duration timeout);
 
@@ -106,14 +111,14 @@ class Ring {
                                 std::string bytes, uint64_t limit,
                                 Duration timeout);
 
-  // Emits kLeaving: this rank is about to close its connections. Marks the ring
-  // broken; has no effect if it is already.
+  // Emits kLeaving, as this rank is about to close its connections, and marks
+  // the ring broken. Has no effect if the ring is broken already.
   void EmitLeaving();
   // Breaks both channels: all waits end with kUnavailable.
   void Abort();
 
-  // Returns true if a channel failed or was broken here: a neighbour may be
-  // lost. Callable from any task.
+  // Returns true if a channel failed, or this process has aborted the ring: a
+  // neighbour may be lost. May be called from any task.
   bool is_broken() const { return broken_; }
 
   int rank() const { return place_.rank; }
@@ -121,15 +126,16 @@ class Ring {
   int size() const { return place_.size; }
 
  private:
-  // Chunks in flight before the first total is waited for: the links must be
-  // able to hold them, whatever the size of the array.
+  // Number of chunks that a rank sends before it waits for the first total. The
+  // links must be able to hold so many, whatever the size of the array.
   static constexpr uint32_t kChunksInFlight = 16;
 
   static constexpr size_t kStateChunkBytes = size_t{256} << 10;
 
   Time Until(Duration timeout) const { return world_->clock.Now() + timeout; }
-  // Send to the next rank; receive from the previous one. A failure breaks the
-  // ring. The timeout of Receive begins anew when the pass completes.
+  // Send sends to the next rank; Receive receives from the previous one. A
+  // failure breaks the ring. The timeout of Receive starts again when `pass`
+  // completes.
   Status Send(Frame frame, Duration timeout);
   Result<Frame> Receive(Duration timeout, const RunningPass* pass = nullptr);
   void NoteLoss(int rank, const Status& status, Duration timeout);
@@ -143,8 +149,8 @@ class Ring {
                              const ExchangeKey& key, uint32_t chunk);
   ChunkHeader HeaderFor(ChunkKind kind, const ExchangeKey& key,
                         uint32_t chunk) const;
-  // One exchange in progress. A sum is computed in the frame that carries it.
-  // Chunks are numbered by their place in the array.
+  // One exchange in progress. A partial sum is computed in place, in the frame
+  // that is sent on. Chunks are numbered by their place in the array.
   struct Reduction {
     ExchangeKey key;
     RingArrays arrays;
@@ -166,7 +172,7 @@ class Ring {
   Result<ChunkHeader> ExpectChunk(const Result<Frame>& came,
                                   const Reduction& reduction, ChunkKind kind,
                                   uint32_t chunk);
-  // Adds this rank's replicas to the sum, beginning with number `first`.
+  // Adds this rank's replicas from index `first` on to the sum.
   void AddReplicas(const Reduction& reduction, uint32_t chunk, size_t first,
                    std::span<float> sum) const;
   Status ReduceChunk(const Reduction& reduction, uint32_t chunk);

@@ -13,8 +13,8 @@
 
 namespace gauntlet {
 
-// Rejects connections that cannot prove the job's token, before they take a
-// queue slot. Safe from any thread.
+// Rejects connections that cannot prove that they know the job's token, before
+// they take a slot of the listener's queue. Safe from any thread.
 class Gate {
  public:
   // Least time between two log lines.

@@ -35,7 +35,8 @@ void Heartbeat::Start() {
 
 void Heartbeat::SendToAll(const Frame& frame) {
   for (Line& line : lines_) {
-    // If the send fails, the channel's receiver detects it.
+    // If the send fails, the task that receives from this channel detects the
+    // loss.
     const Status sent = line.control.channel->Send(
         frame, world_->clock.Now() + options_.lost_after);
     if (!sent.ok()) continue;
@@ -43,8 +44,8 @@ void Heartbeat::SendToAll(const Frame& frame) {
 }
 
 void Heartbeat::SendBeats() {
-  // Each beat is due one interval after the previous one: a process that was
-  // paused sends one late beat immediately, and does not make up for others.
+  // If the process was paused, it sends one late beat immediately; it does not
+  // make up for the other beats that it missed.
   Time due = world_->clock.Now() + options_.every;
   const Frame beat =
       EncodeControl(Beat{.rank = static_cast<uint32_t>(options_.rank),

@@ -1,9 +1,9 @@
 // Heartbeats between the chief and every other worker.
 //
-// The chief has one control channel to each worker. Both ends send beats at
-// regular intervals from a task of their own, so that a long step or a slow
-// save is never mistaken for a dead worker. Silence for `lost_after`, or a
-// broken connection, counts as a loss.
+// The chief has one control channel to each worker. Both ends of it send beats
+// at regular intervals, each from a task that does nothing else, so that a long
+// step or a slow save is never mistaken for a dead worker. Silence for
+// `lost_after`, or a broken connection, counts as a loss.
 #ifndef GAUNTLET_ENGINE_CLUSTER_SESSION_HEARTBEAT_H_
 #define GAUNTLET_ENGINE_CLUSTER_SESSION_HEARTBEAT_H_
 
@@ -48,21 +48,22 @@ class Heartbeat {
 
   void Start();
 
-  // From now on no loss is reported; a report in progress has ended when this
-  // returns.
+  // After this call no loss is reported. If a report is in progress, waits for
+  // its end.
   void StopReportingLosses();
 
-  // Ends in good order: each worker sends a bye and waits for the chief's,
-  // which the chief sends once it has received all of theirs; each wait is
-  // limited to `lost_after`. From its start on no loss is reported.
+  // Ends the heartbeat normally. Each worker sends a bye and waits for the
+  // chief's bye; the chief sends its bye when it has received those of all
+  // workers. Each wait is limited to `lost_after`. Once Leave has begun, no
+  // loss is reported.
   void Leave();
 
-  // Ends immediately: sends no bye and breaks all channels. All tasks have
-  // ended when it returns. Has no effect after Leave.
+  // Ends immediately: sends no bye, breaks all channels, and waits for the end
+  // of all tasks. Has no effect after Leave.
   void Abort();
 
-  // Returns the number of beats received from that rank; 0 for a rank that
-  // sends none to this one. Callable from any task.
+  // Returns the number of beats received from that rank; 0 if that rank sends
+  // its beats to the chief only. May be called from any task.
   uint64_t BeatsFrom(uint32_t rank) const;
 
  private:

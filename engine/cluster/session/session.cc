@@ -75,8 +75,9 @@ Status Session::FormAsChief(const Decide& decide) {
   return WelcomeWorkers();
 }
 
-// Waits until each worker has closed its connection, so that none misses the
-// reason. The outcome does not matter: this rank reports the decision's error.
+// Sends the reason to each worker, and waits until the worker has closed its
+// connection, so that it is sure to have received the reason. Failures are
+// ignored, as this rank reports the error of the decision.
 void Session::RefuseAll(const Status& reason) {
   world_->events.Emit(
       {.kind = EventKind::kLeaving, .generation = options_.generation});
@@ -141,8 +142,9 @@ Status Session::AcceptWorkers() {
                       fmt::format("chief: waiting for {}", MissingRanks()));
     }
     Hello& hello = caller->hello;
-    // A second hello of a rank is from its next incarnation, or from a retry of
-    // the same one. A hello of an earlier incarnation is from a stale worker.
+    // If two hellos are of one rank, the second is from the next incarnation,
+    // or the same incarnation has tried again. A hello of an earlier
+    // incarnation is from a stale worker.
     JoinedWorker& joined_worker = joined_[hello.rank];
     std::unique_ptr<Channel>& control = control_[hello.rank];
     const Status replaced = Unavailable(
@@ -201,10 +203,10 @@ Status Session::WelcomeWorkers() {
   return OkStatus();
 }
 
-// A process at the chief's address may be a stranger that occupies it for a
-// moment. So this worker retries until its rendezvous timeout, as if nobody
-// listened. But a process that refuses it may well be the chief, with another
-// token: then it retries for `lost_after` only.
+// Retries until a process that knows the token answers. If there is no answer,
+// retries until the rendezvous timeout: another process may occupy the chief's
+// address for a moment. If an answer comes without a proof of the token, the
+// sender may be the chief, with another token: retries only for `lost_after`.
 Status Session::JoinChief() {
   Time give_up = kNever;
   while (true) {
@@ -258,7 +260,8 @@ Status Session::CallChief() {
   std::unique_ptr<Channel>& control = control_[kChief];
   control = NumberFrames(world_->tasks, LinkEnd::kClient, *std::move(channel));
   Hello hello = HelloTo(kChief, ChannelRole::kControl, *control);
-  // A closed connection is detected in the wait for the answer.
+  // An error is ignored here: the wait for the answer detects a closed
+  // connection.
   static_cast<void>(control->Send(EncodeControl(hello), deadline_));
   hello_nonces_[kChief] = std::move(hello.nonce);
   return OkStatus();

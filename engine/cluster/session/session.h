@@ -37,25 +37,25 @@ struct SessionOptions {
   // session listens on loopback addresses only, unless `insecure`.
   std::optional<JobToken> token;
   bool insecure = false;
-  // Receives a line about rejected connections. May be empty.
+  // Called with a line about rejected connections. May be empty.
   std::function<void(const std::string& line)> log;
   Duration rendezvous_timeout = std::chrono::seconds(30);
-  // Limit for the chief's decision, which may read a whole checkpoint.
+  // Time limit for the chief's decision, during which it may read a whole
+  // checkpoint.
   Duration decision_timeout = std::chrono::seconds(300);
   Duration heartbeat_every = std::chrono::milliseconds(200);
   Duration lost_after = std::chrono::seconds(5);
-  // Limit for forming the ring after all workers were welcomed; 0:
+  // Time limit for forming the ring, from the welcome to all workers; 0:
   // rendezvous_timeout.
   Duration ring_timeout{0};
   // Fields of this worker's hello to the chief.
   uint64_t incarnation = 0;  // of two processes of a rank, the greater wins
   uint64_t generation = 0;   // the last one that it belonged to
-  // On the chief: the greatest incarnation of any worker that has joined
-  // before.
+  // On the chief: the greatest incarnation of any worker of earlier sessions.
   uint64_t latest_incarnation = 0;
   std::string hello_payload;
-  // On the chief: checks a hello's payload. Its error is returned to the
-  // client. Empty: accepts all.
+  // On the chief: checks the payload of a hello. If it returns an error, the
+  // error is sent to the client. Empty: all payloads are accepted.
   std::function<Status(std::string_view payload)> check_hello_payload;
 
   int size() const {
@@ -84,12 +84,12 @@ class Session {
 
   // Starts this worker's server, connects to the chief, waits for the chief's
   // decision, forms the ring and starts the heartbeat. `decide` runs on rank 0
-  // only; its error becomes every rank's error, including its code.
-  // kDeadlineExceeded names the missing ranks. kUnavailable and
-  // kDeadlineExceeded: no chief answered within the rendezvous timeout, or the
-  // chief was lost. kInvalidArgument: a peer at the chief's address, without a
-  // proof of the token, refused this worker for `lost_after`; or there is no
-  // token, and this worker's address is not a loopback one.
+  // only; if it returns an error, Form returns this error on every rank. On
+  // rank 0, kDeadlineExceeded names the missing ranks. On other ranks,
+  // kUnavailable and kDeadlineExceeded: no chief answered within the rendezvous
+  // timeout, or the chief was lost. kInvalidArgument: for `lost_after`, a peer
+  // at the chief's address answered without a proof of the token; or there is
+  // no token, and this worker's address is not a loopback one.
   static Result<std::unique_ptr<Session>> Form(World& world,
                                                const Kernels& kernels,
                                                const SessionOptions& options,
@@ -102,29 +102,29 @@ class Session {
   Result<std::unique_ptr<CollectiveLinks>> OpenLinks();
   const Decision& decision() const { return decision_; }
 
-  // Starts rejecting late connections from the heartbeat task. A connection
-  // that may replace a lost worker is kept open until the session ends.
+  // From now on the heartbeat task rejects late connections. It keeps a
+  // connection that may replace a lost worker open until the session ends.
   // REQUIRES: OpenLinks is not called again.
   void StartRejectingLateConnections() { rejects_late_ = true; }
 
   // Returns the greatest incarnation of all workers that have joined. REQUIRES:
-  // on the chief.
+  // called on the chief.
   uint64_t latest_incarnation() const;
 
   // Returns the rank whose heartbeat stopped while its connection stayed open,
-  // if that broke the ring; else -1.
+  // if this is the reason why the ring broke; else -1.
   int silent_rank() const { return silent_rank_; }
 
-  // From now on no loss is reported: this rank is about to emit its last event.
+  // After this call no loss is reported. Called before this rank emits its last
+  // event.
   void StopReportingLosses() { heartbeat_->StopReportingLosses(); }
 
-  // Ends the session in good order; every rank must call it. See
-  // Heartbeat::Leave.
+  // Ends the session normally; every rank must call it. See Heartbeat::Leave.
   void Leave();
 
   // Ends the session for this rank alone, after an error: breaks all
-  // connections, so that the others detect it. All its tasks have ended when it
-  // returns. Has no effect after Leave.
+  // connections, so that the other ranks detect it, and waits for the end of
+  // the session's tasks. Has no effect after Leave.
   void Abort();
 
  private:
@@ -136,8 +136,8 @@ class Session {
   void RefuseAll(const Status& reason);
   Status WelcomeWorkers();
   Status JoinChief();
-  // An answer to this worker's hello, from the chief's address. Not proven: the
-  // sender has not proved that it has the job's token.
+  // An answer to this worker's hello, from the chief's address. If `is_proven`
+  // is false, the sender has not proved that it knows the job's token.
   struct Answer {
     std::variant<Accepted, Welcome, Refusal> message;
     bool is_proven = false;
@@ -145,7 +145,8 @@ class Session {
   // Sends a hello on a new connection. kDeadlineExceeded: no process listens
   // there.
   Status CallChief();
-  // Returns an error if no answer arrives, or one that is not of this protocol.
+  // Returns an error if no answer arrives, or if the answer is not a message of
+  // this protocol.
   Result<Answer> ReceiveAnswer(Time deadline);
   // REQUIRES: answer.is_proven.
   Status FollowChief(Answer answer);
@@ -158,13 +159,14 @@ class Session {
   };
   Result<Neighbours> ConnectNeighbours(ChannelRole role);
   Result<std::unique_ptr<Channel>> AcceptFromPrevious(ChannelRole role);
-  // Returns the next connection whose first frame is a valid hello with that
-  // role. Refuses all others, which is no error of this session.
+  // A connection whose first frame is a hello.
   struct Caller {
     std::unique_ptr<Channel> channel;
     Hello hello;
   };
   Caller CallerOf(Incoming incoming, Hello hello) const;
+  // Returns the next connection whose first frame is a valid hello with that
+  // role. Refuses all others; a refusal is not an error of this session.
   Result<Caller> AcceptCaller(ChannelRole role, Time deadline);
   Status CheckHello(const Hello& hello, ChannelRole role) const;
   Status CheckControlHello(const Hello& hello) const;
@@ -176,7 +178,8 @@ class Session {
   // Answers connections accepted since the last heartbeat.
   void AnswerLateConnections();
   void AnswerLateConnection(Incoming incoming);
-  // Refuses late connections of ranks whose worker has sent heartbeats since.
+  // Refuses each late connection whose rank has a running worker: one that has
+  // sent heartbeats after the connection arrived.
   void RefuseTakenRanks();
   // Returns this worker's hello on the channel to rank `server`.
   Hello HelloTo(int server, ChannelRole role, const Channel& channel) const;
@@ -187,7 +190,8 @@ class Session {
   void LogRejections();
   Status TakeWelcome(Welcome welcome);
   Duration RingTimeout() const;
-  // Emits why this rank is about to leave the others.
+  // Emits kWorkerLost, with the reason why this rank is about to leave the
+  // cluster.
   void NoteFailedWait(int rank, Reason reason, Duration limit);
   void StartHeartbeat();
   std::string MissingRanks() const;

@@ -1,4 +1,5 @@
-// Connections to a session: checks of hellos, and answers to late ones.
+// Handles connections to a session: checks hellos, and answers late
+// connections.
 #include <algorithm>
 #include <utility>
 
@@ -12,15 +13,16 @@ namespace {
 
 constexpr uint32_t kChiefRank = 0;
 
-// Bound on a worker's starts between two generations; a launcher gives up long
-// before.
+// Limit on a worker's starts between two generations; a launcher stops
+// restarting it long before.
 constexpr uint64_t kMaxStartsPerWorker = 64;
 // A cluster that forms once per millisecond does not reach this in a month.
 constexpr uint64_t kMaxGeneration = uint64_t{1} << 32;
-// Heartbeats after a late hello that prove that the rank's worker is running.
-// One may have been in flight before.
+// Number of heartbeats after a late hello that prove that the rank's worker is
+// running. One is not enough: it may have been sent before the hello.
 constexpr uint64_t kBeatsOfProof = 2;
-// Limit on answers per heartbeat, so that the next one is not late.
+// Limit on answers between two heartbeats, so that the next heartbeat is not
+// late.
 constexpr int kAnswersPerBeat = 8;
 
 // Longest delay of a line about a rejected connection.
@@ -57,7 +59,7 @@ void Session::LogRejections() {
   }
 }
 
-// Logs rejections while it waits: a rejected connection may be from the worker
+// Logs rejected connections while it waits: one of them may be from the worker
 // that is missing.
 Result<Incoming> Session::AcceptAny(Time deadline) {
   while (true) {
@@ -89,16 +91,16 @@ Result<Session::Caller> Session::AcceptCaller(ChannelRole role, Time deadline) {
   }
 }
 
-// Returns an error if the connection is closed: the client may have connected
-// again, so its hello does not count.
+// Sends `accepted`. Returns an error if the connection is closed: the client
+// may have connected again, so this hello does not count.
 Status Session::Accept(const Caller& caller) {
   Accepted accepted;
   gate_->proofs().Sign(ContextOf(caller.hello, *caller.channel), accepted);
   return caller.channel->Send(EncodeControl(accepted), world_->clock.Now());
 }
 
-// Sends the refusal without waiting: a new channel has room for one frame. The
-// refusal need not arrive.
+// Sends the refusal without waiting: a new channel has room for one frame. It
+// does not matter if the refusal is lost.
 void Session::Refuse(const Caller& caller, const Status& why) {
   static_cast<void>(caller.channel->Send(
       RefusalTo(ContextOf(caller.hello, *caller.channel), why),
@@ -127,8 +129,9 @@ void Session::AnswerLateConnection(Incoming incoming) {
   const Status status = CheckHello(caller.hello, ChannelRole::kControl);
   if (!status.ok()) return Refuse(caller, status);
   const uint32_t rank = caller.hello.rank;
-  // A launcher starts a later incarnation only after the earlier one has ended.
-  // A worker whose hello has a generation has left that generation.
+  // In both cases the rank's worker may be gone: a launcher starts a later
+  // incarnation only after the earlier one has ended, and a worker whose hello
+  // names a generation has left that generation.
   const bool may_replace = caller.hello.generation > 0 ||
                            caller.hello.incarnation > joined_[rank].incarnation;
   late_[rank] = {.caller = std::move(caller),
@@ -156,7 +159,7 @@ uint64_t Session::latest_incarnation() const {
   return std::ranges::max(joined_, {}, &JoinedWorker::incarnation).incarnation;
 }
 
-// Returns the error for the sender: kUnavailable if it may retry.
+// Returns the error to send to the client; kUnavailable if it may retry.
 Status Session::CheckHello(const Hello& hello, ChannelRole role) const {
   if (hello.role != role) {
     return Unavailable("unexpected hello");
@@ -168,8 +171,9 @@ Status Session::CheckHello(const Hello& hello, ChannelRole role) const {
   return role == ChannelRole::kControl ? CheckControlHello(hello) : OkStatus();
 }
 
-// Rejects a hello with impossible numbers: a far too large one would exclude
-// the rank's own worker, or overflow when incremented.
+// Rejects a hello with impossible numbers: a far too large incarnation would
+// exclude the rank's own worker, and a far too large generation would overflow
+// when it is incremented.
 Status Session::CheckControlHello(const Hello& hello) const {
   if (hello.rank == kChiefRank) {
     return InvalidArgument("rank 0 is this chief: expected another rank");
