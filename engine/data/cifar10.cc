@@ -26,7 +26,7 @@ std::span<const std::string_view> FilesOf(DataPart part) {
   return kValidationFiles;
 }
 
-// Checks that the file holds whole rows, at least one.
+// Checks that the file contains whole rows, and at least one.
 Status CheckSize(const std::string& path, uint64_t bytes) {
   if (bytes > 0 && bytes % kRowBytes == 0) return OkStatus();
   return MalformedData(

@@ -37,8 +37,8 @@ struct Dataset {
   size_t features_per_row() const { return shape().floats(); }
 };
 
-// Returns shape, classes and divisor, without rows, if the kind of data implies
-// them; nullopt if the files determine them.
+// Returns a Dataset without rows, with shape, classes and divided_by, if the
+// kind of data determines them; nullopt if the files determine them.
 std::optional<Dataset> DatasetWithoutFiles(const DataSpec& spec);
 
 struct DataSplit {

@@ -51,13 +51,13 @@ struct Point {
   int32_t y = 0;
 };
 
-// Nib of the pen: full ink up to `radius`, fading over one pixel.
+// Tip of the pen: full ink up to `radius`, fading to none over one more pixel.
 struct Nib {
   int32_t radius = kPixel;
   int32_t ink = 255;
 };
 
-// A line between two points, drawn by a nib.
+// A line between two points, drawn with a nib.
 class Segment {
  public:
   Segment(Point a, Point b, const Nib& nib)
@@ -70,8 +70,9 @@ class Segment {
         far_(int64_t{outer_} * length_),
         ink_(nib.ink) {}
 
-  // Returns true iff p is so far from the infinite line that it has no ink.
-  // Most pixels are, and this test is all that they cost.
+  // Returns true iff p is so far from the infinite line through both points
+  // that it gets no ink. This is so for most pixels, and no other test is
+  // needed for them.
   bool IsFarFrom(Point p) const {
     const int64_t across =
         int64_t{dx_} * (p.y - a_.y) - int64_t{dy_} * (p.x - a_.x);
@@ -88,7 +89,8 @@ class Segment {
   }
 
  private:
-  // In (1/16 pixel)^2; exact only if it is below outer_.
+  // Returns the squared distance in (1/16 pixel)^2; exact only if it is below
+  // outer_.
   int64_t SquaredDistance(Point p) const {
     const int64_t px = p.x - a_.x;
     const int64_t py = p.y - a_.y;
@@ -132,8 +134,8 @@ void DrawSegment(Point a, Point b, const Nib& nib, Canvas& canvas) {
   }
 }
 
-// Maps the box of a shape to the image. One box unit is 1/16 pixel, times the
-// matrix in units of 1/64.
+// Maps points of a shape's box to the image. The matrix (xx xy; yx yy), in
+// units of 1/64, maps box units to units of 1/16 pixel.
 struct Placement {
   int32_t xx = 0;
   int32_t xy = 0;
@@ -175,7 +177,7 @@ void DrawShape(DigitShape shape, RowRandom& random, Canvas& canvas) {
   }
 }
 
-// Draws up to two short strokes that belong to no digit.
+// Draws up to two short strokes that are not part of the digit.
 void DrawDistractors(RowRandom& random, Canvas& canvas) {
   const int32_t count = random.Between(0, 2);
   for (int32_t i = 0; i < count; ++i) {
@@ -189,7 +191,8 @@ void DrawDistractors(RowRandom& random, Canvas& canvas) {
   }
 }
 
-// Adds up to `level` to every pixel, small amounts more often than large ones.
+// Adds noise of at most `level` to every pixel; small amounts are more frequent
+// than large ones.
 void AddNoise(RowRandom& random, Canvas& canvas) {
   const auto level = static_cast<uint32_t>(random.Between(10, 110));
   for (size_t i = 0; i < canvas.size(); i += 4) {

@@ -1,8 +1,9 @@
-// A data set that needs no download: drawn grey images of the digits 0 to 9.
+// A data set that needs no download: grey images of the digits 0 to 9, drawn by
+// the program.
 //
-// Integer arithmetic only, with random numbers from Philox keyed by (split,
-// row): the bytes are the same on every machine, and a row does not depend on
-// the number of rows.
+// Uses integer arithmetic only, with random numbers from Philox keyed by
+// (split, row). So the bytes are the same on every machine, and a row does not
+// depend on the number of rows.
 #ifndef GAUNTLET_ENGINE_DATA_DIGITS_H_
 #define GAUNTLET_ENGINE_DATA_DIGITS_H_
 

@@ -27,8 +27,8 @@ class GatheredRows {
   // The features (rows x features_per_row), and the labels. Valid until Clear.
   std::span<const float> features();
   std::span<const uint8_t> labels();
-  // Changes last until Clear. After a change the numbers no longer identify the
-  // features.
+  // Returns the features to be changed. Changes last until Clear. Once they are
+  // changed, the row numbers no longer identify the features.
   std::span<float> MutableFeatures();
   bool changed() const { return changed_; }
 

@@ -10,7 +10,7 @@
 namespace gauntlet {
 namespace {
 
-// zlib counts in 32 bits; larger spans are split into pieces.
+// zlib counts bytes with 32 bits, so larger spans are split into pieces.
 constexpr size_t kPiece = size_t{1} << 24;
 constexpr int kGzipOnly = 16;
 
@@ -36,7 +36,7 @@ Result<size_t> GzipReader::Inflate(std::span<std::byte> out) {
   while (done < out.size() && !ended_) {
     const auto input = rest_.first(std::min(rest_.size(), kPiece));
     const auto output = out.subspan(done, std::min(out.size() - done, kPiece));
-    // zlib's input pointer is not const, but it only reads there.
+    // zlib's input pointer is not const, but zlib only reads through it.
     stream_.next_in =
         reinterpret_cast<Bytef*>(const_cast<std::byte*>(input.data()));
     stream_.avail_in = static_cast<uInt>(input.size());
@@ -69,7 +69,8 @@ Status GzipReader::Read(std::span<std::byte> out) {
 }
 
 Status GzipReader::ExpectEnd() {
-  // zlib checks the end and its checksum only in a read past the last byte.
+  // zlib detects the end of the data, and verifies the checksum, only in a read
+  // past the last byte.
   std::byte extra{};
   ASSIGN_OR_RETURN(const size_t read, Inflate({&extra, 1}));
   if (read != 0) return Malformed("the end of the inflated data", "more");

@@ -1,5 +1,5 @@
-// Inflates gzip in pieces of known size, so that the size a small file claims
-// never decides how much memory is allocated.
+// Inflates gzip data in pieces whose size the caller knows, so that the size
+// which a file states never determines how much memory is allocated.
 #ifndef GAUNTLET_ENGINE_DATA_GZIP_H_
 #define GAUNTLET_ENGINE_DATA_GZIP_H_
 
@@ -26,15 +26,15 @@ class GzipReader {
   GzipReader(const GzipReader&) = delete;
   GzipReader& operator=(const GzipReader&) = delete;
 
-  // Fills the span. An error if the data ends before the span is full.
+  // Fills the span. Returns an error if the data ends before the span is full.
   Status Read(std::span<std::byte> out);
   // Checks that the data ends here with a valid checksum, and that the file
   // ends with it.
   Status ExpectEnd();
 
  private:
-  // Inflates into `out`. Returns the number of bytes; fewer than asked for only
-  // at the end.
+  // Inflates into `out`. Returns the number of bytes written, which is less
+  // than the size of `out` only at the end of the data.
   Result<size_t> Inflate(std::span<std::byte> out);
   Status Malformed(std::string_view expected, std::string_view found) const;
 

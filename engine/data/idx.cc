@@ -28,7 +28,7 @@ class IdxSource {
   }
 
   const std::string& path() const { return path_; }
-  // Returns an upper bound of the bytes that Read can deliver.
+  // Returns an upper bound on the number of bytes that Read can return.
   uint64_t most() const {
     return gzip_ ? bytes_.size() * kMaxInflateRatio : bytes_.size();
   }

@@ -47,7 +47,8 @@ Status CheckAlike(const std::string& path, const RawSplit& split) {
         "{}: expected validation images of {} pixels as in training, found {}",
         path, SizeText(split.train), SizeText(split.validation)));
   }
-  // Bytes are scaled to [0, 1], floats are not.
+  // Both parts must store the same type, as bytes are scaled to [0, 1] and
+  // floats are not.
   if (type_of(split.train) == type_of(split.validation)) return OkStatus();
   return InvalidArgument(fmt::format(
       "{}: expected validation features stored as {} as in training, found {}",
@@ -77,8 +78,9 @@ Result<RawSplit> ReadSplit(Storage& storage, const DataSpec& spec) {
   return split;
 }
 
-// Returns a text that is equal for equal rows, however they were stored. The
-// rows of each file are part of it, as they decide which replica takes them.
+// Returns a text that is equal for equal rows, in whatever format they are
+// stored. The numbers of rows of each file are part of the text, as they
+// determine which replica takes which rows.
 std::string ContentText(const RawRows& raw) {
   const auto digest_of = [](const auto& values) {
     return DigestOf(std::as_bytes(std::span(values))).ToString();
@@ -94,7 +96,7 @@ std::string ContentText(const RawRows& raw) {
   return text + "\n";
 }
 
-// Returns a table of byte / 255, correctly rounded.
+// Returns a table with the value byte / 255 for each byte, correctly rounded.
 std::array<float, 256> FeatureOfByte() {
   std::array<float, 256> table{};
   for (size_t i = 0; i < table.size(); ++i) {

@@ -27,7 +27,7 @@ constexpr std::array kTypes = {
     NpyTypeInfo{NpyType::kU1, "|u1", 1}, NpyTypeInfo{NpyType::kI4, "<i4", 4},
     NpyTypeInfo{NpyType::kI8, "<i8", 8}, NpyTypeInfo{NpyType::kF4, "<f4", 4}};
 
-// Returns bytes of a file in a form that fits into a message.
+// Returns bytes of a file in a form that can be displayed in a message.
 std::string Shown(std::string_view text) {
   constexpr size_t kMost = 24;
   std::string shown;
@@ -39,7 +39,7 @@ std::string Shown(std::string_view text) {
   return fmt::format("'{}{}'", shown, text.size() > kMost ? "..." : "");
 }
 
-// Reads a file from the front and keeps the offset.
+// Reads a file from front to back and counts the offset.
 class Cursor {
  public:
   Cursor(std::string_view path, std::string_view file)
@@ -59,7 +59,7 @@ class Cursor {
     return MalformedData(path_, offset, what, found);
   }
 
-  // Hides the bytes from `end` on from all later calls.
+  // Makes the file end at offset `end` for all later calls.
   void EndAt(size_t end) { file_ = file_.substr(0, end); }
   bool Take(std::string_view text) {
     if (!rest().starts_with(text)) return false;
@@ -214,7 +214,7 @@ Result<NpyArray> TakeHeader(Cursor& cursor) {
                            "fewer keys");
 }
 
-// Reads up to the header's first byte. Returns the offset of the header's end.
+// Reads everything before the header. Returns the offset of the header's end.
 Result<size_t> TakeFront(Cursor& cursor) {
   if (!cursor.Take(kMagic)) return cursor.Expected("the magic '\\x93NUMPY'");
   const size_t version_at = cursor.offset();

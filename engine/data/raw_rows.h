@@ -10,9 +10,9 @@ namespace gauntlet {
 
 enum class DataPart : uint8_t { kTrain, kValidation };
 
-// Images, row-major with the channels of a pixel adjacent (NHWC), one byte a
-// value; if the source stores floats, `values` is filled instead of `pixels`.
-// Each label is below `classes`.
+// Images, row-major with the channels of a pixel adjacent (NHWC). If the source
+// stores bytes, they are in `pixels`; if it stores floats, in `values`. Each
+// label is below `classes`.
 struct RawRows {
   uint32_t rows = 0;
   uint32_t height = 0;

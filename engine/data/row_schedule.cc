@@ -51,8 +51,7 @@ Status RowSchedule::DealFiles(const SourceRows& source) {
   return OkStatus();
 }
 
-// Fills used_ with all rows of each stream, then cuts it to the rows that the
-// epoch's steps take.
+// Sets used_: for each stream, the number of rows that the epoch's steps take.
 Status RowSchedule::CountSteps(const JobSpec& job) {
   const bool data = policy_ == ShardPolicy::kData;
   const uint64_t share = data ? replicas_ * batch_ : batch_;
@@ -95,7 +94,7 @@ uint64_t RowSchedule::UsedAfter(uint64_t steps) const {
 }
 
 // Returns the number of steps before the position. Each step takes at least one
-// row, so the position determines it.
+// row, so each step begins at another position.
 uint64_t RowSchedule::StepAt(uint64_t position) const {
   uint64_t low = 0;
   uint64_t high = steps_per_epoch_;

@@ -1,7 +1,7 @@
 // Chooses the rows that a replica takes in a step, by the job's shard policy.
 //
-// The position in an epoch is one integer under every policy: the number of
-// rows that all replicas together have taken. A policy deals the data out as
+// Under every policy, the position in an epoch is one integer: the number of
+// rows that all replicas together have taken. A policy divides the data into
 // streams of rows, each in its own order (a keyed permutation, or the stored
 // order if the job does not shuffle):
 //
@@ -13,9 +13,9 @@
 //          a step takes one batch from each stream
 //   auto   file if there is at least one file for each replica, else data
 //
-// If streams differ in length: remainder drop ends the epoch with the last step
-// that has a full batch of each stream; keep ends it when all streams are used
-// up.
+// Streams may differ in length. With remainder drop, the epoch ends with the
+// last step for which each stream has a full batch; with keep, it ends when all
+// streams are used up.
 #ifndef GAUNTLET_ENGINE_DATA_ROW_SCHEDULE_H_
 #define GAUNTLET_ENGINE_DATA_ROW_SCHEDULE_H_
 
@@ -35,7 +35,7 @@ struct SourceRows {
   std::vector<uint32_t> rows_of_files;  // empty unless several files
 };
 
-// Positions `range` in the order of a stream.
+// The positions `range` in the order of stream number `stream`.
 struct StreamRange {
   uint32_t stream = 0;
   RowRange range;
@@ -49,15 +49,16 @@ class RowSchedule {
 
   uint64_t rows_per_epoch() const { return rows_per_epoch_; }
   uint64_t steps_per_epoch() const { return steps_per_epoch_; }
-  // Reason why `auto` did not choose `file`; empty if it did, or for another
-  // policy.
+  // Reason why policy `auto` did not choose `file`; empty if it did, or if the
+  // policy is not `auto`.
   const std::string& warning() const { return warning_; }
 
   // Returns the number of steps from the position to the end of its epoch.
   // REQUIRES: the position is between two steps.
   uint64_t StepsLeft(uint64_t position) const;
 
-  // Returns the rows of all replicas in the step that begins at the position.
+  // Returns the number of rows that all replicas together take in the step that
+  // begins at the position.
   uint64_t RowsOfStep(uint64_t position) const;
   StreamRange RangeOf(uint64_t position, uint32_t replica) const;
 
@@ -90,7 +91,7 @@ class RowSchedule {
   uint64_t steps_per_epoch_ = 0;
   // kFile: rows of each stream, ascending.
   std::vector<std::vector<uint32_t>> rows_of_streams_;
-  // Rows of each stream that an epoch uses; kData: one element.
+  // Number of rows of each stream that an epoch uses; kData: one element.
   std::vector<uint64_t> used_;
   std::string warning_;
 };

@@ -30,7 +30,7 @@ RowRange ReplicaRows(uint64_t position, uint64_t step_rows, uint64_t batch,
 
 RowRange EvaluationRows(uint64_t rows, uint64_t replicas, uint64_t replica) {
   CHECK(replica < replicas, fmt::format("replica {} of {}", replica, replicas));
-  // The first rows % replicas replicas take one row more than the others.
+  // The first (rows % replicas) replicas take one row more than the others.
   const uint64_t share = rows / replicas;
   const uint64_t more = rows % replicas;
   return {.first = replica * share + std::min(replica, more),

@@ -12,7 +12,7 @@ Status MalformedData(std::string_view path, uint64_t offset,
 
 Result<std::string> ReadDataFile(Storage& storage, const std::string& path) {
   Result<std::string> bytes = ReadFile(storage, path, kMaxDataFileBytes);
-  // ReadFile returns kDataLoss for a file over the limit.
+  // ReadFile returns kDataLoss for a file that is larger than the limit.
   if (bytes.status().code() == Code::kDataLoss) {
     return InvalidArgument(bytes.status().message());
   }
