@@ -1,8 +1,8 @@
 // The training job: everything that the final bits depend on.
 //
 // Workers, threads, device, transport, checkpoints and faults are not part of
-// the job, and neither is the horizon (the number of epochs or steps
-// requested).
+// the job. The horizon (the number of epochs or steps requested) is not part of
+// it either.
 #ifndef GAUNTLET_ENGINE_JOB_JOB_H_
 #define GAUNTLET_ENGINE_JOB_JOB_H_
 
@@ -36,7 +36,7 @@ struct LayerSpec {
   float rate = 0.0f;  // kDropout: the share that is zeroed, in [0, 1)
   int filters = 0;    // kConv2D
   int kernel = 0;     // kConv2D: pixels a side
-  // kCenter: the share of the moving mean that a step keeps, in [0, 1)
+  // kCenter: share of the old moving mean that a step keeps, in [0, 1)
   float momentum = 0.0f;
 };
 
@@ -56,10 +56,10 @@ enum class ScheduleKind : uint8_t {
   kPiecewise,
 };
 
-// The learning rate as a function of the update, counted from 0. During the
-// first `warmup` updates it rises linearly to the configured rate; then it
-// follows `kind`, with updates counted from there. Formulas:
-// engine/numerics/numerics_schedule.h.
+// The learning rate as a function of the update number, counted from 0. During
+// the first `warmup` updates the rate rises linearly to the configured one;
+// after that it follows `kind`, with updates counted from the end of the
+// warm-up. Formulas: engine/numerics/numerics_schedule.h.
 struct ScheduleSpec {
   ScheduleKind kind = ScheduleKind::kConstant;
   uint64_t warmup = 0;
@@ -68,17 +68,19 @@ struct ScheduleSpec {
   // kExponentialDecay: the rate changes only at multiples of `steps`.
   bool staircase = false;
   float alpha = 0.0f;  // kCosineDecay: the final share
-  // kPiecewise: values[i] up to and including update boundaries[i], the last
-  // value after the last boundary. They replace the learning rate.
+  // kPiecewise: the rate is values[i] up to and including update boundaries[i],
+  // and the last value after the last boundary. The configured learning rate is
+  // not used.
   std::vector<uint64_t> boundaries;
   std::vector<float> values;
 };
 
 enum class ClipKind : uint8_t { kNone, kValue, kNorm, kGlobalNorm };
 
-// Clips the gradient of all replicas before the update: each element is cut to
-// [-limit, limit]; or each tensor, or all tensors as one, is scaled down to a
-// Euclidean norm of `limit` if its norm is larger.
+// Clips the gradient of all replicas before the update. kValue: each element is
+// limited to [-limit, limit]. kNorm: each tensor whose Euclidean norm is larger
+// than `limit` is scaled down to this norm. kGlobalNorm: the same for all
+// tensors together.
 struct ClipSpec {
   ClipKind kind = ClipKind::kNone;
   float limit = 1.0f;
@@ -110,7 +112,8 @@ struct DataSpec {
   int classes = 10;               // kNpy: every label is below
   int samples = 4096;             // kDigits: training rows
   int validation_samples = 1024;  // kDigits: validation rows
-  // kDigits: pixels a side, 28 or 7 (7: the mean of 4x4 blocks).
+  // kDigits: width and height in pixels, 28 or 7 (7: each pixel is the mean of
+  // 4x4).
   int side = 28;
   Shuffle shuffle = Shuffle::kOn;
   ShardPolicy shard = ShardPolicy::kData;
@@ -121,10 +124,11 @@ struct DataSpec {
 // Treatment of the samples of an epoch that do not fill a global batch.
 enum class Remainder : uint8_t { kDrop, kKeep };
 
-// Start of training, if it is not the seed's parameters at epoch 0.
+// Start of training. The default is epoch 0 with parameters initialized from
+// the seed.
 struct StartSpec {
-  // Digest of initial weights that the user supplies (WeightsDigest); nullopt:
-  // the seed's parameters.
+  // Digest of the initial weights if the user supplies them (WeightsDigest);
+  // nullopt: they are initialized from the seed.
   std::optional<Digest> weights;
   uint64_t epoch = 0;  // number of the first epoch
 };
@@ -152,9 +156,9 @@ struct JobSpec {
   uint64_t seed = 1;
   Remainder remainder = Remainder::kDrop;
   StartSpec start;
-  // Names of the parameters that checkpoints hold, ascending. The others are
-  // initialized in every attempt, so that another selection is another job.
-  // Empty: checkpoints hold all parameters.
+  // Names of the parameters that checkpoints contain, ascending. The others are
+  // initialized again in every attempt, so the results depend on this list.
+  // Empty: checkpoints contain all parameters.
   std::vector<std::string> saved;
   // Options that the state of the program's callbacks depends on, by callback
   // and option: {"early_stopping": {"monitor": "val_loss"}}. Empty: no callback
@@ -163,7 +167,8 @@ struct JobSpec {
 };
 
 // Returns the job of a preset, with one replica. preset_run.h has the length of
-// its run, presets.cc lists all presets. kInvalidArgument names the known ones.
+// the preset's run; presets.cc lists all presets. kInvalidArgument names the
+// known presets.
 Result<JobSpec> PresetJob(std::string_view name);
 
 struct PresetInfo {
@@ -172,33 +177,34 @@ struct PresetInfo {
 };
 std::vector<PresetInfo> AllPresets();
 
-// Returns kInvalidArgument for a job that cannot run: no layers, layers in an
-// order without meaning (convolutions, one flatten, dense layers is right),
-// replicas < 1, a rate outside [0, 1), absurd sizes … The message names field,
+// Returns kInvalidArgument for a job that cannot run: it has no layers, its
+// layers are not in the order convolutions, one flatten, dense layers, replicas
+// < 1, a rate is outside [0, 1), a size is absurd … The message names field,
 // bounds and value.
 Status Validate(const JobSpec& job);
 
 // Returns canonical JSON, one line: equal jobs give equal text, and fields that
 // a kind does not use (beta1 of SGD) are left out. Floats have the shortest
-// form that reads back to the same bits. `data_digest` is that of the data's
-// content, so that a changed file is a changed job.
+// form that reads back to the same bits. `data_digest` is the digest of the
+// data's content, so that a changed file makes it another job.
 std::string JobToJson(const JobSpec& job, const Digest& data_digest);
-// Reads the JobSpec from such a text. Strict: an unknown, missing or repeated
-// key, a wrong type or a value that Validate rejects is kInvalidArgument with
-// the dotted path of the key.
+// Reads the JobSpec from a text that JobToJson returned. Returns
+// kInvalidArgument, with the dotted path of the key, for an unknown, missing or
+// repeated key, a wrong type, or a value that Validate rejects.
 Result<JobSpec> JobFromJson(std::string_view json);
-// Returns the digest of the canonical JSON and the numerics version, without
-// the paths of the data: its content belongs to the job, its location does not.
+// Returns the digest of the canonical JSON and the numerics version. The paths
+// of the data are left out: the data's content is part of the job, its location
+// is not.
 Digest JobDigest(std::string_view job_json);
-// Returns "optimizer.learning_rate: 0.001 in the checkpoint, 0.002 now; …" for
-// two canonical texts; "" if they do not differ (then the numerics version
-// does). Paths are not compared.
+// Compares two canonical texts. Returns "optimizer.learning_rate: 0.001 in the
+// checkpoint, 0.002 now; …"; "" if the jobs are equal, so that only the
+// numerics version can differ. Paths are not compared.
 std::string DescribeJobDifference(std::string_view stored_json,
                                   std::string_view present_json);
 
 // Returns true iff the stored job records no callbacks and is otherwise equal:
-// an older version wrote it, or no callback kept state then. The checkpoint's
-// tensors show if it holds the state of the present callbacks.
+// an older version wrote it, or no callback kept state at that time. The
+// checkpoint's tensors then show if it has the state of the callbacks used now.
 bool DiffersOnlyInUnrecordedCallbacks(std::string_view stored_json,
                                       std::string_view present_json);
 

@@ -11,15 +11,16 @@ namespace {
 
 using Leaves = std::map<std::string, std::string>;
 
-// Returns the value on one line: a string without its quotes, but with its
-// escapes.
+// Returns the value on one line. A string has no quotes around it, but keeps
+// its escapes.
 std::string OneLine(const Json& value) {
   const std::string text =
       value.dump(-1, ' ', false, Json::error_handler_t::replace);
   return value.is_string() ? text.substr(1, text.size() - 2) : text;
 }
 
-// Collects every scalar under its dotted path. The parser bounds the depth.
+// Stores every scalar in `leaves`, with its dotted path as the key. The
+// recursion is bounded, as the parser limits the depth.
 void CollectLeaves(const Json& value, const std::string& path, Leaves& leaves) {
   if (value.is_object()) {
     for (const auto& [key, child] : value.items()) {

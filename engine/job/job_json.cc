@@ -86,7 +86,8 @@ Json DataToJson(const DataSpec& data, const Digest& digest) {
     }
   }
   if (data.kind == DataKind::kNpy) json["classes"] = data.classes;
-  // Defaults are left out, so that the text of an older job does not change.
+  // Defaults are left out, so that a job written by an older version has the
+  // same text.
   if (data.shuffle == Shuffle::kOff) json["shuffle"] = "off";
   if (data.shard != ShardPolicy::kData) {
     json["shard"] = ShardPolicyName(data.shard);
@@ -218,7 +219,7 @@ Result<ModelSpec> ModelFromJson(const Json& json) {
   return model;
 }
 
-// Reads the keys that are written only if they differ from their defaults.
+// Reads the keys that are written only if their values are not the defaults.
 void ReadSampling(JsonFields& fields, DataSpec& data) {
   if (fields.Maybe("shuffle") != nullptr) {
     data.shuffle = fields.Choice<Shuffle>("shuffle", {{"off", Shuffle::kOff}});
@@ -470,9 +471,9 @@ Result<JobSpec> JobFromJson(std::string_view json) {
 
 Digest JobDigest(std::string_view job_json) {
   std::string text(job_json);
-  // The text names the directories of the data, but only the data's contents
-  // belong to the job. A canonical text without a path need not be rewritten:
-  // it would stay the same.
+  // Removes the paths of the data, as only the data's contents are part of the
+  // job. A text without a path is left as it is, which saves the time to parse
+  // it.
   if (text.find("path\":") != std::string::npos) {
     Result<Json> json = ParseStrictJson(job_json, "job");
     if (json.ok() && json->is_object() && json->contains("data") &&

@@ -1,5 +1,5 @@
-// Writes JSON piece by piece, the bytes as given: for formats in which every
-// byte except the values is fixed.
+// Writes JSON piece by piece and never changes the bytes of a piece: for
+// formats in which every byte except the values is fixed.
 #ifndef GAUNTLET_ENGINE_JOB_JSON_TEXT_H_
 #define GAUNTLET_ENGINE_JOB_JSON_TEXT_H_
 

@@ -1,5 +1,5 @@
-// Every kind of layer and its fields: the table that a job's JSON, its checks,
-// the layers of scenarios and their schema are made from.
+// Table of every kind of layer and its fields. A job's JSON and checks, and the
+// layers of scenarios with their schema, are derived from it.
 #ifndef GAUNTLET_ENGINE_JOB_LAYER_KINDS_H_
 #define GAUNTLET_ENGINE_JOB_LAYER_KINDS_H_
 

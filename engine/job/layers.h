@@ -1,5 +1,5 @@
-// The layers of a model, in the notation of a program: {Flatten(), Dense(128),
-// …}.
+// Functions that return the layers of a model, so that a program can write
+// {Flatten(), Dense(128), …}.
 #ifndef GAUNTLET_ENGINE_JOB_LAYERS_H_
 #define GAUNTLET_ENGINE_JOB_LAYERS_H_
 
@@ -14,7 +14,8 @@ inline LayerSpec Dense(int units) {
   return {.kind = LayerKind::kDense, .units = units};
 }
 
-// `filters` of kernel x kernel pixels, with a bias; valid padding, stride 1.
+// Convolution with `filters` filters of kernel x kernel pixels and a bias;
+// valid padding, stride 1.
 inline LayerSpec Conv2D(int filters, int kernel) {
   return {.kind = LayerKind::kConv2D, .filters = filters, .kernel = kernel};
 }
@@ -24,14 +25,14 @@ inline LayerSpec Relu() { return {.kind = LayerKind::kRelu}; }
 // x * Phi(x), with Phi of the standard normal distribution: numerics::Gelu.
 inline LayerSpec Gelu() { return {.kind = LayerKind::kGelu}; }
 
-// In training, zeroes the share `rate` of the values, in [0, 1), and scales the
-// rest.
+// In training, sets the share `rate` of the values, in [0, 1), to zero, and
+// scales the other values.
 inline LayerSpec Dropout(float rate) {
   return {.kind = LayerKind::kDropout, .rate = rate};
 }
 
 // Subtracts a moving mean that each replica keeps for itself. `momentum` in [0,
-// 1) is the share of the mean that a step keeps.
+// 1) is the share of the old mean that a step keeps.
 inline LayerSpec Center(float momentum) {
   return {.kind = LayerKind::kCenter, .momentum = momentum};
 }

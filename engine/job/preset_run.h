@@ -1,5 +1,5 @@
-// Default training length of a preset, and the accuracy and CPU time that it
-// reaches.
+// Default training length of a preset, and measurements of that run: accuracy
+// and CPU time.
 #ifndef GAUNTLET_ENGINE_JOB_PRESET_RUN_H_
 #define GAUNTLET_ENGINE_JOB_PRESET_RUN_H_
 
@@ -11,10 +11,10 @@ namespace gauntlet {
 struct PresetRun {
   std::string_view preset;
   uint64_t epochs = 1;  // unless the user gives another length
-  // Share of the validation samples that are classified correctly after these
-  // epochs, with one replica and seed 1, as measured.
+  // Measured share of the validation samples that are classified correctly
+  // after these epochs, with one replica and seed 1.
   int accuracy_percent = 0;
-  // CPU time of these epochs with one worker of one thread, as measured.
+  // Measured CPU time of these epochs, with one worker of one thread.
   int seconds = 1;
   std::string_view purpose;
 };

@@ -14,18 +14,20 @@ constexpr size_t kMaxText = size_t{1} << 20;
 constexpr size_t kMaxDepth = 16;
 constexpr size_t kMaxShown = 40;
 
-// Returns a value as a message shows it: on one line and not too long.
+// Returns a value as text for a message: on one line and not too long.
 std::string Shown(const Json& value) {
   std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
   if (text.size() > kMaxShown) text = text.substr(0, kMaxShown) + "…";
   return text;
 }
 
-// The base of nlohmann's map. The map searches for a key as it inserts one.
+// Base class of nlohmann's map: a vector of members. Appending to it avoids the
+// search for the key that each insertion into the map makes.
 using Members = Json::object_t::Container;
 
 // Builds a value, and rejects texts that are nested too deep or repeat a key.
-// Json::parse would find a repeated key only by a search for each key.
+// Finds repeated keys by one sort per object, which is faster than a search for
+// each key.
 class StrictBuilder : public nlohmann::json_sax<Json> {
  public:
   Json TakeValue() { return std::move(root_); }
@@ -143,7 +145,8 @@ void JsonFields::Expected(std::string_view key, std::string_view what,
                                         PathOf(key), what, Shown(found)));
 }
 
-// Returns the value, and notes that it is read; nullptr if the key is missing.
+// Returns the value, and records that it was read; nullptr if the key is
+// missing.
 const Json* JsonFields::Find(std::string_view key) {
   if (!object_.is_object()) return nullptr;
   const Members& members = object_.get_ref<const Json::object_t&>();
@@ -189,7 +192,7 @@ float JsonFields::Float(std::string_view key) {
   const Json& value = Any(key);
   if (value.is_number()) {
     const double number = value.get<double>();
-    // Above the largest float the conversion itself is undefined.
+    // The conversion of a number above the largest float is undefined.
     if (std::abs(number) <= double{std::numeric_limits<float>::max()}) {
       return static_cast<float>(number);
     }

@@ -1,7 +1,8 @@
-// Strict reading of JSON: every key known, present and unique, and every value
-// of the right type.
+// Strict reading of JSON: every key is known, present and unique, and every
+// value has the right type.
 //
-// For .cc files only: no other header of engine/ has nlohmann's types.
+// To be included by .cc files only, so that no other header of engine/ has
+// nlohmann's types.
 #ifndef GAUNTLET_ENGINE_JOB_STRICT_JSON_H_
 #define GAUNTLET_ENGINE_JOB_STRICT_JSON_H_
 
@@ -27,8 +28,8 @@ Result<Json> ParseStrictJson(std::string_view text, std::string_view what);
 // after an error the readers return zero values.
 class JsonFields {
  public:
-  // `path` is the object's place ("optimizer"), "" for the whole text. `object`
-  // must outlive this.
+  // `path` is the dotted path of the object ("optimizer"), "" for the whole
+  // text. `object` must outlive this.
   JsonFields(const Json& object, std::string path);
 
   int64_t Integer(std::string_view key, int64_t low, int64_t high);
@@ -37,13 +38,13 @@ class JsonFields {
   float Float(std::string_view key);
   std::string String(std::string_view key);
   bool Flag(std::string_view key);
-  // Returns the value paired with the name that the field holds.
+  // Returns the value that is paired with the name in the field.
   template <typename T>
   T Choice(std::string_view key,
            std::initializer_list<std::pair<std::string_view, T>> names) {
     return ChoiceAmong(key, names);
   }
-  // As Choice, but from any range of such pairs.
+  // As Choice; the pairs of name and value are in any kind of range.
   template <typename Names>
   auto ChoiceAmong(std::string_view key, const Names& names);
   // Returns null if the key is missing. The caller checks the value's type.

@@ -34,7 +34,8 @@ Status CheckPositive(std::string_view field, float value, float high) {
                   field, high, value));
 }
 
-// Returns a message that begins after the layer's own path.
+// The message of an error begins with the field (".units: …"); the caller adds
+// the layer's path before it.
 Status ValidateLayer(const LayerSpec& layer) {
   if (static_cast<size_t>(layer.kind) >= AllLayerKinds().size()) {
     return InvalidArgument(".kind: unknown");
@@ -131,7 +132,7 @@ Status ValidateEpoch(const JobSpec& job) {
         "rows = {}) with remainder drop, found {}",
         all_of_each ? 1 : job.replicas, job.batch, needed, samples));
   }
-  // The ledger of samples numbers the uses of an epoch in 32 bits.
+  // RowSchedule::UseOf numbers the uses of rows in an epoch with 32 bits.
   constexpr int64_t kMaxUses = int64_t{1} << 32;
   if (all_of_each && job.replicas * samples >= kMaxUses) {
     return InvalidArgument(fmt::format(
