@@ -1,12 +1,12 @@
-// Exchange of arrays between the devices of workers: a table of plain functions
-// in addition to a device's (device_api.h). So its library (NCCL) can be opened
-// at run time, and only if it is used.
+// Exchange of arrays between the devices of workers: a table of plain
+// functions, separate from that of a device (device_api.h). So the library
+// behind it (NCCL) is opened at run time, and only if it is used.
 //
 // The functions move arrays but do not add them: the device's own operations do
 // (engine/cluster/ring/device_ring.h). No function waits for another worker.
 // Requests run in order with the operations of the communicator's device. A new
-// request is allowed once `poll` returns kReady; after kFailed, only `abort`.
-// Not for two tasks at once.
+// request is allowed once `poll` returns kReady; after kFailed, only `abort`. A
+// communicator must not be used by two tasks at once.
 #ifndef GAUNTLET_ENGINE_GPU_COLLECTIVE_API_H_
 #define GAUNTLET_ENGINE_GPU_COLLECTIVE_API_H_
 
@@ -26,7 +26,7 @@ inline constexpr uint32_t kCollectiveAbi = 1;
 
 struct Communicator;  // defined by the maker of the table
 
-// Identity of a communicator: one rank makes it and sends it to all.
+// Identity of a communicator. One rank creates it and sends it to all ranks.
 struct CommunicatorId {
   char bytes[128] = {};
 };
@@ -38,8 +38,8 @@ struct CommunicatorPlace {
   CollectiveLinks* links = nullptr;  // if needs_links; outlives it
 };
 
-// Sends and receives at the same time, with the neighbouring ranks. A count of
-// 0: sends, or receives, nothing.
+// Sends to the next rank and receives from the previous one at the same time.
+// If a count is 0, nothing is sent, or received.
 struct ArrayExchange {
   const float* to_next = nullptr;
   size_t send_count = 0;
@@ -49,7 +49,8 @@ struct ArrayExchange {
 
 enum class CollectiveProgress : uint32_t { kReady, kInProgress, kFailed };
 
-// Choices of --collective that may use a table.
+// kAlways: the table may be used with --collective auto and nccl.
+// kWhereAskedFor: only with nccl.
 enum class CollectiveUse : uint32_t { kAlways, kWhereAskedFor };
 
 struct CollectiveApi {
@@ -59,22 +60,23 @@ struct CollectiveApi {
   CollectiveUse use;
   bool needs_links;  // sends through CommunicatorPlace::links
 
-  // Returns "2.28.9", or ""; on failure false and the reason.
+  // Returns the version, "2.28.9", or "" if there is none. On failure returns
+  // false and the reason.
   bool (*version)(DeviceText* version, DeviceText* why);
-  // Returns the identity of a device, equal for all workers that can use it
-  // even if they number it differently; "": no other worker can use it. On
-  // failure returns false and the reason.
+  // Returns the identity of a device, which is equal for all workers that can
+  // use this device, even if they number it differently; "": no other worker
+  // can use it. On failure returns false and the reason.
   bool (*identify)(int index, DeviceText* identity, DeviceText* why);
   bool (*make_id)(CommunicatorId* id, DeviceText* why);
 
-  // On failure returns null and the reason. The communicator is usable once
-  // `poll` is ready. The device outlives it.
+  // Creates a communicator, which is usable once `poll` returns kReady. On
+  // failure returns null and the reason. The device must outlive it.
   Communicator* (*begin)(Device*, const CommunicatorPlace&, DeviceText* why);
-  // kReady: the next request is allowed. kFailed, with the reason: the last
-  // request, or another rank, failed.
+  // Returns kReady if the next request is allowed; kFailed, with the reason, if
+  // the last request, or another rank, failed.
   CollectiveProgress (*poll)(Communicator*, DeviceText* why);
-  // Like `poll`, but ready once all requests, and all operations of the device,
-  // are done.
+  // Like `poll`, but returns kReady only if all requests, and all operations of
+  // the device, are done.
   CollectiveProgress (*finished)(Communicator*, DeviceText* why);
   void (*exchange)(Communicator*, const ArrayExchange&);
   // Sends the root's values to all other ranks.

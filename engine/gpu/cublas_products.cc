@@ -9,8 +9,8 @@
 namespace gauntlet::gpu {
 namespace {
 
-// A matrix of rows x columns, stored by rows, is its transpose stored by
-// columns.
+// A matrix as cuBLAS reads it, by columns: the memory of a matrix that is
+// stored by rows is then the transposed matrix.
 struct Stored {
   CublasApi::Operation operation;  // turns it into the matrix's transpose
   size_t leading;
@@ -60,7 +60,7 @@ int MultiplyByCublas(const CublasApi& api, void* handle, const Product& p) {
   const auto extent = [](size_t value) { return static_cast<int>(value); };
   const float one = 1.0f;
   const float zero = 0.0f;
-  // In column-major order our c is c^T = op(b)^T op(a)^T.
+  // Our c is stored by rows, so cuBLAS must compute its transpose, b^T a^T.
   return api.sgemm(handle, b.operation, a.operation, extent(p.shape.n),
                    extent(p.shape.m), extent(p.shape.k), &one, p.b.data,
                    extent(b.leading), p.a.data, extent(a.leading), &zero, p.c,

@@ -1,4 +1,5 @@
-// Products by cuBLAS, outside the numerics contract: a baseline for our own.
+// Products by cuBLAS, to which the speed of our own products is compared. They
+// do not follow the numerics contract.
 //
 // The library is opened at run time. This file declares only the C functions
 // that are used, with the constants of cublas_api.h.
@@ -9,7 +10,7 @@
 
 namespace gauntlet::gpu {
 
-// All return 0 for success. Arrays are column-major.
+// All functions return 0 for success. Arrays are column-major.
 struct CublasApi {
   using Operation = int;  // 0: as it is; 1: transposed
   int (*create)(void** handle) = nullptr;
@@ -33,8 +34,8 @@ constexpr int CublasModeOf(LibraryProducts products) {
 // missing.
 bool OpenCublas(CublasApi* api, DeviceText* why);
 
-// Computes the product without its bias. Returns the library's error, or -1 if
-// an extent exceeds its integers.
+// Computes the product without its bias. Returns the library's error code, or
+// -1 if an extent is too large for the library's integers.
 int MultiplyByCublas(const CublasApi& api, void* handle, const Product& p);
 
 }  // namespace gauntlet::gpu

@@ -11,7 +11,7 @@ namespace gauntlet::gpu {
 // Launches the queued kernels and returns the stream of all operations so far.
 cudaStream_t StreamOf(Device* device);
 
-// Makes the device the current one of this thread.
+// Makes the device the current one of the calling thread.
 cudaError_t UseDevice(const Device* device);
 
 }  // namespace gauntlet::gpu

@@ -7,10 +7,11 @@
 #include "engine/gpu/collective_api.h"
 #include "engine/gpu/device_api.h"
 
-// Returns the table; null if the caller was built for another ABI.
+// Returns the table of devices; null if the caller was built for another ABI.
 extern "C" const gauntlet::gpu::DeviceApi* gauntlet_cuda_device(uint32_t abi);
 
-// As above. Missing if the library was built without NCCL's header.
+// As above, for collectives. The library does not have this function if it was
+// built without NCCL's header.
 extern "C" const gauntlet::gpu::CollectiveApi* gauntlet_cuda_collective(
     uint32_t abi);
 

@@ -20,7 +20,8 @@ struct CudaFailure {
   DeviceText text;
 
   bool none() const { return text.text[0] == '\0'; }
-  // Keeps the first failure. Returns true iff there was none so far.
+  // Records the error if it is the first one. Returns true iff nothing has
+  // failed so far.
   bool Check(const char* what, cudaError_t error) {
     if (error == cudaSuccess) return none();
     if (none()) DescribeCudaError(what, error, &text);

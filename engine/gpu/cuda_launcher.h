@@ -36,8 +36,8 @@ class CudaLauncher {
                                               node.sharedMemBytes, stream_));
   }
 
-  // A graph that cannot be built is no failure of the device, so CUDA's error
-  // is cleared.
+  // If a graph cannot be built, the device has not failed, so CUDA's error is
+  // cleared.
   Graph* Build(const KernelLaunch* launches, size_t count) {
     if (!failure_.none()) return nullptr;
     auto* const graph = static_cast<Graph*>(std::calloc(1, sizeof(Graph)));
@@ -88,8 +88,9 @@ class CudaLauncher {
     failure_.Check(what, error);
   }
 
-  // `values` will point to the kernel's only argument. It must live as long as
-  // `node` is used.
+  // Fills in `node`. Stores a pointer to the kernel's only argument in
+  // `*values`; `node` refers to `values`, which must live as long as `node` is
+  // used.
   static void Describe(const KernelLaunch& launch, void** values,
                        cudaKernelNodeParams* node) {
     *values = const_cast<unsigned char*>(launch.values);

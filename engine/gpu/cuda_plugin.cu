@@ -20,7 +20,8 @@ namespace gauntlet::gpu {
 
 namespace {
 
-// Smaller arrays are copied as fast through CUDA's own buffers.
+// Smaller arrays are not pinned: CUDA copies them as fast through its own
+// buffers.
 constexpr size_t kLeastPinnedBytes = size_t{64} << 10;
 
 // A fetch is split into pieces of this size, so that a small copy to the host
@@ -37,7 +38,8 @@ struct PinnedPiece {
   PinnedPiece* next;
 };
 
-// A kernel with more dynamic shared memory than this must request it.
+// A kernel with more dynamic shared memory than this must request it
+// explicitly.
 constexpr size_t kUsualSharedBytes = size_t{48} << 10;
 
 }  // namespace
@@ -70,9 +72,10 @@ struct Device {
     return failed.Check(what, error);
   }
 
-  // Tasks may change threads, and each thread has its current device.
+  // Makes this device the current one. Needed before each call: a task may move
+  // to another thread, and each thread has its own current device.
   bool Use() { return ready() && Check("device", cudaSetDevice(index)); }
-  // As Use, and puts all queued kernels on the stream.
+  // As Use; also launches all queued kernels on the stream.
   bool UseStream() {
     if (!Use()) return false;
     queue.Flush();
@@ -101,7 +104,7 @@ struct Device {
     return Allocate(bytes);
   }
 
-  // One array for all operations, as they run one after another.
+  // All operations share one scratch array, as they run one after another.
   float* Scratch(size_t floats) {
     if (floats > scratch_floats && UseStream()) {
       Check("device memory", cudaStreamSynchronize(stream));
@@ -145,8 +148,8 @@ struct Device {
     }
   }
 
-  // Memory that cannot be pinned is no failure of the device, so CUDA's error
-  // is cleared.
+  // If memory cannot be pinned, the device has not failed, so CUDA's error is
+  // cleared.
   void Pin(void* memory, size_t bytes) {
     if (bytes < kLeastPinnedBytes || !Use()) return;
     void* const place = std::malloc(sizeof(PinnedPiece));
@@ -160,7 +163,8 @@ struct Device {
     pinned = new (place) PinnedPiece{static_cast<char*>(memory), bytes, pinned};
   }
 
-  // Works on a failed device too: the caller is about to free the memory.
+  // Also unpins if the device has failed, as the caller is about to free the
+  // memory.
   void Unpin(void* memory) {
     for (PinnedPiece** at = &pinned; *at != nullptr; at = &(*at)->next) {
       PinnedPiece* const piece = *at;
@@ -177,7 +181,8 @@ struct Device {
     fetch_begun = BeginFetch(to, from, bytes);
     if (fetch_begun) return;
     fetch_failed = failed.text;
-    // No unfinished piece may write to the host's memory after this.
+    // Waits for the pieces that were started: none may write to the host's
+    // memory after Fetch has returned.
     cudaStreamSynchronize(fetch_stream);
   }
   bool BeginFetch(char* to, const char* from, size_t bytes) {
@@ -197,7 +202,8 @@ struct Device {
     return Check("fetch", cudaEventRecord(fetched, fetch_stream));
   }
 
-  // May run in another task than the device's, which alone may use `failed`.
+  // May be called by another task than the device's own, so it does not use
+  // `failed`.
   bool AwaitFetch(DeviceText* why) {
     if (!fetch_begun) {
       *why = fetch_failed;
@@ -280,7 +286,8 @@ Device* Open(int index, DeviceText* why) {
                                                       cudaStreamNonBlocking)) &&
       device->Check("CUDA", cudaEventCreateWithFlags(&device->before_fetch,
                                                      cudaEventDisableTiming)) &&
-      // A waiting thread sleeps, since other threads need the processor.
+      // A thread that waits for `fetched` sleeps, as other threads need the
+      // processor.
       device->Check("CUDA", cudaEventCreateWithFlags(
                                 &device->fetched, cudaEventDisableTiming |
                                                       cudaEventBlockingSync));

@@ -2,10 +2,11 @@
 // is opened at run time (engine/real/host/cuda_plugin.h).
 //
 // Arrays are in the device's memory. Operations run in the order of their
-// calls, which return before the operations are done; `download` waits. The
-// first failure (of an operation, a lost device, a lack of memory) is kept:
-// from then on nothing is done, downloads give +0, and `failure` returns the
-// reason. Sizes may be 0. Not for two tasks at once, except `await_fetch`.
+// calls. A call may return before its operation is done; `download` waits. The
+// device records the first failure (of an operation, a lost device, a lack of
+// memory). From then on it does nothing, downloads return +0, and `failure`
+// returns the reason. Sizes may be 0. A device must not be used by two tasks at
+// once, except for `await_fetch`.
 #ifndef GAUNTLET_ENGINE_GPU_DEVICE_API_H_
 #define GAUNTLET_ENGINE_GPU_DEVICE_API_H_
 
@@ -33,7 +34,7 @@ struct DeviceInfo {
   uint32_t capability = 0;  // 90: 9.0
 };
 
-// Products by another library, whose results may differ from ours in any bit.
+// Products by another library. Any bit of their results may differ from ours.
 // kTensorFloat32 uses 10 mantissa bits of each factor.
 enum class LibraryProducts : uint8_t { kFloat32, kTensorFloat32 };
 
@@ -78,8 +79,8 @@ struct DeviceApi {
   uint32_t numerics;  // numerics::kVersion
   const char* name;   // "cuda", "emulated"
 
-  // Returns the number of devices; -1, and the reason, if it cannot be
-  // determined.
+  // Returns the number of devices; if it cannot be determined, -1 and the
+  // reason.
   int (*count)(DeviceText* why);
   // On failure returns false and the reason.
   bool (*describe)(int index, DeviceInfo* info, DeviceText* why);
@@ -89,30 +90,31 @@ struct DeviceApi {
   // Waits for all operations. Returns the first failure; empty: none.
   const char* (*failure)(Device*);
 
-  // Aligned to 256 bytes; null if memory is short.
+  // Returns memory aligned to 256 bytes; null if there is not enough.
   void* (*allocate)(Device*, size_t bytes);
-  // Like `allocate`, for optional memory: returns null, which is no failure, if
-  // too little memory would remain for operations.
+  // Like `allocate`, for memory that the caller can do without: if too little
+  // memory would remain for operations, returns null, and the device has not
+  // failed.
   void* (*allocate_if_room)(Device*, size_t bytes);
   void (*release)(Device*, void*);
-  // Pins the host's memory, so that copies run at full speed, until `unpin`,
-  // which must come before the memory is freed. If this fails, copies are
-  // slower.
+  // Pins memory of the host until `unpin`, so that copies run at full speed.
+  // The caller must unpin the memory before it is freed. If the memory cannot
+  // be pinned, copies are only slower.
   void (*pin)(Device*, void* memory, size_t bytes);
   void (*unpin)(Device*, void* memory);
   void (*upload)(Device*, void* to, const void* from, size_t bytes);
   void (*download)(Device*, void* to, const void* from, size_t bytes);
-  // Copies the values that earlier operations leave in `from` to the host while
-  // later operations run. These must not change `from` until the values have
-  // arrived. One fetch at a time.
+  // Copies `from` to the host, with the values that it has after all earlier
+  // operations. Later operations run at the same time; they must not change
+  // `from` until `await_fetch` has returned. One fetch at a time.
   void (*fetch)(Device*, void* to, const void* from, size_t bytes);
-  // Waits for the fetch; another task than the device's may call it. If the
+  // Waits for the fetch; a task other than the device's own may call it. If the
   // fetch failed, returns false and the reason.
   bool (*await_fetch)(Device*, DeviceText* why);
   void (*copy)(Device*, void* to, const void* from, size_t bytes);
   void (*clear)(Device*, void* to, size_t bytes);  // +0
 
-  // Lets mat_mul use another library from now on. Returns false and the reason
+  // Makes mat_mul use another library from now on. Returns false and the reason
   // if there is none.
   bool (*use_library)(Device*, LibraryProducts, DeviceText* why);
 
@@ -142,8 +144,8 @@ struct DeviceApi {
   void (*sum_of_squares)(Device*, const float* x, size_t count, float* result);
   void (*scale)(Device*, float factor, float* x, size_t count);
   void (*clip_values)(Device*, float limit, float* x, size_t count);
-  // Low and high half of each block's digest. REQUIRES: no block of 240 bytes
-  // or less.
+  // Stores the low and the high half of each block's digest. REQUIRES: each
+  // block has more than 240 bytes.
   void (*digest_blocks)(Device*, const DigestBlocks& blocks);
 };
 

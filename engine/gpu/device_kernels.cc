@@ -257,7 +257,7 @@ class DeviceKernels final : public Kernels {
   const DeviceApi& api_;
   const OpenedDevice opened_;
   Device* const device_;
-  // Mutable: const operations use them as buffers, which no caller sees.
+  // Mutable, as const operations use them as buffers; callers do not see these.
   mutable DeviceMemory memory_;
   mutable MemoryArray<float> result_;
   mutable MemoryArray<uint8_t> right_;

@@ -20,21 +20,24 @@ struct DevicePlace {
   int index = 0;
   const CollectiveApi* collective = nullptr;  // null: none
   std::string no_collective = {};             // the reason
-  // Replaces api->open, for a decorator of the table; null: api->open.
+  // Called instead of api->open, for example by a decorator of the table; null:
+  // api->open is called.
   std::function<Device*(int index, DeviceText* why)> open = nullptr;
 };
 Device* Open(const DevicePlace& place, DeviceText* why);
 
-// kUnavailable: the device cannot be opened. kInvalidArgument: it does not
-// support `math`. Labels are not checked: the caller ensures that they are
-// below the number of classes. The table outlives the kernels.
+// Opens the device and returns kernels on it. kUnavailable: the device cannot
+// be opened. kInvalidArgument: it does not support `math`. Labels are not
+// checked: the caller ensures that they are below the number of classes. The
+// table outlives the kernels.
 Result<std::unique_ptr<Kernels>> OpenDevice(const DevicePlace& place,
                                             Math math = Math::kCanonical);
 
-// Kernels on a device that `api` has opened; they close it.
+// Returns kernels on a device that `api` has opened. The kernels close the
+// device.
 std::unique_ptr<Kernels> KernelsOn(const DeviceApi& api, Device* device);
 
-// Returns the device of the kernels; null: they use none.
+// Returns the device that the kernels use; null if they use none.
 Device* DeviceOf(const Kernels& kernels);
 
 }  // namespace gauntlet::gpu

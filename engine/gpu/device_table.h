@@ -1,5 +1,5 @@
-// Fills in the operations of a DeviceApi, for a Device that is a Runtime of
-// Operations. Included by files that define struct Device.
+// Fills in the operations of a DeviceApi, for a Device that is a Runtime
+// (operations.h). Included by files that define struct Device.
 #ifndef GAUNTLET_ENGINE_GPU_DEVICE_TABLE_H_
 #define GAUNTLET_ENGINE_GPU_DEVICE_TABLE_H_
 

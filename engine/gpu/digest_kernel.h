@@ -2,8 +2,9 @@
 // the device: XXH3-128, seed 0, of blocks of more than 240 bytes.
 //
 // XXH3: Y. Collet, github.com/Cyan4973/xxHash, doc/xxhash_spec.md, "XXH3
-// Algorithm Details (for larger inputs)". The 16 stripes of 1024 bytes are
-// summed as integers, so in any order: each thread has one lane of one stripe.
+// Algorithm Details (for larger inputs)". XXH3 adds up the 16 stripes of each
+// 1024 bytes as integers, so the order of additions does not matter: each
+// thread computes one lane of one stripe.
 #ifndef GAUNTLET_ENGINE_GPU_DIGEST_KERNEL_H_
 #define GAUNTLET_ENGINE_GPU_DIGEST_KERNEL_H_
 
@@ -129,7 +130,7 @@ struct DigestKernel {
     }
   }
 
-  // Returns eight bytes of the secret from `byte` on.
+  // Returns the eight bytes of the secret that begin at `byte`.
   GAUNTLET_KERNEL uint64_t SecretAt(size_t byte) const {
     const uint64_t low = secret.words[byte / 8];
     const unsigned shift = static_cast<unsigned>(byte % 8) * 8;
@@ -143,8 +144,8 @@ struct DigestKernel {
     return blocks.canonical_nans && nan ? 0x7fc00000u : word;
   }
 
-  // Computes what eight bytes add to the sums of their lane and the
-  // neighbour's.
+  // Computes the two numbers that eight bytes add: `own` to the sum of their
+  // lane, `other` to the sum of the neighbouring lane.
   GAUNTLET_KERNEL void Take(size_t byte, uint64_t key, uint64_t& own,
                             uint64_t& other) const {
     const uint64_t value = WordAt(byte) | WordAt(byte + 4) << 32;
@@ -159,7 +160,7 @@ struct DigestKernel {
     return ((acc ^ acc >> 47) ^ key) * kSmallPrime1;
   }
 
-  // XORs the two 64-bit halves of the product.
+  // Returns the XOR of the two 64-bit halves of the product.
   GAUNTLET_KERNEL static uint64_t Folded(uint64_t a, uint64_t b) {
 #ifdef __CUDACC__
     return a * b ^ __umul64hi(a, b);

@@ -12,8 +12,9 @@
 
 namespace gauntlet::gpu {
 
-// Adjacent threads take adjacent elements, so that accesses coalesce. Each
-// thread takes kEach elements, so that several loads are in flight.
+// Applies an operation to each element. Adjacent threads take adjacent
+// elements, so that accesses coalesce. Each thread takes kEach elements, so
+// that several loads are in flight.
 template <typename Operation>
 struct ForElements {
   static constexpr unsigned kThreads = 256;
@@ -127,7 +128,8 @@ struct SubtractMeansOperation {
   }
 };
 
-// On entry `next` has the sums over `rows` values; on return, the moving means.
+// Before the operation `next` has the sums over `rows` values, after it the
+// moving means.
 struct MovingMeansOperation {
   float momentum;
   uint64_t rows;
@@ -138,7 +140,7 @@ struct MovingMeansOperation {
   }
 };
 
-// An index stands for four elements of a row, which use one Philox block.
+// One index is for four elements of a row, which use one Philox block.
 struct DropoutOperation {
   DropoutRows rows;
   size_t blocks;  // per row
@@ -161,7 +163,7 @@ struct DropoutOperation {
   }
 };
 
-// An index stands for a row: rows have few classes.
+// One index is for a whole row, as rows have few classes.
 struct CrossEntropyOperation {
   CrossEntropyRows rows;
   float* losses;
@@ -198,9 +200,9 @@ struct RightRowsOperation {
   }
 };
 
-// The input gradient of a convolution. An index stands for an element; the
+// The input gradient of a convolution. One index is for one element of it; the
 // channel varies fastest. `swapped` is the kernel with channels after filters,
-// so adjacent threads read adjacent values.
+// so that adjacent threads read adjacent values.
 struct InputGradientOperation {
   numerics::ConvolutionShape shape;
   const float* dy;
@@ -218,8 +220,8 @@ struct InputGradientOperation {
     size_t k = 0;  // also counts skipped taps
     for (size_t ky = 0; ky < s.size; ++ky) {
       for (size_t kx = 0; kx < s.size; ++kx) {
-        // Unsigned: a place before the first row or column becomes a huge
-        // number.
+        // Unsigned arithmetic: a position before the first row or column
+        // becomes a huge number, which is not inside.
         const size_t y = at.y - ky;
         const size_t x = at.x - kx;
         const bool inside = y < s.OutHeight() && x < s.OutWidth();

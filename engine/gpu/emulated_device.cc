@@ -1,5 +1,5 @@
-// Compiled for FMA3, and so without inline functions of the standard library,
-// as engine/math/scalar.cc.
+// This file is compiled for FMA3. So, like engine/math/scalar.cc, it uses no
+// inline functions of the standard library (isa_kernels.h).
 #include "engine/gpu/emulated_device.h"
 
 #include <cstdlib>
@@ -93,7 +93,8 @@ struct Device {
   KernelQueue<Launcher> queue{launcher};
   float* scratch = nullptr;
   size_t scratch_floats = 0;
-  // The unfinished fetch; it copies as late as the interface allows.
+  // The fetch in progress. AwaitFetch makes the copy, as late as the interface
+  // allows, so that tests detect operations that change the values too early.
   struct {
     void* to = nullptr;
     const void* from = nullptr;
@@ -179,7 +180,7 @@ void Fetch(Device* device, void* to, const void* from, size_t bytes) {
       .to = to, .from = from, .bytes = bytes, .begun = device->ready()};
 }
 
-// Another task may be using the device, so this does not record a failure.
+// Does not record a failure in `device`, which another task may be using.
 bool AwaitFetch(Device* device, DeviceText* why) {
   auto& fetched = device->fetched;
   if (!fetched.begun) {

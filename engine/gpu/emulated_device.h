@@ -1,6 +1,7 @@
 // An emulated device: runs the source of the kernels on the host, block by
-// block and thread by thread. Its results have the same bits as a device's, but
-// it is slow. It serves to test device code on machines without a device.
+// block and thread by thread. Its results have the same bits as a real
+// device's, but it is slow. It is for tests of device code on machines without
+// a device.
 #ifndef GAUNTLET_ENGINE_GPU_EMULATED_DEVICE_H_
 #define GAUNTLET_ENGINE_GPU_EMULATED_DEVICE_H_
 
@@ -25,7 +26,8 @@ EmulatedMemory HostMemoryOfDevice();
 
 struct EmulatedOptions {
   EmulatedMemory memory = HostMemoryOfDevice();
-  // Determines how products are split; 132 is that of an H100.
+  // Determines how products are split into blocks; 132 is the number of an
+  // H100.
   unsigned multiprocessors = 132;
   RunOrder order = RunOrder::kForward;
 };

@@ -1,12 +1,12 @@
-// Queue of kernel launches. A sequence of launches that repeats, as in each
-// training step, is launched as one graph.
+// Queue of kernel launches. If a sequence of launches repeats, as in each
+// training step, the queue launches it as one graph.
 //
 // A sequence (Row) ends before a copy, a wait, or an operation of another
-// library, which depend on its effects. When a sequence occurs for the second
-// time, with the same kernels and grids, the backend builds a graph of it. From
-// then on that graph is launched, after the values that have changed since its
-// last launch were replaced in it. Order and results are those of single
-// launches.
+// library, as these depend on its results. When a sequence occurs for the
+// second time, with the same kernels and grids, the backend builds a graph of
+// it. From then on the queue launches this graph; if arguments of kernels have
+// changed since the last launch, it first replaces them in the graph. Order and
+// results are the same as those of single launches.
 //
 // This file uses no inline function of the standard library (see launch.h).
 #ifndef GAUNTLET_ENGINE_GPU_KERNEL_QUEUE_H_
@@ -21,7 +21,8 @@
 
 namespace gauntlet::gpu {
 
-// Launch of a kernel over a grid of blocks. The values are the kernel's fields.
+// Launch of a kernel over a grid of blocks. `values` has the bytes of the
+// kernel's struct.
 struct KernelLaunch {
   static constexpr size_t kMostValueBytes = 512;
   static constexpr size_t kValueAlignment = 16;
@@ -95,8 +96,9 @@ class KernelQueue {
     for (size_t i = 0; i < count; ++i) backend_.Launch(waiting_[i]);
   }
 
-  // As Flush, but never as a graph: while earlier work on the device may wait
-  // for another worker, the values of a graph cannot be changed safely.
+  // As Flush, but never uses a graph. Called while earlier work on the device
+  // may be waiting for another worker: the values in a graph cannot be changed
+  // safely then.
   void FlushOneByOne() {
     for (size_t i = 0; i < count_; ++i) backend_.Launch(waiting_[i]);
     count_ = 0;
@@ -118,7 +120,8 @@ class KernelQueue {
     uint64_t used = 0;
   };
 
-  // Returns false if there is no graph of the queued launches.
+  // Launches the queued kernels as a graph. Returns false, and launches
+  // nothing, if there is no graph of them.
   bool LaunchAsGraph(size_t count) {
     Row* const known = Find(count);
     if (known == nullptr) {

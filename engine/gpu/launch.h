@@ -4,14 +4,16 @@
 // A kernel is a struct of plain values with
 //   static constexpr unsigned kThreads;   // of a block
 //   void operator()(const Block& block) const;
-// whose body is a sequence of phases, block.Phase([&](unsigned thread) {...}).
-// All threads end a phase before any begins the next: a phase ends in a barrier
-// on the device, and the host runs one phase after the other. A thread keeps
-// values between phases in a PerThread; threads share values in block.shared.
-// Code outside of phases computes the same for all threads.
+// The body of the operator is a sequence of phases, block.Phase([&](unsigned
+// thread) {...}). All threads end a phase before any begins the next: on the
+// device a barrier follows each phase, and the host runs one phase after the
+// other. To keep a value between phases, a thread uses a PerThread; to share
+// values, threads use block.shared. Code outside of phases computes the same
+// for all threads.
 //
-// This file and kernels use no inline function of the standard library: the
-// host's copy would need instructions that some machines lack (isa_kernels.h).
+// This file and kernels use no inline function of the standard library. On the
+// host they are compiled for instructions that some machines lack, and the
+// whole program might use that copy of the function (isa_kernels.h).
 #ifndef GAUNTLET_ENGINE_GPU_LAUNCH_H_
 #define GAUNTLET_ENGINE_GPU_LAUNCH_H_
 
@@ -33,8 +35,8 @@ struct Grid {
   size_t z = 1;  // below 2^16
 };
 
-// Order in which the host runs blocks, and the threads of a phase. No result
-// may depend on it.
+// Order in which the host runs blocks, and the threads of a phase. Results must
+// not depend on it.
 enum class RunOrder : uint8_t { kForward, kBackward };
 
 struct Block {
@@ -57,7 +59,8 @@ struct Block {
   }
 };
 
-// A value of each thread of a block; on the device, its registers.
+// One value for each thread of a block. On the device it is in the thread's
+// registers.
 template <typename T, unsigned kThreads>
 class PerThread {
  public:
@@ -79,9 +82,10 @@ struct alignas(16) Vector {
   float lane[4];
 };
 
-// A thread's unfinished copies into shared memory. The thread may read the
-// values after Wait, and other threads in the phase after that. The host copies
-// only in Wait, so that tests detect a missing Wait.
+// Copies into shared memory that a thread starts now and waits for later. After
+// Wait, the thread itself may read the copied values; the other threads may
+// read them in the next phase. The host copies only in Wait, so that tests
+// detect a missing Wait.
 class LateCopies {
  public:
   // Copies one float if `floats` is 1; stores +0 if `floats` is 0.
@@ -94,7 +98,8 @@ class LateCopies {
     Later(to, from, floats, 1);
 #endif
   }
-  // Copies up to 4 floats, then +0 up to 4. `from` is aligned to 16 bytes.
+  // Copies `floats` floats, at most 4, and fills the rest of the vector with
+  // +0. `from` is aligned to 16 bytes.
   GAUNTLET_KERNEL void Bring(Vector* to, const float* from, unsigned floats) {
 #ifdef __CUDACC__
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(

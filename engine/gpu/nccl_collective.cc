@@ -19,7 +19,7 @@ namespace gauntlet::gpu {
 namespace {
 
 constexpr const char* kLibrary = "libnccl.so.2";
-// First version whose communicators can be configured not to block.
+// First NCCL version whose communicators can be configured not to block.
 constexpr int kOldest = NCCL_VERSION(2, 18, 0);
 static_assert(sizeof(CommunicatorId::bytes) == NCCL_UNIQUE_ID_BYTES);
 
@@ -73,7 +73,7 @@ void FindAll(void* handle, Library& library) {
   Find(handle, "ncclGetLastError", library.last_error, why);
 }
 
-// Opens NCCL's library, and never closes it: NCCL's own threads run its code.
+// Opens NCCL's library. Never closes it, as NCCL's own threads run its code.
 Library Open() {
   Library library = {};
   void* const handle = dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
@@ -123,7 +123,8 @@ struct Communicator {
   int next() const { return (rank + 1) % size; }
   int previous() const { return (rank + size - 1) % size; }
 
-  // Keeps the first failure. Returns true iff there was none so far.
+  // Records the error if it is the first one. Returns true iff nothing has
+  // failed so far.
   bool Check(const char* what, ncclResult_t result) {
     if (IsNoFailure(result) || !is_whole()) return is_whole();
     const char* const last = Nccl().last_error(comm);
@@ -137,7 +138,8 @@ struct Communicator {
     Write(&failed, "%s: %s", what, cudaGetErrorString(error));
     return false;
   }
-  // Tasks may change threads, and each thread has its current device.
+  // Makes the device the current one. Needed before each call: a task may move
+  // to another thread, and each thread has its own current device.
   bool Use() { return is_whole() && Check("device", UseDevice(device)); }
 };
 
@@ -148,8 +150,9 @@ bool Version(DeviceText* version, DeviceText* why) {
   return IsUsable(why);
 }
 
-// Devices are identified as in NCCL, which refuses two ranks on one device: by
-// machine, whatever its host name in a container, and position on the bus.
+// Writes a name of the machine that is the same in all its containers, whatever
+// their host names. Machine and position on the bus identify a device, as in
+// NCCL, which refuses two ranks on one device.
 void NameMachine(char* name, size_t size) {
   std::FILE* const file = std::fopen("/proc/sys/kernel/random/boot_id", "r");
   const bool read = file != nullptr &&
@@ -186,7 +189,7 @@ bool MakeId(CommunicatorId* id, DeviceText* why) {
 
 void Abort(Communicator* communicator) {
   if (communicator->comm != nullptr) {
-    // Ignores errors: the communicator ends in any case.
+    // Ignores errors, as the communicator ends in any case.
     static_cast<void>(UseDevice(communicator->device));
     static_cast<void>(Nccl().abort(communicator->comm));
   }

@@ -1,11 +1,11 @@
 // Operands of a product: a matrix, or the patches of a convolution, which a
 // kernel reads from the input and never stores.
 //
-// An operand has `extent` rows of `k` terms. Its rows are the m rows of a, or
-// the n columns of b. Bring copies a slice of a tile into shared memory:
-// element (i, k) of the slice goes to slice[k * stride + i]. Rows beyond the
-// last are +0, and their sums are not stored. Terms beyond the last are not
-// added.
+// An operand has `extent` rows of `k` terms. The rows of operand a are its m
+// rows; the rows of operand b are its n columns. Bring copies a slice of a tile
+// into shared memory: element (i, k) of the slice goes to slice[k * stride +
+// i]. Rows after the last one are filled with +0, and their sums are not
+// stored. Terms after the last one are not added.
 #ifndef GAUNTLET_ENGINE_GPU_OPERANDS_H_
 #define GAUNTLET_ENGINE_GPU_OPERANDS_H_
 
@@ -14,7 +14,7 @@
 
 namespace gauntlet::gpu {
 
-// Part of an operand that a slice covers.
+// Part of an operand that one thread copies into a slice.
 struct SlicePlace {
   size_t first = 0;     // row
   size_t k = 0;         // term
@@ -22,8 +22,8 @@ struct SlicePlace {
   unsigned thread = 0;  // number of the thread that copies its share
 };
 
-// Operand with adjacent rows: element (i, k) is data[k * stride + i]. kWide:
-// data and stride are aligned for copies of four elements.
+// Operand whose rows are adjacent in memory: element (i, k) is data[k * stride
+// + i]. kWide: data and stride are aligned for copies of four elements.
 template <bool kWide>
 struct RowsSideBySide {
   const float* data;
@@ -58,8 +58,8 @@ struct RowsSideBySide {
   }
 };
 
-// Operand with adjacent or close terms: element (i, k) is data[places.OfRow(i)
-// + places.OfTerm(k)].
+// Operand whose terms are adjacent or close in memory: element (i, k) is
+// data[places.OfRow(i) + places.OfTerm(k)].
 template <typename Places>
 struct TermsSideBySide {
   const float* data;
@@ -92,8 +92,8 @@ struct MatrixPlaces {
   GAUNTLET_KERNEL size_t OfTerm(size_t k) const { return k; }
 };
 
-// Returns the offset in x of the value that a tap covers, relative to the value
-// that the first tap covers.
+// A tap is one element of a convolution's kernel. Returns the offset in x of
+// the value under a tap, relative to the value under the first tap.
 GAUNTLET_KERNEL size_t OffsetOfTap(const numerics::ConvolutionShape& s,
                                    size_t tap) {
   const auto channels = static_cast<uint32_t>(s.channels);
@@ -104,7 +104,8 @@ GAUNTLET_KERNEL size_t OffsetOfTap(const numerics::ConvolutionShape& s,
          number % channels;
 }
 
-// For the outputs: rows are places of the kernel, terms are its taps.
+// Operand of a convolution's outputs: its rows are the positions of the kernel
+// in the input, its terms are the kernel's taps.
 struct PatchPlaces {
   numerics::ConvolutionShape shape;
   GAUNTLET_KERNEL size_t OfRow(size_t place) const {
@@ -115,7 +116,8 @@ struct PatchPlaces {
   }
 };
 
-// For the kernel's gradient: rows are taps, terms are places.
+// Operand of the kernel's gradient: its rows are the taps, its terms are the
+// positions of the kernel.
 struct TapPlaces {
   numerics::ConvolutionShape shape;
   GAUNTLET_KERNEL size_t OfRow(size_t tap) const {

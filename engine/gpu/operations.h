@@ -1,11 +1,12 @@
-// The operations of a device as launches of kernels: the choice of the kernel,
-// number of blocks and scratch memory. One source for the device and the host.
+// The operations of a device as launches of kernels: chooses the kernel, the
+// number of blocks and the scratch memory. The device and the host use this
+// same source.
 //
 // Runtime is the class that launches kernels:
 //   bool ready()                  // nothing has failed
 //   unsigned multiprocessors()
-//   float* Scratch(size_t floats) // until the next operation; null without
-//                                 // memory, which is then a failure
+//   float* Scratch(size_t floats) // valid until the next operation; null if
+//                                 // memory is short: the device has failed
 //   void Launch(const Kernel&, const Grid&, size_t shared_bytes)
 // Struct Device is derived from it.
 #ifndef GAUNTLET_ENGINE_GPU_OPERATIONS_H_
@@ -39,7 +40,7 @@ class Operations {
   void MatMul(const Product& p) {
     const bool wide_b = Wide(p.b.data, p.b.row_stride);
     if (p.b.column_stride != 1) {
-      // Terms are adjacent. (With one column, rows are adjacent too.)
+      // The terms of b are adjacent. (If b has one column, so are its rows.)
       WithA(p, TermsSideBySide<MatrixPlaces>{
                    p.b.data, {p.b.column_stride}, p.shape.n});
     } else if (wide_b) {
@@ -122,7 +123,8 @@ class Operations {
     const float* bias;
   };
 
-  // Maximum number of floats for the chunk sums of one product.
+  // Maximum number of floats in the scratch memory for one product's chunk
+  // sums.
   static constexpr size_t kScratchFloats = size_t{1} << 25;
   static constexpr size_t kMostChunks = 65535;  // blocks along z
 
@@ -158,8 +160,8 @@ class Operations {
     }
   }
 
-  // Uses the largest tiles that give each multiprocessor a block. The choice
-  // changes no bits.
+  // Chooses the largest tiles for which each multiprocessor has a block. The
+  // choice does not affect the bits of the result.
   template <typename A, typename B>
   void Compute(const A& a, const B& b, const Shape& shape) {
     const size_t m = shape.product.m;

@@ -13,7 +13,7 @@ inline size_t ChunksOf(size_t count) {
   return (count + numerics::kChunk - 1) / numerics::kChunk;
 }
 
-// An index stands for a chunk of one column: sums[chunk * columns + column].
+// One index is for one chunk of one column: sums[chunk * columns + column].
 struct ColumnChunksOperation {
   ColumnBlock block;
   float* sums;
@@ -31,8 +31,8 @@ struct ColumnChunksOperation {
   }
 };
 
-// An index stands for an element of a product with rows of `columns` elements.
-// Its chunk sums are `stride` apart.
+// One index is for one element of a product with rows of `columns` elements.
+// The element's chunk sums are `stride` floats apart.
 struct AddChunksOperation {
   const float* sums;
   size_t chunks;
@@ -52,7 +52,7 @@ struct AddChunksOperation {
   }
 };
 
-// An index stands for an element of c, with rows of `columns` elements.
+// One index is for one element of c, which has rows of `columns` elements.
 struct AddBiasOperation {
   const float* bias;  // one per column
   size_t columns;
@@ -67,8 +67,9 @@ struct AddBiasOperation {
 
 enum class Terms : uint8_t { kValues, kSquares };
 
-// sums[chunk] = sum of the chunk of x, by one thread. Reads go through shared
-// memory, so that adjacent threads read adjacent values.
+// Sets sums[chunk] to the sum of each chunk of x. One thread sums one chunk;
+// reads go through shared memory, so that adjacent threads read adjacent
+// values.
 struct ChunkSums {
   static constexpr unsigned kThreads = 32;
   static constexpr unsigned kBlocksAtOnce = 16;
@@ -111,8 +112,8 @@ struct ChunkSums {
   }
 };
 
-// Sum of the chunk sums in ascending order, by one thread; the other threads
-// read them into shared memory. Without chunks: +0.
+// One thread adds the chunk sums in ascending order; the other threads only
+// read them into shared memory. Without chunks the result is +0.
 struct FoldChunks {
   static constexpr unsigned kThreads = 256;
   static constexpr unsigned kBlocksAtOnce = 1;

@@ -1,15 +1,17 @@
 // Products on a device, in the order of numerics_sums.h.
 //
-// A block of threads has a tile of c. It processes k in slices: while it
+// A block of threads computes a tile of c. It processes k in slices: while it
 // multiplies one slice in shared memory, the next one is copied there. A thread
 // has a small tile of c in registers, as accumulators of the current chunk.
-// Totals of earlier chunks are used only at the end of a chunk. So each thread
-// has them in shared memory, and two blocks fit on a multiprocessor.
+// Totals of earlier chunks are needed only at the end of a chunk, so they are
+// in shared memory instead of registers; then two blocks fit on a
+// multiprocessor.
 //
-// The lanes of a warp form a grid of 4 x 8 over its part of the tile. Lanes
-// that differ in the last bit of their number share their columns, and those
-// that differ in the bit before it share their rows: shared memory serves a
-// vector read of a warp in two turns only if such pairs read the same address.
+// The lanes of a warp form a grid of 4 x 8 over the warp's part of the tile.
+// Lanes that differ in the last bit of their number share their columns, and
+// those that differ in the bit before it share their rows: shared memory serves
+// a vector read of a warp in two turns only if such pairs of lanes read the
+// same address.
 #ifndef GAUNTLET_ENGINE_GPU_TILE_PRODUCT_H_
 #define GAUNTLET_ENGINE_GPU_TILE_PRODUCT_H_
 
@@ -19,7 +21,8 @@
 
 namespace gauntlet::gpu {
 
-// A block has kWarpsM x kWarpsN warps, a thread kEachM x kEachN elements of c.
+// A block has kWarpsM x kWarpsN warps; a thread computes kEachM x kEachN
+// elements of c.
 template <unsigned kEachM_, unsigned kEachN_, unsigned kWarpsM_,
           unsigned kWarpsN_, unsigned kDepth_>
 struct TileShape {
@@ -34,8 +37,9 @@ struct TileShape {
   static constexpr unsigned kThreads = 32 * kWarpsM_ * kWarpsN_;
   static_assert(numerics::kChunk % kDepth == 0, "a slice is of one chunk");
 
-  // Floats from one term of a slice to the next. The additional four spread
-  // writes of adjacent terms over the banks, and keep vectors aligned.
+  // Floats from one term of a slice to the next. Four floats more than a row
+  // spread writes of adjacent terms over the memory banks, and keep vectors
+  // aligned.
   template <unsigned kRows>
   static constexpr unsigned kStride = kRows + 4;
   static constexpr unsigned kSliceA = kStride<kM> * kDepth;
@@ -49,8 +53,9 @@ struct TileOutput {
   size_t ldc;
   const float* bias;  // or null
   bool wide;          // c and ldc are aligned for stores of four elements
-  // If each block along z has one chunk: distance of their sums, in floats. 0:
-  // one block has all chunks.
+  // 0: each block processes all chunks. Otherwise each block along z processes
+  // one chunk, and this is the distance between the sums of two chunks, in
+  // floats.
   size_t chunk_stride;
 };
 
@@ -60,7 +65,8 @@ struct TileProduct {
   static constexpr unsigned kBlocksAtOnce = 2;
   static constexpr unsigned kEachM = Tile::kEachM;
   static constexpr unsigned kEachN = Tile::kEachN;
-  // Elements of one read: a thread's rows come in groups of this size.
+  // Number of elements that a thread reads at once; its rows are in groups of
+  // this size.
   static constexpr unsigned kVectorM = kEachM < 4 ? kEachM : 4;
   static constexpr unsigned kVectorN = kEachN < 4 ? kEachN : 4;
 
@@ -132,8 +138,9 @@ struct TileProduct {
     unsigned column;
   };
 
-  // Orders tiles in bands of eight rows, so that tiles that run at the same
-  // time read the same rows and columns.
+  // Returns the corner of tile number x. Tiles are numbered in bands of eight
+  // rows, so that tiles which run at the same time read the same rows and
+  // columns.
   GAUNTLET_KERNEL Corner CornerOf(size_t x) const {
     constexpr uint32_t kHigh = 8;
     const auto tiles_m =
@@ -157,7 +164,8 @@ struct TileProduct {
     return {warp / Tile::kWarpsN * Tile::kWarpM + row * kVectorM,
             warp % Tile::kWarpsN * Tile::kWarpN + column * kVectorN};
   }
-  // Row of the thread's element i in the tile, counted from the thread's place.
+  // Returns the row of the thread's element i in the tile, relative to the
+  // thread's first row.
   GAUNTLET_KERNEL static constexpr unsigned RowOf(unsigned i) {
     return i / kVectorM * (4 * kVectorM) + i % kVectorM;
   }
@@ -173,8 +181,8 @@ struct TileProduct {
     b.template Bring<Tile, Tile::kN>(at, slice + Tile::kSliceA, copies);
   }
 
-  // Reads groups of kEach adjacent floats from shared memory, each with one
-  // instruction if kEach is 4.
+  // Reads groups of kEach adjacent floats from shared memory; if kEach is 4,
+  // each group with one instruction.
   template <unsigned kCount, unsigned kEach, typename Place>
   GAUNTLET_KERNEL static void Read(const float* from, const Place& place,
                                    float (&to)[kCount]) {
@@ -211,8 +219,8 @@ struct TileProduct {
     }
   }
 
-  // Adds the chunk's sums to the totals. After the last chunk, moves the totals
-  // to `sums`.
+  // Adds the chunk's sums to the totals. After the last chunk, stores the
+  // totals in `sums`.
   GAUNTLET_KERNEL static void EndChunk(bool first, bool last, unsigned thread,
                                        Sums& sums, float* totals) {
     if (first && last) return;
