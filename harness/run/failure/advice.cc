@@ -11,6 +11,7 @@
 #include "harness/oracle/history/last_words.h"
 #include "harness/record/fault_traits.h"
 #include "harness/record/invariants.h"
+#include "harness/record/text/joined_texts.h"
 #include "harness/run/failure/history/cut_save.h"
 #include "harness/run/failure/history/interruptions.h"
 #include "harness/run/failure/history/killed_in_grace.h"
@@ -111,7 +112,7 @@ std::string AdviceOnExpectations(const Outline& outline,
       FirstKnown({Remedy(outline, result.verdict),
                   RemedyForUnmet(outline, result.verdict),
                   UnknownRemedy(outline.record, result)})));
-  return fmt::format("{}", fmt::join(texts, "; "));
+  return JoinedTexts(std::move(texts));
 }
 
 // Returns "--worker 0 --all" for the events of the process that waited.

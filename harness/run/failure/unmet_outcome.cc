@@ -47,7 +47,6 @@ std::string RestartText(const Outline& outline, uint64_t permitted) {
   for (std::string& text : ScaleDownTexts(outline.record)) {
     texts.push_back(std::move(text));
   }
-  std::erase(texts, "");
   return JoinedTexts(std::move(texts));
 }
 

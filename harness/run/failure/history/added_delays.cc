@@ -5,9 +5,9 @@
 
 #include "engine/text/counted.h"
 #include "engine/text/units.h"
-#include "harness/oracle/history/fault_traits.h"
 #include "harness/oracle/history/history.h"
 #include "harness/record/fault_occurrence.h"
+#include "harness/record/fault_traits.h"
 #include "harness/run/failure/history/wait_limit.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>

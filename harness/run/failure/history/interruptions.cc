@@ -223,7 +223,7 @@ std::string CauseOfInterruption(const Outline& outline,
 // Returns true iff the text of the fault says how it ends an attempt.
 bool EndsByItself(const RecordFault& fault) {
   const FaultTraits traits = TraitsOf(fault);
-  return EndsProcesses(traits) || traits.reports_error;
+  return traits.DoesMoreThanDelay();
 }
 
 // Returns true iff the sign is the exit of a worker that failed for good.

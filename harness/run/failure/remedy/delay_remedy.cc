@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "engine/text/units.h"
-#include "harness/oracle/history/fault_traits.h"
+#include "harness/record/fault_traits.h"
 #include "harness/run/failure/history/added_delays.h"
 #include "harness/run/failure/history/wait_limit.h"
 #include <fmt/format.h>

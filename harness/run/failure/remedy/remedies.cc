@@ -12,6 +12,7 @@
 #include "engine/text/counted.h"
 #include "engine/worker_exit_code.h"
 #include "harness/oracle/history/last_words.h"
+#include "harness/record/text/joined_texts.h"
 #include "harness/record/text/number_list.h"
 #include "harness/run/failure/history/causing_faults.h"
 #include "harness/run/failure/history/first_sign.h"
@@ -70,7 +71,7 @@ std::string CausingFaultText(const CausedInterruptions& caused) {
 // Returns the change of a fault that only delays; "" for other faults.
 std::string DelayRemedy(const Record& record,
                         const CausedInterruptions& caused) {
-  if (EndsProcesses(TraitsOf(*caused.fault))) return "";
+  if (TraitsOf(*caused.fault).EndsProcesses()) return "";
   return ShorterDelay(
       record, *caused.fault,
       FindFirstSign(record, caused.first->from_ns, caused.first->end_ns));
@@ -88,7 +89,7 @@ const RecordFault* FirstEndingFault(const UnmetRun& run) {
 std::string OneMoreEnd(const UnmetRun& run) {
   for (const FaultOccurrence& occurrence : run.outline.occurrences) {
     const bool only_delays = occurrence.traits.may_end_incarnation &&
-                             !EndsProcesses(occurrence.traits);
+                             !occurrence.traits.EndsProcesses();
     if (!only_delays) continue;
     std::string longer = LongerDelay(run.record().setup, *occurrence.fault);
     if (!longer.empty()) return longer;
@@ -385,7 +386,7 @@ std::string FewerInterruptions(const Outline& outline, uint64_t permitted) {
     texts.insert(texts.begin(),
                  fmt::format("remove {}", fmt::join(removed, ", and ")));
   }
-  return fmt::format("{}", fmt::join(texts, "; "));
+  return JoinedTexts(std::move(texts));
 }
 
 std::string ShorterDelays(const Outline& outline) {
@@ -395,8 +396,7 @@ std::string ShorterDelays(const Outline& outline) {
        CausedAfter(outline.record, all, 0)) {
     texts.push_back(DelayRemedy(outline.record, caused));
   }
-  std::erase(texts, "");
-  return fmt::format("{}", fmt::join(texts, "; "));
+  return JoinedTexts(std::move(texts));
 }
 
 std::string RemedyForUnmet(const Outline& outline, const Verdict& verdict) {
@@ -412,7 +412,7 @@ std::string RemedyForUnmet(const Outline& outline, const Verdict& verdict) {
         !text.empty() && std::ranges::find(texts, text) == texts.end();
     if (is_new) texts.push_back(std::move(text));
   }
-  return fmt::format("{}", fmt::join(texts, "; "));
+  return JoinedTexts(std::move(texts));
 }
 
 }  // namespace gauntlet

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/oracle/history/fault_traits.h"
 #include "harness/oracle/history/last_words.h"
+#include "harness/record/fault_traits.h"
 #include "harness/record/text/gave_up.h"
 #include "harness/run/failure/history/endless_faults.h"
 #include "harness/run/failure/history/interruptions.h"
