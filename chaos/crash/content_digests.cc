@@ -14,7 +14,8 @@ namespace {
 
 constexpr size_t kReadAheadBlocks = 256;
 
-// Digests the descriptions of the pieces of one block.
+// Returns the key of a block in blocks_: a digest of the descriptions of its
+// pieces, not of its bytes.
 Digest KeyOf(std::span<const ContentPiece> pieces) {
   return DigestOf(std::as_bytes(pieces));
 }

@@ -42,7 +42,8 @@ class ContentDigests {
   using Blocks = std::unordered_map<Digest, Digest, DigestHash>;
 
   Result<Digest> BlockOf(std::span<const ContentPiece> pieces);
-  // Digests the whole blocks of a piece, and some beyond the requested one.
+  // Digests the whole blocks at the beginning of a piece, as many as fit into
+  // the buffer, and adds them to blocks_. REQUIRES: the piece begins a block.
   Status ReadAhead(const ContentPiece& rest);
   Status VerifyRange(uint64_t offset, uint64_t length);
 

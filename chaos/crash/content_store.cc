@@ -15,7 +15,8 @@
 namespace gauntlet {
 namespace {
 
-// With fewer pieces, copying from the log is as fast as copying from a file.
+// Up to this number of pieces, copying a content from the log is as fast as
+// copying it from a stored file.
 constexpr size_t kFewPieces = 16;
 
 timespec TimeOf(int64_t nanoseconds) {
@@ -106,8 +107,8 @@ Result<bool> ContentStore::LinkTo(const FileContent& content,
   const std::string kept = fmt::format("{}-{:o}-{}", digest.ToString(),
                                        node.mode, node.modification_time);
   ASSIGN_OR_RETURN(const bool is_kept, Keep(content, kept, &node));
-  // If linking fails (too many links, another file system), the file is
-  // written.
+  // If linking fails (too many links, another file system), the caller writes
+  // the file.
   return is_kept && linkat(AT_FDCWD, PathOf(kept).c_str(), directory,
                            name.c_str(), 0) == 0;
 }

@@ -29,12 +29,15 @@ class ContentStore {
   // Writes the content into an empty file.
   Status WriteTo(const FileContent& content, int file);
   // Creates a hard link in the directory to a stored file with this content,
-  // mode and modification time. Returns false if writing a file is cheaper.
+  // mode and modification time. Returns false, without a link, if there is no
+  // such stored file, or linking fails: the caller then writes the file.
   Result<bool> LinkTo(const FileContent& content, const TreeNode& node,
                       int directory, const std::string& name);
 
  private:
-  // Returns true if a file of the folder now has the content.
+  // Stores a content as file `name` of the folder when it is requested for the
+  // second time, if the limit allows it. Returns true if the file is stored.
+  // `like`: mode and times for the file; may be null.
   Result<bool> Keep(const FileContent& content, const std::string& name,
                     const TreeNode* like);
   Status Assemble(const FileContent& content, int file);

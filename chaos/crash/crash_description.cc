@@ -43,8 +43,8 @@ uint64_t CountSurviving(const FileContent& content, uint64_t begin,
   return count;
 }
 
-// Returns "" if no byte of the write is lost, or if later operations had
-// overwritten all of it.
+// Returns a line about the bytes of the write that are lost; "" if there are
+// none. Bytes that later operations had overwritten do not count.
 std::string LostText(const FileOperation& write, const FileContent& left,
                      const FileContent& now) {
   const uint64_t wanted = CountSurviving(now, write.offset, write.bytes);

@@ -13,9 +13,9 @@ namespace gauntlet {
 
 struct CrashStateText {
   std::string point;  // "killed after rename a.tmp to a"
-  // Only of a power loss: one line for each operation lost in whole or in part,
-  // "write [0, 4096) of ckpt/model.bin: lost". A long list is cut, and its last
-  // line is the number of the other operations.
+  // Set only for a power loss: one line for each operation lost in whole or in
+  // part, "write [0, 4096) of ckpt/model.bin: lost". If there are too many
+  // operations, the last line is "and 7 more".
   std::vector<std::string> lost;
   std::set<FileName> lost_files;  // files of all these operations
 };

@@ -48,16 +48,18 @@ struct FileOutcome {
 
 struct CrashState {
   CrashStateKind kind = CrashStateKind::kKill;
-  // Number of operations of the log that happened, from the first on.
+  // Number of operations that happened before the crash: the first ones of the
+  // log.
   uint64_t operations = 0;
-  // kTornWrite: number of bytes of the next operation (a write) that happened.
+  // kTornWrite: number of bytes that the next operation, a write, had written.
   uint64_t torn_bytes = 0;
 
   // kPowerLoss: kExt4 or kWeak.
   DurabilityProfile profile = DurabilityProfile::kExt4;
-  // Unsynced changes of names, modes, times and lengths that were lost, by
-  // their operation's number in the log, from 1: all from `lost_from` on (0:
-  // none) and, under kWeak, also those in `lost`, ascending.
+  // Lost changes of names, modes, times and lengths. A change is identified by
+  // the number of its operation in the log, from 1. All unsynced changes from
+  // `lost_from` on are lost; 0: none. Under kWeak, those in `lost` (ascending)
+  // are lost too.
   uint64_t lost_from = 0;
   std::vector<uint64_t> lost;
   // Outcome of files with unsynced data that `files` does not list.

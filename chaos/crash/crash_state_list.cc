@@ -16,7 +16,8 @@
 namespace gauntlet {
 namespace {
 
-// Number of first occurrences of an operation that count as new.
+// Number of times that a kind of operation on a name counts as new. Names that
+// differ only in digits are the same.
 constexpr uint64_t kEarly = 2;
 
 // Number of crash points, spread evenly over the log, that are listed first.
@@ -61,7 +62,8 @@ std::string WithoutDigits(const std::string& path) {
   return text;
 }
 
-// Element i is true if the operation before or after point i counts as new.
+// Returns, for each point, true if the operation before or after it counts as
+// new (kEarly).
 std::vector<bool> EarlyPoints(const std::vector<FileOperation>& operations) {
   std::map<std::tuple<OperationKind, std::string, std::string>, uint64_t> done;
   std::vector<bool> is_early(operations.size() + 1);
@@ -309,8 +311,9 @@ Status CrashStateList::ListAllCombinations(
   }
 }
 
-// Lists one of the newest files in each of its outcomes, with the others all
-// kept or all lost.
+// For each of the newest files, lists its outcomes: once with all other files
+// kept, and, above kLikely, once with all others lost. Lower levels list fewer
+// outcomes.
 Status CrashStateList::ListOneDiffers(CrashState state,
                                       const UnsyncedChanges::Survivors& left) {
   constexpr size_t kFewOutcomes = 6;
@@ -362,8 +365,8 @@ Status CrashStateList::Consider(const CrashState& state,
   return OkStatus();
 }
 
-// Adds the state to those with an equal directory. Of each kind and profile,
-// only the first and the last state in the log are kept.
+// Adds the state to `equal`, the states with the same directories. Keeps only
+// the first and the last one in the log of each kind and profile.
 void CrashStateList::Keep(const CrashState& state,
                           std::vector<CrashState>& equal) {
   const auto key = [](const CrashState& one) {

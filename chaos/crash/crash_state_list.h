@@ -6,8 +6,8 @@
 // on a name happens for the first or second time (ignoring digits: the second
 // checkpoint counts as the same name), then all others. In a round the states
 // are ordered by level, and within a level by point:
-// 1. kills; writes torn in half; under ext4, all names survive but all unsynced
-//    data is lost, or that of one of the newest files.
+// 1. kills; writes torn in half; under ext4, all names survive, but the
+//    unsynced data of all files, or of one of the newest files, is lost.
 // 2. other torn writes; under ext4, one of the newest files is short or is the
 //    only one that keeps its data, or the newest changes of names are lost;
 //    under weak the same, or one change of names is lost but later ones are
@@ -64,7 +64,8 @@ struct CrashListOptions {
   // Profiles of power losses: kExt4 and kWeak.
   std::vector<DurabilityProfile> profiles = {DurabilityProfile::kExt4,
                                              DurabilityProfile::kWeak};
-  // Points of the log, as numbers of operations: first and last to list.
+  // First and last point to list. A point is the number of operations before
+  // it.
   uint64_t first_point = 0;
   uint64_t last_point = UINT64_MAX;
   // Numbers of operations, from 1, at which no crash is listed: neither after
@@ -90,9 +91,9 @@ class CrashStateList {
   // Returns the next distinct state; nullopt at the end. kDataLoss: the log
   // contradicts itself, or its bytes are truncated or changed.
   Result<std::optional<CrashState>> Next();
-  // Returns states considered so far whose directories have this image: at most
-  // the first and the last in the log of each kind, first kills, then torn
-  // writes, then power losses under each profile.
+  // Returns states considered so far whose directories have this image: kills,
+  // then torn writes, then power losses under each profile. Of each of these
+  // groups, returns only the first and the last state in the log.
   std::vector<CrashState> StatesOf(const Digest& image) const;
   // Counts so far.
   const CrashListCounts& counts() const { return counts_; }

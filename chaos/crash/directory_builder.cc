@@ -32,7 +32,7 @@ class TreeWriter {
              ContentStore& store)
       : tree_(tree), options_(options), store_(store) {}
 
-  // Writes into the target of watched directory i.
+  // Writes the contents of watched directory number `i` into the target.
   Status WriteTarget(uint32_t i, const std::string& target) {
     Descriptor root(
         open(target.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));

@@ -20,8 +20,8 @@ struct BuildOptions {
   // system of the targets. Builders of one log may share it.
   std::string cache;
   uint64_t cache_bytes = uint64_t{4} << 30U;  // limit for one builder
-  // Returns true for a file that no process will open for writing: states then
-  // share it by hard links, which is fastest. Null: no such file.
+  // Returns true for a file that no process will open for writing. States share
+  // such a file by hard links, which is fastest. Null: there is no such file.
   std::function<bool(const FileName& name)> is_read_only;
 };
 
@@ -31,14 +31,14 @@ class DirectoryBuilder {
   // The log must outlive this.
   DirectoryBuilder(const OperationLog& log, BuildOptions options);
 
-  // Creates the state's files, directories and links, with their modes and
-  // times, in the targets: one existing, empty directory for each watched one.
-  // The targets' own modes and times do not change.
+  // Creates the state's files, directories and links in the targets, with their
+  // modes and times. `targets` names an existing, empty directory for each
+  // watched one. The targets' own modes and times do not change.
   //
-  // After an error the targets are empty again. kInvalidArgument: a target is
-  // missing or not empty, or the state is from another log; kDataLoss: the log
-  // is damaged, or a name leaves its directory; kResourceExhausted: the disk is
-  // full.
+  // If writing fails, the targets are empty again. kInvalidArgument: a target
+  // is missing or not empty, or the state is from another log; kDataLoss: the
+  // log is damaged, or a name leaves its directory; kResourceExhausted: the
+  // disk is full.
   Status Build(const CrashState& state,
                const std::vector<std::string>& targets);
 

@@ -22,8 +22,7 @@ bool TakesNameAway(OperationKind kind) {
          kind == OperationKind::kRemoveDirectory;
 }
 
-// Returns true if the operation concerns no particular file, or changes
-// nothing.
+// Returns true if an operation of the kind syncs all files, or changes nothing.
 bool IsOfAnyFile(OperationKind kind) {
   return kind == OperationKind::kSyncFileSystem ||
          kind == OperationKind::kOpenToRead || kind == OperationKind::kClose;

@@ -76,8 +76,8 @@ class DirectoryTree {
   Result<ResolvedOperation> Resolve(const FileOperation& operation,
                                     size_t index) const;
 
-  // Perform the three parts of an operation's effect; a part that the operation
-  // does not have does nothing.
+  // Each performs one part of an operation's effect, and does nothing if the
+  // operation has no such part.
   void MakeNode(const FileOperation& op, const ResolvedOperation& resolved);
   void ChangeNames(const ResolvedOperation& resolved);
   void ChangeNode(const FileOperation& op, const ResolvedOperation& resolved);

@@ -1,5 +1,6 @@
-// The bytes of a file, as pieces of a log's bytes: the result of operations,
-// without the bytes themselves.
+// The content of a file after some operations, as a list of references: each
+// piece is a range of the log's bytes, or zeros. The bytes themselves are not
+// stored.
 #ifndef GAUNTLET_CHAOS_CRASH_FILE_CONTENT_H_
 #define GAUNTLET_CHAOS_CRASH_FILE_CONTENT_H_
 
@@ -57,7 +58,7 @@ class FileContent {
   mutable std::optional<Digest> digest_;  // computed by ContentDigests
 };
 
-// Returns true if such an operation changes the content of a file.
+// Returns true if operations of this kind change the content of a file.
 bool ChangesContent(OperationKind kind);
 
 }  // namespace gauntlet

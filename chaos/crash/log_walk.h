@@ -1,5 +1,5 @@
-// A walk along a log: the watched directories after its first operations, and
-// their changes that are not yet durable.
+// Walks along a log. At each position, holds the watched directories as the
+// operations so far left them, and the changes that are not yet durable.
 #ifndef GAUNTLET_CHAOS_CRASH_LOG_WALK_H_
 #define GAUNTLET_CHAOS_CRASH_LOG_WALK_H_
 
@@ -44,8 +44,9 @@ class LogWalk {
   UnsyncedChanges weak_;
 };
 
-// Returns the survivors' tree with the contents that the outcomes describe.
-// REQUIRES: each file is among the survivors', and allows its outcome.
+// Returns the survivors' tree, in which each file with unsynced data has the
+// content of its outcome: the one in `files`, or else `other_files`. REQUIRES:
+// each of `files` is in survivors.files, which allows its outcome.
 DirectoryTree TreeWith(const UnsyncedChanges::Survivors& survivors,
                        UnsyncedData other_files,
                        const std::vector<FileOutcome>& files);
@@ -54,10 +55,10 @@ DirectoryTree TreeWith(const UnsyncedChanges::Survivors& survivors,
 // program began.
 uint64_t CountInitialOperations(const OperationLog& log);
 
-// Returns true if a crash may come after the first `operations`: at the start,
-// and after each crash point (IsCrashPoint) that is not followed by more
-// operations of the same call. As an exception, a crash may come between a
-// write and its implied sync.
+// Returns true if a crash may come after the first `operations` of the log:
+// - exactly the initial ones (CountInitialOperations), or
+// - more, if the last is a crash point (IsCrashPoint) and no operation of the
+//   same call follows. After a write, its implied sync may follow.
 bool IsCut(const OperationLog& log, uint64_t operations);
 
 }  // namespace gauntlet

@@ -17,8 +17,8 @@ struct NameChoice {
 
 // Returns the choices in which the newest 0 to `newest` changes are lost.
 std::vector<NameChoice> PrefixesOf(size_t changes, size_t newest);
-// Returns, for each of the `newest` changes before the last one of the prefix,
-// the prefix without this change.
+// Returns prefixes that lack one change: in turn, each of the `newest` changes
+// before the last change of the prefix.
 std::vector<NameChoice> OneMissing(size_t prefix, size_t newest);
 // Returns all subsets that are neither a prefix nor a prefix without one
 // change. REQUIRES: changes < 32.

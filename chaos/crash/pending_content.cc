@@ -9,7 +9,8 @@ namespace gauntlet {
 namespace {
 
 constexpr uint32_t kSectors = kCrashBlockBytes / kCrashSectorBytes;
-// Old, new, and at each sector boundary torn with a new front or a new back.
+// Number of outcomes of a block that may be torn: old, new, or torn at one of
+// the sector boundaries, with a new front or a new back.
 constexpr double kTornOutcomes = 2 + 2 * (kSectors - 1);
 
 bool Contains(const std::vector<BlockRange>& ranges, uint64_t block) {
@@ -30,7 +31,8 @@ std::vector<uint64_t> BlocksOf(const std::vector<BlockRange>& ranges,
   return blocks;
 }
 
-// Returns the first, the last and the middle block, then the others in order.
+// Returns at most `at_most` blocks of the ranges: the first, the last and the
+// middle one, then the others in order.
 std::vector<uint64_t> TypicalBlocks(const std::vector<BlockRange>& ranges,
                                     size_t at_most) {
   std::vector<uint64_t> blocks;
@@ -209,7 +211,7 @@ std::vector<FileOutcome> PendingContent::Outcomes(uint64_t file,
     }
   };
   const std::vector<uint64_t> likely = SizesByLikelihood(bound + 1);
-  // For each likely size: with its unsynced bytes, then without them.
+  // Adds each likely size with its unsynced bytes, and then without them.
   for (const uint64_t size : likely) {
     add({.file = file, .size = size});
     if (!torn.empty() || !whole.empty())

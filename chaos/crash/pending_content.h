@@ -54,8 +54,8 @@ struct PendingContent {
   std::shared_ptr<const FileContent> Compose(const FileOutcome& outcome) const;
   int64_t TimeOf(const FileOutcome& outcome) const;
 
-  // Returns at most `bound` outcomes other than Kept, the likely ones first.
-  // Lost is the first one, and is returned for any bound.
+  // Returns Lost, and then other outcomes except Kept, likely ones first: at
+  // most `bound` in all, but always Lost.
   std::vector<FileOutcome> Outcomes(uint64_t file, size_t bound) const;
   // Returns the number of outcomes including Kept; an upper bound, as several
   // may be equal.

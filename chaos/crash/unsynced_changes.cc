@@ -68,8 +68,10 @@ void UnsyncedChanges::Add(const ResolvedOperation& resolved,
   }
 }
 
+// Returns true if the durable tree has the operation's file, or the operation
+// concerns all files. First adds a removed file that comes back by a name.
 // Returns false for a removed file that the program accesses by a descriptor
-// only: the durable tree no longer has it.
+// only.
 bool UnsyncedChanges::HasNode(const ResolvedOperation& resolved,
                               const DirectoryTree& now) {
   const FileOperation& op = OperationAt(resolved.index);

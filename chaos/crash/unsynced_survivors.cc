@@ -95,8 +95,9 @@ std::optional<UnsyncedChanges::Survivors> UnsyncedChanges::With(
   return survivors;
 }
 
-// If the program set the modification time after its last write, and this
-// change survives, the file has this time even if the written bytes are lost.
+// Sets the times of `pending` if the program set the modification time after
+// its last write to the file, and that change survives. The file then has this
+// time even if the written bytes are lost.
 void UnsyncedChanges::SetPendingTimes(PendingContent& pending,
                                       const UnsyncedFile& file,
                                       uint64_t kept) const {

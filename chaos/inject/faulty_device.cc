@@ -19,7 +19,7 @@ constexpr size_t kFunctions = 39;
 static_assert(sizeof(DeviceApi) == 2 * sizeof(uint32_t) + sizeof(char*) +
                                        kFunctions * sizeof(void (*)()),
               "a function of the table is not in Calls::Table");
-// Only `begin` of a collective's functions takes a Device.
+// A collective has one function that takes a Device: `begin`.
 constexpr size_t kCollectiveFunctions = 9;
 static_assert(sizeof(gpu::CollectiveApi) ==
                   offsetof(gpu::CollectiveApi, version) +

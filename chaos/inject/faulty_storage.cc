@@ -119,8 +119,9 @@ class FaultyStorage::FaultyFile final : public File {
     return base_->WriteAt(offset + from, bytes.subspan(from, to - from));
   }
 
-  // Emits a damage event only if the process survives the torn write: otherwise
-  // the process never acknowledges the file.
+  // Fires the torn write; the result is that of Injector::Fire. Logs the file
+  // as damaged only if the process survives: a process that ends here never
+  // acknowledges the file.
   bool FireTear(const Injector::Armed& armed) {
     Injector& injector = storage_.injector_;
     return armed.fault->with.then == AfterTear::kNothing

@@ -57,8 +57,8 @@ bool WouldChangeWrite(const Injector::Armed& armed, uint64_t size) {
   }
 }
 
-// Returns true iff the hit comes before a block that the site names, or the
-// site has an offset, which selects the block later.
+// Returns true iff the site names the block of this hit, or has an offset. An
+// offset selects the block later.
 bool BlockMatches(const FaultSite& site, const PointContext& context) {
   return site.offset || site.block == kAnyBlock || site.block == context.block;
 }

@@ -24,9 +24,9 @@
 
 namespace gauntlet {
 
-// Effects of a world on the process, or on the task, that reached a fault. No
-// effect may run a destructor of the engine that writes; no lock is held during
-// a call.
+// Effects of faults in a world. Each acts on the process, or on the task, that
+// reached the fault. No effect may run a destructor of the engine that writes.
+// No lock is held during a call.
 class InjectorEffects {
  public:
   virtual ~InjectorEffects() = default;
@@ -39,7 +39,7 @@ class InjectorEffects {
   // Returns at once. The process is killed after `latency` plus an uncontrolled
   // delay.
   virtual void KillSoon(Duration latency) = 0;
-  // Kills the process's launcher (SIGKILL), if it still runs. Returns.
+  // Kills the process's launcher (SIGKILL) if it still runs, and returns.
   virtual void KillLauncher() = 0;
   virtual void TerminateLauncher() = 0;
   // Blocks the calling task only, until its process ends.
@@ -148,7 +148,7 @@ class Injector final : public FaultPoints {
   // Blocks the calling task for the fault's duration. REQUIRES: hang or
   // device_hang.
   void Hang(const Fault& fault);
-  // Performs the consequence of a torn write (`then`); returns for
+  // Performs the consequence of a torn write (`then`). Returns only for
   // AfterTear::kNothing.
   void FinishTear(const Fault& fault);
 

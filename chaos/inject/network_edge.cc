@@ -137,7 +137,9 @@ void NetworkEdge::SleepWhileCut(Time deadline) {
   }
 }
 
-// Queues the frame, unless it may pass at once or there is no room.
+// Queues the frame: kTaken, or kNeedsCourier if the caller must start a
+// courier. Does not queue a frame that may pass at once (kPasses), or for which
+// there is no room (kNoRoom). Errors: the connection is lost.
 Result<NetworkEdge::Taking> NetworkEdge::Take(EdgeLine& line, Frame& frame) {
   const std::lock_guard lock(mutex_);
   line.room->Reset();
@@ -374,9 +376,9 @@ Result<Frame> NetworkEdge::Receive(const std::shared_ptr<EdgeLine>& line,
   }
 }
 
-// Lets the courier send the queued frames before it closes the base. If a
-// receiver waits in the base, closes the base at once, as nothing else wakes
-// the receiver.
+// Closes the line. If frames are queued, the courier sends them first and then
+// closes the base. If a receiver waits in the base, drops the queued frames and
+// closes the base at once, as nothing else wakes the receiver.
 void NetworkEdge::Close(EdgeLine& line) {
   {
     const std::lock_guard lock(mutex_);

@@ -19,7 +19,8 @@ struct InFlightFrame {
   bool close = false;
 };
 
-// One direction of a connection, from end i to end 1 - i.
+// One direction of a connection: directions[i] goes from ends[i] to
+// ends[1 - i].
 struct NetworkFabric::Direction {
   RandomStream random;
   std::list<InFlightFrame> in_flight;

@@ -3,8 +3,8 @@
 // Model, after TCP. A connection carries frames in order. Each direction has
 // its own latencies and a limited number of bytes in flight; at the limit
 // senders wait. The end of a process closes its connections after the frames
-// already sent. A power loss drops the frames in flight, and the peer detects
-// it only when it sends next: the rebooted machine does not know the
+// already sent. A power loss drops the frames in flight. The peer detects the
+// power loss only at its next send: the rebooted machine does not know the
 // connection. Between partitioned hosts, frames and closes wait until the
 // partition is healed: only deadlines show it. Retransmitted frames delay those
 // behind them.

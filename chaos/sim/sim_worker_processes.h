@@ -75,9 +75,9 @@ struct SimWorkerOptions {
   std::function<void(const WorkerSpec&, ProcessId)> on_start;
 };
 
-// Created by the launcher, within its process, whose file locks the workers
-// inherit. If the launcher is killed, the kernel kills its workers, which may
-// run for a moment longer; workers outlive a launcher that exits.
+// Created by the launcher, within its own process. If the launcher is killed,
+// its workers are killed a moment later. If it exits, its workers keep running.
+// With LauncherReach::kLocal, the workers inherit the launcher's file locks.
 class SimWorkerProcesses final : public WorkerProcesses {
  public:
   SimWorkerProcesses(Simulation& simulation, World& launcher,

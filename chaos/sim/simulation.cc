@@ -114,8 +114,8 @@ class SimEventLog final : public EventLog {
   void Emit(LogEvent event) override {
     if (group_.killed) return;
     Scheduler& scheduler = simulation_.scheduler_;
-    // A worker that trains alone may compute many steps without a wait, at
-    // which the scheduler would detect an interruption.
+    // The scheduler itself checks for an interruption only at waits, and a
+    // worker that trains alone may compute many steps without one.
     scheduler.LeaveIfInterrupted();
     scheduler.Record((static_cast<uint64_t>(event.kind) << 56) ^ event.step);
     if (event.digest) scheduler.Record(event.digest->high ^ event.digest->low);

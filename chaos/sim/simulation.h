@@ -37,7 +37,8 @@
 namespace gauntlet {
 
 // The metadata service of a host or a machine. It handles every
-// Host::SendRequest, for any path, under any IP address but only one name.
+// Host::SendRequest, whatever the path. It has every IP address, but only one
+// name.
 struct MetadataService {
   // kHangs also stands for a name that cannot be resolved.
   enum class Behavior : uint8_t { kAnswers, kHangs, kRefuses };
@@ -45,8 +46,8 @@ struct MetadataService {
   HttpResponse answer = {};
   Duration takes = std::chrono::milliseconds(1);
   std::string name = "metadata.google.internal";
-  // Lifetime of a token. The service rejects a request without a valid one
-  // (status 401); nullopt: it requires none.
+  // Lifetime of a token. The service rejects a request without a valid token
+  // (status 401). nullopt: it requires no tokens.
   std::optional<Duration> token_lifetime = {};
   // Answer to a token request; nullopt: a new token.
   std::optional<HttpResponse> token_answer = {};
@@ -89,8 +90,8 @@ struct ExitStatus {
   bool operator==(const ExitStatus&) const = default;
 };
 
-// Makes a process end soon after another one was killed (SIGKILL), as the
-// kernel does for prctl(PR_SET_PDEATHSIG), or an agent on another host.
+// Makes a process end soon after another one was killed (SIGKILL). Models
+// prctl(PR_SET_PDEATHSIG), or an agent on another host.
 struct DeathWith {
   ProcessId process = 0;
   Duration within{0};  // the longest delay
@@ -172,9 +173,9 @@ class Simulation {
   // Moves the wall clock of this process; its successors read the correct time.
   void JumpCalendar(ProcessId process, int64_t seconds);
 
-  // Ends the calling process as Host::Exit does, for a caller that returns from
-  // its task's body right afterwards. Returns when it is this task's turn to be
-  // unwound. REQUIRES: called from a process.
+  // Ends the calling process as Host::Exit does. Returns when it is this task's
+  // turn to be unwound; the caller must then return from the task's body.
+  // REQUIRES: called from a process.
   void EndSelf(int code);
 
   // Passes an event of the process's machine to on_machine.

@@ -26,16 +26,16 @@ enum class InjectionKind : uint8_t {
 // Processes that an injected kill ends.
 enum class KillScope : uint8_t {
   kAll,
-  // Only the rank of the operation: its processes are frozen there, and get
-  // SIGKILL once every other rank waits. So it dies in the same state in every
-  // run.
+  // Only the processes of the operation's rank. They are frozen at the
+  // operation, and get SIGKILL once every other rank waits. So the rank dies in
+  // the same state in every run.
   kRank,
 };
 
 // Selects an operation by pattern and number. Matching operations of all
-// processes are counted in order, from 1. Only operations count that succeed,
-// are crash points and have a call of their own (not `implied`). So the n-th
-// operation of a recording is the n-th here if the program repeats itself.
+// processes are counted in order, from 1. An operation counts only if it
+// succeeds, is a crash point and has a call of its own (not `implied`). So the
+// n-th operation of a recording is the n-th here if the program repeats itself.
 struct OperationPattern {
   // Pattern of fnmatch(3) for the path below the watched directory; * matches
   // "/" too. A rename or link matches by either of its names.

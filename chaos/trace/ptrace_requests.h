@@ -22,7 +22,8 @@ void Request(__ptrace_request request, pid_t thread, int signal = 0);
 std::optional<user_regs_struct> RegistersOf(pid_t thread);
 // Returns the call before or after which the thread is stopped.
 SystemCall SystemCallOf(const user_regs_struct& registers);
-// Makes the call before which the thread is stopped return the error instead.
+// Makes a call do nothing and return the error. REQUIRES: the thread is stopped
+// before the call.
 void ReturnError(pid_t thread, int error);
 
 // Returns the message of the event at which the thread is stopped.

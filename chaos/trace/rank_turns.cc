@@ -14,8 +14,8 @@ constexpr int64_t kAsleepFor = 20'000'000;
 // polling.
 constexpr int64_t kAwakeLimit = 1'000'000'000;
 constexpr int64_t kKnownPollerLimit = 100'000'000;
-// A rank that used at most this CPU time between two looks still counts as
-// asleep, as heartbeats need some.
+// A rank that used at most this CPU time, in nanoseconds, between two calls of
+// Look still counts as asleep, as heartbeats need some.
 constexpr int64_t kHeartbeat = 500'000;
 
 bool IsAsleep(char state) {
@@ -56,7 +56,8 @@ void RankTurns::OnOperation(int32_t rank, int64_t now) {
 
 bool RankTurns::Waits(int32_t rank, int64_t since) {
   const auto found = ranks_.find(rank);
-  // The rank has not started yet, or runs on another host.
+  // The rank has not started yet, or runs on another host. It counts as waiting
+  // if it has not appeared kAwakeLimit after the first Look.
   if (found == ranks_.end()) return now_ - *first_look_ >= kAwakeLimit;
   const Rank& known = found->second;
   if (!known.is_alive) return true;

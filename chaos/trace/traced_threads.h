@@ -60,8 +60,8 @@ class TracedThreads {
   bool IsLastOfProcess(const TracedThread& thread) const;
   bool IsAnyInOrderedCall() const;
   std::set<pid_t> Processes() const;
-  // Returns threads and the process of each, by rank. Leaves out processes
-  // without a rank and frozen ones.
+  // Returns the threads of each rank, each with its process. Leaves out
+  // processes without a rank and frozen ones.
   std::map<int32_t, std::map<pid_t, pid_t>> ThreadsByRank();
 
  private:

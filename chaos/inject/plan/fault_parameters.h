@@ -80,11 +80,11 @@ struct FaultParameterInfo {
   uint64_t low = 0;  // bounds of a number, or of each list element
   uint64_t high = uint64_t{1} << 53;
   bool is_required = false;  // in a scenario
-  // Value for help and hints, of a required parameter whose default would have
-  // no effect; else "".
+  // Example in help and hints, for a required parameter whose default has no
+  // effect; else "".
   std::string_view example = "";
-  // Returns false iff the given values have no effect; null: all values have an
-  // effect.
+  // Returns true iff the given values have an effect; null: all values have
+  // one.
   bool (*has_effect)(const FaultParameters& with) = nullptr;
   ParameterDraw draw = {};
   // Sets the usual value in explorations; null: the default is usual.

@@ -28,8 +28,8 @@ class ObjectReader {
  public:
   using Json = nlohmann::ordered_json;
 
-  // `where` is the object's own path, "" for the whole. `json` must outlive
-  // this.
+  // `where` is the path of the object in the plan; "": the plan itself. `json`
+  // must outlive this.
   ObjectReader(const Json& json, std::string where);
 
   // Returns an error if the value is not an object. Call it first.

@@ -46,11 +46,11 @@
 //                 makes them so, though each returns Ok (the kernel dropped the
 //                 dirty pages). A later sync of a directory does cover the
 //                 changes that the failed one did not.
-//   bit_flip      One bit at `offset` of a file at rest is flipped. At most
-//                 points it is the file of the next write, once that file is
-//                 synced, so that the save succeeds and only a load can notice.
-//                 At the points of a load it is the file opened next, before it
-//                 is opened.
+//   bit_flip      One bit at `offset` of a file at rest is flipped. At the
+//                 points of a load, this is the file opened next, and it is
+//                 damaged before it is opened. At all other points, it is the
+//                 file of the next write, damaged once it is synced: the save
+//                 succeeds, and only a load can notice.
 //   truncate      The same, but the file is cut to `offset`.
 //   delete        The same, but the file is gone.
 //   power_loss    The whole machine loses power, with all its processes. Each
@@ -73,9 +73,9 @@
 //                 `percent`, for `duration` or for ever, and sent again after
 //                 200 ms, 400 ms, … until it passes; those behind it wait, as
 //                 with TCP: a loss causes only delay.
-//   delay         Each frame from or to the worker takes `latency` longer, and
-//                 a random part of `jitter`, for `duration` or for ever. Order
-//                 holds.
+//   delay         Each frame from or to the worker takes longer by `latency`
+//                 plus a random part of `jitter`, for `duration` or for ever.
+//                 Order holds.
 //   duplicate     Each frame from or to the worker is delivered twice, for
 //                 `duration` or for ever: the copy directly behind the frame.
 //                 No transport is known to do it; the engine's link has to drop
@@ -87,9 +87,10 @@
 //                 stays failed until the process ends: it does no more work,
 //                 and downloads return +0 (engine/gpu/device_api.h). A save's
 //                 copy that is in flight does not arrive.
-//   out_of_memory The same, at the next allocation on the device, or as it is
-//                 opened. If the worker can do without the array (the copy of
-//                 an asynchronous checkpoint), it does so and nothing fails.
+//   out_of_memory The same, at the next allocation on the device, or when the
+//                 device is opened. If the worker can do without the array (the
+//                 copy of an asynchronous checkpoint), it does so and nothing
+//                 fails.
 //   device_hang   The worker's next wait for its device blocks, for `duration`
 //                 or for ever. The process's other tasks keep running, even one
 //                 that waits for a save's copy.
@@ -260,7 +261,7 @@ inline constexpr int kChief = -3;       // the worker of rank 0 at that moment
 // "any", "all", "chief", or the number: as plans, scenarios and records write
 // it.
 std::string WorkerName(int worker);
-// Value of "any", "all" or "chief"; nullopt for any other name.
+// Returns the constant for "any", "all" or "chief"; nullopt for any other name.
 std::optional<int> FindWorkerSymbol(std::string_view name);
 // FaultSite::incarnation: 1 is a worker's first incarnation.
 inline constexpr int kAnyIncarnation = 0;
@@ -273,30 +274,32 @@ struct FileOffset {
   OffsetUnit unit = OffsetUnit::kBytes;
 
   bool operator==(const FileOffset&) const = default;
-  // The offset in bytes in a file of that size; a percentage is rounded down.
+  // Returns the offset in bytes in a file of that size; rounds a percentage
+  // down.
   uint64_t In(uint64_t file_size) const;
 };
 
-// True iff the engine reaches the point before each block of a file, so that a
-// site there can have a block or an offset.
+// Returns true iff the engine reaches the point before each block of a file.
+// Only a site at such a point can have a block or an offset.
 bool HasBlocks(Point point);
 
 // FaultSite::block: every block of a file.
 inline constexpr uint64_t kAnyBlock = ~uint64_t{0};
 
-// A place in logical time. An occurrence of it is a hit of the point at which
-// incarnation, step, epoch and save match, once the fault that this one comes
-// after has fired. Where the engine reaches the point before each block of a
-// file (HasBlocks), an occurrence is one file: its block `block`, or the write
-// that reaches `offset`. A file without that block or offset is not counted.
-// With kAnyBlock each block is an occurrence of its own.
+// A place in logical time. Each hit of the point is an occurrence if worker,
+// incarnation, step, epoch and save match. If the fault comes after another one
+// (Fault::after), hits count only once that one has fired.
+//
+// At points with blocks (HasBlocks), an occurrence is one file: its block
+// `block`, or the write that reaches `offset`. A file without that block or
+// offset is not counted. With kAnyBlock each block is an occurrence of its own.
 struct FaultSite {
   int worker = kAnyWorker;
   int incarnation = 1;
   std::optional<uint64_t> step;   // at the last point of RunPart::kTraining
   std::optional<uint64_t> epoch;  // likewise
-  // Number of the save: the first that the incarnation begins is 1. A retry
-  // counts as another save. Only at points of a save (IsOfSave).
+  // Number of the save, counted from 1 in each incarnation. A retry counts as
+  // another save. Set only at points of a save (IsOfSave).
   std::optional<uint64_t> save;
   Point point = Point::kStepBegin;
   uint64_t occurrence = 1;  // from 1, counted in each incarnation

@@ -15,9 +15,9 @@ namespace {
 using Json = ObjectReader::Json;
 
 constexpr std::string_view kFormat = "gauntlet-plan-v3";
-// The format before this one calls an occurrence `hit`. At points with blocks a
-// hit is a block, unless there is an offset. A kill without a latency is
-// asynchronous.
+// The previous format, which calls an occurrence `hit`. In it, each block is a
+// hit at points with blocks, unless there is an offset; and a kill without a
+// latency is asynchronous.
 constexpr std::string_view kFormatBefore = "gauntlet-plan-v2";
 enum class PlanFormat : uint8_t { kNow, kBefore };
 constexpr size_t kMaxBytes = size_t{16} << 20;

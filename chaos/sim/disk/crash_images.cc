@@ -39,9 +39,9 @@ std::vector<bool> Subset(size_t n, size_t prefix,
   return subset;
 }
 
-// Returns the empty and the full subset of n, and the subsets that differ from
-// these in as many elements as `near` allows.
 enum class Near { kNone, kOne, kTwo };
+// Returns the empty and the full subset of n elements, and all subsets that
+// differ from one of these in at most as many elements as `near` states.
 std::set<std::vector<bool>> NearEnds(size_t n, Near near) {
   std::set<std::vector<bool>> subsets;
   for (const size_t prefix : {size_t{0}, n}) {

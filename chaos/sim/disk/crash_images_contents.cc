@@ -10,7 +10,8 @@
 namespace gauntlet {
 namespace {
 
-// Each element has one outcome for each dirty block below the size.
+// Combinations of outcomes: each has one outcome for every dirty block below
+// the size.
 using Ways = std::vector<std::vector<uint64_t>>;
 
 double Product(const std::vector<uint64_t>& bases) {
@@ -34,8 +35,8 @@ std::vector<uint64_t> AllAlike(const Choices& choices, uint64_t outcome) {
   return way;
 }
 
-// Returns the ways that are listed if there are more than the bound: all blocks
-// new, all old, and one block different from the others.
+// Returns the ways to list if there are more than the bound: all blocks new,
+// all blocks old, and both with one block in each of its other outcomes.
 Ways FewWays(const Choices& choices) {
   const std::vector<uint64_t>& bases = choices.bases;
   std::set<std::vector<uint64_t>> ways;

@@ -34,9 +34,9 @@ struct ImageDirectory {
   std::vector<ImageEntry> entries;  // ascending by name
 };
 
-// POSIX semantics, with two exceptions. If a file is opened for reading, and
-// only later for the first time for writing, its reader keeps seeing the old
-// bytes. Paths may not contain "..". Syncs do nothing.
+// POSIX semantics, with two exceptions: paths may not contain "..", and a
+// reader that was opened before the file is first opened for writing keeps
+// seeing the old bytes. Syncs do nothing.
 class ImageStorage final : public Storage {
  public:
   explicit ImageStorage(ImageDirectory& root) : root_(root) {}

@@ -9,10 +9,12 @@
 // - A sync precedes all later operations: the changes that it makes durable are
 //   on the disk after every later power loss. The profile defines these changes
 //   (sim_disk.h).
-// - Among the changes that no sync has made durable, the profile orders some:
-//   under kExt4 a change of names comes after every earlier one, a block after
-//   the durable end of its file after the blocks before it, and a rename onto a
-//   file after all data of the renamed file. The other profiles order none.
+// - kExt4 also orders changes that no sync has made durable:
+//   - changes of names become durable in the order in which they were made;
+//   - blocks that extend a file beyond its durable end become durable from
+//     front to back;
+//   - a rename onto a file becomes durable after all data of the renamed file.
+//   The other profiles do not order such changes.
 //
 // A log may be replayed on a disk with another profile: the program's
 // operations up to a crash point do not depend on the profile.

@@ -73,7 +73,7 @@ class SharedView {
   Status Sync(const std::shared_ptr<Inode>& file);
   void Close(const std::shared_ptr<Inode>& file);
 
-  // Crashes the host. Its unsent writes are lost, but for those that
+  // Crashes the host. Its unsent writes are lost, except those that
   // `write_back` chooses to reach the server.
   void Crash();
 

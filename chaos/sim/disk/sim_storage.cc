@@ -165,8 +165,8 @@ Status SimStorage::Rename(const std::string& from, const std::string& to) {
 
 Status SimStorage::RenameToNew(const std::string& from, const std::string& to) {
   RETURN_IF_ERROR(Begin("renames", from, 0));
-  // Asks the disk itself, not this host's view. No other fiber runs between
-  // this check and the rename.
+  // Asks the disk itself: this host's view may not yet list a name that another
+  // host created. No other fiber runs between this check and the rename.
   const Status there = disk_.Open(to, OpenMode::kRead).status();
   if (there.code() != Code::kNotFound) {
     return Recorded(kRename ^ Hash(to), from,

@@ -47,7 +47,8 @@ class GuardedStack {
         mmap(nullptr, kGuardBytes + bytes_, PROT_READ | PROT_WRITE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
     if (mapping == MAP_FAILED) OutOfMemory();
-    // Splits the mapping in two, which fails at the kernel's limit on mappings.
+    // mprotect splits the mapping in two. It fails if the process has reached
+    // the kernel's limit on the number of mappings.
     if (mprotect(mapping, kGuardBytes, PROT_NONE) != 0) {
       munmap(mapping, kGuardBytes + bytes_);
       OutOfMemory();
@@ -76,11 +77,13 @@ class GuardedStack {
 FiberContext::FiberContext(size_t stack_bytes)
     : stack_(GuardedStack(stack_bytes).allocate()) {
 #ifdef GAUNTLET_FIBER_ASAN
-  // An earlier stack at these addresses may have left poison.
+  // The sanitizer may still treat parts of an earlier stack at these addresses
+  // as poisoned.
   __asan_unpoison_memory_region(BottomOf(stack_), stack_.size);
 #endif
 #ifdef GAUNTLET_FIBER_TSAN
-  // The fiber's constructor switches to it and back.
+  // The constructor of fiber_ switches to the new stack and back. The sanitizer
+  // is notified of both switches here.
   void* const thread_caller = __tsan_get_current_fiber();
   thread_fiber_ = __tsan_create_fiber(0);
   __tsan_switch_to_fiber(thread_fiber_, 0);

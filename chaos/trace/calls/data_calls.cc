@@ -19,7 +19,8 @@ constexpr uint32_t kNoAppend = 0x20;  // RWF_NOAPPEND, of Linux 6.9
 // FALLOC_FL_WRITE_ZEROES, of Linux 6.17.
 constexpr int kWriteZeros = 0x80;
 
-// Returns the flags of pwritev2, the only write call with flags.
+// Returns the flags of a write call: those of pwritev2, or 0, as no other write
+// call has flags.
 uint32_t WriteFlags(const SystemCall& call) {
   return call.number == SYS_pwritev2 ? static_cast<uint32_t>(call.arguments[5])
                                      : 0;

@@ -4,8 +4,8 @@
 // returns what the call is about to do; End, after the call, adds what it did
 // to the log. The offset of a write is the descriptor's position after the call
 // minus its result, so it is right for descriptors that share a position and
-// for O_APPEND. Its bytes are read from the file after the call, as the buffer
-// may have changed by then (man 2 of each call).
+// for O_APPEND. The bytes of a write are read from the file after the call, as
+// the buffer may have changed by then (man 2 of each call).
 #ifndef GAUNTLET_CHAOS_TRACE_CALLS_FILE_CALLS_H_
 #define GAUNTLET_CHAOS_TRACE_CALLS_FILE_CALLS_H_
 
@@ -52,14 +52,16 @@ struct Caller {
 // A call in progress, or about to begin.
 struct FileCall {
   SystemCall call;
-  // As far as known before the call; `length` of a write: the length requested.
+  // The operation as far as it is known before the call. The `length` of a
+  // write is the length requested.
   FileOperation operation;
   bool is_possible = true;  // false: it will certainly fail
   // The call creates a file outside of the watched directories, which may reuse
   // the inode of a removed watched file. Nothing is recorded.
   bool is_elsewhere = false;
-  // No other ordered call runs at the same time. False for calls that may wait
-  // for another thread, and for syncs, which may take long and change nothing.
+  // True if no other ordered call may run at the same time. False for calls
+  // that may wait for another thread, and for syncs, which may take long and
+  // change nothing.
   bool is_ordered = true;
   int descriptor = -1;               // of the file written, mapped or synced
   std::vector<MemoryRange> buffers;  // of a write from memory

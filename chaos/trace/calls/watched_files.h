@@ -2,11 +2,11 @@
 // processes use. Devices, FIFOs and sockets are never found.
 //
 // A file is identified by device and inode. Names are those that the kernel
-// reports for an open file or directory. Its path below a watched directory is
-// found by following ".." until a directory has the watched one's device and
-// inode. So ".." in paths, symbolic links, bind mounts and the beginning of a
-// path do not matter. A file system mounted below a watched directory is not
-// part of it.
+// reports for an open file or directory. The path of a file below a watched
+// directory is found by following ".." until a directory has the watched one's
+// device and inode. So ".." in paths, symbolic links, bind mounts and the
+// beginning of a path do not matter. A file system mounted below a watched
+// directory is not part of it.
 #ifndef GAUNTLET_CHAOS_TRACE_CALLS_WATCHED_FILES_H_
 #define GAUNTLET_CHAOS_TRACE_CALLS_WATCHED_FILES_H_
 
@@ -115,7 +115,7 @@ class WatchedFiles {
   std::map<uint64_t, Descriptor> readers_;
 };
 
-// Returns the name "a/b" for an entry of a watched directory's "a".
+// Returns the name of entry `leaf` in a directory: "a/b" for "b" in "a".
 FileName NameBelow(const FileName& directory, const std::string& leaf);
 
 }  // namespace gauntlet

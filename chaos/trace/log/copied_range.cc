@@ -19,7 +19,8 @@ ssize_t CopySome(FilePosition from, FilePosition to, uint64_t length) {
   const ssize_t copied = RetryOnInterrupt([&] {
     return copy_file_range(from.file, &in, to.file, &out, length, 0);
   });
-  // Other errors mean that the file system does not support it.
+  // In all other cases, copies through a buffer: the file system may not
+  // support copy_file_range.
   if (copied > 0 || (copied < 0 && (errno == ENOSPC || errno == EDQUOT)))
     return copied;
   std::vector<std::byte> piece(std::min<uint64_t>(length, kPieceBytes));

@@ -39,11 +39,11 @@ enum class OperationKind : uint8_t {
   kUnlink,
   kMakeDirectory,  // `mode`; times if it came from elsewhere
   kRemoveDirectory,
-  // A file from elsewhere appears at the name, and may replace another file
-  // there, with `bytes`, `mode` and times: moved or linked in, created by an
-  // untraced process, or present from the start (`call` is 0). If the log
-  // already has the file, this is another name of it. Not synced unless a sync
-  // in the log follows.
+  // A file from elsewhere appears at the name: it was moved or linked in,
+  // created by an untraced process, or present from the start (`call` is 0).
+  // Uses `bytes`, `mode` and times. May replace another file at the name. If
+  // the log already has the file, this is another name of it. Not synced unless
+  // a sync in the log follows.
   kEnter,
   kLeave,      // the name, and everything below it, moved out
   kSetMode,    // `mode`
@@ -98,9 +98,9 @@ inline constexpr int32_t kUnknownRank = -1;
 
 struct FileOperation {
   OperationKind kind = OperationKind::kCreate;
-  // Not a system call's direct effect: the sync of a write to a descriptor with
-  // O_SYNC, the bytes of a mapping, files that came from elsewhere. Injections
-  // do not count it.
+  // True if the operation is not the direct effect of a system call: the sync
+  // of a write to a descriptor with O_SYNC, the bytes of a mapping, files that
+  // came from elsewhere. Injections do not count such operations.
   bool implied = false;
   // kWrite: the bytes of the whole file, with all changes through a shared
   // mapping so far. The states of the file between two such writes are not

@@ -37,7 +37,7 @@ class PendingBytes {
   void NeverWaits(uint64_t file) { never_waits_.insert(file); }
 
   bool Has(uint64_t file) const { return files_.contains(file); }
-  // Copies the bytes of the noted writes to the file that overlap the range.
+  // Copies the bytes of the file's noted writes that overlap the range.
   Status CopyTouched(uint64_t file, const ByteRange& range, OperationLog& log);
   Status CopyAll(OperationLog& log);
 

@@ -30,8 +30,8 @@ class Recorder {
 
   uint64_t AddFile(const FileIdentity& identity);
   uint64_t NextCall() { return ++calls_; }
-  // Returns the number of operations so far, even without a log, that are crash
-  // points and not implied.
+  // Returns the number of operations so far that are crash points and not
+  // implied. Counts them even without a log.
   uint64_t own_operations() const { return own_operations_; }
   // Returns the next position in the order of all begins and ends of calls.
   uint64_t NextTimestamp() { return ++timestamps_; }

@@ -116,8 +116,8 @@ void RefuseForeignConventions(Assembler& filter) {
   filter.IfEqualSkip(AUDIT_ARCH_X86_64, 1);
   filter.Trap(TrapReason::kForeignConvention);
   filter.Load(offsetof(seccomp_data, nr));
-  // Allows number -1, which is no call: the kernel rejects it. All bits of this
-  // number are set, including kX32Bit.
+  // Allows number -1, which is no call: the kernel rejects it. It also has
+  // kX32Bit set, so the next check would trap it.
   filter.UnlessEqualSkip(UINT32_MAX, 1);
   filter.Allow();
   filter.UnlessAnyBitSkip(kX32Bit, 1);
@@ -130,7 +130,9 @@ void TrapCall(Assembler& filter, long number,  // NOLINT(google-runtime-int)
   filter.Trap(reason);
 }
 
-// Leaves the call's number loaded, except on paths that end here.
+// Traps open, openat and open_by_handle_at: if `scope.reads`, every call, else
+// those with kChangingFlags. Where the filter goes on, the call's number is
+// loaded.
 void TrapOpens(Assembler& filter, const FilterScope& scope) {
   if (scope.reads) {
     TrapCall(filter, SYS_open, TrapReason::kFileCall);
@@ -187,7 +189,8 @@ void TrapRequests(Assembler& filter) {
   filter.Allow();
 }
 
-// Traps clones with CLONE_UNTRACED. The flags of clone3 are in memory.
+// Traps clones with CLONE_UNTRACED, and every clone3: its flags are in memory,
+// which a filter cannot read.
 void TrapClones(Assembler& filter) {
   TrapCall(filter, SYS_clone3, TrapReason::kClone);
   filter.UnlessEqualSkip(SYS_clone, 4);
