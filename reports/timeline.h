@@ -43,8 +43,9 @@ struct TimelineFilter {
   std::optional<TimelineBound> to;
 };
 
-// One event of a worker in a row; or several, folded or repeated. The text of
-// repeated events has "5..80" in place of numbers that differ.
+// The cell of a worker in a row: one event, or several that are folded or
+// repeated. The text of repeated events has "5..80" in place of numbers that
+// differ.
 struct TimelineCell {
   int worker = 0;
   int incarnation = 1;
@@ -68,8 +69,8 @@ enum class RowTone : uint8_t {
 
 struct TimelineRow {
   size_t number = 1;  // position in the timeline
-  // Time of the first event that the texts name, since the first event of the
-  // run.
+  // Time from the first event of the run to the first event that the texts
+  // name.
   int64_t t_ns = 0;
   int64_t until_ns = 0;  // of its last event
   RowTone tone = RowTone::kPlain;

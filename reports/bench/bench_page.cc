@@ -69,8 +69,9 @@ std::string FiguresTable(const CheckpointResult& result,
   return table.Render();
 }
 
-// Returns the medians of a metric against a number of the configuration, as a
-// series for each mode, for the configurations that `is_in` accepts.
+// Returns a series for each mode, with a point for each configuration that
+// `is_in` accepts and that has values of the metric: x is `number` of the
+// configuration, y the median of the metric, with its interval.
 template <typename Number, typename IsIn>
 std::vector<PlotSeries> SeriesOf(const CheckpointResult& result, Metric metric,
                                  const Number& number, const IsIn& is_in) {
@@ -281,7 +282,10 @@ std::string MeaningsTable() {
   return table.Render();
 }
 
-// Returns text with the smallest number of trials of any configuration.
+// Returns "Medians of 6 trials, with 95 % intervals below them.", where 6 is
+// the smallest number of trials of any configuration that is not voided. If
+// that is too few for intervals, states how many are needed instead. Returns ""
+// if all configurations are voided.
 std::string MediansText(const CheckpointResult& result) {
   size_t trials = SIZE_MAX;
   for (const CheckpointFigures& figures : result.figures) {

@@ -33,7 +33,8 @@ bool Is(const CaseResult* one, VerdictKind kind) {
 
 bool Fails(const CaseResult* one) { return one != nullptr && IsFailure(*one); }
 
-// Returns false for a case that did not run, as it has no time.
+// Returns true iff the case ran in both runs, and its time grew by more than
+// the factor kSlowerFactor and by more than kSlowerSeconds.
 bool IsSlower(const ComparedCase& both) {
   for (const CaseResult* one : {both.before, both.after}) {
     if (one == nullptr || !RanHere(*one)) return false;

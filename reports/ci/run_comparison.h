@@ -36,8 +36,8 @@ struct RunComparison {
 // The result points into `before` and `after`.
 RunComparison CompareRuns(const RunResult& before, const RunResult& after);
 
-// Returns true iff a case newly fails or is newly not run, or is new and fails
-// or is not run.
+// Returns true iff some case is worse in `after`: it newly fails, it is newly
+// not run, or it is new and either fails or is not run.
 bool IsWorse(const RunComparison& comparison);
 
 std::string RenderComparison(const RunComparison& comparison, Colour colour);

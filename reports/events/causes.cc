@@ -239,8 +239,8 @@ class CauseFinder {
     }
   }
 
-  // Returns the cause of a launcher's event, which names the worker that it
-  // concerns.
+  // Returns the cause of an event of a launcher. Such an event names the worker
+  // that it concerns, if any.
   Place CauseOfLaunchersAct(const RecordEvent& event) const {
     const int about = event.about.value_or(kLauncherWorker);
     switch (event.kind) {
@@ -347,8 +347,8 @@ class CauseFinder {
     if (Event(place).about) newest.insert_or_assign(*Event(place).about, place);
   }
 
-  // Forgets earlier faults, failed loads and exits of a restarted worker, which
-  // cause nothing more.
+  // Forgets earlier faults, failed loads and exits of a restarted worker: they
+  // cause no later events.
   void Forget(const EventPlace& start) {
     faults_.erase(WorkerOf(start));
     bad_loads_.erase(WorkerOf(start));

@@ -27,13 +27,14 @@ struct ProcessSpan {
   std::string ending;  // "exited with code 75", "was killed by signal 9"
 };
 
-// Returns one span for each of Record::incarnations, empty if it has no events.
-// `record` includes the launchers (WithLaunchers).
+// Returns one span for each of Record::incarnations; the span is empty if the
+// incarnation has no events. `record` includes the launchers (WithLaunchers).
 //
 // The end is the one that the machine reported, else the one that the launcher
-// reported. A process that the launcher could not reach ends with its last
-// event. If the harness ended the run, the newest incarnation of a worker
-// without a reported end ends with the run.
+// reported. Without a reported end, or if the launcher could not reach it, a
+// process ends with its last event. As an exception, processes that still ran
+// when the harness ended the run end with the run: the newest incarnations
+// without a reported end, an exit of their own or a fault that ended them.
 std::vector<ProcessSpan> ProcessSpansOf(const Record& record);
 
 // Returns the end that the machine or a launcher reported as text: "exited with

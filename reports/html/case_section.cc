@@ -110,7 +110,8 @@ std::string ViolationSentence(const InvariantReport& report,
 // Returns a sentence about the planted bug of a case that did not pass.
 std::string PlantedBugSentence(const CaseResult& result) {
   if (result.planted_bugs.empty() || !IsFailure(result)) return "";
-  // Such a reason, of a mutation test, is about the bug itself.
+  // The reason of a mutation test begins like this, and is about the bug
+  // itself.
   if (result.verdict.reason.starts_with("the planted bug")) return "";
   if (NamedViolation(result.verdict) == nullptr) {
     return " A bug is planted in this scenario.";

@@ -154,7 +154,8 @@ std::string GrowthPart(const ExplorationReport& report) {
                      "<div class=\"plots\">\n" + plots + "</div>\n");
 }
 
-// Sorts goals that were never reached first, then the rarest.
+// Returns the section on coverage goals: first those never reached, then the
+// others, the rarest first.
 std::string GoalsPart(const ExplorationReport& report) {
   std::vector<ReportedGoal> goals = report.goals;
   std::ranges::stable_sort(goals, {}, &ReportedGoal::cases);

@@ -72,8 +72,9 @@ struct ExplorationReport {
   std::vector<NotTried> not_tried;
 };
 
-// Limits of the page, which lists everything left out. The parts that grow with
-// the number of cases have at most section_bytes plus one section.
+// Limits of the page. The page lists everything that it leaves out. Its parts
+// that grow with the number of cases have at most section_bytes plus one
+// section.
 struct ExplorationLimits {
   size_t listed = 500;  // findings in the table
   size_t sections = 50;

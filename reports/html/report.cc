@@ -138,7 +138,8 @@ std::string CasesPart(const CaseTable& table, const HtmlLimits& limits) {
   return out + "</section>\n";
 }
 
-// `head`: HTML above the sections, whose terms are explained here, too.
+// Returns the sections of the cases, below explanations of all terms that occur
+// in them or in `head`, the HTML above them.
 std::string SectionsPart(const RecordParts& parts, size_t cases,
                          const HtmlLimits& limits, const std::string& head) {
   std::string out = "<section id=\"sections\">\n<h2>What happened</h2>\n" +

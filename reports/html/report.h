@@ -33,8 +33,9 @@ struct HtmlReportInput {
   FaultCatalogue catalogue = {};
 };
 
-// Limits of the page, which lists everything left out. Without the coverage
-// matrix, it has at most section_bytes, plus one section, plus table_bytes.
+// Limits of the page. The page lists everything that it leaves out. Without the
+// coverage matrix, it has at most section_bytes, plus one section, plus
+// table_bytes.
 struct HtmlLimits {
   size_t sections = 200;  // cases with a section; failed ones come first
   size_t section_bytes = 8 * 1024 * 1024;  // for all sections

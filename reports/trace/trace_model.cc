@@ -360,8 +360,8 @@ class ProcessTracer {
     epoch_has_steps_ = false;
   }
 
-  // Adds a pause, which ends when the worker that it concerns starts, or,
-  // without such a worker, any worker.
+  // Notes the begin of a pause before a restart. At the start of a worker, adds
+  // the pauses that end there: those for this worker, and those that name none.
   void TraceLauncher() {
     const RecordEvent& now = Now();
     if (now.kind == RecordKind::kRestarting) pauses_.push_back(now_);

@@ -44,7 +44,7 @@ struct LaneLayout {
   double BarCentre(int emitter) const {
     return BarTop(emitter) + kBarHeight / 2;
   }
-  // Height of the saves in a bar, below the marks.
+  // Returns the y coordinate of the saves in a bar, below the marks.
   double SaveLine(int emitter) const {
     return BarTop(emitter) + kBarHeight - 6;
   }

@@ -44,8 +44,8 @@ class LaneMarks {
   };
 
   void AddMark(const EventPlace& place, Mark mark);
-  // Faults are above the bar, so that they hide no other mark. Saves that fail
-  // are on the line of the save.
+  // Returns the y coordinate of a mark. Faults are above the bar, so that
+  // they hide no other mark. Failed saves are on the line of the saves.
   double MarkHeight(int emitter, const RecordEvent& event, Mark mark) const;
   // Returns the nearest cause that the picture shows.
   std::optional<EventPlace> ShownCause(EventPlace place) const;

@@ -21,9 +21,9 @@ std::vector<double> Differences(std::span<const int64_t> times) {
   return gaps;
 }
 
-// Returns the length c to which gaps are shortened: c is kLargestShare of the
-// sum of min(gap, c). With few gaps, c is chosen so that this sum is half their
-// number times c.
+// Returns the length to which longer gaps are shortened: kLargestShare of the
+// sum of all gaps after the shortening. With n gaps, if n is small, it is 2 / n
+// of that sum.
 double ShortenedLength(const std::vector<double>& gaps) {
   if (gaps.empty()) return 0;
   const double target =

@@ -18,8 +18,8 @@ struct IdleGap {
 
 struct TimeAxisOptions {
   double width = 1000;
-  // Pairs of times, ascending, to draw at least least_apart from each other if
-  // there is space.
+  // Pairs of times, ascending. The two times of a pair are drawn at least
+  // `least_apart` from each other if there is space.
   std::vector<std::pair<int64_t, int64_t>> apart;
   double least_apart = 26;
 };
