@@ -1,5 +1,5 @@
-// Options of a launcher, and their encoding as text, with which the harness
-// starts a launcher.
+// Options of a launcher, and their encoding as text. The harness passes this
+// text to `gauntlet launch`.
 #ifndef GAUNTLET_ENGINE_TRAIN_LAUNCHER_OPTIONS_H_
 #define GAUNTLET_ENGINE_TRAIN_LAUNCHER_OPTIONS_H_
 
@@ -22,22 +22,23 @@ struct LauncherOptions {
   std::vector<int> workers_per_attempt;
   RestartPolicy restart = RestartPolicy::kWholeJob;
   int max_restarts = 100;
-  // Exit code after a loss if the options allow no restart. kLostWorker if
-  // somebody other than the launcher may restart the job.
+  // Exit code of the job after a loss if the options allow no restart at all.
+  // Set to kLostWorker if something other than the launcher may restart the
+  // job.
   WorkerExit without_restarts = WorkerExit::kFailed;
   // Maximum number of consecutive restarts without a new step.
   int max_restarts_without_progress = kMaxRestartsWithoutProgress;
-  // Pause before a restart. Doubles, up to the maximum, after each attempt that
-  // ended sooner than this pause and made no new step.
+  // Pause before a restart. Doubles, up to the maximum, if the attempt made no
+  // new step and was no longer than the doubled pause.
   Duration backoff = std::chrono::milliseconds(100);
   Duration max_backoff = std::chrono::seconds(10);
   // Time for the other workers to detect a loss and exit. The launcher then
   // kills those that still run.
   Duration survivors_grace = std::chrono::milliseconds(500);
   // With kRejoin, the time for the other workers to detect a loss and rejoin
-  // (RejoinGraceOf). Longer than survivors_grace, as the steps of a worker that
-  // is killed must be recomputed. A worker whose heartbeat has stopped has only
-  // survivors_grace.
+  // (RejoinGraceOf). Longer than survivors_grace, so that a worker in a long
+  // step is not killed: its steps would have to be recomputed. A worker whose
+  // heartbeat has stopped has only survivors_grace.
   Duration rejoin_grace = std::chrono::milliseconds(500);
   // Maximum time from the chief's start to its first report, which it sends
   // when its data is loaded. Each report sets the limit for the next one.
@@ -59,9 +60,9 @@ struct LaunchOptions {
   LauncherOptions launcher;
 };
 
-// Sets the options of the launcher that follow from those of the workers (time
-// limits, notices, checkpoint directory), and the workers' response to a loss,
-// which follows from the restart policy.
+// Sets the options of the launcher that follow from those of the workers: time
+// limits, notices, checkpoint directory. Also sets the workers' response to a
+// loss from the restart policy.
 void SetDerived(TrainOptions& train, LauncherOptions& launcher);
 
 // Encode and decode the options as one line of JSON, for `gauntlet launch`. The

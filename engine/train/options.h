@@ -150,8 +150,8 @@ inline constexpr ValueNames<RestartPolicy, 3> kRestartPolicyNames = {
      {"rejoin", RestartPolicy::kRejoin}}};
 std::string_view RestartPolicyName(RestartPolicy policy);
 
-// Response to a loss or state that is not finite. After it, all later steps
-// usually compute NaN. Changes no bits of the results.
+// Response to a training loss or a state that is not finite. All later steps
+// then usually compute NaN. Changes no bits of the results.
 enum class OnNotFinite : uint8_t {
   kTrainOn,
   kStop,  // on all workers, at that step; the state is not saved
@@ -168,9 +168,9 @@ struct TrainOptions {
   PreemptionOptions preemption;
   OnNotFinite on_not_finite = OnNotFinite::kTrainOn;
   KernelOptions kernels;
-  // Steps between two boundaries at which workers save or stop; the end of an
-  // epoch is one too. A request between two boundaries takes effect at the
-  // second one. Changes no bits of the results.
+  // Number of steps between two boundaries. Workers save and stop only at a
+  // boundary; the end of an epoch is one too. A request made between two
+  // boundaries takes effect at the second. Changes no bits of the results.
   uint64_t steps_per_execution = 1;
   // Steps between two state digests, besides those at each save and at the end;
   // 0: only these.

@@ -22,9 +22,10 @@ struct OutputPlaces {
   std::vector<OutputPlace> others;
 };
 
-// Returns kInvalidArgument if another place equals or lies inside the
-// checkpoint or the export directory, or if two of `others` are the same path.
-// The message names both. Links, "." and ".." are resolved first.
+// Returns kInvalidArgument if the checkpoint or the export directory is, or
+// contains, another of these places, or if two of `others` are the same path.
+// The message names both places. Links, "." and ".." are resolved first; other
+// errors are those of Storage::RealPath.
 Status CheckOverlap(Storage& storage, const OutputPlaces& places);
 
 }  // namespace gauntlet

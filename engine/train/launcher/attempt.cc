@@ -18,9 +18,9 @@ namespace {
 // the fault may be in the workers that kept running.
 constexpr int kMaxRejoinsWithoutProgress = 2;
 
-// Time between two checks of the workers from which the launcher concludes that
-// it was paused itself (SIGSTOP, a frozen container). Normally it is far
-// shorter.
+// If this much time passes between two checks of the workers, the launcher
+// concludes that it was paused itself (SIGSTOP, a frozen container). Normally
+// the time is far shorter.
 constexpr Duration kPausedItself = std::chrono::seconds(1);
 
 // Exit code of a worker that could not be started, as in a shell.
@@ -65,8 +65,8 @@ Status Attempt::StartAll() {
   return OkStatus();
 }
 
-// Starts a worker. If this fails, but fewer workers may be enough, ends the
-// attempt and returns Ok.
+// Starts a worker. If that fails, returns the error. If fewer workers may be
+// enough, ends the attempt and returns Ok instead.
 Status Attempt::Start(size_t rank) {
   CHECK(state_ == AttemptState::kStarting || state_ == AttemptState::kRunning,
         "a worker is started in an attempt that is ending");
@@ -274,14 +274,16 @@ bool Attempt::MayRejoin() const {
          options_.restart == RestartPolicy::kRejoin && members_.size() > 1;
 }
 
-// Handles a loss once all reports on it have arrived: determines the cause and
-// counts a restart. If the restart is not allowed, ends the attempt.
+// Handles losses once all reports on them have arrived: determines the cause
+// and counts a restart. Ends the attempt if no restart is allowed, or if all
+// workers must restart.
 void Attempt::HandleLosses() {
   if (!rejoin_.ConsumeLosses()) return;
   const std::string reason = outcome_.has_new_losses()
                                  ? outcome_.ExplainLosses()
                                  : "workers lost each other";
-  // With other members, the ring is another one, and all workers must restart.
+  // If the next incarnation has other members, its ring differs, and all
+  // workers must restart.
   const bool same = launch_.membership.Of(launch_.incarnation + 1) == members_;
   const bool helps =
       launch_.budget.restarts_without_progress() < kMaxRejoinsWithoutProgress;

@@ -33,8 +33,9 @@ class Attempt {
 
   // Returns the outcome of the job; nullopt if the job must be restarted.
   std::optional<LaunchEnd> FinalOutcome() const;
-  // Returns the reason for the restart. Also counts the failure of the worker
-  // that caused the loss, which may exclude the worker. Called at most once.
+  // Returns the reason for the restart. Also counts a failure of the worker
+  // that caused the loss; the worker may be excluded for that. Called at most
+  // once.
   std::string RestartReason();
 
  private:

@@ -27,9 +27,9 @@ class AttemptOutcome {
 
   // Returns true if there are losses since the last ExplainLosses.
   bool has_new_losses() const { return explained_ < losses_.size(); }
-  // Returns the cause of the losses since the last call. Counts one more
-  // failure of the worker that caused them, and appends the consequence, if any
-  // (Membership::RecordCulprit).
+  // Returns the cause of the losses since the last call. Also counts a failure
+  // of the worker that caused them, if known. If this has a consequence
+  // (Membership::RecordCulprit), the returned text ends with it.
   std::string ExplainLosses();
 
   // Returns the outcome of the job once no worker is left; nullopt if the job

@@ -6,8 +6,8 @@ namespace gauntlet {
 
 Deadlines DeadlinesOf(const ClusterOptions& cluster,
                       const LauncherOptions& launcher) {
-  // One period until the lost worker has exceeded the limit, and one until the
-  // workers that wait for it have detected this.
+  // The lost worker must be silent for lost_after. The workers that wait for it
+  // take at most as long again to detect this.
   const Duration silence = 2 * cluster.lost_after;
   // All workers wait for the chief's decision, which may take as long as a
   // save.

@@ -42,7 +42,8 @@ struct LaunchState {
   bool CountRestart(const std::string& reason);
   // Worker that caused the last loss, if known.
   std::optional<int> blamed;
-  // Records the earliest such step so far. Returns true on the first call.
+  // Sets not_finite_since to the earliest step reported so far. Returns true on
+  // the first call.
   bool NoteNotFinite(uint64_t since);
 };
 

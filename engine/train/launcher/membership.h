@@ -31,8 +31,8 @@ class Membership {
   std::vector<int> Of(int attempt) const;
 
   // Records the worker that caused the loss of an attempt, or of workers that
-  // rejoin; nullopt: unknown. Returns as text for people whether the worker is
-  // excluded, or the remaining workers are too few; "" if neither.
+  // rejoin; nullopt: unknown. If the worker is now excluded, or the remaining
+  // workers would be too few, returns a text for people that says so; else "".
   std::string RecordCulprit(std::optional<int> worker);
 
   // Reason why the remaining workers are too few; "" if they are enough.

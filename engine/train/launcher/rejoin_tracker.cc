@@ -61,7 +61,8 @@ void RejoinTracker::Meets(int worker, uint64_t left, std::optional<int> silent,
   silent_.try_emplace(*silent, Silence{.since = now, .left = left});
 }
 
-// A worker that sends a message is not hanging, so it is no longer silent.
+// The report shows that the worker is not hanging, so it no longer counts as
+// silent.
 void RejoinTracker::Saves(int worker, Time until) {
   saves_until_[worker] = until;
   silent_.erase(worker);

@@ -3,16 +3,16 @@
 // workers to kill and when to restart. It handles no processes itself.
 //
 // A rejoin is open from the start of an attempt, or from a loss, until the
-// chief reports that a generation has formed. If a worker of that generation is
-// reported dead or meeting again before the chief's report, the next rejoin
-// opens immediately: messages of different workers arrive in any order.
+// chief reports that a generation has formed. Messages of different workers
+// arrive in any order. If a worker of that generation was already reported
+// dead, or meeting again, the chief's report immediately opens the next rejoin.
 //
 // While a rejoin is open, each worker is meeting, dead, or has not reported
 // yet. A worker of a formed generation that does not report within the grace is
-// overdue. A worker in a save cannot detect a loss: it has until the limit of
-// the save, or the grace from the save's end on. A worker whose heartbeat has
-// stopped is not busy with a step or a save but hangs, and has the shorter
-// grace.
+// overdue. A worker in a save cannot detect a loss. It has until the time limit
+// of the save; once the save has ended, it has the grace from then on. A worker
+// whose heartbeat has stopped hangs; it is not busy with a step or a save. It
+// has the shorter grace.
 #ifndef GAUNTLET_ENGINE_TRAIN_LAUNCHER_REJOIN_TRACKER_H_
 #define GAUNTLET_ENGINE_TRAIN_LAUNCHER_REJOIN_TRACKER_H_
 
@@ -37,16 +37,17 @@ class RejoinTracker {
   // Called when all of these workers were started.
   void Begin(std::vector<int> members);
 
-  // Reports, in order of arrival. Ignores outdated reports: that a worker left
-  // a generation older than the newest formed one, and that the newest formed
-  // generation or an older one has formed. The tracker does not know which
-  // incarnations belong to a generation. So if a worker of the generation dies
-  // and is restarted before the chief's report of it arrives, the restarted
-  // worker must report again.
+  // Reports, in order of arrival. Two kinds are outdated and ignored: that a
+  // worker left a generation older than the newest formed one; and that a
+  // generation has formed which is not newer than that one. The tracker does
+  // not know which incarnations belong to a generation. A worker of a
+  // generation may die and be restarted before the chief's report of that
+  // generation arrives. Formed then no longer counts the worker as meeting, and
+  // the restarted worker must report again.
   void Died(int worker, Time now);
-  // `left`: the generation that the worker left; 0: none. `silent`: the rank
-  // whose heartbeat stopped, if the worker left for that reason. That rank
-  // hangs, whether in a save or not.
+  // `left`: the generation that the worker left; 0: none. `silent`: another
+  // worker whose heartbeat stopped, if the worker left for that reason. That
+  // other worker hangs, in a save or not.
   void Meets(int worker, uint64_t left, std::optional<int> silent, Time now);
   void Formed(uint64_t generation, Time now);
   // Saves: the worker is in a save, until `until` at the latest. Saved: its
@@ -63,9 +64,9 @@ class RejoinTracker {
   bool is_open() const { return open_; }
   // True if there is a loss that the launcher has not handled yet.
   bool has_new_losses() const { return has_new_losses_; }
-  // Marks the losses as handled. Returns false if all of them were handled
-  // before: Formed marks them as new again if dead workers are not restarted
-  // yet.
+  // Marks the losses as handled. Returns false if they had been handled before.
+  // This happens if Formed has marked them as new again, because dead workers
+  // were not restarted yet.
   bool ConsumeLosses();
   Time opened_at() const { return opened_at_; }
   const std::set<int>& dead() const { return dead_; }

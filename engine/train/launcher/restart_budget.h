@@ -21,9 +21,9 @@ class RestartBudget {
 
   // Counts a restart after a loss at `now`, of the whole job or of workers that
   // rejoin. Returns "" if the restart is allowed, else the reason why not. Sets
-  // the pause to twice the previous one, up to options.max_backoff, if no new
-  // step was reached and the time since the last restart is no longer than the
-  // new pause; otherwise to options.backoff.
+  // the pause before an allowed restart: options.backoff, or twice the previous
+  // pause if no new step was reached and no more than that time has passed
+  // since the last restart. The pause is at most options.max_backoff.
   std::string Spend(Time now);
 
   // Subtracts the last counted restart, which did not take place.

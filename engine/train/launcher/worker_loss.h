@@ -35,10 +35,10 @@ std::string Describe(const Loss& loss);
 // REQUIRES: at least one loss.
 std::string DescribeAll(std::span<const Loss> losses);
 
-// Returns the loss that caused the others. That is the first worker whose
-// device failed, or that died without being killed by the launcher. If there is
-// none, it is the worker that the launcher killed because it did not exit in
-// time. Returns null if the launcher killed no worker, or several.
+// Returns the loss that caused the others: the first worker whose device
+// failed, or that died without being killed by the launcher. If there is none,
+// returns the loss of the worker that the launcher killed because it did not
+// exit in time. Returns null if the launcher killed none or several.
 const Loss* CulpritOf(std::span<const Loss> losses);
 
 }  // namespace gauntlet

@@ -36,8 +36,9 @@ void Evaluator::Warn(const std::string& line) {
   if (reported_.insert(line).second) warnings_.push_back(line);
 }
 
-// Detects that the store was deleted: there is neither a claim nor a
-// checkpoint. A deletion removes the newest checkpoint last, after the claims.
+// Records if the store has checkpoints now, and if it was deleted: it existed
+// before, and has neither a claim nor a checkpoint now. (A deletion removes the
+// newest checkpoint last, after the claims.)
 void Evaluator::NoteWhatIsThere(const StoreScan& scan) {
   const bool there = scan.highest_claim > 0 || !scan.checkpoints.empty();
   deleted_ = seen_ && !there;
@@ -55,7 +56,8 @@ void Evaluator::PassOver(const ScannedCheckpoint& checkpoint,
                          const Status& why) {
   if (why.code() == Code::kNotFound) return;  // retired
   Warn(fmt::format("{}: passed over: {}", checkpoint.name, why.message()));
-  // After a read error the checkpoint may still be intact.
+  // Only these errors are permanent: after a read error the checkpoint may
+  // still be intact.
   if (why.code() == Code::kDataLoss ||
       why.code() == Code::kFailedPrecondition) {
     damaged_.insert(checkpoint.name);

@@ -128,9 +128,10 @@ RingArrays GradientExchange::ArraysFor(const RunningPass* pass) {
           .pass = pass};
 }
 
-// TakeKept may replace the last replica's view while the task runs. The task
-// reads this view only where gradients were reported as final, and a pass whose
-// gradients are kept reports none before it is complete.
+// TakeKept may replace the last replica's view while the task runs. This is
+// safe. The task reads the view only where gradients were reported as final. If
+// the gradients of a pass are kept, none of them is reported before the pass is
+// complete.
 Status GradientExchange::BeginBeforeLastPass(const ExchangeKey& key,
                                              Duration timeout) {
   if (overlapped_ == nullptr) return OkStatus();

@@ -7,11 +7,12 @@
 // values, and the integers of the exchange, still go over the network ring,
 // after the gradients. So when a rank receives the integers, all ranks have
 // received the gradients, and workers agree on stops and saves in the same way
-// as with the ring.
+// as without a device ring.
 //
-// With the ring, the exchange may begin during the backward pass of the rank's
-// last replica: a task sums the gradients that are final, those of the last
-// layers first. The loss and the integers become final last, and are sent last.
+// Without a device ring, the exchange may begin during the backward pass of the
+// rank's last replica: a task sums the gradients that are final, those of the
+// last layers first. The loss and the integers become final last, and are sent
+// last.
 #ifndef GAUNTLET_ENGINE_TRAIN_LOOP_GRADIENT_EXCHANGE_H_
 #define GAUNTLET_ENGINE_TRAIN_LOOP_GRADIENT_EXCHANGE_H_
 
@@ -79,7 +80,7 @@ class GradientExchange {
   // if the gradients of that pass can be summed during it; else has no effect.
   // After Ok, a task may be using the arrays: the caller must fill the arrays
   // of RoomOf and Extra, call Take or TakeKept, then Sum, and must not return
-  // before. Returns the error of the fault point.
+  // before Sum has returned. Returns the error of the fault point.
   Status BeginBeforeLastPass(const ExchangeKey& key, Duration timeout);
   // Returns ReplicaBatch::final_from for the pass after BeginBeforeLastPass;
   // null: the exchange has not begun.

@@ -31,7 +31,7 @@ class LoopHooks {
  public:
   virtual ~LoopHooks() = default;
 
-  // Returns the hooks' parts of hook_state, in the order that they have in it.
+  // Returns the hooks' parts of hook_state, in their order there.
   virtual std::vector<HookState> states(const ModelExtent&) const { return {}; }
   virtual Status TrainBegin(TrainState& /*state*/) { return OkStatus(); }
   virtual Status EpochBegin(TrainState& /*state*/) { return OkStatus(); }

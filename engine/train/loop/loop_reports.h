@@ -32,8 +32,8 @@ class LoopReports {
   bool is_heard() const { return reporter_ != nullptr; }
   // Sends a line for people.
   void Line(std::string line);
-  // Sends a line for people, which says that loss or state is not finite, and
-  // the step since which it is not.
+  // Sends a line for people about a loss or a state that is not finite. `since`
+  // is the first step at which one was not.
   void ReportNotFinite(uint64_t since, std::string line);
   // Reports a step. Limits the rate to what people can read.
   void Step(const StepOutcome& outcome);

@@ -81,7 +81,7 @@ void LoopSaves::ReportWarnings() {
 }
 
 // Records values that the save found not finite. Returns true iff the save was
-// refused because of them, which is no error. REQUIRES: no task is writing.
+// refused because of them. A refusal is no error. REQUIRES: no task is writing.
 bool LoopSaves::WasRefused(const Status& status, uint64_t step) {
   newest_finite_ = strategy_.sync->newest_finite();
   const std::string& tensor = strategy_.sync->not_finite();
@@ -179,10 +179,10 @@ Status LoopSaves::SaveLast(Duration first_pause) {
   return OkStatus();
 }
 
-// Pauses before the next try, for at most `on_notice` once this worker has a
-// preemption notice. Limits `pause` to half of save_timeout: workers without a
-// notice pause longer than this worker, which must not declare them lost
-// meanwhile.
+// Pauses before the next try. Once this worker has a preemption notice, at most
+// `on_notice` of the pause is left. Workers without a notice pause longer, and
+// this worker waits for them. So that it does not declare them lost, `pause` is
+// limited to half of save_timeout.
 void LoopSaves::PauseBeforeAnotherTry(Duration pause, Duration on_notice) {
   pause = std::min(pause, options_->cluster.save_timeout / 2);
   const Duration expected = pause + options_->cluster.step_timeout;

@@ -109,8 +109,8 @@ class LoopSaves {
   const Status& unsaved() const { return unsaved_; }
 
   // Returns the non-finite tensor that a save has found since the last call;
-  // nullopt: none. With OnNotFinite::kStop the save was rejected, which is no
-  // error.
+  // nullopt: none. With OnNotFinite::kStop that save was refused. A refusal is
+  // no error.
   std::optional<NotFiniteSave> TakeNotFinite() {
     return std::exchange(not_finite_, std::nullopt);
   }

@@ -11,9 +11,10 @@ namespace {
 
 enum class PassKind : uint64_t { kGradients, kEvaluation, kInitial };
 
-// Returns two digests that identify the batch's rows. If the batch has the
-// rows' numbers in the training data: a digest of the numbers, and an empty
-// one; else digests of the features and of the labels.
+// Returns two digests that identify the batch's rows. If the batch contains the
+// numbers of its rows in the training data, they are a digest of the numbers,
+// and an empty digest. Otherwise they are the digests of the features and of
+// the labels.
 std::array<Digest, 2> DigestsOfRows(const ReplicaBatch& batch) {
   if (batch.rows == nullptr) {
     return {DigestOf(std::as_bytes(batch.features)),
@@ -92,8 +93,8 @@ class MemoizedModel final : public Model {
   ReplicaResult Gradients(std::span<const float> parameters,
                           const ReplicaBatch& batch,
                           std::span<float> gradients) override {
-    // A probe must observe the computation, and keys do not cover a replica's
-    // own state.
+    // Not from the memo: a probe must observe the computation, and keys do not
+    // cover a replica's own state.
     if (batch.probe != nullptr || !batch.state.empty()) {
       return model_->Gradients(parameters, batch, gradients);
     }

@@ -1,6 +1,6 @@
 // Memo of pure functions: results of replicas' passes, and orders of the rows
-// of epochs. The key of a pass is a digest of all its input. Training rows are
-// in it only by number, as the job determines their contents.
+// of epochs. The key of a pass is a digest of all its input. It covers training
+// rows only by their numbers, as the job determines their contents.
 //
 // If the same job is trained repeatedly, only the first training computes
 // passes and orders. A run whose parameters differ in a single bit has other
@@ -66,8 +66,8 @@ class TrainMemo {
 
 // Returns the model, with a lookup in the memo before each pass. `identity` is
 // a digest of all input of the model's passes other than their arguments:
-// layers, shapes, kernels, and the training data, as a batch contains only row
-// numbers.
+// layers, shapes, kernels, and the training data. (As an argument, a batch
+// contains only row numbers.)
 //
 // The kernels and the memo outlive the result.
 std::unique_ptr<Model> WithMemo(std::unique_ptr<Model> model,

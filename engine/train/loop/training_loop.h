@@ -79,9 +79,10 @@ class TrainingLoop {
 
   // Trains until the horizon or a hook's request (kFinished), an agreed stop
   // (kStopped), or a loss or state that is not finite (kNotFinite). Saves the
-  // last state if there is a store; if that fails, unsaved() is the reason. An
-  // error ends the run on this worker; a failed save is not an error. A loop
-  // runs once: either Run or ResumeFromMemory is called.
+  // last state if there is a store, except after kNotFinite. If that save
+  // fails, unsaved() is the reason. An error ends the run on this worker; a
+  // failed save is not an error. A loop runs once: either Run or
+  // ResumeFromMemory is called.
   Result<LoopEnd> Run(uint64_t generation);
   const Status& unsaved() const { return saves_.unsaved(); }
 
@@ -153,8 +154,8 @@ class TrainingLoop {
   uint64_t generation_ = 0;
   uint32_t agreed_ = 0;                   // requests not carried out yet
   SaveNeed save_need_ = SaveNeed::kNone;  // from the previous generation
-  // True if the options require a stop at the end of the current execution. A
-  // step to stop at that was before the resumed state has no effect.
+  // True if the options require a stop at the end of the current execution.
+  // Horizon::stop_at_step has no effect if training resumed after that step.
   bool stop_due_ = false;
   NoticeRequests notices_;
   Position reported_;  // of the newest state in an event

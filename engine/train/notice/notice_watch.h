@@ -55,8 +55,8 @@ class NoticeWatch final : public Host {
   NoticeSources sources_;
   std::unique_ptr<Event> stop_;
   std::unique_ptr<Task> task_;
-  // Time of the last check without a notice, in ns: the earliest time at which
-  // the notice may have come. kNone: there is no notice.
+  // Earliest time at which the notice may have come, in ns: the last check
+  // without a notice, or the start of the watch. kNone: there is no notice.
   static constexpr int64_t kNone = -1;
   std::atomic<int64_t> came_ns_{kNone};
 };

@@ -18,7 +18,8 @@ constexpr uint64_t kMaxFileBytes = 4096;
 constexpr int kMaxRounds = 64;
 constexpr Duration kTokenPollInterval = std::chrono::milliseconds(100);
 // First and longest pause between two calls of ListTokensAnew by one rank. The
-// pauses double, as thousands of ranks may change the directory.
+// pauses double: thousands of ranks may be waiting, and each call changes the
+// directory.
 constexpr Duration kFirstChangeAfter = std::chrono::milliseconds(100);
 constexpr Duration kMaxChangePause = std::chrono::seconds(5);
 

@@ -44,8 +44,8 @@ std::string DigestText(const std::optional<Digest>& digest) {
 }
 
 // Indices of fields in an encoded shard. kNotFiniteField: name of the first
-// learned tensor that is not finite, or "". kFirstTensor: the first of the
-// names of all tensors, which end the list.
+// learned tensor that is not finite, or "". kFirstTensor: name of the first
+// tensor; the names of the other tensors follow, up to the end.
 constexpr size_t kNotFiniteField = 3;
 constexpr size_t kFirstTensor = 4;
 // Checks the name, which comes from the network and becomes a path. Empty:
@@ -300,8 +300,8 @@ SaveAttempt CollectiveSave::NewAttempt(
   return attempt;
 }
 
-// Returns the number of shards. There are no shards without tensors: every rank
-// that restores the state would have to open them.
+// Returns the number of shards: at most one per tensor, as each rank that
+// restores the state would also have to open the empty ones. At least one.
 int CollectiveSave::ShardsOf(std::span<const TensorView> tensors) const {
   const int most = most_shards_ > 0 ? std::min(most_shards_, size_) : size_;
   const size_t filled = std::min(tensors.size(), kMaxShards);

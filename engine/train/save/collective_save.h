@@ -83,7 +83,7 @@ class CollectiveSave {
   // that recovery does not need, one by one, and the save is retried after
   // each. First waits for the task that tidies the store after the previous
   // save, and returns its error. `before_try` is called before this wait and
-  // before every try, each of which may take as long as a save. With
+  // before every try: the wait, and each try, may take as long as a save. With
   // `of_parameters` the checkpoint contains only the tensors of these
   // parameters (TrainState::TensorsOf); the ranks still compare the whole
   // state.
@@ -194,9 +194,9 @@ class CollectiveSave {
   // empty if there is none. REQUIRES: no task commits.
   const std::string& newest_finite() const { return newest_finite_; }
 
-  // On the chief: returns harmless failures in saves (a state file, a
-  // retirement) since the last call, one line each. Returns an empty list while
-  // a task tidies the store, and on other ranks.
+  // On the chief: returns the harmless failures of saves since the last call,
+  // one line each: a state file was not written, or a checkpoint not removed.
+  // Returns an empty list while a task tidies the store, and on other ranks.
   std::vector<std::string> TakeWarnings();
 
  private:
@@ -212,7 +212,7 @@ class CollectiveSave {
                        const std::vector<std::string>& reports,
                        TidyTime tidy_time);
   void StartTidying(const CheckpointHead& head);
-  // Emits the times of the save after which the task tidied the store.
+  // Emits tidied_times_, if set, with the times of the task that has ended.
   void EmitTidiedTimes();
   void ReportTimes(LogEvent times);
   std::string NewestFinite() const;

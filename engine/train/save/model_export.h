@@ -66,11 +66,11 @@ Status CheckExportedWeights(std::string_view description,
 // (anything but an empty directory or an earlier export), or the disk's error.
 Status PrepareExport(Storage& storage, const std::string& directory);
 
-// Writes the export next to its final place, syncs it, and renames it, which
-// replaces an earlier export. If the path is a link to a directory, the link
-// stays and the directory is replaced. At any time the path has a complete
-// export or none. After an error the partial export is removed, if the disk
-// allows it.
+// Writes the export next to its final place, syncs it, and renames it to that
+// place. The rename replaces an earlier export. If the path is a link to a
+// directory, the link stays and the directory is replaced. At any time the path
+// has a complete export or none. After an error the partial export is removed,
+// if the disk allows it.
 Status ExportModel(World& world, const std::string& directory,
                    const TrainedModel& trained);
 

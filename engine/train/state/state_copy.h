@@ -40,8 +40,8 @@ class StateCopy {
   // need not allocate it.
   void Reserve(const TrainState& state, std::span<const TensorView> tensors);
   // Replaces the previous copy, including its views, by a copy of these
-  // tensors. Once this returns, the state may change, but arrays that have
-  // spare arrays only through TrainState::NextOf. Errors are those of
+  // tensors. Once this returns, the state may change. Arrays that have spare
+  // arrays may then change only through TrainState::NextOf. Errors are those of
   // ResidentState::SyncToHost. REQUIRES: the previous copy has arrived; the
   // memory of the kernels outlives the copy.
   Status Take(ResidentState& resident, std::span<const TensorView> tensors);

@@ -50,8 +50,9 @@ Status OfOtherCallbacks(std::string_view tensor, std::string_view difference) {
       tensor.substr(kCallbackPrefix.size()), difference));
 }
 
-// Copies a tensor of a checkpoint to `to`, the bytes of `view`, unless it was
-// already read into them.
+// Copies `from`, a tensor of a checkpoint, to `to`, the bytes of `view`. Copies
+// nothing if it was already read into them. Returns kDataLoss if type, shape or
+// size differ.
 Status CopyInto(const TensorView& view, std::span<std::byte> to,
                 const TensorView& from) {
   if (from.dtype != view.dtype || from.shape != view.shape ||

@@ -230,8 +230,8 @@ void StartFromValues(const Model& model, std::span<const float> values,
 // replicas, added in their order, laid out as the model's replica_state().
 std::vector<float> CombinedReplicaState(const Model& model,
                                         const TrainState& state);
-// As CombinedReplicaState, for one tensor: averages the values of all replicas,
-// one replica after another in `of_replicas`, into `one`.
+// As CombinedReplicaState, for one tensor. `of_replicas` has the values of one
+// replica after another; `one` receives their mean.
 void CombineReplicas(std::span<const float> of_replicas, std::span<float> one);
 
 }  // namespace gauntlet

@@ -154,9 +154,9 @@ Result<Decision> GenerationJoin::Decide(
 }
 
 // Claims a generation. If disk space or permission is missing, makes three
-// tries in total or, if workers hold a state in memory, six in about three
-// seconds. An incomplete claim is ignored by readers. A lack of permission at
-// the last try is a permanent error.
+// tries in total. If workers hold a state in memory, makes six, in about three
+// seconds. A failed try may leave an incomplete claim, which readers ignore. A
+// lack of permission at the last try is a permanent error.
 Result<Claim> GenerationJoin::MakeClaim(StateInMemory memory) {
   const bool holds = memory == StateInMemory::kHeld;
   const int tries = holds ? 6 : 3;
@@ -281,8 +281,8 @@ void GenerationJoin::Initialize() {
 Status GenerationJoin::Load(const CheckpointRef& parent) {
   if (claimed_state_) {
     parts_.DropState();
-    // The claim has already read tensors into the arrays of this state, which a
-    // move keeps.
+    // The claim has already read tensors into the arrays of this state. A move
+    // keeps the arrays.
     parts_.SetState(*std::exchange(claimed_state_, std::nullopt));
   } else {
     MakeState(StartFrom::kCheckpoint);

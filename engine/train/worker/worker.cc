@@ -220,9 +220,10 @@ Result<LoopEnd> Worker::LiveOneGeneration() {
                             .times = loop_carryover_->times});
 }
 
-// Returns true if the worker may rejoin after this error. It must exit if it
-// was fenced, if the failure is its own, or if it has not emitted the event of
-// its last operation.
+// Returns true if the worker may rejoin after this error: another worker is
+// lost, this one's state and device are intact, the event of its last operation
+// was emitted, and the time to meet has not passed. Otherwise it must exit.
+// Records a failure of the device in parts_.
 bool Worker::MayRejoin(const Status& status) {
   const bool lost = IsLoss(status.code()) &&
                     (!parts_.session || parts_.session->ring().is_broken());
@@ -237,7 +238,7 @@ bool Worker::MayRejoin(const Status& status) {
 }
 
 // Leaves a lost generation. The worker keeps its state, which is never in the
-// middle of an operation.
+// middle of an operation. Returns an error if the worker must exit.
 Status Worker::LeaveGeneration(const Status& why) {
   const bool formed = meet_by_ == kNever;
   if (formed) parts_.times.Restart();
@@ -412,8 +413,8 @@ int LiveAsWorker(World& world, const TrainInputs& inputs,
   watch.Start();
   Worker worker(watch.world(), inputs, place, reporter);
   const WorkerEnd end = worker.Live();
-  // Does not stop the watch, which would wait for a check in progress. The
-  // watch ends with the process.
+  // Leaves the watch running: stopping it would mean waiting for a check in
+  // progress, and it ends with the process anyway.
   on_end(end);
   return static_cast<int>(end.exit);
 }

@@ -151,9 +151,9 @@ int64_t NotFiniteCount(const TrainResult& result) {
              : static_cast<int64_t>(result.not_finite_since.value_or(0));
 }
 
-// Deletes the checkpoints, if requested. Keeps them if the final state is not
-// finite: the run may be continued from its last finite checkpoint. REQUIRES:
-// the result was sent.
+// Deletes the checkpoints, if requested, once the launcher has acknowledged the
+// result. Keeps them if the final state is not finite: the run may be continued
+// from its last finite checkpoint. REQUIRES: the result was sent.
 Status DeleteBackup(WorkerParts& parts, const std::string& not_finite) {
   if (!parts.store ||
       parts.options().checkpoint.at_success != AtSuccess::kDeleteCheckpoints) {

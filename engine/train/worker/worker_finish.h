@@ -20,18 +20,18 @@ struct FinishedLoop {
   TimeTotals times;
 };
 
-// Returns true iff the final state should have been saved or exported, and was
-// neither.
+// Returns true iff the final state should have been saved, could not be, and
+// will not be exported either.
 bool LeavesWithoutAnything(const WorkerParts& parts, const FinishedLoop& loop);
 
 // Ends the run:
 // - All workers agree on the final state.
-// - The chief exports the model and sends the result, unless
-//   LeavesWithoutAnything.
-// - If requested, the chief deletes the checkpoints once the launcher has
-//   acknowledged the result. The checkpoints are kept if the final state is not
-//   finite, or if no acknowledgement arrives within save_timeout, which is no
-//   error.
+// - The chief exports the model, if training has finished, and sends the
+//   result. It does neither if LeavesWithoutAnything.
+// - If requested, the chief deletes the checkpoints of a finished run once the
+//   launcher has acknowledged the result. It keeps them if the final state is
+//   not finite, or if no acknowledgement arrives within save_timeout. Neither
+//   is an error.
 // Returns how the run ended: kNotFinite if the final state is not finite and
 // OnNotFinite::kStop is set.
 Result<LoopEnd> FinishRun(WorkerParts& parts, FinishedLoop loop);
