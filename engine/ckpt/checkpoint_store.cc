@@ -161,8 +161,8 @@ Result<Claim> CheckpointStore::ClaimGeneration(const std::string& job_json,
   }
   Status listed = WriteStateFile({});
   if (listed.ok()) listed = world_->storage.SyncDirectory(options_.directory);
-  // If the edited file cannot be replaced, this claim fails: the next start
-  // would apply the edit again, and discard the checkpoints of this run.
+  // If the edited file cannot be replaced, this claim fails. Otherwise the next
+  // start would apply the edit again, and discard the checkpoints of this run.
   if (!listed.ok() && recorded.choice.by_edit) {
     return Annotate(listed, PathOf(kStateFileName) +
                                 ": the edit is not replaced by a new file");
@@ -478,8 +478,8 @@ void CheckpointStore::WarnOfEdit() {
 
 // Writes the state file with the checkpoints that retention will keep. The
 // rename becomes durable at the next sync of the directory, which happens
-// before retention removes files. So after a crash the file may lack only the
-// newest checkpoints.
+// before retention removes files. So after a crash the newest checkpoints may
+// be missing in the file, but it names none that retention has removed.
 Status CheckpointStore::WriteStateFile(const PointContext& context) {
   const std::vector<bool> surplus = Surplus(lineage_, options_.keep);
   std::vector<std::string> names;
@@ -511,9 +511,9 @@ Status CheckpointStore::WriteStateFile(const PointContext& context) {
 }
 
 // Applies retention: keeps the newest checkpoints of the lineage (the one just
-// committed is one of them), the permanent ones, and the newest finite one. A
-// checkpoint that could not be removed stays in lineage_, so that the next call
-// tries again.
+// committed is one of them), the permanent ones, and the newest finite one.
+// Before that, removes the failed saves in pending_cleanup_. A checkpoint that
+// could not be removed stays in lineage_, so that the next call tries again.
 Status CheckpointStore::Retire() {
   for (const std::string& save : std::exchange(pending_cleanup_, {})) {
     AddWarning(RemoveFailedSave(save));

@@ -38,9 +38,10 @@ class CheckpointStore {
 
   // Called by the chief, before any other write. Claims the next generation,
   // scans the store, and chooses the newest checkpoint of the lineage that
-  // verifies; the checkpoint keeps its name. Records the choice in the claim,
-  // sets damaged checkpoints that are newer aside, and removes the remains of
-  // interrupted saves and removals.
+  // verifies; the checkpoint keeps its name. Records the choice in the claim.
+  // Then cleans up: sets damaged checkpoints that are newer aside, removes the
+  // remains of interrupted saves and removals, writes the state file, and
+  // applies retention.
   // - kFailedPrecondition (exit 7): there are checkpoints but none is valid,
   //   unless cold_start allows it (a warning if the state is in memory); or a
   //   later launch has claimed the store; or the store was deleted since this
@@ -52,10 +53,13 @@ class CheckpointStore {
   // - kFenced: a higher claim was made meanwhile.
   // - kIoError: the disk cannot be read, which does not make a checkpoint
   //   invalid.
-  // After an error the store is unchanged, except that the new claim may
-  // remain. If its parent is recorded, the next claim resumes in its lineage;
-  // otherwise it has no effect. If an edit of the state file was applied, the
-  // file must be written anew; if that fails, so does the claim.
+  // - kResourceExhausted, kForbidden: disk space or permission is missing for
+  //   the claim.
+  // - Any error of writing the state file, if an edit of it was applied: the
+  //   edited file must be replaced.
+  // After an error the new claim may remain. If its parent is recorded, the
+  // next claim resumes in its lineage, and a part of the cleanup may be done;
+  // otherwise the claim has no effect, and nothing was removed.
   //
   // The chosen checkpoint is read into `places`, which must outlive the first
   // Load of it. If the claim fails or there is no parent, the bytes in `places`
@@ -64,10 +68,11 @@ class CheckpointStore {
                                 StateInMemory memory = StateInMemory::kNone,
                                 const TensorPlaces& places = {});
 
-  // Called by any rank. Reads and verifies every byte. The first load of the
-  // parent that this process has just claimed reads nothing: it returns the
-  // bytes that the claim read into its `places`. kDataLoss names the file and
-  // the difference; kNotFound: the checkpoint was retired meanwhile.
+  // Called by any rank. Reads and verifies every byte. Exception: after a claim
+  // with StateInMemory::kNone, the first load of the parent in this process
+  // reads nothing. It returns the bytes that the claim read into its `places`.
+  // kDataLoss names the file and the difference; kNotFound: the checkpoint was
+  // retired meanwhile.
   Result<LoadedCheckpoint> Load(const CheckpointRef& ref,
                                 const TensorPlaces& places = {});
 

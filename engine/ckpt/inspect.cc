@@ -125,9 +125,9 @@ Result<StoreReport> InspectStore(World& world, const std::string& directory,
   }
   MarkNext(world, directory, scan, store);
   std::ranges::sort(reports, {}, [](const CheckpointReport& report) {
-    // Phases other than kInEpoch are at the end of an epoch. States of these
-    // phases come before the state within the next epoch that has the same
-    // step.
+    // A state in another phase than kInEpoch is at the end of an epoch. It
+    // comes before the state of the same step in kInEpoch, which is within the
+    // next epoch.
     return std::tuple(report.step, report.phase == Phase::kInEpoch,
                       report.phase, report.name);
   });

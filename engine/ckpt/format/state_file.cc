@@ -219,8 +219,9 @@ StateFile ReadWritten(const TextRecord& record) {
   }
   if (record.digest == DigestLine::kRight) return file;
   file.damage = "bits of it are flipped";
-  // `latest` differs from the last name, but is another name of the list: a
-  // person may have edited one character, which changes only one or two bits.
+  // Refuses the file if `latest` is not the last name but another one of the
+  // list: a person may have edited a single character, which changes only one
+  // or two bits.
   const auto latest = record.Find("latest");
   if (latest && !file.all.empty() && *latest != file.all.back() &&
       std::ranges::find(file.all, *latest) != file.all.end()) {

@@ -49,8 +49,8 @@ class DirectoryReader {
     }
     auto file = OpenToRead(name);
     if (file.status().code() == Code::kNotFound) {
-      // A committed directory never loses a single file: the directory itself
-      // may be gone.
+      // A committed directory never loses just one file, so the directory
+      // itself may be gone.
       RETURN_IF_ERROR(CheckIsThere(name));
       // It exists: a stale worker may have renamed it and renamed it back.
       file = OpenToRead(name);

@@ -7,8 +7,8 @@
 // new generation sees it, or the old generation finds the new claim before it
 // acknowledges the save. In the same way, if an old generation removes a
 // checkpoint, either the new generation does not see it, or the old generation
-// finds the new claim before it deletes a file (removal.h). No checkpoint
-// changes its name.
+// finds the new claim before it deletes a file (removal.h). The parent keeps
+// its name.
 #ifndef GAUNTLET_ENGINE_CKPT_PROTOCOL_GENERATION_CLAIM_H_
 #define GAUNTLET_ENGINE_CKPT_PROTOCOL_GENERATION_CLAIM_H_
 
@@ -24,9 +24,10 @@ namespace gauntlet {
 inline constexpr size_t kKeptRejected = 4;  // checkpoints, as evidence
 inline constexpr size_t kKeptFenced = 8;
 
-// Creates gen-N and makes it durable, where N is greater than every generation
-// in any name of the directory. Returns N. Errors are those of
-// CheckNextGeneration and CheckLaunchHold.
+// Creates the claim gen-N and makes it durable. N is greater than every
+// generation in any name or manifest of the directory. Returns N. Errors are
+// those of CheckNextGeneration and CheckLaunchHold; kUnavailable: other workers
+// always claimed the number first; others come from the disk.
 Result<uint64_t> CreateClaim(World& world, const StoreOptions& options);
 
 // A claim whose parent is recorded on disk.
@@ -57,8 +58,8 @@ Result<RecordedClaim> RecordParent(World& world, const StoreOptions& options,
 // current lineage (lineage.h) and not older than the generation that wrote the
 // oldest checkpoint of the lineage. Other claims may be removed: new numbers
 // are greater than the newest claim's, and that claim alone fences stale
-// workers. A stale worker that records its parent late creates its claim again,
-// but this claim is outside the chain.
+// workers. A stale worker may record its parent after its claim was removed.
+// This creates the claim again, but outside the chain.
 Result<std::vector<std::string>> CollectGarbage(World& world,
                                                 const StoreOptions& options,
                                                 const RecordedClaim& claim);

@@ -51,9 +51,9 @@ Status ListAnew(World& world, const std::string& directory,
 
 // Called by the ranks other than the chief, once they have received the
 // generation that the chief claimed. Returns Ok if this rank sees the claim,
-// which shows that it uses the same directory. A file server may show the claim
-// late: polls until `deadline`, and calls ListAnew each time, as the host's
-// listing may otherwise be outdated for longer (acdirmax of NFS: a minute).
+// and so uses the same directory. A file server may show the claim late: polls
+// until `deadline`, and calls ListAnew each time, as the host's listing may
+// otherwise be outdated for longer (acdirmax of NFS: a minute).
 // kInvalidArgument: the claim is missing, so the workers do not share the
 // directory. kFenced: there is a higher claim. Other errors come from the disk.
 Status WaitUntilClaimVisible(World& world, const std::string& directory,

@@ -29,9 +29,10 @@ uint64_t TakenBy(const StoreScan& scan, const std::string& name) {
   return taken == scan.parents.rend() ? 0 : taken->first;
 }
 
-// Returns true iff an earlier version of the engine has applied the edit, and
-// so renamed the checkpoint, but stopped before it rewrote the state file: no
-// name in the file is of the generation that applied it, or of a later one.
+// Returns true iff an earlier version of the engine has applied the edit, but
+// stopped before it rewrote the state file. Such a version renamed the
+// checkpoint. The file then has no name of the generation that applied the
+// edit, or of a later one.
 bool IsObeyedAlready(const StoreScan& scan, const std::string& latest) {
   const uint64_t taken_by = TakenBy(scan, latest);
   const auto later = [&](const std::string& name) {
@@ -156,9 +157,9 @@ std::string WhatToDo(const std::string& state_file) {
       state_file, state_file);
 }
 
-// Returns the checkpoint that a person's edit names; nullopt if there is no
-// edit, or it was already applied. kInvalidArgument: the edit cannot be
-// applied.
+// Returns the checkpoint that a person's edit names. nullopt: there is no edit;
+// or it was already applied; or it may be a truncation, and names no existing
+// checkpoint. kInvalidArgument: the edit cannot be applied.
 Result<std::optional<size_t>> EditedParent(const StoreOptions& options,
                                            const StoreScan& scan) {
   const StateFile& file = scan.state_file;
@@ -186,10 +187,10 @@ Result<std::optional<size_t>> EditedParent(const StoreOptions& options,
       ReasonNotThere(scan, latest), WhatToDo(path)));
 }
 
-// Adds the checkpoints whose claim is lost. A generation records its claim
-// before it saves. So if no claim of the generation in a checkpoint's suffix is
-// recorded, the claim was lost, and the checkpoint, which is fenced only for
-// that reason, may have been acknowledged.
+// Adds the checkpoints whose claim is lost. A generation records its parent in
+// its claim before it saves. So if a checkpoint's name has a generation above
+// all recorded claims, its claim was lost. Such a checkpoint is fenced only for
+// that reason, and may have been acknowledged.
 void AddThoseOfLostClaims(const StoreScan& scan,
                           std::vector<std::string>& traces) {
   const uint64_t newest =

@@ -35,9 +35,10 @@ struct ParentChoice {
 };
 
 // Returns a line about a state file that a start ignores ("checkpoint: empty;
-// ignored: …"): it is damaged, or has an edit that was already applied, or an
-// edit that may be a truncation. Empty: the file is as the engine wrote it, or
-// has an edit that the start applies or refuses.
+// ignored: …"), as it is damaged or has an edit that was already applied. Also
+// returns a line about an edit that may be a truncation: a start applies it
+// only if its checkpoint is valid. Empty: the file is as the engine wrote it,
+// or has another edit that the start applies or refuses.
 std::string IgnoredStateFile(const StoreScan& scan);
 
 // Returns one line for each checkpoint that the state file lists, that is newer
@@ -64,9 +65,9 @@ Status CheckJob(const ScannedCheckpoint& checkpoint,
 //                        parsed
 //   kNotFound            a checkpoint disappeared meanwhile: scan again
 //   kIoError             the disk cannot be read; the bytes may be intact
-// The result is a cold start if all claims record cold starts and there is no
-// evidence of a committed checkpoint, as the run then crashed before its first
-// save; also if all checkpoints are fenced, as none of them was acknowledged.
+// The result is a cold start if the newest recorded claim, if there is one,
+// records a cold start, and there is no evidence of a checkpoint that is not
+// fenced. The run then crashed before its first save.
 // Each checkpoint that is verified is read into `places`; the last one is the
 // parent.
 Result<ParentChoice> ChooseParent(World& world, const StoreOptions& options,

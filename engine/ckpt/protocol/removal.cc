@@ -47,7 +47,7 @@ Status RemoveRenamed(World& world, const std::string& directory,
   return RemoveTree(world, path, FileKind::kDirectory);
 }
 
-// Returns Ok iff the remover still owns the directory, which its claims show.
+// Returns Ok iff the claims show that the remover still owns the directory.
 using OwnerCheck = std::function<Status()>;
 
 OwnerCheck CheckOf(World& world, const std::string& directory,
@@ -58,9 +58,9 @@ OwnerCheck CheckOf(World& world, const std::string& directory,
   return [&] { return CheckOwner(world, directory, owner); };
 }
 
-// Called after the remover has renamed `name` to `away` and checked that it
-// still owns the directory, with the result `checked`. If this is an error,
-// renames `away` back.
+// Called after the remover has renamed `name` to `away` and checked, with the
+// result `checked`, that it still owns the directory. If the check failed,
+// renames `away` back and returns the error.
 Status UndoUnless(World& world, const Status& checked, const std::string& name,
                   const std::string& away) {
   // kCancelled simulates a crash: nothing more may be changed.

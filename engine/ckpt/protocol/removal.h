@@ -23,10 +23,12 @@
 namespace gauntlet {
 
 // Renames directory/name to its DeletingName and deletes the renamed directory,
-// on behalf of the claim `owner`. kNotFound: another worker, or an earlier
-// removal that failed, has already renamed it; if this generation did, deletes
-// the rest of it. Other errors are those of CheckOwner, and any that prevent
-// the check for newer claims; the checkpoint then has its old name again.
+// on behalf of the claim `owner`. Checks the claims before and after the
+// rename. If the second check fails, renames the checkpoint back. Returns the
+// errors of these checks (CheckOwner). kNotFound: there is no such name, as
+// another worker or an earlier removal has renamed the checkpoint. If that was
+// an earlier removal by this generation, its rest was deleted. Other errors
+// come from the disk; the checkpoint may then be renamed and partly deleted.
 Status RemoveCheckpoint(World& world, const std::string& directory,
                         const std::string& name, const ClaimRecord& owner);
 
@@ -39,18 +41,18 @@ Status DeleteCheckpoint(World& world, const std::string& directory,
 // the claim `owner`. First renames the entry to `owner`'s own DeletingName, so
 // that the first remover, if it is still running, cannot rename a partly
 // deleted checkpoint back. If the first remover has already renamed the
-// checkpoint back, removes the checkpoint, unless the scan lists it in addition
-// to the entry. Errors are those of RemoveCheckpoint.
+// checkpoint back, removes the checkpoint. Exception: if the scan lists both
+// the entry and the checkpoint, keeps it and returns kNotFound. Other errors
+// are those of RemoveCheckpoint.
 Status FinishRemoval(World& world, const std::string& directory,
                      const StoreScan& scan, const ScannedEntry& entry,
                      const ClaimRecord& owner);
 
-// Renames back the checkpoints that stale workers have renamed to remove them,
-// although a newer generation may need them: those that a claim newer than the
-// remover's records as its parent, and those in `listed`, which are the ones
-// that the claimant of `generation` has seen. Only checkpoints that verify are
-// renamed. Returns true if the directory has changed, so that it must be
-// scanned again.
+// Stale workers rename a checkpoint before they delete it. Renames it back if a
+// newer generation may need it: if a claim newer than the remover's records it
+// as its parent, or if it is in `listed`, the checkpoints that the claimant of
+// `generation` has seen. Leaves a checkpoint that does not verify. Returns true
+// if the directory has changed, so that it must be scanned again.
 Result<bool> PutBackTaken(World& world, const std::string& directory,
                           const StoreScan& scan, uint64_t generation,
                           const std::set<std::string>& listed);

@@ -12,10 +12,10 @@
 namespace gauntlet {
 
 // Deletes every checkpoint, claim and state file, then the directory if nothing
-// else is in it. Returns Ok if the directory is missing. The order of deletions
-// is such that a crash leaves either nothing or the newest checkpoint, whose
-// manifest suffices to find the lineage. Errors are those of CheckOwner if
-// there is an owner.
+// else is in it. Returns Ok if the directory is missing. The newest checkpoint
+// is deleted last: after a crash either it is still there, and its manifest
+// suffices to find the lineage, or no checkpoint is. Errors are those of
+// CheckOwner if there is an owner.
 Status DeleteStore(World& world, const std::string& directory,
                    const std::optional<ClaimRecord>& owner);
 

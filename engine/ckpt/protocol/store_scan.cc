@@ -66,8 +66,8 @@ Status WrongKind(const std::string& path, std::string_view expected,
 }
 
 // Returns an error if the entry is an obstacle (StoreScan). A directory with a
-// claim's name is not an obstacle: no generation uses the number in it, and the
-// directory is never changed.
+// claim's name is not an obstacle: no generation uses the number in its name,
+// and the directory is never changed.
 Status CheckKind(const std::string& path, const DirectoryEntry& entry,
                  EntryKind kind) {
   const bool dangles = entry.kind == FileKind::kDanglingLink;

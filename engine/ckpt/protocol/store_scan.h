@@ -62,8 +62,8 @@ Result<StoreScan> ScanStore(World& world, const std::string& directory);
 Result<StoreScan> ScanStoreWithObstacle(World& world,
                                         const std::string& directory);
 
-// Returns the generation of the highest claim in the directory, on which
-// fencing is based; 0 if there is none.
+// Returns the generation of the highest claim in the directory; 0 if there is
+// none. Fencing is based on it.
 Result<uint64_t> HighestClaim(World& world, const std::string& directory);
 
 }  // namespace gauntlet
