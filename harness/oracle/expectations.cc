@@ -235,9 +235,9 @@ void CheckTrend(const Record& record, Expectations& check) {
   }
 }
 
-// Returns "that of step 4", or "those of steps 6 and 8 (twice)" if two
-// checkpoints are of step 8; "none" for no steps. `one` is the word in place of
-// "that", `several` the word in place of "those".
+// Returns "that of step 4"; "those of steps 6 and 8 (twice)" if two checkpoints
+// are of step 8; "none" if there are no steps. `one` replaces the word "that",
+// `several` the word "those".
 std::string CheckpointsText(const std::vector<uint64_t>& steps,
                             std::string_view one, std::string_view several) {
   if (steps.empty()) return "none";
@@ -256,8 +256,8 @@ std::string CheckpointsText(const std::vector<uint64_t>& steps,
                      last);
 }
 
-// Checks a key of `ends_at` against the value in the last result, if there is
-// one.
+// Checks a key of `ends_at` against `found`, its value in the last result.
+// nullopt: there is no result, so the expectation is not met.
 void CheckEndsAt(std::string_view key, std::optional<uint64_t> expected,
                  std::optional<uint64_t> found, Expectations& check) {
   if (found) return check.Exactly(key, key, expected, *found);

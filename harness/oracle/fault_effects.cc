@@ -18,8 +18,8 @@ bool Has(const IncarnationEvents& incarnation, size_t from, RecordKind kind) {
       [&](const RecordEvent& event) { return event.kind == kind; });
 }
 
-// Returns true iff the fault flips a byte at a given offset: it skips files
-// that are too short to have this byte.
+// Returns true iff the fault may skip files: it flips a byte at a given offset,
+// and skips each file that is too short to have this byte.
 bool PassesOverFiles(const RecordFault& fault) {
   return fault.kind == "bit_flip" && fault.byte > 0;
 }
@@ -42,10 +42,10 @@ std::string SavesText(const Record& record, const RecordFault& fault) {
   return fmt::format("; saves begun: {}", fmt::join(texts, ", "));
 }
 
-// Returns "; save 2 (step 10) was begun in incarnation 1, but the process ended
-// before the save was acknowledged" for each incarnation that began the save
-// for which the fault is planned, and did not acknowledge it; "" if there is
-// none.
+// Describes the save for which the fault is planned, for each incarnation that
+// began this save and did not complete it: "; save 2 (step 10) was begun in
+// incarnation 1, but the process ended before the save was acknowledged", or
+// "…, but it failed". Returns "" if there is no such incarnation.
 std::string CutSavesText(const Record& record, const RecordFault& fault) {
   if (!fault.in_save || !fault.save || *fault.save == 0) return "";
   std::string text;

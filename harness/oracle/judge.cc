@@ -3,17 +3,20 @@
 // SKIP          The case was not run here.
 // INCONCLUSIVE  The harness could not run the case, or the run ended by itself
 //               without an event of a worker.
-// FAIL          An expectation is not met, or an invariant is violated that
-//               the scenario names (any invariant if the scenario names none).
+// FAIL          An expectation is not met, or an invariant that the scenario
+//               names is violated (any invariant if the scenario names none).
 //               A hang violates no-hang. Exception: if only expectations are
 //               not met, and a fault did not fire or had no effect, the case
 //               is INCONCLUSIVE.
-// INCONCLUSIVE  A fault did not fire or had no effect; or the scenario names an
-//               invariant for which there was nothing to check; or it names
-//               no invariant and expects no refusal, and no step could be
-//               compared with the reference run; or it expects detected_in,
-//               and no worker was lost; or it expects recomputed_steps or
-//               epochs_after_restart, and nothing was restarted.
+// INCONCLUSIVE  One of these is true:
+//               - a fault did not fire or had no effect;
+//               - the scenario names an invariant for which there was nothing
+//                 to check;
+//               - the scenario expects detected_in, and no worker was lost;
+//               - the scenario expects recomputed_steps or
+//                 epochs_after_restart, and nothing was restarted;
+//               - the scenario names no invariant and expects no refusal, and
+//                 no step could be compared with the reference run.
 // PASS          Everything else.
 //
 // A mutation test (outcome `violates`) is INCONCLUSIVE if a fault did not fire
@@ -124,8 +127,8 @@ std::vector<std::string> BrokenInvariants(const Verdict& verdict) {
   return broken;
 }
 
-// Returns a sentence which says that the checks `missed` did not catch the
-// planted bug, and which other checks did.
+// Returns a sentence for the verdict: the planted bug was not caught by the
+// checks `missed`. If other checks caught it, the sentence names them.
 std::string WhyNotCaught(const std::vector<std::string>& missed,
                          const Verdict& verdict) {
   std::string why =

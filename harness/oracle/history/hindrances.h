@@ -47,7 +47,8 @@ class Hindrances {
   void Add(const Hindrance& hindrance) { all_.push_back(hindrance); }
   // Ends the hindrances of a process that has ended.
   void Ended(const Emitter& process, int64_t t_ns);
-  // Ends the absences (kAbsent) of the worker: one of its processes is there.
+  // Ends the absences (kAbsent) of the worker. Called when a process of the
+  // worker is running again.
   void Present(int worker, int64_t t_ns);
 
   static constexpr int64_t kForEver = std::numeric_limits<int64_t>::max();
@@ -57,9 +58,9 @@ class Hindrances {
   using Counts = std::function<bool(const Hindrance&)>;
   int64_t Undisturbed(int64_t from_ns, int64_t until_ns, const Counts& counts,
                       int64_t longest_ns = kForEver) const;
-  // Returns since when a hindrance has been in effect without a gap at that
-  // time; nullopt if none is. Takes into account only hindrances for which
-  // `counts` returns true.
+  // Returns the time since which there has been a hindrance at every moment
+  // until `t_ns`; nullopt if there is none at `t_ns`. Takes into account only
+  // hindrances for which `counts` returns true.
   std::optional<int64_t> Since(int64_t t_ns, const Counts& counts) const;
   // Returns true iff a hindrance for which `counts` returns true overlaps the
   // interval.

@@ -54,9 +54,9 @@ Outline::Outline(const Record& of, const std::vector<HistoryEvent>& history)
   FindRecomputed();
 }
 
-// A fault that plans a power loss may fire and no power loss follow, because
-// another fault killed the worker first. The occurrence then counts as the end
-// of that one process.
+// A fault that plans a power loss may fire without one, because another fault
+// killed the worker before the power was cut. The occurrence then counts as the
+// end of that one process.
 void Outline::FindOccurrences() {
   for (const IncarnationEvents& incarnation : record.incarnations) {
     for (size_t i = 0; i < incarnation.events.size(); ++i) {

@@ -125,9 +125,9 @@ class Outputs {
                                });
   }
 
-  // Returns false if points may be missing: because of the disk, of an
-  // asynchronous save, or of a rejoin. In a rejoin a new chief takes over the
-  // state of another worker, but not its points.
+  // Returns false if points may be missing. The disk, an asynchronous save, or
+  // two processes that append to one file may lose them. So may a rejoin: a new
+  // chief takes over the state of another worker, but not its points.
   bool MustBeComplete() const {
     return !record_.setup.rejoins && !record_.setup.async_saves &&
            !MayHaveTwoWriters() && !IsDiskDisturbed();
@@ -162,8 +162,8 @@ class Outputs {
                                });
   }
 
-  // Checks that no point is missing. A generation that starts between the last
-  // step of an epoch and the end of that epoch removes the points of both.
+  // Checks that no point is missing. Exception: a generation that starts within
+  // the end of an epoch (after the last step) removes the points of that step.
   void CheckComplete(std::string_view tag, RecordKind kind, uint64_t every) {
     std::set<uint64_t> there;
     for (const CurvePoint& point : record_.left.curves) {

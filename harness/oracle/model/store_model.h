@@ -106,7 +106,7 @@ class StoreModel {
     bool others_were_there = false;  // other claimants ran when it began
     bool beside_deletion = false;    // a deletion ended since it began
   };
-  // A removal of a checkpoint whose outcome is not reported yet.
+  // A removal that has begun and whose outcome is not reported yet.
   struct Removal {
     std::optional<size_t> checkpoint;
     bool is_owed = false;    // the checkpoint was owed when the removal began
@@ -135,8 +135,8 @@ class StoreModel {
     bool met_error = false;
     Ending end;
   };
-  // A lineage: the indices of its claims, and the position of the last
-  // checkpoint of each claim that is in the lineage.
+  // A lineage: for each of its claims (by index), the position of the claim's
+  // last checkpoint in the lineage.
   using Lineage = std::map<size_t, TrainingPosition>;
 
   void NoteEnd(const RecordEvent& event);

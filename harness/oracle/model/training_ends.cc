@@ -68,8 +68,9 @@ void TrainingModel::Stop(const Emitter& by, Worker& worker,
                                  Where(by, event), *generation->stop));
 }
 
-// Returns true iff training ends after the reference entry with index `at`: the
-// reference run ends there, or the plan of the launch does.
+// Returns true iff training ends after the reference entry with index `at`,
+// because the reference run ends there or the launch is planned to train no
+// further (epochs, max_steps).
 bool TrainingModel::IsTheEnd(size_t at, const PlannedLaunch* launch) const {
   if (at + 1 == reference_.size()) return true;
   if (launch == nullptr) return false;

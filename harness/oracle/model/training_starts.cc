@@ -109,9 +109,11 @@ void TrainingModel::Join(const Emitter& by, Worker& worker,
   }
 }
 
-// For a previous generation whose newest save has no outcome: returns the step
-// up to which saves count as made. That save counts only if the new claim
-// `number` has it as its parent; otherwise the save is due again immediately.
+// Returns the step up to which saves count as made when the new generation
+// starts. Called if the newest save of the previous generation has no outcome.
+// This save counts only if it is the parent of the new claim `number`.
+// Otherwise the saves up to `settled_to` count, and a save is due again
+// immediately.
 uint64_t TrainingModel::SavedBy(uint64_t number, uint64_t settled_to) const {
   const auto* const claim = store_.ClaimOf(number);
   if (claim == nullptr || !claim->parent) return settled_to;

@@ -29,8 +29,9 @@ class Notices {
   struct Worker {
     uint64_t generation = 0;
     uint64_t step = 0;  // last finished step
-    // Last finished step at two moments: when the worker reported a notice, and
-    // when a signal was sent to it that it has not reported yet.
+    // Last finished step when the worker reported a notice (noticed_at), and
+    // when a signal was sent to the worker (delivered_at). delivered_at is set
+    // only until the worker reports the signal.
     std::optional<uint64_t> noticed_at;
     std::optional<uint64_t> delivered_at;
     bool stops = false;      // has agreed to stop

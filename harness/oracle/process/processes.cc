@@ -296,8 +296,8 @@ void Processes::Join(Process& process, const RecordEvent& event) {
   process.has_state = true;
   process.in_save = process.stops = false;
   process.lost_ns.reset();
-  // If the process has already reported a loss in this generation, it still has
-  // to leave, so its leaving is not reset.
+  // Resets the leaving of the process. Exception: if the process has already
+  // reported a loss in this generation, it still has to leave.
   if (process.leaves_generation != event.generation) {
     process.leaving_ns.reset();
     process.has_cause_to_leave = false;

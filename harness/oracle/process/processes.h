@@ -132,9 +132,9 @@ class Processes {
                                      const Process& but) const;
   void Join(Process& process, const RecordEvent& event);
 
-  // Adds a duty for each other process of the generation: to detect the loss of
-  // `lost`, which begins at `t_ns` and ends at `until_ns`. OweSilence adds
-  // those to detect missing heartbeats.
+  // Adds a duty for each other process of the generation: it must detect the
+  // loss of `lost`. The loss begins at `t_ns` and ends at `until_ns`.
+  // OweSilence adds the duties to detect missing heartbeats.
   void Owe(const Process& lost, int64_t t_ns, int64_t until_ns);
   void OweSilence(const Process& silent, int64_t t_ns, int64_t until_ns);
   int64_t SoonNs() const;

@@ -49,8 +49,8 @@ void Processes::Discharge(const Process& process, int64_t t_ns,
 }
 
 // Returns the time within which a worker must react to missing heartbeats; 0:
-// unknown, as on a real machine, which may keep the worker from running for
-// that long without recording it.
+// there is no bound. A real machine has none: it may keep a worker from running
+// for any time, and the record does not show this.
 int64_t Processes::SoonNs() const {
   const RunSetup& setup = record_.setup;
   if (record_.world != "sim" || setup.silence_limit_ns <= 0) return 0;

@@ -199,9 +199,10 @@ bool Processes::OlderIsThere(const Process& process) const {
   });
 }
 
-// Returns the time of the process's last progress; by then the effect of an
-// earlier fault is over. Progress is the last step of the process or, for a
-// fault in an asynchronous save, the last acknowledged save of its generation.
+// Returns the time of the last progress of the process. The effect of a fault
+// that fired before this time is over. Progress is the last step of the process
+// or, for a fault in an asynchronous save, the last acknowledged save of its
+// generation.
 int64_t Processes::OverAt(const Fired& fired, const Process& process) const {
   const bool in_async_save =
       record_.setup.async_saves && fired.fault->point.starts_with("ckpt.");

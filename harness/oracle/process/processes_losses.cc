@@ -91,7 +91,8 @@ bool Processes::WasSilent(const Process& process,
   return undisturbed_ns <= 2 * record_.setup.heartbeat_every_ns;
 }
 
-// Returns true iff hindrances covered most of the wait.
+// Returns true iff hindrances left the processes at most a quarter of the wait
+// (plus one heartbeat interval) for their work.
 bool Processes::WasHeldUp(const RecordEvent& wait) const {
   const int64_t limit = wait.limit_ns;
   const int64_t worked = hindrances_.Undisturbed(
