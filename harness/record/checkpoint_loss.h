@@ -38,10 +38,10 @@ struct LostCheckpoint {
   int64_t found_ns = INT64_MAX;  // of the discovery; INT64_MAX: after the run
 };
 
-// Returns the acknowledged checkpoints that were rejected, remain in an invalid
-// state, were damaged by a fault, were missing when a later generation resumed
-// from an older one, or are missing after the run. They are in the order in
-// which the loss was discovered.
+// Returns the acknowledged checkpoints that were lost: they were rejected,
+// remain in an invalid state, were damaged by a fault, were missing when a
+// later generation resumed from an older checkpoint, or are missing after the
+// run. They are in the order in which the loss was discovered.
 std::vector<LostCheckpoint> LostCheckpointsOf(const Record& record);
 
 }  // namespace gauntlet

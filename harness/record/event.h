@@ -1,8 +1,8 @@
 // Events of a record: what each process reported while it ran.
 //
 // The names of kinds and reasons are those of the engine's event log
-// (engine/world/event_vocabulary.h). Still, this library does not link the
-// engine: another trainer can write such events too.
+// (engine/world/event_vocabulary.h). But this library does not link the engine,
+// so that other trainers can write records too.
 #ifndef GAUNTLET_HARNESS_RECORD_EVENT_H_
 #define GAUNTLET_HARNESS_RECORD_EVENT_H_
 

@@ -21,9 +21,10 @@ bool BeginsOrEndsASave(const RecordEvent& event) {
          event.kind == RecordKind::kGeneration;
 }
 
-// Returns the step of the save that was in progress at the event: one whose
-// begin was the last event about saves or claims before it. So the save was
-// neither acknowledged nor failed, and no newer generation was claimed.
+// Returns the step of the save that was in progress at the event; nullopt if
+// there was none. A save is in progress if its begin is the newest event about
+// saves or claims: it has neither been acknowledged nor failed, and no newer
+// generation has been claimed.
 std::optional<uint64_t> SaveInProgressAt(const Record& record,
                                          const RecordEvent& at) {
   const RecordEvent* newest = nullptr;

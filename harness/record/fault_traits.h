@@ -62,9 +62,10 @@ struct FaultKindTraits {
   FaultTraits traits;
 };
 
-// Returns all kinds. The traits of a torn write assume that a crash follows;
-// those of a power loss, that it hits the whole machine and that the disk does
-// not lie about syncs. TraitsOf takes the parameters of a fault into account.
+// Returns all kinds. The traits of a torn write assume that a crash follows.
+// The traits of a power loss assume that it hits the whole machine, and that
+// the disk does not lie about syncs. TraitsOf takes the parameters of a fault
+// into account.
 std::span<const FaultKindTraits> AllFaultTraits();
 
 // Traits of a fault that only ends its process.
@@ -79,8 +80,8 @@ FaultTraits TraitsOf(const RecordFault& fault);
 inline constexpr std::string_view kLyingDisk = "lying-fsync";
 
 // Returns the longest time from the fault to the end of its process; nullopt if
-// the fault does not kill its process. A power loss is no such fault: the
-// events of the machine record it.
+// the fault does not kill its process. Returns nullopt for a power loss too:
+// the events of the machine record which processes it ended.
 std::optional<int64_t> KillsAfter(const RecordFault& fault);
 
 // Returns true iff the fault ends its process immediately.

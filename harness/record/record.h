@@ -140,8 +140,8 @@ struct RunSetup {
   uint64_t steps_per_execution = 1;
   int max_restarts = 0;         // by one launcher; 0: none is allowed
   bool never_restarts = false;  // cluster.restart.policy is none
-  // Shortest time after which a worker is declared lost if it sends nothing,
-  // and if it sends heartbeats but nothing else.
+  // Shortest time after which a worker is declared lost: silence_limit_ns if it
+  // sends nothing, hang_limit_ns if it sends only heartbeats.
   int64_t silence_limit_ns = 0;
   int64_t hang_limit_ns = 0;
   // Workers of a killed launcher end within this time.
@@ -204,8 +204,8 @@ struct StoredCheckpoint {
   bool operator==(const StoredCheckpoint&) const = default;
 };
 
-// A point of a curve, as a program sees it that reads all TensorBoard event
-// files.
+// A point of a curve, as a program that reads all TensorBoard event files sees
+// it.
 struct CurvePoint {
   std::string tag;  // "batch_loss"
   uint64_t step = 0;

@@ -59,13 +59,17 @@ struct CaseResult {
   std::string replay;     // command that repeats the case; "" if there is none
   std::string timeline;   // path of a trace file; "" if there is none
   std::string directory;  // folder of the case's files; "" if none are kept
-  // Cause in one sentence. It is the first difference of the state from the
-  // reference, down to the tensor and the value. Without one it is: the
-  // acknowledged checkpoint that was lost; the reason for a refusal, or for an
-  // older resume than expected; the faults that led to a restart, a hang or the
-  // end of the run; the events that led to a value that the scenario does not
-  // expect. For an inconclusive case: the reason why a fault never fired. "" if
-  // no cause exists or none was found.
+  // Cause in one sentence; "" if none exists or none was found. It names, in
+  // this order of preference:
+  //   - the first difference of the state from the reference, down to the
+  //     tensor and the value;
+  //   - the acknowledged checkpoint that was lost;
+  //   - the reason for a refusal;
+  //   - the reason why a planted bug was not caught;
+  //   - the reason for an older resume than expected;
+  //   - the faults that led to a restart, a hang or the end of the run;
+  //   - the events that led to a value that the scenario does not expect.
+  // For an inconclusive case, it is the reason why a fault never fired.
   std::string cause;
   // Empty unless the case failed. Exception: if a fault never fired, `next` has
   // advice.

@@ -32,11 +32,11 @@ struct EventKey {
   std::string pattern;  // equal for like events of the emitter
 };
 
-// Groups the indices of the events, for each emitter on its own. If the same
-// keys occur at least four times in a row as a sequence, in any order within
-// each repetition, all events of such a key form one group. Any other event is
-// a group of its own. Indices in a group ascend; groups are ordered by their
-// first index.
+// Groups the indices of the events, separately for each emitter. A sequence of
+// keys repeats if it occurs at least four times in a row; the order within each
+// repetition does not matter. All events of a repeated sequence that have the
+// same key form one group. Any other event is a group of its own. Indices in a
+// group ascend; groups are ordered by their first index.
 std::vector<std::vector<size_t>> GroupRepeated(
     const std::vector<EventKey>& events);
 
