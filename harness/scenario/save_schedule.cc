@@ -108,9 +108,9 @@ std::optional<uint64_t> ScheduledSaves(const Case& one) {
       return with_end(0, false);
     case SaveUnit::kSteps:
       if (!steps) return std::nullopt;
-      // If the run ends with an epoch, its final save is another one than that
-      // of the trigger: the evaluation and the end of the epoch come between
-      // them.
+      // If the run ends with an epoch, the trigger's save after the last step
+      // does not replace the final save: the evaluation and the end of the
+      // epoch come between them.
       return with_end(
           SavesBySteps(one, *steps),
           known && *steps % an_epoch != 0 && *steps % trigger.every == 0);

@@ -150,8 +150,9 @@ struct Case {
   StoreChoice store = StoreChoice::kOwn;
   OutputSetup outputs;
   TrainOptions train;  // job and horizon, which launches may change
-  // Differences of the starts of the launcher, in order; the last entry is used
-  // for all later starts. Empty: no start differs.
+  // Options in which each start of the launcher differs from the case, in
+  // order; the last entry is used for all later starts. Empty: no start
+  // differs.
   std::vector<LaunchSetup> launches;
   FaultPlan plan;
   Expectation expect;

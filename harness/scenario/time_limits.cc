@@ -23,8 +23,8 @@ bool CanHang(FaultKind kind) {
          IsNetworkFault(kind);
 }
 
-// Returns true iff workers reach the point while they train, when they wait for
-// each other's step; false if they meet, claim, save or load there.
+// Returns true iff workers reach the point while they train and wait for each
+// other's step. Returns false if they meet, claim, save or load there.
 bool IsOfAStep(Point point) {
   const RunPart part = InfoOf(point).part;
   return part == RunPart::kTraining || part == RunPart::kExchange ||

@@ -157,7 +157,7 @@ class Explanation {
       return std::nullopt;
     }
     const size_t end = std::min(rest.find_first_of(" :"), rest.size());
-    // Without a colon, the text may be an item of a list that is a single word.
+    // Without a colon, the text may be a single word that is an item of a list.
     if (key > IndentOf(bare_[*line]) && end == rest.size()) return std::nullopt;
     const std::string_view value =
         rest.substr(std::min(rest.find_first_not_of(" :", end), rest.size()));

@@ -78,8 +78,8 @@ class Warner {
     return step;
   }
 
-  // Returns the progress at which a fault at this site fires; nullopt if it is
-  // not certain that it fires, or where.
+  // Returns the progress at which a fault at this site fires; nullopt if the
+  // fault may not fire, or if its place is not certain.
   std::optional<Progress> ProgressAt(const FaultSite& site) const {
     const PointInfo& point = InfoOf(site.point);
     const bool may_be_behind_the_file =

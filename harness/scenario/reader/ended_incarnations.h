@@ -11,11 +11,11 @@
 
 namespace gauntlet {
 
-// Warns of a fault in the first incarnation if another fault ends this
-// incarnation and the step or save of the first fault is certain to come later.
-// There is no warning if the order depends on timing, or if there may be
-// further saves in between. Also warns of a fault with `repeat` that ends the
-// only incarnation in which it can fire.
+// Warns of a fault in incarnation 1 that comes too late: another fault is
+// certain to end this incarnation at an earlier step or save. There is no
+// warning if the order depends on timing, or if there may be further saves in
+// between. Also warns of a fault with `repeat` that itself ends the only
+// incarnation in which it can fire.
 void WarnOfEndedIncarnations(const Case& one,
                              const std::vector<PlacedFault>& faults,
                              Diagnostics& diagnostics);

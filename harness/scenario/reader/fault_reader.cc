@@ -69,8 +69,9 @@ void ReadBlock(const MapReader& at, FaultSite& site) {
   }
 }
 
-// Checks that the point has blocks and saves if the fault names one.
-// `point_is_known`: false if the point in the file is wrong.
+// Reports a block or an offset at a point without blocks, and a save at a point
+// that is not in a save. Reports nothing if the point in the file is wrong
+// (`point_is_known` is false).
 void CheckBlock(const MapReader& at, const FaultSite& site,
                 bool point_is_known) {
   if (!point_is_known) return;
