@@ -27,8 +27,9 @@ Result<Dataset> LoadOutline(Storage& storage, const DataSpec& spec) {
   return outline;
 }
 
-// Checks that the rows fit the layers. If the shape of the rows was known when
-// the scenario was read, this was checked then.
+// Checks that the rows fit the layers. If the shape of the rows is known
+// without reading the data, the reader of the scenario has checked this
+// already.
 Status CheckLayersFit(const JobSpec& job, const Dataset& outline) {
   if (DatasetWithoutFiles(job.data)) return OkStatus();
   const Result<std::unique_ptr<Kernels>> kernels = Kernels::Create({});

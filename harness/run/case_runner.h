@@ -30,8 +30,8 @@ inline constexpr int kMostExplained = 20;
 struct Explanation {
   std::string cause;
   std::vector<StateDifference> differences;
-  // True if the state differs, but the first difference was not searched for,
-  // because that was done for enough other cases.
+  // True if the first difference was not searched for, because the run had
+  // already searched for that of enough other cases.
   bool is_left_out = false;
 };
 

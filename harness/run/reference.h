@@ -45,8 +45,8 @@ class References {
 
   // Returns the trajectory of the plan's job over its horizon (see
   // ReferencePlanOf). kUnavailable: `interrupted` has returned true.
-  // kDeadlineExceeded: the run takes longer, in real time, than both the plan's
-  // limit in total and the least limit.
+  // kDeadlineExceeded: the run takes longer, in real time, than the plan's
+  // total limit and kLeastReferenceLimit.
   Result<std::shared_ptr<const GoldenTrajectory>> GoldenFor(
       const RunPlan& plan);
 

@@ -33,10 +33,11 @@ class LaunchSequence {
   }
 
   // Returns true iff the launcher is started again after this end of its run.
-  // The next planned launch is due after one that finished, one that stopped
-  // after at least one step, and one with a changed job that was refused. If no
-  // planned launch is due, the same launch is repeated if it stopped, lost a
-  // worker or was killed; all repetitions together are at most max_requeues.
+  // Starts the next planned launch, if there is one, after a launch that
+  // finished, that stopped with a result of at least one step, or that was
+  // refused because of its changed job. In all other cases, repeats the same
+  // launch if its launcher was killed or exited with kLostWorker (75) or
+  // kStopped (143). All repetitions together are at most max_requeues.
   bool Next(const LauncherRun& run, LauncherEnd end);
 
  private:

@@ -40,8 +40,8 @@ struct RunLog {
 void AdoptLog(RunLog log, Record& record);
 
 // Returns true iff a job queue starts the job again after this exit code of the
-// launcher: kStopped or kLostWorker. With the latter, it also exits if it was
-// preempted and could not save.
+// launcher: kStopped or kLostWorker. A launcher that was preempted and could
+// not save exits with kLostWorker too.
 bool IsStartedAgain(int exit_code);
 
 // Converts the end of a launcher to a LauncherRun of a record.

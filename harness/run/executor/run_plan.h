@@ -52,8 +52,9 @@ struct RunPlan {
   NetworkLatency link;    // of the simulated world
   Duration step_time{0};  // simulated time that a worker computes in a step
   DiskOptions disk;       // of the simulated world
-  // Maximum number of times that a launch is repeated, as a job queue would do,
-  // after its job stopped on a notice, lost a worker or was killed.
+  // Maximum number of repetitions of all launches together. As a job queue
+  // would do, the executor repeats a launch after some ends of its launcher
+  // (LaunchSequence::Next).
   int max_requeues = 8;
   // Record RunLog::traffic; in the simulated world only.
   bool counts_messages = false;

@@ -49,8 +49,8 @@ std::string ShowCommand(const CaseResult& result, std::string_view options) {
   return fmt::format("gauntlet show {}{}", which, options);
 }
 
-// Returns true iff a save or a claim of the run had no room on its disk. With a
-// fault that gives errors, the reason is unknown.
+// Returns true iff a save or a claim of the run had no room on its disk.
+// Returns false if a fault injected errors: they may be the reason instead.
 bool HadNoRoom(const Outline& outline) {
   const bool has_errors = std::ranges::any_of(
       outline.occurrences, [](const FaultOccurrence& occurrence) {
@@ -170,9 +170,8 @@ int64_t LastWaitOf(const Record& record) {
   return std::max<int64_t>(0, limit_ns - (last_ns - first_ns));
 }
 
-// Returns the advice on a run that used up its time with starts of its
-// launcher;
-// "" if the launcher was started once.
+// Returns the advice on a run that used up its time because its launcher was
+// started again; "" if the launcher was not started again.
 std::string AdviceOnRequeues(const Outline& outline) {
   const std::vector<Interruption> all = InterruptionsOf(outline);
   const auto requeues = std::ranges::count(all, Reaction::kStartsLauncher,

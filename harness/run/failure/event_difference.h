@@ -29,8 +29,9 @@ std::optional<EventDifference> FirstEventDifference(const Record& recorded,
 // Returns "event 17 (worker 1, incarnation 2, step 11): recorded …, now …".
 std::string DescribeDifference(const EventDifference& difference);
 
-// Describes the difference between two simulated runs of one plan whose event
-// digests differ: the first event that differs, or that all events are equal.
+// Describes how two simulated runs of one plan differ, after their event
+// digests were found to differ. Names the first event that differs or, if there
+// is none, states that all events are equal.
 std::string DescribeNondeterminism(const Record& first, const Record& again);
 
 // Describes a difference outside the events: the ends of launchers and run, or

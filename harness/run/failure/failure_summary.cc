@@ -75,8 +75,8 @@ std::string FaultsText(const Outline& outline) {
   return JoinedTexts(std::move(texts));
 }
 
-// Returns the first resume of a worker whose state is not the one that had been
-// saved and that the worker read; null if there is none.
+// Returns the first resume with a changed state: the worker reported that it
+// loaded the saved state, but resumed with another one. Null if there is none.
 const RecordEvent* ChangedLoad(const Record& record) {
   std::map<std::string_view, std::string_view> saved;  // digests, by name
   ForEachEvent(record, [&](const RecordEvent& event) {
@@ -355,8 +355,9 @@ std::string FirstViolationWithBug(const Record& record,
   return "";
 }
 
-// Explains a kill at the end of a grace period: by the save that was cut,
-// unless the trainer counted on a longer period; "" if there was none.
+// Explains the kill of a worker at the end of a grace period; "" if there was
+// none. Names the save that was cut, if there is one and the trainer did not
+// count on a longer grace period than it got.
 std::string ExplainGrace(const Outline& outline) {
   const std::optional<KilledInGrace> killed = FindKilledInGrace(outline);
   const bool is_told_more =
@@ -384,8 +385,8 @@ std::string ExplainEnds(const Outline& outline, const Verdict& verdict) {
   return FirstViolationWithBug(record, verdict);
 }
 
-// Explains the unmet expectations of a run that passed every check, or the
-// first cause that is known for other runs.
+// Explains all unmet expectations if the run passed every check. Otherwise
+// returns the first cause that is known.
 std::string ExplainUnmet(const Outline& outline, const Verdict& verdict) {
   PartialCause cause = {.text = ExplainOldResume(outline, verdict)};
   if (!cause.text.empty()) {

@@ -8,8 +8,9 @@
 
 namespace gauntlet {
 
-// Sets the summary of a failed case, and its losses. Finds a cause that is not
-// known yet, and its consequences, in the record.
+// Sets the summary and the losses of a failed case. If its cause is not known
+// yet, finds the cause and its consequences in the record. If a damaged
+// checkpoint was loaded, the cause begins with that.
 //
 // REQUIRES: result.verdict is the verdict on the record.
 void ExplainFailure(const Record& record, CaseResult& result);

@@ -30,7 +30,8 @@ struct IdleReason {
   std::string next;
 };
 
-// A fault of the plan that never fired, and the time since which it could.
+// A fault of the plan that never fired, and the time after which it could have
+// fired.
 struct IdleFault {
   const Fault& fault;
   int64_t since_ns = INT64_MIN;
@@ -38,7 +39,8 @@ struct IdleFault {
   const FaultSite& site() const { return fault.site; }
 };
 
-// Progress of the incarnations with that number, in which the fault could fire.
+// Progress of the incarnation with a given number, in the workers in which the
+// fault could fire.
 struct Progress {
   uint64_t step = 0;                            // the last one
   std::vector<const RecordEvent*> saves_begun;  // in the order of time
@@ -94,8 +96,8 @@ Progress ProgressOf(const Record& record, const FaultSite& site, int number) {
   return progress;
 }
 
-// Returns the interruption at which an incarnation ended whose last event is of
-// that time; null if none did.
+// Returns the interruption that ended the incarnation whose last event is at
+// `last_ns`; null if there is none.
 const Interruption* EndOf(const std::vector<Interruption>& all,
                           int64_t last_ns) {
   const auto found =
@@ -105,7 +107,7 @@ const Interruption* EndOf(const std::vector<Interruption>& all,
   return found == all.end() ? nullptr : &*found;
 }
 
-// Explains a fault whose worker no longer exists; "" if it does.
+// Explains a fault whose worker no longer exists; "" if the worker exists.
 IdleReason MissingWorker(const Record& record, const IdleFault& idle) {
   const FaultSite& site = idle.site();
   if (site.worker < 0 || record.setup.rejoins) return {};
@@ -150,8 +152,8 @@ IdleReason MissingIncarnation(const Record& record, const IdleFault& idle) {
                       idle.fault.id, *numbers.rbegin(), *numbers.rbegin())};
 }
 
-// Explains a fault that damages the next file, at a point behind the last file
-// that its worker wrote.
+// Explains a fault that damages the file that its worker writes next after the
+// point, if the worker wrote no file after it.
 IdleReason MissingFile(const Record& record, const IdleFault& idle,
                        const std::vector<Interruption>& all) {
   const FaultSite& site = idle.site();
@@ -203,8 +205,8 @@ IdleReason MissingLoad(const Record& record, const IdleFault& idle) {
           "the checkpoint"};
 }
 
-// Returns "the incarnation had trained step 2", with the saves that it had
-// begun if the fault waits for one of them.
+// Returns "its last step was 2" for the incarnation that ended; for a fault in
+// a save, "its last step was 2 and 1 save had begun".
 std::string ProgressText(const IdleFault& idle, const Progress& progress) {
   const std::string steps =
       progress.step == 0 ? "no step had been trained in it"
@@ -215,8 +217,9 @@ std::string ProgressText(const IdleFault& idle, const Progress& progress) {
              : steps;
 }
 
-// Returns true iff the incarnation had come past the step and the save of the
-// fault, as far as the fault has them.
+// Returns true iff the incarnation had passed the place of the fault: it had
+// trained a later step than that of the fault, or the save of the fault had
+// been acknowledged.
 bool IsPassed(const FaultSite& site, const Progress& progress) {
   if (site.step && *site.step < progress.step) return true;
   if (!site.save || *site.save == 0) return false;
@@ -247,8 +250,9 @@ IdleReason EndedIncarnation(const Outline& outline, const IdleFault& idle,
                       idle.fault.id)};
 }
 
-// Returns "incarnation 1 reached step 24 and began 4 saves", for each one that
-// the fault selects.
+// Explains a fault for which no other reason is known: "…: incarnation 1
+// reached step 24 and began 4 saves", with each incarnation that the fault
+// selects.
 IdleReason UnreachedPlace(const Record& record, const IdleFault& idle,
                           const std::string& show) {
   std::vector<std::string> texts;
@@ -302,8 +306,9 @@ const FaultOccurrence* FirstOccurrence(const Outline& outline,
   return nullptr;
 }
 
-// Explains the first fault of the plan that never fired or, if it comes after
-// another one, the first of that chain.
+// Explains the first fault of the plan that never fired. If it waits for
+// another fault that never fired either (`after`), explains the first fault of
+// this chain that never fired.
 IdleReason NeverFired(const Outline& outline, const FaultPlan& plan,
                       const std::string& show) {
   const auto idle = std::ranges::find_if(plan.faults, [&](const Fault& fault) {

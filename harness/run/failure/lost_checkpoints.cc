@@ -26,8 +26,9 @@ namespace {
 
 constexpr std::string_view kRename = "ckpt.rename";
 
-// Returns the power loss between the acknowledgement of the checkpoint and the
-// discovery that it is lost; null if there was none.
+// Returns the power loss of the machine between the acknowledgement of the
+// checkpoint and the discovery that it is lost; null if there was none. A power
+// loss on a lying disk does not count.
 const RecordEvent* PowerCutOf(const Record& record, const LostCheckpoint& one) {
   for (const RecordEvent& event : record.machine) {
     if (event.kind == RecordKind::kPowerCut && !event.about &&
@@ -61,8 +62,9 @@ bool IsTakenForFenced(const Record& record, const LostCheckpoint& one) {
   return is_fenced;
 }
 
-// Returns the fault that fired before the rename of the checkpoint although its
-// save had been acknowledged; null if there is none.
+// Returns the event of a fault that fired before the rename of the checkpoint,
+// but after the acknowledgement of its save; null if there is none. The save
+// was then acknowledged too early.
 const RecordEvent* FaultBeforeRename(const Record& record,
                                      const LostCheckpoint& one) {
   const RecordEvent* found = nullptr;
@@ -102,8 +104,9 @@ bool AreAbout(const std::vector<LostCheckpoint>& lost,
          });
 }
 
-// Returns true iff the oracle required the checkpoint to be there. Others are
-// excused, for example if their removal had begun.
+// Returns true iff a finding shows that the oracle required the checkpoint to
+// be loadable. Other checkpoints are excused, for example if their removal had
+// begun.
 bool IsOwed(const LostCheckpoint& one, const Verdict& verdict) {
   for (const InvariantReport& report : verdict.invariants) {
     for (const Finding& finding : report.findings) {
@@ -117,7 +120,7 @@ bool IsOwed(const LostCheckpoint& one, const Verdict& verdict) {
   return false;
 }
 
-// Returns "is lost too": the state of the checkpoints besides the first.
+// Returns "is lost too": the state of all lost checkpoints but the first.
 std::string_view StateOfOthers(const Record& record,
                                const std::vector<LostCheckpoint>& lost) {
   const bool is_one = lost.size() == 2;
@@ -214,8 +217,8 @@ std::vector<const RecordEvent*> StoreEventsUntil(const Record& record,
 
 struct DeletedCheckpoints {
   std::set<uint64_t> steps;
-  // True iff more checkpoints than retention keeps were there at each deletion.
-  // Otherwise, one was deleted to make room on the disk.
+  // True iff, before each deletion, there were more checkpoints than retention
+  // keeps. False: one was deleted to make room on the disk.
   bool by_retention = true;
 };
 
@@ -262,8 +265,8 @@ std::string DeletedText(const Record& record, int64_t until_ns) {
                      NumberedText("step", steps), by);
 }
 
-// Returns the acknowledged checkpoints that had not been removed or set aside
-// until that time.
+// Returns the acknowledged checkpoints that had not been deleted until that
+// time. Rejected ones are included.
 std::set<std::string_view> SavedUntil(const Record& record, int64_t until_ns) {
   std::set<std::string_view> names;
   for (const RecordEvent* event : StoreEventsUntil(record, until_ns)) {
@@ -275,7 +278,8 @@ std::set<std::string_view> SavedUntil(const Record& record, int64_t until_ns) {
 }
 
 // Returns true iff an acknowledged checkpoint was missing after the run,
-// although no process removed it or set it aside.
+// although no process had begun to remove it or to set it aside, and none had
+// reported it as fenced.
 bool IsGone(const Record& record, std::string_view checkpoint) {
   if (!record.left.store_listed ||
       IntegrityOf(record, checkpoint) != Integrity::kNotVerified) {

@@ -18,8 +18,8 @@ struct LossExplanation {
   std::string why_store;
 };
 
-// Looks for acknowledged checkpoints that the run rejected, left in an invalid
-// state or no longer has, although no fault damaged them.
+// Explains the loss of acknowledged checkpoints that the run rejected, left in
+// an invalid state or no longer has, although no fault damaged them.
 LossExplanation ExplainLoss(const Record& record, const Verdict& verdict);
 
 // Returns "no checkpoint can be loaded: model-00002-of-00003.safetensors of

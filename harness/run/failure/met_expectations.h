@@ -11,9 +11,9 @@ namespace gauntlet {
 
 // Returns "set outcome: refuses, restarts: {exactly: 2} and remove
 // resumed_from": keys and values as a scenario file has them below `expect`.
-// Also removes the keys about a restart or a lost worker if the run had none,
-// as it would be inconclusive with them. Returns "" if the run met no
-// expectation in place of one that is not met.
+// Also removes the keys about a restart or a lost worker if the run had none:
+// the run would be inconclusive with them. Returns "" if, for one of the unmet
+// expectations, no expectation is known that the run meets instead.
 std::string MetExpectationsText(const Record& record, const Verdict& verdict);
 
 }  // namespace gauntlet

@@ -34,8 +34,8 @@ struct Clause {
   std::string text;
 };
 
-// Returns the start of the generation as its first event; nullopt if there is
-// none.
+// Returns the start of the generation, with its first event; nullopt if the
+// generation did not start from a checkpoint or from step 0.
 std::optional<OldResume> StartOf(const Record& record,
                                  const Generation& generation) {
   const RecordKind kind =

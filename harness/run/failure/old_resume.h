@@ -9,12 +9,17 @@
 
 namespace gauntlet {
 
-// Returns "the save of step 8 failed: fault full (ENOSPC in MANIFEST.json); the
-// save of step 12 was still being written when worker 2 was killed because of
-// fault k (…), 575 ms after it began; …", the newer checkpoint that could not
-// be loaded, or that no save had begun. The checkpoint of the expected step
-// comes first. Returns "" if the expectations `resumed_from` and
-// `recomputed_steps` are met, or if the record shows no reason.
+// Returns the reasons why the run resumed from an older step than expected,
+// joined by "; ":
+//   - "the save of step 8 failed: fault full (ENOSPC in MANIFEST.json)";
+//   - "… of step-000000010-g1 was damaged by fault rot": a newer checkpoint
+//     could not be loaded;
+//   - "the save of step 12 was still being written when worker 2 was killed
+//     because of fault k (…), 575 ms after it began; …".
+// The reason about the expected step comes first. If there is none of these,
+// returns "no save of step 8 had begun when …". Returns "" if the expectations
+// `resumed_from` and `recomputed_steps` are met, or if the record shows no
+// reason.
 std::string ExplainOldResume(const Outline& outline, const Verdict& verdict);
 
 }  // namespace gauntlet

@@ -70,8 +70,9 @@ bool StoppedAsPlanned(const Record& record, const LauncherRun& launch) {
          launch.result->steps == step;
 }
 
-// Returns why the last launcher exited, without the ends of its attempts; "" if
-// only these explain it.
+// Returns why the last launcher exited, if it was not because of the ends of
+// its attempts: it completed the training, stopped as planned, or found a value
+// that is not finite. Else returns "".
 std::string OwnReasonOfExit(const Record& record, const LauncherRun& last) {
   if (last.exit_code == 0 && IsDone(record)) {
     return "the launcher exited with code 0, as the training was completed";
@@ -91,8 +92,9 @@ std::string OwnReasonOfExit(const Record& record, const LauncherRun& last) {
   return "";
 }
 
-// Returns the same and, if the ends of attempts explain the exit, the reason
-// for which no further attempt was made.
+// Returns OwnReasonOfExit of the last launcher. If that is "", returns instead
+// why the launcher gave up, if it did, and how it ended. "" if there was no
+// launcher.
 std::string ExitText(const Record& record) {
   if (record.launchers.empty()) return "";
   std::string own = OwnReasonOfExit(record, record.launchers.back());
@@ -211,8 +213,9 @@ SavesByPosition AcknowledgedSaves(const Record& record) {
 }
 
 // Returns "step 24 was saved before the evaluation and at the end of training"
-// for the steps with saves of several positions, and that recomputed steps were
-// saved again; "" if each step was saved once.
+// for each step that was saved at several positions. Adds "recomputed steps
+// were saved again" if a position was saved more than once. Returns "" if each
+// step was saved once.
 std::string RepeatedSavesText(const SavesByPosition& saves) {
   std::map<uint64_t, std::vector<std::string_view>> times;  // by step
   bool are_any_again = false;
@@ -235,8 +238,9 @@ std::string RepeatedSavesText(const SavesByPosition& saves) {
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
-// Returns "the run acknowledged the saves of steps 4, 8 and 12", with their
-// number and its reason if a step was saved more than once; "… no save".
+// Returns "the run acknowledged the saves of steps 4, 8 and 12"; "the run
+// acknowledged no save". If a step was saved more than once, adds the number of
+// saves and the reason for it.
 std::string AcknowledgedText(const Record& record) {
   const SavesByPosition saves = AcknowledgedSaves(record);
   std::set<uint64_t> steps;

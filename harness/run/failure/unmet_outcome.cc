@@ -128,8 +128,10 @@ uint64_t ExceededLimit(const Expectation& expect, const Verdict& verdict) {
                   expect.restarts_max.value_or(UINT64_MAX));
 }
 
-// Returns true iff the restarts of a completed run explain why its outcome was
-// not the expected one. They do not explain why a run did not refuse to train.
+// Returns false iff a completed run does not have the expected outcome, and its
+// restarts cannot be the reason. If a clean stop was expected, only a new start
+// of the launcher can be the reason. Restarts are never the reason why a run
+// did not refuse to train, stop on NaN or exit for a later start.
 bool MayFollowFromRestart(const Outline& outline, const Verdict& verdict) {
   if (!IsUnmet(verdict, "outcome")) return true;
   switch (outline.record.expect.outcome) {

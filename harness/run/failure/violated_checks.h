@@ -10,9 +10,9 @@
 
 namespace gauntlet {
 
-// Returns the names of the invariants with violations, in the order of the
-// verdict, except for the firing of the faults: a fault that did not fire is no
-// failure of the engine.
+// Returns the names of the violated invariants, in the order of the verdict.
+// Leaves out Invariant::kFaultFired: a fault that did not fire is no failure of
+// the engine.
 std::vector<std::string> ViolatedIn(const Verdict& verdict);
 
 // Returns true iff the invariant is the only one of ViolatedIn.

@@ -34,7 +34,8 @@ class DelayCollector {
     sum->total_ns += delay_ns;
   }
 
-  // Returns the delays if only several of them exceed the limit; else none.
+  // Returns the delays if they exceed the limit together and none does alone;
+  // else none.
   AddedDelays Exceeding(int64_t limit_ns) const {
     const AddedDelays added = {.sums = sums_};
     const bool is_any_longer = std::ranges::any_of(
@@ -73,9 +74,10 @@ void AddTasks(const Record& record, const IncarnationEvents& incarnation,
   }
 }
 
-// Returns as many frames of the fault with the longest delay as exceed the
-// limit one after the other; none if an exchange does not have so many in a
-// row: it may wait for one frame to each of the workers, and for one from each.
+// Takes each frame to be as late as the longest delay, and returns as many
+// frames of this fault as exceed the limit one after the other. Returns none if
+// an exchange does not have so many in a row: it may wait for one frame to each
+// of the workers, and for one from each.
 AddedDelays FramesInARow(const AddedDelays& all, int64_t limit_ns,
                          int workers) {
   if (all.sums.empty()) return {};
@@ -136,7 +138,8 @@ AddedDelays FindAddedDelays(const Record& record, const FirstSign& sign) {
   if (!wait) return {};
   const int64_t limit_ns = wait->total_ns();
   const int64_t until_ns = sign.event->t_ns;
-  // Delays of different processes pass at the same time.
+  // Delays of different processes pass at the same time, so only the delays of
+  // one process add up.
   for (const IncarnationEvents& incarnation : record.incarnations) {
     DelayCollector delays(until_ns - limit_ns, until_ns);
     AddTasks(record, incarnation, delays);

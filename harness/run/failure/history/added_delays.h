@@ -20,7 +20,7 @@ struct DelaySum {
   int64_t total_ns = 0;
 };
 
-// Delays during a wait, of a worker's tasks or of frames.
+// The delays of a worker's tasks, or of frames, during one wait.
 struct AddedDelays {
   std::vector<DelaySum> sums = {};  // by fault; empty: no delays added up
   int worker = 0;                   // that was delayed, unless frames were
@@ -29,14 +29,15 @@ struct AddedDelays {
   int64_t total_ns() const;
 };
 
-// Returns the time for which one occurrence of the fault delays a task or its
-// process; 0 if it does not, or has no end.
+// Returns the time for which one occurrence of the fault delays a task, its
+// process or a device; 0 if the fault delays none of these, or without end.
 int64_t DelayOf(const RecordFault& fault);
 
-// Returns the delays during the wait that ended with this sign, if the sign is
-// the loss of a worker, none of them exceeds its time limit, and together they
-// do. Of late frames, as many count as exceed the limit one after the other:
-// the frames of an exchange wait for each other, unlike heartbeats.
+// Returns the delays that exceeded a time limit together, although none did
+// alone, if `sign` is the loss of a worker by this limit; else none. Late
+// frames count only if the wait was for an exchange: its frames wait for each
+// other, and heartbeats do not. Of late frames, returns just enough to exceed
+// the limit one after the other.
 AddedDelays FindAddedDelays(const Record& record, const FirstSign& sign);
 
 // Returns ", as delays add up: fault s fired 2 times (3s each) in worker 1

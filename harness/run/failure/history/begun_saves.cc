@@ -41,7 +41,8 @@ std::string ErrorText(std::string_view error) {
     return slash == error.npos ? std::string(error)
                                : fmt::format("{}: {}", place, rest);
   }
-  // Without a path, the place is the point, which stands before the number.
+  // Without a path, the place is the fault point, which stands before the error
+  // number.
   std::string_view before = rest.substr(0, injected);
   while (slash == error.npos && !before.empty()) place = TakePart(before);
   std::string_view number = rest.substr(injected + kInjected.size() - 1);
@@ -80,7 +81,8 @@ std::vector<BegunSave> SavesBegunBy(const Record& record,
     save.step = event.step;
     save.begin_ns = std::max(save.begin_ns, event.t_ns);
   });
-  // A save that fails at once reports no begin.
+  // A save that fails at once reports no begin: the time of its failure counts
+  // as its begin.
   ForEachEvent(record, [&](const RecordEvent& event) {
     if (event.kind == RecordKind::kSaveFailed && !ComesBefore(until, event)) {
       saves.try_emplace(event.step,

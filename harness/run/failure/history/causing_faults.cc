@@ -20,14 +20,14 @@ constexpr int64_t kForEver = std::numeric_limits<int64_t>::max();
 enum class Evidence : uint8_t {
   kExcluded,  // the fault cannot have caused it
   kPossible,  // the fault may have caused it
-  kCovering,  // the fault blocked a worker or a link for most of the wait
+  kCovering,  // the fault blocked a worker or a link for half the wait or more
   kComplete,  // the fault ended the lost process, or reset its connection
 };
 
-// Returns true iff the process exited with an error such as the fault had
-// injected into one of its operations. If it exited as from the loss of a
-// worker, the error is an injected one of the network unless the process lost a
-// worker after the fault.
+// Returns true iff the process exited with an error that the fault may have
+// injected. This is an error of storage, or the loss of a worker if the process
+// reported no lost worker after the fault: then the fault injected an error of
+// the network.
 bool EndedByError(const FaultOccurrence& occurrence) {
   const std::vector<RecordEvent>& events = occurrence.incarnation->events;
   const RecordEvent& last = events.back();
@@ -68,7 +68,8 @@ bool MayEnd(const FaultOccurrence& occurrence, const RecordEvent& end) {
     return traits.kills_launcher;
   }
   const bool by_loss = IsExit(end.count, {WorkerExit::kLostWorker});
-  // A worker that only hangs or is late is killed, or is out of reach.
+  // A fault that only delays does not make its worker exit: the worker is
+  // killed, or is declared out of reach.
   if (!traits.EndsProcesses() && !by_loss &&
       end.reason != RecordReason::kSignal &&
       end.reason != RecordReason::kUnreachable) {
@@ -134,9 +135,9 @@ class SignExplainer {
                                    : kForEver;
   }
 
-  // Returns true iff the part that the fault hinders can be that for which the
-  // emitter waited. All ranks wait for each other, so a blocked task of any
-  // rank makes each of them wait.
+  // Returns true iff the emitter may have waited for the part that the fault
+  // hinders. All ranks wait for each other, so a blocked task of any rank makes
+  // each of them wait.
   bool IsWaitedFor(const FaultOccurrence& occurrence) const {
     const bool is_silence = event_.reason == RecordReason::kSilent &&
                             sign_.emitter != kLauncherWorker;
@@ -166,7 +167,9 @@ class SignExplainer {
     const int64_t until_ns = BlocksUntil(occurrence);
     const int64_t blocked_ns = event_.t_ns - occurrence.event().t_ns;
     const bool is_of_link = occurrence.traits.hinders == HinderedPart::kLinks;
-    // Frames that a link held back arrive some time after its repair.
+    // Frames that a link held back arrive some time after its repair, so a
+    // fault of a link may have caused the loss even if it ended before the
+    // wait.
     if (!is_of_link && until_ns < event_.t_ns - event_.limit_ns) {
       return Evidence::kExcluded;
     }
@@ -225,7 +228,8 @@ Causes CausesOf(const Outline& outline, int64_t from_ns, int64_t until_ns) {
 std::string EndWithFaultText(const Outline& outline, const RecordEvent& end,
                              int64_t since_ns) {
   const Causes causes = CausesOf(outline, since_ns, end.t_ns);
-  // A fault that ends processes by itself goes before a delay that came later.
+  // A fault that ends processes takes precedence over one that only delays,
+  // even if the delay came later.
   const FaultOccurrence* cause = nullptr;
   std::vector<std::string> possible;
   for (const FaultOccurrence& occurrence : outline.occurrences) {

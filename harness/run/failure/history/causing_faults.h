@@ -23,16 +23,19 @@ struct Causes {
   bool are_certain = true;
 };
 
-// Returns those of the InterruptingFaults that caused the first sign of an
-// interruption in that time. A fault that explains the sign by itself, as it
-// ended the lost process, reset its connection or blocked it for the time of
-// the wait, leaves out those that may only delay.
+// Returns those of the InterruptingFaults that best explain the first sign of
+// an interruption in that time. If some of them explain the sign by themselves,
+// returns only these: for example, a fault that ended the lost process or reset
+// its connection. Otherwise, if some blocked a worker or a link during at least
+// half of the wait, returns only these. Otherwise returns all that may have
+// caused the sign.
 Causes CausesOf(const Outline& outline, int64_t from_ns, int64_t until_ns);
 
 // Returns "worker 0 was killed because of fault k (kill worker 0 at
-// ckpt.rename)": the text of the end with the newest cause since then; without
-// a fault if there is none. If several faults may be the cause, names each:
-// "…, possibly because of fault a (…) or fault b (…)". REQUIRES: FirstEnd
+// ckpt.rename)": the text of the end, and the newest fault since then that may
+// have caused it. Returns the text of the end alone if there is no such fault.
+// If the record does not show which of several faults was the cause, names
+// each: "…, possibly because of fault a (…) or fault b (…)". REQUIRES: FirstEnd
 // returned the event.
 std::string EndWithFaultText(const Outline& outline, const RecordEvent& end,
                              int64_t since_ns);

@@ -9,10 +9,11 @@
 
 namespace gauntlet {
 
-// Returns the fault of EndlessFault or, if there is none, the faults that
-// repeat without an end, end processes or fail operations, and together ended
-// each attempt since the first that one of them ended. Each of them ended two
-// or more. Returns them in the order of the plan; empty if there are none.
+// Returns the fault of EndlessFault. If there is none, returns faults that
+// ended the attempts together, in the order of the plan. Each of them repeats
+// without an end, ends processes or fails operations, and ended two or more
+// attempts. Returns them only if each attempt, since the first that one of them
+// ended, was ended by one of them; else returns none.
 std::vector<const RecordFault*> EndlessFaults(
     const Record& record, const std::vector<Interruption>& all);
 

@@ -12,7 +12,7 @@ namespace gauntlet {
 namespace {
 
 // Returns the worker that had that rank at that time: the last one that had
-// started with it. Without such an event, ranks are numbers of workers.
+// started with it. If no worker had, takes the rank for the number of a worker.
 int WorkerOfRank(const Record& record, int rank, int64_t t_ns) {
   int worker = rank;
   int64_t newest_ns = INT64_MIN;

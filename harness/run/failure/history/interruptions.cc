@@ -220,7 +220,8 @@ std::string CauseOfInterruption(const Outline& outline,
   return sign.empty() ? faults : fmt::format("{}: {}", faults, sign);
 }
 
-// Returns true iff the text of the fault says how it ends an attempt.
+// Returns true iff the fault does more than delay. Its text alone then says how
+// it ends an attempt.
 bool EndsByItself(const RecordFault& fault) {
   const FaultTraits traits = TraitsOf(fault);
   return traits.DoesMoreThanDelay();
@@ -236,7 +237,8 @@ bool IsFailureForGood(const FirstSign& sign) {
 
 // Returns ": worker 0 lost rank 1 (…)", for several attempts ": in attempt 1
 // worker 0 lost rank 1 (…)": the sign of the first attempt that the fault
-// ended; "" if the text of the fault says as much.
+// ended. Returns "" if there is no sign. Also returns "" if the text of the
+// fault says how it ends an attempt, unless a worker failed for good.
 std::string FirstSignText(const Record& record, const RecordFault& fault,
                           const Interruption& first, size_t attempts) {
   const FirstSign sign = FindFirstSign(record, first.from_ns, first.end_ns);
@@ -285,8 +287,9 @@ std::vector<std::string> EndsByFaults(const Record& record,
   return texts;
 }
 
-// Describes the interruptions without a new fault, by their first signs: a
-// fault that lasts, such as a broken device, also ends later attempts.
+// Describes the interruptions in which no fault fired, by their first signs.
+// They occur because a fault that lasts, such as a broken device, fires once
+// and also ends later attempts.
 std::vector<std::string> EndsWithoutFault(const Record& record,
                                           const Interruption* described,
                                           std::span<const Interruption> all) {

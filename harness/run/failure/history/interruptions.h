@@ -25,8 +25,8 @@ enum class Reaction : uint8_t {
 };
 
 struct Interruption {
-  // Time of the reaction to the interruption before, or the start of the
-  // launcher.
+  // The cause came after this time: the reaction to the previous interruption,
+  // or the start of the launcher if that is later. INT64_MIN: neither is known.
   int64_t from_ns = INT64_MIN;
   int64_t end_ns = 0;
   int64_t reaction_ns = 0;  // kNone: as end_ns
@@ -47,17 +47,17 @@ bool WasKilled(const Record& record, const LauncherRun& run);
 // and one that stopped on a notice, interrupt the run, too.
 std::vector<Interruption> InterruptionsOf(const Outline& outline);
 
-// Returns the fault that repeats without an end and ended the last attempts, at
-// least two, and each one since the first that it ended: no restart helps.
-// Prefers a fault that ends processes or fails operations to one that only
-// delays. Returns null if there is none.
+// Returns a fault that no restart helps against: it repeats without an end, and
+// ended at least two attempts, namely each one from the first that it ended to
+// the last of the run. Prefers a fault that ends processes or fails operations
+// to one that only delays. Returns null if there is none.
 const RecordFault* EndlessFault(const std::vector<Interruption>& all);
 
 // Returns "fault c (hang worker 1 at step.begin, step 8) ended attempt 1:
 // worker 0 lost rank 1 (deadline: cluster.step_timeout is 7s); the launcher
-// restarted the job". If a worker
-// could not save its state, the text names the save and the reason of its
-// failure. Returns "" if the record shows neither a fault nor a sign.
+// restarted the job". If a worker could not save its state, the text names the
+// save and the reason of its failure. Returns "" if the record shows neither a
+// fault nor a sign.
 std::string InterruptionText(const Outline& outline, const Interruption& one);
 
 // Returns "fault c (crash worker 1 at step.begin, step 8) ended attempts 1 and
@@ -67,9 +67,9 @@ std::string InterruptionText(const Outline& outline, const Interruption& one);
 std::vector<std::string> EndsOfAttempts(const Outline& outline,
                                         std::span<const Interruption> all);
 
-// Returns the same for the other interruptions of a text that contains the
-// InterruptionText of `described`: "fault c also ended attempts 2 to 4",
-// "attempts 5 and 6 ended likewise".
+// Returns the texts of EndsOfAttempts for `others`, to follow the
+// InterruptionText of `described`. They do not repeat its fault and its sign:
+// "fault c also ended attempts 2 to 4", "attempts 5 and 6 ended likewise".
 std::vector<std::string> OtherEnds(const Outline& outline,
                                    const Interruption& described,
                                    std::span<const Interruption> others);

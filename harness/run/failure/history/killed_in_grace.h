@@ -22,7 +22,7 @@ struct KilledInGrace {
   int64_t longest_save_ns = 0;  // of the run; 0: no save was acknowledged
 };
 
-// Returns nullopt if no worker was killed so.
+// Returns nullopt if no worker was killed at the end of a grace period.
 std::optional<KilledInGrace> FindKilledInGrace(const Outline& outline);
 
 // Returns "preemption.poll_every (1s)"; the key alone if the record does not

@@ -30,8 +30,9 @@ void ForEachLoss(const Record& record, const Visitor& visit) {
 }
 
 // Returns " (cluster.step_timeout is 7s, expect.detected_in.max 3s)": the limit
-// that delayed the detection, unless the text before names it, and the one that
-// it exceeded.
+// that delayed the detection, unless the text `before` names it, and the limit
+// that the scenario expects. If the scenario expects none, returns the keys
+// from which the limit of the check follows.
 std::string LimitsText(const Record& record, std::string_view before) {
   const std::optional<WaitLimit> wait = LongestWait(record);
   const std::optional<int64_t> expected = record.expect.detected_in_max_ns;
@@ -98,7 +99,8 @@ std::string ExplainLateDetection(const Outline& outline,
                                         InvariantName(Invariant::kDetection),
                                         &InvariantReport::invariant);
   if (report == verdict.invariants.end() || report->findings.empty()) return "";
-  // The finding names no interruption, so it must be about the only one.
+  // The finding does not name its interruption. So describe an interruption
+  // only if there is exactly one.
   const std::vector<Interruption> all = InterruptionsOf(outline);
   const std::string text =
       all.size() == 1 ? InterruptionText(outline, all.front()) : "";

@@ -14,9 +14,10 @@
 
 namespace gauntlet {
 
-// Returns the longest limit that a worker or the launcher waited for; nullopt
-// if none did. A finding names no loss, so the result is also nullopt if the
-// losses waited for the limits of different keys.
+// Returns the longest limit that a worker or the launcher waited for before it
+// declared a worker lost; nullopt if none waited. Also nullopt if the losses
+// waited for limits of different keys: a finding does not name its loss, so it
+// is unknown which of the keys applies.
 std::optional<WaitLimit> LongestWait(const Record& record);
 
 // Returns "the launcher" if only launchers declared workers lost, else "the
@@ -29,8 +30,8 @@ struct KeyedLimit {
   int64_t limit_ns = 0;
 };
 
-// Returns the limit with which the engine ends the wait that a run ended in:
-// that of a save if one was pending, else that of a step.
+// Returns the limit of the wait in which a run hung until it was ended: that of
+// a save if one was pending, else that of a step.
 KeyedLimit LimitOfLastWait(const Outline& outline);
 
 // Returns "fault c (…) ended attempt 1: worker 0 lost rank 1 (deadline:

@@ -41,8 +41,10 @@ bool IsKilledByLauncher(const Record& record, const RecordEvent& end) {
   });
 }
 
-// A worker that exits because it lost another one, or that the launcher kills,
-// comes after every other end: its launcher may observe its exit first.
+// Returns the key by which FirstEnd orders ends. The exit of a worker that lost
+// another one, or that the launcher killed, comes after every other end. This
+// holds even if its time is earlier: the launcher may observe this exit before
+// the end that caused it.
 std::tuple<bool, int64_t, bool> OrderOf(const Record& record,
                                         const RecordEvent& end) {
   const bool is_power_cut = end.kind == RecordKind::kPowerCut;

@@ -21,12 +21,13 @@ struct StepPace {
 };
 
 // Returns the pace of a run that timed out (timeout.total) although its steps
-// went on until then; nullopt for other runs, and if a fault delayed steps.
+// went on until then, if the remaining steps do not fit into the limit. Returns
+// nullopt for other runs, and if a fault delayed steps.
 std::optional<StepPace> PaceOfTimedOutRun(const Outline& outline);
 
-// Returns "24 steps of 3.002 s each do not fit into timeout.total (40s)" or, if
-// they would without the time that the run lost, "step 10 of 24 was reached;
-// the other 14 steps of 3.002 s each …".
+// Returns "24 steps of 3.002 s each do not fit into timeout.total (40s)". If
+// they would fit, and the run had only lost time before, returns "step 10 of 24
+// was reached; the other 14 steps of 3.002 s each …".
 std::string PaceText(const StepPace& pace, int64_t limit_ns);
 
 }  // namespace gauntlet

@@ -21,8 +21,8 @@ std::optional<WaitLimit> LimitOfExchange(const RunSetup& setup,
   return std::nullopt;
 }
 
-// Returns the limit of a launcher that waited for the next report of rank 0. It
-// waits for lost_after longer than rank 0 may take.
+// Returns the limit of a launcher that waited for the next report of rank 0.
+// The launcher waits longer, by lost_after, than rank 0 may take.
 std::optional<WaitLimit> LimitOfLauncher(const RunSetup& setup,
                                          int64_t limit_ns) {
   if (limit_ns == setup.start_timeout_ns) {

@@ -32,8 +32,8 @@ const RecordEvent* FirstOf(const Record& record, const Condition& meets) {
   return first;
 }
 
-// Returns the newest event of that kind until that event, of the step or, if it
-// is nullopt, of any step; null if there is none.
+// Returns the newest event of that kind that does not come after `until`; null
+// if there is none. The event is of `step` or, if this is nullopt, of any step.
 inline const RecordEvent* NewestUntil(const Record& record, RecordKind kind,
                                       std::optional<uint64_t> step,
                                       const RecordEvent& until) {

@@ -43,8 +43,9 @@ bool HindersHeartbeats(const RecordFault& fault) {
   return part == HinderedPart::kProcess || part == HinderedPart::kLinks;
 }
 
-// Returns "cluster.step_timeout (4s)": the limits that a delay of that length
-// exceeds, and that the worker waited for.
+// Returns "cluster.step_timeout (4s)": the limit that the worker waited for. If
+// the fault also hinders heartbeats, adds the other limits that a delay of that
+// length exceeds.
 std::string LimitsToRaise(const RunSetup& setup, const RecordFault& fault,
                           const WaitLimit& wait, int64_t delay_ns) {
   std::vector<std::string> keys = {

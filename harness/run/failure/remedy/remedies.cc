@@ -44,7 +44,8 @@ struct CausedInterruptions {
   std::set<uint64_t> attempts = {};
 };
 
-// Returns those that come after the first `permitted` ones, by their faults.
+// Returns the faults that caused interruptions after the first `permitted`
+// ones, each with these interruptions.
 std::vector<CausedInterruptions> CausedAfter(
     const Record& record, const std::vector<Interruption>& all,
     uint64_t permitted) {
@@ -85,7 +86,7 @@ const RecordFault* FirstEndingFault(const UnmetRun& run) {
   return nullptr;
 }
 
-// Returns the change after which the run has one more end.
+// Returns the change after which the run is interrupted once more.
 std::string OneMoreEnd(const UnmetRun& run) {
   for (const FaultOccurrence& occurrence : run.outline.occurrences) {
     const bool only_delays = occurrence.traits.may_end_incarnation &&
@@ -101,7 +102,8 @@ std::string OneMoreEnd(const UnmetRun& run) {
                                run.all.size() + 1);
 }
 
-// Returns the change after which each start of the launcher is needed no more.
+// Returns the change after which the run has no more than `permitted` restarts:
+// FewerInterruptions or, if that is "", fewer planned launches.
 std::string FewerRestarts(const UnmetRun& run, uint64_t permitted) {
   std::string text = FewerInterruptions(run.outline, permitted);
   const size_t starts = run.record().launchers.size();
@@ -126,7 +128,9 @@ bool HasNotice(const Outline& outline) {
                              });
 }
 
-// Returns the change after which a run that ended without its result trains.
+// Returns the change that prevents the end of a run that failed: its refusal to
+// train, the kill of a worker in its grace period, or the interruptions after
+// the first `permitted` ones. Returns "" if none is known.
 std::string RemedyForEnd(const UnmetRun& run, uint64_t permitted) {
   const Record& record = run.record();
   if (HasRefused(record)) {
@@ -218,7 +222,7 @@ std::string RemedyForRestarts(const UnmetRun& run) {
 }
 
 // Returns "set the step of fault c (6) to 9 or later" or, if its place has no
-// step, "move fault c". `than`: "to 9 or later".
+// step, "move fault c". `to_step`: "9 or later".
 std::string MovedFault(const RecordFault& fault, std::string_view to_step) {
   if (!fault.step || fault.in_save)
     return fmt::format("move fault {}", fault.id);

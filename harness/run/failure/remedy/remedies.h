@@ -12,8 +12,8 @@ namespace gauntlet {
 
 // Returns the change after which the run has no more than `permitted`
 // interruptions: "remove fault b, which ended attempt 2", or the change of a
-// delay or of the limit that it exceeded; "" if the record shows no fault that
-// caused the others.
+// delay or of the limit that the delay exceeded. Returns "" if the record shows
+// no fault that caused a later interruption than these.
 std::string FewerInterruptions(const Outline& outline, uint64_t permitted);
 
 // Returns the changes of the faults of all interruptions that only delay; "" if

@@ -33,8 +33,8 @@ std::string LimitFaultsText(const std::vector<const RecordFault*>& faults) {
       fmt::join(ids, " and "));
 }
 
-// Returns the outcome of the run once the fault is limited, if the scenario
-// expects the other one of completes and recovers; "" if it does not.
+// Returns "completes" or "recovers", the outcome of the run once the fault is
+// limited, if the scenario expects the other one of these two; else "".
 std::string_view OutcomeWithout(const Expectation& expect,
                                 const RecordFault& fault) {
   const FaultTraits traits = TraitsOf(fault);
@@ -50,7 +50,7 @@ std::string_view OutcomeWithout(const Expectation& expect,
 }
 
 // Returns " and restarts.max under expect (1)" if the scenario permits fewer
-// restarts than that; else "".
+// restarts than `needed`; else "".
 std::string PermittedRestarts(const Expectation& expect, uint64_t needed) {
   std::string text;
   if (expect.restarts_max.value_or(UINT64_MAX) < needed) {
@@ -72,8 +72,9 @@ std::string OrShorterDelays(const Outline& outline) {
 }
 
 // Returns the change after which the run has one more restart: `change` raises
-// a limit. If the scenario does not permit that restart, the text also has that
-// limit, and the change after which the restart is not needed.
+// a limit of the engine. If the scenario does not permit that restart, the text
+// also names the expectation to raise and, as an alternative, the change after
+// which the restart is not needed.
 std::string OneMoreRestart(const Outline& outline, const Verdict& verdict,
                            const std::string& change) {
   const uint64_t restarts = verdict.facts.restarts;

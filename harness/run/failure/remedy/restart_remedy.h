@@ -9,13 +9,15 @@
 
 namespace gauntlet {
 
-// Returns the change that limits the faults which ended each of the last
-// attempts, with the expectations that then change; "" if there are none.
+// Returns the change that limits the EndlessFaults of the run, and the
+// expectation to change with it; "" if there are no such faults.
 std::string EndlessFaultRemedy(const Outline& outline);
 
-// Returns the change that lets a launcher restart that gave up; "" if none did,
-// or if none is known. If the scenario expects fewer restarts, the text also
-// has that expectation, and the fault without which they are enough.
+// Returns the change after which the launcher does not give up: it limits the
+// EndlessFaults, or permits one more restart. Returns "" if no launcher gave
+// up, or if no change is known. If the scenario does not permit that restart,
+// the text also names the expectation to raise and, as an alternative, the
+// change after which the restart is not needed.
 std::string RestartRemedy(const Outline& outline, const Verdict& verdict);
 
 // Returns the change of the scenario after which its job is queued again, or no
