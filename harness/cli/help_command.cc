@@ -19,8 +19,9 @@
 namespace gauntlet {
 namespace {
 
-// Returns the text that the command prints for --help, or for one group of its
-// options.
+// Returns the help text of a command ("train"), of a subcommand ("ckpt ls"), or
+// of one group of a command's options. Returns nullopt if the topic does not
+// begin with a command. Errors: the command has no such subcommand or group.
 Result<std::optional<std::string>> CommandHelp(const std::string& topic) {
   const size_t space = topic.find(' ');
   const std::string name = topic.substr(0, space);
@@ -44,7 +45,8 @@ Result<std::optional<std::string>> CommandHelp(const std::string& topic) {
   return std::optional(shown->text);
 }
 
-// Returns the error text: the nearest names, all topics and all commands.
+// Returns the error text for an unknown topic. The text has the nearest names,
+// all topics and all commands.
 std::string UnknownTopic(const std::string& topic) {
   std::vector<std::string> names = HelpTopics();
   std::ranges::move(CommandNames(), std::back_inserter(names));

@@ -256,9 +256,10 @@ int Main(const std::vector<std::string>& arguments) {
 }  // namespace
 }  // namespace gauntlet
 
-// Returns true iff this is the process of one run of a crash test. main() runs
-// it before anything else: it must start no thread before it enters namespaces,
-// and its program must not inherit blocked signals.
+// Returns true iff this is the process of one run of a crash test. main()
+// handles such a process before it does anything else: the process must have no
+// other thread when it enters namespaces, and its program must not inherit
+// blocked signals.
 bool IsTrainerRun(int argc, char** argv) {
   return argc == 3 && argv[1] == gauntlet::kRunVerb;
 }

@@ -71,10 +71,10 @@ Result<std::optional<BenchFigures>> ReadBaseline(const std::string& file) {
   return std::optional(*std::move(read.value));
 }
 
-// Returns the parent of the folder of trials. The next benchmark deletes the
-// trials of a killed one only if it has the same parent. Each benchmark has a
-// new folder in .gauntlet/bench, so the trials go next to this folder and not
-// into it.
+// Returns the parent of the folder of trials. A benchmark deletes the trials of
+// an earlier, killed one only if both have the same parent. Without --out, each
+// benchmark has a new folder in .gauntlet/bench, so the trials go next to this
+// folder and not into it.
 fs::path TrialsParent(const BenchCheckpointCommand& command,
                       const fs::path& out) {
   if (!command.trial_directory.empty()) return command.trial_directory;

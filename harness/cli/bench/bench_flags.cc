@@ -104,14 +104,16 @@ Status ReadLimits(const std::vector<std::string>& texts,
   return OkStatus();
 }
 
-// Returns true iff a limit on the metric cannot be a multiple of the baseline,
-// as a difference may be below 0 and the goodput comes from one run.
+// Returns true iff a limit on the metric cannot be a multiple of the baseline.
+// A ratio of differences has no meaning. Goodput comes from a single run, so
+// its change cannot be tested for significance.
 bool HasNoMultiple(Metric metric) {
   return IsDifference(metric) || metric == Metric::kGoodput;
 }
 
-// Refuses limits that could never be broken because the run does not measure
-// their metric.
+// Refuses multiples of a missing baseline, and of metrics without a multiple.
+// Also refuses limits on metrics or modes that the run does not measure: such
+// limits could never be broken.
 Status CheckLimits(const BenchCheckpointCommand& command) {
   for (const BenchLimit& limit : command.limits) {
     const auto refuse = [&limit](std::string_view why) {

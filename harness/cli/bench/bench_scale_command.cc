@@ -20,8 +20,9 @@
 namespace gauntlet {
 namespace {
 
-// Not the folder of `bench checkpoint`: the link `latest` there names the
-// baseline of its next run.
+// A folder of its own. In the folder of `bench checkpoint`, users take the link
+// `latest` as the baseline of the next run, so the link must not name results
+// of `bench scale`.
 constexpr const char* kScaleBenchFolder = ".gauntlet/bench-scale";
 
 ExitCode ReportOutcome(const ScaleResult& result, Console& console) {

@@ -46,8 +46,8 @@ FlagReader ReadLatency(Duration& target) {
   };
 }
 
-// Returns a reader of a time of at least 1 ms: shorter steps would need
-// millions of simulated steps.
+// Returns a reader of a time of at least 1 ms. With shorter steps, the
+// simulated run would need millions of them.
 FlagReader ReadStepTime(Duration& target) {
   return [&target](const std::string& text) -> Status {
     const std::optional<Duration> time = ParseDuration(text);

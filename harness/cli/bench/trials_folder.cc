@@ -51,8 +51,8 @@ Result<std::unique_ptr<TrialsFolder>> TrialsFolder::Make(
   RemoveUnlocked(parent);
   ASSIGN_OR_RETURN(auto folder, TemporaryDirectory::MakeIn(parent, kPurpose));
   Descriptor lock = OpenFolder(folder->path());
-  // If the file system has no locks, no benchmark deletes the folder of a
-  // killed one.
+  // If the file system has no locks, the folder stays unlocked. Later
+  // benchmarks cannot lock it either, so they never delete it.
   if (!Lock(lock)) lock.Reset();
   return std::unique_ptr<TrialsFolder>(
       new TrialsFolder(std::move(folder), std::move(lock)));

@@ -12,9 +12,9 @@
 
 namespace gauntlet {
 
-// Return names in the order of the catalogue. In the order of the functions:
-// points at which no fault fired, kinds of which no fault fired, and invariants
-// that had nothing to check.
+// Return the points at which no fault fired, the kinds of which no fault fired,
+// and the invariants that had nothing to check. All names are in the order of
+// the catalogue.
 std::vector<std::string_view> MissedPoints(const CampaignReport& report);
 std::vector<std::string_view> MissedKinds(const CampaignReport& report);
 std::vector<std::string_view> IdleInvariants(const CampaignReport& report);

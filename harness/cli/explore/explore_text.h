@@ -19,7 +19,8 @@ namespace gauntlet {
 std::string_view CampaignEndName(const CampaignReport& report);
 
 // Returns "explore-base: 4 workers, 24 steps; mode random, up to 3 faults in a
-// plan, …", and the limits of the exploration that replace those of the base.
+// plan, …". If the exploration replaces limits of the base, a second line lists
+// them.
 std::string RenderExploreHead(const Case& base, const ExploreCommand& command,
                               uint64_t seed);
 // As RenderExploreHead, for --mode crash-states.
@@ -29,8 +30,9 @@ std::string RenderCrashStatesHead(const Case& base,
 // cause.
 std::string RenderFound(const CampaignFinding& finding,
                         const FindingFiles& files);
-// Returns how the exploration ended, statistics and gaps: the first few, or all
-// with --show-uncovered. For a single case, returns its plan.
+// Returns text on the end of the exploration, statistics and gaps. It lists the
+// first few gaps, or all gaps with --show-uncovered. For a single case, it has
+// the set-up, faults and outcome of the case instead of statistics and gaps.
 std::string RenderCampaign(const Case& base, const CampaignReport& report,
                            const ExploreCommand& command);
 

@@ -59,9 +59,9 @@ enum class NothingSelected : uint8_t { kFails, kPasses };
 
 struct RunCommand {
   std::vector<std::string> paths;  // scenario files and folders
-  // Parts of names of which a case's name must contain one; empty: all cases.
+  // A case's name must contain one of these texts; empty: all cases.
   std::vector<std::string> names;
-  // Label expressions (label_expression.h) of which a case must match one;
+  // A case must match one of these label expressions (label_expression.h);
   // empty: all cases.
   std::vector<std::string> labels;
   WorldChoice world = WorldChoice::kBoth;
@@ -95,7 +95,8 @@ enum class ExploreMode : uint8_t {
 
 // Selection among the crash states of a run.
 struct CrashStateChoice {
-  // Empty: all profiles, but kLyingFsync only with kSave and kRecovery.
+  // Empty: all profiles, but kLyingFsync only for the windows kSave and
+  // kRecovery.
   std::vector<DurabilityProfile> profiles;
   std::vector<CrashWindow> windows = AllCrashWindows();
   uint64_t save = 0;              // as CrashStateOptions::save

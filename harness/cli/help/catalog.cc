@@ -23,7 +23,8 @@ std::vector<CatalogEntry> Named(const Infos& infos) {
   return entries;
 }
 
-// Returns "blocks, keep, then"; marks parameters that a scenario must give.
+// Returns the kind's parameters, such as "blocks, keep, then". Marks those that
+// a scenario must give.
 std::string ParametersText(FaultKind kind) {
   std::vector<std::string> names;
   for (const FaultParameterInfo& parameter : ParametersOf(kind)) {

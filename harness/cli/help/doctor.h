@@ -36,7 +36,7 @@ std::string RenderProbes(const std::vector<Probe>& probes,
                          const TerminalStyle& style);
 std::string ProbesToJson(const std::vector<Probe>& probes);
 
-// Returns the exit code: 1 if something is broken.
+// Returns the exit code: 1 if something is broken, else 0.
 int RunDoctor(const DoctorCommand& command, Console& console);
 
 }  // namespace gauntlet

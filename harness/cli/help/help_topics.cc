@@ -79,7 +79,8 @@ std::string PlantedBugsText() {
          Entries(Catalog::kPlantedBugs);
 }
 
-// Returns the values of the key if they fit into a line.
+// Returns the values that the key may have, as ": a, b" or "; 1 to 64"; "" if
+// the key has neither a short list nor bounds.
 std::string KeyValues(const KeySpec& key) {
   if (!key.listed.empty()) return fmt::format(": {}", key.listed);
   const bool bounded = key.type == KeyType::kCount && key.high < KeySpec().high;

@@ -17,11 +17,12 @@
 namespace gauntlet {
 namespace {
 
-// Decorators of the interfaces to the world, which inject the faults of this
-// process.
+// Wraps the interfaces to the world in decorators that inject the faults of
+// this process.
 class PlannedFaults final : public WorkerFaults {
  public:
-  // The worker polls the target's notice file, which announces a preemption.
+  // A notice of a preemption is the creation of the target's notice file. The
+  // worker polls for this file.
   PlannedFaults(FaultPlan plan, const WorkerFaultsTarget& target,
                 ExternalControl external)
       : plan_(std::move(plan)),

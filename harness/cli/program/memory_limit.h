@@ -7,14 +7,15 @@
 namespace gauntlet {
 
 // After this call, a process that gets no memory or no thread prints one line
-// and ends at once with the code `exit`, as anything else would need memory. If
-// it is a worker, it counts as lost, and its next incarnation may get more
-// memory. REQUIRES: `exit` is kLostWorker or kNoVerdict.
+// and ends with the code `exit`. It ends at once, as anything else would need
+// memory. A worker that ends like this counts as lost, and its next incarnation
+// may get more memory. REQUIRES: `exit` is kLostWorker or kNoVerdict.
 void InstallOomHandler(ExitCode exit);
 
-// As InstallOomHandler, but only for a worker that gets no thread: it ends with
-// WorkerExit::kStartLater, so that the launcher does not restart it at once,
-// when the limit on threads would still be reached.
+// After this call, a worker that gets no thread prints one line and ends with
+// WorkerExit::kStartLater. The launcher does not restart it at once, because
+// the limit on threads would still be reached. Does not change the handling of
+// a lack of memory.
 void EndWorkerWhereThreadsRunOut();
 
 }  // namespace gauntlet

@@ -96,8 +96,9 @@ class RecordFinder {
         real_paths_.insert(error ? file.string() : real.string()).second;
     if (is_new) files_.push_back(file.string());
   }
-  // Adds the record of the folder, or a case without a record. Returns true iff
-  // the folder has a record or is the folder of a case.
+  // Adds the record of the folder. If there is none, but the folder is that of
+  // a case, adds the case to those without a record. Returns false if it added
+  // neither.
   bool LookInto(const fs::path& folder) {
     const fs::path file = folder / kRecordFileName;
     std::error_code error;

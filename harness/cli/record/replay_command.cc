@@ -56,9 +56,10 @@ class Scratch {
   const fs::path path_;
 };
 
-// Returns true if the case is no finding, or if its violation occurs again. The
-// scenario of a finding states the correct outcome, so the repeated run must
-// violate the scenario.
+// Returns true iff the case is no finding, or its violation occurs again. If
+// its labels do not name the violation, the verdict decides. The scenario of a
+// finding states the correct outcome, so the verdict must be kFail. A mutation
+// test expects the violation, so its verdict must be kPass.
 bool IsBrokenAsFound(const Case& one, const Record& now,
                      const Verdict& verdict) {
   if (!IsFinding(one.labels)) return true;
@@ -220,9 +221,9 @@ Status Replayer::Explain(const SuiteItem& item, const Record& now) {
   return OkStatus();
 }
 
-// Runs the case without the fault of index `fault` and returns the outcome as
-// text. `failed` is the verdict on the case with all faults, and has the
-// violation.
+// Runs the case without the fault of index `fault`. Returns the outcome as
+// text, such as "passes". `failed`: verdict on the case with all its faults; it
+// shows `violation`.
 std::string Replayer::OutcomeWithout(const SuiteItem& item, size_t fault,
                                      const Verdict& failed,
                                      const Violation& violation) {
@@ -244,9 +245,9 @@ std::string Replayer::OutcomeWithout(const SuiteItem& item, size_t fault,
              : "other outcome: " + VerdictLine(verdict);
 }
 
-// Runs a failed case without each of its faults in turn, and prints which of
-// these runs fail in the same way. Does nothing for a real case, whose runs may
-// differ with the same plan, and for a case with a single fault.
+// Runs a failed case without each of its first kMostLeftOut faults in turn, and
+// prints the outcome of each run. Does nothing for a case with a single fault,
+// and for a real case, as its runs may differ with the same plan.
 void Replayer::PrintWithoutEachFault(const SuiteItem& item,
                                      const Verdict& failed) {
   const std::vector<Fault>& faults = item.one.plan.faults;

@@ -13,8 +13,8 @@ namespace gauntlet {
 
 struct MergedRun {
   StoredRun run;
-  // Runs named in the command that are copies of runs named before them. Each
-  // run counts once.
+  // Runs in the command that are copies of an earlier one in it. They are not
+  // merged, so that each run counts once.
   std::vector<std::string> copies;
 };
 

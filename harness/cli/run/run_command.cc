@@ -67,8 +67,9 @@ int ExitCodeFor(const RunResult& result, const RunCommand& command) {
   return code;
 }
 
-// Explains a failed trajectory by another run; if that is impossible, returns
-// no explanation, and the report has only the findings.
+// Explains a failed trajectory by running the case again. If this is
+// impossible, returns an empty explanation, and the report has only the
+// findings.
 Explanation Explain(const Case& one, const Record& record,
                     References& references) {
   Result<Explanation> found = ExplainTrajectory(one, record, references);

@@ -16,8 +16,8 @@
 namespace gauntlet {
 
 // The estimate for a case is its time in the earlier run. For a new case, it is
-// the median time of the case's world in the earlier run. Without an earlier
-// run, it is the mean time of that world so far.
+// the median time of the case's world in the earlier run. If the earlier run
+// has no times of this world, it is the mean time of this world so far.
 class RunTimeLeft {
  public:
   // `jobs`: number of cases that run at a time.

@@ -18,8 +18,8 @@ namespace gauntlet {
 std::string_view WithoutTime(std::string_view name);
 
 struct LastFailures {
-  // Name and world of each case; for a repetition, also those of the case
-  // without its number.
+  // Name and world of each case. A repetition has two entries: one with its own
+  // name, and one with the name without the number of the repetition.
   std::set<std::pair<std::string, std::string>> cases;
   std::string note;  // one line about a run without a result; empty: none
 };

@@ -61,7 +61,8 @@ bool IsEmptyExploration(const fs::path& folder) {
   return !error;
 }
 
-// Removes result.json last, so that the next call finds a partly removed run.
+// Removes the folder of a run, and result.json in it last. If the removal is
+// cut short, the next call still finds the run by this file.
 std::error_code RemoveRun(const fs::path& run) {
   std::error_code error;
   std::vector<fs::path> entries;
@@ -96,10 +97,10 @@ struct FolderKind {
 constexpr FolderKind kRuns = {IsFinishedRun, RemoveRun};
 constexpr FolderKind kExplorations = {IsEmptyExploration, RemoveExploration};
 
-// Returns the names of run folders, oldest first. The target of `latest` counts
-// as the newest, whatever its name: if folder ID was removed, a new run of the
-// same second reuses the name ID, which sorts before that of the older run
-// ID.2.
+// Returns the names of run folders of this kind, oldest first. The target of
+// `latest` counts as the newest, whatever its name. The reason: if folder ID
+// was removed, a new run in the same second is named ID again. This name sorts
+// before ID.2, although the run ID.2 is older.
 std::vector<std::string> FoldersOf(const fs::path& runs,
                                    const FolderKind& kind) {
   std::vector<std::string> names;

@@ -43,8 +43,9 @@ fs::path TopmostMissing(const fs::path& absolute) {
   return missing;
 }
 
-// Creates and locks the folder. Returns an error if it is not writable, or has
-// files other than findings that are to be kept.
+// Creates and locks the folder. Returns an error if the folder is not writable,
+// another command holds it, or it is not empty. With kKeep, it may contain
+// files of an exploration.
 Result<OutputFolder> TakeFolder(const fs::path& path, EarlierFindings earlier) {
   ASSIGN_OR_RETURN(const fs::path absolute, AbsoluteFolder(path));
   const fs::path missing = TopmostMissing(absolute);

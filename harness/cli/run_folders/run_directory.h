@@ -26,8 +26,9 @@ inline constexpr std::string_view kFindingsFolderName = "findings";
 // not name files below it.
 Result<std::filesystem::path> AbsoluteFolder(const std::filesystem::path& path);
 
-// Returns the error of a folder that cannot be written to, with the flag that
-// names another one: "DIR: …; choose another folder with --out DIR".
+// Returns the error of a folder that cannot be written to, with advice: "DIR:
+// …; choose another folder with --out DIR". `flag`: the option that chooses the
+// folder.
 Status ChooseAnotherFolder(const Status& why, std::string_view flag);
 
 // Creates a new folder below `runs`, named after the time:

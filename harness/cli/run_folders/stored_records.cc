@@ -274,8 +274,8 @@ Result<std::vector<std::string>> PickCases(const fs::path& run,
 
 namespace {
 
-// kInvalidArgument: the world, the numbers of workers or the plan are such as
-// no case of a scenario can have.
+// kInvalidArgument: no case of a scenario can have this world, these numbers of
+// workers or this plan.
 Status CheckHead(const Record& record) {
   if (record.world != "real" && record.world != "sim") {
     return Annotate(ExpectedValue("real or sim", record.world.substr(0, 40)),

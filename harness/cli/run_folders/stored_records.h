@@ -16,7 +16,8 @@ namespace gauntlet {
 // Folder of the findings, in the folder of an exploration.
 inline constexpr const char* kFindingsFolder = "findings";
 
-// Returns true iff the text cannot be the name of a run.
+// Returns true iff the text is a path rather than the name of a run: it begins
+// with "/" or ".", or ends in ".yaml" or ".jsonl".
 bool LooksLikeAPath(const std::string& text);
 bool IsFile(const std::filesystem::path& path);
 bool IsFolder(const std::filesystem::path& path);

@@ -95,8 +95,9 @@ fs::path FolderOfCase(const fs::path& run, const std::string& directory) {
   return IsFolder(folder) ? folder : "";
 }
 
-// Returns the folder in `run` that `directory` refers to. Returns `directory`
-// itself if that path still leads to this folder.
+// Returns a path of the case's folder in `run` (FolderOfCase): `directory` if
+// it still leads to this folder, else a path below `run`. Returns "" if there
+// is no such folder.
 fs::path StoredCaseFolder(const fs::path& run, const std::string& directory) {
   const fs::path folder = FolderOfCase(run, directory);
   std::error_code error;

@@ -47,8 +47,10 @@ std::string WhyUnreadable(const CaseResult& one);
 // Returns the scenario of the case alone, as YAML; "" if it was not kept.
 std::string StoredScenarioOf(const CaseResult& one);
 
-// Changes the case's directory, trace and replay command to `directory`, which
-// now has its files. Does not change the directories of its tries.
+// Sets the case's directory after its files were moved to `directory`; "": the
+// case has no files. The trace and the replay command follow if their files are
+// in `directory`. Otherwise the trace is cleared, and the command stays as it
+// is. Does not change the directories of the case's tries.
 void MoveCase(const std::filesystem::path& directory, CaseResult& one);
 
 }  // namespace gauntlet

@@ -166,8 +166,8 @@ class Selector {
                        fmt::join(parts, " or "));
   }
 
-  // Describes the first label in the expressions that no case has; "" if there
-  // is none.
+  // Returns a hint on the first label of the expressions that no case has; ""
+  // if each label has a case.
   std::string UnknownLabel(const std::vector<Case>& cases) const {
     std::set<std::string> known;
     for (const Case& one : cases) {

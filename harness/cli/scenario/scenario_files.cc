@@ -20,8 +20,9 @@ bool IsScenarioName(std::string_view name) {
   return name.ends_with(".yaml") || name.ends_with(".yml");
 }
 
-// Returns true iff the folder has the files of a run or an exploration. These
-// include a scenario file for each case, which must not be found.
+// Returns true iff the folder has the files of a run or an exploration. Such a
+// folder has a scenario file for each case, and a search for scenarios must
+// skip these files.
 bool IsOutputOfRun(const std::string& folder, std::string_view name) {
   return IsRunId(name) || IsFolderOfRun(folder);
 }
