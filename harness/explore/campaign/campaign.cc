@@ -129,7 +129,8 @@ class Campaign {
             .plan = RandomPlan(spaces_[setup], options_.seed, number)};
   }
 
-  // Runs the case once more: equal plans have equal runs.
+  // Returns the record of the case. Runs the case once more for it, as equal
+  // plans have equal runs.
   Result<Record> RecordOf(const ExploreCase& one) const {
     ASSIGN_OR_RETURN(PlanRunner runner,
                      PlanRunner::Make(setups_[one.setup], references_));
@@ -159,8 +160,8 @@ class Campaign {
   }
 
   std::vector<ExploreCase> NextRoundOfSweep() {
-    // The last round was shortened to --cases. The next one would need the
-    // results of all its cases.
+    // The last round was shortened to --cases. The next round would need the
+    // results of all cases of the full last round.
     if (shortened_) return {};
     std::vector<ExploreCase> round = sweep_->NextRound();
     report_.progress = sweep_->Progress();

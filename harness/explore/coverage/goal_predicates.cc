@@ -54,8 +54,9 @@ bool EndedDuringASave(const IncarnationEvents& incarnation) {
   return last == RecordKind::kSaveBegin;
 }
 
-// Returns true iff `predicate` is true for any generation and the positions of
-// all saves that were acknowledged before it.
+// Returns true iff `predicate` is true for at least one generation. Its second
+// argument has the positions of all saves that earlier generations
+// acknowledged.
 template <typename Predicate>
 bool AnyGenerationAfterSaves(const GoalScene& scene, Predicate predicate) {
   std::set<TrainingPosition> acknowledged;

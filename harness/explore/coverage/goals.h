@@ -29,7 +29,8 @@ struct GoalScene {
   std::vector<FaultPhase> phases;  // in the order of outline.occurrences
 };
 
-// Returns true iff `predicate` is true for the events of an incarnation.
+// Returns true iff `predicate` is true for the events of at least one
+// incarnation.
 template <typename Predicate>
 bool AnyIncarnation(const GoalScene& scene, Predicate predicate) {
   return std::ranges::any_of(scene.outline.record.incarnations, predicate);

@@ -15,9 +15,9 @@ bool HasThen(const IncarnationEvents& incarnation, RecordKind first,
 // Returns true iff an event of the kind follows the fault.
 bool HasAfter(const FaultOccurrence& occurrence, RecordKind kind);
 
-// Returns true iff the fault ended its incarnation immediately: no event
-// followed. If the worker emitted events after a kill, the kill did not end it
-// immediately.
+// Returns true iff the fault is of a kind that ends an incarnation, and the
+// incarnation emitted no event after it. If events follow a kill, the kill did
+// not end the incarnation immediately.
 bool DiedThere(const FaultOccurrence& occurrence);
 // Returns true iff DiedThere holds and the worker died at that point. A torn
 // write acts only at the next write: if no write follows the point, returns

@@ -9,7 +9,8 @@
 namespace gauntlet {
 namespace {
 
-// Time does not advance: a recovery waits only to retry.
+// A clock that stands still. Recovery waits only before it retries, and here it
+// need not wait.
 class StillClock final : public Clock {
  public:
   Time Now() const override { return Time{}; }

@@ -252,8 +252,9 @@ void Exploration::CutAfter(PartRun& run, size_t operation,
   ++counts.points;
   counts.images_left_out += images.left_out();
   images.ForEach([&](const CrashImage& image) {
-    // Checks at each image: a crash point may have many images that are known
-    // already and need no recovery.
+    // Asks for a stop at each image, not only between crash points. One point
+    // may have many images. These take time even if all are known already and
+    // none needs a recovery.
     if (IsStopped()) return false;
     const ImageId id = {.profile = counts.profile,
                         .window = counts.window,

@@ -13,23 +13,24 @@
 // bytes, so one load is enough. Then the digest of the loaded state is computed
 // again.
 //
-// Allowed outcomes, with the newest save that was acknowledged before the cut,
-// if any:
-// - The recovered state is in the reference trajectory under its step and phase
-//   and not before that save. A cold start: only if there is no such save.
-// - A checkpoint with a finite state remains, not before the newest finite one
-//   that was acknowledged before the cut.
+// Allowed outcomes. In this list, a save is one that was acknowledged before
+// the cut.
+// - The recovered state is in the reference trajectory, under its step and
+//   phase, and is not older than the newest save. A cold start is allowed only
+//   if there is no save.
+// - If there is a save with a finite state, a checkpoint with a finite state
+//   remains that is not older than the newest of these saves.
 // - No refusal.
 // - Deletion: the newest save, or, if no committed checkpoint is on the disk, a
 //   cold start.
 // - kLyingFsync, where an acknowledged save may be lost: any state of the
-//   reference trajectory, or a refusal. A cold start: only if no committed
-//   checkpoint is on the disk.
+//   reference trajectory, or a refusal. A cold start is allowed only if no
+//   committed checkpoint is on the disk.
 // - Rot (one bit of a file at rest is flipped): any state of the reference
-//   trajectory not before the second newest save, or a refusal if there is only
-//   one checkpoint. No cold start.
-// - If the job allows a cold start (--allow-cold-start), it is also allowed
-//   wherever a refusal is; after rot, instead of the refusal.
+//   trajectory that is not older than the second newest save, or a refusal if
+//   there is only one checkpoint. No cold start.
+// - With --allow-cold-start, a cold start is allowed wherever a refusal is.
+//   After rot, it is allowed instead of the refusal.
 #ifndef GAUNTLET_HARNESS_EXPLORE_CRASH_CRASH_STATES_H_
 #define GAUNTLET_HARNESS_EXPLORE_CRASH_CRASH_STATES_H_
 
@@ -115,7 +116,8 @@ struct CrashStateReport {
   std::vector<CrashStatePart> unfinished;
 
   bool finished() const { return unfinished.empty(); }
-  // Returns true iff every outcome of every part was examined.
+  // Returns true iff every part was examined to the end, and the bound left out
+  // no image.
   bool complete() const {
     return finished() && std::ranges::all_of(counts, [](const auto& of_part) {
              return of_part.images_left_out == 0;
@@ -143,8 +145,9 @@ struct CrashStateOptions {
   std::string only;          // a finding's id: examines this image alone
   uint64_t twice_every = 0;  // images recovered twice and compared; 0: none
   uint64_t max_images = 0;   // stops after so many distinct images; 0: never
-  // Shard of the distinct crash states to recover, each with all its crash
-  // points. Every shard counts all crash points and all states left out.
+  // Shard of the search. Each distinct crash state belongs to one shard, which
+  // judges it for all crash points that leave it. Every shard counts all crash
+  // points and all states left out.
   ShardChoice shard = {};
   // Called at each crash point and image. Returns true to end the search with
   // the findings so far.

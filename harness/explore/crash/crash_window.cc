@@ -75,7 +75,8 @@ Result<LoggedRun> RunLogged(const RunInputs& inputs, RunPlan plan) {
 
 size_t EndOfSave(const LoggedRun& run, size_t save) {
   if (save + 1 < run.saves.size()) return run.saves[save + 1];
-  // Ends the last save before the deletion at the end of the run.
+  // The window of the last save ends when the run has finished training, so
+  // that it does not include the deletion of the checkpoints.
   for (const RecordEvent& event : run.events) {
     if (event.kind == RecordKind::kFinished) {
       return std::max(OperationsBy(run.window.log, event.t_ns),

@@ -72,8 +72,9 @@ Result<CrashWindowLog> LogOfRecovery(const RunInputs& inputs);
 // As LogOfRecovery, but the chief crashes again in its second incarnation,
 // before it records its claim.
 Result<CrashWindowLog> LogOfRetriedClaim(const RunInputs& inputs);
-// As LogOfRecovery, but the crash comes after the second save, one shard of
-// which has a flipped bit. That save counts as not acknowledged.
+// As LogOfRecovery, but the crash comes after the second save, and one shard of
+// this save has a flipped bit. The save counts as not acknowledged.
+// kFailedPrecondition: the run rejected no checkpoint.
 Result<CrashWindowLog> LogOfRejection(const RunInputs& inputs);
 // Runs the plan with a crash after its first save and with the deletion of its
 // checkpoints at the end. The window is the deletion. The window is empty if

@@ -16,11 +16,12 @@ namespace gauntlet {
 // step: the first step of each quarter of the run.
 std::vector<Fault> CanonicalFaults(const Case& setup);
 
-// Replaces each fault of the plan by the first fault of `plain` with which
-// `same` is true for the new plan. The new fault has the incarnation of the
-// replaced one. Then shrinks the plan again. Two bugs may break the same
-// invariant, so `same` must distinguish them. `same` is called with valid plans
-// only.
+// Tries the faults of `plain`, in their order, in place of each fault of the
+// plan. Takes the first one for which `same` accepts the new plan; if there is
+// none, the fault stays as it is. A new fault keeps the incarnation of the
+// fault that it replaces. If the plan has changed, shrinks it again. Two bugs
+// may break the same invariant, so `same` must distinguish them. `same` is
+// called with valid plans only.
 ShrunkPlan MoveToCanonicalSites(
     const FaultPlan& plan, const std::vector<Fault>& plain,
     const ShrinkOptions& options,

@@ -249,8 +249,9 @@ std::string PlaceText(const Departure& departure) {
   }
 }
 
-// Sets the places of both differences. If the state that a worker starts from
-// differs, `then` is in the first operation after it.
+// Sets the places of both differences. `first` is at the departure. `then` is
+// there too, unless the departure is a state from which a worker starts: in
+// this case, `then` is in the operation that follows this state.
 void SetPlaces(Divergence& divergence) {
   const Departure& departure = divergence.departure;
   if (divergence.first) divergence.first->place = PlaceText(departure);

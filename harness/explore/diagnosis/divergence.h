@@ -1,8 +1,9 @@
 // Finds the operation at which a run's state first differs from the reference.
 //
-// The digests in the record show at which step. Each run depends on its plan
-// alone, so both are repeated with a recorder at that step. The first operation
-// whose output differs is the one to examine.
+// The digests in the record show at which step the states differ. The run and
+// the reference run depend on their plans alone, so both can be repeated, with
+// a recorder at that step. The first operation whose output differs is the one
+// to examine.
 #ifndef GAUNTLET_HARNESS_EXPLORE_DIAGNOSIS_DIVERGENCE_H_
 #define GAUNTLET_HARNESS_EXPLORE_DIAGNOSIS_DIVERGENCE_H_
 
@@ -61,9 +62,9 @@ Result<Divergence> FindDivergence(const RunPlan& plan, const DataSplit& data,
 // whose state is not that of the reference run.
 std::optional<StateDifference> CompareStarts(
     const std::vector<StepTrace>& broken, const StepTrace& reference);
-// Returns the difference of the first operation, in the order of a step, whose
-// output differs; if there is none, the difference of the states after the
-// step.
+// Compares the outputs of operations, in the order in which a step executes
+// them, and returns the first difference. If all outputs are equal, returns the
+// first difference of the states after the step. nullopt: all is equal.
 std::optional<StateDifference> CompareOperations(
     const std::vector<StepTrace>& broken, const StepTrace& reference);
 

@@ -83,8 +83,7 @@ std::string VerdictLine(const Verdict& verdict) {
 }
 
 std::string VerdictLine(const Verdict& verdict, const Finding& shown) {
-  // A verdict with a finding passes only for a mutation test, whose bug was
-  // caught.
+  // Only a mutation test passes with a finding: its planted bug was caught.
   const bool wanted = verdict.kind == VerdictKind::kPass;
   const std::string first = FindingOrNone(FirstFinding(verdict));
   return fmt::format(

@@ -203,8 +203,8 @@ void Shrinker::DropBugs() {
   }
 }
 
-// Tries kGpuError at the start of a step in place of a device fault. Wherever
-// its point is, a device fault acts at the next call of the device.
+// Tries kGpuError at the start of a step in place of a device fault. A device
+// fault acts at the next call of the device, so any point will do.
 void Shrinker::MoveToAStep(size_t index) {
   if (!IsOfDevice(result_.plan.faults[index].kind)) return;
   TryFault(index, [](Fault& fault) {

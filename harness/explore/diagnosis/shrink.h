@@ -52,13 +52,14 @@ struct ShrinkOptions {
   // Returns true iff a search that began at `begin` and has made `tries` tries
   // must end.
   bool MustEnd(Time begin, int tries) const;
-  // Returns these options with the budget that a search begun at `begin` has
-  // left.
+  // Returns these options with the remaining budget of a search that began at
+  // `begin`.
   ShrinkOptions After(Time begin) const;
 };
 
-// Returns the plan without the fault of this index. Faults whose `after` named
-// it get its own `after` instead. REQUIRES: index < plan.faults.size().
+// Returns the plan without the fault of this index. If other faults name the
+// removed fault in `after`, they get the `after` of the removed fault.
+// REQUIRES: index < plan.faults.size().
 FaultPlan WithoutFault(FaultPlan plan, size_t index);
 
 struct ShrunkPlan {

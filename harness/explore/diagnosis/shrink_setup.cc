@@ -25,7 +25,8 @@ class SetupShrinker {
           [](Case& one, uint64_t workers) {
             SetWorkers(static_cast<int>(workers), one.cluster);
           });
-    // If the scenario has launches, each of them states how much it trains.
+    // With launches, the job's horizon stays as it is, because each launch may
+    // have a horizon of its own.
     if (result_.setup.launches.empty()) LowerHorizon();
     return std::move(result_);
   }

@@ -21,9 +21,10 @@ struct ShrunkSetup {
 
 // Returns the smallest set-up found in which the plan shows options.violation.
 // First reduces the number of workers, then epochs, then steps. Nothing else of
-// the job changes. If a scenario file can express `setup`, then also the
-// result. Each try also makes a reference run, so there are only about a dozen
-// tries, within the options' limits. REQUIRES: options.violation has a value.
+// the job changes. If a scenario file can express `setup`, it can express the
+// result too. Each try also makes a reference run, so there are only about a
+// dozen tries, within the options' limits. REQUIRES: options.violation has a
+// value.
 ShrunkSetup ShrinkSetup(const Case& setup, const FaultPlan& plan,
                         References& references, const ShrinkOptions& options);
 

@@ -1,6 +1,6 @@
-// Full trace of one operation of a run (a step, an evaluation, an epoch's end):
-// the state before it, the output of each of its operations, and the state
-// after it.
+// Full trace of one part of a run: a step, an evaluation or an epoch's end. The
+// trace has the state before the part, the output of each operation in it, and
+// the state after it.
 #ifndef GAUNTLET_HARNESS_EXPLORE_DIAGNOSIS_STEP_RECORDER_H_
 #define GAUNTLET_HARNESS_EXPLORE_DIAGNOSIS_STEP_RECORDER_H_
 
@@ -24,10 +24,10 @@ struct StepTrace {
   int worker = 0;
   std::vector<Tensor> before;  // the state, in its order
   std::vector<TracedOutput> outputs;
-  std::vector<Tensor> after;  // empty: the operation did not end
+  std::vector<Tensor> after;  // empty: the part did not end
 };
 
-// Records the first operation for which `wanted` is true.
+// Records the first part of a run for which `wanted` is true.
 class StepRecorder final : public StepProbe {
  public:
   using Wanted = std::function<bool(uint64_t step, Phase phase)>;

@@ -189,8 +189,9 @@ class FaultDraw {
   }
 
   // Makes `fault` end the incarnation in which `damaged` damaged a checkpoint,
-  // because only the next incarnation reads it. It must do so before retention
-  // deletes the checkpoint.
+  // because only the next incarnation reads the checkpoint. The end comes a few
+  // steps after the damage, before retention deletes the checkpoint. Does
+  // nothing if the space lacks the kind drawn for `fault`, or its point.
   void EndTheIncarnationOf(const Fault& damaged, Fault& fault) {
     std::vector<FaultKind> deaths;
     for (const FaultKindInfo& info : AllFaultKinds()) {
@@ -206,8 +207,9 @@ class FaultDraw {
                   .occurrence = site_.LogUniform(3)};
   }
 
-  // In three cases of four, restricts the points to those before an operation
-  // that the kind can affect.
+  // Returns the points from which to draw one for the kind. In three draws of
+  // four, these are only points before an operation that the kind can affect:
+  // those among `points` or, if there are none, those of the whole space.
   std::vector<Point> PointsFor(FaultKind kind,
                                const std::vector<Point>& points) {
     const auto fits = [kind](Point point) { return Applies(kind, point); };
@@ -221,8 +223,10 @@ class FaultDraw {
     return fitting.empty() ? points : fitting;
   }
 
-  // Returns true iff the run must reach the fault, as it depends on no other
-  // fault and at least one fault of a plan has to fire.
+  // Returns true iff the fault must be at a place that an undisturbed run
+  // reaches. This is required of the first fault of a plan, so that at least
+  // one fires, and of later faults of the first incarnation that follow no
+  // other fault. Returns false if it is not known which places a run reaches.
   bool MustBeReached(const std::vector<Fault>& before,
                      const Fault& fault) const {
     if (space_.reach == nullptr) return false;
@@ -325,8 +329,8 @@ class FaultDraw {
   }
 
   int DrawIncarnation(const Fault* first, Point point) {
-    // The next incarnation recovers from the fault `first`, which this fault
-    // follows.
+    // This fault follows `first`. In three draws of four, it fires in the next
+    // incarnation, which recovers from `first`.
     if (first != nullptr && first->site.incarnation != kAnyIncarnation &&
         site_.Below(4) > 0) {
       return first->site.incarnation + 1;

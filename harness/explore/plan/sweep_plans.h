@@ -45,7 +45,8 @@ namespace gauntlet {
 class SweepPlans {
  public:
   // `spaces`: one for each set-up, in their order; at least one. Pairs are run
-  // only if max_faults > 1, and those after a damaged save only if it is > 2.
+  // only if max_faults > 1. Pairs after a damaged save are run only if
+  // max_faults > 2.
   SweepPlans(std::vector<PlanSpace> spaces, uint64_t seed,
              ShardChoice shard = {});
 

@@ -23,8 +23,8 @@ struct CaseReport {
   std::string outcome;              // "recovers", "gives up", …
   uint64_t restarts = 0;
   bool resumed = false;  // a later incarnation resumed from a checkpoint
-  // True if the incarnation in which the last fault fired had finished a step
-  // before: its recovery was over.
+  // True if a worker of the same incarnation had finished a step before the
+  // last fault fired: the recovery from earlier faults was over.
   bool recovered_before_last = false;
   double virtual_seconds = 0;
   bool ran_twice = false;

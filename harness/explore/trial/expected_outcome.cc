@@ -100,9 +100,9 @@ bool TooFewAreLeft(const Record& record) {
   return setup.workers - WorkersThatKeepDying(record) < least;
 }
 
-// Returns true iff a process exited with an error after a stale process, of an
-// earlier incarnation, had finished the run and begun to delete the
-// checkpoints.
+// Returns true iff a process exited with an error, other than kNoCheckpoint,
+// and while it ran, a stale process of an earlier incarnation finished the run
+// and began to delete the checkpoints.
 bool HadItsStoreDeleted(const Record& record) {
   const auto ends_badly = [](const IncarnationEvents& incarnation) {
     const RecordEvent& last = incarnation.events.back();
@@ -147,8 +147,9 @@ bool CouldNotDelete(const Record& record) {
       });
 }
 
-// Returns true iff the launcher gave up after at most kFewRestarts restarts.
-// The judge checks their number.
+// Returns true iff the restart budget was at most kFewRestarts, and the
+// launcher gave up because the budget was used up. The judge checks the number
+// of restarts.
 bool HasUsedUpItsFewRestarts(const Record& record) {
   return record.setup.max_restarts <= kFewRestarts &&
          std::ranges::any_of(

@@ -15,8 +15,9 @@ namespace gauntlet {
 inline constexpr int kFewRestarts = 1;
 
 // Returns the outcome that the run must have, the first that applies:
-// - kCompletes if no fault fired, unless several launches were planned and each
-//   was started once: the later ones count as restarts;
+// - kCompletes if no fault fired. This rule does not apply if several launches
+//   were planned and each was started once: the launches after the first count
+//   as restarts;
 // - kRefuses if the last launcher exited with 7; the judge checks whether that
 //   is allowed (clean-refusal);
 // - kRecovers if there was a restart, or if the run did not finish;
@@ -28,8 +29,8 @@ Outcome ExpectedOutcome(const Record& record);
 // way to recover:
 // - workers that died three times or more, by a fault at every occurrence,
 //   leave fewer than the least number of workers;
-// - a process exited with an error after an older process had finished and
-//   deleted its checkpoints;
+// - a process exited with an error, after an older process had finished and
+//   begun to delete the checkpoints that both used;
 // - a process that had finished training had as many disk errors as an
 //   operation has attempts;
 // - the restart budget was at most kFewRestarts, and is used up;

@@ -44,8 +44,9 @@ void UseSgd(Case& setup) {
   job.accumulate = 2;
 }
 
-// Uses Adam and gradient accumulation, with sizes so that the last step of an
-// epoch has fewer samples and its last update has fewer accumulation steps.
+// Uses Adam and gradient accumulation. The sizes are such that the last step of
+// an epoch has fewer samples, and the last update of an epoch has fewer
+// accumulation steps.
 void UseAdam(Case& setup) {
   JobSpec& job = setup.train.job;
   job.optimizer = {.kind = OptimizerKind::kAdam,

@@ -85,8 +85,8 @@ std::vector<Finding> FirstFindings(const Record& record,
   return wrong;
 }
 
-// Returns false if the plan has a fault of running out of memory: a memoized
-// pass allocates none, so the fault would have no effect.
+// Returns false iff a fault of the plan makes a worker run out of memory: a
+// memoized pass allocates no memory, so the fault would have no effect.
 bool MayMemoize(const FaultPlan& plan) {
   return std::ranges::none_of(plan.faults, [](const Fault& fault) {
     return fault.kind == FaultKind::kOutOfMemory;
