@@ -138,8 +138,8 @@ Result<TrialOutcome> RunTrial(const TrialPlace& place,
   const CpuMark begin = MarkCpu(training);
   RETURN_IF_ERROR(training.AwaitStep(steps.window.end, place.interrupted));
   TrialOutcome outcome;
-  // Reads the peak memory before the CPU times, because it grows with each step
-  // (see MemoryAdded).
+  // Reads the peak memory before the CPU times, because the peak grows with
+  // each step that is made in between (see MemoryAdded).
   outcome.memory_bytes = PeakMemoryOfWorkers(training);
   const CpuMark end = MarkCpu(training);
   outcome.cpu_seconds =

@@ -78,9 +78,10 @@ uint64_t MessagesUntil(const std::vector<TrafficSample>& traffic,
   return behind == traffic.begin() ? 0 : std::prev(behind)->messages;
 }
 
-// Peak memory since construction. Writing 5 resets the kernel's figure
-// (proc(5)). If writing is forbidden, the figure is the peak of all clusters so
-// far; the current one is the largest of these.
+// Peak memory of this process since construction. The constructor resets the
+// kernel's figure by writing 5 (proc(5)). If that is forbidden, the figure is
+// the peak of all clusters so far. This is no great error, as the clusters
+// grow: the current one is the largest so far.
 class PeakMemory {
  public:
   PeakMemory() { std::ofstream("/proc/self/clear_refs") << 5; }

@@ -37,8 +37,9 @@ JobSpec StateJob(uint64_t bytes, int replicas) {
   job.data.samples = 8192;
   job.data.validation_samples = 32;
   // With this rate the weights hardly change, so all steps take the same time.
-  // In a trained model, units are dead and Adam's moments decay to subnormal
-  // numbers, with which a processor takes several times as long.
+  // In a trained model, units are dead, and their Adam moments decay to
+  // subnormal numbers. A processor takes several times as long to compute with
+  // these.
   job.optimizer.learning_rate = 1e-6F;
   job.replicas = replicas;
   return job;

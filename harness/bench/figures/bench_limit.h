@@ -31,8 +31,9 @@ Result<BenchLimit> ParseBenchLimit(std::string_view text);
 // Returns true iff runs without checkpoints have this metric too.
 bool IsOfAllRuns(Metric metric);
 
-// Returns kInvalidArgument if a limit is a multiple of a figure that the
-// baseline lacks, or has from fewer than kLeastTrials trials.
+// Checks that the baseline has at least kLeastTrials trials of each figure that
+// a limit multiplies. `measured`: the configurations that are measured now.
+// kInvalidArgument: trials are missing.
 Status CheckBaseline(const BenchFigures& baseline,
                      const std::vector<BenchLimit>& limits,
                      const std::vector<CheckpointConfig>& measured);

@@ -53,8 +53,8 @@ struct MetricInfo {
 // Returns all metrics, in the order of the enum.
 std::span<const MetricInfo, kMetrics> AllMetrics();
 const MetricInfo& InfoOf(Metric metric);
-// Returns true iff the metric is a difference from runs without saves. Ratios
-// of such values have no meaning, and most of them may be negative.
+// Returns true iff the metric is a difference from runs without saves. A ratio
+// of two differences has no meaning, and most differences may be negative.
 bool IsDifference(Metric metric);
 std::optional<Metric> FindMetric(std::string_view name);
 

@@ -16,12 +16,12 @@ struct FailureModel {
   double downtime = 0;  // from a failure until training resumes; 0 or more
 };
 
-// Returns the share of the time, in (0, 1), that goes to steps that are not
-// recomputed, if a save begins after each `interval` of steps. Uses Daly's
-// model: the times between failures have an exponential distribution, and
-// failures also occur during saves and restarts (J. T. Daly, A higher order
-// estimate of the optimum checkpoint interval for restart dumps, Future
-// Generation Computer Systems 22, 2006, equation 20).
+// Returns the expected goodput: the share of the time, in (0, 1), in which
+// steps are computed for the first time. A save begins after each `interval` of
+// steps. Uses Daly's model: the times between failures have an exponential
+// distribution, and failures also occur during saves and restarts (J. T. Daly,
+// A higher order estimate of the optimum checkpoint interval for restart dumps,
+// Future Generation Computer Systems 22, 2006, equation 20).
 double ExpectedGoodput(const FailureModel& model, double interval);
 
 // Returns Young's interval, sqrt(2 C M): the first-order optimum (J. W. Young,

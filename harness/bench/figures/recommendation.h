@@ -1,5 +1,5 @@
-// The failure model of measured saves, and the checkpoint intervals that are
-// best for a given failure rate by this model.
+// The failure model of measured saves, and recommendations from it: the best
+// checkpoint interval for a given failure rate.
 #ifndef GAUNTLET_HARNESS_BENCH_FIGURES_RECOMMENDATION_H_
 #define GAUNTLET_HARNESS_BENCH_FIGURES_RECOMMENDATION_H_
 
@@ -22,8 +22,9 @@ struct Recommendation {
   double goodput = 0;  // ExpectedGoodput
 };
 
-// Returns the model of a configuration's saves, without the downtime. `average`
-// returns the average of a metric's trials: MedianOf or MeanOf.
+// Returns the failure model of a configuration's saves. Leaves `downtime` at 0,
+// for the caller to set. `average` returns the average of a metric's trials:
+// MedianOf or MeanOf.
 FailureModel ModelOfSaves(
     const CheckpointFigures& figures, double between_failures,
     const std::function<double(const TrialValues&)>& average);

@@ -93,8 +93,8 @@ struct ScaleResult {
 double GrowthBetween(const ScaleFigures& small, const ScaleFigures& large,
                      ScaleMetric metric);
 
-// Returns JSON in Google Benchmark's format: an entry for each number of
-// workers, whose real_time is the virtual time of a step.
+// Returns JSON in Google Benchmark's format, with an entry for each number of
+// workers. The real_time of an entry is the virtual time of a step.
 std::string ScaleResultToJson(const ScaleResult& result);
 
 }  // namespace gauntlet

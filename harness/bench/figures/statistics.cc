@@ -15,9 +15,9 @@ constexpr double kMissedTail = 0.025;  // on each side of the interval
 constexpr size_t kMostForExact = 20;
 
 // Counts the possible orders of `a` values of one group and `b` values of
-// another by their U statistic: entry u is the number of orders with u pairs in
-// which the second group's value comes first. The recurrence removes the
-// greatest value (Mann and Whitney, 1947).
+// another, for each value of the U statistic. Entry u is the number of orders
+// in which the second group's value comes first in exactly u pairs. The
+// recurrence removes the greatest value of an order (Mann and Whitney, 1947).
 std::vector<double> OrdersByU(size_t a, size_t b) {
   std::vector<std::vector<double>> row(b + 1, std::vector<double>{1.0});
   for (size_t i = 1; i <= a; ++i) {
@@ -88,9 +88,9 @@ double MeanOf(std::span<const double> values) {
 MedianInterval MedianIntervalOf(std::vector<double> values) {
   const double median = MedianOf(values);
   std::ranges::sort(values);
-  // Leaves out as many values on each side as possible, as long as the
-  // probability that at most so many values are below the median does not
-  // exceed kMissedTail.
+  // Leaves out the same number of values on each side, as many as possible.
+  // `tail` is the probability that at most this number of values is below the
+  // median. It must not exceed kMissedTail.
   const size_t n = values.size();
   double chance =
       std::pow(0.5, static_cast<double>(n));  // that `left_out` are below
