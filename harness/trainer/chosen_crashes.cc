@@ -14,9 +14,10 @@
 namespace gauntlet {
 namespace {
 
-// Around each named crash, kills are also tried at the last operations of so
-// many versions of checkpoint files before and after it. Versions after it
-// matter because a checkpoint must be durable once the next one is begun.
+// Numbers of versions of checkpoint files before and after each named crash. A
+// kill is also tried at the last operation of each of these versions. Versions
+// after the crash matter too: a checkpoint must be durable once the next one is
+// begun.
 constexpr size_t kKillsBefore = 8;
 constexpr size_t kKillsAfter = 4;
 

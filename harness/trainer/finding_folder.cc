@@ -45,7 +45,8 @@ std::string CommentLines(const std::vector<std::string>& lines) {
 }
 
 // Returns the first lines of a script: the comments, and commands that enter
-// the working directory of the runs, with the paths of this machine.
+// the working directory of the runs. The directory's path is that on this
+// machine.
 std::string ScriptHead(const std::vector<std::string>& comments) {
   std::error_code error;
   return fmt::format(

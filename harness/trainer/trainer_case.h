@@ -23,9 +23,9 @@ Result<CrashTestPlan> PlanOfTrainer(const TrainerSetup& setup);
 // resumed.
 Verdict VerdictOnTrainer(const CrashTestResult& result);
 
-// Returns where the paths of the trainer start, if its test could not be made
-// because a file or directory was missing; "" for other errors. `directory`:
-// where the harness runs.
+// Returns advice if the test failed because a file or directory was missing; ""
+// for other errors. The advice names the directory in which relative paths of
+// the trainer start. This is `directory`, in which the harness runs.
 std::string AdviceOnMissingFile(const Status& failed,
                                 std::string_view directory);
 

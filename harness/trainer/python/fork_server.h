@@ -42,9 +42,9 @@ class ForkServer {
   // function from a thread that lives as long as the server
   // (StartChild).
   //
-  // Errors: kFailedPrecondition: the server cannot be used, with the reason,
-  // such as a module that starts a thread; kCancelled: interrupted; those of
-  // the folder and of fork(2).
+  // Errors: kFailedPrecondition: the server cannot be used; the message has the
+  // reason, such as a module that starts a thread. kCancelled: interrupted.
+  // Others: those of the folder and of fork(2).
   static Result<std::unique_ptr<ForkServer>> Start(
       const ForkServerOptions& options);
   ~ForkServer();

@@ -29,7 +29,8 @@ Status NotPermitted(std::string_view step, int error) {
                                step, std::generic_category().message(error)));
 }
 
-// The root of a chroot is an ordinary directory, unless it was bind-mounted.
+// Returns the error for a root directory that is no mount point. This is the
+// root of a chroot, unless it was bind-mounted.
 Status RootIsNoMountPoint() {
   return Forbidden(
       "namespaces cannot be used here: / is the directory of a chroot and not "

@@ -29,11 +29,11 @@ struct Recording {
   // did not make itself, are no crash points.
   std::vector<uint64_t> CrashPoints() const;
   // Returns at most `most` crash points that may lie between two saves. They
-  // are in the middle half of all crash points, and their next operation begins
-  // a file (any crash points if there are none of this kind). The first has the
-  // longest time until its next operation. The next
-  // operations of the others are on other files, as long as there are any,
-  // because a save may write several files, one after the other.
+  // are in the middle half of all crash points. The next operation after each
+  // begins a file; if there are no such points, other points are taken. The
+  // first point has the longest time until the next operation. A save may write
+  // several files, one after the other. So as far as possible, the next
+  // operation after each further point is on another file (by name pattern).
   std::vector<uint64_t> QuietPoints(size_t most) const;
   uint64_t BytesWritten() const;
   // Folder that caches the contents of files of crash states.

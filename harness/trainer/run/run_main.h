@@ -7,9 +7,9 @@
 namespace gauntlet {
 
 // Reads a TrainerRun from kRunFile in the folder and runs its program. Writes
-// the TrainerRunEnd, or the error because of which there is none, to
-// kRunEndFile. Returns the exit code of this process: 0 if kRunEndFile was
-// written, kDiskFullExit if the disk was too full for it, else 1.
+// the TrainerRunEnd to kRunEndFile; if there is none, writes the error instead.
+// Returns the exit code of this process: 0 if kRunEndFile was written,
+// kDiskFullExit if the disk was too full for it, else 1.
 //
 // Closes all descriptors of this process but the standard ones. REQUIRES: the
 // process has a single thread, and calls this once.

@@ -8,8 +8,8 @@
 namespace gauntlet {
 namespace {
 
-// Finds the files in TMPDIR that still exist when the program has ended, or
-// that are below {out} at some time.
+// Finds the files that are not temporary: those that are in TMPDIR after the
+// last operation, and those that are below {out} at some time.
 class LastingFiles {
  public:
   explicit LastingFiles(const OperationLog& log)

@@ -68,7 +68,8 @@ Result<RunFolder> TrainerRuns::NewFolder(const std::string& name) const {
 }
 
 std::vector<std::string> TrainerRuns::OwnVariables() const {
-  // Python randomizes the hashes of strings by default.
+  // Without PYTHONHASHSEED, Python randomizes the hashes of strings, so the
+  // results of two runs may differ.
   return {"TMPDIR=" + temporary_place().string(), "PYTHONHASHSEED=0"};
 }
 

@@ -22,8 +22,8 @@ Status MakeDirectories(const std::filesystem::path& path);
 // Directories of one run.
 struct RunFolder {
   std::filesystem::path folder;
-  // Parent of out() and temporary(), which the program sees as one file system,
-  // so that it can rename files from one to the other.
+  // Parent of out() and temporary(). The program sees this folder as one file
+  // system, so it can rename files from out() to temporary() and back.
   std::filesystem::path place() const { return folder / "place"; }
   std::filesystem::path out() const { return place() / "out"; }
   std::filesystem::path temporary() const { return place() / "tmp"; }

@@ -63,7 +63,8 @@ bool LooksRandom(std::string_view text) {
   return false;
 }
 
-// Ends of the names that a function makes.
+// The random end of the names that a function makes: the number of its
+// characters, and which characters occur in it.
 struct RandomEnd {
   size_t length;
   bool (*is_part)(char c);
@@ -139,7 +140,8 @@ std::string TemporaryNamePattern(std::string_view name) {
     const std::string_view part = name.substr(0, dot);
     const size_t random = RandomLength(part);
     numbered += part.substr(0, part.size() - random);
-    // Puts a number in their place, which NamePattern replaces by "*".
+    // Puts a digit in place of the random characters. NamePattern then replaces
+    // the digit by "*".
     if (random > 0) numbered += '0';
     if (dot == std::string_view::npos) return NamePattern(numbered);
     numbered += '.';

@@ -55,8 +55,8 @@ class CheckpointVersions {
 
   // Returns the complete checkpoint files that the run wrote again. A file is
   // finished once the program has begun the next one of its series, or has
-  // ended. Only files of a series such as ckpt-1, ckpt-2 count, which has one
-  // file for each version.
+  // ended. Only files of a series count. A series, such as ckpt-1, ckpt-2, has
+  // one file for each version.
   std::vector<RemadeFile> MadeAgain(const std::vector<FileRead>& made,
                                     const FileContents& contents) const;
 

@@ -15,11 +15,11 @@
 
 namespace gauntlet {
 
-// Returns a verdict for each trial, in their order. It includes verdicts on the
-// trial's equal crashes, which may differ: the same loss may be permitted to a
-// power loss and not to a kill, or to an earlier crash and not to a later one.
-// `end`: the last crash point of the recording; after it, the program has
-// ended.
+// Returns a verdict for each trial, in their order. It includes a verdict on
+// each of the trial's equal crashes. These verdicts may differ: a power loss
+// may lose a version that a kill must not lose, and an earlier crash may lose a
+// version that a later one must not lose. `end`: the last crash point of the
+// recording; after it, the program has ended.
 std::vector<CrashVerdict> JudgeTrials(const std::vector<CrashTrial>& trials,
                                       uint64_t end);
 
