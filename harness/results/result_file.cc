@@ -36,8 +36,8 @@ bool MatchesAny(const std::vector<std::string>& patterns,
 std::string PrefixOf(const fs::path& folder) { return folder / ""; }
 
 // Returns the format that users expect of a file with this suffix; "" if the
-// suffix suggests none. The note on a file whose content has another format
-// states it.
+// suffix suggests none. If the content has no known format, the note on the
+// file states the expected one.
 std::string_view ExpectedBySuffix(std::string_view name) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 8>
       kSuffixes = {{{".npy", "a .npy array"},

@@ -79,7 +79,8 @@ class NumpyPickle {
     const std::vector<PickleId>& arguments = ItemsOf(object.items[1]);
     const std::vector<PickleId>& state = ItemsOf(object.states[0]);
     if (arguments.empty() || state.size() < 5) return std::nullopt;
-    // In a structured type, this entry has the names of the fields.
+    // In a structured type, this entry has the names of the fields. Such types
+    // are not supported.
     if (pickle_[state[3]].kind != PickleKind::kNone) return std::nullopt;
     return FindNumpyType(pickle_[state[1]].text + pickle_[arguments[0]].text);
   }

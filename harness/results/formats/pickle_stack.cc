@@ -11,8 +11,7 @@ namespace {
 
 constexpr const char* kBytesEnd = "the bytes end";
 constexpr size_t kMaxName = 1000;
-// Maximum number of bytes that executed calls may copy, in addition to the
-// bytes of the pickle.
+// Executed calls may copy as many bytes as the pickle has, plus this number.
 constexpr size_t kMaxCopied = size_t{64} << 20;
 constexpr const char* kTooShort = "the stack is too short";
 

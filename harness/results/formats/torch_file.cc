@@ -102,8 +102,9 @@ class TorchValues : public PickledObjects {
     return list_.AddBytes(NameOfKey("", name), OpenEntry(archive_, entry));
   }
 
-  // Adds a tensor or parameter, which is pickled as the call that creates it,
-  // or a storage that is no part of a tensor.
+  // Adds a tensor, a parameter, or a storage that is no part of a tensor. A
+  // tensor or parameter is pickled as the call that creates it. Returns false
+  // if the object is none of these.
   Result<bool> Add(const std::string& name, const PickleValue& object,
                    PickleWalk& walk) override {
     if (object.kind == PickleKind::kPersistent) return AddStorage(name, object);
