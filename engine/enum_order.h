@@ -6,7 +6,8 @@
 
 namespace gauntlet {
 
-// Returns true iff row i describes enumerator i, which is `member` of the row.
+// Returns true iff the rows are in the order of the enum: in every row i,
+// `member` is enumerator i.
 template <typename Table, typename Row, typename Enum>
 constexpr bool IsInEnumOrder(const Table& table, Enum Row::*member) {
   size_t i = 0;

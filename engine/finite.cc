@@ -13,8 +13,9 @@ constexpr uint32_t kExponent = 0x7f800000;
 constexpr uint32_t kLowestBitOfExponent = 0x00800000;
 constexpr uint32_t kSign = 0x80000000;
 
-// An exponent of all ones carries into the sign bit. The fixed number of floats
-// and the absence of branches let compilers vectorize the loop.
+// Infinity and NaN have an exponent of all ones. Adding 1 to this exponent
+// carries into the sign bit, and no other exponent does so. The fixed number of
+// floats and the absence of branches let compilers vectorize the loop.
 bool AllFiniteIn(const std::byte* floats) {
   uint32_t carried = 0;
   for (size_t i = 0; i < kFloatsAtOnce; ++i) {

@@ -1,5 +1,5 @@
-// Large arrays in pages of 2 MiB (madvise(2), MADV_HUGEPAGE): page faults
-// dominate the first use of their memory.
+// Large arrays in pages of 2 MiB (madvise(2), MADV_HUGEPAGE). Page faults
+// dominate the first use of such arrays, and larger pages cause fewer of them.
 #ifndef GAUNTLET_ENGINE_LARGE_ARRAY_H_
 #define GAUNTLET_ENGINE_LARGE_ARRAY_H_
 

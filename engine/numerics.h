@@ -1,8 +1,8 @@
 // The numerics contract: what every operation on state means, bit for bit.
 //
-// Each operation is a plain scalar reference, written operation by operation:
+// Each function is a plain scalar reference, written operation by operation.
 // + - * / and square root are IEEE-754 binary32, round to nearest even, with
-// denormals; a fused multiply-add happens exactly where Fma stands. The fast
+// denormals. A fused multiply-add happens exactly where Fma stands. The fast
 // paths (engine/math, the CUDA plugin) are tested against these functions bit
 // for bit, with one exception: any NaN equals any NaN.
 //

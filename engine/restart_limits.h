@@ -1,13 +1,13 @@
-// Limits of a launcher that hold beside those of a job's own options.
+// Limits of a launcher, in addition to those that its options set.
 #ifndef GAUNTLET_ENGINE_RESTART_LIMITS_H_
 #define GAUNTLET_ENGINE_RESTART_LIMITS_H_
 
 namespace gauntlet {
 
 // A launcher gives up after this number of consecutive restarts without a new
-// step, however many restarts its job permits. Default of
-// LauncherOptions::max_restarts_without_progress, which no key of a scenario
-// changes.
+// step, even if its options permit more restarts. This is the default of
+// LauncherOptions::max_restarts_without_progress. No key of a scenario changes
+// that option.
 inline constexpr int kMaxRestartsWithoutProgress = 10;
 
 // A launcher that may run with fewer workers leaves a worker out after this

@@ -37,8 +37,8 @@ inline constexpr Code kLastCode = Code::kForbidden;
 // Returns "NOT_FOUND" and so on.
 std::string_view CodeName(Code code);
 
-// One pointer, null if Ok, so that errors cost the path without errors nothing:
-// every step passes hundreds of Statuses.
+// One pointer, which is null if Ok. Every step passes hundreds of Statuses, so
+// a Status that is Ok must cost almost nothing.
 class [[nodiscard]] Status {
  public:
   Status() = default;

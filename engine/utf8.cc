@@ -40,8 +40,7 @@ char32_t CodePointOf(std::string_view character) {
 }
 
 // Returns true for control characters, line separators and marks of the
-// direction of writing: a terminal would show the text around them otherwise
-// than it is.
+// direction of writing: they change how a terminal shows the text around them.
 bool DistortsText(char32_t code) {
   return code < U' ' || (code >= 0x7f && code < 0xa0) || code == 0x061c ||
          code == 0x200e || code == 0x200f ||

@@ -69,7 +69,8 @@ constexpr bool IsExit(int64_t code, std::initializer_list<WorkerExit> exits) {
   });
 }
 
-// Returns true iff the worker finished, stopped on a notice or stopped on NaN.
+// Returns true iff the worker finished, stopped on a notice, or stopped because
+// a loss or state was not finite.
 constexpr bool IsOrderlyExit(int64_t code) {
   return IsExit(
       code, {WorkerExit::kDone, WorkerExit::kNotFinite, WorkerExit::kStopped});
