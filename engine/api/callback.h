@@ -1,8 +1,8 @@
 // Callbacks that a program passes to Sequential::Fit.
 //
 // Callbacks run on every worker, in the order of their list, at the same
-// boundaries. If one of them changes something that training depends on
-// (weights, its own state, the request to stop), the change must be derived
+// boundaries. A callback may change something that training depends on
+// (weights, its own state, the request to stop). It must derive this change
 // from data that is the same on all workers: the metrics, the state.
 #ifndef GAUNTLET_ENGINE_API_CALLBACK_H_
 #define GAUNTLET_ENGINE_API_CALLBACK_H_
@@ -23,8 +23,8 @@
 
 namespace gauntlet {
 
-// Metrics of one epoch, over all workers. Those of the validation are NaN if
-// there was none.
+// Metrics of one epoch, over all workers. If the epoch had no validation,
+// val_loss and val_accuracy are NaN.
 struct EpochMetrics {
   float loss = 0.0f;
   double accuracy = 0.0;
@@ -37,8 +37,8 @@ EpochMetrics MetricsOf(const History& history, size_t index);
 
 // Metric that a callback observes.
 enum class Monitor : uint8_t { kLoss, kAccuracy, kValLoss, kValAccuracy };
-// Returns the value of the metric as a callback stores it. kInvalidArgument: it
-// needs validation rows, and there are none.
+// Returns the metric as the float that a callback stores. kInvalidArgument: the
+// metric needs validation rows, and there are none.
 Result<float> ValueOf(const EpochMetrics& metrics, Monitor monitor);
 bool MoreIsBetter(Monitor monitor);
 std::string MonitorName(Monitor monitor);  // "val_loss"
@@ -47,8 +47,8 @@ std::string MonitorName(Monitor monitor);  // "val_loss"
 struct Progress {
   World& world;
   bool chief = false;
-  // Number of complete epochs. In OnEpochBegin this is also the number, from 0,
-  // of the epoch that begins.
+  // Number of complete epochs. In OnEpochBegin this is also the index of the
+  // epoch that begins, counted from 0.
   uint64_t epoch = 0;
   uint64_t step = 0;  // complete steps
 };
@@ -96,8 +96,8 @@ class Callback {
   virtual Status OnStepEnd(const Boundary&, float /*loss*/) {
     return OkStatus();
   }
-  // Called after each step and, if a save is due at its end, after that save.
-  // OnEpochSettled is the same for an epoch.
+  // Called after each step. If a save is due at the end of the step, called
+  // after that save. OnEpochSettled is called in the same way for each epoch.
   virtual Status OnStepSettled(const Progress&) { return OkStatus(); }
   virtual Status OnEpochEnd(const Boundary&, const EpochMetrics&) {
     return OkStatus();

@@ -39,8 +39,8 @@ Result<Claim> DecodeClaim(const std::string& bytes) {
   return claim;
 }
 
-// Returns the variables in name order, or an empty list if they include every
-// parameter.
+// Returns the variables in name order; an empty list if they are all
+// parameters. kInvalidArgument: a variable is listed twice or is no parameter.
 Result<std::vector<std::string>> CheckVariables(
     std::span<const ParameterInfo> parameters,
     std::vector<std::string> variables) {

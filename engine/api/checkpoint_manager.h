@@ -52,11 +52,12 @@ class SaveListener {
 // read.
 class CheckpointManager {
  public:
-  // `training` outlives the manager, which owns the directory until it is
-  // destroyed or the process ends. kInvalidArgument: no directory, nothing to
-  // keep, an interval of 0, a mode other than kSync, or a variable that is no
-  // parameter or is listed twice. kFailedPrecondition, on all workers: another
-  // manager, Fit or run owns the directory, and is not affected.
+  // `training` outlives the manager. The manager owns the directory until the
+  // manager is destroyed or the process ends. kInvalidArgument: no directory,
+  // nothing to keep, an interval of 0, a mode other than kSync, or a variable
+  // that is no parameter or is listed twice. kFailedPrecondition, on all
+  // workers: another manager, Fit or run owns the directory; it is not
+  // affected.
   static Result<std::unique_ptr<CheckpointManager>> Create(
       CustomTraining& training, const CheckpointManagerOptions& options);
 
@@ -68,7 +69,7 @@ class CheckpointManager {
   Result<bool> RestoreOrInitialize();
 
   // Saves everything that the future of the training depends on, and returns
-  // the path of the checkpoint, whose name contains the step. A step that is
+  // the path of the checkpoint; the path contains the step. A step that is
   // saved already is not saved again. kIoError, kResourceExhausted: nothing was
   // saved, nothing else has changed, and training may continue. REQUIRES:
   // RestoreOrInitialize was Ok.

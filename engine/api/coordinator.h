@@ -32,9 +32,10 @@ class Coordinator {
   // Join returns the first error.
   void RequestStop(const Status& why);
 
-  // Stops all tasks and waits for them. kDeadlineExceeded names the tasks that
-  // are still busy after `grace`: Join no longer waits for them, and the
-  // process should exit.
+  // Stops all tasks and waits for them. After `grace`, Join no longer waits for
+  // tasks that are still busy, and the process should exit. Returns the first
+  // error; if there is none, kDeadlineExceeded with the names of the busy
+  // tasks.
   Status Join(Duration grace);
 
  private:

@@ -56,12 +56,12 @@ class CustomTraining {
   // REQUIRES: Leave was called, or the process is about to exit.
   ~CustomTraining() = default;
 
-  // Makes one step and returns the loss over all workers. First closes the
-  // epoch if its rows are used up but it is not closed yet, which can be so
-  // after a restore. `requests` is called right before the workers exchange
-  // data, and returns this worker's requests to the others (notice_requests.h);
-  // agreed() then has the requests of all workers. After an error this worker
-  // must call Leave.
+  // Makes one step and returns the loss over all workers. After a restore, the
+  // rows of an epoch may be used up although the epoch is not closed: Step then
+  // closes the epoch first. `requests` is called right before the workers
+  // exchange data, and returns this worker's requests to the others
+  // (notice_requests.h). After the step, agreed() has the requests of all
+  // workers. After an error this worker must call Leave.
   Result<float> Step(const Trainer::Requests& requests = nullptr);
   uint32_t agreed() const { return agreed_; }
 

@@ -16,10 +16,10 @@ struct EarlyStoppingOptions {
   Monitor monitor = Monitor::kValLoss;
   // Smallest change that counts as an improvement. At least 0.
   double min_delta = 0.0;
-  // Consecutive epochs without improvement after which training stops. The only
-  // option that may change between two runs: if the previous run would not have
-  // stopped with the new patience, the next run resumes, and its bits are the
-  // same as if the new patience had been set from the start.
+  // Consecutive epochs without improvement after which training stops. Only
+  // this option may change between two runs. If the previous run would have
+  // continued with the new patience, the next run resumes. Its bits are then
+  // the same as if the new patience had been set from the start.
   uint32_t patience = 0;
   // Value that counts as the best one before the first epoch.
   std::optional<double> baseline;
@@ -29,8 +29,8 @@ struct EarlyStoppingOptions {
 };
 
 // An infinite or NaN metric never counts as an improvement. Every checkpoint
-// contains the best value, the number of epochs since that value and the best
-// weights, so an interrupted run stops after the same epoch as an uninterrupted
+// contains the best value, the number of epochs since its epoch, and the best
+// weights. So an interrupted run stops after the same epoch as an uninterrupted
 // one. A checkpoint that was written with different options, except `patience`,
 // is refused, and the message names the option.
 class EarlyStopping final : public Callback {

@@ -17,8 +17,8 @@ PreemptionCheckpointHandler::PreemptionCheckpointHandler(
 }
 
 // Returns this worker's requests. The time that the caller spends between two
-// calls of Run counts as an evaluation at the end of an epoch, and otherwise as
-// part of the step.
+// calls of Run counts as an evaluation if the epoch has just ended. Otherwise
+// it counts as part of the next step.
 uint32_t PreemptionCheckpointHandler::Ask() {
   constexpr std::array kSteps = {Operation::kStep, Operation::kStep};
   constexpr std::array kLastStep = {Operation::kStep, Operation::kEvaluation,

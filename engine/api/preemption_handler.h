@@ -27,10 +27,10 @@ struct HandledStep {
 class PreemptionCheckpointHandler {
  public:
   // The arguments outlive the handler. After a notice with a grace period,
-  // training continues as long as the time left suffices for a save, whose
-  // duration is measured; without a grace period it stops at the next step. The
-  // constructor starts to watch for notices by file and URL; `report` receives
-  // lines about them to display.
+  // training continues while enough time is left for a save; the handler
+  // measures how long a save takes. Without a grace period, training stops at
+  // the next step. The constructor starts to watch for notices by file and URL;
+  // `report` receives lines about them to display.
   PreemptionCheckpointHandler(CustomTraining& training,
                               CheckpointManager& manager,
                               const PreemptionOptions& options,
@@ -39,13 +39,13 @@ class PreemptionCheckpointHandler {
   // Makes one step on all workers, and a save if a notice to any of them
   // requires one. The caller's work between two calls counts towards the time
   // needed within the grace period. Returns an error if the step fails, or if
-  // the save before a stop fails. A save before that only measures the duration
-  // of a save: if it fails with an error after which training can continue
-  // (CanContinueAfter), Run succeeds.
+  // the save before a stop fails. An earlier save only measures how long a save
+  // takes. If it fails and training can continue (CanContinueAfter), Run
+  // succeeds.
   Result<HandledStep> Run();
 
-  // Stops the watch for notices. If the options name a file or a URL, call it
-  // before the destructor, unless the process is about to exit.
+  // Stops the watch for notices. If the options name a file or a URL, Leave
+  // must be called before the destructor, unless the process is about to exit.
   void Leave() { watch_.Stop(); }
 
   uint64_t total_run_calls() const { return total_run_calls_; }

@@ -17,8 +17,8 @@ namespace gauntlet {
 class SummaryService {
  public:
   // Creates an event file in `directory`, and the directory if it is missing.
-  // Programs that read the files discard points of earlier files from step
-  // `first_step` on.
+  // Programs that read the files then discard the points of `first_step` and
+  // later steps in earlier files.
   static Result<std::unique_ptr<SummaryService>> Open(
       World& world, const std::string& directory, uint64_t first_step);
 

@@ -200,7 +200,7 @@ uint64_t ManagedSession::step() const { return training_->step(); }
 
 // Returns this worker's requests to all workers.
 uint32_t ManagedSession::Requests() {
-  // Step also evaluates if it was the last one of its epoch.
+  // The next two steps. The last step of an epoch is followed by an evaluation.
   std::vector<Operation> ahead;
   uint64_t left = training_->steps_left();
   for (int i = 0; i < 2; ++i) {

@@ -62,8 +62,7 @@ struct SupervisorOptions {
   // initialize the variables that are not saved.
   std::function<Status(CustomTraining&)> init_fn;
   ReadyCheck ready = WeightsAreFinite;  // null: no check
-  // Time from a stop until Stop no longer waits for services that are still
-  // busy.
+  // Longest time for which Stop waits for services that are still busy.
   Duration stop_grace = std::chrono::seconds(120);
   PreemptionOptions preemption;
   // With kStop, ShouldStop becomes true once the loss is not finite, and such a

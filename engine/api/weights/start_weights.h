@@ -16,8 +16,8 @@ namespace gauntlet {
 // parameters are in the source, the others are initialized from the seed. If
 // options.job.start already has a digest, it must be the same. If options.start
 // names no source, returns an empty list and changes nothing. Errors are those
-// of ReadWeights; also kInvalidArgument if the job cannot be built or its start
-// has another digest.
+// of ReadWeights; also kInvalidArgument if the job is invalid, its model cannot
+// be built, or the weights have another digest than options.job.start.
 Result<std::vector<float>> LoadStartWeights(World& world, const Dataset& rows,
                                             TrainOptions& options);
 

@@ -114,7 +114,7 @@ void CombineTensors(std::span<const ParameterInfo> values, Source& source) {
 }
 
 // Returns the reason why the source has no usable value for the parameter; ""
-// if it has one.
+// if the value is usable.
 std::string Unfit(const Source& source, const ParameterInfo& info) {
   const auto found = source.tensors.find(info.name);
   if (found == source.tensors.end()) {

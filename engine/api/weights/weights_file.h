@@ -27,13 +27,13 @@ Status WriteWeights(World& world, const std::string& path,
                     std::span<const float> weights);
 
 // Reads weights from a file that WriteWeights wrote, from an export directory,
-// or from a checkpoint directory, which is verified. Tensors that are not in
+// or from the directory of a checkpoint, which is verified. Tensors not in
 // `parameters` are ignored; state that a checkpoint stores once per replica is
 // combined into one value. Returns the number of parameters read. After an
 // error `weights` is unchanged. kDataLoss: the file is damaged or of another
 // format, or the weights do not match the export's description.
-// kInvalidArgument: the directory is neither an export nor a checkpoint; or a
-// parameter is missing (kRefuse), or all are (kAllow).
+// kInvalidArgument: the directory is neither an export nor a checkpoint; with
+// kRefuse, a parameter is missing; with kAllow, all parameters are missing.
 Result<size_t> ReadWeights(World& world, const std::string& path,
                            std::span<const ParameterInfo> parameters,
                            std::span<float> weights, PartialWeights partial);
