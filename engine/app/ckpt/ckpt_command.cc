@@ -97,8 +97,8 @@ ExitCode CodeOf(const StoreReport& store, Scope scope) {
   return any_bad || any_missing ? ExitCode::kViolated : ExitCode::kOk;
 }
 
-// Inspects a checkpoint directory. kNotFound: no entry of the directory has a
-// name that entries of a checkpoint directory have.
+// Inspects a checkpoint directory. kNotFound: it is not one, as no entry has a
+// name such as gen-000001 or step-000000005-g1.
 Result<StoreReport> Inspect(World& world, const std::string& directory,
                             InspectDepth depth) {
   ASSIGN_OR_RETURN(const auto entries, world.storage.List(directory));

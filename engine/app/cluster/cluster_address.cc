@@ -61,8 +61,8 @@ class Chooser {
     return AddressOf(*own, parsed.port);
   }
 
-  // Chooses a free port for a worker whose address is not in the cluster's
-  // list.
+  // Chooses a host and a free port for a worker whose address is not in the
+  // cluster's list.
   Status ChooseAddress(ReachableWorker& place) const {
     WorkerSpec& spec = place.spec;
     const std::string& chief = spec.addresses.front();
@@ -96,9 +96,9 @@ class Chooser {
     return {status.code(), status.message() + remedy};
   }
 
-  // kInvalidArgument: `address` has a name that resolves to loopback on this
-  // host, as the host's own name sometimes does, so that other hosts cannot
-  // reach this worker.
+  // kInvalidArgument: the name in `address` resolves to `own`, a loopback
+  // address (on some hosts, the host's own name does), and other hosts may need
+  // to reach this worker.
   Status CheckReached(const std::string& own,
                       const std::string& address) const {
     const std::string name(HostOf(address));

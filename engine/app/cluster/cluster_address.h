@@ -22,8 +22,9 @@ struct ReachableWorker {
 };
 
 // A worker listens only at its own address in the cluster's list. If the list
-// has none, the worker takes a free port of the local address that routes to
-// the chief. --listen (ResolvedCluster::listen) overrides both.
+// has no address for it, the worker takes a free port of the local address on
+// the route to the chief. --listen (ResolvedCluster::listen) replaces the host
+// in both cases.
 //
 // kInvalidArgument, with the remedy (--listen): the address belongs to another
 // machine, such as a load balancer; or its name resolves to loopback here while

@@ -40,11 +40,11 @@ struct TokenSearch {
   std::function<void(std::string_view)> say;  // prints a line before that wait
 };
 
-// Sets the job's token in the worker's place. The chief creates the token file
-// if it is missing (REQUIRES: it holds the lock on the checkpoint directory);
-// the other workers wait for the file until the deadline (kDeadlineExceeded).
-// kInvalidArgument: the token is malformed, or there is none and the worker
-// would listen beyond loopback.
+// Sets the job's token in the worker's place. If the token file is missing, the
+// chief creates it, and the other workers wait for it until the deadline
+// (kDeadlineExceeded). REQUIRES: the chief holds the lock on the checkpoint
+// directory. kInvalidArgument: the token is malformed, or there is none and the
+// worker would listen beyond loopback.
 Status FindToken(World& world, const TokenSearch& search, WorkerSpec& place);
 
 }  // namespace gauntlet

@@ -347,7 +347,7 @@ int TrainWithOwnWorkers(const TrainCommand& command, const TrainHooks& hooks,
                         Console& console) {
   const Result<ResolvedCluster> around =
       ResolveCluster(EnvironmentOfThisProcess(), {});
-  // Otherwise each process of that cluster would start --workers workers.
+  // Refuses, as each process of that cluster would start --workers workers.
   if (!command.cluster.rule && around.ok() && around->place.size() > 1) {
     fmt::print(console.err,
                "gauntlet train: --workers {} starts workers here, and {} make "

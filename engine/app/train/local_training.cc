@@ -49,9 +49,9 @@ class Handout {
     return std::unique_ptr<Handout>(new Handout(std::move(fd)));
   }
 
-  // Returns a path that is valid in each process that inherits the file. "self"
-  // instead of this process's id: workers may be in another PID namespace, in
-  // which the id names another process.
+  // Returns a path that is valid in each process that inherits the file. The
+  // path has "self" instead of this process's id: a worker may be in another
+  // PID namespace, where this id belongs to another process.
   std::string path() const {
     return fmt::format("/proc/self/fd/{}", fd_.get());
   }

@@ -30,9 +30,9 @@ bool IsOfStore(const DirectoryEntry& entry) {
          entry.name == kStateFileName || entry.name == kLockFileName;
 }
 
-// Returns true iff the entry does not show that a user works in the directory:
-// it is hidden, or for recovered files of the file system, or a program's
-// output.
+// Returns true iff the entry may exist in a directory in which no user works:
+// it is hidden, or holds recovered files of the file system, or is the output
+// of a program.
 bool IsIncidental(const DirectoryEntry& entry) {
   const std::string_view name = entry.name;
   const bool is_output = name.ends_with(".log") || name.ends_with(".out") ||
@@ -42,7 +42,7 @@ bool IsIncidental(const DirectoryEntry& entry) {
 }
 
 // Refuses a directory that has a user's files but no entry of a checkpoint
-// directory: it is more likely a mistyped path than a place for checkpoints.
+// directory: the path was probably mistyped.
 Status CheckStorePlace(Storage& storage, const std::string& directory) {
   RETURN_IF_ERROR(CheckOutputPlace(storage, directory));
   const auto entries = storage.List(directory);

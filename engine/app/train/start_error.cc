@@ -11,8 +11,8 @@
 namespace gauntlet {
 namespace {
 
-// Used for missing paths: if the path is a link, `loaded` already names the
-// missing target.
+// Returns true iff the path is a link. If the target of the link is missing,
+// the error of the load already names the target.
 bool IsLink(const std::string& path) {
   std::error_code error;
   return std::filesystem::is_symlink(path, error);

@@ -9,7 +9,8 @@
 
 namespace gauntlet {
 
-// The first flag given that requires --ckpt; "": none is given.
+// Name of the first option that requires --ckpt among the given ones; "": none
+// of the given options requires it.
 struct FirstStoreFlag {
   std::string name;
 };

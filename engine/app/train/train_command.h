@@ -18,9 +18,9 @@ namespace gauntlet {
 // to ckpt".
 std::string TrainHeader(const TrainCommand& command);
 
-// Checks all outputs of the command (CheckOutputPlaces, output_places.h), and
-// that no two outputs that must differ are the same place (output_overlap.h).
-// kInvalidArgument names the flags.
+// Checks all outputs of the command (CheckOutputPlaces, output_places.h). Also
+// checks that outputs which need places of their own have them
+// (output_overlap.h). kInvalidArgument names the flags.
 Status CheckPlaces(Storage& storage, const TrainCommand& command);
 
 // Trains command.options. REQUIRES: `processes` starts workers of the same
