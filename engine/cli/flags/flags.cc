@@ -195,8 +195,9 @@ void Flags::Positionals(const FlagText& text, const PositionalCount& count,
   parser_->positionals = &values;
 }
 
-// Returns one of two errors, which CLI11 reports with the same exception type.
-// `cli_message` begins with the option's name.
+// Returns the error for an option that was given twice, or without a value:
+// CLI11 throws the same exception type for both. `cli_message` begins with the
+// option's name.
 Status Flags::Parser::TooManyOrNoValue(std::string_view cli_message) const {
   const std::string name(cli_message.substr(0, cli_message.find(':')));
   for (const CLI::Option* option : app.get_options()) {

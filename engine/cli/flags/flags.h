@@ -103,9 +103,12 @@ class Flags {
   bool HasOption(std::string_view name) const;
   const FlagSynonym* FindSynonym(std::string_view name) const;
   void Note(std::string note) const;
-  // Returns the argument with our own name if it has a deprecated name or a
-  // synonym, and adds a note; nullopt if the argument has no effect. `value` is
-  // the next argument, or "" if that is an option.
+  // Returns the argument to parse instead of `argument`. A deprecated name or a
+  // synonym is replaced by our own name; other arguments are returned
+  // unchanged. nullopt: the argument is dropped, as it has no effect. Adds a
+  // note if the argument is replaced or dropped. `value` is the next argument,
+  // or "" if that is an option. kInvalidArgument: a synonym that is refused, or
+  // a dropped argument with a value.
   Result<std::optional<std::string>> WithOwnName(const std::string& argument,
                                                  std::string_view value) const;
   Result<std::vector<std::string>> WithOwnNames(
@@ -150,7 +153,8 @@ Result<T> ParseWhole(const std::string& text, T low, T high) {
                        text);
 }
 
-// `Target` is an integer type or an optional of one.
+// Returns a reader of a whole number in [low, high]. `Target` is an integer
+// type or an optional of one.
 template <typename Target, std::integral T>
 FlagReader ReadWhole(Target& target, T low, T high) {
   return [&target, low, high](const std::string& text) -> Status {
@@ -165,7 +169,8 @@ FlagReader ReadTime(std::optional<Duration>& target);
 template <typename T>
 using NamedChoices = std::vector<std::pair<std::string, T>>;
 
-// `Target` is T or an optional of it.
+// Returns a reader of one of the names; it stores the name's value in `target`.
+// `Target` is T or an optional of T.
 template <typename T, typename Target>
 FlagReader ReadChoice(Target& target, NamedChoices<T> choices) {
   return [&target, choices](const std::string& text) -> Status {

@@ -138,7 +138,7 @@ Status OutputWriter::Flush(const FlushTimeouts& timeouts,
     if (!end && must_end()) end = now + timeouts.total;
     Steady::time_point until = now + kAskEvery;
     if (end) {
-      // If the writer thread has not started yet, taken_at is not set.
+      // Between two texts, taken_at is not set or is of an earlier text.
       const Steady::time_point moved = state.writing ? state.taken_at : now;
       until = std::min(*end, moved + timeouts.idle);
       if (now >= until) break;
