@@ -23,8 +23,8 @@ constexpr int kFixed32 = 5;
 
 constexpr size_t kLengthBytes = 5;  // a varint of its greatest size
 constexpr size_t kPaddingBytes = 11;
-// Offset of the first byte that the length at the beginning of the frame
-// counts.
+// Offset of the frame's body. The length at the beginning of the frame counts
+// the bytes from here on.
 constexpr size_t kBodyAt = 1 + kLengthBytes;
 
 // Calls codec.Enum or codec.Fixed for each field of a Chunk before its padding,

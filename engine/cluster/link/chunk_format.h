@@ -1,11 +1,11 @@
 // Chunks that workers exchange: a header of fixed size, then a payload.
 //
-// A chunk is the Chunk of link.proto in one fixed layout, so that it is written
-// and read in place: all fields are present, in order, and lengths take five
-// bytes. The payload is 16-byte aligned. A frame is forwarded with a new
-// header, without a copy of its payload. Every chunk has its generation, and a
-// chunk of a step has the step's number and phase, so that a chunk of another
-// membership or step is an error instead of a wrong sum.
+// A chunk is the Chunk of link.proto in one fixed layout: all fields are
+// present, in order, and lengths take five bytes. So a chunk is written and
+// read in place. The payload is 16-byte aligned. A frame is forwarded with a
+// new header, without a copy of its payload. Every chunk has its generation,
+// and a chunk of a step has the step's number and phase. So a chunk of another
+// membership or step causes an error instead of a wrong sum.
 #ifndef GAUNTLET_ENGINE_CLUSTER_LINK_CHUNK_FORMAT_H_
 #define GAUNTLET_ENGINE_CLUSTER_LINK_CHUNK_FORMAT_H_
 
@@ -34,8 +34,8 @@ struct ChunkHeader {
   Phase phase = Phase::kInEpoch;
   uint32_t rank = 0;
   uint32_t index = 0;  // by the place in the array
-  // Only in the chunk of an all-reduce that is summed last: requests of the
-  // workers, combined with OR.
+  // Only in the chunk that an all-reduce sums last: requests of the workers,
+  // combined with OR.
   uint32_t request_bits = 0;
   uint64_t generation = 0;
   uint64_t step = 0;
@@ -56,8 +56,8 @@ inline std::string_view ChunkPayload(const Frame& frame) {
 // EncodeChunk returned the frame, or DecodeChunk accepted it.
 void SetHeader(const ChunkHeader& header, Frame& frame);
 // Returns the payload as floats, which may be changed in place. REQUIRES:
-// EncodeChunk returned the frame, or DecodeChunk accepted it; the payload is a
-// number of whole floats.
+// EncodeChunk returned the frame, or DecodeChunk accepted it; the payload
+// consists of whole floats.
 std::span<float> FloatsOfChunk(Frame& frame);
 
 // Encodes a list of byte strings, each preceded by its length.

@@ -23,8 +23,8 @@ void AppendFrameNumber(uint64_t number, Frame& frame);
 // Removes the number from the frame. Returns nullopt if the frame has none.
 std::optional<uint64_t> TakeFrameNumber(Frame& frame);
 
-// End of a connection. The server's Accept has already received the first
-// frame.
+// End of a connection. At the server's end, Accept has already received frame
+// 0, so the channel expects frame 1 next.
 enum class LinkEnd : uint8_t { kClient, kServer };
 
 // Returns a channel that numbers all frames of the new connection `base`.

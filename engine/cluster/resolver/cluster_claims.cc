@@ -53,8 +53,8 @@ class ClaimReader {
     return given;
   }
 
-  // Reads an id of Slurm, which may be at most kMaxId. Ids of jobs in a
-  // federation, and of steps that srun did not create, exceed INT32_MAX.
+  // Reads an id of Slurm from 0 to kMaxId. Ids of jobs in a federation, and of
+  // steps that srun did not create, exceed INT32_MAX.
   Result<std::optional<uint64_t>> Id(std::string_view name) {
     const auto text = FindVariable(environment_, name);
     if (!text) return std::optional<uint64_t>();
@@ -154,8 +154,8 @@ MaybeClaim ReadSlurm(const Environment& environment) {
   return std::optional(std::move(claim));
 }
 
-// Reads the chief's host and port from mpirun's variables, as far as they are
-// known from these.
+// Reads the chief's host and port from the variables of mpirun, and the host
+// also from Slurm's list. Leaves unset what the variables do not state.
 Status ReadMpiChief(const Environment& environment, ClaimReader& reader) {
   ClusterClaim& claim = reader.claim();
   ASSIGN_OR_RETURN(const auto here,

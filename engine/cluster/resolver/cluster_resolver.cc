@@ -71,8 +71,9 @@ Status Resolver::Read() {
   return OkStatus();
 }
 
-// Returns true if the claim is of an outer launcher, inside which another
-// launcher started this process. The claim is then ignored.
+// Returns true if the claim yields to all other claims: another launcher
+// started this process inside that launcher, or this process is Slurm's batch
+// script, or Slurm or mpirun started only one worker.
 bool Resolver::IsAround(const ClusterClaim& claim) const {
   const ClusterClaim* const torchrun = Find(ClusterRule::kTorchrun);
   const bool in_agent = torchrun != nullptr && torchrun->started_this;
@@ -198,9 +199,9 @@ Status Resolver::CheckOthers(const ClusterClaim& winner) const {
   return OkStatus();
 }
 
-// Returns the chief's port: MASTER_PORT, or the next port if torchrun's agent
-// serves the store itself and so occupies MASTER_PORT, before and after a
-// restart.
+// Returns the chief's port: MASTER_PORT or, if it is not set, the port of the
+// rule. If torchrun's agent serves the store itself, it occupies MASTER_PORT,
+// before and after a restart, so the chief takes the next port.
 Result<int> Resolver::MasterPort(const ClusterClaim& winner,
                                  ResolvedCluster& cluster) const {
   ASSIGN_OR_RETURN(const std::optional<SourcedNumber> given,

@@ -92,8 +92,8 @@ struct ResolvedCluster {
   ClusterRule rule = ClusterRule::kNone;
   // Sources of the result: "RANK=1", "--rendezvous=host:4711".
   std::vector<std::string> from;
-  // Variables that were ignored, as an outer launcher set them: one that runs
-  // around the launcher which started this process.
+  // Variables that were ignored, for one of the reasons under "Contradictions"
+  // above.
   std::vector<std::string> passed_over;
   // Addresses by rank. Rank 0's is known; others that are not known yet are
   // empty.

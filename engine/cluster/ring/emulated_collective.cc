@@ -118,7 +118,8 @@ bool Version(DeviceText* version, DeviceText*) {
   return true;
 }
 
-// The identity stays empty: each process has an emulated device of its own.
+// Leaves the identity empty: no other process can use an emulated device, as
+// each process has its own.
 bool Identify(int index, DeviceText*, DeviceText* why) {
   DeviceInfo info;
   return EmulatedDevice().describe(index, &info, why);

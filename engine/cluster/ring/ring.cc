@@ -191,9 +191,9 @@ Result<ChunkHeader> Ring::ExpectChunk(const Result<Frame>& came,
   return header;
 }
 
-// Until the pass is complete it may be using the ring's kernels, so others are
-// used here. Afterwards the task of the pass only waits for this exchange, and
-// the ring's kernels are free.
+// Until the pass is complete, it may be using the ring's kernels, so this
+// function uses RunningPass::kernels. Afterwards the task of the pass only
+// waits for this exchange, and the ring's kernels are free.
 void Ring::AddReplicas(const Reduction& reduction, uint32_t chunk, size_t first,
                        std::span<float> sum) const {
   const RunningPass* const pass = reduction.arrays.pass;
@@ -205,7 +205,8 @@ void Ring::AddReplicas(const Reduction& reduction, uint32_t chunk, size_t first,
 }
 
 // Receives the partial sum of the lower ranks, adds this rank's replicas, and
-// sends the sum on. On rank 0 the sum starts as its first replica.
+// sends the sum to the next rank. Rank 0 starts with its first replica as the
+// sum. On the last rank the sum is the total.
 Status Ring::ReduceChunk(const Reduction& reduction, uint32_t chunk) {
   reduction.AwaitValues(chunk);
   const std::span<float> total = reduction.Chunk(chunk);
@@ -247,8 +248,8 @@ Status Ring::ReduceChunk(const Reduction& reduction, uint32_t chunk) {
   return SentChunk(Send(*std::move(frame), reduction.timeout));
 }
 
-// Receives the total of a chunk, and sends it on unless the next rank is the
-// last, which computed it.
+// Receives the total of a chunk and stores it. Then sends it to the next rank,
+// unless that is the last rank, which computed the total.
 Status Ring::PassTotal(const Reduction& reduction, uint32_t chunk) {
   Result<Frame> frame = Receive(reduction.timeout, reduction.arrays.pass);
   Result<ChunkHeader> header =

@@ -60,15 +60,15 @@ struct RunningPass {
 
 // A rank's part in an all-reduce.
 struct RingArrays {
-  // Arrays of this rank's replicas, each as long as `total`, at least one
-  // float.
+  // Arrays of this rank's replicas, at least one. Each is as long as `total`,
+  // which has at least one float.
   std::span<const std::span<const float>> local;
   // Receives the sum. May be the same memory as the first of `local`, which is
   // then overwritten, even if an error is returned.
   std::span<float> total;
-  // The complete chunks within the first `last_to_first` floats are summed
-  // first, from the last one to the first one; then the other chunks in
-  // ascending order. The same on all ranks.
+  // A number of floats at the beginning of the arrays. The complete chunks
+  // within them are summed first, in descending order. Then the other chunks
+  // are summed in ascending order. Equal on all ranks.
   size_t last_to_first = 0;
   // Null: `local` and the tally are final. Otherwise the pass reports which of
   // the first `last_to_first` floats are final; all other floats and the tally
@@ -94,9 +94,9 @@ class Ring {
                    std::span<const std::span<const float>> local,
                    std::span<float> total, Tally& tally, Duration timeout);
 
-  // As AllReduce, but reaches no fault points at begin and end; the caller
-  // does. A wait for the previous rank times out only if `timeout` has also
-  // passed since this rank's own pass completed.
+  // As AllReduce, but leaves the fault points at begin and end to the caller. A
+  // wait for the previous rank times out only if `timeout` has also passed
+  // since this rank's own pass completed.
   Status Reduce(const ExchangeKey& key, const RingArrays& arrays, Tally& tally,
                 Duration timeout);
 
@@ -139,8 +139,9 @@ class Ring {
   Status Send(Frame frame, Duration timeout);
   Result<Frame> Receive(Duration timeout, const RunningPass* pass = nullptr);
   void NoteLoss(int rank, const Status& status, Duration timeout);
-  // Completes a chunk before it is sent. SentChunk adds this rank to the error
-  // if sending failed.
+  // PrepareChunk is called before a chunk is sent: it reaches the fault point
+  // and sets the frame's header. SentChunk adds this rank to the error if
+  // sending failed.
   Status PrepareChunk(const ChunkHeader& header, Frame& frame);
   Status SentChunk(Status sent);
   // Returns the header of the frame from the previous rank, if it is the
@@ -172,7 +173,8 @@ class Ring {
   Result<ChunkHeader> ExpectChunk(const Result<Frame>& came,
                                   const Reduction& reduction, ChunkKind kind,
                                   uint32_t chunk);
-  // Adds this rank's replicas from index `first` on to the sum.
+  // Adds this rank's replicas to the sum, beginning with the replica at index
+  // `first`.
   void AddReplicas(const Reduction& reduction, uint32_t chunk, size_t first,
                    std::span<float> sum) const;
   Status ReduceChunk(const Reduction& reduction, uint32_t chunk);

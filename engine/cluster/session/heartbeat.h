@@ -1,8 +1,8 @@
 // Heartbeats between the chief and every other worker.
 //
-// The chief has one control channel to each worker. Both ends of it send beats
-// at regular intervals, each from a task that does nothing else, so that a long
-// step or a slow save is never mistaken for a dead worker. Silence for
+// The chief has one control channel to each worker. Both ends of a channel send
+// beats at regular intervals. The task that sends them does nothing else: a
+// long step or a slow save must not be mistaken for a dead worker. Silence for
 // `lost_after`, or a broken connection, counts as a loss.
 #ifndef GAUNTLET_ENGINE_CLUSTER_SESSION_HEARTBEAT_H_
 #define GAUNTLET_ENGINE_CLUSTER_SESSION_HEARTBEAT_H_

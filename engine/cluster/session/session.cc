@@ -75,8 +75,8 @@ Status Session::FormAsChief(const Decide& decide) {
   return WelcomeWorkers();
 }
 
-// Sends the reason to each worker, and waits until the worker has closed its
-// connection, so that it is sure to have received the reason. Failures are
+// Sends the reason to each worker. Then waits until the worker has closed its
+// connection, to be sure that the worker has received the reason. Failures are
 // ignored, as this rank reports the error of the decision.
 void Session::RefuseAll(const Status& reason) {
   world_->events.Emit(

@@ -102,9 +102,9 @@ class Session {
   Result<std::unique_ptr<CollectiveLinks>> OpenLinks();
   const Decision& decision() const { return decision_; }
 
-  // From now on the heartbeat task rejects late connections. It keeps a
-  // connection that may replace a lost worker open until the session ends.
-  // REQUIRES: OpenLinks is not called again.
+  // From now on the heartbeat task rejects late connections. If a connection
+  // may come from the replacement of a lost worker, the task keeps it open
+  // until the session ends. REQUIRES: OpenLinks is not called again.
   void StartRejectingLateConnections() { rejects_late_ = true; }
 
   // Returns the greatest incarnation of all workers that have joined. REQUIRES:
@@ -122,9 +122,9 @@ class Session {
   // Ends the session normally; every rank must call it. See Heartbeat::Leave.
   void Leave();
 
-  // Ends the session for this rank alone, after an error: breaks all
-  // connections, so that the other ranks detect it, and waits for the end of
-  // the session's tasks. Has no effect after Leave.
+  // Ends the session for this rank alone, after an error. Breaks all
+  // connections, so that the other ranks detect the end. Then waits for the end
+  // of the session's tasks. Has no effect after Leave.
   void Abort();
 
  private:

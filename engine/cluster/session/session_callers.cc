@@ -18,7 +18,7 @@ constexpr uint32_t kChiefRank = 0;
 constexpr uint64_t kMaxStartsPerWorker = 64;
 // A cluster that forms once per millisecond does not reach this in a month.
 constexpr uint64_t kMaxGeneration = uint64_t{1} << 32;
-// Number of heartbeats after a late hello that prove that the rank's worker is
+// If this many heartbeats arrive after a late hello, the rank's worker is still
 // running. One is not enough: it may have been sent before the hello.
 constexpr uint64_t kBeatsOfProof = 2;
 // Limit on answers between two heartbeats, so that the next heartbeat is not
@@ -171,8 +171,8 @@ Status Session::CheckHello(const Hello& hello, ChannelRole role) const {
   return role == ChannelRole::kControl ? CheckControlHello(hello) : OkStatus();
 }
 
-// Rejects a hello with impossible numbers: a far too large incarnation would
-// exclude the rank's own worker, and a far too large generation would overflow
+// Rejects a hello with impossible numbers. A far too large incarnation would
+// exclude the rank's real worker. A far too large generation would overflow
 // when it is incremented.
 Status Session::CheckControlHello(const Hello& hello) const {
   if (hello.rank == kChiefRank) {
