@@ -15,8 +15,8 @@ namespace gauntlet {
 inline constexpr uint32_t kCifar10Side = 32;
 inline constexpr uint32_t kCifar10Channels = 3;
 
-// Reads <directory>/data_batch_1.bin to data_batch_5.bin, or test_batch.bin,
-// with any number of rows from one on (the originals have 10,000 each). In the
+// Reads <directory>/data_batch_1.bin to data_batch_5.bin, or test_batch.bin.
+// Each file has at least one row (the originals have 10,000 each). In the
 // result the three channels of a pixel are adjacent. kInvalidArgument: a file
 // is missing or malformed; the message has its name, the offset, what was
 // expected and what was found.

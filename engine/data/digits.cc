@@ -71,15 +71,16 @@ class Segment {
         ink_(nib.ink) {}
 
   // Returns true iff p is so far from the infinite line through both points
-  // that it gets no ink. This is so for most pixels, and no other test is
-  // needed for them.
+  // that it gets no ink. Most pixels are so far away, and then need no other
+  // test.
   bool IsFarFrom(Point p) const {
     const int64_t across =
         int64_t{dx_} * (p.y - a_.y) - int64_t{dy_} * (p.x - a_.x);
     return across * across >= far_;
   }
 
-  // Returns the ink at p: zero from one pixel beyond the nib's radius on.
+  // Returns the ink at p. It is zero if p is at least one pixel beyond the
+  // nib's radius.
   uint8_t At(Point p) const {
     if (IsFarFrom(p)) return 0;
     const int64_t distance = SquaredDistance(p);

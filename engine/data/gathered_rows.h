@@ -27,8 +27,9 @@ class GatheredRows {
   // The features (rows x features_per_row), and the labels. Valid until Clear.
   std::span<const float> features();
   std::span<const uint8_t> labels();
-  // Returns the features to be changed. Changes last until Clear. Once they are
-  // changed, the row numbers no longer identify the features.
+  // Returns the features, for the caller to change. Changes last until Clear.
+  // After this call changed() is true: the row numbers may no longer identify
+  // the features.
   std::span<float> MutableFeatures();
   bool changed() const { return changed_; }
 

@@ -28,8 +28,8 @@ class GzipReader {
 
   // Fills the span. Returns an error if the data ends before the span is full.
   Status Read(std::span<std::byte> out);
-  // Checks that the data ends here with a valid checksum, and that the file
-  // ends with it.
+  // Checks that the data ends here, that its checksum is valid, and that
+  // nothing follows it in the file.
   Status ExpectEnd();
 
  private:
