@@ -63,14 +63,14 @@ struct CollectiveApi {
   // Returns the version, "2.28.9", or "" if there is none. On failure returns
   // false and the reason.
   bool (*version)(DeviceText* version, DeviceText* why);
-  // Returns the identity of a device, which is equal for all workers that can
-  // use this device, even if they number it differently; "": no other worker
-  // can use it. On failure returns false and the reason.
+  // Returns the identity of a device. All workers that can use the device get
+  // the same identity, even if they number the device differently; "": no other
+  // worker can use it. On failure returns false and the reason.
   bool (*identify)(int index, DeviceText* identity, DeviceText* why);
   bool (*make_id)(CommunicatorId* id, DeviceText* why);
 
-  // Creates a communicator, which is usable once `poll` returns kReady. On
-  // failure returns null and the reason. The device must outlive it.
+  // Creates a communicator; it is usable once `poll` returns kReady. On failure
+  // returns null and the reason. The device must outlive the communicator.
   Communicator* (*begin)(Device*, const CommunicatorPlace&, DeviceText* why);
   // Returns kReady if the next request is allowed; kFailed, with the reason, if
   // the last request, or another rank, failed.

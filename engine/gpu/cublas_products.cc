@@ -9,8 +9,8 @@
 namespace gauntlet::gpu {
 namespace {
 
-// A matrix as cuBLAS reads it, by columns: the memory of a matrix that is
-// stored by rows is then the transposed matrix.
+// A matrix as cuBLAS reads it. cuBLAS reads memory by columns, so it reads a
+// matrix that is stored by rows as its transpose.
 struct Stored {
   CublasApi::Operation operation;  // turns it into the matrix's transpose
   size_t leading;

@@ -144,8 +144,8 @@ struct DigestKernel {
     return blocks.canonical_nans && nan ? 0x7fc00000u : word;
   }
 
-  // Computes the two numbers that eight bytes add: `own` to the sum of their
-  // lane, `other` to the sum of the neighbouring lane.
+  // Computes what eight bytes contribute to two sums: `own` is added to the sum
+  // of their lane, `other` to the sum of the neighbouring lane.
   GAUNTLET_KERNEL void Take(size_t byte, uint64_t key, uint64_t& own,
                             uint64_t& other) const {
     const uint64_t value = WordAt(byte) | WordAt(byte + 4) << 32;

@@ -128,8 +128,8 @@ struct SubtractMeansOperation {
   }
 };
 
-// Before the operation `next` has the sums over `rows` values, after it the
-// moving means.
+// Before the operation, next[i] is a sum over `rows` values. After the
+// operation, it is the moving mean that follows means[i].
 struct MovingMeansOperation {
   float momentum;
   uint64_t rows;

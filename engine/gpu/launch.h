@@ -13,7 +13,8 @@
 //
 // This file and kernels use no inline function of the standard library. On the
 // host they are compiled for instructions that some machines lack, and the
-// whole program might use that copy of the function (isa_kernels.h).
+// linker may keep their copy of an inline function for the whole program
+// (isa_kernels.h).
 #ifndef GAUNTLET_ENGINE_GPU_LAUNCH_H_
 #define GAUNTLET_ENGINE_GPU_LAUNCH_H_
 

@@ -40,7 +40,8 @@ class Operations {
   void MatMul(const Product& p) {
     const bool wide_b = Wide(p.b.data, p.b.row_stride);
     if (p.b.column_stride != 1) {
-      // The terms of b are adjacent. (If b has one column, so are its rows.)
+      // One stride of b is 1. Here it is the row stride, so the terms of b are
+      // adjacent.
       WithA(p, TermsSideBySide<MatrixPlaces>{
                    p.b.data, {p.b.column_stride}, p.shape.n});
     } else if (wide_b) {

@@ -8,10 +8,10 @@
 // multiprocessor.
 //
 // The lanes of a warp form a grid of 4 x 8 over the warp's part of the tile.
-// Lanes that differ in the last bit of their number share their columns, and
-// those that differ in the bit before it share their rows: shared memory serves
-// a vector read of a warp in two turns only if such pairs of lanes read the
-// same address.
+// Two lanes whose numbers differ only in the last bit have the same columns.
+// Two lanes whose numbers differ only in the bit before it have the same rows.
+// If such pairs of lanes read the same address, shared memory serves a vector
+// read of a warp in two turns; otherwise it needs more.
 #ifndef GAUNTLET_ENGINE_GPU_TILE_PRODUCT_H_
 #define GAUNTLET_ENGINE_GPU_TILE_PRODUCT_H_
 
@@ -37,7 +37,7 @@ struct TileShape {
   static constexpr unsigned kThreads = 32 * kWarpsM_ * kWarpsN_;
   static_assert(numerics::kChunk % kDepth == 0, "a slice is of one chunk");
 
-  // Floats from one term of a slice to the next. Four floats more than a row
+  // Floats from one term of a slice to the next. The four additional floats
   // spread writes of adjacent terms over the memory banks, and keep vectors
   // aligned.
   template <unsigned kRows>
