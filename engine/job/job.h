@@ -177,10 +177,10 @@ struct PresetInfo {
 };
 std::vector<PresetInfo> AllPresets();
 
-// Returns kInvalidArgument for a job that cannot run: it has no layers, its
-// layers are not in the order convolutions, one flatten, dense layers, replicas
-// < 1, a rate is outside [0, 1), a size is absurd … The message names field,
-// bounds and value.
+// Returns kInvalidArgument for a job that cannot run. Examples: no layers; a
+// convolution after the flatten layer; a dense layer before it; replicas < 1; a
+// rate outside [0, 1); an absurd size. The message names field, bounds and
+// value.
 Status Validate(const JobSpec& job);
 
 // Returns canonical JSON, one line: equal jobs give equal text, and fields that

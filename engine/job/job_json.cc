@@ -472,8 +472,7 @@ Result<JobSpec> JobFromJson(std::string_view json) {
 Digest JobDigest(std::string_view job_json) {
   std::string text(job_json);
   // Removes the paths of the data, as only the data's contents are part of the
-  // job. A text without a path is left as it is, which saves the time to parse
-  // it.
+  // job. A text without a path is not parsed, to save time.
   if (text.find("path\":") != std::string::npos) {
     Result<Json> json = ParseStrictJson(job_json, "job");
     if (json.ok() && json->is_object() && json->contains("data") &&

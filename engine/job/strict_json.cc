@@ -26,7 +26,7 @@ std::string Shown(const Json& value) {
 using Members = Json::object_t::Container;
 
 // Builds a value, and rejects texts that are nested too deep or repeat a key.
-// Finds repeated keys by one sort per object, which is faster than a search for
+// Finds repeated keys by one sort per object: this is faster than a search for
 // each key.
 class StrictBuilder : public nlohmann::json_sax<Json> {
  public:

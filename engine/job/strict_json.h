@@ -24,8 +24,9 @@ using Json = nlohmann::ordered_json;
 // object; kInvalidArgument otherwise. `what` names the text in messages.
 Result<Json> ParseStrictJson(std::string_view text, std::string_view what);
 
-// Reads the fields of one object, one by one. Finish returns the first error;
-// after an error the readers return zero values.
+// Reads the fields of one object, one by one. If a field is missing or invalid,
+// its reader returns a placeholder that the reader would accept. Finish returns
+// the first error.
 class JsonFields {
  public:
   // `path` is the dotted path of the object ("optimizer"), "" for the whole
@@ -38,7 +39,7 @@ class JsonFields {
   float Float(std::string_view key);
   std::string String(std::string_view key);
   bool Flag(std::string_view key);
-  // Returns the value that is paired with the name in the field.
+  // Reads a name, and returns the value that `names` pairs with it.
   template <typename T>
   T Choice(std::string_view key,
            std::initializer_list<std::pair<std::string_view, T>> names) {
@@ -47,7 +48,8 @@ class JsonFields {
   // As Choice; the pairs of name and value are in any kind of range.
   template <typename Names>
   auto ChoiceAmong(std::string_view key, const Names& names);
-  // Returns null if the key is missing. The caller checks the value's type.
+  // Returns the value, whose type the caller must check. If the key is missing,
+  // records an error and returns null.
   const Json& Any(std::string_view key);
   // Returns nullptr if the key is missing, which is no error.
   const Json* Maybe(std::string_view key);
