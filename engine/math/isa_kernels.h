@@ -122,8 +122,9 @@ const IsaKernels& Avx2Kernels();
 const IsaKernels& Avx512Kernels();
 
 // Products as Eigen computes them for the instruction set, on one thread and
-// outside the contract. (Eigen's headers do use the standard library, so these
-// are in files of their own, with Eigen under a namespace of their own.)
+// outside the contract. Eigen's headers do use the standard library. So each of
+// these functions is in a file of its own, and each file puts Eigen under a
+// namespace of its own.
 void ScalarEigenProduct(const Product& product);
 void Avx2EigenProduct(const Product& product);
 void Avx512EigenProduct(const Product& product);

@@ -128,9 +128,9 @@ inline constexpr size_t kMaxShortDigestFloats =
 // unaligned.
 class Kernels {
  public:
-  // Creates kernels on the CPU. kInvalidArgument if this machine lacks the
-  // instruction set, or FMA3 and IEEE rounding without flush-to-zero, which
-  // every path needs; or if threads is outside [1, kMaxThreads].
+  // Creates kernels on the CPU. kInvalidArgument: threads is outside
+  // [1, kMaxThreads]; this machine lacks the instruction set; or it lacks what
+  // every path needs: FMA3, and IEEE rounding without flush-to-zero.
   static Result<std::unique_ptr<Kernels>> Create(const KernelOptions& options);
   virtual ~Kernels() = default;
   // Instruction set in use, also for kAuto. A GPU has none and returns kAuto.
@@ -177,7 +177,8 @@ class Kernels {
     size_t columns = 0;
     float rate = 0.0f;
   };
-  // Called with dy, computes dx: the mask is recomputed, never stored.
+  // Computes y from x, and in the backward pass dx from dy: the mask is
+  // recomputed, never stored.
   virtual void Dropout(const DropoutArgs& args, std::span<const float> x,
                        std::span<float> y) const = 0;
   // acc += x, element by element: called in replica order for gradients.
@@ -219,8 +220,8 @@ class Kernels {
   virtual void ClipValues(float limit, std::span<float> x) const = 0;
   // Computes the digest (FloatDigestOf) of each block of x, as its low and high
   // half. The last block may be shorter. REQUIRES: block_floats is a multiple
-  // of 256, and no block has kMaxShortDigestFloats or fewer, whose digest is
-  // computed differently.
+  // of 256, and each block has more than kMaxShortDigestFloats floats (digests
+  // of shorter blocks are computed differently).
   virtual void DigestBlocks(std::span<const float> x, size_t block_floats,
                             std::span<uint64_t> digests) const = 0;
 };

@@ -1,5 +1,5 @@
-// Memory for the arrays of a Kernels: this process's, or a device's, whose
-// pointers only the device may dereference.
+// Memory for the arrays of a Kernels: the memory of this process or of a
+// device. Only the device may dereference pointers to its memory.
 #ifndef GAUNTLET_ENGINE_MATH_MEMORY_H_
 #define GAUNTLET_ENGINE_MATH_MEMORY_H_
 
@@ -16,8 +16,9 @@ namespace gauntlet {
 
 enum class MemoryKind : uint8_t { kHost, kDevice };
 
-// Operations take effect in order with those of Kernels. Memory of a failed
-// device (see Kernels::status) may return null, ignores writes and reads as +0.
+// Operations take effect in order with those of Kernels. Once the device has
+// failed (see Kernels::status), allocations may return null, writes are
+// ignored, and reads return +0.
 class Memory {
  public:
   virtual ~Memory() = default;
@@ -28,9 +29,9 @@ class Memory {
   // no error.
   virtual void* AllocateIfRoom(size_t bytes) = 0;
   virtual void Release(void* memory) = 0;
-  // Pins host memory of which much will be transferred, so that a device may
-  // access it directly. Has no effect where that is impossible. Call Unpin
-  // before freeing the memory.
+  // Pins host memory, so that a device may access it directly: this speeds up
+  // large transfers. Has no effect where it is impossible. Unpin must be called
+  // before the memory is freed.
   virtual void Pin(void* memory, size_t bytes) = 0;
   virtual void Unpin(void* memory) = 0;
   // Copies from host memory. `from` may be overwritten once this returns.
@@ -90,7 +91,8 @@ class MemoryArray {
   std::span<const T> first(size_t count) const { return span().first(count); }
 
  private:
-  // Sets the size if the capacity suffices; otherwise releases the memory.
+  // If the capacity suffices, sets the size and returns true. Otherwise
+  // releases the memory and returns false.
   bool Fits(size_t size) {
     if (size <= capacity_) {
       size_ = size;
@@ -150,8 +152,8 @@ std::span<T> CopyIn(Memory& memory, std::span<T> values,
 }
 
 // Returns where operations on `memory` can write values for the host: `values`
-// itself in the host's memory, else `place`, from which DownloadInto copies
-// them.
+// itself if `memory` is the host's, else `place`. DownloadInto then copies them
+// from `place` to the host.
 template <typename T>
 std::span<T> OutputIn(Memory& memory, std::span<T> values,
                       MemoryArray<T>& place) {
