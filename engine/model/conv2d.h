@@ -1,5 +1,5 @@
-// A square kernel over images, NHWC, without padding, one pixel at a time:
-// y = x * kernel + bias, the kernel being size x size x channels x filters.
+// Convolution of images (NHWC) with a square kernel, without padding, stride 1:
+// y = x * kernel + bias. The kernel is size x size x channels x filters.
 #ifndef GAUNTLET_ENGINE_MODEL_CONV2D_H_
 #define GAUNTLET_ENGINE_MODEL_CONV2D_H_
 

@@ -1,4 +1,4 @@
-// y = x * kernel + bias, the kernel being inputs x units.
+// y = x * kernel + bias, with a kernel of inputs x units.
 #ifndef GAUNTLET_ENGINE_MODEL_DENSE_H_
 #define GAUNTLET_ENGINE_MODEL_DENSE_H_
 

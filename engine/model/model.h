@@ -51,9 +51,10 @@ struct ReplicaBatch {
   uint64_t rng_key = 0;
   uint64_t step = 0;
   uint64_t first_global_row = 0;  // of this replica's rows in the global batch
-  // State that the replica keeps from step to step, apart from the parameters
-  // that all replicas share: replica_state_size() floats before the step, and
-  // room for those after it. An evaluation gets one state for all replicas.
+  // The replica's own state, which it keeps from step to step. `state` is the
+  // state before the step, `next_state` has room for the state after it. Each
+  // has replica_state_size() floats. An evaluation gets one state for all
+  // replicas.
   std::span<const float> state;
   std::span<float> next_state;
   // If set, a model that has stored the result of an equal pass may return it
@@ -104,8 +105,9 @@ class Model {
                           std::span<float> parameters) const = 0;
 
   // Runs forward with dropout, loss and backward. Parameters and gradients are
-  // in the kernels' memory, here and below. Overwrites `gradients`; +0 if there
-  // are no rows. May leave them unchanged if it fills batch.kept.
+  // in the kernels' memory, here and below. Overwrites `gradients`, with +0 if
+  // there are no rows. If it fills batch.kept, it may leave `gradients`
+  // unchanged.
   virtual ReplicaResult Gradients(std::span<const float> parameters,
                                   const ReplicaBatch& batch,
                                   std::span<float> gradients) = 0;

@@ -24,13 +24,13 @@ struct OperationOutput {
 class StepProbe {
  public:
   virtual ~StepProbe() = default;
-  // Called as a step, an evaluation or the end of an epoch begins, with the
-  // state after `step` updates. Returns false if the probe does not want its
-  // outputs; neither Saw nor End is called then.
+  // Called when a step, an evaluation or the end of an epoch begins, with the
+  // state after `step` updates. If it returns false, Saw and End are not called
+  // for it.
   virtual bool Begin(uint64_t step, Phase phase,
                      const std::vector<TensorView>& state) = 0;
-  // Training continues with the values as the probe leaves them: a test can
-  // plant a wrong operation.
+  // Called with the output of each operation. Training continues with the
+  // values as the probe leaves them, so a test can plant a wrong operation.
   virtual void Saw(const OperationOutput& output, std::span<float> values) = 0;
   // Called at the end, with the resulting state.
   virtual void End(const std::vector<TensorView>& state) = 0;

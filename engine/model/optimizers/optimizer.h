@@ -38,10 +38,10 @@ class Optimizer {
   // "adam/beta1_power", …
   virtual std::vector<std::string> scalar_names() const = 0;
   virtual OptimizerState InitialState(size_t parameter_count) const = 0;
-  // Makes update number `update`, from 0, which determines the learning rate.
-  // Gradients, parameters and slots are in the kernels' memory. Adam: Kingma &
-  // Ba 2015, algorithm 1, in the form of its section 2 (the step size
-  // corrected, not the moments), as in Keras.
+  // Makes one update. `update` is its number, counted from 0, and determines
+  // the learning rate. Gradients, parameters and slots are in the kernels'
+  // memory. Adam: Kingma & Ba 2015, algorithm 1, in the form of its section 2
+  // (the step size corrected, not the moments), as in Keras.
   virtual void Apply(uint64_t update, std::span<const float> gradients,
                      UpdatedArray parameters,
                      const OptimizerArrays& state) const = 0;
