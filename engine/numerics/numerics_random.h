@@ -128,13 +128,14 @@ GAUNTLET_NUMERIC uint32_t MixBits(uint32_t x) {
   return x ^ (x >> 16);
 }
 
-// A keyed permutation of [0, rows): a balanced Feistel network over 2h bits,
-// with the smallest h >= 1 for which they hold rows - 1, repeated until the
-// result is below rows (cycle walking: J. Black, P. Rogaway, "Ciphers with
-// arbitrary finite domains", CT-RSA 2002). Round i of 12: (left, right) <-
-// (right, left ^ MixBits(right ^ key_i)), truncated to h bits, left being the
-// upper half; key_i is word i of row 0 of the stream (rng_key, kShuffle, 0,
-// epoch).
+// A keyed permutation of [0, rows): a balanced Feistel network over 2h bits. h
+// is the smallest number >= 1 for which 2h bits can hold rows - 1. The network
+// is repeated until its result is below rows (cycle walking: J. Black, P.
+// Rogaway, "Ciphers with arbitrary finite domains", CT-RSA 2002).
+//
+// `left` is the upper half of the bits, `right` the lower half. Round i of 12:
+// (left, right) <- (right, left ^ MixBits(right ^ key_i)), truncated to h bits.
+// key_i is word i of row 0 of the stream (rng_key, kShuffle, 0, epoch).
 inline constexpr int kPermutationRounds = 12;
 struct Permutation {
   uint32_t rows;

@@ -96,7 +96,7 @@ GAUNTLET_NUMERIC float ReplicaSum(const float* values, size_t stride,
   return total;
 }
 
-// Returns the mean of such values: their ReplicaSum, then one division.
+// Returns the mean of the same values: their ReplicaSum, then one division.
 GAUNTLET_NUMERIC float ReplicaMean(const float* values, size_t stride,
                                    size_t replicas) {
   return ReplicaSum(values, stride, replicas) / static_cast<float>(replicas);
@@ -129,10 +129,10 @@ GAUNTLET_NUMERIC float SoftmaxCrossEntropy(const float* logits, size_t classes,
   return Log(sum) - shifted_label;
 }
 
-// One row of mean squared error against a one-hot target: returns the sum over
-// j of d[j] * d[j] (fused), divided by `classes`, where d[j] = outputs[j] -
-// (j == label), and writes gradients[j] = (2 * d[j] / classes) * scale. The two
-// arrays may be the same. REQUIRES: label < classes.
+// One row of mean squared error against a one-hot target. With d[j] =
+// outputs[j] - (j == label), returns the sum over j of d[j] * d[j] (fused),
+// divided by `classes`. Writes gradients[j] = (2 * d[j] / classes) * scale. The
+// two arrays may be the same. REQUIRES: label < classes.
 GAUNTLET_NUMERIC float MeanSquaredError(const float* outputs, size_t classes,
                                         size_t label, float scale,
                                         float* gradients) {

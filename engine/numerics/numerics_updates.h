@@ -110,8 +110,8 @@ GAUNTLET_NUMERIC float SgdUpdate(float rate, float gradient, float parameter) {
   return Fma(-rate, gradient, parameter);
 }
 
-// Returns the new velocity, momentum * velocity - rate * gradient; the
-// parameter is then updated by one plain addition of it.
+// Returns the new velocity, momentum * velocity - rate * gradient. The caller
+// adds it to the parameter, in one plain addition.
 GAUNTLET_NUMERIC float MomentumVelocity(float rate, float momentum,
                                         float gradient, float velocity) {
   return Fma(momentum, velocity, -(rate * gradient));
