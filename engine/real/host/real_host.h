@@ -21,9 +21,9 @@ sigset_t SignalsThatMayBeNotices();
 void HoldSignals();
 
 // Called once, before a thread starts. From then on SIGTERM, SIGINT and (unless
-// it is ignored) SIGHUP are preemption notices, including held ones. A write to
-// a broken pipe or past the file size limit becomes an error of that write
-// instead of ending the process.
+// it is ignored) SIGHUP are preemption notices. Signals that were held until
+// then become notices too. A write to a broken pipe or past the file size limit
+// becomes an error of that write instead of ending the process.
 void InstallSignalHandlers();
 
 // Makes the signal a preemption notice too. REQUIRES: `name` is one of

@@ -1,8 +1,8 @@
 // Loads libcurl at run time, when the first request needs it.
 //
 // The program is not linked with it. libcurl depends on 26 libraries that
-// nothing else here uses, and loading them would take each process a third more
-// time to start, although most processes send no request.
+// nothing else here uses. To load them would make the start of each process
+// take a third longer, although most processes send no request.
 #ifndef GAUNTLET_ENGINE_REAL_NETWORK_CURL_LIBRARY_H_
 #define GAUNTLET_ENGINE_REAL_NETWORK_CURL_LIBRARY_H_
 

@@ -33,7 +33,7 @@ grpc::ByteBuffer ToByteBuffer(Frame frame) {
 
 Frame ToFrame(const grpc::ByteBuffer& bytes) {
   std::vector<grpc::Slice> slices;
-  // Fails only if decompression does, and messages are not compressed.
+  // Dump fails only if decompression fails, and messages are not compressed.
   CHECK(bytes.Dump(&slices).ok(), "a message that cannot be read");
   Frame frame;
   frame.reserve(bytes.Length());
@@ -273,8 +273,9 @@ void Link::KeepWriting() {
   StartWriting(&outgoing_.front());
 }
 
-// Declares the end of the stream once it is closed or lost, no write is in
-// progress, and each frame has been written or can no longer arrive.
+// Declares the end of the stream if three conditions hold: the stream is closed
+// or lost; no write is in progress; each frame has been written, or frames can
+// no longer arrive.
 void Link::EndIfDrained() {
   if (ended_ || writing_ || !(closed_ || read_lost_)) return;
   if (!outgoing_.empty() && !write_lost_ && !read_lost_) return;

@@ -129,7 +129,8 @@ class Link {
 };
 
 // The client of a connection. It is connected once the server's Challenge has
-// arrived; the wait for it also detects a port of another protocol.
+// arrived. A server of another protocol sends none, so the client never takes
+// it for a worker.
 class ConnectingLink : public Link {
  public:
   using Link::Link;

@@ -40,9 +40,9 @@ std::chrono::steady_clock::time_point ToSteady(Time time) {
   return std::chrono::steady_clock::time_point(time.time_since_epoch());
 }
 
-// Limits the log to one line in ten seconds: gRPC's threads must not wait for
-// the log's reader, and strangers can cause any number of failed handshakes,
-// each of which logs a line.
+// Logs at most one line in ten seconds: strangers can cause any number of
+// failed handshakes, and each one logs a line. Drops a line rather than let
+// gRPC's threads wait for the log's reader.
 void LogNowAndThen(gpr_log_func_args* message) {
   using Seconds = std::chrono::seconds;
   static std::atomic<Seconds::rep> next = 0;  // gRPC passes no state along
@@ -290,8 +290,9 @@ Result<std::unique_ptr<Channel>> GrpcNetwork::Connect(
             (state_->tls() == nullptr ? "" : ", or the TLS handshake failed"));
       }
       if (state == ConnectingLink::State::kFailed) break;
-      // Not with TLS: if the handshake failed, the next one would fail at once
-      // too.
+      // Not with TLS: the last attempt may have failed in its handshake. The
+      // next handshake would then fail too, and without gRPC's pause between
+      // attempts this would repeat every kRetryEvery.
       if (state_->tls() == nullptr) link->Hurry();
     }
     link->Abort();

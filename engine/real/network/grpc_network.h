@@ -20,8 +20,8 @@ inline constexpr size_t kMaxBytesInFlight = size_t{64} << 20;
 // ignores proxy settings. A client on the server's host whose first frame is a
 // ring's hello sends its other frames by a SharedLane.
 //
-// Up to 64 MiB of frames that the receiver does not take are held at the
-// receiver, further ones at the sender. A process that dies breaks its channels
+// Frames that the receiver does not take are held: up to 64 MiB at the
+// receiver, the others at the sender. A process that dies breaks its channels
 // immediately; a process that hangs does not, so waits need deadlines.
 //
 // Close and the destructors of channels do not wait: frames already sent are
@@ -52,8 +52,8 @@ class GrpcNetwork final : public Network {
   // Also kInvalidArgument if the address does not belong to this machine.
   Result<std::unique_ptr<Listener>> Listen(const std::string& address,
                                            ConnectionFilter filter) override;
-  // Returns once the server has answered on the stream, which does not require
-  // a call of Accept. kInvalidArgument if the address is malformed.
+  // Returns once the server has answered on the stream. The server answers even
+  // if Accept is not called. kInvalidArgument if the address is malformed.
   Result<std::unique_ptr<Channel>> Connect(const std::string& address,
                                            Time deadline) override;
 

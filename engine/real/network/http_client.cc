@@ -107,8 +107,9 @@ class Transfer {
   void SetLimits(int64_t limit_ms) {
     SetNumber(CURLOPT_TIMEOUT_MS, limit_ms);
     SetNumber(CURLOPT_NOSIGNAL, 1);
-    // At the deadline, a resolver that hangs is left to its thread. Otherwise
-    // libcurl would wait for that thread.
+    // Makes a request end at its deadline even if a resolver hangs. The
+    // resolver's thread then runs on; without this option libcurl would wait
+    // for it.
     SetNumber(CURLOPT_QUICK_EXIT, 1);
     Set(CURLOPT_PROTOCOLS_STR, "http");
     Set(CURLOPT_PROXY, "");  // none, even if the environment has one

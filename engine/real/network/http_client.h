@@ -13,8 +13,8 @@ namespace gauntlet {
 
 // Ignores proxies in the environment, and follows no redirects. Each request
 // has a connection of its own. A name's addresses are cached for a minute, or
-// until a request fails. If name resolution misses a request's deadline, its
-// thread runs on in the background until it returns.
+// until a request fails. If a name is not resolved by a request's deadline, the
+// thread that resolves it runs on in the background.
 class HttpClient {
  public:
   HttpClient();

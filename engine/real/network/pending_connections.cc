@@ -8,9 +8,11 @@
 namespace gauntlet {
 namespace {
 
-// Least time that a connection may stay silent. gRPC closes a connection only
-// some time after its shutdown here, so connections that arrive faster than one
-// in this time wait in the kernel's queue: that bounds their number.
+// Least time that a connection may stay silent. If too many are silent, no
+// other connection is accepted until the oldest has been silent for this time
+// and is shut down; new ones wait in the kernel's queue. gRPC closes a
+// connection only some time after its shutdown here, so without this limit the
+// number of open connections would have no bound.
 constexpr auto kLeastSilence = std::chrono::milliseconds(20);
 
 }  // namespace

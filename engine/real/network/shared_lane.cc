@@ -100,7 +100,8 @@ Result<std::unique_ptr<SharedLane>> SharedLane::Map(Descriptor file) {
 Result<std::unique_ptr<SharedLane>> SharedLane::Create(const Nonce& nonce) {
   Descriptor file(
       memfd_create(LaneName(nonce).c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  // Sealed, so that neither process can truncate it under the other.
+  // Sealed, so that neither process can truncate the memory while the other
+  // uses it.
   if (!file.valid() || ftruncate(file.get(), sizeof(Memory)) != 0 ||
       fcntl(file.get(), F_ADD_SEALS, kSeals | F_SEAL_SEAL) != 0) {
     return PosixError(errno, "lane", "memfd_create");

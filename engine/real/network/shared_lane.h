@@ -2,12 +2,13 @@
 // that both map. It carries one direction of a connection. The connection's
 // stream stays open, and its end ends the lane too.
 //
-// The reader creates the memory, a memfd, and offers its path in the writer's
-// /proc; the kernel frees it with the last process that maps it. The kernel
-// lets the writer open it only if the writer may also read the reader's memory.
-// The memory is named by the connection's nonce: a process on another host, or
-// in another PID namespace, finds nothing, and the writer of one connection
-// never reaches the memory of another.
+// The reader creates the memory, a memfd, and offers its process id and
+// descriptor. The writer opens the memory under these numbers in /proc. The
+// kernel permits this only if the writer may also read the reader's memory. It
+// frees the memory with the last process that maps it. The name of the memory
+// contains the connection's nonce. So a writer on another host, or in another
+// PID namespace, finds no memory, and a writer never opens the memory of
+// another connection.
 #ifndef GAUNTLET_ENGINE_REAL_NETWORK_SHARED_LANE_H_
 #define GAUNTLET_ENGINE_REAL_NETWORK_SHARED_LANE_H_
 

@@ -39,14 +39,14 @@ struct ReservedPort {
 // "127.0.0.1", "0.0.0.0", "::".
 Result<ReservedPort> ReservePort(const std::string& host);
 
-// Connects to a port of its own at `host`, an address of this machine. Returns
-// an error if that fails, as others could not connect either.
+// Listens on a free port at `host`, an address of this machine, and connects to
+// it. Returns an error if that fails: other processes could not connect either.
 Status CheckReachable(const std::string& host);
 
-// Returns the address on this machine of `host` (a name or an address without
-// brackets), without brackets; prefers one that is not loopback.
-// kInvalidArgument: all its addresses belong to other machines. kUnavailable:
-// the name is unknown at present.
+// Returns that address of `host` which belongs to this machine; if several do,
+// prefers one that is not loopback. `host` is a name or an address; neither it
+// nor the result has brackets. kInvalidArgument: all addresses of `host` belong
+// to other machines. kUnavailable: the name is unknown at present.
 Result<std::string> LocalAddressOf(const std::string& host);
 
 // Returns this machine's own address on the route to `address`, without port

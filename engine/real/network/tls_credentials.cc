@@ -57,7 +57,8 @@ Result<Certificates> ReadCertificates(std::string_view flag,
              PEM_read_bio_X509(bio.get(), nullptr, NoPassphrase, nullptr)) {
     sk_X509_push(read.get(), next);
   }
-  // The loop always ends with an error; at the end of the text it is this one.
+  // The loop always ends with an error. PEM_R_NO_START_LINE: the text has no
+  // further certificate.
   const bool at_end =
       ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
   ERR_clear_error();

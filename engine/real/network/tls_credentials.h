@@ -20,9 +20,9 @@ struct TlsCredentials {
 
 // Reads and checks the files. REQUIRES: files.used(). kInvalidArgument, one
 // line that names the file: it cannot be read or is not PEM; the key belongs to
-// another certificate or has a passphrase; the CA did not sign the certificate,
-// or not for a server and a client, or not for the present time; the
-// certificate lacks the name.
+// another certificate or has a passphrase; the CA did not sign the certificate;
+// the certificate is not valid for both servers and clients, is not valid at
+// present, or lacks the name.
 Result<TlsCredentials> ReadTlsCredentials(Storage& storage,
                                           const TlsFiles& files);
 

@@ -6,9 +6,9 @@
 
 namespace gauntlet {
 
-// Blocks signals in the calling thread, and in threads that it starts, until it
-// goes out of scope. A signal that arrives meanwhile is delivered then, unless
-// another thread receives it.
+// While this object exists, blocks signals in the thread that created it, and
+// in threads which that thread starts. A signal that arrives meanwhile is
+// delivered when the object is destroyed, unless another thread receives it.
 class BlockedSignals {
  public:
   // Blocks all signals.

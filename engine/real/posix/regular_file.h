@@ -10,9 +10,9 @@
 
 namespace gauntlet {
 
-// Returns kInvalidArgument, which names the path and the kind found:
-// "events/worker-0.jsonl: open: expected a regular file, found a pipe". A
-// directory is kIoError.
+// Returns Ok if the file is regular. kIoError: it is a directory.
+// kInvalidArgument: it is of another kind. Both messages name path and kind:
+// "events/worker-0.jsonl: open: expected a regular file, found a pipe".
 Status CheckRegularFile(const Descriptor& file, const std::string& path);
 
 // Returns the Status of a failed open(2) for writing with O_NOFOLLOW and

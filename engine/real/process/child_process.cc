@@ -123,8 +123,9 @@ sigset_t BlockedIn(const ChildProgram& program) {
 }
 
 // Forks with all signals blocked in the child. _Fork runs no handlers of
-// pthread_atfork: libfiu's (fiu-run) starts a thread in the child, which may
-// take the descriptor numbers that the child is about to arrange.
+// pthread_atfork: the handler of libfiu (fiu-run) would start a thread in the
+// child, and this thread may take descriptor numbers that the child is about to
+// use.
 pid_t Fork() {
   sigset_t all = {};
   sigset_t former = {};

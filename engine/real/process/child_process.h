@@ -33,8 +33,8 @@ struct ChildProgram {
   // see `output`.
   std::string log_file;
   ChildOutput output = ChildOutput::kInherited;
-  // Descriptors that stay open in the child under the same numbers, which are
-  // 10 or more.
+  // Descriptors that stay open in the child, under the same numbers. Each
+  // number is 10 or more.
   std::vector<int> kept_descriptors;
   SignalsAtStart signals = SignalsAtStart::kOpen;
 };

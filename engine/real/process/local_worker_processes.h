@@ -37,9 +37,11 @@ struct LocalWorkerOptions {
 // [--events FILE]` with its place in TF_CONFIG. It has a process group of its
 // own, so that a Ctrl-C at the terminal reaches only this process. Notices are
 // held until the worker is ready for them (HoldSignals). It inherits the locks
-// that `storage` holds. It is killed if this process dies, provided that the
-// thread that calls Start lives as long as the process: call all methods
-// from the main thread, and before any thread or gRPC is used.
+// that `storage` holds.
+//
+// A worker is killed when the thread that called Start ends. So call all
+// methods from the main thread: its workers then end with this process, and not
+// earlier. Call them before any thread or gRPC is used.
 class LocalWorkerProcesses final : public WorkerProcesses {
  public:
   LocalWorkerProcesses(LocalWorkerOptions options, const PosixStorage& storage);

@@ -8,10 +8,12 @@
 
 namespace gauntlet {
 
-// Returns "NAME=value" entries: first those of `inherited` except those that
-// `added` overrides and the variables by which a cluster assigns a process its
-// place (torchrun, Slurm, Open MPI, PMIx, Kubernetes: the launcher's own place
-// would contradict the worker's); then `added`.
+// Returns "NAME=value" entries: those of `inherited`, then those of `added`.
+// Leaves out the entries of `inherited` that
+//   - `added` overrides
+//   - assign a process its place in a cluster (TF_CONFIG, torchrun, Slurm, Open
+//     MPI, PMIx, Kubernetes): the launcher's place would contradict the
+//     worker's
 std::vector<std::string> WorkerEnvironment(
     const std::vector<std::string>& inherited,
     const std::vector<std::string>& added);

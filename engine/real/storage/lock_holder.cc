@@ -52,8 +52,8 @@ void WriteLockHolder(const Descriptor& file) {
   const ssize_t written = RetryOnInterrupt(
       [&] { return pwrite(file.get(), text.data(), text.size(), 0); });
   if (written < 0) return;
-  // Cuts off the rest of a longer text before. A concurrent reader stops at the
-  // end of the line, so it never reads that rest.
+  // Cuts off the rest of an earlier text that was longer. A concurrent reader
+  // stops at the end of the line, so it never reads that rest.
   static_cast<void>(!ftruncate(file.get(), written));
 }
 

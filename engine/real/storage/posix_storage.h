@@ -16,12 +16,12 @@ namespace gauntlet {
 //
 // The holder of a lock writes its description into the file (lock_holder.h); a
 // conflict quotes it. A lock is flock(2) on a descriptor of its own, so it
-// belongs to the open file, not to the process: a forked child inherits it, and
-// it is held until the last such process has closed it or died. Like every
+// belongs to the open file, not to the process. A forked child inherits the
+// lock; it is held until all these processes have closed it or died. Like every
 // descriptor it is closed by exec. To start a program that holds the locks too,
 // clear FD_CLOEXEC of HeldLocks() between fork and exec, as
-// LocalWorkerProcesses does. Their numbers are 10 or more, so that they do not
-// collide with descriptors of fixed meaning.
+// LocalWorkerProcesses does. The numbers of these descriptors are 10 or more,
+// so that they do not collide with descriptors of fixed meaning.
 class PosixStorage final : public Storage {
  public:
   PosixStorage();
