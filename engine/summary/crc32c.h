@@ -9,8 +9,8 @@ namespace gauntlet {
 
 uint32_t Crc32c(std::string_view bytes);
 
-// Returns the checksum as TFRecord stores it: rotated and shifted by a
-// constant, as a checksum over bytes that contain checksums is weak.
+// Returns the checksum as TFRecord stores it: rotated, and with a constant
+// added. A plain checksum over bytes that contain checksums would be weak.
 uint32_t MaskedCrc32c(std::string_view bytes);
 
 }  // namespace gauntlet

@@ -1,12 +1,13 @@
 // The bytes of TensorBoard's event files.
 //
-// A file is TFRecords (tensorflow/core/lib/io/record_writer.h), all integers
-// little-endian, each checksum a masked crc32c:
+// A file is a sequence of TFRecords (tensorflow/core/lib/io/record_writer.h).
+// All integers are little-endian, and each checksum is a masked crc32c:
 //
 //   u64 length | u32 checksum of the length | data | u32 checksum of the data
 //
-// each of which holds an Event in protobuf's wire format, of these fields
-// (tensorflow/core/util/event.proto, tensorflow/core/framework/summary.proto):
+// The data of each record is an Event in protobuf's wire format, with these
+// fields (tensorflow/core/util/event.proto,
+// tensorflow/core/framework/summary.proto):
 //
 //   Event       1 double wall_time, 2 int64 step, 3 string file_version,
 //               5 Summary summary, 7 SessionLog session_log

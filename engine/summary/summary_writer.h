@@ -24,10 +24,10 @@ inline constexpr std::string_view kEventFilePrefix = "events.out.tfevents.";
 // Not safe for concurrent use.
 class SummaryWriter {
  public:
-  // Creates the directory if it is missing, and in it a new file that begins
-  // with the file version and a session start: readers discard what earlier
-  // files have of `first_step` and later steps. The world must outlive the
-  // writer.
+  // Creates the directory if it is missing, and a new file in it. The file
+  // begins with the file version and a session start. Because of the session
+  // start, readers discard the values of `first_step` and later steps in
+  // earlier files. The world must outlive the writer.
   static Result<std::unique_ptr<SummaryWriter>> Open(
       World& world, const std::string& directory, uint64_t first_step);
 
