@@ -10,11 +10,11 @@
 
 namespace gauntlet {
 
-// Checks a path that a user names. Every such path must be UTF-8 without
-// control characters, no name in it may be too long for a file system, and the
-// path must leave room for the names of files below it. Paths are stored in
-// JSON and in lines of text, where other bytes would alter or end them.
-// kInvalidArgument quotes the path with such bytes escaped.
+// Checks a path that a user names. It must be UTF-8 without control characters:
+// paths are stored in JSON and in lines of text, where other bytes would alter
+// or end them. No name in the path may be too long for a file system, and the
+// path must leave room for the names of files below it. kInvalidArgument quotes
+// the path, with other bytes escaped.
 Status CheckPath(std::string_view path);
 
 // Returns the parent's path; "." for a name without a slash.

@@ -2,8 +2,8 @@
 // reasons, the phases, and the names of all in event files. Writers of events
 // and readers of records share it.
 //
-// This header needs no library of the engine, so that the library of records,
-// which links none, can include it.
+// This header needs no library of the engine. So the library of records can
+// include it without linking any.
 #ifndef GAUNTLET_ENGINE_WORLD_EVENT_VOCABULARY_H_
 #define GAUNTLET_ENGINE_WORLD_EVENT_VOCABULARY_H_
 
@@ -43,10 +43,10 @@ enum class EventKind : uint8_t {
   kFencedOut,         // the worker found a claim of a newer generation
   kNotice,            // a preemption notice was received; step, of a worker
   kStopAgreed,        // step: all workers stop here; epoch
-  // A wait for another rank failed, or the launcher's wait for a worker. about:
-  // the rank or worker; nullopt: one of the process's own tasks, or a device
-  // exchange. reason: kClosed, kSilent, kDeadline, kRefused; limit: the longest
-  // wait; detail: for people.
+  // A rank's wait for another rank failed, or the launcher's wait for a worker
+  // failed. about: the rank or worker; nullopt: one of the process's own tasks,
+  // or a device exchange. reason: kClosed, kSilent, kDeadline, kRefused; limit:
+  // the longest wait; detail: for people.
   kWorkerLost,
   kFaultFired,     // detail: the fault's id; path: the fault point; step, epoch
   kLoaded,         // step, digest; path: checkpoint, read and verified
@@ -78,8 +78,8 @@ enum class EventKind : uint8_t {
   // Events of a launcher. about: a worker; incarnation: the worker's newest.
   kLauncherBegin,
   kStarted,  // about, incarnation; count: rank
-  // about, incarnation: worker to which the preemption notice is sent on;
-  // reason: kUnreachable if the worker may receive it late or never
+  // about, incarnation: worker to which the launcher forwards the preemption
+  // notice; reason: kUnreachable if the worker may receive it late or never
   kAskedToStop,
   kKillSent,     // about, incarnation; reason; emitted before SIGKILL is sent
   kExited,       // about, incarnation; count: exit code, or 128 + signal;

@@ -140,8 +140,8 @@ const PointInfo& InfoOf(Point point);
 std::string_view PointName(Point point);
 std::optional<Point> FindPoint(std::string_view name);
 
-// Returns true iff the point lies in a save, or in writing the state file,
-// which a claim does as well.
+// Returns true iff the point lies in a save, in the removal of old checkpoints,
+// or in a write of the state file. Claims write the state file too.
 bool IsOfSave(Point point);
 
 // Context of an occurrence. For points of HitRate::kEachBlock, which occur once

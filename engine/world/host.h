@@ -22,8 +22,8 @@ class Host {
   // Returns the time of the first notice, which may be long before this call.
   virtual std::optional<Time> FirstNotice() const = 0;
   // Returns how many of the notices a person gave at the terminal (SIGINT). A
-  // person who repeats it demands an immediate end, while programs may repeat
-  // others (SIGTERM).
+  // person who repeats SIGINT demands an immediate end. Repeated notices of
+  // other kinds (SIGTERM) mean nothing, as programs may send them.
   virtual int Interrupts() const = 0;
   // Sends a request to a service of this machine. Blocks the calling task until
   // the deadline at most: kDeadlineExceeded. kUnavailable: the service cannot

@@ -29,11 +29,11 @@ using Frame = std::string;
 // Send refuses a larger frame with kInvalidArgument.
 inline constexpr size_t kMaxFrameBytes = size_t{4} << 20;
 
-// Limits of one listener on connections before Accept. Beyond
-// kMaxSilentCallers, or after kMaxSilence, the oldest connection without a
-// frame is closed; beyond kMaxWaitingCallers, the newest. A first frame above
-// kMaxFirstFrameBytes closes the connection. No second frame is read before
-// Accept.
+// Limits of one listener on connections before Accept. A connection without a
+// frame is closed after kMaxSilence; if there are more than kMaxSilentCallers,
+// the oldest is closed. If kMaxWaitingCallers connections wait with a first
+// frame, the next one is closed. A first frame above kMaxFirstFrameBytes closes
+// its connection. No second frame is read before Accept.
 inline constexpr size_t kMaxSilentCallers = 32;
 inline constexpr Duration kMaxSilence = std::chrono::seconds(10);
 inline constexpr size_t kMaxWaitingCallers = 32;
@@ -50,9 +50,9 @@ using Nonce = std::array<std::byte, kNonceBytes>;
 class Channel {
  public:
   virtual ~Channel() = default;
-  // Queues the frame; blocks only while too many bytes are queued.
-  // kDeadlineExceeded, kUnavailable or kInvalidArgument (too large). Ok does
-  // not mean that the frame arrived.
+  // Queues the frame; blocks only while too many bytes are queued. Errors:
+  // kDeadlineExceeded, kUnavailable, and kInvalidArgument for a frame that is
+  // too large. Ok does not mean that the frame arrived.
   virtual Status Send(Frame frame, Time deadline) = 0;
   // Returns the next frame. kDeadlineExceeded leaves the connection usable.
   // kUnavailable: the connection is lost, and all frames received were

@@ -49,8 +49,9 @@ class File {
   virtual Status Sync() = 0;
 };
 
-// A lock on a path against other processes. Released by the destructor and by
-// the death of the last process that holds or inherited it.
+// A lock on a path against other processes. The destructor or the death of the
+// process gives it up. If other processes inherited the lock, it is released
+// once all of them have closed it or died, too.
 class FileLock {
  public:
   virtual ~FileLock() = default;
@@ -104,9 +105,9 @@ class Storage {
   // As Open with kCreateExclusive, but readable and writable by the owner only,
   // from its creation on and whatever the umask is.
   virtual Result<std::unique_ptr<File>> CreatePrivate(const std::string& path);
-  // Opens a secret to read it. kFailedPrecondition if it is a link or not a
-  // regular file, if its owner is neither this process's user nor the
-  // directory's owner, or if anybody but its owner may open it.
+  // Opens a secret to read it. kFailedPrecondition: it is a link, a pipe or
+  // a device; its owner is neither this process's user nor the directory's
+  // owner; or others than its owner may open it.
   virtual Result<std::unique_ptr<File>> OpenPrivate(const std::string& path);
   // As Rename of a file, atomically, but kAlreadyExists if `to` exists.
   virtual Status RenameToNew(const std::string& from, const std::string& to);

@@ -67,8 +67,8 @@ class TimeSplit {
 
   // Assigns the time since the last call of Lap or Skip to this part.
   void Lap(TimePart part) { took_[static_cast<size_t>(part)] += SinceMark(); }
-  // Assigns the time since the last call of Lap or Skip, in which something
-  // else ran, to no part.
+  // Leaves out the time since the last call of Lap or Skip, as something else
+  // ran in it.
   void Skip() { static_cast<void>(SinceMark()); }
   // Discards the measured times and starts again now.
   void Restart() {
