@@ -3,9 +3,10 @@
 //
 // Order: the likely states of a few points, spread over the whole log, come
 // first. Then points come in two rounds: first those where a kind of operation
-// on a name happens for the first or second time (ignoring digits: the second
-// checkpoint counts as the same name), then all others. In a round the states
-// are ordered by level, and within a level by point:
+// on a name happens for the first or second time (names that differ only in
+// digits count as one), then all others. In a round, all states of level 1 come
+// first, then those of level 2; level 3 of both rounds comes at the very end.
+// Within a level, states are ordered by point:
 // 1. kills; writes torn in half; under ext4, all names survive, but the
 //    unsynced data of all files, or of one of the newest files, is lost.
 // 2. other torn writes; under ext4, one of the newest files is short or is the
@@ -13,7 +14,6 @@
 //    under weak the same, or one change of names is lost but later ones are
 //    not, or a file has its length but not its bytes.
 // 3. combinations of these, and overwritten blocks one by one, old and torn.
-// Level 3 of both rounds comes last.
 //
 // Bounds, all in CrashBounds:
 // - torn writes: at each block of 4 KiB of the file and in the middle; of a
@@ -21,15 +21,16 @@
 //   last block boundary, in the middle, and at `torn_drawn` random boundaries;
 // - changes of names: under kExt4 the newest 0 to `newest_names` lost; under
 //   kWeak also each of these with one more change lost among the `newest_names`
-//   before, and all subsets of up to `all_names_up_to` changes;
+//   before, and, if there are at most `all_names_up_to` changes, all subsets of
+//   them;
 // - one file: up to `contents_up_to` outcomes;
 // - several files: all combinations of these outcomes, up to
 //   `combinations_up_to` for one choice of names; beyond that, each outcome of
 //   one of the newest `newest_files` with the others all kept or all lost.
-// Torn writes left out are counted. For power losses the number left out is an
-// upper bound: many of them are equal, or states of another point. Each write
-// through a shared mapping is one operation; the states in between are not
-// covered, and such writes are counted.
+// Torn writes left out are counted. The number of power losses left out is only
+// an upper bound: many of those states equal each other, or a state of another
+// point. Each write through a shared mapping is one operation; the states in
+// between are not covered, and such writes are counted.
 #ifndef GAUNTLET_CHAOS_CRASH_CRASH_STATE_LIST_H_
 #define GAUNTLET_CHAOS_CRASH_CRASH_STATE_LIST_H_
 

@@ -178,7 +178,8 @@ class Simulation {
   // REQUIRES: called from a process.
   void EndSelf(int code);
 
-  // Passes an event of the process's machine to on_machine.
+  // Passes an event of a machine to on_machine. `of` is the process concerned;
+  // nullopt for a power cut.
   void EmitMachineEvent(std::optional<ProcessId> of, LogEvent&& done);
 
   // Returns the calling process. REQUIRES: called from a process.

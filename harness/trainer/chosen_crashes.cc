@@ -14,10 +14,9 @@
 namespace gauntlet {
 namespace {
 
-// Numbers of versions of checkpoint files before and after each named crash. A
-// kill is also tried at the last operation of each of these versions. Versions
-// after the crash matter too: a checkpoint must be durable once the next one is
-// begun.
+// For each named crash, kills are also tried at the end of this many versions
+// of checkpoint files before it, and of this many after it. Those after it
+// matter because a checkpoint must be durable once the next one is begun.
 constexpr size_t kKillsBefore = 8;
 constexpr size_t kKillsAfter = 4;
 

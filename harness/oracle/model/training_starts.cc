@@ -109,11 +109,11 @@ void TrainingModel::Join(const Emitter& by, Worker& worker,
   }
 }
 
-// Returns the step up to which saves count as made when the new generation
-// starts. Called if the newest save of the previous generation has no outcome.
-// This save counts only if it is the parent of the new claim `number`.
-// Otherwise the saves up to `settled_to` count, and a save is due again
-// immediately.
+// Returns the step of the newest save that counts as made for a new generation
+// if the outcome of the previous generation's newest save is unknown. That save
+// counts iff it is the parent of the claim `number`, which is the new
+// generation's. If it does not count, returns `settled_to`; the workers then
+// save again immediately.
 uint64_t TrainingModel::SavedBy(uint64_t number, uint64_t settled_to) const {
   const auto* const claim = store_.ClaimOf(number);
   if (claim == nullptr || !claim->parent) return settled_to;

@@ -10,8 +10,10 @@
 
 namespace gauntlet {
 
-// A value of the run and that of the reference run. Decimals are text, as JSON
-// has no NaN and no 64-bit integers; bits are hex digits of the value's type.
+// A value of the run and that of the reference run. `found` and `expected` are
+// decimal numbers as text, as JSON has no NaN and no 64-bit integers. The
+// `_bits` are the bits of the value in hex, two digits for each byte of its
+// type.
 struct DifferingElement {
   std::string index;  // "[3,17]"; "" for a scalar
   std::string found;
