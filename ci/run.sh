@@ -28,10 +28,11 @@ usage: ci/run.sh COMMAND
           Eigen, memcpy or the disk), shrinking, simulation and crash states
           (these two as `fast` builds them). Prints the path of the results in
           JSON. Options are Google Benchmark's (--benchmark_filter=REGEX)
-  compare-peers [OPTION...]  install PyTorch, JAX, Orbax and TensorFlow in a
-          virtual environment, build/peers, and measure Gauntlet beside them:
-          training steps, two workers, saves, restores and recovery from
-          kill -9. --help: its options. About half an hour on an idle machine
+  compare-peers [OPTION...]  install PyTorch, JAX, Orbax, TensorFlow and oneDNN
+          in a virtual environment, build/peers, and measure Gauntlet beside
+          them: matrix products, training steps, two workers, saves, restores
+          and recovery from kill -9. --help: its options. About half an hour on
+          an idle machine
   crash-test-bench  install frameworks and ckpt-chaos in a virtual environment,
           build/survey, and measure crash-test: its recording beside untraced
           runs, the tracer's calls a second, and the crash states that it judges
@@ -353,7 +354,7 @@ make_virtual_environment() {  # FOLDER REQUIREMENTS
 
 compare_peers() {  # OPTION...
   make_virtual_environment build/peers tests/peers/requirements.txt
-  build gauntlet
+  build gauntlet kernels_bench
   build/peers/bin/python -B tests/peers/compare_peers.py --program "$program" "$@"
 }
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Measures Gauntlet beside PyTorch, JAX with Orbax, and TensorFlow on this CPU.
+"""Measures Gauntlet beside PyTorch, JAX with Orbax, and TensorFlow on this CPU,
+and the matrix products of its kernels beside those of oneDNN.
 
 In each round every party does the same work once, in turn. A ratio is the median
 over the rounds of Gauntlet's time divided by the peer's in the same round; below
@@ -18,7 +19,7 @@ import sys
 import tempfile
 
 import jobs
-from parties import Gauntlet, PartyFailed, Peer, TorchRun
+from parties import Gauntlet, KernelsBench, PartyFailed, Peer, TorchRun
 
 # Also of the survey's scripts.
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "survey"))
@@ -27,6 +28,7 @@ from argument_types import (check_folder, check_programs, positive,
 
 PEER_SCRIPTS = {"torch": "torch_peer.py", "jax": "jax_peer.py",
                 "tensorflow": "tensorflow_peer.py"}
+PRODUCT_PEERS = {"oneDNN": "onednn_peer.py"}
 SAVE_MODES = {
     "torch": ("torch.save", "safetensors", "DCP", "DCP async"),
     "jax": ("Orbax", "Orbax async"),
@@ -35,8 +37,15 @@ SAVE_MODES = {
 GAUNTLET_MODES = ("sync", "async", "zero-copy")
 # Modes that save in the background.
 BACKGROUND = ("async", "zero-copy", "DCP async", "Orbax async")
-SECTIONS = ("steps", "workers", "saves", "recovery")
+SECTIONS = ("products", "steps", "workers", "saves", "recovery")
+# A product is repeated for this long in each round.
+PRODUCT_SECONDS = 0.2
 MS = 1e3
+US = 1e6
+
+
+def _fixed(number, decimals):
+    return "-" if number is None else f"{number:.{decimals}f}"
 
 
 class Section:
@@ -70,7 +79,7 @@ class Section:
         for party in sorted(self.rounds, key=self.median):
             ratios = [None if party in self.ours else self.ratio(party, own)
                       for own in own_ones]
-            texts = ["-" if one is None else f"{one:.2f}" for one in ratios]
+            texts = [_fixed(one, 2) for one in ratios]
             yield (f"  {party:{width}}  {self.median(party) * MS:9.2f}"
                    + "".join(f"  {text:>{column}}"
                              for text, column in zip(texts, columns)))
@@ -83,6 +92,34 @@ class Section:
                            for own in self.ours if own in self.rounds}}
 
 
+class ProductTable:
+    """Prints the section of each product as one row."""
+
+    def __init__(self, products, peers):
+        self._title = ("product of float32, m x n x k, 1 thread, "
+                       + products[0].isa)
+        self._width = max(len(str(one)) for one in products)
+        self._peers = peers
+        self._columns = [f"{party} µs" for party in ("Gauntlet", *peers)]
+        self._columns += [f"Gauntlet ÷ {peer}" for peer in peers]
+
+    def header(self):
+        return self._title + "\n" + self._line("", self._columns)
+
+    def row(self, product, section):
+        texts = [_fixed(section.median(party) * US, 1)
+                 if party in section.rounds else "-"
+                 for party in ("Gauntlet", *self._peers)]
+        texts += [_fixed(section.ratio(peer, "Gauntlet"), 2)
+                  for peer in self._peers]
+        return self._line(str(product), texts)
+
+    def _line(self, name, texts):
+        return "  ".join(["", f"{name:{self._width}}",
+                          *(f"{text:>{len(column)}}" for text, column
+                            in zip(texts, self._columns))])
+
+
 class Comparison:
     def __init__(self, args, folder):
         self.args = args
@@ -93,14 +130,17 @@ class Comparison:
         self.failures = []
         self._left_out = set()  # (section, party)
 
-    def peers(self, threads, processors):
+    def frameworks(self, threads, processors):
+        return self.peers({name: PEER_SCRIPTS[name]
+                           for name in self.args.peers}, threads, processors)
+
+    def peers(self, scripts, threads, processors):
         """Returns the peers that start. A peer that does not is reported
         once."""
         started = []
-        for name in self.args.peers:
+        for name, script in scripts.items():
             try:
-                peer = Peer(name, PEER_SCRIPTS[name], threads, processors,
-                            self.folder)
+                peer = Peer(name, script, threads, processors, self.folder)
             except PartyFailed as error:
                 self.fail(str(error))
                 continue
@@ -128,9 +168,44 @@ class Comparison:
             self._left_out.add((section.title, party))
             return None
 
+    def products(self):
+        kernels = KernelsBench(self.args.kernels)
+        try:
+            products = [one for one in kernels.products()
+                        if any(text in str(one) for text in self.args.shapes)]
+        except PartyFailed as error:
+            self.fail(f"products: {error}")
+            return
+        if not products:
+            self.fail("products: no product matches --shapes")
+            return
+        peers = self.peers(PRODUCT_PEERS, threads=1, processors=1)
+        table = ProductTable(products, [peer.name for peer in peers])
+        print(table.header(), flush=True)
+        for product in products:
+            section = Section(f"product {product}, 1 thread, {product.isa}")
+            self._run_rounds(section,
+                             self._multipliers(product, kernels, peers))
+            self.sections.append(section)
+            print(table.row(product, section), flush=True)
+        print()
+        for peer in peers:
+            peer.close()
+
+    @staticmethod
+    def _multipliers(product, kernels, peers):
+        """Returns by party the function that measures the product once."""
+        parties = {"Gauntlet": lambda: [
+            kernels.seconds(product, PRODUCT_SECONDS)]}
+        for peer in peers:
+            parties[peer.name] = lambda peer=peer: [peer.ask(
+                do="product", shape=product.shape, form=product.form,
+                at_least=PRODUCT_SECONDS)["seconds"]]
+        return parties
+
     def steps(self):
         for threads in self.args.threads:
-            peers = self.peers(threads, processors=threads)
+            peers = self.frameworks(threads, processors=threads)
             for name, job in jobs.STEP_JOBS.items():
                 self._steps_of(name, job, threads, peers)
             for peer in peers:
@@ -147,15 +222,16 @@ class Comparison:
                 parties[peer.name] = lambda peer=peer: peer.ask(
                     do="steps", count=self.args.steps)["step_seconds"]
         self._run_rounds(section, parties)
+        self.finish(section)
 
     def _run_rounds(self, section, parties):
-        """Measures each party's median step time in each round."""
+        """Measures each party's median time of a step or product in each
+        round."""
         for _ in range(self.args.rounds):
             for party, run in parties.items():
                 seconds = self.measure(section, party, run)
                 if seconds:
                     section.add(party, statistics.median(seconds))
-        self.finish(section)
 
     def workers(self):
         """Measures two workers, and one with the same total work."""
@@ -177,12 +253,13 @@ class Comparison:
                 parties["DDP, 1 worker"] = lambda job=double: torchrun.steps(
                     job, self.args.steps, workers=1)
             self._run_rounds(section, parties)
+            self.finish(section)
 
     def saves(self):
         # A background save needs a processor of its own besides the
         # training's. JAX uses as many threads as processors for its steps,
         # too.
-        peers = self.peers(threads=1, processors=0)
+        peers = self.frameworks(threads=1, processors=0)
         for megabytes in self.args.state:
             self._saves_of(megabytes, peers)
         for peer in peers:
@@ -293,14 +370,22 @@ def parse(arguments):
         description=" ".join(__doc__.split("\n\n")[:2]))
     parser.add_argument("--program", default="build/release/gauntlet",
                         help=argparse.SUPPRESS)
+    parser.add_argument("--kernels",
+                        default="build/release/tests/bench/kernels_bench",
+                        help=argparse.SUPPRESS)
     parser.add_argument("--only", type=some_of(SECTIONS), default=SECTIONS,
                         metavar="NAME,…",
                         help=f"some of {', '.join(SECTIONS)} (all)")
     parser.add_argument("--peers", type=some_of(list(PEER_SCRIPTS)),
                         default=list(PEER_SCRIPTS), metavar="NAME,…",
-                        help=f"some of {', '.join(PEER_SCRIPTS)} (all)")
+                        help=f"some of {', '.join(PEER_SCRIPTS)} (all); the "
+                        "products are always compared with oneDNN's")
     parser.add_argument("--rounds", type=positive, default=5, metavar="N",
-                        help="rounds of the steps (5)")
+                        help="rounds of the products and steps (5)")
+    parser.add_argument("--shapes", type=lambda text: text.split(","),
+                        default=[""], metavar="TEXT,…",
+                        help="products that have one of these texts, such as "
+                        "32x4096x4096 or NT (all)")
     parser.add_argument("--steps", type=positive, default=200, metavar="N",
                         help="steps of a round (200)")
     parser.add_argument("--threads", type=_positives, default=[1, 2],
@@ -322,6 +407,8 @@ def parse(arguments):
     args = parser.parse_args(arguments)
     check_folder(parser, args.folder)
     check_programs(parser, args, ["program"])
+    if "products" in args.only:
+        check_programs(parser, args, ["kernels"])
     return args
 
 

@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import pathlib
+import statistics
 import sys
 import tempfile
 import unittest
@@ -15,6 +16,7 @@ import compare_peers
 
 HERE = pathlib.Path(__file__).resolve().parent
 PROGRAM = None  # set below
+KERNELS = None
 
 
 class SectionTest(unittest.TestCase):
@@ -46,9 +48,13 @@ class ComparisonTest(unittest.TestCase):
                                 {"stand-in": script}, clear=True), \
                 mock.patch.dict(compare_peers.SAVE_MODES,
                                 {"stand-in": ("plain",)}), \
+                mock.patch.dict(compare_peers.PRODUCT_PEERS,
+                                {"stand-in": script}, clear=True), \
+                mock.patch.object(compare_peers, "PRODUCT_SECONDS", 0.001), \
                 mock.patch.object(sys, "argv", [
-                    "compare_peers.py", "--program", PROGRAM, "--folder",
-                    folder, "--out", f"{folder}/out.json", "--rounds", "1",
+                    "compare_peers.py", "--program", PROGRAM, "--kernels",
+                    KERNELS, "--folder", folder, "--out",
+                    f"{folder}/out.json", "--rounds", "1",
                     "--save-rounds", "1", "--saves", "1", "--every", "2",
                     "--steps", "5", "--state", "1", "--threads", "1",
                     *arguments]), \
@@ -84,6 +90,34 @@ class ComparisonTest(unittest.TestCase):
         self.assertGreaterEqual(restore["plain"][0], 0.004)
         self.assertEqual(len(restore["Gauntlet"]), 1)
 
+    def test_measures_products_beside_a_peer(self):
+        code, output, errors, figures = self.compare(
+            "stand_in_peer.py", "--only", "products", "--shapes",
+            "32x10x512,512x10x32", "--rounds", "3")
+        self.assertEqual((code, errors), (0, ""))
+        rows = {line.strip()[:13].strip(): line.split()
+                for line in output.splitlines() if line.startswith("  ")}
+        self.assertEqual(list(rows), ["Gauntlet µs", "32x10x512 NN",
+                                      "512x10x32 TN"])
+        self.assertEqual(figures["versions"]["stand-in"], "1")
+        for section in figures["sections"]:
+            ours = section["seconds"]["Gauntlet"]
+            self.assertEqual(section["seconds"]["stand-in"], [0.001] * 3)
+            self.assertGreater(min(ours), 0)
+            self.assertAlmostEqual(section["ratios"]["Gauntlet"]["stand-in"],
+                                   statistics.median(ours) / 0.001)
+
+    def test_kernels_that_are_not_measured_are_reported(self):
+        for arguments, message in (
+                (("--kernels", "false"), "kernels_bench, exit code 1"),
+                (("--kernels", "true"), "no product matches"),
+                (("--shapes", "1x1x1"), "no product matches")):
+            code, output, errors, figures = self.compare(
+                "stand_in_peer.py", "--only", "products", *arguments)
+            self.assertEqual((code, output.startswith("versions")), (1, True))
+            self.assertIn(message, errors)
+            self.assertEqual(len(figures["failures"]), 1)
+
     def test_two_workers_need_no_peer(self):
         code, output, errors, figures = self.compare(
             "stand_in_peer.py", "--only", "workers")
@@ -103,6 +137,7 @@ class ComparisonTest(unittest.TestCase):
         for arguments, message in (
                 (("--peers", "mxnet"), "expected some of stand-in, found 'mxnet'"),
                 (("--rounds", "0"), "expected a whole number from 1, found '0'"),
+                (("--kernels", "/no/such"), "--kernels: expected a program,"),
                 (("--folder", "/no/such"), "--folder: expected a folder, found")):
             code, _, errors, _ = self.compare("stand_in_peer.py", *arguments)
             self.assertEqual(code, 2)
@@ -112,6 +147,7 @@ class ComparisonTest(unittest.TestCase):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--program", required=True)
+    parser.add_argument("--kernels", required=True)
     args, rest = parser.parse_known_args()
-    PROGRAM = args.program
+    PROGRAM, KERNELS = args.program, args.kernels
     unittest.main(argv=sys.argv[:1] + rest)

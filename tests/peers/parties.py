@@ -1,4 +1,5 @@
-"""The programs to compare: a peer as a server, and runs of Gauntlet."""
+"""The programs to compare: a peer as a server, runs of Gauntlet, and its kernels'
+benchmark."""
 
 import contextlib
 import json
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+import typing
 
 import jobs
 
@@ -213,6 +215,61 @@ class Gauntlet:
         self._finish(process)
         return recovery_of(_worker_events(self._events(), 0), "start_times",
                            killed)
+
+
+class Product(typing.NamedTuple):
+    """A matrix product that kernels_bench measures."""
+
+    benchmark: str  # its name in kernels_bench
+    shape: list  # m, n, k
+    form: str  # NN, TN or NT: which operand is stored transposed
+    isa: str
+
+    @classmethod
+    def of(cls, benchmark):
+        """Parses a name such as wide/32x4096x4096/NT/avx512/manual_time."""
+        _, shape, form, isa, _ = benchmark.split("/")
+        return cls(benchmark, [int(size) for size in shape.split("x")], form,
+                   isa)
+
+    def __str__(self):
+        return "x".join(map(str, self.shape)) + f" {self.form}"
+
+
+class KernelsBench:
+    """Runs the products of tests/bench/kernels_bench.cc on one processor."""
+
+    def __init__(self, program):
+        self._program = str(program)
+
+    def _run(self, *arguments):
+        try:
+            done = subprocess.run([self._program, *arguments], check=False,
+                                  capture_output=True, text=True,
+                                  timeout=DEADLINE_S, env=_environment(),
+                                  preexec_fn=_on_processors(1))
+        except subprocess.TimeoutExpired as error:
+            raise PartyFailed(f"kernels_bench: {error}") from error
+        if done.returncode != 0:
+            raise PartyFailed(f"kernels_bench, exit code {done.returncode}: "
+                              f"{done.stderr.strip()[-400:]}")
+        return done.stdout
+
+    def products(self):
+        """Returns the products for the machine's best instruction set, which
+        kernels_bench lists first."""
+        names = self._run("--benchmark_list_tests",
+                          "--benchmark_filter=/(NN|TN|NT)/").split()
+        products = [Product.of(name) for name in names]
+        return [one for one in products if one.isa == products[0].isa]
+
+    def seconds(self, product, at_least):
+        """Returns the seconds of one product, averaged over at least this many
+        seconds."""
+        results = json.loads(self._run(
+            f"--benchmark_filter=^{product.benchmark}$",
+            f"--benchmark_min_time={at_least}", "--benchmark_format=json"))
+        return results["benchmarks"][0]["us"] * 1e-6
 
 
 class TorchRun:

@@ -8,6 +8,10 @@ A peer is an object with
                         is one of a background save
   finish()              waits for the rest of a background save
   restore(mode, path)   loads it into the current job
+One that only multiplies matrices has versions() and
+  product(shape, form, at_least)  the seconds of one product, averaged over at
+                        least this many seconds; shape: [m, n, k]; form: NN, TN
+                        (a is stored transposed) or NT (b is)
 """
 
 import json
@@ -69,6 +73,9 @@ def _answer(peer, command):
         return _train_and_save(peer, command)
     if command["do"] == "restore":
         return _restore(peer, command)
+    if command["do"] == "product":
+        return {"seconds": peer.product(command["shape"], command["form"],
+                                        command["at_least"])}
     raise ValueError(f"unknown command {command['do']}")
 
 
