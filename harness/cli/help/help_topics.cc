@@ -93,6 +93,17 @@ std::string KeyText(const KeySpec& key) {
   return text;
 }
 
+// Returns the key as a scenario writes it. The table's "with.slow.latency" is
+// "with.latency (slow)", and "with.slow" is "do: slow".
+std::string WrittenKey(const KeySpec& key) {
+  constexpr std::string_view kWith = "with.";
+  if (!key.path.starts_with(kWith)) return std::string(key.path);
+  const std::string_view rest = key.path.substr(kWith.size());
+  const size_t dot = rest.find('.');
+  if (dot == rest.npos) return fmt::format("do: {}", rest);
+  return fmt::format("with.{} ({})", rest.substr(dot + 1), rest.substr(0, dot));
+}
+
 // Builds the topic from the table that the loader uses.
 std::string ScenariosText() {
   std::string text =
@@ -108,9 +119,14 @@ std::string ScenariosText() {
       "    - at: {worker: 1, save: 2, point: ckpt.shard.write, offset: 50%}\n"
       "      do: crash\n"
       "  expect: {outcome: recovers, resumed_from: {step: 5}}\n\n"
+      "The parameters of a fault stand directly in its `with`. Those of each "
+      "kind are at\nthe end of the list, after `do: KIND`:\n\n"
+      "    - at: {worker: 1, step: 10}\n"
+      "      do: slow\n"
+      "      with: {latency: 2s, repeat: always}\n\n"
       "Every key, with its default in parentheses:\n\n";
   for (const KeySpec& key : AllKeys()) {
-    text += fmt::format("  {:<34} {}\n", key.path, KeyText(key));
+    text += fmt::format("  {:<34} {}\n", WrittenKey(key), KeyText(key));
   }
   return text +
          "\nmatrix: dotted paths of other keys, each with a list of values: "
@@ -311,17 +327,21 @@ std::optional<std::string> HelpOnFault(std::string_view name) {
 }
 
 // Returns help on the key of this name and on the keys below it. If there is no
-// such key, returns help on all keys that end in ".NAME", or nullopt if there
-// are none.
+// such key, returns help on all keys that end in ".NAME" and on the parameters
+// written as NAME ("with.latency"), or nullopt if there are none.
 std::optional<std::string> HelpOnKey(std::string_view name) {
   const std::string below = fmt::format("{}.", name);
   const std::string end = fmt::format(".{}", name);
+  const std::string parameter = fmt::format("{} (", name);
   std::vector<HelpEntry> whole;
   std::vector<HelpEntry> ends;
   for (const KeySpec& key : AllKeys()) {
-    const HelpEntry entry = {std::string(key.path), WithCommas(KeyText(key))};
+    const std::string written = WrittenKey(key);
+    const HelpEntry entry = {written, WithCommas(KeyText(key))};
     if (key.path == name || key.path.starts_with(below)) whole.push_back(entry);
-    if (key.path.ends_with(end)) ends.push_back(entry);
+    if (key.path.ends_with(end) || written.starts_with(parameter)) {
+      ends.push_back(entry);
+    }
   }
   const std::vector<HelpEntry>& entries = whole.empty() ? ends : whole;
   if (entries.empty()) return std::nullopt;

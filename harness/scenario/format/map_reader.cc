@@ -96,6 +96,14 @@ std::string HintOnPlace(std::string_view path, std::string_view key) {
   return fmt::format("`{}` belongs beside `{}`, not in it", key, name);
 }
 
+// Returns the place of a map as a scenario writes it: "'cluster'", or "'with'
+// of crash" for the table's "with.crash".
+std::string DescribePath(std::string_view path) {
+  constexpr std::string_view kWith = "with.";
+  if (!path.starts_with(kWith)) return fmt::format("'{}'", path);
+  return fmt::format("'with' of {}", path.substr(kWith.size()));
+}
+
 }  // namespace
 
 std::optional<FileOffset> ParseFileOffset(std::string_view text) {
@@ -127,7 +135,7 @@ MapReader::MapReader(const YamlNode* node, std::string_view path,
       continue;
     }
     const std::string where =
-        path_.empty() ? "" : fmt::format(" in '{}'", path_);
+        path_.empty() ? "" : fmt::format(" in {}", DescribePath(path_));
     const std::string_view renamed = NewNameOfKey(path_, entry.key);
     std::string hint = HintOnPlace(path_, entry.key);
     if (!renamed.empty()) {

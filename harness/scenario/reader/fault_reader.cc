@@ -223,10 +223,26 @@ void ReadParameters(const MapReader& with, FaultKind kind,
   with.Choice("repeat", out.times);
 }
 
+// Reports an error and returns true if `with` holds a map of the fault's kind,
+// `with: {slow: {latency: 2s}}`. The parameters stand directly in `with`.
+bool HasParametersBelowKind(const YamlNode* with, std::string_view kind,
+                            Diagnostics& diagnostics) {
+  const YamlNode* below = with == nullptr ? nullptr : with->Find(kind);
+  if (below == nullptr || below->kind != YamlKind::kMap) return false;
+  diagnostics.Error(
+      below->place,
+      fmt::format("expected the parameters of {0} directly in `with`, found "
+                  "them below '{0}'",
+                  kind),
+      fmt::format("with: {}", YamlToText(*below)));
+  return true;
+}
+
 // Reads `with` and `until` of a fault. REQUIRES: fault.kind has been read.
 void ReadHow(const MapReader& map, Diagnostics& diagnostics, Fault& fault) {
   const std::string_view kind = FaultKindName(fault.kind);
   const YamlNode* node = map.Find("with");
+  if (HasParametersBelowKind(node, kind, diagnostics)) return;
   const MapReader with(node, fmt::format("with.{}", kind), diagnostics);
   if (map.Find("until") != nullptr) {
     const MapReader until = map.Map("until");

@@ -184,6 +184,18 @@ TEST(HelpTest, ScenariosTopicHasTheRangesOfValues) {
   EXPECT_THAT(output, HasSubstr("each time it is sent; 1 to 90 (10)"));
 }
 
+TEST(HelpTest, ParametersOfAFault_AreShownAsAScenarioWritesThem) {
+  const std::string output = Help("scenarios").out;
+  EXPECT_THAT(output, HasSubstr("      do: slow\n      with: {latency: 2s, "));
+  EXPECT_THAT(output, HasSubstr("\n  do: slow  "));
+  EXPECT_THAT(output, HasSubstr("\n  with.latency (slow)  "));
+  EXPECT_THAT(output, Not(HasSubstr("with.slow")));
+  EXPECT_THAT(Help("with.slow").out, HasSubstr("\n  with.latency (slow)  "));
+  const std::string latency = Help("with.latency").out;
+  EXPECT_THAT(latency, HasSubstr("\n  with.latency (slow)  "));
+  EXPECT_THAT(latency, HasSubstr("\n  with.latency (kill)  "));
+}
+
 TEST(HelpTest, UsageHasTheRequiredArgumentsAndTheirNumber) {
   EXPECT_THAT(Help("replay").out, HasSubstr("[OPTIONS] WHAT\n"));
   EXPECT_THAT(Help("explore").out, HasSubstr("[OPTIONS] [BASE]\n"));

@@ -117,7 +117,7 @@ TEST(UpgradeTest, RenamesAParameterOnlyOfTheKindThatHasIt) {
       "expect: {outcome: recovers}\n";
   const LoadedFile loaded = LoadScenarios(text, "f");
   ASSERT_EQ(loaded.errors.size(), 1u);
-  EXPECT_EQ(loaded.errors[0].message, "unknown key 'hits' in 'with.crash'");
+  EXPECT_EQ(loaded.errors[0].message, "unknown key 'hits' in 'with' of crash");
 }
 
 // `faults` of a v1 file, and the equal text in v2.

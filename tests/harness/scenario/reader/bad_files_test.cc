@@ -444,8 +444,15 @@ const BadBody kBodies[] = {
     {"faults: [{at: {point: ckpt.shard.write, offset: 101%}, do: crash}]",
      "s.yaml:3:49: error: expected an offset such as 50%, 64KiB or 4096, found "
      "'101%'"},
+    {"cluster: {workers: 4096}",
+     "s.yaml:3:20: error: job: data.samples: expected at least one global "
+     "batch (4096 replicas of 16 rows = 65536) with remainder drop, found "
+     "384"},
+    {"faults: [{at: {step: 1}, do: slow, with: {slow: {latency: 2s}}}]",
+     "s.yaml:3:49: error: expected the parameters of slow directly in `with`, "
+     "found them below 'slow'"},
     {"faults: [{at: {step: 1}, do: crash, with: {grace: 1s}}]",
-     "s.yaml:3:44: error: unknown key 'grace' in 'with.crash'"},
+     "s.yaml:3:44: error: unknown key 'grace' in 'with' of crash"},
     {"faults: [{at: {step: 1}, do: out_of_memory}]",
      "s.yaml:3:10: error: out_of_memory needs a device: expected "
      "cluster.device cuda or emulated, found cpu"},
