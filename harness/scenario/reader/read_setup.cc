@@ -1,6 +1,8 @@
 #include "harness/scenario/reader/read_setup.h"
 
 #include <algorithm>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "engine/data/dataset.h"
@@ -132,6 +134,58 @@ void ReadOptimizer(const MapReader& optimizer, OptimizerSpec& out) {
   clip.Number("limit", out.clip.limit);
 }
 
+// The engine's name for a field of a job, and the key of a scenario.
+constexpr std::pair<std::string_view, std::string_view> kFieldKeys[] = {
+    {"model.layers", "layers"}, {"optimizer.learning_rate", "optimizer.lr"}};
+
+// Returns the error of a job, with the keys of a scenario.
+std::string WithKeys(std::string message) {
+  for (const auto& [field, key] : kFieldKeys) {
+    if (message.starts_with(field)) message.replace(0, field.size(), key);
+  }
+  return message;
+}
+
+// Returns the place of the key with which the message begins, such as
+// "optimizer.lr: …" or "layers[1].kind: …"; if `job` lacks it, that of the
+// nearest map or list around it.
+Place PlaceOfKey(const YamlNode& job, std::string_view message) {
+  const YamlNode* node = &job;
+  std::string_view path = message.substr(0, message.find_first_of(": "));
+  while (!path.empty()) {
+    const size_t end = std::min(path.find_first_of(".["), path.size());
+    const YamlNode* found = nullptr;
+    if (path.starts_with('[')) {
+      const size_t close = std::min(path.find(']'), path.size());
+      const auto index = ParseWholeNumber(path.substr(1, close - 1));
+      if (index && *index < node->items.size()) found = &node->items[*index];
+      path.remove_prefix(std::min(close + 1, path.size()));
+    } else {
+      found = node->Find(path.substr(0, end));
+      path.remove_prefix(end);
+    }
+    if (found == nullptr) break;
+    node = found;
+    if (path.starts_with('.')) path.remove_prefix(1);
+  }
+  return node->place;
+}
+
+// Reports a job that the engine refuses. Without `job`, only the number of
+// workers can be the reason.
+void RefuseJob(const MapReader& document, const std::string& message) {
+  const std::string text = WithKeys(message);
+  const YamlNode* const job = document.Find("job");
+  const YamlNode* const cluster = document.Find("cluster");
+  Place place = document.PlaceOf("preset");
+  if (job != nullptr) {
+    place = PlaceOfKey(*job, text);
+  } else if (cluster != nullptr) {
+    place = PlaceOfKey(*cluster, "workers: ");
+  }
+  document.Error(place, fmt::format("job: {}", text));
+}
+
 void ReadJob(const MapReader& document, Case& one,
              const Diagnostics& diagnostics) {
   JobSpec& job = one.train.job;
@@ -169,9 +223,7 @@ void ReadJob(const MapReader& document, Case& one,
   }
   Status status = Validate(job);
   if (status.ok()) status = CheckLayersFit(job);
-  if (!status.ok()) {
-    map.Error(map.PlaceOf(""), fmt::format("job: {}", status.message()));
-  }
+  if (!status.ok()) RefuseJob(document, status.message());
 }
 
 void ReadMembership(const MapReader& map, ClusterSetup& cluster) {

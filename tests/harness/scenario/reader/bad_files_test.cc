@@ -777,24 +777,30 @@ TEST(BadFilesTest, PointsAtTheErrorInAListOfAJob) {
       {"{layers: [{kind: flatten}, {kind: dense, rate: 0.5, units: 10}]}",
        "s.yaml:3:53: error: a dense layer has no `rate`"},
       {"{layers: [{kind: dense, units: 10}]}",
-       "s.yaml:3:6: error: job: model.layers[0].kind: expected flatten or "
+       "s.yaml:3:23: error: job: layers[0].kind: expected flatten or "
        "conv2d as the first layer"},
       {"{data: {side: 7}, layers: [{kind: conv2d, filters: 2, kernel: 30}, "
        "{kind: flatten}, {kind: dense, units: 10}]}",
-       "s.yaml:3:6: error: job: model.layers[0]: expected a kernel of 1 to 7 "
+       "s.yaml:3:33: error: job: layers[0]: expected a kernel of 1 to 7 "
        "pixels a side on inputs of 7 x 7, found 30"},
       {"{layers: [{kind: flatten}, {kind: dense, units: 11}]}",
-       "s.yaml:3:6: error: job: model.layers: expected 10 outputs, one for "
-       "each "
-       "class of the data, found 11"},
+       "s.yaml:3:15: error: job: layers: expected 10 outputs, one for "
+       "each class of the data, found 11"},
       {"{optimizer: {schedule: {boundaries: [1, x]}}}",
        "s.yaml:3:46: error: expected a whole number from 0 to "
        "9007199254740992, found 'x'"},
       {"{optimizer: {schedule: {values: 0.1}}}",
        "s.yaml:3:38: error: expected a list of numbers, found '0.1'"},
       {"{optimizer: {clip: {by: value, limit: 0}}}",
-       "s.yaml:3:6: error: job: optimizer.clip.limit: expected a number above "
+       "s.yaml:3:44: error: job: optimizer.clip.limit: expected a number above "
        "0 and at most 1e+30, found 0"},
+      {"{optimizer: {lr: 0}}",
+       "s.yaml:3:23: error: job: optimizer.lr: expected a number above 0 and "
+       "at most 1000, found 0"},
+      {"{epochs: 2}\ncluster: {workers: 4096}",
+       "s.yaml:3:6: error: job: data.samples: expected at least one global "
+       "batch (4096 replicas of 16 rows = 65536) with remainder drop, found "
+       "384"},
       {"{accumulate: 0}",
        "s.yaml:3:19: error: expected a whole number from 1 to 65536, found "
        "'0'"},
