@@ -7,6 +7,7 @@
 #include "engine/data/row_schedule.h"
 #include "engine/text/nearest_names.h"
 #include "engine/text/units.h"
+#include "engine/train/worker_exit.h"
 #include "harness/scenario/format/map_reader.h"
 #include "harness/scenario/reader/fault_reader.h"
 #include "harness/scenario/reader/matrix.h"
@@ -223,6 +224,61 @@ void WarnOfShorterGrace(const std::vector<PlacedFault>& faults, const Case& one,
   }
 }
 
+// Returns true if something in the scenario may interrupt the run: a fault, a
+// second launch, a planted bug, a full disk, or steps of a planned length,
+// which may exceed a limit of time.
+bool PlansAnInterruption(const Case& one) {
+  return !one.plan.faults.empty() || !one.plan.bugs.empty() ||
+         !one.launches.empty() || one.disk_capacity != Case().disk_capacity ||
+         one.cluster.step_time > Duration();
+}
+
+// Returns the exit code of the launcher after this outcome; nullopt if it may
+// have several.
+std::optional<int> ExitCodeOf(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::kCompletes:
+    case Outcome::kRecovers:
+      return WorkerExitCode(WorkerExit::kDone);
+    case Outcome::kStopsCleanly:
+      return WorkerExitCode(WorkerExit::kStopped);
+    case Outcome::kStopsOnNan:
+      return WorkerExitCode(WorkerExit::kNotFinite);
+    case Outcome::kRetryLater:
+      return WorkerExitCode(WorkerExit::kLostWorker);
+    case Outcome::kGivesUp:
+      return WorkerExitCode(WorkerExit::kFailed);
+    case Outcome::kRefuses:
+    case Outcome::kViolates:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+// Warns of an expected outcome that the run cannot have: `recovers` if nothing
+// interrupts it, and an outcome beside the exit code of another one.
+void WarnOfOutcome(const YamlNode& document, const Case& one,
+                   Diagnostics& diagnostics) {
+  const YamlNode* const expect = document.Find("expect");
+  if (expect == nullptr) return;
+  const Expectation& expected = one.expect;
+  if (const YamlNode* place = expect->Find("outcome");
+      place != nullptr && expected.outcome == Outcome::kRecovers &&
+      !PlansAnInterruption(one)) {
+    diagnostics.Warning(place->place,
+                        "`recovers` needs an interruption, but the scenario "
+                        "has no fault",
+                        "add `faults`, or expect: {outcome: completes}");
+  }
+  const std::optional<int> code = ExitCodeOf(expected.outcome);
+  if (!expected.exit_code || !code || *expected.exit_code == *code) return;
+  diagnostics.Warning(
+      expect->Find("exit_code")->place,
+      fmt::format("can never match: exit code {}, but that of {} is {}",
+                  *expected.exit_code, OutcomeName(expected.outcome), *code),
+      fmt::format("exit_code: {}", *code));
+}
+
 // Reads the plan, and checks it against the rest of the case. Makes no checks
 // if the scenario has other errors, as these may make a valid fault look wrong.
 // `errors`: number of errors before the scenario was read.
@@ -237,6 +293,7 @@ void ReadPlan(const YamlNode& document, size_t errors, Case& one,
   if (diagnostics.size() != errors) return;
   CheckReachable(one, faults, diagnostics);
   WarnOfShorterGrace(faults, one, diagnostics);
+  WarnOfOutcome(document, one, diagnostics);
   CheckExpectedResume(MapReader(&document, "", diagnostics), one);
   const YamlNode* timeout = document.Find("timeout");
   CheckTimeLimits(one, timeout == nullptr ? document.place : timeout->place,

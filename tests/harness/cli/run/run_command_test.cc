@@ -281,7 +281,7 @@ TEST_F(RunCommandTest, CasesNotRunAfterTheMaximumOfFailuresStayOpen) {
 }
 
 TEST_F(RunCommandTest, LastFailedTakesUpARunThatWasKilled) {
-  command_.paths = {Write("d1", "a", "recovers")};
+  command_.paths = {Write("d1", "a", "fails")};
   EXPECT_EQ(RunScenarios(command_, console_), 1);
   const fs::path runs = folder() / "runs";
   const fs::path earlier = fs::read_symlink(runs / "latest");

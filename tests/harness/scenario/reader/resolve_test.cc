@@ -218,6 +218,33 @@ std::string WarningsOf(const std::string& mode, const std::string& fault) {
   return RenderWarnings(loaded, "f.yaml", text);
 }
 
+TEST(ResolveTest, WarnsOfAnOutcomeThatCannotBe) {
+  const std::string fault = "faults: [{at: {step: 9}, do: crash}]\n";
+  const struct {
+    std::string body;
+    std::string warning;
+  } kCases[] = {
+      {"expect: {outcome: recovers}",
+       "f.yaml:3:19: warning: `recovers` needs an interruption, but the "
+       "scenario has no fault"},
+      {fault + "expect: {outcome: recovers}", ""},
+      {"launches: [{stop_at_step: 5}, {}]\nexpect: {outcome: recovers}", ""},
+      {"disk: {capacity: 48KiB}\nexpect: {outcome: recovers}", ""},
+      {"expect: {outcome: completes}", ""},
+      {fault + "expect: {outcome: stops-cleanly, exit_code: 0}",
+       "f.yaml:4:45: warning: can never match: exit code 0, but that of "
+       "stops-cleanly is 143"},
+      {fault + "expect: {outcome: stops-cleanly, exit_code: 143}", ""},
+      {fault + "expect: {outcome: refuses, exit_code: 8}", ""},
+  };
+  for (const auto& [body, warning] : kCases) {
+    const std::string text = "schema: gauntlet/v2\nname: a\n" + body + "\n";
+    const std::string found =
+        RenderWarnings(LoadScenarios(text, "f.yaml"), "f.yaml", text);
+    EXPECT_EQ(found.substr(0, found.find('\n')), warning) << body;
+  }
+}
+
 TEST(ResolveTest, WarnsOfAFaultThatFiresByChance) {
   EXPECT_EQ(WarningsOf("async", "at: {step: 9, point: ckpt.rename}, do: crash"),
             "f.yaml:5:22: warning: fires only by chance: training continues "
