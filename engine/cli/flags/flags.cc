@@ -357,6 +357,18 @@ std::string DidYouMean(std::string_view mistyped,
              : fmt::format("; did you mean {}?", fmt::join(nearest, " or "));
 }
 
+std::string DidYouMeanWhole(std::string_view part,
+                            const std::vector<std::string>& names) {
+  constexpr size_t kLeastPart = 3;
+  if (part.size() < kLeastPart) return "";
+  for (const std::string& name : names) {
+    if (name.find(part) != name.npos) {
+      return fmt::format("; did you mean {}?", name);
+    }
+  }
+  return "";
+}
+
 std::string DidYouMeanFile(const std::string& path) {
   const std::filesystem::path missing(path);
   const std::filesystem::path folder =

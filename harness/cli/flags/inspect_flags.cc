@@ -12,8 +12,6 @@ namespace {
 constexpr std::string_view kCatalogNames =
     "presets, points, faults, invariants, planted-bugs or scenarios";
 
-constexpr size_t kLeastPart = 3;  // characters of a name that is given in part
-
 NamedChoices<Catalog> AllCatalogs() {
   return {{"presets", Catalog::kPresets},
           {"points", Catalog::kPoints},
@@ -31,11 +29,7 @@ Result<Catalog> FindCatalog(const std::string& name) {
   }
   const Status status = ExpectedValue(kCatalogNames, name);
   std::string hint = DidYouMean(name, names);
-  for (const std::string& known : names) {
-    if (!hint.empty() || name.size() < kLeastPart) break;
-    if (known.find(name) == known.npos) continue;
-    hint = fmt::format("; did you mean {}?", known);
-  }
+  if (hint.empty()) hint = DidYouMeanWhole(name, names);
   return InvalidArgument(status.message() + hint);
 }
 

@@ -225,6 +225,12 @@ TEST(HelpTest, UnknownTopic_NamesTheNearestAndListsAll) {
   }
 }
 
+TEST(HelpTest, PartOfATopic_NamesTheTopic) {
+  EXPECT_THAT(Help("bugs").err, StartsWith("gauntlet help: unknown topic "
+                                           "'bugs'; did you mean "
+                                           "planted-bugs?\n"));
+}
+
 TEST(HelpTest, EveryTopicHasAPage) {
   for (const std::string& topic : HelpTopics()) {
     const HelpOutput output = Help(topic);
