@@ -120,8 +120,8 @@ Result<Command> ParseValidate(const VerbArguments& verb) {
   ValidateCommand command;
   Flags flags(
       {.command = "validate",
-       .summary = "Check scenario files and print their errors. Nothing is "
-                  "run.",
+       .summary = "Check scenario files and the data that they name, and print "
+                  "their errors. Nothing is run.",
        .examples = "Example:\n  gauntlet validate scenarios\n"
                    "\nExit code 0: all are valid; 2: a file has an error.\n"
                    "Warnings do not change the code."},

@@ -22,7 +22,6 @@
 #include "engine/real/posix/blocked_signals.h"
 #include "engine/real/posix/system_clock.h"
 #include "engine/real/process/child_process.h"
-#include "engine/real/storage/posix_storage.h"
 #include "engine/text/counted.h"
 #include "harness/cli/crash_test/crash_test_files.h"
 #include "harness/cli/program/build_id.h"
@@ -38,7 +37,6 @@
 #include "harness/explore/diagnosis/divergence.h"
 #include "harness/explore/diagnosis/replay.h"
 #include "harness/record/result/result_file.h"
-#include "harness/run/case_data.h"
 #include "harness/run/crash_notice.h"
 #include "harness/run/files/shell_word.h"
 #include "harness/run/files/text_file.h"
@@ -470,13 +468,10 @@ Result<int> LoadAndRun(const RunCommand& command, Console& console) {
     return static_cast<int>(ExitCode::kOk);
   }
 
-  PosixStorage storage;
-  CaseDataChecker data(storage);
-  for (const SuiteItem& item : items) {
-    const Status status = data.Check(item.one);
-    if (status.ok()) continue;
-    console.err << RenderDiagnostic({item.one.data_place, status.message(), ""},
-                                    item.one.file, ReadTextFile(item.one.file));
+  std::vector<const Case*> cases;
+  for (const SuiteItem& item : items) cases.push_back(&item.one);
+  if (const std::string error = DataError(cases); !error.empty()) {
+    console.err << error;
     return static_cast<int>(ExitCode::kUsage);
   }
 

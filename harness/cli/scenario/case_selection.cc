@@ -14,6 +14,9 @@
 #include "harness/cli/scenario/demo_scenarios.h"
 #include "harness/cli/scenario/label_expression.h"
 #include "harness/cli/scenario/scenario_files.h"
+#include "harness/run/case_data.h"
+#include "harness/run/files/text_file.h"
+#include "harness/scenario/format/diagnostic.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -254,6 +257,18 @@ Result<Selection> SelectCases(
   Selection selection = selector.Select(cases);
   RETURN_IF_ERROR(CheckNames(selection.items));
   return selection;
+}
+
+std::string DataError(const std::vector<const Case*>& cases) {
+  PosixStorage storage;
+  CaseDataChecker checker(storage);
+  for (const Case* one : cases) {
+    const Status status = checker.Check(*one);
+    if (status.ok()) continue;
+    return RenderDiagnostic({one->data_place, status.message(), ""}, one->file,
+                            ReadTextFile(one->file));
+  }
+  return "";
 }
 
 }  // namespace gauntlet

@@ -48,6 +48,10 @@ Result<Selection> SelectCases(
     const RunCommand& command, const std::vector<Case>& cases,
     const std::function<const char*(const char*)>& variable);
 
+// Returns the error, with its place, of the first case whose data cannot be
+// read or do not fit its job; "" if there is none.
+std::string DataError(const std::vector<const Case*>& cases);
+
 }  // namespace gauntlet
 
 #endif  // GAUNTLET_HARNESS_CLI_SCENARIO_CASE_SELECTION_H_

@@ -47,6 +47,12 @@ int RunValidate(const ValidateCommand& command, Console& console) {
                NoScenarioFileIn(command.paths));
     return static_cast<int>(ExitCode::kNothingSelected);
   }
+  std::vector<const Case*> cases;
+  for (const Case& one : loaded->cases) cases.push_back(&one);
+  if (const std::string error = DataError(cases); !error.empty()) {
+    console.err << error;
+    return static_cast<int>(ExitCode::kUsage);
+  }
   // Counts each case in both worlds, as `gauntlet run` does.
   fmt::print(
       console.out, "{}, {}: valid{}\n", Counted(loaded->scenarios, "scenario"),

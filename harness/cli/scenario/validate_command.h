@@ -6,8 +6,8 @@
 
 namespace gauntlet {
 
-// Reads scenario files and prints their mistakes without running them. Returns
-// the exit code: 0, or 2 if there is a mistake.
+// Reads scenario files and the data that they name, and prints their mistakes
+// without running them. Returns the exit code: 0, or 2 if there is a mistake.
 int RunValidate(const ValidateCommand& command, Console& console);
 
 }  // namespace gauntlet

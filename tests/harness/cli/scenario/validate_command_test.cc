@@ -61,6 +61,15 @@ TEST_F(ValidateCommandTest, ReportsErrorsWithTheirPlace) {
   EXPECT_THAT(err_.str(), HasSubstr("gauntlet validate: no-such-file.yaml"));
 }
 
+TEST_F(ValidateCommandTest, DataThatCannotBeRead_AreAnErrorWithItsPlace) {
+  const std::string file = Write(
+      "a.yaml", "schema: gauntlet/v2\nname: a\njob: {data: {kind: npy, path: " +
+                    scratch_.path() + "}}\nexpect: {outcome: completes}\n");
+  EXPECT_EQ(Validate(file), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("a.yaml:3:13: error: case a: job: "));
+  EXPECT_EQ(out_.str(), "");
+}
+
 TEST_F(ValidateCommandTest, ReadsAFolderThatIsNamedLikeAScenario) {
   std::filesystem::create_directories(scratch_ / "folder.yaml");
   Write("folder.yaml/a.yaml", SmallScenario("expect: {outcome: completes}\n"));
