@@ -5,6 +5,7 @@
 
 #include "harness/record/fault_occurrence.h"
 #include "harness/record/power_cut.h"
+#include "harness/record/text/error_text.h"
 #include "harness/record/text/repeated_texts.h"
 #include <fmt/format.h>
 
@@ -92,6 +93,12 @@ std::string LossText(const RecordEvent& event) {
       event.detail.empty() ? "" : " (" + event.detail + ")");
 }
 
+// Returns the error of a failed save or of an exit. `gauntlet show` has the
+// room on the disk too.
+std::string ErrorText(const RecordEvent& event) {
+  return WithoutDiskRoom(ShortError(event.detail));
+}
+
 // REQUIRES: `incarnation` emitted the event, and IsOnTimeline(incarnation,
 // event).
 std::string TextOf(const Record& record, const IncarnationEvents& incarnation,
@@ -115,14 +122,15 @@ std::string TextOf(const Record& record, const IncarnationEvents& incarnation,
     case RecordKind::kRejected:
       return fmt::format("rejected {}: {}", BaseName(event.path), event.detail);
     case RecordKind::kSaveFailed:
-      return fmt::format("step {}  save failed: {}", event.step, event.detail);
+      return fmt::format("step {}  save failed: {}", event.step,
+                         ErrorText(event));
     case RecordKind::kFencedOut:
       return "is superseded by a newer generation";
     case RecordKind::kStopAgreed:
       return fmt::format("step {}  all agree to stop", event.step);
     case RecordKind::kWorkerExited:
       return fmt::format("exits with {}{}", event.count,
-                         event.detail.empty() ? "" : ": " + event.detail);
+                         event.detail.empty() ? "" : ": " + ErrorText(event));
     default:
       return "";
   }

@@ -9,6 +9,7 @@
 #include "harness/record/base_name.h"
 #include "harness/record/fault_occurrence.h"
 #include "harness/record/power_cut.h"
+#include "harness/record/text/error_text.h"
 #include "harness/record/text/gave_up.h"
 #include "harness/record/text/value_text.h"
 #include "reports/events/process_spans.h"
@@ -80,7 +81,7 @@ std::string TextOfSave(const RecordEvent& event) {
                          InBrackets(BaseName(event.path)));
     case RecordKind::kSaveFailed:
       return fmt::format("save of step {} failed{}", event.step,
-                         AfterColon(event.detail));
+                         AfterColon(ShortError(event.detail)));
     case RecordKind::kRetired:
       return fmt::format("{} retired", BaseName(event.path));
     case RecordKind::kRejected:
@@ -179,9 +180,10 @@ std::string TextOfMembership(const IncarnationEvents& incarnation,
     case RecordKind::kResultAcknowledged:
       return "the launcher has the result";
     case RecordKind::kWorkerExited:
-      return fmt::format(
-          "exits with {}{}", event.count,
-          IsStatedBefore(incarnation, event) ? "" : AfterColon(event.detail));
+      return fmt::format("exits with {}{}", event.count,
+                         IsStatedBefore(incarnation, event)
+                             ? ""
+                             : AfterColon(ShortError(event.detail)));
     default:
       return "";
   }

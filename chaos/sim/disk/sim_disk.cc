@@ -266,8 +266,7 @@ Status SimDisk::Write(Inode& file, uint64_t offset,
     if (growth > options_.capacity_bytes -
                      std::min(options_.capacity_bytes, used_bytes_)) {
       return ResourceExhausted(
-          fmt::format("disk full: {} bytes more than {} of {} in use", growth,
-                      used_bytes_, options_.capacity_bytes));
+          fmt::format("disk full: capacity {} bytes", options_.capacity_bytes));
     }
     used_bytes_ += growth;
   }

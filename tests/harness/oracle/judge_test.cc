@@ -99,6 +99,19 @@ TEST(JudgeTest, LongTimelineHasItsBeginAndItsEnd) {
   EXPECT_THAT(timeline.back(), HasSubstr("  rejected x: no space"));
 }
 
+TEST(JudgeTest, TimelineShortensTheErrorsOfAFullDisk) {
+  Record record = RecoveredRun().record();
+  std::vector<RecordEvent>& events = record.incarnations.back().events;
+  events.push_back({.kind = K::kSaveFailed,
+                    .t_ns = events.back().t_ns,
+                    .step = 8,
+                    .detail = "write /ckpt/step-000000008-g2.tmp/model: disk "
+                              "full (needs 12.5 KiB, the file system of /ckpt "
+                              "has 2.4 KiB free). Make room"});
+  EXPECT_THAT(Judge(record).timeline.back(),
+              testing::EndsWith("step 8  save failed: write model: disk full"));
+}
+
 TEST(JudgeTest, TimelineHasErrorExitsThatNoLossExplains) {
   ScriptedRun run = RefusedRun();
   const Emitter chief = WorkerProcess(0, 2);

@@ -32,6 +32,18 @@ TEST(EventTextTest, LauncherThatGivesUpNamesTheKeyThatAllowsNoRestart) {
   }
 }
 
+TEST(EventTextTest, ErrorOfAFullDisk_IsShort_WithTheRoom) {
+  const RecordEvent event = {
+      .kind = RecordKind::kSaveFailed,
+      .step = 8,
+      .detail =
+          "write /ckpt/step-000000008-g2.tmp/model: disk full (needs 12.5 "
+          "KiB, the file system of /ckpt has 2.4 KiB free). Make room"};
+  EXPECT_EQ(EventText(Record(), {.worker = 0}, event),
+            "save of step 8 failed: write model: disk full (needs 12.5 KiB, "
+            "the file system of /ckpt has 2.4 KiB free)");
+}
+
 TEST(EventTextTest, OnlyARequeuedLauncherIsSaidToBeRequeued) {
   Record record;
   record.launchers = {{.planned = 0}, {.planned = 0}, {.planned = 1}};

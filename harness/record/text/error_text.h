@@ -1,0 +1,21 @@
+// Errors of workers, shortened for lists of events.
+#ifndef GAUNTLET_HARNESS_RECORD_TEXT_ERROR_TEXT_H_
+#define GAUNTLET_HARNESS_RECORD_TEXT_ERROR_TEXT_H_
+
+#include <string>
+#include <string_view>
+
+namespace gauntlet {
+
+// Returns the first sentence of the error, with the name of each file of a
+// checkpoint in place of its path: "write model.safetensors: disk full" for
+// "write /ckpt/step-000000005-g1.tmp/model.safetensors: disk full. Make room".
+std::string ShortError(std::string_view error);
+
+// Returns the error without the room on the disk that a failed save reports:
+// "disk full" for "disk full (needs 12.5 KiB, …)".
+std::string WithoutDiskRoom(std::string_view error);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_RECORD_TEXT_ERROR_TEXT_H_
