@@ -544,7 +544,7 @@ def a_killed_run_of_scenarios_is_taken_up(run):
     (scenarios / "second.yaml").write_text(waiting_scenario("second", "1ms"))
     done = gauntlet(run, *run_all, "--last-failed")
     expect_equal(f"exit code ({done.stderr})", done.returncode, 0)
-    expect("1 of its 2 cases have no record and count as not run"
+    expect("1 of its 2 cases has no record and counts as not run"
            in done.stderr, done.stderr)
     expect("2 scenarios, 1 case, " in done.stdout, done.stdout)
 

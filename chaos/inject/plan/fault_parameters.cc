@@ -79,14 +79,15 @@ constexpr ParameterDraw kSpecialDraw = {.kind = DrawKind::kSpecial};
 constexpr ParameterDraw kEachDraw = {.kind = DrawKind::kEach};
 
 constexpr std::string_view kLatencyDoc = "additional time; required";
-constexpr Info kDuration = {.name = "duration",
-                            .doc = "duration of the fault; 0: unlimited",
-                            .fallback = "0",
-                            .place = &P::duration,
-                            .draw = {.kind = DrawKind::kLogUniform,
-                                     .one_in = 3,
-                                     .one_is_usual = true,
-                                     .bits = 15}};
+constexpr Info kDuration = {
+    .name = "duration",
+    .doc = "duration of the fault; 0: until its process ends",
+    .fallback = "0",
+    .place = &P::duration,
+    .draw = {.kind = DrawKind::kLogUniform,
+             .one_in = 3,
+             .one_is_usual = true,
+             .bits = 15}};
 
 constexpr Info OffsetParameter(std::string_view doc) {
   return {.name = "offset",

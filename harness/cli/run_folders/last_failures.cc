@@ -64,8 +64,9 @@ std::string NoteOn(const RunResult& killed) {
       not_run == 0
           ? fmt::format(
                 "the verdicts of its {} are computed from their records", cases)
-          : fmt::format("{} of its {} have no record and count as not run",
-                        not_run, cases));
+          : fmt::format("{} of its {} {} as not run", not_run, cases,
+                        not_run == 1 ? "has no record and counts"
+                                     : "have no record and count"));
 }
 
 }  // namespace

@@ -309,7 +309,7 @@ TEST_F(RunCommandTest, LastFailedTakesUpARunThatWasKilled) {
   EXPECT_THAT(out_.str(), HasSubstr("PASS         sim  b "));
   EXPECT_EQ(err_.str(), "gauntlet run: note: run " + killed.string() +
                             " has no result.json (killed, or no space left): "
-                            "1 of its 3 cases have no record and count as not "
+                            "1 of its 3 cases has no record and counts as not "
                             "run\n");
   EXPECT_FALSE(fs::exists(runs / "latest/unfinished.json"));
 }
