@@ -140,9 +140,10 @@ std::string UnfinishedSavesText(const Record& record, uint64_t step,
   return JoinedTexts(std::move(texts));
 }
 
-std::string FailureReason(const Record& record, const BegunSave& save) {
+std::vector<const RecordFault*> FailingFaults(const Record& record,
+                                              const BegunSave& save) {
   const int64_t start_ns = StartOfFailedSave(record, save);
-  std::set<std::string_view> ids;
+  std::map<std::string_view, const RecordFault*> faults;
   ForEachEvent(record, [&](const RecordEvent& event) {
     if ((event.kind != RecordKind::kFaultFired &&
          event.kind != RecordKind::kFaultAgain) ||
@@ -151,9 +152,20 @@ std::string FailureReason(const Record& record, const BegunSave& save) {
     }
     const RecordFault* const fault = FindFault(record, event.detail);
     if (fault != nullptr && fault->in_save && TraitsOf(*fault).reports_error) {
-      ids.insert(fault->id);
+      faults[fault->id] = fault;
     }
   });
+  std::vector<const RecordFault*> found;
+  found.reserve(faults.size());
+  for (const auto& [id, fault] : faults) found.push_back(fault);
+  return found;
+}
+
+std::string FailureReason(const Record& record, const BegunSave& save) {
+  std::vector<std::string_view> ids;
+  for (const RecordFault* fault : FailingFaults(record, save)) {
+    ids.push_back(fault->id);
+  }
   std::string error = ErrorText(save.failure->detail);
   if (ids.empty()) return error;
   const std::string faults = fmt::format(

@@ -47,6 +47,11 @@ std::string FailedText(const std::set<uint64_t>& steps);
 std::string UnfinishedSavesText(const Record& record, uint64_t step,
                                 const RecordEvent& until);
 
+// Returns the faults that injected errors into the save.
+// REQUIRES: save.ending is kFailed.
+std::vector<const RecordFault*> FailingFaults(const Record& record,
+                                              const BegunSave& save);
+
 // Returns the reason of the failure: "fault full (ENOSPC in MANIFEST.json)" or,
 // if no fault caused it, the error that the save reported.
 // REQUIRES: save.ending is kFailed.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
+#include <string>
 #include <vector>
 
 #include "engine/worker_exit_code.h"
@@ -24,10 +25,24 @@ enum class Evidence : uint8_t {
   kComplete,  // the fault ended the lost process, or reset its connection
 };
 
+// Returns true iff the fault makes the workers stop: it sends a notice to one
+// of them, or SIGTERM to their launcher, which forwards it.
+bool StopsWorkers(const FaultOccurrence& occurrence) {
+  return occurrence.traits.gives_notice ||
+         occurrence.fault->kind == "terminate_launcher";
+}
+
+// Returns true iff the reason of the exit is the error that the fault injected:
+// "…: export.write: injected EACCES".
+bool StatesInjectedError(const RecordFault& fault, const RecordEvent& exit) {
+  return !fault.point.empty() &&
+         exit.detail.find(fault.point + ": injected ") != std::string::npos;
+}
+
 // Returns true iff the process exited with an error that the fault may have
-// injected. This is an error of storage, or the loss of a worker if the process
-// reported no lost worker after the fault: then the fault injected an error of
-// the network.
+// injected. This is an error of storage, one that the exit itself attributes to
+// the fault's point, or the loss of a worker if the process reported no lost
+// worker after the fault: then the fault injected an error of the network.
 bool EndedByError(const FaultOccurrence& occurrence) {
   const std::vector<RecordEvent>& events = occurrence.incarnation->events;
   const RecordEvent& last = events.back();
@@ -35,7 +50,10 @@ bool EndedByError(const FaultOccurrence& occurrence) {
       last.kind != RecordKind::kWorkerExited) {
     return false;
   }
-  if (IsStorageError(last.reason)) return true;
+  if (IsStorageError(last.reason) ||
+      StatesInjectedError(*occurrence.fault, last)) {
+    return true;
+  }
   const bool is_loss = last.reason == RecordReason::kLostWorker ||
                        last.reason == RecordReason::kDeadline;
   return is_loss && std::none_of(events.begin() + static_cast<std::ptrdiff_t>(
@@ -46,7 +64,8 @@ bool EndedByError(const FaultOccurrence& occurrence) {
 }
 
 bool EndsItsProcess(const FaultOccurrence& occurrence) {
-  return occurrence.traits.EndsProcesses() || EndedByError(occurrence);
+  return occurrence.traits.EndsProcesses() || StopsWorkers(occurrence) ||
+         EndedByError(occurrence);
 }
 
 bool MayInterrupt(const FaultOccurrence& occurrence) {
@@ -103,7 +122,7 @@ class SignExplainer {
     const bool is_complete =
         DiesImmediately(*occurrence.fault) || traits.kills_launcher ||
         IsOfSignsWorker(occurrence) ||
-        (traits.gives_notice && event_.kind == RecordKind::kStopAgreed);
+        (StopsWorkers(occurrence) && event_.kind == RecordKind::kStopAgreed);
     return is_complete ? Evidence::kComplete : Evidence::kPossible;
   }
 

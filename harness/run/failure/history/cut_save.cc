@@ -6,6 +6,7 @@
 
 #include "harness/record/fault_occurrence.h"
 #include "harness/record/fault_traits.h"
+#include "harness/run/failure/history/added_delays.h"
 #include "harness/run/failure/history/causing_faults.h"
 #include "harness/run/failure/history/process_ends.h"
 #include "harness/run/failure/history/worker_events.h"
@@ -20,17 +21,13 @@ std::string MillisecondsText(int64_t ns) {
                      ns < 10'000'000 ? 1 : 0);
 }
 
-// Returns "; the save of step 8 took 620 ms" for the last save that was
-// acknowledged before that time; "" if there was none.
+// Returns "; the save of step 8 took 620 ms" for LastSaveBefore; "" if there
+// was none.
 std::string SaveBeforeText(const Record& record, int64_t begin_ns) {
-  const RecordEvent* const done = NewestUntil(
-      record, RecordKind::kSaveAcknowledged, std::nullopt, {.t_ns = begin_ns});
-  if (done == nullptr) return "";
-  const RecordEvent* const began =
-      NewestUntil(record, RecordKind::kSaveBegin, done->step, *done);
-  if (began == nullptr) return "";
+  const std::optional<DoneSave> done = LastSaveBefore(record, begin_ns);
+  if (!done) return "";
   return fmt::format("; the save of step {} took {}", done->step,
-                     MillisecondsText(done->t_ns - began->t_ns));
+                     MillisecondsText(done->duration_ns));
 }
 
 // Returns "; slowdisk (slow) delayed it"; "" without a fault.
@@ -46,9 +43,22 @@ std::string DelayText(const std::vector<const RecordFault*>& delays) {
 
 }  // namespace
 
+std::optional<DoneSave> LastSaveBefore(const Record& record, int64_t t_ns) {
+  const RecordEvent* const done = NewestUntil(
+      record, RecordKind::kSaveAcknowledged, std::nullopt, {.t_ns = t_ns});
+  if (done == nullptr) return std::nullopt;
+  const RecordEvent* const began =
+      NewestUntil(record, RecordKind::kSaveBegin, done->step, *done);
+  if (began == nullptr) return std::nullopt;
+  return DoneSave{.step = done->step, .duration_ns = done->t_ns - began->t_ns};
+}
+
 std::vector<const RecordFault*> DelaysOf(const Record& record,
                                          const BegunSave& save,
                                          int64_t until_ns) {
+  const int64_t lasted_ns = until_ns - save.begin_ns;
+  const std::optional<DoneSave> before = LastSaveBefore(record, save.begin_ns);
+  const bool is_slow_anyway = before && before->duration_ns > lasted_ns;
   std::map<std::string_view, const RecordFault*> delays;
   ForEachEvent(record, [&](const RecordEvent& event) {
     if ((event.kind != RecordKind::kFaultFired &&
@@ -57,9 +67,15 @@ std::vector<const RecordFault*> DelaysOf(const Record& record,
       return;
     }
     const RecordFault* const fault = FindFault(record, event.detail);
-    if (fault != nullptr && fault->in_save && TraitsOf(*fault).DelaysTask()) {
-      delays[fault->id] = fault;
+    if (fault == nullptr || !fault->in_save || !TraitsOf(*fault).DelaysTask()) {
+      return;
     }
+    const int64_t delay_ns = DelayOf(*fault);  // 0: without end
+    const bool is_once = !fault->always && fault->hits == 1;
+    const bool is_short = delay_ns > 0 && delay_ns < lasted_ns;
+    // A fault that repeats may have delayed the save before it, too.
+    if (is_slow_anyway && is_short && is_once) return;
+    delays[fault->id] = fault;
   });
   std::vector<const RecordFault*> found;
   found.reserve(delays.size());

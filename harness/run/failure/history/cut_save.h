@@ -19,10 +19,20 @@ struct TimeSpan {
 };
 
 // Returns the faults that delayed the save until that time, in the order of
-// their ids.
+// their ids. Leaves out those without which the save would have been pending
+// then too: they delayed it by less than it had lasted so far, and the save
+// before it took longer than that.
 std::vector<const RecordFault*> DelaysOf(const Record& record,
                                          const BegunSave& save,
                                          int64_t until_ns);
+
+// Returns the duration of the last save that was acknowledged before that time,
+// and its step; nullopt if there was none.
+struct DoneSave {
+  uint64_t step = 0;
+  int64_t duration_ns = 0;
+};
+std::optional<DoneSave> LastSaveBefore(const Record& record, int64_t t_ns);
 
 // Returns "the save of step 12 was still being written when worker 2 was killed
 // because of fault k (…), 575 ms after it began; the save of step 8 took 620

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/worker_exit_code.h"
+#include "harness/oracle/history/last_words.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -95,6 +96,13 @@ std::string NoRestartText(const Record& record) {
              ? "no process ended before training was complete, so nothing had "
                "to be restarted"
              : EndText(*end) + ", but training was completed without a restart";
+}
+
+std::optional<uint64_t> MaxStepsOfEnd(const Record& record) {
+  if (!IsDone(record) || !record.setup.launches.empty()) return std::nullopt;
+  const FinalResult& result = *record.launchers.back().result;
+  if (result.epochs >= record.setup.epochs) return std::nullopt;
+  return result.steps;
 }
 
 }  // namespace gauntlet

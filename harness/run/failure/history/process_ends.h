@@ -4,6 +4,7 @@
 #define GAUNTLET_HARNESS_RUN_FAILURE_HISTORY_PROCESS_ENDS_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "harness/record/record.h"
@@ -25,6 +26,10 @@ std::string EndText(const RecordEvent& end);
 // Returns the reason why a run that was completed had no restart: "no process
 // ended before training was complete, …".
 std::string NoRestartText(const Record& record);
+
+// Returns job.max_steps if it ended the training of a completed run before
+// job.epochs did; else nullopt.
+std::optional<uint64_t> MaxStepsOfEnd(const Record& record);
 
 }  // namespace gauntlet
 

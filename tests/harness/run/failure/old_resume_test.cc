@@ -153,6 +153,20 @@ TEST(OldResumeTest, FaultOutsideOfSavesIsNotNamed) {
   EXPECT_EQ(CauseOf(record).find("slowdisk"), std::string::npos);
 }
 
+// The save took longer without the fault than it had time.
+TEST(OldResumeTest, DelayThatMadeNoDifference_IsNotNamed) {
+  Record record = LateSaveRun();
+  record.faults[0].always = false;
+  record.faults[0].latency_ns = 1 * kMs;
+  EXPECT_EQ(CauseOf(record).find("slowdisk"), std::string::npos);
+  record.faults[0].latency_ns = 600 * kMs;
+  EXPECT_THAT(CauseOf(record), HasSubstr("; slowdisk (slow) delayed it"));
+  // The fault may have delayed the save before, too.
+  record.faults[0].latency_ns = 1 * kMs;
+  record.faults[0].always = true;
+  EXPECT_THAT(CauseOf(record), HasSubstr("; slowdisk (slow) delayed it"));
+}
+
 TEST(OldResumeTest, FirstEndIsNamed) {
   Record record = LateSaveRun();
   record.machine = {

@@ -142,5 +142,32 @@ TEST(CausingFaultsTest, InjectedErrorIsBlamedForAnExitWithSuchAnError) {
   EXPECT_EQ(BlamedForExit(RecordReason::kPrecondition), Blamed{});
 }
 
+// The exit itself attributes its error to the point of a fault.
+TEST(CausingFaultsTest, InjectedErrorIsBlamedForAnExitThatStatesIt) {
+  Record record;
+  record.faults = {FaultOf("errno")};
+  record.faults[0].point = "export.write";
+  record.incarnations = {
+      {.events = {
+           {.kind = RecordKind::kFaultFired, .t_ns = 900, .detail = "errno"},
+           {.kind = RecordKind::kWorkerExited,
+            .t_ns = 1000,
+            .count = 1,
+            .detail = "the export failed: export.write: injected EACCES",
+            .reason = RecordReason::kPrecondition}}}};
+  EXPECT_EQ(BlamedIn(record), (Blamed{{"errno"}}));
+  record.faults[0].point = "export.rename";
+  EXPECT_EQ(BlamedIn(record), Blamed{});
+}
+
+TEST(CausingFaultsTest, NoticeToTheLauncherIsBlamedForAStop) {
+  Record record;
+  record.faults = {FaultOf("terminate_launcher")};
+  record.incarnations = {{.events = {{.kind = RecordKind::kFaultFired,
+                                      .t_ns = 900,
+                                      .detail = "terminate_launcher"}}}};
+  EXPECT_EQ(BlamedIn(record), (Blamed{{"terminate_launcher"}}));
+}
+
 }  // namespace
 }  // namespace gauntlet
