@@ -142,6 +142,18 @@ void AddRecomputations(const Outline& outline, RunFacts& facts) {
   }
 }
 
+// Returns the number of restarts by the launcher. A launcher that was ended
+// reports none: its events have them.
+uint64_t RestartsBy(const LauncherRun& run) {
+  const auto count = [&run](RecordKind kind) {
+    return static_cast<uint64_t>(
+        std::ranges::count(run.events, kind, &RecordEvent::kind));
+  };
+  return count(RecordKind::kLauncherEnd) > 0
+             ? run.restarts
+             : std::max(run.restarts, count(RecordKind::kRestarting));
+}
+
 }  // namespace
 
 RunFacts FactsOf(const Outline& outline) {
@@ -152,7 +164,7 @@ RunFacts FactsOf(const Outline& outline) {
   }
   facts.faults_fired = fired.size();
   const std::vector<LauncherRun>& launchers = outline.record.launchers;
-  for (const LauncherRun& run : launchers) facts.restarts += run.restarts;
+  for (const LauncherRun& run : launchers) facts.restarts += RestartsBy(run);
   if (!launchers.empty()) facts.restarts += launchers.size() - 1;
   facts.requeues = RequeuedLaunches(outline.record).size();
   for (const Generation& generation : outline.generations) {

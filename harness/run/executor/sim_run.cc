@@ -32,6 +32,8 @@ constexpr const char* kInspectorHost = "inspector";
 // about forty steps; more events are possible.
 constexpr size_t kEventsOfAnIncarnation = 64;
 
+constexpr int kExitOfKilled = 137;  // of a launcher that the harness ends
+
 // Passes a worker's progress to the launcher.
 class ReportToLauncher final : public ProgressReporter {
  public:
@@ -333,9 +335,10 @@ void SimulatedRun::RemoveNotices() {
 
 void SimulatedRun::AddLauncher() {
   const std::optional<ExitStatus> status = simulation_.exit_status(*launcher_);
-  LauncherRun run = launch_end_
-                        ? ToLauncherRun(*launch_end_)
-                        : LauncherRun{.exit_code = status ? status->code : -1};
+  LauncherRun run =
+      launch_end_
+          ? ToLauncherRun(*launch_end_)
+          : LauncherRun{.exit_code = status ? status->code : kExitOfKilled};
   run.events = std::exchange(launcher_events_, {});
   run.planned = launches_.planned();
   run.first_incarnation = first_incarnation_;
@@ -409,6 +412,8 @@ void SimulatedRun::RunLaunchers() {
         log_.harness_error = kWasInterrupted;
       } else {
         log_.ending_detail = outcome.report;
+        // The harness ends the launcher of such a run, which counts too.
+        if (!launcher_is_counted_) AddLauncher();
       }
       return;
     }

@@ -168,12 +168,19 @@ std::string NoSignText(const Outline& outline) {
 // Describes the attempts that used up the time of a run.
 void AddAttempts(const Outline& outline, const std::vector<Interruption>& all,
                  std::vector<std::string>& texts) {
-  std::vector<std::string> faults =
-      EndsOfAttempts(outline, WithoutUnexplainedEnd(all));
-  texts.insert(texts.end(), faults.begin(), faults.end());
-  const std::string last = InterruptionText(outline, all.back());
-  if (!last.empty()) {
-    texts.push_back(fmt::format("in attempt {}: {}", all.back().attempt, last));
+  const Interruption& last = all.back();
+  const auto before = std::span(all).first(all.size() - 1);
+  const std::string text = InterruptionText(outline, last);
+  std::vector<std::string> others;
+  if (last.faults.empty()) {
+    others = EndsOfAttempts(outline, before);
+  } else {
+    texts.push_back(text);
+    others = OtherEnds(outline, last, before);
+  }
+  texts.insert(texts.end(), others.begin(), others.end());
+  if (last.faults.empty() && !text.empty()) {
+    texts.push_back(fmt::format("in attempt {}: {}", last.attempt, text));
   }
 }
 

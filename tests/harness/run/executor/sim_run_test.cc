@@ -154,6 +154,10 @@ TEST_F(SimRunTest, RunThatTakesTooLongIsCutOff) {
   const RunLog log = Run(plan);
   EXPECT_EQ(log.ending, RunEnding::kTimedOut);
   EXPECT_THAT(log.ending_detail, HasSubstr("launcher"));
+  ASSERT_THAT(log.launchers, SizeIs(1));
+  EXPECT_THAT(
+      log.launchers[0].events,
+      Contains(testing::Field(&RecordEvent::kind, RecordKind::kRestarting)));
 }
 
 TEST_F(SimRunTest, PowerLossTakesTheLauncherToo) {

@@ -437,8 +437,24 @@ TEST_F(UnmetOutcomeTest, StepsThatDoNotFitIntoTheTotalAreTheCause) {
               "expect: {outcome: recovers}\n"))
           .cause,
       "12 steps of 3.000 s each do not fit into timeout.total (20s); fault c "
-      "(crash worker 1 at step.begin, step 3) fired; worker 1 exited with code "
-      "70; the run did not end within 20s (timeout.total) (in simulated time)");
+      "(crash worker 1 at step.begin, step 3) ended attempt 1: worker 1 exited "
+      "with code 70; the launcher restarted the job; since then no process "
+      "ended "
+      "and no worker was declared lost (cluster.step_timeout is 30s); the run "
+      "did "
+      "not end within 20s (timeout.total) (in simulated time)");
+}
+
+// The launcher of such a run reports no restarts; its events have them.
+TEST_F(UnmetOutcomeTest, RestartsOfARunThatTimedOutAreCounted) {
+  const CaseResult result =
+      Run(CaseWithCluster("step_time: 3s",
+                          "timeout: {total: 20s}\n"
+                          "faults: [{id: c, at: {worker: 1, step: 3}, do: "
+                          "crash}]\nexpect: {outcome: recovers}\n"));
+  EXPECT_EQ(result.verdict.facts.restarts, 1u);
+  EXPECT_EQ(result.summary.recovery.find("1 restart; "), 0u)
+      << result.summary.recovery;
 }
 
 TEST_F(UnmetOutcomeTest, LateDetectionNamesTheFaultAndTheLimits) {
