@@ -33,13 +33,6 @@ std::string LimitText(int64_t limit_ns) {
   return DurationToText(Duration(limit_ns));
 }
 
-// Returns "crash.yaml:9": the place of the key `expect`.
-std::string PlaceOfExpect(const CaseResult& result) {
-  return result.expect_line == 0
-             ? result.file
-             : fmt::format("{}:{}", result.file, result.expect_line);
-}
-
 // Returns "gauntlet show RUN/CASE OPTIONS".
 std::string ShowCommand(const CaseResult& result, std::string_view options) {
   constexpr std::string_view kReplay = "gauntlet replay ";
@@ -185,6 +178,22 @@ std::string AdviceOnRequeues(const Outline& outline) {
       requeues == 1 ? "" : "s", limit.empty() ? "" : "; or " + limit);
 }
 
+// Returns the advice on a run that used up its time because one fault ended
+// each of its attempts; "" for other runs.
+std::string AdviceOnEndlessFault(const Outline& outline) {
+  const Record& record = outline.record;
+  if (record.ending != RunEnding::kTimedOut) return "";
+  const std::string limit = EndlessFaultRemedy(outline);
+  if (limit.empty()) return "";
+  if (record.expect.outcome == Outcome::kGivesUp) {
+    return fmt::format(
+        "raise timeout.total ({}), or lower cluster.restart.max ({}), so that "
+        "the launcher gives up in time",
+        LimitText(record.setup.longest_run_ns), record.setup.max_restarts);
+  }
+  return limit + ": each attempt ends by it, so more time does not help";
+}
+
 // Returns the advice on a run whose steps do not fit into its time; "" for
 // other runs.
 std::string AdviceOnPace(const Outline& outline) {
@@ -233,6 +242,9 @@ std::string AdviceOnHang(const Outline& outline, const CaseResult& result) {
                 ShowCommand(result, "--all"))
           : fmt::format("see the last events of each worker ({})",
                         ShowCommand(result, "--all"));
+  if (std::string text = AdviceOnEndlessFault(outline); !text.empty()) {
+    return text;
+  }
   const KeyedLimit wait = LimitOfLastWait(outline);
   if (std::string text = AdviceOnTotal(outline, wait, look); !text.empty()) {
     return text;

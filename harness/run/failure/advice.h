@@ -19,6 +19,8 @@ namespace gauntlet {
 //     cluster.step_timeout (7s), …", if only `detection` is violated;
 //   - "if the workers may wait that long, raise timeout.total above …", if the
 //     run did not end by itself;
+//   - "limit fault c (set its repeat to once, …): each attempt ends by it, so
+//     more time does not help", if one fault ended all attempts until then;
 //   - "raise timeout.total (2m), or lower preemption.requeue, …", if it used up
 //     its time and no wait had exceeded the engine's limit;
 //   - "if a save may take that long, raise the grace of fault n (1s) …" or

@@ -10,15 +10,22 @@
 #include <vector>
 
 #include "chaos/inject/plan/plan.h"
+#include "engine/restart_limits.h"
 #include "engine/text/counted.h"
 #include "engine/text/units.h"
 #include "engine/world/fault_point.h"
+#include "harness/oracle/history/last_words.h"
 #include "harness/oracle/history/outline.h"
 #include "harness/record/finding_kind.h"
+#include "harness/record/text/gave_up.h"
+#include "harness/record/text/joined_texts.h"
 #include "harness/record/text/number_list.h"
 #include "harness/record/text/simulated_time.h"
 #include "harness/run/failure/history/interruptions.h"
 #include "harness/run/failure/history/killed_in_grace.h"
+#include "harness/run/failure/history/process_ends.h"
+#include "harness/run/failure/met_expectations.h"
+#include "harness/run/failure/remedy/restart_remedy.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -279,12 +286,49 @@ IdleReason UnreachedPlace(const Record& record, const IdleFault& idle,
                   idle.fault.id, show)};
 }
 
-IdleReason ReasonFor(const Outline& outline, const IdleFault& idle,
-                     const std::string& show) {
+// Returns the change after which a launcher that gave up goes on.
+std::string RemedyForEarlyEnd(const Outline& outline, const Verdict& verdict,
+                              const RecordEvent& gave_up) {
+  const RunSetup& setup = outline.record.setup;
+  const bool may_scale_down =
+      setup.min_workers > 0 && setup.min_workers < setup.workers &&
+      gave_up.reason == RecordReason::kRestartsUsedUp &&
+      !setup.never_restarts && setup.max_restarts < kFailuresToLeaveOut;
+  return may_scale_down
+             ? fmt::format(
+                   "raise cluster.restart.max ({}) to {} or more, so "
+                   "that the launcher leaves out a worker that fails {} "
+                   "times in a row (cluster.min_workers)",
+                   setup.max_restarts, kFailuresToLeaveOut, kFailuresToLeaveOut)
+             : RestartRemedy(outline, verdict);
+}
+
+// Explains a fault whose place the run did not reach because its launcher gave
+// up before.
+IdleReason GaveUpBefore(const Outline& outline, const Verdict& verdict,
+                        const IdleFault& idle) {
+  const Record& record = outline.record;
+  const RecordEvent* const gave_up = FindGaveUp(record);
+  if (gave_up == nullptr) return {};
+  std::vector<std::string> texts =
+      EndsOfAttempts(outline, InterruptionsOf(outline));
+  texts.push_back("the launcher gave up: " +
+                  GaveUpReasonText(record.setup, *gave_up));
+  return {fmt::format("the run ended before fault {} could fire: {}",
+                      idle.fault.id, JoinedTexts(std::move(texts))),
+          RemedyForEarlyEnd(outline, verdict, *gave_up)};
+}
+
+IdleReason ReasonFor(const Outline& outline, const Verdict& verdict,
+                     const IdleFault& idle, const std::string& show) {
   const Record& record = outline.record;
   const std::vector<Interruption> all = InterruptionsOf(outline);
+  const IdleReason gave_up = GaveUpBefore(outline, verdict, idle);
+  const bool has_given_up = !gave_up.next.empty();
   for (IdleReason reason :
-       {MissingWorker(record, idle), MissingIncarnation(record, idle),
+       {MissingWorker(record, idle),
+        has_given_up ? EndedIncarnation(outline, idle, all) : IdleReason{},
+        has_given_up ? gave_up : IdleReason{}, MissingIncarnation(record, idle),
         MissingFile(record, idle, all), MissingLoad(record, idle),
         EndedIncarnation(outline, idle, all)}) {
     if (!reason.cause.empty()) return reason;
@@ -309,8 +353,8 @@ const FaultOccurrence* FirstOccurrence(const Outline& outline,
 // Explains the first fault of the plan that never fired. If it waits for
 // another fault that never fired either (`after`), explains the first fault of
 // this chain that never fired.
-IdleReason NeverFired(const Outline& outline, const FaultPlan& plan,
-                      const std::string& show) {
+IdleReason NeverFired(const Outline& outline, const Verdict& verdict,
+                      const FaultPlan& plan, const std::string& show) {
   const auto idle = std::ranges::find_if(plan.faults, [&](const Fault& fault) {
     return FirstOccurrence(outline, fault.id) == nullptr;
   });
@@ -328,7 +372,7 @@ IdleReason NeverFired(const Outline& outline, const FaultPlan& plan,
     root = before;
   }
   IdleReason reason =
-      ReasonFor(outline, {.fault = *root, .since_ns = since_ns}, show);
+      ReasonFor(outline, verdict, {.fault = *root, .since_ns = since_ns}, show);
   if (root != &*idle && !reason.cause.empty()) {
     reason.cause =
         fmt::format("fault {} comes after fault {}, which never fired: {}",
@@ -377,6 +421,30 @@ bool HasFinding(const Verdict& verdict, std::string_view finding) {
       });
 }
 
+// Explains a run without the restart or the loss that its scenario has
+// expectations about: `recomputed_steps`, `epochs_after_restart` or
+// `detected_in`.
+IdleReason NothingLost(const Outline& outline, const CaseResult& result) {
+  const Record& record = outline.record;
+  const Expectation& expect = record.expect;
+  std::vector<std::string_view> keys;
+  if (expect.recomputed_steps_max) keys.emplace_back("recomputed_steps");
+  if (expect.epochs_after_restart_exactly) {
+    keys.emplace_back("epochs_after_restart");
+  }
+  if (expect.detected_in_max_ns) keys.emplace_back("detected_in");
+  if (keys.empty() || result.verdict.facts.restarts > 0 || !IsDone(record)) {
+    return {};
+  }
+  return {NoRestartText(record),
+          fmt::format("remove {} under expect ({}), or add a fault that ends a "
+                      "worker (do: crash){}",
+                      fmt::join(keys, ", "), PlaceOfExpect(result),
+                      expect.outcome == Outcome::kCompletes
+                          ? " and set outcome: recovers"
+                          : "")};
+}
+
 // Returns "gauntlet show RUN/CASE --all".
 std::string ShowAllCommand(const CaseResult& result) {
   constexpr std::string_view kReplay = "gauntlet replay ";
@@ -396,7 +464,7 @@ void ExplainIdleFault(const Record& record, CaseResult& result) {
   if (HasFinding(verdict, "never-fired")) {
     const Result<FaultPlan> plan = PlanFromJson(record.plan_json);
     if (!plan.ok()) return;
-    reason = NeverFired(outline, *plan, ShowAllCommand(result));
+    reason = NeverFired(outline, verdict, *plan, ShowAllCommand(result));
     const bool restarts_too = record.expect.outcome == Outcome::kCompletes &&
                               verdict.facts.restarts > 0;
     if (restarts_too) {
@@ -405,6 +473,8 @@ void ExplainIdleFault(const Record& record, CaseResult& result) {
     }
   } else if (HasFinding(verdict, InfoOf(FindingKind::kUnseen).name)) {
     reason = UnreadNotice(outline);
+  } else {
+    reason = NothingLost(outline, result);
   }
   result.cause = WithClockOfWorld(std::move(reason.cause), result.world);
   result.summary.next = std::move(reason.next);

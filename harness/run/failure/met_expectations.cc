@@ -52,6 +52,12 @@ void AddKeysWithoutEvent(const Record& record, const Verdict& verdict,
 
 }  // namespace
 
+std::string PlaceOfExpect(const CaseResult& result) {
+  return result.expect_line == 0
+             ? result.file
+             : fmt::format("{}:{}", result.file, result.expect_line);
+}
+
 std::string MetExpectationsText(const Record& record, const Verdict& verdict) {
   std::vector<std::string> keys;
   std::vector<std::string> removed;

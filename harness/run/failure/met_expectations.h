@@ -5,9 +5,13 @@
 #include <string>
 
 #include "harness/record/record.h"
+#include "harness/record/result/result.h"
 #include "harness/record/verdict.h"
 
 namespace gauntlet {
+
+// Returns "crash.yaml:9": the place of the key `expect`.
+std::string PlaceOfExpect(const CaseResult& result);
 
 // Returns "set outcome: refuses, restarts: {exactly: 2} and remove
 // resumed_from": keys and values as a scenario file has them below `expect`.

@@ -9,6 +9,7 @@
 
 #include "engine/world/fault_point.h"
 #include "harness/record/text/joined_texts.h"
+#include "harness/run/failure/met_expectations.h"
 #include "harness/run/failure/violated_checks.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -70,10 +71,7 @@ std::string ExplainUncaughtBug(const Record& record, const Verdict& verdict) {
 std::string AdviceOnUncaughtBug(const Record& record,
                                 const CaseResult& result) {
   if (!IsFailedMutationTest(record, result.verdict)) return "";
-  const std::string place =
-      result.expect_line == 0
-          ? result.file
-          : fmt::format("{}:{}", result.file, result.expect_line);
+  const std::string place = PlaceOfExpect(result);
   if (const std::vector<std::string> violated = ViolatedIn(result.verdict);
       !violated.empty()) {
     return fmt::format("set invariants: [{}] under expect ({})",
@@ -89,8 +87,13 @@ std::string AdviceOnUncaughtBug(const Record& record,
   if (texts.empty()) return "";
   const std::set<std::string_view> checks = UnnamedChecks(record, bugs);
   if (!checks.empty()) {
-    texts.push_back(fmt::format("set invariants: [{}] under expect ({})",
-                                fmt::join(checks, ", "), place));
+    const std::vector<std::string>& named = record.expect.invariants;
+    texts.push_back(fmt::format(
+        "{}set invariants: [{}] under expect ({})",
+        named.empty() ? ""
+                      : fmt::format("if {} then does not catch it, ",
+                                    fmt::join(named, ", ")),
+        fmt::join(checks, ", "), place));
   }
   return JoinedTexts(std::move(texts));
 }

@@ -61,6 +61,16 @@ std::string EndBeforeText(const Outline& outline, const RecordEvent& start) {
   return EndBeforeStartText(outline, since_ns, start);
 }
 
+// Returns true iff the steps of the run were compared with those of the
+// reference run, and are bitwise identical.
+bool IsAsUndisturbed(const Verdict& verdict) {
+  const auto trajectory = std::ranges::find(
+      verdict.invariants, InvariantName(Invariant::kTrajectory),
+      &InvariantReport::invariant);
+  return HasOnlyUnmetExpectations(verdict) &&
+         trajectory != verdict.invariants.end() && trajectory->instances > 0;
+}
+
 // Returns true iff the launch ended at the step at which it was planned to.
 bool StoppedAsPlanned(const Record& record, const LauncherRun& launch) {
   const std::vector<PlannedLaunch>& plans = record.setup.launches;
@@ -73,9 +83,16 @@ bool StoppedAsPlanned(const Record& record, const LauncherRun& launch) {
 // Returns why the last launcher exited, if it was not because of the ends of
 // its attempts: it completed the training, stopped as planned, or found a value
 // that is not finite. Else returns "".
-std::string OwnReasonOfExit(const Record& record, const LauncherRun& last) {
+std::string OwnReasonOfExit(const Record& record, const Verdict& verdict,
+                            const LauncherRun& last) {
   if (last.exit_code == 0 && IsDone(record)) {
-    return "the launcher exited with code 0, as the training was completed";
+    const std::optional<uint64_t> max_steps = MaxStepsOfEnd(record);
+    return fmt::format(
+        "the launcher exited with code 0, as the training was completed{}",
+        max_steps ? fmt::format(" (job.max_steps is {}, which ends it before "
+                                "job.epochs, {})",
+                                *max_steps, record.setup.epochs)
+                  : "");
   }
   if (StoppedAsPlanned(record, last)) {
     return fmt::format(
@@ -86,8 +103,13 @@ std::string OwnReasonOfExit(const Record& record, const LauncherRun& last) {
   if (last.result && last.result->status == "not_finite") {
     return fmt::format(
         "the launcher exited with code {}, as the loss or the state was found "
-        "not finite after step {}",
-        last.exit_code, last.result->steps);
+        "not finite after step {} (job.stop_on_nan){}",
+        last.exit_code, last.result->steps,
+        IsAsUndisturbed(verdict)
+            ? "; the reference run has the same values up to then, so the "
+              "settings of the job, such as job.optimizer.lr, are the reason, "
+              "and no fault is"
+            : "");
   }
   return "";
 }
@@ -95,9 +117,9 @@ std::string OwnReasonOfExit(const Record& record, const LauncherRun& last) {
 // Returns OwnReasonOfExit of the last launcher. If that is "", returns instead
 // why the launcher gave up, if it did, and how it ended. "" if there was no
 // launcher.
-std::string ExitText(const Record& record) {
+std::string ExitText(const Record& record, const Verdict& verdict) {
   if (record.launchers.empty()) return "";
-  std::string own = OwnReasonOfExit(record, record.launchers.back());
+  std::string own = OwnReasonOfExit(record, verdict, record.launchers.back());
   if (!own.empty()) return own;
   const RecordEvent* const gave_up = FindGaveUp(record);
   return JoinedTexts({gave_up == nullptr
@@ -119,9 +141,10 @@ std::string EndsText(const Unmet& unmet) {
 std::string LastLauncherText(const Unmet& unmet) {
   const Record& record = unmet.outline.record;
   if (record.launchers.empty()) return "";
-  std::string own = OwnReasonOfExit(record, record.launchers.back());
+  std::string own =
+      OwnReasonOfExit(record, unmet.verdict, record.launchers.back());
   if (!own.empty()) return own;
-  return JoinedTexts({EndsText(unmet), ExitText(record)});
+  return JoinedTexts({EndsText(unmet), ExitText(record, unmet.verdict)});
 }
 
 // Returns "worker 1 was restarted alone …, so the run resumed from memory at
@@ -167,6 +190,21 @@ std::string ResumedFromText(const Unmet& unmet) {
       EndBeforeText(outline, *resume), *found);
 }
 
+// Returns true iff no worker of the generation that started before this one is
+// in this one, in a job whose workers rejoin.
+bool HasNoSurvivor(const Outline& outline, const Generation& generation) {
+  if (!outline.record.setup.rejoins || generation.carried_on) return false;
+  const Generation* before = nullptr;
+  for (const Generation& one : outline.generations) {
+    if (&one == &generation) break;
+    if (one.has_started()) before = &one;
+  }
+  return before != nullptr &&
+         std::ranges::none_of(before->workers, [&](const Emitter& worker) {
+           return generation.workers.contains(worker);
+         });
+}
+
 std::string RecomputedStepsText(const Unmet& unmet) {
   const Outline& outline = unmet.outline;
   for (const Generation& generation : outline.generations) {
@@ -179,9 +217,13 @@ std::string RecomputedStepsText(const Unmet& unmet) {
         StartOfGeneration(outline.record, generation.number);
     if (start == nullptr) continue;
     return fmt::format(
-        "training had reached step {} when {}, and the run started again from "
-        "step {}, so it recomputed {}",
+        "training had reached step {} when {}{}, and the run started again "
+        "from step {}, so it recomputed {}",
         generation.recomputed->to, EndBeforeText(outline, *start),
+        HasNoSurvivor(outline, generation)
+            ? "; no worker was left to rejoin with a state in memory "
+              "(cluster.restart.policy is rejoin)"
+            : "",
         generation.recomputed->from,
         Counted(generation.recomputed->steps(), "step"));
   }
@@ -291,7 +333,7 @@ std::string CheckpointsCause(const Unmet& unmet) {
   if (setup.delete_at_success && IsDone(record)) {
     kept =
         "a successful run deletes its checkpoints "
-        "(checkpoint.at_success)";
+        "(checkpoint.on_success)";
   } else if (setup.keep > 0) {
     kept = fmt::format("retention keeps the newest {} (checkpoint.keep)",
                        setup.keep);
@@ -337,14 +379,7 @@ std::string EpochsAfterRestartCause(const Unmet& unmet) {
 // Explains the course of the loss or the accuracy: "the undisturbed training
 // has this loss too: …". The harness does not know why training has it.
 std::string TrendCause(const Unmet& unmet) {
-  const Verdict& verdict = unmet.verdict;
-  const auto trajectory = std::ranges::find(
-      verdict.invariants, InvariantName(Invariant::kTrajectory),
-      &InvariantReport::invariant);
-  if (!HasOnlyUnmetExpectations(verdict) ||
-      trajectory == verdict.invariants.end() || trajectory->instances == 0) {
-    return "";
-  }
+  if (!IsAsUndisturbed(unmet.verdict)) return "";
   return "the undisturbed training gives the same values: each step is bitwise "
          "identical to the reference run's, so neither a fault nor the "
          "recovery changed them";
@@ -366,7 +401,8 @@ std::string RestartsCause(const Unmet& unmet) {
   if (is_unexplained && IsDone(outline.record)) {
     texts.push_back(NoRestartText(outline.record));
   }
-  if (!IsDone(outline.record)) texts.push_back(ExitText(outline.record));
+  if (!IsDone(outline.record))
+    texts.push_back(ExitText(outline.record, unmet.verdict));
   return JoinedTexts(std::move(texts));
 }
 

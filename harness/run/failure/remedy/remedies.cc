@@ -21,6 +21,8 @@
 #include "harness/run/failure/history/scale_downs.h"
 #include "harness/run/failure/history/worker_events.h"
 #include "harness/run/failure/remedy/delay_remedy.h"
+#include "harness/run/failure/remedy/end_remedy.h"
+#include "harness/run/failure/remedy/resume_remedy.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -86,39 +88,67 @@ const RecordFault* FirstEndingFault(const UnmetRun& run) {
   return nullptr;
 }
 
-// Returns the change after which the run is interrupted once more.
-std::string OneMoreEnd(const UnmetRun& run) {
+// Returns "in incarnation 2", "in each of incarnations 2 and 3": those that the
+// next `number` ends of workers are in.
+std::string NextIncarnations(const UnmetRun& run, uint64_t number) {
+  std::set<uint64_t> incarnations;
+  for (uint64_t i = 1; i <= number; ++i) {
+    incarnations.insert(run.all.size() + i);
+  }
+  return fmt::format("in {}{}", number == 1 ? "" : "each of ",
+                     NumberedText("incarnation", incarnations));
+}
+
+// Returns the change after which the run is interrupted that many times more.
+std::string MoreEnds(const UnmetRun& run, uint64_t number) {
   for (const FaultOccurrence& occurrence : run.outline.occurrences) {
-    const bool only_delays = occurrence.traits.may_end_incarnation &&
+    const bool only_delays = number == 1 &&
+                             occurrence.traits.may_end_incarnation &&
                              !occurrence.traits.EndsProcesses();
     if (!only_delays) continue;
     std::string longer = LongerDelay(run.record().setup, *occurrence.fault);
     if (!longer.empty()) return longer;
   }
-  return run.all.empty() ? "add a fault that ends a worker (do: crash)"
-                         : fmt::format(
-                               "add a fault that ends a worker (do: crash) in "
-                               "incarnation {}",
-                               run.all.size() + 1);
+  if (run.all.empty() && number == 1) {
+    return "add a fault that ends a worker (do: crash)";
+  }
+  return fmt::format("add a fault that ends a worker (do: crash) {}",
+                     NextIncarnations(run, number));
 }
+
+std::string OneMoreEnd(const UnmetRun& run) { return MoreEnds(run, 1); }
 
 // Returns the change after which the run has no more than `permitted` restarts:
 // FewerInterruptions or, if that is "", fewer planned launches.
 std::string FewerRestarts(const UnmetRun& run, uint64_t permitted) {
   std::string text = FewerInterruptions(run.outline, permitted);
-  const size_t starts = run.record().launchers.size();
-  const bool has_planned = starts > run.facts().requeues + 1;
-  if (!text.empty() || !has_planned) return text;
-  return "list fewer launches, as each start after the first is a restart";
+  if (!text.empty()) return text;
+  const std::vector<PlannedLaunch>& launches = run.record().setup.launches;
+  if (run.record().launchers.size() > run.facts().requeues + 1) {
+    return "list fewer launches, as each start after the first is a restart";
+  }
+  const bool is_to_stop = std::ranges::any_of(
+      launches, [](const PlannedLaunch& one) { return one.stop_at_step > 0; });
+  return is_to_stop && run.facts().requeues > 0
+             ? "remove stop_at_step from launches, as a job that stops before "
+               "its end is started again"
+             : "";
 }
 
-// Returns the ids of the faults that damaged stored data: "rot and flip".
-std::string DamagingFaults(const Outline& outline) {
+// Returns the change after which fewer checkpoints are damaged: "remove fault
+// rot, or let it damage fewer checkpoints"; "" if no fault damaged stored data.
+std::string LessDamage(const Outline& outline) {
+  if (std::string text = HonestDiskRemedy(outline); !text.empty()) return text;
   std::set<std::string_view> ids;
   for (const FaultOccurrence& occurrence : outline.occurrences) {
     if (occurrence.traits.damages_store) ids.insert(occurrence.fault->id);
   }
-  return fmt::format("{}", fmt::join(ids, " and "));
+  if (ids.empty()) return "";
+  return fmt::format(
+      "remove fault{} {}, or let {} damage fewer checkpoints, so that one can "
+      "be loaded",
+      ids.size() == 1 ? "" : "s", fmt::join(ids, " and "),
+      ids.size() == 1 ? "it" : "them");
 }
 
 bool HasNotice(const Outline& outline) {
@@ -126,6 +156,12 @@ bool HasNotice(const Outline& outline) {
                              [](const FaultOccurrence& occurrence) {
                                return occurrence.traits.gives_notice;
                              });
+}
+
+// Returns true iff the training ended because its values were not finite.
+bool IsNotFinite(const Record& record) {
+  return !record.launchers.empty() && record.launchers.back().result &&
+         record.launchers.back().result->status == "not_finite";
 }
 
 // Returns the change that prevents the end of a run that failed: its refusal to
@@ -136,17 +172,20 @@ std::string RemedyForEnd(const UnmetRun& run, uint64_t permitted) {
   if (HasRefused(record)) {
     const int code = record.launchers.back().exit_code;
     if (IsExit(code, {WorkerExit::kOtherJob})) {
-      return "remove the changed settings from launches, as all launches of a "
-             "scenario use one checkpoint directory";
-    }
-    const std::string damaging = DamagingFaults(run.outline);
-    if (IsExit(code, {WorkerExit::kNoCheckpoint}) && !damaging.empty()) {
+      const bool restarts = record.expect.outcome == Outcome::kCompletes &&
+                            record.setup.launches.size() > 1;
       return fmt::format(
-          "remove {}, or let it damage fewer checkpoints, so that one can be "
-          "loaded",
-          damaging);
+          "remove the changed settings from launches, as all launches of a "
+          "scenario use one checkpoint directory{}",
+          restarts ? "; and set outcome: recovers, as each start after the "
+                     "first is a restart"
+                   : "");
     }
-    return "";
+    return IsExit(code, {WorkerExit::kNoCheckpoint}) ? LessDamage(run.outline)
+                                                     : "";
+  }
+  if (IsNotFinite(record)) {
+    return "lower job.optimizer.lr, or set job.stop_on_nan to false";
   }
   if (const std::optional<KilledInGrace> killed =
           FindKilledInGrace(run.outline)) {
@@ -217,21 +256,19 @@ std::string RemedyForRestarts(const UnmetRun& run) {
   const Expectation& expect = run.record().expect;
   const uint64_t most = std::min(expect.restarts_exactly.value_or(UINT64_MAX),
                                  expect.restarts_max.value_or(UINT64_MAX));
-  return run.facts().restarts > most ? FewerRestarts(run, most)
-                                     : OneMoreEnd(run);
-}
-
-// Returns "set the step of fault c (6) to 9 or later" or, if its place has no
-// step, "move fault c". `to_step`: "9 or later".
-std::string MovedFault(const RecordFault& fault, std::string_view to_step) {
-  if (!fault.step || fault.in_save)
-    return fmt::format("move fault {}", fault.id);
-  return fmt::format("set the step of fault {} ({}) to {}", fault.id,
-                     *fault.step, to_step);
+  const uint64_t found = run.facts().restarts;
+  if (found > most) return FewerRestarts(run, most);
+  const uint64_t exactly = expect.restarts_exactly.value_or(found + 1);
+  const auto budget = static_cast<uint64_t>(run.record().setup.max_restarts);
+  std::string text = MoreEnds(run, exactly - found);
+  if (exactly > budget && budget > 0) {
+    text += fmt::format(", and raise cluster.restart.max ({}) to {}", budget,
+                        exactly);
+  }
+  return text;
 }
 
 std::string RemedyForResume(const UnmetRun& run) {
-  const Record& record = run.record();
   const RunFacts& facts = run.facts();
   if (facts.restarts == 0) return OneMoreEnd(run);
   const bool kept_memory = std::ranges::any_of(
@@ -241,25 +278,7 @@ std::string RemedyForResume(const UnmetRun& run) {
     return "set cluster.restart.policy to whole-job, as a worker that rejoins "
            "loads no checkpoint";
   }
-  const uint64_t expected = record.expect.resumed_from_step.value_or(0);
-  const uint64_t found = facts.resumed_from.value_or(0);
-  const uint64_t interval = record.setup.save_interval_steps;
-  const RecordFault* const fault = FirstEndingFault(run);
-  if (found < expected && interval > 0 && expected % interval != 0) {
-    return fmt::format(
-        "change checkpoint.every so that step {} is saved (a save is due after "
-        "each {} steps)",
-        expected, interval);
-  }
-  if (fault == nullptr) return "";
-  if (found > expected) {
-    return fmt::format("{}, so that it comes before the save of step {}",
-                       MovedFault(*fault, fmt::format("{} or earlier", found)),
-                       found);
-  }
-  return fmt::format(
-      "{}, so that the save of step {} comes before it",
-      MovedFault(*fault, fmt::format("{} or later", expected + 1)), expected);
+  return ResumeRemedy(run.outline, run.verdict);
 }
 
 std::string RemedyForRecomputedSteps(const UnmetRun& run) {
@@ -268,16 +287,7 @@ std::string RemedyForRecomputedSteps(const UnmetRun& run) {
           FindKilledInGrace(run.outline)) {
     return KilledInGraceRemedy(record.setup, *killed);
   }
-  const uint64_t interval = record.setup.save_interval_steps;
-  const uint64_t most = record.expect.recomputed_steps_max.value_or(0);
-  const RecordFault* const fault = FirstEndingFault(run);
-  const std::string move =
-      fault == nullptr ? ""
-                       : fmt::format("move fault {} to at most {} after a save",
-                                     fault->id, Counted(most, "step"));
-  if (interval <= 1) return move;
-  return fmt::format("lower checkpoint.every ({} steps){}{}", interval,
-                     move.empty() ? "" : ", or ", move);
+  return RecomputedStepsRemedy(run.outline, run.verdict);
 }
 
 std::string RemedyForFailedSaves(const UnmetRun& run) {
@@ -293,6 +303,11 @@ std::string RemedyForFailedSaves(const UnmetRun& run) {
     }
   }
   if (ids.empty()) return "";
+  if (expected > 0) {
+    return fmt::format("let fault{} {} fail only {}",
+                       ids.size() == 1 ? "" : "s", fmt::join(ids, " and "),
+                       Counted(expected, "save"));
+  }
   return fmt::format("remove fault{} {}, or let {} fail fewer saves",
                      ids.size() == 1 ? "" : "s", fmt::join(ids, " and "),
                      ids.size() == 1 ? "it" : "them");
@@ -304,34 +319,33 @@ std::string RemedyForEndsAt(const UnmetRun& run) {
     return "change epochs, max_steps or stop_at_step of the last entry of "
            "launches";
   }
-  if (!IsDone(record)) return RemedyForEnd(run, 0);
-  return fmt::format("change job.epochs ({})", record.setup.epochs);
+  if (IsDone(record)) return LastStepRemedy(run.outline);
+  if (std::string text = StopStepRemedy(run.outline); !text.empty()) {
+    return text;
+  }
+  return RemedyForEnd(run, 0);
 }
 
 std::string RemedyForSaves(const UnmetRun& run) {
-  const RunSetup& setup = run.record().setup;
-  const std::string every =
-      setup.save_interval_steps == 0
-          ? ""
-          : fmt::format(" ({} steps)", setup.save_interval_steps);
-  return fmt::format(
-      "change checkpoint.every{} or job.epochs ({}), which set when saves are "
-      "due",
-      every, setup.epochs);
+  return SaveScheduleRemedy(run.outline);
 }
 
 std::string RemedyForCheckpoints(const UnmetRun& run) {
+  return CheckpointsRemedy(run.outline);
+}
+
+// Code 0 is that of a completed training only.
+std::string RemedyForExitCode(const UnmetRun& run) {
   const Record& record = run.record();
-  if (record.setup.delete_at_success && IsDone(record)) {
-    return "change checkpoint.at_success, which deletes the checkpoints";
-  }
-  const size_t expected =
-      record.expect.checkpoints_left.value_or(std::vector<uint64_t>()).size();
-  if (expected > 0 && record.left.checkpoints.size() != expected) {
-    return fmt::format("set checkpoint.keep ({}) to {}", record.setup.keep,
-                       expected);
-  }
-  return RemedyForSaves(run);
+  if (record.expect.exit_code != 0 || IsDone(record)) return "";
+  const std::string text = RemedyForEnd(run, 0);
+  const bool completes = record.expect.outcome == Outcome::kCompletes ||
+                         record.expect.outcome == Outcome::kRecovers;
+  return text.empty() || completes
+             ? text
+             : text +
+                   "; and set outcome: completes, as exit code 0 is that of "
+                   "a completed training";
 }
 
 std::string RemedyForEpochsAfterRestart(const UnmetRun& run) {
@@ -369,6 +383,7 @@ constexpr std::array kRemedies = {
     NamedRemedy{"checkpoints", RemedyForCheckpoints},
     NamedRemedy{"loss", RemedyForTrend},
     NamedRemedy{"accuracy", RemedyForTrend},
+    NamedRemedy{"exit_code", RemedyForExitCode},
 };
 
 }  // namespace
@@ -406,17 +421,32 @@ std::string ShorterDelays(const Outline& outline) {
 std::string RemedyForUnmet(const Outline& outline, const Verdict& verdict) {
   const UnmetRun run = {
       .outline = outline, .verdict = verdict, .all = InterruptionsOf(outline)};
-  std::vector<std::string> texts;
+  struct Change {
+    std::string text;
+    std::vector<std::string_view> meets;  // names of expectations
+  };
+  std::vector<Change> changes;
   for (const Finding& finding : verdict.broken_expectations) {
     const auto found =
         std::ranges::find(kRemedies, finding.name, &NamedRemedy::name);
     if (found == kRemedies.end()) continue;
     std::string text = found->remedy(run);
-    const bool is_new =
-        !text.empty() && std::ranges::find(texts, text) == texts.end();
-    if (is_new) texts.push_back(std::move(text));
+    if (text.empty()) continue;
+    const auto same = std::ranges::find(changes, text, &Change::text);
+    if (same == changes.end()) {
+      changes.push_back({.text = std::move(text), .meets = {found->name}});
+    } else {
+      same->meets.push_back(found->name);
+    }
   }
-  return JoinedTexts(std::move(texts));
+  if (changes.size() == 1) return changes.front().text;
+  std::vector<std::string> texts;
+  texts.reserve(changes.size());
+  for (const Change& change : changes) {
+    texts.push_back(fmt::format("for {}, {}", fmt::join(change.meets, " and "),
+                                change.text));
+  }
+  return fmt::format("{}", fmt::join(texts, "; and "));
 }
 
 }  // namespace gauntlet

@@ -20,9 +20,11 @@ std::string FewerInterruptions(const Outline& outline, uint64_t permitted);
 // there are none.
 std::string ShorterDelays(const Outline& outline);
 
-// Returns the change for each unmet expectation whose remedy is known, such as
-// "set the step of fault c (6) to 9 or later, so that the save of step 8 comes
-// before it"; "" if none is.
+// Returns the change for the unmet expectations whose remedies are known, such
+// as "set the step of fault c (6) to a value from 9 to 11, so that the save of
+// step 8 comes before it"; "" if none is. If several changes are needed, names
+// the expectations that each meets: "for resumed_from, …; and for checkpoints,
+// …".
 std::string RemedyForUnmet(const Outline& outline, const Verdict& verdict);
 
 }  // namespace gauntlet

@@ -212,6 +212,13 @@ TEST_F(AdviceOnRunTest, AdvisesToChangeTheCause) {
        "if the run was right, set failed_saves: {exactly: 1} under expect "
        "(c.yaml:14); if the expectation is right, remove fault e, or let it "
        "fail fewer saves"},
+      {"",
+       "faults: [{id: e, at: {worker: 0, point: ckpt.shard.open}, do: errno, "
+       "with: {consecutive: 2}}]\n"
+       "expect: {outcome: completes, failed_saves: {exactly: 1}}\n",
+       "if the run was right, set failed_saves: {exactly: 2} under expect "
+       "(c.yaml:13); if the expectation is right, let fault e fail only 1 "
+       "save"},
       // A hang without an end is a delay, too.
       {", restart: {max: 1}",
        "faults: [{id: h, at: {worker: 1, step: 6, incarnation: any}, do: hang, "
@@ -245,6 +252,75 @@ TEST_F(AdviceOnRunTest, AdvisesToChangeTheCause) {
        "if the expectation is right, lower the latency of fault d (3s), as "
        "delays that add up (6s) must stay below cluster.step_timeout (4s), or "
        "raise cluster.step_timeout above 6s"},
+      // A save failed, or its checkpoint is damaged: moving the crash does not
+      // help.
+      {"",
+       "faults: [{id: e, at: {worker: 0, save: 2, point: ckpt.rename}, do: "
+       "errno}, {id: c, at: {worker: 1, step: 10}, do: crash}]\n"
+       "expect: {outcome: recovers, resumed_from: {step: 8}}\n",
+       "if the run was right, set resumed_from: {step: 4} under expect "
+       "(c.yaml:13); if the expectation is right, remove fault e, which made "
+       "the save of step 8 fail"},
+      {"",
+       "faults: [{id: t, at: {worker: chief, save: 2, point: "
+       "ckpt.manifest.write}, do: truncate, with: {offset: 10}}, {id: c, at: "
+       "{worker: 1, step: 10}, do: crash}]\nexpect: {outcome: recovers, "
+       "resumed_from: {step: 8}, recomputed_steps: {max: 2}}\n",
+       "if the run was right, set resumed_from: {step: 4}, recomputed_steps: "
+       "{max: 5} under expect (c.yaml:13); if the expectations are right, "
+       "remove fault t, which damaged the checkpoint of step 8"},
+      {"",
+       "faults: [{id: t, at: {worker: 0, save: 2, point: ckpt.shard.write}, "
+       "do: torn_write}]\n"
+       "expect: {outcome: recovers, resumed_from: {step: 8}}\n",
+       "if the run was right, set resumed_from: {step: 4} under expect "
+       "(c.yaml:13); if the expectation is right, set the save of fault t (2) "
+       "to 3, so that the save of step 8 comes before it"},
+      {"",
+       "disk: {profile: lying-fsync}\n"
+       "faults: [{id: o, at: {worker: 0, step: 10}, do: power_loss}]\n"
+       "expect: {outcome: recovers, resumed_from: {step: 8}}\n",
+       "if the run was right, set outcome: refuses and remove resumed_from "
+       "under expect (c.yaml:14); if the expectations are right, set "
+       "disk.profile (lying-fsync) to ext4, as a power loss then keeps the "
+       "data of each fsync"},
+      // No worker was left to rejoin.
+      {", restart: {policy: rejoin}",
+       "faults: [{id: k, at: {worker: all, step: 7}, do: kill}]\n"
+       "expect: {outcome: recovers, recomputed_steps: {max: 0}}\n",
+       "if the run was right, set recomputed_steps: {max: 2} under expect "
+       "(c.yaml:13); if the expectation is right, set the worker of fault k "
+       "(all) to 1, so that the others keep the state in memory, or lower "
+       "checkpoint.every (4 steps) to {steps: 1}, or set the step of fault k "
+       "(7) to 5, so that it comes 0 steps after the save of step 4"},
+      {"",
+       "preemption: {requeue: 0}\n"
+       "faults: [{id: p, at: {worker: 1, step: 6}, do: preempt, with: {grace: "
+       "5s}}]\nexpect: {outcome: stops-cleanly, exit_code: 0}\n",
+       "if the run was right, set exit_code: 143 under expect (c.yaml:14); if "
+       "the expectation is right, remove fault p, which ended attempt 1; and "
+       "set outcome: completes, as exit code 0 is that of a completed "
+       "training"},
+      {"",
+       "preemption: {requeue: 0}\n"
+       "faults: [{id: p, at: {worker: 1, step: 6}, do: terminate_launcher}]\n"
+       "expect: {outcome: completes}\n",
+       "if the run was right, set outcome: stops-cleanly under expect "
+       "(c.yaml:14); if the expectation is right, remove fault p, which ended "
+       "attempt 1"},
+      // Each attempt ends by the fault until the time is up.
+      {", restart: {max: 1000, backoff: 1s}",
+       "timeout: {total: 9s}\n"
+       "faults: [{id: c, at: {worker: 1, step: 6, incarnation: any}, do: "
+       "crash, with: {repeat: always}}]\nexpect: {outcome: recovers}\n",
+       "limit fault c (set its repeat to once, or end it with until): each "
+       "attempt ends by it, so more time does not help"},
+      {", restart: {max: 1000, backoff: 1s}",
+       "timeout: {total: 9s}\n"
+       "faults: [{id: c, at: {worker: 1, step: 6, incarnation: any}, do: "
+       "crash, with: {repeat: always}}]\nexpect: {outcome: fails}\n",
+       "raise timeout.total (9s), or lower cluster.restart.max (1000), so that "
+       "the launcher gives up in time"},
       // Another restart is needed, and must be permitted.
       {", restart: {max: 1}",
        "faults: [{id: a, at: {worker: 1, step: 6}, do: crash}, {id: b, at: "

@@ -142,6 +142,38 @@ TEST_F(IdleFaultTest, NoticeThatIsPolledTooLate_NeedsAShorterInterval) {
       VerdictKind::kPass);
 }
 
+TEST_F(IdleFaultTest, RunThatGaveUpBefore_NamesItsFaults) {
+  const std::string faults =
+      "faults: [{id: a, at: {worker: 1, step: 3, incarnation: any}, do: crash, "
+      "with: {repeat: always}}, {id: b, at: {worker: 0, step: 9, incarnation: "
+      "any}, do: crash}]\nexpect: {outcome: recovers}\n";
+  const CaseResult result = Run(faults, ", restart: {max: 2}");
+  EXPECT_THAT(result.cause,
+              StartsWith("the run ended before fault b could fire: fault a "
+                         "(crash worker 1 at step.begin, step 3, incarnation "
+                         "any, repeat always) ended attempts 1 to 3"));
+  EXPECT_THAT(result.cause, HasSubstr("; the launcher gave up: restarts used "
+                                      "up (cluster.restart.max is 2)"));
+  EXPECT_THAT(result.summary.next, StartsWith("limit fault a "));
+  EXPECT_THAT(Run(faults, ", min_workers: 1, restart: {max: 2}").summary.next,
+              StartsWith("raise cluster.restart.max (2) to 3 or more, so that "
+                         "the launcher leaves out a worker"));
+}
+
+TEST_F(IdleFaultTest, ExpectationAboutALossThatDidNotHappen_IsExplained) {
+  const CaseResult result =
+      Run("faults: [{id: s, at: {worker: 1, step: 6}, do: slow, with: "
+          "{latency: 1s}}]\n"
+          "expect: {outcome: completes, detected_in: {max: 5s}}\n");
+  EXPECT_EQ(result.verdict.kind, VerdictKind::kError);
+  EXPECT_EQ(result.cause,
+            "no process ended before training was complete, so nothing had to "
+            "be restarted");
+  EXPECT_EQ(result.summary.next,
+            "remove detected_in under expect (c.yaml:13), or add a fault that "
+            "ends a worker (do: crash) and set outcome: recovers");
+}
+
 TEST_F(IdleFaultTest, FaultsThatFiredNeedNoReason) {
   const CaseResult result =
       Run("faults: [{id: a, at: {worker: 1, step: 6}, do: crash}]\n"

@@ -51,8 +51,9 @@ TEST_F(UncaughtBugTest, AdvisesToExpectTheCatchingCheck) {
           "expect: {outcome: violates, invariants: [trajectory]}\n");
   EXPECT_EQ(result.summary.next,
             "change the scenario so that the machine loses power after a save "
-            "was acknowledged (simulation only, do: power_loss); set "
-            "invariants: [store] under expect (c.yaml:14)");
+            "was acknowledged (simulation only, do: power_loss); if trajectory "
+            "then does not catch it, set invariants: [store] under expect "
+            "(c.yaml:14)");
 }
 
 TEST_F(UncaughtBugTest, ViolatedChecks_AreToBeExpected) {

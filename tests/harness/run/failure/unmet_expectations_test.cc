@@ -211,6 +211,15 @@ TEST(ExplainExpectationsTest, WithoutAReason_TheRunIsStatedToBeRight) {
               StartsWith("the undisturbed training gives the same values: "));
 }
 
+TEST(ExplainExpectationsTest, DeletedCheckpoints_NameTheKey) {
+  Record record;
+  record.setup.delete_at_success = true;
+  record.launchers = {{.result = FinalResult{.status = "done"}}};
+  EXPECT_EQ(ExplainExpectations(Outline(record), UnmetVerdict("checkpoints")),
+            "the run acknowledged no save; a successful run deletes its "
+            "checkpoints (checkpoint.on_success)");
+}
+
 TEST(ExplainExpectationsTest, SavesOfOneStepAreToldApart) {
   Record record;
   std::vector<RecordEvent>& events = record.incarnations.emplace_back().events;

@@ -27,7 +27,7 @@ Record CrashedRun() {
            {.kind = RecordKind::kFaultFired, .t_ns = 11, .detail = "c"}}}};
   record.launchers = {
       {.restarts = 1,
-       .result = FinalResult{.status = "done"},
+       .result = FinalResult{.status = "done", .epochs = 2, .steps = 12},
        .events = {{.kind = RecordKind::kLauncherBegin, .t_ns = 1},
                   {.kind = RecordKind::kExited,
                    .t_ns = 12,
@@ -79,8 +79,8 @@ TEST(RemediesTest, EachExpectationHasAChangeOfTheScenario) {
        "add a fault that ends a worker (do: crash) in incarnation 2"},
       {{.resumed_from_step = 8},
        {"resumed_from"},
-       "set the step of fault c (6) to 9 or later, so that the save of step 8 "
-       "comes before it"},
+       "set the step of fault c (6) to a value from 9 to 11, so that the save "
+       "of step 8 comes before it"},
       {{.resumed_from_step = 0},
        {"resumed_from"},
        "set the step of fault c (6) to 4 or earlier, so that it comes before "
@@ -91,15 +91,24 @@ TEST(RemediesTest, EachExpectationHasAChangeOfTheScenario) {
        "each 4 steps)"},
       {{.recomputed_steps_max = 1},
        {"recomputed_steps"},
-       "lower checkpoint.every (4 steps), or move fault c to at most 1 step "
-       "after a save"},
+       "lower checkpoint.every (4 steps) to {steps: 1}"},
       {{.failed_saves_exactly = 1},
        {"failed_saves"},
        "let a fault fail one more save (do: errno at ckpt.shard.open)"},
-      {{.ends_at_epoch = 3}, {"ends_at.epoch"}, "change job.epochs (2)"},
-      {{.checkpoints_left = std::vector<uint64_t>{4, 8, 12}},
+      {{.restarts_exactly = 5},
+       {"restarts"},
+       "add a fault that ends a worker (do: crash) in each of incarnations 2 "
+       "to 5, and raise cluster.restart.max (3) to 5"},
+      {{.ends_at_epoch = 3}, {"ends_at.epoch"}, "set job.epochs (2) to 3"},
+      {{.ends_at_step = 9}, {"ends_at.step"}, "set job.max_steps to 9"},
+      {{.ends_at_step = 20},
+       {"ends_at.step"},
+       "set job.epochs (2) to 4 and job.max_steps to 20"},
+      // The run deletes no checkpoint, and acknowledged no save of step 3.
+      {{.checkpoints_left = std::vector<uint64_t>{3}},
        {"checkpoints"},
-       "set checkpoint.keep (2) to 3"},
+       "change checkpoint.every (4 steps) or job.epochs (2), which set when "
+       "saves are due"},
       {{},
        {"saves"},
        "change checkpoint.every (4 steps) or job.epochs (2), which set when "
@@ -119,6 +128,79 @@ TEST(RemediesTest, EachExpectationHasAChangeOfTheScenario) {
   }
 }
 
+// The changes that meet different expectations are told apart.
+TEST(RemediesTest, EachChangeNamesTheExpectationsThatItMeets) {
+  EXPECT_EQ(RemedyFor(CrashedRun(), {.restarts_max = 0, .resumed_from_step = 8},
+                      {"outcome", "restarts", "resumed_from"}),
+            "for outcome and restarts, remove fault c, which ended attempt 1; "
+            "and for resumed_from, set the step of fault c (6) to a value from "
+            "9 to 11, so that the save of step 8 comes before it");
+}
+
+// job.max_steps ended the run in its second epoch.
+TEST(RemediesTest, EndByMaxSteps_IsNotChangedByTheEpochs) {
+  Record record = CrashedRun();
+  record.launchers.back().result->epochs = 1;
+  record.launchers.back().result->steps = 9;
+  EXPECT_EQ(RemedyFor(record, {.ends_at_epoch = 2}, {"ends_at.epoch"}),
+            "remove job.max_steps (9)");
+  EXPECT_EQ(RemedyFor(record, {.ends_at_epoch = 3}, {"ends_at.epoch"}),
+            "remove job.max_steps (9) and set job.epochs (2) to 3");
+  EXPECT_EQ(RemedyFor(record, {.ends_at_step = 12}, {"ends_at.step"}),
+            "set job.max_steps (9) to 12");
+}
+
+TEST(RemediesTest, RunWithoutDueSaves_IsToSave) {
+  Record record = CrashedRun();
+  record.setup.save_interval_steps = 0;
+  EXPECT_EQ(
+      RemedyFor(record, {.recomputed_steps_max = 2}, {"recomputed_steps"}),
+      "set checkpoint.every to {steps: 2}");
+}
+
+// Saves of steps 4, 8 and 12, the last one before the evaluation and at the end
+// of training.
+TEST(RemediesTest, ExpectedCheckpointsFollowFromTheirRetention) {
+  struct RetentionCase {
+    int keep;
+    std::vector<uint64_t> expected;
+    const char* remedy;
+  };
+  const RetentionCase kCases[] = {
+      {2, {8, 12, 12}, "set checkpoint.keep (2) to 3"},
+      {2,
+       {8, 12},
+       "set checkpoint.on_success to leave, so that step 12 is saved only "
+       "once"},
+      {3,
+       {8, 12},
+       "set checkpoint.on_success to leave, so that step 12 is saved only "
+       "once, and checkpoint.keep (3) to 2"},
+      {2, {}, "set checkpoint.on_success to delete"},
+      {2,
+       {4, 12},
+       "change checkpoint.every (4 steps) or job.epochs (2), which set when "
+       "saves are due"},
+  };
+  for (const auto& [keep, expected, remedy] : kCases) {
+    Record record = CrashedRun();
+    record.setup.keep = keep;
+    for (const uint64_t step : {4, 8, 12}) {
+      record.incarnations[0].events.push_back(
+          {.kind = RecordKind::kSaveAcknowledged, .t_ns = 20, .step = step});
+    }
+    record.incarnations[0].events.push_back(
+        {.kind = RecordKind::kSaveAcknowledged,
+         .t_ns = 21,
+         .step = 12,
+         .epoch = 2,
+         .path = "step-000000012-finished-g2"});
+    EXPECT_EQ(
+        RemedyFor(record, {.checkpoints_left = expected}, {"checkpoints"}),
+        remedy);
+  }
+}
+
 TEST(RemediesTest, RefusalOfAnotherJobIsNotAboutTheDirectory) {
   Record record = CrashedRun();
   record.launchers.back().result.reset();
@@ -126,6 +208,22 @@ TEST(RemediesTest, RefusalOfAnotherJobIsNotAboutTheDirectory) {
   EXPECT_EQ(RemedyFor(record, {}, {"outcome"}),
             "remove the changed settings from launches, as all launches of a "
             "scenario use one checkpoint directory");
+}
+
+TEST(RemediesTest, StopInLaunches_IsRemovedFromAJobThatIsToComplete) {
+  Record record = CrashedRun();
+  record.faults.clear();
+  record.incarnations.clear();
+  record.setup.launches = {{.stop_at_step = 4}};
+  record.launchers = {{.result = FinalResult{.status = "stopped"}},
+                      {.result = FinalResult{.status = "done"}}};
+  record.expect = {};
+  const Verdict verdict = {
+      .broken_expectations = {{"expectation", "outcome", "m"}},
+      .facts = {.restarts = 1, .requeues = 1}};
+  EXPECT_EQ(RemedyForUnmet(Outline(record), verdict),
+            "remove stop_at_step from launches, as a job that stops before its "
+            "end is started again");
 }
 
 TEST(RemediesTest, InterruptionsBeyondThePermittedOnesHaveTheirFaults) {

@@ -1,0 +1,34 @@
+// Changes of a scenario after which its run saves at other steps, keeps other
+// checkpoints, or ends elsewhere.
+#ifndef GAUNTLET_HARNESS_RUN_FAILURE_REMEDY_END_REMEDY_H_
+#define GAUNTLET_HARNESS_RUN_FAILURE_REMEDY_END_REMEDY_H_
+
+#include <string>
+
+#include "harness/oracle/history/outline.h"
+
+namespace gauntlet {
+
+// Returns the change of the settings that say when a save is due: "change
+// checkpoint.every (4 steps) or job.epochs (2), which set when saves are due".
+std::string SaveScheduleRemedy(const Outline& outline);
+
+// Returns the change after which the run leaves the expected checkpoints, if
+// its saves and another retention give these: "set checkpoint.on_success to
+// leave, so that step 24 is saved only once, and checkpoint.keep (5) to 4".
+// Otherwise returns SaveScheduleRemedy.
+std::string CheckpointsRemedy(const Outline& outline);
+
+// Returns the change after which the training of a completed run ends at the
+// expected step or epoch: "remove job.max_steps (30)". REQUIRES: the run is
+// done, and its scenario plans no launches.
+std::string LastStepRemedy(const Outline& outline);
+
+// Returns the change after which a run that stopped on a notice stops at the
+// expected step: "set the step of fault p (9) to 12"; "" if it did not stop
+// because of a fault at a step.
+std::string StopStepRemedy(const Outline& outline);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_RUN_FAILURE_REMEDY_END_REMEDY_H_
