@@ -13,6 +13,7 @@
 #include "engine/check.h"
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -28,11 +29,19 @@ timespec ToTimespec(Duration duration) {
           .tv_nsec = count % kNanosPerSecond};
 }
 
-// Safe after fork in a process with threads.
 void SleepFor(Duration duration) {
   timespec left = ToTimespec(duration);
   while (nanosleep(&left, &left) != 0 && errno == EINTR) {
   }
+}
+
+// Waits for the duration, or until the process of the pidfd has ended. Safe
+// after fork in a process with threads.
+void WaitForEndOrFor(int pidfd, Duration duration) {
+  pollfd ended = {.fd = pidfd, .events = POLLIN, .revents = 0};
+  const timespec limit = ToTimespec(duration);
+  // No signal is handled here, so nothing interrupts the wait.
+  ppoll(&ended, 1, &limit, nullptr);
 }
 
 // Uses a thread of the process itself. The thread ends with the process, so it
@@ -53,8 +62,10 @@ void CloseAllBut(unsigned one, unsigned other) {
   syscall(SYS_close_range, high + 1, ~0U, 0U);
 }
 
-// A grandchild stops the process and wakes it; nobody has to reap it. It keeps
-// none of the process's files open, as an open descriptor would hold a lock.
+// A grandchild stops the process and wakes it; nobody has to reap it. It ends
+// at once if the process is killed meanwhile: otherwise it would outlive the
+// run. It keeps none of the process's files open, as an open descriptor would
+// hold a lock.
 // One process does both, so that the wake-up cannot come before the stop; the
 // calling thread then waits until the grandchild has ended. Makes only calls
 // that are safe after fork in a process with threads.
@@ -70,7 +81,7 @@ void StopSelfFor(Duration duration) {
     if (fork() != 0) _exit(0);
     CloseAllBut(static_cast<unsigned>(self), static_cast<unsigned>(over[1]));
     syscall(SYS_pidfd_send_signal, self, SIGSTOP, nullptr, 0U);
-    SleepFor(duration);
+    WaitForEndOrFor(self, duration);
     syscall(SYS_pidfd_send_signal, self, SIGCONT, nullptr, 0U);
     _exit(0);
   }

@@ -10,6 +10,8 @@
 #include "tests/chaos/inject/child_process.h"
 #include "tests/engine/real/scratch_directory.h"
 #include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace gauntlet {
@@ -136,6 +138,22 @@ TEST(ProcessEffectsTest, ContinuingHelper_HoldsNoFilesOfStoppedProcess) {
   EXPECT_EQ(read(ends[0], &byte, 1), 0);
   alarm(0);
   close(ends[0]);
+}
+
+// The test adopts the helper, so that it can wait for its end.
+TEST(ProcessEffectsTest, ContinuingHelper_EndsWithStoppedProcess) {
+  ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), 0);
+  const pid_t child =
+      StartChild([] { ProcessEffects().StopSelf(std::chrono::seconds(60)); });
+  EXPECT_EQ(WaitFor(child, WUNTRACED), fmt::format("stopped {}", SIGSTOP));
+  EXPECT_EQ(kill(child, SIGKILL), 0);
+  EXPECT_EQ(WaitFor(child), "signal 9");
+  alarm(10);
+  int status = -1;
+  EXPECT_GT(wait(&status), 0);
+  alarm(0);
+  EXPECT_TRUE(WIFEXITED(status));
+  prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
 }
 
 TEST(FiredFaultFilesTest, MarksOnceAndOutlivesTheProcess) {
