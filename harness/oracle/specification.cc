@@ -60,8 +60,9 @@ void Specification::CheckEnd() {
   if (!record_.left.processes_listed) return;
   checks_.no_orphans.Count();
   for (const std::string& process : record_.left.processes) {
-    checks_.no_orphans.Fail("process",
-                            fmt::format("{} is still running", process));
+    checks_.no_orphans.Fail(
+        "process",
+        fmt::format("{} was still running after the end of the run", process));
   }
 }
 

@@ -7,6 +7,8 @@
 #include <iterator>
 #include <map>
 #include <memory>
+#include <sstream>
+#include <string_view>
 #include <utility>
 
 #include "engine/real/host/cuda_plugin.h"
@@ -14,6 +16,7 @@
 #include "engine/real/process/worker_environment.h"
 #include "engine/real/real_world.h"
 #include "engine/text/units.h"
+#include "harness/record/base_name.h"
 #include "harness/record/event_file.h"
 #include "harness/run/executor/event_folder.h"
 #include "harness/run/executor/launch_sequence.h"
@@ -55,18 +58,51 @@ bool ProcIsOfThisNamespace() {
   return fs::read_symlink("/proc/self", error) == std::to_string(getpid());
 }
 
-// Returns the processes whose command lines contain the path of the directory,
-// each as its number and its command line.
-std::vector<std::string> ProcessesOf(const std::string& directory) {
-  std::vector<std::string> found;
+// A process that has the directory of a run in its command line.
+struct ProcessOfRun {
+  pid_t pid = 0;
+  std::string name;         // "worker 1, incarnation 2 (process 4711)"
+  bool is_started = false;  // by the run: a worker or the launcher
+};
+
+// Returns the argument after `option`; "" if there is none.
+std::string ValueOf(std::string_view option,
+                    const std::vector<std::string>& arguments) {
+  const auto at = std::ranges::find(arguments, option);
+  return at == arguments.end() || at + 1 == arguments.end() ? "" : *(at + 1);
+}
+
+// REQUIRES: there is an argument.
+ProcessOfRun DescribeProcess(const std::string& number,
+                             const std::vector<std::string>& arguments) {
+  const std::string& role = arguments.size() > 1 ? arguments[1] : "";
+  std::string name(BaseName(arguments.front()));
+  if (role == "worker") {
+    name =
+        fmt::format("worker {}, incarnation {}", ValueOf("--worker", arguments),
+                    ValueOf("--life", arguments));
+  } else if (role == "launch") {
+    name = "the launcher";
+  }
+  return {.pid = std::stoi(number),
+          .name = fmt::format("{} (process {})", name, number),
+          .is_started = role == "worker" || role == "launch"};
+}
+
+std::vector<ProcessOfRun> ProcessesOf(const std::string& directory) {
+  std::vector<ProcessOfRun> found;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator("/proc", error)) {
-    const std::string name = entry.path().filename();
-    if (name.find_first_not_of("0123456789") != name.npos) continue;
-    std::string line = ReadTextFile(entry.path() / "cmdline");
+    const std::string number = entry.path().filename();
+    if (number.find_first_not_of("0123456789") != number.npos) continue;
+    const std::string line = ReadTextFile(entry.path() / "cmdline");
     if (line.find(directory) == line.npos) continue;
-    std::replace(line.begin(), line.end(), '\0', ' ');
-    found.push_back(fmt::format("{}: {}", name, line));
+    std::vector<std::string> arguments;
+    std::istringstream words(line);
+    for (std::string word; std::getline(words, word, '\0');) {
+      arguments.push_back(word);
+    }
+    found.push_back(DescribeProcess(number, arguments));
   }
   return found;
 }
@@ -312,11 +348,15 @@ void RealRun::LookAround() {
   // moment.
   const SteadyClock::time_point until =
       SteadyClock::now() + std::chrono::seconds(1);
-  do {
-    log_.left.processes = ProcessesOf(directory_.string());
-    if (log_.left.processes.empty()) break;
+  std::vector<ProcessOfRun> left = ProcessesOf(directory_.string());
+  while (!left.empty() && SteadyClock::now() < until) {
     usleep(kPollMs * 1000);
-  } while (SteadyClock::now() < until);
+    left = ProcessesOf(directory_.string());
+  }
+  for (const ProcessOfRun& process : left) {
+    log_.left.processes.push_back(process.name);
+    if (process.is_started) kill(process.pid, SIGKILL);
+  }
   log_.left.processes_listed = ProcIsOfThisNamespace();
   RealWorld real;
   World world = real.world();

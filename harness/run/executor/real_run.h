@@ -23,8 +23,8 @@ struct RealRunPlace {
 
 // Starts `program launch …`, and starts it again as LaunchSequence decides,
 // until no launch is due, a limit of the plan is reached, or the disk is full.
-// Then kills all processes that are left. Returns after all this. The calling
-// thread must live as long as the processes.
+// Then kills the launcher and the workers that are left. Returns after all
+// this. The calling thread must live as long as the processes.
 RunLog RunInProcesses(const RealRunPlace& place, const RunPlan& plan);
 
 }  // namespace gauntlet

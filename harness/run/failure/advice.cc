@@ -298,6 +298,14 @@ std::string AdviceOnGrace(const Outline& outline, const CaseResult& result) {
       ShowCommand(result, "--all"));
 }
 
+// Returns the advice on processes that were left after the run.
+std::string AdviceOnLeftProcesses(const CaseResult& result) {
+  return fmt::format(
+      "each process must end with its launcher, so look for the cause in the "
+      "engine: see what the worker did last ({}), and its output in {}/logs",
+      ShowCommand(result, "--all"), result.directory);
+}
+
 }  // namespace
 
 std::string AdviceOn(const Outline& outline, const CaseResult& result) {
@@ -311,6 +319,10 @@ std::string AdviceOn(const Outline& outline, const CaseResult& result) {
   if (record.ending != RunEnding::kExited) return AdviceOnHang(outline, result);
   if (IsOnlyViolated(result.verdict, Invariant::kGrace)) {
     return AdviceOnGrace(outline, result);
+  }
+  if (IsOnlyViolated(result.verdict, Invariant::kNoOrphans) &&
+      !record.left.processes.empty()) {
+    return AdviceOnLeftProcesses(result);
   }
   return IsOnlyViolated(result.verdict, Invariant::kDetection)
              ? AdviceOnDetection(record, result)

@@ -404,6 +404,15 @@ std::string ExplainUnmet(const Outline& outline, const Verdict& verdict) {
   return ExplainExpectations(outline, verdict, cause);
 }
 
+// Returns "worker 1, incarnation 2 (process 4711) outlived the launcher, which
+// had exited with code 0"; "" if no process was left.
+std::string LeftProcessesText(const Record& record) {
+  if (record.left.processes.empty() || record.launchers.empty()) return "";
+  return fmt::format("{} outlived the launcher, which had exited with code {}",
+                     fmt::join(record.left.processes, ", "),
+                     record.launchers.back().exit_code);
+}
+
 // Returns the verdict on a planted bug. If a mutation test failed, its reason
 // names the check that did not catch the bug.
 std::string PlantedText(const Record& record, const Verdict& verdict) {
@@ -446,6 +455,7 @@ void ExplainFailure(const Record& record, CaseResult& result) {
   if (result.cause.empty()) {
     result.cause = ExplainUnmet(outline, result.verdict);
   }
+  if (result.cause.empty()) result.cause = LeftProcessesText(record);
   result.summary = {.faults = FaultsText(outline),
                     .recovery = RecoveryText(outline, result.verdict.facts),
                     .training = TrainingText(outline, result),

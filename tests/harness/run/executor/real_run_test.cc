@@ -19,6 +19,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 using testing::Contains;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
@@ -153,8 +154,26 @@ echo $! > "$dir/orphan"
 until [ -e "$dir/runs" ]; do sleep 0.01; done
 )" + std::string(kDone));
   EXPECT_TRUE(log.left.processes_listed);
-  EXPECT_THAT(log.left.processes, Contains(HasSubstr("orphan")));
-  kill(std::stoi(TextOf(directory_ + "/orphan")), SIGKILL);
+  const std::string orphan = TextOf(directory_ + "/orphan");
+  EXPECT_THAT(log.left.processes,
+              Contains(fmt::format("sh (process {})", std::stoi(orphan))));
+  EXPECT_EQ(kill(std::stoi(orphan), SIGKILL), 0);
+}
+
+TEST_F(RealRunTest, WorkerThatIsLeft_IsNamedAndKilled) {
+  const RunLog log = Run(R"(cd "$dir"
+echo 'echo $$ > orphan; while :; do sleep 1; done' > worker
+sh worker --events "$events" --worker 1 --life 2 &
+until [ -s orphan ]; do sleep 0.01; done
+)" + std::string(kDone));
+  const int orphan = std::stoi(TextOf(directory_ + "/orphan"));
+  EXPECT_THAT(
+      log.left.processes,
+      ElementsAre(fmt::format("worker 1, incarnation 2 (process {})", orphan)));
+  // The process ends, but may stay a zombie that nobody waits for.
+  const std::string arguments = fmt::format("/proc/{}/cmdline", orphan);
+  for (int i = 0; i < 500 && !TextOf(arguments).empty(); ++i) usleep(10'000);
+  EXPECT_EQ(TextOf(arguments), "");
 }
 
 TEST_F(RealRunTest, WorkersMayPrintAnything) {

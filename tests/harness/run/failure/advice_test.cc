@@ -399,6 +399,22 @@ std::string AdviceOnWait(std::optional<int64_t> expected_ns) {
   return AdviceOn(Outline(record), result);
 }
 
+TEST(AdviceTest, ProcessThatIsLeft_BlamesTheEngine) {
+  Record record;
+  record.left.processes = {"worker 1, incarnation 1 (process 4711)"};
+  const CaseResult result = {
+      .replay = "gauntlet replay 7/c --world real",
+      .directory = "/runs/7/c.real",
+      .verdict = {
+          .kind = VerdictKind::kFail,
+          .invariants = {
+              {.invariant = "no-orphans", .instances = 1, .violations = 1}}}};
+  EXPECT_EQ(AdviceOn(Outline(record), result),
+            "each process must end with its launcher, so look for the cause in "
+            "the engine: see what the worker did last (gauntlet show 7/c "
+            "--world real --all), and its output in /runs/7/c.real/logs");
+}
+
 TEST(AdviceTest, DelayBeyondAllLimits_BlamesTheEngine) {
   EXPECT_EQ(AdviceOnWait(8'000'000'000),
             "cluster.step_timeout (7s) is shorter than the delay, so look for "

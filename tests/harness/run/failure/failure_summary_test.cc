@@ -61,6 +61,19 @@ expect: {outcome: recovers}
 )");
 }
 
+TEST(LeftProcessesTest, AreTheCause) {
+  Record record;
+  record.launchers.resize(1);
+  record.launchers[0].exit_code = 75;
+  record.left.processes = {"worker 1, incarnation 1 (process 4711)"};
+  CaseResult result;
+  result.verdict.kind = VerdictKind::kFail;
+  ExplainFailure(record, result);
+  EXPECT_EQ(result.cause,
+            "worker 1, incarnation 1 (process 4711) outlived the launcher, "
+            "which had exited with code 75");
+}
+
 TEST_F(FailureSummaryTest, PowerCutThatTookAcknowledgedCheckpointIsTheCause) {
   const CaseResult result =
       Run(PowerLossCase("planted_bugs: skip-manifest-fsync"));
