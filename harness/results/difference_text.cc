@@ -1,6 +1,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/text/counted.h"
 #include "engine/utf8.h"
 #include "harness/record/text/value_text.h"
 #include "harness/results/comparison.h"
@@ -22,17 +23,34 @@ std::string CountOf(const ResultDifference& difference, const char* unit) {
                      difference.tensor.elements, unit);
 }
 
+// Describes a file that begins as the expected one, or the reverse.
+std::string DescribeLength(const ResultDifference& difference) {
+  const uint64_t found = difference.found_bytes;
+  const uint64_t expected = difference.expected_bytes;
+  if (found == 0) {
+    return fmt::format("empty, expected {}", Counted(expected, "byte"));
+  }
+  if (expected == 0) {
+    return fmt::format("{}, expected none", Counted(found, "byte"));
+  }
+  return found < expected
+             ? fmt::format("ends after {} of {}, which are right", found,
+                           Counted(expected, "byte"))
+             : fmt::format("{} after the expected {}, which are right",
+                           Counted(found - expected, "byte"), expected);
+}
+
 std::string DescribeBytes(const ResultDifference& difference) {
   const DifferingElement& first = difference.tensor.first[0];
-  const auto byte = [](const std::string& bits, const std::string& text) {
-    return bits.empty() ? text : "0x" + bits;
-  };
+  if (first.found_bits.empty() || first.expected_bits.empty()) {
+    return fmt::format("{}: {}", PlaceOf(difference),
+                       DescribeLength(difference));
+  }
   // Counted from 1, as by cmp.
   const uint64_t position = std::stoull(first.index.substr(1)) + 1;
   std::string text = fmt::format(
-      "{}: byte {}: {} instead of {}; {}", PlaceOf(difference), position,
-      byte(first.found_bits, first.found),
-      byte(first.expected_bits, first.expected), CountOf(difference, "bytes"));
+      "{}: byte {}: 0x{} instead of 0x{}; {}", PlaceOf(difference), position,
+      first.found_bits, first.expected_bits, CountOf(difference, "bytes"));
   if (difference.found_bytes != difference.expected_bytes) {
     text += fmt::format(", {} bytes instead of {}", difference.found_bytes,
                         difference.expected_bytes);

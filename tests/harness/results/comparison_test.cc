@@ -63,12 +63,28 @@ TEST(Comparison, NamesFirstByteThatDiffers) {
   EXPECT_THAT(DifferencesOf("log.txt", "step 1", "step 2"),
               ElementsAre("log.txt: byte 6: 0x31 instead of 0x32; 1 of 6 bytes "
                           "differ"));
-  EXPECT_THAT(DifferencesOf("log.txt", "step", "step 2"),
-              ElementsAre("log.txt: byte 5: the end instead of 0x20; 2 of 6 "
+  EXPECT_THAT(DifferencesOf("log.txt", "stop", "step 2"),
+              ElementsAre("log.txt: byte 3: 0x6f instead of 0x65; 3 of 6 "
                           "bytes differ, 4 bytes instead of 6"));
-  EXPECT_THAT(DifferencesOf("log.txt", "", "x"),
-              ElementsAre("log.txt: byte 1: the end instead of 0x78; 1 of 1 "
-                          "bytes differ, 0 bytes instead of 1"));
+}
+
+TEST(Comparison, DescribesLengths_IfOneFileBeginsAsTheOther) {
+  struct LengthCase {
+    const char* found;
+    const char* expected;
+    const char* text;
+  };
+  const LengthCase kCases[] = {
+      {"", "step", "empty, expected 4 bytes"},
+      {"", "s", "empty, expected 1 byte"},
+      {"step", "", "4 bytes, expected none"},
+      {"step", "step 2", "ends after 4 of 6 bytes, which are right"},
+      {"step 2", "step", "2 bytes after the expected 4, which are right"},
+  };
+  for (const auto& [found, expected, text] : kCases) {
+    EXPECT_THAT(DifferencesOf("log.txt", found, expected),
+                ElementsAre(std::string("log.txt: ").append(text)));
+  }
 }
 
 TEST(Comparison, FindsDifferencesBehindFirstPiece) {
