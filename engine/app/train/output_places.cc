@@ -82,12 +82,16 @@ Status MakeSummaryPlace(Storage& storage, const std::string& directory) {
   return made.code() == Code::kResourceExhausted ? OkStatus() : made;
 }
 
+// The export comes first: a place where it cannot be written is refused before
+// any other directory exists.
 Status MakeChiefPlaces(Storage& storage, const TrainCommand& command) {
   const TrainOptions& options = command.options;
-  RETURN_IF_ERROR(Annotate(MakeSummaryPlace(storage, options.summary.directory),
-                           "--tensorboard"));
-  if (options.export_directory.empty()) return OkStatus();
-  return Annotate(PrepareExport(storage, options.export_directory), "--export");
+  if (!options.export_directory.empty()) {
+    RETURN_IF_ERROR(
+        Annotate(PrepareExport(storage, options.export_directory), "--export"));
+  }
+  return Annotate(MakeSummaryPlace(storage, options.summary.directory),
+                  "--tensorboard");
 }
 
 Status CheckOutputPlace(Storage& storage, const std::string& directory) {
@@ -116,13 +120,13 @@ Status CheckOutputPlaces(Storage& storage, const TrainCommand& command) {
 }
 
 Status MakeOutputPlaces(Storage& storage, const TrainCommand& command) {
+  RETURN_IF_ERROR(MakeChiefPlaces(storage, command));
   RETURN_IF_ERROR(
       Annotate(MakePlace(storage, command.events_directory), "--events"));
   RETURN_IF_ERROR(
       Annotate(MakePlace(storage, command.logs_directory), "--logs"));
-  RETURN_IF_ERROR(Annotate(
-      MakeStore(storage, command.options.checkpoint.directory), "--ckpt"));
-  return MakeChiefPlaces(storage, command);
+  return Annotate(MakeStore(storage, command.options.checkpoint.directory),
+                  "--ckpt");
 }
 
 }  // namespace gauntlet

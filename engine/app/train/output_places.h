@@ -29,7 +29,7 @@ Status MakeSummaryPlace(Storage& storage, const std::string& directory);
 // --tensorboard, and checks --export as PrepareExport does.
 Status MakeChiefPlaces(Storage& storage, const TrainCommand& command);
 
-// Creates --events, --logs and --ckpt, and the chief's directories. REQUIRES:
+// Creates the chief's directories, then --events, --logs and --ckpt. REQUIRES:
 // CheckPlaces (train_command.h) returned OK.
 Status MakeOutputPlaces(Storage& storage, const TrainCommand& command);
 

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "engine/app/train/output_places.h"
 #include "engine/app/train/train_command.h"
 #include "engine/cli/exit_code.h"
 #include "engine/real/storage/posix_storage.h"
@@ -63,6 +64,23 @@ TEST(TrainPlacesTest, StoreInTheExport_IsRefused) {
   train.options.checkpoint.directory = "model/ckpt";
   train.options.export_directory = "model";
   EXPECT_EQ(CheckPlaces(storage, train).code(), Code::kInvalidArgument);
+}
+
+TEST(TrainPlacesTest, RefusedExport_LeavesNoDirectory) {
+  PosixStorage storage;
+  const ScratchDirectory scratch;
+  std::ofstream(scratch / "model") << "a file";
+  TrainCommand train;
+  train.options.checkpoint.directory = scratch / "ckpt";
+  train.options.summary.directory = scratch / "curves";
+  train.events_directory = scratch / "events";
+  train.logs_directory = scratch / "logs";
+  train.options.export_directory = scratch / "model";
+  EXPECT_THAT(MakeOutputPlaces(storage, train).message(),
+              HasSubstr("--export: "));
+  const auto left = storage.List(scratch.path());
+  ASSERT_TRUE(left.ok());
+  EXPECT_EQ(left->size(), 1u);
 }
 
 TEST(TrainPlacesTest, StoreAmongAUsersFiles_IsRefused) {
