@@ -111,7 +111,8 @@ ExitCode Run(const EvaluatorRun& run, World& world, Console& console) {
   }
   switch (*end) {
     case EvaluatorEnd::kPreempted:
-      say("stopped by a preemption notice");
+      say(world.host.Interrupts() > 0 ? "interrupted"
+                                      : "stopped by a preemption notice");
       return ExitCode::kStopped;
     case EvaluatorEnd::kLookedOnce:
       if (printer.evaluations() > 0) return ExitCode::kOk;

@@ -2,6 +2,8 @@
 
 #include <limits>
 #include <sstream>
+#include <string>
+#include <utility>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,14 +19,18 @@ constexpr EvaluatorLoop kOnce = {.looks = EvaluatorLoop::Looks::kOnce};
 
 class NoticedHost final : public Host {
  public:
+  explicit NoticedHost(int interrupts) : interrupts_(interrupts) {}
   std::string Name() const override { return "machine-a"; }
   int TerminationNotices() const override { return 1; }
   std::optional<Time> FirstNotice() const override { return Time(); }
-  int Interrupts() const override { return 0; }
+  int Interrupts() const override { return interrupts_; }
   Result<HttpResponse> SendRequest(const HttpRequest&, Time) override {
     return Unavailable("no service here");
   }
   [[noreturn]] void Exit(int /*code*/) override { std::abort(); }
+
+ private:
+  const int interrupts_;
 };
 
 class EvaluateCommandTest : public testing::Test {
@@ -62,11 +68,16 @@ TEST_F(EvaluateCommandTest, DirectoryInPlaceOfTheStateFile_EndsItByName) {
 }
 
 TEST_F(EvaluateCommandTest, NoticeEndsItWithItsOwnCode) {
-  NoticedHost host;
-  World world = {test_.clock, storage_,     test_.network, test_.tasks,
-                 host,        test_.faults, test_.events,  test_.entropy};
-  EXPECT_EQ(Evaluate(world), 143);
-  EXPECT_EQ(err_.str(), "gauntlet evaluate: stopped by a preemption notice\n");
+  const std::pair<int, std::string> kCases[] = {
+      {0, "stopped by a preemption notice"}, {1, "interrupted"}};
+  for (const auto& [interrupts, line] : kCases) {
+    NoticedHost host(interrupts);
+    World world = {test_.clock, storage_,     test_.network, test_.tasks,
+                   host,        test_.faults, test_.events,  test_.entropy};
+    err_.str("");
+    EXPECT_EQ(Evaluate(world), 143);
+    EXPECT_EQ(err_.str(), "gauntlet evaluate: " + line + "\n");
+  }
 }
 
 TEST_F(EvaluateCommandTest, UnreadableJob_IsBadInput_AndItsCheckpointIsNamed) {
