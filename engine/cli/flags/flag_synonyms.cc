@@ -105,6 +105,8 @@ constexpr std::array kSynonyms = {
     FlagSynonym{"--count", "--repeat"},
     FlagSynonym{"--out", "--runs", kRefused,
                 "--runs DIR names the folder of the runs"},
+    FlagSynonym{"--runs", "--out", kRefused,
+                "--out DIR names the folder that the command writes"},
     FlagSynonym{"--junitxml", "--junit"},
     FlagSynonym{"--junit-xml", "--junit"},
     FlagSynonym{"--partition", "--shard"},

@@ -108,6 +108,7 @@ TEST(FlagSynonymsTest, WordWithSeveralMeanings_GetsAdvice) {
       {{"train", "--num-workers", "2"}, "--workers N is the number of "},
       {{"train", "--optimizer", "adam"}, "in a file for --job replaces it"},
       {{"train", "--log-dir", "l"}, "--tensorboard DIR for curves"},
+      {{"explore", "--runs", "d"}, "'--runs': --out DIR names the folder"},
       {{"run", "--out", "d"},
        "unknown option '--out': --runs DIR names the folder of the runs"},
   };
