@@ -4,6 +4,7 @@
 #include "harness/cli/run_folders/old_runs.h"
 #include "harness/cli/run_folders/run_directory.h"
 #include "harness/cli/run_folders/stored_records.h"
+#include "harness/cli/run_folders/stored_runs.h"
 #include "harness/oracle/judge.h"
 #include "harness/record/record_file.h"
 #include "harness/record/result/case_tries.h"
@@ -90,6 +91,12 @@ Result<LastFailures> FindLastFailures(const fs::path& runs) {
   const fs::path file = runs / "latest" / kResultFileName;
   std::error_code error;
   if (killed.empty() && !fs::exists(file, error)) {
+    const fs::path last = fs::canonical(runs / "latest", error);
+    if (!error && IsUnfinishedRun(last)) {
+      return InvalidArgument(fmt::format("--last-failed: run {} has no {}: {}",
+                                         last.filename().string(),
+                                         kResultFileName, WhyUnfinished(last)));
+    }
     return InvalidArgument(
         fmt::format("--last-failed: no earlier run in {}", runs.string()));
   }

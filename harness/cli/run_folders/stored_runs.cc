@@ -43,7 +43,7 @@ std::string AdviceWithoutResult(const fs::path& folder) {
     return fmt::format("it is a folder of runs: name one of them, such as {}",
                        (folder / run).string());
   }
-  if (!IsUnfinishedRun(folder) && FolderWith(folder, kRecordFileName).empty())
+  if (!IsUnfinishedRun(folder))
     return "name the folder of a run; gauntlet report --list lists the runs";
   return WhyUnfinished(folder);
 }
@@ -120,8 +120,9 @@ void TakePlaces(const fs::path& run, CaseResult& one) {
 }  // namespace
 
 bool IsUnfinishedRun(const fs::path& folder) {
-  return IsFile(folder / kUnfinishedFileName) &&
-         !IsFile(folder / kResultFileName);
+  return !IsFile(folder / kResultFileName) &&
+         (IsFile(folder / kUnfinishedFileName) ||
+          !FolderWith(folder, kRecordFileName).empty());
 }
 
 std::string WhyUnfinished(const fs::path& folder) {
@@ -129,8 +130,10 @@ std::string WhyUnfinished(const fs::path& folder) {
   if (FolderWith(folder, kRecordFileName).empty())
     return "the run was killed or had no space left before a case ended";
   return fmt::format(
-      "the run was killed or had no space left: gauntlet judge {} computes its "
-      "verdicts from the records",
+      "{}: gauntlet judge {} computes its verdicts from the records",
+      IsFile(folder / kUnfinishedFileName)
+          ? "the run was killed or had no space left"
+          : fmt::format("its {} was deleted", kResultFileName),
       ShellWord(folder.string()));
 }
 

@@ -32,7 +32,8 @@ struct StoredRun {
 Result<StoredRun> LoadStoredRun(const std::string& target,
                                 const std::filesystem::path& runs);
 
-// Returns true iff the folder is that of a run without a result.
+// Returns true iff the folder is that of a run without a result: the run was
+// killed, or its result was deleted.
 bool IsUnfinishedRun(const std::filesystem::path& folder);
 // Returns the reason why a run has no result, and what to do.
 std::string WhyUnfinished(const std::filesystem::path& folder);

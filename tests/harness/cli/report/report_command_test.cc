@@ -213,6 +213,11 @@ TEST_F(ReportCommandTest, ListsRunsWithoutAResultWithTheReason) {
   EXPECT_THAT(out_.str(),
               ContainsRegex("20000102T030405-6 +the run was killed or had no "
                             "space left before a case ended"));
+  fs::remove(killed / "unfinished.json");
+  EXPECT_EQ(Report({"--list"}), 0) << err_.str();
+  EXPECT_THAT(out_.str(), ContainsRegex(killed.filename().string() +
+                                        " +its result.json was deleted: "
+                                        "gauntlet judge "));
   const RunLock lock(early);
   EXPECT_EQ(Report({"--list"}), 0) << err_.str();
   EXPECT_THAT(out_.str(), HasSubstr("the run is not over: wait for its end"));

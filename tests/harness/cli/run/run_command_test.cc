@@ -329,6 +329,19 @@ TEST_F(RunCommandTest, RunThatIsStillWritten_WasNotKilled) {
   EXPECT_THAT(err_.str(), HasSubstr("--last-failed: "));
 }
 
+TEST_F(RunCommandTest, LastFailed_NamesTheRunWhoseResultWasDeleted) {
+  command_.paths = {Write("d1", "a", "recovers")};
+  EXPECT_EQ(RunScenarios(command_, console_), 1);
+  const fs::path run = fs::canonical(folder() / "runs/latest");
+  fs::remove(run / "result.json");
+  command_.last_failed = true;
+  EXPECT_EQ(RunScenarios(command_, console_), 2);
+  EXPECT_THAT(err_.str(),
+              HasSubstr("--last-failed: run " + run.filename().string() +
+                        " has no result.json: its result.json was deleted: "
+                        "gauntlet judge "));
+}
+
 TEST_F(RunCommandTest, LastFailedIsNamed_WhenItLeavesNothing) {
   command_.paths = {Write("d1", "a"), Write("d1", "b")};
   EXPECT_EQ(RunScenarios(command_, console_), 0) << err_.str();
