@@ -38,6 +38,19 @@ Status CheckWorkers(const ShowCommand& command, const Record& record) {
   return OkStatus();
 }
 
+// kInvalidArgument: --world names the other world than that of the record.
+Status CheckWorld(const ShowCommand& command, const std::filesystem::path& file,
+                  const Record& record) {
+  if (command.world == WorldChoice::kBoth) return OkStatus();
+  const std::string_view wanted =
+      command.world == WorldChoice::kReal ? "real" : "sim";
+  if (record.world == wanted) return OkStatus();
+  return InvalidArgument(
+      fmt::format("--world {}: expected a record of that world, found only {}, "
+                  "which is of world {}",
+                  wanted, file.string(), record.world));
+}
+
 Status WriteShownTrace(const ShowCommand& command, const Record& record) {
   RETURN_IF_ERROR(Annotate(CheckFileName(command.trace_file), "--trace"));
   RETURN_IF_ERROR(Annotate(CheckFolderOf(command.trace_file), "--trace"));
@@ -69,6 +82,7 @@ Status Show(const ShowCommand& command, Console& console) {
   const Result<Record> read = LoadRecord(file);
   if (!read.ok()) return InvalidArgument(read.status().message());
   const Record& record = *read;
+  RETURN_IF_ERROR(CheckWorld(command, file, record));
   if (!command.trace_file.empty()) return WriteShownTrace(command, record);
   ASSIGN_OR_RETURN(const Timeline timeline,
                    ShownTimeline(command, file, record));

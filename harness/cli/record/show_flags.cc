@@ -118,7 +118,8 @@ Result<Command> ParseShow(const VerbArguments& verb) {
               ReadBound(command.filter.to));
   flags.Value(
       {"--world", "NAME",
-       "Record to show if a case ran in both worlds: real or sim (sim)."},
+       "Show the record of this world, real or sim (sim if the case ran in "
+       "both)."},
       ReadChoice<WorldChoice>(
           command.world,
           {{"real", WorldChoice::kReal}, {"sim", WorldChoice::kSimulated}}));
