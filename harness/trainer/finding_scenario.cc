@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
-#include "harness/scenario/writer/flow_map.h"
+#include "harness/scenario/trainer_setup.h"
+#include "harness/scenario/writer/write_trainer.h"
 #include "harness/trainer/file_patterns.h"
 #include <fmt/format.h>
 
@@ -18,26 +19,30 @@ uint64_t OwnOperationOf(const OperationLog& log, const CrashTrial& trial) {
   return number;
 }
 
-FlowMap FaultMap(const OperationLog& log, const CrashTrial& trial) {
+TrainerFault FaultOf(const OperationLog& log, const CrashTrial& trial) {
   const OperationPattern pattern =
       FilePatterns(log).OfOperation(OwnOperationOf(log, trial));
-  FlowMap at;
-  at.Add("file", QuotedYaml(pattern.path));
-  at.Add("operation", OperationKindName(*pattern.kind));
-  at.AddUnless(uint64_t{1}, "occurrence", pattern.occurrence);
-  at.AddIf("rank", pattern.rank);
-  FlowMap fault;
-  fault.Add("do", CrashFaultName(trial.fault));
+  TrainerFault fault{.kind = std::string(CrashFaultName(trial.fault)),
+                     .file = pattern.path,
+                     .operation = std::string(OperationKindName(*pattern.kind)),
+                     .occurrence = pattern.occurrence,
+                     .rank = pattern.rank};
   if (trial.fault == CrashFault::kPowerLoss)
-    fault.Add("profile", trial.id.substr(0, trial.id.find('-')));
-  fault.AddMap("at", at);
+    fault.profile = trial.id.substr(0, trial.id.find('-'));
   return fault;
 }
 
-void AddList(std::string_view key, const std::vector<std::string>& texts,
-             std::string& text) {
-  if (texts.empty()) return;
-  text += fmt::format("  {}: {}\n", key, QuotedYamlList(texts));
+TrainerSetup SetupOf(const CrashTestPlan& plan) {
+  return {.command = plan.command,
+          .resume = plan.resume_command,
+          .results = plan.results,
+          .checkpoints = plan.checkpoints,
+          .result_command = plan.result_command,
+          .step_pattern = plan.resumed_step ? plan.resumed_step->text() : "",
+          .has_shared_network = plan.network == NetworkAccess::kShared,
+          .grace = plan.grace,
+          .pause = plan.pause,
+          .trial_limit = plan.trial_limit};
 }
 
 }  // namespace
@@ -46,36 +51,16 @@ std::string ScenarioOfFinding(const CrashTestPlan& plan,
                               const OperationLog& log,
                               const TrainerFinding& finding,
                               const CrashTrial& trial, size_t number) {
-  const CrashTestPlan base;
-  std::string text = fmt::format(
+  TrainerSetup setup = SetupOf(plan);
+  setup.faults.push_back(FaultOf(log, trial));
+  return fmt::format(
       "# {}\n"
       "schema: gauntlet/v2\n"
       "name: finding-{}-{}\n"
-      "trainer:\n"
-      "  command: {}\n",
+      "{}"
+      "expect: {{outcome: recovers}}\n",
       finding.title, number, RecoveryVerdictName(finding.verdict),
-      QuotedYamlList(plan.command));
-  AddList("resume", plan.resume_command, text);
-  AddList("result", plan.results, text);
-  AddList("checkpoint", plan.checkpoints, text);
-  if (!plan.result_command.empty()) {
-    text +=
-        fmt::format("  result_command: {}\n", QuotedYaml(plan.result_command));
-  }
-  if (plan.resumed_step) {
-    text += fmt::format("  step_regex: {}\n",
-                        QuotedYaml(plan.resumed_step->text()));
-  }
-  if (plan.network == NetworkAccess::kShared) text += "  network: shared\n";
-  if (plan.grace != base.grace)
-    text += fmt::format("  grace: {}\n", DurationToText(plan.grace));
-  if (plan.pause != base.pause)
-    text += fmt::format("  pause: {}\n", DurationToText(plan.pause));
-  if (plan.trial_limit > Duration::zero())
-    text +=
-        fmt::format("  trial_limit: {}\n", DurationToText(plan.trial_limit));
-  text += fmt::format("  faults:\n    - {}\n", FaultMap(log, trial).Text());
-  return text + "expect: {outcome: recovers}\n";
+      TrainerToYaml(setup));
 }
 
 }  // namespace gauntlet

@@ -10,6 +10,7 @@
 #include "harness/scenario/format/upgrade.h"
 #include "harness/scenario/writer/fault_writer.h"
 #include "harness/scenario/writer/flow_map.h"
+#include "harness/scenario/writer/write_trainer.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -385,14 +386,33 @@ std::vector<std::string> BugNames(const std::vector<PlantedBug>& bugs) {
   return names;
 }
 
-std::string Document(const Case& one, const std::string& preset,
-                     const ScenarioHeader& header) {
+std::string HeadText(const Case& one, const ScenarioHeader& header) {
   std::string text;
   AppendComment("Goal:", header.goal, text);
   AppendComment("Method:", header.method, text);
   AppendComment("Expect:", header.expect, text);
-  text += fmt::format("schema: {}\nname: {}\n", kScenarioSchema,
-                      QuotedYaml(one.scenario));
+  return text + fmt::format("schema: {}\nname: {}\n", kScenarioSchema,
+                            QuotedYaml(one.scenario));
+}
+
+// REQUIRES: the case has a trainer.
+std::string TrainerDocument(const Case& one, const ScenarioHeader& header) {
+  std::string text = HeadText(one, header);
+  const auto map = [&text](std::string_view key, const FlowMap& value) {
+    if (!value.empty()) text += fmt::format("{}: {}\n", key, value.Text());
+  };
+  if (!one.labels.empty()) {
+    text += fmt::format("labels: {}\n", QuotedYamlList(one.labels));
+  }
+  map("requires", NeedsMap(one.needs));
+  map("timeout", TimeoutMap(one.timeouts));
+  return text + TrainerToYaml(*one.trainer) + "expect: {outcome: recovers}\n";
+}
+
+std::string Document(const Case& one, const ScenarioHeader& header) {
+  if (one.trainer) return TrainerDocument(one, header);
+  const std::string preset = PresetFor(one.train.job);
+  std::string text = HeadText(one, header);
   const auto line = [&](std::string_view key, std::string_view value) {
     text += fmt::format("{}: {}\n", key, value);
   };
@@ -439,6 +459,7 @@ std::vector<std::pair<std::string_view, std::string>> PartsOf(const Case& one) {
       {"seed of the faults", std::to_string(one.plan.seed)},
       {"faults", PlanToJson(one.plan)},
       {"expect", ExpectMap(one.expect).Text()},
+      {"trainer", one.trainer ? TrainerToYaml(*one.trainer) : ""},
   };
 }
 
@@ -455,7 +476,7 @@ std::string Excerpt(const std::string& text, size_t difference) {
 Result<std::string> WriteScenario(const Case& one,
                                   const ScenarioHeader& header) {
   RETURN_IF_ERROR(Validate(one.plan));
-  std::string text = Document(one, PresetFor(one.train.job), header);
+  std::string text = Document(one, header);
   const LoadedFile loaded = LoadScenarios(text, one.scenario + ".yaml");
   if (!loaded.errors.empty()) {
     const Diagnostic& first = loaded.errors.front();

@@ -11,6 +11,7 @@
 #include "harness/scenario/format/keys.h"
 #include "harness/scenario/requirements.h"
 #include "harness/scenario/scenario.h"
+#include "harness/scenario/writer/write_scenario.h"
 #include "harness/trainer/run/crash_trial.h"
 
 namespace gauntlet {
@@ -68,6 +69,15 @@ expect: {outcome: recovers}
   EXPECT_EQ(setup.faults[0].occurrence, 2U);
   EXPECT_EQ(setup.faults[0].rank, 1U);
   EXPECT_EQ(setup.faults[1].file, "*");
+
+  const Result<std::string> written = WriteScenario(loaded.cases.at(0), {});
+  ASSERT_TRUE(written.ok()) << written.status().ToString();
+  const LoadedFile again = LoadScenarios(*written, "s.yaml");
+  ASSERT_EQ(again.errors.size(), 0U) << again.errors[0].message << *written;
+  EXPECT_EQ(DescribeCaseDifference(loaded.cases.at(0), again.cases.at(0)), "");
+  Case other = again.cases.at(0);
+  other.trainer->faults[1].occurrence = 3;
+  EXPECT_NE(DescribeCaseDifference(loaded.cases.at(0), other), "");
 }
 
 TEST(TrainerSetupTest, RefusesMeaninglessSetups) {
