@@ -100,9 +100,9 @@ Explanation Suite::Explain(const Case& one, const Record& record) {
 
 // Returns the command that replays the record of this try.
 std::string Suite::ReplayOfTry(const SuiteItem& item, int number) const {
-  // A crash test has no record to replay: its command runs the file again.
-  if (!options_.replay || item.one.trainer) return "";
-  if (number == 1) return options_.replay(item);
+  if (!options_.replay) return "";
+  // A crash test has no record: its command repeats the case, not a try.
+  if (number == 1 || item.one.trainer) return options_.replay(item);
   SuiteItem named = item;
   named.one.name = NameOfTry(item.one.name, number);
   return options_.replay(named);

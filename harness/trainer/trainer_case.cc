@@ -83,6 +83,16 @@ Verdict VerdictOnTrainer(const CrashTestResult& result) {
   return verdict;
 }
 
+std::string AdviceOnTrainer(const CrashTestResult& result,
+                            const std::string& folder) {
+  const std::string report =
+      fmt::format("{}/report.html lists each crash that was tried", folder);
+  if (result.findings.empty()) return report;
+  return fmt::format(
+      "to repeat the first finding, run sh {}/findings/1/repro.sh; {}", folder,
+      report);
+}
+
 std::string AdviceOnMissingFile(const Status& failed,
                                 std::string_view directory) {
   if (failed.message().find("No such file or directory") == std::string::npos) {

@@ -23,6 +23,11 @@ Result<CrashTestPlan> PlanOfTrainer(const TrainerSetup& setup);
 // resumed.
 Verdict VerdictOnTrainer(const CrashTestResult& result);
 
+// Returns advice on a test that did not pass: the report, and the script that
+// repeats the first finding. `folder`: folder of the test.
+std::string AdviceOnTrainer(const CrashTestResult& result,
+                            const std::string& folder);
+
 // Returns advice if the test failed because a file or directory was missing; ""
 // for other errors. The advice names the directory in which relative paths of
 // the trainer start. This is `directory`, in which the harness runs.

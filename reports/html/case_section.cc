@@ -164,6 +164,12 @@ std::string Picture(const std::optional<Record>& record,
         "no timeline: {}.</p>\n",
         HtmlText(options.unreadable_record));
   }
+  if (!record && !options.crash_test.empty()) {
+    return fmt::format(
+        "<p>A crash test of a program has no picture and no timeline. Its "
+        "report is <code>{}</code>.</p>\n",
+        HtmlText(options.crash_test));
+  }
   if (!record)
     return "<p class=\"muted\">No record of this case is kept.</p>\n";
   std::string figure = RenderSwimLane(*record, {.id = options.id});
@@ -420,21 +426,26 @@ std::string Tries(const CaseResult& result) {
   return out + "</ol>\n";
 }
 
+// Returns what the command that repeats the case needs and prints.
+std::string_view NoteOnRepeat(const CaseResult& result) {
+  if (!result.replay.starts_with("gauntlet replay ")) {
+    return "It runs the scenario file again, in a new run.";
+  }
+  return result.world == "sim"
+             ? "It needs the files of the run and the same build. A simulated "
+               "case runs exactly the same again."
+             : "It needs the files of the run and the same build. A real case "
+               "may run differently: then the first difference is printed.";
+}
+
 std::string RepeatHtml(const CaseResult& result) {
   if (result.replay.empty() || result.verdict.kind == VerdictKind::kSkip) {
     return "";
   }
-  const std::string again =
-      result.world == "sim"
-          ? "A simulated case runs exactly the same again."
-          : "A real case may run differently: then the first difference is "
-            "printed.";
-  const std::string seed =
-      result.seed ? fmt::format(" The seed is {}.", *result.seed) : "";
   return fmt::format(
-      "<h4>Repeat this case</h4>\n{}<p class=\"muted\">It needs the files of "
-      "the run and the same build. {}{}</p>\n",
-      RenderCommand(result.replay), again, seed);
+      "<h4>Repeat this case</h4>\n{}<p class=\"muted\">{}{}</p>\n",
+      RenderCommand(result.replay), NoteOnRepeat(result),
+      result.seed ? fmt::format(" The seed is {}.", *result.seed) : "");
 }
 
 std::string LeftOutText(std::string_view why) {

@@ -20,6 +20,7 @@ struct CaseSectionOptions {
   size_t most_picture_bytes = 256 * 1024;
   // Reason why the kept record cannot be read; empty: it can, or none is kept.
   std::string unreadable_record = {};
+  std::string crash_test = {};     // report of a crash test; empty: it is none
   std::vector<LogTail> logs = {};  // one for each process of the case
   std::string scenario = {};       // YAML of the case; empty: not kept
 };

@@ -108,6 +108,7 @@ class RecordParts {
          .most_picture_bytes = limits_.picture_bytes,
          .unreadable_record =
              !record && input_.unreadable ? input_.unreadable(one) : "",
+         .crash_test = input_.crash_test ? input_.crash_test(one) : "",
          .logs = input_.logs ? input_.logs(one) : std::vector<LogTail>(),
          .scenario = input_.scenario && NeedsExplanation(one)
                          ? input_.scenario(one)

@@ -24,6 +24,9 @@ struct HtmlReportInput {
   // Returns the reason why the kept record of a case cannot be read; "" if it
   // can, or none was kept. Null: reasons are not known.
   std::function<std::string(const CaseResult&)> unreadable = {};
+  // Returns the report of the crash test of a case with a trainer, which has no
+  // record; "" for other cases. Null: no case is a crash test.
+  std::function<std::string(const CaseResult&)> crash_test = {};
   // Loads the last lines of the logs of a case; null: there are no logs.
   std::function<std::vector<LogTail>(const CaseResult&)> logs = {};
   // Returns the scenario of the case alone, as YAML; "" if it was not kept.

@@ -198,13 +198,31 @@ REPLAYED = {"no-temporary-file": ("kill", "INCONCLUSIVE"),
             "momentum": ("kill", "PASS")}
 
 
+def the_failure_can_be_repeated(run, runs, failed):
+    """The result and the report of the run name all that it takes."""
+    expect(failed["replay"].endswith(f" --runs {runs}"), failed["replay"])
+    crash_test = f"{failed['directory']}/crash-test"
+    for text in (f"{crash_test}/report.html", f"{crash_test}/findings/1/repro.sh"):
+        expect(text in failed["summary"]["next"], failed["summary"]["next"])
+    page = (runs / "latest/report.html").read_text()
+    for text in (f"{crash_test}/report.html", "schema: gauntlet/v2", "trainer:"):
+        expect(text in page, f"{text}: expected in report.html, found none")
+    judged = subprocess.run([run.program, "judge", "latest", "--runs", runs],
+                            stdin=subprocess.DEVNULL, capture_output=True,
+                            text=True, timeout=DEADLINE_S, check=False)
+    expect_equal(f"exit code of judge ({judged.stderr[-500:]})",
+                 judged.returncode, 4)
+
+
 def a_finding_is_replayed_as_a_scenario(run):
     for mistake, (fault, mended) in REPLAYED.items():
         result = result_of(run, "--faults", fault, "--trials", 120, "--out", mistake,
                            command=trained(mistake), code=1)
         scenario = run.directory / mistake / "findings/1/scenario.yaml"
-        failed = run_of(run, scenario, 1)["cases"]
+        runs = run.directory / "runs" / mistake
+        failed = run_of(run, scenario, 1, "--runs", runs)["cases"]
         expect_equal("cases", len(failed), 1)
+        the_failure_can_be_repeated(run, runs, failed[0])
         verdict = result["findings"][0]["verdict"]
         expect(failed[0]["reason"].startswith(verdict), failed[0]["reason"])
         scenario.write_text(scenario.read_text().replace(f"{mistake}]", "'']"))

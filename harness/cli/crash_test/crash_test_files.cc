@@ -6,7 +6,10 @@
 #include <utility>
 
 #include "harness/cli/run_folders/run_directory.h"
+#include "harness/cli/run_folders/stored_records.h"
+#include "harness/cli/run_folders/stored_runs.h"
 #include "harness/run/files/text_file.h"
+#include "harness/scenario/writer/write_scenario.h"
 #include "harness/trainer/crash_test.h"
 #include "harness/trainer/trainer_case.h"
 #include "harness/trainer/verdict/crash_test_json.h"
@@ -33,6 +36,12 @@ Result<CrashTestResult> RunTrainer(const Case& one, const CasePlace& place,
   plan.time = one.timeouts.total;
   std::error_code error;
   fs::create_directories(folder, error);
+  // The report of the run contains the scenario.
+  const Result<std::string> scenario = WriteScenario(one, {});
+  if (scenario.ok()) {
+    RETURN_IF_ERROR(WriteTextFile(fs::path(place.directory) / kScenarioFileName,
+                                  *scenario));
+  }
   NoProgress progress;
   ASSIGN_OR_RETURN(
       CrashTestResult result,
@@ -57,12 +66,15 @@ Status WriteCrashTestFiles(const CrashTestResult& result,
 CaseOutcome RunTrainerCase(const Case& one, const CasePlace& place) {
   const auto begin = std::chrono::steady_clock::now();
   CaseOutcome outcome = {.result = ResultBeforeRun(one, place)};
-  const fs::path folder = fs::path(place.directory) / "crash-test";
+  const fs::path folder = fs::path(place.directory) / kCrashTestOfCase;
   const Result<CrashTestResult> result = RunTrainer(one, place, folder);
   if (result.ok()) {
     outcome.result.verdict = VerdictOnTrainer(*result);
     if (!result->findings.empty())
       outcome.result.cause = result->findings.front().reason;
+    if (outcome.result.verdict.kind != VerdictKind::kPass) {
+      outcome.result.summary.next = AdviceOnTrainer(*result, folder.string());
+    }
   } else {
     outcome.result.verdict = {.kind = VerdictKind::kError,
                               .reason = result.status().message()};

@@ -78,7 +78,9 @@ Result<Command> ParseJudge(const VerbArguments& verb) {
            "now. If a record\nfailed, its case is run again in the simulation, "
            "to find the cause as gauntlet run\ndoes.\n"
            "The comparison of the two worlds is not in a record: only "
-           "gauntlet run makes it.\nExit codes: gauntlet help "
+           "gauntlet run makes it.\n"
+           "A crash test of a program (a case with a trainer) has no record "
+           "and is skipped,\nwith a note.\nExit codes: gauntlet help "
            "exit-codes."},
       verb);
   flags.Positionals(

@@ -63,6 +63,8 @@ class RecordFinder {
   const std::vector<std::string>& cases_without() const {
     return cases_without_;
   }
+  // Folders of crash tests of other programs. They have no records.
+  const std::vector<std::string>& crash_tests() const { return crash_tests_; }
 
  private:
   Status AddPath(const fs::path& path) {
@@ -97,8 +99,8 @@ class RecordFinder {
     if (is_new) files_.push_back(file.string());
   }
   // Adds the record of the folder. If there is none, but the folder is that of
-  // a case, adds the case to those without a record. Returns false if it added
-  // neither.
+  // a case, adds the case to the crash tests or to those without a record.
+  // Returns false if it added nothing.
   bool LookInto(const fs::path& folder) {
     const fs::path file = folder / kRecordFileName;
     std::error_code error;
@@ -107,6 +109,10 @@ class RecordFinder {
       return true;
     }
     if (!IsFolderOfCase(folder)) return false;
+    if (!CrashTestFolderOf(folder).empty()) {
+      crash_tests_.push_back(folder.string());
+      return true;
+    }
     cases_without_.push_back(folder.string());
     return true;
   }
@@ -115,6 +121,7 @@ class RecordFinder {
   std::set<std::string> real_paths_;  // of the files
   std::vector<std::string> files_;
   std::vector<std::string> cases_without_;
+  std::vector<std::string> crash_tests_;
 };
 
 // Searches for the causes of failed cases as `gauntlet run` does, by running
@@ -197,6 +204,14 @@ int RunJudge(const JudgeCommand& command, Console& console) {
         fmt::format("{}: expected the {} of the case, found none", folder,
                     kRecordFileName)));
   }
+  for (const std::string& folder : found.crash_tests()) {
+    fmt::print(
+        console.err,
+        "gauntlet judge: note: {}: skipped, as a crash test of a program "
+        "has no {}; its results are in {}\n",
+        EscapeBytes(folder), kRecordFileName,
+        EscapeBytes(CrashTestFolderOf(folder)));
+  }
   bool any_bad = !found.cases_without().empty();
   CauseSearch causes(console);
   for (const std::string& file : found.files()) {
@@ -214,8 +229,9 @@ int RunJudge(const JudgeCommand& command, Console& console) {
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
           .count();
   // No record was judged, so there are no results to print after the errors.
-  if (any_bad && result.cases.empty()) {
-    return static_cast<int>(ExitCode::kUsage);
+  if (result.cases.empty()) {
+    return static_cast<int>(any_bad ? ExitCode::kUsage
+                                    : ExitCode::kNothingSelected);
   }
   if (command.output == OutputFormat::kJson) {
     console.out << ResultToJson(result);

@@ -9,6 +9,7 @@
 #include "engine/world/fault_point.h"
 #include "harness/cli/report/case_logs.h"
 #include "harness/cli/run_folders/run_directory.h"
+#include "harness/cli/run_folders/stored_records.h"
 #include "harness/cli/run_folders/stored_runs.h"
 #include "harness/record/result/result_file.h"
 #include "harness/run/files/shell_word.h"
@@ -33,6 +34,14 @@ FaultCatalogue WholeCatalogue() {
     catalogue.points.emplace_back(info.name);
   }
   return catalogue;
+}
+
+// Returns the report of the case's crash test; "" if there is none.
+std::string CrashTestPageOf(const CaseResult& one) {
+  if (one.directory.empty()) return "";
+  const std::filesystem::path page =
+      std::filesystem::path(one.directory) / kCrashTestOfCase / kReportFileName;
+  return IsFile(page) ? page.string() : "";
 }
 
 }  // namespace
@@ -84,6 +93,7 @@ std::string RenderReport(const RunResult& result) {
   return RenderHtml({.result = result,
                      .load = StoredRecordOf,
                      .unreadable = WhyUnreadable,
+                     .crash_test = CrashTestPageOf,
                      .logs = LogsOf,
                      .scenario = StoredScenarioOf,
                      .command = result.command,

@@ -258,8 +258,12 @@ class Runner {
     const bool real = item.world == WorldKind::kReal;
     const bool elsewhere =
         command_.runs_directory != RunCommand().runs_directory;
+    // A crash test has no record to replay: it runs again.
     std::string command =
-        "gauntlet replay " + ShellWord(run + "/" + item.one.name);
+        item.one.trainer
+            ? fmt::format("gauntlet run {} -k {}", ShellWord(item.one.file),
+                          ShellWord(item.one.name))
+            : "gauntlet replay " + ShellWord(run + "/" + item.one.name);
     if (real) command += " --world real";
     if (elsewhere) command += " --runs " + ShellWord(command_.runs_directory);
     return command;

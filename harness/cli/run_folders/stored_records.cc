@@ -116,6 +116,25 @@ Status NoRecordAt(const fs::path& path) {
       Quoted(path.string()), kRecordFileName));
 }
 
+// Returns the error for a case that has no record because it is a crash test of
+// another program. Ok if the text names no such case of the run.
+Status CrashTestHasNoRecord(const fs::path& run, const std::string& text) {
+  std::vector<std::string> names;
+  for (const std::string& folder : FoldersIn(run)) {
+    if (CrashTestFolderOf(run / folder).empty()) continue;
+    names.push_back(folder == text ? folder : NameOfFolder(folder));
+  }
+  const Result<std::string> name = PickName("case", text, names);
+  if (!name.ok()) return OkStatus();
+  const fs::path folder =
+      run / (IsFolder(run / *name) ? *name : *name + ".real");
+  return NotFound(fmt::format(
+      "case {}: a crash test of a program has no record and no events; its "
+      "results are in {}, and gauntlet run {} runs it again",
+      Quoted(*name), CrashTestFolderOf(folder),
+      (folder / "scenario.yaml").string()));
+}
+
 Result<fs::path> FindInRun(const std::string& target, const fs::path& runs,
                            WorldChoice world) {
   ASSIGN_OR_RETURN(const RunTarget picked, PickRunTarget(target, runs));
@@ -167,6 +186,11 @@ void SortCases(std::vector<std::string>& folders) {
     return std::pair(
         world == kWorldEndings.end() ? folder : NameOfFolder(folder), world);
   });
+}
+
+std::string CrashTestFolderOf(const fs::path& case_folder) {
+  const fs::path folder = case_folder / kCrashTestOfCase;
+  return IsFolder(folder) ? folder.string() : "";
 }
 
 std::vector<std::string> FoldersIn(const fs::path& path) {
@@ -252,6 +276,7 @@ Result<std::vector<std::string>> PickCases(const fs::path& run,
     if (Fits(run, folder, world)) folders.push_back(folder);
   }
   if (folders.empty()) {
+    RETURN_IF_ERROR(CrashTestHasNoRecord(run, text));
     return NotFound(fmt::format("run {}: no case of it left a record",
                                 Quoted(run.filename().string())));
   }
@@ -263,7 +288,9 @@ Result<std::vector<std::string>> PickCases(const fs::path& run,
       names.push_back(NameOfFolder(folder));
     }
   }
-  ASSIGN_OR_RETURN(const std::string name, PickName("case", text, names));
+  const Result<std::string> picked = PickName("case", text, names);
+  if (!picked.ok()) RETURN_IF_ERROR(CrashTestHasNoRecord(run, text));
+  ASSIGN_OR_RETURN(const std::string name, picked);
   for (const char* ending : kWorldEndings) {
     if (std::ranges::find(folders, name + ending) != folders.end()) {
       return std::vector<std::string>{name + ending};

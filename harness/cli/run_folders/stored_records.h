@@ -16,6 +16,11 @@ namespace gauntlet {
 // Folder of the findings, in the folder of an exploration.
 inline constexpr const char* kFindingsFolder = "findings";
 
+// Folder of the crash test, in the folder of a case with a trainer.
+inline constexpr const char* kCrashTestOfCase = "crash-test";
+// Returns the folder of the crash test of a case; "" if the case has none.
+std::string CrashTestFolderOf(const std::filesystem::path& case_folder);
+
 // Returns true iff the text is a path rather than the name of a run: it begins
 // with "/" or ".", or ends in ".yaml" or ".jsonl".
 bool LooksLikeAPath(const std::string& text);
@@ -58,7 +63,8 @@ Result<RunTarget> PickRunTarget(const std::string& target,
 // Returns the folders of a run's cases that have a record, sorted by SortCases.
 // `text` selects one: a folder, a case, or a unique prefix of a case's name; ""
 // selects all. If a case was recorded in both worlds, its name selects only the
-// simulated run.
+// simulated run. If a case has no record of `world`, selects its record of the
+// other one. kNotFound: there is no such case, or it is a crash test.
 Result<std::vector<std::string>> PickCases(const std::filesystem::path& run,
                                            const std::string& text,
                                            WorldChoice world);

@@ -28,6 +28,16 @@ TEST(TrainerCaseTest, Reason_ExplainsUntriedCrashes) {
   }
 }
 
+TEST(TrainerCaseTest, Advice_NamesTheReportAndTheScript) {
+  CrashTestResult result;
+  EXPECT_EQ(AdviceOnTrainer(result, "/c"),
+            "/c/report.html lists each crash that was tried");
+  result.findings.resize(1);
+  EXPECT_EQ(AdviceOnTrainer(result, "/c"),
+            "to repeat the first finding, run sh /c/findings/1/repro.sh; "
+            "/c/report.html lists each crash that was tried");
+}
+
 TEST(TrainerCaseTest, MissingFileIsToBeWhereRelativePathsStart) {
   const std::string advice = AdviceOnMissingFile(
       InvalidArgument(

@@ -536,6 +536,11 @@ TEST(CaseSectionTest, GivesTheReason_WhenThereIsNoPicture) {
   EXPECT_THAT(RenderCaseSection(failed, std::nullopt, {.id = "case-3"}),
               HasSubstr("No record of this case is kept."));
   EXPECT_THAT(
+      RenderCaseSection(failed, std::nullopt,
+                        {.id = "case-3", .crash_test = "/c/report.html"}),
+      AllOf(HasSubstr("Its report is <code>/c/report.html</code>."),
+            Not(HasSubstr("No record"))));
+  EXPECT_THAT(
       RenderCaseSection(
           failed, std::nullopt,
           {.id = "case-3", .unreadable_record = "record.jsonl:7: it was cut"}),

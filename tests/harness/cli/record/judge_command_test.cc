@@ -90,6 +90,24 @@ TEST_F(JudgeCommandTest, TakesRunsAndCasesByName) {
   EXPECT_THAT(err_.str(), HasSubstr("run 'none': there is none"));
 }
 
+// A crash test of another program leaves no record.
+TEST_F(JudgeCommandTest, SkipsCrashTests_WithANote) {
+  RunOne("completes");
+  const fs::path run = fs::canonical(runs() + "/latest");
+  const std::string folder = run / "t.real";
+  fs::create_directories(folder + "/crash-test");
+  EXPECT_EQ(Judge("latest"), 0) << err_.str();
+  EXPECT_THAT(out_.str(), HasSubstr("1 case in "));
+  EXPECT_THAT(err_.str(), AllOf(HasSubstr("gauntlet judge: note: "),
+                                HasSubstr("/t.real/crash-test\n")));
+  EXPECT_EQ(Judge(folder), 4) << "nothing else is selected";
+  EXPECT_EQ(Judge("latest/t"), 2);
+  EXPECT_THAT(err_.str(),
+              AllOf(HasSubstr("case 't': a crash test of a program has no "
+                              "record and no events; its results are in "),
+                    HasSubstr("/t.real/scenario.yaml runs it again")));
+}
+
 TEST_F(JudgeCommandTest, SimulatedCaseHasNoTime) {
   RunOne("completes");
   EXPECT_EQ(Judge("latest"), 0) << err_.str();

@@ -129,6 +129,32 @@ TEST_F(ShowCommandTest, ShowsTheRequestedWorkerOrLauncher) {
                                 Not(HasSubstr("worker 0 exited"))));
 }
 
+TEST_F(ShowCommandTest, WorldMustBeThatOfTheRecord) {
+  Run({"a"});
+  for (const std::string& what :
+       {std::string("latest/a"), folder(), folder() + "/record.jsonl"}) {
+    EXPECT_EQ(Show({what, "--world", "sim"}), 0) << err_.str();
+    EXPECT_EQ(Show({what, "--world", "real"}), 2) << what;
+    EXPECT_THAT(err_.str(),
+                AllOf(HasSubstr("--world real: expected a record of that "
+                                "world, found only "),
+                      HasSubstr("/a.sim/record.jsonl, which is of world sim")));
+  }
+}
+
+TEST_F(ShowCommandTest, CrashTestHasNoEvents) {
+  Run({"a"});
+  std::filesystem::create_directories(runs() +
+                                      "/latest/torn-save.real/crash-test");
+  for (const char* what :
+       {"latest/torn-save", "latest/torn-save.real", "latest/torn"}) {
+    EXPECT_EQ(Show({what}), 2) << what;
+    EXPECT_THAT(err_.str(), HasSubstr("a crash test of a program has no record "
+                                      "and no events; its results are in "))
+        << what;
+  }
+}
+
 TEST_F(ShowCommandTest, NamesTheMissingFile) {
   Run({"a"});
   EXPECT_EQ(Show({"latest/nope"}), 2);
