@@ -27,6 +27,17 @@ PendingConnections::Silents::iterator PendingConnections::Find(
       silent_, [link](const Silent& one) { return one.link.get() == link; });
 }
 
+// A worker with a stream believes that it is connected, so strangers without a
+// stream must not displace it. Strangers with a stream must not keep workers
+// from opening one, so they get half of the places.
+PendingConnections::Silents::iterator PendingConnections::FirstToLetGo() {
+  const auto has_stream = [](const Silent& one) { return one.link != nullptr; };
+  const auto streams =
+      static_cast<size_t>(std::ranges::count_if(silent_, has_stream));
+  return std::ranges::find(silent_, streams > kMaxSilentCallers / 2,
+                           has_stream);
+}
+
 void PendingConnections::AddConnection(std::string peer, Descriptor watch) {
   Silent added = {.peer = std::move(peer),
                   .watch = std::make_shared<const Descriptor>(std::move(watch)),
@@ -103,18 +114,19 @@ PendingConnections::AcceptState PendingConnections::DisconnectExpired(
   Silents gone;  // freed after the lock is released
   AcceptState state;
   const std::lock_guard lock(mutex_);
-  const auto let_go = [&] {
-    Disconnect(silent_.front());
-    gone.push_back(std::move(silent_.front()));
-    silent_.pop_front();
+  const auto let_go = [&](Silents::iterator one) {
+    Disconnect(*one);
+    gone.push_back(std::move(*one));
+    silent_.erase(one);
   };
   while (!silent_.empty() && now - silent_.front().since >= kMaxSilence) {
-    let_go();
+    let_go(silent_.begin());
   }
   if (silent_.size() > kMaxSilentCallers) {
-    state.can_accept = now - silent_.front().since >= kLeastSilence;
-    state.next_check = silent_.front().since + kLeastSilence;
-    if (state.can_accept) let_go();
+    const auto chosen = FirstToLetGo();
+    state.can_accept = now - chosen->since >= kLeastSilence;
+    state.next_check = chosen->since + kLeastSilence;
+    if (state.can_accept) let_go(chosen);
   }
   if (!silent_.empty() && state.can_accept) {
     state.next_check = silent_.front().since + kMaxSilence;

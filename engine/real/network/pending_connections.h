@@ -64,8 +64,8 @@ class PendingConnections {
     // Descriptors of silent connections. POLLRDHUP: the client has closed.
     std::vector<std::shared_ptr<const Descriptor>> watched;
   };
-  // Disconnects connections that were silent for too long, and the oldest
-  // silent one if there are too many.
+  // Disconnects connections that were silent for too long, and one more if
+  // there are too many.
   AcceptState DisconnectExpired(SteadyTime now);
   // Removes a silent connection that its client has closed.
   void RemoveClosed(const Descriptor* watch);
@@ -80,6 +80,10 @@ class PendingConnections {
   using Silents = std::deque<Silent>;
 
   Silents::iterator Find(const Link* link);
+  // Returns the silent connection to disconnect if there are too many: the
+  // oldest of those without a stream, or, if more than half of the places are
+  // taken by connections with a stream, the oldest of these.
+  Silents::iterator FirstToLetGo();
   static void Disconnect(const Silent& one);
 
   const ConnectionFilter filter_;

@@ -192,6 +192,62 @@ TEST(CallersTest, StopsAcceptingBriefly_IfTooManyCallersAreSilent) {
   EXPECT_FALSE(connections[1].is_disconnected());
 }
 
+// A stream on which nothing happens.
+class IdleLink final : public Link {
+ public:
+  explicit IdleLink(LinkRegistry& registry) : Link(registry, "idle") {}
+  bool MustNotEndInGrpcThread() const override { return false; }
+
+ private:
+  void StartReading(grpc::ByteBuffer* /*into*/) override {}
+  void StartWriting(const grpc::ByteBuffer* /*from*/) override {}
+  void DeclareEnd() override {}
+  bool MayReadAfterEnd() const override { return false; }
+  void Cancel() override {}
+};
+
+// Returns the indices of the connections that are disconnected one after
+// another, if the first `streams` of too many silent ones have a stream.
+std::vector<size_t> DisconnectedInTurn(size_t streams) {
+  LinkRegistry registry;
+  PendingConnections pending(nullptr);
+  std::vector<Connection> connections(kMaxSilentCallers + 3);
+  for (size_t i = 0; i < connections.size(); ++i) {
+    const std::string peer = std::to_string(i);
+    pending.AddConnection(peer, std::move(connections[i].watch));
+    if (i < streams) {
+      EXPECT_TRUE(
+          pending.AddStream(peer, std::make_shared<IdleLink>(registry)));
+    }
+  }
+  std::vector<size_t> gone;
+  auto now = std::chrono::steady_clock::now();
+  while (gone.size() < 3) {
+    now += milliseconds(100);
+    pending.DisconnectExpired(now);
+    for (size_t i = 0; i < connections.size(); ++i) {
+      if (connections[i].is_disconnected() &&
+          std::ranges::find(gone, i) == gone.end()) {
+        gone.push_back(i);
+      }
+    }
+  }
+  pending.Close();
+  return gone;
+}
+
+TEST(CallersTest, DisconnectsCallersWithoutAStreamFirst_IfFewHaveOne) {
+  EXPECT_EQ(DisconnectedInTurn(0), (std::vector<size_t>{0, 1, 2}));
+  EXPECT_EQ(DisconnectedInTurn(2), (std::vector<size_t>{2, 3, 4}));
+  const size_t half = kMaxSilentCallers / 2;
+  EXPECT_EQ(DisconnectedInTurn(half),
+            (std::vector<size_t>{half, half + 1, half + 2}));
+  EXPECT_EQ(DisconnectedInTurn(half + 2),
+            (std::vector<size_t>{0, 1, half + 2}));
+  EXPECT_EQ(DisconnectedInTurn(kMaxSilentCallers + 3),
+            (std::vector<size_t>{0, 1, 2}));
+}
+
 TEST(CallersTest, DisconnectsCallersAfterClose) {
   PendingConnections pending(nullptr);
   pending.Close();
