@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/worker_exit_code.h"
+#include "harness/explore/trial/plan_runner.h"
 #include "harness/oracle/history/outline.h"
 #include "harness/run/failure/event_difference.h"
 
@@ -64,7 +65,7 @@ CaseReport ReportOf(const ExploreCase& one, const PlanRun& trial) {
   report.virtual_seconds = record.virtual_seconds;
   const Outline outline(record);
   report.fired = FiredFaultsOf(outline);
-  if (record.launchers.empty()) {
+  if (HasNoEndOfALauncher(record)) {
     report.outcome = "no launcher";
     return report;
   }

@@ -134,6 +134,13 @@ Case PlanRunner::CaseOf(const FaultPlan& plan) const {
   return one;
 }
 
+bool HasNoEndOfALauncher(const Record& record) {
+  if (record.launchers.empty()) return true;
+  return record.ending != RunEnding::kExited && record.launchers.size() == 1 &&
+         std::ranges::count(record.launchers.front().events,
+                            RecordKind::kLauncherEnd, &RecordEvent::kind) == 0;
+}
+
 PlanRun PlanRunner::Try(const FaultPlan& plan) {
   const Case one = CaseOf(plan);
   if (std::string why = WhyNotHere(one, SimulatedWorld()); !why.empty()) {
@@ -153,7 +160,7 @@ PlanRun PlanRunner::Try(const FaultPlan& plan) {
   record.golden = *golden_;
   AdoptLog(std::move(log), record);
   ForgetUnfired(record);
-  if (record.launchers.empty()) {
+  if (HasNoEndOfALauncher(record)) {
     const std::string limit =
         record.ending == RunEnding::kTimedOut
             ? fmt::format(" (timeout.total is {})",

@@ -46,6 +46,10 @@ struct PlanRun {
 // a refusal was not the expected outcome.
 bool EndsElsewhere(const Record& record);
 
+// Returns true iff no launcher came to an end: the run hung, or ran out of
+// time, while the first one was at work.
+bool HasNoEndOfALauncher(const Record& record);
+
 class PlanRunner {
  public:
   // Takes the base's job, cluster, checkpoints and planted bugs, but not its
