@@ -69,7 +69,7 @@ std::string FiredText(const Record& record,
   const std::string in_save = SaveOfFaultText(record, event);
   const std::string place =
       in_save.empty() ? fmt::format("step {}", event.step) : in_save;
-  const std::string times = TimesFiredText(incarnation, event.detail);
+  const std::string times = TimesFiredText(record, incarnation, event.detail);
   const RecordFault* const fault = FindFault(record, event.detail);
   return fault == nullptr ? fmt::format("{}  {}{}", place, event.detail, times)
                           : fmt::format("{}  {}: {}{}", place, fault->id,

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <tuple>
+#include <vector>
 
+#include "harness/record/text/number_list.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -61,15 +64,33 @@ std::string SaveOfFaultText(const Record& record, const RecordEvent& event) {
           : fmt::format(" (training was at step {})", event.step));
 }
 
-std::string TimesFiredText(const IncarnationEvents& incarnation,
+std::string TimesFiredText(const Record& record,
+                           const IncarnationEvents& incarnation,
                            std::string_view fault) {
-  const auto times =
-      std::ranges::count_if(incarnation.events, [&](const RecordEvent& event) {
-        return (event.kind == RecordKind::kFaultFired ||
-                event.kind == RecordKind::kFaultAgain) &&
-               event.detail == fault;
-      });
-  return times > 1 ? fmt::format(" (fired {} times)", times) : "";
+  constexpr size_t kMostNamed = 12;  // firings whose saves are looked up
+  std::vector<const RecordEvent*> fired;
+  for (const RecordEvent& event : incarnation.events) {
+    if ((event.kind == RecordKind::kFaultFired ||
+         event.kind == RecordKind::kFaultAgain) &&
+        event.detail == fault) {
+      fired.push_back(&event);
+    }
+  }
+  if (fired.size() < 2) return "";
+  std::set<uint64_t> saves;
+  const RecordFault* const planned = FindFault(record, fault);
+  if (planned != nullptr && planned->in_save && fired.size() <= kMostNamed) {
+    for (const RecordEvent* event : fired) {
+      if (const std::optional<uint64_t> step =
+              SaveInProgressAt(record, *event)) {
+        saves.insert(*step);
+      }
+    }
+  }
+  return fmt::format(" (fired {} times{})", fired.size(),
+                     saves.size() < 2
+                         ? ""
+                         : ", in the saves of " + NumberedText("step", saves));
 }
 
 }  // namespace gauntlet

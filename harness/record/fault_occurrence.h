@@ -20,8 +20,11 @@ const RecordFault* FindFault(const Record& record, std::string_view id);
 // REQUIRES: `event` is a kFaultFired event of the record.
 std::string SaveOfFaultText(const Record& record, const RecordEvent& event);
 
-// Returns " (fired 14 times)"; "" if the process fired the fault only once.
-std::string TimesFiredText(const IncarnationEvents& incarnation,
+// Returns " (fired 14 times)"; for a fault that fired in several saves " (fired
+// 3 times, in the saves of steps 4, 8 and 12)"; "" if the process fired the
+// fault only once.
+std::string TimesFiredText(const Record& record,
+                           const IncarnationEvents& incarnation,
                            std::string_view fault);
 
 }  // namespace gauntlet

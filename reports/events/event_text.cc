@@ -36,7 +36,7 @@ std::string FaultText(const Record& record,
   const std::string in_save = SaveOfFaultText(record, event);
   return fmt::format("{} fires: {}{}{}{}", fault->id, fault->summary,
                      in_save.empty() ? "" : ", ", in_save,
-                     TimesFiredText(incarnation, event.detail));
+                     TimesFiredText(record, incarnation, event.detail));
 }
 
 // Returns ": write 0.012 s, sync 0.003 s", longest first; "" without times.

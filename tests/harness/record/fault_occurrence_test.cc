@@ -67,17 +67,41 @@ TEST(FaultOccurrenceTest, InterruptedSave_EndsWithTheCrash) {
   EXPECT_EQ(SaveAt(record, 40, 4), "");
 }
 
+// The fault fires in the saves of steps 4 and 8.
+TEST(FaultOccurrenceTest, FiringsInSeveralSavesNameThem) {
+  Record record = RecordOfASave();
+  std::vector<RecordEvent>& events = record.incarnations[0].events;
+  events.push_back({.kind = RecordKind::kFaultFired,
+                    .t_ns = 15,
+                    .step = 4,
+                    .detail = kSlow});
+  events.push_back({.kind = RecordKind::kFaultAgain,
+                    .t_ns = 16,
+                    .step = 4,
+                    .detail = kSlow});
+  EXPECT_EQ(TimesFiredText(record, record.incarnations[0], kSlow),
+            " (fired 2 times)");
+  events.push_back({.kind = RecordKind::kSaveBegin, .t_ns = 30, .step = 8});
+  events.push_back({.kind = RecordKind::kFaultAgain,
+                    .t_ns = 31,
+                    .step = 8,
+                    .detail = kSlow});
+  EXPECT_EQ(TimesFiredText(record, record.incarnations[0], kSlow),
+            " (fired 3 times, in the saves of steps 4 and 8)");
+}
+
 TEST(FaultOccurrenceTest, CountsTheFaultInEachProcess) {
+  const Record record;
   IncarnationEvents incarnation = {
       .events = {{.kind = RecordKind::kFaultFired, .detail = kSlow}}};
-  EXPECT_EQ(TimesFiredText(incarnation, kSlow), "");
+  EXPECT_EQ(TimesFiredText(record, incarnation, kSlow), "");
   incarnation.events.push_back(
       {.kind = RecordKind::kFaultAgain, .detail = kSlow});
   incarnation.events.push_back(
       {.kind = RecordKind::kFaultAgain, .detail = "other"});
   incarnation.events.push_back(
       {.kind = RecordKind::kFaultAgain, .detail = kSlow});
-  EXPECT_EQ(TimesFiredText(incarnation, kSlow), " (fired 3 times)");
+  EXPECT_EQ(TimesFiredText(record, incarnation, kSlow), " (fired 3 times)");
 }
 
 }  // namespace
