@@ -17,6 +17,7 @@
 #include "harness/run/failure/history/killed_in_grace.h"
 #include "harness/run/failure/history/late_detection.h"
 #include "harness/run/failure/history/step_pace.h"
+#include "harness/run/failure/history/time_of_giving_up.h"
 #include "harness/run/failure/history/worker_events.h"
 #include "harness/run/failure/met_expectations.h"
 #include "harness/run/failure/remedy/remedies.h"
@@ -178,9 +179,37 @@ std::string AdviceOnRequeues(const Outline& outline) {
       requeues == 1 ? "" : "s", limit.empty() ? "" : "; or " + limit);
 }
 
+// Returns "or, if the launcher is to give up, set outcome: fails under expect
+// (FILE) and timeout.total (40s) to 43s or more: …" for a run that timed out
+// although each attempt ended; "" if the launcher would have given up only
+// after many times the limit, or if that time is not known.
+std::string OrLetItGiveUp(const Outline& outline, const CaseResult& result) {
+  constexpr int64_t kSecond = 1'000'000'000;
+  constexpr int64_t kMostTimes = 10;
+  const RunSetup& setup = outline.record.setup;
+  const std::optional<int64_t> end_ns =
+      TimeOfGivingUp(outline.record, InterruptionsOf(outline));
+  if (!end_ns || *end_ns / kMostTimes > setup.longest_run_ns) return "";
+  const auto rounded_up = [](int64_t ns) {
+    return LimitText((ns + kSecond - 1) / kSecond * kSecond);
+  };
+  // A twentieth more, as no two attempts take the same time.
+  const int64_t needed_ns =
+      std::max(*end_ns / 20 * 21, setup.longest_run_ns + kSecond);
+  return fmt::format(
+      "or, if the launcher is to give up, set outcome: {} under expect ({}) "
+      "and "
+      "timeout.total ({}) to {} or more: it gives up when the attempt after "
+      "restart {} (cluster.restart.max) has ended, after about {}",
+      OutcomeName(Outcome::kGivesUp), PlaceOfExpect(result),
+      LimitText(setup.longest_run_ns), rounded_up(needed_ns),
+      setup.max_restarts, rounded_up(*end_ns));
+}
+
 // Returns the advice on a run that used up its time because one fault ended
 // each of its attempts; "" for other runs.
-std::string AdviceOnEndlessFault(const Outline& outline) {
+std::string AdviceOnEndlessFault(const Outline& outline,
+                                 const CaseResult& result) {
   const Record& record = outline.record;
   if (record.ending != RunEnding::kTimedOut) return "";
   const std::string limit = EndlessFaultRemedy(outline);
@@ -191,7 +220,10 @@ std::string AdviceOnEndlessFault(const Outline& outline) {
         "the launcher gives up in time",
         LimitText(record.setup.longest_run_ns), record.setup.max_restarts);
   }
-  return limit + ": each attempt ends by it, so more time does not help";
+  const std::string give_up = OrLetItGiveUp(outline, result);
+  return give_up.empty()
+             ? limit + ": each attempt ends by it, so more time does not help"
+             : limit + ", as each attempt ends by it; " + give_up;
 }
 
 // Returns the advice on a run whose steps do not fit into its time; "" for
@@ -242,7 +274,7 @@ std::string AdviceOnHang(const Outline& outline, const CaseResult& result) {
                 ShowCommand(result, "--all"))
           : fmt::format("see the last events of each worker ({})",
                         ShowCommand(result, "--all"));
-  if (std::string text = AdviceOnEndlessFault(outline); !text.empty()) {
+  if (std::string text = AdviceOnEndlessFault(outline, result); !text.empty()) {
     return text;
   }
   const KeyedLimit wait = LimitOfLastWait(outline);

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "harness/oracle/history/last_words.h"
 #include "harness/record/text/gave_up.h"
 #include "harness/record/text/joined_texts.h"
+#include "harness/record/text/number_list.h"
 #include "harness/run/failure/history/begun_saves.h"
 #include "harness/run/failure/history/causing_faults.h"
 #include "harness/run/failure/history/first_sign.h"
@@ -21,6 +23,7 @@
 #include "harness/run/failure/history/process_ends.h"
 #include "harness/run/failure/history/scale_downs.h"
 #include "harness/run/failure/history/step_pace.h"
+#include "harness/run/failure/history/time_of_giving_up.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -202,6 +205,27 @@ std::string LaterText(const Outline& outline, int64_t from_ns) {
   return JoinedTexts(std::move(texts));
 }
 
+// Describes what a run that timed out did after the end of its last attempt, to
+// which the launcher had not reacted yet: "the launcher had neither restarted
+// the job nor given up since then (attempts 1 to 3 took up to 10.2 s each,
+// until the next began)".
+std::string UnansweredEndText(const std::vector<Interruption>& all) {
+  const int64_t longest_ns = LongestAttemptNs(all);
+  std::set<uint64_t> attempts;
+  for (const Interruption& one : all) {
+    if (one.reaction == Reaction::kRestartsJob) attempts.insert(one.attempt);
+  }
+  return fmt::format(
+      "the launcher had neither restarted the job nor given up since then{}",
+      longest_ns == 0
+          ? ""
+          : fmt::format(" ({} took {}{:.1f} s{}, until the next began)",
+                        NumberedText("attempt", attempts),
+                        attempts.size() == 1 ? "" : "up to ",
+                        Seconds(longest_ns),
+                        attempts.size() == 1 ? "" : " each"));
+}
+
 // Describes why the run was ended from outside: "the run did not end within 50s
 // (timeout.total)".
 std::string EndlessText(const Record& record) {
@@ -260,8 +284,13 @@ std::string ExplainHang(const Outline& outline) {
   if (record.ending == RunEnding::kTimedOut && !all.empty()) {
     AddAttempts(outline, all, texts);
   }
-  const std::string later = LaterText(outline, from_ns);
-  texts.push_back(texts.empty() ? later : "since then " + later);
+  // Signs that come after the end of the last attempt belong to it.
+  const bool is_unanswered =
+      !texts.empty() && all.back().reaction == Reaction::kNone;
+  const std::string later =
+      is_unanswered ? UnansweredEndText(all) : LaterText(outline, from_ns);
+  texts.push_back(texts.empty() || is_unanswered ? later
+                                                 : "since then " + later);
   if (pace) {
     texts.insert(texts.begin(), PaceText(*pace, record.setup.longest_run_ns));
   }

@@ -315,6 +315,16 @@ TEST_F(AdviceOnRunTest, AdvisesToChangeTheCause) {
        "crash, with: {repeat: always}}]\nexpect: {outcome: recovers}\n",
        "limit fault c (set its repeat to once, or end it with until): each "
        "attempt ends by it, so more time does not help"},
+      // The launcher would give up soon: it may restart the job 3 times.
+      {", topology: one_host_per_worker, heartbeat: {lost_after: 1s}",
+       "timeout: {total: 40s}\n"
+       "faults: [{id: c, at: {worker: 1, step: 6, incarnation: any}, do: "
+       "partition, with: {repeat: always}}]\nexpect: {outcome: recovers}\n",
+       "limit fault c (set its repeat to once, or end it with until), as each "
+       "attempt ends by it; or, if the launcher is to give up, set outcome: "
+       "fails under expect (c.yaml:14) and timeout.total (40s) to 43s or more: "
+       "it gives up when the attempt after restart 3 (cluster.restart.max) has "
+       "ended, after about 41s"},
       {", restart: {max: 1000, backoff: 1s}",
        "timeout: {total: 9s}\n"
        "faults: [{id: c, at: {worker: 1, step: 6, incarnation: any}, do: "

@@ -427,6 +427,26 @@ TEST_F(UnmetOutcomeTest, UndetectedHang_IsTheCause) {
             "the run did not end within 50s (timeout.total)");
 }
 
+// Both workers declare the other one lost. That ends the attempt, and nothing
+// comes after it.
+TEST_F(UnmetOutcomeTest, TimeUsedUpAtTheEndOfAnAttempt_HasNoLaterSign) {
+  EXPECT_EQ(
+      Run(CaseWithCluster(
+              "topology: one_host_per_worker, heartbeat: {lost_after: 1s}",
+              "timeout: {total: 40s}\n"
+              "faults: [{id: c, at: {worker: 1, step: 6, incarnation: any}, "
+              "do: "
+              "partition, with: {repeat: always}}]\n"
+              "expect: {outcome: recovers}\n"))
+          .cause,
+      "fault c (partition worker 1 at step.begin, step 6, incarnation any, "
+      "repeat always) ended attempt 4: worker 1 lost rank 0 (silent: "
+      "cluster.heartbeat.lost_after is 1s); fault c also ended attempts 1 to "
+      "3; the launcher had neither restarted the job nor given up since then "
+      "(attempts 1 to 3 took up to 10.2 s each, until the next began); the run "
+      "did not end within 40s (timeout.total) (in simulated time)");
+}
+
 TEST_F(UnmetOutcomeTest, StepsThatDoNotFitIntoTheTotalAreTheCause) {
   EXPECT_EQ(
       Run(CaseWithCluster(
