@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
+#include "engine/text/counted.h"
 #include "harness/oracle/history/last_words.h"
 #include "harness/record/fault_traits.h"
 #include "harness/record/text/gave_up.h"
@@ -87,6 +89,39 @@ std::string OneMoreRestart(const Outline& outline, const Verdict& verdict,
                      fewer.empty() ? "" : "; or " + fewer);
 }
 
+// Returns " (2) to 3" for the present value of preemption.requeue, which the
+// run has used up, and a value that is `more` higher; "" if a plan of launches
+// hides the value.
+std::string RequeueValue(const Record& record, uint64_t more) {
+  if (!record.setup.launches.empty()) return "";
+  const uint64_t present = record.launchers.size() - 1;
+  return fmt::format(" ({}) to {}", present, present + more);
+}
+
+// Returns the advice on a job that the same faults stopped at each start, so
+// that it used up preemption.requeue; "" for other runs.
+std::string EndlessStopRemedy(const Outline& outline) {
+  const Record& record = outline.record;
+  const std::string limit = EndlessFaultRemedy(outline);
+  const size_t starts = record.launchers.size();
+  if (limit.empty() || starts < 2 || record.golden.entries.empty()) return "";
+  const std::optional<FinalResult>& last = record.launchers[starts - 1].result;
+  const std::optional<FinalResult>& before =
+      record.launchers[starts - 2].result;
+  const uint64_t steps = record.golden.entries.back().step;
+  if (!last || !before || last->steps >= steps) return limit;
+  const uint64_t left = steps - last->steps;
+  const uint64_t trained =
+      last->steps > before->steps ? last->steps - before->steps : 0;
+  if (trained == 0) return limit + ", as each start ends by it";
+  return fmt::format(
+      "{}, as each start ends by it; or raise preemption.requeue{}, as each "
+      "start trains {}, and {} left",
+      limit, RequeueValue(record, (left + trained - 1) / trained),
+      Counted(trained, "step"),
+      left == 1 ? "1 is" : fmt::format("{} are", left));
+}
+
 }  // namespace
 
 std::string EndlessFaultRemedy(const Outline& outline) {
@@ -139,10 +174,14 @@ std::string RequeueRemedy(const Outline& outline, const Verdict& verdict) {
   const bool has_stopped = last.result && last.result->status == "stopped";
   if (record.expect.outcome == Outcome::kRecovers &&
       (was_killed || has_stopped)) {
+    if (std::string text = EndlessStopRemedy(outline); !text.empty()) {
+      return text;
+    }
     return OneMoreRestart(
         outline, verdict,
         fmt::format(
-            "raise preemption.requeue, so that the job starts again after {}",
+            "raise preemption.requeue{}, so that the job starts again after {}",
+            RequeueValue(record, 1),
             was_killed ? "its launcher was killed" : "its stop"));
   }
   const std::vector<Interruption> all = InterruptionsOf(outline);

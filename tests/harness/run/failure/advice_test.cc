@@ -154,8 +154,9 @@ TEST_F(AdviceOnRunTest, AdvisesToChangeTheCause) {
        "preemption: {requeue: 0}\n"
        "faults: [{id: k, at: {worker: 1, step: 6}, do: kill_launcher}]\n"
        "expect: {outcome: recovers}\n",
-       "if the expectation is right, raise preemption.requeue, so that the job "
-       "starts again after its launcher was killed"},
+       "if the expectation is right, raise preemption.requeue (0) to 1, so "
+       "that "
+       "the job starts again after its launcher was killed"},
       {", restart: {policy: none}",
        "faults: [{id: c, at: {worker: 1, step: 6}, do: crash}]\n"
        "expect: {outcome: recovers}\n",
@@ -173,8 +174,19 @@ TEST_F(AdviceOnRunTest, AdvisesToChangeTheCause) {
        "faults: [{id: p, at: {worker: 1, step: 6}, do: preempt, with: {grace: "
        "5s}}]\nexpect: {outcome: recovers}\n",
        "if the run was right, set outcome: stops-cleanly under expect "
-       "(c.yaml:14); if the expectation is right, raise preemption.requeue, "
-       "so that the job starts again after its stop"},
+       "(c.yaml:14); if the expectation is right, raise preemption.requeue "
+       "(0) to 1, so that the job starts again after its stop"},
+      // Each start ends by the fault, so the number of starts must be known.
+      {"",
+       "preemption: {requeue: 2}\n"
+       "faults: [{id: p, at: {worker: 1, point: step.begin, incarnation: any}, "
+       "do: preempt, with: {grace: 5s, repeat: always}}]\n"
+       "expect: {outcome: recovers}\n",
+       "if the run was right, set outcome: stops-cleanly under expect "
+       "(c.yaml:14); if the expectation is right, limit fault p (set its "
+       "repeat to once, or end it with until), as each start ends by it; or "
+       "raise preemption.requeue (2) to 11, as each start trains 1 step, and 9 "
+       "are left"},
       // A limited fault fails one save, which ends no attempt.
       {"",
        "faults: [{id: e, at: {worker: 0, incarnation: any, point: "
