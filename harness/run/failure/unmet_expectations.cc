@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -17,6 +18,7 @@
 #include "harness/record/text/joined_texts.h"
 #include "harness/record/text/number_list.h"
 #include "harness/run/failure/history/begun_saves.h"
+#include "harness/run/failure/history/epoch_ends.h"
 #include "harness/run/failure/history/interruptions.h"
 #include "harness/run/failure/history/process_ends.h"
 #include "harness/run/failure/history/worker_events.h"
@@ -304,10 +306,9 @@ std::string FailedSavesCause(const Unmet& unmet) {
   const Record& record = unmet.outline.record;
   const uint64_t failed = unmet.verdict.facts.failed_saves;
   if (failed > 0) {
-    const std::string text = FailedSavesText(record, INT64_MIN);
-    return text.empty() ? Counted(failed, "save") +
-                              " failed, but a later try saved each of the steps"
-                        : text;
+    const std::string text = JoinedTexts(
+        {FailedSavesText(record, INT64_MIN), RetriedSavesText(record)});
+    return text.empty() ? Counted(failed, "save") + " failed" : text;
   }
   return "no save ended with an error: " + AcknowledgedText(record);
 }
@@ -315,6 +316,11 @@ std::string FailedSavesCause(const Unmet& unmet) {
 std::string SavesCause(const Unmet& unmet) {
   const Record& record = unmet.outline.record;
   const uint64_t interval = record.setup.save_interval_steps;
+  bool has_final = false;
+  ForEachEvent(record, [&](const RecordEvent& event) {
+    has_final = has_final || (event.kind == RecordKind::kSaveAcknowledged &&
+                              IsSaveOfTheEnd(record, event));
+  });
   return JoinedTexts(
       {AcknowledgedText(record) +
            (interval == 0   ? ""
@@ -322,7 +328,10 @@ std::string SavesCause(const Unmet& unmet) {
                               "(checkpoint.every)"
                             : fmt::format("; a save is due every {} steps "
                                           "(checkpoint.every)",
-                                          interval)),
+                                          interval)) +
+           (has_final ? ", and the end of training is saved, too "
+                        "(checkpoint.on_success)"
+                      : ""),
        UnfinishedSavesText(record, 0, {.t_ns = INT64_MAX}), EndsText(unmet)});
 }
 
@@ -339,7 +348,8 @@ std::string CheckpointsCause(const Unmet& unmet) {
                        setup.keep);
   }
   return JoinedTexts({AcknowledgedText(record), std::move(kept),
-                      FailedSavesText(record, INT64_MIN)});
+                      FailedSavesText(record, INT64_MIN),
+                      RetriedSavesText(record)});
 }
 
 std::string EndsAtCause(const Unmet& unmet) {
@@ -351,6 +361,17 @@ std::string EndsAtCause(const Unmet& unmet) {
   return fmt::format("training ended after {}, with {} complete: {}",
                      Counted(result->steps, "step"),
                      Counted(result->epochs, "epoch"), end);
+}
+
+// Returns "epoch 2 of 2 ended after that"; events count epochs from 0.
+std::string EndedEpochsText(const RunSetup& setup,
+                            const std::set<uint64_t>& epochs) {
+  if (epochs.empty()) return "no epoch ended after that";
+  std::set<uint64_t> numbers;  // from 1
+  for (const uint64_t epoch : epochs) numbers.insert(epoch + 1);
+  return fmt::format(
+      "{}{} ended after that", NumberedText("epoch", numbers),
+      setup.epochs > 0 ? fmt::format(" of {}", setup.epochs) : "");
 }
 
 std::string EpochsAfterRestartCause(const Unmet& unmet) {
@@ -370,19 +391,46 @@ std::string EpochsAfterRestartCause(const Unmet& unmet) {
   const RecordEvent* const start =
       StartOfGeneration(outline.record, restarted->number);
   return fmt::format(
-      "after the first restart ({}), training started from step {}; {} ended "
-      "after that",
+      "after the first restart ({}), training started from step {}; {}",
       start == nullptr ? "of unknown cause" : EndBeforeText(outline, *start),
-      step, epochs.empty() ? "no epoch" : NumberedText("epoch", epochs));
+      step, EndedEpochsText(outline.record.setup, epochs));
+}
+
+// Returns the values that the unmet ones of loss: falls and accuracy: rises
+// compare.
+std::vector<std::string> TrendTexts(const Unmet& unmet) {
+  const std::map<uint64_t, const RecordEvent*> ends =
+      EpochEndsOf(unmet.outline.record);
+  if (ends.size() < 2) return {};
+  const auto& [first, begin] = *ends.begin();
+  const auto& [last, end] = *ends.rbegin();
+  std::vector<std::string> texts;
+  if (IsUnmet(unmet.verdict, "loss")) {
+    texts.push_back(fmt::format(
+        "loss: falls compares the ends of epochs {} and {}: the loss is {}, "
+        "then {}",
+        first + 1, last + 1, std::bit_cast<float>(begin->loss_bits),
+        std::bit_cast<float>(end->loss_bits)));
+  }
+  if (IsUnmet(unmet.verdict, "accuracy")) {
+    texts.push_back(fmt::format(
+        "accuracy: rises compares the ends of epochs {} and {}: {} samples are "
+        "correct, then {}",
+        first + 1, last + 1, begin->count, end->count));
+  }
+  return texts;
 }
 
 // Explains the course of the loss or the accuracy: "the undisturbed training
 // has this loss too: …". The harness does not know why training has it.
 std::string TrendCause(const Unmet& unmet) {
-  if (!IsAsUndisturbed(unmet.verdict)) return "";
-  return "the undisturbed training gives the same values: each step is bitwise "
-         "identical to the reference run's, so neither a fault nor the "
-         "recovery changed them";
+  std::vector<std::string> texts = TrendTexts(unmet);
+  if (!IsAsUndisturbed(unmet.verdict)) return JoinedTexts(std::move(texts));
+  texts.emplace_back(
+      "the undisturbed training gives the same values: each step is bitwise "
+      "identical to the reference run's, so neither a fault nor the "
+      "recovery changed them");
+  return JoinedTexts(std::move(texts));
 }
 
 std::string RestartsCause(const Unmet& unmet) {

@@ -186,6 +186,58 @@ std::string FailedSavesText(const Record& record, int64_t from_ns) {
                      reason);
 }
 
+bool IsSaveOfTheEnd(const Record& record, const RecordEvent& save) {
+  if (save.path.find("-finished-") != std::string::npos) return true;
+  const uint64_t every = record.setup.save_interval_steps;
+  return every > 0 && IsDone(record) && save.step % every != 0 &&
+         save.step == record.launchers.back().result->steps;
+}
+
+std::string RetriedSavesText(const Record& record) {
+  struct Tries {
+    int64_t begin_ns = INT64_MAX;          // of the first try
+    const RecordEvent* failure = nullptr;  // of the first try
+    int failed_in = 0;                     // incarnation
+    const RecordEvent* saved = nullptr;    // by the last try
+    int saved_in = 0;
+  };
+  std::map<uint64_t, Tries> by_step;
+  for (const IncarnationEvents& incarnation : record.incarnations) {
+    for (const RecordEvent& event : incarnation.events) {
+      if (event.kind == RecordKind::kSaveBegin) {
+        Tries& tries = by_step[event.step];
+        tries.begin_ns = std::min(tries.begin_ns, event.t_ns);
+      } else if (event.kind == RecordKind::kSaveFailed) {
+        Tries& tries = by_step[event.step];
+        if (tries.failure != nullptr) continue;
+        tries.failure = &event;
+        tries.failed_in = incarnation.number;
+      } else if (event.kind == RecordKind::kSaveAcknowledged) {
+        Tries& tries = by_step[event.step];
+        tries.saved = &event;
+        tries.saved_in = incarnation.number;
+      }
+    }
+  }
+  std::vector<std::string> texts;
+  for (const auto& [step, tries] : by_step) {
+    if (tries.failure == nullptr || tries.saved == nullptr ||
+        tries.saved->t_ns < tries.failure->t_ns) {
+      continue;
+    }
+    const std::string reason = FailureReason(
+        record, {.step = step,
+                 .begin_ns = std::min(tries.begin_ns, tries.failure->t_ns),
+                 .ending = SaveEnding::kFailed,
+                 .failure = tries.failure});
+    texts.push_back(fmt::format(
+        "{}{}{}; a later try{} saved step {}", FailedText({step}),
+        reason.empty() ? "" : ": ", reason,
+        tries.saved_in == tries.failed_in ? "" : ", after the restart,", step));
+  }
+  return JoinedTexts(std::move(texts));
+}
+
 std::string UnsavedText(const Record& record, const RecordEvent& end) {
   for (const IncarnationEvents& incarnation : record.incarnations) {
     if (end.about != incarnation.worker ||

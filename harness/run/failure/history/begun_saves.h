@@ -62,6 +62,15 @@ std::string FailureReason(const Record& record, const BegunSave& save);
 // none failed.
 std::string FailedSavesText(const Record& record, int64_t from_ns);
 
+// Returns true iff the save was made because training had ended
+// (checkpoint.on_success).
+bool IsSaveOfTheEnd(const Record& record, const RecordEvent& save);
+
+// Returns "the save of step 18 failed: fault full (ENOSPC in …); a later try
+// saved step 18" for each step whose save failed and was acknowledged
+// later; "" if there is none.
+std::string RetriedSavesText(const Record& record);
+
 // Returns "the save of step 24 failed: REASON" if the process that ended had a
 // state that it could not save; else "".
 std::string UnsavedText(const Record& record, const RecordEvent& end);

@@ -4,11 +4,14 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <vector>
 
 #include "harness/oracle/history/last_words.h"
 #include "harness/oracle/history/training_position.h"
+#include "harness/run/failure/history/begun_saves.h"
+#include "harness/run/failure/history/epoch_ends.h"
 #include "harness/run/failure/history/interruptions.h"
 #include "harness/run/failure/history/process_ends.h"
 #include "harness/run/failure/history/worker_events.h"
@@ -17,11 +20,6 @@
 
 namespace gauntlet {
 namespace {
-
-// Returns true iff the save is the one at the end of training.
-bool IsFinalSave(const RecordEvent& save) {
-  return save.path.find("-finished-") != std::string::npos;
-}
 
 // The acknowledged saves of a run, each position once.
 struct Saves {
@@ -34,7 +32,7 @@ Saves CollectSaves(const Record& record) {
   std::map<TrainingPosition, uint64_t> due;
   ForEachEvent(record, [&](const RecordEvent& event) {
     if (event.kind != RecordKind::kSaveAcknowledged) return;
-    if (IsFinalSave(event)) {
+    if (IsSaveOfTheEnd(record, event)) {
       saves.has_final = true;
     } else {
       due[PositionOf(event)] = event.step;
@@ -76,6 +74,56 @@ std::string EpochsText(const Record& record, uint64_t epochs) {
                            epochs);
 }
 
+// Returns the step of the first acknowledged save of a state after the epoch
+// that ended at that step.
+std::optional<uint64_t> FirstSaveAfterEpoch(const Record& record,
+                                            uint64_t end) {
+  std::optional<uint64_t> first;
+  ForEachEvent(record, [&](const RecordEvent& event) {
+    if (event.kind == RecordKind::kSaveAcknowledged &&
+        PositionOf(event) >= TrainingPosition{.step = end}) {
+      first = std::min(event.step, first.value_or(event.step));
+    }
+  });
+  return first;
+}
+
+// Returns "set the step of fault c (14) to 12 or earlier", or, for a fault
+// without a step, "let fault c come in step 12 or earlier".
+std::string StepOfFaultText(const RecordFault& fault,
+                            const std::string& value) {
+  return fault.step && !fault.in_save
+             ? fmt::format("set the step of fault {} ({}) to {}", fault.id,
+                           *fault.step, value)
+             : fmt::format("let fault {} come in step {}", fault.id, value);
+}
+
+// Returns the change after which the first restart comes before the end of that
+// epoch, counted from 0; "" if the fault already comes before it.
+std::string RestartBeforeEnd(const RecordFault& fault, uint64_t epoch,
+                             uint64_t end) {
+  if (fault.step && *fault.step <= end) return "";
+  return fmt::format("{}, so that epoch {} ends after the restart",
+                     StepOfFaultText(fault, fmt::format("{} or earlier", end)),
+                     epoch + 1);
+}
+
+// Returns the change after which that epoch, counted from 0, has ended and is
+// saved before the first restart, and the next one, which ends at `next_end`,
+// has not ended; "" if no such step is known.
+std::string RestartAfterEnd(const Record& record, const RecordFault& fault,
+                            uint64_t epoch, uint64_t end, uint64_t next_end) {
+  const std::optional<uint64_t> save = FirstSaveAfterEpoch(record, end);
+  if (!save || *save >= next_end || fault.step > *save) return "";
+  const std::string value =
+      *save + 1 == next_end
+          ? fmt::to_string(next_end)
+          : fmt::format("a value from {} to {}", *save + 1, next_end);
+  return fmt::format(
+      "{}, so that it comes after the end of epoch {} and the save of step {}",
+      StepOfFaultText(fault, value), epoch + 1, *save);
+}
+
 }  // namespace
 
 std::string SaveScheduleRemedy(const Outline& outline) {
@@ -90,6 +138,40 @@ std::string SaveScheduleRemedy(const Outline& outline) {
       "change checkpoint.every or job.epochs ({}), which set when saves are "
       "due",
       setup.epochs);
+}
+
+std::string SavesRemedy(const Outline& outline, uint64_t expected) {
+  const Record& record = outline.record;
+  const uint64_t every = record.setup.save_interval_steps;
+  const Saves saves = CollectSaves(record);
+  uint64_t found = 0;
+  for (const Generation& generation : outline.generations) {
+    found += generation.saves.size();
+  }
+  if (!IsDone(record) || every == 0) return SaveScheduleRemedy(outline);
+  const uint64_t end = record.launchers.back().result->steps;
+  const uint64_t final = saves.has_final ? 1 : 0;
+  // Each due save was made once, and nothing else was saved.
+  const bool is_regular =
+      saves.due.size() == end / every && found == saves.due.size() + final;
+  if (!is_regular || expected == 0) return SaveScheduleRemedy(outline);
+  if (saves.has_final && expected + 1 == found) {
+    return fmt::format(
+        "set checkpoint.on_success to leave, so that step {} is {}", end,
+        end % every == 0 ? "saved only once" : "not saved");
+  }
+  if (!saves.has_final && expected == found + 1) {
+    return "set checkpoint.on_success to keep, so that the end of training is "
+           "saved, too";
+  }
+  if (expected <= final) return SaveScheduleRemedy(outline);
+  const uint64_t due = expected - final;
+  const uint64_t interval = due > end ? 0 : end / due;
+  if (interval == 0 || end / interval != due) {
+    return SaveScheduleRemedy(outline);
+  }
+  return fmt::format("set checkpoint.every ({} steps) to {{steps: {}}}", every,
+                     interval);
 }
 
 std::string CheckpointsRemedy(const Outline& outline) {
@@ -176,6 +258,36 @@ std::string StopStepRemedy(const Outline& outline) {
   }
   return fmt::format("set the step of fault {} ({}) to {}", fault.id,
                      *fault.step, *fault.step + *expected - found);
+}
+
+std::string EpochsAfterRestartRemedy(const Outline& outline,
+                                     const RecordFault& fault,
+                                     uint64_t expected) {
+  const Record& record = outline.record;
+  const std::map<uint64_t, const RecordEvent*> ends = EpochEndsOf(record);
+  std::set<uint64_t> found;
+  for (const Generation& generation : outline.generations) {
+    if (&generation == &outline.generations.front()) continue;
+    found.insert(generation.epochs.begin(), generation.epochs.end());
+  }
+  const uint64_t epochs = record.setup.epochs;
+  if (!IsDone(record) || ends.size() != epochs || found.size() == expected) {
+    return "";
+  }
+  if (expected > epochs) {
+    return fmt::format("set job.epochs ({}) to {}", epochs,
+                       epochs + expected - found.size());
+  }
+  if (expected > found.size()) {
+    const uint64_t epoch = epochs - expected;
+    return RestartBeforeEnd(fault, epoch, ends.at(epoch)->step);
+  }
+  if (expected == 0) return "";
+  const uint64_t next = epochs - expected;
+  return next == 0
+             ? ""
+             : RestartAfterEnd(record, fault, next - 1, ends.at(next - 1)->step,
+                               ends.at(next)->step);
 }
 
 }  // namespace gauntlet

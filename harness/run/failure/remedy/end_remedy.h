@@ -13,6 +13,12 @@ namespace gauntlet {
 // checkpoint.every (4 steps) or job.epochs (2), which set when saves are due".
 std::string SaveScheduleRemedy(const Outline& outline);
 
+// Returns the change after which the run makes `expected` saves: "set
+// checkpoint.on_success to leave, so that step 24 is not saved", or "set
+// checkpoint.every (5 steps) to {steps: 8}". Otherwise returns
+// SaveScheduleRemedy.
+std::string SavesRemedy(const Outline& outline, uint64_t expected);
+
 // Returns the change after which the run leaves the expected checkpoints, if
 // its saves and another retention give these: "set checkpoint.on_success to
 // leave, so that step 24 is saved only once, and checkpoint.keep (5) to 4".
@@ -28,6 +34,13 @@ std::string LastStepRemedy(const Outline& outline);
 // expected step: "set the step of fault p (9) to 12"; "" if it did not stop
 // because of a fault at a step.
 std::string StopStepRemedy(const Outline& outline);
+
+// Returns the change after which `expected` epochs end after the first restart,
+// which `fault` caused: "set the step of fault c (14) to 12 or earlier, so that
+// epoch 1 ends after the restart"; "" if none is known.
+std::string EpochsAfterRestartRemedy(const Outline& outline,
+                                     const RecordFault& fault,
+                                     uint64_t expected);
 
 }  // namespace gauntlet
 

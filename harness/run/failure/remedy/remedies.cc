@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cmath>
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -15,6 +18,7 @@
 #include "harness/record/text/joined_texts.h"
 #include "harness/record/text/number_list.h"
 #include "harness/run/failure/history/causing_faults.h"
+#include "harness/run/failure/history/epoch_ends.h"
 #include "harness/run/failure/history/first_sign.h"
 #include "harness/run/failure/history/interruptions.h"
 #include "harness/run/failure/history/killed_in_grace.h"
@@ -327,7 +331,8 @@ std::string RemedyForEndsAt(const UnmetRun& run) {
 }
 
 std::string RemedyForSaves(const UnmetRun& run) {
-  return SaveScheduleRemedy(run.outline);
+  return SavesRemedy(run.outline,
+                     run.record().expect.saves_exactly.value_or(0));
 }
 
 std::string RemedyForCheckpoints(const UnmetRun& run) {
@@ -352,6 +357,13 @@ std::string RemedyForEpochsAfterRestart(const UnmetRun& run) {
   if (run.facts().restarts == 0) return OneMoreEnd(run);
   const RecordFault* const fault = FirstEndingFault(run);
   if (fault == nullptr) return "";
+  const uint64_t expected =
+      run.record().expect.epochs_after_restart_exactly.value_or(0);
+  if (std::string text =
+          EpochsAfterRestartRemedy(run.outline, *fault, expected);
+      !text.empty()) {
+    return text;
+  }
   return fmt::format(
       "move fault {} to another epoch, as each epoch that ends after the "
       "restart counts",
@@ -359,6 +371,24 @@ std::string RemedyForEpochsAfterRestart(const UnmetRun& run) {
 }
 
 std::string RemedyForTrend(const UnmetRun& run) {
+  constexpr double kHardly = 0.05;  // a change of the loss by less than this
+  const std::map<uint64_t, const RecordEvent*> ends = EpochEndsOf(run.record());
+  if (ends.size() > 1) {
+    const double first = std::bit_cast<float>(ends.begin()->second->loss_bits);
+    const double last = std::bit_cast<float>(ends.rbegin()->second->loss_bits);
+    const std::string course =
+        fmt::format("from the end of epoch {} to that of epoch {}",
+                    ends.begin()->first + 1, ends.rbegin()->first + 1);
+    if (first > 0 && std::abs(last - first) < kHardly * first) {
+      return fmt::format(
+          "raise job.optimizer.lr, as the loss changes by only {:.1f}% {}",
+          100 * std::abs(last - first) / first, course);
+    }
+    if (!(last < first)) {
+      return fmt::format("lower job.optimizer.lr, as the loss rises {}",
+                         course);
+    }
+  }
   return fmt::format(
       "train longer (job.epochs is {}) or change job.optimizer.lr, as training "
       "without faults gives the same values",

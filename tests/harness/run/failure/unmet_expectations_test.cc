@@ -81,7 +81,7 @@ TEST_F(UnmetExpectationsTest, CauseIsTheEventThatLedToTheFoundValue) {
       {"", "expect: {outcome: recovers, epochs_after_restart: {exactly: 2}}\n",
        "after the first restart (worker 1 exited with code 70 because of fault "
        "c (crash worker 1 at step.begin, step 10)), training started from step "
-       "8; epoch 1 ended after that"},
+       "8; epoch 2 of 2 ended after that"},
       {"", "expect: {outcome: recovers, exit_code: 3}\n",
        "the launcher exited with code 0, as the training was completed"},
       {"", "expect: {outcome: stops-cleanly}\n",
@@ -112,10 +112,21 @@ TEST_F(UnmetExpectationsTest, RunWithoutARestartHasACauseToo) {
       {"", "expect: {outcome: completes, resumed_from: {step: 4}}\n",
        "no process ended before training was complete, so nothing had to be "
        "restarted, and the run loaded no checkpoint"},
+      // The failed save is tried again.
+      {"",
+       "faults: [{id: e, at: {worker: 0, save: 3, point: ckpt.shard.write}, "
+       "do: errno, with: {error: ENOSPC}}]\n"
+       "expect: {outcome: completes, checkpoints: [8, 12]}\n",
+       "the run acknowledged the saves of steps 4, 8 and 12 (4 saves in all: "
+       "step 12 was saved before the evaluation and at the end of training); "
+       "retention keeps the newest 2 (checkpoint.keep); the save of step 12 "
+       "failed: fault e (ENOSPC in model-00001-of-00002.safetensors); a later "
+       "try saved step 12"},
       {"", "expect: {outcome: completes, saves: {exactly: 9}}\n",
        "the run acknowledged the saves of steps 4, 8 and 12 (4 saves in all: "
        "step 12 was saved before the evaluation and at the end of training); a "
-       "save is due every 4 steps (checkpoint.every)"},
+       "save is due every 4 steps (checkpoint.every), and the end of training "
+       "is saved, too (checkpoint.on_success)"},
       {"", "expect: {outcome: fails}\n",
        "the training was completed without a restart, so the launcher did not "
        "give up"},
@@ -209,6 +220,38 @@ TEST(ExplainExpectationsTest, WithoutAReason_TheRunIsStatedToBeRight) {
             "1} under expect");
   EXPECT_THAT(ExplainExpectations(Outline(record), UnmetVerdict("loss")),
               StartsWith("the undisturbed training gives the same values: "));
+}
+
+TEST(ExplainExpectationsTest, TrendNamesTheEpochsThatItCompares) {
+  Record record;
+  record.incarnations.emplace_back().events = {{.kind = RecordKind::kEpochEnd,
+                                                .epoch = 0,
+                                                .count = 41,
+                                                .loss_bits = 0x40000000},
+                                               {.kind = RecordKind::kEpochEnd,
+                                                .epoch = 2,
+                                                .count = 36,
+                                                .loss_bits = 0x40200000}};
+  EXPECT_THAT(ExplainExpectations(Outline(record), UnmetVerdict("loss")),
+              StartsWith("loss: falls compares the ends of epochs 1 and 3: the "
+                         "loss is 2, then 2.5; the undisturbed training "));
+  EXPECT_THAT(ExplainExpectations(Outline(record), UnmetVerdict("accuracy")),
+              StartsWith("accuracy: rises compares the ends of epochs 1 and 3: "
+                         "41 samples are correct, then 36; the undisturbed "));
+}
+
+// The end, step 14, is no due step.
+TEST(ExplainExpectationsTest, SaveOfTheEndHasItsKey) {
+  Record record;
+  record.setup.save_interval_steps = 5;
+  record.launchers = {{.result = FinalResult{.status = "done", .steps = 14}}};
+  record.incarnations.emplace_back().events = {
+      {.kind = RecordKind::kSaveAcknowledged, .step = 5},
+      {.kind = RecordKind::kSaveAcknowledged, .step = 14}};
+  EXPECT_EQ(ExplainExpectations(Outline(record), UnmetVerdict("saves")),
+            "the run acknowledged the saves of steps 5 and 14; a save is due "
+            "every 5 steps (checkpoint.every), and the end of training is "
+            "saved, too (checkpoint.on_success)");
 }
 
 TEST(ExplainExpectationsTest, DeletedCheckpoints_NameTheKey) {

@@ -1,6 +1,9 @@
 // Changes of a scenario after which its run meets the expectations.
 #include "harness/run/failure/remedy/remedies.h"
 
+#include <bit>
+#include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -198,6 +201,148 @@ TEST(RemediesTest, ExpectedCheckpointsFollowFromTheirRetention) {
     EXPECT_EQ(
         RemedyFor(record, {.checkpoints_left = expected}, {"checkpoints"}),
         remedy);
+  }
+}
+
+// Three epochs of 6 steps; each one is saved at its end, and then every 4
+// steps. The crash in step 8 is restarted from step 6.
+TEST(RemediesTest, EpochsAfterRestart_HaveADirection) {
+  struct EpochsCase {
+    uint64_t step;  // of the fault
+    std::set<uint64_t> ended_after;
+    uint64_t expected;
+    const char* remedy;
+  };
+  const EpochsCase kCases[] = {
+      {8,
+       {1, 2},
+       3,
+       "set the step of fault c (8) to 6 or earlier, so that epoch 1 ends "
+       "after "
+       "the restart"},
+      {8,
+       {1, 2},
+       1,
+       "set the step of fault c (8) to a value from 13 to 18, so that it comes "
+       "after the end of epoch 2 and the save of step 12"},
+      {8, {1, 2}, 5, "set job.epochs (3) to 6"},
+      {14,
+       {2},
+       2,
+       "set the step of fault c (14) to 12 or earlier, so that epoch 2 ends "
+       "after the restart"},
+      {8,
+       {1, 2},
+       0,
+       "move fault c to another epoch, as each epoch that ends after the "
+       "restart counts"},
+  };
+  for (const auto& [step, ended_after, expected, remedy] : kCases) {
+    Record record = CrashedRun();
+    record.setup.epochs = 3;
+    record.faults[0].step = step;
+    std::vector<RecordEvent>& first = record.incarnations[0].events;
+    IncarnationEvents second = {
+        .worker = 1,
+        .number = 2,
+        .events = {
+            {.kind = RecordKind::kInitialized, .t_ns = 15, .generation = 2}}};
+    for (const uint64_t epoch : {0, 1, 2}) {
+      const bool is_after = ended_after.contains(epoch);
+      std::vector<RecordEvent>& events = is_after ? second.events : first;
+      for (const RecordKind kind :
+           {RecordKind::kEpochEnd, RecordKind::kSaveAcknowledged}) {
+        events.push_back({.kind = kind,
+                          .t_ns = is_after ? 20 : 10,
+                          .generation = is_after ? 2u : 1u,
+                          .step = 6 * (epoch + 1),
+                          .epoch = epoch});
+      }
+    }
+    first.insert(
+        first.begin(),
+        {.kind = RecordKind::kInitialized, .t_ns = 2, .generation = 1});
+    record.incarnations.push_back(second);
+    EXPECT_EQ(RemedyFor(record, {.epochs_after_restart_exactly = expected},
+                        {"epochs_after_restart"}),
+              remedy)
+        << step << " " << expected;
+  }
+}
+
+// Saves of steps 4, 8 and 12 are due in 14 steps, and the end is saved, too.
+TEST(RemediesTest, NumberOfSaves_FollowsFromItsSchedule) {
+  struct SavesCase {
+    bool has_final;
+    uint64_t expected;
+    const char* remedy;
+  };
+  const SavesCase kCases[] = {
+      {true, 3,
+       "set checkpoint.on_success to leave, so that step 14 is not saved"},
+      {true, 8, "set checkpoint.every (4 steps) to {steps: 2}"},
+      {false, 4,
+       "set checkpoint.on_success to keep, so that the end of training is "
+       "saved, too"},
+      {false, 2, "set checkpoint.every (4 steps) to {steps: 7}"},
+      // No interval gives that number.
+      {false, 9,
+       "change checkpoint.every (4 steps) or job.epochs (2), which set when "
+       "saves are due"},
+  };
+  for (const auto& [has_final, expected, remedy] : kCases) {
+    Record record = CrashedRun();
+    record.launchers[0].result->steps = 14;
+    std::vector<RecordEvent>& events = record.incarnations[0].events;
+    events.insert(
+        events.begin(),
+        {.kind = RecordKind::kInitialized, .t_ns = 2, .generation = 1});
+    for (const uint64_t step : {4, 8, 12}) {
+      events.push_back({.kind = RecordKind::kSaveAcknowledged,
+                        .t_ns = 10,
+                        .generation = 1,
+                        .step = step});
+    }
+    if (has_final) {
+      events.push_back({.kind = RecordKind::kSaveAcknowledged,
+                        .t_ns = 10,
+                        .generation = 1,
+                        .step = 14,
+                        .path = "step-000000014-finished-g1"});
+    }
+    EXPECT_EQ(RemedyFor(record, {.saves_exactly = expected}, {"saves"}),
+              remedy);
+  }
+}
+
+TEST(RemediesTest, CourseOfTheLossHasADirection) {
+  struct CourseCase {
+    float first;
+    float last;
+    const char* remedy;
+  };
+  const CourseCase kCases[] = {
+      {2.0f, 2.002f,
+       "raise job.optimizer.lr, as the loss changes by only 0.1% from the end "
+       "of epoch 1 to that of epoch 3"},
+      {2.0f, 3.0f,
+       "lower job.optimizer.lr, as the loss rises from the end of epoch 1 to "
+       "that of epoch 3"},
+      {2.0f, 1.0f,
+       "train longer (job.epochs is 2) or change job.optimizer.lr, as training "
+       "without faults gives the same values"},
+  };
+  for (const auto& [first, last, remedy] : kCases) {
+    Record record = CrashedRun();
+    record.incarnations[0].events.push_back(
+        {.kind = RecordKind::kEpochEnd,
+         .epoch = 0,
+         .loss_bits = std::bit_cast<uint32_t>(first)});
+    record.incarnations[0].events.push_back(
+        {.kind = RecordKind::kEpochEnd,
+         .epoch = 2,
+         .loss_bits = std::bit_cast<uint32_t>(last)});
+    EXPECT_EQ(RemedyFor(record, {}, {"accuracy"}), remedy);
   }
 }
 
