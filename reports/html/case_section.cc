@@ -453,8 +453,16 @@ std::string LeftOutText(std::string_view why) {
                      why);
 }
 
+// Returns true iff the scenario runs a trainer. Its program is not part of the
+// scenario.
+bool HasTrainer(std::string_view yaml) {
+  constexpr std::string_view kKey = "trainer:";
+  return yaml.starts_with(kKey) ||
+         yaml.find(fmt::format("\n{}", kKey)) != yaml.npos;
+}
+
 // Returns the scenario of a failed case, so that the page suffices to repeat
-// it.
+// it. For a trainer, the program is needed too.
 std::string ScenarioHtml(const CaseResult& result, const std::string& yaml) {
   constexpr size_t kMostBytes = 48 * 1024;
   if (!NeedsExplanation(result)) return "";
@@ -474,12 +482,17 @@ std::string ScenarioHtml(const CaseResult& result, const std::string& yaml) {
     begin = end + 1;
   }
   const std::string file = result.scenario + ".yaml";
+  const std::string_view how =
+      HasTrainer(yaml)
+          ? "in the folder where the relative paths of "
+            "<code>trainer.command</code> start, and run the command there; it "
+            "needs the files of the program too"
+          : "and run the command; it needs nothing else";
   return fmt::format(
       "<details class=\"scenario\"><summary>Scenario, {}</summary>\n"
-      "<p>Save it as <code>{}</code> and run the command; it needs nothing "
-      "else.</p>\n{}"
+      "<p>Save it as <code>{}</code> {}.</p>\n{}"
       "<pre tabindex=\"0\">{}</pre></details>\n",
-      Counted(count, "line"), HtmlText(file),
+      Counted(count, "line"), HtmlText(file), how,
       RenderCommand(fmt::format(
           "gauntlet run {} --world {}{}", file, result.world,
           result.seed ? fmt::format(" --seed {}", *result.seed) : "")),

@@ -153,6 +153,18 @@ TEST(CaseSectionTest, HasTheScenarioToRepeatTheCaseWith) {
   EXPECT_THAT(html, HasSubstr(">name: a\n  do: &#39;&lt;b&gt;&#39;\n</pre>"));
 }
 
+TEST(CaseSectionTest, ScenarioWithATrainerNeedsTheFilesOfTheProgram) {
+  for (const char* scenario :
+       {"name: a\ntrainer:\n  command: [./a]\n", "trainer: {}\nname: a\n"}) {
+    EXPECT_THAT(SectionWith(scenario),
+                AllOf(HasSubstr("and run the command there; it needs the files "
+                                "of the program too.</p>"),
+                      Not(HasSubstr("nothing else"))));
+  }
+  EXPECT_THAT(SectionWith("name: a\ndescription: 'no trainer: here'\n"),
+              HasSubstr("nothing else"));
+}
+
 TEST(CaseSectionTest, GivesTheReason_WhenAScenarioIsLeftOut) {
   EXPECT_THAT(SectionWith(""), HasSubstr("The scenario is left out: its file "
                                          "is not kept."));
