@@ -40,12 +40,28 @@ std::string DescribeLength(const ResultDifference& difference) {
                            Counted(found - expected, "byte"), expected);
 }
 
+std::string DescribeLine(const ResultDifference& difference) {
+  const DifferingLine& line = *difference.line;
+  std::string text =
+      fmt::format("{}: line {}: `{}` instead of `{}`", PlaceOf(difference),
+                  line.number, line.found, line.expected);
+  if (line.found_lines != line.expected_lines) {
+    return text + fmt::format("; {} instead of {}",
+                              Counted(line.found_lines, "line"),
+                              line.expected_lines);
+  }
+  if (line.found_lines == 1) return text;
+  return text + fmt::format("; {} of {} lines differ", line.differing,
+                            line.found_lines);
+}
+
 std::string DescribeBytes(const ResultDifference& difference) {
   const DifferingElement& first = difference.tensor.first[0];
   if (first.found_bits.empty() || first.expected_bits.empty()) {
     return fmt::format("{}: {}", PlaceOf(difference),
                        DescribeLength(difference));
   }
+  if (difference.line) return DescribeLine(difference);
   // Counted from 1, as by cmp.
   const uint64_t position = std::stoull(first.index.substr(1)) + 1;
   std::string text = fmt::format(

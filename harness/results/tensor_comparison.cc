@@ -20,6 +20,7 @@ constexpr uint64_t kComparedPiece = uint64_t{1} << 20;
 // difference, and from there on.
 constexpr uint64_t kShownBefore = 20;
 constexpr uint64_t kShownFrom = 40;
+constexpr uint64_t kLongestText = uint64_t{1} << 20;  // compared by lines
 
 std::string DescriptionOf(const ResultTensor& tensor) {
   if (tensor.IsSequence()) return tensor.type.name;
@@ -124,6 +125,69 @@ Result<std::string> TextAround(ByteSource& text, uint64_t place) {
                      end < text.size() ? "…" : "");
 }
 
+// Returns the lines of a text without their ends.
+std::vector<std::string_view> LinesOf(std::string_view text) {
+  std::vector<std::string_view> lines;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    lines.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return lines;
+}
+
+// Returns the whole value if it is a text, else nullopt.
+Result<std::optional<std::string>> ReadText(ByteSource& bytes) {
+  if (bytes.size() > kLongestText) return std::optional<std::string>();
+  std::string text(bytes.size(), '\0');
+  if (!text.empty()) {
+    RETURN_IF_ERROR(bytes.Read(0, std::as_writable_bytes(std::span(text))));
+  }
+  const bool has_control = std::ranges::any_of(text, [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return (byte < 0x20 && c != '\n' && c != '\r' && c != '\t') || byte == 0x7f;
+  });
+  if (has_control || !IsUtf8(text)) return std::optional<std::string>();
+  return std::optional(std::move(text));
+}
+
+// Returns the part of the line around column `place`: "…weights of epoch 3…".
+std::string PartOfLine(std::string_view line, size_t place) {
+  const auto is_inside = [](char c) { return (c & 0xc0) == 0x80; };
+  size_t begin = place < kShownBefore ? 0 : place - kShownBefore;
+  while (begin > 0 && is_inside(line[begin])) --begin;
+  const std::string_view rest = line.substr(begin);
+  const std::string_view shown =
+      TruncateUtf8(rest, static_cast<size_t>(kShownBefore + kShownFrom));
+  return fmt::format("{}{}{}", begin > 0 ? "…" : "", EscapeBytes(shown),
+                     shown.size() < rest.size() ? "…" : "");
+}
+
+// Returns nullopt if one of the values is not a text, or if all lines are equal
+// up to their number.
+Result<std::optional<DifferingLine>> CompareLines(
+    const ResultTensor& found, const ResultTensor& expected) {
+  ASSIGN_OR_RETURN(const std::optional<std::string> a, ReadText(*found.bytes));
+  ASSIGN_OR_RETURN(const std::optional<std::string> b,
+                   ReadText(*expected.bytes));
+  if (!a || !b) return std::optional<DifferingLine>();
+  const std::vector<std::string_view> left = LinesOf(*a);
+  const std::vector<std::string_view> right = LinesOf(*b);
+  DifferingLine line{.found_lines = left.size(),
+                     .expected_lines = right.size()};
+  for (size_t i = 0; i < std::min(left.size(), right.size()); ++i) {
+    if (left[i] == right[i] || line.differing++ > 0) continue;
+    const size_t shorter = std::min(left[i].size(), right[i].size());
+    size_t place = 0;
+    while (place < shorter && left[i][place] == right[i][place]) ++place;
+    line.number = i + 1;
+    line.found = PartOfLine(left[i], place);
+    line.expected = PartOfLine(right[i], place);
+  }
+  if (line.differing == 0) return std::optional<DifferingLine>();
+  return std::optional(std::move(line));
+}
+
 // Completes the comparison of texts and bytes, which may differ in length: all
 // bytes after the end of the shorter one count as different.
 Status FinishSequence(const ResultTensor& found, const ResultTensor& expected,
@@ -154,7 +218,13 @@ Status FinishSequence(const ResultTensor& found, const ResultTensor& expected,
   tensor.elements = std::max(sizes[0], sizes[1]);
   tensor.differing += tensor.elements - std::min(sizes[0], sizes[1]);
   tensor.first[0].index = fmt::format("[{}]", first);
-  if (found.type.kind == ElementKind::kBytes) return OkStatus();
+  if (found.type.kind == ElementKind::kBytes) {
+    // A value with a name is part of a file of another format.
+    if (found.name.empty()) {
+      ASSIGN_OR_RETURN(difference.line, CompareLines(found, expected));
+    }
+    return OkStatus();
+  }
   tensor.first[0] = {.index = ""};
   ASSIGN_OR_RETURN(tensor.first[0].found, TextAround(*found.bytes, first));
   ASSIGN_OR_RETURN(tensor.first[0].expected,

@@ -12,6 +12,16 @@
 
 namespace gauntlet {
 
+// The first line that differs in two files of text.
+struct DifferingLine {
+  uint64_t number = 0;     // from 1
+  std::string found;       // the part of the line around the first difference
+  std::string expected;    // the same part
+  uint64_t differing = 0;  // lines of one number that differ
+  uint64_t found_lines = 0;
+  uint64_t expected_lines = 0;
+};
+
 // A tensor that differs, with the first element that differs. For a text, that
 // element has no index and holds the part of the text that is shown.
 struct ResultDifference {
@@ -20,6 +30,9 @@ struct ResultDifference {
   // Lengths of texts and bytes, which may differ; else 0.
   uint64_t found_bytes = 0;
   uint64_t expected_bytes = 0;
+  // nullopt if the values are not whole files, or not text, or longer than
+  // 1 MiB.
+  std::optional<DifferingLine> line = std::nullopt;
   // Largest distance of two elements that are not NaN; nullopt for other types.
   std::optional<uint64_t> largest_ulps;
 };

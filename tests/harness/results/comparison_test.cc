@@ -59,13 +59,46 @@ TEST(Comparison, DistinguishesShapesOfEqualRank) {
                           "instead of float32 [3,2]"));
 }
 
-TEST(Comparison, NamesFirstByteThatDiffers) {
-  EXPECT_THAT(DifferencesOf("log.txt", "step 1", "step 2"),
+TEST(Comparison, NamesFirstByteThatDiffers_IfOneFileIsNoText) {
+  EXPECT_THAT(DifferencesOf("log.txt",
+                            "step\x01"
+                            "1",
+                            "step\x01"
+                            "2"),
               ElementsAre("log.txt: byte 6: 0x31 instead of 0x32; 1 of 6 bytes "
                           "differ"));
-  EXPECT_THAT(DifferencesOf("log.txt", "stop", "step 2"),
+  EXPECT_THAT(DifferencesOf("log.txt", "stop",
+                            "step\xff"
+                            "2"),
               ElementsAre("log.txt: byte 3: 0x6f instead of 0x65; 3 of 6 "
                           "bytes differ, 4 bytes instead of 6"));
+}
+
+TEST(Comparison, NamesFirstLineThatDiffers_IfBothFilesAreText) {
+  struct LineCase {
+    std::string found;
+    std::string expected;
+    std::string text;
+  };
+  const LineCase kCases[] = {
+      {"step 1", "step 2", "line 1: `step 1` instead of `step 2`"},
+      {R"({"step": 4, "w": 5.1})", R"({"step": 10, "w": 4.25})",
+       R"(line 1: `{"step": 4, "w": 5.1}` instead of )"
+       R"(`{"step": 10, "w": 4.25}`)"},
+      {"a\nb\nc\nd\n", "a\nB\nc\nD\n",
+       "line 2: `b` instead of `B`; 2 of 4 lines differ"},
+      {"a\nb\n", "a\nB\nc\n",
+       "line 2: `b` instead of `B`; 2 lines instead of 3"},
+      {"α\tβ\n", "α\tγ\n", R"(line 1: `α\x09β` instead of `α\x09γ`)"},
+      {std::string(50, 'x') + "a" + std::string(90, 'y'),
+       std::string(50, 'x') + "b",
+       "line 1: `…" + std::string(20, 'x') + "a" + std::string(39, 'y') +
+           "…` instead of `…" + std::string(20, 'x') + "b`"},
+  };
+  for (const auto& [found, expected, text] : kCases) {
+    EXPECT_THAT(DifferencesOf("log.txt", found, expected),
+                ElementsAre("log.txt: " + text));
+  }
 }
 
 TEST(Comparison, DescribesLengths_IfOneFileBeginsAsTheOther) {
