@@ -2,16 +2,19 @@
 
 #include <algorithm>
 #include <span>
+#include <string_view>
+#include <utility>
 
 #include "engine/text/columns.h"
 #include "engine/world/fault_point.h"
+#include "harness/record/invariants.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 namespace gauntlet {
 namespace {
 
-constexpr size_t kLongestExpectation = 120;  // columns in the line of a case
+constexpr size_t kLongestReason = 120;  // columns in the line of a case
 
 // Returns "restarts, saves": the names of the findings, in their order.
 std::string NamesOf(std::span<const Finding> findings) {
@@ -22,16 +25,32 @@ std::string NamesOf(std::span<const Finding> findings) {
   return names;
 }
 
-// REQUIRES: FailedOnlyExpectations(one).
-std::string WithOthers(std::string first, const CaseResult& one) {
+// Returns "; also saves": the unmet expectations after the first one. REQUIRES:
+// FailedOnlyExpectations(one).
+std::string OthersText(const CaseResult& one) {
   const std::span<const Finding> findings = one.verdict.broken_expectations;
-  if (findings.size() > 1) first += "; also " + NamesOf(findings.subspan(1));
-  return first;
+  return findings.size() > 1 ? "; also " + NamesOf(findings.subspan(1)) : "";
 }
 
-std::string CutExpectation(const std::string& text) {
-  if (ColumnsOf(text) <= kLongestExpectation) return text;
-  return text.substr(0, BytesOf(text, kLongestExpectation - 1)) + "…";
+std::string CutReason(const std::string& text) {
+  if (ColumnsOf(text) <= kLongestReason) return text;
+  return text.substr(0, BytesOf(text, kLongestReason - 1)) + "…";
+}
+
+// Returns the reason of the verdict in two parts: the text of the first unmet
+// expectation or violation, and "; also saves" for the others.
+std::pair<std::string, std::string> ReasonParts(const CaseResult& one) {
+  const Verdict& verdict = one.verdict;
+  if (!one.tries.empty()) return {verdict.reason, ""};
+  if (FailedOnlyExpectations(one)) {
+    return {verdict.broken_expectations.front().message, OthersText(one)};
+  }
+  const InvariantReport* const report = NamedViolation(verdict);
+  if (report == nullptr) return {verdict.reason, ""};
+  const std::string others = verdict.reason.substr(
+      std::min(verdict.reason.size(), report->invariant.size() + 2));
+  return {fmt::format("{}: {}", report->invariant, ViolationText(*report)),
+          others.empty() ? "" : "; also " + others};
 }
 
 }  // namespace
@@ -66,19 +85,34 @@ bool FailedOnlyExpectations(const CaseResult& one) {
   return HasOnlyUnmetExpectations(one.verdict);
 }
 
-std::string WholeReasonText(const CaseResult& one) {
-  if (!FailedOnlyExpectations(one) || !one.tries.empty()) {
-    return one.verdict.reason;
+const InvariantReport* NamedViolation(const Verdict& verdict) {
+  if (verdict.kind != VerdictKind::kFail) return nullptr;
+  const std::string_view first =
+      std::string_view(verdict.reason).substr(0, verdict.reason.find(", "));
+  for (const InvariantReport& report : verdict.invariants) {
+    if (report.invariant == first && !report.findings.empty()) return &report;
   }
-  return WithOthers(one.verdict.broken_expectations.front().message, one);
+  return nullptr;
+}
+
+std::string ViolationText(const InvariantReport& report) {
+  // Its finding lists the tasks that wait.
+  if (report.invariant == InvariantName(Invariant::kNoHang)) {
+    return "the run did not end by itself in time";
+  }
+  const std::string& message = report.findings.front().message;
+  return message.substr(0, message.find(". "));
+}
+
+std::string WholeReasonText(const CaseResult& one) {
+  const auto [first, others] = ReasonParts(one);
+  return first + others;
 }
 
 std::string ReasonText(const CaseResult& one) {
-  if (!FailedOnlyExpectations(one) || !one.tries.empty()) {
-    return one.verdict.reason;
-  }
-  return WithOthers(
-      CutExpectation(one.verdict.broken_expectations.front().message), one);
+  const auto [first, others] = ReasonParts(one);
+  // A reason without a violation or an expectation is one text.
+  return (first == one.verdict.reason ? first : CutReason(first)) + others;
 }
 
 std::string FailureCause(const CaseResult& one) {

@@ -27,12 +27,18 @@ std::vector<const CaseResult*> CasesToExplain(const RunResult& result);
 // did not meet the expectations of its scenario.
 bool FailedOnlyExpectations(const CaseResult& one);
 
-// Returns the reason of the verdict. If FailedOnlyExpectations(one) after a
-// single try, it is the first unmet expectation: "restarts: expected exactly 1,
-// found 2; also saves".
+// Returns the report whose check is the first name in the reason of the
+// verdict; null if the reason names no check.
+const InvariantReport* NamedViolation(const Verdict& verdict);
+// Returns the first sentence of a violation. REQUIRES: the report has one.
+std::string ViolationText(const InvariantReport& report);
+
+// Returns the reason of the verdict. After a single try, names of checks and
+// expectations become the text of the first one: "store: the manifest is torn;
+// also saves", or "restarts: expected exactly 1, found 2; also saves".
 std::string WholeReasonText(const CaseResult& one);
-// As WholeReasonText, but a long expectation is cut, so that the text fits on
-// the line of a case.
+// As WholeReasonText, but a long text of a check or an expectation is cut, so
+// that it fits on the line of a case.
 std::string ReasonText(const CaseResult& one);
 
 // Returns one sentence: the cause if it is known, else the first violation,

@@ -74,28 +74,6 @@ std::string SummaryRow(std::string_view topic, std::string_view text) {
   return fmt::format("<dt>{}</dt><dd>{}</dd>\n", topic, ProseHtml(text));
 }
 
-// Returns the report whose check is the first name in the reason of the
-// verdict; null if the reason names no check.
-const InvariantReport* NamedViolation(const Verdict& verdict) {
-  if (verdict.kind != VerdictKind::kFail) return nullptr;
-  const std::string_view first =
-      std::string_view(verdict.reason).substr(0, verdict.reason.find(", "));
-  for (const InvariantReport& report : verdict.invariants) {
-    if (report.invariant == first && !report.findings.empty()) return &report;
-  }
-  return nullptr;
-}
-
-// Returns the first sentence of a violation.
-std::string ViolationText(const InvariantReport& report) {
-  // Its finding lists the tasks that wait.
-  if (report.invariant == InvariantName(Invariant::kNoHang)) {
-    return "the run did not end by itself in time";
-  }
-  const std::string& message = report.findings.front().message;
-  return message.substr(0, message.find(". "));
-}
-
 // Returns "MESSAGE (grace); also outcome".
 std::string ViolationSentence(const InvariantReport& report,
                               const std::string& reason) {

@@ -28,7 +28,7 @@ constexpr char kGolden[] =
 PASS         real crash-mid-save[workers=2]   1.9s  1 fault, 1 restart, resumed from step 50, 1 step recomputed
 SKIP         sim  gpu-reset                         needs a GPU, found 0
 INCONCLUSIVE sim  disk-full                   14ms  full never fired: errno any at ckpt.begin
-FAIL         real torn-manifest               2.2s  trajectory, restarts
+FAIL         real torn-manifest               2.2s  trajectory: after step 51 (worker 1, life 2): state aa, expected bb; also restarts
 
 INCONCLUSIVE disk-full (sim)   scenarios/torn.yaml:30
   reason    full never fired: errno any at ckpt.begin
@@ -102,6 +102,38 @@ TEST(TerminalTest, UnmetExpectation_IsOnTheCaseLineAndBelowTheCause) {
   checks    no check found a violation (2 of 2 passed); only the scenario's own expectation is not met
   next      if the run was right, set resumed_from: {step: 5} under expect (full.yaml:9)
 )");
+}
+
+TEST(TerminalTest, ViolationOfACheckIsOnTheCaseLine) {
+  struct Row {
+    const char* invariant;
+    const char* reason;
+    std::string message;
+    std::string text;
+  };
+  const Row rows[] = {
+      {"grace", "grace", "killed 2 ms too early. It had 30 s",
+       "grace: killed 2 ms too early"},
+      {"store", "store, samples, saves", "step 5 is fenced",
+       "store: step 5 is fenced; also samples, saves"},
+      {"no-hang", "no-hang, outcome", "launcher: task 'main' waits",
+       "no-hang: the run did not end by itself in time; also outcome"},
+      {"store", "store, saves", std::string(200, 'x'),
+       "store: " + std::string(112, 'x') + "…; also saves"},
+      {"store", "the worlds end differently", "step 5 is fenced",
+       "the worlds end differently"}};
+  for (const Row& row : rows) {
+    CaseResult failed = UnmetCase();
+    failed.verdict.reason = row.reason;
+    failed.verdict.fails_only_expectations = false;
+    failed.verdict.invariants = {
+        {.invariant = row.invariant,
+         .instances = 1,
+         .violations = 1,
+         .findings = {{row.invariant, "a-kind", row.message}}}};
+    EXPECT_THAT(RenderCaseLine(failed, 20, Colour::kOff),
+                EndsWith("57ms  " + row.text + "\n"));
+  }
 }
 
 TEST(TerminalTest, FurtherUnmetExpectationsAreNamedOnTheCaseLine) {

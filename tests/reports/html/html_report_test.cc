@@ -263,7 +263,8 @@ TEST(CaseTableTest, HasARowPerCase) {
   EXPECT_EQ(data["texts"][failed[2].get<size_t>()], "real");
   EXPECT_EQ(failed[6], 2200);
   EXPECT_EQ(data["texts"][failed[7].get<size_t>()],
-            "trajectory, restarts; cause: the state loaded at step 50 differs: "
+            "trajectory: after step 51 (worker 1, life 2): state aa, expected "
+            "bb; also restarts; cause: the state loaded at step 50 differs: "
             "tensor rng/key");
   EXPECT_EQ(failed[8], 3);
   EXPECT_EQ(data["rows"][2][8], -1);
