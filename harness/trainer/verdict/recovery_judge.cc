@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "engine/text/counted.h"
 #include "harness/trainer/text/name_pattern.h"
 #include <fmt/format.h>
 
@@ -124,9 +125,32 @@ class CompleteVersions {
     return newest;
   }
 
+  // Returns the number of versions after `from`, up to `to`.
+  int64_t Count(int64_t from, int64_t to) const {
+    return std::ranges::count_if(versions_, [&](const CompleteVersion& one) {
+      return from < one.progress && one.progress <= to;
+    });
+  }
+
  private:
   std::vector<CompleteVersion> versions_;  // by progress
 };
+
+// Returns "; 10 steps are lost"; "" if it is not known from where the trial
+// resumed, or if nothing is lost.
+std::string AmountText(const CrashTrial& trial, const CompleteVersion& newest,
+                       const CompleteVersions& versions) {
+  const std::optional<int64_t> progress = ProgressOf(trial);
+  if (!progress || *progress >= newest.progress) return "";
+  if (trial.resumed_step) {
+    const int64_t steps = newest.progress - *progress;
+    return fmt::format("; {} {} lost", Counted(steps, "step"),
+                       steps == 1 ? "is" : "are");
+  }
+  return fmt::format(
+      "; the work of {} is lost",
+      Counted(versions.Count(*progress, newest.progress), "checkpoint"));
+}
 
 std::string_view SubjectOf(const CrashTrial& trial) {
   return trial.survived_fault ? "the run" : "the resumed run";
@@ -152,8 +176,9 @@ CrashVerdict JudgeEnd(const CrashTrial& trial, const CompleteVersion* newest) {
 }
 
 // `operation`: number of operations before the crash.
-CrashVerdict Judge(const CrashTrial& trial, uint64_t operation,
-                   const CompleteVersion* newest) {
+CrashVerdict Judge(const CrashTrial& trial, CrashFault fault,
+                   uint64_t operation, const CompleteVersions& versions) {
+  const CompleteVersion* const newest = versions.NewestFor(fault, operation);
   if (!trial.has_happened) {
     return {RecoveryVerdict::kResumePointUnknown,
             "the fault did not happen: this run did other operations than the "
@@ -173,16 +198,18 @@ CrashVerdict Judge(const CrashTrial& trial, uint64_t operation,
   }
   const std::optional<int64_t> progress = ProgressOf(trial);
   if (newest != nullptr && Makes(trial, newest->file)) {
-    return {RecoveryVerdict::kLostWork,
-            fmt::format("made {} again, which was complete after operation {}",
-                        newest->file, newest->complete)};
+    return {
+        RecoveryVerdict::kLostWork,
+        fmt::format("made {} again, which was complete after operation {}{}",
+                    newest->file, newest->complete,
+                    AmountText(trial, *newest, versions))};
   }
   const std::string made_again = MadeAgainBy(trial, operation);
   if (newest != nullptr && !newest->file.empty() &&
       NamePattern(newest->file) == NamePattern(made_again)) {
-    return {
-        RecoveryVerdict::kLostWork,
-        fmt::format("made {} again, which was there and whole", made_again)};
+    return {RecoveryVerdict::kLostWork,
+            fmt::format("made {} again, which was there and whole{}",
+                        made_again, AmountText(trial, *newest, versions))};
   }
   if (!progress) {
     return {RecoveryVerdict::kResumePointUnknown,
@@ -196,8 +223,9 @@ CrashVerdict Judge(const CrashTrial& trial, uint64_t operation,
   const auto [older, newer] = NamesOf(trial, newest->name);
   return {RecoveryVerdict::kLostWork,
           fmt::format("resumed from {}, though {} was complete after operation "
-                      "{}",
-                      older, newer, newest->complete)};
+                      "{}{}",
+                      older, newer, newest->complete,
+                      AmountText(trial, *newest, versions))};
 }
 
 }  // namespace
@@ -209,7 +237,7 @@ std::vector<CrashVerdict> JudgeTrials(const std::vector<CrashTrial>& trials,
   verdicts.reserve(trials.size());
   for (const CrashTrial& trial : trials) {
     const auto judge = [&](CrashFault fault, uint64_t operation) {
-      return Judge(trial, operation, versions.NewestFor(fault, operation));
+      return Judge(trial, fault, operation, versions);
     };
     verdicts.push_back(judge(trial.fault, trial.operation));
     for (const EqualCrash& crash : trial.equal_crashes) {

@@ -10,6 +10,7 @@
 namespace gauntlet {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -64,9 +65,10 @@ TEST(RecoveryJudgeTest, OlderCheckpointAfterKillIsLostWork) {
               ElementsAre("recovered", "recovered", "lost-work", "lost-work"));
   EXPECT_EQ(JudgeTrials(trials, kOperations)[2].reason,
             "resumed from ckpt-a, though ckpt-b was complete after operation "
-            "60");
+            "60; the work of 1 checkpoint is lost");
   EXPECT_THAT(JudgeTrials(trials, kOperations)[3].reason,
-              HasSubstr("resumed from the beginning"));
+              AllOf(HasSubstr("resumed from the beginning"),
+                    HasSubstr("; the work of 2 checkpoints is lost")));
 }
 
 TEST(RecoveryJudgeTest, DistinguishesTwoContentsOfOneFile) {
@@ -79,7 +81,8 @@ TEST(RecoveryJudgeTest, DistinguishesTwoContentsOfOneFile) {
                   kOperations)[2]
           .reason,
       "resumed from ckpt as written by operations 10 to 20, though its newer "
-      "content was complete after operation 60");
+      "content was complete after operation 60; the work of 1 checkpoint is "
+      "lost");
 }
 
 TEST(RecoveryJudgeTest, CheckpointDestroyedByTheNextIsLostWork) {
@@ -117,7 +120,7 @@ TEST(RecoveryJudgeTest, PrintedStepsTakePrecedence) {
   EXPECT_THAT(Verdicts(trials), ElementsAre("recovered", "lost-work"));
   EXPECT_EQ(JudgeTrials(trials, kOperations)[1].reason,
             "resumed from step 10, though step 20 was complete after operation "
-            "60");
+            "60; 10 steps are lost");
 }
 
 TEST(RecoveryJudgeTest, UnknownResumePointIsNotRecovered) {
