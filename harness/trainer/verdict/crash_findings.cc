@@ -146,25 +146,35 @@ bool RecoversBetween(const std::vector<Kill>& kills, uint64_t first_stop) {
 
 // Returns the beginning of the reason of a finding if stops in the control run
 // gave different results too. It states how many kills recovered, with the same
-// counts as in the table of verdicts.
+// counts as in the table of verdicts; they include kills for judging.
 std::string StopsReason(const std::vector<uint64_t>& stops,
                         const std::vector<CrashTrial>& trials,
                         const std::vector<CrashVerdict>& verdicts) {
   size_t tried = 0;
   size_t recovered = 0;
+  size_t for_judging = 0;
   for (size_t i = 0; i < trials.size(); ++i) {
     for (const JudgedCrash& crash : CrashesByFault(trials[i], verdicts[i])) {
       if (crash.fault != CrashFault::kKill) continue;
       ++tried;
+      if (trials[i].is_for_judging) ++for_judging;
       if (crash.verdict == RecoveryVerdict::kRecovered) ++recovered;
     }
   }
+  std::string kills;
+  if (recovered > 0) {
+    kills =
+        fmt::format("{} of {} recovered; ", recovered, Counted(tried, "kill"));
+  }
+  if (recovered > 0 && for_judging > 0) {
+    kills = fmt::format("{} of {} recovered ({} of them for comparison only); ",
+                        recovered, Counted(tried, "kill"), for_judging);
+  }
   return fmt::format(
-      "a stop after {} and a resume give other results in the control too; {}",
-      OperationsText(stops),
-      recovered == 0 ? ""
-                     : fmt::format("{} of {} recovered; ", recovered,
-                                   Counted(tried, "kill")));
+      "the moment of the crash is not the reason: in the control, which stops "
+      "the program between two saves and resumes it, a stop after {} gives "
+      "other results too; {}",
+      OperationsText(stops), kills);
 }
 
 // If titles are equal, adds the simplest crash of the finding to each of them.
@@ -222,6 +232,7 @@ std::vector<TrainerFinding> GroupFindings(
     std::vector<uint64_t> stops;
     if (never_equal && finding.verdict == RecoveryVerdict::kDiverged) {
       stops = differing_stops;
+      finding.differs_in_control = true;
       finding.reason = StopsReason(stops, trials, verdicts) + finding.reason;
     }
     finding.title = TitleOf(finding, trials, stops);

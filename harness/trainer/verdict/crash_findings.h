@@ -16,6 +16,8 @@ struct TrainerFinding {
   std::string title;           // one line; no other finding has it
   std::string reason;          // of the first crash
   std::vector<size_t> trials;  // indexes, the simplest first
+  // True if stops in the control gave different results too.
+  bool differs_in_control = false;
 };
 
 // Returns "operation 12" or "operations 12, 20".

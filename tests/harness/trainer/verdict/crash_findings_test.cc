@@ -136,8 +136,20 @@ TEST(CrashFindingsTest, DifferentResumes_AreOneFinding_WithTheirStops) {
             "diverged: a stop after operations 3, 5 and a resume: the run ends "
             "with other results, without an error (2 crash states)");
   EXPECT_EQ(findings[0].reason,
-            "a stop after operations 3, 5 and a resume give other results in "
-            "the control too; 2 of 4 kills recovered; reason of kill-4");
+            "the moment of the crash is not the reason: in the control, which "
+            "stops the program between two saves and resumes it, a stop after "
+            "operations 3, 5 gives other results too; 2 of 4 kills recovered; "
+            "reason of kill-4");
+  EXPECT_TRUE(findings[0].differs_in_control);
+}
+
+TEST(CrashFindingsTest, ReasonCountsTheKillsForJudging) {
+  Judged judging = At(1, "a", RecoveryVerdict::kRecovered);
+  judging.trial.is_for_judging = true;
+  EXPECT_THAT(
+      Group({judging, At(4, "a", RecoveryVerdict::kDiverged)}, {3})[0].reason,
+      HasSubstr("; 1 of 2 kills recovered (1 of them for comparison "
+                "only); reason of kill-4"));
 }
 
 TEST(CrashFindingsTest, IfAKillBetweenRecovers_StopsShowNothing) {
