@@ -1,13 +1,20 @@
 #include "harness/trainer/trainer_case.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "engine/text/counted.h"
+#include "harness/trainer/verdict/finding_advice.h"
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace gauntlet {
 namespace {
+
+constexpr size_t kMostCauses = 3;  // of findings, in the cause of a case
 
 CrashPlace PlaceOf(const TrainerFault& fault, size_t index) {
   CrashPlace place{
@@ -22,6 +29,23 @@ CrashPlace PlaceOf(const TrainerFault& fault, size_t index) {
                                             : DurabilityProfile::kExt4;
   }
   return place;
+}
+
+// Returns "lost: write [0, 36) of a" for "write [0, 36) of a: lost", and "lost
+// in part: …" for an operation of which some bytes are there.
+std::string LostLine(std::string_view line) {
+  constexpr std::string_view kLost = ": lost";
+  if (line.ends_with(kLost)) {
+    line.remove_suffix(kLost.size());
+    return fmt::format("lost: {}", line);
+  }
+  return line.starts_with("and ") ? std::string(line)
+                                  : fmt::format("lost in part: {}", line);
+}
+
+uint64_t CountTried(const CrashTestResult& result) {
+  return static_cast<uint64_t>(
+      std::ranges::count(result.trials, false, &CrashTrial::is_for_judging));
 }
 
 }  // namespace
@@ -49,18 +73,23 @@ Result<CrashTestPlan> PlanOfTrainer(const TrainerSetup& setup) {
   return plan;
 }
 
-Verdict VerdictOnTrainer(const CrashTestResult& result) {
+Verdict VerdictOnTrainer(const CrashTestResult& result, uint64_t faults) {
   Verdict verdict{.kind = VerdictKind::kPass};
   std::string unknown = result.no_verdict;
+  // A fault may leave many states, so their number is not that of the faults.
+  uint64_t happened = 0;
+  uint64_t missed = 0;
   for (size_t i = 0; i < result.trials.size(); ++i) {
     const CrashTrial& trial = result.trials[i];
     if (trial.is_for_judging) continue;
-    verdict.facts.faults_fired += trial.has_happened ? 1 : 0;
+    ++(trial.has_happened ? happened : missed);
     const bool is_known =
         result.verdicts[i].verdict != RecoveryVerdict::kResumePointUnknown;
     if (!is_known && unknown.empty())
       unknown = trial.point + ": " + result.verdicts[i].reason;
   }
+  verdict.facts.faults_fired =
+      std::min(happened, faults - std::min(faults, missed));
   if (unknown.empty()) unknown = UntriedCrashesText(result);
   if (!unknown.empty()) {
     verdict.kind = VerdictKind::kError;
@@ -76,11 +105,33 @@ Verdict VerdictOnTrainer(const CrashTestResult& result) {
          .name = std::string(RecoveryVerdictName(finding.verdict)),
          .message =
              fmt::format("the program recovers; found: {}", finding.title)});
-    verdict.timeline.push_back(trial.point);
+    verdict.timeline.push_back(
+        result.findings.size() == 1
+            ? trial.point
+            : fmt::format("{}: {}", RecoveryVerdictName(finding.verdict),
+                          trial.point));
     for (const std::string& line : trial.lost)
-      verdict.timeline.push_back("lost: " + line);
+      verdict.timeline.push_back(LostLine(line));
   }
   return verdict;
+}
+
+std::string CauseOnTrainer(const CrashTestResult& result) {
+  if (result.findings.empty()) return "";
+  if (result.findings.size() == 1) return result.findings.front().reason;
+  std::vector<std::string> parts;
+  for (const TrainerFinding& finding : result.findings) {
+    if (parts.size() == kMostCauses) {
+      parts.push_back(
+          Counted(result.findings.size() - kMostCauses, "more finding"));
+      break;
+    }
+    parts.push_back(fmt::format(
+        "{} ({} of {}): {}", RecoveryVerdictName(finding.verdict),
+        finding.trials.size(), Counted(CountTried(result), "crash state"),
+        finding.reason));
+  }
+  return fmt::format("{}", fmt::join(parts, "; "));
 }
 
 std::string AdviceOnTrainer(const CrashTestResult& result,
@@ -88,9 +139,17 @@ std::string AdviceOnTrainer(const CrashTestResult& result,
   const std::string report =
       fmt::format("{}/report.html lists each crash that was tried", folder);
   if (result.findings.empty()) return report;
-  return fmt::format(
-      "to repeat the first finding, run sh {}/findings/1/repro.sh; {}", folder,
-      report);
+  std::vector<std::string> parts;
+  for (const TrainerFinding& finding : result.findings) {
+    const std::string advice = AdviceOnFinding(finding, result.trials);
+    const bool is_new =
+        !advice.empty() && std::ranges::find(parts, advice) == parts.end();
+    if (is_new) parts.push_back(advice);
+  }
+  parts.push_back(fmt::format(
+      "to repeat the first finding, run sh {}/findings/1/repro.sh", folder));
+  parts.push_back(report);
+  return fmt::format("{}", fmt::join(parts, "; "));
 }
 
 std::string AdviceOnMissingFile(const Status& failed,

@@ -3,6 +3,7 @@
 #ifndef GAUNTLET_HARNESS_TRAINER_TRAINER_CASE_H_
 #define GAUNTLET_HARNESS_TRAINER_TRAINER_CASE_H_
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -17,14 +18,20 @@ namespace gauntlet {
 // kInvalidArgument: the expression for steps is invalid.
 Result<CrashTestPlan> PlanOfTrainer(const TrainerSetup& setup);
 
-// Returns the verdict on the crashes that the scenario's faults name. Kills
-// that were added only for judging do not count. Inconclusive: a crash did not
+// Returns the verdict on the crashes that the scenario's faults name. `faults`:
+// their number. Kills that were added only for judging do not count.
+// Inconclusive: a crash did not
 // happen or was not tried, or it is not known from which checkpoint a run
 // resumed.
-Verdict VerdictOnTrainer(const CrashTestResult& result);
+Verdict VerdictOnTrainer(const CrashTestResult& result, uint64_t faults);
 
-// Returns advice on a test that did not pass: the report, and the script that
-// repeats the first finding. `folder`: folder of the test.
+// Returns the reasons of the findings, each with its number of crash states if
+// there are several findings; "" if there is none.
+std::string CauseOnTrainer(const CrashTestResult& result);
+
+// Returns advice on a test that did not pass: how to change the program, the
+// report, and the script that repeats the first finding. `folder`: folder of
+// the test.
 std::string AdviceOnTrainer(const CrashTestResult& result,
                             const std::string& folder);
 

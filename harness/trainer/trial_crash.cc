@@ -10,6 +10,48 @@
 namespace gauntlet {
 namespace {
 
+bool ChangesFile(OperationKind kind) {
+  return kind == OperationKind::kCreate || kind == OperationKind::kWrite ||
+         kind == OperationKind::kTruncate;
+}
+
+// Returns true iff the program renames files with this name.
+bool IsRenamed(const OperationLog& log, const FileName& name) {
+  return std::ranges::any_of(log.operations(), [&](const FileOperation& one) {
+    return one.name == name && (one.kind == OperationKind::kRename ||
+                                one.kind == OperationKind::kExchange ||
+                                one.kind == OperationKind::kLink);
+  });
+}
+
+// Returns true iff the program appends to the file after it has closed it.
+bool IsAppendedTo(const OperationLog& log, const FileName& name) {
+  bool is_closed = false;
+  for (const FileOperation& one : log.operations()) {
+    if (one.name != name) continue;
+    if (one.kind == OperationKind::kClose) {
+      is_closed = true;
+    } else if (one.kind == OperationKind::kCreate ||
+               one.kind == OperationKind::kTruncate ||
+               one.kind == OperationKind::kUnlink) {
+      is_closed = false;
+    } else if (is_closed && one.kind == OperationKind::kWrite &&
+               one.offset > 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void AddUnfinished(const FilePatterns& files, const FileName& name,
+                   CrashTrial& trial) {
+  if (IsRenamed(files.log(), name)) {
+    trial.renamed_files.insert(files.Of(name));
+  } else if (!IsAppendedTo(files.log(), name)) {
+    trial.in_place_files.insert(files.Of(name));
+  }
+}
+
 // Makes the equal crash `id` the crash of the trial. The former crash of the
 // trial becomes one of its equal crashes.
 Status ExchangeCrash(const FilePatterns& files, const std::string& id,
@@ -42,11 +84,14 @@ CrashFault FaultOfState(CrashStateKind kind) {
 void SetPlace(const FilePatterns& files, uint64_t number, CrashTrial& trial) {
   trial.fault_operation = number;
   trial.file_pattern.clear();
+  trial.in_place_files.clear();
+  trial.renamed_files.clear();
   trial.rank = kUnknownRank;
   if (number == 0) return;
   const FileOperation& operation = files.log().operations()[number - 1];
   trial.file_pattern = files.Of(operation.name);
   trial.rank = operation.rank;
+  if (ChangesFile(operation.kind)) AddUnfinished(files, operation.name, trial);
 }
 
 Status DescribeCrash(const FilePatterns& files, const CrashState& state,
@@ -66,6 +111,11 @@ Status DescribeCrash(const FilePatterns& files, const CrashState& state,
            state.kind == CrashStateKind::kTornWrite ? state.operations + 1
                                                     : state.operations,
            trial);
+  if (text.lost_files.empty()) return OkStatus();
+  trial.in_place_files.clear();
+  trial.renamed_files.clear();
+  for (const FileName& name : text.lost_files)
+    AddUnfinished(files, name, trial);
   return OkStatus();
 }
 

@@ -117,6 +117,12 @@ struct CrashTrial {
   int32_t rank = kUnknownRank;    // rank that did the operation
   std::vector<std::string> lost;  // to a power loss, one line each
   std::set<std::string> lost_files;  // patterns of the files of `lost`
+  // Patterns of files that the crash left unfinished, as `lost_files`, or else
+  // the file of the operation at the crash. Two kinds: written under their
+  // final names, and renamed when finished. Files to which a program appends
+  // are in neither.
+  std::set<std::string> in_place_files;
+  std::set<std::string> renamed_files;
   // Other crashes that leave the same directory contents: of each fault, the
   // first and the last one in the recording. Power losses under ext4 and under
   // weak count as two faults. Sorted by FaultOrder.

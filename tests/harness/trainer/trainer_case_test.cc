@@ -9,11 +9,12 @@
 namespace gauntlet {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 TEST(TrainerCaseTest, Reason_ExplainsUntriedCrashes) {
   CrashTestResult result;
-  EXPECT_EQ(VerdictOnTrainer(result).kind, VerdictKind::kPass);
+  EXPECT_EQ(VerdictOnTrainer(result, 1).kind, VerdictKind::kPass);
   const std::pair<TrialsEnd, std::string> cases[] = {
       {TrialsEnd::kLimit,
        "more crash states are left: time, or --trials, ran out"},
@@ -22,7 +23,7 @@ TEST(TrainerCaseTest, Reason_ExplainsUntriedCrashes) {
        "more crash states are left: an error ended the test"}};
   for (const auto& [end, reason] : cases) {
     result.trials_end = end;
-    const Verdict verdict = VerdictOnTrainer(result);
+    const Verdict verdict = VerdictOnTrainer(result, 1);
     EXPECT_EQ(verdict.kind, VerdictKind::kError) << reason;
     EXPECT_EQ(verdict.reason, reason);
   }
@@ -32,10 +33,69 @@ TEST(TrainerCaseTest, Advice_NamesTheReportAndTheScript) {
   CrashTestResult result;
   EXPECT_EQ(AdviceOnTrainer(result, "/c"),
             "/c/report.html lists each crash that was tried");
-  result.findings.resize(1);
+  const std::string places =
+      "to repeat the first finding, run sh /c/findings/1/repro.sh; "
+      "/c/report.html lists each crash that was tried";
+  result.trials = {{.fault = CrashFault::kPause}};
+  result.findings = {{.trials = {0}}};
+  EXPECT_EQ(AdviceOnTrainer(result, "/c"), places);
+  result.trials.push_back({.in_place_files = {"ckpt"}});
+  result.findings.push_back({.trials = {1}});
+  result.findings.push_back({.trials = {1}});
   EXPECT_EQ(AdviceOnTrainer(result, "/c"),
-            "to repeat the first finding, run sh /c/findings/1/repro.sh; "
-            "/c/report.html lists each crash that was tried");
+            "ckpt is written in place: write a temporary file, fsync it, "
+            "rename it to ckpt, and fsync the directory; " +
+                places);
+}
+
+// Two findings among 3 states that one fault can leave, and a kill for judging.
+CrashTestResult TwoFindings() {
+  CrashTestResult result;
+  result.trials.resize(4);
+  result.trials[0].point = "power loss after a rename";
+  result.trials[0].lost = {"write [0, 9) of a: lost",
+                           "write [0, 9) of b: 4 of 9 bytes there",
+                           "and 7 more"};
+  result.trials[1].point = "power loss after a sync";
+  result.trials[3].is_for_judging = true;
+  result.verdicts.resize(4);
+  result.findings = {{.verdict = RecoveryVerdict::kDiverged,
+                      .title = "one",
+                      .reason = "other results",
+                      .trials = {0}},
+                     {.verdict = RecoveryVerdict::kLostWork,
+                      .title = "two",
+                      .reason = "10 steps are lost",
+                      .trials = {1, 2}}};
+  return result;
+}
+
+TEST(TrainerCaseTest, EachFindingHasItsCauseAndItsEvents) {
+  CrashTestResult result = TwoFindings();
+  EXPECT_EQ(CauseOnTrainer(result),
+            "diverged (1 of 3 crash states): other results; lost-work (2 of 3 "
+            "crash states): 10 steps are lost");
+  EXPECT_THAT(VerdictOnTrainer(result, 1).timeline,
+              ElementsAre("diverged: power loss after a rename",
+                          "lost: write [0, 9) of a",
+                          "lost in part: write [0, 9) of b: 4 of 9 bytes there",
+                          "and 7 more", "lost-work: power loss after a sync"));
+  result.findings.pop_back();
+  EXPECT_EQ(CauseOnTrainer(result), "other results");
+  EXPECT_EQ(VerdictOnTrainer(result, 1).timeline[0],
+            "power loss after a rename");
+  result.findings.clear();
+  EXPECT_EQ(CauseOnTrainer(result), "");
+}
+
+TEST(TrainerCaseTest, CountsFaultsAndNotTheStatesThatTheyLeave) {
+  CrashTestResult result = TwoFindings();
+  EXPECT_EQ(VerdictOnTrainer(result, 1).facts.faults_fired, 1U);
+  EXPECT_EQ(VerdictOnTrainer(result, 2).facts.faults_fired, 2U);
+  result.trials[2].has_happened = false;
+  EXPECT_EQ(VerdictOnTrainer(result, 2).facts.faults_fired, 1U);
+  result.trials[0].has_happened = result.trials[1].has_happened = false;
+  EXPECT_EQ(VerdictOnTrainer(result, 4).facts.faults_fired, 0U);
 }
 
 TEST(TrainerCaseTest, MissingFileIsToBeWhereRelativePathsStart) {

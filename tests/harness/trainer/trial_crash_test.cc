@@ -68,6 +68,32 @@ TEST_F(TrialCrashTest, KillNamesFindingThatPowerLossLeavesToo) {
               HasSubstr("fails: kill at ckpt"));
 }
 
+TEST_F(TrialCrashTest, TellsFilesWrittenInPlaceFromRenamedOnes) {
+  log_.Create("log");
+  log_.Write("log", "a");
+  log_.Close("log");
+  log_.Write("log", "b", 1);
+  struct Row {
+    const char* state;
+    std::set<std::string> in_place;
+    std::set<std::string> renamed;
+  };
+  const Row rows[] = {{"kill-4", {"ckpt"}, {}},
+                      {"torn-4-1", {"ckpt"}, {}},
+                      {"kill-2", {}, {"ckpt.tmp"}},
+                      {"kill-3", {}, {}},
+                      {"kill-9", {}, {}},  // appended to
+                      {"ext4-3-data0", {}, {"ckpt.tmp"}}};
+  for (const Row& row : rows) {
+    const auto state = ParseCrashStateId(row.state);
+    ASSERT_TRUE(state.ok()) << row.state;
+    CrashTrial trial;
+    EXPECT_TRUE(DescribeCrash(FilePatterns(log_.log()), *state, trial).ok());
+    EXPECT_EQ(trial.in_place_files, row.in_place) << row.state;
+    EXPECT_EQ(trial.renamed_files, row.renamed) << row.state;
+  }
+}
+
 TEST_F(TrialCrashTest, PowerLossKeepsAFindingThatAKillDoesNotShow) {
   const std::vector<CrashTrial> trials = Named(
       Empty(),

@@ -1,0 +1,79 @@
+#include "harness/trainer/verdict/finding_advice.h"
+
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace gauntlet {
+namespace {
+
+bool LeavesUnfinishedFiles(CrashFault fault) {
+  switch (fault) {
+    case CrashFault::kKill:
+    case CrashFault::kTornWrite:
+    case CrashFault::kPowerLoss:
+    case CrashFault::kDiskFull:
+    case CrashFault::kIoError:
+      return true;
+    case CrashFault::kSigterm:
+    case CrashFault::kPause:
+    case CrashFault::kRankDeath:
+      break;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string AdviceOnFinding(const TrainerFinding& finding,
+                            const std::vector<CrashTrial>& trials) {
+  if (finding.differs_in_control) {
+    return "save the program's whole state in the checkpoint, and restore it: "
+           "some of it is missing, such as that of a random-number generator, "
+           "of the data sampler or of the optimizer";
+  }
+  const CrashTrial& first = trials[finding.trials.front()];
+  if (!LeavesUnfinishedFiles(first.fault)) return "";
+  std::set<std::string> in_place;
+  std::set<std::string> renamed;
+  for (const size_t i : finding.trials) {
+    in_place.insert(trials[i].in_place_files.begin(),
+                    trials[i].in_place_files.end());
+    renamed.insert(trials[i].renamed_files.begin(),
+                   trials[i].renamed_files.end());
+  }
+  if (!in_place.empty()) {
+    const bool is_one = in_place.size() == 1;
+    const std::string files = fmt::format("{}", fmt::join(in_place, ", "));
+    return fmt::format(
+        "{} {} written in place: write a temporary file, fsync it, rename it "
+        "to {}, and fsync the directory",
+        files, is_one ? "is" : "are", is_one ? files : "the file's name");
+  }
+  if (first.fault == CrashFault::kPowerLoss) {
+    if (renamed.empty()) return "";
+    return fmt::format(
+        "fsync {} before {} renamed, and fsync the directory after that",
+        fmt::join(renamed, ", "), renamed.size() == 1 ? "it is" : "they are");
+  }
+  if (first.fault != CrashFault::kKill && first.fault != CrashFault::kTornWrite)
+    return "";
+  switch (finding.verdict) {
+    case RecoveryVerdict::kLostWork:
+      return "when the program resumes, read the newest checkpoint that is "
+             "complete";
+    case RecoveryVerdict::kFails:
+    case RecoveryVerdict::kHangs:
+      return first.file_pattern.empty()
+                 ? ""
+                 : fmt::format(
+                       "when the program resumes, skip files that a "
+                       "crash left unfinished ({})",
+                       first.file_pattern);
+    default:
+      return "";
+  }
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,26 @@
+// Advice on findings of a crash test: how to change the program.
+#ifndef GAUNTLET_HARNESS_TRAINER_VERDICT_FINDING_ADVICE_H_
+#define GAUNTLET_HARNESS_TRAINER_VERDICT_FINDING_ADVICE_H_
+
+#include <string>
+#include <vector>
+
+#include "harness/trainer/run/crash_trial.h"
+#include "harness/trainer/verdict/crash_findings.h"
+
+namespace gauntlet {
+
+// Returns how to change the program, so that it recovers from the crashes of
+// the finding:
+// - The control gives different results too: save the missing state.
+// - A file is written in place: write a temporary file, and rename it.
+// - A power loss undid operations on a file that is renamed: sync it.
+// - Work is lost, although no data is: read the newest complete checkpoint.
+// - The run ends with an error or hangs: skip unfinished files.
+// Returns "" for other findings.
+std::string AdviceOnFinding(const TrainerFinding& finding,
+                            const std::vector<CrashTrial>& trials);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_TRAINER_VERDICT_FINDING_ADVICE_H_

@@ -1,0 +1,86 @@
+// Advice depends on what the crash left unfinished, and on the verdict.
+#include "harness/trainer/verdict/finding_advice.h"
+
+#include <set>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace gauntlet {
+namespace {
+
+using testing::HasSubstr;
+using Verdict = RecoveryVerdict;
+
+struct Row {
+  CrashFault fault;
+  Verdict verdict;
+  std::set<std::string> in_place;
+  std::set<std::string> renamed;
+  const char* advice;  // a part of it; "": no advice
+};
+
+std::string AdviceOn(const Row& row) {
+  const CrashTrial trial{.fault = row.fault,
+                         .file_pattern = "ckpt*",
+                         .in_place_files = row.in_place,
+                         .renamed_files = row.renamed};
+  return AdviceOnFinding({.verdict = row.verdict, .trials = {0}}, {trial});
+}
+
+TEST(FindingAdviceTest, DependsOnUnfinishedFilesAndTheVerdict) {
+  const Row rows[] = {
+      {CrashFault::kTornWrite,
+       Verdict::kFails,
+       {"a"},
+       {},
+       "a is written in place: write a temporary file, fsync it, rename it to "
+       "a, and fsync the directory"},
+      {CrashFault::kPowerLoss,
+       Verdict::kDiverged,
+       {"a", "b"},
+       {"c"},
+       "a, b are written in place: write a temporary file, fsync it, rename it "
+       "to the file's name, and fsync the directory"},
+      {CrashFault::kDiskFull, Verdict::kFails, {"a"}, {}, "a is written in"},
+      {CrashFault::kPowerLoss,
+       Verdict::kLostWork,
+       {},
+       {"a.tmp"},
+       "fsync a.tmp before it is renamed, and fsync the directory after that"},
+      {CrashFault::kPowerLoss, Verdict::kFails, {}, {}, ""},
+      {CrashFault::kKill,
+       Verdict::kLostWork,
+       {},
+       {"a.tmp"},
+       "when the program resumes, read the newest checkpoint that is complete"},
+      {CrashFault::kKill,
+       Verdict::kFails,
+       {},
+       {"a.tmp"},
+       "when the program resumes, skip files that a crash left unfinished "
+       "(ckpt*)"},
+      {CrashFault::kKill, Verdict::kDiverged, {}, {"a.tmp"}, ""},
+      {CrashFault::kIoError, Verdict::kFails, {}, {"a.tmp"}, ""},
+      {CrashFault::kPause, Verdict::kHangs, {"a"}, {}, ""},
+      {CrashFault::kRankDeath, Verdict::kFails, {"a"}, {}, ""}};
+  for (const Row& row : rows) {
+    if (std::string(row.advice).empty()) {
+      EXPECT_EQ(AdviceOn(row), "");
+    } else {
+      EXPECT_THAT(AdviceOn(row), HasSubstr(row.advice));
+    }
+  }
+}
+
+TEST(FindingAdviceTest, StateIsMissing_IfTheControlDiffersToo) {
+  EXPECT_THAT(AdviceOnFinding({.verdict = Verdict::kDiverged,
+                               .trials = {0},
+                               .differs_in_control = true},
+                              {{.in_place_files = {"a"}}}),
+              HasSubstr("save the program's whole state in the checkpoint"));
+}
+
+}  // namespace
+}  // namespace gauntlet
