@@ -10,7 +10,8 @@ COPY . .
 ARG LAYOUT=ON
 RUN cmake --preset release -DGAUNTLET_TESTS=OFF -DGAUNTLET_LAYOUT=$LAYOUT
 RUN ninja -C build/release --quiet gauntlet
-RUN install -D -s build/release/gauntlet /image/usr/local/bin/gauntlet
+# Not stripped: after llvm-bolt, a stripped program ends with SIGSEGV.
+RUN install -D build/release/gauntlet /image/usr/local/bin/gauntlet
 RUN mkdir -p /image/usr/share/gauntlet && cp -r scenarios /image/usr/share/gauntlet/
 # The Debian packages of the libraries that the program is linked with, and of
 # libcurl, which it opens for --notice-url.
