@@ -353,11 +353,13 @@ void RealRun::LookAround() {
     usleep(kPollMs * 1000);
     left = ProcessesOf(directory_.string());
   }
+  // Otherwise the numbers in /proc are those of other processes.
+  const bool can_kill = ProcIsOfThisNamespace();
   for (const ProcessOfRun& process : left) {
     log_.left.processes.push_back(process.name);
-    if (process.is_started) kill(process.pid, SIGKILL);
+    if (can_kill && process.is_started) kill(process.pid, SIGKILL);
   }
-  log_.left.processes_listed = ProcIsOfThisNamespace();
+  log_.left.processes_listed = can_kill;
   RealWorld real;
   World world = real.world();
   TrainOptions options = plan_.train;
