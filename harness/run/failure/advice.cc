@@ -43,6 +43,14 @@ std::string ShowCommand(const CaseResult& result, std::string_view options) {
   return fmt::format("gauntlet show {}{}", which, options);
 }
 
+// Returns the first text that is not empty.
+std::string FirstKnown(std::initializer_list<std::string> texts) {
+  for (const std::string& text : texts) {
+    if (!text.empty()) return text;
+  }
+  return "";
+}
+
 // Returns true iff a save or a claim of the run had no room on its disk.
 // Returns false if a fault injected errors: they may be the reason instead.
 bool HadNoRoom(const Outline& outline) {
@@ -67,11 +75,9 @@ bool HadNoRoom(const Outline& outline) {
 std::string Remedy(const Outline& outline, const Verdict& verdict) {
   if (HadNoRoom(outline)) return "raise disk.capacity";
   if (!IsUnmet(verdict, "outcome")) return "";
-  for (std::string text :
-       {RestartRemedy(outline, verdict), RequeueRemedy(outline, verdict)}) {
-    if (!text.empty()) return text;
-  }
-  return IsDone(outline.record) ? "" : EndlessFaultRemedy(outline);
+  return FirstKnown(
+      {RestartRemedy(outline, verdict), RequeueRemedy(outline, verdict),
+       IsDone(outline.record) ? "" : EndlessFaultRemedy(outline)});
 }
 
 // Returns where to look if no remedy is known.
@@ -81,14 +87,6 @@ std::string UnknownRemedy(const Record& record, const CaseResult& result) {
       "do not expect ({}){}",
       ShowCommand(result, "--all"),
       record.world == "real" ? ", and in the logs of its workers" : "");
-}
-
-// Returns the first text that is not empty.
-std::string FirstKnown(std::initializer_list<std::string> texts) {
-  for (const std::string& text : texts) {
-    if (!text.empty()) return text;
-  }
-  return "";
 }
 
 std::string AdviceOnExpectations(const Outline& outline,
@@ -198,8 +196,8 @@ std::string OrLetItGiveUp(const Outline& outline, const CaseResult& result) {
       std::max(*end_ns / 20 * 21, setup.longest_run_ns + kSecond);
   return fmt::format(
       "or, if the launcher is to give up, set outcome: {} under expect ({}) "
-      "and "
-      "timeout.total ({}) to {} or more: it gives up when the attempt after "
+      "and timeout.total ({}) to {} or more: it gives up when the attempt "
+      "after "
       "restart {} (cluster.restart.max) has ended, after about {}",
       OutcomeName(Outcome::kGivesUp), PlaceOfExpect(result),
       LimitText(setup.longest_run_ns), rounded_up(needed_ns),

@@ -140,18 +140,18 @@ std::string UnfinishedSavesText(const Record& record, uint64_t step,
   return JoinedTexts(std::move(texts));
 }
 
-std::vector<const RecordFault*> FailingFaults(const Record& record,
-                                              const BegunSave& save) {
-  const int64_t start_ns = StartOfFailedSave(record, save);
+std::vector<const RecordFault*> FaultsInSaves(
+    const Record& record, int64_t from_ns, int64_t until_ns,
+    const std::function<bool(const RecordFault&)>& is_wanted) {
   std::map<std::string_view, const RecordFault*> faults;
   ForEachEvent(record, [&](const RecordEvent& event) {
     if ((event.kind != RecordKind::kFaultFired &&
          event.kind != RecordKind::kFaultAgain) ||
-        event.t_ns < start_ns || event.t_ns > save.failure->t_ns) {
+        event.t_ns < from_ns || event.t_ns > until_ns) {
       return;
     }
     const RecordFault* const fault = FindFault(record, event.detail);
-    if (fault != nullptr && fault->in_save && TraitsOf(*fault).reports_error) {
+    if (fault != nullptr && fault->in_save && is_wanted(*fault)) {
       faults[fault->id] = fault;
     }
   });
@@ -159,6 +159,13 @@ std::vector<const RecordFault*> FailingFaults(const Record& record,
   found.reserve(faults.size());
   for (const auto& [id, fault] : faults) found.push_back(fault);
   return found;
+}
+
+std::vector<const RecordFault*> FailingFaults(const Record& record,
+                                              const BegunSave& save) {
+  return FaultsInSaves(
+      record, StartOfFailedSave(record, save), save.failure->t_ns,
+      [](const RecordFault& fault) { return TraitsOf(fault).reports_error; });
 }
 
 std::string FailureReason(const Record& record, const BegunSave& save) {

@@ -4,6 +4,7 @@
 #define GAUNTLET_HARNESS_RUN_FAILURE_HISTORY_BEGUN_SAVES_H_
 
 #include <cstdint>
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -46,6 +47,12 @@ std::string FailedText(const std::set<uint64_t>& steps);
 // pending at that event; "" if there are none.
 std::string UnfinishedSavesText(const Record& record, uint64_t step,
                                 const RecordEvent& until);
+
+// Returns the faults of saves that fired in that time, both ends included, and
+// that `is_wanted`, in the order of their ids.
+std::vector<const RecordFault*> FaultsInSaves(
+    const Record& record, int64_t from_ns, int64_t until_ns,
+    const std::function<bool(const RecordFault&)>& is_wanted);
 
 // Returns the faults that injected errors into the save.
 // REQUIRES: save.ending is kFailed.

@@ -1,12 +1,11 @@
 #include "harness/run/failure/history/cut_save.h"
 
 #include <algorithm>
-#include <map>
-#include <string_view>
 
 #include "harness/record/fault_occurrence.h"
 #include "harness/record/fault_traits.h"
 #include "harness/run/failure/history/added_delays.h"
+#include "harness/run/failure/history/begun_saves.h"
 #include "harness/run/failure/history/causing_faults.h"
 #include "harness/run/failure/history/process_ends.h"
 #include "harness/run/failure/history/worker_events.h"
@@ -59,28 +58,15 @@ std::vector<const RecordFault*> DelaysOf(const Record& record,
   const int64_t lasted_ns = until_ns - save.begin_ns;
   const std::optional<DoneSave> before = LastSaveBefore(record, save.begin_ns);
   const bool is_slow_anyway = before && before->duration_ns > lasted_ns;
-  std::map<std::string_view, const RecordFault*> delays;
-  ForEachEvent(record, [&](const RecordEvent& event) {
-    if ((event.kind != RecordKind::kFaultFired &&
-         event.kind != RecordKind::kFaultAgain) ||
-        event.t_ns < save.begin_ns || event.t_ns > until_ns) {
-      return;
-    }
-    const RecordFault* const fault = FindFault(record, event.detail);
-    if (fault == nullptr || !fault->in_save || !TraitsOf(*fault).DelaysTask()) {
-      return;
-    }
-    const int64_t delay_ns = DelayOf(*fault);  // 0: without end
-    const bool is_once = !fault->always && fault->hits == 1;
-    const bool is_short = delay_ns > 0 && delay_ns < lasted_ns;
-    // A fault that repeats may have delayed the save before it, too.
-    if (is_slow_anyway && is_short && is_once) return;
-    delays[fault->id] = fault;
-  });
-  std::vector<const RecordFault*> found;
-  found.reserve(delays.size());
-  for (const auto& [id, fault] : delays) found.push_back(fault);
-  return found;
+  return FaultsInSaves(
+      record, save.begin_ns, until_ns, [&](const RecordFault& fault) {
+        if (!TraitsOf(fault).DelaysTask()) return false;
+        const int64_t delay_ns = DelayOf(fault);  // 0: without end
+        const bool is_once = !fault.always && fault.hits == 1;
+        const bool is_short = delay_ns > 0 && delay_ns < lasted_ns;
+        // A fault that repeats may have delayed the save before it, too.
+        return !is_slow_anyway || !is_short || !is_once;
+      });
 }
 
 std::string PendingSaveText(const Outline& outline, const BegunSave& save,
