@@ -34,15 +34,6 @@ std::string LimitText(int64_t limit_ns) {
   return DurationToText(Duration(limit_ns));
 }
 
-// Returns "gauntlet show RUN/CASE OPTIONS".
-std::string ShowCommand(const CaseResult& result, std::string_view options) {
-  constexpr std::string_view kReplay = "gauntlet replay ";
-  const std::string which = result.replay.starts_with(kReplay)
-                                ? result.replay.substr(kReplay.size()) + " "
-                                : "";
-  return fmt::format("gauntlet show {}{}", which, options);
-}
-
 // Returns the first text that is not empty.
 std::string FirstKnown(std::initializer_list<std::string> texts) {
   for (const std::string& text : texts) {
@@ -85,7 +76,7 @@ std::string UnknownRemedy(const Record& record, const CaseResult& result) {
   return fmt::format(
       "the run must change: look in its timeline for the first event that you "
       "do not expect ({}){}",
-      ShowCommand(result, "--all"),
+      CommandToShow(result, "--all"),
       record.world == "real" ? ", and in the logs of its workers" : "");
 }
 
@@ -117,7 +108,7 @@ std::string AdviceOnDetection(const Record& record, const CaseResult& result) {
   const std::optional<WaitLimit> wait = LongestWait(record);
   const std::string look =
       fmt::format("see what {} did before ({})", DetectorText(record),
-                  ShowCommand(result, wait ? OptionsOfWait(*wait) : "--all"));
+                  CommandToShow(result, wait ? OptionsOfWait(*wait) : "--all"));
   const std::optional<int64_t> expected = record.expect.detected_in_max_ns;
   if (!expected) {
     return "the engine exceeded its own limits, so look for the cause there: " +
@@ -269,9 +260,9 @@ std::string AdviceOnHang(const Outline& outline, const CaseResult& result) {
           ? fmt::format(
                 "the finding of no-hang lists what each process waited for, "
                 "and `{}` what it did before",
-                ShowCommand(result, "--all"))
+                CommandToShow(result, "--all"))
           : fmt::format("see the last events of each worker ({})",
-                        ShowCommand(result, "--all"));
+                        CommandToShow(result, "--all"));
   if (std::string text = AdviceOnEndlessFault(outline, result); !text.empty()) {
     return text;
   }
@@ -325,7 +316,7 @@ std::string AdviceOnGrace(const Outline& outline, const CaseResult& result) {
           ? ""
           : fmt::format(", or limit fault{} {}, which delayed it",
                         delays.size() == 1 ? "" : "s", fmt::join(delays, ", ")),
-      ShowCommand(result, "--all"));
+      CommandToShow(result, "--all"));
 }
 
 // Returns the advice on processes that were left after the run.
@@ -333,10 +324,19 @@ std::string AdviceOnLeftProcesses(const CaseResult& result) {
   return fmt::format(
       "each process must end with its launcher, so look for the cause in the "
       "engine: see what the worker did last ({}), and its output in {}/logs",
-      ShowCommand(result, "--all"), result.directory);
+      CommandToShow(result, "--all"), result.directory);
 }
 
 }  // namespace
+
+std::string CommandToShow(const CaseResult& result, std::string_view options) {
+  constexpr std::string_view kReplay = "gauntlet replay ";
+  return fmt::format("gauntlet show {} {}",
+                     result.replay.starts_with(kReplay)
+                         ? result.replay.substr(kReplay.size())
+                         : "RUN/CASE",
+                     options);
+}
 
 std::string AdviceOn(const Outline& outline, const CaseResult& result) {
   const Record& record = outline.record;

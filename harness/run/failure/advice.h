@@ -4,11 +4,17 @@
 #define GAUNTLET_HARNESS_RUN_FAILURE_ADVICE_H_
 
 #include <string>
+#include <string_view>
 
 #include "harness/oracle/history/outline.h"
 #include "harness/record/result/result.h"
 
 namespace gauntlet {
+
+// Returns the command that shows the events of the case: "gauntlet show 7/c
+// --all". It has "RUN/CASE" in place of the name if no command repeats the
+// case.
+std::string CommandToShow(const CaseResult& result, std::string_view options);
 
 // Returns one of:
 //   - "if the run was right, set outcome: fails under expect (F:9); if the

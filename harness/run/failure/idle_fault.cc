@@ -21,6 +21,7 @@
 #include "harness/record/text/joined_texts.h"
 #include "harness/record/text/number_list.h"
 #include "harness/record/text/simulated_time.h"
+#include "harness/run/failure/advice.h"
 #include "harness/run/failure/history/interruptions.h"
 #include "harness/run/failure/history/killed_in_grace.h"
 #include "harness/run/failure/history/process_ends.h"
@@ -445,15 +446,6 @@ IdleReason NothingLost(const Outline& outline, const CaseResult& result) {
                           : "")};
 }
 
-// Returns "gauntlet show RUN/CASE --all".
-std::string ShowAllCommand(const CaseResult& result) {
-  constexpr std::string_view kReplay = "gauntlet replay ";
-  return fmt::format("gauntlet show {} --all",
-                     result.replay.starts_with(kReplay)
-                         ? result.replay.substr(kReplay.size())
-                         : "RUN/CASE");
-}
-
 }  // namespace
 
 void ExplainIdleFault(const Record& record, CaseResult& result) {
@@ -464,7 +456,8 @@ void ExplainIdleFault(const Record& record, CaseResult& result) {
   if (HasFinding(verdict, "never-fired")) {
     const Result<FaultPlan> plan = PlanFromJson(record.plan_json);
     if (!plan.ok()) return;
-    reason = NeverFired(outline, verdict, *plan, ShowAllCommand(result));
+    reason =
+        NeverFired(outline, verdict, *plan, CommandToShow(result, "--all"));
     const bool restarts_too = record.expect.outcome == Outcome::kCompletes &&
                               verdict.facts.restarts > 0;
     if (restarts_too) {

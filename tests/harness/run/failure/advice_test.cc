@@ -35,7 +35,7 @@ std::string AdviceWithoutRecord(const CaseResult& result) {
 // The end of an advice on a run whose record shows no remedy.
 constexpr std::string_view kLook =
     "the run must change: look in its timeline for the first event that you do "
-    "not expect (gauntlet show --all)";
+    "not expect (gauntlet show RUN/CASE --all)";
 
 TEST(AdviceTest, UnmetExpectations_AreReplacedByTheFoundValues) {
   struct MetCase {
@@ -441,7 +441,7 @@ TEST(AdviceTest, DelayBeyondAllLimits_BlamesTheEngine) {
   EXPECT_EQ(AdviceOnWait(8'000'000'000),
             "cluster.step_timeout (7s) is shorter than the delay, so look for "
             "the cause in the engine: see what the worker that detected the "
-            "loss did before (gauntlet show --worker 2 --all)");
+            "loss did before (gauntlet show RUN/CASE --worker 2 --all)");
   EXPECT_EQ(AdviceOnWait(std::nullopt),
             "the engine exceeded its own limits, so look for the cause there: "
             "see what the worker that detected the loss did before (gauntlet "
@@ -530,7 +530,7 @@ TEST(AdviceTest, WaitInASave_HasTheLimitOfSaves) {
   EXPECT_EQ(AdviceOnTimeout(record),
             "the engine should end such a wait by itself "
             "(cluster.step_timeout is 30s), so look for the cause there: see "
-            "the last events of each worker (gauntlet show --all)");
+            "the last events of each worker (gauntlet show RUN/CASE --all)");
 }
 
 TEST(AdviceTest, TimeoutByRequeues_AdvisesFewerRequeues) {
@@ -571,7 +571,7 @@ TEST(AdviceTest, LossesByDifferentLimits_NameNoLimit) {
   EXPECT_EQ(AdviceOn(Outline(record), result),
             "if the delay is right, raise detected_in.max in c.yaml; if the "
             "engine should have detected the loss sooner, see what the worker "
-            "that detected the loss did before (gauntlet show --all)");
+            "that detected the loss did before (gauntlet show RUN/CASE --all)");
 }
 
 TEST(AdviceTest, HangBeyondTheEnginesLimits_BlamesTheEngine) {
@@ -587,7 +587,7 @@ TEST(AdviceTest, HangBeyondTheEnginesLimits_BlamesTheEngine) {
   EXPECT_EQ(AdviceOn(Outline(record), result),
             "the engine should end such a wait by itself "
             "(cluster.step_timeout is 30s), so look for the cause there: see "
-            "the last events of each worker (gauntlet show --all)");
+            "the last events of each worker (gauntlet show RUN/CASE --all)");
   record.setup.planted_bugs = {"lose-rng-key"};
   EXPECT_EQ(AdviceOn(Outline(record), result), "");
 }
