@@ -52,7 +52,7 @@ std::string UnknownTopic(const std::string& topic) {
   std::ranges::move(CommandNames(), std::back_inserter(names));
   std::string nearest = DidYouMean(topic, names);
   if (nearest.empty()) nearest = DidYouMean(topic, DescribedNames());
-  if (nearest.empty()) nearest = DidYouMeanWhole(topic, names);
+  if (nearest.empty()) nearest = DidYouMeanNameWith(topic, names);
   return fmt::format(
       "gauntlet help: unknown topic {}{}\nTopics: {}.\nCommands: {}.\n",
       Quoted(topic), nearest, fmt::join(HelpTopics(), ", "),

@@ -357,8 +357,8 @@ std::string DidYouMean(std::string_view mistyped,
              : fmt::format("; did you mean {}?", fmt::join(nearest, " or "));
 }
 
-std::string DidYouMeanWhole(std::string_view part,
-                            const std::vector<std::string>& names) {
+std::string DidYouMeanNameWith(std::string_view part,
+                               const std::vector<std::string>& names) {
   constexpr size_t kLeastPart = 3;
   if (part.size() < kLeastPart) return "";
   for (const std::string& name : names) {

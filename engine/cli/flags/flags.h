@@ -125,8 +125,8 @@ std::string DidYouMean(std::string_view mistyped,
 
 // Returns "; did you mean planted-bugs?" for a part of a name, of three
 // characters or more ("bugs"); "" if no name contains it.
-std::string DidYouMeanWhole(std::string_view part,
-                            const std::vector<std::string>& names);
+std::string DidYouMeanNameWith(std::string_view part,
+                               const std::vector<std::string>& names);
 
 // Returns "; did you mean data.yaml?" for a path that does not exist, with the
 // similar names in its folder; "" if there are none.

@@ -30,7 +30,8 @@ PendingConnections::Silents::iterator PendingConnections::Find(
 // A worker with a stream believes that it is connected, so strangers without a
 // stream must not displace it. Strangers with a stream must not keep workers
 // from opening one, so they get half of the places.
-PendingConnections::Silents::iterator PendingConnections::FirstToLetGo() {
+PendingConnections::Silents::iterator
+PendingConnections::ChooseOneToDisconnect() {
   const auto has_stream = [](const Silent& one) { return one.link != nullptr; };
   const auto streams =
       static_cast<size_t>(std::ranges::count_if(silent_, has_stream));
@@ -114,19 +115,19 @@ PendingConnections::AcceptState PendingConnections::DisconnectExpired(
   Silents gone;  // freed after the lock is released
   AcceptState state;
   const std::lock_guard lock(mutex_);
-  const auto let_go = [&](Silents::iterator one) {
+  const auto disconnect = [&](Silents::iterator one) {
     Disconnect(*one);
     gone.push_back(std::move(*one));
     silent_.erase(one);
   };
   while (!silent_.empty() && now - silent_.front().since >= kMaxSilence) {
-    let_go(silent_.begin());
+    disconnect(silent_.begin());
   }
   if (silent_.size() > kMaxSilentCallers) {
-    const auto chosen = FirstToLetGo();
+    const auto chosen = ChooseOneToDisconnect();
     state.can_accept = now - chosen->since >= kLeastSilence;
     state.next_check = chosen->since + kLeastSilence;
-    if (state.can_accept) let_go(chosen);
+    if (state.can_accept) disconnect(chosen);
   }
   if (!silent_.empty() && state.can_accept) {
     state.next_check = silent_.front().since + kMaxSilence;

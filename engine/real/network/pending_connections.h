@@ -80,10 +80,10 @@ class PendingConnections {
   using Silents = std::deque<Silent>;
 
   Silents::iterator Find(const Link* link);
-  // Returns the silent connection to disconnect if there are too many: the
-  // oldest of those without a stream, or, if more than half of the places are
-  // taken by connections with a stream, the oldest of these.
-  Silents::iterator FirstToLetGo();
+  // Returns the connection to disconnect if too many are silent. It is the
+  // oldest one without a stream; but if connections with a stream take more
+  // than half of the places, it is the oldest one with a stream.
+  Silents::iterator ChooseOneToDisconnect();
   static void Disconnect(const Silent& one);
 
   const ConnectionFilter filter_;

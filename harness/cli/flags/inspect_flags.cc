@@ -29,7 +29,7 @@ Result<Catalog> FindCatalog(const std::string& name) {
   }
   const Status status = ExpectedValue(kCatalogNames, name);
   std::string hint = DidYouMean(name, names);
-  if (hint.empty()) hint = DidYouMeanWhole(name, names);
+  if (hint.empty()) hint = DidYouMeanNameWith(name, names);
   return InvalidArgument(status.message() + hint);
 }
 

@@ -65,7 +65,7 @@ std::string EndBeforeText(const Outline& outline, const RecordEvent& start) {
 
 // Returns true iff the steps of the run were compared with those of the
 // reference run, and are bitwise identical.
-bool IsAsUndisturbed(const Verdict& verdict) {
+bool EqualsReferenceRun(const Verdict& verdict) {
   const auto trajectory = std::ranges::find(
       verdict.invariants, InvariantName(Invariant::kTrajectory),
       &InvariantReport::invariant);
@@ -107,7 +107,7 @@ std::string OwnReasonOfExit(const Record& record, const Verdict& verdict,
         "the launcher exited with code {}, as the loss or the state was found "
         "not finite after step {} (job.stop_on_nan){}",
         last.exit_code, last.result->steps,
-        IsAsUndisturbed(verdict)
+        EqualsReferenceRun(verdict)
             ? "; the reference run has the same values up to then, so the "
               "settings of the job, such as job.optimizer.lr, are the reason, "
               "and no fault is"
@@ -425,7 +425,7 @@ std::vector<std::string> TrendTexts(const Unmet& unmet) {
 // has this loss too: …". The harness does not know why training has it.
 std::string TrendCause(const Unmet& unmet) {
   std::vector<std::string> texts = TrendTexts(unmet);
-  if (!IsAsUndisturbed(unmet.verdict)) return JoinedTexts(std::move(texts));
+  if (!EqualsReferenceRun(unmet.verdict)) return JoinedTexts(std::move(texts));
   texts.emplace_back(
       "the undisturbed training gives the same values: each step is bitwise "
       "identical to the reference run's, so neither a fault nor the "

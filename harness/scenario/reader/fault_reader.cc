@@ -223,9 +223,10 @@ void ReadParameters(const MapReader& with, FaultKind kind,
   with.Choice("repeat", out.times);
 }
 
-// Reports an error and returns true if `with` holds a map of the fault's kind,
-// `with: {slow: {latency: 2s}}`. The parameters stand directly in `with`.
-bool HasParametersBelowKind(const YamlNode* with, std::string_view kind,
+// Reports an error if the parameters stand in a map of the fault's kind, `with:
+// {slow: {latency: 2s}}`, instead of directly in `with`. Returns true iff it
+// reported one.
+bool RefuseNestedParameters(const YamlNode* with, std::string_view kind,
                             Diagnostics& diagnostics) {
   const YamlNode* below = with == nullptr ? nullptr : with->Find(kind);
   if (below == nullptr || below->kind != YamlKind::kMap) return false;
@@ -242,7 +243,7 @@ bool HasParametersBelowKind(const YamlNode* with, std::string_view kind,
 void ReadHow(const MapReader& map, Diagnostics& diagnostics, Fault& fault) {
   const std::string_view kind = FaultKindName(fault.kind);
   const YamlNode* node = map.Find("with");
-  if (HasParametersBelowKind(node, kind, diagnostics)) return;
+  if (RefuseNestedParameters(node, kind, diagnostics)) return;
   const MapReader with(node, fmt::format("with.{}", kind), diagnostics);
   if (map.Find("until") != nullptr) {
     const MapReader until = map.Map("until");

@@ -371,7 +371,8 @@ std::string RemedyForEpochsAfterRestart(const UnmetRun& run) {
 }
 
 std::string RemedyForTrend(const UnmetRun& run) {
-  constexpr double kHardly = 0.05;  // a change of the loss by less than this
+  // A smaller change of the loss, as a fraction of it, is no progress.
+  constexpr double kLeastChange = 0.05;
   const std::map<uint64_t, const RecordEvent*> ends = EpochEndsOf(run.record());
   if (ends.size() > 1) {
     const double first = std::bit_cast<float>(ends.begin()->second->loss_bits);
@@ -379,7 +380,7 @@ std::string RemedyForTrend(const UnmetRun& run) {
     const std::string course =
         fmt::format("from the end of epoch {} to that of epoch {}",
                     ends.begin()->first + 1, ends.rbegin()->first + 1);
-    if (first > 0 && std::abs(last - first) < kHardly * first) {
+    if (first > 0 && std::abs(last - first) < kLeastChange * first) {
       return fmt::format(
           "raise job.optimizer.lr, as the loss changes by only {:.1f}% {}",
           100 * std::abs(last - first) / first, course);
