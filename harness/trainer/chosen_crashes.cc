@@ -74,28 +74,11 @@ class Chooser {
   Chooser(const CrashTestPlan& plan, const Recording& recording)
       : plan_(plan), recording_(recording), files_(recording.log) {}
 
-  Status AddPlace(const CrashPlace& place) {
-    ASSIGN_OR_RETURN(const uint64_t number,
-                     FindPlace(place, files_, recording_));
-    switch (place.fault) {
-      case CrashFault::kKill:
-        AddState({.kind = CrashStateKind::kKill, .operations = number});
-        return OkStatus();
-      case CrashFault::kTornWrite:
-        return AddStatesAt(CrashStateKind::kTornWrite, number - 1, place);
-      case CrashFault::kPowerLoss:
-        return AddStatesAt(CrashStateKind::kPowerLoss, number, place);
-      default:
-        break;
-    }
-    std::optional<FaultRun> run =
-        FaultRunAt(plan_, files_, place.fault, number);
-    if (!run) {
-      return InvalidArgument(fmt::format(
-          "{}: expected an operation that {} can befall, found {}", place.name,
-          CrashFaultName(place.fault), PatternText(place.at)));
-    }
-    chosen_.push_back({.state = {}, .fault = std::move(run)});
+  // Adds the crashes at a place of the plan.
+  Status AddPlace(size_t index) {
+    const size_t before = chosen_.size();
+    RETURN_IF_ERROR(AddCrashesAt(plan_.places[index]));
+    for (size_t i = before; i < chosen_.size(); ++i) chosen_[i].place = index;
     return OkStatus();
   }
 
@@ -107,7 +90,7 @@ class Chooser {
     }
     for (FaultRun& run : ListFaultRuns(plan_, recording_)) {
       if (FaultRunId(run) != id) continue;
-      chosen_.push_back({.state = {}, .fault = std::move(run)});
+      AddFault(std::move(run));
       return OkStatus();
     }
     return InvalidArgument(fmt::format(
@@ -155,6 +138,35 @@ class Chooser {
     chosen_.push_back({.state = state, .fault = {}});
   }
 
+  void AddFault(FaultRun run) {
+    chosen_.push_back({.state = {}, .fault = std::move(run)});
+  }
+
+  Status AddCrashesAt(const CrashPlace& place) {
+    ASSIGN_OR_RETURN(const uint64_t number,
+                     FindPlace(place, files_, recording_));
+    switch (place.fault) {
+      case CrashFault::kKill:
+        AddState({.kind = CrashStateKind::kKill, .operations = number});
+        return OkStatus();
+      case CrashFault::kTornWrite:
+        return AddStatesAt(CrashStateKind::kTornWrite, number - 1, place);
+      case CrashFault::kPowerLoss:
+        return AddStatesAt(CrashStateKind::kPowerLoss, number, place);
+      default:
+        break;
+    }
+    std::optional<FaultRun> run =
+        FaultRunAt(plan_, files_, place.fault, number);
+    if (!run) {
+      return InvalidArgument(fmt::format(
+          "{}: expected an operation that {} can befall, found {}", place.name,
+          CrashFaultName(place.fault), PatternText(place.at)));
+    }
+    AddFault(*std::move(run));
+    return OkStatus();
+  }
+
   Status AddStatesAt(CrashStateKind kind, uint64_t point,
                      const CrashPlace& place) {
     CrashStateList states(
@@ -196,8 +208,8 @@ Result<std::vector<ChosenCrash>> ChooseCrashes(
     const CrashTestPlan& plan, const Recording& recording,
     const CheckpointVersions& versions) {
   Chooser chooser(plan, recording);
-  for (const CrashPlace& place : plan.places)
-    RETURN_IF_ERROR(chooser.AddPlace(place));
+  for (size_t i = 0; i < plan.places.size(); ++i)
+    RETURN_IF_ERROR(chooser.AddPlace(i));
   if (!plan.only.empty()) RETURN_IF_ERROR(chooser.AddId(plan.only));
   chooser.AddKillsForJudging(versions);
   return chooser.Take();

@@ -2,6 +2,7 @@
 #ifndef GAUNTLET_HARNESS_TRAINER_CHOSEN_CRASHES_H_
 #define GAUNTLET_HARNESS_TRAINER_CHOSEN_CRASHES_H_
 
+#include <cstddef>
 #include <optional>
 #include <vector>
 
@@ -18,6 +19,9 @@ namespace gauntlet {
 struct ChosenCrash {
   std::optional<CrashState> state;
   std::optional<FaultRun> fault;
+  // Index, in the plan's places, of the place that named it; nullopt: no place
+  // did.
+  std::optional<size_t> place = {};
   // A kill that is not named by the plan; it shows which checkpoints are
   // complete.
   bool is_for_judging = false;

@@ -204,7 +204,10 @@ class Trials {
                                    ? TryState(*crash.state, folder, builder)
                                    : TryFault(*crash.fault, folder);
     TrainerRuns::Remove(folder);
-    if (trial.ok()) trial->is_for_judging = crash.is_for_judging;
+    if (trial.ok()) {
+      trial->place = crash.place;
+      trial->is_for_judging = crash.is_for_judging;
+    }
     return trial;
   }
 

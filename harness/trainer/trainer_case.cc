@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -73,23 +74,21 @@ Result<CrashTestPlan> PlanOfTrainer(const TrainerSetup& setup) {
   return plan;
 }
 
-Verdict VerdictOnTrainer(const CrashTestResult& result, uint64_t faults) {
+Verdict VerdictOnTrainer(const CrashTestResult& result) {
   Verdict verdict{.kind = VerdictKind::kPass};
   std::string unknown = result.no_verdict;
   // A fault may leave many states, so their number is not that of the faults.
-  uint64_t happened = 0;
-  uint64_t missed = 0;
+  std::set<size_t> happened;  // faults, as indices of their places
   for (size_t i = 0; i < result.trials.size(); ++i) {
     const CrashTrial& trial = result.trials[i];
     if (trial.is_for_judging) continue;
-    ++(trial.has_happened ? happened : missed);
+    if (trial.has_happened && trial.place) happened.insert(*trial.place);
     const bool is_known =
         result.verdicts[i].verdict != RecoveryVerdict::kResumePointUnknown;
     if (!is_known && unknown.empty())
       unknown = trial.point + ": " + result.verdicts[i].reason;
   }
-  verdict.facts.faults_fired =
-      std::min(happened, faults - std::min(faults, missed));
+  verdict.facts.faults_fired = happened.size();
   if (unknown.empty()) unknown = UntriedCrashesText(result);
   if (!unknown.empty()) {
     verdict.kind = VerdictKind::kError;

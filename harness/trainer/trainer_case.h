@@ -18,12 +18,11 @@ namespace gauntlet {
 // kInvalidArgument: the expression for steps is invalid.
 Result<CrashTestPlan> PlanOfTrainer(const TrainerSetup& setup);
 
-// Returns the verdict on the crashes that the scenario's faults name. `faults`:
-// their number. Kills that were added only for judging do not count.
-// Inconclusive: a crash did not
+// Returns the verdict on the crashes that the scenario's faults name. Kills
+// that were added only for judging do not count. Inconclusive: a crash did not
 // happen or was not tried, or it is not known from which checkpoint a run
 // resumed.
-Verdict VerdictOnTrainer(const CrashTestResult& result, uint64_t faults);
+Verdict VerdictOnTrainer(const CrashTestResult& result);
 
 // Returns the reasons of the findings, each with its number of crash states if
 // there are several findings; "" if there is none.

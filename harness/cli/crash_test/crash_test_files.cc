@@ -69,8 +69,7 @@ CaseOutcome RunTrainerCase(const Case& one, const CasePlace& place) {
   const fs::path folder = fs::path(place.directory) / kCrashTestOfCase;
   const Result<CrashTestResult> result = RunTrainer(one, place, folder);
   if (result.ok()) {
-    outcome.result.verdict =
-        VerdictOnTrainer(*result, one.trainer->faults.size());
+    outcome.result.verdict = VerdictOnTrainer(*result);
     outcome.result.cause = CauseOnTrainer(*result);
     if (outcome.result.verdict.kind != VerdictKind::kPass) {
       outcome.result.summary.next = AdviceOnTrainer(*result, folder.string());

@@ -130,6 +130,9 @@ struct CrashTrial {
   // Digest of the directories if they were reconstructed; nullopt if a run with
   // a fault left them.
   std::optional<Digest> image;
+  // Index, in the plan's places, of the place that named the crash; nullopt: no
+  // place did. A place may name several crashes.
+  std::optional<size_t> place;
   // True for a kill that was not requested: it only shows which checkpoints are
   // complete, and its verdict is no finding.
   bool is_for_judging = false;

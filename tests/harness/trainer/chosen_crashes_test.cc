@@ -1,7 +1,10 @@
 // Crashes that a plan names, and findings as scenarios that name their crashes.
 #include "harness/trainer/chosen_crashes.h"
 
+#include <cstddef>
 #include <filesystem>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -125,6 +128,26 @@ TEST_F(ChosenCrashesTest, PowerLossAndTornWriteComeInAllTheirStates) {
   const auto torn = ChooseAt(
       {.fault = CrashFault::kTornWrite, .at = {.kind = OperationKind::kWrite}});
   EXPECT_THAT(Ids(torn), ElementsAre("torn-1-50"));
+}
+
+TEST_F(ChosenCrashesTest, CrashesHaveTheIndexOfTheirPlace) {
+  const auto chosen =
+      Choose({.command = {"a", "{out}"},
+              .places = {{.name = "faults[0]",
+                          .fault = CrashFault::kPowerLoss,
+                          .at = {.kind = OperationKind::kWrite}},
+                         {.name = "faults[1]",
+                          .fault = CrashFault::kDiskFull,
+                          .at = {.kind = OperationKind::kWrite}}}});
+  ASSERT_TRUE(chosen.ok()) << chosen.status().message();
+  std::map<std::optional<size_t>, size_t> crashes;
+  for (const ChosenCrash& one : *chosen) {
+    ++crashes[one.place];
+    EXPECT_EQ(one.place.has_value(), !one.is_for_judging);
+  }
+  EXPECT_GT(crashes[0], 1U);
+  EXPECT_EQ(crashes[1], 1U);
+  EXPECT_EQ(crashes.count(2), 0U);
 }
 
 TEST_F(ChosenCrashesTest, NamesOperationsThatDoNotExist) {

@@ -1,7 +1,10 @@
 #include "harness/trainer/trainer_case.h"
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,7 +17,7 @@ using testing::HasSubstr;
 
 TEST(TrainerCaseTest, Reason_ExplainsUntriedCrashes) {
   CrashTestResult result;
-  EXPECT_EQ(VerdictOnTrainer(result, 1).kind, VerdictKind::kPass);
+  EXPECT_EQ(VerdictOnTrainer(result).kind, VerdictKind::kPass);
   const std::pair<TrialsEnd, std::string> cases[] = {
       {TrialsEnd::kLimit,
        "more crash states are left: time, or --trials, ran out"},
@@ -23,7 +26,7 @@ TEST(TrainerCaseTest, Reason_ExplainsUntriedCrashes) {
        "more crash states are left: an error ended the test"}};
   for (const auto& [end, reason] : cases) {
     result.trials_end = end;
-    const Verdict verdict = VerdictOnTrainer(result, 1);
+    const Verdict verdict = VerdictOnTrainer(result);
     EXPECT_EQ(verdict.kind, VerdictKind::kError) << reason;
     EXPECT_EQ(verdict.reason, reason);
   }
@@ -75,27 +78,35 @@ TEST(TrainerCaseTest, EachFindingHasItsCauseAndItsEvents) {
   EXPECT_EQ(CauseOnTrainer(result),
             "diverged (1 of 3 crash states): other results; lost-work (2 of 3 "
             "crash states): 10 steps are lost");
-  EXPECT_THAT(VerdictOnTrainer(result, 1).timeline,
+  EXPECT_THAT(VerdictOnTrainer(result).timeline,
               ElementsAre("diverged: power loss after a rename",
                           "lost: write [0, 9) of a",
                           "lost in part: write [0, 9) of b: 4 of 9 bytes there",
                           "and 7 more", "lost-work: power loss after a sync"));
   result.findings.pop_back();
   EXPECT_EQ(CauseOnTrainer(result), "other results");
-  EXPECT_EQ(VerdictOnTrainer(result, 1).timeline[0],
-            "power loss after a rename");
+  EXPECT_EQ(VerdictOnTrainer(result).timeline[0], "power loss after a rename");
   result.findings.clear();
   EXPECT_EQ(CauseOnTrainer(result), "");
 }
 
 TEST(TrainerCaseTest, CountsFaultsAndNotTheStatesThatTheyLeave) {
   CrashTestResult result = TwoFindings();
-  EXPECT_EQ(VerdictOnTrainer(result, 1).facts.faults_fired, 1U);
-  EXPECT_EQ(VerdictOnTrainer(result, 2).facts.faults_fired, 2U);
-  result.trials[2].has_happened = false;
-  EXPECT_EQ(VerdictOnTrainer(result, 2).facts.faults_fired, 1U);
-  result.trials[0].has_happened = result.trials[1].has_happened = false;
-  EXPECT_EQ(VerdictOnTrainer(result, 4).facts.faults_fired, 0U);
+  const auto fired = [&](std::vector<std::optional<size_t>> places) {
+    for (size_t i = 0; i < places.size(); ++i)
+      result.trials[i].place = places[i];
+    return VerdictOnTrainer(result).facts.faults_fired;
+  };
+  EXPECT_EQ(fired({0, 0, 0}), 1U);
+  EXPECT_EQ(fired({0, 0, 1}), 2U);
+  // Of the second fault, no state was tried.
+  EXPECT_EQ(fired({0, 0, 2}), 2U);
+  // One state of the first fault happened.
+  result.trials[0].has_happened = false;
+  EXPECT_EQ(fired({0, 0, 1}), 2U);
+  EXPECT_EQ(fired({0, 1, 1}), 1U);
+  result.trials[1].has_happened = result.trials[2].has_happened = false;
+  EXPECT_EQ(fired({0, 1, 2}), 0U);
 }
 
 TEST(TrainerCaseTest, MissingFileIsToBeWhereRelativePathsStart) {
