@@ -167,8 +167,9 @@ std::string StopsReason(const std::vector<uint64_t>& stops,
         fmt::format("{} of {} recovered; ", recovered, Counted(tried, "kill"));
   }
   if (recovered > 0 && for_judging > 0) {
-    kills = fmt::format("{} of {} recovered ({} of them for comparison only); ",
-                        recovered, Counted(tried, "kill"), for_judging);
+    kills = fmt::format(
+        "of {} ({} requested, {} for comparison only), {} recovered; ",
+        Counted(tried, "kill"), tried - for_judging, for_judging, recovered);
   }
   return fmt::format(
       "the moment of the crash is not the reason: in the control, which stops "

@@ -146,10 +146,12 @@ TEST(CrashFindingsTest, DifferentResumes_AreOneFinding_WithTheirStops) {
 TEST(CrashFindingsTest, ReasonCountsTheKillsForJudging) {
   Judged judging = At(1, "a", RecoveryVerdict::kRecovered);
   judging.trial.is_for_judging = true;
-  EXPECT_THAT(
-      Group({judging, At(4, "a", RecoveryVerdict::kDiverged)}, {3})[0].reason,
-      HasSubstr("; 1 of 2 kills recovered (1 of them for comparison "
-                "only); reason of kill-4"));
+  EXPECT_THAT(Group({judging, At(4, "a", RecoveryVerdict::kDiverged),
+                     At(5, "a", RecoveryVerdict::kDiverged)},
+                    {3})[0]
+                  .reason,
+              HasSubstr("; of 3 kills (2 requested, 1 for comparison only), 1 "
+                        "recovered; reason of kill-4"));
 }
 
 TEST(CrashFindingsTest, IfAKillBetweenRecovers_StopsShowNothing) {
