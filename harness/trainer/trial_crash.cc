@@ -1,6 +1,8 @@
 #include "harness/trainer/trial_crash.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -24,20 +26,32 @@ bool IsRenamed(const OperationLog& log, const FileName& name) {
   });
 }
 
-// Returns true iff the program appends to the file after it has closed it.
+// Returns true iff the program writes to the end of the file, as to a log,
+// after it has closed the file or while the file stays open during its other
+// work. It does other work if the thread that writes has closed another file
+// since the last write. Else the writes are parts of one save.
 bool IsAppendedTo(const OperationLog& log, const FileName& name) {
+  uint64_t size = 0;  // as far as writes to this name show it
   bool is_closed = false;
+  std::set<int32_t>
+      busy;  // threads that closed other files since the last write
   for (const FileOperation& one : log.operations()) {
-    if (one.name != name) continue;
+    if (one.name != name) {
+      if (one.kind == OperationKind::kClose) busy.insert(one.thread);
+      continue;
+    }
     if (one.kind == OperationKind::kClose) {
       is_closed = true;
     } else if (one.kind == OperationKind::kCreate ||
                one.kind == OperationKind::kTruncate ||
                one.kind == OperationKind::kUnlink) {
       is_closed = false;
-    } else if (is_closed && one.kind == OperationKind::kWrite &&
-               one.offset > 0) {
-      return true;
+      size = 0;
+    } else if (one.kind == OperationKind::kWrite) {
+      const bool is_at_end = one.offset > 0 && one.offset >= size;
+      if (is_at_end && (is_closed || busy.contains(one.thread))) return true;
+      size = std::max(size, one.offset + one.bytes.length);
+      busy.clear();
     }
   }
   return false;

@@ -1,6 +1,8 @@
 // A state that several faults leave is named by the simplest of them.
 #include "harness/trainer/trial_crash.h"
 
+#include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -92,6 +94,43 @@ TEST_F(TrialCrashTest, TellsFilesWrittenInPlaceFromRenamedOnes) {
     EXPECT_EQ(trial.in_place_files, row.in_place) << row.state;
     EXPECT_EQ(trial.renamed_files, row.renamed) << row.state;
   }
+}
+
+// Two writes to a file that stays open. Before the second one, a thread closes
+// another file.
+TEST_F(TrialCrashTest, FileThatStaysOpenDuringOtherSavesIsALog) {
+  struct Row {
+    const char* file;
+    uint64_t offset;  // of the second write
+    int32_t thread;   // that closes the other file; the writes are by thread 0
+    std::set<std::string> in_place;
+  };
+  const Row rows[] = {{"log", 3, 0, {}},
+                      {"other-thread", 3, 7, {"other-thread"}},
+                      {"overwritten", 0, 0, {"overwritten"}}};
+  for (const Row& row : rows) {
+    log_.Create(row.file);
+    log_.Write(row.file, "one");
+    FileOperation close = log_.Named(OperationKind::kClose, "ckpt");
+    close.thread = row.thread;
+    log_.Add(close);
+    const uint64_t end = log_.Write(row.file, "two", row.offset);
+    CrashTrial trial;
+    EXPECT_TRUE(
+        DescribeCrash(FilePatterns(log_.log()),
+                      {.kind = CrashStateKind::kKill, .operations = end}, trial)
+            .ok());
+    EXPECT_EQ(trial.in_place_files, row.in_place) << row.file;
+  }
+}
+
+TEST_F(TrialCrashTest, FileThatOneSaveWritesInPartsIsWrittenInPlace) {
+  log_.Create("parts");
+  log_.Write("parts", "one");
+  const uint64_t end = log_.Write("parts", "two", 3);
+  CrashTrial trial;
+  SetPlace(FilePatterns(log_.log()), end, trial);
+  EXPECT_THAT(trial.in_place_files, ElementsAre("parts"));
 }
 
 TEST_F(TrialCrashTest, PowerLossKeepsAFindingThatAKillDoesNotShow) {
