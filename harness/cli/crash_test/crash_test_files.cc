@@ -36,12 +36,10 @@ Result<CrashTestResult> RunTrainer(const Case& one, const CasePlace& place,
   plan.time = one.timeouts.total;
   std::error_code error;
   fs::create_directories(folder, error);
-  // The report of the run contains the scenario.
-  const Result<std::string> scenario = WriteScenario(one, {});
-  if (scenario.ok()) {
-    RETURN_IF_ERROR(WriteTextFile(fs::path(place.directory) / kScenarioFileName,
-                                  *scenario));
-  }
+  // The report of the run contains the scenario, and a repetition reads it.
+  ASSIGN_OR_RETURN(const std::string scenario, WriteScenario(one, {}));
+  RETURN_IF_ERROR(
+      WriteTextFile(fs::path(place.directory) / kScenarioFileName, scenario));
   NoProgress progress;
   ASSIGN_OR_RETURN(
       CrashTestResult result,

@@ -16,8 +16,9 @@ namespace gauntlet {
 Status WriteCrashTestFiles(const CrashTestResult& result,
                            const std::filesystem::path& folder);
 
-// Runs the case's trainer and judges the outcome. Its report and findings stay
-// in the folder crash-test of the case's directory.
+// Runs the case's trainer and judges the outcome. Writes the case as
+// scenario.yaml into its directory. The report and the findings stay in the
+// folder crash-test there.
 CaseOutcome RunTrainerCase(const Case& one, const CasePlace& place);
 
 }  // namespace gauntlet

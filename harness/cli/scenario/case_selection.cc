@@ -54,7 +54,7 @@ Status CheckNames(const std::vector<SuiteItem>& items) {
 }
 
 // Sets the device of the job, except in attempts that the case runs on the CPU.
-void ComputeOn(DeviceKind device, Case& one) {
+void SetDevice(DeviceKind device, Case& one) {
   KernelOptions& kernels = one.train.kernels;
   kernels.device = device;
   for (DeviceKind& of_incarnation : kernels.device_per_attempt) {
@@ -200,13 +200,20 @@ class Selector {
            std::vector<SuiteItem>& items) const {
     for (int i = 1; i <= command_.repeat; ++i) {
       SuiteItem item = {.one = one, .world = world};
-      if (command_.device) ComputeOn(*command_.device, item.one);
-      if (command_.seed) item.one.seed = item.one.plan.seed = *command_.seed;
+      SetDeviceAndSeed(item.one);
       if (command_.repeat > 1) {
         item.one.name += fmt::format("({}of{})", i, command_.repeat);
       }
       items.push_back(std::move(item));
     }
+  }
+
+  // Sets the device and the seed that the command names. Another program
+  // (`trainer`) has neither.
+  void SetDeviceAndSeed(Case& one) const {
+    if (one.trainer) return;
+    if (command_.device) SetDevice(*command_.device, one);
+    if (command_.seed) one.seed = one.plan.seed = *command_.seed;
   }
 
   std::vector<SuiteItem> Shard(const std::vector<SuiteItem>& items) const {

@@ -1,0 +1,39 @@
+#include "harness/cli/scenario/case_selection.h"
+
+#include <gtest/gtest.h>
+
+#include "harness/scenario/scenario.h"
+#include "harness/scenario/writer/write_scenario.h"
+#include "tests/harness/run/small_cases.h"
+
+namespace gauntlet {
+namespace {
+
+TEST(CaseSelectionTest, SeedAndDeviceAreForJobsOnly) {
+  const LoadedFile job = LoadScenarios(
+      SmallScenario("expect: {outcome: completes}\n", "job"), "job.yaml");
+  const LoadedFile trainer = LoadScenarios(
+      "schema: gauntlet/v2\nname: trainer\ntrainer:\n"
+      "  command: [train, '{out}']\n"
+      "  faults: [{do: kill, at: {file: a}}]\n"
+      "expect: {outcome: recovers}\n",
+      "trainer.yaml");
+  ASSERT_EQ(job.cases.size(), 1U);
+  ASSERT_EQ(trainer.cases.size(), 1U);
+  const Result<Selection> selection = SelectCases(
+      {.world = WorldChoice::kReal, .seed = 7, .device = DeviceKind::kCuda},
+      {job.cases[0], trainer.cases[0]},
+      [](const char*) -> const char* { return nullptr; });
+  ASSERT_TRUE(selection.ok()) << selection.status().message();
+  ASSERT_EQ(selection->items.size(), 2U);
+  const Case& of_job = selection->items[0].one;
+  EXPECT_EQ(of_job.seed, 7U);
+  EXPECT_EQ(of_job.plan.seed, 7U);
+  EXPECT_EQ(of_job.train.kernels.device, DeviceKind::kCuda);
+  const Case& of_trainer = selection->items[1].one;
+  EXPECT_EQ(DescribeCaseDifference(of_trainer, trainer.cases[0]), "");
+  EXPECT_TRUE(WriteScenario(of_trainer, {}).ok());
+}
+
+}  // namespace
+}  // namespace gauntlet
