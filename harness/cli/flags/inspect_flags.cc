@@ -80,7 +80,8 @@ Result<Command> ParseJudge(const VerbArguments& verb) {
            "The comparison of the two worlds is not in a record: only "
            "gauntlet run makes it.\n"
            "A crash test of a program (a case with a trainer) has no record "
-           "and is skipped,\nwith a note.\nExit codes: gauntlet help "
+           "and is skipped,\nwith a note; --json has it as a case with the "
+           "verdict SKIP.\nExit codes: gauntlet help "
            "exit-codes."},
       verb);
   flags.Positionals(

@@ -1,7 +1,9 @@
 #include "harness/cli/record/judge_command.h"
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <iterator>
 #include <set>
 #include <string>
 #include <utility>
@@ -50,9 +52,10 @@ class RecordFinder {
     // Adds the case in each world in which it ran.
     for (const WorldChoice world :
          {WorldChoice::kSimulated, WorldChoice::kReal}) {
-      ASSIGN_OR_RETURN(const std::vector<std::string> folders,
-                       PickCases(run.folder, run.case_name, world));
-      RETURN_IF_ERROR(AddPath(run.folder / folders.front()));
+      const Result<std::vector<std::string>> folders =
+          PickCases(run.folder, run.case_name, world);
+      if (!folders.ok()) return AddCrashTest(run, folders.status());
+      RETURN_IF_ERROR(AddPath(run.folder / folders->front()));
     }
     return OkStatus();
   }
@@ -67,6 +70,13 @@ class RecordFinder {
   const std::vector<std::string>& crash_tests() const { return crash_tests_; }
 
  private:
+  // Adds the crash test of another program that the target names. Returns the
+  // error if there is none.
+  Status AddCrashTest(const RunTarget& target, const Status& error) {
+    const std::string folder = PickCrashTest(target.folder, target.case_name);
+    return folder.empty() ? error : AddPath(folder);
+  }
+
   Status AddPath(const fs::path& path) {
     std::error_code error;
     if (!fs::is_directory(path, error)) {
@@ -167,6 +177,30 @@ class CauseSearch {
   int searched_ = 0;
 };
 
+// Returns a skipped case for the folder of a crash test of another program.
+CaseResult SkippedCrashTest(const fs::path& folder) {
+  return {.name = folder.stem(),
+          .world = folder.extension().string().substr(1),
+          .directory = folder,
+          .verdict = {.kind = VerdictKind::kSkip,
+                      .reason = fmt::format(
+                          "a crash test of a program has no {}; its results "
+                          "are in {}",
+                          kRecordFileName, CrashTestFolderOf(folder))}};
+}
+
+// Prints a note on each crash test, and returns them as skipped cases.
+std::vector<CaseResult> SkipCrashTests(const RecordFinder& found,
+                                       Console& console) {
+  std::vector<CaseResult> skipped;
+  for (const std::string& folder : found.crash_tests()) {
+    skipped.push_back(SkippedCrashTest(folder));
+    fmt::print(console.err, "gauntlet judge: note: {}: skipped, as {}\n",
+               EscapeBytes(folder), EscapeBytes(skipped.back().verdict.reason));
+  }
+  return skipped;
+}
+
 Result<CaseResult> JudgeFile(const std::string& file, CauseSearch& causes) {
   ASSIGN_OR_RETURN(const Record record, LoadRecord(file));
   CaseResult result = {.name = record.case_name,
@@ -204,14 +238,7 @@ int RunJudge(const JudgeCommand& command, Console& console) {
         fmt::format("{}: expected the {} of the case, found none", folder,
                     kRecordFileName)));
   }
-  for (const std::string& folder : found.crash_tests()) {
-    fmt::print(
-        console.err,
-        "gauntlet judge: note: {}: skipped, as a crash test of a program "
-        "has no {}; its results are in {}\n",
-        EscapeBytes(folder), kRecordFileName,
-        EscapeBytes(CrashTestFolderOf(folder)));
-  }
+  std::vector<CaseResult> skipped = SkipCrashTests(found, console);
   bool any_bad = !found.cases_without().empty();
   CauseSearch causes(console);
   for (const std::string& file : found.files()) {
@@ -224,15 +251,18 @@ int RunJudge(const JudgeCommand& command, Console& console) {
     any_bad = true;
   }
   causes.PrintLimit();
+  const bool any_judged = !result.cases.empty();
+  if (command.output == OutputFormat::kJson)
+    std::ranges::move(skipped, std::back_inserter(result.cases));
   result.scenarios = result.cases.size();
   result.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
           .count();
-  // No record was judged, so there are no results to print after the errors.
-  if (result.cases.empty()) {
-    return static_cast<int>(any_bad ? ExitCode::kUsage
-                                    : ExitCode::kNothingSelected);
-  }
+  const int code = any_bad      ? static_cast<int>(ExitCode::kUsage)
+                   : any_judged ? ExitCodeOf(result)
+                                : static_cast<int>(ExitCode::kNothingSelected);
+  // There are no results to print after the errors.
+  if (result.cases.empty()) return code;
   if (command.output == OutputFormat::kJson) {
     console.out << ResultToJson(result);
   } else {
@@ -240,7 +270,7 @@ int RunJudge(const JudgeCommand& command, Console& console) {
         result, console.out_style.colored() ? Colour::kOn : Colour::kOff,
         console.out_style.wrap_columns());
   }
-  return any_bad ? static_cast<int>(ExitCode::kUsage) : ExitCodeOf(result);
+  return code;
 }
 
 }  // namespace gauntlet

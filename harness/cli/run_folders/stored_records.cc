@@ -116,22 +116,15 @@ Status NoRecordAt(const fs::path& path) {
       Quoted(path.string()), kRecordFileName));
 }
 
-// Returns the error for a case that has no record because it is a crash test of
-// another program. Ok if the text names no such case of the run.
-Status CrashTestHasNoRecord(const fs::path& run, const std::string& text) {
-  std::vector<std::string> names;
-  for (const std::string& folder : FoldersIn(run)) {
-    if (CrashTestFolderOf(run / folder).empty()) continue;
-    names.push_back(folder == text ? folder : NameOfFolder(folder));
-  }
-  const Result<std::string> name = PickName("case", text, names);
-  if (!name.ok()) return OkStatus();
-  const fs::path folder =
-      run / (IsFolder(run / *name) ? *name : *name + ".real");
+// kNotFound: the text selects a crash test of another program, which has no
+// record.
+Status CheckIsNoCrashTest(const fs::path& run, const std::string& text) {
+  const fs::path folder = PickCrashTest(run, text);
+  if (folder.empty()) return OkStatus();
   return NotFound(fmt::format(
       "case {}: a crash test of a program has no record and no events; its "
       "results are in {}, and gauntlet run {} runs it again",
-      Quoted(*name), CrashTestFolderOf(folder),
+      Quoted(NameOfFolder(folder.filename())), CrashTestFolderOf(folder),
       (folder / "scenario.yaml").string()));
 }
 
@@ -276,7 +269,7 @@ Result<std::vector<std::string>> PickCases(const fs::path& run,
     if (Fits(run, folder, world)) folders.push_back(folder);
   }
   if (folders.empty()) {
-    RETURN_IF_ERROR(CrashTestHasNoRecord(run, text));
+    RETURN_IF_ERROR(CheckIsNoCrashTest(run, text));
     return NotFound(fmt::format("run {}: no case of it left a record",
                                 Quoted(run.filename().string())));
   }
@@ -289,7 +282,7 @@ Result<std::vector<std::string>> PickCases(const fs::path& run,
     }
   }
   const Result<std::string> picked = PickName("case", text, names);
-  if (!picked.ok()) RETURN_IF_ERROR(CrashTestHasNoRecord(run, text));
+  if (!picked.ok()) RETURN_IF_ERROR(CheckIsNoCrashTest(run, text));
   ASSIGN_OR_RETURN(const std::string name, picked);
   for (const char* ending : kWorldEndings) {
     if (std::ranges::find(folders, name + ending) != folders.end()) {
@@ -297,6 +290,17 @@ Result<std::vector<std::string>> PickCases(const fs::path& run,
     }
   }
   return NotFound(fmt::format("case {}: there is none", Quoted(text)));
+}
+
+std::string PickCrashTest(const fs::path& run, const std::string& text) {
+  std::vector<std::string> names;
+  for (const std::string& folder : FoldersIn(run)) {
+    if (CrashTestFolderOf(run / folder).empty()) continue;
+    names.push_back(folder == text ? folder : NameOfFolder(folder));
+  }
+  const Result<std::string> name = PickName("case", text, names);
+  if (!name.ok()) return "";
+  return run / (IsFolder(run / *name) ? *name : *name + ".real");
 }
 
 namespace {

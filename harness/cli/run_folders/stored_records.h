@@ -69,6 +69,11 @@ Result<std::vector<std::string>> PickCases(const std::filesystem::path& run,
                                            const std::string& text,
                                            WorldChoice world);
 
+// Returns the folder of the run's case that `text` selects, as in PickCases,
+// among the crash tests of other programs; "" if it selects none.
+std::string PickCrashTest(const std::filesystem::path& run,
+                          const std::string& text);
+
 // kInvalidArgument: the file is not a record of this version, or no case can
 // have its world, numbers of workers or plan.
 Result<Record> LoadRecord(const std::filesystem::path& file);

@@ -100,12 +100,33 @@ TEST_F(JudgeCommandTest, SkipsCrashTests_WithANote) {
   EXPECT_THAT(out_.str(), HasSubstr("1 case in "));
   EXPECT_THAT(err_.str(), AllOf(HasSubstr("gauntlet judge: note: "),
                                 HasSubstr("/t.real/crash-test\n")));
-  EXPECT_EQ(Judge(folder), 4) << "nothing else is selected";
-  EXPECT_EQ(Judge("latest/t"), 2);
-  EXPECT_THAT(err_.str(),
-              AllOf(HasSubstr("case 't': a crash test of a program has no "
-                              "record and no events; its results are in "),
-                    HasSubstr("/t.real/scenario.yaml runs it again")));
+  for (const std::string& what : {folder, std::string("latest/t")}) {
+    EXPECT_EQ(Judge(what), 4) << "nothing else is selected";
+    EXPECT_THAT(err_.str(), HasSubstr("skipped, as a crash test of a program "
+                                      "has no record.jsonl"));
+    EXPECT_EQ(out_.str(), "");
+  }
+}
+
+TEST_F(JudgeCommandTest, JsonHasCrashTestsAsSkippedCases) {
+  RunOne("completes");
+  const std::string folder = fs::canonical(runs() + "/latest") / "t.real";
+  fs::create_directories(folder + "/crash-test");
+  const auto cases = [this] {
+    return ReadResult(out_.str(), "out").value->cases;
+  };
+  EXPECT_EQ(Judge(folder, OutputFormat::kJson), 4);
+  ASSERT_EQ(cases().size(), 1U);
+  const CaseResult test = cases()[0];
+  EXPECT_EQ(test.name, "t");
+  EXPECT_EQ(test.world, "real");
+  EXPECT_EQ(test.verdict.kind, VerdictKind::kSkip);
+  EXPECT_THAT(test.verdict.reason, testing::EndsWith("its results are in " +
+                                                     folder + "/crash-test"));
+  EXPECT_EQ(Judge("latest", OutputFormat::kJson), 0);
+  ASSERT_EQ(cases().size(), 2U);
+  EXPECT_EQ(cases()[0].verdict.kind, VerdictKind::kPass);
+  EXPECT_EQ(cases()[1].verdict.kind, VerdictKind::kSkip);
 }
 
 TEST_F(JudgeCommandTest, SimulatedCaseHasNoTime) {
