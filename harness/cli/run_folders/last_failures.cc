@@ -93,9 +93,9 @@ Result<LastFailures> FindLastFailures(const fs::path& runs) {
   if (killed.empty() && !fs::exists(file, error)) {
     const fs::path last = fs::canonical(runs / "latest", error);
     if (!error && IsUnfinishedRun(last)) {
-      return InvalidArgument(fmt::format("--last-failed: run {} has no {}: {}",
-                                         last.filename().string(),
-                                         kResultFileName, WhyUnfinished(last)));
+      return InvalidArgument(
+          fmt::format("--last-failed: the verdicts of run {} are missing: {}",
+                      last.filename().string(), WhyUnfinished(last)));
     }
     return InvalidArgument(
         fmt::format("--last-failed: no earlier run in {}", runs.string()));

@@ -130,7 +130,7 @@ std::string WhyUnfinished(const fs::path& folder) {
   if (FolderWith(folder, kRecordFileName).empty())
     return "the run was killed or had no space left before a case ended";
   return fmt::format(
-      "{}: gauntlet judge {} computes its verdicts from the records",
+      "{}; gauntlet judge {} computes its verdicts from the records",
       IsFile(folder / kUnfinishedFileName)
           ? "the run was killed or had no space left"
           : fmt::format("its {} was deleted", kResultFileName),

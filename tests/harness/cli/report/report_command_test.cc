@@ -208,7 +208,7 @@ TEST_F(ReportCommandTest, ListsRunsWithoutAResultWithTheReason) {
   EXPECT_EQ(Report({"--list"}), 0) << err_.str();
   EXPECT_THAT(out_.str(),
               ContainsRegex(killed.filename().string() +
-                            " +the run was killed or had no space left: "
+                            " +the run was killed or had no space left; "
                             "gauntlet judge "));
   EXPECT_THAT(out_.str(),
               ContainsRegex("20000102T030405-6 +the run was killed or had no "
@@ -216,7 +216,7 @@ TEST_F(ReportCommandTest, ListsRunsWithoutAResultWithTheReason) {
   fs::remove(killed / "unfinished.json");
   EXPECT_EQ(Report({"--list"}), 0) << err_.str();
   EXPECT_THAT(out_.str(), ContainsRegex(killed.filename().string() +
-                                        " +its result.json was deleted: "
+                                        " +its result.json was deleted; "
                                         "gauntlet judge "));
   const RunLock lock(early);
   EXPECT_EQ(Report({"--list"}), 0) << err_.str();

@@ -337,9 +337,10 @@ TEST_F(RunCommandTest, LastFailed_NamesTheRunWhoseResultWasDeleted) {
   command_.last_failed = true;
   EXPECT_EQ(RunScenarios(command_, console_), 2);
   EXPECT_THAT(err_.str(),
-              HasSubstr("--last-failed: run " + run.filename().string() +
-                        " has no result.json: its result.json was deleted: "
-                        "gauntlet judge "));
+              HasSubstr("--last-failed: the verdicts of run " +
+                        run.filename().string() +
+                        " are missing: its result.json was deleted; gauntlet "
+                        "judge "));
 }
 
 TEST_F(RunCommandTest, LastFailedIsNamed_WhenItLeavesNothing) {
