@@ -35,13 +35,24 @@ void SleepFor(Duration duration) {
   }
 }
 
-// Waits for the duration, or until the process of the pidfd has ended. Safe
-// after fork in a process with threads.
-void WaitForEndOrFor(int pidfd, Duration duration) {
+// Waits until the process of the pidfd has ended, but at most for the limit.
+// Safe after fork in a process with threads. REQUIRES: all signals are blocked,
+// as a handler would end the wait.
+void WaitForEnd(int pidfd, Duration limit) {
   pollfd ended = {.fd = pidfd, .events = POLLIN, .revents = 0};
-  const timespec limit = ToTimespec(duration);
-  // No signal is handled here, so nothing interrupts the wait.
-  ppoll(&ended, 1, &limit, nullptr);
+  const timespec time = ToTimespec(limit);
+  ppoll(&ended, 1, &time, nullptr);
+}
+
+// Forks a child in which all signals are blocked.
+pid_t ForkWithBlockedSignals() {
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const pid_t child = fork();
+  if (child != 0) pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return child;
 }
 
 // Uses a thread of the process itself. The thread ends with the process, so it
@@ -65,7 +76,8 @@ void CloseAllBut(unsigned one, unsigned other) {
 // A grandchild stops the process and wakes it; nobody has to reap it. It ends
 // at once if the process is killed meanwhile: otherwise it would outlive the
 // run. It keeps none of the process's files open, as an open descriptor would
-// hold a lock.
+// hold a lock. It blocks signals, as one to the process group (Ctrl-C) would
+// end it or its wait; the stopped process gets such a signal once it is awake.
 // One process does both, so that the wake-up cannot come before the stop; the
 // calling thread then waits until the grandchild has ended. Makes only calls
 // that are safe after fork in a process with threads.
@@ -75,13 +87,13 @@ void StopSelfFor(Duration duration) {
   std::array<int, 2> over{};  // a pipe; closed once the process is awake
   CHECK(pipe2(over.data(), O_CLOEXEC) == 0,
         fmt::format("pipe2: {}", std::strerror(errno)));
-  const pid_t child = fork();
+  const pid_t child = ForkWithBlockedSignals();
   CHECK(child >= 0, fmt::format("fork: {}", std::strerror(errno)));
   if (child == 0) {
     if (fork() != 0) _exit(0);
     CloseAllBut(static_cast<unsigned>(self), static_cast<unsigned>(over[1]));
     syscall(SYS_pidfd_send_signal, self, SIGSTOP, nullptr, 0U);
-    WaitForEndOrFor(self, duration);
+    WaitForEnd(self, duration);
     syscall(SYS_pidfd_send_signal, self, SIGCONT, nullptr, 0U);
     _exit(0);
   }

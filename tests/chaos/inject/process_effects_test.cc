@@ -156,6 +156,28 @@ TEST(ProcessEffectsTest, ContinuingHelper_EndsWithStoppedProcess) {
   prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
 }
 
+// The process has no handler, so that the signal ends it once it is awake.
+TEST(ProcessEffectsTest, ContinuingHelper_OutlivesSignalsToTheProcessGroup) {
+  const pid_t child = StartChild([] {
+    setpgid(0, 0);
+    ProcessEffects().StopSelf(milliseconds(200));
+  });
+  EXPECT_EQ(WaitFor(child, WUNTRACED), fmt::format("stopped {}", SIGSTOP));
+  EXPECT_EQ(kill(-child, SIGTERM), 0);
+  alarm(10);
+  EXPECT_EQ(WaitFor(child), "signal 15");
+  alarm(0);
+}
+
+TEST(ProcessEffectsTest, StopLeavesTheSignalMaskAsItWas) {
+  const pid_t child = StartChild([] {
+    ProcessEffects().StopSelf(milliseconds(10));
+    raise(SIGTERM);
+  });
+  EXPECT_EQ(WaitFor(child, WUNTRACED), fmt::format("stopped {}", SIGSTOP));
+  EXPECT_EQ(WaitFor(child), "signal 15");
+}
+
 TEST(FiredFaultFilesTest, MarksOnceAndOutlivesTheProcess) {
   const ScratchDirectory directory;
   const pid_t child = StartChild([&directory] {
