@@ -81,7 +81,7 @@ constexpr ParameterDraw kEachDraw = {.kind = DrawKind::kEach};
 constexpr std::string_view kLatencyDoc = "additional time; required";
 constexpr Info kDuration = {
     .name = "duration",
-    .doc = "duration of the fault; 0: until its process ends",
+    .doc = "duration of the fault; 0: until the process in which it fired ends",
     .fallback = "0",
     .place = &P::duration,
     .draw = {.kind = DrawKind::kLogUniform,
@@ -190,8 +190,8 @@ constexpr std::array kErrno = {
     // not.
     Info{
         .name = "consecutive",
-        .doc =
-            "number of consecutive operations that fail; requires repeat: once",
+        .doc = "number of consecutive operations that fail, all in the step, "
+               "epoch or save that `at` names; requires repeat: once",
         .fallback = "1",
         .place = &P::hits,
         .low = 1,

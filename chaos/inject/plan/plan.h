@@ -40,7 +40,8 @@
 //                 (PointInfo::next) that operation fails with `error` and does
 //                 nothing; at any other point the operation of the engine at
 //                 that point fails. It fails at `consecutive` occurrences, so
-//                 that a full disk may have room again.
+//                 that a full disk may have room again. If the site names a
+//                 step, an epoch or a save, only occurrences in it count.
 //   fsync_fails   The next sync fails with kIoError once. The bytes written to
 //                 that file are not durable, and no later sync of the file
 //                 makes them so, though each returns Ok (the kernel dropped the

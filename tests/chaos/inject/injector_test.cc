@@ -154,6 +154,15 @@ TEST(InjectorTest, OnceMayBeNHitsInARow) {
                   "fault_fired_again f at ctl.heartbeat, step 3, epoch 0"));
 }
 
+TEST(InjectorTest, HitsInARowCountOnlyInTheStepOfTheSite) {
+  Fault fault = ErrorAt({.step = 2, .point = kHere});
+  fault.with = {.hits = 3};
+  const FaultPlan plan{.faults = {fault}};
+  FiredInMemory fired;
+  RecordedIncarnation incarnation(plan, {.incarnation = 1}, fired);
+  EXPECT_THAT(FailedSteps(incarnation.injector), ElementsAre(2));
+}
+
 TEST(InjectorTest, OnceIsOnceInTheRunWhateverRestarts) {
   const FaultPlan plan{
       .faults = {ErrorAt({.incarnation = kAnyIncarnation, .point = kHere})}};
