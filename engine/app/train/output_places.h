@@ -25,8 +25,8 @@ Status CheckOutputPlaces(Storage& storage, const TrainCommand& command);
 // later, and curves that cannot be written never stop training.
 Status MakeSummaryPlace(Storage& storage, const std::string& directory);
 
-// Prepares the directories that only the chief writes to: creates
-// --tensorboard, and checks --export as PrepareExport does.
+// Prepares the directories that only the chief writes to: first --export, with
+// PrepareExport, and then --tensorboard, with MakeSummaryPlace.
 Status MakeChiefPlaces(Storage& storage, const TrainCommand& command);
 
 // Creates the chief's directories, then --events, --logs and --ckpt. REQUIRES:

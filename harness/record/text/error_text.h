@@ -7,9 +7,10 @@
 
 namespace gauntlet {
 
-// Returns the first sentence of the error, with the name of each file of a
-// checkpoint in place of its path: "write model.safetensors: disk full" for
-// "write /ckpt/step-000000005-g1.tmp/model.safetensors: disk full. Make room".
+// Returns the first sentence of the error. Shortens the paths of files in a
+// checkpoint to the files' names. For example, "write
+// /ckpt/step-000000005-g1.tmp/model.safetensors: disk full. Make room" becomes
+// "write model.safetensors: disk full".
 std::string ShortError(std::string_view error);
 
 // Returns the error without the room on the disk that a failed save reports:

@@ -171,8 +171,9 @@ Place PlaceOfKey(const YamlNode& job, std::string_view message) {
   return node->place;
 }
 
-// Reports a job that the engine refuses. Without `job`, only the number of
-// workers can be the reason.
+// Reports the error of a job that the engine refuses, at the key that the
+// message names. In a scenario without `job`, the job is that of the preset
+// with a replica for each worker, so the number of workers is the reason.
 void RefuseJob(const MapReader& document, const std::string& message) {
   const std::string text = WithKeys(message);
   const YamlNode* const job = document.Find("job");

@@ -224,9 +224,9 @@ void WarnOfShorterGrace(const std::vector<PlacedFault>& faults, const Case& one,
   }
 }
 
-// Returns true if something in the scenario may interrupt the run: a fault, a
-// second launch, a planted bug, a full disk, or steps of a planned length,
-// which may exceed a limit of time.
+// Returns true iff the scenario has something that may interrupt the run: a
+// fault, a planted bug, a second launch, a disk of limited capacity, or a step
+// time. Long steps may exceed a time limit.
 bool PlansAnInterruption(const Case& one) {
   return !one.plan.faults.empty() || !one.plan.bugs.empty() ||
          !one.launches.empty() || one.disk_capacity != Case().disk_capacity ||

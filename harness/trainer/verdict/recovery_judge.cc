@@ -136,8 +136,9 @@ class CompleteVersions {
   std::vector<CompleteVersion> versions_;  // by progress
 };
 
-// Returns "; 10 steps are lost"; "" if it is not known from where the trial
-// resumed, or if nothing is lost.
+// Returns how much work the trial lost: "; 10 steps are lost" or "; the work of
+// 2 checkpoints is lost". Returns "" if it lost none, or if the place from
+// which it resumed is not known.
 std::string AmountText(const CrashTrial& trial, const CompleteVersion& newest,
                        const CompleteVersions& versions) {
   const std::optional<int64_t> progress = ProgressOf(trial);
