@@ -33,9 +33,8 @@ std::string_view CaseHeading(const CaseResult& one) {
 std::string FactsText(const RunFacts& facts) {
   std::string text = Counted(facts.faults_fired, "fault");
   if (facts.restarts > 0) text += ", " + RestartsText(facts);
-  if (facts.resumed_from) {
-    text += fmt::format(", resumed from step {}, {}", *facts.resumed_from,
-                        RecomputedText(facts));
+  if (const std::string resumed = ResumedText(facts); !resumed.empty()) {
+    text += ", " + resumed;
   }
   if (facts.failed_saves > 0) {
     text += ", " + Counted(facts.failed_saves, "failed save");

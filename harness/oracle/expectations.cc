@@ -176,6 +176,9 @@ RunFacts FactsOf(const Outline& outline) {
     if (!facts.resumed_from && generation.resumed) {
       facts.resumed_from = generation.resumed->step;
     }
+    if (!facts.resumed_from_memory && generation.carried_on) {
+      facts.resumed_from_memory = generation.carried_on->step;
+    }
   }
   AddRecomputations(outline, facts);
   facts.refused = HasRefused(outline.record);
@@ -186,13 +189,11 @@ namespace {
 
 // Returns "step 5" or "a resumption from memory (step 7)": the position that
 // the first resume started from; "no resumption" if there was none.
-std::string ResumeText(const Outline& outline, const RunFacts& facts) {
+std::string ResumeText(const RunFacts& facts) {
   if (facts.resumed_from) return fmt::format("step {}", *facts.resumed_from);
-  for (const Generation& generation : outline.generations) {
-    if (generation.carried_on) {
-      return fmt::format("a resumption from memory (step {})",
-                         generation.carried_on->step);
-    }
+  if (facts.resumed_from_memory) {
+    return fmt::format("a resumption from memory (step {})",
+                       *facts.resumed_from_memory);
   }
   return "no resumption";
 }
@@ -350,7 +351,7 @@ std::vector<Finding> BrokenExpectations(const Outline& outline,
     const auto& found = facts.resumed_from;
     check.Broken("resumed_from",
                  fmt::format("step {}", *expect.resumed_from_step),
-                 ResumeText(outline, facts),
+                 ResumeText(facts),
                  found ? WithValue("resumed_from.step", *found)
                        : WithoutKey("resumed_from"));
   }

@@ -64,7 +64,9 @@ struct RunFacts {
   uint64_t faults_fired = 0;  // faults of the plan that fired at least once
   uint64_t restarts = 0;      // of workers, and further starts of the launcher
   uint64_t requeues = 0;      // part of `restarts`: repeated planned launches
-  std::optional<uint64_t> resumed_from;    // step of the first resume
+  // Steps of the first resume from a checkpoint, and from a worker's memory.
+  std::optional<uint64_t> resumed_from;
+  std::optional<uint64_t> resumed_from_memory;
   uint64_t max_recomputed_steps = 0;       // the most by one generation
   uint64_t distinct_recomputed_steps = 0;  // by all generations together
   // How many times steps were recomputed: the first computation of a step does

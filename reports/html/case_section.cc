@@ -509,17 +509,15 @@ std::string OutcomeSentence(const CaseResult& result) {
                        RestartsText(facts));
   }
   if (facts.faults_fired == 0) return "All checks passed; no fault fired.";
-  if (facts.restarts == 0 && !facts.resumed_from) {
+  const std::string resumed = ResumedText(facts);
+  if (facts.restarts == 0 && resumed.empty()) {
     return fmt::format("All checks passed after {}, without a restart.",
                        Counted(facts.faults_fired, "fault"));
   }
   std::string text =
       fmt::format("Recovered from {} with {}",
                   Counted(facts.faults_fired, "fault"), RestartsText(facts));
-  if (facts.resumed_from) {
-    text += fmt::format("; resumed from step {}, {}", *facts.resumed_from,
-                        RecomputedText(facts));
-  }
+  if (!resumed.empty()) text += "; " + resumed;
   return text + ".";
 }
 

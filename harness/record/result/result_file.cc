@@ -31,6 +31,7 @@ void Describe(Archive& a, typename Archive::template Ref<RunFacts> facts) {
   a.Field("restarts", facts.restarts);
   a.Field("requeues", facts.requeues);
   a.Field("resumed_from", facts.resumed_from);
+  a.Field("resumed_from_memory", facts.resumed_from_memory);
   a.Field("recomputed_steps", facts.max_recomputed_steps);
   a.Field("recomputed_distinct", facts.distinct_recomputed_steps);
   a.Field("recomputations", facts.recomputations);

@@ -34,4 +34,14 @@ std::string RecomputedText(const RunFacts& facts) {
   return text;
 }
 
+std::string ResumedText(const RunFacts& facts) {
+  if (facts.resumed_from) {
+    return fmt::format("resumed from step {}, {}", *facts.resumed_from,
+                       RecomputedText(facts));
+  }
+  if (!facts.resumed_from_memory) return "";
+  return fmt::format("resumed from memory at step {}, {}",
+                     *facts.resumed_from_memory, RecomputedText(facts));
+}
+
 }  // namespace gauntlet

@@ -20,6 +20,11 @@ uint64_t CountRecomputed(const RunFacts& facts);
 // if no restart recomputed all of them.
 std::string RecomputedText(const RunFacts& facts);
 
+// Returns "resumed from step 5, 2 steps recomputed". If the run resumed from no
+// checkpoint, returns "resumed from memory at step 7, 0 steps recomputed"; ""
+// if it did not resume.
+std::string ResumedText(const RunFacts& facts);
+
 }  // namespace gauntlet
 
 #endif  // GAUNTLET_HARNESS_RECORD_TEXT_FACTS_TEXT_H_

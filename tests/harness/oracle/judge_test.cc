@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <functional>
+#include <optional>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -46,6 +47,12 @@ TEST(JudgeTest, StatesFactsAndTimeline) {
           "(step-000000004-evaluation_due-g1, generation 1)",
           "worker 1, incarnation 2  resumed from step 4 "
           "(step-000000004-evaluation_due-g1, generation 1)"));
+}
+
+TEST(JudgeTest, FactsHaveTheResumeFromMemory) {
+  const RunFacts facts = Judge(RejoinedRun().record()).facts;
+  EXPECT_EQ(facts.resumed_from, std::nullopt);
+  EXPECT_EQ(facts.resumed_from_memory, 6u);
 }
 
 TEST(JudgeTest, RepeatedFault_CountsOnce) {

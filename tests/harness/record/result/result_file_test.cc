@@ -36,6 +36,7 @@ RunResult FullResult() {
                 .restarts = 2,
                 .requeues = 1,
                 .resumed_from = 3,
+                .resumed_from_memory = 2,
                 .max_recomputed_steps = 4,
                 .distinct_recomputed_steps = 6,
                 .recomputations = 7,

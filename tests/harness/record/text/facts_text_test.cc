@@ -50,5 +50,13 @@ TEST(FactsTextTest, TextTellsStepsFromComputations) {
   }
 }
 
+TEST(FactsTextTest, ResumeFromACheckpointComesBeforeThatFromMemory) {
+  EXPECT_EQ(ResumedText({}), "");
+  EXPECT_EQ(ResumedText({.resumed_from_memory = 7}),
+            "resumed from memory at step 7, 0 steps recomputed");
+  EXPECT_EQ(ResumedText({.resumed_from = 0, .resumed_from_memory = 7}),
+            "resumed from step 0, 0 steps recomputed");
+}
+
 }  // namespace
 }  // namespace gauntlet
