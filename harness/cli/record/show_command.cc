@@ -51,13 +51,19 @@ Status CheckWorld(const ShowCommand& command, const std::filesystem::path& file,
                   wanted, file.string(), record.world));
 }
 
-Status WriteShownTrace(const ShowCommand& command, const Record& record) {
-  RETURN_IF_ERROR(Annotate(CheckFileName(command.trace_file), "--trace"));
-  RETURN_IF_ERROR(Annotate(CheckFolderOf(command.trace_file), "--trace"));
-  return Annotate(WriteTextFile(command.trace_file,
-                                TraceFileBytes(command.trace_file,
-                                               RenderChromeTrace(record))),
-                  "--trace");
+// Writes the trace. Prints the file's name and size, unless --json is given.
+Status WriteShownTrace(const ShowCommand& command, const Record& record,
+                       Console& console) {
+  const std::string& file = command.trace_file;
+  RETURN_IF_ERROR(Annotate(CheckFileName(file), "--trace"));
+  RETURN_IF_ERROR(Annotate(CheckFolderOf(file), "--trace"));
+  const std::string bytes = TraceFileBytes(file, RenderChromeTrace(record));
+  RETURN_IF_ERROR(Annotate(WriteTextFile(file, bytes), "--trace"));
+  if (command.output == OutputFormat::kText) {
+    fmt::print(console.out, "{}  {} KiB\n", EscapeBytes(file),
+               (bytes.size() + 1023) / 1024);
+  }
+  return OkStatus();
 }
 
 Result<Timeline> ShownTimeline(const ShowCommand& command,
@@ -83,7 +89,9 @@ Status Show(const ShowCommand& command, Console& console) {
   if (!read.ok()) return InvalidArgument(read.status().message());
   const Record& record = *read;
   RETURN_IF_ERROR(CheckWorld(command, file, record));
-  if (!command.trace_file.empty()) return WriteShownTrace(command, record);
+  if (!command.trace_file.empty()) {
+    return WriteShownTrace(command, record, console);
+  }
   ASSIGN_OR_RETURN(const Timeline timeline,
                    ShownTimeline(command, file, record));
   if (command.output == OutputFormat::kJson) {

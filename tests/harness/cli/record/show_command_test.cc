@@ -111,6 +111,8 @@ TEST_F(ShowCommandTest, WritesAChromeTraceInPlaceOfTheTable) {
   Run({"a"});
   const std::string file = scratch_ / "timeline.json.gz";
   EXPECT_EQ(Show({"latest/a", "--trace", file}), 0) << err_.str();
+  EXPECT_THAT(out_.str(), testing::MatchesRegex(file + "  [0-9]+ KiB\n"));
+  EXPECT_EQ(Show({"latest/a", "--trace", file, "--json"}), 0) << err_.str();
   EXPECT_EQ(out_.str(), "");
   EXPECT_TRUE(ReadTextFile(file).starts_with("\x1f\x8b"));
   EXPECT_EQ(Show({"latest/a", "--trace", scratch_ / "none/t.gz"}), 2);
