@@ -207,11 +207,13 @@ def the_failure_can_be_repeated(run, runs, failed):
     page = (runs / "latest/report.html").read_text()
     for text in (f"{crash_test}/report.html", "schema: gauntlet/v2", "trainer:"):
         expect(text in page, f"{text}: expected in report.html, found none")
-    judged = subprocess.run([run.program, "judge", "latest", "--runs", runs],
+    judged = subprocess.run([run.program, "judge", "latest", "--runs", runs, "--json"],
                             stdin=subprocess.DEVNULL, capture_output=True,
                             text=True, timeout=DEADLINE_S, check=False)
     expect_equal(f"exit code of judge ({judged.stderr[-500:]})",
                  judged.returncode, 4)
+    expect_equal("verdicts of judge --json",
+                 [one["verdict"] for one in json.loads(judged.stdout)["cases"]], ["SKIP"])
 
 
 def a_finding_is_replayed_as_a_scenario(run):
