@@ -58,11 +58,31 @@ bool ProcIsOfThisNamespace() {
   return fs::read_symlink("/proc/self", error) == std::to_string(getpid());
 }
 
-// A process that has the directory of a run in its command line.
+// Variable in the environment of each process of a run; its value is the
+// directory of the run.
+constexpr std::string_view kDirectoryVariable = "GAUNTLET_RUN_DIRECTORY";
+
+std::string MarkOf(std::string_view directory) {
+  return fmt::format("{}={}", kDirectoryVariable, directory);
+}
+
+// Returns the environment of this process, with the mark of the run. Processes
+// inherit it from the launcher.
+std::vector<std::string> MarkedEnvironment(std::string_view directory) {
+  std::vector<std::string> environment = ProcessEnvironment();
+  std::erase_if(environment, [](const std::string& entry) {
+    return VariableName(entry) == kDirectoryVariable;
+  });
+  environment.push_back(MarkOf(directory));
+  return environment;
+}
+
+// A process that the run started and that has the run's directory in its
+// command line.
 struct ProcessOfRun {
   pid_t pid = 0;
-  std::string name;         // "worker 1, incarnation 2 (process 4711)"
-  bool is_started = false;  // by the run: a worker or the launcher
+  std::string name;       // "worker 1, incarnation 2 (process 4711)"
+  bool has_role = false;  // a worker or the launcher
 };
 
 // Returns the argument after `option`; "" if there is none.
@@ -86,21 +106,37 @@ ProcessOfRun DescribeProcess(const std::string& number,
   }
   return {.pid = std::stoi(number),
           .name = fmt::format("{} (process {})", name, number),
-          .is_started = role == "worker" || role == "launch"};
+          .has_role = role == "worker" || role == "launch"};
 }
 
+// Returns the strings of a file in which each one ends with a NUL.
+std::vector<std::string> ReadStrings(const fs::path& path) {
+  std::vector<std::string> strings;
+  std::istringstream text(ReadTextFile(path));
+  for (std::string one; std::getline(text, one, '\0');) strings.push_back(one);
+  return strings;
+}
+
+// Returns the processes of the run. Those of a user who looks at its files have
+// the directory in their command lines, too, but not the mark.
 std::vector<ProcessOfRun> ProcessesOf(const std::string& directory) {
   std::vector<ProcessOfRun> found;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator("/proc", error)) {
     const std::string number = entry.path().filename();
     if (number.find_first_not_of("0123456789") != number.npos) continue;
-    const std::string line = ReadTextFile(entry.path() / "cmdline");
-    if (line.find(directory) == line.npos) continue;
-    std::vector<std::string> arguments;
-    std::istringstream words(line);
-    for (std::string word; std::getline(words, word, '\0');) {
-      arguments.push_back(word);
+    const std::vector<std::string> arguments =
+        ReadStrings(entry.path() / "cmdline");
+    const bool has_directory =
+        std::ranges::any_of(arguments, [&](const std::string& argument) {
+          return argument.find(directory) != argument.npos;
+        });
+    if (!has_directory) continue;
+    const std::vector<std::string> environment =
+        ReadStrings(entry.path() / "environ");
+    if (std::ranges::find(environment, MarkOf(directory)) ==
+        environment.end()) {
+      continue;
     }
     found.push_back(DescribeProcess(number, arguments));
   }
@@ -211,7 +247,7 @@ Status RealRun::RunEarlier() {
       StartChild({.path = program_,
                   .arguments = {"launch", "--options", options, "--events",
                                 events, "--logs", directory_ / "logs-before"},
-                  .environment = ProcessEnvironment(),
+                  .environment = MarkedEnvironment(directory_.string()),
                   .log_file = directory_ / "launch-before.json"}));
   const ChildEnd end = Watch(launcher, events);
   if (end.signal == 0 && end.code == 0) return OkStatus();
@@ -236,7 +272,7 @@ ChildProgram RealRun::ProgramOf(const Start& start) const {
       .arguments = {"launch", "--options", OptionsFile(start), "--plan",
                     directory_ / "plan.json", "--events", directory_ / "events",
                     "--logs", directory_ / "logs", "--plan-state", PlanState()},
-      .environment = ProcessEnvironment(),
+      .environment = MarkedEnvironment(directory_.string()),
       .log_file = directory_ / fmt::format("launch-{}.json", start.number)};
 }
 
@@ -357,7 +393,7 @@ void RealRun::LookAround() {
   const bool can_kill = ProcIsOfThisNamespace();
   for (const ProcessOfRun& process : left) {
     log_.left.processes.push_back(process.name);
-    if (can_kill && process.is_started) kill(process.pid, SIGKILL);
+    if (can_kill && process.has_role) kill(process.pid, SIGKILL);
   }
   log_.left.processes_listed = can_kill;
   RealWorld real;

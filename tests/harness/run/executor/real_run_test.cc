@@ -9,9 +9,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "engine/real/process/child_process.h"
 #include "harness/run/case_runner.h"
 #include "tests/engine/real/scratch_directory.h"
 #include "tests/harness/run/small_cases.h"
+#include <poll.h>
 
 namespace gauntlet {
 namespace {
@@ -174,6 +176,24 @@ until [ -s orphan ]; do sleep 0.01; done
   const std::string arguments = fmt::format("/proc/{}/cmdline", orphan);
   for (int i = 0; i < 500 && !TextOf(arguments).empty(); ++i) usleep(10'000);
   EXPECT_EQ(TextOf(arguments), "");
+}
+
+// The process has the arguments of `less launch DIRECTORY/plan.json`.
+TEST_F(RealRunTest, ProcessThatTheRunDidNotStart_IsNotKilled) {
+  std::ofstream(scratch_ / "launch") << "while :; do sleep 1; done\n";
+  const Result<ChildProcess> viewer =
+      StartChild({.path = "/bin/sh",
+                  .arguments = {"-c", R"(cd "$0" && exec sh launch "$1")",
+                                scratch_.path(), directory_ + "/plan.json"},
+                  .environment = {"PATH=/usr/bin:/bin"}});
+  ASSERT_TRUE(viewer.ok()) << viewer.status().message();
+  const RunLog log = Run(kDone);
+  EXPECT_TRUE(log.left.processes_listed);
+  EXPECT_THAT(log.left.processes, IsEmpty());
+  pollfd end = {.fd = viewer->pidfd.get(), .events = POLLIN, .revents = 0};
+  EXPECT_EQ(poll(&end, 1, 0), 0) << "the process has ended";
+  SendSignal(*viewer, SIGKILL);
+  AwaitEnd(*viewer);
 }
 
 TEST_F(RealRunTest, WorkersMayPrintAnything) {
