@@ -65,7 +65,7 @@ CaseReport ReportOf(const ExploreCase& one, const PlanRun& trial) {
   report.virtual_seconds = record.virtual_seconds;
   const Outline outline(record);
   report.fired = FiredFaultsOf(outline);
-  if (HasNoEndOfALauncher(record)) {
+  if (LauncherNeverEnded(record)) {
     report.outcome = "no launcher";
     return report;
   }

@@ -134,7 +134,7 @@ Case PlanRunner::CaseOf(const FaultPlan& plan) const {
   return one;
 }
 
-bool HasNoEndOfALauncher(const Record& record) {
+bool LauncherNeverEnded(const Record& record) {
   if (record.launchers.empty()) return true;
   return record.ending != RunEnding::kExited && record.launchers.size() == 1 &&
          std::ranges::count(record.launchers.front().events,
@@ -160,7 +160,7 @@ PlanRun PlanRunner::Try(const FaultPlan& plan) {
   record.golden = *golden_;
   AdoptLog(std::move(log), record);
   ForgetUnfired(record);
-  if (HasNoEndOfALauncher(record)) {
+  if (LauncherNeverEnded(record)) {
     const std::string limit =
         record.ending == RunEnding::kTimedOut
             ? fmt::format(" (timeout.total is {})",

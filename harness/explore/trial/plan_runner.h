@@ -46,9 +46,9 @@ struct PlanRun {
 // a refusal was not the expected outcome.
 bool EndsElsewhere(const Record& record);
 
-// Returns true iff no launcher came to an end: the run hung, or ran out of
-// time, while the first one was at work.
-bool HasNoEndOfALauncher(const Record& record);
+// Returns true iff no launcher of the run ended by itself: none was started, or
+// the run hung or timed out before its only launcher ended.
+bool LauncherNeverEnded(const Record& record);
 
 class PlanRunner {
  public:
