@@ -12,26 +12,26 @@
 
 namespace gauntlet {
 
-// The first line that differs in two files of text.
+// The first difference between the lines of two texts.
 struct DifferingLine {
   uint64_t number = 0;     // from 1
   std::string found;       // the part of the line around the first difference
   std::string expected;    // the same part
-  uint64_t differing = 0;  // lines of one number that differ
+  uint64_t differing = 0;  // line numbers at which the lines differ
   uint64_t found_lines = 0;
   uint64_t expected_lines = 0;
 };
 
-// A tensor that differs, with the first element that differs. For a text, that
-// element has no index and holds the part of the text that is shown.
+// A difference between two values of one name. `tensor` has the first element
+// that differs; for a text, it has no index but the part of the text to show.
 struct ResultDifference {
   std::string file;  // its path below the folder
   DifferingTensor tensor;
-  // Lengths of texts and bytes, which may differ; else 0.
+  // Lengths of two texts or byte strings; 0 for other types.
   uint64_t found_bytes = 0;
   uint64_t expected_bytes = 0;
-  // nullopt if the values are not whole files, or not text, or longer than
-  // 1 MiB.
+  // nullopt unless both values are whole text files of at most 1 MiB and one of
+  // their lines differs.
   std::optional<DifferingLine> line = std::nullopt;
   // Largest distance of two elements that are not NaN; nullopt for other types.
   std::optional<uint64_t> largest_ulps;
