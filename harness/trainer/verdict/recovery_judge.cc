@@ -136,16 +136,16 @@ class CompleteVersions {
   std::vector<CompleteVersion> versions_;  // by progress
 };
 
-// Returns how much work the trial lost: "; 10 steps are lost" or "; the work of
-// 2 checkpoints is lost". Returns "" if it lost none, or if the place from
-// which it resumed is not known.
+// Returns how much work the trial lost: "; 10 steps are recomputed" or "; the
+// work of 2 checkpoints is lost". Returns "" if it lost none, or if the place
+// from which it resumed is not known.
 std::string AmountText(const CrashTrial& trial, const CompleteVersion& newest,
                        const CompleteVersions& versions) {
   const std::optional<int64_t> progress = ProgressOf(trial);
   if (!progress || *progress >= newest.progress) return "";
   if (trial.resumed_step) {
     const int64_t steps = newest.progress - *progress;
-    return fmt::format("; {} {} lost", Counted(steps, "step"),
+    return fmt::format("; {} {} recomputed", Counted(steps, "step"),
                        steps == 1 ? "is" : "are");
   }
   return fmt::format(

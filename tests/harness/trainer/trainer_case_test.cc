@@ -68,7 +68,7 @@ CrashTestResult TwoFindings() {
                       .trials = {0}},
                      {.verdict = RecoveryVerdict::kLostWork,
                       .title = "two",
-                      .reason = "10 steps are lost",
+                      .reason = "10 steps are recomputed",
                       .trials = {1, 2}}};
   return result;
 }
@@ -77,7 +77,7 @@ TEST(TrainerCaseTest, EachFindingHasItsCauseAndItsEvents) {
   CrashTestResult result = TwoFindings();
   EXPECT_EQ(CauseOnTrainer(result),
             "diverged (1 of 3 crash states): other results; lost-work (2 of 3 "
-            "crash states): 10 steps are lost");
+            "crash states): 10 steps are recomputed");
   EXPECT_THAT(VerdictOnTrainer(result).timeline,
               ElementsAre("diverged: power loss after a rename",
                           "lost: write [0, 9) of a",

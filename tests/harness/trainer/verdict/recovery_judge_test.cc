@@ -120,7 +120,7 @@ TEST(RecoveryJudgeTest, PrintedStepsTakePrecedence) {
   EXPECT_THAT(Verdicts(trials), ElementsAre("recovered", "lost-work"));
   EXPECT_EQ(JudgeTrials(trials, kOperations)[1].reason,
             "resumed from step 10, though step 20 was complete after operation "
-            "60; 10 steps are lost");
+            "60; 10 steps are recomputed");
 }
 
 TEST(RecoveryJudgeTest, UnknownResumePointIsNotRecovered) {
