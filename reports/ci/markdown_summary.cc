@@ -64,7 +64,8 @@ std::string Preformatted(const std::vector<std::string>& lines) {
   return out + "</pre>\n";
 }
 
-std::vector<std::string> LinesOf(std::string_view text, size_t most) {
+// Returns at most `most` lines, then "…" if there are more.
+std::vector<std::string> FirstLines(std::string_view text, size_t most) {
   std::vector<std::string> lines;
   while (!text.empty() && lines.size() < most) {
     const size_t end = std::min(text.find('\n'), text.size());
@@ -100,8 +101,9 @@ Timeline ExcerptOf(const Record& record) {
 std::vector<std::string> TimelineLines(const CaseResult& one,
                                        const std::optional<Record>& record) {
   if (record) {
-    return LinesOf(RenderTimeline(ExcerptOf(*record), {.width = kExcerptWidth}),
-                   kExcerptLines);
+    return FirstLines(
+        RenderTimeline(ExcerptOf(*record), {.width = kExcerptWidth}),
+        kExcerptLines);
   }
   std::vector<std::string> lines = one.verdict.timeline;
   if (lines.size() > kTimelineLines) {

@@ -32,7 +32,8 @@ int UsableCpus() {
   return CPU_COUNT(&set);
 }
 
-std::string ErrorText(std::string_view what) {
+// Returns "bind: Address already in use", from errno.
+std::string SystemErrorText(std::string_view what) {
   return fmt::format("{}: {}", what, std::strerror(errno));
 }
 
@@ -79,13 +80,14 @@ std::string TryLoopback() {
   sockaddr_in address = LoopbackAddress();
   auto* generic = reinterpret_cast<sockaddr*>(&address);
   socklen_t size = sizeof(address);
-  if (listener.get() < 0 || client.get() < 0) return ErrorText("socket");
-  if (bind(listener.get(), generic, size) != 0) return ErrorText("bind");
-  if (listen(listener.get(), 1) != 0) return ErrorText("listen");
+  if (listener.get() < 0 || client.get() < 0) return SystemErrorText("socket");
+  if (bind(listener.get(), generic, size) != 0) return SystemErrorText("bind");
+  if (listen(listener.get(), 1) != 0) return SystemErrorText("listen");
   if (getsockname(listener.get(), generic, &size) != 0) {
-    return ErrorText("getsockname");
+    return SystemErrorText("getsockname");
   }
-  if (connect(client.get(), generic, size) != 0) return ErrorText("connect");
+  if (connect(client.get(), generic, size) != 0)
+    return SystemErrorText("connect");
   return "";
 }
 
@@ -158,11 +160,12 @@ Probe ProbeDisk() {
   const std::string path = fmt::format(".gauntlet-doctor-{}", getpid());
   const int flags = O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC;
   const Descriptor file(open(path.c_str(), flags, 0600));
-  if (file.get() < 0) return DiskError(ErrorText("creating a file here"));
+  if (file.get() < 0) return DiskError(SystemErrorText("creating a file here"));
   const Descriptor second(open(path.c_str(), flags, 0600));
   const bool exclusive = second.get() < 0 && errno == EEXIST;
   const std::vector<double> times = SyncTimes(file.get());
-  const std::string error = times.empty() ? ErrorText("write and fsync") : "";
+  const std::string error =
+      times.empty() ? SystemErrorText("write and fsync") : "";
   unlink(path.c_str());
   if (!error.empty()) return DiskError(error);
   if (!exclusive) {
