@@ -34,17 +34,29 @@ std::vector<PlantedBugInfo> BugsOf(const Record& record) {
   return bugs;
 }
 
-// Returns the checks that catch the bugs and that the scenario does not name.
-std::set<std::string_view> UnnamedChecks(
-    const Record& record, const std::vector<PlantedBugInfo>& bugs) {
+// Returns the advice to expect the checks that catch the bugs; "" if the
+// scenario names them all. Each named check must find a violation, so those
+// that catch none of the bugs are left out.
+std::string AdviceOnChecks(const Record& record,
+                           const std::vector<PlantedBugInfo>& bugs,
+                           const std::string& place) {
   const std::vector<std::string>& named = record.expect.invariants;
-  std::set<std::string_view> checks;
-  for (const PlantedBugInfo& bug : bugs) {
-    if (std::ranges::find(named, bug.caught_by) == named.end()) {
-      checks.insert(bug.caught_by);
-    }
-  }
-  return checks;
+  std::set<std::string_view> catching;
+  for (const PlantedBugInfo& bug : bugs) catching.insert(bug.caught_by);
+  const auto is_named = [&named](std::string_view check) {
+    return std::ranges::find(named, check) != named.end();
+  };
+  if (std::ranges::all_of(catching, is_named)) return "";
+  std::vector<std::string> others = named;
+  std::erase_if(others, [&catching](const std::string& check) {
+    return catching.contains(check);
+  });
+  return fmt::format("{}set invariants: [{}] under expect ({})",
+                     others.empty()
+                         ? ""
+                         : fmt::format("if {} then does not catch it, ",
+                                       fmt::join(others, ", ")),
+                     fmt::join(catching, ", "), place);
 }
 
 }  // namespace
@@ -85,15 +97,8 @@ std::string AdviceOnUncaughtBug(const Record& record,
                                 bug.shows_when, bug.shows_with));
   }
   if (texts.empty()) return "";
-  const std::set<std::string_view> checks = UnnamedChecks(record, bugs);
-  if (!checks.empty()) {
-    const std::vector<std::string>& named = record.expect.invariants;
-    texts.push_back(fmt::format(
-        "{}set invariants: [{}] under expect ({})",
-        named.empty() ? ""
-                      : fmt::format("if {} then does not catch it, ",
-                                    fmt::join(named, ", ")),
-        fmt::join(checks, ", "), place));
+  if (std::string text = AdviceOnChecks(record, bugs, place); !text.empty()) {
+    texts.push_back(std::move(text));
   }
   return JoinedTexts(std::move(texts));
 }

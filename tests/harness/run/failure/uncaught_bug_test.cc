@@ -68,6 +68,24 @@ TEST_F(UncaughtBugTest, ViolatedChecks_AreToBeExpected) {
   EXPECT_EQ(ExplainUncaughtBug({}, result.verdict), "");
 }
 
+// Each named check must find a violation.
+TEST(UncaughtBugOfARunTest, NamedChecksThatCatchABug_AreKept) {
+  Record record;
+  record.setup.planted_bugs = {"lose-position", "skip-manifest-fsync"};
+  record.expect.outcome = Outcome::kViolates;
+  record.expect.invariants = {"samples"};
+  const CaseResult result = {.file = "c.yaml",
+                             .verdict = {.kind = VerdictKind::kFail}};
+  EXPECT_THAT(AdviceOnUncaughtBug(record, result),
+              testing::EndsWith(
+                  "; set invariants: [samples, store] under expect (c.yaml)"));
+  record.expect.invariants = {"samples", "trajectory"};
+  EXPECT_THAT(AdviceOnUncaughtBug(record, result),
+              testing::EndsWith("; if trajectory then does not catch it, set "
+                                "invariants: [samples, store] under expect "
+                                "(c.yaml)"));
+}
+
 TEST(UncaughtBugOfARunTest, OtherOutcomes_HaveNoAdvice) {
   Record record;
   record.setup.planted_bugs = {"lose-position"};
