@@ -115,7 +115,23 @@ const Interruption* EndOf(const std::vector<Interruption>& all,
   return found == all.end() ? nullptr : &*found;
 }
 
-// Explains a fault whose worker no longer exists; "" if the worker exists.
+// Returns true iff the launcher gave up before an attempt that would have had
+// the worker of the fault (cluster.workers_per_attempt). `last`: number of the
+// last attempt.
+bool IsOfUnreachedAttempt(const Record& record, const FaultSite& site,
+                          int last) {
+  if (FindGaveUp(record) == nullptr) return false;
+  const std::vector<int>& workers = record.setup.workers_per_attempt;
+  for (size_t i = static_cast<size_t>(last); i < workers.size(); ++i) {
+    if (site.worker < workers[i] && Selects(site, static_cast<int>(i) + 1)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Explains a fault whose worker no longer exists; "" if the worker exists, or
+// if a later attempt would have had it.
 IdleReason MissingWorker(const Record& record, const IdleFault& idle) {
   const FaultSite& site = idle.site();
   if (site.worker < 0 || record.setup.rejoins) return {};
@@ -129,7 +145,10 @@ IdleReason MissingWorker(const Record& record, const IdleFault& idle) {
   for (const IncarnationEvents& one : record.incarnations) {
     if (one.number == last) workers.insert(static_cast<uint64_t>(one.worker));
   }
-  if (workers.contains(static_cast<uint64_t>(site.worker))) return {};
+  if (workers.contains(static_cast<uint64_t>(site.worker)) ||
+      IsOfUnreachedAttempt(record, site, last)) {
+    return {};
+  }
   const std::string_view key = record.setup.workers_per_attempt.empty()
                                    ? "cluster.min_workers"
                                    : "cluster.workers_per_attempt";
@@ -307,12 +326,12 @@ std::string RemedyForEarlyEnd(const Outline& outline, const Verdict& verdict,
 // Explains a fault whose place the run did not reach because its launcher gave
 // up before.
 IdleReason GaveUpBefore(const Outline& outline, const Verdict& verdict,
-                        const IdleFault& idle) {
+                        const IdleFault& idle,
+                        const std::vector<Interruption>& all) {
   const Record& record = outline.record;
   const RecordEvent* const gave_up = FindGaveUp(record);
   if (gave_up == nullptr) return {};
-  std::vector<std::string> texts =
-      EndsOfAttempts(outline, InterruptionsOf(outline));
+  std::vector<std::string> texts = EndsOfAttempts(outline, all);
   texts.push_back("the launcher gave up: " +
                   GaveUpReasonText(record.setup, *gave_up));
   return {fmt::format("the run ended before fault {} could fire: {}",
@@ -324,15 +343,25 @@ IdleReason ReasonFor(const Outline& outline, const Verdict& verdict,
                      const IdleFault& idle, const std::string& show) {
   const Record& record = outline.record;
   const std::vector<Interruption> all = InterruptionsOf(outline);
-  const IdleReason gave_up = GaveUpBefore(outline, verdict, idle);
-  const bool has_given_up = !gave_up.next.empty();
+  const auto is_known = [](const IdleReason& reason) {
+    return !reason.cause.empty();
+  };
+  if (IdleReason reason = MissingWorker(record, idle); is_known(reason)) {
+    return reason;
+  }
+  IdleReason ended = EndedIncarnation(outline, idle, all);
+  if (FindGaveUp(record) != nullptr) {
+    if (is_known(ended)) return ended;
+    IdleReason gave_up = GaveUpBefore(outline, verdict, idle, all);
+    if (gave_up.next.empty()) {
+      gave_up.next = UnreachedPlace(record, idle, show).next;
+    }
+    return gave_up;
+  }
   for (IdleReason reason :
-       {MissingWorker(record, idle),
-        has_given_up ? EndedIncarnation(outline, idle, all) : IdleReason{},
-        has_given_up ? gave_up : IdleReason{}, MissingIncarnation(record, idle),
-        MissingFile(record, idle, all), MissingLoad(record, idle),
-        EndedIncarnation(outline, idle, all)}) {
-    if (!reason.cause.empty()) return reason;
+       {MissingIncarnation(record, idle), MissingFile(record, idle, all),
+        MissingLoad(record, idle), std::move(ended)}) {
+    if (is_known(reason)) return reason;
   }
   return UnreachedPlace(record, idle, show);
 }
@@ -424,7 +453,7 @@ bool HasFinding(const Verdict& verdict, std::string_view finding) {
 
 // Explains a run without the restart or the loss that its scenario has
 // expectations about: `recomputed_steps`, `epochs_after_restart` or
-// `detected_in`.
+// `detected_in`. Explains no run that is inconclusive for another reason.
 IdleReason NothingLost(const Outline& outline, const CaseResult& result) {
   const Record& record = outline.record;
   const Expectation& expect = record.expect;
@@ -434,7 +463,12 @@ IdleReason NothingLost(const Outline& outline, const CaseResult& result) {
     keys.emplace_back("epochs_after_restart");
   }
   if (expect.detected_in_max_ns) keys.emplace_back("detected_in");
-  if (keys.empty() || result.verdict.facts.restarts > 0 || !IsDone(record)) {
+  const bool is_the_reason =
+      std::ranges::any_of(keys, [&result](std::string_view key) {
+        return result.verdict.reason.starts_with(
+            fmt::format("{} is expected", key));
+      });
+  if (!is_the_reason || result.verdict.facts.restarts > 0 || !IsDone(record)) {
     return {};
   }
   return {NoRestartText(record),

@@ -174,6 +174,33 @@ TEST_F(IdleFaultTest, ExpectationAboutALossThatDidNotHappen_IsExplained) {
             "ends a worker (do: crash) and set outcome: recovers");
 }
 
+TEST(IdleFaultOfARunTest, OtherReasonsThanAnExpectation_AreNotExplained) {
+  Record record;
+  record.expect.recomputed_steps_max = 4;
+  record.launchers = {{.result = FinalResult{.status = "done"}}};
+  CaseResult result = {.verdict = {.kind = VerdictKind::kError,
+                                   .reason = "no worker emitted an event"}};
+  ExplainIdleFault(record, result);
+  EXPECT_EQ(result.summary.next, "");
+  result.verdict.reason =
+      "recomputed_steps is expected, but nothing was restarted";
+  ExplainIdleFault(record, result);
+  EXPECT_THAT(result.summary.next, StartsWith("remove recomputed_steps under"));
+}
+
+// Attempt 3 would have had worker 1 again.
+TEST_F(IdleFaultTest, WorkerOfAnAttemptThatTheLauncherGaveUpBefore_IsNotGone) {
+  const CaseResult result = Run(
+      "faults: [{id: a, at: {worker: 0, step: 6}, do: crash}, {id: d, after: "
+      "a, at: {worker: 0, step: 7, incarnation: 2}, do: crash}, {id: b, at: "
+      "{worker: 1, step: 9, incarnation: any}, do: crash}]\n"
+      "expect: {outcome: recovers}\n",
+      ", workers_per_attempt: [2, 1, 2], restart: {max: 1}");
+  EXPECT_EQ(result.verdict.kind, VerdictKind::kError);
+  EXPECT_THAT(result.cause,
+              StartsWith("the run ended before fault b could fire: "));
+}
+
 TEST_F(IdleFaultTest, FaultsThatFiredNeedNoReason) {
   const CaseResult result =
       Run("faults: [{id: a, at: {worker: 1, step: 6}, do: crash}]\n"
