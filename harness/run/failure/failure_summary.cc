@@ -21,6 +21,7 @@
 #include "harness/run/failure/advice.h"
 #include "harness/run/failure/history/begun_saves.h"
 #include "harness/run/failure/history/cut_save.h"
+#include "harness/run/failure/history/interruptions.h"
 #include "harness/run/failure/history/killed_in_grace.h"
 #include "harness/run/failure/history/late_detection.h"
 #include "harness/run/failure/history/scale_downs.h"
@@ -405,12 +406,24 @@ std::string ExplainUnmet(const Outline& outline, const Verdict& verdict) {
 }
 
 // Returns "worker 1, incarnation 2 (process 4711) outlived the launcher, which
-// had exited with code 0"; "" if no process was left.
-std::string LeftProcessesText(const Record& record) {
-  if (record.left.processes.empty() || record.launchers.empty()) return "";
-  return fmt::format("{} outlived the launcher, which had exited with code {}",
+// had exited with code 0"; "" if no left process violates `no-orphans`.
+std::string LeftProcessesText(const Record& record, const Verdict& verdict) {
+  const std::vector<std::string> violated = ViolatedIn(verdict);
+  const bool is_violated =
+      std::ranges::find(violated, InvariantName(Invariant::kNoOrphans)) !=
+      violated.end();
+  if (!is_violated || record.left.processes.empty() ||
+      record.launchers.empty()) {
+    return "";
+  }
+  const LauncherRun& last = record.launchers.back();
+  const bool was_killed =
+      record.ending != RunEnding::kExited || WasKilled(record, last);
+  return fmt::format("{} outlived the launcher, which had {}",
                      fmt::join(record.left.processes, ", "),
-                     record.launchers.back().exit_code);
+                     was_killed
+                         ? "been killed"
+                         : fmt::format("exited with code {}", last.exit_code));
 }
 
 // Returns the verdict on a planted bug. If a mutation test failed, its reason
@@ -455,7 +468,9 @@ void ExplainFailure(const Record& record, CaseResult& result) {
   if (result.cause.empty()) {
     result.cause = ExplainUnmet(outline, result.verdict);
   }
-  if (result.cause.empty()) result.cause = LeftProcessesText(record);
+  if (result.cause.empty()) {
+    result.cause = LeftProcessesText(record, result.verdict);
+  }
   result.summary = {.faults = FaultsText(outline),
                     .recovery = RecoveryText(outline, result.verdict.facts),
                     .training = TrainingText(outline, result),

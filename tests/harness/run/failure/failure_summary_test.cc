@@ -67,11 +67,23 @@ TEST(LeftProcessesTest, AreTheCause) {
   record.launchers[0].exit_code = 75;
   record.left.processes = {"worker 1, incarnation 1 (process 4711)"};
   CaseResult result;
-  result.verdict.kind = VerdictKind::kFail;
+  result.verdict = {
+      .kind = VerdictKind::kFail,
+      .invariants = {
+          {.invariant = "no-orphans", .instances = 1, .violations = 1}}};
   ExplainFailure(record, result);
   EXPECT_EQ(result.cause,
             "worker 1, incarnation 1 (process 4711) outlived the launcher, "
             "which had exited with code 75");
+  record.launchers[0].events.push_back({.kind = RecordKind::kLauncherBegin});
+  result.cause = "";
+  ExplainFailure(record, result);
+  EXPECT_THAT(result.cause, HasSubstr("the launcher, which had been killed"));
+  // Another violation, in a run whose processes are not judged.
+  result.verdict.invariants[0].invariant = "trajectory";
+  result.cause = "";
+  ExplainFailure(record, result);
+  EXPECT_THAT(result.cause, Not(HasSubstr("outlived")));
 }
 
 TEST_F(FailureSummaryTest, PowerCutThatTookAcknowledgedCheckpointIsTheCause) {
