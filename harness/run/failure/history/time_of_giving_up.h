@@ -11,15 +11,17 @@
 
 namespace gauntlet {
 
-// Returns the longest time from the start of an attempt of the run to that of
-// the next one; 0 if the launcher restarted no job.
+// Returns the longest time from one restart of the job to the next; 0 if there
+// were fewer than two. A restart begins with the pause before its attempt, so
+// this time includes the pause.
 int64_t LongestAttemptNs(const std::vector<Interruption>& all);
 
-// Returns the time from the start of a run to the end of its last permitted
-// attempt (cluster.restart.max), if all attempts from the last one on end as
-// well, and each takes as long as the longest before. Returns nullopt if there
-// is no attempt to compare with, if only lost workers are restarted, or if the
-// launcher was started again.
+// Returns the time from the start of a run to the end of the last attempt that
+// cluster.restart.max permits. Assumes that no attempt completes the training,
+// and that each one takes as long as the longest so far. Returns nullopt
+//   - if the job was restarted fewer than two times,
+//   - if only lost workers are restarted, or
+//   - if the launcher was started again.
 std::optional<int64_t> TimeOfGivingUp(const Record& record,
                                       const std::vector<Interruption>& all);
 

@@ -1,0 +1,65 @@
+// The time at which a launcher gives up.
+#include "harness/run/failure/history/time_of_giving_up.h"
+
+#include <cstdint>
+#include <optional>
+
+#include <gtest/gtest.h>
+
+#include "harness/oracle/history/outline.h"
+
+namespace gauntlet {
+namespace {
+
+// Returns a run whose launcher restarted the job twice, after these pauses, and
+// may do so four times. Each attempt lasts 100 ns.
+Record RestartedRun(int64_t first_pause_ns, int64_t second_pause_ns) {
+  Record record;
+  record.setup.max_restarts = 4;
+  record.setup.first_restart_pause_ns = first_pause_ns;
+  record.setup.restart_pause_ns = 1000;
+  const auto ends = [](int64_t t_ns) {
+    return RecordEvent{.kind = RecordKind::kAttemptEnds,
+                       .t_ns = t_ns,
+                       .reason = RecordReason::kWorkerLeft};
+  };
+  const auto restarts = [](int64_t t_ns, int64_t pause_ns) {
+    return RecordEvent{
+        .kind = RecordKind::kRestarting, .t_ns = t_ns, .limit_ns = pause_ns};
+  };
+  record.ending = RunEnding::kTimedOut;
+  record.launchers = {
+      {.restarts = 2,
+       .events = {{.kind = RecordKind::kLauncherBegin, .t_ns = 1000},
+                  ends(1100),
+                  restarts(1100, first_pause_ns),
+                  ends(1200 + first_pause_ns),
+                  restarts(1200 + first_pause_ns, second_pause_ns)}}};
+  return record;
+}
+
+std::optional<int64_t> TimeIn(const Record& record) {
+  return TimeOfGivingUp(record, InterruptionsOf(Outline(record)));
+}
+
+TEST(TimeOfGivingUpTest, CountsEachPauseOnce) {
+  const Record record = RestartedRun(10, 20);
+  EXPECT_EQ(LongestAttemptNs(InterruptionsOf(Outline(record))), 110);
+  // Attempts that take longer than the next pause are followed by the first
+  // one: 100, 10 + 100, 20 + 100, and twice 10 + 100.
+  EXPECT_EQ(TimeIn(record), 550);
+}
+
+TEST(TimeOfGivingUpTest, PausesDouble_AfterShortAttempts) {
+  // 100, 200 + 100, 400 + 100, 800 + 100, and 1000 + 100.
+  EXPECT_EQ(TimeIn(RestartedRun(200, 400)), 2900);
+}
+
+TEST(TimeOfGivingUpTest, IsNotKnownWithoutARestart) {
+  Record record = RestartedRun(10, 20);
+  record.launchers[0].events.resize(2);
+  EXPECT_EQ(TimeIn(record), std::nullopt);
+}
+
+}  // namespace
+}  // namespace gauntlet
