@@ -316,11 +316,6 @@ std::string FailedSavesCause(const Unmet& unmet) {
 std::string SavesCause(const Unmet& unmet) {
   const Record& record = unmet.outline.record;
   const uint64_t interval = record.setup.save_interval_steps;
-  bool has_final = false;
-  ForEachEvent(record, [&](const RecordEvent& event) {
-    has_final = has_final || (event.kind == RecordKind::kSaveAcknowledged &&
-                              IsSaveOfTheEnd(record, event));
-  });
   return JoinedTexts(
       {AcknowledgedText(record) +
            (interval == 0   ? ""
@@ -329,9 +324,9 @@ std::string SavesCause(const Unmet& unmet) {
                             : fmt::format("; a save is due every {} steps "
                                           "(checkpoint.every)",
                                           interval)) +
-           (has_final ? ", and the end of training is saved, too "
-                        "(checkpoint.on_success)"
-                      : ""),
+           (HasFinalSave(record) ? ", and the end of training is saved, too "
+                                   "(checkpoint.on_success)"
+                                 : ""),
        UnfinishedSavesText(record, 0, {.t_ns = INT64_MAX}), EndsText(unmet)});
 }
 

@@ -12,6 +12,7 @@
 #include "harness/record/fault_traits.h"
 #include "harness/record/text/joined_texts.h"
 #include "harness/record/text/number_list.h"
+#include "harness/run/failure/history/named_faults.h"
 #include "harness/run/failure/history/worker_events.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -29,8 +30,9 @@ std::string_view TakePart(std::string_view& text) {
 }
 
 // Returns "ENOSPC in MANIFEST.json" or "EIO at ckpt.begin" for an error number
-// that a fault injected; for any other error, its text without the directory.
-std::string ErrorText(std::string_view error) {
+// that a fault injected. Returns the text of any other error without the
+// directory.
+std::string ReasonOfFailure(std::string_view error) {
   std::string_view rest = error;
   const size_t slash = rest.find('/');
   if (slash != rest.npos) rest.remove_prefix(slash);
@@ -169,14 +171,10 @@ std::vector<const RecordFault*> FailingFaults(const Record& record,
 }
 
 std::string FailureReason(const Record& record, const BegunSave& save) {
-  std::vector<std::string_view> ids;
-  for (const RecordFault* fault : FailingFaults(record, save)) {
-    ids.push_back(fault->id);
-  }
-  std::string error = ErrorText(save.failure->detail);
-  if (ids.empty()) return error;
-  const std::string faults = fmt::format(
-      "fault{} {}", ids.size() == 1 ? "" : "s", fmt::join(ids, ", "));
+  const std::vector<const RecordFault*> failing = FailingFaults(record, save);
+  std::string error = ReasonOfFailure(save.failure->detail);
+  if (failing.empty()) return error;
+  const std::string faults = NamedFaults(failing);
   return error.empty() ? faults : fmt::format("{} ({})", faults, error);
 }
 
@@ -193,20 +191,36 @@ std::string FailedSavesText(const Record& record, int64_t from_ns) {
                      reason);
 }
 
-bool IsSaveOfTheEnd(const Record& record, const RecordEvent& save) {
+uint64_t StepOfSaveAt(const Record& record, const RecordEvent& fired) {
+  constexpr std::string_view kBeforeTheSave = "ckpt.begin";
+  if (fired.path == kBeforeTheSave) return fired.step;
+  const RecordEvent* const begun =
+      NewestUntil(record, RecordKind::kSaveBegin, std::nullopt, fired);
+  return begun == nullptr ? fired.step : begun->step;
+}
+
+bool IsFinalSave(const Record& record, const RecordEvent& save) {
   if (save.path.find("-finished-") != std::string::npos) return true;
   const uint64_t every = record.setup.save_interval_steps;
   return every > 0 && IsDone(record) && save.step % every != 0 &&
          save.step == record.launchers.back().result->steps;
 }
 
+bool HasFinalSave(const Record& record) {
+  return FirstOf(record, [&record](const RecordEvent& event) {
+           return event.kind == RecordKind::kSaveAcknowledged &&
+                  IsFinalSave(record, event);
+         }) != nullptr;
+}
+
 std::string RetriedSavesText(const Record& record) {
+  // The tries to save one step.
   struct Tries {
-    int64_t begin_ns = INT64_MAX;          // of the first try
-    const RecordEvent* failure = nullptr;  // of the first try
-    int failed_in = 0;                     // incarnation
-    const RecordEvent* saved = nullptr;    // by the last try
-    int saved_in = 0;
+    int64_t begin_ns = INT64_MAX;          // begin of the first try
+    const RecordEvent* failure = nullptr;  // first failure
+    int failed_in = 0;                     // incarnation of the first failure
+    const RecordEvent* saved = nullptr;    // newest acknowledgement
+    int saved_in = 0;  // incarnation of the newest acknowledgement
   };
   std::map<uint64_t, Tries> by_step;
   for (const IncarnationEvents& incarnation : record.incarnations) {

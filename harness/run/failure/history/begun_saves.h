@@ -69,9 +69,16 @@ std::string FailureReason(const Record& record, const BegunSave& save);
 // none failed.
 std::string FailedSavesText(const Record& record, int64_t from_ns);
 
+// Returns the step of the save at whose point the fault fired. The event itself
+// has the step of the training, which may be later if saves are asynchronous.
+uint64_t StepOfSaveAt(const Record& record, const RecordEvent& fired);
+
 // Returns true iff the save was made because training had ended
 // (checkpoint.on_success).
-bool IsSaveOfTheEnd(const Record& record, const RecordEvent& save);
+bool IsFinalSave(const Record& record, const RecordEvent& save);
+
+// Returns true iff the run acknowledged such a save.
+bool HasFinalSave(const Record& record);
 
 // Returns "the save of step 18 failed: fault full (ENOSPC in …); a later try
 // saved step 18" for each step whose save failed and was acknowledged

@@ -52,12 +52,17 @@ std::optional<DoneSave> LastSaveBefore(const Record& record, int64_t t_ns) {
   return DoneSave{.step = done->step, .duration_ns = done->t_ns - began->t_ns};
 }
 
+bool IsSlowAnyway(const Record& record, const BegunSave& save,
+                  int64_t until_ns) {
+  const std::optional<DoneSave> before = LastSaveBefore(record, save.begin_ns);
+  return before && before->duration_ns >= until_ns - save.begin_ns;
+}
+
 std::vector<const RecordFault*> DelaysOf(const Record& record,
                                          const BegunSave& save,
                                          int64_t until_ns) {
   const int64_t lasted_ns = until_ns - save.begin_ns;
-  const std::optional<DoneSave> before = LastSaveBefore(record, save.begin_ns);
-  const bool is_slow_anyway = before && before->duration_ns > lasted_ns;
+  const bool is_slow_anyway = IsSlowAnyway(record, save, until_ns);
   return FaultsInSaves(
       record, save.begin_ns, until_ns, [&](const RecordFault& fault) {
         if (!TraitsOf(fault).DelaysTask()) return false;

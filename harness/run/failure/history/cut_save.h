@@ -18,10 +18,14 @@ struct TimeSpan {
   int64_t until_ns = 0;
 };
 
+// Returns true iff the save would have been pending at that time even without
+// faults: the save before it took as long as this one had lasted, or longer.
+bool IsSlowAnyway(const Record& record, const BegunSave& save,
+                  int64_t until_ns);
+
 // Returns the faults that delayed the save until that time, in the order of
-// their ids. Leaves out those without which the save would have been pending
-// then too: they delayed it by less than it had lasted so far, and the save
-// before it took longer than that.
+// their ids. Leaves out faults without which the save would have been pending
+// then too: they delayed it by less than it had lasted, and IsSlowAnyway.
 std::vector<const RecordFault*> DelaysOf(const Record& record,
                                          const BegunSave& save,
                                          int64_t until_ns);

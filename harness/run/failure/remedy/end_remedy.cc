@@ -15,31 +15,27 @@
 #include "harness/run/failure/history/interruptions.h"
 #include "harness/run/failure/history/process_ends.h"
 #include "harness/run/failure/history/worker_events.h"
+#include "harness/run/failure/remedy/fault_step.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 namespace gauntlet {
 namespace {
 
-// The acknowledged saves of a run, each position once.
-struct Saves {
-  std::vector<uint64_t> due = {};  // steps, without the save at the end
-  bool has_final = false;          // the end of training was saved, too
-};
-
-Saves CollectSaves(const Record& record) {
-  Saves saves;
+// Returns the steps of the acknowledged saves, each position once, without the
+// save at the end of training.
+std::vector<uint64_t> DueSavesOf(const Record& record) {
   std::map<TrainingPosition, uint64_t> due;
   ForEachEvent(record, [&](const RecordEvent& event) {
-    if (event.kind != RecordKind::kSaveAcknowledged) return;
-    if (IsSaveOfTheEnd(record, event)) {
-      saves.has_final = true;
-    } else {
+    if (event.kind == RecordKind::kSaveAcknowledged &&
+        !IsFinalSave(record, event)) {
       due[PositionOf(event)] = event.step;
     }
   });
-  for (const auto& [position, step] : due) saves.due.push_back(step);
-  return saves;
+  std::vector<uint64_t> steps;
+  steps.reserve(due.size());
+  for (const auto& [position, step] : due) steps.push_back(step);
+  return steps;
 }
 
 // Returns true iff the newest of these steps are those.
@@ -88,24 +84,13 @@ std::optional<uint64_t> FirstSaveAfterEpoch(const Record& record,
   return first;
 }
 
-// Returns "set the step of fault c (14) to 12 or earlier", or, for a fault
-// without a step, "let fault c come in step 12 or earlier".
-std::string StepOfFaultText(const RecordFault& fault,
-                            const std::string& value) {
-  return fault.step && !fault.in_save
-             ? fmt::format("set the step of fault {} ({}) to {}", fault.id,
-                           *fault.step, value)
-             : fmt::format("let fault {} come in step {}", fault.id, value);
-}
-
 // Returns the change after which the first restart comes before the end of that
 // epoch, counted from 0; "" if the fault already comes before it.
 std::string RestartBeforeEnd(const RecordFault& fault, uint64_t epoch,
                              uint64_t end) {
   if (fault.step && *fault.step <= end) return "";
   return fmt::format("{}, so that epoch {} ends after the restart",
-                     StepOfFaultText(fault, fmt::format("{} or earlier", end)),
-                     epoch + 1);
+                     StepAdvice(fault, {.last = end}), epoch + 1);
 }
 
 // Returns the change after which that epoch, counted from 0, has ended and is
@@ -115,13 +100,58 @@ std::string RestartAfterEnd(const Record& record, const RecordFault& fault,
                             uint64_t epoch, uint64_t end, uint64_t next_end) {
   const std::optional<uint64_t> save = FirstSaveAfterEpoch(record, end);
   if (!save || *save >= next_end || fault.step > *save) return "";
-  const std::string value =
-      *save + 1 == next_end
-          ? fmt::to_string(next_end)
-          : fmt::format("a value from {} to {}", *save + 1, next_end);
   return fmt::format(
       "{}, so that it comes after the end of epoch {} and the save of step {}",
-      StepOfFaultText(fault, value), epoch + 1, *save);
+      StepAdvice(fault, {.first = *save + 1, .last = next_end}), epoch + 1,
+      *save);
+}
+
+// Returns the number of steps of an epoch; nullopt if the run shows none.
+std::optional<uint64_t> StepsPerEpoch(const Record& record) {
+  const std::map<uint64_t, const RecordEvent*> ends = EpochEndsOf(record);
+  if (!ends.empty()) {
+    const auto& [epoch, end] = *ends.begin();
+    if (end->step > 0 && end->step % (epoch + 1) == 0) {
+      return end->step / (epoch + 1);
+    }
+  }
+  const uint64_t epochs = record.setup.epochs;
+  const uint64_t steps = record.launchers.back().result->steps;
+  if (MaxStepsOfEnd(record) || epochs == 0 || steps == 0 ||
+      steps % epochs != 0) {
+    return std::nullopt;
+  }
+  return steps / epochs;
+}
+
+// Returns "job.max_steps (9) to 12", or "job.max_steps to 12" if the present
+// value is not known.
+std::string MaxStepsText(std::optional<uint64_t> present, uint64_t steps) {
+  return present ? fmt::format("job.max_steps ({}) to {}", *present, steps)
+                 : fmt::format("job.max_steps to {}", steps);
+}
+
+// Returns the change after which training ends at a later step.
+std::string LaterEnd(const Record& record, uint64_t expected) {
+  const uint64_t epochs = record.setup.epochs;
+  const std::optional<uint64_t> max_steps = MaxStepsOfEnd(record);
+  const std::optional<uint64_t> per_epoch = StepsPerEpoch(record);
+  if (!per_epoch) {
+    return max_steps ? fmt::format(
+                           "set {}, and raise job.epochs ({}) if they end "
+                           "before step {}",
+                           MaxStepsText(max_steps, expected), epochs, expected)
+                     : fmt::format("change job.epochs ({})", epochs);
+  }
+  const uint64_t needed = (expected + *per_epoch - 1) / *per_epoch;
+  std::vector<std::string> settings;
+  if (needed > epochs) {
+    settings.push_back(fmt::format("job.epochs ({}) to {}", epochs, needed));
+  }
+  if (max_steps || expected % *per_epoch != 0) {
+    settings.push_back(MaxStepsText(max_steps, expected));
+  }
+  return fmt::format("set {}", fmt::join(settings, " and "));
 }
 
 }  // namespace
@@ -143,24 +173,25 @@ std::string SaveScheduleRemedy(const Outline& outline) {
 std::string SavesRemedy(const Outline& outline, uint64_t expected) {
   const Record& record = outline.record;
   const uint64_t every = record.setup.save_interval_steps;
-  const Saves saves = CollectSaves(record);
+  const std::vector<uint64_t> due_saves = DueSavesOf(record);
+  const bool has_final = HasFinalSave(record);
   uint64_t found = 0;
   for (const Generation& generation : outline.generations) {
     found += generation.saves.size();
   }
   if (!IsDone(record) || every == 0) return SaveScheduleRemedy(outline);
   const uint64_t end = record.launchers.back().result->steps;
-  const uint64_t final = saves.has_final ? 1 : 0;
+  const uint64_t final = has_final ? 1 : 0;
   // Each due save was made once, and nothing else was saved.
   const bool is_regular =
-      saves.due.size() == end / every && found == saves.due.size() + final;
+      due_saves.size() == end / every && found == due_saves.size() + final;
   if (!is_regular || expected == 0) return SaveScheduleRemedy(outline);
-  if (saves.has_final && expected + 1 == found) {
+  if (has_final && expected + 1 == found) {
     return fmt::format(
         "set checkpoint.on_success to leave, so that step {} is {}", end,
         end % every == 0 ? "saved only once" : "not saved");
   }
-  if (!saves.has_final && expected == found + 1) {
+  if (!has_final && expected == found + 1) {
     return "set checkpoint.on_success to keep, so that the end of training is "
            "saved, too";
   }
@@ -179,34 +210,35 @@ std::string CheckpointsRemedy(const Outline& outline) {
   const RunSetup& setup = record.setup;
   const std::vector<uint64_t> expected =
       record.expect.checkpoints_left.value_or(std::vector<uint64_t>());
-  const Saves saves = CollectSaves(record);
+  const std::vector<uint64_t> due_saves = DueSavesOf(record);
+  const bool has_final = HasFinalSave(record);
   if (IsDone(record) && expected.empty() && !setup.delete_at_success) {
     return "set checkpoint.on_success to delete";
   }
   if (!IsDone(record) || setup.keep <= 0) return SaveScheduleRemedy(outline);
   const uint64_t end = record.launchers.back().result->steps;
-  std::vector<uint64_t> with_final = saves.due;
+  std::vector<uint64_t> with_final = due_saves;
   with_final.push_back(end);
   if (EndsWith(with_final, expected)) {
     const std::string text = SettingsText(
-        {saves.has_final ? "" : "checkpoint.on_success to keep",
+        {has_final ? "" : "checkpoint.on_success to keep",
          KeepText(setup.keep, with_final.size(), expected.size())});
     if (!text.empty()) return text;
   }
-  if (EndsWith(saves.due, expected)) {
-    const bool is_twice = saves.due.back() == end;
+  if (EndsWith(due_saves, expected)) {
+    const bool is_twice = due_saves.back() == end;
     const std::string final_text =
-        !saves.has_final && !setup.delete_at_success ? ""
-        : is_twice                                   ? fmt::format(
-                                                           "checkpoint.on_success to leave, so that step {} is "
-                                                                                             "saved only once",
-                                                           end)
+        !has_final && !setup.delete_at_success ? ""
+        : is_twice                             ? fmt::format(
+                                                     "checkpoint.on_success to leave, so that step {} is "
+                                                                                 "saved only once",
+                                                     end)
                    : fmt::format(
                          "checkpoint.on_success to leave, so that step {} is "
                          "not saved",
                          end);
     const std::string text = SettingsText(
-        {final_text, KeepText(setup.keep, saves.due.size(), expected.size())});
+        {final_text, KeepText(setup.keep, due_saves.size(), expected.size())});
     if (!text.empty()) return text;
   }
   return SaveScheduleRemedy(outline);
@@ -217,28 +249,18 @@ std::string LastStepRemedy(const Outline& outline) {
   const Expectation& expect = record.expect;
   const uint64_t steps = record.launchers.back().result->steps;
   const std::optional<uint64_t> max_steps = MaxStepsOfEnd(record);
-  if (expect.ends_at_epoch) {
+  if (expect.ends_at_epoch &&
+      *expect.ends_at_epoch != record.launchers.back().result->epochs) {
     const std::string epochs = EpochsText(record, *expect.ends_at_epoch);
     if (!max_steps) return epochs;
     return fmt::format("remove job.max_steps ({}){}{}", *max_steps,
                        epochs.empty() ? "" : " and ", epochs);
   }
   const uint64_t expected = expect.ends_at_step.value_or(steps);
-  if (expected < steps || max_steps) {
-    return max_steps ? fmt::format("set job.max_steps ({}) to {}", *max_steps,
-                                   expected)
-                     : fmt::format("set job.max_steps to {}", expected);
-  }
-  const uint64_t epochs = record.setup.epochs;
-  if (epochs == 0 || steps % epochs != 0) {
-    return fmt::format("change job.epochs ({})", epochs);
-  }
-  const uint64_t per_epoch = steps / epochs;
-  const uint64_t needed = (expected + per_epoch - 1) / per_epoch;
-  return fmt::format("{}{}", EpochsText(record, needed),
-                     expected % per_epoch == 0
-                         ? ""
-                         : fmt::format(" and job.max_steps to {}", expected));
+  if (expected == steps) return "";
+  return expected < steps
+             ? fmt::format("set {}", MaxStepsText(max_steps, expected))
+             : LaterEnd(record, expected);
 }
 
 std::string StopStepRemedy(const Outline& outline) {
@@ -253,11 +275,9 @@ std::string StopStepRemedy(const Outline& outline) {
   }
   const RecordFault& fault = **all.back().faults.begin();
   const uint64_t found = last.result->steps;
-  if (!fault.step || fault.in_save || *fault.step + *expected <= found) {
-    return "";
-  }
-  return fmt::format("set the step of fault {} ({}) to {}", fault.id,
-                     *fault.step, *fault.step + *expected - found);
+  if (!HasOwnStep(fault) || *fault.step + *expected <= found) return "";
+  const uint64_t step = *fault.step + *expected - found;
+  return StepAdvice(fault, {.first = step, .last = step});
 }
 
 std::string EpochsAfterRestartRemedy(const Outline& outline,

@@ -12,8 +12,10 @@
 #include "harness/run/failure/history/begun_saves.h"
 #include "harness/run/failure/history/cut_save.h"
 #include "harness/run/failure/history/interruptions.h"
+#include "harness/run/failure/history/named_faults.h"
 #include "harness/run/failure/history/process_ends.h"
 #include "harness/run/failure/history/worker_events.h"
+#include "harness/run/failure/remedy/fault_step.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -23,14 +25,16 @@ namespace {
 // An event after the last one of a run.
 constexpr int64_t kAfterTheRun = INT64_MAX;
 
-// A start of workers after an interruption, and the fault that caused it.
+// A generation that started after an interruption.
 struct Restart {
-  RecordEvent start;                    // the first of its generation
-  const RecordFault* ending = nullptr;  // null: none is known
-  const RecordEvent* fired = nullptr;   // the last event of that fault
+  RecordEvent start;  // first event of the generation
+  // Fault that caused the interruption; null: none is known.
+  const RecordFault* ending = nullptr;
+  // Last event of that fault before the start; null: it has none.
+  const RecordEvent* fired = nullptr;
 };
 
-// Returns the restart with that first event. The fault is that of the last
+// Returns the restart that begins with that event, and the fault of the last
 // interruption before it.
 Restart RestartAt(const Outline& outline, const RecordEvent& start) {
   Restart restart = {.start = start};
@@ -69,18 +73,6 @@ RecordEvent FirstStartAgain(const Outline& outline) {
   return again == nullptr ? RecordEvent{.t_ns = kAfterTheRun} : *again;
 }
 
-std::string NamedFaults(const std::vector<std::string_view>& ids) {
-  return fmt::format("fault{} {}", ids.size() == 1 ? "" : "s",
-                     fmt::join(ids, " and "));
-}
-
-std::vector<std::string_view> IdsOf(
-    const std::vector<const RecordFault*>& faults) {
-  std::vector<std::string_view> ids;
-  for (const RecordFault* fault : faults) ids.push_back(fault->id);
-  return ids;
-}
-
 // Returns the duration of the last step before that time, by the first worker
 // that shows one; 0 if none does.
 int64_t StepDurationBefore(const Record& record, int64_t t_ns) {
@@ -110,24 +102,14 @@ std::optional<uint64_t> FirstStepAfterSave(const Record& record, uint64_t step,
   return step + 1 + static_cast<uint64_t>((needed_ns + step_ns - 1) / step_ns);
 }
 
-// Returns "set the step of fault c (6) to a value from 9 to 11". `last` 0: "to
-// 9 or later"; `first` 0: "to 11 or earlier".
-std::string MovedTo(const RecordFault& fault, uint64_t first, uint64_t last) {
-  const std::string value =
-      last == 0       ? fmt::format("{} or later", first)
-      : first == 0    ? fmt::format("{} or earlier", last)
-      : first >= last ? std::to_string(first)
-                      : fmt::format("a value from {} to {}", first, last);
-  return fmt::format("set the step of fault {} ({}) to {}", fault.id,
-                     *fault.step, value);
-}
-
 // Returns the change after which the fault fires in a later save than that of
 // `step`: "set the save of fault t (2) to 3".
-std::string MovedToLaterSave(const Restart& restart, uint64_t interval,
-                             uint64_t step) {
+std::string LaterSaveAdvice(const Record& record, const Restart& restart,
+                            uint64_t step) {
   const RecordFault& fault = *restart.ending;
-  const uint64_t at = restart.fired == nullptr ? 0 : restart.fired->step;
+  const uint64_t interval = record.setup.save_interval_steps;
+  const uint64_t at =
+      restart.fired == nullptr ? 0 : StepOfSaveAt(record, *restart.fired);
   if (!fault.save || interval == 0 || at == 0 || at > step) {
     return fmt::format("move fault {}", fault.id);
   }
@@ -137,23 +119,25 @@ std::string MovedToLaterSave(const Restart& restart, uint64_t interval,
 
 // Returns the change after which the fault comes after the save of `step`; ""
 // if it does so already, or if the change is not known.
-std::string MovedAfterSave(const Record& record, const Restart& restart,
-                           uint64_t step) {
+std::string AfterSaveAdvice(const Record& record, const Restart& restart,
+                            uint64_t step) {
   if (restart.ending == nullptr) return "";
   const RecordFault& fault = *restart.ending;
   const uint64_t interval = record.setup.save_interval_steps;
   std::string moved;
   if (fault.in_save) {
-    moved = MovedToLaterSave(restart, interval, step);
+    moved = LaterSaveAdvice(record, restart, step);
   } else if (!fault.step) {
     moved = fmt::format("move fault {}", fault.id);
   } else {
     const std::optional<uint64_t> first =
         FirstStepAfterSave(record, step, restart.start);
     if (!first || *fault.step >= *first) return "";
-    const uint64_t last = interval == 0 ? 0 : step + interval - 1;
+    // A fault in the step of the next due save fires before that save.
+    const uint64_t last = interval == 0 ? 0 : step + interval;
     if (interval > 1 && *first > last) return "";
-    moved = MovedTo(fault, *first, last);
+    moved = StepAdvice(fault, {.first = *first,
+                               .last = last == 0 ? 0 : std::max(*first, last)});
   }
   return fmt::format("{}, so that the save of step {} comes before it", moved,
                      step);
@@ -168,17 +152,14 @@ std::string CompletedSave(const Outline& outline, const Restart& restart,
   const RecordEvent* const end =
       FirstEnd(record, save.begin_ns, restart.start.t_ns);
   const int64_t until_ns = end == nullptr ? restart.start.t_ns : end->t_ns;
-  const std::vector<std::string_view> delays =
-      IdsOf(DelaysOf(record, save, until_ns));
-  const std::string moved = MovedAfterSave(record, restart, save.step);
+  const std::vector<const RecordFault*> delays =
+      DelaysOf(record, save, until_ns);
+  const std::string moved = AfterSaveAdvice(record, restart, save.step);
   if (delays.empty()) return moved;
   const std::string removed =
       fmt::format("remove {}, which delayed the save of step {}",
                   NamedFaults(delays), save.step);
-  const std::optional<DoneSave> before = LastSaveBefore(record, save.begin_ns);
-  const bool is_slow_anyway =
-      before && before->duration_ns >= until_ns - save.begin_ns;
-  return is_slow_anyway && !moved.empty()
+  return IsSlowAnyway(record, save, until_ns) && !moved.empty()
              ? fmt::format("{}, and {}", removed, moved)
              : removed;
 }
@@ -209,8 +190,8 @@ std::string LoadableCheckpoint(const Outline& outline, const Restart& restart,
     return CompletedSave(outline, restart, save);
   }
   if (save.ending == SaveEnding::kFailed) {
-    const std::vector<std::string_view> failing =
-        IdsOf(FailingFaults(outline.record, save));
+    const std::vector<const RecordFault*> failing =
+        FailingFaults(outline.record, save);
     return failing.empty()
                ? ""
                : fmt::format("remove {}, which made the save of step {} fail",
@@ -226,9 +207,10 @@ std::string OlderResume(const Restart& restart, uint64_t found,
   if (restart.ending == nullptr) return "";
   const RecordFault& fault = *restart.ending;
   const std::string moved =
-      !fault.step || fault.in_save
-          ? fmt::format("move fault {}", fault.id)
-          : MovedTo(fault, expected == 0 ? 0 : expected + 1, found);
+      HasOwnStep(fault)
+          ? StepAdvice(fault, {.first = expected == 0 ? 0 : expected + 1,
+                               .last = found})
+          : fmt::format("move fault {}", fault.id);
   return fmt::format("{}, so that it comes before the save of step {}", moved,
                      found);
 }
@@ -280,18 +262,18 @@ std::string NewerSave(const Outline& outline, const MostRecomputed& found,
 // Returns "set the step of fault c (9) to 6, so that it comes 0 steps after the
 // save of step 5"; "" if the fault is there already, or if its place is not a
 // step.
-std::string MovedBehindSave(const RunSetup& setup, const Restart& restart,
-                            uint64_t most) {
+std::string SoonAfterSaveAdvice(const RunSetup& setup, const Restart& restart,
+                                uint64_t most) {
   if (restart.ending == nullptr || setup.async_saves) return "";
   const RecordFault& fault = *restart.ending;
   const uint64_t interval = setup.save_interval_steps;
-  if (!fault.step || fault.in_save || *fault.step == 0) return "";
+  if (!HasOwnStep(fault) || *fault.step == 0) return "";
   const uint64_t saved = (*fault.step - 1) / interval * interval;
   if (saved == 0 || saved + 1 + most >= *fault.step) return "";
-  return fmt::format(
-      "set the step of fault {} ({}) to {}, so that it comes {} after the save "
-      "of step {}",
-      fault.id, *fault.step, saved + 1 + most, Counted(most, "step"), saved);
+  const uint64_t step = saved + 1 + most;
+  return fmt::format("{}, so that it comes {} after the save of step {}",
+                     StepAdvice(fault, {.first = step, .last = step}),
+                     Counted(most, "step"), saved);
 }
 
 // Returns the change of checkpoint.every after which at most `most` steps are
@@ -357,7 +339,7 @@ std::string ResumeRemedy(const Outline& outline, const Verdict& verdict) {
       return LoadableCheckpoint(outline, restart, save);
     }
   }
-  return MovedAfterSave(record, restart, expected);
+  return AfterSaveAdvice(record, restart, expected);
 }
 
 std::string RecomputedStepsRemedy(const Outline& outline,
@@ -375,7 +357,7 @@ std::string RecomputedStepsRemedy(const Outline& outline,
   }
   texts.push_back(MoreSaves(setup, most));
   if (found && setup.save_interval_steps > 0) {
-    texts.push_back(MovedBehindSave(setup, found->restart, most));
+    texts.push_back(SoonAfterSaveAdvice(setup, found->restart, most));
   }
   std::erase(texts, "");
   return fmt::format("{}", fmt::join(texts, ", or "));

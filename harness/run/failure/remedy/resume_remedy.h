@@ -15,7 +15,7 @@ namespace gauntlet {
 //   - "remove fault e, which made the save of step 8 fail", or the same for a
 //     fault that damaged this checkpoint or delayed its save;
 //   - "set disk.profile (lying-fsync) to ext4, …", if a power loss lost it;
-//   - "set the step of fault c (6) to a value from 9 to 11, so that the save of
+//   - "set the step of fault c (6) to a value from 9 to 12, so that the save of
 //     step 8 comes before it", or to an earlier one.
 // Returns "" if the record shows none of these. REQUIRES: the run restarted.
 std::string ResumeRemedy(const Outline& outline, const Verdict& verdict);
