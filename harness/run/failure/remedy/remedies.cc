@@ -22,6 +22,7 @@
 #include "harness/run/failure/history/first_sign.h"
 #include "harness/run/failure/history/interruptions.h"
 #include "harness/run/failure/history/killed_in_grace.h"
+#include "harness/run/failure/history/named_faults.h"
 #include "harness/run/failure/history/scale_downs.h"
 #include "harness/run/failure/history/worker_events.h"
 #include "harness/run/failure/remedy/delay_remedy.h"
@@ -143,16 +144,15 @@ std::string FewerRestarts(const UnmetRun& run, uint64_t permitted) {
 // rot, or let it damage fewer checkpoints"; "" if no fault damaged stored data.
 std::string LessDamage(const Outline& outline) {
   if (std::string text = HonestDiskRemedy(outline); !text.empty()) return text;
-  std::set<std::string_view> ids;
-  for (const FaultOccurrence& occurrence : outline.occurrences) {
-    if (occurrence.traits.damages_store) ids.insert(occurrence.fault->id);
-  }
-  if (ids.empty()) return "";
+  const std::vector<const RecordFault*> faults =
+      FaultsWith(outline, [](const FaultOccurrence& occurrence) {
+        return occurrence.traits.damages_store;
+      });
+  if (faults.empty()) return "";
   return fmt::format(
-      "remove fault{} {}, or let {} damage fewer checkpoints, so that one can "
-      "be loaded",
-      ids.size() == 1 ? "" : "s", fmt::join(ids, " and "),
-      ids.size() == 1 ? "it" : "them");
+      "remove {}, or let {} damage fewer checkpoints, so that one can be "
+      "loaded",
+      NamedFaults(faults), faults.size() == 1 ? "it" : "them");
 }
 
 bool HasNotice(const Outline& outline) {
@@ -300,21 +300,17 @@ std::string RemedyForFailedSaves(const UnmetRun& run) {
   if (run.facts().failed_saves < expected) {
     return "let a fault fail one more save (do: errno at ckpt.shard.open)";
   }
-  std::set<std::string_view> ids;
-  for (const FaultOccurrence& occurrence : run.outline.occurrences) {
-    if (occurrence.traits.reports_error && occurrence.fault->in_save) {
-      ids.insert(occurrence.fault->id);
-    }
-  }
-  if (ids.empty()) return "";
+  const std::vector<const RecordFault*> faults =
+      FaultsWith(run.outline, [](const FaultOccurrence& occurrence) {
+        return occurrence.traits.reports_error && occurrence.fault->in_save;
+      });
+  if (faults.empty()) return "";
   if (expected > 0) {
-    return fmt::format("let fault{} {} fail only {}",
-                       ids.size() == 1 ? "" : "s", fmt::join(ids, " and "),
+    return fmt::format("let {} fail only {}", NamedFaults(faults),
                        Counted(expected, "save"));
   }
-  return fmt::format("remove fault{} {}, or let {} fail fewer saves",
-                     ids.size() == 1 ? "" : "s", fmt::join(ids, " and "),
-                     ids.size() == 1 ? "it" : "them");
+  return fmt::format("remove {}, or let {} fail fewer saves",
+                     NamedFaults(faults), faults.size() == 1 ? "it" : "them");
 }
 
 std::string RemedyForEndsAt(const UnmetRun& run) {
@@ -370,30 +366,76 @@ std::string RemedyForEpochsAfterRestart(const UnmetRun& run) {
       fault->id);
 }
 
-std::string RemedyForTrend(const UnmetRun& run) {
-  // A smaller change of the loss, as a fraction of it, is no progress.
-  constexpr double kLeastChange = 0.05;
-  const std::map<uint64_t, const RecordEvent*> ends = EpochEndsOf(run.record());
-  if (ends.size() > 1) {
-    const double first = std::bit_cast<float>(ends.begin()->second->loss_bits);
-    const double last = std::bit_cast<float>(ends.rbegin()->second->loss_bits);
-    const std::string course =
-        fmt::format("from the end of epoch {} to that of epoch {}",
-                    ends.begin()->first + 1, ends.rbegin()->first + 1);
-    if (first > 0 && std::abs(last - first) < kLeastChange * first) {
-      return fmt::format(
-          "raise job.optimizer.lr, as the loss changes by only {:.1f}% {}",
-          100 * std::abs(last - first) / first, course);
-    }
-    if (!(last < first)) {
-      return fmt::format("lower job.optimizer.lr, as the loss rises {}",
-                         course);
-    }
+// The ends of the first and the last epoch of a run.
+struct Course {
+  const RecordEvent& first;
+  const RecordEvent& last;
+
+  // Returns "from the end of epoch 1 to that of epoch 3".
+  std::string Text() const {
+    return fmt::format("from the end of epoch {} to that of epoch {}",
+                       first.epoch + 1, last.epoch + 1);
   }
+};
+
+// Returns nullopt if fewer than two epochs ended.
+std::optional<Course> CourseOf(const Record& record) {
+  const std::map<uint64_t, const RecordEvent*> ends = EpochEndsOf(record);
+  if (ends.size() < 2) return std::nullopt;
+  return Course{.first = *ends.begin()->second, .last = *ends.rbegin()->second};
+}
+
+std::string LongerTraining(const Record& record) {
   return fmt::format(
       "train longer (job.epochs is {}) or change job.optimizer.lr, as training "
       "without faults gives the same values",
-      run.record().setup.epochs);
+      record.setup.epochs);
+}
+
+std::string RemedyForLoss(const UnmetRun& run) {
+  // A smaller change of the loss, as a fraction of it, is no progress.
+  constexpr double kLeastChange = 0.05;
+  const std::optional<Course> course = CourseOf(run.record());
+  if (!course) return LongerTraining(run.record());
+  const double first = std::bit_cast<float>(course->first.loss_bits);
+  const double last = std::bit_cast<float>(course->last.loss_bits);
+  if (!std::isfinite(first) || !std::isfinite(last)) {
+    const RecordEvent& end =
+        std::isfinite(first) ? course->last : course->first;
+    return fmt::format(
+        "lower job.optimizer.lr, as the loss is not finite at the end of epoch "
+        "{}",
+        end.epoch + 1);
+  }
+  if (first > 0 && std::abs(last - first) < kLeastChange * first) {
+    return fmt::format(
+        "raise job.optimizer.lr, as the loss changes by only {:.1f}% {}",
+        100 * std::abs(last - first) / first, course->Text());
+  }
+  return last < first
+             ? LongerTraining(run.record())
+             : fmt::format("lower job.optimizer.lr, as the loss rises {}",
+                           course->Text());
+}
+
+std::string RemedyForAccuracy(const UnmetRun& run) {
+  const std::optional<Course> course = CourseOf(run.record());
+  if (!course) return LongerTraining(run.record());
+  const auto& [first, last] = *course;
+  if (last.count < first.count) {
+    return fmt::format(
+        "lower job.optimizer.lr, as fewer samples are correct at the end of "
+        "epoch {} ({}) than at that of epoch {} ({})",
+        last.epoch + 1, last.count, first.epoch + 1, first.count);
+  }
+  return fmt::format(
+      "train longer (job.epochs is {}) or raise job.optimizer.lr, as {} "
+      "correct "
+      "at the end of epoch {} and at that of epoch {}",
+      run.record().setup.epochs,
+      first.count == 1 ? "1 sample is"
+                       : fmt::format("{} samples are", first.count),
+      first.epoch + 1, last.epoch + 1);
 }
 
 // An expectation, by the name of its finding, and the change that meets it.
@@ -412,8 +454,8 @@ constexpr std::array kRemedies = {
     NamedRemedy{"saves", RemedyForSaves},
     NamedRemedy{"epochs_after_restart", RemedyForEpochsAfterRestart},
     NamedRemedy{"checkpoints", RemedyForCheckpoints},
-    NamedRemedy{"loss", RemedyForTrend},
-    NamedRemedy{"accuracy", RemedyForTrend},
+    NamedRemedy{"loss", RemedyForLoss},
+    NamedRemedy{"accuracy", RemedyForAccuracy},
     NamedRemedy{"exit_code", RemedyForExitCode},
 };
 

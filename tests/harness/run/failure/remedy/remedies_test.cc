@@ -3,6 +3,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <limits>
 #include <set>
 #include <string>
 #include <vector>
@@ -82,7 +83,7 @@ TEST(RemediesTest, EachExpectationHasAChangeOfTheScenario) {
        "add a fault that ends a worker (do: crash) in incarnation 2"},
       {{.resumed_from_step = 8},
        {"resumed_from"},
-       "set the step of fault c (6) to a value from 9 to 11, so that the save "
+       "set the step of fault c (6) to a value from 9 to 12, so that the save "
        "of step 8 comes before it"},
       {{.resumed_from_step = 0},
        {"resumed_from"},
@@ -137,12 +138,14 @@ TEST(RemediesTest, EachChangeNamesTheExpectationsThatItMeets) {
                       {"outcome", "restarts", "resumed_from"}),
             "for outcome and restarts, remove fault c, which ended attempt 1; "
             "and for resumed_from, set the step of fault c (6) to a value from "
-            "9 to 11, so that the save of step 8 comes before it");
+            "9 to 12, so that the save of step 8 comes before it");
 }
 
-// job.max_steps ended the run in its second epoch.
-TEST(RemediesTest, EndByMaxSteps_IsNotChangedByTheEpochs) {
+// job.max_steps ended the run in its second epoch of 6 steps.
+TEST(RemediesTest, EndByMaxSteps_NeedsMoreEpochsOnlyBeyondTheLastOne) {
   Record record = CrashedRun();
+  record.incarnations[0].events.push_back(
+      {.kind = RecordKind::kEpochEnd, .step = 6, .epoch = 0});
   record.launchers.back().result->epochs = 1;
   record.launchers.back().result->steps = 9;
   EXPECT_EQ(RemedyFor(record, {.ends_at_epoch = 2}, {"ends_at.epoch"}),
@@ -151,6 +154,22 @@ TEST(RemediesTest, EndByMaxSteps_IsNotChangedByTheEpochs) {
             "remove job.max_steps (9) and set job.epochs (2) to 3");
   EXPECT_EQ(RemedyFor(record, {.ends_at_step = 12}, {"ends_at.step"}),
             "set job.max_steps (9) to 12");
+  EXPECT_EQ(RemedyFor(record, {.ends_at_step = 20}, {"ends_at.step"}),
+            "set job.epochs (2) to 4 and job.max_steps (9) to 20");
+  EXPECT_EQ(RemedyFor(record, {.ends_at_epoch = 1, .ends_at_step = 6},
+                      {"ends_at.step"}),
+            "set job.max_steps (9) to 6");
+  record.incarnations[0].events.pop_back();
+  EXPECT_EQ(RemedyFor(record, {.ends_at_step = 20}, {"ends_at.step"}),
+            "set job.max_steps (9) to 20, and raise job.epochs (2) if they end "
+            "before step 20");
+}
+
+TEST(RemediesTest, RunWithoutSteps_HasNoStepsPerEpoch) {
+  Record record = CrashedRun();
+  record.launchers.back().result->steps = 0;
+  EXPECT_EQ(RemedyFor(record, {.ends_at_step = 20}, {"ends_at.step"}),
+            "change job.epochs (2)");
 }
 
 TEST(RemediesTest, RunWithoutDueSaves_IsToSave) {
@@ -328,6 +347,9 @@ TEST(RemediesTest, CourseOfTheLossHasADirection) {
       {2.0f, 3.0f,
        "lower job.optimizer.lr, as the loss rises from the end of epoch 1 to "
        "that of epoch 3"},
+      {2.0f, std::numeric_limits<float>::quiet_NaN(),
+       "lower job.optimizer.lr, as the loss is not finite at the end of epoch "
+       "3"},
       {2.0f, 1.0f,
        "train longer (job.epochs is 2) or change job.optimizer.lr, as training "
        "without faults gives the same values"},
@@ -342,8 +364,56 @@ TEST(RemediesTest, CourseOfTheLossHasADirection) {
         {.kind = RecordKind::kEpochEnd,
          .epoch = 2,
          .loss_bits = std::bit_cast<uint32_t>(last)});
+    EXPECT_EQ(RemedyFor(record, {}, {"loss"}), remedy);
+  }
+}
+
+// The loss rises, too, but `accuracy` is about the correct samples.
+TEST(RemediesTest, AccuracyIsAboutTheCorrectSamples) {
+  struct AccuracyCase {
+    int64_t last;
+    const char* remedy;
+  };
+  const AccuracyCase kCases[] = {
+      {20,
+       "lower job.optimizer.lr, as fewer samples are correct at the end of "
+       "epoch 3 (20) than at that of epoch 1 (30)"},
+      {30,
+       "train longer (job.epochs is 2) or raise job.optimizer.lr, as 30 "
+       "samples are correct at the end of epoch 1 and at that of epoch 3"},
+  };
+  for (const auto& [last, remedy] : kCases) {
+    Record record = CrashedRun();
+    std::vector<RecordEvent>& events = record.incarnations[0].events;
+    events.push_back({.kind = RecordKind::kEpochEnd,
+                      .epoch = 0,
+                      .count = 30,
+                      .loss_bits = std::bit_cast<uint32_t>(2.0f)});
+    events.push_back({.kind = RecordKind::kEpochEnd,
+                      .epoch = 2,
+                      .count = last,
+                      .loss_bits = std::bit_cast<uint32_t>(3.0f)});
     EXPECT_EQ(RemedyFor(record, {}, {"accuracy"}), remedy);
   }
+}
+
+// The save of step 4 was still being written when training was at step 6.
+TEST(RemediesTest, FaultInAnAsynchronousSave_CountsFromTheStepOfThatSave) {
+  Record record = CrashedRun();
+  record.setup.async_saves = true;
+  record.faults = {{.id = "c", .kind = "crash", .save = 1, .in_save = true}};
+  record.incarnations[0].events = {
+      {.kind = RecordKind::kSaveBegin, .t_ns = 10, .step = 4},
+      {.kind = RecordKind::kFaultFired,
+       .t_ns = 11,
+       .step = 6,
+       .path = "ckpt.shard.write",
+       .detail = "c"},
+      {.kind = RecordKind::kInitialized, .t_ns = 15, .generation = 1},
+      {.kind = RecordKind::kResumed, .t_ns = 16, .generation = 2}};
+  EXPECT_EQ(RemedyFor(record, {.resumed_from_step = 8}, {"resumed_from"}),
+            "set the save of fault c (1) to 3, so that the save of step 8 "
+            "comes before it");
 }
 
 TEST(RemediesTest, RefusalOfAnotherJobIsNotAboutTheDirectory) {
