@@ -16,6 +16,7 @@
 #include "harness/run/failure/history/interruptions.h"
 #include "harness/run/failure/history/killed_in_grace.h"
 #include "harness/run/failure/history/late_detection.h"
+#include "harness/run/failure/history/named_faults.h"
 #include "harness/run/failure/history/step_pace.h"
 #include "harness/run/failure/history/time_of_giving_up.h"
 #include "harness/run/failure/history/worker_events.h"
@@ -68,7 +69,7 @@ std::string Remedy(const Outline& outline, const Verdict& verdict) {
   if (!IsUnmet(verdict, "outcome")) return "";
   return FirstKnown(
       {RestartRemedy(outline, verdict), RequeueRemedy(outline, verdict),
-       IsDone(outline.record) ? "" : EndlessFaultRemedy(outline)});
+       IsDone(outline.record) ? "" : LimitEndlessFaults(outline).change});
 }
 
 // Returns where to look if no remedy is known.
@@ -160,7 +161,7 @@ std::string AdviceOnRequeues(const Outline& outline) {
   const auto requeues = std::ranges::count(all, Reaction::kStartsLauncher,
                                            &Interruption::reaction);
   if (requeues == 0) return "";
-  const std::string limit = EndlessFaultRemedy(outline);
+  const std::string limit = LimitEndlessFaults(outline).change;
   return fmt::format(
       "raise timeout.total ({}), or lower preemption.requeue, as the launcher "
       "was started again {} time{}{}",
@@ -201,7 +202,7 @@ std::string AdviceOnEndlessFault(const Outline& outline,
                                  const CaseResult& result) {
   const Record& record = outline.record;
   if (record.ending != RunEnding::kTimedOut) return "";
-  const std::string limit = EndlessFaultRemedy(outline);
+  const auto [limit, ends] = LimitEndlessFaults(outline);
   if (limit.empty()) return "";
   if (record.expect.outcome == Outcome::kGivesUp) {
     return fmt::format(
@@ -211,8 +212,9 @@ std::string AdviceOnEndlessFault(const Outline& outline,
   }
   const std::string give_up = OrLetItGiveUp(outline, result);
   return give_up.empty()
-             ? limit + ": each attempt ends by it, so more time does not help"
-             : limit + ", as each attempt ends by it; " + give_up;
+             ? fmt::format("{}: {} each attempt, so more time does not help",
+                           limit, ends)
+             : fmt::format("{}, as {} each attempt; {}", limit, ends, give_up);
 }
 
 // Returns the advice on a run whose steps do not fit into its time; "" for
@@ -300,11 +302,8 @@ std::string AdviceOnGrace(const Outline& outline, const CaseResult& result) {
     return KilledInGraceRemedy(setup, *killed);
   }
   if (!grace) return "";
-  std::vector<std::string> delays;
-  for (const RecordFault* fault :
-       DelaysOf(outline.record, grace->save, grace->span.until_ns)) {
-    delays.push_back(fault->id);
-  }
+  const std::vector<const RecordFault*> delays =
+      DelaysOf(outline.record, grace->save, grace->span.until_ns);
   return fmt::format(
       "if a save may take that long, raise the grace of fault {} ({}) above "
       "its "
@@ -314,17 +313,22 @@ std::string AdviceOnGrace(const Outline& outline, const CaseResult& result) {
       grace->notice->id, LimitText(grace->notice->grace_ns),
       delays.empty()
           ? ""
-          : fmt::format(", or limit fault{} {}, which delayed it",
-                        delays.size() == 1 ? "" : "s", fmt::join(delays, ", ")),
+          : fmt::format(", or limit {}, which delayed it", NamedFaults(delays)),
       CommandToShow(result, "--all"));
 }
 
-// Returns the advice on processes that were left after the run.
-std::string AdviceOnLeftProcesses(const CaseResult& result) {
+// Returns the advice on processes that were left after the run. Only the
+// workers of a real run have logs.
+std::string AdviceOnLeftProcesses(const Record& record,
+                                  const CaseResult& result) {
   return fmt::format(
       "each process must end with its launcher, so look for the cause in the "
-      "engine: see what the worker did last ({}), and its output in {}/logs",
-      CommandToShow(result, "--all"), result.directory);
+      "engine: see the last events of each worker ({}){}",
+      CommandToShow(result, "--all"),
+      record.world == "real"
+          ? fmt::format(", and the output of the workers in {}/logs",
+                        result.directory)
+          : "");
 }
 
 }  // namespace
@@ -352,7 +356,7 @@ std::string AdviceOn(const Outline& outline, const CaseResult& result) {
   }
   if (IsOnlyViolated(result.verdict, Invariant::kNoOrphans) &&
       !record.left.processes.empty()) {
-    return AdviceOnLeftProcesses(result);
+    return AdviceOnLeftProcesses(record, result);
   }
   return IsOnlyViolated(result.verdict, Invariant::kDetection)
              ? AdviceOnDetection(record, result)

@@ -25,7 +25,7 @@ std::string CommandToShow(const CaseResult& result, std::string_view options);
 //     cluster.step_timeout (7s), …", if only `detection` is violated;
 //   - "if the workers may wait that long, raise timeout.total above …", if the
 //     run did not end by itself;
-//   - "limit fault c (set its repeat to once, …): each attempt ends by it, so
+//   - "limit fault c (set its repeat to once, …): it ends each attempt, so
 //     more time does not help", if one fault ended all attempts until then;
 //   - "raise timeout.total (2m), or lower preemption.requeue, …", if it used up
 //     its time and no wait had exceeded the engine's limit;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engine/text/counted.h"
@@ -13,6 +14,7 @@
 #include "harness/record/text/gave_up.h"
 #include "harness/run/failure/history/endless_faults.h"
 #include "harness/run/failure/history/interruptions.h"
+#include "harness/run/failure/history/named_faults.h"
 #include "harness/run/failure/remedy/remedies.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -23,16 +25,10 @@ namespace {
 // Returns "limit fault c (set its repeat to once, or end it with until)", or
 // the same for several faults.
 std::string LimitFaultsText(const std::vector<const RecordFault*>& faults) {
-  std::vector<std::string_view> ids;
-  for (const RecordFault* fault : faults) ids.push_back(fault->id);
-  if (ids.size() == 1) {
-    return fmt::format(
-        "limit fault {} (set its repeat to once, or end it with until)",
-        ids.front());
-  }
-  return fmt::format(
-      "limit faults {} (set their repeat to once, or end them with until)",
-      fmt::join(ids, " and "));
+  const bool is_one = faults.size() == 1;
+  return fmt::format("limit {} (set {} repeat to once, or end {} with until)",
+                     NamedFaults(faults), is_one ? "its" : "their",
+                     is_one ? "it" : "them");
 }
 
 // Returns "completes" or "recovers", the outcome of the run once the fault is
@@ -102,7 +98,7 @@ std::string RequeueValue(const Record& record, uint64_t more) {
 // that it used up preemption.requeue; "" for other runs.
 std::string EndlessStopRemedy(const Outline& outline) {
   const Record& record = outline.record;
-  const std::string limit = EndlessFaultRemedy(outline);
+  const auto [limit, ends] = LimitEndlessFaults(outline);
   const size_t starts = record.launchers.size();
   if (limit.empty() || starts < 2 || record.golden.entries.empty()) return "";
   const std::optional<FinalResult>& last = record.launchers[starts - 1].result;
@@ -113,21 +109,21 @@ std::string EndlessStopRemedy(const Outline& outline) {
   const uint64_t left = steps - last->steps;
   const uint64_t trained =
       last->steps > before->steps ? last->steps - before->steps : 0;
-  if (trained == 0) return limit + ", as each start ends by it";
+  if (trained == 0) return fmt::format("{}, as {} each start", limit, ends);
   return fmt::format(
-      "{}, as each start ends by it; or raise preemption.requeue{}, as each "
+      "{}, as {} each start; or raise preemption.requeue{}, as each "
       "start trains {}, and {} left",
-      limit, RequeueValue(record, (left + trained - 1) / trained),
+      limit, ends, RequeueValue(record, (left + trained - 1) / trained),
       Counted(trained, "step"),
       left == 1 ? "1 is" : fmt::format("{} are", left));
 }
 
 }  // namespace
 
-std::string EndlessFaultRemedy(const Outline& outline) {
+EndlessFaultsLimit LimitEndlessFaults(const Outline& outline) {
   const std::vector<const RecordFault*> faults =
       EndlessFaults(outline.record, InterruptionsOf(outline));
-  if (faults.empty()) return "";
+  if (faults.empty()) return {};
   const Expectation& expect = outline.record.expect;
   std::string text = LimitFaultsText(faults);
   if (const std::string_view outcome = OutcomeWithout(expect, *faults.front());
@@ -144,18 +140,18 @@ std::string EndlessFaultRemedy(const Outline& outline) {
         "; each save that still fails counts in saves, failed_saves and "
         "checkpoints";
   }
-  return text;
+  return {.change = std::move(text),
+          .ends = faults.size() == 1 ? "it ends" : "one of them ends"};
 }
 
 std::string RestartRemedy(const Outline& outline, const Verdict& verdict) {
   const Record& record = outline.record;
   const RecordEvent* const gave_up = FindGaveUp(record);
   if (gave_up == nullptr) return "";
-  if (const std::string limit = EndlessFaultRemedy(outline); !limit.empty()) {
-    const size_t count = EndlessFaults(record, InterruptionsOf(outline)).size();
+  const auto [limit, ends] = LimitEndlessFaults(outline);
+  if (!limit.empty()) {
     return fmt::format("{}: {} each attempt, so more restarts do not help{}",
-                       limit, count == 1 ? "it ends" : "one of them ends",
-                       OrShorterDelays(outline));
+                       limit, ends, OrShorterDelays(outline));
   }
   if (gave_up->reason != RecordReason::kRestartsUsedUp) return "";
   return OneMoreRestart(

@@ -9,9 +9,14 @@
 
 namespace gauntlet {
 
-// Returns the change that limits the EndlessFaults of the run, and the
-// expectation to change with it; "" if there are no such faults.
-std::string EndlessFaultRemedy(const Outline& outline);
+// Advice to limit the EndlessFaults of a run.
+struct EndlessFaultsLimit {
+  // The change of the faults, and the expectation to change with them; "" if
+  // there are no such faults.
+  std::string change = {};
+  std::string ends = {};  // "it ends"; of several faults, "one of them ends"
+};
+EndlessFaultsLimit LimitEndlessFaults(const Outline& outline);
 
 // Returns the change after which the launcher does not give up: it limits the
 // EndlessFaults, or permits one more restart. Returns "" if no launcher gave

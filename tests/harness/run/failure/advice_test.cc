@@ -176,7 +176,7 @@ TEST_F(AdviceOnRunTest, AdvisesToChangeTheCause) {
        "if the run was right, set outcome: stops-cleanly under expect "
        "(c.yaml:14); if the expectation is right, raise preemption.requeue "
        "(0) to 1, so that the job starts again after its stop"},
-      // Each start ends by the fault, so the number of starts must be known.
+      // The fault ends each start, so the number of starts must be known.
       {"",
        "preemption: {requeue: 2}\n"
        "faults: [{id: p, at: {worker: 1, point: step.begin, incarnation: any}, "
@@ -184,7 +184,7 @@ TEST_F(AdviceOnRunTest, AdvisesToChangeTheCause) {
        "expect: {outcome: recovers}\n",
        "if the run was right, set outcome: stops-cleanly under expect "
        "(c.yaml:14); if the expectation is right, limit fault p (set its "
-       "repeat to once, or end it with until), as each start ends by it; or "
+       "repeat to once, or end it with until), as it ends each start; or "
        "raise preemption.requeue (2) to 11, as each start trains 1 step, and 9 "
        "are left"},
       // A limited fault fails one save, which ends no attempt.
@@ -320,20 +320,20 @@ TEST_F(AdviceOnRunTest, AdvisesToChangeTheCause) {
        "if the run was right, set outcome: stops-cleanly under expect "
        "(c.yaml:14); if the expectation is right, remove fault p, which ended "
        "attempt 1"},
-      // Each attempt ends by the fault until the time is up.
+      // The fault ends each attempt until the time is up.
       {", restart: {max: 1000, backoff: 1s}",
        "timeout: {total: 9s}\n"
        "faults: [{id: c, at: {worker: 1, step: 6, incarnation: any}, do: "
        "crash, with: {repeat: always}}]\nexpect: {outcome: recovers}\n",
-       "limit fault c (set its repeat to once, or end it with until): each "
-       "attempt ends by it, so more time does not help"},
+       "limit fault c (set its repeat to once, or end it with until): it ends "
+       "each attempt, so more time does not help"},
       // The launcher would give up soon: it may restart the job 3 times.
       {", topology: one_host_per_worker, heartbeat: {lost_after: 1s}",
        "timeout: {total: 40s}\n"
        "faults: [{id: c, at: {worker: 1, step: 6, incarnation: any}, do: "
        "partition, with: {repeat: always}}]\nexpect: {outcome: recovers}\n",
-       "limit fault c (set its repeat to once, or end it with until), as each "
-       "attempt ends by it; or, if the launcher is to give up, set outcome: "
+       "limit fault c (set its repeat to once, or end it with until), as it "
+       "ends each attempt; or, if the launcher is to give up, set outcome: "
        "fails under expect (c.yaml:14) and timeout.total (40s) to 43s or more: "
        "it gives up when the attempt after restart 3 (cluster.restart.max) has "
        "ended, after about 41s"},
@@ -423,6 +423,7 @@ std::string AdviceOnWait(std::optional<int64_t> expected_ns) {
 
 TEST(AdviceTest, ProcessThatIsLeft_BlamesTheEngine) {
   Record record;
+  record.world = "real";
   record.left.processes = {"worker 1, incarnation 1 (process 4711)"};
   const CaseResult result = {
       .replay = "gauntlet replay 7/c --world real",
@@ -433,8 +434,11 @@ TEST(AdviceTest, ProcessThatIsLeft_BlamesTheEngine) {
               {.invariant = "no-orphans", .instances = 1, .violations = 1}}}};
   EXPECT_EQ(AdviceOn(Outline(record), result),
             "each process must end with its launcher, so look for the cause in "
-            "the engine: see what the worker did last (gauntlet show 7/c "
-            "--world real --all), and its output in /runs/7/c.real/logs");
+            "the engine: see the last events of each worker (gauntlet show 7/c "
+            "--world real --all), and the output of the workers in "
+            "/runs/7/c.real/logs");
+  record.world = "sim";
+  EXPECT_THAT(AdviceOn(Outline(record), result), testing::EndsWith("--all)"));
 }
 
 TEST(AdviceTest, DelayBeyondAllLimits_BlamesTheEngine) {
