@@ -11,8 +11,8 @@
 #include "harness/record/fault_occurrence.h"
 #include "harness/record/fault_traits.h"
 #include "harness/record/text/joined_texts.h"
+#include "harness/record/text/named_faults.h"
 #include "harness/record/text/number_list.h"
-#include "harness/run/failure/history/named_faults.h"
 #include "harness/run/failure/history/worker_events.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>

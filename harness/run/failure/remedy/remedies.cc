@@ -16,13 +16,13 @@
 #include "engine/worker_exit_code.h"
 #include "harness/oracle/history/last_words.h"
 #include "harness/record/text/joined_texts.h"
+#include "harness/record/text/named_faults.h"
 #include "harness/record/text/number_list.h"
 #include "harness/run/failure/history/causing_faults.h"
 #include "harness/run/failure/history/epoch_ends.h"
 #include "harness/run/failure/history/first_sign.h"
 #include "harness/run/failure/history/interruptions.h"
 #include "harness/run/failure/history/killed_in_grace.h"
-#include "harness/run/failure/history/named_faults.h"
 #include "harness/run/failure/history/scale_downs.h"
 #include "harness/run/failure/history/worker_events.h"
 #include "harness/run/failure/remedy/delay_remedy.h"
@@ -85,6 +85,26 @@ std::string DelayRemedy(const Record& record,
       FindFirstSign(record, caused.first->from_ns, caused.first->end_ns));
 }
 
+// Returns FewerInterruptions for a run with these interruptions.
+std::string FewerOf(const std::vector<Interruption>& all, const Record& record,
+                    uint64_t permitted) {
+  std::vector<std::string> removed;
+  std::vector<std::string> texts;
+  for (const CausedInterruptions& caused :
+       CausedAfter(record, all, permitted)) {
+    if (std::string text = DelayRemedy(record, caused); !text.empty()) {
+      texts.push_back(std::move(text));
+    } else {
+      removed.push_back(CausingFaultText(caused));
+    }
+  }
+  if (!removed.empty()) {
+    texts.insert(texts.begin(),
+                 fmt::format("remove {}", fmt::join(removed, ", and ")));
+  }
+  return JoinedTexts(std::move(texts));
+}
+
 // Returns the first fault that ended an attempt; null if the record shows none.
 const RecordFault* FirstEndingFault(const UnmetRun& run) {
   for (const Interruption& one : run.all) {
@@ -126,7 +146,7 @@ std::string OneMoreEnd(const UnmetRun& run) { return MoreEnds(run, 1); }
 // Returns the change after which the run has no more than `permitted` restarts:
 // FewerInterruptions or, if that is "", fewer planned launches.
 std::string FewerRestarts(const UnmetRun& run, uint64_t permitted) {
-  std::string text = FewerInterruptions(run.outline, permitted);
+  std::string text = FewerOf(run.all, run.record(), permitted);
   if (!text.empty()) return text;
   const std::vector<PlannedLaunch>& launches = run.record().setup.launches;
   if (run.record().launchers.size() > run.facts().requeues + 1) {
@@ -138,6 +158,22 @@ std::string FewerRestarts(const UnmetRun& run, uint64_t permitted) {
              ? "remove stop_at_step from launches, as a job that stops before "
                "its end is started again"
              : "";
+}
+
+// Returns the faults of the record, each once, that have an occurrence which
+// `is_wanted`.
+template <typename Condition>
+std::vector<const RecordFault*> FaultsWith(const Outline& outline,
+                                           const Condition& is_wanted) {
+  std::vector<const RecordFault*> faults;
+  for (const RecordFault& fault : outline.record.faults) {
+    for (const FaultOccurrence& occurrence : outline.occurrences) {
+      if (occurrence.fault != &fault || !is_wanted(occurrence)) continue;
+      faults.push_back(&fault);
+      break;
+    }
+  }
+  return faults;
 }
 
 // Returns the change after which fewer checkpoints are damaged: "remove fault
@@ -195,7 +231,7 @@ std::string RemedyForEnd(const UnmetRun& run, uint64_t permitted) {
           FindKilledInGrace(run.outline)) {
     return KilledInGraceRemedy(record.setup, *killed);
   }
-  return FewerInterruptions(run.outline, permitted);
+  return FewerOf(run.all, run.record(), permitted);
 }
 
 std::string RemedyForGivingUp(const UnmetRun& run) {
@@ -462,23 +498,7 @@ constexpr std::array kRemedies = {
 }  // namespace
 
 std::string FewerInterruptions(const Outline& outline, uint64_t permitted) {
-  const Record& record = outline.record;
-  const std::vector<Interruption> all = InterruptionsOf(outline);
-  std::vector<std::string> removed;
-  std::vector<std::string> texts;
-  for (const CausedInterruptions& caused :
-       CausedAfter(record, all, permitted)) {
-    if (std::string text = DelayRemedy(record, caused); !text.empty()) {
-      texts.push_back(std::move(text));
-    } else {
-      removed.push_back(CausingFaultText(caused));
-    }
-  }
-  if (!removed.empty()) {
-    texts.insert(texts.begin(),
-                 fmt::format("remove {}", fmt::join(removed, ", and ")));
-  }
-  return JoinedTexts(std::move(texts));
+  return FewerOf(InterruptionsOf(outline), outline.record, permitted);
 }
 
 std::string ShorterDelays(const Outline& outline) {

@@ -12,9 +12,9 @@
 #include "harness/oracle/history/last_words.h"
 #include "harness/record/fault_traits.h"
 #include "harness/record/text/gave_up.h"
+#include "harness/record/text/named_faults.h"
 #include "harness/run/failure/history/endless_faults.h"
 #include "harness/run/failure/history/interruptions.h"
-#include "harness/run/failure/history/named_faults.h"
 #include "harness/run/failure/remedy/remedies.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>

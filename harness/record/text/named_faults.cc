@@ -1,4 +1,4 @@
-#include "harness/run/failure/history/named_faults.h"
+#include "harness/record/text/named_faults.h"
 
 #include <string_view>
 
