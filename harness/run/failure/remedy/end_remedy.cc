@@ -227,16 +227,12 @@ std::string CheckpointsRemedy(const Outline& outline) {
   }
   if (EndsWith(due_saves, expected)) {
     const bool is_twice = due_saves.back() == end;
+    const bool is_left = !has_final && !setup.delete_at_success;
     const std::string final_text =
-        !has_final && !setup.delete_at_success ? ""
-        : is_twice                             ? fmt::format(
-                                                     "checkpoint.on_success to leave, so that step {} is "
-                                                                                 "saved only once",
-                                                     end)
-                   : fmt::format(
-                         "checkpoint.on_success to leave, so that step {} is "
-                         "not saved",
-                         end);
+        is_left ? ""
+                : fmt::format(
+                      "checkpoint.on_success to leave, so that step {} is {}",
+                      end, is_twice ? "saved only once" : "not saved");
     const std::string text = SettingsText(
         {final_text, KeepText(setup.keep, due_saves.size(), expected.size())});
     if (!text.empty()) return text;
