@@ -502,6 +502,7 @@ Status CollectiveSave::CommitAndTidy(const SaveAttempt& attempt,
 }
 
 void CollectiveSave::StartTidying(const CheckpointHead& head) {
+  KeepWarnings();
   tidied_step_ = head.step;
   tidy_times_.Restart();
   tidying_.Start([this, head] {
@@ -537,9 +538,16 @@ Status CollectiveSave::EndTask() {
   return tidied_;
 }
 
+// REQUIRES: no task is tidying.
+void CollectiveSave::KeepWarnings() {
+  for (std::string& warning : store_->TakeWarnings()) {
+    warnings_.push_back(std::move(warning));
+  }
+}
+
 std::vector<std::string> CollectiveSave::TakeWarnings() {
-  if (is_tidying()) return {};
-  return store_->TakeWarnings();
+  if (!is_tidying()) KeepWarnings();
+  return std::exchange(warnings_, {});
 }
 
 void CollectiveSave::EmitTimes(Ended ended, const Status& outcome) {

@@ -196,7 +196,8 @@ class CollectiveSave {
 
   // On the chief: returns the harmless failures of saves since the last call,
   // one line each: a state file was not written, or a checkpoint not removed.
-  // Returns an empty list while a task tidies the store, and on other ranks.
+  // The failures of a task that tidies the store are returned once it has
+  // ended. On other ranks: returns an empty list.
   std::vector<std::string> TakeWarnings();
 
  private:
@@ -214,6 +215,8 @@ class CollectiveSave {
   void StartTidying(const CheckpointHead& head);
   // Emits tidied_times_, if set, with the times of the task that has ended.
   void EmitTidiedTimes();
+  // Takes the store's warnings, which the next task that tidies adds to.
+  void KeepWarnings();
   void ReportTimes(LogEvent times);
   std::string NewestFinite() const;
   // On the chief: removes a checkpoint if the save failed with `why` for lack
@@ -245,6 +248,7 @@ class CollectiveSave {
   bool refused_ = false;
   bool room_freed_ = false;  // by the chief, since the last begin
   std::string newest_finite_;
+  std::vector<std::string> warnings_;  // of tasks that have ended
   Duration tidy_took_{0};
   TimeSplit times_;
   std::vector<TimedSave> timed_;

@@ -10,6 +10,7 @@ namespace {
 
 using std::chrono::milliseconds;
 using testing::AllOf;
+using testing::Contains;
 using testing::ElementsAre;
 using testing::Ge;
 using testing::HasSubstr;
@@ -87,6 +88,25 @@ TEST(TidyingTest, NextSave_WaitsAndReportsTheWait) {
   // Nothing continues beside the last save.
   EXPECT_GE(TimeOf(times[4].parts, TimePart::kStateFile), milliseconds(500));
   EXPECT_TRUE(times[4].background.empty());
+}
+
+// The save of step 15 waits for the task of step 10, and starts another one
+// that is still running when the chief dies.
+TEST(TidyingTest, FailureOfATaskIsReported_AlsoWhileTheNextTaskRuns) {
+  FaultPlan plan = SlowTidying();
+  plan.faults.push_back(
+      {.id = "full",
+       .site = {.worker = kChief, .point = Point::kStateWrite, .occurrence = 3},
+       .kind = FaultKind::kErrno,
+       .with = {.error = ENOSPC}});
+  plan.faults.push_back({.id = "crash",
+                         .site = {.worker = kChief, .step = 18},
+                         .kind = FaultKind::kCrash});
+  const AttemptResult outcome =
+      TrainingFixture().Run(2, RunThatKeepsOne(), plan);
+  EXPECT_THAT(outcome.StepsOf(EventKind::kSaveAcknowledged),
+              ElementsAre(5, 10, 15));
+  EXPECT_THAT(outcome.lines, Contains(HasSubstr("injected ENOSPC")));
 }
 
 TEST(TidyingTest, FinishedRunIsTidy_AlsoWithoutAnotherSaveAtTheEnd) {
