@@ -35,7 +35,7 @@ Status CustomTraining::JoinOtherWorkers() {
   const auto incarnation = static_cast<uint64_t>(options_.place.incarnation);
   ASSIGN_OR_RETURN(
       session_,
-      Session::Form(*world_, built_.for_host(),
+      Session::Form(*world_, built_.kernels_for_host(),
                     RendezvousOptions(options_.place, options_.cluster),
                     [incarnation](const std::vector<JoinedWorker>&) {
                       return Decision{.generation = incarnation};

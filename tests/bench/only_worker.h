@@ -27,7 +27,7 @@ class OnlyWorker {
   OnlyWorker(World& world, const Parts& parts, uint64_t generation = 1)
       : state_(*parts.built.model, *parts.built.optimizer, parts.job),
         resident_(state_, *parts.built.kernels, world.faults),
-        ring_(world, parts.built.for_host(), {.generation = generation},
+        ring_(world, parts.built.kernels_for_host(), {.generation = generation},
               nullptr, nullptr),
         trainer_(world, ring_,
                  {.job = parts.job,

@@ -114,7 +114,7 @@ ExitCode Run(const EvaluatorRun& run, World& world, Console& console) {
       say(world.host.Interrupts() > 0 ? "interrupted"
                                       : "stopped by a preemption notice");
       return ExitCode::kStopped;
-    case EvaluatorEnd::kLookedOnce:
+    case EvaluatorEnd::kScannedOnce:
       if (printer.evaluations() > 0) return ExitCode::kOk;
       say(fmt::format("{}: {}", run.source.directory,
                       WhyNothingIsLoaded(world, run.source.directory)));

@@ -40,7 +40,7 @@ Result<AppCommand> ParseEvaluate(const VerbArguments& verb) {
               ReadText(command.data.validation_directory));
   flags.Switch(
       {"--once", "", "Evaluate the checkpoints that exist, and exit."},
-      [&command] { command.loop.looks = EvaluatorLoop::Looks::kOnce; });
+      [&command] { command.loop.scans = EvaluatorLoop::Scans::kOnce; });
   flags.Value(
       {"--every", "TIME", "Time between two polls of the directory (1s)."},
       ReadTime(every));
@@ -61,7 +61,7 @@ Result<AppCommand> ParseEvaluate(const VerbArguments& verb) {
   if (outcome == FlagsOutcome::kHelpWanted)
     return AppCommand(PrintTextCommand{flags.Help()});
   if (command.directory.empty()) return InvalidArgument("--ckpt: missing");
-  if (every && command.loop.looks == EvaluatorLoop::Looks::kOnce) {
+  if (every && command.loop.scans == EvaluatorLoop::Scans::kOnce) {
     return InvalidArgument("--every cannot be combined with --once");
   }
   command.loop.every = every.value_or(command.loop.every);

@@ -39,11 +39,11 @@ void Evaluator::Warn(const std::string& line) {
 // Records if the store has checkpoints now, and if it was deleted: it existed
 // before, and has neither a claim nor a checkpoint now. (A deletion removes the
 // newest checkpoint last, after the claims.)
-void Evaluator::NoteWhatIsThere(const StoreScan& scan) {
+void Evaluator::RecordStoreState(const StoreScan& scan) {
   const bool there = scan.highest_claim > 0 || !scan.checkpoints.empty();
-  deleted_ = seen_ && !there;
-  seen_ = seen_ || there;
-  has_none_ = scan.checkpoints.empty();
+  store_deleted_ = store_seen_ && !there;
+  store_seen_ = store_seen_ || there;
+  found_none_ = scan.checkpoints.empty();
 }
 
 bool Evaluator::IsNew(const ScannedCheckpoint& checkpoint) const {
@@ -52,8 +52,8 @@ bool Evaluator::IsNew(const ScannedCheckpoint& checkpoint) const {
          !evaluated_.contains(checkpoint.manifest->head.state_digest);
 }
 
-void Evaluator::PassOver(const ScannedCheckpoint& checkpoint,
-                         const Status& why) {
+void Evaluator::SkipCheckpoint(const ScannedCheckpoint& checkpoint,
+                               const Status& why) {
   if (why.code() == Code::kNotFound) return;  // retired
   Warn(fmt::format("{}: passed over: {}", checkpoint.name, why.message()));
   // Only these errors are permanent: after a read error the checkpoint may
@@ -81,7 +81,7 @@ Result<TrainState> Evaluator::Load(const ScannedCheckpoint& checkpoint) {
 Result<std::optional<Evaluation>> Evaluator::Evaluate(
     const ScannedCheckpoint& checkpoint) {
   if (!checkpoint.manifest) {
-    PassOver(checkpoint, checkpoint.status);
+    SkipCheckpoint(checkpoint, checkpoint.status);
     return std::optional<Evaluation>();
   }
   const CheckpointHead& head = checkpoint.manifest->head;
@@ -89,7 +89,7 @@ Result<std::optional<Evaluation>> Evaluator::Evaluate(
   RETURN_IF_ERROR(CheckJob(checkpoint, job_->json));
   const Result<TrainState> state = Load(checkpoint);
   if (!state.ok()) {
-    PassOver(checkpoint, state.status());
+    SkipCheckpoint(checkpoint, state.status());
     return std::optional<Evaluation>();
   }
   const int replicas = job_->job.replicas;
@@ -120,12 +120,12 @@ Result<std::optional<Evaluation>> Evaluator::EvaluateNext() {
   if (scan.status().code() == Code::kInvalidArgument) return scan.status();
   if (!scan.ok()) {
     const bool missing = scan.status().code() == Code::kNotFound;
-    deleted_ = seen_ && missing;
-    has_none_ = missing;
+    store_deleted_ = store_seen_ && missing;
+    found_none_ = missing;
     if (!missing) Warn(scan.status().message());
     return std::optional<Evaluation>();
   }
-  NoteWhatIsThere(*scan);
+  RecordStoreState(*scan);
   const std::vector<size_t>& members = scan->lineage.members;
   for (auto oldest = members.rbegin(); oldest != members.rend(); ++oldest) {
     const ScannedCheckpoint& checkpoint = scan->checkpoints[*oldest];
@@ -153,10 +153,10 @@ Result<EvaluatorEnd> RunEvaluator(World& world, Evaluator& evaluator,
       continue;
     }
     if (evaluator.store_deleted()) return EvaluatorEnd::kStoreDeleted;
-    if (loop.looks == EvaluatorLoop::Looks::kOnce) {
-      return EvaluatorEnd::kLookedOnce;
+    if (loop.scans == EvaluatorLoop::Scans::kOnce) {
+      return EvaluatorEnd::kScannedOnce;
     }
-    if (evaluator.has_none() && !waits) {
+    if (evaluator.found_none() && !waits) {
       reporter.Warn(fmt::format("waiting for {}: no checkpoint there yet",
                                 evaluator.directory()));
       waits = true;

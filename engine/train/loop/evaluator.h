@@ -74,10 +74,10 @@ class Evaluator {
   const std::string& directory() const { return source_.directory; }
 
   // True if the last call found no checkpoint.
-  bool has_none() const { return has_none_; }
+  bool found_none() const { return found_none_; }
   // True if the last call found that the store, which existed before, was
   // deleted: its run has finished.
-  bool store_deleted() const { return deleted_; }
+  bool store_deleted() const { return store_deleted_; }
 
   // Returns one line for each checkpoint that was skipped as damaged or
   // unreadable since the last call. No line is returned twice.
@@ -87,12 +87,12 @@ class Evaluator {
 
  private:
   Status Begin(const std::string& job_json);
-  void NoteWhatIsThere(const StoreScan& scan);
+  void RecordStoreState(const StoreScan& scan);
   bool IsNew(const ScannedCheckpoint& checkpoint) const;
   Result<std::optional<Evaluation>> Evaluate(
       const ScannedCheckpoint& checkpoint);
   Result<TrainState> Load(const ScannedCheckpoint& checkpoint);
-  void PassOver(const ScannedCheckpoint& checkpoint, const Status& why);
+  void SkipCheckpoint(const ScannedCheckpoint& checkpoint, const Status& why);
   void Warn(const std::string& line);
 
   World* world_;
@@ -103,21 +103,21 @@ class Evaluator {
   std::set<std::string> damaged_;  // names
   std::set<std::string> reported_;
   std::vector<std::string> warnings_;
-  bool seen_ = false;
-  bool deleted_ = false;
-  bool has_none_ = false;
+  bool store_seen_ = false;
+  bool store_deleted_ = false;
+  bool found_none_ = false;
 };
 
 enum class EvaluatorEnd : uint8_t {
   kReachedLast,   // until_epoch or until_step was evaluated
-  kLookedOnce,    // every checkpoint present was evaluated
+  kScannedOnce,   // every checkpoint present was evaluated
   kStoreDeleted,  // by its run, which has finished
   kPreempted,     // by a preemption notice
 };
 
 struct EvaluatorLoop {
-  enum class Looks : uint8_t { kOnce, kAgain };
-  Looks looks = Looks::kAgain;
+  enum class Scans : uint8_t { kOnce, kRepeated };
+  Scans scans = Scans::kRepeated;
   Duration every = std::chrono::seconds(1);
   // The loop ends once a checkpoint at or after this epoch or step was
   // evaluated, and in any case once the store is deleted.

@@ -54,7 +54,7 @@ bool FinitenessWatch::CheckLoss(float loss) {
 void FinitenessWatch::CheckValidation(float loss) {
   if (std::isfinite(loss) || reported_ || validation_reported_) return;
   validation_reported_ = true;
-  parts_.reports.Line(
+  parts_.reports.ReportLine(
       fmt::format("step {}: validation loss is {}, training loss is finite",
                   state().position.step, NonFiniteName(loss)));
 }
@@ -84,10 +84,10 @@ void FinitenessWatch::ReportOnce(const std::string& what, uint32_t loss_bits) {
                             .detail = what});
   parts_.reports.ReportNotFinite(
       state().not_finite_since.value_or(position.step),
-      what + "; " + WhatFollows());
+      what + "; " + Consequence());
 }
 
-std::string FinitenessWatch::WhatFollows() const {
+std::string FinitenessWatch::Consequence() const {
   const std::string& directory = parts_.options.checkpoint.directory;
   std::string text = MustStop()
                          ? "training stops (--stop-on-nan)"

@@ -48,7 +48,7 @@ class FinitenessWatch {
   }
   TrainState& state() const { return parts_.resident.host(); }
   void ReportOnce(const std::string& what, uint32_t loss_bits);
-  std::string WhatFollows() const;
+  std::string Consequence() const;
 
   Parts parts_;
   uint64_t generation_ = 0;

@@ -46,7 +46,8 @@ void GradientExchange::AllocateArrays() {
                     ? std::make_unique<OverlappedExchange>(world_, kernels_)
                     : nullptr;
   host_views_.clear();
-  for (size_t i = 0; i < sizes_.replicas; ++i) host_views_.push_back(Here(i));
+  for (size_t i = 0; i < sizes_.replicas; ++i)
+    host_views_.push_back(HostArray(i));
   device_views_.clear();
   if (transport_ == Transport::kRing) {
     pins_.emplace_back(memory_, std::span(host_));
@@ -54,8 +55,8 @@ void GradientExchange::AllocateArrays() {
     return;
   }
   const size_t room = RoundUpToCacheLine(sizes_.gradients);
-  device_.Resize(rooms() * room);
-  for (size_t i = 0; i < rooms(); ++i) {
+  device_.Resize(device_buffers() * room);
+  for (size_t i = 0; i < device_buffers(); ++i) {
     device_views_.push_back(device_.span().subspan(i * room, sizes_.gradients));
   }
   total_device_.Resize(sizes_.gradients);
@@ -78,23 +79,23 @@ GradientExchange::Transport GradientExchange::ChooseTransport() const {
   return alone ? Transport::kAlone : Transport::kRing;
 }
 
-std::span<float> GradientExchange::RoomOf(size_t replica) {
+std::span<float> GradientExchange::GradientBuffer(size_t replica) {
   if (transport_ != Transport::kRing) {
     return device_.span().subspan(
-        replica % rooms() * RoundUpToCacheLine(sizes_.gradients),
+        replica % device_buffers() * RoundUpToCacheLine(sizes_.gradients),
         sizes_.gradients);
   }
-  return OutputIn(memory_, Here(replica).first(sizes_.gradients), device_);
+  return OutputIn(memory_, HostArray(replica).first(sizes_.gradients), device_);
 }
 
-void GradientExchange::Take(size_t replica) {
+void GradientExchange::Add(size_t replica) {
   if (transport_ == Transport::kDevices) return;
   if (has_begun()) return;  // the exchange reads the replica's array
   if (transport_ == Transport::kRing) {
     kept_[replica].reset();
-    host_views_[replica] = Here(replica);
+    host_views_[replica] = HostArray(replica);
     DownloadInto(memory_, device_.span(),
-                 Here(replica).first(sizes_.gradients));
+                 HostArray(replica).first(sizes_.gradients));
     return;
   }
   const std::span<float> total = total_device_.span();
@@ -106,19 +107,19 @@ void GradientExchange::Take(size_t replica) {
   }
 }
 
-bool GradientExchange::TakesKept() const {
+bool GradientExchange::AcceptsKept() const {
   return sums_in_place() && memory_.kind() == MemoryKind::kHost;
 }
 
-void GradientExchange::TakeKept(size_t replica, KeptGradients gradients) {
-  CHECK(TakesKept() && gradients->size() == length_host(),
+void GradientExchange::AddKept(size_t replica, KeptGradients gradients) {
+  CHECK(AcceptsKept() && gradients->size() == length_host(),
         "what is kept is all that a replica sends");
   host_views_[replica] = *gradients;
   kept_[replica] = std::move(gradients);
 }
 
 std::span<float> GradientExchange::Extra(size_t replica) {
-  return Here(replica).subspan(gradients_host());
+  return HostArray(replica).subspan(gradients_host());
 }
 
 RingArrays GradientExchange::ArraysFor(const RunningPass* pass) {
@@ -128,7 +129,7 @@ RingArrays GradientExchange::ArraysFor(const RunningPass* pass) {
           .pass = pass};
 }
 
-// TakeKept may replace the last replica's view while the task runs. This is
+// AddKept may replace the last replica's view while the task runs. This is
 // safe. The task reads the view only where gradients were reported as final. If
 // the gradients of a pass are kept, none of them is reported before the pass is
 // complete.
@@ -138,7 +139,7 @@ Status GradientExchange::BeginBeforeLastPass(const ExchangeKey& key,
   RETURN_IF_ERROR(
       world_.faults.Hit(Point::kAllReduceBegin, {.step = key.step}));
   kept_.back().reset();
-  host_views_.back() = Here(sizes_.replicas - 1);
+  host_views_.back() = HostArray(sizes_.replicas - 1);
   overlapped_->progress.Begin();
   overlapped_->task.Start([this, key, timeout] {
     overlapped_->result = ring_->Reduce(key, ArraysFor(&overlapped_->pass),
@@ -186,15 +187,15 @@ std::span<float> GradientExchange::Total() {
 std::span<float> GradientExchange::FetchTotal() {
   if (transport_ == Transport::kRing)
     return total_host().first(sizes_.gradients);
-  seen_.resize(sizes_.gradients);
-  DownloadInto(memory_, total_device_.span(), std::span(seen_));
-  return seen_;
+  fetched_total_.resize(sizes_.gradients);
+  DownloadInto(memory_, total_device_.span(), std::span(fetched_total_));
+  return fetched_total_;
 }
 
-void GradientExchange::PutTotalBack() {
+void GradientExchange::WriteBackTotal() {
   if (transport_ == Transport::kRing) return;
-  memory_.Upload(total_device_.span().data(), seen_.data(),
-                 seen_.size() * sizeof(float));
+  memory_.Upload(total_device_.span().data(), fetched_total_.data(),
+                 fetched_total_.size() * sizeof(float));
 }
 
 }  // namespace gauntlet

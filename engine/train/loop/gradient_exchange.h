@@ -62,16 +62,16 @@ class GradientExchange {
   void Rejoin(Ring& ring, DeviceRing* device_ring);
 
   // Returns the array for the replica's gradients, in the kernels' memory. Call
-  // Take for a replica before RoomOf for the next one: replicas may share one
-  // array.
-  std::span<float> RoomOf(size_t replica);
-  void Take(size_t replica);
-  // True if gradients may be passed to TakeKept: the network ring sums them
+  // Add for a replica before GradientBuffer for the next one: replicas may
+  // share one array.
+  std::span<float> GradientBuffer(size_t replica);
+  void Add(size_t replica);
+  // True if gradients may be passed to AddKept: the network ring sums them
   // from host memory, and a replica's only other value is its loss.
-  bool TakesKept() const;
-  // Call instead of Take. Shares the gradients, without a copy, until the
+  bool AcceptsKept() const;
+  // Call instead of Add. Shares the gradients, without a copy, until the
   // replica's next gradients.
-  void TakeKept(size_t replica, KeptGradients gradients);
+  void AddKept(size_t replica, KeptGradients gradients);
   // Returns the replica's values that are summed with its gradients, in host
   // memory. Initially +0; kept from step to step.
   std::span<float> Extra(size_t replica);
@@ -79,8 +79,8 @@ class GradientExchange {
   // Call before the pass over the last replica. Begins the exchange of the step
   // if the gradients of that pass can be summed during it; else has no effect.
   // After Ok, a task may be using the arrays: the caller must fill the arrays
-  // of RoomOf and Extra, call Take or TakeKept, then Sum, and must not return
-  // before Sum has returned. Returns the error of the fault point.
+  // of GradientBuffer and Extra, call Add or AddKept, then Sum, and must not
+  // return before Sum has returned. Returns the error of the fault point.
   Status BeginBeforeLastPass(const ExchangeKey& key, Duration timeout);
   // Returns ReplicaBatch::final_from for the pass after BeginBeforeLastPass;
   // null: the exchange has not begun.
@@ -98,9 +98,9 @@ class GradientExchange {
     return total_host().subspan(gradients_host());
   }
   // Copies the sum to host memory, for a caller that reads or changes it before
-  // Total. PutTotalBack copies it back.
+  // Total. WriteBackTotal copies it back.
   std::span<float> FetchTotal();
-  void PutTotalBack();
+  void WriteBackTotal();
 
  private:
   // kAlone: a single worker on a device adds up its replicas there, in their
@@ -120,7 +120,7 @@ class GradientExchange {
   // Completes the exchange that has begun.
   Status FinishOverlapped(Tally& tally);
   // Number of replicas that have an array on the device at the same time.
-  size_t rooms() const {
+  size_t device_buffers() const {
     return transport_ == Transport::kDevices ? sizes_.replicas : 1;
   }
   // Number of gradients at the start of each array on the host: 0 unless the
@@ -136,9 +136,9 @@ class GradientExchange {
     return transport_ == Transport::kRing && sizes_.extra == 1;
   }
   std::span<float> total_host() {
-    return sums_in_place() ? Here(0) : std::span(total_);
+    return sums_in_place() ? HostArray(0) : std::span(total_);
   }
-  std::span<float> Here(size_t replica) {
+  std::span<float> HostArray(size_t replica) {
     return std::span(host_).subspan(replica * length_host(), length_host());
   }
 
@@ -159,7 +159,7 @@ class GradientExchange {
   MemoryArray<float> device_;
   std::vector<std::span<const float>> device_views_;
   MemoryArray<float> total_device_;
-  std::vector<float> seen_;
+  std::vector<float> fetched_total_;
 
   // An exchange that began before the last pass of the step.
   struct OverlappedExchange {

@@ -22,7 +22,7 @@ struct JobModel {
   std::unique_ptr<Optimizer> optimizer;
 
   // Returns the kernels for arrays in host memory.
-  const Kernels& for_host() const {
+  const Kernels& kernels_for_host() const {
     return host_kernels ? *host_kernels : *kernels;
   }
 };

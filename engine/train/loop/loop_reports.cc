@@ -21,12 +21,13 @@ LoopReports::LoopReports(World& world, const TrainOptions& options,
       state_(&state),
       last_report_(world.clock.Now() - kReportEvery) {}
 
-void LoopReports::To(ProgressReporter& reporter, uint64_t steps_per_epoch) {
+void LoopReports::SetReporter(ProgressReporter& reporter,
+                              uint64_t steps_per_epoch) {
   reporter_ = &reporter;
   steps_per_epoch_ = steps_per_epoch;
 }
 
-void LoopReports::Line(std::string line) {
+void LoopReports::ReportLine(std::string line) {
   if (reporter_ == nullptr) return;
   reporter_->Progress({.step = state_->position.step,
                        .epoch = state_->position.epoch,
@@ -43,7 +44,7 @@ void LoopReports::ReportNotFinite(uint64_t since, std::string line) {
                        .not_finite_since = since});
 }
 
-void LoopReports::Step(const StepOutcome& outcome) {
+void LoopReports::ReportStep(const StepOutcome& outcome) {
   if (reporter_ == nullptr) return;
   const Time now = world_->clock.Now();
   if (now - last_report_ < kReportEvery) return;
@@ -54,7 +55,7 @@ void LoopReports::Step(const StepOutcome& outcome) {
                        .loss = outcome.loss});
 }
 
-void LoopReports::Epoch(const StepOutcome& outcome) {
+void LoopReports::ReportEpoch(const StepOutcome& outcome) {
   if (reporter_ == nullptr) return;
   reporter_->Progress({.step = state_->position.step,
                        .epoch = state_->position.epoch,
@@ -84,12 +85,12 @@ std::string LoopReports::EpochLine() const {
   return line;
 }
 
-void LoopReports::Expect(Duration bound) {
+void LoopReports::AnnounceReportWithin(Duration bound) {
   if (reporter_ == nullptr) return;
   const Time now = world_->clock.Now();
-  if (bound == expected_ && now - last_sign_ < kReportEvery) return;
-  expected_ = bound;
-  last_sign_ = now;
+  if (bound == sent_bound_ && now - bound_sent_at_ < kReportEvery) return;
+  sent_bound_ = bound;
+  bound_sent_at_ = now;
   reporter_->Progress({.patience = bound + options_->cluster.lost_after});
 }
 

@@ -22,27 +22,27 @@ class LoopReports {
               const TrainState& state);
 
   // Sets the reporter for progress; only the chief has one.
-  void To(ProgressReporter& reporter, uint64_t steps_per_epoch);
+  void SetReporter(ProgressReporter& reporter, uint64_t steps_per_epoch);
   // Sets the reporter to which ReportSave reports, so that the launcher waits
   // for this worker during a long save.
   void set_save_reporter(ProgressReporter& reporter) {
     save_reporter_ = &reporter;
   }
 
-  bool is_heard() const { return reporter_ != nullptr; }
+  bool has_reporter() const { return reporter_ != nullptr; }
   // Sends a line for people.
-  void Line(std::string line);
+  void ReportLine(std::string line);
   // Sends a line for people about a loss or a state that is not finite. `since`
   // is the first step at which one was not.
   void ReportNotFinite(uint64_t since, std::string line);
   // Reports a step. Limits the rate to what people can read.
-  void Step(const StepOutcome& outcome);
+  void ReportStep(const StepOutcome& outcome);
   // Reports the epoch that has just ended.
-  void Epoch(const StepOutcome& outcome);
+  void ReportEpoch(const StepOutcome& outcome);
   // Announces to the launcher when to expect the next report: within `bound`,
   // the limit of the part that begins now, plus lost_after, so that the other
   // workers detect a hang before the launcher does.
-  void Expect(Duration bound);
+  void AnnounceReportWithin(Duration bound);
   // Reports that this worker is in a save for at most `bound`; 0: the save has
   // ended.
   void ReportSave(Duration bound);
@@ -57,8 +57,8 @@ class LoopReports {
   ProgressReporter* save_reporter_ = nullptr;
   uint64_t steps_per_epoch_ = 0;
   Time last_report_;
-  Duration expected_{0};  // last bound sent to the launcher, and its time
-  Time last_sign_{};
+  Duration sent_bound_{0};  // last bound sent to the launcher, and its time
+  Time bound_sent_at_{};
 };
 
 }  // namespace gauntlet

@@ -76,7 +76,7 @@ void LoopSaves::NoteTimes() {
 
 void LoopSaves::ReportWarnings() {
   for (const std::string& warning : strategy_.sync->TakeWarnings()) {
-    reports_->Line(warning);
+    reports_->ReportLine(warning);
   }
 }
 
@@ -102,7 +102,7 @@ Status LoopSaves::TrySave(TidyTime tidy_time) {
   const Time begin = world_->clock.Now();
   if (summary_ != nullptr) summary_->BeforeSave();
   const Status status = strategy_.sync->Save(*resident_, tidy_time, {}, [this] {
-    reports_->Expect(options_->cluster.save_timeout);
+    reports_->AnnounceReportWithin(options_->cluster.save_timeout);
     reports_->ReportSave(options_->cluster.save_timeout);
   });
   reports_->ReportSave(Duration::zero());
@@ -125,11 +125,11 @@ Status LoopSaves::TrySave(TidyTime tidy_time) {
   return status;
 }
 
-Status LoopSaves::TakeFailure(const Status& status, uint64_t step) {
+Status LoopSaves::HandleFailure(const Status& status, uint64_t step) {
   if (!CanContinueAfter(status)) {
     return Annotate(status, fmt::format("save of step {}", step));
   }
-  reports_->Line(
+  reports_->ReportLine(
       fmt::format("save of step {} failed: {}", step, status.message()));
   return OkStatus();
 }
@@ -141,30 +141,34 @@ Status LoopSaves::SaveDue() {
 Status LoopSaves::SaveImmediately() {
   RETURN_IF_ERROR(FinishInFlightSave());
   const Status status = TrySave(TidyTime::kInBackground);
-  return status.ok() ? status : TakeFailure(status, state_->position.step);
+  return status.ok() ? status : HandleFailure(status, state_->position.step);
 }
 
-Status LoopSaves::SaveForTheStop(StopCause cause) {
+Status LoopSaves::SaveBeforeStop(StopCause cause) {
   RETURN_IF_ERROR(FinishInFlightSave());
-  return SaveLast(cause == StopCause::kStep ? LastTries::kFirstPause
-                                            : LastTries::FirstPauseWithin(
+  return SaveLast(cause == StopCause::kStep ? LastSaveRetries::kFirstPause
+                                            : LastSaveRetries::FirstPauseWithin(
                                                   options_->preemption.grace));
 }
 
-Status LoopSaves::SaveTheEnd() { return SaveLast(LastTries::kFirstPause); }
+Status LoopSaves::SaveFinalState() {
+  return SaveLast(LastSaveRetries::kFirstPause);
+}
 
 Status LoopSaves::SaveLast(Duration first_pause) {
   const uint64_t step = state_->position.step;
   const Time began = world_->clock.Now();
   Duration pause = first_pause;
-  Duration on_notice = LastTries::FirstPauseWithin(options_->preemption.grace);
+  Duration on_notice =
+      LastSaveRetries::FirstPauseWithin(options_->preemption.grace);
   Status status = TrySave(TidyTime::kImmediately);
-  for (int i = 0; i < LastTries::kPauses && CanContinueAfter(status); ++i) {
-    reports_->Line(
+  for (int i = 0; i < LastSaveRetries::kPauses && CanContinueAfter(status);
+       ++i) {
+    reports_->ReportLine(
         fmt::format("final checkpoint (step {}) failed: {}; retrying in "
                     "{:.1f} s",
                     step, status.message(), SecondsOf(pause)));
-    PauseBeforeAnotherTry(pause, on_notice);
+    PauseBeforeRetry(pause, on_notice);
     pause *= 2;
     on_notice *= 2;
     status = TrySave(TidyTime::kImmediately);
@@ -183,10 +187,10 @@ Status LoopSaves::SaveLast(Duration first_pause) {
 // `on_notice` of the pause is left. Workers without a notice pause longer, and
 // this worker waits for them. So that it does not declare them lost, `pause` is
 // limited to half of save_timeout.
-void LoopSaves::PauseBeforeAnotherTry(Duration pause, Duration on_notice) {
+void LoopSaves::PauseBeforeRetry(Duration pause, Duration on_notice) {
   pause = std::min(pause, options_->cluster.save_timeout / 2);
   const Duration expected = pause + options_->cluster.step_timeout;
-  reports_->Expect(expected);
+  reports_->AnnounceReportWithin(expected);
   reports_->ReportSave(expected);
   const Time until = world_->clock.Now() + pause;
   if (!WaitOrNotice(*world_, until)) return;
@@ -203,9 +207,9 @@ Status LoopSaves::BeginAsync() {
     RETURN_IF_ERROR(FinishInFlightSave());
     waited = fmt::format("waited {:.3f} s for the save of step {}",
                          SecondsOf(world_->clock.Now() - begin), before);
-    reports_->Line(fmt::format("save of step {} {}", step, waited));
+    reports_->ReportLine(fmt::format("save of step {} {}", step, waited));
   }
-  reports_->Expect(options_->cluster.save_timeout);
+  reports_->AnnounceReportWithin(options_->cluster.save_timeout);
   const Time begin = world_->clock.Now();
   if (summary_ != nullptr) summary_->BeforeSave();
   reports_->ReportSave(options_->cluster.save_timeout);
@@ -215,15 +219,16 @@ Status LoopSaves::BeginAsync() {
   time_ += last_save_ - begin;
   if (is_in_flight()) {
     if (!std::exchange(source_is_reported_, true)) {
-      reports_->Line("saves are written in the background, from " +
-                     SourceOf(*strategy_.async, options_->checkpoint.mode));
+      reports_->ReportLine(
+          "saves are written in the background, from " +
+          SourceOf(*strategy_.async, options_->checkpoint.mode));
     }
     return OkStatus();
   }
   ReportWarnings();
   if (!status.ok()) {
-    lost_one_ = in_save_ = !CanContinueAfter(status);
-    return TakeFailure(status, step);
+    save_incomplete_ = in_save_ = !CanContinueAfter(status);
+    return HandleFailure(status, step);
   }
   saved_at_ = step;
   saved_phase_ = state_->position.phase;
@@ -232,7 +237,7 @@ Status LoopSaves::BeginAsync() {
 
 Status LoopSaves::Advance() {
   if (has_store() && strategy_.sync->MayEndTidying()) {
-    RETURN_IF_ERROR(TakeTidied());
+    RETURN_IF_ERROR(CompleteTidying());
   }
   const std::optional<uint32_t> requests =
       std::exchange(agreed_requests_, std::nullopt);
@@ -240,14 +245,14 @@ Status LoopSaves::Advance() {
       !strategy_.async->MayAdvance(*requests)) {
     return OkStatus();
   }
-  const std::optional<SaveOutcome> outcome = TakeOn();
-  return outcome ? Take(*outcome) : OkStatus();
+  const std::optional<SaveOutcome> outcome = AdvanceInFlightSave();
+  return outcome ? HandleOutcome(*outcome) : OkStatus();
 }
 
 // Advances the save in flight by one stage, and waits for its tasks.
-std::optional<SaveOutcome> LoopSaves::TakeOn() {
+std::optional<SaveOutcome> LoopSaves::AdvanceInFlightSave() {
   const Time begin = world_->clock.Now();
-  reports_->Expect(options_->cluster.save_timeout);
+  reports_->AnnounceReportWithin(options_->cluster.save_timeout);
   reports_->ReportSave(options_->cluster.save_timeout);
   std::optional<SaveOutcome> outcome = strategy_.async->Advance();
   reports_->ReportSave(Duration::zero());
@@ -257,29 +262,29 @@ std::optional<SaveOutcome> LoopSaves::TakeOn() {
 
 Status LoopSaves::FinishInFlightSave() {
   std::optional<SaveOutcome> outcome;
-  while (is_in_flight() && !outcome) outcome = TakeOn();
-  return outcome ? Take(*outcome) : OkStatus();
+  while (is_in_flight() && !outcome) outcome = AdvanceInFlightSave();
+  return outcome ? HandleOutcome(*outcome) : OkStatus();
 }
 
 Status LoopSaves::EndTidying() {
   if (!has_store() || !strategy_.sync->is_tidying()) return OkStatus();
   const Time begin = world_->clock.Now();
-  reports_->Expect(options_->cluster.save_timeout);
+  reports_->AnnounceReportWithin(options_->cluster.save_timeout);
   reports_->ReportSave(options_->cluster.save_timeout);
-  const Status tidied = TakeTidied();
+  const Status tidied = CompleteTidying();
   reports_->ReportSave(Duration::zero());
   time_ += world_->clock.Now() - begin;
   return tidied;
 }
 
-Status LoopSaves::TakeTidied() {
+Status LoopSaves::CompleteTidying() {
   const Status tidied = strategy_.sync->EndTidying();
   NoteTimes();
   ReportWarnings();
   return tidied;
 }
 
-Status LoopSaves::Take(const SaveOutcome& outcome) {
+Status LoopSaves::HandleOutcome(const SaveOutcome& outcome) {
   NoteTimes();
   notices_->SaveTook(outcome.took);
   if (!is_in_flight()) {
@@ -291,9 +296,9 @@ Status LoopSaves::Take(const SaveOutcome& outcome) {
     saved_phase_ = static_cast<uint64_t>(outcome.phase);
     return OkStatus();
   }
-  lost_one_ = !CanContinueAfter(outcome.status);
-  in_save_ = lost_one_;
-  return TakeFailure(outcome.status, outcome.step);
+  save_incomplete_ = !CanContinueAfter(outcome.status);
+  in_save_ = save_incomplete_;
+  return HandleFailure(outcome.status, outcome.step);
 }
 
 }  // namespace gauntlet

@@ -30,7 +30,7 @@ enum class StopCause : uint8_t { kStep, kNotice };
 // Pauses between the tries of the last save: five, each twice as long as the
 // one before. All ranks see the same outcome, so all make the same number of
 // tries.
-struct LastTries {
+struct LastSaveRetries {
   static constexpr int kPauses = 5;
   static constexpr int kFirstPausesInAll = (1 << kPauses) - 1;
   // 31 s in total.
@@ -76,7 +76,7 @@ class LoopSaves {
   LoopSaves(const Parts& parts, const SaveStrategy& strategy);
 
   // Sets the summary whose curves are synced before each save.
-  void WriteOut(RunSummary& summary) { summary_ = &summary; }
+  void SetSummary(RunSummary& summary) { summary_ = &summary; }
 
   bool has_store() const { return strategy_.sync != nullptr; }
 
@@ -99,11 +99,11 @@ class LoopSaves {
   Status SaveDue();
   // As SaveDue, but always synchronous: there may be no time for another save.
   Status SaveImmediately();
-  // SaveForTheStop and SaveTheEnd make the last save, at a stop and at the end
-  // of training. If all tries fail (LastTries), they return Ok, and unsaved()
-  // is the error.
-  Status SaveForTheStop(StopCause cause);
-  Status SaveTheEnd();
+  // SaveBeforeStop and SaveFinalState make the last save, at a stop and at the
+  // end of training. If all tries fail (LastSaveRetries), they return Ok, and
+  // unsaved() is the error.
+  Status SaveBeforeStop(StopCause cause);
+  Status SaveFinalState();
   // Reason why the last state is not saved; Ok if it is, or if no last save was
   // made.
   const Status& unsaved() const { return unsaved_; }
@@ -134,7 +134,8 @@ class LoopSaves {
   // kRequired if a save was begun and has not completed. If the loop ends in an
   // error, this save never completes.
   SaveNeed save_need() const {
-    return lost_one_ || is_in_flight() ? SaveNeed::kRequired : SaveNeed::kNone;
+    return save_incomplete_ || is_in_flight() ? SaveNeed::kRequired
+                                              : SaveNeed::kNone;
   }
   // Exchanges the SaveNeed that each rank carried over from the previous
   // generation, if saves are asynchronous. Returns kRequired if any rank sent
@@ -152,13 +153,13 @@ class LoopSaves {
   }
   bool IsSaved() const;
   Status TrySave(TidyTime tidy_time);
-  Status TakeTidied();
+  Status CompleteTidying();
   Status SaveLast(Duration first_pause);
-  void PauseBeforeAnotherTry(Duration pause, Duration on_notice);
+  void PauseBeforeRetry(Duration pause, Duration on_notice);
   Status BeginAsync();
-  std::optional<SaveOutcome> TakeOn();
-  Status Take(const SaveOutcome& outcome);
-  Status TakeFailure(const Status& status, uint64_t step);
+  std::optional<SaveOutcome> AdvanceInFlightSave();
+  Status HandleOutcome(const SaveOutcome& outcome);
+  Status HandleFailure(const Status& status, uint64_t step);
   void NoteTimes();
   void ReportWarnings();
   bool WasRefused(const Status& status, uint64_t step);
@@ -180,7 +181,7 @@ class LoopSaves {
   bool in_save_ = false;
   // Set after a save, until an exchange shows that the task is done.
   std::optional<Tidying> tidying_;
-  bool lost_one_ = false;
+  bool save_incomplete_ = false;
   bool source_is_reported_ = false;
   std::optional<NotFiniteSave> not_finite_;
   std::string newest_finite_;

@@ -49,7 +49,7 @@ void RunSummary::StepDone(uint64_t step, float loss) {
         {.tag = "global_step/sec", .value = static_cast<float>(rate)});
   }
   const double steps = static_cast<double>(step - measured_step_);
-  for (const PartTime& part : std::exchange(took_, {})) {
+  for (const PartTime& part : std::exchange(part_times_, {})) {
     const double took = std::chrono::duration<double>(part.took).count();
     scalars.push_back({.tag = fmt::format("time/{}", TimePartName(part.part)),
                        .value = static_cast<float>(took / steps)});
@@ -88,8 +88,8 @@ void RunSummary::Write(uint64_t step, std::span<const Scalar> scalars) {
 void RunSummary::Note(const Status& status) {
   const bool begins = !status.ok() && !failing_;
   failing_ = !status.ok();
-  if (!begins || world_->clock.Now() < quiet_until_) return;
-  quiet_until_ = world_->clock.Now() + kQuietPeriod;
+  if (!begins || world_->clock.Now() < next_warning_) return;
+  next_warning_ = world_->clock.Now() + kQuietPeriod;
   warnings_.push_back(
       fmt::format("TensorBoard events are not written: {}", status.message()));
 }

@@ -31,7 +31,9 @@ class RunSummary {
              const Position& position);
 
   // Adds the durations of the parts since the previous step.
-  void AddStepTimes(const std::vector<PartTime>& parts) { AddTo(took_, parts); }
+  void AddStepTimes(const std::vector<PartTime>& parts) {
+    AddTo(part_times_, parts);
+  }
   // Called after each step, and after each epoch.
   void StepDone(uint64_t step, float loss);
   void EpochDone(const TrainState& state);
@@ -56,9 +58,9 @@ class RunSummary {
   // Start of the interval in which the speed is measured.
   uint64_t measured_step_;
   Time measured_at_;
-  std::vector<PartTime> took_;  // since measured_at_
+  std::vector<PartTime> part_times_;  // since measured_at_
   bool failing_ = false;
-  Time quiet_until_{};
+  Time next_warning_{};
   std::vector<std::string> warnings_;
 };
 

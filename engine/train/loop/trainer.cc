@@ -167,7 +167,7 @@ void Trainer::ProbeReducedGradients(StepProbe& probe) {
   }
   probe.Saw({.name = "sum over the replicas, loss"},
             exchange_.TotalExtra().last(1));
-  exchange_.PutTotalBack();
+  exchange_.WriteBackTotal();
 }
 
 Status Trainer::LocalGradients(ResidentState& resident,
@@ -206,15 +206,15 @@ Status Trainer::LocalGradients(ResidentState& resident,
                            .first_global_row = replica * batch,
                            .state = state_before_,
                            .next_state = state_after_,
-                           .kept = exchange_.TakesKept() ? &kept : nullptr,
+                           .kept = exchange_.AcceptsKept() ? &kept : nullptr,
                            .final_from = exchange_.FinalFrom(),
                            .probe = passes.probe,
                            .replica = static_cast<int>(replica)},
-                          exchange_.RoomOf(static_cast<size_t>(i)));
+                          exchange_.GradientBuffer(static_cast<size_t>(i)));
     if (kept) {
-      exchange_.TakeKept(static_cast<size_t>(i), std::move(kept));
+      exchange_.AddKept(static_cast<size_t>(i), std::move(kept));
     } else {
-      exchange_.Take(static_cast<size_t>(i));
+      exchange_.Add(static_cast<size_t>(i));
       ForReplicaState(
           block_.first + i, [&](size_t to, size_t from, size_t count) {
             std::copy_n(state_after_.data() + from, count, extra.data() + to);

@@ -148,7 +148,7 @@ Status TrainingLoop::Finish() {
   if (hooks_ != nullptr) RETURN_IF_ERROR(hooks_->TrainEnd(*state_));
   const bool keep =
       options_->checkpoint.at_success == AtSuccess::kKeepCheckpoints;
-  if (saves_.has_store() && keep) RETURN_IF_ERROR(saves_.SaveTheEnd());
+  if (saves_.has_store() && keep) RETURN_IF_ERROR(saves_.SaveFinalState());
   EndOnNonFiniteSave();
   return OkStatus();
 }
@@ -186,7 +186,7 @@ uint32_t TrainingLoop::Requests(std::span<const Operation> ahead) {
   uint32_t requests = notices_.Ask(generation_, state_->position.step, ahead);
   const SaveTrigger& trigger = options_->checkpoint.trigger;
   // Only the chief requests timed saves: other workers have other clocks.
-  if (trigger.unit == SaveUnit::kSeconds && reports_.is_heard() &&
+  if (trigger.unit == SaveUnit::kSeconds && reports_.has_reporter() &&
       world_->clock.Now() - saves_.last_save() >=
           std::chrono::seconds(trigger.every)) {
     requests |= kRequestSave;
@@ -212,7 +212,7 @@ Status TrainingLoop::RunExecution() {
 }
 
 Status TrainingLoop::RunStep() {
-  reports_.Expect(options_->cluster.step_timeout);
+  reports_.AnnounceReportWithin(options_->cluster.step_timeout);
   if (state_->position.sample == 0) {
     RETURN_IF_ERROR(world_->faults.Hit(
         Point::kEpochBegin,
@@ -240,7 +240,7 @@ Status TrainingLoop::RunStep() {
     RETURN_IF_ERROR(hooks_->StepEnd(*state, outcome));
   }
   RETURN_IF_ERROR(EmitState(EventKind::kStep, outcome, epoch));
-  reports_.Step(outcome);
+  reports_.ReportStep(outcome);
   if (watch_.CheckLoss(outcome.loss)) Enter(LoopState::kNotFinite);
   if (summary_ != nullptr) {
     summary_->StepDone(state_->position.step, outcome.loss);
@@ -269,7 +269,7 @@ Status TrainingLoop::RunEvaluation() {
   const uint64_t epoch = state_->position.epoch;
   static constexpr std::array kAhead = {Operation::kEvaluation,
                                         Operation::kEpochEnd, Operation::kStep};
-  reports_.Expect(options_->cluster.step_timeout);
+  reports_.AnnounceReportWithin(options_->cluster.step_timeout);
   ASSIGN_OR_RETURN(const StepOutcome outcome,
                    trainer_->Evaluate(
                        *resident_, [this] { return Requests(kAhead); },
@@ -292,7 +292,7 @@ Status TrainingLoop::EndEpoch() {
   StepOutcome outcome = {.loss = state_->history.loss.back()};
   outcome.tally.correct = state_->history.correct.back();
   RETURN_IF_ERROR(EmitState(EventKind::kEpochEnd, outcome, epoch));
-  reports_.Epoch(outcome);
+  reports_.ReportEpoch(outcome);
   if (summary_ != nullptr) {
     summary_->EpochDone(*state_);
     ReportSummaryWarnings();
@@ -368,7 +368,7 @@ Status TrainingLoop::RunDueRequests() {
     return stops ? saves_.FinishInFlightSave() : OkStatus();
   }
   if (stops) {
-    return saves_.SaveForTheStop(stop_requested ? StopCause::kNotice
+    return saves_.SaveBeforeStop(stop_requested ? StopCause::kNotice
                                                 : StopCause::kStep);
   }
   return stop_requested ? saves_.SaveImmediately() : saves_.SaveDue();
@@ -376,7 +376,7 @@ Status TrainingLoop::RunDueRequests() {
 
 void TrainingLoop::ReportSummaryWarnings() {
   for (std::string& warning : summary_->TakeWarnings()) {
-    reports_.Line(std::move(warning));
+    reports_.ReportLine(std::move(warning));
   }
 }
 

@@ -66,7 +66,7 @@ class TrainingLoop {
   void SetSummary(RunSummary& summary) {
     CheckIsNew();
     summary_ = &summary;
-    saves_.WriteOut(summary);
+    saves_.SetSummary(summary);
   }
 
   // Hooks to call at each boundary.

@@ -49,7 +49,7 @@ Status GenerationJoin::Rendezvous(Time meet_by) {
   }
   const Duration meeting = parts_.rejoins() ? meet_by - parts_.world.clock.Now()
                                             : cluster.rendezvous_timeout;
-  parts_.Expect(meeting + cluster.save_timeout);
+  parts_.AnnounceReportWithin(meeting + cluster.save_timeout);
   if (parts_.rejoins()) {
     parts_.reporter.Progress(
         {.step = held_ ? held_->step : 0,
@@ -58,7 +58,8 @@ Status GenerationJoin::Rendezvous(Time meet_by) {
   }
   ASSIGN_OR_RETURN(
       parts_.session,
-      Session::Form(parts_.world, parts_.built.for_host(), JoinOptions(meet_by),
+      Session::Form(parts_.world, parts_.built.kernels_for_host(),
+                    JoinOptions(meet_by),
                     [this](const std::vector<JoinedWorker>& by_rank) {
                       return Decide(by_rank);
                     }));
@@ -213,7 +214,7 @@ Result<StartDecision> GenerationJoin::TakeWelcome() {
 
 Status GenerationJoin::Resume() {
   elsewhere_.clear();
-  parts_.Expect(parts_.options().cluster.save_timeout);
+  parts_.AnnounceReportWithin(parts_.options().cluster.save_timeout);
   ASSIGN_OR_RETURN(const StartDecision start, TakeWelcome());
   carries_on_ = start.from_memory.has_value();
   saves_first_ = carries_on_ && start.from_memory->is_only_copy;
@@ -403,7 +404,7 @@ std::string NotFiniteSince(const std::optional<TrainState>& state) {
 }  // namespace
 
 Status GenerationJoin::AgreeOnStart() {
-  parts_.Expect(parts_.options().cluster.save_timeout);
+  parts_.AnnounceReportWithin(parts_.options().cluster.save_timeout);
   const std::string here = elsewhere_.empty() ? started_as_.ToString() : "";
   ASSIGN_OR_RETURN(
       const std::vector<std::string> all,
@@ -459,7 +460,7 @@ Status GenerationJoin::JoinDevices() {
           : cluster.rendezvous_timeout;
   // Three waits, each up to `timeout`: to connect, to be connected to, and to
   // join.
-  parts_.Expect(3 * timeout);
+  parts_.AnnounceReportWithin(3 * timeout);
   std::unique_ptr<CollectiveLinks> links;
   if (api->needs_links) {
     ASSIGN_OR_RETURN(links, parts_.session->OpenLinks());

@@ -112,7 +112,7 @@ Status Worker::EndSave() {
   // the save.
   if (parts_.session) parts_.session->Abort();
   const Duration bound = options_.cluster.save_timeout;
-  parts_.Expect(bound);
+  parts_.AnnounceReportWithin(bound);
   if (parts_.rejoins()) parts_.reporter.Progress({.saving = bound});
   Status ended = async_save_ ? async_save_->EndTask() : OkStatus();
   if (ended.ok()) ended = save_->EndTask();
@@ -176,7 +176,8 @@ Result<LoopEnd> Worker::Train() {
                      .resident = resident},
                     saves);
   if (parts_.chief()) {
-    loop.reports().To(parts_.reporter, parts_.schedule->steps_per_epoch());
+    loop.reports().SetReporter(parts_.reporter,
+                               parts_.schedule->steps_per_epoch());
   }
   if (parts_.rejoins()) loop.reports().set_save_reporter(parts_.reporter);
   std::optional<RunSummary> summary;

@@ -190,7 +190,7 @@ bool LeavesWithoutAnything(const WorkerParts& parts, const FinishedLoop& loop) {
 }
 
 Result<LoopEnd> FinishRun(WorkerParts& parts, FinishedLoop loop) {
-  parts.Expect(parts.options().cluster.save_timeout);
+  parts.AnnounceReportWithin(parts.options().cluster.save_timeout);
   const Position& position = parts.state->position;
   RETURN_IF_ERROR(parts.world.faults.Hit(
       Point::kFinish, {.step = position.step, .epoch = position.epoch}));

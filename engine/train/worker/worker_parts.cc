@@ -64,7 +64,7 @@ Status BuildModel(WorkerParts& parts) {
 
 }  // namespace
 
-void WorkerParts::Expect(Duration bound) const {
+void WorkerParts::AnnounceReportWithin(Duration bound) const {
   if (!chief()) return;
   reporter.Progress({.patience = bound + options().cluster.lost_after});
 }

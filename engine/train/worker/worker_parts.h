@@ -67,7 +67,7 @@ struct WorkerParts {
   std::optional<TrainState> TakeState();
 
   // Sets how long the launcher waits for the chief's next report.
-  void Expect(Duration bound) const;
+  void AnnounceReportWithin(Duration bound) const;
 };
 
 // Builds all parts except state and session.

@@ -771,12 +771,12 @@ TEST(CommandLineTest, EvaluatorTakesDirectoryPeriodAndEnd) {
   const auto plain =
       Parsed<EvaluateCommand>({"evaluate", "--ckpt", "store", "--once"});
   EXPECT_EQ(plain.directory, "store");
-  EXPECT_EQ(plain.loop.looks, EvaluatorLoop::Looks::kOnce);
+  EXPECT_EQ(plain.loop.scans, EvaluatorLoop::Scans::kOnce);
   const auto parsed = Parsed<EvaluateCommand>(
       {"evaluate", "--ckpt", "s", "--every", "9s", "--epochs", "4", "--steps",
        "7", "--tensorboard", "c", "--data", "d", "--validation", "v",
        "--threads", "2", "--json"});
-  EXPECT_EQ(parsed.loop.looks, EvaluatorLoop::Looks::kAgain);
+  EXPECT_EQ(parsed.loop.scans, EvaluatorLoop::Scans::kRepeated);
   EXPECT_EQ(parsed.loop.every, std::chrono::seconds(9));
   EXPECT_EQ(parsed.loop.until_epoch, 4u);
   EXPECT_EQ(parsed.loop.until_step, 7u);

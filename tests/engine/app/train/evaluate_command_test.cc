@@ -15,7 +15,7 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr EvaluatorLoop kOnce = {.looks = EvaluatorLoop::Looks::kOnce};
+constexpr EvaluatorLoop kOnce = {.scans = EvaluatorLoop::Scans::kOnce};
 
 class NoticedHost final : public Host {
  public:

@@ -83,7 +83,7 @@ class AfterTheRun {
 
   Result<EvaluatorEnd> Look() {
     return RunEvaluator(world_.world, evaluator_,
-                        {.looks = EvaluatorLoop::Looks::kOnce}, collected);
+                        {.scans = EvaluatorLoop::Scans::kOnce}, collected);
   }
 
   std::function<void(const std::string& path)> before_open;
@@ -207,9 +207,9 @@ TEST(EvaluatorTest, ItEndsWhenTheFinishedRunDeletesItsStore) {
 TEST(EvaluatorTest, EmptyOrMissingStore_CountsAsDeleted_IfSeenBefore) {
   TrainingFixture fixture;
   AfterTheRun after(fixture, SavingEachEpoch());
-  EXPECT_EQ(after.Look().value(), EvaluatorEnd::kLookedOnce);
+  EXPECT_EQ(after.Look().value(), EvaluatorEnd::kScannedOnce);
   fixture.Run(1, SavingEachEpoch());
-  EXPECT_EQ(after.Look().value(), EvaluatorEnd::kLookedOnce);
+  EXPECT_EQ(after.Look().value(), EvaluatorEnd::kScannedOnce);
   ASSERT_TRUE(fixture.disk().Rename("/ckpt", "/elsewhere").ok());
   EXPECT_EQ(after.Look().value(), EvaluatorEnd::kStoreDeleted);
   ASSERT_TRUE(fixture.disk().MakeDirectory("/ckpt").ok());
@@ -263,7 +263,7 @@ TEST(EvaluatorTest, SkipsACheckpointRetiredWhileItIsRead) {
     ASSERT_TRUE(
         fixture.disk().Rename("/ckpt/" + name, "/ckpt/.deleting-" + name).ok());
   };
-  EXPECT_EQ(after.Look().value(), EvaluatorEnd::kLookedOnce);
+  EXPECT_EQ(after.Look().value(), EvaluatorEnd::kScannedOnce);
   EXPECT_TRUE(retired);
   EXPECT_THAT(after.collected.steps(), ElementsAre(6, 18, 24));
   EXPECT_THAT(after.collected.warnings, IsEmpty());
@@ -341,7 +341,7 @@ TEST(EvaluatorTest, ReadError_IsRetried) {
   fixture.Run(1, SavingEachEpoch());
   AfterTheRun after(fixture, SavingEachEpoch());
   after.refused = IoError("/ckpt: list: EIO");
-  EXPECT_EQ(after.Look().value(), EvaluatorEnd::kLookedOnce);
+  EXPECT_EQ(after.Look().value(), EvaluatorEnd::kScannedOnce);
   EXPECT_THAT(after.collected.warnings, ElementsAre(HasSubstr("EIO")));
   after.refused.reset();
   ASSERT_TRUE(after.Look().ok());

@@ -30,8 +30,8 @@ class GradientExchangeTest : public testing::Test {
 
   static void Compute(GradientExchange& exchange, size_t replica,
                       std::vector<float> gradients, float loss) {
-    std::ranges::copy(gradients, exchange.RoomOf(replica).begin());
-    exchange.Take(replica);
+    std::ranges::copy(gradients, exchange.GradientBuffer(replica).begin());
+    exchange.Add(replica);
     exchange.Extra(replica).back() = loss;
   }
 
@@ -59,11 +59,11 @@ class GradientExchangeTest : public testing::Test {
 // the last step.
 TEST_F(GradientExchangeTest, KeptAndComputedGradientsAddUp) {
   GradientExchange exchange = ExchangeOn(*host_);
-  ASSERT_TRUE(exchange.TakesKept());
+  ASSERT_TRUE(exchange.AcceptsKept());
   Compute(exchange, 0, {1.0f, 2.0f}, 0.5f);
-  exchange.TakeKept(1, Kept({10.0f, 20.0f, 0.25f}));
+  exchange.AddKept(1, Kept({10.0f, 20.0f, 0.25f}));
   EXPECT_THAT(SumOf(exchange), ElementsAre(11.0f, 22.0f, 0.75f));
-  exchange.TakeKept(0, Kept({3.0f, 4.0f, 1.0f}));
+  exchange.AddKept(0, Kept({3.0f, 4.0f, 1.0f}));
   Compute(exchange, 1, {30.0f, 40.0f}, 2.0f);
   EXPECT_THAT(SumOf(exchange), ElementsAre(33.0f, 44.0f, 3.0f));
 }
@@ -74,7 +74,7 @@ TEST_F(GradientExchangeTest, KeepsGradientsUntilTheNextExchange) {
   GradientExchange exchange = ExchangeOn(*host_);
   KeptGradients kept = Kept({1.0f, 2.0f, 0.5f});
   const std::weak_ptr<const std::vector<float>> seen = kept;
-  exchange.TakeKept(0, std::move(kept));
+  exchange.AddKept(0, std::move(kept));
   Compute(exchange, 1, {0.0f, 0.0f}, 0.0f);
   EXPECT_THAT(SumOf(exchange), ElementsAre(1.0f, 2.0f, 0.5f));
   EXPECT_FALSE(seen.expired());
@@ -84,11 +84,11 @@ TEST_F(GradientExchangeTest, KeepsGradientsUntilTheNextExchange) {
 
 TEST_F(GradientExchangeTest, KeepsItsArraysInTheNextGeneration) {
   GradientExchange exchange = ExchangeOn(*host_);
-  const float* const array = exchange.RoomOf(1).data();
+  const float* const array = exchange.GradientBuffer(1).data();
   Compute(exchange, 0, {5.0f, 6.0f}, 7.0f);  // of a step that was not completed
   Ring next{world_.world, *host_, {.generation = 2}, nullptr, nullptr};
   exchange.Rejoin(next, nullptr);
-  EXPECT_EQ(exchange.RoomOf(1).data(), array);
+  EXPECT_EQ(exchange.GradientBuffer(1).data(), array);
   Compute(exchange, 0, {1.0f, 2.0f}, 0.5f);
   Compute(exchange, 1, {10.0f, 20.0f}, 0.25f);
   EXPECT_THAT(SumOf(exchange), ElementsAre(11.0f, 22.0f, 0.75f));
@@ -97,20 +97,20 @@ TEST_F(GradientExchangeTest, KeepsItsArraysInTheNextGeneration) {
 TEST_F(GradientExchangeTest, TakesNothingKept_WhenReplicasHaveState) {
   const GradientExchange exchange =
       ExchangeOn(*host_, {.replicas = 2, .gradients = 2, .extra = 5});
-  EXPECT_FALSE(exchange.TakesKept());
+  EXPECT_FALSE(exchange.AcceptsKept());
 }
 
 TEST_F(GradientExchangeTest, TakesNothingKeptOnADevice) {
   const auto device =
       gpu::KernelsOn(GuardedDevice(), GuardedDevice().open(0, nullptr));
-  EXPECT_FALSE(ExchangeOn(*device).TakesKept());
+  EXPECT_FALSE(ExchangeOn(*device).AcceptsKept());
 }
 
 using GradientExchangeDeathTest = GradientExchangeTest;
 
 TEST_F(GradientExchangeDeathTest, GradientsOfAnotherSizeAreABug) {
   GradientExchange exchange = ExchangeOn(*host_);
-  EXPECT_DEATH(exchange.TakeKept(0, Kept({1.0f, 0.5f})),
+  EXPECT_DEATH(exchange.AddKept(0, Kept({1.0f, 0.5f})),
                "what is kept is all that a replica sends");
 }
 

@@ -57,7 +57,7 @@ class OverlappedRank {
       }
       world_.clock.SleepUntil(world_.clock.Now() + milliseconds(500));
       if (i + 1 == count && given_.last_pass == LastPass::kKept) {
-        exchange_.TakeKept(
+        exchange_.AddKept(
             i, std::make_shared<const std::vector<float>>(given_.arrays[i]));
       } else {
         Compute(i);
@@ -79,7 +79,7 @@ class OverlappedRank {
  private:
   void Compute(size_t replica) {
     const std::vector<float>& values = given_.arrays[replica];
-    const std::span<float> room = exchange_.RoomOf(replica);
+    const std::span<float> room = exchange_.GradientBuffer(replica);
     const std::function<void(size_t)> final_from = exchange_.FinalFrom();
     size_t end = kGradients;
     for (const size_t begin : {kChunk + 5, kFirstLayer, size_t{0}}) {
@@ -89,7 +89,7 @@ class OverlappedRank {
       if (final_from && begin > 0) final_from(begin);
       world_.clock.SleepUntil(world_.clock.Now() + milliseconds(100));
     }
-    exchange_.Take(replica);
+    exchange_.Add(replica);
     std::copy(values.begin() + kGradients, values.end(),
               exchange_.Extra(replica).begin());
   }

@@ -429,7 +429,7 @@ TEST(DeviceTest, JobModelOnADeviceHasKernelsOfTheHostToo) {
                                    options.kernels, {.api = &GuardedDevice()});
   ASSERT_TRUE(built.ok()) << built.status().ToString();
   EXPECT_EQ(built->kernels->memory().kind(), MemoryKind::kDevice);
-  EXPECT_EQ(built->for_host().memory().kind(), MemoryKind::kHost);
+  EXPECT_EQ(built->kernels_for_host().memory().kind(), MemoryKind::kHost);
   EXPECT_EQ(
       BuildJobModel(options.job, {.height = 7, .width = 7}, 10, options.kernels)
           .status()

@@ -296,9 +296,9 @@ TEST(LoopReportsTest, OmitsUnmeasuredTimes) {
                    .val_rows = {0}};
   LoopReports reports(test.world, options, state);
   Lines reporter;
-  reports.To(reporter, 6);
-  reports.Line("resumed");
-  reports.Epoch({});
+  reports.SetReporter(reporter, 6);
+  reports.ReportLine("resumed");
+  reports.ReportEpoch({});
   EXPECT_THAT(reporter.lines,
               ElementsAre("resumed", HasSubstr("loss nan  accuracy 0.5000")));
   EXPECT_THAT(reporter.lines[1], Not(HasSubstr("val_")));
