@@ -141,7 +141,7 @@ Result<bool> CheckpointManager::RestoreOrInitialize() {
 // Loads the checkpoint on all workers. Returns an error on all of them if one
 // fails.
 Status CheckpointManager::LoadTogether(const CheckpointRef& parent) {
-  Status own = training_->resident().HostChanges();
+  Status own = training_->resident().SyncForHostUpdate();
   if (own.ok()) {
     own = LoadState(training_->world(), {store_, parent, options_.variables},
                     training_->schedule(), training_->state());

@@ -19,12 +19,12 @@ PreemptionCheckpointHandler::PreemptionCheckpointHandler(
 // Returns this worker's requests. The time that the caller spends between two
 // calls of Run counts as an evaluation if the epoch has just ended. Otherwise
 // it counts as part of the next step.
-uint32_t PreemptionCheckpointHandler::Ask() {
+uint32_t PreemptionCheckpointHandler::NextRequests() {
   constexpr std::array kSteps = {Operation::kStep, Operation::kStep};
   constexpr std::array kLastStep = {Operation::kStep, Operation::kEvaluation,
                                     Operation::kStep};
   const bool last = training_->steps_left() == 1;
-  return notices_.Ask(
+  return notices_.NextRequests(
       training_->generation(), training_->step(),
       last ? std::span<const Operation>(kLastStep) : std::span(kSteps));
 }
@@ -34,19 +34,20 @@ Result<HandledStep> PreemptionCheckpointHandler::Run() {
   const Clock& clock = training_->world().clock;
   Time begin = clock.Now();
   if (epoch_was_done_) {
-    notices_.OperationTook(Operation::kEvaluation, begin - *last_end_);
+    notices_.RecordOperation(Operation::kEvaluation, begin - *last_end_);
   } else {
     begin = last_end_.value_or(begin);
   }
-  ASSIGN_OR_RETURN(const float loss, training_->Step([this] { return Ask(); }));
+  ASSIGN_OR_RETURN(const float loss,
+                   training_->Step([this] { return NextRequests(); }));
   const Time end = clock.Now();
-  notices_.OperationTook(Operation::kStep, end - begin);
+  notices_.RecordOperation(Operation::kStep, end - begin);
   HandledStep step = {.loss = loss,
                       .stopped = (training_->agreed() & kRequestStop) != 0};
   if (training_->agreed() != 0) {
     const Status saved = manager_->Save().status();
     if (step.stopped || !CanContinueAfter(saved)) RETURN_IF_ERROR(saved);
-    notices_.SaveTook(clock.Now() - end);
+    notices_.RecordSave(clock.Now() - end);
   }
   last_end_ = clock.Now();
   epoch_was_done_ = training_->EpochDone();

@@ -51,7 +51,7 @@ class PreemptionCheckpointHandler {
   uint64_t total_run_calls() const { return total_run_calls_; }
 
  private:
-  uint32_t Ask();
+  uint32_t NextRequests();
 
   CustomTraining* training_;
   CheckpointManager* manager_;

@@ -210,7 +210,8 @@ uint32_t ManagedSession::Requests() {
       left = training_->schedule().steps_per_epoch();
     }
   }
-  uint32_t requests = notices_.Ask(training_->generation(), step(), ahead);
+  uint32_t requests =
+      notices_.NextRequests(training_->generation(), step(), ahead);
   if (save_due_.exchange(false)) requests |= kRequestSave;
   if (coordinator_.ShouldStop()) requests |= kRequestEnd;
   return requests;
@@ -229,11 +230,11 @@ Status ManagedSession::TakeStep(float& loss) {
   const Time begin = clock.Now();
   ASSIGN_OR_RETURN(loss, training_->Step([this] { return Requests(); }));
   const Time stepped = clock.Now();
-  notices_.OperationTook(Operation::kStep, stepped - begin);
+  notices_.RecordOperation(Operation::kStep, stepped - begin);
   const uint32_t agreed = training_->agreed();
   if (training_->EpochDone()) {
     RETURN_IF_ERROR(training_->EndEpoch().status());
-    notices_.OperationTook(Operation::kEvaluation, clock.Now() - stepped);
+    notices_.RecordOperation(Operation::kEvaluation, clock.Now() - stepped);
   }
   loss_ = loss;
   steps_done_ = step();
@@ -257,7 +258,7 @@ Status ManagedSession::MakeAgreedSave() {
   const Clock& clock = training_->world().clock;
   const Time begin = clock.Now();
   const Status saved = Save();
-  notices_.SaveTook(clock.Now() - begin);
+  notices_.RecordSave(clock.Now() - begin);
   if (saved.ok()) {
     saved_step_ = step();
     return saved;

@@ -128,7 +128,7 @@ Result<CopyRates> RatesDuringSteps(SavingWorker& worker, int rounds) {
     std::atomic<bool> is_here = false;
     Status arrived;
     std::thread waiting([&] {
-      arrived = copy.Arrive();
+      arrived = copy.AwaitArrival();
       took.push_back(SecondsSince(begin));
       is_here = true;
     });

@@ -383,7 +383,7 @@ void Attempt::RunEventLoop() {
     WatchChief(now);
     AdvanceRejoin(now);
     const std::optional<WorkerNotice> notice =
-        processes_.Next(std::min(now + kLookForNoticeEvery, kill_at_));
+        processes_.Next(std::min(now + kNoticePollInterval, kill_at_));
     all_notices_read_ = !notice;
     if (notice) Take(*notice);
   }

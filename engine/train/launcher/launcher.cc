@@ -45,7 +45,7 @@ bool BackOff(LaunchState& launch, NoticeSources& sources) {
   while (clock.Now() < until) {
     if (sources.AnyHasNotice(until)) return true;
     const Time next = clock.Now() + launch.options.notices.poll_every;
-    const bool looks = !sources.none() && next < until;
+    const bool looks = !sources.empty() && next < until;
     if (WaitOrNotice(launch.world, looks ? next : until)) return true;
   }
   return false;

@@ -55,8 +55,8 @@ void LoopSaves::OnRequestsAgreed(uint32_t requests) {
   if (!tidying_) return;
   // An estimate: the ranks exchange the exact duration of the task only when
   // the next save begins.
-  notices_->SaveTookSoFar(tidying_->save_took +
-                          (world_->clock.Now() - tidying_->since));
+  notices_->RecordSaveSoFar(tidying_->save_took +
+                            (world_->clock.Now() - tidying_->since));
   if ((requests & kTidying) == 0) tidying_.reset();
 }
 
@@ -114,7 +114,7 @@ Status LoopSaves::TrySave(TidyTime tidy_time) {
   last_save_ = world_->clock.Now();
   time_ += last_save_ - begin;
   // Adds the time for tidying the store: the last save may have to wait for it.
-  notices_->SaveTook(last_save_ - begin + strategy_.sync->tidy_took());
+  notices_->RecordSave(last_save_ - begin + strategy_.sync->tidy_took());
   if (status.ok()) {
     saved_at_ = position.step;
     saved_phase_ = position.phase;
@@ -286,7 +286,7 @@ Status LoopSaves::CompleteTidying() {
 
 Status LoopSaves::HandleOutcome(const SaveOutcome& outcome) {
   NoteTimes();
-  notices_->SaveTook(outcome.took);
+  notices_->RecordSave(outcome.took);
   if (!is_in_flight()) {
     ReportWarnings();
     if (WasRefused(outcome.status, outcome.step)) return OkStatus();

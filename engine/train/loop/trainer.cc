@@ -135,7 +135,7 @@ void Trainer::ChooseRows(const TrainState& state, uint32_t replica,
 }
 
 Result<StepProbe*> Trainer::ProbeFor(ResidentState& resident) const {
-  RETURN_IF_ERROR(resident.loss());
+  RETURN_IF_ERROR(resident.device_status());
   if (probe_ == nullptr) return nullptr;
   RETURN_IF_ERROR(resident.SyncToHost());
   const TrainState& state = resident.host();
@@ -230,7 +230,7 @@ Status Trainer::LocalGradients(ResidentState& resident,
 void Trainer::ApplyGradients(ResidentState& resident) {
   Memory& memory = kernels_->memory();
   TrainState& state = resident.host();
-  resident.Changed();
+  resident.MarkChanged();
   const std::span<float> gradients = exchange_.Total();
   std::copy_n(exchange_.TotalExtra().data(), state.replica_state.size(),
               state.replica_state.data());

@@ -177,13 +177,14 @@ Status TrainingLoop::RunOperation() {
       RETURN_IF_ERROR(EndEpoch());
       break;
   }
-  notices_.OperationTook(operation,
-                         world_->clock.Now() - begin - saves_.TakeTime());
+  notices_.RecordOperation(operation,
+                           world_->clock.Now() - begin - saves_.TakeTime());
   return OkStatus();
 }
 
 uint32_t TrainingLoop::Requests(std::span<const Operation> ahead) {
-  uint32_t requests = notices_.Ask(generation_, state_->position.step, ahead);
+  uint32_t requests =
+      notices_.NextRequests(generation_, state_->position.step, ahead);
   const SaveTrigger& trigger = options_->checkpoint.trigger;
   // Only the chief requests timed saves: other workers have other clocks.
   if (trigger.unit == SaveUnit::kSeconds && reports_.has_reporter() &&
@@ -307,7 +308,7 @@ Status TrainingLoop::EndEpoch() {
 // Returns the newest state for a hook, which may change it in place. If
 // training uses a device, its next access uploads the large arrays again.
 Result<TrainState*> TrainingLoop::ForHook() {
-  RETURN_IF_ERROR(resident_->HostChanges());
+  RETURN_IF_ERROR(resident_->SyncForHostUpdate());
   resident_->host().OwnLargeArrays();
   return &resident_->host();
 }

@@ -44,7 +44,7 @@ constexpr size_t kMaxTokenBytes = 1024;
 
 }  // namespace
 
-Result<bool> NoticeIn(const HttpResponse& answer) {
+Result<bool> IsPreemptionNotice(const HttpResponse& answer) {
   if (answer.status == 404) return false;
   if (answer.status != 200) {
     return InvalidArgument(
@@ -68,7 +68,7 @@ HttpRequest TokenRequest(const HttpUrl& url) {
                        .value = std::string(kTokenSeconds)}}};
 }
 
-Result<std::string> TokenIn(const HttpResponse& answer) {
+Result<std::string> ParseToken(const HttpResponse& answer) {
   if (answer.status != 200) {
     return InvalidArgument(
         fmt::format("expected a token, found status {}", answer.status));

@@ -24,20 +24,21 @@ namespace gauntlet {
 // Every other response (another status, a redirect, garbage) shows neither that
 // there is a notice nor that there is none: returns kInvalidArgument. The
 // message is one line with the expected and the found value.
-Result<bool> NoticeIn(const HttpResponse& answer);
+Result<bool> IsPreemptionNotice(const HttpResponse& answer);
 
 // Status of the response to a request without a token, or with an expired one.
-inline constexpr int kTokenWanted = 401;
+inline constexpr int kTokenRequired = 401;
 
 // Returns the request for a token, to the URL's server.
 HttpRequest TokenRequest(const HttpUrl& url);
 
 // Returns the token in a response: printable ASCII of limited length, since it
 // is sent in a header. kInvalidArgument names the expected and the found value.
-Result<std::string> TokenIn(const HttpResponse& answer);
+Result<std::string> ParseToken(const HttpResponse& answer);
 
-// Returns the request for a notice; NoticeIn reads the response. Includes the
-// header that Google's service requires, and the token unless it is empty.
+// Returns the request for a notice; IsPreemptionNotice reads the response.
+// Includes the header that Google's service requires, and the token unless it
+// is empty.
 HttpRequest RequestWithToken(const HttpUrl& url, const std::string& token);
 
 }  // namespace gauntlet

@@ -32,15 +32,15 @@ class NoticeRequests {
         saves_before_exit_(saves_before_exit) {}
 
   // Returns the requests to send in the next exchange. `ahead` is as in
-  // StopTiming::Ask. `generation` and `step` are for the event log.
-  uint32_t Ask(uint64_t generation, uint64_t step,
-               std::span<const Operation> ahead);
+  // StopTiming::Advise. `generation` and `step` are for the event log.
+  uint32_t NextRequests(uint64_t generation, uint64_t step,
+                        std::span<const Operation> ahead);
 
-  void OperationTook(Operation operation, Duration duration) {
-    timing_.OperationTook(operation, duration);
+  void RecordOperation(Operation operation, Duration duration) {
+    timing_.RecordOperation(operation, duration);
   }
-  void SaveTook(Duration duration) { timing_.SaveTook(duration); }
-  void SaveTookSoFar(Duration duration) { timing_.SaveTookSoFar(duration); }
+  void RecordSave(Duration duration) { timing_.RecordSave(duration); }
+  void RecordSaveSoFar(Duration duration) { timing_.RecordSaveSoFar(duration); }
 
  private:
   World* world_;

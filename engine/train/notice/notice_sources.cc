@@ -31,11 +31,11 @@ NoticeSources::NoticeSources(const World& world, PreemptionOptions options,
     : world_(world), options_(std::move(options)), report_(std::move(report)) {
   if (!options_.file.empty()) {
     sources_.push_back(
-        {.name = options_.file, .look = &NoticeSources::FileIsThere});
+        {.name = options_.file, .poll = &NoticeSources::FileExists});
   }
   if (!options_.url.empty()) {
     sources_.push_back(
-        {.name = options_.url, .look = &NoticeSources::ServiceHasNotice});
+        {.name = options_.url, .poll = &NoticeSources::ServiceHasNotice});
   }
 }
 
@@ -54,7 +54,7 @@ bool NoticeSources::AnyHasNotice(Time deadline) {
 
 bool NoticeSources::HasNotice(Source& source, Time deadline) {
   const Time patience = world_.clock.Now() + kPatience;
-  const Result<bool> seen = (this->*source.look)(std::min(deadline, patience));
+  const Result<bool> seen = (this->*source.poll)(std::min(deadline, patience));
   if (seen.ok()) return *seen;
   // If the deadline came before the source's own timeout, the source has not
   // failed.
@@ -69,7 +69,7 @@ bool NoticeSources::HasNotice(Source& source, Time deadline) {
 
 // Reads the directory and never opens the file: opening a pipe would block
 // until its other end is opened.
-Result<bool> NoticeSources::FileIsThere(Time) {
+Result<bool> NoticeSources::FileExists(Time) {
   const PathParts parts = SplitPath(options_.file);
   const Result<std::vector<DirectoryEntry>> entries =
       world_.storage.List(parts.directory);
@@ -81,7 +81,7 @@ Result<bool> NoticeSources::FileIsThere(Time) {
 Result<bool> NoticeSources::ServiceHasNotice(Time deadline) {
   ASSIGN_OR_RETURN(const HttpUrl url, ParseHttpUrl(options_.url));
   ASSIGN_OR_RETURN(const HttpResponse answer, QueryService(url, deadline));
-  const Result<bool> notice = NoticeIn(answer);
+  const Result<bool> notice = IsPreemptionNotice(answer);
   if (!notice.ok()) return Annotate(notice.status(), options_.url);
   return notice;
 }
@@ -93,12 +93,12 @@ Result<HttpResponse> NoticeSources::QueryService(const HttpUrl& url,
                                                  Time deadline) {
   Result<HttpResponse> answer =
       world_.host.SendRequest(RequestWithToken(url, token_), deadline);
-  if (!answer.ok() || answer->status != kTokenWanted) return answer;
+  if (!answer.ok() || answer->status != kTokenRequired) return answer;
   token_.clear();
   const HttpRequest request = TokenRequest(url);
   ASSIGN_OR_RETURN(const HttpResponse given,
                    world_.host.SendRequest(request, deadline));
-  Result<std::string> token = TokenIn(given);
+  Result<std::string> token = ParseToken(given);
   if (!token.ok()) return Annotate(token.status(), HttpUrlText(request.url));
   token_ = *std::move(token);
   return world_.host.SendRequest(RequestWithToken(url, token_), deadline);

@@ -26,7 +26,7 @@ class NoticeSources {
   NoticeSources(const World& world, PreemptionOptions options,
                 ReportLine report);
 
-  bool none() const { return sources_.empty(); }
+  bool empty() const { return sources_.empty(); }
 
   // Returns true if a source gives a notice now. Blocks for up to one second
   // per source if the service hangs, and never beyond the deadline.
@@ -36,12 +36,12 @@ class NoticeSources {
   // A source of notices. `is_reported`: a failure of the source was reported.
   struct Source {
     std::string name;
-    Result<bool> (NoticeSources::*look)(Time deadline);
+    Result<bool> (NoticeSources::*poll)(Time deadline);
     bool is_reported = false;
   };
 
   bool HasNotice(Source& source, Time deadline);
-  Result<bool> FileIsThere(Time deadline);
+  Result<bool> FileExists(Time deadline);
   Result<bool> ServiceHasNotice(Time deadline);
   Result<HttpResponse> QueryService(const HttpUrl& url, Time deadline);
   void Report(std::string line) const;

@@ -20,9 +20,9 @@ NoticeWatch::NoticeWatch(const World& world, const PreemptionOptions& options,
       sources_(world, options, std::move(report)) {}
 
 void NoticeWatch::Start() {
-  if (sources_.none()) return;
+  if (sources_.empty()) return;
   stop_ = base_.tasks.NewEvent();
-  task_ = base_.tasks.Spawn("notice watch", [this] { LookUntilSeen(); });
+  task_ = base_.tasks.Spawn("notice watch", [this] { PollUntilNotice(); });
 }
 
 void NoticeWatch::Stop() {
@@ -33,11 +33,11 @@ void NoticeWatch::Stop() {
 }
 
 int NoticeWatch::TerminationNotices() const {
-  return base_.host.TerminationNotices() + (came_ns_.load() == kNone ? 0 : 1);
+  return base_.host.TerminationNotices() + (notice_ns_.load() == kNone ? 0 : 1);
 }
 
 std::optional<Time> NoticeWatch::FirstNotice() const {
-  const int64_t came = came_ns_.load();
+  const int64_t came = notice_ns_.load();
   if (came == kNone) return base_.host.FirstNotice();
   return std::min(base_.host.FirstNotice().value_or(kNever),
                   Time(Duration(came)));
@@ -49,12 +49,12 @@ void NoticeWatch::Exit(int code) {
   CheckFailed(__FILE__, __LINE__, "Exit", "returned");
 }
 
-void NoticeWatch::LookUntilSeen() {
+void NoticeWatch::PollUntilNotice() {
   Time none_until = base_.clock.Now();
   do {
     const Time now = base_.clock.Now();
     if (sources_.AnyHasNotice(kNever)) {
-      came_ns_.store(none_until.time_since_epoch().count());
+      notice_ns_.store(none_until.time_since_epoch().count());
       return;
     }
     none_until = now;

@@ -47,7 +47,7 @@ class NoticeWatch final : public Host {
   [[noreturn]] void Exit(int code) override;
 
  private:
-  void LookUntilSeen();
+  void PollUntilNotice();
 
   World base_;
   World watched_;
@@ -58,7 +58,7 @@ class NoticeWatch final : public Host {
   // Earliest time at which the notice may have come, in ns: the last check
   // without a notice, or the start of the watch. kNone: there is no notice.
   static constexpr int64_t kNone = -1;
-  std::atomic<int64_t> came_ns_{kNone};
+  std::atomic<int64_t> notice_ns_{kNone};
 };
 
 }  // namespace gauntlet

@@ -4,7 +4,8 @@
 
 namespace gauntlet {
 
-StopAdvice StopTiming::Ask(Time now, std::span<const Operation> ahead) const {
+StopAdvice StopTiming::Advise(Time now,
+                              std::span<const Operation> ahead) const {
   if (!noticed_) return StopAdvice::kContinue;
   Duration on_the_way = kMargin;
   for (const Operation operation : ahead) {

@@ -40,26 +40,26 @@ class StopTiming {
       : grace_(grace), saves_(saves) {}
 
   // Only the first notice counts: a repeated one grants no more time.
-  void Noticed(Time now) {
+  void RecordNotice(Time now) {
     if (!noticed_) noticed_ = now;
   }
-  bool noticed() const { return noticed_.has_value(); }
-  void OperationTook(Operation operation, Duration duration) {
+  bool has_notice() const { return noticed_.has_value(); }
+  void RecordOperation(Operation operation, Duration duration) {
     std::optional<Duration>& longest = LongestOf(operation);
     longest = std::max(longest.value_or(Duration()), duration);
   }
-  void SaveTook(Duration duration) {
+  void RecordSave(Duration duration) {
     longest_save_ = std::max(longest_save_.value_or(Duration()), duration);
     last_save_so_far_ = Duration();
   }
   // Sets the duration of the last save so far, including the work for which
-  // training does not wait. Valid until the next SaveTook.
-  void SaveTookSoFar(Duration duration) { last_save_so_far_ = duration; }
+  // training does not wait. Valid until the next RecordSave.
+  void RecordSaveSoFar(Duration duration) { last_save_so_far_ = duration; }
 
   // Returns the advice at the start of an operation. `ahead`: this operation
   // and the following ones, up to the next one in which workers exchange
   // requests.
-  StopAdvice Ask(Time now, std::span<const Operation> ahead) const;
+  StopAdvice Advise(Time now, std::span<const Operation> ahead) const;
 
  private:
   std::optional<Duration>& LongestOf(Operation operation) {

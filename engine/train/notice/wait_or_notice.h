@@ -9,7 +9,7 @@
 namespace gauntlet {
 
 // Longest delay until a waiting program detects a notice.
-inline constexpr Duration kLookForNoticeEvery = std::chrono::milliseconds(50);
+inline constexpr Duration kNoticePollInterval = std::chrono::milliseconds(50);
 
 inline bool HasNotice(const World& world) {
   return world.host.TerminationNotices() > 0;
@@ -20,7 +20,7 @@ inline bool WaitOrNotice(World& world, Time until) {
   while (!HasNotice(world)) {
     const Time now = world.clock.Now();
     if (now >= until) return false;
-    world.clock.SleepUntil(std::min(until, now + kLookForNoticeEvery));
+    world.clock.SleepUntil(std::min(until, now + kNoticePollInterval));
   }
   return true;
 }

@@ -37,7 +37,7 @@ Status RestoreFrom(const std::string& bytes, const FaultPoints& faults,
   ASSIGN_OR_RETURN(std::vector<TensorView> tensors,
                    ParseSafetensors(std::as_bytes(std::span(bytes))));
   std::ranges::sort(tensors, {}, &TensorView::name);
-  RETURN_IF_ERROR(resident.HostChanges());
+  RETURN_IF_ERROR(resident.SyncForHostUpdate());
   return resident.host().Restore(tensors, faults);
 }
 

@@ -136,7 +136,7 @@ Result<std::vector<TensorView>> AsyncSave::Hold(ResidentState& resident) {
 void AsyncSave::StartWriting(std::vector<TensorView> own) {
   task_times_.Restart();
   task_.Start([this, own = std::move(own)] {
-    Status arrived = copy_->Arrive();
+    Status arrived = copy_->AwaitArrival();
     task_times_.Lap(TimePart::kFetch);
     if (arrived.ok()) arrived = copy_->Check();
     if (spare_ != nullptr) own_digest_ = StateDigest(copy_->tensors());

@@ -98,13 +98,13 @@ std::span<const UpdatedArray> ResidentState::NextSlots() {
   return next_slots_;
 }
 
-void ResidentState::Changed() {
+void ResidentState::MarkChanged() {
   if (!on_host()) MoveTo(Place::kDevice);
 }
 
 Status ResidentState::SyncToHost() {
   RETURN_IF_ERROR(host_.CheckReadable());
-  RETURN_IF_ERROR(loss_);
+  RETURN_IF_ERROR(device_status_);
   if (place_ != Place::kDevice) return OkStatus();
   for (size_t i = 0; i < arrays_.size(); ++i) {
     memory_.Download(arrays_[i].data(), device_[i].data(),
@@ -115,7 +115,7 @@ Status ResidentState::SyncToHost() {
   return OkStatus();
 }
 
-Status ResidentState::HostChanges() {
+Status ResidentState::SyncForHostUpdate() {
   RETURN_IF_ERROR(SyncToHost());
   if (place_ == Place::kBoth) MoveTo(Place::kHost);
   return OkStatus();
@@ -123,9 +123,9 @@ Status ResidentState::HostChanges() {
 
 Status ResidentState::CheckDevice() {
   if (faults_.Planted(PlantedBug::kTrustAFailedDevice)) return OkStatus();
-  loss_ = kernels_.status();
-  if (!loss_.ok()) MoveTo(Place::kLost);
-  return loss_;
+  device_status_ = kernels_.status();
+  if (!device_status_.ok()) MoveTo(Place::kLost);
+  return device_status_;
 }
 
 Result<Digest> ResidentState::NewestDigest() {
@@ -139,20 +139,20 @@ Result<Digest> ResidentState::NewestDigest() {
   return host_.ComputeDigest(elsewhere);
 }
 
-std::span<const float> ResidentState::There(
-    std::span<const std::byte> here) const {
-  if (here.empty()) return {};
+std::span<const float> ResidentState::OnDevice(
+    std::span<const std::byte> host_bytes) const {
+  if (host_bytes.empty()) return {};
   for (size_t i = 0; i < device_.size(); ++i) {
     const std::span<const std::byte> array = std::as_bytes(arrays_[i]);
     const std::less<const std::byte*> before;
-    if (before(here.data(), array.data()) ||
-        !before(here.data(), array.data() + array.size())) {
+    if (before(host_bytes.data(), array.data()) ||
+        !before(host_bytes.data(), array.data() + array.size())) {
       continue;
     }
     return std::span<const float>(device_[i])
-        .subspan(
-            static_cast<size_t>(here.data() - array.data()) / sizeof(float),
-            here.size() / sizeof(float));
+        .subspan(static_cast<size_t>(host_bytes.data() - array.data()) /
+                     sizeof(float),
+                 host_bytes.size() / sizeof(float));
   }
   return {};
 }
@@ -160,21 +160,23 @@ std::span<const float> ResidentState::There(
 std::span<const std::byte> ResidentState::NewestOf(
     const TensorView& tensor) const {
   if (place_ != Place::kDevice) return {};
-  return std::as_bytes(There(tensor.bytes));
+  return std::as_bytes(OnDevice(tensor.bytes));
 }
 
-ResidentState::Digested ResidentState::Split(const TensorView& tensor) const {
-  const std::span<const float> there = There(tensor.bytes);
-  const size_t last = there.size() % kBlockFloats;
+ResidentState::DigestParts ResidentState::Split(
+    const TensorView& tensor) const {
+  const std::span<const float> on_device = OnDevice(tensor.bytes);
+  const size_t last = on_device.size() % kBlockFloats;
   const size_t rest = last <= kMaxShortDigestFloats ? last : 0;
-  return {.blocks = there.first(there.size() - rest), .rest = there.last(rest)};
+  return {.blocks = on_device.first(on_device.size() - rest),
+          .rest = on_device.last(rest)};
 }
 
-Result<ResidentState::Taken> ResidentState::Take(
-    std::span<const Digested> tensors) {
+Result<ResidentState::DeviceDigests> ResidentState::ComputeOnDevice(
+    std::span<const DigestParts> tensors) {
   size_t numbers = 0;
   size_t rests = 0;
-  for (const Digested& parts : tensors) {
+  for (const DigestParts& parts : tensors) {
     numbers += NumbersOf(parts.blocks);
     rests += parts.rest.size();
   }
@@ -182,7 +184,7 @@ Result<ResidentState::Taken> ResidentState::Take(
   rests_.Resize(rests);
   std::span<uint64_t> to = digests_.span();
   std::span<float> rest_to = rests_.span();
-  for (const Digested& parts : tensors) {
+  for (const DigestParts& parts : tensors) {
     const size_t count = NumbersOf(parts.blocks);
     if (count > 0) {
       kernels_.DigestBlocks(parts.blocks, kBlockFloats, to.first(count));
@@ -191,8 +193,8 @@ Result<ResidentState::Taken> ResidentState::Take(
     to = to.subspan(count);
     rest_to = rest_to.subspan(parts.rest.size());
   }
-  Taken taken = {.halves = std::vector<uint64_t>(numbers),
-                 .rests = std::vector<float>(rests)};
+  DeviceDigests taken = {.halves = std::vector<uint64_t>(numbers),
+                         .rests = std::vector<float>(rests)};
   DownloadInto(memory_, digests_.span(), std::span(taken.halves));
   DownloadInto(memory_, rests_.span(), std::span(taken.rests));
   RETURN_IF_ERROR(CheckDevice());
@@ -202,12 +204,12 @@ Result<ResidentState::Taken> ResidentState::Take(
 Result<std::vector<BlockDigests>> ResidentState::DigestsOf(
     std::span<const TensorView> tensors) {
   RETURN_IF_ERROR(host_.CheckReadable());
-  RETURN_IF_ERROR(loss_);
+  RETURN_IF_ERROR(device_status_);
   std::vector<BlockDigests> digests(tensors.size());
   if (place_ != Place::kDevice) return digests;
-  std::vector<Digested> parts;
+  std::vector<DigestParts> parts;
   for (const TensorView& tensor : tensors) parts.push_back(Split(tensor));
-  ASSIGN_OR_RETURN(const Taken taken, Take(parts));
+  ASSIGN_OR_RETURN(const DeviceDigests taken, ComputeOnDevice(parts));
   auto half = taken.halves.begin();
   std::span<const float> rests = taken.rests;
   for (size_t i = 0; i < tensors.size(); ++i) {

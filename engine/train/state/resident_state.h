@@ -35,8 +35,8 @@ class ResidentState {
   ResidentState(const ResidentState&) = delete;
   ResidentState& operator=(const ResidentState&) = delete;
 
-  // The state in host memory. Its large arrays are outdated from Changed to the
-  // next SyncToHost; its other values are always the newest.
+  // The state in host memory. Its large arrays are outdated from MarkChanged to
+  // the next SyncToHost; its other values are always the newest.
   TrainState& host() const { return host_; }
   // Copies the newest values to the host. If the device fails, they are lost,
   // and all later calls return the same error until the state is replaced.
@@ -44,15 +44,15 @@ class ResidentState {
   Status SyncToHost();
   // As SyncToHost, for a caller that is about to change the large arrays on the
   // host: the next access of training uploads them.
-  Status HostChanges();
+  Status SyncForHostUpdate();
   // Ok until the device loses the newest values: then the error of the device.
-  const Status& loss() const { return loss_; }
+  const Status& device_status() const { return device_status_; }
   // Computes the digest where the newest values are. Errors are those of
   // SyncToHost.
   Result<Digest> NewestDigest();
 
   // The functions for training return arrays in the kernels' memory. REQUIRES:
-  // loss() is Ok.
+  // device_status() is Ok.
   std::span<float> parameters() { return Newest().front(); }
   // Return the places where an update reads and writes, as TrainState::NextOf
   // does. Views returned earlier may keep the values before the update.
@@ -60,8 +60,8 @@ class ResidentState {
   std::span<const UpdatedArray> NextSlots();
   UpdatedArray NextAccumulated() { return Next(device_.size() - 1); }
   // Call right before or after changing values in the kernels' memory.
-  // REQUIRES: parameters() was called since the last HostChanges.
-  void Changed();
+  // REQUIRES: parameters() was called since the last SyncForHostUpdate.
+  void MarkChanged();
 
   // The functions below serve to copy or digest values on the device.
 
@@ -85,9 +85,9 @@ class ResidentState {
   //   -----------------|---------|---------------------------------
   //   kHostOnly        | kHost   | Newest, which allocates
   //   kHost            | kBoth   | Newest, which uploads them
-  //   kBoth, kDevice   | kDevice | Changed
+  //   kBoth, kDevice   | kDevice | MarkChanged
   //   kDevice          | kBoth   | SyncToHost, which downloads them
-  //   kBoth            | kHost   | HostChanges
+  //   kBoth            | kHost   | SyncForHostUpdate
   //   kDevice          | kLost   | SyncToHost, DigestsOf: the device has failed
   //
   // If the kernels work in host memory, they use the state's own arrays, and
@@ -98,13 +98,13 @@ class ResidentState {
 
   // A tensor's blocks that are digested on the device, and a short last block
   // that the host digests.
-  struct Digested {
+  struct DigestParts {
     std::span<const float> blocks;
     std::span<const float> rest;
   };
 
   // Results for all tensors of a DigestsOf.
-  struct Taken {
+  struct DeviceDigests {
     std::vector<uint64_t> halves;  // of the blocks' digests
     std::vector<float> rests;
   };
@@ -112,9 +112,9 @@ class ResidentState {
   void Allocate();
   // Returns the place on the device of this part of the state; empty if it has
   // none.
-  std::span<const float> There(std::span<const std::byte> here) const;
-  Digested Split(const TensorView& tensor) const;
-  Result<Taken> Take(std::span<const Digested> tensors);
+  std::span<const float> OnDevice(std::span<const std::byte> host_bytes) const;
+  DigestParts Split(const TensorView& tensor) const;
+  Result<DeviceDigests> ComputeOnDevice(std::span<const DigestParts> tensors);
   // Returns an error if the device failed. In that case, the values just
   // downloaded may be wrong, and the newest values are lost.
   Status CheckDevice();
@@ -136,7 +136,7 @@ class ResidentState {
   MemoryArray<uint64_t> digests_;
   MemoryArray<float> rests_;
   Place place_ = Place::kHostOnly;
-  Status loss_;
+  Status device_status_;
 };
 
 }  // namespace gauntlet

@@ -13,10 +13,10 @@ SpareArrays::SpareArrays(TrainState& state) : state_(state) {
     arrays_.push_back(MakeLargeArray<float>(state.LargeArray(i).size()));
   }
   frozen_.resize(arrays_.size());
-  state.ChangesWith(this);
+  state.SetSpareArrays(this);
 }
 
-SpareArrays::~SpareArrays() { state_.ChangesWith(nullptr); }
+SpareArrays::~SpareArrays() { state_.SetSpareArrays(nullptr); }
 
 void SpareArrays::Freeze() {
   CHECK(std::ranges::find(frozen_, true) == frozen_.end(),

@@ -33,13 +33,13 @@ uint64_t BytesToCopy(const TrainState& state,
 
 }  // namespace
 
-StateCopy::~StateCopy() { static_cast<void>(Arrive()); }
+StateCopy::~StateCopy() { static_cast<void>(AwaitArrival()); }
 
 void StateCopy::Reserve(const TrainState& state,
                         std::span<const TensorView> tensors) {
   CHECK(fetching_ == nullptr, "one copy at a time");
   bytes_ = BytesToCopy(state, tensors);
-  MakeRoom(nullptr);
+  GrowBuffer(nullptr);
 }
 
 Status StateCopy::Take(ResidentState& resident,
@@ -48,18 +48,18 @@ Status StateCopy::Take(ResidentState& resident,
   tensors_.assign(tensors.begin(), tensors.end());
   bytes_ = BytesToCopy(resident.host(), tensors_);
   Memory* const device = resident.device_memory();
-  MakeRoom(device);
+  GrowBuffer(device);
   expected_.clear();
   if (device != nullptr) {
-    ASSIGN_OR_RETURN(const bool taken, TakeThere(resident, *device));
+    ASSIGN_OR_RETURN(const bool taken, CopyOnDevice(resident, *device));
     if (taken) return OkStatus();
   }
   RETURN_IF_ERROR(resident.SyncToHost());
-  TakeHere(resident.host().spare());
+  CopyOnHost(resident.host().spare());
   return OkStatus();
 }
 
-void StateCopy::MakeRoom(Memory* pinned_for) {
+void StateCopy::GrowBuffer(Memory* pinned_for) {
   if (bytes_ > buffer_.size()) {
     pin_.reset();
     // Allocates a new buffer: resizing the old one may allocate half as much
@@ -77,8 +77,8 @@ void StateCopy::MakeRoom(Memory* pinned_for) {
 // Copies the tensors: those with their newest values on the device to the start
 // of the buffer, in one transfer, the others after them. Returns false if the
 // device has no free memory.
-Result<bool> StateCopy::TakeThere(ResidentState& resident, Memory& memory) {
-  RETURN_IF_ERROR(resident.loss());
+Result<bool> StateCopy::CopyOnDevice(ResidentState& resident, Memory& memory) {
+  RETURN_IF_ERROR(resident.device_status());
   std::vector<std::span<const std::byte>> newest;
   size_t size = 0;
   for (const TensorView& tensor : tensors_) {
@@ -89,14 +89,14 @@ Result<bool> StateCopy::TakeThere(ResidentState& resident, Memory& memory) {
   if (!device_->ResizeIfRoom(size)) return false;
   ASSIGN_OR_RETURN(expected_, resident.DigestsOf(tensors_));
   size_t at = 0;
-  size_t at_here = size;
+  size_t host_at = size;
   for (size_t i = 0; i < tensors_.size(); ++i) {
     std::span<const std::byte>& bytes = tensors_[i].bytes;
-    const bool is_there = !newest[i].empty();
-    size_t& place = is_there ? at : at_here;
+    const bool is_on_device = !newest[i].empty();
+    size_t& place = is_on_device ? at : host_at;
     const std::span<std::byte> to =
         std::span(buffer_).subspan(place, bytes.size());
-    if (is_there) {
+    if (is_on_device) {
       memory.Copy(device_->span().data() + at, newest[i].data(), bytes.size());
     } else {
       std::copy_n(bytes.data(), bytes.size(), to.data());
@@ -109,7 +109,7 @@ Result<bool> StateCopy::TakeThere(ResidentState& resident, Memory& memory) {
   return true;
 }
 
-void StateCopy::TakeHere(const SpareArrays* spare) {
+void StateCopy::CopyOnHost(const SpareArrays* spare) {
   size_t at = 0;
   for (TensorView& tensor : tensors_) {
     if (StaysIn(spare, tensor)) continue;
@@ -121,7 +121,7 @@ void StateCopy::TakeHere(const SpareArrays* spare) {
   }
 }
 
-Status StateCopy::Arrive() {
+Status StateCopy::AwaitArrival() {
   Memory* const memory = std::exchange(fetching_, nullptr);
   return memory == nullptr ? OkStatus() : memory->AwaitFetch();
 }

@@ -47,12 +47,13 @@ class StateCopy {
   Status Take(ResidentState& resident, std::span<const TensorView> tensors);
   // Waits until the copy has arrived in host memory. Callable from any task.
   // kIoError: the fetch failed, and the copy is unusable.
-  Status Arrive();
+  Status AwaitArrival();
   // Compares the digests of the copy with those taken on the device. Callable
   // from any task. kIoError names a tensor that differs.
   Status Check() const;
 
-  // Views of the copied tensors. Call after Arrive; valid until the next copy.
+  // Views of the copied tensors. Call after AwaitArrival; valid until the next
+  // copy.
   std::span<const TensorView> tensors() const { return tensors_; }
   // Number of bytes that were copied.
   uint64_t bytes() const { return bytes_; }
@@ -60,9 +61,9 @@ class StateCopy {
   uint64_t capacity() const { return buffer_.capacity(); }
 
  private:
-  void MakeRoom(Memory* pinned_for);
-  Result<bool> TakeThere(ResidentState& resident, Memory& memory);
-  void TakeHere(const SpareArrays* spare);
+  void GrowBuffer(Memory* pinned_for);
+  Result<bool> CopyOnDevice(ResidentState& resident, Memory& memory);
+  void CopyOnHost(const SpareArrays* spare);
 
   std::vector<std::byte> buffer_;
   std::optional<Pinned> pin_;  // of the buffer

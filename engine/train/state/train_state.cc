@@ -19,15 +19,15 @@
 namespace gauntlet {
 namespace {
 
-// Names of tensors in the order of ForArrays: of single numbers, and of arrays
-// with one number per epoch.
+// Names of tensors in the order of ForEachArray: of single numbers, and of
+// arrays with one number per epoch.
 constexpr const char* kNumberNames[] = {
     "rng/key",        "position/step",    "position/epoch",  "position/sample",
     "position/phase", "metrics/loss_sum", "metrics/correct", "metrics/rows"};
 constexpr const char* kHistoryNames[] = {
     "history/loss",     "history/correct",     "history/rows",
     "history/val_loss", "history/val_correct", "history/val_rows"};
-// Number of arrays of ForArrays besides the slots.
+// Number of arrays of ForEachArray besides the slots.
 constexpr size_t kOtherArrays =
     5 + std::size(kNumberNames) + std::size(kHistoryNames);
 
@@ -114,33 +114,33 @@ void TrainState::OwnLargeArrays() {
   }
 }
 
-template <typename State, typename Take>
-void TrainState::ForArrays(State& state, const Take& take) {
-  const auto take_one = [&](auto& value) {
-    take(std::span<std::remove_reference_t<decltype(value)>, 1>(&value, 1));
+template <typename State, typename Visit>
+void TrainState::ForEachArray(State& state, const Visit& visit) {
+  const auto visit_one = [&](auto& value) {
+    visit(std::span<std::remove_reference_t<decltype(value)>, 1>(&value, 1));
   };
   CHECK(state.optimizer.slots.size() + kOtherArrays <= kMaxArrays,
         "too many slots");
-  take(std::span(state.parameters));
-  for (auto& slot : state.optimizer.slots) take(std::span(slot));
-  take(std::span(state.optimizer.scalars));
-  take(std::span(state.accumulated));
-  take(std::span(state.replica_state));
-  take(std::span(state.hook_state));
-  take_one(state.rng_key);
-  take_one(state.position.step);
-  take_one(state.position.epoch);
-  take_one(state.position.sample);
-  take_one(state.position.phase);
-  take_one(state.metrics.loss_sum);
-  take_one(state.metrics.correct);
-  take_one(state.metrics.rows);
-  take(std::span(state.history.loss));
-  take(std::span(state.history.correct));
-  take(std::span(state.history.rows));
-  take(std::span(state.history.val_loss));
-  take(std::span(state.history.val_correct));
-  take(std::span(state.history.val_rows));
+  visit(std::span(state.parameters));
+  for (auto& slot : state.optimizer.slots) visit(std::span(slot));
+  visit(std::span(state.optimizer.scalars));
+  visit(std::span(state.accumulated));
+  visit(std::span(state.replica_state));
+  visit(std::span(state.hook_state));
+  visit_one(state.rng_key);
+  visit_one(state.position.step);
+  visit_one(state.position.epoch);
+  visit_one(state.position.sample);
+  visit_one(state.position.phase);
+  visit_one(state.metrics.loss_sum);
+  visit_one(state.metrics.correct);
+  visit_one(state.metrics.rows);
+  visit(std::span(state.history.loss));
+  visit(std::span(state.history.correct));
+  visit(std::span(state.history.rows));
+  visit(std::span(state.history.val_loss));
+  visit(std::span(state.history.val_correct));
+  visit(std::span(state.history.val_rows));
 }
 
 template <typename Byte, typename State>
@@ -148,7 +148,7 @@ auto TrainState::ArraysOf(State& state)
     -> std::array<ArrayView<Byte>, kMaxArrays> {
   std::array<ArrayView<Byte>, kMaxArrays> arrays;
   size_t count = 0;
-  ForArrays(state, [&](auto values) {
+  ForEachArray(state, [&](auto values) {
     using T = std::remove_const_t<typename decltype(values)::element_type>;
     const std::span<Byte> bytes(reinterpret_cast<Byte*>(values.data()),
                                 values.size_bytes());
@@ -223,11 +223,11 @@ void TrainState::NameTensors(const Model& model, const Optimizer& rule,
   for (const char* const name : kHistoryNames) {
     add(name, {0}, {.array = array++, .bytes = kAll});
   }
-  TakeInNameOrder(std::move(tensors), places);
+  SetTensorsInNameOrder(std::move(tensors), places);
 }
 
-void TrainState::TakeInNameOrder(std::vector<TensorView> tensors,
-                                 std::span<const Place> places) {
+void TrainState::SetTensorsInNameOrder(std::vector<TensorView> tensors,
+                                       std::span<const Place> places) {
   tensors_.reserve(tensors.size());
   places_.reserve(tensors.size());
   for (const size_t i : NameOrder(tensors)) {
@@ -261,7 +261,8 @@ const std::vector<TensorView>& TrainState::View() const {
   return tensors_;
 }
 
-bool TrainState::IsOf(size_t tensor, std::span<const std::string> names) const {
+bool TrainState::BelongsToAny(size_t tensor,
+                              std::span<const std::string> names) const {
   const size_t begin = places_[tensor].parameter_at;
   if (names.empty() || begin == kNoParameter) return true;
   const std::string_view parameter =
@@ -275,7 +276,7 @@ std::vector<TensorView> TrainState::TensorsOf(
   std::vector<TensorView> tensors;
   tensors.reserve(all.size());
   for (size_t i = 0; i < all.size(); ++i) {
-    if (IsOf(i, of_parameters)) tensors.push_back(all[i]);
+    if (BelongsToAny(i, of_parameters)) tensors.push_back(all[i]);
   }
   return tensors;
 }
@@ -335,13 +336,14 @@ Status TrainState::CheckHistory() const {
 
 // Returns the error for a checkpoint with superfluous tensors; names the first
 // one.
-Status TrainState::Superfluous(
+Status TrainState::SuperfluousTensor(
     std::span<const TensorView> tensors,
     std::span<const std::string> of_parameters) const {
   const auto is_wanted = [&](const TensorView& tensor) {
     const TensorView* const own = FindTensor(tensors_, tensor.name);
     return own != nullptr &&
-           IsOf(static_cast<size_t>(own - tensors_.data()), of_parameters);
+           BelongsToAny(static_cast<size_t>(own - tensors_.data()),
+                        of_parameters);
   };
   const auto extra = std::ranges::find_if_not(tensors, is_wanted);
   CHECK(extra != tensors.end(), "every tensor is wanted");
@@ -379,7 +381,7 @@ Status TrainState::Restore(std::span<const TensorView> tensors,
   for (size_t i = 0; i < views.size(); ++i) {
     const std::string& name = views[i].name;
     const Place& place = places_[i];
-    if (!IsOf(i, of_parameters)) continue;
+    if (!BelongsToAny(i, of_parameters)) continue;
     if (next == end || next->name != name) next = FindTensor(tensors, name);
     if (next == nullptr && IsOfCallback(name)) {
       return OfOtherCallbacks(name, "none in the checkpoint, one now");
@@ -399,7 +401,7 @@ Status TrainState::Restore(std::span<const TensorView> tensors,
     ++next;
     ++taken;
   }
-  if (taken != tensors.size()) return Superfluous(tensors, of_parameters);
+  if (taken != tensors.size()) return SuperfluousTensor(tensors, of_parameters);
   RETURN_IF_ERROR(CheckHistory());
   restoring_ = false;
   if (faults.Planted(PlantedBug::kLoseRngKey)) rng_key = ~initial_rng_key;

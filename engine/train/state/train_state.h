@@ -99,7 +99,7 @@ class TrainState {
   // Sets the arrays to which updates write while a save reads the large arrays.
   // Null: each update is in place, and no save may read the large arrays during
   // updates.
-  void ChangesWith(SpareArrays* spare) { spare_ = spare; }
+  void SetSpareArrays(SpareArrays* spare) { spare_ = spare; }
   SpareArrays* spare() const { return spare_; }
   // Returns where an update reads the current values of a large array and where
   // it writes the next ones: the same place, unless a save reads the array. In
@@ -168,7 +168,7 @@ class TrainState {
  private:
   static constexpr size_t kAll = SIZE_MAX;
   static constexpr size_t kNoParameter = SIZE_MAX;
-  // Place of a tensor: a part of one of the arrays of ForArrays.
+  // Place of a tensor: a part of one of the arrays of ForEachArray.
   struct Place {
     size_t array = 0;
     size_t offset = 0;  // bytes
@@ -183,8 +183,8 @@ class TrainState {
 
   // Calls take(values) for each array of a state, const or not, in a fixed
   // order. A single number is a span of one.
-  template <typename State, typename Take>
-  static void ForArrays(State& state, const Take& take);
+  template <typename State, typename Visit>
+  static void ForEachArray(State& state, const Visit& visit);
 
   // Element type and bytes of one of these arrays.
   template <typename Byte>
@@ -197,13 +197,13 @@ class TrainState {
   static std::array<ArrayView<Byte>, kMaxArrays> ArraysOf(State& state);
   // Returns true if the tensor belongs to one of these parameters, or to no
   // parameter.
-  bool IsOf(size_t tensor, std::span<const std::string> names) const;
-  Status Superfluous(std::span<const TensorView> tensors,
-                     std::span<const std::string> of_parameters) const;
+  bool BelongsToAny(size_t tensor, std::span<const std::string> names) const;
+  Status SuperfluousTensor(std::span<const TensorView> tensors,
+                           std::span<const std::string> of_parameters) const;
   void NameTensors(const Model& model, const Optimizer& rule, int replicas,
                    std::span<const HookState> hooks);
-  void TakeInNameOrder(std::vector<TensorView> tensors,
-                       std::span<const Place> places);
+  void SetTensorsInNameOrder(std::vector<TensorView> tensors,
+                             std::span<const Place> places);
   Status ResizeHistory(std::span<const TensorView> tensors);
   Status CheckHistory() const;
 

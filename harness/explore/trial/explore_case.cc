@@ -22,7 +22,7 @@ constexpr Duration kLostAfter = std::chrono::seconds(1);
 constexpr Duration kStepTimeout = std::chrono::seconds(3);
 constexpr Duration kSaveTimeout = std::chrono::seconds(5);
 constexpr Duration kStartTimeout = std::chrono::seconds(30);
-constexpr Duration kLookForNoticeEvery = std::chrono::milliseconds(10);
+constexpr Duration kNoticePollInterval = std::chrono::milliseconds(10);
 
 // A change of the base that changes what is trained or when it is saved. Each
 // variation has its own reference run.
@@ -181,7 +181,7 @@ void MakeRoom(Case& setup) {
   setup.cluster.start_timeout =
       std::min(setup.cluster.start_timeout, kStartTimeout);
   Duration& look = setup.train.preemption.poll_every;
-  look = std::min(look, kLookForNoticeEvery);
+  look = std::min(look, kNoticePollInterval);
   if (setup.cluster.policy == RestartPolicy::kNone) {
     setup.cluster.policy = RestartPolicy::kWholeJob;
   }

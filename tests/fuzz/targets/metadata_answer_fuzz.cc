@@ -10,13 +10,13 @@ void FuzzMetadataAnswer(std::string_view input) {
   const HttpResponse answer = {
       .status = 200,
       .body = std::string(input.substr(0, kMaxHttpResponseBytes))};
-  const Result<bool> notice = NoticeIn(answer);
+  const Result<bool> notice = IsPreemptionNotice(answer);
   if (!notice.ok()) CheckErrorLine(notice.status().message());
-  const Result<std::string> token = TokenIn(answer);
+  const Result<std::string> token = ParseToken(answer);
   if (!token.ok()) {
     CheckErrorLine(token.status().message());
   } else {
-    CheckSameText(TokenIn({.status = 200, .body = *token}).value(), *token,
+    CheckSameText(ParseToken({.status = 200, .body = *token}).value(), *token,
                   "token");
   }
   const Result<HttpUrl> url = ParseHttpUrl(input);

@@ -17,7 +17,8 @@ TEST(MetadataNoticeTest, RecognizesTheAnswersThatAnnounceATermination) {
        {"TRUE", "TRUE\n", "TERMINATE_ON_HOST_MAINTENANCE",
         R"({"action": "terminate", "time": "2026-11-21T08:22:00Z"})",
         R"({"action":"stop"})", R"({"action":"hibernate"})"}) {
-    const Result<bool> notice = NoticeIn({.status = 200, .body = body});
+    const Result<bool> notice =
+        IsPreemptionNotice({.status = 200, .body = body});
     EXPECT_TRUE(notice.ok() && *notice) << body;
   }
 }
@@ -25,10 +26,11 @@ TEST(MetadataNoticeTest, RecognizesTheAnswersThatAnnounceATermination) {
 TEST(MetadataNoticeTest, RecognizesTheAnswersWithoutATermination) {
   for (const std::string body :
        {"FALSE", "FALSE\r\n", "NONE", "MIGRATE_ON_HOST_MAINTENANCE"}) {
-    const Result<bool> notice = NoticeIn({.status = 200, .body = body});
+    const Result<bool> notice =
+        IsPreemptionNotice({.status = 200, .body = body});
     EXPECT_TRUE(notice.ok() && !*notice) << body;
   }
-  EXPECT_FALSE(NoticeIn({.status = 404, .body = "TRUE"}).value());
+  EXPECT_FALSE(IsPreemptionNotice({.status = 404, .body = "TRUE"}).value());
 }
 
 TEST(MetadataNoticeTest, TakesNothingElseForANotice) {
@@ -48,7 +50,7 @@ TEST(MetadataNoticeTest, TakesNothingElseForANotice) {
       {.status = 500, .body = "TRUE"},
       {.status = 204, .body = ""}};
   for (const HttpResponse& answer : answers) {
-    const Result<bool> notice = NoticeIn(answer);
+    const Result<bool> notice = IsPreemptionNotice(answer);
     ASSERT_EQ(notice.status().code(), Code::kInvalidArgument) << answer.body;
     EXPECT_THAT(notice.status().message(), HasSubstr("expected"));
     EXPECT_LT(notice.status().message().size(), 200u);

@@ -19,100 +19,101 @@ constexpr std::array kLastStep = {Operation::kStep, Operation::kEvaluation};
 // duration.
 StopTiming Running(Duration grace) {
   StopTiming timing(grace);
-  timing.OperationTook(Operation::kStep, milliseconds(0));
+  timing.RecordOperation(Operation::kStep, milliseconds(0));
   return timing;
 }
 
 TEST(StopTimingTest, ContinuesWithoutANotice) {
-  EXPECT_EQ(StopTiming(seconds(0)).Ask(At(seconds(9)), kSteps),
+  EXPECT_EQ(StopTiming(seconds(0)).Advise(At(seconds(9)), kSteps),
             StopAdvice::kContinue);
 }
 
 TEST(StopTimingTest, StopsAtOnceWithoutAGracePeriod) {
   StopTiming timing = Running(seconds(0));
-  timing.Noticed(At(seconds(1)));
-  EXPECT_EQ(timing.Ask(At(seconds(1)), kSteps), StopAdvice::kStop);
+  timing.RecordNotice(At(seconds(1)));
+  EXPECT_EQ(timing.Advise(At(seconds(1)), kSteps), StopAdvice::kStop);
 }
 
 TEST(StopTimingTest, SavesFirst_IfNoSaveWasMeasured) {
   StopTiming timing = Running(seconds(60));
-  timing.Noticed(At(seconds(1)));
-  EXPECT_EQ(timing.Ask(At(seconds(1)), kSteps), StopAdvice::kSaveAndContinue);
-  timing.SaveTook(seconds(2));
-  EXPECT_EQ(timing.Ask(At(seconds(1)), kSteps), StopAdvice::kContinue);
+  timing.RecordNotice(At(seconds(1)));
+  EXPECT_EQ(timing.Advise(At(seconds(1)), kSteps),
+            StopAdvice::kSaveAndContinue);
+  timing.RecordSave(seconds(2));
+  EXPECT_EQ(timing.Advise(At(seconds(1)), kSteps), StopAdvice::kContinue);
 }
 
 // Time needed: two operations of 1 s, a save of 2 s plus half as much again,
 // and a margin of 1 s.
 TEST(StopTimingTest, StopsWhenTheTimeIsJustEnoughForTheLongestSave) {
   StopTiming timing = Running(seconds(60));
-  timing.OperationTook(Operation::kStep, seconds(1));
-  timing.OperationTook(Operation::kStep, milliseconds(1));
-  timing.SaveTook(seconds(2));
-  timing.SaveTook(milliseconds(1));
-  timing.Noticed(At(seconds(0)));
-  EXPECT_EQ(timing.Ask(At(milliseconds(53'999)), kSteps),
+  timing.RecordOperation(Operation::kStep, seconds(1));
+  timing.RecordOperation(Operation::kStep, milliseconds(1));
+  timing.RecordSave(seconds(2));
+  timing.RecordSave(milliseconds(1));
+  timing.RecordNotice(At(seconds(0)));
+  EXPECT_EQ(timing.Advise(At(milliseconds(53'999)), kSteps),
             StopAdvice::kContinue);
-  EXPECT_EQ(timing.Ask(At(seconds(54)), kSteps), StopAdvice::kStop);
+  EXPECT_EQ(timing.Advise(At(seconds(54)), kSteps), StopAdvice::kStop);
 }
 
 // A task still runs after the first save. The second save reports its time.
 TEST(StopTimingTest, TimeSinceTheLastSaveCounts_UntilTheNextSave) {
   StopTiming timing = Running(seconds(60));
-  timing.SaveTook(seconds(2));
-  timing.Noticed(At(seconds(0)));
-  timing.SaveTookSoFar(seconds(20));
-  EXPECT_EQ(timing.Ask(At(milliseconds(28'999)), kSteps),
+  timing.RecordSave(seconds(2));
+  timing.RecordNotice(At(seconds(0)));
+  timing.RecordSaveSoFar(seconds(20));
+  EXPECT_EQ(timing.Advise(At(milliseconds(28'999)), kSteps),
             StopAdvice::kContinue);
-  EXPECT_EQ(timing.Ask(At(seconds(29)), kSteps), StopAdvice::kStop);
-  timing.SaveTook(seconds(4));
-  EXPECT_EQ(timing.Ask(At(milliseconds(52'999)), kSteps),
+  EXPECT_EQ(timing.Advise(At(seconds(29)), kSteps), StopAdvice::kStop);
+  timing.RecordSave(seconds(4));
+  EXPECT_EQ(timing.Advise(At(milliseconds(52'999)), kSteps),
             StopAdvice::kContinue);
-  EXPECT_EQ(timing.Ask(At(seconds(53)), kSteps), StopAdvice::kStop);
+  EXPECT_EQ(timing.Advise(At(seconds(53)), kSteps), StopAdvice::kStop);
 }
 
 // First the save in progress, then the last one.
 TEST(StopTimingTest, LeavesTimeForTwoSaves_IfOneMayBeInProgress) {
   StopTiming timing(seconds(60), 2);
-  timing.OperationTook(Operation::kStep, seconds(1));
-  timing.SaveTook(seconds(2));
-  timing.Noticed(At(seconds(0)));
-  EXPECT_EQ(timing.Ask(At(milliseconds(50'999)), kSteps),
+  timing.RecordOperation(Operation::kStep, seconds(1));
+  timing.RecordSave(seconds(2));
+  timing.RecordNotice(At(seconds(0)));
+  EXPECT_EQ(timing.Advise(At(milliseconds(50'999)), kSteps),
             StopAdvice::kContinue);
-  EXPECT_EQ(timing.Ask(At(seconds(51)), kSteps), StopAdvice::kStop);
+  EXPECT_EQ(timing.Advise(At(seconds(51)), kSteps), StopAdvice::kStop);
 }
 
 TEST(StopTimingTest, UnmeasuredOperation_IsNotBegun) {
   StopTiming timing = Running(seconds(60));
-  timing.SaveTook(seconds(1));
-  timing.Noticed(At(seconds(0)));
-  EXPECT_EQ(timing.Ask(At(seconds(0)), kSteps), StopAdvice::kContinue);
-  EXPECT_EQ(timing.Ask(At(seconds(0)), kLastStep), StopAdvice::kStop);
-  timing.OperationTook(Operation::kEvaluation, seconds(1));
-  EXPECT_EQ(timing.Ask(At(seconds(0)), kLastStep), StopAdvice::kContinue);
+  timing.RecordSave(seconds(1));
+  timing.RecordNotice(At(seconds(0)));
+  EXPECT_EQ(timing.Advise(At(seconds(0)), kSteps), StopAdvice::kContinue);
+  EXPECT_EQ(timing.Advise(At(seconds(0)), kLastStep), StopAdvice::kStop);
+  timing.RecordOperation(Operation::kEvaluation, seconds(1));
+  EXPECT_EQ(timing.Advise(At(seconds(0)), kLastStep), StopAdvice::kContinue);
 }
 
 TEST(StopTimingTest, EachKindOfOperationHasItsOwnTime) {
   StopTiming timing = Running(seconds(60));
-  timing.SaveTook(seconds(0));
-  timing.OperationTook(Operation::kEvaluation, seconds(40));
-  timing.Noticed(At(seconds(0)));
-  EXPECT_EQ(timing.Ask(At(seconds(30)), kSteps), StopAdvice::kContinue);
-  EXPECT_EQ(timing.Ask(At(seconds(30)), kLastStep), StopAdvice::kStop);
+  timing.RecordSave(seconds(0));
+  timing.RecordOperation(Operation::kEvaluation, seconds(40));
+  timing.RecordNotice(At(seconds(0)));
+  EXPECT_EQ(timing.Advise(At(seconds(30)), kSteps), StopAdvice::kContinue);
+  EXPECT_EQ(timing.Advise(At(seconds(30)), kLastStep), StopAdvice::kStop);
 }
 
 TEST(StopTimingTest, RepeatedNoticeGivesNoNewTime) {
   StopTiming timing = Running(seconds(10));
-  timing.SaveTook(seconds(1));
-  timing.Noticed(At(seconds(0)));
-  timing.Noticed(At(seconds(9)));
-  EXPECT_EQ(timing.Ask(At(seconds(9)), kSteps), StopAdvice::kStop);
+  timing.RecordSave(seconds(1));
+  timing.RecordNotice(At(seconds(0)));
+  timing.RecordNotice(At(seconds(9)));
+  EXPECT_EQ(timing.Advise(At(seconds(9)), kSteps), StopAdvice::kStop);
 }
 
 TEST(StopTimingTest, GraceTooShortForASaveStopsAtOnce) {
   StopTiming timing = Running(milliseconds(500));
-  timing.Noticed(At(seconds(0)));
-  EXPECT_EQ(timing.Ask(At(seconds(0)), kSteps), StopAdvice::kStop);
+  timing.RecordNotice(At(seconds(0)));
+  EXPECT_EQ(timing.Advise(At(seconds(0)), kSteps), StopAdvice::kStop);
 }
 
 }  // namespace

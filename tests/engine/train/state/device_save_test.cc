@@ -73,7 +73,7 @@ struct KeptState {
     const std::vector<float> trained(state.parameters.size(), value);
     built.kernels->memory().Upload(resident.parameters().data(), trained.data(),
                                    trained.size() * sizeof(float));
-    resident.Changed();
+    resident.MarkChanged();
     ++state.position.step;
   }
   size_t kept_bytes() const {
@@ -96,7 +96,7 @@ TEST(DeviceSaveTest, CopyIsOfItsStepAndFetchesNothingElse) {
   StateCopy copy;
   ASSERT_TRUE(copy.Take(kept.resident, kept.state.TensorsOf({})).ok());
   kept.Train(0.75f);
-  ASSERT_TRUE(copy.Arrive().ok());
+  ASSERT_TRUE(copy.AwaitArrival().ok());
   EXPECT_EQ(StateDigest(copy.tensors()), then);
   EXPECT_EQ(moves.fetched, kept.kept_bytes());
   EXPECT_LT(moves.downloaded, kept.kept_bytes() / 20) << "digests alone";
@@ -112,7 +112,7 @@ TEST(DeviceSaveTest, StateNewestInHostMemory_IsCopiedOnTheHost) {
   StateCopy copy;
   ASSERT_TRUE(copy.Take(kept.resident, kept.state.TensorsOf({})).ok());
   kept.Train(0.75f);
-  ASSERT_TRUE(copy.Arrive().ok());
+  ASSERT_TRUE(copy.AwaitArrival().ok());
   EXPECT_EQ(StateDigest(copy.tensors()), then);
   EXPECT_EQ(moves.fetched, 0u);
 }
@@ -126,7 +126,7 @@ TEST(DeviceSaveTest, WithoutRoomOnTheDeviceTheStateIsBroughtHereFirst) {
   ASSERT_TRUE(copy.Take(kept.resident, kept.state.TensorsOf({})).ok());
   EXPECT_GE(moves.downloaded, kept.kept_bytes());
   kept.Train(0.75f);
-  ASSERT_TRUE(copy.Arrive().ok());
+  ASSERT_TRUE(copy.AwaitArrival().ok());
   EXPECT_EQ(StateDigest(copy.tensors()), then);
   EXPECT_TRUE(kept.built.kernels->status().ok());
   // Once there is free memory again, the copy uses it.
@@ -150,7 +150,7 @@ TEST(DeviceSaveTest, RoomIsMadeOnceForAnyNumberOfCopies) {
   for (int i = 0; i < 5; ++i) {
     kept.Train(static_cast<float>(i));
     ASSERT_TRUE(copy.Take(kept.resident, kept.state.TensorsOf({})).ok());
-    ASSERT_TRUE(copy.Arrive().ok());
+    ASSERT_TRUE(copy.AwaitArrival().ok());
   }
   EXPECT_EQ(made, 1);
 }
@@ -171,7 +171,7 @@ TEST(DeviceSaveTest, CopyIsPinnedThoughTheFirstOneWasOfNoDevices) {
   pinned = 0;
   for (int i = 0; i < 3; ++i) {
     ASSERT_TRUE(copy.Take(kept.resident, kept.state.TensorsOf({})).ok());
-    ASSERT_TRUE(copy.Arrive().ok());
+    ASSERT_TRUE(copy.AwaitArrival().ok());
   }
   EXPECT_EQ(pinned, 1);
 }

@@ -265,7 +265,7 @@ TEST(DeviceTest, DigestIsComputedOnTheDevice) {
   emulated.model.kernels->memory().Upload(resident.parameters().data(),
                                           trained.data(),
                                           trained.size() * sizeof(float));
-  resident.Changed();
+  resident.MarkChanged();
   brought = 0;
   const Digest newest = resident.NewestDigest().value();
   EXPECT_LT(brought, trained.size() * sizeof(float) / 100);
@@ -330,7 +330,7 @@ INSTANTIATE_TEST_SUITE_P(
                                   }},
                     LostStateCase{"Restore",
                                   [](ResidentState& resident) {
-                                    return resident.HostChanges();
+                                    return resident.SyncForHostUpdate();
                                   }},
                     LostStateCase{"Copy",
                                   [](ResidentState& resident) {
@@ -354,17 +354,17 @@ TEST_P(LostStateTest, StaysLost_OnceTheDeviceHasFailed) {
   TrainState& state = emulated.state;
   ResidentState& resident = emulated.resident;
   static_cast<void>(resident.parameters());
-  resident.Changed();
+  resident.MarkChanged();
   EXPECT_TRUE(resident.SyncToHost().ok());
-  resident.Changed();
-  EXPECT_TRUE(resident.loss().ok());
+  resident.MarkChanged();
+  EXPECT_TRUE(resident.device_status().ok());
   failed = true;
   EXPECT_EQ(GetParam().call(resident).message(), "emulated device: lost");
   failed = false;  // a later answer of the device changes nothing
-  EXPECT_EQ(resident.loss().message(), "emulated device: lost");
+  EXPECT_EQ(resident.device_status().message(), "emulated device: lost");
   EXPECT_EQ(resident.SyncToHost().code(), Code::kUnavailable);
   EXPECT_EQ(resident.NewestDigest().status().code(), Code::kUnavailable);
-  EXPECT_EQ(resident.HostChanges().code(), Code::kUnavailable);
+  EXPECT_EQ(resident.SyncForHostUpdate().code(), Code::kUnavailable);
   StateCopy copy;
   EXPECT_EQ(copy.Take(resident, state.TensorsOf({})).code(),
             Code::kUnavailable);
@@ -378,12 +378,12 @@ TEST(DeviceTest, TrainsFromTheHost_OnceTheHostHasChanged) {
   TrainState& state = emulated.state;
   ResidentState& resident = emulated.resident;
   static_cast<void>(resident.parameters());
-  resident.Changed();
-  ASSERT_TRUE(resident.HostChanges().ok());
+  resident.MarkChanged();
+  ASSERT_TRUE(resident.SyncForHostUpdate().ok());
   std::ranges::fill(state.parameters, 0.25f);
   const Digest changed = state.ComputeDigest();
   static_cast<void>(resident.parameters());
-  resident.Changed();
+  resident.MarkChanged();
   EXPECT_EQ(resident.NewestDigest().value(), changed);
   std::ranges::fill(state.parameters, 0.0f);
   ASSERT_TRUE(resident.SyncToHost().ok());
@@ -393,10 +393,10 @@ TEST(DeviceTest, TrainsFromTheHost_OnceTheHostHasChanged) {
 TEST(DeviceTest, RefusesAChange_BeforeTheStateIsOnTheDevice) {
   EmulatedState emulated(PresetJob("tiny").value());
   ResidentState& resident = emulated.resident;
-  EXPECT_DEATH(resident.Changed(), "not a transition");
+  EXPECT_DEATH(resident.MarkChanged(), "not a transition");
   static_cast<void>(resident.parameters());
-  ASSERT_TRUE(resident.HostChanges().ok());
-  EXPECT_DEATH(resident.Changed(), "not a transition");
+  ASSERT_TRUE(resident.SyncForHostUpdate().ok());
+  EXPECT_DEATH(resident.MarkChanged(), "not a transition");
 }
 
 // Two workers share the device. A worker that learns of the failure from the
