@@ -12,7 +12,7 @@ inline constexpr int kMaxRestartsWithoutProgress = 10;
 
 // A launcher that may run with fewer workers leaves a worker out after this
 // number of consecutive losses that the worker caused.
-inline constexpr int kFailuresToLeaveOut = 3;
+inline constexpr int kFailuresToExclude = 3;
 
 }  // namespace gauntlet
 

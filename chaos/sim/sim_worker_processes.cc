@@ -40,13 +40,13 @@ Status WorkerReport::AwaitAcknowledgement(Time deadline) const {
 
 // Shared with the workers' reports, which may arrive after the launcher's end.
 struct SimWorkerProcesses::Inbox {
-  std::deque<WorkerNotice> notices;
+  std::deque<WorkerEvent> events;
   std::unique_ptr<Event> came;  // null once the launcher is gone
   std::set<ProcessId> given_up;
 
-  void Push(ProcessId from, WorkerNotice notice) {
+  void Push(ProcessId from, WorkerEvent event) {
     if (came == nullptr || given_up.contains(from)) return;
-    notices.push_back(std::move(notice));
+    events.push_back(std::move(event));
     came->Set();
   }
 };
@@ -81,18 +81,18 @@ Status SimWorkerProcesses::Start(const WorkerSpec& spec) {
   simulation_.ShareMachine(host, simulation_.process_host(launcher_));
   const int worker = spec.worker;
   const ProcessId id = simulation_.process_count();
-  // Delivers a worker's notices in order, when the link is open.
+  // Delivers a worker's events in order, when the link is open.
   auto say = [inbox = inbox_, worker, id, &simulation = simulation_,
               link = HostLink{simulation_.process_host(launcher_), host},
-              local](WorkerNotice notice) {
-    notice.worker = worker;
-    if (local) return inbox->Push(id, std::move(notice));
+              local](WorkerEvent event) {
+    event.worker = worker;
+    if (local) return inbox->Push(id, std::move(event));
     simulation.network().CallWhenOpen(
         link,
-        [inbox, id, notice = std::move(notice)] { inbox->Push(id, notice); });
+        [inbox, id, event = std::move(event)] { inbox->Push(id, event); });
   };
   auto report = [say](WorkerReport::What what) {
-    std::visit([&](auto& known) { say({.what = std::move(known)}); }, what);
+    std::visit([&](auto& known) { say({.content = std::move(known)}); }, what);
   };
   const auto answers = std::make_shared<WorkerReport::Answers>();
   std::optional<ProcessId> parent;
@@ -113,8 +113,8 @@ Status SimWorkerProcesses::Start(const WorkerSpec& spec) {
                                               : options_.orphan_ends_within},
        .on_exit =
            [say = std::move(say)](const ExitStatus& status) {
-             say({.what = WorkerExited{.code = status.code,
-                                       .signal = status.signal}});
+             say({.content = WorkerExited{.code = status.code,
+                                          .signal = status.signal}});
            }});
   processes_[worker] = process;
   answers_[worker] = answers;
@@ -140,9 +140,9 @@ void SimWorkerProcesses::GiveUpTheUnreachable() {
     const Time since = unreached_since_.try_emplace(process, now).first->second;
     if (now - since < options_.give_up_after) continue;
     inbox_->Push(process, {.worker = worker,
-                           .what = WorkerExited{.code = kKilledCode,
-                                                .signal = kSigKill,
-                                                .is_certain = false}});
+                           .content = WorkerExited{.code = kKilledCode,
+                                                   .signal = kSigKill,
+                                                   .is_certain = false}});
     if (!inbox_->given_up.insert(process).second) continue;
     // This signal is the first message that reaches the worker once the link is
     // healed.
@@ -153,13 +153,13 @@ void SimWorkerProcesses::GiveUpTheUnreachable() {
   }
 }
 
-std::optional<WorkerNotice> SimWorkerProcesses::Next(Time deadline) {
+std::optional<WorkerEvent> SimWorkerProcesses::Next(Time deadline) {
   if (options_.reach == LauncherReach::kNetwork) GiveUpTheUnreachable();
   if (!inbox_->came->WaitUntil(deadline)) return std::nullopt;
-  WorkerNotice notice = std::move(inbox_->notices.front());
-  inbox_->notices.pop_front();
-  if (inbox_->notices.empty()) inbox_->came->Reset();
-  return notice;
+  WorkerEvent event = std::move(inbox_->events.front());
+  inbox_->events.pop_front();
+  if (inbox_->events.empty()) inbox_->came->Reset();
+  return event;
 }
 
 void SimWorkerProcesses::Signal(int worker, WorkerSignal signal) {

@@ -53,7 +53,7 @@ enum class LauncherReach : uint8_t {
   // Nothing in between: they are on one machine.
   kLocal,
   // The network, as with Slurm or Kubernetes. Messages between a partitioned
-  // host and the launcher (signals, reports, exit notices) wait until the
+  // host and the launcher (signals, reports, exit events) wait until the
   // partition is healed. The launcher gives up a worker that it cannot reach
   // for `give_up_after`: it treats the worker as dead, while the worker keeps
   // running as a stale one. The worker is killed when the partition is healed,
@@ -86,7 +86,7 @@ class SimWorkerProcesses final : public WorkerProcesses {
 
   Result<std::vector<std::string>> ReserveAddresses(int count) override;
   Status Start(const WorkerSpec& spec) override;
-  std::optional<WorkerNotice> Next(Time deadline) override;
+  std::optional<WorkerEvent> Next(Time deadline) override;
   void Signal(int worker, WorkerSignal signal) override;
   void Acknowledge(int worker) override;
   bool IsReachable(int worker) const override;

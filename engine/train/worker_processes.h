@@ -75,23 +75,23 @@ struct WorkerExited {
   bool is_certain = true;
 };
 
-struct WorkerNotice {
+struct WorkerEvent {
   int worker = 0;
-  std::variant<WorkerProgress, TrainResult, WorkerExited> what;
+  std::variant<WorkerProgress, TrainResult, WorkerExited> content;
 };
 
 enum class WorkerSignal : uint8_t { kTerminate, kKill };
 
 // Starts, signals and observes workers. A worker's WorkerExited follows once
-// its process is reaped, and is the last notice about that incarnation.
+// its process is reaped, and is the last event about that incarnation.
 class WorkerProcesses {
  public:
   virtual ~WorkerProcesses() = default;
   // Reserves unused addresses on this machine, one per rank.
   virtual Result<std::vector<std::string>> ReserveAddresses(int count) = 0;
   virtual Status Start(const WorkerSpec& spec) = 0;
-  // Waits for the next notice. Returns nullopt at the deadline.
-  virtual std::optional<WorkerNotice> Next(Time deadline) = 0;
+  // Waits for the next event. Returns nullopt at the deadline.
+  virtual std::optional<WorkerEvent> Next(Time deadline) = 0;
   // Has no effect if the worker is already gone.
   virtual void Signal(int worker, WorkerSignal signal) = 0;
   // Confirms to the worker that its result has arrived. Never blocks. Has no

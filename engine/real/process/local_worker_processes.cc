@@ -137,17 +137,17 @@ Status LocalWorkerProcesses::Start(const WorkerSpec& spec) {
   return OkStatus();
 }
 
-std::optional<WorkerNotice> LocalWorkerProcesses::Next(Time deadline) {
-  CHECK(!running_.empty() || !notices_.empty() || deadline != kNever,
+std::optional<WorkerEvent> LocalWorkerProcesses::Next(Time deadline) {
+  CHECK(!running_.empty() || !events_.empty() || deadline != kNever,
         "a wait for nothing, for ever");
-  while (notices_.empty()) {
+  while (events_.empty()) {
     const bool last = HasCome(deadline);
     Poll(deadline);
-    if (last && notices_.empty()) return std::nullopt;
+    if (last && events_.empty()) return std::nullopt;
   }
-  WorkerNotice notice = std::move(notices_.front());
-  notices_.pop_front();
-  return notice;
+  WorkerEvent event = std::move(events_.front());
+  events_.pop_front();
+  return event;
 }
 
 void LocalWorkerProcesses::Poll(Time deadline) {
@@ -197,9 +197,9 @@ void LocalWorkerProcesses::TakeEnd(int worker, Running& running) {
     TakeMessage(worker, running.socket.unread);
   }
   const ChildEnd end = AwaitEnd(running.process);
-  notices_.push_back(
+  events_.push_back(
       {.worker = worker,
-       .what = WorkerExited{.code = end.code, .signal = end.signal}});
+       .content = WorkerExited{.code = end.code, .signal = end.signal}});
 }
 
 void LocalWorkerProcesses::Read(int worker, Lines& lines, size_t limit,
@@ -230,16 +230,16 @@ void LocalWorkerProcesses::Read(int worker, Lines& lines, size_t limit,
 
 // Reports the line unchanged, for people.
 void LocalWorkerProcesses::TakeOutput(int worker, std::string_view line) {
-  notices_.push_back(
-      {.worker = worker, .what = WorkerProgress{.line = std::string(line)}});
+  events_.push_back(
+      {.worker = worker, .content = WorkerProgress{.line = std::string(line)}});
 }
 
 void LocalWorkerProcesses::TakeMessage(int worker, std::string_view line) {
   auto parsed = ParseWorkerMessage(line);
   if (!parsed.ok()) {
-    notices_.push_back(
+    events_.push_back(
         {.worker = worker,
-         .what = WorkerProgress{
+         .content = WorkerProgress{
              .line = fmt::format("worker {}: {}: {}", worker,
                                  parsed.status().message(),
                                  line.substr(0, kMaxQuotedBytes))}});
@@ -247,7 +247,7 @@ void LocalWorkerProcesses::TakeMessage(int worker, std::string_view line) {
   }
   std::visit(
       [&](auto& what) {
-        notices_.push_back({.worker = worker, .what = std::move(what)});
+        events_.push_back({.worker = worker, .content = std::move(what)});
       },
       *parsed);
 }

@@ -58,7 +58,7 @@ class LocalWorkerProcesses final : public WorkerProcesses {
   Status Start(const WorkerSpec& spec) override;
   // A line that is no message becomes progress that quotes it. REQUIRES: a
   // worker is running, or `deadline` is finite.
-  std::optional<WorkerNotice> Next(Time deadline) override;
+  std::optional<WorkerEvent> Next(Time deadline) override;
   void Signal(int worker, WorkerSignal signal) override;
   void Acknowledge(int worker) override;
 
@@ -88,7 +88,7 @@ class LocalWorkerProcesses final : public WorkerProcesses {
   const PosixStorage& storage_;
   std::vector<ReservedPort> reserved_;
   std::map<int, Running> running_;  // by worker
-  std::deque<WorkerNotice> notices_;
+  std::deque<WorkerEvent> events_;
 };
 
 }  // namespace gauntlet

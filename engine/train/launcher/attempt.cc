@@ -54,7 +54,7 @@ Status Attempt::Run() {
 
 Status Attempt::StartAll() {
   ++launch_.incarnation;
-  members_ = launch_.membership.Of(launch_.incarnation);
+  members_ = launch_.membership.WorkersOf(launch_.incarnation);
   ASSIGN_OR_RETURN(addresses_, processes_.ReserveAddresses(
                                    static_cast<int>(members_.size())));
   rejoin_.Begin(members_);
@@ -72,7 +72,7 @@ Status Attempt::Start(size_t rank) {
         "a worker is started in an attempt that is ending");
   const int worker = members_[rank];
   incarnations_[worker] = {.number = launch_.incarnation};
-  LogEvent start = About(EventKind::kStarted, worker);
+  LogEvent start = EventAbout(EventKind::kStarted, worker);
   start.count = static_cast<int64_t>(rank);
   world_.events.Emit(std::move(start));
   const Status started = processes_.Start({.worker = worker,
@@ -82,11 +82,11 @@ Status Attempt::Start(size_t rank) {
                                            .token = launch_.token,
                                            .launch_hold = launch_.launch_hold});
   if (!started.ok()) {
-    LogEvent event = About(EventKind::kExited, worker);
+    LogEvent event = EventAbout(EventKind::kExited, worker);
     event.reason = Reason::kNotStarted;
     world_.events.Emit(std::move(event));
   }
-  if (worker == chief()) ExpectChief(options_.start_timeout);
+  if (worker == chief()) SetChiefDeadline(options_.start_timeout);
   if (started.ok()) incarnations_[worker].process = ProcessState::kRunning;
   if (started.ok() || !CanExcludeFailedWorker()) return started;
   outcome_.AddLoss({.worker = worker,
@@ -103,7 +103,7 @@ bool Attempt::CanExcludeFailedWorker() const {
          options_.restart != RestartPolicy::kNone;
 }
 
-LogEvent Attempt::About(EventKind kind, int worker) const {
+LogEvent Attempt::EventAbout(EventKind kind, int worker) const {
   const auto incarnation = incarnations_.find(worker);
   return {.kind = kind,
           .about = worker,
@@ -113,8 +113,8 @@ LogEvent Attempt::About(EventKind kind, int worker) const {
 }
 
 void Attempt::Kill(int worker, Reason why) {
-  CHECK(Runs(worker), "a worker is killed after its exit");
-  LogEvent event = About(EventKind::kKillSent, worker);
+  CHECK(IsRunning(worker), "a worker is killed after its exit");
+  LogEvent event = EventAbout(EventKind::kKillSent, worker);
   event.reason = why;
   world_.events.Emit(std::move(event));
   incarnations_[worker].process = ProcessState::kKillSent;
@@ -127,21 +127,21 @@ void Attempt::KillAll(Reason why) {
   }
 }
 
-void Attempt::NoMoreStarts(Reason why, std::optional<int> worker) {
+void Attempt::EnterEnding(Reason why, std::optional<int> worker) {
   if (state_ == AttemptState::kEnding) return;
   Enter(AttemptState::kEnding);
-  LogEvent event = worker ? About(EventKind::kAttemptEnds, *worker)
+  LogEvent event = worker ? EventAbout(EventKind::kAttemptEnds, *worker)
                           : LogEvent{.kind = EventKind::kAttemptEnds};
   event.reason = why;
   world_.events.Emit(std::move(event));
 }
 
 void Attempt::End(Reason why, std::optional<int> worker) {
-  NoMoreStarts(why, worker);
+  EnterEnding(why, worker);
   KillAll(why);
 }
 
-void Attempt::PassOnNotices() {
+void Attempt::ForwardNotices() {
   if (!launch_.interrupted_twice && world_.host.Interrupts() > 1) {
     launch_.interrupted_twice = true;
     End(Reason::kInterrupted);
@@ -152,7 +152,7 @@ void Attempt::PassOnNotices() {
   SetKillDeadline(options_.stop_grace);
   for (const auto& [worker, incarnation] : incarnations_) {
     if (!incarnation.runs()) continue;
-    LogEvent event = About(EventKind::kAskedToStop, worker);
+    LogEvent event = EventAbout(EventKind::kAskedToStop, worker);
     if (!processes_.IsReachable(worker)) event.reason = Reason::kUnreachable;
     world_.events.Emit(std::move(event));
     processes_.Signal(worker, WorkerSignal::kTerminate);
@@ -161,53 +161,53 @@ void Attempt::PassOnNotices() {
 
 // Kills the remaining workers after `grace`, unless an earlier deadline is set.
 void Attempt::SetKillDeadline(Duration grace) {
-  kill_at_ = std::min(kill_at_, world_.clock.Now() + grace);
+  kill_deadline_ = std::min(kill_deadline_, world_.clock.Now() + grace);
 }
 
-void Attempt::Take(const WorkerNotice& notice) {
-  if (const auto* progress = std::get_if<WorkerProgress>(&notice.what)) {
-    TakeProgress(notice.worker, *progress);
-  } else if (const auto* result = std::get_if<TrainResult>(&notice.what)) {
-    TakeResult(notice.worker, *result);
+void Attempt::Handle(const WorkerEvent& event) {
+  if (const auto* progress = std::get_if<WorkerProgress>(&event.content)) {
+    HandleProgress(event.worker, *progress);
+  } else if (const auto* result = std::get_if<TrainResult>(&event.content)) {
+    HandleResult(event.worker, *result);
   } else {
-    TakeExit(notice.worker, std::get<WorkerExited>(notice.what));
+    HandleExit(event.worker, std::get<WorkerExited>(event.content));
   }
 }
 
-void Attempt::TakeResult(int worker, const TrainResult& result) {
-  LogEvent event = About(EventKind::kResultReceived, worker);
+void Attempt::HandleResult(int worker, const TrainResult& result) {
+  LogEvent event = EventAbout(EventKind::kResultReceived, worker);
   event.step = result.steps;
   world_.events.Emit(std::move(event));
   outcome_.SetResult(result);
   processes_.Acknowledge(worker);
-  NoMoreStarts(Reason::kResult, worker);
+  EnterEnding(Reason::kResult, worker);
   SetKillDeadline(std::max(options_.stop_grace, patience_));
 }
 
-void Attempt::TakeProgress(int worker, const WorkerProgress& progress) {
+void Attempt::HandleProgress(int worker, const WorkerProgress& progress) {
   const Time now = world_.clock.Now();
   if (progress.claimed > 0) {
     launch_.launch_hold.claimed =
         std::max(launch_.launch_hold.claimed, progress.claimed);
   } else if (progress.patience > Duration::zero()) {
-    ExpectChief(progress.patience);
+    SetChiefDeadline(progress.patience);
   } else if (progress.meeting) {
-    launch_.budget.Reached(progress.step);
-    rejoin_.Meets(worker, *progress.meeting, MemberOf(progress.silent_rank),
-                  now);
+    launch_.budget.RecordStep(progress.step);
+    rejoin_.OnMeeting(worker, *progress.meeting, MemberOf(progress.silent_rank),
+                      now);
     // The launcher restarts no lost worker, so this one would wait in vain.
     if (!MayRejoin()) SetKillDeadline(options_.survivors_grace);
   } else if (progress.saving) {
     if (*progress.saving > Duration::zero()) {
-      rejoin_.Saves(worker, now + *progress.saving);
+      rejoin_.OnSaveBegun(worker, now + *progress.saving);
     } else {
-      rejoin_.Saved(worker, now);
+      rejoin_.OnSaveEnded(worker, now);
     }
   } else if (progress.formed > 0) {
     if (rejoin_.has_new_losses()) HandleLosses();
-    rejoin_.Formed(progress.formed, now);
+    rejoin_.OnFormed(progress.formed, now);
   } else if (progress.failure.empty()) {
-    launch_.budget.Reached(progress.step);
+    launch_.budget.RecordStep(progress.step);
     if (progress.not_finite_since &&
         !launch_.NoteNotFinite(*progress.not_finite_since)) {
       return;
@@ -231,19 +231,19 @@ std::optional<int> Attempt::MemberOf(std::optional<int> rank) const {
   return members_[static_cast<size_t>(*rank)];
 }
 
-void Attempt::TakeExit(int worker, const WorkerExited& exited) {
+void Attempt::HandleExit(int worker, const WorkerExited& exited) {
   Incarnation& incarnation = incarnations_[worker];
   const bool killed_by_launcher =
       std::exchange(incarnation.process, ProcessState::kExited) ==
       ProcessState::kKillSent;
-  LogEvent event = About(EventKind::kExited, worker);
+  LogEvent event = EventAbout(EventKind::kExited, worker);
   event.count = exited.code;
   event.reason = !exited.is_certain   ? Reason::kUnreachable
                  : exited.signal != 0 ? Reason::kSignal
                                       : Reason::kExited;
   world_.events.Emit(std::move(event));
   if (exited.code == WorkerExitCode(WorkerExit::kDone)) {
-    NoMoreStarts(Reason::kWorkerDone, worker);
+    EnterEnding(Reason::kWorkerDone, worker);
     // The chief may still have to export the model or delete checkpoints.
     SetKillDeadline(std::max(options_.stop_grace, patience_));
     return;
@@ -254,13 +254,12 @@ void Attempt::TakeExit(int worker, const WorkerExited& exited) {
                      .killed_by_launcher = killed_by_launcher,
                      .own_device_failed = incarnation.own_device_failed};
   outcome_.AddLoss(loss);
-  if (worker == chief()) hangs_at_ = kNever;
+  if (worker == chief()) chief_deadline_ = kNever;
   if (FailedItself(loss) && MayRejoin()) {
-    rejoin_.Died(worker, world_.clock.Now());
+    rejoin_.OnDeath(worker, world_.clock.Now());
     return;
   }
-  NoMoreStarts(Died(exited) ? Reason::kWorkerDied : Reason::kWorkerLeft,
-               worker);
+  EnterEnding(Died(exited) ? Reason::kWorkerDied : Reason::kWorkerLeft, worker);
   const bool leaving = exited.signal == 0 &&
                        (exited.code == WorkerExitCode(WorkerExit::kStopped) ||
                         exited.code == WorkerExitCode(WorkerExit::kNotFinite));
@@ -284,20 +283,21 @@ void Attempt::HandleLosses() {
                                  : "workers lost each other";
   // If the next incarnation has other members, its ring differs, and all
   // workers must restart.
-  const bool same = launch_.membership.Of(launch_.incarnation + 1) == members_;
+  const bool same =
+      launch_.membership.WorkersOf(launch_.incarnation + 1) == members_;
   const bool helps =
       launch_.budget.restarts_without_progress() < kMaxRejoinsWithoutProgress;
   if (same && helps && launch_.CountRestart(reason)) return;
-  ended_by_ = reason;
+  restart_reason_ = reason;
   End(Reason::kTooManyLosses);
 }
 
-bool Attempt::Runs(int worker) const {
+bool Attempt::IsRunning(int worker) const {
   const auto incarnation = incarnations_.find(worker);
   return incarnation != incarnations_.end() && incarnation->second.runs();
 }
 
-bool Attempt::AnyRuns() const {
+bool Attempt::AnyIsRunning() const {
   return std::ranges::any_of(
       incarnations_, [](const auto& newest) { return newest.second.runs(); });
 }
@@ -306,17 +306,17 @@ bool Attempt::AnyRuns() const {
 // the lost workers after the pause.
 void Attempt::AdvanceRejoin(Time now) {
   if (!MayRejoin() || !rejoin_.is_open()) return;
-  // While notices are unread, no worker counts as overdue: one of them may be
+  // While events are unread, no worker counts as overdue: one of them may be
   // its report.
-  if (all_notices_read_) {
-    for (const int worker : rejoin_.Overdue(now)) {
+  if (all_events_read_) {
+    for (const int worker : rejoin_.OverdueWorkers(now)) {
       if (incarnations_[worker].process == ProcessState::kRunning) {
         Kill(worker, Reason::kNoSign);
       }
     }
   }
   if (rejoin_.has_new_losses() && rejoin_.IsComplete()) HandleLosses();
-  if (state_ != AttemptState::kRunning || !AnyRuns() ||
+  if (state_ != AttemptState::kRunning || !AnyIsRunning() ||
       rejoin_.has_new_losses() || rejoin_.dead().empty() ||
       now < rejoin_.opened_at() + launch_.budget.pause()) {
     return;
@@ -330,28 +330,28 @@ void Attempt::RestartLostWorkers() {
     if (!rejoin_.dead().contains(members_[rank])) continue;
     if (!Start(rank).ok()) return End(Reason::kNotStarted, members_[rank]);
     if (state_ == AttemptState::kEnding) return;
-    rejoin_.Started(members_[rank]);
+    rejoin_.OnRestarted(members_[rank]);
   }
 }
 
-void Attempt::ExpectChief(Duration patience) {
+void Attempt::SetChiefDeadline(Duration patience) {
   patience_ = patience;
-  hangs_at_ = world_.clock.Now() + patience;
+  chief_deadline_ = world_.clock.Now() + patience;
 }
 
 // Detects that the chief hangs. Only the launcher can detect this if all
 // workers hang, or if there is only one worker.
-void Attempt::WatchChief(Time now) {
-  if (now < hangs_at_ || !Runs(chief())) return;
+void Attempt::CheckChief(Time now) {
+  if (now < chief_deadline_ || !IsRunning(chief())) return;
   if (!processes_.IsReachable(chief())) {
-    hangs_at_ = now + patience_;
+    chief_deadline_ = now + patience_;
     return;
   }
-  hangs_at_ = kNever;
+  chief_deadline_ = kNever;
   outcome_.SetHang(
       fmt::format("the chief hangs: no sign of it for {:.1f} s",
                   std::chrono::duration<double>(patience_).count()));
-  LogEvent event = About(EventKind::kWorkerLost, chief());
+  LogEvent event = EventAbout(EventKind::kWorkerLost, chief());
   event.reason = Reason::kSilent;
   event.limit_ns = patience_.count();
   world_.events.Emit(std::move(event));
@@ -364,28 +364,28 @@ void Attempt::AllowForPause(Time now) {
   const Duration missed = now - checked_at_;
   checked_at_ = now;
   if (missed < kPausedItself) return;
-  if (kill_at_ != kNever) kill_at_ += missed;
-  if (hangs_at_ != kNever) hangs_at_ += missed;
+  if (kill_deadline_ != kNever) kill_deadline_ += missed;
+  if (chief_deadline_ != kNever) chief_deadline_ += missed;
   rejoin_.AllowForPause(missed);
 }
 
 // Runs until no worker is left.
 void Attempt::RunEventLoop() {
   checked_at_ = world_.clock.Now();
-  while (AnyRuns()) {
+  while (AnyIsRunning()) {
     AllowForPause(world_.clock.Now());
-    PassOnNotices();
+    ForwardNotices();
     const Time now = world_.clock.Now();
-    if (now >= kill_at_) {
-      kill_at_ = kNever;
+    if (now >= kill_deadline_) {
+      kill_deadline_ = kNever;
       End(Reason::kGraceOver);
     }
-    WatchChief(now);
+    CheckChief(now);
     AdvanceRejoin(now);
-    const std::optional<WorkerNotice> notice =
-        processes_.Next(std::min(now + kNoticePollInterval, kill_at_));
-    all_notices_read_ = !notice;
-    if (notice) Take(*notice);
+    const std::optional<WorkerEvent> event =
+        processes_.Next(std::min(now + kNoticePollInterval, kill_deadline_));
+    all_events_read_ = !event;
+    if (event) Handle(*event);
   }
 }
 
@@ -396,7 +396,7 @@ std::optional<LaunchEnd> Attempt::FinalOutcome() const {
 
 std::string Attempt::RestartReason() {
   CHECK(state_ == AttemptState::kEnded, "the attempt still runs");
-  return ended_by_.empty() ? outcome_.ExplainLosses() : ended_by_;
+  return restart_reason_.empty() ? outcome_.ExplainLosses() : restart_reason_;
 }
 
 }  // namespace gauntlet

@@ -56,26 +56,26 @@ class Attempt {
   Status StartAll();
   Status Start(size_t rank);
   void RunEventLoop();
-  void PassOnNotices();
-  void ExpectChief(Duration patience);
-  void WatchChief(Time now);
+  void ForwardNotices();
+  void SetChiefDeadline(Duration patience);
+  void CheckChief(Time now);
   void AllowForPause(Time now);
   // Returns an event about the worker's newest incarnation.
-  LogEvent About(EventKind kind, int worker) const;
+  LogEvent EventAbout(EventKind kind, int worker) const;
   void Kill(int worker, Reason why);
   void KillAll(Reason why);
   // Enters kEnding, and emits the reason. Has no effect in kEnding.
-  void NoMoreStarts(Reason why, std::optional<int> worker = std::nullopt);
-  // Calls NoMoreStarts, and kills the workers that are still running.
+  void EnterEnding(Reason why, std::optional<int> worker = std::nullopt);
+  // Calls EnterEnding, and kills the workers that are still running.
   void End(Reason why, std::optional<int> worker = std::nullopt);
   void SetKillDeadline(Duration grace);
-  void Take(const WorkerNotice& notice);
-  void TakeProgress(int worker, const WorkerProgress& progress);
-  void TakeResult(int worker, const TrainResult& result);
+  void Handle(const WorkerEvent& event);
+  void HandleProgress(int worker, const WorkerProgress& progress);
+  void HandleResult(int worker, const TrainResult& result);
   std::optional<int> MemberOf(std::optional<int> rank) const;
-  void TakeExit(int worker, const WorkerExited& exited);
-  bool Runs(int worker) const;
-  bool AnyRuns() const;
+  void HandleExit(int worker, const WorkerExited& exited);
+  bool IsRunning(int worker) const;
+  bool AnyIsRunning() const;
   bool CanExcludeFailedWorker() const;
   bool MayRejoin() const;
   void AdvanceRejoin(Time now);
@@ -94,12 +94,12 @@ class Attempt {
   std::vector<int> members_;                 // workers, by rank
   std::vector<std::string> addresses_;       // by rank
   std::map<int, Incarnation> incarnations_;  // newest one, by worker
-  std::string ended_by_;  // reason of a restart after too many losses
-  Time kill_at_ = kNever;
-  Time checked_at_{};              // last check of the workers
-  bool all_notices_read_ = false;  // at the last check
-  Duration patience_{0};           // longest time until the chief's next report
-  Time hangs_at_ = kNever;         // deadline of that report
+  std::string restart_reason_;  // reason of a restart after too many losses
+  Time kill_deadline_ = kNever;
+  Time checked_at_{};             // last check of the workers
+  bool all_events_read_ = false;  // at the last check
+  Duration patience_{0};          // longest time until the chief's next report
+  Time chief_deadline_ = kNever;  // deadline of that report
 };
 
 }  // namespace gauntlet

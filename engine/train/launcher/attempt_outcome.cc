@@ -44,11 +44,11 @@ std::string AttemptOutcome::ExplainLosses() {
                        : losses_.empty()     ? "no worker reported a result"
                        : unexplained.empty() ? Describe(losses_.back())
                                              : DescribeAll(unexplained);
-  launch_.blamed =
+  launch_.culprit =
       culprit != nullptr ? std::optional(culprit->worker) : std::nullopt;
   if (somebody_failed || explained_ == 0) {
     const std::string follows =
-        launch_.membership.RecordCulprit(launch_.blamed);
+        launch_.membership.RecordCulprit(launch_.culprit);
     if (!follows.empty()) reason += "; " + follows;
   }
   explained_ = losses_.size();

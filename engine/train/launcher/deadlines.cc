@@ -28,7 +28,7 @@ Deadlines DeadlinesOf(const ClusterOptions& cluster,
       .detection_before_joining = launcher.start_timeout + silence,
       .first_restart_pause = std::min(launcher.backoff, launcher.max_backoff),
       .longest_restart_pause = launcher.max_backoff,
-      .orphans_end = kOrphansEndWithin};
+      .orphans_end = kOrphanExitTimeout};
 }
 
 }  // namespace gauntlet

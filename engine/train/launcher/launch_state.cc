@@ -7,13 +7,13 @@
 namespace gauntlet {
 
 bool LaunchState::CountRestart(const std::string& reason) {
-  if (!why_give_up.empty()) return false;
-  why_give_up = membership.too_few().empty()
-                    ? budget.Spend(world.clock.Now())
-                    : fmt::format("{} restarts, with too few workers left",
-                                  budget.spent());
-  if (!why_give_up.empty()) {
-    const bool too_few = !membership.too_few().empty();
+  if (!give_up_reason.empty()) return false;
+  give_up_reason = membership.too_few_reason().empty()
+                       ? budget.Spend(world.clock.Now())
+                       : fmt::format("{} restarts, with too few workers left",
+                                     budget.spent());
+  if (!give_up_reason.empty()) {
+    const bool too_few = !membership.too_few_reason().empty();
     world.events.Emit({.kind = EventKind::kGaveUp,
                        .reason = too_few             ? Reason::kTooFewWorkers
                                  : budget.is_spent() ? Reason::kRestartsUsedUp
@@ -22,7 +22,7 @@ bool LaunchState::CountRestart(const std::string& reason) {
   }
   world.events.Emit({.kind = EventKind::kRestarting,
                      .count = budget.spent(),
-                     .about = blamed,
+                     .about = culprit,
                      .limit_ns = budget.pause().count()});
   observer.Restarting(budget.spent(), reason, budget.pause());
   return true;

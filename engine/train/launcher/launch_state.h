@@ -35,13 +35,13 @@ struct LaunchState {
   bool interrupted_twice = false;
   // First step at which loss or state was not finite, as workers reported.
   std::optional<uint64_t> not_finite_since;
-  std::string why_give_up;  // "": another restart is allowed
+  std::string give_up_reason;  // "": another restart is allowed
 
   // Counts a restart of the whole job or of lost workers. Returns false if the
   // restart is not allowed.
   bool CountRestart(const std::string& reason);
   // Worker that caused the last loss, if known.
-  std::optional<int> blamed;
+  std::optional<int> culprit;
   // Sets not_finite_since to the earliest step reported so far. Returns true on
   // the first call.
   bool NoteNotFinite(uint64_t since);

@@ -66,7 +66,7 @@ LaunchEnd RunAttempts(LaunchState& launch) {
     const std::string reason = attempt.RestartReason();
     if (!launch.CountRestart(reason)) {
       LaunchEnd end = Failed(
-          fmt::format("{}; gave up after {}", reason, launch.why_give_up));
+          fmt::format("{}; gave up after {}", reason, launch.give_up_reason));
       if (NeverRestarts(launch.options)) {
         end.exit_code = static_cast<int>(launch.options.without_restarts);
       }
@@ -74,7 +74,7 @@ LaunchEnd RunAttempts(LaunchState& launch) {
     }
     if (BackOff(launch, sources)) {
       launch.world.events.Emit({.kind = EventKind::kNotice});
-      launch.budget.TakeBack();
+      launch.budget.Refund();
       return {.exit_code = static_cast<int>(WorkerExit::kStopped),
               .reason = "stopped between two attempts"};
     }
@@ -85,7 +85,7 @@ LaunchEnd RunAttempts(LaunchState& launch) {
 LaunchEnd RunLocked(LaunchState& launch) {
   const std::string& directory = launch.options.checkpoint_directory;
   const Result<std::unique_ptr<FileLock>> lock =
-      LockStore(launch.world, directory, kOrphansEndWithin,
+      LockStore(launch.world, directory, kOrphanExitTimeout,
                 [&launch](const std::string& in_use) {
                   launch.observer.Progress({.line = "waiting: " + in_use});
                 });

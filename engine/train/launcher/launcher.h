@@ -17,7 +17,7 @@ namespace gauntlet {
 
 // Longest time for which workers outlive their killed launcher. The next
 // launcher waits this long for the lock that they hold.
-inline constexpr Duration kOrphansEndWithin = std::chrono::seconds(5);
+inline constexpr Duration kOrphanExitTimeout = std::chrono::seconds(5);
 
 // Maximum number of worker processes that one launcher starts on its machine.
 inline constexpr int kMaxLocalWorkers = 256;

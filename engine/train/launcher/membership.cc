@@ -11,12 +11,12 @@ namespace gauntlet {
 
 Membership::Membership(MembershipOptions options)
     : options_(std::move(options)) {
-  CHECK(options_.workers >= 1 && options_.least() >= 1 &&
-            options_.least() <= options_.workers,
+  CHECK(options_.workers >= 1 && options_.minimum() >= 1 &&
+            options_.minimum() <= options_.workers,
         "a membership has bounds");
 }
 
-std::vector<int> Membership::Of(int attempt) const {
+std::vector<int> Membership::WorkersOf(int attempt) const {
   const std::vector<int>& per_attempt = options_.per_attempt;
   size_t wanted = static_cast<size_t>(options_.workers);
   if (!per_attempt.empty()) {
@@ -27,28 +27,30 @@ std::vector<int> Membership::Of(int attempt) const {
   std::vector<int> members;
   for (int worker = 0; worker < options_.workers && members.size() < wanted;
        ++worker) {
-    if (!left_out_.contains(worker)) members.push_back(worker);
+    if (!excluded_.contains(worker)) members.push_back(worker);
   }
   return members;
 }
 
 std::string Membership::RecordCulprit(std::optional<int> worker) {
-  in_a_row_ = worker && worker == last_blamed_ ? in_a_row_ + 1 : 1;
-  last_blamed_ = worker;
-  const bool elastic = options_.least() < options_.workers;
-  if (!worker || !elastic || in_a_row_ < kFailuresToLeaveOut) return "";
-  const int left = options_.workers - static_cast<int>(left_out_.size()) - 1;
-  if (left < options_.least()) {
-    too_few_ = fmt::format(
+  consecutive_failures_ =
+      worker && worker == last_culprit_ ? consecutive_failures_ + 1 : 1;
+  last_culprit_ = worker;
+  const bool elastic = options_.minimum() < options_.workers;
+  if (!worker || !elastic || consecutive_failures_ < kFailuresToExclude)
+    return "";
+  const int left = options_.workers - static_cast<int>(excluded_.size()) - 1;
+  if (left < options_.minimum()) {
+    too_few_reason_ = fmt::format(
         "worker {} failed {} times in a row; without it there are {} workers, "
         "expected at least {}",
-        *worker, in_a_row_, left, options_.least());
-    return too_few_;
+        *worker, consecutive_failures_, left, options_.minimum());
+    return too_few_reason_;
   }
-  left_out_.insert(*worker);
-  last_blamed_.reset();
+  excluded_.insert(*worker);
+  last_culprit_.reset();
   return fmt::format("worker {} failed {} times in a row; going on without it",
-                     *worker, in_a_row_);
+                     *worker, consecutive_failures_);
 }
 
 }  // namespace gauntlet

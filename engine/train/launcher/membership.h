@@ -19,7 +19,7 @@ struct MembershipOptions {
   // all later attempts. Empty: `workers`.
   std::vector<int> per_attempt;
 
-  int least() const { return min_workers == 0 ? workers : min_workers; }
+  int minimum() const { return min_workers == 0 ? workers : min_workers; }
 };
 
 class Membership {
@@ -28,7 +28,7 @@ class Membership {
 
   // Returns the workers of the attempt, by rank: those with the lowest numbers
   // that are not excluded.
-  std::vector<int> Of(int attempt) const;
+  std::vector<int> WorkersOf(int attempt) const;
 
   // Records the worker that caused the loss of an attempt, or of workers that
   // rejoin; nullopt: unknown. If the worker is now excluded, or the remaining
@@ -36,14 +36,14 @@ class Membership {
   std::string RecordCulprit(std::optional<int> worker);
 
   // Reason why the remaining workers are too few; "" if they are enough.
-  const std::string& too_few() const { return too_few_; }
+  const std::string& too_few_reason() const { return too_few_reason_; }
 
  private:
   MembershipOptions options_;
-  std::set<int> left_out_;
-  std::optional<int> last_blamed_;
-  int in_a_row_ = 0;
-  std::string too_few_;
+  std::set<int> excluded_;
+  std::optional<int> last_culprit_;
+  int consecutive_failures_ = 0;
+  std::string too_few_reason_;
 };
 
 }  // namespace gauntlet

@@ -9,7 +9,7 @@ void RejoinTracker::Begin(std::vector<int> members) {
   members_ = std::move(members);
   open_ = true;
   has_new_losses_ = false;
-  noted_before_ = false;
+  handled_before_ = false;
   has_formed_ = false;
   formed_ = 0;
   meeting_.clear();
@@ -21,7 +21,7 @@ void RejoinTracker::Begin(std::vector<int> members) {
 void RejoinTracker::Open(Time now) {
   open_ = true;
   has_new_losses_ = true;
-  noted_before_ = false;
+  handled_before_ = false;
   opened_at_ = now;
 }
 
@@ -33,22 +33,22 @@ void RejoinTracker::AllowForPause(Duration missed) {
 
 bool RejoinTracker::ConsumeLosses() {
   has_new_losses_ = false;
-  return !noted_before_;
+  return !handled_before_;
 }
 
-void RejoinTracker::Died(int worker, Time now) {
+void RejoinTracker::OnDeath(int worker, Time now) {
   meeting_.erase(worker);
   saves_until_.erase(worker);
   silent_.erase(worker);
   // All workers that die before the first of them is restarted belong to the
   // same loss.
   if (!open_ || (dead_.empty() && !has_new_losses_)) Open(now);
-  noted_before_ = false;
+  handled_before_ = false;
   dead_.insert(worker);
 }
 
-void RejoinTracker::Meets(int worker, uint64_t left, std::optional<int> silent,
-                          Time now) {
+void RejoinTracker::OnMeeting(int worker, uint64_t left,
+                              std::optional<int> silent, Time now) {
   // A new incarnation has left no generation.
   const bool is_new = open_ && left == 0;
   if (left < formed_ && !is_new) return;
@@ -63,22 +63,22 @@ void RejoinTracker::Meets(int worker, uint64_t left, std::optional<int> silent,
 
 // The report shows that the worker is not hanging, so it no longer counts as
 // silent.
-void RejoinTracker::Saves(int worker, Time until) {
+void RejoinTracker::OnSaveBegun(int worker, Time until) {
   saves_until_[worker] = until;
   silent_.erase(worker);
 }
 
-void RejoinTracker::Saved(int worker, Time now) {
+void RejoinTracker::OnSaveEnded(int worker, Time now) {
   saves_until_[worker] = now + graces_.step;
   silent_.erase(worker);
 }
 
-void RejoinTracker::Started(int worker) {
+void RejoinTracker::OnRestarted(int worker) {
   dead_.erase(worker);
   meeting_[worker] = 0;
 }
 
-void RejoinTracker::Formed(uint64_t generation, Time now) {
+void RejoinTracker::OnFormed(uint64_t generation, Time now) {
   if (generation <= formed_) return;
   formed_ = generation;
   has_formed_ = true;
@@ -90,7 +90,7 @@ void RejoinTracker::Formed(uint64_t generation, Time now) {
   if (dead_.empty() && meeting_.empty()) return;
   const bool noted = !dead_.empty() && !has_new_losses_;
   Open(now);
-  noted_before_ = noted;
+  handled_before_ = noted;
 }
 
 bool RejoinTracker::IsComplete() const {
@@ -99,7 +99,7 @@ bool RejoinTracker::IsComplete() const {
   });
 }
 
-Time RejoinTracker::WaitsUntil(int worker) const {
+Time RejoinTracker::DeadlineOf(int worker) const {
   if (const auto silent = silent_.find(worker); silent != silent_.end()) {
     return std::min(
         opened_at_ + graces_.step,
@@ -110,12 +110,12 @@ Time RejoinTracker::WaitsUntil(int worker) const {
                   save == saves_until_.end() ? opened_at_ : save->second);
 }
 
-std::vector<int> RejoinTracker::Overdue(Time now) const {
+std::vector<int> RejoinTracker::OverdueWorkers(Time now) const {
   std::vector<int> overdue;
   if (!open_ || !has_new_losses_ || !has_formed_) return overdue;
   for (const int worker : members_) {
     if (!meeting_.contains(worker) && !dead_.contains(worker) &&
-        now >= WaitsUntil(worker)) {
+        now >= DeadlineOf(worker)) {
       overdue.push_back(worker);
     }
   }

@@ -42,21 +42,22 @@ class RejoinTracker {
   // generation has formed which is not newer than that one. The tracker does
   // not know which incarnations belong to a generation. A worker of a
   // generation may die and be restarted before the chief's report of that
-  // generation arrives. Formed then no longer counts the worker as meeting, and
-  // the restarted worker must report again.
-  void Died(int worker, Time now);
+  // generation arrives. OnFormed then no longer counts the worker as meeting,
+  // and the restarted worker must report again.
+  void OnDeath(int worker, Time now);
   // `left`: the generation that the worker left; 0: none. `silent`: another
   // worker whose heartbeat stopped, if the worker left for that reason. That
   // other worker hangs, in a save or not.
-  void Meets(int worker, uint64_t left, std::optional<int> silent, Time now);
-  void Formed(uint64_t generation, Time now);
-  // Saves: the worker is in a save, until `until` at the latest. Saved: its
-  // save has ended, and its grace begins.
-  void Saves(int worker, Time until);
-  void Saved(int worker, Time now);
+  void OnMeeting(int worker, uint64_t left, std::optional<int> silent,
+                 Time now);
+  void OnFormed(uint64_t generation, Time now);
+  // OnSaveBegun: the worker is in a save, until `until` at the latest.
+  // OnSaveEnded: its save has ended, and its grace begins.
+  void OnSaveBegun(int worker, Time until);
+  void OnSaveEnded(int worker, Time now);
 
   // The worker was restarted. Counts it as meeting.
-  void Started(int worker);
+  void OnRestarted(int worker);
 
   // The launcher itself was paused for this long: extends all deadlines.
   void AllowForPause(Duration missed);
@@ -65,7 +66,7 @@ class RejoinTracker {
   // True if there is a loss that the launcher has not handled yet.
   bool has_new_losses() const { return has_new_losses_; }
   // Marks the losses as handled. Returns false if they had been handled before.
-  // This happens if Formed has marked them as new again, because dead workers
+  // This happens if OnFormed has marked them as new again, because dead workers
   // were not restarted yet.
   bool ConsumeLosses();
   Time opened_at() const { return opened_at_; }
@@ -73,7 +74,7 @@ class RejoinTracker {
   // Returns true if each worker is meeting or dead.
   bool IsComplete() const;
   // Returns the workers neither dead nor meeting whose time has expired.
-  std::vector<int> Overdue(Time now) const;
+  std::vector<int> OverdueWorkers(Time now) const;
 
  private:
   struct Silence {
@@ -81,14 +82,14 @@ class RejoinTracker {
     uint64_t left;  // generation of the worker that reports it
   };
   void Open(Time now);
-  Time WaitsUntil(int worker) const;
+  Time DeadlineOf(int worker) const;
 
   Graces graces_;
   std::vector<int> members_;
   bool open_ = false;
   bool has_new_losses_ = false;
-  bool noted_before_ = false;  // all deaths of the open rejoin were handled
-  bool has_formed_ = false;    // a generation has formed before
+  bool handled_before_ = false;  // all deaths of the open rejoin were handled
+  bool has_formed_ = false;      // a generation has formed before
   uint64_t formed_ = 0;
   Time opened_at_{};
   // Generation that each meeting worker left; 0: it was just restarted.

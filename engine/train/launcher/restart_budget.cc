@@ -9,7 +9,7 @@ RestartBudget::RestartBudget(const LauncherOptions& options)
       next_pause_(std::min(options.backoff, options.max_backoff)) {}
 
 std::string RestartBudget::Spend(Time now) {
-  const bool progressed = furthest_ > furthest_before_;
+  const bool progressed = furthest_step_ > furthest_step_before_;
   if (progressed) {
     restarts_without_progress_ = 0;
   } else {
@@ -18,7 +18,7 @@ std::string RestartBudget::Spend(Time now) {
   if (progressed || now - last_restart_ > next_pause_) {
     next_pause_ = std::min(options_.backoff, options_.max_backoff);
   }
-  furthest_before_ = furthest_;
+  furthest_step_before_ = furthest_step_;
   if (is_spent()) {
     return fmt::format("{} {}", spent_, spent_ == 1 ? "restart" : "restarts");
   }

@@ -17,7 +17,9 @@ class RestartBudget {
   explicit RestartBudget(const LauncherOptions& options);
 
   // Called when a worker has reached the step.
-  void Reached(uint64_t step) { furthest_ = std::max(furthest_, step); }
+  void RecordStep(uint64_t step) {
+    furthest_step_ = std::max(furthest_step_, step);
+  }
 
   // Counts a restart after a loss at `now`, of the whole job or of workers that
   // rejoin. Returns "" if the restart is allowed, else the reason why not. Sets
@@ -27,7 +29,7 @@ class RestartBudget {
   std::string Spend(Time now);
 
   // Subtracts the last counted restart, which did not take place.
-  void TakeBack() { --spent_; }
+  void Refund() { --spent_; }
 
   int spent() const { return spent_; }
   // True if the options allow no further restart, even after progress.
@@ -37,7 +39,8 @@ class RestartBudget {
   }
   // Consecutive restarts without a new step.
   int restarts_without_progress() const {
-    return furthest_ > furthest_before_ ? 0 : restarts_without_progress_;
+    return furthest_step_ > furthest_step_before_ ? 0
+                                                  : restarts_without_progress_;
   }
   // Pause before the last counted restart.
   Duration pause() const { return pause_; }
@@ -47,8 +50,8 @@ class RestartBudget {
   int spent_ = 0;
   // Consecutive losses without a new step in between.
   int restarts_without_progress_ = 0;
-  uint64_t furthest_ = 0;
-  uint64_t furthest_before_ = 0;
+  uint64_t furthest_step_ = 0;
+  uint64_t furthest_step_before_ = 0;
   Duration pause_{0};
   Duration next_pause_;
   Time last_restart_{};  // end of the pause before it

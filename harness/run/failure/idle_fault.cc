@@ -313,13 +313,13 @@ std::string RemedyForEarlyEnd(const Outline& outline, const Verdict& verdict,
   const bool may_scale_down =
       setup.min_workers > 0 && setup.min_workers < setup.workers &&
       gave_up.reason == RecordReason::kRestartsUsedUp &&
-      !setup.never_restarts && setup.max_restarts < kFailuresToLeaveOut;
+      !setup.never_restarts && setup.max_restarts < kFailuresToExclude;
   return may_scale_down
              ? fmt::format(
                    "raise cluster.restart.max ({}) to {} or more, so "
                    "that the launcher leaves out a worker that fails {} "
                    "times in a row (cluster.min_workers)",
-                   setup.max_restarts, kFailuresToLeaveOut, kFailuresToLeaveOut)
+                   setup.max_restarts, kFailuresToExclude, kFailuresToExclude)
              : RestartRemedy(outline, verdict);
 }
 

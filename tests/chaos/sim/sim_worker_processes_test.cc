@@ -33,12 +33,12 @@ TEST(SimWorkerProcessesTest, NoticesComeInOrderAndTheExitLast) {
   Launch(body, [](SimWorkerProcesses& workers, World&) {
     ASSERT_TRUE(workers.Start({.worker = 3}).ok());
     const auto progress = workers.Next(kNever);
-    EXPECT_EQ(std::get<WorkerProgress>(progress->what).step, 5u);
+    EXPECT_EQ(std::get<WorkerProgress>(progress->content).step, 5u);
     const auto result = workers.Next(kNever);
-    EXPECT_EQ(std::get<TrainResult>(result->what).status, "done");
+    EXPECT_EQ(std::get<TrainResult>(result->content).status, "done");
     const auto exited = workers.Next(kNever);
     EXPECT_EQ(exited->worker, 3);
-    EXPECT_EQ(std::get<WorkerExited>(exited->what).code, 13);
+    EXPECT_EQ(std::get<WorkerExited>(exited->content).code, 13);
   });
 }
 
@@ -64,11 +64,11 @@ TEST(SimWorkerProcessesTest, SignalsReachTheWorker) {
     workers.Signal(0, WorkerSignal::kKill);
     const auto killed = workers.Next(kNever);
     EXPECT_EQ(killed->worker, 0);
-    EXPECT_EQ(std::get<WorkerExited>(killed->what).signal, 9);
-    EXPECT_EQ(std::get<WorkerExited>(killed->what).code, 137);
+    EXPECT_EQ(std::get<WorkerExited>(killed->content).signal, 9);
+    EXPECT_EQ(std::get<WorkerExited>(killed->content).code, 137);
     workers.Signal(1, WorkerSignal::kTerminate);
     const auto stopped = workers.Next(kNever);
-    EXPECT_EQ(std::get<WorkerExited>(stopped->what).code, 143);
+    EXPECT_EQ(std::get<WorkerExited>(stopped->content).code, 143);
     workers.Signal(1, WorkerSignal::kKill);
     workers.Signal(9, WorkerSignal::kKill);
   });
@@ -95,8 +95,8 @@ TEST(SimWorkerProcessesTest, WorkersMeetAtTheReservedAddresses) {
       ASSERT_TRUE(workers.Start(spec).ok());
     }
     for (int i = 0; i < 2; ++i) {
-      const auto notice = workers.Next(kNever);
-      EXPECT_EQ(std::get<WorkerExited>(notice->what).code, 0);
+      const auto event = workers.Next(kNever);
+      EXPECT_EQ(std::get<WorkerExited>(event->content).code, 0);
     }
   });
 }
@@ -108,8 +108,8 @@ TEST(SimWorkerProcessesTest, WorkersShareTheDiskOfTheLauncher) {
   Launch(body, [](SimWorkerProcesses& workers, World& world) {
     ASSERT_TRUE(world.storage.MakeDirectory("/store").ok());
     ASSERT_TRUE(workers.Start({.worker = 0}).ok());
-    const auto notice = workers.Next(kNever);
-    EXPECT_EQ(std::get<WorkerExited>(notice->what).code, 0);
+    const auto event = workers.Next(kNever);
+    EXPECT_EQ(std::get<WorkerExited>(event->content).code, 0);
   });
 }
 
@@ -188,13 +188,13 @@ int HangForEver(World& world, const WorkerSpec&, const WorkerReport&) {
   return 0;
 }
 
-// Returns the next notice, polling as often as a launcher does.
-std::optional<WorkerNotice> AskUntil(SimWorkerProcesses& workers, World& world,
-                                     Duration patience) {
+// Returns the next event, polling as often as a launcher does.
+std::optional<WorkerEvent> AskUntil(SimWorkerProcesses& workers, World& world,
+                                    Duration patience) {
   const Time end = world.clock.Now() + patience;
   while (world.clock.Now() < end) {
-    const auto notice = workers.Next(world.clock.Now() + kSecond / 20);
-    if (notice) return notice;
+    const auto event = workers.Next(world.clock.Now() + kSecond / 20);
+    if (event) return event;
   }
   return std::nullopt;
 }
@@ -210,7 +210,7 @@ TEST(LauncherAfarTest, KillWaitsForTheCutToHeal) {
     simulation.network().Heal({WorkerHost(1, 1), kEveryHost});
     const auto killed = AskUntil(workers, world, kSecond);
     ASSERT_TRUE(killed);
-    EXPECT_EQ(std::get<WorkerExited>(killed->what).signal, 9);
+    EXPECT_EQ(std::get<WorkerExited>(killed->content).signal, 9);
     EXPECT_FALSE(workers.IsGivenUp(1));
   });
 }
@@ -223,7 +223,7 @@ TEST(LauncherAfarTest, GivesUpAnUnreachableWorkerThatKeepsRunning) {
     const Time cut = world.clock.Now();
     const auto lost = AskUntil(workers, world, 30 * kSecond);
     ASSERT_TRUE(lost);
-    EXPECT_EQ(std::get<WorkerExited>(lost->what).code, 137);
+    EXPECT_EQ(std::get<WorkerExited>(lost->content).code, 137);
     EXPECT_GE(world.clock.Now(), cut + 10 * kSecond);
     EXPECT_TRUE(workers.IsGivenUp(1));
     EXPECT_EQ(simulation.exit_status(1), std::nullopt) << "a late survivor";
@@ -253,9 +253,9 @@ TEST(LauncherAfarTest, MessagesOfACutWorkerArriveOnceTheCutHeals) {
     EXPECT_EQ(AskUntil(workers, world, 3 * kSecond), std::nullopt);
     simulation.network().Heal({WorkerHost(0, 1), kEveryHost});
     const auto progress = AskUntil(workers, world, kSecond);
-    EXPECT_EQ(std::get<WorkerProgress>(progress->what).step, 3u);
+    EXPECT_EQ(std::get<WorkerProgress>(progress->content).step, 3u);
     const auto exited = AskUntil(workers, world, kSecond);
-    EXPECT_EQ(std::get<WorkerExited>(exited->what).code, 75);
+    EXPECT_EQ(std::get<WorkerExited>(exited->content).code, 75);
   });
 }
 

@@ -71,8 +71,8 @@ int RunLauncher(const Arguments&) {
     CHECK(status.ok(), status.ToString());
   }
   for (int i = 0; i < 2; ++i) {
-    const auto notice = workers.Next(kNever);
-    const std::string line = std::get<WorkerProgress>(notice->what).line;
+    const auto event = workers.Next(kNever);
+    const std::string line = std::get<WorkerProgress>(event->content).line;
     SendLine(line.substr(line.rfind(' ') + 1));
   }
   SleepForEver();

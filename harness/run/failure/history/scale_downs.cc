@@ -33,7 +33,7 @@ std::string RuleOfScaleDown(const RunSetup& setup,
   }
   return fmt::format(
       "as {} had failed {} times in a row and cluster.min_workers is {}",
-      NumberedText("worker", left_out), kFailuresToLeaveOut, setup.min_workers);
+      NumberedText("worker", left_out), kFailuresToExclude, setup.min_workers);
 }
 
 // Compares the workers of each attempt with those of the attempt before.

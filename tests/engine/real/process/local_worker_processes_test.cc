@@ -37,15 +37,15 @@ WorkerSpec Spec(int worker) {
 // "exit code/signal".
 std::vector<std::string> NoticesOf(LocalWorkerProcesses& workers) {
   std::vector<std::string> notices;
-  while (const auto notice = workers.Next(Soon())) {
-    if (const auto* progress = std::get_if<WorkerProgress>(&notice->what)) {
+  while (const auto event = workers.Next(Soon())) {
+    if (const auto* progress = std::get_if<WorkerProgress>(&event->content)) {
       notices.push_back(progress->line.empty()
                             ? "step " + std::to_string(progress->step)
                             : progress->line);
-    } else if (const auto* result = std::get_if<TrainResult>(&notice->what)) {
+    } else if (const auto* result = std::get_if<TrainResult>(&event->content)) {
       notices.push_back("result " + result->status);
     } else {
-      const auto& exited = std::get<WorkerExited>(notice->what);
+      const auto& exited = std::get<WorkerExited>(event->content);
       notices.push_back("exit " + std::to_string(exited.code) + "/" +
                         std::to_string(exited.signal));
       break;
@@ -235,11 +235,11 @@ TEST(LocalWorkerProcessesTest, SignalsReachOneWorkerOnly) {
   workers.Signal(1, WorkerSignal::kKill);
   const auto first = workers.Next(Soon());
   EXPECT_EQ(first->worker, 1);
-  EXPECT_EQ(std::get<WorkerExited>(first->what).signal, SIGKILL);
+  EXPECT_EQ(std::get<WorkerExited>(first->content).signal, SIGKILL);
   workers.Signal(1, WorkerSignal::kTerminate);
   EXPECT_FALSE(workers.Next(In(std::chrono::milliseconds(1))).has_value());
   workers.Signal(0, WorkerSignal::kKill);
-  EXPECT_EQ(std::get<WorkerExited>(workers.Next(Soon())->what).code, 137);
+  EXPECT_EQ(std::get<WorkerExited>(workers.Next(Soon())->content).code, 137);
 }
 
 TEST(LocalWorkerProcessesTest, WorkerThatEndedCanBeStartedAgain) {
@@ -258,7 +258,7 @@ TEST(LocalWorkerProcessesTest, DestructorLeavesNoWorkers) {
     LocalWorkerProcesses workers(
         Shell("trap '' TERM; echo $$ >&3; exec sleep 1000"), storage);
     ASSERT_TRUE(workers.Start(Spec(0)).ok());
-    pid = std::get<WorkerProgress>(workers.Next(Soon())->what).line;
+    pid = std::get<WorkerProgress>(workers.Next(Soon())->content).line;
   }
   EXPECT_EQ(kill(std::stoi(pid.substr(pid.rfind(' '))), 0), -1);
 }

@@ -72,13 +72,13 @@ class LauncherTest : public testing::Test {
       test_.started_.push_back({spec.worker, spec.incarnation});
       return base_.Start(spec);
     }
-    std::optional<WorkerNotice> Next(Time deadline) override {
-      std::optional<WorkerNotice> notice = base_.Next(deadline);
-      if (!notice || notice->worker != test_.ended_by_sigterm_) return notice;
-      if (auto* exited = std::get_if<WorkerExited>(&notice->what)) {
+    std::optional<WorkerEvent> Next(Time deadline) override {
+      std::optional<WorkerEvent> event = base_.Next(deadline);
+      if (!event || event->worker != test_.ended_by_sigterm_) return event;
+      if (auto* exited = std::get_if<WorkerExited>(&event->content)) {
         if (exited->code == 128 + SIGTERM) exited->signal = SIGTERM;
       }
-      return notice;
+      return event;
     }
     void Signal(int worker, WorkerSignal signal) override {
       test_.sent_.push_back({worker, signal, test_.Now()});

@@ -23,8 +23,8 @@ RejoinTracker Formed() {
   RejoinTracker tracker(kGraces);
   tracker.Begin({0, 1, 2});
   for (int worker = 0; worker < 3; ++worker)
-    tracker.Meets(worker, 0, std::nullopt, kStart);
-  tracker.Formed(4, kStart);
+    tracker.OnMeeting(worker, 0, std::nullopt, kStart);
+  tracker.OnFormed(4, kStart);
   return tracker;
 }
 
@@ -36,70 +36,71 @@ TEST(RejoinTrackerTest, FormedGenerationEndsTheRejoin) {
 
 TEST(RejoinTrackerTest, DeathIsCompleteOnceTheOthersMeet) {
   RejoinTracker tracker = Formed();
-  tracker.Died(1, kStart);
+  tracker.OnDeath(1, kStart);
   EXPECT_TRUE(tracker.has_new_losses());
-  tracker.Meets(0, 4, std::nullopt, kStart);
+  tracker.OnMeeting(0, 4, std::nullopt, kStart);
   EXPECT_FALSE(tracker.IsComplete());
-  tracker.Meets(2, 4, std::nullopt, kStart);
+  tracker.OnMeeting(2, 4, std::nullopt, kStart);
   EXPECT_TRUE(tracker.IsComplete());
   EXPECT_THAT(tracker.dead(), ElementsAre(1));
 }
 
 TEST(RejoinTrackerTest, WorkerWithoutAMessageIsOverdueAfterTheGrace) {
   RejoinTracker tracker = Formed();
-  tracker.Meets(0, 4, std::nullopt, kStart);
-  EXPECT_THAT(tracker.Overdue(kStart + kGrace - milliseconds(1)), IsEmpty());
-  EXPECT_THAT(tracker.Overdue(kStart + kGrace), ElementsAre(1, 2));
+  tracker.OnMeeting(0, 4, std::nullopt, kStart);
+  EXPECT_THAT(tracker.OverdueWorkers(kStart + kGrace - milliseconds(1)),
+              IsEmpty());
+  EXPECT_THAT(tracker.OverdueWorkers(kStart + kGrace), ElementsAre(1, 2));
 }
 
 TEST(RejoinTrackerTest, BeforeTheFirstGenerationNobodyIsOverdue) {
   RejoinTracker tracker(kGraces);
   tracker.Begin({0, 1, 2});
-  tracker.Died(1, kStart);
-  EXPECT_THAT(tracker.Overdue(kStart + 10 * kGrace), IsEmpty());
-  tracker.Meets(0, 0, std::nullopt, kStart);
-  tracker.Meets(2, 0, std::nullopt, kStart);
+  tracker.OnDeath(1, kStart);
+  EXPECT_THAT(tracker.OverdueWorkers(kStart + 10 * kGrace), IsEmpty());
+  tracker.OnMeeting(0, 0, std::nullopt, kStart);
+  tracker.OnMeeting(2, 0, std::nullopt, kStart);
   EXPECT_TRUE(tracker.IsComplete());
 }
 
 TEST(RejoinTrackerTest, WordOfAGenerationBeforeTheLastIsOldNews) {
   RejoinTracker tracker = Formed();
-  tracker.Meets(2, 3, std::nullopt, kStart);
+  tracker.OnMeeting(2, 3, std::nullopt, kStart);
   EXPECT_FALSE(tracker.is_open());
 }
 
 TEST(RejoinTrackerTest, DeathsBeforeTheRestart_AreOneLoss_LaterOnesAnother) {
   RejoinTracker tracker = Formed();
-  tracker.Died(1, kStart);
-  tracker.Died(2, kStart + milliseconds(5));
+  tracker.OnDeath(1, kStart);
+  tracker.OnDeath(2, kStart + milliseconds(5));
   EXPECT_EQ(tracker.opened_at(), kStart);
   tracker.ConsumeLosses();
-  tracker.Started(1);
-  tracker.Started(2);
-  tracker.Died(2, kStart + milliseconds(90));
+  tracker.OnRestarted(1);
+  tracker.OnRestarted(2);
+  tracker.OnDeath(2, kStart + milliseconds(90));
   EXPECT_TRUE(tracker.has_new_losses());
   EXPECT_EQ(tracker.opened_at(), kStart + milliseconds(90));
 }
 
 TEST(RejoinTrackerTest, NewWorkerIsNotOverdue) {
   RejoinTracker tracker = Formed();
-  tracker.Died(1, kStart);
-  tracker.Meets(0, 4, std::nullopt, kStart);
-  tracker.Meets(2, 4, std::nullopt, kStart);
+  tracker.OnDeath(1, kStart);
+  tracker.OnMeeting(0, 4, std::nullopt, kStart);
+  tracker.OnMeeting(2, 4, std::nullopt, kStart);
   tracker.ConsumeLosses();
-  tracker.Started(1);
-  tracker.Died(2, kStart);
-  EXPECT_THAT(tracker.Overdue(kStart + kGrace), IsEmpty());
+  tracker.OnRestarted(1);
+  tracker.OnDeath(2, kStart);
+  EXPECT_THAT(tracker.OverdueWorkers(kStart + kGrace), IsEmpty());
   EXPECT_TRUE(tracker.IsComplete());
 }
 
 TEST(RejoinTrackerTest, DeathUnknownToTheGenerationOpensTheNextRejoin) {
   RejoinTracker tracker = Formed();
-  tracker.Meets(0, 4, std::nullopt, kStart);
+  tracker.OnMeeting(0, 4, std::nullopt, kStart);
   tracker.ConsumeLosses();
-  tracker.Died(1, kStart + milliseconds(1));
+  tracker.OnDeath(1, kStart + milliseconds(1));
   tracker.ConsumeLosses();
-  tracker.Formed(5, kStart + milliseconds(2));
+  tracker.OnFormed(5, kStart + milliseconds(2));
   EXPECT_TRUE(tracker.is_open());
   EXPECT_TRUE(tracker.has_new_losses());
   EXPECT_FALSE(tracker.IsComplete()) << "the others have yet to notice";
@@ -108,44 +109,44 @@ TEST(RejoinTrackerTest, DeathUnknownToTheGenerationOpensTheNextRejoin) {
 // Messages of two workers may arrive in any order.
 TEST(RejoinTrackerTest, LeavingBeforeTheGenerationIsReported_CountsAsMeeting) {
   RejoinTracker tracker = Formed();
-  tracker.Meets(0, 4, std::nullopt, kStart);
+  tracker.OnMeeting(0, 4, std::nullopt, kStart);
   EXPECT_TRUE(tracker.ConsumeLosses());
-  tracker.Meets(2, 5, std::nullopt, kStart + milliseconds(1));
-  tracker.Formed(5, kStart + milliseconds(2));
+  tracker.OnMeeting(2, 5, std::nullopt, kStart + milliseconds(1));
+  tracker.OnFormed(5, kStart + milliseconds(2));
   EXPECT_TRUE(tracker.has_new_losses());
   EXPECT_EQ(tracker.opened_at(), kStart + milliseconds(2));
-  tracker.Meets(0, 5, std::nullopt, kStart + milliseconds(3));
-  EXPECT_THAT(tracker.Overdue(kStart + 2 * kGrace), ElementsAre(1));
-  tracker.Died(1, kStart + 2 * kGrace);
+  tracker.OnMeeting(0, 5, std::nullopt, kStart + milliseconds(3));
+  EXPECT_THAT(tracker.OverdueWorkers(kStart + 2 * kGrace), ElementsAre(1));
+  tracker.OnDeath(1, kStart + 2 * kGrace);
   EXPECT_TRUE(tracker.IsComplete());
   EXPECT_TRUE(tracker.ConsumeLosses()) << "another loss than the one before";
 }
 
 TEST(RejoinTrackerTest, IgnoresReportsOfOldGenerationsDuringARejoin) {
   RejoinTracker tracker = Formed();
-  tracker.Meets(0, 4, std::nullopt, kStart);
+  tracker.OnMeeting(0, 4, std::nullopt, kStart);
   tracker.ConsumeLosses();
-  tracker.Meets(2, 5, 1, kStart + milliseconds(1));
-  tracker.Formed(5, kStart + milliseconds(2));
-  tracker.Meets(1, 4, std::nullopt, kStart + milliseconds(3));
-  tracker.Formed(4, kStart + milliseconds(3));
+  tracker.OnMeeting(2, 5, 1, kStart + milliseconds(1));
+  tracker.OnFormed(5, kStart + milliseconds(2));
+  tracker.OnMeeting(1, 4, std::nullopt, kStart + milliseconds(3));
+  tracker.OnFormed(4, kStart + milliseconds(3));
   EXPECT_TRUE(tracker.is_open());
-  tracker.Meets(0, 5, std::nullopt, kStart + milliseconds(4));
+  tracker.OnMeeting(0, 5, std::nullopt, kStart + milliseconds(4));
   EXPECT_FALSE(tracker.IsComplete()) << "worker 1 has not left it";
   // Worker 2 reported in this generation that worker 1 is silent, so its report
   // counts.
-  EXPECT_THAT(tracker.Overdue(kStart + milliseconds(2) + kSilentGrace),
+  EXPECT_THAT(tracker.OverdueWorkers(kStart + milliseconds(2) + kSilentGrace),
               ElementsAre(1));
 }
 
 TEST(RejoinTrackerTest, NewIncarnationMeetsThoughItLeftNoGeneration) {
   RejoinTracker tracker = Formed();
-  tracker.Died(1, kStart);
+  tracker.OnDeath(1, kStart);
   tracker.ConsumeLosses();
-  tracker.Started(1);
-  tracker.Meets(1, 0, std::nullopt, kStart + milliseconds(1));
-  tracker.Meets(0, 4, std::nullopt, kStart + milliseconds(1));
-  tracker.Meets(2, 4, std::nullopt, kStart + milliseconds(1));
+  tracker.OnRestarted(1);
+  tracker.OnMeeting(1, 0, std::nullopt, kStart + milliseconds(1));
+  tracker.OnMeeting(0, 4, std::nullopt, kStart + milliseconds(1));
+  tracker.OnMeeting(2, 4, std::nullopt, kStart + milliseconds(1));
   EXPECT_TRUE(tracker.IsComplete());
 }
 
@@ -153,20 +154,20 @@ TEST(RejoinTrackerTest, NewIncarnationMeetsThoughItLeftNoGeneration) {
 // generation forms.
 RejoinTracker DiedAsTheGenerationForms() {
   RejoinTracker tracker = Formed();
-  tracker.Died(1, kStart);
+  tracker.OnDeath(1, kStart);
   EXPECT_TRUE(tracker.ConsumeLosses());
-  tracker.Started(1);
-  tracker.Died(1, kStart + milliseconds(1));
+  tracker.OnRestarted(1);
+  tracker.OnDeath(1, kStart + milliseconds(1));
   EXPECT_TRUE(tracker.ConsumeLosses());
-  tracker.Formed(5, kStart + milliseconds(2));
+  tracker.OnFormed(5, kStart + milliseconds(2));
   EXPECT_TRUE(tracker.has_new_losses());
   return tracker;
 }
 
 TEST(RejoinTrackerTest, DeathAsAGenerationFormsIsNotTakenNoteOfTwice) {
   RejoinTracker tracker = DiedAsTheGenerationForms();
-  tracker.Meets(0, 5, std::nullopt, kStart + milliseconds(3));
-  tracker.Meets(2, 5, std::nullopt, kStart + milliseconds(3));
+  tracker.OnMeeting(0, 5, std::nullopt, kStart + milliseconds(3));
+  tracker.OnMeeting(2, 5, std::nullopt, kStart + milliseconds(3));
   EXPECT_TRUE(tracker.IsComplete());
   EXPECT_FALSE(tracker.ConsumeLosses());
   EXPECT_FALSE(tracker.has_new_losses());
@@ -175,80 +176,81 @@ TEST(RejoinTrackerTest, DeathAsAGenerationFormsIsNotTakenNoteOfTwice) {
 
 TEST(RejoinTrackerTest, AnotherDeathAfterItHasFormedIsTakenNoteOf) {
   RejoinTracker tracker = DiedAsTheGenerationForms();
-  tracker.Died(2, kStart + milliseconds(3));
+  tracker.OnDeath(2, kStart + milliseconds(3));
   EXPECT_TRUE(tracker.ConsumeLosses());
 }
 
 TEST(RejoinTrackerTest, NextLossAfterItHasFormedIsTakenNoteOf) {
   RejoinTracker tracker = DiedAsTheGenerationForms();
   EXPECT_FALSE(tracker.ConsumeLosses());
-  tracker.Started(1);
-  tracker.Formed(6, kStart + milliseconds(4));
-  tracker.Died(1, kStart + milliseconds(5));
+  tracker.OnRestarted(1);
+  tracker.OnFormed(6, kStart + milliseconds(4));
+  tracker.OnDeath(1, kStart + milliseconds(5));
   EXPECT_TRUE(tracker.ConsumeLosses());
 }
 
 TEST(RejoinTrackerTest, WorkerInASaveIsNotOverdueBeforeTheBoundOfASave) {
   RejoinTracker tracker = Formed();
-  tracker.Saves(1, kStart + 10 * kGrace);
-  tracker.Saves(2, kStart + 10 * kGrace);
-  tracker.Saved(1, kStart);
-  tracker.Died(0, kStart);
-  EXPECT_THAT(tracker.Overdue(kStart + kGrace), ElementsAre(1));
-  EXPECT_THAT(tracker.Overdue(kStart + 10 * kGrace), ElementsAre(1, 2));
+  tracker.OnSaveBegun(1, kStart + 10 * kGrace);
+  tracker.OnSaveBegun(2, kStart + 10 * kGrace);
+  tracker.OnSaveEnded(1, kStart);
+  tracker.OnDeath(0, kStart);
+  EXPECT_THAT(tracker.OverdueWorkers(kStart + kGrace), ElementsAre(1));
+  EXPECT_THAT(tracker.OverdueWorkers(kStart + 10 * kGrace), ElementsAre(1, 2));
 }
 
 // It detects the loss only then, and has its state to digest.
 TEST(RejoinTrackerTest, WorkerHasTheGraceFromTheEndOfItsSave) {
   RejoinTracker tracker = Formed();
-  tracker.Saves(1, kStart + 10 * kGrace);
-  tracker.Died(0, kStart);
-  tracker.Meets(2, 4, std::nullopt, kStart);
+  tracker.OnSaveBegun(1, kStart + 10 * kGrace);
+  tracker.OnDeath(0, kStart);
+  tracker.OnMeeting(2, 4, std::nullopt, kStart);
   const Time ended = kStart + 5 * kGrace;
-  tracker.Saved(1, ended);
-  EXPECT_THAT(tracker.Overdue(ended + kGrace - milliseconds(1)), IsEmpty());
-  EXPECT_THAT(tracker.Overdue(ended + kGrace), ElementsAre(1));
+  tracker.OnSaveEnded(1, ended);
+  EXPECT_THAT(tracker.OverdueWorkers(ended + kGrace - milliseconds(1)),
+              IsEmpty());
+  EXPECT_THAT(tracker.OverdueWorkers(ended + kGrace), ElementsAre(1));
 }
 
 TEST(RejoinTrackerTest, WorkerWithoutHeartbeatsHasTheShorterGrace_EvenInASave) {
   RejoinTracker tracker = Formed();
-  tracker.Saves(1, kStart + 10 * kGrace);
-  tracker.Meets(0, 4, std::nullopt, kStart);
-  EXPECT_THAT(tracker.Overdue(kStart + kGrace), ElementsAre(2));
+  tracker.OnSaveBegun(1, kStart + 10 * kGrace);
+  tracker.OnMeeting(0, 4, std::nullopt, kStart);
+  EXPECT_THAT(tracker.OverdueWorkers(kStart + kGrace), ElementsAre(2));
   const Time found = kStart + milliseconds(100);
-  tracker.Meets(2, 4, 1, found);
+  tracker.OnMeeting(2, 4, 1, found);
   // A second worker's report of the same silence extends no deadline.
-  tracker.Meets(0, 4, 1, found + milliseconds(1));
-  EXPECT_THAT(tracker.Overdue(found + kSilentGrace - milliseconds(1)),
+  tracker.OnMeeting(0, 4, 1, found + milliseconds(1));
+  EXPECT_THAT(tracker.OverdueWorkers(found + kSilentGrace - milliseconds(1)),
               IsEmpty());
-  EXPECT_THAT(tracker.Overdue(found + kSilentGrace), ElementsAre(1));
+  EXPECT_THAT(tracker.OverdueWorkers(found + kSilentGrace), ElementsAre(1));
 }
 
 TEST(RejoinTrackerTest, AnyMessage_EndsTheSilence) {
   RejoinTracker tracker = Formed();
-  tracker.Meets(0, 4, 1, kStart);
-  tracker.Saves(1, kStart + 10 * kGrace);
-  tracker.Meets(2, 4, std::nullopt, kStart);
-  EXPECT_THAT(tracker.Overdue(kStart + kGrace), IsEmpty());
-  tracker.Meets(1, 4, std::nullopt, kStart + kGrace);
+  tracker.OnMeeting(0, 4, 1, kStart);
+  tracker.OnSaveBegun(1, kStart + 10 * kGrace);
+  tracker.OnMeeting(2, 4, std::nullopt, kStart);
+  EXPECT_THAT(tracker.OverdueWorkers(kStart + kGrace), IsEmpty());
+  tracker.OnMeeting(1, 4, std::nullopt, kStart + kGrace);
   // A later report does not make a worker silent that is already meeting.
-  tracker.Meets(2, 4, 1, kStart + kGrace);
+  tracker.OnMeeting(2, 4, 1, kStart + kGrace);
   EXPECT_TRUE(tracker.IsComplete());
-  EXPECT_THAT(tracker.Overdue(kStart + 2 * kGrace), IsEmpty());
+  EXPECT_THAT(tracker.OverdueWorkers(kStart + 2 * kGrace), IsEmpty());
 }
 
 TEST(RejoinTrackerTest, SilenceEndsWithItsRejoin) {
   RejoinTracker tracker = Formed();
   // A report of an earlier generation is dropped completely.
-  tracker.Meets(0, 3, 1, kStart);
-  tracker.Died(2, kStart + milliseconds(10));
-  EXPECT_THAT(tracker.Overdue(kStart + milliseconds(10) + kSilentGrace),
+  tracker.OnMeeting(0, 3, 1, kStart);
+  tracker.OnDeath(2, kStart + milliseconds(10));
+  EXPECT_THAT(tracker.OverdueWorkers(kStart + milliseconds(10) + kSilentGrace),
               IsEmpty());
-  tracker.Meets(0, 4, 1, kStart + milliseconds(20));
-  tracker.Started(2);
-  tracker.Formed(5, kStart + milliseconds(30));
-  tracker.Died(0, kStart + milliseconds(50));
-  EXPECT_THAT(tracker.Overdue(kStart + milliseconds(50) + kSilentGrace),
+  tracker.OnMeeting(0, 4, 1, kStart + milliseconds(20));
+  tracker.OnRestarted(2);
+  tracker.OnFormed(5, kStart + milliseconds(30));
+  tracker.OnDeath(0, kStart + milliseconds(50));
+  EXPECT_THAT(tracker.OverdueWorkers(kStart + milliseconds(50) + kSilentGrace),
               IsEmpty());
 }
 

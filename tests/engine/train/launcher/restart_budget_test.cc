@@ -18,7 +18,7 @@ TEST(RestartBudgetTest, NewStepResetsRestartsWithoutProgress) {
     EXPECT_EQ(budget.Spend(Time{}), "");
     EXPECT_EQ(budget.restarts_without_progress(), loss);
   }
-  budget.Reached(5);
+  budget.RecordStep(5);
   EXPECT_EQ(budget.restarts_without_progress(), 0);
   EXPECT_EQ(budget.Spend(Time{}), "");
   EXPECT_EQ(budget.restarts_without_progress(), 0);
