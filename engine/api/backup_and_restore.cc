@@ -25,7 +25,7 @@ Status BackupAndRestore::Configure(TrainOptions& options) const {
       .mode = options_.mode,
       .keep = 2,
       .at_success = options_.delete_checkpoint ? AtSuccess::kDeleteCheckpoints
-                                               : AtSuccess::kKeepCheckpoints,
+                                               : AtSuccess::kSaveFinalState,
       .at_notice = options_.save_before_preemption ? OnPreemption::kSaveAndExit
                                                    : OnPreemption::kExit};
   return OkStatus();

@@ -125,7 +125,7 @@ Result<std::string> CheckpointManager::FromChief(const std::string& payload) {
 Result<bool> CheckpointManager::RestoreOrInitialize() {
   CHECK(!save_, "restored once already");
   std::string payload;
-  if (training_->chief()) {
+  if (training_->is_chief()) {
     payload = EncodeClaimResult(store_.ClaimGeneration(job_json_));
   }
   ASSIGN_OR_RETURN(const std::string claimed, FromChief(payload));

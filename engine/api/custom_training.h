@@ -84,7 +84,7 @@ class CustomTraining {
   }
   std::span<const float> weights() const { return state_->parameters; }
   Digest StateDigest() const { return state_->ComputeDigest(); }
-  bool chief() const { return options_.place.rank == 0; }
+  bool is_chief() const { return options_.place.rank == 0; }
 
   // Leaves the cluster. Every worker calls it, as its last call. Waits for the
   // other workers, unless an error has occurred.

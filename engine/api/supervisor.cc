@@ -104,7 +104,7 @@ Status ManagedSession::Initialize() {
 }
 
 Status ManagedSession::OpenCheckpoints() {
-  const Status own = training_->chief()
+  const Status own = training_->is_chief()
                          ? CheckBaseName(training_->world().storage, options_)
                          : OkStatus();
   ASSIGN_OR_RETURN(const std::vector<std::string> all,
@@ -131,7 +131,7 @@ Status ManagedSession::LoadOrInitialize() {
 }
 
 Status ManagedSession::StartServices() {
-  if (!training_->chief()) return OkStatus();
+  if (!training_->is_chief()) return OkStatus();
   RETURN_IF_ERROR(StartSummaries());
   if (manager_ != nullptr && options_.save_model_every > Duration(0)) {
     coordinator_.Loop("save service", options_.save_model_every, [this] {

@@ -48,7 +48,7 @@ Status CheckRequeueCodes(const RequeueCodes& codes) {
 
 int RequeueCode(const RequeueCodes& codes, int exit_code) {
   if (exit_code == static_cast<int>(WorkerExit::kStartLater)) {
-    return static_cast<int>(OutsideOfTheJob(WorkerExit::kStartLater));
+    return static_cast<int>(JobExitFor(WorkerExit::kStartLater));
   }
   if (exit_code == static_cast<int>(ExitCode::kStopped)) return codes.preempted;
   return IsFailureCode(exit_code) ? codes.no_requeue.value_or(exit_code)

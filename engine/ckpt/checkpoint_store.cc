@@ -540,7 +540,7 @@ Status CheckpointStore::Retire() {
   return OkStatus();
 }
 
-Result<bool> CheckpointStore::FreeRoom() {
+Result<bool> CheckpointStore::FreeSpace() {
   if (!record_) return false;
   RETURN_IF_ERROR(CheckOwner(*world_, options_.directory, *record_));
   std::optional<size_t> newest;  // index of the newest valid one

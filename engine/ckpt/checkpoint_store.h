@@ -112,7 +112,7 @@ class CheckpointStore {
   // Called by the chief after a save has failed for lack of disk space. Removes
   // the oldest checkpoint that is neither permanent nor needed for recovery
   // (OldestSpare). Returns false if nothing was removed.
-  Result<bool> FreeRoom();
+  Result<bool> FreeSpace();
 
   // Called by the chief. Removes the files of a failed save. `why` is recorded
   // in the event.

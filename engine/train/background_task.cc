@@ -16,7 +16,7 @@ BackgroundTask::~BackgroundTask() = default;
 void BackgroundTask::Start(std::function<void()> work) {
   CHECK(task_ == nullptr, name_ + ": one at a time");
   done_ = false;
-  began_ = world_->clock.Now();
+  started_at_ = world_->clock.Now();
   ended_->Reset();
   task_ = world_->tasks.Spawn(name_, [this, work = std::move(work)] {
     work();
@@ -26,7 +26,7 @@ void BackgroundTask::Start(std::function<void()> work) {
 }
 
 bool BackgroundTask::IsOverdue(Duration limit) const {
-  return runs() && world_->clock.Now() > began_ + limit;
+  return is_joinable() && world_->clock.Now() > started_at_ + limit;
 }
 
 bool BackgroundTask::WaitUntil(Time deadline) {
@@ -38,7 +38,7 @@ bool BackgroundTask::WaitUntil(Time deadline) {
 }
 
 Status BackgroundTask::WaitWithin(Duration limit, const std::string& what) {
-  if (WaitUntil(began_ + limit)) return OkStatus();
+  if (WaitUntil(started_at_ + limit)) return OkStatus();
   world_->events.Emit({.kind = EventKind::kWorkerLost,
                        .detail = "its own save",
                        .reason = Reason::kDeadline,

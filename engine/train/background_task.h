@@ -25,11 +25,11 @@ class BackgroundTask {
   // REQUIRES: nothing runs. The objects that `work` refers to outlive it.
   void Start(std::function<void()> work);
   // True from Start until WaitUntil returns true.
-  bool runs() const { return task_ != nullptr; }
+  bool is_joinable() const { return task_ != nullptr; }
   // True if `work` has returned. Neither waits nor lets other tasks run.
   bool is_done() const { return done_; }
   // Time of the last Start.
-  Time began() const { return began_; }
+  Time started_at() const { return started_at_; }
   // True if `limit` has passed since Start, and WaitUntil has not returned true
   // since.
   bool IsOverdue(Duration limit) const;
@@ -47,7 +47,7 @@ class BackgroundTask {
   std::unique_ptr<Event> ended_;
   std::unique_ptr<Task> task_;
   std::atomic<bool> done_ = true;
-  Time began_{};
+  Time started_at_{};
 };
 
 }  // namespace gauntlet

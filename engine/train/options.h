@@ -62,7 +62,7 @@ inline constexpr std::array<std::string_view, 3> kSaveModeNames = {
 // Action at the end of a finished run: saves the final state in addition to the
 // existing checkpoints, deletes them all, or leaves them as they are.
 enum class AtSuccess : uint8_t {
-  kKeepCheckpoints,
+  kSaveFinalState,
   kDeleteCheckpoints,
   kLeaveCheckpoints
 };
@@ -83,7 +83,7 @@ struct CheckpointOptions {
   // Besides the newest `keep`, retention keeps one checkpoint per this many
   // hours, up to kMaxKeepHours; 0: none.
   uint64_t keep_every_hours = 0;
-  AtSuccess at_success = AtSuccess::kKeepCheckpoints;
+  AtSuccess at_success = AtSuccess::kSaveFinalState;
   bool allow_cold_start = false;
   OnPreemption at_notice = OnPreemption::kSaveAndExit;
 };

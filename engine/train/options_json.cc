@@ -38,7 +38,7 @@ constexpr ValueNames<SaveMode, 3> kModeNames = {
      {kSaveModeNames[1], SaveMode::kAsync},
      {kSaveModeNames[2], SaveMode::kZeroCopy}}};
 constexpr ValueNames<AtSuccess, 3> kAtSuccessNames = {
-    {{"keep", AtSuccess::kKeepCheckpoints},
+    {{"keep", AtSuccess::kSaveFinalState},
      {"delete", AtSuccess::kDeleteCheckpoints},
      {"leave", AtSuccess::kLeaveCheckpoints}}};
 constexpr ValueNames<OnPreemption, 2> kOnPreemptionNames = {

@@ -42,7 +42,7 @@ WorkerExit ExitFor(const Status& status, Stage stage) {
   }
 }
 
-WorkerExit OutsideOfTheJob(WorkerExit exit) {
+WorkerExit JobExitFor(WorkerExit exit) {
   return exit == WorkerExit::kStartLater ? WorkerExit::kLostWorker : exit;
 }
 

@@ -21,7 +21,7 @@ constexpr int WorkerExitCode(WorkerExit exit) { return static_cast<int>(exit); }
 // Returns the exit code of a job that ends because a worker exited with `exit`.
 // It is the same code, except that kStartLater, which only the launcher
 // understands, becomes kLostWorker.
-WorkerExit OutsideOfTheJob(WorkerExit exit);
+WorkerExit JobExitFor(WorkerExit exit);
 
 // Returns all exit codes of a worker, in ascending order.
 std::span<const int> AllWorkerExits();

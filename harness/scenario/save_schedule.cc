@@ -39,7 +39,7 @@ class SaveSteps {
         epoch_(ShapeOfEpoch(one.train.job).steps),
         total_(total),
         saves_end_(one.train.checkpoint.at_success ==
-                   AtSuccess::kKeepCheckpoints) {}
+                   AtSuccess::kSaveFinalState) {}
 
   std::optional<uint64_t> AtOrBefore(uint64_t step) const {
     if (step >= total_ && saves_end_) return total_;
@@ -100,7 +100,7 @@ std::optional<uint64_t> ScheduledSaves(const Case& one) {
   // the same state.
   const auto with_end = [&](uint64_t saves, bool saved) {
     const bool saves_it =
-        checkpoint.at_success == AtSuccess::kKeepCheckpoints && !saved;
+        checkpoint.at_success == AtSuccess::kSaveFinalState && !saved;
     return saves + (saves_it ? 1 : 0);
   };
   switch (trigger.unit) {

@@ -172,11 +172,11 @@ TEST_P(SaveContract, BackgroundTask_CanBeAwaitedAgainAfterTimeout) {
     BackgroundTask task(world, "hanging");
     task.Start([&] { go_on->WaitUntil(kNever); });
     EXPECT_FALSE(task.WaitUntil(world.clock.Now() + kShort));
-    EXPECT_TRUE(task.runs());
+    EXPECT_TRUE(task.is_joinable());
     EXPECT_FALSE(task.is_done());
     go_on->Set();
     EXPECT_TRUE(task.WaitUntil(kNever));
-    EXPECT_FALSE(task.runs());
+    EXPECT_FALSE(task.is_joinable());
     EXPECT_TRUE(task.is_done());
   });
 }

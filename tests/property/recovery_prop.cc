@@ -32,7 +32,7 @@ expect: {outcome: completes}
 )";
 
 PlanRunner MakeRunner(SaveMode mode,
-                      AtSuccess at_success = AtSuccess::kKeepCheckpoints) {
+                      AtSuccess at_success = AtSuccess::kSaveFinalState) {
   static References references("", "test");
   Case one = LoadScenarios(kJob, "recovery.yaml").cases.at(0);
   // Timeout that detects a hang in a save. Virtual time is cheap, but limited.

@@ -22,7 +22,7 @@ Result<JobToken> TokenOf(World& world, TokenSource source,
     return Annotate(token.status(), kTokenVariable);
   }
   const std::string& directory = search.command.options.checkpoint.directory;
-  if (place.rank == 0) return MakeTokenFile(world, directory);
+  if (place.rank == 0) return CreateTokenFile(world, directory);
   Result<JobToken> token =
       AwaitTokenFile(world, directory, search.deadline, search.say);
   if (token.status().code() != Code::kDeadlineExceeded) return token;

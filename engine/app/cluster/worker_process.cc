@@ -117,7 +117,7 @@ Status RunRealWorker(RealWorld& real, const WorkerRun& run) {
                               .weights = weights,
                               .device = device,
                               .loaded_since = began};
-  RunWorker(world, inputs, run.place, run.reporter, run.on_end);
+  RunWorkerAndExit(world, inputs, run.place, run.reporter, run.on_end);
 }
 
 }  // namespace gauntlet

@@ -107,7 +107,7 @@ std::optional<LaunchEnd> AttemptOutcome::Final(int chief) const {
   if (result_) return WithResult(chief);
   if (const Loss* const loss = PermanentLoss(chief)) {
     const auto exit = static_cast<WorkerExit>(loss->exited.code);
-    return LaunchEnd{.exit_code = WorkerExitCode(OutsideOfTheJob(exit)),
+    return LaunchEnd{.exit_code = WorkerExitCode(JobExitFor(exit)),
                      .reason = Describe(*loss)};
   }
   if (launch_.interrupted_twice) {

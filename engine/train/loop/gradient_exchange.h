@@ -115,7 +115,7 @@ class GradientExchange {
   bool sums_last_to_first() const;
   RingArrays ArraysFor(const RunningPass* pass);
   bool has_begun() const {
-    return overlapped_ != nullptr && overlapped_->task.runs();
+    return overlapped_ != nullptr && overlapped_->task.is_joinable();
   }
   // Completes the exchange that has begun.
   Status FinishOverlapped(Tally& tally);

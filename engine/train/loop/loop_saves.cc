@@ -46,7 +46,7 @@ LoopSaves::LoopSaves(const Parts& parts, const SaveStrategy& strategy)
 
 uint32_t LoopSaves::Bits() const {
   uint32_t bits = strategy_.async == nullptr ? 0 : strategy_.async->Bits();
-  if (has_store() && strategy_.sync->TidiesNow()) bits |= kTidying;
+  if (has_store() && strategy_.sync->TidyTaskRuns()) bits |= kTidying;
   return bits;
 }
 
@@ -84,16 +84,16 @@ void LoopSaves::ReportWarnings() {
 // refused because of them. A refusal is no error. REQUIRES: no task is writing.
 bool LoopSaves::WasRefused(const Status& status, uint64_t step) {
   newest_finite_ = strategy_.sync->newest_finite();
-  const std::string& tensor = strategy_.sync->not_finite();
+  const std::string& tensor = strategy_.sync->not_finite_tensor();
   if (tensor.empty()) return false;
   not_finite_ = {.step = step, .tensor = tensor};
   return status.code() == Code::kFailedPrecondition &&
          strategy_.sync->refused();
 }
 
-Result<SaveNeed> LoopSaves::AnySaveNeed(SaveNeed own) {
+Result<SaveNeed> LoopSaves::AnySaveNeed(SaveNeed own_need) {
   if (strategy_.async == nullptr) return SaveNeed::kNone;
-  return strategy_.sync->AnySaveNeed(state_->position, own);
+  return strategy_.sync->AnySaveNeed(state_->position, own_need);
 }
 
 Status LoopSaves::TrySave(TidyTime tidy_time) {
@@ -267,7 +267,7 @@ Status LoopSaves::FinishInFlightSave() {
 }
 
 Status LoopSaves::EndTidying() {
-  if (!has_store() || !strategy_.sync->is_tidying()) return OkStatus();
+  if (!has_store() || !strategy_.sync->has_tidy_task()) return OkStatus();
   const Time begin = world_->clock.Now();
   reports_->AnnounceReportWithin(options_->cluster.save_timeout);
   reports_->ReportSave(options_->cluster.save_timeout);

@@ -140,7 +140,7 @@ class LoopSaves {
   // Exchanges the SaveNeed that each rank carried over from the previous
   // generation, if saves are asynchronous. Returns kRequired if any rank sent
   // it.
-  Result<SaveNeed> AnySaveNeed(SaveNeed own);
+  Result<SaveNeed> AnySaveNeed(SaveNeed own_need);
 
  private:
   // The chief's task that tidies the store, tracked on every rank.

@@ -349,11 +349,11 @@ Result<StepOutcome> Trainer::Evaluate(ResidentState& resident,
   return outcome;
 }
 
-Result<bool> Trainer::AnyVotesToFinish(const TrainState& state, LoopVote own,
-                                       Duration timeout) {
+Result<bool> Trainer::AnyVotesToFinish(const TrainState& state,
+                                       LoopVote own_vote, Duration timeout) {
   const ExchangeKey key = {.step = state.position.step,
                            .phase = state.position.phase_of()};
-  const std::string vote = own == LoopVote::kFinish ? "finish" : "";
+  const std::string vote = own_vote == LoopVote::kFinish ? "finish" : "";
   ASSIGN_OR_RETURN(const std::vector<std::string> all,
                    ring_->AllGather(key, vote, timeout));
   return std::ranges::any_of(

@@ -116,7 +116,7 @@ class Trainer {
 
   // Returns true if at least one worker requests to finish. All workers must
   // call it.
-  Result<bool> AnyVotesToFinish(const TrainState& state, LoopVote own,
+  Result<bool> AnyVotesToFinish(const TrainState& state, LoopVote own_vote,
                                 Duration timeout);
 
   // Durations of the training task since the last step.

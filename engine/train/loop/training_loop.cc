@@ -54,12 +54,12 @@ void TrainingLoop::Enter(LoopState state) {
   loop_state_ = state;
 }
 
-void TrainingLoop::Restore(const LoopCarryover& memory) {
+void TrainingLoop::Restore(const LoopCarryover& carryover) {
   CheckIsNew();
-  notices_ = memory.notices;
-  saves_.SetLastSave(memory.last_save);
-  save_need_ = memory.save_need;
-  times_ = memory.times;
+  notices_ = carryover.notices;
+  saves_.SetLastSave(carryover.last_save);
+  save_need_ = carryover.save_need;
+  times_ = carryover.times;
 }
 
 Status TrainingLoop::Begin(uint64_t generation) {
@@ -147,7 +147,7 @@ Status TrainingLoop::Finish() {
   if (loop_state_ == LoopState::kNotFinite) return OkStatus();
   if (hooks_ != nullptr) RETURN_IF_ERROR(hooks_->TrainEnd(*state_));
   const bool keep =
-      options_->checkpoint.at_success == AtSuccess::kKeepCheckpoints;
+      options_->checkpoint.at_success == AtSuccess::kSaveFinalState;
   if (saves_.has_store() && keep) RETURN_IF_ERROR(saves_.SaveFinalState());
   EndOnNonFiniteSave();
   return OkStatus();

@@ -75,7 +75,7 @@ class TrainingLoop {
     hooks_ = &hooks;
   }
 
-  void Restore(const LoopCarryover& memory);
+  void Restore(const LoopCarryover& carryover);
 
   // Trains until the horizon or a hook's request (kFinished), an agreed stop
   // (kStopped), or a loss or state that is not finite (kNotFinite). Saves the
@@ -93,7 +93,7 @@ class TrainingLoop {
   Result<LoopEnd> ResumeFromMemory(uint64_t generation, FirstSave first_save);
 
   // Called after the run, or after the error that ended it.
-  LoopCarryover memory() const {
+  LoopCarryover carryover() const {
     return {.notices = notices_,
             .last_save = saves_.last_save(),
             .all_emitted = reported_.step == state_->position.step &&

@@ -116,7 +116,7 @@ Result<CollectiveOffer> DecodeOffer(std::string_view bytes) {
                                     : gpu::CollectiveUse::kAlways};
 }
 
-CollectiveDecision RingBecause(const std::string& why) {
+CollectiveDecision FallBackToRing(const std::string& why) {
   return {.communicator = {},
           .line = fmt::format("collective: ring ({})", why)};
 }
@@ -139,10 +139,10 @@ Result<CollectiveDecision> DecideCollective(
   }
   // A single rank has no exchange.
   if (offers.size() == 1 || AllOnTheCpu(offers)) return CollectiveDecision();
-  if (!obstacle.empty()) return RingBecause(obstacle);
+  if (!obstacle.empty()) return FallBackToRing(obstacle);
   for (const CollectiveOffer& offer : offers) {
     if (offer.use == gpu::CollectiveUse::kAlways) continue;
-    return RingBecause(fmt::format("the devices are {}", offer.version));
+    return FallBackToRing(fmt::format("the devices are {}", offer.version));
   }
   return ByDevices(offers);
 }

@@ -53,7 +53,7 @@ Result<CollectiveDecision> DecideCollective(
     CollectiveChoice choice, std::span<const CollectiveOffer> offers);
 
 // Returns a decision for the ring, with this reason.
-CollectiveDecision RingBecause(const std::string& why);
+CollectiveDecision FallBackToRing(const std::string& why);
 
 // Encode a decision for the other ranks. Decoding returns kDataLoss if
 // malformed.

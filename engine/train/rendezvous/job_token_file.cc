@@ -108,7 +108,7 @@ Result<JobToken> ReadTokenFile(World& world, const std::string& directory) {
                                      token.status().message(), Remedy()));
 }
 
-Result<JobToken> MakeTokenFile(World& world, const std::string& directory) {
+Result<JobToken> CreateTokenFile(World& world, const std::string& directory) {
   for (int round = 0; round < kMaxRounds; ++round) {
     Result<JobToken> token = ReadTokenFile(world, directory);
     if (token.status().code() == Code::kNotFound) {
@@ -136,7 +136,7 @@ Result<JobToken> MakeTokenFile(World& world, const std::string& directory) {
 
 Result<JobToken> AwaitTokenFile(
     World& world, const std::string& directory, Time deadline,
-    const std::function<void(std::string_view)>& say) {
+    const std::function<void(std::string_view)>& log) {
   bool is_reported = false;
   Duration pause = kFirstChangeAfter;
   Time change_at = world.clock.Now() + pause;
@@ -146,7 +146,7 @@ Result<JobToken> AwaitTokenFile(
     const Time now = world.clock.Now();
     if (now >= deadline) break;
     if (!std::exchange(is_reported, true)) {
-      say(fmt::format("waiting for the chief to make {}",
+      log(fmt::format("waiting for the chief to make {}",
                       TokenFile(directory)));
     }
     if (now >= change_at) {

@@ -27,16 +27,16 @@ Result<JobToken> ReadTokenFile(World& world, const std::string& directory);
 
 // For the chief: returns the directory's token, creating it if there is none.
 // Concurrent chiefs all return the same token. The file is durable on return.
-Result<JobToken> MakeTokenFile(World& world, const std::string& directory);
+Result<JobToken> CreateTokenFile(World& world, const std::string& directory);
 
 // For every other worker: waits for the chief's file until `deadline`
 // (kDeadlineExceeded). A file server may show the file late. So this worker
 // changes the directory from time to time, with pauses that grow to 5 s, to
-// make its host reread the listing. `say` receives one line if the worker has
+// make its host reread the listing. `log` receives one line if the worker has
 // to wait. Other errors are those of ReadTokenFile.
 Result<JobToken> AwaitTokenFile(
     World& world, const std::string& directory, Time deadline,
-    const std::function<void(std::string_view)>& say);
+    const std::function<void(std::string_view)>& log);
 
 }  // namespace gauntlet
 

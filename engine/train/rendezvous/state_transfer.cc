@@ -43,8 +43,8 @@ Status RestoreFrom(const std::string& bytes, const FaultPoints& faults,
 
 }  // namespace
 
-Status ShareState(World& world, Ring& ring, const StateShare& share,
-                  ResidentState& resident) {
+Status TransferState(World& world, Ring& ring, const StateTransfer& share,
+                     ResidentState& resident) {
   const TrainState& state = resident.host();
   const HeldState& decided = share.memory.state;
   const ExchangeKey key = {.step = decided.step, .phase = decided.phase};
@@ -55,7 +55,7 @@ Status ShareState(World& world, Ring& ring, const StateShare& share,
                    ring.Broadcast(key, share.memory.holder,
                                   sends ? EncodeState(state) : std::string(),
                                   MostBytesOf(state), share.timeout));
-  if (share.holds_it) return OkStatus();
+  if (share.holds_state) return OkStatus();
   RETURN_IF_ERROR(world.faults.Hit(Point::kStateReceive, here));
   Status restored = RestoreFrom(bytes, world.faults, resident);
   if (restored.ok()) {

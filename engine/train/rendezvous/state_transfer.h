@@ -11,9 +11,9 @@
 namespace gauntlet {
 
 // Role of one rank in the transfer.
-struct StateShare {
+struct StateTransfer {
   const StartDecision::Memory& memory;
-  bool holds_it = false;
+  bool holds_state = false;
   Duration timeout;
 };
 // Called by every rank: the holder sends, the others forward, and those without
@@ -22,8 +22,8 @@ struct StateShare {
 // resident state is unusable. Other errors, usually of the ring, leave the
 // resident state unchanged. REQUIRES: the host has the newest values; the
 // holder's state is the decided one.
-Status ShareState(World& world, Ring& ring, const StateShare& share,
-                  ResidentState& resident);
+Status TransferState(World& world, Ring& ring, const StateTransfer& share,
+                     ResidentState& resident);
 
 }  // namespace gauntlet
 

@@ -99,7 +99,8 @@ Status AsyncSave::Begin(ResidentState& resident, const std::string& waited) {
   Status ready = attempt_.ready;
   if (ready.ok()) ready = world_->faults.Hit(Point::kCopy, here);
   Result<std::vector<TensorView>> own =
-      ready.ok() ? Hold(resident) : Result<std::vector<TensorView>>(ready);
+      ready.ok() ? CopyOrFreeze(resident)
+                 : Result<std::vector<TensorView>>(ready);
   save_->times().Lap(TimePart::kCopy);
   if (own.ok()) {
     world_->events.Emit({.kind = EventKind::kSaveCopied,
@@ -113,12 +114,13 @@ Status AsyncSave::Begin(ResidentState& resident, const std::string& waited) {
     own_failed_ = true;
   }
   // Drops the views into the state: training changes it from now on.
-  attempt_.own.clear();
+  attempt_.own_tensors.clear();
   begin_took_ = world_->clock.Now() - began;
   return OkStatus();
 }
 
-Result<std::vector<TensorView>> AsyncSave::Hold(ResidentState& resident) {
+Result<std::vector<TensorView>> AsyncSave::CopyOrFreeze(
+    ResidentState& resident) {
   const TrainState& state = resident.host();
   const bool live = world_->faults.Planted(PlantedBug::kWriteLiveState);
   if (spare_ != nullptr) {
@@ -126,10 +128,10 @@ Result<std::vector<TensorView>> AsyncSave::Hold(ResidentState& resident) {
     if (!live) spare_->Freeze();
     return save_->OwnPartOf(copy_->tensors());
   }
-  RETURN_IF_ERROR(copy_->Take(resident, attempt_.own));
+  RETURN_IF_ERROR(copy_->Take(resident, attempt_.own_tensors));
   std::vector<TensorView> copied(copy_->tensors().begin(),
                                  copy_->tensors().end());
-  if (live) TakeLive(attempt_.own, state.parameters, copied);
+  if (live) TakeLive(attempt_.own_tensors, state.parameters, copied);
   return copied;
 }
 
@@ -143,7 +145,7 @@ void AsyncSave::StartWriting(std::vector<TensorView> own) {
     task_times_.Lap(TimePart::kDigest);
     own_part_ = arrived.ok() ? save_->WritePart(attempt_, own, task_times_)
                              : Result<WrittenPart>(arrived);
-    write_took_ = world_->clock.Now() - task_.began();
+    write_took_ = world_->clock.Now() - task_.started_at();
     own_failed_ = !own_part_.ok();
   });
 }
@@ -186,10 +188,10 @@ std::optional<SaveOutcome> AsyncSave::EndWriting() {
   if (failure.ok()) failure = save_->Refusal(attempt_);
   own_failed_ = false;
   if (!failure.ok()) {
-    commit_ = save_->chief() ? save_->Abort(attempt_, failure) : OkStatus();
+    commit_ = save_->is_chief() ? save_->Abort(attempt_, failure) : OkStatus();
     return EndCommit();
   }
-  if (save_->chief()) StartCommit();
+  if (save_->is_chief()) StartCommit();
   return std::nullopt;
 }
 
@@ -198,7 +200,7 @@ void AsyncSave::StartCommit() {
   task_.Start([this] {
     commit_ = save_->Commit(attempt_, reports_, task_times_);
     if (commit_.ok()) commit_ = save_->Tidy(attempt_, task_times_);
-    commit_took_ = world_->clock.Now() - task_.began();
+    commit_took_ = world_->clock.Now() - task_.started_at();
   });
 }
 
@@ -224,8 +226,8 @@ SaveOutcome AsyncSave::EndCommit() {
 SaveOutcome AsyncSave::End(const Status& status) {
   // Even after an error, the save counts as in flight until this rank's task
   // has ended.
-  if (!task_.runs()) {
-    LetGo();
+  if (!task_.is_joinable()) {
+    Thaw();
     stage_ = Stage::kNone;
     save_->EmitTimes({.attempt = attempt_,
                       .bytes = BytesOf(own_part_),
@@ -236,25 +238,26 @@ SaveOutcome AsyncSave::End(const Status& status) {
           .phase = attempt_.head.phase,
           .status = status,
           // A task that is still running counts with its time limit.
-          .took = task_.runs() ? begin_took_ + timeout_
-                               : begin_took_ + write_took_ + commit_took_};
+          .took = task_.is_joinable()
+                      ? begin_took_ + timeout_
+                      : begin_took_ + write_took_ + commit_took_};
 }
 
-void AsyncSave::LetGo() {
+void AsyncSave::Thaw() {
   if (spare_ != nullptr) spare_->Thaw();
 }
 
 Status AsyncSave::EndTask() {
-  if (!task_.WaitUntil(task_.began() + timeout_)) {
+  if (!task_.WaitUntil(task_.started_at() + timeout_)) {
     return DeadlineExceeded("the task of a save hangs");
   }
-  LetGo();
+  Thaw();
   return CanContinueAfter(commit_) ? OkStatus() : commit_;
 }
 
 void AsyncSave::JoinTask() {
   task_.WaitUntil(kNever);
-  LetGo();
+  Thaw();
 }
 
 }  // namespace gauntlet

@@ -102,10 +102,10 @@ class AsyncSave {
 
   // Takes the copy, or freezes the state's arrays. Returns the tensors to
   // write.
-  Result<std::vector<TensorView>> Hold(ResidentState& resident);
+  Result<std::vector<TensorView>> CopyOrFreeze(ResidentState& resident);
   void StartWriting(std::vector<TensorView> own);
   // Allows in-place writes to the state's arrays again.
-  void LetGo();
+  void Thaw();
   void StartCommit();
   std::optional<SaveOutcome> EndWriting();
   SaveOutcome EndCommit();

@@ -188,7 +188,7 @@ Status CollectiveSave::Save(ResidentState& resident, TidyTime tidy_time,
                             std::span<const std::string> of_parameters,
                             const std::function<void()>& before_try) {
   times_.Restart();
-  if (is_tidying() && before_try) before_try();
+  if (has_tidy_task() && before_try) before_try();
   RETURN_IF_ERROR(EndTidying());
   ASSIGN_OR_RETURN(const Digest state_digest, resident.NewestDigest());
   times_.Lap(TimePart::kDigest);
@@ -196,7 +196,7 @@ Status CollectiveSave::Save(ResidentState& resident, TidyTime tidy_time,
   times_.Lap(TimePart::kFetch);
   while (true) {
     if (before_try) before_try();
-    Tried tried = {
+    SaveTry tried = {
         .attempt = NewAttempt(resident.host(), state_digest, of_parameters)};
     times_.Lap(TimePart::kDigest);
     const Status saved = TrySave(tried, tidy_time);
@@ -204,34 +204,34 @@ Status CollectiveSave::Save(ResidentState& resident, TidyTime tidy_time,
     if (!is_saved_already) {
       EmitTimes({.attempt = tried.attempt, .bytes = tried.bytes}, saved);
     }
-    if (saved.ok() || !tried.room_freed) return saved;
+    if (saved.ok() || !tried.space_freed) return saved;
   }
 }
 
-Status CollectiveSave::TrySave(Tried& tried, TidyTime tidy_time) {
+Status CollectiveSave::TrySave(SaveTry& tried, TidyTime tidy_time) {
   SaveAttempt& attempt = tried.attempt;
   const Status begun = AgreeOnBegin(attempt);
-  tried.room_freed = attempt.room_freed;
+  tried.space_freed = attempt.space_freed;
   RETURN_IF_ERROR(begun);
   if (attempt.name.empty()) return OkStatus();
-  Result<WrittenPart> own = attempt.ready.ok()
-                                ? WritePart(attempt, attempt.own, times_)
-                                : attempt.ready;
+  Result<WrittenPart> own =
+      attempt.ready.ok() ? WritePart(attempt, attempt.own_tensors, times_)
+                         : attempt.ready;
   tried.bytes = BytesOf(own);
   ASSIGN_OR_RETURN(const std::vector<std::string> reports,
                    ExchangeParts(attempt, std::move(own)));
   // All ranks decide the same, as they have the same reports.
   const Status refusal = Refusal(attempt);
-  if (!refusal.ok()) return chief() ? Abort(attempt, refusal) : refusal;
+  if (!refusal.ok()) return is_chief() ? Abort(attempt, refusal) : refusal;
   Status outcome;
-  if (chief()) outcome = CommitAndTidy(attempt, reports, tidy_time);
-  ASSIGN_OR_RETURN(
-      const std::vector<std::string> outcomes,
-      AllGather(attempt, EncodeList({EncodeStatus(outcome), RoomFreed()})));
+  if (is_chief()) outcome = CommitAndTidy(attempt, reports, tidy_time);
+  ASSIGN_OR_RETURN(const std::vector<std::string> outcomes,
+                   AllGather(attempt, EncodeList({EncodeStatus(outcome),
+                                                  SpaceFreedMessage()})));
   ASSIGN_OR_RETURN(const std::vector<std::string_view> fields,
                    ViewList(outcomes[0]));
   if (fields.size() != 2) return DataLoss("save: malformed outcome");
-  tried.room_freed = !fields[1].empty();
+  tried.space_freed = !fields[1].empty();
   RETURN_IF_ERROR(DecodeStatus(fields[0]));
   End(attempt);
   return OkStatus();
@@ -282,7 +282,7 @@ SaveAttempt CollectiveSave::NewAttempt(
     attempt.head.not_finite_since = attempt.not_finite_since;
   }
   const auto take = [&](std::span<const TensorView> tensors) {
-    attempt.own = OwnPartOf(tensors);
+    attempt.own_tensors = OwnPartOf(tensors);
     attempt.shards = ShardsOf(tensors);
   };
   if (of_parameters.empty()) {
@@ -293,7 +293,7 @@ SaveAttempt CollectiveSave::NewAttempt(
     attempt.head.state_digest = StateDigest(tensors);
   }
   // On the chief, the store reaches this fault point.
-  if (!chief()) {
+  if (!is_chief()) {
     attempt.ready = world_->faults.Hit(
         Point::kSaveBegin, {.step = position.step, .epoch = position.epoch});
   }
@@ -303,7 +303,7 @@ SaveAttempt CollectiveSave::NewAttempt(
 // Returns the number of shards: at most one per tensor, as each rank that
 // restores the state would also have to open the empty ones. At least one.
 int CollectiveSave::ShardsOf(std::span<const TensorView> tensors) const {
-  const int most = most_shards_ > 0 ? std::min(most_shards_, size_) : size_;
+  const int most = max_shards_ > 0 ? std::min(max_shards_, size_) : size_;
   const size_t filled = std::min(tensors.size(), kMaxShards);
   return std::clamp(static_cast<int>(filled), 1, most);
 }
@@ -325,20 +325,20 @@ Status CollectiveSave::AgreeOnBegin(SaveAttempt& attempt) {
   not_finite_.clear();
   refused_ = false;
   Status began;
-  room_freed_ = false;
-  if (chief()) {
+  space_freed_ = false;
+  if (is_chief()) {
     const Result<std::optional<std::string>> name =
         store_->BeginSave(attempt.head, generation_);
     if (name.ok()) attempt.name = name->value_or("");
-    began = MakeRoomAfter(name.status());
+    began = FreeSpaceAfter(name.status());
     times_.Lap(TimePart::kPrepare);
   }
   ASSIGN_OR_RETURN(
       const std::vector<std::string> all,
-      AllGather(attempt,
-                EncodeList({DigestText(attempt.state_digest),
-                            EncodeStatus(began), attempt.name, RoomFreed(),
-                            std::to_string(tidy_took_.count())})));
+      AllGather(attempt, EncodeList({DigestText(attempt.state_digest),
+                                     EncodeStatus(began), attempt.name,
+                                     SpaceFreedMessage(),
+                                     std::to_string(tidy_took_.count())})));
   std::vector<std::string_view> digests;
   digests.reserve(all.size());
   for (const std::string& item : all) {
@@ -353,7 +353,7 @@ Status CollectiveSave::AgreeOnBegin(SaveAttempt& attempt) {
       tidy_took_ = Duration(*took);
       began = DecodeStatus(fields[1]);
       attempt.name = fields[2];
-      attempt.room_freed = !fields[3].empty();
+      attempt.space_freed = !fields[3].empty();
       RETURN_IF_ERROR(CheckSaveName(attempt.name, attempt.head.step));
     }
   }
@@ -415,11 +415,11 @@ Result<std::vector<std::string>> CollectiveSave::AllGather(
 }
 
 Result<SaveNeed> CollectiveSave::AnySaveNeed(const Position& position,
-                                             SaveNeed own) {
+                                             SaveNeed own_need) {
   ASSIGN_OR_RETURN(
       const std::vector<std::string> all,
       ring_->AllGather({.step = position.step, .phase = position.phase_of()},
-                       own == SaveNeed::kRequired ? "a save is owed" : "",
+                       own_need == SaveNeed::kRequired ? "a save is owed" : "",
                        timeout_));
   const bool any = std::ranges::any_of(
       all, [](const std::string& payload) { return !payload.empty(); });
@@ -449,7 +449,7 @@ Status CollectiveSave::Commit(const SaveAttempt& attempt,
       ShardsOfReports(reports, attempt.shards);
   if (!shards.ok()) {
     const Status aborted = store_->AbortSave(attempt.name, shards.status());
-    return MakeRoomAfter(aborted.ok() ? shards.status() : aborted);
+    return FreeSpaceAfter(aborted.ok() ? shards.status() : aborted);
   }
   CheckpointHead head = attempt.head;
   if (!NotFiniteIn(reports).empty()) {
@@ -459,14 +459,14 @@ Status CollectiveSave::Commit(const SaveAttempt& attempt,
   const Status committed =
       store_->Commit(attempt.name, head, generation_, *shards, &times).status();
   newest_finite_ = NewestFinite();
-  return MakeRoomAfter(committed);
+  return FreeSpaceAfter(committed);
 }
 
-Status CollectiveSave::MakeRoomAfter(Status why) {
+Status CollectiveSave::FreeSpaceAfter(Status why) {
   if (why.code() != Code::kResourceExhausted) return why;
-  const Result<bool> freed = store_->FreeRoom();
+  const Result<bool> freed = store_->FreeSpace();
   if (!freed.ok()) return freed.status();
-  room_freed_ = *freed;
+  space_freed_ = *freed;
   return why;
 }
 
@@ -474,13 +474,13 @@ Status CollectiveSave::Abort(const SaveAttempt& attempt,
                              const Status& failure) {
   const Status aborted = store_->AbortSave(attempt.name, failure);
   times_.Lap(TimePart::kCommit);
-  return MakeRoomAfter(aborted.ok() ? failure : aborted);
+  return FreeSpaceAfter(aborted.ok() ? failure : aborted);
 }
 
 void CollectiveSave::End(const SaveAttempt& attempt) {
   // On the chief, Tidy reaches this fault point. An error is ignored, as the
   // save is already acknowledged.
-  if (chief()) return;
+  if (is_chief()) return;
   static_cast<void>(world_->faults.Hit(
       Point::kSaveEnd,
       {.step = attempt.head.step, .epoch = attempt.head.epoch}));
@@ -506,36 +506,37 @@ void CollectiveSave::StartTidying(const CheckpointHead& head) {
   tidied_step_ = head.step;
   tidy_times_.Restart();
   tidying_.Start([this, head] {
-    tidied_ = Annotate(store_->Tidy(head, &tidy_times_),
-                       fmt::format("after the save of step {}", head.step));
+    tidy_status_ =
+        Annotate(store_->Tidy(head, &tidy_times_),
+                 fmt::format("after the save of step {}", head.step));
     tidied_at_ = world_->clock.Now();
   });
 }
 
 bool CollectiveSave::MayEndTidying() const {
-  return tidying_.runs() &&
+  return tidying_.is_joinable() &&
          (tidying_.is_done() || tidying_.IsOverdue(timeout_));
 }
 
 Status CollectiveSave::EndTidying() {
-  if (!is_tidying()) return OkStatus();
+  if (!has_tidy_task()) return OkStatus();
   const Status ended = tidying_.WaitWithin(
       timeout_,
       fmt::format("tidying the store after the save of step {}", tidied_step_));
   times_.Lap(TimePart::kWait);
   RETURN_IF_ERROR(ended);
-  tidy_took_ = tidied_at_ - tidying_.began();
+  tidy_took_ = tidied_at_ - tidying_.started_at();
   EmitTidiedTimes();
-  return tidied_;
+  return tidy_status_;
 }
 
 Status CollectiveSave::EndTask() {
-  if (!is_tidying()) return OkStatus();
-  if (!tidying_.WaitUntil(tidying_.began() + timeout_)) {
+  if (!has_tidy_task()) return OkStatus();
+  if (!tidying_.WaitUntil(tidying_.started_at() + timeout_)) {
     return DeadlineExceeded("the task that tidies the store hangs");
   }
   EmitTidiedTimes();
-  return tidied_;
+  return tidy_status_;
 }
 
 // REQUIRES: no task is tidying.
@@ -546,7 +547,7 @@ void CollectiveSave::KeepWarnings() {
 }
 
 std::vector<std::string> CollectiveSave::TakeWarnings() {
-  if (!is_tidying()) KeepWarnings();
+  if (!has_tidy_task()) KeepWarnings();
   return std::exchange(warnings_, {});
 }
 
@@ -560,7 +561,7 @@ void CollectiveSave::EmitTimes(Ended ended, const Status& outcome) {
                     .reason = ReasonOf(outcome.code()),
                     .parts = times_.Take(),
                     .background = std::move(ended.background)};
-  if (is_tidying()) {
+  if (has_tidy_task()) {
     tidied_times_ = std::move(times);
   } else {
     ReportTimes(std::move(times));

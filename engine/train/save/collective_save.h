@@ -40,7 +40,7 @@ struct SaveAttempt {
   // Digest of the whole state on this rank; nullopt: not computed yet.
   std::optional<Digest> state_digest;
   // Tensors that this rank writes; views into the state.
-  std::vector<TensorView> own;
+  std::vector<TensorView> own_tensors;
   int shards = 1;  // the first `shards` ranks write one each
   ExchangeKey key;
   // Name that the chief gives to the save, equal on all ranks; empty: nothing
@@ -50,7 +50,7 @@ struct SaveAttempt {
   uint64_t not_finite_since = 0;
   // True if this save failed to begin for lack of disk space, and the chief has
   // then freed some.
-  bool room_freed = false;
+  bool space_freed = false;
   // Error that kept this rank from beginning. The rank still takes part in the
   // exchanges, and reports the error in them: a rank that skips an exchange
   // breaks the ring.
@@ -75,9 +75,9 @@ class CollectiveSave {
   // From now on, refuses to save a state that is not finite, or whose loss is
   // not (kFailedPrecondition, refused()). Call it on every rank.
   void RefuseNotFinite() { refuses_not_finite_ = true; }
-  // From now on, at most `most` ranks write a shard; 0: no limit. Call it on
-  // every rank.
-  void LimitShards(int most) { most_shards_ = most; }
+  // From now on, at most `max_shards` ranks write a shard; 0: no limit. Call it
+  // on every rank.
+  void LimitShards(int max_shards) { max_shards_ = max_shards; }
 
   // Saves the state. If there is no disk space, the chief removes checkpoints
   // that recovery does not need, one by one, and the save is retried after
@@ -123,7 +123,7 @@ class CollectiveSave {
                            const std::vector<std::string>& reports);
   // First learned tensor (IsLearned) with non-finite values, as of the last
   // exchange of parts; equal on all ranks. Empty: all are finite.
-  const std::string& not_finite() const { return not_finite_; }
+  const std::string& not_finite_tensor() const { return not_finite_; }
   // Returns kFailedPrecondition if the save is refused. Call after
   // ExchangeParts.
   Status Refusal(const SaveAttempt& attempt);
@@ -151,11 +151,11 @@ class CollectiveSave {
 
   // True if a task that tidies the store was started and EndTidying or EndTask
   // has not waited for it yet. Always false on other ranks than the chief.
-  bool is_tidying() const { return tidying_.runs(); }
+  bool has_tidy_task() const { return tidying_.is_joinable(); }
   // True if that task is done or overdue, so EndTidying does not wait.
   bool MayEndTidying() const;
-  // True while that task runs. is_tidying is true until EndTidying.
-  bool TidiesNow() const { return !tidying_.is_done(); }
+  // True while that task runs. has_tidy_task is true until EndTidying.
+  bool TidyTaskRuns() const { return !tidying_.is_done(); }
   // Waits for that task, if any. Returns its error, after which this worker
   // must stop: kFenced, kCancelled, or kDeadlineExceeded if it exceeds the time
   // limit of a save.
@@ -186,9 +186,9 @@ class CollectiveSave {
 
   // Exchanges the needs of all ranks. Returns kRequired if at least one rank
   // has it.
-  Result<SaveNeed> AnySaveNeed(const Position& position, SaveNeed own);
+  Result<SaveNeed> AnySaveNeed(const Position& position, SaveNeed own_need);
 
-  bool chief() const { return rank_ == 0; }
+  bool is_chief() const { return rank_ == 0; }
 
   // On the chief: name of the newest committed checkpoint with a finite state;
   // empty if there is none. REQUIRES: no task commits.
@@ -201,14 +201,14 @@ class CollectiveSave {
   std::vector<std::string> TakeWarnings();
 
  private:
-  struct Tried {
+  struct SaveTry {
     SaveAttempt attempt;
     uint64_t bytes = 0;
-    bool room_freed = false;
+    bool space_freed = false;
   };
-  // Makes one try. Fills `bytes`, and sets `room_freed` if a retry would find
+  // Makes one try. Fills `bytes`, and sets `space_freed` if a retry would find
   // more disk space.
-  Status TrySave(Tried& tried, TidyTime tidy_time);
+  Status TrySave(SaveTry& tried, TidyTime tidy_time);
   Status CommitAndTidy(const SaveAttempt& attempt,
                        const std::vector<std::string>& reports,
                        TidyTime tidy_time);
@@ -221,10 +221,12 @@ class CollectiveSave {
   std::string NewestFinite() const;
   // On the chief: removes a checkpoint if the save failed with `why` for lack
   // of disk space. Returns `why`, or the error of the removal.
-  Status MakeRoomAfter(Status why);
+  Status FreeSpaceAfter(Status why);
   // Message to the other ranks: not empty if the chief has freed disk space
   // since the last begin.
-  std::string RoomFreed() const { return room_freed_ ? "room freed" : ""; }
+  std::string SpaceFreedMessage() const {
+    return space_freed_ ? "room freed" : "";
+  }
   // Returns an attempt with all values that need no exchange. REQUIRES: with
   // `of_parameters`, the newest values are on the host.
   SaveAttempt NewAttempt(const TrainState& state, const Digest& state_digest,
@@ -242,11 +244,11 @@ class CollectiveSave {
   std::string job_json_;
   uint64_t generation_;
   Duration timeout_;
-  int most_shards_ = 0;
+  int max_shards_ = 0;
   bool refuses_not_finite_ = false;
   std::string not_finite_;
   bool refused_ = false;
-  bool room_freed_ = false;  // by the chief, since the last begin
+  bool space_freed_ = false;  // by the chief, since the last begin
   std::string newest_finite_;
   std::vector<std::string> warnings_;  // of tasks that have ended
   Duration tidy_took_{0};
@@ -258,7 +260,7 @@ class CollectiveSave {
   // Times of that save, emitted once the task has ended.
   std::optional<LogEvent> tidied_times_;
   // Results of the task: read only after it has ended.
-  Status tidied_;
+  Status tidy_status_;
   Time tidied_at_{};
   TimeSplit tidy_times_;
 };

@@ -16,7 +16,7 @@
 #include <fmt/format.h>
 
 namespace gauntlet {
-SessionOptions GenerationJoin::JoinOptions(Time meet_by) const {
+SessionOptions GenerationJoin::JoinOptions(Time rendezvous_deadline) const {
   const ClusterOptions& cluster = parts_.options().cluster;
   SessionOptions options = RendezvousOptions(parts_.place, cluster);
   const CollectiveOffer offer =
@@ -30,7 +30,7 @@ SessionOptions GenerationJoin::JoinOptions(Time meet_by) const {
     reporter.Progress({.line = line});
   };
   if (!parts_.rejoins()) return options;
-  options.rendezvous_timeout = meet_by - parts_.world.clock.Now();
+  options.rendezvous_timeout = rendezvous_deadline - parts_.world.clock.Now();
   options.ring_timeout = cluster.lost_after;
   options.incarnation = static_cast<uint64_t>(parts_.place.incarnation);
   options.generation = last_generation_;
@@ -38,17 +38,18 @@ SessionOptions GenerationJoin::JoinOptions(Time meet_by) const {
   return options;
 }
 
-void GenerationJoin::NoteSilence(int rank) {
+void GenerationJoin::SetSilentRank(int rank) {
   silent_rank_ = rank < 0 ? std::nullopt : std::optional(rank);
 }
 
-Status GenerationJoin::Rendezvous(Time meet_by) {
+Status GenerationJoin::Rendezvous(Time rendezvous_deadline) {
   const ClusterOptions& cluster = parts_.options().cluster;
   if (settings_.empty()) {
     settings_ = EncodeCommonSettings(parts_.options(), parts_.inputs.job_json);
   }
-  const Duration meeting = parts_.rejoins() ? meet_by - parts_.world.clock.Now()
-                                            : cluster.rendezvous_timeout;
+  const Duration meeting = parts_.rejoins()
+                               ? rendezvous_deadline - parts_.world.clock.Now()
+                               : cluster.rendezvous_timeout;
   parts_.AnnounceReportWithin(meeting + cluster.save_timeout);
   if (parts_.rejoins()) {
     parts_.reporter.Progress(
@@ -59,12 +60,12 @@ Status GenerationJoin::Rendezvous(Time meet_by) {
   ASSIGN_OR_RETURN(
       parts_.session,
       Session::Form(parts_.world, parts_.built.kernels_for_host(),
-                    JoinOptions(meet_by),
+                    JoinOptions(rendezvous_deadline),
                     [this](const std::vector<JoinedWorker>& by_rank) {
                       return Decide(by_rank);
                     }));
   last_generation_ = parts_.generation();
-  if (parts_.chief()) {
+  if (parts_.is_chief()) {
     latest_incarnation_ = parts_.session->latest_incarnation();
   }
   return OkStatus();
@@ -105,7 +106,7 @@ Result<CollectiveDecision> GenerationJoin::ChooseCollective(
   if (parts_.options().cluster.collective != CollectiveChoice::kAuto) {
     return Unavailable(reason);
   }
-  return RingBecause(reason);
+  return FallBackToRing(reason);
 }
 
 // Called on the chief once all ranks have arrived, so that none is in its
@@ -191,7 +192,7 @@ Result<Claim> GenerationJoin::MakeClaim(StateInMemory memory) {
   return claim;
 }
 
-Result<StartDecision> GenerationJoin::TakeWelcome() {
+Result<StartDecision> GenerationJoin::DecodeWelcome() {
   Result<RendezvousDecision> welcome =
       DecodeDecision(parts_.session->decision().text);
   if (!welcome.ok()) {
@@ -205,7 +206,7 @@ Result<StartDecision> GenerationJoin::TakeWelcome() {
         parts_.session->ring().size(), memory->holder));
   }
   collective_ = std::move(welcome->collective);
-  if (parts_.chief() && collective_.line != collective_line_) {
+  if (parts_.is_chief() && collective_.line != collective_line_) {
     collective_line_ = collective_.line;
     parts_.reporter.Progress({.line = collective_line_});
   }
@@ -213,31 +214,31 @@ Result<StartDecision> GenerationJoin::TakeWelcome() {
 }
 
 Status GenerationJoin::Resume() {
-  elsewhere_.clear();
+  store_mismatch_.clear();
   parts_.AnnounceReportWithin(parts_.options().cluster.save_timeout);
-  ASSIGN_OR_RETURN(const StartDecision start, TakeWelcome());
-  carries_on_ = start.from_memory.has_value();
-  saves_first_ = carries_on_ && start.from_memory->is_only_copy;
-  if (parts_.store && !parts_.chief()) {
+  ASSIGN_OR_RETURN(const StartDecision start, DecodeWelcome());
+  resumes_from_memory_ = start.from_memory.has_value();
+  saves_first_ = resumes_from_memory_ && start.from_memory->is_only_copy;
+  if (parts_.store && !parts_.is_chief()) {
     const Status seen = WaitUntilClaimVisible(
         parts_.world, parts_.options().checkpoint.directory,
         parts_.generation(),
         parts_.world.clock.Now() + parts_.options().cluster.lost_after);
     if (seen.code() == Code::kInvalidArgument) {
-      elsewhere_ = seen.message();
+      store_mismatch_ = seen.message();
     } else {
       RETURN_IF_ERROR(seen);
     }
   }
   parts_.times.Lap(TimePart::kClaim);
-  // Done even if elsewhere_ has an error: the other ranks need this one in the
-  // transfer.
-  if (carries_on_) {
-    const Status carried = CarryOn(*start.from_memory);
+  // Done even if store_mismatch_ has an error: the other ranks need this one in
+  // the transfer.
+  if (resumes_from_memory_) {
+    const Status resumed = ResumeFromMemory(*start.from_memory);
     parts_.times.Lap(TimePart::kTransfer);
-    return carried;
+    return resumed;
   }
-  if (!elsewhere_.empty()) return OkStatus();
+  if (!store_mismatch_.empty()) return OkStatus();
   held_.reset();
   if (start.checkpoint) {
     const Status loaded = Load(*start.checkpoint);
@@ -273,10 +274,10 @@ void GenerationJoin::Initialize() {
   if (parts_.options().job.start.weights) {
     StartFromValues(*parts_.built.model, parts_.inputs.weights, *parts_.state);
   }
-  started_as_ = parts_.state->ComputeDigest();
+  start_digest_ = parts_.state->ComputeDigest();
   parts_.world.events.Emit({.kind = EventKind::kInitialized,
                             .generation = parts_.generation(),
-                            .digest = started_as_});
+                            .digest = start_digest_});
 }
 
 Status GenerationJoin::Load(const CheckpointRef& parent) {
@@ -295,7 +296,7 @@ Status GenerationJoin::Load(const CheckpointRef& parent) {
     return loaded;
   }
   resumed_from_ = parts_.step();
-  started_as_ = parts_.state->ComputeDigest();
+  start_digest_ = parts_.state->ComputeDigest();
   LogEvent event = StartEvent(EventKind::kResumed);
   event.count =
       static_cast<int64_t>(parts_.state->not_finite_since.value_or(0));
@@ -318,24 +319,24 @@ LogEvent GenerationJoin::StartEvent(EventKind kind) const {
           .epoch = position.epoch,
           .position = position.sample,
           .phase = position.phase_of(),
-          .digest = started_as_};
+          .digest = start_digest_};
 }
 
 void GenerationJoin::ReportStart(const std::string& how,
-                                 const std::string& whence) {
-  if (!parts_.chief()) return;
+                                 const std::string& suffix) {
+  if (!parts_.is_chief()) return;
   const Position& position = parts_.state->position;
   parts_.reporter.Progress(
       {.step = position.step,
        .epoch = position.epoch,
        .line = fmt::format("{}: step {}, {}{}", how, position.step,
                            EpochPosition(position.epoch, position.sample),
-                           whence)});
+                           suffix)});
 }
 
 // Resumes from the state that a worker holds in memory. An error of the ring
 // leaves the state that this worker holds unchanged.
-Status GenerationJoin::CarryOn(const StartDecision::Memory& memory) {
+Status GenerationJoin::ResumeFromMemory(const StartDecision::Memory& memory) {
   const HeldState& decided = memory.state;
   if (held_ && IsSamePosition(*held_, decided) && *held_ != decided) {
     parts_.stage = Stage::kTraining;
@@ -347,20 +348,21 @@ Status GenerationJoin::CarryOn(const StartDecision::Memory& memory) {
   }
   const bool keeps = held_ == decided;
   if (!keeps && !held_) MakeState(StartFrom::kCheckpoint);
-  if (memory.is_needed) RETURN_IF_ERROR(TakeFrom(memory, keeps));
+  if (memory.is_needed) RETURN_IF_ERROR(TransferHeldState(memory, keeps));
   held_ = decided;
-  started_as_ = decided.digest;
+  start_digest_ = decided.digest;
   EmitCarriedOn(keeps ? "kept" : fmt::format("from rank {}", memory.holder));
   return OkStatus();
 }
 
-Status GenerationJoin::TakeFrom(const StartDecision::Memory& memory,
-                                bool keeps) {
-  Status shared = ShareState(parts_.world, parts_.session->ring(),
-                             {.memory = memory,
-                              .holds_it = keeps,
-                              .timeout = parts_.options().cluster.save_timeout},
-                             *parts_.resident);
+Status GenerationJoin::TransferHeldState(const StartDecision::Memory& memory,
+                                         bool keeps) {
+  Status shared =
+      TransferState(parts_.world, parts_.session->ring(),
+                    {.memory = memory,
+                     .holds_state = keeps,
+                     .timeout = parts_.options().cluster.save_timeout},
+                    *parts_.resident);
   if (shared.code() == Code::kDataLoss) {
     held_.reset();
     state_is_unusable_ = true;
@@ -405,10 +407,11 @@ std::string NotFiniteSince(const std::optional<TrainState>& state) {
 
 Status GenerationJoin::AgreeOnStart() {
   parts_.AnnounceReportWithin(parts_.options().cluster.save_timeout);
-  const std::string here = elsewhere_.empty() ? started_as_.ToString() : "";
-  ASSIGN_OR_RETURN(
-      const std::vector<std::string> all,
-      AllGather(EncodeList({here, elsewhere_, NotFiniteSince(parts_.state)})));
+  const std::string here =
+      store_mismatch_.empty() ? start_digest_.ToString() : "";
+  ASSIGN_OR_RETURN(const std::vector<std::string> all,
+                   AllGather(EncodeList(
+                       {here, store_mismatch_, NotFiniteSince(parts_.state)})));
   std::vector<std::string_view> states;
   std::optional<uint64_t> not_finite_since;
   for (size_t rank = 0; rank < all.size(); ++rank) {
@@ -435,7 +438,7 @@ Status GenerationJoin::AgreeOnStart() {
   parts_.state->not_finite_since = not_finite_since;
   RETURN_IF_ERROR(JoinDevices());
   parts_.session->StartRejectingLateConnections();
-  if (parts_.rejoins() && parts_.chief()) {
+  if (parts_.rejoins() && parts_.is_chief()) {
     parts_.reporter.Progress({.formed = parts_.generation()});
   }
   return OkStatus();

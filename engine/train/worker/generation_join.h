@@ -26,8 +26,9 @@ class GenerationJoin {
   // `parts` outlives it.
   explicit GenerationJoin(WorkerParts& parts) : parts_(parts) {}
 
-  // Opens a session. If workers rejoin, all of them must meet by `meet_by`.
-  Status Rendezvous(Time meet_by);
+  // Opens a session. If workers rejoin, all of them must meet by
+  // `rendezvous_deadline`.
+  Status Rendezvous(Time rendezvous_deadline);
   // Loads, initializes or receives the state.
   Status Resume();
   // Confirms that all ranks start from the same state of the same job;
@@ -38,16 +39,16 @@ class GenerationJoin {
   // Offers the worker's current state at the next rendezvous. REQUIRES: the
   // state is complete.
   void HoldState();
-  void HoldNothing() { held_.reset(); }
+  void DropHeldState() { held_.reset(); }
 
   // Sets the rank that was silent for too long, -1 for none: reported at the
   // next rendezvous.
-  void NoteSilence(int rank);
+  void SetSilentRank(int rank);
 
   // Newest generation that this worker belonged to; 0: none.
   uint64_t last_generation() const { return last_generation_; }
   // True if training continues from a state in memory, not from a checkpoint.
-  bool carries_on() const { return carries_on_; }
+  bool resumes_from_memory() const { return resumes_from_memory_; }
   // True if training must begin with a save, as there is no valid checkpoint.
   bool saves_first() const { return saves_first_; }
   // True if the state in memory must not be offered at another rendezvous.
@@ -55,7 +56,7 @@ class GenerationJoin {
   std::optional<uint64_t> resumed_from() const { return resumed_from_; }
 
  private:
-  SessionOptions JoinOptions(Time meet_by) const;
+  SessionOptions JoinOptions(Time rendezvous_deadline) const;
   // Introductions of all ranks, by rank.
   struct Reports {
     std::vector<std::optional<HeldState>> held;
@@ -71,19 +72,19 @@ class GenerationJoin {
   void MakeState(StartFrom start);
   Status Load(const CheckpointRef& parent);
   void Initialize();
-  Status CarryOn(const StartDecision::Memory& memory);
-  Status TakeFrom(const StartDecision::Memory& memory, bool keeps);
+  Status ResumeFromMemory(const StartDecision::Memory& memory);
+  Status TransferHeldState(const StartDecision::Memory& memory, bool keeps);
   void EmitCarriedOn(const std::string& from);
   LogEvent StartEvent(EventKind kind) const;
-  void ReportStart(const std::string& how, const std::string& whence);
+  void ReportStart(const std::string& how, const std::string& suffix);
   Result<std::vector<std::string>> AllGather(const std::string& payload);
   Status Refuse(Status why);
-  Result<StartDecision> TakeWelcome();
+  Result<StartDecision> DecodeWelcome();
   Status JoinDevices();
 
   WorkerParts& parts_;
-  std::string settings_;   // EncodeCommonSettings
-  std::string elsewhere_;  // why the store is not the chief's; "": it is
+  std::string settings_;        // EncodeCommonSettings
+  std::string store_mismatch_;  // why the store is not the chief's; "": it is
   CollectiveDecision collective_;  // of the newest generation
   std::string collective_line_;    // as last reported
   uint64_t last_generation_ = 0;
@@ -93,11 +94,11 @@ class GenerationJoin {
   // Moved out when the worker loads it.
   std::optional<TrainState> claimed_state_;
   std::optional<int> silent_rank_;
-  bool carries_on_ = false;
+  bool resumes_from_memory_ = false;
   bool saves_first_ = false;
   bool state_is_unusable_ = false;
   std::optional<uint64_t> resumed_from_;  // step
-  Digest started_as_;  // of the state that training starts from
+  Digest start_digest_;  // of the state that training starts from
 };
 
 }  // namespace gauntlet

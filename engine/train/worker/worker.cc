@@ -41,13 +41,13 @@ class Worker {
         join_(parts_) {}
 
   // Runs the worker, from its first event to its last.
-  WorkerEnd Live();
-  // Ends all tasks that Live may have left waiting.
+  WorkerEnd RunAndReport();
+  // Ends all tasks that RunAndReport may have left waiting.
   TrainedWorker Abort(WorkerEnd end);
 
  private:
   WorkerEnd Run();
-  Result<LoopEnd> LiveOneGeneration();
+  Result<LoopEnd> RunOneGeneration();
   Result<LoopEnd> Train();
   SaveStrategy MakeSaves();
   Trainer& PrepareTrainer();
@@ -65,7 +65,7 @@ class Worker {
   const TrainOptions& options_;
   WorkerParts parts_;
   GenerationJoin join_;
-  Time meet_by_{};  // deadline for meeting the others again
+  Time rendezvous_deadline_{};  // deadline for meeting the others again
   std::optional<LoopCarryover> loop_carryover_;
   Status unsaved_;  // why the last state is not saved
   StateCopy copy_;  // memory for the asynchronous saves of all generations
@@ -99,7 +99,7 @@ SpareArrays* Worker::Spare() {
 // Returns true if a save is in flight, or a task tidies the store.
 bool Worker::IsSaving() const {
   return (async_save_ && async_save_->is_in_flight()) ||
-         (save_ && save_->is_tidying());
+         (save_ && save_->has_tidy_task());
 }
 
 // Waits for the tasks of saves in a lost generation. After that, a save in
@@ -175,13 +175,13 @@ Result<LoopEnd> Worker::Train() {
                      .trainer = trainer,
                      .resident = resident},
                     saves);
-  if (parts_.chief()) {
+  if (parts_.is_chief()) {
     loop.reports().SetReporter(parts_.reporter,
                                parts_.schedule->steps_per_epoch());
   }
   if (parts_.rejoins()) loop.reports().set_save_reporter(parts_.reporter);
   std::optional<RunSummary> summary;
-  if (parts_.chief() && !options_.summary.directory.empty()) {
+  if (parts_.is_chief() && !options_.summary.directory.empty()) {
     summary.emplace(world_, options_.summary, resident.host().position);
     loop.SetSummary(*summary);
   }
@@ -191,9 +191,10 @@ Result<LoopEnd> Worker::Train() {
                               ? TrainingLoop::FirstSave::kImmediately
                               : TrainingLoop::FirstSave::kWhenDue;
   const Result<LoopEnd> end =
-      join_.carries_on() ? loop.ResumeFromMemory(generation, first_save)
-                         : loop.Run(generation);
-  loop_carryover_ = loop.memory();
+      join_.resumes_from_memory()
+          ? loop.ResumeFromMemory(generation, first_save)
+          : loop.Run(generation);
+  loop_carryover_ = loop.carryover();
   unsaved_ = loop.unsaved();
   // Copies to the host the values that only a device has: other workers may
   // need them.
@@ -205,15 +206,15 @@ Result<LoopEnd> Worker::Train() {
   return end;
 }
 
-Result<LoopEnd> Worker::LiveOneGeneration() {
+Result<LoopEnd> Worker::RunOneGeneration() {
   parts_.stage = Stage::kForming;
-  RETURN_IF_ERROR(join_.Rendezvous(meet_by_));
+  RETURN_IF_ERROR(join_.Rendezvous(rendezvous_deadline_));
   parts_.times.Lap(TimePart::kJoin);
   RETURN_IF_ERROR(join_.Resume());
   parts_.stage = Stage::kTraining;
   RETURN_IF_ERROR(join_.AgreeOnStart());
   parts_.times.Lap(TimePart::kAgree);
-  meet_by_ = kNever;
+  rendezvous_deadline_ = kNever;
   ASSIGN_OR_RETURN(const LoopEnd end, Train());
   return FinishRun(parts_, {.end = end,
                             .unsaved = unsaved_,
@@ -230,7 +231,7 @@ bool Worker::MayRejoin(const Status& status) {
                     (!parts_.session || parts_.session->ring().is_broken());
   const bool all_emitted = !loop_carryover_ || loop_carryover_->all_emitted;
   if (!parts_.rejoins() || !lost || !all_emitted || join_.state_is_unusable() ||
-      world_.clock.Now() >= meet_by_) {
+      world_.clock.Now() >= rendezvous_deadline_) {
     return false;
   }
   // If the device has failed, the state that was newest there is lost.
@@ -241,12 +242,12 @@ bool Worker::MayRejoin(const Status& status) {
 // Leaves a lost generation. The worker keeps its state, which is never in the
 // middle of an operation. Returns an error if the worker must exit.
 Status Worker::LeaveGeneration(const Status& why) {
-  const bool formed = meet_by_ == kNever;
+  const bool formed = rendezvous_deadline_ == kNever;
   if (formed) parts_.times.Restart();
   const Time now = world_.clock.Now();
   if (parts_.session) {
     parts_.session->Abort();
-    join_.NoteSilence(parts_.session->silent_rank());
+    join_.SetSilentRank(parts_.session->silent_rank());
     parts_.device_ring.reset();
     parts_.session.reset();
     const Status saved = EndSave();
@@ -266,15 +267,15 @@ Status Worker::LeaveGeneration(const Status& why) {
     // Other workers may arrive late: a worker in a save detects the loss only
     // after the save, and the chief leaves only after the task that tidies the
     // store.
-    meet_by_ = now + options_.cluster.rendezvous_timeout;
+    rendezvous_deadline_ = now + options_.cluster.rendezvous_timeout;
     if (loop_carryover_ && loop_carryover_->in_save) {
-      meet_by_ += options_.cluster.save_timeout;
+      rendezvous_deadline_ += options_.cluster.save_timeout;
     }
     parts_.times.Lap(TimePart::kJoin);
     join_.HoldState();
     parts_.times.Lap(TimePart::kDigest);
     if (world_.faults.Planted(PlantedBug::kForgetAtRejoin)) {
-      join_.HoldNothing();
+      join_.DropHeldState();
     }
   } else {
     // The rendezvous failed: pauses before the next try.
@@ -323,7 +324,7 @@ std::string_view RemedyFor(Code code) {
 
 WorkerEnd Worker::EndAfter(LoopEnd end) {
   const FinishedLoop finished = {.end = end, .unsaved = unsaved_};
-  if (LeavesWithoutAnything(parts_, finished)) {
+  if (FinalStateIsLost(parts_, finished)) {
     return {.exit = WorkerExit::kStartLater,
             .reason = fmt::format(
                 "{}. {}, then run the same command again: it resumes from the "
@@ -335,7 +336,7 @@ WorkerEnd Worker::EndAfter(LoopEnd end) {
   return {.exit = ExitForEnd(end)};
 }
 
-WorkerEnd Worker::Live() {
+WorkerEnd Worker::RunAndReport() {
   world_.events.Emit(
       {.kind = EventKind::kWorkerStarted, .count = parts_.place.rank});
   WorkerEnd end = Run();
@@ -376,9 +377,10 @@ WorkerEnd Worker::Run() {
   Status status = Build(parts_);
   parts_.times.Lap(TimePart::kBuild);
   if (!status.ok()) return End(status);
-  meet_by_ = world_.clock.Now() + options_.cluster.rendezvous_timeout;
+  rendezvous_deadline_ =
+      world_.clock.Now() + options_.cluster.rendezvous_timeout;
   while (true) {
-    const Result<LoopEnd> end = LiveOneGeneration();
+    const Result<LoopEnd> end = RunOneGeneration();
     if (end.ok()) return EndAfter(*end);
     if (!MayRejoin(end.status())) return End(end.status());
     status = LeaveGeneration(end.status());
@@ -401,29 +403,29 @@ TrainedWorker TrainAsWorker(World& world, const TrainInputs& inputs,
                     ReportAs(place.worker, reporter));
   watch.Start();
   Worker worker(watch.world(), inputs, place, reporter);
-  WorkerEnd end = worker.Live();
+  WorkerEnd end = worker.RunAndReport();
   watch.Stop();
   return worker.Abort(std::move(end));
 }
 
-int LiveAsWorker(World& world, const TrainInputs& inputs,
-                 const WorkerSpec& place, ProgressReporter& reporter,
-                 const std::function<void(const WorkerEnd&)>& on_end) {
+int RunWorker(World& world, const TrainInputs& inputs, const WorkerSpec& place,
+              ProgressReporter& reporter,
+              const std::function<void(const WorkerEnd&)>& on_end) {
   NoticeWatch watch(world, inputs.options.preemption,
                     ReportAs(place.worker, reporter));
   watch.Start();
   Worker worker(watch.world(), inputs, place, reporter);
-  const WorkerEnd end = worker.Live();
+  const WorkerEnd end = worker.RunAndReport();
   // Leaves the watch running: stopping it would mean waiting for a check in
   // progress, and it ends with the process anyway.
   on_end(end);
   return static_cast<int>(end.exit);
 }
 
-void RunWorker(World& world, const TrainInputs& inputs, const WorkerSpec& place,
-               ProgressReporter& reporter,
-               const std::function<void(const WorkerEnd&)>& on_end) {
-  LiveAsWorker(world, inputs, place, reporter, [&](const WorkerEnd& end) {
+void RunWorkerAndExit(World& world, const TrainInputs& inputs,
+                      const WorkerSpec& place, ProgressReporter& reporter,
+                      const std::function<void(const WorkerEnd&)>& on_end) {
+  RunWorker(world, inputs, place, reporter, [&](const WorkerEnd& end) {
     on_end(end);
     world.host.Exit(static_cast<int>(end.exit));
   });

@@ -41,12 +41,12 @@ TrainedWorker TrainAsWorker(World& world, const TrainInputs& inputs,
 // Like TrainAsWorker, but calls `on_end` with the outcome. `on_end` must end
 // the process with that exit code, or at least all of its other tasks, as this
 // function does not wait for them. If `on_end` returns, returns the exit code.
-int LiveAsWorker(World& world, const TrainInputs& inputs,
-                 const WorkerSpec& place, ProgressReporter& reporter,
-                 const std::function<void(const WorkerEnd&)>& on_end);
+int RunWorker(World& world, const TrainInputs& inputs, const WorkerSpec& place,
+              ProgressReporter& reporter,
+              const std::function<void(const WorkerEnd&)>& on_end);
 
-// Like LiveAsWorker, but ends the process itself after `on_end`.
-[[noreturn]] void RunWorker(
+// Like RunWorker, but ends the process itself after `on_end`.
+[[noreturn]] void RunWorkerAndExit(
     World& world, const TrainInputs& inputs, const WorkerSpec& place,
     ProgressReporter& reporter,
     const std::function<void(const WorkerEnd&)>& on_end);

@@ -183,7 +183,7 @@ Status DeleteBackup(WorkerParts& parts, const std::string& not_finite) {
 
 }  // namespace
 
-bool LeavesWithoutAnything(const WorkerParts& parts, const FinishedLoop& loop) {
+bool FinalStateIsLost(const WorkerParts& parts, const FinishedLoop& loop) {
   const bool exports = loop.end == LoopEnd::kFinished &&
                        !parts.options().export_directory.empty();
   return loop.end != LoopEnd::kNotFinite && !loop.unsaved.ok() && !exports;
@@ -209,8 +209,8 @@ Result<LoopEnd> FinishRun(WorkerParts& parts, FinishedLoop loop) {
   result.times = loop.times;
   result.finite = not_finite.empty();
   result.not_finite_since = parts.state->not_finite_since;
-  const bool leaves_nothing = LeavesWithoutAnything(parts, loop);
-  const bool finished = loop.end == LoopEnd::kFinished && !leaves_nothing;
+  const bool final_state_is_lost = FinalStateIsLost(parts, loop);
+  const bool finished = loop.end == LoopEnd::kFinished && !final_state_is_lost;
   if (finished) {
     parts.world.events.Emit({.kind = EventKind::kFinished,
                              .generation = parts.generation(),
@@ -221,7 +221,7 @@ Result<LoopEnd> FinishRun(WorkerParts& parts, FinishedLoop loop) {
                              .digest = digest});
   }
   RETURN_IF_ERROR(AgreeOnEnd(parts, result.digest));
-  if (parts.chief() && !leaves_nothing) {
+  if (parts.is_chief() && !final_state_is_lost) {
     if (finished) {
       RETURN_IF_ERROR(Export(parts, digest, not_finite, loop.unsaved));
     }

@@ -22,12 +22,12 @@ struct FinishedLoop {
 
 // Returns true iff the final state should have been saved, could not be, and
 // will not be exported either.
-bool LeavesWithoutAnything(const WorkerParts& parts, const FinishedLoop& loop);
+bool FinalStateIsLost(const WorkerParts& parts, const FinishedLoop& loop);
 
 // Ends the run:
 // - All workers agree on the final state.
 // - The chief exports the model, if training has finished, and sends the
-//   result. It does neither if LeavesWithoutAnything.
+//   result. It does neither if FinalStateIsLost.
 // - If requested, the chief deletes the checkpoints of a finished run once the
 //   launcher has acknowledged the result. It keeps them if the final state is
 //   not finite, or if no acknowledgement arrives within save_timeout. Neither

@@ -65,7 +65,7 @@ Status BuildModel(WorkerParts& parts) {
 }  // namespace
 
 void WorkerParts::AnnounceReportWithin(Duration bound) const {
-  if (!chief()) return;
+  if (!is_chief()) return;
   reporter.Progress({.patience = bound + options().cluster.lost_after});
 }
 
@@ -102,11 +102,11 @@ Status Build(WorkerParts& parts) {
       parts.schedule,
       RowSchedule::Make(options.job, {.rows = train.rows,
                                       .rows_of_files = train.rows_of_files}));
-  if (parts.chief() && !parts.schedule->warning().empty()) {
+  if (parts.is_chief() && !parts.schedule->warning().empty()) {
     parts.reporter.Progress({.line = parts.schedule->warning()});
   }
   RETURN_IF_ERROR(BuildModel(parts));
-  if (parts.chief() && !options.export_directory.empty()) {
+  if (parts.is_chief() && !options.export_directory.empty()) {
     RETURN_IF_ERROR(
         Annotate(PrepareExport(parts.world.storage, options.export_directory),
                  "export"));

@@ -49,7 +49,7 @@ struct WorkerParts {
   std::string device_failure;
 
   const TrainOptions& options() const { return inputs.options; }
-  bool chief() const { return place.rank == 0; }
+  bool is_chief() const { return place.rank == 0; }
   bool rejoins() const {
     return options().cluster.on_loss == OnLoss::kRejoin &&
            place.addresses.size() > 1;

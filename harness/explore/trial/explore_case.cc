@@ -113,7 +113,7 @@ void ChangeTheJobBetweenLaunches(Case& setup) {
   const CheckpointOptions& checkpoint = setup.train.checkpoint;
   const uint64_t step = StepToStopAt(setup);
   if (step == 0 || checkpoint.allow_cold_start ||
-      checkpoint.at_success != AtSuccess::kKeepCheckpoints) {
+      checkpoint.at_success != AtSuccess::kSaveFinalState) {
     return;
   }
   const float rate = setup.train.job.optimizer.learning_rate;
@@ -284,7 +284,7 @@ std::vector<Case> SetupsOf(const Case& base) {
     Case& setup = setups.emplace_back(plain);
     SetWorkers(workers, setup.cluster);
   }
-  if (base.train.checkpoint.at_success == AtSuccess::kKeepCheckpoints) {
+  if (base.train.checkpoint.at_success == AtSuccess::kSaveFinalState) {
     Case& setup = setups.emplace_back(plain);
     setup.train.checkpoint.at_success = AtSuccess::kDeleteCheckpoints;
   }

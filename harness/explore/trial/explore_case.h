@@ -62,7 +62,7 @@ std::vector<std::string> OverridesOf(const Case& base);
 struct PlanSpace {
   int workers = 1;
   HostsChoice hosts = HostsChoice::kOne;
-  AtSuccess at_success = AtSuccess::kKeepCheckpoints;
+  AtSuccess at_success = AtSuccess::kSaveFinalState;
   uint64_t steps = 1;   // steps of the horizon
   uint64_t epochs = 1;  // epochs of the horizon
   int max_faults = 3;

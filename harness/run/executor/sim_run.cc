@@ -217,7 +217,7 @@ int SimulatedRun::WorkerMain(World& plain, ProcessId launcher,
     if (!end.reason.empty()) last_failure_ = end.reason;
     simulation_.EndSelf(static_cast<int>(end.exit));
   };
-  return LiveAsWorker(world, inputs, spec, reporter, on_end);
+  return RunWorker(world, inputs, spec, reporter, on_end);
 }
 
 int SimulatedRun::EarlierLauncherMain(World& world,
@@ -234,7 +234,7 @@ int SimulatedRun::EarlierLauncherMain(World& world,
         const auto on_end = [this](const WorkerEnd& end) {
           simulation_.EndSelf(static_cast<int>(end.exit));
         };
-        return LiveAsWorker(plain, inputs, spec, reporter, on_end);
+        return RunWorker(plain, inputs, spec, reporter, on_end);
       }});
   Unobserved observer;
   return Launch(world, processes,

@@ -55,7 +55,7 @@ void CheckJob(const PlacedLaunch& launch, const Case& one) {
     refuse(
         "a changed job needs a checkpoint to be refused: expected "
         "checkpoint.directory own");
-  } else if (one.train.checkpoint.at_success != AtSuccess::kKeepCheckpoints) {
+  } else if (one.train.checkpoint.at_success != AtSuccess::kSaveFinalState) {
     refuse(
         "a changed job needs a checkpoint to be refused: expected "
         "checkpoint.on_success keep");

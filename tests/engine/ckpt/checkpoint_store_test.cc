@@ -203,9 +203,9 @@ TEST_F(CheckpointStoreTest, KeepsOneCheckpointOnlyAfterTheNextIsCommitted) {
 TEST_F(CheckpointStoreTest, FreesRoomOfAllCheckpoints_BeforeTheNewestValidOne) {
   CheckpointStore store = Saved({1, 2, 3, 4});
   Bytes("step-000000004-g1/model-00001-of-00002.safetensors").back() ^= 1;
-  EXPECT_TRUE(store.FreeRoom().value());
-  EXPECT_TRUE(store.FreeRoom().value());
-  EXPECT_FALSE(store.FreeRoom().value());
+  EXPECT_TRUE(store.FreeSpace().value());
+  EXPECT_TRUE(store.FreeSpace().value());
+  EXPECT_FALSE(store.FreeSpace().value());
   EXPECT_THAT(Checkpoints(storage_, kDirectory),
               ElementsAre("step-000000003-g1", "step-000000004-g1"));
   EXPECT_EQ(test_.events.Of(EventKind::kRetired).size(), 2u);
@@ -217,7 +217,7 @@ TEST_F(CheckpointStoreTest, FreesRoomOfAllCheckpoints_BeforeTheNewestValidOne) {
 TEST_F(CheckpointStoreTest, FreesNoRoom_IfAnotherGenerationOwnsTheStore) {
   CheckpointStore store = Saved({1, 2});
   Recover(test_.world);
-  EXPECT_EQ(store.FreeRoom().status().code(), Code::kFenced);
+  EXPECT_EQ(store.FreeSpace().status().code(), Code::kFenced);
   EXPECT_EQ(Checkpoints(storage_, kDirectory).size(), 2u);
 }
 

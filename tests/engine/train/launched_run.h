@@ -128,7 +128,7 @@ class LaunchedRun {
                                 .job_json = job_json,
                                 .device = device_,
                                 .loaded_since = began};
-    RunWorker(world, inputs, spec, reporter, [](const WorkerEnd&) {});
+    RunWorkerAndExit(world, inputs, spec, reporter, [](const WorkerEnd&) {});
   }
 
   TrainOptions options_;

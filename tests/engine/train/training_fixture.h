@@ -208,10 +208,10 @@ class TrainingFixture {
                                 .memo = memo_,
                                 .hooks = hooks_,
                                 .device = device_};
-    RunWorker(world, inputs, spec, reporter,
-              [this, &spec](const WorkerEnd& end) {
-                outcome_.reasons[static_cast<size_t>(spec.rank)] = end.reason;
-              });
+    RunWorkerAndExit(
+        world, inputs, spec, reporter, [this, &spec](const WorkerEnd& end) {
+          outcome_.reasons[static_cast<size_t>(spec.rank)] = end.reason;
+        });
   }
 
   FiberPool pool_;

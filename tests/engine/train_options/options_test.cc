@@ -41,7 +41,7 @@ CheckpointOptions AnyCheckpoint() {
           .shards = *rc::gen::inRange(0, 1 << 30),
           .keep = *rc::gen::inRange(1, 1 << 30),
           .keep_every_hours = *rc::gen::inRange<uint64_t>(0, kMaxKeepHours + 1),
-          .at_success = *rc::gen::element(AtSuccess::kKeepCheckpoints,
+          .at_success = *rc::gen::element(AtSuccess::kSaveFinalState,
                                           AtSuccess::kDeleteCheckpoints,
                                           AtSuccess::kLeaveCheckpoints),
           .allow_cold_start = *rc::gen::arbitrary<bool>(),

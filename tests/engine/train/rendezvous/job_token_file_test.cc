@@ -87,7 +87,7 @@ TEST_F(TokenFileTest, ChiefsTokenIsEveryRanksToken) {
     }
     Start("w0", [&](World& world) {
       world.clock.SleepUntil(world.clock.Now() + std::chrono::seconds(10));
-      tokens[0] = MakeTokenFile(world, kDirectory);
+      tokens[0] = CreateTokenFile(world, kDirectory);
     });
     simulation_->Run();
     for (const auto& token : tokens) {
@@ -143,7 +143,7 @@ TEST_F(TokenFileTest, ChiefsAtOnceTakeTheSameToken) {
     std::vector<Result<JobToken>> tokens;
     for (int i = 0; i < 3; ++i) {
       Start(fmt::format("c{}", i), [&](World& world) {
-        tokens.push_back(MakeTokenFile(world, kDirectory));
+        tokens.push_back(CreateTokenFile(world, kDirectory));
       });
     }
     simulation_->Run();
@@ -163,7 +163,7 @@ TEST_F(TokenFileTest, PowerLossLeavesTheSameTokenOrNone) {
     Use(DurabilityProfile::kWeak, at);
     std::optional<JobToken> first;
     Start("w0", [&](World& world) {
-      const Result<JobToken> made = MakeTokenFile(world, kDirectory);
+      const Result<JobToken> made = CreateTokenFile(world, kDirectory);
       if (made.ok()) first = *made;
       world.clock.SleepUntil(world.clock.Now() + std::chrono::seconds(1));
     });
@@ -172,7 +172,7 @@ TEST_F(TokenFileTest, PowerLossLeavesTheSameTokenOrNone) {
     simulation_->Run();
     Result<JobToken> second = Unavailable("not yet");
     Run("again",
-        [&](World& world) { second = MakeTokenFile(world, kDirectory); });
+        [&](World& world) { second = CreateTokenFile(world, kDirectory); });
     ASSERT_TRUE(second.ok()) << at << ": " << second.status().ToString();
     if (first) {
       ++kept;
@@ -193,7 +193,7 @@ TEST_F(TokenFileTest, RefusesADamagedFile_WithAdvice) {
     Status made;
     Status read;
     Run("w0", [&](World& world) {
-      made = MakeTokenFile(world, kDirectory).status();
+      made = CreateTokenFile(world, kDirectory).status();
       read = AwaitTokenFile(world, kDirectory, world.clock.Now(),
                             [](std::string_view) {})
                  .status();
@@ -209,7 +209,7 @@ TEST_F(TokenFileTest, RefusesADamagedFile_WithAdvice) {
 TEST_F(TokenFileTest, GoesWithTheStore) {
   Use(DurabilityProfile::kExt4, 1);
   Run("w0", [](World& world) {
-    ASSERT_TRUE(MakeTokenFile(world, kDirectory).ok());
+    ASSERT_TRUE(CreateTokenFile(world, kDirectory).ok());
     ASSERT_TRUE(world.storage
                     .Open("/store/" + TokenTmpName("0123456789abcdef"),
                           OpenMode::kCreateExclusive)

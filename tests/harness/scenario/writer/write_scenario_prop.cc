@@ -171,7 +171,7 @@ TEST(WriteScenarioProperty, AnyPlanIsReadBackAsItWas) {
                       {.stop_at_step = *rc::gen::inRange<uint64_t>(1, 10)},
                       {.learning_rate = 0.3f, .batch = 3},
                       {}};
-      one.train.checkpoint.at_success = AtSuccess::kKeepCheckpoints;
+      one.train.checkpoint.at_success = AtSuccess::kSaveFinalState;
     }
     one.train.steps_per_execution = *rc::gen::inRange<uint64_t>(1, 1'000'001);
     if (*rc::gen::arbitrary<bool>()) {
