@@ -142,7 +142,7 @@ void Describe(Fields& fields,
   fields.Choice({"on_loss", "on_loss"}, cluster.on_loss, kOnLossNames);
   fields.ChoiceIfSet({"collective", "collective"}, cluster.collective,
                      kCollectiveNames);
-  fields.PartIfSet("tls", cluster.tls, cluster.tls.used());
+  fields.PartIfSet("tls", cluster.tls, cluster.tls.is_set());
 }
 
 template <typename Fields>

@@ -51,9 +51,9 @@ std::string ClusterToText(const ResolvedCluster& cluster,
   add("listen", cluster.listen);
   add("token", trust.token);
   add("tls", trust.tls);
-  if (!cluster.passed_over.empty()) {
+  if (!cluster.ignored_variables.empty()) {
     add("passed", fmt::format("{} (of a launcher around this one)",
-                              fmt::join(cluster.passed_over, ", ")));
+                              fmt::join(cluster.ignored_variables, ", ")));
   }
   return text;
 }
@@ -68,7 +68,7 @@ std::string ClusterToJson(const ResolvedCluster& cluster,
   Json json = {
       {"rule", ClusterRuleName(cluster.rule)},
       {"from", cluster.from},
-      {"passed_over", cluster.passed_over},
+      {"passed_over", cluster.ignored_variables},
       {"task", {{"type", place.task_type}, {"index", place.task_index}}},
       {"rank", place.rank == kNoRank ? Json(nullptr) : Json(place.rank)},
       {"workers", place.size()},

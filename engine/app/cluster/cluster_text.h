@@ -27,8 +27,8 @@ struct TrustText {
 //   token     ckpt/job-token (rank 0 makes it if it is missing)
 //   tls       none
 //   passed    SLURM_PROCID=0, SLURM_NTASKS=1 (of a launcher around this one)
-// `passed` lists variables that were ignored (ResolvedCluster::passed_over).
-// A fact that is empty has no line.
+// `passed` lists variables that were ignored
+// (ResolvedCluster::ignored_variables). A fact that is empty has no line.
 std::string ClusterToText(const ResolvedCluster& cluster,
                           const TrustText& trust);
 

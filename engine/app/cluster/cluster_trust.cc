@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "engine/cluster/resolver/cluster_claims.h"
+#include "engine/cluster/resolver/cluster_candidates.h"
 #include "engine/train/rendezvous/job_token_file.h"
 #include <fmt/format.h>
 
@@ -66,7 +66,7 @@ std::string TokenText(TokenSource source, const TrainCommand& command) {
 }
 
 std::string TlsText(const TlsFiles& tls) {
-  return tls.used() ? "mutual, by " + tls.cert : "none";
+  return tls.is_set() ? "mutual, by " + tls.cert : "none";
 }
 
 Status FindToken(World& world, const TokenSearch& search, WorkerSpec& place) {

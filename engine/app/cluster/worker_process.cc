@@ -32,7 +32,7 @@ Result<std::unique_ptr<EventLog>> OpenEvents(const WorkerRun& run,
 }
 
 Status ProtectNetwork(RealWorld& real, const TlsFiles& files) {
-  if (!files.used()) return OkStatus();
+  if (!files.is_set()) return OkStatus();
   ASSIGN_OR_RETURN(const TlsCredentials tls,
                    ReadTlsCredentials(real.storage, files));
   real.network.UseTls(tls);

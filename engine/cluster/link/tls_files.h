@@ -15,7 +15,7 @@ struct TlsFiles {
   // host name or address at which the other workers reach its worker.
   std::string name;
 
-  bool used() const { return !cert.empty(); }
+  bool is_set() const { return !cert.empty(); }
 };
 
 }  // namespace gauntlet

@@ -5,7 +5,7 @@
 
 #include "engine/check.h"
 #include "engine/cluster/address_text.h"
-#include "engine/cluster/resolver/cluster_claims.h"
+#include "engine/cluster/resolver/cluster_candidates.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -19,8 +19,8 @@ constexpr int kMaxRestarts = 1'000'000;
 constexpr int kMaxPort = 65535;
 constexpr std::string_view kOrAlone = "or --cluster none for a worker alone";
 
-bool HasOneWorker(const ClusterClaim& claim) {
-  return claim.size && claim.size->value == 1;
+bool HasOneWorker(const ClusterCandidate& candidate) {
+  return candidate.size && candidate.size->value == 1;
 }
 
 class Resolver {
@@ -32,27 +32,28 @@ class Resolver {
 
  private:
   Status Read();
-  bool IsAround(const ClusterClaim& claim) const;
-  bool IsComplete(const ClusterClaim& claim) const;
-  Result<const ClusterClaim*> Choose() const;
+  bool IsAround(const ClusterCandidate& candidate) const;
+  bool IsComplete(const ClusterCandidate& candidate) const;
+  Result<const ClusterCandidate*> Choose() const;
   Status ExplainNoChoice() const;
-  Status CheckOthers(const ClusterClaim& winner) const;
-  Result<ResolvedCluster> Place(const ClusterClaim& winner) const;
-  Result<SourcedNumber> SizeFor(const ClusterClaim& winner) const;
-  Status FindChief(const ClusterClaim& winner, ResolvedCluster& cluster) const;
-  Result<int> MasterPort(const ClusterClaim& winner,
+  Status CheckOthers(const ClusterCandidate& winner) const;
+  Result<ResolvedCluster> Place(const ClusterCandidate& winner) const;
+  Result<SourcedNumber> SizeFor(const ClusterCandidate& winner) const;
+  Status FindChief(const ClusterCandidate& winner,
+                   ResolvedCluster& cluster) const;
+  Result<int> MasterPort(const ClusterCandidate& winner,
                          ResolvedCluster& cluster) const;
   Result<int> Incarnation() const;
-  const ClusterClaim* Find(ClusterRule rule) const;
+  const ClusterCandidate* Find(ClusterRule rule) const;
 
   const Environment& environment_;
   const ClusterFlags& flags_;
-  std::vector<ClusterClaim> claims_;  // in order of precedence
+  std::vector<ClusterCandidate> candidates_;  // in order of precedence
 };
 
-const ClusterClaim* Resolver::Find(ClusterRule rule) const {
-  for (const ClusterClaim& claim : claims_) {
-    if (claim.rule == rule) return &claim;
+const ClusterCandidate* Resolver::Find(ClusterRule rule) const {
+  for (const ClusterCandidate& candidate : candidates_) {
+    if (candidate.rule == rule) return &candidate;
   }
   return nullptr;
 }
@@ -60,30 +61,31 @@ const ClusterClaim* Resolver::Find(ClusterRule rule) const {
 Status Resolver::Read() {
   for (const ClusterRule rule : kRules) {
     if (flags_.rule && *flags_.rule != rule) continue;
-    Result<std::optional<ClusterClaim>> claim =
-        ReadClaim(rule, environment_, flags_);
-    if (!claim.ok()) {
-      return Annotate(claim.status(),
+    Result<std::optional<ClusterCandidate>> candidate =
+        ReadCandidate(rule, environment_, flags_);
+    if (!candidate.ok()) {
+      return Annotate(candidate.status(),
                       fmt::format("cluster rule {}", ClusterRuleName(rule)));
     }
-    if (*claim) claims_.push_back(**std::move(claim));
+    if (*candidate) candidates_.push_back(**std::move(candidate));
   }
   return OkStatus();
 }
 
-// Returns true if the claim yields to all other claims: another launcher
-// started this process inside that launcher, or this process is Slurm's batch
-// script, or Slurm or mpirun started only one worker.
-bool Resolver::IsAround(const ClusterClaim& claim) const {
-  const ClusterClaim* const torchrun = Find(ClusterRule::kTorchrun);
-  const bool in_agent = torchrun != nullptr && torchrun->started_this;
-  const ClusterClaim* const mpi = Find(ClusterRule::kMpi);
-  const bool in_mpirun = mpi != nullptr && mpi->started_this;
-  switch (claim.rule) {
+// Returns true if the candidate yields to all other candidates: another
+// launcher started this process inside that launcher, or this process is
+// Slurm's batch script, or Slurm or mpirun started only one worker.
+bool Resolver::IsAround(const ClusterCandidate& candidate) const {
+  const ClusterCandidate* const torchrun = Find(ClusterRule::kTorchrun);
+  const bool in_agent = torchrun != nullptr && torchrun->started_this_process;
+  const ClusterCandidate* const mpi = Find(ClusterRule::kMpi);
+  const bool in_mpirun = mpi != nullptr && mpi->started_this_process;
+  switch (candidate.rule) {
     case ClusterRule::kSlurm:
-      return in_agent || in_mpirun || claim.batch_script || HasOneWorker(claim);
+      return in_agent || in_mpirun || candidate.is_batch_script ||
+             HasOneWorker(candidate);
     case ClusterRule::kMpi:
-      return in_agent || HasOneWorker(claim);
+      return in_agent || HasOneWorker(candidate);
     case ClusterRule::kKubernetes:
       return in_agent || in_mpirun;
     default:
@@ -91,21 +93,22 @@ bool Resolver::IsAround(const ClusterClaim& claim) const {
   }
 }
 
-bool Resolver::IsComplete(const ClusterClaim& claim) const {
-  if (!claim.rank) return false;
-  if (claim.size) return true;
-  return claim.rule != ClusterRule::kTorchrun && SizeFor(claim).ok();
+bool Resolver::IsComplete(const ClusterCandidate& candidate) const {
+  if (!candidate.rank) return false;
+  if (candidate.size) return true;
+  return candidate.rule != ClusterRule::kTorchrun && SizeFor(candidate).ok();
 }
 
 // Returns the number of workers: from the rule, else from --cluster-size, else
 // from WORLD_SIZE.
-Result<SourcedNumber> Resolver::SizeFor(const ClusterClaim& claim) const {
-  if (claim.size) {
-    if (flags_.size && *flags_.size != claim.size->value) {
+Result<SourcedNumber> Resolver::SizeFor(
+    const ClusterCandidate& candidate) const {
+  if (candidate.size) {
+    if (flags_.size && *flags_.size != candidate.size->value) {
       return InvalidArgument(fmt::format("--cluster-size={} contradicts {}",
-                                         *flags_.size, claim.size->source));
+                                         *flags_.size, candidate.size->source));
     }
-    return *claim.size;
+    return *candidate.size;
   }
   if (flags_.size) {
     return SourcedNumber{*flags_.size,
@@ -117,17 +120,17 @@ Result<SourcedNumber> Resolver::SizeFor(const ClusterClaim& claim) const {
   return InvalidArgument(
       fmt::format("{}: expected the number of workers beside it, in WORLD_SIZE "
                   "or --cluster-size N; {}",
-                  claim.rank->source, kOrAlone));
+                  candidate.rank->source, kOrAlone));
 }
 
 // Returns null for a worker alone.
-Result<const ClusterClaim*> Resolver::Choose() const {
-  for (const ClusterClaim& claim : claims_) {
-    if (!IsAround(claim) && IsComplete(claim)) return &claim;
+Result<const ClusterCandidate*> Resolver::Choose() const {
+  for (const ClusterCandidate& candidate : candidates_) {
+    if (!IsAround(candidate) && IsComplete(candidate)) return &candidate;
   }
   RETURN_IF_ERROR(ExplainNoChoice());
-  for (const ClusterClaim& claim : claims_) {
-    if (claim.rank && HasOneWorker(claim)) return &claim;
+  for (const ClusterCandidate& candidate : candidates_) {
+    if (candidate.rank && HasOneWorker(candidate)) return &candidate;
   }
   return nullptr;
 }
@@ -136,26 +139,28 @@ Result<const ClusterClaim*> Resolver::Choose() const {
 // if some variables describe a cluster; Ok if this process is meant to be the
 // only worker.
 Status Resolver::ExplainNoChoice() const {
-  for (const ClusterClaim& claim : claims_) {
-    if (claim.batch_script && !HasOneWorker(claim) && claim.size) {
+  for (const ClusterCandidate& candidate : candidates_) {
+    if (candidate.is_batch_script && !HasOneWorker(candidate) &&
+        candidate.size) {
       return InvalidArgument(
           fmt::format("{} in the batch script itself: start the workers with "
                       "srun, or here with --workers N; {}",
-                      claim.size->source, kOrAlone));
+                      candidate.size->source, kOrAlone));
     }
-    if (IsAround(claim) || HasOneWorker(claim)) continue;
-    if (claim.rank && claim.rule != ClusterRule::kTorchrun) {
-      return SizeFor(claim).status();
+    if (IsAround(candidate) || HasOneWorker(candidate)) continue;
+    if (candidate.rank && candidate.rule != ClusterRule::kTorchrun) {
+      return SizeFor(candidate).status();
     }
-    return InvalidArgument(
-        fmt::format("{}: expected {} beside it; {}",
-                    claim.rank ? claim.rank->source : claim.size->source,
-                    claim.rule == ClusterRule::kMpi ? "OMPI_COMM_WORLD_RANK"
-                    : claim.rank                    ? "WORLD_SIZE"
-                                                    : "RANK",
-                    kOrAlone));
+    return InvalidArgument(fmt::format(
+        "{}: expected {} beside it; {}",
+        candidate.rank ? candidate.rank->source : candidate.size->source,
+        candidate.rule == ClusterRule::kMpi ? "OMPI_COMM_WORLD_RANK"
+        : candidate.rank                    ? "WORLD_SIZE"
+                                            : "RANK",
+        kOrAlone));
   }
-  if (flags_.rule && *flags_.rule != ClusterRule::kNone && claims_.empty()) {
+  if (flags_.rule && *flags_.rule != ClusterRule::kNone &&
+      candidates_.empty()) {
     return InvalidArgument(
         fmt::format("--cluster {}: none of its variables is set",
                     ClusterRuleName(*flags_.rule)));
@@ -163,8 +168,8 @@ Status Resolver::ExplainNoChoice() const {
   return OkStatus();
 }
 
-Status Contradiction(const ClusterClaim& one, const SourcedNumber& given,
-                     const ClusterClaim& other,
+Status Contradiction(const ClusterCandidate& one, const SourcedNumber& given,
+                     const ClusterCandidate& other,
                      const SourcedNumber& other_given) {
   return InvalidArgument(fmt::format(
       "{} contradicts {}: choose one with --cluster {} or --cluster {}",
@@ -175,16 +180,16 @@ Status Contradiction(const ClusterClaim& one, const SourcedNumber& given,
 // Returns true if the Kubernetes index is not the worker's rank, but the task's
 // index within its type: a Kubernetes job may contain the tasks of one type
 // only.
-bool IsIndexOfTask(const ClusterClaim& one, const ClusterClaim& other) {
+bool IsIndexOfTask(const ClusterCandidate& one, const ClusterCandidate& other) {
   return one.place && other.rule == ClusterRule::kKubernetes &&
          one.place->task_index == other.rank->value;
 }
 
-Status Resolver::CheckOthers(const ClusterClaim& winner) const {
+Status Resolver::CheckOthers(const ClusterCandidate& winner) const {
   // An evaluator is not a worker, so the other rules' ranks and sizes do not
   // apply.
   if (winner.rank->value == kNoRank) return OkStatus();
-  for (const ClusterClaim& other : claims_) {
+  for (const ClusterCandidate& other : candidates_) {
     if (&other == &winner || IsAround(other)) continue;
     if (other.rank && other.rank->value != winner.rank->value &&
         !IsIndexOfTask(winner, other)) {
@@ -202,7 +207,7 @@ Status Resolver::CheckOthers(const ClusterClaim& winner) const {
 // Returns the chief's port: MASTER_PORT or, if it is not set, the port of the
 // rule. If torchrun's agent serves the store itself, it occupies MASTER_PORT,
 // before and after a restart, so the chief takes the next port.
-Result<int> Resolver::MasterPort(const ClusterClaim& winner,
+Result<int> Resolver::MasterPort(const ClusterCandidate& winner,
                                  ResolvedCluster& cluster) const {
   ASSIGN_OR_RETURN(const std::optional<SourcedNumber> given,
                    FindNumber(environment_, "MASTER_PORT", 1, kMaxPort));
@@ -215,7 +220,7 @@ Result<int> Resolver::MasterPort(const ClusterClaim& winner,
   return given->value == kMaxPort ? kMaxPort - 1 : given->value + 1;
 }
 
-Status Resolver::FindChief(const ClusterClaim& winner,
+Status Resolver::FindChief(const ClusterCandidate& winner,
                            ResolvedCluster& cluster) const {
   std::string& address = cluster.place.addresses.front();
   if (!flags_.rendezvous.empty()) {
@@ -230,7 +235,7 @@ Status Resolver::FindChief(const ClusterClaim& winner,
   }
   ASSIGN_OR_RETURN(const int port, MasterPort(winner, cluster));
   if (host.empty() || port == 0) {
-    const std::string why = host.empty() ? winner.why_no_host : "";
+    const std::string why = host.empty() ? winner.missing_host_reason : "";
     return InvalidArgument(fmt::format(
         "{}: expected where rank 0 is beside it: {} is not set{}{}; set it or "
         "say --rendezvous HOST:PORT",
@@ -252,7 +257,7 @@ Result<int> Resolver::Incarnation() const {
   return incarnation;
 }
 
-Result<ResolvedCluster> Resolver::Place(const ClusterClaim& winner) const {
+Result<ResolvedCluster> Resolver::Place(const ClusterCandidate& winner) const {
   ResolvedCluster cluster{.rule = winner.rule,
                           .from = winner.from,
                           .local_rank = winner.local_rank,
@@ -291,14 +296,14 @@ Result<ResolvedCluster> Resolver::Place(const ClusterClaim& winner) const {
 Result<ResolvedCluster> Resolver::Resolve() {
   if (flags_.rule == ClusterRule::kNone) return ResolvedCluster{};
   if (flags_.rank) {
-    ClusterClaim claim{.rule = ClusterRule::kFlags};
-    claim.rank =
+    ClusterCandidate candidate{.rule = ClusterRule::kFlags};
+    candidate.rank =
         SourcedNumber{*flags_.rank, fmt::format("--rank={}", *flags_.rank)};
-    claim.from = {claim.rank->source};
-    return Place(claim);
+    candidate.from = {candidate.rank->source};
+    return Place(candidate);
   }
   RETURN_IF_ERROR(Read());
-  ASSIGN_OR_RETURN(const ClusterClaim* const winner, Choose());
+  ASSIGN_OR_RETURN(const ClusterCandidate* const winner, Choose());
   ResolvedCluster cluster;
   if (winner != nullptr) {
     RETURN_IF_ERROR(CheckOthers(*winner));
@@ -308,10 +313,11 @@ Result<ResolvedCluster> Resolver::Resolve() {
         "--cluster-size, --rendezvous: expected --rank N, or the variables of "
         "a launcher in the environment");
   }
-  for (const ClusterClaim& claim : claims_) {
-    if (&claim == winner || !IsAround(claim)) continue;
-    cluster.passed_over.insert(cluster.passed_over.end(), claim.from.begin(),
-                               claim.from.end());
+  for (const ClusterCandidate& candidate : candidates_) {
+    if (&candidate == winner || !IsAround(candidate)) continue;
+    cluster.ignored_variables.insert(cluster.ignored_variables.end(),
+                                     candidate.from.begin(),
+                                     candidate.from.end());
   }
   return cluster;
 }

@@ -94,7 +94,7 @@ struct ResolvedCluster {
   std::vector<std::string> from;
   // Variables that were ignored, for one of the reasons under "Contradictions"
   // above.
-  std::vector<std::string> passed_over;
+  std::vector<std::string> ignored_variables;
   // Addresses by rank. Rank 0's is known; others that are not known yet are
   // empty.
   ClusterPlace place;

@@ -28,7 +28,7 @@ Result<std::unique_ptr<DeviceRing>> DeviceRing::Create(
   std::unique_ptr<DeviceRing> made(new DeviceRing(parts, std::move(links)));
   const Status begun = made->Begin(id, timeout);
   if (begun.ok()) return made;
-  made->Break();
+  made->Abort();
   return begun;
 }
 
@@ -43,7 +43,7 @@ Status DeviceRing::Begin(const gpu::CommunicatorId& id, Duration timeout) {
                                     .size = parts_.ring.size(),
                                     .links = links_.get()},
                                    &why);
-  if (communicator_ == nullptr) return Failed(wait, why.text);
+  if (communicator_ == nullptr) return WaitError(wait, why.text);
   return Await(parts_.api.poll, wait);
 }
 
@@ -54,39 +54,39 @@ void DeviceRing::End() {
 
 // Ends the communicator before the ring: operations of the device may be
 // waiting for other ranks in it.
-void DeviceRing::Break() {
+void DeviceRing::Abort() {
   End();
   parts_.ring.Abort();
 }
 
-Status DeviceRing::Failed(const Wait& wait, std::string_view why) const {
+Status DeviceRing::WaitError(const Wait& wait, std::string_view why) const {
   return Unavailable(fmt::format("rank {}: {}: {}: {}", parts_.ring.rank(),
                                  wait.what, parts_.api.name, why));
 }
 
 // The event names no rank, as the lost rank is not known here.
-void DeviceRing::NoteLoss(Reason reason, const Wait& wait) const {
+void DeviceRing::EmitWorkerLost(Reason reason, const Wait& wait) const {
   parts_.world.events.Emit({.kind = EventKind::kWorkerLost,
                             .generation = parts_.ring.generation(),
                             .reason = reason,
                             .limit_ns = wait.timeout.count()});
 }
 
-Status DeviceRing::Await(Look look, const Wait& wait) {
+Status DeviceRing::Await(Poll poll, const Wait& wait) {
   const Clock& clock = parts_.world.clock;
   const Time begin = clock.Now();
   while (true) {
     gpu::DeviceText why;
-    const gpu::CollectiveProgress progress = look(communicator_, &why);
+    const gpu::CollectiveProgress progress = poll(communicator_, &why);
     if (progress == gpu::CollectiveProgress::kReady) return OkStatus();
     if (progress == gpu::CollectiveProgress::kFailed) {
-      NoteLoss(Reason::kClosed, wait);
-      return Failed(wait, why.text);
+      EmitWorkerLost(Reason::kClosed, wait);
+      return WaitError(wait, why.text);
     }
-    if (parts_.ring.is_broken()) return Failed(wait, "a worker is lost");
+    if (parts_.ring.is_broken()) return WaitError(wait, "a worker is lost");
     const Time now = clock.Now();
     if (now >= begin + wait.timeout) {
-      NoteLoss(Reason::kDeadline, wait);
+      EmitWorkerLost(Reason::kDeadline, wait);
       return DeadlineExceeded(
           fmt::format("rank {}: {}: {}: no sign of the other ranks",
                       parts_.ring.rank(), wait.what, parts_.api.name));
@@ -128,7 +128,7 @@ Status DeviceRing::AddLocal(const Reduction& reduction, size_t chunk) {
   const std::span<float> sum = Chunk(reduction, chunk);
   const size_t begin = chunk * parts_.api.chunk_floats;
   size_t next = 0;
-  if (first()) {
+  if (is_first()) {
     parts_.kernels.memory().Copy(
         sum.data(), reduction.local[next++].data() + begin, sum.size_bytes());
   }
@@ -148,13 +148,13 @@ Status DeviceRing::Reduce(const Reduction& reduction) {
   const size_t chunks = Chunks(reduction);
   for (size_t round = 0; round <= chunks; ++round) {
     gpu::ArrayExchange exchange;
-    if (round > 0 && !last()) {
+    if (round > 0 && !is_last()) {
       RETURN_IF_ERROR(Hit(Point::kAllReduceSend, reduction));
       const std::span<const float> sum = Chunk(reduction, round - 1);
       exchange.to_next = sum.data();
       exchange.send_count = sum.size();
     }
-    if (round < chunks && !first()) {
+    if (round < chunks && !is_first()) {
       const std::span<float> sum = Chunk(reduction, round);
       exchange.from_previous = sum.data();
       exchange.receive_count = sum.size();
@@ -165,7 +165,7 @@ Status DeviceRing::Reduce(const Reduction& reduction) {
       RETURN_IF_ERROR(AwaitAccepted(reduction.wait));
     }
     if (round == chunks) break;
-    if (!first()) RETURN_IF_ERROR(Hit(Point::kAllReduceReceive, reduction));
+    if (!is_first()) RETURN_IF_ERROR(Hit(Point::kAllReduceReceive, reduction));
     RETURN_IF_ERROR(AddLocal(reduction, round));
   }
   return OkStatus();
@@ -175,14 +175,14 @@ Status DeviceRing::PassTotals(const Reduction& reduction) {
   for (size_t chunk = 0; chunk < Chunks(reduction); ++chunk) {
     const std::span<float> sum = Chunk(reduction, chunk);
     const bool alone = parts_.ring.size() == 1;
-    if (last() && !alone) {
+    if (is_last() && !alone) {
       RETURN_IF_ERROR(Hit(Point::kAllReduceSend, reduction));
     }
     parts_.api.broadcast(communicator_, sum.data(), sum.size(),
                          parts_.ring.size() - 1);
     ++accepted_;
     RETURN_IF_ERROR(AwaitAccepted(reduction.wait));
-    if (!last()) RETURN_IF_ERROR(Hit(Point::kAllReduceReceive, reduction));
+    if (!is_last()) RETURN_IF_ERROR(Hit(Point::kAllReduceReceive, reduction));
   }
   return OkStatus();
 }
@@ -198,17 +198,17 @@ Status DeviceRing::Sum(const ExchangeKey& key,
       .wait = {.what = fmt::format("the sum of step {}", key.step),
                .timeout = timeout}};
   if (communicator_ == nullptr) {
-    return Failed(reduction.wait, "the communicator is gone");
+    return WaitError(reduction.wait, "the communicator is gone");
   }
   Status summed = Reduce(reduction);
   if (summed.ok()) summed = PassTotals(reduction);
   if (summed.ok()) summed = Await(parts_.api.finished, reduction.wait);
   // If this device has failed, its results are wrong, and other ranks have
-  // already received some of them. Break stops those ranks: they wait for this
+  // already received some of them. Abort stops those ranks: they wait for this
   // rank in the ring's next exchange, which then fails.
   if (summed.ok()) summed = parts_.kernels.status();
   accepted_ = 0;
-  if (!summed.ok()) Break();
+  if (!summed.ok()) Abort();
   return summed;
 }
 

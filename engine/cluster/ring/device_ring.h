@@ -72,7 +72,7 @@ class DeviceRing {
     std::span<float> total;
     Wait wait;
   };
-  using Look = gpu::CollectiveProgress (*)(gpu::Communicator*,
+  using Poll = gpu::CollectiveProgress (*)(gpu::Communicator*,
                                            gpu::DeviceText*);
 
   DeviceRing(const Parts& parts, std::unique_ptr<CollectiveLinks> links)
@@ -86,13 +86,13 @@ class DeviceRing {
   Status AddLocal(const Reduction& reduction, size_t chunk);
   Status Hit(Point point, const Reduction& reduction) const;
   Status AwaitAccepted(const Wait& wait);
-  Status Await(Look look, const Wait& wait);
-  Status Failed(const Wait& wait, std::string_view why) const;
-  void NoteLoss(Reason reason, const Wait& wait) const;
+  Status Await(Poll poll, const Wait& wait);
+  Status WaitError(const Wait& wait, std::string_view why) const;
+  void EmitWorkerLost(Reason reason, const Wait& wait) const;
   void End();
-  void Break();
-  bool first() const { return parts_.ring.rank() == 0; }
-  bool last() const { return parts_.ring.rank() == parts_.ring.size() - 1; }
+  void Abort();
+  bool is_first() const { return parts_.ring.rank() == 0; }
+  bool is_last() const { return parts_.ring.rank() == parts_.ring.size() - 1; }
 
   const Parts parts_;
   const std::unique_ptr<CollectiveLinks> links_;

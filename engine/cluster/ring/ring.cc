@@ -61,13 +61,14 @@ Status Ring::PrepareChunk(const ChunkHeader& header, Frame& frame) {
 }
 
 Status Ring::Send(Frame frame, Duration timeout) {
-  Status sent = next_->Send(std::move(frame), Until(timeout));
-  if (!sent.ok()) NoteLoss((place_.rank + 1) % place_.size, sent, timeout);
+  Status sent = next_->Send(std::move(frame), DeadlineAfter(timeout));
+  if (!sent.ok())
+    EmitWorkerLost((place_.rank + 1) % place_.size, sent, timeout);
   return sent;
 }
 
 Result<Frame> Ring::Receive(Duration timeout, const RunningPass* pass) {
-  Time deadline = Until(timeout);
+  Time deadline = DeadlineAfter(timeout);
   Result<Frame> frame = previous_->Receive(deadline);
   while (pass != nullptr && frame.status().code() == Code::kDeadlineExceeded) {
     const Time began = std::min(pass->progress.completed(),
@@ -77,14 +78,14 @@ Result<Frame> Ring::Receive(Duration timeout, const RunningPass* pass) {
     frame = previous_->Receive(deadline);
   }
   if (!frame.ok()) {
-    NoteLoss((place_.rank + place_.size - 1) % place_.size, frame.status(),
-             timeout);
+    EmitWorkerLost((place_.rank + place_.size - 1) % place_.size,
+                   frame.status(), timeout);
   }
   return frame;
 }
 
 // Emits only the first loss, as it causes the later failures.
-void Ring::NoteLoss(int rank, const Status& status, Duration timeout) {
+void Ring::EmitWorkerLost(int rank, const Status& status, Duration timeout) {
   if (broken_.exchange(true)) return;
   world_->events.Emit({.kind = EventKind::kWorkerLost,
                        .generation = place_.generation,
@@ -94,23 +95,24 @@ void Ring::NoteLoss(int rank, const Status& status, Duration timeout) {
                        .limit_ns = timeout.count()});
 }
 
-Status Ring::SentChunk(Status sent) {
+Status Ring::AnnotateSend(Status sent) {
   if (sent.ok()) return sent;
   return Annotate(
       sent, fmt::format("rank {}: sending to the next rank", place_.rank));
 }
 
-Result<ChunkHeader> Ring::Expect(const Result<Frame>& came, ChunkKind kind,
-                                 const ExchangeKey& key, uint32_t chunk) {
+Result<ChunkHeader> Ring::ExpectHeader(const Result<Frame>& received,
+                                       ChunkKind kind, const ExchangeKey& key,
+                                       uint32_t chunk) {
   const auto from = [this] {
     return (place_.rank + place_.size - 1) % place_.size;
   };
-  if (!came.ok()) {
-    return Annotate(came.status(),
+  if (!received.ok()) {
+    return Annotate(received.status(),
                     fmt::format("rank {}: waiting for rank {} at step {}",
                                 place_.rank, from(), key.step));
   }
-  Result<ChunkHeader> decoded = DecodeChunk(*came);
+  Result<ChunkHeader> decoded = DecodeChunk(*received);
   RETURN_IF_ERROR(decoded.status());
   const ChunkHeader& header = *decoded;
   if (header.generation != place_.generation) {
@@ -169,16 +171,16 @@ std::span<const float> Ring::Reduction::LocalChunk(size_t replica,
                                        Chunk(chunk).size());
 }
 
-Result<ChunkHeader> Ring::ExpectChunk(const Result<Frame>& came,
+Result<ChunkHeader> Ring::ExpectChunk(const Result<Frame>& received,
                                       const Reduction& reduction,
                                       ChunkKind kind, uint32_t chunk) {
   const ExchangeKey& key = reduction.key;
-  Result<ChunkHeader> header = Expect(came, kind, key, chunk);
+  Result<ChunkHeader> header = ExpectHeader(received, kind, key, chunk);
   RETURN_IF_ERROR(header.status());
   RETURN_IF_ERROR(
       world_->faults.Hit(Point::kAllReduceReceive, {.step = key.step}));
   const size_t expected = reduction.Chunk(chunk).size_bytes();
-  const size_t found = ChunkPayload(*came).size();
+  const size_t found = ChunkPayload(*received).size();
   if (found != expected) {
     return DataLoss(fmt::format("all-reduce chunk: expected {} bytes, found {}",
                                 expected, found));
@@ -218,8 +220,9 @@ Status Ring::ReduceChunk(const Reduction& reduction, uint32_t chunk) {
     AddReplicas(reduction, chunk, 1, total);
     return OkStatus();
   }
-  ChunkHeader header = HeaderFor(
-      last() ? ChunkKind::kTotal : ChunkKind::kPartial, reduction.key, chunk);
+  ChunkHeader header =
+      HeaderFor(is_last() ? ChunkKind::kTotal : ChunkKind::kPartial,
+                reduction.key, chunk);
   Tally& tally = reduction.tally;
   const bool carries_tally = reduction.CarriesTally(chunk);
   Result<Frame> frame =
@@ -238,14 +241,14 @@ Status Ring::ReduceChunk(const Reduction& reduction, uint32_t chunk) {
   }
   const std::span<float> sum = FloatsOfChunk(*frame);
   AddReplicas(reduction, chunk, place_.rank == 0 ? 1 : 0, sum);
-  if (last()) std::copy_n(sum.data(), sum.size(), total.data());
+  if (is_last()) std::copy_n(sum.data(), sum.size(), total.data());
   if (carries_tally) {
     header.request_bits = tally.requests;
     header.correct = tally.correct;
     header.samples = tally.rows;
   }
   RETURN_IF_ERROR(PrepareChunk(header, *frame));
-  return SentChunk(Send(*std::move(frame), reduction.timeout));
+  return AnnotateSend(Send(*std::move(frame), reduction.timeout));
 }
 
 // Receives the total of a chunk and stores it. Then sends it to the next rank,
@@ -265,7 +268,7 @@ Status Ring::PassTotal(const Reduction& reduction, uint32_t chunk) {
   if (place_.rank >= place_.size - 2) return OkStatus();
   header->rank = static_cast<uint32_t>(place_.rank);
   RETURN_IF_ERROR(PrepareChunk(*header, *frame));
-  return SentChunk(Send(*std::move(frame), reduction.timeout));
+  return AnnotateSend(Send(*std::move(frame), reduction.timeout));
 }
 
 Status Ring::AllReduce(const ExchangeKey& key,
@@ -287,7 +290,7 @@ Status Ring::Reduce(const ExchangeKey& key, const RingArrays& arrays,
   const Reduction reduction = {
       .key = key, .arrays = arrays, .tally = tally, .timeout = timeout};
   const uint32_t chunks = reduction.chunks();
-  const bool takes_totals = place_.size > 1 && !last();
+  const bool takes_totals = place_.size > 1 && !is_last();
   // All ranks handle partial sums and totals in the same order, so a rank sends
   // its frames in the order in which the next rank expects them.
   uint32_t passed = 0;
@@ -303,10 +306,11 @@ Status Ring::Reduce(const ExchangeKey& key, const RingArrays& arrays,
   return OkStatus();
 }
 
-Status Ring::ExpectList(const Result<Frame>& came, const ExchangeKey& key,
+Status Ring::ExpectList(const Result<Frame>& received, const ExchangeKey& key,
                         uint32_t round, size_t size) {
-  RETURN_IF_ERROR(Expect(came, ChunkKind::kGather, key, round).status());
-  ASSIGN_OR_RETURN(const size_t found, SizeOfList(ChunkPayload(*came)));
+  RETURN_IF_ERROR(
+      ExpectHeader(received, ChunkKind::kGather, key, round).status());
+  ASSIGN_OR_RETURN(const size_t found, SizeOfList(ChunkPayload(*received)));
   if (found == size) return OkStatus();
   return DataLoss(
       fmt::format("all-gather: expected {} items, found {}", size, found));
@@ -318,7 +322,7 @@ Result<std::vector<std::string>> Ring::AllGather(const ExchangeKey& key,
   if (place_.size == 1) return std::vector<std::string>{payload};
   // In round 0 each rank, from rank 0 upwards, adds its text to the list. In
   // round 1 the complete list is sent around the ring.
-  const uint32_t round = last() ? 1 : 0;
+  const uint32_t round = is_last() ? 1 : 0;
   Result<Frame> gathered =
       place_.rank == 0 ? EncodeChunk({}, "") : Receive(timeout);
   if (place_.rank > 0) {
@@ -327,7 +331,7 @@ Result<std::vector<std::string>> Ring::AllGather(const ExchangeKey& key,
   }
   AppendToList(payload, *gathered);
   SetHeader(HeaderFor(ChunkKind::kGather, key, round), *gathered);
-  if (last()) {
+  if (is_last()) {
     Result<std::vector<std::string>> items =
         DecodeList(ChunkPayload(*gathered));
     RETURN_IF_ERROR(Send(*std::move(gathered), timeout));
@@ -360,8 +364,8 @@ Status Ring::SendState(const ExchangeKey& key, std::string_view bytes,
 
 // Receives the state in chunks. Sends each chunk on at once, unless the next
 // rank is the root.
-Result<std::string> Ring::TakeState(const ExchangeKey& key, int root,
-                                    uint64_t limit, Duration timeout) {
+Result<std::string> Ring::ReceiveState(const ExchangeKey& key, int root,
+                                       uint64_t limit, Duration timeout) {
   const bool passes_on = (place_.rank + 1) % place_.size != root;
   std::string bytes;
   uint64_t announced = 0;
@@ -369,7 +373,7 @@ Result<std::string> Ring::TakeState(const ExchangeKey& key, int root,
   do {
     Result<Frame> frame = Receive(timeout);
     ASSIGN_OR_RETURN(ChunkHeader header,
-                     Expect(frame, ChunkKind::kState, key, chunk));
+                     ExpectHeader(frame, ChunkKind::kState, key, chunk));
     const std::string_view part = ChunkPayload(*frame);
     const auto says = static_cast<uint64_t>(header.samples);
     if (chunk++ == 0) announced = says;
@@ -400,7 +404,7 @@ Result<std::string> Ring::Broadcast(const ExchangeKey& key, int root,
                                     Duration timeout) {
   CHECK(root >= 0 && root < place_.size, "the root is one of the ranks");
   if (place_.size == 1) return bytes;
-  if (place_.rank != root) return TakeState(key, root, limit, timeout);
+  if (place_.rank != root) return ReceiveState(key, root, limit, timeout);
   RETURN_IF_ERROR(SendState(key, bytes, timeout));
   return bytes;
 }

@@ -132,22 +132,25 @@ class Ring {
 
   static constexpr size_t kStateChunkBytes = size_t{256} << 10;
 
-  Time Until(Duration timeout) const { return world_->clock.Now() + timeout; }
+  Time DeadlineAfter(Duration timeout) const {
+    return world_->clock.Now() + timeout;
+  }
   // Send sends to the next rank; Receive receives from the previous one. A
   // failure breaks the ring. The timeout of Receive starts again when `pass`
   // completes.
   Status Send(Frame frame, Duration timeout);
   Result<Frame> Receive(Duration timeout, const RunningPass* pass = nullptr);
-  void NoteLoss(int rank, const Status& status, Duration timeout);
+  void EmitWorkerLost(int rank, const Status& status, Duration timeout);
   // PrepareChunk is called before a chunk is sent: it reaches the fault point
-  // and sets the frame's header. SentChunk adds this rank to the error if
+  // and sets the frame's header. AnnotateSend adds this rank to the error if
   // sending failed.
   Status PrepareChunk(const ChunkHeader& header, Frame& frame);
-  Status SentChunk(Status sent);
+  Status AnnotateSend(Status sent);
   // Returns the header of the frame from the previous rank, if it is the
   // expected one.
-  Result<ChunkHeader> Expect(const Result<Frame>& came, ChunkKind kind,
-                             const ExchangeKey& key, uint32_t chunk);
+  Result<ChunkHeader> ExpectHeader(const Result<Frame>& received,
+                                   ChunkKind kind, const ExchangeKey& key,
+                                   uint32_t chunk);
   ChunkHeader HeaderFor(ChunkKind kind, const ExchangeKey& key,
                         uint32_t chunk) const;
   // One exchange in progress. A partial sum is computed in place, in the frame
@@ -170,7 +173,7 @@ class Ring {
     std::span<float> Chunk(uint32_t chunk) const;
     std::span<const float> LocalChunk(size_t replica, uint32_t chunk) const;
   };
-  Result<ChunkHeader> ExpectChunk(const Result<Frame>& came,
+  Result<ChunkHeader> ExpectChunk(const Result<Frame>& received,
                                   const Reduction& reduction, ChunkKind kind,
                                   uint32_t chunk);
   // Adds this rank's replicas to the sum, beginning with the replica at index
@@ -180,13 +183,13 @@ class Ring {
   Status ReduceChunk(const Reduction& reduction, uint32_t chunk);
   Status PassTotal(const Reduction& reduction, uint32_t chunk);
   // Expects a list of `size` items.
-  Status ExpectList(const Result<Frame>& came, const ExchangeKey& key,
+  Status ExpectList(const Result<Frame>& received, const ExchangeKey& key,
                     uint32_t round, size_t size);
   Status SendState(const ExchangeKey& key, std::string_view bytes,
                    Duration timeout);
-  Result<std::string> TakeState(const ExchangeKey& key, int root,
-                                uint64_t limit, Duration timeout);
-  bool last() const { return place_.rank == place_.size - 1; }
+  Result<std::string> ReceiveState(const ExchangeKey& key, int root,
+                                   uint64_t limit, Duration timeout);
+  bool is_last() const { return place_.rank == place_.size - 1; }
 
   World* world_;
   const Kernels* kernels_;

@@ -16,28 +16,28 @@ Heartbeat::Heartbeat(World& world, const HeartbeatOptions& options,
       on_beat_(std::move(on_beat)),
       stop_(world.tasks.NewEvent()) {
   for (ControlChannel& channel : channels) {
-    lines_.push_back({.control = std::move(channel),
+    peers_.push_back({.control = std::move(channel),
                       .beats = std::make_unique<std::atomic<uint64_t>>(0),
                       .bye = world.tasks.NewEvent()});
   }
 }
 
 void Heartbeat::Start() {
-  for (Line& line : lines_) {
-    line.receiver = world_->tasks.Spawn(
-        fmt::format("heartbeat from rank {}", line.control.rank),
-        [this, &line] { Receive(line); });
+  for (Peer& peer : peers_) {
+    peer.receiver = world_->tasks.Spawn(
+        fmt::format("heartbeat from rank {}", peer.control.rank),
+        [this, &peer] { Receive(peer); });
   }
-  if (!lines_.empty()) {
+  if (!peers_.empty()) {
     sender_ = world_->tasks.Spawn("heartbeat", [this] { SendBeats(); });
   }
 }
 
 void Heartbeat::SendToAll(const Frame& frame) {
-  for (Line& line : lines_) {
+  for (Peer& peer : peers_) {
     // If the send fails, the task that receives from this channel detects the
     // loss.
-    const Status sent = line.control.channel->Send(
+    const Status sent = peer.control.channel->Send(
         frame, world_->clock.Now() + options_.lost_after);
     if (!sent.ok()) continue;
   }
@@ -58,44 +58,44 @@ void Heartbeat::SendBeats() {
   }
 }
 
-void Heartbeat::Receive(Line& line) {
+void Heartbeat::Receive(Peer& peer) {
   while (true) {
-    const Result<Frame> frame = line.control.channel->Receive(
+    const Result<Frame> frame = peer.control.channel->Receive(
         world_->clock.Now() + options_.lost_after);
     Status status = frame.status();
     if (frame.ok()) {
       const Result<ControlMessage> message = DecodeControl(*frame);
       if (message.ok() && std::holds_alternative<Beat>(*message)) {
-        ++*line.beats;
+        ++*peer.beats;
         continue;
       }
       if (message.ok() && std::holds_alternative<Bye>(*message)) break;
       status = message.ok() ? DataLoss("unexpected frame on a control channel")
                             : message.status();
     }
-    ReportLoss(line.control.rank, status);
+    ReportLoss(peer.control.rank, status);
     break;
   }
-  line.bye->Set();
+  peer.bye->Set();
 }
 
 uint64_t Heartbeat::BeatsFrom(uint32_t rank) const {
-  const auto line =
-      std::ranges::find(lines_, static_cast<int>(rank),
-                        [](const Line& one) { return one.control.rank; });
-  return line == lines_.end() ? 0 : line->beats->load();
+  const auto peer =
+      std::ranges::find(peers_, static_cast<int>(rank),
+                        [](const Peer& one) { return one.control.rank; });
+  return peer == peers_.end() ? 0 : peer->beats->load();
 }
 
 void Heartbeat::ReportLoss(int rank, const Status& status) {
   const std::lock_guard lock(mutex_);
-  if (silent_) return;
-  silent_ = true;
+  if (reporting_stopped_) return;
+  reporting_stopped_ = true;
   on_lost_(rank, status);
 }
 
 void Heartbeat::StopReportingLosses() {
   const std::lock_guard lock(mutex_);
-  silent_ = true;
+  reporting_stopped_ = true;
 }
 
 void Heartbeat::Leave() {
@@ -106,7 +106,7 @@ void Heartbeat::Leave() {
       EncodeControl(Bye{.rank = static_cast<uint32_t>(options_.rank),
                         .generation = options_.generation});
   if (!chief) SendToAll(bye);
-  for (Line& line : lines_) line.bye->WaitUntil(deadline);
+  for (Peer& peer : peers_) peer.bye->WaitUntil(deadline);
   if (chief) SendToAll(bye);
   End();
 }
@@ -118,10 +118,10 @@ void Heartbeat::Abort() {
 
 void Heartbeat::End() {
   stop_->Set();
-  for (Line& line : lines_) line.control.channel->Close();
-  for (Line& line : lines_) {
-    if (line.receiver) line.receiver->Join();
-    line.receiver.reset();
+  for (Peer& peer : peers_) peer.control.channel->Close();
+  for (Peer& peer : peers_) {
+    if (peer.receiver) peer.receiver->Join();
+    peer.receiver.reset();
   }
   if (sender_) sender_->Join();
   sender_.reset();

@@ -67,7 +67,7 @@ class Heartbeat {
   uint64_t BeatsFrom(uint32_t rank) const;
 
  private:
-  struct Line {
+  struct Peer {
     ControlChannel control;
     std::unique_ptr<std::atomic<uint64_t>> beats;  // received so far
     std::unique_ptr<Event> bye;  // a bye was received, or the peer is gone
@@ -76,7 +76,7 @@ class Heartbeat {
 
   void End();
   void SendBeats();
-  void Receive(Line& line);
+  void Receive(Peer& peer);
   void SendToAll(const Frame& frame);
   void ReportLoss(int rank, const Status& status);
 
@@ -84,11 +84,11 @@ class Heartbeat {
   HeartbeatOptions options_;
   OnLost on_lost_;
   OnBeat on_beat_;
-  std::vector<Line> lines_;
+  std::vector<Peer> peers_;
   std::unique_ptr<Event> stop_;
   std::unique_ptr<Task> sender_;
-  std::mutex mutex_;     // held while a loss is reported
-  bool silent_ = false;  // leaving, or a loss has been reported
+  std::mutex mutex_;                // held while a loss is reported
+  bool reporting_stopped_ = false;  // leaving, or a loss has been reported
 };
 
 }  // namespace gauntlet

@@ -43,7 +43,7 @@ Result<std::unique_ptr<Session>> Session::Form(World& world,
   } else {
     RETURN_IF_ERROR(session->JoinChief());
   }
-  RETURN_IF_ERROR(session->CloseRing(kernels));
+  RETURN_IF_ERROR(session->ConnectRing(kernels));
   session->StartHeartbeat();
   return session;
 }
@@ -112,7 +112,7 @@ Hello Session::HelloTo(int server, ChannelRole role,
   return hello;
 }
 
-Status Session::TakeWelcome(Welcome welcome) {
+Status Session::ApplyWelcome(Welcome welcome) {
   decision_ = {.generation = welcome.generation,
                .text = std::move(welcome.decision)};
   if (options_.address_book == AddressBook::kKnown) return OkStatus();
@@ -131,17 +131,17 @@ Status Session::TakeWelcome(Welcome welcome) {
 
 Status Session::AcceptWorkers() {
   for (int joined = 1; joined < options_.size();) {
-    Result<Caller> caller = AcceptCaller(ChannelRole::kControl, deadline_);
-    if (!caller.ok()) {
+    Result<Client> client = AcceptClient(ChannelRole::kControl, deadline_);
+    if (!client.ok()) {
       for (size_t rank = 1; rank < control_.size(); ++rank) {
         if (control_[rank]) continue;
-        NoteFailedWait(static_cast<int>(rank), ReasonOfWait(caller.status()),
+        EmitWorkerLost(static_cast<int>(rank), ReasonOfWait(client.status()),
                        options_.rendezvous_timeout);
       }
-      return Annotate(caller.status(),
+      return Annotate(client.status(),
                       fmt::format("chief: waiting for {}", MissingRanks()));
     }
-    Hello& hello = caller->hello;
+    Hello& hello = client->hello;
     // If two hellos are of one rank, the second is from the next incarnation,
     // or the same incarnation has tried again. A hello of an earlier
     // incarnation is from a stale worker.
@@ -150,17 +150,17 @@ Status Session::AcceptWorkers() {
     const Status replaced = Unavailable(
         fmt::format("another process of rank {} has come", hello.rank));
     if (control && hello.incarnation < joined_worker.incarnation) {
-      Refuse(*caller, replaced);
+      Refuse(*client, replaced);
       continue;
     }
-    if (!Accept(*caller).ok()) continue;
+    if (!Accept(*client).ok()) continue;
     if (control) {
       static_cast<void>(control->Send(
           RefusalTo(ContextOfRank(hello.rank), replaced), world_->clock.Now()));
     } else {
       ++joined;
     }
-    control = std::move(caller->channel);
+    control = std::move(client->channel);
     if (options_.address_book == AddressBook::kSentByChief) {
       options_.addresses[hello.rank] = std::move(hello.address);
     }
@@ -196,7 +196,7 @@ Status Session::WelcomeWorkers() {
     const Status sent = control_[rank]->Send(
         EncodeControl(welcome), world_->clock.Now() + options_.lost_after);
     if (sent.ok()) continue;
-    NoteFailedWait(static_cast<int>(rank), ReasonOfWait(sent),
+    EmitWorkerLost(static_cast<int>(rank), ReasonOfWait(sent),
                    options_.lost_after);
     return Annotate(sent, fmt::format("chief: welcoming rank {}", rank));
   }
@@ -210,18 +210,18 @@ Status Session::WelcomeWorkers() {
 Status Session::JoinChief() {
   Time give_up = kNever;
   while (true) {
-    RETURN_IF_ERROR(CallChief());
+    RETURN_IF_ERROR(ConnectToChief());
     const Time patience = world_->clock.Now() + 2 * options_.lost_after;
     Result<Answer> answer = ReceiveAnswer(std::min(deadline_, patience));
     if (answer.ok() && answer->is_proven) {
-      return FollowChief(*std::move(answer));
+      return AwaitWelcome(*std::move(answer));
     }
     const Time now = world_->clock.Now();
     if (answer.ok()) {
       give_up = std::min({give_up, deadline_, now + options_.lost_after});
-      if (now >= give_up) return NotTheChief(*answer);
+      if (now >= give_up) return NoChiefError(*answer);
     } else if (now >= deadline_) {
-      NoteFailedWait(kChief, ReasonOfWait(answer.status()),
+      EmitWorkerLost(kChief, ReasonOfWait(answer.status()),
                      options_.rendezvous_timeout);
       return Annotate(answer.status(),
                       fmt::format("rank {}: waiting for the chief ({})",
@@ -233,7 +233,7 @@ Status Session::JoinChief() {
   }
 }
 
-Status Session::NotTheChief(const Answer& answer) const {
+Status Session::NoChiefError(const Answer& answer) const {
   const auto* const refusal = std::get_if<Refusal>(&answer.message);
   return InvalidArgument(fmt::format(
       "rank {}: no chief with this job token at {}{}: check the address, and "
@@ -246,12 +246,12 @@ Status Session::NotTheChief(const Answer& answer) const {
       kTokenVariable));
 }
 
-Status Session::CallChief() {
+Status Session::ConnectToChief() {
   const std::string& address = options_.addresses[kChief];
   Result<std::unique_ptr<Channel>> channel =
       world_->network.Connect(address, deadline_);
   if (!channel.ok()) {
-    NoteFailedWait(kChief, ReasonOfWait(channel.status()),
+    EmitWorkerLost(kChief, ReasonOfWait(channel.status()),
                    options_.rendezvous_timeout);
     return Annotate(channel.status(),
                     fmt::format("rank {}: waiting for the chief ({})",
@@ -294,7 +294,7 @@ Result<Session::Answer> Session::ReceiveAnswer(Time deadline) {
   return Unavailable("neither a welcome nor a refusal");
 }
 
-Status Session::FollowChief(Answer answer) {
+Status Session::AwaitWelcome(Answer answer) {
   if (std::holds_alternative<Accepted>(answer.message)) {
     Result<Answer> next = ReceiveAnswer(deadline_ + options_.decision_timeout);
     if (next.ok() &&
@@ -302,7 +302,7 @@ Status Session::FollowChief(Answer answer) {
       next = Unavailable("neither a welcome nor a refusal");
     }
     if (!next.ok()) {
-      NoteFailedWait(kChief, ReasonOfWait(next.status()),
+      EmitWorkerLost(kChief, ReasonOfWait(next.status()),
                      options_.decision_timeout);
       return Annotate(next.status(),
                       fmt::format("rank {}: waiting for the chief's welcome",
@@ -311,10 +311,10 @@ Status Session::FollowChief(Answer answer) {
     answer = *std::move(next);
   }
   if (const auto* const refusal = std::get_if<Refusal>(&answer.message)) {
-    NoteFailedWait(kChief, Reason::kRefused, Duration::zero());
+    EmitWorkerLost(kChief, Reason::kRefused, Duration::zero());
     return {refusal->code, "chief: " + refusal->message};
   }
-  return TakeWelcome(std::get<Welcome>(std::move(answer.message)));
+  return ApplyWelcome(std::get<Welcome>(std::move(answer.message)));
 }
 
 Duration Session::RingTimeout() const {
@@ -326,18 +326,18 @@ Result<std::unique_ptr<Channel>> Session::AcceptFromPrevious(ChannelRole role) {
   const int previous = (options_.rank + options_.size() - 1) % options_.size();
   const Time deadline = world_->clock.Now() + RingTimeout();
   while (true) {
-    Result<Caller> caller = AcceptCaller(role, deadline);
-    if (!caller.ok()) {
-      NoteFailedWait(previous, ReasonOfWait(caller.status()), RingTimeout());
-      return Annotate(caller.status(),
+    Result<Client> client = AcceptClient(role, deadline);
+    if (!client.ok()) {
+      EmitWorkerLost(previous, ReasonOfWait(client.status()), RingTimeout());
+      return Annotate(client.status(),
                       fmt::format("rank {}: waiting for the ring from rank {}",
                                   options_.rank, previous));
     }
-    if (caller->hello.rank == static_cast<uint32_t>(previous) &&
-        caller->hello.generation == decision_.generation) {
-      return std::move(caller->channel);
+    if (client->hello.rank == static_cast<uint32_t>(previous) &&
+        client->hello.generation == decision_.generation) {
+      return std::move(client->channel);
     }
-    Refuse(*caller, Unavailable(fmt::format("expected rank {} of generation {}",
+    Refuse(*client, Unavailable(fmt::format("expected rank {} of generation {}",
                                             previous, decision_.generation)));
   }
 }
@@ -359,14 +359,14 @@ Result<Session::Neighbours> Session::ConnectNeighbours(ChannelRole role) {
     reached = channel.status();
   }
   if (!reached.ok()) {
-    NoteFailedWait(next, ReasonOfWait(reached), RingTimeout());
+    EmitWorkerLost(next, ReasonOfWait(reached), RingTimeout());
     return reached;
   }
   ASSIGN_OR_RETURN(neighbours.previous, AcceptFromPrevious(role));
   return neighbours;
 }
 
-Status Session::CloseRing(const Kernels& kernels) {
+Status Session::ConnectRing(const Kernels& kernels) {
   ASSIGN_OR_RETURN(Neighbours neighbours,
                    ConnectNeighbours(ChannelRole::kRing));
   const RingPlace place = {.rank = options_.rank,
@@ -391,7 +391,7 @@ Result<std::unique_ptr<CollectiveLinks>> Session::OpenLinks() {
                       .previous = std::move(neighbours->previous)});
 }
 
-void Session::NoteFailedWait(int rank, Reason reason, Duration limit) {
+void Session::EmitWorkerLost(int rank, Reason reason, Duration limit) {
   world_->events.Emit({.kind = EventKind::kWorkerLost,
                        .generation = decision_.generation,
                        .about = rank,
@@ -415,7 +415,7 @@ void Session::StartHeartbeat() {
       *world_, options, std::move(channels),
       [this](int rank, const Status& status) {
         const bool silent = status.code() == Code::kDeadlineExceeded;
-        NoteFailedWait(rank, silent ? Reason::kSilent : Reason::kClosed,
+        EmitWorkerLost(rank, silent ? Reason::kSilent : Reason::kClosed,
                        options_.lost_after);
         if (silent) silent_rank_ = rank;
         ring_->Abort();

@@ -144,14 +144,14 @@ class Session {
   };
   // Sends a hello on a new connection. kDeadlineExceeded: no process listens
   // there.
-  Status CallChief();
+  Status ConnectToChief();
   // Returns an error if no answer arrives, or if the answer is not a message of
   // this protocol.
   Result<Answer> ReceiveAnswer(Time deadline);
   // REQUIRES: answer.is_proven.
-  Status FollowChief(Answer answer);
-  Status NotTheChief(const Answer& answer) const;
-  Status CloseRing(const Kernels& kernels);
+  Status AwaitWelcome(Answer answer);
+  Status NoChiefError(const Answer& answer) const;
+  Status ConnectRing(const Kernels& kernels);
   // The channels of a ring; null if there is one rank.
   struct Neighbours {
     std::unique_ptr<Channel> next;
@@ -160,21 +160,21 @@ class Session {
   Result<Neighbours> ConnectNeighbours(ChannelRole role);
   Result<std::unique_ptr<Channel>> AcceptFromPrevious(ChannelRole role);
   // A connection whose first frame is a hello.
-  struct Caller {
+  struct Client {
     std::unique_ptr<Channel> channel;
     Hello hello;
   };
-  Caller CallerOf(Incoming incoming, Hello hello) const;
+  Client ClientOf(Incoming incoming, Hello hello) const;
   // Returns the next connection whose first frame is a valid hello with that
   // role. Refuses all others; a refusal is not an error of this session.
-  Result<Caller> AcceptCaller(ChannelRole role, Time deadline);
+  Result<Client> AcceptClient(ChannelRole role, Time deadline);
   Status CheckHello(const Hello& hello, ChannelRole role) const;
   Status CheckControlHello(const Hello& hello) const;
   // Returns the next connection. Logs rejected connections meanwhile.
   Result<Incoming> AcceptAny(Time deadline);
   // Returns an error if the client has closed the connection.
-  Status Accept(const Caller& caller);
-  void Refuse(const Caller& caller, const Status& why);
+  Status Accept(const Client& client);
+  void Refuse(const Client& client, const Status& why);
   // Answers connections accepted since the last heartbeat.
   void AnswerLateConnections();
   void AnswerLateConnection(Incoming incoming);
@@ -188,11 +188,11 @@ class Session {
   LinkContext ContextOfRank(size_t rank) const;
   Frame RefusalTo(const LinkContext& link, const Status& reason) const;
   void LogRejections();
-  Status TakeWelcome(Welcome welcome);
+  Status ApplyWelcome(Welcome welcome);
   Duration RingTimeout() const;
   // Emits kWorkerLost, with the reason why this rank is about to leave the
   // cluster.
-  void NoteFailedWait(int rank, Reason reason, Duration limit);
+  void EmitWorkerLost(int rank, Reason reason, Duration limit);
   void StartHeartbeat();
   std::string MissingRanks() const;
 
@@ -210,7 +210,7 @@ class Session {
   std::atomic<bool> rejects_late_ = false;
   // A connection for a rank that already has a worker. At most one per rank.
   struct LateConnection {
-    Caller caller;
+    Client client;
     uint64_t beats = 0;        // of that worker, when this connection arrived
     bool may_replace = false;  // the rank's present worker may be lost
   };

@@ -141,8 +141,8 @@ Result<TlsCredentials> ReadTlsCredentials(Storage& storage,
 }
 
 Status CheckTlsFiles(Storage& storage, const TlsFiles& files) {
-  return files.used() ? ReadTlsCredentials(storage, files).status()
-                      : OkStatus();
+  return files.is_set() ? ReadTlsCredentials(storage, files).status()
+                        : OkStatus();
 }
 
 }  // namespace gauntlet

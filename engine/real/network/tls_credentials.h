@@ -18,7 +18,7 @@ struct TlsCredentials {
   std::string name;  // TlsFiles::name
 };
 
-// Reads and checks the files. REQUIRES: files.used(). kInvalidArgument, one
+// Reads and checks the files. REQUIRES: files.is_set(). kInvalidArgument, one
 // line that names the file: it cannot be read or is not PEM; the key belongs to
 // another certificate or has a passphrase; the CA did not sign the certificate;
 // the certificate is not valid for both servers and clients, is not valid at

@@ -128,7 +128,7 @@ struct Nested {
   Environment environment;
   ClusterRule rule;
   int size = 0;
-  std::string passed_over;
+  std::string ignored_variables;
 };
 
 TEST(ClusterNestingTest, InnerLauncherSpeaksOfThisProcess) {
@@ -163,7 +163,7 @@ TEST(ClusterNestingTest, InnerLauncherSpeaksOfThisProcess) {
         << nested.what << ": " << cluster.status().ToString();
     EXPECT_EQ(cluster->rule, nested.rule) << nested.what;
     EXPECT_EQ(cluster->place.size(), nested.size) << nested.what;
-    EXPECT_THAT(cluster->passed_over, Contains(nested.passed_over));
+    EXPECT_THAT(cluster->ignored_variables, Contains(nested.ignored_variables));
   }
 }
 
@@ -173,7 +173,7 @@ TEST(ClusterNestingTest, StepInABatchScriptIsAStep) {
   ASSERT_TRUE(cluster.ok()) << cluster.status().ToString();
   EXPECT_EQ(cluster->rule, ClusterRule::kSlurm);
   EXPECT_EQ(cluster->place.size(), 4);
-  EXPECT_THAT(cluster->passed_over, IsEmpty());
+  EXPECT_THAT(cluster->ignored_variables, IsEmpty());
 }
 
 // All ranks must choose the same rule, and so the same address of the chief.
@@ -198,7 +198,7 @@ TEST(ClusterNestingTest, OneTaskOfAnAllocationIsAWorkerByItself) {
   ASSERT_TRUE(slurm.ok()) << slurm.status().ToString();
   EXPECT_EQ(slurm->rule, ClusterRule::kSlurm);
   EXPECT_EQ(slurm->place.size(), 1);
-  EXPECT_THAT(slurm->passed_over, IsEmpty());
+  EXPECT_THAT(slurm->ignored_variables, IsEmpty());
 }
 
 TEST(ClusterNestingTest, BatchScriptByItselfIsAdvisedToUseSrun) {

@@ -128,7 +128,7 @@ TEST(CommandLineTest, TlsFilesGoToTheWorkersWithTheOptions) {
       TrainOptionsFromJson(TrainOptionsToJson(train.options));
   ASSERT_TRUE(parsed.ok()) << parsed.status().ToString();
   const TlsFiles& tls = parsed->cluster.tls;
-  EXPECT_TRUE(tls.used());
+  EXPECT_TRUE(tls.is_set());
   EXPECT_EQ(tls.cert + tls.key + tls.ca + tls.name, "ckajob.example");
 }
 

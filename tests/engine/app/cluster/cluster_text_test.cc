@@ -23,7 +23,7 @@ TEST(ClusterTextTest, HasOneFactALineAndTheIgnoredVariables) {
   const ResolvedCluster cluster{
       .rule = ClusterRule::kMpi,
       .from = {"OMPI_COMM_WORLD_RANK=0", "OMPI_COMM_WORLD_SIZE=2"},
-      .passed_over = {"SLURM_PROCID=0"},
+      .ignored_variables = {"SLURM_PROCID=0"},
       .place = {.addresses = {"h:1", ""}},
       .incarnation = 3,
       .listen = "10.0.0.1"};

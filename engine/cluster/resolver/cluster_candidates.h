@@ -1,8 +1,8 @@
-// Reads the environment variables of each launcher. A claim is the place in a
-// cluster that the variables of one launcher state for this process.
-// ResolveCluster chooses among the claims.
-#ifndef GAUNTLET_ENGINE_CLUSTER_RESOLVER_CLUSTER_CLAIMS_H_
-#define GAUNTLET_ENGINE_CLUSTER_RESOLVER_CLUSTER_CLAIMS_H_
+// Reads the environment variables of each launcher. A candidate is the place in
+// a cluster that the variables of one launcher state for this process.
+// ResolveCluster chooses among the candidates.
+#ifndef GAUNTLET_ENGINE_CLUSTER_RESOLVER_CLUSTER_CANDIDATES_H_
+#define GAUNTLET_ENGINE_CLUSTER_RESOLVER_CLUSTER_CANDIDATES_H_
 
 #include <optional>
 #include <string>
@@ -21,7 +21,7 @@ struct SourcedNumber {
   std::string source;
 };
 
-struct ClusterClaim {
+struct ClusterCandidate {
   ClusterRule rule = ClusterRule::kNone;
   std::optional<SourcedNumber> rank;
   std::optional<SourcedNumber> size;
@@ -29,16 +29,16 @@ struct ClusterClaim {
   // Address of the chief; empty and 0 if the rule does not provide it.
   std::string chief_host;
   int chief_port = 0;
-  std::string why_no_host;            // for the error that the host is missing
+  std::string missing_host_reason;    // for the error that the host is missing
   std::optional<ClusterPlace> place;  // complete (TF_CONFIG)
   std::optional<int> local_rank;
   // True iff the launcher states that all workers run on this host.
   bool all_on_this_host = false;
   // True iff a variable shows that this launcher started this very process.
-  bool started_this = false;
+  bool started_this_process = false;
   // Slurm: true iff this process is the batch script, which is not a task of a
   // step.
-  bool batch_script = false;
+  bool is_batch_script = false;
 };
 
 // Returns the variable's value; nullopt if it is not set or empty.
@@ -50,12 +50,12 @@ Result<std::optional<SourcedNumber>> FindNumber(const Environment& environment,
                                                 std::string_view name, int low,
                                                 int high);
 
-// Returns the claim of the rule's variables; nullopt if none of them is set. A
-// claim may lack its rank or its size.
-Result<std::optional<ClusterClaim>> ReadClaim(ClusterRule rule,
-                                              const Environment& environment,
-                                              const ClusterFlags& flags);
+// Returns the candidate of the rule's variables; nullopt if none of them is
+// set. A candidate may lack its rank or its size.
+Result<std::optional<ClusterCandidate>> ReadCandidate(
+    ClusterRule rule, const Environment& environment,
+    const ClusterFlags& flags);
 
 }  // namespace gauntlet
 
-#endif  // GAUNTLET_ENGINE_CLUSTER_RESOLVER_CLUSTER_CLAIMS_H_
+#endif  // GAUNTLET_ENGINE_CLUSTER_RESOLVER_CLUSTER_CANDIDATES_H_

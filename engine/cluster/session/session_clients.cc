@@ -73,37 +73,37 @@ Result<Incoming> Session::AcceptAny(Time deadline) {
   }
 }
 
-Session::Caller Session::CallerOf(Incoming incoming, Hello hello) const {
+Session::Client Session::ClientOf(Incoming incoming, Hello hello) const {
   return {.channel = NumberFrames(world_->tasks, LinkEnd::kServer,
                                   std::move(incoming.channel)),
           .hello = std::move(hello)};
 }
 
-Result<Session::Caller> Session::AcceptCaller(ChannelRole role, Time deadline) {
+Result<Session::Client> Session::AcceptClient(ChannelRole role, Time deadline) {
   while (true) {
     ASSIGN_OR_RETURN(Incoming incoming, AcceptAny(deadline));
     Result<Hello> hello = DecodeControlAs<Hello>(incoming.first);
     if (!hello.ok()) continue;  // the gate rejects such frames
-    Caller caller = CallerOf(std::move(incoming), *std::move(hello));
-    const Status status = CheckHello(caller.hello, role);
-    if (status.ok()) return caller;
-    Refuse(caller, status);
+    Client client = ClientOf(std::move(incoming), *std::move(hello));
+    const Status status = CheckHello(client.hello, role);
+    if (status.ok()) return client;
+    Refuse(client, status);
   }
 }
 
 // Sends `accepted`. Returns an error if the connection is closed: the client
 // may have connected again, so this hello does not count.
-Status Session::Accept(const Caller& caller) {
+Status Session::Accept(const Client& client) {
   Accepted accepted;
-  gate_->proofs().Sign(ContextOf(caller.hello, *caller.channel), accepted);
-  return caller.channel->Send(EncodeControl(accepted), world_->clock.Now());
+  gate_->proofs().Sign(ContextOf(client.hello, *client.channel), accepted);
+  return client.channel->Send(EncodeControl(accepted), world_->clock.Now());
 }
 
 // Sends the refusal without waiting: a new channel has room for one frame. It
 // does not matter if the refusal is lost.
-void Session::Refuse(const Caller& caller, const Status& why) {
-  static_cast<void>(caller.channel->Send(
-      RefusalTo(ContextOf(caller.hello, *caller.channel), why),
+void Session::Refuse(const Client& client, const Status& why) {
+  static_cast<void>(client.channel->Send(
+      RefusalTo(ContextOf(client.hello, *client.channel), why),
       world_->clock.Now()));
 }
 
@@ -120,33 +120,33 @@ void Session::AnswerLateConnections() {
 void Session::AnswerLateConnection(Incoming incoming) {
   Result<Hello> hello = DecodeControlAs<Hello>(incoming.first);
   if (!hello.ok()) return;  // the gate rejects such frames
-  Caller caller = CallerOf(std::move(incoming), *std::move(hello));
+  Client client = ClientOf(std::move(incoming), *std::move(hello));
   if (options_.rank != kChiefRank) {
-    return Refuse(caller, Unavailable(fmt::format(
+    return Refuse(client, Unavailable(fmt::format(
                               "rank {} is not the chief (generation {})",
                               options_.rank, decision_.generation)));
   }
-  const Status status = CheckHello(caller.hello, ChannelRole::kControl);
-  if (!status.ok()) return Refuse(caller, status);
-  const uint32_t rank = caller.hello.rank;
+  const Status status = CheckHello(client.hello, ChannelRole::kControl);
+  if (!status.ok()) return Refuse(client, status);
+  const uint32_t rank = client.hello.rank;
   // In both cases the rank's worker may be gone: a launcher starts a later
   // incarnation only after the earlier one has ended, and a worker whose hello
   // names a generation has left that generation.
-  const bool may_replace = caller.hello.generation > 0 ||
-                           caller.hello.incarnation > joined_[rank].incarnation;
-  late_[rank] = {.caller = std::move(caller),
+  const bool may_replace = client.hello.generation > 0 ||
+                           client.hello.incarnation > joined_[rank].incarnation;
+  late_[rank] = {.client = std::move(client),
                  .beats = heartbeat_->BeatsFrom(rank),
                  .may_replace = may_replace};
 }
 
 void Session::RefuseTakenRanks() {
   std::erase_if(late_, [this](auto& late) {
-    auto& [rank, caller] = late;
-    if (caller.may_replace ||
-        heartbeat_->BeatsFrom(rank) < caller.beats + kBeatsOfProof) {
+    auto& [rank, connection] = late;
+    if (connection.may_replace ||
+        heartbeat_->BeatsFrom(rank) < connection.beats + kBeatsOfProof) {
       return false;
     }
-    Refuse(caller.caller,
+    Refuse(connection.client,
            AlreadyExists(fmt::format(
                "rank {} is taken by a running worker (host {}, address {}): "
                "stop that one first, or start this one as another rank",

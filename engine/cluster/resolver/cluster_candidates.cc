@@ -1,4 +1,4 @@
-#include "engine/cluster/resolver/cluster_claims.h"
+#include "engine/cluster/resolver/cluster_candidates.h"
 
 #include <array>
 #include <limits>
@@ -12,9 +12,9 @@
 namespace gauntlet {
 namespace {
 
-using MaybeClaim = Result<std::optional<ClusterClaim>>;
+using MaybeCandidate = Result<std::optional<ClusterCandidate>>;
 
-constexpr int kMaxClaimedNumber = std::numeric_limits<int>::max();
+constexpr int kMaxNumber = std::numeric_limits<int>::max();
 constexpr int64_t kMaxId = std::numeric_limits<uint32_t>::max();
 // The ports from here on are below those that Linux assigns automatically.
 constexpr int kFirstPort = 20000;
@@ -33,23 +33,23 @@ uint64_t HashOf(std::string_view text) {
   return hash;
 }
 
-// Reads the variables of one claim, and records which variables were used.
-class ClaimReader {
+// Reads the variables of one candidate, and records which variables were used.
+class CandidateReader {
  public:
-  ClaimReader(ClusterRule rule, const Environment& environment)
+  CandidateReader(ClusterRule rule, const Environment& environment)
       : environment_(environment) {
-    claim_.rule = rule;
+    candidate_.rule = rule;
   }
 
-  ClusterClaim& claim() { return claim_; }
+  ClusterCandidate& candidate() { return candidate_; }
   bool Has(std::string_view name) const {
     return FindVariable(environment_, name).has_value();
   }
 
   Result<std::optional<SourcedNumber>> Number(std::string_view name, int low) {
     ASSIGN_OR_RETURN(std::optional<SourcedNumber> given,
-                     FindNumber(environment_, name, low, kMaxClaimedNumber));
-    if (given) claim_.from.push_back(given->source);
+                     FindNumber(environment_, name, low, kMaxNumber));
+    if (given) candidate_.from.push_back(given->source);
     return given;
   }
 
@@ -60,7 +60,7 @@ class ClaimReader {
     if (!text) return std::optional<uint64_t>();
     const Result<int64_t> id = ParseNumberText(*text, 0, kMaxId);
     RETURN_IF_ERROR(Annotate(id.status(), name));
-    claim_.from.push_back(fmt::format("{}={}", name, *text));
+    candidate_.from.push_back(fmt::format("{}={}", name, *text));
     return std::optional(static_cast<uint64_t>(*id));
   }
 
@@ -70,7 +70,7 @@ class ClaimReader {
       const std::array<std::string_view, N>& names) {
     for (const std::string_view name : names) {
       if (const auto value = FindVariable(environment_, name)) {
-        claim_.from.push_back(fmt::format("{}={}", name, *value));
+        candidate_.from.push_back(fmt::format("{}={}", name, *value));
         return std::pair(name, *value);
       }
     }
@@ -79,160 +79,165 @@ class ClaimReader {
 
  private:
   const Environment& environment_;
-  ClusterClaim claim_;
+  ClusterCandidate candidate_;
 };
 
-MaybeClaim ReadTorchrun(const Environment& environment) {
-  ClaimReader reader(ClusterRule::kTorchrun, environment);
-  ClusterClaim& claim = reader.claim();
-  ASSIGN_OR_RETURN(claim.rank, reader.Number("RANK", 0));
-  ASSIGN_OR_RETURN(claim.size, reader.Number("WORLD_SIZE", 1));
-  if (!claim.rank && !claim.size) return std::optional<ClusterClaim>();
+MaybeCandidate ReadTorchrun(const Environment& environment) {
+  CandidateReader reader(ClusterRule::kTorchrun, environment);
+  ClusterCandidate& candidate = reader.candidate();
+  ASSIGN_OR_RETURN(candidate.rank, reader.Number("RANK", 0));
+  ASSIGN_OR_RETURN(candidate.size, reader.Number("WORLD_SIZE", 1));
+  if (!candidate.rank && !candidate.size)
+    return std::optional<ClusterCandidate>();
   ASSIGN_OR_RETURN(const auto local, reader.Number("LOCAL_RANK", 0));
-  if (local) claim.local_rank = local->value;
+  if (local) candidate.local_rank = local->value;
   ASSIGN_OR_RETURN(const auto here, reader.Number("LOCAL_WORLD_SIZE", 1));
-  claim.all_on_this_host =
-      here && claim.size && here->value == claim.size->value;
-  claim.started_this = reader.Has("TORCHELASTIC_RUN_ID");
-  return std::optional(std::move(claim));
+  candidate.all_on_this_host =
+      here && candidate.size && here->value == candidate.size->value;
+  candidate.started_this_process = reader.Has("TORCHELASTIC_RUN_ID");
+  return std::optional(std::move(candidate));
 }
 
-MaybeClaim ReadTfConfig(const Environment& environment) {
+MaybeCandidate ReadTfConfig(const Environment& environment) {
   const auto text = FindVariable(environment, "TF_CONFIG");
-  if (!text) return std::optional<ClusterClaim>();
-  ClusterClaim claim{.rule = ClusterRule::kTfConfig};
+  if (!text) return std::optional<ClusterCandidate>();
+  ClusterCandidate candidate{.rule = ClusterRule::kTfConfig};
   ASSIGN_OR_RETURN(ClusterPlace place, ParseTfConfig(*text));
-  if (place.addresses.empty()) return std::optional<ClusterClaim>();
+  if (place.addresses.empty()) return std::optional<ClusterCandidate>();
   const std::string task =
       fmt::format("{} {}", place.task_type, place.task_index);
-  claim.rank =
+  candidate.rank =
       SourcedNumber{place.rank, fmt::format("TF_CONFIG's task {}", task)};
-  claim.size = SourcedNumber{
+  candidate.size = SourcedNumber{
       place.size(), fmt::format("TF_CONFIG's {} workers", place.size())};
-  claim.from.push_back(
+  candidate.from.push_back(
       fmt::format("TF_CONFIG (task {} of {} workers)", task, place.size()));
-  claim.place = std::move(place);
-  return std::optional(std::move(claim));
+  candidate.place = std::move(place);
+  return std::optional(std::move(candidate));
 }
 
 // Reads the name of the chief's host from Slurm's variables.
-Status ReadSlurmHosts(ClaimReader& reader) {
+Status ReadSlurmHosts(CandidateReader& reader) {
   constexpr std::array<std::string_view, 3> kLists = {
       "SLURM_STEP_NODELIST", "SLURM_JOB_NODELIST", "SLURM_NODELIST"};
   const auto list = reader.FirstOf(kLists);
   if (!list) return OkStatus();
   const Result<HostListHead> head = ReadHostList(list->second);
   RETURN_IF_ERROR(Annotate(head.status(), list->first));
-  reader.claim().chief_host = head->first;
-  reader.claim().all_on_this_host = head->hosts == 1;
+  reader.candidate().chief_host = head->first;
+  reader.candidate().all_on_this_host = head->hosts == 1;
   return OkStatus();
 }
 
-Status ReadSlurmPort(ClaimReader& reader) {
+Status ReadSlurmPort(CandidateReader& reader) {
   ASSIGN_OR_RETURN(const auto job, reader.Id("SLURM_JOB_ID"));
   if (!job) return OkStatus();
   ASSIGN_OR_RETURN(const auto step, reader.Id("SLURM_STEP_ID"));
-  reader.claim().chief_port = PortOf(kPortsOfAJob * *job + step.value_or(0));
+  reader.candidate().chief_port =
+      PortOf(kPortsOfAJob * *job + step.value_or(0));
   return OkStatus();
 }
 
-MaybeClaim ReadSlurm(const Environment& environment) {
-  ClaimReader reader(ClusterRule::kSlurm, environment);
-  ClusterClaim& claim = reader.claim();
-  ASSIGN_OR_RETURN(claim.rank, reader.Number("SLURM_PROCID", 0));
-  if (!claim.rank) return std::optional<ClusterClaim>();
-  ASSIGN_OR_RETURN(claim.size, reader.Number("SLURM_STEP_NUM_TASKS", 1));
-  if (!claim.size) {
-    ASSIGN_OR_RETURN(claim.size, reader.Number("SLURM_NTASKS", 1));
+MaybeCandidate ReadSlurm(const Environment& environment) {
+  CandidateReader reader(ClusterRule::kSlurm, environment);
+  ClusterCandidate& candidate = reader.candidate();
+  ASSIGN_OR_RETURN(candidate.rank, reader.Number("SLURM_PROCID", 0));
+  if (!candidate.rank) return std::optional<ClusterCandidate>();
+  ASSIGN_OR_RETURN(candidate.size, reader.Number("SLURM_STEP_NUM_TASKS", 1));
+  if (!candidate.size) {
+    ASSIGN_OR_RETURN(candidate.size, reader.Number("SLURM_NTASKS", 1));
   }
   ASSIGN_OR_RETURN(const auto local, reader.Number("SLURM_LOCALID", 0));
-  if (local) claim.local_rank = local->value;
+  if (local) candidate.local_rank = local->value;
   RETURN_IF_ERROR(ReadSlurmHosts(reader));
   RETURN_IF_ERROR(ReadSlurmPort(reader));
-  claim.batch_script = FindVariable(environment, "ENVIRONMENT") == "BATCH" &&
-                       !reader.Has("SLURM_STEP_ID");
-  return std::optional(std::move(claim));
+  candidate.is_batch_script =
+      FindVariable(environment, "ENVIRONMENT") == "BATCH" &&
+      !reader.Has("SLURM_STEP_ID");
+  return std::optional(std::move(candidate));
 }
 
 // Reads the chief's host and port from the variables of mpirun, and the host
 // also from Slurm's list. Leaves unset what the variables do not state.
-Status ReadMpiChief(const Environment& environment, ClaimReader& reader) {
-  ClusterClaim& claim = reader.claim();
+Status ReadMpiChief(const Environment& environment, CandidateReader& reader) {
+  ClusterCandidate& candidate = reader.candidate();
   ASSIGN_OR_RETURN(const auto here,
                    reader.Number("OMPI_COMM_WORLD_LOCAL_SIZE", 1));
-  if (here && claim.size && here->value == claim.size->value) {
-    claim.chief_host = "127.0.0.1";
-    claim.all_on_this_host = true;
+  if (here && candidate.size && here->value == candidate.size->value) {
+    candidate.chief_host = "127.0.0.1";
+    candidate.all_on_this_host = true;
   } else if (reader.Has("SLURM_JOB_NODELIST")) {
     RETURN_IF_ERROR(ReadSlurmHosts(reader));
   }
   const auto name = FindVariable(environment, "PMIX_NAMESPACE");
   if (!name) return OkStatus();
-  claim.from.push_back(fmt::format("PMIX_NAMESPACE={}", *name));
-  claim.chief_port = PortOf(HashOf(*name));
+  candidate.from.push_back(fmt::format("PMIX_NAMESPACE={}", *name));
+  candidate.chief_port = PortOf(HashOf(*name));
   return OkStatus();
 }
 
-MaybeClaim ReadMpi(const Environment& environment) {
-  ClaimReader reader(ClusterRule::kMpi, environment);
-  ClusterClaim& claim = reader.claim();
-  ASSIGN_OR_RETURN(claim.rank, reader.Number("OMPI_COMM_WORLD_RANK", 0));
-  ASSIGN_OR_RETURN(claim.size, reader.Number("OMPI_COMM_WORLD_SIZE", 1));
-  claim.started_this = claim.rank && (reader.Has("PMIX_NAMESPACE") ||
-                                      reader.Has("OMPI_UNIVERSE_SIZE"));
+MaybeCandidate ReadMpi(const Environment& environment) {
+  CandidateReader reader(ClusterRule::kMpi, environment);
+  ClusterCandidate& candidate = reader.candidate();
+  ASSIGN_OR_RETURN(candidate.rank, reader.Number("OMPI_COMM_WORLD_RANK", 0));
+  ASSIGN_OR_RETURN(candidate.size, reader.Number("OMPI_COMM_WORLD_SIZE", 1));
+  candidate.started_this_process =
+      candidate.rank &&
+      (reader.Has("PMIX_NAMESPACE") || reader.Has("OMPI_UNIVERSE_SIZE"));
   ASSIGN_OR_RETURN(std::optional<SourcedNumber> pmix,
                    reader.Number("PMIX_RANK", 0));
-  if (claim.rank && pmix && claim.rank->value != pmix->value) {
+  if (candidate.rank && pmix && candidate.rank->value != pmix->value) {
     return InvalidArgument(
         fmt::format("{} contradicts {}: set one of them only, or say another "
                     "rule with --cluster",
-                    claim.rank->source, pmix->source));
+                    candidate.rank->source, pmix->source));
   }
-  if (!claim.rank) claim.rank = std::move(pmix);
-  if (!claim.rank && !claim.size) return std::optional<ClusterClaim>();
+  if (!candidate.rank) candidate.rank = std::move(pmix);
+  if (!candidate.rank && !candidate.size)
+    return std::optional<ClusterCandidate>();
   ASSIGN_OR_RETURN(const auto local,
                    reader.Number("OMPI_COMM_WORLD_LOCAL_RANK", 0));
-  if (local) claim.local_rank = local->value;
+  if (local) candidate.local_rank = local->value;
   RETURN_IF_ERROR(ReadMpiChief(environment, reader));
-  return std::optional(std::move(claim));
+  return std::optional(std::move(candidate));
 }
 
 // Derives the chief's host name: the pods of an indexed job are named
 // JOB-INDEX, and resolvable as JOB-INDEX.SERVICE.
 void ReadFirstPod(const Environment& environment, const ClusterFlags& flags,
-                  ClusterClaim& claim) {
+                  ClusterCandidate& candidate) {
   const auto variable = FindVariable(environment, "GAUNTLET_SERVICE");
   const std::string service = flags.service.empty()
                                   ? std::string(variable.value_or(""))
                                   : flags.service;
   if (service.empty()) {
-    claim.why_no_host = "nor --service NAME, nor GAUNTLET_SERVICE";
+    candidate.missing_host_reason = "nor --service NAME, nor GAUNTLET_SERVICE";
     return;
   }
-  claim.from.push_back(flags.service.empty() ? "GAUNTLET_SERVICE=" + service
-                                             : "--service=" + service);
-  const std::string ending = fmt::format("-{}", claim.rank->value);
+  candidate.from.push_back(flags.service.empty() ? "GAUNTLET_SERVICE=" + service
+                                                 : "--service=" + service);
+  const std::string ending = fmt::format("-{}", candidate.rank->value);
   const std::string_view pod =
       FindVariable(environment, "HOSTNAME").value_or("");
   if (!pod.ends_with(ending) || pod.size() == ending.size()) {
-    claim.why_no_host = fmt::format("and HOSTNAME is not JOB{} but {}", ending,
-                                    QuotedText(pod));
+    candidate.missing_host_reason = fmt::format(
+        "and HOSTNAME is not JOB{} but {}", ending, QuotedText(pod));
     return;
   }
-  claim.from.push_back(fmt::format("HOSTNAME={}", pod));
-  claim.chief_host = fmt::format(
+  candidate.from.push_back(fmt::format("HOSTNAME={}", pod));
+  candidate.chief_host = fmt::format(
       "{}-0.{}", pod.substr(0, pod.size() - ending.size()), service);
 }
 
-MaybeClaim ReadKubernetes(const Environment& environment,
-                          const ClusterFlags& flags) {
-  ClaimReader reader(ClusterRule::kKubernetes, environment);
-  ClusterClaim& claim = reader.claim();
-  ASSIGN_OR_RETURN(claim.rank, reader.Number("JOB_COMPLETION_INDEX", 0));
-  if (!claim.rank) return std::optional<ClusterClaim>();
-  ReadFirstPod(environment, flags, claim);
-  claim.chief_port = kKubernetesPort;
-  return std::optional(std::move(claim));
+MaybeCandidate ReadKubernetes(const Environment& environment,
+                              const ClusterFlags& flags) {
+  CandidateReader reader(ClusterRule::kKubernetes, environment);
+  ClusterCandidate& candidate = reader.candidate();
+  ASSIGN_OR_RETURN(candidate.rank, reader.Number("JOB_COMPLETION_INDEX", 0));
+  if (!candidate.rank) return std::optional<ClusterCandidate>();
+  ReadFirstPod(environment, flags, candidate);
+  candidate.chief_port = kKubernetesPort;
+  return std::optional(std::move(candidate));
 }
 
 }  // namespace
@@ -256,8 +261,8 @@ Result<std::optional<SourcedNumber>> FindNumber(const Environment& environment,
                     .source = fmt::format("{}={}", name, *text)});
 }
 
-MaybeClaim ReadClaim(ClusterRule rule, const Environment& environment,
-                     const ClusterFlags& flags) {
+MaybeCandidate ReadCandidate(ClusterRule rule, const Environment& environment,
+                             const ClusterFlags& flags) {
   switch (rule) {
     case ClusterRule::kTorchrun:
       return ReadTorchrun(environment);
