@@ -141,7 +141,7 @@ Result<Claim> CheckpointStore::ClaimGeneration(const std::string& job_json,
   }
   LogEvent claimed{.kind = EventKind::kGeneration,
                    .generation = generation,
-                   .reason = recorded.choice.none_valid.empty()
+                   .reason = recorded.choice.all_invalid_reason.empty()
                                  ? Reason::kNone
                                  : Reason::kBadData};
   if (recorded.parent) {
@@ -154,28 +154,28 @@ Result<Claim> CheckpointStore::ClaimGeneration(const std::string& job_json,
   ASSIGN_OR_RETURN(const std::vector<std::string> warnings,
                    CollectGarbage(*world_, options_, recorded));
   warnings_.insert(warnings_.end(), warnings.begin(), warnings.end());
-  const std::string& none_valid = recorded.choice.none_valid;
-  if (memory == StateInMemory::kHeld && !none_valid.empty()) {
-    warnings_.push_back(none_valid +
+  const std::string& all_invalid_reason = recorded.choice.all_invalid_reason;
+  if (memory == StateInMemory::kHeld && !all_invalid_reason.empty()) {
+    warnings_.push_back(all_invalid_reason +
                         " (training continues from the workers' memory)");
   }
   Status listed = WriteStateFile({});
   if (listed.ok()) listed = world_->storage.SyncDirectory(options_.directory);
   // If the edited file cannot be replaced, this claim fails. Otherwise the next
   // start would apply the edit again, and discard the checkpoints of this run.
-  if (!listed.ok() && recorded.choice.by_edit) {
+  if (!listed.ok() && recorded.choice.chosen_by_edit) {
     return Annotate(listed, PathOf(kStateFileName) +
                                 ": the edit is not replaced by a new file");
   }
   RETURN_IF_ERROR(Warn(listed));
   // Completes a retention that was interrupted. Otherwise it would stay
   // incomplete if training has already finished, as no save follows then.
-  RETURN_IF_ERROR(Retire());
+  RETURN_IF_ERROR(ApplyRetention());
   return Claim{.generation = generation,
                .parent = recorded.parent,
                .parent_phase = recorded.record.parent.phase,
                .parent_digest = recorded.record.parent.state_digest,
-               .none_is_valid = !none_valid.empty()};
+               .all_are_invalid = !all_invalid_reason.empty()};
 }
 
 Result<LoadedCheckpoint> CheckpointStore::Load(const CheckpointRef& ref,
@@ -206,7 +206,7 @@ Result<LoadedCheckpoint> CheckpointStore::TakeVerified(
   }
   // kNotFound may be temporary: a stale worker may have renamed the checkpoint,
   // and renames it back when it finds the newer claim.
-  return RetryingWhile(
+  return RetryWhile(
       *world_, [](Code code) { return code == Code::kNotFound; },
       [&] { return ReadCheckpoint(*world_, PathOf(ref), places); });
 }
@@ -325,7 +325,7 @@ Result<ShardFile> CheckpointStore::WriteShard(
   Lap(times, TimePart::kSync);
   shard.bytes = written.bytes;
   shard.digest = written.digest;
-  shard.not_finite = scan.NotFinite();
+  shard.not_finite = scan.NotFiniteTensors();
   return shard;
 }
 
@@ -455,7 +455,7 @@ Status CheckpointStore::Tidy(const CheckpointHead& head, TimeSplit* times) {
   const PointContext context = ContextOf(head);
   RETURN_IF_ERROR(Warn(WriteStateFile(context)));
   Lap(times, TimePart::kStateFile);
-  RETURN_IF_ERROR(Retire());
+  RETURN_IF_ERROR(ApplyRetention());
   Lap(times, TimePart::kRetention);
   return Warn(world_->faults.Hit(Point::kSaveEnd, context));
 }
@@ -481,7 +481,7 @@ void CheckpointStore::WarnOfEdit() {
 // before retention removes files. So after a crash the newest checkpoints may
 // be missing in the file, but it names none that retention has removed.
 Status CheckpointStore::WriteStateFile(const PointContext& context) {
-  const std::vector<bool> surplus = Surplus(lineage_, options_.keep);
+  const std::vector<bool> surplus = FindSurplus(lineage_, options_.keep);
   std::vector<std::string> names;
   for (size_t i = 0; i < lineage_.size(); ++i) {
     if (!surplus[i]) names.push_back(lineage_[i].ref.name);
@@ -514,11 +514,11 @@ Status CheckpointStore::WriteStateFile(const PointContext& context) {
 // committed is one of them), the permanent ones, and the newest finite one.
 // Before that, removes the failed saves in pending_cleanup_. A checkpoint that
 // could not be removed stays in lineage_, so that the next call tries again.
-Status CheckpointStore::Retire() {
+Status CheckpointStore::ApplyRetention() {
   for (const std::string& save : std::exchange(pending_cleanup_, {})) {
     AddWarning(RemoveFailedSave(save));
   }
-  const std::vector<bool> surplus = Surplus(lineage_, options_.keep);
+  const std::vector<bool> surplus = FindSurplus(lineage_, options_.keep);
   if (std::ranges::count(surplus, true) == 0) return OkStatus();
   std::vector<CommittedCheckpoint> left;
   for (size_t i = 0; i < lineage_.size(); ++i) {
@@ -550,16 +550,17 @@ Result<bool> CheckpointStore::FreeSpace() {
     if (StopsTheProcess(verified)) return verified;
   }
   if (!newest) return false;
-  const std::optional<size_t> spare = OldestSpare(lineage_, *newest);
-  if (!spare) return false;
-  const std::string name = lineage_[*spare].ref.name;
+  const std::optional<size_t> removable =
+      FindOldestRemovable(lineage_, *newest);
+  if (!removable) return false;
+  const std::string name = lineage_[*removable].ref.name;
   const Status removed =
       RemoveCheckpoint(*world_, options_.directory, name, *record_);
   if (!removed.ok()) {
     RETURN_IF_ERROR(Warn(removed));
     return false;
   }
-  lineage_.erase(lineage_.begin() + static_cast<ptrdiff_t>(*spare));
+  lineage_.erase(lineage_.begin() + static_cast<ptrdiff_t>(*removable));
   world_->events.Emit({.kind = EventKind::kRetired, .path = PathOf(name)});
   warnings_.push_back(fmt::format(
       "out of disk space: deleted {} to make room for the next checkpoint",

@@ -111,7 +111,7 @@ class CheckpointStore {
 
   // Called by the chief after a save has failed for lack of disk space. Removes
   // the oldest checkpoint that is neither permanent nor needed for recovery
-  // (OldestSpare). Returns false if nothing was removed.
+  // (FindOldestRemovable). Returns false if nothing was removed.
   Result<bool> FreeSpace();
 
   // Called by the chief. Removes the files of a failed save. `why` is recorded
@@ -155,7 +155,7 @@ class CheckpointStore {
   Status RemoveFailedSave(const std::string& save);
   Status WriteStateFile(const PointContext& context);
   void WarnOfEdit();
-  Status Retire();
+  Status ApplyRetention();
   Status Warn(const Status& status);
   void AddWarning(const Status& status);
 

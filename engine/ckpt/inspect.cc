@@ -134,7 +134,8 @@ Result<StoreReport> InspectStore(World& world, const std::string& directory,
   return store;
 }
 
-Result<std::string> FindNext(World& world, const std::string& directory) {
+Result<std::string> FindResumeCheckpoint(World& world,
+                                         const std::string& directory) {
   ASSIGN_OR_RETURN(const StoreScan scan, ScanStore(world, directory));
   const auto verify = [&](size_t i) {
     const ScannedCheckpoint& checkpoint = scan.checkpoints[i];

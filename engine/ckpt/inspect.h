@@ -71,7 +71,8 @@ Result<StoreReport> InspectStore(World& world, const std::string& directory,
 // as many checkpoints as necessary. kNotFound: the run would start from
 // scratch, or the directory does not exist. Other errors: the reason why the
 // run could not start.
-Result<std::string> FindNext(World& world, const std::string& directory);
+Result<std::string> FindResumeCheckpoint(World& world,
+                                         const std::string& directory);
 
 // Compares two checkpoints, given by their directories. Both must verify. They
 // may be current, fenced or rejected.

@@ -18,7 +18,8 @@ namespace {
 Result<std::string> PathOfCheckpoint(World& world, const std::string& path) {
   const StorePath split = SplitStorePath(path);
   if (!split.name.empty()) return split.directory + "/" + split.name;
-  ASSIGN_OR_RETURN(const std::string name, FindNext(world, split.directory));
+  ASSIGN_OR_RETURN(const std::string name,
+                   FindResumeCheckpoint(world, split.directory));
   return split.directory + "/" + name;
 }
 

@@ -80,7 +80,7 @@ struct Claim {
   Phase parent_phase = Phase::kInEpoch;
   Digest parent_digest;  // of the parent's state
   // True if there are checkpoints, but none is valid.
-  bool none_is_valid = false;
+  bool all_are_invalid = false;
 };
 
 struct LoadedCheckpoint {

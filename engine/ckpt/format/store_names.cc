@@ -69,8 +69,8 @@ std::optional<uint64_t> ConsumeRemover(std::string_view& text) {
 EntryKind TokenKindOf(std::string_view name) {
   if (!name.starts_with(kTokenFileName)) return EntryKind::kOther;
   if (name == kTokenFileName) return EntryKind::kToken;
-  if (name.substr(kTokenFileName.size()) == kLookSuffix) {
-    return EntryKind::kTokenLook;
+  if (name.substr(kTokenFileName.size()) == kProbeSuffix) {
+    return EntryKind::kTokenProbe;
   }
   return IsTokenTmp(name) ? EntryKind::kTokenTmp : EntryKind::kOther;
 }
@@ -122,11 +122,11 @@ EntryName ParseEntryName(std::string_view name) {
       rest.substr(0, rest.size() - kTmpSuffix.size()) == kStateFileName) {
     return {.kind = EntryKind::kStateTmp, .checkpoint = {}};
   }
-  if (rest.ends_with(kLookSuffix)) {
-    rest.remove_suffix(kLookSuffix.size());
+  if (rest.ends_with(kProbeSuffix)) {
+    rest.remove_suffix(kProbeSuffix.size());
     const auto generation = ParseClaimName(rest);
     if (!generation) return {.kind = EntryKind::kOther, .checkpoint = {}};
-    return {.kind = EntryKind::kClaimLook,
+    return {.kind = EntryKind::kClaimProbe,
             .checkpoint = {},
             .generation = *generation};
   }

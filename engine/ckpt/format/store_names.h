@@ -56,7 +56,7 @@ inline constexpr std::string_view kTokenFileName = "job-token";
 inline constexpr std::string_view kManifestName = "MANIFEST.json";
 inline constexpr std::string_view kIndexName = "model.safetensors.index.json";
 inline constexpr std::string_view kTmpSuffix = ".tmp";
-inline constexpr std::string_view kLookSuffix = ".look";
+inline constexpr std::string_view kProbeSuffix = ".look";
 inline constexpr std::string_view kRejectedPrefix = "rejected-";
 inline constexpr std::string_view kDeletingPrefix = ".deleting-";
 
@@ -75,11 +75,11 @@ struct CheckpointName {
 enum class EntryKind : uint8_t {
   kClaim,
   kClaimTmp,
-  kClaimLook,
+  kClaimProbe,
   kStateTmp,
   kToken,
   kTokenTmp,
-  kTokenLook,
+  kTokenProbe,
   kCheckpoint,
   kSaveTmp,
   kRejected,

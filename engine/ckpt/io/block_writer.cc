@@ -81,7 +81,7 @@ Result<WrittenFile> WriteInBlocks(
     RETURN_IF_ERROR(file->WriteAt(at, block));
     Lap(plan.times, TimePart::kWrite);
     digest.Update(block);
-    if (plan.scan != nullptr) plan.scan->Take(block);
+    if (plan.scan != nullptr) plan.scan->Update(block);
     Lap(plan.times, TimePart::kDigest);
   }
   context.offset = 0;

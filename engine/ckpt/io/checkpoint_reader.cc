@@ -31,8 +31,9 @@ class DirectoryReader {
 
   // Returns kNotFound if the directory does not exist.
   Status Begin() {
-    ASSIGN_OR_RETURN(
-        entries_, Retrying(world_, [&] { return world_.storage.List(path_); }));
+    ASSIGN_OR_RETURN(entries_, RetryOnDiskError(world_, [&] {
+                       return world_.storage.List(path_);
+                     }));
     return OkStatus();
   }
 
@@ -63,15 +64,16 @@ class DirectoryReader {
  private:
   Result<std::unique_ptr<File>> OpenToRead(std::string_view name) {
     const std::string path = fmt::format("{}/{}", path_, name);
-    return Retrying(world_,
-                    [&] { return world_.storage.Open(path, OpenMode::kRead); });
+    return RetryOnDiskError(
+        world_, [&] { return world_.storage.Open(path, OpenMode::kRead); });
   }
 
   // Returns kNotFound if the directory is gone. A file server may still list a
   // removed directory, so it counts as gone if no file in it can be opened.
   Status CheckIsThere(std::string_view missing) {
-    RETURN_IF_ERROR(
-        Retrying(world_, [&] { return world_.storage.List(path_); }).status());
+    RETURN_IF_ERROR(RetryOnDiskError(world_, [&] {
+                      return world_.storage.List(path_);
+                    }).status());
     for (const DirectoryEntry& entry : entries_) {
       if (entry.name == missing || entry.kind != FileKind::kFile) continue;
       if (OpenToRead(entry.name).ok()) return OkStatus();
@@ -108,15 +110,15 @@ Result<std::string> ReadText(OpenFile& open, uint64_t limit) {
                    CheckedSize(open, limit, SizeRule::kAtMost));
   std::string text(size, '\0');
   BlockReader reader(*open.file, open.name, size);
-  while (reader.next() > 0) {
+  while (reader.next_block_bytes() > 0) {
     RETURN_IF_ERROR(reader.Read(std::as_writable_bytes(
-        std::span(text).subspan(reader.at(), reader.next()))));
+        std::span(text).subspan(reader.offset(), reader.next_block_bytes()))));
   }
   return text;
 }
 
 Result<Manifest> ReadManifestFile(World& world, OpenFile& open) {
-  ASSIGN_OR_RETURN(const std::string text, Retrying(world, [&] {
+  ASSIGN_OR_RETURN(const std::string text, RetryOnDiskError(world, [&] {
                      return ReadText(open, kMaxManifestBytes);
                    }));
   Result<Manifest> manifest = ParseManifest(text);
@@ -136,7 +138,7 @@ Result<Contents> ReadListed(World& world, OpenFile& open,
                             const ShardRead<Contents>& read_shard) {
   const bool blind = world.faults.Planted(PlantedBug::kTrustManifestBlindly);
   ASSIGN_OR_RETURN(
-      auto contents, Retrying(world, [&]() -> Result<Contents> {
+      auto contents, RetryOnDiskError(world, [&]() -> Result<Contents> {
         RETURN_IF_ERROR(world.faults.Hit(Point::kLoadRead,
                                          {.step = step, .size = listed.bytes}));
         // A wrong size implies a wrong digest, and is detected before the file
@@ -223,7 +225,8 @@ Status CheckStateDigest(const CheckpointHead& head, const Digest& found) {
 
 Result<std::string> ReadWithRetry(World& world, const std::string& path,
                                   uint64_t limit) {
-  return Retrying(world, [&] { return ReadFile(world.storage, path, limit); });
+  return RetryOnDiskError(world,
+                          [&] { return ReadFile(world.storage, path, limit); });
 }
 
 Result<Manifest> ReadManifest(World& world, const std::string& path) {
@@ -239,7 +242,7 @@ Status CheckFileSizes(World& world, const std::string& path,
   RETURN_IF_ERROR(directory.Begin());
   for (const ShardFile& listed : manifest.files) {
     ASSIGN_OR_RETURN(OpenFile file, directory.Open(listed.name));
-    RETURN_IF_ERROR(Retrying(world, [&] {
+    RETURN_IF_ERROR(RetryOnDiskError(world, [&] {
                       return CheckedSize(file, listed.bytes,
                                          SizeRule::kExactly);
                     }).status());

@@ -17,7 +17,7 @@ FiniteScan::FiniteScan(const SafetensorsLayout& layout,
   }
 }
 
-void FiniteScan::Take(std::span<const std::byte> block) {
+void FiniteScan::Update(std::span<const std::byte> block) {
   const uint64_t skipped = std::min<uint64_t>(
       block.size(), data_begins_ - std::min(data_begins_, at_));
   at_ += skipped;
@@ -35,7 +35,7 @@ void FiniteScan::Take(std::span<const std::byte> block) {
   }
 }
 
-std::vector<std::string> FiniteScan::NotFinite() const {
+std::vector<std::string> FiniteScan::NotFiniteTensors() const {
   std::vector<std::string> names;
   for (const Part& part : parts_) {
     if (!part.finite) names.push_back(part.tensor->name);

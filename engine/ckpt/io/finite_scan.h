@@ -23,11 +23,11 @@ class FiniteScan {
 
   // Scans the next bytes of the file. REQUIRES: the last byte of `block` is the
   // last byte of an element.
-  void Take(std::span<const std::byte> block);
+  void Update(std::span<const std::byte> block);
 
   // Returns the names of the float32 tensors for which the scanned bytes
   // contain a value that is not finite, in file order.
-  std::vector<std::string> NotFinite() const;
+  std::vector<std::string> NotFiniteTensors() const;
 
  private:
   // A tensor in the file.

@@ -18,30 +18,31 @@ Status StatusOf(const Result<T>& result) {
   return result.status();
 }
 
-// Calls `attempt`, which returns a Status or a Result, again while `may_pass`
-// is true for the code that it returned, at most kDiskAttempts times in total.
-// Returns the last result.
-template <typename MayPass, typename Attempt>
-auto RetryingWhile(World& world, const MayPass& may_pass,
-                   const Attempt& attempt) {
+// Calls `attempt`, which returns a Status or a Result, again while
+// `is_transient` is true for the code that it returned, at most kDiskAttempts
+// times in total. Returns the last result.
+template <typename IsTransient, typename Attempt>
+auto RetryWhile(World& world, const IsTransient& is_transient,
+                const Attempt& attempt) {
   auto result = attempt();
   for (int tries = 1;
-       tries < kDiskAttempts && may_pass(StatusOf(result).code()); ++tries) {
+       tries < kDiskAttempts && is_transient(StatusOf(result).code());
+       ++tries) {
     world.clock.SleepUntil(world.clock.Now() + tries * kDiskRetryPause);
     result = attempt();
   }
   return result;
 }
 
-// As RetryingWhile, for the codes that a disk can return: kIoError,
+// As RetryWhile, for the codes that a disk can return: kIoError,
 // kResourceExhausted and kForbidden.
 template <typename Attempt>
-auto Retrying(World& world, const Attempt& attempt) {
-  const auto is_of_disk = [](Code code) {
+auto RetryOnDiskError(World& world, const Attempt& attempt) {
+  const auto is_disk_error = [](Code code) {
     return code == Code::kIoError || code == Code::kResourceExhausted ||
            code == Code::kForbidden;
   };
-  return RetryingWhile(world, is_of_disk, attempt);
+  return RetryWhile(world, is_disk_error, attempt);
 }
 
 }  // namespace gauntlet

@@ -22,7 +22,7 @@ struct FilePart {
 
 // Appends the next block to the bytes that were read before it.
 Status AppendBlock(BlockReader& reader, std::vector<std::byte>& bytes) {
-  const size_t size = reader.next();
+  const size_t size = reader.next_block_bytes();
   if (size == 0) return OkStatus();
   bytes.resize(bytes.size() + size);
   return reader.Read(std::span(bytes).last(size));
@@ -50,7 +50,7 @@ class TensorScan {
   }
 
   // Takes the next block of the file, which begins at offset `at`.
-  void Take(std::span<const std::byte> block, uint64_t at) {
+  void Update(std::span<const std::byte> block, uint64_t at) {
     const uint64_t block_end = at + block.size();
     while (blocks_.size() < entries_.size()) {
       const SafetensorsEntry& entry = entries_[blocks_.size()];
@@ -144,7 +144,7 @@ void CopyBlock(std::span<const std::byte> block, uint64_t at,
 }  // namespace
 
 Status BlockReader::Read(std::span<std::byte> block) {
-  CHECK(!block.empty() && block.size() == next(), "the next block");
+  CHECK(!block.empty() && block.size() == next_block_bytes(), "the next block");
   ASSIGN_OR_RETURN(const size_t read, file_.ReadAt(at_, block));
   at_ += read;
   // Digests the block now, while it is in the CPU cache.
@@ -166,14 +166,15 @@ Result<ShardContents> ReadShard(BlockReader& reader,
     parts = AssignMemory(*std::move(entries), places, contents);
   }
   CopyBlock(buffer, 0, parts);
-  while (reader.next() > 0) {
-    const uint64_t at = reader.at();
-    const std::span<std::byte> memory = MemoryOf(parts, at, reader.next());
+  while (reader.next_block_bytes() > 0) {
+    const uint64_t at = reader.offset();
+    const std::span<std::byte> memory =
+        MemoryOf(parts, at, reader.next_block_bytes());
     if (!memory.empty()) {
       RETURN_IF_ERROR(reader.Read(memory));
       continue;
     }
-    buffer.resize(reader.next());
+    buffer.resize(reader.next_block_bytes());
     RETURN_IF_ERROR(reader.Read(buffer));
     CopyBlock(buffer, at, parts);
   }
@@ -190,12 +191,12 @@ Result<ShardDigests> DigestShard(BlockReader& reader) {
   std::vector<SafetensorsEntry> entries;
   if (parsed.ok()) entries = *std::move(parsed);
   TensorScan scan(entries);
-  scan.Take(buffer, 0);
-  while (reader.next() > 0) {
-    const uint64_t at = reader.at();
-    buffer.resize(reader.next());
+  scan.Update(buffer, 0);
+  while (reader.next_block_bytes() > 0) {
+    const uint64_t at = reader.offset();
+    buffer.resize(reader.next_block_bytes());
     RETURN_IF_ERROR(reader.Read(buffer));
-    scan.Take(buffer, at);
+    scan.Update(buffer, at);
   }
   digests.blocks = scan.Finish();
   digests.tensors.reserve(entries.size());
@@ -208,8 +209,8 @@ Result<ShardDigests> DigestShard(BlockReader& reader) {
 
 Result<Digest> ReadDigest(BlockReader& reader) {
   std::vector<std::byte> buffer;
-  while (reader.next() > 0) {
-    buffer.resize(reader.next());
+  while (reader.next_block_bytes() > 0) {
+    buffer.resize(reader.next_block_bytes());
     RETURN_IF_ERROR(reader.Read(buffer));
   }
   return reader.digest();

@@ -36,9 +36,11 @@ class BlockReader {
 
   uint64_t size() const { return size_; }
   // Offset of the next block in the file.
-  uint64_t at() const { return at_; }
+  uint64_t offset() const { return at_; }
   // Size of the next block; 0 at the end.
-  size_t next() const { return std::min<uint64_t>(size_ - at_, kMaxBlock); }
+  size_t next_block_bytes() const {
+    return std::min<uint64_t>(size_ - at_, kMaxBlock);
+  }
   // Reads the next block. kDataLoss: the file is now shorter. REQUIRES:
   // `block` has the size of the next block, which is not 0.
   Status Read(std::span<std::byte> block);

@@ -81,10 +81,10 @@ std::optional<TensorDifference> CompareTensor(const TensorView& first,
 
 std::vector<ElementDifference> CompareElements(const TensorView& first,
                                                const TensorView& second,
-                                               size_t most) {
+                                               size_t max_elements) {
   std::vector<ElementDifference> differences;
   const size_t elements = first.bytes.size() / DTypeBytes(first.dtype);
-  for (size_t i = 0; i < elements && differences.size() < most; ++i) {
+  for (size_t i = 0; i < elements && differences.size() < max_elements; ++i) {
     const uint64_t a = ElementAt(first, i);
     const uint64_t b = ElementAt(second, i);
     if (a == b) continue;

@@ -44,11 +44,11 @@ struct ElementDifference {
   uint64_t second_bits = 0;
   std::optional<uint64_t> ulps;  // as TensorDifference::ulps
 };
-// Returns the first `most` elements that differ. REQUIRES: equal types and
-// shapes.
+// Returns the first `max_elements` elements that differ. REQUIRES: equal types
+// and shapes.
 std::vector<ElementDifference> CompareElements(const TensorView& first,
                                                const TensorView& second,
-                                               size_t most);
+                                               size_t max_elements);
 
 // Returns the distance of two float32 bit patterns, as TensorDifference::ulps.
 std::optional<uint64_t> UlpDistance(uint32_t first, uint32_t second);

@@ -62,9 +62,9 @@ void PauseBefore(int round, Clock& clock) {
 
 ClaimRecord RecordOf(ClaimRecord record, const StoreScan& scan,
                      const ParentChoice& choice) {
-  if (choice.lost) {
+  if (choice.lost_parent) {
     record.state = ParentState::kRecorded;
-    record.parent = *choice.lost;
+    record.parent = *choice.lost_parent;
     return record;
   }
   if (!choice.parent) {
@@ -236,11 +236,11 @@ bool IsLeftover(const ScannedEntry& entry, const RecordedClaim& claim) {
       return entry.parsed.removed_by <= claim.record.generation;
     case EntryKind::kStateTmp:
     case EntryKind::kTokenTmp:
-    case EntryKind::kTokenLook:
+    case EntryKind::kTokenProbe:
       return true;
     case EntryKind::kSaveTmp:
       return entry.parsed.generation < claim.record.generation;
-    case EntryKind::kClaimLook:
+    case EntryKind::kClaimProbe:
       return !IsDirectory(entry.kind);
     case EntryKind::kClaimTmp:
       return !IsDirectory(entry.kind) &&
@@ -296,7 +296,7 @@ Result<RecordedClaim> RecordParent(World& world, const StoreOptions& options,
     if (round > 0) {
       PauseBefore(round, world.clock);
       // An error here does no harm: at worst the next listing is outdated.
-      (void)ListAnew(world, directory, generation);
+      (void)RefreshListing(world, directory, generation);
     }
     ASSIGN_OR_RETURN(claim.scan, ScanStore(world, directory));
     if (claim.scan.highest_claim > generation) {
@@ -304,7 +304,7 @@ Result<RecordedClaim> RecordParent(World& world, const StoreOptions& options,
     }
     ASSIGN_OR_RETURN(
         const bool came_back,
-        PutBackTaken(world, directory, claim.scan, generation, listed));
+        UndoStaleRemovals(world, directory, claim.scan, generation, listed));
     if (came_back) continue;
     for (const ScannedCheckpoint& checkpoint : claim.scan.checkpoints) {
       listed.insert(checkpoint.name);

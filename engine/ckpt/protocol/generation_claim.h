@@ -40,9 +40,9 @@ struct RecordedClaim {
 };
 
 // Chooses and records the parent of `generation`. Before that, renames back the
-// checkpoints that stale workers had begun to remove (PutBackTaken). kFenced:
-// there is a higher claim. Other errors are those of ChooseParent, which reads
-// the parent into `places`.
+// checkpoints that stale workers had begun to remove (UndoStaleRemovals).
+// kFenced: there is a higher claim. Other errors are those of ChooseParent,
+// which reads the parent into `places`.
 Result<RecordedClaim> RecordParent(World& world, const StoreOptions& options,
                                    uint64_t generation,
                                    const std::string& job_json,

@@ -76,7 +76,7 @@ Status CheckLaunchHold(const StoreScan& scan, const StoreOptions& options) {
 Status WaitUntilClaimVisible(World& world, const std::string& directory,
                              uint64_t generation, Time deadline) {
   constexpr Duration kLookAgain = std::chrono::milliseconds(100);
-  Status listed_anew;
+  Status refreshed;
   while (true) {
     ASSIGN_OR_RETURN(const uint64_t highest, HighestClaim(world, directory));
     if (highest == generation) return OkStatus();
@@ -87,11 +87,11 @@ Status WaitUntilClaimVisible(World& world, const std::string& directory,
                                 directory, generation, ClaimName(highest)));
     }
     if (world.clock.Now() >= deadline) break;
-    listed_anew = ListAnew(world, directory, generation);
+    refreshed = RefreshListing(world, directory, generation);
     world.clock.SleepUntil(world.clock.Now() + kLookAgain);
   }
   // If the listing could not be renewed, a missing claim proves nothing.
-  RETURN_IF_ERROR(listed_anew);
+  RETURN_IF_ERROR(refreshed);
   return InvalidArgument(fmt::format(
       "{}: expected the directory that all workers share, found no {} in it, "
       "which the chief has claimed",
@@ -111,10 +111,10 @@ Status CheckNotFenced(World& world, const std::string& directory,
   return OkStatus();
 }
 
-Status ListAnew(World& world, const std::string& directory,
-                uint64_t generation) {
+Status RefreshListing(World& world, const std::string& directory,
+                      uint64_t generation) {
   const std::string path =
-      directory + "/" + ClaimName(generation) + std::string(kLookSuffix);
+      directory + "/" + ClaimName(generation) + std::string(kProbeSuffix);
   RETURN_IF_ERROR(world.storage.Open(path, OpenMode::kCreateTruncate).status());
   const Status removed = world.storage.Remove(path, FileKind::kFile);
   // Another waiting rank, or the chief's cleanup, may have removed the file.

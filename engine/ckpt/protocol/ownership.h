@@ -46,14 +46,14 @@ Status FencedBy(World& world, uint64_t generation, uint64_t higher);
 // Creates and removes a file, so that the next listing on this host is current:
 // for a directory on a file server, a host uses a cached listing until the host
 // itself changes the directory. REQUIRES: `generation` is claimed.
-Status ListAnew(World& world, const std::string& directory,
-                uint64_t generation);
+Status RefreshListing(World& world, const std::string& directory,
+                      uint64_t generation);
 
 // Called by the ranks other than the chief, once they have received the
 // generation that the chief claimed. Returns Ok if this rank sees the claim,
 // and so uses the same directory. A file server may show the claim late: polls
-// until `deadline`, and calls ListAnew each time, as the host's listing may
-// otherwise be outdated for longer (acdirmax of NFS: a minute).
+// until `deadline`, and calls RefreshListing each time, as the host's listing
+// may otherwise be outdated for longer (acdirmax of NFS: a minute).
 // kInvalidArgument: the claim is missing, so the workers do not share the
 // directory. kFenced: there is a higher claim. Other errors come from the disk.
 Status WaitUntilClaimVisible(World& world, const std::string& directory,

@@ -324,7 +324,7 @@ Result<ParentChoice> ChooseParent(World& world, const StoreOptions& options,
     if (status.code() != Code::kDataLoss) {
       RETURN_IF_ERROR(status);
       choice.parent = *edited;
-      choice.by_edit = true;
+      choice.chosen_by_edit = true;
       return choice;
     }
   }
@@ -340,13 +340,13 @@ Result<ParentChoice> ChooseParent(World& world, const StoreOptions& options,
   const auto traces =
       TracesOfCheckpoints(world, options, scan, choice.rejected);
   if (traces.empty()) return choice;
-  choice.none_valid = NoneIsValid(options.directory, traces);
+  choice.all_invalid_reason = NoneIsValid(options.directory, traces);
   if (options.cold_start == ColdStart::kAllow) return choice;
   if (options.cold_start == ColdStart::kFromMemory) {
-    choice.lost = NewestOf(scan);
-    if (choice.lost) return choice;
+    choice.lost_parent = NewestOf(scan);
+    if (choice.lost_parent) return choice;
   }
-  return FailedPrecondition(choice.none_valid);
+  return FailedPrecondition(choice.all_invalid_reason);
 }
 
 }  // namespace gauntlet

@@ -20,16 +20,16 @@ struct Rejection {
 
 struct ParentChoice {
   std::optional<size_t> parent;  // as above; nullopt: a cold start
-  bool by_edit = false;          // an edit of the state file names it
+  bool chosen_by_edit = false;   // an edit of the state file names it
   // Checkpoints of the lineage that are newer than the parent and failed
   // verification.
   std::vector<Rejection> rejected;
   // Reason why none of the existing checkpoints is valid; "": one of them is
   // valid, or there are none.
-  std::string none_valid;
+  std::string all_invalid_reason;
   // With ColdStart::kFromMemory, if no checkpoint is valid: the newest invalid
   // or missing one.
-  std::optional<ParentRecord> lost;
+  std::optional<ParentRecord> lost_parent;
   // The parent's contents, if this choice has read them to verify them.
   std::optional<LoadedCheckpoint> verified = {};
 };

@@ -162,9 +162,9 @@ Status FinishRemoval(World& world, const std::string& directory,
   return RemoveTree(world, to, FileKind::kDirectory);
 }
 
-Result<bool> PutBackTaken(World& world, const std::string& directory,
-                          const StoreScan& scan, uint64_t generation,
-                          const std::set<std::string>& listed) {
+Result<bool> UndoStaleRemovals(World& world, const std::string& directory,
+                               const StoreScan& scan, uint64_t generation,
+                               const std::set<std::string>& listed) {
   bool any = false;
   for (const ScannedEntry& entry : scan.entries) {
     const EntryName& taken = entry.parsed;

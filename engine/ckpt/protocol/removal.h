@@ -7,7 +7,7 @@
 // if no claim is newer than its own. A newer generation claims before it lists
 // the directory. So if its listing shows the checkpoint, the rename came after
 // the newer claim: the remover finds that claim, and renames the checkpoint
-// back. If the remover dies before that, PutBackTaken renames it back.
+// back. If the remover dies before that, UndoStaleRemovals renames it back.
 #ifndef GAUNTLET_ENGINE_CKPT_PROTOCOL_REMOVAL_H_
 #define GAUNTLET_ENGINE_CKPT_PROTOCOL_REMOVAL_H_
 
@@ -53,9 +53,9 @@ Status FinishRemoval(World& world, const std::string& directory,
 // as its parent, or if it is in `listed`, the checkpoints that the claimant of
 // `generation` has seen. Leaves a checkpoint that does not verify. Returns true
 // if the directory has changed, so that it must be scanned again.
-Result<bool> PutBackTaken(World& world, const std::string& directory,
-                          const StoreScan& scan, uint64_t generation,
-                          const std::set<std::string>& listed);
+Result<bool> UndoStaleRemovals(World& world, const std::string& directory,
+                               const StoreScan& scan, uint64_t generation,
+                               const std::set<std::string>& listed);
 
 // Renames directory/name to rejected-name, so that people can inspect it.
 // Errors are those of RemoveCheckpoint.

@@ -6,11 +6,11 @@ namespace gauntlet {
 namespace {
 
 int64_t LastPermanentAt(std::span<const CommittedCheckpoint> lineage,
-                        int64_t begun_at) {
+                        int64_t created_at) {
   const auto newest =
       std::find_if(lineage.rbegin(), lineage.rend(),
                    [](const auto& checkpoint) { return checkpoint.mark; });
-  if (newest == lineage.rend()) return begun_at;
+  if (newest == lineage.rend()) return created_at;
   return IsPermanent(*newest) ? newest->written_at
                               : newest->mark->last_permanent_at;
 }
@@ -30,15 +30,15 @@ bool IsPermanent(const CommittedCheckpoint& checkpoint) {
 }
 
 RetentionMark MarkFor(std::span<const CommittedCheckpoint> lineage,
-                      int64_t begun_at, int64_t now, int64_t every_seconds) {
-  const int64_t from = std::min(now, LastPermanentAt(lineage, begun_at));
+                      int64_t created_at, int64_t now, int64_t every_seconds) {
+  const int64_t from = std::min(now, LastPermanentAt(lineage, created_at));
   return {.last_permanent_at = from,
           .keep = now - from >= every_seconds ? RetentionClass::kPermanent
                                               : RetentionClass::kRecent};
 }
 
-std::vector<bool> Surplus(std::span<const CommittedCheckpoint> lineage,
-                          int keep) {
+std::vector<bool> FindSurplus(std::span<const CommittedCheckpoint> lineage,
+                              int keep) {
   std::vector<bool> surplus(lineage.size());
   int left = keep;
   for (size_t i = lineage.size(); i-- > 0;) {
@@ -50,8 +50,8 @@ std::vector<bool> Surplus(std::span<const CommittedCheckpoint> lineage,
   return surplus;
 }
 
-std::optional<size_t> OldestSpare(std::span<const CommittedCheckpoint> lineage,
-                                  size_t newest) {
+std::optional<size_t> FindOldestRemovable(
+    std::span<const CommittedCheckpoint> lineage, size_t newest) {
   const std::optional<size_t> finite = NewestFinite(lineage.first(newest + 1));
   for (size_t i = 0; i < newest; ++i) {
     if (!IsPermanent(lineage[i]) && i != finite) return i;

@@ -17,24 +17,24 @@ bool IsPermanent(const CommittedCheckpoint& checkpoint);
 
 // Returns the mark of a checkpoint that is saved at `now`. It is permanent if
 // the previous permanent one was saved at least `every_seconds` ago; if there
-// is none, the store's creation (`begun_at`) counts instead. If the clock was
+// is none, the store's creation (`created_at`) counts instead. If the clock was
 // set back, the time is counted from `now`. All times are Unix seconds.
 // `lineage` is oldest first.
 RetentionMark MarkFor(std::span<const CommittedCheckpoint> lineage,
-                      int64_t begun_at, int64_t now, int64_t every_seconds);
+                      int64_t created_at, int64_t now, int64_t every_seconds);
 
 // Returns, for each checkpoint, true if retention removes it. Retention keeps
 // the permanent ones, the `keep` newest of the others, and the newest finite
 // one.
-std::vector<bool> Surplus(std::span<const CommittedCheckpoint> lineage,
-                          int keep);
+std::vector<bool> FindSurplus(std::span<const CommittedCheckpoint> lineage,
+                              int keep);
 
 // Returns the index of the oldest checkpoint that may be deleted when the disk
 // is full: older than `newest` (the newest one known to be valid), not
 // permanent, and not the newest finite one among those up to `newest`. nullopt
 // if there is none. `lineage` is oldest first.
-std::optional<size_t> OldestSpare(std::span<const CommittedCheckpoint> lineage,
-                                  size_t newest);
+std::optional<size_t> FindOldestRemovable(
+    std::span<const CommittedCheckpoint> lineage, size_t newest);
 
 }  // namespace gauntlet
 

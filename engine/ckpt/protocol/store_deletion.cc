@@ -59,7 +59,8 @@ Status DeleteContents(World& world, const std::string& directory,
   return is_there ? removed : OkStatus();
 }
 
-// Returns any error of a removal as kIoError, so that Retrying retries it.
+// Returns any error of a removal as kIoError, so that RetryOnDiskError retries
+// it.
 Status AsDiskError(const Status& removal) {
   return removal.ok() ? removal : IoError(removal.message());
 }
@@ -68,11 +69,11 @@ Status AsDiskError(const Status& removal) {
 
 Status DeleteStore(World& world, const std::string& directory,
                    const std::optional<ClaimRecord>& owner) {
-  RETURN_IF_ERROR(Retrying(world, [&] {
+  RETURN_IF_ERROR(RetryOnDiskError(world, [&] {
     return AsDiskError(world.faults.Hit(Point::kBackupDelete, {}));
   }));
   const Result<StoreScan> scan =
-      Retrying(world, [&] { return ScanStore(world, directory); });
+      RetryOnDiskError(world, [&] { return ScanStore(world, directory); });
   if (scan.status().code() == Code::kNotFound) return OkStatus();
   RETURN_IF_ERROR(scan.status());
   if (owner) RETURN_IF_ERROR(CheckOwner(world, directory, *owner));
@@ -81,12 +82,12 @@ Status DeleteStore(World& world, const std::string& directory,
   if (!scan->lineage.members.empty()) {
     newest = scan->checkpoints[scan->lineage.members.front()].name;
   }
-  RETURN_IF_ERROR(Retrying(world, [&] {
+  RETURN_IF_ERROR(RetryOnDiskError(world, [&] {
     return AsDiskError(
         DeleteContents(world, directory, newest, scan->highest_claim));
   }));
   world.events.Emit({.kind = EventKind::kBackupDeleted, .path = directory});
-  const Status removed = Retrying(world, [&] {
+  const Status removed = RetryOnDiskError(world, [&] {
     return world.storage.Remove(directory, FileKind::kDirectory);
   });
   // The directory still has entries that are not the engine's.

@@ -68,7 +68,7 @@ Status Publish(World& world, const std::string& directory,
 // cached, by creating and removing a file there. Ignores errors: this worker
 // may have no write permission.
 void ListTokensAnew(World& world, const std::string& directory) {
-  const std::string path = TokenFile(directory) + std::string(kLookSuffix);
+  const std::string path = TokenFile(directory) + std::string(kProbeSuffix);
   if (world.storage.Open(path, OpenMode::kCreateTruncate).ok()) {
     static_cast<void>(world.storage.Remove(path, FileKind::kFile));
   }
@@ -89,7 +89,7 @@ Result<JobToken> ReadTokenFile(World& world, const std::string& directory) {
                      world.storage.OpenPrivate(path));
     return ReadFile(*file, path, kMaxFileBytes);
   };
-  const Result<std::string> read = Retrying(world, read_once);
+  const Result<std::string> read = RetryOnDiskError(world, read_once);
   if (read.status().code() == Code::kFailedPrecondition) {
     return InvalidArgument(
         fmt::format("{}: {}", read.status().message(), Remedy()));

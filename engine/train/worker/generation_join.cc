@@ -148,7 +148,7 @@ Result<Decision> GenerationJoin::Decide(
   }
   StartDecision start = DecideStart(reports.held, claim.parent, parent_state);
   if (start.from_memory) {
-    start.from_memory->is_only_copy = claim.none_is_valid;
+    start.from_memory->is_only_copy = claim.all_are_invalid;
   }
   return Decision{.generation = claim.generation,
                   .text = EncodeDecision(

@@ -72,11 +72,11 @@ Status Export(WorkerParts& parts, const Digest& digest,
   const std::string& directory = parts.options().export_directory;
   if (directory.empty()) return OkStatus();
   // All other errors come from the disk, and may be transient.
-  const auto may_pass = [](Code code) {
+  const auto is_transient = [](Code code) {
     return code != Code::kOk && code != Code::kInvalidArgument &&
            code != Code::kCancelled;
   };
-  const Status exported = RetryingWhile(parts.world, may_pass, [&] {
+  const Status exported = RetryWhile(parts.world, is_transient, [&] {
     return ExportModel(parts.world, directory,
                        {.model = *parts.built.model,
                         .state = *parts.state,

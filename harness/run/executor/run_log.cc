@@ -52,10 +52,10 @@ Status LookAtStore(World& world, const std::string& directory,
   for (const DirectoryEntry& entry : *entries) {
     switch (ParseEntryName(entry.name).kind) {
       case EntryKind::kClaimTmp:
-      case EntryKind::kClaimLook:
+      case EntryKind::kClaimProbe:
       case EntryKind::kStateTmp:
       case EntryKind::kTokenTmp:
-      case EntryKind::kTokenLook:
+      case EntryKind::kTokenProbe:
       case EntryKind::kSaveTmp:
       case EntryKind::kDeleting:
         left.temporary.push_back(entry.name);

@@ -112,7 +112,7 @@ TEST_F(DamageTest, WorkerWithTheStateInMemoryNeedsNoCopy) {
     const auto claim =
         store.ClaimGeneration(std::string(kJob), StateInMemory::kHeld);
     ASSERT_TRUE(claim.ok()) << claim.status().ToString();
-    EXPECT_TRUE(claim->none_is_valid);
+    EXPECT_TRUE(claim->all_are_invalid);
     EXPECT_FALSE(claim->parent);
     EXPECT_THAT(store.TakeWarnings(),
                 testing::Contains(testing::HasSubstr("none is valid")));

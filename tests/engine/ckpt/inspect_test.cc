@@ -116,7 +116,7 @@ TEST_F(InspectTest, DirectoryInPlaceOfTheStateFile_StopsRunsAndHidesNothing) {
   EXPECT_EQ(store->obstacle_name, "checkpoint");
   EXPECT_EQ(store->state_file, "");
   EXPECT_EQ(store->checkpoints.size(), 2u);
-  EXPECT_EQ(FindNext(test_.world, "/store").status().ToString(),
+  EXPECT_EQ(FindResumeCheckpoint(test_.world, "/store").status().ToString(),
             store->start.ToString());
   EXPECT_EQ(Recover(test_.world).status.ToString(), store->start.ToString());
   ASSERT_TRUE(storage_.Remove(place, FileKind::kDirectory).ok());
@@ -193,7 +193,8 @@ TEST_F(InspectTest, PredictsTheClaim_OfAnEditedStateFile) {
         InspectStore(test_.world, "/store", InspectDepth::kEveryByte);
     EXPECT_EQ(store->start.code(), one.start) << one.state_file;
     EXPECT_EQ(store->state_file.empty(), !one.state_file.empty());
-    const Result<std::string> next = FindNext(test_.world, "/store");
+    const Result<std::string> next =
+        FindResumeCheckpoint(test_.world, "/store");
     EXPECT_EQ(next.ok() ? *next : "", one.next);
     for (const CheckpointReport& report : store->checkpoints) {
       EXPECT_EQ(report.next, report.name == one.next) << report.name;

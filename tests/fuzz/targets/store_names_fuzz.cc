@@ -16,14 +16,14 @@ std::string NameOf(const EntryName& entry, std::string_view input) {
       return ClaimName(entry.generation);
     case EntryKind::kClaimTmp:
       return ClaimName(entry.generation) + std::string(kTmpSuffix);
-    case EntryKind::kClaimLook:
-      return ClaimName(entry.generation) + std::string(kLookSuffix);
+    case EntryKind::kClaimProbe:
+      return ClaimName(entry.generation) + std::string(kProbeSuffix);
     case EntryKind::kStateTmp:
       return std::string(kStateFileName) + std::string(kTmpSuffix);
     case EntryKind::kToken:
       return std::string(kTokenFileName);
-    case EntryKind::kTokenLook:
-      return std::string(kTokenFileName) + std::string(kLookSuffix);
+    case EntryKind::kTokenProbe:
+      return std::string(kTokenFileName) + std::string(kProbeSuffix);
     case EntryKind::kTokenTmp:
       return TokenTmpName(input.substr(kTokenFileName.size() + 1, 16));
     case EntryKind::kCheckpoint:

@@ -216,9 +216,9 @@ std::vector<std::string> NotFiniteIn(float value, size_t place, size_t block) {
   const auto bytes = std::as_bytes(std::span(file));
   FiniteScan scan(layout, tensors);
   for (size_t at = 0; at < bytes.size(); at += block) {
-    scan.Take(bytes.subspan(at, std::min(block, bytes.size() - at)));
+    scan.Update(bytes.subspan(at, std::min(block, bytes.size() - at)));
   }
-  return scan.NotFinite();
+  return scan.NotFiniteTensors();
 }
 
 TEST(FiniteScanTest, NamesTensorsWithValuesThatAreNotFinite) {

@@ -43,24 +43,24 @@ class RetentionTest : public testing::Test {
   TestWorld test_{storage_};
 };
 
-// OldestSpare chooses among checkpoints older than the newest valid one, here
-// index 2.
+// FindOldestRemovable chooses among checkpoints older than the newest valid
+// one, here index 2.
 TEST(OldestSpareTest, PermanentCheckpointStays_WhenThereIsNoRoom) {
   std::vector<CommittedCheckpoint> lineage(4);
-  EXPECT_EQ(OldestSpare(lineage, 2), 0u);
+  EXPECT_EQ(FindOldestRemovable(lineage, 2), 0u);
   lineage[0].mark = {.keep = RetentionClass::kPermanent};
-  EXPECT_EQ(OldestSpare(lineage, 2), 1u);
+  EXPECT_EQ(FindOldestRemovable(lineage, 2), 1u);
   lineage[1].mark = {.keep = RetentionClass::kPermanent};
-  EXPECT_EQ(OldestSpare(lineage, 2), std::nullopt);
-  EXPECT_EQ(OldestSpare(lineage, 0), std::nullopt);
+  EXPECT_EQ(FindOldestRemovable(lineage, 2), std::nullopt);
+  EXPECT_EQ(FindOldestRemovable(lineage, 0), std::nullopt);
 }
 
 TEST(OldestSpareTest, KeepsTheNewestFiniteCheckpoint) {
   std::vector<CommittedCheckpoint> lineage(3);
   lineage[1].not_finite_since = 7;
   lineage[2].not_finite_since = 7;
-  EXPECT_EQ(OldestSpare(lineage, 2), 1u);
-  EXPECT_EQ(OldestSpare(std::span(lineage).first(2), 1), std::nullopt);
+  EXPECT_EQ(FindOldestRemovable(lineage, 2), 1u);
+  EXPECT_EQ(FindOldestRemovable(std::span(lineage).first(2), 1), std::nullopt);
 }
 
 TEST_F(RetentionTest, KeepsTheNewestAndOneOfEveryNHours) {
@@ -80,7 +80,7 @@ std::vector<bool> SurplusOf(const std::vector<bool>& finite, int keep) {
   for (size_t i = 0; i < finite.size(); ++i) {
     if (!finite[i]) lineage[i].not_finite_since = 1;
   }
-  return Surplus(lineage, keep);
+  return FindSurplus(lineage, keep);
 }
 
 TEST_F(RetentionTest, KeepsTheNewestAndTheNewestFiniteOne) {
