@@ -27,13 +27,13 @@ Status NoMessage(const std::string& why) {
   return DataLoss("frame: not a message of this protocol: " + why);
 }
 
-void Put(const Challenge& from, wire::Frame& to) {
+void ToWire(const Challenge& from, wire::Frame& to) {
   wire::Challenge& challenge = *to.mutable_challenge();
   challenge.set_version(from.version);
   challenge.set_nonce(from.nonce.data(), from.nonce.size());
 }
 
-void Put(const Hello& from, wire::Frame& to) {
+void ToWire(const Hello& from, wire::Frame& to) {
   wire::Hello& hello = *to.mutable_hello();
   hello.set_role(static_cast<wire::ChannelRole>(from.role));
   hello.set_rank(from.rank);
@@ -46,11 +46,11 @@ void Put(const Hello& from, wire::Frame& to) {
   hello.set_nonce(from.nonce);
 }
 
-void Put(const Accepted& from, wire::Frame& to) {
+void ToWire(const Accepted& from, wire::Frame& to) {
   to.mutable_accepted()->set_proof(from.proof);
 }
 
-void Put(const Welcome& from, wire::Frame& to) {
+void ToWire(const Welcome& from, wire::Frame& to) {
   wire::Welcome& welcome = *to.mutable_welcome();
   welcome.set_generation(from.generation);
   for (const std::string& address : from.addresses) {
@@ -60,36 +60,36 @@ void Put(const Welcome& from, wire::Frame& to) {
   welcome.set_proof(from.proof);
 }
 
-void Put(const Refusal& from, wire::Frame& to) {
+void ToWire(const Refusal& from, wire::Frame& to) {
   wire::Refusal& refusal = *to.mutable_refusal();
   refusal.set_code(static_cast<uint32_t>(from.code));
   refusal.set_message(from.message);
   refusal.set_proof(from.proof);
 }
 
-void Put(const Beat& from, wire::Frame& to) {
+void ToWire(const Beat& from, wire::Frame& to) {
   wire::Heartbeat& beat = *to.mutable_heartbeat();
   beat.set_rank(from.rank);
   beat.set_generation(from.generation);
 }
 
-void Put(const Bye& from, wire::Frame& to) {
+void ToWire(const Bye& from, wire::Frame& to) {
   wire::Goodbye& bye = *to.mutable_goodbye();
   bye.set_rank(from.rank);
   bye.set_generation(from.generation);
 }
 
-void Put(const LaneOffer& from, wire::Frame& to) {
+void ToWire(const LaneOffer& from, wire::Frame& to) {
   wire::LaneOffer& offer = *to.mutable_lane_offer();
   offer.set_process(from.process);
   offer.set_descriptor(from.descriptor);
 }
 
-void Put(const LaneTaken& /*from*/, wire::Frame& to) {
+void ToWire(const LaneTaken& /*from*/, wire::Frame& to) {
   to.mutable_lane_taken();
 }
 
-Result<ControlMessage> Take(const wire::Challenge& from) {
+Result<ControlMessage> FromWire(const wire::Challenge& from) {
   Challenge challenge = {.version = from.version()};
   if (from.nonce().size() != kNonceBytes) {
     return NoMessage(fmt::format("expected a nonce of {} bytes, found {}",
@@ -99,7 +99,7 @@ Result<ControlMessage> Take(const wire::Challenge& from) {
   return ControlMessage(challenge);
 }
 
-Result<ControlMessage> Take(wire::Hello& from) {
+Result<ControlMessage> FromWire(wire::Hello& from) {
   if (from.role() < wire::CHANNEL_ROLE_CONTROL ||
       from.role() > wire::CHANNEL_ROLE_DEVICE) {
     return NoMessage(
@@ -116,7 +116,7 @@ Result<ControlMessage> Take(wire::Hello& from) {
                               .nonce = std::move(*from.mutable_nonce())});
 }
 
-Result<ControlMessage> Take(wire::Welcome& from) {
+Result<ControlMessage> FromWire(wire::Welcome& from) {
   Welcome welcome = {.generation = from.generation(),
                      .decision = std::move(*from.mutable_decision()),
                      .proof = std::move(*from.mutable_proof())};
@@ -126,7 +126,7 @@ Result<ControlMessage> Take(wire::Welcome& from) {
   return ControlMessage(std::move(welcome));
 }
 
-Result<ControlMessage> Take(wire::Refusal& from) {
+Result<ControlMessage> FromWire(wire::Refusal& from) {
   const auto last = static_cast<uint32_t>(kLastCode);
   if (from.code() == 0 || from.code() > last) {
     return NoMessage(fmt::format("unknown code {}", from.code()));
@@ -145,7 +145,7 @@ std::string Shortened(std::string_view text) {
 
 Frame EncodeControl(const ControlMessage& message) {
   wire::Frame frame;
-  std::visit([&frame](const auto& one) { Put(one, frame); }, message);
+  std::visit([&frame](const auto& one) { ToWire(one, frame); }, message);
   return frame.SerializeAsString();
 }
 
@@ -156,16 +156,16 @@ Result<ControlMessage> DecodeControl(const Frame& frame) {
   }
   switch (parsed.body_case()) {
     case wire::Frame::kChallenge:
-      return Take(parsed.challenge());
+      return FromWire(parsed.challenge());
     case wire::Frame::kHello:
-      return Take(*parsed.mutable_hello());
+      return FromWire(*parsed.mutable_hello());
     case wire::Frame::kAccepted:
       return ControlMessage(Accepted{
           .proof = std::move(*parsed.mutable_accepted()->mutable_proof())});
     case wire::Frame::kWelcome:
-      return Take(*parsed.mutable_welcome());
+      return FromWire(*parsed.mutable_welcome());
     case wire::Frame::kRefusal:
-      return Take(*parsed.mutable_refusal());
+      return FromWire(*parsed.mutable_refusal());
     case wire::Frame::kHeartbeat:
       return ControlMessage(
           Beat{.rank = parsed.heartbeat().rank(),

@@ -22,8 +22,8 @@ std::string_view BytesOfValue(const T& value) {
 // Each overload calls use(parts), where `parts` is all data that the proof of
 // the message covers.
 template <typename Use>
-auto WithParts(const Nonce& nonce, uint32_t server, const Hello& hello,
-               const Use& use) {
+auto WithSignedParts(const Nonce& nonce, uint32_t server, const Hello& hello,
+                     const Use& use) {
   return use({kHello, BytesOfValue(nonce), BytesOfValue(server),
               BytesOfValue(hello.role), BytesOfValue(hello.rank),
               BytesOfValue(hello.incarnation), BytesOfValue(hello.generation),
@@ -31,15 +31,15 @@ auto WithParts(const Nonce& nonce, uint32_t server, const Hello& hello,
 }
 
 template <typename Use>
-auto WithParts(const LinkContext& link, const Accepted& /*accepted*/,
-               const Use& use) {
+auto WithSignedParts(const LinkContext& link, const Accepted& /*accepted*/,
+                     const Use& use) {
   return use({kAccepted, BytesOfValue(link.server_nonce), link.client_nonce,
               BytesOfValue(link.client), BytesOfValue(link.server)});
 }
 
 template <typename Use>
-auto WithParts(const LinkContext& link, const Welcome& welcome,
-               const Use& use) {
+auto WithSignedParts(const LinkContext& link, const Welcome& welcome,
+                     const Use& use) {
   const std::string addresses = EncodeList(welcome.addresses);
   return use({kWelcome, BytesOfValue(link.server_nonce), link.client_nonce,
               BytesOfValue(link.client), BytesOfValue(link.server),
@@ -47,8 +47,8 @@ auto WithParts(const LinkContext& link, const Welcome& welcome,
 }
 
 template <typename Use>
-auto WithParts(const LinkContext& link, const Refusal& refusal,
-               const Use& use) {
+auto WithSignedParts(const LinkContext& link, const Refusal& refusal,
+                     const Use& use) {
   return use({kRefusal, BytesOfValue(link.server_nonce), link.client_nonce,
               BytesOfValue(link.client), BytesOfValue(link.server),
               BytesOfValue(refusal.code), refusal.message});
@@ -62,56 +62,57 @@ LinkProofs::LinkProofs(const std::optional<JobToken>& token) {
 
 void LinkProofs::Sign(const Nonce& nonce, uint32_t server, Hello& hello) const {
   if (!mac_) return;
-  hello.proof = WithParts(nonce, server, hello, [this](TokenMac::Parts parts) {
-    return mac_->Sign(parts);
-  });
+  hello.proof = WithSignedParts(
+      nonce, server, hello,
+      [this](TokenMac::Parts parts) { return mac_->Sign(parts); });
 }
 
 void LinkProofs::Sign(const LinkContext& link, Accepted& accepted) const {
   if (!mac_) return;
-  accepted.proof = WithParts(link, accepted, [this](TokenMac::Parts parts) {
-    return mac_->Sign(parts);
-  });
+  accepted.proof = WithSignedParts(
+      link, accepted,
+      [this](TokenMac::Parts parts) { return mac_->Sign(parts); });
 }
 
 void LinkProofs::Sign(const LinkContext& link, Welcome& welcome) const {
   if (!mac_) return;
-  welcome.proof = WithParts(link, welcome, [this](TokenMac::Parts parts) {
+  welcome.proof = WithSignedParts(link, welcome, [this](TokenMac::Parts parts) {
     return mac_->Sign(parts);
   });
 }
 
 void LinkProofs::Sign(const LinkContext& link, Refusal& refusal) const {
   if (!mac_) return;
-  refusal.proof = WithParts(link, refusal, [this](TokenMac::Parts parts) {
+  refusal.proof = WithSignedParts(link, refusal, [this](TokenMac::Parts parts) {
     return mac_->Sign(parts);
   });
 }
 
 bool LinkProofs::Accepts(const Nonce& nonce, uint32_t server,
                          const Hello& hello) const {
-  return !mac_ || WithParts(nonce, server, hello, [&](TokenMac::Parts parts) {
-    return mac_->Accepts(parts, hello.proof);
-  });
+  return !mac_ ||
+         WithSignedParts(nonce, server, hello, [&](TokenMac::Parts parts) {
+           return mac_->Accepts(parts, hello.proof);
+         });
 }
 
 bool LinkProofs::Accepts(const LinkContext& link,
                          const Accepted& accepted) const {
-  return !mac_ || WithParts(link, accepted, [&](TokenMac::Parts parts) {
+  return !mac_ || WithSignedParts(link, accepted, [&](TokenMac::Parts parts) {
     return mac_->Accepts(parts, accepted.proof);
   });
 }
 
 bool LinkProofs::Accepts(const LinkContext& link,
                          const Welcome& welcome) const {
-  return !mac_ || WithParts(link, welcome, [&](TokenMac::Parts parts) {
+  return !mac_ || WithSignedParts(link, welcome, [&](TokenMac::Parts parts) {
     return mac_->Accepts(parts, welcome.proof);
   });
 }
 
 bool LinkProofs::Accepts(const LinkContext& link,
                          const Refusal& refusal) const {
-  return !mac_ || WithParts(link, refusal, [&](TokenMac::Parts parts) {
+  return !mac_ || WithSignedParts(link, refusal, [&](TokenMac::Parts parts) {
     return mac_->Accepts(parts, refusal.proof);
   });
 }
