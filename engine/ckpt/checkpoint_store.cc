@@ -41,7 +41,7 @@ uint64_t TensorBytesOf(std::span<const TensorView> tensors) {
 
 // Returns true if the directory is gone or belongs to another generation, so
 // that this process must not change it.
-bool IsOwnersLoss(const Status& status) {
+bool HasLostOwnership(const Status& status) {
   return status.code() == Code::kFenced ||
          status.code() == Code::kFailedPrecondition;
 }
@@ -60,8 +60,8 @@ std::string SizeText(uint64_t bytes) {
 constexpr uint64_t kNoLimit = uint64_t{1} << 62;
 
 // Adds the needed and the free disk space to the message of kResourceExhausted.
-Status WithRoom(World& world, const std::string& directory,
-                const Status& status, uint64_t needed) {
+Status WithDiskSpace(World& world, const std::string& directory,
+                     const Status& status, uint64_t needed) {
   if (status.code() != Code::kResourceExhausted) return status;
   const Result<uint64_t> free = world.storage.FreeBytes(directory);
   const std::string there =
@@ -318,7 +318,8 @@ Result<ShardFile> CheckpointStore::WriteShard(
        .scan = &scan,
        .times = times});
   if (!tried.ok()) {
-    return WithRoom(*world_, options_.directory, tried.status(), context.size);
+    return WithDiskSpace(*world_, options_.directory, tried.status(),
+                         context.size);
   }
   const WrittenFile& written = *tried;
   RETURN_IF_ERROR(world_->faults.Hit(Point::kShardDone, context));
@@ -413,7 +414,7 @@ Status CheckpointStore::FailSave(const std::string& save, const Status& why) {
   Status reason = why;
   if (why.code() != Code::kFenced) {
     const Status owns = CheckOwner(*world_, options_.directory, *record_);
-    if (IsOwnersLoss(owns)) reason = owns;
+    if (HasLostOwnership(owns)) reason = owns;
   }
   const CheckpointRef ref = RefOfSave(save);
   world_->events.Emit({.kind = EventKind::kSaveFailed,
@@ -421,7 +422,7 @@ Status CheckpointStore::FailSave(const std::string& save, const Status& why) {
                        .path = PathOf(ref),
                        .detail = reason.message(),
                        .reason = ReasonOf(reason.code())});
-  if (!IsOwnersLoss(reason)) AddWarning(RemoveFailedSave(save));
+  if (!HasLostOwnership(reason)) AddWarning(RemoveFailedSave(save));
   return reason;
 }
 
@@ -446,7 +447,7 @@ Status CheckpointStore::AbortSave(const std::string& save, const Status& why) {
     // An error that must stop another rank's process must not stop this one.
     const Status failed =
         FailSave(save, StopsTheProcess(why) ? Unavailable(why.message()) : why);
-    return IsOwnersLoss(failed) ? failed : OkStatus();
+    return HasLostOwnership(failed) ? failed : OkStatus();
   }
   return RemoveTree(*world_, PathOf(save), FileKind::kDirectory);
 }

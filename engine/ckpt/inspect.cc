@@ -22,7 +22,8 @@ void FillFromManifest(World& world, const Manifest& manifest,
   for (const ShardFile& file : manifest.files) report.bytes += file.bytes;
 }
 
-CheckpointReport Report(const std::string& name, const CheckpointName& parsed) {
+CheckpointReport ReportFromName(const std::string& name,
+                                const CheckpointName& parsed) {
   return {.name = name,
           .verdict = {},
           .step = parsed.step,
@@ -75,7 +76,7 @@ uint64_t ResumedBy(const StoreScan& scan, const ScannedCheckpoint& checkpoint) {
 }
 
 // Prefixes the message with the checkpoint's path, unless it begins with it.
-Status Named(const Status& status, const std::string& path) {
+Status WithPath(const Status& status, const std::string& path) {
   return status.message().starts_with(path) ? status : Annotate(status, path);
 }
 
@@ -97,7 +98,8 @@ Result<StoreReport> InspectStore(World& world, const std::string& directory,
   };
   for (size_t i = 0; i < scan.checkpoints.size(); ++i) {
     const ScannedCheckpoint& checkpoint = scan.checkpoints[i];
-    CheckpointReport report = Report(checkpoint.name, checkpoint.parsed);
+    CheckpointReport report =
+        ReportFromName(checkpoint.name, checkpoint.parsed);
     report.resumed_by = ResumedBy(scan, checkpoint);
     const auto& members = scan.lineage.members;
     if (std::ranges::find(members, i) == members.end()) {
@@ -109,7 +111,8 @@ Result<StoreReport> InspectStore(World& world, const std::string& directory,
   }
   for (const ScannedEntry& entry : scan.entries) {
     if (entry.parsed.kind != EntryKind::kRejected) continue;
-    CheckpointReport report = Report(entry.name, entry.parsed.checkpoint);
+    CheckpointReport report =
+        ReportFromName(entry.name, entry.parsed.checkpoint);
     report.lineage = LineageState::kRejected;
     const auto manifest = ReadManifest(world, directory + "/" + entry.name);
     report.verdict = manifest.status();
@@ -151,9 +154,9 @@ Result<std::string> FindResumeCheckpoint(World& world,
 Result<std::vector<TensorDifference>> CompareCheckpoints(
     World& world, const std::string& first, const std::string& second) {
   const auto a = ReadCheckpoint(world, first);
-  if (!a.ok()) return Named(a.status(), first);
+  if (!a.ok()) return WithPath(a.status(), first);
   const auto b = ReadCheckpoint(world, second);
-  if (!b.ok()) return Named(b.status(), second);
+  if (!b.ok()) return WithPath(b.status(), second);
   return CompareTensors(a->tensors, b->tensors);
 }
 

@@ -225,7 +225,7 @@ Status CheckDigestLine(std::string_view text) {
   return DataLoss("its bytes do not match the digest in its last line");
 }
 
-Result<Manifest> ParseAnew(std::string_view text) {
+Result<Manifest> ParseUncached(std::string_view text) {
   if (text.size() > kMaxManifestBytes) {
     return DataLoss(fmt::format("expected at most {} bytes, found {}",
                                 kMaxManifestBytes, text.size()));
@@ -307,7 +307,7 @@ std::string EncodeManifest(const Manifest& manifest) {
 Result<Manifest> ParseManifest(std::string_view text) {
   thread_local RecentManifests recent;
   if (const Manifest* known = recent.Find(text)) return *known;
-  Result<Manifest> manifest = ParseAnew(text);
+  Result<Manifest> manifest = ParseUncached(text);
   if (manifest.ok()) recent.Put(text, *manifest);
   return manifest;
 }

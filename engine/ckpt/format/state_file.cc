@@ -45,8 +45,8 @@ int DifferingBits(std::string_view a, std::string_view b) {
 
 // Flips each bit of the text, from byte `from` on, one at a time, and calls
 // `with` for each resulting text, until `with` returns true.
-bool AnyFlipOf(std::string& text, size_t from,
-               const std::function<bool(size_t at)>& with) {
+bool AnyBitFlipOf(std::string& text, size_t from,
+                  const std::function<bool(size_t at)>& with) {
   for (size_t at = from; at < text.size(); ++at) {
     for (int bit = 0; bit < 8; ++bit) {
       const char kept = text[at];
@@ -75,19 +75,20 @@ bool HasFlippedBits(std::string_view text) {
   const auto is_near = [&](size_t) {
     return DifferingBits(tail, DigestLineOf(body)) <= kFew;
   };
-  if (is_near(0) || AnyFlipOf(body, 0, is_near)) return true;
+  if (is_near(0) || AnyBitFlipOf(body, 0, is_near)) return true;
   if (body.size() > kMostForTwo) return false;
   const auto digest =
       Digest::Parse(tail.substr(kDigestKey.size() + 2, Digest::kDigits));
   if (!digest) return false;
   const auto is_whole = [&](size_t) { return DigestOf(body) == *digest; };
-  return AnyFlipOf(
-      body, 0, [&](size_t first) { return AnyFlipOf(body, first, is_whole); });
+  return AnyBitFlipOf(body, 0, [&](size_t first) {
+    return AnyBitFlipOf(body, first, is_whole);
+  });
 }
 
 // Removes the comment line and all complete "all:" lines after it from the
 // text. Returns the names in these lines.
-std::vector<std::string> TakeWholeLines(std::string_view& text) {
+std::vector<std::string> ConsumeCompleteLines(std::string_view& text) {
   std::vector<std::string> names;
   text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
   while (text.starts_with(kAllPrefix)) {
@@ -101,12 +102,12 @@ std::vector<std::string> TakeWholeLines(std::string_view& text) {
 
 // Returns true iff the text is the beginning of a file that EncodeStateFile
 // could have written.
-bool IsCut(std::string_view text) {
+bool IsTruncated(std::string_view text) {
   const std::string header = fmt::format("# {}\n", kComment);
   if (header.starts_with(text)) return true;
   if (!text.starts_with(header)) return false;
   std::string_view rest = text;
-  const std::vector<std::string> names = TakeWholeLines(rest);
+  const std::vector<std::string> names = ConsumeCompleteLines(rest);
   if (EncodeStateFile(names).starts_with(text)) return true;
   return rest.find('\n') == rest.npos && !rest.empty() &&
          (rest.starts_with(kAllPrefix) || kAllPrefix.starts_with(rest));
@@ -196,23 +197,23 @@ class EditReader {
 // Reads a file that seems to be truncated. If it ends with a complete `latest`
 // line, a person may instead have gone back to that checkpoint, by removing the
 // newer names and the digest line.
-StateFile ReadCut(std::string_view text) {
+StateFile ParseTruncated(std::string_view text) {
   StateFile file;
   std::string_view rest = text;
-  file.all = TakeWholeLines(rest);
+  file.all = ConsumeCompleteLines(rest);
   file.damage = "cut off";
   if (file.all.empty()) return file;
   const std::string latest = fmt::format("latest: {}", file.all.back());
   if (rest == latest || rest == latest + "\n") {
     file.edit = {.latest = file.all.back(),
                  .line = file.all.size() + 2,
-                 .may_be_cut = true};
+                 .may_be_truncated = true};
   }
   return file;
 }
 
 // Reads a file that is as the engine wrote it, or that has flipped bits.
-StateFile ReadWritten(const TextRecord& record) {
+StateFile ParseUnedited(const TextRecord& record) {
   StateFile file;
   for (const TextField& field : record.fields) {
     if (field.key == "all") file.all.emplace_back(field.value);
@@ -247,13 +248,13 @@ StateFile ParseStateFile(std::string_view text) {
   if (text.empty()) return {.damage = "empty"};
   const TextRecord record = ParseTextRecord(text);
   if (record.digest == DigestLine::kRight || HasFlippedBits(text)) {
-    return ReadWritten(record);
+    return ParseUnedited(record);
   }
   if (IsUtf16(text)) {
     return {.refusal = "line 1: expected UTF-8, found UTF-16"};
   }
   if (HasControlBytes(text)) return {.damage = "not text"};
-  if (IsCut(text)) return ReadCut(text);
+  if (IsTruncated(text)) return ParseTruncated(text);
   return EditReader(text).Read();
 }
 

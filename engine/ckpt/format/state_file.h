@@ -18,11 +18,11 @@ struct StateFileEdit {
   // True if the file ends after the `latest` line. Truncation has the same
   // result as such an edit, so the edit is applied only if its checkpoint
   // exists and is valid.
-  bool may_be_cut = false;
+  bool may_be_truncated = false;
 };
 
 // At most one of `edit`, `refusal` and `damage` is set; an edit with
-// `may_be_cut` also has `damage`.
+// `may_be_truncated` also has `damage`.
 struct StateFile {
   std::vector<std::string> all;  // untrusted if `damage` is set
   std::optional<StateFileEdit> edit;

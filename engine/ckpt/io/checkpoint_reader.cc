@@ -133,9 +133,9 @@ using ShardRead = std::function<Result<Contents>(BlockReader&)>;
 // Reads one file that the manifest lists: a shard, with `read_shard`, or the
 // index, which contains no tensors.
 template <typename Contents>
-Result<Contents> ReadListed(World& world, OpenFile& open,
-                            const ShardFile& listed, uint64_t step,
-                            const ShardRead<Contents>& read_shard) {
+Result<Contents> ReadListedFile(World& world, OpenFile& open,
+                                const ShardFile& listed, uint64_t step,
+                                const ShardRead<Contents>& read_shard) {
   const bool blind = world.faults.Planted(PlantedBug::kTrustManifestBlindly);
   ASSIGN_OR_RETURN(
       auto contents, RetryOnDiskError(world, [&]() -> Result<Contents> {
@@ -163,7 +163,8 @@ Result<Contents> ReadListed(World& world, OpenFile& open,
 }
 
 // Checks that a shard has the tensors that the manifest lists, in any order.
-Status CheckListed(const ShardFile& listed, std::span<const TensorView> views) {
+Status CheckListedTensors(const ShardFile& listed,
+                          std::span<const TensorView> views) {
   if (std::ranges::equal(views, listed.tensors, {}, &TensorView::name)) {
     return OkStatus();
   }
@@ -205,11 +206,11 @@ Result<CheckpointHead> ReadFiles(World& world, const std::string& path,
   }
   for (size_t i = 0; i < files.size(); ++i) {
     const ShardFile& listed = manifest.files[i];
-    ASSIGN_OR_RETURN(
-        Contents contents,
-        ReadListed(world, files[i], listed, manifest.head.step, read_shard));
+    ASSIGN_OR_RETURN(Contents contents,
+                     ReadListedFile(world, files[i], listed, manifest.head.step,
+                                    read_shard));
     if (listed.name == kIndexName) continue;
-    RETURN_IF_ERROR(CheckListed(listed, contents.tensors));
+    RETURN_IF_ERROR(CheckListedTensors(listed, contents.tensors));
     take(std::move(contents));
   }
   return std::move(manifest.head);

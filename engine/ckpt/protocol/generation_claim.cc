@@ -52,7 +52,7 @@ bool IsBeingRemoved(const StoreScan& scan, uint64_t generation) {
 
 // Pauses before the next round, as other workers are changing the directory, or
 // this host's listing of it is outdated.
-void PauseBefore(int round, Clock& clock) {
+void PauseBeforeRound(int round, Clock& clock) {
   constexpr Duration kFirst = std::chrono::milliseconds(10);
   constexpr Duration kLongest = std::chrono::seconds(4);
   Duration pause = kFirst;
@@ -294,7 +294,7 @@ Result<RecordedClaim> RecordParent(World& world, const StoreOptions& options,
   for (int round = 0; round < kMaxRounds; ++round) {
     RecordedClaim claim;
     if (round > 0) {
-      PauseBefore(round, world.clock);
+      PauseBeforeRound(round, world.clock);
       // An error here does no harm: at worst the next listing is outdated.
       (void)RefreshListing(world, directory, generation);
     }

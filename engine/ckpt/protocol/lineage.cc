@@ -37,9 +37,9 @@ bool IsParent(const LineageEntry& entry, const ParentRecord& parent,
 
 // Adds the checkpoints that one generation wrote before `until`, the checkpoint
 // from which the next generation of the chain resumed.
-void AddOwn(std::span<const LineageEntry> entries, uint64_t generation,
-            const std::optional<ParentRecord>& until,
-            std::set<size_t>& members) {
+void AddWrittenBy(std::span<const LineageEntry> entries, uint64_t generation,
+                  const std::optional<ParentRecord>& until,
+                  std::set<size_t>& members) {
   for (size_t i = 0; i < entries.size(); ++i) {
     const bool before =
         !until || OrderKey(entries[i]) < OrderKey(until->step, until->phase);
@@ -58,7 +58,7 @@ Lineage FindLineage(std::span<const LineageEntry> entries,
   while (record != parents.end()) {
     const auto& [generation, parent] = *record;
     lineage.generations.push_back(generation);
-    AddOwn(entries, generation, until, members);
+    AddWrittenBy(entries, generation, until, members);
     // Ends at a cold start, or at a record that the engine cannot have written:
     // a parent is always of an older generation.
     if (!parent || parent->written_by >= generation) break;
@@ -68,7 +68,7 @@ Lineage FindLineage(std::span<const LineageEntry> entries,
     until = parent;
     record = parents.find(parent->written_by);
     if (record == parents.end()) {
-      AddOwn(entries, parent->written_by, until, members);
+      AddWrittenBy(entries, parent->written_by, until, members);
     }
   }
   lineage.members.assign(members.begin(), members.end());

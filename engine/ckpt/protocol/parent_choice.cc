@@ -13,7 +13,7 @@ namespace gauntlet {
 
 namespace {
 
-bool IsThere(const StoreScan& scan, const std::string& checkpoint) {
+bool IsInStore(const StoreScan& scan, const std::string& checkpoint) {
   return std::ranges::find(scan.checkpoints, checkpoint,
                            &ScannedCheckpoint::name) != scan.checkpoints.end();
 }
@@ -21,7 +21,7 @@ bool IsThere(const StoreScan& scan, const std::string& checkpoint) {
 // Returns the newest generation that resumed from the checkpoint `name`; 0 if
 // none did. (In an earlier version of the engine, that generation then renamed
 // the checkpoint to its own suffix.)
-uint64_t TakenBy(const StoreScan& scan, const std::string& name) {
+uint64_t NewestResumerOf(const StoreScan& scan, const std::string& name) {
   const auto taken = std::find_if(
       scan.parents.rbegin(), scan.parents.rend(), [&](const auto& entry) {
         return entry.second && entry.second->name == name;
@@ -33,13 +33,13 @@ uint64_t TakenBy(const StoreScan& scan, const std::string& name) {
 // stopped before it rewrote the state file. Such a version renamed the
 // checkpoint. The file then has no name of the generation that applied the
 // edit, or of a later one.
-bool IsObeyedAlready(const StoreScan& scan, const std::string& latest) {
-  const uint64_t taken_by = TakenBy(scan, latest);
+bool IsEditApplied(const StoreScan& scan, const std::string& latest) {
+  const uint64_t resumed_by = NewestResumerOf(scan, latest);
   const auto later = [&](const std::string& name) {
     const auto parsed = CheckpointName::Parse(name);
-    return parsed && parsed->generation >= taken_by;
+    return parsed && parsed->generation >= resumed_by;
   };
-  return taken_by > 0 && !IsThere(scan, latest) &&
+  return resumed_by > 0 && !IsInStore(scan, latest) &&
          std::ranges::none_of(scan.state_file.all, later);
 }
 
@@ -47,17 +47,18 @@ bool IsObeyedAlready(const StoreScan& scan, const std::string& latest) {
 
 std::string IgnoredStateFile(const StoreScan& scan) {
   const StateFile& file = scan.state_file;
-  if (file.edit && file.edit->may_be_cut && IsThere(scan, file.edit->latest)) {
+  if (file.edit && file.edit->may_be_truncated &&
+      IsInStore(scan, file.edit->latest)) {
     return fmt::format(
         "{}: line {}: no checksum line: read as an edit to {} (used if it is "
         "valid)",
         kStateFileName, file.edit->line, file.edit->latest);
   }
-  if (file.edit && IsObeyedAlready(scan, file.edit->latest)) {
+  if (file.edit && IsEditApplied(scan, file.edit->latest)) {
     return fmt::format(
         "{}: line {}: latest: {}: already applied by generation {}; ignored",
         kStateFileName, file.edit->line, file.edit->latest,
-        TakenBy(scan, file.edit->latest));
+        NewestResumerOf(scan, file.edit->latest));
   }
   if (file.damage.empty()) return "";
   return fmt::format(
@@ -128,12 +129,13 @@ Result<LoadedCheckpoint> ReadAndVerify(World& world,
 
 // Returns the reason why the checkpoint that the edit names is not in the
 // directory; "" if unknown.
-std::string ReasonNotThere(const StoreScan& scan, const std::string& latest) {
-  if (const uint64_t taken_by = TakenBy(scan, latest); taken_by > 0) {
+std::string MissingReason(const StoreScan& scan, const std::string& latest) {
+  if (const uint64_t resumed_by = NewestResumerOf(scan, latest);
+      resumed_by > 0) {
     CheckpointName now =
         CheckpointName::Parse(latest).value_or(CheckpointName{});
-    now.generation = taken_by;
-    if (IsThere(scan, now.ToString())) {
+    now.generation = resumed_by;
+    if (IsInStore(scan, now.ToString())) {
       return fmt::format(", renamed to {} when a run resumed from it",
                          now.ToString());
     }
@@ -149,7 +151,7 @@ std::string StateFilePath(const StoreOptions& options) {
   return fmt::format("{}/{}", options.directory, kStateFileName);
 }
 
-std::string WhatToDo(const std::string& state_file) {
+std::string StateFileAdvice(const std::string& state_file) {
   return fmt::format(
       "To go back to another checkpoint, set latest in {} to its name and "
       "delete the last line; to resume from the newest good one, remove the "
@@ -165,15 +167,15 @@ Result<std::optional<size_t>> EditedParent(const StoreOptions& options,
   const StateFile& file = scan.state_file;
   const std::string path = StateFilePath(options);
   if (!file.refusal.empty()) {
-    return InvalidArgument(
-        fmt::format("{}: edited: {}. {}", path, file.refusal, WhatToDo(path)));
+    return InvalidArgument(fmt::format("{}: edited: {}. {}", path, file.refusal,
+                                       StateFileAdvice(path)));
   }
   if (!file.edit) return std::optional<size_t>();
   const std::string& latest = file.edit->latest;
   for (size_t i = 0; i < scan.checkpoints.size(); ++i) {
     if (scan.checkpoints[i].name == latest) return std::optional(i);
   }
-  if (file.edit->may_be_cut || IsObeyedAlready(scan, latest)) {
+  if (file.edit->may_be_truncated || IsEditApplied(scan, latest)) {
     return std::optional<size_t>();
   }
   std::vector<std::string> names;
@@ -184,15 +186,15 @@ Result<std::optional<size_t>> EditedParent(const StoreOptions& options,
       "{}: edited: line {}: latest: expected a checkpoint of this directory "
       "({}), found \"{}\"{}. {}",
       path, file.edit->line, fmt::join(names, ", "), latest.substr(0, 200),
-      ReasonNotThere(scan, latest), WhatToDo(path)));
+      MissingReason(scan, latest), StateFileAdvice(path)));
 }
 
 // Adds the checkpoints whose claim is lost. A generation records its parent in
 // its claim before it saves. So if a checkpoint's name has a generation above
 // all recorded claims, its claim was lost. Such a checkpoint is fenced only for
 // that reason, and may have been acknowledged.
-void AddThoseOfLostClaims(const StoreScan& scan,
-                          std::vector<std::string>& traces) {
+void AddCheckpointsOfLostClaims(const StoreScan& scan,
+                                std::vector<std::string>& traces) {
   const uint64_t newest =
       scan.parents.empty() ? 0 : scan.parents.rbegin()->first;
   for (size_t i = 0; i < scan.checkpoints.size(); ++i) {
@@ -226,7 +228,7 @@ std::vector<std::string> TracesOfCheckpoints(
         "{}: {}", entry.name,
         status.ok() ? "set aside by an earlier run" : status.message()));
   }
-  AddThoseOfLostClaims(scan, traces);
+  AddCheckpointsOfLostClaims(scan, traces);
   const auto newest = scan.parents.rbegin();
   if (newest != scan.parents.rend() && newest->second && rejected.empty()) {
     traces.push_back(fmt::format("{}: missing, the parent of generation {}",
@@ -315,11 +317,11 @@ Result<ParentChoice> ChooseParent(World& world, const StoreOptions& options,
     const ScannedCheckpoint& checkpoint = scan.checkpoints[*edited];
     const Status status = verify(*edited);
     const StateFileEdit& edit = *scan.state_file.edit;
-    if (status.code() == Code::kDataLoss && !edit.may_be_cut) {
+    if (status.code() == Code::kDataLoss && !edit.may_be_truncated) {
       const std::string path = StateFilePath(options);
       return FailedPrecondition(fmt::format(
           "{}: edited: line {}: latest: {} is damaged: {}. {}", path, edit.line,
-          checkpoint.name, status.message(), WhatToDo(path)));
+          checkpoint.name, status.message(), StateFileAdvice(path)));
     }
     if (status.code() != Code::kDataLoss) {
       RETURN_IF_ERROR(status);

@@ -15,26 +15,26 @@ namespace {
 // are the files in a checkpoint.
 constexpr int kMaxDepth = 4;
 
-Status MissingIsFine(const Status& status) {
+Status IgnoreNotFound(const Status& status) {
   return status.code() == Code::kNotFound ? OkStatus() : status;
 }
 
-Status RemoveOne(World& world, const std::string& path, FileKind kind) {
+Status RemoveEntry(World& world, const std::string& path, FileKind kind) {
   RETURN_IF_ERROR(world.faults.Hit(Point::kRetireRemove, {}));
-  return MissingIsFine(world.storage.Remove(path, kind));
+  return IgnoreNotFound(world.storage.Remove(path, kind));
 }
 
-Status RemoveTreeTo(World& world, const std::string& path, int depth) {
+Status RemoveTreeToDepth(World& world, const std::string& path, int depth) {
   if (depth == 0) return FailedPrecondition(path + ": too deep to remove");
   const auto entries = world.storage.List(path);
-  if (!entries.ok()) return MissingIsFine(entries.status());
+  if (!entries.ok()) return IgnoreNotFound(entries.status());
   for (const DirectoryEntry& entry : *entries) {
     const std::string child = path + "/" + entry.name;
     RETURN_IF_ERROR(entry.kind == FileKind::kDirectory
-                        ? RemoveTreeTo(world, child, depth - 1)
-                        : RemoveOne(world, child, entry.kind));
+                        ? RemoveTreeToDepth(world, child, depth - 1)
+                        : RemoveEntry(world, child, entry.kind));
   }
-  return RemoveOne(world, path, FileKind::kDirectory);
+  return RemoveEntry(world, path, FileKind::kDirectory);
 }
 
 // Removes the renamed directory `path`. Syncs the rename before the first file
@@ -50,8 +50,8 @@ Status RemoveRenamed(World& world, const std::string& directory,
 // Returns Ok iff the claims show that the remover still owns the directory.
 using OwnerCheck = std::function<Status()>;
 
-OwnerCheck CheckOf(World& world, const std::string& directory,
-                   const ClaimRecord& owner) {
+OwnerCheck OwnerCheckFor(World& world, const std::string& directory,
+                         const ClaimRecord& owner) {
   if (world.faults.Planted(PlantedBug::kRemoveWhileFenced)) {
     return [] { return OkStatus(); };
   }
@@ -61,8 +61,8 @@ OwnerCheck CheckOf(World& world, const std::string& directory,
 // Called after the remover has renamed `name` to `away` and checked, with the
 // result `checked`, that it still owns the directory. If the check failed,
 // renames `away` back and returns the error.
-Status UndoUnless(World& world, const Status& checked, const std::string& name,
-                  const std::string& away) {
+Status UndoRenameUnless(World& world, const Status& checked,
+                        const std::string& name, const std::string& away) {
   // kCancelled simulates a crash: nothing more may be changed.
   if (checked.ok() || checked.code() == Code::kCancelled) return checked;
   const Status undone = world.storage.Rename(away, name);
@@ -100,7 +100,7 @@ Status Remove(World& world, const Removal& removal, const OwnerCheck& owns) {
   RETURN_IF_ERROR(renamed);
   Status checked = world.faults.Hit(Point::kRetireRenamed, {});
   if (checked.ok()) checked = owns();
-  RETURN_IF_ERROR(UndoUnless(world, checked, from, to));
+  RETURN_IF_ERROR(UndoRenameUnless(world, checked, from, to));
   return RemoveRenamed(world, directory, to);
 }
 
@@ -122,8 +122,8 @@ bool IsNeeded(const EntryName& taken, const StoreScan& scan) {
 }  // namespace
 
 Status RemoveTree(World& world, const std::string& path, FileKind kind) {
-  if (kind != FileKind::kDirectory) return RemoveOne(world, path, kind);
-  return RemoveTreeTo(world, path, kMaxDepth);
+  if (kind != FileKind::kDirectory) return RemoveEntry(world, path, kind);
+  return RemoveTreeToDepth(world, path, kMaxDepth);
 }
 
 Status RemoveCheckpoint(World& world, const std::string& directory,
@@ -131,7 +131,7 @@ Status RemoveCheckpoint(World& world, const std::string& directory,
   return Remove(
       world,
       {.directory = directory, .name = name, .generation = owner.generation},
-      CheckOf(world, directory, owner));
+      OwnerCheckFor(world, directory, owner));
 }
 
 Status DeleteCheckpoint(World& world, const std::string& directory,
@@ -200,7 +200,7 @@ void EmitRejected(World& world, const std::string& path,
 
 Status SetAside(World& world, const std::string& directory,
                 const std::string& name, const ClaimRecord& owner) {
-  const OwnerCheck owns = CheckOf(world, directory, owner);
+  const OwnerCheck owns = OwnerCheckFor(world, directory, owner);
   const std::string from = directory + "/" + name;
   const std::string to =
       fmt::format("{}/{}{}", directory, kRejectedPrefix, name);
@@ -208,7 +208,7 @@ Status SetAside(World& world, const std::string& directory,
   world.events.Emit({.kind = EventKind::kRejectBegin, .path = from});
   RETURN_IF_ERROR(world.faults.Hit(Point::kReject, {}));
   RETURN_IF_ERROR(world.storage.Rename(from, to));
-  return UndoUnless(world, owns(), from, to);
+  return UndoRenameUnless(world, owns(), from, to);
 }
 
 }  // namespace gauntlet

@@ -16,8 +16,8 @@ namespace {
 // Deletes all checkpoints except `kept`, then all claims. The rename of each
 // checkpoint is durable before its files are removed, so that after a crash no
 // checkpoint is left without the claims that fence it.
-Status DeleteOthers(World& world, const std::string& directory,
-                    const std::string& kept, uint64_t generation) {
+Status DeleteAllExcept(World& world, const std::string& directory,
+                       const std::string& kept, uint64_t generation) {
   ASSIGN_OR_RETURN(const auto listed, world.storage.List(directory));
   std::vector<std::string> claims;
   for (const DirectoryEntry& entry : listed) {
@@ -48,7 +48,7 @@ Status DeleteContents(World& world, const std::string& directory,
                       const std::string& newest, uint64_t generation) {
   RETURN_IF_ERROR(RemoveTree(
       world, directory + "/" + std::string(kStateFileName), FileKind::kFile));
-  RETURN_IF_ERROR(DeleteOthers(world, directory, newest, generation));
+  RETURN_IF_ERROR(DeleteAllExcept(world, directory, newest, generation));
   if (newest.empty()) return OkStatus();
   const Status removed = DeleteCheckpoint(world, directory, newest, generation);
   if (removed.code() != Code::kNotFound) return removed;

@@ -14,7 +14,7 @@ namespace {
 // edit that may be truncated comes with damage.
 void RunStateFile(std::string_view text) {
   const StateFile file = ParseStateFile(text);
-  CHECK(!file.edit || file.damage.empty() == !file.edit->may_be_cut,
+  CHECK(!file.edit || file.damage.empty() == !file.edit->may_be_truncated,
         "an edit in a damaged file");
   CHECK(file.refusal.empty() || (!file.edit && file.damage.empty()),
         "a refusal beside something else");

@@ -412,7 +412,7 @@ TEST(StateFileTest, Edit_IsObeyed) {
     const StateFile file = ParseStateFile(text);
     ASSERT_TRUE(file.edit) << text << file.refusal << file.damage;
     EXPECT_EQ(file.edit->latest, kFirst) << text;
-    EXPECT_FALSE(file.edit->may_be_cut) << text;
+    EXPECT_FALSE(file.edit->may_be_truncated) << text;
   }
   EXPECT_EQ(ParseStateFile(edit).edit->line, 5u);
 }
@@ -471,7 +471,7 @@ TEST(StateFileTest, EditWithoutLaterNames_MayBeATruncation) {
     const StateFile file = ParseStateFile(same);
     ASSERT_TRUE(file.edit) << same;
     EXPECT_EQ(file.edit->latest, kFirst);
-    EXPECT_TRUE(file.edit->may_be_cut);
+    EXPECT_TRUE(file.edit->may_be_truncated);
   }
 }
 
