@@ -15,14 +15,14 @@
 namespace gauntlet {
 namespace {
 
-LaunchEnd Failed(std::string reason) {
+LaunchEnd FailedEnd(std::string reason) {
   return {.exit_code = static_cast<int>(WorkerExit::kFailed),
           .reason = std::move(reason)};
 }
 
 // Ends a launch after an error of the launcher itself.
-LaunchEnd FailedBy(const Status& status) {
-  LaunchEnd end = Failed(status.message());
+LaunchEnd EndForError(const Status& status) {
+  LaunchEnd end = FailedEnd(status.message());
   // A later start may have enough disk space and other resources.
   if (status.code() == Code::kResourceExhausted) {
     end.exit_code = static_cast<int>(WorkerExit::kLostWorker);
@@ -45,8 +45,8 @@ bool BackOff(LaunchState& launch, NoticeSources& sources) {
   while (clock.Now() < until) {
     if (sources.AnyHasNotice(until)) return true;
     const Time next = clock.Now() + launch.options.notices.poll_every;
-    const bool looks = !sources.empty() && next < until;
-    if (WaitOrNotice(launch.world, looks ? next : until)) return true;
+    const bool polls = !sources.empty() && next < until;
+    if (WaitOrNotice(launch.world, polls ? next : until)) return true;
   }
   return false;
 }
@@ -61,11 +61,11 @@ LaunchEnd RunAttempts(LaunchState& launch) {
   while (true) {
     Attempt attempt(launch);
     const Status started = attempt.Run();
-    if (!started.ok()) return FailedBy(started);
+    if (!started.ok()) return EndForError(started);
     if (std::optional<LaunchEnd> end = attempt.FinalOutcome()) return *end;
     const std::string reason = attempt.RestartReason();
     if (!launch.CountRestart(reason)) {
-      LaunchEnd end = Failed(
+      LaunchEnd end = FailedEnd(
           fmt::format("{}; gave up after {}", reason, launch.give_up_reason));
       if (NeverRestarts(launch.options)) {
         end.exit_code = static_cast<int>(launch.options.without_restarts);
@@ -95,10 +95,10 @@ LaunchEnd RunLocked(LaunchState& launch) {
     return {.exit_code = static_cast<int>(WorkerExit::kLostWorker),
             .reason = lock.status().message()};
   }
-  if (!lock.ok()) return FailedBy(lock.status());
+  if (!lock.ok()) return EndForError(lock.status());
   if (!directory.empty()) {
     Result<std::string> name = MakeLaunchName(launch.world, directory);
-    if (!name.ok()) return FailedBy(name.status());
+    if (!name.ok()) return EndForError(name.status());
     launch.launch_hold.launch = *std::move(name);
   }
   return RunAttempts(launch);

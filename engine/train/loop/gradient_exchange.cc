@@ -148,7 +148,7 @@ Status GradientExchange::BeginBeforeLastPass(const ExchangeKey& key,
   return OkStatus();
 }
 
-std::function<void(size_t)> GradientExchange::FinalFrom() {
+std::function<void(size_t)> GradientExchange::FinalFromCallback() {
   if (!has_begun()) return nullptr;
   return [&progress = overlapped_->progress](size_t offset) {
     progress.SetFinalFrom(offset);

@@ -84,7 +84,7 @@ class GradientExchange {
   Status BeginBeforeLastPass(const ExchangeKey& key, Duration timeout);
   // Returns ReplicaBatch::final_from for the pass after BeginBeforeLastPass;
   // null: the exchange has not begun.
-  std::function<void(size_t)> FinalFrom();
+  std::function<void(size_t)> FinalFromCallback();
 
   // Computes the sums over all replicas of all ranks. Returns the codes of
   // Ring::AllReduce. No task uses the arrays after Sum has returned. REQUIRES:

@@ -207,7 +207,7 @@ Status Trainer::LocalGradients(ResidentState& resident,
                            .state = state_before_,
                            .next_state = state_after_,
                            .kept = exchange_.AcceptsKept() ? &kept : nullptr,
-                           .final_from = exchange_.FinalFrom(),
+                           .final_from = exchange_.FinalFromCallback(),
                            .probe = passes.probe,
                            .replica = static_cast<int>(replica)},
                           exchange_.GradientBuffer(static_cast<size_t>(i)));

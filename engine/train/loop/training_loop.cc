@@ -13,8 +13,8 @@ namespace {
 // Returns the number of saves before the exit. With asynchronous saves there
 // may be three: one in flight, a periodic save that becomes due before the stop
 // and waits for the first, and the last save, which waits for both.
-SavesBeforeExit LeavingWith(const TrainOptions& options,
-                            const SaveStrategy& saves) {
+SavesBeforeExit SavesBeforeExitOf(const TrainOptions& options,
+                                  const SaveStrategy& saves) {
   if (saves.sync == nullptr ||
       options.checkpoint.at_notice == OnPreemption::kExit) {
     return SavesBeforeExit::kNone;
@@ -33,7 +33,7 @@ TrainingLoop::TrainingLoop(const Parts& parts, const SaveStrategy& saves)
       state_(&parts.resident.host()),
       schedule_(parts.options, state_->position, parts.trainer.schedule()),
       notices_(parts.world, parts.options.preemption.grace,
-               LeavingWith(parts.options, saves)),
+               SavesBeforeExitOf(parts.options, saves)),
       reported_(state_->position),
       reports_(parts.world, parts.options, *state_),
       saves_({.world = parts.world,

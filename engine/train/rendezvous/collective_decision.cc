@@ -53,7 +53,7 @@ bool IsPrintable(std::string_view text) {
          });
 }
 
-CollectiveDecision ByDevices(std::span<const CollectiveOffer> offers) {
+CollectiveDecision ExchangeByDevices(std::span<const CollectiveOffer> offers) {
   return {.communicator = gpu::CommunicatorId(),
           .line = fmt::format(
               "collective: {} (each worker has a device of its own)",
@@ -133,7 +133,7 @@ Result<CollectiveDecision> DecideCollective(
           "NCCL: {}",
           obstacle));
     }
-    CollectiveDecision decision = ByDevices(offers);
+    CollectiveDecision decision = ExchangeByDevices(offers);
     decision.line.clear();
     return decision;
   }
@@ -144,7 +144,7 @@ Result<CollectiveDecision> DecideCollective(
     if (offer.use == gpu::CollectiveUse::kAlways) continue;
     return FallBackToRing(fmt::format("the devices are {}", offer.version));
   }
-  return ByDevices(offers);
+  return ExchangeByDevices(offers);
 }
 
 std::string EncodeCollective(const CollectiveDecision& decision) {

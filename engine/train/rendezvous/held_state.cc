@@ -25,14 +25,14 @@ auto PositionOf(const HeldState& state) {
   return std::tuple(state.step, OrderOf(state.phase));
 }
 
-void Put(const HeldState& state, wire::HeldState& to) {
+void ToWire(const HeldState& state, wire::HeldState& to) {
   to.set_step(state.step);
   to.set_phase(static_cast<uint32_t>(state.phase));
   to.set_digest_high(state.digest.high);
   to.set_digest_low(state.digest.low);
 }
 
-std::optional<HeldState> Take(const wire::HeldState& from) {
+std::optional<HeldState> FromWire(const wire::HeldState& from) {
   if (from.phase() > static_cast<uint32_t>(Phase::kCallbacksDue)) {
     return std::nullopt;
   }
@@ -43,15 +43,15 @@ std::optional<HeldState> Take(const wire::HeldState& from) {
 }
 
 // Checks the name, which comes from the network and becomes a path.
-std::optional<CheckpointRef> Take(const wire::CheckpointStart& from) {
+std::optional<CheckpointRef> FromWire(const wire::CheckpointStart& from) {
   if (!CheckpointName::Parse(from.name())) return std::nullopt;
   return CheckpointRef{.name = from.name(),
                        .step = from.step(),
                        .generation = from.generation()};
 }
 
-std::optional<StartDecision::Memory> Take(const wire::MemoryStart& from) {
-  const std::optional<HeldState> state = Take(from.state());
+std::optional<StartDecision::Memory> FromWire(const wire::MemoryStart& from) {
+  const std::optional<HeldState> state = FromWire(from.state());
   if (!state || from.holder() > INT32_MAX) return std::nullopt;
   return StartDecision::Memory{.state = *state,
                                .holder = static_cast<int>(from.holder()),
@@ -72,7 +72,7 @@ bool IsSamePosition(const HeldState& a, const HeldState& b) {
 std::string EncodeHeld(const std::optional<HeldState>& held) {
   if (!held) return "";
   wire::HeldState message;
-  Put(*held, message);
+  ToWire(*held, message);
   return message.SerializeAsString();
 }
 
@@ -80,7 +80,7 @@ Result<std::optional<HeldState>> DecodeHeld(std::string_view bytes) {
   if (bytes.empty()) return std::optional<HeldState>();
   wire::HeldState message;
   if (ParseMessage(bytes, message)) {
-    if (const auto held = Take(message)) return held;
+    if (const auto held = FromWire(message)) return held;
   }
   return DataLoss("a worker's message about its state is malformed");
 }
@@ -109,7 +109,7 @@ std::string EncodeStart(const StartDecision& start) {
   wire::Start message;
   if (start.from_memory) {
     wire::MemoryStart& memory = *message.mutable_memory();
-    Put(start.from_memory->state, *memory.mutable_state());
+    ToWire(start.from_memory->state, *memory.mutable_state());
     memory.set_holder(static_cast<uint32_t>(start.from_memory->holder));
     memory.set_is_needed(start.from_memory->is_needed);
     memory.set_is_only_copy(start.from_memory->is_only_copy);
@@ -126,8 +126,9 @@ Result<StartDecision> DecodeStart(std::string_view bytes) {
   wire::Start message;
   if (ParseMessage(bytes, message)) {
     StartDecision start;
-    if (message.has_checkpoint()) start.checkpoint = Take(message.checkpoint());
-    if (message.has_memory()) start.from_memory = Take(message.memory());
+    if (message.has_checkpoint())
+      start.checkpoint = FromWire(message.checkpoint());
+    if (message.has_memory()) start.from_memory = FromWire(message.memory());
     const bool is_cold = message.from_case() == wire::Start::FROM_NOT_SET;
     if (is_cold || start.checkpoint || start.from_memory) return start;
   }

@@ -17,9 +17,9 @@ namespace {
 constexpr uint64_t kMaxFileBytes = 4096;
 constexpr int kMaxRounds = 64;
 constexpr Duration kTokenPollInterval = std::chrono::milliseconds(100);
-// First and longest pause between two calls of ListTokensAnew by one rank. The
-// pauses double: thousands of ranks may be waiting, and each call changes the
-// directory.
+// First and longest pause between two calls of RefreshTokenListing by one rank.
+// The pauses double: thousands of ranks may be waiting, and each call changes
+// the directory.
 constexpr Duration kFirstChangeAfter = std::chrono::milliseconds(100);
 constexpr Duration kMaxChangePause = std::chrono::seconds(5);
 
@@ -67,7 +67,7 @@ Status Publish(World& world, const std::string& directory,
 // Makes this host reread the listing of the directory, which it may have
 // cached, by creating and removing a file there. Ignores errors: this worker
 // may have no write permission.
-void ListTokensAnew(World& world, const std::string& directory) {
+void RefreshTokenListing(World& world, const std::string& directory) {
   const std::string path = TokenFile(directory) + std::string(kProbeSuffix);
   if (world.storage.Open(path, OpenMode::kCreateTruncate).ok()) {
     static_cast<void>(world.storage.Remove(path, FileKind::kFile));
@@ -117,7 +117,7 @@ Result<JobToken> CreateTokenFile(World& world, const std::string& directory) {
       if (made.code() == Code::kAlreadyExists ||
           made.code() == Code::kNotFound) {
         // A stale listing may hide the existing file.
-        ListTokensAnew(world, directory);
+        RefreshTokenListing(world, directory);
         continue;
       }
       if (!made.ok()) return Annotate(made, TokenFile(directory));
@@ -150,7 +150,7 @@ Result<JobToken> AwaitTokenFile(
                       TokenFile(directory)));
     }
     if (now >= change_at) {
-      ListTokensAnew(world, directory);
+      RefreshTokenListing(world, directory);
       pause = std::min(2 * pause, kMaxChangePause);
       change_at = now + pause;
     } else {

@@ -13,19 +13,19 @@ namespace {
 
 // Last message of a rank in a save: its outcome (only the chief's counts), and
 // the durations of the rank's tasks.
-struct LastWord {
+struct TaskResult {
   Status status;
   Duration write{0};
   Duration commit{0};
 };
 
-std::string EncodeWord(const LastWord& word) {
-  return EncodeList({EncodeStatus(word.status),
-                     std::to_string(word.write.count()),
-                     std::to_string(word.commit.count())});
+std::string EncodeTaskResult(const TaskResult& result) {
+  return EncodeList({EncodeStatus(result.status),
+                     std::to_string(result.write.count()),
+                     std::to_string(result.commit.count())});
 }
 
-Result<LastWord> DecodeWord(std::string_view bytes) {
+Result<TaskResult> DecodeTaskResult(std::string_view bytes) {
   ASSIGN_OR_RETURN(const std::vector<std::string_view> fields, ViewList(bytes));
   if (fields.size() != 3) return DataLoss("save: malformed outcome");
   const auto write = ParseNumber<int64_t>(fields[1]);
@@ -33,14 +33,15 @@ Result<LastWord> DecodeWord(std::string_view bytes) {
   if (!write || !commit || *write < 0 || *commit < 0) {
     return DataLoss("save: malformed outcome");
   }
-  return LastWord{.status = DecodeStatus(fields[0]),
-                  .write = Duration(*write),
-                  .commit = Duration(*commit)};
+  return TaskResult{.status = DecodeStatus(fields[0]),
+                    .write = Duration(*write),
+                    .commit = Duration(*commit)};
 }
 
 // Planted bug: takes the tensors within `whole` from the live state.
-void TakeLive(std::span<const TensorView> live, std::span<const float> whole,
-              std::vector<TensorView>& tensors) {
+void UseLiveTensors(std::span<const TensorView> live,
+                    std::span<const float> whole,
+                    std::vector<TensorView>& tensors) {
   for (size_t i = 0; i < tensors.size(); ++i) {
     if (IsWithin(live[i].bytes, std::as_bytes(whole))) {
       tensors[i].bytes = live[i].bytes;
@@ -96,7 +97,7 @@ Status AsyncSave::Begin(ResidentState& resident, const std::string& waited) {
   write_took_ = commit_took_ = Duration::zero();
   const PointContext here = {.step = attempt_.head.step,
                              .epoch = attempt_.head.epoch};
-  Status ready = attempt_.ready;
+  Status ready = attempt_.begin_status;
   if (ready.ok()) ready = world_->faults.Hit(Point::kCopy, here);
   Result<std::vector<TensorView>> own =
       ready.ok() ? CopyOrFreeze(resident)
@@ -131,7 +132,7 @@ Result<std::vector<TensorView>> AsyncSave::CopyOrFreeze(
   RETURN_IF_ERROR(copy_->Take(resident, attempt_.own_tensors));
   std::vector<TensorView> copied(copy_->tensors().begin(),
                                  copy_->tensors().end());
-  if (live) TakeLive(attempt_.own_tensors, state.parameters, copied);
+  if (live) UseLiveTensors(attempt_.own_tensors, state.parameters, copied);
   return copied;
 }
 
@@ -207,17 +208,17 @@ void AsyncSave::StartCommit() {
 SaveOutcome AsyncSave::EndCommit() {
   const Status waited = WaitForTask();
   if (!waited.ok()) return End(waited);
-  const Result<std::vector<std::string>> words = save_->AllGather(
+  const Result<std::vector<std::string>> results = save_->AllGather(
       attempt_,
-      EncodeWord(
+      EncodeTaskResult(
           {.status = commit_, .write = write_took_, .commit = commit_took_}));
-  if (!words.ok()) return End(words.status());
-  for (size_t rank = 0; rank < words->size(); ++rank) {
-    const Result<LastWord> word = DecodeWord((*words)[rank]);
-    if (!word.ok()) return End(word.status());
-    if (rank == 0) commit_ = word->status;
-    write_took_ = std::max(write_took_, word->write);
-    commit_took_ = std::max(commit_took_, word->commit);
+  if (!results.ok()) return End(results.status());
+  for (size_t rank = 0; rank < results->size(); ++rank) {
+    const Result<TaskResult> result = DecodeTaskResult((*results)[rank]);
+    if (!result.ok()) return End(result.status());
+    if (rank == 0) commit_ = result->status;
+    write_took_ = std::max(write_took_, result->write);
+    commit_took_ = std::max(commit_took_, result->commit);
   }
   if (commit_.ok()) save_->End(attempt_);
   return End(commit_);

@@ -185,7 +185,7 @@ CollectiveSave::CollectiveSave(World& world, CheckpointStore& store, Ring& ring,
       tidy_times_(world.clock) {}
 
 Status CollectiveSave::Save(ResidentState& resident, TidyTime tidy_time,
-                            std::span<const std::string> of_parameters,
+                            std::span<const std::string> only_parameters,
                             const std::function<void()>& before_try) {
   times_.Restart();
   if (has_tidy_task() && before_try) before_try();
@@ -197,7 +197,7 @@ Status CollectiveSave::Save(ResidentState& resident, TidyTime tidy_time,
   while (true) {
     if (before_try) before_try();
     SaveTry tried = {
-        .attempt = NewAttempt(resident.host(), state_digest, of_parameters)};
+        .attempt = NewAttempt(resident.host(), state_digest, only_parameters)};
     times_.Lap(TimePart::kDigest);
     const Status saved = TrySave(tried, tidy_time);
     const bool is_saved_already = saved.ok() && tried.attempt.name.empty();
@@ -215,8 +215,9 @@ Status CollectiveSave::TrySave(SaveTry& tried, TidyTime tidy_time) {
   RETURN_IF_ERROR(begun);
   if (attempt.name.empty()) return OkStatus();
   Result<WrittenPart> own =
-      attempt.ready.ok() ? WritePart(attempt, attempt.own_tensors, times_)
-                         : attempt.ready;
+      attempt.begin_status.ok()
+          ? WritePart(attempt, attempt.own_tensors, times_)
+          : attempt.begin_status;
   tried.bytes = BytesOf(own);
   ASSIGN_OR_RETURN(const std::vector<std::string> reports,
                    ExchangeParts(attempt, std::move(own)));
@@ -265,7 +266,7 @@ bool CollectiveSave::HasCheckpointOf(const Position& position) const {
 
 SaveAttempt CollectiveSave::NewAttempt(
     const TrainState& state, const Digest& state_digest,
-    std::span<const std::string> of_parameters) const {
+    std::span<const std::string> only_parameters) const {
   const Position& position = state.position;
   SaveAttempt attempt = {
       .head = {.step = position.step,
@@ -285,16 +286,16 @@ SaveAttempt CollectiveSave::NewAttempt(
     attempt.own_tensors = OwnPartOf(tensors);
     attempt.shards = ShardsOf(tensors);
   };
-  if (of_parameters.empty()) {
+  if (only_parameters.empty()) {
     take(state.View());
   } else {
-    const std::vector<TensorView> tensors = state.TensorsOf(of_parameters);
+    const std::vector<TensorView> tensors = state.TensorsOf(only_parameters);
     take(tensors);
     attempt.head.state_digest = StateDigest(tensors);
   }
   // On the chief, the store reaches this fault point.
   if (!is_chief()) {
-    attempt.ready = world_->faults.Hit(
+    attempt.begin_status = world_->faults.Hit(
         Point::kSaveBegin, {.step = position.step, .epoch = position.epoch});
   }
   return attempt;

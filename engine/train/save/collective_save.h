@@ -54,7 +54,7 @@ struct SaveAttempt {
   // Error that kept this rank from beginning. The rank still takes part in the
   // exchanges, and reports the error in them: a rank that skips an exchange
   // breaks the ring.
-  Status ready;
+  Status begin_status;
 };
 
 // Shard that a rank wrote; nullopt: this rank writes none.
@@ -84,7 +84,7 @@ class CollectiveSave {
   // each. First waits for the task that tidies the store after the previous
   // save, and returns its error. `before_try` is called before this wait and
   // before every try: the wait, and each try, may take as long as a save. With
-  // `of_parameters` the checkpoint contains only the tensors of these
+  // `only_parameters` the checkpoint contains only the tensors of these
   // parameters (TrainState::TensorsOf); the ranks still compare the whole
   // state.
   // - Ok: committed, or already existing.
@@ -97,7 +97,7 @@ class CollectiveSave {
   // - kUnavailable, kDeadlineExceeded: a worker is lost.
   // REQUIRES: every rank calls it at the same boundary.
   Status Save(ResidentState& resident, TidyTime tidy_time,
-              std::span<const std::string> of_parameters = {},
+              std::span<const std::string> only_parameters = {},
               const std::function<void()>& before_try = {});
 
   // The steps of Save, in this order, for callers that do other work in
@@ -228,9 +228,9 @@ class CollectiveSave {
     return space_freed_ ? "room freed" : "";
   }
   // Returns an attempt with all values that need no exchange. REQUIRES: with
-  // `of_parameters`, the newest values are on the host.
+  // `only_parameters`, the newest values are on the host.
   SaveAttempt NewAttempt(const TrainState& state, const Digest& state_digest,
-                         std::span<const std::string> of_parameters) const;
+                         std::span<const std::string> only_parameters) const;
   bool HasCheckpointOf(const Position& position) const;
   int ShardsOf(std::span<const TensorView> tensors) const;
   Status AgreeOnBegin(SaveAttempt& attempt);

@@ -28,7 +28,7 @@ std::string_view LayerOf(const ParameterInfo& info) {
 
 // Returns true if a layer of that kind can have this name: the kind or a prefix
 // of the kind, then a number, as in "dense1".
-bool MayBeNamed(std::string_view kind, std::string_view name) {
+bool CanHaveName(std::string_view kind, std::string_view name) {
   const size_t digits = name.find_first_of("0123456789");
   return digits != 0 && kind.starts_with(name.substr(0, digits));
 }
@@ -40,7 +40,7 @@ Status AddParameters(std::span<const ParameterInfo> parameters, Json& layers) {
   for (Json& layer : layers) {
     if (next == parameters.size()) break;
     const std::string_view name = LayerOf(parameters[next]);
-    if (!MayBeNamed(layer.value("kind", ""), name)) continue;
+    if (!CanHaveName(layer.value("kind", ""), name)) continue;
     Json own = Json::array();
     while (next < parameters.size() && LayerOf(parameters[next]) == name) {
       own.push_back(
@@ -56,7 +56,7 @@ Status AddParameters(std::span<const ParameterInfo> parameters, Json& layers) {
                   parameters[next].name));
 }
 
-bool IsOurs(const DirectoryEntry& entry) {
+bool IsExportedFile(const DirectoryEntry& entry) {
   return entry.kind == FileKind::kFile &&
          (entry.name == kExportedWeights || entry.name == kExportDescription);
 }
@@ -72,7 +72,8 @@ struct ExportPlace {
 
 // Returns the paths of an export. If `directory` is a link, the export replaces
 // the link's target; else the path stays as given.
-Result<ExportPlace> FindPlace(Storage& storage, const std::string& directory) {
+Result<ExportPlace> FindExportPlace(Storage& storage,
+                                    const std::string& directory) {
   ExportPlace place;
   place.directory = WithoutLastSlashes(directory);
   const std::string name =
@@ -96,7 +97,7 @@ Status CheckExport(Storage& storage, const std::string& directory) {
   if (entries.status().code() == Code::kNotFound) return OkStatus();
   if (!entries.ok()) return InvalidArgument(entries.status().message());
   for (const DirectoryEntry& entry : *entries) {
-    if (IsOurs(entry)) continue;
+    if (IsExportedFile(entry)) continue;
     return InvalidArgument(
         fmt::format("{}: expected nothing or an earlier export, found '{}'",
                     directory, entry.name));
@@ -147,7 +148,7 @@ Status RemoveExportIfThere(Storage& storage, const std::string& directory) {
 
 // Tests that a directory can be created next to the export, under a name that
 // no export uses: a stale worker may still be writing or renaming an export.
-Status TryToMakeFolder(Storage& storage, const ExportPlace& place) {
+Status TestFolderCreation(Storage& storage, const ExportPlace& place) {
   const std::string& folder = place.tried;
   const Status made = storage.MakeDirectory(folder);
   if (made.code() == Code::kForbidden) {
@@ -248,14 +249,15 @@ Status CheckExportedWeights(std::string_view description,
 Status PrepareExport(Storage& storage, const std::string& directory) {
   const Status tried = [&]() -> Status {
     RETURN_IF_ERROR(CheckPath(directory));
-    ASSIGN_OR_RETURN(const ExportPlace place, FindPlace(storage, directory));
+    ASSIGN_OR_RETURN(const ExportPlace place,
+                     FindExportPlace(storage, directory));
     RETURN_IF_ERROR(CheckIsOutsideOfCheckpoints(storage, place));
     for (const std::string& name :
          {place.directory, place.written, place.earlier, place.tried}) {
       RETURN_IF_ERROR(CheckExport(storage, name));
     }
     RETURN_IF_ERROR(MakeDurableDirectory(storage, place.parent));
-    return TryToMakeFolder(storage, place);
+    return TestFolderCreation(storage, place);
   }();
   if (tried.ok() || tried.code() == Code::kResourceExhausted) return tried;
   return InvalidArgument(tried.message());
@@ -265,7 +267,8 @@ Status ExportModel(World& world, const std::string& directory,
                    const TrainedModel& trained) {
   Storage& storage = world.storage;
   RETURN_IF_ERROR(Annotate(CheckPath(directory), "export"));
-  ASSIGN_OR_RETURN(const ExportPlace place, FindPlace(storage, directory));
+  ASSIGN_OR_RETURN(const ExportPlace place,
+                   FindExportPlace(storage, directory));
   RETURN_IF_ERROR(CheckIsOutsideOfCheckpoints(storage, place));
   RETURN_IF_ERROR(CheckExport(storage, place.directory));
   RETURN_IF_ERROR(MakeDurableDirectory(storage, place.parent));

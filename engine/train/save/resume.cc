@@ -6,7 +6,7 @@ namespace gauntlet {
 
 Status LoadState(World& world, const LoadSource& source,
                  const RowSchedule& schedule, TrainState& state) {
-  const auto& [store, parent, of_parameters] = source;
+  const auto& [store, parent, only_parameters] = source;
   const Result<LoadedCheckpoint> loaded =
       store.Load(parent, [&state](const TensorView& tensor) {
         return state.PlaceToRestore(tensor);
@@ -22,7 +22,7 @@ Status LoadState(World& world, const LoadSource& source,
   }
   RETURN_IF_ERROR(loaded.status());
   RETURN_IF_ERROR(
-      Annotate(state.Restore(loaded->tensors, world.faults, of_parameters),
+      Annotate(state.Restore(loaded->tensors, world.faults, only_parameters),
                store.PathOf(parent)));
   if (state.position.sample > schedule.rows_per_epoch()) {
     return DataLoss(

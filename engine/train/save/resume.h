@@ -13,12 +13,12 @@
 
 namespace gauntlet {
 
-// A checkpoint of a store. `of_parameters`: the parameters that it contains;
+// A checkpoint of a store. `only_parameters`: the parameters that it contains;
 // empty: all.
 struct LoadSource {
   CheckpointStore& store;
   const CheckpointRef& parent;
-  std::span<const std::string> of_parameters = {};
+  std::span<const std::string> only_parameters = {};
 };
 
 // Reads the checkpoint into the arrays of `state`. If the store's claim has

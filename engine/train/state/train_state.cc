@@ -38,12 +38,13 @@ constexpr DType DTypeOf() {
   if constexpr (std::is_same_v<T, uint64_t>) return DType::kU64;
 }
 
-bool IsOfCallback(std::string_view tensor) {
+bool IsCallbackTensor(std::string_view tensor) {
   return tensor.starts_with(kCallbackPrefix);
 }
 
-// REQUIRES: IsOfCallback(tensor).
-Status OfOtherCallbacks(std::string_view tensor, std::string_view difference) {
+// REQUIRES: IsCallbackTensor(tensor).
+Status OtherCallbacksError(std::string_view tensor,
+                           std::string_view difference) {
   return OtherJob(fmt::format(
       "callback {}: {}. Use another checkpoint directory, or the original "
       "callbacks",
@@ -68,7 +69,7 @@ Status CopyInto(const TensorView& view, std::span<std::byte> to,
   return OkStatus();
 }
 
-void MustBeReadable(const TrainState& state) {
+void CheckIsReadable(const TrainState& state) {
   const Status readable = state.CheckReadable();
   CHECK(readable.ok(), readable.message());
 }
@@ -242,7 +243,7 @@ Status TrainState::CheckReadable() const {
 }
 
 const std::vector<TensorView>& TrainState::Tensors() const {
-  MustBeReadable(*this);
+  CheckIsReadable(*this);
   return View();
 }
 
@@ -271,19 +272,19 @@ bool TrainState::BelongsToAny(size_t tensor,
 }
 
 std::vector<TensorView> TrainState::TensorsOf(
-    std::span<const std::string> of_parameters) const {
+    std::span<const std::string> only_parameters) const {
   const std::vector<TensorView>& all = View();
   std::vector<TensorView> tensors;
   tensors.reserve(all.size());
   for (size_t i = 0; i < all.size(); ++i) {
-    if (BelongsToAny(i, of_parameters)) tensors.push_back(all[i]);
+    if (BelongsToAny(i, only_parameters)) tensors.push_back(all[i]);
   }
   return tensors;
 }
 
 Digest TrainState::ComputeDigest(
     std::span<const BlockDigests> elsewhere) const {
-  MustBeReadable(*this);
+  CheckIsReadable(*this);
   return digester_.Compute(View(), elsewhere);
 }
 
@@ -338,17 +339,17 @@ Status TrainState::CheckHistory() const {
 // one.
 Status TrainState::SuperfluousTensor(
     std::span<const TensorView> tensors,
-    std::span<const std::string> of_parameters) const {
+    std::span<const std::string> only_parameters) const {
   const auto is_wanted = [&](const TensorView& tensor) {
     const TensorView* const own = FindTensor(tensors_, tensor.name);
     return own != nullptr &&
            BelongsToAny(static_cast<size_t>(own - tensors_.data()),
-                        of_parameters);
+                        only_parameters);
   };
   const auto extra = std::ranges::find_if_not(tensors, is_wanted);
   CHECK(extra != tensors.end(), "every tensor is wanted");
-  if (IsOfCallback(extra->name)) {
-    return OfOtherCallbacks(extra->name, "in the checkpoint, none now");
+  if (IsCallbackTensor(extra->name)) {
+    return OtherCallbacksError(extra->name, "in the checkpoint, none now");
   }
   return DataLoss(fmt::format(
       "tensor {}: in the checkpoint, but not of this run", extra->name));
@@ -369,7 +370,7 @@ std::span<std::byte> TrainState::PlaceToRestore(const TensorView& tensor) {
 
 Status TrainState::Restore(std::span<const TensorView> tensors,
                            const FaultPoints& faults,
-                           std::span<const std::string> of_parameters) {
+                           std::span<const std::string> only_parameters) {
   RETURN_IF_ERROR(ResizeHistory(tensors));
   const uint64_t initial_rng_key = rng_key;
   const std::vector<TensorView>& views = View();
@@ -381,16 +382,16 @@ Status TrainState::Restore(std::span<const TensorView> tensors,
   for (size_t i = 0; i < views.size(); ++i) {
     const std::string& name = views[i].name;
     const Place& place = places_[i];
-    if (!BelongsToAny(i, of_parameters)) continue;
+    if (!BelongsToAny(i, only_parameters)) continue;
     if (next == end || next->name != name) next = FindTensor(tensors, name);
-    if (next == nullptr && IsOfCallback(name)) {
-      return OfOtherCallbacks(name, "none in the checkpoint, one now");
+    if (next == nullptr && IsCallbackTensor(name)) {
+      return OtherCallbacksError(name, "none in the checkpoint, one now");
     }
     if (next == nullptr) {
       return DataLoss(fmt::format("tensor {}: not in the checkpoint", name));
     }
-    if (IsOfCallback(name) && next->shape != views[i].shape) {
-      return OfOtherCallbacks(
+    if (IsCallbackTensor(name) && next->shape != views[i].shape) {
+      return OtherCallbacksError(
           name, fmt::format("its state has {} numbers in the checkpoint, {} "
                             "now: an option differs",
                             fmt::join(next->shape, "x"),
@@ -401,7 +402,8 @@ Status TrainState::Restore(std::span<const TensorView> tensors,
     ++next;
     ++taken;
   }
-  if (taken != tensors.size()) return SuperfluousTensor(tensors, of_parameters);
+  if (taken != tensors.size())
+    return SuperfluousTensor(tensors, only_parameters);
   RETURN_IF_ERROR(CheckHistory());
   restoring_ = false;
   if (faults.Planted(PlantedBug::kLoseRngKey)) rng_key = ~initial_rng_key;
@@ -433,10 +435,11 @@ void StartFromValues(const Model& model, std::span<const float> values,
   }
 }
 
-void CombineReplicas(std::span<const float> of_replicas, std::span<float> one) {
+void CombineReplicas(std::span<const float> replica_states,
+                     std::span<float> one) {
   for (size_t i = 0; i < one.size(); ++i) {
-    one[i] = numerics::ReplicaMean(of_replicas.data() + i, one.size(),
-                                   of_replicas.size() / one.size());
+    one[i] = numerics::ReplicaMean(replica_states.data() + i, one.size(),
+                                   replica_states.size() / one.size());
   }
 }
 
@@ -454,7 +457,7 @@ std::vector<float> CombinedReplicaState(const Model& model,
 }
 
 std::vector<float> ValuesOf(const Model& model, const TrainState& state) {
-  MustBeReadable(state);
+  CheckIsReadable(state);
   std::vector<float> values = state.parameters;
   std::ranges::copy(CombinedReplicaState(model, state),
                     std::back_inserter(values));

@@ -126,7 +126,7 @@ class TrainState {
   // Returns the tensors of these parameters, with their slots and pending
   // gradients, and the tensors that belong to no parameter. Empty: all.
   std::vector<TensorView> TensorsOf(
-      std::span<const std::string> of_parameters) const;
+      std::span<const std::string> only_parameters) const;
 
   // Returns the place in this state of a checkpoint's tensor, given its name,
   // dtype and shape. Empty: the state has no such tensor, or Restore must
@@ -138,13 +138,13 @@ class TrainState {
   Status CheckReadable() const;
   // Sets the state from the tensors of a checkpoint, which are in name order.
   // Copies those that were not already read into their places (PlaceToRestore).
-  // With `of_parameters` the checkpoint has only the tensors of TensorsOf; the
-  // others keep their values. `faults` switches on planted bugs that lose a
+  // With `only_parameters` the checkpoint has only the tensors of TensorsOf;
+  // the others keep their values. `faults` switches on planted bugs that lose a
   // part of the state. After an error the state is unusable: kOtherJob names a
   // callback whose tensor is missing, superfluous, or of another type or shape;
   // kDataLoss names another such tensor.
   Status Restore(std::span<const TensorView> tensors, const FaultPoints& faults,
-                 std::span<const std::string> of_parameters = {});
+                 std::span<const std::string> only_parameters = {});
 
   std::vector<float> parameters;
   OptimizerState optimizer;
@@ -176,8 +176,8 @@ class TrainState {
     // Offset of the parameter's name in the tensor's name.
     size_t parameter_at = kNoParameter;
     template <typename Byte>
-    std::span<Byte> In(std::span<Byte> of_array) const {
-      return bytes == kAll ? of_array : of_array.subspan(offset, bytes);
+    std::span<Byte> In(std::span<Byte> array_bytes) const {
+      return bytes == kAll ? array_bytes : array_bytes.subspan(offset, bytes);
     }
   };
 
@@ -199,7 +199,7 @@ class TrainState {
   // parameter.
   bool BelongsToAny(size_t tensor, std::span<const std::string> names) const;
   Status SuperfluousTensor(std::span<const TensorView> tensors,
-                           std::span<const std::string> of_parameters) const;
+                           std::span<const std::string> only_parameters) const;
   void NameTensors(const Model& model, const Optimizer& rule, int replicas,
                    std::span<const HookState> hooks);
   void SetTensorsInNameOrder(std::vector<TensorView> tensors,
@@ -230,9 +230,10 @@ void StartFromValues(const Model& model, std::span<const float> values,
 // replicas, added in their order, laid out as the model's replica_state().
 std::vector<float> CombinedReplicaState(const Model& model,
                                         const TrainState& state);
-// As CombinedReplicaState, for one tensor. `of_replicas` has the values of one
-// replica after another; `one` receives their mean.
-void CombineReplicas(std::span<const float> of_replicas, std::span<float> one);
+// As CombinedReplicaState, for one tensor. `replica_states` has the values of
+// one replica after another; `one` receives their mean.
+void CombineReplicas(std::span<const float> replica_states,
+                     std::span<float> one);
 
 }  // namespace gauntlet
 

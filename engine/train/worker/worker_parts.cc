@@ -23,17 +23,17 @@ Digest IdentityOf(std::string_view job_json, const KernelOptions& kernels) {
 
 // Reaches the fault point before a device is opened. An error there counts as
 // an unavailable device, which a later incarnation may be able to open.
-Status BeforeOpening(World& world) {
+Status HitDeviceOpen(World& world) {
   const Status hit = world.faults.Hit(Point::kDeviceOpen, {});
   return hit.ok() ? hit : Unavailable("device: " + hit.message());
 }
 
-Result<JobModel> BuildOnItsDevice(const WorkerParts& parts) {
+Result<JobModel> BuildOnDevice(const WorkerParts& parts) {
   const TrainInputs& inputs = parts.inputs;
   const TrainOptions& options = inputs.options;
   const Dataset& train = inputs.data.train;
   if (options.kernels.device != DeviceKind::kCpu) {
-    RETURN_IF_ERROR(BeforeOpening(parts.world));
+    RETURN_IF_ERROR(HitDeviceOpen(parts.world));
   }
   return BuildJobModel(options.job, train.shape(), train.classes,
                        options.kernels, inputs.device);
@@ -42,7 +42,7 @@ Result<JobModel> BuildOnItsDevice(const WorkerParts& parts) {
 Status BuildModel(WorkerParts& parts) {
   const TrainInputs& inputs = parts.inputs;
   const TrainOptions& options = inputs.options;
-  Result<JobModel> built = BuildOnItsDevice(parts);
+  Result<JobModel> built = BuildOnDevice(parts);
   if (built.status().code() == Code::kUnavailable) {
     parts.device_failure = built.status().message();
   }

@@ -80,7 +80,8 @@ class OverlappedRank {
   void Compute(size_t replica) {
     const std::vector<float>& values = given_.arrays[replica];
     const std::span<float> room = exchange_.GradientBuffer(replica);
-    const std::function<void(size_t)> final_from = exchange_.FinalFrom();
+    const std::function<void(size_t)> final_from =
+        exchange_.FinalFromCallback();
     size_t end = kGradients;
     for (const size_t begin : {kChunk + 5, kFirstLayer, size_t{0}}) {
       std::copy_n(values.begin() + static_cast<ptrdiff_t>(begin), end - begin,
