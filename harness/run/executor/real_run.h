@@ -27,7 +27,8 @@ struct RealRunPlace {
 // until no launch is due, a limit of the plan is reached, or the disk is full.
 // Then kills the launcher and the workers that are left: processes of others
 // are neither listed nor killed, even if their arguments name the directory.
-// Returns after all this. The calling thread must live as long as the processes.
+// Returns after all this. The calling thread must live as long as the
+// processes.
 RunLog RunInProcesses(const RealRunPlace& place, const RunPlan& plan);
 
 }  // namespace gauntlet
