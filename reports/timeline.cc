@@ -75,7 +75,7 @@ RowTone ToneOf(const IncarnationEvents& incarnation, const RecordEvent& event) {
     case RecordKind::kWorkerStarted:
       return incarnation.number > 1 ? RowTone::kRecovery : RowTone::kPlain;
     case RecordKind::kResumed:
-    case RecordKind::kCarriedOn:
+    case RecordKind::kResumedFromMemory:
       return RowTone::kRecovery;
     default:
       return IsRoutine(event.kind) ? RowTone::kRoutine : RowTone::kPlain;
@@ -322,7 +322,7 @@ class TimelineBuilder {
     // A save may fail, or be acknowledged, at a later step than its own.
     const bool goes_back = event.kind == RecordKind::kLoaded ||
                            event.kind == RecordKind::kResumed ||
-                           event.kind == RecordKind::kCarriedOn ||
+                           event.kind == RecordKind::kResumedFromMemory ||
                            event.kind == RecordKind::kStep;
     reached = goes_back ? event.step : std::max(reached, event.step);
     reached_[kLauncherColumn] = reached;

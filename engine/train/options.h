@@ -126,8 +126,8 @@ struct PreemptionOptions {
   Duration grace{0};
   std::string signal;  // another signal, one of NoticeSignals(); "": none
   std::string file;    // path whose existence is a notice; "": none
-  std::string
-      url;  // URL whose response may be a notice (IsPreemptionNotice); "": none
+  // URL whose response may be a notice (IsPreemptionNotice); "": none.
+  std::string url;
   Duration poll_every = std::chrono::seconds(1);  // file and URL
 };
 

@@ -56,14 +56,15 @@ enum class EventKind : uint8_t {
   // count: exit code; reason; detail: for people; step: of a state that could
   // not be saved, or 0
   kWorkerExited,
-  kLeft,       // the worker leaves the generation to rejoin; step; reason;
-               // detail
-  kCarriedOn,  // generation, step, epoch, position, phase, digest: resumes
-               // from memory; detail: "kept", or the worker that held the state
-  kDamaged,    // path: a file that a fault damages silently; detail: the
-               // fault's id; step, epoch
-  kSaveCopied,          // step, phase; count: bytes; detail: time that the save
-                        // waited for the previous one
+  kLeft,  // the worker leaves the generation to rejoin; step; reason;
+          // detail
+  kResumedFromMemory,  // generation, step, epoch, position, phase, digest:
+                       // resumes from memory; detail: "kept", or the worker
+                       // that held the state
+  kDamaged,     // path: a file that a fault damages silently; detail: the
+                // fault's id; step, epoch
+  kSaveCopied,  // step, phase; count: bytes; detail: time that the save
+                // waited for the previous one
   kResultAcknowledged,  // the launcher has received the result; step, epoch
   kNotFinite,           // step, epoch, phase, loss; detail: non-finite loss or
                         // tensor
@@ -194,7 +195,7 @@ inline constexpr std::array<EventWord<EventKind>, 50> kEventKinds = {{
     {EventKind::kFinished, "finished"},
     {EventKind::kWorkerExited, "worker_exited"},
     {EventKind::kLeft, "left_generation"},
-    {EventKind::kCarriedOn, "resumed_from_memory"},
+    {EventKind::kResumedFromMemory, "resumed_from_memory"},
     {EventKind::kDamaged, "damaged"},
     {EventKind::kSaveCopied, "save_copied"},
     {EventKind::kResultAcknowledged, "result_acknowledged"},

@@ -176,8 +176,8 @@ RunFacts FactsOf(const Outline& outline) {
     if (!facts.resumed_from && generation.resumed) {
       facts.resumed_from = generation.resumed->step;
     }
-    if (!facts.resumed_from_memory && generation.carried_on) {
-      facts.resumed_from_memory = generation.carried_on->step;
+    if (!facts.resumed_from_memory && generation.resumed_from_memory) {
+      facts.resumed_from_memory = generation.resumed_from_memory->step;
     }
   }
   AddRecomputations(outline, facts);

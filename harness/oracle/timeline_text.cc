@@ -48,7 +48,7 @@ bool IsOnTimeline(const IncarnationEvents& incarnation,
     case RecordKind::kWorkerLost:
     case RecordKind::kResumed:
     case RecordKind::kLeft:
-    case RecordKind::kCarriedOn:
+    case RecordKind::kResumedFromMemory:
     case RecordKind::kRejected:
     case RecordKind::kSaveFailed:
     case RecordKind::kFencedOut:
@@ -116,7 +116,7 @@ std::string TextOf(const Record& record, const IncarnationEvents& incarnation,
     case RecordKind::kLeft:
       return fmt::format("step {}  leaves generation {} to rejoin", event.step,
                          event.generation);
-    case RecordKind::kCarriedOn:
+    case RecordKind::kResumedFromMemory:
       return fmt::format("resumes from memory at step {} ({})", event.step,
                          event.detail);
     case RecordKind::kRejected:

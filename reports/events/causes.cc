@@ -213,7 +213,7 @@ class CauseFinder {
         return FaultThat(CutsPower);
       case RecordKind::kResumed:
       case RecordKind::kInitialized:
-      case RecordKind::kCarriedOn: {
+      case RecordKind::kResumedFromMemory: {
         const Place left = OfWorker(left_, worker);
         if (left && left->incarnation == place.incarnation) return left;
         return start && causes_.contains(*start) ? start : Place();
@@ -316,7 +316,7 @@ class CauseFinder {
       // The worker found a state to train from.
       case RecordKind::kResumed:
       case RecordKind::kInitialized:
-      case RecordKind::kCarriedOn:
+      case RecordKind::kResumedFromMemory:
       case RecordKind::kStep:
         bad_loads_.erase(WorkerOf(place));
         break;

@@ -117,7 +117,7 @@ std::string TextOfTraining(const RecordEvent& event) {
                          InBrackets(BaseName(event.path)));
     case RecordKind::kInitialized:
       return "starts from scratch";
-    case RecordKind::kCarriedOn:
+    case RecordKind::kResumedFromMemory:
       return fmt::format("resumes from memory at step {}{}", event.step,
                          InBrackets(event.detail));
     case RecordKind::kStep:

@@ -49,7 +49,7 @@ std::string_view CategoryOf(RecordKind kind) {
     case RecordKind::kStartTimes:
       return "start";
     case RecordKind::kResumed:
-    case RecordKind::kCarriedOn:
+    case RecordKind::kResumedFromMemory:
     case RecordKind::kInitialized:
       return "resume";
     case RecordKind::kSaveFailed:
@@ -185,7 +185,7 @@ class ProcessTracer {
         break;
       case RecordKind::kResumed:
       case RecordKind::kInitialized:
-      case RecordKind::kCarriedOn:
+      case RecordKind::kResumedFromMemory:
         if (meeting_ns_) {
           AddSlice(TraceTrack::kCommunication, "meeting",
                    fmt::format("meeting of generation {}", now.generation),
@@ -205,7 +205,7 @@ class ProcessTracer {
     switch (now.kind) {
       case RecordKind::kResumed:
       case RecordKind::kInitialized:
-      case RecordKind::kCarriedOn:
+      case RecordKind::kResumedFromMemory:
         training_ns_ = epoch_ns_ = now.t_ns;
         epoch_has_steps_ = false;
         model_.positions.push_back({PlaceOf(now_)});

@@ -56,7 +56,7 @@ inline constexpr std::string_view kTokenFileName = "job-token";
 inline constexpr std::string_view kManifestName = "MANIFEST.json";
 inline constexpr std::string_view kIndexName = "model.safetensors.index.json";
 inline constexpr std::string_view kTmpSuffix = ".tmp";
-inline constexpr std::string_view kProbeSuffix = ".look";
+inline constexpr std::string_view kProbeSuffix = ".look";  // of the format
 inline constexpr std::string_view kRejectedPrefix = "rejected-";
 inline constexpr std::string_view kDeletingPrefix = ".deleting-";
 

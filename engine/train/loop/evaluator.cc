@@ -55,7 +55,7 @@ bool Evaluator::IsNew(const ScannedCheckpoint& checkpoint) const {
 void Evaluator::SkipCheckpoint(const ScannedCheckpoint& checkpoint,
                                const Status& why) {
   if (why.code() == Code::kNotFound) return;  // retired
-  Warn(fmt::format("{}: passed over: {}", checkpoint.name, why.message()));
+  Warn(fmt::format("{}: skipped: {}", checkpoint.name, why.message()));
   // Only these errors are permanent: after a read error the checkpoint may
   // still be intact.
   if (why.code() == Code::kDataLoss ||

@@ -55,8 +55,8 @@ void GradientExchange::AllocateArrays() {
     return;
   }
   const size_t room = RoundUpToCacheLine(sizes_.gradients);
-  device_.Resize(device_buffers() * room);
-  for (size_t i = 0; i < device_buffers(); ++i) {
+  device_.Resize(device_buffer_count() * room);
+  for (size_t i = 0; i < device_buffer_count(); ++i) {
     device_views_.push_back(device_.span().subspan(i * room, sizes_.gradients));
   }
   total_device_.Resize(sizes_.gradients);
@@ -82,7 +82,7 @@ GradientExchange::Transport GradientExchange::ChooseTransport() const {
 std::span<float> GradientExchange::GradientBuffer(size_t replica) {
   if (transport_ != Transport::kRing) {
     return device_.span().subspan(
-        replica % device_buffers() * RoundUpToCacheLine(sizes_.gradients),
+        replica % device_buffer_count() * RoundUpToCacheLine(sizes_.gradients),
         sizes_.gradients);
   }
   return OutputIn(memory_, HostArray(replica).first(sizes_.gradients), device_);

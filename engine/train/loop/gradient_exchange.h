@@ -120,7 +120,7 @@ class GradientExchange {
   // Completes the exchange that has begun.
   Status FinishOverlapped(Tally& tally);
   // Number of replicas that have an array on the device at the same time.
-  size_t device_buffers() const {
+  size_t device_buffer_count() const {
     return transport_ == Transport::kDevices ? sizes_.replicas : 1;
   }
   // Number of gradients at the start of each array on the host: 0 unless the

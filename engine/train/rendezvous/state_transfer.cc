@@ -43,19 +43,19 @@ Status RestoreFrom(const std::string& bytes, const FaultPoints& faults,
 
 }  // namespace
 
-Status TransferState(World& world, Ring& ring, const StateTransfer& share,
+Status TransferState(World& world, Ring& ring, const StateTransfer& transfer,
                      ResidentState& resident) {
   const TrainState& state = resident.host();
-  const HeldState& decided = share.memory.state;
+  const HeldState& decided = transfer.memory.state;
   const ExchangeKey key = {.step = decided.step, .phase = decided.phase};
-  const bool sends = ring.rank() == share.memory.holder;
+  const bool sends = ring.rank() == transfer.memory.holder;
   const PointContext here = {.step = decided.step};
   if (sends) RETURN_IF_ERROR(world.faults.Hit(Point::kStateSend, here));
   ASSIGN_OR_RETURN(const std::string bytes,
-                   ring.Broadcast(key, share.memory.holder,
+                   ring.Broadcast(key, transfer.memory.holder,
                                   sends ? EncodeState(state) : std::string(),
-                                  MostBytesOf(state), share.timeout));
-  if (share.holds_state) return OkStatus();
+                                  MostBytesOf(state), transfer.timeout));
+  if (transfer.holds_state) return OkStatus();
   RETURN_IF_ERROR(world.faults.Hit(Point::kStateReceive, here));
   Status restored = RestoreFrom(bytes, world.faults, resident);
   if (restored.ok()) {
@@ -71,7 +71,7 @@ Status TransferState(World& world, Ring& ring, const StateTransfer& share,
   }
   if (restored.ok()) return restored;
   return DataLoss(fmt::format("the state that rank {} sent: {}",
-                              share.memory.holder, restored.message()));
+                              transfer.memory.holder, restored.message()));
 }
 
 }  // namespace gauntlet

@@ -540,7 +540,6 @@ Status CollectiveSave::EndTask() {
   return tidy_status_;
 }
 
-// REQUIRES: no task is tidying.
 void CollectiveSave::KeepWarnings() {
   for (std::string& warning : store_->TakeWarnings()) {
     warnings_.push_back(std::move(warning));

@@ -215,7 +215,8 @@ class CollectiveSave {
   void StartTidying(const CheckpointHead& head);
   // Emits tidied_times_, if set, with the times of the task that has ended.
   void EmitTidiedTimes();
-  // Takes the store's warnings, which the next task that tidies adds to.
+  // Moves the store's warnings to `warnings_`. REQUIRES: no task is tidying, as
+  // such a task adds warnings to the store.
   void KeepWarnings();
   void ReportTimes(LogEvent times);
   std::string NewestFinite() const;

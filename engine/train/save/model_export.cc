@@ -148,7 +148,7 @@ Status RemoveExportIfThere(Storage& storage, const std::string& directory) {
 
 // Tests that a directory can be created next to the export, under a name that
 // no export uses: a stale worker may still be writing or renaming an export.
-Status TestFolderCreation(Storage& storage, const ExportPlace& place) {
+Status CheckCanCreateFolder(Storage& storage, const ExportPlace& place) {
   const std::string& folder = place.tried;
   const Status made = storage.MakeDirectory(folder);
   if (made.code() == Code::kForbidden) {
@@ -257,7 +257,7 @@ Status PrepareExport(Storage& storage, const std::string& directory) {
       RETURN_IF_ERROR(CheckExport(storage, name));
     }
     RETURN_IF_ERROR(MakeDurableDirectory(storage, place.parent));
-    return TestFolderCreation(storage, place);
+    return CheckCanCreateFolder(storage, place);
   }();
   if (tried.ok() || tried.code() == Code::kResourceExhausted) return tried;
   return InvalidArgument(tried.message());

@@ -69,7 +69,7 @@ Status CopyInto(const TensorView& view, std::span<std::byte> to,
   return OkStatus();
 }
 
-void CheckIsReadable(const TrainState& state) {
+void AssertReadable(const TrainState& state) {
   const Status readable = state.CheckReadable();
   CHECK(readable.ok(), readable.message());
 }
@@ -243,7 +243,7 @@ Status TrainState::CheckReadable() const {
 }
 
 const std::vector<TensorView>& TrainState::Tensors() const {
-  CheckIsReadable(*this);
+  AssertReadable(*this);
   return View();
 }
 
@@ -284,7 +284,7 @@ std::vector<TensorView> TrainState::TensorsOf(
 
 Digest TrainState::ComputeDigest(
     std::span<const BlockDigests> elsewhere) const {
-  CheckIsReadable(*this);
+  AssertReadable(*this);
   return digester_.Compute(View(), elsewhere);
 }
 
@@ -457,7 +457,7 @@ std::vector<float> CombinedReplicaState(const Model& model,
 }
 
 std::vector<float> ValuesOf(const Model& model, const TrainState& state) {
-  CheckIsReadable(state);
+  AssertReadable(state);
   std::vector<float> values = state.parameters;
   std::ranges::copy(CombinedReplicaState(model, state),
                     std::back_inserter(values));

@@ -181,7 +181,7 @@ class TrainState {
     }
   };
 
-  // Calls take(values) for each array of a state, const or not, in a fixed
+  // Calls visit(values) for each array of a state, const or not, in a fixed
   // order. A single number is a span of one.
   template <typename State, typename Visit>
   static void ForEachArray(State& state, const Visit& visit);

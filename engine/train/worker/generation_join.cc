@@ -351,7 +351,8 @@ Status GenerationJoin::ResumeFromMemory(const StartDecision::Memory& memory) {
   if (memory.is_needed) RETURN_IF_ERROR(TransferHeldState(memory, keeps));
   held_ = decided;
   start_digest_ = decided.digest;
-  EmitCarriedOn(keeps ? "kept" : fmt::format("from rank {}", memory.holder));
+  EmitResumedFromMemory(keeps ? "kept"
+                              : fmt::format("from rank {}", memory.holder));
   return OkStatus();
 }
 
@@ -375,8 +376,8 @@ Status GenerationJoin::TransferHeldState(const StartDecision::Memory& memory,
   return shared;
 }
 
-void GenerationJoin::EmitCarriedOn(const std::string& from) {
-  LogEvent event = StartEvent(EventKind::kCarriedOn);
+void GenerationJoin::EmitResumedFromMemory(const std::string& from) {
+  LogEvent event = StartEvent(EventKind::kResumedFromMemory);
   event.detail = from;
   parts_.world.events.Emit(std::move(event));
   ReportStart("rejoined", fmt::format(" ({})", from));

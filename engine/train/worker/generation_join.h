@@ -74,7 +74,7 @@ class GenerationJoin {
   void Initialize();
   Status ResumeFromMemory(const StartDecision::Memory& memory);
   Status TransferHeldState(const StartDecision::Memory& memory, bool keeps);
-  void EmitCarriedOn(const std::string& from);
+  void EmitResumedFromMemory(const std::string& from);
   LogEvent StartEvent(EventKind kind) const;
   void ReportStart(const std::string& how, const std::string& suffix);
   Result<std::vector<std::string>> AllGather(const std::string& payload);

@@ -8,7 +8,7 @@ namespace gauntlet {
 namespace {
 
 bool IsTakeover(const RecordEvent& event) {
-  return event.kind == RecordKind::kCarriedOn && event.detail != "kept";
+  return event.kind == RecordKind::kResumedFromMemory && event.detail != "kept";
 }
 
 bool IsOfKind(const IncarnationEvents& incarnation, RecordKind kind) {
@@ -68,15 +68,17 @@ bool RejoinFellBack(const GoalScene& scene) {
 
 bool RejoinedTwice(const GoalScene& scene) {
   return AnyIncarnation(scene, [](const IncarnationEvents& incarnation) {
-    return std::ranges::count(incarnation.events, RecordKind::kCarriedOn,
+    return std::ranges::count(incarnation.events,
+                              RecordKind::kResumedFromMemory,
                               &RecordEvent::kind) > 1;
   });
 }
 
 bool MadeUpForASave(const GoalScene& scene) {
   return AnyGeneration(scene, [](const Generation& generation) {
-    return generation.carried_on &&
-           std::ranges::find(generation.saves, *generation.carried_on) !=
+    return generation.resumed_from_memory &&
+           std::ranges::find(generation.saves,
+                             *generation.resumed_from_memory) !=
                generation.saves.end();
   });
 }

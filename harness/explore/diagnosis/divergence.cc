@@ -236,7 +236,7 @@ std::string PlaceText(const Departure& departure) {
   switch (departure.kind) {
     case RecordKind::kResumed:
       return fmt::format("the state loaded at step {}", departure.step);
-    case RecordKind::kCarriedOn:
+    case RecordKind::kResumedFromMemory:
       return fmt::format("the state taken at step {}", departure.step);
     case RecordKind::kInitialized:
       return "the initial state";

@@ -13,8 +13,8 @@ void Take(const RecordEvent& event, Generation& generation) {
     case RecordKind::kResumed:
       generation.resumed = position;
       break;
-    case RecordKind::kCarriedOn:
-      generation.carried_on = position;
+    case RecordKind::kResumedFromMemory:
+      generation.resumed_from_memory = position;
       generation.last_step = std::max(generation.last_step, event.step);
       break;
     case RecordKind::kInitialized:

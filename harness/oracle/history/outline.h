@@ -40,8 +40,9 @@ struct RecomputedSteps {
 struct Generation {
   uint64_t number = 0;
   std::set<Emitter> workers;
-  std::optional<TrainingPosition> resumed;     // from a checkpoint
-  std::optional<TrainingPosition> carried_on;  // from a worker's memory
+  std::optional<TrainingPosition> resumed;  // from a checkpoint
+  std::optional<TrainingPosition>
+      resumed_from_memory;  // from a worker's memory
   bool cold_start = false;
   uint64_t last_step = 0;  // last step that any worker finished or holds
   std::vector<TrainingPosition> saves;  // acknowledged
@@ -55,7 +56,7 @@ struct Generation {
   // Position that the generation resumed from; nullopt: it started cold, or not
   // at all.
   std::optional<TrainingPosition> started_at() const {
-    return carried_on ? carried_on : resumed;
+    return resumed_from_memory ? resumed_from_memory : resumed;
   }
   bool has_started() const { return started_at() || cold_start; }
   bool HaveAllFinished() const {

@@ -39,7 +39,7 @@ std::string ToText(const TrainingPosition& position);
 // starts.
 constexpr bool IsOfStart(RecordKind kind) {
   return kind == RecordKind::kInitialized || kind == RecordKind::kResumed ||
-         kind == RecordKind::kCarriedOn;
+         kind == RecordKind::kResumedFromMemory;
 }
 // Returns true iff events of the kind report that training moved on by one
 // state: after a step, an evaluation or the end of an epoch.

@@ -81,7 +81,7 @@ void StoreModel::OnWorker(const Emitter& by, Writer& writer,
       return Claimed(by, writer, event);
     case RecordKind::kInitialized:
     case RecordKind::kResumed:
-    case RecordKind::kCarriedOn:
+    case RecordKind::kResumedFromMemory:
       return Join(by, writer, event);
     case RecordKind::kSaveBegin:
       // Training may continue during a removal, but the next save begins only

@@ -101,7 +101,7 @@ void TrainingModel::OnWorker(const Emitter& by, Worker& worker,
       break;
     case RecordKind::kInitialized:
     case RecordKind::kResumed:
-    case RecordKind::kCarriedOn:
+    case RecordKind::kResumedFromMemory:
       return Join(by, worker, event);
     case RecordKind::kStep:
     case RecordKind::kEvaluated:

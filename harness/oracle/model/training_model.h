@@ -134,8 +134,9 @@ class TrainingModel {
                   const Generation& generation, const RecordEvent& event);
   void CheckResumed(const Emitter& by, const Worker& worker,
                     const RecordEvent& event);
-  void CheckCarriedOn(const Emitter& by, const Worker& worker,
-                      const Generation& generation, const RecordEvent& event);
+  void CheckResumeFromMemory(const Emitter& by, const Worker& worker,
+                             const Generation& generation,
+                             const RecordEvent& event);
   void CheckMemory(const Generation& before, const Generation& after,
                    const TrainingPosition& from);
   void CheckPlace(const Emitter& by, const Worker& worker,

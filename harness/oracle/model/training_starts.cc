@@ -77,7 +77,7 @@ void TrainingModel::Join(const Emitter& by, Worker& worker,
     generation.start = from;
     generation.started_ns = event.t_ns;
     generation.last_step = generation.saved_to = from.step;
-    if (newest_before && event.kind == RecordKind::kCarriedOn) {
+    if (newest_before && event.kind == RecordKind::kResumedFromMemory) {
       const Generation& before = generations_[*newest_before];
       if (before.settled_to < before.saved_to) {
         generation.saved_to = SavedBy(event.generation, before.settled_to);
@@ -91,10 +91,10 @@ void TrainingModel::Join(const Emitter& by, Worker& worker,
   worker.generation = index;
   const bool kept = worker.state == from;
   worker.state = from;
-  if (event.kind != RecordKind::kCarriedOn || !kept) {
+  if (event.kind != RecordKind::kResumedFromMemory || !kept) {
     worker.not_finite_since = static_cast<uint64_t>(event.count);
   }
-  if (event.kind == RecordKind::kCarriedOn) CopyNotFiniteSince(worker);
+  if (event.kind == RecordKind::kResumedFromMemory) CopyNotFiniteSince(worker);
   worker.at = reference_.StateAt(from);
   worker.stops = worker.saves = worker.copied = false;
   worker.reported_not_finite = worker.owes_not_finite = false;
@@ -103,7 +103,7 @@ void TrainingModel::Join(const Emitter& by, Worker& worker,
   CheckPlace(by, worker, event);
   CheckReplicas(by, generation, event);
   CheckStateOf(by, event, from);
-  if (event.kind == RecordKind::kCarriedOn) {
+  if (event.kind == RecordKind::kResumedFromMemory) {
     worker.trained = from;
     NoteProgress(worker, from.step);
   }
@@ -152,8 +152,8 @@ void TrainingModel::CheckStart(const Emitter& by, const Worker& worker,
   }
   if (event.kind == RecordKind::kResumed) {
     CheckResumed(by, worker, event);
-  } else if (event.kind == RecordKind::kCarriedOn) {
-    CheckCarriedOn(by, worker, generation, event);
+  } else if (event.kind == RecordKind::kResumedFromMemory) {
+    CheckResumeFromMemory(by, worker, generation, event);
   } else if (const auto* claim = store_.ClaimOf(event.generation);
              claim != nullptr && claim->parent) {
     checks_.resume_point.Fail(
@@ -206,9 +206,10 @@ void TrainingModel::CheckResumed(const Emitter& by, const Worker& worker,
 // Checks that some worker held in memory the state from which the worker
 // resumes, and that this state is not older than the parent checkpoint of the
 // claim.
-void TrainingModel::CheckCarriedOn(const Emitter& by, const Worker& worker,
-                                   const Generation& generation,
-                                   const RecordEvent& event) {
+void TrainingModel::CheckResumeFromMemory(const Emitter& by,
+                                          const Worker& worker,
+                                          const Generation& generation,
+                                          const RecordEvent& event) {
   checks_.resume_point.Count();
   const TrainingPosition from = PositionOf(event);
   const auto* const claim = store_.ClaimOf(event.generation);

@@ -40,7 +40,7 @@ void Notices::OnWorker(const HistoryEvent& emitted) {
   switch (event.kind) {
     case RecordKind::kInitialized:
     case RecordKind::kResumed:
-    case RecordKind::kCarriedOn:
+    case RecordKind::kResumedFromMemory:
       worker.generation = event.generation;
       worker.step = event.step;
       worker.stops = worker.is_gone = false;

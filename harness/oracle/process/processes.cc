@@ -219,7 +219,7 @@ void Processes::OnWorker(Process& process, const RecordEvent& event) {
       break;
     case RecordKind::kInitialized:
     case RecordKind::kResumed:
-    case RecordKind::kCarriedOn:
+    case RecordKind::kResumedFromMemory:
       Join(process, event);
       break;
     case RecordKind::kStep:

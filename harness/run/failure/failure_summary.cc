@@ -132,7 +132,7 @@ bool HasStartedAgain(const Record& record) {
   for (const IncarnationEvents& incarnation : record.incarnations) {
     for (const RecordEvent& event : incarnation.events) {
       if (event.kind == RecordKind::kResumed ||
-          event.kind == RecordKind::kCarriedOn ||
+          event.kind == RecordKind::kResumedFromMemory ||
           (event.kind == RecordKind::kInitialized && incarnation.number > 1)) {
         return true;
       }
@@ -166,9 +166,9 @@ struct GenerationStart {
 };
 
 GenerationStart GenerationStartOf(const Generation& generation) {
-  if (generation.carried_on) {
-    return {"resumed",
-            fmt::format("from memory at step {}", generation.carried_on->step)};
+  if (generation.resumed_from_memory) {
+    return {"resumed", fmt::format("from memory at step {}",
+                                   generation.resumed_from_memory->step)};
   }
   if (!generation.resumed) return {"started", "from scratch"};
   return {"resumed", fmt::format("from the checkpoint of step {}",

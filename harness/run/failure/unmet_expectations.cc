@@ -40,7 +40,7 @@ struct Unmet {
 bool StartsGeneration(const RecordEvent& event) {
   return event.kind == RecordKind::kInitialized ||
          event.kind == RecordKind::kResumed ||
-         event.kind == RecordKind::kCarriedOn;
+         event.kind == RecordKind::kResumedFromMemory;
 }
 
 // Returns the first event that starts the training of that generation.
@@ -152,9 +152,10 @@ std::string LastLauncherText(const Unmet& unmet) {
 // Returns "worker 1 was restarted alone …, so the run resumed from memory at
 // step 6 and loaded no checkpoint"; "" if no generation resumed from memory.
 std::string FromMemoryText(const Outline& outline) {
-  const auto found = std::ranges::find_if(
-      outline.generations,
-      [](const Generation& one) { return one.carried_on.has_value(); });
+  const auto found =
+      std::ranges::find_if(outline.generations, [](const Generation& one) {
+        return one.resumed_from_memory.has_value();
+      });
   if (found == outline.generations.end()) return "";
   const std::vector<Interruption> all = InterruptionsOf(outline);
   const auto alone = std::ranges::find(all, Reaction::kRestartsWorker,
@@ -163,7 +164,7 @@ std::string FromMemoryText(const Outline& outline) {
       {alone == all.end() ? "" : InterruptionText(outline, *alone),
        fmt::format("the workers resumed from memory at step {}, so the run "
                    "loaded no checkpoint",
-                   found->carried_on->step)});
+                   found->resumed_from_memory->step)});
 }
 
 std::string ResumedFromText(const Unmet& unmet) {
@@ -195,7 +196,8 @@ std::string ResumedFromText(const Unmet& unmet) {
 // Returns true iff no worker of the generation that started before this one is
 // in this one, in a job whose workers rejoin.
 bool HasNoSurvivor(const Outline& outline, const Generation& generation) {
-  if (!outline.record.setup.rejoins || generation.carried_on) return false;
+  if (!outline.record.setup.rejoins || generation.resumed_from_memory)
+    return false;
   const Generation* before = nullptr;
   for (const Generation& one : outline.generations) {
     if (&one == &generation) break;
@@ -456,9 +458,10 @@ std::string CompletedText(const Outline& outline, const RunFacts& facts) {
       facts.restarts == 0 ? "the training was completed without a restart"
                           : "the training was completed after " +
                                 Counted(facts.restarts, "restart");
-  const bool kept_memory = std::ranges::any_of(
-      outline.generations,
-      [](const Generation& one) { return one.carried_on.has_value(); });
+  const bool kept_memory =
+      std::ranges::any_of(outline.generations, [](const Generation& one) {
+        return one.resumed_from_memory.has_value();
+      });
   switch (outline.record.expect.outcome) {
     case Outcome::kStopsCleanly:
       return completed + ": no preemption notice stopped it before its end";

@@ -32,7 +32,7 @@ std::optional<Mark> MarkOf(const IncarnationEvents& incarnation,
     case RecordKind::kRestarting:
       return Mark::kRestart;
     case RecordKind::kResumed:
-    case RecordKind::kCarriedOn:
+    case RecordKind::kResumedFromMemory:
       return Mark::kResume;
     case RecordKind::kInitialized:
       return incarnation.number > 1 ? std::optional<Mark>(Mark::kResume)

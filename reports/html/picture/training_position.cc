@@ -14,7 +14,7 @@ class SegmentBuilder {
     switch (event.kind) {
       case RecordKind::kInitialized:
       case RecordKind::kResumed:
-      case RecordKind::kCarriedOn:
+      case RecordKind::kResumedFromMemory:
         return Begin(event);
       case RecordKind::kStep:
         return Advance(event);

@@ -360,7 +360,7 @@ TEST(CollectiveTest, RejoiningGenerationHasACommunicatorOfItsOwn) {
               RestartPolicy::kRejoin);
   ExpectToHold(disturbed, "rejoin");
   EXPECT_EQ(disturbed.end.launch.restarts, 1);
-  EXPECT_THAT(disturbed.end.Of(EventKind::kCarriedOn), SizeIs(3));
+  EXPECT_THAT(disturbed.end.Of(EventKind::kResumedFromMemory), SizeIs(3));
 }
 
 // Makes ids of communicators as long as `ids_left` is positive.
@@ -391,7 +391,7 @@ TEST(CollectiveTest, SurvivorsContinueByTheRing_WithoutAnotherCommunicator) {
   EXPECT_THAT(end.lines, Contains(HasSubstr("collective: emulated")));
   EXPECT_THAT(end.lines, Contains(HasSubstr("collective: ring (no "
                                             "communicator")));
-  EXPECT_THAT(end.Of(EventKind::kCarriedOn), SizeIs(3));
+  EXPECT_THAT(end.Of(EventKind::kResumedFromMemory), SizeIs(3));
   ASSERT_TRUE(end.launch.result) << end.launch.reason;
   EXPECT_EQ(end.launch.result->digest, UndisturbedDigest(ShortRun()));
 }

@@ -34,7 +34,7 @@ bool Drop(Record& record, EventPlace place, Choice&) {
 
 bool IsStart(RecordKind kind) {
   return kind == RecordKind::kInitialized || kind == RecordKind::kResumed ||
-         kind == RecordKind::kCarriedOn;
+         kind == RecordKind::kResumedFromMemory;
 }
 
 // Returns true iff the worker reports the loss at the index more than once
@@ -356,8 +356,8 @@ bool ChangeStep(Record& record, EventPlace place, Choice&) {
 bool StatesEpoch(RecordKind kind) {
   return kind == RecordKind::kStep || kind == RecordKind::kEvaluated ||
          kind == RecordKind::kEpochEnd || kind == RecordKind::kResumed ||
-         kind == RecordKind::kCarriedOn || kind == RecordKind::kFinished ||
-         kind == RecordKind::kNotFinite;
+         kind == RecordKind::kResumedFromMemory ||
+         kind == RecordKind::kFinished || kind == RecordKind::kNotFinite;
 }
 
 bool ChangeEpoch(Record& record, EventPlace place, Choice&) {
@@ -371,7 +371,7 @@ bool ChangePosition(Record& record, EventPlace place, Choice&) {
   RecordEvent& event = EventAt(record, place);
   const bool states_position = event.kind == RecordKind::kStep ||
                                event.kind == RecordKind::kResumed ||
-                               event.kind == RecordKind::kCarriedOn;
+                               event.kind == RecordKind::kResumedFromMemory;
   if (event.position == 0 && !states_position) return false;
   ++event.position;
   return true;
@@ -382,7 +382,7 @@ bool ChangePhase(Record& record, EventPlace place, Choice& choice) {
   const bool states_phase = event.kind == RecordKind::kStep ||
                             event.kind == RecordKind::kEvaluated ||
                             event.kind == RecordKind::kResumed ||
-                            event.kind == RecordKind::kCarriedOn ||
+                            event.kind == RecordKind::kResumedFromMemory ||
                             event.kind == RecordKind::kSaveCopied;
   if (event.phase == RecordPhase::kInEpoch && !states_phase) return false;
   const size_t next = static_cast<size_t>(event.phase) + 1 + choice.Below(2);

@@ -136,7 +136,7 @@ ScriptedRun RejoinedRun() {
   run.Restart(1);
   run.Start(1);
   run.Claim(NameOfSave(4, 1));
-  run.CarryOn(0);
+  run.ResumeFromMemory(0);
   run.Save();
   run.TrainTo(kLastStep);
   run.Finish();

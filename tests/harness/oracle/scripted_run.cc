@@ -322,13 +322,13 @@ void ScriptedRun::Resume(const std::string& name,
   }
 }
 
-void ScriptedRun::CarryOn(int holder) {
+void ScriptedRun::ResumeFromMemory(int holder) {
   const TrainingPosition held = positions_[static_cast<size_t>(holder)];
   for (int worker = 0; worker < workers_; ++worker) {
     TrainingPosition& position = positions_[static_cast<size_t>(worker)];
     const bool kept = position == held;
     position = held;
-    RecordEvent event = StateEvent(K::kCarriedOn, worker);
+    RecordEvent event = StateEvent(K::kResumedFromMemory, worker);
     event.detail = kept ? "kept" : fmt::format("from rank {}", holder);
     Emit(worker, std::move(event));
   }

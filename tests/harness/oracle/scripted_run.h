@@ -71,7 +71,7 @@ class ScriptedRun {
   void ClaimNumber(uint64_t number, const std::string& parent = "");
   void Initialize();
   void Resume(const std::string& name, const TrainingPosition& position);
-  void CarryOn(int holder);
+  void ResumeFromMemory(int holder);
 
   void Step(int worker, uint64_t step);
   // All workers train the step.

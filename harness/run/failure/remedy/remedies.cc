@@ -311,9 +311,10 @@ std::string RemedyForRestarts(const UnmetRun& run) {
 std::string RemedyForResume(const UnmetRun& run) {
   const RunFacts& facts = run.facts();
   if (facts.restarts == 0) return OneMoreEnd(run);
-  const bool kept_memory = std::ranges::any_of(
-      run.outline.generations,
-      [](const Generation& one) { return one.carried_on.has_value(); });
+  const bool kept_memory =
+      std::ranges::any_of(run.outline.generations, [](const Generation& one) {
+        return one.resumed_from_memory.has_value();
+      });
   if (!facts.resumed_from && kept_memory) {
     return "set cluster.restart.policy to whole-job, as a worker that rejoins "
            "loads no checkpoint";

@@ -233,13 +233,14 @@ std::optional<MostRecomputed> FindMostRecomputed(const Outline& outline,
         FirstOf(outline.record, [&](const RecordEvent& event) {
           return event.generation == generation.number &&
                  (event.kind == RecordKind::kResumed ||
-                  event.kind == RecordKind::kCarriedOn ||
+                  event.kind == RecordKind::kResumedFromMemory ||
                   event.kind == RecordKind::kInitialized);
         });
     if (start == nullptr) continue;
-    return MostRecomputed{.steps = *generation.recomputed,
-                          .restart = RestartAt(outline, *start),
-                          .from_memory = generation.carried_on.has_value()};
+    return MostRecomputed{
+        .steps = *generation.recomputed,
+        .restart = RestartAt(outline, *start),
+        .from_memory = generation.resumed_from_memory.has_value()};
   }
   return std::nullopt;
 }

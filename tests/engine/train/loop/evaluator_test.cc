@@ -298,8 +298,8 @@ TEST(EvaluatorTest, DamagedOneIsReportedOnceAndLeftAlone) {
   EXPECT_THAT(after.collected.steps(), ElementsAre(6, 24));
   EXPECT_THAT(
       after.collected.warnings,
-      ElementsAre(HasSubstr("step-000000012-g1: passed over: model-00001-of"),
-                  HasSubstr("step-000000018-g1: passed over: MANIFEST.json")));
+      ElementsAre(HasSubstr("step-000000012-g1: skipped: model-00001-of"),
+                  HasSubstr("step-000000018-g1: skipped: MANIFEST.json")));
   EXPECT_TRUE(fixture.disk().List("/ckpt/step-000000012-g1").ok());
 }
 

@@ -86,7 +86,7 @@ TEST(SurvivorTest, ReportsASaveFinishedAfterTheLoop) {
                          .kind = FaultKind::kErrno});
   LaunchedRun run(SmallRun(), {});
   const LaunchedEnd end = RunTwo(run, plan);
-  EXPECT_THAT(end.Of(EventKind::kCarriedOn), SizeIs(2));
+  EXPECT_THAT(end.Of(EventKind::kResumedFromMemory), SizeIs(2));
   EXPECT_THAT(end.Of(EventKind::kSaveAcknowledged), SizeIs(5));
   EXPECT_EQ(end.launch.result.value_or(TrainResult()).times.saves, 5u);
   EXPECT_THAT(end.lines, Contains(HasSubstr("ckpt.end: injected")));
@@ -101,7 +101,7 @@ TEST(SurvivorTest, MayFinishItsSaveForAsLongAsASaveMayTake) {
   plan.faults.push_back(SlowStateFile(std::chrono::seconds(6)));
   LaunchedRun run(options, {});
   const LaunchedEnd end = RunTwo(run, plan);
-  EXPECT_THAT(end.Of(EventKind::kCarriedOn), SizeIs(2));
+  EXPECT_THAT(end.Of(EventKind::kResumedFromMemory), SizeIs(2));
   EXPECT_EQ(end.launch.restarts, 1);
 }
 
@@ -125,7 +125,7 @@ TEST(SurvivorTest, SurvivorsWaitForASlowRemoval_LongerThanForARendezvous) {
                .with = {.latency = std::chrono::seconds(7)}}}};
       LaunchedRun run(options, {});
       const LaunchedEnd end = RunWorkers(run, 4, plan);
-      EXPECT_THAT(end.Of(EventKind::kCarriedOn), SizeIs(4)) << step;
+      EXPECT_THAT(end.Of(EventKind::kResumedFromMemory), SizeIs(4)) << step;
       EXPECT_EQ(end.launch.restarts, 1) << step;
     }
   }
@@ -170,7 +170,7 @@ ArrayCounts MostOfAWorker(const TrainOptions& options, const FaultPlan& plan) {
   place.api = &CountingDevice();
   LaunchedRun run(options, place);
   const LaunchedEnd end = RunTwo(run, plan);
-  EXPECT_THAT(end.Of(EventKind::kCarriedOn),
+  EXPECT_THAT(end.Of(EventKind::kResumedFromMemory),
               SizeIs(plan.faults.empty() ? 0 : 2));
   ArrayCounts most;
   for (const auto& [device, counts] : counts_of) {

@@ -280,8 +280,8 @@ const GoalCase kNotices[] = {
      }},
 };
 
-RecordEvent CarriedOn(const char* detail) {
-  return {.kind = K::kCarriedOn, .step = 2, .detail = detail};
+RecordEvent ResumedFromMemory(const char* detail) {
+  return {.kind = K::kResumedFromMemory, .step = 2, .detail = detail};
 }
 const RecordEvent kLeftOne = {.kind = K::kLeft};
 
@@ -295,23 +295,29 @@ Record FinishedAlone() {
 
 const GoalCase kRejoins[] = {
     {"took-a-survivors-step-ahead",
-     RunOf({Life(0, 1, {kState, kLeftOne, CarriedOn("from rank 1")})}),
+     RunOf({Life(0, 1, {kState, kLeftOne, ResumedFromMemory("from rank 1")})}),
      [](Record& r) { r.incarnations[0].events[2].detail = "kept"; }},
     {"chief-rejoined",
-     RunOf(
-         {Life(0, 2, {{.kind = K::kWorkerStarted}, CarriedOn("from rank 1")})}),
+     RunOf({Life(
+         0, 2,
+         {{.kind = K::kWorkerStarted}, ResumedFromMemory("from rank 1")})}),
      [](Record& r) { r.incarnations[0].events[0].count = 1; }},
     {"went-on-with-fewer", FinishedAlone(),
      [](Record& r) { r.setup.workers = 1; }},
     {"died-while-rejoining", Died("crash", Point::kStateReceive, 2, {kState}),
-     [](Record& r) { AddEvent(r, CarriedOn("kept")); }},
+     [](Record& r) { AddEvent(r, ResumedFromMemory("kept")); }},
     {"rejoin-resumed-from-older-checkpoint",
      RunOf({Life(0, 1, {kState, kLeftOne}), Life(0, 2, {Resumed(2)})}),
-     [](Record& r) { r.incarnations[1].events[0].kind = K::kCarriedOn; }},
+     [](Record& r) {
+       r.incarnations[1].events[0].kind = K::kResumedFromMemory;
+     }},
     {"rejoined-twice",
-     RunOf({Life(0, 1, {CarriedOn("kept"), kLeftOne, CarriedOn("kept")})}),
+     RunOf({Life(
+         0, 1,
+         {ResumedFromMemory("kept"), kLeftOne, ResumedFromMemory("kept")})}),
      [](Record& r) { r.incarnations[0].events[2].kind = K::kNotice; }},
-    {"lost-save-replaced", RunOf({Life(0, 2, {CarriedOn("kept"), kSaved})}),
+    {"lost-save-replaced",
+     RunOf({Life(0, 2, {ResumedFromMemory("kept"), kSaved})}),
      [](Record& r) { r.incarnations[0].events[1].step = 3; }},
 };
 

@@ -61,7 +61,7 @@ TEST(OutlineTest, RejoiningWorkerBelongsToBothGenerations) {
   ASSERT_EQ(outline.generations.size(), 2u);
   EXPECT_TRUE(outline.generations[0].some_left);
   EXPECT_TRUE(outline.generations[1].workers.contains(kChief));
-  EXPECT_EQ(outline.generations[1].carried_on->step, 6u);
+  EXPECT_EQ(outline.generations[1].resumed_from_memory->step, 6u);
   EXPECT_EQ(outline.generations[1].recomputed->steps(), 0u);
 }
 

@@ -26,9 +26,9 @@ TEST_P(ExcusedStartTest, IsFoundWithoutTheExcuseOnly) {
 TEST_P(LawfulStartTest, HasNoFinding) { ExpectLawful(GetParam()); }
 
 // Makes both workers carry on from `step` instead.
-void CarryOnFrom(ScriptedRun& run, uint64_t step) {
+void ResumeFromMemory(ScriptedRun& run, uint64_t step) {
   for (const Emitter& by : {kChief, kNextOther}) {
-    RecordEvent& event = run.events.At(by, K::kCarriedOn);
+    RecordEvent& event = run.events.At(by, K::kResumedFromMemory);
     event.step = step;
     event.digest = DigestAt(step);
   }
@@ -66,16 +66,17 @@ INSTANTIATE_TEST_SUITE_P(
         SpoiledRun{"RanksResumeFromMemoryAtDifferentSteps", RejoinedRun,
                    "resume-point/ranks-disagree",
                    [](ScriptedRun& run) {
-                     run.events.At(kNextOther, K::kCarriedOn).step = 5;
+                     run.events.At(kNextOther, K::kResumedFromMemory).step = 5;
                    }},
         SpoiledRun{"ResumesFromMemory_BeforeItsLastTrainedStep", RejoinedRun,
                    "bounded-loss/recomputed-after-rejoin",
-                   [](ScriptedRun& run) { CarryOnFrom(run, 5); }},
+                   [](ScriptedRun& run) { ResumeFromMemory(run, 5); }},
         SpoiledRun{"ResumesFromCheckpoint_BeforeItsLastTrainedStep",
                    RejoinedRun, "bounded-loss/recomputed-after-rejoin",
                    [](ScriptedRun& run) {
                      for (const Emitter& by : {kChief, kNextOther}) {
-                       RecordEvent& event = run.events.At(by, K::kCarriedOn);
+                       RecordEvent& event =
+                           run.events.At(by, K::kResumedFromMemory);
                        event.kind = K::kResumed;
                        event.step = 5;
                      }
@@ -84,12 +85,12 @@ INSTANTIATE_TEST_SUITE_P(
                    "bounded-loss/recomputed-after-rejoin",
                    [](ScriptedRun& run) {
                      RecordEvent again =
-                         run.events.At(kNextOther, K::kCarriedOn);
+                         run.events.At(kNextOther, K::kResumedFromMemory);
                      again.step = 5;
-                     run.events.InsertAfter(kNextOther, K::kCarriedOn, 0,
-                                            kNextOther, again);
+                     run.events.InsertAfter(kNextOther, K::kResumedFromMemory,
+                                            0, kNextOther, again);
                      run.events.InsertAfter(
-                         kNextOther, K::kCarriedOn, 0, kNextOther,
+                         kNextOther, K::kResumedFromMemory, 0, kNextOther,
                          {.kind = K::kLeft, .generation = 2, .step = 6});
                    }},
         SpoiledRun{"ColdStart_ThoughTheClaimHasAParent", RecoveredRun,
@@ -123,26 +124,27 @@ INSTANTIATE_TEST_SUITE_P(
                    }},
         SpoiledRun{"ResumesFromMemory_BeforeTheParent", RejoinedRun,
                    "resume-point/stale-resume",
-                   [](ScriptedRun& run) { CarryOnFrom(run, 3); }},
+                   [](ScriptedRun& run) { ResumeFromMemory(run, 3); }},
         SpoiledRun{"KeepsStateThatItDoesNotHold", RejoinedRun,
                    "resume-point/unknown-checkpoint",
                    [](ScriptedRun& run) {
-                     run.events.At(kChief, K::kCarriedOn).step = 7;
+                     run.events.At(kChief, K::kResumedFromMemory).step = 7;
                    }},
         SpoiledRun{"ReceivesStateThatNoWorkerHolds", RejoinedRun,
                    "resume-point/unknown-checkpoint",
                    [](ScriptedRun& run) {
-                     run.events.At(kNextOther, K::kCarriedOn).step = 7;
+                     run.events.At(kNextOther, K::kResumedFromMemory).step = 7;
                    }},
-        SpoiledRun{
-            "ReceivesAnotherState", RejoinedRun, "trajectory/state-digest",
-            [](ScriptedRun& run) {
-              run.events.At(kNextOther, K::kCarriedOn).digest = kOtherDigest;
-            }},
+        SpoiledRun{"ReceivesAnotherState", RejoinedRun,
+                   "trajectory/state-digest",
+                   [](ScriptedRun& run) {
+                     run.events.At(kNextOther, K::kResumedFromMemory).digest =
+                         kOtherDigest;
+                   }},
         SpoiledRun{"ReceivesOtherBitsThanTheHolder", RejoinedRun,
                    "replicas-agree/replica-mismatch",
                    [](ScriptedRun& run) {
-                     run.events.At(kNextOther, K::kCarriedOn).digest =
+                     run.events.At(kNextOther, K::kResumedFromMemory).digest =
                          kOtherDigest;
                    }},
         SpoiledRun{"ResumesAtAnotherSample", RecoveredRun,

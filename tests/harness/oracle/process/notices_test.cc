@@ -84,7 +84,7 @@ INSTANTIATE_TEST_SUITE_P(
             "NoticeIsIgnored_AfterARejoin", RejoinedRun, "grace/unheeded",
             [](ScriptedRun& run) {
               run.facts.setup.steps_per_execution = 1;
-              run.events.InsertAfter(kChief, K::kCarriedOn, 0, kChief,
+              run.events.InsertAfter(kChief, K::kResumedFromMemory, 0, kChief,
                                      NoticeAt(6, 2));
               // Adds two more steps than the run has.
               for (const uint64_t step : {9, 10}) {
