@@ -207,10 +207,10 @@ std::string LaterText(const Outline& outline, int64_t from_ns) {
 
 // Describes what a run that timed out did after the end of its last attempt, to
 // which the launcher had not reacted yet: "the launcher had neither restarted
-// the job nor given up since then (attempts 1 to 3 took up to 10.2 s each,
-// until the next began)".
-std::string UnansweredEndText(const std::vector<Interruption>& all) {
-  const int64_t longest_ns = LongestAttemptNs(all);
+// the job nor given up since then (attempts 1 to 3 took up to 10.1 s each)".
+std::string UnansweredEndText(const Record& record,
+                              const std::vector<Interruption>& all) {
+  const int64_t longest_ns = LongestAttemptNs(record, all);
   std::set<uint64_t> attempts;
   for (const Interruption& one : all) {
     if (one.reaction == Reaction::kRestartsJob) attempts.insert(one.attempt);
@@ -219,11 +219,10 @@ std::string UnansweredEndText(const std::vector<Interruption>& all) {
       "the launcher had neither restarted the job nor given up since then{}",
       longest_ns == 0
           ? ""
-          : fmt::format(" ({} took {}{:.1f} s{}, until the next began)",
-                        NumberedText("attempt", attempts),
-                        attempts.size() == 1 ? "" : "up to ",
-                        Seconds(longest_ns),
-                        attempts.size() == 1 ? "" : " each"));
+          : fmt::format(
+                " ({} took {}{:.1f} s{})", NumberedText("attempt", attempts),
+                attempts.size() == 1 ? "" : "up to ", Seconds(longest_ns),
+                attempts.size() == 1 ? "" : " each"));
 }
 
 // Describes why the run was ended from outside: "the run did not end within 50s
@@ -287,8 +286,8 @@ std::string ExplainHang(const Outline& outline) {
   // Signs that come after the end of the last attempt belong to it.
   const bool is_unanswered =
       !texts.empty() && all.back().reaction == Reaction::kNone;
-  const std::string later =
-      is_unanswered ? UnansweredEndText(all) : LaterText(outline, from_ns);
+  const std::string later = is_unanswered ? UnansweredEndText(record, all)
+                                          : LaterText(outline, from_ns);
   texts.push_back(texts.empty() || is_unanswered ? later
                                                  : "since then " + later);
   if (pace) {

@@ -6,69 +6,78 @@
 namespace gauntlet {
 namespace {
 
-// Returns the pauses before the restarts of the job, in their order.
-std::vector<int64_t> PausesOf(const LauncherRun& run) {
-  std::vector<int64_t> pauses;
-  for (const RecordEvent& event : run.events) {
-    if (event.kind == RecordKind::kRestarting) pauses.push_back(event.limit_ns);
-  }
-  return pauses;
+// An attempt after which the launcher restarted the job.
+struct RestartedAttempt {
+  int64_t duration_ns = 0;  // without the pause before the attempt
+  int64_t restart_ns = 0;   // time of the restart, before its pause
+  int64_t pause_ns = 0;     // between the restart and the next attempt
+};
+
+// Returns the pause after a restart at that time.
+int64_t PauseAfter(const LauncherRun& run, int64_t restart_ns) {
+  const auto found =
+      std::ranges::find_if(run.events, [restart_ns](const RecordEvent& event) {
+        return event.kind == RecordKind::kRestarting &&
+               event.t_ns == restart_ns;
+      });
+  return found == run.events.end() ? 0 : found->limit_ns;
 }
 
-// Returns the times of the restarts of the job, in their order.
-std::vector<int64_t> RestartsOf(const std::vector<Interruption>& all) {
-  std::vector<int64_t> restarts;
-  for (const Interruption& one : all) {
-    if (one.reaction == Reaction::kRestartsJob) {
-      restarts.push_back(one.reaction_ns);
+std::vector<RestartedAttempt> RestartedAttempts(
+    const Record& record, const std::vector<Interruption>& all) {
+  std::vector<RestartedAttempt> attempts;
+  size_t launch = 0;  // as Interruption::launch
+  for (const LauncherRun& run : record.launchers) {
+    if (run.events.empty()) continue;
+    ++launch;
+    int64_t begin_ns = run.events.front().t_ns;  // of the attempt
+    for (const Interruption& one : all) {
+      if (one.launch != launch || one.reaction != Reaction::kRestartsJob) {
+        continue;
+      }
+      const int64_t pause_ns = PauseAfter(run, one.reaction_ns);
+      attempts.push_back({.duration_ns = one.reaction_ns - begin_ns,
+                          .restart_ns = one.reaction_ns,
+                          .pause_ns = pause_ns});
+      begin_ns = one.reaction_ns + pause_ns;
     }
   }
-  return restarts;
+  return attempts;
 }
 
-// Returns the pause before the restart that follows an attempt of that
-// duration: twice the pause before that attempt, up to the longest one, or the
-// first pause if the attempt took longer than that.
-int64_t NextPause(const RunSetup& setup, int64_t pause_ns, int64_t attempt_ns) {
-  const int64_t doubled_ns = std::min(2 * pause_ns, setup.restart_pause_ns);
-  return attempt_ns > doubled_ns ? setup.first_restart_pause_ns : doubled_ns;
+int64_t LongestOf(const std::vector<RestartedAttempt>& attempts) {
+  int64_t longest_ns = 0;
+  for (const RestartedAttempt& attempt : attempts) {
+    longest_ns = std::max(longest_ns, attempt.duration_ns);
+  }
+  return longest_ns;
 }
 
 }  // namespace
 
-int64_t LongestAttemptNs(const std::vector<Interruption>& all) {
-  int64_t longest_ns = 0;
-  for (const Interruption& one : all) {
-    if (one.reaction != Reaction::kRestartsJob || one.from_ns == INT64_MIN) {
-      continue;
-    }
-    longest_ns = std::max(longest_ns, one.reaction_ns - one.from_ns);
-  }
-  return longest_ns;
+int64_t LongestAttemptNs(const Record& record,
+                         const std::vector<Interruption>& all) {
+  return LongestOf(RestartedAttempts(record, all));
 }
 
 std::optional<int64_t> TimeOfGivingUp(const Record& record,
                                       const std::vector<Interruption>& all) {
   const RunSetup& setup = record.setup;
-  const std::vector<int64_t> restarts = RestartsOf(all);
-  if (restarts.size() < 2 || setup.rejoins || record.launchers.size() != 1 ||
-      record.launchers[0].events.empty()) {
+  const std::vector<RestartedAttempt> attempts = RestartedAttempts(record, all);
+  if (attempts.size() < 2 || setup.rejoins || record.launchers.size() != 1) {
     return std::nullopt;
   }
-  const std::vector<int64_t> pauses = PausesOf(record.launchers[0]);
-  if (pauses.size() != restarts.size()) return std::nullopt;
   const int64_t begin_ns = record.launchers[0].events.front().t_ns;
-  // Longest attempt, without the pause before it.
-  int64_t attempt_ns = restarts[0] - begin_ns;
-  for (size_t i = 1; i < restarts.size(); ++i) {
-    attempt_ns =
-        std::max(attempt_ns, restarts[i] - restarts[i - 1] - pauses[i - 1]);
-  }
-  int64_t pause_ns = pauses.back();
-  int64_t end_ns = restarts.back() - begin_ns + pause_ns + attempt_ns;
-  for (auto i = static_cast<int>(restarts.size());
+  const int64_t attempt_ns = LongestOf(attempts);
+  const RestartedAttempt& last = attempts.back();
+  int64_t pause_ns = last.pause_ns;
+  // RestartBudget::Spend doubles the pause, up to the longest one, only after
+  // an attempt that reached no new step and was not longer than the next pause.
+  const bool doubles = pause_ns > attempts[attempts.size() - 2].pause_ns;
+  int64_t end_ns = last.restart_ns - begin_ns + pause_ns + attempt_ns;
+  for (auto i = static_cast<int>(attempts.size());
        i < setup.max_restarts && end_ns < INT64_MAX / 4; ++i) {
-    pause_ns = NextPause(setup, pause_ns, attempt_ns);
+    if (doubles) pause_ns = std::min(2 * pause_ns, setup.restart_pause_ns);
     end_ns += pause_ns + attempt_ns;
   }
   return end_ns;

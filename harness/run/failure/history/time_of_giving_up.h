@@ -11,14 +11,15 @@
 
 namespace gauntlet {
 
-// Returns the longest time from one restart of the job to the next; 0 if there
-// were fewer than two. A restart begins with the pause before its attempt, so
-// this time includes the pause.
-int64_t LongestAttemptNs(const std::vector<Interruption>& all);
+// Returns the duration of the longest attempt after which the launcher
+// restarted the job, without the pause before the attempt; 0 if there is none.
+int64_t LongestAttemptNs(const Record& record,
+                         const std::vector<Interruption>& all);
 
 // Returns the time from the start of a run to the end of the last attempt that
 // cluster.restart.max permits. Assumes that no attempt completes the training,
-// and that each one takes as long as the longest so far. Returns nullopt
+// that each one takes as long as the longest so far, and that the pauses go on
+// doubling iff the last one was longer than the one before. Returns nullopt
 //   - if the job was restarted fewer than two times,
 //   - if only lost workers are restarted, or
 //   - if the launcher was started again.

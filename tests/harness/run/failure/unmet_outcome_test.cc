@@ -443,7 +443,7 @@ TEST_F(UnmetOutcomeTest, TimeUsedUpAtTheEndOfAnAttempt_HasNoLaterSign) {
       "repeat always) ended attempt 4: worker 1 lost rank 0 (silent: "
       "cluster.heartbeat.lost_after is 1s); fault c also ended attempts 1 to "
       "3; the launcher had neither restarted the job nor given up since then "
-      "(attempts 1 to 3 took up to 10.2 s each, until the next began); the run "
+      "(attempts 1 to 3 took up to 10.1 s each); the run "
       "did not end within 40s (timeout.total) (in simulated time)");
 }
 

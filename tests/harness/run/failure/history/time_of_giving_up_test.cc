@@ -42,15 +42,36 @@ std::optional<int64_t> TimeIn(const Record& record) {
   return TimeOfGivingUp(record, InterruptionsOf(Outline(record)));
 }
 
-TEST(TimeOfGivingUpTest, CountsEachPauseOnce) {
+TEST(TimeOfGivingUpTest, LongestAttempt_HasNoPause) {
   const Record record = RestartedRun(10, 20);
-  EXPECT_EQ(LongestAttemptNs(InterruptionsOf(Outline(record))), 110);
-  // Attempts that take longer than the next pause are followed by the first
-  // one: 100, 10 + 100, 20 + 100, and twice 10 + 100.
-  EXPECT_EQ(TimeIn(record), 550);
+  EXPECT_EQ(LongestAttemptNs(record, InterruptionsOf(Outline(record))), 100);
 }
 
-TEST(TimeOfGivingUpTest, PausesDouble_AfterShortAttempts) {
+TEST(TimeOfGivingUpTest, LongestAttempt_MayBeTheFirst) {
+  Record record = RestartedRun(10, 20);
+  record.launchers[0].events[0].t_ns = 500;
+  EXPECT_EQ(LongestAttemptNs(record, InterruptionsOf(Outline(record))), 600);
+}
+
+// A launcher that is started again begins its first attempt without a restart.
+TEST(TimeOfGivingUpTest, LongestAttempt_IsThatOfAnyLauncher) {
+  Record record = RestartedRun(10, 20);
+  const RecordEvent begin = {.kind = RecordKind::kLauncherBegin, .t_ns = 5000};
+  const RecordEvent end = {.kind = RecordKind::kAttemptEnds,
+                           .t_ns = 5150,
+                           .reason = RecordReason::kWorkerLeft};
+  const RecordEvent restart = {.kind = RecordKind::kRestarting, .t_ns = 5150};
+  record.launchers.push_back({.events = {begin, end, restart}});
+  EXPECT_EQ(LongestAttemptNs(record, InterruptionsOf(Outline(record))), 150);
+}
+
+// Attempts that reach a new step, or outlast the pause, do not double it.
+TEST(TimeOfGivingUpTest, PausesStay_IfTheyDidNotGrow) {
+  // 100, and four times 200 + 100.
+  EXPECT_EQ(TimeIn(RestartedRun(200, 200)), 1300);
+}
+
+TEST(TimeOfGivingUpTest, PausesDouble_IfTheyGrew) {
   // 100, 200 + 100, 400 + 100, 800 + 100, and 1000 + 100.
   EXPECT_EQ(TimeIn(RestartedRun(200, 400)), 2900);
 }
