@@ -35,6 +35,11 @@ inline constexpr std::string_view kEventDigest = "event-digest";
 // removed.
 inline constexpr std::string_view kWithoutKey = "no ";
 
+// Part of the reason of an inconclusive verdict, after the expectation or the
+// invariant that could not be checked: "detected_in is expected, but no worker
+// was lost".
+inline constexpr std::string_view kIsExpectedBut = " is expected, but";
+
 // One violation. The message is one line: where it is, what was expected, and
 // what was found.
 struct Finding {

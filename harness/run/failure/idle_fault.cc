@@ -466,7 +466,7 @@ IdleReason NothingLost(const Outline& outline, const CaseResult& result) {
   const bool is_the_reason =
       std::ranges::any_of(keys, [&result](std::string_view key) {
         return result.verdict.reason.starts_with(
-            fmt::format("{} is expected", key));
+            fmt::format("{}{}", key, kIsExpectedBut));
       });
   if (!is_the_reason || result.verdict.facts.restarts > 0 || !IsDone(record)) {
     return {};
