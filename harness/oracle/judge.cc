@@ -83,22 +83,22 @@ std::string WhyNoVerdict(const Record& record, const Verdict& verdict) {
                        expect.outcome != Outcome::kViolates &&
                        IsNamed(expect, report.invariant);
     if (named && report.instances == 0) {
-      return fmt::format("{} is expected, but there was nothing to check",
-                         report.invariant);
+      return fmt::format("{}{} there was nothing to check", report.invariant,
+                         kIsExpectedBut);
     }
   }
   if (expect.detected_in_max_ns &&
       ReportOf(verdict, Invariant::kDetection).instances == 0) {
-    return "detected_in is expected, but no worker was lost";
+    return fmt::format("detected_in{} no worker was lost", kIsExpectedBut);
   }
   // These expectations are about a restart.
   if (verdict.facts.restarts == 0) {
-    constexpr std::string_view kNoRestart =
-        "is expected, but nothing was restarted";
-    if (expect.recomputed_steps_max)
-      return fmt::format("recomputed_steps {}", kNoRestart);
+    const auto no_restart = [](std::string_view key) {
+      return fmt::format("{}{} nothing was restarted", key, kIsExpectedBut);
+    };
+    if (expect.recomputed_steps_max) return no_restart("recomputed_steps");
     if (expect.epochs_after_restart_exactly) {
-      return fmt::format("epochs_after_restart {}", kNoRestart);
+      return no_restart("epochs_after_restart");
     }
   }
   if (expect.invariants.empty() && expect.outcome != Outcome::kRefuses &&
@@ -136,7 +136,10 @@ std::string WhyNotCaught(const std::vector<std::string>& missed,
                   missed.empty() ? "any named invariant" : JoinNames(missed));
   const std::vector<std::string> broken = BrokenInvariants(verdict);
   if (!broken.empty()) return why + ", but by " + JoinNames(broken);
-  if (verdict.facts.restarts > 0 || verdict.facts.resumed_from) return why;
+  const RunFacts& facts = verdict.facts;
+  if (facts.restarts > 0 || facts.resumed_from || facts.resumed_from_memory) {
+    return why;
+  }
   return why +
          ": nothing was restarted or resumed, so a bug of a restore had no "
          "effect; add a fault (gauntlet list planted-bugs names those that it "

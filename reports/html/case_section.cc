@@ -514,9 +514,8 @@ std::string OutcomeSentence(const CaseResult& result) {
     return fmt::format("All checks passed after {}, without a restart.",
                        Counted(facts.faults_fired, "fault"));
   }
-  std::string text =
-      fmt::format("Recovered from {} with {}",
-                  Counted(facts.faults_fired, "fault"), RestartsText(facts));
+  std::string text = "Recovered from " + Counted(facts.faults_fired, "fault");
+  if (facts.restarts > 0) text += " with " + RestartsText(facts);
   if (!resumed.empty()) text += "; " + resumed;
   return text + ".";
 }

@@ -452,6 +452,19 @@ TEST(JudgeTest, FailedMutationTest_ReportsTheMissingResume) {
               HasSubstr("nothing was restarted or resumed"));
 }
 
+TEST(JudgeTest, FailedMutationTest_CountsAResumeFromMemory) {
+  Record record = MutationTest(RejoinedRun(), {"trajectory"});
+  LauncherRun& launcher = record.launchers.at(0);
+  launcher.restarts = 0;
+  std::erase_if(launcher.events, [](const RecordEvent& event) {
+    return event.kind == K::kRestarting;
+  });
+  const Verdict verdict = Judge(record);
+  ASSERT_EQ(verdict.facts.restarts, 0U);
+  ASSERT_EQ(verdict.facts.resumed_from_memory, 6U);
+  EXPECT_EQ(verdict.reason, "the planted bug was not caught by trajectory");
+}
+
 TEST(JudgeTest, MutationTestHasNoVerdict_IfItsFaultNeverFired) {
   ScriptedRun run = RunOffTheReference();
   NeverFire(run);

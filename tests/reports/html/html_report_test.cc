@@ -514,6 +514,15 @@ TEST(CaseSectionTest, PassedCaseHasNoFailures) {
   EXPECT_THAT(html, Not(HasSubstr(" open>")));
 }
 
+// Workers that keep the state in memory resume without a restart.
+TEST(CaseSectionTest, RecoveryNamesOnlyRestartsThatThereWere) {
+  CaseResult passed = SampleResult().cases[0];
+  passed.verdict.facts = {.faults_fired = 1, .resumed_from_memory = 7};
+  EXPECT_EQ(OutcomeSentence(passed),
+            "Recovered from 1 fault; resumed from memory at step 7, 0 steps "
+            "recomputed.");
+}
+
 TEST(CaseSectionTest, RefusalIsNotCalledARecovery) {
   CaseResult refused = SampleResult().cases[0];
   refused.verdict.facts = {.faults_fired = 2, .restarts = 1, .refused = true};
