@@ -11,6 +11,7 @@
 
 #include "engine/cli/exit_code.h"
 #include "engine/utf8.h"
+#include "engine/world/directories.h"
 #include "harness/cli/record/replay_target.h"
 #include "harness/cli/run_folders/stored_records.h"
 #include "harness/explore/diagnosis/divergence.h"
@@ -36,10 +37,11 @@ class RecordFinder {
  public:
   explicit RecordFinder(fs::path runs) : runs_(std::move(runs)) {}
 
-  // `what` is a file, a folder, RUN or RUN/CASE. kInvalidArgument: the path
+  // `target` is a file, a folder, RUN or RUN/CASE. kInvalidArgument: the path
   // does not exist; kNotFound: there is no such run or case, or the folder has
   // no record.
-  Status Add(const std::string& what) {
+  Status Add(const std::string& target) {
+    const std::string what = WithoutLastSlashes(target);
     std::error_code error;
     if (fs::exists(what, error)) return AddPath(what);
     const bool is_path =
@@ -49,13 +51,10 @@ class RecordFinder {
     }
     ASSIGN_OR_RETURN(const RunTarget run, PickRunTarget(what, runs_));
     if (run.case_name.empty()) return AddPath(run.folder);
-    // Adds the case in each world in which it ran.
-    for (const WorldChoice world :
-         {WorldChoice::kSimulated, WorldChoice::kReal}) {
-      const Result<std::vector<std::string>> folders =
-          PickCases(run.folder, run.case_name, world);
-      if (!folders.ok()) return AddCrashTest(run, folders.status());
-      RETURN_IF_ERROR(AddPath(run.folder / folders->front()));
+    ASSIGN_OR_RETURN(const std::vector<std::string> folders,
+                     PickCaseFolders(run.folder, run.case_name));
+    for (const std::string& folder : folders) {
+      RETURN_IF_ERROR(AddPath(run.folder / folder));
     }
     return OkStatus();
   }
@@ -63,24 +62,18 @@ class RecordFinder {
   // Record files without duplicates, in the order of the given paths. Those of
   // one path are in the order of SortCases.
   const std::vector<std::string>& files() const { return files_; }
+  // Folders of cases without a record, and of crash tests of other programs,
+  // which have none. Neither has duplicates.
   const std::vector<std::string>& cases_without() const {
     return cases_without_;
   }
-  // Folders of crash tests of other programs. They have no records.
   const std::vector<std::string>& crash_tests() const { return crash_tests_; }
 
  private:
-  // Adds the crash test of another program that the target names. Returns the
-  // error if there is none.
-  Status AddCrashTest(const RunTarget& target, const Status& error) {
-    const std::string folder = PickCrashTest(target.folder, target.case_name);
-    return folder.empty() ? error : AddPath(folder);
-  }
-
   Status AddPath(const fs::path& path) {
     std::error_code error;
     if (!fs::is_directory(path, error)) {
-      AddFile(path);
+      AddOnce(path, files_);
       return OkStatus();
     }
     std::vector<std::string> folders = {path.string()};
@@ -101,12 +94,13 @@ class RecordFinder {
         path.string(), kRecordFileName));
   }
 
-  void AddFile(const fs::path& file) {
+  // Adds the path to the list, unless a list has it already.
+  void AddOnce(const fs::path& path, std::vector<std::string>& list) {
     std::error_code error;
-    const fs::path real = fs::canonical(file, error);
+    const fs::path real = fs::canonical(path, error);
     const bool is_new =
-        real_paths_.insert(error ? file.string() : real.string()).second;
-    if (is_new) files_.push_back(file.string());
+        real_paths_.insert(error ? path.string() : real.string()).second;
+    if (is_new) list.push_back(path.string());
   }
   // Adds the record of the folder. If there is none, but the folder is that of
   // a case, adds the case to the crash tests or to those without a record.
@@ -115,20 +109,17 @@ class RecordFinder {
     const fs::path file = folder / kRecordFileName;
     std::error_code error;
     if (fs::exists(file, error)) {
-      AddFile(file);
+      AddOnce(file, files_);
       return true;
     }
     if (!IsFolderOfCase(folder)) return false;
-    if (!CrashTestFolderOf(folder).empty()) {
-      crash_tests_.push_back(folder.string());
-      return true;
-    }
-    cases_without_.push_back(folder.string());
+    AddOnce(folder,
+            CrashTestFolderOf(folder).empty() ? cases_without_ : crash_tests_);
     return true;
   }
 
   const fs::path runs_;
-  std::set<std::string> real_paths_;  // of the files
+  std::set<std::string> real_paths_;  // of all lists
   std::vector<std::string> files_;
   std::vector<std::string> cases_without_;
   std::vector<std::string> crash_tests_;
@@ -179,14 +170,12 @@ class CauseSearch {
 
 // Returns a skipped case for the folder of a crash test of another program.
 CaseResult SkippedCrashTest(const fs::path& folder) {
-  return {.name = folder.stem(),
-          .world = folder.extension().string().substr(1),
+  auto [name, world] = CaseOfFolder(folder);
+  return {.name = std::move(name),
+          .world = std::move(world),
           .directory = folder,
           .verdict = {.kind = VerdictKind::kSkip,
-                      .reason = fmt::format(
-                          "a crash test of a program has no {}; its results "
-                          "are in {}",
-                          kRecordFileName, CrashTestFolderOf(folder))}};
+                      .reason = WhyCrashTestHasNoRecord(folder)}};
 }
 
 // Prints a note on each crash test, and returns them as skipped cases.

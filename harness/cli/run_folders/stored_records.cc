@@ -7,9 +7,11 @@
 #include <utility>
 
 #include "chaos/inject/plan/plan.h"
+#include "engine/check.h"
 #include "engine/cli/flags/flags.h"
 #include "engine/job/job.h"
 #include "engine/real/storage/posix_storage.h"
+#include "engine/world/directories.h"
 #include "harness/cli/run_folders/run_directory.h"
 #include "harness/record/base_name.h"
 #include "harness/record/record_file.h"
@@ -116,16 +118,39 @@ Status NoRecordAt(const fs::path& path) {
       Quoted(path.string()), kRecordFileName));
 }
 
-// kNotFound: the text selects a crash test of another program, which has no
-// record.
-Status CheckIsNoCrashTest(const fs::path& run, const std::string& text) {
-  const fs::path folder = PickCrashTest(run, text);
-  if (folder.empty()) return OkStatus();
-  return NotFound(fmt::format(
-      "case {}: a crash test of a program has no record and no events; its "
-      "results are in {}, and gauntlet run {} runs it again",
-      Quoted(NameOfFolder(folder.filename())), CrashTestFolderOf(folder),
-      (folder / "scenario.yaml").string()));
+// Returns the error for the folder of a crash test of another program.
+Status NoRecordOfCrashTest(const fs::path& folder) {
+  return NotFound(fmt::format("case {}: {}, and gauntlet run {} runs it again",
+                              Quoted(CaseOfFolder(folder).name),
+                              WhyCrashTestHasNoRecord(folder),
+                              (folder / "scenario.yaml").string()));
+}
+
+Status NoRecordIn(const fs::path& run) {
+  return NotFound(fmt::format("run {}: no case of it left a record",
+                              Quoted(run.filename().string())));
+}
+
+// Returns the folders of the run's cases that have a record or a crash test,
+// sorted by SortCases.
+std::vector<std::string> CasesIn(const fs::path& run) {
+  std::vector<std::string> folders = FoldersIn(run);
+  std::erase_if(folders, [&run](const std::string& folder) {
+    return !HasRecord(run, folder) && CrashTestFolderOf(run / folder).empty();
+  });
+  SortCases(folders);
+  return folders;
+}
+
+// Returns the names of the cases with these folders, without duplicates.
+// REQUIRES: the folders are sorted by SortCases.
+std::vector<std::string> NamesOf(const std::vector<std::string>& folders) {
+  std::vector<std::string> names;
+  for (const std::string& folder : folders) {
+    const std::string name = NameOfFolder(folder);
+    if (names.empty() || names.back() != name) names.push_back(name);
+  }
+  return names;
 }
 
 Result<fs::path> FindInRun(const std::string& target, const fs::path& runs,
@@ -181,9 +206,22 @@ void SortCases(std::vector<std::string>& folders) {
   });
 }
 
+CaseFolder CaseOfFolder(const fs::path& folder) {
+  CHECK(IsFolderOfCase(folder), folder.string());
+  return {.name = NameOfFolder(folder.filename()),
+          .world = folder.extension().string().substr(1)};
+}
+
 std::string CrashTestFolderOf(const fs::path& case_folder) {
   const fs::path folder = case_folder / kCrashTestOfCase;
-  return IsFolder(folder) ? folder.string() : "";
+  return IsFolderOfCase(case_folder) && IsFolder(folder) ? folder.string() : "";
+}
+
+std::string WhyCrashTestHasNoRecord(const fs::path& case_folder) {
+  return fmt::format(
+      "a crash test of a program has no record and no events; its results are "
+      "in {}",
+      CrashTestFolderOf(case_folder));
 }
 
 std::vector<std::string> FoldersIn(const fs::path& path) {
@@ -243,8 +281,8 @@ bool IsFolderOfRun(const fs::path& path) {
   return !path.empty() && IsFile(path / kResultFileName);
 }
 
-Result<RunTarget> PickRunTarget(const std::string& target,
-                                const fs::path& runs) {
+Result<RunTarget> PickRunTarget(const std::string& text, const fs::path& runs) {
+  const std::string target = WithoutLastSlashes(text);
   const fs::path path = target;
   if (IsFolderOfRun(path)) return RunTarget{.folder = path};
   if (IsFolderOfRun(path.parent_path())) {
@@ -259,48 +297,44 @@ Result<RunTarget> PickRunTarget(const std::string& target,
       .case_name = slash == target.npos ? "" : target.substr(slash + 1)};
 }
 
+Result<std::vector<std::string>> PickCaseFolders(const fs::path& run,
+                                                 const std::string& text) {
+  std::vector<std::string> folders = CasesIn(run);
+  if (folders.empty()) return NoRecordIn(run);
+  if (std::ranges::find(folders, text) != folders.end()) {
+    return std::vector<std::string>{text};
+  }
+  ASSIGN_OR_RETURN(const std::string name,
+                   PickName("case", text, NamesOf(folders)));
+  std::erase_if(folders, [&name](const std::string& folder) {
+    return NameOfFolder(folder) != name;
+  });
+  return folders;
+}
+
 Result<std::vector<std::string>> PickCases(const fs::path& run,
                                            const std::string& text,
                                            WorldChoice world) {
-  std::vector<std::string> folders;
-  for (const std::string& folder : FoldersIn(run)) {
-    if (!HasRecord(run, folder)) continue;
-    if (folder == text) return std::vector<std::string>{folder};
-    if (Fits(run, folder, world)) folders.push_back(folder);
+  std::vector<std::string> folders = CasesIn(run);
+  if (!text.empty()) {
+    ASSIGN_OR_RETURN(folders, PickCaseFolders(run, text));
   }
+  const std::vector<std::string> all = folders;
+  std::erase_if(folders, [&run](const std::string& folder) {
+    return !HasRecord(run, folder);
+  });
   if (folders.empty()) {
-    RETURN_IF_ERROR(CheckIsNoCrashTest(run, text));
-    return NotFound(fmt::format("run {}: no case of it left a record",
-                                Quoted(run.filename().string())));
+    return all.size() == 1 ? NoRecordOfCrashTest(run / all.front())
+                           : NoRecordIn(run);
   }
-  SortCases(folders);
-  if (text.empty()) return folders;
-  std::vector<std::string> names;
-  for (const std::string& folder : folders) {
-    if (names.empty() || names.back() != NameOfFolder(folder)) {
-      names.push_back(NameOfFolder(folder));
-    }
+  // The folder that `text` names is selected even if it is of another world.
+  if (folders.size() > 1) {
+    std::erase_if(folders, [&run, world](const std::string& folder) {
+      return !Fits(run, folder, world);
+    });
   }
-  const Result<std::string> picked = PickName("case", text, names);
-  if (!picked.ok()) RETURN_IF_ERROR(CheckIsNoCrashTest(run, text));
-  ASSIGN_OR_RETURN(const std::string name, picked);
-  for (const char* ending : kWorldEndings) {
-    if (std::ranges::find(folders, name + ending) != folders.end()) {
-      return std::vector<std::string>{name + ending};
-    }
-  }
-  return NotFound(fmt::format("case {}: there is none", Quoted(text)));
-}
-
-std::string PickCrashTest(const fs::path& run, const std::string& text) {
-  std::vector<std::string> names;
-  for (const std::string& folder : FoldersIn(run)) {
-    if (CrashTestFolderOf(run / folder).empty()) continue;
-    names.push_back(folder == text ? folder : NameOfFolder(folder));
-  }
-  const Result<std::string> name = PickName("case", text, names);
-  if (!name.ok()) return "";
-  return run / (IsFolder(run / *name) ? *name : *name + ".real");
+  if (!text.empty()) folders.resize(1);
+  return folders;
 }
 
 namespace {
@@ -340,8 +374,9 @@ Result<Record> LoadRecord(const fs::path& file) {
   return std::move(*record.value);
 }
 
-Result<fs::path> FindRecordFile(const std::string& target, const fs::path& runs,
+Result<fs::path> FindRecordFile(const std::string& text, const fs::path& runs,
                                 WorldChoice world) {
+  const std::string target = WithoutLastSlashes(text);
   const fs::path path = target;
   if (IsFile(path / kRecordFileName)) return path / kRecordFileName;
   if (IsFile(path)) return path;

@@ -20,6 +20,9 @@ inline constexpr const char* kFindingsFolder = "findings";
 inline constexpr const char* kCrashTestOfCase = "crash-test";
 // Returns the folder of the crash test of a case; "" if the case has none.
 std::string CrashTestFolderOf(const std::filesystem::path& case_folder);
+// Returns "a crash test of a program has no record and no events; its results
+// are in FOLDER" for the folder of such a case.
+std::string WhyCrashTestHasNoRecord(const std::filesystem::path& case_folder);
 
 // Returns true iff the text is a path rather than the name of a run: it begins
 // with "/" or ".", or ends in ".yaml" or ".jsonl".
@@ -32,6 +35,12 @@ std::vector<std::string> FoldersIn(const std::filesystem::path& path);
 std::vector<std::string> FilesIn(const std::filesystem::path& path);
 // Returns true iff the name is that of a case's folder: CASE.sim or CASE.real.
 bool IsFolderOfCase(const std::filesystem::path& path);
+struct CaseFolder {
+  std::string name;   // of the case
+  std::string world;  // "sim" or "real"
+};
+// REQUIRES: IsFolderOfCase(folder).
+CaseFolder CaseOfFolder(const std::filesystem::path& folder);
 // Sorts the folders of cases by their names. If a case was recorded in both
 // worlds, its simulated run comes first.
 void SortCases(std::vector<std::string>& folders);
@@ -56,23 +65,26 @@ struct RunTarget {
 bool IsFolderOfRun(const std::filesystem::path& path);
 
 // Resolves RUN or RUN/CASE. RUN is the path of a run's folder, or, in the
-// folder of runs, `latest` or a prefix of a name.
+// folder of runs, `latest` or a prefix of a name. Slashes at the end of
+// `target` have no meaning.
 Result<RunTarget> PickRunTarget(const std::string& target,
                                 const std::filesystem::path& runs);
 
+// Returns the folders of the run's case that `text` selects: a folder, a case,
+// or a unique prefix of a case's name. A case counts if it has a record, or is
+// a crash test of another program. If a case was recorded in both worlds, its
+// name selects both folders.
+Result<std::vector<std::string>> PickCaseFolders(
+    const std::filesystem::path& run, const std::string& text);
+
 // Returns the folders of a run's cases that have a record, sorted by SortCases.
-// `text` selects one: a folder, a case, or a unique prefix of a case's name; ""
-// selects all. If a case was recorded in both worlds, its name selects only the
-// simulated run. If a case has no record of `world`, selects its record of the
-// other one. kNotFound: there is no such case, or it is a crash test.
+// `text` selects one as in PickCaseFolders; "" selects all. If a case was
+// recorded in both worlds, its name selects only the simulated run. If a case
+// has no record of `world`, selects its record of the other one. kNotFound:
+// there is no such case, or it is a crash test.
 Result<std::vector<std::string>> PickCases(const std::filesystem::path& run,
                                            const std::string& text,
                                            WorldChoice world);
-
-// Returns the folder of the run's case that `text` selects, as in PickCases,
-// among the crash tests of other programs; "" if it selects none.
-std::string PickCrashTest(const std::filesystem::path& run,
-                          const std::string& text);
 
 // kInvalidArgument: the file is not a record of this version, or no case can
 // have its world, numbers of workers or plan.

@@ -49,6 +49,10 @@ class JudgeCommandTest : public testing::Test {
                   .runs_directory = runs()},
                  console);
   }
+  // Adds a crash test of another program to the last run.
+  void AddCrashTest(const std::string& name) {
+    fs::create_directories(runs() + "/latest/" + name + ".real/crash-test");
+  }
   static TerminalStyle Plain() { return TerminalStyle(ColorChoice::kOff, {}); }
   std::string runs() const { return scratch_ / "runs"; }
   std::string record() const { return runs() + "/latest/a.sim/record.jsonl"; }
@@ -102,8 +106,10 @@ TEST_F(JudgeCommandTest, SkipsCrashTests_WithANote) {
                                 HasSubstr("/t.real/crash-test\n")));
   for (const std::string& what : {folder, std::string("latest/t")}) {
     EXPECT_EQ(Judge(what), 4) << "nothing else is selected";
-    EXPECT_THAT(err_.str(), HasSubstr("skipped, as a crash test of a program "
-                                      "has no record.jsonl"));
+    EXPECT_THAT(err_.str(),
+                HasSubstr("skipped, as a crash test of a program "
+                          "has no record and no events; its results "
+                          "are in "));
     EXPECT_EQ(out_.str(), "");
   }
 }
@@ -127,6 +133,49 @@ TEST_F(JudgeCommandTest, JsonHasCrashTestsAsSkippedCases) {
   ASSERT_EQ(cases().size(), 2U);
   EXPECT_EQ(cases()[0].verdict.kind, VerdictKind::kPass);
   EXPECT_EQ(cases()[1].verdict.kind, VerdictKind::kSkip);
+}
+
+TEST_F(JudgeCommandTest, JsonHasEachCrashTestOnce) {
+  RunOne("completes");
+  AddCrashTest("t");
+  EXPECT_EQ(RunJudge({.paths = {"latest", "latest/t"},
+                      .runs_directory = runs(),
+                      .output = OutputFormat::kJson},
+                     console_),
+            0)
+      << err_.str();
+  EXPECT_EQ(ReadResult(out_.str(), "out").value->cases.size(), 2U);
+}
+
+TEST_F(JudgeCommandTest, PicksANameAmongCasesAndCrashTests) {
+  RunOne("completes");
+  AddCrashTest("a-test");
+  EXPECT_EQ(Judge("latest/a"), 0) << "an exact name goes first";
+  EXPECT_THAT(err_.str(), Not(HasSubstr("a-test")));
+  EXPECT_EQ(Judge("latest/a-"), 4) << err_.str();
+  fs::rename(runs() + "/latest/a.sim", runs() + "/latest/a-case.sim");
+  EXPECT_EQ(Judge("latest/a"), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("case 'a': more than one begins so: "
+                                    "a-case, a-test"));
+  AddCrashTest("a");
+  EXPECT_EQ(Judge("latest/a"), 4) << err_.str();
+  EXPECT_THAT(err_.str(), HasSubstr("/a.real/crash-test\n"));
+}
+
+TEST_F(JudgeCommandTest, SlashesAtTheEndHaveNoMeaning) {
+  RunOne("completes");
+  AddCrashTest("t");
+  const std::string run = runs() + "/latest";
+  for (const std::string& what :
+       std::vector<std::string>{"latest/", "latest/a/", "latest/a.sim//",
+                                run + "/a.sim/", run + "/a/"}) {
+    EXPECT_EQ(Judge(what), 0) << what << err_.str();
+  }
+  for (const std::string& what :
+       std::vector<std::string>{"latest/t/", run + "/t.real/"}) {
+    EXPECT_EQ(Judge(what), 4) << what << err_.str();
+    EXPECT_THAT(err_.str(), HasSubstr("/t.real/crash-test\n"));
+  }
 }
 
 TEST_F(JudgeCommandTest, SimulatedCaseHasNoTime) {

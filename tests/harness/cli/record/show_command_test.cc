@@ -148,8 +148,8 @@ TEST_F(ShowCommandTest, CrashTestHasNoEvents) {
   Run({"a"});
   std::filesystem::create_directories(runs() +
                                       "/latest/torn-save.real/crash-test");
-  for (const char* what :
-       {"latest/torn-save", "latest/torn-save.real", "latest/torn"}) {
+  for (const char* what : {"latest/torn-save", "latest/torn-save.real",
+                           "latest/torn", "latest/torn-save/"}) {
     EXPECT_EQ(Show({what}), 2) << what;
     EXPECT_THAT(err_.str(), HasSubstr("a crash test of a program has no record "
                                       "and no events; its results are in "))

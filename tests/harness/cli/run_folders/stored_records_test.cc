@@ -36,5 +36,32 @@ TEST(StoredRecordsTest, CasesOfARunAreSortedByNameAndThenWorld) {
   EXPECT_THAT(*cases, ElementsAre("a.sim", "a.real", "b.sim"));
 }
 
+TEST(StoredRecordsTest, SlashesAtTheEndOfATargetHaveNoMeaning) {
+  const ScratchDirectory runs;
+  const std::filesystem::path run = runs / "r";
+  std::filesystem::create_directory(run);
+  ASSERT_TRUE(WriteTextFile(run / "result.json", "").ok());
+  for (const std::string& target :
+       std::vector<std::string>{run / "a/", "r/a//"}) {
+    const auto picked = PickRunTarget(target, runs.path());
+    ASSERT_TRUE(picked.ok()) << picked.status().message();
+    EXPECT_EQ(picked->folder, run);
+    EXPECT_EQ(picked->case_name, "a");
+  }
+}
+
+TEST(StoredRecordsTest, CrashTestIsNoCaseWithARecord) {
+  const ScratchDirectory run;
+  std::filesystem::create_directories(run / "t.real/crash-test");
+  std::filesystem::create_directory(run / "t-foo.sim");
+  ASSERT_TRUE(WriteTextFile(run / "t-foo.sim/record.jsonl", "").ok());
+  const auto pick = [&run](const char* text) {
+    return PickCases(run.path(), text, WorldChoice::kBoth);
+  };
+  EXPECT_THAT(*pick("t-"), ElementsAre("t-foo.sim"));
+  EXPECT_EQ(pick("t").status().code(), Code::kNotFound);
+  EXPECT_THAT(*PickCaseFolders(run.path(), "t"), ElementsAre("t.real"));
+}
+
 }  // namespace
 }  // namespace gauntlet
