@@ -33,11 +33,12 @@ bool IsRenamed(const OperationLog& log, const FileName& name) {
 bool IsAppendedTo(const OperationLog& log, const FileName& name) {
   uint64_t size = 0;  // as far as writes to this name show it
   bool is_closed = false;
-  std::set<int32_t>
-      busy;  // threads that closed other files since the last write
+  // Threads that have closed other files since the last write to this one.
+  std::set<int32_t> closed_others_since_write;
   for (const FileOperation& one : log.operations()) {
     if (one.name != name) {
-      if (one.kind == OperationKind::kClose) busy.insert(one.thread);
+      if (one.kind == OperationKind::kClose)
+        closed_others_since_write.insert(one.thread);
       continue;
     }
     if (one.kind == OperationKind::kClose) {
@@ -49,9 +50,11 @@ bool IsAppendedTo(const OperationLog& log, const FileName& name) {
       size = 0;
     } else if (one.kind == OperationKind::kWrite) {
       const bool is_at_end = one.offset > 0 && one.offset >= size;
-      if (is_at_end && (is_closed || busy.contains(one.thread))) return true;
+      if (is_at_end &&
+          (is_closed || closed_others_since_write.contains(one.thread)))
+        return true;
       size = std::max(size, one.offset + one.bytes.length);
-      busy.clear();
+      closed_others_since_write.clear();
     }
   }
   return false;

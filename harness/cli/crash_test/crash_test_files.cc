@@ -34,12 +34,12 @@ Result<CrashTestResult> RunTrainer(const Case& one, const CasePlace& place,
   ASSIGN_OR_RETURN(CrashTestPlan plan, PlanOfTrainer(*one.trainer));
   plan.version = GAUNTLET_VERSION;
   plan.time = one.timeouts.total;
-  std::error_code error;
-  fs::create_directories(folder, error);
   // The report of the run contains the scenario, and a repetition reads it.
   ASSIGN_OR_RETURN(const std::string scenario, WriteScenario(one, {}));
   RETURN_IF_ERROR(
       WriteTextFile(fs::path(place.directory) / kScenarioFileName, scenario));
+  std::error_code error;
+  fs::create_directories(folder, error);
   NoProgress progress;
   ASSIGN_OR_RETURN(
       CrashTestResult result,

@@ -81,8 +81,8 @@ std::vector<std::string> MarkedEnvironment(std::string_view directory) {
 // command line.
 struct ProcessOfRun {
   pid_t pid = 0;
-  std::string name;       // "worker 1, incarnation 2 (process 4711)"
-  bool has_role = false;  // a worker or the launcher
+  std::string name;  // "worker 1, incarnation 2 (process 4711)"
+  bool is_worker_or_launcher = false;
 };
 
 // Returns the argument after `option`; "" if there is none.
@@ -106,7 +106,7 @@ ProcessOfRun DescribeProcess(const std::string& number,
   }
   return {.pid = std::stoi(number),
           .name = fmt::format("{} (process {})", name, number),
-          .has_role = role == "worker" || role == "launch"};
+          .is_worker_or_launcher = role == "worker" || role == "launch"};
 }
 
 // Returns the strings of a file in which each one ends with a NUL.
@@ -117,8 +117,8 @@ std::vector<std::string> ReadStrings(const fs::path& path) {
   return strings;
 }
 
-// Returns the processes of the run. Those of a user who looks at its files have
-// the directory in their command lines, too, but not the mark.
+// Returns the processes of the run. A user's program that reads the run's files
+// also has the directory in its command line, but it lacks the mark.
 std::vector<ProcessOfRun> ProcessesOf(const std::string& directory) {
   std::vector<ProcessOfRun> found;
   std::error_code error;
@@ -393,7 +393,7 @@ void RealRun::LookAround() {
   const bool can_kill = ProcIsOfThisNamespace();
   for (const ProcessOfRun& process : left) {
     log_.left.processes.push_back(process.name);
-    if (can_kill && process.has_role) kill(process.pid, SIGKILL);
+    if (can_kill && process.is_worker_or_launcher) kill(process.pid, SIGKILL);
   }
   log_.left.processes_listed = can_kill;
   RealWorld real;

@@ -17,7 +17,8 @@ namespace gauntlet {
 //   launch-<n>.json                output of the n-th launcher
 //   ckpt/                          checkpoint directory
 //
-// Its processes are known by an environment variable, GAUNTLET_RUN_DIRECTORY.
+// Each process of the run has GAUNTLET_RUN_DIRECTORY, the run's directory, in
+// its environment.
 struct RealRunPlace {
   std::string program;    // `gauntlet`, or a program that behaves like it
   std::string directory;  // exists, empty; an absolute path
@@ -25,10 +26,9 @@ struct RealRunPlace {
 
 // Starts `program launch …`, and starts it again as LaunchSequence decides,
 // until no launch is due, a limit of the plan is reached, or the disk is full.
-// Then kills the launcher and the workers that are left: processes of others
-// are neither listed nor killed, even if their arguments name the directory.
-// Returns after all this. The calling thread must live as long as the
-// processes.
+// Then kills the launcher and the workers that are left. Other processes are
+// neither listed nor killed, even if their arguments name the directory. The
+// calling thread must live as long as the processes.
 RunLog RunInProcesses(const RealRunPlace& place, const RunPlan& plan);
 
 }  // namespace gauntlet

@@ -69,7 +69,7 @@ std::string Remedy(const Outline& outline, const Verdict& verdict) {
   if (!IsUnmet(verdict, "outcome")) return "";
   return FirstKnown(
       {RestartRemedy(outline, verdict), RequeueRemedy(outline, verdict),
-       IsDone(outline.record) ? "" : LimitEndlessFaults(outline).change});
+       IsDone(outline.record) ? "" : EndlessFaultsRemedy(outline).change});
 }
 
 // Returns where to look if no remedy is known.
@@ -161,7 +161,7 @@ std::string AdviceOnRequeues(const Outline& outline) {
   const auto requeues = std::ranges::count(all, Reaction::kStartsLauncher,
                                            &Interruption::reaction);
   if (requeues == 0) return "";
-  const std::string limit = LimitEndlessFaults(outline).change;
+  const std::string limit = EndlessFaultsRemedy(outline).change;
   return fmt::format(
       "raise timeout.total ({}), or lower preemption.requeue, as the launcher "
       "was started again {} time{}{}",
@@ -202,7 +202,7 @@ std::string AdviceOnEndlessFault(const Outline& outline,
                                  const CaseResult& result) {
   const Record& record = outline.record;
   if (record.ending != RunEnding::kTimedOut) return "";
-  const auto [limit, ends] = LimitEndlessFaults(outline);
+  const auto [limit, clause] = EndlessFaultsRemedy(outline);
   if (limit.empty()) return "";
   if (record.expect.outcome == Outcome::kGivesUp) {
     return fmt::format(
@@ -213,8 +213,9 @@ std::string AdviceOnEndlessFault(const Outline& outline,
   const std::string give_up = OrLetItGiveUp(outline, result);
   return give_up.empty()
              ? fmt::format("{}: {} each attempt, so more time does not help",
-                           limit, ends)
-             : fmt::format("{}, as {} each attempt; {}", limit, ends, give_up);
+                           limit, clause)
+             : fmt::format("{}, as {} each attempt; {}", limit, clause,
+                           give_up);
 }
 
 // Returns the advice on a run whose steps do not fit into its time; "" for

@@ -77,7 +77,7 @@ uint64_t StepOfSaveAt(const Record& record, const RecordEvent& fired);
 // (checkpoint.on_success).
 bool IsFinalSave(const Record& record, const RecordEvent& save);
 
-// Returns true iff the run acknowledged such a save.
+// Returns true iff the run acknowledged a final save (IsFinalSave).
 bool HasFinalSave(const Record& record);
 
 // Returns "the save of step 18 failed: fault full (ENOSPC in …); a later try

@@ -151,7 +151,8 @@ std::string LaterEnd(const Record& record, uint64_t expected) {
   if (max_steps || expected % *per_epoch != 0) {
     settings.push_back(MaxStepsText(max_steps, expected));
   }
-  return fmt::format("set {}", fmt::join(settings, " and "));
+  return settings.empty() ? fmt::format("change job.epochs ({})", epochs)
+                          : fmt::format("set {}", fmt::join(settings, " and "));
 }
 
 }  // namespace

@@ -15,8 +15,8 @@ struct StepRange {
   uint64_t last = 0;   // 0: no upper bound
 };
 
-// Returns true iff the scenario sets the step in which the fault fires. It does
-// not for a fault at a point of a save, which fires when that save is made.
+// Returns true iff the scenario sets the step in which the fault fires. False
+// for a fault at a point of a save: it fires when that save is made.
 bool HasOwnStep(const RecordFault& fault);
 
 // Returns "set the step of fault c (6) to a value from 9 to 12" or, without a

@@ -85,9 +85,10 @@ std::string DelayRemedy(const Record& record,
       FindFirstSign(record, caused.first->from_ns, caused.first->end_ns));
 }
 
-// Returns FewerInterruptions for a run with these interruptions.
-std::string FewerOf(const std::vector<Interruption>& all, const Record& record,
-                    uint64_t permitted) {
+// As the public function, for a run with these interruptions.
+std::string FewerInterruptions(const Record& record,
+                               const std::vector<Interruption>& all,
+                               uint64_t permitted) {
   std::vector<std::string> removed;
   std::vector<std::string> texts;
   for (const CausedInterruptions& caused :
@@ -146,7 +147,7 @@ std::string OneMoreEnd(const UnmetRun& run) { return MoreEnds(run, 1); }
 // Returns the change after which the run has no more than `permitted` restarts:
 // FewerInterruptions or, if that is "", fewer planned launches.
 std::string FewerRestarts(const UnmetRun& run, uint64_t permitted) {
-  std::string text = FewerOf(run.all, run.record(), permitted);
+  std::string text = FewerInterruptions(run.record(), run.all, permitted);
   if (!text.empty()) return text;
   const std::vector<PlannedLaunch>& launches = run.record().setup.launches;
   if (run.record().launchers.size() > run.facts().requeues + 1) {
@@ -231,7 +232,7 @@ std::string RemedyForEnd(const UnmetRun& run, uint64_t permitted) {
           FindKilledInGrace(run.outline)) {
     return KilledInGraceRemedy(record.setup, *killed);
   }
-  return FewerOf(run.all, run.record(), permitted);
+  return FewerInterruptions(run.record(), run.all, permitted);
 }
 
 std::string RemedyForGivingUp(const UnmetRun& run) {
@@ -499,7 +500,8 @@ constexpr std::array kRemedies = {
 }  // namespace
 
 std::string FewerInterruptions(const Outline& outline, uint64_t permitted) {
-  return FewerOf(InterruptionsOf(outline), outline.record, permitted);
+  return FewerInterruptions(outline.record, InterruptionsOf(outline),
+                            permitted);
 }
 
 std::string ShorterDelays(const Outline& outline) {

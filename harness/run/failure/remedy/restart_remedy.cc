@@ -98,7 +98,7 @@ std::string RequeueValue(const Record& record, uint64_t more) {
 // that it used up preemption.requeue; "" for other runs.
 std::string EndlessStopRemedy(const Outline& outline) {
   const Record& record = outline.record;
-  const auto [limit, ends] = LimitEndlessFaults(outline);
+  const auto [limit, clause] = EndlessFaultsRemedy(outline);
   const size_t starts = record.launchers.size();
   if (limit.empty() || starts < 2 || record.golden.entries.empty()) return "";
   const std::optional<FinalResult>& last = record.launchers[starts - 1].result;
@@ -109,18 +109,18 @@ std::string EndlessStopRemedy(const Outline& outline) {
   const uint64_t left = steps - last->steps;
   const uint64_t trained =
       last->steps > before->steps ? last->steps - before->steps : 0;
-  if (trained == 0) return fmt::format("{}, as {} each start", limit, ends);
+  if (trained == 0) return fmt::format("{}, as {} each start", limit, clause);
   return fmt::format(
       "{}, as {} each start; or raise preemption.requeue{}, as each "
       "start trains {}, and {} left",
-      limit, ends, RequeueValue(record, (left + trained - 1) / trained),
+      limit, clause, RequeueValue(record, (left + trained - 1) / trained),
       Counted(trained, "step"),
       left == 1 ? "1 is" : fmt::format("{} are", left));
 }
 
 }  // namespace
 
-EndlessFaultsLimit LimitEndlessFaults(const Outline& outline) {
+FaultsRemedy EndlessFaultsRemedy(const Outline& outline) {
   const std::vector<const RecordFault*> faults =
       EndlessFaults(outline.record, InterruptionsOf(outline));
   if (faults.empty()) return {};
@@ -141,17 +141,17 @@ EndlessFaultsLimit LimitEndlessFaults(const Outline& outline) {
         "checkpoints";
   }
   return {.change = std::move(text),
-          .ends = faults.size() == 1 ? "it ends" : "one of them ends"};
+          .clause = faults.size() == 1 ? "it ends" : "one of them ends"};
 }
 
 std::string RestartRemedy(const Outline& outline, const Verdict& verdict) {
   const Record& record = outline.record;
   const RecordEvent* const gave_up = FindGaveUp(record);
   if (gave_up == nullptr) return "";
-  const auto [limit, ends] = LimitEndlessFaults(outline);
+  const auto [limit, clause] = EndlessFaultsRemedy(outline);
   if (!limit.empty()) {
     return fmt::format("{}: {} each attempt, so more restarts do not help{}",
-                       limit, ends, OrShorterDelays(outline));
+                       limit, clause, OrShorterDelays(outline));
   }
   if (gave_up->reason != RecordReason::kRestartsUsedUp) return "";
   return OneMoreRestart(

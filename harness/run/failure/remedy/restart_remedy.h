@@ -9,14 +9,17 @@
 
 namespace gauntlet {
 
-// Advice to limit the EndlessFaults of a run.
-struct EndlessFaultsLimit {
-  // The change of the faults, and the expectation to change with them; "" if
-  // there are no such faults.
+struct FaultsRemedy {
+  // The change of the faults, and the expectation to change with them.
   std::string change = {};
-  std::string ends = {};  // "it ends"; of several faults, "one of them ends"
+  // Subject and verb of the reason: "it ends", or "one of them ends" if there
+  // are several faults. "each attempt" or "each start" follows.
+  std::string clause = {};
 };
-EndlessFaultsLimit LimitEndlessFaults(const Outline& outline);
+
+// Returns the change that limits the EndlessFaults of a run; both texts are ""
+// if there are no such faults.
+FaultsRemedy EndlessFaultsRemedy(const Outline& outline);
 
 // Returns the change after which the launcher does not give up: it limits the
 // EndlessFaults, or permits one more restart. Returns "" if no launcher gave

@@ -28,6 +28,7 @@ TEST(CrashTestFilesTest, CaseThatNoScenarioExpresses_IsInconclusive) {
   EXPECT_THAT(outcome.result.verdict.reason,
               HasSubstr("the scenario cannot say this: seed: 7"));
   EXPECT_FALSE(std::filesystem::exists(scratch / "scenario.yaml"));
+  EXPECT_FALSE(std::filesystem::exists(scratch / "crash-test"));
 }
 
 }  // namespace

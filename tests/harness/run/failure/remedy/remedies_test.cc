@@ -172,6 +172,15 @@ TEST(RemediesTest, RunWithoutSteps_HasNoStepsPerEpoch) {
             "change job.epochs (2)");
 }
 
+// The steps of the run's epochs contradict its end.
+TEST(RemediesTest, EndBeforeTheStepsOfItsEpochs_HasNoValueToSet) {
+  Record record = CrashedRun();
+  record.incarnations[0].events.push_back(
+      {.kind = RecordKind::kEpochEnd, .step = 8, .epoch = 0});
+  EXPECT_EQ(RemedyFor(record, {.ends_at_step = 16}, {"ends_at.step"}),
+            "change job.epochs (2)");
+}
+
 TEST(RemediesTest, RunWithoutDueSaves_IsToSave) {
   Record record = CrashedRun();
   record.setup.save_interval_steps = 0;
