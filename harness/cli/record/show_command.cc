@@ -60,8 +60,7 @@ Status WriteShownTrace(const ShowCommand& command, const Record& record,
   const std::string bytes = TraceFileBytes(file, RenderChromeTrace(record));
   RETURN_IF_ERROR(Annotate(WriteTextFile(file, bytes), "--trace"));
   if (command.output == OutputFormat::kText) {
-    fmt::print(console.out, "{}  {} KiB\n", EscapeBytes(file),
-               (bytes.size() + 1023) / 1024);
+    console.out << WrittenFileLine(file, bytes);
   }
   return OkStatus();
 }

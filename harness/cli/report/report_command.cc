@@ -106,9 +106,7 @@ Status WriteOutputs(const ReportCommand& command, const RunResult& result,
     const std::string rendered = output.render(result);
     RETURN_IF_ERROR(
         Annotate(WriteTextFile(output.file, rendered), output.option));
-    if (!text) continue;
-    fmt::print(console.out, "{}  {} KiB\n", EscapeBytes(output.file),
-               (rendered.size() + 1023) / 1024);
+    if (text) console.out << WrittenFileLine(output.file, rendered);
   }
   if (!command.github) return OkStatus();
   return PostToGithub(result, GithubStepOfEnvironment(), console);

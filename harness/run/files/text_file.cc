@@ -10,6 +10,7 @@
 #include "engine/real/posix/descriptor.h"
 #include "engine/real/posix/posix_status.h"
 #include "engine/real/posix/regular_file.h"
+#include "engine/utf8.h"
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -142,6 +143,11 @@ Status WriteTextFile(const std::filesystem::path& path,
   }
   if (!written.ok()) unlink(temporary.c_str());
   return written;
+}
+
+std::string WrittenFileLine(const std::string& file, std::string_view content) {
+  return fmt::format("{}  {} KiB\n", EscapeBytes(file),
+                     (content.size() + 1023) / 1024);
 }
 
 }  // namespace gauntlet

@@ -26,6 +26,10 @@ Status WriteNewTextFile(const std::filesystem::path& path,
 Status WriteTextFile(const std::filesystem::path& path,
                      const std::string& text);
 
+// Returns the line that a command prints for a file that it wrote, with the
+// size rounded up: "trace.json.gz  12 KiB\n".
+std::string WrittenFileLine(const std::string& file, std::string_view content);
+
 }  // namespace gauntlet
 
 #endif  // GAUNTLET_HARNESS_RUN_FILES_TEXT_FILE_H_

@@ -21,6 +21,11 @@ TEST(NewTextFileTest, IsNeverWrittenOverAnother) {
   EXPECT_EQ(ReadTextFile(path), "first");
 }
 
+TEST(WrittenFileLineTest, RoundsTheSizeUp) {
+  EXPECT_EQ(WrittenFileLine("t\x01", ""), "t\\x01  0 KiB\n");
+  EXPECT_EQ(WrittenFileLine("t", std::string(1025, 'x')), "t  2 KiB\n");
+}
+
 // Limits the size of files, so that a write fails half way.
 class FileSizeLimit {
  public:
