@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "engine/world/fault_point.h"
 #include "harness/oracle/history/last_words.h"
 #include "harness/record/base_name.h"
 #include "harness/record/fault_occurrence.h"
@@ -192,8 +193,8 @@ std::string FailedSavesText(const Record& record, int64_t from_ns) {
 }
 
 uint64_t StepOfSaveAt(const Record& record, const RecordEvent& fired) {
-  constexpr std::string_view kBeforeTheSave = "ckpt.begin";
-  if (fired.path == kBeforeTheSave) return fired.step;
+  // This point comes before the event kSaveBegin.
+  if (fired.path == PointName(Point::kSaveBegin)) return fired.step;
   const RecordEvent* const begun =
       NewestUntil(record, RecordKind::kSaveBegin, std::nullopt, fired);
   return begun == nullptr ? fired.step : begun->step;
