@@ -39,7 +39,7 @@ constexpr std::array<MetricInfo, kMetrics> kMetricInfos = {{
     {Metric::kRestore, "restore", kSeconds, Better::kLower,
      "recovery: the checkpoint is verified and loaded, or a state received"},
     {Metric::kRecompute, "recompute", kSeconds, Better::kLower,
-     "recovery: lost steps, and the first new one"},
+     "recovery: recomputed steps, and the first new one"},
     {Metric::kRecovery, "recovery", kSeconds, Better::kLower,
      "from kill -9 until the first new step: the sum of the parts"},
     {Metric::kGoodput, "goodput", kRatio, Better::kHigher,
