@@ -449,7 +449,7 @@ TEST(AdviceTest, DelayBeyondAllLimits_BlamesTheEngine) {
   EXPECT_EQ(AdviceOnWait(std::nullopt),
             "the engine exceeded its own limits, so look for the cause there: "
             "see what the worker that detected the loss did before (gauntlet "
-            "show --worker 2 --all)");
+            "show RUN/CASE --worker 2 --all)");
 }
 
 TEST_F(AdviceOnRunTest, GracePeriodTooShortForASave_IsToBeRaised) {
@@ -529,7 +529,7 @@ TEST(AdviceTest, WaitInASave_HasTheLimitOfSaves) {
             "wait only after "
             "cluster.save_timeout (1m). If it should have ended sooner, "
             "see the last events of each worker (gauntlet show "
-            "--all)");
+            "RUN/CASE --all)");
   record.incarnations[0].events.pop_back();
   EXPECT_EQ(AdviceOnTimeout(record),
             "the engine should end such a wait by itself "
