@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/real/posix/descriptor.h"
+#include "engine/real/posix/folder_entries.h"
 #include "engine/real/posix/posix_status.h"
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -152,15 +153,17 @@ Status CheckTargets(const OperationLog& log,
 // Removes the contents of a target, even of directories whose modes forbid it.
 void Empty(const std::string& target) {
   std::error_code ignored;
-  for (const auto& entry : fs::recursive_directory_iterator(
-           target, fs::directory_options::skip_permission_denied, ignored)) {
-    if (entry.is_directory(ignored) && !entry.is_symlink(ignored)) {
-      fs::permissions(entry.path(), fs::perms::owner_all, fs::perm_options::add,
-                      ignored);
+  std::error_code error;
+  fs::recursive_directory_iterator entry(
+      target, fs::directory_options::skip_permission_denied, error);
+  for (; !error && entry != fs::end(entry); entry.increment(error)) {
+    if (fs::is_directory(entry->symlink_status(ignored))) {
+      fs::permissions(entry->path(), fs::perms::owner_all,
+                      fs::perm_options::add, ignored);
     }
   }
-  for (const auto& entry : fs::directory_iterator(target, ignored))
-    fs::remove_all(entry.path(), ignored);
+  for (const auto& child : EntriesOf(target))
+    fs::remove_all(child.path(), ignored);
 }
 
 }  // namespace

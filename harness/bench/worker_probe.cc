@@ -2,20 +2,18 @@
 
 #include <algorithm>
 #include <charconv>
-#include <filesystem>
 #include <optional>
 #include <sstream>
 #include <string>
 #include <string_view>
 
+#include "engine/real/posix/folder_entries.h"
 #include "harness/run/files/text_file.h"
 #include <fmt/format.h>
 #include <unistd.h>
 
 namespace gauntlet {
 namespace {
-
-namespace fs = std::filesystem;
 
 template <typename Number>
 std::optional<Number> NumberAtFront(std::string_view text) {
@@ -59,8 +57,7 @@ std::optional<int> WorkerNumber(pid_t pid) {
 
 std::vector<WorkerPid> WorkersOf(pid_t launcher) {
   std::vector<WorkerPid> workers;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator("/proc", error)) {
+  for (const auto& entry : EntriesOf("/proc")) {
     const auto pid = NumberAtFront<pid_t>(entry.path().filename().string());
     if (!pid) continue;
     const std::vector<std::string> stat = StatFields(*pid);

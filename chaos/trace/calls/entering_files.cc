@@ -1,17 +1,14 @@
 // Files that enter watched directories from elsewhere.
 #include <algorithm>
-#include <filesystem>
-#include <system_error>
 
 #include "chaos/trace/calls/file_calls.h"
 #include "chaos/trace/process/process_files.h"
+#include "engine/real/posix/folder_entries.h"
 #include <fcntl.h>
 #include <sys/stat.h>
 
 namespace gauntlet {
 namespace {
-
-namespace fs = std::filesystem;
 
 std::optional<struct stat> StatusOfName(const std::string& path) {
   struct stat status = {};
@@ -22,8 +19,7 @@ std::optional<struct stat> StatusOfName(const std::string& path) {
 // Returns the names in ascending order; empty if it is not a directory.
 std::vector<std::string> NamesIn(const std::string& directory) {
   std::vector<std::string> names;
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(directory, ignored))
+  for (const auto& entry : EntriesOf(directory))
     names.push_back(entry.path().filename().string());
   std::sort(names.begin(), names.end());
   return names;

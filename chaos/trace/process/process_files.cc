@@ -6,9 +6,8 @@
 #include <climits>
 #include <cstdio>
 #include <ctime>
-#include <filesystem>
-#include <system_error>
 
+#include "engine/real/posix/folder_entries.h"
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/sysmacros.h>
@@ -84,9 +83,7 @@ std::string DescriptorPath(pid_t thread, int descriptor) {
 
 std::vector<int> DescriptorsOf(pid_t thread) {
   std::vector<int> descriptors;
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(
-           fmt::format("/proc/{}/fd", thread), ignored)) {
+  for (const auto& entry : EntriesOf(fmt::format("/proc/{}/fd", thread))) {
     const auto number = ParseNumber<int>(entry.path().filename().string(), 10);
     if (number) descriptors.push_back(*number);
   }

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
-#include <system_error>
 
 #include "engine/cli/flags/flag_synonyms.h"
+#include "engine/real/posix/folder_entries.h"
 #include "engine/text/nearest_names.h"
 #include "engine/text/units.h"
 #include "engine/utf8.h"
@@ -374,8 +374,7 @@ std::string DidYouMeanFile(const std::string& path) {
   const std::filesystem::path folder =
       missing.has_parent_path() ? missing.parent_path() : ".";
   std::vector<std::string> others;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+  for (const auto& entry : EntriesOf(folder)) {
     const std::filesystem::path other = entry.path().filename();
     // If both names have the same extension, they must be similar even without
     // it.

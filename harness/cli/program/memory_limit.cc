@@ -1,6 +1,7 @@
 #include "harness/cli/program/memory_limit.h"
 
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <new>
@@ -34,8 +35,17 @@ template <int exit>
   PrintAndExit(kNoMemory, exit);
 }
 
-// Terminate handler: ends the process with a message if the exception says that
-// no thread could be started; aborts on any other.
+// Prints a line on an exception that nobody handled. The line is truncated.
+void PrintUnhandled(const char* what) {
+  char line[kMaxAtomicWrite];
+  const int length = std::snprintf(
+      line, sizeof(line), "gauntlet: internal error: unhandled exception: %s\n",
+      what);
+  if (length > 0) WriteStderrUnlessBlocked(line);
+}
+
+// Terminate handler: prints a line on the exception. Ends the process if the
+// exception says that no thread could be started; aborts on any other.
 template <int exit>
 [[noreturn]] void EndWithoutThread() {
   try {
@@ -44,7 +54,11 @@ template <int exit>
     if (error.code() == std::errc::resource_unavailable_try_again) {
       PrintAndExit(kNoThread, exit);
     }
+    PrintUnhandled(error.what());
+  } catch (const std::exception& error) {
+    PrintUnhandled(error.what());
   } catch (...) {
+    PrintUnhandled("of an unknown type");
   }
   std::abort();
 }

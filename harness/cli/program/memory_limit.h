@@ -9,7 +9,8 @@ namespace gauntlet {
 // After this call, a process that gets no memory or no thread prints one line
 // and ends with the code `exit`. It ends at once, as anything else would need
 // memory. A worker that ends like this counts as lost, and its next incarnation
-// may get more memory. REQUIRES: `exit` is kLostWorker or kNoVerdict.
+// may get more memory. On any other exception that nobody handles, the process
+// prints one line and aborts. REQUIRES: `exit` is kLostWorker or kNoVerdict.
 void InstallOomHandler(ExitCode exit);
 
 // After this call, a worker that gets no thread prints one line and ends with

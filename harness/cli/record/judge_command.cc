@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/cli/exit_code.h"
+#include "engine/real/posix/folder_entries.h"
 #include "engine/utf8.h"
 #include "engine/world/directories.h"
 #include "harness/cli/record/replay_target.h"
@@ -31,6 +32,37 @@ namespace gauntlet {
 namespace {
 
 namespace fs = std::filesystem;
+
+// Returns the folder, all folders below it, and those to which links in them
+// lead. Does not follow the links further. Skips a folder that was removed
+// meanwhile, and a link to nothing or to itself.
+Result<std::vector<std::string>> FoldersBelow(const fs::path& top) {
+  std::vector<std::string> folders;
+  std::vector<fs::path> to_list = {top};
+  while (!to_list.empty()) {
+    const fs::path folder = std::move(to_list.back());
+    to_list.pop_back();
+    folders.push_back(folder.string());
+    std::error_code error;
+    for (const auto& entry : EntriesOf(folder, error)) {
+      std::error_code unreadable;
+      if (!entry.is_directory(unreadable)) continue;
+      if (entry.is_symlink(unreadable)) {
+        folders.push_back(entry.path().string());
+      } else {
+        to_list.push_back(entry.path());
+      }
+    }
+    // Linux reports the last two for the folder of a process that has ended.
+    const bool is_removed = error == std::errc::no_such_file_or_directory ||
+                            error == std::errc::no_such_process ||
+                            error == std::errc::invalid_argument;
+    if (error && !is_removed) {
+      return IoError(fmt::format("{}: {}", folder.string(), error.message()));
+    }
+  }
+  return folders;
+}
 
 // Finds the records in and below the given paths.
 class RecordFinder {
@@ -76,17 +108,10 @@ class RecordFinder {
       AddOnce(path, files_);
       return OkStatus();
     }
-    std::vector<std::string> folders = {path.string()};
-    fs::recursive_directory_iterator entries(path, error);
-    for (; !error && entries != fs::end(entries); entries.increment(error)) {
-      if (entries->is_directory()) folders.push_back(entries->path().string());
-    }
+    ASSIGN_OR_RETURN(std::vector<std::string> folders, FoldersBelow(path));
     SortCases(folders);
     bool any = false;
     for (const std::string& folder : folders) any = LookInto(folder) || any;
-    if (error) {
-      return IoError(fmt::format("{}: {}", path.string(), error.message()));
-    }
     if (any) return OkStatus();
     return NotFound(fmt::format(
         "{}: expected a {} in or below it, found none (the folder of a run "

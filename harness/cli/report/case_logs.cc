@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "engine/real/posix/folder_entries.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -42,7 +43,7 @@ NumberedFiles FilesLike(const fs::path& folder, const char* pattern,
                         const Name& name) {
   NumberedFiles files;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
+  for (const auto& entry : EntriesOf(folder)) {
     std::pair<int, int> numbers;
     const std::string found = entry.path().filename();
     std::sscanf(found.c_str(), pattern, &numbers.first, &numbers.second);

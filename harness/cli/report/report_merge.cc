@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/real/posix/folder_entries.h"
 #include "harness/cli/report/run_report.h"
 #include "harness/cli/run_folders/run_directory.h"
 #include "harness/record/base_name.h"
@@ -87,7 +88,7 @@ Status WriteRun(RunResult& result, const fs::path& out) {
 
 void Empty(const fs::path& folder) {
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
+  for (const auto& entry : EntriesOf(folder)) {
     fs::remove_all(entry.path(), error);
   }
 }

@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "engine/cli/flags/flags.h"
+#include "engine/real/posix/folder_entries.h"
 #include "engine/real/posix/posix_status.h"
 #include "engine/utf8.h"
 #include "harness/run/files/shell_word.h"
@@ -167,7 +168,7 @@ Result<OutputFolder> MakeFindingsDirectory(const std::string& out,
 void RemoveWithParents(const OutputFolder& folder) {
   std::error_code error;
   if (folder.created.empty()) {
-    for (const auto& entry : fs::directory_iterator(folder.path, error)) {
+    for (const auto& entry : EntriesOf(folder.path)) {
       fs::remove_all(entry.path(), error);
     }
     return;

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "engine/real/posix/folder_entries.h"
 #include "harness/record/event_file.h"
 
 namespace gauntlet {
@@ -17,8 +18,7 @@ namespace fs = std::filesystem;
 std::map<IncarnationKey, fs::path> FilesOfIncarnations(const fs::path& folder) {
   std::map<IncarnationKey, fs::path> files;
   for (const auto& [key, path] : FilesOfWorkers(folder)) files[key] = path;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
+  for (const auto& entry : EntriesOf(folder)) {
     int incarnation = 0;
     const std::string name = entry.path().filename();
     if (std::sscanf(name.c_str(), "launcher-%d.jsonl", &incarnation) == 1) {
@@ -75,8 +75,7 @@ FilePart ReadPart(const fs::path& file, uint64_t begin, uint64_t most_bytes) {
 std::vector<std::pair<IncarnationKey, fs::path>> FilesOfWorkers(
     const fs::path& folder) {
   std::vector<std::pair<IncarnationKey, fs::path>> files;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
+  for (const auto& entry : EntriesOf(folder)) {
     IncarnationKey key;
     const std::string name = entry.path().filename();
     if (std::sscanf(name.c_str(), "worker-%d-life-%d", &key.first,
@@ -90,7 +89,7 @@ std::vector<std::pair<IncarnationKey, fs::path>> FilesOfWorkers(
 FileLengths LengthsIn(const fs::path& folder) {
   FileLengths lengths;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
+  for (const auto& entry : EntriesOf(folder)) {
     const uint64_t length = entry.file_size(error);
     if (!error) lengths[entry.path()] = length;
   }

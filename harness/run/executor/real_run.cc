@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "engine/real/host/cuda_plugin.h"
+#include "engine/real/posix/folder_entries.h"
 #include "engine/real/process/child_process.h"
 #include "engine/real/process/worker_environment.h"
 #include "engine/real/real_world.h"
@@ -45,7 +46,7 @@ constexpr int kPollMs = 20;
 uint64_t BytesBelow(const fs::path& directory) {
   uint64_t bytes = 0;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(directory, error)) {
+  for (const auto& entry : EntriesOf(directory)) {
     const uint64_t size = entry.file_size(error);
     if (!error) bytes += size;
   }
@@ -121,8 +122,7 @@ std::vector<std::string> ReadStrings(const fs::path& path) {
 // also has the directory in its command line, but it lacks the mark.
 std::vector<ProcessOfRun> ProcessesOf(const std::string& directory) {
   std::vector<ProcessOfRun> found;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator("/proc", error)) {
+  for (const auto& entry : EntriesOf("/proc")) {
     const std::string number = entry.path().filename();
     if (number.find_first_not_of("0123456789") != number.npos) continue;
     const std::vector<std::string> arguments =

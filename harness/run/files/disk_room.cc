@@ -7,6 +7,7 @@
 #include <string>
 #include <system_error>
 
+#include "engine/real/posix/folder_entries.h"
 #include "engine/status.h"
 #include "harness/run/files/text_file.h"
 #include <sys/statvfs.h>
@@ -43,8 +44,7 @@ bool FullDiskWatch::Found() {
   constexpr uint64_t kOverlap = 64;  // for a message that was written in part
   std::error_code error;
   for (const std::filesystem::path& folder : folders_) {
-    for (const auto& entry :
-         std::filesystem::directory_iterator(folder, error)) {
+    for (const auto& entry : EntriesOf(folder)) {
       uint64_t& read = read_[entry.path()];
       const uint64_t size = entry.file_size(error);
       if (error || size <= read) continue;

@@ -42,7 +42,11 @@ Result<std::unique_ptr<FileReadWatch>> FileReadWatch::Start(
                                                              error);
          !error && entry != std::filesystem::recursive_directory_iterator();
          entry.increment(error)) {
-      if (!entry->is_directory() || entry->is_symlink()) continue;
+      std::error_code unreadable;
+      if (entry->symlink_status(unreadable).type() !=
+          std::filesystem::file_type::directory) {
+        continue;
+      }
       RETURN_IF_ERROR(watch->Add(
           {.directory = i,
            .path = entry->path().lexically_relative(directories[i]).string()},

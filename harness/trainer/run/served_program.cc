@@ -6,7 +6,6 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -14,6 +13,7 @@
 #include <vector>
 
 #include "engine/real/posix/descriptor.h"
+#include "engine/real/posix/folder_entries.h"
 #include "engine/real/posix/posix_status.h"
 #include "harness/trainer/python/fork_server.h"
 #include "harness/trainer/python/python_command.h"
@@ -165,7 +165,7 @@ int CountProcesses() {
   while (waitpid(-1, nullptr, WNOHANG) > 0) {
   }
   int count = 0;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+  for (const auto& entry : EntriesOf("/proc")) {
     const std::string name = entry.path().filename().string();
     const bool is_process =
         std::ranges::all_of(name, [](char c) { return c >= '0' && c <= '9'; });

@@ -71,6 +71,20 @@ class JudgeCommandTest : public testing::Test {
   Console console_{out_, err_, Plain(), Plain()};
 };
 
+TEST_F(JudgeCommandTest, SkipsALinkToItself) {
+  RunOne("completes");
+  fs::create_symlink("loop", runs() + "/loop");
+  EXPECT_EQ(Judge(runs()), 0) << err_.str();
+  EXPECT_THAT(out_.str(), HasSubstr("1 case in "));
+}
+
+TEST_F(JudgeCommandTest, FolderWithOnlyALinkToItself_HasNoRecord) {
+  fs::create_directory(scratch_ / "links");
+  fs::create_symlink("loop", scratch_ / "links/loop");
+  EXPECT_EQ(Judge(scratch_ / "links"), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("in or below it, found none"));
+}
+
 TEST_F(JudgeCommandTest, JudgesARunACaseAndARecordAlike) {
   RunOne("completes");
   for (const std::string& path :
