@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "harness/scenario/trainer_setup.h"
+#include "harness/trainer/text/program_output.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -26,6 +27,15 @@ void ReadCommand(const MapReader& map, std::vector<std::string>& out) {
             "expected an argument with {out}, the directory that the program "
             "writes to, found none",
             "command: [python3, train.py, --out, '{out}']");
+}
+
+void ReadStepRegex(const MapReader& map, std::string& out) {
+  constexpr std::string_view key = "step_regex";
+  if (!map.Text(key, out)) return;
+  const Status parsed = StepPattern::Parse(out).status();
+  if (parsed.ok()) return;
+  map.Error(map.PlaceOf(key), parsed.message(),
+            "step_regex: 'resumed from step (\\d+)'");
 }
 
 void ReadTrainerFault(const MapReader& map, TrainerFault& fault) {
@@ -81,7 +91,7 @@ void ReadTrainer(const MapReader& document, const YamlNode& node, Case& one) {
   map.NameList("result", setup.results);
   map.NameList("checkpoint", setup.checkpoints);
   map.Text("result_command", setup.result_command);
-  map.Text("step_regex", setup.step_pattern);
+  ReadStepRegex(map, setup.step_pattern);
   std::string network;
   map.Choice("network", network);
   setup.has_shared_network = network == "shared";

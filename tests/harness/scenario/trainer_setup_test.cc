@@ -92,6 +92,9 @@ TEST(TrainerSetupTest, RefusesMeaninglessSetups) {
       {WithTrainer(command + ", faults: []"),
        "expected `faults`: crashes to come back from"},
       {WithTrainer(command + ", faults: [{at: {file: a}}]"), "expected a `do`"},
+      {WithTrainer(command + ", step_regex: 'step \\d+', " + faults),
+       "expected an expression with one group, such as 'from step (\\d+)', "
+       "found 0 groups"},
       {WithTrainer(command + ", faults: [{do: kill}]"),
        "expected an `at`: the operation of the crash"},
       {WithTrainer(command + ", faults: [{do: burn, at: {file: a}}]"),
@@ -111,6 +114,13 @@ TEST(TrainerSetupTest, RefusesMeaninglessSetups) {
   };
   for (const auto& [text, message] : cases)
     EXPECT_EQ(FirstErrorOf(text), message) << text;
+}
+
+TEST(TrainerSetupTest, RefusesABrokenStepRegex) {
+  EXPECT_THAT(
+      FirstErrorOf(WithTrainer("command: [a, '{out}'], step_regex: '(', "
+                               "faults: [{do: kill, at: {file: a}}]")),
+      testing::StartsWith("expected a regular expression with one group: "));
 }
 
 TEST(TrainerSetupTest, Names_EqualThoseOfCrashTest) {
