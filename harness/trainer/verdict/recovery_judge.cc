@@ -153,6 +153,16 @@ std::string AmountText(const CrashTrial& trial, const CompleteVersion& newest,
       Counted(versions.Count(*progress, newest.progress), "checkpoint"));
 }
 
+// Returns "made ckpt-10 again". If the program prints the step from which it
+// resumed, returns "resumed from step 8, and made ckpt-10 again".
+std::string MadeAgainText(const CrashTrial& trial, const std::string& file) {
+  const std::string made = fmt::format("made {} again", file);
+  if (!trial.resumed_step) return made;
+  return fmt::format("{} {}, and {}",
+                     *trial.resumed_step == 0 ? "started from" : "resumed from",
+                     ResumePointName(trial), made);
+}
+
 std::string_view SubjectOf(const CrashTrial& trial) {
   return trial.survived_fault ? "the run" : "the resumed run";
 }
@@ -199,18 +209,18 @@ CrashVerdict Judge(const CrashTrial& trial, CrashFault fault,
   }
   const std::optional<int64_t> progress = ProgressOf(trial);
   if (newest != nullptr && Makes(trial, newest->file)) {
-    return {
-        RecoveryVerdict::kLostWork,
-        fmt::format("made {} again, which was complete after operation {}{}",
-                    newest->file, newest->complete,
-                    AmountText(trial, *newest, versions))};
+    return {RecoveryVerdict::kLostWork,
+            fmt::format("{}, which was complete after operation {}{}",
+                        MadeAgainText(trial, newest->file), newest->complete,
+                        AmountText(trial, *newest, versions))};
   }
   const std::string made_again = MadeAgainBy(trial, operation);
   if (newest != nullptr && !newest->file.empty() &&
       NamePattern(newest->file) == NamePattern(made_again)) {
     return {RecoveryVerdict::kLostWork,
-            fmt::format("made {} again, which was there and whole{}",
-                        made_again, AmountText(trial, *newest, versions))};
+            fmt::format("{}, which was there and whole{}",
+                        MadeAgainText(trial, made_again),
+                        AmountText(trial, *newest, versions))};
   }
   if (!progress) {
     return {RecoveryVerdict::kResumePointUnknown,

@@ -1,5 +1,6 @@
 #include "harness/trainer/verdict/recovery_judge.h"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -143,6 +144,22 @@ TEST(RecoveryJudgeTest, CheckpointThatIsMadeAgainIsLostWork) {
                           "resume-point-unknown"));
   EXPECT_EQ(JudgeTrials(trials, kOperations)[2].reason,
             "made ckpt-b again, which was complete after operation 60");
+}
+
+TEST(RecoveryJudgeTest, CheckpointThatIsMadeAgain_NamesThePrintedStep) {
+  std::vector<CrashTrial> trials = {Kill(20, A()), Kill(60, B()),
+                                    Making(70, "ckpt-b")};
+  trials[0].resumed_step = 10;
+  trials[1].resumed_step = 20;
+  for (const auto& [step, text] : std::map<int, std::string>{
+           {0, "started from the beginning"}, {10, "resumed from step 10"}}) {
+    trials[2].resumed_step = step;
+    EXPECT_EQ(JudgeTrials(trials, kOperations)[2].reason,
+              text +
+                  ", and made ckpt-b again, which was complete after "
+                  "operation 60; " +
+                  std::to_string(20 - step) + " steps are recomputed");
+  }
 }
 
 TEST(RecoveryJudgeTest, RepeatedCheckpointOfASeriesIsLostWork) {
