@@ -33,6 +33,7 @@ CrashTestResult Describe(const CrashTestPlan& plan, const TrainerRuns& runs,
                          .crash_points = recording.CrashPoints().size(),
                          .bytes = recording.BytesWritten(),
                          .seconds = recording.end.seconds,
+                         .logs = GrowingFiles(recording.log),
                          .notes = recording.end.notes};
   result.notes.push_back(
       "all runs have PYTHONHASHSEED=0 and a TMPDIR of their own");

@@ -140,7 +140,8 @@ std::string AdviceOnTrainer(const CrashTestResult& result,
   if (result.findings.empty()) return report;
   std::vector<std::string> parts;
   for (const TrainerFinding& finding : result.findings) {
-    const std::string advice = AdviceOnFinding(finding, result.trials);
+    const std::string advice =
+        AdviceOnFinding(finding, result.trials, result.logs);
     const bool is_new =
         !advice.empty() && std::ranges::find(parts, advice) == parts.end();
     if (is_new) parts.push_back(advice);

@@ -3,6 +3,7 @@
 #define GAUNTLET_HARNESS_TRAINER_VERDICT_CRASH_TEST_RESULT_H_
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,9 @@ struct CrashTestResult {
   uint64_t crash_points = 0;  // those that change or sync something
   uint64_t bytes = 0;         // written
   double seconds = 0;
+  // Paths below {out} of files that the run only appended to (GrowingFiles,
+  // checkpoint_versions.h).
+  std::set<std::string> logs;
 
   std::vector<CrashControl> controls;
   std::string compared;               // "3 files, 41 tensors"

@@ -1,5 +1,6 @@
 #include "harness/trainer/verdict/finding_advice.h"
 
+#include <algorithm>
 #include <set>
 
 #include <fmt/format.h>
@@ -24,10 +25,31 @@ bool LeavesUnfinishedFiles(CrashFault fault) {
   return false;
 }
 
+// Returns the result files that differ after crashes of the finding. Returns
+// none if a crash has no such file.
+std::set<std::string> DifferentFiles(const TrainerFinding& finding,
+                                     const std::vector<CrashTrial>& trials) {
+  std::set<std::string> files;
+  for (const size_t i : finding.trials) {
+    if (trials[i].different_files.empty()) return {};
+    files.insert(trials[i].different_files.begin(),
+                 trials[i].different_files.end());
+  }
+  return files;
+}
+
 }  // namespace
 
 std::string AdviceOnFinding(const TrainerFinding& finding,
-                            const std::vector<CrashTrial>& trials) {
+                            const std::vector<CrashTrial>& trials,
+                            const std::set<std::string>& logs) {
+  const std::set<std::string> different = DifferentFiles(finding, trials);
+  if (!different.empty() && std::ranges::includes(logs, different)) {
+    return fmt::format(
+        "leave {} out of `trainer.result`: the program appends to {}, so a "
+        "resumed run adds to what the crashed run wrote; no other file differs",
+        fmt::join(different, ", "), different.size() == 1 ? "it" : "them");
+  }
   if (finding.differs_in_control) {
     return "save the program's whole state in the checkpoint, and restore it: "
            "some of it is missing, such as that of a random-number generator, "

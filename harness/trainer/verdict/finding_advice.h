@@ -2,6 +2,7 @@
 #ifndef GAUNTLET_HARNESS_TRAINER_VERDICT_FINDING_ADVICE_H_
 #define GAUNTLET_HARNESS_TRAINER_VERDICT_FINDING_ADVICE_H_
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -11,7 +12,8 @@
 namespace gauntlet {
 
 // Returns how to change the program, so that it recovers from the crashes of
-// the finding:
+// the finding. `logs`: see CrashTestResult.
+// - Only logs differ: the program is right; leave them out of the comparison.
 // - The control gives different results too: save the missing state.
 // - A file is written in place: write a temporary file, and rename it.
 // - A power loss undid operations on a file that is renamed: sync it.
@@ -19,7 +21,8 @@ namespace gauntlet {
 // - The run ends with an error or hangs: skip unfinished files.
 // Returns "" for other findings.
 std::string AdviceOnFinding(const TrainerFinding& finding,
-                            const std::vector<CrashTrial>& trials);
+                            const std::vector<CrashTrial>& trials,
+                            const std::set<std::string>& logs);
 
 }  // namespace gauntlet
 

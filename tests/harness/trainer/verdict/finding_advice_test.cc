@@ -26,7 +26,7 @@ std::string AdviceOn(const Row& row) {
                          .file_pattern = "ckpt*",
                          .in_place_files = row.in_place,
                          .renamed_files = row.renamed};
-  return AdviceOnFinding({.verdict = row.verdict, .trials = {0}}, {trial});
+  return AdviceOnFinding({.verdict = row.verdict, .trials = {0}}, {trial}, {});
 }
 
 TEST(FindingAdviceTest, DependsOnUnfinishedFilesAndTheVerdict) {
@@ -78,8 +78,24 @@ TEST(FindingAdviceTest, StateIsMissing_IfTheControlDiffersToo) {
   EXPECT_THAT(AdviceOnFinding({.verdict = Verdict::kDiverged,
                                .trials = {0},
                                .differs_in_control = true},
-                              {{.in_place_files = {"a"}}}),
+                              {{.in_place_files = {"a"}}}, {}),
               HasSubstr("save the program's whole state in the checkpoint"));
+}
+
+TEST(FindingAdviceTest, LogsAreNoResult_IfNothingElseDiffers) {
+  const TrainerFinding finding = {.verdict = Verdict::kDiverged,
+                                  .trials = {0, 1},
+                                  .differs_in_control = true};
+  const CrashTrial log = {.different_files = {"train.log"}};
+  const CrashTrial both = {.different_files = {"ckpt", "train.log"}};
+  const std::set<std::string> logs = {"other.log", "train.log"};
+  EXPECT_THAT(AdviceOnFinding(finding, {log, log}, logs),
+              HasSubstr("leave train.log out of `trainer.result`: the program "
+                        "appends to it"));
+  EXPECT_THAT(AdviceOnFinding(finding, {log, both}, logs),
+              HasSubstr("whole state in the checkpoint"));
+  EXPECT_THAT(AdviceOnFinding(finding, {log, log}, {}),
+              HasSubstr("whole state in the checkpoint"));
 }
 
 }  // namespace
