@@ -1,11 +1,14 @@
 #include "harness/cli/explore/explore_text.h"
 
 #include <algorithm>
+#include <string_view>
+#include <vector>
 
 #include "chaos/sim/disk/durability_profile.h"
 #include "engine/cli/flags/flags.h"
 #include "engine/text/counted.h"
 #include "engine/text/units.h"
+#include "engine/world/fault_point.h"
 #include "harness/cli/explore/case_command.h"
 #include "harness/cli/explore/explore_gaps.h"
 #include "harness/explore/crash/crash_states.h"
@@ -184,14 +187,24 @@ std::string ShardText(const ShardChoice& shard) {
   return fmt::format(", shard {} of {}", shard.index, shard.count);
 }
 
+// Returns text such as ", with the planted bug lose-metrics"; "" without one.
+std::string BugsText(const std::vector<PlantedBug>& bugs) {
+  if (bugs.empty()) return "";
+  std::vector<std::string_view> names;
+  for (const PlantedBugInfo& info : AllPlantedBugs()) {
+    if (std::ranges::count(bugs, info.bug) > 0) names.push_back(info.name);
+  }
+  return fmt::format(", with the planted bug{} {}",
+                     names.size() == 1 ? "" : "s", fmt::join(names, ", "));
+}
+
 // Returns the first line: the base, its size, and `what`, which describes the
 // mode.
 std::string HeadOf(const Case& base, std::string_view what) {
   return fmt::format(
       "{}: {}, {}; {}{}\n", base.name,
       Counted(static_cast<uint64_t>(base.cluster.workers), "worker"),
-      Counted(SpaceOf(base).steps, "step"), what,
-      base.plan.bugs.empty() ? "" : ", with a planted bug");
+      Counted(SpaceOf(base).steps, "step"), what, BugsText(base.plan.bugs));
 }
 
 }  // namespace

@@ -74,6 +74,13 @@ class ExploreCommandTest : public testing::Test {
                    TerminalStyle(ColorChoice::kOff, {})};
 };
 
+TEST_F(ExploreCommandTest, FirstLineNamesThePlantedBug) {
+  command_.cases = 1;
+  Explore("planted_bugs: lose-metrics\n");
+  const std::string line = out_.str().substr(0, out_.str().find('\n'));
+  EXPECT_THAT(line, HasSubstr(", with the planted bug lose-metrics"));
+}
+
 TEST_F(ExploreCommandTest, JsonHasTheNumberOfCasesOfAFinding) {
   command_.cases = 60;
   command_.stop_after = 0;
