@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <map>
 #include <set>
 #include <string_view>
@@ -239,8 +240,11 @@ void CheckTrend(const Record& record, Expectations& check) {
   }
   const auto& [first, last] = *trend;
   if (record.expect.loss_falls && !(LossOf(last) < LossOf(first))) {
-    check.Broken("loss", "less than " + FloatText(first.loss_bits),
-                 FloatText(last.loss_bits), "loss: any");
+    const std::string expected =
+        std::isfinite(LossOf(first)) && std::isfinite(LossOf(last))
+            ? "less than " + FloatText(first.loss_bits)
+            : "a finite, falling loss";
+    check.Broken("loss", expected, FloatText(last.loss_bits), "loss: any");
   }
   if (record.expect.accuracy_rises && last.count <= first.count) {
     check.Broken("accuracy", fmt::format("more than {} correct", first.count),

@@ -414,6 +414,20 @@ TEST(JudgeTest, Fails_IfAnExpectedProgressIsMissing) {
                   "accuracy: expected more than 7 correct, found 7"));
 }
 
+TEST(JudgeTest, LossThatIsNotFinite_DoesNotFall) {
+  Record record = RecoveredRun().record();
+  record.expect.loss_falls = true;
+  for (IncarnationEvents& incarnation : record.incarnations) {
+    for (RecordEvent& event : incarnation.events) {
+      if (event.kind == RecordKind::kEpochEnd) event.loss_bits = 0x7fc00000;
+    }
+  }
+  const Verdict verdict = Judge(record);
+  ASSERT_EQ(verdict.broken_expectations.size(), 1u);
+  EXPECT_EQ(verdict.broken_expectations[0].message,
+            "loss: expected a finite, falling loss, found nan (0x7fc00000)");
+}
+
 Record MutationTest(const ScriptedRun& run, std::vector<std::string> named) {
   Record record = run.record();
   record.expect = {.outcome = Outcome::kViolates,
