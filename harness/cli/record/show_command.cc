@@ -51,17 +51,14 @@ Status CheckWorld(const ShowCommand& command, const std::filesystem::path& file,
                   wanted, file.string(), record.world));
 }
 
-// Writes the trace. Prints the file's name and size, unless --json is given.
+// Writes the trace. Prints the file's name and size.
 Status WriteShownTrace(const ShowCommand& command, const Record& record,
                        Console& console) {
   const std::string& file = command.trace_file;
-  RETURN_IF_ERROR(Annotate(CheckFileName(file), "--trace"));
-  RETURN_IF_ERROR(Annotate(CheckFolderOf(file), "--trace"));
+  RETURN_IF_ERROR(Annotate(CheckOutputFile(file), "--trace"));
   const std::string bytes = TraceFileBytes(file, RenderChromeTrace(record));
   RETURN_IF_ERROR(Annotate(WriteTextFile(file, bytes), "--trace"));
-  if (command.output == OutputFormat::kText) {
-    console.out << WrittenFileLine(file, bytes);
-  }
+  console.out << WrittenFileLine(file, bytes);
   return OkStatus();
 }
 

@@ -86,6 +86,20 @@ Status CheckRange(const TimelineFilter& filter) {
   return OkStatus();
 }
 
+// Refuses options that have no effect on a trace.
+Status CheckTraceOptions(const Flags& flags) {
+  if (!flags.Given("--trace")) return OkStatus();
+  for (const char* option : {"--worker", "--from", "--to"}) {
+    if (!flags.Given(option)) continue;
+    return InvalidArgument(fmt::format(
+        "{} cannot be combined with --trace, which writes all events", option));
+  }
+  if (!flags.Given("--json")) return OkStatus();
+  return InvalidArgument(
+      "--json cannot be combined with --trace, which writes a file in place of "
+      "the rows");
+}
+
 }  // namespace
 
 Result<Command> ParseShow(const VerbArguments& verb) {
@@ -144,6 +158,7 @@ Result<Command> ParseShow(const VerbArguments& verb) {
   command.target = words.front();
   RETURN_IF_ERROR(ReadWorkers(workers, command.filter.workers));
   RETURN_IF_ERROR(CheckRange(command.filter));
+  RETURN_IF_ERROR(CheckTraceOptions(flags));
   return Command(std::move(command));
 }
 

@@ -15,6 +15,7 @@
 #include "tests/engine/real/scratch_directory.h"
 #include "tests/harness/run/small_cases.h"
 #include <nlohmann/json.hpp>
+#include <sys/stat.h>
 
 namespace gauntlet {
 namespace {
@@ -112,13 +113,31 @@ TEST_F(ShowCommandTest, WritesAChromeTraceInPlaceOfTheTable) {
   const std::string file = scratch_ / "timeline.json.gz";
   EXPECT_EQ(Show({"latest/a", "--trace", file}), 0) << err_.str();
   EXPECT_THAT(out_.str(), testing::MatchesRegex(file + "  [0-9]+ KiB\n"));
-  EXPECT_EQ(Show({"latest/a", "--trace", file, "--json"}), 0) << err_.str();
-  EXPECT_EQ(out_.str(), "");
   EXPECT_TRUE(ReadTextFile(file).starts_with("\x1f\x8b"));
   EXPECT_EQ(Show({"latest/a", "--trace", scratch_ / "none/t.gz"}), 2);
   EXPECT_THAT(err_.str(),
               HasSubstr("--trace: " + (scratch_ / "none/t.gz") +
                         ": there is no folder " + (scratch_ / "none")));
+}
+
+TEST_F(ShowCommandTest, OptionsWithoutEffectOnATraceAreRefused) {
+  const std::vector<std::string> options[] = {
+      {"--json"}, {"--from", "3"}, {"--to", "9"}, {"--worker", "0"}};
+  for (const std::vector<std::string>& option : options) {
+    std::vector<std::string> words = {"show", "latest/a", "--trace", "t.json"};
+    words.insert(words.end(), option.begin(), option.end());
+    EXPECT_THAT(ParseCommandLine(words).status().message(),
+                HasSubstr(option[0] + " cannot be combined with --trace"));
+  }
+}
+
+TEST_F(ShowCommandTest, TraceGoesToNoPipe) {
+  Run({"a"});
+  const std::string pipe = scratch_ / "pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_EQ(Show({"latest/a", "--trace", pipe}), 2);
+  EXPECT_THAT(err_.str(),
+              HasSubstr("--trace: " + pipe + ": expected a regular file"));
 }
 
 TEST_F(ShowCommandTest, ShowsTheRequestedWorkerOrLauncher) {
