@@ -1,8 +1,10 @@
 #include "harness/cli/record/replay_target.h"
 
 #include <algorithm>
+#include <climits>
 #include <filesystem>
 #include <functional>
+#include <string_view>
 #include <utility>
 
 #include "chaos/inject/plan/plan.h"
@@ -211,10 +213,23 @@ Result<std::vector<ReplayTarget>> TargetsOfRun(const ReplayCommand& command,
   return targets;
 }
 
+// kInvalidArgument: no folder of a case can have this name.
+Status CheckCaseName(const std::string& name) {
+  constexpr size_t kMostBytes = NAME_MAX - std::string_view(".real").size();
+  if (name.size() <= kMostBytes && name.find('/') == name.npos)
+    return OkStatus();
+  return ExpectedValue(fmt::format("the name of a case, without a slash and of "
+                                   "at most {} bytes",
+                                   kMostBytes),
+                       name);
+}
+
 }  // namespace
 
 Result<Case> CaseOfRecord(const Record& record, const fs::path& folder,
                           std::string& errors) {
+  RETURN_IF_ERROR(Annotate(CheckCaseName(record.case_name),
+                           (folder / kRecordFileName).string() + ": case"));
   const bool is_stored = IsFile(folder / kScenarioFileName);
   const fs::path file =
       is_stored ? folder / kScenarioFileName : fs::path(record.file);
@@ -222,7 +237,7 @@ Result<Case> CaseOfRecord(const Record& record, const fs::path& folder,
     return NotFound(fmt::format(
         "{}: expected the scenario of the case, found none; {}, which the case "
         "was read from, is gone too",
-        (folder / kScenarioFileName).string(), file.string()));
+        (folder / kScenarioFileName).string(), Quoted(file.string())));
   }
   ASSIGN_OR_RETURN(std::vector<Case> cases, LoadCases(file, errors));
   const auto found = std::ranges::find_if(cases, [&](const Case& one) {
@@ -230,13 +245,7 @@ Result<Case> CaseOfRecord(const Record& record, const fs::path& folder,
   });
   if (found == cases.end()) {
     return NotFound(fmt::format("{}: there is no case {} in it any more",
-                                file.string(), record.case_name));
-  }
-  // The case's name becomes the name of a folder.
-  if (record.case_name.find('/') != std::string::npos) {
-    return Annotate(
-        ExpectedValue("the name of a case, without a slash", record.case_name),
-        (folder / kRecordFileName).string() + ": case_name");
+                                file.string(), Quoted(record.case_name)));
   }
   Case one = std::move(*found);
   // `gauntlet run --seed` may have replaced the seed of the file.
@@ -246,7 +255,7 @@ Result<Case> CaseOfRecord(const Record& record, const fs::path& folder,
   if (PlanToJson(one.plan) != record.plan_json) {
     return InvalidArgument(
         fmt::format("{}: the faults of {} are not those of the record any more",
-                    file.string(), record.case_name));
+                    file.string(), Quoted(record.case_name)));
   }
   one.name = record.case_name;
   one.scenario = record.scenario;

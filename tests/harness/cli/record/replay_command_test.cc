@@ -284,9 +284,9 @@ TEST_F(ReplayCommandTest, NamesBothScenarioFiles_IfBothAreMissing) {
   EXPECT_EQ(Replay("latest/loses-the-key"), 2);
   EXPECT_THAT(err_.str(),
               HasSubstr("/scenario.yaml: expected the scenario of the case, "
-                        "found none; " +
+                        "found none; '" +
                         (folder_ / "s.yaml").string() +
-                        ", which the case was read from, is gone too"));
+                        "', which the case was read from, is gone too"));
 }
 
 TEST_F(ReplayCommandTest, FirstEventThatDiffersIsShown) {
@@ -578,6 +578,18 @@ TEST_F(ReplayCommandTest, TornOrForeignRecord_IsReportedInOneLine) {
   }
 }
 
+TEST_F(ReplayCommandTest, NameThatNoCaseCanHave_IsRefusedAndShortened) {
+  const fs::path file = RecordOf("loses-the-key");
+  Parsed<Record> record = ReadRecord(ReadTextFile(file), "r");
+  ASSERT_TRUE(record.ok()) << record.error;
+  record.value->case_name = std::string(100'000, 'x');
+  ASSERT_TRUE(WriteTextFile(file, RecordToJsonLines(*record.value)).ok());
+  EXPECT_EQ(Replay(file.string()), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("expected the name of a case, without a "
+                                    "slash and of at most 250 bytes, found "));
+  EXPECT_LT(err_.str().size(), 1000u);
+}
+
 TEST_F(ReplayCommandTest, AnotherPlanThanTheRecordsIsRefused) {
   const fs::path scenario =
       RecordOf("loses-the-key").parent_path() / "scenario.yaml";
@@ -585,8 +597,9 @@ TEST_F(ReplayCommandTest, AnotherPlanThanTheRecordsIsRefused) {
   text.replace(text.find("step: 6"), 7, "step: 7");
   ASSERT_TRUE(WriteTextFile(scenario, text).ok());
   EXPECT_EQ(Replay("latest/loses-the-key"), 2);
-  EXPECT_THAT(err_.str(), HasSubstr("the faults of loses-the-key are not those "
-                                    "of the record any more"));
+  EXPECT_THAT(err_.str(),
+              HasSubstr("the faults of 'loses-the-key' are not those "
+                        "of the record any more"));
 }
 
 TEST_F(ReplayCommandTest, Result_HasACommandToRepeatEachCase) {
