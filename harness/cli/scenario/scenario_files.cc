@@ -56,6 +56,18 @@ bool IsFree(const std::string& path) {
          std::filesystem::file_type::not_found;
 }
 
+// Returns the first path of each file, if several paths lead to it.
+std::vector<std::string> WithoutOtherNames(const std::set<std::string>& paths) {
+  std::vector<std::string> files;
+  std::set<std::filesystem::path> seen;
+  for (const std::string& path : paths) {
+    std::error_code error;
+    const auto real = std::filesystem::canonical(path, error);
+    if (error || seen.insert(real).second) files.push_back(path);
+  }
+  return files;
+}
+
 std::string NothingAt(const std::string& path) {
   std::string message = fmt::format("{}: no such scenario file or folder{}",
                                     path, DidYouMeanFile(path));
@@ -70,7 +82,6 @@ Result<std::vector<std::string>> FindScenarioFiles(
     Storage& storage, const std::vector<std::string>& paths) {
   std::set<std::string> files;
   for (const std::string& given : paths) {
-    // Normalises the path, so that each file is listed once.
     const std::string path = std::filesystem::path(given).lexically_normal();
     std::error_code ignored;
     const bool is_folder = std::filesystem::is_directory(path, ignored);
@@ -89,7 +100,7 @@ Result<std::vector<std::string>> FindScenarioFiles(
       RETURN_IF_ERROR(AddFolder(storage, path, 0, files));
     }
   }
-  return std::vector<std::string>(files.begin(), files.end());
+  return WithoutOtherNames(files);
 }
 
 std::string NoScenarioFileIn(const std::vector<std::string>& paths) {

@@ -69,6 +69,15 @@ class RunCommandTest : public testing::Test {
                    TerminalStyle(ColorChoice::kOff, {})};
 };
 
+TEST_F(RunCommandTest, FileWithSeveralPathsRunsOnce) {
+  const std::string file = Write("d1", "a") + "/a.yaml";
+  fs::create_directory_symlink("d1", folder() / "link");
+  command_.paths = {file, (folder() / "link/a.yaml").string(),
+                    fs::proximate(file).string()};
+  EXPECT_EQ(RunScenarios(command_, console_), 0) << err_.str();
+  EXPECT_THAT(out_.str(), HasSubstr("1 case in "));
+}
+
 TEST_F(RunCommandTest, TwoCasesOfOneNameAreRefusedAndNamed) {
   command_.paths = {Write("d1", "a"), Write("d2", "a")};
   EXPECT_EQ(RunScenarios(command_, console_), 2);
