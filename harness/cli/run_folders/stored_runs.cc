@@ -6,6 +6,7 @@
 
 #include "engine/cli/flags/flags.h"
 #include "engine/real/storage/posix_storage.h"
+#include "engine/world/directories.h"
 #include "harness/cli/run_folders/old_runs.h"
 #include "harness/cli/run_folders/run_directory.h"
 #include "harness/cli/run_folders/stored_records.h"
@@ -71,8 +72,8 @@ Status NoRunAt(const fs::path& path) {
                               AdviceWithoutResult(path)));
 }
 
-Result<fs::path> FindResultFile(const std::string& target,
-                                const fs::path& runs) {
+Result<fs::path> FindResultFile(const std::string& text, const fs::path& runs) {
+  const std::string target = WithoutLastSlashes(text);
   const fs::path path = target;
   if (IsFile(path)) return path;
   if (IsFile(path / kResultFileName)) return path / kResultFileName;

@@ -29,8 +29,9 @@ TEST_F(ReportCommandTest, PrintsAStoredRunAsRunDid) {
   const std::string printed = out_.str();
   EXPECT_EQ(Report({}), 1) << err_.str();
   EXPECT_EQ(out_.str(), printed);
-  for (const std::string& run : {folder, folder + "/result.json",
-                                 fs::path(folder).filename().string()}) {
+  const std::string id = fs::path(folder).filename();
+  for (const std::string& run : {folder, folder + "/result.json", id, id + "/",
+                                 std::string("latest/")}) {
     EXPECT_EQ(Report({run}), 1) << err_.str();
     EXPECT_EQ(out_.str(), printed) << run;
   }
