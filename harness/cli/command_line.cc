@@ -196,6 +196,11 @@ Result<CommandLine> ParseCommandLine(std::span<const std::string> arguments,
     return line;
   }
   const std::string& word = arguments.front();
+  const bool is_alone = word == "--version" || word == "--help" || word == "-h";
+  if (is_alone && arguments.size() > 1) {
+    return InvalidArgument(fmt::format(
+        "{}: expected nothing after it, found {}", word, Quoted(arguments[1])));
+  }
   if (word == "--version") {
     line.command = PrintTextCommand{VersionText(commit)};
     return line;

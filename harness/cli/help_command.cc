@@ -45,8 +45,7 @@ Result<std::optional<std::string>> CommandHelp(const std::string& topic) {
   return std::optional(shown->text);
 }
 
-// Returns the error text for an unknown topic. The text has the nearest names,
-// all topics and all commands.
+// Returns the error line for an unknown topic, with the nearest names.
 std::string UnknownTopic(const std::string& topic) {
   std::vector<std::string> names = HelpTopics();
   std::ranges::move(CommandNames(), std::back_inserter(names));
@@ -54,9 +53,8 @@ std::string UnknownTopic(const std::string& topic) {
   if (nearest.empty()) nearest = DidYouMean(topic, DescribedNames());
   if (nearest.empty()) nearest = DidYouMeanNameWith(topic, names);
   return fmt::format(
-      "gauntlet help: unknown topic {}{}\nTopics: {}.\nCommands: {}.\n",
-      Quoted(topic), nearest, fmt::join(HelpTopics(), ", "),
-      fmt::join(CommandNames(), ", "));
+      "gauntlet help: unknown topic {}{}\n", Quoted(topic),
+      nearest.empty() ? "; gauntlet help lists topics and commands" : nearest);
 }
 
 }  // namespace

@@ -1,5 +1,8 @@
 // The options of the commands that only read: list, judge, upgrade, doctor,
 // help.
+#include <algorithm>
+#include <string>
+
 #include "engine/cli/flags/flags.h"
 #include "harness/cli/flags/runs_flag.h"
 #include "harness/cli/flags/verbs.h"
@@ -95,9 +98,12 @@ Result<Command> ParseJudge(const VerbArguments& verb) {
   ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
   if (outcome == FlagsOutcome::kHelpWanted)
     return Command(PrintTextCommand{flags.Help()});
-  if (command.paths.empty()) {
+  const bool has_empty = std::ranges::any_of(
+      command.paths, [](const std::string& path) { return path.empty(); });
+  if (command.paths.empty() || has_empty) {
     return InvalidArgument(
-        "expected a record.jsonl, a folder, RUN or RUN/CASE");
+        "WHAT: expected a record.jsonl, a folder, RUN or RUN/CASE, found "
+        "nothing");
   }
   return Command(std::move(command));
 }

@@ -61,6 +61,23 @@ TEST(CommandLineTest, VersionNamesTheCommit_WhenThereIsOne) {
                          BuildId() + "; numerics contract "));
 }
 
+TEST(CommandLineTest, WordAfterVersionOrHelpIsRefused) {
+  for (const char* option : {"--version", "--help", "-h"}) {
+    const Words words = {option, "x"};
+    EXPECT_EQ(ParseCommandLine(words).status().message(),
+              std::string(option) + ": expected nothing after it, found 'x'");
+  }
+}
+
+TEST(CommandLineTest, EmptyRecordIsRefused) {
+  for (const char* verb : {"judge", "show"}) {
+    const Words words = {verb, ""};
+    EXPECT_THAT(ParseCommandLine(words).status().message(),
+                HasSubstr(", found nothing"))
+        << verb;
+  }
+}
+
 TEST(CommandLineTest, VersionAndHelpAreShown) {
   EXPECT_THAT(Parsed<PrintTextCommand>({"--version"}).text,
               StartsWith("gauntlet 0.1.0 (build " + BuildId() +
