@@ -108,9 +108,9 @@ std::string CoverageMatrix::Render() const {
   const size_t pairs = kinds_.size() * points_.size() - impossible_.size();
   std::string out = fmt::format(
       "<p>{} of {} pairs of {} and {} are planned in a case. A number counts "
-      "the faults that fired; <span class=\"key never\">0</span> marks faults "
-      "that never fired, <span class=\"key hole\"></span> a hole: no case "
-      "plans the pair. {}</p>\n",
+      "the faults of the pair that fired; <span class=\"key never\">0</span>: "
+      "some are planned, and none fired. A dashed frame without a number, "
+      "<span class=\"key hole\"></span>: no case plans the pair. {}</p>\n",
       GroupedDigits(cells_.size()), GroupedDigits(pairs),
       GroupedCount(kinds_.size(), "fault kind"),
       GroupedCount(points_.size(), "fault point"),
