@@ -20,6 +20,7 @@
 #include "reports/timeline.h"
 #include "reports/timeline_table.h"
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace gauntlet {
 namespace {
@@ -92,7 +93,10 @@ std::string PlantedBugSentence(const CaseResult& result) {
   // itself.
   if (result.verdict.reason.starts_with("the planted bug")) return "";
   if (NamedViolation(result.verdict) == nullptr) {
-    return " A bug is planted in this scenario.";
+    const bool is_one = result.planted_bugs.size() == 1;
+    return fmt::format(" The bug{} {} {} planted in this scenario.",
+                       is_one ? "" : "s", fmt::join(result.planted_bugs, ", "),
+                       is_one ? "is" : "are");
   }
   return " The planted bug was caught, but the case fails, as the scenario "
          "does "
@@ -423,7 +427,8 @@ std::string RepeatHtml(const CaseResult& result) {
   return fmt::format(
       "<h4>Repeat this case</h4>\n{}<p class=\"muted\">{}{}</p>\n",
       RenderCommand(result.replay), NoteOnRepeat(result),
-      result.seed ? fmt::format(" The seed is {}.", *result.seed) : "");
+      result.seed ? fmt::format(" The seed of this case is {}.", *result.seed)
+                  : "");
 }
 
 std::string LeftOutText(std::string_view why) {
@@ -441,10 +446,16 @@ bool HasTrainer(std::string_view yaml) {
 
 // Returns the scenario of a failed case, so that the page suffices to repeat
 // it. For a trainer, the program is needed too.
-std::string ScenarioHtml(const CaseResult& result, const std::string& yaml) {
+std::string ScenarioHtml(const CaseResult& result,
+                         const CaseSectionOptions& options) {
   constexpr size_t kMostBytes = 48 * 1024;
+  const std::string& yaml = options.scenario;
   if (!NeedsExplanation(result)) return "";
-  if (yaml.empty()) return LeftOutText("its file is not kept");
+  if (yaml.empty()) {
+    return LeftOutText(options.why_no_scenario.empty()
+                           ? "its file is not kept"
+                           : HtmlText(options.why_no_scenario));
+  }
   if (yaml.size() > kMostBytes) {
     return LeftOutText(fmt::format("it has {} bytes, and the limit is {}",
                                    GroupedDigits(yaml.size()),
@@ -478,6 +489,7 @@ std::string ScenarioHtml(const CaseResult& result, const std::string& yaml) {
 }
 
 std::string Places(const CaseResult& result) {
+  if (result.file.empty()) return "";
   std::string out =
       fmt::format("<p class=\"muted\">Scenario <code>{}:{}</code>",
                   HtmlText(result.file), result.line);
@@ -551,8 +563,7 @@ std::string RenderCaseSection(const CaseResult& result,
          UnmetExpectations(result);
   if (record) out += PlannedFaults(*record, result.verdict.kind);
   out += RepeatHtml(result);
-  out += ScenarioHtml(result, options.scenario) +
-         VerdictTimelineHtml(result.verdict);
+  out += ScenarioHtml(result, options) + VerdictTimelineHtml(result.verdict);
   if (record) out += TimelineHtml(*record, result);
   return out + RenderLogTails(options.logs) + Places(result) + "</details>\n";
 }

@@ -23,6 +23,8 @@ struct CaseSectionOptions {
   std::string crash_test = {};     // report of a crash test; empty: it is none
   std::vector<LogTail> logs = {};  // one for each process of the case
   std::string scenario = {};       // YAML of the case; empty: not kept
+  // Reason why no scenario exists; empty: it was not kept.
+  std::string why_no_scenario = {};
 };
 
 // Returns a <details> element, which is open iff the case failed, is flaky or

@@ -30,6 +30,15 @@ std::string Lines(const std::vector<std::string>& lines) {
 
 std::string IdOf(size_t finding) { return fmt::format("finding-{}", finding); }
 
+// Returns the violated check and the planted bugs, each on its line.
+std::string CheckHtml(const ReportedFinding& finding) {
+  std::string html = fmt::format("<code>{}</code>", HtmlText(finding.check));
+  for (const std::string& bug : finding.result.planted_bugs) {
+    html += fmt::format("<br>planted bug <code>{}</code>", HtmlText(bug));
+  }
+  return html;
+}
+
 // Returns the cause, or else the first finding, or else the verdict's reason.
 std::string FindingCause(const CaseResult& result) {
   if (!result.cause.empty()) return result.cause;
@@ -89,8 +98,7 @@ class FindingsPart {
       list.Add({i < sections_
                     ? fmt::format("<a href=\"#{}\">{}</a>", IdOf(i + 1), i + 1)
                     : fmt::format("{}", i + 1),
-                fmt::format("<code>{}</code>", HtmlText(finding.check)),
-                HtmlText(FindingCause(finding.result), 400),
+                CheckHtml(finding), HtmlText(FindingCause(finding.result), 400),
                 finding.faults.empty() ? "none" : Lines(finding.faults)});
     }
     std::string html = list.Render();
@@ -108,9 +116,11 @@ class FindingsPart {
                                              : std::optional(*finding.record);
     html_ += fmt::format("<p class=\"muted origin\">Finding {}: {}</p>\n",
                          ++sections_, HtmlText(finding.origin));
-    html_ += RenderCaseSection(
-        finding.result, record,
-        {.id = IdOf(sections_), .most_picture_bytes = limits_.picture_bytes});
+    html_ += RenderCaseSection(finding.result, record,
+                               {.id = IdOf(sections_),
+                                .most_picture_bytes = limits_.picture_bytes,
+                                .scenario = finding.scenario,
+                                .why_no_scenario = finding.why_no_scenario});
   }
 
   void AddCrashSection(const ReportedCrashState& state) {
@@ -197,6 +207,17 @@ std::string CrashStatesPart(const ExplorationReport& report) {
   return HtmlSection("crash-states", "Crash states", list.Render());
 }
 
+std::string CoveragePart(const ExplorationReport& report) {
+  std::string html;
+  if (!report.findings.empty()) {
+    html =
+        "<p>Counts the faults of the cases. The runs that shrink a finding are "
+        "not cases: its shrunk faults count only if a case has them too.</p>\n";
+  }
+  return HtmlSection("coverage", "Fault coverage",
+                     html + report.coverage->Render());
+}
+
 std::string NotTriedPart(const ExplorationReport& report) {
   ListTable list("what was not tried", {{"what", "wide"}, {"why", "wide"}});
   for (const NotTried& one : report.not_tried) {
@@ -226,8 +247,7 @@ std::string RenderExploration(const ExplorationReport& report,
   }
   if (!report.goals.empty()) add("goals", "Goals", GoalsPart(report));
   if (report.coverage) {
-    add("coverage", "Fault coverage",
-        HtmlSection("coverage", "Fault coverage", report.coverage->Render()));
+    add("coverage", "Fault coverage", CoveragePart(report));
   }
   if (!report.crash_windows.empty()) {
     add("crash-states", "Crash states", CrashStatesPart(report));

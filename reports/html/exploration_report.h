@@ -30,7 +30,9 @@ struct ReportedFinding {
   const Record* record = nullptr;
   std::string check;                // "trajectory (state-digest)"
   std::vector<std::string> faults;  // of the shrunken plan, one line each
-  std::string origin;  // the cases that found it, and the shrinking
+  std::string origin;         // the cases that found it, and the shrinking
+  std::string scenario = {};  // YAML; empty: none was written
+  std::string why_no_scenario = {};  // reason; empty if one was written
 };
 
 // An on-disk state from which recovery fails.

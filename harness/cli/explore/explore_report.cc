@@ -21,12 +21,14 @@
 #include "harness/record/text/simulated_time.h"
 #include "harness/run/failure/consequences.h"
 #include "harness/run/failure/failure_summary.h"
+#include "harness/run/failure/violated_checks.h"
 #include "harness/run/files/shell_word.h"
 #include "harness/run/files/text_file.h"
 #include "harness/scenario/run_setup.h"
 #include "reports/html/case_section.h"
 #include "reports/html/page/text.h"
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace gauntlet {
 namespace {
@@ -37,23 +39,30 @@ std::string SecondsText(double seconds) {
   return DurationText(std::llround(seconds * 1000) * 1'000'000);
 }
 
+std::vector<std::string> NamesOfBugs(const std::vector<PlantedBug>& bugs) {
+  std::vector<std::string> names;
+  for (const PlantedBugInfo& info : AllPlantedBugs()) {
+    if (std::ranges::count(bugs, info.bug) > 0) names.emplace_back(info.name);
+  }
+  return names;
+}
+
 VerdictStrip FactsOf(const Exploration& exploration) {
   const ExploreCommand& command = exploration.command;
   VerdictStrip strip;
   strip.facts = {{"base", exploration.base.name},
                  {"mode", std::string(ExploreModeName(command.mode))}};
   if (command.mode != ExploreMode::kCrashStates) {
-    strip.facts.emplace_back("seed", fmt::format("{}", exploration.seed));
+    strip.facts.emplace_back("exploration seed",
+                             fmt::format("{}", exploration.seed));
   }
   if (command.shard.count > 1) {
     strip.facts.emplace_back(
         "shard",
         fmt::format("{} of {}", command.shard.index, command.shard.count));
   }
-  for (const PlantedBugInfo& info : AllPlantedBugs()) {
-    if (std::ranges::count(exploration.base.plan.bugs, info.bug) > 0) {
-      strip.facts.emplace_back("planted bug", std::string(info.name));
-    }
+  for (std::string& name : NamesOfBugs(exploration.base.plan.bugs)) {
+    strip.facts.emplace_back("planted bug", std::move(name));
   }
   strip.below = "<p class=\"muted\">Repeat this exploration:</p>\n" +
                 RenderCommand(CommandForExploration(command, exploration.seed));
@@ -168,15 +177,29 @@ CoverageMatrix MatrixOf(const CampaignReport& report) {
   return matrix;
 }
 
+// Returns "caught by store; …": the result for the planted bugs of a finding.
+std::string CatchText(const CampaignFinding& finding, const Verdict& verdict) {
+  const std::string caught =
+      fmt::format("caught by {}", fmt::join(ViolatedIn(verdict), ", "));
+  return FindingCase(finding).expect.outcome == Outcome::kViolates
+             ? caught +
+                   "; the exploration counts that as a failure. The finding's "
+                   "scenario expects it and passes"
+             : caught + "; the exploration counts that as a failure";
+}
+
 // Returns the finding as a failed case of `gauntlet run`.
 CaseResult ResultOf(const CampaignFinding& finding, const FindingFiles& files) {
   CaseResult result = {.name = FindingName(finding),
-                       .scenario = finding.setup.scenario,
+                       .scenario = files.scenario.empty()
+                                       ? finding.setup.scenario
+                                       : files.scenario.stem().string(),
                        .file = files.scenario.string(),
                        .line = 1,
                        .seed = finding.plan.seed,
                        .world = "sim",
                        .cause = finding.cause,
+                       .planted_bugs = NamesOfBugs(finding.setup.plan.bugs),
                        .differences = finding.differences,
                        .verdict = Judge(finding.record)};
   if (!result.differences.empty()) {
@@ -204,10 +227,26 @@ CaseResult ResultOf(const CampaignFinding& finding, const FindingFiles& files) {
                                       .violations = 1,
                                       .findings = {finding.what}});
   }
+  if (!result.planted_bugs.empty()) {
+    result.summary.planted = CatchText(finding, result.verdict);
+  }
   if (!files.scenario.empty()) {
     result.replay = "gauntlet replay " + ShellWord(files.scenario.string());
   }
   return result;
+}
+
+// Returns "2 faults (crash at step.begin, hang at step.end)".
+std::string FaultsText(const FaultPlan& plan) {
+  std::vector<std::string> faults;
+  for (const Fault& fault : plan.faults) {
+    faults.push_back(fmt::format("{} at {}", FaultKindName(fault.kind),
+                                 PointName(fault.site.point)));
+  }
+  const std::string count = Counted(faults.size(), "fault");
+  return faults.empty()
+             ? count
+             : fmt::format("{} ({})", count, fmt::join(faults, ", "));
 }
 
 ReportedFinding ReportedFindingOf(const CampaignFinding& finding,
@@ -221,11 +260,12 @@ ReportedFinding ReportedFindingOf(const CampaignFinding& finding,
       .origin = fmt::format(
           "Found by {}, first by case {}; set-up: {}. Shrunk {} to {} in {}{}.",
           GroupedCount(finding.cases, "case"), finding.case_number,
-          DescribeSetup(finding.setup, base),
-          Counted(finding.original.faults.size(), "fault"),
-          finding.plan.faults.size(),
+          DescribeSetup(finding.setup, base), FaultsText(finding.original),
+          FaultsText(finding.plan),
           finding.tries == 1 ? "1 try" : fmt::format("{} tries", finding.tries),
-          finding.shrunk_to_the_end ? "" : "; shrinking was stopped")};
+          finding.shrunk_to_the_end ? "" : "; shrinking was stopped"),
+      .scenario = ReadTextFile(files.scenario),
+      .why_no_scenario = files.why_no_scenario};
   for (const Fault& fault : finding.plan.faults) {
     reported.faults.push_back(
         fmt::format("{}: {}", fault.id, FaultSummary(fault)));

@@ -51,7 +51,8 @@ void AddKinds(const Exploration& exploration, const CampaignReport& report,
   list.AddNames("kind", apart, "the base has one worker");
   list.AddNames("kind", of_device,
                 "the base has no device: cluster.device is not emulated");
-  list.AddNames("kind", MissedKinds(report), "no fault of the kind fired");
+  list.AddNames("kind", MissedKinds(report),
+                "no case had a fault of the kind that fired");
 }
 
 void AddPoints(const Exploration& exploration, const CampaignReport& report,
@@ -64,7 +65,8 @@ void AddPoints(const Exploration& exploration, const CampaignReport& report,
                 exploration.command.points.empty()
                     ? "no set-up of the base has it"
                     : "not among those of --points");
-  list.AddNames("point", MissedPoints(report), "no fault fired there");
+  list.AddNames("point", MissedPoints(report),
+                "no case had a fault that fired there");
 }
 
 void AddCases(const Exploration& exploration, const CampaignReport& report,

@@ -174,6 +174,13 @@ TEST(CaseSectionTest, GivesTheReason_WhenAScenarioIsLeftOut) {
   EXPECT_THAT(html, Not(HasSubstr("aaa")));
 }
 
+TEST(CaseSectionTest, GivesTheReason_WhenNoScenarioExists) {
+  const std::string html =
+      RenderCaseSection(Failed(), std::nullopt,
+                        {.id = "case-3", .why_no_scenario = "no key for it"});
+  EXPECT_THAT(html, HasSubstr("The scenario is left out: no key for it."));
+}
+
 TEST(CaseSectionTest, ShowsRulesConsequencesTimelineAndLogs) {
   const std::string html =
       RenderCaseSection(Failed(), SampleRecord(),

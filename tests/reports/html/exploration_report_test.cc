@@ -183,6 +183,19 @@ TEST(StepPlotTest, HasNoLineForATotalThatIsNotKnown) {
   EXPECT_THAT(html, HasSubstr("pairs: 0"));
 }
 
+TEST(ExplorationReportTest, FindingHasItsScenarioAndPlantedBug) {
+  ExplorationReport report = SampleReport();
+  report.findings[0].scenario = "name: found\n";
+  report.findings[0].result.planted_bugs = {"lose-metrics"};
+  const std::string html = RenderExploration(report);
+  EXPECT_THAT(html, AllOf(HasSubstr(">name: found\n</pre>"),
+                          HasSubstr("<br>planted bug <code>lose-metrics<"),
+                          HasSubstr("its shrunk faults count only if")));
+  report.findings.clear();
+  EXPECT_THAT(RenderExploration(report),
+              Not(HasSubstr("its shrunk faults count only if")));
+}
+
 TEST(CoverageMatrixTest, ImpossiblePairs_AreNoHoles) {
   CoverageMatrix matrix({.kinds = {"crash", "torn_write"},
                          .points = {"step.end", "ckpt.rename"},

@@ -423,7 +423,7 @@ TEST(CaseSectionTest, SummaryIsReadFromCauseToPlantedBug) {
                               "<dt>training result</dt><dd>wrong</dd>\n"
                               "<dt>planted bug</dt><dd>lose-metrics: "));
   EXPECT_THAT(html, HasSubstr("<dt></dt><dd>caught</dd>"));
-  EXPECT_THAT(html, HasSubstr("The seed is 7."));
+  EXPECT_THAT(html, HasSubstr("The seed of this case is 7."));
 }
 
 TEST(CaseSectionTest, TimelineHasTheWholeOfALongText) {
@@ -599,6 +599,8 @@ TEST(CoverageMatrixTest, MarksFaultsThatNeverFired) {
   CoverageMatrix matrix({});
   matrix.Add(record);
   EXPECT_THAT(matrix.Render(), HasSubstr("title=\"1 planned, none fired\">0<"));
+  EXPECT_THAT(matrix.Render(), HasSubstr("0</span>: some are planned, and none "
+                                         "fired. A dashed frame"));
 }
 
 }  // namespace

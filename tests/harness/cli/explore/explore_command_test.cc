@@ -282,6 +282,26 @@ TEST_F(ExploreCommandTest, CauseOfALostRngKeyIsInFiveLinesAndInTheReport) {
                     HasSubstr("<dt>planted bug</dt><dd>lose-rng-key")));
 }
 
+TEST_F(ExploreCommandTest, ReportOfAPlantedBug_DoesNotContradictItself) {
+  command_.cases = 60;
+  command_.stop_after = 1;
+  EXPECT_EQ(Explore("planted_bugs: lose-metrics\n"), 1);
+  const std::string html = ReadTextFile(folder_ / "found" / "report.html");
+  for (const char* part :
+       {"planted bug <code>lose-metrics</code>",
+        "The bug lose-metrics is planted in this scenario.",
+        "scenario expects it and passes", "<dt>exploration seed</dt>",
+        "The seed of this case is ", "not cases: its shrunk faults count only",
+        "no case had a fault that fired there",
+        "<p>Save it as <code>finding-001-"}) {
+    EXPECT_THAT(html, HasSubstr(part));
+  }
+  EXPECT_THAT(html, ContainsRegex("Shrunk [0-9]+ faults? \\([a-z_]+ at .*\\) "
+                                  "to [0-9]+ faults? \\([a-z_]+ at "));
+  EXPECT_THAT(html, AllOf(Not(HasSubstr("as intended")),
+                          Not(HasSubstr("scenario is left out"))));
+}
+
 TEST_F(ExploreCommandTest, JsonHasTheValuesBehindACause) {
   command_.cases = 60;
   command_.stop_after = 1;
