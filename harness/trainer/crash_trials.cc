@@ -303,6 +303,10 @@ Status ResumeTrial(const TrialSetting& setting, const RunFolder& folder,
   if (trial.end.are_reads_complete) {
     trial.resumed_from = setting.versions.VersionOf(trial.end.reads, contents);
     trial.made_again = setting.versions.MadeAgain(trial.end.made, contents);
+    if (!trial.made_again.empty()) {
+      trial.newest_file = setting.versions.NewestOfSeries(
+          trial.made_again.front().path, contents);
+    }
   }
   if (setting.plan.resumed_step) {
     // A run that starts over prints no step, so its step is 0.

@@ -44,6 +44,75 @@ std::string LostLine(std::string_view line) {
                                   : fmt::format("lost in part: {}", line);
 }
 
+// Returns the number of the scenario's faults of which a crash was tried.
+size_t CountPlaces(const CrashTestResult& result) {
+  std::set<size_t> places;
+  for (const CrashTrial& trial : result.trials) {
+    if (trial.place) places.insert(*trial.place);
+  }
+  return places.size();
+}
+
+// Returns the line on a crash and its effect. The line names the verdict if
+// there are several findings, and also the fault and the reason if the scenario
+// has several faults.
+std::string CrashLine(const CrashTestResult& result, size_t index) {
+  const CrashTrial& trial = result.trials[index];
+  const CrashVerdict& verdict = result.verdicts[index];
+  const bool names_fault = trial.place && CountPlaces(result) > 1;
+  if (names_fault && !trial.has_happened) {
+    return fmt::format("trainer.faults[{}] did not fire: {}; {}", *trial.place,
+                       trial.point, verdict.reason);
+  }
+  if (names_fault) {
+    return fmt::format("trainer.faults[{}]: {}: {}; {}", *trial.place,
+                       RecoveryVerdictName(verdict.verdict), trial.point,
+                       verdict.reason);
+  }
+  if (result.findings.size() == 1) return trial.point;
+  return fmt::format("{}: {}", RecoveryVerdictName(verdict.verdict),
+                     trial.point);
+}
+
+// Returns lines on the crashes and their effects: for each finding and each
+// fault of the scenario, those of the simplest crash; then one for each fault
+// whose crashes are all recovered from. REQUIRES: there is a finding.
+std::vector<std::string> EffectLines(const CrashTestResult& result) {
+  std::vector<std::string> lines;
+  std::set<size_t> shown;  // faults
+  const auto add = [&](size_t index) {
+    const CrashTrial& trial = result.trials[index];
+    if (trial.place) shown.insert(*trial.place);
+    lines.push_back(CrashLine(result, index));
+    for (const std::string& line : trial.lost) lines.push_back(LostLine(line));
+  };
+  for (const TrainerFinding& finding : result.findings) {
+    std::set<std::optional<size_t>> of_finding;
+    for (const size_t i : finding.trials) {
+      if (of_finding.insert(result.trials[i].place).second) add(i);
+    }
+  }
+  for (size_t i = 0; i < result.trials.size(); ++i) {
+    const CrashTrial& trial = result.trials[i];
+    if (!trial.is_for_judging && trial.place && !shown.contains(*trial.place))
+      add(i);
+  }
+  if (std::string untried = UntriedCrashesText(result); !untried.empty())
+    lines.push_back(std::move(untried));
+  return lines;
+}
+
+// Returns the reason of the finding, and the files written in place that the
+// crash left unfinished.
+std::string ReasonText(const TrainerFinding& finding,
+                       const std::vector<CrashTrial>& trials) {
+  const std::string in_place = WrittenInPlaceText(finding, trials);
+  return in_place.empty()
+             ? finding.reason
+             : fmt::format("{}; {}, so the crash left incomplete data",
+                           finding.reason, in_place);
+}
+
 uint64_t CountTried(const CrashTestResult& result) {
   return static_cast<uint64_t>(
       std::ranges::count(result.trials, false, &CrashTrial::is_for_judging));
@@ -98,26 +167,20 @@ Verdict VerdictOnTrainer(const CrashTestResult& result) {
   verdict.kind = VerdictKind::kFail;
   verdict.reason = result.findings.front().title;
   for (const TrainerFinding& finding : result.findings) {
-    const CrashTrial& trial = result.trials[finding.trials.front()];
     verdict.broken_expectations.push_back(
         {.invariant = std::string(kExpectation),
          .name = std::string(RecoveryVerdictName(finding.verdict)),
          .message =
              fmt::format("the program recovers; found: {}", finding.title)});
-    verdict.timeline.push_back(
-        result.findings.size() == 1
-            ? trial.point
-            : fmt::format("{}: {}", RecoveryVerdictName(finding.verdict),
-                          trial.point));
-    for (const std::string& line : trial.lost)
-      verdict.timeline.push_back(LostLine(line));
   }
+  verdict.timeline = EffectLines(result);
   return verdict;
 }
 
 std::string CauseOnTrainer(const CrashTestResult& result) {
   if (result.findings.empty()) return "";
-  if (result.findings.size() == 1) return result.findings.front().reason;
+  if (result.findings.size() == 1)
+    return ReasonText(result.findings.front(), result.trials);
   std::vector<std::string> parts;
   for (const TrainerFinding& finding : result.findings) {
     if (parts.size() == kMostCauses) {
@@ -128,7 +191,7 @@ std::string CauseOnTrainer(const CrashTestResult& result) {
     parts.push_back(fmt::format(
         "{} ({} of {}): {}", RecoveryVerdictName(finding.verdict),
         finding.trials.size(), Counted(CountTried(result), "crash state"),
-        finding.reason));
+        ReasonText(finding, result.trials)));
   }
   return fmt::format("{}", fmt::join(parts, "; "));
 }

@@ -152,6 +152,9 @@ struct CrashTrial {
   std::optional<CheckpointVersion> resumed_from;
   std::optional<int64_t> resumed_step;  // as printed by the resumed run
   std::vector<RemadeFile> made_again;
+  // Newest complete file, before the run resumed, of the series of
+  // `made_again`'s first file; empty: not known.
+  std::string newest_file;
 };
 
 // Returns true iff the trial resumed from a checkpoint with equal results.

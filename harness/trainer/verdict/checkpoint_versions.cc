@@ -242,6 +242,23 @@ std::vector<RemadeFile> CheckpointVersions::MadeAgain(
   return again;
 }
 
+std::string CheckpointVersions::NewestOfSeries(
+    const std::string& path, const FileContents& contents) const {
+  const std::string series = NamePattern(path);
+  std::string newest;
+  uint64_t operation = 0;
+  for (const auto& [file, content] : contents) {
+    const auto known = versions_.find(file);
+    if (known == versions_.end() || NamePattern(file.path) != series) continue;
+    const auto version = known->second.find(content);
+    if (version == known->second.end()) continue;
+    if (version->second.operation <= operation) continue;
+    operation = version->second.operation;
+    newest = file.path;
+  }
+  return newest;
+}
+
 std::vector<uint64_t> CheckpointVersions::Ends() const {
   std::set<uint64_t> ends;
   for (const auto& [file, versions] : versions_) {

@@ -60,6 +60,11 @@ class CheckpointVersions {
   std::vector<RemadeFile> MadeAgain(const std::vector<FileRead>& made,
                                     const FileContents& contents) const;
 
+  // Returns the newest complete file among `contents` that belongs to the
+  // series of the file `path`; "" if there is none.
+  std::string NewestOfSeries(const std::string& path,
+                             const FileContents& contents) const;
+
  private:
   struct Version {
     uint64_t operation = 0;

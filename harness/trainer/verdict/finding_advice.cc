@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <set>
+#include <string>
 
+#include "harness/trainer/verdict/recovery_judge.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -38,7 +40,31 @@ std::set<std::string> DifferentFiles(const TrainerFinding& finding,
   return files;
 }
 
+// Returns the patterns of the files that the crashes left unfinished under
+// their final names.
+std::set<std::string> InPlaceFiles(const TrainerFinding& finding,
+                                   const std::vector<CrashTrial>& trials) {
+  std::set<std::string> files;
+  for (const size_t i : finding.trials) {
+    files.insert(trials[i].in_place_files.begin(),
+                 trials[i].in_place_files.end());
+  }
+  return files;
+}
+
 }  // namespace
+
+std::string WrittenInPlaceText(const TrainerFinding& finding,
+                               const std::vector<CrashTrial>& trials) {
+  if (finding.differs_in_control ||
+      !LeavesUnfinishedFiles(trials[finding.trials.front()].fault)) {
+    return "";
+  }
+  const std::set<std::string> files = InPlaceFiles(finding, trials);
+  if (files.empty()) return "";
+  return fmt::format("{} {} written in place", fmt::join(files, ", "),
+                     files.size() == 1 ? "is" : "are");
+}
 
 std::string AdviceOnFinding(const TrainerFinding& finding,
                             const std::vector<CrashTrial>& trials,
@@ -57,21 +83,18 @@ std::string AdviceOnFinding(const TrainerFinding& finding,
   }
   const CrashTrial& first = trials[finding.trials.front()];
   if (!LeavesUnfinishedFiles(first.fault)) return "";
-  std::set<std::string> in_place;
   std::set<std::string> renamed;
   for (const size_t i : finding.trials) {
-    in_place.insert(trials[i].in_place_files.begin(),
-                    trials[i].in_place_files.end());
     renamed.insert(trials[i].renamed_files.begin(),
                    trials[i].renamed_files.end());
   }
+  const std::set<std::string> in_place = InPlaceFiles(finding, trials);
   if (!in_place.empty()) {
-    const bool is_one = in_place.size() == 1;
-    const std::string files = fmt::format("{}", fmt::join(in_place, ", "));
     return fmt::format(
-        "{} {} written in place: write a temporary file, fsync it, rename it "
-        "to {}, and fsync the directory",
-        files, is_one ? "is" : "are", is_one ? files : "the file's name");
+        "{}: write a temporary file, fsync it, rename it to {}, and fsync the "
+        "directory",
+        WrittenInPlaceText(finding, trials),
+        in_place.size() == 1 ? *in_place.begin() : "the file's name");
   }
   if (first.fault == CrashFault::kPowerLoss) {
     if (renamed.empty()) return "";
@@ -83,8 +106,13 @@ std::string AdviceOnFinding(const TrainerFinding& finding,
     return "";
   switch (finding.verdict) {
     case RecoveryVerdict::kLostWork:
-      return "when the program resumes, read the newest checkpoint that is "
-             "complete";
+      return std::string(
+                 "when the program resumes, read the newest checkpoint that is "
+                 "complete") +
+             (ReadLastNameAsText(first)
+                  ? ": compare the numbers in the names, as the order of the "
+                    "names as text is another one"
+                  : "");
     case RecoveryVerdict::kFails:
     case RecoveryVerdict::kHangs:
       return first.file_pattern.empty()

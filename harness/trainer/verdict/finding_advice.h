@@ -24,6 +24,11 @@ std::string AdviceOnFinding(const TrainerFinding& finding,
                             const std::vector<CrashTrial>& trials,
                             const std::set<std::string>& logs);
 
+// Returns "a is written in place" if the crashes of the finding left such files
+// unfinished; else "".
+std::string WrittenInPlaceText(const TrainerFinding& finding,
+                               const std::vector<CrashTrial>& trials);
+
 }  // namespace gauntlet
 
 #endif  // GAUNTLET_HARNESS_TRAINER_VERDICT_FINDING_ADVICE_H_

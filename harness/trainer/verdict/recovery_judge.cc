@@ -153,14 +153,39 @@ std::string AmountText(const CrashTrial& trial, const CompleteVersion& newest,
       Counted(versions.Count(*progress, newest.progress), "checkpoint"));
 }
 
-// Returns "made ckpt-10 again". If the program prints the step from which it
-// resumed, returns "resumed from step 8, and made ckpt-10 again".
+// Returns the reason for lost work of a run that made a file of a series again
+// which was there and whole.
 std::string MadeAgainText(const CrashTrial& trial, const std::string& file) {
-  const std::string made = fmt::format("made {} again", file);
-  if (!trial.resumed_step) return made;
-  return fmt::format("{} {}, and {}",
-                     *trial.resumed_step == 0 ? "started from" : "resumed from",
-                     ResumePointName(trial), made);
+  const std::string again = fmt::format("made {} again", file);
+  const bool has_newest = ProgressOf(trial) && !trial.newest_file.empty();
+  if (!has_newest && !trial.resumed_step) {
+    return again + ", which was there and whole";
+  }
+  std::string from = ResumePointName(trial);
+  if (!has_newest) {
+    return fmt::format(
+        "{} {}, and {}, which was there and whole",
+        *trial.resumed_step == 0 ? "started from" : "resumed from", from,
+        again);
+  }
+  const bool names_file = trial.resumed_from &&
+                          !trial.resumed_from->files.empty() &&
+                          trial.resumed_from->files.front() != from;
+  if (names_file) {
+    from += fmt::format(" ({})", trial.resumed_from->files.front());
+  }
+  return fmt::format(
+      "resumed from {}, though the newest complete checkpoint was {}; {}", from,
+      trial.newest_file, again);
+}
+
+// Returns "; as text, the name ckpt-8 comes after ckpt-12"; "" if the order of
+// names does not explain which file the run read.
+std::string NameOrderText(const CrashTrial& trial) {
+  return ReadLastNameAsText(trial)
+             ? fmt::format("; as text, the name {} comes after {}",
+                           trial.resumed_from->files.front(), trial.newest_file)
+             : "";
 }
 
 std::string_view SubjectOf(const CrashTrial& trial) {
@@ -218,9 +243,8 @@ CrashVerdict Judge(const CrashTrial& trial, CrashFault fault,
   if (newest != nullptr && !newest->file.empty() &&
       NamePattern(newest->file) == NamePattern(made_again)) {
     return {RecoveryVerdict::kLostWork,
-            fmt::format("{}, which was there and whole{}",
-                        MadeAgainText(trial, made_again),
-                        AmountText(trial, *newest, versions))};
+            MadeAgainText(trial, made_again) +
+                AmountText(trial, *newest, versions) + NameOrderText(trial)};
   }
   if (!progress) {
     return {RecoveryVerdict::kResumePointUnknown,
@@ -240,6 +264,13 @@ CrashVerdict Judge(const CrashTrial& trial, CrashFault fault,
 }
 
 }  // namespace
+
+bool ReadLastNameAsText(const CrashTrial& trial) {
+  if (!trial.resumed_from || trial.resumed_from->files.empty()) return false;
+  const std::string& read = trial.resumed_from->files.front();
+  return NamePattern(read) == NamePattern(trial.newest_file) &&
+         read > trial.newest_file;
+}
 
 std::vector<CrashVerdict> JudgeTrials(const std::vector<CrashTrial>& trials,
                                       uint64_t end) {

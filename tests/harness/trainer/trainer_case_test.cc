@@ -61,7 +61,10 @@ CrashTestResult TwoFindings() {
                            "and 7 more"};
   result.trials[1].point = "power loss after a sync";
   result.trials[3].is_for_judging = true;
-  result.verdicts.resize(4);
+  result.verdicts = {{RecoveryVerdict::kDiverged, ""},
+                     {RecoveryVerdict::kLostWork, ""},
+                     {RecoveryVerdict::kLostWork, ""},
+                     {}};
   result.findings = {{.verdict = RecoveryVerdict::kDiverged,
                       .title = "one",
                       .reason = "other results",
@@ -88,6 +91,39 @@ TEST(TrainerCaseTest, EachFindingHasItsCauseAndItsEvents) {
   EXPECT_EQ(VerdictOnTrainer(result).timeline[0], "power loss after a rename");
   result.findings.clear();
   EXPECT_EQ(CauseOnTrainer(result), "");
+}
+
+TEST(TrainerCaseTest, EachFaultHasItsEffect) {
+  CrashTestResult result;
+  result.trials = {{.point = "killed after a", .place = 0},
+                   {.point = "killed after b", .place = 1},
+                   {.point = "killed after c", .place = 2},
+                   {.point = "killed after d", .is_for_judging = true},
+                   {.point = "eio at e", .place = 3, .has_happened = false}};
+  const CrashVerdict lost = {RecoveryVerdict::kLostWork, "from step 8"};
+  result.verdicts = {
+      lost,
+      lost,
+      {RecoveryVerdict::kRecovered, "equal results"},
+      lost,
+      {RecoveryVerdict::kResumePointUnknown, "other operations"}};
+  result.findings = {{.verdict = RecoveryVerdict::kLostWork, .trials = {0, 1}}};
+  EXPECT_THAT(
+      VerdictOnTrainer(result).timeline,
+      ElementsAre(
+          "trainer.faults[0]: lost-work: killed after a; from step 8",
+          "trainer.faults[1]: lost-work: killed after b; from step 8",
+          "trainer.faults[2]: recovered: killed after c; equal results",
+          "trainer.faults[3] did not fire: eio at e; other operations"));
+}
+
+TEST(TrainerCaseTest, CauseNamesFilesThatAreWrittenInPlace) {
+  CrashTestResult result;
+  result.trials = {{.fault = CrashFault::kTornWrite, .in_place_files = {"a"}}};
+  result.findings = {{.reason = "the run fails", .trials = {0}}};
+  EXPECT_EQ(CauseOnTrainer(result),
+            "the run fails; a is written in place, so the crash left "
+            "incomplete data");
 }
 
 TEST(TrainerCaseTest, CountsFaultsAndNotTheStatesThatTheyLeave) {

@@ -156,6 +156,15 @@ TEST_F(CheckpointVersionsTest, FinishedFileOfSeriesIsMadeAgain) {
   }
 }
 
+TEST_F(CheckpointVersionsTest, NewestOfSeriesIsTheLastCompleteFile) {
+  SaveTwice();
+  const Texts both = {{"ckpt-1", "one"}, {"ckpt-2", "two"}};
+  EXPECT_EQ(Versions().NewestOfSeries("ckpt-1", Contents(both)), "ckpt-2");
+  const Texts torn = {{"ckpt-1", "one"}, {"ckpt-2", "tw"}};
+  EXPECT_EQ(Versions().NewestOfSeries("ckpt-2", Contents(torn)), "ckpt-1");
+  EXPECT_EQ(Versions().NewestOfSeries("config", Contents(both)), "");
+}
+
 TEST(ContentsOfTest, HasRegularFilesOfAllDirectoriesByIndex) {
   const Folder first;
   const Folder second;

@@ -172,6 +172,15 @@ TEST(RecoveryJudgeTest, RepeatedCheckpointOfASeriesIsLostWork) {
   numbered.made_again = {{.path = "ckpt-3", .finished = 90}};
   CrashTrial unfinished = numbered;
   unfinished.made_again = {{.path = "ckpt-3", .finished = 91}};
+  // The order of names as text puts ckpt-2 after ckpt-10.
+  CrashTrial by_text = numbered;
+  by_text.made_again[0].path = by_text.newest_file = "ckpt-10";
+  by_text.resumed_step = 2;
+  EXPECT_EQ(
+      JudgeTrials({Kill(20, A()), Kill(60, b), by_text}, kOperations)[2].reason,
+      "resumed from step 2 (ckpt-2), though the newest complete "
+      "checkpoint was ckpt-10; made ckpt-10 again; 58 steps are "
+      "recomputed; as text, the name ckpt-2 comes after ckpt-10");
   // Other kinds of files may be made again each time.
   EXPECT_THAT(Verdicts({Kill(20, A()), Kill(60, B()), trial}),
               ElementsAre("recovered", "recovered", "recovered"));
