@@ -61,16 +61,18 @@ std::vector<const LauncherRun*> RequeuedLaunches(const Record& record) {
   return requeued;
 }
 
-// Returns " (the job had been requeued after exit code 143)"; "" if no launch
-// was requeued.
+// Returns " (the launcher exited with code 143, and the job was started
+// again)";
+// "" if no launch was requeued.
 std::string RequeuesText(const Record& record) {
   std::set<int> codes;
   for (const LauncherRun* run : RequeuedLaunches(record)) {
     codes.insert(run->exit_code);
   }
   if (codes.empty()) return "";
-  return fmt::format(" (the job had been requeued after exit code{} {})",
-                     codes.size() == 1 ? "" : "s", fmt::join(codes, ", "));
+  return fmt::format(
+      " (the launcher exited with code{} {}, and the job was started again)",
+      codes.size() == 1 ? "" : "s", fmt::join(codes, ", "));
 }
 
 // Returns the expectation as a scenario writes it: "restarts: {exactly: 2}" for

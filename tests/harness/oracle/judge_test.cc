@@ -313,8 +313,8 @@ TEST(JudgeTest, UnmetOutcomeNamesTheRequeue) {
   EXPECT_EQ(verdict.facts.requeues, 1u);
   ASSERT_EQ(verdict.broken_expectations.size(), 1u);
   EXPECT_EQ(verdict.broken_expectations[0].message,
-            "outcome: expected completes, found recovers (the job had been "
-            "requeued after exit code 143)");
+            "outcome: expected completes, found recovers (the launcher exited "
+            "with code 143, and the job was started again)");
   EXPECT_EQ(verdict.broken_expectations[0].met, "outcome: recovers");
   record.launchers.back().planned = 1;
   EXPECT_EQ(Judge(record).facts.requeues, 0u) << "a planned start";
