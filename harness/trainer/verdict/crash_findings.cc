@@ -90,13 +90,14 @@ std::string FilesText(const std::vector<CrashTrial>& trials,
 std::string TitleOf(const TrainerFinding& finding,
                     const std::vector<CrashTrial>& trials,
                     const std::vector<uint64_t>& stops) {
+  if (!stops.empty()) {
+    return fmt::format(
+        "{}: a resume gives other results, without an error, even without a "
+        "crash: stops after {}",
+        RecoveryVerdictName(finding.verdict), OperationsText(stops));
+  }
   const std::string effect = EffectOf(
       finding.verdict, CauseOf(trials[finding.trials.front()].last_line));
-  if (!stops.empty()) {
-    return fmt::format("{}: a stop after {} and a resume: {}",
-                       RecoveryVerdictName(finding.verdict),
-                       OperationsText(stops), effect);
-  }
   std::set<CrashFault> faults;
   for (const size_t i : finding.trials) faults.insert(trials[i].fault);
   std::vector<std::string_view> names;
@@ -172,9 +173,8 @@ std::string StopsReason(const std::vector<uint64_t>& stops,
         Counted(tried, "kill"), tried - for_judging, for_judging, recovered);
   }
   return fmt::format(
-      "the moment of the crash is not the reason: in the control, which stops "
-      "the program between two saves and resumes it, a stop after {} gives "
-      "other results too; {}",
+      "the crash is not the cause: the control stops the program between two "
+      "saves and resumes it, and its results differ too (stops after {}); {}",
       OperationsText(stops), kills);
 }
 

@@ -133,13 +133,12 @@ TEST(CrashFindingsTest, DifferentResumes_AreOneFinding_WithTheirStops) {
       {3, 5});
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_EQ(findings[0].title,
-            "diverged: a stop after operations 3, 5 and a resume: the run ends "
-            "with other results, without an error (2 crash states)");
+            "diverged: a resume gives other results, without an error, even "
+            "without a crash: stops after operations 3, 5 (2 crash states)");
   EXPECT_EQ(findings[0].reason,
-            "the moment of the crash is not the reason: in the control, which "
-            "stops the program between two saves and resumes it, a stop after "
-            "operations 3, 5 gives other results too; 2 of 4 kills recovered; "
-            "reason of kill-4");
+            "the crash is not the cause: the control stops the program between "
+            "two saves and resumes it, and its results differ too (stops after "
+            "operations 3, 5); 2 of 4 kills recovered; reason of kill-4");
   EXPECT_TRUE(findings[0].differs_in_control);
 }
 
