@@ -213,7 +213,9 @@ class SwimLanePicture {
       for (; save != committed.end() &&
              (save->end_ns < until_ns || i == segments_.size());
            ++save) {
-        steps.push_back(save->step);
+        // A save may write the same step again.
+        if (steps.empty() || steps.back() != save->step)
+          steps.push_back(save->step);
       }
       if (steps.empty()) continue;
       // Training begins with the first segment.
@@ -255,8 +257,10 @@ class SwimLanePicture {
     for (const TrainingSegment& segment : segments_) {
       const uint64_t begin = segment.points.front().step;
       if (segment.recomputed_until <= begin) continue;
-      text += fmt::format(" Steps {}-{} are recomputed.", begin + 1,
-                          segment.recomputed_until);
+      text += segment.recomputed_until == begin + 1
+                  ? fmt::format(" Step {} is recomputed.", begin + 1)
+                  : fmt::format(" Steps {}-{} are recomputed.", begin + 1,
+                                segment.recomputed_until);
     }
     return text;
   }

@@ -88,7 +88,9 @@ TEST(SwimLaneTest, Description_NamesCheckpointsAfterTheResume) {
       At(record, 81, {.kind = RecordKind::kSaveBegin, .step = 3}),
       At(record, 83, {.kind = RecordKind::kSaveAcknowledged, .step = 3}),
       At(record, 84, {.kind = RecordKind::kSaveBegin, .step = 4}),
-      At(record, 86, {.kind = RecordKind::kSaveAcknowledged, .step = 4})};
+      At(record, 86, {.kind = RecordKind::kSaveAcknowledged, .step = 4}),
+      At(record, 87, {.kind = RecordKind::kSaveBegin, .step = 4}),
+      At(record, 88, {.kind = RecordKind::kSaveAcknowledged, .step = 4})};
   events.insert(events.end() - 1, saves.begin(), saves.end());
   EXPECT_THAT(
       Picture(record),
@@ -223,7 +225,7 @@ TEST(SwimLaneTest, Texts_DescribeTheEvents) {
   EXPECT_THAT(picture,
               HasSubstr("<title>checkpoint of step 2 acknowledged after 2 ms"));
   EXPECT_THAT(picture, HasSubstr("worker 1, incarnation 1: 1 ms to 31 ms"));
-  EXPECT_THAT(picture, HasSubstr("Steps 3-3 are recomputed."));
+  EXPECT_THAT(picture, HasSubstr("Step 3 is recomputed."));
 }
 
 // Returns FullRecord() of a run that the harness ended after 35 s, while the
