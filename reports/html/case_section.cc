@@ -86,6 +86,14 @@ std::string ViolationSentence(const InvariantReport& report,
   return text;
 }
 
+// Returns "Failed: REASON" of a case that failed. The reason of a crash test
+// may begin with its verdict `fails`, which says the same.
+std::string FailedText(std::string_view reason) {
+  constexpr std::string_view kFails = "fails: ";
+  if (reason.starts_with(kFails)) reason.remove_prefix(kFails.size());
+  return fmt::format("Failed: {}", reason);
+}
+
 // Returns a sentence about the planted bug of a case that did not pass.
 std::string PlantedBugSentence(const CaseResult& result) {
   if (result.planted_bugs.empty() || !IsFailure(result)) return "";
@@ -509,9 +517,10 @@ std::string OutcomeSentence(const CaseResult& result) {
                                  ? ViolationSentence(*violation, verdict.reason)
                                  : WholeReasonText(result);
   if (!reason.empty()) {
-    return fmt::format("{}{}{}",
-                       verdict.kind == VerdictKind::kFail ? "Failed: " : "",
-                       reason, reason.ends_with('.') ? "" : ".");
+    return fmt::format(
+        "{}{}",
+        verdict.kind == VerdictKind::kFail ? FailedText(reason) : reason,
+        reason.ends_with('.') ? "" : ".");
   }
   const RunFacts& facts = verdict.facts;
   if (verdict.kind != VerdictKind::kPass) return "No reason is recorded.";

@@ -84,12 +84,22 @@ std::string ReasonOf(const CaseResult& one) {
   return text;
 }
 
-json RowOf(const CaseResult& one, int64_t section, SharedTexts& texts) {
-  const RunFacts& facts = one.verdict.facts;
+// Counts of a case's row; -1: the case has no such count.
+struct RowCounts {
+  int64_t restarts = -1;
+  int64_t recomputed = -1;
+};
+
+std::string CountText(int64_t count) {
+  return count < 0 ? "–" : fmt::format("{}", count);
+}
+
+json RowOf(const CaseResult& one, int64_t section, const RowCounts& counts,
+           SharedTexts& texts) {
   return json::array(
       {CutText(one.name, kLongestCaseName), RankOf(one),
-       texts.IndexOf(CutText(one.world, kLongestCaseName)), facts.faults_fired,
-       facts.restarts, CountRecomputed(facts),
+       texts.IndexOf(CutText(one.world, kLongestCaseName)),
+       one.verdict.facts.faults_fired, counts.restarts, counts.recomputed,
        static_cast<int64_t>(std::llround(one.seconds * 1000)),
        texts.IndexOf(CutText(ReasonOf(one), kLongestReason)), section});
 }
@@ -99,8 +109,8 @@ std::string Cell(const Column& column, const std::string& html) {
                      column.css_class, column.title, html);
 }
 
-std::string StaticRow(const CaseResult& one, int64_t section) {
-  const RunFacts& facts = one.verdict.facts;
+std::string StaticRow(const CaseResult& one, int64_t section,
+                      const RowCounts& counts) {
   std::string name = HtmlText(one.name, kLongestCaseName);
   if (section >= 0) {
     name = fmt::format("<a href=\"#{}\">{}</a>",
@@ -110,9 +120,9 @@ std::string StaticRow(const CaseResult& one, int64_t section) {
       name,
       RenderBadge(one),
       HtmlText(one.world, kLongestCaseName),
-      fmt::format("{}", facts.faults_fired),
-      fmt::format("{}", facts.restarts),
-      fmt::format("{}", CountRecomputed(facts)),
+      fmt::format("{}", one.verdict.facts.faults_fired),
+      CountText(counts.restarts),
+      CountText(counts.recomputed),
       DurationText(std::llround(one.seconds * 1000) * 1'000'000),
       HtmlText(ReasonOf(one), kLongestReason)};
   std::string out = "<tr>";
@@ -172,7 +182,8 @@ std::string SectionId(size_t case_index) {
 }
 
 CaseTable RenderCaseTable(const RunResult& result,
-                          const std::set<size_t>& sections, size_t most_bytes) {
+                          const std::set<size_t>& sections, size_t most_bytes,
+                          const std::set<size_t>& crash_tests) {
   const std::vector<size_t> order = CasesByVerdict(result);
   SharedTexts worlds;
   SharedTexts texts;
@@ -183,11 +194,17 @@ CaseTable RenderCaseTable(const RunResult& result,
     const CaseResult& one = result.cases[i];
     const int64_t section =
         sections.contains(i) ? static_cast<int64_t>(i) : int64_t{-1};
-    const std::string row = Dump(RowOf(one, section, texts));
+    RowCounts counts;
+    if (!crash_tests.contains(i)) {
+      const RunFacts& facts = one.verdict.facts;
+      counts = {.restarts = static_cast<int64_t>(facts.restarts),
+                .recomputed = static_cast<int64_t>(CountRecomputed(facts))};
+    }
+    const std::string row = Dump(RowOf(one, section, counts, texts));
     if (rows.size() + row.size() + texts.bytes() > most_bytes) break;
     rows += (rows.empty() ? "" : ",\n") + row;
     worlds.IndexOf(CutText(one.world, kLongestCaseName));
-    if (shown++ < kStaticRows) first_rows += StaticRow(one, section);
+    if (shown++ < kStaticRows) first_rows += StaticRow(one, section, counts);
   }
   CaseTable table = {.left_out = order.size() - shown};
   table.html = Filters(worlds) + "<table class=\"cases\" id=\"cases\">" +

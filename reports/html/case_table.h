@@ -27,10 +27,12 @@ struct CaseTable {
 // {"texts":[…],"rows":[[name,verdict,world,faults,restarts,recomputed steps,
 // milliseconds,reason,section]]}; verdict: index into CasesByVerdict's order;
 // world, reason: indices into texts; section: index of the case, or -1 without
-// a section. `sections`: cases with a section. `most_bytes`: limit on the rows'
-// JSON.
+// a section; restarts and recomputed steps: -1 for a crash test, which has
+// none. `sections`: cases with a section. `most_bytes`: limit on the rows'
+// JSON. `crash_tests`: cases that are crash tests.
 CaseTable RenderCaseTable(const RunResult& result,
-                          const std::set<size_t>& sections, size_t most_bytes);
+                          const std::set<size_t>& sections, size_t most_bytes,
+                          const std::set<size_t>& crash_tests = {});
 
 }  // namespace gauntlet
 

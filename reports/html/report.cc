@@ -123,6 +123,18 @@ class RecordParts {
   size_t loaded_ = 0;
 };
 
+// Returns the indices of the cases that are crash tests of a program.
+std::set<size_t> CrashTestsIn(const HtmlReportInput& input) {
+  std::set<size_t> crash_tests;
+  if (!input.crash_test) return crash_tests;
+  for (size_t i = 0; i < input.result.cases.size(); ++i) {
+    const CaseResult& one = input.result.cases[i];
+    if (one.world == "real" && !input.crash_test(one).empty())
+      crash_tests.insert(i);
+  }
+  return crash_tests;
+}
+
 std::string MebibytesText(size_t bytes) {
   return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1024 * 1024));
 }
@@ -189,8 +201,8 @@ constexpr std::string_view kContents =
 std::string RenderHtml(const HtmlReportInput& input, const HtmlLimits& limits) {
   const size_t cases = input.result.cases.size();
   const RecordParts parts(input, limits);
-  const CaseTable table =
-      RenderCaseTable(input.result, parts.sections(), limits.table_bytes);
+  const CaseTable table = RenderCaseTable(
+      input.result, parts.sections(), limits.table_bytes, CrashTestsIn(input));
   const std::string head = HeadOf(input);
   std::string body = "<main>\n" + head;
   body += kContents;

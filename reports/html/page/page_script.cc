@@ -53,6 +53,8 @@ const std::string_view kPageScript = R"js(
       cell.append(link);
     } else if (name === "duration") {
       cell.textContent = durationText(row[column]);
+    } else if (numeric.has(name) && row[column] < 0) {
+      cell.textContent = "–";
     } else {
       cell.textContent = textOf(row, column);
     }

@@ -271,6 +271,15 @@ TEST(CaseTableTest, HasARowPerCase) {
   EXPECT_THAT(table.html, HasSubstr("<a href=\"#case-3\">torn-manifest</a>"));
 }
 
+TEST(CaseTableTest, CrashTestHasNoRestartsAndNoRecomputedSteps) {
+  const RunResult result = {.cases = {UnmetCase()}};
+  const CaseTable table = RenderCaseTable(result, {}, 1 << 20, {0});
+  EXPECT_EQ(CaseData(table.html)["rows"][0][4], -1);
+  EXPECT_EQ(CountOf(table.html, "\">–</td>"), 2u);
+  EXPECT_EQ(CountOf(RenderCaseTable(result, {}, 1 << 20).html, "\">–</td>"),
+            0u);
+}
+
 TEST(WordsTest, ExplainsOnlyWordsThatOccur) {
   EXPECT_EQ(RenderWords("<p>Nothing of the field.</p>"), "");
   const std::string of_ulps = RenderWords("<th>Distance in ulps</th>");
@@ -478,6 +487,8 @@ TEST(CaseSectionTest, OutcomeSentenceNamesTheFirstViolation) {
        "outcome."},
       {VerdictKind::kFail, "the planted bug was not caught by grace",
        "Failed: the planted bug was not caught by grace."},
+      {VerdictKind::kFail, "fails: torn at a: the run ends with an error",
+       "Failed: torn at a: the run ends with an error."},
       {VerdictKind::kError, "grace", "grace."},
   };
   CaseResult one = SampleResult().cases[3];
