@@ -174,8 +174,16 @@ std::string SectionsPart(const RecordParts& parts, size_t cases,
   return out + RenderWords(head + parts.html()) + parts.html() + "</section>\n";
 }
 
-std::string CoveragePart(const RecordParts& parts, size_t cases) {
+std::string CoveragePart(const RecordParts& parts, size_t cases,
+                         size_t crash_tests) {
   std::string out = "<section id=\"coverage\">\n<h2>Fault coverage</h2>\n";
+  if (crash_tests > 0) {
+    out += fmt::format(
+        "<p>The faults of {} are not counted: a program has no fault "
+        "points.</p>\n",
+        GroupedCount(crash_tests, "crash test"));
+  }
+  if (crash_tests == cases && cases > 0) return out + "</section>\n";
   // With one case, its section already lists the faults.
   if (cases == 1) {
     return out +
@@ -201,14 +209,15 @@ constexpr std::string_view kContents =
 std::string RenderHtml(const HtmlReportInput& input, const HtmlLimits& limits) {
   const size_t cases = input.result.cases.size();
   const RecordParts parts(input, limits);
-  const CaseTable table = RenderCaseTable(
-      input.result, parts.sections(), limits.table_bytes, CrashTestsIn(input));
+  const std::set<size_t> crash_tests = CrashTestsIn(input);
+  const CaseTable table = RenderCaseTable(input.result, parts.sections(),
+                                          limits.table_bytes, crash_tests);
   const std::string head = HeadOf(input);
   std::string body = "<main>\n" + head;
   body += kContents;
   body += CasesPart(table, limits);
   body += SectionsPart(parts, cases, limits, head);
-  body += CoveragePart(parts, cases);
+  body += CoveragePart(parts, cases, crash_tests.size());
   body += "</main>\n";
   return HtmlPage(fmt::format("Gauntlet run {}: {}", input.result.run,
                               TitleOf(input.result)),

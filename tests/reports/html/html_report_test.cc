@@ -280,6 +280,21 @@ TEST(CaseTableTest, CrashTestHasNoRestartsAndNoRecomputedSteps) {
             0u);
 }
 
+TEST(HtmlReportTest, FaultsOfACrashTestAreNotCounted) {
+  CaseResult crash_test = UnmetCase();
+  crash_test.world = "real";
+  const RunResult result = {.cases = {crash_test}};
+  const std::string html =
+      RenderHtml({.result = result, .crash_test = [](const CaseResult&) {
+                    return std::string("/c/report.html");
+                  }});
+  EXPECT_EQ(FirstUnbalancedTag(html), "");
+  EXPECT_THAT(html, HasSubstr("The faults of 1 crash test are not counted"));
+  EXPECT_THAT(html, Not(HasSubstr("class=\"matrix\"")));
+  EXPECT_THAT(RenderHtml({.result = result}),
+              Not(HasSubstr("crash test are not counted")));
+}
+
 TEST(WordsTest, ExplainsOnlyWordsThatOccur) {
   EXPECT_EQ(RenderWords("<p>Nothing of the field.</p>"), "");
   const std::string of_ulps = RenderWords("<th>Distance in ulps</th>");
