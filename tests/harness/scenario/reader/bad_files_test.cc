@@ -732,6 +732,18 @@ TEST(BadFilesTest, ResumeFromASaveWithoutATriggerIsNoError) {
   }
 }
 
+TEST(BadFilesTest, RefusesExpectationsThatNoJobCanMeet) {
+  for (const char* value :
+       {"restarts: {exactly: 20000000}", "ends_at: {epoch: 4294967296}"}) {
+    EXPECT_THAT(
+        ErrorsOf(fmt::format("schema: gauntlet/v2\nname: a\n"
+                             "expect: {{outcome: completes, {}}}\n",
+                             value)),
+        testing::HasSubstr("expected a whole number from 0 to 1000000, found"))
+        << value;
+  }
+}
+
 TEST(BadFilesTest, RefusesAnEmptyMapOfExpectations) {
   for (const char* key :
        {"restarts", "resumed_from", "recomputed_steps", "detected_in",
