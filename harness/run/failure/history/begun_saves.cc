@@ -180,16 +180,30 @@ std::string FailureReason(const Record& record, const BegunSave& save) {
 }
 
 std::string FailedSavesText(const Record& record, int64_t from_ns) {
-  std::set<uint64_t> steps;
-  std::string reason;
+  // Saves that the same faults made fail, or that failed without a fault.
+  struct Failures {
+    std::vector<const RecordFault*> faults;
+    std::set<uint64_t> steps;
+    std::string reason;  // of the last failure
+  };
+  std::vector<Failures> failures;
   for (const BegunSave& save : SavesBegunBy(record, {.t_ns = INT64_MAX})) {
     if (save.begin_ns < from_ns || save.ending != SaveEnding::kFailed) continue;
-    steps.insert(save.step);
-    reason = FailureReason(record, save);
+    std::vector<const RecordFault*> faults = FailingFaults(record, save);
+    auto same = std::ranges::find(failures, faults, &Failures::faults);
+    if (same == failures.end()) {
+      same = failures.insert(same, Failures{.faults = std::move(faults)});
+    }
+    same->steps.insert(save.step);
+    same->reason = FailureReason(record, save);
   }
-  if (steps.empty()) return "";
-  return fmt::format("{}{}{}", FailedText(steps), reason.empty() ? "" : ": ",
-                     reason);
+  std::vector<std::string> texts;
+  texts.reserve(failures.size());
+  for (const auto& [faults, steps, reason] : failures) {
+    texts.push_back(fmt::format("{}{}{}", FailedText(steps),
+                                reason.empty() ? "" : ": ", reason));
+  }
+  return JoinedTexts(std::move(texts));
 }
 
 uint64_t StepOfSaveAt(const Record& record, const RecordEvent& fired) {

@@ -64,9 +64,9 @@ std::vector<const RecordFault*> FailingFaults(const Record& record,
 // REQUIRES: save.ending is kFailed.
 std::string FailureReason(const Record& record, const BegunSave& save);
 
-// Returns "the saves of steps 5 and 10 failed: fault eio (EIO in …)" for the
-// saves that began after that time, with the reason of the last failure; "" if
-// none failed.
+// Returns "the saves of steps 5 and 10 failed: fault eio (EIO in …)" for each
+// fault that made saves fail that began after that time, with the reason of the
+// last failure; "" if none failed.
 std::string FailedSavesText(const Record& record, int64_t from_ns);
 
 // Returns the step of the save at whose point the fault fired. The event itself

@@ -155,5 +155,27 @@ TEST(BegunSavesTest, FailureNamesTheFaultAndTheFile) {
   }
 }
 
+TEST(BegunSavesTest, EachFailedSaveHasItsOwnFault) {
+  Record record =
+      RecordOf({At(10, K::kSaveBegin, 5), At(11, K::kFaultFired, 5),
+                At(12, K::kSaveFailed, 5), At(20, K::kSaveBegin, 10),
+                At(21, K::kFaultFired, 10), At(22, K::kSaveFailed, 10),
+                At(30, K::kSaveBegin, 15), At(31, K::kFaultFired, 15),
+                At(32, K::kSaveFailed, 15)});
+  record.faults = {{.id = "e", .kind = "errno", .in_save = true},
+                   {.id = "g", .kind = "errno", .in_save = true}};
+  std::vector<RecordEvent>& events = record.incarnations[0].events;
+  events[1].detail = "e";
+  events[4].detail = "e";
+  events[7].detail = "g";
+  events[2].detail = "/ckpt/step-000000005-g1.tmp: ckpt.rename: injected EIO";
+  events[5].detail = "/ckpt/step-000000010-g1.tmp: ckpt.rename: injected EIO";
+  events[8].detail = "ckpt.begin: injected EMFILE";
+  EXPECT_EQ(FailedSavesText(record, INT64_MIN),
+            "the saves of steps 5 and 10 failed: fault e (EIO in "
+            "step-000000010-g1.tmp); the save of step 15 failed: fault g "
+            "(EMFILE at ckpt.begin)");
+}
+
 }  // namespace
 }  // namespace gauntlet
