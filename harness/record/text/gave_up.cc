@@ -21,8 +21,8 @@ std::string GaveUpReasonText(const RunSetup& setup, const RecordEvent& event) {
   std::ranges::replace(reason, '_', ' ');
   if (event.reason == RecordReason::kNoProgress) {
     return fmt::format(
-        "{} ({} restarts in a row reached no new step; cluster.restart.max "
-        "does not raise this limit)",
+        "{} (the limit is {} restarts in a row that reach no new step; "
+        "cluster.restart.max does not raise it)",
         reason, kMaxRestartsWithoutProgress);
   }
   if (event.reason != RecordReason::kRestartsUsedUp) return reason;

@@ -13,8 +13,8 @@ namespace gauntlet {
 const RecordEvent* FindGaveUp(const Record& record);
 
 // Returns "restarts used up (cluster.restart.max is 2)",
-// "cluster.restart.policy is none, so no restart is allowed", "no progress
-// (11 restarts in a row reached no new step; …)" or "too few
+// "cluster.restart.policy is none, so no restart is allowed", "no progress (the
+// limit is 10 restarts in a row that reach no new step; …)" or "too few
 // workers". REQUIRES: the kind of the event is kGaveUp.
 std::string GaveUpReasonText(const RunSetup& setup, const RecordEvent& event);
 

@@ -21,8 +21,8 @@ TEST(EventTextTest, LauncherThatGivesUpNamesTheKeyThatAllowsNoRestart) {
        "gives up: cluster.restart.policy is none, so no restart is allowed"},
       {{.max_restarts = 2},
        RecordReason::kNoProgress,
-       "gives up: no progress (10 restarts in a row reached no new step; "
-       "cluster.restart.max does not raise this limit)"},
+       "gives up: no progress (the limit is 10 restarts in a row that reach no "
+       "new step; cluster.restart.max does not raise it)"},
   };
   for (const auto& [setup, reason, text] : kCases) {
     const RecordEvent event = {.kind = RecordKind::kGaveUp, .reason = reason};
