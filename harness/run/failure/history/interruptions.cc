@@ -60,6 +60,16 @@ std::string PlannedEndText(const Record& record, int64_t since_ns,
   return "";
 }
 
+// Returns true iff the fault, if it ended one attempt, also ends each later one
+// that fires it: it fires in any incarnation, and is no delay with an end. A
+// record has the incarnation of a fault only in its summary.
+bool EndsEachAttempt(const RecordFault& fault) {
+  const bool is_finite_delay = !TraitsOf(fault).DoesMoreThanDelay() &&
+                               (fault.duration_ns > 0 || fault.latency_ns > 0);
+  return !is_finite_delay &&
+         fault.summary.find("incarnation any") != std::string::npos;
+}
+
 // Collects the interruptions from the events of the launchers.
 class InterruptionFinder {
  public:
@@ -372,7 +382,6 @@ std::vector<Interruption> InterruptionsOf(const Outline& outline) {
 }
 
 const RecordFault* EndlessFault(const std::vector<Interruption>& all) {
-  constexpr ptrdiff_t kLeastAttempts = 2;
   if (all.empty()) return nullptr;
   const RecordFault* delay = nullptr;
   for (const RecordFault* fault : all.back().faults) {
@@ -381,7 +390,9 @@ const RecordFault* EndlessFault(const std::vector<Interruption>& all) {
       return one.faults.contains(fault);
     };
     const auto first = std::ranges::find_if(all, has_fault);
-    if (all.end() - first < kLeastAttempts ||
+    // One attempt alone shows no repetition.
+    const ptrdiff_t least = EndsEachAttempt(*fault) ? 1 : 2;
+    if (all.end() - first < least ||
         !std::all_of(first, all.end(), has_fault)) {
       continue;
     }

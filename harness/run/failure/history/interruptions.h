@@ -48,9 +48,10 @@ bool WasKilled(const Record& record, const LauncherRun& run);
 std::vector<Interruption> InterruptionsOf(const Outline& outline);
 
 // Returns a fault that no restart helps against: it repeats without an end, and
-// ended at least two attempts, namely each one from the first that it ended to
-// the last of the run. Prefers a fault that ends processes or fails operations
-// to one that only delays. Returns null if there is none.
+// ended each attempt from the first that it ended to the last of the run. These
+// are at least two, or at least one if the plan lets it fire in any
+// incarnation. Prefers a fault that ends processes or fails operations to one
+// that only delays. Returns null if there is none.
 const RecordFault* EndlessFault(const std::vector<Interruption>& all);
 
 // Returns "fault c (hang worker 1 at step.begin, step 8) ended attempt 1:

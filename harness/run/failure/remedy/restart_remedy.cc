@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "harness/record/text/named_faults.h"
 #include "harness/run/failure/history/endless_faults.h"
 #include "harness/run/failure/history/interruptions.h"
+#include "harness/run/failure/remedy/permitted_values.h"
 #include "harness/run/failure/remedy/remedies.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -22,10 +24,29 @@
 namespace gauntlet {
 namespace {
 
-// Returns "limit fault c (set its repeat to once, or end it with until)", or
-// the same for several faults.
-std::string LimitFaultsText(const std::vector<const RecordFault*>& faults) {
+// Returns true iff the fault fired in several steps of the training. A fault
+// that always ends the attempts in the same step keeps them from the end that
+// `until` sets.
+bool FiredInSeveralSteps(const Outline& outline, const RecordFault* fault) {
+  std::set<uint64_t> steps;
+  for (const FaultOccurrence& occurrence : outline.occurrences) {
+    if (occurrence.fault == fault) steps.insert(occurrence.event().step);
+  }
+  return steps.size() > 1;
+}
+
+// Returns "set the repeat of fault c to once" or, if the faults can also end
+// with until, "limit fault c (set its repeat to once, or end it with until)".
+std::string LimitFaultsText(const Outline& outline,
+                            const std::vector<const RecordFault*>& faults) {
   const bool is_one = faults.size() == 1;
+  const bool may_end =
+      std::ranges::all_of(faults, [&outline](const RecordFault* fault) {
+        return FiredInSeveralSteps(outline, fault);
+      });
+  if (!may_end) {
+    return fmt::format("set the repeat of {} to once", NamedFaults(faults));
+  }
   return fmt::format("limit {} (set {} repeat to once, or end {} with until)",
                      NamedFaults(faults), is_one ? "its" : "their",
                      is_one ? "it" : "them");
@@ -86,12 +107,14 @@ std::string OneMoreRestart(const Outline& outline, const Verdict& verdict,
 }
 
 // Returns " (2) to 3" for the present value of preemption.requeue, which the
-// run has used up, and a value that is `more` higher; "" if a plan of launches
-// hides the value.
+// run has used up, and a value that is `more` higher; "" if no such value is
+// permitted, or if a plan of launches hides the present one.
 std::string RequeueValue(const Record& record, uint64_t more) {
   if (!record.setup.launches.empty()) return "";
   const uint64_t present = record.launchers.size() - 1;
-  return fmt::format(" ({}) to {}", present, present + more);
+  return IsPermitted("preemption.requeue", present + more)
+             ? fmt::format(" ({}) to {}", present, present + more)
+             : "";
 }
 
 // Returns the advice on a job that the same faults stopped at each start, so
@@ -125,7 +148,7 @@ FaultsRemedy EndlessFaultsRemedy(const Outline& outline) {
       EndlessFaults(outline.record, InterruptionsOf(outline));
   if (faults.empty()) return {};
   const Expectation& expect = outline.record.expect;
-  std::string text = LimitFaultsText(faults);
+  std::string text = LimitFaultsText(outline, faults);
   if (const std::string_view outcome = OutcomeWithout(expect, *faults.front());
       !outcome.empty()) {
     text +=

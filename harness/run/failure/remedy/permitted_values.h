@@ -1,0 +1,22 @@
+// Bounds of the values that advice may name.
+#ifndef GAUNTLET_HARNESS_RUN_FAILURE_REMEDY_PERMITTED_VALUES_H_
+#define GAUNTLET_HARNESS_RUN_FAILURE_REMEDY_PERMITTED_VALUES_H_
+
+#include <cstdint>
+#include <string_view>
+
+#include "harness/record/record.h"
+
+namespace gauntlet {
+
+// Returns true iff a scenario may set that key to the value.
+// REQUIRES: the key is that of a count, such as "job.epochs".
+bool IsPermitted(std::string_view key, uint64_t value);
+
+// Returns the last step of the reference run; UINT64_MAX if the record has no
+// reference run.
+uint64_t LastStepOf(const Record& record);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_RUN_FAILURE_REMEDY_PERMITTED_VALUES_H_
