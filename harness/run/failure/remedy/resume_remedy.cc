@@ -16,6 +16,7 @@
 #include "harness/run/failure/history/process_ends.h"
 #include "harness/run/failure/history/worker_events.h"
 #include "harness/run/failure/remedy/fault_step.h"
+#include "harness/run/failure/remedy/permitted_values.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -103,7 +104,7 @@ std::optional<uint64_t> FirstStepAfterSave(const Record& record, uint64_t step,
 }
 
 // Returns the change after which the fault fires in a later save than that of
-// `step`: "set the save of fault t (2) to 3".
+// `step`: "set the save of fault t (2) to 3"; "" if no later save is due.
 std::string LaterSaveAdvice(const Record& record, const Restart& restart,
                             uint64_t step) {
   const RecordFault& fault = *restart.ending;
@@ -113,8 +114,10 @@ std::string LaterSaveAdvice(const Record& record, const Restart& restart,
   if (!fault.save || interval == 0 || at == 0 || at > step) {
     return fmt::format("move fault {}", fault.id);
   }
+  const uint64_t more = (step - at) / interval + 1;
+  if (at + more * interval > LastStepOf(record)) return "";
   return fmt::format("set the save of fault {} ({}) to {}", fault.id,
-                     *fault.save, *fault.save + (step - at) / interval + 1);
+                     *fault.save, *fault.save + more);
 }
 
 // Returns the change after which the fault comes after the save of `step`; ""
@@ -136,9 +139,14 @@ std::string AfterSaveAdvice(const Record& record, const Restart& restart,
     // A fault in the step of the next due save fires before that save.
     const uint64_t last = interval == 0 ? 0 : step + interval;
     if (interval > 1 && *first > last) return "";
-    moved = StepAdvice(fault, {.first = *first,
-                               .last = last == 0 ? 0 : std::max(*first, last)});
+    if (*first > LastStepOf(record)) return "";
+    moved =
+        StepAdvice(fault, {.first = *first,
+                           .last = last == 0 ? 0
+                                             : std::min(std::max(*first, last),
+                                                        LastStepOf(record))});
   }
+  if (moved.empty()) return "";
   return fmt::format("{}, so that the save of step {} comes before it", moved,
                      step);
 }
@@ -159,7 +167,11 @@ std::string CompletedSave(const Outline& outline, const Restart& restart,
   const std::string removed =
       fmt::format("remove {}, which delayed the save of step {}",
                   NamedFaults(delays), save.step);
-  return IsSlowAnyway(record, save, until_ns) && !moved.empty()
+  // The fault that ended the workers fires in this save without a delay, too.
+  const bool is_in_save = restart.ending != nullptr &&
+                          restart.ending->in_save && restart.fired != nullptr &&
+                          StepOfSaveAt(record, *restart.fired) == save.step;
+  return (is_in_save || IsSlowAnyway(record, save, until_ns)) && !moved.empty()
              ? fmt::format("{}, and {}", removed, moved)
              : removed;
 }
@@ -200,19 +212,98 @@ std::string LoadableCheckpoint(const Outline& outline, const Restart& restart,
   return UndamagedCheckpoint(outline, restart, save.step);
 }
 
-// Returns the change after which an older step is resumed from: the fault ends
-// the workers before the save of the step that was found.
-std::string OlderResume(const Restart& restart, uint64_t found,
+// Returns the change after which the first launch ends at the expected step:
+// "set max_steps of the first launch (8) to 5"; "" if it did not end because of
+// its max_steps at the step that was found.
+std::string OlderLaunch(const Record& record, uint64_t found,
                         uint64_t expected) {
-  if (restart.ending == nullptr) return "";
+  const std::vector<PlannedLaunch>& launches = record.setup.launches;
+  if (launches.empty() || expected == 0) return "";
+  const bool is_first = !record.launchers.empty() &&
+                        record.launchers[0].result &&
+                        record.launchers[0].result->steps == found;
+  return is_first && launches[0].max_steps == found
+             ? fmt::format("set max_steps of the first launch ({}) to {}",
+                           found, expected)
+             : "";
+}
+
+// Returns the change after which the checkpoint of that step could be loaded,
+// had the run resumed from it; "" if it could be, or if no change is known.
+std::string LoadableStep(const Outline& outline, const Restart& restart,
+                         uint64_t step) {
+  for (const BegunSave& save : SavesBegunBy(outline.record, restart.start)) {
+    if (save.step == step && save.ending != SaveEnding::kPending) {
+      return LoadableCheckpoint(outline, restart, save);
+    }
+  }
+  return "";
+}
+
+// Returns the change after which an older step is resumed from: the fault ends
+// the workers before the save of the step that was found, and the expected step
+// can be loaded.
+std::string OlderResume(const Outline& outline, const Restart& restart,
+                        uint64_t found) {
+  const Record& record = outline.record;
+  const uint64_t expected = record.expect.resumed_from_step.value_or(0);
   const RecordFault& fault = *restart.ending;
+  const std::optional<uint64_t> first =
+      expected == 0 ? 0 : FirstStepAfterSave(record, expected, restart.start);
   const std::string moved =
-      HasOwnStep(fault)
-          ? StepAdvice(fault, {.first = expected == 0 ? 0 : expected + 1,
-                               .last = found})
+      HasOwnStep(fault) && first && *first <= found
+          ? StepAdvice(fault, {.first = *first, .last = found})
           : fmt::format("move fault {}", fault.id);
-  return fmt::format("{}, so that it comes before the save of step {}", moved,
-                     found);
+  const std::string loadable = LoadableStep(outline, restart, expected);
+  return fmt::format("{}, so that it comes before the save of step {}{}", moved,
+                     found, loadable.empty() ? "" : "; and " + loadable);
+}
+
+// Returns the change after which the notice makes the job save and stop at the
+// expected step: "set the step of fault n (9) to 5". Returns "" if the job
+// stopped later than in the step of the notice, as the delay may differ then.
+std::string StopAtStep(const Record& record, const RecordFault& notice,
+                       uint64_t found, uint64_t expected) {
+  const bool is_possible = HasOwnStep(notice) && *notice.step == found &&
+                           expected > 0 && expected <= LastStepOf(record) &&
+                           record.setup.steps_per_execution == 1;
+  return is_possible
+             ? StepAdvice(notice, {.first = expected, .last = expected}) +
+                   ", as the job saves the step of the notice"
+             : "";
+}
+
+// Returns the change of checkpoint.every after which the run resumes from a
+// step that is not due with the present interval. Names the values if nothing
+// but the interval and the step of a fault decides the save that is resumed
+// from.
+std::string OtherInterval(const Record& record, const Restart& restart,
+                          uint64_t expected) {
+  const RunSetup& setup = record.setup;
+  const bool is_simple =
+      restart.ending != nullptr && HasOwnStep(*restart.ending) &&
+      !TraitsOf(*restart.ending).kills_launcher && !setup.async_saves &&
+      !setup.rejoins && setup.steps_per_execution == 1 &&
+      setup.launches.empty() &&
+      std::ranges::none_of(record.faults, &RecordFault::in_save);
+  if (!is_simple) {
+    return fmt::format(
+        "change checkpoint.every so that step {} is saved (a save is due after "
+        "each {} steps)",
+        expected, setup.save_interval_steps);
+  }
+  if (expected >= LastStepOf(record)) return "";
+  const uint64_t step = *restart.ending->step;
+  const bool is_between = step > expected && step <= 2 * expected;
+  return fmt::format(
+      "set checkpoint.every ({} steps) to {{steps: {}}}{}",
+      setup.save_interval_steps, expected,
+      is_between
+          ? ""
+          : ", and " + StepAdvice(*restart.ending,
+                                  {.first = expected + 1,
+                                   .last = std::min(2 * expected,
+                                                    LastStepOf(record))}));
 }
 
 // The generation that recomputed the most steps.
@@ -245,10 +336,17 @@ std::optional<MostRecomputed> FindMostRecomputed(const Outline& outline,
   return std::nullopt;
 }
 
+// Returns true iff the fault that ended the workers killed their launcher.
+bool KillsLauncher(const Restart& restart) {
+  return restart.ending != nullptr && TraitsOf(*restart.ending).kills_launcher;
+}
+
 // Returns the change after which the workers could resume from a newer save
 // that had begun, so that they recompute at most `most` steps.
 std::string NewerSave(const Outline& outline, const MostRecomputed& found,
                       uint64_t most) {
+  // Workers train on for a time after the kill of their launcher.
+  if (KillsLauncher(found.restart)) return "";
   for (const BegunSave& save :
        SavesBegunBy(outline.record, found.restart.start)) {
     if (save.step <= found.steps.from || save.step + most < found.steps.to) {
@@ -266,6 +364,7 @@ std::string NewerSave(const Outline& outline, const MostRecomputed& found,
 std::string SoonAfterSaveAdvice(const RunSetup& setup, const Restart& restart,
                                 uint64_t most) {
   if (restart.ending == nullptr || setup.async_saves) return "";
+  if (KillsLauncher(restart)) return "";
   const RecordFault& fault = *restart.ending;
   const uint64_t interval = setup.save_interval_steps;
   if (!HasOwnStep(fault) || *fault.step == 0) return "";
@@ -327,14 +426,17 @@ std::string ResumeRemedy(const Outline& outline, const Verdict& verdict) {
   const uint64_t expected = record.expect.resumed_from_step.value_or(0);
   const uint64_t found = verdict.facts.resumed_from.value_or(0);
   const uint64_t interval = record.setup.save_interval_steps;
-  if (found < expected && interval > 0 && expected % interval != 0) {
-    return fmt::format(
-        "change checkpoint.every so that step {} is saved (a save is due after "
-        "each {} steps)",
-        expected, interval);
-  }
   const Restart restart = RestartAt(outline, FirstStartAgain(outline));
-  if (found > expected) return OlderResume(restart, found, expected);
+  if (restart.ending != nullptr && TraitsOf(*restart.ending).gives_notice) {
+    return StopAtStep(record, *restart.ending, found, expected);
+  }
+  if (restart.ending == nullptr && found > expected) {
+    return OlderLaunch(record, found, expected);
+  }
+  if (interval > 0 && expected % interval != 0) {
+    return OtherInterval(record, restart, expected);
+  }
+  if (found > expected) return OlderResume(outline, restart, found);
   for (const BegunSave& save : SavesBegunBy(record, restart.start)) {
     if (save.step == expected) {
       return LoadableCheckpoint(outline, restart, save);
@@ -356,7 +458,9 @@ std::string RecomputedStepsRemedy(const Outline& outline,
     }
     texts.push_back(SparedWorker(setup, *found));
   }
-  texts.push_back(MoreSaves(setup, most));
+  if (most > 0 || !found || !KillsLauncher(found->restart)) {
+    texts.push_back(MoreSaves(setup, most));
+  }
   if (found && setup.save_interval_steps > 0) {
     texts.push_back(SoonAfterSaveAdvice(setup, found->restart, most));
   }

@@ -16,7 +16,10 @@ namespace gauntlet {
 //     fault that damaged this checkpoint or delayed its save;
 //   - "set disk.profile (lying-fsync) to ext4, …", if a power loss lost it;
 //   - "set the step of fault c (6) to a value from 9 to 12, so that the save of
-//     step 8 comes before it", or to an earlier one.
+//     step 8 comes before it", or to an earlier one;
+//   - "set the step of fault n (9) to 8, …" for a notice, whose step is saved;
+//   - "set checkpoint.every (5 steps) to {steps: 7}" if no save of the step is
+//     due.
 // Returns "" if the record shows none of these. REQUIRES: the run restarted.
 std::string ResumeRemedy(const Outline& outline, const Verdict& verdict);
 
