@@ -10,12 +10,14 @@
 
 #include "harness/oracle/history/last_words.h"
 #include "harness/oracle/history/training_position.h"
+#include "harness/record/text/named_faults.h"
 #include "harness/run/failure/history/begun_saves.h"
 #include "harness/run/failure/history/epoch_ends.h"
 #include "harness/run/failure/history/interruptions.h"
 #include "harness/run/failure/history/process_ends.h"
 #include "harness/run/failure/history/worker_events.h"
 #include "harness/run/failure/remedy/fault_step.h"
+#include "harness/run/failure/remedy/permitted_values.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -48,7 +50,8 @@ bool EndsWith(const std::vector<uint64_t>& steps,
 // Returns "checkpoint.keep (5) to 4"; "" if that is the present value, or if
 // the run has too few saves for retention to remove one.
 std::string KeepText(int keep, size_t saves, size_t expected) {
-  const bool is_met = keep == static_cast<int>(expected) ||
+  const bool is_met = !IsPermitted("checkpoint.keep", expected) ||
+                      keep == static_cast<int>(expected) ||
                       (saves == expected && keep >= static_cast<int>(saves));
   return is_met ? ""
                 : fmt::format("checkpoint.keep ({}) to {}", keep, expected);
@@ -62,9 +65,10 @@ std::string SettingsText(std::vector<std::string> settings) {
              : fmt::format("set {}", fmt::join(settings, ", and "));
 }
 
-// Returns "set job.epochs (2) to 3"; "" if that is the present value.
+// Returns "set job.epochs (2) to 3"; "" if that is the present value, or not
+// permitted.
 std::string EpochsText(const Record& record, uint64_t epochs) {
-  return epochs == record.setup.epochs
+  return epochs == record.setup.epochs || !IsPermitted("job.epochs", epochs)
              ? ""
              : fmt::format("set job.epochs ({}) to {}", record.setup.epochs,
                            epochs);
@@ -106,14 +110,20 @@ std::string RestartAfterEnd(const Record& record, const RecordFault& fault,
       *save);
 }
 
+// Returns the number of steps of an epoch, by the end of the first one; nullopt
+// if the run shows none.
+std::optional<uint64_t> StepsOfEndedEpoch(const Record& record) {
+  const std::map<uint64_t, const RecordEvent*> ends = EpochEndsOf(record);
+  if (ends.empty()) return std::nullopt;
+  const auto& [epoch, end] = *ends.begin();
+  if (end->step == 0 || end->step % (epoch + 1) != 0) return std::nullopt;
+  return end->step / (epoch + 1);
+}
+
 // Returns the number of steps of an epoch; nullopt if the run shows none.
 std::optional<uint64_t> StepsPerEpoch(const Record& record) {
-  const std::map<uint64_t, const RecordEvent*> ends = EpochEndsOf(record);
-  if (!ends.empty()) {
-    const auto& [epoch, end] = *ends.begin();
-    if (end->step > 0 && end->step % (epoch + 1) == 0) {
-      return end->step / (epoch + 1);
-    }
+  if (const std::optional<uint64_t> steps = StepsOfEndedEpoch(record)) {
+    return steps;
   }
   const uint64_t epochs = record.setup.epochs;
   const uint64_t steps = record.launchers.back().result->steps;
@@ -131,7 +141,8 @@ std::string MaxStepsText(std::optional<uint64_t> present, uint64_t steps) {
                  : fmt::format("job.max_steps to {}", steps);
 }
 
-// Returns the change after which training ends at a later step.
+// Returns the change after which training ends at a later step; "" if no
+// permitted number of epochs has that step.
 std::string LaterEnd(const Record& record, uint64_t expected) {
   const uint64_t epochs = record.setup.epochs;
   const std::optional<uint64_t> max_steps = MaxStepsOfEnd(record);
@@ -145,6 +156,7 @@ std::string LaterEnd(const Record& record, uint64_t expected) {
   }
   const uint64_t needed = (expected + *per_epoch - 1) / *per_epoch;
   std::vector<std::string> settings;
+  if (!IsPermitted("job.epochs", needed)) return "";
   if (needed > epochs) {
     settings.push_back(fmt::format("job.epochs ({}) to {}", epochs, needed));
   }
@@ -153,6 +165,102 @@ std::string LaterEnd(const Record& record, uint64_t expected) {
   }
   return settings.empty() ? fmt::format("change job.epochs ({})", epochs)
                           : fmt::format("set {}", fmt::join(settings, " and "));
+}
+
+// Returns the saves that faults made fail, if these are all the saves that
+// failed; else returns none.
+std::vector<BegunSave> SavesFailedByFaults(const Record& record) {
+  std::vector<BegunSave> failed;
+  for (const BegunSave& save : SavesBegunBy(record, {.t_ns = INT64_MAX})) {
+    if (save.ending != SaveEnding::kFailed) continue;
+    if (FailingFaults(record, save).empty()) return {};
+    failed.push_back(save);
+  }
+  return failed;
+}
+
+// Returns "remove fault e, which made the save of step 20 fail".
+// REQUIRES: saves is not empty.
+std::string RemoveFailingFaults(const Record& record,
+                                const std::vector<BegunSave>& saves) {
+  std::set<uint64_t> steps;
+  std::vector<const RecordFault*> faults;
+  for (const BegunSave& save : saves) {
+    steps.insert(save.step);
+    for (const RecordFault* const fault : FailingFaults(record, save)) {
+      if (std::ranges::find(faults, fault) == faults.end()) {
+        faults.push_back(fault);
+      }
+    }
+  }
+  return fmt::format("remove {}, which made {} fail", NamedFaults(faults),
+                     SavesText(steps));
+}
+
+// Returns true iff the run leaves the expected checkpoints after saves of these
+// steps, in this order.
+bool Leaves(const Record& record, const std::vector<uint64_t>& saves) {
+  const std::vector<uint64_t>& expected = *record.expect.checkpoints_left;
+  const size_t keep = static_cast<size_t>(record.setup.keep);
+  return expected.size() == std::min(keep, saves.size()) &&
+         EndsWith(saves, expected);
+}
+
+// Returns the change for a completed run whose expected checkpoints are missing
+// because saves failed; "" for other runs.
+std::string FailedCheckpointsRemedy(const Record& record,
+                                    std::vector<uint64_t> due_saves) {
+  const std::vector<BegunSave> failed = SavesFailedByFaults(record);
+  if (failed.empty() || record.setup.delete_at_success) return "";
+  for (const BegunSave& save : failed) due_saves.push_back(save.step);
+  std::ranges::sort(due_saves);
+  if (HasFinalSave(record)) {
+    due_saves.push_back(record.launchers.back().result->steps);
+  }
+  return Leaves(record, due_saves) ? RemoveFailingFaults(record, failed) : "";
+}
+
+// Returns the fault whose notice stopped the run in the step of the fault; null
+// if there is none. Another notice may stop the run some steps later.
+const RecordFault* NoticeOfStopStep(const Outline& outline) {
+  const Record& record = outline.record;
+  if (record.launchers.empty()) return nullptr;
+  const std::optional<FinalResult>& result = record.launchers.back().result;
+  const std::vector<Interruption> all = InterruptionsOf(outline);
+  if (!result || result->status != "stopped" || all.empty() ||
+      all.back().faults.size() != 1) {
+    return nullptr;
+  }
+  const RecordFault* const fault = *all.back().faults.begin();
+  return HasOwnStep(*fault) && fault->step == result->steps ? fault : nullptr;
+}
+
+// Returns the change after which a run that stopped on a notice leaves the
+// expected checkpoints: it stops at the last one of them. "" if no such step is
+// known.
+std::string StopAtCheckpointRemedy(const Outline& outline) {
+  const Record& record = outline.record;
+  const RunSetup& setup = record.setup;
+  const std::vector<uint64_t>& expected = *record.expect.checkpoints_left;
+  const RecordFault* const notice = NoticeOfStopStep(outline);
+  if (notice == nullptr || expected.empty() || setup.keep <= 0 ||
+      setup.save_interval_steps == 0 || record.launchers.size() > 1) {
+    return "";
+  }
+  const uint64_t last = expected.back();
+  if (last == 0 || last > LastStepOf(record) || setup.steps_per_execution > 1) {
+    return "";
+  }
+  std::vector<uint64_t> saves;
+  const uint64_t interval = setup.save_interval_steps;
+  for (uint64_t step = interval; step < last; step += interval) {
+    saves.push_back(step);
+  }
+  saves.push_back(last);
+  return Leaves(record, saves)
+             ? StepAdvice(*notice, {.first = last, .last = last}) +
+                   ", as the job saves the step of the notice"
+             : "";
 }
 
 }  // namespace
@@ -186,6 +294,10 @@ std::string SavesRemedy(const Outline& outline, uint64_t expected) {
   // Each due save was made once, and nothing else was saved.
   const bool is_regular =
       due_saves.size() == end / every && found == due_saves.size() + final;
+  if (const std::vector<BegunSave> failed = SavesFailedByFaults(record);
+      !failed.empty() && expected == found + failed.size()) {
+    return RemoveFailingFaults(record, failed);
+  }
   if (!is_regular || expected == 0) return SaveScheduleRemedy(outline);
   if (has_final && expected + 1 == found) {
     return fmt::format(
@@ -216,7 +328,15 @@ std::string CheckpointsRemedy(const Outline& outline) {
   if (IsDone(record) && expected.empty() && !setup.delete_at_success) {
     return "set checkpoint.on_success to delete";
   }
+  if (!record.expect.checkpoints_left) return SaveScheduleRemedy(outline);
+  if (std::string text = StopAtCheckpointRemedy(outline); !text.empty()) {
+    return text;
+  }
   if (!IsDone(record) || setup.keep <= 0) return SaveScheduleRemedy(outline);
+  if (std::string text = FailedCheckpointsRemedy(record, due_saves);
+      !text.empty()) {
+    return text;
+  }
   const uint64_t end = record.launchers.back().result->steps;
   std::vector<uint64_t> with_final = due_saves;
   with_final.push_back(end);
@@ -254,7 +374,7 @@ std::string LastStepRemedy(const Outline& outline) {
                        epochs.empty() ? "" : " and ", epochs);
   }
   const uint64_t expected = expect.ends_at_step.value_or(steps);
-  if (expected == steps) return "";
+  if (expected == steps || expected == 0) return "";
   return expected < steps
              ? fmt::format("set {}", MaxStepsText(max_steps, expected))
              : LaterEnd(record, expected);
@@ -262,19 +382,24 @@ std::string LastStepRemedy(const Outline& outline) {
 
 std::string StopStepRemedy(const Outline& outline) {
   const Record& record = outline.record;
-  const std::optional<uint64_t> expected = record.expect.ends_at_step;
-  if (!expected || record.launchers.empty()) return "";
-  const LauncherRun& last = record.launchers.back();
-  const std::vector<Interruption> all = InterruptionsOf(outline);
-  if (!last.result || last.result->status != "stopped" || all.empty() ||
-      all.back().faults.size() != 1) {
-    return "";
+  const Expectation& expect = record.expect;
+  const RecordFault* const notice = NoticeOfStopStep(outline);
+  if (notice == nullptr || record.setup.steps_per_execution > 1) return "";
+  StepRange steps;
+  if (expect.ends_at_step) {
+    steps = {.first = *expect.ends_at_step, .last = *expect.ends_at_step};
+  } else if (expect.ends_at_epoch) {
+    const std::optional<uint64_t> per_epoch = StepsOfEndedEpoch(record);
+    // A stop at the last step of an epoch may come before or after its end.
+    if (!per_epoch || *per_epoch < 2 ||
+        !IsPermitted("job.epochs", *expect.ends_at_epoch)) {
+      return "";
+    }
+    steps.first = *expect.ends_at_epoch * *per_epoch + 1;
+    steps.last = steps.first + *per_epoch - 2;
   }
-  const RecordFault& fault = **all.back().faults.begin();
-  const uint64_t found = last.result->steps;
-  if (!HasOwnStep(fault) || *fault.step + *expected <= found) return "";
-  const uint64_t step = *fault.step + *expected - found;
-  return StepAdvice(fault, {.first = step, .last = step});
+  if (steps.first == 0 || steps.last > LastStepOf(record)) return "";
+  return StepAdvice(*notice, steps);
 }
 
 std::string EpochsAfterRestartRemedy(const Outline& outline,
@@ -292,8 +417,7 @@ std::string EpochsAfterRestartRemedy(const Outline& outline,
     return "";
   }
   if (expected > epochs) {
-    return fmt::format("set job.epochs ({}) to {}", epochs,
-                       epochs + expected - found.size());
+    return EpochsText(record, epochs + expected - found.size());
   }
   if (expected > found.size()) {
     const uint64_t epoch = epochs - expected;

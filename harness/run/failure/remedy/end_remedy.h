@@ -31,8 +31,8 @@ std::string CheckpointsRemedy(const Outline& outline);
 std::string LastStepRemedy(const Outline& outline);
 
 // Returns the change after which a run that stopped on a notice stops at the
-// expected step: "set the step of fault p (9) to 12"; "" if it did not stop
-// because of a fault at a step.
+// expected step, or in the expected epoch: "set the step of fault p (9) to 12";
+// "" if it did not stop in the step of the fault.
 std::string StopStepRemedy(const Outline& outline);
 
 // Returns the change after which `expected` epochs end after the first restart,
