@@ -477,7 +477,8 @@ std::string CompletedText(const Outline& outline, const RunFacts& facts) {
     case Outcome::kGivesUp:
       return completed + ", so the launcher did not give up";
     case Outcome::kStopsOnNan:
-      return completed + ": the loss and the state were finite at each step";
+      return completed +
+             ": no value that is not finite stopped it (job.stop_on_nan)";
     case Outcome::kRetryLater:
       return completed + ": each state could be saved in the end";
     case Outcome::kCompletes:

@@ -12,13 +12,16 @@
 #include <utility>
 #include <vector>
 
+#include "engine/restart_limits.h"
 #include "engine/text/counted.h"
 #include "engine/worker_exit_code.h"
 #include "harness/oracle/history/last_words.h"
+#include "harness/record/text/gave_up.h"
 #include "harness/record/text/joined_texts.h"
 #include "harness/record/text/named_faults.h"
 #include "harness/record/text/number_list.h"
 #include "harness/run/failure/history/causing_faults.h"
+#include "harness/run/failure/history/endless_faults.h"
 #include "harness/run/failure/history/epoch_ends.h"
 #include "harness/run/failure/history/first_sign.h"
 #include "harness/run/failure/history/interruptions.h"
@@ -27,6 +30,7 @@
 #include "harness/run/failure/history/worker_events.h"
 #include "harness/run/failure/remedy/delay_remedy.h"
 #include "harness/run/failure/remedy/end_remedy.h"
+#include "harness/run/failure/remedy/permitted_values.h"
 #include "harness/run/failure/remedy/resume_remedy.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -117,12 +121,10 @@ const RecordFault* FirstEndingFault(const UnmetRun& run) {
 // Returns "in incarnation 2", "in each of incarnations 2 and 3": those that the
 // next `number` ends of workers are in.
 std::string NextIncarnations(const UnmetRun& run, uint64_t number) {
-  std::set<uint64_t> incarnations;
-  for (uint64_t i = 1; i <= number; ++i) {
-    incarnations.insert(run.all.size() + i);
-  }
-  return fmt::format("in {}{}", number == 1 ? "" : "each of ",
-                     NumberedText("incarnation", incarnations));
+  const uint64_t first = run.all.size() + 1;
+  if (number == 1) return fmt::format("in incarnation {}", first);
+  return fmt::format("in each of incarnations {} {} {}", first,
+                     number == 2 ? "and" : "to", first + number - 1);
 }
 
 // Returns the change after which the run is interrupted that many times more.
@@ -256,7 +258,8 @@ std::string RemedyForGivingUp(const UnmetRun& run) {
 std::string RemedyForRefusal(const UnmetRun& run) {
   if (run.facts().restarts == 0) {
     return "add a fault that ends a worker (do: crash), as a run that is not "
-           "restarted loads no checkpoint";
+           "restarted loads no checkpoint, and faults that damage every "
+           "checkpoint before it";
   }
   return fmt::format(
       "let faults damage every checkpoint before the restart (checkpoint.keep "
@@ -275,7 +278,9 @@ std::string RemedyForOutcome(const UnmetRun& run) {
       return RemedyForEnd(run, run.all.empty() ? 0 : run.all.size() - 1);
     case Outcome::kStopsCleanly:
       if (is_done && !HasNotice(run.outline)) {
-        return "add a preemption notice (do: preempt) before the last step";
+        return "add a preemption notice (do: preempt) before the last step, "
+               "and set preemption.requeue to 0, so that the job does not "
+               "start again after its stop";
       }
       return RemedyForEnd(run, 0);
     case Outcome::kGivesUp:
@@ -283,14 +288,72 @@ std::string RemedyForOutcome(const UnmetRun& run) {
     case Outcome::kRefuses:
       return is_done ? RemedyForRefusal(run) : "";
     case Outcome::kRetryLater:
-      return "let each save fail (do: errno at ckpt.shard.open, with: {repeat: "
-             "always}), or lower disk.capacity";
+      return "let each save fail (at: {point: ckpt.shard.open, incarnation: "
+             "any}, do: errno, with: {repeat: always}), or lower disk.capacity";
     case Outcome::kStopsOnNan:
-      return "raise job.optimizer.lr until the loss is not finite";
+      return "set job.stop_on_nan to true, and raise job.optimizer.lr until "
+             "the loss is not finite";
     case Outcome::kViolates:
       return "";
   }
   return "";
+}
+
+// Returns the change after which the run has that number of restarts, which is
+// higher than that of this run; "" if cluster.restart.max does not permit it.
+std::string MoreRestarts(const UnmetRun& run, uint64_t expected) {
+  const Record& record = run.record();
+  const auto budget = static_cast<uint64_t>(record.setup.max_restarts);
+  if (expected <= budget) {
+    return MoreEnds(run, expected - run.facts().restarts);
+  }
+  if (!IsPermitted("cluster.restart.max", expected)) return "";
+  const std::string raised =
+      fmt::format("{}raise cluster.restart.max ({}) to {}",
+                  record.setup.never_restarts
+                      ? "set cluster.restart.policy to whole-job, and "
+                      : "",
+                  budget, expected);
+  const RecordEvent* const gave_up = FindGaveUp(record);
+  const bool is_endless = gave_up != nullptr &&
+                          gave_up->reason == RecordReason::kRestartsUsedUp &&
+                          expected <= kMaxRestartsWithoutProgress &&
+                          !EndlessFaults(record, run.all).empty();
+  return is_endless
+             ? raised
+             : fmt::format("{}, and {}",
+                           MoreEnds(run, expected - run.facts().restarts),
+                           raised);
+}
+
+// Returns the change after which the run has exactly that number of restarts,
+// which is lower than that of this run.
+std::string FewerRestartsExactly(const UnmetRun& run, uint64_t expected) {
+  const Record& record = run.record();
+  const std::vector<CausedInterruptions> later =
+      CausedAfter(record, run.all, expected);
+  const auto ended_before = [&](const CausedInterruptions& caused) {
+    return std::any_of(run.all.begin(), run.all.begin() + expected,
+                       [&caused](const Interruption& one) {
+                         return one.faults.contains(caused.fault);
+                       });
+  };
+  const auto both = std::ranges::find_if(later, ended_before);
+  // Without such a fault, the earlier restarts are missing, too.
+  if (run.all.size() < expected || both == later.end()) {
+    return FewerRestarts(run, expected);
+  }
+  const std::string& id = both->fault->id;
+  const RecordEvent* const gave_up = FindGaveUp(record);
+  if (record.expect.outcome == Outcome::kGivesUp && gave_up != nullptr &&
+      run.facts().requeues == 0 && expected > 0) {
+    return fmt::format("lower cluster.restart.max ({}) to {}",
+                       record.setup.max_restarts, expected);
+  }
+  if (expected == 1 && later.size() == 1 && both->fault->always) {
+    return fmt::format("set the repeat of fault {} to once", id);
+  }
+  return fmt::format("limit fault {}, so that it ends fewer attempts", id);
 }
 
 std::string RemedyForRestarts(const UnmetRun& run) {
@@ -298,15 +361,12 @@ std::string RemedyForRestarts(const UnmetRun& run) {
   const uint64_t most = std::min(expect.restarts_exactly.value_or(UINT64_MAX),
                                  expect.restarts_max.value_or(UINT64_MAX));
   const uint64_t found = run.facts().restarts;
-  if (found > most) return FewerRestarts(run, most);
-  const uint64_t exactly = expect.restarts_exactly.value_or(found + 1);
-  const auto budget = static_cast<uint64_t>(run.record().setup.max_restarts);
-  std::string text = MoreEnds(run, exactly - found);
-  if (exactly > budget && budget > 0) {
-    text += fmt::format(", and raise cluster.restart.max ({}) to {}", budget,
-                        exactly);
+  if (found > most) {
+    return expect.restarts_exactly == most ? FewerRestartsExactly(run, most)
+                                           : FewerRestarts(run, most);
   }
-  return text;
+  return expect.restarts_exactly ? MoreRestarts(run, *expect.restarts_exactly)
+                                 : OneMoreEnd(run);
 }
 
 std::string RemedyForResume(const UnmetRun& run) {
@@ -336,7 +396,13 @@ std::string RemedyForFailedSaves(const UnmetRun& run) {
   const uint64_t expected =
       run.record().expect.failed_saves_exactly.value_or(0);
   if (run.facts().failed_saves < expected) {
-    return "let a fault fail one more save (do: errno at ckpt.shard.open)";
+    const uint64_t more = expected - run.facts().failed_saves;
+    return more == 1 ? "let a fault fail one more save (do: errno at "
+                       "ckpt.shard.open)"
+                     : fmt::format(
+                           "let faults fail {} more saves (do: errno "
+                           "at ckpt.shard.open)",
+                           more);
   }
   const std::vector<const RecordFault*> faults =
       FaultsWith(run.outline, [](const FaultOccurrence& occurrence) {
@@ -361,7 +427,9 @@ std::string RemedyForEndsAt(const UnmetRun& run) {
   if (std::string text = StopStepRemedy(run.outline); !text.empty()) {
     return text;
   }
-  return RemedyForEnd(run, 0);
+  // Without the notice, the run would not stop at all.
+  return record.expect.outcome == Outcome::kStopsCleanly ? ""
+                                                         : RemedyForEnd(run, 0);
 }
 
 std::string RemedyForSaves(const UnmetRun& run) {
@@ -430,16 +498,15 @@ std::string LongerTraining(const Record& record) {
       record.setup.epochs);
 }
 
-std::string RemedyForLoss(const UnmetRun& run) {
+// Returns the change of the learning rate for a loss that is not finite or
+// hardly changes; "" for other losses.
+std::string RateForLoss(const Course& course) {
   // A smaller change of the loss, as a fraction of it, is no progress.
   constexpr double kLeastChange = 0.05;
-  const std::optional<Course> course = CourseOf(run.record());
-  if (!course) return LongerTraining(run.record());
-  const double first = std::bit_cast<float>(course->first.loss_bits);
-  const double last = std::bit_cast<float>(course->last.loss_bits);
+  const double first = std::bit_cast<float>(course.first.loss_bits);
+  const double last = std::bit_cast<float>(course.last.loss_bits);
   if (!std::isfinite(first) || !std::isfinite(last)) {
-    const RecordEvent& end =
-        std::isfinite(first) ? course->last : course->first;
+    const RecordEvent& end = std::isfinite(first) ? course.last : course.first;
     return fmt::format(
         "lower job.optimizer.lr, as the loss is not finite at the end of epoch "
         "{}",
@@ -448,9 +515,17 @@ std::string RemedyForLoss(const UnmetRun& run) {
   if (first > 0 && std::abs(last - first) < kLeastChange * first) {
     return fmt::format(
         "raise job.optimizer.lr, as the loss changes by only {:.1f}% {}",
-        100 * std::abs(last - first) / first, course->Text());
+        100 * std::abs(last - first) / first, course.Text());
   }
-  return last < first
+  return "";
+}
+
+std::string RemedyForLoss(const UnmetRun& run) {
+  const std::optional<Course> course = CourseOf(run.record());
+  if (!course) return LongerTraining(run.record());
+  if (std::string text = RateForLoss(*course); !text.empty()) return text;
+  return std::bit_cast<float>(course->last.loss_bits) <
+                 std::bit_cast<float>(course->first.loss_bits)
              ? LongerTraining(run.record())
              : fmt::format("lower job.optimizer.lr, as the loss rises {}",
                            course->Text());
@@ -459,6 +534,7 @@ std::string RemedyForLoss(const UnmetRun& run) {
 std::string RemedyForAccuracy(const UnmetRun& run) {
   const std::optional<Course> course = CourseOf(run.record());
   if (!course) return LongerTraining(run.record());
+  if (std::string text = RateForLoss(*course); !text.empty()) return text;
   const auto& [first, last] = *course;
   if (last.count < first.count) {
     return fmt::format(
@@ -474,6 +550,17 @@ std::string RemedyForAccuracy(const UnmetRun& run) {
       first.count == 1 ? "1 sample is"
                        : fmt::format("{} samples are", first.count),
       first.epoch + 1, last.epoch + 1);
+}
+
+// Without a second epoch, there is nothing to compare.
+std::string RemedyForEpochs(const UnmetRun& run) {
+  const uint64_t epochs = run.record().setup.epochs;
+  return epochs < 2 && IsDone(run.record())
+             ? fmt::format(
+                   "set job.epochs ({}) to 2 or more, as loss and "
+                   "accuracy compare the first epoch with the last",
+                   epochs)
+             : "";
 }
 
 // An expectation, by the name of its finding, and the change that meets it.
@@ -492,6 +579,7 @@ constexpr std::array kRemedies = {
     NamedRemedy{"saves", RemedyForSaves},
     NamedRemedy{"epochs_after_restart", RemedyForEpochsAfterRestart},
     NamedRemedy{"checkpoints", RemedyForCheckpoints},
+    NamedRemedy{"epochs", RemedyForEpochs},
     NamedRemedy{"loss", RemedyForLoss},
     NamedRemedy{"accuracy", RemedyForAccuracy},
     NamedRemedy{"exit_code", RemedyForExitCode},

@@ -73,11 +73,25 @@ TEST(RemediesTest, EachExpectationHasAChangeOfTheScenario) {
        "lower cluster.restart.max (3) to 0, as the run needs 1 restart"},
       {{.outcome = Outcome::kStopsCleanly},
        {"outcome"},
-       "add a preemption notice (do: preempt) before the last step"},
+       "add a preemption notice (do: preempt) before the last step, and set "
+       "preemption.requeue to 0, so that the job does not start again after "
+       "its stop"},
+      {{.outcome = Outcome::kRetryLater},
+       {"outcome"},
+       "let each save fail (at: {point: ckpt.shard.open, incarnation: any}, "
+       "do: errno, with: {repeat: always}), or lower disk.capacity"},
+      {{.outcome = Outcome::kStopsOnNan},
+       {"outcome"},
+       "set job.stop_on_nan to true, and raise job.optimizer.lr until the loss "
+       "is not finite"},
       {{.outcome = Outcome::kRefuses},
        {"outcome"},
        "let faults damage every checkpoint before the restart "
        "(checkpoint.keep is 2), as the run resumes from any intact one"},
+      {{.restarts_exactly = 3},
+       {"restarts"},
+       "add a fault that ends a worker (do: crash) in each of incarnations 2 "
+       "and 3"},
       {{.restarts_exactly = 2},
        {"restarts"},
        "add a fault that ends a worker (do: crash) in incarnation 2"},
@@ -91,19 +105,34 @@ TEST(RemediesTest, EachExpectationHasAChangeOfTheScenario) {
        "the save of step 4"},
       {{.resumed_from_step = 6},
        {"resumed_from"},
-       "change checkpoint.every so that step 6 is saved (a save is due after "
-       "each 4 steps)"},
+       "set checkpoint.every (4 steps) to {steps: 6}, and set the step of "
+       "fault c (6) to a value from 7 to 12"},
+      {{.resumed_from_step = 3},
+       {"resumed_from"},
+       "set checkpoint.every (4 steps) to {steps: 3}"},
       {{.recomputed_steps_max = 1},
        {"recomputed_steps"},
        "lower checkpoint.every (4 steps) to {steps: 1}"},
       {{.failed_saves_exactly = 1},
        {"failed_saves"},
        "let a fault fail one more save (do: errno at ckpt.shard.open)"},
+      {{.failed_saves_exactly = 2},
+       {"failed_saves"},
+       "let faults fail 2 more saves (do: errno at ckpt.shard.open)"},
+      // cluster.restart.max permits 1000.
+      {{.restarts_exactly = 10'000}, {"restarts"}, ""},
+      {{.restarts_exactly = 1000},
+       {"restarts"},
+       "add a fault that ends a worker (do: crash) in each of incarnations 2 "
+       "to 1000, and raise cluster.restart.max (3) to 1000"},
       {{.restarts_exactly = 5},
        {"restarts"},
        "add a fault that ends a worker (do: crash) in each of incarnations 2 "
        "to 5, and raise cluster.restart.max (3) to 5"},
       {{.ends_at_epoch = 3}, {"ends_at.epoch"}, "set job.epochs (2) to 3"},
+      // job.epochs permits 1000000.
+      {{.ends_at_epoch = 2'000'000}, {"ends_at.epoch"}, ""},
+      {{.ends_at_step = 60'000'000}, {"ends_at.step"}, ""},
       {{.ends_at_step = 9}, {"ends_at.step"}, "set job.max_steps to 9"},
       {{.ends_at_step = 20},
        {"ends_at.step"},
@@ -377,6 +406,43 @@ TEST(RemediesTest, CourseOfTheLossHasADirection) {
   }
 }
 
+// The number of correct samples is noise then.
+TEST(RemediesTest, AccuracyFollowsALossThatHardlyChangesOrIsNotFinite) {
+  struct LossCase {
+    float last;
+    const char* remedy;
+  };
+  const LossCase kCases[] = {
+      {2.002f,
+       "raise job.optimizer.lr, as the loss changes by only 0.1% from the end "
+       "of epoch 1 to that of epoch 3"},
+      {std::numeric_limits<float>::quiet_NaN(),
+       "lower job.optimizer.lr, as the loss is not finite at the end of epoch "
+       "3"},
+  };
+  for (const auto& [last, remedy] : kCases) {
+    Record record = CrashedRun();
+    std::vector<RecordEvent>& events = record.incarnations[0].events;
+    events.push_back({.kind = RecordKind::kEpochEnd,
+                      .epoch = 0,
+                      .count = 41,
+                      .loss_bits = std::bit_cast<uint32_t>(2.0f)});
+    events.push_back({.kind = RecordKind::kEpochEnd,
+                      .epoch = 2,
+                      .count = 36,
+                      .loss_bits = std::bit_cast<uint32_t>(last)});
+    EXPECT_EQ(RemedyFor(record, {}, {"loss", "accuracy"}), remedy);
+  }
+}
+
+TEST(RemediesTest, SingleEpochHasNoneToCompareWith) {
+  Record record = CrashedRun();
+  record.setup.epochs = 1;
+  EXPECT_EQ(RemedyFor(record, {}, {"epochs"}),
+            "set job.epochs (1) to 2 or more, as loss and accuracy compare the "
+            "first epoch with the last");
+}
+
 // The loss rises, too, but `accuracy` is about the correct samples.
 TEST(RemediesTest, AccuracyIsAboutTheCorrectSamples) {
   struct AccuracyCase {
@@ -425,6 +491,33 @@ TEST(RemediesTest, FaultInAnAsynchronousSave_CountsFromTheStepOfThatSave) {
             "comes before it");
 }
 
+// Another fault delayed the save before the crash.
+TEST(RemediesTest, FaultInADelayedSaveIsMovedToo) {
+  Record record = CrashedRun();
+  record.setup.async_saves = true;
+  record.faults = {
+      {.id = "c", .kind = "crash", .save = 1, .in_save = true},
+      {.id = "s", .kind = "slow", .in_save = true, .latency_ns = 1}};
+  record.incarnations[0].events = {
+      {.kind = RecordKind::kSaveBegin, .t_ns = 9, .step = 4},
+      {.kind = RecordKind::kFaultFired,
+       .t_ns = 10,
+       .step = 4,
+       .path = "ckpt.shard.write",
+       .detail = "s"},
+      {.kind = RecordKind::kFaultFired,
+       .t_ns = 11,
+       .step = 6,
+       .path = "ckpt.shard.write",
+       .detail = "c"},
+      {.kind = RecordKind::kInitialized, .t_ns = 15, .generation = 1},
+      {.kind = RecordKind::kResumed, .t_ns = 16, .generation = 2}};
+  EXPECT_EQ(RemedyFor(record, {.resumed_from_step = 4}, {"resumed_from"}),
+            "remove fault s, which delayed the save of step 4, and set the "
+            "save of fault c (1) to 2, so that the save of step 4 comes before "
+            "it");
+}
+
 TEST(RemediesTest, RefusalOfAnotherJobIsNotAboutTheDirectory) {
   Record record = CrashedRun();
   record.launchers.back().result.reset();
@@ -448,6 +541,38 @@ TEST(RemediesTest, StopInLaunches_IsRemovedFromAJobThatIsToComplete) {
   EXPECT_EQ(RemedyForUnmet(Outline(record), verdict),
             "remove stop_at_step from launches, as a job that stops before its "
             "end is started again");
+}
+
+// Without the fault, the first restart is missing, too.
+TEST(RemediesTest, FaultOfAllRestarts_IsLimitedForAnExactNumber) {
+  Record record = CrashedRun();
+  record.faults[0].always = true;
+  record.incarnations[0].events.push_back(
+      {.kind = RecordKind::kFaultFired, .t_ns = 16, .detail = "c"});
+  std::vector<RecordEvent>& events = record.launchers[0].events;
+  const RecordEvent end = events.back();
+  events.back() = {.kind = RecordKind::kExited,
+                   .t_ns = 17,
+                   .count = 70,
+                   .about = 1,
+                   .incarnation = 1,
+                   .reason = RecordReason::kExited};
+  events.push_back({.kind = RecordKind::kAttemptEnds,
+                    .t_ns = 18,
+                    .reason = RecordReason::kWorkerLeft});
+  events.push_back({.kind = RecordKind::kRestarting, .t_ns = 19});
+  events.push_back(end);
+  record.expect.restarts_exactly = 1;
+  Verdict verdict = {.broken_expectations = {{"expectation", "restarts", "m"}},
+                     .facts = {.restarts = 2}};
+  EXPECT_EQ(RemedyForUnmet(Outline(record), verdict),
+            "set the repeat of fault c to once");
+  record.faults[0].always = false;
+  EXPECT_EQ(RemedyForUnmet(Outline(record), verdict),
+            "limit fault c, so that it ends fewer attempts");
+  record.expect = {.restarts_max = 1};
+  EXPECT_EQ(RemedyForUnmet(Outline(record), verdict),
+            "remove fault c, which ended attempt 2");
 }
 
 TEST(RemediesTest, InterruptionsBeyondThePermittedOnesHaveTheirFaults) {
