@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 
+#include "engine/worker_exit_code.h"
 #include "harness/record/record.h"
 #include "harness/record/verdict.h"
 
@@ -58,6 +59,26 @@ std::optional<Enum> Find(const std::array<std::string_view, n>& names,
 std::span<const OutcomeInfo> AllOutcomes() { return kOutcomes; }
 std::string_view OutcomeName(Outcome outcome) {
   return kOutcomes[static_cast<size_t>(outcome)].name;
+}
+
+std::optional<int> ExitCodeAfter(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::kCompletes:
+    case Outcome::kRecovers:
+      return static_cast<int>(WorkerExit::kDone);
+    case Outcome::kStopsCleanly:
+      return static_cast<int>(WorkerExit::kStopped);
+    case Outcome::kStopsOnNan:
+      return static_cast<int>(WorkerExit::kNotFinite);
+    case Outcome::kRetryLater:
+      return static_cast<int>(WorkerExit::kLostWorker);
+    case Outcome::kGivesUp:
+      return static_cast<int>(WorkerExit::kFailed);
+    case Outcome::kRefuses:
+    case Outcome::kViolates:
+      return std::nullopt;
+  }
+  return std::nullopt;
 }
 std::optional<Outcome> FindOutcome(std::string_view name) {
   for (const OutcomeInfo& info : kOutcomes) {

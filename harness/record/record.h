@@ -38,6 +38,9 @@ struct OutcomeInfo {
 // Returns all outcomes, in the order of the enum.
 std::span<const OutcomeInfo> AllOutcomes();
 std::string_view OutcomeName(Outcome outcome);
+// Returns the exit code of the launcher after this outcome; nullopt if it may
+// have several.
+std::optional<int> ExitCodeAfter(Outcome outcome);
 std::optional<Outcome> FindOutcome(std::string_view name);
 
 // Expectations of a scenario, besides the invariants.

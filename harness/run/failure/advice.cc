@@ -65,7 +65,12 @@ bool HadNoRoom(const Outline& outline) {
 // Returns the change of the scenario that removes the cause of the failure; ""
 // if none is known.
 std::string Remedy(const Outline& outline, const Verdict& verdict) {
-  if (HadNoRoom(outline)) return "raise disk.capacity";
+  if (HadNoRoom(outline)) {
+    const bool is_to_fail =
+        outline.record.expect.outcome == Outcome::kRetryLater;
+    if (!is_to_fail) return "raise disk.capacity";
+    if (IsUnmet(verdict, "outcome")) return "lower disk.capacity";
+  }
   if (!IsUnmet(verdict, "outcome")) return "";
   return FirstKnown(
       {RestartRemedy(outline, verdict), RequeueRemedy(outline, verdict),
@@ -81,8 +86,25 @@ std::string UnknownRemedy(const Record& record, const CaseResult& result) {
       record.world == "real" ? ", and in the logs of its workers" : "");
 }
 
+// Returns the advice on a scenario whose outcome and exit code no run can have
+// together; "" for other scenarios.
+std::string AdviceOnExitCode(const Expectation& expect,
+                             const CaseResult& result) {
+  const std::optional<int> code = ExitCodeAfter(expect.outcome);
+  if (!expect.exit_code || !code || *expect.exit_code == *code) return "";
+  return fmt::format(
+      "change outcome: {} or exit_code: {} under expect ({}), as they exclude "
+      "each other: the exit code of {} is {}",
+      OutcomeName(expect.outcome), *expect.exit_code, PlaceOfExpect(result),
+      OutcomeName(expect.outcome), *code);
+}
+
 std::string AdviceOnExpectations(const Outline& outline,
                                  const CaseResult& result) {
+  if (std::string text = AdviceOnExitCode(outline.record.expect, result);
+      !text.empty()) {
+    return text;
+  }
   const std::vector<Finding>& unmet = result.verdict.broken_expectations;
   std::vector<std::string> texts;
   if (const std::string met =

@@ -7,7 +7,6 @@
 #include "engine/data/row_schedule.h"
 #include "engine/text/nearest_names.h"
 #include "engine/text/units.h"
-#include "engine/train/worker_exit.h"
 #include "harness/scenario/format/map_reader.h"
 #include "harness/scenario/reader/fault_reader.h"
 #include "harness/scenario/reader/matrix.h"
@@ -233,28 +232,6 @@ bool PlansAnInterruption(const Case& one) {
          one.cluster.step_time > Duration();
 }
 
-// Returns the exit code of the launcher after this outcome; nullopt if it may
-// have several.
-std::optional<int> ExitCodeOf(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::kCompletes:
-    case Outcome::kRecovers:
-      return WorkerExitCode(WorkerExit::kDone);
-    case Outcome::kStopsCleanly:
-      return WorkerExitCode(WorkerExit::kStopped);
-    case Outcome::kStopsOnNan:
-      return WorkerExitCode(WorkerExit::kNotFinite);
-    case Outcome::kRetryLater:
-      return WorkerExitCode(WorkerExit::kLostWorker);
-    case Outcome::kGivesUp:
-      return WorkerExitCode(WorkerExit::kFailed);
-    case Outcome::kRefuses:
-    case Outcome::kViolates:
-      return std::nullopt;
-  }
-  return std::nullopt;
-}
-
 // Warns of an expected outcome that the run cannot have: `recovers` if nothing
 // interrupts it, and an outcome beside the exit code of another one.
 void WarnOfOutcome(const YamlNode& document, const Case& one,
@@ -270,7 +247,7 @@ void WarnOfOutcome(const YamlNode& document, const Case& one,
                         "has no fault",
                         "add `faults`, or expect: {outcome: completes}");
   }
-  const std::optional<int> code = ExitCodeOf(expected.outcome);
+  const std::optional<int> code = ExitCodeAfter(expected.outcome);
   if (!expected.exit_code || !code || *expected.exit_code == *code) return;
   diagnostics.Warning(
       expect->Find("exit_code")->place,

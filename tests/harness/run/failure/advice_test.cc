@@ -125,9 +125,8 @@ TEST_F(AdviceOnRunTest, AdvisesToChangeTheCause) {
        "faults: [{id: c, at: {worker: 1, step: 6, incarnation: any}, do: "
        "crash, with: {repeat: always}}]\nexpect: {outcome: recovers}\n",
        "if the run was right, set outcome: fails under expect (c.yaml:13); if "
-       "the expectation is right, limit fault c (set its repeat to once, or "
-       "end it with until): it ends each attempt, so more restarts do not "
-       "help"},
+       "the expectation is right, set the repeat of fault c to once: it "
+       "ends each attempt, so more restarts do not help"},
       // Each fault ends one attempt, so another restart helps.
       {", restart: {max: 1}",
        "faults: [{id: a, at: {worker: 1, step: 6}, do: crash}, {id: b, at: "
@@ -140,9 +139,8 @@ TEST_F(AdviceOnRunTest, AdvisesToChangeTheCause) {
        "faults: [{id: c, at: {worker: 1, step: 6, incarnation: any}, do: "
        "crash, with: {repeat: always}}]\nexpect: {outcome: recovers}\n",
        "if the run was right, set outcome: fails under expect (c.yaml:13); if "
-       "the expectation is right, limit fault c (set its repeat to once, or "
-       "end it with until): it ends each attempt, so more restarts do not "
-       "help"},
+       "the expectation is right, set the repeat of fault c to once: it "
+       "ends each attempt, so more restarts do not help"},
       {"",
        "faults: [{id: e, at: {worker: 0, incarnation: any, point: "
        "ckpt.shard.open}, do: errno, with: {repeat: always}}]\n"
@@ -204,9 +202,8 @@ TEST_F(AdviceOnRunTest, AdvisesToChangeTheCause) {
        "{worker: 1, incarnation: any, point: cluster.join}, do: crash, with: "
        "{repeat: always}}]\nexpect: {outcome: recovers}\n",
        "if the run was right, set outcome: fails under expect (c.yaml:13); if "
-       "the expectation is right, limit faults a and b (set their repeat to "
-       "once, or end them with until): one of them ends each attempt, so more "
-       "restarts do not help"},
+       "the expectation is right, set the repeat of faults a and b to once: "
+       "one of them ends each attempt, so more restarts do not help"},
       // Nothing was restarted or lost, so the case would be inconclusive.
       {"",
        "faults: [{id: s, at: {worker: 1, step: 6}, do: slow, with: {latency: "
@@ -236,9 +233,9 @@ TEST_F(AdviceOnRunTest, AdvisesToChangeTheCause) {
        "faults: [{id: h, at: {worker: 1, step: 6, incarnation: any}, do: hang, "
        "with: {repeat: always}}]\nexpect: {outcome: recovers}\n",
        "if the run was right, set outcome: fails under expect (c.yaml:13); if "
-       "the expectation is right, limit fault h (set its repeat to once, or "
-       "end it with until): it ends each attempt, so more restarts do not "
-       "help; or set the duration of fault h, which has no end, to 15s or "
+       "the expectation is right, set the repeat of fault h to once: it "
+       "ends each attempt, so more restarts do not help; or set the duration "
+       "of fault h, which has no end, to 15s or "
        "less, half of cluster.step_timeout (30s)"},
       // A partition outlasts the limit of heartbeats.
       {"",
@@ -309,10 +306,82 @@ TEST_F(AdviceOnRunTest, AdvisesToChangeTheCause) {
        "preemption: {requeue: 0}\n"
        "faults: [{id: p, at: {worker: 1, step: 6}, do: preempt, with: {grace: "
        "5s}}]\nexpect: {outcome: stops-cleanly, exit_code: 0}\n",
-       "if the run was right, set exit_code: 143 under expect (c.yaml:14); if "
-       "the expectation is right, remove fault p, which ended attempt 1; and "
-       "set outcome: completes, as exit code 0 is that of a completed "
-       "training"},
+       "change outcome: stops-cleanly or exit_code: 0 under expect "
+       "(c.yaml:14), "
+       "as they exclude each other: the exit code of stops-cleanly is 143"},
+      // A notice saves its own step.
+      {"",
+       "faults: [{id: p, at: {worker: 1, step: 6}, do: preempt, with: {grace: "
+       "30s}}]\nexpect: {outcome: recovers, resumed_from: {step: 4}}\n",
+       "if the run was right, set resumed_from: {step: 6} under expect "
+       "(c.yaml:13); if the expectation is right, set the step of fault p (6) "
+       "to 4, as the job saves the step of the notice"},
+      {"",
+       "preemption: {requeue: 0}\n"
+       "faults: [{id: p, at: {worker: 1, step: 6}, do: preempt, with: {grace: "
+       "30s}}]\nexpect: {outcome: stops-cleanly, checkpoints: [4]}\n",
+       "if the run was right, set checkpoints: [4, 6] under expect "
+       "(c.yaml:14); if the expectation is right, set the step of fault p (6) "
+       "to 4, as the job saves the step of the notice"},
+      {"",
+       "preemption: {requeue: 0}\n"
+       "faults: [{id: p, at: {worker: 1, step: 8}, do: preempt, with: {grace: "
+       "30s}}]\nexpect: {outcome: stops-cleanly, ends_at: {step: 5}}\n",
+       "if the run was right, set ends_at: {step: 8} under expect (c.yaml:14); "
+       "if the expectation is right, set the step of fault p (8) to 5"},
+      {"",
+       "preemption: {requeue: 0}\n"
+       "faults: [{id: p, at: {worker: 1, step: 8}, do: preempt, with: {grace: "
+       "30s}}]\nexpect: {outcome: stops-cleanly, ends_at: {epoch: 0}}\n",
+       "if the run was right, set ends_at: {epoch: 1} under expect "
+       "(c.yaml:14); if the expectation is right, set the step of fault p (8) "
+       "to a value from 1 to 5"},
+      // A fault failed the save.
+      {"",
+       "faults: [{id: e, at: {worker: 0, save: 2, point: ckpt.rename}, do: "
+       "errno}]\nexpect: {outcome: completes, saves: {exactly: 4}}\n",
+       "if the run was right, set saves: {exactly: 3} under expect "
+       "(c.yaml:13); if the expectation is right, remove fault e, which made "
+       "the save of step 8 fail"},
+      // The plan shows that the fault repeats.
+      {", restart: {max: 0}",
+       "faults: [{id: c, at: {worker: 1, step: 6, incarnation: any}, do: "
+       "crash, with: {repeat: always}}]\nexpect: {outcome: recovers}\n",
+       "if the run was right, set outcome: fails under expect (c.yaml:13); if "
+       "the expectation is right, set the repeat of fault c to once: it ends "
+       "each attempt, so more restarts do not help"},
+      {"",
+       "timeout: {total: 40s}\n"
+       "faults: [{id: h, at: {worker: 1, step: 6, incarnation: any}, do: hang, "
+       "with: {repeat: always}}]\nexpect: {outcome: recovers}\n",
+       "set the repeat of fault h to once: it ends each attempt, so more time "
+       "does not help"},
+      // The older checkpoint is damaged.
+      {"",
+       "faults: [{id: b, at: {worker: 1, save: 1, point: ckpt.shard.write}, "
+       "do: bit_flip}, {id: c, at: {worker: 1, step: 10}, do: crash}]\n"
+       "expect: {outcome: recovers, resumed_from: {step: 4}}\n",
+       "if the run was right, set resumed_from: {step: 8} under expect "
+       "(c.yaml:13); if the expectation is right, set the step of fault c (10) "
+       "to a value from 5 to 8, so that it comes before the save of step 8; "
+       "and remove fault b, which damaged the checkpoint of step 4"},
+      // Workers train on after the kill of their launcher.
+      {", restart: {policy: rejoin}",
+       "faults: [{id: k, at: {worker: 1, step: 7}, do: kill_launcher}]\n"
+       "expect: {outcome: recovers, recomputed_steps: {max: 0}}\n",
+       "if the run was right, set recomputed_steps: {max: 4} under expect "
+       "(c.yaml:13); if the expectation is right, the run must change: look in "
+       "its timeline for the first event that you do not expect (gauntlet show "
+       "7/c --all)"},
+      {"", "disk: {capacity: 70KiB}\nexpect: {outcome: retry-later}\n",
+       "if the run was right, set outcome: completes under expect "
+       "(c.yaml:13); if the expectation is right, lower disk.capacity"},
+      {"",
+       "launches: [{max_steps: 7}, {}]\n"
+       "expect: {outcome: recovers, resumed_from: {step: 4}}\n",
+       "if the run was right, set resumed_from: {step: 7} under expect "
+       "(c.yaml:13); if the expectation is right, set max_steps of the first "
+       "launch (7) to 4"},
       {"",
        "preemption: {requeue: 0}\n"
        "faults: [{id: p, at: {worker: 1, step: 6}, do: terminate_launcher}]\n"
@@ -325,15 +394,15 @@ TEST_F(AdviceOnRunTest, AdvisesToChangeTheCause) {
        "timeout: {total: 9s}\n"
        "faults: [{id: c, at: {worker: 1, step: 6, incarnation: any}, do: "
        "crash, with: {repeat: always}}]\nexpect: {outcome: recovers}\n",
-       "limit fault c (set its repeat to once, or end it with until): it ends "
-       "each attempt, so more time does not help"},
+       "set the repeat of fault c to once: it ends each attempt, so more time "
+       "does not help"},
       // The launcher would give up soon: it may restart the job 3 times.
       {", topology: one_host_per_worker, heartbeat: {lost_after: 1s}",
        "timeout: {total: 40s}\n"
        "faults: [{id: c, at: {worker: 1, step: 6, incarnation: any}, do: "
        "partition, with: {repeat: always}}]\nexpect: {outcome: recovers}\n",
-       "limit fault c (set its repeat to once, or end it with until), as it "
-       "ends each attempt; or, if the launcher is to give up, set outcome: "
+       "set the repeat of fault c to once, as it ends each attempt; or, if the "
+       "launcher is to give up, set outcome: "
        "fails under expect (c.yaml:14) and timeout.total (40s) to 43s or more: "
        "it gives up when the attempt after restart 3 (cluster.restart.max) has "
        "ended, after about 41s"},
