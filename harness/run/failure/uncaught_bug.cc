@@ -82,7 +82,15 @@ std::string ExplainUncaughtBug(const Record& record, const Verdict& verdict) {
 
 std::string AdviceOnUncaughtBug(const Record& record,
                                 const CaseResult& result) {
-  if (!IsFailedMutationTest(record, result.verdict)) return "";
+  if (!IsFailedMutationTest(record, result.verdict)) {
+    return record.expect.outcome == Outcome::kViolates ||
+                   ViolatedIn(result.verdict).empty()
+               ? ""
+               : fmt::format(
+                     "remove planted_bugs, which switches on {}; to test the "
+                     "checks instead, expect their violation (see planted)",
+                     fmt::join(record.setup.planted_bugs, " and "));
+  }
   const std::string place = PlaceOfExpect(result);
   if (const std::vector<std::string> violated = ViolatedIn(result.verdict);
       !violated.empty()) {

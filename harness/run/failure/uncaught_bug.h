@@ -1,4 +1,5 @@
-// Explains a mutation test whose planted bug was not caught.
+// Explains failed cases with planted bugs, such as a mutation test whose bug
+// was not caught.
 #ifndef GAUNTLET_HARNESS_RUN_FAILURE_UNCAUGHT_BUG_H_
 #define GAUNTLET_HARNESS_RUN_FAILURE_UNCAUGHT_BUG_H_
 
@@ -17,7 +18,8 @@ std::string ExplainUncaughtBug(const Record& record, const Verdict& verdict);
 
 // Returns the change of the scenario with which the bug is caught: the checks
 // that found a violation in this run or, if none did, the settings and faults
-// with which the bug shows. "" if the case is no failed mutation test.
+// with which the bug shows. If a check found a violation in a case that is no
+// mutation test, returns the advice to remove the bugs; "" for other cases.
 std::string AdviceOnUncaughtBug(const Record& record, const CaseResult& result);
 
 }  // namespace gauntlet

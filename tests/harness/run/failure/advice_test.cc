@@ -662,7 +662,9 @@ TEST(AdviceTest, HangBeyondTheEnginesLimits_BlamesTheEngine) {
             "(cluster.step_timeout is 30s), so look for the cause there: see "
             "the last events of each worker (gauntlet show RUN/CASE --all)");
   record.setup.planted_bugs = {"lose-rng-key"};
-  EXPECT_EQ(AdviceOn(Outline(record), result), "");
+  EXPECT_EQ(AdviceOn(Outline(record), result),
+            "remove planted_bugs, which switches on lose-rng-key; to test the "
+            "checks instead, expect their violation (see planted)");
 }
 
 }  // namespace

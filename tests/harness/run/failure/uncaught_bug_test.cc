@@ -86,7 +86,20 @@ TEST(UncaughtBugOfARunTest, NamedChecksThatCatchABug_AreKept) {
                                 "(c.yaml)"));
 }
 
-TEST(UncaughtBugOfARunTest, OtherOutcomes_HaveNoAdvice) {
+TEST(UncaughtBugOfARunTest, CaughtBug_IsRemovedFromACaseThatIsToPass) {
+  Record record;
+  record.setup.planted_bugs = {"lose-position", "lose-metrics"};
+  const CaseResult result = {.verdict = {.kind = VerdictKind::kFail,
+                                         .invariants = {{.invariant = "samples",
+                                                         .instances = 1,
+                                                         .violations = 1}}}};
+  EXPECT_EQ(AdviceOnUncaughtBug(record, result),
+            "remove planted_bugs, which switches on lose-position and "
+            "lose-metrics; to test the checks instead, expect their violation "
+            "(see planted)");
+}
+
+TEST(UncaughtBugOfARunTest, UncaughtBugOfAnotherOutcome_HasNoAdvice) {
   Record record;
   record.setup.planted_bugs = {"lose-position"};
   const CaseResult result = {.verdict = {.kind = VerdictKind::kFail}};
