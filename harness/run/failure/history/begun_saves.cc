@@ -182,9 +182,9 @@ std::string FailureReason(const Record& record, const BegunSave& save) {
 std::string FailedSavesText(const Record& record, int64_t from_ns) {
   // Saves that the same faults made fail, or that failed without a fault.
   struct Failures {
-    std::vector<const RecordFault*> faults;
-    std::set<uint64_t> steps;
-    std::string reason;  // of the last failure
+    std::vector<const RecordFault*> faults = {};
+    std::set<uint64_t> steps = {};
+    std::string reason = {};  // of the last failure
   };
   std::vector<Failures> failures;
   for (const BegunSave& save : SavesBegunBy(record, {.t_ns = INT64_MAX})) {
