@@ -10,6 +10,7 @@
 
 #include "harness/oracle/history/last_words.h"
 #include "harness/oracle/history/training_position.h"
+#include "harness/record/fault_traits.h"
 #include "harness/record/text/named_faults.h"
 #include "harness/run/failure/history/begun_saves.h"
 #include "harness/run/failure/history/epoch_ends.h"
@@ -232,7 +233,10 @@ const RecordFault* NoticeOfStopStep(const Outline& outline) {
     return nullptr;
   }
   const RecordFault* const fault = *all.back().faults.begin();
-  return HasOwnStep(*fault) && fault->step == result->steps ? fault : nullptr;
+  return TraitsOf(*fault).gives_notice && !fault->polled &&
+                 HasOwnStep(*fault) && fault->step == result->steps
+             ? fault
+             : nullptr;
 }
 
 // Returns the change after which a run that stopped on a notice leaves the

@@ -267,6 +267,13 @@ std::string RemedyForRefusal(const UnmetRun& run) {
       run.record().setup.keep);
 }
 
+// Returns true iff the loss of an epoch was not finite.
+bool HasLossThatIsNotFinite(const Record& record) {
+  return std::ranges::any_of(EpochEndsOf(record), [](const auto& end) {
+    return !std::isfinite(std::bit_cast<float>(end.second->loss_bits));
+  });
+}
+
 std::string RemedyForOutcome(const UnmetRun& run) {
   const Record& record = run.record();
   const bool is_done = IsDone(record);
@@ -291,8 +298,10 @@ std::string RemedyForOutcome(const UnmetRun& run) {
       return "let each save fail (at: {point: ckpt.shard.open, incarnation: "
              "any}, do: errno, with: {repeat: always}), or lower disk.capacity";
     case Outcome::kStopsOnNan:
-      return "set job.stop_on_nan to true, and raise job.optimizer.lr until "
-             "the loss is not finite";
+      return HasLossThatIsNotFinite(record)
+                 ? "set job.stop_on_nan to true"
+                 : "set job.stop_on_nan to true, and raise job.optimizer.lr "
+                   "until the loss is not finite";
     case Outcome::kViolates:
       return "";
   }
@@ -333,7 +342,8 @@ std::string FewerRestartsExactly(const UnmetRun& run, uint64_t expected) {
   const std::vector<CausedInterruptions> later =
       CausedAfter(record, run.all, expected);
   const auto ended_before = [&](const CausedInterruptions& caused) {
-    return std::any_of(run.all.begin(), run.all.begin() + expected,
+    return std::any_of(run.all.begin(),
+                       run.all.begin() + static_cast<ptrdiff_t>(expected),
                        [&caused](const Interruption& one) {
                          return one.faults.contains(caused.fault);
                        });

@@ -264,8 +264,9 @@ std::string OlderResume(const Outline& outline, const Restart& restart,
 // stopped later than in the step of the notice, as the delay may differ then.
 std::string StopAtStep(const Record& record, const RecordFault& notice,
                        uint64_t found, uint64_t expected) {
-  const bool is_possible = HasOwnStep(notice) && *notice.step == found &&
-                           expected > 0 && expected <= LastStepOf(record) &&
+  const bool is_possible = HasOwnStep(notice) && !notice.polled &&
+                           *notice.step == found && expected > 0 &&
+                           expected <= LastStepOf(record) &&
                            record.setup.steps_per_execution == 1;
   return is_possible
              ? StepAdvice(notice, {.first = expected, .last = expected}) +

@@ -435,6 +435,27 @@ TEST(RemediesTest, AccuracyFollowsALossThatHardlyChangesOrIsNotFinite) {
   }
 }
 
+TEST(RemediesTest, LossThatIsNotFiniteOnlyHasToStopTheRun) {
+  Record record = CrashedRun();
+  record.incarnations[0].events.push_back(
+      {.kind = RecordKind::kEpochEnd,
+       .loss_bits =
+           std::bit_cast<uint32_t>(std::numeric_limits<float>::quiet_NaN())});
+  EXPECT_EQ(RemedyFor(record, {.outcome = Outcome::kStopsOnNan}, {"outcome"}),
+            "set job.stop_on_nan to true");
+}
+
+TEST(RemediesTest, RunWithoutARestart_RefusesNothing) {
+  Record record = CrashedRun();
+  record.expect.outcome = Outcome::kRefuses;
+  const Verdict verdict = {
+      .broken_expectations = {{"expectation", "outcome", "m"}}};
+  EXPECT_EQ(RemedyForUnmet(Outline(record), verdict),
+            "add a fault that ends a worker (do: crash), as a run that is not "
+            "restarted loads no checkpoint, and faults that damage every "
+            "checkpoint before it");
+}
+
 TEST(RemediesTest, SingleEpochHasNoneToCompareWith) {
   Record record = CrashedRun();
   record.setup.epochs = 1;
