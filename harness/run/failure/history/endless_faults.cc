@@ -5,15 +5,6 @@
 #include "harness/record/fault_traits.h"
 
 namespace gauntlet {
-namespace {
-
-// Returns true iff the fault repeats without an end and does more than delay.
-bool RepeatsWithoutEnd(const RecordFault& fault) {
-  return fault.always && !fault.until_step &&
-         TraitsOf(fault).DoesMoreThanDelay();
-}
-
-}  // namespace
 
 std::vector<const RecordFault*> EndlessFaults(
     const Record& record, const std::vector<Interruption>& all) {
@@ -23,7 +14,10 @@ std::vector<const RecordFault*> EndlessFaults(
     const auto ended = std::ranges::count_if(all, [&](const Interruption& one) {
       return one.faults.contains(&fault);
     });
-    if (RepeatsWithoutEnd(fault) && ended > 1) faults.push_back(&fault);
+    if (RepeatsWithoutEnd(fault) && TraitsOf(fault).DoesMoreThanDelay() &&
+        ended > 1) {
+      faults.push_back(&fault);
+    }
   }
   const auto is_by_one = [&](const Interruption& one) {
     return std::ranges::any_of(faults, [&one](const RecordFault* fault) {

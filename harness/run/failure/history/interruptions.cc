@@ -381,11 +381,17 @@ std::vector<Interruption> InterruptionsOf(const Outline& outline) {
   return all;
 }
 
+bool RepeatsWithoutEnd(const RecordFault& fault) {
+  const bool is_before_end =
+      fault.step && fault.until_step && *fault.step < *fault.until_step;
+  return fault.always && (!fault.until_step || is_before_end);
+}
+
 const RecordFault* EndlessFault(const std::vector<Interruption>& all) {
   if (all.empty()) return nullptr;
   const RecordFault* delay = nullptr;
   for (const RecordFault* fault : all.back().faults) {
-    if (!fault->always || fault->until_step) continue;
+    if (!RepeatsWithoutEnd(*fault)) continue;
     const auto has_fault = [fault](const Interruption& one) {
       return one.faults.contains(fault);
     };

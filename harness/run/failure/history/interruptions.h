@@ -47,6 +47,10 @@ bool WasKilled(const Record& record, const LauncherRun& run);
 // and one that stopped on a notice, interrupt the run, too.
 std::vector<Interruption> InterruptionsOf(const Outline& outline);
 
+// Returns true iff the fault repeats without an end: it has no `until`, or fires
+// in one step before that end, which the training then does not reach.
+bool RepeatsWithoutEnd(const RecordFault& fault);
+
 // Returns a fault that no restart helps against: it repeats without an end, and
 // ended each attempt from the first that it ended to the last of the run. These
 // are at least two, or at least one if the plan lets it fire in any

@@ -45,7 +45,13 @@ std::string LimitFaultsText(const Outline& outline,
         return FiredInSeveralSteps(outline, fault);
       });
   if (!may_end) {
-    return fmt::format("set the repeat of {} to once", NamedFaults(faults));
+    const bool have_until = std::ranges::any_of(
+        faults,
+        [](const RecordFault* fault) { return fault->until_step.has_value(); });
+    return fmt::format(
+        "set the repeat of {} to once{}", NamedFaults(faults),
+        have_until ? fmt::format(", without {} until", is_one ? "its" : "their")
+                   : "");
   }
   return fmt::format("limit {} (set {} repeat to once, or end {} with until)",
                      NamedFaults(faults), is_one ? "its" : "their",

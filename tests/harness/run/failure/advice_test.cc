@@ -343,6 +343,14 @@ TEST_F(AdviceOnRunTest, AdvisesToChangeTheCause) {
        "if the run was right, set saves: {exactly: 3} under expect "
        "(c.yaml:13); if the expectation is right, remove fault e, which made "
        "the save of step 8 fail"},
+      // The training does not reach the end of the fault.
+      {", restart: {max: 2}",
+       "faults: [{id: c, at: {worker: 1, step: 6, incarnation: any}, do: "
+       "crash, with: {repeat: always}, until: {step: 9}}]\n"
+       "expect: {outcome: recovers}\n",
+       "if the run was right, set outcome: fails under expect (c.yaml:13); if "
+       "the expectation is right, set the repeat of fault c to once, without "
+       "its until: it ends each attempt, so more restarts do not help"},
       // The plan shows that the fault repeats.
       {", restart: {max: 0}",
        "faults: [{id: c, at: {worker: 1, step: 6, incarnation: any}, do: "
