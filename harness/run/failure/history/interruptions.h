@@ -47,8 +47,8 @@ bool WasKilled(const Record& record, const LauncherRun& run);
 // and one that stopped on a notice, interrupt the run, too.
 std::vector<Interruption> InterruptionsOf(const Outline& outline);
 
-// Returns true iff the fault repeats without an end: it has no `until`, or fires
-// in one step before that end, which the training then does not reach.
+// Returns true iff the fault repeats without an end: it has no `until`, or
+// fires in one step before that end, which the training then does not reach.
 bool RepeatsWithoutEnd(const RecordFault& fault);
 
 // Returns a fault that no restart helps against: it repeats without an end, and

@@ -182,7 +182,11 @@ std::string RestartRemedy(const Outline& outline, const Verdict& verdict) {
     return fmt::format("{}: {} each attempt, so more restarts do not help{}",
                        limit, clause, OrShorterDelays(outline));
   }
-  if (gave_up->reason != RecordReason::kRestartsUsedUp) return "";
+  const auto more = static_cast<uint64_t>(record.setup.max_restarts) + 1;
+  if (gave_up->reason != RecordReason::kRestartsUsedUp ||
+      !IsPermitted("cluster.restart.max", more)) {
+    return "";
+  }
   return OneMoreRestart(
       outline, verdict,
       record.setup.never_restarts
