@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -20,6 +21,7 @@
 #include "harness/run/failure/history/begun_saves.h"
 #include "harness/run/failure/history/epoch_ends.h"
 #include "harness/run/failure/history/interruptions.h"
+#include "harness/run/failure/history/last_holder.h"
 #include "harness/run/failure/history/process_ends.h"
 #include "harness/run/failure/history/worker_events.h"
 #include "harness/run/failure/met_expectations.h"
@@ -193,20 +195,20 @@ std::string ResumedFromText(const Unmet& unmet) {
       EndBeforeText(outline, *resume), *found);
 }
 
-// Returns true iff no worker of the generation that started before this one is
-// in this one, in a job whose workers rejoin.
-bool HasNoSurvivor(const Outline& outline, const Generation& generation) {
-  if (!outline.record.setup.rejoins || generation.resumed_from_memory)
-    return false;
-  const Generation* before = nullptr;
-  for (const Generation& one : outline.generations) {
-    if (&one == &generation) break;
-    if (one.has_started()) before = &one;
-  }
-  return before != nullptr &&
-         std::ranges::none_of(before->workers, [&](const Emitter& worker) {
-           return generation.workers.contains(worker);
-         });
+// Returns "; fault b (crash worker 0 at …) then ended worker 0, so no worker
+// was left to rejoin …" if no worker kept the state in memory for this
+// generation; else "".
+std::string NoSurvivorText(const Outline& outline,
+                           const Generation& generation) {
+  if (!HasNoSurvivor(outline, generation)) return "";
+  const std::optional<EndOfLastHolder> end =
+      FindEndOfLastHolder(outline, generation);
+  return fmt::format(
+      "; {}no worker was left to rejoin with a state in memory "
+      "(cluster.restart.policy is rejoin)",
+      end ? fmt::format("fault {} ({}) then ended worker {}, so ",
+                        end->fault->id, end->fault->summary, end->worker)
+          : "");
 }
 
 std::string RecomputedStepsText(const Unmet& unmet) {
@@ -224,11 +226,7 @@ std::string RecomputedStepsText(const Unmet& unmet) {
         "training had reached step {} when {}{}, and the run started again "
         "from step {}, so it recomputed {}",
         generation.recomputed->to, EndBeforeText(outline, *start),
-        HasNoSurvivor(outline, generation)
-            ? "; no worker was left to rejoin with a state in memory "
-              "(cluster.restart.policy is rejoin)"
-            : "",
-        generation.recomputed->from,
+        NoSurvivorText(outline, generation), generation.recomputed->from,
         Counted(generation.recomputed->steps(), "step"));
   }
   return "";

@@ -13,6 +13,7 @@
 #include "harness/run/failure/history/begun_saves.h"
 #include "harness/run/failure/history/cut_save.h"
 #include "harness/run/failure/history/interruptions.h"
+#include "harness/run/failure/history/last_holder.h"
 #include "harness/run/failure/history/process_ends.h"
 #include "harness/run/failure/history/worker_events.h"
 #include "harness/run/failure/remedy/fault_step.h"
@@ -311,7 +312,7 @@ std::string OtherInterval(const Record& record, const Restart& restart,
 struct MostRecomputed {
   RecomputedSteps steps;
   Restart restart;
-  bool from_memory = false;
+  const Generation* generation = nullptr;
 };
 
 std::optional<MostRecomputed> FindMostRecomputed(const Outline& outline,
@@ -329,10 +330,9 @@ std::optional<MostRecomputed> FindMostRecomputed(const Outline& outline,
                   event.kind == RecordKind::kInitialized);
         });
     if (start == nullptr) continue;
-    return MostRecomputed{
-        .steps = *generation.recomputed,
-        .restart = RestartAt(outline, *start),
-        .from_memory = generation.resumed_from_memory.has_value()};
+    return MostRecomputed{.steps = *generation.recomputed,
+                          .restart = RestartAt(outline, *start),
+                          .generation = &generation};
   }
   return std::nullopt;
 }
@@ -394,10 +394,18 @@ std::string MoreSaves(const RunSetup& setup, uint64_t most) {
 }
 
 // Returns the change after which a worker survives and passes on its state, if
-// the fault ended all workers of a job that rejoins; else "".
-std::string SparedWorker(const RunSetup& setup, const MostRecomputed& found) {
+// faults ended all workers of a job that rejoins; else "".
+std::string SparedWorker(const Outline& outline, const MostRecomputed& found) {
+  const RunSetup& setup = outline.record.setup;
+  if (const std::optional<EndOfLastHolder> end =
+          FindEndOfLastHolder(outline, *found.generation)) {
+    return fmt::format(
+        "remove fault {}, so that worker {} passes on its state in memory",
+        end->fault->id, end->worker);
+  }
   const RecordFault* const fault = found.restart.ending;
-  if (!setup.rejoins || found.from_memory || fault == nullptr ||
+  const bool from_memory = found.generation->resumed_from_memory.has_value();
+  if (!setup.rejoins || from_memory || fault == nullptr ||
       fault->worker != "all" || setup.workers < 2) {
     return "";
   }
@@ -457,7 +465,7 @@ std::string RecomputedStepsRemedy(const Outline& outline,
     if (std::string text = NewerSave(outline, *found, most); !text.empty()) {
       return text;
     }
-    texts.push_back(SparedWorker(setup, *found));
+    texts.push_back(SparedWorker(outline, *found));
   }
   if (most > 0 || !found || !KillsLauncher(found->restart)) {
     texts.push_back(MoreSaves(setup, most));

@@ -173,6 +173,39 @@ TEST_F(UnmetExpectationsTest, RunWithoutARestartHasACauseToo) {
   }
 }
 
+// The second crash ends the only worker that had kept the state in memory.
+TEST_F(UnmetExpectationsTest, EndOfTheLastHolderOfTheState_HasItsFault) {
+  const CaseResult result =
+      Run(CaseOf({", restart: {policy: rejoin}",
+                  "faults: [{id: c, at: {worker: 1, step: 10}, do: crash}, "
+                  "{id: d, after: c, at: {worker: 0, point: "
+                  "cluster.state.send}, do: crash}]\n"
+                  "expect: {outcome: recovers, recomputed_steps: {max: 0}}\n",
+                  ""}));
+  EXPECT_THAT(result.cause,
+              testing::AllOf(
+                  testing::HasSubstr("because of fault c (crash worker 1"),
+                  testing::HasSubstr("; fault d (crash worker 0 at "
+                                     "cluster.state.send"),
+                  testing::HasSubstr(") then ended worker 0, so no worker was "
+                                     "left to rejoin with a state in memory")));
+  EXPECT_THAT(result.summary.next,
+              testing::HasSubstr("remove fault d, so that worker 0 passes on "
+                                 "its state in memory, or "));
+}
+
+// One fault that ends all workers is named once.
+TEST_F(UnmetExpectationsTest, FaultThatEndsAllHoldersIsNamedOnce) {
+  const CaseResult result =
+      Run(CaseOf({", restart: {policy: rejoin}",
+                  "faults: [{id: c, at: {worker: all, step: 10}, do: crash}]\n"
+                  "expect: {outcome: recovers, recomputed_steps: {max: 0}}\n",
+                  ""}));
+  EXPECT_THAT(result.cause,
+              testing::AllOf(testing::HasSubstr("; no worker was left"),
+                             testing::Not(testing::HasSubstr("then ended"))));
+}
+
 TEST_F(UnmetExpectationsTest, EachUnmetExpectationIsExplained) {
   const CaseResult result =
       Run(CaseOf({"",

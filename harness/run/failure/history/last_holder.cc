@@ -1,0 +1,55 @@
+#include "harness/run/failure/history/last_holder.h"
+
+#include <algorithm>
+#include <set>
+
+#include "harness/oracle/history/history.h"
+
+namespace gauntlet {
+namespace {
+
+// Returns the last generation that started before this one; null if there is
+// none.
+const Generation* StartedBefore(const Outline& outline,
+                                const Generation& generation) {
+  const Generation* before = nullptr;
+  for (const Generation& one : outline.generations) {
+    if (&one == &generation) break;
+    if (one.has_started()) before = &one;
+  }
+  return before;
+}
+
+}  // namespace
+
+bool HasNoSurvivor(const Outline& outline, const Generation& generation) {
+  if (!outline.record.setup.rejoins || generation.resumed_from_memory)
+    return false;
+  const Generation* const before = StartedBefore(outline, generation);
+  return before != nullptr &&
+         std::ranges::none_of(before->workers, [&](const Emitter& worker) {
+           return generation.workers.contains(worker);
+         });
+}
+
+std::optional<EndOfLastHolder> FindEndOfLastHolder(
+    const Outline& outline, const Generation& generation) {
+  if (!HasNoSurvivor(outline, generation)) return std::nullopt;
+  const Generation& before = *StartedBefore(outline, generation);
+  std::set<const RecordFault*> ending;
+  std::optional<EndOfLastHolder> last;
+  for (const FaultOccurrence& occurrence : outline.occurrences) {
+    const Emitter worker = {Emitter::Kind::kWorker,
+                            occurrence.incarnation->worker,
+                            occurrence.incarnation->number};
+    if (!occurrence.traits.ends_incarnation ||
+        !before.workers.contains(worker)) {
+      continue;
+    }
+    ending.insert(occurrence.fault);
+    last = {.fault = occurrence.fault, .worker = worker.worker};
+  }
+  return ending.size() > 1 ? last : std::nullopt;
+}
+
+}  // namespace gauntlet
