@@ -327,6 +327,7 @@ std::string SavesCause(const Unmet& unmet) {
            (HasFinalSave(record) ? ", and the end of training is saved, too "
                                    "(checkpoint.on_success)"
                                  : ""),
+       RetriedSavesText(record),
        UnfinishedSavesText(record, 0, {.t_ns = INT64_MAX}), EndsText(unmet)});
 }
 

@@ -72,6 +72,44 @@ int64_t StartOfFailedSave(const Record& record, const BegunSave& save) {
   return start_ns;
 }
 
+// The tries to save one step.
+struct Tries {
+  int64_t begin_ns = INT64_MAX;          // begin of the first try
+  const RecordEvent* failure = nullptr;  // first failure
+  int failed_in = 0;                     // incarnation of the first failure
+  const RecordEvent* saved = nullptr;    // newest acknowledgement
+  int saved_in = 0;  // incarnation of the newest acknowledgement
+
+  // Returns true iff a failed save was acknowledged later.
+  bool were_repeated() const {
+    return failure != nullptr && saved != nullptr &&
+           saved->t_ns >= failure->t_ns;
+  }
+};
+
+// Returns the tries of all saves, by step.
+std::map<uint64_t, Tries> TriesOf(const Record& record) {
+  std::map<uint64_t, Tries> by_step;
+  for (const IncarnationEvents& incarnation : record.incarnations) {
+    for (const RecordEvent& event : incarnation.events) {
+      if (event.kind == RecordKind::kSaveBegin) {
+        Tries& tries = by_step[event.step];
+        tries.begin_ns = std::min(tries.begin_ns, event.t_ns);
+      } else if (event.kind == RecordKind::kSaveFailed) {
+        Tries& tries = by_step[event.step];
+        if (tries.failure != nullptr) continue;
+        tries.failure = &event;
+        tries.failed_in = incarnation.number;
+      } else if (event.kind == RecordKind::kSaveAcknowledged) {
+        Tries& tries = by_step[event.step];
+        tries.saved = &event;
+        tries.saved_in = incarnation.number;
+      }
+    }
+  }
+  return by_step;
+}
+
 }  // namespace
 
 std::vector<BegunSave> SavesBegunBy(const Record& record,
@@ -229,38 +267,9 @@ bool HasFinalSave(const Record& record) {
 }
 
 std::string RetriedSavesText(const Record& record) {
-  // The tries to save one step.
-  struct Tries {
-    int64_t begin_ns = INT64_MAX;          // begin of the first try
-    const RecordEvent* failure = nullptr;  // first failure
-    int failed_in = 0;                     // incarnation of the first failure
-    const RecordEvent* saved = nullptr;    // newest acknowledgement
-    int saved_in = 0;  // incarnation of the newest acknowledgement
-  };
-  std::map<uint64_t, Tries> by_step;
-  for (const IncarnationEvents& incarnation : record.incarnations) {
-    for (const RecordEvent& event : incarnation.events) {
-      if (event.kind == RecordKind::kSaveBegin) {
-        Tries& tries = by_step[event.step];
-        tries.begin_ns = std::min(tries.begin_ns, event.t_ns);
-      } else if (event.kind == RecordKind::kSaveFailed) {
-        Tries& tries = by_step[event.step];
-        if (tries.failure != nullptr) continue;
-        tries.failure = &event;
-        tries.failed_in = incarnation.number;
-      } else if (event.kind == RecordKind::kSaveAcknowledged) {
-        Tries& tries = by_step[event.step];
-        tries.saved = &event;
-        tries.saved_in = incarnation.number;
-      }
-    }
-  }
   std::vector<std::string> texts;
-  for (const auto& [step, tries] : by_step) {
-    if (tries.failure == nullptr || tries.saved == nullptr ||
-        tries.saved->t_ns < tries.failure->t_ns) {
-      continue;
-    }
+  for (const auto& [step, tries] : TriesOf(record)) {
+    if (!tries.were_repeated()) continue;
     const std::string reason = FailureReason(
         record, {.step = step,
                  .begin_ns = std::min(tries.begin_ns, tries.failure->t_ns),
@@ -272,6 +281,16 @@ std::string RetriedSavesText(const Record& record) {
         tries.saved_in == tries.failed_in ? "" : ", after the restart,", step));
   }
   return JoinedTexts(std::move(texts));
+}
+
+std::set<uint64_t> StepsSavedAfterRestart(const Record& record) {
+  std::set<uint64_t> steps;
+  for (const auto& [step, tries] : TriesOf(record)) {
+    if (tries.were_repeated() && tries.saved_in > tries.failed_in) {
+      steps.insert(step);
+    }
+  }
+  return steps;
 }
 
 std::string UnsavedText(const Record& record, const RecordEvent& end) {

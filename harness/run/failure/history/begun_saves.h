@@ -85,6 +85,11 @@ bool HasFinalSave(const Record& record);
 // later; "" if there is none.
 std::string RetriedSavesText(const Record& record);
 
+// Returns the steps whose save failed in one incarnation of a worker, and was
+// acknowledged in a later one. Had the workers not restarted, these saves would
+// be missing.
+std::set<uint64_t> StepsSavedAfterRestart(const Record& record);
+
 // Returns "the save of step 24 failed: REASON" if the process that ended had a
 // state that it could not save; else "".
 std::string UnsavedText(const Record& record, const RecordEvent& end);

@@ -20,6 +20,7 @@
 #include "harness/record/text/joined_texts.h"
 #include "harness/record/text/named_faults.h"
 #include "harness/record/text/number_list.h"
+#include "harness/run/failure/history/begun_saves.h"
 #include "harness/run/failure/history/causing_faults.h"
 #include "harness/run/failure/history/endless_faults.h"
 #include "harness/run/failure/history/epoch_ends.h"
@@ -442,9 +443,34 @@ std::string RemedyForEndsAt(const UnmetRun& run) {
                                                          : RemedyForEnd(run, 0);
 }
 
+// Returns the change after which no failed save is made again after a restart:
+// "remove fault c, which ended attempt 1, as …"; "" if this does not give the
+// expected number of saves.
+std::string NoRepeatedSaves(const UnmetRun& run, uint64_t expected) {
+  const Record& record = run.record();
+  const std::set<uint64_t> steps = StepsSavedAfterRestart(record);
+  uint64_t found = 0;
+  for (const Generation& generation : run.outline.generations) {
+    found += generation.saves.size();
+  }
+  if (!IsDone(record) || steps.empty() || found != expected + steps.size()) {
+    return "";
+  }
+  const std::string fewer = FewerInterruptions(record, run.all, 0);
+  if (fewer.empty()) return "";
+  return fmt::format(
+      "{}, as {}, which had failed, {} made again after the restart{}", fewer,
+      SavesText(steps), steps.size() == 1 ? "was" : "were",
+      record.expect.outcome == Outcome::kRecovers
+          ? "; and set outcome: completes, as the run then needs no restart"
+          : "");
+}
+
 std::string RemedyForSaves(const UnmetRun& run) {
-  return SavesRemedy(run.outline,
-                     run.record().expect.saves_exactly.value_or(0));
+  const uint64_t expected = run.record().expect.saves_exactly.value_or(0);
+  const std::string schedule = SavesRemedy(run.outline, expected);
+  const std::string once = NoRepeatedSaves(run, expected);
+  return once.empty() ? schedule : fmt::format("{}; or {}", once, schedule);
 }
 
 std::string RemedyForCheckpoints(const UnmetRun& run) {

@@ -206,6 +206,29 @@ TEST_F(UnmetExpectationsTest, FaultThatEndsAllHoldersIsNamedOnce) {
                              testing::Not(testing::HasSubstr("then ended"))));
 }
 
+// The save of step 4 fails in attempt 1, and is made again in attempt 2.
+TEST_F(UnmetExpectationsTest, SaveThatIsRepeatedAfterARestart_HasItsFaults) {
+  const CaseResult result =
+      Run(CaseOf({"",
+                  "faults: [{id: e, at: {worker: 0, save: 1, point: "
+                  "ckpt.manifest.write}, do: errno, with: {error: ENOSPC}}, "
+                  "{id: c, at: {worker: 1, step: 6}, do: crash}]\n"
+                  "expect: {outcome: recovers, saves: {exactly: 3}}\n",
+                  ""}));
+  EXPECT_THAT(
+      result.cause,
+      testing::HasSubstr("; the save of step 4 failed: fault e (ENOSPC in "
+                         "MANIFEST.json); a later try, after the restart, "
+                         "saved step 4; fault c "));
+  EXPECT_THAT(
+      result.summary.next,
+      testing::HasSubstr("; if the expectation is right, remove fault c, which "
+                         "ended attempt 1, as the save of step 4, which had "
+                         "failed, was made again after the restart; and set "
+                         "outcome: completes, as the run then needs no "
+                         "restart; or set checkpoint.on_success to leave, "));
+}
+
 TEST_F(UnmetExpectationsTest, EachUnmetExpectationIsExplained) {
   const CaseResult result =
       Run(CaseOf({"",

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace gauntlet {
@@ -175,6 +176,22 @@ TEST(BegunSavesTest, EachFailedSaveHasItsOwnFault) {
             "the saves of steps 5 and 10 failed: fault e (EIO in "
             "step-000000010-g1.tmp); the save of step 15 failed: fault g "
             "(EMFILE at ckpt.begin)");
+}
+
+TEST(BegunSavesTest, SaveThatFailedIsRepeatedByALaterIncarnation) {
+  Record record;
+  record.incarnations = {
+      {.number = 1,
+       .events = {{.kind = RecordKind::kSaveFailed, .t_ns = 10, .step = 4},
+                  {.kind = RecordKind::kSaveFailed, .t_ns = 20, .step = 8},
+                  {.kind = RecordKind::kSaveAcknowledged,
+                   .t_ns = 30,
+                   .step = 8}}},
+      {.number = 2,
+       .events = {
+           {.kind = RecordKind::kSaveAcknowledged, .t_ns = 40, .step = 4},
+           {.kind = RecordKind::kSaveAcknowledged, .t_ns = 50, .step = 12}}}};
+  EXPECT_THAT(StepsSavedAfterRestart(record), testing::ElementsAre(4));
 }
 
 }  // namespace
