@@ -334,13 +334,17 @@ std::string TrainingText(const Outline& outline, const CaseResult& result) {
       FirstLossText(result.losses));
 }
 
-// Returns "with the planted bug lose-position, TEXT"; TEXT if no bug is
-// planted.
-std::string WithPlantedBugs(const Record& record, const std::string& text) {
+// Puts "with the planted bug lose-position, " before the cause of a failure if
+// a bug is planted, and either a check found a violation or the run did not end
+// by itself. Another failure need not follow from the bug.
+std::string WithPlantedBugs(const Record& record, const Verdict& verdict,
+                            const std::string& cause) {
   const std::vector<std::string>& bugs = record.setup.planted_bugs;
-  if (bugs.empty() || text.empty()) return text;
+  const bool may_follow =
+      !ViolatedIn(verdict).empty() || record.ending != RunEnding::kExited;
+  if (bugs.empty() || cause.empty() || !may_follow) return cause;
   return fmt::format("with the planted bug{} {}, {}",
-                     bugs.size() == 1 ? "" : "s", fmt::join(bugs, ", "), text);
+                     bugs.size() == 1 ? "" : "s", fmt::join(bugs, ", "), cause);
 }
 
 // Returns the first violation that a planted bug explains; "" if there is none.
@@ -350,7 +354,7 @@ std::string FirstViolationWithBug(const Record& record,
   for (const InvariantReport& report : verdict.invariants) {
     if (report.invariant != InvariantName(Invariant::kFaultFired) &&
         !report.findings.empty()) {
-      return WithPlantedBugs(record, report.findings.front().message);
+      return report.findings.front().message;
     }
   }
   return "";
@@ -371,15 +375,15 @@ std::string ExplainGrace(const Outline& outline) {
 std::string ExplainEnds(const Outline& outline, const Verdict& verdict) {
   const Record& record = outline.record;
   if (std::string hang = ExplainHang(outline); !hang.empty()) {
-    return WithPlantedBugs(record, hang);
+    return hang;
   }
   if (ViolatedIn(verdict).empty()) return ExplainOutcome(outline, verdict);
   if (IsOnlyViolated(verdict, Invariant::kDetection)) {
-    return WithPlantedBugs(record, ExplainLateDetection(outline, verdict));
+    return ExplainLateDetection(outline, verdict);
   }
   if (IsOnlyViolated(verdict, Invariant::kGrace)) {
-    const std::string cut = ExplainGrace(outline);
-    if (!cut.empty()) return WithPlantedBugs(record, cut);
+    std::string cut = ExplainGrace(outline);
+    if (!cut.empty()) return cut;
   }
   // An outcome may follow from another violation, whose cause is not known
   // here.
@@ -435,8 +439,8 @@ std::string PlantedText(const Record& record, const Verdict& verdict) {
   if (violated.empty()) return "no check noticed it";
   const std::string names = fmt::format("{}", fmt::join(violated, ", "));
   return fmt::format(
-      "caught by {}, as intended; with expect: {{outcome: violates, "
-      "invariants: [{}]}} the case passes in this world",
+      "caught by {}; with expect: {{outcome: violates, invariants: [{}]}} the "
+      "case passes in this world",
       names, names);
 }
 
@@ -471,6 +475,7 @@ void ExplainFailure(const Record& record, CaseResult& result) {
   if (result.cause.empty()) {
     result.cause = LeftProcessesText(record, result.verdict);
   }
+  result.cause = WithPlantedBugs(record, result.verdict, result.cause);
   result.summary = {.faults = FaultsText(outline),
                     .recovery = RecoveryText(outline, result.verdict.facts),
                     .training = TrainingText(outline, result),

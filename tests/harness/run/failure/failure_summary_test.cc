@@ -91,7 +91,8 @@ TEST_F(FailureSummaryTest, PowerCutThatTookAcknowledgedCheckpointIsTheCause) {
       Run(PowerLossCase("planted_bugs: skip-manifest-fsync"));
   ASSERT_EQ(result.verdict.kind, VerdictKind::kFail);
   EXPECT_THAT(result.cause,
-              AllOf(StartsWith("the power cut at step 9 damaged "
+              AllOf(StartsWith("with the planted bug skip-manifest-fsync, the "
+                               "power cut at step 9 damaged "
                                "step-000000008-g1, "),
                     HasSubstr("although its save had been acknowledged (")));
   EXPECT_THAT(result.summary.faults,
@@ -100,7 +101,7 @@ TEST_F(FailureSummaryTest, PowerCutThatTookAcknowledgedCheckpointIsTheCause) {
               HasSubstr("resumed from the checkpoint of step 4 although a "
                         "save of step 8"));
   EXPECT_THAT(result.summary.planted,
-              AllOf(StartsWith("caught by store, as intended"),
+              AllOf(StartsWith("caught by store; with expect: "),
                     HasSubstr("invariants: [store]} the case passes")));
   EXPECT_EQ(result.consequences.size(), 1u);
 }
@@ -134,7 +135,8 @@ TEST_F(FailureSummaryTest, DamagedCheckpointThatWasLoadedIsTheCause) {
       const CaseResult result = Run(DamageCase(fault, keep));
       ASSERT_EQ(result.verdict.kind, VerdictKind::kFail) << fault;
       EXPECT_THAT(result.cause,
-                  StartsWith("model-00002-of-00002.safetensors of "
+                  StartsWith("with the planted bug trust-manifest-blindly, "
+                             "model-00002-of-00002.safetensors of "
                              "step-000000004-g1 was damaged by fault rot and "
                              "was loaded without being noticed"));
       EXPECT_THAT(result.summary.recovery,
@@ -295,7 +297,8 @@ expect: {outcome: recovers}
 )"));
   ASSERT_EQ(result.verdict.kind, VerdictKind::kFail);
   EXPECT_EQ(result.cause,
-            "step 8 was acknowledged before its rename; the power cut came "
+            "with the planted bug acknowledge-before-rename, step 8 was "
+            "acknowledged before its rename; the power cut came "
             "before the rename; no checkpoint of step 8 remained "
             "(step-000000008-g1)");
 }
@@ -412,6 +415,15 @@ TEST_F(FailureSummaryTest, UnfinishedTraining_NamesTheReachedStepOrTheReason) {
                   .summary.training,
               StartsWith("not finished: all 12 steps were trained, but the run "
                          "ended without a result; "));
+}
+
+// An expectation that is not met need not follow from the bug.
+TEST_F(FailureSummaryTest, PlantedBugIsNoCauseIfNoCheckFoundAViolation) {
+  const CaseResult result =
+      Run(SmallCase("planted_bugs: lose-rng-key\n"
+                    "expect: {outcome: completes, exit_code: 3}\n"));
+  ASSERT_EQ(result.verdict.kind, VerdictKind::kFail);
+  EXPECT_THAT(result.cause, StartsWith("the launcher exited with code 0"));
 }
 
 TEST_F(FailureSummaryTest, CaseThatPassedHasNone) {
