@@ -24,6 +24,7 @@
 #include "harness/run/failure/history/scale_downs.h"
 #include "harness/run/failure/history/step_pace.h"
 #include "harness/run/failure/history/time_of_giving_up.h"
+#include "harness/run/failure/remedy/delay_remedy.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -53,14 +54,49 @@ std::string RestartText(const Outline& outline, uint64_t permitted) {
   return JoinedTexts(std::move(texts));
 }
 
+// Returns "fault s delayed worker 0 by only 200ms (cluster.step_timeout is
+// 30s)" for each fault that fired and ended no attempt, although a longer delay
+// would have.
+std::vector<std::string> ShortDelaysTexts(
+    const Outline& outline, const std::vector<Interruption>& all) {
+  std::vector<std::string> texts;
+  for (const FaultOccurrence& occurrence : outline.occurrences) {
+    const RecordFault& fault = *occurrence.fault;
+    const std::optional<ShortDelay> delay =
+        FindShortDelay(outline.record.setup, fault);
+    const bool has_ended =
+        std::ranges::any_of(all, [&fault](const Interruption& one) {
+          return one.faults.contains(&fault);
+        });
+    if (!delay || has_ended || !occurrence.traits.may_end_incarnation ||
+        occurrence.traits.EndsProcesses()) {
+      continue;
+    }
+    std::string text = fmt::format(
+        "fault {} delayed worker {} by only {} ({} is {})", fault.id,
+        occurrence.incarnation->worker, DurationToText(Duration(delay->by_ns)),
+        delay->limit.key, DurationToText(Duration(delay->limit.limit_ns)));
+    if (std::ranges::find(texts, text) == texts.end()) {
+      texts.push_back(std::move(text));
+    }
+  }
+  return texts;
+}
+
 // Returns the reason why a complete run had fewer restarts than expected.
 std::string FewerRestartsText(const Outline& outline, const RunFacts& facts) {
-  if (facts.restarts == 0) return NoRestartText(outline.record);
-  std::vector<std::string> texts =
-      EndsOfAttempts(outline, InterruptionsOf(outline));
-  texts.push_back(
-      "the next attempt completed the training, so nothing else "
-      "had to be restarted");
+  const std::vector<Interruption> all = InterruptionsOf(outline);
+  const std::vector<std::string> delays = ShortDelaysTexts(outline, all);
+  std::vector<std::string> texts;
+  if (facts.restarts == 0) {
+    texts.push_back(NoRestartText(outline.record));
+  } else {
+    texts = EndsOfAttempts(outline, all);
+    texts.push_back(
+        "the next attempt completed the training, so nothing else "
+        "had to be restarted");
+  }
+  texts.insert(texts.end(), delays.begin(), delays.end());
   return JoinedTexts(std::move(texts));
 }
 

@@ -24,7 +24,7 @@ namespace gauntlet {
 //     notice or was killed;
 //   - "no process ended before training was complete, …" or "fault c (…) ended
 //     attempt 1; the next attempt completed the training, …", if the run had
-//     fewer restarts than expected.
+//     fewer restarts than expected, with the faults that only delayed a worker.
 // Returns "" if the expectations are met, or if the record shows no reason.
 std::string ExplainOutcome(const Outline& outline, const Verdict& verdict);
 

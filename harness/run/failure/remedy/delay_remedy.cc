@@ -9,7 +9,6 @@
 #include "engine/text/units.h"
 #include "harness/record/fault_traits.h"
 #include "harness/run/failure/history/added_delays.h"
-#include "harness/run/failure/history/wait_limit.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -97,9 +96,10 @@ std::string ShorterDelay(const Record& record, const RecordFault& fault,
       SpanText(2 * delay->value_ns));
 }
 
-std::string LongerDelay(const RunSetup& setup, const RecordFault& fault) {
+std::optional<ShortDelay> FindShortDelay(const RunSetup& setup,
+                                         const RecordFault& fault) {
   const std::optional<DelayParameter> delay = ParameterOf(fault);
-  if (!delay || delay->value_ns == 0) return "";
+  if (!delay || delay->value_ns == 0) return std::nullopt;
   WaitLimit limit = {.key = "cluster.step_timeout",
                      .limit_ns = setup.step_timeout_ns};
   if (HindersHeartbeats(fault)) {
@@ -108,10 +108,21 @@ std::string LongerDelay(const RunSetup& setup, const RecordFault& fault) {
   } else if (fault.in_save) {
     limit = {.key = "cluster.save_timeout", .limit_ns = setup.save_timeout_ns};
   }
-  if (limit.limit_ns <= 0 || delay->value_ns >= 2 * limit.limit_ns) return "";
-  return fmt::format("set the {} of fault {} ({}) to {} or more, twice {}",
-                     delay->name, fault.id, SpanText(delay->value_ns),
-                     SpanText(2 * limit.limit_ns), LimitNameText(limit));
+  if (limit.limit_ns <= 0 || delay->value_ns >= 2 * limit.limit_ns) {
+    return std::nullopt;
+  }
+  return ShortDelay{
+      .parameter = delay->name, .by_ns = delay->value_ns, .limit = limit};
+}
+
+std::string LongerDelay(const RunSetup& setup, const RecordFault& fault) {
+  const std::optional<ShortDelay> delay = FindShortDelay(setup, fault);
+  if (!delay) return "";
+  return fmt::format(
+      "set the {} of fault {} ({}) to {}, well above {}, the limit of a wait "
+      "for the worker",
+      delay->parameter, fault.id, SpanText(delay->by_ns),
+      SpanText(2 * delay->limit.limit_ns), LimitNameText(delay->limit));
 }
 
 }  // namespace gauntlet

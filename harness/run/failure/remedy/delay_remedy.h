@@ -2,10 +2,14 @@
 #ifndef GAUNTLET_HARNESS_RUN_FAILURE_REMEDY_DELAY_REMEDY_H_
 #define GAUNTLET_HARNESS_RUN_FAILURE_REMEDY_DELAY_REMEDY_H_
 
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "harness/record/record.h"
 #include "harness/run/failure/history/first_sign.h"
+#include "harness/run/failure/history/wait_limit.h"
 
 namespace gauntlet {
 
@@ -17,9 +21,22 @@ namespace gauntlet {
 std::string ShorterDelay(const Record& record, const RecordFault& fault,
                          const FirstSign& sign);
 
+// A delay that no time limit for workers is sure to end.
+struct ShortDelay {
+  std::string_view parameter;  // of the fault: "latency" or "duration"
+  int64_t by_ns = 0;
+  WaitLimit limit;  // that a longer delay would exceed
+};
+
+// Returns nullopt if the fault does not delay, has no end, or takes twice as
+// long as the limit. A wait may begin some time after its delay, so that a
+// delay just above the limit may not exceed it.
+std::optional<ShortDelay> FindShortDelay(const RunSetup& setup,
+                                         const RecordFault& fault);
+
 // Returns the change after which the fault leads to the loss of a worker: "set
-// the latency of fault s (100ms) to 1m or more, twice cluster.step_timeout
-// (30s)"; "" if the fault does not delay, or is that long already.
+// the latency of fault s (100ms) to 1m, well above cluster.step_timeout (30s),
+// the limit of a wait for the worker"; "" if it has no FindShortDelay.
 std::string LongerDelay(const RunSetup& setup, const RecordFault& fault);
 
 }  // namespace gauntlet

@@ -212,7 +212,8 @@ TEST_F(AdviceOnRunTest, AdvisesToChangeTheCause) {
        "if the run was right, set outcome: completes and remove "
        "epochs_after_restart, recomputed_steps, detected_in under expect "
        "(c.yaml:13); if the expectations are right, set the latency of fault s "
-       "(1s) to 1m or more, twice cluster.step_timeout (30s)"},
+       "(1s) to 1m, well above cluster.step_timeout (30s), the limit of a wait "
+       "for the worker"},
       // A fault failed the save, not the disk.
       {"",
        "disk: {capacity: 10MiB}\n"

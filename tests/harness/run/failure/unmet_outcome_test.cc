@@ -133,7 +133,8 @@ TEST_F(UnmetOutcomeTest, Cause_IsTheFaultWithItsEffect) {
        "100ms}}]\n"
        "expect: {outcome: recovers}\n",
        "no process ended before training was complete, so nothing had to be "
-       "restarted"},
+       "restarted; fault c delayed worker 1 by only 100ms "
+       "(cluster.step_timeout is 30s)"},
       {"faults: [{id: c, at: {worker: 1, step: 3}, do: crash}]\n"
        "expect: {outcome: recovers, resumed_from: {step: 4}}\n",
        "no save had begun when worker 1 exited with code 70 because of fault c "
@@ -505,6 +506,23 @@ TEST_F(UnmetOutcomeTest, LateDetectionNamesTheFaultAndTheLimits) {
     EXPECT_EQ(Run(scenario).cause, std::string(cause) + " (in simulated time)")
         << scenario;
   }
+}
+
+TEST_F(UnmetOutcomeTest, MissingRestart_NamesTheFaultsThatOnlyDelayed) {
+  EXPECT_THAT(
+      Run("faults: [{id: c, at: {worker: 1, step: 6}, do: crash}, {id: late, "
+          "at: {worker: 0, step: 9, incarnation: 2}, do: slow, with: {latency: "
+          "200ms}}]\n"
+          "expect: {outcome: recovers, restarts: {exactly: 2}}\n")
+          .cause,
+      testing::EndsWith("; fault late delayed worker 0 by only 200ms "
+                        "(cluster.step_timeout is 30s)"));
+  EXPECT_THAT(
+      Run("faults: [{id: late, at: {worker: 0, step: 9}, do: slow, with: "
+          "{latency: 200ms}}]\n"
+          "expect: {outcome: recovers}\n")
+          .cause,
+      testing::HasSubstr("; fault late delayed worker 0 by only 200ms"));
 }
 
 TEST_F(UnmetOutcomeTest, PlantedBugPrecedesTheFirstViolation) {

@@ -93,14 +93,15 @@ TEST(DelayRemedyTest, DelayIsToBeShorterThanTheLimitThatItExceeded) {
 TEST(DelayRemedyTest, DelayWithoutAnEffectIsToBeLonger) {
   const std::pair<RecordFault, const char*> kCases[] = {
       {{.id = "n", .kind = "slow", .latency_ns = kSecond},
-       "set the latency of fault n (1s) to 20s or more, twice "
-       "cluster.step_timeout (10s)"},
+       "set the latency of fault n (1s) to 20s, well above "
+       "cluster.step_timeout (10s), the limit of a wait for the worker"},
       {{.id = "n", .kind = "slow", .in_save = true, .latency_ns = kSecond},
-       "set the latency of fault n (1s) to 2m or more, twice "
-       "cluster.save_timeout (1m)"},
+       "set the latency of fault n (1s) to 2m, well above "
+       "cluster.save_timeout (1m), the limit of a wait for the worker"},
       {{.id = "n", .kind = "pause", .duration_ns = kSecond},
-       "set the duration of fault n (1s) to 10s or more, twice "
-       "cluster.heartbeat.lost_after (5s)"},
+       "set the duration of fault n (1s) to 10s, well above "
+       "cluster.heartbeat.lost_after (5s), the limit of a wait for the "
+       "worker"},
       // No end, long enough, and no delay.
       {{.id = "n", .kind = "pause"}, ""},
       {{.id = "n", .kind = "slow", .latency_ns = 20 * kSecond}, ""},
