@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/world/fault_point.h"
+#include "harness/record/invariants.h"
 #include "harness/record/text/joined_texts.h"
 #include "harness/run/failure/met_expectations.h"
 #include "harness/run/failure/violated_checks.h"
@@ -59,6 +60,24 @@ std::string AdviceOnChecks(const Record& record,
                      fmt::join(catching, ", "), place);
 }
 
+// Returns ", as the run keeps the rule of samples (each step uses the
+// reference's samples; …)", with the description of each check that the
+// scenario names and that found no violation; "" if there is none.
+std::string KeptRulesText(const Record& record,
+                          const std::vector<std::string>& violated) {
+  std::vector<std::string> rules;
+  for (const InvariantInfo& info : AllInvariants()) {
+    const auto has = [&info](const std::vector<std::string>& names) {
+      return std::ranges::find(names, info.name) != names.end();
+    };
+    if (!has(record.expect.invariants) || has(violated)) continue;
+    rules.push_back(fmt::format("{} ({})", info.name, info.description));
+  }
+  if (rules.empty()) return "";
+  return fmt::format(", as the run keeps the rule{} of {}",
+                     rules.size() == 1 ? "" : "s", fmt::join(rules, " and "));
+}
+
 }  // namespace
 
 std::string ExplainUncaughtBug(const Record& record, const Verdict& verdict) {
@@ -94,8 +113,9 @@ std::string AdviceOnUncaughtBug(const Record& record,
   const std::string place = PlaceOfExpect(result);
   if (const std::vector<std::string> violated = ViolatedIn(result.verdict);
       !violated.empty()) {
-    return fmt::format("set invariants: [{}] under expect ({})",
-                       fmt::join(violated, ", "), place);
+    return fmt::format("set invariants: [{}] under expect ({}){}",
+                       fmt::join(violated, ", "), place,
+                       KeptRulesText(record, violated));
   }
   const std::vector<PlantedBugInfo> bugs = BugsOf(record);
   std::vector<std::string> texts;

@@ -17,9 +17,10 @@ namespace gauntlet {
 std::string ExplainUncaughtBug(const Record& record, const Verdict& verdict);
 
 // Returns the change of the scenario with which the bug is caught: the checks
-// that found a violation in this run or, if none did, the settings and faults
-// with which the bug shows. If a check found a violation in a case that is no
-// mutation test, returns the advice to remove the bugs; "" for other cases.
+// that found a violation in this run, with the rules of the named checks that
+// did not, or, if none did, the settings and faults with which the bug shows.
+// If a check found a violation in a case that is no mutation test, returns the
+// advice to remove the bugs; "" for other cases.
 std::string AdviceOnUncaughtBug(const Record& record, const CaseResult& result);
 
 }  // namespace gauntlet

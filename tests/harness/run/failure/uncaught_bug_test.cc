@@ -64,8 +64,24 @@ TEST_F(UncaughtBugTest, ViolatedChecks_AreToBeExpected) {
   EXPECT_EQ(result.verdict.kind, VerdictKind::kFail);
   EXPECT_THAT(result.summary.next,
               testing::MatchesRegex(
-                  "set invariants: .[a-z, -]+. under expect .c.yaml:14."));
+                  "set invariants: .[a-z, -]+. under expect .c.yaml:14., as "
+                  "the run keeps the rule of samples .each step uses the "
+                  "reference's samples; .*"));
   EXPECT_EQ(ExplainUncaughtBug({}, result.verdict), "");
+}
+
+TEST(UncaughtBugOfARunTest, ChecksThatFoundAViolation_HaveNoKeptRule) {
+  Record record;
+  record.setup.planted_bugs = {"lose-position"};
+  record.expect.outcome = Outcome::kViolates;
+  record.expect.invariants = {"samples"};
+  const CaseResult result = {.file = "c.yaml",
+                             .verdict = {.kind = VerdictKind::kFail,
+                                         .invariants = {{.invariant = "samples",
+                                                         .instances = 1,
+                                                         .violations = 1}}}};
+  EXPECT_EQ(AdviceOnUncaughtBug(record, result),
+            "set invariants: [samples] under expect (c.yaml)");
 }
 
 // Each named check must find a violation.
