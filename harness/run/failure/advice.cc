@@ -1,6 +1,7 @@
 #include "harness/run/failure/advice.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "harness/record/invariants.h"
 #include "harness/record/text/joined_texts.h"
 #include "harness/record/text/named_faults.h"
+#include "harness/run/failure/history/added_delays.h"
 #include "harness/run/failure/history/cut_save.h"
 #include "harness/run/failure/history/interruptions.h"
 #include "harness/run/failure/history/killed_in_grace.h"
@@ -153,7 +155,7 @@ std::string AdviceOnDetection(const Record& record, const CaseResult& result) {
       "{} below detected_in.max ({}); if the engine should have detected the "
       "loss sooner, {}",
       PlaceOfExpect(result), LimitNameText(*wait),
-      wait->added_ns > 0 ? "both so that the sum is" : "that limit",
+      wait->added_ns > 0 ? "both so that the sum is" : wait->key,
       LimitText(*expected), look);
 }
 
@@ -313,6 +315,27 @@ std::string AdviceOnHang(const Outline& outline, const CaseResult& result) {
       wait.key, LimitText(wait.limit_ns), look);
 }
 
+// Returns " (the save of step 5 took 15ms, and fault s adds 3s or more)": parts
+// of the duration of the save, as far as they are known; else "".
+std::string PartsOfDuration(const Record& record, const ShortGrace& grace,
+                            const std::vector<const RecordFault*>& delays) {
+  std::vector<std::string> parts;
+  if (const std::optional<DoneSave> done =
+          LastSaveBefore(record, grace.save.begin_ns)) {
+    parts.push_back(
+        fmt::format("the save of step {} took {:.0f} ms", done->step,
+                    std::ceil(static_cast<double>(done->duration_ns) / 1e6)));
+  }
+  for (const RecordFault* fault : delays) {
+    const int64_t delay_ns = DelayOf(*fault);
+    if (delay_ns == 0) continue;
+    parts.push_back(
+        fmt::format("fault {} adds {}{}", fault->id, LimitText(delay_ns),
+                    fault->always || fault->hits > 1 ? " or more" : ""));
+  }
+  return parts.empty() ? "" : fmt::format(" ({})", fmt::join(parts, ", and "));
+}
+
 // Returns the advice on a grace period that was too short; "" if no worker was
 // killed at its end.
 std::string AdviceOnGrace(const Outline& outline, const CaseResult& result) {
@@ -329,11 +352,10 @@ std::string AdviceOnGrace(const Outline& outline, const CaseResult& result) {
       DelaysOf(outline.record, grace->save, grace->span.until_ns);
   return fmt::format(
       "if a save may take that long, raise the grace of fault {} ({}) above "
-      "its "
-      "duration{}; if the engine should have saved sooner, see what the "
-      "workers did "
-      "before ({})",
+      "its duration{}{}; if the engine should have saved sooner, see what the "
+      "workers did before ({})",
       grace->notice->id, LimitText(grace->notice->grace_ns),
+      PartsOfDuration(outline.record, *grace, delays),
       delays.empty()
           ? ""
           : fmt::format(", or limit {}, which delayed it", NamedFaults(delays)),

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 
+#include "engine/text/units.h"
 #include "harness/record/fault_occurrence.h"
 #include "harness/record/fault_traits.h"
 #include "harness/run/failure/history/added_delays.h"
 #include "harness/run/failure/history/begun_saves.h"
 #include "harness/run/failure/history/causing_faults.h"
+#include "harness/run/failure/history/interruptions.h"
 #include "harness/run/failure/history/process_ends.h"
 #include "harness/run/failure/history/worker_events.h"
 #include <fmt/format.h>
@@ -29,15 +31,37 @@ std::string SaveBeforeText(const Record& record, int64_t begin_ns) {
                      MillisecondsText(done->duration_ns));
 }
 
-// Returns "; slowdisk (slow) delayed it"; "" without a fault.
-std::string DelayText(const std::vector<const RecordFault*>& delays) {
-  if (delays.empty()) return "";
+// Returns "fault slowdisk (slow, 3s) delayed the save of step 8, which" or,
+// without a delay, "the save of step 8".
+std::string DelayedSaveText(const BegunSave& save,
+                            const std::vector<const RecordFault*>& delays) {
+  if (delays.empty()) return SavesText({save.step});
   std::vector<std::string> texts;
   texts.reserve(delays.size());
   for (const RecordFault* fault : delays) {
-    texts.push_back(fmt::format("{} ({})", fault->id, fault->kind));
+    const int64_t delay_ns = DelayOf(*fault);
+    texts.push_back(fmt::format(
+        "{} ({}{})", fault->id, fault->kind,
+        delay_ns == 0 ? "" : ", " + DurationToText(Duration(delay_ns))));
   }
-  return fmt::format("; {} delayed it", fmt::join(texts, ", "));
+  return fmt::format("fault{} {} delayed {}, which",
+                     texts.size() == 1 ? "" : "s", fmt::join(texts, " and "),
+                     SavesText({save.step}));
+}
+
+// Returns "; the launcher restarted the job, as …" if it did after the kill at
+// that time, although the scenario expects a clean stop; else "".
+std::string RestartAfterKillText(const Outline& outline, int64_t kill_ns) {
+  if (outline.record.expect.outcome != Outcome::kStopsCleanly) return "";
+  const bool restarts = std::ranges::any_of(
+      InterruptionsOf(outline), [kill_ns](const Interruption& one) {
+        return one.reaction == Reaction::kRestartsJob &&
+               one.from_ns < kill_ns && kill_ns <= one.reaction_ns;
+      });
+  return restarts ? "; the launcher restarted the job, as a killed worker "
+                    "counts for cluster.restart.max, and preemption.requeue "
+                    "limits only new starts of the launcher"
+                  : "";
 }
 
 }  // namespace
@@ -79,13 +103,11 @@ std::string PendingSaveText(const Outline& outline, const BegunSave& save,
   const Record& record = outline.record;
   const RecordEvent* const end = FirstEnd(record, save.begin_ns, span.until_ns);
   if (end == nullptr) return NotAcknowledgedText({save.step});
-  return fmt::format(
-      "the save of step {} was still being written when {}, {} after it "
-      "began{}{}",
-      save.step, EndWithFaultText(outline, *end, span.since_ns),
-      MillisecondsText(end->t_ns - save.begin_ns),
-      SaveBeforeText(record, save.begin_ns),
-      DelayText(DelaysOf(record, save, end->t_ns)));
+  return fmt::format("{} was still being written when {}, {} after it began{}",
+                     DelayedSaveText(save, DelaysOf(record, save, end->t_ns)),
+                     EndWithFaultText(outline, *end, span.since_ns),
+                     MillisecondsText(end->t_ns - save.begin_ns),
+                     SaveBeforeText(record, save.begin_ns));
 }
 
 const RecordEvent* KillAfterNotice(const Outline& outline,
@@ -117,7 +139,9 @@ std::optional<ShortGrace> FindShortGrace(const Outline& outline) {
 
 std::string ExplainShortGrace(const Outline& outline) {
   const std::optional<ShortGrace> grace = FindShortGrace(outline);
-  return grace ? PendingSaveText(outline, grace->save, grace->span) : "";
+  return grace ? PendingSaveText(outline, grace->save, grace->span) +
+                     RestartAfterKillText(outline, grace->span.until_ns)
+               : "";
 }
 
 }  // namespace gauntlet

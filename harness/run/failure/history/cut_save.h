@@ -38,10 +38,11 @@ struct DoneSave {
 };
 std::optional<DoneSave> LastSaveBefore(const Record& record, int64_t t_ns);
 
-// Returns "the save of step 12 was still being written when worker 2 was killed
-// because of fault k (…), 575 ms after it began; the save of step 8 took 620
-// ms; slowdisk (slow) delayed it". The text names the first end between the
-// begin of the save and the end of the span, and the newest fault in the span.
+// Returns "fault slowdisk (slow, 3s) delayed the save of step 12, which was
+// still being written when worker 2 was killed because of fault k (…), 575 ms
+// after it began; the save of step 8 took 620 ms". The text names the first end
+// between the begin of the save and the end of the span, and the newest fault
+// in the span.
 // REQUIRES: the save was pending at the end of the span.
 std::string PendingSaveText(const Outline& outline, const BegunSave& save,
                             const TimeSpan& span);
@@ -62,7 +63,8 @@ struct ShortGrace {
 // save was pending.
 std::optional<ShortGrace> FindShortGrace(const Outline& outline);
 
-// Returns the text of PendingSaveText about that save; "" if there is none.
+// Returns the text of PendingSaveText about that save; "" if there is none. If
+// the job was expected to stop, adds why it was restarted.
 std::string ExplainShortGrace(const Outline& outline);
 
 }  // namespace gauntlet

@@ -442,8 +442,9 @@ TEST_F(AdviceOnRunTest, LateDetection_NamesTheDecisiveLimit) {
        "faults: [{id: c, at: {worker: 1, step: 6}, do: hang}]\n"
        "expect: {outcome: recovers, detected_in: {max: 3s}}\n",
        "if the delay is right, raise detected_in.max in c.yaml:13 above "
-       "cluster.step_timeout (7s), or lower that limit below detected_in.max "
-       "(3s); if the engine should have detected the loss sooner, see what the "
+       "cluster.step_timeout (7s), or lower cluster.step_timeout below "
+       "detected_in.max (3s); if the engine should have detected the loss "
+       "sooner, see what the "
        "worker that detected the loss did before (gauntlet show 7/c --worker 0 "
        "--all)"},
       // The delay exceeds both limits by the time of a message.
@@ -451,16 +452,18 @@ TEST_F(AdviceOnRunTest, LateDetection_NamesTheDecisiveLimit) {
        "faults: [{id: c, at: {worker: 1, step: 6}, do: hang}]\n"
        "expect: {outcome: recovers, detected_in: {max: 1s}}\n",
        "if the delay is right, raise detected_in.max in c.yaml:13 above "
-       "cluster.step_timeout (1s), or lower that limit below detected_in.max "
-       "(1s); if the engine should have detected the loss sooner, see what the "
+       "cluster.step_timeout (1s), or lower cluster.step_timeout below "
+       "detected_in.max (1s); if the engine should have detected the loss "
+       "sooner, see what the "
        "worker that detected the loss did before (gauntlet show 7/c --worker 0 "
        "--all)"},
       {"",
        "faults: [{id: c, at: {worker: 0, step: 6}, do: pause, with: {duration: "
        "9s}}]\nexpect: {outcome: recovers, detected_in: {max: 3s}}\n",
        "if the delay is right, raise detected_in.max in c.yaml:13 above "
-       "cluster.heartbeat.lost_after (5s), or lower that limit below "
-       "detected_in.max (3s); if the engine should have detected the loss "
+       "cluster.heartbeat.lost_after (5s), or lower "
+       "cluster.heartbeat.lost_after below detected_in.max (3s); if the engine "
+       "should have detected the loss "
        "sooner, see what the worker that detected the loss did before "
        "(gauntlet show 7/c --worker 1 --all)"},
       // No worker is left to detect the pause.
@@ -531,17 +534,20 @@ TEST(AdviceTest, DelayBeyondAllLimits_BlamesTheEngine) {
 }
 
 TEST_F(AdviceOnRunTest, GracePeriodTooShortForASave_IsToBeRaised) {
-  EXPECT_EQ(Advice("",
-                   "preemption: {requeue: 0}\n"
-                   "faults: [{id: s, at: {worker: 0, save: 2, point: "
-                   "ckpt.shard.write}, do: slow, with: {latency: 5s}}, {id: p, "
-                   "at: {worker: 1, step: 8, point: step.end}, do: preempt, "
-                   "with: {grace: 1s}}]\n"
-                   "expect: {outcome: stops-cleanly}\n"),
-            "if a save may take that long, raise the grace of fault p (1s) "
-            "above its duration, or limit fault s, which delayed it; if the "
-            "engine should have saved sooner, see what the workers did before "
-            "(gauntlet show 7/c --all)");
+  EXPECT_THAT(
+      Advice("",
+             "preemption: {requeue: 0}\n"
+             "faults: [{id: s, at: {worker: 0, save: 2, point: "
+             "ckpt.shard.write}, do: slow, with: {latency: 5s}}, {id: p, "
+             "at: {worker: 1, step: 8, point: step.end}, do: preempt, "
+             "with: {grace: 1s}}]\n"
+             "expect: {outcome: stops-cleanly}\n"),
+      testing::MatchesRegex(
+          "if a save may take that long, raise the grace of fault p .1s. "
+          "above its duration .the save of step 4 took [0-9]+ ms, and fault s "
+          "adds 5s., or limit fault s, which delayed it; if the "
+          "engine should have saved sooner, see what the workers did before "
+          ".gauntlet show 7/c --all."));
 }
 
 TEST_F(AdviceOnRunTest, RunThatStillMadeProgress_NeedsMoreTime) {

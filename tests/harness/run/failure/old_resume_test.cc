@@ -95,10 +95,9 @@ std::string CauseOf(const Record& record,
 }
 
 constexpr const char* kLate =
-    "the save of step 12 was still being written when worker 2 was killed, 575 "
-    "ms after it began; the save of step 8 took 620 ms; slowdisk (slow) "
-    "delayed "
-    "it";
+    "fault slowdisk (slow) delayed the save of step 12, which was still being "
+    "written when worker 2 was killed, 575 ms after it began; the save of step "
+    "8 took 620 ms";
 
 TEST(OldResumeTest, SaveThatAKillCutShortIsTheCause) {
   const Record record = LateSaveRun();
@@ -160,11 +159,13 @@ TEST(OldResumeTest, DelayThatMadeNoDifference_IsNotNamed) {
   record.faults[0].latency_ns = 1 * kMs;
   EXPECT_EQ(CauseOf(record).find("slowdisk"), std::string::npos);
   record.faults[0].latency_ns = 600 * kMs;
-  EXPECT_THAT(CauseOf(record), HasSubstr("; slowdisk (slow) delayed it"));
+  EXPECT_THAT(CauseOf(record),
+              HasSubstr("fault slowdisk (slow, 600ms) delayed the save"));
   // The fault may have delayed the save before, too.
   record.faults[0].latency_ns = 1 * kMs;
   record.faults[0].always = true;
-  EXPECT_THAT(CauseOf(record), HasSubstr("; slowdisk (slow) delayed it"));
+  EXPECT_THAT(CauseOf(record),
+              HasSubstr("fault slowdisk (slow, 1ms) delayed the save"));
 }
 
 TEST(OldResumeTest, FirstEndIsNamed) {
@@ -172,9 +173,9 @@ TEST(OldResumeTest, FirstEndIsNamed) {
   record.machine = {
       {.kind = K::kPowerCut, .t_ns = 1'400 * kMs, .path = "w0.1"}};
   EXPECT_EQ(CauseOf(record),
-            "the save of step 12 was still being written when host w0.1 lost "
-            "power, 400 ms after it began; the save of step 8 took 620 ms; "
-            "slowdisk (slow) delayed it");
+            "fault slowdisk (slow) delayed the save of step 12, which was "
+            "still being written when host w0.1 lost power, 400 ms after it "
+            "began; the save of step 8 took 620 ms");
 }
 
 TEST(OldResumeTest, PowerLoss_IsNamedInsteadOfItsExits) {
@@ -226,8 +227,9 @@ TEST(OldResumeTest, FirstSaveHasNoneBeforeIt) {
   std::erase_if(events,
                 [](const RecordEvent& event) { return event.step == 8; });
   EXPECT_EQ(CauseOf(record),
-            "the save of step 12 was still being written when worker 2 was "
-            "killed, 575 ms after it began; slowdisk (slow) delayed it");
+            "fault slowdisk (slow) delayed the save of step 12, which was "
+            "still being written when worker 2 was killed, 575 ms after it "
+            "began");
 }
 
 TEST(OldResumeTest, ColdStartIsExplainedToo) {

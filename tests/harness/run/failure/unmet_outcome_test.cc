@@ -355,10 +355,14 @@ TEST_F(UnmetOutcomeTest, GracePeriodTooShortForASave_NamesTheSave) {
           "point: step.end}, do: preempt, with: {grace: 1s}}]\n"
           "expect: {outcome: stops-cleanly}\n")
           .cause,
-      AllOf(StartsWith("the save of step 8 was still being written when worker "
-                       "1 was killed because of fault p (preempt worker 1 at "
-                       "step.end, step 8, grace 1s), 1000 ms after it began; "),
-            EndsWith("; s (slow) delayed it (in simulated time)")));
+      AllOf(StartsWith("fault s (slow, 5s) delayed the save of step 8, which "
+                       "was still being written when worker 1 was killed "
+                       "because of fault p (preempt worker 1 at step.end, step "
+                       "8, grace 1s), 1000 ms after it began; "),
+            EndsWith("; the launcher restarted the job, as a killed worker "
+                     "counts for cluster.restart.max, and preemption.requeue "
+                     "limits only new starts of the launcher (in simulated "
+                     "time)")));
 }
 
 // Returns the events of a worker whose save a fault failed. If it exited, it
