@@ -18,7 +18,6 @@
 #include "harness/oracle/history/last_words.h"
 #include "harness/record/text/gave_up.h"
 #include "harness/record/text/joined_texts.h"
-#include "harness/record/text/named_faults.h"
 #include "harness/record/text/number_list.h"
 #include "harness/run/failure/history/begun_saves.h"
 #include "harness/run/failure/history/causing_faults.h"
@@ -28,11 +27,11 @@
 #include "harness/run/failure/history/interruptions.h"
 #include "harness/run/failure/history/killed_in_grace.h"
 #include "harness/run/failure/history/scale_downs.h"
-#include "harness/run/failure/history/worker_events.h"
 #include "harness/run/failure/remedy/delay_remedy.h"
 #include "harness/run/failure/remedy/end_remedy.h"
 #include "harness/run/failure/remedy/permitted_values.h"
 #include "harness/run/failure/remedy/resume_remedy.h"
+#include "harness/run/failure/remedy/store_remedy.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -164,37 +163,6 @@ std::string FewerRestarts(const UnmetRun& run, uint64_t permitted) {
              : "";
 }
 
-// Returns the faults of the record, each once, that have an occurrence which
-// `is_wanted`.
-template <typename Condition>
-std::vector<const RecordFault*> FaultsWith(const Outline& outline,
-                                           const Condition& is_wanted) {
-  std::vector<const RecordFault*> faults;
-  for (const RecordFault& fault : outline.record.faults) {
-    for (const FaultOccurrence& occurrence : outline.occurrences) {
-      if (occurrence.fault != &fault || !is_wanted(occurrence)) continue;
-      faults.push_back(&fault);
-      break;
-    }
-  }
-  return faults;
-}
-
-// Returns the change after which fewer checkpoints are damaged: "remove fault
-// rot, or let it damage fewer checkpoints"; "" if no fault damaged stored data.
-std::string LessDamage(const Outline& outline) {
-  if (std::string text = HonestDiskRemedy(outline); !text.empty()) return text;
-  const std::vector<const RecordFault*> faults =
-      FaultsWith(outline, [](const FaultOccurrence& occurrence) {
-        return occurrence.traits.damages_store;
-      });
-  if (faults.empty()) return "";
-  return fmt::format(
-      "remove {}, or let {} damage fewer checkpoints, so that one can be "
-      "loaded",
-      NamedFaults(faults), faults.size() == 1 ? "it" : "them");
-}
-
 bool HasNotice(const Outline& outline) {
   return std::ranges::any_of(outline.occurrences,
                              [](const FaultOccurrence& occurrence) {
@@ -225,8 +193,9 @@ std::string RemedyForEnd(const UnmetRun& run, uint64_t permitted) {
                      "first is a restart"
                    : "");
     }
-    return IsExit(code, {WorkerExit::kNoCheckpoint}) ? LessDamage(run.outline)
-                                                     : "";
+    return IsExit(code, {WorkerExit::kNoCheckpoint})
+               ? LoadableCheckpointRemedy(run.outline)
+               : "";
   }
   if (IsNotFinite(record)) {
     return "lower job.optimizer.lr, or set job.stop_on_nan to false";
@@ -404,28 +373,7 @@ std::string RemedyForRecomputedSteps(const UnmetRun& run) {
 }
 
 std::string RemedyForFailedSaves(const UnmetRun& run) {
-  const uint64_t expected =
-      run.record().expect.failed_saves_exactly.value_or(0);
-  if (run.facts().failed_saves < expected) {
-    const uint64_t more = expected - run.facts().failed_saves;
-    return more == 1 ? "let a fault fail one more save (do: errno at "
-                       "ckpt.shard.open)"
-                     : fmt::format(
-                           "let faults fail {} more saves (do: errno "
-                           "at ckpt.shard.open)",
-                           more);
-  }
-  const std::vector<const RecordFault*> faults =
-      FaultsWith(run.outline, [](const FaultOccurrence& occurrence) {
-        return occurrence.traits.reports_error && occurrence.fault->in_save;
-      });
-  if (faults.empty()) return "";
-  if (expected > 0) {
-    return fmt::format("let {} fail only {}", NamedFaults(faults),
-                       Counted(expected, "save"));
-  }
-  return fmt::format("remove {}, or let {} fail fewer saves",
-                     NamedFaults(faults), faults.size() == 1 ? "it" : "them");
+  return FailedSavesRemedy(run.outline, run.verdict);
 }
 
 std::string RemedyForEndsAt(const UnmetRun& run) {

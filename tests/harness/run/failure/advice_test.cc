@@ -227,8 +227,16 @@ TEST_F(AdviceOnRunTest, AdvisesToChangeTheCause) {
        "with: {consecutive: 2}}]\n"
        "expect: {outcome: completes, failed_saves: {exactly: 1}}\n",
        "if the run was right, set failed_saves: {exactly: 2} under expect "
-       "(c.yaml:13); if the expectation is right, let fault e fail only 1 "
-       "save"},
+       "(c.yaml:13); if the expectation is right, set consecutive of fault e "
+       "(2) to 1"},
+      {"",
+       "faults: [{id: e, at: {worker: 0, point: ckpt.shard.open}, do: errno, "
+       "with: {repeat: always}, until: {step: 11}}]\n"
+       "expect: {outcome: completes, failed_saves: {exactly: 1}}\n",
+       "if the run was right, set failed_saves: {exactly: 2} under expect "
+       "(c.yaml:13); if the expectation is right, set until of fault e (step "
+       "11) to {step: 8}, the first step without the fault, so that the save "
+       "of step 8 does not fail"},
       // A hang without an end is a delay, too.
       {", restart: {max: 1}",
        "faults: [{id: h, at: {worker: 1, step: 6, incarnation: any}, do: hang, "

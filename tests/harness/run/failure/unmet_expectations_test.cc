@@ -198,7 +198,7 @@ TEST_F(UnmetExpectationsTest, EndOfTheLastHolderOfTheState_HasItsFault) {
 TEST_F(UnmetExpectationsTest, FaultThatEndsAllHoldersIsNamedOnce) {
   const CaseResult result =
       Run(CaseOf({", restart: {policy: rejoin}",
-                  "faults: [{id: c, at: {worker: all, step: 10}, do: crash}]\n"
+                  "faults: [{id: k, at: {worker: all, step: 7}, do: kill}]\n"
                   "expect: {outcome: recovers, recomputed_steps: {max: 0}}\n",
                   ""}));
   EXPECT_THAT(result.cause,
