@@ -242,15 +242,20 @@ std::string AdviceOnEndlessFault(const Outline& outline,
                            give_up);
 }
 
+// Returns the time, rounded up to a multiple of 10 s.
+int64_t RoundedUp(int64_t ns) {
+  constexpr int64_t kRoundTo = 10'000'000'000;
+  return (ns + kRoundTo - 1) / kRoundTo * kRoundTo;
+}
+
 // Returns the advice on a run whose steps do not fit into its time; "" for
 // other runs.
 std::string AdviceOnPace(const Outline& outline) {
-  constexpr int64_t kRoundTo = 10'000'000'000;
   const std::optional<StepPace> pace = PaceOfTimedOutRun(outline);
   if (!pace) return "";
   // A twentieth more for the last saves and the end of the run.
   const int64_t needed_ns = pace->NeededNs() / 20 * 21;
-  const int64_t total_ns = (needed_ns + kRoundTo - 1) / kRoundTo * kRoundTo;
+  const int64_t total_ns = RoundedUp(needed_ns);
   return fmt::format(
       "raise timeout.total ({}) to {} or more: step {} of {} was reached after "
       "{:.3f} s, and each step takes {:.3f} s",
@@ -304,10 +309,17 @@ std::string AdviceOnHang(const Outline& outline, const CaseResult& result) {
   const int64_t limit_ns =
       is_total ? setup.longest_run_ns : setup.longest_silence_ns;
   if (!is_deadlock && limit_ns > 0 && wait.limit_ns >= limit_ns) {
+    // A twentieth more for the recovery.
+    const int64_t needed_ns =
+        (limit_ns - LastWaitOf(record) + wait.limit_ns) / 20 * 21;
     return fmt::format(
-        "if the workers may wait that long, raise {} ({}) above {} ({}), or "
+        "if the workers may wait that long, raise {} ({}){} above {} ({}), or "
         "lower the latter; if the engine should have ended the run sooner, {}",
-        key, LimitText(limit_ns), wait.key, LimitText(wait.limit_ns), look);
+        key, LimitText(limit_ns),
+        is_total
+            ? fmt::format(" to {} or more,", LimitText(RoundedUp(needed_ns)))
+            : "",
+        wait.key, LimitText(wait.limit_ns), look);
   }
   return fmt::format(
       "the engine should end such a wait by itself ({} is {}), so look for the "

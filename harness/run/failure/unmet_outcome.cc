@@ -192,16 +192,31 @@ bool MayFollowFromRestart(const Outline& outline, const Verdict& verdict) {
   return true;
 }
 
+// Returns true iff, after that time, a fault blocked a task of a worker for a
+// time or without end, but not the heartbeats of that worker.
+bool HasHungTask(const Outline& outline, int64_t from_ns) {
+  return std::ranges::any_of(
+      outline.occurrences, [from_ns](const FaultOccurrence& occurrence) {
+        return occurrence.event().t_ns > from_ns && occurrence.traits.lasts &&
+               occurrence.traits.hinders == HinderedPart::kTask;
+      });
+}
+
 // Returns "no process ended and no worker was declared lost
-// (cluster.step_timeout is 30s)".
-std::string NoSignText(const Outline& outline) {
+// (cluster.step_timeout is 30s)". If a task hangs, adds why nothing else ends
+// the wait.
+std::string NoSignText(const Outline& outline, int64_t from_ns) {
   const KeyedLimit limit = LimitOfLastWait(outline);
+  if (limit.limit_ns == 0) {
+    return "no process ended and no worker was declared lost";
+  }
   return fmt::format(
-      "no process ended and no worker was declared lost{}",
-      limit.limit_ns == 0
-          ? ""
-          : fmt::format(" ({} is {})", limit.key,
-                        DurationToText(Duration(limit.limit_ns))));
+      "no process ended and no worker was declared lost ({} is {}{})",
+      limit.key, DurationToText(Duration(limit.limit_ns)),
+      HasHungTask(outline, from_ns) ? ", and a worker with a hung task still "
+                                      "sends heartbeats, so that no other "
+                                      "limit finds it"
+                                    : "");
 }
 
 // Describes the attempts that used up the time of a run.
@@ -237,7 +252,7 @@ std::string LaterText(const Outline& outline, int64_t from_ns) {
     texts.push_back(std::move(failed));
   }
   const std::string sign = FindFirstSign(record, from_ns, INT64_MAX).text;
-  texts.push_back(sign.empty() ? NoSignText(outline) : sign);
+  texts.push_back(sign.empty() ? NoSignText(outline, from_ns) : sign);
   return JoinedTexts(std::move(texts));
 }
 

@@ -20,8 +20,8 @@ namespace gauntlet {
 //   - "the save of step 24 failed: fault full (ENOSPC in …); …", if the run
 //     ended because a state could not be saved;
 //   - "fault n (…) ended attempt 1: …; the launcher exited with code 143 and
-//     was not started again (preemption.requeue)", if the launcher stopped on a
-//     notice or was killed;
+//     was not started again (preemption.requeue is 0)", if the launcher stopped
+//     on a notice or was killed;
 //   - "no process ended before training was complete, …" or "fault c (…) ended
 //     attempt 1; the next attempt completed the training, …", if the run had
 //     fewer restarts than expected, with the faults that only delayed a worker.

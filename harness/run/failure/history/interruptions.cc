@@ -161,6 +161,13 @@ class InterruptionFinder {
   bool has_open_end_ = false;
 };
 
+// Returns "preemption.requeue is 2" for a run that used it up. Planned launches
+// hide the value: returns only the key then.
+std::string UsedUpRequeueText(const Record& record) {
+  if (!record.setup.launches.empty()) return "preemption.requeue";
+  return fmt::format("preemption.requeue is {}", record.launchers.size() - 1);
+}
+
 // Returns "fault c (SUMMARY) ended attempts 1 and 2".
 std::string FaultText(const RecordFault& fault, std::string_view verb,
                       const std::set<uint64_t>& attempts) {
@@ -438,15 +445,14 @@ std::string LauncherEndText(const Record& record) {
   const LauncherRun& last = record.launchers.back();
   if (WasKilled(record, last)) {
     return fmt::format(
-        "the launcher was killed (exit code {}) and was not started again "
-        "(preemption.requeue)",
-        last.exit_code);
+        "the launcher was killed (exit code {}) and was not started again ({})",
+        last.exit_code, UsedUpRequeueText(record));
   }
-  const bool may_requeue = last.result && last.result->status != "done";
   return fmt::format("the launcher exited with code {}{}", last.exit_code,
-                     may_requeue ? " and was not started again "
-                                   "(preemption.requeue)"
-                                 : "");
+                     HasStopped(last)
+                         ? fmt::format(" and was not started again ({})",
+                                       UsedUpRequeueText(record))
+                         : "");
 }
 
 }  // namespace gauntlet

@@ -87,8 +87,8 @@ std::string EndBeforeStartText(const Outline& outline, int64_t since_ns,
                                const RecordEvent& start);
 
 // Returns the end of the last launcher: "the launcher was killed (exit code
-// 137) and was not started again (preemption.requeue)". REQUIRES: there was a
-// launcher.
+// 137) and was not started again (preemption.requeue is 0)". REQUIRES: there
+// was a launcher.
 std::string LauncherEndText(const Record& record);
 
 }  // namespace gauntlet

@@ -114,8 +114,7 @@ std::string FewerFailures(const Record& record, const RunFacts& facts,
   if (record.setup.async_saves || fault.step >= step) return "";
   return fmt::format(
       "{} to {{step: {}}}, the first step without the fault, so that the save "
-      "of step {} "
-      "does not fail",
+      "of step {} does not fail",
       fault.until_step ? fmt::format("set until of fault {} (step {})",
                                      fault.id, *fault.until_step)
                        : fmt::format("set until of fault {}", fault.id),

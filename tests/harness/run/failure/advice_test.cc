@@ -582,7 +582,8 @@ TEST_F(AdviceOnRunTest, EndlessRunNamesTheLimits) {
                    "faults: [{id: c, at: {worker: all, step: 6}, do: hang}]\n"
                    "expect: {outcome: recovers}\n"),
             "if the workers may wait that long, raise timeout.total (50s) "
-            "above cluster.step_timeout (10m), or lower the latter; if the "
+            "to 640s or more, above cluster.step_timeout (10m), or lower the "
+            "latter; if the "
             "engine should have ended the run sooner, the finding of no-hang "
             "lists what each process waited for, and `gauntlet show 7/c --all` "
             "what it did before");

@@ -116,14 +116,14 @@ TEST_F(UnmetOutcomeTest, Cause_IsTheFaultWithItsEffect) {
        "fault k (kill_launcher worker 1 at step.begin, step 6) ended attempt "
        "1; "
        "the launcher was killed (exit code 137) and was not started again "
-       "(preemption.requeue)"},
+       "(preemption.requeue is 0)"},
       {"preemption: {requeue: 0}\n"
        "faults: [{id: p, at: {worker: 1, step: 6}, do: preempt, with: {grace: "
        "5s}}]\n"
        "expect: {outcome: recovers}\n",
        "fault p (preempt worker 1 at step.begin, step 6, grace 5s) ended "
        "attempt 1: the workers agreed to stop at step 6; the launcher exited "
-       "with code 143 and was not started again (preemption.requeue)"},
+       "with code 143 and was not started again (preemption.requeue is 0)"},
       {"faults: [{id: c, at: {worker: 1, step: 6}, do: crash}]\n"
        "expect: {outcome: recovers, restarts: {exactly: 2}}\n",
        "fault c (crash worker 1 at step.begin, step 6) ended attempt 1; the "
@@ -421,15 +421,17 @@ TEST(HangTest, TimeUsedUpByRequeuesNamesTheFaultOnce) {
 }
 
 TEST_F(UnmetOutcomeTest, UndetectedHang_IsTheCause) {
-  EXPECT_EQ(Run(CaseWithCluster(
-                    "step_timeout: 10m",
-                    "timeout: {hang: 31s, total: 50s}\n"
-                    "faults: [{id: c, at: {worker: all, step: 6}, do: hang}]\n"
-                    "expect: {outcome: recovers}\n"))
-                .cause,
-            "fault c (hang all at step.begin, step 6) fired; no process ended "
-            "and no worker was declared lost (cluster.step_timeout is 10m); "
-            "the run did not end within 50s (timeout.total)");
+  EXPECT_EQ(
+      Run(CaseWithCluster(
+              "step_timeout: 10m",
+              "timeout: {hang: 31s, total: 50s}\n"
+              "faults: [{id: c, at: {worker: all, step: 6}, do: hang}]\n"
+              "expect: {outcome: recovers}\n"))
+          .cause,
+      "fault c (hang all at step.begin, step 6) fired; no process ended "
+      "and no worker was declared lost (cluster.step_timeout is 10m, and "
+      "a worker with a hung task still sends heartbeats, so that no "
+      "other limit finds it); the run did not end within 50s (timeout.total)");
 }
 
 // Both workers declare the other one lost. That ends the attempt, and nothing
