@@ -23,8 +23,8 @@
 #include "harness/record/text/simulated_time.h"
 #include "harness/run/failure/advice.h"
 #include "harness/run/failure/history/interruptions.h"
-#include "harness/run/failure/history/killed_in_grace.h"
 #include "harness/run/failure/history/process_ends.h"
+#include "harness/run/failure/limits/killed_in_grace.h"
 #include "harness/run/failure/met_expectations.h"
 #include "harness/run/failure/remedy/restart_remedy.h"
 #include <fmt/format.h>

@@ -19,11 +19,11 @@
 #include "harness/run/failure/history/causing_faults.h"
 #include "harness/run/failure/history/first_sign.h"
 #include "harness/run/failure/history/interruptions.h"
-#include "harness/run/failure/history/late_detection.h"
 #include "harness/run/failure/history/process_ends.h"
 #include "harness/run/failure/history/scale_downs.h"
 #include "harness/run/failure/history/step_pace.h"
-#include "harness/run/failure/history/time_of_giving_up.h"
+#include "harness/run/failure/limits/late_detection.h"
+#include "harness/run/failure/limits/time_of_giving_up.h"
 #include "harness/run/failure/remedy/delay_remedy.h"
 #include <fmt/format.h>
 

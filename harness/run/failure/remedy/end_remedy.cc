@@ -396,7 +396,7 @@ std::string StopStepRemedy(const Outline& outline) {
     const std::optional<uint64_t> per_epoch = StepsOfEndedEpoch(record);
     // A stop at the last step of an epoch may come before or after its end.
     if (!per_epoch || *per_epoch < 2 ||
-        !IsPermitted("job.epochs", *expect.ends_at_epoch)) {
+        !IsPermitted("job.epochs", *expect.ends_at_epoch + 1)) {
       return "";
     }
     steps.first = *expect.ends_at_epoch * *per_epoch + 1;

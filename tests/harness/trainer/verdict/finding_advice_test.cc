@@ -79,10 +79,10 @@ TEST(FindingAdviceTest, NumbersAreToBeCompared_IfTheOrderOfNamesIsAnotherOne) {
   CrashTrial trial = {.resumed_from = CheckpointVersion{.files = {"ckpt-8"}},
                       .newest_file = "ckpt-12"};
   const TrainerFinding finding = {.verdict = Verdict::kLostWork, .trials = {0}};
-  EXPECT_THAT(AdviceOnFinding(finding, {trial}),
+  EXPECT_THAT(AdviceOnFinding(finding, {trial}, {}),
               HasSubstr("complete: compare the numbers in the names"));
   trial.newest_file = "ckpt-9";
-  EXPECT_THAT(AdviceOnFinding(finding, {trial}), EndsWith("is complete"));
+  EXPECT_THAT(AdviceOnFinding(finding, {trial}, {}), EndsWith("is complete"));
 }
 
 TEST(FindingAdviceTest, StateIsMissing_IfTheControlDiffersToo) {

@@ -1,4 +1,4 @@
-#include "harness/run/failure/history/late_detection.h"
+#include "harness/run/failure/limits/late_detection.h"
 
 #include <algorithm>
 #include <vector>

@@ -1,6 +1,6 @@
 // Time after which the launcher of a run that timed out would have given up.
-#ifndef GAUNTLET_HARNESS_RUN_FAILURE_HISTORY_TIME_OF_GIVING_UP_H_
-#define GAUNTLET_HARNESS_RUN_FAILURE_HISTORY_TIME_OF_GIVING_UP_H_
+#ifndef GAUNTLET_HARNESS_RUN_FAILURE_LIMITS_TIME_OF_GIVING_UP_H_
+#define GAUNTLET_HARNESS_RUN_FAILURE_LIMITS_TIME_OF_GIVING_UP_H_
 
 #include <cstdint>
 #include <optional>
@@ -28,4 +28,4 @@ std::optional<int64_t> TimeOfGivingUp(const Record& record,
 
 }  // namespace gauntlet
 
-#endif  // GAUNTLET_HARNESS_RUN_FAILURE_HISTORY_TIME_OF_GIVING_UP_H_
+#endif  // GAUNTLET_HARNESS_RUN_FAILURE_LIMITS_TIME_OF_GIVING_UP_H_

@@ -1,4 +1,4 @@
-#include "harness/run/failure/history/time_of_giving_up.h"
+#include "harness/run/failure/limits/time_of_giving_up.h"
 
 #include <algorithm>
 #include <cstddef>

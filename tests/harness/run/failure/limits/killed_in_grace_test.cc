@@ -1,5 +1,5 @@
 // Workers that were killed at the end of a grace period.
-#include "harness/run/failure/history/killed_in_grace.h"
+#include "harness/run/failure/limits/killed_in_grace.h"
 
 #include <string>
 

@@ -1,4 +1,4 @@
-#include "harness/run/failure/history/killed_in_grace.h"
+#include "harness/run/failure/limits/killed_in_grace.h"
 
 #include <algorithm>
 #include <map>

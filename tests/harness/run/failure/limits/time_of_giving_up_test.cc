@@ -1,5 +1,5 @@
 // The time at which a launcher gives up.
-#include "harness/run/failure/history/time_of_giving_up.h"
+#include "harness/run/failure/limits/time_of_giving_up.h"
 
 #include <cstdint>
 #include <optional>

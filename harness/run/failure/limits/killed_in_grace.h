@@ -1,7 +1,7 @@
 // Explains a worker that was killed at the end of the grace period of a
 // preemption notice.
-#ifndef GAUNTLET_HARNESS_RUN_FAILURE_HISTORY_KILLED_IN_GRACE_H_
-#define GAUNTLET_HARNESS_RUN_FAILURE_HISTORY_KILLED_IN_GRACE_H_
+#ifndef GAUNTLET_HARNESS_RUN_FAILURE_LIMITS_KILLED_IN_GRACE_H_
+#define GAUNTLET_HARNESS_RUN_FAILURE_LIMITS_KILLED_IN_GRACE_H_
 
 #include <cstdint>
 #include <optional>
@@ -49,4 +49,4 @@ std::string KilledInGraceRemedy(const RunSetup& setup,
 
 }  // namespace gauntlet
 
-#endif  // GAUNTLET_HARNESS_RUN_FAILURE_HISTORY_KILLED_IN_GRACE_H_
+#endif  // GAUNTLET_HARNESS_RUN_FAILURE_LIMITS_KILLED_IN_GRACE_H_

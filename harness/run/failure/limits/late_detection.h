@@ -1,7 +1,7 @@
 // Explains why a lost worker was detected too late, and by which time limit the
 // engine would have detected it.
-#ifndef GAUNTLET_HARNESS_RUN_FAILURE_HISTORY_LATE_DETECTION_H_
-#define GAUNTLET_HARNESS_RUN_FAILURE_HISTORY_LATE_DETECTION_H_
+#ifndef GAUNTLET_HARNESS_RUN_FAILURE_LIMITS_LATE_DETECTION_H_
+#define GAUNTLET_HARNESS_RUN_FAILURE_LIMITS_LATE_DETECTION_H_
 
 #include <cstdint>
 #include <optional>
@@ -43,4 +43,4 @@ std::string ExplainLateDetection(const Outline& outline,
 
 }  // namespace gauntlet
 
-#endif  // GAUNTLET_HARNESS_RUN_FAILURE_HISTORY_LATE_DETECTION_H_
+#endif  // GAUNTLET_HARNESS_RUN_FAILURE_LIMITS_LATE_DETECTION_H_
