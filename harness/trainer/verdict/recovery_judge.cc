@@ -153,21 +153,24 @@ std::string AmountText(const CrashTrial& trial, const CompleteVersion& newest,
       Counted(versions.Count(*progress, newest.progress), "checkpoint"));
 }
 
-// Returns the reason for lost work of a run that made a file of a series again
-// which was there and whole.
+// Returns "made ckpt-10 again". If the program prints the step from which it
+// resumed, returns "resumed from step 8, and made ckpt-10 again".
 std::string MadeAgainText(const CrashTrial& trial, const std::string& file) {
   const std::string again = fmt::format("made {} again", file);
-  const bool has_newest = ProgressOf(trial) && !trial.newest_file.empty();
-  if (!has_newest && !trial.resumed_step) {
-    return again + ", which was there and whole";
+  if (!trial.resumed_step) return again;
+  return fmt::format("{} {}, and {}",
+                     *trial.resumed_step == 0 ? "started from" : "resumed from",
+                     ResumePointName(trial), again);
+}
+
+// Returns the reason for lost work of a run that made a file of a series again
+// which was there and whole.
+std::string SeriesMadeAgainText(const CrashTrial& trial,
+                                const std::string& file) {
+  if (!ProgressOf(trial) || trial.newest_file.empty()) {
+    return MadeAgainText(trial, file) + ", which was there and whole";
   }
   std::string from = ResumePointName(trial);
-  if (!has_newest) {
-    return fmt::format(
-        "{} {}, and {}, which was there and whole",
-        *trial.resumed_step == 0 ? "started from" : "resumed from", from,
-        again);
-  }
   const bool names_file = trial.resumed_from &&
                           !trial.resumed_from->files.empty() &&
                           trial.resumed_from->files.front() != from;
@@ -175,8 +178,9 @@ std::string MadeAgainText(const CrashTrial& trial, const std::string& file) {
     from += fmt::format(" ({})", trial.resumed_from->files.front());
   }
   return fmt::format(
-      "resumed from {}, though the newest complete checkpoint was {}; {}", from,
-      trial.newest_file, again);
+      "resumed from {}, though the newest complete checkpoint was {}; made {} "
+      "again",
+      from, trial.newest_file, file);
 }
 
 // Returns "; as text, the name ckpt-8 comes after ckpt-12"; "" if the order of
@@ -243,7 +247,7 @@ CrashVerdict Judge(const CrashTrial& trial, CrashFault fault,
   if (newest != nullptr && !newest->file.empty() &&
       NamePattern(newest->file) == NamePattern(made_again)) {
     return {RecoveryVerdict::kLostWork,
-            MadeAgainText(trial, made_again) +
+            SeriesMadeAgainText(trial, made_again) +
                 AmountText(trial, *newest, versions) + NameOrderText(trial)};
   }
   if (!progress) {

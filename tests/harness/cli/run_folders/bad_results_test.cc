@@ -241,7 +241,7 @@ TEST_F(BadResultsTest, RecordedNameLeadsToNoOtherFolder) {
       WriteTextFile(folder + "/record.jsonl", RecordToJsonLines(*record.value))
           .ok());
   ExpectRefused(With("replay", folder));
-  EXPECT_THAT(err_.str(), HasSubstr("case_name: expected the name of a case"));
+  EXPECT_THAT(err_.str(), HasSubstr("case: expected the name of a case"));
 }
 
 }  // namespace
