@@ -18,6 +18,7 @@
 #include "harness/run/failure/history/process_ends.h"
 #include "harness/run/failure/history/worker_events.h"
 #include "harness/run/failure/remedy/fault_step.h"
+#include "harness/run/failure/remedy/notice_step.h"
 #include "harness/run/failure/remedy/permitted_values.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -48,14 +49,17 @@ bool EndsWith(const std::vector<uint64_t>& steps,
          std::equal(end.begin(), end.end(), steps.end() - end.size());
 }
 
-// Returns "checkpoint.keep (5) to 4"; "" if that is the present value, or if
-// the run has too few saves for retention to remove one.
+// Returns "checkpoint.keep (5) to 4". Leaves the setting out ("") if that is
+// the present value or not permitted, or if the run has too few saves for
+// retention to remove one.
 std::string KeepText(int keep, size_t saves, size_t expected) {
-  const bool is_met = !IsPermitted("checkpoint.keep", expected) ||
-                      keep == static_cast<int>(expected) ||
-                      (saves == expected && keep >= static_cast<int>(saves));
-  return is_met ? ""
-                : fmt::format("checkpoint.keep ({}) to {}", keep, expected);
+  const bool is_left_out =
+      !IsPermitted("checkpoint.keep", expected) ||
+      keep == static_cast<int>(expected) ||
+      (saves == expected && keep >= static_cast<int>(saves));
+  return is_left_out
+             ? ""
+             : fmt::format("checkpoint.keep ({}) to {}", keep, expected);
 }
 
 // Returns "set A, and B" for the settings that are not "".
@@ -221,9 +225,9 @@ std::string FailedCheckpointsRemedy(const Record& record,
   return Leaves(record, due_saves) ? RemoveFailingFaults(record, failed) : "";
 }
 
-// Returns the fault whose notice stopped the run in the step of the fault; null
-// if there is none. Another notice may stop the run some steps later.
-const RecordFault* NoticeOfStopStep(const Outline& outline) {
+// Returns the only fault of the last interruption if its notice stopped the
+// run; else null.
+const RecordFault* NoticeOfStop(const Outline& outline) {
   const Record& record = outline.record;
   if (record.launchers.empty()) return nullptr;
   const std::optional<FinalResult>& result = record.launchers.back().result;
@@ -233,10 +237,7 @@ const RecordFault* NoticeOfStopStep(const Outline& outline) {
     return nullptr;
   }
   const RecordFault* const fault = *all.back().faults.begin();
-  return TraitsOf(*fault).gives_notice && !fault->polled &&
-                 HasOwnStep(*fault) && fault->step == result->steps
-             ? fault
-             : nullptr;
+  return TraitsOf(*fault).gives_notice ? fault : nullptr;
 }
 
 // Returns the change after which a run that stopped on a notice leaves the
@@ -246,15 +247,12 @@ std::string StopAtCheckpointRemedy(const Outline& outline) {
   const Record& record = outline.record;
   const RunSetup& setup = record.setup;
   const std::vector<uint64_t>& expected = *record.expect.checkpoints_left;
-  const RecordFault* const notice = NoticeOfStopStep(outline);
+  const RecordFault* const notice = NoticeOfStop(outline);
   if (notice == nullptr || expected.empty() || setup.keep <= 0 ||
       setup.save_interval_steps == 0 || record.launchers.size() > 1) {
     return "";
   }
   const uint64_t last = expected.back();
-  if (last == 0 || last > LastStepOf(record) || setup.steps_per_execution > 1) {
-    return "";
-  }
   std::vector<uint64_t> saves;
   const uint64_t interval = setup.save_interval_steps;
   for (uint64_t step = interval; step < last; step += interval) {
@@ -262,8 +260,8 @@ std::string StopAtCheckpointRemedy(const Outline& outline) {
   }
   saves.push_back(last);
   return Leaves(record, saves)
-             ? StepAdvice(*notice, {.first = last, .last = last}) +
-                   ", as the job saves the step of the notice"
+             ? SaveAtStopAdvice(record, *notice,
+                                record.launchers.back().result->steps, last)
              : "";
 }
 
@@ -387,8 +385,8 @@ std::string LastStepRemedy(const Outline& outline) {
 std::string StopStepRemedy(const Outline& outline) {
   const Record& record = outline.record;
   const Expectation& expect = record.expect;
-  const RecordFault* const notice = NoticeOfStopStep(outline);
-  if (notice == nullptr || record.setup.steps_per_execution > 1) return "";
+  const RecordFault* const notice = NoticeOfStop(outline);
+  if (notice == nullptr) return "";
   StepRange steps;
   if (expect.ends_at_step) {
     steps = {.first = *expect.ends_at_step, .last = *expect.ends_at_step};
@@ -402,8 +400,8 @@ std::string StopStepRemedy(const Outline& outline) {
     steps.first = *expect.ends_at_epoch * *per_epoch + 1;
     steps.last = steps.first + *per_epoch - 2;
   }
-  if (steps.first == 0 || steps.last > LastStepOf(record)) return "";
-  return StepAdvice(*notice, steps);
+  return StopAdvice(record, *notice, record.launchers.back().result->steps,
+                    steps);
 }
 
 std::string EpochsAfterRestartRemedy(const Outline& outline,

@@ -17,6 +17,7 @@
 #include "harness/run/failure/history/process_ends.h"
 #include "harness/run/failure/history/worker_events.h"
 #include "harness/run/failure/remedy/fault_step.h"
+#include "harness/run/failure/remedy/notice_step.h"
 #include "harness/run/failure/remedy/permitted_values.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -215,11 +216,16 @@ std::string LoadableCheckpoint(const Outline& outline, const Restart& restart,
 
 // Returns the change after which the first launch ends at the expected step:
 // "set max_steps of the first launch (8) to 5"; "" if it did not end because of
-// its max_steps at the step that was found.
-std::string OlderLaunch(const Record& record, uint64_t found,
-                        uint64_t expected) {
+// its max_steps at the step that was found, or if training or the epochs of the
+// launch may end before the expected step.
+std::string MovedEndOfLaunch(const Record& record, uint64_t found,
+                             uint64_t expected) {
   const std::vector<PlannedLaunch>& launches = record.setup.launches;
-  if (launches.empty() || expected == 0) return "";
+  if (launches.empty() || expected == 0 || expected >= LastStepOf(record)) {
+    return "";
+  }
+  const bool has_all_epochs = launches[0].epochs >= record.setup.epochs;
+  if (expected > found && !has_all_epochs) return "";
   const bool is_first = !record.launchers.empty() &&
                         record.launchers[0].result &&
                         record.launchers[0].result->steps == found;
@@ -260,27 +266,14 @@ std::string OlderResume(const Outline& outline, const Restart& restart,
                      found, loadable.empty() ? "" : "; and " + loadable);
 }
 
-// Returns the change after which the notice makes the job save and stop at the
-// expected step: "set the step of fault n (9) to 5". Returns "" if the job
-// stopped later than in the step of the notice, as the delay may differ then.
-std::string StopAtStep(const Record& record, const RecordFault& notice,
-                       uint64_t found, uint64_t expected) {
-  const bool is_possible = HasOwnStep(notice) && !notice.polled &&
-                           *notice.step == found && expected > 0 &&
-                           expected <= LastStepOf(record) &&
-                           record.setup.steps_per_execution == 1;
-  return is_possible
-             ? StepAdvice(notice, {.first = expected, .last = expected}) +
-                   ", as the job saves the step of the notice"
-             : "";
-}
-
 // Returns the change of checkpoint.every after which the run resumes from a
 // step that is not due with the present interval. Names the values if nothing
 // but the interval and the step of a fault decides the save that is resumed
-// from.
+// from. Returns "" if no run resumes from that step, as training ends there or
+// earlier.
 std::string OtherInterval(const Record& record, const Restart& restart,
                           uint64_t expected) {
+  if (expected >= LastStepOf(record)) return "";
   const RunSetup& setup = record.setup;
   const bool is_simple =
       restart.ending != nullptr && HasOwnStep(*restart.ending) &&
@@ -294,7 +287,6 @@ std::string OtherInterval(const Record& record, const Restart& restart,
         "each {} steps)",
         expected, setup.save_interval_steps);
   }
-  if (expected >= LastStepOf(record)) return "";
   const uint64_t step = *restart.ending->step;
   const bool is_between = step > expected && step <= 2 * expected;
   return fmt::format(
@@ -437,10 +429,11 @@ std::string ResumeRemedy(const Outline& outline, const Verdict& verdict) {
   const uint64_t interval = record.setup.save_interval_steps;
   const Restart restart = RestartAt(outline, FirstStartAgain(outline));
   if (restart.ending != nullptr && TraitsOf(*restart.ending).gives_notice) {
-    return StopAtStep(record, *restart.ending, found, expected);
+    return SaveAtStopAdvice(record, *restart.ending, found, expected);
   }
-  if (restart.ending == nullptr && found > expected) {
-    return OlderLaunch(record, found, expected);
+  if (restart.ending == nullptr) {
+    std::string text = MovedEndOfLaunch(record, found, expected);
+    if (!text.empty() || found > expected) return text;
   }
   if (interval > 0 && expected % interval != 0) {
     return OtherInterval(record, restart, expected);

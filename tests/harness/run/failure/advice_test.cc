@@ -338,6 +338,23 @@ TEST_F(AdviceOnRunTest, AdvisesToChangeTheCause) {
        "30s}}]\nexpect: {outcome: stops-cleanly, ends_at: {step: 5}}\n",
        "if the run was right, set ends_at: {step: 8} under expect (c.yaml:14); "
        "if the expectation is right, set the step of fault p (8) to 5"},
+      // A notice in the last step of training stops nothing.
+      {"",
+       "preemption: {requeue: 0}\n"
+       "faults: [{id: p, at: {worker: 1, step: 8}, do: preempt, with: {grace: "
+       "30s}}]\nexpect: {outcome: stops-cleanly, ends_at: {step: 12}}\n",
+       "if the run was right, set ends_at: {step: 8} under expect (c.yaml:14); "
+       "if the expectation is right, the run must change: look in its "
+       "timeline for the first event that you do not expect (gauntlet show "
+       "7/c --all)"},
+      {"",
+       "faults: [{id: p, at: {worker: 1, step: 6}, do: preempt, with: {grace: "
+       "30s}}]\nexpect: {outcome: recovers, resumed_from: {step: 12}}\n",
+       "if the run was right, set resumed_from: {step: 6} under expect "
+       "(c.yaml:13); if the expectation is right, the run must change: look in "
+       "its "
+       "timeline for the first event that you do not expect (gauntlet show "
+       "7/c --all)"},
       {"",
        "preemption: {requeue: 0}\n"
        "faults: [{id: p, at: {worker: 1, step: 8}, do: preempt, with: {grace: "
@@ -399,6 +416,21 @@ TEST_F(AdviceOnRunTest, AdvisesToChangeTheCause) {
        "if the run was right, set resumed_from: {step: 7} under expect "
        "(c.yaml:13); if the expectation is right, set max_steps of the first "
        "launch (7) to 4"},
+      {"",
+       "launches: [{max_steps: 7}, {}]\n"
+       "expect: {outcome: recovers, resumed_from: {step: 10}}\n",
+       "if the run was right, set resumed_from: {step: 7} under expect "
+       "(c.yaml:13); if the expectation is right, set max_steps of the first "
+       "launch (7) to 10"},
+      // Training ends before the expected step.
+      {"",
+       "launches: [{max_steps: 7}, {}]\n"
+       "expect: {outcome: recovers, resumed_from: {step: 30}}\n",
+       "if the run was right, set resumed_from: {step: 7} under expect "
+       "(c.yaml:13); if the expectation is right, the run must change: look in "
+       "its "
+       "timeline for the first event that you do not expect (gauntlet show "
+       "7/c --all)"},
       {"",
        "preemption: {requeue: 0}\n"
        "faults: [{id: p, at: {worker: 1, step: 6}, do: terminate_launcher}]\n"

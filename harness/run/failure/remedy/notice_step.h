@@ -1,0 +1,28 @@
+// Advice that moves a preemption notice, so that the job stops elsewhere.
+#ifndef GAUNTLET_HARNESS_RUN_FAILURE_REMEDY_NOTICE_STEP_H_
+#define GAUNTLET_HARNESS_RUN_FAILURE_REMEDY_NOTICE_STEP_H_
+
+#include <cstdint>
+#include <string>
+
+#include "harness/record/record.h"
+#include "harness/run/failure/remedy/fault_step.h"
+
+namespace gauntlet {
+
+// Returns the change after which the notice stops the job in one of these
+// steps: "set the step of fault n (9) to 5". Returns "" if the job did not stop
+// in the step of the notice (`stopped` is another one), as the delay may differ
+// then. Returns "" also if a step is the last one of training or later: a
+// notice stops nothing there. REQUIRES: the fault gives a notice.
+std::string StopAdvice(const Record& record, const RecordFault& notice,
+                       uint64_t stopped, const StepRange& steps);
+
+// Returns StopAdvice for the step that the job is to save: "set the step of
+// fault n (9) to 5, as the job saves the step of the notice"; "" for step 0.
+std::string SaveAtStopAdvice(const Record& record, const RecordFault& notice,
+                             uint64_t stopped, uint64_t step);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_RUN_FAILURE_REMEDY_NOTICE_STEP_H_
