@@ -287,12 +287,15 @@ std::string MoreRestarts(const UnmetRun& run, uint64_t expected) {
     return MoreEnds(run, expected - run.facts().restarts);
   }
   if (!IsPermitted("cluster.restart.max", expected)) return "";
+  // Without restarts, the present budget is 0, whatever the scenario sets.
   const std::string raised =
-      fmt::format("{}raise cluster.restart.max ({}) to {}",
-                  record.setup.never_restarts
-                      ? "set cluster.restart.policy to whole-job, and "
-                      : "",
-                  budget, expected);
+      record.setup.never_restarts
+          ? fmt::format(
+                "set cluster.restart.policy to whole-job and "
+                "cluster.restart.max to {}",
+                expected)
+          : fmt::format("raise cluster.restart.max ({}) to {}", budget,
+                        expected);
   const RecordEvent* const gave_up = FindGaveUp(record);
   const bool is_endless = gave_up != nullptr &&
                           gave_up->reason == RecordReason::kRestartsUsedUp &&

@@ -113,14 +113,13 @@ std::string OneMoreRestart(const Outline& outline, const Verdict& verdict,
 }
 
 // Returns " (2) to 3" for the present value of preemption.requeue, which the
-// run has used up, and a value that is `more` higher; "" if no such value is
-// permitted, or if a plan of launches hides the present one.
-std::string RequeueValue(const Record& record, uint64_t more) {
+// run has used up, and a value that is `more` higher; "" if a plan of launches
+// hides the present one. Returns nullopt if no such value is permitted.
+std::optional<std::string> RequeueValue(const Record& record, uint64_t more) {
   if (!record.setup.launches.empty()) return "";
   const uint64_t present = record.launchers.size() - 1;
-  return IsPermitted("preemption.requeue", present + more)
-             ? fmt::format(" ({}) to {}", present, present + more)
-             : "";
+  if (!IsPermitted("preemption.requeue", present + more)) return std::nullopt;
+  return fmt::format(" ({}) to {}", present, present + more);
 }
 
 // Returns the advice on a job that the same faults stopped at each start, so
@@ -138,12 +137,15 @@ std::string EndlessStopRemedy(const Outline& outline) {
   const uint64_t left = steps - last->steps;
   const uint64_t trained =
       last->steps > before->steps ? last->steps - before->steps : 0;
-  if (trained == 0) return fmt::format("{}, as {} each start", limit, clause);
+  const std::string limited =
+      fmt::format("{}, as {} each start", limit, clause);
+  if (trained == 0) return limited;
+  const std::optional<std::string> requeue =
+      RequeueValue(record, (left + trained - 1) / trained);
+  if (!requeue) return limited;
   return fmt::format(
-      "{}, as {} each start; or raise preemption.requeue{}, as each "
-      "start trains {}, and {} left",
-      limit, clause, RequeueValue(record, (left + trained - 1) / trained),
-      Counted(trained, "step"),
+      "{}; or raise preemption.requeue{}, as each start trains {}, and {} left",
+      limited, *requeue, Counted(trained, "step"),
       left == 1 ? "1 is" : fmt::format("{} are", left));
 }
 
@@ -206,12 +208,13 @@ std::string RequeueRemedy(const Outline& outline, const Verdict& verdict) {
     if (std::string text = EndlessStopRemedy(outline); !text.empty()) {
       return text;
     }
+    const std::optional<std::string> requeue = RequeueValue(record, 1);
+    if (!requeue) return "";
     return OneMoreRestart(
         outline, verdict,
         fmt::format(
             "raise preemption.requeue{}, so that the job starts again after {}",
-            RequeueValue(record, 1),
-            was_killed ? "its launcher was killed" : "its stop"));
+            *requeue, was_killed ? "its launcher was killed" : "its stop"));
   }
   const std::vector<Interruption> all = InterruptionsOf(outline);
   const bool is_requeued =

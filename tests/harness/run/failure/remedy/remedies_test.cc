@@ -2,6 +2,7 @@
 #include "harness/run/failure/remedy/remedies.h"
 
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <set>
@@ -11,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/worker_exit_code.h"
+#include "harness/run/failure/remedy/restart_remedy.h"
 
 namespace gauntlet {
 namespace {
@@ -562,6 +564,38 @@ TEST(RemediesTest, StopInLaunches_IsRemovedFromAJobThatIsToComplete) {
   EXPECT_EQ(RemedyForUnmet(Outline(record), verdict),
             "remove stop_at_step from launches, as a job that stops before its "
             "end is started again");
+}
+
+// The record of such a run has a budget of 0, whatever the scenario sets.
+TEST(RemediesTest, PolicyIsChanged_IfItPermitsNoRestart) {
+  Record record = CrashedRun();
+  record.setup.never_restarts = true;
+  record.setup.max_restarts = 0;
+  record.expect = {.restarts_exactly = 2};
+  const Verdict verdict = {
+      .broken_expectations = {{"expectation", "restarts", "m"}},
+      .facts = {.restarts = 0}};
+  EXPECT_EQ(
+      RemedyForUnmet(Outline(record), verdict),
+      "add a fault that ends a worker (do: crash) in each of incarnations "
+      "2 and 3, and set cluster.restart.policy to whole-job and "
+      "cluster.restart.max to 2");
+}
+
+// preemption.requeue permits 1000.
+TEST(RemediesTest, RequeueIsNotRaised_AboveItsLargestValue) {
+  for (const size_t starts : {1000, 1001}) {
+    Record record;
+    record.expect = {.outcome = Outcome::kRecovers};
+    const LauncherRun stopped = {.exit_code = 143,
+                                 .result = FinalResult{.status = "stopped"}};
+    record.launchers.assign(starts, stopped);
+    EXPECT_EQ(RequeueRemedy(Outline(record), {}),
+              starts == 1000
+                  ? "raise preemption.requeue (999) to 1000, so that "
+                    "the job starts again after its stop"
+                  : "");
+  }
 }
 
 // Without the fault, the first restart is missing, too.
