@@ -35,12 +35,16 @@ template <int exit>
   PrintAndExit(kNoMemory, exit);
 }
 
-// Prints a line on an exception that nobody handled. The line is truncated.
+// Prints a line on an exception that nobody handled. A long text is truncated.
 void PrintUnhandled(const char* what) {
+  constexpr std::string_view kStart =
+      "gauntlet: internal error: unhandled exception: ";
   char line[kMaxAtomicWrite];
-  const int length = std::snprintf(
-      line, sizeof(line), "gauntlet: internal error: unhandled exception: %s\n",
-      what);
+  // The line ends in a line feed, and snprintf in a null character.
+  constexpr int kMostOfText =
+      static_cast<int>(sizeof(line) - kStart.size() - 2);
+  const int length = std::snprintf(line, sizeof(line), "%s%.*s\n",
+                                   kStart.data(), kMostOfText, what);
   if (length > 0) WriteStderrUnlessBlocked(line);
 }
 

@@ -89,15 +89,19 @@ Status CheckRange(const TimelineFilter& filter) {
 // Refuses options that have no effect on a trace.
 Status CheckTraceOptions(const Flags& flags) {
   if (!flags.Given("--trace")) return OkStatus();
-  for (const char* option : {"--worker", "--from", "--to"}) {
+  for (const char* option : {"--all", "--worker", "--from", "--to"}) {
     if (!flags.Given(option)) continue;
     return InvalidArgument(fmt::format(
         "{} cannot be combined with --trace, which writes all events", option));
   }
-  if (!flags.Given("--json")) return OkStatus();
-  return InvalidArgument(
-      "--json cannot be combined with --trace, which writes a file in place of "
-      "the rows");
+  for (const char* option : {"--width", "--json"}) {
+    if (!flags.Given(option)) continue;
+    return InvalidArgument(
+        fmt::format("{} cannot be combined with --trace, which writes a file "
+                    "in place of the rows",
+                    option));
+  }
+  return OkStatus();
 }
 
 }  // namespace

@@ -122,7 +122,8 @@ TEST_F(ShowCommandTest, WritesAChromeTraceInPlaceOfTheTable) {
 
 TEST_F(ShowCommandTest, OptionsWithoutEffectOnATraceAreRefused) {
   const std::vector<std::string> options[] = {
-      {"--json"}, {"--from", "3"}, {"--to", "9"}, {"--worker", "0"}};
+      {"--all"},     {"--json"},        {"--from", "3"},
+      {"--to", "9"}, {"--worker", "0"}, {"--width", "80"}};
   for (const std::vector<std::string>& option : options) {
     std::vector<std::string> words = {"show", "latest/a", "--trace", "t.json"};
     words.insert(words.end(), option.begin(), option.end());
