@@ -1,9 +1,11 @@
 #include "harness/trainer/verdict/finding_advice.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <set>
 #include <string>
 
+#include "harness/trainer/text/name_pattern.h"
 #include "harness/trainer/verdict/recovery_judge.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -40,6 +42,16 @@ std::set<std::string> DifferentFiles(const TrainerFinding& finding,
   return files;
 }
 
+// Returns true iff a crash of the finding took data of one of these files.
+bool WereCut(const std::set<std::string>& files, const TrainerFinding& finding,
+             const std::vector<CrashTrial>& trials) {
+  return std::ranges::any_of(finding.trials, [&](size_t i) {
+    return std::ranges::any_of(files, [&](const std::string& file) {
+      return trials[i].lost_files.contains(NamePattern(file));
+    });
+  });
+}
+
 // Returns the patterns of the files that the crashes left unfinished under
 // their final names.
 std::set<std::string> InPlaceFiles(const TrainerFinding& finding,
@@ -70,7 +82,8 @@ std::string AdviceOnFinding(const TrainerFinding& finding,
                             const std::vector<CrashTrial>& trials,
                             const std::set<std::string>& logs) {
   const std::set<std::string> different = DifferentFiles(finding, trials);
-  if (!different.empty() && std::ranges::includes(logs, different)) {
+  if (!different.empty() && std::ranges::includes(logs, different) &&
+      !WereCut(different, finding, trials)) {
     return fmt::format(
         "leave {} out of `trainer.result`: the program appends to {}, so a "
         "resumed run adds to what the crashed run wrote; no other file differs",

@@ -1,10 +1,15 @@
 #include "harness/trainer/verdict/recovery_judge.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "engine/text/counted.h"
 #include "harness/trainer/text/name_pattern.h"
@@ -19,6 +24,23 @@ std::optional<int64_t> ProgressOf(const CrashTrial& trial) {
   if (trial.resumed_step) return trial.resumed_step;
   if (!trial.resumed_from) return std::nullopt;
   return static_cast<int64_t>(trial.resumed_from->operation);
+}
+
+// Returns the numbers in the name, in their order: {8, 2} for "ckpt-08/rank2".
+// A number of too many digits counts as the largest one.
+std::vector<uint64_t> NumbersIn(std::string_view name) {
+  constexpr std::string_view kDigits = "0123456789";
+  std::vector<uint64_t> numbers;
+  size_t begin = name.find_first_of(kDigits);
+  while (begin != std::string_view::npos) {
+    const size_t end =
+        std::min(name.find_first_not_of(kDigits, begin), name.size());
+    uint64_t number = UINT64_MAX;
+    std::from_chars(name.data() + begin, name.data() + end, number);
+    numbers.push_back(number);
+    begin = name.find_first_of(kDigits, end);
+  }
+  return numbers;
 }
 
 std::string ResumePointName(const CrashTrial& trial) {
@@ -153,13 +175,17 @@ std::string AmountText(const CrashTrial& trial, const CompleteVersion& newest,
       Counted(versions.Count(*progress, newest.progress), "checkpoint"));
 }
 
+// Returns "resumed from " or, for a run that lost all steps, "started from ".
+std::string_view VerbOfResume(const CrashTrial& trial) {
+  return trial.resumed_step == 0 ? "started from " : "resumed from ";
+}
+
 // Returns "made ckpt-10 again". If the program prints the step from which it
 // resumed, returns "resumed from step 8, and made ckpt-10 again".
 std::string MadeAgainText(const CrashTrial& trial, const std::string& file) {
   const std::string again = fmt::format("made {} again", file);
   if (!trial.resumed_step) return again;
-  return fmt::format("{} {}, and {}",
-                     *trial.resumed_step == 0 ? "started from" : "resumed from",
+  return fmt::format("{}{}, and {}", VerbOfResume(trial),
                      ResumePointName(trial), again);
 }
 
@@ -167,20 +193,19 @@ std::string MadeAgainText(const CrashTrial& trial, const std::string& file) {
 // which was there and whole.
 std::string SeriesMadeAgainText(const CrashTrial& trial,
                                 const std::string& file) {
-  if (!ProgressOf(trial) || trial.newest_file.empty()) {
+  const std::string read =
+      !trial.resumed_from || trial.resumed_from->files.empty()
+          ? ""
+          : trial.resumed_from->files.front();
+  if (!ProgressOf(trial) || trial.newest_file.empty() ||
+      read == trial.newest_file) {
     return MadeAgainText(trial, file) + ", which was there and whole";
   }
   std::string from = ResumePointName(trial);
-  const bool names_file = trial.resumed_from &&
-                          !trial.resumed_from->files.empty() &&
-                          trial.resumed_from->files.front() != from;
-  if (names_file) {
-    from += fmt::format(" ({})", trial.resumed_from->files.front());
-  }
+  if (!read.empty() && read != from) from += fmt::format(" ({})", read);
   return fmt::format(
-      "resumed from {}, though the newest complete checkpoint was {}; made {} "
-      "again",
-      from, trial.newest_file, file);
+      "{}{}, though the newest complete checkpoint was {}; made {} again",
+      VerbOfResume(trial), from, trial.newest_file, file);
 }
 
 // Returns "; as text, the name ckpt-8 comes after ckpt-12"; "" if the order of
@@ -273,7 +298,8 @@ bool ReadLastNameAsText(const CrashTrial& trial) {
   if (!trial.resumed_from || trial.resumed_from->files.empty()) return false;
   const std::string& read = trial.resumed_from->files.front();
   return NamePattern(read) == NamePattern(trial.newest_file) &&
-         read > trial.newest_file;
+         read > trial.newest_file &&
+         NumbersIn(read) < NumbersIn(trial.newest_file);
 }
 
 std::vector<CrashVerdict> JudgeTrials(const std::vector<CrashTrial>& trials,

@@ -24,7 +24,8 @@ std::vector<CrashVerdict> JudgeTrials(const std::vector<CrashTrial>& trials,
                                       uint64_t end);
 
 // Returns true iff the run read the last file of a series in the order of their
-// names as text, though another one was newer: "ckpt-8" and not "ckpt-12".
+// names as text, though another one was newer and has the higher number:
+// "ckpt-8" and not "ckpt-12".
 bool ReadLastNameAsText(const CrashTrial& trial);
 
 }  // namespace gauntlet

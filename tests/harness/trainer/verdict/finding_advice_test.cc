@@ -83,6 +83,10 @@ TEST(FindingAdviceTest, NumbersAreToBeCompared_IfTheOrderOfNamesIsAnotherOne) {
               HasSubstr("complete: compare the numbers in the names"));
   trial.newest_file = "ckpt-9";
   EXPECT_THAT(AdviceOnFinding(finding, {trial}, {}), EndsWith("is complete"));
+  // Numbers put slot-1 after slot-0, as the text does.
+  trial.resumed_from->files = {"slot-1"};
+  trial.newest_file = "slot-0";
+  EXPECT_THAT(AdviceOnFinding(finding, {trial}, {}), EndsWith("is complete"));
 }
 
 TEST(FindingAdviceTest, StateIsMissing_IfTheControlDiffersToo) {
@@ -106,6 +110,11 @@ TEST(FindingAdviceTest, LogsAreNoResult_IfNothingElseDiffers) {
   EXPECT_THAT(AdviceOnFinding(finding, {log, both}, logs),
               HasSubstr("whole state in the checkpoint"));
   EXPECT_THAT(AdviceOnFinding(finding, {log, log}, {}),
+              HasSubstr("whole state in the checkpoint"));
+  // The log differs because the crash took a part of it.
+  CrashTrial cut = log;
+  cut.lost_files = {"train.log"};
+  EXPECT_THAT(AdviceOnFinding(finding, {log, cut}, logs),
               HasSubstr("whole state in the checkpoint"));
 }
 

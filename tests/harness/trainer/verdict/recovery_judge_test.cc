@@ -181,6 +181,30 @@ TEST(RecoveryJudgeTest, RepeatedCheckpointOfASeriesIsLostWork) {
       "resumed from step 2 (ckpt-2), though the newest complete "
       "checkpoint was ckpt-10; made ckpt-10 again; 58 steps are "
       "recomputed; as text, the name ckpt-2 comes after ckpt-10");
+  // In the order of numbers, slot-1 comes after slot-0, too.
+  CrashTrial by_slot = by_text;
+  by_slot.resumed_from->files = {"slot-1"};
+  by_slot.newest_file = "slot-0";
+  EXPECT_EQ(
+      JudgeTrials({Kill(20, A()), Kill(60, b), by_slot}, kOperations)[2].reason,
+      "resumed from step 2 (slot-1), though the newest complete checkpoint was "
+      "slot-0; made ckpt-10 again; 58 steps are recomputed");
+  CrashTrial from_start = by_text;
+  from_start.resumed_from = Beginning();
+  from_start.resumed_step = 0;
+  EXPECT_EQ(
+      JudgeTrials({Kill(20, A()), Kill(60, b), from_start}, kOperations)[2]
+          .reason,
+      "started from the beginning, though the newest complete checkpoint "
+      "was ckpt-10; made ckpt-10 again; 60 steps are recomputed");
+  // The run read the newest file, and went on from an older step.
+  CrashTrial newest_read = by_text;
+  newest_read.newest_file = "ckpt-2";
+  EXPECT_EQ(
+      JudgeTrials({Kill(20, A()), Kill(60, b), newest_read}, kOperations)[2]
+          .reason,
+      "resumed from step 2, and made ckpt-10 again, which was there and "
+      "whole; 58 steps are recomputed");
   // Other kinds of files may be made again each time.
   EXPECT_THAT(Verdicts({Kill(20, A()), Kill(60, B()), trial}),
               ElementsAre("recovered", "recovered", "recovered"));
