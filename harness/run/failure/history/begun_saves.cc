@@ -209,6 +209,16 @@ std::vector<const RecordFault*> FailingFaults(const Record& record,
       [](const RecordFault& fault) { return TraitsOf(fault).reports_error; });
 }
 
+std::vector<BegunSave> SavesFailedByFaults(const Record& record) {
+  std::vector<BegunSave> failed;
+  for (const BegunSave& save : SavesBegunBy(record, {.t_ns = INT64_MAX})) {
+    if (save.ending != SaveEnding::kFailed) continue;
+    if (FailingFaults(record, save).empty()) return {};
+    failed.push_back(save);
+  }
+  return failed;
+}
+
 std::string FailureReason(const Record& record, const BegunSave& save) {
   const std::vector<const RecordFault*> failing = FailingFaults(record, save);
   std::string error = ReasonOfFailure(save.failure->detail);

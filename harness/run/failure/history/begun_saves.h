@@ -59,6 +59,10 @@ std::vector<const RecordFault*> FaultsInSaves(
 std::vector<const RecordFault*> FailingFaults(const Record& record,
                                               const BegunSave& save);
 
+// Returns the failed saves of the run; none if one of them failed without a
+// fault.
+std::vector<BegunSave> SavesFailedByFaults(const Record& record);
+
 // Returns the reason of the failure: "fault full (ENOSPC in MANIFEST.json)" or,
 // if no fault caused it, the error that the save reported.
 // REQUIRES: save.ending is kFailed.

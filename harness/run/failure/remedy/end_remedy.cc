@@ -172,18 +172,6 @@ std::string LaterEnd(const Record& record, uint64_t expected) {
                           : fmt::format("set {}", fmt::join(settings, " and "));
 }
 
-// Returns the saves that faults made fail, if these are all the saves that
-// failed; else returns none.
-std::vector<BegunSave> SavesFailedByFaults(const Record& record) {
-  std::vector<BegunSave> failed;
-  for (const BegunSave& save : SavesBegunBy(record, {.t_ns = INT64_MAX})) {
-    if (save.ending != SaveEnding::kFailed) continue;
-    if (FailingFaults(record, save).empty()) return {};
-    failed.push_back(save);
-  }
-  return failed;
-}
-
 // Returns "remove fault e, which made the save of step 20 fail".
 // REQUIRES: saves is not empty.
 std::string RemoveFailingFaults(const Record& record,

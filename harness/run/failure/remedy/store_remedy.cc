@@ -84,14 +84,15 @@ std::string MoreKept(const Record& record) {
 // or no fault, made one of them fail, or if a save failed several times.
 std::vector<uint64_t> SavesFailedBy(const Record& record, const RunFacts& facts,
                                     const RecordFault& fault) {
+  const std::vector<BegunSave> failed = SavesFailedByFaults(record);
+  if (failed.size() != facts.failed_saves) return {};
   std::vector<uint64_t> steps;
-  for (const BegunSave& save : SavesBegunBy(record, {.t_ns = INT64_MAX})) {
-    if (save.ending != SaveEnding::kFailed) continue;
+  for (const BegunSave& save : failed) {
     const std::vector<const RecordFault*> faults = FailingFaults(record, save);
     if (faults.size() != 1 || faults.front() != &fault) return {};
     steps.push_back(save.step);
   }
-  return steps.size() == facts.failed_saves ? steps : std::vector<uint64_t>();
+  return steps;
 }
 
 // Returns the change after which the fault fails only the first `expected`
