@@ -23,7 +23,7 @@ struct CaseSectionOptions {
   std::string crash_test = {};     // report of a crash test; empty: it is none
   std::vector<LogTail> logs = {};  // one for each process of the case
   std::string scenario = {};       // YAML of the case; empty: not kept
-  // Reason why no scenario exists; empty: it was not kept.
+  // Reason why there is no scenario; empty: its file was not kept.
   std::string why_no_scenario = {};
 };
 

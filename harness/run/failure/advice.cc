@@ -327,8 +327,8 @@ std::string AdviceOnHang(const Outline& outline, const CaseResult& result) {
       wait.key, LimitText(wait.limit_ns), look);
 }
 
-// Returns " (the save of step 5 took 15ms, and fault s adds 3s or more)": parts
-// of the duration of the save, as far as they are known; else "".
+// Returns " (the save of step 5 took 15 ms, and fault s adds 3s or more)":
+// parts of the duration of the save, as far as they are known; else "".
 std::string PartsOfDuration(const Record& record, const ShortGrace& grace,
                             const std::vector<const RecordFault*>& delays) {
   std::vector<std::string> parts;
