@@ -61,9 +61,8 @@ std::vector<const LauncherRun*> RequeuedLaunches(const Record& record) {
   return requeued;
 }
 
-// Returns " (the launcher exited with code 143, and the job was started
-// again)";
-// "" if no launch was requeued.
+// Returns "" if no launch was requeued; else " (the launcher exited with code
+// 143, and the job was started again)".
 std::string RequeuesText(const Record& record) {
   std::set<int> codes;
   for (const LauncherRun* run : RequeuedLaunches(record)) {

@@ -12,10 +12,11 @@ namespace gauntlet {
 // did.
 const RecordEvent* FindGaveUp(const Record& record);
 
-// Returns "restarts used up (cluster.restart.max is 2)",
-// "cluster.restart.policy is none, so no restart is allowed", "no progress (the
-// limit is 10 restarts in a row that reach no new step; …)" or "too few
-// workers". REQUIRES: the kind of the event is kGaveUp.
+// Returns the reason: "restarts used up (cluster.restart.max is 2)",
+// "cluster.restart.policy is none, so no restart is allowed", "too few workers"
+// or "no progress (the limit is 10 restarts in a row that reach no new step;
+// …)".
+// REQUIRES: the kind of the event is kGaveUp.
 std::string GaveUpReasonText(const RunSetup& setup, const RecordEvent& event);
 
 }  // namespace gauntlet

@@ -24,8 +24,7 @@ std::string CommandToShow(const CaseResult& result, std::string_view options);
 //   - "if the delay is right, raise detected_in.max in F:9 above
 //     cluster.step_timeout (7s), …", if only `detection` is violated;
 //   - "if the workers may wait that long, raise timeout.total … above …", if
-//   the
-//     run did not end by itself;
+//     the run did not end by itself;
 //   - "limit fault c (set its repeat to once, …): it ends each attempt, so
 //     more time does not help", if one fault ended all attempts until then;
 //   - "raise timeout.total (2m), or lower preemption.requeue, …", if it used up

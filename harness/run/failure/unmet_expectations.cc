@@ -477,7 +477,7 @@ std::string CompletedText(const Outline& outline, const RunFacts& facts) {
       return completed + ", so the launcher did not give up";
     case Outcome::kStopsOnNan:
       return completed +
-             ": no value that is not finite stopped it (job.stop_on_nan)";
+             ": it did not stop on an infinite or NaN loss (job.stop_on_nan)";
     case Outcome::kRetryLater:
       return completed + ": each state could be saved in the end";
     case Outcome::kCompletes:

@@ -68,9 +68,10 @@ std::vector<BegunSave> SavesFailedByFaults(const Record& record);
 // REQUIRES: save.ending is kFailed.
 std::string FailureReason(const Record& record, const BegunSave& save);
 
-// Returns "the saves of steps 5 and 10 failed: fault eio (EIO in …)" for each
-// fault that made saves fail that began after that time, with the reason of the
-// last failure; "" if none failed.
+// Describes the saves that began after that time and failed, grouped by the
+// faults that made them fail: "the saves of steps 5 and 10 failed: fault eio
+// (EIO in …)". Gives the reason of the last failure in each group. Returns ""
+// if none failed.
 std::string FailedSavesText(const Record& record, int64_t from_ns);
 
 // Returns the step of the save at whose point the fault fired. The event itself

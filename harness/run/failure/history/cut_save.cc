@@ -49,7 +49,7 @@ std::string DelayedSaveText(const BegunSave& save,
                      SavesText({save.step}));
 }
 
-// Returns "; the launcher restarted the job, as …" if it did after the kill at
+// Returns "; the launcher restarted the job: …" if it did after the kill at
 // that time, although the scenario expects a clean stop; else "".
 std::string RestartAfterKillText(const Outline& outline, int64_t kill_ns) {
   if (outline.record.expect.outcome != Outcome::kStopsCleanly) return "";
@@ -58,9 +58,10 @@ std::string RestartAfterKillText(const Outline& outline, int64_t kill_ns) {
         return one.reaction == Reaction::kRestartsJob &&
                one.from_ns < kill_ns && kill_ns <= one.reaction_ns;
       });
-  return restarts ? "; the launcher restarted the job, as a killed worker "
-                    "counts for cluster.restart.max, and preemption.requeue "
-                    "limits only new starts of the launcher"
+  return restarts ? "; the launcher restarted the job: a killed worker is a "
+                    "loss, which cluster.restart.max limits; "
+                    "preemption.requeue limits only new starts of the "
+                    "launcher"
                   : "";
 }
 

@@ -21,7 +21,7 @@ namespace gauntlet {
 std::string ShorterDelay(const Record& record, const RecordFault& fault,
                          const FirstSign& sign);
 
-// A delay that no time limit for workers is sure to end.
+// A delay too short to be sure to exceed the time limit of a wait.
 struct ShortDelay {
   std::string_view parameter;  // of the fault: "latency" or "duration"
   int64_t by_ns = 0;

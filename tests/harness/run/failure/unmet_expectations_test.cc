@@ -91,8 +91,8 @@ TEST_F(UnmetExpectationsTest, CauseIsTheEventThatLedToTheFoundValue) {
        "the training was completed after 1 restart: the checkpoint of step 8 "
        "could be loaded"},
       {"", "expect: {outcome: stops-on-nan}\n",
-       "the training was completed after 1 restart: no value that is not "
-       "finite stopped it (job.stop_on_nan)"},
+       "the training was completed after 1 restart: it did not stop on "
+       "an infinite or NaN loss (job.stop_on_nan)"},
       {"", "expect: {outcome: retry-later}\n",
        "the training was completed after 1 restart: each state could be saved "
        "in the end"},

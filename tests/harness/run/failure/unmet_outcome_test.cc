@@ -359,10 +359,10 @@ TEST_F(UnmetOutcomeTest, GracePeriodTooShortForASave_NamesTheSave) {
                        "was still being written when worker 1 was killed "
                        "because of fault p (preempt worker 1 at step.end, step "
                        "8, grace 1s), 1000 ms after it began; "),
-            EndsWith("; the launcher restarted the job, as a killed worker "
-                     "counts for cluster.restart.max, and preemption.requeue "
-                     "limits only new starts of the launcher (in simulated "
-                     "time)")));
+            EndsWith("; the launcher restarted the job: a killed worker is a "
+                     "loss, which cluster.restart.max limits; "
+                     "preemption.requeue limits only new starts of the "
+                     "launcher (in simulated time)")));
 }
 
 // Returns the events of a worker whose save a fault failed. If it exited, it
