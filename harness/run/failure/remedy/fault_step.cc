@@ -1,5 +1,8 @@
 #include "harness/run/failure/remedy/fault_step.h"
 
+#include <optional>
+
+#include "engine/world/fault_point.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -13,10 +16,17 @@ std::string OneBound(const StepRange& steps) {
   return steps.first == steps.last ? fmt::to_string(steps.first) : "";
 }
 
+// Returns true iff each step of the training reaches the point of the fault.
+bool IsReachedInEachStep(const RecordFault& fault) {
+  if (fault.point.empty()) return true;
+  const std::optional<Point> point = FindPoint(fault.point);
+  return point && InfoOf(*point).rate == HitRate::kEachStep;
+}
+
 }  // namespace
 
 bool HasOwnStep(const RecordFault& fault) {
-  return fault.step && !fault.in_save;
+  return fault.step && !fault.in_save && IsReachedInEachStep(fault);
 }
 
 std::string StepAdvice(const RecordFault& fault, const StepRange& steps) {

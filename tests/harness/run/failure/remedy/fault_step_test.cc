@@ -18,11 +18,23 @@ TEST(FaultStepTest, FaultWithAStep_GetsAnotherOne) {
             "set the step of fault c (6) to 4 or earlier");
 }
 
-// The step of a fault in a save is that of the training at that time.
+TEST(FaultStepTest, OnlyAFaultAtAPointOfEachStepHasItsOwnStep) {
+  for (const char* point : {"", "step.begin", "data.next", "comm.send"}) {
+    EXPECT_TRUE(HasOwnStep({.id = "c", .point = point, .step = 6})) << point;
+  }
+  for (const char* point :
+       {"epoch.begin", "epoch.end", "eval.begin", "cluster.join"}) {
+    EXPECT_FALSE(HasOwnStep({.id = "c", .point = point, .step = 6})) << point;
+  }
+}
+
+// The step of a fault in a save is that of the training at that time. The first
+// step of an epoch is the only one with an epoch.begin.
 TEST(FaultStepTest, FaultWithoutAStepOfItsOwn_IsToFireElsewhere) {
   for (const RecordFault& fault :
        {RecordFault{.id = "c"},
-        RecordFault{.id = "c", .step = 6, .in_save = true}}) {
+        RecordFault{.id = "c", .step = 6, .in_save = true},
+        RecordFault{.id = "c", .point = "epoch.begin", .step = 7}}) {
     EXPECT_EQ(StepAdvice(fault, {.first = 9, .last = 12}),
               "let fault c fire in a step from 9 to 12");
     EXPECT_EQ(StepAdvice(fault, {.first = 9, .last = 9}),
