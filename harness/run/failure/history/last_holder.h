@@ -19,8 +19,8 @@ struct EndOfLastHolder {
 };
 
 // Returns the end after which no worker could pass on the state to this
-// generation. Returns nullopt if HasNoSurvivor is false, or if one fault ended
-// all workers.
+// generation, at its start at the latest. Returns nullopt if HasNoSurvivor is
+// false, or if one fault ended all workers.
 std::optional<EndOfLastHolder> FindEndOfLastHolder(
     const Outline& outline, const Generation& generation);
 
