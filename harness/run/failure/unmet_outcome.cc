@@ -22,6 +22,7 @@
 #include "harness/run/failure/history/process_ends.h"
 #include "harness/run/failure/history/scale_downs.h"
 #include "harness/run/failure/history/step_pace.h"
+#include "harness/run/failure/history/worker_events.h"
 #include "harness/run/failure/limits/late_detection.h"
 #include "harness/run/failure/limits/time_of_giving_up.h"
 #include "harness/run/failure/remedy/delay_remedy.h"
@@ -192,13 +193,36 @@ bool MayFollowFromRestart(const Outline& outline, const Verdict& verdict) {
   return true;
 }
 
-// Returns true iff, after that time, a fault blocked a task of a worker for a
-// time or without end, but not the heartbeats of that worker.
+// Returns the time of the last firing of the fault in that process.
+int64_t LastFiring(const FaultOccurrence& occurrence) {
+  int64_t last_ns = occurrence.event().t_ns;
+  for (const RecordEvent& event : occurrence.incarnation->events) {
+    if (event.kind == RecordKind::kFaultAgain &&
+        event.detail == occurrence.fault->id) {
+      last_ns = std::max(last_ns, event.t_ns);
+    }
+  }
+  return last_ns;
+}
+
+// Returns true iff, after that time, a fault blocked a task of a worker without
+// end or beyond the last event of all workers, but not the heartbeats of that
+// worker.
 bool HasHungTask(const Outline& outline, int64_t from_ns) {
+  int64_t last_event_ns = INT64_MIN;
+  ForEachEvent(outline.record, [&last_event_ns](const RecordEvent& event) {
+    last_event_ns = std::max(last_event_ns, event.t_ns);
+  });
   return std::ranges::any_of(
-      outline.occurrences, [from_ns](const FaultOccurrence& occurrence) {
-        return occurrence.event().t_ns > from_ns && occurrence.traits.lasts &&
-               occurrence.traits.hinders == HinderedPart::kTask;
+      outline.occurrences, [&](const FaultOccurrence& occurrence) {
+        if (!occurrence.traits.lasts ||
+            occurrence.traits.hinders != HinderedPart::kTask) {
+          return false;
+        }
+        const int64_t fired_ns = LastFiring(occurrence);
+        const int64_t duration_ns = occurrence.fault->duration_ns;
+        return fired_ns > from_ns &&
+               (duration_ns == 0 || fired_ns + duration_ns > last_event_ns);
       });
 }
 

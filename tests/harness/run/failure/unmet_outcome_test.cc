@@ -434,6 +434,21 @@ TEST_F(UnmetOutcomeTest, UndetectedHang_IsTheCause) {
       "other limit finds it); the run did not end within 50s (timeout.total)");
 }
 
+// The run waits for a slow save: the task that hung goes on long before it.
+TEST_F(UnmetOutcomeTest, HangThatHasEnded_IsNoHungTask) {
+  EXPECT_THAT(
+      Run(CaseWithCluster(
+              "step_timeout: 10m",
+              "timeout: {total: 40s}\n"
+              "faults: [{id: h, at: {worker: 1, step: 3}, do: hang, with: "
+              "{duration: 1s}}, {id: q, at: {worker: 0, save: 1, point: "
+              "ckpt.shard.write}, do: slow, with: {latency: 5m}}]\n"
+              "expect: {outcome: recovers}\n"))
+          .cause,
+      AllOf(HasSubstr("no process ended and no worker was declared lost ("),
+            Not(HasSubstr("hung task"))));
+}
+
 // Both workers declare the other one lost. That ends the attempt, and nothing
 // comes after it.
 TEST_F(UnmetOutcomeTest, TimeUsedUpAtTheEndOfAnAttempt_HasNoLaterSign) {
