@@ -16,6 +16,7 @@
 #include "harness/record/text/named_faults.h"
 #include "harness/run/failure/history/endless_faults.h"
 #include "harness/run/failure/history/interruptions.h"
+#include "harness/run/failure/history/worker_events.h"
 #include "harness/run/failure/remedy/permitted_values.h"
 #include "harness/run/failure/remedy/remedies.h"
 #include <fmt/format.h>
@@ -27,22 +28,24 @@ namespace {
 // Returns true iff the fault fired in several steps of the training. A fault
 // that always ends the attempts in the same step keeps them from the end that
 // `until` sets.
-bool FiredInSeveralSteps(const Outline& outline, const RecordFault* fault) {
+bool FiredInSeveralSteps(const Record& record, const RecordFault& fault) {
   std::set<uint64_t> steps;
-  for (const FaultOccurrence& occurrence : outline.occurrences) {
-    if (occurrence.fault == fault) steps.insert(occurrence.event().step);
-  }
+  ForEachEvent(record, [&](const RecordEvent& event) {
+    const bool is_firing = event.kind == RecordKind::kFaultFired ||
+                           event.kind == RecordKind::kFaultAgain;
+    if (is_firing && event.detail == fault.id) steps.insert(event.step);
+  });
   return steps.size() > 1;
 }
 
 // Returns "set the repeat of fault c to once" or, if the faults can also end
 // with until, "limit fault c (set its repeat to once, or end it with until)".
-std::string LimitFaultsText(const Outline& outline,
+std::string LimitFaultsText(const Record& record,
                             const std::vector<const RecordFault*>& faults) {
   const bool is_one = faults.size() == 1;
   const bool may_end =
-      std::ranges::all_of(faults, [&outline](const RecordFault* fault) {
-        return FiredInSeveralSteps(outline, fault);
+      std::ranges::all_of(faults, [&record](const RecordFault* fault) {
+        return FiredInSeveralSteps(record, *fault);
       });
   if (!may_end) {
     const bool have_until = std::ranges::any_of(
@@ -156,7 +159,7 @@ FaultsRemedy EndlessFaultsRemedy(const Outline& outline) {
       EndlessFaults(outline.record, InterruptionsOf(outline));
   if (faults.empty()) return {};
   const Expectation& expect = outline.record.expect;
-  std::string text = LimitFaultsText(outline, faults);
+  std::string text = LimitFaultsText(outline.record, faults);
   if (const std::string_view outcome = OutcomeWithout(expect, *faults.front());
       !outcome.empty()) {
     text +=

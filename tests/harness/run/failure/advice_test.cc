@@ -146,8 +146,8 @@ TEST_F(AdviceOnRunTest, AdvisesToChangeTheCause) {
        "ckpt.shard.open}, do: errno, with: {repeat: always}}]\n"
        "expect: {outcome: completes}\n",
        "if the run was right, set outcome: retry-later under expect "
-       "(c.yaml:13); if the expectation is right, set the repeat of fault e "
-       "to once"},
+       "(c.yaml:13); if the expectation is right, limit fault e (set its "
+       "repeat to once, or end it with until)"},
       {"",
        "preemption: {requeue: 0}\n"
        "faults: [{id: k, at: {worker: 1, step: 6}, do: kill_launcher}]\n"
@@ -191,8 +191,9 @@ TEST_F(AdviceOnRunTest, AdvisesToChangeTheCause) {
        "ckpt.shard.open}, do: errno, with: {repeat: always}}]\n"
        "expect: {outcome: recovers, saves: {exactly: 3}}\n",
        "if the run was right, set outcome: retry-later, saves: {exactly: 0} "
-       "under expect (c.yaml:13); if the expectations are right, set the "
-       "repeat of fault e to once and set outcome: completes, as the run then "
+       "under expect (c.yaml:13); if the expectations are right, limit fault e "
+       "(set its repeat to once, or end it with until) and set outcome: "
+       "completes, as the run then "
        "needs no restart; each save that still "
        "fails counts in saves, failed_saves and checkpoints"},
       // Two faults end the attempts in turn, before a step is trained.
