@@ -235,9 +235,11 @@ std::string AdviceOnEndlessFault(const Outline& outline,
         LimitText(record.setup.longest_run_ns), record.setup.max_restarts);
   }
   const std::string give_up = OrLetItGiveUp(outline, result);
+  const std::vector<Interruption> all = InterruptionsOf(outline);
+  const bool makes_progress = all.size() > 1 && !LacksProgress(record, all);
   return give_up.empty()
-             ? fmt::format("{}: {} each attempt, so more time does not help",
-                           limit, clause)
+             ? fmt::format("{}: {} each attempt{}", limit, clause,
+                           makes_progress ? "" : ", so more time does not help")
              : fmt::format("{}, as {} each attempt; {}", limit, clause,
                            give_up);
 }

@@ -8,7 +8,8 @@ namespace gauntlet {
 
 std::vector<const RecordFault*> EndlessFaults(
     const Record& record, const std::vector<Interruption>& all) {
-  if (const RecordFault* const fault = EndlessFault(all)) return {fault};
+  if (const RecordFault* const fault = EndlessFault(record, all))
+    return {fault};
   std::vector<const RecordFault*> faults;
   for (const RecordFault& fault : record.faults) {
     const auto ended = std::ranges::count_if(all, [&](const Interruption& one) {

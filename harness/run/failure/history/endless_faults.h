@@ -1,4 +1,4 @@
-// Faults that repeat without an end, so that no restart helps.
+// Faults that repeat without an end, and end each attempt.
 #ifndef GAUNTLET_HARNESS_RUN_FAILURE_HISTORY_ENDLESS_FAULTS_H_
 #define GAUNTLET_HARNESS_RUN_FAILURE_HISTORY_ENDLESS_FAULTS_H_
 

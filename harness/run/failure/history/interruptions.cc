@@ -12,6 +12,7 @@
 #include "harness/run/failure/history/causing_faults.h"
 #include "harness/run/failure/history/first_sign.h"
 #include "harness/run/failure/history/process_ends.h"
+#include "harness/run/failure/history/worker_events.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -60,14 +61,38 @@ std::string PlannedEndText(const Record& record, int64_t since_ns,
   return "";
 }
 
-// Returns true iff the fault, if it ended one attempt, also ends each later one
-// that fires it: it fires in any incarnation, and is no delay with an end. A
-// record has the incarnation of a fault only in its summary.
-bool EndsEachAttempt(const RecordFault& fault) {
+// Returns true iff a resume may start after the step of the fault, which then
+// does not fire again.
+bool MayResumeAfter(const Record& record, const RecordFault& fault) {
+  if (fault.in_save || record.setup.rejoins) return true;
+  bool is_saved = false;
+  ForEachEvent(record, [&](const RecordEvent& event) {
+    is_saved = is_saved || (event.kind == RecordKind::kSaveAcknowledged &&
+                            event.step >= fault.step.value_or(0));
+  });
+  return is_saved;
+}
+
+// Returns true iff the fault, if it ended one attempt, also ends each later
+// one: it fires in any incarnation, is no delay with an end, and no resume
+// starts after its step. A record has the incarnation of a fault only in its
+// summary.
+bool EndsEachAttempt(const Record& record, const RecordFault& fault) {
   const bool is_finite_delay = !TraitsOf(fault).DoesMoreThanDelay() &&
                                (fault.duration_ns > 0 || fault.latency_ns > 0);
-  return !is_finite_delay &&
+  return !is_finite_delay && !MayResumeAfter(record, fault) &&
          fault.summary.find("incarnation any") != std::string::npos;
+}
+
+// Returns the last step that a worker had finished by that time; 0 if none.
+uint64_t StepReachedBy(const Record& record, int64_t until_ns) {
+  uint64_t last = 0;
+  ForEachEvent(record, [&](const RecordEvent& event) {
+    if (event.kind == RecordKind::kStep && event.t_ns <= until_ns) {
+      last = std::max(last, event.step);
+    }
+  });
+  return last;
 }
 
 // Collects the interruptions from the events of the launchers.
@@ -394,7 +419,13 @@ bool RepeatsWithoutEnd(const RecordFault& fault) {
   return fault.always && (!fault.until_step || is_before_end);
 }
 
-const RecordFault* EndlessFault(const std::vector<Interruption>& all) {
+bool LacksProgress(const Record& record, const std::vector<Interruption>& all) {
+  return all.size() > 1 && StepReachedBy(record, all[all.size() - 2].end_ns) ==
+                               StepReachedBy(record, all.back().end_ns);
+}
+
+const RecordFault* EndlessFault(const Record& record,
+                                const std::vector<Interruption>& all) {
   if (all.empty()) return nullptr;
   const RecordFault* delay = nullptr;
   for (const RecordFault* fault : all.back().faults) {
@@ -403,8 +434,8 @@ const RecordFault* EndlessFault(const std::vector<Interruption>& all) {
       return one.faults.contains(fault);
     };
     const auto first = std::ranges::find_if(all, has_fault);
-    // One attempt alone shows no repetition.
-    const ptrdiff_t least = EndsEachAttempt(*fault) ? 1 : 2;
+    // Without EndsEachAttempt, one attempt alone shows no repetition.
+    const ptrdiff_t least = EndsEachAttempt(record, *fault) ? 1 : 2;
     if (all.end() - first < least ||
         !std::all_of(first, all.end(), has_fault)) {
       continue;

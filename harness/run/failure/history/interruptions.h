@@ -51,12 +51,17 @@ std::vector<Interruption> InterruptionsOf(const Outline& outline);
 // fires in one step before that end, which the training then does not reach.
 bool RepeatsWithoutEnd(const RecordFault& fault);
 
-// Returns a fault that no restart helps against: it repeats without an end, and
-// ended each attempt from the first that it ended to the last of the run. These
-// are at least two, or at least one if the plan lets it fire in any
-// incarnation. Prefers a fault that ends processes or fails operations to one
-// that only delays. Returns null if there is none.
-const RecordFault* EndlessFault(const std::vector<Interruption>& all);
+// Returns true iff there were two interruptions or more, and the training
+// reached no new step between the last two.
+bool LacksProgress(const Record& record, const std::vector<Interruption>& all);
+
+// Returns a fault that repeats without an end, and ended each attempt from the
+// first that it ended to the last of the run. These are at least two, or at
+// least one if the plan lets it fire in any incarnation and no resume can start
+// after its step. Prefers a fault that ends processes or fails operations to
+// one that only delays. Returns null if there is none.
+const RecordFault* EndlessFault(const Record& record,
+                                const std::vector<Interruption>& all);
 
 // Returns "fault c (hang worker 1 at step.begin, step 8) ended attempt 1:
 // worker 0 lost rank 1 (deadline: cluster.step_timeout is 7s); the launcher

@@ -152,6 +152,70 @@ std::string EndlessStopRemedy(const Outline& outline) {
       left == 1 ? "1 is" : fmt::format("{} are", left));
 }
 
+// Returns ", and raise cluster.restart.max (0) to 1" if the launcher permits
+// too few restarts even for a run in which each of the EndlessFaults fires
+// once; else "".
+std::string RestartsOfLimitedFaults(const Outline& outline,
+                                    const std::vector<Interruption>& all) {
+  const Record& record = outline.record;
+  const std::vector<const RecordFault*> faults = EndlessFaults(record, all);
+  // A failed save is tried again without a restart.
+  if (std::ranges::all_of(faults, [](const RecordFault* fault) {
+        return fault->in_save && TraitsOf(*fault).reports_error;
+      })) {
+    return "";
+  }
+  if (record.setup.never_restarts) {
+    return ", and set cluster.restart.policy to whole-job or rejoin";
+  }
+  const auto first = std::ranges::find_if(all, [&](const Interruption& one) {
+    return std::ranges::any_of(faults, [&one](const RecordFault* fault) {
+      return one.faults.contains(fault);
+    });
+  });
+  // Each start of the launcher permits all restarts anew.
+  const uint64_t needed =
+      record.launchers.size() > 1
+          ? 1
+          : static_cast<uint64_t>(first - all.begin()) + faults.size();
+  const auto permitted = static_cast<uint64_t>(record.setup.max_restarts);
+  if (permitted >= needed || !IsPermitted("cluster.restart.max", needed)) {
+    return "";
+  }
+  return fmt::format(", and raise cluster.restart.max ({}) to {}{}", permitted,
+                     needed, PermittedRestarts(record.expect, needed));
+}
+
+// Returns the advice on a launcher that gave up because of EndlessFaults; "" if
+// there are none.
+std::string EndlessRestartRemedy(const Outline& outline, const Verdict& verdict,
+                                 RecordReason reason) {
+  const Record& record = outline.record;
+  const auto [limit, clause] = EndlessFaultsRemedy(outline);
+  if (limit.empty()) return "";
+  const std::vector<Interruption> all = InterruptionsOf(outline);
+  const std::string text =
+      fmt::format("{}{}: {} each attempt", limit,
+                  RestartsOfLimitedFaults(outline, all), clause);
+  if (LacksProgress(record, all)) {
+    return fmt::format("{}, so more restarts do not help{}", text,
+                       OrShorterDelays(outline));
+  }
+  const auto present = static_cast<uint64_t>(record.setup.max_restarts);
+  const bool may_raise =
+      all.size() > 1 && reason == RecordReason::kRestartsUsedUp &&
+      !record.setup.never_restarts &&
+      IsPermitted("cluster.restart.max", present + 1) &&
+      PermittedRestarts(record.expect, verdict.facts.restarts + 1).empty();
+  return fmt::format(
+      "{}{}{}", text,
+      may_raise ? fmt::format("; or raise cluster.restart.max ({}), as each "
+                              "attempt reaches new steps",
+                              present)
+                : "",
+      OrShorterDelays(outline));
+}
+
 }  // namespace
 
 FaultsRemedy EndlessFaultsRemedy(const Outline& outline) {
@@ -182,10 +246,10 @@ std::string RestartRemedy(const Outline& outline, const Verdict& verdict) {
   const Record& record = outline.record;
   const RecordEvent* const gave_up = FindGaveUp(record);
   if (gave_up == nullptr) return "";
-  const auto [limit, clause] = EndlessFaultsRemedy(outline);
-  if (!limit.empty()) {
-    return fmt::format("{}: {} each attempt, so more restarts do not help{}",
-                       limit, clause, OrShorterDelays(outline));
+  if (std::string text =
+          EndlessRestartRemedy(outline, verdict, gave_up->reason);
+      !text.empty()) {
+    return text;
   }
   const auto more = static_cast<uint64_t>(record.setup.max_restarts) + 1;
   if (gave_up->reason != RecordReason::kRestartsUsedUp ||

@@ -22,10 +22,11 @@ struct FaultsRemedy {
 FaultsRemedy EndlessFaultsRemedy(const Outline& outline);
 
 // Returns the change after which the launcher does not give up: it limits the
-// EndlessFaults, or permits one more restart. Returns "" if no launcher gave
-// up, or if no change is known. If the scenario does not permit that restart,
-// the text also names the expectation to raise and, as an alternative, the
-// change after which the restart is not needed.
+// EndlessFaults and permits the restarts that the run needs even then, or
+// permits one more restart. Returns "" if no launcher gave up, or if no change
+// is known. If the scenario does not permit that restart, the text also names
+// the expectation to raise and, as an alternative, the change after which the
+// restart is not needed.
 std::string RestartRemedy(const Outline& outline, const Verdict& verdict);
 
 // Returns the change of the scenario after which its job is queued again, or no

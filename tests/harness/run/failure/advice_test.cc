@@ -378,13 +378,37 @@ TEST_F(AdviceOnRunTest, AdvisesToChangeTheCause) {
        "if the run was right, set outcome: fails under expect (c.yaml:13); if "
        "the expectation is right, set the repeat of fault c to once, without "
        "its until: it ends each attempt, so more restarts do not help"},
-      // The plan shows that the fault repeats.
+      // The plan shows that the fault repeats. Limited, it still needs a
+      // restart.
       {", restart: {max: 0}",
        "faults: [{id: c, at: {worker: 1, step: 6, incarnation: any}, do: "
        "crash, with: {repeat: always}}]\nexpect: {outcome: recovers}\n",
        "if the run was right, set outcome: fails under expect (c.yaml:13); if "
-       "the expectation is right, set the repeat of fault c to once: it ends "
-       "each attempt, so more restarts do not help"},
+       "the expectation is right, set the repeat of fault c to once, "
+       "and raise cluster.restart.max (0) to 1: it ends each attempt"},
+      {", restart: {policy: none}",
+       "faults: [{id: c, at: {worker: 1, step: 6, incarnation: any}, do: "
+       "crash, with: {repeat: always}}]\nexpect: {outcome: recovers}\n",
+       "if the run was right, set outcome: fails under expect (c.yaml:13); if "
+       "the expectation is right, set the repeat of fault c to once, and "
+       "set cluster.restart.policy to whole-job or rejoin: it ends each "
+       "attempt"},
+      // A resume starts after the step of the fault.
+      {", restart: {max: 0}",
+       "faults: [{id: c, at: {worker: 0, step: 8, point: ckpt.committed, "
+       "incarnation: any}, do: crash, with: {repeat: always}}]\n"
+       "expect: {outcome: recovers}\n",
+       "if the run was right, set outcome: fails under expect (c.yaml:13); if "
+       "the expectation is right, raise cluster.restart.max (0)"},
+      // Each attempt reaches new steps.
+      {", restart: {max: 1}",
+       "faults: [{id: c, at: {worker: 0, save: 1, point: ckpt.committed, "
+       "incarnation: any}, do: crash, with: {repeat: always}}]\n"
+       "expect: {outcome: recovers}\n",
+       "if the run was right, set outcome: fails under expect (c.yaml:13); if "
+       "the expectation is right, limit fault c (set its repeat to once, or "
+       "end it with until): it ends each attempt; or raise cluster.restart.max "
+       "(1), as each attempt reaches new steps"},
       {"",
        "timeout: {total: 40s}\n"
        "faults: [{id: h, at: {worker: 1, step: 6, incarnation: any}, do: hang, "
