@@ -1,5 +1,5 @@
-// A fault plan: what goes wrong in a run, where in logical time, and nothing
-// random left.
+// A fault plan: what goes wrong in a run, and where in logical time. What a run
+// still draws, such as a jitter or lost frames, follows from the plan's seed.
 //
 // The fault model
 //
@@ -379,7 +379,7 @@ struct Fault {
 };
 
 struct FaultPlan {
-  uint64_t seed = 0;  // the run's; the faults themselves hold no randomness
+  uint64_t seed = 0;  // the run's; random effects of faults are drawn from it
   std::vector<Fault> faults;
   std::vector<PlantedBug> bugs;
 
