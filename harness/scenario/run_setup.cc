@@ -78,7 +78,7 @@ RunSetup SetupOf(const Case& one) {
                  .start_timeout_ns = one.cluster.start_timeout.count(),
                  .longest_silence_ns = HangLimitOf(one).count(),
                  .longest_run_ns = TotalLimitOf(one).count(),
-                 .planted_bugs = {}};
+                 .planted_bugs = NamesOfBugs(one.plan.bugs)};
   SetDeadlines(one, setup);
   for (const LaunchSetup& launch : one.launches) {
     const Horizon horizon = OptionsOfLaunch(one.train, launch).horizon;
@@ -86,11 +86,6 @@ RunSetup SetupOf(const Case& one) {
                               .max_steps = horizon.max_steps.value_or(0),
                               .stop_at_step = horizon.stop_at_step.value_or(0),
                               .other_job = launch.changes_job()});
-  }
-  for (const PlantedBugInfo& info : AllPlantedBugs()) {
-    for (const PlantedBug bug : one.plan.bugs) {
-      if (bug == info.bug) setup.planted_bugs.emplace_back(info.name);
-    }
   }
   return setup;
 }
@@ -182,6 +177,14 @@ std::string ParametersText(const Fault& fault) {
 }
 
 }  // namespace
+
+std::vector<std::string> NamesOfBugs(const std::vector<PlantedBug>& bugs) {
+  std::vector<std::string> names;
+  for (const PlantedBugInfo& info : AllPlantedBugs()) {
+    if (std::ranges::count(bugs, info.bug) > 0) names.emplace_back(info.name);
+  }
+  return names;
+}
 
 std::string FaultSummary(const Fault& fault) {
   const FaultSite& site = fault.site;

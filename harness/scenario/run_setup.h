@@ -3,6 +3,7 @@
 #define GAUNTLET_HARNESS_SCENARIO_RUN_SETUP_H_
 
 #include <string>
+#include <vector>
 
 #include "harness/record/record.h"
 #include "harness/scenario/scenario.h"
@@ -18,6 +19,9 @@ void SetDeadlines(const Case& one, RunSetup& setup);
 // rest. It also adds the text of the plan if the record will be written to a
 // file; no verdict depends on that text.
 Record RecordHead(const Case& one);
+
+// Returns the names of the bugs, in the order of AllPlantedBugs.
+std::vector<std::string> NamesOfBugs(const std::vector<PlantedBug>& bugs);
 
 // Returns a fault as text for people: "crash worker 1 at ckpt.rename, step 4",
 // "errno all at ckpt.begin, incarnation any, error ENOSPC, repeat always".

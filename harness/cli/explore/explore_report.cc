@@ -39,14 +39,6 @@ std::string SecondsText(double seconds) {
   return DurationText(std::llround(seconds * 1000) * 1'000'000);
 }
 
-std::vector<std::string> NamesOfBugs(const std::vector<PlantedBug>& bugs) {
-  std::vector<std::string> names;
-  for (const PlantedBugInfo& info : AllPlantedBugs()) {
-    if (std::ranges::count(bugs, info.bug) > 0) names.emplace_back(info.name);
-  }
-  return names;
-}
-
 VerdictStrip FactsOf(const Exploration& exploration) {
   const ExploreCommand& command = exploration.command;
   VerdictStrip strip;

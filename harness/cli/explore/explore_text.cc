@@ -190,10 +190,7 @@ std::string ShardText(const ShardChoice& shard) {
 // Returns text such as ", with the planted bug lose-metrics"; "" without one.
 std::string BugsText(const std::vector<PlantedBug>& bugs) {
   if (bugs.empty()) return "";
-  std::vector<std::string_view> names;
-  for (const PlantedBugInfo& info : AllPlantedBugs()) {
-    if (std::ranges::count(bugs, info.bug) > 0) names.push_back(info.name);
-  }
+  const std::vector<std::string> names = NamesOfBugs(bugs);
   return fmt::format(", with the planted bug{} {}",
                      names.size() == 1 ? "" : "s", fmt::join(names, ", "));
 }

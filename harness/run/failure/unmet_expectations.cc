@@ -39,16 +39,10 @@ struct Unmet {
   bool has_ends = false;
 };
 
-bool StartsGeneration(const RecordEvent& event) {
-  return event.kind == RecordKind::kInitialized ||
-         event.kind == RecordKind::kResumed ||
-         event.kind == RecordKind::kResumedFromMemory;
-}
-
 // Returns the first event that starts the training of that generation.
 const RecordEvent* StartOfGeneration(const Record& record, uint64_t number) {
   return FirstOf(record, [number](const RecordEvent& event) {
-    return StartsGeneration(event) && event.generation == number;
+    return IsOfStart(event.kind) && event.generation == number;
   });
 }
 
@@ -56,7 +50,7 @@ const RecordEvent* StartOfGeneration(const Record& record, uint64_t number) {
 std::string EndBeforeText(const Outline& outline, const RecordEvent& start) {
   uint64_t before = 0;  // the generation before
   ForEachEvent(outline.record, [&](const RecordEvent& event) {
-    if (StartsGeneration(event) && event.generation < start.generation) {
+    if (IsOfStart(event.kind) && event.generation < start.generation) {
       before = std::max(before, event.generation);
     }
   });

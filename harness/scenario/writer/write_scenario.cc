@@ -378,11 +378,7 @@ FlowMap TimeoutMap(const Timeouts& timeouts) {
 
 std::vector<std::string> BugNames(const std::vector<PlantedBug>& bugs) {
   std::vector<std::string> names;
-  for (const PlantedBug bug : bugs) {
-    for (const PlantedBugInfo& info : AllPlantedBugs()) {
-      if (info.bug == bug) names.emplace_back(info.name);
-    }
-  }
+  for (const PlantedBug bug : bugs) names.emplace_back(InfoOf(bug).name);
   return names;
 }
 

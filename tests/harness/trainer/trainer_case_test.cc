@@ -135,7 +135,7 @@ TEST(TrainerCaseTest, CountsFaultsAndNotTheStatesThatTheyLeave) {
   };
   EXPECT_EQ(fired({0, 0, 0}), 1U);
   EXPECT_EQ(fired({0, 0, 1}), 2U);
-  // Of the second fault, no state was tried.
+  // No crash state of the second fault was tried.
   EXPECT_EQ(fired({0, 0, 2}), 2U);
   // One state of the first fault happened.
   result.trials[0].has_happened = false;

@@ -189,8 +189,9 @@ class InterruptionFinder {
 // Returns "preemption.requeue is 2" for a run that used it up. Planned launches
 // hide the value: returns only the key then.
 std::string UsedUpRequeueText(const Record& record) {
-  if (!record.setup.launches.empty()) return "preemption.requeue";
-  return fmt::format("preemption.requeue is {}", record.launchers.size() - 1);
+  const std::optional<uint64_t> value = UsedUpRequeue(record);
+  return value ? fmt::format("preemption.requeue is {}", *value)
+               : "preemption.requeue";
 }
 
 // Returns "fault c (SUMMARY) ended attempts 1 and 2".
@@ -411,6 +412,11 @@ std::vector<Interruption> InterruptionsOf(const Outline& outline) {
     one.are_certain = causes.are_certain;
   }
   return all;
+}
+
+std::optional<uint64_t> UsedUpRequeue(const Record& record) {
+  if (!record.setup.launches.empty()) return std::nullopt;
+  return record.launchers.size() - 1;
 }
 
 bool RepeatsWithoutEnd(const RecordFault& fault) {

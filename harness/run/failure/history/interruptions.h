@@ -47,6 +47,10 @@ bool WasKilled(const Record& record, const LauncherRun& run);
 // and one that stopped on a notice, interrupt the run, too.
 std::vector<Interruption> InterruptionsOf(const Outline& outline);
 
+// Returns the value of preemption.requeue in a run that used it up; nullopt if
+// planned launches hide it. REQUIRES: there was a launcher.
+std::optional<uint64_t> UsedUpRequeue(const Record& record);
+
 // Returns true iff the fault repeats without an end: it has no `until`, or
 // fires in one step before that end, which the training then does not reach.
 bool RepeatsWithoutEnd(const RecordFault& fault);

@@ -119,10 +119,10 @@ std::string OneMoreRestart(const Outline& outline, const Verdict& verdict,
 // run has used up, and a value that is `more` higher; "" if a plan of launches
 // hides the present one. Returns nullopt if no such value is permitted.
 std::optional<std::string> RequeueValue(const Record& record, uint64_t more) {
-  if (!record.setup.launches.empty()) return "";
-  const uint64_t present = record.launchers.size() - 1;
-  if (!IsPermitted("preemption.requeue", present + more)) return std::nullopt;
-  return fmt::format(" ({}) to {}", present, present + more);
+  const std::optional<uint64_t> present = UsedUpRequeue(record);
+  if (!present) return "";
+  if (!IsPermitted("preemption.requeue", *present + more)) return std::nullopt;
+  return fmt::format(" ({}) to {}", *present, *present + more);
 }
 
 // Returns the advice on a job that the same faults stopped at each start, so
