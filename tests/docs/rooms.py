@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""Checks the folder tables of ARCHITECTURE.md against the tree.
+"""Checks the folder tables of the documents against the tree.
+
+ARCHITECTURE.md has the table of the top folders, docs/design/folders.md those
+of the folders in them.
 
 A table with the columns `folder` and `may include` has rows of three kinds:
   `engine/`        a top folder: the most that any folder in it may include
@@ -26,7 +29,8 @@ import sys
 import outcome
 from document import ROOT
 
-DOCUMENT = "ARCHITECTURE.md"
+TOP_TABLE = "ARCHITECTURE.md"
+TABLES = "docs/design/folders.md"
 SOURCE_TOPS = ("engine", "chaos", "harness", "reports")
 TOPS = (*SOURCE_TOPS, "tests")
 MOST_FILES = 30
@@ -37,7 +41,7 @@ _INCLUDE = re.compile(r'\s*#\s*include\s+"([^"]+)/[^"/]+"')
 
 @dataclasses.dataclass
 class Row:
-    line: int
+    place: str  # DOCUMENT:LINE
     folder: str  # folder without `/` or `/*` at its end
     kind: str  # "top", "one" or "below"
     cell: str
@@ -59,7 +63,7 @@ def covers(name, folder):
                               f"{folder}/".startswith(name))
 
 
-def read_rows(text):
+def read_rows(document, text):
     """Returns the rows of all folder tables in a document, top to bottom."""
     rows, within, above = [], False, []
     for number, line in enumerate(text.splitlines(), 1):
@@ -73,7 +77,7 @@ def read_rows(text):
             kind = ("below" if name.endswith("/*") else
                     "top" if name.endswith("/") else "one")
             folder = re.sub(r"/\*?$", "", name)
-            rows.append(Row(number, folder, kind, cells[-1], list(above)))
+            rows.append(Row(f"{document}:{number}", folder, kind, cells[-1], list(above)))
             if kind == "one":
                 above.append(folder)
     return rows
@@ -106,8 +110,7 @@ def resolve(row, folders):
                                                   folders)):
                 names.append(found)
             elif item != "–":
-                wrong.append(f"{DOCUMENT}:{row.line}: no such folder to "
-                             f"include: {item}")
+                wrong.append(f"{row.place}: no such folder to include: {item}")
     return wrong
 
 
@@ -142,8 +145,7 @@ class Rooms:
             kind = {"top": self._top, "one": self._one,
                     "below": self._below}[row.kind]
             if row.folder in kind:
-                self.wrong.append(f"{DOCUMENT}:{row.line}: a second row for "
-                                  f"{row.folder}")
+                self.wrong.append(f"{row.place}: a second row for {row.folder}")
             kind[row.folder] = row
             self.wrong += resolve(row, folders)
 
@@ -170,18 +172,19 @@ class Rooms:
 
 def check(root):
     """Returns all violations, one per line, and what was checked."""
-    rows = read_rows((root / DOCUMENT).read_text())
+    rows = [row for document in (TOP_TABLE, TABLES)
+            for row in read_rows(document, (root / document).read_text())]
     tree = tree_of(root)
     rooms = Rooms(rows, {str(folder) for name in tree for folder in
                          (name, *pathlib.PurePosixPath(name).parents)})
-    wrong = [f"{DOCUMENT}:{row.line}: no such folder: {row.folder}"
+    wrong = [f"{row.place}: no such folder: {row.folder}"
              for row in rows if not (root / row.folder).is_dir()]
     wrong += rooms.wrong
     includes = 0
     for folder, files in tree.items():
         sources = [name for name in files if name.endswith(SOURCES)]
         if sources and not rooms.has(folder):
-            wrong.append(f"{folder}: has sources and no row in {DOCUMENT}")
+            wrong.append(f"{folder}: has sources and no row in {TABLES}")
         if len(files) > MOST_FILES:
             wrong.append(f"{folder}: has {len(files)} files, more than "
                          f"{MOST_FILES}")
@@ -193,7 +196,7 @@ def check(root):
                 if row:
                     wrong.append(f"{folder}/{name}:{line}: {row.folder} may "
                                  f"not include {included} "
-                                 f"({DOCUMENT}:{row.line})")
+                                 f"({row.place})")
     return wrong, f"{len(rows)} rows and {includes} includes checked"
 
 

@@ -7,6 +7,9 @@ import unittest
 
 import rooms
 
+TOP = rooms.TOP_TABLE
+FOLDERS = rooms.TABLES
+
 TOPS = """| folder | what lives there | may include |
 |---|---|---|
 | `engine/` | the engine | – |
@@ -34,7 +37,7 @@ FILES = {"engine/status.h": "", "engine/train/state/state.h": "",
 
 class Cells(unittest.TestCase):
     def row(self, folder, cell, above=()):
-        row = rooms.Row(1, folder, "one", cell, list(above))
+        row = rooms.Row("folders.md:1", folder, "one", cell, list(above))
         folders = {"engine", "engine/train", "engine/train/state",
                    "engine/ckpt", "engine/ckpt/state"}
         return row, rooms.resolve(row, folders)
@@ -77,7 +80,7 @@ class Cells(unittest.TestCase):
 
 
 class Tree(unittest.TestCase):
-    def wrong(self, text=TOPS + ENGINE + CHAOS, **changes):
+    def wrong(self, text=ENGINE + CHAOS, **changes):
         """Returns violations of a tree of FILES; `changes`: new text by file
         name."""
         with tempfile.TemporaryDirectory() as name:
@@ -85,7 +88,10 @@ class Tree(unittest.TestCase):
             for path, content in {**FILES, **changes}.items():
                 (root / path).parent.mkdir(parents=True, exist_ok=True)
                 (root / path).write_text(content)
-            (root / rooms.DOCUMENT).write_text(text)
+            for document, table in ((TOP, TOPS),
+                                    (FOLDERS, text)):
+                (root / document).parent.mkdir(parents=True, exist_ok=True)
+                (root / document).write_text(table)
             return rooms.check(root)[0]
 
     def including(self, path, *included):
@@ -105,15 +111,15 @@ class Tree(unittest.TestCase):
             self.assertEqual([], self.including(path, included), path)
 
     def test_other_includes_are_reported_with_line_and_row(self):
-        for path, included, row in (
-                ("engine/train/state/state.cc", "engine/train/loop.h", 11),
-                ("engine/status.cc", "engine/api/api.h", 10),
-                ("engine/status.cc", "chaos/sim/sim.h", 3),
-                ("engine/status.cc", "tests/engine/fixture.h", 3),
-                ("chaos/sim/sim.cc", "engine/train/state/state.h", 17)):
+        for path, included, document, line in (
+                ("engine/train/state/state.cc", "engine/train/loop.h", FOLDERS, 6),
+                ("engine/status.cc", "engine/api/api.h", FOLDERS, 5),
+                ("engine/status.cc", "chaos/sim/sim.h", TOP, 3),
+                ("engine/status.cc", "tests/engine/fixture.h", TOP, 3),
+                ("chaos/sim/sim.cc", "engine/train/state/state.h", FOLDERS, 12)):
             violation, = self.including(path, "engine/status.h", included)
             self.assertTrue(violation.startswith(f"{path}:2: "), violation)
-            self.assertIn(f"({rooms.DOCUMENT}:{row})", violation)
+            self.assertIn(f"({document}:{line})", violation)
 
     def test_a_folder_with_sources_needs_a_row(self):
         for path in ("engine/gpu/gpu.cu", "chaos/x/a.cc.in", "chaos/b.proto"):
@@ -124,19 +130,19 @@ class Tree(unittest.TestCase):
 
     def test_a_folder_without_a_row_is_reported_once(self):
         self.assertEqual(
-            ["engine/gpu: has sources and no row in ARCHITECTURE.md"],
+            ["engine/gpu: has sources and no row in docs/design/folders.md"],
             self.wrong(**{"engine/gpu/gpu.h": "",
                           "engine/gpu/gpu.cc": '#include "engine/api/api.h"',
                           "engine/api/a.cc": '#include "engine/gpu/gpu.h"'}))
 
     def test_a_row_needs_a_folder(self):
         self.assertEqual(
-            ["ARCHITECTURE.md:18: no such folder: chaos/gone"],
-            self.wrong(TOPS + ENGINE + CHAOS +
+            ["docs/design/folders.md:13: no such folder: chaos/gone"],
+            self.wrong(ENGINE + CHAOS +
                        "| `chaos/gone` | – | – |\n"))
 
     def test_a_second_row_is_reported(self):
-        violation, = self.wrong(TOPS + ENGINE + CHAOS +
+        violation, = self.wrong(ENGINE + CHAOS +
                                 "| `chaos/sim` | – | `engine/` |\n")
         self.assertIn("second row for chaos/sim", violation)
 
@@ -147,7 +153,8 @@ class Tree(unittest.TestCase):
         self.assertEqual("tests/data: has 31 files, more than 30", violation)
 
     def test_a_document_without_tables_has_no_rows(self):
-        self.assertEqual(len(FILES), len(self.wrong("no table")))
+        # The folders of `tests` have the row of their top folder.
+        self.assertEqual(len(FILES) - 1, len(self.wrong("no table")))
 
 
 if __name__ == "__main__":
