@@ -72,7 +72,8 @@ struct SupervisorOptions {
 
 class Supervisor;
 
-// One incarnation of the training, created by Supervisor::PrepareSession.
+// The training of one incarnation of a worker, created by
+// Supervisor::PrepareSession.
 class ManagedSession {
  public:
   // Returns true if any worker has requested that all stop, because of a failed

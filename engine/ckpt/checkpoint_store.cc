@@ -504,7 +504,7 @@ Status CheckpointStore::WriteStateFile(const PointContext& context) {
     state_text_ = text;
     return OkStatus();
   }
-  // The old state file is unchanged. Removes the partial new one.
+  // The old state file is unchanged, so only the partial new one is removed.
   if (!StopsTheProcess(status)) {
     AddWarning(Annotate(world_->storage.Remove(tmp, FileKind::kFile), tmp));
   }

@@ -135,7 +135,8 @@ class Kernels {
   virtual ~Kernels() = default;
   // Instruction set in use, also for kAuto. A GPU has none and returns kAuto.
   virtual Isa isa() const = 0;
-  // Memory that holds the arrays of all operations.
+  // Memory that holds the arrays of all operations, called "the kernels'
+  // memory" elsewhere: the host's or the device's.
   virtual Memory& memory() const = 0;
   // Returns the first error of the device since it was opened; results after
   // that error are invalid. Waits for the device.

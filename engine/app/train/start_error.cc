@@ -11,8 +11,8 @@
 namespace gauntlet {
 namespace {
 
-// Returns true iff the path is a link. If the target of the link is missing,
-// the error of the load already names the target.
+// Returns true iff the path is a symbolic link. If the link is dangling, the
+// error of the load already names the missing target, and needs no advice.
 bool IsLink(const std::string& path) {
   std::error_code error;
   return std::filesystem::is_symlink(path, error);

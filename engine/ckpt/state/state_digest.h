@@ -61,11 +61,11 @@ Digest StateDigest(std::span<const TensorView> tensors,
 // are encoded once, and reused while their sizes stay the same.
 class StateDigester {
  public:
-  // As StateDigest. For a tensor whose newest values are not here (such as on a
-  // device), `elsewhere` has the digests of its blocks; for all other tensors,
-  // an empty list. `elsewhere` itself may be empty. REQUIRES: the tensors are
-  // in name order; names and types are the same in all calls, and a shape
-  // changes only with its size.
+  // As StateDigest. If the newest values of a tensor are only on a device,
+  // `elsewhere` has the digests of its blocks; for every other tensor it has an
+  // empty list. If all are in host memory, `elsewhere` may be empty. REQUIRES:
+  // the tensors are in name order; names and types are the same in all calls; a
+  // tensor whose shape changes also changes its size in bytes.
   Digest Compute(std::span<const TensorView> tensors,
                  std::span<const BlockDigests> elsewhere = {});
 

@@ -21,7 +21,8 @@ struct OptimizerState {
   std::vector<float> scalars;  // Adam: the powers of beta1 and beta2 so far
 };
 
-// Views of an OptimizerState whose slots are in the memory of the kernels.
+// Views of an OptimizerState whose slots are in the kernels' memory: the host's
+// or the device's.
 struct OptimizerArrays {
   std::span<const UpdatedArray> slots;
   std::span<float> scalars;  // in host memory

@@ -31,8 +31,7 @@ struct CollectiveOffer {
   bool operator==(const CollectiveOffer&) const = default;
 };
 
-// Returns the offer of a worker that computes on that kind of device, at
-// `place`.
+// Returns the offer of a worker whose device is of that kind, at `place`.
 CollectiveOffer OfferOf(DeviceKind kind, const gpu::DevicePlace& place);
 
 // Encode an offer for the chief. Decoding returns kDataLoss if malformed.

@@ -119,7 +119,7 @@ class TrainState {
   // Restore). CHECK-fails if the state is unusable (PlaceToRestore). Not
   // thread-safe.
   const std::vector<TensorView>& Tensors() const;
-  // As Tensors, but also of an unusable state.
+  // As Tensors, but callable in an unusable state too.
   const std::vector<TensorView>& View() const;
   // CHECK-fails if the state is unusable. `elsewhere` is as in StateDigester.
   Digest ComputeDigest(std::span<const BlockDigests> elsewhere = {}) const;

@@ -21,8 +21,9 @@ Digest IdentityOf(std::string_view job_json, const KernelOptions& kernels) {
   return DigestOf(std::as_bytes(std::span(words)));
 }
 
-// Reaches the fault point before a device is opened. An error there counts as
-// an unavailable device, which a later incarnation may be able to open.
+// Hits the fault point kDeviceOpen, before a device is opened. An error there
+// counts as an unavailable device, which a later incarnation may be able to
+// open.
 Status HitDeviceOpen(World& world) {
   const Status hit = world.faults.Hit(Point::kDeviceOpen, {});
   return hit.ok() ? hit : Unavailable("device: " + hit.message());

@@ -329,7 +329,8 @@ Status Exploration::CutNext(PartRun& run) {
   return OkStatus();
 }
 
-// Recovers from the whole image with one bit flipped.
+// Flips the next bit of run.places in the disk's final state, without a power
+// loss, and judges the recovery from it.
 void Exploration::RotNext(PartRun& run) {
   const RotPlace place = run.places[run.next];
   const CrashImages& images = *run.at_rest;

@@ -15,9 +15,9 @@ struct BaseCheck {
   std::string wrong;    // first expectation that fails; "" if none fails
 };
 
-// Runs the base without its faults and planted bugs, as it is and as each of
-// SetupsOf(base). Each run has to complete. Reports only the first failure.
-// Returns an error if the reference run cannot be made.
+// Runs the base and each of SetupsOf(base), without faults and planted bugs.
+// Every run must pass. Reports only the first failure. Returns an error if the
+// reference run cannot be made.
 Result<BaseCheck> CheckBase(const Case& base, References& references);
 
 }  // namespace gauntlet

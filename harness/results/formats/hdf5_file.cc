@@ -60,8 +60,8 @@ void Confine(uint64_t file_size, pid_t parent) {
   Limit(RLIMIT_FSIZE, UnpackedLimit(file_size) + kRecords);
 }
 
-// Forks a process that writes the values of the file to `values`, and waits for
-// its end.
+// Forks a process that writes the file's values to the descriptor `values`, and
+// waits until it exits.
 Status RunReader(const FileBytes& file, int values) {
   std::array<int, 2> alive{};
   if (pipe2(alive.data(), O_CLOEXEC) != 0)

@@ -92,8 +92,9 @@ std::string PermittedRestarts(const Expectation& expect, uint64_t needed) {
   return text;
 }
 
-// Returns "; or " and the changes of faults that only delay; "" if none ended
-// an attempt.
+// Returns "; or " and the text of ShorterDelays, which advises to shorten the
+// faults that only delay, or to raise the limits that they exceed; "" if there
+// are no such faults.
 std::string OrShorterDelays(const Outline& outline) {
   const std::string shorter = ShorterDelays(outline);
   return shorter.empty() ? "" : "; or " + shorter;

@@ -255,8 +255,8 @@ RecordEvent SaveOfStep4(uint64_t generation, RecordPhase phase,
           .path = name};
 }
 
-// Returns a verdict on a run that restarted once. It passed a check, and failed
-// for an expectation of that name.
+// Returns a verdict on a run that restarted once. One check passed, and the
+// expectation `name` failed.
 Verdict UnmetVerdict(const std::string& name) {
   return {.kind = VerdictKind::kFail,
           .fails_only_expectations = true,
