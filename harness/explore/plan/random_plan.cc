@@ -15,7 +15,7 @@
 #include "harness/explore/plan/applicability.h"
 #include "harness/explore/plan/random_choices.h"
 #include "harness/explore/plan/random_parameters.h"
-#include "harness/explore/plan/survivor_plan.h"
+#include "harness/explore/plan/stale_worker_plan.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -395,8 +395,9 @@ FaultPlan RandomPlan(const PlanSpace& space, uint64_t seed, uint64_t number) {
   const auto count =
       static_cast<int>(1 + RandomChoices(case_seed, "count").Below(most));
   if (space.hosts == HostsChoice::kSeparate) {
+    // The stream keeps its first name, so that a seed draws the same plans.
     plan.faults =
-        SurvivorFaults(space, count, RandomChoices(case_seed, "survivor"));
+        StaleWorkerFaults(space, count, RandomChoices(case_seed, "survivor"));
   }
   for (int i = static_cast<int>(plan.faults.size()); i < count; ++i) {
     plan.faults.push_back(

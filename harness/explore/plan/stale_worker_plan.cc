@@ -1,4 +1,4 @@
-#include "harness/explore/plan/survivor_plan.h"
+#include "harness/explore/plan/stale_worker_plan.h"
 
 #include <algorithm>
 #include <chrono>
@@ -66,8 +66,8 @@ Fault DamageOfTheNewest() {
 
 }  // namespace
 
-std::vector<Fault> SurvivorFaults(const PlanSpace& space, int count,
-                                  RandomChoices draw) {
+std::vector<Fault> StaleWorkerFaults(const PlanSpace& space, int count,
+                                     RandomChoices draw) {
   const std::vector<Point> places = PlacesIn(space);
   if (count < 2 || places.empty() || !space.Has(FaultKind::kPartition) ||
       !space.Has(FaultKind::kHang) || draw.OneIn(2)) {
