@@ -260,7 +260,7 @@ bool TwoClaimsRaced(const GoalScene& scene) {
   });
 }
 
-bool SurvivorWasFenced(const GoalScene& scene) {
+bool StaleWorkerWasFenced(const GoalScene& scene) {
   return AnyIncarnation(scene, [](const IncarnationEvents& incarnation) {
     return HasThen(incarnation, RecordKind::kSaveBegin, RecordKind::kFencedOut);
   });

@@ -29,7 +29,7 @@ bool StoppedAndWentOn(const GoalScene& scene);
 bool FinishedInSpiteOfANotice(const GoalScene& scene);
 bool GraceTooShort(const GoalScene& scene);
 bool TwoClaimsRaced(const GoalScene& scene);
-bool SurvivorWasFenced(const GoalScene& scene);
+bool StaleWorkerWasFenced(const GoalScene& scene);
 bool LateCommitWasFenced(const GoalScene& scene);
 bool RetentionInterrupted(const GoalScene& scene);
 bool DeletionAtTheEndInterrupted(const GoalScene& scene);

@@ -79,8 +79,9 @@ constexpr std::array kTable = {
     GoalInfo{"two-claims-raced",
              "a worker was superseded while it claimed a generation", kUsual,
              TwoClaimsRaced},
-    GoalInfo{"survivor-fenced", "a stale worker was superseded during a save",
-             kUsual, SurvivorWasFenced},
+    GoalInfo{"stale-worker-fenced",
+             "a stale worker was superseded during a save", kUsual,
+             StaleWorkerWasFenced},
     GoalInfo{
         "late-commit-void",
         "a checkpoint that a stale worker committed was found, and not read",

@@ -235,7 +235,7 @@ const GoalCase kStores[] = {
      RunOf(
          {Life(0, 1, {{.kind = K::kWorkerStarted}, {.kind = K::kFencedOut}})}),
      [](Record& r) { r.incarnations[0].events[0].kind = K::kGeneration; }},
-    {"survivor-fenced",
+    {"stale-worker-fenced",
      RunOf({Life(0, 1, {kSaveBegun, {.kind = K::kFencedOut}})}), SwapFirstTwo},
     {"late-commit-void", RunOf({Life(0, 1, {{.kind = K::kFencedFound}})}),
      [](Record& r) { r.incarnations[0].events[0].kind = K::kFencedOut; }},
