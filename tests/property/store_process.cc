@@ -38,8 +38,8 @@ std::string StoreProcess::Do(const StoreAction& action) {
       return Live(action, process);
     }
     case StoreVerb::kStay:
-      survivors_.push_back(std::make_unique<Process>(*this));
-      return Live(action, *survivors_.back());
+      stale_.push_back(std::make_unique<Process>(*this));
+      return Live(action, *stale_.back());
     case StoreVerb::kLate:
       return Late();
     case StoreVerb::kRace:
@@ -54,7 +54,7 @@ std::string StoreProcess::Do(const StoreAction& action) {
       RemoveStateFile();
       return "";
     case StoreVerb::kPower: {
-      survivors_.clear();
+      stale_.clear();
       RandomStream stream(action.at, "power");
       simulation_.PowerLoss(std::string(kHost),
                             [&](uint64_t n) { return stream.Below(n); });
@@ -205,18 +205,18 @@ std::string StoreProcess::TakeAcknowledgements(Process& process) {
 }
 
 std::string StoreProcess::Late() {
-  if (survivors_.empty()) return "";
-  const auto survivor = std::move(survivors_.front());
-  survivors_.erase(survivors_.begin());
-  if (!survivor->store) return "";
-  const bool fenced = HighestClaimOnDisk() > survivor->generation;
+  if (stale_.empty()) return "";
+  const auto process = std::move(stale_.front());
+  stale_.erase(stale_.begin());
+  if (!process->store) return "";
+  const bool fenced = HighestClaimOnDisk() > process->generation;
   Status saved;
-  std::string wrong = SaveOnce(*survivor, saved);
+  std::string wrong = SaveOnce(*process, saved);
   if (!wrong.empty()) return wrong;
   if (fenced) {
     return saved.code() == Code::kFenced
                ? ""
-               : "a late survivor's save: " + saved.ToString();
+               : "a stale process's save: " + saved.ToString();
   }
   return saved.ok() ? "" : "the owner's save failed: " + saved.ToString();
 }

@@ -83,8 +83,8 @@ class StoreProcess {
   // Identifies damage by key too: a power loss may restore the name that a
   // checkpoint had before a claim.
   std::set<SavedKey> damaged_keys_;
-  std::vector<std::unique_ptr<Process>> survivors_;
-  std::optional<uint64_t> wanted_;  // step that an edit selects
+  std::vector<std::unique_ptr<Process>> stale_;  // oldest first
+  std::optional<uint64_t> wanted_;               // step that an edit selects
 };
 
 }  // namespace gauntlet

@@ -14,13 +14,13 @@ namespace {
 // State of the store by which the generator chooses actions that make sense.
 struct StoreModel {
   bool used = false;  // has been claimed
-  int survivors = 0;
+  int stale = 0;      // processes of kStay that kLate has not used
 };
 
 bool MakesSense(const StoreModel& model, const StoreAction& action) {
   switch (action.verb) {
     case StoreVerb::kLate:
-      return model.survivors > 0;
+      return model.stale > 0;
     case StoreVerb::kDamage:
     case StoreVerb::kEdit:
     case StoreVerb::kMisedit:
@@ -34,9 +34,9 @@ bool MakesSense(const StoreModel& model, const StoreAction& action) {
 
 void Apply(const StoreAction& action, StoreModel& model) {
   model.used = true;
-  if (action.verb == StoreVerb::kStay) ++model.survivors;
-  if (action.verb == StoreVerb::kLate) --model.survivors;
-  if (action.verb == StoreVerb::kPower) model.survivors = 0;
+  if (action.verb == StoreVerb::kStay) ++model.stale;
+  if (action.verb == StoreVerb::kLate) --model.stale;
+  if (action.verb == StoreVerb::kPower) model.stale = 0;
 }
 
 class StoreCommand final : public rc::state::Command<StoreModel, StoreProcess> {

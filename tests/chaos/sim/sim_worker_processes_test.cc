@@ -226,7 +226,7 @@ TEST(LauncherAfarTest, GivesUpAnUnreachableWorkerThatKeepsRunning) {
     EXPECT_EQ(std::get<WorkerExited>(lost->content).code, 137);
     EXPECT_GE(world.clock.Now(), cut + 10 * kSecond);
     EXPECT_TRUE(workers.IsGivenUp(1));
-    EXPECT_EQ(simulation.exit_status(1), std::nullopt) << "a late survivor";
+    EXPECT_EQ(simulation.exit_status(1), std::nullopt) << "a stale worker";
     // The replacement has a host of its own, and its end is reported once.
     ASSERT_TRUE(workers.Start({.worker = 1, .incarnation = 2}).ok());
     EXPECT_EQ(AskUntil(workers, world, 30 * kSecond), std::nullopt);

@@ -42,13 +42,13 @@ class FencingTest : public testing::Test {
   // saves step 2 and retires step 1; at `point` it calls `at`, whose status is
   // the result of the point.
   void Retire(Point point, const std::function<Status()>& at) {
-    CheckpointStore survivor = OpenStore(old_.world, 1);
-    ASSERT_TRUE(survivor.ClaimGeneration(std::string(kJob)).ok());
-    ASSERT_TRUE(Save(survivor, 1, 1).ok());
+    CheckpointStore stale = OpenStore(old_.world, 1);
+    ASSERT_TRUE(stale.ClaimGeneration(std::string(kJob)).ok());
+    ASSERT_TRUE(Save(stale, 1, 1).ok());
     old_.faults.script = [&](Point now, size_t) {
       return now == point ? at() : OkStatus();
     };
-    (void)Save(survivor, 1, 2);
+    (void)Save(stale, 1, 2);
     old_.faults.script = nullptr;
   }
   Recovered RecoverWithoutTheNewest() {
@@ -64,10 +64,10 @@ class FencingTest : public testing::Test {
 };
 
 TEST_F(FencingTest, StaleWorkersSaveIsRefusedAndNeverRead) {
-  CheckpointStore survivor = Claimed(old_.world);
-  ASSERT_TRUE(Save(survivor, 1, 1).ok());
+  CheckpointStore stale = Claimed(old_.world);
+  ASSERT_TRUE(Save(stale, 1, 1).ok());
   CheckpointStore successor = Claimed(new_.world);
-  EXPECT_EQ(Save(survivor, 1, 2).status().code(), Code::kFenced);
+  EXPECT_EQ(Save(stale, 1, 2).status().code(), Code::kFenced);
   EXPECT_EQ(old_.events.Of(EventKind::kFencedOut).size(), 1u);
   EXPECT_EQ(old_.events.Of(EventKind::kSaveAcknowledged).size(), 1u);
   EXPECT_TRUE(storage_.Exists("/store/step-000000002-g1"));
@@ -78,9 +78,9 @@ TEST_F(FencingTest, StaleWorkersSaveIsRefusedAndNeverRead) {
 }
 
 TEST_F(FencingTest, StoreWithFencedCheckpointsOnlyIsAColdStart) {
-  CheckpointStore survivor = Claimed(old_.world);
+  CheckpointStore stale = Claimed(old_.world);
   CheckpointStore successor = Claimed(new_.world);
-  EXPECT_EQ(Save(survivor, 1, 1).status().code(), Code::kFenced);
+  EXPECT_EQ(Save(stale, 1, 1).status().code(), Code::kFenced);
   TestWorld third(storage_);
   const Recovered recovered = Recover(third.world);
   ASSERT_TRUE(recovered.status.ok()) << recovered.status.ToString();
@@ -166,15 +166,15 @@ TEST_F(FencingTest, ClaimInTheMiddleOfASaveSeesItOrFencesIt) {
   FAIL() << "the save never ended";
 }
 
-TEST_F(FencingTest, SurvivorOfADeletedStoreDoesNotPassForItsNewOwner) {
-  CheckpointStore survivor = Claimed(old_.world);
-  ASSERT_TRUE(Save(survivor, 1, 1).ok());
+TEST_F(FencingTest, StaleWorkerOfADeletedStoreDoesNotPassForItsNewOwner) {
+  CheckpointStore stale = Claimed(old_.world);
+  ASSERT_TRUE(Save(stale, 1, 1).ok());
   storage_.SetContents({});
   CheckpointStore owner = Claimed(new_.world);
   ASSERT_TRUE(Save(owner, 1, 1).ok());
   TestWorld third(storage_);
   CheckpointStore next = Claimed(third.world);
-  EXPECT_EQ(Save(survivor, 1, 2).status().code(), Code::kFenced);
+  EXPECT_EQ(Save(stale, 1, 2).status().code(), Code::kFenced);
 }
 
 // A new claim would not help: training would begin at step 0.
@@ -183,15 +183,15 @@ TEST_F(FencingTest, WorkerStopsForGood_WhenItsStoreIsDeleted) {
   for (const After after :
        {After::kNothing, After::kAnEmptyDirectory, After::kAnotherOwner}) {
     storage_.SetContents({});
-    CheckpointStore survivor = Claimed(old_.world);
-    ASSERT_TRUE(Save(survivor, 1, 1).ok());
+    CheckpointStore stale = Claimed(old_.world);
+    ASSERT_TRUE(Save(stale, 1, 1).ok());
     storage_.SetContents({});
     if (after == After::kAnEmptyDirectory) OpenStore(new_.world);
     if (after == After::kAnotherOwner) {
       CheckpointStore owner = LaunchedAs(new_.world, {.launch = "2"});
       ASSERT_TRUE(owner.ClaimGeneration(std::string(kJob)).ok());
     }
-    const Status saved = Save(survivor, 1, 2).status();
+    const Status saved = Save(stale, 1, 2).status();
     EXPECT_EQ(saved.code(), Code::kFailedPrecondition) << saved.ToString();
     EXPECT_THAT(saved.message(), HasSubstr("deleted under this run"));
   }
@@ -213,18 +213,17 @@ TEST_F(FencingTest, LaterLaunchIsNotFencedByAnEarlierOne) {
 
 // A stale worker that claims late is of the same launch, or of an earlier one.
 TEST_F(FencingTest, EqualOrLaterLaunchClaimsOverAStaleWorker) {
-  for (const std::string survivors_launch : {"1", "2"}) {
+  for (const std::string stale_launch : {"1", "2"}) {
     storage_.SetContents({});
     CheckpointStore owner = LaunchedAs(new_.world, {.launch = "2"});
     TestWorld late(storage_);
-    CheckpointStore survivor =
-        LaunchedAs(late.world, {.launch = survivors_launch});
+    CheckpointStore stale = LaunchedAs(late.world, {.launch = stale_launch});
     late.faults.script = [&](Point point, size_t n) {
       if (point == Point::kClaimRecord) return Cancelled("gone");
       return n > 0 ? OkStatus()
                    : owner.ClaimGeneration(std::string(kJob)).status();
     };
-    EXPECT_FALSE(survivor.ClaimGeneration(std::string(kJob)).ok());
+    EXPECT_FALSE(stale.ClaimGeneration(std::string(kJob)).ok());
     EXPECT_EQ(Save(owner, 1, 1).status().code(), Code::kFenced);
     CheckpointStore again =
         LaunchedAs(new_.world, {.launch = "2", .claimed = 1});
@@ -267,11 +266,11 @@ TEST_F(FencingTest, UnrecordedClaimCountsForNothingButItsNumber) {
 }
 
 TEST_F(FencingTest, RetentionOfAnOldGenerationCannotTakeTheParent) {
-  CheckpointStore survivor = OpenStore(old_.world, 1);
-  ASSERT_TRUE(survivor.ClaimGeneration(std::string(kJob)).ok());
-  ASSERT_TRUE(Save(survivor, 1, 1).ok());
+  CheckpointStore stale = OpenStore(old_.world, 1);
+  ASSERT_TRUE(stale.ClaimGeneration(std::string(kJob)).ok());
+  ASSERT_TRUE(Save(stale, 1, 1).ok());
   CheckpointStore successor = Claimed(new_.world);
-  EXPECT_EQ(Save(survivor, 1, 2).status().code(), Code::kFenced);
+  EXPECT_EQ(Save(stale, 1, 2).status().code(), Code::kFenced);
   EXPECT_THAT(Checkpoints(storage_, std::string(kStore)),
               ElementsAre("step-000000001-g1", "step-000000002-g1"));
 }
