@@ -31,11 +31,11 @@ void BM_Shrink(benchmark::State& state) {
                        references)
           .value();
   const FaultPlan plan = ThreeFaults();
-  const PlanRun trial = runner.Try(plan);
+  const PlanRun run = runner.Try(plan);
   int tries = 0;
   size_t faults = 0;
   for (auto _ : state) {
-    const Shrunk shrunk = Shrink(runner, plan, trial);
+    const Shrunk shrunk = Shrink(runner, plan, run);
     CHECK(shrunk.finished, "ten seconds are enough");
     tries = shrunk.tries;
     faults = shrunk.plan.faults.size();

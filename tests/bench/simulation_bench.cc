@@ -68,10 +68,10 @@ void BM_Runs(benchmark::State& state, std::vector<Fault> (*faults)()) {
   double virtual_seconds = 0;
   for (auto _ : state) {
     ++plan.seed;
-    const PlanRun trial = runner.Try(plan);
-    CHECK(trial.wrong.empty() && trial.record.faults.size() == faults().size(),
-          fmt::format("seed {}: a run that is timed has to hold", plan.seed));
-    virtual_seconds += trial.record.virtual_seconds;
+    const PlanRun run = runner.Try(plan);
+    CHECK(run.findings.empty() && run.record.faults.size() == faults().size(),
+          fmt::format("seed {}: a run that is timed must pass", plan.seed));
+    virtual_seconds += run.record.virtual_seconds;
   }
   state.counters["runs"] = benchmark::Counter(
       static_cast<double>(state.iterations()), benchmark::Counter::kIsRate);
@@ -89,9 +89,9 @@ std::vector<FaultPlan> RandomPlans(PlanRunner& runner, const Case& setup) {
   for (uint64_t number = 0; plans.size() < kPlans; ++number) {
     FaultPlan plan = RandomPlan(space, /*seed=*/1, number);
     if (plan.faults.size() < 3) continue;
-    const PlanRun trial = runner.Try(plan);
-    CHECK(trial.wrong.empty(), fmt::format("case {} has to hold", number));
-    if (trial.record.faults.size() == 3) plans.push_back(std::move(plan));
+    const PlanRun run = runner.Try(plan);
+    CHECK(run.findings.empty(), fmt::format("case {} must pass", number));
+    if (run.record.faults.size() == 3) plans.push_back(std::move(plan));
   }
   return plans;
 }
@@ -104,9 +104,9 @@ void BM_RandomRuns(benchmark::State& state) {
   size_t next = 0;
   uint64_t restarts = 0;
   for (auto _ : state) {
-    const PlanRun trial = runner.Try(plans[next++ % plans.size()]);
-    CHECK(trial.wrong.empty(), "a run that is timed has to hold");
-    restarts += trial.verdict.facts.restarts;
+    const PlanRun run = runner.Try(plans[next++ % plans.size()]);
+    CHECK(run.findings.empty(), "a run that is timed must pass");
+    restarts += run.verdict.facts.restarts;
   }
   const auto runs = static_cast<double>(state.iterations());
   state.counters["runs"] =

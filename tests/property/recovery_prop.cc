@@ -46,13 +46,13 @@ const LauncherRun& LastOf(const Record& record) {
   return record.launchers.back();
 }
 
-std::string Describe(const FaultPlan& plan, const PlanRun& trial) {
-  const Record& record = trial.record;
-  std::string text = PlanToJson(plan) + "\n" + trial.verdict.reason;
-  for (const Finding& finding : trial.wrong) {
+std::string Describe(const FaultPlan& plan, const PlanRun& run) {
+  const Record& record = run.record;
+  std::string text = PlanToJson(plan) + "\n" + run.verdict.reason;
+  for (const Finding& finding : run.findings) {
     text += fmt::format("\n  {}: {}", finding.invariant, finding.message);
   }
-  for (const std::string& line : trial.verdict.timeline) text += "\n  " + line;
+  for (const std::string& line : run.verdict.timeline) text += "\n  " + line;
   for (const IncarnationEvents& incarnation : record.incarnations) {
     if (incarnation.events.empty()) continue;
     const RecordEvent& last = incarnation.events.back();
@@ -72,9 +72,9 @@ class Sweep {
   explicit Sweep(PlanRunner runner) : runner_(std::move(runner)) {}
 
   void Try(const FaultPlan& plan) {
-    const PlanRun trial = runner_.Try(plan);
-    EXPECT_TRUE(trial.wrong.empty()) << Describe(plan, trial);
-    if (trial.record.faults.size() == plan.faults.size()) ++fired_;
+    const PlanRun run = runner_.Try(plan);
+    EXPECT_TRUE(run.findings.empty()) << Describe(plan, run);
+    if (run.record.faults.size() == plan.faults.size()) ++fired_;
   }
   int fired() const { return fired_; }
 
@@ -303,12 +303,11 @@ TEST_P(RecoveryProperty, EveryPlanWithinTheBudgetRecovers) {
                             .to_text = PlanToJson,
                             .from_text = PlanFromJson,
                             .wrong = [&](const FaultPlan& plan) -> std::string {
-                              const PlanRun trial = runner.Try(plan);
+                              const PlanRun run = runner.Try(plan);
                               ++tried;
-                              fired += trial.record.faults.size();
-                              return trial.wrong.empty()
-                                         ? ""
-                                         : Describe(plan, trial);
+                              fired += run.record.faults.size();
+                              return run.findings.empty() ? ""
+                                                          : Describe(plan, run);
                             }});
   if (OnlyOneIsTried()) return;
   EXPECT_GT(fired, tried / 2);

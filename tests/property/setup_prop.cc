@@ -196,15 +196,15 @@ std::string WrongWith(const std::string& text, Tried& tried) {
     // The first plan has no faults, but still another order of events.
     space.max_faults = static_cast<int>(std::min<uint64_t>(number, 4));
     const FaultPlan plan = RandomPlan(space, setup.seed, number);
-    const PlanRun trial = runner->Try(plan);
+    const PlanRun run = runner->Try(plan);
     ++tried.plans;
-    if (!trial.record.faults.empty()) ++tried.fired;
+    if (!run.record.faults.empty()) ++tried.fired;
     const bool differs = number == kPlansOfASetup &&
-                         runner->Try(plan).event_digest != trial.event_digest;
-    if (trial.wrong.empty() && !differs) continue;
+                         runner->Try(plan).event_digest != run.event_digest;
+    if (run.findings.empty() && !differs) continue;
     std::string wrong = text + PlanToJson(plan);
     if (differs) wrong += "\nit goes another way when it is run again";
-    for (const Finding& finding : trial.wrong) {
+    for (const Finding& finding : run.findings) {
       wrong += fmt::format("\n{}: {}", finding.invariant, finding.message);
     }
     return wrong;

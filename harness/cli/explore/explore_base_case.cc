@@ -128,11 +128,11 @@ std::optional<ExitCode> Unfit(const Case& base, References& references,
                base.name, check->skipped);
     return ExitCode::kNoVerdict;
   }
-  if (check->wrong.empty()) return std::nullopt;
+  if (check->failure.empty()) return std::nullopt;
   fmt::print(console.err,
              "gauntlet explore: {} fails even without faults, so nothing was "
              "tried: {}\n",
-             base.name, check->wrong);
+             base.name, check->failure);
   return ExitCode::kViolated;
 }
 

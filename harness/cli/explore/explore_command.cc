@@ -252,7 +252,7 @@ class Explorer final : public CampaignObserver {
                  fmt::join(missed, ", "));
       return static_cast<int>(ExitCode::kViolated);
     }
-    if (report.held == 0) {
+    if (report.passed == 0) {
       fmt::print(console_.err, "gauntlet explore: inconclusive: {}\n",
                  report.cases == 0
                      ? "there was time for no case"

@@ -69,7 +69,7 @@ std::vector<std::string> StatusOf(const CampaignReport& report,
   const Pace pace = {.done = report.cases, .seconds = report.seconds};
   std::vector<std::string> parts = {
       CountOf(pace, "case", limits),
-      fmt::format("{} failed", GroupedDigits(report.broken))};
+      fmt::format("{} failed", GroupedDigits(report.failed))};
   if (report.nondeterministic > 0) {
     parts.push_back(fmt::format("{} differed", report.nondeterministic));
   }

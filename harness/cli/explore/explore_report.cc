@@ -76,14 +76,14 @@ VerdictStrip StripOf(const Exploration& exploration,
   for (const auto& [why, count] : report.skipped) skipped += count;
   strip.title = fmt::format(
       "{}: {} passed, {} failed ({})", GroupedCount(report.cases, "case"),
-      GroupedDigits(report.held), GroupedDigits(report.broken),
+      GroupedDigits(report.passed), GroupedDigits(report.failed),
       Counted(report.findings.size(), "cause"));
   if (report.fired_nothing > 0) {
     strip.title +=
         fmt::format(", {} fired nothing", GroupedDigits(report.fired_nothing));
   }
-  strip.counts = {{"failed", "failed", report.broken},
-                  {"passed", "passed", report.held},
+  strip.counts = {{"failed", "failed", report.failed},
+                  {"passed", "passed", report.passed},
                   {"inconclusive", "fired nothing", report.fired_nothing},
                   {"skipped", "skipped", skipped}};
   if (report.crash_states) {

@@ -311,8 +311,8 @@ std::string RenderCampaign(const Case& base, const CampaignReport& report,
   std::string text = fmt::format(
       "{}. {} in {:.1f}s: {} passed, {} failed ({}), {} fired nothing{}\n",
       CampaignEndName(report), GroupedCount(report.cases, "case"),
-      report.seconds, GroupedDigits(report.held), GroupedDigits(report.broken),
-      Counted(report.findings.size(), "cause"),
+      report.seconds, GroupedDigits(report.passed),
+      GroupedDigits(report.failed), Counted(report.findings.size(), "cause"),
       GroupedDigits(report.fired_nothing),
       skipped > 0 ? fmt::format(", {} skipped", GroupedDigits(skipped)) : "");
   for (const auto& [why, count] : report.skipped) {

@@ -191,7 +191,7 @@ class Campaign {
         Add(*one);
         report_.coverage.AddPlan(round[i].plan);
       }
-      if (round[i].counts && !one->wrong.empty()) {
+      if (round[i].counts && !one->findings.empty()) {
         while (!pool.Pause(kPatience)) StopWhereDue(pool);
         const AtWork at(NameOf(round[i]));
         Investigate(round[i], *one);
@@ -278,9 +278,10 @@ class Campaign {
       return;
     }
     report_.ran_twice += one.ran_twice ? 1 : 0;
-    report_.broken += one.wrong.empty() ? 0 : 1;
-    report_.held += one.held() ? 1 : 0;
-    report_.fired_nothing += one.fired_nothing() && one.wrong.empty() ? 1 : 0;
+    report_.failed += one.findings.empty() ? 0 : 1;
+    report_.passed += one.passed() ? 1 : 0;
+    report_.fired_nothing +=
+        one.fired_nothing() && one.findings.empty() ? 1 : 0;
     report_.virtual_seconds += one.virtual_seconds;
     report_.restarts += one.restarts;
     ++report_.by_faults_fired[one.fired.size()];
@@ -298,7 +299,7 @@ class Campaign {
   // Adds each failure of the case as a new finding, or counts the case for the
   // known finding that explains the failure.
   void Investigate(const ExploreCase& one, const CaseReport& report) {
-    if (report.wrong.front().invariant == kDeterministic) {
+    if (report.findings.front().invariant == kDeterministic) {
       ++report_.nondeterministic;
     }
     report_.nondeterministic += triage_.Add(

@@ -77,8 +77,8 @@ struct CampaignReport {
   uint64_t nondeterministic = 0;
   // Cases with a failure; cases that passed; cases whose faults never fired,
   // which prove nothing.
-  uint64_t broken = 0;
-  uint64_t held = 0;
+  uint64_t failed = 0;
+  uint64_t passed = 0;
   uint64_t fired_nothing = 0;
   // Number of cases that the simulated world cannot run, by the reason.
   std::map<std::string, uint64_t> skipped;

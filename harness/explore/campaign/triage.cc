@@ -18,14 +18,14 @@ namespace {
 
 constexpr std::string_view kNotAgain = "not-again";
 
-std::set<Violation> SymptomsOf(const std::vector<Finding>& wrong) {
-  const std::vector<Violation> violations = ViolationsOf(wrong);
+std::set<Violation> SymptomsOf(const std::vector<Finding>& findings) {
+  const std::vector<Violation> violations = ViolationsOf(findings);
   return {violations.begin(), violations.end()};
 }
 
-const Finding& FindingNamed(const std::vector<Finding>& wrong,
+const Finding& FindingNamed(const std::vector<Finding>& findings,
                             const Violation& violation) {
-  return *std::ranges::find_if(wrong, [&](const Finding& one) {
+  return *std::ranges::find_if(findings, [&](const Finding& one) {
     return one.invariant == violation.invariant && one.name == violation.name;
   });
 }
@@ -42,7 +42,7 @@ Triage::Triage(const std::vector<Case>& setups, References& references,
 uint64_t Triage::Add(const ExploreCase& one, const CaseReport& report,
                      const std::function<void(const CampaignFinding&)>& found) {
   std::set<size_t> shown;  // findings that already count this case
-  for (const Violation& violation : ViolationsOf(report.wrong)) {
+  for (const Violation& violation : ViolationsOf(report.findings)) {
     if (enough()) break;
     const size_t before = findings_.size();
     const std::optional<size_t> known =
@@ -74,11 +74,11 @@ size_t Triage::FindingOf(const ExploreCase& one, const Violation& violation) {
     shrunken = ShrinkDivergence(one);
   } else {
     const ExploreCase plainest = InThePlainestSetup(one, violation);
-    const PlanRun trial = RunnerOf(plainest).Try(plainest.plan);
+    const PlanRun run = RunnerOf(plainest).Try(plainest.plan);
     // The case does not fail again. The finding is not added to known_, so it
     // explains no later case.
-    if (!Breaks(trial, violation)) return AddFinding(NotAgain(one, trial));
-    shrunken = ShrinkViolation(plainest, violation, trial);
+    if (!Breaks(run, violation)) return AddFinding(NotAgain(one, run));
+    shrunken = ShrinkViolation(plainest, violation, run);
   }
   const std::optional<size_t> equal = known_.EqualTo(shrunken.cause, violation);
   const size_t index = equal.value_or(findings_.size());
@@ -122,27 +122,28 @@ CampaignFinding Triage::Unshrunken(const ExploreCase& one) const {
 }
 
 CampaignFinding Triage::NotAgain(const ExploreCase& one,
-                                 const PlanRun& trial) const {
+                                 const PlanRun& run) const {
   CampaignFinding finding = Unshrunken(one);
   finding.what = {.invariant = std::string(kDeterministic),
                   .name = std::string(kNotAgain),
                   .message = "wrong once, and not when it was run again"};
   finding.symptoms = ViolationsOf({finding.what});
-  finding.record = trial.record;
+  finding.record = run.record;
   return finding;
 }
 
 Cause Triage::CauseOf(const PlanRunner& runner, const FaultPlan& plan,
-                      const PlanRun& trial) {
-  Cause cause = {.symptoms = SymptomsOf(trial.wrong),
-                 .faults = PlacesOf(FiredFaultsOf(Outline(trial.record))),
+                      const PlanRun& run) {
+  Cause cause = {.symptoms = SymptomsOf(run.findings),
+                 .faults = PlacesOf(FiredFaultsOf(Outline(run.record))),
                  .first_difference = ""};
-  const std::optional<Departure> departure = FirstDeparture(trial.record);
+  const std::optional<Departure> departure = FirstDeparture(run.record);
   if (!departure) return cause;
-  const RunPlan run = PlanOf(runner.CaseOf(plan));
-  const auto data = references_.DataOf(run.train.job.data);
+  const RunPlan run_plan = PlanOf(runner.CaseOf(plan));
+  const auto data = references_.DataOf(run_plan.train.job.data);
   if (!data.ok()) return cause;
-  const Result<Divergence> divergence = FindDivergence(run, **data, *departure);
+  const Result<Divergence> divergence =
+      FindDivergence(run_plan, **data, *departure);
   if (divergence.ok() && divergence->first) {
     cause.first_difference = WhereText(*divergence->first);
   }
@@ -177,14 +178,14 @@ std::vector<Fault> Triage::CanonicalFaultsFor(
 
 Triage::Shrunken Triage::ShrinkViolation(const ExploreCase& one,
                                          const Violation& violation,
-                                         const PlanRun& trial) {
+                                         const PlanRun& run) {
   PlanRunner& runner = RunnerOf(one);
   ShrinkOptions options = options_.shrink;
   options.violation = violation;
   const Time begin = options.Now();
-  Shrunk shrunk = Shrink(runner, one.plan, trial, options);
+  Shrunk shrunk = Shrink(runner, one.plan, run, options);
   Shrunken result = {.finding = Unshrunken(one),
-                     .cause = CauseOf(runner, shrunk.plan, shrunk.trial),
+                     .cause = CauseOf(runner, shrunk.plan, shrunk.run),
                      .on_the_way = {}};
   const Cause unmoved = result.cause;
   const auto same = [&](const FaultPlan& plan) {
@@ -196,7 +197,7 @@ Triage::Shrunken Triage::ShrinkViolation(const ExploreCase& one,
       options.After(begin), same);
   if (moved.plan != shrunk.plan) {
     result.cause = CauseAt(one.setup, moved.plan);
-    shrunk.trial = runner.Try(moved.plan);
+    shrunk.run = runner.Try(moved.plan);
   }
   // Later cases may have the faults of the plan before it was moved, or of the
   // original plan. So both sets of faults become causes of the finding. They
@@ -205,14 +206,14 @@ Triage::Shrunken Triage::ShrinkViolation(const ExploreCase& one,
   Cause& before = result.on_the_way.emplace_back(result.cause);
   before.faults = unmoved.faults;
   Cause& raw = result.on_the_way.emplace_back(result.cause);
-  raw.faults = PlacesOf(FiredFaultsOf(Outline(trial.record)));
+  raw.faults = PlacesOf(FiredFaultsOf(Outline(run.record)));
   CampaignFinding& finding = result.finding;
-  finding.what = FindingNamed(shrunk.trial.wrong, violation);
-  finding.symptoms = ViolationsOf(shrunk.trial.wrong);
+  finding.what = FindingNamed(shrunk.run.findings, violation);
+  finding.symptoms = ViolationsOf(shrunk.run.findings);
   finding.plan = moved.plan;
   finding.tries = shrunk.tries + moved.tries;
   finding.shrunk_to_the_end = shrunk.finished && moved.finished;
-  finding.record = std::move(shrunk.trial.record);
+  finding.record = std::move(shrunk.run.record);
   return result;
 }
 
@@ -225,11 +226,11 @@ void Triage::ShrinkSetupOf(Shrunken& shrunken, const Violation& violation,
       ShrinkSetup(finding.setup, finding.plan, references_, options);
   finding.tries += smaller.tries;
   finding.shrunk_to_the_end = finding.shrunk_to_the_end && smaller.finished;
-  if (!smaller.trial) return;
+  if (!smaller.run) return;
   finding.setup = std::move(smaller.setup);
-  finding.what = FindingNamed(smaller.trial->wrong, violation);
-  finding.symptoms = ViolationsOf(smaller.trial->wrong);
-  finding.record = std::move(smaller.trial->record);
+  finding.what = FindingNamed(smaller.run->findings, violation);
+  finding.symptoms = ViolationsOf(smaller.run->findings);
+  finding.record = std::move(smaller.run->record);
 }
 
 Triage::Shrunken Triage::ShrinkDivergence(const ExploreCase& one) {
@@ -241,8 +242,8 @@ Triage::Shrunken Triage::ShrinkDivergence(const ExploreCase& one) {
   };
   const auto diverges = [&](const FaultPlan& plan) {
     const CaseReport report = examine(plan);
-    return !report.wrong.empty() &&
-           report.wrong.front().invariant == kDeterministic;
+    return !report.findings.empty() &&
+           report.findings.front().invariant == kDeterministic;
   };
   ShrunkPlan shrunk = ShrinkPlan(one.plan, options_.shrink, diverges);
   finding.plan = std::move(shrunk.plan);
@@ -252,9 +253,9 @@ Triage::Shrunken Triage::ShrinkDivergence(const ExploreCase& one) {
   finding.what = {.invariant = std::string(kDeterministic),
                   .name = std::string(kEventDigest),
                   .message = "run twice, different events"};
-  if (!report.wrong.empty() &&
-      report.wrong.front().invariant == kDeterministic) {
-    finding.what = report.wrong.front();
+  if (!report.findings.empty() &&
+      report.findings.front().invariant == kDeterministic) {
+    finding.what = report.findings.front();
   }
   finding.symptoms = ViolationsOf({finding.what});
   finding.record = runner.Try(finding.plan).record;

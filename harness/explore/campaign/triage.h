@@ -64,15 +64,15 @@ class Triage {
   size_t FindingOf(const ExploreCase& one, const Violation& violation);
   size_t AddFinding(CampaignFinding finding);
   Shrunken ShrinkViolation(const ExploreCase& one, const Violation& violation,
-                           const PlanRun& trial);
+                           const PlanRun& run);
   Shrunken ShrinkDivergence(const ExploreCase& one);
   // `begin`: time at which shrinking of the finding began.
   void ShrinkSetupOf(Shrunken& shrunken, const Violation& violation,
                      Time begin);
   CampaignFinding Unshrunken(const ExploreCase& one) const;
-  CampaignFinding NotAgain(const ExploreCase& one, const PlanRun& trial) const;
+  CampaignFinding NotAgain(const ExploreCase& one, const PlanRun& run) const;
   Cause CauseOf(const PlanRunner& runner, const FaultPlan& plan,
-                const PlanRun& trial);
+                const PlanRun& run);
   // As CauseOf, but cached by plan, because many plans become the same plan
   // when their faults are moved.
   const Cause& CauseAt(size_t setup, const FaultPlan& plan);

@@ -291,15 +291,15 @@ FaultPlan WithoutFault(FaultPlan plan, size_t index) {
   return plan;
 }
 
-std::optional<Violation> ViolationOf(const PlanRun& trial) {
-  if (trial.wrong.empty()) return std::nullopt;
-  const Finding& first = trial.wrong.front();
+std::optional<Violation> ViolationOf(const PlanRun& run) {
+  if (run.findings.empty()) return std::nullopt;
+  const Finding& first = run.findings.front();
   return Violation{.invariant = first.invariant, .name = first.name};
 }
 
-std::vector<Violation> ViolationsOf(const std::vector<Finding>& wrong) {
+std::vector<Violation> ViolationsOf(const std::vector<Finding>& findings) {
   std::vector<Violation> violations;
-  for (const Finding& finding : wrong) {
+  for (const Finding& finding : findings) {
     Violation violation = {.invariant = finding.invariant,
                            .name = finding.name};
     if (std::ranges::find(violations, violation) == violations.end()) {
@@ -309,8 +309,8 @@ std::vector<Violation> ViolationsOf(const std::vector<Finding>& wrong) {
   return violations;
 }
 
-bool Breaks(const PlanRun& trial, const Violation& violation) {
-  return std::ranges::any_of(trial.wrong, [&](const Finding& finding) {
+bool Breaks(const PlanRun& run, const Violation& violation) {
+  return std::ranges::any_of(run.findings, [&](const Finding& finding) {
     return Violation{.invariant = finding.invariant, .name = finding.name} ==
            violation;
   });
@@ -333,13 +333,13 @@ ShrunkPlan ShrinkPlan(
   return Shrinker(plan, options, still_breaks).Run();
 }
 
-Shrunk Shrink(PlanRunner& runner, const FaultPlan& plan, const PlanRun& trial,
+Shrunk Shrink(PlanRunner& runner, const FaultPlan& plan, const PlanRun& run,
               const ShrinkOptions& options) {
   const std::optional<Violation> violation =
-      options.violation ? options.violation : ViolationOf(trial);
-  CHECK(violation && Breaks(trial, *violation),
-        "there is nothing to shrink in a plan that held");
-  PlanRun last = trial;
+      options.violation ? options.violation : ViolationOf(run);
+  CHECK(violation && Breaks(run, *violation),
+        "there is nothing to shrink in a plan that passed");
+  PlanRun last = run;
   ShrunkPlan shrunk =
       ShrinkPlan(plan, options, [&](const FaultPlan& candidate) {
         PlanRun there = runner.Try(candidate);
@@ -348,7 +348,7 @@ Shrunk Shrink(PlanRunner& runner, const FaultPlan& plan, const PlanRun& trial,
         return true;
       });
   return {.plan = std::move(shrunk.plan),
-          .trial = std::move(last),
+          .run = std::move(last),
           .tries = shrunk.tries,
           .finished = shrunk.finished};
 }

@@ -21,7 +21,7 @@
 
 namespace gauntlet {
 
-// A check that a trial failed.
+// A check that a run failed.
 struct Violation {
   std::string invariant;  // "trajectory"
   std::string name;       // name of the finding: "step-digest"
@@ -29,12 +29,12 @@ struct Violation {
   auto operator<=>(const Violation&) const = default;
 };
 
-// Returns the trial's first violation; nullopt if the trial passed.
-std::optional<Violation> ViolationOf(const PlanRun& trial);
+// Returns the run's first violation; nullopt if the run passed.
+std::optional<Violation> ViolationOf(const PlanRun& run);
 // Returns all violations, each once, in the order of the findings.
-std::vector<Violation> ViolationsOf(const std::vector<Finding>& wrong);
-// Returns true iff the trial shows this violation.
-bool Breaks(const PlanRun& trial, const Violation& violation);
+std::vector<Violation> ViolationsOf(const std::vector<Finding>& findings);
+// Returns true iff the run shows this violation.
+bool Breaks(const PlanRun& run, const Violation& violation);
 
 struct ShrinkOptions {
   int max_tries = 1000;
@@ -44,7 +44,7 @@ struct ShrinkOptions {
   // Called before each try. Returns true to end the search with the smallest
   // plan so far.
   std::function<bool()> stop = [] { return false; };
-  // Violation that the plan has to keep; nullopt: the trial's first.
+  // Violation that the plan has to keep; nullopt: the run's first.
   std::optional<Violation> violation = {};
 
   // Time by `clock`; constant without one.
@@ -77,15 +77,15 @@ ShrunkPlan ShrinkPlan(
 
 struct Shrunk {
   FaultPlan plan;
-  PlanRun trial;  // run of that plan
+  PlanRun run;  // run of that plan
   int tries = 0;
   bool finished = true;
 };
 
 // As ShrinkPlan, where `still_breaks` runs the plan and returns true if the run
-// shows options.violation. REQUIRES: `trial` is a run of `plan` and shows the
+// shows options.violation. REQUIRES: `run` is a run of `plan` and shows the
 // violation.
-Shrunk Shrink(PlanRunner& runner, const FaultPlan& plan, const PlanRun& trial,
+Shrunk Shrink(PlanRunner& runner, const FaultPlan& plan, const PlanRun& run,
               const ShrinkOptions& options = {});
 
 }  // namespace gauntlet

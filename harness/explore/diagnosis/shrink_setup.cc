@@ -78,11 +78,11 @@ class SetupShrinker {
       if (options_.stop()) result_.finished = false;
       return false;
     }
-    PlanRun trial = runner->Try(plan_);
-    if (!Breaks(trial, *options_.violation)) return false;
+    PlanRun run = runner->Try(plan_);
+    if (!Breaks(run, *options_.violation)) return false;
     if (expressible_ && !IsExpressible(candidate)) return false;
     result_.setup = candidate;
-    result_.trial = std::move(trial);
+    result_.run = std::move(run);
     return true;
   }
 

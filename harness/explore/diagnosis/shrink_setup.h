@@ -14,7 +14,7 @@ namespace gauntlet {
 struct ShrunkSetup {
   Case setup;
   // Run of the plan in the smaller set-up; nullopt: none was found.
-  std::optional<PlanRun> trial;
+  std::optional<PlanRun> run;
   int tries = 0;
   bool finished = true;  // no limit was reached: every candidate was tried
 };

@@ -17,15 +17,15 @@ Result<BaseCheck> CheckBase(const Case& base, References& references) {
   for (const Case& setup : setups) {
     ASSIGN_OR_RETURN(PlanRunner runner, PlanRunner::Make(setup, references));
     runner.CutBy(references.interrupted());
-    const PlanRun trial = runner.Try({.seed = base.seed});
-    if (trial.cut) return Unavailable("interrupted");
-    if (!trial.skipped.empty()) return BaseCheck{.skipped = trial.skipped};
-    if (trial.wrong.empty()) continue;
-    const Finding& first = trial.wrong.front();
+    const PlanRun run = runner.Try({.seed = base.seed});
+    if (run.cut) return Unavailable("interrupted");
+    if (!run.skipped.empty()) return BaseCheck{.skipped = run.skipped};
+    if (run.findings.empty()) continue;
+    const Finding& first = run.findings.front();
     return BaseCheck{.skipped = "",
-                     .wrong = fmt::format("{}, without any fault: {}: {}",
-                                          DescribeSetup(setup, sound),
-                                          first.invariant, first.message)};
+                     .failure = fmt::format("{}, without any fault: {}: {}",
+                                            DescribeSetup(setup, sound),
+                                            first.invariant, first.message)};
   }
   return BaseCheck{};
 }

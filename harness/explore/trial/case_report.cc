@@ -48,20 +48,20 @@ bool Resumed(const Record& record) {
       });
 }
 
-CaseReport ReportOf(const ExploreCase& one, const PlanRun& trial) {
+CaseReport ReportOf(const ExploreCase& one, const PlanRun& run) {
   CaseReport report = {.number = one.number,
                        .planned = one.plan.faults.size(),
                        .fired = {},
                        .goals = {},
                        .instances = {},
                        .outcome = {},
-                       .wrong = trial.wrong,
-                       .skipped = trial.skipped};
-  if (!trial.skipped.empty()) {
+                       .findings = run.findings,
+                       .skipped = run.skipped};
+  if (!run.skipped.empty()) {
     report.outcome = "skipped";
     return report;
   }
-  const Record& record = trial.record;
+  const Record& record = run.record;
   report.virtual_seconds = record.virtual_seconds;
   const Outline outline(record);
   report.fired = FiredFaultsOf(outline);
@@ -70,9 +70,9 @@ CaseReport ReportOf(const ExploreCase& one, const PlanRun& trial) {
     return report;
   }
   report.goals = GoalsMetBy(outline);
-  report.instances = InstancesOf(trial.verdict);
+  report.instances = InstancesOf(run.verdict);
   report.outcome = OutcomeOf(record);
-  report.restarts = trial.verdict.facts.restarts;
+  report.restarts = run.verdict.facts.restarts;
   report.resumed = Resumed(record);
   report.recovered_before_last = RecoveredBeforeLast(outline);
   return report;
@@ -81,23 +81,23 @@ CaseReport ReportOf(const ExploreCase& one, const PlanRun& trial) {
 }  // namespace
 
 CaseReport Examine(PlanRunner& runner, const ExploreCase& one, Runs runs) {
-  const PlanRun trial = runner.Try(one.plan);
-  if (trial.cut) return {.number = one.number, .cut = true};
-  CaseReport report = ReportOf(one, trial);
-  if (runs == Runs::kOnce || !trial.skipped.empty()) return report;
+  const PlanRun run = runner.Try(one.plan);
+  if (run.cut) return {.number = one.number, .cut = true};
+  CaseReport report = ReportOf(one, run);
+  if (runs == Runs::kOnce || !run.skipped.empty()) return report;
   const PlanRun again = runner.Try(one.plan);
   if (again.cut) return report;
   report.ran_twice = true;
-  if (trial.event_digest == again.event_digest &&
-      !FirstEventDifference(trial.record, again.record)) {
+  if (run.event_digest == again.event_digest &&
+      !FirstEventDifference(run.record, again.record)) {
     return report;
   }
-  report.wrong.insert(
-      report.wrong.begin(),
+  report.findings.insert(
+      report.findings.begin(),
       {.invariant = std::string(kDeterministic),
        .name = std::string(kEventDigest),
        .message =
-           "run twice: " + DescribeNondeterminism(trial.record, again.record)});
+           "run twice: " + DescribeNondeterminism(run.record, again.record)});
   return report;
 }
 

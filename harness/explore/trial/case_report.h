@@ -28,17 +28,17 @@ struct CaseReport {
   bool recovered_before_last = false;
   double virtual_seconds = 0;
   bool ran_twice = false;
-  std::vector<Finding> wrong;  // empty: the case passed
-  std::string skipped;         // why this world cannot run it; "" if it was run
-  bool cut = false;            // aborted: its result is unknown
+  std::vector<Finding> findings;  // empty: the case passed
+  std::string skipped;  // why this world cannot run it; "" if it was run
+  bool cut = false;     // aborted: its result is unknown
 
   // Returns true iff faults were planned and none fired: the case tested
   // nothing.
   bool fired_nothing() const { return planned > 0 && fired.empty(); }
   // Returns true iff the case passed: it was run, faults fired or none were
-  // planned, and nothing is wrong.
-  bool held() const {
-    return skipped.empty() && wrong.empty() && !fired_nothing();
+  // planned, and there are no findings.
+  bool passed() const {
+    return skipped.empty() && findings.empty() && !fired_nothing();
   }
 };
 

@@ -64,25 +64,25 @@ constexpr size_t kSymptoms = 5;
 
 std::vector<Finding> FirstFindings(const Record& record,
                                    const Verdict& verdict) {
-  std::vector<Finding> wrong;
+  std::vector<Finding> findings;
   for (const InvariantReport& report : verdict.invariants) {
     std::ranges::copy_if(
         report.findings | std::views::take(kSymptoms),
-        std::back_inserter(wrong),
+        std::back_inserter(findings),
         [&](const Finding& finding) { return !IsOfThePlan(record, finding); });
   }
   // If MayGiveUp, the run may also end with an error, so unmet expectations do
   // not count. The findings above do: nothing acknowledged may be lost.
-  if (MayGiveUp(record)) return wrong;
-  wrong.insert(wrong.end(), verdict.broken_expectations.begin(),
-               verdict.broken_expectations.end());
+  if (MayGiveUp(record)) return findings;
+  findings.insert(findings.end(), verdict.broken_expectations.begin(),
+                  verdict.broken_expectations.end());
   if (EndsElsewhere(record)) {
-    wrong.push_back(MakeFinding(
+    findings.push_back(MakeFinding(
         FindingKind::kFinalState,
         fmt::format("the final state is {}, expected {}", FinalDigestOf(record),
                     record.golden.final_digest)));
   }
-  return wrong;
+  return findings;
 }
 
 // Returns false iff a fault of the plan makes a worker run out of memory: a
@@ -146,16 +146,16 @@ PlanRun PlanRunner::Try(const FaultPlan& plan) {
   if (std::string why = WhyNotHere(one, SimulatedWorld()); !why.empty()) {
     return {.record = RecordHead(one), .skipped = std::move(why)};
   }
-  RunPlan run = PlanOf(one);
-  run.interrupted = cut_;
-  RunLog log = RunSimulated(*pool_, run, *data_,
+  RunPlan run_plan = PlanOf(one);
+  run_plan.interrupted = cut_;
+  RunLog log = RunSimulated(*pool_, run_plan, *data_,
                             MayMemoize(plan) ? memo_.get() : nullptr);
-  PlanRun trial = {.record = RecordHead(one), .event_digest = log.event_digest};
+  PlanRun run = {.record = RecordHead(one), .event_digest = log.event_digest};
   if (cut_ && cut_()) {
-    trial.cut = true;
-    return trial;
+    run.cut = true;
+    return run;
   }
-  Record& record = trial.record;
+  Record& record = run.record;
   record.world = "sim";
   record.golden = *golden_;
   AdoptLog(std::move(log), record);
@@ -166,16 +166,16 @@ PlanRun PlanRunner::Try(const FaultPlan& plan) {
             ? fmt::format(" (timeout.total is {})",
                           DurationToText(TotalLimitOf(one)))
             : "";
-    trial.wrong.push_back(
+    run.findings.push_back(
         MakeFinding(FindingKind::kNoLauncher,
                     fmt::format("no launcher came to an end{}: {}", limit,
                                 record.ending_detail)));
-    return trial;
+    return run;
   }
   record.expect.outcome = ExpectedOutcome(record);
-  trial.verdict = Judge(record);
-  trial.wrong = FirstFindings(record, trial.verdict);
-  return trial;
+  run.verdict = Judge(record);
+  run.findings = FirstFindings(record, run.verdict);
+  return run;
 }
 
 }  // namespace gauntlet

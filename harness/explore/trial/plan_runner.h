@@ -1,7 +1,7 @@
 // Runs fault plans on one case, in the simulated world.
 //
 // A generated plan states no expected outcome: the run need not reach its
-// faults, and the expected end depends on those that it reached. A trial is
+// faults, and the expected end depends on those that it reached. A run is
 // therefore judged by the invariants of all runs, and by the end that the fired
 // faults require (the budget in chaos/inject/plan/plan.h): the reference's
 // state, or a refusal if silent damage has destroyed every copy.
@@ -34,9 +34,9 @@ struct PlanRun {
   uint64_t event_digest = 0;
   // Findings that count; empty: the run passed. These are findings of the
   // oracle, and kFinalState and kNoLauncher, which only explorations check.
-  std::vector<Finding> wrong;
-  // Reason why this world cannot run the plan, in which case `wrong` is empty;
-  // "" if the plan was run.
+  std::vector<Finding> findings;
+  // Reason why this world cannot run the plan, in which case `findings` is
+  // empty; "" if the plan was run.
   std::string skipped = {};
   // The run was aborted (PlanRunner::CutBy), so nothing is known of it.
   bool cut = false;

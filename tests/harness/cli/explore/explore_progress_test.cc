@@ -21,7 +21,7 @@ CampaignReport SampleReport() {
   CampaignReport report;
   report.cases = 1204;
   report.seconds = 10;
-  report.broken = 2;
+  report.failed = 2;
   report.space.points = {Point::kStepBegin, Point::kStepEnd};
   return report;
 }

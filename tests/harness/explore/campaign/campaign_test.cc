@@ -51,7 +51,7 @@ TEST(CampaignTest, BaseHoldsUnderRandomFaults) {
   const CampaignReport report =
       Explored(BaseOf("explore/base.yaml"), {.max_cases = 600});
   EXPECT_EQ(report.cases, 600u);
-  EXPECT_EQ(report.broken, 0u) << FirstFindingOf(report);
+  EXPECT_EQ(report.failed, 0u) << FirstFindingOf(report);
   EXPECT_EQ(report.nondeterministic, 0u);
   EXPECT_GT(report.coverage.PointsHit().size(), 30u);
   EXPECT_GE(report.ran_twice, 600u / 16);
@@ -136,12 +136,12 @@ TEST(CampaignTest, BugThatShowsAtManyPlacesIsOneFinding) {
   const CampaignReport report =
       Explored(BaseOf("canary/canary-loses-the-metrics.yaml"),
                {.max_cases = 300, .stop_after = 0});
-  EXPECT_GT(report.broken, 30u);
+  EXPECT_GT(report.failed, 30u);
   ASSERT_FALSE(report.findings.empty());
   EXPECT_LE(report.findings.size(), 5u);
   const auto most =
       std::ranges::max_element(report.findings, {}, &CampaignFinding::cases);
-  EXPECT_GT(most->cases, report.broken * 9 / 10);
+  EXPECT_GT(most->cases, report.failed * 9 / 10);
 }
 
 TEST(CampaignTest, FindingGetsTheSmallestSetupThatBreaks) {
@@ -179,7 +179,7 @@ TEST(CampaignTest, SweepOfOnePointEnds) {
                 .kinds = {FaultKind::kCrash},
                 .points = {Point::kRename, Point::kSaveEnd}});
   EXPECT_EQ(report.end, CampaignEnd::kExhausted);
-  EXPECT_EQ(report.broken, 0u) << FirstFindingOf(report);
+  EXPECT_EQ(report.failed, 0u) << FirstFindingOf(report);
   // Worker 0 passes each point in five saves (the last step's is one), and a
   // sixth case does not fire. Another worker passes only the end of a save.
   EXPECT_EQ(report.cases, 6u + 1u + 6u + 6u);
@@ -197,7 +197,7 @@ TEST(CampaignTest, Sweep_ReachesPointsThatNeedSeveralFaults) {
   EXPECT_TRUE(report.coverage.PointsHit().contains(Point::kHeartbeat));
   EXPECT_TRUE(report.coverage.PointsHit().contains(Point::kReject));
   EXPECT_EQ(report.left, "");
-  EXPECT_EQ(report.broken, 0u) << FirstFindingOf(report);
+  EXPECT_EQ(report.failed, 0u) << FirstFindingOf(report);
 }
 
 TEST(CampaignTest, CasesWithoutAFiredFaultDoNotCountAsPassed) {
@@ -205,13 +205,13 @@ TEST(CampaignTest, CasesWithoutAFiredFaultDoNotCountAsPassed) {
       Explored(BaseOf("explore/base.yaml"), {.max_cases = 100});
   EXPECT_EQ(report.fired_nothing, report.by_faults_fired.at(0));
   EXPECT_GT(report.fired_nothing, 0u);
-  EXPECT_EQ(report.held + report.broken + report.fired_nothing, report.cases);
+  EXPECT_EQ(report.passed + report.failed + report.fired_nothing, report.cases);
 }
 
 TEST(CampaignTest, RunWithoutAnyFaultHolds) {
   const CampaignReport report =
       Explored(BaseOf("explore/base.yaml"), {.max_cases = 5, .max_faults = 0});
-  EXPECT_EQ(report.held, 5u);
+  EXPECT_EQ(report.passed, 5u);
 }
 
 TEST(CampaignTest, WritesEachFindingAsAScenarioThatLoads) {
@@ -304,7 +304,7 @@ TEST_P(CanaryTest, IsFoundAndShrunkToFewFaults) {
   Case sound = report.findings.front().setup;
   sound.plan.bugs.clear();
   PlanRunner runner = PlanRunner::Make(sound, references).value();
-  EXPECT_TRUE(runner.Try(report.findings.front().plan).wrong.empty())
+  EXPECT_TRUE(runner.Try(report.findings.front().plan).findings.empty())
       << FirstFindingOf(report);
 }
 

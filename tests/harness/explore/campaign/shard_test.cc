@@ -49,7 +49,7 @@ CampaignReport Explored(const CampaignOptions& options,
 // Counts of an exploration, which must add up over its shards.
 struct Tried {
   uint64_t cases = 0;
-  uint64_t held = 0;
+  uint64_t passed = 0;
   std::map<Coverage::Key, uint64_t> fired;
   std::map<std::pair<Point, FaultKind>, uint64_t> planned;
   std::vector<uint64_t> goals = std::vector<uint64_t>(AllGoals().size());
@@ -58,7 +58,7 @@ struct Tried {
 
   void Add(const CampaignReport& report) {
     cases += report.cases;
-    held += report.held;
+    passed += report.passed;
     for (const auto& [key, n] : report.coverage.fired()) fired[key] += n;
     for (const auto& [key, n] : report.coverage.planned()) planned[key] += n;
     for (size_t i = 0; i < goals.size(); ++i) goals[i] += report.goals[i];

@@ -66,11 +66,11 @@ class TriageTest : public testing::Test {
     setups_ = {SmallCase("planted_bugs: " + bugs + "\n" + kEnd)};
     triage_.emplace(setups_, references_, options);
   }
-  uint64_t Add(const FaultPlan& plan, std::vector<Finding> wrong = {}) {
+  uint64_t Add(const FaultPlan& plan, std::vector<Finding> findings = {}) {
     const ExploreCase one = {.number = next_++, .plan = plan};
     PlanRunner runner = PlanRunner::Make(setups_[0], references_).value();
     CaseReport report = Examine(runner, one, Runs::kOnce);
-    if (!wrong.empty()) report.wrong = std::move(wrong);
+    if (!findings.empty()) report.findings = std::move(findings);
     return triage_->Add(one, report, [](const CampaignFinding&) {});
   }
   std::vector<std::string> Invariants() const {
@@ -137,9 +137,9 @@ TEST_F(TriageTest, LimitOfTriesIsNotTheEnd) {
 
 TEST_F(TriageTest, FindingThatIsNotReproducedExplainsNothingLater) {
   Begin("lose-rng-key");
-  const std::vector<Finding> wrong = {
+  const std::vector<Finding> findings = {
       {.invariant = "trajectory", .name = "state-digest", .message = "m"}};
-  EXPECT_EQ(Add(CrashAt({.step = 1}), wrong), 1u);
+  EXPECT_EQ(Add(CrashAt({.step = 1}), findings), 1u);
   EXPECT_EQ(Add(CrashAt({.step = 10})), 0u);
   EXPECT_THAT(Invariants(), ElementsAre("deterministic", "trajectory"));
   EXPECT_FALSE(triage_->findings()[0].shrunk_to_the_end);

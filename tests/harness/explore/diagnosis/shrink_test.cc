@@ -280,17 +280,17 @@ TEST(ShrinkTest, FindsTheOneCrashBehindAPlantedBug) {
                   .site = {.worker = 1, .point = Point::kShardSync},
                   .kind = FaultKind::kErrno,
                   .after = "dark"}}};
-  const PlanRun trial = runner.Try(plan);
-  ASSERT_EQ(ViolationOf(trial), (Violation{"trajectory", "state-digest"}))
-      << (trial.wrong.empty() ? "it held" : trial.wrong[0].name);
-  const Shrunk shrunk = Shrink(runner, plan, trial, kPatient);
+  const PlanRun run = runner.Try(plan);
+  ASSERT_EQ(ViolationOf(run), (Violation{"trajectory", "state-digest"}))
+      << (run.findings.empty() ? "it passed" : run.findings[0].name);
+  const Shrunk shrunk = Shrink(runner, plan, run, kPatient);
   EXPECT_TRUE(shrunk.finished);
-  EXPECT_TRUE(Breaks(shrunk.trial, *ViolationOf(trial)));
+  EXPECT_TRUE(Breaks(shrunk.run, *ViolationOf(run)));
   ASSERT_EQ(shrunk.plan.faults.size(), 1u) << PlanToJson(shrunk.plan);
   EXPECT_EQ(shrunk.plan.faults[0].kind, FaultKind::kCrash);
   EXPECT_EQ(shrunk.plan.faults[0].site.worker, 0);
   EXPECT_EQ(shrunk.plan.seed, 0u);
-  const Shrunk again = Shrink(runner, plan, trial, kPatient);
+  const Shrunk again = Shrink(runner, plan, run, kPatient);
   EXPECT_EQ(PlanToJson(again.plan), PlanToJson(shrunk.plan));
   EXPECT_EQ(again.tries, shrunk.tries);
 }
@@ -302,16 +302,16 @@ TEST(ShrinkSetupTest, FewerWorkersAndStepsBreakTheSame) {
   const FaultPlan plan = {
       .faults = {{.id = "crash", .site = {.worker = 0, .step = 5}}}};
   PlanRunner runner = PlanRunner::Make(setup, references).value();
-  const PlanRun trial = runner.Try(plan);
-  ASSERT_TRUE(ViolationOf(trial));
+  const PlanRun run = runner.Try(plan);
+  ASSERT_TRUE(ViolationOf(run));
   ShrinkOptions options = kPatient;
-  options.violation = ViolationOf(trial);
+  options.violation = ViolationOf(run);
   const ShrunkSetup shrunk = ShrinkSetup(setup, plan, references, options);
   EXPECT_EQ(shrunk.setup.cluster.workers, 1);
   EXPECT_EQ(shrunk.setup.train.horizon.epochs, 1u);
   EXPECT_EQ(shrunk.setup.train.horizon.max_steps, 5u);
-  ASSERT_TRUE(shrunk.trial);
-  EXPECT_TRUE(Breaks(*shrunk.trial, *options.violation));
+  ASSERT_TRUE(shrunk.run);
+  EXPECT_TRUE(Breaks(*shrunk.run, *options.violation));
   EXPECT_LT(shrunk.tries, 12);
 }
 

@@ -26,7 +26,7 @@ BaseCheck CheckOf(const Case& base) {
 
 TEST(BaseCheckTest, CompletedBase_Passes) {
   const BaseCheck check = CheckOf(CleanCase());
-  EXPECT_EQ(check.wrong, "");
+  EXPECT_EQ(check.failure, "");
   EXPECT_EQ(check.skipped, "");
 }
 
@@ -36,13 +36,14 @@ TEST(BaseCheckTest, BaseRestartingWithoutFaults_Fails) {
   base.train.cluster.heartbeat_every = std::chrono::microseconds(1);
   base.train.cluster.lost_after = std::chrono::microseconds(2);
   base.cluster.max_restarts = 0;
-  EXPECT_THAT(CheckOf(base).wrong, HasSubstr("as it is, without any fault: "));
+  EXPECT_THAT(CheckOf(base).failure,
+              HasSubstr("as it is, without any fault: "));
 }
 
 TEST(BaseCheckTest, ReportsALimitThatTheBaseExceeds) {
   Case base = CleanCase();
   base.timeouts.total = std::chrono::milliseconds(1);
-  EXPECT_THAT(CheckOf(base).wrong,
+  EXPECT_THAT(CheckOf(base).failure,
               HasSubstr("no-hang: no launcher came to an end (timeout.total is "
                         "1ms): "));
 }
@@ -79,7 +80,7 @@ TEST(BaseCheckTest, TriesDeviceFaults_OnlyWithDevices) {
   base.train.kernels.device = DeviceKind::kEmulated;
   EXPECT_EQ(SpaceOf(base).kinds.size(), AllFaultKinds().size());
   EXPECT_TRUE(has(SpaceOf(base).points, Point::kDeviceOpen));
-  EXPECT_EQ(CheckOf(base).wrong, "");
+  EXPECT_EQ(CheckOf(base).failure, "");
 }
 
 TEST(BaseCheckTest, ReportsOverriddenSettingsOfTheBase) {

@@ -8,9 +8,9 @@
 namespace gauntlet {
 namespace {
 
-std::string Describe(const PlanRun& trial) {
-  std::string text = trial.verdict.reason;
-  for (const Finding& finding : trial.wrong) {
+std::string Describe(const PlanRun& run) {
+  std::string text = run.verdict.reason;
+  for (const Finding& finding : run.findings) {
     text += fmt::format("\n  {}: {}", finding.invariant, finding.message);
   }
   return text;
@@ -38,19 +38,19 @@ INSTANTIATE_TEST_SUITE_P(Disks, EveryDisk,
 
 TEST_P(EveryDisk, RunCompletes) {
   PlanRunner runner = Make();
-  const PlanRun trial = runner.Try({});
-  EXPECT_TRUE(trial.wrong.empty()) << Describe(trial);
+  const PlanRun run = runner.Try({});
+  EXPECT_TRUE(run.findings.empty()) << Describe(run);
 }
 
 TEST_P(EveryDisk, CrashIsRecoveredFrom) {
   PlanRunner runner = Make();
   for (const uint64_t step : {2, 5, 8}) {
-    const PlanRun trial =
+    const PlanRun run =
         runner.Try({.faults = {{.id = "crash",
                                 .site = {.worker = 1,
                                          .step = step,
                                          .point = Point::kStepBegin}}}});
-    EXPECT_TRUE(trial.wrong.empty()) << step << Describe(trial);
+    EXPECT_TRUE(run.findings.empty()) << step << Describe(run);
   }
 }
 
@@ -62,13 +62,13 @@ TEST_P(EveryDisk, PowerLossKeepsSyncedData) {
        {Point::kShardSync, Point::kRename, Point::kRenamed,
         Point::kSaveAcknowledged, Point::kStateRename, Point::kRetireRemove}) {
     for (uint64_t seed = 1; seed <= 5; ++seed) {
-      const PlanRun trial = runner.Try(
+      const PlanRun run = runner.Try(
           {.seed = seed,
            .faults = {{.id = "cut",
                        .site = {.worker = 0, .point = point, .occurrence = 2},
                        .kind = FaultKind::kPowerLoss}}});
-      EXPECT_TRUE(trial.wrong.empty())
-          << PointName(point) << " seed " << seed << Describe(trial);
+      EXPECT_TRUE(run.findings.empty())
+          << PointName(point) << " seed " << seed << Describe(run);
     }
   }
 }

@@ -35,9 +35,9 @@ FaultPlan PlanOf(Fault fault) {
   return {.faults = {std::move(fault)}};
 }
 
-std::string Wrong(const PlanRun& trial) {
+std::string MessagesOf(const PlanRun& run) {
   std::string text;
-  for (const Finding& finding : trial.wrong) text += finding.message + "\n";
+  for (const Finding& finding : run.findings) text += finding.message + "\n";
   return text;
 }
 
@@ -63,9 +63,9 @@ TEST(PlanRunnerTest, InterruptedRun_IsNotJudged) {
   for (const uint64_t at : {uint64_t{0}, whole / 2, whole - 1}) {
     limit = at;
     asked = 0;
-    const PlanRun trial = runner.Try({});
-    EXPECT_TRUE(trial.cut) << at;
-    EXPECT_TRUE(trial.wrong.empty()) << at;
+    const PlanRun run = runner.Try({});
+    EXPECT_TRUE(run.cut) << at;
+    EXPECT_TRUE(run.findings.empty()) << at;
     EXPECT_LT(asked, at + 100) << "and it ends then";
   }
   // If only the second run is cut short, the result of the first one is kept.
@@ -77,7 +77,7 @@ TEST(PlanRunnerTest, InterruptedRun_IsNotJudged) {
     EXPECT_EQ(report.cut, at < whole) << at;
     EXPECT_EQ(report.outcome, at < whole ? "" : "completes") << at;
     EXPECT_EQ(report.ran_twice, at == UINT64_MAX) << at;
-    EXPECT_TRUE(report.wrong.empty()) << at;
+    EXPECT_TRUE(report.findings.empty()) << at;
   }
 }
 
@@ -112,7 +112,7 @@ TEST(PlanRunnerTest, MemoryRunsOutInARunLikeTheOneBefore) {
       PlanOf({.site = {.worker = kChief, .point = Point::kEvalBegin},
               .kind = FaultKind::kOutOfMemory});
   const PlanRun first = runner.Try(plan);
-  EXPECT_EQ(first.record.faults.size(), 1u) << Wrong(first);
+  EXPECT_EQ(first.record.faults.size(), 1u) << MessagesOf(first);
   EXPECT_EQ(runner.Try(plan).event_digest, first.event_digest);
 }
 
@@ -121,30 +121,30 @@ TEST(PlanRunnerTest, ErrorOfAnyKindIsRecoveredFrom) {
   for (const FaultErrorInfo& error : AllFaultErrors()) {
     for (const Point point : {Point::kClaimRecord, Point::kShardOpen,
                               Point::kRename, Point::kStateRename}) {
-      const PlanRun trial =
+      const PlanRun run =
           runner.Try(PlanOf({.site = {.worker = kChief, .point = point},
                              .kind = FaultKind::kErrno,
                              .with = {.error = error.number}}));
-      EXPECT_TRUE(trial.wrong.empty()) << Wrong(trial);
+      EXPECT_TRUE(run.findings.empty()) << MessagesOf(run);
     }
   }
 }
 
 TEST(PlanRunnerTest, DeletedClaimFile_IsRecovered) {
   PlanRunner runner = MakeRunner();
-  const PlanRun trial = runner.Try(
+  const PlanRun run = runner.Try(
       PlanOf({.site = {.worker = kChief, .point = Point::kClaimRecord},
               .kind = FaultKind::kDelete}));
-  EXPECT_TRUE(trial.wrong.empty()) << Wrong(trial);
+  EXPECT_TRUE(run.findings.empty()) << MessagesOf(run);
 }
 
 TEST(PlanRunnerTest, SaveThatFailsAtItsBeginningIsReported) {
   PlanRunner runner = MakeRunner();
-  const PlanRun trial =
+  const PlanRun run =
       runner.Try(PlanOf({.site = {.worker = kChief, .point = Point::kSaveBegin},
                          .kind = FaultKind::kErrno}));
-  EXPECT_TRUE(trial.wrong.empty()) << Wrong(trial);
-  EXPECT_TRUE(Has(trial.record, RecordKind::kSaveFailed));
+  EXPECT_TRUE(run.findings.empty()) << MessagesOf(run);
+  EXPECT_TRUE(Has(run.record, RecordKind::kSaveFailed));
 }
 
 TEST(PlanRunnerTest, WithoutAFaultNothingIsToBeRestarted) {
@@ -221,14 +221,14 @@ TEST(PlanRunnerTest, FailingSyncIsOverOnceALaterSaveIs) {
 
 TEST(PlanRunnerTest, ErrorAtEveryHitMayEndTheRun) {
   PlanRunner runner = MakeRunner();
-  const PlanRun trial =
+  const PlanRun run =
       runner.Try(PlanOf({.site = {.worker = 1,
                                   .incarnation = kAnyIncarnation,
                                   .point = Point::kDataNext},
                          .kind = FaultKind::kErrno,
                          .with = {.times = FaultTimes::kAlways}}));
-  EXPECT_NE(trial.record.launchers.back().exit_code, 0);
-  EXPECT_TRUE(trial.wrong.empty()) << Wrong(trial);
+  EXPECT_NE(run.record.launchers.back().exit_code, 0);
+  EXPECT_TRUE(run.findings.empty()) << MessagesOf(run);
 }
 
 // The error has ended by then, so the run must continue.
@@ -244,9 +244,9 @@ TEST(PlanRunnerTest, ErrorAtEveryHitOfAnEarlierIncarnationExcusesNoEnd) {
                   .with = {.times = FaultTimes::kAlways}},
                  {.id = "crash", .site = {.worker = 0, .incarnation = 2}},
                  {.id = "again", .site = {.worker = 0, .incarnation = 3}}}};
-  const PlanRun trial = runner.Try(plan);
-  ASSERT_NE(trial.record.launchers.back().exit_code, 0);
-  EXPECT_FALSE(trial.wrong.empty());
+  const PlanRun run = runner.Try(plan);
+  ASSERT_NE(run.record.launchers.back().exit_code, 0);
+  EXPECT_FALSE(run.findings.empty());
 }
 
 // Returns a run that crashes after two saves, with a flipped bit in the newer
@@ -300,9 +300,9 @@ TEST(ExpectedOutcomeTest, UnacknowledgedFinish_MustBeRecovered) {
   const Case one = LoadScenarios(ReadTextFile(file), file).cases.at(0);
   References references("", "test");
   PlanRunner runner = PlanRunner::Make(one, references).value();
-  const PlanRun trial = runner.Try(one.plan);
-  EXPECT_TRUE(trial.wrong.empty()) << Wrong(trial);
-  EXPECT_EQ(ExpectedOutcome(trial.record), Outcome::kRecovers)
+  const PlanRun run = runner.Try(one.plan);
+  EXPECT_TRUE(run.findings.empty()) << MessagesOf(run);
+  EXPECT_EQ(ExpectedOutcome(run.record), Outcome::kRecovers)
       << "nobody acknowledged its result, so it deleted nothing";
 }
 
@@ -314,22 +314,22 @@ TEST(ExpectedOutcomeTest, ExpectsARecovery_WhenTheEngineGaveUpWithoutARestart) {
 
 TEST(PlanRunnerTest, TooShortGrace_IsNoViolation) {
   PlanRunner runner = MakeRunner();
-  const PlanRun trial =
+  const PlanRun run =
       runner.Try(PlanOf({.site = {.worker = 0, .point = Point::kEpochEnd},
                          .kind = FaultKind::kPreempt,
                          .with = {.grace = std::chrono::milliseconds(1)}}));
-  EXPECT_TRUE(Has(trial.record, RecordKind::kFaultFired));
-  EXPECT_TRUE(trial.wrong.empty()) << Wrong(trial);
+  EXPECT_TRUE(Has(run.record, RecordKind::kFaultFired));
+  EXPECT_TRUE(run.findings.empty()) << MessagesOf(run);
 }
 
 TEST(PlanRunnerTest, KillAfterTheEnd_IsNoViolation) {
   PlanRunner runner = MakeRunner();
-  const PlanRun trial =
+  const PlanRun run =
       runner.Try(PlanOf({.site = {.worker = 0, .point = Point::kEpochEnd},
                          .kind = FaultKind::kKill,
                          .with = {.kill_latency = std::chrono::hours(1)}}));
-  EXPECT_TRUE(Has(trial.record, RecordKind::kFaultFired));
-  EXPECT_TRUE(trial.wrong.empty()) << Wrong(trial);
+  EXPECT_TRUE(Has(run.record, RecordKind::kFaultFired));
+  EXPECT_TRUE(run.findings.empty()) << MessagesOf(run);
 }
 
 }  // namespace
