@@ -103,7 +103,7 @@ class CheckpointBench {
   Result<TrialOutcome> Try(const CheckpointConfig& config,
                            const TrialSteps& steps);
   void ReportTrial(const std::string& name) {
-    observer_.Trial(done_++, all_, name);
+    observer_.OnTrialBegun(done_++, all_, name);
   }
 
   const CheckpointBenchPlan& plan_;

@@ -40,7 +40,8 @@ class BenchObserver {
  public:
   virtual ~BenchObserver() = default;
   // Called when a trial begins; `done` of `all` trials have ended.
-  virtual void Trial(uint64_t done, uint64_t all, const std::string& name) = 0;
+  virtual void OnTrialBegun(uint64_t done, uint64_t all,
+                            const std::string& name) = 0;
   virtual bool Interrupted() = 0;
 };
 

@@ -125,8 +125,8 @@ class ScaleBench {
 
 Result<SimulatedTraining> ScaleBench::Simulate(const Case& one,
                                                std::string_view what) {
-  observer_.Trial(done_++, runs_,
-                  fmt::format("{} workers, {}", one.cluster.workers, what));
+  observer_.OnTrialBegun(
+      done_++, runs_, fmt::format("{} workers, {}", one.cluster.workers, what));
   RunPlan plan = PlanOf(one);
   plan.train.digest_every = 0;
   plan.train.log_samples = false;

@@ -6,8 +6,8 @@
 
 namespace gauntlet {
 
-void BenchProgress::Trial(uint64_t done, uint64_t all,
-                          const std::string& name) {
+void BenchProgress::OnTrialBegun(uint64_t done, uint64_t all,
+                                 const std::string& name) {
   const double seconds =
       std::chrono::duration<double>(clock_.Now() - begin_).count();
   std::string left;

@@ -18,7 +18,8 @@ class BenchProgress final : public BenchObserver {
   explicit BenchProgress(Console& console)
       : line_(clock_, console.err, console.err_style), begin_(clock_.Now()) {}
 
-  void Trial(uint64_t done, uint64_t all, const std::string& name) override;
+  void OnTrialBegun(uint64_t done, uint64_t all,
+                    const std::string& name) override;
   bool Interrupted() override { return host_.TerminationNotices() > 0; }
   void Clear() { line_.Clear(); }
 

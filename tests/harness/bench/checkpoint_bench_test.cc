@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 class InterruptedImmediately final : public BenchObserver {
  public:
-  void Trial(uint64_t, uint64_t, const std::string&) override {}
+  void OnTrialBegun(uint64_t, uint64_t, const std::string&) override {}
   bool Interrupted() override { return true; }
 };
 

@@ -13,7 +13,7 @@ using testing::HasSubstr;
 
 class Silent final : public BenchObserver {
  public:
-  void Trial(uint64_t, uint64_t, const std::string&) override { ++runs; }
+  void OnTrialBegun(uint64_t, uint64_t, const std::string&) override { ++runs; }
   bool Interrupted() override { return runs > most_runs; }
 
   uint64_t runs = 0;
