@@ -80,7 +80,7 @@ class MemoizedModel final : public Model {
                   std::span<float> parameters) const override {
     const Digest key =
         KeyOf(identity_, PassKind::kInitial, {}, {.rng_key = rng_key});
-    if (const TrainMemo::Pass* pass = memo_.Find(key)) {
+    if (const TrainMemo::CachedPass* pass = memo_.Find(key)) {
       CheckSize(pass->floats, parameters.size());
       std::memcpy(parameters.data(), pass->floats->data(),
                   parameters.size_bytes());
@@ -100,7 +100,7 @@ class MemoizedModel final : public Model {
     }
     const Digest key =
         KeyOf(identity_, PassKind::kGradients, Here(parameters), batch);
-    if (const TrainMemo::Pass* pass = memo_.Find(key)) {
+    if (const TrainMemo::CachedPass* pass = memo_.Find(key)) {
       CheckSize(pass->floats, gradients.size());
       if (batch.kept != nullptr) {
         *batch.kept = pass->floats;
@@ -125,7 +125,8 @@ class MemoizedModel final : public Model {
     if (!batch.state.empty()) return model_->Evaluate(parameters, batch);
     const Digest key =
         KeyOf(identity_, PassKind::kEvaluation, Here(parameters), batch);
-    if (const TrainMemo::Pass* pass = memo_.Find(key)) return pass->result;
+    if (const TrainMemo::CachedPass* pass = memo_.Find(key))
+      return pass->result;
     const ReplicaResult result = model_->Evaluate(parameters, batch);
     Put(key, {.result = result, .floats = {}});
     return result;
@@ -140,7 +141,7 @@ class MemoizedModel final : public Model {
     return host_;
   }
   // Results of a failed device are not kept.
-  void Put(const Digest& key, TrainMemo::Pass pass) {
+  void Put(const Digest& key, TrainMemo::CachedPass pass) {
     if (kernels_.status().ok()) memo_.Put(key, std::move(pass));
   }
 
@@ -154,7 +155,7 @@ class MemoizedModel final : public Model {
 
 }  // namespace
 
-const TrainMemo::Pass* TrainMemo::Find(const Digest& key) const {
+const TrainMemo::CachedPass* TrainMemo::Find(const Digest& key) const {
   const auto pass = passes_.find(key);
   if (pass == passes_.end()) return nullptr;
   ++found_;
@@ -170,8 +171,8 @@ void TrainMemo::MakeRoom(size_t bytes) {
   bytes_ += bytes;
 }
 
-void TrainMemo::Put(const Digest& key, Pass pass) {
-  MakeRoom(sizeof(Pass) +
+void TrainMemo::Put(const Digest& key, CachedPass pass) {
+  MakeRoom(sizeof(CachedPass) +
            (pass.floats ? pass.floats->size() * sizeof(float) : 0));
   ++computed_;
   passes_[key] = std::move(pass);

@@ -31,15 +31,15 @@ class TrainMemo {
   explicit TrainMemo(size_t capacity_bytes = size_t{64} << 20)
       : capacity_bytes_(capacity_bytes) {}
 
-  struct Pass {
+  struct CachedPass {
     ReplicaResult result;
     // Gradients of the pass, then its loss; or initial parameters, then 0. Null
     // for an evaluation.
     KeptGradients floats;
   };
   // Returns null if the key is unknown.
-  const Pass* Find(const Digest& key) const;
-  void Put(const Digest& key, Pass pass);
+  const CachedPass* Find(const Digest& key) const;
+  void Put(const Digest& key, CachedPass pass);
 
   SampleOrder OrderOf(uint64_t rng_key, uint64_t epoch, uint32_t rows);
 
@@ -57,7 +57,7 @@ class TrainMemo {
   size_t bytes_ = 0;
   mutable uint64_t found_ = 0;
   uint64_t computed_ = 0;
-  std::unordered_map<Digest, Pass, DigestHash> passes_;
+  std::unordered_map<Digest, CachedPass, DigestHash> passes_;
   // By key, epoch and number of rows.
   std::map<std::tuple<uint64_t, uint64_t, uint32_t>,
            std::shared_ptr<const std::vector<uint32_t>>>
