@@ -170,7 +170,7 @@ TEST(EvaluatorTest, EvaluatesTheRemainingCheckpoints_IfOnlyOneIsKept) {
 // Returns every event without its time, in alphabetical order: the order of
 // events beside each other, such as a step and the end of a save's task, may
 // differ.
-std::vector<std::string> Story(const AttemptResult& run) {
+std::vector<std::string> SortedEvents(const AttemptResult& run) {
   std::vector<std::string> entries;
   for (const auto& events : run.events) {
     for (const LogEvent& event : events) {
@@ -191,7 +191,8 @@ TEST(EvaluatorTest, RunsEventsAreTheSameWithAndWithoutIt) {
     const TrainOptions options = SavingEachEpoch(keep);
     const Together both = RunTogether(1, options, std::chrono::milliseconds(1));
     EXPECT_FALSE(both.collected.evaluations.empty());
-    EXPECT_EQ(Story(both.run), Story(TrainingFixture(1).Run(2, options)));
+    EXPECT_EQ(SortedEvents(both.run),
+              SortedEvents(TrainingFixture(1).Run(2, options)));
   }
 }
 
