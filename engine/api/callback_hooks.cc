@@ -33,7 +33,8 @@ Progress CallbackHooks::ProgressOf(const TrainState& state) const {
           .step = state.position.step};
 }
 
-Status CallbackHooks::Keep(const Callback& callback, const Status& status) {
+Status CallbackHooks::RecordFailure(const Callback& callback,
+                                    const Status& status) {
   if (!status.ok()) failure_ = Annotate(status, callback.name());
   return failure_;
 }
@@ -55,7 +56,7 @@ Status CallbackHooks::TakePart(
                              return WriteWeights(*world_, path, values_,
                                                  ValuesOf(*model_, state));
                            }};
-    RETURN_IF_ERROR(Keep(*callback, call(*callback, here)));
+    RETURN_IF_ERROR(RecordFailure(*callback, call(*callback, here)));
     offset += size;
   }
   return OkStatus();
@@ -65,7 +66,8 @@ Status CallbackHooks::CallAll(
     const TrainState& state,
     const std::function<Status(Callback&, const Progress&)>& call) {
   for (Callback* callback : callbacks_) {
-    RETURN_IF_ERROR(Keep(*callback, call(*callback, ProgressOf(state))));
+    RETURN_IF_ERROR(
+        RecordFailure(*callback, call(*callback, ProgressOf(state))));
   }
   return OkStatus();
 }

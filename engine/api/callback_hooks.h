@@ -41,7 +41,9 @@ class CallbackHooks final : public LoopHooks {
   Status CallAll(const TrainState& state,
                  const std::function<Status(Callback&, const Progress&)>& call);
   Progress ProgressOf(const TrainState& state) const;
-  Status Keep(const Callback& callback, const Status& status);
+  // Records the error as that of the callback; Ok changes nothing. Returns
+  // failure().
+  Status RecordFailure(const Callback& callback, const Status& status);
 
   World* world_;
   std::span<Callback* const> callbacks_;

@@ -22,7 +22,7 @@ Status CheckMath(const KernelOptions& options) {
 
 // Replaces kAuto by CUDA if this machine has it, else by the CPU.
 // kInvalidArgument: CUDA was requested and is not available.
-Status Choose(KernelOptions& options, Console& console) {
+Status ChooseDevice(KernelOptions& options, Console& console) {
   const bool automatic = options.device == DeviceKind::kAuto;
   if (!automatic && options.device != DeviceKind::kCuda) return OkStatus();
   const Status cuda = OpenCuda().status();
@@ -40,7 +40,7 @@ Status Choose(KernelOptions& options, Console& console) {
 }  // namespace
 
 Status ResolveDevice(KernelOptions& options, Console& console) {
-  RETURN_IF_ERROR(Choose(options, console));
+  RETURN_IF_ERROR(ChooseDevice(options, console));
   return CheckMath(options);
 }
 

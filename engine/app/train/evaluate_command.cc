@@ -52,11 +52,11 @@ class EvaluationPrinter final : public EvaluationReporter {
                          : EvaluationToText(evaluation))
                  << std::endl;
     if (run_.summary_directory.empty()) return;
-    const Status drawn = Draw(evaluation);
-    if (!drawn.ok() && !failing_) {
-      Warn("TensorBoard events are not written: " + drawn.message());
+    const Status written = WriteSummary(evaluation);
+    if (!written.ok() && !failing_) {
+      Warn("TensorBoard events are not written: " + written.message());
     }
-    failing_ = !drawn.ok();
+    failing_ = !written.ok();
   }
 
   void Warn(const std::string& line) override {
@@ -66,7 +66,7 @@ class EvaluationPrinter final : public EvaluationReporter {
   size_t evaluations() const { return evaluations_; }
 
  private:
-  Status Draw(const Evaluation& evaluation) {
+  Status WriteSummary(const Evaluation& evaluation) {
     if (writer_ == nullptr) {
       const std::string directory =
           WithoutLastSlashes(run_.summary_directory) + "/evaluation";

@@ -86,14 +86,14 @@ std::span<const std::span<float>> ResidentState::Newest() {
 
 // On a device an update is always in place: a save first copies the arrays
 // within the device.
-UpdatedArray ResidentState::Next(size_t index) {
+UpdatedArray ResidentState::NextArray(size_t index) {
   return on_host() ? host_.NextOf(index) : UpdatedArray(Newest()[index]);
 }
 
 std::span<const UpdatedArray> ResidentState::NextSlots() {
   next_slots_.clear();
   for (size_t i = 0; i < host_.optimizer.slots.size(); ++i) {
-    next_slots_.push_back(Next(1 + i));
+    next_slots_.push_back(NextArray(1 + i));
   }
   return next_slots_;
 }

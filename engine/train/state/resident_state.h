@@ -56,9 +56,9 @@ class ResidentState {
   std::span<float> parameters() { return Newest().front(); }
   // Return the places where an update reads and writes, as TrainState::NextOf
   // does. Views returned earlier may keep the values before the update.
-  UpdatedArray NextParameters() { return Next(0); }
+  UpdatedArray NextParameters() { return NextArray(0); }
   std::span<const UpdatedArray> NextSlots();
-  UpdatedArray NextAccumulated() { return Next(device_.size() - 1); }
+  UpdatedArray NextAccumulated() { return NextArray(device_.size() - 1); }
   // Call right before or after changing values in the kernels' memory.
   // REQUIRES: parameters() was called since the last SyncForHostUpdate.
   void MarkChanged();
@@ -119,7 +119,7 @@ class ResidentState {
   // downloaded may be wrong, and the newest values are lost.
   Status CheckDevice();
   std::span<const std::span<float>> Newest();
-  UpdatedArray Next(size_t index);
+  UpdatedArray NextArray(size_t index);
   bool on_host() const { return memory_.kind() == MemoryKind::kHost; }
 
   TrainState& host_;
