@@ -49,7 +49,7 @@ class FaultyListener final : public Listener {
           next == late_.end() ? deadline : std::min(deadline, next->due);
       Result<Incoming> came = base_->Accept(until);
       if (came.ok()) {
-        Keep(*std::move(came));
+        DelayIncoming(*std::move(came));
       } else if (came.status().code() != Code::kDeadlineExceeded ||
                  until >= deadline) {
         return came;
@@ -64,7 +64,7 @@ class FaultyListener final : public Listener {
     Incoming incoming;
   };
 
-  void Keep(Incoming incoming) {
+  void DelayIncoming(Incoming incoming) {
     auto channel =
         std::make_unique<FaultyChannel>(edge_, std::move(incoming.channel));
     const Time due = channel->TakeFirst(incoming.first);

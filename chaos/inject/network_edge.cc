@@ -287,7 +287,7 @@ bool NetworkEdge::ReadNext(EdgeLine& line) {
   const std::lock_guard lock(mutex_);
   if (ending_ || line.broken || line.closed) return false;
   const bool more = came.ok();
-  Keep(line, std::move(came));
+  QueueIncoming(line, std::move(came));
   return more;
 }
 
@@ -297,7 +297,7 @@ void NetworkEdge::PutCopy(EdgeLine& line, const Frame& frame) {
 }
 
 // Queues the frame or the error, with the lateness that faults give it.
-void NetworkEdge::Keep(EdgeLine& line, Result<Frame>&& came) {
+void NetworkEdge::QueueIncoming(EdgeLine& line, Result<Frame>&& came) {
   const Time now = clock_.Now();
   line.last_in = std::max(line.last_in,
                           now + faults_.DrawLateness(LinkDirection::kIn, now));
@@ -352,7 +352,7 @@ bool NetworkEdge::PutAside(EdgeLine& line, Result<Frame>& came) {
   if (came.status().code() == Code::kDeadlineExceeded) return false;
   if (line.closed || !faults_.Any(LinkDirection::kIn, clock_.Now()))
     return false;
-  Keep(line, std::move(came));
+  QueueIncoming(line, std::move(came));
   return true;
 }
 

@@ -69,7 +69,7 @@ class NetworkEdge {
                                        Time& until);
   bool PutAside(EdgeLine& line, Result<Frame>& came);
   void PutCopy(EdgeLine& line, const Frame& frame);
-  void Keep(EdgeLine& line, Result<Frame>&& came);
+  void QueueIncoming(EdgeLine& line, Result<Frame>&& came);
 
   Clock& clock_;
   Tasks& tasks_;
