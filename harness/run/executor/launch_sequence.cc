@@ -15,7 +15,7 @@ bool LaunchSequence::EndsLaunch(const LauncherRun& run) const {
   return other_job() && IsExit(run.exit_code, {WorkerExit::kOtherJob});
 }
 
-bool LaunchSequence::Next(const LauncherRun& run, LauncherEnd end) {
+bool LaunchSequence::StartNextLaunch(const LauncherRun& run, LauncherEnd end) {
   const bool exited = end == LauncherEnd::kExited;
   if (exited && planned_ + 1 < plan_.launches.size() && EndsLaunch(run)) {
     ++planned_;

@@ -38,7 +38,7 @@ class LaunchSequence {
   // refused because of its changed job. In all other cases, repeats the same
   // launch if its launcher was killed or exited with kLostWorker (75) or
   // kStopped (143). All repetitions together are at most max_requeues.
-  bool Next(const LauncherRun& run, LauncherEnd end);
+  bool StartNextLaunch(const LauncherRun& run, LauncherEnd end);
 
  private:
   bool EndsLaunch(const LauncherRun& run) const;

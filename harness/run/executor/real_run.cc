@@ -420,7 +420,7 @@ RunLog RealRun::Run() {
                     .first_incarnation = first_incarnation});
     status = end.status();
     if (!end.ok() || !*end) break;
-    if (!launches.Next(log_.launchers.back(), **end)) break;
+    if (!launches.StartNextLaunch(log_.launchers.back(), **end)) break;
   }
   if (status.ok()) status = CollectIncarnations();
   log_.oom_kills = std::max(CountOomKills(), oom_kills) - oom_kills;

@@ -54,7 +54,7 @@ struct RunPlan {
   DiskOptions disk;       // of the simulated world
   // Maximum number of repetitions of all launches together. As a job queue
   // would do, the executor repeats a launch after some ends of its launcher
-  // (LaunchSequence::Next).
+  // (LaunchSequence::StartNextLaunch).
   int max_requeues = 8;
   // Record RunLog::traffic; in the simulated world only.
   bool counts_messages = false;

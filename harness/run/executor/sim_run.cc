@@ -379,7 +379,7 @@ void SimulatedRun::LauncherGone(const ExitStatus& status) {
     return;
   }
   AddLauncher();
-  if (launches_.Next(log_.launchers.back(), LauncherEnd::kKilled)) {
+  if (launches_.StartNextLaunch(log_.launchers.back(), LauncherEnd::kKilled)) {
     StartLauncher();
   }
 }
@@ -418,7 +418,7 @@ void SimulatedRun::RunLaunchers() {
       return;
     }
     end = EndOfLauncher();
-  } while (end && launches_.Next(log_.launchers.back(), *end));
+  } while (end && launches_.StartNextLaunch(log_.launchers.back(), *end));
 }
 
 RecordEvent SimulatedRun::InOrder(LogEvent&& event) {

@@ -26,21 +26,22 @@ TEST(LaunchSequenceTest, EndsAfterAFinishedLaunch_IfNoneIsPlanned) {
   RunPlan plan;
   plan.max_requeues = 1;
   LaunchSequence launches(plan);
-  EXPECT_TRUE(launches.Next(Ended(143, 5), kExited));
-  EXPECT_FALSE(launches.Next(Ended(143, 5), kExited)) << "no requeue is left";
-  EXPECT_FALSE(LaunchSequence(plan).Next(Ended(0, 9), kExited));
+  EXPECT_TRUE(launches.StartNextLaunch(Ended(143, 5), kExited));
+  EXPECT_FALSE(launches.StartNextLaunch(Ended(143, 5), kExited))
+      << "no requeue is left";
+  EXPECT_FALSE(LaunchSequence(plan).StartNextLaunch(Ended(0, 9), kExited));
 }
 
 TEST(LaunchSequenceTest,
      ContinuesToTheNextLaunch_WhenOneIsDoneStoppedOrRefused) {
   const RunPlan plan = ThreeLaunches();
   LaunchSequence launches(plan);
-  EXPECT_TRUE(launches.Next(Ended(143, 5), kExited));
+  EXPECT_TRUE(launches.StartNextLaunch(Ended(143, 5), kExited));
   EXPECT_EQ(launches.planned(), 1u);
   EXPECT_TRUE(launches.other_job());
-  EXPECT_TRUE(launches.Next(Ended(8), kExited));
+  EXPECT_TRUE(launches.StartNextLaunch(Ended(8), kExited));
   EXPECT_EQ(launches.planned(), 2u);
-  EXPECT_FALSE(launches.Next(Ended(0, 9), kExited));
+  EXPECT_FALSE(launches.StartNextLaunch(Ended(0, 9), kExited));
 }
 
 TEST(LaunchSequenceTest, RepeatsALaunchThatLeftNoCheckpoint) {
@@ -49,7 +50,7 @@ TEST(LaunchSequenceTest, RepeatsALaunchThatLeftNoCheckpoint) {
        {std::pair(Ended(75), kExited), std::pair(Ended(143), kExited),
         std::pair(Ended(137), kKilled)}) {
     LaunchSequence launches(plan);
-    EXPECT_TRUE(launches.Next(run, end)) << run.exit_code;
+    EXPECT_TRUE(launches.StartNextLaunch(run, end)) << run.exit_code;
     EXPECT_EQ(launches.planned(), 0u) << run.exit_code;
   }
 }
@@ -57,7 +58,8 @@ TEST(LaunchSequenceTest, RepeatsALaunchThatLeftNoCheckpoint) {
 TEST(LaunchSequenceTest, EndsWithARefusalOfTheJobItself) {
   const RunPlan plan = ThreeLaunches();
   for (const int code : {1, 2, 7, 8, 9}) {
-    EXPECT_FALSE(LaunchSequence(plan).Next(Ended(code), kExited)) << code;
+    EXPECT_FALSE(LaunchSequence(plan).StartNextLaunch(Ended(code), kExited))
+        << code;
   }
 }
 
