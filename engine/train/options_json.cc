@@ -103,7 +103,7 @@ void Describe(Fields& fields,
                 kSaveUnitNames);
   fields.Whole({"every", "checkpoint.every"}, checkpoint.trigger.every, 1,
                kMaxInt);
-  fields.Choice({"at_success", "checkpoint.at_success"}, checkpoint.at_success,
+  fields.Choice({"on_success", "checkpoint.on_success"}, checkpoint.at_success,
                 kAtSuccessNames);
   fields.Choice({"at_notice", "checkpoint.at_notice"}, checkpoint.at_notice,
                 kOnPreemptionNames);
@@ -162,7 +162,7 @@ void Describe(Fields& fields,
   fields.Whole({"threads"}, kernels.threads, 1, kMaxThreads);
   fields.Choice({"math", "math"}, kernels.math, kMathNames);
   fields.ChoiceIfSet({"device"}, kernels.device, kDeviceNames);
-  fields.DevicesIfSet({"device_by_life"}, kernels.device_per_attempt);
+  fields.DevicesIfSet({"device_per_attempt"}, kernels.device_per_attempt);
 }
 
 template <typename Fields>
@@ -191,7 +191,7 @@ void Describe(Fields& fields,
               typename Fields::template Ref<LauncherOptions> launcher) {
   fields.Whole({"workers"}, launcher.workers, 1, kMaxReplicas);
   fields.Whole({"min_workers"}, launcher.min_workers, 0, kMaxReplicas);
-  fields.WholesIfSet({"workers_by_life"}, launcher.workers_per_attempt, 1,
+  fields.WholesIfSet({"workers_per_attempt"}, launcher.workers_per_attempt, 1,
                      kMaxReplicas);
   fields.Choice({"restart"}, launcher.restart, kRestartPolicyNames);
   fields.Whole({"max_restarts"}, launcher.max_restarts, 0, kMaxInt);
@@ -201,7 +201,7 @@ void Describe(Fields& fields,
   fields.Time({"max_backoff_ns"}, launcher.max_backoff, 0);
   fields.Time({"survivors_grace_ns"}, launcher.survivors_grace, 0);
   fields.Time({"start_timeout_ns"}, launcher.start_timeout, 1);
-  fields.Whole({"first_life"}, launcher.first_incarnation, 1, kMaxInt);
+  fields.Whole({"first_incarnation"}, launcher.first_incarnation, 1, kMaxInt);
 }
 
 template <typename Fields>
@@ -316,8 +316,8 @@ Status CheckRead(const LauncherOptions& launcher) {
   };
   RETURN_IF_ERROR(check("min_workers", 0, launcher.min_workers));
   for (const int workers : launcher.workers_per_attempt) {
-    RETURN_IF_ERROR(
-        check("workers_by_life", std::max(launcher.min_workers, 1), workers));
+    RETURN_IF_ERROR(check("workers_per_attempt",
+                          std::max(launcher.min_workers, 1), workers));
   }
   return OkStatus();
 }
@@ -329,7 +329,7 @@ Status CheckRead(const T&) {
 
 Status ReadDevices(const Json& json, std::vector<DeviceKind>& devices) {
   constexpr std::string_view kExpected =
-      "kernels.device_by_life: expected a list of cpu, cuda and emulated";
+      "kernels.device_per_attempt: expected a list of cpu, cuda and emulated";
   if (!json.is_array()) return InvalidArgument(std::string(kExpected));
   for (const Json& found : json) {
     for (const auto& [name, kind] : kDeviceNames) {

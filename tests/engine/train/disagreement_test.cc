@@ -86,7 +86,7 @@ TEST(DisagreementTest, SoIsAnotherHorizonOrAnotherTimeToSave) {
   EXPECT_THAT(outcome.reasons,
               Each(HasSubstr(
                   "rank 1 was told something else than the chief: "
-                  "checkpoint.at_success: keep at the chief, delete at rank "
+                  "checkpoint.on_success: keep at the chief, delete at rank "
                   "1; checkpoint.unit: steps at the chief, epochs at rank 1; "
                   "epochs: 4 at the chief, 9 at rank 1")));
 }

@@ -235,7 +235,7 @@ TEST(TrainOptionsTest, AgreedSettings_CoverSavesStopsAndExchanges) {
   EXPECT_EQ(text,
             "epochs: 1\nmax_steps: 30\nstop_at_step: none\n"
             "checkpoint.unit: epochs\ncheckpoint.every: 1\n"
-            "checkpoint.at_success: keep\ncheckpoint.at_notice: save\n"
+            "checkpoint.on_success: keep\ncheckpoint.at_notice: save\n"
             "checkpoint.shards: 0\ncheckpoint.mode: zero-copy\n"
             "checkpoint.used: yes\non_loss: leave\ncollective: auto\n"
             "on_not_finite: stop\nsteps_per_execution: 1\n"
@@ -288,7 +288,7 @@ TEST(LaunchOptionsTest, ReadsBackTheWrittenOptions) {
   const std::string json = LaunchOptionsToJson(SomeLaunch());
   const Result<LaunchOptions> read = LaunchOptionsFromJson(json);
   ASSERT_TRUE(read.ok()) << read.status().ToString();
-  EXPECT_EQ(LaunchOptionsToJson({.train = SomeOptions()}).find("by_life"),
+  EXPECT_EQ(LaunchOptionsToJson({.train = SomeOptions()}).find("per_attempt"),
             std::string::npos);
   const LauncherOptions expected = SomeLaunch().launcher;
   const LauncherOptions& launcher = read->launcher;
@@ -327,15 +327,16 @@ TEST(LaunchOptionsTest, RefusalNamesTheKey) {
       {R"("min_workers":2)", R"("min_workers":5)",
        "launcher.min_workers: expected 0 to 4 workers, found 5"},
       {"[4,2,3]", "[4,1]",
-       "launcher.workers_by_life: expected 2 to 4 workers, found 1"},
+       "launcher.workers_per_attempt: expected 2 to 4 workers, found 1"},
       {"[4,2,3]", "[5]", "expected 2 to 4 workers, found 5"},
-      {"[4,2,3]", "[]", "launcher.workers_by_life: expected a list"},
-      {"[4,2,3]", "[4,2.5]", "launcher.workers_by_life: expected a list"},
-      {"[4,2,3]", "3", "launcher.workers_by_life: expected a list"},
+      {"[4,2,3]", "[]", "launcher.workers_per_attempt: expected a list"},
+      {"[4,2,3]", "[4,2.5]", "launcher.workers_per_attempt: expected a list"},
+      {"[4,2,3]", "3", "launcher.workers_per_attempt: expected a list"},
       {R"("restart":"rejoin")", R"("restart":"never")",
        "launcher.restart: expected one of none whole-job rejoin"},
       {R"("keep":5)", R"("keep":-5)", "train.checkpoint.keep"},
-      {R"("first_life":9)", R"("first_life":9,"x":1)", "unknown key"}};
+      {R"("first_incarnation":9)", R"("first_incarnation":9,"x":1)",
+       "unknown key"}};
   for (const auto& [from, to, message] : edits) {
     std::string json = LaunchOptionsToJson(SomeLaunch());
     ASSERT_NE(json.find(from), std::string::npos) << from << " in " << json;
