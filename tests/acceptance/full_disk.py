@@ -61,7 +61,7 @@ def a_limit_on_files_costs_no_step(run):
     expect("ulimit -f" in done.stderr, done.stderr)
 
 
-def saves_beside_the_training_cost_none_either(run):
+def async_saves_cost_no_retraining_either(run):
     done, seconds = gauntlet(run, "train", *SMALL, "--ckpt", "ckpt", "--json",
                              "--ckpt-mode", "async", "--restart", "rejoin",
                              before=short_files)
@@ -264,7 +264,7 @@ def no_process_left_is_told_at_the_first_attempt(run):
 
 CHECKS = (
     a_limit_on_files_costs_no_step,
-    saves_beside_the_training_cost_none_either,
+    async_saves_cost_no_retraining_either,
     a_worker_of_a_cluster_is_told_75,
     a_full_disk_is_told_at_the_first_attempt,
     a_model_that_has_room_is_enough,
