@@ -55,7 +55,8 @@ void AddCrashStateChoices(const ExploreCommand& command, std::string& text) {
     AddNames("--windows", choice.windows, CrashWindowName, text);
   }
   if (choice.save != 0) Add("--save", std::to_string(choice.save), text);
-  if (choice.bound) Add("--max-states", std::to_string(*choice.bound), text);
+  if (choice.max_states)
+    Add("--max-states", std::to_string(*choice.max_states), text);
   if (!choice.id.empty()) Add("--id", ShellWord(choice.id), text);
 }
 
@@ -84,8 +85,8 @@ std::string CommandForExploration(const ExploreCommand& command,
   }
   if (has_plans) AddPlanChoices(command, text);
   AddCrashStateChoices(command, text);
-  AddUnlessDefault("--verify-determinism-every", &ExploreCommand::twice_every,
-                   command, text);
+  AddUnlessDefault("--verify-determinism-every",
+                   &ExploreCommand::verify_determinism_every, command, text);
   if (has_plans) Add("--seed", std::to_string(seed), text);
   if (command.only_case)
     Add("--case", std::to_string(*command.only_case), text);
@@ -99,7 +100,7 @@ std::string CommandForExploration(const ExploreCommand& command,
   AddUnlessDefault("--stop-after", &ExploreCommand::stop_after, command, text);
   AddUnlessDefault("--jobs", &ExploreCommand::jobs, command, text);
   if (command.require_goals) text += " --fail-on-missed-goals";
-  if (command.all_gaps) text += " --show-uncovered";
+  if (command.show_uncovered) text += " --show-uncovered";
   return text;
 }
 
@@ -108,8 +109,8 @@ std::string CommandForCase(const ExploreCommand& command, uint64_t seed,
   if (command.mode == ExploreMode::kSweep) return "";
   std::string text = CommandForBase(command);
   AddPlanChoices(command, text);
-  AddUnlessDefault("--verify-determinism-every", &ExploreCommand::twice_every,
-                   command, text);
+  AddUnlessDefault("--verify-determinism-every",
+                   &ExploreCommand::verify_determinism_every, command, text);
   Add("--seed", std::to_string(seed), text);
   Add("--case", std::to_string(number), text);
   return text;
@@ -120,7 +121,8 @@ std::string CommandForImage(const ExploreCommand& command,
   const CrashStateChoice& choice = command.crash_states;
   std::string text = CommandForBase(command) + " --mode crash-states";
   if (choice.save != 0) text += fmt::format(" --save {}", choice.save);
-  if (choice.bound) text += fmt::format(" --max-states {}", *choice.bound);
+  if (choice.max_states)
+    text += fmt::format(" --max-states {}", *choice.max_states);
   return fmt::format("{} --id {}", text, id);
 }
 

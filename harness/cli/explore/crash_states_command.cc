@@ -172,16 +172,16 @@ CrashStateOptions CrashStateOptionsOf(const ExploreCommand& command) {
                                .windows = choice.windows,
                                .save = choice.save,
                                .only = choice.id,
-                               .twice_every = command.twice_every,
+                               .twice_every = command.verify_determinism_every,
                                .max_images = command.cases.value_or(0),
                                .shard = command.shard};
   if (command.stop_after > 0) {
     options.max_findings = options.stop_after = command.stop_after;
   }
   if (choice.profiles.empty()) options.parts = DefaultParts(choice.windows);
-  if (choice.bound) {
-    options.bound.names_up_to = *choice.bound;
-    options.bound.combinations_up_to = *choice.bound;
+  if (choice.max_states) {
+    options.bound.names_up_to = *choice.max_states;
+    options.bound.combinations_up_to = *choice.max_states;
     options.lying_bound = options.bound;
   }
   return options;

@@ -58,7 +58,7 @@ std::optional<ExploreCommand> CrashStatesOfMixed(
   }
   ExploreCommand mixed = command;
   mixed.cases.reset();
-  mixed.crash_states.bound = kMixedBound;
+  mixed.crash_states.max_states = kMixedBound;
   return mixed;
 }
 
@@ -78,7 +78,7 @@ CampaignOptions OptionsOf(const ExploreCommand& command, uint64_t seed,
                              .max_faults = command.max_faults,
                              .kinds = command.kinds,
                              .points = command.points,
-                             .twice_every = command.twice_every,
+                             .twice_every = command.verify_determinism_every,
                              .stop_after = command.stop_after,
                              .shrink = {},
                              .command_for = [&command, seed](uint64_t number) {

@@ -247,7 +247,8 @@ void AddExecution(Flags& flags, ExploreCommand& command) {
        "Run every N-th case, or recover every N-th crash state, twice and "
        "compare both runs; 0: none (16).",
        "--twice"},
-      ReadWhole<uint64_t, uint64_t>(command.twice_every, 0, UINT64_MAX));
+      ReadWhole<uint64_t, uint64_t>(command.verify_determinism_every, 0,
+                                    UINT64_MAX));
 }
 
 constexpr uint64_t kMostBound = 1'000'000;
@@ -281,7 +282,7 @@ void AddCrashStateFlags(Flags& flags, CrashStateChoice& choice) {
                "states of the contents for each, if there are at most N of "
                "them; else a selection (4096; lying-fsync 64).",
                "--bound"},
-              ReadWhole<std::optional<uint64_t>, uint64_t>(choice.bound, 1,
+              ReadWhole<std::optional<uint64_t>, uint64_t>(choice.max_states, 1,
                                                            kMostBound));
   flags.Value({"--id", "ID", "Try only the crash state of this name."},
               ReadText(choice.id));
@@ -378,7 +379,7 @@ void AddExploreOutputFlags(Flags& flags, ExploreCommand& command) {
                 "List the points, kinds and coverage goals that were not "
                 "reached, and for each point the kinds that never fired there.",
                 "--gaps"},
-               [&command] { command.all_gaps = true; });
+               [&command] { command.show_uncovered = true; });
   flags.Switch(
       {"--fail-on-missed-goals", "",
        "Exit with code 1 if a coverage goal was not reached, rare ones aside.",

@@ -115,7 +115,7 @@ std::string CampaignToJson(const Case& base, const CampaignReport& report,
       {"crash_states", CrashStatesToJson(report, files.crash_states)},
       {"why_no_crash_states", report.why_no_crash_states},
   };
-  if (command.all_gaps) json["gaps"] = GapsToJson(report);
+  if (command.show_uncovered) json["gaps"] = GapsToJson(report);
   if (report.only) {
     Json plan = Json::array();
     for (const Fault& fault : report.only->plan.faults) {

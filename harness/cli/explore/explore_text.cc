@@ -47,8 +47,9 @@ std::string Shares(const std::map<Key, uint64_t>& counts, uint64_t all) {
 std::string Reached(size_t all, const std::vector<std::string_view>& missed,
                     const ExploreCommand& command) {
   if (missed.empty()) return fmt::format("all {}", all);
-  const size_t shown =
-      command.all_gaps ? missed.size() : std::min(missed.size(), kShownGaps);
+  const size_t shown = command.show_uncovered
+                           ? missed.size()
+                           : std::min(missed.size(), kShownGaps);
   const auto end = missed.begin() + static_cast<std::ptrdiff_t>(shown);
   return fmt::format("{} of {}; never: {}{}", all - missed.size(), all,
                      fmt::join(missed.begin(), end, ", "),
@@ -73,7 +74,7 @@ std::string RenderGoals(const CampaignReport& report,
   std::string text = fmt::format(
       "  goals         {} of {} reached{}\n", GoalsReached(report), all.size(),
       rare == 0 ? "" : fmt::format(", {} of the others rare", rare));
-  if (!command.all_gaps) return text;
+  if (!command.show_uncovered) return text;
   for (size_t i = 0; i < all.size(); ++i) {
     if (report.goals[i] > 0) continue;
     text += fmt::format("    never{} {}: {}\n",
@@ -123,7 +124,7 @@ std::string RenderCoverage(const CampaignReport& report,
       "  invariants    {}, with something to check\n",
       Reached(AllInvariants().size(), IdleInvariants(report), command));
   text += RenderGoals(report, command);
-  if (command.all_gaps) return text + RenderGaps(report);
+  if (command.show_uncovered) return text + RenderGaps(report);
   return text + "  --show-uncovered lists all that was not reached\n";
 }
 

@@ -99,9 +99,9 @@ struct CrashStateChoice {
   // kRecovery.
   std::vector<DurabilityProfile> profiles;
   std::vector<CrashWindow> windows = AllCrashWindows();
-  uint64_t save = 0;              // as CrashStateOptions::save
-  std::optional<uint64_t> bound;  // limit on states of names, and of files
-  std::string id;                 // of the only state to try; empty: all
+  uint64_t save = 0;                   // as CrashStateOptions::save
+  std::optional<uint64_t> max_states;  // of names, and of files
+  std::string id;                      // of the only state to try; empty: all
 };
 
 struct ExploreCommand {
@@ -117,13 +117,13 @@ struct ExploreCommand {
   std::optional<uint64_t> only_case;  // kMixed, kRandom
   uint64_t first_case = 0;  // kMixed, kRandom: number of the first case
   ShardChoice shard;
-  bool trace = false;                // print the timeline of only_case
-  std::optional<uint64_t> seed = 1;  // nullopt: a random one
-  int jobs = 1;                      // threads
-  uint64_t twice_every = 16;         // 0: no case is run twice
-  size_t stop_after = 10;            // findings; 0: never
+  bool trace = false;                      // print the timeline of only_case
+  std::optional<uint64_t> seed = 1;        // nullopt: a random one
+  int jobs = 1;                            // threads
+  uint64_t verify_determinism_every = 16;  // 0: no case is run twice
+  size_t stop_after = 10;                  // findings; 0: never
   bool require_goals = false;
-  bool all_gaps = false;
+  bool show_uncovered = false;
   std::string runs_directory = ".gauntlet/runs";
   std::string out_directory;  // empty: in a run's directory
   CrashStateChoice crash_states;

@@ -126,7 +126,7 @@ TEST_F(ExploreCommandTest, Json_ListsAllGaps_IfRequested) {
   command_.cases = 40;
   command_.kinds = {FaultKind::kCrash, FaultKind::kTornWrite};
   command_.points = {Point::kStepBegin, Point::kShardWrite};
-  command_.all_gaps = true;
+  command_.show_uncovered = true;
   const auto [text, result] = ExploreAsTextAndJson();
   EXPECT_TRUE(result["kinds_missed"].empty());
   ASSERT_FALSE(result["gaps"].empty());
@@ -145,7 +145,7 @@ TEST_F(ExploreCommandTest, JsonListsInvariantsThatNothingWasCheckedFor) {
   command_.cases = 2;
   command_.kinds = {FaultKind::kCrash};
   command_.points = {Point::kStepBegin};
-  command_.all_gaps = true;
+  command_.show_uncovered = true;
   const auto [text, result] = ExploreAsTextAndJson();
   ASSERT_FALSE(result["invariants_missed"].empty());
   for (const json& invariant : result["invariants_missed"]) {
@@ -433,7 +433,7 @@ TEST_F(ExploreCommandTest, ShortRunReportsMissedGoalsInAFewLines) {
   EXPECT_THAT(out_.str(),
               HasSubstr("--show-uncovered lists all that was not reached"));
   fs::remove_all(folder_ / "found");
-  command_.all_gaps = true;
+  command_.show_uncovered = true;
   EXPECT_EQ(Explore(), 0);
   EXPECT_THAT(out_.str(), HasSubstr("    never "));
 }
@@ -532,7 +532,7 @@ TEST(CommandForCaseTest, HasEveryOptionOfTheCase) {
       .kinds = {FaultKind::kCrash, FaultKind::kBitFlip},
       .points = {Point::kStepBegin},
       .max_faults = 2,
-      .twice_every = 1};
+      .verify_determinism_every = 1};
   EXPECT_EQ(CommandForCase(command, 5, 0),
             "gauntlet explore 'scenarios/it'\\''s here.yaml' --name "
             "'one[keep=2]' --kinds crash,bit_flip --points step.begin "
@@ -571,7 +571,7 @@ TEST(CommandForImageTest, HasEveryOptionOfTheCrashState) {
   EXPECT_EQ(
       CommandForImage({.base_file = "a b.yaml",
                        .name_filter = "one",
-                       .crash_states = {.save = 3, .bound = 8}},
+                       .crash_states = {.save = 3, .max_states = 8}},
                       "ext4-rot-0-1-x"),
       "gauntlet explore 'a b.yaml' --name one --mode crash-states --save 3 "
       "--max-states 8 --id ext4-rot-0-1-x");

@@ -84,7 +84,7 @@ TEST(ExploreFlagsTest, CrashStatesArePickedByDiskWindowAndSave) {
   EXPECT_THAT(command.crash_states.windows,
               ElementsAre(CrashWindow::kRecovery));
   EXPECT_EQ(command.crash_states.save, 2u);
-  EXPECT_EQ(command.crash_states.bound, 64u);
+  EXPECT_EQ(command.crash_states.max_states, 64u);
 }
 
 TEST(ExploreFlagsTest, OneCrashStateIsNamedByItsIdAlone) {
