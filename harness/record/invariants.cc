@@ -25,16 +25,16 @@ constexpr std::array kInvariants = {
                   "all workers hold bitwise identical states after every step",
                   true},
     InvariantInfo{Invariant::kResumePoint, "resume-point",
-                  "a restart resumes from the newest acknowledged checkpoint, "
-                  "or a later one"},
+                  "a restart resumes from the newest valid acknowledged "
+                  "checkpoint, or a later one"},
     InvariantInfo{
         Invariant::kBoundedLoss, "bounded-loss",
         "a save begins whenever one is due, and a rejoin recomputes no step "
         "that a survivor holds"},
     InvariantInfo{Invariant::kStore, "store",
                   "acknowledged checkpoints stay loadable unless a fault "
-                  "damaged them, none torn or fenced is loaded, no partial "
-                  "files are left"},
+                  "damaged them; a load returns what was saved; no torn or "
+                  "fenced checkpoint is loaded; no partial files are left"},
     InvariantInfo{Invariant::kNoColdStart, "no-cold-start",
                   "training never starts from step 0 after an acknowledged "
                   "save"},
