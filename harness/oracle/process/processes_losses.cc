@@ -186,6 +186,23 @@ std::optional<int64_t> Processes::LostSince(const Process& process,
   return last;
 }
 
+// Returns true iff, at the time of the loss, a fault held up the process that
+// reports it, and nothing else is disturbed. The other rank may then have been
+// lost later than that fault.
+bool Processes::IsOnlyHeldUpItself(const Process& process,
+                                   const RecordEvent& loss) const {
+  using Kind = Hindrance::Kind;
+  const auto is_own = [&process](const Hindrance& one) {
+    return one.of == process.id &&
+           (one.kind == Kind::kTask || one.kind == Kind::kProcess);
+  };
+  const auto is_other = [&is_own](const Hindrance& one) {
+    return one.kind != Kind::kAbsent && !is_own(one);
+  };
+  return hindrances_.Since(loss.t_ns, is_own) &&
+         !hindrances_.Since(loss.t_ns, is_other);
+}
+
 // Checks that a worker reports a loss within the time detected_in that the
 // scenario expects.
 void Processes::CheckPromptness(const Process& process,
@@ -200,8 +217,14 @@ void Processes::CheckPromptness(const Process& process,
   const auto [late, limit] = SecondsTexts(took, bound);
   checks_.detection.Fail(
       "late",
-      fmt::format("rank {} was declared lost after {} s, expected at most {} s",
-                  event.about.value_or(-1), late, limit));
+      fmt::format(
+          "rank {} was declared lost after {} s, expected at most {} s{}",
+          event.about.value_or(-1), late, limit,
+          IsOnlyHeldUpItself(process, event)
+              ? fmt::format("; the time counts from the fault that held up {}, "
+                            "which declared the loss",
+                            NameOf(process.id))
+              : ""));
 }
 
 void Processes::CheckChiefSilent(const RecordEvent& event) {
