@@ -23,14 +23,14 @@ void StoreModel::CheckRefusal() {
     is_any_left = is_any_left || (one.acknowledged && !one.in_doubt);
     is_any_bad = is_any_bad || one.damaged;
     if (!IsOwed(one)) continue;
-    checks_.clean_refusal.Fail(
-        "unneeded-refusal",
-        fmt::format("refused, but {} was acknowledged and not damaged",
-                    one.name));
+    checks_.clean_refusal.Fail("unneeded-refusal",
+                               fmt::format("refused, but no fault damaged {}, "
+                                           "which was acknowledged{}",
+                                           one.name, VerificationText(one)));
   }
   if (!is_any_bad) {
     checks_.clean_refusal.Fail("unneeded-refusal",
-                               "refused, but no checkpoint is damaged");
+                               "refused, but no fault damaged a checkpoint");
   }
   if (record_.launchers.back().result) {
     checks_.clean_refusal.Fail(
@@ -114,11 +114,29 @@ void StoreModel::CheckNames() {
   }
 }
 
+// Returns the checkpoint as it was found after the run: the valid one, if there
+// are several of its name; null if it is missing.
+const StoredCheckpoint* StoreModel::FindLeft(const Checkpoint& one) const {
+  const StoredCheckpoint* found = nullptr;
+  for (const StoredCheckpoint& left : record_.left.checkpoints) {
+    if (left.name == one.name && (found == nullptr || left.valid)) {
+      found = &left;
+    }
+  }
+  return found;
+}
+
 bool StoreModel::IsLeftValid(const Checkpoint& one) const {
-  return std::ranges::any_of(record_.left.checkpoints,
-                             [&](const StoredCheckpoint& left) {
-                               return left.name == one.name && left.valid;
-                             });
+  const StoredCheckpoint* const left = FindLeft(one);
+  return left != nullptr && left->valid;
+}
+
+// Returns " and does not verify" or " and verifies", as found after the run; ""
+// if it was not found.
+std::string_view StoreModel::VerificationText(const Checkpoint& one) const {
+  const StoredCheckpoint* const left = FindLeft(one);
+  if (left == nullptr) return "";
+  return left->valid ? " and verifies" : " and does not verify";
 }
 
 // Checks that each checkpoint that must stay loadable is there and valid.
@@ -129,9 +147,9 @@ void StoreModel::CheckMissing() {
     if (IsLeftValid(one)) continue;
     checks_.store.Fail(
         FindingKind::kNewestLost,
-        fmt::format("{} was acknowledged, but after the run it is missing or "
-                    "does not verify",
-                    one.name));
+        fmt::format(
+            "{} was acknowledged, but after the run it {}", one.name,
+            FindLeft(one) == nullptr ? "is missing" : "does not verify"));
   }
 }
 

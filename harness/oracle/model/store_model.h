@@ -181,7 +181,9 @@ class StoreModel {
   void CheckNames();
   void CheckMissing();
   bool IsTidy() const;
+  const StoredCheckpoint* FindLeft(const Checkpoint& one) const;
   bool IsLeftValid(const Checkpoint& one) const;
+  std::string_view VerificationText(const Checkpoint& one) const;
   void CheckRetention();
   void CheckTemporary();
 

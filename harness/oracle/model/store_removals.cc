@@ -220,8 +220,9 @@ void StoreModel::CheckFencedFound(const Emitter& by, const Writer& writer) {
     }
     checks_.store.Fail(
         "fenced-not-found",
-        fmt::format("{} claimed generation {}, but did not report {} as fenced",
-                    NameOf(by), claims_[*writer.claim].number, one.name));
+        fmt::format("{} was acknowledged, but {} claimed generation {} and "
+                    "found nothing of it",
+                    one.name, NameOf(by), claims_[*writer.claim].number));
   }
 }
 

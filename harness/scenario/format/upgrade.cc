@@ -84,6 +84,7 @@ constexpr RenamedFinding kFindings[] = {
     {"replicas-agree/differ", "replicas-agree/replica-mismatch"},
     {"samples/twice", "samples/duplicate-sample"},
     {"store/other-moment", "store/wrong-save-position"},
+    {"store/newest-lost", "store/lost-checkpoint"},
 };
 
 // Returns the label "found:…" as v2 spells it.

@@ -1,5 +1,6 @@
 // Texts of findings that readers of reports misunderstood.
 #include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,14 +20,22 @@ using testing::HasSubstr;
 using testing::Not;
 using K = RecordKind;
 
-// Returns the message of the first finding of that name; "" if there is none.
-std::string MessageOf(const Record& record, const std::string& name) {
+// Returns the messages of the findings of that name.
+std::vector<std::string> MessagesOf(const Record& record,
+                                    const std::string& name) {
+  std::vector<std::string> messages;
   for (const InvariantReport& report : Judge(record).invariants) {
     for (const Finding& finding : report.findings) {
-      if (finding.name == name) return finding.message;
+      if (finding.name == name) messages.push_back(finding.message);
     }
   }
-  return "";
+  return messages;
+}
+
+// Returns the message of the first finding of that name; "" if there is none.
+std::string MessageOf(const Record& record, const std::string& name) {
+  const std::vector<std::string> messages = MessagesOf(record, name);
+  return messages.empty() ? "" : messages.front();
 }
 
 std::string MessageOf(const ScriptedRun& run, const std::string& name) {
@@ -94,6 +103,50 @@ TEST(FindingTextsTest, ChangedLoadNamesTheDamageToTheCheckpoint) {
   EXPECT_THAT(MessageOf(record, "changed-load"),
               EndsWith("; model.safetensors of " + left.name +
                        " was damaged by fault rot"));
+}
+
+TEST(FindingTextsTest, OnlyAFaultDamagesACheckpoint) {
+  ScriptedRun run = RefusedRun();
+  run.events.RemoveIf([](const EmittedEvent& one) {
+    return one.event.kind == K::kDamaged || one.event.kind == K::kRejected;
+  });
+  std::vector<std::string> messages =
+      MessagesOf(run.record(), "unneeded-refusal");
+  ASSERT_FALSE(messages.empty());
+  EXPECT_EQ(messages.front(),
+            "refused, but no fault damaged step-000000002-g1, which was "
+            "acknowledged and does not verify");
+  EXPECT_EQ(messages.back(), "refused, but no fault damaged a checkpoint");
+}
+
+TEST(FindingTextsTest, LostCheckpointIsMissingOrDoesNotVerify) {
+  ScriptedRun run = UndisturbedRun();
+  std::vector<StoredCheckpoint>& left = run.facts.left.checkpoints;
+  left.back().valid = false;
+  EXPECT_THAT(MessageOf(run, "lost-checkpoint"),
+              EndsWith(" after the run it does not verify"));
+  left.pop_back();
+  EXPECT_THAT(MessageOf(run, "lost-checkpoint"),
+              EndsWith(" after the run it is missing"));
+}
+
+TEST(FindingTextsTest, LateLossNamesTheHungProcessThatDeclaredIt) {
+  ScriptedCluster cluster;
+  cluster.record().expect.detected_in_max_ns = 2'000 * ScriptedCluster::kMs;
+  cluster.Fire(1, {.id = "stuck", .kind = "hang", .point = "step.begin"})
+      .Wait(10'000)
+      .GivesUp(0, 1, RecordReason::kDeadline, 10'000)
+      .Leaves(0, RecordReason::kLostWorker)
+      .GivesUp(1, 0, RecordReason::kClosed, 10'000)
+      .LauncherKills(1);
+  const std::vector<std::string> late = MessagesOf(cluster.record(), "late");
+  EXPECT_THAT(late, Contains(AllOf(HasSubstr("rank 1 was declared lost"),
+                                   EndsWith(" at most 2.000 s"))));
+  EXPECT_THAT(late,
+              Contains(AllOf(HasSubstr("rank 0 was declared lost"),
+                             EndsWith("; the time counts from the fault that "
+                                      "held up worker 1, incarnation 1, which "
+                                      "declared the loss"))));
 }
 
 TEST(FindingTextsTest, StepOutOfOrderNamesBothPredecessors) {

@@ -108,10 +108,10 @@ INSTANTIATE_TEST_SUITE_P(
             [](ScriptedRun& run) { Left(run, 6).digest = kOtherDigest; }},
         SpoiledRun{"CheckpointIsNotFinite", UndisturbedRun, "store/other-state",
                    [](ScriptedRun& run) { Left(run, 6).not_finite_since = 3; }},
-        SpoiledRun{"NewestIsLost", UndisturbedRun, "store/newest-lost",
+        SpoiledRun{"NewestIsLost", UndisturbedRun, "store/lost-checkpoint",
                    LoseTheNewest},
         SpoiledRun{"NewestIsLost_LongAfterALyingSync",
-                   [] { return CutRun("lying-fsync"); }, "store/newest-lost",
+                   [] { return CutRun("lying-fsync"); }, "store/lost-checkpoint",
                    LoseTheNewest},
         SpoiledRun{"RemovedCheckpointIsLeft_LongAfterALyingSync",
                    [] { return CutRun("lying-fsync"); }, "store/came-back",
@@ -133,12 +133,12 @@ INSTANTIATE_TEST_SUITE_P(
                    LeaveTemporaryFiles},
         SpoiledRun{"TemporaryFilesAreLeft_OnARealMachine", RunOnARealMachine,
                    "store/temporary", LeaveTemporaryFiles},
-        SpoiledRun{"OlderOneIsLost", UndisturbedRun, "store/newest-lost",
+        SpoiledRun{"OlderOneIsLost", UndisturbedRun, "store/lost-checkpoint",
                    [](ScriptedRun& run) {
                      run.facts.left.checkpoints.erase(
                          run.facts.left.checkpoints.begin());
                    }},
-        SpoiledRun{"LastFiniteOneIsLost", NotFiniteRun, "store/newest-lost",
+        SpoiledRun{"LastFiniteOneIsLost", NotFiniteRun, "store/lost-checkpoint",
                    [](ScriptedRun& run) {
                      run.facts.left.checkpoints.erase(
                          run.facts.left.checkpoints.begin());
@@ -173,7 +173,7 @@ INSTANTIATE_TEST_SUITE_P(
             "store/does-not-verify", LeaveDamagedCheckpoint,
             [](ScriptedRun& run) { DamageSaveOf(run, NameOfSave(6, 1)); }},
         ExcusedRun{
-            "FaultDamagedTheNewest", UndisturbedRun, "store/newest-lost",
+            "FaultDamagedTheNewest", UndisturbedRun, "store/lost-checkpoint",
             LoseTheNewest,
             [](ScriptedRun& run) { DamageSaveOf(run, NameOfLastSave(1)); }},
         ExcusedRun{"HalfWrittenSaveHadBegun", UndisturbedRun, "store/unknown",
@@ -190,7 +190,7 @@ INSTANTIATE_TEST_SUITE_P(
                    },
                    LeaveTemporaryFiles},
         ExcusedRun{
-            "DirectoryIsNotListed", UndisturbedRun, "store/newest-lost",
+            "DirectoryIsNotListed", UndisturbedRun, "store/lost-checkpoint",
             LoseTheNewest,
             [](ScriptedRun& run) { run.facts.left.store_listed = false; }},
         ExcusedRun{"DamagedCheckpointHasAnotherState", UndisturbedRun,
@@ -207,7 +207,7 @@ INSTANTIATE_TEST_SUITE_P(
                          K::kSaveFailed;
                    }},
         ExcusedRun{"NewestIsLost_AfterALyingSync", UndisturbedRun,
-                   "store/newest-lost", LoseTheNewest,
+                   "store/lost-checkpoint", LoseTheNewest,
                    [](ScriptedRun& run) {
                      LoseSyncedDataBefore(run, kOther, K::kWorkerExited);
                    }},

@@ -102,7 +102,7 @@ Record RecordOfAGoneOne() {
 
 TEST(LostCheckpointsTest, CheckpointWithoutRemainsIsTheCause) {
   Record record = RecordOfAGoneOne();
-  const Verdict verdict = StoreVerdict("newest-lost", kName);
+  const Verdict verdict = StoreVerdict("lost-checkpoint", kName);
   EXPECT_EQ(ExplainLoss(record, verdict).cause,
             "step-000000004-g1 was acknowledged, but nothing of it remained, "
             "though no process removed it");
@@ -124,7 +124,7 @@ TEST(LostCheckpointsTest, RemovedOrFencedCheckpointIsNotGone) {
     Record record = RecordOfAGoneOne();
     record.incarnations[0].events.push_back(
         {.kind = kind, .t_ns = 3, .path = std::string("/ckpt/") + kName});
-    EXPECT_EQ(ExplainLoss(record, StoreVerdict("newest-lost", kName)).cause, "")
+    EXPECT_EQ(ExplainLoss(record, StoreVerdict("lost-checkpoint", kName)).cause, "")
         << RecordKindName(kind);
   }
 }
