@@ -63,7 +63,9 @@ class SharedLane {
   struct Side;
   bool Wait(Side& other, Time deadline, const std::function<bool()>& ready);
   bool WaitForRoom(uint32_t bytes, Time deadline);
-  Status WaitStatus() const;
+  // Returns the status of a wait that failed: after a break, or with this
+  // message because the deadline has passed.
+  Status WaitStatus(std::string_view deadline_message) const;
   // Publishes this end's progress.
   static void Advance(Side& own, uint32_t bytes);
 

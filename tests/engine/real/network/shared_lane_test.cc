@@ -73,14 +73,16 @@ TEST_F(SharedLaneTest, WriterWaitsForRoom_AndLosesNothing) {
     if (status.ok()) ++taken;
   }
   EXPECT_EQ(status.code(), Code::kDeadlineExceeded);
+  EXPECT_EQ(status.message(), "the other worker took no frame in time");
   for (int i = 0; i < taken; ++i) ASSERT_TRUE(reader_->Read(Soon()).ok());
   ASSERT_TRUE(writer_->Write("again", Soon()).ok());
   EXPECT_EQ(*reader_->Read(Soon()), "again");
 }
 
 TEST_F(SharedLaneTest, ReadGivesUpAtItsDeadline) {
-  EXPECT_EQ(reader_->Read(In(milliseconds(20))).status().code(),
-            Code::kDeadlineExceeded);
+  const Status status = reader_->Read(In(milliseconds(20))).status();
+  EXPECT_EQ(status.code(), Code::kDeadlineExceeded);
+  EXPECT_EQ(status.message(), "no frame came in time");
 }
 
 TEST_F(SharedLaneTest, BreakWakesAReaderThatSleeps) {
