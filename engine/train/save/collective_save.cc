@@ -27,16 +27,19 @@ Status CheckAgreement(uint64_t step,
   const auto most = std::max_element(
       votes.begin(), votes.end(),
       [](const auto& a, const auto& b) { return a.second < b.second; });
+  std::string holders = fmt::format("{} ranks have", most->second);
   std::string odd;
   for (size_t rank = 0; rank < digests.size(); ++rank) {
-    if (digests[rank] == most->first) continue;
+    if (digests[rank] == most->first) {
+      if (most->second == 1) holders = fmt::format("rank {} has", rank);
+      continue;
+    }
     odd += fmt::format("{}rank {} has {}", odd.empty() ? "" : ", ", rank,
                        digests[rank]);
   }
   return FailedPrecondition(
-      fmt::format("step {}: state digests differ between workers: {} have {}, "
-                  "{}",
-                  step, most->second, most->first, odd));
+      fmt::format("step {}: state digests differ between workers: {} {}, {}",
+                  step, holders, most->first, odd));
 }
 
 std::string DigestText(const std::optional<Digest>& digest) {

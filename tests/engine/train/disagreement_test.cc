@@ -215,8 +215,8 @@ TEST(DisagreementTest, StateThatDriftedIsFoundAtTheNextSave) {
     TrainOptions options = SmallRun();
     options.checkpoint.mode = mode;
     const AttemptResult outcome = RunWithAFlippedBit(12, options);
-    ExpectFailure(outcome,
-                  "step 15: state digests differ between workers: 3 have");
+    ExpectFailure(
+        outcome, "step 15: state digests differ between workers: 3 ranks have");
     ExpectFailure(outcome, "rank 2 has");
     EXPECT_EQ(outcome.StepsOf(EventKind::kSaveAcknowledged).back(), 10u);
   }
