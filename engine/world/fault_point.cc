@@ -325,7 +325,7 @@ constexpr std::array kPlantedBugs = {
                    "a worker resumes from a checkpoint", "trajectory"},
     PlantedBugInfo{
         PlantedBug::kLosePosition, "lose-position",
-        "a restore starts the epoch's data anew",
+        "after a load, training starts the epoch's data from the beginning",
         "every: {steps: 5}, do: crash",
         "a worker resumes from a checkpoint of a step within an epoch",
         "samples"},
@@ -337,7 +337,7 @@ constexpr std::array kPlantedBugs = {
                    "store"},
     PlantedBugInfo{
         PlantedBug::kLoseMetrics, "lose-metrics",
-        "a restore starts the epoch's metrics anew",
+        "after a load, the epoch's metrics start from zero",
         "every: {steps: 5}, do: crash",
         "a worker resumes from a checkpoint of a step within an epoch",
         "epochs"},
@@ -352,32 +352,32 @@ constexpr std::array kPlantedBugs = {
                    "the chief ends just before the rename that commits a save",
                    "resume-point"},
     PlantedBugInfo{PlantedBug::kForgetAtRejoin, "forget-at-rejoin",
-                   "survivors of a loss give their state up as they rejoin",
+                   "the surviving workers drop their state before they rejoin",
                    "policy: rejoin, do: crash",
                    "a worker is lost in training and the others rejoin it",
                    "bounded-loss"},
     PlantedBugInfo{
         PlantedBug::kDieInAStep, "die-in-a-step",
-        "a worker ends without a word in a step of the first "
-        "generation",
+        "a worker exits in a step of the first generation without reporting "
+        "a reason",
         "workers: 4, without a fault",
         "the first generation has two or more workers and trains step 7",
         "no-spontaneous-exit"},
     PlantedBugInfo{PlantedBug::kWriteLiveState, "write-live-state",
-                   "a save that training does not wait for writes the live "
-                   "parameters instead of a copy",
+                   "an asynchronous save writes the parameters while training "
+                   "changes them, instead of a copy",
                    "mode: async, point: ckpt.shard.open, do: slow, do: crash",
                    "training continues for some steps while an asynchronous "
                    "save is written",
                    "store"},
     PlantedBugInfo{
         PlantedBug::kTrustAFailedDevice, "trust-a-failed-device",
-        "nobody looks whether a device has failed: what it brings is "
-        "taken for results",
+        "errors of a device are not checked, so the output of a failed device "
+        "is used",
         "device: emulated, do: gpu_error",
         "the device of a worker fails in training", "trajectory"},
     PlantedBugInfo{PlantedBug::kRemoveWhileFenced, "remove-while-fenced",
-                   "a worker removes checkpoints without looking for newer "
+                   "a worker removes checkpoints without checking for newer "
                    "claims",
                    "simulation only, topology: one_host_per_worker, do: "
                    "partition, do: hang, do: bit_flip, do: crash",
