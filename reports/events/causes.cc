@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "harness/record/base_name.h"
+#include "harness/record/fault_occurrence.h"
 
 namespace gauntlet {
 namespace {
@@ -159,6 +160,12 @@ class CauseFinder {
     }
     return last;
   }
+  // Returns true iff the fault sends a preemption notice, and kills the worker
+  // after a grace period.
+  bool GrantsGrace(const RecordEvent& fired) const {
+    const RecordFault* const fault = FindFault(record_, fired.detail);
+    return fault != nullptr && fault->grace_ns > 0;
+  }
   static bool CutsPower(const RecordFault& fault) {
     return fault.kind == "power_loss" || fault.then == "power_loss";
   }
@@ -239,6 +246,18 @@ class CauseFinder {
     }
   }
 
+  // Returns the fault that sent a preemption notice to the worker, if its grace
+  // period was over when the worker was killed. Such a fault kills the worker
+  // at the end of the period.
+  Place NoticeThatKills(const RecordEvent& exit) const {
+    const Place notice =
+        OfWorker(grants_, exit.about.value_or(kLauncherWorker));
+    if (exit.reason != RecordReason::kSignal || !notice) return {};
+    const RecordFault* const fault = FindFault(record_, Event(*notice).detail);
+    const bool is_over = exit.t_ns - Event(*notice).t_ns >= fault->grace_ns;
+    return is_over ? notice : Place();
+  }
+
   // Returns the cause of an event of a launcher. Such an event names the worker
   // that it concerns, if any.
   Place CauseOfLaunchersAct(const RecordEvent& event) const {
@@ -247,6 +266,9 @@ class CauseFinder {
       case RecordKind::kExited:
         if (event.reason == RecordReason::kExited && event.count == 0) {
           return {};
+        }
+        if (const Place notice = NoticeThatKills(event)) {
+          return Later(notice, OfWorker(kills_, about));
         }
         return Later(Later(OfWorker(exits_, about), OfWorker(faults_, about)),
                      OfWorker(kills_, about));
@@ -285,6 +307,9 @@ class CauseFinder {
         cut_ = place;
         break;
       case RecordKind::kFaultFired:
+        if (GrantsGrace(Event(place))) {
+          grants_.insert_or_assign(WorkerOf(place), place);
+        }
         newest = &faults_;
         break;
       case RecordKind::kWorkerLost:
@@ -351,6 +376,7 @@ class CauseFinder {
   // cause no later events.
   void Forget(const EventPlace& start) {
     faults_.erase(WorkerOf(start));
+    grants_.erase(WorkerOf(start));
     bad_loads_.erase(WorkerOf(start));
     exits_.erase(WorkerOf(start));
   }
@@ -358,8 +384,8 @@ class CauseFinder {
   const Record& record_;
   std::map<EventPlace, EventPlace> causes_;
   // Newest event of each kind, by worker.
-  ByWorker starts_, faults_, losses_, exits_, left_, notices_, stops_, fenced_,
-      damaged_, claims_;
+  ByWorker starts_, faults_, grants_, losses_, exits_, left_, notices_, stops_,
+      fenced_, damaged_, claims_;
   std::map<std::string_view, EventPlace> damage_to_;  // newest, by checkpoint
   // Newest checkpoint that the worker rejected or failed to load, until it has
   // a state to train from.

@@ -209,6 +209,38 @@ TEST(CausesTest, NoticeLeadsToTheAgreedStop) {
                           RecordKind::kStopAgreed));
 }
 
+// Returns the sample with a preemption notice of worker 1, whose save a fault
+// delays until the launcher detects that the worker was killed.
+Record RecordOfAShortGrace(int64_t grace_ms) {
+  Record record = SampleRecord();
+  record.faults.push_back(
+      {.id = "notice", .kind = "preempt", .grace_ns = grace_ms * 1'000'000});
+  record.faults.push_back({.id = "nfs", .kind = "slow"});
+  std::vector<RecordEvent>& events = record.incarnations[2].events;
+  events.back().detail = "notice";
+  const int64_t notice_ns = events.back().t_ns;
+  events.push_back({.kind = RecordKind::kFaultFired,
+                    .t_ns = notice_ns + 1'000'000,
+                    .detail = "nfs"});
+  record.launchers[0].events = {{.kind = RecordKind::kExited,
+                                 .t_ns = notice_ns + 9'000'000,
+                                 .count = 137,
+                                 .about = 1,
+                                 .incarnation = 1,
+                                 .reason = RecordReason::kSignal}};
+  return WithLaunchers(record);
+}
+
+TEST(CausesTest, NoticeLeadsToTheKillAtTheEndOfItsGracePeriod) {
+  const auto cause = [](const Record& record) {
+    const EventPlace kill =
+        Find(record, kLauncherWorker, 1, RecordKind::kExited);
+    return EventAt(record, CausesOf(record).at(kill)).detail;
+  };
+  EXPECT_EQ(cause(RecordOfAShortGrace(9)), "notice");
+  EXPECT_EQ(cause(RecordOfAShortGrace(10)), "nfs");
+}
+
 // Returns the sample with two launchers, of which the first ends in a power
 // loss.
 Record RecordOfAPowerCut() {
