@@ -93,7 +93,7 @@ std::string SaveText(const SaveSpan& save) {
 
 std::string LossText(const LostCheckpoint& lost) {
   if (lost.is_gone) return ", but lost: nothing of it remained";
-  return fmt::format(", but damaged or lost: {}", lost.reason);
+  return fmt::format(", but invalid: {}", lost.reason);
 }
 
 class SwimLanePicture {
@@ -121,6 +121,9 @@ class SwimLanePicture {
     }
     for (const IncarnationEvents& incarnation : record_.incarnations) {
       for (const RecordEvent& event : incarnation.events) {
+        if (event.kind == RecordKind::kSaveAcknowledged) {
+          saved_as_[event.step].emplace(BaseName(event.path));
+        }
         if (event.kind == RecordKind::kRetired) {
           deleted_.emplace(BaseName(event.path), event.t_ns);
         }
@@ -235,17 +238,33 @@ class SwimLanePicture {
                        fmt::join(parts, "; "));
   }
 
+  // Returns " Of these, invalid or lost: steps 4, 8."; "" if there are none. If
+  // such a step has several checkpoints, returns names instead of steps.
+  std::string LostText() const {
+    if (lost_.empty()) return "";
+    const bool is_ambiguous =
+        std::ranges::any_of(lost_steps_, [this](uint64_t step) {
+          const auto names = saved_as_.find(step);
+          return names != saved_as_.end() && names->second.size() > 1;
+        });
+    if (is_ambiguous) {
+      std::vector<std::string> names;
+      for (const auto& [name, text] : lost_) names.push_back(name);
+      return fmt::format(" Of these, invalid or lost: {}.",
+                         fmt::join(names, ", "));
+    }
+    return fmt::format(" Of these, invalid or lost: {} {}.",
+                       lost_steps_.size() == 1 ? "step" : "steps",
+                       fmt::join(lost_steps_, ", "));
+  }
+
   std::string Description() const {
     std::string text = fmt::format(
         "Training position and {} over {}; the last step is {}.",
         Counted(layout_.emitters.size(), "lane"),
         DurationText(axis_.end_ns() - axis_.begin_ns()), last_step_);
     text += CommittedText();
-    if (!lost_steps_.empty()) {
-      text += fmt::format(" Of these, damaged or lost: {} {}.",
-                          lost_steps_.size() == 1 ? "step" : "steps",
-                          fmt::join(lost_steps_, ", "));
-    }
+    text += LostText();
     std::set<uint64_t> deleted;
     for (const auto& [name, t_ns] : deleted_) {
       if (const auto step = StepInName(name)) deleted.insert(*step);
@@ -636,6 +655,8 @@ class SwimLanePicture {
   uint64_t reference_end_ = 0;  // last step of the reference run; 0: none
   std::map<std::string, std::string> lost_;  // reasons, by checkpoint
   std::set<uint64_t> lost_steps_;
+  // Names of acknowledged checkpoints, by step.
+  std::map<uint64_t, std::set<std::string>> saved_as_;
   // Times at which checkpoints were deleted, by name.
   std::map<std::string, int64_t> deleted_;
   size_t hidden_lanes_ = 0;

@@ -12,7 +12,7 @@ constexpr PictureSymbol kSymbols[] = {
     {kStartedSymbol, "save started", R"(<circle class="started" r="3.6"/>)"},
     {kCommittedSymbol, "checkpoint acknowledged",
      R"(<circle class="committed" r="4.2"/>)"},
-    {kLostSymbol, "checkpoint acknowledged, but damaged or lost",
+    {kLostSymbol, "checkpoint acknowledged, but invalid or lost",
      R"(<circle class="lost" r="4.2"/><path class="rejected" d="M-4 4L4 -4"/>)"},
     {"m-fault", "fault", R"(<path class="fault" d="M-6 -5H6L0 6z"/>)"},
     {"m-notice", "preemption notice",

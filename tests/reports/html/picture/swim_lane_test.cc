@@ -175,10 +175,24 @@ TEST(SwimLaneTest, DamagedCheckpointIsMarked) {
   EXPECT_THAT(
       Picture(record),
       AllOf(HasSubstr(Use("m-lost")),
-            HasSubstr(" Of these, damaged or lost: step 2."),
+            HasSubstr(" Of these, invalid or lost: step 2."),
             HasSubstr("<title>checkpoint of step 2 acknowledged after 2 "
-                      "ms, but damaged or lost: a fault damaged "
-                      "it</title>")));
+                      "ms, but invalid: a fault damaged it</title>")));
+}
+
+TEST(SwimLaneTest, LostCheckpointIsNamed_IfItsStepWasSavedTwice) {
+  Record record = RecordWithACheckpoint();
+  std::vector<RecordEvent>& first = record.incarnations[0].events;
+  first.push_back({.kind = RecordKind::kDamaged,
+                   .t_ns = first.back().t_ns,
+                   .path = "/ckpt/step-2.tmp/model.safetensors"});
+  std::vector<RecordEvent>& second = record.incarnations[1].events;
+  second.push_back({.kind = RecordKind::kSaveAcknowledged,
+                    .t_ns = second.back().t_ns,
+                    .step = 2,
+                    .path = "/ckpt/step-2-g2"});
+  EXPECT_THAT(Picture(record),
+              HasSubstr(" Of these, invalid or lost: step-2."));
 }
 
 TEST(SwimLaneTest, AcknowledgedCheckpointThatIsGoneIsMarked) {
