@@ -8,6 +8,7 @@
 
 #include "engine/epoch_text.h"
 #include "engine/text/counted.h"
+#include "engine/world/fault_point.h"
 #include "harness/record/base_name.h"
 #include "harness/record/text/repeated_texts.h"
 #include "reports/events/causes.h"
@@ -88,6 +89,12 @@ std::string RangeText(uint64_t first, uint64_t last) {
                        : fmt::format("{}-{}", first, last);
 }
 
+// Returns true iff an event of the kind only measures a save or a start. Folded
+// events leave it out.
+bool IsOfTimes(RecordKind kind) {
+  return kind == RecordKind::kSaveTimes || kind == RecordKind::kStartTimes;
+}
+
 // Returns true iff the text of folded events names an event of the kind.
 bool IsNamedInRange(RecordKind kind) {
   return kind == RecordKind::kStep || kind == RecordKind::kSaveBegin ||
@@ -97,8 +104,10 @@ bool IsNamedInRange(RecordKind kind) {
 // Consecutive routine events of one worker.
 class RoutineRange {
  public:
-  // `t_ns`: time since the first event of the run.
-  void Add(const RecordEvent& event, int64_t t_ns, std::string text) {
+  // `t_ns`: time since the first event of the run. `is_renamed`: false for the
+  // acknowledgement of a save that was not committed.
+  void Add(const RecordEvent& event, int64_t t_ns, std::string text,
+           bool is_renamed) {
     if (events_++ == 0) first_text_ = std::move(text);
     if (event.step > 0) {
       first_step_ =
@@ -119,6 +128,10 @@ class RoutineRange {
         std::erase_if(begun_, [&event](const auto& save) {
           return save.first == event.step;
         });
+        if (!is_renamed) {
+          not_renamed_.push_back(event.step);
+          break;
+        }
         // The end of an epoch may be saved twice, before and after its
         // evaluation.
         if (saved_.empty() || saved_.back() != event.step) {
@@ -156,6 +169,10 @@ class RoutineRange {
     if (!saved_.empty()) {
       parts.push_back(fmt::format("saved {}", fmt::join(saved_, ", ")));
     }
+    if (!not_renamed_.empty()) {
+      parts.push_back(fmt::format("acknowledged {} before its rename",
+                                  fmt::join(not_renamed_, ", ")));
+    }
     if (!deleted_.empty()) {
       parts.push_back(fmt::format("deleted {}", fmt::join(deleted_, ", ")));
     }
@@ -174,7 +191,8 @@ class RoutineRange {
   std::vector<std::pair<uint64_t, uint64_t>> steps_;
   std::vector<std::pair<uint64_t, int64_t>> begun_;  // step, time
   std::vector<uint64_t> saved_;
-  std::vector<uint64_t> deleted_;  // steps of checkpoints
+  std::vector<uint64_t> not_renamed_;  // acknowledged, but not committed
+  std::vector<uint64_t> deleted_;      // steps of checkpoints
 };
 
 // Position of a cell in a timeline.
@@ -290,6 +308,7 @@ class TimelineBuilder {
         const bool is_bad_load =
             event.kind == RecordKind::kLoaded && causes_.contains(place);
         if (!is_bad_load && IsCoveredByResumption(place)) continue;
+        if (IsOfTimes(event.kind)) continue;
         if (!is_bad_load && IsRoutine(event.kind)) {
           Fold(place);
           continue;
@@ -374,6 +393,28 @@ class TimelineBuilder {
            events[next].digest == events[place.index].digest;
   }
 
+  // Returns false iff the process ended at the fault point before the rename of
+  // the acknowledged save: the save was acknowledged too early.
+  bool IsRenamed(const EventPlace& place) const {
+    const auto& events = IncarnationOf(record_, place).events;
+    const RecordEvent& saved = events[place.index];
+    if (saved.kind != RecordKind::kSaveAcknowledged) return true;
+    const auto next =
+        std::find_if(events.begin() + static_cast<std::ptrdiff_t>(place.index),
+                     events.end(), [&saved](const RecordEvent& event) {
+                       return event.kind == RecordKind::kSaveBegin ||
+                              (event.kind == RecordKind::kFaultFired &&
+                               event.path == PointName(Point::kRename) &&
+                               event.step == saved.step);
+                     });
+    return std::any_of(next, events.end(),
+                       [](const RecordEvent& event) {
+                         return event.kind != RecordKind::kFaultFired &&
+                                event.kind != RecordKind::kWorkerExited;
+                       }) ||
+           next == events.end();
+  }
+
   void Fold(const EventPlace& place) {
     const RecordEvent& event = EventAt(record_, place);
     const IncarnationEvents& incarnation = IncarnationOf(record_, place);
@@ -384,7 +425,8 @@ class TimelineBuilder {
     open_until_ns_ = t_ns;
     OpenRange& open = open_[incarnation.worker];
     open.incarnation = place.incarnation;
-    open.range.Add(event, t_ns, EventText(record_, incarnation, event));
+    open.range.Add(event, t_ns, EventText(record_, incarnation, event),
+                   IsRenamed(place));
   }
 
   // Adds a row for the folded events.

@@ -21,7 +21,8 @@ std::string EmitterName(int worker);
 
 enum class RoutineEvents : uint8_t {
   // Steps, evaluations, epochs and saves are in ranges ("steps 3-7"). Repeated
-  // events of a worker are one ("38 times until 12.400s").
+  // events of a worker are one ("38 times until 12.400s"). The times of saves
+  // and starts are left out.
   kFolded,
   kListed,  // each event is a row
 };

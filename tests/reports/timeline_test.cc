@@ -226,6 +226,37 @@ TEST(TimelineTest, FoldedSaveThatIsStillWrittenHasTheTimeOfItsBegin) {
               testing::Contains("steps 1-3; save of step 2 begins at 0.021s"));
 }
 
+TEST(TimelineTest, FoldedSaveWithoutARenameIsNotSaved) {
+  Record record = SampleRecord();
+  std::vector<RecordEvent>& events = record.incarnations[0].events;
+  events.resize(5);
+  events.push_back({.kind = RecordKind::kFaultFired,
+                    .t_ns = events.back().t_ns,
+                    .step = 2,
+                    .path = "ckpt.rename",
+                    .detail = "crash"});
+  EXPECT_THAT(Texts(TimelineOf(record, {})),
+              testing::Contains("steps 1-2; acknowledged 2 before its rename"));
+  events.insert(
+      events.end() - 1,
+      {.kind = RecordKind::kSaveBegin, .t_ns = events.back().t_ns, .step = 2});
+  EXPECT_THAT(Texts(TimelineOf(record, {})),
+              testing::Contains(HasSubstr("steps 1-2; saved 2")));
+}
+
+TEST(TimelineTest, TimesOfSavesAndStartsAreOnlyListed) {
+  Record record = SampleRecord();
+  std::vector<RecordEvent>& events = record.incarnations[0].events;
+  for (const RecordKind kind :
+       {RecordKind::kSaveTimes, RecordKind::kStartTimes}) {
+    events.push_back({.kind = kind, .t_ns = events.back().t_ns, .step = 2});
+  }
+  EXPECT_EQ(Texts(TimelineOf(record, {})), Texts(Sample()));
+  EXPECT_THAT(
+      Texts(TimelineOf(record, {.routine = RoutineEvents::kListed})),
+      testing::Contains(HasSubstr("training waited for the save of step 2")));
+}
+
 TEST(TimelineTest, Row_HasTheTimeOfItsFirstEvent) {
   Record record = SampleRecord();
   std::vector<RecordEvent>& events = record.incarnations[0].events;

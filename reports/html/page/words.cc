@@ -258,18 +258,6 @@ std::vector<Word> MakeWords() {
       {"fault_fired_again",
        {"fault_fired_again"},
        "The fault had fired in this process before, and fires once more."},
-      {"parts of a save",
-       {"training waited for the save"},
-       "prepare: make room; exchange: agree with the other workers; wait: for "
-       "a task of the save; write, sync: the files; commit: index, manifest "
-       "and rename, with their syncs; state_file: the list of checkpoints; "
-       "retention: delete old checkpoints."},
-      {"parts of a start",
-       {"training begins after step"},
-       "build: data, model and arrays; join: until all workers have met; "
-       "claim: of the generation, with verification of the checkpoint; load: "
-       "of the checkpoint; transfer: of a state from another worker; agree: "
-       "on the state to start from."},
       {"marks of the timeline",
        {"|&gt;", ".-"},
        "The sign .- begins an incident, |&gt; marks its effects, and `&gt; "

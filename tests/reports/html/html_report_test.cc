@@ -348,7 +348,6 @@ TEST(WordsTest, ExplainsEachWord_IfItOccurs) {
       {"host w0.1 loses power (weak)", "disk profile<"},
       {"launcher:7000 #2: no frame came in time", "no frame came in time<"},
       {"that then differs: bookkeeping", "bookkeeping<"},
-      {"training begins after step 0: join 0.019 s", "parts of a start<"},
       {"before a checkpoint is set aside", "set aside<"},
       {"fault_fired_again: unreadable", "fault_fired_again<"},
       {"resumed_from: expected step 10", "resumed_from<"},
@@ -365,12 +364,12 @@ TEST(WordsTest, ExplainsEachWord_IfItOccurs) {
               HasSubstr("Words on this page: 1 explained</summary>"));
 }
 
-TEST(WordsTest, ExplainsMarksAndPartsOfTheTimeline) {
+TEST(WordsTest, ExplainsMarksOfTheTimeline) {
   const std::string html = RenderWords(
-      "<pre> 9 .- training waited for the save of step 48: commit\n"
+      "<pre> 9 .- save of step 48 begins\n"
       "10 |&gt; loses rank 1 (closed) &lt;9, none torn</pre>");
-  for (const char* word : {"torn", "closed, silent, deadline, refused",
-                           "parts of a save", "marks of the timeline"}) {
+  for (const char* word :
+       {"torn", "closed, silent, deadline, refused", "marks of the timeline"}) {
     EXPECT_THAT(html, HasSubstr("<dt>" + std::string(word) + "</dt>"));
   }
   EXPECT_THAT(html, Not(HasSubstr("<dt>rejoin, survivor</dt>")));
