@@ -109,8 +109,9 @@ std::string CoverageMatrix::Render() const {
   std::string out = fmt::format(
       "<p>{} of {} pairs of {} and {} are planned in a case. A number counts "
       "the faults of the pair that fired; <span class=\"key never\">0</span>: "
-      "some are planned, and none fired. A dashed frame without a number, "
-      "<span class=\"key hole\"></span>: no case plans the pair. {}</p>\n",
+      "some are planned, and none fired. <span class=\"key hole\" "
+      "aria-hidden=\"true\"></span> A dashed frame without a number: no case "
+      "plans the pair. {}</p>\n",
       GroupedDigits(cells_.size()), GroupedDigits(pairs),
       GroupedCount(kinds_.size(), "fault kind"),
       GroupedCount(points_.size(), "fault point"),

@@ -33,6 +33,8 @@ class CoverageMatrix {
   // Returns a table with a row for each point and a column for each kind. With
   // a single record, points without a planned fault are only counted.
   std::string Render() const;
+  // Returns the number of pairs of kind and point that have a planned fault.
+  size_t planned_pairs() const { return cells_.size(); }
 
  private:
   struct Cell {

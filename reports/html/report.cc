@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/text/counted.h"
 #include "reports/failures.h"
 #include "reports/html/case_section.h"
 #include "reports/html/case_table.h"
@@ -174,6 +175,9 @@ std::string SectionsPart(const RecordParts& parts, size_t cases,
   return out + RenderWords(head + parts.html()) + parts.html() + "</section>\n";
 }
 
+// Number of pairs of fault kind and point from which on the matrix is open.
+constexpr size_t kFewPairs = 10;
+
 std::string CoveragePart(const RecordParts& parts, size_t cases,
                          size_t crash_tests) {
   std::string out = "<section id=\"coverage\">\n<h2>Fault coverage</h2>\n";
@@ -184,19 +188,21 @@ std::string CoveragePart(const RecordParts& parts, size_t cases,
         GroupedCount(crash_tests, "crash test"));
   }
   if (crash_tests == cases && cases > 0) return out + "</section>\n";
-  // With one case, its section already lists the faults.
-  if (cases == 1) {
-    return out +
-           "<details><summary>Matrix of fault kinds and fault points</summary>"
-           "\n" +
-           parts.coverage().Render() + "</details></section>\n";
-  }
-  if (parts.loaded() < cases) {
+  if (cases > 1 && parts.loaded() < cases) {
     out +=
         fmt::format("<p>Counts {} of {}: no more records are read.</p>\n",
                     GroupedDigits(parts.loaded()), GroupedCount(cases, "case"));
   }
-  return out + parts.coverage().Render() + "</section>\n";
+  // With few pairs, the table is almost empty, and the sections of the cases
+  // already list the faults.
+  const size_t pairs = parts.coverage().planned_pairs();
+  if (cases > 1 && pairs >= kFewPairs) {
+    return out + parts.coverage().Render() + "</section>\n";
+  }
+  return out + fmt::format(
+                   "<details><summary>Matrix of fault kinds and fault "
+                   "points: {} planned</summary>\n{}</details></section>\n",
+                   Counted(pairs, "pair"), parts.coverage().Render());
 }
 
 constexpr std::string_view kContents =

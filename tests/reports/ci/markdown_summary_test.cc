@@ -61,8 +61,9 @@ TEST(MarkdownSummaryTest, NamesPlantedBugs_CaughtOrNot) {
       AllOf(HasSubstr("Note on <code>crash-mid-save&#91;workers=2&#93;</code> "
                       "(real): planted bug lose-metrics is on; no check "
                       "noticed it\n\n"),
-            HasSubstr("Planted: lose-metrics: a restore starts the epoch&#39;s "
-                      "metrics anew (the scenario switches this bug on)\n")));
+            HasSubstr(
+                "Planted: lose-metrics: after a load, the epoch&#39;s metrics "
+                "start from zero (the scenario switches this bug on)\n")));
 }
 
 TEST(MarkdownSummaryTest, FlakyCasesAreListed_EvenIfTheyPass) {
