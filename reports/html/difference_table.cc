@@ -130,13 +130,23 @@ std::string LossTable(const LossDifferences& losses) {
   }
   return Table(
       fmt::format(
-          "losses: {} of the {} that the run and its reference run both have "
-          "differ{}",
+          "losses of steps, evaluations and epochs: {} of the {} that the run "
+          "and its reference run both have differ{}",
           GroupedDigits(losses.differing), GroupedDigits(losses.compared),
           losses.differing > losses.first.size()
               ? fmt::format(", the first {} are listed", losses.first.size())
               : ""),
       "<th scope=\"col\">Loss of</th><th scope=\"col\">Reported by</th>", rows);
+}
+
+// Returns the origin of the values of a real run: its operations cannot be
+// observed, so its states are those of a simulation of the case.
+std::string WorldNote(const CaseResult& result) {
+  if (result.world != "real" || result.differences.empty()) return "";
+  return fmt::format(
+      "<p class=\"muted\">States and outputs are those of a repetition of the "
+      "case in the simulated world.{}</p>\n",
+      result.losses.differing > 0 ? " Losses are those of this run." : "");
 }
 
 }  // namespace
@@ -148,7 +158,8 @@ std::string RenderDifferences(const CaseResult& result) {
   }
   if (result.losses.differing > 0) tables += LossTable(result.losses);
   if (tables.empty()) return "";
-  return "<h4>Differences from the reference run</h4>\n" + tables;
+  return "<h4>Differences from the reference run</h4>\n" + WorldNote(result) +
+         tables;
 }
 
 }  // namespace gauntlet

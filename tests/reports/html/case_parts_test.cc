@@ -45,8 +45,21 @@ TEST(DifferenceTableTest, CountsUnlistedDifferences) {
   EXPECT_THAT(html, HasSubstr("in all 512 of 4,096 elements differ"));
   EXPECT_THAT(html, HasSubstr("3 further differences not listed"));
   EXPECT_THAT(html,
-              HasSubstr("losses: 30 of the 40 that the run and its "
-                        "reference run both have differ, the first 1 are"));
+              HasSubstr("losses of steps, evaluations and epochs: 30 of the "
+                        "40 that the run and its reference run both have "
+                        "differ, the first 1 are"));
+}
+
+TEST(DifferenceTableTest, StatesOfARealCaseAreSimulated) {
+  constexpr const char* kNote = "a repetition of the case in the simulated";
+  CaseResult failed = Failed();
+  failed.world = "sim";
+  EXPECT_THAT(RenderDifferences(failed), Not(HasSubstr(kNote)));
+  failed.world = "real";
+  EXPECT_THAT(RenderDifferences(failed),
+              AllOf(HasSubstr(kNote), HasSubstr("Losses are those of this")));
+  failed.differences.clear();
+  EXPECT_THAT(RenderDifferences(failed), Not(HasSubstr(kNote)));
 }
 
 TEST(DifferenceTableTest, NamesEqualWorkers_AndNoDistanceOfSamples) {
