@@ -3,6 +3,7 @@
 #include <cmath>
 #include <set>
 
+#include "engine/text/counted.h"
 #include "reports/events/event_text.h"
 #include "reports/html/page/text.h"
 #include "reports/html/picture/symbols.h"
@@ -134,8 +135,9 @@ std::string LaneMarks::Marks() const {
   std::string out;
   for (const Drawn& drawn : drawn_) {
     std::string text = CutText(drawn.text, kLongest);
-    if (drawn.events > 1)
-      text += fmt::format(", and {} more", drawn.events - 1);
+    if (drawn.events > 1) {
+      text += fmt::format(", and {}", Counted(drawn.events - 1, "more event"));
+    }
     out += fmt::format(
         R"(<use href="#{}" x="{:.1f}" y="{:.1f}"><title>{}</title></use>)",
         SymbolOf(drawn.mark), drawn.at.x, drawn.at.y, HtmlText(text));

@@ -366,7 +366,7 @@ TEST(SwimLaneTest, SizeIsBoundedByWidth) {
   }
   const std::string picture = Picture(record);
   EXPECT_LT(picture.size(), 100'000u);
-  EXPECT_THAT(picture, HasSubstr(" more</title>"));
+  EXPECT_THAT(picture, HasSubstr(" more events</title>"));
 }
 
 TEST(SwimLaneTest, HostileTextIsEscaped) {
