@@ -71,6 +71,15 @@ std::string_view HeadingOf(std::string_view topic) {
   return topic == "planted" ? "planted bug" : topic;
 }
 
+// Returns the text with the heading of the row to which it refers.
+std::string WithHeading(std::string text) {
+  constexpr std::string_view kReference = "(see planted)";
+  const size_t at = text.find(kReference);
+  if (at == text.npos) return text;
+  return text.replace(at, kReference.size(),
+                      fmt::format("(see {})", HeadingOf("planted")));
+}
+
 std::string SummaryRow(std::string_view topic, std::string_view text) {
   return fmt::format("<dt>{}</dt><dd>{}</dd>\n", topic, ProseHtml(text));
 }
@@ -132,8 +141,8 @@ std::string CauseHtml(const CaseResult& result) {
   std::string rows;
   std::string_view last;
   for (const ExplanationLine& line : lines) {
-    rows +=
-        SummaryRow(line.topic == last ? "" : HeadingOf(line.topic), line.text);
+    rows += SummaryRow(line.topic == last ? "" : HeadingOf(line.topic),
+                       WithHeading(line.text));
     last = line.topic;
   }
   const Finding* first = FirstFinding(verdict);
@@ -261,6 +270,22 @@ std::string PassedChecks(const Verdict& verdict) {
       names, rows);
 }
 
+// Returns the checks that had nothing to check; "" if no check had anything.
+std::string UnusedChecks(const Verdict& verdict) {
+  std::vector<std::string_view> names;
+  for (const InvariantReport& report : verdict.invariants) {
+    if (report.instances == 0 && report.violations == 0 &&
+        report.findings.empty()) {
+      names.push_back(report.invariant);
+    }
+  }
+  if (names.empty() || names.size() == verdict.invariants.size()) return "";
+  return fmt::format(
+      "<p class=\"muted\">Not applicable, as the run had nothing for them to "
+      "check: {}</p>\n",
+      HtmlText(fmt::format("{}", fmt::join(names, ", "))));
+}
+
 std::string FailedChecks(const CaseResult& result) {
   const Verdict& verdict = result.verdict;
   std::string reports;
@@ -277,7 +302,7 @@ std::string FailedChecks(const CaseResult& result) {
                            : "Failed checks",
                        reports);
   }
-  return out + PassedChecks(verdict);
+  return out + PassedChecks(verdict) + UnusedChecks(verdict);
 }
 
 // Returns the list of expectations that are not met, unless the explanation has
@@ -300,10 +325,12 @@ std::string UnmetExpectations(const CaseResult& result) {
   return out + "</ul>\n";
 }
 
-// Returns " (before a training step)"; "" if the point is not known.
+// Returns " (point step.begin: before a training step)"; "" if the point is not
+// known.
 std::string PointNote(const std::string& point) {
   const std::optional<Point> known = FindPoint(point);
-  return known ? fmt::format(" <span class=\"muted\">({})</span>",
+  return known ? fmt::format(" <span class=\"muted\">(point {}: {})</span>",
+                             HtmlText(point),
                              HtmlText(InfoOf(*known).description))
                : "";
 }
@@ -452,6 +479,19 @@ bool HasTrainer(std::string_view yaml) {
          yaml.find(fmt::format("\n{}", kKey)) != yaml.npos;
 }
 
+// Returns a sentence about line numbers if the page refers to the scenario file
+// by line; else "".
+std::string LinesNote(const CaseResult& result) {
+  const bool has_lines =
+      !result.file.empty() &&
+      result.summary.next.find(result.file + ":") != std::string::npos;
+  return has_lines ? fmt::format(
+                         " Line numbers above are those of the original "
+                         "file, <code>{}</code>.",
+                         HtmlText(result.file))
+                   : "";
+}
+
 // Returns the scenario of a failed case, so that the page suffices to repeat
 // it. For a trainer, the program is needed too.
 std::string ScenarioHtml(const CaseResult& result,
@@ -487,9 +527,9 @@ std::string ScenarioHtml(const CaseResult& result,
           : "and run the command; it needs nothing else";
   return fmt::format(
       "<details class=\"scenario\"><summary>Scenario, {}</summary>\n"
-      "<p>Save it as <code>{}</code> {}.</p>\n{}"
+      "<p>Save it as <code>{}</code> {}.{}</p>\n{}"
       "<pre tabindex=\"0\">{}</pre></details>\n",
-      Counted(count, "line"), HtmlText(file), how,
+      Counted(count, "line"), HtmlText(file), how, LinesNote(result),
       RenderCommand(fmt::format(
           "gauntlet run {} --world {}{}", file, result.world,
           result.seed ? fmt::format(" --seed {}", *result.seed) : "")),

@@ -166,6 +166,19 @@ TEST(CaseSectionTest, HasTheScenarioToRepeatTheCaseWith) {
   EXPECT_THAT(html, HasSubstr(">name: a\n  do: &#39;&lt;b&gt;&#39;\n</pre>"));
 }
 
+TEST(CaseSectionTest, LineNumbersAreOfTheOriginalFile) {
+  CaseResult failed = Failed();
+  failed.file = "a.yaml";
+  failed.summary.next = "set max: 2 under expect (a.yaml:15)";
+  const CaseSectionOptions options = {.id = "case-3", .scenario = "name: a\n"};
+  EXPECT_THAT(RenderCaseSection(failed, std::nullopt, options),
+              HasSubstr("Line numbers above are those of the original file, "
+                        "<code>a.yaml</code>."));
+  failed.summary.next.clear();
+  EXPECT_THAT(RenderCaseSection(failed, std::nullopt, options),
+              Not(HasSubstr("Line numbers above")));
+}
+
 TEST(CaseSectionTest, ScenarioWithATrainerNeedsTheFilesOfTheProgram) {
   for (const char* scenario :
        {"name: a\ntrainer:\n  command: [./a]\n", "trainer: {}\nname: a\n"}) {

@@ -422,7 +422,8 @@ TEST(CaseSectionTest, FailureHasCauseChecksAndCommand) {
         "6 more are counted; their texts are not kept",
         "<h4>Unmet expectations</h4>", "restarts: expected exactly 1, found 2",
         "crash worker 1 at step.end, step 3 <span class=\"fired\">fired</span> "
-        "<span class=\"muted\">(after the optimizer&#39;s update)</span>",
+        "<span class=\"muted\">(point step.end: after the optimizer&#39;s "
+        "update)</span>",
         "<code>gauntlet replay 7f3a/torn-manifest</code>",
         "<li>worker 0, life 2  resumed from step 50</li>", "<figure"}) {
     EXPECT_THAT(html, HasSubstr(part));
@@ -460,6 +461,24 @@ TEST(CaseSectionTest, SummaryIsReadFromCauseToPlantedBug) {
                               "<dt>planted bug</dt><dd>lose-metrics: "));
   EXPECT_THAT(html, HasSubstr("<dt></dt><dd>caught</dd>"));
   EXPECT_THAT(html, HasSubstr("The seed of this case is 7."));
+}
+
+TEST(CaseSectionTest, ReferenceNamesTheRowOfThePlantedBug) {
+  CaseResult failed = SampleResult().cases[3];
+  failed.summary.next = "expect their violation (see planted)";
+  EXPECT_THAT(RenderCaseSection(failed, std::nullopt, {.id = "case-3"}),
+              HasSubstr("expect their violation (see planted bug)<"));
+}
+
+TEST(CaseSectionTest, NamesChecksThatHadNothingToCheck) {
+  CaseResult failed = SampleResult().cases[3];
+  failed.verdict.invariants.push_back({.invariant = "grace"});
+  failed.verdict.invariants.push_back({.invariant = "outputs"});
+  EXPECT_THAT(RenderCaseSection(failed, std::nullopt, {.id = "case-3"}),
+              HasSubstr("for them to check: grace, outputs</p>"));
+  failed.verdict.invariants = {{.invariant = "grace"}};
+  EXPECT_THAT(RenderCaseSection(failed, std::nullopt, {.id = "case-3"}),
+              Not(HasSubstr("Not applicable")));
 }
 
 TEST(CaseSectionTest, TimelineHasTheWholeOfALongText) {
