@@ -119,6 +119,16 @@ TEST(FindingTextsTest, OnlyAFaultDamagesACheckpoint) {
   EXPECT_EQ(messages.back(), "refused, but no fault damaged a checkpoint");
 }
 
+TEST(FindingTextsTest, NewGenerationFindsNothingOfAnAcknowledgedSave) {
+  ScriptedRun run = RecoveredRun();
+  BeginStaleSave(run);
+  run.events.InsertAfter(kNextChief, K::kGeneration, 0, kChief,
+                         StaleSave(K::kSaveAcknowledged));
+  EXPECT_EQ(MessageOf(run, "fenced-not-found"),
+            "step-000000006-g1 was acknowledged, but worker 0, incarnation 2 "
+            "claimed generation 2 and found nothing of it");
+}
+
 TEST(FindingTextsTest, LostCheckpointIsMissingOrDoesNotVerify) {
   ScriptedRun run = UndisturbedRun();
   std::vector<StoredCheckpoint>& left = run.facts.left.checkpoints;
