@@ -111,8 +111,8 @@ INSTANTIATE_TEST_SUITE_P(
         SpoiledRun{"NewestIsLost", UndisturbedRun, "store/lost-checkpoint",
                    LoseTheNewest},
         SpoiledRun{"NewestIsLost_LongAfterALyingSync",
-                   [] { return CutRun("lying-fsync"); }, "store/lost-checkpoint",
-                   LoseTheNewest},
+                   [] { return CutRun("lying-fsync"); },
+                   "store/lost-checkpoint", LoseTheNewest},
         SpoiledRun{"RemovedCheckpointIsLeft_LongAfterALyingSync",
                    [] { return CutRun("lying-fsync"); }, "store/came-back",
                    [](ScriptedRun& run) {

@@ -124,7 +124,8 @@ TEST(LostCheckpointsTest, RemovedOrFencedCheckpointIsNotGone) {
     Record record = RecordOfAGoneOne();
     record.incarnations[0].events.push_back(
         {.kind = kind, .t_ns = 3, .path = std::string("/ckpt/") + kName});
-    EXPECT_EQ(ExplainLoss(record, StoreVerdict("lost-checkpoint", kName)).cause, "")
+    EXPECT_EQ(ExplainLoss(record, StoreVerdict("lost-checkpoint", kName)).cause,
+              "")
         << RecordKindName(kind);
   }
 }
