@@ -28,7 +28,7 @@ std::string RecomputedText(const RunFacts& facts) {
     text += fmt::format(", {} recomputations in all", facts.recomputations);
   }
   if (facts.max_recomputed_steps < steps) {
-    text += fmt::format(", at most {} after one restart",
+    text += fmt::format(", at most {} after each restart",
                         facts.max_recomputed_steps);
   }
   return text;

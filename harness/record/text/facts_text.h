@@ -16,7 +16,7 @@ std::string RestartsText(const RunFacts& facts);
 uint64_t CountRecomputed(const RunFacts& facts);
 
 // Returns "2 steps recomputed"; "5 steps recomputed, 12 recomputations in all"
-// if some were recomputed more than once. Adds ", at most 3 after one restart"
+// if some were recomputed more than once. Adds ", at most 3 after each restart"
 // if no restart recomputed all of them.
 std::string RecomputedText(const RunFacts& facts);
 

@@ -37,7 +37,7 @@ TEST(FactsTextTest, TextTellsStepsFromComputations) {
       {{.max_recomputed_steps = 3,
         .distinct_recomputed_steps = 5,
         .recomputations = 5},
-       "5 steps recomputed, at most 3 after one restart"},
+       "5 steps recomputed, at most 3 after each restart"},
       {{.max_recomputed_steps = 3,
         .distinct_recomputed_steps = 5,
         .recomputations = 7},
