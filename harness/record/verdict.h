@@ -40,6 +40,11 @@ inline constexpr std::string_view kWithoutKey = "no ";
 // was lost".
 inline constexpr std::string_view kIsExpectedBut = " is expected, but";
 
+// Start of the reason of a case that passed in each of the two worlds, but with
+// different final states.
+inline constexpr std::string_view kWorldsEndDifferently =
+    "the worlds end differently";
+
 // One violation. The message is one line: where it is, what was expected, and
 // what was found.
 struct Finding {

@@ -238,8 +238,10 @@ CaseOutcome RunCase(const Case& one, const CasePlace& place,
   CaseOutcome outcome = {.result = ResultBeforeRun(one, place)};
   outcome.result.planted_bugs = record.setup.planted_bugs;
   outcome.result.verdict = Judge(record);
-  if (!record.launchers.empty() && record.launchers.back().result) {
-    outcome.final_digest = record.launchers.back().result->digest;
+  if (!record.launchers.empty()) {
+    const LauncherRun& last = record.launchers.back();
+    outcome.exit_code = last.exit_code;
+    if (last.result) outcome.final_digest = last.result->digest;
   }
   Verdict& verdict = outcome.result.verdict;
   if (verdict.kind == VerdictKind::kFail) {

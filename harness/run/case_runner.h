@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -60,6 +61,8 @@ struct CasePlace {
 struct CaseOutcome {
   CaseResult result;
   std::string final_digest;  // digest of the final state; "" if there is none
+  // Exit code of the last launcher; nullopt if no launcher ran.
+  std::optional<int> exit_code = {};
   // True if the disk of the case's folder was full. The verdict then does not
   // count. Exception: a failed simulation, whose log is in memory.
   bool disk_full = false;

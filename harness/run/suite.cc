@@ -10,9 +10,11 @@
 
 #include "engine/real/host/cuda_plugin.h"
 #include "harness/run/crash_notice.h"
+#include "harness/run/failure/advice.h"
 #include "harness/run/files/disk_room.h"
 #include "harness/run/slow_watch.h"
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace gauntlet {
 namespace {
@@ -32,6 +34,59 @@ Capabilities CapabilitiesFor(const SuiteItem& item,
                       ComputesOn(item.one.train.kernels, DeviceKind::kCuda);
   if (item.world == WorldKind::kReal && wanted) here.gpus = CountGpus();
   return here;
+}
+
+// Returns "in the simulated world, the run resumed from step 4 and ended with
+// final state a2bcc442", or "…, the run refused to train (exit code 7)".
+std::string EndInWorldText(const CaseOutcome& outcome) {
+  constexpr size_t kShown = 8;  // digits of a digest
+  const RunFacts& facts = outcome.result.verdict.facts;
+  const std::string world =
+      fmt::format("in the {} world, the run",
+                  outcome.result.world == "sim" ? "simulated" : "real");
+  const std::string code =
+      outcome.exit_code ? fmt::format(" (exit code {})", *outcome.exit_code)
+                        : "";
+  if (outcome.final_digest.empty()) {
+    return fmt::format(
+        "{} {}{}", world,
+        facts.refused ? "refused to train" : "ended without a final state",
+        code);
+  }
+  return fmt::format(
+      "{}{} ended with final state {}", world,
+      facts.resumed_from
+          ? fmt::format(" resumed from step {} and", *facts.resumed_from)
+          : "",
+      outcome.final_digest.substr(0, kShown));
+}
+
+// Returns how the run ended in each world. Adds a possible reason if bugs are
+// planted.
+std::string CauseOfDifferentEnds(const CaseOutcome& first,
+                                 const CaseOutcome& second) {
+  const std::vector<std::string>& bugs = second.result.planted_bugs;
+  return fmt::format(
+      "{}; {}{}", EndInWorldText(first), EndInWorldText(second),
+      bugs.empty()
+          ? ""
+          : fmt::format("; what the planted bug{} {} changes may "
+                        "depend on timing, which differs between the "
+                        "worlds",
+                        bugs.size() == 1 ? "" : "s", fmt::join(bugs, ", ")));
+}
+
+// Returns the advice on a case that ended differently in the two worlds.
+std::string AdviceOnDifferentEnds(const CaseResult& first,
+                                  const CaseResult& second) {
+  if (second.planted_bugs.empty()) {
+    return fmt::format("compare the events of both runs ({}; {})",
+                       CommandToShow(first, "--all"),
+                       CommandToShow(second, "--all"));
+  }
+  return "run the case in one world only (--world sim or --world real, or in "
+         "the scenario requires: {features: [simulation]} or [processes]), or "
+         "remove planted_bugs";
 }
 
 class Suite {
@@ -186,10 +241,12 @@ CaseResult Suite::Compared(const CaseOutcome& outcome) const {
     return digest.empty() ? "no final state" : "final state " + digest;
   };
   FailFor(
-      fmt::format("the worlds end differently: {} ({}), {} ({})",
+      fmt::format("{}: {} ({}), {} ({})", kWorldsEndDifferently,
                   end(other->second.final_digest), other->second.result.world,
                   end(outcome.final_digest), result.world),
       result.verdict);
+  result.cause = CauseOfDifferentEnds(other->second, outcome);
+  result.summary.next = AdviceOnDifferentEnds(other->second.result, result);
   return result;
 }
 

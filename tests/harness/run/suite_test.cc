@@ -175,6 +175,32 @@ TEST_F(SuiteTest, WorldsThatPassWithDifferentStatesAreAFailure) {
   EXPECT_THAT(results[1].verdict.reason,
               AllOf(StartsWith("the worlds end differently: final state "),
                     EndsWith(" (sim), final state aa (real)")));
+  EXPECT_THAT(
+      results[1].cause,
+      AllOf(StartsWith("in the simulated world, the run ended with final "),
+            EndsWith("; in the real world, the run ended with final state "
+                     "aa")));
+  EXPECT_THAT(results[1].summary.next,
+              StartsWith("compare the events of both runs (gauntlet show "));
+}
+
+TEST_F(SuiteTest, PlantedBugMayBeTheReasonWhyWorldsEndDifferently) {
+  SuiteItem real = EndsReal({.kind = VerdictKind::kPass}, "");
+  options_.run_trainer = [run = options_.run_trainer](const Case& one,
+                                                      const CasePlace& place) {
+    CaseOutcome outcome = run(one, place);
+    outcome.result.planted_bugs = {"write-live-state"};
+    outcome.result.verdict.facts.refused = true;
+    outcome.exit_code = 7;
+    return outcome;
+  };
+  const auto results = Run({{.one = CleanCase()}, real});
+  EXPECT_THAT(results[1].cause,
+              HasSubstr("; in the real world, the run refused to train (exit "
+                        "code 7); what the planted bug write-live-state "
+                        "changes may depend on timing"));
+  EXPECT_THAT(results[1].summary.next,
+              StartsWith("run the case in one world only (--world sim or "));
 }
 
 TEST_F(SuiteTest, WorldThatFailsAloneKeepsItsReason) {
