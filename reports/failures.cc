@@ -37,13 +37,21 @@ std::string CutReason(const std::string& text) {
   return text.substr(0, BytesOf(text, kLongestReason - 1)) + "…";
 }
 
+// Returns the text of an unmet expectation: "saves: expected …". If a check has
+// the same name, the text begins with "expectation".
+std::string ExpectationText(const Finding& finding) {
+  return fmt::format("{}{}", IsInvariant(finding.name) ? "expectation " : "",
+                     finding.message);
+}
+
 // Returns the reason of the verdict in two parts: the text of the first unmet
 // expectation or violation, and "; also saves" for the others.
 std::pair<std::string, std::string> ReasonParts(const CaseResult& one) {
   const Verdict& verdict = one.verdict;
   if (!one.tries.empty()) return {verdict.reason, ""};
   if (FailedOnlyExpectations(one)) {
-    return {verdict.broken_expectations.front().message, OthersText(one)};
+    return {ExpectationText(verdict.broken_expectations.front()),
+            OthersText(one)};
   }
   const InvariantReport* const report = NamedViolation(verdict);
   if (report == nullptr) return {verdict.reason, ""};
@@ -101,7 +109,29 @@ std::string ViolationText(const InvariantReport& report) {
     return "the run did not end by itself in time";
   }
   const std::string& message = report.findings.front().message;
-  return message.substr(0, message.find(". "));
+  return ShortDigests(message.substr(0, message.find(". ")));
+}
+
+std::string ShortDigests(std::string_view text) {
+  constexpr std::string_view kHexDigits = "0123456789abcdef";
+  constexpr size_t kDigits = 32;  // of a digest
+  constexpr size_t kShown = 8;
+  std::string out;
+  while (!text.empty()) {
+    const size_t hex =
+        std::min(text.find_first_not_of(kHexDigits), text.size());
+    out += text.substr(0, hex == kDigits ? kShown : hex);
+    text.remove_prefix(hex);
+    const size_t other = std::min(text.find_first_of(kHexDigits), text.size());
+    out += text.substr(0, other);
+    text.remove_prefix(other);
+  }
+  return out;
+}
+
+bool ExpectsViolations(const CaseResult& one) {
+  return one.verdict.kind == VerdictKind::kPass ||
+         one.verdict.reason.find(kWorldsEndDifferently) != std::string::npos;
 }
 
 std::string WholeReasonText(const CaseResult& one) {

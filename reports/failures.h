@@ -3,6 +3,7 @@
 #define GAUNTLET_REPORTS_FAILURES_H_
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/record/result/result.h"
@@ -30,12 +31,21 @@ bool FailedOnlyExpectations(const CaseResult& one);
 // Returns the report whose check is the first name in the reason of the
 // verdict; null if the reason names no check.
 const InvariantReport* NamedViolation(const Verdict& verdict);
-// Returns the first sentence of a violation. REQUIRES: the report has one.
+// Returns the first sentence of a violation, with ShortDigests. REQUIRES: the
+// report has one.
 std::string ViolationText(const InvariantReport& report);
+
+// Returns the text with only the first 8 of the 32 digits of each digest.
+std::string ShortDigests(std::string_view text);
+
+// Returns true iff the scenario expects the violations of the case, if it has
+// any: the case passed, or failed only because the two worlds end differently.
+bool ExpectsViolations(const CaseResult& one);
 
 // Returns the reason of the verdict. After a single try, names of checks and
 // expectations become the text of the first one: "store: the manifest is torn;
-// also saves", or "restarts: expected exactly 1, found 2; also saves".
+// also saves", or "expectation restarts: expected exactly 1, found 2; also
+// saves", as a check has the name `restarts`, too.
 std::string WholeReasonText(const CaseResult& one);
 // As WholeReasonText, but a long text of a check or an expectation is cut, so
 // that it fits on the line of a case.

@@ -148,7 +148,7 @@ std::string CauseHtml(const CaseResult& result) {
   const Finding* first = FirstFinding(verdict);
   if (result.cause.empty() && first != nullptr &&
       verdict.kind != VerdictKind::kPass && !FailedOnlyExpectations(result) &&
-      sentence.find(first->message) == sentence.npos) {
+      sentence.find(ShortDigests(first->message)) == sentence.npos) {
     rows += SummaryRow("first violation", first->message);
   }
   if (rows.empty()) return out;
@@ -297,7 +297,7 @@ std::string FailedChecks(const CaseResult& result) {
   std::string out;
   if (!reports.empty()) {
     out += fmt::format("<h4>{}</h4>\n<dl class=\"findings\">\n{}</dl>\n",
-                       verdict.kind == VerdictKind::kPass
+                       ExpectsViolations(result)
                            ? "Violations that the scenario expects"
                            : "Failed checks",
                        reports);

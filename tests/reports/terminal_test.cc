@@ -120,6 +120,8 @@ TEST(TerminalTest, ViolationOfACheckIsOnTheCaseLine) {
        "no-hang: the run did not end by itself in time; also outcome"},
       {"store", "store, saves", std::string(200, 'x'),
        "store: " + std::string(112, 'x') + "…; also saves"},
+      {"store", "store", "state 0123456789abcdef0123456789abcdef, step 50",
+       "store: state 01234567, step 50"},
       {"store", "the worlds end differently", "step 5 is fenced",
        "the worlds end differently"}};
   for (const Row& row : rows) {
@@ -152,6 +154,16 @@ TEST(TerminalTest, FurtherUnmetExpectationsAreNamedOnTheCaseLine) {
   EXPECT_LT(line.size(), 220U);
   const std::string block = RenderFailure(unmet, Colour::kOff);
   EXPECT_THAT(block, HasSubstr("only the scenario's own expectations are not"));
+}
+
+TEST(TerminalTest, ExpectationWithTheNameOfACheckIsCalledExpectation) {
+  CaseResult unmet = UnmetCase();
+  unmet.verdict.reason = "restarts";
+  unmet.verdict.broken_expectations = {
+      {"expectation", "restarts", "restarts: expected exactly 2, found 1"}};
+  EXPECT_THAT(
+      RenderCaseLine(unmet, 20, Colour::kOff),
+      EndsWith("  expectation restarts: expected exactly 2, found 1\n"));
 }
 
 TEST(TerminalTest, CauseIsTheFirstLine_HoweverManyExpectationsAreUnmet) {

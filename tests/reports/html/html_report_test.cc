@@ -548,6 +548,15 @@ TEST(CaseSectionTest, OutcomeSentenceNamesTheFirstViolation) {
   }
 }
 
+TEST(CaseSectionTest, ViolationsAreExpected_IfOnlyTheWorldsDiffer) {
+  CaseResult result = SampleResult().cases[3];
+  result.verdict.broken_expectations.clear();
+  FailFor("the worlds end differently: no final state (real)", result.verdict);
+  EXPECT_THAT(RenderCaseSection(result, std::nullopt, {.id = "case-3"}),
+              AllOf(HasSubstr("<h4>Violations that the scenario expects</h4>"),
+                    Not(HasSubstr("Failed checks"))));
+}
+
 TEST(CaseSectionTest, ReasonIsNotCut) {
   CaseResult unmet = UnmetCase();
   const std::string message = "outcome: " + std::string(300, 'x') + " end";
