@@ -244,13 +244,21 @@ Causes CausesOf(const Outline& outline, int64_t from_ns, int64_t until_ns) {
   return causes;
 }
 
-std::string EndWithFaultText(const Outline& outline, const RecordEvent& end,
-                             int64_t since_ns) {
+namespace {
+
+// The faults that may have caused the end of a process.
+struct CauseOfEnd {
+  // Newest of them; null: there is none. A fault that ends processes takes
+  // precedence over one that only delays, even if the delay came later.
+  const FaultOccurrence* newest = nullptr;
+  std::vector<std::string> possible = {};  // text of each
+  bool is_certain = true;
+};
+
+CauseOfEnd FindCauseOfEnd(const Outline& outline, const RecordEvent& end,
+                          int64_t since_ns) {
   const Causes causes = CausesOf(outline, since_ns, end.t_ns);
-  // A fault that ends processes takes precedence over one that only delays,
-  // even if the delay came later.
-  const FaultOccurrence* cause = nullptr;
-  std::vector<std::string> possible;
+  CauseOfEnd found;
   for (const FaultOccurrence& occurrence : outline.occurrences) {
     if (!FiredIn(occurrence, since_ns, end.t_ns) ||
         !causes.faults.contains(occurrence.fault) || !MayEnd(occurrence, end)) {
@@ -258,21 +266,39 @@ std::string EndWithFaultText(const Outline& outline, const RecordEvent& end,
     }
     const std::string text = fmt::format("fault {} ({})", occurrence.fault->id,
                                          occurrence.fault->summary);
-    if (std::ranges::find(possible, text) == possible.end()) {
-      possible.push_back(text);
+    if (std::ranges::find(found.possible, text) == found.possible.end()) {
+      found.possible.push_back(text);
     }
-    if (cause == nullptr || occurrence.traits.EndsProcesses() ||
-        !cause->traits.EndsProcesses()) {
-      cause = &occurrence;
+    if (found.newest == nullptr || occurrence.traits.EndsProcesses() ||
+        !found.newest->traits.EndsProcesses()) {
+      found.newest = &occurrence;
     }
   }
-  if (cause == nullptr) return EndText(end);
-  if (!causes.are_certain && possible.size() > 1) {
+  found.is_certain = causes.are_certain || found.possible.size() == 1;
+  return found;
+}
+
+}  // namespace
+
+std::string EndWithFaultText(const Outline& outline, const RecordEvent& end,
+                             int64_t since_ns) {
+  const CauseOfEnd cause = FindCauseOfEnd(outline, end, since_ns);
+  if (cause.newest == nullptr) return EndText(end);
+  if (!cause.is_certain) {
     return fmt::format("{}, possibly because of {}", EndText(end),
-                       fmt::join(possible, " or "));
+                       fmt::join(cause.possible, " or "));
   }
   return fmt::format("{} because of fault {} ({})", EndText(end),
-                     cause->fault->id, cause->fault->summary);
+                     cause.newest->fault->id, cause.newest->fault->summary);
+}
+
+int64_t TimeOfEnd(const Outline& outline, const RecordEvent& end,
+                  int64_t since_ns) {
+  const CauseOfEnd cause = FindCauseOfEnd(outline, end, since_ns);
+  return cause.newest != nullptr && cause.is_certain &&
+                 DiesImmediately(*cause.newest->fault)
+             ? cause.newest->event().t_ns
+             : end.t_ns;
 }
 
 }  // namespace gauntlet

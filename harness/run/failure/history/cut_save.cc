@@ -1,10 +1,13 @@
 #include "harness/run/failure/history/cut_save.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "engine/text/units.h"
 #include "harness/record/fault_occurrence.h"
 #include "harness/record/fault_traits.h"
+#include "harness/record/text/number_list.h"
 #include "harness/run/failure/history/added_delays.h"
 #include "harness/run/failure/history/begun_saves.h"
 #include "harness/run/failure/history/causing_faults.h"
@@ -22,9 +25,29 @@ std::string MillisecondsText(int64_t ns) {
                      ns < 10'000'000 ? 1 : 0);
 }
 
-// Returns "; the save of step 8 took 620 ms" for LastSaveBefore; "" if there
-// was none.
-std::string SaveBeforeText(const Record& record, int64_t begin_ns) {
+// Returns the durations of all acknowledged saves, in ascending order.
+std::vector<int64_t> DurationsOfSaves(const Record& record) {
+  std::vector<int64_t> durations;
+  for (const IncarnationEvents& incarnation : record.incarnations) {
+    std::map<uint64_t, int64_t> begun;  // times, by step
+    for (const RecordEvent& event : incarnation.events) {
+      if (event.kind == RecordKind::kSaveBegin) begun[event.step] = event.t_ns;
+      const auto begin = begun.find(event.step);
+      if (event.kind == RecordKind::kSaveAcknowledged && begin != begun.end()) {
+        durations.push_back(event.t_ns - begin->second);
+      }
+    }
+  }
+  std::ranges::sort(durations);
+  return durations;
+}
+
+// Returns "; " and UsualSaveText. If only one save was acknowledged, returns
+// "; the save of step 8 took 620 ms" for LastSaveBefore; "" if there was none.
+std::string OtherSavesText(const Record& record, int64_t begin_ns) {
+  if (const std::string usual = UsualSaveText(record); !usual.empty()) {
+    return "; " + usual;
+  }
   const std::optional<DoneSave> done = LastSaveBefore(record, begin_ns);
   if (!done) return "";
   return fmt::format("; the save of step {} took {}", done->step,
@@ -49,6 +72,55 @@ std::string DelayedSaveText(const BegunSave& save,
                      SavesText({save.step}));
 }
 
+// Returns the workers that got the notice and were killed when its grace period
+// had passed.
+std::set<uint64_t> WorkersKilledAfter(const Outline& outline,
+                                      const RecordFault& notice) {
+  std::set<uint64_t> workers;
+  for (const FaultOccurrence& occurrence : outline.occurrences) {
+    if (occurrence.fault != &notice) continue;
+    const IncarnationEvents& process = *occurrence.incarnation;
+    const int64_t from_ns = occurrence.event().t_ns + notice.grace_ns;
+    const auto is_kill = [&](const RecordEvent& event) {
+      return event.kind == RecordKind::kExited && event.t_ns >= from_ns &&
+             event.about == process.worker &&
+             event.incarnation == process.number &&
+             event.reason == RecordReason::kSignal;
+    };
+    const bool is_killed = std::ranges::any_of(
+        outline.record.launchers, [&](const LauncherRun& run) {
+          return std::ranges::any_of(run.events, is_kill);
+        });
+    if (is_killed) workers.insert(static_cast<uint64_t>(process.worker));
+  }
+  return workers;
+}
+
+// Returns "workers 0 and 1 were killed because of fault n (preempt all …)"; if
+// only one was, the text of EndWithFaultText.
+std::string KilledAfterNoticeText(const Outline& outline,
+                                  const ShortGrace& grace,
+                                  const RecordEvent& kill) {
+  const std::set<uint64_t> workers = WorkersKilledAfter(outline, *grace.notice);
+  return workers.size() < 2
+             ? EndWithFaultText(outline, kill, grace.span.since_ns)
+             : fmt::format("{} were killed because of fault {} ({})",
+                           NumberedText("worker", workers), grace.notice->id,
+                           grace.notice->summary);
+}
+
+// Returns "1.0 s after the notice; the save had run for 999 ms".
+std::string TimesOfKillText(const ShortGrace& grace) {
+  constexpr int64_t kSecond = 1'000'000'000;
+  const auto [since_ns, until_ns] = grace.span;
+  const int64_t waited_ns = until_ns - since_ns;
+  return fmt::format("{} after the notice; the save had run for {}",
+                     waited_ns < kSecond
+                         ? MillisecondsText(waited_ns)
+                         : fmt::format("{:.1f} s", Seconds(waited_ns)),
+                     MillisecondsText(until_ns - grace.save.begin_ns));
+}
+
 // Returns "; the launcher restarted the job: …" if it did after the kill at
 // that time, although the scenario expects a clean stop; else "".
 std::string RestartAfterKillText(const Outline& outline, int64_t kill_ns) {
@@ -66,6 +138,14 @@ std::string RestartAfterKillText(const Outline& outline, int64_t kill_ns) {
 }
 
 }  // namespace
+
+std::string UsualSaveText(const Record& record) {
+  const std::vector<int64_t> durations = DurationsOfSaves(record);
+  if (durations.size() < 2) return "";
+  return fmt::format("the {} acknowledged saves took {} (median)",
+                     durations.size(),
+                     MillisecondsText(durations[durations.size() / 2]));
+}
 
 std::optional<DoneSave> LastSaveBefore(const Record& record, int64_t t_ns) {
   const RecordEvent* const done = NewestUntil(
@@ -104,11 +184,13 @@ std::string PendingSaveText(const Outline& outline, const BegunSave& save,
   const Record& record = outline.record;
   const RecordEvent* const end = FirstEnd(record, save.begin_ns, span.until_ns);
   if (end == nullptr) return NotAcknowledgedText({save.step});
-  return fmt::format("{} was still being written when {}, {} after it began{}",
-                     DelayedSaveText(save, DelaysOf(record, save, end->t_ns)),
-                     EndWithFaultText(outline, *end, span.since_ns),
-                     MillisecondsText(end->t_ns - save.begin_ns),
-                     SaveBeforeText(record, save.begin_ns));
+  const int64_t ended_ns = TimeOfEnd(outline, *end, span.since_ns);
+  return fmt::format(
+      "{} was still being written when {}, {} after the save began{}",
+      DelayedSaveText(save, DelaysOf(record, save, end->t_ns)),
+      EndWithFaultText(outline, *end, span.since_ns),
+      MillisecondsText(std::max<int64_t>(0, ended_ns - save.begin_ns)),
+      OtherSavesText(record, save.begin_ns));
 }
 
 const RecordEvent* KillAfterNotice(const Outline& outline,
@@ -140,9 +222,18 @@ std::optional<ShortGrace> FindShortGrace(const Outline& outline) {
 
 std::string ExplainShortGrace(const Outline& outline) {
   const std::optional<ShortGrace> grace = FindShortGrace(outline);
-  return grace ? PendingSaveText(outline, grace->save, grace->span) +
-                     RestartAfterKillText(outline, grace->span.until_ns)
-               : "";
+  if (!grace) return "";
+  const Record& record = outline.record;
+  const BegunSave& save = grace->save;
+  const auto [since_ns, until_ns] = grace->span;
+  const RecordEvent* const kill = FirstEnd(record, since_ns, until_ns);
+  if (kill == nullptr) return "";
+  return fmt::format("{} was still being written when {}, {}{}{}",
+                     DelayedSaveText(save, DelaysOf(record, save, until_ns)),
+                     KilledAfterNoticeText(outline, *grace, *kill),
+                     TimesOfKillText(*grace),
+                     OtherSavesText(record, save.begin_ns),
+                     RestartAfterKillText(outline, until_ns));
 }
 
 }  // namespace gauntlet

@@ -38,11 +38,15 @@ struct DoneSave {
 };
 std::optional<DoneSave> LastSaveBefore(const Record& record, int64_t t_ns);
 
+// Returns "the 9 acknowledged saves took 17 ms (median)"; "" if fewer than two
+// were acknowledged.
+std::string UsualSaveText(const Record& record);
+
 // Returns "fault slowdisk (slow, 3s) delayed the save of step 12, which was
 // still being written when worker 2 was killed because of fault k (…), 575 ms
-// after it began; the save of step 8 took 620 ms". The text names the first end
-// between the begin of the save and the end of the span, and the newest fault
-// in the span.
+// after the save began; the 9 acknowledged saves took 620 ms (median)". The
+// text names the first end between the begin of the save and the end of the
+// span, and the newest fault in the span. It measures the time to TimeOfEnd.
 // REQUIRES: the save was pending at the end of the span.
 std::string PendingSaveText(const Outline& outline, const BegunSave& save,
                             const TimeSpan& span);
@@ -63,8 +67,10 @@ struct ShortGrace {
 // save was pending.
 std::optional<ShortGrace> FindShortGrace(const Outline& outline);
 
-// Returns the text of PendingSaveText about that save; "" if there is none. If
-// the job was expected to stop, adds why it was restarted.
+// Returns "the save of step 7 was still being written when workers 0 and 1 were
+// killed because of fault n (…), 1.0 s after the notice; the save had run for
+// 999 ms", with the delays and other saves of PendingSaveText; "" if there is
+// no such save. If the job was expected to stop, adds why it was restarted.
 std::string ExplainShortGrace(const Outline& outline);
 
 }  // namespace gauntlet

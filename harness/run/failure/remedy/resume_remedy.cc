@@ -178,6 +178,25 @@ std::string CompletedSave(const Outline& outline, const Restart& restart,
              : removed;
 }
 
+// Returns the advice to let the fault that ended the workers fire after the
+// pending save, without a step, as the record does not tell at which step the
+// save is complete. Returns "" if that fault is not known.
+std::string LaterEndAdvice(const Record& record, const Restart& restart,
+                           const BegunSave& save) {
+  if (restart.ending == nullptr || save.ending != SaveEnding::kPending) {
+    return "";
+  }
+  const uint64_t next = save.step + record.setup.save_interval_steps;
+  const std::string usual = UsualSaveText(record);
+  return fmt::format(
+      "let fault {} fire after the save of step {} is acknowledged{}{}",
+      restart.ending->id, save.step,
+      next > save.step && next <= LastStepOf(record)
+          ? fmt::format(", but before that of step {} is", next)
+          : "",
+      usual.empty() ? "" : fmt::format(" ({})", usual));
+}
+
 // Returns the change after which the acknowledged checkpoint of that step can
 // be loaded at the restart; "" if it could be, or if no change is known.
 std::string UndamagedCheckpoint(const Outline& outline, const Restart& restart,
@@ -440,9 +459,9 @@ std::string ResumeRemedy(const Outline& outline, const Verdict& verdict) {
   }
   if (found > expected) return OlderResume(outline, restart, found);
   for (const BegunSave& save : SavesBegunBy(record, restart.start)) {
-    if (save.step == expected) {
-      return LoadableCheckpoint(outline, restart, save);
-    }
+    if (save.step != expected) continue;
+    std::string text = LoadableCheckpoint(outline, restart, save);
+    return text.empty() ? LaterEndAdvice(record, restart, save) : text;
   }
   return AfterSaveAdvice(record, restart, expected);
 }

@@ -17,6 +17,8 @@ namespace gauntlet {
 //   - "set disk.profile (lying-fsync) to ext4, …", if a power loss lost it;
 //   - "set the step of fault c (6) to a value from 9 to 12, so that the save of
 //     step 8 comes before it", or to an earlier one;
+//   - "let fault c fire after the save of step 8 is acknowledged, …" if it is
+//     not known which step that is;
 //   - "set the step of fault n (9) to 8, …" for a notice, whose step is saved;
 //   - "set checkpoint.every (5 steps) to {steps: 7}" if no save of the step is
 //     due.

@@ -96,8 +96,8 @@ std::string CauseOf(const Record& record,
 
 constexpr const char* kLate =
     "fault slowdisk (slow) delayed the save of step 12, which was still being "
-    "written when worker 2 was killed, 575 ms after it began; the save of step "
-    "8 took 620 ms";
+    "written when worker 2 was killed, 575 ms after the save began; the save "
+    "of step 8 took 620 ms";
 
 TEST(OldResumeTest, SaveThatAKillCutShortIsTheCause) {
   const Record record = LateSaveRun();
@@ -143,7 +143,8 @@ TEST(OldResumeTest, FaultThatDidNotFireInTheSaveIsNotNamed) {
   FirstIncarnation(record)[6].t_ns = 999 * kMs;
   EXPECT_EQ(CauseOf(record),
             "the save of step 12 was still being written when worker 2 was "
-            "killed, 575 ms after it began; the save of step 8 took 620 ms");
+            "killed, 575 ms after the save began; the save of step 8 took "
+            "620 ms");
 }
 
 TEST(OldResumeTest, FaultOutsideOfSavesIsNotNamed) {
@@ -174,8 +175,8 @@ TEST(OldResumeTest, FirstEndIsNamed) {
       {.kind = K::kPowerCut, .t_ns = 1'400 * kMs, .path = "w0.1"}};
   EXPECT_EQ(CauseOf(record),
             "fault slowdisk (slow) delayed the save of step 12, which was "
-            "still being written when host w0.1 lost power, 400 ms after it "
-            "began; the save of step 8 took 620 ms");
+            "still being written when host w0.1 lost power, 400 ms after the "
+            "save began; the save of step 8 took 620 ms");
 }
 
 TEST(OldResumeTest, PowerLoss_IsNamedInsteadOfItsExits) {
@@ -218,7 +219,8 @@ TEST(OldResumeTest, RetriedSave_IsTheInterruptedOne) {
                                       .path = kTwelve});
   EXPECT_EQ(CauseOf(record),
             "the save of step 12 was still being written when worker 2 was "
-            "killed, 5.0 ms after it began; the save of step 8 took 620 ms");
+            "killed, 5.0 ms after the save began; the save of step 8 took "
+            "620 ms");
 }
 
 TEST(OldResumeTest, FirstSaveHasNoneBeforeIt) {
@@ -228,8 +230,8 @@ TEST(OldResumeTest, FirstSaveHasNoneBeforeIt) {
                 [](const RecordEvent& event) { return event.step == 8; });
   EXPECT_EQ(CauseOf(record),
             "fault slowdisk (slow) delayed the save of step 12, which was "
-            "still being written when worker 2 was killed, 575 ms after it "
-            "began");
+            "still being written when worker 2 was killed, 575 ms after "
+            "the save began");
 }
 
 TEST(OldResumeTest, ColdStartIsExplainedToo) {

@@ -358,7 +358,8 @@ TEST_F(UnmetOutcomeTest, GracePeriodTooShortForASave_NamesTheSave) {
       AllOf(StartsWith("fault s (slow, 5s) delayed the save of step 8, which "
                        "was still being written when worker 1 was killed "
                        "because of fault p (preempt worker 1 at step.end, step "
-                       "8, grace 1s), 1000 ms after it began; "),
+                       "8, grace 1s), 1.0 s after the notice; the save had run "
+                       "for "),
             EndsWith("; the launcher restarted the job: a killed worker is a "
                      "loss, which cluster.restart.max limits; "
                      "preemption.requeue limits only new starts of the "

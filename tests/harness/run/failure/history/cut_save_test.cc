@@ -40,5 +40,58 @@ TEST(CutSaveTest, ShortDelayOfASlowSave_IsNoCause) {
   EXPECT_THAT(DelaysOf(record, save, 41), ElementsAre(&record.faults[0]));
 }
 
+TEST(CutSaveTest, UsualDurationIsTheMedianOfSeveralSaves) {
+  Record record = RecordOfCut();
+  EXPECT_EQ(UsualSaveText(record), "");
+  std::vector<RecordEvent>& events = record.incarnations[0].events;
+  for (const int64_t begin_ns : {40'000'000, 80'000'000}) {
+    events.push_back(
+        {.kind = RecordKind::kSaveBegin, .t_ns = begin_ns, .step = 8});
+    events.push_back({.kind = RecordKind::kSaveAcknowledged,
+                      .t_ns = begin_ns + begin_ns / 20,
+                      .step = 8});
+  }
+  EXPECT_EQ(UsualSaveText(record),
+            "the 3 acknowledged saves took 2.0 ms (median)");
+}
+
+// A notice to all workers comes at 1 s, with a grace period of 1 s. The save of
+// step 8 begins at 1.5 s. Both workers are killed.
+Record RecordOfNotice() {
+  constexpr int64_t kSecond = 1'000'000'000;
+  Record record;
+  record.faults = {{.id = "n",
+                    .kind = "preempt",
+                    .summary = "preempt all",
+                    .grace_ns = kSecond}};
+  record.launchers.emplace_back();
+  for (const int worker : {0, 1}) {
+    record.incarnations.push_back({.worker = worker,
+                                   .number = 1,
+                                   .events = {{.kind = RecordKind::kFaultFired,
+                                               .t_ns = kSecond,
+                                               .step = 7,
+                                               .path = "step.begin",
+                                               .detail = "n"}}});
+    record.launchers[0].events.push_back({.kind = RecordKind::kExited,
+                                          .t_ns = 2 * kSecond + worker,
+                                          .count = 137,
+                                          .about = worker,
+                                          .incarnation = 1,
+                                          .reason = RecordReason::kSignal});
+  }
+  record.incarnations[0].events.push_back(
+      {.kind = RecordKind::kSaveBegin, .t_ns = 1'500'000'000, .step = 8});
+  return record;
+}
+
+TEST(CutSaveTest, ShortGraceNamesEachKilledWorkerAndBothTimes) {
+  const Record record = RecordOfNotice();
+  EXPECT_EQ(ExplainShortGrace(Outline(record)),
+            "the save of step 8 was still being written when workers 0 and 1 "
+            "were killed because of fault n (preempt all), 1.0 s after the "
+            "notice; the save had run for 500 ms");
+}
+
 }  // namespace
 }  // namespace gauntlet

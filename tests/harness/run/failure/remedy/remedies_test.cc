@@ -514,6 +514,21 @@ TEST(RemediesTest, FaultInAnAsynchronousSave_CountsFromTheStepOfThatSave) {
             "comes before it");
 }
 
+// No save was acknowledged, so its duration is not known.
+TEST(RemediesTest, FaultInAPendingAsynchronousSaveIsToComeLater) {
+  Record record = CrashedRun();
+  record.setup.async_saves = true;
+  record.faults = {{.id = "c", .kind = "crash", .step = 9}};
+  record.incarnations[0].events = {
+      {.kind = RecordKind::kSaveBegin, .t_ns = 10, .step = 8},
+      {.kind = RecordKind::kFaultFired, .t_ns = 11, .detail = "c"},
+      {.kind = RecordKind::kInitialized, .t_ns = 15, .generation = 1},
+      {.kind = RecordKind::kResumed, .t_ns = 16, .generation = 2}};
+  EXPECT_EQ(RemedyFor(record, {.resumed_from_step = 8}, {"resumed_from"}),
+            "let fault c fire after the save of step 8 is acknowledged, but "
+            "before that of step 12 is");
+}
+
 // Another fault delayed the save before the crash.
 TEST(RemediesTest, FaultInADelayedSaveIsMovedToo) {
   Record record = CrashedRun();
