@@ -18,6 +18,7 @@
 #include "harness/record/power_cut.h"
 #include "harness/record/text/facts_text.h"
 #include "harness/record/text/joined_texts.h"
+#include "harness/record/text/number_list.h"
 #include "harness/run/failure/advice.h"
 #include "harness/run/failure/history/begun_saves.h"
 #include "harness/run/failure/history/cut_save.h"
@@ -99,13 +100,26 @@ const RecordEvent* ChangedLoad(const Record& record) {
   return nullptr;
 }
 
-// Returns "…-00003.safetensors of step-000000020-g1 was damaged by fault rot
-// and loaded without being noticed"; "" if no damaged checkpoint was loaded.
+// Returns "with the planted bug lose-position"; "" if no bug is planted.
+std::string PlantedBugsText(const Record& record) {
+  const std::vector<std::string>& bugs = record.setup.planted_bugs;
+  return bugs.empty()
+             ? ""
+             : fmt::format("with the planted bug{} {}",
+                           bugs.size() == 1 ? "" : "s", fmt::join(bugs, ", "));
+}
+
+// Returns "…-00003.safetensors of step-000000020-g1 was damaged by fault rot;
+// with the planted bug trust-manifest-blindly, it was loaded without being
+// noticed"; "" if no damaged checkpoint was loaded.
 std::string DamagedLoadText(const Record& record) {
   const RecordEvent* const resumed = ChangedLoad(record);
   if (resumed == nullptr) return "";
   const std::string damage = DamageText(record, BaseName(resumed->path));
-  return damage.empty() ? "" : damage + " and was loaded without being noticed";
+  if (damage.empty()) return "";
+  const std::string bugs = PlantedBugsText(record);
+  return fmt::format("{}{} was loaded without being noticed", damage,
+                     bugs.empty() ? " and" : fmt::format("; {}, it", bugs));
 }
 
 // Returns "the checkpoint is intact, but the state changed …"; "" if no load
@@ -184,8 +198,24 @@ std::string StartText(const GenerationStart& start) {
       start.notes);
 }
 
+// Returns the steps after that of the resume whose checkpoints the run rejected
+// before it.
+std::set<uint64_t> NewerRejectedSteps(const Record& record,
+                                      const RecordEvent& resume) {
+  std::set<uint64_t> steps;
+  ForEachEvent(record, [&](const RecordEvent& event) {
+    if (event.kind != RecordKind::kRejected || ComesBefore(resume, event)) {
+      return;
+    }
+    const std::optional<uint64_t> step = StepInName(BaseName(event.path));
+    if (step && *step > resume.step) steps.insert(*step);
+  });
+  return steps;
+}
+
 // Describes the first resume from a checkpoint: whether the scenario expects
-// it, and the newer saves that it left out. REQUIRES: a worker resumed.
+// it, and the newer saves that it left out, or their rejection. REQUIRES: a
+// worker resumed.
 std::string NotesOnResume(const Record& record, uint64_t step) {
   const std::string expected = record.expect.resumed_from_step == step
                                    ? ", as the scenario expects"
@@ -194,6 +224,15 @@ std::string NotesOnResume(const Record& record, uint64_t step) {
     return event.kind == RecordKind::kResumed;
   });
   const uint64_t newest = NewestSaveBefore(record, resume);
+  const std::set<uint64_t> rejected = NewerRejectedSteps(record, resume);
+  if (newest > step && rejected.contains(newest)) {
+    return fmt::format(
+        "{}, as {} rejected", expected,
+        rejected.size() == 1
+            ? fmt::format("the checkpoint of step {} was", newest)
+            : fmt::format("the checkpoints of {} were",
+                          NumberedText("step", rejected)));
+  }
   if (newest > step) {
     return fmt::format("{} although a save of step {} had been acknowledged",
                        expected, newest);
@@ -339,12 +378,13 @@ std::string TrainingText(const Outline& outline, const CaseResult& result) {
 // by itself. Another failure need not follow from the bug.
 std::string WithPlantedBugs(const Record& record, const Verdict& verdict,
                             const std::string& cause) {
-  const std::vector<std::string>& bugs = record.setup.planted_bugs;
+  const std::string bugs = PlantedBugsText(record);
   const bool may_follow =
       !ViolatedIn(verdict).empty() || record.ending != RunEnding::kExited;
   if (bugs.empty() || cause.empty() || !may_follow) return cause;
-  return fmt::format("with the planted bug{} {}, {}",
-                     bugs.size() == 1 ? "" : "s", fmt::join(bugs, ", "), cause);
+  // The text on a damaged load names the bugs already.
+  if (cause.find(bugs) != std::string::npos) return cause;
+  return fmt::format("{}, {}", bugs, cause);
 }
 
 // Returns the first violation that a planted bug explains; "" if there is none.

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/record/base_name.h"
 #include "harness/record/checkpoint_loss.h"
 #include "harness/record/text/joined_texts.h"
 #include "harness/run/failure/history/begun_saves.h"
@@ -78,8 +79,28 @@ std::optional<OldResume> ResumeToExplain(const Outline& outline,
   return std::nullopt;
 }
 
+// Returns ", and the run rejected that checkpoint (expected 12604 bytes, found
+// 5041)" if it did before the resume; else "". The reason does not repeat the
+// name of the damaged file.
+std::string RejectionAfterDamageText(const Record& record,
+                                     const RecordEvent& damage,
+                                     const RecordEvent& resume) {
+  const RecordEvent* const rejected =
+      FirstOf(record, [&](const RecordEvent& event) {
+        return event.kind == RecordKind::kRejected &&
+               BaseName(event.path) == CheckpointOfFile(damage.path) &&
+               event.t_ns <= resume.t_ns;
+      });
+  if (rejected == nullptr) return "";
+  const std::string file = fmt::format("{}: ", BaseName(damage.path));
+  std::string_view reason = rejected->detail;
+  if (reason.starts_with(file)) reason.remove_prefix(file.size());
+  return fmt::format(", and the run rejected that checkpoint ({})", reason);
+}
+
 // Adds the newer checkpoints that had been saved and could not be loaded: "… of
-// step-000000012-g1 was damaged by fault rot".
+// step-000000012-g1 was damaged by fault rot, and the run rejected that
+// checkpoint (…)".
 void AddUnloadable(const Record& record, const OldResume& resume,
                    std::vector<Clause>& clauses) {
   for (const LostCheckpoint& one : LostCheckpointsOf(record)) {
@@ -88,7 +109,8 @@ void AddUnloadable(const Record& record, const OldResume& resume,
     const RecordEvent* const damage = DamageOf(record, one.name);
     std::string text;
     if (damage != nullptr && damage->t_ns <= resume.event->t_ns) {
-      text = DamageText(record, one.name);
+      text = DamageText(record, one.name) +
+             RejectionAfterDamageText(record, *damage, *resume.event);
     } else if (one.found_ns <= resume.event->t_ns && one.is_gone) {
       text = fmt::format("{} was acknowledged, but nothing of it remained",
                          one.name);

@@ -98,8 +98,8 @@ TEST_F(FailureSummaryTest, PowerCutThatTookAcknowledgedCheckpointIsTheCause) {
   EXPECT_THAT(result.summary.faults,
               HasSubstr("loses power, this ends the launcher, workers 0-1"));
   EXPECT_THAT(result.summary.recovery,
-              HasSubstr("resumed from the checkpoint of step 4 although a "
-                        "save of step 8"));
+              HasSubstr("resumed from the checkpoint of step 4, as the "
+                        "checkpoints of steps 6 and 8 were rejected"));
   EXPECT_THAT(result.summary.planted,
               AllOf(StartsWith("caught by store; with expect: "),
                     HasSubstr("invariants: [store]} the case passes")));
@@ -135,9 +135,9 @@ TEST_F(FailureSummaryTest, DamagedCheckpointThatWasLoadedIsTheCause) {
       const CaseResult result = Run(DamageCase(fault, keep));
       ASSERT_EQ(result.verdict.kind, VerdictKind::kFail) << fault;
       EXPECT_THAT(result.cause,
-                  StartsWith("with the planted bug trust-manifest-blindly, "
-                             "model-00002-of-00002.safetensors of "
-                             "step-000000004-g1 was damaged by fault rot and "
+                  StartsWith("model-00002-of-00002.safetensors of "
+                             "step-000000004-g1 was damaged by fault rot; "
+                             "with the planted bug trust-manifest-blindly, it "
                              "was loaded without being noticed"));
       EXPECT_THAT(result.summary.recovery,
                   AllOf(HasSubstr("a damaged checkpoint was loaded"),

@@ -365,6 +365,25 @@ TEST(OldResumeTest, DamagedCheckpointIsTheCause) {
             "model.safetensors of step-000000012-g1 was damaged by fault rot");
 }
 
+TEST(OldResumeTest, RejectionOfADamagedCheckpointHasItsReason) {
+  Record record = SavedRun();
+  FirstIncarnation(record).push_back(
+      {.kind = K::kDamaged,
+       .t_ns = 1'505 * kMs,
+       .path = std::string(kTwelve) + ".tmp/model.safetensors",
+       .detail = "cut"});
+  std::vector<RecordEvent>& restarted = record.incarnations[1].events;
+  restarted.insert(
+      restarted.begin(),
+      RecordEvent{.kind = K::kRejected,
+                  .t_ns = 1'990 * kMs,
+                  .path = kTwelve,
+                  .detail = "model.safetensors: expected 9 bytes, found 5"});
+  EXPECT_EQ(CauseOf(record),
+            "model.safetensors of step-000000012-g1 was damaged by fault cut, "
+            "and the run rejected that checkpoint (expected 9 bytes, found 5)");
+}
+
 TEST(OldResumeTest, DamageAfterTheResumeIsNoCause) {
   Record record = SavedRun();
   record.incarnations[1].events.push_back(
