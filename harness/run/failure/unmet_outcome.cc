@@ -39,16 +39,56 @@ std::string GaveUpText(const Outline& outline, const RecordEvent& gave_up) {
   return JoinedTexts(std::move(texts));
 }
 
-// Describes the interruptions if there were more than `permitted` ones, first
-// the one that exceeded that number; else "".
+// Returns true iff each interruption has one certain fault of its own.
+bool HaveOwnFaults(const std::vector<Interruption>& all) {
+  std::set<const RecordFault*> faults;
+  for (const Interruption& one : all) {
+    const bool is_own = one.are_certain && one.faults.size() == 1 &&
+                        faults.insert(*one.faults.begin()).second;
+    if (!is_own) return false;
+  }
+  return true;
+}
+
+// Describes interruptions that have each a fault of their own, in their order:
+// "2 faults led to 2 restarts: fault a (…) ended attempt 1; fault b (…) ended
+// attempt 2: …". The sign of the one at `exceeding` is named.
+std::vector<std::string> EndsInOrder(const Outline& outline,
+                                     std::span<const Interruption> all,
+                                     size_t exceeding) {
+  std::vector<std::string> texts =
+      EndsOfAttempts(outline, all.first(exceeding));
+  texts.push_back(InterruptionText(outline, all[exceeding]));
+  for (std::string& text :
+       OtherEnds(outline, all[exceeding], all.subspan(exceeding + 1))) {
+    texts.push_back(std::move(text));
+  }
+  const bool all_restart = std::ranges::none_of(
+      all,
+      [](const Interruption& one) { return one.reaction == Reaction::kNone; });
+  if (all.size() > 1 && all_restart) {
+    texts.front() = fmt::format("{0} faults led to {0} restarts: {1}",
+                                all.size(), texts.front());
+  }
+  return texts;
+}
+
+// Describes the interruptions if there were more than `permitted` ones; else
+// "". They are in their order if each has a fault of its own. Otherwise the
+// first one is that which exceeded the number.
 std::string RestartText(const Outline& outline, uint64_t permitted) {
   std::vector<Interruption> all = InterruptionsOf(outline);
   if (permitted >= all.size()) return "";
-  const auto exceeding = all.begin() + static_cast<ptrdiff_t>(permitted);
-  const Interruption described = *exceeding;
-  all.erase(exceeding);
-  std::vector<std::string> texts = OtherEnds(outline, described, all);
-  texts.insert(texts.begin(), InterruptionText(outline, described));
+  std::vector<std::string> texts;
+  if (HaveOwnFaults(all)) {
+    texts = EndsInOrder(outline, all, permitted);
+  } else {
+    const auto exceeding = all.begin() + static_cast<ptrdiff_t>(permitted);
+    const Interruption described = *exceeding;
+    all.erase(exceeding);
+    texts = OtherEnds(outline, described, all);
+    texts.insert(texts.begin(), InterruptionText(outline, described));
+  }
   for (std::string& text : ScaleDownTexts(outline.record)) {
     texts.push_back(std::move(text));
   }

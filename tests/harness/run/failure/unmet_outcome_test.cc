@@ -79,9 +79,10 @@ TEST_F(UnmetOutcomeTest, Cause_IsTheFaultWithItsEffect) {
       {"faults: [{id: a, at: {worker: 1, step: 6}, do: crash}, {id: b, at: "
        "{worker: 1, step: 7, incarnation: 2}, do: crash}]\n"
        "expect: {outcome: recovers, restarts: {max: 1}}\n",
-       "fault b (crash worker 1 at step.begin, step 7, incarnation 2) ended "
-       "attempt 2: worker 1 exited with code 70; the launcher restarted the "
-       "job; fault a (crash worker 1 at step.begin, step 6) ended attempt 1"},
+       "2 faults led to 2 restarts: fault a (crash worker 1 at step.begin, "
+       "step 6) ended attempt 1; fault b (crash worker 1 at step.begin, step "
+       "7, incarnation 2) ended attempt 2: worker 1 exited with code 70; the "
+       "launcher restarted the job"},
       {"faults: [{id: p, at: {worker: 1, step: 6}, do: preempt, with: {grace: "
        "5s}}]\n"
        "expect: {outcome: stops-cleanly}\n",
