@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "engine/text/units.h"
+#include "harness/record/fault_traits.h"
 #include "harness/record/invariants.h"
 #include "harness/run/failure/history/begun_saves.h"
 #include "harness/run/failure/history/interruptions.h"
@@ -11,6 +12,8 @@
 
 namespace gauntlet {
 namespace {
+
+constexpr std::string_view kHeartbeatLimit = "cluster.heartbeat.lost_after";
 
 // Calls `visit` with each loss and its emitter, a worker or kLauncherWorker.
 template <typename Visitor>
@@ -27,6 +30,24 @@ void ForEachLoss(const Record& record, const Visitor& visit) {
   for (const LauncherRun& run : record.launchers) {
     visit_all(kLauncherWorker, run.events);
   }
+}
+
+// Returns "; a worker with a hung task still sends heartbeats, so only
+// cluster.step_timeout detects it" if the fault of the interruption hung a task
+// without end, and a worker waited for another limit than that of heartbeats.
+std::string HungTaskText(const Record& record, const Interruption& one) {
+  const std::optional<WaitLimit> wait = LongestWait(record);
+  const bool is_hung =
+      !one.faults.empty() &&
+      std::ranges::all_of(one.faults, [](const RecordFault* fault) {
+        const FaultTraits traits = TraitsOf(*fault);
+        return traits.lasts && traits.hinders == HinderedPart::kTask;
+      });
+  if (!wait || wait->key == kHeartbeatLimit || !is_hung) return "";
+  return fmt::format(
+      "; a worker with a hung task still sends heartbeats, so only {} detects "
+      "it",
+      wait->key);
 }
 
 // Returns " (cluster.step_timeout is 7s, expect.detected_in.max 3s)": the limit
@@ -102,8 +123,10 @@ std::string ExplainLateDetection(const Outline& outline,
   // The finding does not name its interruption. So describe an interruption
   // only if there is exactly one.
   const std::vector<Interruption> all = InterruptionsOf(outline);
-  const std::string text =
-      all.size() == 1 ? InterruptionText(outline, all.front()) : "";
+  const std::string text = all.size() == 1
+                               ? InterruptionText(outline, all.front()) +
+                                     HungTaskText(outline.record, all.front())
+                               : "";
   const std::string late =
       report->findings.front().message + LimitsText(outline.record, text);
   return text.empty() ? late : fmt::format("{}; {}", text, late);

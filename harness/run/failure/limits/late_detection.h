@@ -35,9 +35,10 @@ struct KeyedLimit {
 KeyedLimit LimitOfLastWait(const Outline& outline);
 
 // Returns "fault c (…) ended attempt 1: worker 0 lost rank 1 (deadline:
-// cluster.step_timeout is 7s); …; rank 1 was declared lost after 7.000 s,
-// expected at most 3.000 s (expect.detected_in.max is 3s)" if a loss was
-// detected too late; else "".
+// cluster.step_timeout is 7s); …; a worker with a hung task still sends
+// heartbeats, so only cluster.step_timeout detects it; rank 1 was declared lost
+// after 7.000 s, expected at most 3.000 s (expect.detected_in.max is 3s)" if a
+// loss was detected too late; else "".
 std::string ExplainLateDetection(const Outline& outline,
                                  const Verdict& verdict);
 
