@@ -8,6 +8,7 @@
 #include "engine/text/columns.h"
 #include "engine/world/fault_point.h"
 #include "harness/record/invariants.h"
+#include "harness/record/text/value_text.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -110,23 +111,6 @@ std::string ViolationText(const InvariantReport& report) {
   }
   const std::string& message = report.findings.front().message;
   return ShortDigests(message.substr(0, message.find(". ")));
-}
-
-std::string ShortDigests(std::string_view text) {
-  constexpr std::string_view kHexDigits = "0123456789abcdef";
-  constexpr size_t kDigits = 32;  // of a digest
-  constexpr size_t kShown = 8;
-  std::string out;
-  while (!text.empty()) {
-    const size_t hex =
-        std::min(text.find_first_not_of(kHexDigits), text.size());
-    out += text.substr(0, hex == kDigits ? kShown : hex);
-    text.remove_prefix(hex);
-    const size_t other = std::min(text.find_first_of(kHexDigits), text.size());
-    out += text.substr(0, other);
-    text.remove_prefix(other);
-  }
-  return out;
 }
 
 bool ExpectsViolations(const CaseResult& one) {

@@ -3,7 +3,6 @@
 #define GAUNTLET_REPORTS_FAILURES_H_
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "harness/record/result/result.h"
@@ -34,9 +33,6 @@ const InvariantReport* NamedViolation(const Verdict& verdict);
 // Returns the first sentence of a violation, with ShortDigests. REQUIRES: the
 // report has one.
 std::string ViolationText(const InvariantReport& report);
-
-// Returns the text with only the first 8 of the 32 digits of each digest.
-std::string ShortDigests(std::string_view text);
 
 // Returns true iff the scenario expects the violations of the case, if it has
 // any: the case passed, or failed only because the two worlds end differently.

@@ -9,6 +9,7 @@
 #include "engine/world/fault_point.h"
 #include "harness/record/invariants.h"
 #include "harness/record/text/facts_text.h"
+#include "harness/record/text/value_text.h"
 #include "reports/case_words.h"
 #include "reports/explanation.h"
 #include "reports/failures.h"

@@ -1,5 +1,5 @@
-// Values as text: tensor values and losses as a decimal and its bits, and
-// times.
+// Values as text: tensor values and losses as a decimal and its bits, digests,
+// and times.
 #ifndef GAUNTLET_HARNESS_RECORD_TEXT_VALUE_TEXT_H_
 #define GAUNTLET_HARNESS_RECORD_TEXT_VALUE_TEXT_H_
 
@@ -18,6 +18,9 @@ std::string HexOfFloat(uint32_t bits);
 std::string ValueText(std::string_view decimal, std::string_view hex);
 // Returns "2.3025851 (0x40135d8e)".
 std::string FloatText(uint32_t bits);
+
+// Returns the text with only the first 8 of the 32 digits of each digest.
+std::string ShortDigests(std::string_view text);
 
 // Returns "1.204s".
 std::string TimeSinceBegin(int64_t ns);

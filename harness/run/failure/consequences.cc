@@ -37,7 +37,7 @@ constexpr std::array kRules = {
     Rule{Invariant::kHistoryConsistent, "position/",
          "events report the position that differs"},
     Rule{Invariant::kReplicasAgree, "",
-         "one worker has what differs and another one does not"},
+         "what differs is not the same on all workers"},
 };
 
 bool HasTensor(const StateDifference& difference, std::string_view begin) {

@@ -19,6 +19,7 @@
 #include "harness/record/text/facts_text.h"
 #include "harness/record/text/joined_texts.h"
 #include "harness/record/text/number_list.h"
+#include "harness/record/text/value_text.h"
 #include "harness/run/failure/advice.h"
 #include "harness/run/failure/history/begun_saves.h"
 #include "harness/run/failure/history/cut_save.h"
@@ -480,8 +481,9 @@ std::string PlantedText(const Record& record, const Verdict& verdict) {
   const std::string names = fmt::format("{}", fmt::join(violated, ", "));
   return fmt::format(
       "caught by {}; with expect: {{outcome: violates, invariants: [{}]}} the "
-      "case passes in this world",
-      names, names);
+      "case passes in this world (--world {}); if both worlds run, they must "
+      "also end with the same state",
+      names, names, record.world);
 }
 
 }  // namespace
@@ -489,6 +491,9 @@ std::string PlantedText(const Record& record, const Verdict& verdict) {
 void ExplainFailure(const Record& record, CaseResult& result) {
   const Outline outline(record);
   result.losses = CompareLosses(record);
+  if (!result.cause.empty() && !result.differences.empty()) {
+    result.cause += EventsAtDifferenceText(outline, result.differences.front());
+  }
   if (std::string damage = DamagedLoadText(record); !damage.empty()) {
     result.cause = result.cause.empty()
                        ? std::move(damage)
@@ -515,7 +520,8 @@ void ExplainFailure(const Record& record, CaseResult& result) {
   if (result.cause.empty()) {
     result.cause = LeftProcessesText(record, result.verdict);
   }
-  result.cause = WithPlantedBugs(record, result.verdict, result.cause);
+  result.cause =
+      ShortDigests(WithPlantedBugs(record, result.verdict, result.cause));
   result.summary = {.faults = FaultsText(outline),
                     .recovery = RecoveryText(outline, result.verdict.facts),
                     .training = TrainingText(outline, result),

@@ -8,8 +8,14 @@
 #include <vector>
 
 #include "engine/world/fault_point.h"
+#include "harness/oracle/history/last_words.h"
+#include "harness/record/fault_occurrence.h"
+#include "harness/record/fault_traits.h"
 #include "harness/record/invariants.h"
 #include "harness/record/text/joined_texts.h"
+#include "harness/run/failure/history/begun_saves.h"
+#include "harness/run/failure/history/process_ends.h"
+#include "harness/run/failure/history/worker_events.h"
 #include "harness/run/failure/met_expectations.h"
 #include "harness/run/failure/violated_checks.h"
 #include <fmt/format.h>
@@ -78,7 +84,112 @@ std::string KeptRulesText(const Record& record,
                      rules.size() == 1 ? "" : "s", fmt::join(rules, " and "));
 }
 
+// Returns a fault that ends its process before the rename of the checkpoint of
+// that step; null if none fired there.
+const RecordFault* FaultAtRename(const Record& record, uint64_t step) {
+  const RecordEvent* const fired =
+      FirstOf(record, [&](const RecordEvent& event) {
+        if (event.kind != RecordKind::kFaultFired ||
+            event.path != PointName(Point::kRename) ||
+            StepOfSaveAt(record, event) != step) {
+          return false;
+        }
+        const RecordFault* const fault = FindFault(record, event.detail);
+        return fault != nullptr && TraitsOf(*fault).EndsProcesses();
+      });
+  return fired == nullptr ? nullptr : FindFault(record, fired->detail);
+}
+
+// Returns a reason, other than a planted bug, why the first resume cannot be
+// from that step: "the save of step 12 had not been acknowledged when worker 1
+// exited with code 70". Returns "" if none is known.
+std::string WhyNotResumedFrom(const Record& record, uint64_t step) {
+  const RecordEvent* const resumed =
+      FirstOf(record, [](const RecordEvent& event) {
+        return event.kind == RecordKind::kResumed;
+      });
+  const RecordEvent* const end = FirstEnd(
+      record, INT64_MIN, resumed == nullptr ? INT64_MAX : resumed->t_ns);
+  if (end == nullptr) return "";
+  const auto has = [&](RecordKind kind) {
+    return NewestUntil(record, kind, step, *end) != nullptr;
+  };
+  if (has(RecordKind::kSaveAcknowledged)) {
+    const RecordFault* const fault = FaultAtRename(record, step);
+    return fault == nullptr
+               ? ""
+               : fmt::format(
+                     "fault {} fires before the rename of step {}, and "
+                     "without the bug a save is acknowledged after its rename",
+                     fault->id, step);
+  }
+  return has(RecordKind::kSaveBegin)
+             ? fmt::format("{} had not been acknowledged when {}",
+                           SavesText({step}), EndText(*end))
+             : fmt::format("no save of step {} had begun when {}", step,
+                           EndText(*end));
+}
+
+// Returns ", then run again: resumed_from: {step: 12} may stay unmet, as …" if
+// expectations are not met; else "". They need not follow from the bug.
+std::string UnmetWithBugText(const Record& record, const Verdict& verdict) {
+  const size_t unmet = verdict.broken_expectations.size();
+  if (unmet == 0) return "";
+  const std::optional<uint64_t> step = record.expect.resumed_from_step;
+  const std::string why = step && IsUnmet(verdict, "resumed_from")
+                              ? WhyNotResumedFrom(record, *step)
+                              : "";
+  return why.empty()
+             ? fmt::format(
+                   ", then run again, as the unmet expectation{} may have "
+                   "another reason",
+                   unmet == 1 ? "" : "s")
+             : fmt::format(
+                   ", then run again: resumed_from: {{step: {}}} may stay "
+                   "unmet, as {}",
+                   *step, why);
+}
+
+// Returns "worker 1 exited with code 1: save of step 10: …": the first end of a
+// process, with the reason that its worker stated.
+std::string EndWithReasonText(const Record& record) {
+  const RecordEvent* const end = FirstEnd(record, INT64_MIN, INT64_MAX);
+  if (end == nullptr) return "";
+  std::string text = EndText(*end);
+  for (const IncarnationEvents& incarnation : record.incarnations) {
+    if (end->about != incarnation.worker ||
+        end->incarnation != incarnation.number || incarnation.events.empty()) {
+      continue;
+    }
+    const RecordEvent& last = incarnation.events.back();
+    if (last.kind == RecordKind::kWorkerExited && !last.detail.empty()) {
+      text += ": " + last.detail;
+    }
+  }
+  return text;
+}
+
 }  // namespace
+
+std::string EventsAtDifferenceText(const Outline& outline,
+                                   const StateDifference& first) {
+  const Record& record = outline.record;
+  if (record.setup.planted_bugs.empty()) return "";
+  std::string text;
+  for (const FaultOccurrence& occurrence : outline.occurrences) {
+    const uint64_t step = occurrence.event().step;
+    if (occurrence.incarnation->worker != first.worker ||
+        first.place != fmt::format("step {}", step)) {
+      continue;
+    }
+    text += fmt::format("; fault {} ({}) fired in worker {} at step {}",
+                        occurrence.fault->id, occurrence.fault->summary,
+                        first.worker, step);
+  }
+  if (IsDone(record) || record.ending != RunEnding::kExited) return text;
+  const std::string end = EndWithReasonText(record);
+  return end.empty() ? text : fmt::format("{}; then {}", text, end);
+}
 
 std::string ExplainUncaughtBug(const Record& record, const Verdict& verdict) {
   if (!IsFailedMutationTest(record, verdict) || !ViolatedIn(verdict).empty()) {
@@ -106,9 +217,10 @@ std::string AdviceOnUncaughtBug(const Record& record,
                    ViolatedIn(result.verdict).empty()
                ? ""
                : fmt::format(
-                     "remove planted_bugs, which switches on {}; to test the "
+                     "remove planted_bugs, which switches on {}{}; to test the "
                      "checks instead, expect their violation (see planted)",
-                     fmt::join(record.setup.planted_bugs, " and "));
+                     fmt::join(record.setup.planted_bugs, " and "),
+                     UnmetWithBugText(record, result.verdict));
   }
   const std::string place = PlaceOfExpect(result);
   if (const std::vector<std::string> violated = ViolatedIn(result.verdict);

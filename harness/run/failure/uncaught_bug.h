@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "harness/oracle/history/outline.h"
 #include "harness/record/record.h"
 #include "harness/record/result/result.h"
 
@@ -16,11 +17,20 @@ namespace gauntlet {
 // mutation test.
 std::string ExplainUncaughtBug(const Record& record, const Verdict& verdict);
 
+// Returns "; fault f (gpu_error …) fired in worker 1 at step 8; then worker 1
+// exited with code 1: save of step 10: …": the faults at the first difference
+// of the state, and the end of a run that did not complete. Returns "" if no
+// bug is planted, or if there are neither.
+std::string EventsAtDifferenceText(const Outline& outline,
+                                   const StateDifference& first);
+
 // Returns the change of the scenario with which the bug is caught: the checks
 // that found a violation in this run, with the rules of the named checks that
 // did not, or, if none did, the settings and faults with which the bug shows.
 // If a check found a violation in a case that is no mutation test, returns the
-// advice to remove the bugs; "" for other cases.
+// advice to remove the bugs. If that may leave an expectation unmet, adds the
+// reason that the record shows: "then run again: resumed_from: {step: 12} may
+// stay unmet, as …". Returns "" for other cases.
 std::string AdviceOnUncaughtBug(const Record& record, const CaseResult& result);
 
 }  // namespace gauntlet

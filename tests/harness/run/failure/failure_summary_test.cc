@@ -102,7 +102,8 @@ TEST_F(FailureSummaryTest, PowerCutThatTookAcknowledgedCheckpointIsTheCause) {
                         "checkpoints of steps 6 and 8 were rejected"));
   EXPECT_THAT(result.summary.planted,
               AllOf(StartsWith("caught by store; with expect: "),
-                    HasSubstr("invariants: [store]} the case passes")));
+                    HasSubstr("invariants: [store]} the case passes in this "
+                              "world (--world sim); if both worlds run")));
   EXPECT_EQ(result.consequences.size(), 1u);
 }
 

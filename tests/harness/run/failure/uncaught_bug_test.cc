@@ -115,6 +115,79 @@ TEST(UncaughtBugOfARunTest, CaughtBug_IsRemovedFromACaseThatIsToPass) {
             "(see planted)");
 }
 
+// Returns a run that was to resume from step 12. Worker 1 crashed after the
+// save of step 12 had begun.
+Record RunWithPendingSave() {
+  Record record;
+  record.setup.planted_bugs = {"lose-position"};
+  record.expect.resumed_from_step = 12;
+  record.faults = {{.id = "c", .kind = "crash", .summary = "crash worker 1"}};
+  record.incarnations = {
+      {.worker = 1,
+       .number = 1,
+       .events = {{.kind = RecordKind::kSaveBegin, .t_ns = 10, .step = 12}}}};
+  record.launchers = {{.events = {{.kind = RecordKind::kExited,
+                                   .t_ns = 20,
+                                   .count = 70,
+                                   .about = 1,
+                                   .incarnation = 1,
+                                   .reason = RecordReason::kExited}}}};
+  return record;
+}
+
+std::string AdviceWithUnmet(const Record& record, const std::string& name) {
+  return AdviceOnUncaughtBug(
+      record,
+      {.verdict = {.kind = VerdictKind::kFail,
+                   .invariants = {{.invariant = "store",
+                                   .instances = 1,
+                                   .violations = 1}},
+                   .broken_expectations = {{"expectation", name, "m"}}}});
+}
+
+TEST(UncaughtBugOfARunTest, ExpectationThatStaysUnmetHasItsReason) {
+  Record record = RunWithPendingSave();
+  EXPECT_THAT(AdviceWithUnmet(record, "resumed_from"),
+              testing::HasSubstr(
+                  ", then run again: resumed_from: {step: 12} may stay unmet, "
+                  "as the save of step 12 had not been acknowledged when "
+                  "worker 1 exited with code 70; to test the checks"));
+  EXPECT_THAT(AdviceWithUnmet(record, "outcome"),
+              testing::HasSubstr(", then run again, as the unmet expectation "
+                                 "may have another reason; "));
+  std::vector<RecordEvent>& events = record.incarnations[0].events;
+  events.push_back(
+      {.kind = RecordKind::kSaveAcknowledged, .t_ns = 11, .step = 12});
+  events.push_back({.kind = RecordKind::kFaultFired,
+                    .t_ns = 12,
+                    .step = 12,
+                    .path = "ckpt.rename",
+                    .detail = "c"});
+  EXPECT_THAT(AdviceWithUnmet(record, "resumed_from"),
+              testing::HasSubstr("may stay unmet, as fault c fires before the "
+                                 "rename of step 12, and without the bug"));
+}
+
+TEST(UncaughtBugOfARunTest, FirstDifferenceHasTheFaultAndTheEndOfTheRun) {
+  Record record = RunWithPendingSave();
+  std::vector<RecordEvent>& events = record.incarnations[0].events;
+  events.push_back({.kind = RecordKind::kFaultFired,
+                    .t_ns = 12,
+                    .step = 8,
+                    .path = "step.begin",
+                    .detail = "c"});
+  events.push_back({.kind = RecordKind::kWorkerExited,
+                    .t_ns = 19,
+                    .count = 70,
+                    .detail = "replicas differ"});
+  const Outline outline(record);
+  EXPECT_EQ(EventsAtDifferenceText(outline, {.place = "step 8", .worker = 1}),
+            "; fault c (crash worker 1) fired in worker 1 at step 8; then "
+            "worker 1 exited with code 70: replicas differ");
+  EXPECT_EQ(EventsAtDifferenceText(outline, {.place = "step 9", .worker = 1}),
+            "; then worker 1 exited with code 70: replicas differ");
+}
+
 TEST(UncaughtBugOfARunTest, UncaughtBugOfAnotherOutcome_HasNoAdvice) {
   Record record;
   record.setup.planted_bugs = {"lose-position"};
