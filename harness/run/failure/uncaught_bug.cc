@@ -95,7 +95,8 @@ const RecordFault* FaultAtRename(const Record& record, uint64_t step) {
           return false;
         }
         const RecordFault* const fault = FindFault(record, event.detail);
-        return fault != nullptr && TraitsOf(*fault).EndsProcesses();
+        return fault != nullptr &&
+               (DiesImmediately(*fault) || TraitsOf(*fault).cuts_power);
       });
   return fired == nullptr ? nullptr : FindFault(record, fired->detail);
 }

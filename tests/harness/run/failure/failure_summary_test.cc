@@ -325,7 +325,7 @@ expect: {outcome: recovers, resumed_from: {step: 8}}
                 "MANIFEST.json); the save of step 12 was still being "
                 "written when worker 1 exited with code 70 because of fault "
                 "dead (crash worker 1 at "),
-            HasSubstr("; the save of step 4 took ")));
+            HasSubstr(" acknowledged saves took ")));
   EXPECT_THAT(result.summary.recovery,
               HasSubstr("resumed from the checkpoint of step 4 (the save of "
                         "step 8 failed; the "
@@ -377,7 +377,7 @@ expect: {outcome: recovers, resumed_from: {step: 10}}
                 "MANIFEST.json); the save of step 15 was still being "
                 "written when worker 1 exited with code 70 because of fault "
                 "dead (crash worker 1 at "),
-            HasSubstr("; the save of step 5 took ")));
+            HasSubstr(" acknowledged saves took ")));
 }
 
 TEST_F(FailureSummaryTest, RemovedCheckpointIsNotCalledIntact) {
