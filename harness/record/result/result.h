@@ -68,7 +68,8 @@ struct CaseResult {
   //   - the reason why a planted bug was not caught;
   //   - the reason for an older resume than expected;
   //   - the faults that led to a restart, a hang or the end of the run;
-  //   - the events that led to a value that the scenario does not expect.
+  //   - the events that led to a value that the scenario does not expect;
+  //   - the end of the run in each world, if only these differ.
   // For an inconclusive case, it is the reason why a fault never fired.
   std::string cause;
   // Empty unless the case failed. Exception: if a fault never fired, `next` has

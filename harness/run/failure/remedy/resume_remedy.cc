@@ -194,7 +194,7 @@ std::string LaterEndAdvice(const Record& record, const Restart& restart,
       next > save.step && next <= LastStepOf(record)
           ? fmt::format(", but before that of step {} is", next)
           : "",
-      usual.empty() ? "" : fmt::format(" ({})", usual));
+      usual.empty() ? "" : ": " + usual);
 }
 
 // Returns the change after which the acknowledged checkpoint of that step can
