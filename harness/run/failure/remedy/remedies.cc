@@ -146,6 +146,17 @@ std::string MoreEnds(const UnmetRun& run, uint64_t number) {
 
 std::string OneMoreEnd(const UnmetRun& run) { return MoreEnds(run, 1); }
 
+// Adds to the advice to restart a run the outcome that it then has.
+std::string WithOutcome(const UnmetRun& run, const std::string& advice) {
+  const bool is_met = run.record().expect.outcome == Outcome::kCompletes &&
+                      run.facts().restarts == 0;
+  return advice.empty() || !is_met
+             ? advice
+             : advice +
+                   "; and set outcome: recovers, as only a run without "
+                   "restarts completes";
+}
+
 // Returns the change after which the run has no more than `permitted` restarts:
 // FewerInterruptions or, if that is "", fewer planned launches.
 std::string FewerRestarts(const UnmetRun& run, uint64_t permitted) {
@@ -348,13 +359,14 @@ std::string RemedyForRestarts(const UnmetRun& run) {
     return expect.restarts_exactly == most ? FewerRestartsExactly(run, most)
                                            : FewerRestarts(run, most);
   }
-  return expect.restarts_exactly ? MoreRestarts(run, *expect.restarts_exactly)
-                                 : OneMoreEnd(run);
+  return WithOutcome(run, expect.restarts_exactly
+                              ? MoreRestarts(run, *expect.restarts_exactly)
+                              : OneMoreEnd(run));
 }
 
 std::string RemedyForResume(const UnmetRun& run) {
   const RunFacts& facts = run.facts();
-  if (facts.restarts == 0) return OneMoreEnd(run);
+  if (facts.restarts == 0) return WithOutcome(run, OneMoreEnd(run));
   const bool kept_memory =
       std::ranges::any_of(run.outline.generations, [](const Generation& one) {
         return one.resumed_from_memory.has_value();
@@ -443,7 +455,7 @@ std::string RemedyForExitCode(const UnmetRun& run) {
 }
 
 std::string RemedyForEpochsAfterRestart(const UnmetRun& run) {
-  if (run.facts().restarts == 0) return OneMoreEnd(run);
+  if (run.facts().restarts == 0) return WithOutcome(run, OneMoreEnd(run));
   const RecordFault* const fault = FirstEndingFault(run);
   if (fault == nullptr) return "";
   const uint64_t expected =

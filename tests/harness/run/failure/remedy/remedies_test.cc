@@ -594,7 +594,8 @@ TEST(RemediesTest, PolicyIsChanged_IfItPermitsNoRestart) {
       RemedyForUnmet(Outline(record), verdict),
       "add a fault that ends a worker (do: crash) in each of incarnations "
       "2 and 3, and set cluster.restart.policy to whole-job and "
-      "cluster.restart.max to 2");
+      "cluster.restart.max to 2; and set outcome: recovers, as only a run "
+      "without restarts completes");
 }
 
 // preemption.requeue permits 1000.
