@@ -43,14 +43,20 @@ uint64_t CountSurviving(const FileContent& content, uint64_t begin,
   return count;
 }
 
+// Returns "rename a.tmp to a (operation 3)". `number`: in the log, from 1.
+std::string NumberedText(const FileOperation& operation, uint64_t number) {
+  return fmt::format("{} (operation {})", DescribeFileOperation(operation),
+                     number);
+}
+
 // Returns a line about the bytes of the write that are lost; "" if there are
 // none. Bytes that later operations had overwritten do not count.
-std::string LostText(const FileOperation& write, const FileContent& left,
-                     const FileContent& now) {
+std::string LostText(const FileOperation& write, uint64_t number,
+                     const FileContent& left, const FileContent& now) {
   const uint64_t wanted = CountSurviving(now, write.offset, write.bytes);
   const uint64_t there = CountSurviving(left, write.offset, write.bytes);
   if (there >= wanted) return "";
-  const std::string text = DescribeFileOperation(write);
+  const std::string text = NumberedText(write, number);
   if (there == 0) return text + ": lost";
   return fmt::format("{}: {} of {} bytes there", text, there, wanted);
 }
@@ -77,13 +83,13 @@ Result<CrashStateText> DescribeCrashState(const OperationLog& log,
     const FileOperation& op = log.operations()[i];
     std::string line;
     if (is_pending[i] && is_lost(i + 1)) {
-      line = DescribeFileOperation(op) + ": lost";
+      line = NumberedText(op, i + 1) + ": lost";
     } else if (op.kind == OperationKind::kWrite ||
                op.kind == OperationKind::kEnter) {
       const TreeNode* const left = tree.Find(op.file);
       const TreeNode* const now = walk.now().Find(op.file);
       if (left != nullptr && left->content != nullptr && now != nullptr)
-        line = LostText(op, *left->content, *now->content);
+        line = LostText(op, i + 1, *left->content, *now->content);
     }
     if (line.empty()) continue;
     text.lost.push_back(std::move(line));

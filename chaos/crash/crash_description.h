@@ -14,8 +14,8 @@ namespace gauntlet {
 struct CrashStateText {
   std::string point;  // "killed after rename a.tmp to a"
   // Set only for a power loss: one line for each operation lost in whole or in
-  // part, "write [0, 4096) of ckpt/model.bin: lost". If there are too many
-  // operations, the last line is "and 7 more".
+  // part, "write [0, 4096) of ckpt/model.bin (operation 12): lost". If there
+  // are too many operations, the last line is "and 7 more".
   std::vector<std::string> lost;
   std::set<FileName> lost_files;  // files of all these operations
 };

@@ -96,14 +96,15 @@ TEST(CrashStateTest, DescriptionHasPointAndLosses) {
                           "of 8192 bytes are there"));
   EXPECT_THAT(describe("ext4-3-data0"),
               ElementsAre("power loss (ext4) after rename a.tmp to a",
-                          "write [0, 8192) of a.tmp: lost"));
+                          "write [0, 8192) of a.tmp (operation 2): lost"));
   EXPECT_THAT(describe("ext4-3-from3-file1.s4096"),
               ElementsAre("power loss (ext4) after rename a.tmp to a",
-                          "write [0, 8192) of a.tmp: 4096 of 8192 bytes there",
-                          "rename a.tmp to a: lost"));
+                          "write [0, 8192) of a.tmp (operation 2): 4096 of "
+                          "8192 bytes there",
+                          "rename a.tmp to a (operation 3): lost"));
   EXPECT_THAT(describe("ext4-4-file1.s8192"),
               ElementsAre("power loss (ext4) after write [8192, 8195) of a",
-                          "write [8192, 8195) of a: lost"));
+                          "write [8192, 8195) of a (operation 4): lost"));
 }
 
 // Power fails after an operation on `b`, and `a` loses its bytes.
