@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -127,6 +128,7 @@ class CompleteVersions {
       if (trial.resumed_from) known->second.begin = trial.resumed_from->begin;
     }
     for (auto& [progress, version] : versions) versions_.push_back(version);
+    AddSavesWithOtherResults(trials);
     // Each version must be durable when the next one is begun.
     for (size_t i = 0; i + 1 < versions_.size(); ++i) {
       const CompleteVersion& next = versions_[i + 1];
@@ -147,20 +149,39 @@ class CompleteVersions {
     return newest;
   }
 
-  // Returns the number of versions after `from`, up to `to`.
-  int64_t Count(int64_t from, int64_t to) const {
-    return std::ranges::count_if(versions_, [&](const CompleteVersion& one) {
-      return from < one.progress && one.progress <= to;
+  // Returns the number of saves after `from`, up to `to`.
+  int64_t CountSaves(int64_t from, int64_t to) const {
+    return std::ranges::count_if(saves_, [&](int64_t progress) {
+      return from < progress && progress <= to;
     });
   }
 
  private:
+  // Sets saves_: all versions, and older saves in the same files from which
+  // killed runs resumed with other results.
+  void AddSavesWithOtherResults(const std::vector<CrashTrial>& trials) {
+    std::set<std::string> patterns;
+    for (const CompleteVersion& version : versions_) {
+      saves_.insert(version.progress);
+      patterns.insert(NamePattern(version.name));
+    }
+    for (const CrashTrial& trial : trials) {
+      const bool is_save =
+          KillOf(trial) && EndedWell(trial.end) && trial.resumed_from &&
+          !trial.resumed_from->files.empty() &&
+          patterns.contains(NamePattern(trial.resumed_from->files.front()));
+      if (is_save) saves_.insert(*ProgressOf(trial));
+    }
+  }
+
   std::vector<CompleteVersion> versions_;  // by progress
+  std::set<int64_t> saves_;                // by progress
 };
 
-// Returns how much work the trial lost: "; 10 steps are recomputed" or "; the
-// work of 2 checkpoints is lost". Returns "" if it lost none, or if the place
-// from which it resumed is not known.
+// Returns how much work the trial lost: "; 10 steps are recomputed", "; the
+// work of 2 checkpoints is lost" or "; all work is lost: 2 checkpoints".
+// Returns "" if it lost none, or if the place from which it resumed is not
+// known.
 std::string AmountText(const CrashTrial& trial, const CompleteVersion& newest,
                        const CompleteVersions& versions) {
   const std::optional<int64_t> progress = ProgressOf(trial);
@@ -170,9 +191,10 @@ std::string AmountText(const CrashTrial& trial, const CompleteVersion& newest,
     return fmt::format("; {} {} recomputed", Counted(steps, "step"),
                        steps == 1 ? "is" : "are");
   }
-  return fmt::format(
-      "; the work of {} is lost",
-      Counted(versions.Count(*progress, newest.progress), "checkpoint"));
+  const std::string saves =
+      Counted(versions.CountSaves(*progress, newest.progress), "checkpoint");
+  return *progress == 0 ? fmt::format("; all work is lost: {}", saves)
+                        : fmt::format("; the work of {} is lost", saves);
 }
 
 // Returns "resumed from " or, for a run that lost all steps, "started from ".

@@ -69,7 +69,22 @@ TEST(RecoveryJudgeTest, OlderCheckpointAfterKillIsLostWork) {
             "60; the work of 1 checkpoint is lost");
   EXPECT_THAT(JudgeTrials(trials, kOperations)[3].reason,
               AllOf(HasSubstr("resumed from the beginning"),
-                    HasSubstr("; the work of 2 checkpoints is lost")));
+                    HasSubstr("; all work is lost: 2 checkpoints")));
+}
+
+// Resumes from the first two saves give other results.
+TEST(RecoveryJudgeTest, LostWorkCountsSavesThatResumeWithOtherResults) {
+  std::vector<CrashTrial> trials;
+  for (const uint64_t operation : {20, 40, 60}) {
+    trials.push_back(Kill(operation, CheckpointVersion{.operation = operation,
+                                                       .begin = operation - 10,
+                                                       .files = {"ckpt"}}));
+    trials.back().has_equal_results = operation == 60;
+  }
+  trials.push_back(PowerLoss(kOperations, Beginning()));
+  EXPECT_EQ(JudgeTrials(trials, kOperations)[3].reason,
+            "resumed from the beginning, though ckpt was complete after "
+            "operation 60; all work is lost: 3 checkpoints");
 }
 
 TEST(RecoveryJudgeTest, DistinguishesTwoContentsOfOneFile) {
