@@ -13,6 +13,7 @@
 #include "harness/run/files/text_file.h"
 #include "harness/trainer/finding_scenario.h"
 #include "harness/trainer/run/trainer_command.h"
+#include "harness/trainer/verdict/finding_advice.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -155,6 +156,8 @@ std::string IssueDraft(const TrialSetting& setting,
   for (const std::string& line : trial.lost) lost += "  - " + line + "\n";
   std::string tail;
   for (const std::string& line : trial.tail) tail += "    " + line + "\n";
+  const std::string advice =
+      AdviceOnFinding(finding, result.trials, result.logs);
   return WithoutPaths(
       fmt::format(
           "# {}\n\n"
@@ -166,11 +169,13 @@ std::string IssueDraft(const TrialSetting& setting,
           "The resumed run continues from the newest checkpoint that was "
           "complete, and ends with the results of a run that was not "
           "disturbed.\n\n"
+          "{}"
           "## How often\n\n"
           "{} of {} that were tried. Found by gauntlet crash-test {}.\n",
           finding.title, result.command, result.resume_command,
           CrashFaultName(trial.fault), trial.point, lost, finding.reason,
           tail.empty() ? "" : "\nIts last output:\n\n" + tail,
+          advice.empty() ? "" : "## Advice\n\n- " + advice + ".\n\n",
           Counted(finding.trials.size(), "crash state"), result.trials.size(),
           result.version),
       setting.runs);

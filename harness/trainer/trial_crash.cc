@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -17,13 +19,61 @@ bool ChangesFile(OperationKind kind) {
          kind == OperationKind::kTruncate;
 }
 
+bool IsRename(OperationKind kind) {
+  return kind == OperationKind::kRename || kind == OperationKind::kExchange ||
+         kind == OperationKind::kLink;
+}
+
 // Returns true iff the program renames files with this name.
 bool IsRenamed(const OperationLog& log, const FileName& name) {
   return std::ranges::any_of(log.operations(), [&](const FileOperation& one) {
-    return one.name == name && (one.kind == OperationKind::kRename ||
-                                one.kind == OperationKind::kExchange ||
-                                one.kind == OperationKind::kLink);
+    return one.name == name && IsRename(one.kind);
   });
+}
+
+bool SyncsFile(const FileOperation& one) {
+  return one.kind == OperationKind::kSyncFile ||
+         one.kind == OperationKind::kSyncData ||
+         one.kind == OperationKind::kSyncFileSystem;
+}
+
+// Returns true iff the operation syncs the directory that has the name.
+bool SyncsDirectoryOf(const FileName& name, const FileOperation& one) {
+  if (one.kind == OperationKind::kSyncFileSystem) return true;
+  const std::string parent =
+      std::filesystem::path(name.path).parent_path().string();
+  return one.kind == OperationKind::kSyncDirectory &&
+         one.name == FileName{.directory = name.directory,
+                              .path = parent.empty() ? "." : parent};
+}
+
+// Returns true iff the program once renames a file of this name that has
+// changes which it has not synced.
+bool IsRenamedUnsynced(const OperationLog& log, const FileName& name) {
+  bool is_synced = true;
+  for (const FileOperation& one : log.operations()) {
+    if (SyncsFile(one) &&
+        (one.name == name || one.kind == OperationKind::kSyncFileSystem)) {
+      is_synced = true;
+    }
+    if (one.name != name) continue;
+    if (ChangesFile(one.kind)) is_synced = false;
+    if (IsRename(one.kind) && !is_synced) return true;
+  }
+  return false;
+}
+
+// Returns true iff the program once renames a file of this name and does not
+// sync its directory before it renames the next file to the same name, or ends.
+bool IsRenameLeftUnsynced(const OperationLog& log, const FileName& name) {
+  std::optional<FileName> unsynced;  // new name
+  for (const FileOperation& one : log.operations()) {
+    if (unsynced && SyncsDirectoryOf(*unsynced, one)) unsynced.reset();
+    if (!IsRename(one.kind) || one.name != name) continue;
+    if (unsynced) return true;
+    unsynced = one.to;
+  }
+  return unsynced.has_value();
 }
 
 // Returns true iff the program writes to the end of the file, as to a log,
@@ -60,10 +110,21 @@ bool IsAppendedTo(const OperationLog& log, const FileName& name) {
   return false;
 }
 
+void ClearUnfinished(CrashTrial& trial) {
+  trial.in_place_files.clear();
+  trial.renamed_files.clear();
+  trial.unsynced_files.clear();
+  trial.unsynced_renames.clear();
+}
+
 void AddUnfinished(const FilePatterns& files, const FileName& name,
                    CrashTrial& trial) {
   if (IsRenamed(files.log(), name)) {
     trial.renamed_files.insert(files.Of(name));
+    if (IsRenamedUnsynced(files.log(), name))
+      trial.unsynced_files.insert(files.Of(name));
+    if (IsRenameLeftUnsynced(files.log(), name))
+      trial.unsynced_renames.insert(files.Of(name));
   } else if (!IsAppendedTo(files.log(), name)) {
     trial.in_place_files.insert(files.Of(name));
   }
@@ -101,8 +162,7 @@ CrashFault FaultOfState(CrashStateKind kind) {
 void SetPlace(const FilePatterns& files, uint64_t number, CrashTrial& trial) {
   trial.fault_operation = number;
   trial.file_pattern.clear();
-  trial.in_place_files.clear();
-  trial.renamed_files.clear();
+  ClearUnfinished(trial);
   trial.rank = kUnknownRank;
   if (number == 0) return;
   const FileOperation& operation = files.log().operations()[number - 1];
@@ -129,8 +189,7 @@ Status DescribeCrash(const FilePatterns& files, const CrashState& state,
                                                     : state.operations,
            trial);
   if (text.lost_files.empty()) return OkStatus();
-  trial.in_place_files.clear();
-  trial.renamed_files.clear();
+  ClearUnfinished(trial);
   for (const FileName& name : text.lost_files)
     AddUnfinished(files, name, trial);
   return OkStatus();

@@ -9,6 +9,7 @@
 
 #include "engine/text/counted.h"
 #include "harness/trainer/verdict/equal_crashes.h"
+#include "harness/trainer/verdict/finding_advice.h"
 #include "reports/crash_test/crash_strip.h"
 #include "reports/html/page/list_table.h"
 #include "reports/html/page/page.h"
@@ -80,11 +81,14 @@ std::string FindingHtml(const CrashTestResult& result, size_t index) {
   const CrashTrial& trial = result.trials[finding.trials.front()];
   std::string tail;
   for (const std::string& line : trial.tail) tail += HtmlText(line) + "\n";
+  const std::string advice =
+      AdviceOnFinding(finding, result.trials, result.logs);
   return fmt::format(
       "<article>\n<h3>{}. {}</h3>\n<p><code>{}</code>: {}</p>\n{}<p>{}</p>\n"
-      "{}{}<p>Repeat: <code>sh findings/{}/repro.sh</code></p>\n</article>\n",
+      "{}{}{}<p>Repeat: <code>sh findings/{}/repro.sh</code></p>\n</article>\n",
       index + 1, HtmlText(finding.title), HtmlText(trial.id),
       HtmlText(trial.point), Lines(trial.lost), HtmlText(finding.reason),
+      advice.empty() ? "" : "<p>Advice: " + HtmlText(advice) + "</p>\n",
       Lines(trial.differences), tail.empty() ? "" : "<pre>" + tail + "</pre>\n",
       index + 1);
 }

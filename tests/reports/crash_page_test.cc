@@ -64,8 +64,11 @@ TEST(CrashPageTest, State_CountsForEachFaultWithTheSameDirectory) {
 }
 
 TEST(CrashPageTest, NamesFindingsWithCommandsToRepeatThem) {
-  const std::string page = RenderCrashPage(SampleTest());
+  CrashTestResult result = SampleTest();
+  result.trials[1].in_place_files = {"<ckpt>"};
+  const std::string page = RenderCrashPage(result);
   EXPECT_EQ(FirstUnbalancedTag(page), "");
+  EXPECT_THAT(page, HasSubstr("<p>Advice: &lt;ckpt&gt; is written in place"));
   EXPECT_THAT(page, HasSubstr("2 findings in 4 crash states"));
   EXPECT_THAT(page, HasSubstr("sh findings/1/repro.sh"));
   EXPECT_THAT(page, HasSubstr("reason of kill-1"));

@@ -11,6 +11,7 @@
 #include "harness/bench/figures/byte_text.h"
 #include "harness/cli/run_folders/run_directory.h"
 #include "harness/trainer/verdict/equal_crashes.h"
+#include "harness/trainer/verdict/finding_advice.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -84,6 +85,9 @@ std::string FindingText(const CrashTestResult& result, size_t index,
   for (const std::string& line : trial.lost)
     text += fmt::format("      {}\n", line);
   text += fmt::format("   {}\n", finding.reason);
+  const std::string advice =
+      AdviceOnFinding(finding, result.trials, result.logs);
+  if (!advice.empty()) text += fmt::format("   advice: {}\n", advice);
   text += fmt::format(
       "   repeat: sh {}\n",
       (folder / "findings" / std::to_string(index + 1) / "repro.sh").string());

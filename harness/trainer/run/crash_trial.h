@@ -123,6 +123,10 @@ struct CrashTrial {
   // are in neither.
   std::set<std::string> in_place_files;
   std::set<std::string> renamed_files;
+  // Those of `renamed_files` that the program does not sync before it renames
+  // them, and those after whose rename it does not sync the directory.
+  std::set<std::string> unsynced_files;
+  std::set<std::string> unsynced_renames;
   // Other crashes that leave the same directory contents: of each fault, the
   // first and the last one in the recording. Power losses under ext4 and under
   // weak count as two faults. Sorted by FaultOrder.

@@ -52,16 +52,49 @@ bool WereCut(const std::set<std::string>& files, const TrainerFinding& finding,
   });
 }
 
-// Returns the patterns of the files that the crashes left unfinished under
-// their final names.
-std::set<std::string> InPlaceFiles(const TrainerFinding& finding,
-                                   const std::vector<CrashTrial>& trials) {
-  std::set<std::string> files;
-  for (const size_t i : finding.trials) {
-    files.insert(trials[i].in_place_files.begin(),
-                 trials[i].in_place_files.end());
+// Returns the union of one set of files over the crashes of the finding.
+std::set<std::string> UnionOf(std::set<std::string> CrashTrial::*files,
+                              const TrainerFinding& finding,
+                              const std::vector<CrashTrial>& trials) {
+  std::set<std::string> all;
+  for (const size_t i : finding.trials)
+    all.insert((trials[i].*files).begin(), (trials[i].*files).end());
+  return all;
+}
+
+// Returns which syncs of files and directories the program leaves out when it
+// renames files of which a power loss undid operations; "" if there is none.
+std::string MissingSyncs(const TrainerFinding& finding,
+                         const std::vector<CrashTrial>& trials) {
+  if (trials[finding.trials.front()].fault != CrashFault::kPowerLoss) return "";
+  const std::set<std::string> files =
+      UnionOf(&CrashTrial::unsynced_files, finding, trials);
+  const std::set<std::string> renames =
+      UnionOf(&CrashTrial::unsynced_renames, finding, trials);
+  const auto are_renamed = [](const std::set<std::string>& some) {
+    return some.size() == 1 ? "is renamed" : "are renamed";
+  };
+  if (files.empty() && renames.empty()) return "";
+  if (files.empty()) {
+    return fmt::format("fsync the directory after {} {}",
+                       fmt::join(renames, ", "), are_renamed(renames));
   }
-  return files;
+  const std::string before =
+      fmt::format("fsync {} before {} renamed", fmt::join(files, ", "),
+                  files.size() == 1 ? "it is" : "they are");
+  if (renames.empty()) return before;
+  return files == renames
+             ? before + ", and fsync the directory after that"
+             : fmt::format("{}, and fsync the directory after {} {}", before,
+                           fmt::join(renames, ", "), are_renamed(renames));
+}
+
+// Returns true iff the crashes lost work because of missing syncs, not because
+// of files written in place.
+bool LosesWorkWithoutSyncs(const TrainerFinding& finding,
+                           const std::vector<CrashTrial>& trials) {
+  return finding.verdict == RecoveryVerdict::kLostWork &&
+         !MissingSyncs(finding, trials).empty();
 }
 
 }  // namespace
@@ -69,10 +102,12 @@ std::set<std::string> InPlaceFiles(const TrainerFinding& finding,
 std::string WrittenInPlaceText(const TrainerFinding& finding,
                                const std::vector<CrashTrial>& trials) {
   if (finding.differs_in_control ||
-      !LeavesUnfinishedFiles(trials[finding.trials.front()].fault)) {
+      !LeavesUnfinishedFiles(trials[finding.trials.front()].fault) ||
+      LosesWorkWithoutSyncs(finding, trials)) {
     return "";
   }
-  const std::set<std::string> files = InPlaceFiles(finding, trials);
+  const std::set<std::string> files =
+      UnionOf(&CrashTrial::in_place_files, finding, trials);
   if (files.empty()) return "";
   return fmt::format("{} {} written in place", fmt::join(files, ", "),
                      files.size() == 1 ? "is" : "are");
@@ -85,8 +120,9 @@ std::string AdviceOnFinding(const TrainerFinding& finding,
   if (!different.empty() && std::ranges::includes(logs, different) &&
       !WereCut(different, finding, trials)) {
     return fmt::format(
-        "leave {} out of `trainer.result`: the program appends to {}, so a "
-        "resumed run adds to what the crashed run wrote; no other file differs",
+        "leave {} out of the results (--result, or `trainer.result`): the "
+        "program appends to {}, so a resumed run adds to what the crashed run "
+        "wrote; no other file differs",
         fmt::join(different, ", "), different.size() == 1 ? "it" : "them");
   }
   if (finding.differs_in_control) {
@@ -96,12 +132,10 @@ std::string AdviceOnFinding(const TrainerFinding& finding,
   }
   const CrashTrial& first = trials[finding.trials.front()];
   if (!LeavesUnfinishedFiles(first.fault)) return "";
-  std::set<std::string> renamed;
-  for (const size_t i : finding.trials) {
-    renamed.insert(trials[i].renamed_files.begin(),
-                   trials[i].renamed_files.end());
-  }
-  const std::set<std::string> in_place = InPlaceFiles(finding, trials);
+  if (LosesWorkWithoutSyncs(finding, trials))
+    return MissingSyncs(finding, trials);
+  const std::set<std::string> in_place =
+      UnionOf(&CrashTrial::in_place_files, finding, trials);
   if (!in_place.empty()) {
     return fmt::format(
         "{}: write a temporary file, fsync it, rename it to {}, and fsync the "
@@ -109,12 +143,8 @@ std::string AdviceOnFinding(const TrainerFinding& finding,
         WrittenInPlaceText(finding, trials),
         in_place.size() == 1 ? *in_place.begin() : "the file's name");
   }
-  if (first.fault == CrashFault::kPowerLoss) {
-    if (renamed.empty()) return "";
-    return fmt::format(
-        "fsync {} before {} renamed, and fsync the directory after that",
-        fmt::join(renamed, ", "), renamed.size() == 1 ? "it is" : "they are");
-  }
+  if (first.fault == CrashFault::kPowerLoss)
+    return MissingSyncs(finding, trials);
   if (first.fault != CrashFault::kKill && first.fault != CrashFault::kTornWrite)
     return "";
   switch (finding.verdict) {

@@ -16,7 +16,8 @@ namespace gauntlet {
 // - Only logs differ: the program is right; leave them out of the comparison.
 // - The control gives different results too: save the missing state.
 // - A file is written in place: write a temporary file, and rename it.
-// - A power loss undid operations on a file that is renamed: sync it.
+// - A power loss undid operations on a file that is renamed: do the syncs of
+//   the file and of the directory that the program leaves out.
 // - Work is lost, although no data is: read the newest complete checkpoint.
 // - The run ends with an error or hangs: skip unfinished files.
 // Returns "" for other findings.

@@ -53,6 +53,7 @@ class FindingFolderTest : public testing::Test {
     result.trials = {
         {.id = id, .fault = fault, .operation = 2, .fault_operation = 2}};
     result.trials[0].different_files = {"a"};
+    result.trials[0].in_place_files = {"a"};
     result.findings.resize(1);
     result.findings[0].verdict = verdict_;
     result.findings[0].title = "fails: at a";
@@ -137,6 +138,13 @@ TEST_F(FindingFolderTest, IssueNamesNoPathsOfThisMachine) {
       ReadTextFile(Write(CrashFault::kKill, "kill-2") + "/issue.md");
   EXPECT_THAT(issue, HasSubstr("- Then: cannot read {out}/a.\n"));
   EXPECT_THAT(issue, Not(HasSubstr(folder().path())));
+}
+
+TEST_F(FindingFolderTest, IssueGivesAdvice) {
+  EXPECT_THAT(ReadTextFile(Write(CrashFault::kKill, "kill-2") + "/issue.md"),
+              HasSubstr("## Advice\n\n- a is written in place: write a "
+                        "temporary file, fsync it, rename it to a, and fsync "
+                        "the directory.\n\n## How often"));
 }
 
 TEST_F(FindingFolderTest, FaultIsRepeatedByCrashTestInTheSameDirectory) {

@@ -96,6 +96,32 @@ TEST_F(TrialCrashTest, TellsFilesWrittenInPlaceFromRenamedOnes) {
   }
 }
 
+// Each save syncs other things: nothing, the file, or the directory.
+TEST(TrialCrashSyncTest, TellsWhichSyncsAreMissing) {
+  for (const bool syncs_file : {false, true}) {
+    for (const bool syncs_directory : {false, true}) {
+      WrittenLog log;
+      uint64_t end = 0;
+      for (const std::string text : {"one", "two"}) {
+        log.Create("ckpt.tmp");
+        log.Write("ckpt.tmp", text);
+        if (syncs_file) log.Sync("ckpt.tmp");
+        end = log.Rename("ckpt.tmp", "ckpt");
+        if (syncs_directory) log.SyncDirectory(".");
+      }
+      CrashTrial trial;
+      const CrashState state = {.kind = CrashStateKind::kPowerLoss,
+                                .operations = end,
+                                .profile = DurabilityProfile::kWeak,
+                                .lost = {end}};
+      EXPECT_TRUE(DescribeCrash(FilePatterns(log.log()), state, trial).ok());
+      EXPECT_THAT(trial.renamed_files, ElementsAre("ckpt.tmp"));
+      EXPECT_EQ(trial.unsynced_files.empty(), syncs_file);
+      EXPECT_EQ(trial.unsynced_renames.empty(), syncs_directory);
+    }
+  }
+}
+
 // Two writes to a file that stays open. Before the second one, a thread closes
 // another file.
 TEST_F(TrialCrashTest, FileThatStaysOpenDuringOtherSavesIsALog) {

@@ -3,6 +3,7 @@
 
 #include <set>
 #include <string>
+#include <utility>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -45,12 +46,7 @@ TEST(FindingAdviceTest, DependsOnUnfinishedFilesAndTheVerdict) {
        "a, b are written in place: write a temporary file, fsync it, rename it "
        "to the file's name, and fsync the directory"},
       {CrashFault::kDiskFull, Verdict::kFails, {"a"}, {}, "a is written in"},
-      {CrashFault::kPowerLoss,
-       Verdict::kLostWork,
-       {},
-       {"a.tmp"},
-       "fsync a.tmp before it is renamed, and fsync the directory after that"},
-      {CrashFault::kPowerLoss, Verdict::kFails, {}, {}, ""},
+      {CrashFault::kPowerLoss, Verdict::kFails, {}, {"a.tmp"}, ""},
       {CrashFault::kKill,
        Verdict::kLostWork,
        {},
@@ -73,6 +69,29 @@ TEST(FindingAdviceTest, DependsOnUnfinishedFilesAndTheVerdict) {
       EXPECT_THAT(AdviceOn(row), HasSubstr(row.advice));
     }
   }
+}
+
+TEST(FindingAdviceTest, PowerLossNeedsTheSyncsThatAreMissing) {
+  const auto advice_on = [](std::set<std::string> files,
+                            std::set<std::string> renames) {
+    // A file that is written in place is lost too, but it holds no work.
+    const CrashTrial trial{.fault = CrashFault::kPowerLoss,
+                           .in_place_files = {"final"},
+                           .unsynced_files = std::move(files),
+                           .unsynced_renames = std::move(renames)};
+    return AdviceOnFinding({.verdict = Verdict::kLostWork, .trials = {0}},
+                           {trial}, {});
+  };
+  EXPECT_EQ(
+      advice_on({"a.tmp"}, {"a.tmp"}),
+      "fsync a.tmp before it is renamed, and fsync the directory after that");
+  EXPECT_EQ(advice_on({"a.tmp"}, {}), "fsync a.tmp before it is renamed");
+  EXPECT_EQ(advice_on({}, {"a.tmp", "b.tmp"}),
+            "fsync the directory after a.tmp, b.tmp are renamed");
+  EXPECT_EQ(advice_on({"b.tmp"}, {"a.tmp"}),
+            "fsync b.tmp before it is renamed, and fsync the directory after "
+            "a.tmp is renamed");
+  EXPECT_THAT(advice_on({}, {}), HasSubstr("final is written in place"));
 }
 
 TEST(FindingAdviceTest, NumbersAreToBeCompared_IfTheOrderOfNamesIsAnotherOne) {
@@ -105,8 +124,8 @@ TEST(FindingAdviceTest, LogsAreNoResult_IfNothingElseDiffers) {
   const CrashTrial both = {.different_files = {"ckpt", "train.log"}};
   const std::set<std::string> logs = {"other.log", "train.log"};
   EXPECT_THAT(AdviceOnFinding(finding, {log, log}, logs),
-              HasSubstr("leave train.log out of `trainer.result`: the program "
-                        "appends to it"));
+              HasSubstr("leave train.log out of the results (--result, or "
+                        "`trainer.result`): the program appends to it"));
   EXPECT_THAT(AdviceOnFinding(finding, {log, both}, logs),
               HasSubstr("whole state in the checkpoint"));
   EXPECT_THAT(AdviceOnFinding(finding, {log, log}, {}),
