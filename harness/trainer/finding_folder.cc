@@ -98,6 +98,41 @@ std::string ComparisonScript(const TrialSetting& setting,
       ShellWord(expected), compare);
 }
 
+// Returns shell commands around the resuming one, `resume`, that print which
+// files the crash left, and the finding. They exit with 1 unless a file that
+// the run made again in the crash test stays as it was.
+std::string LostWorkScript(const TrainerFinding& finding,
+                           const CrashTrial& trial, const CommandPlaces& places,
+                           const std::string& resume) {
+  std::string begin = fmt::format(
+      "echo {}\n(cd {} && find . -type f | sort)\n",
+      ShellWord(fmt::format("files left by the crash in {}:", places.out)),
+      ShellWord(places.out));
+  std::string end =
+      "echo \"look for the checkpoint or the step in the output above: this "
+      "script cannot see which file the run read\"\n";
+  if (!trial.made_again.empty()) {
+    const std::string& file = trial.made_again.front().path;
+    const std::string stamp =
+        fmt::format("$(stat -c '%i %y' {} || true)",
+                    ShellWord((fs::path(places.out) / file).string()));
+    begin += fmt::format("before=\"{}\"\n", stamp);
+    end = fmt::format(
+        "if [ \"{}\" = \"$before\" ]; then\n"
+        "  echo {}\n"
+        "  exit 0\n"
+        "fi\n",
+        stamp,
+        ShellWord(fmt::format("no work lost: {} was not made again", file)));
+  }
+  return fmt::format(
+      "{}{}{}"
+      "echo {}\n"
+      "echo \"to judge a changed program: gauntlet run $here/scenario.yaml\"\n"
+      "exit 1\n",
+      begin, resume, end, ShellWord("lost-work: " + finding.reason));
+}
+
 std::string StateScript(const TrialSetting& setting,
                         const TrainerFinding& finding,
                         const CrashTrial& trial) {
@@ -113,6 +148,11 @@ std::string StateScript(const TrialSetting& setting,
   const std::string command =
       ShellCommand(FillPlaces(ResumeCommand(setting.plan), places)) +
       " </dev/null\n";
+  std::string run = "exec " + command;
+  if (finding.verdict == RecoveryVerdict::kDiverged)
+    run = command + ComparisonScript(setting, trial, places);
+  if (finding.verdict == RecoveryVerdict::kLostWork)
+    run = LostWorkScript(finding, trial, places, command);
   return fmt::format(
       "{head}"
       "rm -rf {out} {tmp}\n"
@@ -120,15 +160,12 @@ std::string StateScript(const TrialSetting& setting,
       "cp -a \"$here/before/out\" {out}\n"
       "cp -a \"$here/before/tmp\" {tmp}\n"
       "export {variables}\n"
-      "{command}",
+      "{run}",
       fmt::arg("head", ScriptHead(comments)), fmt::arg("out", ShellWord(out)),
       fmt::arg("tmp", ShellWord(temporary)),
       fmt::arg("parent", ShellWord(fs::path(out).parent_path().string())),
       fmt::arg("variables", ShellCommand(setting.runs.OwnVariables())),
-      fmt::arg("command",
-               finding.verdict == RecoveryVerdict::kDiverged
-                   ? command + ComparisonScript(setting, trial, places)
-                   : "exec " + command));
+      fmt::arg("run", run));
 }
 
 // Returns a script that calls Gauntlet: the fault happens while the program

@@ -15,7 +15,10 @@ namespace gauntlet {
 //   before/        the directories as the crash left them
 //   repro.sh       resumes from them; requires only a shell and the program.
 //                  If results diverged, compares them byte by byte with those
-//                  of the recorded run (exit code 1: they differ)
+//                  of the recorded run (exit code 1: they differ). If work
+//                  was lost, prints the reason (exit code 0: the checkpoint
+//                  that the run made again in the test stayed as it was; else
+//                  1)
 //   scenario.yaml  for `gauntlet run`
 //   issue.md       a draft for the program's maintainers
 // Errors: those of the disk.

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -54,6 +55,7 @@ class FindingFolderTest : public testing::Test {
         {.id = id, .fault = fault, .operation = 2, .fault_operation = 2}};
     result.trials[0].different_files = {"a"};
     result.trials[0].in_place_files = {"a"};
+    result.trials[0].made_again = made_again_;
     result.findings.resize(1);
     result.findings[0].verdict = verdict_;
     result.findings[0].title = "fails: at a";
@@ -85,6 +87,7 @@ class FindingFolderTest : public testing::Test {
 
   CrashTestPlan plan_;
   RecoveryVerdict verdict_ = RecoveryVerdict::kFails;
+  std::vector<RemadeFile> made_again_;
 
  private:
   Folder folder_;
@@ -131,6 +134,38 @@ TEST_F(FindingFolderTest, ScriptComparesOutputOfTheResultCommand) {
   EXPECT_THAT(Output(), EndsWith("undisturbed run, " + reference + "\n"));
   ASSERT_TRUE(WriteTextFile(reference, "TEXT").ok());
   EXPECT_EQ(RunScript(finding), 0);
+}
+
+TEST_F(FindingFolderTest, ScriptNamesLostWork) {
+  verdict_ = RecoveryVerdict::kLostWork;
+  plan_.command = {"/bin/sh", "-c", "echo from step 0", "{out}"};
+  const std::string finding = Write(CrashFault::kKill, "kill-2");
+  EXPECT_EQ(RunScript(finding), 1);
+  EXPECT_EQ(Output(),
+            "files left by the crash in " + folder().path() +
+                "/place/out:\n./a\nfrom step 0\n"
+                "look for the checkpoint or the step in the output above: this "
+                "script cannot see which file the run read\n"
+                "lost-work: cannot read " +
+                folder().path() +
+                "/place/out/a\n"
+                "to judge a changed program: gauntlet run " +
+                finding + "/scenario.yaml\n");
+}
+
+TEST_F(FindingFolderTest, ScriptSeesWhetherACheckpointIsMadeAgain) {
+  verdict_ = RecoveryVerdict::kLostWork;
+  made_again_ = {{.path = "a", .finished = 2}};
+  plan_.command = {"/bin/sh", "-c", "[ -e /none ] || $MAKE", "{out}"};
+  const std::string finding = Write(CrashFault::kKill, "kill-2");
+  const std::string out = folder().path() + "/place/out";
+  ASSERT_EQ(setenv("MAKE", ("cp " + out + "/a " + out + "/b").c_str(), 1), 0);
+  EXPECT_EQ(RunScript(finding), 0);
+  EXPECT_THAT(Output(), EndsWith("no work lost: a was not made again\n"));
+  ASSERT_EQ(setenv("MAKE", ("touch " + out + "/a").c_str(), 1), 0);
+  EXPECT_EQ(RunScript(finding), 1);
+  EXPECT_THAT(Output(), HasSubstr("lost-work: "));
+  unsetenv("MAKE");
 }
 
 TEST_F(FindingFolderTest, IssueNamesNoPathsOfThisMachine) {
