@@ -41,8 +41,8 @@ LoadedBase PickBase(const LoadedFile& loaded, const std::string& name,
   const std::vector<Case> fitting = Fitting(loaded.cases, filter);
   if (fitting.size() == 1 && fitting.front().trainer) {
     return NoBase(
-        fmt::format("{}: expected a job of ours, found the training program of "
-                    "{}; gauntlet crash-test explores it",
+        fmt::format("{}: expected Gauntlet's own training job, found the "
+                    "training program of {}; gauntlet crash-test explores it",
                     name, fitting.front().name),
         ExitCode::kUsage);
   }

@@ -63,8 +63,8 @@ void ReadExpected(const MapReader& document) {
   if (is_wanted && node->entries.size() == 1) return;
   document.Error(
       document.PlaceOf("expect"),
-      "expected `outcome: recovers` and nothing else, as the program is not a "
-      "job of ours",
+      "expected `outcome: recovers` and nothing else, as the program is not "
+      "Gauntlet's own training job",
       "expect: {outcome: recovers}");
 }
 
@@ -76,9 +76,10 @@ void ReadTrainer(const MapReader& document, const YamlNode& node, Case& one) {
     document.Error(
         entry.place,
         fmt::format(
-            "`{}` says something of a job of ours: expected none beside "
+            "`{}` describes Gauntlet's own training job: expected none beside "
             "`trainer`",
-            entry.key));
+            entry.key),
+        "remove it");
   }
   TrainerSetup setup;
   const MapReader map = document.Map("trainer");

@@ -103,14 +103,15 @@ TEST(TrainerSetupTest, RefusesMeaninglessSetups) {
                    ", faults: [{do: kill, profile: weak, at: {file: a}}]"),
        "expected with `do: power` only"},
       {WithTrainer(command + ", " + faults) + "job: {seed: 1}\n",
-       "`job` says something of a job of ours: expected none beside `trainer`"},
+       "`job` describes Gauntlet's own training job: expected none beside "
+       "`trainer`"},
       {kHead + ("trainer: {" + command + ", " + faults + "}\n") +
            "expect: {outcome: recovers, exit_code: 1}\n",
-       "expected `outcome: recovers` and nothing else, as the program is not a "
-       "job of ours"},
+       "expected `outcome: recovers` and nothing else, as the program is not "
+       "Gauntlet's own training job"},
       {kHead + ("trainer: {" + command + ", " + faults + "}\n"),
-       "expected `outcome: recovers` and nothing else, as the program is not a "
-       "job of ours"},
+       "expected `outcome: recovers` and nothing else, as the program is not "
+       "Gauntlet's own training job"},
   };
   for (const auto& [text, message] : cases)
     EXPECT_EQ(FirstErrorOf(text), message) << text;
