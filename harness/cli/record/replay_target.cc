@@ -301,9 +301,9 @@ Result<std::vector<ReplayTarget>> FindReplayTargets(
   if (!IsFile(path)) {
     if (IsOfAFinding(command.target)) {
       return NotFound(fmt::format(
-          "finding {}: there is none in {}/*/findings, where explorations "
-          "leave theirs: of one with --out say its file; --runs DIR is for "
-          "runs that are kept elsewhere",
+          "finding {}: there is none in {}/*/findings; for an exploration "
+          "with --out, give the path of the file; for runs kept elsewhere, "
+          "give --runs DIR",
           Quoted(command.target), command.runs_directory));
     }
     const bool is_run = !LooksLikeAPath(command.target) ||

@@ -464,8 +464,8 @@ TEST_F(ReplayCommandTest, MissingFindingIsReportedWithTheSearchedFolder) {
   EXPECT_EQ(Replay("finding-009"), 2);
   EXPECT_THAT(err_.str(),
               AllOf(HasSubstr("finding 'finding-009': there is none in " +
-                              runs() + "/*/findings"),
-                    HasSubstr("--out")));
+                              runs() + "/*/findings; "),
+                    HasSubstr("with --out, give the path of the file")));
   EXPECT_EQ(Replay("weak-save-17-3-0.2"), 2);
   EXPECT_THAT(err_.str(), HasSubstr("finding 'weak-save-17-3-0.2': there is "
                                     "none in "));
