@@ -1,6 +1,7 @@
 #include "harness/scenario/format/map_reader.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "engine/check.h"
 #include "engine/text/units.h"
@@ -72,12 +73,25 @@ std::string HintOnName(const KeySpec& row, const std::string& name,
 }
 
 // A map was expected, and `found` is another value. If that is a scalar and the
-// map has a single key, returns the map to write: "{step: 10}". Else returns
-// "".
+// map has a single key, or one for an exact number, returns the map to write:
+// "{step: 10}". Else returns "".
 std::string HintOnMap(std::string_view path, const YamlNode& found) {
   const std::vector<std::string> keys = KeysOf(path);
-  if (keys.size() != 1 || found.kind != YamlKind::kScalar) return "";
-  return fmt::format("{{{}: {}}}", keys.front(), found.scalar.substr(0, 40));
+  if (found.kind != YamlKind::kScalar) return "";
+  const bool has_exact_number =
+      std::ranges::find(keys, "exactly") != keys.end() &&
+      ParseWholeNumber(found.scalar).has_value();
+  if (keys.size() != 1 && !has_exact_number) return "";
+  return fmt::format("{{{}: {}}}", keys.size() == 1 ? keys.front() : "exactly",
+                     found.scalar.substr(0, 40));
+}
+
+// A duration was expected. If the scalar is a number without a unit, returns
+// "with a unit: 5s or 5ms"; else "".
+std::string HintOnDuration(const YamlNode& found) {
+  if (found.kind != YamlKind::kScalar || !ParseWholeNumber(found.scalar))
+    return "";
+  return fmt::format("with a unit: {0}s or {0}ms", found.scalar.substr(0, 20));
 }
 
 // An unknown key was found in the map at `path`. If the enclosing map has this
@@ -115,6 +129,12 @@ std::optional<FileOffset> ParseFileOffset(std::string_view text) {
   const auto bytes = ParseSize(text);
   if (!bytes) return std::nullopt;
   return FileOffset{*bytes, OffsetUnit::kBytes};
+}
+
+std::string HintOnList(const YamlNode& found) {
+  return found.kind == YamlKind::kMap ? "put the map in a list: [ ] around it, "
+                                        "or `- ` before its first key"
+                                      : "";
 }
 
 MapReader::MapReader(const YamlNode* node, std::string_view path,
@@ -169,7 +189,8 @@ std::vector<MapReader> MapReader::Maps(std::string_view key,
   const YamlNode* node = Find(key);
   if (node == nullptr) return maps;
   if (node->kind != YamlKind::kList) {
-    Wrong(*node, fmt::format("a list of at most {} maps", most));
+    Wrong(*node, fmt::format("a list of at most {} maps", most),
+          HintOnList(*node));
     return maps;
   }
   if (node->items.size() > most) {
@@ -299,7 +320,8 @@ bool MapReader::Time(std::string_view key, Duration& out) const {
   if (node == nullptr) return false;
   const auto value = ParseDuration(node->scalar);
   if (node->kind != YamlKind::kScalar || !value) {
-    return Wrong(*node, "a duration such as 200ms, 1s or 2m, at most 24h");
+    return Wrong(*node, "a duration such as 200ms, 1s or 2m, at most 24h",
+                 HintOnDuration(*node));
   }
   const Duration least(Row(key).low);
   if (*value < least) {
@@ -412,9 +434,11 @@ const KeySpec& MapReader::Row(std::string_view key) const {
   return *row;
 }
 
-bool MapReader::Wrong(const YamlNode& node, std::string_view expected) const {
+bool MapReader::Wrong(const YamlNode& node, std::string_view expected,
+                      std::string hint) const {
   Error(node.place,
-        fmt::format("expected {}, found {}", expected, DescribeYaml(node)));
+        fmt::format("expected {}, found {}", expected, DescribeYaml(node)),
+        std::move(hint));
   return false;
 }
 

@@ -24,6 +24,10 @@ namespace gauntlet {
 // Parses an offset in a file: "50%" (0 to 100), or a size.
 std::optional<FileOffset> ParseFileOffset(std::string_view text);
 
+// Returns a hint on a value where a list of maps was expected; "" if there is
+// none.
+std::string HintOnList(const YamlNode& found);
+
 class MapReader {
  public:
   // `path` is the path of the map in the table, "" for a document. If `node` is
@@ -92,7 +96,8 @@ class MapReader {
   bool ChoiceList(std::string_view key, std::vector<size_t>& places) const;
   bool OneCount(const KeySpec& row, const YamlNode& node, uint64_t& out) const;
   bool OneNumber(const YamlNode& node, float& out) const;
-  bool Wrong(const YamlNode& node, std::string_view expected) const;
+  bool Wrong(const YamlNode& node, std::string_view expected,
+             std::string hint = "") const;
   // Does the same as Wrong, for values that must not be in quotes.
   bool WrongPlain(const YamlNode& node, std::string_view expected) const;
   bool OneName(const KeySpec& row, const YamlNode& node,

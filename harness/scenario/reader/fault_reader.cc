@@ -375,9 +375,10 @@ std::vector<PlacedFault> ReadFaults(const YamlNode* node,
   std::vector<PlacedFault> faults;
   if (node == nullptr) return faults;
   if (node->kind != YamlKind::kList) {
-    diagnostics.Error(node->place,
-                      fmt::format("expected a list of faults, found {}",
-                                  DescribeYaml(*node)));
+    diagnostics.Error(
+        node->place,
+        fmt::format("expected a list of faults, found {}", DescribeYaml(*node)),
+        HintOnList(*node));
     return faults;
   }
   constexpr size_t kMaxFaults = 1000;

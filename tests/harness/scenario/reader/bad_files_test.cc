@@ -56,6 +56,28 @@ TEST(BadFilesTest, NumberInPlaceOfAMapOfOneKey_SuggestsTheMap) {
             "    |                                           ^ {step: 10}\n");
 }
 
+TEST(BadFilesTest, ValueWithoutItsFormHasAHint) {
+  const struct {
+    const char* line;
+    const char* hint;
+  } kCases[] = {
+      {"expect: {outcome: recovers, restarts: 1}", "{exactly: 1}"},
+      {"expect: {outcome: recovers, detected_in: 1s}", "{max: 1s}"},
+      {"faults: {at: {worker: 1, step: 8}, do: crash}",
+       "put the map in a list: [ ] around it, or `- ` before its first key"},
+      {"launches: {epochs: 1}",
+       "put the map in a list: [ ] around it, or `- ` before its first key"},
+      {"faults: [{at: {step: 3}, do: slow, with: {latency: 5}}]",
+       "with a unit: 5s or 5ms"},
+  };
+  for (const auto& [line, hint] : kCases) {
+    EXPECT_THAT(
+        ErrorsOf(std::string("schema: gauntlet/v2\nname: a\n") + line + "\n"),
+        testing::HasSubstr(std::string("^ ") + hint + "\n"))
+        << line;
+  }
+}
+
 // Neither warnings nor errors that only follow from another error are printed.
 TEST(BadFilesTest, Error_HidesItsConsequences) {
   const std::string faults = R"(
