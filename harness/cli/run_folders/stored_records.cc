@@ -364,6 +364,12 @@ Status CheckHead(const Record& record) {
 }  // namespace
 
 Result<Record> LoadRecord(const fs::path& file) {
+  if (file.extension() == ".yaml" || file.extension() == ".yml") {
+    return InvalidArgument(fmt::format(
+        "{0}: expected a record, found a scenario: run it first (gauntlet run "
+        "{0}), then name its case, such as latest/CASE",
+        file.string()));
+  }
   PosixStorage storage;
   ASSIGN_OR_RETURN(const std::string text,
                    ReadFile(storage, file.string(), kMaxRecordBytes));

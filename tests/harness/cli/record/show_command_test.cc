@@ -193,6 +193,14 @@ TEST_F(ShowCommandTest, RefusesOtherFiles) {
   EXPECT_EQ(Show({file}), 2);
   EXPECT_THAT(err_.str(), AllOf(HasSubstr("gauntlet show: " + file + ":1:"),
                                 HasSubstr("expected one JSON object")));
+  const std::string scenario = scratch_ / "s.yaml";
+  ASSERT_TRUE(WriteTextFile(scenario, "name: s\n").ok());
+  EXPECT_EQ(Show({scenario}), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("found a scenario: run it first (gauntlet "
+                                    "run " +
+                                    scenario +
+                                    "), then name its "
+                                    "case, such as latest/CASE\n"));
 }
 
 TEST_F(ShowCommandTest, RefusesAMissingWorker_AndAnEmptyRange) {
