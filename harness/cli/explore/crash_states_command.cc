@@ -37,13 +37,16 @@ std::string RenderCrashStateSummary(const CrashStateReport& report,
                                     const CrashStatesEnd& end) {
   const CrashStateTotals totals = TotalsOf(report);
   std::string text = fmt::format(
-      "{}: {}, {} in {:.1f}s ({:.0f} a second): {} passed, {} failed (in {})\n",
+      "{}: {}, {} in {:.1f}s ({:.0f} a second): {} passed, {} failed{}\n",
       end.name, Counted(totals.points, "crash point"),
       Counted(totals.distinct, "distinct crash state"), end.seconds,
       end.seconds > 0 ? static_cast<double>(totals.distinct) / end.seconds
                       : 0.0,
       totals.distinct - report.images_failed, report.images_failed,
-      Counted(report.outcomes_failed, "outcome"));
+      report.images_failed == 0
+          ? ""
+          : fmt::format(" (in {})",
+                        Counted(report.outcomes_failed, "outcome")));
   text += RenderCrashStateParts(report);
   text += fmt::format("  determinism  {} recovered twice, {} differed\n",
                       Counted(report.ran_twice, "crash state"),

@@ -74,10 +74,9 @@ VerdictStrip StripOf(const Exploration& exploration,
   VerdictStrip strip = FactsOf(exploration);
   uint64_t skipped = 0;
   for (const auto& [why, count] : report.skipped) skipped += count;
-  strip.title = fmt::format(
-      "{}: {} passed, {} failed ({})", GroupedCount(report.cases, "case"),
-      GroupedDigits(report.passed), GroupedDigits(report.failed),
-      Counted(report.findings.size(), "cause"));
+  strip.title =
+      fmt::format("{}: {} passed, {}", GroupedCount(report.cases, "case"),
+                  GroupedDigits(report.passed), FailedCasesText(report));
   if (report.fired_nothing > 0) {
     strip.title +=
         fmt::format(", {} fired nothing", GroupedDigits(report.fired_nothing));

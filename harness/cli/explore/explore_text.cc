@@ -221,6 +221,12 @@ std::string_view CampaignEndName(const CampaignReport& report) {
   return "";
 }
 
+std::string FailedCasesText(const CampaignReport& report) {
+  if (report.failed == 0) return "0 failed";
+  return fmt::format("{} failed ({})", GroupedDigits(report.failed),
+                     Counted(report.findings.size(), "cause"));
+}
+
 std::string RenderExploreHead(const Case& base, const ExploreCommand& command,
                               uint64_t seed) {
   std::string text = HeadOf(
@@ -310,10 +316,9 @@ std::string RenderCampaign(const Case& base, const CampaignReport& report,
   uint64_t skipped = 0;
   for (const auto& [why, count] : report.skipped) skipped += count;
   std::string text = fmt::format(
-      "{}. {} in {:.1f}s: {} passed, {} failed ({}), {} fired nothing{}\n",
+      "{}. {} in {:.1f}s: {} passed, {}, {} fired nothing{}\n",
       CampaignEndName(report), GroupedCount(report.cases, "case"),
-      report.seconds, GroupedDigits(report.passed),
-      GroupedDigits(report.failed), Counted(report.findings.size(), "cause"),
+      report.seconds, GroupedDigits(report.passed), FailedCasesText(report),
       GroupedDigits(report.fired_nothing),
       skipped > 0 ? fmt::format(", {} skipped", GroupedDigits(skipped)) : "");
   for (const auto& [why, count] : report.skipped) {

@@ -18,6 +18,9 @@ namespace gauntlet {
 // Returns "done", "stopped: time budget" or "interrupted".
 std::string_view CampaignEndName(const CampaignReport& report);
 
+// Returns "3 failed (2 causes)"; "0 failed" if no case failed.
+std::string FailedCasesText(const CampaignReport& report);
+
 // Returns "explore-base: 4 workers, 24 steps; mode random, up to 3 faults in a
 // plan, …". If the exploration replaces limits of the base, a second line lists
 // them.

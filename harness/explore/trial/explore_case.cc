@@ -209,7 +209,7 @@ std::vector<std::string> OverridesOf(const Case& base) {
   const auto compare = [&overrides](std::string_view name, const auto& now,
                                     const auto& own) {
     if (now == own) return;
-    overrides.push_back(fmt::format("{} {} for {}", name, now, own));
+    overrides.push_back(fmt::format("{} {} instead of {}", name, now, own));
   };
   const auto compare_times = [&](std::string_view name, Duration now,
                                  Duration own) {

@@ -89,11 +89,12 @@ TEST(BaseCheckTest, ReportsOverriddenSettingsOfTheBase) {
   base.cluster.max_restarts = 30;
   base.train.cluster.lost_after = std::chrono::seconds(1);
   EXPECT_THAT(OverridesOf(base),
-              ElementsAre("restart policy whole-job for none",
-                          "step_timeout 3s for 30s", "save_timeout 5s for 5m",
-                          "start_timeout 30s for 10m",
-                          "preemption poll_every 10ms for 1s",
-                          "timeout total 10m for 2m"));
+              ElementsAre("restart policy whole-job instead of none",
+                          "step_timeout 3s instead of 30s",
+                          "save_timeout 5s instead of 5m",
+                          "start_timeout 30s instead of 10m",
+                          "preemption poll_every 10ms instead of 1s",
+                          "timeout total 10m instead of 2m"));
   EXPECT_THAT(OverridesOf(SetupsOf(base).front()), testing::IsEmpty());
 }
 
