@@ -87,9 +87,17 @@ std::string RenderGoals(const CampaignReport& report,
 std::string RenderStatistics(const CampaignReport& report, int threads) {
   const double per_second =
       Ratio(static_cast<double>(report.cases), report.seconds);
+  // Crash states share the time with the cases, and do not count as cases.
+  std::string besides;
+  if (report.crash_states) {
+    besides = fmt::format(
+        "; besides, {:.0f} crash states a second",
+        Ratio(static_cast<double>(TotalsOf(*report.crash_states).distinct),
+              report.seconds));
+  }
   std::string text =
-      fmt::format("  rate          {:.0f} cases a second, {:.0f} a thread\n",
-                  per_second, per_second / threads);
+      fmt::format("  rate          {:.0f} cases a second, {:.0f} a thread{}\n",
+                  per_second, per_second / threads, besides);
   text += fmt::format("  faults fired  {}\n",
                       Shares(report.by_faults_fired, report.cases));
   text += fmt::format("  outcomes      {}\n",

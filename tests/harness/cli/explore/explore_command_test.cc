@@ -466,6 +466,9 @@ TEST_F(ExploreCommandTest, WithoutAModePlansAndCrashStatesTakeTurns) {
   EXPECT_EQ(states["parts"].size(), 10);
   command_.output = OutputFormat::kText;
   EXPECT_EQ(Explore(), 0);
+  EXPECT_THAT(out_.str(),
+              ContainsRegex("  rate  .* a thread; besides, [0-9]+ crash states "
+                            "a second\n"));
   EXPECT_THAT(out_.str(), ContainsRegex("  crash states  [0-9]+ at [0-9]+ "
                                         "crash points: [0-9]+ passed, 0 "
                                         "failed"));
