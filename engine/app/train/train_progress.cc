@@ -155,6 +155,12 @@ void TrainProgress::Progress(const WorkerProgress& progress) {
   if (!measured_from_ || progress.step < measured_from_->first) {
     measured_from_ = {progress.step, now};
   }
+  // The line of an epoch states the loss by itself.
+  const bool has_own_line = !progress.line.empty() && progress.loss;
+  if (has_own_line && !style_.animates()) {
+    last_epoch_ = progress.epoch;
+    return;
+  }
   if (!IsDue(progress, now)) return;
   const std::string line = RenderProgress(FactsOf(progress, now), style_);
   if (style_.animates()) {

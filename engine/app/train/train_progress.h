@@ -40,8 +40,9 @@ class TrainProgress final : public LaunchObserver {
   TrainProgress(const Clock& clock, const TrainCommand& command,
                 std::ostream& out, const TerminalStyle& style);
 
-  // Shows progress at most ten times a second on a terminal; otherwise after
-  // each epoch and every ten seconds. Always writes the report's `line`.
+  // Shows progress at most ten times a second on a terminal; otherwise every
+  // ten seconds, and after each epoch whose report has no `line`. Always writes
+  // the report's `line`.
   void Progress(const WorkerProgress& progress) override;
   void Restarting(int restart, const std::string& reason,
                   Duration pause) override;

@@ -143,6 +143,22 @@ TEST(TrainProgressTest, WritesPlainLinesAtEpochsAndEachTenSecondsElsewhere) {
       "epoch 2/4  step 11/40  27%  loss 0.5000  27 samples/s  eta 0:35\n");
 }
 
+TEST(TrainProgressTest, EpochWithALineOfItsOwnHasNoOtherPlainLine) {
+  SetClock clock;
+  std::ostringstream out;
+  TrainProgress progress(clock, FourEpochs(), out, PlainFile());
+  progress.Progress(At(1, 0));
+  WorkerProgress end = At(10, 1);
+  end.line = "epoch 1/4  step 10";
+  progress.Progress(end);
+  progress.Progress(At(11, 1));
+  EXPECT_EQ(out.str(),
+            "epoch 1/4  step 1/40  2%  loss 0.5000\nepoch 1/4  step 10\n");
+  clock.now += milliseconds(10'000);
+  progress.Progress(At(12, 1));
+  EXPECT_TRUE(out.str().ends_with("samples/s  eta 0:26\n")) << out.str();
+}
+
 TEST(TrainProgressTest, KeepsMessagesAboveTheRewrittenLine) {
   SetClock clock;
   std::ostringstream out;
