@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "engine/text/counted.h"
-#include "engine/text/units.h"
 #include "harness/bench/figures/metric_text.h"
 #include "harness/bench/figures/scale_text.h"
 #include "reports/bench/goodput_plot.h"
@@ -150,12 +149,6 @@ std::string ScaleGoodputPart(const UsableClusters& usable) {
   return html;
 }
 
-std::string FailureRateText(const ScaleSetup& setup) {
-  return fmt::format(
-      "<p>interval, goodput: at one interruption in {} with {} workers.</p>\n",
-      DurationToText(setup.between_failures), setup.of_workers);
-}
-
 }  // namespace
 
 std::string RenderScalePage(const ScaleResult& result) {
@@ -168,7 +161,11 @@ std::string RenderScalePage(const ScaleResult& result) {
           "growth", "Growth",
           plots.empty() ? "" : "<div class=\"plots\">\n" + plots + "</div>\n") +
       HtmlSection("figures", "Figures",
-                  table.empty() ? "" : table + FailureRateText(result.setup)) +
+                  table.empty()
+                      ? ""
+                      : table + "<p>" +
+                            HtmlText(ScaleFailureRateText(result.setup)) +
+                            ".</p>\n") +
       HtmlSection("goodput", "Goodput", ScaleGoodputPart(usable)) +
       HtmlSection("meanings", "Meanings", ScaleMeaningsTable());
   return HtmlPage("Gauntlet: how a cluster behaves as it grows",

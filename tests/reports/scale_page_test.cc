@@ -94,6 +94,23 @@ TEST(ScalePageTest, TableHasTheGrowthBetweenTheLargestClusters) {
   EXPECT_THAT(page, HasSubstr("N^0.50"));
 }
 
+TEST(ScalePageTest, MemoryThatFallsDoesNotGrow) {
+  ScaleResult result = Clusters({4, 8});
+  result.figures[1].of(ScaleMetric::kMemory) = 0.01;
+  result.figures[1].of(ScaleMetric::kInterval) = 0.01;
+  const std::string page = RenderScalePage(result);
+  EXPECT_THAT(page, HasSubstr("does not grow"));
+  EXPECT_THAT(page, HasSubstr("N^-2.00"));  // interval
+}
+
+TEST(ScalePageTest, FailureRateIsThatOfALargerJob) {
+  ScaleResult result = Clusters({4, 8});
+  result.setup.of_workers = 16384;
+  EXPECT_THAT(RenderScalePage(result),
+              HasSubstr("at the failure rate of a job with 16384 workers that "
+                        "is interrupted once in "));
+}
+
 TEST(ScalePageTest, DrawsGoodputBesideFormula) {
   ScaleResult result = Clusters({4, 16});
   result.figures[1].goodput = kSampleGoodput;

@@ -30,14 +30,23 @@ std::string ScaleGrowthText(std::span<const ScaleFigures* const> usable,
   const ScaleFigures& small = *usable[usable.size() - 2];
   const ScaleFigures& large = *usable.back();
   if (small.of(metric) <= 0 || large.of(metric) <= 0) return "";
-  return fmt::format("N^{:.2f}", GrowthBetween(small, large, metric));
+  const double exponent = GrowthBetween(small, large, metric);
+  if (metric == ScaleMetric::kMemory && exponent < 0) return "does not grow";
+  return fmt::format("N^{:.2f}", exponent);
+}
+
+std::string ScaleFailureRateText(const ScaleSetup& setup) {
+  return fmt::format(
+      "interval, goodput: at the failure rate of a job with {} workers that is "
+      "interrupted once in {}; with fewer workers, less often in proportion",
+      setup.of_workers, DurationToText(setup.between_failures));
 }
 
 std::string ScaleGoodputText(const ScaleFigures& figures) {
   const MeasuredGoodput& goodput = *figures.goodput;
   return fmt::format(
-      "goodput with {} workers and {} crashes in {} of virtual time, a save "
-      "every {}: measured {}, Daly's formula {}",
+      "goodput with {} workers and {} crashes at random times in {} of virtual "
+      "time, a save every {}: measured {}, Daly's formula {}",
       figures.workers, goodput.kills,
       MetricText(MetricUnit::kSeconds, goodput.seconds),
       MetricText(MetricUnit::kSeconds, goodput.interval),

@@ -18,9 +18,14 @@ std::string ScaleSetupText(const ScaleSetup& setup);
 std::vector<const ScaleFigures*> UsableFigures(const ScaleResult& result);
 
 // Returns the growth between the two largest clusters, as "N^0.98"; "" with a
-// single cluster, or if a value is not above 0.
+// single cluster, or if a value is not above 0. Memory that falls with the
+// number of workers "does not grow": what all workers share weighs less.
 std::string ScaleGrowthText(std::span<const ScaleFigures* const> usable,
                             ScaleMetric metric);
+
+// Returns "interval, goodput: at the failure rate of a job with 16384 workers
+// that is interrupted once in 3h; …".
+std::string ScaleFailureRateText(const ScaleSetup& setup);
 
 // Returns a sentence that compares the measured goodput with the formula.
 // REQUIRES: the cluster has a measured goodput.

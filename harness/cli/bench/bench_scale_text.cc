@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "engine/cli/terminal/text_table.h"
-#include "engine/text/units.h"
 #include "harness/bench/figures/scale_text.h"
 #include <fmt/format.h>
 
@@ -35,9 +34,7 @@ std::string ScaleResultToText(const ScaleResult& result) {
     table.AddRow(std::move(row));
   }
   if (!usable.empty()) text += table.Render();
-  text += fmt::format(
-      "interval, goodput: at one interruption in {} with {} workers\n",
-      DurationToText(result.setup.between_failures), result.setup.of_workers);
+  text += ScaleFailureRateText(result.setup) + "\n";
   for (const ScaleFigures* figures : usable) {
     if (figures->goodput) text += ScaleGoodputText(*figures) + "\n";
   }
