@@ -72,6 +72,29 @@ std::string RecommendationsText(std::span<const CheckpointFigures> group,
                      LongTimeText(between_failures), text);
 }
 
+// Returns a note on each mode whose saves keep the disk busy nearly all the
+// time, as its stall is then the wait for the save before.
+std::string BusyDiskNotes(std::span<const CheckpointFigures> group) {
+  constexpr double kNearlyAlways = 0.9;
+  std::string text;
+  for (const CheckpointFigures& figures : group) {
+    const TrialValues& busy = figures.of(Metric::kBusy);
+    const bool saves_in_background =
+        figures.config.mode && *figures.config.mode != SaveMode::kSync;
+    if (!saves_in_background || !figures.voided.empty() || busy.empty() ||
+        MedianOf(busy) < kNearlyAlways) {
+      continue;
+    }
+    text += fmt::format(
+        "note: {}: a save was in flight {} of the time, so a save waits for "
+        "the one before it; use a larger --every, such as {}\n",
+        ModeName(figures.config.mode),
+        MetricText(MetricUnit::kRatio, MedianOf(busy)),
+        5 * figures.config.every);
+  }
+  return text;
+}
+
 std::string CheckpointGoodputText(const CheckpointFigures& figures) {
   const MeasuredGoodput& goodput = *figures.goodput;
   return fmt::format(
@@ -108,6 +131,7 @@ std::string GroupText(std::span<const CheckpointFigures> group,
                   ClusterText(config), TrialsText(group.front()));
   text +=
       MetricsTable(group, kCostMetrics) + MetricsTable(group, kResourceMetrics);
+  text += BusyDiskNotes(group);
   if (saves) {
     text += "recovery from kill -9\n" + MetricsTable(group, kRecovery);
   }

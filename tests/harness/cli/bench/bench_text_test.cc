@@ -1,0 +1,38 @@
+// Text on the result of a benchmark of checkpoints.
+#include "harness/cli/bench/bench_text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace gauntlet {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+CheckpointResult SavesThatKeepTheDiskBusy(SaveMode mode, double busy) {
+  CheckpointFigures figures;
+  figures.config = {.mode = mode, .state_bytes = 1'000'000, .every = 10};
+  figures.of(Metric::kStep) = {0.002};
+  figures.of(Metric::kBusy) = {busy};
+  CheckpointResult result;
+  result.figures = {figures};
+  result.between_failures = 3600;
+  return result;
+}
+
+TEST(BenchTextTest, NoteSaysThatSavesWaitForEachOther) {
+  EXPECT_THAT(CheckpointResultToText(
+                  SavesThatKeepTheDiskBusy(SaveMode::kZeroCopy, 1.0)),
+              HasSubstr("\nnote: zero-copy: a save was in flight 100 % of the "
+                        "time, so a save waits for the one before it; use a "
+                        "larger --every, such as 50\n"));
+  for (const CheckpointResult& result :
+       {SavesThatKeepTheDiskBusy(SaveMode::kZeroCopy, 0.6),
+        SavesThatKeepTheDiskBusy(SaveMode::kSync, 1.0)}) {
+    EXPECT_THAT(CheckpointResultToText(result), Not(HasSubstr("note: ")));
+  }
+}
+
+}  // namespace
+}  // namespace gauntlet
