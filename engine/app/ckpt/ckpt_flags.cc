@@ -50,7 +50,15 @@ struct Subcommand {
   std::string example;
   Takes takes = Takes::kJson;
   AppCommand (*make)(const PathFlags&);
+  std::string_view note = "";  // at the end of the help page
 };
+
+// Explains the states that ls and verify print.
+constexpr std::string_view kStatesNote =
+    "Each checkpoint is current (a run may load it), fenced (a newer start\n"
+    "resumed from another checkpoint, so no run loads it) or rejected (it was\n"
+    "damaged, and a run set it aside). ls checks the sizes of files; verify\n"
+    "checks their bytes too.";
 
 std::vector<Subcommand> AllSubcommands() {
   return {
@@ -62,7 +70,8 @@ std::vector<Subcommand> AllSubcommands() {
        "Checkpoint directory.",
        "ls ckpt",
        Takes::kJson,
-       MakeList},
+       MakeList,
+       kStatesNote},
       {"verify",
        "Read every byte of a checkpoint directory, or of one checkpoint. Exit "
        "code 1: a checkpoint is damaged or missing, and another can be loaded; "
@@ -71,7 +80,8 @@ std::vector<Subcommand> AllSubcommands() {
        "Checkpoint directory, or one checkpoint in it.",
        "verify ckpt",
        Takes::kJson,
-       MakeVerify},
+       MakeVerify,
+       kStatesNote},
       {"diff",
        "Compare two checkpoints: the first tensor, element and bit that "
        "differ. Exit code 1: they differ; 7: one of them is damaged.",
@@ -120,7 +130,9 @@ Result<AppCommand> ParseSubcommand(const Subcommand& subcommand,
   PathFlags values;
   Flags flags({.command = "ckpt " + subcommand.name,
                .summary = subcommand.summary,
-               .examples = "Example:\n  gauntlet ckpt " + subcommand.example},
+               .examples = fmt::format(
+                   "Example:\n  gauntlet ckpt {}{}{}", subcommand.example,
+                   subcommand.note.empty() ? "" : "\n\n", subcommand.note)},
               verb);
   const size_t wanted = subcommand.paths.size();
   flags.Positionals(

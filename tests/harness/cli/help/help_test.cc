@@ -205,6 +205,14 @@ TEST(HelpTest, UsageHasTheRequiredArgumentsAndTheirNumber) {
   EXPECT_THAT(Help("ckpt diff").out, HasSubstr("\n  A B  "));
 }
 
+TEST(HelpTest, ListOfCheckpointsExplainsTheirStates) {
+  for (const char* topic : {"ckpt ls", "ckpt verify"}) {
+    EXPECT_THAT(
+        Help(topic).out,
+        HasSubstr("\nEach checkpoint is current (a run may load it), "));
+  }
+}
+
 TEST(HelpTest, CommandsTopicIsItsOwnHelp) {
   EXPECT_THAT(Help("train").out, HasSubstr("Usage: gauntlet train"));
   EXPECT_THAT(Help("").out, HasSubstr("\nStart: gauntlet run --demo\n"));
