@@ -251,7 +251,7 @@ std::string OverviewText() {
     text += fmt::format("\n{}:\n", title);
     for (const Verb& verb : kVerbs) {
       if (verb.group != group) continue;
-      text += fmt::format("  {:<9} {}\n", verb.name, verb.summary);
+      text += fmt::format("  {:<11} {}\n", verb.name, verb.summary);
     }
   }
   return text + fmt::format(
