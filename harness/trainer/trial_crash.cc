@@ -40,10 +40,10 @@ bool SyncsFile(const FileOperation& one) {
 // Returns true iff the operation syncs the directory that has the name.
 bool SyncsDirectoryOf(const FileName& name, const FileOperation& one) {
   if (one.kind == OperationKind::kSyncFileSystem) return true;
+  if (one.kind != OperationKind::kSyncDirectory) return false;
   const std::string parent =
       std::filesystem::path(name.path).parent_path().string();
-  return one.kind == OperationKind::kSyncDirectory &&
-         one.name == FileName{.directory = name.directory,
+  return one.name == FileName{.directory = name.directory,
                               .path = parent.empty() ? "." : parent};
 }
 
