@@ -25,8 +25,8 @@ constexpr std::array kInvariants = {
                   "all workers hold bitwise identical states after every step",
                   true},
     InvariantInfo{Invariant::kResumePoint, "resume-point",
-                  "a restart resumes from the newest valid acknowledged "
-                  "checkpoint, or a later one"},
+                  "a restart resumes from the newest acknowledged checkpoint, "
+                  "or a later one; it may pass over one that does not verify"},
     InvariantInfo{
         Invariant::kBoundedLoss, "bounded-loss",
         "a save begins whenever one is due, and a rejoin recomputes no step "

@@ -299,7 +299,7 @@ std::string FailedChecks(const CaseResult& result) {
   if (!reports.empty()) {
     out += fmt::format("<h4>{}</h4>\n<dl class=\"findings\">\n{}</dl>\n",
                        ExpectsViolations(result)
-                           ? "Violations that the scenario expects"
+                           ? "Violations; the scenario expects some"
                            : "Failed checks",
                        reports);
   }

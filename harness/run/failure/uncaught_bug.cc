@@ -132,9 +132,11 @@ std::string WhyNotResumedFrom(const Record& record, uint64_t step) {
 }
 
 // Returns ", then run again: resumed_from: {step: 12} may stay unmet, as …" if
-// expectations are not met; else "". They need not follow from the bug.
+// expectations other than the outcome are not met; else "". The outcome follows
+// from the bug, but the others need not.
 std::string UnmetWithBugText(const Record& record, const Verdict& verdict) {
-  const size_t unmet = verdict.broken_expectations.size();
+  const size_t unmet = verdict.broken_expectations.size() -
+                       (IsUnmet(verdict, "outcome") ? 1 : 0);
   if (unmet == 0) return "";
   const std::optional<uint64_t> step = record.expect.resumed_from_step;
   const std::string why = step && IsUnmet(verdict, "resumed_from")

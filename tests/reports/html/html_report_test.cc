@@ -553,7 +553,7 @@ TEST(CaseSectionTest, ViolationsAreExpected_IfOnlyTheWorldsDiffer) {
   result.verdict.broken_expectations.clear();
   FailFor("the worlds end differently: no final state (real)", result.verdict);
   EXPECT_THAT(RenderCaseSection(result, std::nullopt, {.id = "case-3"}),
-              AllOf(HasSubstr("<h4>Violations that the scenario expects</h4>"),
+              AllOf(HasSubstr("<h4>Violations; the scenario expects some</h4>"),
                     Not(HasSubstr("Failed checks"))));
 }
 

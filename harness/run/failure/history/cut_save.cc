@@ -141,10 +141,12 @@ std::string RestartAfterKillText(const Outline& outline, int64_t kill_ns) {
 
 std::string UsualSaveText(const Record& record) {
   const std::vector<int64_t> durations = DurationsOfSaves(record);
-  if (durations.size() < 2) return "";
-  return fmt::format("the {} acknowledged saves took {} (median)",
-                     durations.size(),
-                     MillisecondsText(durations[durations.size() / 2]));
+  const size_t count = durations.size();
+  if (count < 2) return "";
+  const int64_t median_ns =
+      (durations[(count - 1) / 2] + durations[count / 2]) / 2;
+  return fmt::format("the {} acknowledged saves took {} (median)", count,
+                     MillisecondsText(median_ns));
 }
 
 std::optional<DoneSave> LastSaveBefore(const Record& record, int64_t t_ns) {

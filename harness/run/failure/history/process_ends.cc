@@ -1,6 +1,7 @@
 #include "harness/run/failure/history/process_ends.h"
 
 #include <algorithm>
+#include <csignal>
 #include <string_view>
 #include <tuple>
 #include <vector>
@@ -81,6 +82,8 @@ std::string EndText(const RecordEvent& end) {
   const std::string who = about == kLauncherWorker
                               ? "the launcher"
                               : fmt::format("worker {}", about);
+  constexpr int kAborted = 128 + SIGABRT;
+  if (end.count == kAborted) return who + " aborted";
   if (end.reason == RecordReason::kSignal) return who + " was killed";
   if (end.reason == RecordReason::kUnreachable) {
     return who + " could no longer be reached";

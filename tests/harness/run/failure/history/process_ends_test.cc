@@ -41,6 +41,14 @@ TEST(ProcessEndsTest, KillByTheLauncherIsTheLastChoice) {
   EXPECT_EQ(EndText(*FirstEnd(record, 0, 9)), "worker 2 exited with code 70");
 }
 
+// A simulated process exits with 134; SIGABRT ends a real one.
+TEST(ProcessEndsTest, AbortReadsAlikeInBothWorlds) {
+  RecordEvent end = Exit(1, 0, 134);
+  EXPECT_EQ(EndText(end), "worker 0 aborted");
+  end.reason = RecordReason::kSignal;
+  EXPECT_EQ(EndText(end), "worker 0 aborted");
+}
+
 TEST(ProcessEndsTest, PowerCutComesBeforeTheEndsOfItsProcesses) {
   Record record;
   record.machine = {{.kind = RecordKind::kPowerCut, .t_ns = 5, .path = "w0"}};
