@@ -17,7 +17,7 @@ import outcome
 SUBCOMMANDS = {"ckpt": ("ls", "verify", "diff", "export", "predict"),
                "bench": ("checkpoint", "scale")}
 # Options of other programs.
-FOREIGN = {"--requeue", "--signal"}
+FOREIGN = {"--requeue", "--signal", "-fmad"}
 
 
 def prose_of(path):

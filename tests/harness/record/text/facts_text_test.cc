@@ -41,7 +41,7 @@ TEST(FactsTextTest, TextTellsStepsFromComputations) {
       {{.max_recomputed_steps = 3,
         .distinct_recomputed_steps = 5,
         .recomputations = 7},
-       "5 steps recomputed, 7 recomputations in all, at most 3 after one "
+       "5 steps recomputed, 7 recomputations in all, at most 3 after each "
        "restart"},
       {{.max_recomputed_steps = 4}, "4 steps recomputed"},  // older result
   };

@@ -19,22 +19,22 @@ struct GoldenRun {
 };
 
 constexpr GoldenRun kGoldenRuns[] = {
-    {"undisturbed", "[]", 0x153caa42514bcf2e},
+    {"undisturbed", "[]", 0x82c9ed01272ad5ca},
     {"crash", "[{at: {worker: 1, step: 6, point: step.begin}, do: crash}]",
-     0x185ea863ea886643},
+     0x827967960cf9c5da},
     {"hang", "[{at: {worker: 1, step: 6, point: step.begin}, do: hang}]",
-     0x1fc047194ec12d37},
+     0xda9a9d534fa90265},
     {"preempt",
      "[{at: {worker: 0, point: eval.begin}, do: preempt, "
      "with: {grace: 10s}}]",
-     0x6a9f410394a08664},
+     0x3dcf33e0dd4df02d},
     {"power_loss",
      "[{at: {worker: 0, point: ckpt.rename, occurrence: 2}, do: power_loss}]",
-     0xf43bc2acafa032db},
+     0x4b2c11e24fa44ebf},
     {"partition",
      "[{at: {worker: 1, step: 3, point: comm.send}, do: partition, "
      "with: {duration: 20s}}]",
-     0xfe97b1c8fe9edc61},
+     0x3c7ff4d6be4a881a},
 };
 
 class EventDigestTest : public testing::TestWithParam<GoldenRun> {};

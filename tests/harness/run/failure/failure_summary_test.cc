@@ -202,7 +202,7 @@ expect: {outcome: completes}
       result.summary.recovery,
       HasSubstr(
           "; 5 steps recomputed, 7 recomputations in all, at most 3 after "
-          "one restart"));
+          "each restart"));
 }
 
 TEST_F(FailureSummaryTest, GivingUpAfterAResume_ReportsTheResume) {
