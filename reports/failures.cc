@@ -115,7 +115,7 @@ std::string ViolationText(const InvariantReport& report) {
 
 bool ExpectsViolations(const CaseResult& one) {
   return one.verdict.kind == VerdictKind::kPass ||
-         one.verdict.reason.find(kWorldsEndDifferently) != std::string::npos;
+         one.verdict.reason.starts_with(kWorldsEndDifferently);
 }
 
 std::string WholeReasonText(const CaseResult& one) {

@@ -91,7 +91,7 @@ std::string RangeText(uint64_t first, uint64_t last) {
 
 // Returns true iff an event of the kind only measures a save or a start. Folded
 // events leave it out.
-bool IsOfTimes(RecordKind kind) {
+bool IsMeasurement(RecordKind kind) {
   return kind == RecordKind::kSaveTimes || kind == RecordKind::kStartTimes;
 }
 
@@ -101,13 +101,14 @@ bool IsNamedInRange(RecordKind kind) {
          kind == RecordKind::kSaveAcknowledged || kind == RecordKind::kRetired;
 }
 
+enum class SaveCommit : uint8_t { kRenamed, kNotRenamed };
+
 // Consecutive routine events of one worker.
 class RoutineRange {
  public:
-  // `t_ns`: time since the first event of the run. `is_renamed`: false for the
-  // acknowledgement of a save that was not committed.
+  // `t_ns`: time since the first event of the run.
   void Add(const RecordEvent& event, int64_t t_ns, std::string text,
-           bool is_renamed) {
+           SaveCommit commit) {
     if (events_++ == 0) first_text_ = std::move(text);
     if (event.step > 0) {
       first_step_ =
@@ -128,7 +129,7 @@ class RoutineRange {
         std::erase_if(begun_, [&event](const auto& save) {
           return save.first == event.step;
         });
-        if (!is_renamed) {
+        if (commit == SaveCommit::kNotRenamed) {
           not_renamed_.push_back(event.step);
           break;
         }
@@ -308,7 +309,7 @@ class TimelineBuilder {
         const bool is_bad_load =
             event.kind == RecordKind::kLoaded && causes_.contains(place);
         if (!is_bad_load && IsCoveredByResumption(place)) continue;
-        if (IsOfTimes(event.kind)) continue;
+        if (IsMeasurement(event.kind)) continue;
         if (!is_bad_load && IsRoutine(event.kind)) {
           Fold(place);
           continue;
@@ -393,26 +394,28 @@ class TimelineBuilder {
            events[next].digest == events[place.index].digest;
   }
 
-  // Returns false iff the process ended at the fault point before the rename of
-  // the acknowledged save: the save was acknowledged too early.
-  bool IsRenamed(const EventPlace& place) const {
+  // Returns kNotRenamed iff the event acknowledges a save whose process ended
+  // at the fault point before the rename: it was acknowledged too early. The
+  // step of that fault is the training's, which may be later than the save's.
+  SaveCommit CommitOf(const EventPlace& place) const {
     const auto& events = IncarnationOf(record_, place).events;
-    const RecordEvent& saved = events[place.index];
-    if (saved.kind != RecordKind::kSaveAcknowledged) return true;
+    if (events[place.index].kind != RecordKind::kSaveAcknowledged) {
+      return SaveCommit::kRenamed;
+    }
     const auto next =
         std::find_if(events.begin() + static_cast<std::ptrdiff_t>(place.index),
-                     events.end(), [&saved](const RecordEvent& event) {
+                     events.end(), [](const RecordEvent& event) {
                        return event.kind == RecordKind::kSaveBegin ||
                               (event.kind == RecordKind::kFaultFired &&
-                               event.path == PointName(Point::kRename) &&
-                               event.step == saved.step);
+                               event.path == PointName(Point::kRename));
                      });
-    return std::any_of(next, events.end(),
-                       [](const RecordEvent& event) {
-                         return event.kind != RecordKind::kFaultFired &&
-                                event.kind != RecordKind::kWorkerExited;
-                       }) ||
-           next == events.end();
+    const bool ends_there =
+        next != events.end() &&
+        std::all_of(next, events.end(), [](const RecordEvent& event) {
+          return event.kind == RecordKind::kFaultFired ||
+                 event.kind == RecordKind::kWorkerExited;
+        });
+    return ends_there ? SaveCommit::kNotRenamed : SaveCommit::kRenamed;
   }
 
   void Fold(const EventPlace& place) {
@@ -426,7 +429,7 @@ class TimelineBuilder {
     OpenRange& open = open_[incarnation.worker];
     open.incarnation = place.incarnation;
     open.range.Add(event, t_ns, EventText(record_, incarnation, event),
-                   IsRenamed(place));
+                   CommitOf(place));
   }
 
   // Adds a row for the folded events.

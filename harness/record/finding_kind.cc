@@ -16,7 +16,7 @@ constexpr std::array kFindingKinds = {
                     "stale-resume"},
     FindingKindInfo{FindingKind::kDoesNotVerify, Invariant::kStore,
                     "does-not-verify"},
-    FindingKindInfo{FindingKind::kNewestLost, Invariant::kStore,
+    FindingKindInfo{FindingKind::kLostCheckpoint, Invariant::kStore,
                     "lost-checkpoint"},
     FindingKindInfo{FindingKind::kLateExit, Invariant::kGrace, "late", true},
     FindingKindInfo{FindingKind::kNoAgreement, Invariant::kGrace,

@@ -13,10 +13,10 @@
 namespace gauntlet {
 
 enum class FindingKind : uint8_t {
-  kFinalState,     // the run ends in another state
-  kStaleResume,    // a resume passes over an acknowledged checkpoint
-  kDoesNotVerify,  // a checkpoint that must be valid is not
-  kNewestLost,     // a checkpoint that must be there is not
+  kFinalState,      // the run ends in another state
+  kStaleResume,     // a resume passes over an acknowledged checkpoint
+  kDoesNotVerify,   // a checkpoint that must be valid is not
+  kLostCheckpoint,  // a checkpoint that must be there is not
   // After a preemption notice:
   kLateExit,     // a worker exits after its grace period
   kNoAgreement,  // a worker exits without an agreed step

@@ -24,9 +24,10 @@ constexpr std::array kInvariants = {
     InvariantInfo{Invariant::kReplicasAgree, "replicas-agree",
                   "all workers hold bitwise identical states after every step",
                   true},
-    InvariantInfo{Invariant::kResumePoint, "resume-point",
-                  "a restart resumes from the newest acknowledged checkpoint, "
-                  "or a later one; it may pass over one that does not verify"},
+    InvariantInfo{
+        Invariant::kResumePoint, "resume-point",
+        "a restart resumes from the newest acknowledged checkpoint or "
+        "a later one, but may skip checkpoints that do not verify"},
     InvariantInfo{
         Invariant::kBoundedLoss, "bounded-loss",
         "a save begins whenever one is due, and a rejoin recomputes no step "

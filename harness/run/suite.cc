@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "engine/real/host/cuda_plugin.h"
+#include "harness/record/text/value_text.h"
 #include "harness/run/crash_notice.h"
 #include "harness/run/failure/advice.h"
 #include "harness/run/files/disk_room.h"
@@ -39,7 +40,6 @@ Capabilities CapabilitiesFor(const SuiteItem& item,
 // Returns "in the simulated world, the run resumed from step 4 and ended with
 // final state a2bcc442", or "…, the run refused to train (exit code 7)".
 std::string EndInWorldText(const CaseOutcome& outcome) {
-  constexpr size_t kShown = 8;  // digits of a digest
   const RunFacts& facts = outcome.result.verdict.facts;
   const std::string world =
       fmt::format("in the {} world, the run",
@@ -58,7 +58,7 @@ std::string EndInWorldText(const CaseOutcome& outcome) {
       facts.resumed_from
           ? fmt::format(" resumed from step {} and", *facts.resumed_from)
           : "",
-      outcome.final_digest.substr(0, kShown));
+      ShortDigests(outcome.final_digest));
 }
 
 // Returns how the run ended in each world. Adds a possible reason if bugs are

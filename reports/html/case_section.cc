@@ -271,7 +271,8 @@ std::string PassedChecks(const Verdict& verdict) {
       names, rows);
 }
 
-// Returns the checks that had nothing to check; "" if no check had anything.
+// Returns a line with the names of the checks that had nothing to check; "" if
+// these are none or all.
 std::string UnusedChecks(const Verdict& verdict) {
   std::vector<std::string_view> names;
   for (const InvariantReport& report : verdict.invariants) {
@@ -299,7 +300,7 @@ std::string FailedChecks(const CaseResult& result) {
   if (!reports.empty()) {
     out += fmt::format("<h4>{}</h4>\n<dl class=\"findings\">\n{}</dl>\n",
                        ExpectsViolations(result)
-                           ? "Violations; the scenario expects some"
+                           ? "Violations (the scenario expects at least one)"
                            : "Failed checks",
                        reports);
   }

@@ -175,8 +175,8 @@ std::string SectionsPart(const RecordParts& parts, size_t cases,
   return out + RenderWords(head + parts.html()) + parts.html() + "</section>\n";
 }
 
-// Number of pairs of fault kind and point from which on the matrix is open.
-constexpr size_t kFewPairs = 10;
+// Minimum number of planned pairs of fault kind and point for an open matrix.
+constexpr size_t kMinOpenPairs = 10;
 
 std::string CoveragePart(const RecordParts& parts, size_t cases,
                          size_t crash_tests) {
@@ -193,10 +193,10 @@ std::string CoveragePart(const RecordParts& parts, size_t cases,
         fmt::format("<p>Counts {} of {}: no more records are read.</p>\n",
                     GroupedDigits(parts.loaded()), GroupedCount(cases, "case"));
   }
-  // With few pairs, the table is almost empty, and the sections of the cases
-  // already list the faults.
+  // With one case or few pairs, the table is almost empty, and the sections of
+  // the cases already list the faults.
   const size_t pairs = parts.coverage().planned_pairs();
-  if (cases > 1 && pairs >= kFewPairs) {
+  if (cases > 1 && pairs >= kMinOpenPairs) {
     return out + parts.coverage().Render() + "</section>\n";
   }
   return out + fmt::format(

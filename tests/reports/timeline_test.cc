@@ -237,6 +237,10 @@ TEST(TimelineTest, FoldedSaveWithoutARenameIsNotSaved) {
                     .detail = "crash"});
   EXPECT_THAT(Texts(TimelineOf(record, {})),
               testing::Contains("steps 1-2; acknowledged 2 before its rename"));
+  // While an asynchronous save is written, the training goes on.
+  events.back().step = 4;
+  EXPECT_THAT(Texts(TimelineOf(record, {})),
+              testing::Contains("steps 1-2; acknowledged 2 before its rename"));
   events.insert(
       events.end() - 1,
       {.kind = RecordKind::kSaveBegin, .t_ns = events.back().t_ns, .step = 2});

@@ -12,7 +12,7 @@ namespace gauntlet {
 
 struct BaseCheck {
   std::string skipped;  // why the simulated world cannot run it; "" if it can
-  std::string failure;  // first expectation that fails; "" if none fails
+  std::string failure;  // set-up and first finding; "" if all runs passed
 };
 
 // Runs the base and each of SetupsOf(base), without faults and planted bugs.

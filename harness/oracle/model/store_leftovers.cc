@@ -146,7 +146,7 @@ void StoreModel::CheckMissing() {
     checks_.store.Count();
     if (IsLeftValid(one)) continue;
     checks_.store.Fail(
-        FindingKind::kNewestLost,
+        FindingKind::kLostCheckpoint,
         fmt::format(
             "{} was acknowledged, but after the run it {}", one.name,
             FindLeft(one) == nullptr ? "is missing" : "does not verify"));

@@ -117,8 +117,8 @@ class Processes {
   void CheckWait(const Process& process, const RecordEvent& event);
   std::optional<int64_t> LostSince(const Process& process,
                                    const RecordEvent& loss) const;
-  bool IsOnlyHeldUpItself(const Process& process,
-                          const RecordEvent& loss) const;
+  bool IsOnlyReporterHeldUp(const Process& process,
+                            const RecordEvent& loss) const;
   void CheckPromptness(const Process& process, const RecordEvent& event);
   void CheckChiefSilent(const RecordEvent& event);
   void CheckNoticedFirst(const Process* chief, const RecordEvent& event);

@@ -187,10 +187,10 @@ std::optional<int64_t> Processes::LostSince(const Process& process,
 }
 
 // Returns true iff, at the time of the loss, a fault held up the process that
-// reports it, and nothing else is disturbed. The other rank may then have been
-// lost later than that fault.
-bool Processes::IsOnlyHeldUpItself(const Process& process,
-                                   const RecordEvent& loss) const {
+// reports it, and nothing else was disturbed. The reported rank may have been
+// lost after that fault.
+bool Processes::IsOnlyReporterHeldUp(const Process& process,
+                                     const RecordEvent& loss) const {
   using Kind = Hindrance::Kind;
   const auto is_own = [&process](const Hindrance& one) {
     return one.of == process.id &&
@@ -220,7 +220,7 @@ void Processes::CheckPromptness(const Process& process,
       fmt::format(
           "rank {} was declared lost after {} s, expected at most {} s{}",
           event.about.value_or(-1), late, limit,
-          IsOnlyHeldUpItself(process, event)
+          IsOnlyReporterHeldUp(process, event)
               ? fmt::format("; the time counts from the fault that held up {}, "
                             "which declared the loss",
                             NameOf(process.id))

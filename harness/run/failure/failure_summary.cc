@@ -199,8 +199,8 @@ std::string StartText(const GenerationStart& start) {
       start.notes);
 }
 
-// Returns the steps after that of the resume whose checkpoints the run rejected
-// before it.
+// Returns the steps, after that of the resume, of checkpoints that the run
+// rejected before it.
 std::set<uint64_t> NewerRejectedSteps(const Record& record,
                                       const RecordEvent& resume) {
   std::set<uint64_t> steps;
@@ -215,8 +215,8 @@ std::set<uint64_t> NewerRejectedSteps(const Record& record,
 }
 
 // Describes the first resume from a checkpoint: whether the scenario expects
-// it, and the newer saves that it left out, or their rejection. REQUIRES: a
-// worker resumed.
+// it, and which newer checkpoints were skipped or rejected. REQUIRES: a worker
+// resumed.
 std::string NotesOnResume(const Record& record, uint64_t step) {
   const std::string expected = record.expect.resumed_from_step == step
                                    ? ", as the scenario expects"
@@ -228,7 +228,7 @@ std::string NotesOnResume(const Record& record, uint64_t step) {
   const std::set<uint64_t> rejected = NewerRejectedSteps(record, resume);
   if (newest > step && rejected.contains(newest)) {
     return fmt::format(
-        "{}, as {} rejected", expected,
+        "{} because {} rejected", expected,
         rejected.size() == 1
             ? fmt::format("the checkpoint of step {} was", newest)
             : fmt::format("the checkpoints of {} were",

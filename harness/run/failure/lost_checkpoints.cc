@@ -112,7 +112,7 @@ bool IsOwed(const LostCheckpoint& one, const Verdict& verdict) {
     for (const Finding& finding : report.findings) {
       const bool is_owed = one.is_gone
                                ? IsOf(FindingKind::kStaleResume, finding) ||
-                                     IsOf(FindingKind::kNewestLost, finding)
+                                     IsOf(FindingKind::kLostCheckpoint, finding)
                                : IsOf(FindingKind::kDoesNotVerify, finding);
       if (is_owed && IsAbout(finding, one)) return true;
     }

@@ -120,8 +120,9 @@ std::string WhyNotResumedFrom(const Record& record, uint64_t step) {
     return fault == nullptr
                ? ""
                : fmt::format(
-                     "fault {} fires before the rename of step {}, and "
-                     "without the bug a save is acknowledged after its rename",
+                     "fault {} fires before the rename of the checkpoint of "
+                     "step {}; without the bug, a save is acknowledged after "
+                     "that",
                      fault->id, step);
   }
   return has(RecordKind::kSaveBegin)

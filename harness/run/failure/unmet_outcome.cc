@@ -50,18 +50,21 @@ bool HaveOwnFaults(const std::vector<Interruption>& all) {
   return true;
 }
 
-// Describes interruptions that have each a fault of their own, in their order:
-// "2 faults led to 2 restarts: fault a (…) ended attempt 1; fault b (…) ended
-// attempt 2: …". The sign of the one at `exceeding` is named.
+// Describes, in the order of time, interruptions that each have their own
+// fault: "2 faults led to 2 restarts: fault a (…) ended attempt 1; fault b (…)
+// ended attempt 2: …". Adds the first sign of all[exceeding].
 std::vector<std::string> EndsInOrder(const Outline& outline,
                                      std::span<const Interruption> all,
                                      size_t exceeding) {
-  std::vector<std::string> texts =
-      EndsOfAttempts(outline, all.first(exceeding));
-  texts.push_back(InterruptionText(outline, all[exceeding]));
-  for (std::string& text :
-       OtherEnds(outline, all[exceeding], all.subspan(exceeding + 1))) {
-    texts.push_back(std::move(text));
+  std::vector<std::string> texts;
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (i == exceeding) {
+      texts.push_back(InterruptionText(outline, all[i]));
+      continue;
+    }
+    for (std::string& text : EndsOfAttempts(outline, all.subspan(i, 1))) {
+      texts.push_back(std::move(text));
+    }
   }
   const bool all_restart = std::ranges::none_of(
       all,
@@ -74,8 +77,8 @@ std::vector<std::string> EndsInOrder(const Outline& outline,
 }
 
 // Describes the interruptions if there were more than `permitted` ones; else
-// "". They are in their order if each has a fault of its own. Otherwise the
-// first one is that which exceeded the number.
+// "". They are in the order of time if each has its own fault; else the one
+// that exceeded `permitted` comes first.
 std::string RestartText(const Outline& outline, uint64_t permitted) {
   std::vector<Interruption> all = InterruptionsOf(outline);
   if (permitted >= all.size()) return "";

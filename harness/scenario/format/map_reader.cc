@@ -72,9 +72,9 @@ std::string HintOnName(const KeySpec& row, const std::string& name,
   return hint;
 }
 
-// A map was expected, and `found` is another value. If that is a scalar and the
-// map has a single key, or one for an exact number, returns the map to write:
-// "{step: 10}". Else returns "".
+// A map was expected, and `found` is another value. If it is a scalar and the
+// map has a single key, or a whole number and the map has the key `exactly`,
+// returns the map to write: "{step: 10}". Else returns "".
 std::string HintOnMap(std::string_view path, const YamlNode& found) {
   const std::vector<std::string> keys = KeysOf(path);
   if (found.kind != YamlKind::kScalar) return "";

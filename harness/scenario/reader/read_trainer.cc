@@ -76,7 +76,7 @@ void ReadTrainer(const MapReader& document, const YamlNode& node, Case& one) {
     document.Error(
         entry.place,
         fmt::format(
-            "`{}` describes Gauntlet's own training job: expected none beside "
+            "`{}` describes Gauntlet's own training job: not allowed beside "
             "`trainer`",
             entry.key),
         "remove it");

@@ -247,7 +247,7 @@ std::vector<Word> MakeWords() {
        "test). With outcome: violates, the case passes only if the named "
        "checks catch the bug."},
       {"names of violations",
-       {"Failed checks", "Violations; the scenario expects some"},
+       {"Failed checks", "Violations (the scenario expects at least one)"},
        "The name of the check has its rule below it. Each violation has its "
        "own name, such as does-not-verify; its text gives the details."},
       {"bookkeeping",

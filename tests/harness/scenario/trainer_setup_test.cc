@@ -103,7 +103,7 @@ TEST(TrainerSetupTest, RefusesMeaninglessSetups) {
                    ", faults: [{do: kill, profile: weak, at: {file: a}}]"),
        "expected with `do: power` only"},
       {WithTrainer(command + ", " + faults) + "job: {seed: 1}\n",
-       "`job` describes Gauntlet's own training job: expected none beside "
+       "`job` describes Gauntlet's own training job: not allowed beside "
        "`trainer`"},
       {kHead + ("trainer: {" + command + ", " + faults + "}\n") +
            "expect: {outcome: recovers, exit_code: 1}\n",

@@ -552,9 +552,11 @@ TEST(CaseSectionTest, ViolationsAreExpected_IfOnlyTheWorldsDiffer) {
   CaseResult result = SampleResult().cases[3];
   result.verdict.broken_expectations.clear();
   FailFor("the worlds end differently: no final state (real)", result.verdict);
-  EXPECT_THAT(RenderCaseSection(result, std::nullopt, {.id = "case-3"}),
-              AllOf(HasSubstr("<h4>Violations; the scenario expects some</h4>"),
-                    Not(HasSubstr("Failed checks"))));
+  EXPECT_THAT(
+      RenderCaseSection(result, std::nullopt, {.id = "case-3"}),
+      AllOf(
+          HasSubstr("<h4>Violations (the scenario expects at least one)</h4>"),
+          Not(HasSubstr("Failed checks"))));
 }
 
 TEST(CaseSectionTest, ReasonIsNotCut) {

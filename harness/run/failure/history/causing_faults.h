@@ -40,9 +40,9 @@ Causes CausesOf(const Outline& outline, int64_t from_ns, int64_t until_ns);
 std::string EndWithFaultText(const Outline& outline, const RecordEvent& end,
                              int64_t since_ns);
 
-// Returns the time at which the process of that end really ended. It is the
-// firing of the fault that EndWithFaultText names, if that fault ends its
-// process immediately. A launcher reports the end some time later.
+// Returns the time at which the process ended: that of the fault named by
+// EndWithFaultText, if it ends its process immediately; else that of the event,
+// which a launcher reports later.
 int64_t TimeOfEnd(const Outline& outline, const RecordEvent& end,
                   int64_t since_ns);
 

@@ -46,7 +46,7 @@ std::string UsualSaveText(const Record& record);
 // still being written when worker 2 was killed because of fault k (…), 575 ms
 // after the save began; the 9 acknowledged saves took 620 ms (median)". The
 // text names the first end between the begin of the save and the end of the
-// span, and the newest fault in the span. It measures the time to TimeOfEnd.
+// span, and the newest fault in the span. The duration ends at TimeOfEnd.
 // REQUIRES: the save was pending at the end of the span.
 std::string PendingSaveText(const Outline& outline, const BegunSave& save,
                             const TimeSpan& span);

@@ -146,11 +146,13 @@ std::string MoreEnds(const UnmetRun& run, uint64_t number) {
 
 std::string OneMoreEnd(const UnmetRun& run) { return MoreEnds(run, 1); }
 
-// Adds to the advice to restart a run the outcome that it then has.
+// Appends "; and set outcome: recovers" if the scenario expects a run without
+// restarts and had one.
 std::string WithOutcome(const UnmetRun& run, const std::string& advice) {
-  const bool is_met = run.record().expect.outcome == Outcome::kCompletes &&
-                      run.facts().restarts == 0;
-  return advice.empty() || !is_met
+  const bool must_change_outcome =
+      run.record().expect.outcome == Outcome::kCompletes &&
+      run.facts().restarts == 0;
+  return advice.empty() || !must_change_outcome
              ? advice
              : advice +
                    "; and set outcome: recovers, as only a run without "

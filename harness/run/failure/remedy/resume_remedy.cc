@@ -179,7 +179,7 @@ std::string CompletedSave(const Outline& outline, const Restart& restart,
 }
 
 // Returns the advice to let the fault that ended the workers fire after the
-// pending save, without a step, as the record does not tell at which step the
+// pending save, without a step, as the record does not show at which step the
 // save is complete. Returns "" if that fault is not known.
 std::string LaterEndAdvice(const Record& record, const Restart& restart,
                            const BegunSave& save) {
@@ -192,9 +192,10 @@ std::string LaterEndAdvice(const Record& record, const Restart& restart,
       "let fault {} fire after the save of step {} is acknowledged{}{}",
       restart.ending->id, save.step,
       next > save.step && next <= LastStepOf(record)
-          ? fmt::format(", but before that of step {} is", next)
+          ? fmt::format(", but before the save of step {} is acknowledged",
+                        next)
           : "",
-      usual.empty() ? "" : ": " + usual);
+      usual.empty() ? "" : fmt::format(" ({})", usual));
 }
 
 // Returns the change after which the acknowledged checkpoint of that step can

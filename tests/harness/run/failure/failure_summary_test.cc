@@ -98,7 +98,7 @@ TEST_F(FailureSummaryTest, PowerCutThatTookAcknowledgedCheckpointIsTheCause) {
   EXPECT_THAT(result.summary.faults,
               HasSubstr("loses power, this ends the launcher, workers 0-1"));
   EXPECT_THAT(result.summary.recovery,
-              HasSubstr("resumed from the checkpoint of step 4, as the "
+              HasSubstr("resumed from the checkpoint of step 4 because the "
                         "checkpoints of steps 6 and 8 were rejected"));
   EXPECT_THAT(result.summary.planted,
               AllOf(StartsWith("caught by store; with expect: "),

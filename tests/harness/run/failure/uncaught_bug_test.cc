@@ -167,7 +167,8 @@ TEST(UncaughtBugOfARunTest, ExpectationThatStaysUnmetHasItsReason) {
                     .detail = "c"});
   EXPECT_THAT(AdviceWithUnmet(record, "resumed_from"),
               testing::HasSubstr("may stay unmet, as fault c fires before the "
-                                 "rename of step 12, and without the bug"));
+                                 "rename of the checkpoint of step 12; without "
+                                 "the bug,"));
 }
 
 TEST(UncaughtBugOfARunTest, FirstDifferenceHasTheFaultAndTheEndOfTheRun) {

@@ -75,14 +75,16 @@ TEST_F(UnmetOutcomeTest, Cause_IsTheFaultWithItsEffect) {
        "step-000000008-g1 was written by another job: use another checkpoint "
        "directory (--ckpt), or the original settings. optimizer.learning_rate: "
        "0.01 in the checkpoint, 0.5 now"},
-      // The first restart is permitted.
-      {"faults: [{id: a, at: {worker: 1, step: 6}, do: crash}, {id: b, at: "
-       "{worker: 1, step: 7, incarnation: 2}, do: crash}]\n"
+      // The first restart is permitted. The faults are listed in another order.
+      {"faults: [{id: c, at: {worker: 1, step: 8, incarnation: 3}, do: crash}, "
+       "{id: b, at: {worker: 1, step: 7, incarnation: 2}, do: crash}, {id: a, "
+       "at: {worker: 1, step: 6}, do: crash}]\n"
        "expect: {outcome: recovers, restarts: {max: 1}}\n",
-       "2 faults led to 2 restarts: fault a (crash worker 1 at step.begin, "
+       "3 faults led to 3 restarts: fault a (crash worker 1 at step.begin, "
        "step 6) ended attempt 1; fault b (crash worker 1 at step.begin, step "
        "7, incarnation 2) ended attempt 2: worker 1 exited with code 70; the "
-       "launcher restarted the job"},
+       "launcher restarted the job; fault c (crash worker 1 at step.begin, "
+       "step 8, incarnation 3) ended attempt 3"},
       {"faults: [{id: p, at: {worker: 1, step: 6}, do: preempt, with: {grace: "
        "5s}}]\n"
        "expect: {outcome: stops-cleanly}\n",

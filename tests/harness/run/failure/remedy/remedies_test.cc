@@ -526,7 +526,7 @@ TEST(RemediesTest, FaultInAPendingAsynchronousSaveIsToComeLater) {
       {.kind = RecordKind::kResumed, .t_ns = 16, .generation = 2}};
   EXPECT_EQ(RemedyFor(record, {.resumed_from_step = 8}, {"resumed_from"}),
             "let fault c fire after the save of step 8 is acknowledged, but "
-            "before that of step 12 is");
+            "before the save of step 12 is acknowledged");
 }
 
 // Another fault delayed the save before the crash.
