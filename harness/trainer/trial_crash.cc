@@ -37,7 +37,7 @@ bool SyncsFile(const FileOperation& one) {
          one.kind == OperationKind::kSyncFileSystem;
 }
 
-// Returns true iff the operation syncs the directory that has the name.
+// Returns true iff the operation syncs the directory that contains this name.
 bool SyncsDirectoryOf(const FileName& name, const FileOperation& one) {
   if (one.kind == OperationKind::kSyncFileSystem) return true;
   if (one.kind != OperationKind::kSyncDirectory) return false;
@@ -47,8 +47,8 @@ bool SyncsDirectoryOf(const FileName& name, const FileOperation& one) {
                               .path = parent.empty() ? "." : parent};
 }
 
-// Returns true iff the program once renames a file of this name that has
-// changes which it has not synced.
+// Returns true iff the program renames, at least once, a file of this name that
+// has unsynced changes.
 bool IsRenamedUnsynced(const OperationLog& log, const FileName& name) {
   bool is_synced = true;
   for (const FileOperation& one : log.operations()) {
@@ -63,8 +63,9 @@ bool IsRenamedUnsynced(const OperationLog& log, const FileName& name) {
   return false;
 }
 
-// Returns true iff the program once renames a file of this name and does not
-// sync its directory before it renames the next file to the same name, or ends.
+// Returns true iff, at least once, the program renames a file of this name
+// and does not sync the directory of the new name before it renames the next
+// file of this name, or ends.
 bool IsRenameLeftUnsynced(const OperationLog& log, const FileName& name) {
   std::optional<FileName> unsynced;  // new name
   for (const FileOperation& one : log.operations()) {
@@ -112,7 +113,6 @@ bool IsAppendedTo(const OperationLog& log, const FileName& name) {
 
 void ClearUnfinished(CrashTrial& trial) {
   trial.in_place_files.clear();
-  trial.renamed_files.clear();
   trial.unsynced_files.clear();
   trial.unsynced_renames.clear();
 }
@@ -120,7 +120,6 @@ void ClearUnfinished(CrashTrial& trial) {
 void AddUnfinished(const FilePatterns& files, const FileName& name,
                    CrashTrial& trial) {
   if (IsRenamed(files.log(), name)) {
-    trial.renamed_files.insert(files.Of(name));
     if (IsRenamedUnsynced(files.log(), name))
       trial.unsynced_files.insert(files.Of(name));
     if (IsRenameLeftUnsynced(files.log(), name))

@@ -117,14 +117,14 @@ struct CrashTrial {
   int32_t rank = kUnknownRank;    // rank that did the operation
   std::vector<std::string> lost;  // to a power loss, one line each
   std::set<std::string> lost_files;  // patterns of the files of `lost`
-  // Patterns of files that the crash left unfinished, as `lost_files`, or else
-  // the file of the operation at the crash. Two kinds: written under their
-  // final names, and renamed when finished. Files to which a program appends
-  // are in neither.
+  // Patterns of files that the crash left unfinished: those of `lost_files`, or
+  // else the file of the operation at the crash. `in_place_files` has those
+  // that the program writes under their final names, but none to which it
+  // appends.
   std::set<std::string> in_place_files;
-  std::set<std::string> renamed_files;
-  // Those of `renamed_files` that the program does not sync before it renames
-  // them, and those after whose rename it does not sync the directory.
+  // Likewise for files that the program renames when they are finished: those
+  // that it does not sync before that, and those after whose rename it does not
+  // sync the directory.
   std::set<std::string> unsynced_files;
   std::set<std::string> unsynced_renames;
   // Other crashes that leave the same directory contents: of each fault, the

@@ -62,8 +62,8 @@ std::set<std::string> UnionOf(std::set<std::string> CrashTrial::*files,
   return all;
 }
 
-// Returns which syncs of files and directories the program leaves out when it
-// renames files of which a power loss undid operations; "" if there is none.
+// Returns the advice to do the syncs that the program omits around renames of
+// the files that a power loss damaged; "" if none is missing.
 std::string MissingSyncs(const TrainerFinding& finding,
                          const std::vector<CrashTrial>& trials) {
   if (trials[finding.trials.front()].fault != CrashFault::kPowerLoss) return "";

@@ -17,7 +17,8 @@ namespace gauntlet {
 // - The control gives different results too: save the missing state.
 // - A file is written in place: write a temporary file, and rename it.
 // - A power loss undid operations on a file that is renamed: do the syncs of
-//   the file and of the directory that the program leaves out.
+//   the file and of the directory that the program leaves out. Lost work: the
+//   syncs come first.
 // - Work is lost, although no data is: read the newest complete checkpoint.
 // - The run ends with an error or hangs: skip unfinished files.
 // Returns "" for other findings.

@@ -197,16 +197,17 @@ class FlippingNetwork final : public Network {
   uint64_t step_;
 };
 
-// With four ranks, rank 3 computes the totals and rank 2 is last to receive
-// them. A wrong value on rank 2 is wrong only there.
-AttemptResult RunWithAFlippedBit(uint64_t step, const TrainOptions& options) {
+// The last rank computes the totals, and the rank before it receives them last:
+// with four ranks, rank 2. A wrong value there is wrong on no other rank.
+AttemptResult RunWithAFlippedBit(int workers, uint64_t step,
+                                 const TrainOptions& options) {
   TrainingFixture fixture;
   fixture.PutBeforeTheNetwork(
-      [step](int rank, Network& base) -> std::unique_ptr<Network> {
-        if (rank != 2) return nullptr;
+      [=](int rank, Network& base) -> std::unique_ptr<Network> {
+        if (rank != workers - 2) return nullptr;
         return std::make_unique<FlippingNetwork>(base, step);
       });
-  return fixture.Run(4, options);
+  return fixture.Run(workers, options);
 }
 
 TEST(DisagreementTest, StateThatDriftedIsFoundAtTheNextSave) {
@@ -214,7 +215,7 @@ TEST(DisagreementTest, StateThatDriftedIsFoundAtTheNextSave) {
        {SaveMode::kSync, SaveMode::kAsync, SaveMode::kZeroCopy}) {
     TrainOptions options = SmallRun();
     options.checkpoint.mode = mode;
-    const AttemptResult outcome = RunWithAFlippedBit(12, options);
+    const AttemptResult outcome = RunWithAFlippedBit(4, 12, options);
     ExpectFailure(
         outcome, "step 15: state digests differ between workers: 3 ranks have");
     ExpectFailure(outcome, "rank 2 has");
@@ -222,10 +223,19 @@ TEST(DisagreementTest, StateThatDriftedIsFoundAtTheNextSave) {
   }
 }
 
+// Each of two digests has one rank, so neither is the more frequent one.
+TEST(DisagreementTest, DriftedStateOfTwoRanksNamesBoth) {
+  const AttemptResult outcome = RunWithAFlippedBit(2, 12, SmallRun());
+  ExpectFailure(outcome,
+                "step 15: state digests differ between workers: rank ");
+  ExpectFailure(outcome, "rank 0 has");
+  ExpectFailure(outcome, "rank 1 has");
+}
+
 TEST(DisagreementTest, StateThatDriftedIsFoundAtTheEndAtTheLatest) {
   TrainOptions options = SmallRun();
   options.checkpoint = {};
-  const AttemptResult outcome = RunWithAFlippedBit(12, options);
+  const AttemptResult outcome = RunWithAFlippedBit(4, 12, options);
   ExpectFailure(outcome, "final state digests differ");
 }
 

@@ -18,6 +18,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 // A script that writes ckpt in place: a power loss after the first save leaves
 // it empty, and so does a kill in the second.
@@ -78,7 +79,7 @@ TEST_F(TrialCrashTest, TellsFilesWrittenInPlaceFromRenamedOnes) {
   struct Row {
     const char* state;
     std::set<std::string> in_place;
-    std::set<std::string> renamed;
+    std::set<std::string> unsynced;  // of those renamed
   };
   const Row rows[] = {{"kill-4", {"ckpt"}, {}},
                       {"torn-4-1", {"ckpt"}, {}},
@@ -92,11 +93,11 @@ TEST_F(TrialCrashTest, TellsFilesWrittenInPlaceFromRenamedOnes) {
     CrashTrial trial;
     EXPECT_TRUE(DescribeCrash(FilePatterns(log_.log()), *state, trial).ok());
     EXPECT_EQ(trial.in_place_files, row.in_place) << row.state;
-    EXPECT_EQ(trial.renamed_files, row.renamed) << row.state;
+    EXPECT_EQ(trial.unsynced_files, row.unsynced) << row.state;
   }
 }
 
-// Each save syncs other things: nothing, the file, or the directory.
+// Four programs: they sync nothing, the file, the directory, or both.
 TEST(TrialCrashSyncTest, TellsWhichSyncsAreMissing) {
   for (const bool syncs_file : {false, true}) {
     for (const bool syncs_directory : {false, true}) {
@@ -115,7 +116,7 @@ TEST(TrialCrashSyncTest, TellsWhichSyncsAreMissing) {
                                 .profile = DurabilityProfile::kWeak,
                                 .lost = {end}};
       EXPECT_TRUE(DescribeCrash(FilePatterns(log.log()), state, trial).ok());
-      EXPECT_THAT(trial.renamed_files, ElementsAre("ckpt.tmp"));
+      EXPECT_THAT(trial.in_place_files, IsEmpty());
       EXPECT_EQ(trial.unsynced_files.empty(), syncs_file);
       EXPECT_EQ(trial.unsynced_renames.empty(), syncs_directory);
     }

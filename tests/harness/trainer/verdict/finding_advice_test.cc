@@ -19,7 +19,7 @@ struct Row {
   CrashFault fault;
   Verdict verdict;
   std::set<std::string> in_place;
-  std::set<std::string> renamed;
+  std::set<std::string> unsynced;
   const char* advice;  // a part of it; "": no advice
 };
 
@@ -27,7 +27,7 @@ std::string AdviceOn(const Row& row) {
   const CrashTrial trial{.fault = row.fault,
                          .file_pattern = "ckpt*",
                          .in_place_files = row.in_place,
-                         .renamed_files = row.renamed};
+                         .unsynced_files = row.unsynced};
   return AdviceOnFinding({.verdict = row.verdict, .trials = {0}}, {trial}, {});
 }
 
@@ -46,7 +46,11 @@ TEST(FindingAdviceTest, DependsOnUnfinishedFilesAndTheVerdict) {
        "a, b are written in place: write a temporary file, fsync it, rename it "
        "to the file's name, and fsync the directory"},
       {CrashFault::kDiskFull, Verdict::kFails, {"a"}, {}, "a is written in"},
-      {CrashFault::kPowerLoss, Verdict::kFails, {}, {"a.tmp"}, ""},
+      {CrashFault::kPowerLoss,
+       Verdict::kFails,
+       {},
+       {"a.tmp"},
+       "fsync a.tmp before it is renamed"},
       {CrashFault::kKill,
        Verdict::kLostWork,
        {},
