@@ -44,7 +44,7 @@ uint64_t CountSurviving(const FileContent& content, uint64_t begin,
 }
 
 // Returns "rename a.tmp to a (operation 3)". `number`: in the log, from 1.
-std::string NumberedText(const FileOperation& operation, uint64_t number) {
+std::string OperationText(const FileOperation& operation, uint64_t number) {
   return fmt::format("{} (operation {})", DescribeFileOperation(operation),
                      number);
 }
@@ -56,7 +56,7 @@ std::string LostText(const FileOperation& write, uint64_t number,
   const uint64_t wanted = CountSurviving(now, write.offset, write.bytes);
   const uint64_t there = CountSurviving(left, write.offset, write.bytes);
   if (there >= wanted) return "";
-  const std::string text = NumberedText(write, number);
+  const std::string text = OperationText(write, number);
   if (there == 0) return text + ": lost";
   return fmt::format("{}: {} of {} bytes there", text, there, wanted);
 }
@@ -83,7 +83,7 @@ Result<CrashStateText> DescribeCrashState(const OperationLog& log,
     const FileOperation& op = log.operations()[i];
     std::string line;
     if (is_pending[i] && is_lost(i + 1)) {
-      line = NumberedText(op, i + 1) + ": lost";
+      line = OperationText(op, i + 1) + ": lost";
     } else if (op.kind == OperationKind::kWrite ||
                op.kind == OperationKind::kEnter) {
       const TreeNode* const left = tree.Find(op.file);

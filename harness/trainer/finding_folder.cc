@@ -98,9 +98,9 @@ std::string ComparisonScript(const TrialSetting& setting,
       ShellWord(expected), compare);
 }
 
-// Returns shell commands around the resuming one, `resume`, that print which
-// files the crash left, and the finding. They exit with 1 unless a file that
-// the run made again in the crash test stays as it was.
+// Returns the resuming commands `resume` with output around them: the files
+// that the crash left, and the finding. They exit with 0 if the run no longer
+// rewrites the file that it rewrote in the crash test; else with 1.
 std::string LostWorkScript(const TrainerFinding& finding,
                            const CrashTrial& trial, const CommandPlaces& places,
                            const std::string& resume) {

@@ -16,9 +16,9 @@ namespace gauntlet {
 //   repro.sh       resumes from them; requires only a shell and the program.
 //                  If results diverged, compares them byte by byte with those
 //                  of the recorded run (exit code 1: they differ). If work
-//                  was lost, prints the reason (exit code 0: the checkpoint
-//                  that the run made again in the test stayed as it was; else
-//                  1)
+//                  was lost, prints the reason (exit code 0: the run no
+//                  longer rewrites the file that it rewrote in the crash test;
+//                  else 1)
 //   scenario.yaml  for `gauntlet run`
 //   issue.md       a draft for the program's maintainers
 // Errors: those of the disk.

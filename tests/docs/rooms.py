@@ -29,8 +29,8 @@ import sys
 import outcome
 from document import ROOT
 
-TOP_TABLE = "ARCHITECTURE.md"
-TABLES = "docs/design/folders.md"
+TOP_DOCUMENT = "ARCHITECTURE.md"
+FOLDERS_DOCUMENT = "docs/design/folders.md"
 SOURCE_TOPS = ("engine", "chaos", "harness", "reports")
 TOPS = (*SOURCE_TOPS, "tests")
 MOST_FILES = 30
@@ -77,7 +77,8 @@ def read_rows(document, text):
             kind = ("below" if name.endswith("/*") else
                     "top" if name.endswith("/") else "one")
             folder = re.sub(r"/\*?$", "", name)
-            rows.append(Row(f"{document}:{number}", folder, kind, cells[-1], list(above)))
+            rows.append(Row(f"{document}:{number}", folder, kind, cells[-1],
+                            list(above)))
             if kind == "one":
                 above.append(folder)
     return rows
@@ -172,7 +173,7 @@ class Rooms:
 
 def check(root):
     """Returns all violations, one per line, and what was checked."""
-    rows = [row for document in (TOP_TABLE, TABLES)
+    rows = [row for document in (TOP_DOCUMENT, FOLDERS_DOCUMENT)
             for row in read_rows(document, (root / document).read_text())]
     tree = tree_of(root)
     rooms = Rooms(rows, {str(folder) for name in tree for folder in
@@ -184,7 +185,8 @@ def check(root):
     for folder, files in tree.items():
         sources = [name for name in files if name.endswith(SOURCES)]
         if sources and not rooms.has(folder):
-            wrong.append(f"{folder}: has sources and no row in {TABLES}")
+            wrong.append(f"{folder}: has sources and no row in "
+                         f"{FOLDERS_DOCUMENT}")
         if len(files) > MOST_FILES:
             wrong.append(f"{folder}: has {len(files)} files, more than "
                          f"{MOST_FILES}")

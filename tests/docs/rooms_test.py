@@ -7,8 +7,8 @@ import unittest
 
 import rooms
 
-TOP = rooms.TOP_TABLE
-FOLDERS = rooms.TABLES
+TOP = rooms.TOP_DOCUMENT
+FOLDERS = rooms.FOLDERS_DOCUMENT
 
 TOPS = """| folder | what lives there | may include |
 |---|---|---|
@@ -112,11 +112,13 @@ class Tree(unittest.TestCase):
 
     def test_other_includes_are_reported_with_line_and_row(self):
         for path, included, document, line in (
-                ("engine/train/state/state.cc", "engine/train/loop.h", FOLDERS, 6),
+                ("engine/train/state/state.cc", "engine/train/loop.h",
+                 FOLDERS, 6),
                 ("engine/status.cc", "engine/api/api.h", FOLDERS, 5),
                 ("engine/status.cc", "chaos/sim/sim.h", TOP, 3),
                 ("engine/status.cc", "tests/engine/fixture.h", TOP, 3),
-                ("chaos/sim/sim.cc", "engine/train/state/state.h", FOLDERS, 12)):
+                ("chaos/sim/sim.cc", "engine/train/state/state.h",
+                 FOLDERS, 12)):
             violation, = self.including(path, "engine/status.h", included)
             self.assertTrue(violation.startswith(f"{path}:2: "), violation)
             self.assertIn(f"({document}:{line})", violation)

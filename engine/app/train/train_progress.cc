@@ -155,7 +155,7 @@ void TrainProgress::Progress(const WorkerProgress& progress) {
   if (!measured_from_ || progress.step < measured_from_->first) {
     measured_from_ = {progress.step, now};
   }
-  // The line of an epoch states the loss by itself.
+  // The report's own line has the epoch and the loss, so none follows.
   const bool has_own_line = !progress.line.empty() && progress.loss;
   if (has_own_line && !style_.animates()) {
     last_epoch_ = progress.epoch;

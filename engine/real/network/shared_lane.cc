@@ -25,8 +25,9 @@ constexpr uint32_t kRecordHeaderBytes = 16;
 // In place of a size: the next record is at the beginning of the memory.
 constexpr uint32_t kSkip = UINT32_MAX;
 // Messages of a write and of a read whose deadline has passed.
-constexpr std::string_view kLateRoom = "the other worker took no frame in time";
-constexpr std::string_view kLateFrame = "no frame came in time";
+constexpr std::string_view kNoRoomInTime =
+    "the other worker took no frame in time";
+constexpr std::string_view kNoFrameInTime = "no frame came in time";
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW;
 
 uint32_t RecordBytes(size_t frame) {
@@ -179,17 +180,17 @@ bool SharedLane::WaitForRoom(uint32_t bytes, Time deadline) {
 
 Status SharedLane::Write(std::string_view frame, Time deadline) {
   CHECK(frame.size() <= kMaxFrameBytes, "the channel refuses larger frames");
-  if (broken_) return WaitStatus(kLateRoom);
+  if (broken_) return WaitStatus(kNoRoomInTime);
   const uint32_t record = RecordBytes(frame.size());
   uint32_t at = memory_.written.bytes;
   const uint32_t left = kCapacity - at % kCapacity;
   if (left < record) {
-    if (!WaitForRoom(left, deadline)) return WaitStatus(kLateRoom);
+    if (!WaitForRoom(left, deadline)) return WaitStatus(kNoRoomInTime);
     std::memcpy(memory_.At(at), &kSkip, sizeof kSkip);
     Advance(memory_.written, left);
     at += left;
   }
-  if (!WaitForRoom(record, deadline)) return WaitStatus(kLateRoom);
+  if (!WaitForRoom(record, deadline)) return WaitStatus(kNoRoomInTime);
   const auto size = static_cast<uint32_t>(frame.size());
   std::memcpy(memory_.At(at), &size, sizeof size);
   std::memcpy(memory_.At(at) + kRecordHeaderBytes, frame.data(), frame.size());
@@ -202,7 +203,7 @@ Result<Frame> SharedLane::Read(Time deadline) {
     const uint32_t at = memory_.read.bytes;
     const bool came = Wait(memory_.written, deadline,
                            [&] { return memory_.written.bytes != at; });
-    if (!came) return WaitStatus(kLateFrame);
+    if (!came) return WaitStatus(kNoFrameInTime);
     uint32_t size = 0;
     std::memcpy(&size, memory_.At(at), sizeof size);
     const uint32_t left = kCapacity - at % kCapacity;

@@ -38,7 +38,8 @@ std::string ScaleGrowthText(std::span<const ScaleFigures* const> usable,
 std::string ScaleFailureRateText(const ScaleSetup& setup) {
   return fmt::format(
       "interval, goodput: at the failure rate of a job with {} workers that is "
-      "interrupted once in {}; with fewer workers, less often in proportion",
+      "interrupted once in {}; the rate is proportional to the number of "
+      "workers",
       setup.of_workers, DurationToText(setup.between_failures));
 }
 

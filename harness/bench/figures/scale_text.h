@@ -18,8 +18,8 @@ std::string ScaleSetupText(const ScaleSetup& setup);
 std::vector<const ScaleFigures*> UsableFigures(const ScaleResult& result);
 
 // Returns the growth between the two largest clusters, as "N^0.98"; "" with a
-// single cluster, or if a value is not above 0. Memory that falls with the
-// number of workers "does not grow": what all workers share weighs less.
+// single cluster, or if a value is not above 0. Memory per worker that falls as
+// workers are added gives "does not grow".
 std::string ScaleGrowthText(std::span<const ScaleFigures* const> usable,
                             ScaleMetric metric);
 

@@ -72,8 +72,8 @@ std::string RecommendationsText(std::span<const CheckpointFigures> group,
                      LongTimeText(between_failures), text);
 }
 
-// Returns a note on each mode whose saves keep the disk busy nearly all the
-// time, as its stall is then the wait for the save before.
+// Returns a note on each mode in which a save is nearly always in flight: each
+// save then stalls until the one before it is done.
 std::string BusyDiskNotes(std::span<const CheckpointFigures> group) {
   constexpr double kNearlyAlways = 0.9;
   std::string text;

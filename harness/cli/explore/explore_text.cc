@@ -88,16 +88,16 @@ std::string RenderStatistics(const CampaignReport& report, int threads) {
   const double per_second =
       Ratio(static_cast<double>(report.cases), report.seconds);
   // Crash states share the time with the cases, and do not count as cases.
-  std::string besides;
+  std::string crash_states;
   if (report.crash_states) {
-    besides = fmt::format(
-        "; besides, {:.0f} crash states a second",
+    crash_states = fmt::format(
+        "; plus {:.0f} crash states a second",
         Ratio(static_cast<double>(TotalsOf(*report.crash_states).distinct),
               report.seconds));
   }
   std::string text =
       fmt::format("  rate          {:.0f} cases a second, {:.0f} a thread{}\n",
-                  per_second, per_second / threads, besides);
+                  per_second, per_second / threads, crash_states);
   text += fmt::format("  faults fired  {}\n",
                       Shares(report.by_faults_fired, report.cases));
   text += fmt::format("  outcomes      {}\n",

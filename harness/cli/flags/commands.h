@@ -100,7 +100,7 @@ struct CrashStateChoice {
   std::vector<DurabilityProfile> profiles;
   std::vector<CrashWindow> windows = AllCrashWindows();
   uint64_t save = 0;                   // as CrashStateOptions::save
-  std::optional<uint64_t> max_states;  // of names, and of files
+  std::optional<uint64_t> max_states;  // for file names, and for contents
   std::string id;                      // of the only state to try; empty: all
 };
 

@@ -16,6 +16,7 @@
 #include "harness/record/base_name.h"
 #include "harness/record/record_file.h"
 #include "harness/record/result/result_file.h"
+#include "harness/run/files/shell_word.h"
 #include "harness/run/files/text_file.h"
 #include "reports/failures.h"
 #include <fmt/format.h>
@@ -123,7 +124,7 @@ Status NoRecordOfCrashTest(const fs::path& folder) {
   return NotFound(fmt::format("case {}: {}, and gauntlet run {} runs it again",
                               Quoted(CaseOfFolder(folder).name),
                               WhyCrashTestHasNoRecord(folder),
-                              (folder / "scenario.yaml").string()));
+                              ShellWord((folder / "scenario.yaml").string())));
 }
 
 Status NoRecordIn(const fs::path& run) {
@@ -366,9 +367,9 @@ Status CheckHead(const Record& record) {
 Result<Record> LoadRecord(const fs::path& file) {
   if (file.extension() == ".yaml" || file.extension() == ".yml") {
     return InvalidArgument(fmt::format(
-        "{0}: expected a record, found a scenario: run it first (gauntlet run "
-        "{0}), then name its case, such as latest/CASE",
-        file.string()));
+        "{}: expected a record, found a scenario: run it first (gauntlet run "
+        "{}), then name its case, such as latest/CASE",
+        file.string(), ShellWord(file.string())));
   }
   PosixStorage storage;
   ASSIGN_OR_RETURN(const std::string text,

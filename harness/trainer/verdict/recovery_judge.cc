@@ -175,7 +175,7 @@ class CompleteVersions {
   }
 
   std::vector<CompleteVersion> versions_;  // by progress
-  std::set<int64_t> saves_;                // by progress
+  std::set<int64_t> saves_;                // progress of each save
 };
 
 // Returns how much work the trial lost: "; 10 steps are recomputed", "; the

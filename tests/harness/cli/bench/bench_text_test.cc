@@ -10,11 +10,11 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-CheckpointResult SavesThatKeepTheDiskBusy(SaveMode mode, double busy) {
+CheckpointResult SavesInFlight(SaveMode mode, double share) {
   CheckpointFigures figures;
   figures.config = {.mode = mode, .state_bytes = 1'000'000, .every = 10};
   figures.of(Metric::kStep) = {0.002};
-  figures.of(Metric::kBusy) = {busy};
+  figures.of(Metric::kBusy) = {share};
   CheckpointResult result;
   result.figures = {figures};
   result.between_failures = 3600;
@@ -22,14 +22,13 @@ CheckpointResult SavesThatKeepTheDiskBusy(SaveMode mode, double busy) {
 }
 
 TEST(BenchTextTest, NoteSaysThatSavesWaitForEachOther) {
-  EXPECT_THAT(CheckpointResultToText(
-                  SavesThatKeepTheDiskBusy(SaveMode::kZeroCopy, 1.0)),
+  EXPECT_THAT(CheckpointResultToText(SavesInFlight(SaveMode::kZeroCopy, 1.0)),
               HasSubstr("\nnote: zero-copy: a save was in flight 100 % of the "
                         "time, so a save waits for the one before it; use a "
                         "larger --every, such as 50\n"));
   for (const CheckpointResult& result :
-       {SavesThatKeepTheDiskBusy(SaveMode::kZeroCopy, 0.6),
-        SavesThatKeepTheDiskBusy(SaveMode::kSync, 1.0)}) {
+       {SavesInFlight(SaveMode::kZeroCopy, 0.6),
+        SavesInFlight(SaveMode::kSync, 1.0)}) {
     EXPECT_THAT(CheckpointResultToText(result), Not(HasSubstr("note: ")));
   }
 }

@@ -467,7 +467,7 @@ TEST_F(ExploreCommandTest, WithoutAModePlansAndCrashStatesTakeTurns) {
   command_.output = OutputFormat::kText;
   EXPECT_EQ(Explore(), 0);
   EXPECT_THAT(out_.str(),
-              ContainsRegex("  rate  .* a thread; besides, [0-9]+ crash states "
+              ContainsRegex("  rate  .* a thread; plus [0-9]+ crash states "
                             "a second\n"));
   EXPECT_THAT(out_.str(), ContainsRegex("  crash states  [0-9]+ at [0-9]+ "
                                         "crash points: [0-9]+ passed, 0 "
