@@ -77,6 +77,20 @@ def a_worker_of_a_cluster_is_told_75(run):
     expect("was not saved" in done.stderr, done.stderr)
 
 
+def unmount(place):
+    """Unmounts the disk within FEW_SECONDS_S. A process that was killed gives
+    up its memory, and with it its command line in /proc, before its files: the
+    program may end in between."""
+    until = time.monotonic() + FEW_SECONDS_S
+    while True:
+        done = subprocess.run(["umount", str(place)], capture_output=True,
+                              text=True, check=False)
+        if done.returncode == 0:
+            return
+        expect("busy" in done.stderr and time.monotonic() < until, done.stderr)
+        time.sleep(0.1)
+
+
 @contextlib.contextmanager
 def small_disk(run, size):
     """Mounts a file system of its own. Returns None if this user may not."""
@@ -89,7 +103,7 @@ def small_disk(run, size):
         yield place if mounted else None
     finally:
         if mounted:
-            subprocess.run(["umount", str(place)], check=True)
+            unmount(place)
 
 
 def fill(place):
