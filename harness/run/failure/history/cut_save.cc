@@ -25,23 +25,6 @@ std::string MillisecondsText(int64_t ns) {
                      ns < 10'000'000 ? 1 : 0);
 }
 
-// Returns the durations of all acknowledged saves, in ascending order.
-std::vector<int64_t> DurationsOfSaves(const Record& record) {
-  std::vector<int64_t> durations;
-  for (const IncarnationEvents& incarnation : record.incarnations) {
-    std::map<uint64_t, int64_t> begun;  // times, by step
-    for (const RecordEvent& event : incarnation.events) {
-      if (event.kind == RecordKind::kSaveBegin) begun[event.step] = event.t_ns;
-      const auto begin = begun.find(event.step);
-      if (event.kind == RecordKind::kSaveAcknowledged && begin != begun.end()) {
-        durations.push_back(event.t_ns - begin->second);
-      }
-    }
-  }
-  std::ranges::sort(durations);
-  return durations;
-}
-
 // Returns "; " and UsualSaveText. If only one save was acknowledged, returns
 // "; the save of step 8 took 620 ms" for LastSaveBefore; "" if there was none.
 std::string OtherSavesText(const Record& record, int64_t begin_ns) {
@@ -138,6 +121,22 @@ std::string RestartAfterKillText(const Outline& outline, int64_t kill_ns) {
 }
 
 }  // namespace
+
+std::vector<int64_t> DurationsOfSaves(const Record& record) {
+  std::vector<int64_t> durations;
+  for (const IncarnationEvents& incarnation : record.incarnations) {
+    std::map<uint64_t, int64_t> begun;  // times, by step
+    for (const RecordEvent& event : incarnation.events) {
+      if (event.kind == RecordKind::kSaveBegin) begun[event.step] = event.t_ns;
+      const auto begin = begun.find(event.step);
+      if (event.kind == RecordKind::kSaveAcknowledged && begin != begun.end()) {
+        durations.push_back(event.t_ns - begin->second);
+      }
+    }
+  }
+  std::ranges::sort(durations);
+  return durations;
+}
 
 std::string UsualSaveText(const Record& record) {
   const std::vector<int64_t> durations = DurationsOfSaves(record);

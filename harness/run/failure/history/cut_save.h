@@ -38,6 +38,9 @@ struct DoneSave {
 };
 std::optional<DoneSave> LastSaveBefore(const Record& record, int64_t t_ns);
 
+// Returns the durations of all acknowledged saves in ns, in ascending order.
+std::vector<int64_t> DurationsOfSaves(const Record& record);
+
 // Returns "the 9 acknowledged saves took 17 ms (median)"; "" if fewer than two
 // were acknowledged.
 std::string UsualSaveText(const Record& record);

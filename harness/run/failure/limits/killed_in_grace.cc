@@ -1,7 +1,7 @@
 #include "harness/run/failure/limits/killed_in_grace.h"
 
 #include <algorithm>
-#include <map>
+#include <vector>
 
 #include "engine/text/units.h"
 #include "harness/run/failure/history/cut_save.h"
@@ -46,18 +46,8 @@ void AddWorkerEvents(const FaultOccurrence& notice, KilledInGrace& killed) {
 }
 
 int64_t LongestSave(const Record& record) {
-  int64_t longest_ns = 0;
-  for (const IncarnationEvents& incarnation : record.incarnations) {
-    std::map<uint64_t, int64_t> begun;  // times, by step
-    for (const RecordEvent& event : incarnation.events) {
-      if (event.kind == RecordKind::kSaveBegin) begun[event.step] = event.t_ns;
-      const auto begin = begun.find(event.step);
-      if (event.kind == RecordKind::kSaveAcknowledged && begin != begun.end()) {
-        longest_ns = std::max(longest_ns, event.t_ns - begin->second);
-      }
-    }
-  }
-  return longest_ns;
+  const std::vector<int64_t> durations = DurationsOfSaves(record);
+  return durations.empty() ? 0 : durations.back();
 }
 
 // Returns "between steps", or "between executions of 8 steps": the times at
