@@ -1,5 +1,5 @@
-// Retention: keeps the newest few checkpoints, one every so many hours, and the
-// newest one whose state is finite.
+// Retention: keeps the permanent checkpoints (one every so many hours), the
+// newest few of the others, and the newest one whose state is finite.
 #ifndef GAUNTLET_ENGINE_CKPT_PROTOCOL_RETENTION_H_
 #define GAUNTLET_ENGINE_CKPT_PROTOCOL_RETENTION_H_
 
