@@ -1,5 +1,6 @@
 // A fault plan: what goes wrong in a run, and where in logical time. What a run
-// still draws, such as a jitter or lost frames, follows from the plan's seed.
+// still draws, such as jitter or the delays of packet loss, follows from the
+// plan's seed.
 //
 // The fault model
 //
