@@ -1,4 +1,4 @@
-// The oracle: a pure function from records to verdicts.
+// The judge: a pure function from records to verdicts.
 #ifndef GAUNTLET_HARNESS_ORACLE_JUDGE_H_
 #define GAUNTLET_HARNESS_ORACLE_JUDGE_H_
 

@@ -23,7 +23,7 @@ namespace {
 
 constexpr uint64_t kRandomRound = 512;
 // Number of cases between two turns of the crash state search. A turn takes
-// about as long as these cases, so within the first second every window on
+// about as long as these cases, so within the first seconds every window on
 // every disk has a turn.
 constexpr uint64_t kCasesPerTurn = 16;
 constexpr Duration kPatience = std::chrono::milliseconds(100);
