@@ -168,8 +168,8 @@ Result<Claim> CheckpointStore::ClaimGeneration(const std::string& job_json,
                                 ": the edit is not replaced by a new file");
   }
   RETURN_IF_ERROR(Warn(listed));
-  // Completes a retention that was interrupted. Otherwise it would stay
-  // incomplete if training has already finished, as no save follows then.
+  // Completes a retention that was interrupted. Saves apply retention too, but
+  // if training has already finished, no save follows.
   RETURN_IF_ERROR(ApplyRetention());
   return Claim{.generation = generation,
                .parent = recorded.parent,
@@ -270,9 +270,9 @@ Result<std::optional<CheckpointName>> CheckpointStore::NameForSave(
         verified.code() != Code::kNotFound) {
       return verified;
     }
-    // The existing checkpoint was damaged after it was loaded, so this run
-    // saves the state again. kNotFound: a stale worker renamed the checkpoint
-    // and died.
+    // kDataLoss: the existing checkpoint was damaged after it was loaded.
+    // kNotFound: a stale worker renamed it and died. In both cases this run
+    // saves the state again.
     if (verified.code() == Code::kDataLoss) {
       EmitRejected(*world_, PathOf(there.ref), verified.message());
       RETURN_IF_ERROR(
@@ -297,7 +297,7 @@ Status CheckpointStore::ClearForSave(const std::string& save) {
 Result<ShardFile> CheckpointStore::WriteShard(
     const std::string& save, int index, int count,
     std::span<const TensorView> tensors, TimeSplit* times) {
-  // The chief sent the name, and it becomes part of a path: check it.
+  // Checks the name: the chief sent it, and it becomes part of a path.
   const EntryName name = ParseEntryName(save);
   if (name.kind != EntryKind::kSaveTmp) {
     return DataLoss(fmt::format("'{}' is not a save's name", save));

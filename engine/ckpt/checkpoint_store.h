@@ -43,9 +43,10 @@ class CheckpointStore {
   // remains of interrupted saves and removals, writes the state file, and
   // applies retention.
   // - kFailedPrecondition (exit 7): there are checkpoints but none is valid,
-  //   unless cold_start allows it (a warning if the state is in memory); or a
-  //   later launch has claimed the store; or the store was deleted since this
-  //   launch claimed in it.
+  //   and StoreOptions::cold_start does not allow a cold start (a worker that
+  //   holds a state in memory continues, with a warning, if the name of a
+  //   checkpoint is known); or a later launch has claimed the store; or the
+  //   store was deleted after this launch had claimed a generation in it.
   // - kOtherJob: the checkpoints are of another job; the message has the
   //   differences.
   // - kInvalidArgument: the state file was edited, and names no existing
@@ -55,15 +56,16 @@ class CheckpointStore {
   //   invalid.
   // - kResourceExhausted, kForbidden: disk space or permission is missing for
   //   the claim.
-  // - Any error of writing the state file, if an edit of it was applied: the
-  //   edited file must be replaced.
-  // After an error the new claim may remain. If its parent is recorded, the
-  // next claim resumes in its lineage, and a part of the cleanup may be done;
-  // otherwise the claim has no effect, and nothing was removed.
+  // - Any error of writing the state file, if an edit of that file chose the
+  //   parent: until the file is replaced, every start would apply the edit
+  //   again.
+  // After an error the new claim may remain. If it records its parent, the next
+  // claim resumes in the lineage of this claim, and a part of the cleanup may
+  // be done. Otherwise the claim has no effect, and nothing was removed.
   //
   // The chosen checkpoint is read into `places`, which must outlive the first
-  // Load of it. If the claim fails or there is no parent, the bytes in `places`
-  // are undefined.
+  // Load of that checkpoint. If the claim fails or there is no parent, the
+  // bytes in `places` are undefined.
   Result<Claim> ClaimGeneration(const std::string& job_json,
                                 StateInMemory memory = StateInMemory::kNone,
                                 const TensorPlaces& places = {});
@@ -92,11 +94,11 @@ class CheckpointStore {
 
   // Called by the chief. Writes index and manifest, renames the directory (the
   // commit point), syncs its parent, and acknowledges the save if this process
-  // still owns the store. An error means that the save has failed; its files
-  // are removed now or, if that fails, with a later save. kFenced: a newer
-  // generation owns the directory; stop, and write nothing.
-  // kFailedPrecondition: the store was deleted while this process ran, and may
-  // have been created again.
+  // still owns the store. An error means that the save has failed. Commit then
+  // removes the files of the save; if that fails, a later save removes them.
+  // kFenced: a newer generation owns the directory; this process must stop, and
+  // write nothing. kFailedPrecondition: the store was deleted while this
+  // process ran, and may have been created again.
   Result<CheckpointRef> Commit(const std::string& save,
                                const CheckpointHead& head, uint64_t generation,
                                std::span<const ShardFile> shards,
@@ -106,7 +108,7 @@ class CheckpointStore {
   // the state file and applies retention. The checkpoint stays acknowledged
   // whatever happens here: a failure is only a warning, except for kFenced and
   // kCancelled, after which this process must stop. If Tidy was not called or
-  // failed, no checkpoint is lost, and the next claim does its work.
+  // failed, no checkpoint is lost, and the next claim does the work of Tidy.
   Status Tidy(const CheckpointHead& head, TimeSplit* times = nullptr);
 
   // Called by the chief after a save has failed for lack of disk space. Removes
@@ -132,8 +134,8 @@ class CheckpointStore {
   // Returns the full path of a checkpoint.
   std::string PathOf(const CheckpointRef& ref) const;
 
-  // Returns the harmless failures since the last call, such as a state file
-  // that could not be written, one line each, to display.
+  // Returns one line, to display, for each harmless failure since the last
+  // call, such as a state file that could not be written.
   std::vector<std::string> TakeWarnings();
 
  private:
@@ -168,7 +170,8 @@ class CheckpointStore {
   std::optional<LoadedCheckpoint> verified_parent_;
   std::vector<std::string> pending_cleanup_;  // failed saves, not yet removed
   std::optional<std::string> save_;           // in progress
-  std::string state_text_;                    // as last written; "": not yet
+  // State file as this process last wrote it; "": not written yet.
+  std::string state_text_;
   std::vector<std::string> warnings_;
 };
 

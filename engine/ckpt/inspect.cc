@@ -48,9 +48,9 @@ std::string_view LineageStateName(LineageState state) {
 
 namespace {
 
-// Marks the checkpoint that a claim would choose, by the same rules. The
-// elements of `report.checkpoints` are in the order of `scan.checkpoints`, and
-// may be followed by others.
+// Marks the checkpoint that a claim would choose, by the same rules. The first
+// elements of `report.checkpoints` are those of `scan.checkpoints`, in the same
+// order; others may follow.
 void MarkNext(World& world, const std::string& directory, const StoreScan& scan,
               StoreReport& report) {
   report.start = scan.obstacle;
@@ -75,7 +75,8 @@ uint64_t ResumedBy(const StoreScan& scan, const ScannedCheckpoint& checkpoint) {
   return newest;
 }
 
-// Prefixes the message with the checkpoint's path, unless it begins with it.
+// Prefixes the message with the checkpoint's path, unless the message already
+// begins with the path.
 Status WithPath(const Status& status, const std::string& path) {
   return status.message().starts_with(path) ? status : Annotate(status, path);
 }

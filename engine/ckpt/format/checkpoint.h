@@ -19,8 +19,9 @@ namespace gauntlet {
 
 // Result of a claim if there are checkpoints but none is valid. kRefuse: an
 // error. kAllow: a cold start. kFromMemory: workers resume from the state in
-// their memory; the claim records the lost checkpoint as its parent, so that a
-// later start without that memory fails instead of being a cold start.
+// their memory. The claim then records the lost checkpoint as its parent, so
+// that a later start, when no worker has the state in memory, fails instead of
+// being a cold start.
 enum class ColdStart : uint8_t { kRefuse, kAllow, kFromMemory };
 
 // kHeld: the claiming worker holds a state in memory to resume from.
@@ -46,8 +47,8 @@ struct StoreOptions {
   // Number of newest checkpoints that retention keeps; at least 1. Retention
   // also keeps the newest finite one.
   int keep = 5;
-  // A checkpoint is kept permanently if it is saved this many seconds after the
-  // previous permanent one; 0: none is.
+  // A checkpoint is kept permanently if it is saved at least this many seconds
+  // after the previous permanent one; 0: no checkpoint is kept permanently.
   int64_t keep_every_seconds = 0;
   ColdStart cold_start = ColdStart::kRefuse;
   LaunchHold launch_hold = {};
@@ -90,10 +91,11 @@ struct LoadedCheckpoint {
   std::vector<std::unique_ptr<const std::byte[]>> bytes;
 };
 
-// Function of the caller that returns the memory into which a load reads a
-// tensor, given its name, dtype and shape; empty memory: the load allocates it.
-// A load that retries may call it again for the same tensor, and overwrite the
-// memory. An empty function: the load allocates memory for all tensors.
+// Returns the memory into which a load reads a tensor, given the tensor's name,
+// dtype and shape. If the returned memory is empty, the load allocates memory
+// for the tensor. A load that retries may call the function again for the same
+// tensor, and overwrite the memory. An empty function: the load allocates
+// memory for all tensors.
 using TensorPlaces = std::function<std::span<std::byte>(const TensorView&)>;
 
 enum class RetentionClass : uint8_t { kRecent, kPermanent };
@@ -124,7 +126,7 @@ struct CommittedCheckpoint {
 // Maximum number of shards of a checkpoint.
 inline constexpr size_t kMaxShards = 1023;
 
-// Description of a shard that the rank which wrote it sends to the chief.
+// Description of a shard. The rank that wrote the shard sends it to all ranks.
 struct ShardFile {
   std::string name;  // "model-00001-of-00004.safetensors"
   uint64_t bytes = 0;

@@ -15,7 +15,7 @@ namespace gauntlet {
 
 // The checkpoint that a generation resumes from. The lineage identifies it by
 // step, phase and state digest rather than by name, because earlier versions
-// renamed it to the new generation.
+// renamed the checkpoint: its suffix became the new generation.
 struct ParentRecord {
   std::string name;  // "step-000000150-g3"
   uint64_t step = 0;

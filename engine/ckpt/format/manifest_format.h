@@ -10,8 +10,8 @@
 //                  cold start, else {name, step, phase, state_digest,
 //                  written_by}. So the lineage survives damage to the claim.
 //   written_at     Unix seconds
-//   counted_from, keep  only if one checkpoint every so many hours is kept
-//                  permanently. counted_from: Unix seconds at which the
+//   counted_from, keep  only if the store keeps one checkpoint every so many
+//                  hours permanently. counted_from: Unix seconds at which the
 //                  previous permanent one was saved or, if there is none, the
 //                  store was created. keep: "while_new" or "for_good"
 //   not_finite_since  only if the state or its loss is not finite: first

@@ -43,8 +43,9 @@ int DifferingBits(std::string_view a, std::string_view b) {
   return bits;
 }
 
-// Flips each bit of the text, from byte `from` on, one at a time, and calls
-// `with` for each resulting text, until `with` returns true.
+// Flips each bit of the text, from byte `from` on, one at a time. Calls `with`
+// while the bit is flipped, with the index of its byte. Stops, and returns
+// true, once `with` returns true. The text is unchanged on return.
 bool AnyBitFlipOf(std::string& text, size_t from,
                   const std::function<bool(size_t at)>& with) {
   for (size_t at = from; at < text.size(); ++at) {
@@ -220,9 +221,9 @@ StateFile ParseUnedited(const TextRecord& record) {
   }
   if (record.digest == DigestLine::kRight) return file;
   file.damage = "bits of it are flipped";
-  // Refuses the file if `latest` is not the last name but another one of the
-  // list: a person may have edited a single character, which changes only one
-  // or two bits.
+  // Refuses the file if `latest` is a name of the list, but not the last one: a
+  // person may have edited a single character, which changes only one or two
+  // bits.
   const auto latest = record.Find("latest");
   if (latest && !file.all.empty() && *latest != file.all.back() &&
       std::ranges::find(file.all, *latest) != file.all.end()) {

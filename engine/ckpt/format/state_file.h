@@ -15,9 +15,9 @@ namespace gauntlet {
 struct StateFileEdit {
   std::string latest;  // any text
   size_t line = 0;     // of `latest`, from 1
-  // True if the file ends after the `latest` line. Truncation has the same
-  // result as such an edit, so the edit is applied only if its checkpoint
-  // exists and is valid.
+  // True if the file ends after the `latest` line. A truncation may also have
+  // removed the rest, so the edit is applied only if the checkpoint that it
+  // names exists and is valid.
   bool may_be_truncated = false;
 };
 

@@ -218,8 +218,8 @@ Status CheckPathsFit(Storage& storage, const std::string& directory) {
       ShardName(kManyShards - 1, kManyShards));
   const Status opened = storage.Open(longest, OpenMode::kRead).status();
   if (opened.code() != Code::kForbidden) return OkStatus();
-  // If this process may not search the directory, a short path is refused too.
-  // The length is then not the reason.
+  // If a short path is refused too, the reason is not the length: this process
+  // has no permission to search the directory.
   const std::string shortest = fmt::format("{}/{}", directory, kDeletingPrefix);
   const Status without = storage.Open(shortest, OpenMode::kRead).status();
   if (without.code() == Code::kForbidden) return OkStatus();

@@ -56,7 +56,7 @@ inline constexpr std::string_view kTokenFileName = "job-token";
 inline constexpr std::string_view kManifestName = "MANIFEST.json";
 inline constexpr std::string_view kIndexName = "model.safetensors.index.json";
 inline constexpr std::string_view kTmpSuffix = ".tmp";
-inline constexpr std::string_view kProbeSuffix = ".look";  // of the format
+inline constexpr std::string_view kProbeSuffix = ".look";
 inline constexpr std::string_view kRejectedPrefix = "rejected-";
 inline constexpr std::string_view kDeletingPrefix = ".deleting-";
 
@@ -84,16 +84,16 @@ enum class EntryKind : uint8_t {
   kSaveTmp,
   kRejected,
   kDeleting,
-  kOther,  // the state file, and entries of others
+  kOther,  // the state file, the lock, and entries that are not the engine's
 };
 
 // The parts of an entry's name. They follow from the name alone: the entry may
 // be a file even if its name is that of a directory, and vice versa.
 struct EntryName {
   EntryKind kind = EntryKind::kOther;
-  // The checkpoint that the name refers to: the one that the entry is, or was
-  // before it was set aside or renamed for removal, or becomes when its save is
-  // committed.
+  // The checkpoint that the name refers to. For kRejected and kDeleting, the
+  // entry was this checkpoint before it was renamed; for kSaveTmp, it becomes
+  // this checkpoint when the save is committed.
   CheckpointName checkpoint;
   uint64_t generation = 0;  // of the claim, or in the checkpoint's name
   // For kDeleting: generation that removes the entry; 0: an earlier version of
@@ -104,7 +104,8 @@ struct EntryName {
 EntryName ParseEntryName(std::string_view name);
 
 // Returns ".deleting-g4-step-000000100-g3": the name that generation 4 gives to
-// the entry `name`, a checkpoint or a rejected one, before it removes it.
+// the entry `name` (a checkpoint or a rejected checkpoint) before it deletes
+// the entry.
 std::string DeletingName(uint64_t generation, std::string_view name);
 // Returns the name that the entry had before. REQUIRES: its kind is kDeleting.
 std::string NameBeforeDeletion(const EntryName& entry);

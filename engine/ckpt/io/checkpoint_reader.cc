@@ -53,7 +53,8 @@ class DirectoryReader {
       // A committed directory never loses just one file, so the directory
       // itself may be gone.
       RETURN_IF_ERROR(CheckIsThere(name));
-      // It exists: a stale worker may have renamed it and renamed it back.
+      // The directory exists. A stale worker may have renamed it, so that the
+      // file could not be opened, and then renamed it back.
       file = OpenToRead(name);
     }
     if (file.ok()) return OpenFile{name, std::move(file).value()};
@@ -69,7 +70,8 @@ class DirectoryReader {
   }
 
   // Returns kNotFound if the directory is gone. A file server may still list a
-  // removed directory, so it counts as gone if no file in it can be opened.
+  // removed directory, so the directory also counts as gone if no other file in
+  // it can be opened.
   Status CheckIsThere(std::string_view missing) {
     RETURN_IF_ERROR(RetryOnDiskError(world_, [&] {
                       return world_.storage.List(path_);

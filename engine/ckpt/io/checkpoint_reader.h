@@ -42,10 +42,10 @@ Result<LoadedCheckpoint> ReadCheckpoint(World& world, const std::string& path,
                                         const TensorPlaces& places = {});
 
 // As ReadCheckpoint, but does not return the tensors: makes the same reads in
-// the same order, and returns the same errors. For a shard of any size, uses
-// memory for at most three blocks of a file (kMaxBlock), for the manifest, for
-// names and shapes, and for a digest per kDigestBlockBytes: 1/4096 of the
-// tensors.
+// the same order, and returns the same errors. Whatever the size of a shard,
+// uses memory only for at most three blocks of a file (kMaxBlock), the
+// manifest, names and shapes, and one digest per kDigestBlockBytes, which is
+// 1/4096 of the bytes of the tensors.
 Status VerifyCheckpoint(World& world, const std::string& path);
 
 }  // namespace gauntlet

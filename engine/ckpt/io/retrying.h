@@ -18,9 +18,9 @@ Status StatusOf(const Result<T>& result) {
   return result.status();
 }
 
-// Calls `attempt`, which returns a Status or a Result, again while
-// `is_transient` is true for the code that it returned, at most kDiskAttempts
-// times in total. Returns the last result.
+// Calls `attempt`, which returns a Status or a Result. Repeats the call, after
+// a pause, while `is_transient` is true for the returned code, up to
+// kDiskAttempts calls in total. Returns the last result.
 template <typename IsTransient, typename Attempt>
 auto RetryWhile(World& world, const IsTransient& is_transient,
                 const Attempt& attempt) {

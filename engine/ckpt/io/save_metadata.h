@@ -1,5 +1,5 @@
-// Writes the last files of a save, index and manifest. A load verifies the
-// shards against them.
+// Writes the last files of a save: the index and the manifest. A load verifies
+// the shards and the index against the manifest.
 #ifndef GAUNTLET_ENGINE_CKPT_IO_SAVE_METADATA_H_
 #define GAUNTLET_ENGINE_CKPT_IO_SAVE_METADATA_H_
 

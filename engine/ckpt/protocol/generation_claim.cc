@@ -185,8 +185,9 @@ std::vector<std::string> RejectedDirectories(
   return names;
 }
 
-// Removes the oldest rejected checkpoints beyond the limit. Adds a warning for
-// each checkpoint that this claim rejected, with the place where it is now.
+// Removes the oldest rejected checkpoints beyond the limit. For each checkpoint
+// that this claim rejected, adds a warning that says where the checkpoint is
+// now.
 Status LimitRejected(World& world, const std::string& directory,
                      const RecordedClaim& claim, Cleanup& cleanup) {
   ASSIGN_OR_RETURN(const auto listed, world.storage.List(directory));

@@ -21,13 +21,15 @@
 
 namespace gauntlet {
 
-inline constexpr size_t kKeptRejected = 4;  // checkpoints, as evidence
+// Maximum numbers of rejected and of fenced checkpoints that are kept, so that
+// people can inspect them.
+inline constexpr size_t kKeptRejected = 4;
 inline constexpr size_t kKeptFenced = 8;
 
 // Creates the claim gen-N and makes it durable. N is greater than every
 // generation in any name or manifest of the directory. Returns N. Errors are
-// those of CheckNextGeneration and CheckLaunchHold; kUnavailable: other workers
-// always claimed the number first; others come from the disk.
+// those of CheckNextGeneration, CheckLaunchHold and the disk. kUnavailable: at
+// every try, another worker claimed the number first.
 Result<uint64_t> CreateClaim(World& world, const StoreOptions& options);
 
 // A claim whose parent is recorded on disk.
@@ -51,8 +53,8 @@ Result<RecordedClaim> RecordParent(World& world, const StoreOptions& options,
 // Sets rejected checkpoints aside, reports fenced ones, and removes the remains
 // of older generations: unfinished saves and removals, temporary files,
 // rejected and fenced checkpoints beyond the limits above, and claims that no
-// lineage needs. Returns harmless failures, one line each; an error only if the
-// process must stop.
+// lineage needs. Returns one line for each harmless failure, and an error only
+// if the process must stop.
 //
 // A claim is needed if it is the newest, or if it is in the chain of the
 // current lineage (lineage.h) and not older than the generation that wrote the

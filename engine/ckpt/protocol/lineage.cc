@@ -8,9 +8,9 @@
 namespace gauntlet {
 namespace {
 
-// Orders the states of one step. Evaluation and callbacks at an epoch's end
-// come before the next epoch, so kInEpoch, the state within that epoch, is the
-// latest.
+// Orders the states of one step. The evaluation and the callbacks at the end of
+// an epoch come before the next epoch. So kInEpoch, which is within the next
+// epoch, is the latest.
 auto OrderKey(uint64_t step, Phase phase) {
   const int rank = phase == Phase::kEvaluationDue  ? 0
                    : phase == Phase::kCallbacksDue ? 1

@@ -9,10 +9,10 @@
 // checkpoint is never read, unless its state is bitwise identical to a
 // parent's.
 //
-// A checkpoint belongs to the generation in its manifest, which is also the
-// suffix of its name, unless an earlier version renamed it. If the manifest
-// cannot be read, the suffix is used, so that the checkpoint counts as damaged
-// and not as fenced.
+// A checkpoint belongs to the generation in its manifest. The suffix of its
+// name has the same generation, unless an earlier version renamed the
+// checkpoint. If the manifest cannot be read, the suffix decides, so that the
+// checkpoint counts as damaged and not as fenced.
 #ifndef GAUNTLET_ENGINE_CKPT_PROTOCOL_LINEAGE_H_
 #define GAUNTLET_ENGINE_CKPT_PROTOCOL_LINEAGE_H_
 

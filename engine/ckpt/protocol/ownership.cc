@@ -90,7 +90,8 @@ Status WaitUntilClaimVisible(World& world, const std::string& directory,
     refreshed = RefreshListing(world, directory, generation);
     world.clock.SleepUntil(world.clock.Now() + kLookAgain);
   }
-  // If the listing could not be renewed, a missing claim proves nothing.
+  // If RefreshListing failed, the listing may be outdated, and a claim that is
+  // missing in it proves nothing.
   RETURN_IF_ERROR(refreshed);
   return InvalidArgument(fmt::format(
       "{}: expected the directory that all workers share, found no {} in it, "

@@ -18,8 +18,8 @@ Result<std::string> MakeLaunchName(World& world, const std::string& directory);
 
 // Called before a claim. Returns kInvalidArgument if the highest generation in
 // the directory is so large that no number is left for the next one. No run
-// reaches such a number, so the entry was not created by a run; the message
-// names it.
+// reaches such a number, so a run did not create the entry that has it. The
+// message names the entry.
 Status CheckNextGeneration(const StoreScan& scan, const std::string& directory);
 
 // Called before a claim. Returns kFailedPrecondition, a permanent error, if a
@@ -27,10 +27,10 @@ Status CheckNextGeneration(const StoreScan& scan, const std::string& directory);
 Status CheckLaunchHold(const StoreScan& scan, const StoreOptions& options);
 
 // Called after a claim. Returns Ok if the claim `own` is still the newest.
-// kFenced: there is a higher claim; a worker that the launcher still uses may
-// claim again. kFailedPrecondition, permanent: the claim is gone or has been
-// replaced, because the store was deleted (and perhaps created again)
-// meanwhile. After other errors it is unknown who owns the directory.
+// kFenced: there is a higher claim; a worker that is not stale may claim again.
+// kFailedPrecondition, permanent: the claim is gone or has been replaced,
+// because the store was deleted (and perhaps created again) meanwhile. After
+// other errors it is unknown who owns the directory.
 Status CheckOwner(World& world, const std::string& directory,
                   const ClaimRecord& own);
 
@@ -51,11 +51,12 @@ Status RefreshListing(World& world, const std::string& directory,
 
 // Called by the ranks other than the chief, once they have received the
 // generation that the chief claimed. Returns Ok if this rank sees the claim,
-// and so uses the same directory. A file server may show the claim late: polls
-// until `deadline`, and calls RefreshListing each time, as the host's listing
-// may otherwise be outdated for longer (acdirmax of NFS: a minute).
-// kInvalidArgument: the claim is missing, so the workers do not share the
-// directory. kFenced: there is a higher claim. Other errors come from the disk.
+// and so uses the same directory. A file server may show the claim late, so
+// this function polls until `deadline`. Each time it calls RefreshListing:
+// otherwise the host's listing may stay outdated for longer (acdirmax of NFS: a
+// minute). kInvalidArgument: the claim is missing, so the workers do not share
+// the directory. kFenced: there is a higher claim. Other errors come from the
+// disk.
 Status WaitUntilClaimVisible(World& world, const std::string& directory,
                              uint64_t generation, Time deadline);
 

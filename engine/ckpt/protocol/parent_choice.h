@@ -19,8 +19,9 @@ struct Rejection {
 };
 
 struct ParentChoice {
-  std::optional<size_t> parent;  // as above; nullopt: a cold start
-  bool chosen_by_edit = false;   // an edit of the state file names it
+  // Index into StoreScan::checkpoints; nullopt: a cold start.
+  std::optional<size_t> parent;
+  bool chosen_by_edit = false;  // an edit of the state file names it
   // Checkpoints of the lineage that are newer than the parent and failed
   // verification.
   std::vector<Rejection> rejected;
@@ -34,11 +35,11 @@ struct ParentChoice {
   std::optional<LoadedCheckpoint> verified = {};
 };
 
-// Returns a line about a state file that a start ignores ("checkpoint: empty;
-// ignored: …"), as it is damaged or has an edit that was already applied. Also
-// returns a line about an edit that may be a truncation: a start applies it
-// only if its checkpoint is valid. Empty: the file is as the engine wrote it,
-// or has another edit that the start applies or refuses.
+// Returns a line about the state file ("checkpoint: empty; ignored: …") in
+// three cases. A start ignores a damaged file, and an edit that was already
+// applied. It applies an edit that may be a truncation only if the checkpoint
+// that the edit names is valid. Empty: the file is as the engine wrote it, or
+// has another edit, which the start applies or refuses.
 std::string IgnoredStateFile(const StoreScan& scan);
 
 // Returns one line for each checkpoint that the state file lists, that is newer
@@ -65,18 +66,17 @@ Status CheckJob(const ScannedCheckpoint& checkpoint,
 //                        parsed
 //   kNotFound            a checkpoint disappeared meanwhile: scan again
 //   kIoError             the disk cannot be read; the bytes may be intact
-// The result is a cold start if the newest recorded claim, if there is one,
-// records a cold start, and there is no evidence of a checkpoint that is not
-// fenced. The run then crashed before its first save.
-// Each checkpoint that is verified is read into `places`; the last one is the
-// parent.
+// If there is no evidence of a checkpoint that is not fenced, and the newest
+// recorded claim (if any) records a cold start, the result is a cold start: the
+// generation of that claim ended before its first save. Each checkpoint that is
+// verified is read into `places`; the last one is the parent.
 Result<ParentChoice> ChooseParent(World& world, const StoreOptions& options,
                                   const StoreScan& scan,
                                   const std::string& job_json,
                                   const TensorPlaces& places = {});
 
-// As above, for callers that only inspect the directory: `verify` decides if
-// the checkpoint with this index in the scan is valid. kDataLoss: it is not.
+// As above, for callers that only inspect the directory. `verify` returns Ok if
+// the checkpoint with this index in the scan is valid, kDataLoss if it is not.
 using Verifier = std::function<Status(size_t)>;
 Result<ParentChoice> ChooseParent(World& world, const StoreOptions& options,
                                   const StoreScan& scan,

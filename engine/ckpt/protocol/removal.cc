@@ -66,7 +66,7 @@ Status UndoRenameUnless(World& world, const Status& checked,
   // kCancelled simulates a crash: nothing more may be changed.
   if (checked.ok() || checked.code() == Code::kCancelled) return checked;
   const Status undone = world.storage.Rename(away, name);
-  // kNotFound: a newer generation has renamed it back, or continues the
+  // kNotFound: a newer generation has renamed `away` back, or continues the
   // removal.
   if (undone.ok() || undone.code() == Code::kNotFound) return checked;
   return undone.code() == Code::kCancelled ? undone : checked;
@@ -88,12 +88,13 @@ Status Remove(World& world, const Removal& removal, const OwnerCheck& owns) {
   RETURN_IF_ERROR(world.faults.Hit(Point::kRetireRename, {}));
   Status renamed = world.storage.Rename(from, to);
   if (renamed.code() == Code::kAlreadyExists) {
-    // The name exists already: an earlier removal was interrupted.
+    // `to` exists already: an earlier removal was interrupted.
     RETURN_IF_ERROR(RemoveRenamed(world, directory, to));
     renamed = world.storage.Rename(from, to);
   }
   if (renamed.code() == Code::kNotFound) {
-    // Renamed before, and perhaps not completely removed.
+    // An earlier removal renamed the checkpoint, and may not have deleted all
+    // files.
     RETURN_IF_ERROR(owns());
     RETURN_IF_ERROR(RemoveRenamed(world, directory, to));
   }

@@ -26,9 +26,10 @@ namespace gauntlet {
 // on behalf of the claim `owner`. Checks the claims before and after the
 // rename. If the second check fails, renames the checkpoint back. Returns the
 // errors of these checks (CheckOwner). kNotFound: there is no such name, as
-// another worker or an earlier removal has renamed the checkpoint. If that was
-// an earlier removal by this generation, its rest was deleted. Other errors
-// come from the disk; the checkpoint may then be renamed and partly deleted.
+// another worker or an earlier removal has renamed the checkpoint. If an
+// earlier removal by this generation renamed it, the files that were left are
+// now deleted. Other errors come from the disk; the checkpoint may then be
+// renamed and partly deleted.
 Status RemoveCheckpoint(World& world, const std::string& directory,
                         const std::string& name, const ClaimRecord& owner);
 
@@ -42,17 +43,18 @@ Status DeleteCheckpoint(World& world, const std::string& directory,
 // that the first remover, if it is still running, cannot rename a partly
 // deleted checkpoint back. If the first remover has already renamed the
 // checkpoint back, removes the checkpoint. Exception: if the scan lists both
-// the entry and the checkpoint, keeps it and returns kNotFound. Other errors
-// are those of RemoveCheckpoint.
+// the entry and the checkpoint, keeps the checkpoint and returns kNotFound.
+// Other errors are those of RemoveCheckpoint.
 Status FinishRemoval(World& world, const std::string& directory,
                      const StoreScan& scan, const ScannedEntry& entry,
                      const ClaimRecord& owner);
 
-// Stale workers rename a checkpoint before they delete it. Renames it back if a
-// newer generation may need it: if a claim newer than the remover's records it
-// as its parent, or if it is in `listed`, the checkpoints that the claimant of
-// `generation` has seen. Leaves a checkpoint that does not verify. Returns true
-// if the directory has changed, so that it must be scanned again.
+// Stale workers rename a checkpoint before they delete it. UndoStaleRemovals
+// renames a checkpoint back if a newer generation may need it: a claim newer
+// than the remover's records the checkpoint as its parent, or the checkpoint is
+// in `listed`, the names that the claimant of `generation` has seen. A
+// checkpoint that does not verify is left as it is. Returns true if the
+// directory has changed, so that it must be scanned again.
 Result<bool> UndoStaleRemovals(World& world, const std::string& directory,
                                const StoreScan& scan, uint64_t generation,
                                const std::set<std::string>& listed);
@@ -63,7 +65,8 @@ Status SetAside(World& world, const std::string& directory,
                 const std::string& name, const ClaimRecord& owner);
 
 // Emits that the checkpoint at `path` failed verification. Called as soon as
-// that is known, as the process may crash before it sets the checkpoint aside.
+// the failure is known, because the process may crash before it sets the
+// checkpoint aside.
 void EmitRejected(World& world, const std::string& path,
                   const std::string& reason);
 

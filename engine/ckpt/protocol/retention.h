@@ -15,11 +15,12 @@ namespace gauntlet {
 
 bool IsPermanent(const CommittedCheckpoint& checkpoint);
 
-// Returns the mark of a checkpoint that is saved at `now`. It is permanent if
-// the previous permanent one was saved at least `every_seconds` ago; if there
-// is none, the store's creation (`created_at`) counts instead. If the clock was
-// set back, the time is counted from `now`. All times are Unix seconds.
-// `lineage` is oldest first.
+// Returns the mark of a checkpoint that is saved at `now`. The checkpoint is
+// permanent if the previous permanent one was saved at least `every_seconds`
+// before `now`; if there is none, the store's creation (`created_at`) counts
+// instead. If the clock was set back, so that this time is after `now`, the
+// mark counts from `now`. All times are Unix seconds. `lineage` is oldest
+// first.
 RetentionMark MarkFor(std::span<const CommittedCheckpoint> lineage,
                       int64_t created_at, int64_t now, int64_t every_seconds);
 

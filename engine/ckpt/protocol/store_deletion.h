@@ -13,8 +13,8 @@ namespace gauntlet {
 
 // Deletes every checkpoint, claim and state file, then the directory if nothing
 // else is in it. Returns Ok if the directory is missing. The newest checkpoint
-// is deleted last: after a crash either it is still there, and its manifest
-// suffices to find the lineage, or no checkpoint is. Errors are those of
+// is deleted last. So after a crash, either it still exists, and its manifest
+// suffices to find the lineage, or no checkpoint exists. Errors are those of
 // CheckOwner if there is an owner.
 Status DeleteStore(World& world, const std::string& directory,
                    const std::optional<ClaimRecord>& owner);

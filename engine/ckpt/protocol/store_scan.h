@@ -21,8 +21,9 @@ namespace gauntlet {
 struct ScannedCheckpoint {
   std::string name;
   CheckpointName parsed;
-  Status status;                     // reason if there is no manifest
-  std::optional<Manifest> manifest;  // of the step in the name
+  Status status;  // Ok if `manifest` is set; else the reason
+  // Set if it can be read and has the step of the name.
+  std::optional<Manifest> manifest;
 
   uint64_t WrittenBy() const;
   Phase GetPhase() const;
@@ -37,16 +38,19 @@ struct ScannedEntry {
 struct StoreScan {
   std::vector<ScannedEntry> entries;  // all that belong to the engine
   std::vector<ScannedCheckpoint> checkpoints;
-  RecordedParents parents;          // from claims, else from manifests
-  uint64_t highest_claim = 0;       // 0: none
-  uint64_t highest_generation = 0;  // in any name or manifest: used up
-  std::string latest_launch;        // largest in any claim; "": none
-  StateFile state_file;  // "missing" if there are checkpoints but no file
-  Lineage lineage;       // of `checkpoints`
-  // Error with which a run that starts here is refused: kInvalidArgument names
-  // the first obstacle and the remedy. An obstacle is an entry of a kind that
-  // no run creates, such as a link or a directory in the place of the state
-  // file, a claim or a checkpoint.
+  RecordedParents parents;     // from claims, else from manifests
+  uint64_t highest_claim = 0;  // 0: none
+  // Largest generation in any name or manifest. A new claim is above it.
+  uint64_t highest_generation = 0;
+  std::string latest_launch;  // largest in any claim; "": none
+  // If there are checkpoints but no state file, its `damage` is "missing".
+  StateFile state_file;
+  Lineage lineage;  // of `checkpoints`
+  // Error of a run that starts here; Ok if there is no obstacle.
+  // kInvalidArgument names the first obstacle and the remedy. An obstacle is an
+  // entry of a kind that no run creates, such as a directory in the place of
+  // the state file, a dangling link in the place of a claim, or a link in the
+  // place of a checkpoint.
   Status obstacle;
   std::string obstacle_name;  // entry that is the obstacle; "": none
 };

@@ -65,7 +65,8 @@ char* PutBlockDigests(const TensorView& tensor, char* to) {
   return to;
 }
 
-// Writes the entry without the digests of the blocks to `to`. Returns its end.
+// Writes the tensor's entry to `to`, but without the digests of the blocks.
+// Returns the end of the written bytes.
 char* PutDescription(const TensorView& tensor, size_t bytes, char* to) {
   const auto put = [&](uint64_t value) {
     std::memcpy(to, &value, sizeof value);

@@ -25,7 +25,7 @@ constexpr size_t DigestBlocksOf(size_t bytes) {
   return (bytes + kDigestBlockBytes - 1) / kDigestBlockBytes;
 }
 
-// Returns the digest of a state, in whatever order the tensors are given.
+// Returns the digest of a state. The order of `tensors` does not matter.
 // REQUIRES: the names are unique, and each tensor has as many bytes as its
 // dtype and shape imply.
 Digest StateDigest(std::span<const TensorView> tensors);
@@ -51,9 +51,9 @@ class BlockDigester {
   std::vector<std::byte> begun_;  // the incomplete block
 };
 
-// As above, for tensors without bytes, given the digests of each tensor's
-// blocks. REQUIRES: the names are unique, and a tensor has as many blocks as
-// its dtype and shape imply.
+// As StateDigest above, for tensors without bytes: `blocks` has the digests of
+// each tensor's blocks. REQUIRES: the names are unique, and a tensor has as
+// many blocks as its dtype and shape imply.
 Digest StateDigest(std::span<const TensorView> tensors,
                    std::span<const BlockDigests> blocks);
 
@@ -62,10 +62,11 @@ Digest StateDigest(std::span<const TensorView> tensors,
 class StateDigester {
  public:
   // As StateDigest. If the newest values of a tensor are only on a device,
-  // `elsewhere` has the digests of its blocks; for every other tensor it has an
-  // empty list. If all are in host memory, `elsewhere` may be empty. REQUIRES:
-  // the tensors are in name order; names and types are the same in all calls; a
-  // tensor whose shape changes also changes its size in bytes.
+  // `elsewhere` has the digests of the tensor's blocks; for every other tensor,
+  // `elsewhere` has an empty list. If all tensors are in host memory,
+  // `elsewhere` may be empty. REQUIRES: the tensors are in name order; names
+  // and types are the same in all calls; a tensor whose shape changes also
+  // changes its size in bytes.
   Digest Compute(std::span<const TensorView> tensors,
                  std::span<const BlockDigests> elsewhere = {});
 
