@@ -17,12 +17,13 @@ namespace gauntlet {
 class BackgroundTask {
  public:
   BackgroundTask(World& world, std::string name);
-  // REQUIRES: nothing runs, unless the process is about to exit.
+  // REQUIRES: no work runs, or the process is about to exit.
   ~BackgroundTask();
   BackgroundTask(const BackgroundTask&) = delete;
   BackgroundTask& operator=(const BackgroundTask&) = delete;
 
-  // REQUIRES: nothing runs. The objects that `work` refers to outlive it.
+  // REQUIRES: is_joinable() is false. The objects that `work` refers to outlive
+  // it.
   void Start(std::function<void()> work);
   // True from Start until WaitUntil returns true.
   bool is_joinable() const { return task_ != nullptr; }
@@ -30,15 +31,14 @@ class BackgroundTask {
   bool is_done() const { return done_; }
   // Time of the last Start.
   Time started_at() const { return started_at_; }
-  // True if `limit` has passed since Start, and WaitUntil has not returned true
-  // since.
+  // True if is_joinable(), and more than `limit` has passed since Start.
   bool IsOverdue(Duration limit) const;
   // Waits until the work is done, and joins its task. Returns false at the
   // deadline.
   bool WaitUntil(Time deadline);
-  // As WaitUntil, with the deadline `limit` after Start. If the task exceeds
-  // it, emits that this worker is lost, and returns kDeadlineExceeded. `what`
-  // names the work in the message.
+  // As WaitUntil, with the deadline `limit` after Start. If the work is not
+  // done by then, emits kWorkerLost about this worker, and returns
+  // kDeadlineExceeded. `what` names the work in the message.
   Status WaitWithin(Duration limit, const std::string& what);
 
  private:

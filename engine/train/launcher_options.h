@@ -16,7 +16,7 @@
 namespace gauntlet {
 
 struct LauncherOptions {
-  int workers = 1;  // maximum number
+  int workers = 1;  // maximum number of workers
   // See MembershipOptions.
   int min_workers = 0;
   std::vector<int> workers_per_attempt;
@@ -36,9 +36,9 @@ struct LauncherOptions {
   // kills those that still run.
   Duration survivors_grace = std::chrono::milliseconds(500);
   // With kRejoin, the time for the other workers to detect a loss and rejoin
-  // (RejoinGraceOf). Longer than survivors_grace, so that a worker in a long
-  // step is not killed: its steps would have to be recomputed. A worker whose
-  // heartbeat has stopped has only survivors_grace.
+  // (RejoinGraceOf). It is longer than survivors_grace, so that the launcher
+  // does not kill a worker in a long step: after a kill, steps would have to be
+  // recomputed. A worker whose heartbeat has stopped has only survivors_grace.
   Duration rejoin_grace = std::chrono::milliseconds(500);
   // Maximum time from the chief's start to its first report, which it sends
   // when its data is loaded. Each report sets the limit for the next one.
@@ -47,8 +47,8 @@ struct LauncherOptions {
   Duration stop_grace = std::chrono::seconds(30);
   // Number of the first incarnation; each later attempt and each rejoin adds 1.
   int first_incarnation = 1;
-  // Sources of preemption notices besides the host's, watched while no worker
-  // runs. A running worker watches them itself.
+  // Sources of preemption notices besides the host's. The launcher watches them
+  // while no worker runs; running workers watch them themselves.
   PreemptionOptions notices;
   // The checkpoint directory, locked while the job runs; empty: none.
   std::string checkpoint_directory;
@@ -66,8 +66,9 @@ struct LaunchOptions {
 void SetDerived(TrainOptions& train, LauncherOptions& launcher);
 
 // Encode and decode the options as one line of JSON, for `gauntlet launch`. The
-// text has neither `without_restarts` nor the options of SetDerived, which
-// decoding sets. Errors name the key, the expected and the found value.
+// text omits `without_restarts` and the options that SetDerived sets.
+// LaunchOptionsFromJson calls SetDerived. Errors name the key, the expected and
+// the found value.
 std::string LaunchOptionsToJson(const LaunchOptions& options);
 Result<LaunchOptions> LaunchOptionsFromJson(std::string_view json);
 

@@ -1,4 +1,4 @@
-// Options of a worker: the job, its place, and how to run.
+// Options of a worker: the job, the limits of the run, and how to run it.
 #ifndef GAUNTLET_ENGINE_TRAIN_OPTIONS_H_
 #define GAUNTLET_ENGINE_TRAIN_OPTIONS_H_
 
@@ -24,13 +24,13 @@ namespace gauntlet {
 struct Horizon {
   uint64_t epochs = 1;
   std::optional<uint64_t> max_steps;  // number of the last step
-  // Stops after this step, as after a preemption notice: with a save if there
-  // is a checkpoint directory.
+  // The run stops after this step. If there is a checkpoint directory, it saves
+  // first, as before a stop after a preemption notice.
   std::optional<uint64_t> stop_at_step;
 };
 
-// Response to a source of weights in which a parameter is missing or has
-// another shape.
+// Response to a source of weights in which a parameter of the model is missing
+// or has another shape than in the model.
 enum class PartialWeights : uint8_t { kRefuse, kAllow };
 
 // Source of the initial parameters. Their values are part of the job
@@ -52,8 +52,8 @@ struct SaveTrigger {
 
 // kSync: training waits for each save. kAsync: a task writes a copy of the
 // state while training continues. kZeroCopy: a task writes the state itself,
-// while updates go to a second set of its arrays (on a device: as kAsync).
-// Changes no bits of the results.
+// while updates write to a second set of the state's arrays; if the state is on
+// a device, kZeroCopy acts as kAsync. The mode changes no bits of the results.
 enum class SaveMode : uint8_t { kSync, kAsync, kZeroCopy };
 // Indexed by SaveMode.
 inline constexpr std::array<std::string_view, 3> kSaveModeNames = {
@@ -109,9 +109,9 @@ struct ClusterOptions {
   Duration heartbeat_every = std::chrono::milliseconds(200);
   Duration lost_after = std::chrono::seconds(5);
   Duration rendezvous_timeout = std::chrono::seconds(30);
-  // If nothing arrives from another worker for this long in a step, an
-  // evaluation or a load, that worker counts as hung. A save and the end of a
-  // run have a longer limit.
+  // If nothing arrives from another worker for this long in a step or an
+  // evaluation, that worker counts as hung. In a save, after a load and at the
+  // end of a run, save_timeout is the limit.
   Duration step_timeout = std::chrono::seconds(30);
   Duration save_timeout = std::chrono::seconds(300);
   OnLoss on_loss = OnLoss::kLeave;
@@ -122,7 +122,8 @@ struct ClusterOptions {
 // Sources of preemption notices besides SIGTERM, SIGINT and SIGHUP.
 struct PreemptionOptions {
   // Time from a notice until the process is killed. Training continues while
-  // enough of it is left for a save; 0: the worker saves and exits immediately.
+  // enough of this time is left for a save; 0: the worker saves and exits
+  // immediately.
   Duration grace{0};
   std::string signal;  // another signal, one of NoticeSignals(); "": none
   std::string file;    // path whose existence is a notice; "": none
@@ -173,8 +174,8 @@ struct TrainOptions {
   // boundary; the end of an epoch is one too. A request made between two
   // boundaries takes effect at the second. Changes no bits of the results.
   uint64_t steps_per_execution = 1;
-  // Steps between two state digests, besides those at each save and at the end;
-  // 0: only these.
+  // Steps between two state digests; 0: none. Digests at each save and at the
+  // end are computed in any case.
   uint64_t digest_every = 0;
   bool log_samples = false;  // emits the samples of each step, for the harness
 };

@@ -53,8 +53,8 @@ constexpr ValueNames<CollectiveChoice, 3> kCollectiveNames = {
      {"nccl", CollectiveChoice::kNccl}}};
 constexpr ValueNames<OnNotFinite, 2> kOnNotFiniteNames = {
     {{"train on", OnNotFinite::kTrainOn}, {"stop", OnNotFinite::kStop}}};
-// kAuto has no name: the program replaces it by the device that it found,
-// before it writes the options.
+// kAuto has no name: before the program writes the options, it replaces kAuto
+// by the kind of the device that it found.
 constexpr ValueNames<DeviceKind, 3> kDeviceNames = {
     {{"cpu", DeviceKind::kCpu},
      {"cuda", DeviceKind::kCuda},
@@ -216,7 +216,7 @@ std::string Dump(const Json& json) {
 }
 
 // Placeholder for the digest of the data, which is unknown here. No worker uses
-// it: each reads the data itself.
+// the placeholder: each computes the digest of the data that it reads.
 constexpr Digest kUnknownData;
 
 // Writes the fields of one JSON object.

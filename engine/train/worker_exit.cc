@@ -9,8 +9,8 @@ WorkerExit ExitFor(const Status& status, Stage stage) {
   switch (status.code()) {
     case Code::kUnavailable:
     case Code::kDeadlineExceeded:
-    // A newer claim has fenced this worker. In all cases it may exit as lost.
-    // If a stale worker made that claim, the launcher restarts this worker, and
+    // A newer claim has fenced this worker. It exits as lost, whoever made that
+    // claim. If a stale worker made it, the launcher restarts this worker, and
     // its next incarnation makes a newer claim. If this worker is stale itself,
     // no launcher restarts it. If a later launch made the claim, the store
     // refuses the claim of the restarted worker (LaunchHold).

@@ -10,7 +10,8 @@
 
 namespace gauntlet {
 
-// Part of the run in which an error occurs: it decides the exit code.
+// Part of the run in which an error occurs. The same error has different exit
+// codes in different stages.
 enum class Stage : uint8_t { kSetUp, kForming, kTraining };
 
 WorkerExit ExitFor(const Status& status, Stage stage);

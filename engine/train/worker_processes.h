@@ -30,7 +30,7 @@ struct WorkerSpec {
   // worker listens on loopback only, unless `insecure`.
   std::optional<JobToken> token;
   bool insecure = false;   // anyone who reaches this worker may join the job
-  LaunchHold launch_hold;  // of the launcher
+  LaunchHold launch_hold;  // of this worker's launch
 };
 
 // Progress of the run, for people. Reported by the chief, at most a few times
@@ -43,28 +43,30 @@ struct WorkerProgress {
   std::optional<float> loss;
   std::string line;  // a message worth keeping ("resumed …"), or empty
   // With `line`: the first step at which loss or state was not finite, as far
-  // as the chief knows. A launch shows such a line only once.
+  // as the chief knows. A launch shows only the first line with this field.
   std::optional<uint64_t> not_finite_since;
-  // The fields below are for the launcher, which does not show their reports to
-  // people. Each is sent in a report of its own.
+  // The fields below are for the launcher. It does not show reports with such a
+  // field to people. A report has only one of these fields, unless the comment
+  // of a field names another field.
 
   // Generation that the chief has just claimed; 0: none.
   uint64_t claimed = 0;
   // If no report follows within this time, the chief counts as hung.
   Duration patience{0};
-  // This worker waits for the others at a rendezvous. Value: the generation
-  // that it left; 0: it never belonged to one. `step` is set too.
+  // Set if this worker waits for the others at a rendezvous: the generation
+  // that this worker left; 0: it never belonged to one. `step` is set too.
   std::optional<uint64_t> meeting;
   // With `meeting`: the rank that was silent for too long, if any.
   std::optional<int> silent_rank;
-  // This worker is in a save, in which it detects no loss. Value: time limit of
-  // the save; 0: the save has ended.
+  // Set if this worker is in a save, in which it detects no loss: the time
+  // limit of the save; 0: the save has ended.
   std::optional<Duration> saving;
   // From the chief: generation whose workers all train now; 0: none.
   uint64_t formed = 0;
   // Error with which this worker is about to exit.
   std::string failure;
-  // With `failure`: this worker's own device failed, not another worker.
+  // With `failure`: true if the cause is a failure of this worker's own device,
+  // false if another worker may be the cause.
   bool own_device_failed = false;
 };
 

@@ -65,8 +65,8 @@ Status Attempt::StartAll() {
   return OkStatus();
 }
 
-// Starts a worker. If that fails, returns the error. If fewer workers may be
-// enough, ends the attempt and returns Ok instead.
+// Starts a worker. If that fails, returns the error; but if fewer workers may
+// be enough, ends the attempt and returns Ok.
 Status Attempt::Start(size_t rank) {
   CHECK(state_ == AttemptState::kStarting || state_ == AttemptState::kRunning,
         "a worker is started in an attempt that is ending");
@@ -215,8 +215,8 @@ void Attempt::HandleProgress(int worker, const WorkerProgress& progress) {
     launch_.observer.Progress(progress);
   } else {
     Incarnation& incarnation = incarnations_[worker];
-    // The first report is about the worker's own device. Later reports are
-    // about the consequences, and do not replace it.
+    // Once the worker has reported a failure of its own device, its later
+    // reports are about the consequences, and do not replace the first one.
     if (progress.own_device_failed || !incarnation.own_device_failed) {
       incarnation.failure = progress.failure;
     }
@@ -306,8 +306,8 @@ bool Attempt::AnyIsRunning() const {
 // the lost workers after the pause.
 void Attempt::AdvanceRejoin(Time now) {
   if (!MayRejoin() || !rejoin_.is_open()) return;
-  // While events are unread, no worker counts as overdue: one of them may be
-  // its report.
+  // While events are unread, no worker counts as overdue: one of the events may
+  // be the worker's report.
   if (all_events_read_) {
     for (const int worker : rejoin_.OverdueWorkers(now)) {
       if (incarnations_[worker].process == ProcessState::kRunning) {

@@ -46,8 +46,8 @@ class Attempt {
   struct Incarnation {
     int number = 0;
     ProcessState process = ProcessState::kExited;
-    std::string failure;             // reported error
-    bool own_device_failed = false;  // the worker reported it
+    std::string failure;             // error that the worker reported
+    bool own_device_failed = false;  // as the worker reported
     bool runs() const { return process != ProcessState::kExited; }
   };
 

@@ -57,9 +57,9 @@ std::string AttemptOutcome::ExplainLosses() {
 
 // Returns the outcome of an attempt with a result. The chief sends the result
 // once all workers have reached the end, so later exits of other workers do not
-// change the outcome. A chief that dies after sending it may leave checkpoints
-// that should have been deleted. A chief that exits with an error could not
-// delete them, and the job has failed.
+// change the outcome. A chief that dies after it sent the result may leave
+// checkpoints that should have been deleted. If the chief exits with an error,
+// it could not delete the checkpoints, and the job has failed.
 LaunchEnd AttemptOutcome::WithResult(int chief) const {
   LaunchEnd end = {.exit_code = WorkerExitCode(ExitForStatus(result_->status)),
                    .result = result_};

@@ -42,7 +42,7 @@ class AttemptOutcome {
 
   LaunchState& launch_;
   std::vector<Loss> losses_;
-  size_t explained_ = 0;  // number of losses
+  size_t explained_ = 0;  // number of losses that ExplainLosses has covered
   std::optional<TrainResult> result_;
   size_t losses_before_result_ = 0;
   std::string hang_;

@@ -7,7 +7,7 @@ namespace gauntlet {
 Deadlines DeadlinesOf(const ClusterOptions& cluster,
                       const LauncherOptions& launcher) {
   // The lost worker must be silent for lost_after. The workers that wait for it
-  // take at most as long again to detect this.
+  // detect the silence within lost_after more.
   const Duration silence = 2 * cluster.lost_after;
   // All workers wait for the chief's decision, which may take as long as a
   // save.

@@ -26,7 +26,7 @@ struct Deadlines {
   // which it rejoins, until its first step.
   Duration detection_in_joining{0};
   // For the loss of a worker that has not yet connected to the others: only the
-  // launcher waits for it.
+  // launcher detects this loss.
   Duration detection_before_joining{0};
 
   // Pause before the first restart, and longest pause. If workers rejoin, the

@@ -15,8 +15,8 @@
 
 namespace gauntlet {
 
-// Longest time for which workers outlive their killed launcher. The next
-// launcher waits this long for the lock that they hold.
+// If a launcher is killed, its workers exit within this time. The next launcher
+// waits this long for the lock that they hold.
 inline constexpr Duration kOrphanExitTimeout = std::chrono::seconds(5);
 
 // Maximum number of worker processes that one launcher starts on its machine.
@@ -26,7 +26,7 @@ struct LaunchEnd {
   int exit_code = 0;  // of the program: see `gauntlet help exit-codes`
   std::optional<TrainResult> result;
   int restarts = 0;
-  std::string reason;  // empty: plain success
+  std::string reason;  // empty: `result` explains the exit code
 };
 
 class LaunchObserver {

@@ -30,7 +30,7 @@ class Membership {
   // that are not excluded.
   std::vector<int> WorkersOf(int attempt) const;
 
-  // Records the worker that caused the loss of an attempt, or of workers that
+  // Records the worker that caused a loss, which ended the attempt or led to a
   // rejoin; nullopt: unknown. If the worker is now excluded, or the remaining
   // workers would be too few, returns a text for people that says so; else "".
   std::string RecordCulprit(std::optional<int> worker);

@@ -34,25 +34,26 @@ class RejoinTracker {
   };
   explicit RejoinTracker(const Graces& graces) : graces_(graces) {}
 
-  // Called when all of these workers were started.
+  // Called before these workers are started.
   void Begin(std::vector<int> members);
 
-  // Reports, in order of arrival. Two kinds are outdated and ignored: that a
-  // worker left a generation older than the newest formed one; and that a
-  // generation has formed which is not newer than that one. The tracker does
-  // not know which incarnations belong to a generation. A worker of a
-  // generation may die and be restarted before the chief's report of that
-  // generation arrives. OnFormed then no longer counts the worker as meeting,
-  // and the restarted worker must report again.
+  // OnDeath to OnSaveEnded record reports, in order of arrival. OnMeeting
+  // ignores the report of a worker that left an older generation than the
+  // newest formed one, unless a rejoin is open and the worker is a new
+  // incarnation. OnFormed ignores a generation that is not newer than the
+  // newest formed one. The tracker does not know which incarnations belong to a
+  // generation. A worker of a generation may die and be restarted before the
+  // chief's report of that generation arrives. OnFormed then no longer counts
+  // the worker as meeting, and the restarted worker must report again.
   void OnDeath(int worker, Time now);
-  // `left`: the generation that the worker left; 0: none. `silent`: another
-  // worker whose heartbeat stopped, if the worker left for that reason. That
-  // other worker hangs, in a save or not.
+  // `left`: the generation that the worker left; 0: none. If the worker left
+  // because the heartbeat of another worker stopped, `silent` is that other
+  // worker. It then counts as hanging, even if it is in a save.
   void OnMeeting(int worker, uint64_t left, std::optional<int> silent,
                  Time now);
   void OnFormed(uint64_t generation, Time now);
   // OnSaveBegun: the worker is in a save, until `until` at the latest.
-  // OnSaveEnded: its save has ended, and its grace begins.
+  // OnSaveEnded: the save has ended, and the grace of the worker begins.
   void OnSaveBegun(int worker, Time until);
   void OnSaveEnded(int worker, Time now);
 

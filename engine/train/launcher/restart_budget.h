@@ -21,8 +21,8 @@ class RestartBudget {
     furthest_step_ = std::max(furthest_step_, step);
   }
 
-  // Counts a restart after a loss at `now`, of the whole job or of workers that
-  // rejoin. Returns "" if the restart is allowed, else the reason why not. Sets
+  // Counts a restart, of the whole job or of lost workers only, after a loss at
+  // `now`. Returns "" if the restart is allowed, else the reason why not. Sets
   // the pause before an allowed restart: options.backoff, or twice the previous
   // pause if no new step was reached and no more than that time has passed
   // since the last restart. The pause is at most options.max_backoff.
@@ -54,7 +54,7 @@ class RestartBudget {
   uint64_t furthest_step_before_ = 0;
   Duration pause_{0};
   Duration next_pause_;
-  Time last_restart_{};  // end of the pause before it
+  Time last_restart_{};  // end of the pause before the last restart
 };
 
 }  // namespace gauntlet

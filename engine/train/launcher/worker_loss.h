@@ -35,10 +35,11 @@ std::string Describe(const Loss& loss);
 // REQUIRES: at least one loss.
 std::string DescribeAll(std::span<const Loss> losses);
 
-// Returns the loss that caused the others: the first worker whose device
-// failed, or that died without being killed by the launcher. If there is none,
-// returns the loss of the worker that the launcher killed because it did not
-// exit in time. Returns null if the launcher killed none or several.
+// Returns the loss that caused the others: that of the first worker whose
+// device failed, or that died although the launcher did not kill it. If there
+// is none, returns the loss of the only worker that the launcher killed,
+// because it did not exit in time. Returns null if the launcher killed none or
+// several.
 const Loss* CulpritOf(std::span<const Loss> losses);
 
 }  // namespace gauntlet

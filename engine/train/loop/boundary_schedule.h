@@ -24,7 +24,7 @@ class BoundarySchedule {
                    const RowSchedule& rows)
       : options_(options), position_(position), rows_(rows) {}
 
-  // Returns the boundary at the position.
+  // Returns the kind of the boundary at the position.
   LoopBoundary AtPosition() const;
   // Returns true iff the job is complete.
   bool AtHorizon() const;

@@ -63,9 +63,9 @@ class Evaluator {
   // - A checkpoint that is retired while it is read is skipped.
   // - A damaged checkpoint is reported and never tried again.
   // - A checkpoint that cannot be read because of a disk error is reported, and
-  //   skipped in this call only.
-  // - A checkpoint with the same state as an evaluated one, written again by a
-  //   later generation, is not evaluated.
+  //   skipped; the next call tries to read it again.
+  // - If a later generation has written an already evaluated state again, the
+  //   new checkpoint is not evaluated.
   // Permanent errors: kInvalidArgument if the job cannot be evaluated, or the
   // directory has an obstacle (StoreScan); kOtherJob if a checkpoint belongs to
   // another job.
@@ -132,8 +132,8 @@ class EvaluationReporter {
   virtual void Warn(const std::string& line) = 0;
 };
 
-// Evaluates all new checkpoints, and scans again after each pause. Errors are
-// those of EvaluateNext.
+// Evaluates all new checkpoints; with Scans::kRepeated, pauses for `every` and
+// scans again. Errors are those of EvaluateNext.
 Result<EvaluatorEnd> RunEvaluator(World& world, Evaluator& evaluator,
                                   const EvaluatorLoop& loop,
                                   EvaluationReporter& reporter);

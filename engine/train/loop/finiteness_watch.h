@@ -15,8 +15,9 @@
 
 namespace gauntlet {
 
-// Emits one event and one line for people. All workers make the same decision,
-// as they have the same state and the same outcome of a save.
+// Emits at most one event, and one line for people about it. All workers make
+// the same decision, because they have the same state and receive the same
+// outcome of a save.
 class FinitenessWatch {
  public:
   struct Parts {
@@ -38,7 +39,8 @@ class FinitenessWatch {
   [[nodiscard]] bool CheckLoss(float loss);
   // Called after each evaluation, with its loss.
   void CheckValidation(float loss);
-  // Called whenever a save may have ended.
+  // Called whenever a save may have ended. Reports a tensor that the save found
+  // not finite.
   [[nodiscard]] bool CheckSaves();
 
  private:

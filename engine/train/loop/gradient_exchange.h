@@ -45,7 +45,8 @@ class GradientExchange {
     DeviceRing* device_ring = nullptr;  // null: the network ring
     const Kernels& kernels;
   };
-  // Sizes in floats, except `replicas`: the number that this rank hosts.
+  // `replicas` is the number of replicas that this rank hosts; the other fields
+  // are sizes in floats.
   struct Sizes {
     size_t replicas = 0;
     size_t gradients = 0;
@@ -56,9 +57,9 @@ class GradientExchange {
   };
   GradientExchange(const Parts& parts, const Sizes& sizes);
 
-  // Continues with the rings of another generation. REQUIRES: it has as many
-  // ranks as the previous one. Allocates arrays only if the transport changes.
-  // `device_ring` is as in Parts.
+  // Continues with the rings of another generation. REQUIRES: both generations
+  // have the same number of ranks. Allocates arrays only if the transport
+  // changes. `device_ring` is as in Parts.
   void Rejoin(Ring& ring, DeviceRing* device_ring);
 
   // Returns the array for the replica's gradients, in the kernels' memory. Call
@@ -66,11 +67,11 @@ class GradientExchange {
   // share one array.
   std::span<float> GradientBuffer(size_t replica);
   void Add(size_t replica);
-  // True if gradients may be passed to AddKept: the network ring sums them
-  // from host memory, and a replica's only other value is its loss.
+  // True if gradients may be passed to AddKept: the network ring sums them, the
+  // kernels work in host memory, and a replica's only other value is its loss.
   bool AcceptsKept() const;
-  // Call instead of Add. Shares the gradients, without a copy, until the
-  // replica's next gradients.
+  // Call instead of Add. Holds a reference to the gradients, without a copy,
+  // until the replica's next gradients are added.
   void AddKept(size_t replica, KeptGradients gradients);
   // Returns the replica's values that are summed with its gradients, in host
   // memory. Initially +0; kept from step to step.
@@ -130,8 +131,8 @@ class GradientExchange {
   }
   size_t length_host() const { return gradients_host() + sizes_.extra; }
   // True if the sum overwrites the first replica's array. False if replicas
-  // keep a state of their own: in each array, the places of the other replicas'
-  // states must remain +0.
+  // keep a state of their own: a sum in the first replica's array would
+  // overwrite the places of the other replicas' states, which must remain +0.
   bool sums_in_place() const {
     return transport_ == Transport::kRing && sizes_.extra == 1;
   }
@@ -147,7 +148,7 @@ class GradientExchange {
   Memory& memory_;
   const Sizes sizes_;
   Ring* ring_;               // of the current generation
-  DeviceRing* device_ring_;  // as above
+  DeviceRing* device_ring_;  // of the current generation; null: none
   Transport transport_;
   std::vector<float> host_;          // one array per replica
   std::vector<KeptGradients> kept_;  // by replica; null: use host_

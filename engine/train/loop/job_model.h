@@ -17,7 +17,7 @@ namespace gauntlet {
 
 struct JobModel {
   std::unique_ptr<Kernels> kernels;       // outlive model and optimizer
-  std::unique_ptr<Kernels> host_kernels;  // if `kernels` are a device's
+  std::unique_ptr<Kernels> host_kernels;  // set if `kernels` use a device
   std::unique_ptr<Model> model;
   std::unique_ptr<Optimizer> optimizer;
 

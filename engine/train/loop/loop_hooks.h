@@ -1,7 +1,7 @@
 // Hooks that a program adds to the training loop. Every worker calls them at
 // the same boundaries, with the state of the run. If a hook may change the
 // state (its parameter is not const), the state has the newest values, and
-// training continues with the changed ones, even on a device.
+// training continues with the changed values, even on a device.
 //
 // Values that a hook keeps from one call to the next affect the rest of the
 // run. So they are part of the state (TrainState::hook_state), of every

@@ -33,15 +33,16 @@ class LoopReports {
   // Sends a line for people.
   void ReportLine(std::string line);
   // Sends a line for people about a loss or a state that is not finite. `since`
-  // is the first step at which one was not.
+  // is the first step at which one of them was not finite.
   void ReportNotFinite(uint64_t since, std::string line);
   // Reports a step. Limits the rate to what people can read.
   void ReportStep(const StepOutcome& outcome);
   // Reports the epoch that has just ended.
   void ReportEpoch(const StepOutcome& outcome);
-  // Announces to the launcher when to expect the next report: within `bound`,
-  // the limit of the part that begins now, plus lost_after, so that the other
-  // workers detect a hang before the launcher does.
+  // Announces to the launcher that the next report follows within `bound` plus
+  // lost_after. `bound` is the time limit of the part that begins now. With
+  // lost_after in addition, the other workers detect a hang before the launcher
+  // does.
   void AnnounceReportWithin(Duration bound);
   // Reports that this worker is in a save for at most `bound`; 0: the save has
   // ended.
@@ -57,7 +58,7 @@ class LoopReports {
   ProgressReporter* save_reporter_ = nullptr;
   uint64_t steps_per_epoch_ = 0;
   Time last_report_;
-  Duration sent_bound_{0};  // last bound sent to the launcher, and its time
+  Duration sent_bound_{0};  // last bound sent to the launcher
   Time bound_sent_at_{};
 };
 

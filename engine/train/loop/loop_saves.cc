@@ -53,8 +53,8 @@ uint32_t LoopSaves::Bits() const {
 void LoopSaves::OnRequestsAgreed(uint32_t requests) {
   agreed_requests_ = requests & kSaveBits;
   if (!tidying_) return;
-  // An estimate: the ranks exchange the exact duration of the task only when
-  // the next save begins.
+  // This duration is an estimate: the ranks exchange the exact duration of the
+  // task only when the next save begins.
   notices_->RecordSaveSoFar(tidying_->save_took +
                             (world_->clock.Now() - tidying_->since));
   if ((requests & kTidying) == 0) tidying_.reset();
@@ -107,7 +107,7 @@ Status LoopSaves::TrySave(TidyTime tidy_time) {
   });
   reports_->ReportSave(Duration::zero());
   NoteTimes();
-  tidying_.reset();  // the save has waited for it
+  tidying_.reset();  // the save has waited for the task that tidies
   if (WasRefused(status, position.step)) return OkStatus();
   in_save_ = !status.ok() && !CanContinueAfter(status);
   ReportWarnings();
@@ -184,9 +184,9 @@ Status LoopSaves::SaveLast(Duration first_pause) {
 }
 
 // Pauses before the next try. Once this worker has a preemption notice, at most
-// `on_notice` of the pause is left. Workers without a notice pause longer, and
-// this worker waits for them. So that it does not declare them lost, `pause` is
-// limited to half of save_timeout.
+// `on_notice` of the pause is left. It then waits for workers without a notice,
+// which pause longer. `pause` is limited to half of save_timeout, so that this
+// worker does not declare them lost meanwhile.
 void LoopSaves::PauseBeforeRetry(Duration pause, Duration on_notice) {
   pause = std::min(pause, options_->cluster.save_timeout / 2);
   const Duration expected = pause + options_->cluster.step_timeout;

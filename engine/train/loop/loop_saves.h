@@ -1,5 +1,5 @@
-// Saves of the training loop: their order, the handling of failed ones, and the
-// reports on them.
+// Saves of the training loop: their order, the handling of failed saves, and
+// the reports on saves.
 #ifndef GAUNTLET_ENGINE_TRAIN_LOOP_LOOP_SAVES_H_
 #define GAUNTLET_ENGINE_TRAIN_LOOP_LOOP_SAVES_H_
 
@@ -27,20 +27,20 @@ namespace gauntlet {
 // after which little time is left.
 enum class StopCause : uint8_t { kStep, kNotice };
 
-// Pauses between the tries of the last save: five, each twice as long as the
-// one before. All ranks see the same outcome, so all make the same number of
-// tries.
+// Pauses between the tries of the last save. There are five, each twice as long
+// as the one before. All ranks receive the same outcome, so all make the same
+// number of tries.
 struct LastSaveRetries {
   static constexpr int kPauses = 5;
   static constexpr int kFirstPausesInAll = (1 << kPauses) - 1;
-  // 31 s in total.
+  // The five pauses are then 31 s in total.
   static constexpr Duration kFirstPause = std::chrono::seconds(1);
-  // 3.1 s in total.
+  // The five pauses are then 3.1 s in total.
   static constexpr Duration kShortestFirstPause =
       std::chrono::milliseconds(100);
 
-  // After a preemption notice: a quarter of the grace period in total, but at
-  // least 3.1 s and at most 31 s.
+  // Returns the first pause after a preemption notice. The five pauses then
+  // take a quarter of the grace period, but at least 3.1 s and at most 31 s.
   static Duration FirstPauseWithin(Duration grace) {
     return std::clamp(grace / (4 * kFirstPausesInAll), kShortestFirstPause,
                       kFirstPause);
@@ -97,7 +97,8 @@ class LoopSaves {
   // Makes a periodic save; a failure does not end training. An asynchronous
   // save first waits for the one in flight.
   Status SaveDue();
-  // As SaveDue, but always synchronous: there may be no time for another save.
+  // As SaveDue, but always synchronous: after a notice, there may be no time to
+  // complete an asynchronous save.
   Status SaveImmediately();
   // SaveBeforeStop and SaveFinalState make the last save, at a stop and at the
   // end of training. If all tries fail (LastSaveRetries), they return Ok, and
@@ -114,8 +115,8 @@ class LoopSaves {
   std::optional<NotFiniteSave> TakeNotFinite() {
     return std::exchange(not_finite_, std::nullopt);
   }
-  // On the chief: name of the newest checkpoint with a finite state whose save
-  // has ended; empty: there is none.
+  // On the chief: among the checkpoints whose saves have ended, the name of the
+  // newest one with a finite state; empty: there is none.
   const std::string& newest_finite() const { return newest_finite_; }
 
   // Returns the time for which training waited for saves since the last call.
@@ -126,8 +127,8 @@ class LoopSaves {
   Time last_save() const { return last_save_; }
   void SetLastSave(Time time) { last_save_ = time; }
   // True if a worker was lost in a save, a save is in flight, or the chief may
-  // still be tidying the store. If so, other workers may detect a loss only
-  // after the save or the tidying.
+  // still be tidying the store. Other workers may then detect a loss only after
+  // the save, or after the store is tidied.
   bool is_in_save() const {
     return in_save_ || is_in_flight() || tidying_.has_value();
   }
@@ -137,9 +138,9 @@ class LoopSaves {
     return save_incomplete_ || is_in_flight() ? SaveNeed::kRequired
                                               : SaveNeed::kNone;
   }
-  // Exchanges the SaveNeed that each rank carried over from the previous
-  // generation, if saves are asynchronous. Returns kRequired if any rank sent
-  // it.
+  // If saves are asynchronous, exchanges the SaveNeed that each rank carried
+  // over from the previous generation, and returns kRequired if any rank sent
+  // kRequired. Otherwise returns kNone.
   Result<SaveNeed> AnySaveNeed(SaveNeed own_need);
 
  private:
@@ -174,7 +175,8 @@ class LoopSaves {
   SaveStrategy strategy_;
   RunSummary* summary_ = nullptr;
   std::optional<uint32_t> agreed_requests_;
-  std::optional<uint64_t> saved_at_;  // of the newest save in this generation
+  // Step and phase of the newest save in this generation.
+  std::optional<uint64_t> saved_at_;
   uint64_t saved_phase_ = 0;
   Time last_save_;
   Duration time_{0};

@@ -16,7 +16,7 @@ class Predictor {
         data_(data) {}
 
   // Returns the class of the row. Model::Evaluate only counts the rows whose
-  // label is the arg-max of the outputs, so this tries labels until one is
+  // label is the arg-max of the outputs, so ClassOf tries labels until one is
   // counted.
   uint8_t ClassOf(uint32_t row) {
     const uint8_t likely = data_.labels[row];

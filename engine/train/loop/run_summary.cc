@@ -15,8 +15,8 @@ constexpr Duration kQuietPeriod = std::chrono::minutes(1);
 // Returns the first step whose points this incarnation writes. Readers discard
 // the points of earlier incarnations from this step on. If the end of an epoch
 // is still due, this incarnation writes the epoch's points at the current step,
-// so readers must discard that step too. Its point of batch_loss may then be
-// missing, but no point appears twice.
+// so readers must discard that step too. The batch_loss of that step may then
+// be missing, but no point appears twice.
 uint64_t FirstStep(const Position& position) {
   return position.phase_of() == Phase::kInEpoch ? position.step + 1
                                                 : position.step;

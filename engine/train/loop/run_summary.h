@@ -1,10 +1,11 @@
 // TensorBoard curves of a run. The chief writes them.
 //
-// The x-axis is the global step. At the last step of each epoch: epoch_loss,
-// epoch_accuracy, epoch_val_loss and epoch_val_accuracy. Every
-// SummaryOptions::every steps: batch_loss, global_step/sec, and the seconds of
-// a step's parts (time/compute, time/save …). A failure never interrupts
-// training: points that cannot be written are missing, with a warning.
+// The x-axis is the global step. The last step of each epoch has points of
+// epoch_loss, epoch_accuracy, epoch_val_loss and epoch_val_accuracy. Every
+// SummaryOptions::every steps there are points of batch_loss, global_step/sec,
+// and the seconds of a step's parts (time/compute, time/save …). A failure
+// never interrupts training: a point that cannot be written is missing, and
+// there is a warning.
 #ifndef GAUNTLET_ENGINE_TRAIN_LOOP_RUN_SUMMARY_H_
 #define GAUNTLET_ENGINE_TRAIN_LOOP_RUN_SUMMARY_H_
 

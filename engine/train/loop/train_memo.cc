@@ -93,8 +93,8 @@ class MemoizedModel final : public Model {
   ReplicaResult Gradients(std::span<const float> parameters,
                           const ReplicaBatch& batch,
                           std::span<float> gradients) override {
-    // Not from the memo: a probe must observe the computation, and keys do not
-    // cover a replica's own state.
+    // Does not use the memo: a probe must observe the computation, and keys do
+    // not cover a replica's own state.
     if (batch.probe != nullptr || !batch.state.empty()) {
       return model_->Gradients(parameters, batch, gradients);
     }

@@ -1,6 +1,7 @@
 // Memo of pure functions: results of replicas' passes, and orders of the rows
-// of epochs. The key of a pass is a digest of all its input. It covers training
-// rows only by their numbers, as the job determines their contents.
+// of epochs. The key of a pass is a digest of all its input. For training rows,
+// the digest covers only their numbers, because the job determines their
+// contents.
 //
 // If the same job is trained repeatedly, only the first training computes
 // passes and orders. A run whose parameters differ in a single bit has other
@@ -33,8 +34,8 @@ class TrainMemo {
 
   struct CachedPass {
     ReplicaResult result;
-    // Gradients of the pass, then its loss; or initial parameters, then 0. Null
-    // for an evaluation.
+    // For a pass with gradients: the gradients, then the loss. For an
+    // initialization: the parameters, then 0. Null for an evaluation.
     KeptGradients floats;
   };
   // Returns null if the key is unknown.
@@ -66,8 +67,8 @@ class TrainMemo {
 
 // Returns the model, with a lookup in the memo before each pass. `identity` is
 // a digest of all input of the model's passes other than their arguments:
-// layers, shapes, kernels, and the training data. (As an argument, a batch
-// contains only row numbers.)
+// layers, shapes, kernels, and the training data. (A key covers only the
+// numbers of a batch's training rows.)
 //
 // The kernels and the memo outlive the result.
 std::unique_ptr<Model> WithMemo(std::unique_ptr<Model> model,

@@ -293,8 +293,8 @@ Result<StepOutcome> Trainer::Step(ResidentState& resident,
       resident,
       {.key = key, .timeout = timeout, .rows = step_rows, .probe = probe},
       outcome));
-  // No exchange is running if this returns an error: an exchange begins early
-  // only with the kernels of the host, which cannot fail.
+  // If DeviceStatus returns an error, no exchange is running: an exchange
+  // begins early only with the kernels of the host, which cannot fail.
   RETURN_IF_ERROR(DeviceStatus());
   times_.Lap(TimePart::kCompute);
   if (requests) outcome.tally.requests = requests();

@@ -98,9 +98,10 @@ class Trainer {
   // Makes one step: computes the gradients of a global batch, then the update
   // from them; with gradient accumulation (Position), the update follows after
   // several steps. The outcome's tally has the requests of all workers. Fault
-  // points and frames carry the number of the current step, from 1. After an
-  // error the worker must leave the generation, as the others may have made the
-  // step. REQUIRES: the position is within an epoch, with rows left.
+  // points and frames carry the number of this step; the first step of the run
+  // is 1. After an error the worker must leave the generation, because the
+  // other workers may have completed the step. REQUIRES: the position is within
+  // an epoch, with rows left.
   Result<StepOutcome> Step(ResidentState& resident, const Requests& requests,
                            Duration timeout);
 
@@ -110,8 +111,7 @@ class Trainer {
                                const Requests& requests, Duration timeout);
 
   // Closes the epoch: appends its metrics to the history, and begins the next
-  // epoch.
-  // REQUIRES: the phase is kCallbacksDue.
+  // epoch. REQUIRES: the phase is kCallbacksDue.
   Status EndEpoch(ResidentState& resident) const;
 
   // Returns true if at least one worker requests to finish. All workers must
@@ -145,7 +145,7 @@ class Trainer {
   void ApplyGradients(ResidentState& resident);
   void Advance(TrainState& state, uint64_t step_rows,
                const StepOutcome& outcome) const;
-  // Returns the probe if there is one and it is to record the operation that
+  // Returns the probe if there is one and its Begin accepts the operation that
   // begins in this state; else null. Returns an error if the device has lost
   // the state.
   Result<StepProbe*> ProbeFor(ResidentState& resident) const;

@@ -84,8 +84,9 @@ Result<LoopEnd> TrainingLoop::ResumeFromMemory(uint64_t generation,
   return RunFromHere();
 }
 
-// Repeats the work due at the boundary of the state, or postpones it to the end
-// of the execution.
+// Repeats the work due at the boundary of the state. If that boundary is within
+// an execution, and no save is required immediately, postpones the work to the
+// end of the execution.
 Status TrainingLoop::RepeatBoundary(FirstSave first_save) {
   if (schedule_.SaveDue(schedule_.AtPosition()) ||
       schedule_.SaveWasDueInExecution()) {
@@ -97,7 +98,8 @@ Status TrainingLoop::RepeatBoundary(FirstSave first_save) {
                        first_save == FirstSave::kImmediately;
   if (!schedule_.ExecutionEnds() && !at_once) {
     // Requests that workers made within the execution are not known any more.
-    // In case one was a request to save, saves at the end of the execution.
+    // One of them may have been a request to save, so all workers save at the
+    // end of the execution.
     agreed_ |= kRequestSave;
     return OkStatus();
   }
@@ -110,8 +112,8 @@ Status TrainingLoop::RepeatBoundary(FirstSave first_save) {
 Result<LoopEnd> TrainingLoop::RunFromHere() {
   if (trains()) RETURN_IF_ERROR(RunOperations());
   if (loop_state_ == LoopState::kFinishing) RETURN_IF_ERROR(Finish());
-  // Even in kNotFinite: the state that the save in flight writes is an earlier
-  // one, which may be finite.
+  // Completes the save in flight even in kNotFinite: that save writes an
+  // earlier state, which may be finite.
   RETURN_IF_ERROR(saves_.FinishInFlightSave());
   RETURN_IF_ERROR(saves_.EndTidying());
   switch (loop_state_) {
@@ -128,7 +130,7 @@ Result<LoopEnd> TrainingLoop::RunFromHere() {
   CheckFailed(__FILE__, __LINE__, "loop_state_", "the run has not ended");
 }
 
-// Trains until the horizon, or until another state than kTraining.
+// Runs operations until the horizon, or until the loop has left kTraining.
 Status TrainingLoop::RunOperations() {
   if (hooks_ != nullptr) {
     ASSIGN_OR_RETURN(TrainState* const state, ForHook());
@@ -140,7 +142,7 @@ Status TrainingLoop::RunOperations() {
   return OkStatus();
 }
 
-// Completes the save in flight, and makes the last one.
+// Completes the save in flight, and makes the last save.
 Status TrainingLoop::Finish() {
   RETURN_IF_ERROR(saves_.FinishInFlightSave());
   EndOnNonFiniteSave();
@@ -305,8 +307,9 @@ Status TrainingLoop::EndEpoch() {
   return trains() ? AgreeOnFinish() : OkStatus();
 }
 
-// Returns the newest state for a hook, which may change it in place. If
-// training uses a device, its next access uploads the large arrays again.
+// Returns the newest state for a hook, which may change the state in place. If
+// training uses a device, the next access of training uploads the large arrays
+// again.
 Result<TrainState*> TrainingLoop::ForHook() {
   RETURN_IF_ERROR(resident_->SyncForHostUpdate());
   resident_->host().OwnLargeArrays();
@@ -314,8 +317,8 @@ Result<TrainState*> TrainingLoop::ForHook() {
 }
 
 // The hooks of all workers see the same state, and should make the same
-// request. If they do not, the exchange still gives all workers the same
-// result, so that none waits for another.
+// request. Even if they make different requests, the exchange gives all workers
+// the same result, so that no worker waits for one that has finished.
 Status TrainingLoop::AgreeOnFinish() {
   ASSIGN_OR_RETURN(const bool finish,
                    trainer_->AnyVotesToFinish(*state_, hooks_->Vote(),

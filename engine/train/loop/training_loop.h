@@ -36,7 +36,7 @@ struct LoopCarryover {
   NoticeRequests notices;
   Time last_save;
   bool all_emitted = true;  // events of all operations were emitted
-  bool in_save = false;     // other workers may still be in it
+  bool in_save = false;     // other workers may still be in a save
   // kRequired if an asynchronous save will not complete and another one must
   // replace it.
   SaveNeed save_need = SaveNeed::kNone;
@@ -86,9 +86,10 @@ class TrainingLoop {
   Result<LoopEnd> Run(uint64_t generation);
   const Status& unsaved() const { return saves_.unsaved(); }
 
-  // Like Run, but continues from the state in memory: first repeats the work
-  // due at its boundary, which may have been interrupted. kImmediately: saves
-  // in any case, as there is no valid checkpoint.
+  // Like Run, but continues from the state in memory. First repeats the work
+  // that is due at the boundary of the state, because the loss of a worker may
+  // have interrupted it. kImmediately: saves even if no save is due, because
+  // there is no valid checkpoint.
   enum class FirstSave : uint8_t { kWhenDue, kImmediately };
   Result<LoopEnd> ResumeFromMemory(uint64_t generation, FirstSave first_save);
 

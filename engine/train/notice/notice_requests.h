@@ -18,9 +18,9 @@ inline constexpr uint32_t kRequestStop = 2;
 // requested. A preemption notice never causes it.
 inline constexpr uint32_t kRequestEnd = 4;
 
-// Number of saves before the exit: kOne is the last save; kThree, with
-// asynchronous saves, are the one in flight, another one that is due, and the
-// last.
+// Number of saves before the exit. kOne: the last save. kThree, with
+// asynchronous saves: the save in flight, a periodic save that becomes due, and
+// the last save.
 enum class SavesBeforeExit : uint8_t { kNone, kOne, kThree };
 
 class NoticeRequests {

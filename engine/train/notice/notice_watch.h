@@ -1,9 +1,9 @@
 // Watches for preemption notices other than signals (NoticeSources).
 //
 // The watch wraps the host of a world and adds its notices to the host's, so
-// that code which asks the host for notices also gets these. A separate task
-// does the checks, so that a slow disk or a hanging service does not slow
-// training.
+// that code which asks the host for notices also gets those of the watch. A
+// separate task does the checks, so that a slow disk or a hanging service does
+// not slow training.
 #ifndef GAUNTLET_ENGINE_TRAIN_NOTICE_NOTICE_WATCH_H_
 #define GAUNTLET_ENGINE_TRAIN_NOTICE_NOTICE_WATCH_H_
 
@@ -22,7 +22,7 @@ namespace gauntlet {
 class NoticeWatch final : public Host {
  public:
   // The objects that `world` refers to outlive this object. `report` is called
-  // from the watch's own task; without it nothing is reported.
+  // from the watch's own task; if it is null, nothing is reported.
   NoticeWatch(const World& world, const PreemptionOptions& options,
               NoticeSources::ReportLine report = nullptr);
 
@@ -31,9 +31,9 @@ class NoticeWatch final : public Host {
 
   // Starts to watch the sources, if there are any.
   void Start();
-  // Stops the watch. Waits for the check in progress: up to a second if a
-  // service hangs. REQUIRES: called before the destructor, unless the process
-  // is about to exit.
+  // Stops the watch. Waits for the check in progress, which takes up to a
+  // second if a service hangs. REQUIRES: called before the destructor, unless
+  // the process is about to exit.
   void Stop();
 
   std::string Name() const override { return base_.host.Name(); }

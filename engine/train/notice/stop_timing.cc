@@ -17,7 +17,8 @@ StopAdvice StopTiming::Advise(Time now,
   if (left <= on_the_way) return StopAdvice::kStop;
   if (!longest_save_) return StopAdvice::kSaveAndContinue;
   const Duration save = std::max(*longest_save_, last_save_so_far_);
-  // Adds half: a save takes longer while other saves are in flight.
+  // Adds a half to each save: a save takes longer while other saves are in
+  // flight.
   const Duration for_the_saves = saves_ * (save + save / 2);
   return left <= on_the_way + for_the_saves ? StopAdvice::kStop
                                             : StopAdvice::kContinue;

@@ -1,14 +1,15 @@
 // Decides when a worker with a preemption notice must request the stop.
 //
-// Without a grace period the request is immediate. With one, training continues
-// while the remaining time is enough for the operations until the next boundary
-// at which a request takes effect, for the save, and for the exit. Their
-// durations are measured, not guessed: the longest of each kind in this
-// incarnation counts. A save includes the time in which the chief tidies the
-// store while training continues. This time is exact once the next save is
-// done; until then it is rounded up to the end of an operation. If one of the
-// operations is of a kind that was not measured yet, the request is immediate.
-// A run that has not saved yet saves first, to measure a save.
+// Without a grace period the request is immediate. With a grace period,
+// training continues while the remaining time is enough for the operations
+// until the next boundary at which a request takes effect, for the saves, and
+// for the exit. The durations of operations and saves are measured: the longest
+// of each kind in this incarnation counts. The duration of a save includes the
+// time in which the chief tidies the store while training continues. This time
+// is exact once the next save is done; until then it is rounded up to the end
+// of an operation. If one of the operations is of a kind that was not measured
+// yet, the request is immediate. If no save was measured yet, the worker first
+// requests a save and continues.
 #ifndef GAUNTLET_ENGINE_TRAIN_NOTICE_STOP_TIMING_H_
 #define GAUNTLET_ENGINE_TRAIN_NOTICE_STOP_TIMING_H_
 
@@ -31,7 +32,8 @@ enum class StopAdvice { kContinue, kSaveAndContinue, kStop };
 
 class StopTiming {
  public:
-  // Reserve in addition to the saves: for the exit, and for a slower save.
+  // Time reserved in addition to the saves: for the exit, and in case a save is
+  // slower than before.
   static constexpr Duration kMargin = std::chrono::seconds(1);
 
   // `grace`: time from a notice until the process is killed; 0: unknown.

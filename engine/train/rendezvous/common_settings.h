@@ -1,5 +1,6 @@
 // Settings that must be equal on all workers of a run. If each worker is
-// started by hand, or by a cluster's scheduler, nothing else checks this.
+// started by hand, or by a cluster's scheduler, nothing else checks that they
+// are equal.
 #ifndef GAUNTLET_ENGINE_TRAIN_RENDEZVOUS_COMMON_SETTINGS_H_
 #define GAUNTLET_ENGINE_TRAIN_RENDEZVOUS_COMMON_SETTINGS_H_
 

@@ -49,8 +49,9 @@ struct StartDecision {
   std::optional<Memory> from_memory;
 };
 
-// Chooses the most advanced among the ranks' states and the claimed parent. If
-// a rank's state is as advanced as the parent, the rank's state is chosen.
+// Chooses the most advanced among the states that ranks hold and the claimed
+// parent. If a rank's state is as advanced as the parent, the rank's state is
+// chosen. `parent_state` identifies the state of `parent`.
 StartDecision DecideStart(std::span<const std::optional<HeldState>> held,
                           const std::optional<CheckpointRef>& parent,
                           const std::optional<HeldState>& parent_state);

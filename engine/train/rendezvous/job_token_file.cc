@@ -64,9 +64,9 @@ Status Publish(World& world, const std::string& directory,
   return status;
 }
 
-// Makes this host reread the listing of the directory, which it may have
-// cached, by creating and removing a file there. Ignores errors: this worker
-// may have no write permission.
+// Creates and removes a file in the directory, so that this host rereads the
+// listing, which it may have cached. Ignores errors: this worker may have no
+// write permission.
 void RefreshTokenListing(World& world, const std::string& directory) {
   const std::string path = TokenFile(directory) + std::string(kProbeSuffix);
   if (world.storage.Open(path, OpenMode::kCreateTruncate).ok()) {

@@ -22,7 +22,7 @@ std::string TokenFile(const std::string& directory);
 
 // Returns kNotFound if there is no token file; kInvalidArgument if it is
 // damaged, a link, owned by another user, or accessible to others. The message
-// says what to do.
+// of kInvalidArgument names the remedy.
 Result<JobToken> ReadTokenFile(World& world, const std::string& directory);
 
 // For the chief: returns the directory's token, creating it if there is none.
@@ -31,9 +31,9 @@ Result<JobToken> CreateTokenFile(World& world, const std::string& directory);
 
 // For every other worker: waits for the chief's file until `deadline`
 // (kDeadlineExceeded). A file server may show the file late. So this worker
-// changes the directory from time to time, with pauses that grow to 5 s, to
-// make its host reread the listing. `log` receives one line if the worker has
-// to wait. Other errors are those of ReadTokenFile.
+// changes the directory from time to time, with pauses that grow to 5 s: each
+// change makes its host reread the listing. `log` receives one line if the
+// worker has to wait. Other errors are those of ReadTokenFile.
 Result<JobToken> AwaitTokenFile(
     World& world, const std::string& directory, Time deadline,
     const std::function<void(std::string_view)>& log);

@@ -23,7 +23,8 @@ struct Introduction {
 std::string EncodeIntroduction(const Introduction& introduction);
 // Returns kDataLoss if malformed. Does not decode the settings.
 Result<Introduction> DecodeIntroduction(std::string_view bytes);
-// Returns an error unless the settings can be compared with the chief's.
+// Returns an error if the introduction, or its settings, are malformed.
+// Different settings are no error. `settings`: those of the chief.
 Status CheckIntroduction(std::string_view bytes, std::string_view settings);
 
 // Message from the chief to all: start state and collective of the generation.

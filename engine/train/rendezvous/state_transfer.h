@@ -18,8 +18,8 @@ struct StateTransfer {
 };
 
 // Called by every rank: the holder sends, the others forward, and those without
-// the state restore it. On success the resident state is the decided one, as
-// its digest shows. kDataLoss: the received bytes are another state, and the
+// the state restore it. On success the resident state is the decided one: its
+// digest was compared. kDataLoss: the received bytes are another state, and the
 // resident state is unusable. Other errors, usually of the ring, leave the
 // resident state unchanged. REQUIRES: the host has the newest values; the
 // holder's state is the decided one.

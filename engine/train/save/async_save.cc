@@ -11,8 +11,8 @@
 namespace gauntlet {
 namespace {
 
-// Last message of a rank in a save: its outcome (only the chief's counts), and
-// the durations of the rank's tasks.
+// Last message of a rank in a save: the outcome (only that of the chief
+// counts), and the durations of the rank's tasks.
 struct TaskResult {
   Status status;
   Duration write{0};
@@ -172,8 +172,8 @@ Status AsyncSave::WaitForTask() {
   return ended;
 }
 
-// Exchanges the results of all ranks' parts. If one of them failed, ends the
-// save.
+// Exchanges the results of writing the parts. If a part failed or the save is
+// refused, ends the save; else starts the commit.
 std::optional<SaveOutcome> AsyncSave::EndWriting() {
   const Status waited = WaitForTask();
   if (!waited.ok()) return End(waited);

@@ -1,15 +1,15 @@
 // Asynchronous save. Each rank copies its part of the state. A task of the rank
 // writes the copy once it is in host memory. When all ranks have written, a
 // task of the chief commits the checkpoint and tidies the store. With spare
-// arrays nothing large is copied: the task writes the state's arrays in place
-// and computes the digest, while updates write to the spare arrays.
+// arrays, large arrays are not copied: the task writes them directly from the
+// state and computes the digest, while updates write to the spare arrays.
 //
 // The training task does all exchanges, at boundaries, in the same order on all
-// ranks. Each step's exchange carries a bit for whether a rank's task is still
-// running, so all ranks advance the save at the same boundary. No bit of the
-// state depends on which boundary that is. At most one save is in flight. A
-// rank holds at most one copy of its part, or one second set of the state's
-// arrays.
+// ranks. The exchange of each step carries a bit that is set while the task of
+// any rank is running, so all ranks advance the save at the same boundary. The
+// state does not depend on the choice of this boundary. At most one save is in
+// flight. A rank holds at most one copy of its part, or one second set of the
+// state's arrays.
 #ifndef GAUNTLET_ENGINE_TRAIN_SAVE_ASYNC_SAVE_H_
 #define GAUNTLET_ENGINE_TRAIN_SAVE_ASYNC_SAVE_H_
 
@@ -71,23 +71,23 @@ class AsyncSave {
 
   // Begin and Advance are called on every rank at the same boundary.
   //
-  // Starts to write the copy, or the state itself. If this checkpoint already
-  // exists, no save is in flight afterwards. Returns the errors of
-  // CollectiveSave::Save. `waited` is the detail of the event kSaveCopied.
-  // REQUIRES: no save is in flight.
+  // Starts to write the copy, or the state itself. If a checkpoint of this
+  // state already exists, starts nothing: no save is in flight afterwards.
+  // Errors are those of CollectiveSave::Save. `waited` is the detail of the
+  // event kSaveCopied. REQUIRES: no save is in flight.
   Status Begin(ResidentState& resident, const std::string& waited);
   // Completes the current stage (writing the parts, then committing). Waits for
   // tasks that are still running. Returns the outcome if the save has ended,
   // else nullopt. REQUIRES: is_in_flight.
   std::optional<SaveOutcome> Advance();
-  // Returns true if no rank's task is running, or a rank requests that the save
-  // end. `agreed`: bits of all ranks from the newest exchange.
+  // Returns true if no rank's task is running, or a rank has set kAbortSave.
+  // `agreed`: bits of all ranks from the newest exchange.
   bool MayAdvance(uint32_t agreed) const;
 
   // Waits for this rank's task, within the time limit of a save. Called last by
   // the training task in a lost generation. kDeadlineExceeded: the task hangs.
-  // An error of the commit is returned only if CanContinueAfter is false for
-  // it.
+  // Returns an error of the commit only if training cannot continue after it
+  // (CanContinueAfter).
   Status EndTask();
   // Waits for this rank's task without a time limit.
   void JoinTask();

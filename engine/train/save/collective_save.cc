@@ -14,8 +14,8 @@
 namespace gauntlet {
 namespace {
 
-// Checks that all ranks have the same digest. The error names the ranks that
-// differ from the most frequent one.
+// Checks that all ranks have the same digest. The error names the ranks whose
+// digest differs from the most frequent digest.
 Status CheckAgreement(uint64_t step,
                       std::span<const std::string_view> digests) {
   if (std::ranges::all_of(
@@ -92,8 +92,8 @@ Result<ShardFile> DecodeShard(std::string_view bytes) {
   return shard;
 }
 
-// Number of fields in the message of a rank as a save begins. The last field is
-// a duration in nanoseconds.
+// Number of fields in the message that a rank sends when a save begins. The
+// last field is a duration in nanoseconds.
 constexpr size_t kFieldsOfBegin = 5;
 
 // A report has two fields, the outcome and the encoded shard, or three: also
@@ -101,8 +101,8 @@ constexpr size_t kFieldsOfBegin = 5;
 constexpr size_t kFieldsWithDigest = 3;
 constexpr size_t kDigestField = 2;
 
-// Returns the shards, one of each rank that writes one, by rank. The error is
-// that of the first rank whose part failed.
+// Returns the shards, by rank; the first `shards` ranks write one each. The
+// error is that of the first rank whose part failed.
 Result<std::vector<ShardFile>> ShardsOfReports(
     std::span<const std::string> reports, int shards) {
   std::vector<ShardFile> parts;
@@ -304,8 +304,9 @@ SaveAttempt CollectiveSave::NewAttempt(
   return attempt;
 }
 
-// Returns the number of shards: at most one per tensor, as each rank that
-// restores the state would also have to open the empty ones. At least one.
+// Returns the number of shards: at least one, and at most one per tensor. Empty
+// shards would only cost time: each rank that restores the state opens all
+// shards.
 int CollectiveSave::ShardsOf(std::span<const TensorView> tensors) const {
   const int most = max_shards_ > 0 ? std::min(max_shards_, size_) : size_;
   const size_t filled = std::min(tensors.size(), kMaxShards);

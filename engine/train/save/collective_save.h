@@ -43,13 +43,13 @@ struct SaveAttempt {
   std::vector<TensorView> own_tensors;
   int shards = 1;  // the first `shards` ranks write one each
   ExchangeKey key;
-  // Name that the chief gives to the save, equal on all ranks; empty: nothing
-  // to do, as a checkpoint of exactly this state exists.
+  // Name that the chief gives to the save, equal on all ranks. Empty: there is
+  // nothing to save, because a checkpoint of exactly this state exists.
   std::string name;
   // Step for the manifest if a tensor of the state turns out to be not finite.
   uint64_t not_finite_since = 0;
-  // True if this save failed to begin for lack of disk space, and the chief has
-  // then freed some.
+  // True if this save could not begin for lack of disk space, and the chief has
+  // then removed a checkpoint.
   bool space_freed = false;
   // Error that kept this rank from beginning. The rank still takes part in the
   // exchanges, and reports the error in them: a rank that skips an exchange
@@ -73,7 +73,7 @@ class CollectiveSave {
                  std::string job_json, uint64_t generation, Duration timeout);
 
   // From now on, refuses to save a state that is not finite, or whose loss is
-  // not (kFailedPrecondition, refused()). Call it on every rank.
+  // not finite (kFailedPrecondition, refused()). Call it on every rank.
   void RefuseNotFinite() { refuses_not_finite_ = true; }
   // From now on, at most `max_shards` ranks write a shard; 0: no limit. Call it
   // on every rank.
@@ -152,21 +152,24 @@ class CollectiveSave {
   // True if a task that tidies the store was started and EndTidying or EndTask
   // has not waited for it yet. Always false on other ranks than the chief.
   bool has_tidy_task() const { return tidying_.is_joinable(); }
-  // True if that task is done or overdue, so EndTidying does not wait.
+  // True if there is such a task, and it is done or overdue, so that EndTidying
+  // does not wait.
   bool MayEndTidying() const;
-  // True while that task runs. has_tidy_task is true until EndTidying.
+  // True while the task runs. In contrast, has_tidy_task stays true until
+  // EndTidying or EndTask has waited for the task.
   bool TidyTaskRuns() const { return !tidying_.is_done(); }
-  // Waits for that task, if any. Returns its error, after which this worker
-  // must stop: kFenced, kCancelled, or kDeadlineExceeded if it exceeds the time
-  // limit of a save.
+  // Waits for the task, if there is one. Returns its error (kFenced or
+  // kCancelled), or kDeadlineExceeded if the task exceeds the time limit of a
+  // save. After an error this worker must stop.
   Status EndTidying();
   // Waits as EndTidying does, and returns the same errors, but emits no event
   // if the task hangs. Called last by the training task in a lost generation.
   Status EndTask();
-  // Waits for that task without a time limit.
+  // Waits for the task, if there is one, without a time limit.
   void JoinTask() { tidying_.WaitUntil(kNever); }
-  // Duration of the last such task, as exchanged when the last save began.
-  // Equal on all ranks right after a save.
+  // Duration of the last task that tidied the store. The chief sends it to all
+  // ranks when the next save begins, so it is equal on all ranks right after a
+  // save.
   Duration tidy_took() const { return tidy_took_; }
 
   // Durations of those parts of the current save for which training waits.
@@ -185,7 +188,7 @@ class CollectiveSave {
   std::vector<TimedSave> TakeTimedSaves() { return std::exchange(timed_, {}); }
 
   // Exchanges the needs of all ranks. Returns kRequired if at least one rank
-  // has it.
+  // needs a save.
   Result<SaveNeed> AnySaveNeed(const Position& position, SaveNeed own_need);
 
   bool is_chief() const { return rank_ == 0; }
@@ -194,10 +197,10 @@ class CollectiveSave {
   // empty if there is none. REQUIRES: no task commits.
   const std::string& newest_finite() const { return newest_finite_; }
 
-  // On the chief: returns the harmless failures of saves since the last call,
-  // one line each: a state file was not written, or a checkpoint not removed.
-  // The failures of a task that tidies the store are returned once it has
-  // ended. On other ranks: returns an empty list.
+  // On the chief: returns one line for each harmless failure of a save since
+  // the last call, such as a state file that was not written or a checkpoint
+  // that was not removed. The failures of a task that tidies the store are
+  // returned once the task has ended. On other ranks: returns an empty list.
   std::vector<std::string> TakeWarnings();
 
  private:
@@ -258,7 +261,7 @@ class CollectiveSave {
 
   BackgroundTask tidying_;
   uint64_t tidied_step_ = 0;  // step of the save that the task follows
-  // Times of that save, emitted once the task has ended.
+  // kSaveTimes event of that save, emitted once the task has ended.
   std::optional<LogEvent> tidied_times_;
   // Results of the task: read only after it has ended.
   Status tidy_status_;

@@ -55,15 +55,16 @@ struct TrainedModel {
 // job.
 Result<std::string> DescribeModel(const TrainedModel& trained);
 
-// Checks that a model.json belongs to these weights. kDataLoss: its digest is
-// that of other weights, or it is not a JSON object. Returns Ok if it has no
-// digest.
+// Checks that a model.json belongs to these weights. kDataLoss: `description`
+// has the digest of other weights, or is not a JSON object. Returns Ok if it
+// has no digest.
 Status CheckExportedWeights(std::string_view description,
                             std::span<const TensorView> weights);
 
 // Called before the training: creates the directories that an export needs, and
 // tests that an export can be written. kInvalidArgument names the obstacle
 // (anything but an empty directory or an earlier export), or the disk's error.
+// kResourceExhausted: disk space is missing.
 Status PrepareExport(Storage& storage, const std::string& directory);
 
 // Writes the export next to its final place, syncs it, and renames it to that

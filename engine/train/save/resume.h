@@ -21,10 +21,10 @@ struct LoadSource {
   std::span<const std::string> only_parameters = {};
 };
 
-// Reads the checkpoint into the arrays of `state`. If the store's claim has
-// already read it into other memory, copies it from there. After an error
-// `state` is unusable. kUnavailable: the checkpoint was valid when the chief
-// chose it, and is now damaged or missing.
+// Reads the checkpoint into the arrays of `state`. If the claim of the store
+// has already read the checkpoint into other memory, copies it from that
+// memory. After an error `state` is unusable. kUnavailable: the checkpoint was
+// valid when the chief chose it, and is now damaged or missing.
 Status LoadState(World& world, const LoadSource& source,
                  const RowSchedule& schedule, TrainState& state);
 inline Status LoadState(World& world, CheckpointStore& store,

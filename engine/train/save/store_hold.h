@@ -21,11 +21,11 @@ struct StoreHold {
 };
 
 // For a worker that no launcher started: the chief locks the directory, and
-// sets the name of the launch in `place`. Does nothing on other ranks, without
-// a directory (""), or if `place` already names a launch. A single worker fails
-// immediately if the lock is held; the chief of several waits for `patience`,
-// as a predecessor on another host may still be exiting. kFailedPrecondition:
-// another run owns the directory.
+// sets the name of the launch in `place`. Does nothing on other ranks, if
+// `directory` is "", or if `place` already names a launch. If the lock is held,
+// a single worker fails immediately. The chief of several workers waits up to
+// `patience`, because a worker of an earlier run may still be exiting on
+// another host. kFailedPrecondition: another run owns the directory.
 Result<StoreHold> HoldStore(World& world, const std::string& directory,
                             WorkerSpec& place, Duration patience);
 

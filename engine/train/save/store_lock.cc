@@ -8,8 +8,8 @@ namespace gauntlet {
 namespace {
 
 constexpr Duration kLockPollInterval = std::chrono::milliseconds(50);
-// Time before a wait is reported: workers of an earlier run usually exit
-// sooner.
+// A shorter wait is not reported: workers of an earlier run usually exit within
+// this time.
 constexpr Duration kSilentFor = std::chrono::milliseconds(500);
 
 }  // namespace

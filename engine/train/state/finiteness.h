@@ -16,8 +16,9 @@
 
 namespace gauntlet {
 
-// Returns true iff the sum of losses of the current epoch is finite; between
-// two epochs, iff the mean loss of the last one is.
+// Within an epoch, returns true iff the sum of losses of the epoch is finite.
+// Between two epochs, returns true iff the mean loss of the last epoch is
+// finite.
 bool LossIsFinite(const TrainState& state);
 
 // Returns true for parameters, the optimizer's state, pending gradients and the
@@ -25,8 +26,8 @@ bool LossIsFinite(const TrainState& state);
 // callbacks.
 bool IsLearned(std::string_view tensor);
 
-// Returns the first learned tensor with a value that is not finite; empty if
-// all are finite.
+// Returns the name of the first learned tensor with a value that is not finite;
+// empty if all values are finite.
 std::string FindNotFinite(const TrainState& state);
 
 }  // namespace gauntlet

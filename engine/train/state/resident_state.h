@@ -1,6 +1,7 @@
-// The large arrays of a TrainState at the place where training works on them:
-// in the state itself, or, if the kernels have memory of their own, in one
-// allocation there that lasts from step to step.
+// The large arrays of a TrainState, at the place where training works on them.
+// If the kernels work in host memory, this place is the state itself. Otherwise
+// it is an allocation in the memory of the device, which is kept from step to
+// step.
 //
 // Training accesses the arrays through this class, which uploads values that
 // were changed in the state. Before other code reads the state (a save, a
@@ -45,7 +46,8 @@ class ResidentState {
   // As SyncToHost, for a caller that is about to change the large arrays on the
   // host: the next access of training uploads them.
   Status SyncForHostUpdate();
-  // Ok until the device loses the newest values: then the error of the device.
+  // Ok until the device loses the newest values; from then on, the error of the
+  // device.
   const Status& device_status() const { return device_status_; }
   // Computes the digest where the newest values are. Errors are those of
   // SyncToHost.
@@ -55,7 +57,8 @@ class ResidentState {
   // device_status() is Ok.
   std::span<float> parameters() { return Newest().front(); }
   // Return the places where an update reads and writes, as TrainState::NextOf
-  // does. Views returned earlier may keep the values before the update.
+  // does. Views that parameters() returned before may then show the values
+  // before the update.
   UpdatedArray NextParameters() { return NextArray(0); }
   std::span<const UpdatedArray> NextSlots();
   UpdatedArray NextAccumulated() { return NextArray(device_.size() - 1); }
@@ -69,8 +72,8 @@ class ResidentState {
   Memory* device_memory() const {
     return on_host() || place_ == Place::kHostOnly ? nullptr : &memory_;
   }
-  // Returns the place of the tensor's newest values in that memory; empty if
-  // they are on the host.
+  // Returns the place of the tensor's newest values in device_memory(); empty
+  // if the newest values are on the host.
   std::span<const std::byte> NewestOf(const TensorView& tensor) const;
   // Returns the digests of the blocks of each tensor, computed on the device;
   // an empty list for a tensor whose newest values are on the host. Errors are
@@ -96,8 +99,8 @@ class ResidentState {
   // CHECKs that the transition is in the table.
   void MoveTo(Place place);
 
-  // A tensor's blocks that are digested on the device, and a short last block
-  // that the host digests.
+  // `blocks`: the part of a tensor that is digested on the device. `rest`: a
+  // short last block, which the host digests; may be empty.
   struct DigestParts {
     std::span<const float> blocks;
     std::span<const float> rest;
@@ -105,13 +108,13 @@ class ResidentState {
 
   // Results for all tensors of a DigestsOf.
   struct DeviceDigests {
-    std::vector<uint64_t> halves;  // of the blocks' digests
-    std::vector<float> rests;
+    std::vector<uint64_t> halves;  // of the blocks' digests, low half first
+    std::vector<float> rests;      // DigestParts::rest of all tensors
   };
 
   void Allocate();
-  // Returns the place on the device of this part of the state; empty if it has
-  // none.
+  // Returns the place on the device for these bytes of the state; empty if they
+  // have none.
   std::span<const float> OnDevice(std::span<const std::byte> host_bytes) const;
   DigestParts Split(const TensorView& tensor) const;
   Result<DeviceDigests> ComputeOnDevice(std::span<const DigestParts> tensors);
@@ -126,7 +129,8 @@ class ResidentState {
   const Kernels& kernels_;
   const FaultPoints& faults_;
   Memory& memory_;
-  // Parameters, slots, accumulated gradients, in the same order in both.
+  // Parameters, slots and accumulated gradients, in the same order in both
+  // vectors.
   std::vector<std::span<float>> arrays_;  // of the host
   std::vector<std::span<float>> device_;
   std::vector<UpdatedArray> next_slots_;

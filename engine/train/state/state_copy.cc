@@ -74,9 +74,9 @@ void StateCopy::GrowBuffer(Memory* pinned_for) {
   }
 }
 
-// Copies the tensors: those with their newest values on the device to the start
-// of the buffer, in one transfer, the others after them. Returns false if the
-// device has no free memory.
+// Copies the tensors whose newest values are on the device to the start of the
+// buffer, in one transfer. Copies the other tensors behind them. Returns false
+// if the device has no free memory.
 Result<bool> StateCopy::CopyOnDevice(ResidentState& resident, Memory& memory) {
   RETURN_IF_ERROR(resident.device_status());
   std::vector<std::span<const std::byte>> newest;

@@ -6,8 +6,8 @@
 // allocates device memory. If the device has no free memory, training waits
 // until the whole state has been fetched.
 //
-// Tensors in arrays that have spare arrays (TrainState::spare) are not copied,
-// as updates do not overwrite them.
+// Tensors in arrays that have spare arrays (TrainState::spare) are not copied:
+// while a save reads such an array, updates write to the spare array.
 #ifndef GAUNTLET_ENGINE_TRAIN_STATE_STATE_COPY_H_
 #define GAUNTLET_ENGINE_TRAIN_STATE_STATE_COPY_H_
 
@@ -70,7 +70,8 @@ class StateCopy {
   std::optional<MemoryArray<std::byte>> device_;
   Memory* fetching_ = nullptr;  // null: no fetch is in flight
   std::vector<TensorView> tensors_;
-  // Digests of each tensor; empty if it was not copied on a device.
+  // Digests of each tensor's blocks, computed on the device; empty for a tensor
+  // that was not copied there.
   std::vector<BlockDigests> expected_;
   uint64_t bytes_ = 0;
 };

@@ -19,8 +19,8 @@
 namespace gauntlet {
 namespace {
 
-// Names of tensors in the order of ForEachArray: of single numbers, and of
-// arrays with one number per epoch.
+// Names of tensors, in the order of ForEachArray. kNumberNames are single
+// numbers; kHistoryNames are arrays with one number per epoch.
 constexpr const char* kNumberNames[] = {
     "rng/key",        "position/step",    "position/epoch",  "position/sample",
     "position/phase", "metrics/loss_sum", "metrics/correct", "metrics/rows"};
@@ -52,8 +52,8 @@ Status OtherCallbacksError(std::string_view tensor,
 }
 
 // Copies `from`, a tensor of a checkpoint, to `to`, the bytes of `view`. Copies
-// nothing if it was already read into them. Returns kDataLoss if type, shape or
-// size differ.
+// nothing if `from` was already read into `to`. Returns kDataLoss if type,
+// shape or size differ.
 Status CopyInto(const TensorView& view, std::span<std::byte> to,
                 const TensorView& from) {
   if (from.dtype != view.dtype || from.shape != view.shape ||
@@ -289,7 +289,8 @@ Digest TrainState::ComputeDigest(
 }
 
 Status TrainState::ResizeHistory(std::span<const TensorView> tensors) {
-  // Far beyond any run, and small enough to allocate.
+  // No run has this many epochs, and a list of this length can still be
+  // allocated.
   constexpr uint64_t kMaxEpochs = 1 << 24;
   const auto resize = [&](std::string_view name, auto& values) {
     const TensorView* const found = FindTensor(tensors, name);
@@ -310,8 +311,8 @@ Status TrainState::ResizeHistory(std::span<const TensorView> tensors) {
 }
 
 // Checks the lengths of the history: each list has one entry per complete
-// epoch. An epoch whose callbacks are due has an entry in the validation's
-// lists alone.
+// epoch. An epoch whose callbacks are due has entries only in the lists of the
+// validation.
 Status TrainState::CheckHistory() const {
   if (position.phase > static_cast<uint64_t>(Phase::kCallbacksDue)) {
     return DataLoss(fmt::format("position/phase: expected 0 to 2, found {}",

@@ -52,8 +52,8 @@ struct RunningMetrics {
   int64_t rows = 0;
 };
 
-// One entry per epoch. The entries of the validation are added before those of
-// the training.
+// Each list has one entry per epoch. At the end of an epoch, the entries of the
+// validation are added before those of the training.
 struct History {
   std::vector<float> loss;
   std::vector<int64_t> correct;
@@ -101,9 +101,10 @@ class TrainState {
   // updates.
   void SetSpareArrays(SpareArrays* spare) { spare_ = spare; }
   SpareArrays* spare() const { return spare_; }
-  // Returns where an update reads the current values of a large array and where
-  // it writes the next ones: the same place, unless a save reads the array. In
-  // that case, the array moves to its spare place, which the update must fill.
+  // Returns where an update reads the current values of a large array, and
+  // where it writes the next values. Both are the same place, unless a save
+  // reads the array. In that case, the array moves to its spare place, which
+  // the update must fill.
   UpdatedArray NextOf(size_t index);
   // Makes the large arrays writable in place: moves those that a save reads to
   // their spare places, and copies their values.
@@ -129,20 +130,21 @@ class TrainState {
       std::span<const std::string> only_parameters) const;
 
   // Returns the place in this state of a checkpoint's tensor, given its name,
-  // dtype and shape. Empty: the state has no such tensor, or Restore must
-  // copy it, as its size may change. A place is valid until an array changes
-  // its size; a move of the state keeps it. Once a place was returned, the
-  // state is unusable until Restore succeeds.
+  // dtype and shape. Empty: the state has no such tensor, or Restore must copy
+  // the tensor, because its size may change. A place is valid until an array
+  // changes its size; a move of the state keeps it. Once a place was returned,
+  // the state is unusable until Restore succeeds.
   std::span<std::byte> PlaceToRestore(const TensorView& tensor);
   // kFailedPrecondition: the state is unusable.
   Status CheckReadable() const;
   // Sets the state from the tensors of a checkpoint, which are in name order.
   // Copies those that were not already read into their places (PlaceToRestore).
-  // With `only_parameters` the checkpoint has only the tensors of TensorsOf;
-  // the others keep their values. `faults` switches on planted bugs that lose a
-  // part of the state. After an error the state is unusable: kOtherJob names a
-  // callback whose tensor is missing, superfluous, or of another type or shape;
-  // kDataLoss names another such tensor.
+  // With `only_parameters` the checkpoint has only the tensors of
+  // TensorsOf(only_parameters); the other tensors keep their values. `faults`
+  // switches on planted bugs that lose a part of the state. After an error the
+  // state is unusable: kOtherJob names a callback whose tensor is missing,
+  // superfluous, or of another type or shape; kDataLoss names another such
+  // tensor.
   Status Restore(std::span<const TensorView> tensors, const FaultPoints& faults,
                  std::span<const std::string> only_parameters = {});
 
@@ -181,8 +183,8 @@ class TrainState {
     }
   };
 
-  // Calls visit(values) for each array of a state, const or not, in a fixed
-  // order. A single number is a span of one.
+  // Calls visit(values) for each array of a state, in a fixed order. A single
+  // number is visited as a span of one element. The state may be const.
   template <typename State, typename Visit>
   static void ForEachArray(State& state, const Visit& visit);
 

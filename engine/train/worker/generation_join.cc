@@ -155,10 +155,10 @@ Result<Decision> GenerationJoin::Decide(
                       {.start = std::move(start), .collective = collective})};
 }
 
-// Claims a generation. If disk space or permission is missing, makes three
-// tries in total. If workers hold a state in memory, makes six, in about three
-// seconds. A failed try may leave an incomplete claim, which readers ignore. A
-// lack of permission at the last try is a permanent error.
+// Claims a generation. If disk space or permission is missing, tries again:
+// three tries in total or, if workers hold a state in memory, six within about
+// three seconds. A failed try may leave an incomplete claim, which readers
+// ignore. A lack of permission at the last try is a permanent error.
 Result<Claim> GenerationJoin::MakeClaim(StateInMemory memory) {
   const bool holds = memory == StateInMemory::kHeld;
   const int tries = holds ? 6 : 3;
@@ -231,8 +231,8 @@ Status GenerationJoin::Resume() {
     }
   }
   parts_.times.Lap(TimePart::kClaim);
-  // Done even if store_mismatch_ has an error: the other ranks need this one in
-  // the transfer.
+  // This rank takes part in the transfer even if store_mismatch_ has an error:
+  // the other ranks need this rank to forward the state.
   if (resumes_from_memory_) {
     const Status resumed = ResumeFromMemory(*start.from_memory);
     parts_.times.Lap(TimePart::kTransfer);
@@ -392,8 +392,8 @@ Result<std::vector<std::string>> GenerationJoin::AllGather(
 }
 
 // Ends the session together with the other ranks, and returns `why`, an error
-// that all ranks detect: Leave makes sure that no rank exits before the others
-// have detected it.
+// that all ranks detect. Leave makes sure that no rank exits before the others
+// have detected the error.
 Status GenerationJoin::Refuse(Status why) {
   parts_.session->Leave();
   return why;
@@ -445,8 +445,8 @@ Status GenerationJoin::AgreeOnStart() {
   return OkStatus();
 }
 
-// Connects the devices. All ranks are present: they have just exchanged their
-// states.
+// Connects the devices. All ranks are present: they have just exchanged the
+// digests of their states.
 Status GenerationJoin::JoinDevices() {
   if (!collective_.communicator) return OkStatus();
   const gpu::CollectiveApi* const api = parts_.inputs.device.collective;
@@ -462,8 +462,8 @@ Status GenerationJoin::JoinDevices() {
       parts_.rejoins()
           ? std::min(cluster.step_timeout, cluster.rendezvous_timeout)
           : cluster.rendezvous_timeout;
-  // Three waits, each up to `timeout`: to connect, to be connected to, and to
-  // join.
+  // There are three waits, each up to `timeout`: this rank connects to another
+  // one, another rank connects to this one, and all join the communicator.
   parts_.AnnounceReportWithin(3 * timeout);
   std::unique_ptr<CollectiveLinks> links;
   if (api->needs_links) {

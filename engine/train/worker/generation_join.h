@@ -41,8 +41,8 @@ class GenerationJoin {
   void HoldState();
   void DropHeldState() { held_.reset(); }
 
-  // Sets the rank that was silent for too long, -1 for none: reported at the
-  // next rendezvous.
+  // Sets the rank that was silent for too long (-1: none). The next Rendezvous
+  // reports it to the launcher.
   void SetSilentRank(int rank);
 
   // Newest generation that this worker belonged to; 0: none.
@@ -83,13 +83,15 @@ class GenerationJoin {
   Status JoinDevices();
 
   WorkerParts& parts_;
-  std::string settings_;        // EncodeCommonSettings
-  std::string store_mismatch_;  // why the store is not the chief's; "": it is
+  std::string settings_;  // EncodeCommonSettings
+  // Why this worker's store is not the chief's; "": it is the chief's.
+  std::string store_mismatch_;
   CollectiveDecision collective_;  // of the newest generation
-  std::string collective_line_;    // as last reported
+  std::string collective_line_;    // last reported CollectiveDecision::line
   uint64_t last_generation_ = 0;
-  uint64_t latest_incarnation_ = 0;  // largest that the chief has met
-  std::optional<HeldState> held_;    // state that a generation agreed on
+  // On the chief: largest incarnation of a worker in its generations.
+  uint64_t latest_incarnation_ = 0;
+  std::optional<HeldState> held_;  // state to offer at the next rendezvous
   // State of the parent checkpoint, read and verified by the newest claim.
   // Moved out when the worker loads it.
   std::optional<TrainState> claimed_state_;

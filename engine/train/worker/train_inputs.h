@@ -16,7 +16,7 @@
 namespace gauntlet {
 
 // The referenced objects outlive the workers. A worker uses them in all of its
-// generations: one that rejoins loads nothing again.
+// generations: a worker that rejoins does not load them again.
 struct TrainInputs {
   const TrainOptions& options;
   const DataSplit& data;
@@ -29,8 +29,9 @@ struct TrainInputs {
   std::span<const float> weights = {};
   // Opened by the process if the options name a device.
   gpu::DevicePlace device = {};
-  // Time at which the process began to load these inputs, for kStartTimes;
-  // nullopt: they were loaded before.
+  // Time at which the process began to load these inputs: the times of
+  // kStartTimes count from it. nullopt: they count from the construction of the
+  // worker.
   std::optional<Time> loaded_since = {};
 };
 

@@ -65,7 +65,8 @@ class Worker {
   const TrainOptions& options_;
   WorkerParts parts_;
   GenerationJoin join_;
-  Time rendezvous_deadline_{};  // deadline for meeting the others again
+  // Deadline of the next rendezvous; kNever: a generation has formed.
+  Time rendezvous_deadline_{};
   std::optional<LoopCarryover> loop_carryover_;
   Status unsaved_;  // why the last state is not saved
   StateCopy copy_;  // memory for the asynchronous saves of all generations
@@ -104,12 +105,12 @@ bool Worker::IsSaving() const {
 
 // Waits for the tasks of saves in a lost generation. After that, a save in
 // flight has failed or is acknowledged, and this worker no longer changes the
-// store, so that it may report that it has left. kDeadlineExceeded: a task
-// hangs. After other errors, such as kFenced, this worker must exit.
+// store. Only then may it emit kLeft. kDeadlineExceeded: a task hangs. After
+// other errors, such as kFenced, this worker must exit.
 Status Worker::EndSave() {
   if (!IsSaving()) return OkStatus();
-  // Lets the other workers detect the loss of this worker now, not only after
-  // the save.
+  // The other workers then detect the loss of this worker now, and not only
+  // after the save.
   if (parts_.session) parts_.session->Abort();
   const Duration bound = options_.cluster.save_timeout;
   parts_.AnnounceReportWithin(bound);
@@ -121,7 +122,8 @@ Status Worker::EndSave() {
   return ended;
 }
 
-// Takes times and warnings of a save that ended after its loop.
+// Adds the times of saves that ended after their loop to loop_carryover_, and
+// reports their warnings.
 void Worker::TakeEndedSave() {
   for (const TimedSave& save : save_->TakeTimedSaves()) {
     loop_carryover_->times.AddSave(save);
@@ -138,8 +140,8 @@ void Worker::EmitStartTimes() {
                       .parts = parts_.times.Take()});
 }
 
-// Returns the trainer of the last generation, or a new one, with the rings of
-// this generation.
+// Returns the trainer, with the rings of this generation. Creates the trainer
+// if there is none from an earlier generation.
 Trainer& Worker::PrepareTrainer() {
   Ring& ring = parts_.session->ring();
   DeviceRing* const device_ring = parts_.device_ring.get();
@@ -196,8 +198,8 @@ Result<LoopEnd> Worker::Train() {
           : loop.Run(generation);
   loop_carryover_ = loop.carryover();
   unsaved_ = loop.unsaved();
-  // Copies to the host the values that only a device has: other workers may
-  // need them.
+  // Copies to the host the values that only the device has, because other
+  // workers may need them at the next rendezvous.
   const Status kept = resident.SyncToHost();
   if (end.ok() && kept.ok()) return end;
   // The status is final: SyncToHost has waited for the device if necessary.
@@ -223,9 +225,9 @@ Result<LoopEnd> Worker::RunOneGeneration() {
 }
 
 // Returns true if the worker may rejoin after this error: another worker is
-// lost, this one's state and device are intact, the event of its last operation
-// was emitted, and the time to meet has not passed. Otherwise it must exit.
-// Records a failure of the device in parts_.
+// lost, this worker's state and device are intact, the event of its last
+// operation was emitted, and rendezvous_deadline_ has not passed. Otherwise the
+// worker must exit. Records a failure of the device in parts_.
 bool Worker::MayRejoin(const Status& status) {
   const bool lost = IsLoss(status.code()) &&
                     (!parts_.session || parts_.session->ring().is_broken());
@@ -234,7 +236,8 @@ bool Worker::MayRejoin(const Status& status) {
       world_.clock.Now() >= rendezvous_deadline_) {
     return false;
   }
-  // If the device has failed, the state that was newest there is lost.
+  // If the device has failed, the newest state, which only the device had, is
+  // lost.
   parts_.device_failure = parts_.built.kernels->status().message();
   return parts_.device_failure.empty();
 }
@@ -362,8 +365,8 @@ WorkerEnd Worker::RunAndReport() {
   return end;
 }
 
-// Aborts the session first: after an error its tasks still wait for the other
-// workers.
+// Aborts the session first: after an error, tasks of this worker may still wait
+// for other workers.
 TrainedWorker Worker::Abort(WorkerEnd end) {
   if (parts_.session) parts_.session->Abort();
   if (async_save_) async_save_->JoinTask();
@@ -416,8 +419,8 @@ int RunWorker(World& world, const TrainInputs& inputs, const WorkerSpec& place,
   watch.Start();
   Worker worker(watch.world(), inputs, place, reporter);
   const WorkerEnd end = worker.RunAndReport();
-  // Leaves the watch running: stopping it would mean waiting for a check in
-  // progress, and it ends with the process anyway.
+  // Does not stop the watch: Stop would wait for a check in progress, and the
+  // watch ends with the process anyway.
   on_end(end);
   return static_cast<int>(end.exit);
 }

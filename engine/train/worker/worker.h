@@ -16,7 +16,8 @@
 
 namespace gauntlet {
 
-// Exit code of the worker, and the reason unless it is plain success.
+// Exit code of the worker, and the error that caused it; `reason` is empty if
+// there was no error.
 struct WorkerEnd {
   WorkerExit exit = WorkerExit::kDone;
   std::string reason;
@@ -38,9 +39,10 @@ TrainedWorker TrainAsWorker(World& world, const TrainInputs& inputs,
                             const WorkerSpec& place,
                             ProgressReporter& reporter);
 
-// Like TrainAsWorker, but calls `on_end` with the outcome. `on_end` must end
-// the process with that exit code, or at least all of its other tasks, as this
-// function does not wait for them. If `on_end` returns, returns the exit code.
+// Like TrainAsWorker, but calls `on_end` with the outcome. RunWorker does not
+// wait for other tasks of the worker. So `on_end` must end the process with
+// that exit code, or at least end these tasks. If `on_end` returns, RunWorker
+// returns the exit code.
 int RunWorker(World& world, const TrainInputs& inputs, const WorkerSpec& place,
               ProgressReporter& reporter,
               const std::function<void(const WorkerEnd&)>& on_end);

@@ -20,8 +20,8 @@ struct FinishedLoop {
   TimeTotals times;
 };
 
-// Returns true iff the final state should have been saved, could not be, and
-// will not be exported either.
+// Returns true iff the final state should have been saved, but the save failed,
+// and the model will not be exported either.
 bool FinalStateIsLost(const WorkerParts& parts, const FinishedLoop& loop);
 
 // Ends the run:

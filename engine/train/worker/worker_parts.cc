@@ -21,9 +21,9 @@ Digest IdentityOf(std::string_view job_json, const KernelOptions& kernels) {
   return DigestOf(std::as_bytes(std::span(words)));
 }
 
-// Hits the fault point kDeviceOpen, before a device is opened. An error there
-// counts as an unavailable device, which a later incarnation may be able to
-// open.
+// Hits the fault point kDeviceOpen, before a device is opened. An error of the
+// fault point counts as an unavailable device: a later incarnation may be able
+// to open it.
 Status HitDeviceOpen(World& world) {
   const Status hit = world.faults.Hit(Point::kDeviceOpen, {});
   return hit.ok() ? hit : Unavailable("device: " + hit.message());

@@ -30,13 +30,13 @@ struct WorkerParts {
   ProgressReporter& reporter;
 
   LaunchHold launch_hold;
-  TimeSplit times;  // until training begins
+  TimeSplit times;  // of the time until training begins
   Stage stage = Stage::kSetUp;
   std::optional<RowSchedule> schedule;
   JobModel built;
   std::optional<CheckpointStore> store;   // nullopt: no checkpoints
   std::optional<TrainState> state;        // nullopt: no generation has begun
-  std::optional<ResidentState> resident;  // of the state, if there is one
+  std::optional<ResidentState> resident;  // of `state`; nullopt without one
   // `spare` and `trainer` keep their arrays from generation to generation.
   // nullopt: not used since the state was made.
   std::optional<SpareArrays> spare;
