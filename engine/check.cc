@@ -12,8 +12,8 @@ namespace {
 
 thread_local CheckPosition check_position;
 
-// Limits of the condition and the message that are printed. The position and
-// the line feed then still fit.
+// Limits on the printed condition and message. They leave room for the position
+// and the line feed within kMaxAtomicWrite.
 constexpr size_t kMaxConditionBytes = 1024;
 constexpr size_t kMaxMessageBytes = 2048;
 

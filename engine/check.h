@@ -1,7 +1,8 @@
 // CHECK: a programming error stops the program, in every build.
 //
-// The message names the place, the condition, and the position of the run
-// (seed, rank, step) that the calling thread last passed to SetCheckPosition.
+// The message contains the file and line, the condition, and the position of
+// the run (seed, rank, step) that the calling thread last passed to
+// SetCheckPosition.
 #ifndef GAUNTLET_ENGINE_CHECK_H_
 #define GAUNTLET_ENGINE_CHECK_H_
 

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 #if defined(__x86_64__)
-// Uses the widest vectors of the CPU; the result is the same.
+// Selects the widest vectors of the CPU at run time; the digests are the same.
 #include <xxh_x86dispatch.h>
 #endif
 

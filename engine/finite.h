@@ -8,7 +8,7 @@
 namespace gauntlet {
 
 // Returns true iff all values are finite. `floats` holds little-endian float32
-// and need not be aligned. REQUIRES: whole floats.
+// and need not be aligned. REQUIRES: its size is a multiple of 4.
 bool AllFinite(std::span<const std::byte> floats);
 
 // Returns `value`, or one fixed NaN for every NaN: the bits and the sign of a

@@ -26,8 +26,8 @@ uint32_t WordAt(std::span<const std::byte> bytes, size_t at) {
 
 bool IsNan(uint32_t bits) { return (bits & kMagnitude) > kInfinity; }
 
-// Number of bytes, from the front, that vector code scanned, and whether they
-// contain a NaN.
+// Result of a scan with vector instructions: the number of bytes that it
+// covered, from the front, and whether they contain a NaN.
 struct Scanned {
   size_t size = 0;
   bool nan = false;

@@ -13,7 +13,7 @@ void PreferHugePages(void* memory, size_t bytes) {
   const auto begin = reinterpret_cast<uintptr_t>(memory);
   const uintptr_t first = (begin + kPage - 1) / kPage * kPage;
   const uintptr_t end = (begin + bytes) / kPage * kPage;
-  // Ignores the error: such a system has no huge pages.
+  // Ignores the error: it means that the system has no huge pages.
   madvise(reinterpret_cast<void*>(first), end - first, MADV_HUGEPAGE);
 }
 

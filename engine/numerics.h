@@ -18,8 +18,8 @@
 //   numerics_schedule.h learning rates, a function of the update
 //   numerics_random.h   Philox, its keys, dropout, initial values, permutation
 //
-// A change of any result's bits is a change of kVersion, which is part of every
-// job digest and manifest.
+// A change that alters the bits of any result must also change kVersion, which
+// is part of every job digest and manifest.
 #ifndef GAUNTLET_ENGINE_NUMERICS_H_
 #define GAUNTLET_ENGINE_NUMERICS_H_
 

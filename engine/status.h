@@ -24,12 +24,12 @@ enum class Code {
   kDeadlineExceeded,    // A wait ended without the event: suspect a hang.
   kFenced,              // A newer generation owns the store: stop writing.
   kDataLoss,            // Stored bytes differ from those written.
-  kIoError,             // The disk failed (EIO): retry elsewhere, never here.
+  kIoError,             // The disk failed (EIO): a retry needs new files.
   kResourceExhausted,   // A full disk, or no process or thread left.
   kFailedPrecondition,  // Not permitted in this situation (exit 1 or 7).
   kOtherJob,            // The checkpoints belong to another job (exit 8).
   kCancelled,           // The caller requested the stop.
-  // Permission, read-only or a size limit: fails until a person changes it.
+  // Permissions, a read-only disk or a size limit: fails until a person acts.
   kForbidden,
 };
 inline constexpr Code kLastCode = Code::kForbidden;
@@ -37,8 +37,8 @@ inline constexpr Code kLastCode = Code::kForbidden;
 // Returns "NOT_FOUND" and so on.
 std::string_view CodeName(Code code);
 
-// One pointer, which is null if Ok. Every step passes hundreds of Statuses, so
-// a Status that is Ok must cost almost nothing.
+// A Status holds one pointer, which is null if Ok. Every step passes hundreds
+// of Statuses, so one that is Ok must cost almost nothing.
 class [[nodiscard]] Status {
  public:
   Status() = default;

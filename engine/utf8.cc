@@ -29,7 +29,8 @@ size_t SizeOfCharacter(unsigned char first) {
   return first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
 }
 
-// `character` is one character of UTF-8, or one byte of other text.
+// Returns the code point of one UTF-8 character; or, if `character` is one byte
+// of text that is not UTF-8, the value of that byte.
 char32_t CodePointOf(std::string_view character) {
   char32_t code = ByteAt(character, 0);
   if (character.size() == 1) return code;

@@ -16,9 +16,9 @@ bool IsUtf8(std::string_view text);
 // character.
 std::string_view TruncateUtf8(std::string_view text, size_t max_bytes);
 
-// Returns the text with \xNN instead of each byte of a control character, of a
-// line separator and of a mark of the direction of writing. If the text is not
-// UTF-8, each byte beyond ASCII is replaced as well.
+// Returns the text with each control character, line separator and mark of the
+// direction of writing replaced by \xNN for each of its bytes. If the text is
+// not UTF-8, each byte beyond ASCII is replaced as well.
 std::string EscapeBytes(std::string_view text);
 
 }  // namespace gauntlet

@@ -62,7 +62,8 @@ inline constexpr std::array kWorkerExits = {
                    "checkpoint directory"},
 };
 
-// Returns true iff the exit code of a worker or a launcher is one of these.
+// Returns true iff `code`, the exit code of a worker or launcher, is in
+// `exits`.
 constexpr bool IsExit(int64_t code, std::initializer_list<WorkerExit> exits) {
   return std::ranges::any_of(exits, [code](WorkerExit exit) {
     return code == static_cast<int64_t>(exit);
