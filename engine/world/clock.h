@@ -1,4 +1,4 @@
-// Time: the engine's only source of it.
+// The engine's only source of time.
 #ifndef GAUNTLET_ENGINE_WORLD_CLOCK_H_
 #define GAUNTLET_ENGINE_WORLD_CLOCK_H_
 
@@ -9,7 +9,8 @@ namespace gauntlet {
 
 using Duration = std::chrono::nanoseconds;
 
-// Names the timeline of Clock::Now(); never instantiated or called.
+// Clock type of Time, as std::chrono::time_point requires one; never
+// instantiated.
 struct MonotonicTimeline {
   using rep = Duration::rep;
   using period = Duration::period;

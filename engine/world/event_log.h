@@ -31,16 +31,16 @@ struct LogEvent {
   uint64_t generation = 0;
   uint64_t step = 0;
   uint64_t epoch = 0;
-  uint64_t position = 0;  // in samples of the epoch's permutation
+  uint64_t position = 0;  // samples of the epoch that were taken
   Phase phase = Phase::kInEpoch;
   int64_t count = 0;
-  uint32_t loss_bits = 0;  // of a float32
+  uint32_t loss_bits = 0;  // bits of the float32 loss
   std::optional<Digest> digest;
   std::string path;
   std::string detail;
   std::vector<uint32_t> samples;  // dataset rows that this worker used
   std::optional<int> about;       // a rank, or a worker
-  int incarnation = 0;            // of that worker
+  int incarnation = 0;            // incarnation of worker `about`
   Reason reason = Reason::kNone;
   int64_t limit_ns = 0;
   std::vector<PartTime> parts;

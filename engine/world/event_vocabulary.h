@@ -1,6 +1,6 @@
-// The vocabulary of events: their kinds with the fields that each sets, the
-// reasons, the phases, and the names of all in event files. Writers of events
-// and readers of records share it.
+// The vocabulary of events: the kinds and the fields that each kind sets, the
+// reasons, the phases, and the names of all of these in event files. Writers of
+// events and readers of records share it.
 //
 // This header needs no library of the engine. So the library of records can
 // include it without linking any.
@@ -23,14 +23,14 @@ namespace gauntlet {
 enum class EventKind : uint8_t {
   kWorkerStarted,     // a worker process starts; count: rank
   kGeneration,        // a claim: generation; path: parent checkpoint, or "";
-                      // digest: its state; count: as for kSaveAcknowledged;
+                      // digest: the parent's; count: as for kSaveAcknowledged;
                       // reason: kBadData if checkpoints exist and none is valid
   kResumed,           // step, epoch, position, phase, digest; path: checkpoint;
                       // count: as for kSaveAcknowledged
   kInitialized,       // a cold start: digest of the initial state
   kStep,              // step, epoch, position before the step, phase, digest,
-                      // loss, samples; parts: since the previous step, or
-                      // kStartTimes
+                      // loss, samples; parts: durations since the previous
+                      // kStep or kStartTimes
   kEvaluated,         // step, epoch, phase, digest, loss, count (correct)
   kEpochEnd,          // step, epoch, digest, loss, count (correct)
   kSaveBegin,         // step, phase; path
@@ -39,14 +39,14 @@ enum class EventKind : uint8_t {
   kSaveFailed,        // step; path: "" if no directory was made; reason; detail
   kRetired,           // path
   kRejected,          // path; detail: why
-  kFencedFound,       // path: a checkpoint that the lineage fences, not read
+  kFencedFound,       // path: a fenced checkpoint; it is not read
   kFencedOut,         // the worker found a claim of a newer generation
-  kNotice,            // a preemption notice was received; step, of a worker
-  kStopAgreed,        // step: all workers stop here; epoch
+  kNotice,            // a preemption notice was received; step, if by a worker
+  kStopAgreed,        // step, epoch: boundary at which all workers stop
   // A rank's wait for another rank failed, or the launcher's wait for a worker
-  // failed. about: the rank or worker; nullopt: one of the process's own tasks,
-  // or a device exchange. reason: kClosed, kSilent, kDeadline, kRefused; limit:
-  // the longest wait; detail: for people.
+  // failed. about: the rank or worker; nullopt: the wait was for one of the
+  // process's own tasks, or for a device exchange. reason: kClosed, kSilent,
+  // kDeadline, kRefused; limit: the longest wait; detail: for people.
   kWorkerLost,
   kFaultFired,     // detail: the fault's id; path: the fault point; step, epoch
   kLoaded,         // step, digest; path: checkpoint, read and verified
@@ -75,7 +75,8 @@ enum class EventKind : uint8_t {
   kDeleteBegin,  // path: all checkpoints of a finished run
   kLoadFailed,   // path: checkpoint that was verified when chosen; reason
   kLeaving,      // generation: the worker is about to close its connections
-  kFaultAgain,   // as kFaultFired, if it has fired in this process before
+  kFaultAgain,   // as kFaultFired, for a fault that has fired in this process
+                 // before
   // Events of a launcher. about: a worker; incarnation: the worker's newest.
   kLauncherBegin,
   kStarted,  // about, incarnation; count: rank
@@ -99,10 +100,10 @@ enum class EventKind : uint8_t {
   kFrameLate,  // a frame of a worker is late; detail: the fault, if any;
                // limit: the delay
   // Durations, for people: no verdict depends on them.
-  kSaveTimes,   // an attempt to save has ended on this worker, with its
-                // background tasks: step, phase; count: bytes that it wrote;
-                // parts: of the time that training waited; beside: of the
-                // tasks; reason: if it failed
+  kSaveTimes,   // a save, and its background tasks, have ended on this worker:
+                // step, phase; count: bytes that it wrote; parts: the time that
+                // training waited; background: the time of the tasks; reason:
+                // if the save failed
   kStartTimes,  // training begins: generation, step; parts: since the process
                 // started, or left the previous generation
 };

@@ -1,11 +1,11 @@
 // Named places in the engine at which faults can be injected.
 //
-// The engine knows nothing of faults beyond these names: it reports that it has
-// reached a point with FaultPoints::Hit, and acts on the Status returned. What
-// happens at the point (usually nothing; a crash, a hang, an error) is decided
-// elsewhere. The registry in fault_point.cc is the one list of points and their
-// properties: checks, judges and explorations derive their categories of points
-// from it.
+// These names are all that the engine contains about faults. The engine reports
+// with FaultPoints::Hit that it has reached a point, and acts on the Status
+// returned. The implementation of FaultPoints decides what happens at the
+// point: usually nothing, else a crash, a hang or an error. The registry in
+// fault_point.cc is the one list of points and their properties: checks, judges
+// and explorations derive their categories of points from it.
 #ifndef GAUNTLET_ENGINE_WORLD_FAULT_POINT_H_
 #define GAUNTLET_ENGINE_WORLD_FAULT_POINT_H_
 
@@ -77,8 +77,8 @@ enum class RunPart : uint8_t {
   kTraining,    // steps, epochs and evaluations
   kExchange,    // the all-reduce of a step
   kHeartbeat,   // a task that runs alongside everything else
-  kSave,        // from its begin to its acknowledgement, and its end
-  kStateFile,   // written by a save, and by a claim
+  kSave,        // from the start of a save to its acknowledgement; its end
+  kStateFile,   // the state file is written, by a save or by a claim
   kRetirement,  // old checkpoints are removed
   kLoad,
   kRejoin,
@@ -88,9 +88,9 @@ enum class RunPart : uint8_t {
 
 enum class ReachedBy : uint8_t { kEveryWorker, kChief };
 
-// How often a worker reaches a point.
+// Frequency with which a worker reaches a point.
 enum class HitRate : uint8_t {
-  kSeldom,       // on events that most steps and saves do not have
+  kSeldom,       // at events that do not occur in most steps and saves
   kEachStep,     // at least once in each step
   kOncePerSave,  // at most once in each save
   kEachBlock,    // before each block written to a file
@@ -130,7 +130,8 @@ struct PointInfo {
   PointNeeds needs = PointNeeds::kNothing;
   // The storage operation that follows; kNone: none, or several.
   StorageOperation next = StorageOperation::kNone;
-  // A stale chief that continues here changes the store, or is about to do so.
+  // True if a stale chief that continues from here changes the store, then or
+  // soon.
   bool is_critical_when_stale = false;
 };
 
@@ -174,8 +175,8 @@ struct PlantedBugInfo {
   PlantedBug bug;
   std::string_view name;  // "lose-rng-key"
   std::string_view description;
-  // Settings and faults of a scenario, with preset: tiny, in which the bug
-  // shows: "simulation only, do: power_loss".
+  // Settings and faults that show the bug in a scenario with preset: tiny:
+  // "simulation only, do: power_loss".
   std::string_view shows_with;
   // Condition under which the bug shows in a run, as a clause: "a worker
   // resumes from a checkpoint".
@@ -190,9 +191,9 @@ class FaultPoints {
  public:
   virtual ~FaultPoints() = default;
   // Called when the point is reached. Returns Ok, or the error that the
-  // operation there must report; may return late or never. Points of
-  // RunPart::kTraining set the position under which later occurrences in this
-  // process are counted.
+  // operation at the point must report; may block, even forever. At points of
+  // RunPart::kTraining, `context` states the step and epoch to which later
+  // occurrences in this process belong.
   virtual Status Hit(Point point, const PointContext& context) = 0;
   // Returns true if the defect is switched on. Always false outside mutation
   // tests.

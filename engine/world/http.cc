@@ -23,8 +23,9 @@ std::optional<uint64_t> DigitsOf(std::string_view text) {
   return value;
 }
 
-// Returns true iff inet_pton parses the text as an address of this family. It
-// accepts IPv4 addresses only as four decimal numbers, and no IPv6 zones.
+// Returns true iff inet_pton parses the text as an address of this family.
+// inet_pton accepts IPv4 addresses only as four decimal numbers, and no IPv6
+// zones.
 bool IsAddress(int family, std::string_view text) {
   in6_addr address = {};  // larger than an IPv4 address
   return text.find('\0') == text.npos &&
@@ -36,8 +37,9 @@ bool IsNameCharacter(char c) {
          (c >= 'A' && c <= 'Z') || c == '-' || c == '_';
 }
 
-// Implements RFC 1035, section 2.3.4. Rejects names that end in a number:
-// resolvers take them for IPv4 addresses in older notations.
+// Returns true iff the text is a host name (RFC 1035, section 2.3.4). Rejects a
+// name that ends in a number: resolvers take it for an IPv4 address in an older
+// notation.
 bool IsName(std::string_view host) {
   constexpr size_t kMaxHostBytes = 253;
   constexpr size_t kMaxLabelBytes = 63;
@@ -65,7 +67,7 @@ Status BadUrl(std::string_view text, std::string_view expected) {
       "URL \"{}\": expected {}", text.substr(0, kMaxUrlBytes / 8), expected));
 }
 
-// Returns "[::1]" of "[::1]:80", or the text before the ':' of a port.
+// Returns "[::1]" for "[::1]:80", or the text before the ':' of a port.
 std::string_view HostPart(std::string_view place) {
   if (!place.starts_with('[')) return place.substr(0, place.find(':'));
   const size_t end = place.find(']');

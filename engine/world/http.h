@@ -37,7 +37,7 @@ struct HttpHeader {
 struct HttpRequest {
   HttpUrl url;
   HttpMethod method = HttpMethod::kGet;
-  std::vector<HttpHeader> headers = {};  // in addition to those of all requests
+  std::vector<HttpHeader> headers = {};  // besides those that each request has
 };
 
 // Limit on a response, header and body together.

@@ -1,13 +1,13 @@
 // Messages between processes: ordered, and delivered whole or not at all.
 //
 // Addresses are "host:port". Frames arrive whole and in order; a faulty network
-// may deliver one twice. When a connection breaks, both ends get kUnavailable,
-// unless the network itself is partitioned: then waits end at their deadlines
-// only.
+// may deliver a frame twice. When a connection breaks, both ends get
+// kUnavailable. If the network is partitioned, they do not: their waits end
+// only at their deadlines.
 //
-// The client, which opens the connection, sends the first frame. The server's
-// Accept does not return the connection before that frame has arrived; until
-// then the limits below apply.
+// The client, which opens the connection, sends the first frame. Accept on the
+// server returns the connection once that frame has arrived; until then the
+// limits below apply.
 #ifndef GAUNTLET_ENGINE_WORLD_NETWORK_H_
 #define GAUNTLET_ENGINE_WORLD_NETWORK_H_
 
@@ -45,8 +45,8 @@ inline constexpr size_t kNonceBytes = 32;
 using Nonce = std::array<std::byte, kNonceBytes>;
 
 // One connection. Send and Receive may run in different tasks at the same time,
-// each in one task at a time. The destructor closes it; no call may be in
-// progress then.
+// but each of them in only one task at a time. The destructor closes the
+// connection; no call may be in progress then.
 class Channel {
  public:
   virtual ~Channel() = default;
@@ -80,7 +80,7 @@ class Listener {
  public:
   virtual ~Listener() = default;
   // Returns the connection whose first frame arrived earliest.
-  // kDeadlineExceeded, or kUnavailable once closed.
+  // kDeadlineExceeded: none came in time; kUnavailable: the listener is closed.
   virtual Result<Incoming> Accept(Time deadline) = 0;
 };
 

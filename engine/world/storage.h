@@ -49,17 +49,17 @@ class File {
   virtual Status Sync() = 0;
 };
 
-// A lock on a path against other processes. The destructor or the death of the
-// process gives it up. If other processes inherited the lock, it is released
-// once all of them have closed it or died, too.
+// A lock on a path against other processes. It is held until its FileLock is
+// destroyed or the process dies. If other processes inherited the lock, it is
+// held until each of them, too, has closed it or died.
 class FileLock {
  public:
   virtual ~FileLock() = default;
 };
 
-// Kind of a directory entry. A link to a file counts as a file. A link to a
-// directory does not count as a directory, as its contents belong to someone
-// else. The target of a dangling link does not exist.
+// Kind of a directory entry. A link to a file counts as kFile. A link to a
+// directory does not count as kDirectory, as its contents belong to someone
+// else. A dangling link has a target that does not exist.
 enum class FileKind {
   kFile,
   kDirectory,
@@ -89,14 +89,15 @@ class Storage {
   // Removes an empty directory, or an entry that is not a directory.
   virtual Status Remove(const std::string& path, FileKind kind) = 0;
   virtual Status SyncDirectory(const std::string& path) = 0;
-  // Creates the file if necessary; kAlreadyExists while another holder has it.
+  // Creates the file if necessary; kAlreadyExists while another FileLock has
+  // it.
   virtual Result<std::unique_ptr<FileLock>> Lock(const std::string& path) = 0;
   // Returns the absolute path without links, "." and "..", so that all paths of
   // one file give the same result. Parts that do not exist yet stay as they
   // are. The default implementation is for storage without links and without a
   // working directory.
   virtual Result<std::string> RealPath(const std::string& path);
-  // Returns the free space of the path's file system; a quota may allow less.
+  // Returns the free bytes of the path's file system; a quota may allow less.
   virtual Result<uint64_t> FreeBytes(const std::string& path);
 
   // For secrets. The default implementations are for storages that have one
@@ -105,11 +106,12 @@ class Storage {
   // As Open with kCreateExclusive, but readable and writable by the owner only,
   // from its creation on and whatever the umask is.
   virtual Result<std::unique_ptr<File>> CreatePrivate(const std::string& path);
-  // Opens a secret to read it. kFailedPrecondition: it is a link, a pipe or
-  // a device; its owner is neither this process's user nor the directory's
-  // owner; or others than its owner may open it.
+  // Opens a secret to read it. kFailedPrecondition: it is a link, a pipe or a
+  // device; or its owner is neither this process's user nor the directory's
+  // owner; or users other than its owner may open it.
   virtual Result<std::unique_ptr<File>> OpenPrivate(const std::string& path);
-  // As Rename of a file, atomically, but kAlreadyExists if `to` exists.
+  // Renames a file as Rename does, atomically; but kAlreadyExists if `to`
+  // exists.
   virtual Status RenameToNew(const std::string& from, const std::string& to);
 };
 

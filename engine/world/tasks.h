@@ -1,4 +1,4 @@
-// Concurrency: the only kind that the engine uses.
+// The only kind of concurrency that the engine uses: tasks.
 //
 // A task is a thread in one world and a fiber in another, so engine code may
 // hold a std::mutex only for a few plain statements, never during a call that

@@ -18,7 +18,7 @@ enum class TimePart : uint8_t {
   // Parts of a step. On a GPU, queued work counts in the part that waits for
   // it.
   kCompute,   // forward and backward pass
-  kExchange,  // of gradients, once the passes are over; those of a save
+  kExchange,  // exchange of gradients after the passes; exchanges of a save
   kUpdate,    // optimizer
   kEvaluate,
   kSave,   // training waited for saves
@@ -28,15 +28,16 @@ enum class TimePart : uint8_t {
   kDigest,  // of the state, and of the bytes written; also part of a start
   kPrepare,
   kCopy,  // into the buffer that an async save writes from
-  kWait,  // for a task of the save
+  kWait,  // wait for a task of the save
   kWrite,
   kSync,
-  kCommit,     // index, manifest and rename, with their syncs; or removal
+  kCommit,     // index, manifest and rename, with syncs; or removal after a
+               // failure
   kStateFile,  // the list of checkpoints
   kRetention,
   // Parts of a start.
   kBuild,     // data, model, store, arrays of the training step
-  kJoin,      // until all workers have met
+  kJoin,      // wait until all workers have met
   kClaim,     // of a generation, with verification of the chosen checkpoint
   kLoad,      // of a checkpoint
   kTransfer,  // of a state from another worker's memory
@@ -67,8 +68,8 @@ class TimeSplit {
 
   // Assigns the time since the last call of Lap or Skip to this part.
   void Lap(TimePart part) { took_[static_cast<size_t>(part)] += SinceMark(); }
-  // Leaves out the time since the last call of Lap or Skip, as something else
-  // ran in it.
+  // Counts the time since the last call of Lap or Skip in no part, as something
+  // that is not measured ran then.
   void Skip() { static_cast<void>(SinceMark()); }
   // Discards the measured times and starts again now.
   void Restart() {
