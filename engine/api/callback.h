@@ -55,7 +55,7 @@ struct Progress {
 
 // A boundary at which a callback may change the state.
 struct Boundary : Progress {
-  std::span<const ParameterInfo> parameters;  // of the weights
+  std::span<const ParameterInfo> parameters;  // places of the weights
   std::span<float> weights;
   // State that each replica keeps for itself. Each tensor holds the values of
   // all replicas.
@@ -73,8 +73,8 @@ class Callback {
 
   // Returns the name under which the callback's state is saved; [a-z0-9_]+.
   virtual std::string name() const = 0;
-  // Returns the number of floats in the callback's state, for a model of that
-  // size.
+  // Returns the number of floats in the callback's state, for a model of the
+  // given size.
   virtual size_t StateSize(const ModelExtent&) const { return 0; }
   // Returns the options that the callback's state depends on, by name. They are
   // part of the job: a checkpoint written with other options is refused, and
@@ -90,14 +90,15 @@ class Callback {
     return OkStatus();
   }
 
-  // If a callback returns an error, Fit ends with it; saved checkpoints stay.
+  // If a callback returns an error, Fit ends with that error; saved checkpoints
+  // stay.
   virtual Status OnTrainBegin(const Boundary&) { return OkStatus(); }
   virtual Status OnEpochBegin(const Boundary&) { return OkStatus(); }
   virtual Status OnStepEnd(const Boundary&, float /*loss*/) {
     return OkStatus();
   }
-  // Called after each step. If a save is due at the end of the step, called
-  // after that save. OnEpochSettled is called in the same way for each epoch.
+  // Called after each step; if a save is due at the end of the step, after that
+  // save. OnEpochSettled is the same for the end of each epoch.
   virtual Status OnStepSettled(const Progress&) { return OkStatus(); }
   virtual Status OnEpochEnd(const Boundary&, const EpochMetrics&) {
     return OkStatus();

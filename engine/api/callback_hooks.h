@@ -41,14 +41,15 @@ class CallbackHooks final : public LoopHooks {
   Status CallAll(const TrainState& state,
                  const std::function<Status(Callback&, const Progress&)>& call);
   Progress ProgressOf(const TrainState& state) const;
-  // Records the error as that of the callback; Ok changes nothing. Returns
+  // If `status` is an error, records it as an error of `callback`. Returns
   // failure().
   Status RecordFailure(const Callback& callback, const Status& status);
 
   World* world_;
   std::span<Callback* const> callbacks_;
   const Model* model_;
-  std::vector<ParameterInfo> values_;  // TrainedValues of the model
+  std::vector<ParameterInfo> values_;  // places of the trained values
+                                       // (TrainedValues)
   bool chief_;
   Status failure_;
 };

@@ -18,14 +18,15 @@
 namespace gauntlet {
 
 struct CheckpointManagerOptions {
-  std::string directory;  // used by this training alone
+  std::string directory;  // no other training may use it
   int max_to_keep = 5;
-  // Keeps one more checkpoint per this many hours; 0: none.
+  // In addition to the newest checkpoints, one is kept per this many hours; 0:
+  // none.
   uint64_t keep_checkpoint_every_n_hours = 10'000;
   // SaveIfDue saves at multiples of this number of steps.
   uint64_t checkpoint_interval = 1;  // steps
   // Must be kSync: an asynchronous save is completed during later steps, and
-  // the manager has no part in steps.
+  // the manager does not run during steps.
   SaveMode mode = SaveMode::kSync;
   // Names of the parameters to save, together with their slots and pending
   // gradients; a restore leaves all other parameters unchanged. Empty: all
@@ -68,11 +69,11 @@ class CheckpointManager {
   // be incomplete, and must not be used. Call it once, before the first save.
   Result<bool> RestoreOrInitialize();
 
-  // Saves everything that the future of the training depends on, and returns
-  // the path of the checkpoint; the path contains the step. A step that is
-  // saved already is not saved again. kIoError, kResourceExhausted: nothing was
-  // saved, nothing else has changed, and training may continue. REQUIRES:
-  // RestoreOrInitialize was Ok.
+  // Saves everything that later steps depend on, and returns the path of the
+  // checkpoint; the path contains the step. If the step is saved already, saves
+  // nothing and returns its path. kIoError, kResourceExhausted, kForbidden:
+  // nothing was saved, nothing else has changed, and training may continue.
+  // REQUIRES: RestoreOrInitialize was Ok.
   Result<std::string> Save();
   // Saves if the step is a multiple of the interval; else returns "".
   Result<std::string> SaveIfDue();

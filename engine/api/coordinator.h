@@ -13,8 +13,8 @@
 
 namespace gauntlet {
 
-// Its functions are called by one task, except for ShouldStop and RequestStop,
-// which are thread-safe.
+// One task calls all functions, except for ShouldStop and RequestStop, which
+// are thread-safe.
 class Coordinator {
  public:
   explicit Coordinator(World& world);
@@ -28,8 +28,8 @@ class Coordinator {
   void Loop(std::string name, Duration period, std::function<Status()> body);
 
   bool ShouldStop() const;
-  // Requests that all tasks stop. `why` is the error that caused it, or Ok.
-  // Join returns the first error.
+  // Requests that all tasks stop. `why` is the error that requires the stop, or
+  // Ok. Join returns the first such error.
   void RequestStop(const Status& why);
 
   // Stops all tasks and waits for them. After `grace`, Join no longer waits for

@@ -41,7 +41,7 @@ namespace gauntlet {
 
 struct CustomTrainingOptions {
   JobSpec job;
-  WorkerSpec place;  // by default the only worker
+  WorkerSpec place;  // default: this is the only worker
   ClusterOptions cluster;
   KernelOptions kernels;
 };
@@ -56,10 +56,10 @@ class CustomTraining {
   // REQUIRES: Leave was called, or the process is about to exit.
   ~CustomTraining() = default;
 
-  // Makes one step and returns the loss over all workers. After a restore, the
-  // rows of an epoch may be used up although the epoch is not closed: Step then
-  // closes the epoch first. `requests` is called right before the workers
-  // exchange data, and returns this worker's requests to the others
+  // Makes one step and returns the loss over all workers. After a restore it
+  // may be that all rows of an epoch were used but EndEpoch was not called:
+  // Step then closes the epoch first. `requests` is called right before the
+  // workers exchange data, and returns this worker's requests to the others
   // (notice_requests.h). After the step, agreed() has the requests of all
   // workers. After an error this worker must call Leave.
   Result<float> Step(const Trainer::Requests& requests = nullptr);
@@ -77,8 +77,8 @@ class CustomTraining {
   uint64_t step() const { return state_->position.step; }
   uint64_t epoch() const { return state_->position.epoch; }  // complete ones
   const History& history() const { return state_->history; }
-  // First step after which loss or state was not finite, as far as this worker
-  // knows.
+  // First step after which loss or state was not finite; nullopt if this worker
+  // has detected none.
   std::optional<uint64_t> not_finite_since() const {
     return state_->not_finite_since;
   }
@@ -107,8 +107,8 @@ class CustomTraining {
   uint64_t generation() const { return session_->decision().generation; }
   // Sends `payload` to all workers and returns the texts of all, by rank.
   Result<std::vector<std::string>> AllGather(const std::string& payload);
-  // If `status` is an error, records that the other workers may be gone.
-  // Returns `status`.
+  // If `status` is an error, records that other workers may be lost. Returns
+  // `status`.
   Status Noted(Status status);
 
  private:

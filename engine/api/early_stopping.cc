@@ -13,9 +13,9 @@ constexpr size_t kBestValue = 0;
 constexpr size_t kHasBestValue = 1;
 constexpr size_t kWaited = 2;  // epochs since the best one
 constexpr size_t kStopped = 3;
-// Start of the model with the best metric: its weights, then its replica_state.
-// When training stops, this model is swapped with the current one, and this
-// part then holds the model of the last epoch.
+// Index of the first value of the model with the best metric: its weights, then
+// its replica_state. When training stops, this model is swapped with the
+// current one: the values from here on are then the model of the last epoch.
 constexpr size_t kBestModel = 4;
 
 constexpr uint32_t kMaxPatience = 1 << 24;

@@ -17,9 +17,9 @@ struct EarlyStoppingOptions {
   // Smallest change that counts as an improvement. At least 0.
   double min_delta = 0.0;
   // Consecutive epochs without improvement after which training stops. Only
-  // this option may change between two runs. If the previous run would have
-  // continued with the new patience, the next run resumes. Its bits are then
-  // the same as if the new patience had been set from the start.
+  // this option may change between two runs. If the previous run would not have
+  // stopped with the new patience, the next run continues it, and the result is
+  // bitwise identical to that of a run with the new patience from the start.
   uint32_t patience = 0;
   // Value that counts as the best one before the first epoch.
   std::optional<double> baseline;
@@ -29,10 +29,10 @@ struct EarlyStoppingOptions {
 };
 
 // An infinite or NaN metric never counts as an improvement. Every checkpoint
-// contains the best value, the number of epochs since its epoch, and the best
-// weights. So an interrupted run stops after the same epoch as an uninterrupted
-// one. A checkpoint that was written with different options, except `patience`,
-// is refused, and the message names the option.
+// contains the best value, the number of epochs since the best epoch, and the
+// best weights. So an interrupted run stops after the same epoch as an
+// uninterrupted one. A checkpoint that was written with different options,
+// except `patience`, is refused, and the message names the option.
 class EarlyStopping final : public Callback {
  public:
   explicit EarlyStopping(EarlyStoppingOptions options) : options_(options) {}

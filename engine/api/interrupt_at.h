@@ -10,11 +10,11 @@
 namespace gauntlet {
 
 enum class InterruptPoint : uint8_t {
-  kEpochBegin,    // epochs from 0
-  kStepEnd,       // steps from 1; before a save that is due
-  kStepSettled,   // after that save
-  kEpochEnd,      // epochs from 0; before a save that is due
-  kEpochSettled,  // after that save
+  kEpochBegin,    // numbers are epochs, from 0
+  kStepEnd,       // numbers are steps, from 1; before a save that is due
+  kStepSettled,   // as kStepEnd, but after that save
+  kEpochEnd,      // numbers are epochs, from 0; before a save that is due
+  kEpochSettled,  // as kEpochEnd, but after that save
 };
 
 // Ends Fit with kCancelled when training reaches the point, and leaves the same

@@ -58,8 +58,8 @@ class PreemptionCheckpointHandler {
   NoticeWatch watch_;
   NoticeRequests notices_;
   uint64_t total_run_calls_ = 0;
-  std::optional<Time> last_end_;  // end of the last call
-  bool epoch_was_done_ = false;   // at that time
+  std::optional<Time> last_end_;  // end of the last call of Run
+  bool epoch_was_done_ = false;   // EpochDone() at that time
 };
 
 }  // namespace gauntlet

@@ -43,7 +43,8 @@ struct FitOptions {
   // Total number of epochs, including those before a restart: after an
   // interruption in epoch 5 of 10, six epochs are left.
   uint64_t epochs = 1;
-  uint64_t initial_epoch = 0;         // if there is no backup
+  uint64_t initial_epoch = 0;         // number of the first epoch, if there is
+                                      // no backup
   std::optional<uint64_t> max_steps;  // number of the last step
   int batch = 32;                     // rows per replica and step
   int replicas = 0;                   // 0: one per worker
@@ -78,8 +79,8 @@ struct FitResult {
   // One entry for each complete epoch, including those before a restart.
   History history;
   uint64_t steps = 0;  // so far, including those before a restart
-  std::optional<uint64_t> resumed_from;  // step
-  Digest digest;                         // of the final state
+  std::optional<uint64_t> resumed_from;  // step of the checkpoint
+  Digest digest;                         // digest of the final state
   // First step after which loss or state was not finite.
   std::optional<uint64_t> not_finite_since = {};
 };

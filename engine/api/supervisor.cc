@@ -94,7 +94,8 @@ Status ManagedSession::Prepare() {
   RETURN_IF_ERROR(Ready(ReadyWhen::kAfterLoad));
   steps_done_ = training_->step();
   RETURN_IF_ERROR(StartServices());
-  // The watch starts last: if an earlier step failed, nothing would stop it.
+  // Starts the watch for notices last: if a call above fails, nothing stops the
+  // watch.
   watch_.Start();
   return OkStatus();
 }
@@ -200,7 +201,8 @@ uint64_t ManagedSession::step() const { return training_->step(); }
 
 // Returns this worker's requests to all workers.
 uint32_t ManagedSession::Requests() {
-  // The next two steps. The last step of an epoch is followed by an evaluation.
+  // Operations of the next two steps: an evaluation follows the last step of an
+  // epoch.
   std::vector<Operation> ahead;
   uint64_t left = training_->steps_left();
   for (int i = 0; i < 2; ++i) {

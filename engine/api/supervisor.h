@@ -65,8 +65,8 @@ struct SupervisorOptions {
   // Longest time for which Stop waits for services that are still busy.
   Duration stop_grace = std::chrono::seconds(120);
   PreemptionOptions preemption;
-  // With kStop, ShouldStop becomes true once the loss is not finite, and such a
-  // state is not saved.
+  // kStop: once the loss is not finite, ShouldStop becomes true, and the state
+  // is no longer saved.
   OnNotFinite on_not_finite = OnNotFinite::kTrainOn;
 };
 
@@ -76,8 +76,9 @@ class Supervisor;
 // Supervisor::PrepareSession.
 class ManagedSession {
  public:
-  // Returns true if any worker has requested that all stop, because of a failed
-  // service, RequestStop or a preemption notice. Check it before each step.
+  // Returns true if any worker has requested that all workers stop, because of
+  // a failed service, a call of RequestStop, or a preemption notice. Check it
+  // before each step.
   bool ShouldStop() const { return stopping_; }
 
   // Runs one step of all workers. Closes the epoch after its last step, and
@@ -107,10 +108,11 @@ class ManagedSession {
   // Makes ShouldStop true on all workers after the next step.
   void RequestStop(const Status& why) { coordinator_.RequestStop(why); }
 
-  // Ends the services; saves the last step if no service failed (after a
-  // preemption notice it is saved already); leaves the cluster. Returns the
-  // first error of a service on any worker, else the error of the save; an
-  // error that Step returned is not repeated. Call it once, on every worker.
+  // Ends the services; saves the last step, unless a service has failed or the
+  // step is saved already (after a preemption notice); leaves the cluster.
+  // Returns the first error of a service on any worker, else the error of the
+  // save; an error that Step returned is not repeated. Call it once, on every
+  // worker.
   Status Stop();
 
  private:
@@ -143,14 +145,14 @@ class ManagedSession {
   bool stopping_ = false;
   bool preempted_ = false;
   bool not_finite_ = false;
-  bool broken_ = false;  // a step failed: the others may be gone
+  bool broken_ = false;  // a step failed: other workers may be lost
   std::optional<uint64_t> saved_step_;
   // Shared by the services and the training task.
   std::atomic<bool> save_due_ = false;
   std::atomic<uint64_t> steps_done_ = 0;
   std::atomic<float> loss_ = 0.0f;  // of the newest step
   std::atomic<double> steps_per_second_ = 0.0;
-  uint64_t summarized_step_ = 0;  // used by the summary service alone
+  uint64_t summarized_step_ = 0;  // used only by the summary service
   // Used by the counting service alone.
   uint64_t counted_steps_ = 0;
   std::optional<Time> counted_at_;
@@ -158,7 +160,7 @@ class ManagedSession {
 
 class Supervisor {
  public:
-  // The training outlives it and its session.
+  // `training` must outlive the supervisor and its session.
   Supervisor(CustomTraining& training, SupervisorOptions options)
       : training_(&training), options_(std::move(options)) {}
 

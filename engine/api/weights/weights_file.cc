@@ -25,7 +25,7 @@ namespace {
 constexpr uint64_t kMaxFile = uint64_t{1} << 34;
 constexpr uint64_t kMaxDescription = uint64_t{1} << 20;
 
-// Tensors read from one path. `tensors` has views, by name, into the memory of
+// Tensors read from one path. `tensors` maps names to views into the memory of
 // `file`, `checkpoint` or `combined`.
 struct Source {
   std::string file;
@@ -91,8 +91,8 @@ Status ReadSource(World& world, const std::string& path, Source& source) {
   return ReadFileInto(world, path, source);
 }
 
-// A checkpoint stores the state that replicas keep for themselves once per
-// replica. Combines these values into one tensor, as an export does.
+// Combines each tensor of replica_state into one, as an export does: a
+// checkpoint has the values of every replica.
 void CombineTensors(std::span<const ParameterInfo> values, Source& source) {
   for (const ParameterInfo& info : values) {
     const TensorView* const all =

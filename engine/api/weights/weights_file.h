@@ -20,8 +20,9 @@ namespace gauntlet {
 Digest WeightsDigest(std::span<const ParameterInfo> parameters,
                      std::span<const float> weights);
 
-// Writes and syncs a temporary file, then renames it: at any time `path` is the
-// complete old or new file. The directory must exist.
+// Writes and syncs a temporary file, then renames it to `path`. So `path` is
+// always either the complete old file or the complete new one. The directory
+// must exist.
 Status WriteWeights(World& world, const std::string& path,
                     std::span<const ParameterInfo> parameters,
                     std::span<const float> weights);
