@@ -26,12 +26,12 @@ struct TrainCommand {
   TrainOptions options;
   std::string preset = "tiny";
   LauncherOptions launcher;
-  // Set by flags or the job file. `workers` nullopt: the size of the cluster,
-  // or 1.
+  // Set by flags or the job file. If `workers` is nullopt, the number of
+  // workers is the size of the cluster, or 1 without a cluster.
   std::optional<int> workers;
   std::optional<int> replicas;
   ClusterFlags cluster;   // used if `workers` is nullopt
-  bool insecure = false;  // used if `workers` is nullopt; no token required
+  bool insecure = false;  // the same; if true, no token is required
   std::optional<Duration> rendezvous_timeout;
   RequeueCodes requeue;
   std::string events_directory;  // empty: no event files

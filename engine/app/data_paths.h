@@ -6,7 +6,7 @@
 
 namespace gauntlet {
 
-// Empty paths: the files are where they were during training.
+// Empty paths: the files are read from the paths that the job states.
 struct DataPaths {
   std::string directory;
   std::string validation_directory;  // --validation

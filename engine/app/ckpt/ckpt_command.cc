@@ -78,7 +78,8 @@ void PrintStore(const StoreReport& store, Scope scope, OutputFormat output,
 }
 
 // Returns the exit code. If no run can start in the checkpoint directory, this
-// is the code of that error, even if checkpoints are damaged too.
+// is the code for the error that prevents the start, even if checkpoints are
+// damaged too.
 ExitCode CodeOf(const StoreReport& store, Scope scope) {
   if (scope == Scope::kStore && !store.start.ok()) {
     return ExitForInspect(store.start);
@@ -97,8 +98,8 @@ ExitCode CodeOf(const StoreReport& store, Scope scope) {
   return any_bad || any_missing ? ExitCode::kViolated : ExitCode::kOk;
 }
 
-// Inspects a checkpoint directory. kNotFound: it is not one, as no entry has a
-// name such as gen-000001 or step-000000005-g1.
+// Inspects a checkpoint directory. kNotFound: no entry has a name such as
+// gen-000001 or step-000000005-g1, so it is not a checkpoint directory.
 Result<StoreReport> Inspect(World& world, const std::string& directory,
                             InspectDepth depth) {
   ASSIGN_OR_RETURN(const auto entries, world.storage.List(directory));

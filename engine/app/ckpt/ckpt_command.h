@@ -24,8 +24,8 @@ std::string ReportsToJson(const std::vector<CheckpointReport>& reports);
 // Each function returns the exit code.
 //
 // ls and verify also print what a run would do if it were started here now. If
-// it would be refused, they still list the checkpoints, and return 7 if no
-// checkpoint can be loaded, else 2. Both return 2 if the directory does not
+// such a run would be refused, they still list the checkpoints, and return 7 if
+// no checkpoint can be loaded, else 2. Both return 2 if the directory does not
 // exist. verify also returns 1 if a checkpoint of the current lineage is bad,
 // and 7 if no checkpoint is good.
 //

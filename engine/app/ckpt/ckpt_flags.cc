@@ -50,7 +50,7 @@ struct Subcommand {
   std::string example;
   Takes takes = Takes::kJson;
   AppCommand (*make)(const PathFlags&);
-  std::string_view note = "";  // at the end of the help page
+  std::string_view note = "";  // text at the end of the help page
 };
 
 // Explains the states that ls and verify print.

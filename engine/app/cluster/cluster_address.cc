@@ -96,9 +96,9 @@ class Chooser {
     return {status.code(), status.message() + remedy};
   }
 
-  // kInvalidArgument: the name in `address` resolves to `own`, a loopback
-  // address (on some hosts, the host's own name does), and other hosts may need
-  // to reach this worker.
+  // Returns kInvalidArgument if the name in `address` resolves to a loopback
+  // address, `own`, and other hosts may need to reach this worker. On some
+  // hosts the host's own name resolves so.
   Status CheckReached(const std::string& own,
                       const std::string& address) const {
     const std::string name(HostOf(address));

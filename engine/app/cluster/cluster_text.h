@@ -14,7 +14,7 @@ std::string SourcesText(const ResolvedCluster& cluster);
 
 // Token source and TLS for --explain-cluster; never contains the token.
 struct TrustText {
-  std::string token;  // its source
+  std::string token;  // source of the token
   std::string tls;
 };
 

@@ -73,7 +73,7 @@ gpu::DevicePlace PlaceOnDevice(const TrainOptions& options, int worker) {
   const Result<CudaDevices> cuda = OpenCuda();
   if (!cuda.ok()) return {.no_device = cuda.status().message()};
   gpu::DevicePlace place = {.api = cuda->api, .index = worker % cuda->count};
-  // NCCL is not opened if the ring was requested.
+  // If the ring was requested, does not open NCCL.
   if (options.cluster.collective == CollectiveChoice::kRing) return place;
   const Result<const gpu::CollectiveApi*> nccl = OpenNccl();
   if (nccl.ok()) {

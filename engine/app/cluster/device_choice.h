@@ -21,7 +21,7 @@ Status CheckCollective(const TrainOptions& options, int workers_here);
 
 // Returns the device of a worker; workers are assigned to the machine's devices
 // round-robin. If the device has disappeared since ResolveDevice, or NCCL is
-// missing, the result contains the error.
+// missing, `no_device` or `no_collective` of the result has the error.
 gpu::DevicePlace PlaceOnDevice(const TrainOptions& options, int worker);
 
 }  // namespace gauntlet

@@ -24,8 +24,8 @@ struct WorkerRun {
   const WorkerSpec& place;
   ProgressReporter& reporter;
   const TrainHooks& hooks;
-  std::string events_file;     // empty: no events
-  EventLog* events = nullptr;  // receives the events too; may be null
+  std::string events_file;     // empty: no event file
+  EventLog* events = nullptr;  // also receives the events; may be null
   PlanPlace plan;
   // Called when the cluster has formed and the worker has its state; may be
   // empty.

@@ -133,7 +133,8 @@ class RendezvousWatch {
   const std::unique_ptr<Task> task_;
 };
 
-// Returns the command adapted to this cluster.
+// Returns the command with the cluster's number of workers and its default
+// values. kInvalidArgument: an option does not apply to a worker of a cluster.
 Result<TrainCommand> Adapt(const TrainCommand& requested,
                            const ResolvedCluster& cluster) {
   TrainCommand command = requested;
@@ -201,8 +202,8 @@ Result<std::unique_ptr<FileLock>> LockAsChief(World& world,
   fmt::print(console.err, "worker 0 waits: {}\n", lock.status().message());
   console.err << std::flush;
   lock = LockStore(world, directory, options.cluster.rendezvous_timeout);
-  // kUnavailable, so that this process is restarted: the other chief may have
-  // exited by then.
+  // Returns kUnavailable, so that this process is restarted: the other chief
+  // may have exited by then.
   if (lock.status().code() != Code::kFailedPrecondition) return lock;
   return Unavailable(lock.status().message());
 }
@@ -219,7 +220,7 @@ Result<LaunchHold> BeginLaunchHold(World& world, const std::string& directory) {
 // The role of this process in a cluster.
 struct ClusterTask {
   const ResolvedCluster& cluster;
-  const TrainCommand& command;  // adapted to the cluster
+  const TrainCommand& command;  // result of Adapt
   const TrainHooks& hooks;
 };
 
@@ -347,7 +348,8 @@ int TrainWithOwnWorkers(const TrainCommand& command, const TrainHooks& hooks,
                         Console& console) {
   const Result<ResolvedCluster> around =
       ResolveCluster(EnvironmentOfThisProcess(), {});
-  // Refuses, as each process of that cluster would start --workers workers.
+  // Refuses: otherwise each process of that cluster would start --workers
+  // workers.
   if (!command.cluster.rule && around.ok() && around->place.size() > 1) {
     fmt::print(console.err,
                "gauntlet train: --workers {} starts workers here, and {} make "

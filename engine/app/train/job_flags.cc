@@ -26,7 +26,7 @@ std::vector<std::string> Split(std::string_view text, char separator) {
   return parts;
 }
 
-// Accepts every finite number; the job checks its range.
+// Accepts every finite number; Validate checks its range.
 Result<float> ParseReal(const std::string& text) {
   float value = 0.0f;
   const char* const end = text.data() + text.size();
@@ -42,7 +42,7 @@ FlagReader ReadReal(std::optional<float>& target) {
   };
 }
 
-// Fields of a schedule after its kind.
+// Texts between the colons of a schedule, without its kind: "1000", "0.1".
 using Parts = std::span<const std::string>;
 
 Status TakeExponential(Parts parts, ScheduleSpec& schedule) {

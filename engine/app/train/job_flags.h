@@ -21,7 +21,7 @@ struct JobFlags {
   std::optional<JobSpec> file;  // content of --job, with its own preset
   std::optional<std::string> preset;
   std::optional<std::string> data;
-  std::string validation;  // empty: with the training data
+  std::string validation;  // empty: in the same folder as the training data
   std::optional<int> replicas;
   std::optional<int> batch;
   std::optional<int> accumulate;

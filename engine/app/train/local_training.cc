@@ -31,8 +31,8 @@ namespace {
 
 constexpr int kFirstKeptDescriptor = 10;  // ChildProgram::kept_descriptors
 
-// Text in memory that workers inherit as an open file, so that no file stays on
-// disk, however this process ends.
+// A text in memory that workers inherit as an open file. However this process
+// ends, no file stays on disk.
 class Handout {
  public:
   static Result<std::unique_ptr<Handout>> Make(std::string_view text) {
@@ -63,7 +63,8 @@ class Handout {
   const Descriptor fd_;
 };
 
-// Fails early if the data cannot be listed; otherwise every worker would fail.
+// Fails before the start of workers if the data cannot be listed; otherwise
+// every worker would fail.
 Status CheckData(Storage& storage, const DataSpec& data) {
   if (data.kind == DataKind::kDigits) return OkStatus();
   const Status listed = storage.List(data.path).status();

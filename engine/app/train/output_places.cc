@@ -82,8 +82,8 @@ Status MakeSummaryPlace(Storage& storage, const std::string& directory) {
   return made.code() == Code::kResourceExhausted ? OkStatus() : made;
 }
 
-// The export comes first: a place where it cannot be written is refused before
-// any other directory exists.
+// Prepares the export first, so that a place where it cannot be written is
+// refused before any other directory is created.
 Status MakeChiefPlaces(Storage& storage, const TrainCommand& command) {
   const TrainOptions& options = command.options;
   if (!options.export_directory.empty()) {

@@ -21,7 +21,7 @@ bool IsLink(const std::string& path) {
 }  // namespace
 
 Status DescribeStartError(const Status& loaded, const std::string& path) {
-  // kInvalidArgument is about the job, not about the path.
+  // kInvalidArgument concerns the job, not the path.
   const bool is_of_job = loaded.code() == Code::kInvalidArgument;
   if (loaded.ok() || is_of_job || access(path.c_str(), R_OK) == 0) {
     return Annotate(loaded, "--init-from");

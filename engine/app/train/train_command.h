@@ -18,8 +18,8 @@ namespace gauntlet {
 // to ckpt".
 std::string TrainHeader(const TrainCommand& command);
 
-// Checks all outputs of the command (CheckOutputPlaces, output_places.h). Also
-// checks that outputs which need places of their own have them
+// Checks all outputs of the command (CheckOutputPlaces, output_places.h), and
+// that no output is in a place that another output needs for itself
 // (output_overlap.h). kInvalidArgument names the flags.
 Status CheckPlaces(Storage& storage, const TrainCommand& command);
 

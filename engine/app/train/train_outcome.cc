@@ -19,8 +19,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Returns null for infinity and NaN, which JSON does not have, and for nullopt,
-// which means not measured.
+// Returns null for infinity and NaN, which JSON does not have, and for nullopt:
+// the value was not measured.
 Json Number(std::optional<double> value) {
   return value && std::isfinite(*value) ? Json(*value) : Json(nullptr);
 }

@@ -148,14 +148,15 @@ ProgressFacts TrainProgress::FactsOf(const WorkerProgress& progress,
 
 void TrainProgress::Progress(const WorkerProgress& progress) {
   if (!progress.line.empty()) WriteLine(progress.line);
-  // A report without progress has only a line to print.
+  // A report without `steps_per_epoch` has no progress, only a line to print.
   if (progress.steps_per_epoch == 0) return;
   if (progress.loss) last_loss_ = progress.loss;
   const Time now = clock_.Now();
   if (!measured_from_ || progress.step < measured_from_->first) {
     measured_from_ = {progress.step, now};
   }
-  // The report's own line has the epoch and the loss, so none follows.
+  // The report's own line states the epoch and the loss, so no progress line
+  // follows it.
   const bool has_own_line = !progress.line.empty() && progress.loss;
   if (has_own_line && !style_.animates()) {
     last_epoch_ = progress.epoch;

@@ -17,10 +17,10 @@
 namespace gauntlet {
 
 struct ProgressFacts {
-  uint64_t epoch = 0;  // completed
+  uint64_t epoch = 0;  // completed epochs
   uint64_t epochs = 1;
-  uint64_t step = 0;             // completed
-  uint64_t steps = 0;            // in total; 0: not known
+  uint64_t step = 0;             // completed steps
+  uint64_t steps = 0;            // total number; 0: not known
   std::optional<float> loss;     // nullopt: no step was reported yet
   double rows_per_second = 0.0;  // 0: not known
   double rows_per_step = 1.0;
