@@ -21,7 +21,8 @@ struct FlagSynonym {
   std::string_view name;    // "--learning-rate"
   std::string_view option;  // "--lr"
   SynonymUse use = SynonymUse::kReplaced;
-  std::string_view advice = "";  // of kDropped and kRefused
+  std::string_view advice = "";  // part of the note (kDropped) or error
+                                 // (kRefused)
 };
 
 std::span<const FlagSynonym> AllFlagSynonyms();

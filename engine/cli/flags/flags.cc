@@ -46,7 +46,8 @@ struct Flags::Parser {
   std::vector<std::string> OptionNames() const;
 
   CLI::App app;
-  HelpPage page;  // without positionals and the options of all commands
+  HelpPage page;  // without the positionals, and without the options that all
+                  // commands have
   const std::string unknown_advice;
   std::string section = "Options";
   GroupPage section_page = GroupPage::kFirst;

@@ -36,8 +36,8 @@ struct FlagSynonym;
 struct FlagsHead {
   std::string command;  // "train"
   std::string summary;
-  std::string examples;             // at the end of the help text
-  std::string usage = "[OPTIONS]";  // after the command
+  std::string examples;             // text at the end of the help page
+  std::string usage = "[OPTIONS]";  // text after the command in the usage line
   // Advice at the end of the error about an unknown option or argument.
   std::string unknown_advice = "";
 };
@@ -81,9 +81,9 @@ class Flags {
   // Adds `--name VALUE`, allowed any number of times.
   void Values(const FlagText& text, std::vector<std::string>& values);
   void Switch(const FlagText& text, std::function<void()> set);
-  // Adds arguments without a dash. Parse refuses more than `count.most`, but
-  // not fewer than `count.least`: the command must refuse those. The usage line
-  // shows if the arguments are optional.
+  // Adds arguments without a dash. Parse refuses more than `count.most`; the
+  // command itself must refuse fewer than `count.least`. The usage line shows
+  // whether the arguments are optional.
   void Positionals(const FlagText& text, const PositionalCount& count,
                    std::vector<std::string>& values);
 
@@ -103,12 +103,12 @@ class Flags {
   bool HasOption(std::string_view name) const;
   const FlagSynonym* FindSynonym(std::string_view name) const;
   void Note(std::string note) const;
-  // Returns the argument to parse instead of `argument`. A deprecated name or a
-  // synonym is replaced by our own name; other arguments are returned
-  // unchanged. nullopt: the argument is dropped, as it has no effect. Adds a
-  // note if the argument is replaced or dropped. `value` is the next argument,
-  // or "" if that is an option. kInvalidArgument: a synonym that is refused, or
-  // a dropped argument with a value.
+  // Returns the argument to parse instead of `argument`: our own name instead
+  // of a deprecated name or a synonym; any other argument unchanged; nullopt
+  // for an argument that is dropped, as it has no effect. Adds a note if the
+  // argument is replaced or dropped. `value` is the next argument, or "" if
+  // that is an option. kInvalidArgument: the synonym is refused, or the dropped
+  // argument has a value.
   Result<std::optional<std::string>> WithOwnName(const std::string& argument,
                                                  std::string_view value) const;
   Result<std::vector<std::string>> WithOwnNames(

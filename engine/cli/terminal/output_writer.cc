@@ -31,8 +31,8 @@ size_t LinesIn(std::string_view text) {
 struct OutputWriter::Shared {
   Shared(int to, OutputKind what) : fd(to), kind(what) {}
 
-  // Blocks until all text is written. Sets taken_at whenever some of it is
-  // written. Returns 0, or the errno of a failed write.
+  // Blocks until all text is written. Sets taken_at each time that a piece of
+  // it is written. Returns 0, or the errno of a failed write.
   int WriteAll(std::string_view text);
   void DropTheOldest();
 
@@ -41,8 +41,8 @@ struct OutputWriter::Shared {
   std::mutex mutex;
   std::condition_variable changed;
   std::deque<std::string> texts;
-  size_t held_bytes = 0;     // in `texts`
-  size_t dropped_lines = 0;  // not yet reported by a line
+  size_t held_bytes = 0;     // total size of `texts`
+  size_t dropped_lines = 0;  // lines dropped and not yet reported
   bool writing = false;
   // Time at which the last piece of text was written, or at which the write
   // began if nothing is written yet.
@@ -138,7 +138,8 @@ Status OutputWriter::Flush(const FlushTimeouts& timeouts,
     if (!end && must_end()) end = now + timeouts.total;
     Steady::time_point until = now + kAskEvery;
     if (end) {
-      // Between two texts, taken_at is not set or is of an earlier text.
+      // While no text is being written, taken_at is not set or belongs to an
+      // earlier text.
       const Steady::time_point moved = state.writing ? state.taken_at : now;
       until = std::min(*end, moved + timeouts.idle);
       if (now >= until) break;

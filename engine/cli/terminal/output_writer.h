@@ -85,9 +85,9 @@ class OutputBuffer final : public std::streambuf {
 // Standard output and standard error, each with a writer of its own.
 class NonblockingStreams {
  public:
-  // `messages`: kind of standard error. `must_end` returns true if the program
-  // was asked to end; until then Flush waits without a limit. Null: Flush
-  // always has its limit.
+  // `messages` is the kind of standard error. `must_end` returns true once the
+  // program was asked to end; until then Flush waits without a limit. If
+  // `must_end` is null, Flush always has its limit.
   NonblockingStreams(OutputKind messages, std::function<bool()> must_end);
 
   std::ostream& out() { return out_; }
