@@ -21,15 +21,15 @@ constexpr int kFixed64 = 1;
 constexpr int kBytes = 2;
 constexpr int kFixed32 = 5;
 
-constexpr size_t kLengthBytes = 5;  // a varint of its greatest size
+constexpr size_t kLengthBytes = 5;  // size of the longest varint of 32 bits
 constexpr size_t kPaddingBytes = 11;
 // Offset of the frame's body. The length at the beginning of the frame counts
 // the bytes from here on.
 constexpr size_t kBodyAt = 1 + kLengthBytes;
 
-// Calls codec.Enum or codec.Fixed for each field of a Chunk before its padding,
-// with its number in link.proto. Writer and reader both use this function, so
-// that the layout is described only here.
+// Calls codec.Enum or codec.Fixed for each field of a Chunk that precedes the
+// padding, with the field's number in link.proto. Writer and reader both use
+// this function, so that the layout is described only here.
 template <typename Header, typename Codec>
 void ForFields(Header& header, Codec& codec) {
   codec.Enum(1, header.kind);
@@ -42,7 +42,7 @@ void ForFields(Header& header, Codec& codec) {
   codec.Fixed(8, header.correct);
   codec.Fixed(9, header.samples);
 }
-constexpr int kChunkField = 7;  // of Frame
+constexpr int kChunkField = 7;  // number of Frame.chunk
 constexpr int kPaddingField = 10;
 constexpr int kPayloadField = 11;
 

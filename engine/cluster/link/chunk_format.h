@@ -3,9 +3,9 @@
 // A chunk is the Chunk of link.proto in one fixed layout: all fields are
 // present, in order, and lengths take five bytes. So a chunk is written and
 // read in place. The payload is 16-byte aligned. A frame is forwarded with a
-// new header, without a copy of its payload. Every chunk has its generation,
-// and a chunk of a step has the step's number and phase. So a chunk of another
-// membership or step causes an error instead of a wrong sum.
+// new header, without a copy of its payload. Every chunk states its generation,
+// and a chunk of a step also the step's number and phase. So a chunk of another
+// generation or step causes an error instead of a wrong sum.
 #ifndef GAUNTLET_ENGINE_CLUSTER_LINK_CHUNK_FORMAT_H_
 #define GAUNTLET_ENGINE_CLUSTER_LINK_CHUNK_FORMAT_H_
 
@@ -33,14 +33,15 @@ struct ChunkHeader {
   ChunkKind kind = ChunkKind::kPartial;
   Phase phase = Phase::kInEpoch;
   uint32_t rank = 0;
-  uint32_t index = 0;  // by the place in the array
-  // Only in the chunk that an all-reduce sums last: requests of the workers,
-  // combined with OR.
+  uint32_t index = 0;  // number of the chunk in its array
+  // Requests of the workers, combined with OR. Set only in the chunk that an
+  // all-reduce sums last.
   uint32_t request_bits = 0;
   uint64_t generation = 0;
   uint64_t step = 0;
-  int64_t correct = 0;  // in the same chunk: summed over the workers
-  int64_t samples = 0;  // likewise; kState: size of the state in bytes
+  int64_t correct = 0;  // in that chunk: sum over the workers
+  int64_t samples = 0;  // in that chunk: sum over the workers; kState: size of
+                        // the state in bytes
 };
 
 inline constexpr size_t kChunkHeaderBytes = 80;

@@ -13,7 +13,7 @@
 namespace gauntlet {
 namespace {
 
-// By index in ControlMessage.
+// Names of the messages, by their index in the variant ControlMessage.
 constexpr std::array<std::string_view, 9> kNames = {
     "challenge", "hello", "accepted",   "welcome",   "refusal",
     "beat",      "bye",   "lane offer", "lane taken"};

@@ -68,8 +68,8 @@ class NumberedChannel final : public Channel {
   const std::unique_ptr<Event> turn_;  // set when a Send has ended
   std::mutex mutex_;                   // guards sending_
   bool sending_ = false;
-  uint64_t sent_ = 0;  // used by the task whose turn it is
-  uint64_t received_;  // used by the task that receives
+  uint64_t sent_ = 0;  // frames; used only by the task whose turn it is
+  uint64_t received_;  // frames; used only by the task that receives
 };
 
 }  // namespace

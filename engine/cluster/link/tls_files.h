@@ -9,7 +9,7 @@ namespace gauntlet {
 // Paths of PEM files. All empty: connections are not encrypted.
 struct TlsFiles {
   std::string cert;  // this worker's certificate, then intermediate ones
-  std::string key;   // its private key
+  std::string key;   // private key of `cert`
   std::string ca;    // certificates that sign those of all workers
   // Name that is in every worker's certificate. "": each certificate has the
   // host name or address at which the other workers reach its worker.

@@ -16,7 +16,8 @@ using MaybeCandidate = Result<std::optional<ClusterCandidate>>;
 
 constexpr int kMaxNumber = std::numeric_limits<int>::max();
 constexpr int64_t kMaxId = std::numeric_limits<uint32_t>::max();
-// The ports from here on are below those that Linux assigns automatically.
+// The kPorts ports from kFirstPort on are below those that Linux assigns
+// automatically.
 constexpr int kFirstPort = 20000;
 constexpr uint64_t kPorts = 10000;
 constexpr uint64_t kPortsOfAJob = 16;

@@ -29,8 +29,10 @@ struct ClusterCandidate {
   // Address of the chief; empty and 0 if the rule does not provide it.
   std::string chief_host;
   int chief_port = 0;
-  std::string missing_host_reason;    // for the error that the host is missing
-  std::optional<ClusterPlace> place;  // complete (TF_CONFIG)
+  std::string missing_host_reason;    // part of the error that the host is
+                                      // missing
+  std::optional<ClusterPlace> place;  // set only by TF_CONFIG, which states the
+                                      // complete place
   std::optional<int> local_rank;
   // True iff the launcher states that all workers run on this host.
   bool all_on_this_host = false;

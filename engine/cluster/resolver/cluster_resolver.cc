@@ -73,7 +73,7 @@ Status Resolver::Read() {
 }
 
 // Returns true if the candidate yields to all other candidates: another
-// launcher started this process inside that launcher, or this process is
+// launcher, inside the candidate's, started this process, or this process is
 // Slurm's batch script, or Slurm or mpirun started only one worker.
 bool Resolver::IsAround(const ClusterCandidate& candidate) const {
   const ClusterCandidate* const torchrun = Find(ClusterRule::kTorchrun);
@@ -123,7 +123,7 @@ Result<SourcedNumber> Resolver::SizeFor(
                   candidate.rank->source, kOrAlone));
 }
 
-// Returns null for a worker alone.
+// Returns the candidate that wins; null if this process is the only worker.
 Result<const ClusterCandidate*> Resolver::Choose() const {
   for (const ClusterCandidate& candidate : candidates_) {
     if (!IsAround(candidate) && IsComplete(candidate)) return &candidate;
@@ -177,9 +177,9 @@ Status Contradiction(const ClusterCandidate& one, const SourcedNumber& given,
       ClusterRuleName(other.rule)));
 }
 
-// Returns true if the Kubernetes index is not the worker's rank, but the task's
-// index within its type: a Kubernetes job may contain the tasks of one type
-// only.
+// Returns true if the Kubernetes index is not the worker's rank but its index
+// within its task type. A Kubernetes job may contain the tasks of one type
+// only, so the two may differ.
 bool IsIndexOfTask(const ClusterCandidate& one, const ClusterCandidate& other) {
   return one.place && other.rule == ClusterRule::kKubernetes &&
          one.place->task_index == other.rank->value;

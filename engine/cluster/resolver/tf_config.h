@@ -21,7 +21,8 @@ inline constexpr int kMaxClusterSize = 4096;
 inline constexpr int kNoRank = -1;
 
 struct ClusterPlace {
-  std::vector<std::string> addresses;  // by rank; empty: a worker alone
+  std::vector<std::string> addresses;  // by rank; empty: this is the only
+                                       // worker
   int rank = 0;                        // 0 is the chief
   std::string task_type = "worker";    // "chief", "worker" or "evaluator"
   int task_index = 0;                  // within its task type

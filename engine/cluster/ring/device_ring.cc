@@ -53,7 +53,7 @@ void DeviceRing::End() {
 }
 
 // Ends the communicator before the ring: operations of the device may be
-// waiting for other ranks in it.
+// waiting in the communicator for other ranks.
 void DeviceRing::Abort() {
   End();
   parts_.ring.Abort();
@@ -64,7 +64,7 @@ Status DeviceRing::WaitError(const Wait& wait, std::string_view why) const {
                                  wait.what, parts_.api.name, why));
 }
 
-// The event names no rank, as the lost rank is not known here.
+// The event names no rank, as this function cannot determine which one is lost.
 void DeviceRing::EmitWorkerLost(Reason reason, const Wait& wait) const {
   parts_.world.events.Emit({.kind = EventKind::kWorkerLost,
                             .generation = parts_.ring.generation(),

@@ -97,7 +97,7 @@ class DeviceRing {
   const Parts parts_;
   const std::unique_ptr<CollectiveLinks> links_;
   gpu::Communicator* communicator_ = nullptr;
-  size_t accepted_ = 0;  // accepted, and possibly not finished
+  size_t accepted_ = 0;  // operations that are possibly not finished
 };
 
 }  // namespace gauntlet

@@ -31,8 +31,8 @@ struct Communicator {
   CollectiveLinks* links;
 
   Frame to_send;           // empty: everything is sent
-  float* comes = nullptr;  // on the device; null: the previous rank's id
-  size_t comes_bytes = 0;  // 0: everything is received
+  float* comes = nullptr;  // destination on the device; null: compares the id
+  size_t comes_bytes = 0;  // bytes to be received; 0: none
   bool pass_on = false;    // sends what it receives to the next rank
   uint32_t sent = 0;
   uint32_t received = 0;

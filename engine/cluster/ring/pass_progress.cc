@@ -22,8 +22,8 @@ void PassProgress::Complete(Time now) {
   changed_->Set();
 }
 
-// Resets the event before it reads the condition, so that a change after that
-// ends the wait.
+// Resets the event before it reads the condition: a change after that sets the
+// event again and so ends the wait.
 template <typename Condition>
 void PassProgress::WaitFor(const Condition& holds) {
   while (!holds()) {

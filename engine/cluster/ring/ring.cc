@@ -72,7 +72,7 @@ Result<Frame> Ring::Receive(Duration timeout, const RunningPass* pass) {
   Result<Frame> frame = previous_->Receive(deadline);
   while (pass != nullptr && frame.status().code() == Code::kDeadlineExceeded) {
     const Time began = std::min(pass->progress.completed(),
-                                world_->clock.Now());  // of the timeout
+                                world_->clock.Now());  // start of the timeout
     if (began + timeout <= deadline) break;
     deadline = began + timeout;
     frame = previous_->Receive(deadline);
@@ -84,7 +84,7 @@ Result<Frame> Ring::Receive(Duration timeout, const RunningPass* pass) {
   return frame;
 }
 
-// Emits only the first loss, as it causes the later failures.
+// Emits only the first loss: it is the cause of the later ones.
 void Ring::EmitWorkerLost(int rank, const Status& status, Duration timeout) {
   if (broken_.exchange(true)) return;
   world_->events.Emit({.kind = EventKind::kWorkerLost,

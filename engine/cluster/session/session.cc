@@ -75,9 +75,9 @@ Status Session::FormAsChief(const Decide& decide) {
   return WelcomeWorkers();
 }
 
-// Sends the reason to each worker. Then waits until the worker has closed its
-// connection, to be sure that the worker has received the reason. Failures are
-// ignored, as this rank reports the error of the decision.
+// Sends the reason to each worker, and waits until that worker has closed its
+// connection: it has received the reason then. Ignores failures: this rank
+// itself returns the error of the decision.
 void Session::RefuseAll(const Status& reason) {
   world_->events.Emit(
       {.kind = EventKind::kLeaving, .generation = options_.generation});

@@ -32,9 +32,9 @@ struct SessionOptions {
   std::vector<std::string> addresses;  // "host:port" by rank; may be empty
                                        // for a single worker
   AddressBook address_book = AddressBook::kKnown;
-  std::string listen_on;  // if not on this rank's own address
-  // The job's token. Without a token, peers are not authenticated and the
-  // session listens on loopback addresses only, unless `insecure`.
+  std::string listen_on;  // address; "": this rank's own address
+  // The job's token. Without a token, peers are not authenticated, and the
+  // session listens on loopback addresses only; `insecure` permits others.
   std::optional<JobToken> token;
   bool insecure = false;
   // Called with a line about rejected connections. May be empty.
@@ -45,12 +45,12 @@ struct SessionOptions {
   Duration decision_timeout = std::chrono::seconds(300);
   Duration heartbeat_every = std::chrono::milliseconds(200);
   Duration lost_after = std::chrono::seconds(5);
-  // Time limit for forming the ring, from the welcome to all workers; 0:
+  // Time limit for forming the ring, counted from the welcome; 0:
   // rendezvous_timeout.
   Duration ring_timeout{0};
   // Fields of this worker's hello to the chief.
   uint64_t incarnation = 0;  // of two processes of a rank, the greater wins
-  uint64_t generation = 0;   // the last one that it belonged to
+  uint64_t generation = 0;   // the worker's last one; 0: none
   // On the chief: the greatest incarnation of any worker of earlier sessions.
   uint64_t latest_incarnation = 0;
   std::string hello_payload;
@@ -202,19 +202,23 @@ class Session {
   Decision decision_;
   const std::shared_ptr<Gate> gate_;  // shared with the listener's filter
   std::unique_ptr<Listener> listener_;
-  std::vector<std::unique_ptr<Channel>> control_;  // by rank; [0] on workers
+  std::vector<std::unique_ptr<Channel>> control_;  // by rank; other workers:
+                                                   // only [0]
   std::vector<JoinedWorker> joined_;               // by rank, on the chief
-  std::vector<std::string> hello_nonces_;  // as above; [0] on workers: its own
+  std::vector<std::string> hello_nonces_;  // by rank, on the chief; [0] on
+                                           // other workers: the worker's own
   std::unique_ptr<Ring> ring_;
   std::atomic<int> silent_rank_ = -1;
   std::atomic<bool> rejects_late_ = false;
   // A connection for a rank that already has a worker. At most one per rank.
   struct LateConnection {
     Client client;
-    uint64_t beats = 0;        // of that worker, when this connection arrived
+    uint64_t beats = 0;        // heartbeats of that worker received before this
+                               // connection arrived
     bool may_replace = false;  // the rank's present worker may be lost
   };
-  std::map<uint32_t, LateConnection> late_;  // used by the heartbeat task
+  std::map<uint32_t, LateConnection> late_;  // by rank; used only by the
+                                             // heartbeat task
   std::unique_ptr<Heartbeat> heartbeat_;
 };
 

@@ -19,7 +19,8 @@ constexpr uint64_t kMaxStartsPerWorker = 64;
 // A cluster that forms once per millisecond does not reach this in a month.
 constexpr uint64_t kMaxGeneration = uint64_t{1} << 32;
 // If this many heartbeats arrive after a late hello, the rank's worker is still
-// running. One is not enough: it may have been sent before the hello.
+// running. One heartbeat is not enough, as it may have been sent before the
+// hello.
 constexpr uint64_t kBeatsOfProof = 2;
 // Limit on answers between two heartbeats, so that the next heartbeat is not
 // late.
@@ -129,9 +130,9 @@ void Session::AnswerLateConnection(Incoming incoming) {
   const Status status = CheckHello(client.hello, ChannelRole::kControl);
   if (!status.ok()) return Refuse(client, status);
   const uint32_t rank = client.hello.rank;
-  // In both cases the rank's worker may be gone: a launcher starts a later
-  // incarnation only after the earlier one has ended, and a worker whose hello
-  // names a generation has left that generation.
+  // In both cases below, the rank's worker may be gone: a launcher starts a
+  // later incarnation only after the earlier one has ended, and a worker whose
+  // hello names a generation has left that generation.
   const bool may_replace = client.hello.generation > 0 ||
                            client.hello.incarnation > joined_[rank].incarnation;
   late_[rank] = {.client = std::move(client),
