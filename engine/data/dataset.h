@@ -44,7 +44,7 @@ std::optional<Dataset> DatasetWithoutFiles(const DataSpec& spec);
 struct DataSplit {
   Dataset train;
   Dataset validation;
-  Digest content;  // of both parts as stored; part of the job digest
+  Digest content;  // digest of both parts as stored; part of the job digest
 };
 
 // Generates or reads the data that the spec names. kInvalidArgument: a file is

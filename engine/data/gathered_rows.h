@@ -14,7 +14,7 @@ namespace gauntlet {
 
 class GatheredRows {
  public:
-  // The data outlives this.
+  // `data` must outlive this object.
   explicit GatheredRows(const Dataset& data) : data_(&data) {}
 
   // Starts a new, empty selection.

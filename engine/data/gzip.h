@@ -1,5 +1,5 @@
-// Inflates gzip data in pieces whose size the caller knows, so that the size
-// which a file states never determines how much memory is allocated.
+// Inflates gzip data in pieces of sizes that the caller chooses. So the size
+// that a file states never determines how much memory is allocated.
 #ifndef GAUNTLET_ENGINE_DATA_GZIP_H_
 #define GAUNTLET_ENGINE_DATA_GZIP_H_
 
@@ -39,7 +39,7 @@ class GzipReader {
   Status Malformed(std::string_view expected, std::string_view found) const;
 
   std::string path_;
-  std::span<const std::byte> rest_;  // not yet given to zlib
+  std::span<const std::byte> rest_;  // bytes not yet given to zlib
   uint64_t consumed_ = 0;
   z_stream stream_{};
   bool ended_ = false;

@@ -99,7 +99,7 @@ Status ReadMagic(IdxSource& source, uint32_t expected) {
 
 struct Dimension {
   std::string_view name;
-  uint64_t offset = 0;  // in the file
+  uint64_t offset = 0;  // position in the file
   uint64_t most = 0;
 };
 

@@ -78,8 +78,8 @@ Result<RawSplit> ReadSplit(Storage& storage, const DataSpec& spec) {
   return split;
 }
 
-// Returns a text that is equal for equal rows, in whatever format they are
-// stored. The numbers of rows of each file are part of the text, as they
+// Returns a text that is the same for the same rows, whatever the format of
+// their files is. The text contains the numbers of rows of each file, as these
 // determine which replica takes which rows.
 std::string ContentText(const RawRows& raw) {
   const auto digest_of = [](const auto& values) {

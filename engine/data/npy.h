@@ -13,7 +13,7 @@ namespace gauntlet {
 
 struct NpySource {
   std::string directory;
-  uint32_t classes = kImageClasses;  // every label is below
+  uint32_t classes = kImageClasses;  // every label is below this number
 };
 
 // Reads <directory>/x_train.npy and y_train.npy, or x_test.npy and y_test.npy.

@@ -19,7 +19,7 @@ struct RawRows {
   uint32_t width = 0;
   uint32_t channels = 1;
   std::vector<uint8_t> pixels;  // rows x height x width x channels
-  std::vector<float> values;    // of the same size
+  std::vector<float> values;    // rows x height x width x channels
   std::vector<uint8_t> labels;  // rows
   // Rows of each file, in file order; empty unless the rows come from several
   // files.

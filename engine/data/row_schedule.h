@@ -35,7 +35,7 @@ struct SourceRows {
   std::vector<uint32_t> rows_of_files;  // empty unless several files
 };
 
-// The positions `range` in the order of stream number `stream`.
+// A range of positions in the order of one stream.
 struct StreamRange {
   uint32_t stream = 0;
   RowRange range;
