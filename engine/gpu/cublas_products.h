@@ -1,4 +1,4 @@
-// Products by cuBLAS, to which the speed of our own products is compared. They
+// Products by cuBLAS: a reference for the speed of our own products. Their bits
 // do not follow the numerics contract.
 //
 // The library is opened at run time. This file declares only the C functions

@@ -93,7 +93,8 @@ struct Device {
     return nullptr;
   }
 
-  // Leaves some memory to later operations.
+  // Returns null if less than 1 / kSpareShare of the device's memory would
+  // remain free for later operations.
   void* AllocateIfRoom(size_t bytes) {
     size_t left = 0;
     size_t all = 0;
@@ -350,7 +351,7 @@ DeviceApi Table() {
   api.allocate_if_room = [](Device* device, size_t bytes) {
     return device->AllocateIfRoom(bytes);
   };
-  // Earlier operations may still use the memory.
+  // Waits first, as earlier operations may still use the memory.
   api.release = [](Device* device, void* memory) {
     if (device->UseStream() &&
         device->Check("release", cudaStreamSynchronize(device->stream))) {

@@ -112,7 +112,7 @@ struct DeviceApi {
   // fetch failed, returns false and the reason.
   bool (*await_fetch)(Device*, DeviceText* why);
   void (*copy)(Device*, void* to, const void* from, size_t bytes);
-  void (*clear)(Device*, void* to, size_t bytes);  // +0
+  void (*clear)(Device*, void* to, size_t bytes);  // fills with +0
 
   // Makes mat_mul use another library from now on. Returns false and the reason
   // if there is none.

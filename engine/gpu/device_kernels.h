@@ -19,7 +19,7 @@ struct DevicePlace {
   std::string no_device = {};      // the reason, if `api` is null
   int index = 0;
   const CollectiveApi* collective = nullptr;  // null: none
-  std::string no_collective = {};             // the reason
+  std::string no_collective = {};  // the reason, if `collective` is null
   // Called instead of api->open, for example by a decorator of the table; null:
   // api->open is called.
   std::function<Device*(int index, DeviceText* why)> open = nullptr;

@@ -42,7 +42,8 @@ struct DigestKernel {
   static constexpr unsigned kBlocksAtOnce = 4;
   static constexpr unsigned kLanes = 8;
   static constexpr unsigned kStripes = kThreads / kLanes;
-  static constexpr size_t kRoundBytes = 1024;  // from one Scramble to the next
+  static constexpr size_t kRoundBytes = 1024;  // bytes from one Scramble to the
+                                               // next
   static constexpr size_t kStripeBytes = 64;
   static constexpr size_t kWordBytes = sizeof(uint64_t);  // a lane of a stripe
   static constexpr size_t kSharedBytes = (2 * kThreads + kLanes) * kWordBytes;

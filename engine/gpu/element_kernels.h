@@ -140,7 +140,7 @@ struct MovingMeansOperation {
   }
 };
 
-// One index is for four elements of a row, which use one Philox block.
+// One call computes four elements of a row, which use one Philox block.
 struct DropoutOperation {
   DropoutRows rows;
   size_t blocks;  // per row
@@ -163,7 +163,7 @@ struct DropoutOperation {
   }
 };
 
-// One index is for a whole row, as rows have few classes.
+// One call computes a whole row, as rows have few classes.
 struct CrossEntropyOperation {
   CrossEntropyRows rows;
   float* losses;
@@ -200,9 +200,9 @@ struct RightRowsOperation {
   }
 };
 
-// The input gradient of a convolution. One index is for one element of it; the
-// channel varies fastest. `swapped` is the kernel with channels after filters,
-// so that adjacent threads read adjacent values.
+// The input gradient of a convolution. One call computes one element; the index
+// of the channel varies fastest. `swapped` is the kernel with channels after
+// filters, so that adjacent threads read adjacent values.
 struct InputGradientOperation {
   numerics::ConvolutionShape shape;
   const float* dy;

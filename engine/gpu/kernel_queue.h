@@ -50,7 +50,7 @@ struct KernelLaunch {
     return launch;
   }
 
-  // Compares all but the values.
+  // Returns true iff all but the values are equal.
   bool IsLike(const KernelLaunch& other) const {
     return kernel == other.kernel && grid.x == other.grid.x &&
            grid.z == other.grid.z && threads == other.threads &&
@@ -109,14 +109,16 @@ class KernelQueue {
 
  private:
   static constexpr size_t kMost = 64;  // queued launches
-  static constexpr size_t kLeast = 4;  // launches that are worth a graph
+  static constexpr size_t kLeast = 4;  // fewest launches for which a graph is
+                                       // built
   static constexpr size_t kRows = 64;  // number of sequences to remember
 
   struct Row {
-    KernelLaunch* launches = nullptr;  // with the values in the graph
+    KernelLaunch* launches = nullptr;  // with the values that the graph has
     size_t count = 0;
     typename Backend::Graph* graph = nullptr;
-    bool without_graph = false;  // the backend cannot build or change it
+    bool without_graph = false;  // the backend cannot build or change a graph
+                                 // of it
     uint64_t used = 0;
   };
 

@@ -13,7 +13,7 @@ inline size_t ChunksOf(size_t count) {
   return (count + numerics::kChunk - 1) / numerics::kChunk;
 }
 
-// One index is for one chunk of one column: sums[chunk * columns + column].
+// One call computes one chunk of one column: sums[chunk * columns + column].
 struct ColumnChunksOperation {
   ColumnBlock block;
   float* sums;
@@ -31,7 +31,7 @@ struct ColumnChunksOperation {
   }
 };
 
-// One index is for one element of a product with rows of `columns` elements.
+// One call computes one element of a product with rows of `columns` elements.
 // The element's chunk sums are `stride` floats apart.
 struct AddChunksOperation {
   const float* sums;
@@ -52,7 +52,7 @@ struct AddChunksOperation {
   }
 };
 
-// One index is for one element of c, which has rows of `columns` elements.
+// One call changes one element of c, which has rows of `columns` elements.
 struct AddBiasOperation {
   const float* bias;  // one per column
   size_t columns;

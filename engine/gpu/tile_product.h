@@ -159,7 +159,7 @@ struct TileProduct {
   GAUNTLET_KERNEL static ThreadPlace PlaceOf(unsigned thread) {
     const unsigned warp = thread / 32;
     const unsigned lane = thread % 32;
-    const unsigned row = lane / 16 * 2 + lane % 2;  // of the grid
+    const unsigned row = lane / 16 * 2 + lane % 2;  // row in the grid of lanes
     const unsigned column = lane / 2 % 8;
     return {warp / Tile::kWarpsN * Tile::kWarpM + row * kVectorM,
             warp % Tile::kWarpsN * Tile::kWarpN + column * kVectorN};
