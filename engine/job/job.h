@@ -19,7 +19,7 @@
 
 namespace gauntlet {
 
-// Their names and fields: engine/job/layer_kinds.h.
+// layer_kinds.h has the names and fields of these kinds.
 enum class LayerKind : uint8_t {
   kFlatten,
   kDense,
@@ -63,11 +63,12 @@ enum class ScheduleKind : uint8_t {
 struct ScheduleSpec {
   ScheduleKind kind = ScheduleKind::kConstant;
   uint64_t warmup = 0;
-  uint64_t steps = 1;  // kExponentialDecay, kCosineDecay: updates
-  float rate = 1.0f;   // kExponentialDecay: factor after `steps`
+  uint64_t steps = 1;  // kExponentialDecay, kCosineDecay: number of updates
+  float rate = 1.0f;   // kExponentialDecay: factor per `steps` updates
   // kExponentialDecay: the rate changes only at multiples of `steps`.
   bool staircase = false;
-  float alpha = 0.0f;  // kCosineDecay: the final share
+  float alpha = 0.0f;  // kCosineDecay: final rate, as a share of the initial
+                       // one
   // kPiecewise: the rate is values[i] up to and including update boundaries[i],
   // and the last value after the last boundary. The configured learning rate is
   // not used.
@@ -107,9 +108,9 @@ enum class ShardPolicy : uint8_t { kData, kFile, kAuto, kOff };
 
 struct DataSpec {
   DataKind kind = DataKind::kDigits;
-  std::string path;               // directory of the files; not kDigits
-  std::string validation_path;    // of validation files; empty: as `path`
-  int classes = 10;               // kNpy: every label is below
+  std::string path;               // directory of the files; unused by kDigits
+  std::string validation_path;    // of the validation files; empty: `path`
+  int classes = 10;               // kNpy: every label is below this number
   int samples = 4096;             // kDigits: training rows
   int validation_samples = 1024;  // kDigits: validation rows
   // kDigits: width and height in pixels, 28 or 7 (7: each pixel is the mean of
@@ -118,7 +119,7 @@ struct DataSpec {
   Shuffle shuffle = Shuffle::kOn;
   ShardPolicy shard = ShardPolicy::kData;
   int steps_per_epoch = 0;   // 0: as many as the rows allow
-  int validation_steps = 0;  // in global batches; 0: all rows
+  int validation_steps = 0;  // number of global batches; 0: all rows
 };
 
 // Treatment of the samples of an epoch that do not fill a global batch.
@@ -186,7 +187,7 @@ Status Validate(const JobSpec& job);
 // Returns canonical JSON, one line: equal jobs give equal text, and fields that
 // a kind does not use (beta1 of SGD) are left out. Floats have the shortest
 // form that reads back to the same bits. `data_digest` is the digest of the
-// data's content, so that a changed file makes it another job.
+// data's content, so a job with a changed file is another job.
 std::string JobToJson(const JobSpec& job, const Digest& data_digest);
 // Reads the JobSpec from a text that JobToJson returned. Returns
 // kInvalidArgument, with the dotted path of the key, for an unknown, missing or

@@ -86,8 +86,8 @@ Json DataToJson(const DataSpec& data, const Digest& digest) {
     }
   }
   if (data.kind == DataKind::kNpy) json["classes"] = data.classes;
-  // Defaults are left out, so that a job written by an older version has the
-  // same text.
+  // Leaves out defaults, so that a job written by an older version, which lacks
+  // these keys, has the same text.
   if (data.shuffle == Shuffle::kOff) json["shuffle"] = "off";
   if (data.shard != ShardPolicy::kData) {
     json["shard"] = ShardPolicyName(data.shard);

@@ -14,9 +14,9 @@ namespace gauntlet {
 struct LayerField {
   std::string_view name;              // "units"
   std::string_view doc;               // one line, without the kind
-  int LayerSpec::*count = nullptr;    // from 1 to `high`
-  int high = 0;                       // of a count
-  float LayerSpec::*share = nullptr;  // in [0, 1)
+  int LayerSpec::*count = nullptr;    // a count from 1 to `high`; or null
+  int high = 0;                       // largest value of `count`
+  float LayerSpec::*share = nullptr;  // a share in [0, 1); or null
 };
 
 struct LayerKindInfo {

@@ -31,7 +31,7 @@ JobSpec MlpJob() {
   return job;
 }
 
-// TensorFlow's DNNClassifier applies its dropout after every hidden layer.
+// Has a dropout after every hidden layer, as TensorFlow's DNNClassifier has.
 JobSpec DnnJob() {
   JobSpec job;
   job.model.layers = {Flatten(), Dense(256), Relu(),        Dropout(0.2f),

@@ -106,7 +106,7 @@ class StrictBuilder : public nlohmann::json_sax<Json> {
 
   Json root_;
   std::vector<Json*> open_;  // arrays and objects, from the outermost
-  std::string key_;          // of the next value
+  std::string key_;          // key of the next value
   std::string error_;
 };
 

@@ -19,7 +19,7 @@ Status CheckInt(std::string_view field, int64_t value, int64_t low,
       fmt::format("{}: expected {} to {}, found {}", field, low, high, value));
 }
 
-// NaN is in no interval, so it is rejected.
+// Checks that low <= value < end. Rejects NaN, which is in no interval.
 Status CheckBelow(std::string_view field, float value, float low, float end) {
   if (value >= low && value < end) return OkStatus();
   return InvalidArgument(
