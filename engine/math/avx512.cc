@@ -64,7 +64,7 @@ struct Vec {
 #include "engine/math/product.inc"
 // Included after product.inc, whose names it uses.
 #include "engine/math/convolution.inc"
-// Included last: names functions of the others.
+// Included last, as it uses functions of the other files.
 #include "engine/math/vector_table.inc"
 
 }  // namespace

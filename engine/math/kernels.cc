@@ -17,11 +17,11 @@
 namespace gauntlet {
 namespace {
 
-// Multiplications that make another thread worthwhile: waking it costs about
-// ten microseconds.
+// Number of multiplications that make one more thread worthwhile: waking it
+// costs about ten microseconds.
 constexpr size_t kWorkPerThread = size_t{1} << 19;
-// Cost of an element of an elementwise operation, in multiplications: memory
-// bandwidth dominates.
+// Cost of one element of an elementwise operation, as a number of
+// multiplications; memory bandwidth dominates it.
 constexpr size_t kElementWork = 16;
 // Number of places (positions of the kernel) whose patches together fit into
 // the L1 and L2 caches. It equals the chunk of a sum over places.
@@ -183,9 +183,9 @@ class CpuKernels final : public Kernels {
           });
   }
 
-  // Computes a product for each chunk of the sum, so that threads can take
-  // separate chunks, then adds the chunks' results in order. Handles as many
-  // chunks at a time as memory allows.
+  // Computes a product for each chunk of the sum, so that threads can compute
+  // different chunks. Then adds the chunks' results in order. Handles at a time
+  // as many chunks as memory allows.
   void ConvolutionKernelGradient(const numerics::ConvolutionShape& shape,
                                  std::span<const float> x,
                                  std::span<const float> dy,

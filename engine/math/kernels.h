@@ -56,7 +56,8 @@ struct KernelOptions {
   Isa isa = Isa::kAuto;
   int threads = 1;  // up to kMaxThreads
   Math math = Math::kCanonical;
-  DeviceKind device = DeviceKind::kCpu;  // isa, threads: CPU only
+  DeviceKind device = DeviceKind::kCpu;  // `isa` and `threads` apply to kCpu
+                                         // only
   // Device of each incarnation of a worker; the last entry also holds for all
   // later incarnations. Empty: `device`.
   std::vector<DeviceKind> device_per_attempt = {};
