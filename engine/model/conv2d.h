@@ -17,7 +17,7 @@ struct Conv2DSpec {
   uint32_t height = 0;
   uint32_t width = 0;
   uint32_t channels = 0;
-  uint32_t size = 0;  // of the kernel; at most height and width
+  uint32_t size = 0;  // side of the kernel; at most height and width
   uint32_t filters = 0;
 };
 

@@ -1,7 +1,8 @@
 // Inverted dropout (Srivastava et al. 2014, section 10): in training the share
 // `rate` of the elements becomes +0 and the others are divided by 1 - rate; in
 // evaluation nothing happens. The mask is a function of (rng_key, layer, step,
-// row in the global batch, column), so it does not depend on who computes it.
+// row in the global batch, column), so it is the same whichever worker computes
+// it.
 #ifndef GAUNTLET_ENGINE_MODEL_DROPOUT_H_
 #define GAUNTLET_ENGINE_MODEL_DROPOUT_H_
 

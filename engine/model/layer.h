@@ -43,7 +43,8 @@ class Layer {
   virtual ~Layer() = default;
   // Floats per row.
   virtual size_t outputs() const = 0;
-  // Offsets count from the layer's first parameter. Most layers have none.
+  // Returns the layer's parameters; most layers have none. Offsets count from
+  // the first of them.
   virtual std::vector<ParameterInfo> parameters() const { return {}; }
   // State that each replica keeps for itself, initially +0; offsets as above.
   virtual std::vector<ParameterInfo> replica_state() const { return {}; }

@@ -313,8 +313,8 @@ class FeedForward final : public Model {
     std::span<const float> features;
     std::span<float> gradients;
   };
-  // Returns what a stage's backward pass reads and writes. `from` is the index
-  // of the delta that holds dy.
+  // Returns the arguments of a stage's backward pass. `from` is the index of
+  // the delta that holds dy.
   BackwardArgs ArgsOf(size_t stage, size_t rows, size_t from,
                       const BackwardArrays& arrays);
   // Computes the gradients of all parameters from deltas_[0], which it
@@ -328,10 +328,10 @@ class FeedForward final : public Model {
   const Kernels& kernels_;
   size_t widest_ = 0;
   size_t first_trained_ = 0;  // the first stage with parameters
-  size_t capacity_ = 0;       // in rows
+  size_t capacity_ = 0;       // number of rows
   Memory& memory_;
   std::array<MemoryArray<float>, 2> deltas_;  // capacity x widest: dy and dx
-  MemoryArray<float> losses_;                 // of all rows of a call, scaled
+  MemoryArray<float> losses_;  // scaled losses of all rows of a call
   BatchCopy copied_batch_;
 };
 

@@ -24,8 +24,8 @@ namespace gauntlet {
 struct ParameterInfo {
   std::string name;  // "dense0/kernel", "dense0/bias"
   std::vector<uint64_t> shape;
-  size_t offset = 0;  // in floats, into the flat array
-  size_t size = 0;    // in floats
+  size_t offset = 0;  // position in the flat array, in floats
+  size_t size = 0;    // number of floats
 };
 
 // Returns views of `values`, as the infos name and place them.
@@ -50,7 +50,7 @@ struct ReplicaBatch {
   // Keys the dropout masks, together with the step, the layer and the row.
   uint64_t rng_key = 0;
   uint64_t step = 0;
-  uint64_t first_global_row = 0;  // of this replica's rows in the global batch
+  uint64_t first_global_row = 0;  // first of these rows in the global batch
   // The replica's own state, which it keeps from step to step. `state` is the
   // state before the step, `next_state` has room for the state after it. Each
   // has replica_state_size() floats. An evaluation gets one state for all
@@ -78,8 +78,8 @@ struct ReplicaResult {
 // Not safe for two tasks at once: it owns the activations' memory.
 class Model {
  public:
-  // Builds a model for such rows and labels below `classes`; kInvalidArgument
-  // if the last layer does not have `classes` outputs.
+  // Builds a model for rows of shape `row` and labels below `classes`;
+  // kInvalidArgument if the last layer does not have `classes` outputs.
   static Result<std::unique_ptr<Model>> Build(const ModelSpec& spec,
                                               const RowShape& row,
                                               uint32_t classes,

@@ -25,14 +25,15 @@ class StepProbe {
  public:
   virtual ~StepProbe() = default;
   // Called when a step, an evaluation or the end of an epoch begins, with the
-  // state after `step` updates. If it returns false, Saw and End are not called
-  // for it.
+  // state after `step` updates. If Begin returns false, Saw and End are not
+  // called until the next Begin.
   virtual bool Begin(uint64_t step, Phase phase,
                      const std::vector<TensorView>& state) = 0;
   // Called with the output of each operation. Training continues with the
   // values as the probe leaves them, so a test can plant a wrong operation.
   virtual void Saw(const OperationOutput& output, std::span<float> values) = 0;
-  // Called at the end, with the resulting state.
+  // Called when the step, the evaluation or the end of the epoch is done, with
+  // the resulting state.
   virtual void End(const std::vector<TensorView>& state) = 0;
 };
 

@@ -28,7 +28,8 @@ struct OptimizerArrays {
   std::span<float> scalars;  // in host memory
 };
 
-// Stateless itself: everything that a restart needs is in OptimizerState.
+// Has no state of its own: everything that a restart needs is in
+// OptimizerState.
 class Optimizer {
  public:
   static std::unique_ptr<Optimizer> Build(const OptimizerSpec& spec,
