@@ -41,7 +41,7 @@ GAUNTLET_NUMERIC float GeluGradient(float x, float dy) {
   return dy * Fma(a, density, NormalCdf(a));
 }
 
-// A function from each element of an array to the element of another.
+// A function that maps each element of one array to an element of another.
 enum class Activation : uint8_t { kRelu, kGelu };
 
 struct ReluFunctions {
@@ -57,8 +57,9 @@ struct GeluFunctions {
   }
 };
 
-// Calls body(functions) with the functions of the activation. They are a type,
-// so that a loop or a kernel is compiled for each activation. Host only.
+// Calls body(functions) with the functions of the activation. `functions` has a
+// type of its own for each activation, so a loop or a kernel is compiled for
+// each. Host only.
 template <typename Body>
 inline __attribute__((always_inline)) void WithFunctionsOf(
     Activation activation, const Body& body) {
@@ -98,8 +99,8 @@ GAUNTLET_NUMERIC AdamElement AdamUpdate(const AdamRates& rates, float gradient,
   return {old.parameter - change, m, v};
 }
 
-// Returns learning_rate * sqrt(1 - beta2^t) / (1 - beta1^t). The optimizer
-// state carries the powers as products.
+// Returns learning_rate * sqrt(1 - beta2^t) / (1 - beta1^t). The optimizer's
+// state has the powers beta1^t and beta2^t as running products.
 GAUNTLET_NUMERIC float AdamStepSize(float learning_rate, float beta1_power,
                                     float beta2_power) {
   return (learning_rate * Sqrt(1.0f - beta2_power)) / (1.0f - beta1_power);
