@@ -78,7 +78,7 @@ Result<const gpu::DeviceApi*> OpenDeviceLibrary(const std::string& file) {
   }
   const gpu::DeviceApi* const api = entry(gpu::kDeviceAbi);
   RETURN_IF_ERROR(CheckTable(api, file));
-  // Never closed: CUDA has threads of its own.
+  // Never closes the library, as CUDA's threads run its code.
   static_cast<void>(library.release());
   return api;
 }
@@ -100,7 +100,7 @@ Result<const gpu::CollectiveApi*> OpenCollectiveLibrary(
   }
   gpu::DeviceText version;
   gpu::DeviceText why;
-  // Never closed: it may have opened NCCL, which must stay open.
+  // Never closes the library: it may have opened NCCL, which must stay open.
   static_cast<void>(library.release());
   if (api->version(&version, &why)) return api;
   return NotFound(why.text);

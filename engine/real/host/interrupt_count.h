@@ -20,8 +20,8 @@ inline constexpr Duration kOneInterrupt = std::chrono::milliseconds(200);
 // Add() may be called by signal handlers: it uses lock-free atomics only.
 class InterruptCount {
  public:
-  // Adds a signal that arrived at `now`. Returns true iff it is an interrupt of
-  // its own.
+  // Adds a SIGINT that arrived at `now`. Returns true iff it does not belong to
+  // an interrupt that is already counted.
   bool Add(Time now) {
     const int64_t now_ns = now.time_since_epoch().count();
     int64_t first_ns = kNone;
@@ -39,7 +39,8 @@ class InterruptCount {
   static_assert(std::atomic<int>::is_always_lock_free &&
                 std::atomic<int64_t>::is_always_lock_free);
 
-  std::atomic<int64_t> first_ns_{kNone};  // of SystemClock
+  std::atomic<int64_t> first_ns_{kNone};  // time of the first SIGINT, by
+                                          // SystemClock
   std::atomic<int> count_{0};
 };
 

@@ -20,8 +20,9 @@ namespace {
 std::atomic<int> termination_notices{0};
 InterruptCount interrupts;
 constexpr int64_t kNone = -1;
-std::atomic<int64_t> first_notice_ns{kNone};  // of SystemClock
-std::atomic<int> second_interrupt_code{-1};   // -1: only counted
+std::atomic<int64_t> first_notice_ns{kNone};  // by SystemClock
+std::atomic<int> second_interrupt_code{-1};   // exit code; -1: it is only
+                                              // counted
 static_assert(std::atomic<int>::is_always_lock_free &&
                   std::atomic<int64_t>::is_always_lock_free,
               "a signal handler may touch lock-free atomics only");
@@ -100,7 +101,7 @@ bool IsIgnored(int signal) {
 void InstallSignalHandlers() {
   SetHandler(SIGTERM, CountNotice);
   SetHandler(SIGINT, CountNotice);
-  // nohup sets SIGHUP to ignored.
+  // Keeps an ignored SIGHUP ignored: nohup has set it so.
   if (!IsIgnored(SIGHUP)) SetHandler(SIGHUP, CountNotice);
   SetHandler(SIGPIPE, SIG_IGN);
   SetHandler(SIGXFSZ, SIG_IGN);

@@ -17,7 +17,8 @@ namespace gauntlet {
 sigset_t SignalsThatMayBeNotices();
 
 // Called first in main() of a program that trains: holds those signals until
-// the program decides what they mean. Until then none of them ends the process.
+// InstallSignalHandlers or ReleaseSignals. Until then none of them ends the
+// process.
 void HoldSignals();
 
 // Called once, before a thread starts. From then on SIGTERM, SIGINT and (unless

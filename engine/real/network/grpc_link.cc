@@ -327,7 +327,8 @@ void LinkRegistry::Remove(std::shared_ptr<Link> link) {
 }
 
 void LinkRegistry::FreeGone() {
-  std::vector<std::shared_ptr<Link>> freed;  // after the mutex is released
+  std::vector<std::shared_ptr<Link>> freed;  // destroyed after the mutex is
+                                             // released
   const std::lock_guard lock(mutex_);
   freed.swap(gone_);
 }

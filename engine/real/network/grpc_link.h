@@ -155,7 +155,8 @@ class LinkRegistry {
  public:
   // Returns false if the network is shutting down: the link must not start.
   bool Add(Link* link);
-  // Removes the link. Keeps it alive until FreeGone if it holds a transport.
+  // Removes the link. If its destructor must not run in a gRPC thread, keeps
+  // the link alive until FreeGone.
   void Remove(std::shared_ptr<Link> link);
   // Frees removed links. Never called from a gRPC thread.
   void FreeGone();

@@ -169,7 +169,7 @@ class Acceptor {
       server_.streams.Serve(std::move(connection));
     } else if (errno == EMFILE || errno == ENFILE) {
       pollfd wait = {.fd = stop_.get(), .events = POLLIN, .revents = 0};
-      poll(&wait, 1, kAcceptRetryMs);  // until other descriptors are closed
+      poll(&wait, 1, kAcceptRetryMs);  // a pause: others may be closed
     }
   }
 
@@ -290,9 +290,9 @@ Result<std::unique_ptr<Channel>> GrpcNetwork::Connect(
             (state_->tls() == nullptr ? "" : ", or the TLS handshake failed"));
       }
       if (state == ConnectingLink::State::kFailed) break;
-      // Not with TLS: the last attempt may have failed in its handshake. The
-      // next handshake would then fail too, and without gRPC's pause between
-      // attempts this would repeat every kRetryEvery.
+      // Does not hurry with TLS: the last attempt may have failed in its
+      // handshake. The next handshake would then fail too, and without gRPC's
+      // pause between attempts this would repeat every kRetryEvery.
       if (state_->tls() == nullptr) link->Hurry();
     }
     link->Abort();

@@ -84,7 +84,7 @@ class ClientLink final
     context_.set_wait_for_ready(true);
     grpc::GenericStub stub(transport_);
     stub.PrepareBidiStreamingCall(&context_, kMethod, {}, this);
-    AddHold();  // until DeclareEnd: not only reactions start operations
+    AddHold();  // until DeclareEnd: not only gRPC's callbacks start operations
     Open(std::nullopt);
     StartCall();
     return true;

@@ -87,8 +87,8 @@ class Transfer {
   }
   void SetNumber(CURLoption option, int64_t value) { Set(option, value); }
 
-  // Keeps the first refusal: a libcurl may be built without an option's
-  // feature, or run out of memory.
+  // Records the error of the first option that libcurl refuses: libcurl may be
+  // built without the option's feature, or lack memory.
   void Refuse(CURLoption option, CURLcode code) {
     if (!refused_.ok()) return;
     const curl_easyoption* const known = curl_.easy_option_by_id(option);

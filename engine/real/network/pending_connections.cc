@@ -74,7 +74,7 @@ bool PendingConnections::MarkFirstFrame(const Link* link) {
 }
 
 void PendingConnections::RemoveStream(const Link* link) {
-  std::shared_ptr<Link> freed;  // after the lock is released
+  std::shared_ptr<Link> freed;  // destroyed after the lock is released
   const std::lock_guard lock(mutex_);
   const auto found = Find(link);
   if (found == silent_.end()) return;
@@ -112,7 +112,7 @@ void PendingConnections::Close() {
 
 PendingConnections::AcceptState PendingConnections::DisconnectExpired(
     SteadyTime now) {
-  Silents gone;  // freed after the lock is released
+  Silents gone;  // destroyed after the lock is released
   AcceptState state;
   const std::lock_guard lock(mutex_);
   const auto disconnect = [&](Silents::iterator one) {
@@ -137,7 +137,7 @@ PendingConnections::AcceptState PendingConnections::DisconnectExpired(
 }
 
 void PendingConnections::RemoveClosed(const Descriptor* watch) {
-  Silent gone;  // freed after the lock is released
+  Silent gone;  // destroyed after the lock is released
   const std::lock_guard lock(mutex_);
   const auto found = std::ranges::find_if(
       silent_, [watch](const Silent& one) { return one.watch.get() == watch; });

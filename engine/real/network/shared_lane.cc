@@ -75,6 +75,7 @@ Time SteadyNow() {
 struct alignas(64) SharedLane::Side {
   std::atomic<uint32_t> bytes;    // total, modulo 2^32
   std::atomic<uint32_t> waiting;  // not 0: the other end sleeps, or is about to
+                                  // sleep
   std::atomic<uint32_t> bell;     // futex on which the other end sleeps
 };
 

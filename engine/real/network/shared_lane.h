@@ -4,11 +4,11 @@
 //
 // The reader creates the memory, a memfd, and offers its process id and
 // descriptor. The writer opens the memory under these numbers in /proc. The
-// kernel permits this only if the writer may also read the reader's memory. It
-// frees the memory with the last process that maps it. The name of the memory
-// contains the connection's nonce. So a writer on another host, or in another
-// PID namespace, finds no memory, and a writer never opens the memory of
-// another connection.
+// kernel permits this only if the writer may also read the reader's memory. The
+// kernel frees the memfd when the last process that maps it ends. The name of
+// the memfd contains the connection's nonce. So a writer on another host, or in
+// another PID namespace, finds no memory, and a writer never opens the memory
+// of another connection.
 #ifndef GAUNTLET_ENGINE_REAL_NETWORK_SHARED_LANE_H_
 #define GAUNTLET_ENGINE_REAL_NETWORK_SHARED_LANE_H_
 
@@ -35,7 +35,8 @@ class SharedLane {
 
   // Creates the reader's end. `nonce` is the connection's.
   static Result<std::unique_ptr<SharedLane>> Create(const Nonce& nonce);
-  // Opens the writer's end. An error if the offer is from another host or user.
+  // Opens the writer's end. Returns an error if the offer is from another host
+  // or user.
   static Result<std::unique_ptr<SharedLane>> Open(const LaneOffer& offer,
                                                   const Nonce& nonce);
   ~SharedLane();
@@ -59,12 +60,13 @@ class SharedLane {
 
   SharedLane(Descriptor file, void* memory);
   static Result<std::unique_ptr<SharedLane>> Map(Descriptor file);
-  // Waits until `ready` holds; returns false at the deadline, or once broken.
+  // Waits until `ready` returns true; returns false at the deadline, or once
+  // broken.
   struct Side;
   bool Wait(Side& other, Time deadline, const std::function<bool()>& ready);
   bool WaitForRoom(uint32_t bytes, Time deadline);
-  // Returns the status of a wait that failed: after a break, or with this
-  // message because the deadline has passed.
+  // Returns the status of a wait that failed: kUnavailable after a break, else
+  // kDeadlineExceeded with this message.
   Status WaitStatus(std::string_view deadline_message) const;
   // Publishes this end's progress.
   static void Advance(Side& own, uint32_t bytes);

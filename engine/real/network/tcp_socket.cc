@@ -68,7 +68,8 @@ Result<std::string> NumericHost(const sockaddr* address, socklen_t size) {
   return std::string(text.data());
 }
 
-// Returns true iff the address belongs to this machine. Binds to any port.
+// Returns true iff the address belongs to this machine: a socket can be bound
+// to it, at any free port.
 bool CanBind(const addrinfo& address) {
   const Descriptor fd(socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
   return fd.valid() && bind(fd.get(), address.ai_addr, address.ai_addrlen) == 0;

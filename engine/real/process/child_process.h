@@ -26,7 +26,7 @@ enum class ChildOutput : uint8_t { kInherited, kPiped };
 inline constexpr const char* kThisProgram = "/proc/self/exe";
 
 struct ChildProgram {
-  std::string path;                      // not searched for in PATH
+  std::string path;                      // PATH is not searched for it
   std::vector<std::string> arguments;    // without argv[0]
   std::vector<std::string> environment;  // complete, "NAME=value"
   // File to which standard output and error are appended (OpenToAppend); empty:

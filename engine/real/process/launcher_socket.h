@@ -53,13 +53,14 @@ Result<std::variant<WorkerProgress, TrainResult>> ParseWorkerMessage(
 // Most bytes of messages that wait in a worker until there is room for them.
 inline constexpr size_t kMaxWaitingBytes = size_t{1} << 20;
 
-// The worker's end. Only AwaitAcknowledgement blocks, even if the launcher is
-// paused and does not read. Progress uses at most 1/2 of the send buffer,
-// progress that the launcher acts on 7/8; the rest is reserved for the result,
-// which therefore always fits. Messages beyond their share are dropped, except
-// those with a `line`: they wait, in order, until a later Progress or Result
-// finds room. At most kMaxWaitingBytes wait. Further lines, and those that
-// still wait when the result is sent, are lost; a line states their number.
+// The worker's end. Only AwaitAcknowledgement blocks; all other functions
+// return even if the launcher is paused and does not read. Progress that the
+// launcher acts on uses at most 7/8 of the send buffer, other progress at most
+// 1/2. The rest is reserved for the result, which therefore always fits. A
+// message beyond its share is dropped, unless it has a `line`: such messages
+// wait, in order, until a later Progress or Result finds room. At most
+// kMaxWaitingBytes wait. Further lines, and those that still wait when the
+// result is sent, are lost; a line states their number.
 class LauncherSocket final : public ProgressReporter {
  public:
   // Takes over an inherited descriptor and sets FD_CLOEXEC. kInvalidArgument if
@@ -91,7 +92,8 @@ class LauncherSocket final : public ProgressReporter {
   std::mutex mutex_;
   const Descriptor fd_;
   const int progress_share_;  // bytes of the buffer that progress may fill
-  const int acted_on_share_;  // the same, if the launcher acts on it
+  const int acted_on_share_;  // the same, for progress that the launcher acts
+                              // on
   std::deque<std::string> waiting_;
   size_t waiting_bytes_ = 0;
   uint64_t lost_lines_ = 0;  // lost and not yet reported

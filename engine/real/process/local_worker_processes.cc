@@ -72,8 +72,8 @@ LocalWorkerProcesses::~LocalWorkerProcesses() {
 
 Result<std::vector<std::string>> LocalWorkerProcesses::ReserveAddresses(
     int count) {
-  // Workers that cannot connect to each other would detect it one by one, and
-  // late.
+  // Checks first that workers can connect to each other: they would detect a
+  // failure one by one, and late.
   const Status reachable = count > 1 ? CheckReachable("127.0.0.1") : OkStatus();
   if (!reachable.ok()) {
     return Annotate(reachable,

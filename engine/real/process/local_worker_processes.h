@@ -50,8 +50,9 @@ class LocalWorkerProcesses final : public WorkerProcesses {
   LocalWorkerProcesses(const LocalWorkerProcesses&) = delete;
   LocalWorkerProcesses& operator=(const LocalWorkerProcesses&) = delete;
 
-  // Returns ports of 127.0.0.1, reserved until the next call: a restarted
-  // worker finds its address free. No port is one of the previous call's.
+  // Returns addresses with ports of 127.0.0.1 that are reserved until the next
+  // call, so that a restarted worker finds its address free. No port was
+  // returned by the previous call.
   Result<std::vector<std::string>> ReserveAddresses(int count) override;
   // REQUIRES: the worker's previous incarnation has ended, and Next returned
   // its end.

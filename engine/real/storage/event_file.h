@@ -64,7 +64,7 @@ class EventFile final : public EventLog {
   std::mutex mutex_;
   bool failed_ = false;
   bool has_ended_ = false;  // kWorkerExited has been written
-  std::string line_;        // kept for its memory
+  std::string line_;        // reused, so that its memory is allocated only once
 };
 
 // The event log of runs that are not recorded.

@@ -212,8 +212,8 @@ Result<std::optional<FileKind>> KindOf(DIR* directory, const dirent& entry,
                                              : FileKind::kOther);
 }
 
-// Adds advice to the error: only a person can have put something else in the
-// place of a lock.
+// Adds advice to kInvalidArgument, which means that a person has put something
+// else in the place of the lock.
 Status LockError(const Status& status) {
   if (status.code() != Code::kInvalidArgument) return status;
   return InvalidArgument(status.message() + "; remove it");
