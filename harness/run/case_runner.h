@@ -18,12 +18,12 @@
 
 namespace gauntlet {
 
-// Returns the case's plan for an executor, which still chooses the checkpoint
-// directory.
+// Returns the plan of the case for an executor. An executor of real processes
+// replaces the directories and files in it.
 RunPlan PlanOf(const Case& one);
 
-// For at most this many failed cases, a run searches for the first difference
-// from the reference run. Each search runs the case again.
+// Maximum number of failed cases of a run for which the first difference from
+// the reference run is searched for. Each search runs the case again.
 inline constexpr int kMostExplained = 20;
 
 // First difference of a run's state from the reference run: a line of text,
@@ -31,8 +31,8 @@ inline constexpr int kMostExplained = 20;
 struct Explanation {
   std::string cause;
   std::vector<StateDifference> differences;
-  // True if the first difference was not searched for, because the run had
-  // already searched for that of enough other cases.
+  // True if the first difference was not searched for, because the limit on
+  // searches (explain_most) was reached.
   bool is_left_out = false;
 };
 
@@ -50,9 +50,9 @@ struct CasePlace {
   WorldKind world = WorldKind::kSimulated;
   std::string program;    // for real processes
   std::string directory;  // for this case's files; exists, absolute
-  std::string replay;     // the command that repeats it; empty: by its file
+  std::string replay;     // command that repeats the case; empty: run its file
   std::function<bool()> interrupted = [] { return false; };
-  // Called at the begin of each phase of the case.
+  // Called when each phase of the case begins.
   std::function<void(CasePhase)> phase = [](CasePhase) {};
   // Explains a failed run; null: failed runs are not explained.
   std::function<Explanation(const Case&, const Record&, References&)> explain;

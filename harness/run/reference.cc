@@ -39,8 +39,8 @@ double MultiplyAdds(const JobSpec& job, const RunPlan& plan,
          static_cast<double>(plan.train.horizon.epochs);
 }
 
-// Returns the text that a key of the cache needs to tell earlier runs (warm
-// starts) apart; "" if there is no earlier run.
+// Returns the part of a cache key that identifies the earlier run of a warm
+// start; "" if there is no earlier run.
 std::string NameOfBefore(const RunPlan& plan, const DataSplit& data) {
   if (!plan.before) return "";
   const TrainOptions& train = plan.before->train;

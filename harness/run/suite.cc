@@ -107,8 +107,8 @@ class Suite {
   void Work();
   std::vector<CaseOutcome> RunItem(size_t index);
   CaseOutcome RunTry(const SuiteItem& item, int number);
-  // Returns the explanation of a failed case. Beyond the limit explain_most,
-  // returns one with is_left_out.
+  // Returns the explanation of a failed case. After explain_most searches, only
+  // sets is_left_out.
   Explanation Explain(const Case& one, const Record& record);
   std::string ReplayOfTry(const SuiteItem& item, int number) const;
   bool NeedsRetry(const SuiteItem& item, const CaseOutcome& outcome);
@@ -230,7 +230,8 @@ CaseResult Suite::Compared(const CaseOutcome& outcome) const {
   if (other == by_name_.end() || other->second.result.world == result.world) {
     return result;
   }
-  // If a world failed, its result already has a reason that names the failure.
+  // If the case did not pass in both worlds, one of its results already states
+  // a reason.
   const bool both_pass =
       result.verdict.kind == VerdictKind::kPass &&
       other->second.result.verdict.kind == VerdictKind::kPass;

@@ -20,7 +20,7 @@ struct SuiteItem {
 
 struct SuiteOptions {
   int jobs = 1;           // cases at a time
-  int max_failures = 0;   // stop after so many; 0: never
+  int max_failures = 0;   // stop after this many failures; 0: never
   std::string program;    // for real processes
   std::string directory;  // absolute; each case gets a folder in it
   std::string cache_directory;
@@ -37,7 +37,7 @@ struct SuiteOptions {
   // Called for an item that still runs after its Timeouts::slow, on a separate
   // thread, possibly while `done` is called.
   std::function<void(const SuiteItem&)> slow = [](const SuiteItem&) {};
-  // Called again and again. Once it has returned true, no further item begins,
+  // Polled during the run. Once it has returned true, no further item begins,
   // and running ones are aborted.
   std::function<bool()> interrupted = [] { return false; };
   // Called at most once: when a case first finds no room in `directory`. From
@@ -54,7 +54,7 @@ struct SuiteOptions {
   // Runs a case with a trainer. If this is null, such a case is an error.
   std::function<CaseOutcome(const Case&, const CasePlace&)> run_trainer;
   // Maximum number of cases in which `explain` searches for a first difference.
-  // For later ones, the advice names the command that does it.
+  // For later cases, the advice names the command that searches.
   int explain_most = kMostExplained;
   // Maximum number of times that a case in the real world is repeated if it
   // fails or is inconclusive. No try follows one that passes. JoinTries merges

@@ -47,11 +47,11 @@ uint64_t CountLines(std::ifstream& in, uint64_t begin, uint64_t end) {
   return lines;
 }
 
-// A part of an event file: its header and its last lines, as many as fit. All
-// lines are complete.
+// A part of an event file: its header, and as many of its last lines as fit.
+// All lines are complete.
 struct FilePart {
   std::string text;
-  uint64_t left_out = 0;  // lines
+  uint64_t left_out = 0;  // number of lines
 };
 
 FilePart ReadPart(const fs::path& file, uint64_t begin, uint64_t most_bytes) {

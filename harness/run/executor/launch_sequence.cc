@@ -10,8 +10,8 @@ bool LaunchSequence::EndsLaunch(const LauncherRun& run) const {
   if (IsExit(run.exit_code, {WorkerExit::kStopped})) {
     return run.result && run.result->steps > 0;
   }
-  // A launch with a changed job must be refused, and this ends it. The case's
-  // own job must never be refused.
+  // A launch with a changed job must be refused, and the refusal ends the
+  // launch. A launch with the case's own job must never be refused.
   return other_job() && IsExit(run.exit_code, {WorkerExit::kOtherJob});
 }
 

@@ -18,7 +18,7 @@ enum class LauncherEnd : uint8_t {
 
 class LaunchSequence {
  public:
-  // The plan must outlive this.
+  // The plan must outlive this object.
   explicit LaunchSequence(const RunPlan& plan) : plan_(plan) {}
 
   // Returns the index of the current launch among the planned ones.
@@ -32,12 +32,13 @@ class LaunchSequence {
     return !plan_.launches.empty() && plan_.launches[planned_].other_job;
   }
 
-  // Returns true iff the launcher is started again after this end of its run.
-  // Starts the next planned launch, if there is one, after a launch that
-  // finished, that stopped with a result of at least one step, or that was
-  // refused because of its changed job. In all other cases, repeats the same
-  // launch if its launcher was killed or exited with kLostWorker (75) or
-  // kStopped (143). All repetitions together are at most max_requeues.
+  // Returns true iff the launcher must start again after `run`, which ended as
+  // `end` states. Selects the next planned launch, if there is one, after a
+  // launch that finished, that stopped with a result of at least one step, or
+  // that was refused because of its changed job. In all other cases, selects
+  // the same launch again if its launcher was killed or exited with kLostWorker
+  // (75) or kStopped (143). Permits at most max_requeues of these repetitions
+  // in total.
   bool StartNextLaunch(const LauncherRun& run, LauncherEnd end);
 
  private:

@@ -1,6 +1,6 @@
 // Detects processes that ended because memory ran out, in the machine or in a
-// control group. Some are killed by the kernel: this explains why a worker died
-// without a message. Others report the lack of memory themselves.
+// control group. The kernel kills some of them: such a worker dies without a
+// message. Others report the lack of memory themselves.
 #ifndef GAUNTLET_HARNESS_RUN_EXECUTOR_OOM_KILLS_H_
 #define GAUNTLET_HARNESS_RUN_EXECUTOR_OOM_KILLS_H_
 
@@ -22,14 +22,14 @@ uint64_t OomKillsIn(std::string_view vmstat);
 // cannot get memory or start a thread.
 inline constexpr std::string_view kRanOut = "gauntlet: out of ";
 
-// The allocator's message has this text after its source location. If a library
-// asked for the memory, there may be no other message, because the library may
-// then crash.
+// The message of the allocator contains this text, after a source location. If
+// a library requested the memory, it may crash, and then no other message
+// follows.
 inline constexpr std::string_view kAllocatorRanOut =
     "] tcmalloc: allocation failed ";
 
-// Returns the first line of a worker's log that has one of these texts; "" if
-// none has.
+// Returns the first line of a worker's log that starts with kRanOut or contains
+// kAllocatorRanOut; "" if there is none.
 std::string_view RanOutIn(std::string_view log);
 
 }  // namespace gauntlet

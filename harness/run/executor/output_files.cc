@@ -48,8 +48,8 @@ bool TakeEvent(std::string_view bytes, std::vector<CurvePoint>& points) {
   return true;
 }
 
-// Adds the points of the records in the file. Stops at the first incomplete
-// record without an error, as its writer may have been killed. Returns the
+// Adds the points of the records in the file. Stops without an error at the
+// first incomplete record, as its writer may have been killed. Returns the
 // reason why a complete record cannot be read; "" if there is none.
 std::string TakeRecords(std::string_view file,
                         std::vector<CurvePoint>& points) {
@@ -96,7 +96,8 @@ Status LookAtCurves(World& world, const std::string& directory,
   return OkStatus();
 }
 
-// Returns OK iff the weights match the description.
+// Fills in the step and the digest from the description. Returns OK iff the
+// weights match the description.
 Status ReadExport(World& world, const std::string& directory,
                   ExportedModel& exported) {
   const auto path = [&directory](std::string_view name) {

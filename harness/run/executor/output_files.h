@@ -25,9 +25,9 @@ struct LeftoverPlaces {
 Status LookAtOutputs(World& world, const LeftoverPlaces& places,
                      Leftovers& left);
 
-// Fills in everything that a run with these options leaves behind, also its
-// checkpoints. If the name of a directory is empty, there is no output of that
-// kind.
+// Fills in everything that a run with these options leaves behind, including
+// its checkpoints. Skips each kind of output whose directory in `options` is
+// "".
 Status LookAtLeftovers(World& world, const TrainOptions& options,
                        Leftovers& left);
 

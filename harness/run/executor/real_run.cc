@@ -166,8 +166,8 @@ class RealRun {
   void SetPlaces(TrainOptions& options) const;
   // Returns the options of the start, with directories and files of this run.
   LaunchOptions OptionsOf(const Start& start) const;
-  // Starts the launcher and waits for its end; nullopt if it did not end on its
-  // own.
+  // Starts the launcher and waits for its end. Returns nullopt if the harness
+  // ended it.
   Result<std::optional<LauncherEnd>> LaunchOnce(const Start& start);
   ChildProgram ProgramOf(const Start& start) const;
   ChildEnd Watch(const ChildProcess& launcher, const fs::path& events);
@@ -312,8 +312,8 @@ ChildEnd RealRun::Watch(const ChildProcess& launcher, const fs::path& events) {
   return AwaitEnd(launcher);
 }
 
-// Removes the notices: a queue starts a job again on a machine without a
-// notice.
+// Removes the notices, because a job queue starts a job again on a machine
+// without a notice.
 void RealRun::RemoveNotices() {
   std::error_code error;
   fs::remove(directory_ / "notice", error);
@@ -389,7 +389,8 @@ void RealRun::LookAround() {
     usleep(kPollMs * 1000);
     left = ProcessesOf(directory_.string());
   }
-  // Otherwise the numbers in /proc are those of other processes.
+  // In another PID namespace, the numbers in /proc are those of other
+  // processes.
   const bool can_kill = ProcIsOfThisNamespace();
   for (const ProcessOfRun& process : left) {
     log_.left.processes.push_back(process.name);

@@ -12,10 +12,12 @@ namespace gauntlet {
 // Interface between the harness and the processes that it watches: a program,
 // its arguments, and the files in this directory.
 //
-//   options-<n>.json  plan.json    options of the n-th launcher and its workers
-//   events/  logs/                 output of each incarnation of a worker
-//   launch-<n>.json                output of the n-th launcher
-//   ckpt/                          checkpoint directory
+//   options-<n>.json   options of the n-th launcher and its workers
+//   plan.json          fault plan
+//   events/            events of launchers and workers, one file per process
+//   logs/              output of each incarnation of a worker
+//   launch-<n>.json    output of the n-th launcher
+//   ckpt/              checkpoint directory
 //
 // Each process of the run has GAUNTLET_RUN_DIRECTORY, the run's directory, in
 // its environment.

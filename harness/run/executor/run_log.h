@@ -13,7 +13,7 @@
 
 namespace gauntlet {
 
-// Number of messages sent until an event.
+// Number of messages that all processes had sent by the time of an event.
 struct TrafficSample {
   int64_t t_ns = 0;
   uint64_t messages = 0;
@@ -25,7 +25,7 @@ struct RunLog {
   std::vector<RecordEvent> machine;  // simulated runs only
   RunEnding ending = RunEnding::kExited;
   std::string ending_detail;
-  std::string why_not_done;  // from the last launcher of a simulated run
+  std::string why_not_done;  // last launcher's reason to end; simulated runs
   double wall_seconds = 0;
   double virtual_seconds = 0;
   uint64_t oom_kills = 0;

@@ -31,7 +31,7 @@ inline constexpr std::string_view kWasInterrupted =
 // Options for one start of the launcher.
 struct LaunchPlan {
   TrainOptions train;
-  bool other_job = false;  // differs from the plan's job: expects a refusal
+  bool other_job = false;  // the job differs from the plan's; must be refused
 };
 
 struct RunPlan {
@@ -58,7 +58,7 @@ struct RunPlan {
   int max_requeues = 8;
   // Record RunLog::traffic; in the simulated world only.
   bool counts_messages = false;
-  Duration hang_limit = std::chrono::seconds(15);  // without any event
+  Duration hang_limit = std::chrono::seconds(15);  // longest time with no event
   Duration total_limit = std::chrono::seconds(120);
   // Returns true once the run has to be aborted, and from then on. An aborted
   // run has no verdict. Empty: the run is never aborted.

@@ -320,8 +320,8 @@ int SimulatedRun::LauncherMain(World& world) {
   return launch_end_->exit_code;
 }
 
-// Removes the notices: a queue starts a job again on a machine without a
-// notice.
+// Removes the notices, because a job queue starts a job again on a machine
+// without a notice.
 void SimulatedRun::RemoveNotices() {
   simulation_.SetMetadataOfMachine(kLauncherHost, MetadataAnswering("FALSE"));
   const std::string& file = plan_.train.preemption.file;
@@ -371,7 +371,7 @@ void SimulatedRun::StartLauncher() {
 
 // Called when the launcher process ends. If it alone was killed, starts it
 // again at once, because its workers may still run. In a power loss the workers
-// end too, so there is no hurry.
+// end too, so RunLaunchers starts it later.
 void SimulatedRun::LauncherGone(const ExitStatus& status) {
   const bool was_killed = status.signal != 0 && !launch_end_;
   if (!was_killed || !log_.harness_error.empty() ||
@@ -385,7 +385,8 @@ void SimulatedRun::LauncherGone(const ExitStatus& status) {
 }
 
 // Adds the end of the newest launcher to the log and returns it. Returns
-// nullopt if LauncherGone has added it already and started no other launcher.
+// nullopt if LauncherGone has already added this end and started no other
+// launcher.
 std::optional<LauncherEnd> SimulatedRun::EndOfLauncher() {
   if (launcher_is_counted_) return std::nullopt;
   AddLauncher();
@@ -412,7 +413,8 @@ void SimulatedRun::RunLaunchers() {
         log_.harness_error = kWasInterrupted;
       } else {
         log_.ending_detail = outcome.report;
-        // The harness ends the launcher of such a run, which counts too.
+        // The launcher did not end by itself. Its end by the harness is logged
+        // too.
         if (!launcher_is_counted_) AddLauncher();
       }
       return;

@@ -46,7 +46,8 @@ std::string FirstKnown(std::initializer_list<std::string> texts) {
 }
 
 // Returns true iff a save or a claim of the run had no room on its disk.
-// Returns false if a fault injected errors: they may be the reason instead.
+// Returns false if a fault injected errors, because these errors may be the
+// reason instead.
 bool HadNoRoom(const Outline& outline) {
   const bool has_errors = std::ranges::any_of(
       outline.occurrences, [](const FaultOccurrence& occurrence) {
@@ -159,7 +160,7 @@ std::string AdviceOnDetection(const Record& record, const CaseResult& result) {
       LimitText(*expected), look);
 }
 
-// Returns the time from the last event of a worker to the end of a run that
+// Returns the time from the last event of any worker to the end of a run that
 // used up its time.
 int64_t LastWaitOf(const Record& record) {
   int64_t first_ns = INT64_MAX;
@@ -195,8 +196,9 @@ std::string AdviceOnRequeues(const Outline& outline) {
 
 // Returns "or, if the launcher is to give up, set outcome: fails under expect
 // (FILE) and timeout.total (40s) to 43s or more: …" for a run that timed out
-// although each attempt ended; "" if the launcher would have given up only
-// after many times the limit, or if that time is not known.
+// although each attempt ended. Returns "" if the launcher would have given up
+// only after more than ten times the limit, or if the time of giving up is not
+// known.
 std::string OrLetItGiveUp(const Outline& outline, const CaseResult& result) {
   constexpr int64_t kSecond = 1'000'000'000;
   constexpr int64_t kMostTimes = 10;
@@ -207,7 +209,7 @@ std::string OrLetItGiveUp(const Outline& outline, const CaseResult& result) {
   const auto rounded_up = [](int64_t ns) {
     return LimitText((ns + kSecond - 1) / kSecond * kSecond);
   };
-  // A twentieth more, as no two attempts take the same time.
+  // Adds a twentieth, because no two attempts take the same time.
   const int64_t needed_ns =
       std::max(*end_ns / 20 * 21, setup.longest_run_ns + kSecond);
   return fmt::format(
@@ -255,7 +257,7 @@ int64_t RoundedUp(int64_t ns) {
 std::string AdviceOnPace(const Outline& outline) {
   const std::optional<StepPace> pace = PaceOfTimedOutRun(outline);
   if (!pace) return "";
-  // A twentieth more for the last saves and the end of the run.
+  // Adds a twentieth for the last saves and the end of the run.
   const int64_t needed_ns = pace->NeededNs() / 20 * 21;
   const int64_t total_ns = RoundedUp(needed_ns);
   return fmt::format(
@@ -311,7 +313,7 @@ std::string AdviceOnHang(const Outline& outline, const CaseResult& result) {
   const int64_t limit_ns =
       is_total ? setup.longest_run_ns : setup.longest_silence_ns;
   if (!is_deadlock && limit_ns > 0 && wait.limit_ns >= limit_ns) {
-    // A twentieth more for the recovery.
+    // Adds a twentieth for the recovery.
     const int64_t needed_ns =
         (limit_ns - LastWaitOf(record) + wait.limit_ns) / 20 * 21;
     return fmt::format(

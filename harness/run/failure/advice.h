@@ -25,10 +25,11 @@ std::string CommandToShow(const CaseResult& result, std::string_view options);
 //     cluster.step_timeout (7s), …", if only `detection` is violated;
 //   - "if the workers may wait that long, raise timeout.total … above …", if
 //     the run did not end by itself;
-//   - "limit fault c (set its repeat to once, …): it ends each attempt, so
-//     more time does not help", if one fault ended all attempts until then;
-//   - "raise timeout.total (2m), or lower preemption.requeue, …", if it used up
-//     its time and no wait had exceeded the engine's limit;
+//   - "limit fault c (set its repeat to once, …): it ends each attempt, so more
+//     time does not help", if the run used up its time because one fault ended
+//     each attempt;
+//   - "raise timeout.total (2m), or lower preemption.requeue, …", if the run
+//     used up its time and no wait had exceeded the engine's limit;
 //   - "if a save may take that long, raise the grace of fault n (1s) …" or
 //     "lower preemption.grace (30s) …", if only `grace` is violated;
 //   - "set invariants: [store] under expect (F:9)" or "change the scenario so

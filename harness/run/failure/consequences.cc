@@ -12,7 +12,8 @@ namespace {
 
 struct Rule {
   Invariant invariant;
-  // Prefixes of tensor names; empty: any difference has the consequence.
+  // Prefix of tensor names: a difference in such a tensor has the consequence.
+  // Empty: a difference in any tensor has it.
   std::string_view tensors;
   std::string_view why;
 };

@@ -1,5 +1,5 @@
-// Consequences of a state that differs from the reference's: the checks that
-// fail because of it.
+// Consequences of a state that differs from the reference run's: the checks
+// that fail because of the difference.
 #ifndef GAUNTLET_HARNESS_RUN_FAILURE_CONSEQUENCES_H_
 #define GAUNTLET_HARNESS_RUN_FAILURE_CONSEQUENCES_H_
 

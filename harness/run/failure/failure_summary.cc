@@ -43,8 +43,8 @@ namespace {
 
 constexpr size_t kMostFaults = 4;
 
-// Returns "; host w0.1 loses power, …" with what that ended, if the fault
-// caused a power loss; else "".
+// If the fault caused a power loss, returns "; host w0.1 loses power, …" with
+// the processes that the power loss ended; else "".
 std::string ExtentOf(const Record& record, const FaultOccurrence& occurrence) {
   if (!occurrence.traits.cuts_power) return "";
   for (const RecordEvent& event : record.machine) {
@@ -336,7 +336,7 @@ std::string FinalText(const Record& record, const CaseResult& result,
 }
 
 // Returns "step 8 of 24 was reached". If the last step was trained, returns the
-// reason why training did not finish even so.
+// reason why the run still did not finish.
 std::string ReachedText(const Outline& outline) {
   const Record& record = outline.record;
   uint64_t reached = 0;
@@ -402,8 +402,9 @@ std::string FirstViolationWithBug(const Record& record,
 }
 
 // Explains the kill of a worker at the end of a grace period; "" if there was
-// none. Names the save that was cut, if there is one and the trainer did not
-// count on a longer grace period than it got.
+// none. Names the save that the kill interrupted, if there is one. Exception:
+// if the trainer was told a longer grace period than it got, names the two
+// periods instead.
 std::string ExplainGrace(const Outline& outline) {
   const std::optional<KilledInGrace> killed = FindKilledInGrace(outline);
   const bool is_told_more =

@@ -10,7 +10,7 @@ namespace gauntlet {
 
 // Sets the summary and the losses of a failed case. If its cause is not known
 // yet, finds the cause and its consequences in the record. If a damaged
-// checkpoint was loaded, the cause begins with that.
+// checkpoint was loaded, the cause begins with this load.
 //
 // REQUIRES: result.verdict is the verdict on the record.
 void ExplainFailure(const Record& record, CaseResult& result);

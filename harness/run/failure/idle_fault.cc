@@ -66,8 +66,8 @@ std::string OwnerText(const FaultSite& site) {
                           : "each worker";
 }
 
-// Returns the numbers of the incarnations that emitted events after that time,
-// of the worker or, if it is negative, of any.
+// Returns the numbers of the incarnations of `worker` that emitted events after
+// `since_ns`. If `worker` is negative, those of any worker.
 std::set<uint64_t> NumbersSince(const Record& record, int64_t since_ns,
                                 int worker) {
   std::set<uint64_t> numbers;
@@ -179,8 +179,8 @@ IdleReason MissingIncarnation(const Record& record, const IdleFault& idle) {
                       idle.fault.id, *numbers.rbegin(), *numbers.rbegin())};
 }
 
-// Explains a fault that damages the file that its worker writes next after the
-// point, if the worker wrote no file after it.
+// Explains a fault that damages the next file that its worker writes after the
+// point, if the worker wrote no file after the point.
 IdleReason MissingFile(const Record& record, const IdleFault& idle,
                        const std::vector<Interruption>& all) {
   const FaultSite& site = idle.site();
@@ -306,7 +306,7 @@ IdleReason UnreachedPlace(const Record& record, const IdleFault& idle,
                   idle.fault.id, show)};
 }
 
-// Returns the change after which a launcher that gave up goes on.
+// Returns the change after which the launcher does not give up.
 std::string RemedyForEarlyEnd(const Outline& outline, const Verdict& verdict,
                               const RecordEvent& gave_up) {
   const RunSetup& setup = outline.record.setup;

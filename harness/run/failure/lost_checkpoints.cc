@@ -196,7 +196,7 @@ std::string CauseText(const Record& record, const LostCheckpoint& one) {
       one.name, one.reason);
 }
 
-// Returns the saves, rejections and deletions of checkpoints until that time,
+// Returns the saves, rejections and deletions of checkpoints until `until_ns`,
 // in the order of time.
 std::vector<const RecordEvent*> StoreEventsUntil(const Record& record,
                                                  int64_t until_ns) {
@@ -243,7 +243,7 @@ DeletedCheckpoints DeletedUntil(const Record& record, int64_t until_ns) {
 }
 
 // Returns "the checkpoint of step 5 was deleted by retention (keep: 1)"; "" if
-// none was deleted until that time.
+// none was deleted until `until_ns`.
 std::string DeletedText(const Record& record, int64_t until_ns) {
   constexpr size_t kMostSteps = 4;
   const DeletedCheckpoints deleted = DeletedUntil(record, until_ns);
@@ -265,8 +265,8 @@ std::string DeletedText(const Record& record, int64_t until_ns) {
                      NumberedText("step", steps), by);
 }
 
-// Returns the acknowledged checkpoints that had not been deleted until that
-// time. Rejected ones are included.
+// Returns the acknowledged checkpoints that had not been deleted until
+// `until_ns`. Rejected ones are included.
 std::set<std::string_view> SavedUntil(const Record& record, int64_t until_ns) {
   std::set<std::string_view> names;
   for (const RecordEvent* event : StoreEventsUntil(record, until_ns)) {
@@ -311,7 +311,7 @@ std::string GoneText(const Record& record, std::string_view checkpoint) {
 
 // Returns "the power cut at step 15 (fault dark) lost data that fsyncs had
 // reported as durable (disk.profile is lying-fsync); "; "" if no lying disk
-// lost its power until that time.
+// lost its power until `until_ns`.
 std::string LyingDiskText(const Record& record, int64_t until_ns) {
   const RecordEvent* newest = nullptr;
   for (const RecordEvent& event : record.machine) {
@@ -358,7 +358,7 @@ std::string ExplainRefusal(const Record& record) {
       });
   if (refusal == nullptr) return "";
   const int64_t refused_ns = refusal->t_ns;
-  bool is_any_lost = false;  // although no fault damaged it
+  bool is_any_lost = false;  // one was lost although no fault damaged it
   std::vector<std::string> causes;
   for (const std::string_view name : SavedUntil(record, refused_ns)) {
     std::string damage = DamageText(record, name);

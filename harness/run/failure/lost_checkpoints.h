@@ -13,8 +13,8 @@ struct LossExplanation {
   // "the power cut at step 51 damaged step-000000040-g1, …"; "" if no
   // checkpoint was lost.
   std::string cause;
-  // Explains how the other violations of `store` follow; "" if they do not, or
-  // if there is nothing to add.
+  // Explains how the other violations of `store` follow from the loss; "" if
+  // they do not follow from it, or if there is nothing to add.
   std::string why_store;
 };
 

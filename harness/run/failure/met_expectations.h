@@ -17,7 +17,7 @@ std::string PlaceOfExpect(const CaseResult& result);
 // resumed_from": keys and values as a scenario file has them below `expect`.
 // Also removes the keys about a restart or a lost worker if the run had none:
 // the run would be inconclusive with them. Returns "" if, for one of the unmet
-// expectations, no expectation is known that the run meets instead.
+// expectations, no value is known that the run would have met.
 std::string MetExpectationsText(const Record& record, const Verdict& verdict);
 
 }  // namespace gauntlet

@@ -24,7 +24,7 @@ namespace {
 // A start of a generation from a checkpoint, or from step 0.
 struct OldResume {
   uint64_t step = 0;
-  const RecordEvent* event = nullptr;  // the first of its workers
+  const RecordEvent* event = nullptr;  // first start event of its workers
   bool is_cold = false;                // from step 0
   int64_t since_ns = 0;                // start of the generation before
 };
@@ -80,8 +80,8 @@ std::optional<OldResume> ResumeToExplain(const Outline& outline,
 }
 
 // Returns ", and the run rejected that checkpoint (expected 12604 bytes, found
-// 5041)" if it did before the resume; else "". The reason does not repeat the
-// name of the damaged file.
+// 5041)" if the run rejected the damaged checkpoint before the resume; else "".
+// The reason does not repeat the name of the damaged file.
 std::string RejectionAfterDamageText(const Record& record,
                                      const RecordEvent& damage,
                                      const RecordEvent& resume) {
@@ -206,8 +206,8 @@ std::string ExplainOldResume(const Outline& outline, const Verdict& verdict) {
   AddFailed(record, *resume, saves, clauses);
   AddUnloadable(record, *resume, clauses);
   AddPending(outline, *resume, saves, clauses);
-  // The save of the expected step is the cause. The others only explain why the
-  // run did not resume from them.
+  // Puts the save of the expected step first, because it is the cause. The
+  // other clauses only explain why the run did not resume from those saves.
   std::stable_partition(clauses.begin(), clauses.end(),
                         [&](const Clause& clause) {
                           const std::optional<uint64_t> expected =

@@ -85,7 +85,7 @@ std::string KeptRulesText(const Record& record,
 }
 
 // Returns a fault that ends its process before the rename of the checkpoint of
-// that step; null if none fired there.
+// `step`; null if no such fault fired.
 const RecordFault* FaultAtRename(const Record& record, uint64_t step) {
   const RecordEvent* const fired =
       FirstOf(record, [&](const RecordEvent& event) {
@@ -102,7 +102,7 @@ const RecordFault* FaultAtRename(const Record& record, uint64_t step) {
 }
 
 // Returns a reason, other than a planted bug, why the first resume cannot be
-// from that step: "the save of step 12 had not been acknowledged when worker 1
+// from `step`: "the save of step 12 had not been acknowledged when worker 1
 // exited with code 70". Returns "" if none is known.
 std::string WhyNotResumedFrom(const Record& record, uint64_t step) {
   const RecordEvent* const resumed =

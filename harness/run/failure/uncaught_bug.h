@@ -24,13 +24,14 @@ std::string ExplainUncaughtBug(const Record& record, const Verdict& verdict);
 std::string EventsAtDifferenceText(const Outline& outline,
                                    const StateDifference& first);
 
-// Returns the change of the scenario with which the bug is caught: the checks
-// that found a violation in this run, with the rules of the named checks that
-// did not, or, if none did, the settings and faults with which the bug shows.
-// If a check found a violation in a case that is no mutation test, returns the
-// advice to remove the bugs. If that may leave an expectation unmet, adds the
-// reason that the record shows: "then run again: resumed_from: {step: 12} may
-// stay unmet, as …". Returns "" for other cases.
+// Returns the change of the scenario with which the bug is caught. If checks
+// found violations in this run, names these checks, and the rules of the checks
+// that the scenario expects and that found none. If no check found one, names
+// the settings and faults with which the bug shows. If a check found a
+// violation in a case that is no mutation test, returns the advice to remove
+// the bugs. If that may leave an expectation unmet, adds the reason that the
+// record shows: "then run again: resumed_from: {step: 12} may stay unmet, as
+// …". Returns "" for other cases.
 std::string AdviceOnUncaughtBug(const Record& record, const CaseResult& result);
 
 }  // namespace gauntlet

@@ -386,8 +386,8 @@ std::string EpochsAfterRestartCause(const Unmet& unmet) {
       step, EndedEpochsText(outline.record.setup, epochs));
 }
 
-// Returns the values that the unmet ones of loss: falls and accuracy: rises
-// compare.
+// Returns the values that `loss: falls` and `accuracy: rises` compare, for
+// those of the two that are unmet.
 std::vector<std::string> TrendTexts(const Unmet& unmet) {
   const std::map<uint64_t, const RecordEvent*> ends =
       EpochEndsOf(unmet.outline.record);

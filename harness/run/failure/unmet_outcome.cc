@@ -144,7 +144,7 @@ std::string FewerRestartsText(const Outline& outline, const RunFacts& facts) {
   return JoinedTexts(std::move(texts));
 }
 
-// Returns the interruptions without the last one if no fault explains it.
+// Returns the interruptions. Leaves out the last one if no fault explains it.
 std::span<const Interruption> WithoutUnexplainedEnd(
     const std::vector<Interruption>& all) {
   const bool is_left_out = !all.empty() && all.back().faults.empty();
@@ -236,7 +236,8 @@ bool MayFollowFromRestart(const Outline& outline, const Verdict& verdict) {
   return true;
 }
 
-// Returns the time of the last firing of the fault in that process.
+// Returns the time of the last occurrence at which the fault fired in the
+// process.
 int64_t LastFiring(const FaultOccurrence& occurrence) {
   int64_t last_ns = occurrence.event().t_ns;
   for (const RecordEvent& event : occurrence.incarnation->events) {
@@ -248,9 +249,9 @@ int64_t LastFiring(const FaultOccurrence& occurrence) {
   return last_ns;
 }
 
-// Returns true iff, after that time, a fault blocked a task of a worker without
-// end or beyond the last event of all workers, but not the heartbeats of that
-// worker.
+// Returns true iff, after `from_ns`, a fault blocked a task of a worker without
+// end or beyond the last event of all workers, but did not block the heartbeats
+// of this worker.
 bool HasHungTask(const Outline& outline, int64_t from_ns) {
   int64_t last_event_ns = INT64_MIN;
   ForEachEvent(outline.record, [&last_event_ns](const RecordEvent& event) {
@@ -305,7 +306,7 @@ void AddAttempts(const Outline& outline, const std::vector<Interruption>& all,
   }
 }
 
-// Describes the events after that time, from which the run did not recover: the
+// Describes the events after `from_ns`, from which the run did not recover: the
 // faults that fired, the saves that failed, and the first sign of an end.
 std::string LaterText(const Outline& outline, int64_t from_ns) {
   const Record& record = outline.record;

@@ -30,9 +30,8 @@ std::string ExplainOutcome(const Outline& outline, const Verdict& verdict);
 
 // Returns "fault c (hang all at step.begin, step 9) fired; no process ended and
 // no worker was declared lost; …" if the run did not end by itself; else "". If
-// the run used up its time, the text begins with the pace of the steps,
-// provided that the steps do not fit into this time, and with the earlier
-// attempts.
+// the run used up its time, the text begins with the pace of the steps (if the
+// steps do not fit into this time) and with the earlier attempts.
 std::string ExplainHang(const Outline& outline);
 
 }  // namespace gauntlet

@@ -74,7 +74,7 @@ bool FolderRefuses(int error) {
 // If the path is a link, returns the path to which it leads, even if nothing is
 // there. Else returns the path itself.
 std::filesystem::path Followed(std::filesystem::path path) {
-  constexpr int kMostLinks = 40;  // as the system follows
+  constexpr int kMostLinks = 40;  // as many as the system follows
   std::error_code error;
   for (int i = 0; i < kMostLinks; ++i) {
     if (!std::filesystem::is_symlink(path, error)) break;

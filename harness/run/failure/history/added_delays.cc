@@ -15,7 +15,7 @@
 namespace gauntlet {
 namespace {
 
-// Collects the delays that end after a wait began, until its end.
+// Collects the delays that overlap a wait, from `from_ns` to `until_ns`.
 class DelayCollector {
  public:
   DelayCollector(int64_t from_ns, int64_t until_ns)
@@ -34,8 +34,8 @@ class DelayCollector {
     sum->total_ns += delay_ns;
   }
 
-  // Returns the delays if they exceed the limit together and none does alone;
-  // else none.
+  // Returns the delays if together they exceed the limit and none of them
+  // exceeds it alone; else returns none.
   AddedDelays Exceeding(int64_t limit_ns) const {
     const AddedDelays added = {.sums = sums_};
     const bool is_any_longer = std::ranges::any_of(
@@ -74,10 +74,10 @@ void AddTasks(const Record& record, const IncarnationEvents& incarnation,
   }
 }
 
-// Takes each frame to be as late as the longest delay, and returns as many
-// frames of this fault as exceed the limit one after the other. Returns none if
-// an exchange does not have so many in a row: it may wait for one frame to each
-// of the workers, and for one from each.
+// Returns as many frames of one fault as exceed the limit one after the other.
+// Takes each frame to be as late as the longest delay. Returns none if more
+// frames are needed than an exchange has in a row: one to each worker, and one
+// from each.
 AddedDelays FramesInARow(const AddedDelays& all, int64_t limit_ns,
                          int workers) {
   if (all.sums.empty()) return {};

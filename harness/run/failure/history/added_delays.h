@@ -16,28 +16,29 @@ namespace gauntlet {
 struct DelaySum {
   const RecordFault* fault = nullptr;
   size_t count = 0;        // delays, one after the other
-  int64_t longest_ns = 0;  // of one of them
+  int64_t longest_ns = 0;  // longest single delay
   int64_t total_ns = 0;
 };
 
 // The delays of a worker's tasks, or of frames, during one wait.
 struct AddedDelays {
   std::vector<DelaySum> sums = {};  // by fault; empty: no delays added up
-  int worker = 0;                   // that was delayed, unless frames were
+  int worker = 0;                   // the delayed worker, if late_frames is 0
   size_t late_frames = 0;           // 0: a worker was delayed
 
   int64_t total_ns() const;
 };
 
 // Returns the time for which one occurrence of the fault delays a task, its
-// process or a device; 0 if the fault delays none of these, or without end.
+// process or a device. Returns 0 if the fault delays none of these, or if its
+// delay has no end.
 int64_t DelayOf(const RecordFault& fault);
 
-// Returns the delays that exceeded a time limit together, although none did
-// alone, if `sign` is the loss of a worker by this limit; else none. Late
-// frames count only if the wait was for an exchange: its frames wait for each
-// other, and heartbeats do not. Of late frames, returns just enough to exceed
-// the limit one after the other.
+// If `sign` is the loss of a worker by a time limit, returns the delays that
+// exceeded this limit together, although none did alone; else returns none.
+// Late frames count only if the wait was for an exchange: its frames wait for
+// each other, and heartbeats do not. Returns only as many late frames as are
+// needed to exceed the limit.
 AddedDelays FindAddedDelays(const Record& record, const FirstSign& sign);
 
 // Returns ", as delays add up: fault s fired 2 times (3s each) in worker 1

@@ -44,8 +44,8 @@ std::string ReasonOfFailure(std::string_view error) {
     return slash == error.npos ? std::string(error)
                                : fmt::format("{}: {}", place, rest);
   }
-  // Without a path, the place is the fault point, which stands before the error
-  // number.
+  // If the error has no path, the place is the fault point, which stands before
+  // the error number.
   std::string_view before = rest.substr(0, injected);
   while (slash == error.npos && !before.empty()) place = TakePart(before);
   std::string_view number = rest.substr(injected + kInjected.size() - 1);
@@ -255,7 +255,7 @@ std::string FailedSavesText(const Record& record, int64_t from_ns) {
 }
 
 uint64_t StepOfSaveAt(const Record& record, const RecordEvent& fired) {
-  // This point comes before the event kSaveBegin.
+  // At the point kSaveBegin, the save has not yet emitted its event kSaveBegin.
   if (fired.path == PointName(Point::kSaveBegin)) return fired.step;
   const RecordEvent* const begun =
       NewestUntil(record, RecordKind::kSaveBegin, std::nullopt, fired);

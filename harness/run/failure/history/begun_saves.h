@@ -18,15 +18,16 @@ enum class SaveEnding : uint8_t { kPending, kAcknowledged, kFailed };
 // The last try to save a step: a failed save may begin again.
 struct BegunSave {
   uint64_t step = 0;
-  // Time at which the save began; of the failure, if the save reported no
-  // begin.
+  // Time at which the save began. If the save reported no begin, the time of
+  // its failure.
   int64_t begin_ns = 0;
   SaveEnding ending = SaveEnding::kPending;
   const RecordEvent* failure = nullptr;  // event of the record; kFailed only
 };
 
-// Returns the saves that had begun by that event, in the order of their steps.
-// A simulated run may have several events at one time: their positions decide.
+// Returns the saves that had begun by the event `until`, in the order of their
+// steps. Events at the same time, as in a simulated run, are ordered by their
+// positions in the record.
 std::vector<BegunSave> SavesBegunBy(const Record& record,
                                     const RecordEvent& until);
 
@@ -44,12 +45,12 @@ std::string FailedText(const std::set<uint64_t>& steps);
 
 // Returns "the save of step 8 failed; the save of step 12 began and was not
 // acknowledged" for the steps after `step` whose saves had failed or were
-// pending at that event; "" if there are none.
+// pending at the event `until`; "" if there are none.
 std::string UnfinishedSavesText(const Record& record, uint64_t step,
                                 const RecordEvent& until);
 
-// Returns the faults of saves that fired in that time, both ends included, and
-// that `is_wanted`, in the order of their ids.
+// Returns the faults in saves that fired from `from_ns` to `until_ns`, both
+// included, and for which `is_wanted` returns true, in the order of their ids.
 std::vector<const RecordFault*> FaultsInSaves(
     const Record& record, int64_t from_ns, int64_t until_ns,
     const std::function<bool(const RecordFault&)>& is_wanted);
@@ -68,10 +69,10 @@ std::vector<BegunSave> SavesFailedByFaults(const Record& record);
 // REQUIRES: save.ending is kFailed.
 std::string FailureReason(const Record& record, const BegunSave& save);
 
-// Describes the saves that began after that time and failed, grouped by the
-// faults that made them fail: "the saves of steps 5 and 10 failed: fault eio
-// (EIO in …)". Gives the reason of the last failure in each group. Returns ""
-// if none failed.
+// Describes the saves that began at `from_ns` or later and failed, grouped by
+// the faults that made them fail: "the saves of steps 5 and 10 failed: fault
+// eio (EIO in …)". Gives the reason of the last failure in each group. Returns
+// "" if none failed.
 std::string FailedSavesText(const Record& record, int64_t from_ns);
 
 // Returns the step of the save at whose point the fault fired. The event itself

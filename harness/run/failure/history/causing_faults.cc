@@ -40,9 +40,10 @@ bool StatesInjectedError(const RecordFault& fault, const RecordEvent& exit) {
 }
 
 // Returns true iff the process exited with an error that the fault may have
-// injected. This is an error of storage, one that the exit itself attributes to
-// the fault's point, or the loss of a worker if the process reported no lost
-// worker after the fault: then the fault injected an error of the network.
+// injected. Such an error is an error of storage, or an error that the exit
+// itself attributes to the fault's point. The loss of a worker also counts if
+// the process reported no lost worker after the fault: then the fault injected
+// a network error.
 bool EndedByError(const FaultOccurrence& occurrence) {
   const std::vector<RecordEvent>& events = occurrence.incarnation->events;
   const RecordEvent& last = events.back();
@@ -78,8 +79,9 @@ bool FiredIn(const FaultOccurrence& occurrence, int64_t from_ns,
   return fired_ns > from_ns && fired_ns <= until_ns;
 }
 
-// Returns true iff the fault may have caused that end: a power loss, the end of
-// the process that it hit, or the exit of a worker that lost another one.
+// Returns true iff the fault may have caused `end`: a power loss, the end of
+// the process in which the fault fired, or the exit of a worker that lost
+// another one.
 bool MayEnd(const FaultOccurrence& occurrence, const RecordEvent& end) {
   const FaultTraits& traits = occurrence.traits;
   if (end.kind == RecordKind::kPowerCut) return traits.cuts_power;
@@ -248,8 +250,9 @@ namespace {
 
 // The faults that may have caused the end of a process.
 struct CauseOfEnd {
-  // Newest of them; null: there is none. A fault that ends processes takes
-  // precedence over one that only delays, even if the delay came later.
+  // The newest of these faults; null: there is none. A fault that ends
+  // processes takes precedence over one that only delays, even if the delay
+  // came later.
   const FaultOccurrence* newest = nullptr;
   std::vector<std::string> possible = {};  // text of each
   bool is_certain = true;

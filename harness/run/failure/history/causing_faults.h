@@ -11,7 +11,8 @@
 
 namespace gauntlet {
 
-// Returns the faults that fired in that time and may interrupt a run.
+// Returns the faults that fired after `from_ns`, until `until_ns`, and may
+// interrupt a run.
 std::set<const RecordFault*> InterruptingFaults(const Outline& outline,
                                                 int64_t from_ns,
                                                 int64_t until_ns);
@@ -24,19 +25,19 @@ struct Causes {
 };
 
 // Returns those of the InterruptingFaults that best explain the first sign of
-// an interruption in that time. If some of them explain the sign by themselves,
-// returns only these: for example, a fault that ended the lost process or reset
-// its connection. Otherwise, if some blocked a worker or a link during at least
-// half of the wait, returns only these. Otherwise returns all that may have
-// caused the sign.
+// an interruption in the same time. If some of them explain the sign by
+// themselves, returns only these: for example, a fault that ended the lost
+// process or reset its connection. Otherwise, if some blocked a worker or a
+// link during at least half of the wait, returns only these. Otherwise returns
+// all that may have caused the sign.
 Causes CausesOf(const Outline& outline, int64_t from_ns, int64_t until_ns);
 
 // Returns "worker 0 was killed because of fault k (kill worker 0 at
-// ckpt.rename)": the text of the end, and the newest fault since then that may
-// have caused it. Returns the text of the end alone if there is no such fault.
-// If the record does not show which of several faults was the cause, names
-// each: "…, possibly because of fault a (…) or fault b (…)". REQUIRES: FirstEnd
-// returned the event.
+// ckpt.rename)": the text of the end, and the newest fault after `since_ns`
+// that may have caused it. Returns the text of the end alone if there is no
+// such fault. If the record does not show which of several faults was the
+// cause, names each: "…, possibly because of fault a (…) or fault b (…)".
+// REQUIRES: FirstEnd returned the event.
 std::string EndWithFaultText(const Outline& outline, const RecordEvent& end,
                              int64_t since_ns);
 

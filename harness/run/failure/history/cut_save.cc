@@ -104,8 +104,8 @@ std::string TimesOfKillText(const ShortGrace& grace) {
                      MillisecondsText(until_ns - grace.save.begin_ns));
 }
 
-// Returns "; the launcher restarted the job: …" if it did after the kill at
-// that time, although the scenario expects a clean stop; else "".
+// Returns "; the launcher restarted the job: …" if it did so after the kill at
+// `kill_ns`, although the scenario expects a clean stop; else "".
 std::string RestartAfterKillText(const Outline& outline, int64_t kill_ns) {
   if (outline.record.expect.outcome != Outcome::kStopsCleanly) return "";
   const bool restarts = std::ranges::any_of(
@@ -175,7 +175,7 @@ std::vector<const RecordFault*> DelaysOf(const Record& record,
         const int64_t delay_ns = DelayOf(fault);  // 0: without end
         const bool is_once = !fault.always && fault.hits == 1;
         const bool is_short = delay_ns > 0 && delay_ns < lasted_ns;
-        // A fault that repeats may have delayed the save before it, too.
+        // A fault that repeats may have delayed the previous save, too.
         return !is_slow_anyway || !is_short || !is_once;
       });
 }

@@ -18,20 +18,21 @@ struct TimeSpan {
   int64_t until_ns = 0;
 };
 
-// Returns true iff the save would have been pending at that time even without
-// faults: the save before it took as long as this one had lasted, or longer.
+// Returns true iff the save would have been pending at `until_ns` even without
+// faults: the previous save took at least as long as this one had lasted.
 bool IsSlowAnyway(const Record& record, const BegunSave& save,
                   int64_t until_ns);
 
-// Returns the faults that delayed the save until that time, in the order of
-// their ids. Leaves out faults without which the save would have been pending
-// then too: they delayed it by less than it had lasted, and IsSlowAnyway.
+// Returns the faults that delayed the save until `until_ns`, in the order of
+// their ids. If IsSlowAnyway, leaves out each fault that fired once and delayed
+// the save by less than it had lasted: the save would have been pending without
+// this fault, too.
 std::vector<const RecordFault*> DelaysOf(const Record& record,
                                          const BegunSave& save,
                                          int64_t until_ns);
 
-// Returns the duration of the last save that was acknowledged before that time,
-// and its step; nullopt if there was none.
+// Returns the step and the duration of the last save that was acknowledged by
+// `t_ns`; nullopt if there was none.
 struct DoneSave {
   uint64_t step = 0;
   int64_t duration_ns = 0;

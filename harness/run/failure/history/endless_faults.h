@@ -12,8 +12,8 @@ namespace gauntlet {
 // Returns the fault of EndlessFault. If there is none, returns faults that
 // ended the attempts together, in the order of the plan. Each of them repeats
 // without an end, ends processes or fails operations, and ended two or more
-// attempts. Returns them only if each attempt, since the first that one of them
-// ended, was ended by one of them; else returns none.
+// attempts. Returns them only if, after the first attempt that one of them
+// ended, one of them ended every attempt; else returns none.
 std::vector<const RecordFault*> EndlessFaults(
     const Record& record, const std::vector<Interruption>& all);
 

@@ -11,8 +11,8 @@
 namespace gauntlet {
 namespace {
 
-// Returns the worker that had that rank at that time: the last one that had
-// started with it. If no worker had, takes the rank for the number of a worker.
+// Returns the worker that had the rank at `t_ns`: the last one that had started
+// with this rank. If there is none, returns `rank` as the worker's number.
 int WorkerOfRank(const Record& record, int rank, int64_t t_ns) {
   int worker = rank;
   int64_t newest_ns = INT64_MIN;

@@ -19,7 +19,7 @@
 namespace gauntlet {
 namespace {
 
-// Returns true iff the launcher itself ended, and was not killed.
+// Returns true iff the launcher ended by itself, so it was not killed.
 bool HasEnded(const LauncherRun& run) {
   return std::ranges::find(run.events, RecordKind::kLauncherEnd,
                            &RecordEvent::kind) != run.events.end();
@@ -29,19 +29,19 @@ bool HasStopped(const LauncherRun& run) {
   return run.result && run.result->status == "stopped";
 }
 
-// Returns true iff the plan of the launch has a stop.
+// Returns true iff the launch was planned to stop at a step.
 bool IsToStop(const Record& record, const LauncherRun& run) {
   const std::vector<PlannedLaunch>& plans = record.setup.launches;
   return run.planned < plans.size() && plans[run.planned].stop_at_step > 0;
 }
 
-// Returns true iff the launcher stopped although its plan has no stop.
+// Returns true iff the launcher stopped although no stop was planned.
 bool HasStoppedOnNotice(const Record& record, const LauncherRun& run) {
   return HasStopped(run) && !IsToStop(record, run);
 }
 
-// Returns "launch 1 ended after step 12" if the launcher that ran at that time
-// ended as planned before another start; else "".
+// Returns "launch 1 ended after step 12" if the launcher that ran at `since_ns`
+// ended as planned before `start`; else "".
 std::string PlannedEndText(const Record& record, int64_t since_ns,
                            const RecordEvent& start) {
   for (size_t i = 0; i < record.launchers.size(); ++i) {
@@ -61,8 +61,8 @@ std::string PlannedEndText(const Record& record, int64_t since_ns,
   return "";
 }
 
-// Returns true iff a resume may start after the step of the fault, which then
-// does not fire again.
+// Returns true iff a resume may start after the step of the fault. The fault
+// then does not fire again.
 bool MayResumeAfter(const Record& record, const RecordFault& fault) {
   if (fault.in_save || record.setup.rejoins) return true;
   bool is_saved = false;
@@ -84,7 +84,8 @@ bool EndsEachAttempt(const Record& record, const RecordFault& fault) {
          fault.summary.find("incarnation any") != std::string::npos;
 }
 
-// Returns the last step that a worker had finished by that time; 0 if none.
+// Returns the last step that a worker had finished by `until_ns`; 0 if there is
+// none.
 uint64_t StepReachedBy(const Record& record, int64_t until_ns) {
   uint64_t last = 0;
   ForEachEvent(record, [&](const RecordEvent& event) {
@@ -186,8 +187,8 @@ class InterruptionFinder {
   bool has_open_end_ = false;
 };
 
-// Returns "preemption.requeue is 2" for a run that used it up. Planned launches
-// hide the value: returns only the key then.
+// Returns "preemption.requeue is 2" for a run that used it up. If planned
+// launches hide the value, returns only the key.
 std::string UsedUpRequeueText(const Record& record) {
   const std::optional<uint64_t> value = UsedUpRequeue(record);
   return value ? fmt::format("preemption.requeue is {}", *value)
@@ -263,8 +264,8 @@ std::string CauseOfInterruption(const Outline& outline,
   return sign.empty() ? faults : fmt::format("{}: {}", faults, sign);
 }
 
-// Returns true iff the fault does more than delay. Its text alone then says how
-// it ends an attempt.
+// Returns true iff the fault does more than delay. The text of such a fault
+// states how the fault ends an attempt.
 bool EndsByItself(const RecordFault& fault) {
   const FaultTraits traits = TraitsOf(fault);
   return traits.DoesMoreThanDelay();
@@ -280,8 +281,8 @@ bool IsFailureForGood(const FirstSign& sign) {
 
 // Returns ": worker 0 lost rank 1 (…)", for several attempts ": in attempt 1
 // worker 0 lost rank 1 (…)": the sign of the first attempt that the fault
-// ended. Returns "" if there is no sign. Also returns "" if the text of the
-// fault says how it ends an attempt, unless a worker failed for good.
+// ended. Returns "" if there is no sign. Also returns "" if
+// EndsByItself(fault), unless a worker failed for good.
 std::string FirstSignText(const Record& record, const RecordFault& fault,
                           const Interruption& first, size_t attempts) {
   const FirstSign sign = FindFirstSign(record, first.from_ns, first.end_ns);

@@ -25,16 +25,17 @@ enum class Reaction : uint8_t {
 };
 
 struct Interruption {
-  // The cause came after this time: the reaction to the previous interruption,
-  // or the start of the launcher if that is later. INT64_MIN: neither is known.
+  // Time after which the cause came: that of the reaction to the previous
+  // interruption, or that of the launcher's start, whichever is later.
+  // INT64_MIN: neither is known.
   int64_t from_ns = INT64_MIN;
   int64_t end_ns = 0;
-  int64_t reaction_ns = 0;  // kNone: as end_ns
+  int64_t reaction_ns = 0;  // kNone: equal to end_ns
   size_t attempt = 0;       // number among all attempts of the run, from 1
   size_t launch = 0;        // number of its launcher's start, from 1
   Reaction reaction = Reaction::kNone;
-  std::optional<int> worker = std::nullopt;  // restarted; kRestartsWorker only
-  std::set<const RecordFault*> faults = {};  // that caused it
+  std::optional<int> worker = std::nullopt;  // the restarted one, else nullopt
+  std::set<const RecordFault*> faults = {};  // causes of the interruption
   // False: any of the faults may have caused it (CausesOf).
   bool are_certain = true;
 };
@@ -51,8 +52,9 @@ std::vector<Interruption> InterruptionsOf(const Outline& outline);
 // planned launches hide it. REQUIRES: there was a launcher.
 std::optional<uint64_t> UsedUpRequeue(const Record& record);
 
-// Returns true iff the fault repeats without an end: it has no `until`, or
-// fires in one step before that end, which the training then does not reach.
+// Returns true iff the fault repeats without an end: it has no `until`, or it
+// fires in one step only, before the step of `until`, so that training does not
+// reach that step.
 bool RepeatsWithoutEnd(const RecordFault& fault);
 
 // Returns true iff there were two interruptions or more, and the training
@@ -60,10 +62,10 @@ bool RepeatsWithoutEnd(const RecordFault& fault);
 bool LacksProgress(const Record& record, const std::vector<Interruption>& all);
 
 // Returns a fault that repeats without an end, and ended each attempt from the
-// first that it ended to the last of the run. These are at least two, or at
-// least one if the plan lets it fire in any incarnation and no resume can start
-// after its step. Prefers a fault that ends processes or fails operations to
-// one that only delays. Returns null if there is none.
+// first that it ended to the last of the run. At least two such attempts are
+// needed. One is enough if the plan lets the fault fire in any incarnation and
+// no resume can start after its step. Prefers a fault that ends processes or
+// fails operations to one that only delays. Returns null if there is none.
 const RecordFault* EndlessFault(const Record& record,
                                 const std::vector<Interruption>& all);
 
@@ -88,10 +90,10 @@ std::vector<std::string> OtherEnds(const Outline& outline,
                                    const Interruption& described,
                                    std::span<const Interruption> others);
 
-// Returns the end that led to that start of a generation: "worker 1 was killed
-// because of fault k (…)", or "launch 1 ended after step 12" if the launcher of
-// the generation before ended as planned; "the run restarted" if the record
-// shows none. `since_ns`: start of the generation before.
+// Returns the end that led to `start`, the start of a generation: "worker 1 was
+// killed because of fault k (…)", or "launch 1 ended after step 12" if the
+// launcher of the generation before ended as planned; "the run restarted" if
+// the record shows none. `since_ns`: start of the generation before.
 std::string EndBeforeStartText(const Outline& outline, int64_t since_ns,
                                const RecordEvent& start);
 

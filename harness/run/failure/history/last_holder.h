@@ -18,9 +18,10 @@ struct EndOfLastHolder {
   int worker = 0;
 };
 
-// Returns the end after which no worker could pass on the state to this
-// generation, at its start at the latest. Returns nullopt if HasNoSurvivor is
-// false, or if one fault ended all workers.
+// Returns the last end, before the start of this generation, of a worker that
+// held the state. After this end, no worker could pass on the state to this
+// generation. Returns nullopt if HasNoSurvivor is false, or if one fault ended
+// all workers.
 std::optional<EndOfLastHolder> FindEndOfLastHolder(
     const Outline& outline, const Generation& generation);
 

@@ -11,10 +11,10 @@
 
 namespace gauntlet {
 
-// Returns the first event in that time that reports a power loss or the end of
-// a process with an error; null if there is none. The exit of a worker that has
-// lost another one, or that the launcher killed, is returned only if there is
-// no other end.
+// Returns the first event from `from_ns` to `until_ns` that reports a power
+// loss or the end of a process with an error; null if there is none. The exit
+// of a worker that has lost another one, or that the launcher killed, is
+// returned only if there is no other end.
 const RecordEvent* FirstEnd(const Record& record, int64_t from_ns,
                             int64_t until_ns);
 

@@ -15,7 +15,7 @@
 namespace gauntlet {
 namespace {
 
-// Returns true iff the scenario plans an attempt with that number of workers.
+// Returns true iff the scenario plans an attempt with `workers` workers.
 bool IsPlanned(const RunSetup& setup, size_t workers) {
   return std::ranges::find(setup.workers_per_attempt,
                            static_cast<int>(workers)) !=

@@ -16,7 +16,7 @@ struct StepPace {
   int64_t reached_ns = 0;  // time from the start of the run to that step
   int64_t step_ns = 0;     // duration of that step
 
-  // Time that the run needs in all, if its next steps take as long.
+  // Time that the whole run needs if each remaining step takes step_ns.
   int64_t NeededNs() const;
 };
 
@@ -26,7 +26,7 @@ struct StepPace {
 std::optional<StepPace> PaceOfTimedOutRun(const Outline& outline);
 
 // Returns "24 steps of 3.002 s each do not fit into timeout.total (40s)". If
-// they would fit, and the run had only lost time before, returns "step 10 of 24
+// all steps would fit, but the run had lost time before, returns "step 10 of 24
 // was reached; the other 14 steps of 3.002 s each …".
 std::string PaceText(const StepPace& pace, int64_t limit_ns);
 

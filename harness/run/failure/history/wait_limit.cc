@@ -8,7 +8,8 @@ namespace {
 
 constexpr std::string_view kLostAfter = "cluster.heartbeat.lost_after";
 
-// Returns the limit of a step or a save, whichever has that value.
+// Returns the limit of a step or of a save, whichever has the value `limit_ns`;
+// nullopt if neither has it.
 std::optional<WaitLimit> LimitOfExchange(const RunSetup& setup,
                                          int64_t limit_ns) {
   if (limit_ns <= 0) return std::nullopt;

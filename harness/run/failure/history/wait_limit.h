@@ -19,14 +19,15 @@ struct WaitLimit {
   // Value of cluster.heartbeat.lost_after, which the launcher adds to the limit
   // of rank 0; 0: nothing is added.
   int64_t added_ns = 0;
-  int worker = 0;  // that waited; kLauncherWorker: the launcher
+  int worker = 0;  // worker that waited; kLauncherWorker: the launcher
 
   int64_t total_ns() const { return limit_ns + added_ns; }
   bool is_of_launcher() const;
 };
 
-// Returns the limit of a loss (kWorkerLost) that this worker, or the launcher,
-// emitted; nullopt if no key of the scenario sets it.
+// Returns the limit that `emitter`, a worker or kLauncherWorker, had waited for
+// when it emitted `lost` (kWorkerLost); nullopt if no key of the scenario sets
+// this limit.
 std::optional<WaitLimit> LimitOfLoss(const RunSetup& setup, int emitter,
                                      const RecordEvent& lost);
 

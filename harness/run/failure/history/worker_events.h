@@ -48,8 +48,8 @@ inline const RecordEvent* NewestUntil(const Record& record, RecordKind kind,
   return newest;
 }
 
-// Returns the newest step whose save was acknowledged before that event; 0 if
-// none was.
+// Returns the newest step whose save was acknowledged before the event `until`;
+// 0 if none was.
 inline uint64_t NewestSaveBefore(const Record& record,
                                  const RecordEvent& until) {
   uint64_t newest = 0;

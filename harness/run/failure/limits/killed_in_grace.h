@@ -16,7 +16,7 @@ struct KilledInGrace {
   const RecordFault* notice = nullptr;
   int worker = 0;
   std::optional<int64_t> read_after_ns;  // from the notice; nullopt: not read
-  uint64_t step = 0;                     // in which the worker was killed
+  uint64_t step = 0;                     // step in which the worker was killed
   bool has_agreed = false;               // the worker had agreed to stop
   int64_t longest_step_ns = 0;  // of the worker; 0: fewer than two steps
   int64_t longest_save_ns = 0;  // of the run; 0: no save was acknowledged
@@ -29,9 +29,9 @@ std::optional<KilledInGrace> FindKilledInGrace(const Outline& outline);
 // have its value.
 std::string PollEveryText(const RunSetup& setup);
 
-// Returns the time that an exit takes from the notice on, in whole seconds or
-// tenths: two executions, one in progress and one in which the workers agree to
-// stop, and a save. 0: unknown.
+// Returns the time from the notice to the exit of the workers, in whole seconds
+// or tenths: that of two executions and a save. One execution is in progress at
+// the notice; in the other one, the workers agree to stop. 0: unknown.
 int64_t NeededGrace(const RunSetup& setup, const KilledInGrace& killed);
 
 // Returns "fault p grants worker 1 10s from the notice to the kill, but the
@@ -42,7 +42,7 @@ int64_t NeededGrace(const RunSetup& setup, const KilledInGrace& killed);
 std::string KilledInGraceText(const Outline& outline,
                               const KilledInGrace& killed);
 
-// Returns the values of the scenario with which the worker stops in time:
+// Returns the change of the scenario after which the worker stops in time:
 // "lower preemption.grace (30s) to the grace of fault p (10s)".
 std::string KilledInGraceRemedy(const RunSetup& setup,
                                 const KilledInGrace& killed);

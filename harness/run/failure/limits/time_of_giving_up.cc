@@ -13,7 +13,7 @@ struct RestartedAttempt {
   int64_t pause_ns = 0;     // between the restart and the next attempt
 };
 
-// Returns the pause after a restart at that time.
+// Returns the pause after the restart at `restart_ns`.
 int64_t PauseAfter(const LauncherRun& run, int64_t restart_ns) {
   const auto found =
       std::ranges::find_if(run.events, [restart_ns](const RecordEvent& event) {
@@ -30,7 +30,7 @@ std::vector<RestartedAttempt> RestartedAttempts(
   for (const LauncherRun& run : record.launchers) {
     if (run.events.empty()) continue;
     ++launch;
-    int64_t begin_ns = run.events.front().t_ns;  // of the attempt
+    int64_t begin_ns = run.events.front().t_ns;  // start of the attempt
     for (const Interruption& one : all) {
       if (one.launch != launch || one.reaction != Reaction::kRestartsJob) {
         continue;

@@ -25,7 +25,7 @@ std::string ShorterDelay(const Record& record, const RecordFault& fault,
 struct ShortDelay {
   std::string_view parameter;  // of the fault: "latency" or "duration"
   int64_t by_ns = 0;
-  WaitLimit limit;  // that a longer delay would exceed
+  WaitLimit limit;  // limit that a longer delay would exceed
 };
 
 // Returns nullopt if the fault does not delay, has no end, or takes twice as
@@ -36,7 +36,7 @@ std::optional<ShortDelay> FindShortDelay(const RunSetup& setup,
 
 // Returns the change after which the fault leads to the loss of a worker: "set
 // the latency of fault s (100ms) to 1m, well above cluster.step_timeout (30s),
-// the limit of a wait for the worker"; "" if it has no FindShortDelay.
+// the limit of a wait for the worker"; "" if FindShortDelay returns nullopt.
 std::string LongerDelay(const RunSetup& setup, const RecordFault& fault);
 
 }  // namespace gauntlet

@@ -42,16 +42,16 @@ std::vector<uint64_t> DueSavesOf(const Record& record) {
   return steps;
 }
 
-// Returns true iff the newest of these steps are those.
+// Returns true iff `end` is not empty and `steps` ends with it.
 bool EndsWith(const std::vector<uint64_t>& steps,
               const std::vector<uint64_t>& end) {
   return !end.empty() && steps.size() >= end.size() &&
          std::equal(end.begin(), end.end(), steps.end() - end.size());
 }
 
-// Returns "checkpoint.keep (5) to 4". Leaves the setting out ("") if that is
-// the present value or not permitted, or if the run has too few saves for
-// retention to remove one.
+// Returns "checkpoint.keep (5) to 4". Returns "" if `expected` is the present
+// value or is not permitted, or if the present value already keeps all saves
+// and all are expected.
 std::string KeepText(int keep, size_t saves, size_t expected) {
   const bool is_left_out =
       !IsPermitted("checkpoint.keep", expected) ||
@@ -70,8 +70,8 @@ std::string SettingsText(std::vector<std::string> settings) {
              : fmt::format("set {}", fmt::join(settings, ", and "));
 }
 
-// Returns "set job.epochs (2) to 3"; "" if that is the present value, or not
-// permitted.
+// Returns "set job.epochs (2) to 3"; "" if `epochs` is the present value, or is
+// not permitted.
 std::string EpochsText(const Record& record, uint64_t epochs) {
   return epochs == record.setup.epochs || !IsPermitted("job.epochs", epochs)
              ? ""
@@ -79,8 +79,8 @@ std::string EpochsText(const Record& record, uint64_t epochs) {
                            epochs);
 }
 
-// Returns the step of the first acknowledged save of a state after the epoch
-// that ended at that step.
+// Returns the step of the first acknowledged save after the end of the epoch
+// whose last step is `end`.
 std::optional<uint64_t> FirstSaveAfterEpoch(const Record& record,
                                             uint64_t end) {
   std::optional<uint64_t> first;
@@ -93,8 +93,9 @@ std::optional<uint64_t> FirstSaveAfterEpoch(const Record& record,
   return first;
 }
 
-// Returns the change after which the first restart comes before the end of that
-// epoch, counted from 0; "" if the fault already comes before it.
+// Returns the change after which the first restart comes before the end of
+// `epoch` (counted from 0) at step `end`; "" if the fault already comes before
+// it.
 std::string RestartBeforeEnd(const RecordFault& fault, uint64_t epoch,
                              uint64_t end) {
   if (fault.step && *fault.step <= end) return "";
@@ -102,9 +103,9 @@ std::string RestartBeforeEnd(const RecordFault& fault, uint64_t epoch,
                      StepAdvice(fault, {.last = end}), epoch + 1);
 }
 
-// Returns the change after which that epoch, counted from 0, has ended and is
-// saved before the first restart, and the next one, which ends at `next_end`,
-// has not ended; "" if no such step is known.
+// Returns the change after which the first restart comes after the end of
+// `epoch` (counted from 0) at step `end` and after a save of it, but before the
+// end of the next epoch at step `next_end`; "" if no such step is known.
 std::string RestartAfterEnd(const Record& record, const RecordFault& fault,
                             uint64_t epoch, uint64_t end, uint64_t next_end) {
   const std::optional<uint64_t> save = FirstSaveAfterEpoch(record, end);
@@ -115,8 +116,8 @@ std::string RestartAfterEnd(const Record& record, const RecordFault& fault,
       *save);
 }
 
-// Returns the number of steps of an epoch, by the end of the first one; nullopt
-// if the run shows none.
+// Returns the number of steps of an epoch, computed from the first end of an
+// epoch in the record; nullopt if no epoch ended.
 std::optional<uint64_t> StepsOfEndedEpoch(const Record& record) {
   const std::map<uint64_t, const RecordEvent*> ends = EpochEndsOf(record);
   if (ends.empty()) return std::nullopt;
@@ -146,8 +147,8 @@ std::string MaxStepsText(std::optional<uint64_t> present, uint64_t steps) {
                  : fmt::format("job.max_steps to {}", steps);
 }
 
-// Returns the change after which training ends at a later step; "" if no
-// permitted number of epochs has that step.
+// Returns the change after which training ends at `expected`, a later step; ""
+// if no permitted number of epochs reaches this step.
 std::string LaterEnd(const Record& record, uint64_t expected) {
   const uint64_t epochs = record.setup.epochs;
   const std::optional<uint64_t> max_steps = MaxStepsOfEnd(record);

@@ -20,9 +20,9 @@ std::string SaveScheduleRemedy(const Outline& outline);
 std::string SavesRemedy(const Outline& outline, uint64_t expected);
 
 // Returns the change after which the run leaves the expected checkpoints, if
-// its saves and another retention give these: "set checkpoint.on_success to
-// leave, so that step 24 is saved only once, and checkpoint.keep (5) to 4".
-// Otherwise returns SaveScheduleRemedy.
+// other values of checkpoint.on_success and checkpoint.keep suffice for that:
+// "set checkpoint.on_success to leave, so that step 24 is saved only once, and
+// checkpoint.keep (5) to 4". Otherwise returns SaveScheduleRemedy.
 std::string CheckpointsRemedy(const Outline& outline);
 
 // Returns the change after which the training of a completed run ends at the

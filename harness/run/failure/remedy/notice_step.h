@@ -11,10 +11,12 @@
 namespace gauntlet {
 
 // Returns the change after which the notice stops the job in one of these
-// steps: "set the step of fault n (9) to 5". Returns "" if the job did not stop
-// in the step of the notice (`stopped` is another one), as the delay may differ
-// then. Returns "" also if a step is the last one of training or later: a
-// notice stops nothing there. REQUIRES: the fault gives a notice.
+// steps: "set the step of fault n (9) to 5". Returns "" if the stop may follow
+// the notice by another number of steps after the change: if the job stopped in
+// another step (`stopped`) than that of the notice, if a worker polls for the
+// notice, or if an execution has several steps. Returns "" also if a step is
+// the last one of training or later: a notice stops nothing there. REQUIRES:
+// the fault gives a notice.
 std::string StopAdvice(const Record& record, const RecordFault& notice,
                        uint64_t stopped, const StepRange& steps);
 

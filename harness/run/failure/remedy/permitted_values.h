@@ -9,8 +9,8 @@
 
 namespace gauntlet {
 
-// Returns true iff a scenario may set that key to the value.
-// REQUIRES: the key is that of a count, such as "job.epochs".
+// Returns true iff a scenario may set `key` to `value`. REQUIRES: the key is
+// that of a count, such as "job.epochs".
 bool IsPermitted(std::string_view key, uint64_t value);
 
 // Returns the last step of the reference run; UINT64_MAX if the record has no

@@ -118,8 +118,8 @@ const RecordFault* FirstEndingFault(const UnmetRun& run) {
   return nullptr;
 }
 
-// Returns "in incarnation 2", "in each of incarnations 2 and 3": those that the
-// next `number` ends of workers are in.
+// Returns "in incarnation 2" or "in each of incarnations 2 and 3": the
+// incarnations that the next `number` ends of workers would end.
 std::string NextIncarnations(const UnmetRun& run, uint64_t number) {
   const uint64_t first = run.all.size() + 1;
   if (number == 1) return fmt::format("in incarnation {}", first);
@@ -127,7 +127,7 @@ std::string NextIncarnations(const UnmetRun& run, uint64_t number) {
                      number == 2 ? "and" : "to", first + number - 1);
 }
 
-// Returns the change after which the run is interrupted that many times more.
+// Returns the change after which the run has `number` more interruptions.
 std::string MoreEnds(const UnmetRun& run, uint64_t number) {
   for (const FaultOccurrence& occurrence : run.outline.occurrences) {
     const bool only_delays = number == 1 &&
@@ -146,8 +146,8 @@ std::string MoreEnds(const UnmetRun& run, uint64_t number) {
 
 std::string OneMoreEnd(const UnmetRun& run) { return MoreEnds(run, 1); }
 
-// Appends "; and set outcome: recovers" if the scenario expects a run without
-// restarts and had one.
+// Appends "; and set outcome: recovers" to the advice if the scenario expects a
+// run without restarts (outcome: completes) and this run had none.
 std::string WithOutcome(const UnmetRun& run, const std::string& advice) {
   const bool must_change_outcome =
       run.record().expect.outcome == Outcome::kCompletes &&
@@ -291,8 +291,8 @@ std::string RemedyForOutcome(const UnmetRun& run) {
   return "";
 }
 
-// Returns the change after which the run has that number of restarts, which is
-// higher than that of this run; "" if cluster.restart.max does not permit it.
+// Returns the change after which the run has `expected` restarts, which is more
+// than it had; "" if cluster.restart.max cannot be set to this number.
 std::string MoreRestarts(const UnmetRun& run, uint64_t expected) {
   const Record& record = run.record();
   const auto budget = static_cast<uint64_t>(record.setup.max_restarts);
@@ -300,7 +300,8 @@ std::string MoreRestarts(const UnmetRun& run, uint64_t expected) {
     return MoreEnds(run, expected - run.facts().restarts);
   }
   if (!IsPermitted("cluster.restart.max", expected)) return "";
-  // Without restarts, the present budget is 0, whatever the scenario sets.
+  // If the policy never restarts, the present budget is 0, whatever the
+  // scenario sets.
   const std::string raised =
       record.setup.never_restarts
           ? fmt::format(
@@ -321,8 +322,8 @@ std::string MoreRestarts(const UnmetRun& run, uint64_t expected) {
                            raised);
 }
 
-// Returns the change after which the run has exactly that number of restarts,
-// which is lower than that of this run.
+// Returns the change after which the run has exactly `expected` restarts, which
+// is fewer than it had.
 std::string FewerRestartsExactly(const UnmetRun& run, uint64_t expected) {
   const Record& record = run.record();
   const std::vector<CausedInterruptions> later =
@@ -335,7 +336,8 @@ std::string FewerRestartsExactly(const UnmetRun& run, uint64_t expected) {
                        });
   };
   const auto both = std::ranges::find_if(later, ended_before);
-  // Without such a fault, the earlier restarts are missing, too.
+  // If one of the later faults also ended an earlier attempt, its removal would
+  // remove that restart, too. So removes faults only if there is no such fault.
   if (run.all.size() < expected || both == later.end()) {
     return FewerRestarts(run, expected);
   }
@@ -442,7 +444,7 @@ std::string RemedyForCheckpoints(const UnmetRun& run) {
   return CheckpointsRemedy(run.outline);
 }
 
-// Code 0 is that of a completed training only.
+// Only a completed training exits with code 0.
 std::string RemedyForExitCode(const UnmetRun& run) {
   const Record& record = run.record();
   if (record.expect.exit_code != 0 || IsDone(record)) return "";
@@ -502,7 +504,7 @@ std::string LongerTraining(const Record& record) {
 // Returns the change of the learning rate for a loss that is not finite or
 // hardly changes; "" for other losses.
 std::string RateForLoss(const Course& course) {
-  // A smaller change of the loss, as a fraction of it, is no progress.
+  // A smaller relative change of the loss counts as no progress.
   constexpr double kLeastChange = 0.05;
   const double first = std::bit_cast<float>(course.first.loss_bits);
   const double last = std::bit_cast<float>(course.last.loss_bits);

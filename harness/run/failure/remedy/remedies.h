@@ -16,8 +16,8 @@ namespace gauntlet {
 // no fault that caused a later interruption than these.
 std::string FewerInterruptions(const Outline& outline, uint64_t permitted);
 
-// Returns the changes of the faults of all interruptions that only delay; "" if
-// there are none.
+// Returns the changes of all faults that only delay and caused an interruption;
+// "" if there are none.
 std::string ShorterDelays(const Outline& outline);
 
 // Returns the change for the unmet expectations whose remedies are known, such

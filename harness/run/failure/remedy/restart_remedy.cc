@@ -25,8 +25,8 @@
 namespace gauntlet {
 namespace {
 
-// Returns true iff the fault fired in several steps of the training. A fault
-// that always ends the attempts in the same step keeps them from the end that
+// Returns true iff the fault fired in several steps of the training. If a fault
+// always ends the attempts in the same step, they never reach the step that
 // `until` sets.
 bool FiredInSeveralSteps(const Record& record, const RecordFault& fault) {
   std::set<uint64_t> steps;

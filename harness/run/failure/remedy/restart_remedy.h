@@ -29,8 +29,10 @@ FaultsRemedy EndlessFaultsRemedy(const Outline& outline);
 // restart is not needed.
 std::string RestartRemedy(const Outline& outline, const Verdict& verdict);
 
-// Returns the change of the scenario after which its job is queued again, or no
-// longer is; "" if the run has nothing to do with requeues.
+// If the scenario expects the job to recover, returns the change after which
+// the job starts again after its stop, or after the kill of its launcher. If
+// the scenario expects a clean stop, returns the change after which the job
+// does not start again. Returns "" for other runs, and if no change is known.
 std::string RequeueRemedy(const Outline& outline, const Verdict& verdict);
 
 }  // namespace gauntlet

@@ -37,8 +37,8 @@ struct Restart {
   const RecordEvent* fired = nullptr;
 };
 
-// Returns the restart that begins with that event, and the fault of the last
-// interruption before it.
+// Returns the restart that begins with the event `start`, and the fault of the
+// last interruption before it.
 Restart RestartAt(const Outline& outline, const RecordEvent& start) {
   Restart restart = {.start = start};
   for (const Interruption& one : InterruptionsOf(outline)) {
@@ -76,8 +76,8 @@ RecordEvent FirstStartAgain(const Outline& outline) {
   return again == nullptr ? RecordEvent{.t_ns = kAfterTheRun} : *again;
 }
 
-// Returns the duration of the last step before that time, by the first worker
-// that shows one; 0 if none does.
+// Returns the duration of the last step before `t_ns`, by the first worker
+// whose events show one; 0 if none does.
 int64_t StepDurationBefore(const Record& record, int64_t t_ns) {
   for (const IncarnationEvents& incarnation : record.incarnations) {
     const RecordEvent* before = nullptr;
@@ -169,7 +169,8 @@ std::string CompletedSave(const Outline& outline, const Restart& restart,
   const std::string removed =
       fmt::format("remove {}, which delayed the save of step {}",
                   NamedFaults(delays), save.step);
-  // The fault that ended the workers fires in this save without a delay, too.
+  // The fault that ended the workers may fire in this save, even without a
+  // delay.
   const bool is_in_save = restart.ending != nullptr &&
                           restart.ending->in_save && restart.fired != nullptr &&
                           StepOfSaveAt(record, *restart.fired) == save.step;
@@ -179,8 +180,8 @@ std::string CompletedSave(const Outline& outline, const Restart& restart,
 }
 
 // Returns the advice to let the fault that ended the workers fire after the
-// pending save, without a step, as the record does not show at which step the
-// save is complete. Returns "" if that fault is not known.
+// pending save. Names no step, because the record does not show at which step
+// the save is complete. Returns "" if that fault is not known.
 std::string LaterEndAdvice(const Record& record, const Restart& restart,
                            const BegunSave& save) {
   if (restart.ending == nullptr || save.ending != SaveEnding::kPending) {
@@ -198,8 +199,8 @@ std::string LaterEndAdvice(const Record& record, const Restart& restart,
       usual.empty() ? "" : fmt::format(" ({})", usual));
 }
 
-// Returns the change after which the acknowledged checkpoint of that step can
-// be loaded at the restart; "" if it could be, or if no change is known.
+// Returns the change after which the acknowledged checkpoint of `step` can be
+// loaded at the restart; "" if it could be, or if no change is known.
 std::string UndamagedCheckpoint(const Outline& outline, const Restart& restart,
                                 uint64_t step) {
   const Record& record = outline.record;
@@ -255,8 +256,8 @@ std::string MovedEndOfLaunch(const Record& record, uint64_t found,
              : "";
 }
 
-// Returns the change after which the checkpoint of that step could be loaded,
-// had the run resumed from it; "" if it could be, or if no change is known.
+// Returns the change after which the run could have loaded the checkpoint of
+// `step`; "" if it could already, or if no change is known.
 std::string LoadableStep(const Outline& outline, const Restart& restart,
                          uint64_t step) {
   for (const BegunSave& save : SavesBegunBy(outline.record, restart.start)) {
@@ -287,10 +288,10 @@ std::string OlderResume(const Outline& outline, const Restart& restart,
 }
 
 // Returns the change of checkpoint.every after which the run resumes from a
-// step that is not due with the present interval. Names the values if nothing
-// but the interval and the step of a fault decides the save that is resumed
-// from. Returns "" if no run resumes from that step, as training ends there or
-// earlier.
+// step that is not due with the present interval. Names the values only if the
+// interval and the step of a fault alone decide from which save the run
+// resumes. Returns "" if training ends at the expected step or earlier, because
+// no run resumes from there.
 std::string OtherInterval(const Record& record, const Restart& restart,
                           uint64_t expected) {
   if (expected >= LastStepOf(record)) return "";
@@ -358,7 +359,8 @@ bool KillsLauncher(const Restart& restart) {
 // that had begun, so that they recompute at most `most` steps.
 std::string NewerSave(const Outline& outline, const MostRecomputed& found,
                       uint64_t most) {
-  // Workers train on for a time after the kill of their launcher.
+  // After the kill of their launcher, workers train on for some time, so a
+  // newer save may not suffice.
   if (KillsLauncher(found.restart)) return "";
   for (const BegunSave& save :
        SavesBegunBy(outline.record, found.restart.start)) {

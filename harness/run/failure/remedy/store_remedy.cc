@@ -21,8 +21,8 @@
 namespace gauntlet {
 namespace {
 
-// Returns the faults of the record, each once, that have an occurrence which
-// `is_wanted`.
+// Returns the faults of the record, each once, that have an occurrence for
+// which `is_wanted` returns true.
 template <typename Condition>
 std::vector<const RecordFault*> FaultsWith(const Outline& outline,
                                            const Condition& is_wanted) {
@@ -41,7 +41,7 @@ std::vector<const RecordFault*> FaultsWith(const Outline& outline,
 struct StoredSteps {
   std::set<uint64_t> saved;
   std::set<uint64_t> damaged;
-  std::set<uint64_t> deleted;  // to keep no more checkpoints than permitted
+  std::set<uint64_t> deleted;  // by retention, or to make room on the disk
 };
 
 StoredSteps StoredStepsOf(const Record& record) {
@@ -63,7 +63,7 @@ StoredSteps StoredStepsOf(const Record& record) {
 // checkpoint, or if the disk may have been full.
 std::string MoreKept(const Record& record) {
   const StoredSteps steps = StoredStepsOf(record);
-  std::optional<uint64_t> intact;  // newest intact checkpoint of the deleted
+  std::optional<uint64_t> intact;  // newest deleted checkpoint without damage
   for (const uint64_t step : steps.deleted) {
     if (!steps.damaged.contains(step)) intact = step;
   }
@@ -80,8 +80,8 @@ std::string MoreKept(const Record& record) {
       record.setup.keep, keep, *intact);
 }
 
-// Returns the steps of all failed saves; none if another fault than this one,
-// or no fault, made one of them fail, or if a save failed several times.
+// Returns the steps of all failed saves. Returns none if `fault` was not the
+// only cause of each failure, or if a save failed several times.
 std::vector<uint64_t> SavesFailedBy(const Record& record, const RunFacts& facts,
                                     const RecordFault& fault) {
   const std::vector<BegunSave> failed = SavesFailedByFaults(record);
@@ -109,8 +109,8 @@ std::string FewerFailures(const Record& record, const RunFacts& facts,
                              fault.hits, expected)
                : "";
   }
-  // Training waits for no asynchronous save, so the step of the fault may be
-  // later than that of the save.
+  // Training does not wait for an asynchronous save, so the step of the fault
+  // may be later than that of the save.
   const uint64_t step = failed[expected];
   if (record.setup.async_saves || fault.step >= step) return "";
   return fmt::format(
