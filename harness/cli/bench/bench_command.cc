@@ -72,9 +72,9 @@ Result<std::optional<BenchFigures>> ReadBaseline(const std::string& file) {
 }
 
 // Returns the parent of the folder of trials. A benchmark deletes the trials of
-// an earlier, killed one only if both have the same parent. Without --out, each
-// benchmark has a new folder in .gauntlet/bench, so the trials go next to this
-// folder and not into it.
+// a killed earlier benchmark only if both use the same parent. Without --out,
+// each benchmark creates a new folder in .gauntlet/bench, so its trials go next
+// to this folder and not into it.
 fs::path TrialsParent(const BenchCheckpointCommand& command,
                       const fs::path& out) {
   if (!command.trial_directory.empty()) return command.trial_directory;

@@ -111,9 +111,9 @@ bool HasNoMultiple(Metric metric) {
   return IsDifference(metric) || metric == Metric::kGoodput;
 }
 
-// Refuses multiples of a missing baseline, and of metrics without a multiple.
-// Also refuses limits on metrics or modes that the run does not measure: such
-// limits could never be broken.
+// Refuses multiples of the baseline if there is no baseline, or if the metric
+// has no multiple. Also refuses limits on metrics or modes that the run does
+// not measure: such limits could never be broken.
 Status CheckLimits(const BenchCheckpointCommand& command) {
   for (const BenchLimit& limit : command.limits) {
     const auto refuse = [&limit](std::string_view why) {
@@ -244,7 +244,7 @@ Result<Command> ParseBenchCheckpoint(const VerbArguments& verb) {
     return Command(PrintTextCommand{flags.Help()});
   }
   std::erase(command.every, uint64_t{0});
-  // --every was only "never": measures no mode with saves.
+  // The only value of --every was "never", so no mode with saves is measured.
   if (command.every.empty()) {
     command.every = {10};
     modes.clear();

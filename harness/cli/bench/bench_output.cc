@@ -11,8 +11,8 @@ namespace gauntlet {
 Result<BenchOutput> BenchOutput::Make(const std::string& out,
                                       const std::filesystem::path& runs) {
   if (!out.empty()) {
-    // The lock on the folder ends here, because TrialsFolder locks the same
-    // folder.
+    // Releases the lock on the folder at once, because TrialsFolder locks the
+    // same folder.
     ASSIGN_OR_RETURN(OutputFolder folder, MakeFindingsDirectory(out, ""));
     return BenchOutput(std::move(folder.path), /*is_new_run=*/false);
   }

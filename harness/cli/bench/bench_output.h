@@ -31,7 +31,7 @@ class BenchOutput {
       : path_(std::move(path)), is_new_run_(is_new_run) {}
 
   std::filesystem::path path_;
-  bool is_new_run_;  // below `runs`
+  bool is_new_run_;  // true: the folder is below `runs`
 };
 
 // Returns the exit code of a benchmark that measured nothing.

@@ -20,9 +20,9 @@
 namespace gauntlet {
 namespace {
 
-// A folder of its own. In the folder of `bench checkpoint`, users take the link
-// `latest` as the baseline of the next run, so the link must not name results
-// of `bench scale`.
+// `bench scale` has its own folder. In the folder of `bench checkpoint`, users
+// take the link `latest` as the baseline of the next run, so the link must not
+// name results of `bench scale`.
 constexpr const char* kScaleBenchFolder = ".gauntlet/bench-scale";
 
 ExitCode ReportOutcome(const ScaleResult& result, Console& console) {

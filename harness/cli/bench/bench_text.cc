@@ -26,7 +26,7 @@ std::string MedianCell(const CheckpointFigures& figures, Metric metric) {
   return MetricText(InfoOf(metric).unit, MedianOf(values));
 }
 
-// Returns the 95 % interval.
+// Returns the 95 % interval of the median; "" if there are too few trials.
 std::string IntervalCell(const CheckpointFigures& figures, Metric metric) {
   const TrialValues& values = figures.of(metric);
   if (values.size() < kLeastTrials) return "";
@@ -57,7 +57,7 @@ std::string MetricsTable(std::span<const CheckpointFigures> group,
   return table.Render();
 }
 
-// Returns a line for each mode with saves.
+// Returns a line with the recommended interval for each mode with saves.
 std::string RecommendationsText(std::span<const CheckpointFigures> group,
                                 double between_failures) {
   std::string text;

@@ -12,8 +12,8 @@ namespace gauntlet {
 // code.
 int RunCrashTest(const CrashTestCommand& command, Console& console);
 
-// Returns the exit code for the result. If several apply, the order is that of
-// `gauntlet help exit-codes`.
+// Returns the exit code for the result. If several apply, returns the first of
+// them in the order of `gauntlet help exit-codes`.
 ExitCode CrashTestExit(const CrashTestResult& result);
 
 }  // namespace gauntlet

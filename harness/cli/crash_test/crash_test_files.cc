@@ -34,7 +34,8 @@ Result<CrashTestResult> RunTrainer(const Case& one, const CasePlace& place,
   ASSIGN_OR_RETURN(CrashTestPlan plan, PlanOfTrainer(*one.trainer));
   plan.version = GAUNTLET_VERSION;
   plan.time = one.timeouts.total;
-  // The report of the run contains the scenario, and a repetition reads it.
+  // The report of the run shows this scenario, and the command that repeats the
+  // case reads it.
   ASSIGN_OR_RETURN(const std::string scenario, WriteScenario(one, {}));
   RETURN_IF_ERROR(
       WriteTextFile(fs::path(place.directory) / kScenarioFileName, scenario));

@@ -17,8 +17,8 @@ Status WriteCrashTestFiles(const CrashTestResult& result,
                            const std::filesystem::path& folder);
 
 // Runs the case's trainer and judges the outcome. Writes the case as
-// scenario.yaml into its directory. The report and the findings stay in the
-// folder crash-test there.
+// scenario.yaml into its directory, and the report and the findings into the
+// folder crash-test in the same directory.
 CaseOutcome RunTrainerCase(const Case& one, const CasePlace& place);
 
 }  // namespace gauntlet

@@ -38,8 +38,8 @@ std::string RecordingText(const CrashTestResult& result) {
 }
 
 // Returns a table with a row for each fault and a column for each verdict that
-// occurs. If several faults can leave the same crash state, it counts in the
-// row of each of them.
+// occurs. If several faults can leave the same crash state, the state counts in
+// the row of each of them.
 std::string VerdictTable(const CrashTestResult& result) {
   constexpr size_t kVerdicts = kRecoveryVerdictNames.size();
   std::map<CrashFault, std::array<uint64_t, kVerdicts>> counts;

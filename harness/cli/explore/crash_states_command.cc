@@ -143,9 +143,9 @@ class Watch {
 };
 
 // Returns the parts that are searched by default. Under kLyingFsync even an
-// acknowledged save may be lost. So only two windows are searched there, to
-// check that no torn save is loaded and that no run starts cold although a
-// checkpoint existed.
+// acknowledged save may be lost. So only two windows are searched under that
+// profile, to check that no torn save is loaded and that no run starts cold
+// although a checkpoint existed.
 std::vector<CrashStatePart> DefaultParts(
     const std::vector<CrashWindow>& windows) {
   std::vector<CrashStatePart> parts;

@@ -145,7 +145,7 @@ class Explorer final : public CampaignObserver {
       console_.out << CampaignToJson(task_.base, report, files, command_,
                                      task_.seed);
     }
-    // The next line goes to standard error.
+    // Flushes standard output, because the next line goes to standard error.
     console_.Flush();
     Close(report, files);
     return ExitCodeFor(report);

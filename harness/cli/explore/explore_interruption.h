@@ -16,8 +16,8 @@ namespace gauntlet {
 
 // Returns a shell command. In modes mixed and random, the command resumes at
 // the first case that has not run, with the same --out and the rest of --cases.
-// After an interruption, it also has the rest of --time. In other modes, the
-// command restarts the exploration.
+// If the exploration was interrupted, the command also has the rest of --time.
+// In other modes, the command restarts the exploration.
 std::string CommandToResume(const ExploreCommand& command, uint64_t seed,
                             const CampaignReport& report);
 

@@ -100,13 +100,13 @@ struct CrashStateChoice {
   std::vector<DurabilityProfile> profiles;
   std::vector<CrashWindow> windows = AllCrashWindows();
   uint64_t save = 0;                   // as CrashStateOptions::save
-  std::optional<uint64_t> max_states;  // for file names, and for contents
-  std::string id;                      // of the only state to try; empty: all
+  std::optional<uint64_t> max_states;  // for file names and for contents each
+  std::string id;                      // the only state to try; empty: all
 };
 
 struct ExploreCommand {
   std::string base_file;    // empty: the built-in base
-  std::string name_filter;  // selects the base's one case
+  std::string name_filter;  // selects the one case of the base
   ExploreMode mode = ExploreMode::kMixed;
   std::vector<FaultKind> kinds;  // ascending; empty: all
   std::vector<Point> points;     // ascending; empty: all

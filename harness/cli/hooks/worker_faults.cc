@@ -21,8 +21,9 @@ namespace {
 // this process.
 class PlannedFaults final : public WorkerFaults {
  public:
-  // A notice of a preemption is the creation of the target's notice file. The
-  // worker polls for this file.
+  // A fault gives a preemption notice by creating a file: the target's notice
+  // file, for which the worker polls; or, for a notice over HTTP, the
+  // MetadataFile, which changes the answer of the metadata server.
   PlannedFaults(FaultPlan plan, const WorkerFaultsTarget& target,
                 ExternalControl external)
       : plan_(std::move(plan)),

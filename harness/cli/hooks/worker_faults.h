@@ -10,7 +10,7 @@
 namespace gauntlet {
 
 // Reads the plan, if there is one, and creates the directory that records which
-// faults fired. Returns null without a plan, unless fiu-run started this
+// faults fired. Returns null if there is no plan and fiu-run did not start this
 // process. The result must not outlive the target's world and events.
 Result<std::unique_ptr<WorkerFaults>> ReadWorkerFaults(
     const WorkerFaultsTarget& target);

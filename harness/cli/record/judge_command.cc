@@ -33,8 +33,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Returns the folder, all folders below it, and those to which links in them
-// lead. Does not follow the links further. Skips a folder that was removed
+// Returns the folder, all folders below it, and the links in these that lead to
+// a folder. Does not search behind the links. Skips a folder that was removed
 // meanwhile, and a link to nothing or to itself.
 Result<std::vector<std::string>> FoldersBelow(const fs::path& top) {
   std::vector<std::string> folders;
@@ -94,8 +94,8 @@ class RecordFinder {
   // Record files without duplicates, in the order of the given paths. Those of
   // one path are in the order of SortCases.
   const std::vector<std::string>& files() const { return files_; }
-  // Folders of cases without a record, and of crash tests of other programs,
-  // which have none. Neither has duplicates.
+  // Folders of cases without a record, and folders of crash tests of other
+  // programs, which never have a record. Neither list has duplicates.
   const std::vector<std::string>& cases_without() const {
     return cases_without_;
   }

@@ -133,8 +133,8 @@ Status PlanIsNoScenario(const fs::path& plan) {
       IsFile(scenario) ? fmt::format(", such as {}", scenario.string()) : ""));
 }
 
-// Returns the error for an argument that is the result file of a run: it covers
-// all cases, and one case is expected.
+// Returns the error for an argument that is the result file of a run: the file
+// covers all cases, but one case is expected.
 Status ResultIsNoCase(const fs::path& file) {
   const fs::path run = file.has_parent_path() ? file.parent_path() : ".";
   const std::vector<std::string> folders = FoldersIn(run);

@@ -20,11 +20,10 @@ struct ReplayTarget {
   std::string build;               // of the recording program; "": not known
 };
 
-// Returns the case of a record: from the scenario stored in `folder`, next to
-// the record, or else from the record's scenario file, by name.
-// kInvalidArgument: the file has changed, and its faults differ from those of
-// the record.
-// `errors`: as for FindReplayTargets.
+// Returns the case of a record. Reads it from the scenario stored in `folder`,
+// next to the record. If there is none, finds the case by name in the record's
+// scenario file. kInvalidArgument: the file has changed, and its faults differ
+// from those of the record. `errors`: as for FindReplayTargets.
 Result<Case> CaseOfRecord(const Record& record,
                           const std::filesystem::path& folder,
                           std::string& errors);

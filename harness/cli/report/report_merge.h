@@ -13,8 +13,8 @@ namespace gauntlet {
 
 struct MergedRun {
   StoredRun run;
-  // Runs in the command that are copies of an earlier one in it. They are not
-  // merged, so that each run counts once.
+  // Runs of the command that are copies of a run listed before them. They are
+  // not merged, so that each run counts once.
   std::vector<std::string> copies;
 };
 

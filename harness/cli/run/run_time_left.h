@@ -36,14 +36,14 @@ class RunTimeLeft {
     std::optional<double> median;  // seconds of a case in the earlier run
     uint64_t ran = 0;
     double seconds = 0;         // of the cases that ran
-    uint64_t unknown_left = 0;  // cases that have not begun
+    uint64_t unknown_left = 0;  // cases without an earlier time, not begun
   };
   static std::optional<double> Guess(const WorldTimes& world);
 
   int jobs_;
   std::map<Key, double> earlier_;
   std::map<std::string, WorldTimes> worlds_;
-  double known_left_ = 0;  // seconds of cases that have not begun
+  double known_left_ = 0;  // earlier times of cases that have not begun
   std::map<Key, Time> running_;
 };
 

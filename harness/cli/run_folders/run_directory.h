@@ -21,7 +21,7 @@ inline constexpr std::string_view kJunitFileName = "junit.xml";
 inline constexpr std::string_view kReportFileName = "report.html";
 inline constexpr std::string_view kFindingsFolderName = "findings";
 
-// Returns the absolute path of a folder for runs, which need not exist.
+// Returns the absolute path of a folder for runs. The folder need not exist.
 // kInvalidArgument: the path is not UTF-8, so records, which are JSON, could
 // not name files below it.
 Result<std::filesystem::path> AbsoluteFolder(const std::filesystem::path& path);

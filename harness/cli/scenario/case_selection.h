@@ -27,11 +27,11 @@ Result<LoadedScenarios> LoadScenarioFiles(
     const std::vector<std::string>& paths);
 LoadedScenarios LoadDemo();
 
-// Selected cases. A case of two worlds is there twice.
+// Selected cases. A case that runs in two worlds has two items.
 struct Selection {
   std::vector<SuiteItem> items;  // selected
-  size_t of = 0;     // number before names, labels and shards select
-  std::string note;  // about --last-failed; empty: none
+  size_t of = 0;                 // cases before names, labels and shards select
+  std::string note;              // about --last-failed; empty: none
   // Reason why nothing is selected: "; no case has the label smok; did you mean
   // smoke?" Other reasons: no case has the given part of a name, the paths have
   // no scenario files, or --last-failed has nothing to run. Empty: something is
