@@ -88,8 +88,8 @@ Status BenchTraining::EndedEarly() {
     return output.find(std::strerror(error)) != output.npos;
   };
   if (has_error(ENOSPC) || has_error(EDQUOT)) {
-    // Names the folder of the benchmark. Between it and directory_ is the
-    // folder of the trial.
+    // Names the folder of the benchmark: it contains the folder of the trial,
+    // which contains directory_.
     return FailedPrecondition(
         fmt::format("{}: the disk became full; use another one with --ckpt DIR",
                     directory_.parent_path().parent_path().string()));

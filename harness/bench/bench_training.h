@@ -45,17 +45,19 @@ class BenchTraining {
   BenchTraining& operator=(const BenchTraining&) = delete;
 
   // Waits until a chief has finished the step. kCancelled: `interrupted`
-  // returned true; kFailedPrecondition: the run ended before that step.
+  // returned true; kFailedPrecondition: the run ended before the step.
   Status AwaitStep(uint64_t step, const std::function<bool()>& interrupted);
   // Returns the newest step of the current chief.
   uint64_t Step();
   std::vector<WorkerPid> Workers() const { return WorkersOf(launcher_.pid); }
-  // Sends SIGKILL to that worker. Returns false if it is not running.
+  // Sends SIGKILL to the worker, and stores the worker and the time in `kill`.
+  // Returns false if the worker is not running.
   bool KillWorker(int worker, Kill& kill) const;
   // Returns true iff the launcher ended within the time.
   bool AwaitEndFor(std::chrono::milliseconds time);
-  // Waits for the end. kCancelled: as above. kFailedPrecondition: the run
-  // failed; the message quotes the last line of its output.
+  // Waits for the end. kCancelled: `interrupted` returned true.
+  // kFailedPrecondition: the run failed; the message quotes the last line of
+  // its output.
   Result<BenchTrainingEnd> Finish(const std::function<bool()>& interrupted);
 
  private:

@@ -19,9 +19,9 @@ using MachineSample = std::array<std::optional<double>, kMachineLimits>;
 // Measures each limit once with that many bytes, in files of `directory` that
 // are removed again:
 //   memcpy          between two buffers that have been written before
-//   write+fsync     through the page cache, into a new file
-//   O_DIRECT+fsync  past it, in blocks of 4 MiB
-//   cold read       of that file, after its pages were dropped from the cache
+//   write+fsync     into a new file, through the page cache
+//   O_DIRECT+fsync  into a new file, past the page cache, in blocks of 4 MiB
+//   cold read       of the newer file, after the cache has dropped its pages
 //   loopback        one TCP stream from a thread to another
 // kIoError, kResourceExhausted: a file could not be written or read.
 Result<MachineSample> MeasureMachine(const std::filesystem::path& directory,

@@ -22,7 +22,8 @@ struct ScaleBenchPlan {
 };
 
 inline constexpr int kLeastScale = 2;
-// Goodput is measured with at most so many workers, as its run is long.
+// Maximum number of workers in the run that measures goodput, as this run is
+// long.
 inline constexpr int kMostGoodputWorkers = 64;
 
 // kInternal: a run did not end, or its events are inconsistent. kCancelled: the

@@ -39,7 +39,7 @@ struct RecoveryFigures {
   double join = 0;
   double restore = 0;
   double recompute = 0;
-  uint64_t recomputed = 0;  // recomputed steps and the first new one
+  uint64_t recomputed = 0;  // recomputed steps, plus the first new one
 
   double total() const { return detect + respawn + join + restore + recompute; }
 };

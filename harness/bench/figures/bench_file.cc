@@ -59,7 +59,7 @@ void AddTrials(Json& entries, const CheckpointFigures& figures) {
     AddBenchmarkTimes(entry, ValueAt(figures, Metric::kStep, trial),
                       ValueAt(figures, Metric::kCpu, trial));
     for (const MetricInfo& info : AllMetrics()) {
-      if (info.metric == Metric::kGoodput) continue;  // one run: goodput_run
+      if (info.metric == Metric::kGoodput) continue;  // only in goodput_run
       const TrialValues& values = figures.of(info.metric);
       if (trial < values.size()) entry[std::string(info.name)] = values[trial];
     }

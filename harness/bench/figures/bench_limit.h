@@ -20,7 +20,7 @@ struct BenchLimit {
   Metric metric = Metric::kStep;
   bool at_most = true;
   double value = 0;
-  bool times_baseline = false;  // value: a multiple of the baseline's median
+  bool times_baseline = false;  // `value` times the baseline's median
 };
 
 // Parses "[MODE.]METRIC<=VALUE" or ">=". VALUE is in the metric's unit, or

@@ -47,7 +47,7 @@ using TrialValues = std::vector<double>;
 // workers of one host exchange gradients through shared memory, whose pages
 // count once they are used. A run without saves has faster steps, so it does
 // more of these additional steps. The least peak is the nearest to the need of
-// the measured steps. With a greater one, the differences would be so low, or
+// the measured steps. With a greater peak, the differences would be so low, or
 // even negative, that no upper limit on them could be broken.
 TrialValues MemoryAdded(const TrialValues& peaks,
                         const TrialValues& without_saves);

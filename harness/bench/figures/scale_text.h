@@ -18,8 +18,8 @@ std::string ScaleSetupText(const ScaleSetup& setup);
 std::vector<const ScaleFigures*> UsableFigures(const ScaleResult& result);
 
 // Returns the growth between the two largest clusters, as "N^0.98"; "" with a
-// single cluster, or if a value is not above 0. Memory per worker that falls as
-// workers are added gives "does not grow".
+// single cluster, or if a value is not above 0. If memory per worker falls as
+// workers are added, returns "does not grow".
 std::string ScaleGrowthText(std::span<const ScaleFigures* const> usable,
                             ScaleMetric metric);
 

@@ -89,7 +89,7 @@ MedianInterval MedianIntervalOf(std::vector<double> values) {
   const double median = MedianOf(values);
   std::ranges::sort(values);
   // Leaves out the same number of values on each side, as many as possible.
-  // `tail` is the probability that at most this number of values is below the
+  // `tail` is the probability that at most `left_out` values are below the
   // median. It must not exceed kMissedTail.
   const size_t n = values.size();
   double chance =

@@ -37,9 +37,9 @@ MedianInterval MedianIntervalOf(std::vector<double> values);
 
 // Returns the two-sided p-value of the Mann-Whitney U test: the probability
 // that two groups of one distribution differ at least as much as these. Ties
-// count half. Exact, by enumeration of all orders, for groups of at most 20
-// values without ties; else the normal approximation, corrected for ties. 1 if
-// a group is empty or all values are equal.
+// count half. For groups of at most 20 values without ties, the value is exact,
+// by enumeration of all orders; else it is the normal approximation, corrected
+// for ties. Returns 1 if a group is empty or all values are equal.
 double MannWhitneyP(std::span<const double> one, std::span<const double> other);
 
 }  // namespace gauntlet
