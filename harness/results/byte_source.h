@@ -81,8 +81,8 @@ Result<std::string> ReadWhole(ByteSource& bytes, uint64_t limit,
                               std::string_view what);
 
 // Returns the maximum number of bytes that all tensors of a file of this size
-// may have together. Without it, archives, compressed data sets and views of
-// one storage could claim far more.
+// may have together. Without this limit, archives, compressed data sets and
+// views of one storage could claim far more bytes.
 uint64_t UnpackedLimit(uint64_t file_size);
 
 }  // namespace gauntlet

@@ -26,7 +26,7 @@ struct ResultComparison {
   uint64_t files = 0;
   uint64_t tensors = 0;
   uint64_t bytes = 0;
-  // One line each: a file that was compared as bytes, and why.
+  // One line for each file that was compared as bytes, with the reason.
   std::vector<std::string> notes;
 
   bool IsEqual() const {
@@ -35,8 +35,9 @@ struct ResultComparison {
 };
 
 // Ignores times, modes, owners, empty directories, the metadata of archives,
-// and files outside the folder to which links lead. Errors: the disk cannot be
-// read, or a folder does not exist. A damaged file is compared as bytes.
+// and files outside the folder, even if links lead to them. Errors: the disk
+// cannot be read, or a folder does not exist. A damaged file is compared as
+// bytes.
 Result<ResultComparison> CompareResults(const std::string& found_folder,
                                         const std::string& expected_folder,
                                         const ResultChoice& choice);

@@ -23,7 +23,8 @@ std::string CountOf(const ResultDifference& difference, const char* unit) {
                      difference.tensor.elements, unit);
 }
 
-// Describes a file that begins as the expected one, or the reverse.
+// Describes a difference in length alone: the shorter of the two files is the
+// beginning of the longer one.
 std::string DescribeLength(const ResultDifference& difference) {
   const uint64_t found = difference.found_bytes;
   const uint64_t expected = difference.expected_bytes;

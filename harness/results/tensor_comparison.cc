@@ -163,8 +163,9 @@ std::string PartOfLine(std::string_view line, size_t place) {
                      shown.size() < rest.size() ? "…" : "");
 }
 
-// Returns nullopt if one of the values is not a text, or if all lines are equal
-// up to their number.
+// Returns nullopt if one of the values is not a text, or if no line differs
+// from the line of the same number in the other text. Lines that only one text
+// has do not count.
 Result<std::optional<DifferingLine>> CompareLines(
     const ResultTensor& found, const ResultTensor& expected) {
   ASSIGN_OR_RETURN(const std::optional<std::string> a, ReadText(*found.bytes));

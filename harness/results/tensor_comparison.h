@@ -17,21 +17,22 @@ struct DifferingLine {
   uint64_t number = 0;     // from 1
   std::string found;       // the part of the line around the first difference
   std::string expected;    // the same part
-  uint64_t differing = 0;  // line numbers at which the lines differ
+  uint64_t differing = 0;  // lines that differ from those of the same number
   uint64_t found_lines = 0;
   uint64_t expected_lines = 0;
 };
 
 // A difference between two values of one name. `tensor` has the first element
-// that differs; for a text, it has no index but the part of the text to show.
+// that differs; for a text, it has the part of the text to show instead of an
+// index.
 struct ResultDifference {
   std::string file;  // its path below the folder
   DifferingTensor tensor;
   // Lengths of two texts or byte strings; 0 for other types.
   uint64_t found_bytes = 0;
   uint64_t expected_bytes = 0;
-  // nullopt unless both values are whole text files of at most 1 MiB and one of
-  // their lines differs.
+  // First differing line, if both values are whole text files of at most 1 MiB
+  // and one of their lines differs; else nullopt.
   std::optional<DifferingLine> line = std::nullopt;
   // Largest distance of two elements that are not NaN; nullopt for other types.
   std::optional<uint64_t> largest_ulps;

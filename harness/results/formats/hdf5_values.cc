@@ -65,7 +65,7 @@ class ValueFile {
     }
     buffer_.clear();
   }
-  // Counts bytes of values.
+  // Counts bytes of values. Throws if they exceed the limit.
   void Claim(uint64_t bytes, const std::string& name) {
     if (bytes > left_)
       throw Hdf5Failure{name + ": more bytes than a file of its size can have"};

@@ -29,8 +29,8 @@ class PickledObjects {
 // the state.
 class PickleWalk {
  public:
-  // All must outlive this. Visits at most `visits` values, as a few bytes can
-  // refer to one value along 2^30 paths.
+  // All arguments must outlive this object. Visits at most `visits` values, as
+  // a few bytes can refer to one value along 2^30 paths.
   PickleWalk(const Pickle& pickle, uint64_t visits, PickledObjects& objects,
              TensorList& list)
       : pickle_(pickle), visits_left_(visits), objects_(objects), list_(list) {}

@@ -59,9 +59,9 @@ class EntryBytes : public ByteSource {
   Status Seek(uint64_t offset) {
     if (open_ == nullptr || (!entry_.is_stored && offset < at_)) {
       Close();
-      // ZIP_FL_COMPRESSED reads a stored entry as it is in the file. So it is
-      // seekable, and its checksum is not verified: torch.save may omit it, and
-      // a comparison does not need it.
+      // With ZIP_FL_COMPRESSED, libzip reads a stored entry as it is in the
+      // file. So the entry is seekable, and its checksum is not verified:
+      // torch.save may omit the checksum, and a comparison does not need it.
       open_ = zip_fopen_index(archive_->handle(), entry_.index,
                               entry_.is_stored ? ZIP_FL_COMPRESSED : 0);
       if (open_ == nullptr) return Damaged();
