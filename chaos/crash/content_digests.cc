@@ -126,7 +126,7 @@ Result<Digest> ContentDigests::Of(const FileContent& content) {
   if (content.digest_) return *content.digest_;
   Digest sum = Placed(UINT64_MAX, {.high = 0, .low = content.size()});
   std::vector<ContentPiece> pieces;  // of the incomplete block
-  uint64_t at = 0;                   // end of these
+  uint64_t at = 0;                   // end of these pieces
   const auto add_block = [&](std::span<const ContentPiece> block) -> Status {
     ASSIGN_OR_RETURN(const Digest digest, BlockOf(block));
     if (digest != zeros_) AddTo(sum, Placed((at - 1) / kBlockBytes, digest));

@@ -20,8 +20,8 @@
 
 namespace gauntlet {
 
-// Digests a file on a disk; equal to the digest of a content with the same
-// bytes. Errors: those of open(2) and read(2).
+// Returns the digest of a file on a disk. It equals the digest of a content
+// with the same bytes. Errors: those of open(2) and read(2).
 Result<Digest> ContentDigestOfFile(const std::string& path);
 
 class ContentDigests {
@@ -33,17 +33,18 @@ class ContentDigests {
 
   // Returns the digest. kDataLoss: the log's bytes are truncated or changed.
   Result<Digest> Of(const FileContent& content);
-  // Reads the extents that the pieces belong to, each once, and compares them
-  // with the recorded digests.
+  // Compares each extent of the log that a piece of the content belongs to with
+  // its recorded digest. Reads each extent only once.
   Status Verify(const FileContent& content);
 
  private:
-  // Digest of a block, by the digest of the pieces that form it.
+  // Digest of a block's bytes, by a digest of the list of its pieces.
   using Blocks = std::unordered_map<Digest, Digest, DigestHash>;
 
   Result<Digest> BlockOf(std::span<const ContentPiece> pieces);
   // Digests the whole blocks at the beginning of a piece, as many as fit into
-  // the buffer, and adds them to blocks_. REQUIRES: the piece begins a block.
+  // the buffer, and adds them to blocks_. REQUIRES: the piece starts at a block
+  // boundary.
   Status ReadAhead(const ContentPiece& rest);
   Status VerifyRange(uint64_t offset, uint64_t length);
 

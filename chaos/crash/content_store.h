@@ -28,9 +28,10 @@ class ContentStore {
 
   // Writes the content into an empty file.
   Status WriteTo(const FileContent& content, int file);
-  // Creates a hard link in the directory to a stored file with this content,
-  // mode and modification time. Returns false, without a link, if there is no
-  // such stored file, or linking fails: the caller then writes the file.
+  // Creates `name` in the directory as a hard link to a stored file that has
+  // this content, mode and modification time. Returns false, without a link, if
+  // there is no such stored file or linking fails. The caller must then write
+  // the file.
   Result<bool> LinkTo(const FileContent& content, const TreeNode& node,
                       int directory, const std::string& name);
 

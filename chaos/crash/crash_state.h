@@ -70,9 +70,11 @@ struct CrashState {
   Digest image;
 };
 
-// One word, for repro scripts and scenario files; equal for equal choices:
+// Returns the id of a state, one word for repro scripts and scenario files.
+// States that differ only in `image` have the same id:
 //   kill-120                      after operation 120
-//   torn-120-4096                 and 4096 bytes of operation 121, a write
+//   torn-120-4096                 after operation 120 and the first 4096 bytes
+//                                 of operation 121, a write
 //   ext4-120                      power loss; all unsynced changes survived
 //   ext4-120-data0                all unsynced data lost
 //   ext4-120-from118-file7.s4096  changes from 118 on lost; file 7 is 4096
@@ -81,10 +83,12 @@ struct CrashState {
 //                                 changes 116 and 118 lost; the unsynced
 //                                 blocks of file 7 are old (o), except that
 //                                 block 1 is new (n), and of block 2 the
-//                                 first 3 sectors are new (f3; r3: all but
-//                                 the first 3; o: old)
+//                                 first 3 sectors are new and the others old
+//                                 (f3). r3: only the first 3 sectors are old.
+//                                 o after a block number: the block is old
 std::string CrashStateId(const CrashState& state);
-// Parses such a word; sets no image. kInvalidArgument, one line.
+// Parses such an id; does not set `image`. kInvalidArgument, one line, for any
+// other text.
 Result<CrashState> ParseCrashStateId(std::string_view id);
 
 }  // namespace gauntlet

@@ -16,8 +16,8 @@
 namespace gauntlet {
 namespace {
 
-// Number of times that a kind of operation on a name counts as new. Names that
-// differ only in digits are the same.
+// The first kEarly operations of one kind on one name count as new. Names that
+// differ only in digits count as one name.
 constexpr uint64_t kEarly = 2;
 
 // Number of crash points, spread evenly over the log, that are listed first.
@@ -90,7 +90,7 @@ TornPlaces TornPlacesOf(const FileOperation& write, const CrashBounds& bounds,
                         std::mt19937_64 random) {
   TornPlaces places = {.half = write.bytes.length / 2};
   const uint64_t end = write.offset + write.bytes.length;
-  // Block boundaries within the write, from 1.
+  // The write contains `count` block boundaries, numbered from 1.
   const uint64_t before = write.offset / kCrashBlockBytes;
   const uint64_t count = (end - 1) / kCrashBlockBytes - before;
   const auto add = [&](uint64_t boundary) {
@@ -365,8 +365,8 @@ Status CrashStateList::Consider(const CrashState& state,
   return OkStatus();
 }
 
-// Adds the state to `equal`, the states with the same directories. Keeps only
-// the first and the last one in the log of each kind and profile.
+// Adds the state to `equal`, the states with the same directories. Of each kind
+// and profile, keeps only the states with the fewest and the most operations.
 void CrashStateList::Keep(const CrashState& state,
                           std::vector<CrashState>& equal) {
   const auto key = [](const CrashState& one) {

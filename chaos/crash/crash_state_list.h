@@ -13,24 +13,25 @@
 //    only one that keeps its data, or the newest changes of names are lost;
 //    under weak the same, or one change of names is lost but later ones are
 //    not, or a file has its length but not its bytes.
-// 3. combinations of these, and overwritten blocks one by one, old and torn.
+// 3. combinations of these; each overwritten block by itself, old or torn.
 //
 // Bounds, all in CrashBounds:
 // - torn writes: at each block of 4 KiB of the file and in the middle; of a
 //   write that touches more than `torn_blocks_up_to` blocks, at the first and
 //   last block boundary, in the middle, and at `torn_drawn` random boundaries;
-// - changes of names: under kExt4 the newest 0 to `newest_names` lost; under
-//   kWeak also each of these with one more change lost among the `newest_names`
-//   before, and, if there are at most `all_names_up_to` changes, all subsets of
-//   them;
+// - changes of names: the newest 0 to `newest_names` are lost. Under kWeak,
+//   also each of these with one more change lost, one of the `newest_names`
+//   before them. If there are at most `all_names_up_to` changes, kWeak tries
+//   all subsets of them;
 // - one file: up to `contents_up_to` outcomes;
-// - several files: all combinations of these outcomes, up to
-//   `combinations_up_to` for one choice of names; beyond that, each outcome of
-//   one of the newest `newest_files` with the others all kept or all lost.
+// - several files: if one choice of names has at most `combinations_up_to`
+//   combinations of these outcomes, all of them. If it has more, each outcome
+//   of one of the newest `newest_files`, with the other files all kept or all
+//   lost.
 // Torn writes left out are counted. The number of power losses left out is only
 // an upper bound: many of those states equal each other, or a state of another
-// point. Each write through a shared mapping is one operation; the states in
-// between are not covered, and such writes are counted.
+// point. A write through a shared mapping is one operation in the log. The
+// states within it are not covered; CrashListCounts counts such writes.
 #ifndef GAUNTLET_CHAOS_CRASH_CRASH_STATE_LIST_H_
 #define GAUNTLET_CHAOS_CRASH_CRASH_STATE_LIST_H_
 
@@ -70,7 +71,7 @@ struct CrashListOptions {
   uint64_t first_point = 0;
   uint64_t last_point = UINT64_MAX;
   // Numbers of operations, from 1, at which no crash is listed: neither after
-  // the operation nor within a write.
+  // the operation nor, if it is a write, within it.
   std::set<uint64_t> left_out = {};
   CrashBounds bounds;
   uint64_t seed = 0;  // for random places at which writes are torn
@@ -78,10 +79,10 @@ struct CrashListOptions {
 
 struct CrashListCounts {
   uint64_t considered = 0;
-  uint64_t equal = 0;                // of these, equal to an earlier one
-  uint64_t torn_left_out = 0;        // number of torn writes
+  uint64_t equal = 0;                // considered, but equal to an earlier one
+  uint64_t torn_left_out = 0;        // torn writes beyond the bounds
   double power_losses_left_out = 0;  // upper bound
-  uint64_t mapped_writes = 0;        // intermediate states not covered
+  uint64_t mapped_writes = 0;        // the states within them are not covered
 };
 
 class CrashStateList {

@@ -122,8 +122,9 @@ Result<ResolvedOperation> DirectoryTree::Resolve(const FileOperation& op,
       nodes_.contains(resolved.node)) {
     return resolved;
   }
-  // No node has the number in `op`: that of a watched directory may differ from
-  // its node, WatchedRoot(i). So the node is found by its name.
+  // No node has the number op.file. This may be a watched directory, whose
+  // number in the log can differ from its node WatchedRoot(i). So finds the
+  // node by its name.
   ASSIGN_OR_RETURN(const TreePlace place, PlaceOf(op.name));
   const auto link = LinkAt(place);
   if (!place.name.empty() && !link)

@@ -36,8 +36,9 @@ struct TreeNode {
   std::shared_ptr<const FileContent> content;  // of a file; never null
 };
 
-// One name of a node. A link keeps its number across renames, so that a rename
-// moves it from its actual place even if an earlier rename of it was lost.
+// One name of a node. A link keeps its number across renames. So if an earlier
+// rename was lost, a later one still finds the link, and moves it from where it
+// is.
 struct TreeLink {
   uint64_t number = 0;
   NodeId node = 0;
@@ -56,11 +57,11 @@ struct ResolvedOperation {
   int64_t time = 0;                 // nanoseconds since 1970
   std::optional<TreePlace> from;    // from which a link is removed
   std::optional<TreePlace> to;      // to which a link is added
-  uint64_t link = 0;                // that is moved, created or removed
-  std::optional<TreeLink> swapped;  // kExchange: the one at `to`
+  uint64_t link = 0;                // number of the link moved, made or removed
+  std::optional<TreeLink> swapped;  // kExchange: the link at `to`
   std::optional<NodeId> replaced;   // another node that was at `to`
-  // True if the operation does not set the directory's modification time: the
-  // new file came from elsewhere together with its directory.
+  // True if the operation does not set the directory's modification time,
+  // because the file came from elsewhere together with that directory.
   bool keeps_directory_time = false;
 };
 
@@ -77,13 +78,14 @@ class DirectoryTree {
   Result<ResolvedOperation> Resolve(const FileOperation& operation,
                                     size_t index) const;
 
-  // Each performs one part of an operation's effect, and does nothing if the
-  // operation has no such part.
+  // Each of these functions performs one part of an operation's effect, and
+  // does nothing if the operation has no such part.
   void MakeNode(const FileOperation& op, const ResolvedOperation& resolved);
   void ChangeNames(const ResolvedOperation& resolved);
   void ChangeNode(const FileOperation& op, const ResolvedOperation& resolved);
 
-  // Adds a node of another tree. REQUIRES: it is not a directory with names.
+  // Adds a node of another tree. REQUIRES: the node is not a directory that has
+  // entries.
   void CopyNode(NodeId number, const TreeNode& node);
   // Removes the node if it has no name. Returns true if it was removed.
   bool ForgetUnnamed(NodeId node);

@@ -44,9 +44,10 @@ class LogWalk {
   UnsyncedChanges weak_;
 };
 
-// Returns the survivors' tree, in which each file with unsynced data has the
-// content of its outcome: the one in `files`, or else `other_files`. REQUIRES:
-// each of `files` is in survivors.files, which allows its outcome.
+// Returns the survivors' tree. There, a file with unsynced data has the content
+// of its outcome in `files`; if it is not listed, its data is kept or lost as
+// `other_files` says. REQUIRES: survivors.files has each of `files` and allows
+// its outcome.
 DirectoryTree TreeWith(const UnsyncedChanges::Survivors& survivors,
                        UnsyncedData other_files,
                        const std::vector<FileOutcome>& files);
@@ -58,7 +59,8 @@ uint64_t CountInitialOperations(const OperationLog& log);
 // Returns true if a crash may come after the first `operations` of the log:
 // - exactly the initial ones (CountInitialOperations), or
 // - more, if the last is a crash point (IsCrashPoint) and no operation of the
-//   same call follows. After a write, its implied sync may follow.
+//   same call follows. After a write, an operation of the same call may follow:
+//   its implied sync.
 bool IsCut(const OperationLog& log, uint64_t operations);
 
 }  // namespace gauntlet

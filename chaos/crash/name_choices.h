@@ -8,8 +8,8 @@
 namespace gauntlet {
 
 struct NameChoice {
-  size_t prefix = 0;         // number of the oldest that survive
-  std::vector<size_t> lost;  // exceptions, ascending indices
+  size_t prefix = 0;         // number of oldest changes kept
+  std::vector<size_t> lost;  // indices < prefix, ascending
   bool operator==(const NameChoice&) const = default;
 
   std::vector<bool> Kept(size_t changes) const;

@@ -27,7 +27,7 @@ struct PendingContent {
   std::shared_ptr<const FileContent> now;  // with all writes
   int64_t old_time = 0;  // of modification, nanoseconds since 1970
   int64_t now_time = 0;
-  uint64_t last_operation = 0;  // index of the newest unsynced one
+  uint64_t last_operation = 0;  // index of the newest unsynced change
 
   // Possible sizes: these, ascending, and all multiples of the block size
   // strictly between `low` and `high`.
@@ -36,14 +36,15 @@ struct PendingContent {
   uint64_t high = 0;
   uint64_t kept_size = 0;  // size if all possible data survives
 
-  // Ascending, disjoint. Each block is old or new; one in `torn` may be torn
-  // too.
+  // Blocks with unsynced bytes. Each is old or new; a block in `torn` may also
+  // be torn. Both lists are ascending, and all ranges are disjoint.
   std::vector<BlockRange> torn;
   std::vector<BlockRange> whole;
-  // Blocks of these ranges are always old: they fill holes of `old`, but the
-  // journal entries before their writes are lost.
+  // Blocks of these ranges are always old: their writes fill holes of `old`,
+  // but journal entries that precede these writes are lost.
   std::vector<BlockRange> stale;
-  // In a file longer than `old`, the block that contains the old end is new.
+  // True if, in a file longer than `old`, the block that contains the old end
+  // and all later blocks are new.
   bool appends_whole = false;
 
   FileOutcome Kept(uint64_t file) const;

@@ -68,10 +68,10 @@ void UnsyncedChanges::Add(const ResolvedOperation& resolved,
   }
 }
 
-// Returns true if the durable tree has the operation's file, or the operation
-// concerns all files. First adds a removed file that comes back by a name.
-// Returns false for a removed file that the program accesses by a descriptor
-// only.
+// Returns true if the operation concerns all files or the durable tree has its
+// file. If the operation gives a removed file a name again, first adds the file
+// to that tree. So returns false only for a removed file that the program
+// accesses by a descriptor.
 bool UnsyncedChanges::HasNode(const ResolvedOperation& resolved,
                               const DirectoryTree& now) {
   const FileOperation& op = OperationAt(resolved.index);
@@ -81,7 +81,8 @@ bool UnsyncedChanges::HasNode(const ResolvedOperation& resolved,
   }
   const TreeNode* const node = now.Find(resolved.node);
   if (!resolved.to || node == nullptr) return false;
-  // A removed file comes back by its name outside of the watched directories.
+  // The file was removed here, but a name outside of the watched directories
+  // was left, and now the file is moved or linked back.
   durable_.CopyNode(resolved.node, *node);
   return true;
 }
@@ -135,8 +136,8 @@ void UnsyncedChanges::AddData(const ResolvedOperation& resolved,
       change.journal = JournalLength();
     }
   } else if (op.by_mapping) {
-    // The operation has the bytes of the whole file, so any old bytes after
-    // them were cut off.
+    // The operation contains the bytes of the whole file, so any old bytes
+    // after them were cut off.
     change.end = std::max(change.end, old_size);
   }
   file.changes.push_back(std::move(change));

@@ -5,8 +5,8 @@
 // A sync covers the operations that ended before it began. A block written
 // twice since its last sync is found old or in its last state, not in between.
 //
-// kExt4: ext4 with default mount options. It never lists a state that ext4
-// cannot leave, and leaves out some that ext4 can.
+// kExt4: ext4 with default mount options. All listed states are possible under
+// ext4, but not all possible ones are listed.
 // - Journal. Changes of names (create, mkdir, symlink, link, rename, exchange,
 //   unlink, rmdir, enter, leave), of modes and times, and of a file's shape
 //   (truncate, allocate, punch_hole, zero_range, collapse_range, insert_range)
@@ -16,25 +16,27 @@
 // - Data. A block that overwrites durable bytes is old, new, or torn at a
 //   sector of 512 bytes, independently of the journal. Bytes after the durable
 //   end survive as a prefix, and only if all journal entries made before they
-//   were written survive: their length is in the journal too. A hole or an
-//   allocated block without bytes is either filled completely or not at all,
-//   under the same condition.
+//   were written survive, because the new length is in the journal too. A block
+//   written into a hole or into allocated space without bytes survives as a
+//   whole or not at all, under the same condition.
 // - If a change of shape survives, so do all earlier writes to the file. If it
 //   is lost, the file has its durable content.
 // - auto_da_alloc. A rename onto a file survives only with the data of the
 //   renamed file. If a file that was truncated to 0 is closed, journal entries
-//   after the close survive only with its data. Neither applies to exchange and
-//   link.
-// - enter: the bytes survive with the name, as others may have synced them.
+//   after the close survive only with the file's data. Neither rule applies to
+//   exchange and link.
+// - enter (a file from elsewhere appears): if its name survives, so do its
+//   bytes, as another process may have synced them.
 //
 // kWeak: everything that POSIX permits.
 // - Names. Any subset of their changes survives, each change completely.
 //   sync_directory makes the changes in its directory durable, and those that
-//   they depend on; sync_file_system all; a file's sync makes no name durable.
-//   Modes and times are never lost.
+//   they depend on. sync_file_system makes all changes durable; the sync of a
+//   file makes no name durable. Modes and times are never lost.
 // - Data. sync and sync_data make data and length durable. Each block written
 //   or cut off is old, new or torn; the length is the old one, the new one, the
-//   smallest in between, or a multiple of the block size among these.
+//   smallest that the file had in between, or a multiple of the block size
+//   between the smallest and the largest of these.
 // - allocate, punch_hole, zero_range, collapse_range and insert_range are
 //   durable immediately, with all earlier writes to the file.
 // - enter: the bytes are unsynced, the name is a change of names.
@@ -84,7 +86,7 @@ class UnsyncedChanges {
     enum class Kind : uint8_t {
       kWrite,
       kReshape,  // kExt4: a change of shape, itself a journal entry
-      kFlush,    // kExt4: by auto_da_alloc; keeps all data before it
+      kFlush,    // kExt4: auto_da_alloc; keeps all data before it
     };
     Kind kind = Kind::kWrite;
     size_t operation = 0;  // index in the log
@@ -102,8 +104,8 @@ class UnsyncedChanges {
     std::vector<DataChange> changes;  // oldest first
     std::shared_ptr<const FileContent> now;
     uint64_t smallest_size = 0;  // smallest since the file was durable
-    bool was_emptied = false;    // to size 0, and not closed since
-    // Index of the last kSetTimes, and its journal entry.
+    bool was_emptied = false;    // truncated to 0, not closed since
+    // Index of the last kSetTimes in the log, and number of its journal entry.
     std::optional<size_t> times_set;
     uint64_t times_journal = 0;
   };

@@ -95,9 +95,9 @@ std::optional<UnsyncedChanges::Survivors> UnsyncedChanges::With(
   return survivors;
 }
 
-// Sets the times of `pending` if the program set the modification time after
-// its last write to the file, and that change survives. The file then has this
-// time even if the written bytes are lost.
+// If the program set the modification time after its last write to the file,
+// and this kSetTimes survives, the file has that time even if the written bytes
+// are lost. Sets both times of `pending` to it.
 void UnsyncedChanges::SetPendingTimes(PendingContent& pending,
                                       const UnsyncedFile& file,
                                       uint64_t kept) const {
@@ -148,7 +148,7 @@ void UnsyncedChanges::SplitExt4(PendingContent& pending,
                                 uint64_t kept) const {
   const uint64_t durable = pending.old->size();
   const uint64_t size = pending.now->size();
-  uint64_t limit = size;  // the bytes may exist up to here
+  uint64_t limit = size;  // bytes from here on are lost
   Ranges overwritten;
   Ranges too_early;
   for (const DataChange& change : changes) {
