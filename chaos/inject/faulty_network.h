@@ -41,7 +41,7 @@ class FaultyNetwork final : public Network {
                                            Time deadline) override;
 
   // Begins the fault, for all connections of this process, also later ones.
-  // REQUIRES: IsNetworkFault(fault.kind), and it names no groups.
+  // REQUIRES: IsNetworkFault(fault.kind), and the fault names no groups.
   void BeginFault(const Fault& fault);
 
  private:

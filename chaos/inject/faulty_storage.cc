@@ -150,7 +150,7 @@ class FaultyStorage::FaultyFile final : public File {
   const std::string path_;
   const std::unique_ptr<File> base_;
   bool undurable_ = false;
-  std::vector<Injector::Armed> at_rest_;  // happen when the file is synced
+  std::vector<Injector::Armed> at_rest_;  // damage the file once it is synced
 };
 
 FaultyStorage::FaultyStorage(Storage& base, Injector& injector)

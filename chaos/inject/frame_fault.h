@@ -38,8 +38,9 @@ class FrameFault {
   RandomStream chance_;
 };
 
-// Returns the name of the random stream for one direction of the connections at
-// `place`.
+// Returns the name of the random stream for one direction of a worker's
+// connections. `place`: the worker's host in the simulation, "here" in a real
+// process.
 std::string FrameFaultStream(const Fault& fault, LinkDirection direction,
                              std::string_view place);
 

@@ -66,8 +66,9 @@ bool BlockMatches(const FaultSite& site, const PointContext& context) {
 // Size of the whole file that the block at this hit belongs to.
 uint64_t FileSize(const PointContext& context) { return context.size; }
 
-// The beginning of a file belongs to its first write, every other offset to the
-// write that ends at it or goes past it.
+// Returns true iff the offset belongs to this write. Offset 0 belongs to the
+// write at the beginning of the file, and every other offset to the write that
+// ends at the offset or goes past it.
 bool Reaches(const Injector::WriteRange& range, uint64_t offset) {
   if (offset == 0) return range.offset == 0;
   return range.offset < offset && offset - range.offset <= range.size;

@@ -5,7 +5,8 @@
 // a process dies, hangs or loses power in its world. Faults of storage
 // operations are armed here and happen in FaultyStorage
 // (chaos/inject/faulty_storage.h), which must be between the engine and its
-// storage; likewise those of a device, in FaultyDevice. Safe from any task.
+// storage. In the same way, faults of a device happen in FaultyDevice. Safe
+// from any task.
 #ifndef GAUNTLET_CHAOS_INJECT_INJECTOR_H_
 #define GAUNTLET_CHAOS_INJECT_INJECTOR_H_
 
@@ -32,7 +33,7 @@ class InjectorEffects {
   virtual ~InjectorEffects() = default;
   // Ends the process with all its tasks.
   [[noreturn]] virtual void CrashNow(int exit_code) = 0;
-  // Likewise, as after an internal failure (SIGABRT).
+  // Ends the process as an internal failure does (SIGABRT).
   [[noreturn]] virtual void AbortNow(std::string_view why) = 0;
   // Kills the process at this instruction (SIGKILL).
   [[noreturn]] virtual void KillNow() = 0;
@@ -142,8 +143,9 @@ class Injector final : public FaultPoints {
   bool Fire(const Armed& armed);
   // Fires, and logs the file that is damaged. The writer gets no error.
   bool FireAtFile(const Armed& armed, const std::string& file);
-  // Fires, and performs the effect of a kind that is neither of storage nor of
-  // a device.
+  // Fires the fault and performs its effect; an errno fault returns its error.
+  // Only arms a fault of a device: it waits for the next matching call.
+  // REQUIRES: the kind is errno, or no fault of storage.
   Status Perform(const Armed& armed);
   // Blocks the calling task for the fault's duration. REQUIRES: hang or
   // device_hang.
@@ -167,8 +169,7 @@ class Injector final : public FaultPoints {
   // Counts an occurrence of the site. Returns true iff the fault is due at it.
   static bool CountOccurrence(State& state);
   void Arm(const Armed& armed);
-  // Disarms and returns the first match among the faults that wait for no
-  // offset.
+  // Disarms and returns the first armed fault that has no offset and matches.
   template <typename Matches>
   std::optional<Armed> TakeFirst(const Matches& matches);
   bool Claim(const Fault& fault);

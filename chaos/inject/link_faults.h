@@ -29,8 +29,8 @@ class LinkFaults {
   // fault names no groups.
   void Begin(const Fault& fault, Time now);
 
-  // Returns the end of the cut in that direction that ends last. This is a past
-  // time if no cut is in progress.
+  // Returns the time at which the last cut in that direction ends. If no cut is
+  // in progress, this time is in the past.
   Time CutUntil(LinkDirection direction) const;
   // Draws the delay of a frame that is sent or received now.
   Duration DrawLateness(LinkDirection direction, Time now);

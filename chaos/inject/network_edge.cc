@@ -22,15 +22,15 @@ struct EdgeLine {
         space(tasks.NewEvent()) {}
 
   const std::unique_ptr<Channel> base;
-  const std::unique_ptr<Event> work;     // for the courier
-  const std::unique_ptr<Event> room;     // for a sender
-  const std::unique_ptr<Event> arrival;  // for a receiver
-  const std::unique_ptr<Event> space;    // for the reader
+  const std::unique_ptr<Event> work;     // wakes the courier
+  const std::unique_ptr<Event> room;     // wakes senders
+  const std::unique_ptr<Event> arrival;  // wakes receivers
+  const std::unique_ptr<Event> space;    // wakes the reader
   std::deque<Late> outgoing;
   std::deque<Late> incoming;
   Time last_out{};
   Time last_in{};
-  size_t held_out = 0;         // bytes, with those that the courier sends
+  size_t held_out = 0;         // bytes, queued or being sent by the courier
   size_t held_in = 0;          // bytes
   int receiving = 0;           // receivers that wait in the base
   bool has_courier = false;    // a task sends the outgoing frames
@@ -321,7 +321,7 @@ std::optional<Result<Frame>> NetworkEdge::HandOut(EdgeLine& line,
     EdgeLine::Late& first = line.incoming.front();
     until = std::max(first.due, faults_.CutUntil(LinkDirection::kIn));
     if (until <= clock_.Now()) {
-      // The error stays in the queue, for every further call.
+      // The error stays in the queue, so every further call returns it too.
       if (!first.frame.ok()) return first.frame;
       Result<Frame> frame = std::move(first.frame);
       line.incoming.pop_front();
@@ -343,8 +343,8 @@ std::optional<Result<Frame>> NetworkEdge::HandOut(EdgeLine& line,
 }
 
 // Handles a frame, or error, that the base's Receive returned to a receiver.
-// Returns true if the receiver must not return it now: it is queued, or the
-// line was reset.
+// Returns false if the receiver must return it at once. Returns true if it is
+// queued instead, or if the line was reset.
 bool NetworkEdge::PutAside(EdgeLine& line, Result<Frame>& came) {
   const std::lock_guard lock(mutex_);
   --line.receiving;

@@ -37,7 +37,7 @@ class NetworkEdge {
   NetworkEdge(Clock& clock, Tasks& tasks, uint64_t seed, EventLog* events);
 
   std::shared_ptr<EdgeLine> Add(std::unique_ptr<Channel> base);
-  // REQUIRES: IsNetworkFault(fault.kind), and it names no groups.
+  // REQUIRES: IsNetworkFault(fault.kind), and the fault names no groups.
   void Begin(const Fault& fault);
   // Waits for all couriers and readers. REQUIRES: every line is closed.
   void End();
@@ -73,7 +73,7 @@ class NetworkEdge {
 
   Clock& clock_;
   Tasks& tasks_;
-  std::atomic<bool> has_faults_ = false;  // now or at some time before
+  std::atomic<bool> has_faults_ = false;  // a fault has begun, and may be over
   std::mutex mutex_;                      // guards all below, and the lines
   bool ending_ = false;
   LinkFaults faults_;

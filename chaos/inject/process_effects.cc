@@ -73,14 +73,15 @@ void CloseAllBut(unsigned one, unsigned other) {
   syscall(SYS_close_range, high + 1, ~0U, 0U);
 }
 
-// A grandchild stops the process and wakes it; nobody has to reap it. It ends
-// at once if the process is killed meanwhile: otherwise it would outlive the
-// run. It keeps none of the process's files open, as an open descriptor would
-// hold a lock. It blocks signals, as one to the process group (Ctrl-C) would
-// end it or its wait; the stopped process gets such a signal once it is awake.
-// One process does both, so that the wake-up cannot come before the stop; the
-// calling thread then waits until the grandchild has ended. Makes only calls
-// that are safe after fork in a process with threads.
+// Forks a grandchild, which nobody has to reap. The grandchild stops this
+// process and later wakes it: as one process does both, the wake-up cannot come
+// before the stop. If this process is killed meanwhile, the grandchild ends at
+// once, so that it does not outlive the run. It keeps none of this process's
+// files open, as an open descriptor would hold a lock. It blocks signals, as a
+// signal to the process group (Ctrl-C) would end the grandchild or its wait;
+// this process gets such a signal once it is awake. Returns when the grandchild
+// has ended. Makes only calls that are safe after fork in a process with
+// threads.
 void StopSelfFor(Duration duration) {
   const auto self = static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0U));
   CHECK(self >= 0, fmt::format("pidfd_open: {}", std::strerror(errno)));

@@ -186,8 +186,8 @@ constexpr std::array kErrno = {
          .fallback = "EIO",
          .place = ChoicePlace{ErrorNames, GetError, SetError},
          .draw = kSpecialDraw},
-    // Draws how long a disk stays full: some last saves outlast it, some do
-    // not.
+    // Draws for how many operations a disk stays full: the retries of a last
+    // save go on for longer than some of these counts, but not all.
     Info{
         .name = "consecutive",
         .doc = "number of consecutive operations that fail, all in the step, "

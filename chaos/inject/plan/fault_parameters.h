@@ -96,7 +96,7 @@ struct FaultParameterInfo {
 // kind takes.
 std::span<const FaultParameterInfo> ParametersOf(FaultKind kind);
 
-// "blocks keep then".
+// Returns the names of the kind's parameters, such as "blocks keep then".
 std::string ParameterNames(FaultKind kind);
 
 // Returns true iff faults of the kind take FaultParameters::latency.

@@ -146,7 +146,7 @@ Json ParameterToJson(const FaultParameterInfo& parameter,
             return (with.*duration).count();
           },
           [&](std::optional<Duration> FaultParameters::*duration) -> Json {
-            return (with.*duration)->count();  // none: the default, left out
+            return (with.*duration)->count();  // not the default, so set
           },
           [&](int FaultParameters::*number) -> Json { return with.*number; },
           [&](uint64_t FaultParameters::*number) -> Json {

@@ -86,7 +86,7 @@ Status ValidateNumber(const Fault& fault, const FaultParameterInfo& parameter,
              std::to_string(number));
 }
 
-// A jump may be longer than any other duration.
+// Checks a jump of the wall clock, which may be longer than any other duration.
 Status ValidateJump(const Fault& fault) {
   constexpr Duration kMaxJump = std::chrono::hours(24 * 365 * 100);
   constexpr Duration kASecond = std::chrono::seconds(1);

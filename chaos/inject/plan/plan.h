@@ -1,6 +1,6 @@
-// A fault plan: what goes wrong in a run, and where in logical time. What a run
-// still draws, such as jitter or the delays of packet loss, follows from the
-// plan's seed.
+// A fault plan: what goes wrong in a run, and where in logical time. Effects
+// that a run still draws, such as jitter or the delays of packet loss, follow
+// from the plan's seed.
 //
 // The fault model
 //
@@ -8,19 +8,20 @@
 // worker, at a counted occurrence; never at a wall time. What each kind does
 // and what it leaves behind:
 //
-//   crash         The process exits with `exit_code` at this instruction. What
-//                 it had handed to Storage stays; nothing is flushed, unwound
-//                 or sent to the others.
+//   crash         The process exits with `exit_code` at this instruction. Bytes
+//                 that it had handed to Storage stay; nothing is flushed,
+//                 unwound or sent to the others.
 //   kill          The process is killed at this instruction (SIGKILL). With
-//                 `latency` it continues and is killed that much later, from
-//                 outside: its progress until then is not controlled, and
-//                 differs between the two worlds.
+//                 `latency`, the process continues, and is killed from outside
+//                 when that time has passed. Its progress until then is not
+//                 controlled, and differs between the two worlds.
 //   kill_launcher The worker's launcher is killed (SIGKILL) at this
 //                 instruction, but no other process. Its workers end soon after
 //                 it (PR_SET_PDEATHSIG); whoever started the launcher starts it
 //                 again at once.
 //   terminate_launcher  The worker's launcher gets SIGTERM, as from a scheduler
-//                 that notifies only the launcher. It passes the notice on.
+//                 that notifies only the launcher. The launcher passes the
+//                 notice on to the workers.
 //   exception     An internal failure that no code expects: the process aborts
 //                 (SIGABRT), and leaves the same behind as after a crash.
 //   hang          The calling task blocks, for `duration` or for ever; the
@@ -32,56 +33,58 @@
 //                 comes `by` signal, by a file that appears, or by http, from
 //                 the metadata service of the worker's host.
 //   torn_write    The next write is cut into `blocks` equal blocks, and only
-//                 those in `keep` land; then comes `then`. The file keeps its
-//                 old bytes in the other blocks (zeros, or a shorter file). If
-//                 `then` is nothing the write returns Ok: the disk lied.
+//                 those in `keep` land; then comes `then`. In the other blocks
+//                 the file keeps its old bytes; where it had none, it has
+//                 zeros or ends early. If `then` is nothing, the write returns
+//                 Ok: the disk lied.
 //   short_write   The first `bytes` of the next write land, then the write
 //                 fails with kIoError.
 //   errno         At a point that announces a storage operation
 //                 (PointInfo::next) that operation fails with `error` and does
 //                 nothing; at any other point the operation of the engine at
-//                 that point fails. It fails at `consecutive` occurrences, so
-//                 that a full disk may have room again. If the site names a
-//                 step, an epoch or a save, only occurrences in it count.
+//                 that point fails. This happens at `consecutive` occurrences
+//                 in a row, so that a full disk may have room again. If the
+//                 site names a step, an epoch or a save, only occurrences in
+//                 that step, epoch or save count.
 //   fsync_fails   The next sync fails with kIoError once. The bytes written to
 //                 that file are not durable, and no later sync of the file
 //                 makes them so, though each returns Ok (the kernel dropped the
-//                 dirty pages). A later sync of a directory does cover the
-//                 changes that the failed one did not.
+//                 dirty pages). But after a failed sync of a directory, a
+//                 later one does make the changes in it durable.
 //   bit_flip      One bit at `offset` of a file at rest is flipped. At the
 //                 points of a load, this is the file opened next, and it is
 //                 damaged before it is opened. At all other points, it is the
 //                 file of the next write, damaged once it is synced: the save
 //                 succeeds, and only a load can notice.
-//   truncate      The same, but the file is cut to `offset`.
-//   delete        The same, but the file is gone.
+//   truncate      As bit_flip, but the file is cut to `offset`.
+//   delete        As bit_flip, but the file is removed.
 //   power_loss    The whole machine loses power, with all its processes. Each
 //                 piece of unsynced data may be there, gone, torn or reordered.
 //                 If workers have hosts of their own and their disk is a file
 //                 server, only the worker's host loses power: the server stays,
-//                 and some of the data that the host had not handed over may
-//                 still reach it.
+//                 and some of the data that the host had not yet sent may still
+//                 reach the server.
 //   partition     The worker is cut from all others, both ways, for `duration`
-//                 or for ever; with `groups`, each group of workers from each
-//                 other one. Nothing is lost, nothing arrives: frames wait, and
-//                 a sender with too much in flight waits with them. Nobody is
-//                 notified, not even of the end of a process. If workers have
-//                 hosts of their own the launcher is cut off as well.
+//                 or for ever; with `groups`, each group of workers is cut from
+//                 each other group. Nothing is lost and nothing arrives: frames
+//                 wait, and a sender with too much in flight waits too. Nobody
+//                 is notified, not even of the end of a process. If workers
+//                 have hosts of their own, the launcher is cut off as well.
 //   asymmetric_partition
 //                 As partition, but only for frames that the worker sends
 //                 (`direction` outbound) or that are sent to it (inbound). No
-//                 connection can be made.
+//                 new connection can be made.
 //   packet_loss   Each frame from or to the worker is lost with a chance of
 //                 `percent`, for `duration` or for ever, and sent again after
-//                 200 ms, 400 ms, … until it passes; those behind it wait, as
-//                 with TCP: a loss causes only delay.
+//                 200 ms, 400 ms, … until it passes. Later frames wait behind
+//                 it, as with TCP: a loss causes only delay.
 //   delay         Each frame from or to the worker takes longer by `latency`
 //                 plus a random part of `jitter`, for `duration` or for ever.
-//                 Order holds.
+//                 The frames keep their order.
 //   duplicate     Each frame from or to the worker is delivered twice, for
-//                 `duration` or for ever: the copy directly behind the frame.
-//                 No transport is known to do it; the engine's link has to drop
-//                 the copy.
+//                 `duration` or for ever; the copy comes directly after the
+//                 frame. No known transport does this, but the engine's link
+//                 must drop the copy.
 //   connection_reset
 //                 All connections that the worker has break at once, at both
 //                 ends; frames in flight are lost. New ones can be made.
@@ -89,10 +92,10 @@
 //                 stays failed until the process ends: it does no more work,
 //                 and downloads return +0 (engine/gpu/device_api.h). A save's
 //                 copy that is in flight does not arrive.
-//   out_of_memory The same, at the next allocation on the device, or when the
-//                 device is opened. If the worker can do without the array (the
-//                 copy of an asynchronous checkpoint), it does so and nothing
-//                 fails.
+//   out_of_memory As gpu_error, but at the next allocation on the device, or
+//                 when the device is opened. If the worker can do without the
+//                 array (the copy of an asynchronous checkpoint), it does so
+//                 and nothing fails.
 //   device_hang   The worker's next wait for its device blocks, for `duration`
 //                 or for ever. The process's other tasks keep running, even one
 //                 that waits for a save's copy.
@@ -119,22 +122,22 @@
 //   unless a disk that lies about syncs loses it in a power loss
 //   (harness/oracle/judge.cc). A network fault that ends before a worker is
 //   declared lost causes no restart.
-// - duplicate changes nothing, however long it lasts, and excuses nothing.
-// - A device (gpu_error, out_of_memory, device_hang): as processes and time.
-//   The worker leaves by itself, or is detected as hung; state that only the
-//   device held is lost. With a fault at every occurrence, the run restarts
-//   until the restarts are used up, and then ends cleanly and names the cause.
+// - duplicate changes nothing, however long it lasts, and excuses no deviation.
+// - Faults of a device (gpu_error, out_of_memory, device_hang) count as those
+//   of processes and time. The worker leaves by itself, or is detected as hung;
+//   state that only the device held is lost. With a fault at every occurrence,
+//   the run restarts until the restarts are used up, and then ends cleanly and
+//   names the cause.
 // - Errors that the engine gets (errno, short_write, fsync_fails) spoil at most
 //   the save or the load that they hit. After a single error the run continues
-//   or recovers. With repeat: always, it ends with an error; nothing
-//   acknowledged is lost.
+//   or recovers. With `repeat: always`, the run ends with an error, but no
+//   acknowledged checkpoint is lost.
 // - Silent damage (bit_flip, truncate, delete, torn_write followed by nothing)
 //   destroys each checkpoint that it touches. While one valid checkpoint of the
 //   lineage is left, the run recovers from the newest valid one. Once the plan
 //   has destroyed all of them, the run must refuse cleanly (exit 7), and
-//   recovery would be a violation. Damage together with fsync_fails of another
-//   save counts the same way: an unacknowledged save does not count as a valid
-//   checkpoint.
+//   recovery would be a violation. A save that was not acknowledged because of
+//   fsync_fails does not count as a valid checkpoint here.
 // - No fault undoes damage, or forges bytes that match a digest.
 #ifndef GAUNTLET_CHAOS_INJECT_PLAN_PLAN_H_
 #define GAUNTLET_CHAOS_INJECT_PLAN_PLAN_H_
@@ -183,7 +186,7 @@ enum class FaultKind : uint8_t {
   kTerminateLauncher,
 };
 
-// Object of a fault.
+// Part of the world that a fault happens to.
 enum class FaultTarget : uint8_t {
   kProcess,
   kStorage,
@@ -197,15 +200,16 @@ enum class FaultTarget : uint8_t {
 struct FaultEffects {
   // The kind ends the process at the point (with `kill_latency`, later).
   bool ends_process = false;
-  // An incarnation may end because of such a fault.
+  // An incarnation may end because of a fault of this kind.
   bool may_end_incarnation = true;
   bool halts = false;  // stops a task or the process for a time
   // Halts, but the process still sends heartbeats.
   bool keeps_heartbeats = false;
   bool gives_notice = false;  // a preemption notice
   bool damages_file = false;  // a stored file, at rest
-  // Random plans may repeat it at every occurrence. Not for a kind that kills
-  // its process: a death at every occurrence leaves no restarts.
+  // Random plans may repeat the fault at every occurrence. False for kinds that
+  // kill their process, as a death at every occurrence would use up the
+  // restarts.
   bool may_repeat = false;
 };
 
@@ -215,8 +219,8 @@ struct FaultKindInfo {
   std::string_view name;  // "torn_write"
   std::string_view description;
   FaultEffects effects = {};
-  // Reason why real processes cannot do it; empty: they can. The simulated
-  // world can do every kind.
+  // Reason why the fault is impossible with real processes; empty: it is
+  // possible. The simulated world can perform every kind.
   std::string_view why_not_real = "";
 };
 
@@ -233,9 +237,10 @@ struct FaultErrorInfo {
   Code code;              // kResourceExhausted
 };
 std::span<const FaultErrorInfo> AllFaultErrors();
-// Returns "ckpt.rename: injected ENOSPC". A number that is not in the table is
-// kIoError. So is a network error before a storage operation, as when a file
-// server's protocol fails.
+// Returns "ckpt.rename: injected ENOSPC". The code is the one in the table,
+// with two exceptions that are kIoError: a number that is not in the table, and
+// a network error at a point before a storage operation (as when a file
+// server's protocol fails).
 Status FaultErrorStatus(int number, Point point);
 
 // The errors that `gpu_error` can give: CUDA's, by its names.
@@ -290,7 +295,7 @@ inline constexpr uint64_t kAnyBlock = ~uint64_t{0};
 
 // A place in logical time. Each hit of the point is an occurrence if worker,
 // incarnation, step, epoch and save match. If the fault comes after another one
-// (Fault::after), hits count only once that one has fired.
+// (Fault::after), hits count only after the other fault has fired.
 //
 // At points with blocks (HasBlocks), an occurrence is one file: its block
 // `block`, or the write that reaches `offset`. A file without that block or
@@ -298,8 +303,9 @@ inline constexpr uint64_t kAnyBlock = ~uint64_t{0};
 struct FaultSite {
   int worker = kAnyWorker;
   int incarnation = 1;
-  std::optional<uint64_t> step;   // at the last point of RunPart::kTraining
-  std::optional<uint64_t> epoch;  // likewise
+  // Step and epoch that the last point of RunPart::kTraining reported.
+  std::optional<uint64_t> step;
+  std::optional<uint64_t> epoch;
   // Number of the save, counted from 1 in each incarnation. A retry counts as
   // another save. Set only at points of a save (IsOfSave).
   std::optional<uint64_t> save;
@@ -387,8 +393,8 @@ struct FaultPlan {
   bool operator==(const FaultPlan&) const = default;
 };
 
-// Returns true iff it is a fault of the network. All but connection_reset have
-// a duration.
+// Returns true iff the kind is a fault of the network. All these kinds but
+// connection_reset have a duration.
 bool IsNetworkFault(FaultKind kind);
 
 // Returns true iff the fault happens to the device that a worker computes on.
@@ -405,12 +411,14 @@ Status Validate(const FaultPlan& plan);
 // Returns why real processes cannot do this fault; empty: they can.
 std::string_view SimOnlyReason(const Fault& fault);
 
-// The plan file of the process contract: one JSON text, the fields in a fixed
-// order, those at their defaults left out. REQUIRES: Validate(plan).ok().
+// Returns the text of the plan file that a process reads: one JSON object. The
+// fields have a fixed order; fields at their defaults are left out. REQUIRES:
+// Validate(plan).ok().
 std::string PlanToJson(const FaultPlan& plan);
-// Strict: unknown or repeated keys, wrong types, values out of range and
-// parameters that the kind does not take are kInvalidArgument. Then calls
-// Validate. Also reads the previous release's format, with the meaning it had.
+// Reads a plan file strictly: unknown or repeated keys, wrong types, values out
+// of range and parameters that the kind does not take are kInvalidArgument.
+// Then calls Validate. Also reads the previous release's format, with the
+// meaning that it had then.
 Result<FaultPlan> PlanFromJson(std::string_view json);
 
 }  // namespace gauntlet

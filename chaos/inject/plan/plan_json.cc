@@ -15,9 +15,9 @@ namespace {
 using Json = ObjectReader::Json;
 
 constexpr std::string_view kFormat = "gauntlet-plan-v3";
-// The previous format, which calls an occurrence `hit`. In it, each block is a
-// hit at points with blocks, unless there is an offset; and a kill without a
-// latency is asynchronous.
+// The previous format, which calls an occurrence `hit`. In that format, each
+// block is a hit at points with blocks (HasBlocks) unless the site has an
+// offset, and a kill without a latency is asynchronous.
 constexpr std::string_view kFormatBefore = "gauntlet-plan-v2";
 enum class PlanFormat : uint8_t { kNow, kBefore };
 constexpr size_t kMaxBytes = size_t{16} << 20;
@@ -202,8 +202,8 @@ Result<FaultPlan> ReadPlan(const Json& json) {
   return plan;
 }
 
-// Watches the parser for what a parsed value no longer shows: keys that come
-// twice, and depth.
+// Checks, during parsing, the properties that the parsed value no longer shows:
+// repeated keys, and depth.
 class StructureWatch {
  public:
   bool Accept(int depth, Json::parse_event_t event, Json& parsed) {
@@ -265,8 +265,8 @@ Result<FaultPlan> PlanFromJson(std::string_view text) {
     if (!watch.problem().empty()) {
       return InvalidArgument("plan: " + watch.problem());
     }
-    // Drops the library's number and name of the error; quoted text may be
-    // long.
+    // Drops the number and the name that the library gives the error. Limits
+    // the length, as the message may quote a long text.
     const std::string_view what = error.what();
     const size_t name_end = what.find("] ");
     return InvalidArgument(
