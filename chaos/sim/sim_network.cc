@@ -45,7 +45,8 @@ NetworkFabric::NetworkFabric(Scheduler& scheduler, uint64_t seed,
 
 NetworkFabric::~NetworkFabric() = default;
 
-// Loopback names refer to the host that uses them; all others are global.
+// Returns the key of an address in listen_sockets_. A loopback name refers to
+// the host that uses it; all other names are global.
 std::string NetworkFabric::KeyOf(const NetworkUser& user,
                                  const std::string& address) {
   const bool loopback =
@@ -246,7 +247,7 @@ void NetworkFabric::Schedule(Connection& connection, int direction) {
   if (path.scheduled || path.in_flight.empty()) return;
   if (IsCut(connection.ends[direction].user.host,
             connection.ends[1 - direction].user.host)) {
-    return;  // until Resume
+    return;  // Resume schedules the direction.
   }
   path.scheduled = true;
   scheduler_.At(path.in_flight.front().at, *this,

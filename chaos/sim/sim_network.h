@@ -6,13 +6,13 @@
 // already sent. A power loss drops the frames in flight. The peer detects the
 // power loss only at its next send: the rebooted machine does not know the
 // connection. Between partitioned hosts, frames and closes wait until the
-// partition is healed: only deadlines show it. Retransmitted frames delay those
-// behind them.
-// A fault may duplicate frames, which TCP does not.
+// partition is healed, so processes detect it only by missed deadlines. A
+// retransmitted frame delays the frames behind it. A fault may duplicate
+// frames, which TCP does not.
 //
-// Each listener holds back connections that have sent nothing. One that has
-// been silent for kMaxSilence is disconnected when that listener next accepts
-// or receives a connection.
+// A listener does not accept a connection before its first frame has arrived.
+// If a connection has been silent for kMaxSilence, it is disconnected when the
+// listener next accepts or receives another connection.
 #ifndef GAUNTLET_CHAOS_SIM_SIM_NETWORK_H_
 #define GAUNTLET_CHAOS_SIM_SIM_NETWORK_H_
 
@@ -34,7 +34,7 @@
 
 namespace gauntlet {
 
-// One end of a link that stands for every host except the other end.
+// As one end of a HostLink: every host except the one at the other end.
 inline constexpr const char* kEveryHost = "*";
 
 // The direction between two hosts. A host's link to itself has no faults.
@@ -139,7 +139,7 @@ class NetworkFabric final : public Action {
   std::list<ActiveFrameFault> frame_faults_;
   uint64_t frame_faults_begun_ = 0;
   uint64_t frames_sent_ = 0;
-  std::vector<Waiting> waiting_;  // for an open link
+  std::vector<Waiting> waiting_;  // callbacks that wait for an open link
   WaitList changes_;              // a listener was added, or a link healed
 };
 

@@ -50,7 +50,7 @@ std::string WorkerHost(int worker, int incarnation);
 
 // The connection between the launcher and its workers.
 enum class LauncherReach : uint8_t {
-  // Nothing in between: they are on one machine.
+  // Direct: launcher and workers are on one machine.
   kLocal,
   // The network, as with Slurm or Kubernetes. Messages between a partitioned
   // host and the launcher (signals, reports, exit events) wait until the

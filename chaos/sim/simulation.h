@@ -108,8 +108,8 @@ struct ProcessOptions {
   std::optional<ProcessId> parent;
   // Process whose death ends this one too; nullopt: none.
   std::optional<DeathWith> dies_with;
-  // Called once when the process is gone, outside of any process; not for
-  // processes that the end of Run kills.
+  // Called once when the process is gone, outside of any process. Not called
+  // for processes that the end of Run kills.
   std::function<void(const ExitStatus&)> on_exit;
 };
 
@@ -144,8 +144,8 @@ class Simulation {
 
   // Sends SIGKILL. Does not return if it is the caller's own process.
   void Kill(ProcessId process);
-  // Sends SIGKILL before the `resumptions`-th next resumption of one of its
-  // tasks; 1 is the next one.
+  // Sends SIGKILL just before one of the process's tasks is resumed: the
+  // `resumptions`-th time from now; 1: the next time.
   void KillAfter(ProcessId process, uint64_t resumptions);
   // Send SIGSTOP and SIGCONT. A process that stops itself runs again at
   // Continue.
@@ -153,15 +153,16 @@ class Simulation {
   void Continue(ProcessId process);
   // Sends SIGTERM: TerminationNotices() increases.
   void Notify(ProcessId process);
-  // Sends SIGINT: Interrupts() increases too.
+  // Sends SIGINT: TerminationNotices() and Interrupts() increase.
   void Interrupt(ProcessId process);
   // Sets the metadata service of the host, or of all hosts on its machine. The
   // default service answers FALSE.
   void SetMetadata(const std::string& host, MetadataService service);
   void SetMetadataOfMachine(const std::string& host, MetadataService service);
   // Cuts the power of the host's machine: kills its processes without closing
-  // their connections, and loses from its disk what the profile allows. The
-  // machine reboots immediately. Does not return if the caller runs there.
+  // their connections, and loses from its disk a random part of the data that
+  // the profile allows it to lose. The machine reboots immediately. Does not
+  // return if the caller runs there.
   void PowerLoss(const std::string& host);
   // As PowerLoss, but `choose` decides what survives.
   void PowerLoss(const std::string& host, const ChoiceSource& choose);
@@ -170,7 +171,8 @@ class Simulation {
   // not the server; with other profiles no data is lost. Does not return if the
   // caller runs there.
   void CrashHost(const std::string& host);
-  // Moves the wall clock of this process; its successors read the correct time.
+  // Moves the wall clock of this process only; later incarnations read the
+  // correct time.
   void JumpCalendar(ProcessId process, int64_t seconds);
 
   // Ends the calling process as Host::Exit does. Returns when it is this task's
@@ -242,7 +244,7 @@ class Simulation {
   std::map<std::string, std::unique_ptr<Machine>> machines_;
   std::map<std::string, MetadataService> metadata_;             // by host
   std::map<std::string, MetadataService> metadata_of_machine_;  // by machine
-  std::map<std::string, Time> tokens_;  // with expiry times
+  std::map<std::string, Time> tokens_;  // expiry times, by token
   std::vector<std::unique_ptr<Process>> processes_;
   std::unique_ptr<Callbacks> callbacks_;
   std::vector<LoggedEvent> events_;

@@ -2,30 +2,32 @@
 // outcomes of a SimDisk's pending changes instead of drawing one at random.
 //
 // An outcome is a choice of the pending changes of names that survived and, for
-// each file that is then reachable, one of its possible contents. Equal
-// outcomes (a name below a removed directory, a block torn where old and new
-// are equal) are one image. Without a bound the images are those that
-// SimDisk::PowerLoss leaves over all results of its ChoiceSource.
+// each file that is then reachable, one of its possible contents. Outcomes that
+// leave equal trees (as with a name below a removed directory, or a block torn
+// where old and new are equal) are one image. Without a bound, the images are
+// all that SimDisk::PowerLoss can leave.
 //
-// Bound. If there are few outcomes, all are enumerated:
-// - names: all subsets (under kExt4 all prefixes) up to `names_up_to`; beyond
-//   that, the prefixes, prefixes with one change missing (ALICE's omit), and
-//   the subsets in which at most two changes are missing or at most two
+// Bound. For each of these choices, all outcomes are enumerated up to a limit;
+// beyond it, only some:
+// - names: up to `names_up_to` subsets (under kExt4, prefixes), all of them;
+//   beyond that, the prefixes, prefixes with one change missing (ALICE's omit),
+//   and the subsets in which at most two changes are missing or at most two
 //   survive. If there are more than 24 changes, the one missing from a prefix
 //   is among its newest 8, and "at most two" becomes "at most one";
-// - the contents of one file: all sizes with all outcomes of its blocks up to
-//   `contents_up_to`; beyond that, each size with all blocks new, with all old,
-//   and with one block differing from these, torn or whole;
-// - several files: all combinations up to `combinations_up_to` for one choice
-//   of names; beyond that, each file untouched or complete, in all
-//   combinations, and one file in any of its contents with the others all
-//   untouched or all complete. Of more than 12 files at most one differs from
-//   the others. If not all choices of names are enumerated, files differ from
-//   each other only if a prefix of the names survives, and contents other than
-//   untouched and complete are listed only if this prefix lacks at most the
-//   newest 8 names.
+// - one file: up to `contents_up_to` contents, all sizes with all outcomes of
+//   the blocks; beyond that, each size with all blocks new, with all blocks
+//   old, and with one block that differs from these, torn or whole;
+// - several files: up to `combinations_up_to` combinations for one choice of
+//   names, all of them. Beyond that, each file untouched (no pending data
+//   survived) or complete (all did), in all combinations; and one file with any
+//   of its contents, with the others all untouched or all complete. If there
+//   are more than 12 files, at most one differs from the others. If not all
+//   choices of names are enumerated, files differ from each other only if a
+//   prefix of the names survives, and contents other than untouched and
+//   complete are listed only if this prefix lacks at most the newest 8 names.
 //
-// Outcomes left out are counted: an upper bound of the images left out.
+// left_out() counts the outcomes left out. This is an upper bound for the
+// number of images left out.
 #ifndef GAUNTLET_CHAOS_SIM_DISK_CRASH_IMAGES_H_
 #define GAUNTLET_CHAOS_SIM_DISK_CRASH_IMAGES_H_
 
@@ -60,7 +62,7 @@ struct FileOutcomes {
   };
   // First: nothing pending survived; second: everything did. All are different.
   std::vector<Outcome> list;
-  double total = 0;  // without the bound; list.size() if complete
+  double total = 0;  // without the bound; list.size() if list is complete
   Digest look;       // digest over all digests in the list
 };
 
@@ -90,7 +92,8 @@ class CrashImages {
   // Visits each outcome within the bound until `visit` returns false. The image
   // is valid only during the call.
   void ForEach(const std::function<bool(const CrashImage&)>& visit) const;
-  // Returns the image in which every pending change survived: what readers see.
+  // Returns the image in which every pending change survived; it has the
+  // contents that readers see.
   CrashImage Everything() const;
   void Build(const CrashImage& image, ImageDirectory& root) const;
 
@@ -117,7 +120,7 @@ class CrashImages {
     std::vector<Entry> entries;
     std::vector<size_t> files;               // entries with several outcomes
     std::vector<std::vector<Digest>> terms;  // by index in `files`, outcome
-    Digest base;                             // sum over the other entries
+    Digest base;                             // sum over entries not in `files`
     Digest look;                             // sum over all possible contents
     Reach reach = Reach::kAll;
   };

@@ -96,7 +96,8 @@ FileOutcomes CrashImages::ListOutcomes(const Inode& file, FileData data) const {
                              .size = size,
                              .blocks = way});
   };
-  // Nothing pending, then everything pending.
+  // Lists the content in which nothing pending survived, then the one in which
+  // everything did.
   const auto plain = [&](uint64_t size, Blocks unlike, uint64_t outcome) {
     for (size_t i = 0; i < extents.size(); ++i) {
       if (extents[i].size != size || extents[i].blocks == unlike) continue;

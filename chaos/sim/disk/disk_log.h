@@ -51,7 +51,7 @@ enum class MicroOpKind : uint8_t {
 struct MicroOp {
   MicroOpKind kind = MicroOpKind::kCreate;
   Time time{};          // of the operation
-  uint64_t inode = 0;   // its number on the disk
+  uint64_t inode = 0;   // number of the file or directory
   std::string path;     // kWrite, kEmpty, kSync: the path that created the file
   std::string to;       // kRename
   uint64_t offset = 0;  // kWrite

@@ -5,9 +5,9 @@
 //
 // - Names change at the server, immediately and atomically: if two hosts create
 //   exclusively, rename or remove, one wins. The server holds the locks.
-// - A host reuses a listing that it has read for `listings_stale_for`: List
+// - For `listings_stale_for`, a host reuses a listing that it has read: List
 //   returns it again, and opening a file for reading fails if the listing lacks
-//   it. A change by this host in a directory drops its listing of that
+//   the file. A change by this host in a directory drops its listing of that
 //   directory. If another host removed a name, this host finds it missing on
 //   use.
 // - A file's bytes and size are those at the server when this host last opened

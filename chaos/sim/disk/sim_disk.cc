@@ -95,7 +95,7 @@ uint64_t SimDisk::Log(MicroOpKind kind, const Inode& inode,
   return operations_++;
 }
 
-// On a file server changes of names are durable immediately.
+// Adds a change of names, as pending; on a file server, as durable.
 void SimDisk::Change(NameChange change) {
   if (options_.profile == DurabilityProfile::kShared) {
     MakeDurable(std::move(change));

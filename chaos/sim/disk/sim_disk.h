@@ -28,7 +28,8 @@
 //   survived.
 //
 // A block written twice since the last Sync is found old or in its last state,
-// not in between. A Sync includes writes of other tasks while it runs.
+// not in between. A Sync also covers writes that other tasks make while it
+// runs.
 //
 // - kLyingFsync, a drive that acknowledges a flush before performing it. Sync
 //   and SyncDirectory return Ok, and initially make nothing durable. Each takes
@@ -87,7 +88,7 @@ using ChoiceSource = std::function<uint64_t(uint64_t n)>;
 struct Inode : std::enable_shared_from_this<Inode> {
   struct DirtyBlock {
     std::string durable;     // the bytes that may return after a power loss
-    uint64_t operation = 0;  // the last one that wrote the block
+    uint64_t operation = 0;  // number of the last one that wrote it
   };
   using Entries = std::map<std::string, std::shared_ptr<Inode>, std::less<>>;
 

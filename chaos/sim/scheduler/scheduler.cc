@@ -60,7 +60,7 @@ void Scheduler::Spawn(FiberGroup& group, std::shared_ptr<TaskState> task,
   fiber->group = &group;
   fiber->task = std::move(task);
   fiber->body = std::move(body);
-  group.fibers.push_back(fiber.release());  // owned by it until Retire
+  group.fibers.push_back(fiber.release());  // the group owns it until Retire
   MakeRunnable(*group.fibers.back());
 }
 
@@ -292,7 +292,7 @@ void Scheduler::Detach(Fiber& fiber) {
 }
 
 void Scheduler::UnwindKilled() {
-  // Unwinding a group may doom others.
+  // Unwinding a group may kill others, which are appended to killed_.
   for (size_t i = 0; i < killed_.size(); ++i) Unwind(*killed_[i]);
   killed_.clear();
 }

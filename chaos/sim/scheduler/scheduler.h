@@ -6,8 +6,8 @@
 // fiber is runnable. Every decision is added to a rolling digest.
 //
 // The fibers of a killed group are unwound from their waits, the youngest
-// first, so that a parent's stack outlives its children. From then on their
-// waits return immediately.
+// first, so that a parent's stack outlives its children. While a fiber is
+// unwound, its waits return immediately.
 #ifndef GAUNTLET_CHAOS_SIM_SCHEDULER_SCHEDULER_H_
 #define GAUNTLET_CHAOS_SIM_SCHEDULER_SCHEDULER_H_
 
@@ -86,7 +86,7 @@ enum class RunEnd : uint8_t {
   kAllExited,
   kDeadlock,     // no fiber is runnable and no timer is set
   kTimeLimit,    // virtual time reached its limit
-  kStepLimit,    // scheduling decisions
+  kStepLimit,    // number of scheduling decisions reached its limit
   kInterrupted,  // by SchedulerOptions::interrupted
 };
 
