@@ -34,8 +34,9 @@ enum class KillScope : uint8_t {
 
 // Selects an operation by pattern and number. Matching operations of all
 // processes are counted in order, from 1. An operation counts only if it
-// succeeds, is a crash point and has a call of its own (not `implied`). So the
-// n-th operation of a recording is the n-th here if the program repeats itself.
+// succeeds, is a crash point and has a call of its own (not `implied`). So if
+// the program does the same as in a recording, the n-th operation of the
+// recording is the n-th here.
 struct OperationPattern {
   // Pattern of fnmatch(3) for the path below the watched directory; * matches
   // "/" too. A rename or link matches by either of its names.
@@ -56,11 +57,11 @@ struct Injection {
   uint64_t torn_bytes = 0;
   KillScope scope = KillScope::kAll;  // for both kills and kTornWrite
   int error = 0;                      // kFail: an errno
-  bool repeats = false;  // kFail: from the occurrence on, not only at it
-  Duration duration{};   // kPause: its length; kTerminate: the grace period
+  bool repeats = false;               // kFail: at later occurrences too
+  Duration duration{};  // kPause: its length; kTerminate: the grace period
 };
 
-// Returns kInvalidArgument, one line, for a contradictory injection.
+// Returns kInvalidArgument, one line, for an invalid injection.
 Status CheckInjection(const Injection& injection);
 
 // Decides which injections are due.
@@ -68,8 +69,9 @@ class ArmedInjections {
  public:
   explicit ArmedInjections(std::vector<Injection> injections);
 
-  // Returns the index of the first injection that is due at an operation about
-  // to happen. Neither this nor Count is called for implied operations.
+  // Returns the index of the first injection that is due at the operation,
+  // which has not happened yet. Neither Due nor Count is called for implied
+  // operations.
   std::optional<size_t> Due(const FileOperation& operation) const;
   const Injection& injection(size_t index) const { return armed_[index].what; }
   // Records that the injection was done: unless it repeats, it is never due

@@ -26,8 +26,8 @@ class RankTurns {
   void Look(TracedThreads& threads, int64_t now);
   // Records that an operation of the rank begins.
   void OnOperation(int32_t rank, int64_t now);
-  // Returns true if it was the rank's turn at the last Look. `since`: when the
-  // rank began to wait for it.
+  // Returns true if it was the rank's turn at the last Look. `since`: time at
+  // which the rank began to wait for the turn.
   bool HasTurn(int32_t rank, int64_t since);
   // Returns true if all other ranks wait, as of the last Look.
   bool DoOthersWait(int32_t rank, int64_t since);

@@ -28,7 +28,7 @@ struct TracedThread {
   ThreadState state = ThreadState::kRunning;
   std::optional<FileCall> call;             // kInCall
   std::optional<ShortenedWrite> shortened;  // kInCall: of a torn write
-  std::optional<size_t> kill_after;         // kInCall: of that injection
+  std::optional<size_t> kill_after;         // kInCall: index of the injection
   bool is_leaving = false;                  // at its PTRACE_EVENT_EXIT
   bool has_turn = false;  // its rank has the turn for the next call
 
@@ -49,7 +49,7 @@ class TracedThreads {
   // new one with the same mappings.
   TracedThread& AddChild(const TracedThread& parent, pid_t thread,
                          NewThreadKind kind);
-  // Adds a thread whose parent ended before it could be reported.
+  // Adds a thread whose parent ended before reporting it.
   TracedThread& AddOrphan(pid_t thread);
   // Handles exec: the calling thread, `former`, becomes the only thread of the
   // process and takes the process's number.

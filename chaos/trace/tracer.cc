@@ -34,7 +34,8 @@ namespace {
 constexpr int kCallStop = SIGTRAP | 0x80;
 
 constexpr Duration kTimeBetweenLooks = std::chrono::milliseconds(5);
-// Limit on how long a dying rank stays frozen until all others wait for it.
+// Longest time for which a dying rank stays frozen while some other rank does
+// not wait yet.
 constexpr Duration kLongestFreeze = std::chrono::seconds(10);
 
 int64_t MonotonicNow() {
@@ -159,8 +160,8 @@ class Tracer {
       case PTRACE_EVENT_EXIT:
         return OnLeaving(*thread);
       case PTRACE_EVENT_STOP:
-        // In a group stop the thread listens: a SIGCONT wakes it as without a
-        // tracer.
+        // Leaves the thread in its group stop. A SIGCONT wakes it, as it would
+        // without a tracer.
         if (StopsGroup(signal)) return Request(PTRACE_LISTEN, id);
         return Continue(*thread);
       default:
@@ -202,8 +203,8 @@ class Tracer {
     thread.is_leaving = true;
     Unhold(thread.id);
     // A thread killed in its call, as by another thread's exec, skips the stop
-    // at the call's end. The result is available; ENOSYS if the call never
-    // began.
+    // at the call's end. The call's result is available here too; it is ENOSYS
+    // if the call never began.
     if (thread.state == ThreadState::kInCall) FinishCall(thread);
     thread.state = ThreadState::kRunning;
     if (threads_.IsLastOfProcess(thread)) calls_.EndProcess(thread.caller());
@@ -379,7 +380,8 @@ class Tracer {
     const auto kill_after = std::exchange(thread.kill_after, std::nullopt);
     const auto shortened = std::exchange(thread.shortened, std::nullopt);
     if (kill_after && *has_happened) return Kill(thread, *kill_after);
-    // A call that a signal interrupted, and that restarts, counts as failed.
+    // The torn write did not happen: the call failed, or a signal interrupted
+    // it and it will restart.
     if (shortened) shortened->Undo(thread.id);
     Continue(thread);
     ReleaseHeld();
@@ -501,7 +503,8 @@ class Tracer {
     KillAll();
   }
 
-  // The thread is stopped, and stays stopped.
+  // Stops the processes of the thread's rank until KillDyingRank. The thread
+  // itself is stopped already.
   void FreezeRank(TracedThread& thread) {
     const int32_t rank = RankOf(*thread.process);
     dying_ = DyingRank{.rank = rank, .since = MonotonicNow()};

@@ -274,7 +274,7 @@ void FileCalls::AddCloses(Caller caller, unsigned first, unsigned last) {
 
 void FileCalls::EndWrite(Caller caller, const FileCall& call, int64_t result) {
   FileOperation write = call.operation;
-  // A clone returns 0 and is atomic.
+  // A clone (ioctl) returns 0 and is atomic: it wrote the whole length.
   if (call.call.number != SYS_ioctl)
     write.length = static_cast<uint64_t>(result);
   if (write.length == 0) return;

@@ -108,7 +108,7 @@ std::string FileCalls::PathOf(Caller caller, int directory,
   const auto path = ReadPathText(caller.thread, text);
   if (path) return PathFromHere(caller.thread, directory, *path);
   NoteIfHidden(caller);
-  // The kernel finds no such path either.
+  // The path cannot be read, or is too long. Returns one that does not exist.
   return "/proc/self/no-such-path";
 }
 

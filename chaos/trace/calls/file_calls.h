@@ -56,8 +56,8 @@ struct FileCall {
   // write is the length requested.
   FileOperation operation;
   bool is_possible = true;  // false: it will certainly fail
-  // The call creates a file outside of the watched directories, which may reuse
-  // the inode of a removed watched file. Nothing is recorded.
+  // True if the call creates a file outside of the watched directories. This
+  // file may reuse the inode of a removed watched file. Nothing is recorded.
   bool is_elsewhere = false;
   // True if no other ordered call may run at the same time. False for calls
   // that may wait for another thread, and for syncs, which may take long and
@@ -69,7 +69,7 @@ struct FileCall {
   WatchedPlace from;
   WatchedPlace to;
   uint64_t replaced = 0;  // number of the file that a rename replaces
-  Descriptor object;      // of changes of mode or times
+  Descriptor object;      // file of a link, or of a change of metadata
 };
 
 class FileCalls {
@@ -85,8 +85,8 @@ class FileCalls {
   bool IsElsewhere(Caller caller, const SystemCall& call) const;
   // Returns nullopt if the call does not concern a watched file. Not called
   // while an ordered call is between its Begin and End. If Begin returns a
-  // call, it has added nothing to the log but a file that came from elsewhere,
-  // so it may be called again for the same call.
+  // call, the most that it has added to the log is a file that came from
+  // elsewhere. So it may be called again for the same call.
   std::optional<FileCall> Begin(Caller caller, const SystemCall& call);
   // Called when the thread is stopped after its call, which returned `result`.
   void End(Caller caller, FileCall& call, int64_t result);
@@ -117,8 +117,8 @@ class FileCalls {
   FileCall OnFile(Caller caller, const SystemCall& call, OperationKind kind,
                   const WatchedFile& file);
   FileOperation OwnOperation(Caller caller, OperationKind kind);
-  // Adds a note if the process's /proc cannot be read, so that its calls are
-  // missed.
+  // Adds a note if the process's /proc cannot be read: then its calls are not
+  // recorded.
   void NoteIfHidden(Caller caller) const;
   void NoteOutside(const WatchedPlace& place) const;
   std::string PathOf(Caller caller, int directory, uint64_t text) const;

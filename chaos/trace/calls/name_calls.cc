@@ -26,7 +26,8 @@ struct PathArgument {
   uint64_t text = 0;
 };
 
-// The first and second path of calls with and without the suffix "at".
+// FirstPath and SecondPath return a path argument of a call. `is_at`: the name
+// of the call ends in "at", so each path has a directory.
 PathArgument FirstPath(const SystemCall& call, bool is_at) {
   if (!is_at) return {.text = call.arguments[0]};
   return {.directory = call.Int(0), .text = call.arguments[1]};
@@ -97,8 +98,8 @@ void FileCalls::NoteOutside(const WatchedPlace& place) const {
   const std::string path =
       ReadLinkText(fmt::format("/proc/self/fd/{}", place.directory.get())) +
       "/" + place.leaf;
-  // Files of the system, and compiled modules, which Python stores next to
-  // their sources.
+  // Leaves out files of the system, and the compiled modules that Python stores
+  // next to their sources.
   const bool is_of_no_matter =
       path.starts_with("/proc/") || path.starts_with("/dev/") ||
       path.starts_with("/sys/") || path.find("__pycache__/") != path.npos;
@@ -172,7 +173,7 @@ std::optional<FileCall> FileCalls::BeginOpenByHandle(Caller caller,
           std::span(handle).first(sizeof *header + header->handle_bytes))) {
     return std::nullopt;
   }
-  // O_PATH does not suffice here.
+  // open_by_handle_at rejects a descriptor opened with O_PATH.
   const Descriptor mount(
       open(PathFromHere(caller.thread, call.Int(0), "").c_str(),
            O_RDONLY | O_NONBLOCK | O_CLOEXEC));
@@ -228,7 +229,7 @@ std::optional<FileCall> FileCalls::BeginMake(Caller caller,
   const auto type = static_cast<mode_t>(call.arguments[is_at ? 2 : 1]) & S_IFMT;
   const PathArgument path = FirstPath(call, is_at);
   WatchedPlace place = files_.Locate(PathOf(caller, path.directory, path.text));
-  // 0 means a regular file too.
+  // A type of 0 means a regular file too.
   if (!is_directory && type != S_IFREG && type != 0) {
     if (place.name && !place.status) NoteSpecialFile("mknod", *place.name);
     return std::nullopt;
@@ -363,8 +364,8 @@ void FileCalls::EndRename(FileCall& call) {
     ForgetNameless(*call.to.status);
   }
   if (op.kind == OperationKind::kEnter) {
-    // A file replaces another atomically; for other kinds the old entry is
-    // removed first.
+    // A file that enters replaces another one atomically. Before a directory or
+    // link that enters, records the removal of the old entry.
     if (call.to.status && !S_ISREG(call.from.status->st_mode)) {
       op.kind = IsDirectory(call.to.status) ? OperationKind::kRemoveDirectory
                                             : OperationKind::kUnlink;

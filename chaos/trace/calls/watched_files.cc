@@ -171,9 +171,9 @@ std::optional<WatchedFile> WatchedFiles::Find(const struct stat& status,
     Known& file = known->second;
     if (file.text != text) {
       const auto name = NameOfText(identity, text);
-      // Without a name here, the file was opened by a name outside of the
-      // watched directories, or has lost this name. `file.name` then keeps the
-      // last name.
+      // If there is no name, the file was opened by a name outside of the
+      // watched directories, or has lost the name in `text`. `file.name` then
+      // keeps the last name.
       if (name) {
         file.name = *name;
         file.text = text;

@@ -30,8 +30,9 @@ struct WatchedFile {
   uint64_t number = 0;  // in the log
   FileName name;
   bool is_new = false;  // not in the log yet: it came from elsewhere
-  // True if the file was found by this name, or has none yet. False: found by a
-  // name outside; `name` is then its last one in a watched directory.
+  // True if the file was found by `name`, or has no name yet. False if it was
+  // found by a name outside of the watched directories; `name` is then its last
+  // name in one of them.
   bool is_named_here = true;
 };
 
@@ -56,8 +57,8 @@ class WatchedFiles {
 
   // Returns the name of an open directory; nullopt: not watched, or removed.
   std::optional<FileName> NameOfDirectory(int directory);
-  // Returns the place of a path as this process can open it. For a path that
-  // ends in "." or "..", that is the directory's place in its parent.
+  // Returns the place of a path; `path` must be valid for this process. For a
+  // path that ends in "." or "..", returns the directory's place in its parent.
   WatchedPlace Locate(const std::string& path);
   // As Locate, but follows links at the end of the path. `root`: directory to
   // which absolute links are relative.

@@ -42,8 +42,8 @@ enum class OperationKind : uint8_t {
   // A file from elsewhere appears at the name: it was moved or linked in,
   // created by an untraced process, or present from the start (`call` is 0).
   // Uses `bytes`, `mode` and times. May replace another file at the name. If
-  // the log already has the file, this is another name of it. Not synced unless
-  // a sync in the log follows.
+  // the log already has the file, this is another name of it. Unsynced until a
+  // later sync in the log.
   kEnter,
   kLeave,      // the name, and everything below it, moved out
   kSetMode,    // `mode`
@@ -98,13 +98,14 @@ inline constexpr int32_t kUnknownRank = -1;
 
 struct FileOperation {
   OperationKind kind = OperationKind::kCreate;
-  // True if the operation is not the direct effect of a system call: the sync
-  // of a write to a descriptor with O_SYNC, the bytes of a mapping, files that
-  // came from elsewhere. Injections do not count such operations.
+  // True if the operation is not the direct effect of a system call, but the
+  // sync of a write to a descriptor with O_SYNC, a write with the bytes of a
+  // mapping, or part of a file's arrival from elsewhere. Injections do not
+  // count such operations.
   bool implied = false;
-  // kWrite: the bytes of the whole file, with all changes through a shared
-  // mapping so far. The states of the file between two such writes are not
-  // covered.
+  // True for a kWrite that contains the bytes of the whole file, with all
+  // changes through a shared mapping so far. The states of the file between two
+  // such writes are not covered.
   bool by_mapping = false;
   uint64_t call =
       0;  // shared by all operations of one system call; ascending from 1
@@ -119,7 +120,7 @@ struct FileOperation {
   // its exec; kUnknownRank if none is set.
   int32_t rank = kUnknownRank;
   // Number of the file (or directory, or link) in the log, from 1; 0: none. A
-  // file keeps it under all its names, and it is never reused.
+  // file keeps its number under all its names; the number is never reused.
   uint64_t file = 0;
   FileName name;
   FileName to;

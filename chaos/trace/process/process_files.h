@@ -31,9 +31,10 @@ struct DescriptorInfo {
 // Returns nullopt if the descriptor is closed.
 std::optional<DescriptorInfo> ReadDescriptorInfo(pid_t thread, int descriptor);
 
-// Returns a thread's path argument as a path for this process: absolute ones
-// are below the thread's root, others below its working directory or the
-// descriptor `directory`, and /proc/self is that thread's.
+// Translates a path argument of the thread into a path for this process. An
+// absolute path is taken below the thread's root, a relative one below its
+// working directory or the descriptor `directory`; /proc/self means the
+// thread's process.
 std::string PathFromHere(pid_t thread, int directory, std::string_view path);
 
 // Returns the text of a symbolic link; empty if it is not a link.

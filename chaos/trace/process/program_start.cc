@@ -65,7 +65,7 @@ struct ChildPlan {
   int output = -1;
   std::vector<sock_filter> filter;
   int go = -1;      // receives a byte once the process is traced
-  int go_end = -1;  // the pipe's other end, kept open by the parent only
+  int go_end = -1;  // other end of `go`'s pipe; only the parent has it open
   int report = -1;  // receives a Failure
 };
 

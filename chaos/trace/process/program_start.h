@@ -19,7 +19,7 @@ struct TracedCommand {
   // The program, searched for in PATH as by a shell, and its arguments.
   std::vector<std::string> arguments;
   std::string working_directory;  // empty: as this process
-  // Complete, "NAME=value"; nullopt: as this process.
+  // All variables, as "NAME=value"; nullopt: those of this process.
   std::optional<std::vector<std::string>> environment;
   // Destination of standard output and error; -1: as this process.
   int output = -1;

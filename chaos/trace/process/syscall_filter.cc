@@ -110,7 +110,7 @@ class Assembler {
   std::vector<sock_filter> program_;
 };
 
-// Leaves the call's number loaded.
+// Traps 32-bit and x32 calls. Afterwards the call's number is loaded.
 void RefuseForeignConventions(Assembler& filter) {
   filter.Load(offsetof(seccomp_data, arch));
   filter.IfEqualSkip(AUDIT_ARCH_X86_64, 1);
@@ -131,8 +131,8 @@ void TrapCall(Assembler& filter, long number,  // NOLINT(google-runtime-int)
 }
 
 // Traps open, openat and open_by_handle_at: if `scope.reads`, every call, else
-// those with kChangingFlags. Where the filter goes on, the call's number is
-// loaded.
+// those with kChangingFlags. The other opens are allowed. For all other calls,
+// the filter continues with the call's number loaded.
 void TrapOpens(Assembler& filter, const FilterScope& scope) {
   if (scope.reads) {
     TrapCall(filter, SYS_open, TrapReason::kFileCall);
@@ -152,8 +152,8 @@ void TrapOpens(Assembler& filter, const FilterScope& scope) {
   trap_changing(SYS_open_by_handle_at, 2);
 }
 
-// Traps shared mappings of files: other descriptors, or a sync, see changes
-// through them.
+// Traps shared mappings of files, because changes through a mapping change the
+// file.
 void TrapSharedMaps(Assembler& filter) {
   filter.UnlessEqualSkip(SYS_mmap, 6);
   filter.LoadArgument(3);
@@ -164,8 +164,8 @@ void TrapSharedMaps(Assembler& filter) {
   filter.Allow();
 }
 
-// Traps the requests that change a file's contents. FIDEDUPERANGE does not: it
-// shares blocks that are equal.
+// Traps the ioctl requests that change a file's contents. FIDEDUPERANGE is not
+// one of them: it only shares blocks that are equal.
 void TrapRequests(Assembler& filter) {
   struct Request {
     uint32_t number;
