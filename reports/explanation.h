@@ -18,8 +18,8 @@ struct ExplanationLine {
 
 // Returns lines about faults, cause, recovery, training, advice and planted
 // bugs, as far as known. If FailedOnlyExpectations(result), the unmet
-// expectations are among the lines. The cause is one of the first four
-// lines, however many expectations are unmet.
+// expectations are among the lines. The cause is always one of the first four
+// lines, even if many expectations are unmet.
 std::vector<ExplanationLine> ExplanationOf(const CaseResult& result);
 
 }  // namespace gauntlet

@@ -105,7 +105,7 @@ const InvariantReport* NamedViolation(const Verdict& verdict) {
 }
 
 std::string ViolationText(const InvariantReport& report) {
-  // Its finding lists the tasks that wait.
+  // A finding of kNoHang lists the waiting tasks, so returns a text of its own.
   if (report.invariant == InvariantName(Invariant::kNoHang)) {
     return "the run did not end by itself in time";
   }
@@ -125,7 +125,7 @@ std::string WholeReasonText(const CaseResult& one) {
 
 std::string ReasonText(const CaseResult& one) {
   const auto [first, others] = ReasonParts(one);
-  // A reason without a violation or an expectation is one text.
+  // Does not cut a reason that names neither a violation nor an expectation.
   return (first == one.verdict.reason ? first : CutReason(first)) + others;
 }
 

@@ -34,14 +34,16 @@ const InvariantReport* NamedViolation(const Verdict& verdict);
 // report has one.
 std::string ViolationText(const InvariantReport& report);
 
-// Returns true iff the scenario expects the violations of the case, if it has
-// any: the case passed, or failed only because the two worlds end differently.
+// Returns true iff the case passed, or failed only because the two worlds end
+// differently. Violations of such a case, if it has any, are expected by its
+// scenario.
 bool ExpectsViolations(const CaseResult& one);
 
-// Returns the reason of the verdict. After a single try, names of checks and
-// expectations become the text of the first one: "store: the manifest is torn;
-// also saves", or "expectation restarts: expected exactly 1, found 2; also
-// saves", as a check has the name `restarts`, too.
+// Returns the reason of the verdict. After a single try, replaces the first
+// name of a check or expectation by its text: "store: the manifest is torn;
+// also saves". If a check has the same name as an expectation, the text begins
+// with "expectation": "expectation restarts: expected exactly 1, found 2; also
+// saves".
 std::string WholeReasonText(const CaseResult& one);
 // As WholeReasonText, but a long text of a check or an expectation is cut, so
 // that it fits on the line of a case.
@@ -62,8 +64,8 @@ std::string UnnoticedBugNote(const CaseResult& one);
 // Returns "1.9s"; or "14ms" for short times, which would round to 0.
 std::string CaseSecondsText(double seconds);
 
-// Returns "39.0s of it for the reference run, which is cached now"; "" if that
-// took less than a second.
+// Returns "39.0s of it for the reference run, which is cached now"; "" if the
+// reference run took less than a second.
 std::string ReferenceTimeText(const CaseResult& one);
 
 }  // namespace gauntlet

@@ -74,7 +74,7 @@ std::string ExplainedDetails(const CaseResult& one) {
     text += fmt::format("{}: {}\n", line.topic, line.text);
   }
   Verdict rest = one.verdict;
-  // The explanation has them.
+  // The explanation lists the unmet expectations already.
   if (FailedOnlyExpectations(one)) rest.broken_expectations.clear();
   return text + DetailsOf(rest);
 }

@@ -238,7 +238,7 @@ TimelineCell MergedCell(const std::vector<TimelineRow>& rows,
 }
 
 // Moves the repeated events of each worker to the row of the first. For each
-// emptied row, sets the index of a row that has its events.
+// emptied row, sets `moved_to` to the index of a row that has its events.
 void MoveRepeatedEvents(std::vector<TimelineRow>& rows,
                         std::vector<size_t>& moved_to) {
   std::vector<CellPlace> places;
@@ -395,8 +395,9 @@ class TimelineBuilder {
   }
 
   // Returns kNotRenamed iff the event acknowledges a save whose process ended
-  // at the fault point before the rename: it was acknowledged too early. The
-  // step of that fault is the training's, which may be later than the save's.
+  // at the fault point before the rename: it was acknowledged too early. Does
+  // not compare steps: the fault's event has the step of the training, which
+  // may be later than that of the save.
   SaveCommit CommitOf(const EventPlace& place) const {
     const auto& events = IncarnationOf(record_, place).events;
     if (events[place.index].kind != RecordKind::kSaveAcknowledged) {
@@ -511,7 +512,7 @@ class TimelineBuilder {
   std::map<int, uint64_t> reached_;  // last step, by worker
   std::map<int, OpenRange> open_;    // folded events since the newest row
   bool any_is_named_ = false;        // in open_
-  int64_t open_since_ns_ = 0;  // of the first event that is named, if any is
+  int64_t open_since_ns_ = 0;        // first event that is named, else first
   int64_t open_until_ns_ = 0;
   std::vector<TimelineRow> rows_;
   std::optional<RecordKind> newest_kind_;  // nullopt: folded events

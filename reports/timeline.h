@@ -21,8 +21,8 @@ std::string EmitterName(int worker);
 
 enum class RoutineEvents : uint8_t {
   // Steps, evaluations, epochs and saves are in ranges ("steps 3-7"). Repeated
-  // events of a worker are one ("38 times until 12.400s"). The times of saves
-  // and starts are left out.
+  // events of a worker are merged ("38 times until 12.400s"). The times of
+  // saves and starts are left out.
   kFolded,
   kListed,  // each event is a row
 };
@@ -70,10 +70,10 @@ enum class RowTone : uint8_t {
 
 struct TimelineRow {
   size_t number = 1;  // position in the timeline
-  // Time from the first event of the run to the first event that the texts
-  // name.
+  // Time from the first event of the run to the first event that the row's
+  // texts name.
   int64_t t_ns = 0;
-  int64_t until_ns = 0;  // of its last event
+  int64_t until_ns = 0;  // time of the row's last event
   RowTone tone = RowTone::kPlain;
   std::vector<TimelineCell> cells;  // ascending by worker
 };

@@ -334,7 +334,7 @@ class TableWriter {
   size_t number_width_ = 0;
   size_t time_width_ = 4;
   bool by_worker_ = true;
-  size_t column_width_ = 0;  // by_worker_
+  size_t column_width_ = 0;  // if by_worker_
   size_t name_width_ = 0;    // if not by_worker_
   size_t text_width_ = 0;    // if not by_worker_
   std::string out_;

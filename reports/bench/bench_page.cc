@@ -69,7 +69,7 @@ std::string FiguresTable(const CheckpointResult& result,
   return table.Render();
 }
 
-// Returns a series for each mode, with a point for each configuration that
+// Returns a series for each mode. It has a point for each configuration that
 // `is_in` accepts and that has values of the metric: x is `number` of the
 // configuration, y the median of the metric, with its interval.
 template <typename Number, typename IsIn>
@@ -216,7 +216,7 @@ std::string RecoveriesText(const CheckpointResult& result) {
          Counted(most, "trial");
 }
 
-// Returns the configuration; with its interval if there are several.
+// Returns the name of the configuration. `names_interval`: adds its interval.
 std::string RecoveryName(const CheckpointConfig& config, bool names_interval) {
   return fmt::format(
       "{} {}, {}{}", ModeName(config.mode), ByteText(config.state_bytes),

@@ -10,7 +10,7 @@
 namespace gauntlet {
 namespace {
 
-// Returns the curve of the formula around the measured point.
+// Returns the curve of ExpectedGoodput around the measured point.
 PlotSeries CurveOf(const MeasuredGoodput& goodput, std::string name) {
   PlotSeries curve = {.name = std::move(name), .points = {}, .line_only = true};
   constexpr int kPoints = 60;

@@ -1,4 +1,4 @@
-// The plot of a measured goodput, with the curve of the formula.
+// The plot of a measured goodput, with the curve of ExpectedGoodput.
 #ifndef GAUNTLET_REPORTS_BENCH_GOODPUT_PLOT_H_
 #define GAUNTLET_REPORTS_BENCH_GOODPUT_PLOT_H_
 
@@ -8,8 +8,9 @@
 
 namespace gauntlet {
 
-// Returns a <figure>: the goodput against the interval, as a curve of the
-// formula and as the measured point. `title` and `curve` are plain text.
+// Returns a <figure>: the goodput against the interval, as the curve of
+// ExpectedGoodput and as the measured point. `curve` is the curve's name; both
+// texts are plain.
 std::string RenderGoodputPlot(const MeasuredGoodput& goodput, std::string title,
                               std::string curve);
 

@@ -10,7 +10,7 @@ namespace gauntlet {
 
 // Returns a table of all figures. With two or more clusters, also log-log plots
 // against the number of workers: times, messages and memory. A measured goodput
-// is plotted with the curve of the formula.
+// is plotted with the curve of ExpectedGoodput.
 std::string RenderScalePage(const ScaleResult& result);
 
 }  // namespace gauntlet

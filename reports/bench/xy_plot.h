@@ -12,7 +12,7 @@ namespace gauntlet {
 struct PlotPoint {
   double x = 0;
   double y = 0;
-  double low = 0;  // interval around y, to `high`; not drawn if both are equal
+  double low = 0;  // to `high`: interval around y; not drawn if empty
   double high = 0;
 };
 

@@ -18,7 +18,8 @@ struct ComparedCase {
 
 // Cases match if their names and worlds are equal. A case fails if its verdict
 // is FAIL or INCONCLUSIVE; a flaky case has the verdict that its run gave it.
-// The lists have the order of the run that contains the cases.
+// The cases of each list are in the order of `after`, those of `removed` in the
+// order of `before`.
 struct RunComparison {
   const RunResult& before;
   const RunResult& after;

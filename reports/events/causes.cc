@@ -273,7 +273,8 @@ class CauseFinder {
         return Later(Later(OfWorker(exits_, about), OfWorker(faults_, about)),
                      OfWorker(kills_, about));
       case RecordKind::kAttemptEnds:
-        // An exit or a loss of an earlier attempt is no cause of a result.
+        // A result has no cause: the newest exit or loss may be one of an
+        // earlier attempt.
         if (event.reason == RecordReason::kResult) return {};
         return Later(OfWorker(exited_, about),
                      OfWorker(losses_, kLauncherWorker));

@@ -32,12 +32,12 @@ const IncarnationEvents& IncarnationOf(const Record& record,
 // are ordered by RecordEvent::order.
 std::vector<EventPlace> EventsByTime(const Record& record);
 
-// Returns the event that caused each effect, by effect. A chain goes from a
-// fault through its detection and the restart to the resumption.
+// Returns a map from each effect to the event that caused it. A chain goes from
+// a fault through its detection and the restart to the resumption.
 //
-// A launcher's event names the worker that it concerns; all else is inferred
-// from kinds and order of the events. For people who read a run; no verdict
-// uses it.
+// A launcher's event names the worker that it concerns; all other causes are
+// inferred from kinds and order of the events. The result is for people who
+// read about a run; no verdict uses it.
 std::map<EventPlace, EventPlace> CausesOf(const Record& record);
 
 }  // namespace gauntlet

@@ -32,9 +32,10 @@ struct ProcessSpan {
 //
 // The end is the one that the machine reported, else the one that the launcher
 // reported. Without a reported end, or if the launcher could not reach it, a
-// process ends with its last event. As an exception, processes that still ran
-// when the harness ended the run end with the run: the newest incarnations
-// without a reported end, an exit of their own or a fault that ended them.
+// process ends with its last event. As an exception, a process that still ran
+// when the harness ended the run ends with the run. This is the newest
+// incarnation of a worker if it has no reported end, recorded no exit, and was
+// not ended by a fault.
 std::vector<ProcessSpan> ProcessSpansOf(const Record& record);
 
 // Returns the end that the machine or a launcher reported as text: "exited with

@@ -107,8 +107,8 @@ std::string FailedText(std::string_view reason) {
 // Returns a sentence about the planted bug of a case that did not pass.
 std::string PlantedBugSentence(const CaseResult& result) {
   if (result.planted_bugs.empty() || !IsFailure(result)) return "";
-  // The reason of a mutation test begins like this, and is about the bug
-  // itself.
+  // A reason that begins like this is that of a mutation test, and already
+  // states the result for the bug.
   if (result.verdict.reason.starts_with("the planted bug")) return "";
   if (NamedViolation(result.verdict) == nullptr) {
     const bool is_one = result.planted_bugs.size() == 1;
@@ -387,7 +387,7 @@ std::string LinesHtml(std::string_view text) {
   return lines;
 }
 
-// Returns rows of a timeline that are left out as a sentence.
+// Returns a sentence about the rows of a timeline that are left out.
 std::string LeftOutRowsHtml(std::span<const TimelineRow> rows,
                             const CaseResult& result) {
   size_t events = 0;
@@ -412,7 +412,7 @@ std::string TimelineHtml(const Record& record, const CaseResult& result) {
   const TimelineLines lines = RenderTimelineLines(timeline, {.width = kWidth});
   const size_t rows = lines.rows.size();
   std::string begin = LinesHtml(lines.head);
-  size_t first = 0;  // row that is not in `begin`
+  size_t first = 0;  // first row that is not in `begin`
   for (; first < rows && begin.size() <= kMostBytesAtBegin; ++first) {
     begin += LinesHtml(lines.rows[first]);
   }

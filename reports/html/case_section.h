@@ -18,9 +18,10 @@ struct CaseSectionOptions {
   std::string id;  // unique in the page
   // Limit for the picture; a larger one is replaced by a note.
   size_t most_picture_bytes = 256 * 1024;
-  // Reason why the kept record cannot be read; empty: it can, or none is kept.
+  // Reason why the kept record cannot be read; empty: the record can be read,
+  // or none is kept.
   std::string unreadable_record = {};
-  std::string crash_test = {};     // report of a crash test; empty: it is none
+  std::string crash_test = {};     // its report, if the case is a crash test
   std::vector<LogTail> logs = {};  // one for each process of the case
   std::string scenario = {};       // YAML of the case; empty: not kept
   // Reason why there is no scenario; empty: its file was not kept.

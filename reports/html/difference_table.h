@@ -8,10 +8,10 @@
 
 namespace gauntlet {
 
-// Returns one table for each of the result's differences, then one of losses:
-// tensor, element, value found, value expected (decimals with their bits),
-// distance in ulps. Each table states how much it leaves out. Returns "" if no
-// difference is known.
+// Returns one table for each of the result's differences, then one of losses.
+// The columns are tensor, element, value found, value expected (decimals with
+// their bits) and distance in ulps. Each table states how much it leaves out.
+// Returns "" if no difference is known.
 std::string RenderDifferences(const CaseResult& result);
 
 }  // namespace gauntlet

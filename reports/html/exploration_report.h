@@ -45,7 +45,8 @@ struct ReportedCrashState {
   std::string replay;  // command; empty: no file was kept
 };
 
-// The crash states of one window on one disk.
+// The crash states of one part of a run (`window`: "save", "recovery" and so
+// on) on one disk.
 struct ReportedCrashWindow {
   std::string disk;
   std::string window;

@@ -21,8 +21,8 @@ struct HtmlReportInput {
   // Loads the record of a case; nullopt if it was not kept. Called at most once
   // for each case.
   std::function<std::optional<Record>(const CaseResult&)> load;
-  // Returns the reason why the kept record of a case cannot be read; "" if it
-  // can, or none was kept. Null: reasons are not known.
+  // Returns the reason why the kept record of a case cannot be read; "" if the
+  // record can be read, or none was kept. Null: reasons are not known.
   std::function<std::string(const CaseResult&)> unreadable = {};
   // Returns the report of the crash test of a case with a trainer, which has no
   // record; "" for other cases. Null: no case is a crash test.

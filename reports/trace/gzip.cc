@@ -31,7 +31,7 @@ class Deflater {
 
   // `flush`: Z_FINISH for the last piece, else Z_NO_FLUSH.
   void Add(std::string_view piece, int flush, std::string& out) {
-    // zlib's input pointer is not const, but it only reads there.
+    // zlib's input pointer is not const, but zlib only reads through it.
     stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(piece.data()));
     stream_.avail_in = static_cast<uInt>(piece.size());
     do {

@@ -80,8 +80,8 @@ bool IsShownBySlices(RecordKind kind) {
     case RecordKind::kGeneration:
     case RecordKind::kRetired:
     case RecordKind::kBackupDeleted:
-    // Their end closes the slice. If the end is missing, an instant shows the
-    // begin.
+    // Each of these begins a slice, which ends with another event. If that
+    // event is missing, an instant shows the begin.
     case RecordKind::kClaimBegin:
     case RecordKind::kRetireBegin:
     case RecordKind::kRejectBegin:
@@ -139,7 +139,8 @@ class ProcessTracer {
                                                  .name = std::move(name),
                                                  .span = span});
   }
-  // Adds a slice that only the end of its process or generation ended.
+  // Adds a slice of an operation that the end of the process or of its
+  // generation cut short.
   void AddCutShort(TraceTrack track, std::string_view category,
                    const std::string& name, TimeSpan span) {
     AddSlice(track, category, name + " (cut short)", span).cut_short = true;
@@ -330,7 +331,8 @@ class ProcessTracer {
   void Begin(std::string about) {
     const Operation operation = {Now().kind, std::move(about)};
     const auto open = open_.find(operation);
-    // The end of the previous operation is unknown.
+    // The end of the previous operation is unknown, so an instant shows its
+    // begin.
     if (open != open_.end()) AddInstant(open->second);
     open_[operation] = now_;
   }
@@ -361,7 +363,8 @@ class ProcessTracer {
   }
 
   // Notes the begin of a pause before a restart. At the start of a worker, adds
-  // the pauses that end there: those for this worker, and those that name none.
+  // the pauses that end there: those for this worker, and those that name no
+  // worker.
   void TraceLauncher() {
     const RecordEvent& now = Now();
     if (now.kind == RecordKind::kRestarting) pauses_.push_back(now_);

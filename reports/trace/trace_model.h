@@ -45,8 +45,9 @@ struct TraceSlice {
   // arrows a slice to begin or end at.
   bool is_marker = false;
   size_t order = 0;  // position of a marker among those of all processes
-  // Number of steps; 0 if the slice contains none. No incident, evaluation or
-  // end of an epoch separates the steps of a segment.
+  // Number of steps in the slice, and the first of them; both 0 if the slice
+  // contains none. Steps are in one segment if no incident, evaluation or end
+  // of an epoch separates them.
   uint64_t steps = 0;
   uint64_t first_step = 0;
   size_t segment = 0;

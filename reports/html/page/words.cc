@@ -16,7 +16,7 @@ struct Word {
   std::string name;
   std::vector<std::string> spellings;  // as written in pages
   std::string meaning;
-  bool is_number = false;  // a spelling ends in a number, in full
+  bool is_number = false;  // spellings end in a number; see HasNumber
 };
 
 // Returns the explanation of an exit code, with all spellings in which pages

@@ -26,10 +26,11 @@ struct LaneLayout {
   static constexpr double kLaneHeight = 42;
   static constexpr double kBarTop = 8;  // from the top of a lane
   static constexpr double kBarHeight = 22;
-  static constexpr double kNumberBelow = 9;  // of an incarnation, to the bar
+  // Distance from a bar down to the number of its incarnation.
+  static constexpr double kNumberBelow = 9;
   static constexpr double kAxisHeight = 46;  // below the lanes
 
-  std::vector<int> emitters;  // ascending; those of the lanes from the top
+  std::vector<int> emitters;  // emitters of the lanes, from the top; ascending
 
   bool HasLane(int emitter) const {
     return std::ranges::binary_search(emitters, emitter);

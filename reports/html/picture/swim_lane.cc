@@ -221,7 +221,8 @@ class SwimLanePicture {
           steps.push_back(save->step);
       }
       if (steps.empty()) continue;
-      // Training begins with the first segment.
+      // The first segment (i is 1) begins the training: its saves follow no
+      // resume.
       std::string after;
       if (i >= 2) {
         const uint64_t from = segments_[i - 1].points.front().step;
@@ -487,7 +488,8 @@ class SwimLanePicture {
     return end == ProcessEnd::kDeath ? kDiedSymbol : kErrorSymbol;
   }
 
-  // Drawn above all bars, as the next process may begin immediately.
+  // Returns the symbols at the ends of processes. They are drawn above all
+  // bars, as the next process may begin immediately.
   std::string EndMarks() const {
     std::string out;
     for (size_t i = 0; i < processes_.size(); ++i) {

@@ -14,7 +14,8 @@ struct PictureSymbol {
   std::string_view id;  // of the SVG element, drawn around 0,0
   std::string_view meaning;
   std::string_view svg;
-  std::string_view css_class = "";  // of a line; "": pictures use the element
+  // Class of the <path> that pictures draw; "": they use the element instead.
+  std::string_view css_class = "";
 };
 
 inline constexpr std::string_view kCommittedSymbol = "m-committed";

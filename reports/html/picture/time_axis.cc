@@ -22,8 +22,8 @@ std::vector<double> Differences(std::span<const int64_t> times) {
 }
 
 // Returns the length to which longer gaps are shortened: kLargestShare of the
-// sum of all gaps after the shortening. With n gaps, if n is small, it is 2 / n
-// of that sum.
+// sum of all gaps after the shortening. For n < 2 / kLargestShare gaps, it is
+// 2 / n of that sum.
 double ShortenedLength(const std::vector<double>& gaps) {
   if (gaps.empty()) return 0;
   const double target =

@@ -26,8 +26,8 @@ class SegmentBuilder {
   std::vector<TrainingSegment> Take() && { return std::move(segments_); }
 
  private:
-  // Opens a segment, except for further workers of the generation that begin at
-  // the same step.
+  // Opens a segment, unless another worker of the generation has begun at the
+  // same step.
   void Begin(const RecordEvent& event) {
     const auto open = open_.find(event.generation);
     const bool is_open =
