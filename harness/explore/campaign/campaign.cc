@@ -23,8 +23,8 @@ namespace {
 
 constexpr uint64_t kRandomRound = 512;
 // Number of cases between two turns of the crash state search. A turn takes
-// about as long as these cases, so within the first seconds every window on
-// every disk has a turn.
+// about as long as these cases, so each part of the search has a turn within
+// the first seconds.
 constexpr uint64_t kCasesPerTurn = 16;
 constexpr Duration kPatience = std::chrono::milliseconds(100);
 
@@ -42,7 +42,8 @@ class Campaign {
                  .stop_after = options.stop_after}) {
     for (const Case& setup : setups_) spaces_.push_back(Narrowed(setup));
     report_.space = spaces_.front();
-    // Some set-ups reach points that the first one does not.
+    // Takes the points of all set-ups, because some reach points that the first
+    // one does not.
     std::set<Point> points;
     for (const PlanSpace& space : spaces_) {
       points.insert(space.points.begin(), space.points.end());
@@ -129,7 +130,7 @@ class Campaign {
             .plan = RandomPlan(spaces_[setup], options_.seed, number)};
   }
 
-  // Returns the record of the case. Runs the case once more for it, as equal
+  // Returns the record of the case. Runs the case once more to get it: equal
   // plans have equal runs.
   Result<Record> RecordOf(const ExploreCase& one) const {
     ASSIGN_OR_RETURN(PlanRunner runner,
@@ -160,8 +161,8 @@ class Campaign {
   }
 
   std::vector<ExploreCase> NextRoundOfSweep() {
-    // The last round was shortened to --cases. The next round would need the
-    // results of all cases of the full last round.
+    // If --cases shortened the last round, the sweep ends: the next round would
+    // need the results of the cases that were cut off.
     if (shortened_) return {};
     std::vector<ExploreCase> round = sweep_->NextRound();
     report_.progress = sweep_->Progress();

@@ -42,7 +42,8 @@ struct CampaignOptions {
   // exploration once, unless a time limit ends one of them. Ignored with
   // only_case.
   ShardChoice shard = {};
-  // random: limit for all shards together; sweep: for this shard.
+  // Limit on the number of cases: in random mode for all shards together, in
+  // sweep mode for this shard.
   std::optional<uint64_t> max_cases;
   std::optional<Duration> time;  // wall-clock limit, shrinking included
   int threads = 1;
@@ -56,7 +57,8 @@ struct CampaignOptions {
   // Crash states of the base case to search between the cases; nullopt: none.
   std::optional<CrashStateOptions> crash_states = {};
   ShrinkOptions shrink;  // RunCampaign sets its clock
-  // random: returns the options that run the case of this number again.
+  // Random mode: returns the command-line options that run the case of this
+  // number again.
   std::function<std::string(uint64_t)> command_for = [](uint64_t number) {
     return "--case " + std::to_string(number);
   };
@@ -65,7 +67,7 @@ struct CampaignOptions {
 enum class CampaignEnd : uint8_t {
   kExhausted,  // no cases are left, or all requested ones are done
   kTime,
-  kFindings,  // stop_after
+  kFindings,  // there are stop_after findings
   kInterrupted,
 };
 
@@ -75,8 +77,8 @@ struct CampaignReport {
   uint64_t next_case = 0;  // random: first case that is not done
   uint64_t ran_twice = 0;
   uint64_t nondeterministic = 0;
-  // Cases with a failure; cases that passed; cases whose faults never fired,
-  // which prove nothing.
+  // Numbers of cases with a failure, of cases that passed, and of cases whose
+  // faults never fired. The last ones prove nothing.
   uint64_t failed = 0;
   uint64_t passed = 0;
   uint64_t fired_nothing = 0;
@@ -92,11 +94,11 @@ struct CampaignReport {
   std::vector<uint64_t> goals = std::vector<uint64_t>(AllGoals().size());
   std::vector<CampaignFinding> findings;  // filled in at the end
   std::string progress;                   // sweep: progress of the sweep
-  std::string left;                       // sweep: what remains; "": nothing
+  std::string left;                       // sweep: remaining parts; "": none
   std::optional<ExploreCase> only;        // the case that options.only_case ran
   std::optional<Record> only_record;      // of `only`, with keep_record
   PlanSpace space;                        // space of the base's plans
-  // Results of the search for options.crash_states so far; complete() once the
+  // Results of the search for options.crash_states so far; final once the
   // exploration has ended.
   std::optional<CrashStateReport> crash_states;
   std::string why_no_crash_states;  // "" if they were searched or not requested

@@ -23,9 +23,9 @@ struct CampaignFinding {
   // value differs, or if a repetition of the run shows no difference.
   std::string cause;
   std::vector<StateDifference> differences;  // the differing values
-  std::vector<Violation> symptoms;           // all violations of that run
+  std::vector<Violation> symptoms;           // all violations of `record`
   uint64_t case_number = 0;                  // first case that showed it
-  uint64_t cases = 1;                        // number of such cases
+  uint64_t cases = 1;                        // number of cases that showed it
   Case setup;                                // set-up, without the plan
   FaultPlan original;
   FaultPlan plan;  // shrunken

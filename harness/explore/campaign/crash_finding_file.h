@@ -20,7 +20,7 @@ inline constexpr std::string_view kCrashFindingEnding = ".crash.json";
 
 struct CrashFinding {
   CrashStateFinding finding;
-  std::string scenario;  // a document with the one case
+  std::string scenario;  // scenario document with the base only
   uint64_t save = 0;     // as CrashStateOptions::save
   CrashBound bound;      // bound under which the id is valid
 };
@@ -31,8 +31,8 @@ std::string CrashFindingToJson(const CrashFinding& finding);
 // where.
 Result<CrashFinding> CrashFindingFromJson(std::string_view json);
 
-// Returns the base as a document. kInvalidArgument states what a scenario
-// cannot express.
+// Returns the base as a scenario document. kInvalidArgument states the part of
+// the base that a scenario cannot express.
 Result<std::string> CrashScenario(const Case& base);
 
 // Writes finding-<number>-<id>.crash.json into the directory, which is created

@@ -49,9 +49,9 @@ std::optional<Finding> FindingOf(const Verdict& verdict,
                                  const Violation& violation) {
   for (const InvariantReport& report : verdict.invariants) {
     if (report.invariant != violation.invariant) continue;
-    // If no launcher came to an end, explorations report kNoLauncher. The
-    // oracle has other names for it, so its first finding of this invariant
-    // counts.
+    // If no launcher came to an end, an exploration reports kNoLauncher. The
+    // judge reports this under other names, so the first finding of its
+    // invariant is returned.
     if (violation.name == InfoOf(FindingKind::kNoLauncher).name &&
         !report.findings.empty()) {
       return report.findings.front();

@@ -34,12 +34,12 @@ std::set<std::pair<FaultKind, Point>> PlacesOf(
 
 class KnownCauses {
  public:
-  // Returns the finding that explains the violation: the finding shows the same
-  // violation, and all its faults are among those that fired in this run.
+  // Returns the index of the finding that explains the violation: the finding
+  // shows the same violation, and all its faults are in `fired`.
   std::optional<size_t> Explaining(const Violation& violation,
                                    const std::vector<FiredFault>& fired) const;
-  // Returns the finding with a similar cause (AreAlike), the same faults and
-  // this violation.
+  // Returns the index of the finding with a similar cause (AreAlike), the same
+  // faults and this violation.
   std::optional<size_t> EqualTo(const Cause& cause,
                                 const Violation& violation) const;
   // Adds a cause of the finding. A finding may have several causes: one for

@@ -5,10 +5,10 @@
 // result with the known findings. If the finding is new, searches for the
 // smallest set-up that still shows it.
 //
-// Two plans are taken to have one cause if the same value is the first to
-// differ from the reference run's or, where no value differs, if both show the
-// same violations. A second bug with the same signature stays hidden until the
-// first is fixed.
+// Two plans count as having one cause if the same value is the first that
+// differs from the reference run. If no value differs, they count as having one
+// cause if they show the same violations. A second bug with the same signature
+// stays hidden until the first is fixed.
 #ifndef GAUNTLET_HARNESS_EXPLORE_CAMPAIGN_TRIAGE_H_
 #define GAUNTLET_HARNESS_EXPLORE_CAMPAIGN_TRIAGE_H_
 
@@ -56,7 +56,8 @@ class Triage {
   struct Shrunken {
     CampaignFinding finding;
     Cause cause;
-    std::vector<Cause> on_the_way;  // with the faults of larger plans
+    // `cause` with the faults of the plans before shrinking and before moving.
+    std::vector<Cause> on_the_way;
   };
 
   // Returns the index of the finding that this violation repeats, or of a new

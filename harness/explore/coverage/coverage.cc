@@ -75,7 +75,7 @@ std::string_view FaultPhaseName(FaultPhase phase) {
 
 FaultPhase PhaseOf(const Outline& outline, const FaultOccurrence& occurrence) {
   bool has_state = false;
-  bool has_left = false;  // true: it left a generation to rejoin
+  bool has_left = false;  // true: the worker left a generation to rejoin
   FaultPhase phase = FaultPhase::kInEpoch;
   for (size_t i = 0; i < occurrence.index; ++i) {
     const RecordEvent& event = occurrence.incarnation->events[i];

@@ -21,7 +21,7 @@ namespace gauntlet {
 // Activity of the worker in which a fault fired.
 enum class FaultPhase : uint8_t {
   kJoining,     // in its first incarnation, before it has a state
-  kRecovering,  // in a later one or rejoining, before it has a state
+  kRecovering,  // in a later one or a rejoin, before it has a state
   kInEpoch,
   kEvaluation,  // an evaluation is due
   kCallbacks,   // an epoch's callbacks are due

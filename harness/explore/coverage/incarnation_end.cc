@@ -84,7 +84,8 @@ bool GraceRanOut(const Outline& outline, const FaultOccurrence& notice) {
   const int64_t grace = notice.fault->grace_ns;
   if (!notice.traits.gives_notice || grace <= 0) return false;
   if (Has(*notice.incarnation, RecordKind::kWorkerExited)) return false;
-  // Once a worker has failed, the launcher soon kills the others.
+  // If another worker failed within the grace period, the launcher may have
+  // killed this one, because it kills all workers soon after one failed.
   const auto failed = [](const RecordEvent& event) {
     return event.kind == RecordKind::kWorkerExited &&
            !IsOrderlyExit(event.count);

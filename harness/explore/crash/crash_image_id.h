@@ -17,8 +17,8 @@ namespace gauntlet {
 struct ImageId {
   DurabilityProfile profile = DurabilityProfile::kExt4;
   CrashWindow window = CrashWindow::kSave;
-  size_t operation = 0;  // kRot: index of the file
-  size_t names = 0;      // kRot: number of the bit
+  size_t operation = 0;  // index of the operation; kRot: of the file
+  size_t names = 0;      // CrashImage::names; kRot: number of the bit
   std::vector<uint32_t> files;
 };
 

@@ -14,10 +14,10 @@ namespace gauntlet {
 // recovery to get one.
 struct CrashOutcome {
   RecoveryEnd end = RecoveryEnd::kFailed;
-  int index = Trajectory::kNowhere;  // kState
+  int index = Trajectory::kNowhere;  // kState: in the trajectory
   // kState: index of the newest remaining checkpoint with a finite state.
   int finite_index = Trajectory::kNowhere;
-  bool had_checkpoint = false;  // a committed one was on the disk
+  bool had_checkpoint = false;  // a committed checkpoint was on the disk
 
   bool operator==(const CrashOutcome&) const = default;
 };

@@ -17,7 +17,7 @@ enum class RecoveryEnd : uint8_t {
   kState,      // a checkpoint was loaded
   kColdStart,  // starts again from the initial state
   kRefused,    // reports that no checkpoint is valid
-  kFailed,     // any other error; a disk that works must cause none
+  kFailed,     // any other error; must not occur on a disk that works
 };
 
 struct Recovered {

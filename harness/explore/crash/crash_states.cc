@@ -21,11 +21,11 @@ namespace gauntlet {
 namespace {
 
 constexpr uint64_t kReportEvery = 128;  // recoveries
-// Number of recoveries in one part's turn. It is small, so that within the
-// first seconds every window on every disk has a turn.
+// Number of recoveries in one part's turn. It is small, so that each part has a
+// turn within the first seconds.
 constexpr uint64_t kTurn = 16;
 
-// Result of a crash state that was recovered before.
+// Result for a crash state from which a recovery was run before.
 struct Seen {
   CrashOutcome outcome;
   bool failed = false;  // at some cut
@@ -65,7 +65,7 @@ struct PartRun {
   SimDisk disk;
   DiskReplay replay;
   FileOutcomesCache cache;
-  size_t next = 0;  // operation of the window; kRot: place
+  size_t next = 0;  // index of the next operation; kRot: of the next place
   std::unordered_map<Digest, Seen, DigestHash> seen;
   std::vector<RotPlace> places;        // kRot
   std::optional<CrashImages> at_rest;  // kRot: image whose bits are flipped
@@ -417,7 +417,8 @@ Result<CrashWindowLog> LogOf(CrashWindow window, const RunInputs& inputs,
   CheckFailed(__FILE__, __LINE__, "window", "no such crash window");
 }
 
-// Returns true iff the run was interrupted. Findings made so far remain.
+// Returns true iff the status says that the run was interrupted. The search
+// then ends with its findings so far.
 bool WasInterrupted(const RunInputs& inputs, const Status& status) {
   return status.code() == Code::kUnavailable && inputs.plan.interrupted &&
          inputs.plan.interrupted();

@@ -20,17 +20,18 @@
 //   if there is no save.
 // - If there is a save with a finite state, a checkpoint with a finite state
 //   remains that is not older than the newest of these saves.
-// - No refusal.
-// - Deletion: the newest save, or, if no committed checkpoint is on the disk, a
-//   cold start.
-// - kLyingFsync, where an acknowledged save may be lost: any state of the
-//   reference trajectory, or a refusal. A cold start is allowed only if no
+// - A refusal is not allowed.
+// - After a cut in the deletion, the newest save is recovered. A cold start is
+//   allowed only if no committed checkpoint is on the disk.
+// - kLyingFsync may lose an acknowledged save. So any state of the reference
+//   trajectory, or a refusal, is allowed. A cold start is allowed only if no
 //   committed checkpoint is on the disk.
-// - Rot (one bit of a file at rest is flipped): any state of the reference
-//   trajectory that is not older than the second newest save, or a refusal if
-//   there is only one checkpoint. No cold start.
+// - After rot (one bit of a file at rest is flipped), any state of the
+//   reference trajectory is allowed that is not older than the second newest
+//   save. A refusal is allowed only if there are fewer than two checkpoints. A
+//   cold start is not allowed.
 // - With --allow-cold-start, a cold start is allowed wherever a refusal is.
-//   After rot, it is allowed instead of the refusal.
+//   After rot, the refusal itself is then not allowed.
 #ifndef GAUNTLET_HARNESS_EXPLORE_CRASH_CRASH_STATES_H_
 #define GAUNTLET_HARNESS_EXPLORE_CRASH_CRASH_STATES_H_
 
@@ -131,8 +132,8 @@ struct CrashStateOptions {
   std::vector<DurabilityProfile> profiles = {DurabilityProfile::kExt4,
                                              DurabilityProfile::kWeak};
   std::vector<CrashWindow> windows = AllCrashWindows();
-  // Parts to examine instead; empty: each window with each of the profiles.
-  // Parts take turns.
+  // Parts to examine, in turns. If empty: each of `windows` under each of
+  // `profiles`; kRot only once.
   std::vector<CrashStatePart> parts = {};
   CrashBound bound;
   // Bound under kLyingFsync, where no write is ever certainly on the disk.
@@ -143,7 +144,7 @@ struct CrashStateOptions {
   size_t max_findings = 20;
   size_t stop_after = 0;     // stops after so many findings; 0: never
   std::string only;          // a finding's id: examines this image alone
-  uint64_t twice_every = 0;  // images recovered twice and compared; 0: none
+  uint64_t twice_every = 0;  // every N-th image is recovered twice; 0: none
   uint64_t max_images = 0;   // stops after so many distinct images; 0: never
   // Shard of the search. Each distinct crash state belongs to one shard, which
   // judges it for all crash points that leave it. Every shard counts all crash

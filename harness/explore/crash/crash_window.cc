@@ -227,7 +227,8 @@ Result<CrashWindowLog> LogOfRetriedClaim(const RunInputs& inputs) {
 
 Result<CrashWindowLog> LogOfRejection(const RunInputs& inputs) {
   ASSIGN_OR_RETURN(RunPlan plan, PlanWithCrash(inputs, 2));
-  // An asynchronous save may not be finished at the crash.
+  // A synchronous save is finished before the crash; an asynchronous one might
+  // not be.
   plan.train.checkpoint.mode = SaveMode::kSync;
   plan.train.checkpoint.keep = std::max(plan.train.checkpoint.keep, 2);
   plan.faults.faults.push_back(

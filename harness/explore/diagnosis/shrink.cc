@@ -137,7 +137,8 @@ class Shrinker {
   ShrunkPlan result_;
 };
 
-// Tries each of `chunks` chunks alone, then all chunks but one.
+// Splits the faults into `chunks` chunks. Tries each chunk alone, then all
+// chunks but one, until a try succeeds. Returns true iff one did.
 bool Shrinker::TryChunks(size_t chunks) {
   const size_t count = result_.plan.faults.size();
   for (const bool alone : {true, false}) {
@@ -154,7 +155,8 @@ bool Shrinker::TryChunks(size_t chunks) {
   return false;
 }
 
-// ddmin, section 3.2 of the paper.
+// Removes faults with the algorithm ddmin: section 3.2 of the paper that
+// shrink.h names.
 void Shrinker::ShrinkFaults() {
   FaultPlan none = result_.plan;
   none.faults.clear();

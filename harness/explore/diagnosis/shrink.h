@@ -47,7 +47,7 @@ struct ShrinkOptions {
   // Violation that the plan has to keep; nullopt: the run's first.
   std::optional<Violation> violation = {};
 
-  // Time by `clock`; constant without one.
+  // Time by `clock`; constant without a clock.
   Time Now() const { return clock == nullptr ? Time{} : clock->Now(); }
   // Returns true iff a search that began at `begin` and has made `tries` tries
   // must end.

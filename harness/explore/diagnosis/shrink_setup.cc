@@ -45,8 +45,8 @@ class SetupShrinker {
   }
 
   // Searches by bisection for the least number in [low, high) with which the
-  // plan still shows the violation. It may miss the least one, as a violation
-  // may be absent with a number and present with a smaller one.
+  // plan still shows the violation. It may miss the least one: the violation
+  // may be absent with one number and present with a smaller one.
   template <typename Set>
   void Lower(uint64_t low, uint64_t high, const Set& set) {
     while (low < high) {

@@ -103,9 +103,9 @@ void RandomParameters::DrawSpecial(const FaultParameterInfo& parameter,
       parameter.place);
 }
 
-// Draws an error number. Errors on names that exist or are missing are drawn
-// only before storage operations. Half of the errors at loads are EIO, because
-// a load retries after it.
+// Draws an error number. ENOENT and EEXIST are drawn only at points before a
+// storage operation. Half of the errors at loads are EIO, because a load
+// retries after EIO.
 int RandomParameters::Error(Point point) {
   const StorageOperation next = InfoOf(point).next;
   if (next == StorageOperation::kRead && draw_.OneIn(2)) return EIO;

@@ -20,7 +20,7 @@ class RandomParameters {
       : space_(space), draw_(draw) {}
 
   // Draws the parameters of the fault's kind, in the order of ParametersOf.
-  // `draw` of each parameter states the range of its values. Some values depend
+  // FaultParameterInfo::draw states the range of each. Some values depend
   // on the fault's site.
   void Fill(Fault& fault);
 

@@ -54,8 +54,8 @@ WeightedKinds WeighKinds(const PlanSpace& space, uint64_t case_seed) {
   return weighted;
 }
 
-// Points before each block of a file, or of a message, have many occurrences;
-// others have few.
+// Returns true iff the point has many occurrences in a run: at least one in
+// each step, or for each file or block.
 bool IsHitOften(Point point) {
   const HitRate rate = InfoOf(point).rate;
   return rate == HitRate::kEachBlock || rate == HitRate::kEachFile ||
@@ -338,7 +338,8 @@ class FaultDraw {
     if (first != nullptr || IsOfLoad(point)) {
       return site_.OneIn(2) ? kAnyIncarnation : 2;
     }
-    // A later incarnation requires a fault that ends the first one.
+    // A later incarnation begins only if a fault ends the first one, so the
+    // plan's first fault is in incarnation 1 or in any.
     if (index_ == 0) return site_.OneIn(8) ? kAnyIncarnation : 1;
     constexpr std::array kIncarnations = {1, 1, 1, 2, 3, kAnyIncarnation};
     return site_.Of(kIncarnations);
@@ -348,7 +349,7 @@ class FaultDraw {
     site.worker = Worker(site.point);
     site.incarnation = DrawIncarnation(first, site.point);
     site.occurrence = site_.LogUniform(IsHitOften(site.point) ? 5 : 2);
-    // Saves are at few steps, so a fault in a save rarely names a step.
+    // Few steps have a save, so a fault in a save rarely names a step.
     if (site_.OneIn(IsOfEveryStep(site.point) ? 2 : 16)) {
       site.step = site_.Below(space_.steps + 1);
       site.occurrence = site_.LogUniform(1);
@@ -395,7 +396,8 @@ FaultPlan RandomPlan(const PlanSpace& space, uint64_t seed, uint64_t number) {
   const auto count =
       static_cast<int>(1 + RandomChoices(case_seed, "count").Below(most));
   if (space.hosts == HostsChoice::kSeparate) {
-    // The stream keeps its first name, so that a seed draws the same plans.
+    // The stream keeps its original name, so that a seed still draws the same
+    // plans as before.
     plan.faults =
         StaleWorkerFaults(space, count, RandomChoices(case_seed, "survivor"));
   }

@@ -8,14 +8,15 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Limits on the time for which the chief hangs. A launcher gives up on a worker
-// that it cannot reach for ten seconds. Delayed successors exit some seconds
-// later.
+// Limits on the time for which the chief hangs. At the earliest it continues
+// just after the launcher has given up on it, which takes ten seconds. At the
+// latest it continues while delayed successors still run.
 constexpr uint64_t kShortestMs = 10'100;
 constexpr uint64_t kLongestMs = 14'000;
 constexpr Duration kHoldUp = std::chrono::seconds(8);
 
-// Returns how often the chief of an undisturbed run reaches the point.
+// Returns how often the chief of an undisturbed run reaches the point;
+// UINT64_MAX: not known.
 uint64_t HitsOfChief(const PlanSpace& space, Point point) {
   return space.reach == nullptr ? UINT64_MAX : space.reach->Of(0, point).size();
 }

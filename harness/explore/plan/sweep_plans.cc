@@ -65,7 +65,8 @@ SweepPlans::SweepPlans(std::vector<PlanSpace> spaces, uint64_t seed,
   MakeSingles();
 }
 
-// Returns the faults of a point, without worker and occurrence.
+// Returns the faults to try at the point. Their worker and occurrence are not
+// set.
 std::vector<Fault> SweepPlans::FaultsAt(Point point) const {
   std::vector<Fault> faults;
   for (const FaultKind kind : space().kinds) {

@@ -1,17 +1,19 @@
-// The systematic sweep: every point and kind, in the chief and in the last
-// worker, at occurrence 1, 2, … until the fault no longer fires; then the same
-// after each of a list of prefixes.
+// The systematic sweep. It tries each kind of fault at each point, in the chief
+// and in the last worker, at occurrence 1, 2, … until the fault no longer
+// fires. Then it repeats this after each of a list of prefixes: faults that
+// come first.
 //
 // Single faults come first: in the first set-up at all points, in each further
-// one at the points that no earlier set-up reached. Then the prefixes, one
+// one at the points that no earlier set-up reached. Then come the prefixes, one
 // after another, each followed by every possible second fault:
 //
-// - a slow worker, so that time passes: for points that no single fault
-//   reached, in the same incarnation;
+// - a slow worker, so that time passes: the second fault is in the same
+//   incarnation, at a point that no single fault reached;
 // - a damaged save, with and without an older save, then the death of a worker:
 //   the second fault falls into the recovery, which finds the damage;
-// - a fault that led to a restart, one for every (point, phase), with a
-//   checkpoint to load and without: the second fault falls into the recovery.
+// - a fault that led to a restart, one for each (set-up, point, phase), with a
+//   checkpoint to load and without one: the second fault falls into the
+//   recovery.
 //
 // The first two prefixes have fixed points, even if other points were
 // requested. They are used only if their fault kinds were requested.
@@ -63,7 +65,7 @@ class SweepPlans {
   std::string Left() const;
 
  private:
-  // A fault that is tried at occurrence 1, 2, … in turn.
+  // A series: a fault that is tried at occurrence 1, 2, … in turn.
   struct HitSweep {
     Fault fault;
     bool alive = true;

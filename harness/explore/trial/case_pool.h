@@ -41,7 +41,7 @@ class PlanRunners {
 
 struct CasePoolOptions {
   int threads = 1;
-  uint64_t twice_every = 0;  // one case in so many runs twice; 0: none
+  uint64_t twice_every = 0;  // every N-th case is run twice; 0: none
   // Describes a case, for the message if the program crashes in it.
   std::function<std::string(const ExploreCase&)> name_of = [](const auto& one) {
     return "case " + std::to_string(one.number);
@@ -51,7 +51,8 @@ struct CasePoolOptions {
 // Worker threads that run cases. Called from one thread only.
 class CasePool {
  public:
-  // REQUIRES: a runner can be made for every set-up. All must outlive this.
+  // REQUIRES: a runner can be made for every set-up. All arguments must outlive
+  // the pool.
   CasePool(const std::vector<Case>& setups, References& references,
            const CasePoolOptions& options);
   ~CasePool();
@@ -64,7 +65,8 @@ class CasePool {
   // Waits for the report of a case, by its index; nullopt: not ready within
   // `patience`.
   std::optional<CaseReport> Take(size_t index, Duration patience);
-  // Returns false iff Cut came before the case began: it has no report.
+  // Returns false iff Cut was called before the case began. Such a case has no
+  // report.
   bool WillRun(size_t index);
   // Between Pause and Resume no case begins. Pause waits until the running
   // cases have ended, at most for `patience`. Returns true iff all have ended.

@@ -15,13 +15,13 @@ namespace gauntlet {
 inline constexpr int kFewRestarts = 1;
 
 // Returns the outcome that the run must have, the first that applies:
-// - kCompletes if no fault fired. This rule does not apply if several launches
-//   were planned and each was started once: the launches after the first count
-//   as restarts;
+// - kCompletes if no fault fired and the launches after the first, if any, were
+//   not started or were started more than once. (If each planned launch was
+//   started once, those after the first count as restarts.)
 // - kRefuses if the last launcher exited with 7; the judge checks whether that
 //   is allowed (clean-refusal);
 // - kRecovers if there was a restart, or if the run did not finish;
-// - kCompletes.
+// - kCompletes in all other cases.
 // REQUIRES: a launcher came to an end; record.faults are those that fired.
 Outcome ExpectedOutcome(const Record& record);
 

@@ -278,7 +278,8 @@ std::vector<Case> SetupsOf(const Case& base) {
     Case& setup = setups.emplace_back(plain);
     setup.train.checkpoint.keep = keep;
   }
-  // At least two workers: with a single one, nobody would detect its hang.
+  // At least two workers: if a single worker hung, no other one would detect
+  // it.
   for (const int workers : {2, 3}) {
     if (workers >= base.cluster.workers) break;
     Case& setup = setups.emplace_back(plain);

@@ -24,7 +24,8 @@ struct ExploreCase {
   bool counts = true;
 };
 
-// Reduces the number of workers, and lowers the bounds of the membership to it.
+// Sets the number of workers to the smaller number `workers`, and lowers the
+// bounds of the membership to it.
 void SetWorkers(int workers, ClusterSetup& cluster);
 
 // Returns the base without its faults, then variations of it.
@@ -50,12 +51,12 @@ void SetWorkers(int workers, ClusterSetup& cluster);
 // these.
 std::vector<Case> SetupsOf(const Case& base);
 
-// Returns how the set-up differs from the base in what SetupsOf varies: "as it
-// is", "2 workers", "keep 1", "job with sgd" …
+// Returns the difference between the set-up and the base, in the settings that
+// SetupsOf varies: "as it is", "2 workers", "keep 1", "job with sgd" …
 std::string DescribeSetup(const Case& setup, const Case& base);
 
 // Returns the limits that every set-up has instead of those of the base, each
-// with the new and the old value: "restart max 20 for 0".
+// with the new and the old value: "restart max 20 instead of 0".
 std::vector<std::string> OverridesOf(const Case& base);
 
 // Space from which the faults of a plan are taken.
@@ -83,8 +84,8 @@ struct PlanSpace {
 // device, and faults that separate workers require two.
 bool CanHappenTo(FaultKind kind, const Case& setup);
 
-// Returns every kind and every point; those of a device only if the set-up has
-// one. The caller sets `max_faults`.
+// Returns every kind and every point. Kinds and points of a device are included
+// only if the set-up has a device. The caller sets `max_faults`.
 PlanSpace SpaceOf(const Case& setup);
 
 }  // namespace gauntlet

@@ -21,7 +21,7 @@
 namespace gauntlet {
 namespace {
 
-// Time that suffices to reach the end of a step and save.
+// Grace period that suffices for a worker to reach the end of a step and save.
 constexpr int64_t kShortestGraceNs = 2'000'000'000;
 
 // Removes the faults that did not fire: they did not affect the run.

@@ -1,10 +1,10 @@
 // Runs fault plans on one case, in the simulated world.
 //
-// A generated plan states no expected outcome: the run need not reach its
-// faults, and the expected end depends on those that it reached. A run is
-// therefore judged by the invariants of all runs, and by the end that the fired
-// faults require (the budget in chaos/inject/plan/plan.h): the reference's
-// state, or a refusal if silent damage has destroyed every copy.
+// A generated plan states no expected outcome: the run need not reach all
+// planned faults, and the expected end depends on the faults that it reached. A
+// run is therefore judged by the invariants of all runs, and by the end that
+// the fired faults require (the budget in chaos/inject/plan/plan.h): the
+// reference's state, or a refusal if silent damage has destroyed every copy.
 #ifndef GAUNTLET_HARNESS_EXPLORE_TRIAL_PLAN_RUNNER_H_
 #define GAUNTLET_HARNESS_EXPLORE_TRIAL_PLAN_RUNNER_H_
 
@@ -29,11 +29,11 @@ namespace gauntlet {
 
 // A run of a plan, and its result.
 struct PlanRun {
-  Record record;  // its faults: those that fired; without the plan's text
+  Record record;  // has only the faults that fired; plan_json is ""
   Verdict verdict;
   uint64_t event_digest = 0;
   // Findings that count; empty: the run passed. These are findings of the
-  // oracle, and kFinalState and kNoLauncher, which only explorations check.
+  // judge, and kFinalState and kNoLauncher, which only explorations check.
   std::vector<Finding> findings;
   // Reason why this world cannot run the plan, in which case `findings` is
   // empty; "" if the plan was run.

@@ -20,8 +20,8 @@ namespace gauntlet {
 
 // One occurrence of a point in a worker.
 struct Occurrence {
-  // Compared with `step` and `epoch` of a fault's site. The worker was at this
-  // position at its last step, epoch or evaluation before the occurrence.
+  // Position of the worker at its last step, epoch or evaluation before the
+  // occurrence. `step` and `epoch` of a fault's site are compared with it.
   uint64_t step = 0;
   uint64_t epoch = 0;
   bool begins_file = false;  // offset 0
