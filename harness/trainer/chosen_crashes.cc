@@ -14,9 +14,9 @@
 namespace gauntlet {
 namespace {
 
-// For each named crash, kills are also tried at the end of this many versions
-// of checkpoint files before it, and of this many after it. Those after it
-// matter because a checkpoint must be durable once the next one is begun.
+// Kills are also tried at the ends of this many versions of checkpoint files
+// before each named crash, and of this many after it. Those after it matter
+// because a checkpoint must be durable once the next one is begun.
 constexpr size_t kKillsBefore = 8;
 constexpr size_t kKillsAfter = 4;
 

@@ -19,19 +19,19 @@ namespace gauntlet {
 struct ChosenCrash {
   std::optional<CrashState> state;
   std::optional<FaultRun> fault;
-  // Index, in the plan's places, of the place that named it; nullopt: no place
-  // did.
+  // Index in CrashTestPlan::places of the place that named the crash; nullopt:
+  // no place named it.
   std::optional<size_t> place = {};
-  // A kill that is not named by the plan; it shows which checkpoints are
-  // complete.
+  // True for a kill that the plan does not name. Such a kill shows which
+  // checkpoints are complete.
   bool is_for_judging = false;
 };
 
 // Returns true iff the plan names crashes.
 bool NamesCrashes(const CrashTestPlan& plan);
 
-// Returns all crashes at the places that the plan names, or the crash whose id
-// it names, and a few kills that are needed to judge these crashes.
+// Returns all crashes at the places that the plan names, or the crash with the
+// id plan.only, and a few kills that are needed to judge these crashes.
 // kInvalidArgument, as one line: the recording has no such operation, or no
 // crash with that id.
 Result<std::vector<ChosenCrash>> ChooseCrashes(

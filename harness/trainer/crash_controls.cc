@@ -129,7 +129,8 @@ class ControlRuns {
   }
 
   // If all files that differ only grow, leaves them out of the comparison.
-  // Returns false if one of them does not only grow, or if LeaveOut does.
+  // Returns false if one of them does not only grow, or if LeaveOut returns
+  // false.
   bool LeaveOutLogs(const Outcome& outcome) {
     if (!outcome.failure.empty()) return false;
     const std::vector<std::string>& files = outcome.differences.files;

@@ -35,7 +35,7 @@ struct Controls {
   // The resumed run with equal results, or else the first resumed run. nullopt:
   // none was run. The caller removes the folder of the run.
   std::optional<ResumedRun> stop_and_resume;
-  std::vector<std::string> left_out;  // files and the reason, one line each
+  std::vector<std::string> left_out;  // files not compared, with reasons
   // "" if the program is reproducible; else the reason why there are no
   // verdicts, one line.
   std::string no_verdict;
@@ -62,7 +62,8 @@ Result<RunFolder> FolderAfterKill(const TrainerRuns& runs,
                                   const Recording& recording, uint64_t point,
                                   const std::string& name);
 
-// Returns "exit code 1: its last line"; "" if the run ended well.
+// Returns why the run failed: that it did not end in time, or its exit code or
+// signal and the last line of its output. "" if the run ended well.
 std::string FailureOf(const TrainerRunEnd& end, const RunFolder& folder);
 
 }  // namespace gauntlet

@@ -59,7 +59,8 @@ Status TakeResults(const TrialSetting& setting, const RunFolder& folder,
   return OkStatus();
 }
 
-// Returns true iff the operation at which the fault happens is executed.
+// Returns true iff the program completes the operation at which the fault
+// happens.
 bool IsDone(const FaultRun& fault) {
   return fault.fault == CrashFault::kPause ||
          fault.fault == CrashFault::kRankDeath;
@@ -143,7 +144,7 @@ class Trials {
     return ChosenCrash{.state = {}, .fault = faults_[fault_++]};
   }
 
-  // Returns by turns a run with a fault and four crash states.
+  // Returns one run with a fault, then four crash states, and so on in turns.
   Result<std::optional<ChosenCrash>> NextOfAll() {
     constexpr uint64_t kStatesForFault = 4;
     if (taken_ % (kStatesForFault + 1) == 0) {

@@ -44,7 +44,7 @@ std::string LostLine(std::string_view line) {
                                   : fmt::format("lost in part: {}", line);
 }
 
-// Returns the number of the scenario's faults of which a crash was tried.
+// Returns the number of the scenario's faults for which a crash was tried.
 size_t CountPlaces(const CrashTestResult& result) {
   std::set<size_t> places;
   for (const CrashTrial& trial : result.trials) {
@@ -74,9 +74,9 @@ std::string CrashLine(const CrashTestResult& result, size_t index) {
                      trial.point);
 }
 
-// Returns lines on the crashes and their effects: for each finding and each
-// fault of the scenario, those of the simplest crash; then one for each fault
-// whose crashes are all recovered from. REQUIRES: there is a finding.
+// Returns lines on the crashes and their effects. For each finding and each
+// fault of the scenario, they describe the simplest crash. For each other
+// fault, they describe its first crash. REQUIRES: there is a finding.
 std::vector<std::string> EffectLines(const CrashTestResult& result) {
   std::vector<std::string> lines;
   std::set<size_t> shown;  // faults
@@ -146,7 +146,8 @@ Result<CrashTestPlan> PlanOfTrainer(const TrainerSetup& setup) {
 Verdict VerdictOnTrainer(const CrashTestResult& result) {
   Verdict verdict{.kind = VerdictKind::kPass};
   std::string unknown = result.no_verdict;
-  // A fault may leave many states, so their number is not that of the faults.
+  // One fault may leave many crash states, so faults are counted by their
+  // places.
   std::set<size_t> happened;  // faults, as indices of their places
   for (size_t i = 0; i < result.trials.size(); ++i) {
     const CrashTrial& trial = result.trials[i];

@@ -28,15 +28,15 @@ Verdict VerdictOnTrainer(const CrashTestResult& result);
 // there are several findings; "" if there is none.
 std::string CauseOnTrainer(const CrashTestResult& result);
 
-// Returns advice on a test that did not pass: how to change the program, the
-// report, and the script that repeats the first finding. `folder`: folder of
-// the test.
+// Returns advice on a test that did not pass: how to change the program, where
+// the report is, and the script that repeats the first finding. `folder`:
+// folder of the test.
 std::string AdviceOnTrainer(const CrashTestResult& result,
                             const std::string& folder);
 
 // Returns advice if the test failed because a file or directory was missing; ""
-// for other errors. The advice names the directory in which relative paths of
-// the trainer start. This is `directory`, in which the harness runs.
+// for other errors. `directory`: the directory in which the harness runs, and
+// in which relative paths of the trainer start. The advice names it.
 std::string AdviceOnMissingFile(const Status& failed,
                                 std::string_view directory);
 

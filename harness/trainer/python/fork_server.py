@@ -367,7 +367,7 @@ class Server:
             entered = enter_namespaces(self.libc, descriptors[1:])
             os.chdir(request["working_directory"] or self.start_folder)
             # setns changes the namespace of processes only for children, so the
-            # program runs in one.
+            # program runs in a child.
             child = os.fork()
         except BaseException as error:
             self.refuse(connection, "%s: %s" % (type(error).__name__, error))

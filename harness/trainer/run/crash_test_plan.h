@@ -44,8 +44,8 @@ struct CrashTestPlan {
   std::optional<uint64_t> most_trials;
   std::vector<std::string> options;  // as given, for scripts
   std::string version;               // of gauntlet
-  // Crashes to try: the one with this id, or those at these operations. Both
-  // empty: all crashes.
+  // Crashes to try: `only` is the id of one, `places` are operations. If both
+  // are empty, all crashes are tried.
   std::string only;
   std::vector<CrashPlace> places;
   int jobs = 1;

@@ -117,14 +117,14 @@ struct CrashTrial {
   int32_t rank = kUnknownRank;    // rank that did the operation
   std::vector<std::string> lost;  // to a power loss, one line each
   std::set<std::string> lost_files;  // patterns of the files of `lost`
-  // Patterns of files that the crash left unfinished: those of `lost_files`, or
-  // else the file of the operation at the crash. `in_place_files` has those
-  // that the program writes under their final names, but none to which it
-  // appends.
+  // `in_place_files`, `unsynced_files` and `unsynced_renames` have patterns of
+  // files that the crash left unfinished: those of `lost_files` or, if there
+  // are none, the file of the operation at the crash. A file is in
+  // `in_place_files` if the program writes it under its final name, unless it
+  // appends to the file as to a log.
   std::set<std::string> in_place_files;
-  // Likewise for files that the program renames when they are finished: those
-  // that it does not sync before that, and those after whose rename it does not
-  // sync the directory.
+  // Files that the program renames without having synced them, and files after
+  // whose rename it does not sync the directory.
   std::set<std::string> unsynced_files;
   std::set<std::string> unsynced_renames;
   // Other crashes that leave the same directory contents: of each fault, the
@@ -134,8 +134,8 @@ struct CrashTrial {
   // Digest of the directories if they were reconstructed; nullopt if a run with
   // a fault left them.
   std::optional<Digest> image;
-  // Index, in the plan's places, of the place that named the crash; nullopt: no
-  // place did. A place may name several crashes.
+  // Index in CrashTestPlan::places of the place that named the crash; nullopt:
+  // no place named it. A place may name several crashes.
   std::optional<size_t> place;
   // True for a kill that was not requested: it only shows which checkpoints are
   // complete, and its verdict is no finding.
@@ -151,13 +151,13 @@ struct CrashTrial {
   std::vector<std::string> different_files;
   std::string last_line;          // of the output of a run that failed
   std::vector<std::string> tail;  // last lines of that output
-  bool has_reason = false;  // true: it failed with a message, not an exception
+  bool has_reason = false;        // the run failed with a message, no exception
   // Version that the resumed run read; nullopt: not known.
   std::optional<CheckpointVersion> resumed_from;
   std::optional<int64_t> resumed_step;  // as printed by the resumed run
   std::vector<RemadeFile> made_again;
-  // Newest complete file, before the run resumed, of the series of
-  // `made_again`'s first file; empty: not known.
+  // Newest file that was complete before the run resumed, in the series of the
+  // first file of `made_again`; empty: not known.
   std::string newest_file;
 };
 

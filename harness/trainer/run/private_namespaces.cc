@@ -29,8 +29,8 @@ Status NotPermitted(std::string_view step, int error) {
                                step, std::generic_category().message(error)));
 }
 
-// Returns the error for a root directory that is no mount point. This is the
-// root of a chroot, unless it was bind-mounted.
+// Returns the error for a root directory that is no mount point. The root of a
+// chroot is none, unless it was bind-mounted.
 Status RootIsNoMountPoint() {
   return Forbidden(
       "namespaces cannot be used here: / is the directory of a chroot and not "
@@ -48,8 +48,8 @@ Status WriteProcFile(const char* path, const std::string& text) {
   return NotPermitted(path, errno);
 }
 
-// Without root, also creates a user namespace that maps only this user and
-// group.
+// Without root privileges, also creates a user namespace that maps only this
+// user and group.
 Status Unshare(int namespaces) {
   if (unshare(namespaces) == 0) return OkStatus();
   if (errno != EPERM) return NotPermitted("unshare", errno);

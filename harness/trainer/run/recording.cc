@@ -119,8 +119,9 @@ std::vector<uint64_t> Recording::QuietPoints(size_t most) const {
     if (i >= points.size() - quarter) break;
     const FileOperation& here = log.operations()[points[i] - 1];
     const FileOperation& next = log.operations()[points[i + 1] - 1];
-    // The pause before a save is short if the steps are, so it is not enough to
-    // recognize a save. But every save begins by creating or truncating a file.
+    // If steps are short, so is the pause before a save. So the pause is not
+    // enough to recognize a save. But every save begins by creating or
+    // truncating a file.
     candidates.push_back({.point = points[i],
                           .begins_file = BeginsFile(next) && !BeginsFile(here),
                           .pause = next.time - here.time,

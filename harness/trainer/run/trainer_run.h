@@ -96,10 +96,11 @@ std::string ExitText(const TrainerRunEnd& end);
 
 // kInvalidArgument: a text is not UTF-8.
 Result<std::string> TrainerRunToJson(const TrainerRun& run);
-// kDataLoss names the file.
+// kDataLoss: the text is no TrainerRun; the message names kRunFile.
 Result<TrainerRun> TrainerRunFromJson(const std::string& text);
 std::string TrainerRunEndToJson(const Result<TrainerRunEnd>& end);
-// Returns the Status that was written; kDataLoss names the file.
+// Returns the outcome or the error that was written. kDataLoss: the text is
+// neither; the message names kRunEndFile.
 Result<TrainerRunEnd> TrainerRunEndFromJson(const std::string& text);
 
 }  // namespace gauntlet

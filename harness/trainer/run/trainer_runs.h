@@ -38,7 +38,7 @@ class ForkServer;
 struct RunChoice {
   std::vector<std::string> arguments;  // with placeholders
   std::vector<Injection> injections;
-  bool records = false;  // operations, to the folder's log
+  bool records = false;  // records operations in the folder's log
   Duration time_limit{};
   // Server that runs the program. If it is null, or if it cannot start the
   // program, the program runs in a fresh process.
@@ -57,9 +57,9 @@ class TrainerRuns {
                                   const RunHost& host,
                                   const std::filesystem::path& folder);
 
-  // kNone: only one run at a time.
+  // If it is kNone, only one run may be in progress at a time.
   Isolation isolation() const { return isolation_; }
-  // The reason for kNone.
+  // Reason why isolation() is kNone.
   const std::string& why_not_isolated() const { return why_not_isolated_; }
   // Paths of {out} and TMPDIR in every run.
   std::filesystem::path out_place() const { return place_ / "out"; }

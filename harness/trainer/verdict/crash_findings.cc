@@ -146,8 +146,9 @@ bool RecoversBetween(const std::vector<Kill>& kills, uint64_t first_stop) {
 }
 
 // Returns the beginning of the reason of a finding if stops in the control run
-// gave different results too. It states how many kills recovered, with the same
-// counts as in the table of verdicts; they include kills for judging.
+// gave different results too. The text states how many kills recovered, with
+// the same counts as in the table of verdicts. The counts include kills for
+// judging.
 std::string StopsReason(const std::vector<uint64_t>& stops,
                         const std::vector<CrashTrial>& trials,
                         const std::vector<CrashVerdict>& verdicts) {

@@ -26,10 +26,11 @@ std::string OperationsText(const std::vector<uint64_t>& operations);
 // Returns findings, each with the crashes of one verdict and one cause:
 // - Runs that end with the same class of exception, or with messages that are
 //   equal without numbers and paths, have one cause.
-// - Without a message, all hangs have one cause. So have all runs that diverge,
-//   if no resume within the training gives equal results; title and reason then
-//   state the stops that show it. Other crashes have one cause if their files
-//   have the same name pattern.
+// - Hangs without a message have one cause.
+// - If no resume within the training gives equal results, all runs that diverge
+//   have one cause. Title and reason then state the stops that show it.
+// - Other crashes without a message have one cause if their files have the same
+//   name pattern.
 //
 // `differing_stops` are those of Controls (crash_controls.h). If there are any,
 // no resume within the training gives equal results, unless a kill recovered

@@ -45,7 +45,7 @@ struct CrashTestResult {
   std::vector<CrashControl> controls;
   std::string compared;               // "3 files, 41 tensors"
   std::vector<std::string> left_out;  // files not compared, with reasons
-  // "" if there are verdicts; else the reason why not, one line.
+  // Reason why there are no verdicts, one line; "" if there are verdicts.
   std::string no_verdict;
 
   std::vector<CrashTrial> trials;

@@ -16,11 +16,12 @@ namespace gauntlet {
 // - Only logs differ: the program is right; leave them out of the comparison.
 // - The control gives different results too: save the missing state.
 // - A file is written in place: write a temporary file, and rename it.
-// - A power loss undid operations on a file that is renamed: do the syncs of
-//   the file and of the directory that the program leaves out. Lost work: the
-//   syncs come first.
-// - Work is lost, although no data is: read the newest complete checkpoint.
-// - The run ends with an error or hangs: skip unfinished files.
+// - A power loss undid operations on a file that is renamed: add the missing
+//   fsync of the file before the rename, or of the directory after it. If work
+//   was lost, this advice comes before that on files written in place.
+// - Work is lost after a kill or a torn write: read the newest complete
+//   checkpoint.
+// - The run fails or hangs after a kill or a torn write: skip unfinished files.
 // Returns "" for other findings.
 std::string AdviceOnFinding(const TrainerFinding& finding,
                             const std::vector<CrashTrial>& trials,

@@ -211,8 +211,8 @@ std::string MadeAgainText(const CrashTrial& trial, const std::string& file) {
                      ResumePointName(trial), again);
 }
 
-// Returns the reason for lost work of a run that made a file of a series again
-// which was there and whole.
+// Returns the reason for lost work of a run that made a file of a series again,
+// although the file was there and complete.
 std::string SeriesMadeAgainText(const CrashTrial& trial,
                                 const std::string& file) {
   const std::string read =

@@ -35,8 +35,9 @@ class ResultCheck {
   // Returns the file that has the output of the result command for this run.
   static std::filesystem::path OutputFile(const RunFolder& run);
 
-  // Ignores files that only the run has. Thread-safe. Errors: kCancelled; those
-  // of running the result command.
+  // Compares the run's results with those of the reference. Ignores files that
+  // the reference does not have. Thread-safe. Errors: kCancelled; those of
+  // running the result command.
   Result<ResultDifferences> Compare(const RunFolder& run) const;
 
  private:
