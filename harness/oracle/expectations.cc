@@ -123,7 +123,7 @@ class Expectations {
 // already trained them. Each generation trains consecutive steps, so all steps
 // up to the highest step so far have been trained.
 void AddRecomputations(const Outline& outline, RunFacts& facts) {
-  std::vector<std::pair<uint64_t, uint64_t>> again;  // first excluded
+  std::vector<std::pair<uint64_t, uint64_t>> again;  // from (excluded), to
   uint64_t highest = 0;
   for (const Generation& generation : outline.generations) {
     if (!generation.has_started()) continue;
@@ -144,8 +144,8 @@ void AddRecomputations(const Outline& outline, RunFacts& facts) {
   }
 }
 
-// Returns the number of restarts by the launcher. A launcher that was ended
-// reports none: its events have them.
+// Returns the number of restarts by the launcher. A launcher that was killed
+// did not report the number, so its restart events are counted.
 uint64_t RestartsBy(const LauncherRun& run) {
   const auto count = [&run](RecordKind kind) {
     return static_cast<uint64_t>(

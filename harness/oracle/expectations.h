@@ -11,8 +11,8 @@ namespace gauntlet {
 
 RunFacts FactsOf(const Outline& outline);
 
-// Returns the expectations that are not met. The judge itself checks the
-// outcome `violates`.
+// Returns the expectations that are not met. Does not check the outcome
+// `violates`, which Judge (judge.h) checks.
 std::vector<Finding> BrokenExpectations(const Outline& outline,
                                         const RunFacts& facts);
 

@@ -91,7 +91,7 @@ std::string WhyNoVerdict(const Record& record, const Verdict& verdict) {
       ReportOf(verdict, Invariant::kDetection).instances == 0) {
     return fmt::format("detected_in{} no worker was lost", kIsExpectedBut);
   }
-  // These expectations are about a restart.
+  // Without a restart there is nothing to compare with these expectations.
   if (verdict.facts.restarts == 0) {
     const auto no_restart = [](std::string_view key) {
       return fmt::format("{}{} nothing was restarted", key, kIsExpectedBut);

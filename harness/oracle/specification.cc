@@ -81,8 +81,8 @@ void Specification::CheckAccount(const LauncherRun& launcher,
   const size_t count = launcher.events.size();
   const RecordEvent& last = launcher.events.back();
   const bool emitted_end = last.kind == RecordKind::kLauncherEnd;
-  // The launcher had announced a restart, but a notice during the pause before
-  // that restart cancelled it.
+  // A notice during the pause before a restart cancels the restart, so the
+  // announced restart does not count.
   if (emitted_end && count > 2 &&
       launcher.events[count - 2].kind == RecordKind::kNotice &&
       launcher.events[count - 3].kind == RecordKind::kRestarting) {
@@ -137,7 +137,8 @@ void Specification::CheckLaunchers() {
       std::ranges::any_of(record_.machine, [](const RecordEvent& event) {
         return event.kind == RecordKind::kPowerCut;
       });
-  std::vector<const RecordEvent*> ended;  // in the order of their starts
+  // Ends of launchers, in the order of the launchers' starts.
+  std::vector<const RecordEvent*> ended;
   for (const RecordEvent& event : record_.machine) {
     if (event.kind == RecordKind::kProcessEnded &&
         event.about == kLauncherWorker) {

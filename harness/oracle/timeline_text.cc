@@ -93,8 +93,8 @@ std::string LossText(const RecordEvent& event) {
       event.detail.empty() ? "" : " (" + event.detail + ")");
 }
 
-// Returns the error of a failed save or of an exit. `gauntlet show` has the
-// room on the disk too.
+// Returns the error of a failed save or of an exit, without the room on the
+// disk, which `gauntlet show` prints.
 std::string ErrorText(const RecordEvent& event) {
   return WithoutDiskRoom(ShortError(event.detail));
 }

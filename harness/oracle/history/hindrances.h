@@ -39,8 +39,8 @@ bool MatchesLateness(const Hindrance& one, int64_t limit_ns);
 
 class Hindrances {
  public:
-  // Adds the hindrance that a fault causes in the process where it fired, if it
-  // causes one.
+  // If the fault causes a hindrance, adds it for the process in which the fault
+  // fired.
   void Fired(const RecordFault& fault, const Emitter& in, int64_t t_ns);
   // Adds a late frame from or to the process.
   void FrameLate(const Emitter& of, int64_t t_ns, int64_t late_ns);

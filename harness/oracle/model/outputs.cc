@@ -70,7 +70,8 @@ class Outputs {
                                      exported->reason));
     }
     if (!outline_.IsDone() || record_.golden.final_digest.empty()) return;
-    // CheckIsComplete compares the result with the reference.
+    // The model is compared with the result only: CheckIsComplete compares the
+    // result with the reference.
     const std::string& last = record_.launchers.back().result->digest;
     if (!exported) {
       check_.Fail("not-exported",

@@ -49,7 +49,7 @@ class StoreModel {
     bool gone = false;
     bool damaged = false;       // by a fault
     uint64_t damaged_at = 0;    // value of tries_ at that time
-    bool sync_failed = false;   // its save must not be acknowledged
+    bool sync_failed = false;   // a sync of its save failed: no acknowledgement
     bool failed = false;        // its save failed
     bool found_fenced = false;  // a chief has reported it as fenced
 
@@ -212,7 +212,7 @@ class StoreModel {
   std::map<Emitter, Writer> writers_;
   uint64_t tries_ = 0;  // attempts to claim
   bool is_used_ = false;
-  bool is_any_acknowledged_ = false;  // a checkpoint, since the last deletion
+  bool is_any_acknowledged_ = false;  // a checkpoint, since unsettled_ was set
   // Number of claims made before the last power loss of a disk that lies about
   // syncs.
   size_t forgotten_ = 0;

@@ -165,8 +165,8 @@ void TrainingModel::CheckWorkerExit(const Emitter& by, const Worker& worker,
                                    : "found a non-finite state"));
 }
 
-// Checks that a worker which exits without its last save has tried it as often
-// as it must.
+// Checks that a worker which exits without its last save has tried to save at
+// least kTries times.
 void TrainingModel::CheckGivenUp(const Emitter& by, const Worker& worker,
                                  const RecordEvent& event) {
   constexpr int kTries = 6;

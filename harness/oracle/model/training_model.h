@@ -56,12 +56,12 @@ class TrainingModel {
     bool saves = false;         // its save is in progress
     bool copied = false;        // has copied its part of the save
     bool met_error = false;
-    bool announced_leaving = false;          // has reported that it leaves
-    bool reported_not_finite = false;        // has reported a non-finite value
-    uint64_t not_finite_since = 0;           // first such step known to it
-    uint32_t loss_bits = 0;                  // last loss that it emitted
-    bool owes_not_finite = false;            // must report a non-finite state
-    uint64_t left = 0;                       // newest generation that it left
+    bool announced_leaving = false;    // has reported that it leaves
+    bool reported_not_finite = false;  // has reported a non-finite value
+    uint64_t not_finite_since = 0;     // first non-finite step; 0: not known
+    uint32_t loss_bits = 0;            // last loss that it emitted
+    bool owes_not_finite = false;      // must report a non-finite state
+    uint64_t left = 0;                 // newest generation that it left
     std::vector<const RecordEvent*> losses;  // in this generation
 
     void NoteNotFinite(uint64_t step) {
@@ -71,7 +71,7 @@ class TrainingModel {
     std::string_view loaded;  // name of the checkpoint that it last loaded
     std::string_view loaded_digest;  // digest of the state that it loaded
     std::map<std::string_view, const RecordEvent*> fired;  // newest, by fault
-    // Pairs of fault and file.
+    // Files that faults damaged: pairs of fault and file.
     std::set<std::pair<std::string_view, std::string_view>> damaged;
   };
   // Samples of a step that workers have emitted so far.
@@ -201,7 +201,7 @@ class TrainingModel {
   Disturbances disturbances_;
   std::set<int> started_;              // workers of the attempt
   int restarts_without_progress_ = 0;  // since the last new step
-  uint64_t furthest_ = 0;              // step that a chief has reached
+  uint64_t furthest_ = 0;              // newest step that any chief reached
 };
 
 }  // namespace gauntlet

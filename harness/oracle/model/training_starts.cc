@@ -109,10 +109,10 @@ void TrainingModel::Join(const Emitter& by, Worker& worker,
   }
 }
 
-// Returns the step of the newest save that counts as made for a new generation
-// if the outcome of the previous generation's newest save is unknown. That save
-// counts iff it is the parent of the claim `number`, which is the new
-// generation's. If it does not count, returns `settled_to`; the workers then
+// Returns the step of the newest save that a new generation counts as made.
+// Call this if the outcome of the previous generation's newest save is unknown.
+// This save counts iff it is the parent of the new generation's claim, which
+// has this number. If it does not count, returns `settled_to`; the workers then
 // save again immediately.
 uint64_t TrainingModel::SavedBy(uint64_t number, uint64_t settled_to) const {
   const auto* const claim = store_.ClaimOf(number);

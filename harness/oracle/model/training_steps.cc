@@ -98,7 +98,8 @@ void TrainingModel::CheckAgainstReference(const Emitter& by, Worker& worker,
   }
 }
 
-// The reference run has no entry for the event. Returns what it has instead.
+// Returns the difference between the event and the reference run, which has no
+// entry for the event.
 std::string TrainingModel::WhyNotInReference(const RecordEvent& event) const {
   const GoldenEntry* const same = reference_.FindOfStep(event.kind, event.step);
   if (same != nullptr) {
@@ -267,8 +268,8 @@ void TrainingModel::CopyForSave(const Emitter& by, Worker& worker,
       "copy", Where(by, event) + ": expected one copy of the newest state");
 }
 
-// Checks that all workers have copied their parts of the state for the save, if
-// this worker has.
+// If this worker has copied its part of the state for the save, checks that all
+// workers have copied theirs.
 void TrainingModel::CheckCopies(const Emitter& by, const Worker& worker,
                                 const RecordEvent& event) {
   if (!worker.copied || !worker.generation) return;

@@ -296,7 +296,7 @@ void Processes::Join(Process& process, const RecordEvent& event) {
   process.has_state = true;
   process.in_save = process.stops = false;
   process.lost_ns.reset();
-  // Resets the leaving of the process. Exception: if the process has already
+  // Notes that the process is no longer leaving. Exception: if it has already
   // reported a loss in this generation, it still has to leave.
   if (process.leaves_generation != event.generation) {
     process.leaving_ns.reset();
@@ -360,7 +360,7 @@ void Processes::Leave(Process& process, const RecordEvent& event) {
                      .from_ns = event.t_ns,
                      .until_ns = Hindrances::kForEver});
   }
-  // A loss that is reported while workers meet has no generation yet.
+  // A loss that is reported during a rendezvous has no generation yet.
   if (event.generation != 0) process.leaves_generation = event.generation;
   Discharge(process, event.t_ns);
 }

@@ -46,8 +46,8 @@ class Processes {
     int launcher = 0;  // incarnation of the launcher that started it
     int rank = -1;
     int64_t started_ns = 0;
-    // Time since which the process has been meeting others: its start, or the
-    // last time that it left a generation.
+    // Begin of the newest rendezvous of the process: its start, or the last
+    // time that it left a generation.
     int64_t meeting_since_ns = 0;
     int64_t last_step_ns = 0;
     std::optional<int64_t> ended_ns;
@@ -63,7 +63,7 @@ class Processes {
     bool stops = false;  // has agreed to stop
     bool superseded = false;
     const RecordEvent* left = nullptr;  // its exit event
-    int64_t refused_ns = -1;            // last time that it ended a meeting
+    int64_t refused_ns = -1;            // last time that it ended a rendezvous
     // Time of the first event by which the process announces that it leaves its
     // generation.
     std::optional<int64_t> leaving_ns;
@@ -128,15 +128,16 @@ class Processes {
   bool HurtsLinks(const Process& process, int64_t t_ns, bool is_meeting) const;
   bool WasSilent(const Process& process, const RecordEvent& wait) const;
   bool WasHeldUp(const RecordEvent& wait) const;
-  // Returns the processes of the rank that ran since `but` began to meet,
-  // without `but` itself; those of all ranks if `rank` is nullopt.
+  // Returns the processes of the rank (of all ranks if `rank` is nullopt) that
+  // ran at any time since the newest rendezvous of `but` began. The result does
+  // not include `but` itself.
   std::vector<const Process*> OfRank(std::optional<int> rank,
                                      const Process& but) const;
   void Join(Process& process, const RecordEvent& event);
 
-  // Adds a duty for each other process of the generation: it must detect the
-  // loss of `lost`. The loss begins at `t_ns` and ends at `until_ns`.
-  // OweSilence adds the duties to detect missing heartbeats.
+  // Adds a duty for each other process of the generation of `lost`: the process
+  // must detect the loss of `lost`. The loss begins at `t_ns` and ends at
+  // `until_ns`. OweSilence adds the duties to detect missing heartbeats.
   void Owe(const Process& lost, int64_t t_ns, int64_t until_ns);
   void OweSilence(const Process& silent, int64_t t_ns, int64_t until_ns);
   int64_t SoonNs() const;

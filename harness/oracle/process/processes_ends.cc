@@ -218,8 +218,8 @@ int64_t Processes::OverAt(const Fired& fired, const Process& process) const {
 bool Processes::HasMetAnError(const Process& process) const {
   return std::ranges::any_of(processes_, [&](const auto& entry) {
     const Process& other = entry.second;
-    // Processes that have no state yet meet each other, even if they have
-    // claimed different generations.
+    // Processes that have no state yet take part in one rendezvous, even if
+    // they have claimed different generations.
     const uint64_t theirs = other.has_state ? other.generation : 0;
     const uint64_t its = process.has_state ? process.generation : 0;
     const bool was_there = its != 0 || !other.ended_ns ||

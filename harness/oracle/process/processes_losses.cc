@@ -49,7 +49,7 @@ bool Processes::IsGoneOrLeaving(const Process& process, int64_t t_ns) const {
 
 // Returns true iff the record has a reason for which the chief may have refused
 // the process: an error of the chief, a newer generation, a disturbed link, a
-// meeting that had already ended, or a chief that had not yet left its
+// rendezvous that had already ended, or a chief that had not yet left its
 // generation.
 bool Processes::MayHaveRefused(const Process& process,
                                const RecordEvent& event) const {
@@ -68,7 +68,7 @@ bool Processes::MayHaveRefused(const Process& process,
   }
   return std::ranges::any_of(chiefs, [&](const Process* chief) {
     // Until a chief has left its old generation, it accepts no connections for
-    // the next meeting.
+    // the next rendezvous.
     const bool forms_still = chief->generation != 0 &&
                              chief->generation == process.leaves_generation;
     return forms_still || HasMetAnError(*chief) || chief->superseded ||
@@ -119,8 +119,8 @@ bool Processes::IsExplained(const Process& process,
     case RecordReason::kSilent:
       return any([&](const Process& other) { return WasSilent(other, wait); });
     case RecordReason::kDeadline:
-      // While workers meet, a lost worker explains the deadline too: its new
-      // process answers only in the next meeting.
+      // During a rendezvous, a lost worker explains the deadline too: its new
+      // process answers only in the next rendezvous.
       return WasHeldUp(wait) || any(FailsAgainAndAgain) ||
              (meets && (any(is_gone) || HurtsLinks(process, wait.t_ns, meets)));
     default:
@@ -129,7 +129,7 @@ bool Processes::IsExplained(const Process& process,
 }
 
 // Returns true iff the process has no state, and a fault that repeats at every
-// occurrence keeps it from getting one.
+// occurrence keeps it from getting a state.
 bool Processes::FailsAgainAndAgain(const Process& process) {
   return !process.has_state &&
          std::ranges::any_of(process.fired, [](const Fired& fired) {
@@ -137,10 +137,10 @@ bool Processes::FailsAgainAndAgain(const Process& process) {
          });
 }
 
-// Returns true iff links were cut or reset since the process began to meet.
-// While workers meet, a late frame counts as well: a worker that gets no answer
-// in time connects anew, and its peer waits for the old connection until a time
-// limit.
+// Returns true iff links were cut or reset since the rendezvous of the process
+// began. During a rendezvous, a late frame counts as well: a worker that gets
+// no answer in time connects anew, and its peer waits for the old connection
+// until a time limit.
 bool Processes::HurtsLinks(const Process& process, int64_t t_ns,
                            bool is_meeting) const {
   return hindrances_.Any(process.meeting_since_ns, t_ns,
