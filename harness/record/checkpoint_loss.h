@@ -32,10 +32,10 @@ struct LostCheckpoint {
   std::string_view name;  // points into the record
   uint64_t step = 0;
   std::string_view reason;  // reason why it does not verify
-  bool is_gone = false;     // no file of it is left, although none was removed
+  bool is_gone = false;     // is missing, although it was not removed
   bool by_fault = false;    // a fault damaged one of its files
   int64_t acknowledged_ns = 0;
-  int64_t found_ns = INT64_MAX;  // of the discovery; INT64_MAX: after the run
+  int64_t found_ns = INT64_MAX;  // time when found; INT64_MAX: after the run
 };
 
 // Returns the acknowledged checkpoints that were lost: they were rejected,

@@ -53,7 +53,7 @@ struct RecordEvent {
   uint64_t generation = 0;
   uint64_t step = 0;
   uint64_t epoch = 0;
-  uint64_t position = 0;  // in samples of the epoch's order
+  uint64_t position = 0;  // in the data: number of samples of the epoch
   RecordPhase phase = RecordPhase::kInEpoch;
   int64_t count = 0;
   uint32_t loss_bits = 0;  // bits of a float32

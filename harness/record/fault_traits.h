@@ -1,4 +1,4 @@
-// Effects of each kind of fault on a run, as far as the oracle and reports need
+// Effects of each kind of fault on a run, as far as the judge and reports need
 // them.
 //
 // Kinds are identified by name, as records do not link the injectors. An

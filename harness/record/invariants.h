@@ -1,4 +1,4 @@
-// The invariants that the oracle checks on records: one table.
+// The invariants that the judge checks on records: one table.
 //
 // Scenarios name them and reports print them. The checks are in
 // harness/oracle/.

@@ -1,4 +1,4 @@
-// The record of a run: the only input of the oracle.
+// The record of a run: the only input of the judge.
 //
 // It holds the plan (faults, set-up, the scenario's expectations), the events
 // that workers and launchers emitted, how each launcher ended (exit code,
@@ -67,7 +67,7 @@ struct Expectation {
   bool operator==(const Expectation&) const = default;
 };
 
-// A planned fault: the parameters that the oracle needs.
+// A planned fault: the parameters that the judge needs.
 struct RecordFault {
   std::string id;
   std::string kind;               // "crash", "torn_write", …
@@ -81,13 +81,13 @@ struct RecordFault {
   bool in_save = false;  // at a point of a save, the state file or retention
   bool polled = false;   // preempt: the worker polls for the notice
   bool always = false;   // fires at every occurrence, not only once
-  std::optional<uint64_t> until_step;  // always: ends at this step
-  uint64_t hits = 1;  // not always: number of consecutive occurrences
+  std::optional<uint64_t> until_step;  // if `always`: ends at this step
+  uint64_t hits = 1;  // if not `always`: number of consecutive occurrences
   // slow: added time; kill: time until the kill; delay: longest frame delay
   int64_t latency_ns = 0;
   int64_t duration_ns = 0;  // of a pause, hang or network fault; 0: no end
   bool for_ever = false;    // packet_loss, delay: lasts until its process ends
-  bool parts_others = false;  // partition: separates groups
+  bool parts_others = false;  // partition: the fault names groups
   std::vector<int> groups;    // partition: the workers in these groups
   uint64_t byte = 0;          // bit_flip: offset in the file, if one is named
   int64_t grace_ns = 0;       // preempt: from notice to kill; 0: no notice
@@ -107,7 +107,7 @@ struct PlannedLaunch {
   bool operator==(const PlannedLaunch&) const = default;
 };
 
-// Set-up of the run: the options that the oracle needs. 0 means "unknown" or
+// Set-up of the run: the options that the judge needs. 0 means "unknown" or
 // "none" unless a comment says otherwise.
 struct RunSetup {
   int workers = 1;                       // most workers of any attempt
@@ -126,7 +126,7 @@ struct RunSetup {
   bool exports = false;       // a finished run exports its model
   bool limited_disk = false;  // the disk has a capacity, so it may become full
   // Longest time until the other workers detect that a worker is lost: while
-  // they train, while they save, and while they meet and load.
+  // they train, while they save, and during a rendezvous and the load after it.
   int64_t detection_bound_ns = 0;
   int64_t detection_bound_saving_ns = 0;
   int64_t detection_bound_joining_ns = 0;

@@ -1,4 +1,4 @@
-// Verdict of the oracle on a record.
+// Verdict of the judge on a record.
 #ifndef GAUNTLET_HARNESS_RECORD_VERDICT_H_
 #define GAUNTLET_HARNESS_RECORD_VERDICT_H_
 

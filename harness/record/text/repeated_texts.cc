@@ -181,8 +181,8 @@ std::string MergedText(const std::vector<std::string>& texts) {
   const SplitText first = Split(texts.front());
   std::vector<NumberRange> ranges(first.numbers.size());
   std::vector<bool> differs(first.numbers.size());
-  size_t alike = first.words.size();  // words that are in all texts
-  std::string_view cut;               // part of the next word that is
+  size_t alike = first.words.size();  // number of common first words
+  std::string_view cut;               // common begin of the next word
   for (const std::string& text : texts) {
     const SplitText split = Split(text);
     for (size_t i = 0; i <= alike && i < first.words.size(); ++i) {
