@@ -13,8 +13,8 @@ namespace gauntlet {
 
 namespace {
 
-// Returns true iff the plan may hang a process before it meets the other
-// workers. Such a hang is detected only by its launcher.
+// Returns true iff the plan may hang a process before its first rendezvous.
+// Only the launcher detects such a hang.
 bool HangsBeforeRendezvous(const FaultPlan& plan) {
   return std::ranges::any_of(plan.faults, [](const Fault& fault) {
     return InfoOf(fault.kind).effects.halts &&

@@ -1,4 +1,4 @@
-// Describes a case for the oracle, in the record of its run.
+// Describes a case for the judge, in the record of its run.
 #ifndef GAUNTLET_HARNESS_SCENARIO_RUN_SETUP_H_
 #define GAUNTLET_HARNESS_SCENARIO_RUN_SETUP_H_
 
@@ -16,8 +16,8 @@ namespace gauntlet {
 void SetDeadlines(const Case& one, RunSetup& setup);
 
 // Returns a record with all that is known before the run. The caller adds the
-// rest. It also adds the text of the plan if the record will be written to a
-// file; no verdict depends on that text.
+// rest. If the record will be written to a file, the caller also adds the text
+// of the plan; no verdict depends on that text.
 Record RecordHead(const Case& one);
 
 // Returns the names of the bugs, in the order of AllPlantedBugs.

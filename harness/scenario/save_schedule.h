@@ -1,4 +1,5 @@
-// Predicts after which steps a case saves, as far as possible before the run.
+// Predicts after which steps a case saves, as far as this is known before the
+// run.
 #ifndef GAUNTLET_HARNESS_SCENARIO_SAVE_SCHEDULE_H_
 #define GAUNTLET_HARNESS_SCENARIO_SAVE_SCHEDULE_H_
 

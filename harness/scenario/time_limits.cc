@@ -24,7 +24,8 @@ bool CanHang(FaultKind kind) {
 }
 
 // Returns true iff workers reach the point while they train and wait for each
-// other's step. Returns false if they meet, claim, save or load there.
+// other's step. Returns false for a point of a rendezvous, a claim, a save or a
+// load.
 bool IsOfAStep(Point point) {
   const RunPart part = InfoOf(point).part;
   return part == RunPart::kTraining || part == RunPart::kExchange ||

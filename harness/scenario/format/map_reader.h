@@ -41,7 +41,7 @@ class MapReader {
   // Returns the place for an error about the key: that of its value or, if the
   // key is missing, that of the map.
   Place PlaceOf(std::string_view key) const;
-  // Returns the reader of a map within this one.
+  // Returns the reader of a map within this map.
   MapReader Map(std::string_view key) const;
   // Returns the readers of a list of at most `most` maps.
   std::vector<MapReader> Maps(std::string_view key, size_t most) const;

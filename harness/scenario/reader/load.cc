@@ -37,7 +37,8 @@ bool ReadHead(const YamlNode& document, Scenario& scenario,
   }
   const YamlNode* name = document.Find("name");
   if (name == nullptr) {
-    // If a key is similar to "name", reports that key, as this helps more.
+    // If a key is similar to "name", reports that key instead of the missing
+    // name, because this helps more.
     for (const YamlEntry& entry : document.entries) {
       if (NearestName(entry.key, {"name"}).empty()) continue;
       diagnostics.Error(entry.place, fmt::format("unknown key '{}'", entry.key),

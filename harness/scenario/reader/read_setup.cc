@@ -16,7 +16,7 @@
 namespace gauntlet {
 namespace {
 
-// Checks that the rows fit the layers, if the shape of the rows is known
+// Checks that the samples fit the layers, if the shape of a sample is known
 // without reading the data.
 Status CheckLayersFit(const JobSpec& job) {
   const std::optional<Dataset> rows = DatasetWithoutFiles(job.data);

@@ -199,8 +199,8 @@ void CheckExpectedResume(const MapReader& document, const Case& one) {
                     std::max<uint64_t>(*step, 1)));
 }
 
-// Warns of a notice whose grace period is shorter than preemption.grace, which
-// the trainer relies on. The worker then trains for too long, and is killed
+// Warns of a notice whose grace period is shorter than preemption.grace. The
+// worker relies on preemption.grace, so it trains for too long, and is killed
 // before the job has stopped.
 void WarnOfShorterGrace(const std::vector<PlacedFault>& faults, const Case& one,
                         Diagnostics& diagnostics) {
@@ -233,7 +233,8 @@ bool PlansAnInterruption(const Case& one) {
 }
 
 // Warns of an expected outcome that the run cannot have: `recovers` if nothing
-// interrupts it, and an outcome beside the exit code of another one.
+// interrupts the run, or an outcome with another exit code than the expected
+// `exit_code`.
 void WarnOfOutcome(const YamlNode& document, const Case& one,
                    Diagnostics& diagnostics) {
   const YamlNode* const expect = document.Find("expect");
@@ -294,7 +295,7 @@ Case ReadCase(const Scenario& scenario, const Combination& combination,
   for (const YamlEntry& entry : combination.document.entries) {
     if (entry.key == "expect") one.expect_line = entry.place.line;
   }
-  // The harness checks every step.
+  // The judge checks the digest and the samples of every step.
   one.train.digest_every = 1;
   one.train.log_samples = true;
   const MapReader document(&combination.document, "", diagnostics);

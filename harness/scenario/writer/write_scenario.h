@@ -19,9 +19,9 @@ struct ScenarioHeader {
 // Returns a document with the one case; values of a matrix are written as plain
 // keys. The document's name is `one.scenario`. Leaves out default values. The
 // loader reads the document back as an equal case (DescribeCaseDifference is
-// ""). kInvalidArgument: a scenario cannot express the case; the message names
-// the part for which this is so, such as layers that no preset has, or a fault
-// that can never fire.
+// ""). kInvalidArgument: a scenario cannot express a part of the case, such as
+// layers that no preset has, or a fault that can never fire. The message names
+// that part.
 Result<std::string> WriteScenario(const Case& one,
                                   const ScenarioHeader& header);
 
