@@ -494,8 +494,8 @@ TEST(CommandLineTest, HostileWordsStayOnOneShortLine) {
   }
 }
 
-// Other bytes would change meaning later: name another directory, or end a
-// line.
+// Commands write paths to files and read them again. Other bytes would then
+// name another directory, or end a line.
 TEST(CommandLineTest, EveryPathIsShortTextInUtf8) {
   const std::string latin = "run-\xe9";
   const std::string in_utf8 = "expected a path in UTF-8, found 'run-\\xe9'";

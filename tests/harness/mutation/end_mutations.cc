@@ -144,7 +144,7 @@ std::string ReturnRetired(Record& record, Choice& choice) {
   std::string name = path.substr(path.rfind('/') + 1);
   for (const IncarnationEvents& incarnation : record.incarnations) {
     for (const RecordEvent& event : incarnation.events) {
-      // Ignores the suffix, as a claim gives its parent another one.
+      // Ignores the suffix -gN, as a claim gives its parent a new suffix.
       const bool is_of_it = event.kind == RecordKind::kSaveAcknowledged &&
                             event.path.substr(0, event.path.rfind("-g")) ==
                                 path.substr(0, path.rfind("-g"));

@@ -15,14 +15,14 @@ constexpr int64_t kLostWorkerExit = 75;
 constexpr RecordKind kLastKind = RecordKind::kFaultAgain;
 
 // Returns the reason why the operation at the place has no effect; "" if it has
-// one. The record is the one before the operation.
+// an effect. The record is passed as it was before the operation.
 using NoEffect = std::string_view (*)(const Record&, EventPlace);
 
 std::string_view HasEffect(const Record&, EventPlace) { return ""; }
 
 struct Operation {
   std::string_view group;
-  std::string_view verb;  // "drop": of the mutation's name
+  std::string_view verb;  // first word of the mutation's name: "drop"
   bool (*edit)(Record&, EventPlace, Choice&);
   NoEffect no_effect = HasEffect;
 };
@@ -59,7 +59,7 @@ int64_t CountOf(const std::vector<RecordEvent>& events, RecordKind kind) {
   return std::ranges::count(events, kind, &RecordEvent::kind);
 }
 
-// Returns true iff a worker of another incarnation has a notice too.
+// Returns true iff an incarnation other than that of the place has a notice.
 bool AnotherHasNotice(const Record& record, EventPlace place) {
   for (size_t i = 0; i < record.incarnations.size(); ++i) {
     const IncarnationEvents& incarnation = record.incarnations[i];
@@ -92,9 +92,9 @@ bool IsClaimed(const std::vector<RecordEvent>& events, EventPlace place) {
   });
 }
 
-// Events are emitted one by one, so a kill may precede any of them. An
-// occurrence of a fault is recorded first. The task that sends heartbeats and
-// the one that trains detect a loss independently.
+// A worker emits events one by one, so a kill may precede any of them, except
+// that of a fault, which is recorded before the fault acts. The task that sends
+// heartbeats and the task that trains detect a loss independently.
 std::string_view NoEffectOfDrop(const Record& record, EventPlace place) {
   const std::vector<RecordEvent>& events =
       record.incarnations[place.incarnation].events;
@@ -194,7 +194,7 @@ bool DelayAll(Record& record, EventPlace place, Choice&) {
   return true;
 }
 
-// A record does not state when a launcher started, only how many did.
+// A record states how many launchers started, but not when each did.
 std::string_view NoEffectOfDelay(const Record& record, EventPlace place) {
   const RecordEvent& event = EventAt(record, place);
   const bool may_begin_attempt =
@@ -398,7 +398,8 @@ bool DropSample(Record& record, EventPlace place, Choice& choice) {
   return true;
 }
 
-// Changes the last digit of a checkpoint's path: the claim that wrote it.
+// Changes the last digit of a checkpoint's path: the number of the generation
+// that wrote the checkpoint.
 bool ChangePath(Record& record, EventPlace place, Choice&) {
   std::string& path = EventAt(record, place).path;
   if (path.empty()) return false;

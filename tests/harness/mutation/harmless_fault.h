@@ -25,12 +25,12 @@ struct HarmlessFault {
 std::span<const HarmlessFault> AllHarmlessFaults();
 
 // Returns the case with the fault added to the first incarnation of a worker,
-// preferably not the worker in which the first fault of `record` fired. The
-// added fault is at the begin of a step: five steps before that first fault, or
-// before the worker's last step if none fired; at the worker's first step if
-// there are fewer. `record` is that of the case without it. Returns nullopt if
-// no worker had begun a step by then, if a network fault would have no peer, or
-// if the plan would be invalid.
+// at the begin of a step. If possible, it is not the worker in which the first
+// fault of `record` fired. The step is five steps before that first fault, or
+// before the worker's last step if no fault fired; if there are fewer steps, it
+// is the worker's first. `record` is the record of `one`. Returns nullopt if no
+// worker had begun a step by then, if a network fault would have no peer, or if
+// the plan would be invalid.
 std::optional<Case> WithHarmlessFault(const Case& one, HarmlessFault fault,
                                       const Record& record);
 

@@ -78,8 +78,8 @@ std::optional<Mutant> AddIncarnation(const Record& record, Choice& choice) {
       });
 }
 
-// Returns the place of the incarnation's n-th step from the end, from 1;
-// nullopt if it has fewer steps.
+// Returns the index of the event of the incarnation's n-th last step, counted
+// from 1; nullopt if it has fewer steps.
 std::optional<size_t> StepFromEnd(const IncarnationEvents& incarnation,
                                   size_t n) {
   for (size_t i = incarnation.events.size(); i > 0; --i) {
@@ -89,9 +89,9 @@ std::optional<size_t> StepFromEnd(const IncarnationEvents& incarnation,
   return std::nullopt;
 }
 
-// Drops all events of a worker from its second to fifth last step on. A worker
-// that is killed with the others of a lost attempt may lack one step that they
-// have, but never two.
+// Drops a worker's last events, from its second to fifth last step on. If an
+// attempt is lost, a worker that is killed with the others may lack one step
+// that they have, but never two.
 std::optional<Mutant> CutTail(const Record& record, Choice& choice) {
   return EditAny(record, PlacesOf(record, RecordKind::kWorkerExited), choice,
                  [](Record& changed, EventPlace place, Choice& more) {

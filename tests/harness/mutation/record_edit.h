@@ -37,13 +37,14 @@ std::optional<size_t> FindIndex(const IncarnationEvents& incarnation,
                                 RecordKind kind);
 
 void RemoveEvent(Record& record, EventPlace place);
-// Inserts the event before the one at the place, or after the last one.
+// Inserts the event before the one at the place. The place may be the end of
+// the incarnation.
 void InsertEvent(Record& record, EventPlace place, RecordEvent event);
 
-// Moves the event and all later ones by an hour: those after it in its
-// incarnation, and those of other processes at or after its time.
+// Delays the event by an hour, together with all events after it in its
+// incarnation, and all events of other processes at or after its time.
 void DelayAllFrom(Record& record, EventPlace place);
-// Moves only the event and those after it in its incarnation.
+// Delays only the event and those after it in its incarnation.
 void DelayIncarnationFrom(Record& record, EventPlace place);
 
 // Renumbers all events by time, keeping each process's order. Inserted and

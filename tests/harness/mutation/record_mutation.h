@@ -68,7 +68,7 @@ std::vector<Mutation> AllMutations();
 // Returns mutations of one event: each operation and field, for each kind of
 // event.
 std::vector<Mutation> EventMutations();
-// Returns mutations of several events, as a whole defect would change them.
+// Returns mutations of several events that one defect would change together.
 std::vector<Mutation> HistoryMutations();
 // Returns mutations that remove, delay or ignore causes of losses and notices.
 std::vector<Mutation> CauseMutations();

@@ -1,4 +1,4 @@
-// Runs that tests spoil: unspoiled, they violate nothing.
+// The runs that other tests spoil violate nothing before they are spoiled.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

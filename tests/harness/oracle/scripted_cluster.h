@@ -41,7 +41,7 @@ class ScriptedCluster {
   ScriptedCluster& IsKilled(int worker);
   ScriptedCluster& EndsWith(int worker, int exit_code);
   ScriptedCluster& LauncherKills(int worker);
-  // The launcher has had no sign of the worker for `limit_ms`.
+  // The launcher gives up the worker, after `limit_ms` without a sign of it.
   ScriptedCluster& LauncherGivesUp(int worker, int64_t limit_ms);
   // All remaining workers finish and exit.
   ScriptedCluster& Finish();

@@ -40,7 +40,7 @@ class ScriptedRun {
   RunEvents events;
 
   Record record() const;
-  // Returns the digest of a save that is left; "" if it is not.
+  // Returns the digest of the save; "" if it is no longer on the disk.
   std::string DigestOfSave(std::string_view name) const;
 
   // Start and end of the launcher and of processes.

@@ -70,7 +70,8 @@ void FireBefore(ScriptedRun& run, const Emitter& by, RecordKind kind,
                 size_t nth, const RecordFault& fault);
 // Lets both workers of the first start find the state of the step not finite.
 void FindNotFinite(ScriptedRun& run, uint64_t step);
-// As FindNotFinite, and so does each save from that step on, and the end.
+// As FindNotFinite. Each save from that step on, and the end of training, also
+// find the state not finite.
 void SaveNotFinite(ScriptedRun& run, uint64_t step);
 // Cuts the power of a disk that lies about syncs, directly before the event.
 void LoseSyncedDataBefore(ScriptedRun& run, const Emitter& by, RecordKind kind,
@@ -81,7 +82,7 @@ void DeleteBefore(ScriptedRun& run, const Emitter& by, RecordKind kind,
                   size_t nth = 0);
 // Gives a generation another number, in its claim, events and saves.
 void Renumber(ScriptedRun& run, uint64_t from, uint64_t to);
-// Gives the next claim that parent, and ends the run.
+// Gives the claim of `chief` the parent `path`, and ends the run.
 void ClaimAndEnd(ScriptedRun& run, const Emitter& chief,
                  const std::string& path);
 // A chief that others consider lost completes step 6, and begins to save it.

@@ -43,7 +43,7 @@ std::string List(const std::vector<std::string>& items);
 std::string Dict(const std::vector<std::string>& items);
 std::string Global(std::string_view module, std::string_view name);
 std::string Call(std::string_view callee, std::string_view arguments);
-std::string Whole(std::string_view value);  // between PROTO and STOP
+std::string Whole(std::string_view value);  // adds PROTO and STOP
 }  // namespace pickle
 
 struct TorchTensor {

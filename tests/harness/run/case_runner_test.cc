@@ -104,7 +104,8 @@ TEST_F(CaseRunnerTest, BeginsWithTheModelOfTheRunBefore) {
   EXPECT_NE(outcome.final_digest, Run(CrashCase()).final_digest);
 }
 
-// 64 replicas of 4 rows need more than the 96 rows for one step.
+// One step of 64 replicas with 4 rows each needs more rows than the 96 of the
+// data.
 TEST_F(CaseRunnerTest, HasNoVerdict_IfTheRunBeforeFails) {
   Case one = CleanCase();
   one.before = {.workers = 64};

@@ -45,7 +45,8 @@ TEST(CrashNoticeDeathTest, PrintsNothing_WhenNothingIsAtWork) {
       testing::KilledBySignal(SIGABRT), "^$");
 }
 
-// The signal is sent, not raised by an instruction that would raise it again.
+// The signal is sent by a call. No instruction raises it again when the handler
+// returns, so the handler must end the program.
 TEST(CrashNoticeDeathTest, EndsTheProgramWhoeverSendsTheSignal) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(

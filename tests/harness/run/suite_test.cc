@@ -41,8 +41,7 @@ class SuiteTest : public testing::Test {
     return items;
   }
 
-  // Makes the record of the simulated case fail to be written: the disk is
-  // full.
+  // Makes the write of the simulated case's record fail as on a full disk.
   void FillRecordOf(const std::string& name) {
     const std::filesystem::path folder = scratch_ / (name + ".sim");
     std::filesystem::create_directory(folder);
@@ -150,7 +149,7 @@ TEST_F(SuiteTest, ReportsASlowCaseWhileItRuns) {
   options_.slow = [&](const SuiteItem& item) {
     named.set_value(item.one.name);
   };
-  // Once the case has begun, it does not end before it has been named.
+  // Once the case has begun, it waits here until `slow` has reported its name.
   int asked = 0;
   options_.interrupted = [&] {
     if (asked++ == 1) name.wait_for(std::chrono::seconds(60));

@@ -138,8 +138,8 @@ TEST(SaveScheduleTest, FindsNearestSavesByEpochs) {
 TEST(SaveScheduleTest, SavesWithinOneExecution_CountOnce) {
   const std::string leave = "every: {steps: 1}, on_success: leave";
   EXPECT_EQ(ScheduledSaves(Load("steps_per_execution: 6", 12, leave)), 6u);
-  // Executions of six steps end at the ends of epochs of ten: 6 10 12 18 20 24
-  // 30.
+  // An execution ends after every sixth step, and at the end of each epoch of
+  // ten steps: 6 10 12 18 20 24 30.
   EXPECT_EQ(ScheduledSaves(Load("steps_per_execution: 6", 10, leave)), 7u);
   EXPECT_EQ(
       ScheduledSaves(Load("steps_per_execution: 6, max_steps: 7", 10, leave)),

@@ -99,8 +99,8 @@ TEST_F(ChosenCrashesTest, KillIsAtOperation_WithKillsForJudging) {
   const auto chosen = ChooseAt(
       {.at = {.path = "a-*", .kind = OperationKind::kRename, .occurrence = 2}});
   EXPECT_THAT(Ids(chosen), ElementsAre("kill-8"));
-  // The first save was complete after operation 4. The named kill itself
-  // examines the second one.
+  // The first save is complete after operation 4, so kill-4 examines it. The
+  // second save needs no kill for judging: kill-8 itself examines it.
   EXPECT_THAT(Ids(chosen, true), testing::Contains("kill-4"));
   EXPECT_THAT(Ids(chosen, true), testing::Not(testing::Contains("kill-8")));
 }

@@ -75,7 +75,8 @@ TEST(FilePatternsTest, OperationIsOneOfItsKindOnSuchFiles) {
   }
 }
 
-// A fault at an operation must find it in a run with other random names.
+// A fault at an operation must find the same operation in a run with other
+// random names.
 TEST(FilePatternsTest, OperationIsFoundInAnotherRun) {
   WrittenLog written;
   for (const std::string name : {".tmpdNQpis", ".tmpAb3dE9"}) {

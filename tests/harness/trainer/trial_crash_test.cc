@@ -79,13 +79,13 @@ TEST_F(TrialCrashTest, TellsFilesWrittenInPlaceFromRenamedOnes) {
   struct Row {
     const char* state;
     std::set<std::string> in_place;
-    std::set<std::string> unsynced;  // of those renamed
+    std::set<std::string> unsynced;  // renamed without a sync
   };
   const Row rows[] = {{"kill-4", {"ckpt"}, {}},
                       {"torn-4-1", {"ckpt"}, {}},
                       {"kill-2", {}, {"ckpt.tmp"}},
                       {"kill-3", {}, {}},
-                      {"kill-9", {}, {}},  // appended to
+                      {"kill-9", {}, {}},  // the log is appended to
                       {"ext4-3-data0", {}, {"ckpt.tmp"}}};
   for (const Row& row : rows) {
     const auto state = ParseCrashStateId(row.state);

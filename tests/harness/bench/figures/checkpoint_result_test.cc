@@ -28,8 +28,8 @@ TEST(MemoryAdded, IsNotMeasuredWithoutARunWithoutSaves) {
   EXPECT_THAT(MemoryAdded({64 * kMiB}, {}), IsEmpty());
 }
 
-// Measured peaks of four workers with a state of 100 kB. Most runs without
-// saves exceed the least one, by up to 9 MiB.
+// Measured peaks of four workers with a state of 100 kB. The peaks of the runs
+// without saves differ by up to 9 MiB.
 TEST(MemoryAdded, KeepsNoLimitByTheExcessOfRunsWithoutSaves) {
   CheckpointFigures figures = {.config = {.mode = SaveMode::kSync}};
   figures.of(Metric::kMemoryAdded) =

@@ -8,8 +8,8 @@
 namespace gauntlet {
 namespace {
 
-// Returns the goodput of a simulated run of intervals, under failures at random
-// times.
+// Returns the goodput of a simulated run of `intervals` intervals, in which
+// failures occur at random times.
 double SimulatedGoodput(const FailureModel& model, double interval,
                         int intervals) {
   std::mt19937_64 random(7);

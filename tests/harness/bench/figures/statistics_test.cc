@@ -20,11 +20,11 @@ TEST(Statistics, MedianIsMiddleOrMeanOfTwo) {
   EXPECT_EQ(MedianOf({4, 1, 9, 2}), 3);
 }
 
-// Ranks from published tables of 95 % confidence intervals for a median.
 TEST(Statistics, MeanWeighsEachValue) {
   EXPECT_EQ(MeanOf(std::vector<double>{1, 2, 9}), 4);
 }
 
+// Ranks from published tables of 95 % confidence intervals for a median.
 TEST(Statistics, IntervalHasRanksOfTables) {
   struct Row {
     size_t count;

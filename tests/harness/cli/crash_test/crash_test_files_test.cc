@@ -19,7 +19,7 @@ TEST(CrashTestFilesTest, CaseThatNoScenarioExpresses_IsInconclusive) {
   one.name = one.scenario = "t";
   one.trainer =
       TrainerSetup{.command = {"true", "{out}"}, .faults = {{.kind = "kill"}}};
-  one.seed = 7;  // a trainer has none
+  one.seed = 7;  // a trainer has no seed
   const CaseOutcome outcome =
       RunTrainerCase(one, {.world = WorldKind::kReal,
                            .program = "none",

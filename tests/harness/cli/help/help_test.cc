@@ -161,7 +161,7 @@ TEST(HelpTest, ExitCodes_IncludeThoseOfWorkers) {
   EXPECT_THAT(workers, HasSubstr("exits with 70, or with.exit_code"));
 }
 
-// tests/acceptance/signals.py tests that these are the codes.
+// tests/acceptance/signals.py tests that `train` exits with these codes.
 TEST(HelpTest, ExitCodesOfTrainDifferForTheFirstAndTheSecondCtrlC) {
   const std::string codes = OneLine(Help("exit-codes").out);
   EXPECT_THAT(codes,

@@ -33,8 +33,7 @@ expect: {outcome: recovers}
 
 class JudgeCommandTest : public testing::Test {
  protected:
-  // Leaves the record of a run that completed, with `outcome` as the expected
-  // one.
+  // Leaves the record of a run that completed. Its scenario expects `outcome`.
   void RunOne(const std::string& outcome) {
     Run("expect: {outcome: " + outcome + "}\n");
   }

@@ -216,7 +216,7 @@ TEST_F(ReplayCommandTest, OtherWrongOutcome_IsNamed) {
                               "completes\n")));
 }
 
-// An expectation that the fault has nothing to do with.
+// The unmet expectation does not depend on the fault.
 TEST_F(ReplayCommandTest, SameUnmetExpectationStillFails) {
   const std::string file = (folder_ / "two.yaml").string();
   std::string text = ResumesWithoutTheKey(

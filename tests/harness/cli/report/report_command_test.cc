@@ -112,7 +112,6 @@ TEST_F(ReportCommandTest, OutputThatCannotBeWrittenIsNamed) {
   EXPECT_TRUE(fs::is_empty(scratch_ / "folder"));
 }
 
-// The run was moved, and its original folder does not exist.
 TEST_F(ReportCommandTest, WritesNoOutput_IfAnotherCannotBeWritten) {
   const std::string run = RunCase("a", "completes");
   EXPECT_EQ(Report({run, "--html", scratch_ / "a.html", "--junit",
@@ -122,6 +121,7 @@ TEST_F(ReportCommandTest, WritesNoOutput_IfAnotherCannotBeWritten) {
   EXPECT_EQ(out_.str(), "");
 }
 
+// The run was moved, and its original folder does not exist.
 TEST_F(ReportCommandTest, ReadsRecordsOfAFolderThatWasMoved) {
   const std::string folder = RunCase("a", "recovers");
   fs::rename(folder, scratch_ / "copy");

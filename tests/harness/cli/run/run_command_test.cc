@@ -244,7 +244,8 @@ TEST_F(RunCommandTest, NamesTheReport_IfAllPassed) {
   EXPECT_THAT(out_.str(), HasSubstr("report.html\n\n1 case in"));
 }
 
-// Runs are stored in the folder they were started in, with their scenarios.
+// A run is stored in .gauntlet, in the folder in which it was started, with its
+// scenarios.
 TEST_F(RunCommandTest, SkipsHiddenFiles) {
   const std::string where = Write("d1", "a");
   Write("d1/.gauntlet/runs/latest", "a");
@@ -263,7 +264,7 @@ TEST_F(RunCommandTest, SkipsItsOwnFolderOfRuns) {
   command_.paths = {folder().string()};
   EXPECT_EQ(RunScenarios(command_, console_), 0) << err_.str();
   EXPECT_EQ(RunScenarios(command_, console_), 0) << err_.str();
-  // A folder that the command names is no output to skip.
+  // If the command names the folder of a run, its scenarios are not skipped.
   command_.paths = {(folder() / "runs" / "latest").string()};
   command_.lists = true;
   EXPECT_EQ(RunScenarios(command_, console_), 0) << err_.str();

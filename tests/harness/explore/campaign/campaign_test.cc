@@ -129,9 +129,9 @@ TEST(CampaignTest, MoreThreadsFindTheSame) {
   }
 }
 
-// The bug's effect on states is one finding. Another shows without any fault,
-// in set-ups with several launches. If workers rejoin, the bug also keeps some
-// of them from the state that others hold: further findings.
+// The bug's effect on states is one finding. A second one appears without any
+// fault, in set-ups with several launches. If workers rejoin, some of them do
+// not receive the state that others hold, which gives further findings.
 TEST(CampaignTest, BugThatShowsAtManyPlacesIsOneFinding) {
   const CampaignReport report =
       Explored(BaseOf("canary/canary-loses-the-metrics.yaml"),
@@ -180,8 +180,9 @@ TEST(CampaignTest, SweepOfOnePointEnds) {
                 .points = {Point::kRename, Point::kSaveEnd}});
   EXPECT_EQ(report.end, CampaignEnd::kExhausted);
   EXPECT_EQ(report.failed, 0u) << FirstFindingOf(report);
-  // Worker 0 passes each point in five saves (the last step's is one), and a
-  // sixth case does not fire. Another worker passes only the end of a save.
+  // Worker 0 passes each point in five saves, that of the last step among them;
+  // the fault of a sixth case does not fire. Another worker passes only the end
+  // of a save.
   EXPECT_EQ(report.cases, 6u + 1u + 6u + 6u);
 }
 
@@ -238,7 +239,7 @@ TEST(CampaignTest, WritesEachFindingAsAScenarioThatLoads) {
   ASSERT_TRUE(plan.ok()) << plan.status().ToString();
   EXPECT_EQ(plan->faults, finding.plan.faults);
   EXPECT_EQ(plan->bugs, std::vector{PlantedBug::kLoseMetrics});
-  // As if other explorations had written to the same folder.
+  // Another exploration has written to the same folder.
   const fs::path taken =
       directory / (files.scenario.stem().string() + ".2.plan.json");
   ASSERT_TRUE(WriteNewTextFile(taken, "{}").ok());
@@ -290,8 +291,8 @@ CanarySearch SearchFor(const std::string& canary) {
 
 class CanaryTest : public testing::TestWithParam<fs::path> {};
 
-// Bounded by cases, which are the same on every machine, and take far less than
-// 20 seconds of one core.
+// The search is bounded by a number of cases, so it is the same on every
+// machine. It takes far less than 20 seconds of one core.
 TEST_P(CanaryTest, IsFoundAndShrunkToFewFaults) {
   const CanarySearch search = SearchFor(GetParam().stem().string());
   const CampaignReport report = Explored(BaseOf(GetParam()), search.options);

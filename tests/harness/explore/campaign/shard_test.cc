@@ -165,8 +165,9 @@ PlanSpace SmallSpace() {
           .points = {Point::kStepBegin, Point::kShardWrite, Point::kReject}};
 }
 
-// Reports a run in which faults fire up to the first one that is at kReject or
-// at a third occurrence.
+// Returns the report of a run in which the faults fire in turn. The first one
+// that is at kReject or at a third occurrence does not fire, nor do those after
+// it.
 CaseReport ReportOf(const ExploreCase& one) {
   CaseReport report = {.number = one.number};
   for (const Fault& fault : one.plan.faults) {
@@ -180,7 +181,7 @@ CaseReport ReportOf(const ExploreCase& one) {
   return report;
 }
 
-// Returns the plans that count, of a whole sweep.
+// Runs a whole sweep. Returns the plans of the cases that count.
 std::multiset<std::string> SweptPlans(ShardChoice shard) {
   SweepPlans plans({SmallSpace(), SmallSpace()}, 1, shard);
   std::multiset<std::string> swept;

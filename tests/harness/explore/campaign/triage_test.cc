@@ -111,7 +111,8 @@ TEST_F(TriageTest, SameBugAtAnotherPlaceIsOneMoreCase) {
   EXPECT_EQ(finding.plan.faults.at(0).site.point, Point::kStepBegin);
 }
 
-// Interrupts after no try at all, then later, up to a complete shrink.
+// Interrupts the shrinking before its first try, then later and later, until it
+// completes.
 TEST_F(TriageTest, InterruptedShrinking_IsMarkedUnfinished) {
   int last_tries = 0;
   for (int asked = 0; asked < 1000; asked += 7) {
@@ -151,7 +152,7 @@ TEST_F(TriageTest, PassedCase_IsNoFinding) {
   EXPECT_THAT(Invariants(), IsEmpty());
 }
 
-// No launcher ends within the run's limit.
+// The run's time limit ends before a launcher exits.
 TEST(CaseReportTest, RunWithoutALauncherHasItsFaultsToo) {
   References references("", "test");
   Case base = SmallCase("expect: {outcome: completes}\n");

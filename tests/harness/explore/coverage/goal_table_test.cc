@@ -31,8 +31,8 @@ RecordEvent Fired(Point point, std::string fault = "fault") {
           .detail = std::move(fault)};
 }
 
-// Returns an incarnation whose events are 1 ms apart, all of the generation
-// with its number. The next incarnation begins a second later.
+// Returns an incarnation whose events are 1 ms apart. Their generation has the
+// incarnation's number. The next incarnation begins a second later.
 IncarnationEvents Life(int worker, int incarnation, Events events) {
   for (size_t i = 0; i < events.size(); ++i) {
     events[i].t_ns = incarnation * int64_t{1'000'000'000} +
@@ -77,8 +77,8 @@ void SwapFirstTwo(Record& record) {
   std::swap(events.at(0), events.at(1));
 }
 void NoGrace(Record& record) { record.faults.at(0).grace_ns = 0; }
-// Adds an event after the fault: a worker that emits one more did not die
-// there.
+// Adds an event after the fault: a worker that emits another event did not die
+// of the fault.
 void AddEvent(Record& record, RecordEvent event) {
   event.generation = record.incarnations.at(0).events.back().generation;
   event.t_ns = record.incarnations[0].events.back().t_ns + 1;

@@ -60,7 +60,7 @@ TEST_P(EveryProfile, SaveAndEveryRecoverySurviveEveryCut) {
   }
 }
 
-// Sums over shards of what they examined, for one window on one disk.
+// Sums of the counts of one or more reports.
 struct Looked {
   uint64_t distinct = 0;
   uint64_t enumerated = 0;

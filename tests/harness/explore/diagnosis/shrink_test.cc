@@ -78,7 +78,7 @@ TEST(ShrinkPlanTest, TriesNoFaultsFirst) {
   EXPECT_EQ(shrunk.tries, 1);
 }
 
-// a <- b <- c: once b is removed, c follows a.
+// Fault c follows b, and b follows a. Once b is removed, c follows a.
 TEST(ShrinkPlanTest, LinksAroundAFaultThatIsTakenOut) {
   FaultPlan plan = PlanOf({"a", "b", "c"});
   plan.faults[1].after = "a";
@@ -90,7 +90,7 @@ TEST(ShrinkPlanTest, LinksAroundAFaultThatIsTakenOut) {
   EXPECT_EQ(shrunk.plan.faults[1].after, "a");
 }
 
-// The fault that led to its old site is no longer needed.
+// Fault a is no longer needed: it led to the old site of fault b.
 TEST(ShrinkPlanTest, FaultOfADeviceIsMovedToAStep) {
   FaultPlan plan = PlanOf({"a", "b"});
   plan.faults[1] = {

@@ -134,8 +134,8 @@ TEST(RandomPlanTest, LoadsOftenReadDamagedFiles) {
   EXPECT_GT(load_errors, 70u);
 }
 
-// Returns what a run of two steps of workers 0 and 1 reaches, with a save by
-// worker 1 in step 2.
+// Returns the reach of a run in which workers 0 and 1 train two steps, and
+// worker 1 saves in step 2.
 std::shared_ptr<const Reach> SmallReach() {
   auto reach = std::make_shared<Reach>();
   for (const int worker : {0, 1}) {
@@ -148,7 +148,8 @@ std::shared_ptr<const Reach> SmallReach() {
   return reach;
 }
 
-// Returns how often a run without faults passes the site in the worker.
+// Returns the number of times that the worker passes the site in a run without
+// faults.
 uint64_t Hits(const Reach& reach, int worker, const FaultSite& site) {
   return static_cast<uint64_t>(std::ranges::count_if(
       reach.Of(worker, site.point), [&site](const Occurrence& one) {

@@ -14,7 +14,7 @@ PlanSpace SpaceOf(std::vector<FaultKind> kinds, std::vector<Point> points) {
           .points = std::move(points)};
 }
 
-// Returns a report that each planned fault fired, in the incarnation of its
+// Returns a report in which each planned fault fired, in the incarnation of its
 // site.
 CaseReport Fired(const ExploreCase& one, uint64_t restarts) {
   CaseReport report;
@@ -39,7 +39,8 @@ TEST(SweepPlansTest, FirstRoundHasEveryPointWorkerAndForm) {
   SweepPlans plans({SpaceOf({FaultKind::kCrash, FaultKind::kErrno},
                             {Point::kStepBegin, Point::kShardWrite})},
                    1);
-  // Crash, errno once, errno always, and ENOSPC where something is written.
+  // Each point gets a crash, an errno once and an errno always; a point that
+  // writes also gets ENOSPC.
   EXPECT_EQ(plans.NextRound().size(), 2u * (1 + 2) + 2u * (1 + 3));
 }
 

@@ -50,7 +50,7 @@ bool Has(const Record& record, RecordKind kind) {
   return false;
 }
 
-// Cuts one of two runs short, at several places.
+// Cuts a run short at several places, and then one of the two runs of a case.
 TEST(PlanRunnerTest, InterruptedRun_IsNotJudged) {
   References references("", "test");
   PlanRunner runner = PlanRunner::Make(LoadBase(), references).value();
@@ -102,7 +102,8 @@ TEST(CasePoolTest, Cut_EndsTheRunningCase) {
   }
 }
 
-// A memoized pass would not allocate memory.
+// If the second run took a pass from the memo, it would allocate no memory, and
+// the fault would not fire.
 TEST(PlanRunnerTest, MemoryRunsOutInARunLikeTheOneBefore) {
   Case base = LoadBase();
   base.train.kernels.device = DeviceKind::kEmulated;
@@ -231,7 +232,8 @@ TEST(PlanRunnerTest, ErrorAtEveryHitMayEndTheRun) {
   EXPECT_TRUE(run.findings.empty()) << MessagesOf(run);
 }
 
-// The error has ended by then, so the run must continue.
+// The error ends with its incarnation, so the run must continue after the
+// crashes.
 TEST(PlanRunnerTest, ErrorAtEveryHitOfAnEarlierIncarnationExcusesNoEnd) {
   static References references("", "test");
   Case base = LoadBase();

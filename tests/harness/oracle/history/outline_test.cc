@@ -82,8 +82,8 @@ TEST(OutlineTest, GenerationWithoutAStateRecomputesNothing) {
   EXPECT_EQ(Judge(record).facts.max_recomputed_steps, 2u);
 }
 
-// The generation in between has a state, so the steps that it loses are its
-// own.
+// Generation 2 resumes from step 4. The steps lost by the first crash count for
+// this generation, and not again for generation 3.
 TEST(OutlineTest, LostStepsCountOnce) {
   ScriptedRun run = TwiceCrashedRun();
   run.events.InsertAfter(kNextChief, K::kGeneration, 0, kNextChief,

@@ -94,8 +94,8 @@ void ResumeFromStaleSave(ScriptedRun& run) {
   ClaimAndEnd(run, kThirdChief, PathOfSave(6, 1));
 }
 
-// Lets the fourth claim have the stale chief's save of step 6 as its parent,
-// which the second chief has saved too.
+// Lets the fourth claim have the stale chief's save of step 6 as its parent.
+// The second chief has saved step 6 too.
 void ResumeFromStaleSaveOfTwo(ScriptedRun& run) {
   BeginStaleSave(run);
   ClaimAndEnd(run, kFourthChief, PathOfSave(6, 1));

@@ -168,7 +168,8 @@ INSTANTIATE_TEST_SUITE_P(
                               [] { return CutRun("lying-fsync"); },
                               [](ScriptedRun& run) {
                                 Renumber(run, 2, 1);
-                                // The second claim has that name.
+                                // Both claims now have the same name, so the
+                                // list of the store would lack one of them.
                                 run.facts.left.store_listed = false;
                               }},
                     LawfulRun{"ClaimsAgain_BeforeItHasAState", TwiceCrashedRun,
@@ -207,8 +208,8 @@ INSTANTIATE_TEST_SUITE_P(WithoutAStore, LawfulStartTest,
                                                    [](ScriptedRun&) {}}),
                          NameOfCase<LawfulRun>);
 
-// Worker 0 held step 6 and had no fault, but all workers restart from step 4
-// although workers rejoin.
+// The policy is rejoin. Worker 0 held step 6 and had no fault, but all workers
+// restart from step 4.
 void ForgetStepSix(ScriptedRun& run) {
   run.facts.setup.rejoins = true;
   // Suspected error of TrainingModel::OnLauncher: the start of the first

@@ -30,7 +30,8 @@ RecordEvent NoticeAt(uint64_t step, uint64_t generation = 1) {
   return {.kind = K::kNotice, .generation = generation, .step = step};
 }
 
-// Adds a notice in step 4, which steps 5 and 6 may follow, and ignores it.
+// Adds a notice that worker 1 detects in step 4, and ignores. Only steps 5 and
+// 6 may follow it.
 void IgnoreNotice(ScriptedRun& run) {
   run.events.InsertAfter(kOther, K::kStep, 2, kOther, NoticeAt(3));
 }
@@ -62,7 +63,7 @@ int64_t TimeOf(const ScriptedRun& run, RecordKind kind) {
 
 void NeverSeeNotice(ScriptedRun& run) { run.events.Remove(kChief, K::kNotice); }
 
-// Sends worker 1 a signal in step 4, which it has not detected in step 6.
+// Sends worker 1 a signal in step 4. By step 6, the worker has not detected it.
 void MissSignal(ScriptedRun& run) {
   FireBefore(run, kOther, K::kStep, 3,
              {.id = "notice", .kind = "preempt", .grace_ns = 1'000 * kTick});
@@ -294,8 +295,8 @@ INSTANTIATE_TEST_SUITE_P(
                               [](ScriptedRun& run) {
                                 run.facts.faults[0].kind = "preempt";
                               }},
-                    // A notice from before the rejoin counts from the rejoin
-                    // on.
+                    // The steps that may follow an earlier notice count from
+                    // the rejoin on.
                     LawfulRun{"NoticePrecedesARejoin", RejoinedRun,
                               [](ScriptedRun& run) {
                                 run.events.InsertAfter(kChief, K::kStep, 3,

@@ -1,5 +1,5 @@
-// Explanations for the end of a process, and for a worker giving up another
-// one.
+// Explanations for the end of a process, and for a worker that gives up another
+// worker.
 #include "harness/oracle/process/processes.h"
 
 #include <functional>
@@ -280,7 +280,7 @@ ScriptedCluster PausedWorker(int64_t ms) {
 }
 
 TEST(ProcessesTest, MissingHeartbeatsMustBeDetectedInTime) {
-  // Two heartbeat periods more than the limit are allowed.
+  // A loss may be detected up to two heartbeat periods after the limit.
   EXPECT_THAT(PausedWorker(1'200).Violations(kDetection), IsEmpty());
   EXPECT_THAT(PausedWorker(1'201).Violations(kDetection), ElementsAre("late"));
 }
@@ -331,7 +331,7 @@ TEST(ProcessesTest, RunWithoutProgressIsAHang) {
     return cluster.Violations("no-hang");
   };
   EXPECT_THAT(after(3'600'000, false), ElementsAre("standstill"));
-  // The longest bound is 30 s: within it a pause ends or is detected.
+  // The longest bound is 30 s. Within 30 s, a pause must end or be detected.
   EXPECT_THAT(after(55'000, false), ElementsAre("standstill"));
   EXPECT_THAT(after(55'000, true), IsEmpty());
   EXPECT_THAT(after(3'600'000, true), ElementsAre("standstill"));

@@ -1,7 +1,7 @@
-// Checked-in digests of whole runs: every decision of the scheduler, every
-// effect on disk and network, every event. They are equal in every build and on
-// every machine. A change of the protocol, of the store's bytes or of the
-// simulation changes them.
+// Checked-in digests of whole runs. They cover every decision of the scheduler,
+// every effect on disk and network, and every event. They are equal in every
+// build and on every machine. A change of the protocol, of the store's bytes or
+// of the simulation changes them.
 #include <gtest/gtest.h>
 
 #include "harness/run/case_runner.h"

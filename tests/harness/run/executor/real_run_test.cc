@@ -26,9 +26,9 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-// Start of each script: sets `incarnation`, the number of its incarnation,
-// which is that of the options-N.json, and defines `event LIFE KIND`, which
-// logs an event of worker 0.
+// Start of each script. It sets `life` to the number of the incarnation, the N
+// of options-N.json, and defines the function `event LIFE KIND`, which logs an
+// event of worker 0.
 constexpr char kPrelude[] = R"(#!/bin/sh
 events=$7
 life=${3##*-}

@@ -45,7 +45,7 @@ TEST_F(SimRunTest, Interrupt_EndsTheRun) {
   EXPECT_THAT(log.launchers, IsEmpty());
 }
 
-// One worker computes the reference, and hardly ever waits.
+// The reference run has one worker, which hardly ever waits for anything.
 TEST_F(SimRunTest, InterruptedReferenceIsEmpty) {
   RunPlan plan = PlanOf(CrashCase());
   int asked = 0;
@@ -78,7 +78,8 @@ TEST_F(SimRunTest, AnotherSeedIsAnotherRunToTheSameState) {
 }
 
 // Worker 0 has trained steps 1 to 3 of an execution of six, and must stop at
-// its end. The worker that rejoins must receive this request too.
+// the end of that execution. The worker that rejoins must receive the request
+// to stop too.
 TEST_F(SimRunTest, StopWithinAnExecutionOutlivesARejoin) {
   RunPlan plan = PlanOf(SmallCase(R"(faults:
   - id: crash

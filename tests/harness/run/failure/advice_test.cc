@@ -319,7 +319,7 @@ TEST_F(AdviceOnRunTest, AdvisesToChangeTheCause) {
        "change outcome: stops-cleanly or exit_code: 0 under expect "
        "(c.yaml:14), "
        "as they exclude each other: the exit code of stops-cleanly is 143"},
-      // A notice saves its own step.
+      // A notice makes the workers save the step at which they stop.
       {"",
        "faults: [{id: p, at: {worker: 1, step: 6}, do: preempt, with: {grace: "
        "30s}}]\nexpect: {outcome: recovers, resumed_from: {step: 4}}\n",
@@ -378,7 +378,7 @@ TEST_F(AdviceOnRunTest, AdvisesToChangeTheCause) {
        "if the run was right, set outcome: fails under expect (c.yaml:13); if "
        "the expectation is right, set the repeat of fault c to once, without "
        "its until: it ends each attempt, so more restarts do not help"},
-      // The plan shows that the fault repeats. Limited, it still needs a
+      // The plan shows that the fault repeats. Even a limited fault needs a
       // restart.
       {", restart: {max: 0}",
        "faults: [{id: c, at: {worker: 1, step: 6, incarnation: any}, do: "

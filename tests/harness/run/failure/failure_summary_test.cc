@@ -189,7 +189,8 @@ expect: {outcome: recovers}
   EXPECT_EQ(result.verdict.facts.faults_fired, 2u);
 }
 
-// The restarts recompute steps 5 and 6; 5 to 7; 9 and 10.
+// The three restarts recompute steps 5 and 6, then steps 5 to 7, then steps 9
+// and 10.
 TEST_F(FailureSummaryTest, RecoveryCountsDistinctStepsAndTheirComputations) {
   const CaseResult result = Run(SmallCase(R"(faults:
   - {id: a, at: {worker: 1, step: 7}, do: crash}

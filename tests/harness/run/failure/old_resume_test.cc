@@ -153,7 +153,8 @@ TEST(OldResumeTest, FaultOutsideOfSavesIsNotNamed) {
   EXPECT_EQ(CauseOf(record).find("slowdisk"), std::string::npos);
 }
 
-// The save took longer without the fault than it had time.
+// Even without the fault, the save would have taken longer than the time until
+// the kill.
 TEST(OldResumeTest, DelayThatMadeNoDifference_IsNotNamed) {
   Record record = LateSaveRun();
   record.faults[0].always = false;

@@ -296,7 +296,7 @@ TEST(ExplainExpectationsTest, TrendNamesTheEpochsThatItCompares) {
                          "41 samples are correct, then 36; the undisturbed "));
 }
 
-// The end, step 14, is no due step.
+// No scheduled save is due at the end, step 14.
 TEST(ExplainExpectationsTest, SaveOfTheEndHasItsKey) {
   Record record;
   record.setup.save_interval_steps = 5;

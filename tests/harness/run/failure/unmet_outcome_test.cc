@@ -369,8 +369,8 @@ TEST_F(UnmetOutcomeTest, GracePeriodTooShortForASave_NamesTheSave) {
                      "launcher (in simulated time)")));
 }
 
-// Returns the events of a worker whose save a fault failed. If it exited, it
-// could not save its state.
+// Returns the events of a worker whose save failed because of a fault.
+// `exited`: the worker exits then, as it could not save its state.
 std::vector<RecordEvent> FailedSave(int64_t begin_ns, bool exited) {
   const std::string error = "/ckpt/a.tmp/MANIFEST.json: write: injected EIO";
   std::vector<RecordEvent> events = {
@@ -438,7 +438,8 @@ TEST_F(UnmetOutcomeTest, UndetectedHang_IsTheCause) {
       "other limit finds it); the run did not end within 50s (timeout.total)");
 }
 
-// The run waits for a slow save: the task that hung goes on long before it.
+// The run waits for a slow save. The task that hung continued long before that
+// save.
 TEST_F(UnmetOutcomeTest, HangThatHasEnded_IsNoHungTask) {
   EXPECT_THAT(
       Run(CaseWithCluster(

@@ -575,7 +575,6 @@ TEST(BadFilesTest, HeadIsReadFirst) {
   }
 }
 
-// Values that contradict each other, or are empty.
 TEST(BadFilesTest, RefusesMoreOccurrencesOfAStepThanThereAre) {
   const auto errors = [](const std::string& at, const std::string& more = "") {
     return ErrorsOf(fmt::format(
@@ -616,6 +615,7 @@ TEST(BadFilesTest, HintsAtAReadableStepTimeout) {
   }
 }
 
+// Values that contradict each other, or are empty.
 TEST(BadFilesTest, RefusesMeaninglessValues) {
   const std::pair<std::string, std::string> kCases[] = {
       {"expect: {outcome: violates, invariants: [store]}",

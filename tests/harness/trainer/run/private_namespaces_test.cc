@@ -1,4 +1,4 @@
-// Namespaces where the system does not let them be set up.
+// Errors on systems that do not permit namespaces.
 #include "harness/trainer/run/private_namespaces.h"
 
 #include <algorithm>

@@ -29,8 +29,8 @@ std::vector<uint64_t> QuietPointsOf(size_t most, const Calls& make_calls) {
   return recording.QuietPoints(most);
 }
 
-// A save is seven operations. The longest pause is within it: the close of a
-// file is no crash point.
+// A save is seven operations. The longest pause is within the save, at the
+// close of `weights`, which is no crash point.
 constexpr uint64_t kSave = 7;
 constexpr uint64_t kWithinSave = 3;
 void SaveTwoFilesSixTimes(WrittenLog& log) {

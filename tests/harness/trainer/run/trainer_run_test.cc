@@ -60,7 +60,7 @@ class TrainerRunTest : public testing::Test {
   std::unique_ptr<TemporaryDirectory> folder_;
 };
 
-// Skips its tests without namespaces, which some containers forbid.
+// Some containers forbid namespaces. There, this fixture skips its tests.
 class NamespaceRunTest : public TrainerRunTest {
  protected:
   void SetUp() override {
@@ -220,14 +220,14 @@ TEST_F(PlainRunTest, InterruptionEndsTheProgram) {
   ASSERT_FALSE(end.ok());
   EXPECT_EQ(end.status().code(), Code::kCancelled);
   const std::string pid = ReadTextFile(Path("place/pid"));
-  // The kernel ends the process with its tracer, soon but maybe after this
-  // look.
+  // When the tracer ends, the kernel ends the process too, but perhaps only
+  // after the first check.
   const std::string exe = "/proc/" + pid.substr(0, pid.size() - 1) + "/cmdline";
   for (int i = 0; i < 100 && !ReadTextFile(exe).empty(); ++i) usleep(20'000);
   EXPECT_THAT(ReadTextFile(exe), IsEmpty());
 }
 
-// A run may be shorter than the time between two looks at the interruption.
+// A run may be shorter than the time between two checks for an interruption.
 TEST_F(PlainRunTest, NoRunStartsAfterAnInterruption) {
   const auto end = RunInOwnProcess(
       {.program = RUN_PROGRAM, .interrupted = [] { return true; }},

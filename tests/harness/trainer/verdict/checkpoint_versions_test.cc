@@ -91,7 +91,8 @@ TEST_F(CheckpointVersionsTest, ContentsOfOneFileAreVersions) {
 TEST_F(CheckpointVersionsTest, IncompleteContentsAreNotKnown) {
   SaveTwice();
   EXPECT_FALSE(Read({{"ckpt-2", "tw"}}));
-  // Incomplete contents are ignored if another file read is a known version.
+  // Incomplete contents are ignored if another file that the run read is a
+  // known version.
   const auto version = Read({{"ckpt-2", "tw"}, {"ckpt-1", "one"}});
   ASSERT_TRUE(version);
   EXPECT_EQ(version->operation, 2U);
@@ -144,7 +145,8 @@ TEST_F(CheckpointVersionsTest, FinishedFileOfSeriesIsMadeAgain) {
     std::string text;
     std::vector<RemadeFile> expected;
   };
-  // ckpt-1 is finished once ckpt-2 is begun, ckpt-2 at the end.
+  // ckpt-1 is finished when ckpt-2 begins; ckpt-2 is finished when the run
+  // ends.
   for (const Row& row :
        {Row{"ckpt-1", "one", {{"ckpt-1", 3}}}, Row{"ckpt-1", "on", {}},  // torn
         Row{"ckpt-2", "two", {{"ckpt-2", 6}}},

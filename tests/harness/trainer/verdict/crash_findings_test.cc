@@ -124,7 +124,8 @@ Judged RecoveredFromCheckpointAt(uint64_t operation) {
   return judged;
 }
 
-// The first kill starts over, and the last one comes after the last save.
+// After the first kill, the program starts over. The last kill comes after the
+// last save.
 TEST(CrashFindingsTest, DifferentResumes_AreOneFinding_WithTheirStops) {
   const auto findings = Group(
       {At(1, "a", RecoveryVerdict::kRecovered),
@@ -163,7 +164,8 @@ TEST(CrashFindingsTest, IfAKillBetweenRecovers_StopsShowNothing) {
   EXPECT_EQ(findings[0].reason, "reason of kill-4");
 }
 
-// The same directories as after a power loss, which loses work.
+// kill-5 leaves the same directories as a power loss. The trial is named after
+// the power loss, which loses work.
 TEST(CrashFindingsTest, KillCountsAsEvidence_EvenIfATrialIsNamedOtherwise) {
   Judged power = RecoveredFromCheckpointAt(9);
   power.trial.id = "ext4-9-data0";

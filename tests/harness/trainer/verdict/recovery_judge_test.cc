@@ -256,7 +256,7 @@ TEST(RecoveryJudgeTest, FirstOfEqualKillsShowsCompleteCheckpoint) {
               ElementsAre("recovered", "lost-work"));
 }
 
-// A program that removes the old checkpoint first: its folder is then as it was
+// The program removes the old checkpoint first, so that its folder is as it was
 // at the beginning.
 TEST(RecoveryJudgeTest, LastOfEqualKillsLosesCheckpoint) {
   CrashTrial empty = Kill(0, Beginning());

@@ -80,7 +80,8 @@ TEST(AddedDelaysTest, DelaysOfTwoFaultsAreAddedUp) {
             "time (2s) in worker 1 during the wait, 5s in all");
 }
 
-// Heartbeats are late too, but do not wait for each other.
+// Heartbeats are late too, but none waits for another, so their delays do not
+// add up.
 TEST(AddedDelaysTest, FramesOfAnExchangeAreAddedUpAsFarAsTheLimit) {
   Record record =
       RecordOfLoss({.kind = "delay", .latency_ns = 3 * kSecond}, {});

@@ -101,8 +101,8 @@ TEST(BegunSavesTest, TextNamesFailedSavesBeforePendingOnes) {
             "acknowledged");
 }
 
-// The error of a failed save, and its expected reason: if a fault fired that
-// can fail the save, and without one.
+// The error of a failed save, and its expected reasons: one if a fault fired
+// that can fail the save, one if no such fault fired.
 struct FailureCase {
   const char* error;
   const char* by_fault;

@@ -8,8 +8,8 @@
 namespace gauntlet {
 namespace {
 
-// Returns the run of two workers of which fault c ends worker 1 at 10 ns, and
-// fault d worker 0 at that time. Two new workers start at 20 ns.
+// Returns a run of two workers. Fault c ends worker 1 at 10 ns, and fault d
+// ends worker 0 at `second_crash_ns`. Two new workers start at 20 ns.
 Record RunWithTwoCrashes(int64_t second_crash_ns) {
   using K = RecordKind;
   Record record;

@@ -71,7 +71,7 @@ TEST_F(KilledInGraceTest, TimeTooShortForTwoSteps_IsToBeRaised) {
 }
 
 // Returns a record of a notice at 1 s, which grants 10 s. Worker 1 reads it
-// after that time, unless it is 0, and is killed in step 13.
+// `read_after_ns` later (0: never), and is killed in step 13.
 Record KilledRecord(bool polled, int64_t read_after_ns) {
   constexpr int64_t kSecond = 1'000'000'000;
   Record record;

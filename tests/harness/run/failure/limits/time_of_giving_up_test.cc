@@ -65,7 +65,8 @@ TEST(TimeOfGivingUpTest, LongestAttempt_IsThatOfAnyLauncher) {
   EXPECT_EQ(LongestAttemptNs(record, InterruptionsOf(Outline(record))), 150);
 }
 
-// Attempts that reach a new step, or outlast the pause, do not double it.
+// An attempt that reaches a new step, or outlasts the pause, does not double
+// the pause.
 TEST(TimeOfGivingUpTest, PausesStay_IfTheyDidNotGrow) {
   // 100, and four times 200 + 100.
   EXPECT_EQ(TimeIn(RestartedRun(200, 200)), 1300);

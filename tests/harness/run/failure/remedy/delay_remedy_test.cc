@@ -77,7 +77,8 @@ TEST(DelayRemedyTest, DelayIsToBeShorterThanTheLimitThatItExceeded) {
        "lower the latency of fault n (6s), as delays that add up (12s) must "
        "stay below cluster.step_timeout (10s), or raise cluster.step_timeout "
        "above 12s"},
-      // No limit of the scenario, and no delay.
+      // The first loss exceeded no limit of the scenario; the second fault is
+      // no delay.
       {{{.kind = "partition", .duration_ns = 20 * kSecond},
         RecordReason::kClosed,
         5,
@@ -102,7 +103,8 @@ TEST(DelayRemedyTest, DelayWithoutAnEffectIsToBeLonger) {
        "set the duration of fault n (1s) to 10s, well above "
        "cluster.heartbeat.lost_after (5s), the limit of a wait for the "
        "worker"},
-      // No end, long enough, and no delay.
+      // A fault without an end, a delay that is long enough, and a fault that
+      // is no delay.
       {{.id = "n", .kind = "pause"}, ""},
       {{.id = "n", .kind = "slow", .latency_ns = 20 * kSecond}, ""},
       {{.id = "n", .kind = "crash"}, ""},

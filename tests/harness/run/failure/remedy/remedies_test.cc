@@ -408,7 +408,7 @@ TEST(RemediesTest, CourseOfTheLossHasADirection) {
   }
 }
 
-// The number of correct samples is noise then.
+// With such a loss, the number of correct samples is noise.
 TEST(RemediesTest, AccuracyFollowsALossThatHardlyChangesOrIsNotFinite) {
   struct LossCase {
     float last;
@@ -581,7 +581,8 @@ TEST(RemediesTest, StopInLaunches_IsRemovedFromAJobThatIsToComplete) {
             "end is started again");
 }
 
-// The record of such a run has a budget of 0, whatever the scenario sets.
+// Under such a policy, the record has a restart budget of 0, whatever the
+// scenario sets.
 TEST(RemediesTest, PolicyIsChanged_IfItPermitsNoRestart) {
   Record record = CrashedRun();
   record.setup.never_restarts = true;
