@@ -114,7 +114,8 @@ TEST(EarlyStoppingTest, RestoresReplicaStateOfBestModel) {
   });
 }
 
-// Stops soon: the accuracy stays the same from some epoch on.
+// Returns options that stop a run soon, as the accuracy stays the same from
+// some epoch on.
 EarlyStoppingOptions OnAccuracy() {
   return {.monitor = Monitor::kValAccuracy,
           .patience = 2,
@@ -202,7 +203,7 @@ TEST(EarlyStoppingTest, PatienceRaisedAfterAStop_ContinuesBitForBit) {
   }
 }
 
-// A callback with its own numbers, as many as the constructor is given.
+// A callback whose state is as many numbers as the constructor is given.
 class CallbackWithState final : public Callback {
  public:
   explicit CallbackWithState(size_t size) : size_(size) {}

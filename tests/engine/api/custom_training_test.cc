@@ -45,7 +45,7 @@ class Process {
   std::unique_ptr<CheckpointManager> manager_;
 };
 
-// Run R3 of the requirements of the engine.
+// Run R3 of tests/PROMISES.md.
 TEST(CheckpointManagerTest, KeepsTheNewestTwoOfTwentyFiveSaves) {
   FitFixture fixture;
   fixture.Run(1, [](World& world, const WorkerSpec& place) {
@@ -313,8 +313,9 @@ TEST(PreemptionCheckpointHandlerTest, Notice_MakesAllWorkersSaveTheSameStep) {
   });
 }
 
-// Runs without a notice; with one before the epoch's fifth and last step; and
-// from there on. The loop does not check its position between steps.
+// Makes three runs: one without a notice, one with a notice before the epoch's
+// fifth and last step, and one that resumes from there. The loop does not check
+// its position between steps.
 TEST(PreemptionCheckpointHandlerTest, StopAtAnEpochsLastStepCanBeResumed) {
   FitFixture fixture;
   const int first = fixture.simulation().process_count();

@@ -49,7 +49,7 @@ TEST(FitTest, BackupStaysIfConfigured) {
   EXPECT_TRUE(fixture.disk().List("/backup").ok());
 }
 
-// Runs R2 and R8 of the requirements of the engine.
+// Runs R2 and R8 of tests/PROMISES.md.
 TEST(FitTest, InterruptionBehindTheFifthEpochsBackupLeavesFive) {
   FitFixture fixture;
   BackupAndRestore backup({.backup_dir = "/backup"});
@@ -188,8 +188,8 @@ TEST(FitTest, OneWorkerContinuesAModelOfTwoWorkers) {
   });
 }
 
-// An interrupted worker leaves. Fit returns on the other one, and both
-// continue.
+// A worker that is interrupted leaves. On the other worker, Fit returns an
+// error, and both continue.
 TEST(FitTest, SurvivorGetsAnErrorAndContinuesAfterTheRejoin) {
   FitFixture fixture;
   std::vector<Status> ends(2);

@@ -1,4 +1,4 @@
-// Outputs inside a directory that belongs to another component alone.
+// Outputs inside a directory that only another component may use.
 #include <filesystem>
 
 #include <gmock/gmock.h>

@@ -1,6 +1,6 @@
-// Two owners of one directory, through each of the three ways in which a
-// program can own one: the second is refused, and the first ends as it would
-// have.
+// Two programs try to own one directory, in each of the three ways in which a
+// program can own one. The second program is refused, and the first one ends as
+// if it were alone.
 #include <functional>
 #include <memory>
 #include <string>

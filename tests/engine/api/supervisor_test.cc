@@ -153,7 +153,8 @@ TEST(SupervisorTest, DrawsItsOwnAndTheUsersSummariesByTheClock) {
     session->SummaryComputed({{.tag = "my/own", .value = 7.0f}});
     EXPECT_TRUE(session->Stop().ok());
   });
-  // After 10, 20 and 25 s, and also immediately if the first step came earlier.
+  // Summaries are written after 10, 20 and 25 s, and also immediately if the
+  // first step came earlier.
   EXPECT_THAT(Mentions(fixture.disk(), "loss"), AnyOf(3u, 4u));
   EXPECT_EQ(Mentions(fixture.disk(), "global_step/sec"), 3u);
   EXPECT_EQ(Mentions(fixture.disk(), "my/own"), 1u);

@@ -12,9 +12,9 @@ namespace {
 
 constexpr uint64_t kSteps = 4;
 
-// One incarnation: claims, saves up to step kSteps while keeping `keep`, then
-// deletes all if End::kDelete. It continues after a save that fails, and ends
-// at any other error.
+// End of an incarnation that claims, and saves up to step kSteps. With kDelete,
+// it then deletes all checkpoints. It continues after a save that fails, and
+// ends at any other error.
 enum class End { kKeep, kDelete };
 
 struct Life {
@@ -163,7 +163,8 @@ TEST(CrashTest, AtEveryOperationOfTheStorage) {
   SweepCrashes(AtOperations(Cancelled("gone"), Lasts::kForEver));
 }
 
-// The process continues after an error, and everything it was told stays true.
+// The process continues after the error. Each save that was acknowledged,
+// before or after the error, can still be loaded.
 TEST(CrashTest, ErrorAtAnyOperationLosesNothingAcknowledged) {
   SweepCrashes(AtOperations(IoError("disk"), Lasts::kOnce));
 }

@@ -45,8 +45,8 @@ struct Model {
   }
 };
 
-// Returns the step of the newest finite checkpoint that counts; 0 if there is
-// none.
+// Returns the step of the newest checkpoint of the current lineage that is
+// valid and finite; 0 if there is none.
 uint64_t NewestFinite(World& world) {
   const auto store =
       InspectStore(world, std::string(kStore), InspectDepth::kEveryByte);

@@ -34,7 +34,8 @@ int ValueOf(const KernelLaunch& launch) {
   return number.value;
 }
 
-// Records what is done with the values, in order.
+// Records the calls of the queue, and the values of launches that ran, in
+// order.
 class Recorder {
  public:
   struct Graph {

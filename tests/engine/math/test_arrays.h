@@ -99,10 +99,11 @@ struct Path {
   std::string name;  // "avx2, 3 threads"
 };
 
-// Returns every instruction set of this machine, each with 1, 2 and 3 threads,
-// and a device's kernels, run on the host, where arrays may lie anywhere. The
-// device has several sizes, which decide how products are split, and both
-// orders. Its work is complete once its status is known.
+// Returns kernels for every instruction set of this machine, each with 1, 2 and
+// 3 threads, and for an emulated device of several sizes. A device's size
+// decides how products are split. Both orders of running its blocks are
+// covered. The device runs on the host, where arrays may lie anywhere. Its work
+// is complete once its status is known.
 inline std::vector<Path> AllPaths() {
   std::vector<Path> paths;
   for (const Isa isa : {Isa::kScalar, Isa::kAvx2, Isa::kAvx512}) {

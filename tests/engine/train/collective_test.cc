@@ -415,7 +415,7 @@ TEST(CollectiveTest, NoDeviceIsInTwoCommunicators) {
     members.erase(communicator);
     EmulatedCollective().abort(communicator);
   };
-  for (const uint64_t hit : {1, 2}) {  // a chunk; other data
+  for (const uint64_t hit : {1, 2}) {  // 1: a chunk, 2: other data
     ExpectToHold(Disturb({.id = "crash",
                           .site = {.worker = 1,
                                    .step = 8,

@@ -8,8 +8,8 @@
 namespace gauntlet {
 namespace {
 
-// Ten seconds are fifty heartbeats, each on time however long the last one
-// took.
+// Fifty heartbeats are due in ten seconds. Each must be sent on time, however
+// long the previous one took.
 TEST(HeartbeatTest, SlowBeatDoesNotPutOffTheNext) {
   const std::vector<Fault> faults = {
       {.id = "slow",

@@ -98,7 +98,7 @@ Sequential ModelWithMeans() {
 }
 
 // Two replicas, each with its own moving means. The model is restored from a
-// file, from that of a callback, and from a checkpoint.
+// file, from a callback's file, and from a checkpoint.
 TEST(WeightsFileTest, StateOfReplicasIsPartOfTheModel) {
   FitFixture fixture;
   fixture.Run([](World& world) {

@@ -42,8 +42,8 @@ TEST(ClusterAddressTest, ClusterOnLoopbackStaysThere) {
   EXPECT_EQ(other->spec.listen_on, other->spec.addresses[1]);
 }
 
-// Addresses of no host (RFC 5737), as with a load balancer whose address is not
-// that of this host.
+// These addresses belong to no host (RFC 5737), as the address of a load
+// balancer does not belong to this host.
 TEST(ClusterAddressTest, ChiefRefusesAnAddressOfAnotherHost) {
   for (const std::string chief : {"192.0.2.1:2000", "[2001:db8::1]:2000"}) {
     const auto place = Reach(Torchrun({chief, ""}, 0));

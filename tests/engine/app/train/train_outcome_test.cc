@@ -100,7 +100,7 @@ TEST(TrainOutcomeTest, ReportsACheckpointBeyondTheHorizon) {
   EXPECT_EQ(BeyondHorizonText(outcome, options), "") << "it trained";
 }
 
-// As for a run that is stopped before its first step.
+// A run that is stopped before its first step has measured nothing.
 TEST(TrainOutcomeTest, OmitsUnmeasuredFigures) {
   TrainOutcome outcome;
   outcome.end.result = TrainResult{.status = "stopped", .digest = "51d0"};

@@ -204,7 +204,8 @@ TEST(ManifestTest, NamesWithEscapes_AreReadBack) {
   EXPECT_EQ(read->files[0].tensors, manifest.files[0].tensors);
 }
 
-// In two layouts of the JSON; without a mark if retention counts no hours.
+// The mark is read from two layouts of the JSON. It is absent if retention
+// counts no hours.
 TEST(ManifestTest, RetentionMarkRoundTrips) {
   const std::string without = EncodeManifest(SmallManifest());
   EXPECT_EQ(without.find("counted_from"), std::string::npos);
@@ -225,7 +226,7 @@ TEST(ManifestTest, RetentionMarkRoundTrips) {
   }
 }
 
-// In two layouts of the JSON. Older stores have no such key.
+// The step is read from two layouts of the JSON. Older stores have no such key.
 TEST(ManifestTest, HasTheFirstStepThatWasNotFinite) {
   const std::string without = EncodeManifest(SmallManifest());
   EXPECT_EQ(without.find("finite"), std::string::npos);

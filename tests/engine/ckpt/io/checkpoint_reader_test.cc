@@ -251,7 +251,7 @@ TEST_F(CheckpointReaderTest, ReadErrorIsRetried_AndThenReturned) {
             "IO_ERROR: " + PathOfShard(1) + ": read: no");
 }
 
-// With the digest out of the way, the format is still checked.
+// The planted bug skips the check of the digest. The format is still checked.
 TEST_F(CheckpointReaderTest, FileThatIsNoShardIsRefused) {
   test_.faults.planted = {PlantedBug::kTrustManifestBlindly};
   storage_.Bytes(PathOfShard(1))[8] = '[';

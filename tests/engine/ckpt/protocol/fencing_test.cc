@@ -197,7 +197,7 @@ TEST_F(FencingTest, WorkerStopsForGood_WhenItsStoreIsDeleted) {
   }
 }
 
-// Without a common lock of two launchers, the later launch keeps the store.
+// If two launchers share no lock, the later launch keeps the store.
 TEST_F(FencingTest, LaterLaunchIsNotFencedByAnEarlierOne) {
   CheckpointStore earlier = LaunchedAs(old_.world, {.launch = "1"});
   ASSERT_TRUE(earlier.ClaimGeneration(std::string(kJob)).ok());
@@ -276,9 +276,9 @@ TEST_F(FencingTest, RetentionOfAnOldGenerationCannotTakeTheParent) {
 }
 
 // At each operation of a retention, a new generation claims and finds the
-// newest checkpoint damaged. Either it resumes from the one that is being
-// retired and keeps it, or it refuses; then that one is gone, or has its name
-// back.
+// newest checkpoint damaged. Either it resumes from the checkpoint that is
+// being retired, and keeps it, or it refuses; then that checkpoint is gone, or
+// has its name again.
 TEST_F(FencingTest, ClaimInTheMiddleOfARetentionKeepsTheParentOrRefuses) {
   const auto start = storage_.Contents();
   int resumed = 0;

@@ -89,7 +89,8 @@ TEST_F(RetentionTest, KeepsTheNewestAndTheNewestFiniteOne) {
               ElementsAre(true, false, false));
   EXPECT_THAT(SurplusOf({true, true, false, false, false}, 2),
               ElementsAre(true, false, true, false, false));
-  // A run that has become finite again no longer needs it.
+  // A run that has become finite again no longer needs the older finite
+  // checkpoint.
   EXPECT_THAT(SurplusOf({true, false, false, true}, 1),
               ElementsAre(true, true, true, false));
   EXPECT_THAT(SurplusOf({false, false}, 1), ElementsAre(true, false));

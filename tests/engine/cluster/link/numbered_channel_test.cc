@@ -20,7 +20,7 @@ Frame Numbered(uint64_t number, Frame frame) {
   return frame;
 }
 
-// A channel that receives what it was told to, and keeps what is sent.
+// A channel that receives the frames of `says`, and stores sent ones in `sent`.
 class Scripted final : public Channel {
  public:
   Scripted(std::deque<Frame> says, std::vector<Frame>& sent)

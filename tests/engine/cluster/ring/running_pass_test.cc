@@ -123,15 +123,15 @@ TEST_F(TwoPassesTest, FinalGradientsAreSummedBeforeThePassEnds) {
 }
 
 struct WaitCase {
-  Duration chief_passes;  // the other rank passes for 10 seconds
+  Duration chief_passes;  // duration; that of the other rank is 10 s
   Code code;
 };
 
 class WaitForPassTest : public TwoPassesTest,
                         public testing::WithParamInterface<WaitCase> {};
 
-// A rank waits for its neighbour for 3 seconds after its own pass, however long
-// that took.
+// After its own pass, however long the pass took, a rank waits for its
+// neighbour for 3 seconds.
 TEST_P(WaitForPassTest, TimeoutBeginsAfterTheOwnPass) {
   ClusterFixture cluster(2, 1);
   const auto& ends = cluster.RunAll([&](World& world, Session& session) {
@@ -155,7 +155,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(WaitCase{milliseconds(12'900), Code::kOk},
                     WaitCase{milliseconds(13'200), Code::kDeadlineExceeded}));
 
-// The surviving rank detects the loss at the latest when it needs the other.
+// The surviving rank detects the loss at the latest when it needs data of the
+// other rank.
 TEST_F(TwoPassesTest, RankThatDiesInItsPass_EndsTheExchangeOfTheOther) {
   for (const int dies : {0, 1}) {
     ClusterFixture cluster(2, 1);

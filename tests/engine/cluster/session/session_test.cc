@@ -19,9 +19,8 @@ Status GatherOnce(World&, Session& session) {
       .status();
 }
 
-// All frames between all workers arrive twice. The two lists have one key, so
-// that nothing but its number tells a frame of the first from one of the
-// second.
+// All frames between all workers arrive twice. The two lists have the same key,
+// so only the number of a frame shows to which list it belongs.
 TEST(SessionTest, FrameThatComesTwiceIsTakenOnce) {
   ClusterFixture cluster(3, 1);
   cluster.simulation().network().BeginFrameFault(

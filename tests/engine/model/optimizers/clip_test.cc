@@ -54,7 +54,8 @@ TEST(ClipTest, NanStaysVisible) {
   }
 }
 
-// Also with finite gradients, as the sum of their squares overflows.
+// The norm of finite gradients is infinite too if the sum of their squares
+// overflows.
 TEST(ClipTest, InfiniteNormScalesByZero) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   EXPECT_THAT(Clipped(ClipKind::kGlobalNorm, 1.0f, {1e30f, -2, 3, 4}),

@@ -42,8 +42,9 @@ Trained Train(const OptimizerSpec& spec, int steps, const Kernels& kernels) {
   return trained;
 }
 
-// Algorithm 1 of the paper with bias-corrected moments, in doubles. Epsilon is
-// scaled to where the form of section 2 has it.
+// Algorithm 1 of the paper on Adam, with bias-corrected moments, in doubles.
+// Epsilon is scaled, so that the result is that of the form at the end of
+// section 2.
 double AdamInDoubles(const OptimizerSpec& spec, size_t element, int steps) {
   double parameter = 0.25;
   double m = 0.0;

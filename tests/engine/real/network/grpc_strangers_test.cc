@@ -120,11 +120,12 @@ TEST_F(GrpcStrangersTest, ManySilentConnectionsUseFewDescriptors) {
   const size_t before = OpenDescriptors();
   std::vector<Descriptor> silent;
   for (size_t i = 0; i < kCallers; ++i) silent.push_back(ConnectInSilence());
-  // Accepted after all of them.
+  // The listener accepts this caller after all silent ones.
   const auto caller = *network_.Connect(address_, Soon());
   ASSERT_TRUE(caller->Send("first", Soon()).ok());
   EXPECT_EQ(listener_->Accept(Soon())->first, "first");
-  // Two per silent caller, and those that gRPC has not closed yet.
+  // The listener has two descriptors per silent caller that it keeps, and some
+  // for connections that gRPC has not closed yet.
   EXPECT_LT(OpenDescriptors(), before + kCallers + 4 * kMaxSilentCallers);
   pollfd oldest = {.fd = silent.front().get(), .events = POLLIN, .revents = 0};
   EXPECT_EQ(poll(&oldest, 1, 10'000), 1) << "it is disconnected";

@@ -22,7 +22,7 @@ inline int LanesOf(pid_t process) {
   return lanes;
 }
 
-// Waits until the process maps `lanes` of them.
+// Waits until the process maps `lanes` shared lanes.
 inline void AwaitLanes(pid_t process, int lanes) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   while (LanesOf(process) < lanes) {

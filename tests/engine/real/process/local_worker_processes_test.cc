@@ -68,8 +68,8 @@ TEST(LocalWorkerProcessesTest, ReportsHowAWorkerEnded) {
   EXPECT_THAT(NoticesOf(Shell("kill -9 $$")), ElementsAre("exit 137/9"));
 }
 
-// Until then the signal is held. A program that never takes signals never
-// receives it.
+// The signal is held until the worker can take it. A program that never takes
+// signals never receives it.
 TEST(LocalWorkerProcessesTest, NoticeWaitsUntilTheWorkerCanTakeIt) {
   const PosixStorage storage;
   LocalWorkerProcesses workers(Shell("exit 3"), storage);

@@ -199,7 +199,8 @@ TEST(RejoinTrackerTest, WorkerInASaveIsNotOverdueBeforeTheBoundOfASave) {
   EXPECT_THAT(tracker.OverdueWorkers(kStart + 10 * kGrace), ElementsAre(1, 2));
 }
 
-// It detects the loss only then, and has its state to digest.
+// The worker detects the loss only at the end of its save, and must then
+// compute the digest of its state.
 TEST(RejoinTrackerTest, WorkerHasTheGraceFromTheEndOfItsSave) {
   RejoinTracker tracker = Formed();
   tracker.OnSaveBegun(1, kStart + 10 * kGrace);

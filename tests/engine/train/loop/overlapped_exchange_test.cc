@@ -21,7 +21,7 @@ using std::chrono::seconds;
 using ::testing::ElementsAreArray;
 
 constexpr size_t kChunk = Ring::kChunkFloats;
-// Two whole chunks. The first layer has fewer values than one.
+// More than two whole chunks. The first layer has fewer values than a chunk.
 constexpr size_t kGradients = 2 * kChunk + 9;
 constexpr size_t kFirstLayer = 100;
 

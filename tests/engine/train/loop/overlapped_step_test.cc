@@ -85,8 +85,8 @@ TEST(OverlappedStepTest, WorkerThatDiesDuringThePass_IsLost) {
   EXPECT_EQ(next.result->digest, UndisturbedWideDigest());
 }
 
-// A run is a function of its plan: a pass that is looked up reports no
-// progress.
+// A pass from the memo reports no progress. A run must not depend on this, as
+// it is a function of its plan.
 TEST(OverlappedStepTest, MemoChangesNoDecision) {
   TrainMemo memo;
   const auto digest_with = [](TrainMemo* used) {

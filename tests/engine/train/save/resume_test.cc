@@ -361,7 +361,8 @@ TEST_F(LoadStateTest, DamagedCheckpointLeavesAStateThatCannotBeRead) {
   EXPECT_EQ(state.ComputeDigest(), saved_.ComputeDigest());
 }
 
-// A program must not take what was read until then for a trained state.
+// A program must not mistake the part that was read before the failure for a
+// trained state.
 TEST(ResumeTest, LosesItsState_IfTheLoadFails) {
   TrainingFixture fixture;
   TrainOptions options = SmallRun();

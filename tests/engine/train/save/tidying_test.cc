@@ -218,10 +218,10 @@ TEST(TidyingTest, HangingTaskIsDetectedWithinTheLimitOfASave) {
               AllOf(Ge(27u), Le(30u)));
 }
 
-// The state file takes four seconds, which only the chief measures. After its
-// notice, worker 1 leaves time for it, and trains for a part of the rest:
-// before the first save, which the notice requests, while its task runs, after
-// it, and after the second save.
+// The state file takes four seconds. Only the chief measures this time. After
+// its notice, worker 1 leaves time for the state file, and trains for a part of
+// the rest. The notice comes before the first save (which it requests), while
+// the task of that save runs, after the task, and after the second save.
 TEST(TidyingTest, NoticeLeavesTimeToTidyAfterTheLastSave) {
   constexpr std::chrono::seconds kGrace(12);
   TrainOptions options = RunThatKeepsOne();

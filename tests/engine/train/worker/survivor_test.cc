@@ -92,8 +92,8 @@ TEST(SurvivorTest, ReportsASaveFinishedAfterTheLoop) {
   EXPECT_THAT(end.lines, Contains(HasSubstr("ckpt.end: injected")));
 }
 
-// Longer than the launcher waits for a sign of the chief during a step, and
-// shorter than the limit of a save.
+// The state file takes longer than the launcher waits for a sign of the chief
+// during a step, but less than the limit of a save.
 TEST(SurvivorTest, MayFinishItsSaveForAsLongAsASaveMayTake) {
   TrainOptions options = SmallRun();
   options.checkpoint.mode = SaveMode::kAsync;
@@ -105,9 +105,9 @@ TEST(SurvivorTest, MayFinishItsSaveForAsLongAsASaveMayTake) {
   EXPECT_EQ(end.launch.restarts, 1);
 }
 
-// The save of step 10 removes the one of step 5, which takes longer than
-// rendezvous_timeout. Worker 1 is lost before an exchange has followed the
-// save, and after some.
+// The save of step 10 removes that of step 5. The removal takes longer than
+// rendezvous_timeout. Worker 1 is lost before the first exchange after the
+// save, and after several exchanges.
 TEST(SurvivorTest, SurvivorsWaitForASlowRemoval_LongerThanForARendezvous) {
   for (const uint64_t step : {11, 14}) {
     for (const SaveMode mode : {SaveMode::kSync, SaveMode::kAsync}) {
