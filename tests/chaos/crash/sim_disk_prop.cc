@@ -215,12 +215,13 @@ RC_GTEST_PROP(SimDiskTest, ListsOnlyPossibleStates, ()) {
   Compare(DurabilityProfile::kWeak, steps, ignored);
 }
 
-// Tiny programs that write whole blocks. Under ext4, the list lacks bytes after
-// the durable end without the journal before them, and overwritten blocks of a
-// file whose truncation was lost (unsynced_changes.h gives the reason). Under
-// weak, it lacks most subsets of more than a few names. In programs that write
-// partial blocks, the simulated disk can also tear the block at the durable end
-// of a file that has grown, which ext4 does not.
+// Tiny programs that write whole blocks. Under ext4, the list lacks two kinds
+// of states (unsynced_changes.h gives the reason): bytes after the durable end
+// survive although earlier journal entries are lost, and blocks of a file are
+// overwritten although its truncation is lost. Under weak, the list lacks most
+// subsets of more than a few names. In programs that write partial blocks, the
+// simulated disk can also tear the block at the durable end of a file that has
+// grown, which ext4 does not.
 TEST(SimDiskTest, ListsMostPossibleStates) {
   for (const auto profile :
        {DurabilityProfile::kExt4, DurabilityProfile::kWeak}) {

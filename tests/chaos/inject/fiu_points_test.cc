@@ -50,8 +50,8 @@ TEST(FiuPointsTest, PlansFaultComesThroughLibfiuAtItsHit) {
       ErrorsAt({.step = 3, .point = Point::kHeartbeat, .occurrence = 2}));
   std::vector<Code> codes;
   for (uint64_t i = 0; i < 4; ++i) {
-    // Steps 2, 3, 3, 3. No fault opens the gate of kStepBegin, but the position
-    // must be kept anyway.
+    // The steps are 2, 3, 3, 3. The plan has no fault at kStepBegin, but the
+    // injector must keep the position from there anyway.
     const uint64_t step = i == 0 ? 2 : 3;
     EXPECT_TRUE(fiu.points.Hit(Point::kStepBegin, {.step = step}).ok());
     codes.push_back(fiu.points.Hit(Point::kHeartbeat, {}).code());

@@ -305,8 +305,8 @@ TEST(InjectorTest, PlantsTheBugsOfThePlanOnly) {
   EXPECT_FALSE(incarnation.injector.Planted(PlantedBug::kLoseRngKey));
 }
 
-// Faults of which another process had one, but reports it only after this
-// process reaches the point a second time.
+// Faults that another process has fired. MarkFired reports this only after a
+// delay, in which this process reaches the point a second time.
 class SlowFiredFaults final : public FiredFaults {
  public:
   bool MarkFired(const std::string&) override {

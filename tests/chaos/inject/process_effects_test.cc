@@ -140,7 +140,8 @@ TEST(ProcessEffectsTest, ContinuingHelper_HoldsNoFilesOfStoppedProcess) {
   close(ends[0]);
 }
 
-// The test adopts the helper, so that it can wait for its end.
+// The test adopts the helper, so that the test can wait for the end of the
+// helper.
 TEST(ProcessEffectsTest, ContinuingHelper_EndsWithStoppedProcess) {
   ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), 0);
   const pid_t child =

@@ -53,7 +53,8 @@ TEST_F(RankTurnsTest, KeepsOrder_IfRanksPoll_AndReportsThePolling) {
   EXPECT_TRUE(Contains(outcome.notes, "rank 0 polls"));
 }
 
-// The other ranks continue up to the barrier at which they wait for it.
+// The other ranks continue up to the barrier at which they wait for the killed
+// rank.
 TEST_F(RankTurnsTest, KillsOneRank_AndLetsOthersContinue) {
   for (const InjectionKind kind :
        {InjectionKind::kKillBefore, InjectionKind::kKillAfter}) {

@@ -20,7 +20,7 @@ constexpr int kNotOnThisFileSystem = 77;  // exit code of the victim
 
 struct RecordingTest : TraceTest {};
 
-// Tests with commands whose logs need only be complete.
+// Tests with commands whose logs are checked only for completeness.
 class ReplayTest : public TraceTest,
                    public testing::WithParamInterface<const char*> {};
 

@@ -105,7 +105,8 @@ TEST_F(TracerTest, LeavesNoProcess_WhenTracerIsKilled) {
   const Folder folder;
   const std::string pids = folder.path() + "/pids";
   const pid_t tracer = StartChild([&] {
-    // The tracer is killed, so it cannot remove its folders: they go here.
+    // The tracer is killed, so it cannot remove its temporary folders. It
+    // creates them in `folder`, which the test removes.
     setenv("TMPDIR", folder.path().c_str(), 1);
     TracedRun run;
     run.Run({"sessions", "{out}", pids});
@@ -116,7 +117,7 @@ TEST_F(TracerTest, LeavesNoProcess_WhenTracerIsKilled) {
   EXPECT_EQ(WaitFor(tracer), "signal 9");
   std::ifstream numbers(pids);
   for (pid_t pid = 0; numbers >> pid;) {
-    // The kernel kills them when the tracer ends.
+    // The kernel kills the traced processes when the tracer ends.
     for (int i = 0; i < 2000 && IsRunning(pid); ++i) usleep(1000);
     EXPECT_FALSE(IsRunning(pid));
   }
@@ -193,7 +194,8 @@ TEST(StartTest, RefusesSetUserIdProgram) {
       Trace({.arguments = {program, "exit", "0"}}, options).status();
   EXPECT_EQ(status.code(), Code::kFailedPrecondition);
   EXPECT_NE(status.message().find("set-uid"), std::string::npos);
-  // A program that another one starts runs, but without the rights.
+  // A set-uid program that a traced program starts is run, but without the
+  // rights of its owner.
   const auto outcome =
       Trace({.arguments = {"sh", "-c", program + " exit 3; exit $?"}}, options);
   if (outcome.status().code() == Code::kForbidden)

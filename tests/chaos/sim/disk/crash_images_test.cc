@@ -70,7 +70,7 @@ void Dump(const ImageDirectory& directory, const std::string& path,
 std::set<std::string> ByTryingAllCuts(DurabilityProfile profile,
                                       const Work& work) {
   std::set<std::string> trees;
-  std::vector<std::pair<uint64_t, uint64_t>> answers;  // and number of options
+  std::vector<std::pair<uint64_t, uint64_t>> answers;  // answer, options
   do {
     SimDisk disk({.profile = profile, .late_syncs = 2});
     work(disk);

@@ -50,7 +50,8 @@ TEST(FiberTest, StackServesManyBodies) {
   EXPECT_EQ(runs, 100);
 }
 
-// C++ would take the exceptions in flight for those of the next fiber.
+// C++ would take the exceptions in flight for exceptions of the fiber that runs
+// next.
 TEST(FiberTest, SuspendingInAHandlerIsAnError) {
   const auto suspend_in_handler = [] {
     FiberPool pool;
@@ -74,7 +75,8 @@ struct Witness {
   ~Witness() { script.log.push_back(name); }
 };
 
-// Each frame holds a witness; the last one is unwound.
+// Each frame holds a witness. The innermost frame suspends, and then unwinds
+// all frames.
 void Descend(Script& script, int depth) {
   const Witness witness{script, std::to_string(depth)};
   if (depth < 3) {
@@ -159,7 +161,8 @@ TEST(FiberTest, BodyMayBeUnwoundInAHandler) {
   EXPECT_EQ(script.log.back(), "again");
 }
 
-// One may be unwound while others are suspended, and its stack be used again.
+// A fiber may be unwound while others are suspended, and its stack may then be
+// used again.
 TEST(FiberTest, OthersStaySuspendedWhenOneIsUnwound) {
   FiberPool pool;
   auto first = pool.Take();
