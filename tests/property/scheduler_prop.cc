@@ -70,8 +70,8 @@ std::vector<Turn> TurnsOf(const Crowd& crowd, Time* woke = nullptr) {
 
 // Returns the number of decisions that a runnable task may have to wait for.
 // Each decision picks the task with a probability of at least 1 in n. The
-// probability that it still waits after 60 n decisions is below e^-60: no
-// number of runs will ever see it.
+// probability that a task still waits after 60 n decisions is below e^-60, so
+// no number of runs will ever show this.
 size_t LongestWait(int tasks) { return 60 * (static_cast<size_t>(tasks) + 1); }
 
 std::string Starved(const Crowd& crowd) {

@@ -138,7 +138,7 @@ std::string AnyCheckpoint() {
       InSomeOf100(15) ? ", allow_cold_start: true" : "");
 }
 
-// Returns a scenario without faults, whose seed random plans are drawn from.
+// Returns a scenario without faults. Its seed is that of the random plans.
 std::string AnySetup() {
   const std::string job = fmt::format(
       "{{epochs: {}, replicas: 12{}{}}}", *rc::gen::inRange(1, 5),

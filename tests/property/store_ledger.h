@@ -38,10 +38,10 @@ class StoreLedger {
     lost_.insert(key);
     any_damage_ = true;
   }
-  // Notes that retention kept the newest `keep` checkpoints on the disk, or
-  // that its process died in the middle: older checkpoints may be missing now.
-  // A fenced copy of a parent's bytes counts for retention as it does for a
-  // load.
+  // Notes that a process applied retention, which keeps the newest `keep`
+  // checkpoints, or died in the middle of it: older checkpoints may be missing
+  // now. A fenced copy of a parent's bytes counts for retention as it does for
+  // a load.
   void Retired(size_t keep, const std::vector<SavedKey>& on_disk) {
     for (const auto& [step, keys] : Steps()) {
       if (keep == 0) lost_.insert(keys.begin(), keys.end());
@@ -61,9 +61,10 @@ class StoreLedger {
     return acknowledged_.contains(key);
   }
 
-  // Returns true iff the checkpoint may be loaded: the newest generation's own,
-  // its parent, and so on down the chain of parents. An earlier generation's
-  // checkpoints count only up to the one that its successor resumed from.
+  // Returns true iff the checkpoint may be loaded: it is one of the newest
+  // generation's own, the parent of that generation, or further down the chain
+  // of parents. An earlier generation's checkpoints count only up to the one
+  // that its successor resumed from.
   bool InLineage(SavedKey key) const {
     if (parents_.empty()) return false;
     auto at = parents_.rbegin()->first;
@@ -83,9 +84,9 @@ class StoreLedger {
                                [&](SavedKey key) { return InLineage(key); });
   }
 
-  // Returns the newest step that must be found again, whatever happened to
-  // others: acknowledged, not retired, not damaged. Returns nullopt if no step
-  // must be.
+  // Returns the newest step that the next process must find: its checkpoint was
+  // acknowledged, and was neither retired nor damaged. Returns nullopt if there
+  // is no such step.
   std::optional<uint64_t> Owed() const {
     for (const auto& [step, keys] : Steps()) {
       const bool lost = std::ranges::any_of(
