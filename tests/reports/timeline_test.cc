@@ -141,8 +141,8 @@ TEST(TimelineTest, RangeOfStepsHasTheEffectsOfItsEvents) {
                   "resumes from step 2 (step-2)", "step 3", "step 3"));
 }
 
-// Returns a record in which worker 0 then fails to save steps 5 to 44, 10 ms
-// apart.
+// Returns a record in which worker 0, before its exit, fails to save steps 5 to
+// 44, 10 ms apart.
 Record RecordOfFailedSaves() {
   Record record = SampleRecord();
   std::vector<RecordEvent>& events = record.incarnations[1].events;
@@ -237,7 +237,7 @@ TEST(TimelineTest, FoldedSaveWithoutARenameIsNotSaved) {
                     .detail = "crash"});
   EXPECT_THAT(Texts(TimelineOf(record, {})),
               testing::Contains("steps 1-2; acknowledged 2 before its rename"));
-  // While an asynchronous save is written, the training goes on.
+  // While an asynchronous save is written, training continues.
   events.back().step = 4;
   EXPECT_THAT(Texts(TimelineOf(record, {})),
               testing::Contains("steps 1-2; acknowledged 2 before its rename"));

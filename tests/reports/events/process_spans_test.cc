@@ -81,8 +81,8 @@ TEST(ProcessSpansTest, KilledLauncher_EndsAsTheMachineReports) {
   EXPECT_EQ(spans[5].ending, "was killed by signal 15");
 }
 
-// Returns the end of worker 1 in a run that the harness ended, if a fault of
-// that kind fired in it last.
+// Returns the end of worker 1 in a run that the harness ended. The last event
+// of worker 1 is that `fault` fired.
 ProcessEnd EndAfter(const RecordFault& fault) {
   Record record = SampleRecord();
   record.ending = RunEnding::kTimedOut;
