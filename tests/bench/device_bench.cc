@@ -1,12 +1,12 @@
 // Times this machine's GPU with the library's kernels and, alternating with
 // them, cuBLAS in fp32 without TF32.
 //
-//   device_bench products   matrix products of 512 to 8192 rows, and their
-//   ratio device_bench steps      whole training steps of preset mlp, and their
-//   ratio device_bench saves      cost of asynchronous checkpoints
-//   (save_bench.h) device_bench            all three device_bench --emulated
-//   the same at a small size on the emulated device: a
-//                           test of the program, whose figures mean nothing
+//   device_bench products    matrix products of 512 to 8192 rows: their ratio
+//   device_bench steps       whole training steps of preset mlp: their ratio
+//   device_bench saves       cost of asynchronous checkpoints (save_bench.h)
+//   device_bench             all three
+//   device_bench --emulated  the same at a small size on the emulated device: a
+//                            test of the program, whose figures mean nothing
 //
 // Exit code 6: there is no GPU. Exit code 1: a measurement failed, or there is
 // no cuBLAS to compare with.

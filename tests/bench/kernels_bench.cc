@@ -1,9 +1,9 @@
 // Kernels at the sizes of the mlp job (784-512-10), products of wide shapes,
 // and a whole step of the cnn job. Products alternate with Eigen's for the same
-// instruction set, and are timed in CPU time of the thread: load on the machine
-// has little effect, and the same on both, so compare the ratio. Each result is
-// checked once: products against Eigen's, the others bit for bit against the
-// scalar kernels'.
+// instruction set, and are timed in CPU time of the thread. Load on the machine
+// has little effect on CPU time, and the same effect on both products, so
+// compare the ratio. Each result is checked once: products against Eigen's, the
+// others bit for bit against the scalar kernels'.
 
 #include <algorithm>
 #include <cmath>

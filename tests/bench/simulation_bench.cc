@@ -1,5 +1,5 @@
 // Simulated runs per second on one core: whole runs of `tiny` (4 workers, 24
-// steps, 4 saves), each with its state digest at every step and the oracle's
+// steps, 4 saves), each with its state digest at every step and the judge's
 // verdict.
 #include <benchmark/benchmark.h>
 
