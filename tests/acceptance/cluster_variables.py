@@ -33,7 +33,7 @@ def torchrun(port):
 
 
 def torchrun_agent(port):
-    """As torchrun whose own agent listens on MASTER_PORT."""
+    """Returns variables of torchrun whose own agent listens on MASTER_PORT."""
     return [{**variables, "TORCHELASTIC_RUN_ID": "none",
              "TORCHELASTIC_RESTART_COUNT": "0",
              "TORCHELASTIC_USE_AGENT_STORE": "True",

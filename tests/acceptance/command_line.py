@@ -79,7 +79,7 @@ def plan_state_is_kept_where_configured(run):
 
 
 def a_plan_that_cannot_be_read_is_said_once(run):
-    """One error line, not one per worker, before any file is created."""
+    """Prints one error line, not one per worker, and creates no file."""
     (run.directory / "p.json").write_text("{}")
     says_one_line(run, 2, "--plan: p.json: plan: format: expected "
                   "gauntlet-plan-v3", "train", *SMALL, "--workers", 2,
@@ -137,7 +137,7 @@ def trace_that_cannot_be_written_is_exit_3(run):
 
 
 def plan_on_a_cluster_names_its_state(run):
-    """Without a launcher of ours, --plan-state has to say what one run is."""
+    """Without Gauntlet's launcher, only --plan-state tells what one run is."""
     (run.directory / "p.json").write_text(CRASH)
     done = gauntlet(run, "train", "--plan", "p.json",
                     environment={"RANK": "0", "WORLD_SIZE": "2",
@@ -157,7 +157,7 @@ def says_one_line(run, code, line, *arguments, environment=None):
 
 
 def workers_and_a_cluster_are_one_too_many(run):
-    """Otherwise each process of the cluster would start as many workers."""
+    """Otherwise each process of the cluster would start --workers workers."""
     torchrun = {"RANK": "0", "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1",
                 "MASTER_PORT": "1"}
     says_one_line(run, 2, "--workers 2 starts workers here, and RANK=0",
@@ -226,7 +226,7 @@ def a_damaged_export_begins_nothing(run):
 
 
 def a_damaged_checkpoint_is_exit_7(run):
-    """Every command reports it."""
+    """Every command that reads the checkpoint reports the damage."""
     done = gauntlet(run, "train", *SMALL, "--ckpt", "ckpt", "--no-progress")
     expect_equal(f"exit code ({done.stderr})", done.returncode, 0)
     for checkpoint in (run.directory / "ckpt").glob("step-*"):
@@ -304,7 +304,7 @@ def an_exploration_ends_at_once_on_a_signal(run):
 
 
 def an_interrupted_exploration_says_how_to_resume(run):
-    """Until then its progress line fits the terminal."""
+    """Until the interrupt, its progress line fits the terminal."""
     columns = 60
     terminal, errors = os.openpty()
     fcntl.ioctl(errors, termios.TIOCSWINSZ,
@@ -421,7 +421,7 @@ def memory_that_runs_out_is_said(run):
 
 
 def closed_streams_stay_closed(run):
-    """Files opened later do not take their descriptors."""
+    """Files opened later do not take the descriptors of closed streams."""
     def closed(which, *arguments):
         return subprocess.run(
             ["sh", "-c", f'"$@" {which}', "-", run.program,
@@ -449,7 +449,7 @@ def closed_streams_stay_closed(run):
 
 
 def who_does_not_restart_says_start_again(run):
-    """75, as in a cluster: a scheduler may start the job again."""
+    """Exits with 75, as in a cluster: a scheduler may start the job again."""
     (run.directory / "p.json").write_text(CRASH_OF_ANY_LIFE)
     for never in (("--restart", "none"), ("--max-restarts", 0)):
         done = gauntlet(run, "train", *SMALL[:4], *never, "--plan", "p.json",
@@ -491,7 +491,7 @@ def an_empty_store_is_sound(run):
 
 
 def an_interrupted_run_of_scenarios_is_not_whole(run):
-    """Its unfinished cases have no verdict, and --last-failed runs them."""
+    """Unfinished cases have the verdict NOT RUN; --last-failed runs them."""
     scenarios = write_scenarios(run, {"first": "90s", "second": "1ms"})
     run_all = ("run", "scenarios", "--world", "real")
     interrupted = subprocess.Popen(
@@ -550,7 +550,7 @@ def a_killed_run_of_scenarios_is_taken_up(run):
 
 
 def what_ignores_hangups_goes_on(run):
-    """As under nohup; workers ignore SIGHUP, too."""
+    """The launcher ignores SIGHUP, as under nohup; so do its workers."""
     train = subprocess.Popen(
         [run.program, "train", "--epochs", "200", "--workers", "2", "--ckpt",
          "ckpt", "--json"], cwd=run.directory, stdin=subprocess.DEVNULL,

@@ -78,9 +78,9 @@ def a_worker_of_a_cluster_is_told_75(run):
 
 
 def unmount(place):
-    """Unmounts the disk within FEW_SECONDS_S. A process that was killed gives
-    up its memory, and with it its command line in /proc, before its files: the
-    program may end in between."""
+    """Unmounts the disk within FEW_SECONDS_S. A killed process releases its
+    memory, and with it its command line in /proc, before its files, so the
+    program may end while that process still holds files open."""
     until = time.monotonic() + FEW_SECONDS_S
     while True:
         done = subprocess.run(["umount", str(place)], capture_output=True,
@@ -263,8 +263,8 @@ def no_process_left_is_told_at_the_first_attempt(run):
             resource.setrlimit(resource.RLIMIT_NPROC, (most, most))
         return limit
 
-    # Limits that stop: the launcher's output thread; the first worker process;
-    # a thread of the first worker.
+    # The three limits stop, in turn, the launcher's output thread, the first
+    # worker process, and a thread of the first worker.
     for most, has_result in ((1, False), (3, True), (5, True)):
         done, seconds = gauntlet(run, "train", *SMALL, "--json",
                                  before=few_processes(most))

@@ -75,7 +75,7 @@ class UnderMpirun:
         for pid in self._pids(run, rank):
             kill(pid)
         code, _ = self._end(run, job)
-        # Depends on which worker mpirun sees exit first.
+        # The code depends on which worker mpirun sees exit first.
         expect(code in (128 + signal.SIGKILL, LOST_WORKER),
                f"expected exit code 137 or {LOST_WORKER}, found {code}")
         outcome = self._finish(run)

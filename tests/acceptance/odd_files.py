@@ -252,8 +252,8 @@ def a_small_stack_is_enough(run):
 
 
 def another_namespaces_proc_does_no_harm(run):
-    """A /proc of another PID namespace: its numbers differ from the kernel's
-    here."""
+    """Uses the /proc of another PID namespace, whose process numbers differ
+    from those of this one."""
     unshared = ("unshare", "--pid", "--fork")
     if subprocess.run([*unshared, "true"], check=False,
                       capture_output=True).returncode != 0:
@@ -273,7 +273,7 @@ def all_files(directory):
 
 
 def nothing_is_writable_by_everybody(run):
-    """Holds under any umask; group permissions that the umask leaves stay."""
+    """Tests umask 0. Group permissions that the umask allows stay."""
     def no_mask():
         os.umask(0)
     succeeds("train", gauntlet(

@@ -93,8 +93,8 @@ class KilledRun:
         return outcome
 
     def _start_again(self):
-        # Waits every other time only: processes of the last start must not get
-        # in the way.
+        # Waits in half of the cases only: in the others, processes of the last
+        # start may still run, and must not disturb the next one.
         if self.choice.random() < 0.5:
             self.run.expect_nothing_left()
         self._note_resumptions()

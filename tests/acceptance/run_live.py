@@ -177,7 +177,7 @@ def two_signals_of_one_interrupt_end_in_order(run):
 
 
 def a_second_interrupt_ends_at_once(run):
-    """Without it, exiting waits for the reader of standard output."""
+    """Without a second one, exiting waits for the reader of standard output."""
     write_scenarios(run, {"a": "90s"})
     for interrupts in (1, 2):
         with full_pipe() as (_, write):
@@ -203,8 +203,8 @@ def interrupt(run, runs, output, interrupts):
 
 
 def two_interrupts_leave_no_empty_folder(run):
-    """Whenever they arrive: as files load, as the folder is made, or later; at
-    once, or as two interrupts."""
+    """They may arrive as files load, as the folder is made, or later, and so
+    close together that they count as one interrupt, or apart."""
     write_scenarios(run, {"a": "1ms"})
     for apart_s in (0, ONE_INTERRUPT_S):
         for wait_ms in range(0, 200, 20):

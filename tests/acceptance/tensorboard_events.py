@@ -108,8 +108,8 @@ class Event:
 
 
 def curves(files):
-    """Returns the points of each tag; a session start purges its step and
-    later."""
+    """Returns the points of each tag. A session start removes the points of
+    its step and of later steps."""
     points = {}
     for file in files:
         events = [Event(record) for record in records(file.read_bytes())]

@@ -199,7 +199,7 @@ REPLAYED = {"no-temporary-file": ("kill", "INCONCLUSIVE"),
 
 
 def the_failure_can_be_repeated(run, runs, failed):
-    """The result and the report of the run name all that it takes."""
+    """The result and the report of the run name all that a replay needs."""
     expect(failed["replay"].endswith(f" --runs {runs}"), failed["replay"])
     crash_test = f"{failed['directory']}/crash-test"
     for text in (f"{crash_test}/report.html", f"{crash_test}/findings/1/repro.sh"):

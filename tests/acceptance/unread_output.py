@@ -24,12 +24,12 @@ WORKERS = 2
 ENDLESS = 1_000_000
 # After SIGTERM: a step, a save, and the wait for a reader at exit.
 SOON_S = 15.0
-# A launcher with its result waits 5 s for readers; with a margin.
+# A launcher that has its result waits 5 s for readers; the rest is a margin.
 SETTLED_S = 8.0
-# Longer than a launcher would wait.
+# Longer than a launcher waits for a reader that reads nothing (1 s).
 LATE_S = 3.0
 INTERRUPTED = 130
-# A step some epochs on, by which a launcher has written lines.
+# A step after some epochs. By then, a launcher has written lines.
 REACHED = 40
 # Steps whose output takes a reader of single pages half a minute.
 ENOUGH_TO_SAY = 20_000
@@ -166,8 +166,8 @@ def worker_count(run):
 
 
 def slow_reader(run):
-    """The exit waits for a reader that reads a page now and then, but 5 s in
-    all."""
+    """The exit waits for a reader that reads a page now and then, but at most
+    5 s in all."""
     with full_pipe() as (read, write):
         run.out_to = run.err_to = write
         train_until(run, ENOUGH_TO_SAY, every=1000)
@@ -243,7 +243,7 @@ def takes_signals(process):
 
 
 def waits_for_a_reader(process):
-    """Returns True iff one of its threads is in a write to a pipe."""
+    """Returns True iff a thread of the process is in a write to a pipe."""
     return any("pipe" in task.read_text() for task in
                pathlib.Path(f"/proc/{process.pid}/task").glob("*/wchan"))
 
