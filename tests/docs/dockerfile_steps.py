@@ -82,10 +82,11 @@ class Build:
                 shutil.copy(document.ROOT / name, target / name)
 
     def _run(self, arguments):
-        # A mount namespace of its own, so that no mount is left.
+        # Uses a mount namespace of its own, so that no mount is left.
         script = 'mount -t proc proc "$0/proc" && mount --bind /dev "$0/dev"'
         if self._options.cache and self._root.name != "final":
-            # Part of a cached result's key, as outside.
+            # These variables are part of the key of a cached result, so they
+            # are set as outside the chroot.
             self._variables.update(
                 {name: value for name, value in os.environ.items()
                  if name.startswith(("LANG", "LC_"))},

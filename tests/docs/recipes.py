@@ -170,7 +170,7 @@ def slurm(workspace):
         may_fail=False)
     merge = (RECIPES / "slurm-merge.sh").read_text()
     workspace.run_merge(merge)
-    # Submitted a second time in the same folder.
+    # Submits the script a second time in the same folder.
     workspace.run_parts(script, lambda part: {
         "SLURM_ARRAY_TASK_ID": part, "SLURM_ARRAY_TASK_COUNT": PARTS},
         may_fail=False)
