@@ -244,14 +244,15 @@ def span_of(point, operations):
 
 
 def crashes_of(trial):
-    """Returns the trial as each of the crashes that leave its directories: its
-    own, and those that were not tried as they leave the same."""
+    """Returns the trial once for each crash that leaves its directories: for
+    its own, and for those not tried because they leave the same ones."""
     return [trial, *({**trial, "point": equal["id"], "lost": [], **equal}
                      for equal in trial.get("equal_crashes", []))]
 
 
 def twin_of(point, test):
-    """Returns the crash that failed where and how the point did, or None."""
+    """Returns the crash that failed at the same place and in the same way as
+    the point, or None."""
     span = span_of(point, test.operations)
     if span is None:
         return None
@@ -272,7 +273,8 @@ def power_losses(result):
                    if crash["fault"] == "kill")
 
     def kill_recovers(operation):
-        # Equal states are tried once, so the last kill before it counts.
+        # Equal states are tried once, so the last kill at or before the
+        # operation counts.
         before = [verdict for at, verdict in kills if at <= operation]
         return before[-1:] == ["recovered"]
 

@@ -100,7 +100,7 @@ class BesideCkptChaosTest(unittest.TestCase):
                       crash("power", 4, "fails"))
         self.assertEqual(
             beside_ckpt_chaos.crashes_of(empty)[1]["point"], "power-3")
-        # The kill at operation 3 is one with the power loss at 2.
+        # The kill at operation 3 leaves the same state as the power loss at 2.
         complete = trial(crash("power", 2, "lost-work"),
                          crash("kill", 3, "recovered"))
         found = beside_ckpt_chaos.power_losses({"trials": [empty, complete]})
