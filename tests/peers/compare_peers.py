@@ -21,7 +21,7 @@ import tempfile
 import jobs
 from parties import Gauntlet, KernelsBench, PartyFailed, Peer, TorchRun
 
-# Also of the survey's scripts.
+# The survey's scripts use argument_types too.
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "survey"))
 from argument_types import (check_folder, check_programs, positive,
                             some_of)
@@ -63,7 +63,7 @@ class Section:
         return statistics.median(self.rounds[party])
 
     def ratio(self, party, own):
-        """Returns None if no round has times of both."""
+        """Returns the median ratio; None if no round has times of both."""
         pairs = list(zip(self.rounds.get(own, ()), self.rounds.get(party, ())))
         if not pairs or any(min(pair) <= 0 for pair in pairs):
             return None

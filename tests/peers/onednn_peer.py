@@ -57,7 +57,7 @@ def _seconds_of_call(function, arguments, at_least):
 
 class OneDnnPeer:
     def __init__(self, threads):
-        # The library reads it when it is loaded.
+        # The library reads the variable when it is loaded.
         os.environ["OMP_NUM_THREADS"] = str(threads)
         library = ctypes.CDLL(_library())
         self._sgemm = library.dnnl_sgemm
@@ -97,8 +97,8 @@ class OneDnnPeer:
         self._check(c, a.T if form[0] == "T" else a,
                     b.T if form[1] == "T" else b)
         seconds = _seconds_of_call(self._sgemm, whole, at_least)
-        # A product of no rows: the time of the call from Python, which
-        # Gauntlet's kernels do not have.
+        # A product of no rows takes the time of the call from Python, which
+        # calls of Gauntlet's kernels do not need.
         empty = (*transposed, _SIZE(0), *sizes, *operands)
         return seconds - _seconds_of_call(self._sgemm, empty, at_least / 10)
 

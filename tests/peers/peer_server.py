@@ -7,8 +7,8 @@ A peer is an object with
   save(mode, path)      begins a save; complete when it returns, unless the mode
                         is one of a background save
   finish()              waits for the rest of a background save
-  restore(mode, path)   loads it into the current job
-One that only multiplies matrices has versions() and
+  restore(mode, path)   loads that save into the current job
+A peer that only multiplies matrices has versions() and
   product(shape, form, at_least)  the seconds of one product, averaged over at
                         least this many seconds; shape: [m, n, k]; form: NN, TN
                         (a is stored transposed) or NT (b is)
@@ -48,7 +48,8 @@ def _train_and_save(peer, command):
             stalls.append(time.perf_counter() - stopped)
             old = folder / f"save-{step - KEPT_CHECKPOINTS * command['every']}"
             shutil.rmtree(old, ignore_errors=True)
-    # Training has all its steps: a last background save costs it no time.
+    # All steps are trained, so the end of a background save costs training no
+    # time.
     seconds = time.perf_counter() - begin
     peer.finish()
     return {"seconds": seconds, "stall_seconds": stalls}
