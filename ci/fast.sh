@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # fast.sh TARGET...: builds the targets in build/fast for the highest speed: by
 # clang with link-time and profile-guided optimisation, and with their code laid
-# out by ci/bolt.sh. The profile is of explorations by a build of its own,
-# build/counting, and is taken again when that program has changed. ci/run.sh
-# fast installs the tools.
+# out by ci/bolt.sh. The profile comes from explorations by a separate build,
+# build/counting, and is taken again when the program of that build has changed.
+# ci/run.sh fast installs the tools.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 counting=$PWD/build/counting

@@ -52,8 +52,8 @@ expect_equal() {  # WHAT EXPECTED FOUND
   return 1
 }
 
-# The same job on the CPU and the GPU, with one worker and with two that share
-# the GPU.
+# Trains the same job on the CPU and the GPU, with one worker and with two that
+# share the GPU. Expects equal digests.
 same_digests() {  # PROGRAMS PRESET ARGUMENTS...
   local programs=$1 preset=$2 code=0 cpu workers
   shift 2
@@ -67,8 +67,8 @@ same_digests() {  # PROGRAMS PRESET ARGUMENTS...
   return "$code"
 }
 
-# CPU, then GPU, then CPU, in one checkpoint directory, with asynchronous
-# checkpoints.
+# Trains a job on the CPU, then on the GPU, then on the CPU again, in one
+# checkpoint directory, with asynchronous checkpoints.
 moves_between_attempts() {  # PROGRAMS DIRECTORY
   local job=(--preset mlp --replicas 2 --workers 1 --steps 90) stop code=0
   local plain found
@@ -85,7 +85,7 @@ moves_between_attempts() {  # PROGRAMS DIRECTORY
   expect_equal "CPU to GPU to CPU" "$plain" "$found"
 }
 
-# Fails on a CUDA test that was skipped: there is a GPU.
+# Runs the CUDA tests. A skipped one counts as failed, as there is a GPU.
 cuda_tests() {  # PROGRAMS
   local log code=0
   log=$(mktemp)
@@ -114,7 +114,8 @@ skipped_cases() {  # RESULT_JSON
               $2 == "verdict" && $4 == "SKIP" { print name }' "$1"
 }
 
-# Each scenario on the GPU; its expectations are those of the emulated device.
+# Runs each scenario on the GPU. Its expectations are those of the emulated
+# device.
 recovery() {  # PROGRAMS SCENARIOS RUNS
   local skipped
   "$1/gauntlet" run "$2" --world real --device cuda -j 4 --runs "$3" || return

@@ -179,7 +179,8 @@ unit_tests() {
 scenario_suite() {  # NAME
   local code=0
   echo "== scenarios/$1"
-  # Only this link tells this run's result from an earlier one's.
+  # Removes the link to the latest run. If this run makes no new link, no result
+  # of an earlier run is taken for its own.
   rm -f .gauntlet/runs/latest
   "$program" run "scenarios/$1" --world both -j 2 || code=$?
   # shellcheck disable=SC2046
@@ -203,7 +204,8 @@ suites_on_devices() {
   add_counts "$code" $(suite_counts .gauntlet/runs/latest/result.json)
 }
 
-# Bounded by cases, not by time: the same on every machine.
+# Explorations are bounded by cases, not by time, so that they are the same on
+# every machine.
 explore_stage() {  # NAME ARGUMENTS...
   local code=0 name=$1
   shift
@@ -472,7 +474,7 @@ tidy() {  # BASE
   local changed headers
   git rev-parse --quiet --verify "$1^{commit}" >/dev/null ||
     { echo "lint: expected a commit, found '$1'" >&2; return 2; }
-  # Without files that are compiled for other processors or devices.
+  # Leaves out files that are compiled for other processors or devices.
   changed=$({ git diff --name-only --diff-filter=d "$1"
               git ls-files --others --exclude-standard; } |
               grep -E '^(engine|chaos|harness|reports)/.*\.cc$' |

@@ -2,8 +2,8 @@
 # Every function prints "PASSED FAILED SKIPPED"; a run without a complete report
 # counts as one failure.
 
-# ctest's own totals call a test "skipped" whose program is missing; here only a
-# test that reports it itself, or is switched off, is skipped.
+# ctest's own totals count a test whose program is missing as "skipped". Here
+# only a test that reports a skip itself, or is switched off, is skipped.
 ctest_counts() {  # JUNIT_FILE
   [ -s "$1" ] || { echo "0 1 0"; return; }
   awk '
