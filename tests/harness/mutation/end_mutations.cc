@@ -10,8 +10,8 @@
 namespace gauntlet {
 namespace {
 
-// Changes the record and returns where. Returns "" if there is nothing to
-// change; the record stays as it was.
+// Changes the record, and returns the place. Returns "" if there is nothing to
+// change; then the record stays as it was.
 using EditEnd = std::string (*)(Record&, Choice&);
 // Returns the reason why the change has no effect; "" if it has one.
 using NoEffect = std::string_view (*)(const Record&);

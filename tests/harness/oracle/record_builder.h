@@ -31,7 +31,8 @@ ScriptedRun DeletedRun();
 // Restarted, they claim the same number, start from scratch, finish and delete
 // again.
 ScriptedRun DeletedTwiceRun();
-// Power is lost in step 6, on such a disk; all workers resume from step 4.
+// Power is lost in step 6, on a disk with the profile `disk`; all workers
+// resume from step 4.
 ScriptedRun CutRun(const char* disk);
 // As RecoveredRun, but the save of step 4 is damaged: all workers resume from
 // step 2, and set the damaged save aside.

@@ -97,7 +97,7 @@ TEST(ArchiveFile, IsComparedAsBytes_IfDeflatedBytesAreDamaged) {
             .bytes = Npy("|u1", "(64,)", std::string(64, 'x')),
             .is_deflated = true}});
   const std::string sound = damaged;
-  // Inside the deflated bytes of the array, after those of the header.
+  // Damages a byte of the deflated array, after the bytes of the header.
   damaged[damaged.find("PK\x01\x02") - 4] ^= 1;
   TwoResults results;
   results.Found("a.npz", damaged);

@@ -21,8 +21,8 @@ std::atomic<size_t> largest_allocation = 0;
 
 }  // namespace
 
-// Not inlined, because g++ takes an inlined new and its delete for mismatched
-// ones.
+// Not inlined, because g++ would report an inlined new and its delete as
+// mismatched.
 [[gnu::noinline]] void* operator new(size_t size) {
   size_t before = largest_allocation;
   while (before < size &&

@@ -113,7 +113,8 @@ TEST(CampaignTest, MoreThreadsFindTheSame) {
   CampaignOptions options = {
       .max_cases = 120,
       .stop_after = 3,
-      // No limit that depends on the speed of the machine.
+      // These limits are never reached, so the speed of the machine has no
+      // effect.
       .shrink = {.max_tries = 100000, .budget = std::chrono::hours(1)}};
   const CampaignReport one = Explored(canary, options);
   options.threads = 3;

@@ -13,8 +13,8 @@ namespace {
 
 using K = RecordKind;
 
-// Returns a run of one worker whose first incarnation was ended by a fault at
-// `point`, after those events.
+// Returns a run of one worker. A fault at `point`, after `events`, ends its
+// first incarnation.
 Record Died(std::string_view kind, Point point,
             std::vector<RecordEvent> events) {
   Record record;

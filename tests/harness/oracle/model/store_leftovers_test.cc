@@ -223,7 +223,8 @@ INSTANTIATE_TEST_SUITE_P(
                    }},
         ExcusedRun{"ParentOfAClaimIsKept", RecoveredRun, "store/retired-newest",
                    [](ScriptedRun& run) {
-                     // Three are kept, one of which was never acknowledged.
+                     // Three checkpoints are kept, one of which was never
+                     // acknowledged.
                      run.events.Remove(kChief, K::kSaveAcknowledged, 1);
                      run.events.At(kNextChief, K::kGeneration).path =
                          PathOfSave(2, 1);

@@ -256,7 +256,7 @@ TEST_F(AdviceOnRunTest, AdvisesToChangeTheCause) {
        "2500ms or less, half of cluster.heartbeat.lost_after (5s), or raise "
        "cluster.heartbeat.lost_after (5s) to 40s or more, twice as long as the "
        "fault"},
-      // The job goes on with fewer workers.
+      // The job continues with fewer workers.
       {", min_workers: 1",
        "faults: [{id: c, at: {worker: 1, step: 6, incarnation: any}, do: "
        "crash, with: {repeat: always}}]\nexpect: {outcome: fails}\n",

@@ -79,7 +79,7 @@ TEST(LeftProcessesTest, AreTheCause) {
   result.cause = "";
   ExplainFailure(record, result);
   EXPECT_THAT(result.cause, HasSubstr("the launcher, which had been killed"));
-  // Another violation, in a run whose processes are not judged.
+  // The violation is another one, as in a run whose processes were not judged.
   result.verdict.invariants[0].invariant = "trajectory";
   result.cause = "";
   ExplainFailure(record, result);

@@ -454,8 +454,8 @@ TEST_F(UnmetOutcomeTest, HangThatHasEnded_IsNoHungTask) {
             Not(HasSubstr("hung task"))));
 }
 
-// Both workers declare the other one lost. That ends the attempt, and nothing
-// comes after it.
+// Each worker declares the other one lost. This ends the attempt, and no event
+// follows.
 TEST_F(UnmetOutcomeTest, TimeUsedUpAtTheEndOfAnAttempt_HasNoLaterSign) {
   EXPECT_EQ(
       Run(CaseWithCluster(

@@ -1,4 +1,4 @@
-// Attempts with fewer workers than the one before.
+// Attempts with fewer workers than the attempt before.
 #include "harness/run/failure/history/scale_downs.h"
 
 #include <initializer_list>

@@ -163,7 +163,7 @@ TEST(RemediesTest, EachExpectationHasAChangeOfTheScenario) {
   }
 }
 
-// The changes that meet different expectations are told apart.
+// The text names, for each change, the expectations that it meets.
 TEST(RemediesTest, EachChangeNamesTheExpectationsThatItMeets) {
   EXPECT_EQ(RemedyFor(CrashedRun(), {.restarts_max = 0, .resumed_from_step = 8},
                       {"outcome", "restarts", "resumed_from"}),
@@ -263,8 +263,8 @@ TEST(RemediesTest, ExpectedCheckpointsFollowFromTheirRetention) {
   }
 }
 
-// Three epochs of 6 steps; each one is saved at its end, and then every 4
-// steps. The crash in step 8 is restarted from step 6.
+// Three epochs of 6 steps, each saved at its end. After the crash in step 8,
+// the job restarts from step 6.
 TEST(RemediesTest, EpochsAfterRestart_HaveADirection) {
   struct EpochsCase {
     uint64_t step;  // of the fault
@@ -344,7 +344,7 @@ TEST(RemediesTest, NumberOfSaves_FollowsFromItsSchedule) {
        "set checkpoint.on_success to keep, so that the end of training is "
        "saved, too"},
       {false, 2, "set checkpoint.every (4 steps) to {steps: 7}"},
-      // No interval gives that number.
+      // No interval gives that number of saves.
       {false, 9,
        "change checkpoint.every (4 steps) or job.epochs (2), which set when "
        "saves are due"},
@@ -615,7 +615,7 @@ TEST(RemediesTest, RequeueIsNotRaised_AboveItsLargestValue) {
   }
 }
 
-// Without the fault, the first restart is missing, too.
+// Without the fault, the job would not restart even once.
 TEST(RemediesTest, FaultOfAllRestarts_IsLimitedForAnExactNumber) {
   Record record = CrashedRun();
   record.faults[0].always = true;
