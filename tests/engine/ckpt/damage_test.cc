@@ -127,8 +127,8 @@ TEST_F(DamageTest, AnybodyElseIsStillRefused) {
     CheckpointStore store = OpenStore(test_.world);
     ASSERT_TRUE(
         store.ClaimGeneration(std::string(kJob), StateInMemory::kHeld).ok());
-    // As if the process died before its first save, and a user removed the
-    // evidence.
+    // The process dies before its first save, and a user removes what shows the
+    // damage.
     Contents left = storage_.Contents();
     std::erase_if(left, [](const auto& entry) {
       return entry.first.starts_with("/store/rejected-") ||

@@ -158,8 +158,8 @@ TEST_F(StateFileEditTest, ObeyedAndNotReplaced_IsObeyedAgain) {
   EXPECT_TRUE(storage_.Exists(kDirectory + "/step-000000001-g1"));
 }
 
-// Otherwise the next start would obey the edit again, and lose what this run
-// saves.
+// If this start succeeded, the next one would obey the edit again, and lose
+// what this run saves.
 TEST_F(StateFileEditTest, FailsTheStart_IfTheStateFileCannotBeReplaced) {
   test_.faults.script = [](Point point, size_t) {
     return point == Point::kStateWrite ? ResourceExhausted("no room")

@@ -139,8 +139,8 @@ TEST_F(SyncOrderTest, SaveFailsIfItsDirectoryIsNotSynced) {
   EXPECT_EQ(Checkpoints(storage_, kDirectory).size(), 2u);
 }
 
-// Two syncs: one of the save, and one for the new list and the removal
-// together.
+// The directory is synced twice: once for the save, and once for the new list
+// and the removal together.
 TEST_F(SyncOrderTest, ListIsDurableBeforeRetentionRemovesAFile) {
   CheckpointStore store = OpenStore(new_.world, 2);
   ASSERT_TRUE(store.ClaimGeneration(std::string(kJob)).ok());

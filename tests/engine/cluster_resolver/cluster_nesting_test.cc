@@ -1,4 +1,5 @@
-// Nested launchers: the one that describes this process, and contradictions.
+// Nested launchers: the choice of the one that describes this process, and
+// contradictions between them.
 #include <string>
 #include <vector>
 

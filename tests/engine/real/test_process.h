@@ -17,7 +17,8 @@
 
 namespace gauntlet {
 
-// Long enough for a loaded machine; no test waits until then.
+// Returns a deadline that is late enough for a loaded machine. No test that
+// passes waits until then.
 inline Time Soon() { return SystemClock().Now() + std::chrono::seconds(60); }
 inline Time In(Duration time) { return SystemClock().Now() + time; }
 

@@ -56,7 +56,7 @@ TEST_F(SummaryWriterTest, EachIncarnationHasAFileOfItsOwnAndItsNameIsTheLast) {
   ASSERT_TRUE(Open(5).ok());
   EXPECT_EQ(storage_.Bytes("/runs/a/events.out.tfevents.1700000001.machine-a"),
             Head(5));
-  // As after a clock that was set back.
+  // The first file has a time in the future, as after a clock was set back.
   for (const char* name : {"events.out.tfevents.1900000000.elsewhere",
                            "events.out.tfevents.x", "events.out.tfevents."}) {
     ASSERT_TRUE(

@@ -44,8 +44,8 @@ TEST(DisagreementTest, NamesTheRankWithoutCheckpoints) {
   }
 }
 
-// With arithmetic outside the contract on one rank, the result would be that of
-// no single arithmetic.
+// If one rank used arithmetic outside the contract, the result would be that of
+// neither arithmetic.
 TEST(DisagreementTest, SoIsAnotherArithmetic) {
   const AttemptResult outcome = TrainingFixture().RunEach(2, [](int rank) {
     TrainOptions options = SmallRun();

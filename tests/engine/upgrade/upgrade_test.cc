@@ -223,7 +223,7 @@ std::vector<KeptStore> StoresOfThisBuild() {
        })}};
 }
 
-// With GAUNTLET_WRITE_FIXTURES set, writes the missing ones first.
+// If GAUNTLET_WRITE_FIXTURES is set, writes the missing stores first.
 TEST(UpgradeTest, StoresOfThePresentVersionsAreKept) {
   std::set<std::string> kept;
   for (const KeptStore& store : KeptStores()) kept.insert(store.name);

@@ -112,7 +112,7 @@ TEST(StoreNamesTest, CheckPathsFit_RefusesOnlyTooLongPaths) {
   EXPECT_EQ(too_long.code(), Code::kForbidden);
   EXPECT_THAT(too_long.message(),
               HasSubstr("the paths of checkpoints: /store/"));
-  // As in a directory without search permission.
+  // Every path is refused, as in a directory without search permission.
   refuse_beyond(0);
   EXPECT_TRUE(CheckPathsFit(storage, "/store").ok());
 }

@@ -431,8 +431,8 @@ TEST_F(FencingTest, CheckpointThatComesBackWhileItIsRead_IsNotDamaged) {
   EXPECT_EQ(times, 2);
 }
 
-// No claim depends on the checkpoint, and its remover cannot restore a part of
-// it.
+// No claim depends on the checkpoint, and the worker that was removing it
+// cannot restore the removed part.
 TEST_F(FencingTest, ClaimCompletesAnIrreversibleRemoval) {
   Recovered taken;
   Retire(Point::kRetireRenamed, [&] {

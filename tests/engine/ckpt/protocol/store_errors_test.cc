@@ -63,8 +63,8 @@ TEST_F(StoreErrorsTest, OwnershipCheckFails_IfTheStoreCannotBeListed) {
       << "the claim of generation 2 is there, and was not seen";
 }
 
-// As on a file server: another host removed the claim, and this host still sees
-// an old listing for 30 s.
+// Another host removed the claim, but this host sees an old listing for another
+// 30 s, as a file server may show it.
 TEST_F(StoreErrorsTest, ScanOutwaitsStaleListing) {
   const Time begin = test_.clock.Now();
   storage_.gate = [&](StorageCall now, const std::string& at) {

@@ -132,7 +132,7 @@ TEST(OutputWriterTest, WaitsForASlowReader) {
   EXPECT_EQ(all.get().size(), 2000 * (kLine.size() + 1) + 5);
 }
 
-// For a command that waits for its readers until it receives a signal.
+// A command may wait for its readers until it receives a signal.
 TEST(OutputWriterTest, FlushHasNoLimitUntilTheProgramMustEnd) {
   Pipe pipe;
   OutputWriter writer(pipe.write_end(), OutputKind::kResults);

@@ -91,7 +91,7 @@ TEST(RingTest, FrameOfAnotherStepIsAnError) {
         .status();
   });
   EXPECT_EQ(ends[1].code(), Code::kFailedPrecondition);
-  // The other rank detects the same, or that this one has left.
+  // Rank 0 detects the same difference, or that rank 1 has left.
   EXPECT_FALSE(ends[0].ok());
 }
 

@@ -1,5 +1,5 @@
 // Exchanges that begin during a backward pass: the sums of the ring, for any
-// speeds of the passes; losses and timeouts meanwhile.
+// speeds of the passes, and losses and timeouts during a pass.
 #include <algorithm>
 #include <memory>
 #include <vector>

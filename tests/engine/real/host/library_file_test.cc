@@ -62,7 +62,7 @@ TEST(LibraryFileTest, LibraryThatIsCutOffInASegmentIsNotFound) {
   unlink(file.c_str());
 }
 
-// As GNU strip leaves a library that mold has linked.
+// GNU strip makes such a file of a library that mold has linked.
 TEST(LibraryFileTest, AcceptsRelroThatEndsBehindTheFile) {
   const std::string file = ::testing::TempDir() + "long_relro.so";
   std::string bytes = BytesOf(FAKE_DEVICE_NEWER_ABI);

@@ -99,7 +99,7 @@ TEST(EventFileTest, BytesThatAreNotUtf8BecomeReplacementCharacters) {
   EXPECT_EQ(line.at("detail"), "a\xef\xbf\xbd\xef\xbf\xbd z");
 }
 
-// As on a full disk.
+// A limit on the size of files makes the writes fail, as a full disk does.
 TEST(EventFileTest, FileThatCannotGrow_EndsOnlyTheLog) {
   const ScratchDirectory scratch;
   const FixedClock clock;

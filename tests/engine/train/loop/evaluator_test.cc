@@ -167,9 +167,8 @@ TEST(EvaluatorTest, EvaluatesTheRemainingCheckpoints_IfOnlyOneIsKept) {
   EXPECT_GT(passed_over, 0u);
 }
 
-// Returns every event without its time, in alphabetical order: the order of
-// events beside each other, such as a step and the end of a save's task, may
-// differ.
+// Returns every event without its time, in alphabetical order: concurrent
+// events, such as a step and the end of a save's task, may come in any order.
 std::vector<std::string> SortedEvents(const AttemptResult& run) {
   std::vector<std::string> entries;
   for (const auto& events : run.events) {

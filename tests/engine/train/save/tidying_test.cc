@@ -82,10 +82,10 @@ TEST(TidyingTest, NextSave_WaitsAndReportsTheWait) {
             milliseconds(500));
   Duration task{0};
   for (const PartTime& part : times[0].background) task += part.took;
-  // The steps between the two saves pass beside the task.
+  // The steps between the two saves run while the task runs.
   EXPECT_THAT(TimeOf(times[1].parts, TimePart::kWait),
               AllOf(Ge(milliseconds(1)), Lt(task)));
-  // Nothing continues beside the last save.
+  // No step runs during the last save.
   EXPECT_GE(TimeOf(times[4].parts, TimePart::kStateFile), milliseconds(500));
   EXPECT_TRUE(times[4].background.empty());
 }
@@ -156,7 +156,8 @@ TEST(TidyingTest, FencedTaskStopsTheRunAtTheNextBoundary) {
 }
 
 // Worker 1 is lost while the task waits. A survivor that joined another
-// generation would claim above the one that owns the directory.
+// generation would claim a higher number than that of the generation that owns
+// the directory.
 TEST(TidyingTest, FencedTaskEndsItsWorker_AlsoInALostGeneration) {
   for (const OnLoss on_loss : {OnLoss::kLeave, OnLoss::kRejoin}) {
     TrainingFixture fixture;
@@ -199,7 +200,7 @@ TEST(TidyingTest, CrashedTaskLeavesAnAcknowledgedCheckpoint) {
   }
 }
 
-// No other save is due, and heartbeats arrive.
+// The hang is detected although no other save is due and heartbeats arrive.
 TEST(TidyingTest, HangingTaskIsDetectedWithinTheLimitOfASave) {
   TrainOptions options = RunThatKeepsOne();
   options.horizon.epochs = 1000;

@@ -195,7 +195,7 @@ void ExpectRecoveryFrom(const gpu::DeviceApi& failing) {
   EXPECT_EQ(second.result->digest, UndisturbedDigest(SmallRun()));
 }
 
-// Two status checks per step, and one at the save of step 5.
+// Each step checks the device's status twice, and the save of step 5 once.
 TEST(DeviceTest,
      DeviceThatFailsInAPassEndsTheIncarnationAndTheNextOneContinues) {
   ExpectRecoveryFrom(FailingDevice<14>());
@@ -302,11 +302,13 @@ TEST(DeviceTest, PinsMemoryThatIsCopiedAndReleasesIt) {
     EXPECT_TRUE(pinned.empty());
     return most;
   };
-  // Parameters and two slots; a single worker sums on the device.
+  // Parameters and two slots are pinned. A single worker sums on the device, so
+  // its gradients are not.
   EXPECT_EQ(most_of(1), 3u);
-  // Also the copy that an asynchronous save writes.
+  // The copy that an asynchronous save writes is pinned too.
   EXPECT_EQ(most_of(1, SaveMode::kAsync), 4u);
-  // Also the gradients of each worker's replicas, which the totals replace.
+  // The gradients of each worker's replicas, which the totals replace, are
+  // pinned too.
   EXPECT_EQ(most_of(2), 2 * 3u + 2);
 }
 

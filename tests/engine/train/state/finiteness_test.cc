@@ -137,8 +137,8 @@ TEST(FinitenessTest, PrintsNothingAboutAFiniteRun) {
   }
 }
 
-// With any number of workers and on every instruction set, although NaN has
-// many bit patterns.
+// The state is the same with any number of workers and on every instruction
+// set, although NaN has many bit patterns.
 TEST(FinitenessTest, RunsWithANanEndInTheSameState) {
   const std::string expected = UndisturbedDigest(Overflowing());
   for (const Isa isa : {Isa::kScalar, Isa::kAvx2, Isa::kAvx512}) {

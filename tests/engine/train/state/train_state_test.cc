@@ -77,7 +77,7 @@ TEST_F(TrainStateTest, RestoreBringsBackEveryBit) {
   EXPECT_EQ(state.history.val_correct, used.history.val_correct);
 }
 
-// As a load that reads each tensor into its place.
+// Reads each tensor into its place, as a load does.
 TEST_F(TrainStateTest, RestoreTakesTensorsThatWereReadIntoTheirPlaces) {
   const TrainState used = Used();
   const std::map<std::string, Tensor> stored = Stored(used);
