@@ -77,7 +77,7 @@ void WriteFile(const std::string& path, const std::string& bytes) {
   close(fd);
 }
 
-// For calls that may fail.
+// Ignores the result of a call that may fail.
 template <typename Number>
 void Ignore(Number) {}
 
@@ -588,7 +588,7 @@ int NotRecorded(const Arguments& arguments) {
   const std::array<char, 48> range = {};
   Ignore(ioctl(fd, kZeroRange, range.data()));
   MUST(mkdir("mounted", 0755));
-  // Both fail, and are noted all the same.
+  // Both calls fail, and the tracer notes them all the same.
   Ignore(syscall(SYS_move_mount, AT_FDCWD, "none", AT_FDCWD, "mounted", 0));
   Ignore(mount("none", "mounted", "no-such-type", 0, nullptr));
   return 0;

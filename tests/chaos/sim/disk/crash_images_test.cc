@@ -308,8 +308,8 @@ TEST(CrashImagesTest, BoundReducesCombinationsOfFiles) {
   CrashBound bound = kNoBound;
   bound.combinations_up_to = 100;
   const Enumerated few = Enumerate(kWeak, three_files, bound);
-  // Each file complete or absent: 8. Or one file in any of 15 other ways, and
-  // the other two both complete or both absent.
+  // Each file is complete or absent: 8 trees. Or one file is in any of 15 other
+  // states, while the other two are both complete or both absent.
   EXPECT_EQ(few.visits, 8u + 3 * 15 * 2);
   EXPECT_EQ(few.enumerated, few.visits);
   EXPECT_EQ(static_cast<double>(few.visits) + few.left_out, 17 * 17 * 17);
@@ -327,8 +327,9 @@ TEST(CrashImagesTest, BoundOnContentsKeepsSizesAndSingleBlocks) {
   const Enumerated all = Enumerate(kWeak, file);
   EXPECT_EQ(all.visits, 1u + 16 + 256 + 4096);
   EXPECT_EQ(static_cast<double>(few.visits) + few.left_out, 4369);
-  // Empty: 1. One block: all contents. n blocks: all new, all old, and for each
-  // block 15 other contents among new ones and 15 among old ones.
+  // An empty file: 1. One block: all 16 contents. More blocks: all new, all
+  // old, and each block with 15 other contents, among new blocks and among old
+  // ones.
   EXPECT_EQ(few.visits, 1u + 16 + (2 + 2 * 30 - 2) + (2 + 3 * 30));
   EXPECT_TRUE(std::ranges::includes(all.trees, few.trees));
 }

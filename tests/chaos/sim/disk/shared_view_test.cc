@@ -189,7 +189,7 @@ TEST_F(SharedViewTest, LaterWrite_ReplacesDataSentEarly) {
   }
 }
 
-// As the engine sees a crash of a host: processes on two hosts.
+// The crash of a host, as processes on two hosts see it.
 TEST(SharedSimulationTest, CrashOfAHostLeavesTheServerAndTheOtherHost) {
   FiberPool pool;
   Simulation simulation(pool,
