@@ -19,8 +19,8 @@ NOBODY = 65534
 INTERRUPTED = 130
 AS_NOBODY = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
 
-# By mistake: the faults to try, the verdict, and files of which the finding
-# must name one.
+# Expectations by mistake: the faults to try, the verdict, and files, one of
+# which the finding must name.
 EXPECTED = {
     "no-temporary-file": ("kill", "fails", ["ckpt-*.json"]),
     "no-sync": ("power", "fails", ["ckpt-*.json.tmp", "journal.txt"]),
