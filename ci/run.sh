@@ -125,7 +125,7 @@ report_progress() {  # PID FILES
 # Configures once; in later runs ninja detects changes.
 build() {  # TARGET...
   local files="" quiet=(--quiet)
-  # On stderr: standard output belongs to the program.
+  # Writes to standard error, as standard output belongs to the program.
   { [ -f build/release/build.ninja ] || cmake --preset release; } >&2 || return
   if [ ! -e "$program" ]; then
     files=$(ninja -C build/release -t commands "$@" | grep -c '\.o -c ' || true)
@@ -245,7 +245,7 @@ explore_stages() {  # FACTOR
   explore_stage "crash states" --mode crash-states
 }
 
-# Too long for `test`.
+# Runs the explorations that take too long for `test`.
 long_explore_stages() {
   explore_stages 10
   explore_stage "each fault in a recovery" --mode sweep -j 2 \
