@@ -46,7 +46,7 @@ TEST(CommandLineTest, NothingAtAllShowsCommandsInGroups) {
         "report", "upgrade", "doctor", "help"}) {
     EXPECT_THAT(text, HasSubstr(std::string("\n  ") + verb + " "));
   }
-  // The longest name.
+  // crash-test is the longest name.
   EXPECT_THAT(text, HasSubstr("\n  crash-test  Crash any "));
   EXPECT_THAT(text, HasSubstr("\n  run         Run scenarios"));
   EXPECT_THAT(text, Not(HasSubstr("worker ")));

@@ -54,8 +54,8 @@ bool WasRestarted(const Record& record) {
   });
 }
 
-// Returns the record without the fault that a worker was lost by: the loss
-// seems to happen without a cause.
+// Removes the fault by which a worker was lost from the record. The loss then
+// has no cause.
 template <bool (*kIsCause)(const RecordFault&)>
 std::optional<Mutant> TakeCauseOut(const Record& record) {
   const auto cause = std::ranges::find_if(record.faults, kIsCause);
@@ -101,9 +101,8 @@ bool IsSignOfLoss(const RecordEvent& event) {
           event.count == kLostWorkerExit);
 }
 
-// Returns the first event after the occurrence which shows that it was
-// detected: another worker reports a loss, or the launcher starts an
-// incarnation.
+// Returns the first event that shows that the occurrence was detected: another
+// worker's report of a loss, or the launcher's start of an incarnation.
 std::optional<EventPlace> FindSign(const Record& record, EventPlace fired) {
   const IncarnationEvents& lost = record.incarnations[fired.incarnation];
   const int64_t fired_ns = EventAt(record, fired).t_ns;
@@ -140,8 +139,8 @@ std::optional<Mutant> NoticeLate(const Record& record, Choice& choice) {
 
 constexpr int64_t kGraceNs = 30'000'000'000;
 
-// Returns true iff the plan gives a notice: the plan may also state for how
-// long training may continue.
+// Returns true iff the fault is a preemption notice. Such a fault may also
+// state for how long training may continue.
 bool GivesNotice(const RecordFault& fault) { return fault.kind == "preempt"; }
 
 uint64_t StepsBehind(const IncarnationEvents& incarnation, size_t index) {
@@ -152,8 +151,8 @@ uint64_t StepsBehind(const IncarnationEvents& incarnation, size_t index) {
                     }));
 }
 
-// A worker receives a notice before a step, at least five before the last one,
-// and trains to the end as if it had not.
+// Makes a worker receive a notice before a step, and train to the end as if it
+// had received none. At least five steps follow that step.
 std::optional<Mutant> IgnoreNotice(const Record& record, Choice& choice) {
   constexpr uint64_t kStepsBehind = 6;
   if (std::ranges::any_of(record.faults, GivesNotice)) return std::nullopt;

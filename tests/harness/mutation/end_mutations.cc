@@ -13,7 +13,7 @@ namespace {
 // Changes the record, and returns the place. Returns "" if there is nothing to
 // change; then the record stays as it was.
 using EditEnd = std::string (*)(Record&, Choice&);
-// Returns the reason why the change has no effect; "" if it has one.
+// Returns the reason why the change has no effect; "" if it has an effect.
 using NoEffect = std::string_view (*)(const Record&);
 
 std::string_view HasEffect(const Record&) { return ""; }
@@ -144,7 +144,7 @@ std::string ReturnRetired(Record& record, Choice& choice) {
   std::string name = path.substr(path.rfind('/') + 1);
   for (const IncarnationEvents& incarnation : record.incarnations) {
     for (const RecordEvent& event : incarnation.events) {
-      // Ignores the suffix -gN, as a claim gives its parent a new suffix.
+      // Ignores the suffix -gN, which a claim of an earlier version changed.
       const bool is_of_it = event.kind == RecordKind::kSaveAcknowledged &&
                             event.path.substr(0, event.path.rfind("-g")) ==
                                 path.substr(0, path.rfind("-g"));

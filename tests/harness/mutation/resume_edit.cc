@@ -128,7 +128,8 @@ class Restart {
   }
 
  private:
-  // A claim gives its parent its own suffix.
+  // Gives the parent the suffix of the claim, as claims of earlier versions
+  // did.
   std::string PathOf(const OtherState& other) const {
     if (other.stem.empty()) return "";
     return fmt::format("/ckpt/{}-g{}", other.stem, generation_);
@@ -195,8 +196,8 @@ class Restart {
 
 enum class ResumeReason : uint8_t { kNone, kRejected };
 
-// Returns the path under which the checkpoint was saved, before a claim renamed
-// it.
+// Returns the path under which the checkpoint was saved. `renamed` may have the
+// suffix of a later claim.
 std::string SavedPathOf(const Record& record, std::string_view renamed) {
   for (const EventPlace place :
        PlacesOf(record, RecordKind::kSaveAcknowledged)) {

@@ -89,7 +89,7 @@ TEST_F(FaultRunsTest, FullDisk_FailsAllLaterOperationsThatNeedSpace) {
 }
 
 TEST_F(FaultRunsTest, FaultThatCannotHappenHasNoRun) {
-  // Operation 3 is a rename, of no rank.
+  // Operation 3 is a rename, by a process that is no rank.
   for (const CrashFault fault :
        {CrashFault::kDiskFull, CrashFault::kRankDeath, CrashFault::kKill,
         CrashFault::kTornWrite, CrashFault::kPowerLoss}) {

@@ -148,7 +148,7 @@ TEST_F(RealRunTest, EndlessRunIsEndedAtTheTotalLimit) {
   EXPECT_LT(log.wall_seconds, 5.0);
 }
 
-// An orphan that has the run's directory in its command line.
+// The orphan has the run's directory in its command line.
 TEST_F(RealRunTest, OrphanIsFound) {
   const RunLog log =
       Run(R"(sh -c ': > "$2"; sleep 4; :' orphan "$events" "$dir/runs" &

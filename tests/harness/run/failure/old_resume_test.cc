@@ -262,9 +262,9 @@ TEST(OldResumeTest, FailedSaveIsTheCause) {
   EXPECT_EQ(CauseOf(record), "the save of step 12 failed");
 }
 
-// Returns LateSaveRun() with two more failed saves before that of step 12, of
-// steps 10 and 11, and expects to resume from step 10. An errno fault fails
-// them; a fault of the network fires too.
+// Returns LateSaveRun() with two failed saves, of steps 10 and 11, before that
+// of step 12. The run expects to resume from step 10. An errno fault makes both
+// saves fail; a fault of the network fires too.
 Record FailedSavesRun() {
   Record record = LateSaveRun();
   record.expect.resumed_from_step = 10;

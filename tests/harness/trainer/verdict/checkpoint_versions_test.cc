@@ -1,4 +1,4 @@
-// Which contents of which files a resumed run read.
+// Contents of files, and the version of a checkpoint that a resumed run read.
 #include "harness/trainer/verdict/checkpoint_versions.h"
 
 #include <filesystem>
@@ -20,7 +20,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using Texts = std::vector<std::pair<std::string, std::string>>;
 
-// A log, and what runs read.
+// A log of saves, and versions found from the files that runs read.
 class CheckpointVersionsTest : public testing::Test {
  protected:
   // Writes ckpt-1, then ckpt-2: operations 1 and 2, then 3 and 4.

@@ -212,7 +212,7 @@ TEST(RecoveryJudgeTest, RepeatedCheckpointOfASeriesIsLostWork) {
           .reason,
       "started from the beginning, though the newest complete checkpoint "
       "was ckpt-10; made ckpt-10 again; 60 steps are recomputed");
-  // The run read the newest file, and went on from an older step.
+  // The run read the newest file, but resumed from an older step.
   CrashTrial newest_read = by_text;
   newest_read.newest_file = "ckpt-2";
   EXPECT_EQ(
@@ -228,7 +228,7 @@ TEST(RecoveryJudgeTest, RepeatedCheckpointOfASeriesIsLostWork) {
 }
 
 TEST(RecoveryJudgeTest, EachEqualCrashIsJudgedByItsOwnFaultAndOperation) {
-  // Before b begins, a power loss may take a, but a kill must not.
+  // Before b begins, a power loss may lose a, but a kill must not.
   CrashTrial trial = PowerLoss(49, Beginning());
   trial.equal_crashes = {
       {.id = "kill-5", .fault = CrashFault::kKill, .operation = 5},

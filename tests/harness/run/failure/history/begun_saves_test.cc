@@ -135,7 +135,7 @@ TEST(BegunSavesTest, FailureNamesTheFaultAndTheFile) {
       {"", "fault full", ""},
   };
   for (const auto& [error, by_fault, alone] : kCases) {
-    // The second save reports no begin.
+    // The second save has no event of its begin.
     Record record =
         RecordOf({At(10, K::kSaveBegin, 4), At(12, K::kFaultFired, 4),
                   At(15, K::kSaveFailed, 4), At(30, K::kFaultFired, 8),

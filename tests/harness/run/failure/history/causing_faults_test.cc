@@ -111,7 +111,8 @@ TEST(CausingFaultsTest, FaultAfterTheSignIsNotBlamed) {
 }
 
 // Returns the faults blamed for the exit of a worker with that reason, after a
-// fault of its storage. `lost`: the worker lost another one in between.
+// fault of its storage. `lost`: between the fault and the exit, the worker
+// declared another one lost.
 Blamed BlamedForExit(RecordReason reason, bool lost = false) {
   Record record;
   record.faults = {FaultOf("errno")};
@@ -142,7 +143,7 @@ TEST(CausingFaultsTest, InjectedErrorIsBlamedForAnExitWithSuchAnError) {
   EXPECT_EQ(BlamedForExit(RecordReason::kPrecondition), Blamed{});
 }
 
-// The exit itself attributes its error to the point of a fault.
+// The error of the exit names the point of the fault.
 TEST(CausingFaultsTest, InjectedErrorIsBlamedForAnExitThatStatesIt) {
   Record record;
   record.faults = {FaultOf("errno")};

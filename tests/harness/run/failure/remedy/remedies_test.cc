@@ -220,8 +220,8 @@ TEST(RemediesTest, RunWithoutDueSaves_IsToSave) {
       "set checkpoint.every to {steps: 2}");
 }
 
-// Saves of steps 4, 8 and 12, the last one before the evaluation and at the end
-// of training.
+// The run saves steps 4, 8 and 12. It saves step 12 twice: before the
+// evaluation, and at the end of training.
 TEST(RemediesTest, ExpectedCheckpointsFollowFromTheirRetention) {
   struct RetentionCase {
     int keep;
