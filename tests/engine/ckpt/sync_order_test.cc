@@ -26,7 +26,7 @@ class SyncOrderTest : public testing::Test {
   };
 
   SyncOrderTest() {
-    // Generation 1: steps 1 and 2.
+    // Generation 1 saves steps 1 and 2.
     CheckpointStore store = OpenStore(old_.world);
     CHECK(store.ClaimGeneration(std::string(kJob)).ok(), "claim");
     CHECK(Save(store, 1, 1).ok() && Save(store, 1, 2).ok(), "save");

@@ -15,7 +15,8 @@ namespace {
 using gpu::CublasApi;
 using gpu::MultiplyByCublas;
 
-// sgemm as documented, with its requirements, for whole numbers.
+// Computes what the documentation of sgemm states, for whole numbers, and
+// checks the requirements.
 int PlainSgemm(void*, int a_operation, int b_operation, int m, int n, int k,
                const float* alpha, const float* a, int lda, const float* b,
                int ldb, const float* beta, float* c, int ldc) {

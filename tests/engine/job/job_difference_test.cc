@@ -86,7 +86,8 @@ TEST(JobDifferenceTest, OptionsOfCallbacks_AreNamedByCallback) {
   EXPECT_EQ(JobFromJson(Json(present))->callbacks, present.callbacks);
 }
 
-// Backups of versions that did not record callbacks.
+// Backups of earlier versions have no callbacks, as these versions did not
+// record them.
 TEST(JobDifferenceTest, OnlyAStoredJobWithoutCallbacks_LeavesThemUnknown) {
   const JobSpec none = WithCallbacks({});
   const JobSpec some = WithCallbacks({{"a", {{"monitor", "loss"}}}});

@@ -25,7 +25,7 @@ TEST(ColumnsTest, BreaksNothing_IfTheTextFitsInOneLine) {
   EXPECT_THAT(Wrapped("abc ", 3), ElementsAre("abc", ""));
 }
 
-// Takes minutes if each line needs a pass over the rest of the text.
+// This test takes minutes if each line needs a pass over the rest of the text.
 TEST(ColumnsTest, WrapsMegabytesInOnePass) {
   constexpr size_t kLines = 400'000;
   EXPECT_EQ(Wrapped(std::string(kLines * 10, 'a'), 10).size(), kLines);

@@ -6,7 +6,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-// After gtest, which this header does not include.
+// Comes after gtest.h, which this header needs but does not include.
 #include <rapidcheck/gtest.h>
 
 #include "engine/train/launcher_options.h"

@@ -316,7 +316,7 @@ TEST(ManifestTest, ReadsOtherLayoutsOfTheSameContent) {
            {"[\"a\",\"b\"]", "[\"a\", \"b\"]"},
            {"model-", "\\u006dodel-"}}) {
     std::string other = Replaced(body, from, to);
-    // Puts a key that was removed back elsewhere.
+    // If the key was removed, puts it back elsewhere.
     if (*to == '\0') other = Replaced(other, "{\n", "{\n\"step\":150,\n");
     const auto manifest = ParseManifest(Signed(other));
     ASSERT_TRUE(manifest.ok()) << to << manifest.status().ToString();

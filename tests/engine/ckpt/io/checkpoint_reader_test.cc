@@ -107,8 +107,8 @@ class CheckpointReaderTest : public testing::Test {
     return ReadCheckpoint(test_.world, kCheckpoint, places);
   }
 
-  // Returns the error of a load, which is the same with places and without, and
-  // when the checkpoint is only verified.
+  // Returns the error of a load. Expects the same error with places, without
+  // places, and if the checkpoint is only verified.
   Status ErrorOfRead() {
     Places places(shards_[1]);
     const Status without = Read().status();
@@ -204,8 +204,8 @@ TEST_F(CheckpointReaderTest, WrongStateDigestIsFound) {
                         StateDigest(views_).ToString()));
 }
 
-// The header is parsed before the digest of the file is known. A damaged one
-// must not be reported in another way than damaged data.
+// The header is parsed before the digest of the file is known. A damaged header
+// must be reported in the same way as damaged data.
 TEST_F(CheckpointReaderTest, EachBitFlipIsFoundByTheDigestOfTheFile) {
   std::string& file = storage_.Bytes(PathOfShard(1));
   const size_t header = file.find("    ");  // its padding

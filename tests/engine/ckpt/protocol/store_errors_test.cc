@@ -41,7 +41,7 @@ class StoreErrorsTest : public testing::Test {
     return *claim;
   }
 
-  // Makes each such operation on the path fail from now on.
+  // Makes each `operation` on the path fail from now on.
   void Break(StorageCall operation, const std::string& path) {
     storage_.gate = [=](StorageCall now, const std::string& at) {
       return now == operation && at == path ? IoError("the disk refuses")

@@ -35,7 +35,7 @@ TEST(StateDigestTest, DoesNotDependOnTheOrderGiven) {
   EXPECT_EQ(StateDigest(views), digest);
 }
 
-// Pieces that begin and end anywhere in a block.
+// Digests pieces that begin and end anywhere in a block.
 TEST(StateDigestTest, IsTheSameOfBytesInPieces) {
   std::vector<float> values(kDigestBlockBytes);  // four blocks
   values[1] = std::nanf("7");

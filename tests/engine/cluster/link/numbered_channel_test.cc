@@ -45,7 +45,7 @@ class Scripted final : public Channel {
   Nonce nonce_{};
 };
 
-// Returns the frames that a numbered channel hands out, and how it ends.
+// The frames that a numbered channel returns, and the code of its end.
 struct Received {
   std::vector<Frame> frames;
   Code end = Code::kOk;

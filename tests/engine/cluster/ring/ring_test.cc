@@ -109,7 +109,7 @@ class Scripted final : public Channel {
   Frame says_;
 };
 
-// Returns how an exchange of the last of two ranks ends after that frame.
+// Returns the status of `exchange` on rank 1 of two, which receives `frame`.
 using Exchange = std::function<Status(Ring&)>;
 Status EndAfter(const Frame& frame, const Exchange& exchange) {
   ClusterFixture cluster(1, 1);

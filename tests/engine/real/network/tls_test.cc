@@ -47,8 +47,8 @@ class TlsTest : public testing::Test {
     CHECK(read.ok(), read.status().ToString());
     return *std::move(read);
   }
-  // Returns true iff a caller with these files, or without any, reaches a
-  // listener with the authority's and exchanges frames with it.
+  // Returns true iff a caller with the files `caller`, or without TLS, can
+  // connect to a listener with the files `called`, and exchange frames with it.
   bool IsLetIn(const std::optional<TlsFiles>& caller, const TlsFiles& called) {
     const ReservedPort port = *ReservePort("127.0.0.1");
     const std::string address = fmt::format("127.0.0.1:{}", port.port);

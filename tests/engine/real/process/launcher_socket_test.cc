@@ -200,7 +200,7 @@ class UnreadMessagesTest : public testing::Test {
     return lines;
   }
 
-  // Reads until nothing waits. Adds the messages that have a line.
+  // Reads all messages that wait. Passes those with a line to `add`.
   void Drain(const std::function<void(const WorkerProgress&)>& add) {
     std::vector<std::string> received = Received();
     while (!received.empty()) {

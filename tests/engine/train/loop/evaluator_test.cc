@@ -24,7 +24,7 @@ using testing::IsEmpty;
 
 TrainOptions SavingEachEpoch(int keep = 5) {
   TrainOptions options = SmallRun();
-  // The same steps, summed from more parts.
+  // Trains the same steps, but sums them from more parts.
   options.job.replicas = 8;
   options.job.batch = 2;
   options.checkpoint.trigger = {.unit = SaveUnit::kEpochs, .every = 1};

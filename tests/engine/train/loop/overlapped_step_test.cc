@@ -128,7 +128,7 @@ TEST_P(OverlappedFaultTest, FaultAnywhereInTheExchange_LetsTheWorkersRejoin) {
       }
     }
   }
-  // 4 of begin and end, 6 sends and 6 receives.
+  // 4 occurrences at begins and ends, 6 at sends and 6 at receives.
   EXPECT_EQ(fired, 16);
 }
 

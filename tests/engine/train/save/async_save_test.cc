@@ -29,7 +29,7 @@ Fault SlowFault(int worker, Point point, Duration latency) {
           .with = {.times = FaultTimes::kAlways, .latency = latency}};
 }
 
-// Slower than the steps until the next save.
+// Makes a save slower than the steps until the next save.
 FaultPlan SlowDisk() {
   return {.faults = {SlowFault(kAllWorkers, Point::kShardOpen,
                                std::chrono::milliseconds(500))}};

@@ -38,7 +38,7 @@ Fault SlowStateFile(Duration latency) {
   return fault;
 }
 
-// Slower than the steps until the next save.
+// Makes the task slower than the steps until the next save.
 FaultPlan SlowTidying() {
   return {.faults = {SlowStateFile(milliseconds(500))}};
 }
@@ -48,7 +48,8 @@ Duration TimeOf(const std::vector<PartTime>& parts, TimePart part) {
   return found == parts.end() ? Duration::zero() : found->took;
 }
 
-// Returns the place among the chief's events of that kind's event of the step.
+// Returns the index of the event of that kind and step among the chief's
+// events.
 size_t PlaceOf(const AttemptResult& outcome, EventKind kind, uint64_t step) {
   const std::vector<LogEvent>& events = outcome.events[0];
   const auto found = std::ranges::find_if(events, [&](const LogEvent& event) {
@@ -122,8 +123,8 @@ TEST(TidyingTest, FinishedRunIsTidy_AlsoWithoutAnotherSaveAtTheEnd) {
   EXPECT_EQ(outcome.Of(EventKind::kRetired).size(), 3u);
 }
 
-// The task is about to remove the save of step 5, for two seconds. A step takes
-// one.
+// The task waits for two seconds before it removes the save of step 5. A step
+// takes one second.
 FaultPlan WaitingTask() {
   return {.faults = {{.id = "wait",
                       .site = {.worker = kChief, .point = Point::kRetireRename},

@@ -163,7 +163,7 @@ const gpu::DeviceApi& CountingDevice() {
   return api;
 }
 
-// Returns the largest numbers of any worker.
+// Returns the largest number of arrays of each kind that any worker had.
 ArrayCounts MostOfAWorker(const TrainOptions& options, const FaultPlan& plan) {
   counts_of.clear();
   gpu::DevicePlace place = EmulatedPlace();
