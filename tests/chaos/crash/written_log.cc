@@ -257,7 +257,7 @@ std::set<std::string> WrittenLog::PowerLosses(DurabilityProfile profile,
     const auto state = list.Next();
     EXPECT_TRUE(state.ok()) << state.status().ToString();
     if (!state.ok() || !*state) return texts;
-    // Goes through the id, which must describe the whole state.
+    // Builds the state from its id, as the id must describe the whole state.
     texts.insert(TextOf(CrashStateId(**state)));
   }
 }

@@ -66,7 +66,7 @@ bool SucceedsForOrdinaryUser(Body body) {
   const pid_t child = StartChild([&] {
     if (geteuid() == 0 && (setgid(kNobody) != 0 || setuid(kNobody) != 0))
       _exit(kNotPossible);
-    // Makes it readable to this user, as if the user had started it.
+    // Makes this process readable to the user, as if the user had started it.
     prctl(PR_SET_DUMPABLE, 1);
     if (access(VICTIM, X_OK) != 0) _exit(kNotPossible);
     body();

@@ -66,7 +66,8 @@ bool Replay::Enter(const FileOperation& op) {
   struct stat status = {};
   if (known != files_.end() && fstat(known->second.get(), &status) == 0 &&
       status.st_nlink > 0) {
-    // Makes another name of the file, which replaces any old one atomically.
+    // Links the file to a temporary name, and renames it, so that it replaces
+    // an existing file of the new name atomically.
     const bool is_done = LinkTo(known->second.get(), aside) &&
                          rename(aside.c_str(), Path(op.name).c_str()) == 0;
     unlink(aside.c_str());

@@ -175,7 +175,7 @@ inline rc::Gen<FaultPlan> ArbitraryPlan() {
     plan.faults = *rc::gen::container<std::vector<Fault>>(ArbitraryFault());
     for (size_t i = 0; i < plan.faults.size(); ++i) {
       plan.faults[i].id = "fault-" + std::to_string(i);
-      // Sometimes orders a fault after an earlier one, which never forms a
+      // Sometimes orders a fault after an earlier one. Such orders never form a
       // cycle.
       const auto earlier = *rc::gen::inRange<size_t>(0, 2 * i + 1);
       if (earlier < i) plan.faults[i].after = plan.faults[earlier].id;
