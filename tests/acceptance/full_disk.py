@@ -200,7 +200,8 @@ def a_result_without_room_leaves_the_exit_code(run):
     return None
 
 
-# Checkpoints have no room, but smaller files have: removed files free some.
+# There is no room for checkpoints, but for smaller files, as removed files free
+# some.
 LARGE = """schema: gauntlet/v2
 name: large
 preset: dnn

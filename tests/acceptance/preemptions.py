@@ -101,7 +101,8 @@ class Preemptions:
         way = choice.choice(WAYS)
         run.start(*self.command(), "--notice-file", notice,
                   "--notice-url", service.url, "--notice-every", "20ms")
-        # From before the rendezvous to well into training.
+        # The notice comes at a time from before the rendezvous to well into
+        # training.
         time.sleep(choice.uniform(0.0, 0.5))
         self._notify(run, way, service, notice, choice)
         code = run.wait()

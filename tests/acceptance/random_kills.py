@@ -58,7 +58,7 @@ class KilledRun:
             if self.run.launcher.poll() is not None:
                 return
             time.sleep(0.001)
-        # A moment within the next steps and their save.
+        # Waits for a moment within the next steps and their save.
         time.sleep(self.choice.uniform(
             0.0, 5 * self.clean["seconds"] / self.clean["steps"]))
 

@@ -31,7 +31,7 @@ LATE_S = 3.0
 INTERRUPTED = 130
 # A step after some epochs. By then, a launcher has written lines.
 REACHED = 40
-# Steps whose output takes a reader of single pages half a minute.
+# Number of steps whose output takes half a minute to read in single pages.
 ENOUGH_TO_SAY = 20_000
 SMALL = ["--preset", "tiny", "--replicas", WORKERS]
 ALL = [*SMALL, "--workers", WORKERS]
