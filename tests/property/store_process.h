@@ -80,8 +80,8 @@ class StoreProcess {
   size_t least_kept_ = SIZE_MAX;      // smallest `keep` so far
   std::set<uint64_t> unsure_claims_;  // known only from the disk
   std::set<std::string> damaged_names_;
-  // Identifies damage by key too: a power loss may restore the name that a
-  // checkpoint had before a claim.
+  // Identifies damage by key too: a power loss may undo the rename of a
+  // checkpoint, and so change its name.
   std::set<SavedKey> damaged_keys_;
   std::vector<std::unique_ptr<Process>> stale_;  // oldest first
   std::optional<uint64_t> wanted_;               // step that an edit selects
