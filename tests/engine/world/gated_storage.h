@@ -13,12 +13,12 @@
 namespace gauntlet {
 
 enum class StorageCall {
-  kOpen,         // to read
-  kOpenToWrite,  // an existing file
-  kCreate,       // of a file or a directory
-  kRead,         // bytes or the size of a file
+  kOpen,         // opens a file to read
+  kOpenToWrite,  // opens an existing file to write
+  kCreate,       // creates a file or a directory
+  kRead,         // reads bytes or the size of a file
   kWrite,
-  kSync,  // of a file or a directory
+  kSync,  // syncs a file or a directory
   kList,
   kChange,  // Rename, RenameToNew, Remove
   kLock

@@ -208,7 +208,7 @@ TEST_F(CheckpointReaderTest, WrongStateDigestIsFound) {
 // must be reported in the same way as damaged data.
 TEST_F(CheckpointReaderTest, EachBitFlipIsFoundByTheDigestOfTheFile) {
   std::string& file = storage_.Bytes(PathOfShard(1));
-  const size_t header = file.find("    ");  // its padding
+  const size_t header = file.find("    ");  // padding of the header
   std::vector<size_t> offsets = {header, kMaxBlock, file.size() - 1};
   for (size_t i = 0; i < 200; ++i) offsets.push_back(i);
   for (const size_t offset : offsets) {

@@ -94,7 +94,7 @@ class PassingRank {
   Ring& ring_;
   const Kernels& kernels_;
   Arrays arrays_;
-  const std::vector<float> values_;  // of the last replica
+  const std::vector<float> values_;  // array of the last replica
   const size_t gradients_;
   size_t final_from_ = SIZE_MAX;
   std::vector<std::span<const float>> views_;

@@ -138,7 +138,7 @@ TEST_F(GrpcStrangersTest, CallersThatHangUpLeaveNothingBehind) {
     const auto caller = network_.Connect(address_, Soon());
     ASSERT_TRUE(caller.ok()) << caller.status().ToString();
   }
-  const size_t of_grpc = 20;  // its pollers
+  const size_t of_grpc = 20;  // descriptors of its pollers
   const Time deadline = Soon();
   while (OpenDescriptors() > before + of_grpc &&
          SystemClock().Now() < deadline) {

@@ -85,7 +85,7 @@ TEST_F(GradientExchangeTest, KeepsGradientsUntilTheNextExchange) {
 TEST_F(GradientExchangeTest, KeepsItsArraysInTheNextGeneration) {
   GradientExchange exchange = ExchangeOn(*host_);
   const float* const array = exchange.GradientBuffer(1).data();
-  Compute(exchange, 0, {5.0f, 6.0f}, 7.0f);  // of a step that was not completed
+  Compute(exchange, 0, {5.0f, 6.0f}, 7.0f);  // the step is not completed
   Ring next{world_.world, *host_, {.generation = 2}, nullptr, nullptr};
   exchange.Rejoin(next, nullptr);
   EXPECT_EQ(exchange.GradientBuffer(1).data(), array);

@@ -131,7 +131,7 @@ TEST(ExportTest, ConvolutionsAndCombinedMeansAreInIt) {
   EXPECT_EQ(layers[4]["parameters"].dump(),
             R"([{"name":"center0/moving_mean","shape":[6]}])");
   for (size_t i = 0; i < 24; ++i) {
-    one.state->replica_state[i] = static_cast<float>(i / 6);  // of 4 replicas
+    one.state->replica_state[i] = static_cast<float>(i / 6);  // 4 replicas
   }
   MemoryStorage storage;
   TestWorld world(storage);
