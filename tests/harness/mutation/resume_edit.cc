@@ -34,7 +34,7 @@ std::optional<size_t> FindState(const GoldenTrajectory& golden,
 // A state that a generation resumes from instead of its own.
 struct OtherState {
   size_t entry = 0;  // index in GoldenTrajectory::entries
-  std::string stem;  // of its checkpoint; empty: the initial state
+  std::string stem;  // checkpoint name without -gN; empty: initial state
 };
 
 // Returns the checkpoints that were acknowledged, and neither retired nor

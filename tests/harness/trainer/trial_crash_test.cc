@@ -128,8 +128,8 @@ TEST(TrialCrashSyncTest, TellsWhichSyncsAreMissing) {
 TEST_F(TrialCrashTest, FileThatStaysOpenDuringOtherSavesIsALog) {
   struct Row {
     const char* file;
-    uint64_t offset;  // of the second write
-    int32_t thread;   // that closes the other file; the writes are by thread 0
+    uint64_t offset;  // offset of the second write
+    int32_t thread;   // closes the other file; thread 0 makes both writes
     std::set<std::string> in_place;
   };
   const Row rows[] = {{"log", 3, 0, {}},

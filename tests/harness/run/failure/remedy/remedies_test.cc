@@ -267,7 +267,7 @@ TEST(RemediesTest, ExpectedCheckpointsFollowFromTheirRetention) {
 // the job restarts from step 6.
 TEST(RemediesTest, EpochsAfterRestart_HaveADirection) {
   struct EpochsCase {
-    uint64_t step;  // of the fault
+    uint64_t step;  // step of the fault
     std::set<uint64_t> ended_after;
     uint64_t expected;
     const char* remedy;
