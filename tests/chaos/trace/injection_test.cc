@@ -49,7 +49,7 @@ struct Torn {
   const char* file;
   uint64_t occurrence;  // among the writes of this file
   uint64_t bytes;
-  uintmax_t size;  // of the file afterwards
+  uintmax_t size;  // size of the file afterwards
 };
 
 TEST_F(InjectionTest, TearsEachFormOfWrite) {

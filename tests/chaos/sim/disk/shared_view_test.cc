@@ -128,7 +128,7 @@ TEST_F(SharedViewTest, CrashOfTheHost_LosesDataNotSentToTheServer) {
   ASSERT_TRUE(one_.Sync(kept).ok());
   const auto lost = Write(one_, "/lost", "lost");
   one_.Crash();
-  one_.Close(lost);  // by the death of its process, too late
+  one_.Close(lost);  // too late: its process has died
   EXPECT_EQ(ReadAt(two_, "/kept"), "kept");
   EXPECT_EQ(ReadAt(two_, "/lost"), "");
 }
