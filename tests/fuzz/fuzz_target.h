@@ -15,7 +15,7 @@
 namespace gauntlet {
 
 struct FuzzTarget {
-  std::string_view name;  // also of its folder in corpus/
+  std::string_view name;  // also names its folder in corpus/
   void (*run)(std::string_view input);
   // Returns valid inputs of the current formats, made by their writers.
   std::vector<std::string> (*seeds)();
@@ -27,7 +27,7 @@ std::span<const FuzzTarget> AllFuzzTargets();
 const FuzzTarget* FindFuzzTarget(std::string_view name);
 
 struct FuzzInput {
-  std::string name;  // its file's, or "seed-3"
+  std::string name;  // name of its file, or "seed-3"
   std::string bytes;
 };
 // Returns the target's seeds and the files of its folder in the corpus. Files
