@@ -42,7 +42,7 @@ class StoreProcess {
     TestWorld test;
     std::optional<CheckpointStore> store;
     uint64_t generation = 0;
-    uint64_t step = 0;  // of its newest checkpoint
+    uint64_t step = 0;  // step of its newest checkpoint
     size_t keep = 1;
     size_t events_seen = 0;
   };
