@@ -4,8 +4,9 @@
 // with FaultPoints::Hit that it has reached a point, and acts on the Status
 // returned. The implementation of FaultPoints decides what happens at the
 // point: usually nothing, else a crash, a hang or an error. The registry in
-// fault_point.cc is the one list of points and their properties: checks, judges
-// and explorations derive their categories of points from it.
+// fault_point.cc is the one list of points and their properties: the scenario
+// loader, the injector and explorations derive their categories of points from
+// it.
 #ifndef GAUNTLET_ENGINE_WORLD_FAULT_POINT_H_
 #define GAUNTLET_ENGINE_WORLD_FAULT_POINT_H_
 
