@@ -392,7 +392,8 @@ class Tracer {
     std::erase_if(waiting_, [&](const Waiting& one) { return one.id == id; });
   }
 
-  // Lets the first held thread continue.
+  // Lets held threads continue, in order of arrival, until one is in an ordered
+  // call.
   void ReleaseHeld() {
     while (!is_killing_ && !held_.empty() && !threads_.IsAnyInOrderedCall()) {
       TracedThread* const thread = threads_.Find(held_.front());

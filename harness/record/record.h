@@ -154,8 +154,8 @@ struct RunSetup {
   int64_t step_timeout_ns = 0;
   int64_t save_timeout_ns = 0;
   int64_t start_timeout_ns = 0;
-  // The harness ends the run after this time without an event (timeout.hang),
-  // and after this time in all (timeout.total).
+  // The harness ends the run if no event occurs for longest_silence_ns
+  // (timeout.hang), or if it takes longer than longest_run_ns (timeout.total).
   int64_t longest_silence_ns = 0;
   int64_t longest_run_ns = 0;
   std::vector<std::string> planted_bugs;

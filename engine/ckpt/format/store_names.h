@@ -64,7 +64,8 @@ struct CheckpointName {
   uint64_t step = 0;
   std::optional<Phase> phase;  // set if it is part of the name
   uint64_t generation = 0;     // generation that wrote it
-  // The name has "in_epoch" (earlier versions) instead of "finished".
+  // An earlier version wrote the name: it spells Phase::kInEpoch "in_epoch"
+  // instead of "finished".
   bool is_named_in_epoch = false;
 
   std::string ToString() const;

@@ -28,7 +28,8 @@ class NoProgress final : public CrashTestProgress {
   void OnTrial(const CrashTrial&, uint64_t) override {}
 };
 
-// Crash-tests the case's trainer and writes the result to the folder.
+// Crash-tests the training program of the case, and writes its scenario to the
+// case's directory and the result to `folder`.
 Result<CrashTestResult> RunTrainer(const Case& one, const CasePlace& place,
                                    const fs::path& folder) {
   ASSIGN_OR_RETURN(CrashTestPlan plan, PlanOfTrainer(*one.trainer));

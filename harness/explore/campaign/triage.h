@@ -67,7 +67,8 @@ class Triage {
   Shrunken ShrinkViolation(const ExploreCase& one, const Violation& violation,
                            const PlanRun& run);
   Shrunken ShrinkDivergence(const ExploreCase& one);
-  // `begin`: time at which shrinking of the finding began.
+  // `begin`: time at which shrinking of the finding began; its time limit
+  // counts from then.
   void ShrinkSetupOf(Shrunken& shrunken, const Violation& violation,
                      Time begin);
   CampaignFinding Unshrunken(const ExploreCase& one) const;

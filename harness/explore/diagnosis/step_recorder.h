@@ -27,7 +27,8 @@ struct StepTrace {
   std::vector<Tensor> after;  // empty: the part did not end
 };
 
-// Records the first part of a run for which `wanted` is true.
+// Records one part of a run: the first step, evaluation or epoch's end for
+// which `wanted` is true.
 class StepRecorder final : public StepProbe {
  public:
   using Wanted = std::function<bool(uint64_t step, Phase phase)>;

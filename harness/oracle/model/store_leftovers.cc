@@ -153,10 +153,11 @@ void StoreModel::CheckMissing() {
   }
 }
 
-// Returns true iff the chief of the newest claim exited with the code of an
-// orderly end, met no error, and was the only process to change the directory.
-// Then the directory must have only the checkpoints that retention keeps, and
-// no partial files.
+// Returns true iff the last launcher and the chief of the newest claim exited
+// with the code of an orderly end, the chief met no error, no process of
+// another claim can have changed the directory since that claim, and the claim
+// is settled, or its chief has deleted the store. Then the directory must have
+// only the checkpoints that retention keeps, and no partial files.
 bool StoreModel::IsTidy() const {
   if (!head_ || is_disturbed_) return false;
   if (record_.launchers.empty() ||

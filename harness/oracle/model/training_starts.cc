@@ -120,7 +120,8 @@ uint64_t TrainingModel::SavedBy(uint64_t number, uint64_t settled_to) const {
   return std::max(settled_to, store_.checkpoint(*claim->parent).position.step);
 }
 
-// Copies the first non-finite step from workers with the same state.
+// Copies the number of the first step that was not finite from workers with the
+// same state.
 void TrainingModel::CopyNotFiniteSince(Worker& worker) {
   for (const auto& [id, other] : workers_) {
     if (other.state == worker.state && other.not_finite_since != 0) {
