@@ -187,9 +187,12 @@ std::string KilledInGraceRemedy(const RunSetup& setup,
   if (needed_ns > notice.grace_ns) {
     const std::string needed = LengthText(needed_ns);
     return fmt::format(
-        "raise the grace of fault {} ({}) to {}, the time of two steps and a "
-        "save{}",
+        "raise the grace of fault {} ({}) to {}, the time of {} and a save{}",
         notice.id, granted, needed,
+        setup.steps_per_execution == 1
+            ? "two steps"
+            : fmt::format("two executions of {} steps",
+                          setup.steps_per_execution),
         told_ns > needed_ns
             ? fmt::format(", and lower preemption.grace ({}) to the same time",
                           LengthText(told_ns))

@@ -145,5 +145,19 @@ TEST(KilledWorkerTest, TextSaysWhyItHadNotSaved) {
   }
 }
 
+TEST(KilledWorkerTest, StepsOfAnExecutionAreInTheAdvice) {
+  constexpr int64_t kSecond = 1'000'000'000;
+  Record record = KilledRecord(false, 2 * kSecond);
+  record.setup.steps_per_execution = 4;
+  record.incarnations[0].events.push_back(
+      {.kind = RecordKind::kStep, .t_ns = 2 * kSecond, .step = 13});
+  const Outline outline(record);
+  const std::optional<KilledInGrace> killed = FindKilledInGrace(outline);
+  ASSERT_TRUE(killed.has_value());
+  EXPECT_EQ(KilledInGraceRemedy(record.setup, *killed),
+            "raise the grace of fault p (10s) to 16s, the time of two "
+            "executions of 4 steps and a save");
+}
+
 }  // namespace
 }  // namespace gauntlet
