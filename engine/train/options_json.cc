@@ -361,7 +361,8 @@ Status ReadJob(const Json& json, JobSpec& job) {
   ASSIGN_OR_RETURN(job, JobFromJson(Dump(json)));
   if (job.saved.empty()) return OkStatus();
   return InvalidArgument(
-      "job.saved: expected none: only a loop of one's own leaves any out");
+      "job.saved: expected an empty list: only a custom training loop may "
+      "leave tensors out");
 }
 
 // Reads the fields of one JSON object. Finish reads the nested objects, so that

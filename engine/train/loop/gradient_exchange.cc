@@ -113,7 +113,7 @@ bool GradientExchange::AcceptsKept() const {
 
 void GradientExchange::AddKept(size_t replica, KeptGradients gradients) {
   CHECK(AcceptsKept() && gradients->size() == length_host(),
-        "what is kept is all that a replica sends");
+        "kept gradients have the size of those that are sent");
   host_views_[replica] = *gradients;
   kept_[replica] = std::move(gradients);
 }

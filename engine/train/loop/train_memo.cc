@@ -20,7 +20,8 @@ std::array<Digest, 2> DigestsOfRows(const ReplicaBatch& batch) {
     return {DigestOf(std::as_bytes(batch.features)),
             DigestOf(std::as_bytes(batch.labels))};
   }
-  CHECK(!batch.rows->changed(), "the numbers say what the rows hold");
+  CHECK(!batch.rows->changed(),
+        "rows whose contents were changed have no numbers");
   return {DigestOf(std::as_bytes(batch.rows->numbers())), Digest()};
 }
 
@@ -53,7 +54,8 @@ KeptGradients Keep(std::span<const float> floats, float loss) {
 }
 
 void CheckSize(const KeptGradients& kept, size_t size) {
-  CHECK(kept->size() == size + 1, "one identity is of models of one spec");
+  CHECK(kept->size() == size + 1,
+        "models of one identity have the same number of gradients");
 }
 
 class MemoizedModel final : public Model {

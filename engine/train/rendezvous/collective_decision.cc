@@ -123,7 +123,7 @@ CollectiveDecision FallBackToRing(const std::string& why) {
 
 Result<CollectiveDecision> DecideCollective(
     CollectiveChoice choice, std::span<const CollectiveOffer> offers) {
-  CHECK(!offers.empty(), "somebody has come");
+  CHECK(!offers.empty(), "at least one rank has made an offer");
   if (choice == CollectiveChoice::kRing) return CollectiveDecision();
   const std::string obstacle = ObstacleOf(offers);
   if (choice == CollectiveChoice::kNccl) {

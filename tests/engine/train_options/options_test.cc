@@ -247,7 +247,7 @@ TEST(TrainOptionsTest, WorkersLeaveNoVariablesOut) {
   options.job.saved = {"dense0/kernel"};
   EXPECT_THAT(
       TrainOptionsFromJson(TrainOptionsToJson(options)).status().message(),
-      HasSubstr("job.saved: expected none"));
+      HasSubstr("job.saved: expected an empty list"));
 }
 
 TEST(TrainOptionsTest, HostileTextIsRefusedInOneShortLine) {

@@ -111,7 +111,7 @@ using GradientExchangeDeathTest = GradientExchangeTest;
 TEST_F(GradientExchangeDeathTest, GradientsOfAnotherSizeAreABug) {
   GradientExchange exchange = ExchangeOn(*host_);
   EXPECT_DEATH(exchange.AddKept(0, Kept({1.0f, 0.5f})),
-               "what is kept is all that a replica sends");
+               "kept gradients have the size of those that are sent");
 }
 
 }  // namespace
