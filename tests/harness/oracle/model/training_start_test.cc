@@ -212,9 +212,6 @@ INSTANTIATE_TEST_SUITE_P(WithoutAStore, LawfulStartTest,
 // restart from step 4.
 void ForgetStepSix(ScriptedRun& run) {
   run.facts.setup.rejoins = true;
-  // Suspected error of TrainingModel::OnLauncher: the start of the first
-  // launcher counts as a disturbance.
-  run.events.Remove(LauncherProcess(1), K::kLauncherBegin);
 }
 
 void FireWithTheCrash(ScriptedRun& run, const RecordFault& fault) {
