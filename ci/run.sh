@@ -20,23 +20,23 @@ usage: ci/run.sh COMMAND
           about a minute
   sim     explore in the simulated world for about ten minutes: random plans,
           each fault at each point, and the crash states of a save
-  fast    build the program as fast as it gets, build/fast/gauntlet, run tests
-          of its bits, and hold the records of its simulated runs against those
-          of build/release
+  fast    build the fastest program, build/fast/gauntlet, run tests of its
+          bits, and compare the records of its simulated runs with those of
+          build/release
   bench [OPTION...]  run the CPU benchmarks, in about four minutes: kernels,
           training steps, all-reduce, digests and checkpoints (each beside
           Eigen, memcpy or the disk), shrinking, simulation and crash states
           (these two as `fast` builds them). Prints the path of the results in
           JSON. Options are Google Benchmark's (--benchmark_filter=REGEX)
   compare-peers [OPTION...]  install PyTorch, JAX, Orbax, TensorFlow and oneDNN
-          in a virtual environment, build/peers, and measure Gauntlet beside
-          them: matrix products, training steps, two workers, saves, restores
-          and recovery from kill -9. --help: its options. About half an hour on
-          an idle machine
+          in a virtual environment, build/peers, and compare Gauntlet's speed
+          with theirs: matrix products, training steps, two workers, saves,
+          restores and recovery from kill -9. --help: its options. Half an hour
+          to an hour on an idle machine, depending on its disk
   crash-test-bench  install frameworks and ckpt-chaos in a virtual environment,
-          build/survey, and measure crash-test: its recording beside untraced
-          runs, the tracer's calls a second, and the crash states that it judges
-          a minute beside ckpt-chaos. About an hour on an idle machine
+          build/survey, and measure crash-test: the overhead of its recording,
+          the tracer's calls a second, and the crash states that it judges a
+          minute compared with ckpt-chaos. About an hour on an idle machine
   survey [OPTION...]  install other training libraries in a virtual environment,
           build/survey, crash a small trainer of each by `gauntlet crash-test`,
           and print what each recovers from. --help: its options. About an hour
