@@ -210,9 +210,7 @@ INSTANTIATE_TEST_SUITE_P(WithoutAStore, LawfulStartTest,
 
 // The policy is rejoin. Worker 0 held step 6 and had no fault, but all workers
 // restart from step 4.
-void ForgetStepSix(ScriptedRun& run) {
-  run.facts.setup.rejoins = true;
-}
+void ForgetStepSix(ScriptedRun& run) { run.facts.setup.rejoins = true; }
 
 void FireWithTheCrash(ScriptedRun& run, const RecordFault& fault) {
   FireBefore(run, kOther, K::kFaultFired, 0, fault);
