@@ -186,11 +186,16 @@ std::string PendingSaveText(const Outline& outline, const BegunSave& save,
   const RecordEvent* const end = FirstEnd(record, save.begin_ns, span.until_ns);
   if (end == nullptr) return NotAcknowledgedText({save.step});
   const int64_t ended_ns = TimeOfEnd(outline, *end, span.since_ns);
+  if (ended_ns < save.begin_ns) {
+    return fmt::format("{} began after the run had been interrupted: {}",
+                       SavesText({save.step}),
+                       EndWithFaultText(outline, *end, span.since_ns));
+  }
   return fmt::format(
       "{} was still being written when {}, {} after the save began{}",
       DelayedSaveText(save, DelaysOf(record, save, end->t_ns)),
       EndWithFaultText(outline, *end, span.since_ns),
-      MillisecondsText(std::max<int64_t>(0, ended_ns - save.begin_ns)),
+      MillisecondsText(ended_ns - save.begin_ns),
       OtherSavesText(record, save.begin_ns));
 }
 

@@ -131,6 +131,24 @@ TEST(OldResumeTest, FaultThatEndedTheProcessInTheSaveIsNamed) {
   EXPECT_THAT(CauseOf(record), HasSubstr("when worker 2 was killed, 575 ms"));
 }
 
+// The launcher observes the death only after another worker has begun a save.
+TEST(OldResumeTest, SaveThatBeganAfterTheFault_WasNotCutShortByIt) {
+  Record record = LateSaveRun();
+  record.faults.push_back(
+      {.id = "k", .kind = "kill", .summary = "kill worker 2 at step.end"});
+  record.incarnations.push_back({.worker = 2,
+                                 .number = 1,
+                                 .events = {{.kind = K::kFaultFired,
+                                             .t_ns = 990 * kMs,
+                                             .step = 12,
+                                             .path = "step.end",
+                                             .detail = "k"}}});
+  EXPECT_EQ(CauseOf(record),
+            "the save of step 12 began after the run had been interrupted: "
+            "worker 2 was killed because of fault k (kill worker 2 at "
+            "step.end)");
+}
+
 TEST(OldResumeTest, MetExpectationNeedsNoCause) {
   Record record = LateSaveRun();
   EXPECT_EQ(CauseOf(record, "restarts"), "");
