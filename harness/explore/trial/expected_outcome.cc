@@ -171,8 +171,7 @@ Outcome ExpectedOutcome(const Record& record) {
   if (record.faults.empty() && !IsStartedOnceForEachLaunch(record)) {
     return Outcome::kCompletes;
   }
-  // A refusal is correct only if no acknowledged checkpoint is loadable. The
-  // judge checks that.
+  // The judge checks that the refusal is allowed (clean-refusal).
   if (IsExit(record.launchers.back().exit_code, {WorkerExit::kNoCheckpoint})) {
     return Outcome::kRefuses;
   }

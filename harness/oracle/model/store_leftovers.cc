@@ -18,17 +18,20 @@ void StoreModel::CheckRefusal() {
   }
   checks_.clean_refusal.Count();
   bool is_any_left = false;
+  bool is_any_owed = false;
   bool is_any_bad = head_ && IsUnsettled(*head_);
   for (const Checkpoint& one : checkpoints_) {
     is_any_left = is_any_left || (one.acknowledged && !one.in_doubt);
     is_any_bad = is_any_bad || one.damaged;
     if (!IsOwed(one)) continue;
+    is_any_owed = true;
     checks_.clean_refusal.Fail("unneeded-refusal",
                                fmt::format("refused, but no fault damaged {}, "
                                            "which was acknowledged{}",
                                            one.name, VerificationText(one)));
   }
-  if (!is_any_bad) {
+  // A violation about a single checkpoint names this cause more precisely.
+  if (!is_any_bad && !is_any_owed) {
     checks_.clean_refusal.Fail("unneeded-refusal",
                                "refused, but no fault damaged a checkpoint");
   }

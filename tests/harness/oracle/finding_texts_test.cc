@@ -15,6 +15,8 @@ namespace {
 
 using testing::AllOf;
 using testing::Contains;
+using testing::Each;
+using testing::ElementsAre;
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
@@ -116,7 +118,19 @@ TEST(FindingTextsTest, OnlyAFaultDamagesACheckpoint) {
   EXPECT_EQ(messages.front(),
             "refused, but no fault damaged step-000000002-g1, which was "
             "acknowledged and does not verify");
-  EXPECT_EQ(messages.back(), "refused, but no fault damaged a checkpoint");
+  EXPECT_THAT(messages, Each(HasSubstr(", which was acknowledged")));
+}
+
+TEST(FindingTextsTest, RefusalWithoutAnyCheckpointIsOneFinding) {
+  ScriptedRun run = RefusedRun();
+  run.facts.left.checkpoints.clear();
+  run.events.RemoveIf([](const EmittedEvent& one) {
+    const K kind = one.event.kind;
+    return kind == K::kSaveBegin || kind == K::kSaveAcknowledged ||
+           kind == K::kDamaged || kind == K::kRejected;
+  });
+  EXPECT_THAT(MessagesOf(run.record(), "unneeded-refusal"),
+              ElementsAre("refused, but no fault damaged a checkpoint"));
 }
 
 TEST(FindingTextsTest, NewGenerationFindsNothingOfAnAcknowledgedSave) {
