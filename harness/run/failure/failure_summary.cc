@@ -508,6 +508,11 @@ void ExplainFailure(const Record& record, CaseResult& result) {
           {.invariant = std::string(InvariantName(Invariant::kStore)),
            .why = std::move(lost.why_store)});
     }
+    if (!lost.why_refusal.empty()) {
+      result.consequences.push_back(
+          {.invariant = std::string(InvariantName(Invariant::kCleanRefusal)),
+           .why = std::move(lost.why_refusal)});
+    }
   }
   if (result.cause.empty() && record.expect.outcome != Outcome::kRefuses) {
     result.cause = ExplainRefusal(record);

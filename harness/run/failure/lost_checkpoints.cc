@@ -158,6 +158,29 @@ std::string WhyStore(const Record& record,
   return why;
 }
 
+// Returns the reason why the violations of `clean-refusal` follow from the lost
+// checkpoints; "" unless each violation is about one that does not verify.
+std::string WhyRefusal(const Record& record,
+                       const std::vector<LostCheckpoint>& lost,
+                       const InvariantReport& report) {
+  std::vector<LostCheckpoint> invalid = lost;
+  std::erase_if(invalid, [&](const LostCheckpoint& one) {
+    return one.is_gone ||
+           IntegrityOf(record, one.name) != Integrity::kDamaged ||
+           std::ranges::none_of(report.findings, [&](const Finding& finding) {
+             return IsAbout(finding, one);
+           });
+  });
+  if (invalid.empty() || !AreAbout(invalid, report)) return "";
+  std::vector<std::string_view> names;
+  names.reserve(invalid.size());
+  for (const LostCheckpoint& one : invalid) names.push_back(one.name);
+  return fmt::format(
+      "all violations are about {}; training refuses to start if no checkpoint "
+      "verifies",
+      fmt::join(names, ", "));
+}
+
 // Returns "the power cut at step 51".
 std::string CutText(const Record& record, const RecordEvent& cut) {
   const RecordEvent* const fault = FaultOfCut(record, cut);
@@ -339,13 +362,22 @@ LossExplanation ExplainLoss(const Record& record, const Verdict& verdict) {
   });
   if (lost.empty()) return {};
   LossExplanation explanation = {.cause = CauseText(record, lost.front()),
-                                 .why_store = ""};
-  const auto store =
-      std::ranges::find(verdict.invariants, InvariantName(Invariant::kStore),
-                        &InvariantReport::invariant);
-  if (store != verdict.invariants.end() && store->violations > 0 &&
-      AreAbout(lost, *store)) {
+                                 .why_store = "",
+                                 .why_refusal = ""};
+  const auto find = [&verdict](Invariant invariant) {
+    return std::ranges::find_if(
+        verdict.invariants, [invariant](const InvariantReport& report) {
+          return report.invariant == InvariantName(invariant) &&
+                 report.violations > 0;
+        });
+  };
+  if (const auto store = find(Invariant::kStore);
+      store != verdict.invariants.end() && AreAbout(lost, *store)) {
     explanation.why_store = WhyStore(record, lost);
+  }
+  if (const auto refusal = find(Invariant::kCleanRefusal);
+      refusal != verdict.invariants.end()) {
+    explanation.why_refusal = WhyRefusal(record, lost, *refusal);
   }
   return explanation;
 }

@@ -16,6 +16,9 @@ struct LossExplanation {
   // Explains how the other violations of `store` follow from the loss; "" if
   // they do not follow from it, or if there is nothing to add.
   std::string why_store;
+  // Explains how the violations of `clean-refusal` follow from the loss; "" if
+  // there are none, or if they do not follow from it.
+  std::string why_refusal;
 };
 
 // Explains the loss of acknowledged checkpoints that the run rejected, left in

@@ -44,6 +44,41 @@ TEST(LostCheckpointsTest, CheckpointThatNoFaultDamagedIsTheCause) {
   EXPECT_EQ(lost.why_store, "all violations are about step-000000004-g1");
 }
 
+// Returns the consequence of the loss for a refusal with these violations.
+std::string WhyRefusalFails(const Record& record,
+                            const std::vector<std::string>& messages) {
+  Verdict verdict = StoreVerdict("does-not-verify", kName);
+  InvariantReport& refusal = verdict.invariants.emplace_back();
+  refusal.invariant = "clean-refusal";
+  for (const std::string& message : messages) {
+    refusal.findings.push_back({"clean-refusal", "any", message});
+    ++refusal.violations;
+  }
+  return ExplainLoss(record, verdict).why_refusal;
+}
+
+TEST(LostCheckpointsTest, RefusalFollowsFromTheCheckpointThatDoesNotVerify) {
+  const Record record = RecordOfALoss();
+  const std::string about = std::string("no fault damaged ") + kName;
+  EXPECT_EQ(WhyRefusalFails(record, {about}),
+            "all violations are about step-000000004-g1; training refuses to "
+            "start if no checkpoint verifies");
+  EXPECT_EQ(WhyRefusalFails(record, {}), "");
+  EXPECT_EQ(WhyRefusalFails(record, {about, "its result is done"}), "");
+  EXPECT_EQ(WhyRefusalFails(record, {"no fault damaged step-000000008-g1"}),
+            "");
+}
+
+TEST(LostCheckpointsTest, RefusalDoesNotFollowFromAnIntactCheckpoint) {
+  Record record = RecordOfALoss();
+  record.left.checkpoints.front().valid = true;
+  record.incarnations[0].events.push_back(
+      {.kind = RecordKind::kRejected,
+       .t_ns = 2,
+       .path = std::string("/ckpt/") + kName});
+  EXPECT_EQ(WhyRefusalFails(record, {kName}), "");
+}
+
 // Returns the consequence of losing the checkpoint of step 4 and then the
 // others.
 std::string WhyStoreFails(const std::vector<std::string>& others) {
