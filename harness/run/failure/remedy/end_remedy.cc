@@ -214,21 +214,6 @@ std::string FailedCheckpointsRemedy(const Record& record,
   return Leaves(record, due_saves) ? RemoveFailingFaults(record, failed) : "";
 }
 
-// Returns the only fault of the last interruption if its notice stopped the
-// run; else null.
-const RecordFault* NoticeOfStop(const Outline& outline) {
-  const Record& record = outline.record;
-  if (record.launchers.empty()) return nullptr;
-  const std::optional<FinalResult>& result = record.launchers.back().result;
-  const std::vector<Interruption> all = InterruptionsOf(outline);
-  if (!result || result->status != "stopped" || all.empty() ||
-      all.back().faults.size() != 1) {
-    return nullptr;
-  }
-  const RecordFault* const fault = *all.back().faults.begin();
-  return TraitsOf(*fault).gives_notice ? fault : nullptr;
-}
-
 // Returns the change after which a run that stopped on a notice leaves the
 // expected checkpoints: it stops at the last one of them. "" if no such step is
 // known.
@@ -255,6 +240,19 @@ std::string StopAtCheckpointRemedy(const Outline& outline) {
 }
 
 }  // namespace
+
+const RecordFault* NoticeOfStop(const Outline& outline) {
+  const Record& record = outline.record;
+  if (record.launchers.empty()) return nullptr;
+  const std::optional<FinalResult>& result = record.launchers.back().result;
+  const std::vector<Interruption> all = InterruptionsOf(outline);
+  if (!result || result->status != "stopped" || all.empty() ||
+      all.back().faults.size() != 1) {
+    return nullptr;
+  }
+  const RecordFault* const fault = *all.back().faults.begin();
+  return TraitsOf(*fault).gives_notice ? fault : nullptr;
+}
 
 std::string SaveScheduleRemedy(const Outline& outline) {
   const RunSetup& setup = outline.record.setup;

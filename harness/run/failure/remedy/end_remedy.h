@@ -30,6 +30,10 @@ std::string CheckpointsRemedy(const Outline& outline);
 // done, and its scenario plans no launches.
 std::string LastStepRemedy(const Outline& outline);
 
+// Returns the only fault of the last interruption if its notice stopped the
+// run; else null.
+const RecordFault* NoticeOfStop(const Outline& outline);
+
 // Returns the change after which a run that stopped on a notice stops at the
 // expected step, or in the expected epoch: "set the step of fault p (9) to 12";
 // "" if it did not stop in the step of the fault.

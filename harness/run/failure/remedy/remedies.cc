@@ -118,17 +118,33 @@ const RecordFault* FirstEndingFault(const UnmetRun& run) {
   return nullptr;
 }
 
-// Returns "in incarnation 2" or "in each of incarnations 2 and 3": the
-// incarnations that the next `number` ends of workers would end.
-std::string NextIncarnations(const UnmetRun& run, uint64_t number) {
-  const uint64_t first = run.all.size() + 1;
+// Returns "in incarnation 2" or "in each of incarnations 2 and 3": `number`
+// incarnations from `first`.
+std::string IncarnationsText(uint64_t first, uint64_t number) {
   if (number == 1) return fmt::format("in incarnation {}", first);
   return fmt::format("in each of incarnations {} {} {}", first,
                      number == 2 ? "and" : "to", first + number - 1);
 }
 
+// Returns the change after which `number` more ends of workers come before the
+// notice that stopped the run: no incarnation follows that stop. Returns "" if
+// no notice stopped the run, or if the scenario does not expect the stop.
+std::string EndsBeforeStop(const UnmetRun& run, uint64_t number) {
+  if (run.record().expect.outcome != Outcome::kStopsCleanly) return "";
+  const RecordFault* const notice = NoticeOfStop(run.outline);
+  if (notice == nullptr) return "";
+  const uint64_t last = run.all.size();
+  return fmt::format(
+      "add a fault that ends a worker (do: crash) {}, and let fault {} fire in "
+      "incarnation {}",
+      IncarnationsText(last, number), notice->id, last + number);
+}
+
 // Returns the change after which the run has `number` more interruptions.
 std::string MoreEnds(const UnmetRun& run, uint64_t number) {
+  if (std::string text = EndsBeforeStop(run, number); !text.empty()) {
+    return text;
+  }
   for (const FaultOccurrence& occurrence : run.outline.occurrences) {
     const bool only_delays = number == 1 &&
                              occurrence.traits.may_end_incarnation &&
@@ -141,7 +157,7 @@ std::string MoreEnds(const UnmetRun& run, uint64_t number) {
     return "add a fault that ends a worker (do: crash)";
   }
   return fmt::format("add a fault that ends a worker (do: crash) {}",
-                     NextIncarnations(run, number));
+                     IncarnationsText(run.all.size() + 1, number));
 }
 
 std::string OneMoreEnd(const UnmetRun& run) { return MoreEnds(run, 1); }

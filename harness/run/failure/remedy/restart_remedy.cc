@@ -217,6 +217,33 @@ std::string EndlessRestartRemedy(const Outline& outline, const Verdict& verdict,
       OrShorterDelays(outline));
 }
 
+// Returns "; this meets outcome, but not resumed_from, as …" for a run that
+// would end with the first stop if there were no requeue. Returns "" if it
+// would then meet resumed_from, or if another event ended the first launcher.
+// REQUIRES: there was a launcher.
+std::string UnmetResumeText(const Record& record, const Verdict& verdict) {
+  const LauncherRun& first = record.launchers.front();
+  const bool has_stopped = first.result && first.result->status == "stopped";
+  if (!record.expect.resumed_from_step || !record.setup.launches.empty() ||
+      !has_stopped || first.events.empty()) {
+    return "";
+  }
+  const int64_t end_ns = first.events.back().t_ns;
+  const bool has_resumed =
+      FirstOf(record, [end_ns](const RecordEvent& event) {
+        return event.kind == RecordKind::kResumed && event.t_ns <= end_ns;
+      }) != nullptr;
+  constexpr std::string_view kUnmet =
+      "; this meets outcome, but not resumed_from, as the job";
+  if (!has_resumed) {
+    return fmt::format("{} then resumes from no checkpoint", kUnmet);
+  }
+  return IsUnmet(verdict, "resumed_from") && verdict.facts.resumed_from
+             ? fmt::format("{} still resumes from step {}", kUnmet,
+                           *verdict.facts.resumed_from)
+             : "";
+}
+
 }  // namespace
 
 FaultsRemedy EndlessFaultsRemedy(const Outline& outline) {
@@ -288,10 +315,13 @@ std::string RequeueRemedy(const Outline& outline, const Verdict& verdict) {
   const bool is_requeued =
       std::ranges::find(all, Reaction::kStartsLauncher,
                         &Interruption::reaction) != all.end();
-  return is_requeued && record.expect.outcome == Outcome::kStopsCleanly
-             ? "set preemption.requeue to 0, so that the job does not start "
-               "again after its stop"
-             : "";
+  if (!is_requeued || record.expect.outcome != Outcome::kStopsCleanly) {
+    return "";
+  }
+  return fmt::format(
+      "set preemption.requeue to 0, so that the job does not start again after "
+      "its stop{}",
+      UnmetResumeText(record, verdict));
 }
 
 }  // namespace gauntlet

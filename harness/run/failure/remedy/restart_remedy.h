@@ -32,7 +32,9 @@ std::string RestartRemedy(const Outline& outline, const Verdict& verdict);
 // If the scenario expects the job to recover, returns the change after which
 // the job starts again after its stop, or after the kill of its launcher. If
 // the scenario expects a clean stop, returns the change after which the job
-// does not start again. Returns "" for other runs, and if no change is known.
+// does not start again; the text says if the run then has another resume than
+// the scenario expects, or none. Returns "" for other runs, and if no change is
+// known.
 std::string RequeueRemedy(const Outline& outline, const Verdict& verdict);
 
 }  // namespace gauntlet

@@ -174,6 +174,39 @@ TEST_F(AdviceOnRunTest, AdvisesToChangeTheCause) {
        "if the run was right, set outcome: stops-cleanly under expect "
        "(c.yaml:14); if the expectation is right, raise preemption.requeue "
        "(0) to 1, so that the job starts again after its stop"},
+      // Without the requeue, the job stops but resumes from no checkpoint.
+      {"",
+       "faults: [{id: p, at: {worker: 1, step: 6}, do: preempt, with: {grace: "
+       "5s}}]\nexpect: {outcome: stops-cleanly, resumed_from: {step: 4}}\n",
+       "if the run was right, set outcome: recovers, resumed_from: {step: 6} "
+       "under expect (c.yaml:13); if the expectations are right, set "
+       "preemption.requeue to 0, so that the job does not start again after "
+       "its stop; this meets outcome, but not resumed_from, as the job then "
+       "resumes from no checkpoint"},
+      {"",
+       "faults: [{id: p, at: {worker: 1, step: 6}, do: preempt, with: {grace: "
+       "5s}}]\nexpect: {outcome: stops-cleanly, resumed_from: {step: 6}}\n",
+       "if the run was right, set outcome: recovers under expect (c.yaml:13); "
+       "if the expectation is right, set preemption.requeue to 0, so that the "
+       "job does not start again after its stop; this meets outcome, but not "
+       "resumed_from, as the job then resumes from no checkpoint"},
+      {"",
+       "preemption: {requeue: 0}\n"
+       "faults: [{id: p, at: {worker: 1, step: 6}, do: preempt, with: {grace: "
+       "5s}}]\nexpect: {outcome: stops-cleanly, resumed_from: {step: 4}}\n",
+       "if the run was right, remove resumed_from under expect (c.yaml:14); "
+       "if the expectation is right, add a fault that ends a worker (do: "
+       "crash) in incarnation 1, and let fault p fire in incarnation 2"},
+      // The resume came before the stop, so no requeue made it.
+      {"",
+       "faults: [{id: c, at: {worker: 1, step: 6}, do: crash}, {id: p, at: "
+       "{worker: 1, step: 7, incarnation: 2}, do: preempt, with: {grace: "
+       "5s}}]\nexpect: {outcome: stops-cleanly, resumed_from: {step: 8}}\n",
+       "if the run was right, set outcome: recovers, resumed_from: {step: 4} "
+       "under expect (c.yaml:13); if the expectations are right, set "
+       "preemption.requeue to 0, so that the job does not start again after "
+       "its stop; this meets outcome, but not resumed_from, as the job still "
+       "resumes from step 4"},
       // The fault ends each start, so the number of starts must be known.
       {"",
        "preemption: {requeue: 2}\n"
