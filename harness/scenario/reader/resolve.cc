@@ -223,17 +223,37 @@ void WarnOfShorterGrace(const std::vector<PlacedFault>& faults, const Case& one,
   }
 }
 
-// Returns true iff the scenario has something that may interrupt the run: a
-// fault, a planted bug, a second launch, a disk of limited capacity, or a step
-// time. Long steps may exceed a time limit.
-bool PlansAnInterruption(const Case& one) {
-  return !one.plan.faults.empty() || !one.plan.bugs.empty() ||
-         !one.launches.empty() || one.disk_capacity != Case().disk_capacity ||
+// Returns true iff the scenario has something besides faults that may interrupt
+// the run: a planted bug, a second launch, a disk of limited capacity, or a
+// step time. Long steps may exceed a time limit.
+bool MayBeInterruptedWithoutFaults(const Case& one) {
+  return !one.plan.bugs.empty() || !one.launches.empty() ||
+         one.disk_capacity != Case().disk_capacity ||
          one.cluster.step_time > Duration();
 }
 
+bool PlansAnInterruption(const Case& one) {
+  return !one.plan.faults.empty() || MayBeInterruptedWithoutFaults(one);
+}
+
+// Returns true iff one notice is all that may interrupt the run, and the job
+// does not start again after its stop. A notice by file or http lasts, so it
+// may stop the job after a restart, too.
+bool HasOnlyOneStop(const Case& one) {
+  if (one.cluster.max_requeues > 0 || one.trainer ||
+      one.plan.faults.size() != 1 || MayBeInterruptedWithoutFaults(one)) {
+    return false;
+  }
+  const Fault& fault = one.plan.faults.front();
+  return fault.kind == FaultKind::kPreempt &&
+         fault.with.notice == NoticeBy::kSignal &&
+         fault.with.times == FaultTimes::kOnce &&
+         fault.site.worker != kAllWorkers;
+}
+
 // Warns of an expected outcome that the run cannot have: `recovers` if nothing
-// interrupts the run, or an outcome with another exit code than the expected
+// interrupts the run, `stops-cleanly` with a resume if nothing restarts the job
+// before its stop, or an outcome with another exit code than the expected
 // `exit_code`.
 void WarnOfOutcome(const YamlNode& document, const Case& one,
                    Diagnostics& diagnostics) {
@@ -247,6 +267,16 @@ void WarnOfOutcome(const YamlNode& document, const Case& one,
                         "`recovers` needs an interruption, but the scenario "
                         "has no fault",
                         "add `faults`, or expect: {outcome: completes}");
+  }
+  if (const YamlNode* place = expect->Find("resumed_from");
+      place != nullptr && expected.resumed_from_step &&
+      expected.outcome == Outcome::kStopsCleanly && HasOnlyOneStop(one)) {
+    diagnostics.Warning(place->place,
+                        "`resumed_from` needs a restart before the stop, but "
+                        "the scenario has only a notice, and "
+                        "preemption.requeue is 0",
+                        "remove resumed_from, or add a fault that ends a "
+                        "worker");
   }
   const std::optional<int> code = ExitCodeAfter(expected.outcome);
   if (!expected.exit_code || !code || *expected.exit_code == *code) return;

@@ -220,6 +220,11 @@ std::string WarningsOf(const std::string& mode, const std::string& fault) {
 
 TEST(ResolveTest, WarnsOfAnOutcomeThatCannotBe) {
   const std::string fault = "faults: [{at: {step: 9}, do: crash}]\n";
+  const std::string notice =
+      "faults: [{at: {step: 9, incarnation: any}, do: preempt, with: {grace: "
+      "30s}";
+  const std::string resumed =
+      "expect: {outcome: stops-cleanly, resumed_from: {step: 5}}";
   const struct {
     std::string body;
     std::string warning;
@@ -236,6 +241,16 @@ TEST(ResolveTest, WarnsOfAnOutcomeThatCannotBe) {
        "stops-cleanly is 143"},
       {fault + "expect: {outcome: stops-cleanly, exit_code: 143}", ""},
       {fault + "expect: {outcome: refuses, exit_code: 8}", ""},
+      {"preemption: {requeue: 0}\n" + notice + "}]\n" + resumed,
+       "f.yaml:5:48: warning: `resumed_from` needs a restart before the stop, "
+       "but the scenario has only a notice, and preemption.requeue is 0"},
+      {"preemption: {requeue: 1}\n" + notice + "}]\n" + resumed, ""},
+      {"preemption: {requeue: 0}\n" + notice +
+           "}, {at: {step: 7}, do: crash}]\n" + resumed,
+       ""},
+      {"preemption: {requeue: 0}\n" + notice +
+           "}]\nexpect: {outcome: stops-cleanly}",
+       ""},
   };
   for (const auto& [body, warning] : kCases) {
     const std::string text = "schema: gauntlet/v2\nname: a\n" + body + "\n";
