@@ -249,6 +249,21 @@ std::string PlaceText(const Departure& departure) {
   }
 }
 
+// Returns "the state after step 8". REQUIRES: the departure is not a state from
+// which a worker starts.
+std::string PlaceAfterText(const Departure& departure) {
+  switch (departure.kind) {
+    case RecordKind::kEvaluated:
+      return fmt::format("the state after the evaluation of step {}",
+                         departure.step);
+    case RecordKind::kEpochEnd:
+      return fmt::format("the state after the end of the epoch at step {}",
+                         departure.step);
+    default:
+      return fmt::format("the state after step {}", departure.step);
+  }
+}
+
 // Sets the places of both differences. `first` is at the departure. `then` is
 // there too, unless the departure is a state from which a worker starts: in
 // this case, `then` is in the operation that follows this state.
@@ -306,6 +321,30 @@ std::vector<StepTrace> TracesOf(const RunPlan& plan, const DataSplit& data,
     return recorders.For(worker, incarnation);
   });
   return recorders.Traces();
+}
+
+// Compares the states from which the operation after the departure starts. A
+// state may change after the last operation of a step, for example if a device
+// fails. A recorder of that step does not show this: it copies the state from
+// the device at the step's end, and the copy stays intact. So this function
+// repeats both runs without a recorder at the step. Returns nullopt if the
+// states are equal, or if a run has no such operation.
+std::optional<StateDifference> CompareNextStarts(const RunPlan& plan,
+                                                 const DataSplit& data,
+                                                 const Departure& departure,
+                                                 const ProbeOf& planted) {
+  const std::pair next(departure.step, static_cast<Phase>(departure.phase));
+  const auto there = [next](uint64_t step, Phase phase) {
+    return std::pair(step, phase) == next;
+  };
+  const std::vector<StepTrace> reference =
+      TracesOf(ReferencePlanOf(plan, data), data, Recorders(1, there, nullptr));
+  if (reference.empty()) return std::nullopt;
+  auto difference = CompareStarts(
+      TracesOf(plan, data, Recorders(departure.incarnation, there, planted)),
+      reference[0]);
+  if (difference) difference->place = PlaceAfterText(departure);
+  return difference;
 }
 
 }  // namespace
@@ -390,6 +429,9 @@ Result<Divergence> FindDivergence(const RunPlan& plan, const DataSplit& data,
                            .then = CompareOperations(broken, reference[0])};
   if (!divergence.first) divergence.first.swap(divergence.then);
   SetPlaces(divergence);
+  if (!divergence.first && !IsOfStart(departure.kind)) {
+    divergence.first = CompareNextStarts(plan, data, departure, planted);
+  }
   return divergence;
 }
 
@@ -418,13 +460,13 @@ std::string DescribeDivergence(const Divergence& divergence) {
     return text;
   }
   if (divergence.first) {
-    return fmt::format("first difference: {}, {}", PlaceText(departure),
+    return fmt::format("first difference: {}, {}", divergence.first->place,
                        DifferenceText(*divergence.first));
   }
   return fmt::format(
-      "first difference: {}, worker {}, incarnation {}; made again, its "
-      "operations "
-      "are the reference's",
+      "first difference: {}, worker {}, incarnation {}: the reported state or "
+      "loss differs; in a repeated run, a recorder of the operations found no "
+      "difference, so the state may have changed after them",
       PlaceText(departure), departure.worker, departure.incarnation);
 }
 

@@ -33,8 +33,9 @@ std::optional<Departure> FirstDeparture(const Record& record);
 
 struct Divergence {
   Departure departure;
-  // First difference of the states at the departure; nullopt: the repeated
-  // runs have equal states there.
+  // First difference at the departure; if its operations are equal in the
+  // repeated runs, that of the states from which the next operation starts.
+  // nullopt: these are equal too, or there is no next operation.
   std::optional<StateDifference> first;
   // If `first` is about a loaded state: the first difference in the next
   // operation.
@@ -45,7 +46,8 @@ struct Divergence {
 // 1.23 (0x3f9d70a4), expected 1.2299999 (0x3f9d70a3) (1 ulp); 512 of 4096
 // values differ". If a loaded state differs: "the state loaded at step 10
 // differs: tensor rng/key …", then "; then" and the first operation in which
-// the difference shows.
+// the difference shows. If the operations of a step are equal, but not the
+// state after them: "first difference: the state after step 8, tensor …".
 std::string DescribeDivergence(const Divergence& divergence);
 
 // Returns "operation gradient of dense0/kernel" or "tensor rng/key".

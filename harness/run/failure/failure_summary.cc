@@ -492,8 +492,8 @@ std::string PlantedText(const Record& record, const Verdict& verdict) {
 void ExplainFailure(const Record& record, CaseResult& result) {
   const Outline outline(record);
   result.losses = CompareLosses(record);
-  if (!result.cause.empty() && !result.differences.empty()) {
-    result.cause += EventsAtDifferenceText(outline, result.differences.front());
+  if (!result.cause.empty()) {
+    result.cause += EventsAtDepartureText(outline, result.differences);
   }
   if (std::string damage = DamagedLoadText(record); !damage.empty()) {
     result.cause = result.cause.empty()

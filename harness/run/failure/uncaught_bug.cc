@@ -1,6 +1,9 @@
 #include "harness/run/failure/uncaught_bug.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -9,6 +12,7 @@
 
 #include "engine/world/fault_point.h"
 #include "harness/oracle/history/last_words.h"
+#include "harness/oracle/history/training_position.h"
 #include "harness/record/fault_occurrence.h"
 #include "harness/record/fault_traits.h"
 #include "harness/record/invariants.h"
@@ -173,17 +177,61 @@ std::string EndWithReasonText(const Record& record) {
   return text;
 }
 
+// An event that reports a state other than the reference run's.
+struct OtherState {
+  const IncarnationEvents* incarnation = nullptr;  // null: there is none
+  size_t index = 0;  // index of the event in its process
+  const RecordEvent& event() const { return incarnation->events[index]; }
+};
+
+// Returns the first such event of the worker; without a worker, of any worker.
+OtherState FirstOtherState(const Record& record, std::optional<int> worker) {
+  std::map<std::pair<uint64_t, RecordPhase>, std::string_view> expected;
+  for (const GoldenEntry& entry : record.golden.entries) {
+    expected[{entry.step, entry.phase}] = entry.digest;
+  }
+  OtherState first;
+  for (const IncarnationEvents& incarnation : record.incarnations) {
+    if (incarnation.worker != worker.value_or(incarnation.worker)) continue;
+    for (size_t i = 0; i < incarnation.events.size(); ++i) {
+      const RecordEvent& event = incarnation.events[i];
+      if (!IsOfTraining(event.kind) && !IsOfStart(event.kind)) continue;
+      const auto entry = expected.find({event.step, event.phase});
+      if (entry == expected.end() || entry->second.empty() ||
+          event.digest.empty() || event.digest == entry->second) {
+        continue;
+      }
+      if (first.incarnation == nullptr || ComesBefore(event, first.event())) {
+        first = {.incarnation = &incarnation, .index = i};
+      }
+      break;  // the incarnation's later events have later times
+    }
+  }
+  return first;
+}
+
+// Returns true iff the fault failed the device of the incarnation that reported
+// the other state, and fired before this report.
+bool FailedDeviceBefore(const FaultOccurrence& occurrence,
+                        const OtherState& other) {
+  return occurrence.traits.fails_device && other.incarnation != nullptr &&
+         IsSameIncarnation(*occurrence.incarnation, *other.incarnation) &&
+         occurrence.index < other.index;
+}
+
 }  // namespace
 
 std::string EventsAtDifferenceText(const Outline& outline,
                                    const StateDifference& first) {
   const Record& record = outline.record;
   if (record.setup.planted_bugs.empty()) return "";
+  const OtherState other = FirstOtherState(record, first.worker);
   std::string text;
   for (const FaultOccurrence& occurrence : outline.occurrences) {
     const uint64_t step = occurrence.event().step;
+    const bool is_at_difference = first.place == fmt::format("step {}", step);
     if (occurrence.incarnation->worker != first.worker ||
-        first.place != fmt::format("step {}", step)) {
+        (!is_at_difference && !FailedDeviceBefore(occurrence, other))) {
       continue;
     }
     text += fmt::format("; fault {} ({}) fired in worker {} at step {}",
@@ -193,6 +241,16 @@ std::string EventsAtDifferenceText(const Outline& outline,
   if (IsDone(record) || record.ending != RunEnding::kExited) return text;
   const std::string end = EndWithReasonText(record);
   return end.empty() ? text : fmt::format("{}; then {}", text, end);
+}
+
+std::string EventsAtDepartureText(
+    const Outline& outline, const std::vector<StateDifference>& differences) {
+  if (!differences.empty()) {
+    return EventsAtDifferenceText(outline, differences.front());
+  }
+  const OtherState other = FirstOtherState(outline.record, std::nullopt);
+  if (other.incarnation == nullptr) return "";
+  return EventsAtDifferenceText(outline, {.worker = other.incarnation->worker});
 }
 
 std::string ExplainUncaughtBug(const Record& record, const Verdict& verdict) {

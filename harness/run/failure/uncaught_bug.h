@@ -4,6 +4,7 @@
 #define GAUNTLET_HARNESS_RUN_FAILURE_UNCAUGHT_BUG_H_
 
 #include <string>
+#include <vector>
 
 #include "harness/oracle/history/outline.h"
 #include "harness/record/record.h"
@@ -19,10 +20,16 @@ std::string ExplainUncaughtBug(const Record& record, const Verdict& verdict);
 
 // Returns "; fault f (gpu_error …) fired in worker 1 at step 8; then worker 1
 // exited with code 1: save of step 10: …": the faults at the first difference
-// of the state, and the end of a run that did not complete. Returns "" if no
-// bug is planted, or if there are neither.
+// of the state, those that failed the device of its worker before the worker
+// reported another state than the reference run's, and the end of a run that
+// did not complete. Returns "" if no bug is planted, or if there are none.
 std::string EventsAtDifferenceText(const Outline& outline,
                                    const StateDifference& first);
+// As above, for the first of the differences. Without differences, for the
+// worker that was the first to report another state than the reference run's;
+// "" if there is none.
+std::string EventsAtDepartureText(
+    const Outline& outline, const std::vector<StateDifference>& differences);
 
 // Returns the change of the scenario with which the bug is caught. If checks
 // found violations in this run, names these checks, and the rules of the checks

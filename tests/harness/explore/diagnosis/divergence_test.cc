@@ -21,6 +21,8 @@
 namespace gauntlet {
 namespace {
 
+using testing::Contains;
+using testing::Field;
 using testing::HasSubstr;
 using testing::StartsWith;
 
@@ -33,6 +35,23 @@ faults:
     do: crash
 expect: {outcome: violates, invariants: [trajectory]}
 )");
+}
+
+// Returns a case in which worker 1 uses the results of a device that fails.
+Case CaseOfFailedDevice(const std::string& point, int step) {
+  std::string text = SmallScenario(fmt::format(R"(seed: 7
+planted_bugs: trust-a-failed-device
+faults:
+  - id: gpu
+    at: {{worker: 1, step: {}, point: {}}}
+    do: gpu_error
+expect: {{outcome: recovers}}
+)",
+                                               step, point));
+  const std::string workers = "{workers: 2}";
+  text.replace(text.find(workers), workers.size(),
+               "{workers: 2, device: emulated}");
+  return LoadScenarios(text, "c.yaml").cases.at(0);
 }
 
 // Changes one output of an operation on a worker.
@@ -99,6 +118,16 @@ class DivergenceTest : public testing::Test {
         FindDivergence(PlanOf(one), *DataOf(one), *departure, probe_of);
     return divergence.ok() ? DescribeDivergence(*divergence)
                            : divergence.status().message();
+  }
+
+  // Returns the result of the case in the simulated world, with its cause.
+  CaseResult ExplainedResult(const Case& one) {
+    const Record record = Run(one);
+    const auto explanation = ExplainTrajectory(one, record, references_);
+    CHECK(explanation.ok(), explanation.status().message());
+    CaseResult result = {.verdict = Judge(record)};
+    ExplainCase(record, *explanation, result);
+    return result;
   }
 
   std::string ExplainMeddled(const Meddler::Target& target,
@@ -247,6 +276,55 @@ TEST_F(DivergenceTest, WrongOrderOfTheSumShowsInTheSum) {
               StartsWith("first difference: step 1, operation sum over the "
                          "replicas, gradient of dense0/kernel, worker 0, "
                          "element ["));
+}
+
+TEST_F(DivergenceTest, CauseNamesTheFaultThatFailedTheDevice) {
+  struct FailedDevice {
+    std::string point;
+    int step = 0;
+    std::string difference;
+  };
+  const std::string bias = ", tensor adam/m/dense0/bias, worker 1, element [0]";
+  for (const FailedDevice& one : {
+           FailedDevice{"step.begin", 5,
+                        "step 5, operation forward of dense0, replica 2, "
+                        "worker 1, element [0,0]"},
+           FailedDevice{"step.end", 5, "the state after step 5" + bias},
+           FailedDevice{"step.end", 6, "the state after step 6" + bias},
+           FailedDevice{"epoch.end", 6, "evaluation after step 6" + bias},
+           FailedDevice{"eval.begin", 6, "evaluation after step 6" + bias},
+       }) {
+    SCOPED_TRACE(fmt::format("{}, step {}", one.point, one.step));
+    const CaseResult result =
+        ExplainedResult(CaseOfFailedDevice(one.point, one.step));
+    EXPECT_THAT(result.cause,
+                StartsWith("with the planted bug trust-a-failed-device, first "
+                           "difference: " +
+                           one.difference + ": 0, expected "));
+    EXPECT_THAT(
+        result.cause,
+        HasSubstr(fmt::format(
+            "; fault gpu (gpu_error worker 1 at {}, step {}) fired in worker 1 "
+            "at step {}; then worker 1 exited with code 1: save of step 8: ",
+            one.point, one.step, one.step)));
+    for (const char* invariant : {"trajectory", "replicas-agree"}) {
+      EXPECT_THAT(result.consequences,
+                  Contains(Field(&Consequence::invariant, invariant)));
+    }
+  }
+}
+
+// The save of step 8 ends the run before another operation starts.
+TEST_F(DivergenceTest, DifferenceThatNoRecorderFinds_HasItsFault) {
+  EXPECT_THAT(
+      ExplainedResult(CaseOfFailedDevice("step.end", 8)).cause,
+      StartsWith(
+          "with the planted bug trust-a-failed-device, first difference: step "
+          "8, worker 1, incarnation 1: the reported state or loss differs; in "
+          "a repeated run, a recorder of the operations found no difference, "
+          "so the state may have changed after them; fault gpu (gpu_error "
+          "worker 1 at step.end, step 8) fired in worker 1 at step 8; then "
+          "worker 1 exited with code 1: save of step 8: "));
 }
 
 TEST_F(DivergenceTest, StepThatTheReferenceDoesNotHaveIsAnError) {

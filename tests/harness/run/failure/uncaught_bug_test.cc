@@ -191,6 +191,45 @@ TEST(UncaughtBugOfARunTest, FirstDifferenceHasTheFaultAndTheEndOfTheRun) {
             "; then worker 1 exited with code 70: replicas differ");
 }
 
+TEST(UncaughtBugOfARunTest, FirstDifferenceHasTheFaultThatFailedTheDevice) {
+  Record record;
+  record.setup.planted_bugs = {"trust-a-failed-device"};
+  record.faults = {
+      {.id = "g", .kind = "gpu_error", .summary = "gpu_error worker 1"}};
+  record.golden.entries = {{.step = 8, .digest = "a"},
+                           {.step = 9, .digest = "b"}};
+  record.incarnations = {
+      {.worker = 1,
+       .number = 1,
+       .events = {
+           {.kind = RecordKind::kStep, .t_ns = 10, .step = 8, .digest = "a"},
+           {.kind = RecordKind::kFaultFired,
+            .t_ns = 11,
+            .step = 8,
+            .path = "step.end",
+            .detail = "g"},
+           {.kind = RecordKind::kStep, .t_ns = 12, .step = 9, .digest = "x"}}}};
+  const StateDifference first = {.place = "the state after step 9",
+                                 .worker = 1};
+  const std::string text =
+      "; fault g (gpu_error worker 1) fired in worker 1 at step 8";
+  EXPECT_EQ(EventsAtDifferenceText(Outline(record), first), text);
+  EXPECT_EQ(EventsAtDepartureText(Outline(record), {first}), text);
+  EXPECT_EQ(EventsAtDepartureText(Outline(record), {}), text);
+  // The state differs before the fault.
+  record.incarnations[0].events[0].digest = "y";
+  EXPECT_EQ(EventsAtDifferenceText(Outline(record), first), "");
+  EXPECT_EQ(EventsAtDepartureText(Outline(record), {}), "");
+  // The fault fires in another incarnation than that whose state differs.
+  record.incarnations[0].events[0].digest = "a";
+  record.incarnations.push_back(
+      {.worker = 1,
+       .number = 2,
+       .events = {record.incarnations[0].events.back()}});
+  record.incarnations[0].events.pop_back();
+  EXPECT_EQ(EventsAtDifferenceText(Outline(record), first), "");
+}
+
 TEST(UncaughtBugOfARunTest, UncaughtBugOfAnotherOutcome_HasNoAdvice) {
   Record record;
   record.setup.planted_bugs = {"lose-position"};
