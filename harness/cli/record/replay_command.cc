@@ -20,10 +20,13 @@
 #include "harness/explore/diagnosis/divergence.h"
 #include "harness/explore/diagnosis/replay.h"
 #include "harness/explore/diagnosis/shrink.h"
+#include "harness/oracle/history/outline.h"
 #include "harness/oracle/judge.h"
 #include "harness/record/record_file.h"
+#include "harness/record/text/value_text.h"
 #include "harness/record/verdict.h"
 #include "harness/run/crash_notice.h"
+#include "harness/run/failure/uncaught_bug.h"
 #include "harness/run/files/text_file.h"
 #include "reports/timeline.h"
 #include <fmt/format.h>
@@ -215,9 +218,11 @@ void Replayer::Show(Ink ink, std::string_view word, std::string_view text) {
 Status Replayer::Explain(const SuiteItem& item, const Record& now) {
   ASSIGN_OR_RETURN(const Explanation explanation,
                    ExplainTrajectory(item.one, now, references_));
-  if (!explanation.cause.empty()) {
-    fmt::print(console_.out, "  {}\n", explanation.cause);
-  }
+  if (explanation.cause.empty()) return OkStatus();
+  const std::string events =
+      EventsAtDepartureText(Outline(now), explanation.differences);
+  fmt::print(console_.out, "  {}\n",
+             EscapeBytes(explanation.cause + ShortDigests(events)));
   return OkStatus();
 }
 

@@ -187,6 +187,30 @@ TEST_F(ReplayCommandTest, AnotherOutcomeWithoutAFaultIsNamed) {
                                     "expectation resumed_from: "));
 }
 
+TEST_F(ReplayCommandTest, CauseNamesTheFaultThatFailedTheDevice) {
+  std::string text = SmallScenario(R"(seed: 7
+planted_bugs: trust-a-failed-device
+faults:
+  - id: gpu
+    at: {worker: 1, step: 5, point: step.end}
+    do: gpu_error
+expect: {outcome: recovers}
+)");
+  const std::string workers = "{workers: 2}";
+  text.replace(text.find(workers), workers.size(),
+               "{workers: 2, device: emulated}");
+  const std::string file = (folder_ / "device.yaml").string();
+  ASSERT_TRUE(WriteTextFile(file, text).ok());
+  EXPECT_EQ(Replay(file), 0) << err_.str();
+  EXPECT_THAT(out_.str(),
+              AllOf(HasSubstr("  first difference: the state after step 5, "
+                              "tensor adam/m/dense0/bias, worker 1, "),
+                    HasSubstr("; fault gpu (gpu_error worker 1 at step.end, "
+                              "step 5) fired in worker 1 at step 5; then "
+                              "worker 1 exited with code 1: save of step "
+                              "8: ")));
+}
+
 // Returns a scenario whose run refuses to start: the only checkpoint is damaged
 // when worker 1 crashes in step 6.
 std::string RefusesToStart() {
