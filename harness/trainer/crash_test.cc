@@ -46,15 +46,32 @@ CrashTestResult Describe(const CrashTestPlan& plan, const TrainerRuns& runs,
   return result;
 }
 
+// Returns how the plan's own command for resuming failed after a stop without a
+// fault: "exit code 2: no such file". Returns "" if the plan has no such
+// command, or if the command did not fail.
+std::string FailureOfResumeCommand(const CrashTestPlan& plan,
+                                   const Controls& controls) {
+  if (plan.resume_command.empty() || !controls.stop_and_resume) return "";
+  return FailureOf(controls.stop_and_resume->end,
+                   controls.stop_and_resume->run);
+}
+
 // Returns the reason why the test has no verdict: no run resumed from a
 // checkpoint, so the test has shown nothing. Returns "" if it has a verdict.
-std::string ReasonForNoVerdict(const CrashTestResult& result) {
+// `resume_failure`: that of FailureOfResumeCommand.
+std::string ReasonForNoVerdict(const CrashTestResult& result,
+                               const std::string& resume_failure) {
   if (!result.findings.empty() ||
       std::ranges::any_of(result.trials, RecoveredFromCheckpoint)) {
     return "";
   }
   switch (result.trials_end) {
     case TrialsEnd::kAllTried:
+      if (!resume_failure.empty()) {
+        return "no run resumed from a checkpoint: the command of --resume "
+               "failed: " +
+               resume_failure;
+      }
       return "no run resumed from a checkpoint: is an option of the program "
              "missing, or --resume COMMAND?";
     case TrialsEnd::kLimit:
@@ -104,6 +121,7 @@ Result<CrashTestResult> RunCrashTest(const CrashTestPlan& plan,
   if (!result.no_verdict.empty()) return result;
   const bool resumes =
       controls.stop_and_resume && !controls.stop_and_resume->end.reads.empty();
+  const std::string resume_failure = FailureOfResumeCommand(plan, controls);
   progress.OnStage("fork server");
   ASSIGN_OR_RETURN(
       const ForkServerChoice fork,
@@ -135,7 +153,7 @@ Result<CrashTestResult> RunCrashTest(const CrashTestPlan& plan,
   // If the plan names crashes, they may come before the first checkpoint, so
   // their runs need not resume from one.
   if (!NamesCrashes(plan) || !resumes)
-    result.no_verdict = ReasonForNoVerdict(result);
+    result.no_verdict = ReasonForNoVerdict(result, resume_failure);
   const Status written = WriteFindings(setting, result, folder);
   if (!written.ok())
     result.notes.push_back("findings are not written: " + written.message());

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -59,6 +60,34 @@ TEST(CrashTestTest, OneNoteStatesTheEffectsOfMissingNamespaces) {
   EXPECT_THAT(result->notes,
               Contains(AnyOf(HasSubstr("namespaces"), HasSubstr("fork server")))
                   .Times(1));
+}
+
+TEST(CrashTestTest, NoVerdictNamesTheFailureOfTheResumeCommand) {
+  const struct {
+    std::vector<std::string> resume_command;
+    std::string expected;
+  } kCases[] = {
+      {{"/bin/sh", "-c", "echo first; echo no such program >&2; exit 2"},
+       "no run resumed from a checkpoint: the command of --resume failed: "
+       "exit code 2: no such program"},
+      {{},
+       "no run resumed from a checkpoint: is an option of the program missing, "
+       "or --resume COMMAND?"},
+  };
+  for (const auto& [resume_command, expected] : kCases) {
+    const Folder folder;
+    std::filesystem::create_directories(folder.path() + "/test");
+    const CrashTestPlan plan{
+        .command = {"/bin/sh", "-c", "echo 1 > {out}/a; echo 2 > {out}/b",
+                    "{out}"},
+        .resume_command = resume_command,
+        .faults = {CrashFault::kKill}};
+    NoProgress progress;
+    const Result<CrashTestResult> result = RunCrashTest(
+        plan, {.program = RUN_PROGRAM}, folder.path() + "/test", progress);
+    ASSERT_TRUE(result.ok()) << result.status().ToString();
+    EXPECT_EQ(result->no_verdict, expected);
+  }
 }
 
 }  // namespace
