@@ -213,6 +213,7 @@ void Describe(Archive& a, typename Archive::template Ref<Record> record) {
 namespace {
 
 constexpr std::string_view kRecordSchema = "gauntlet.record/v3";
+constexpr std::string_view kRunAgain = "run the case again";
 
 // Returns the XXH3-128 digest, seed 0, as 32 hex digits, high half first.
 std::string DigestOf(std::string_view text) {
@@ -286,8 +287,8 @@ class RecordReader {
     if (error.empty() && schema != kRecordSchema) {
       return fmt::format(
           "schema: expected {}, found \"{}\": read it with the build of "
-          "gauntlet that wrote it, or run the case again",
-          kRecordSchema, schema.substr(0, 40));
+          "gauntlet that wrote it, or {}",
+          kRecordSchema, schema.substr(0, 40), kRunAgain);
     }
     Describe(reader, record_);
     for (const std::string& name : record_.expect.invariants) {
@@ -397,20 +398,21 @@ Parsed<Record> ReadRecord(std::string_view text, std::string_view name) {
     begin = end + 1;
     if (!error.empty() && end == text.size()) break;  // incomplete line
     if (!error.empty()) {
-      return Refused<Record>(
-          fmt::format("{}:{}: {}", name, line_number, error));
+      const bool has_advice = error.ends_with(kRunAgain);
+      return Refused<Record>(fmt::format("{}:{}: {}{}{}", name, line_number,
+                                         error, has_advice ? "" : "; ",
+                                         has_advice ? "" : kRunAgain));
     }
   }
   if (text.empty()) {
     return Refused<Record>(fmt::format(
-        "{}: expected a record, found an empty file; run the case again",
-        name));
+        "{}: expected a record, found an empty file; {}", name, kRunAgain));
   }
   if (!reader.ended() || !text.ends_with('\n')) {
     return Refused<Record>(
         fmt::format("{}: expected an end line, found a record that is cut "
-                    "short at line {}; run the case again",
-                    name, line_number));
+                    "short at line {}; {}",
+                    name, line_number, kRunAgain));
   }
   return {.value = std::move(reader).Take(), .error = ""};
 }

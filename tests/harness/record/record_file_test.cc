@@ -166,6 +166,11 @@ TEST(RecordFileTest, Error_NamesTheLineAndTheReason) {
        "line 1; run the case again"},
       {head + "{\"kind\":\"pro",
        "r: expected an end line, found a record that is cut short at line 2"},
+      {head + "\xff\n",
+       "r:2: expected one JSON object, found what is not JSON; run the case "
+       "again"},
+      {head + "{}\n",
+       "r:2: kind: expected a string, found none; run the case again"},
       {"{\"kind\":\"end\"}\n", "r:1: expected a record line first"},
       {"{\"kind\":\"record\",\"schema\":\"x\"}\n",
        "r:1: schema: expected gauntlet.record/v3, found \"x\": read it with "
@@ -178,7 +183,8 @@ TEST(RecordFileTest, Error_NamesTheLineAndTheReason) {
        "r:2: worker: expected a whole number"},
       {head + "{\"kind\":\"end\"}\n", "r:2: xxh3_128: expected "},
       {head + "{\"kind\":\"end\",\"xxh3_128\":\"0123\"}\n",
-       "found \"0123\": the record was changed after it was written"},
+       "found \"0123\": the record was changed after it was written; run the "
+       "case again"},
       {RecordToJsonLines(Record()) + "{\"kind\":\"end\"}\n",
        "r:3: expected nothing after the end line"},
       {"{\"kind\":\"record\",\"schema\":\"gauntlet.record/v3\","
