@@ -179,7 +179,10 @@ def bad_calls_say_what_was_expected(run):
             (("--limit", "goodput>=0.9"), "measured only with --kills"),
             (("--kill-every", "1s"), "--kill-every requires --kills N"),
             (("--baseline", "none.json"),
-             "--baseline: none.json: expected a result.json of gauntlet"),
+             "--baseline: none.json: No such file or directory; expected the "
+             "result.json of gauntlet bench checkpoint"),
+            (("--baseline", "full"),
+             "--baseline: full: not a file; expected the result.json of "),
             (("--baseline", "full/file"), "found no JSON object"),
             (("--out", "full"), "expected an empty folder, or none"),
             (("--workers", 64, "--state", "1.5GB", "--out", "out"),

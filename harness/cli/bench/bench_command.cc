@@ -62,9 +62,9 @@ Result<std::optional<BenchFigures>> ReadBaseline(const std::string& file) {
   std::error_code error;
   if (!fs::is_regular_file(file, error)) {
     return InvalidArgument(fmt::format(
-        "--baseline: {}: expected a result.json of gauntlet bench checkpoint, "
-        "found {}",
-        file, error ? error.message() : "no file"));
+        "--baseline: {}: {}; expected the result.json of gauntlet bench "
+        "checkpoint",
+        file, error ? error.message() : "not a file"));
   }
   Parsed<BenchFigures> read = ReadBenchFigures(ReadTextFile(file), file);
   if (!read.ok()) return InvalidArgument("--baseline: " + read.error);
