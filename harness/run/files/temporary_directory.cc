@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "engine/real/posix/posix_status.h"
+#include "engine/utf8.h"
 #include "engine/world/directories.h"
 #include <fmt/format.h>
 
@@ -16,7 +17,13 @@ Result<std::unique_ptr<TemporaryDirectory>> TemporaryDirectory::Make(
   std::error_code error;
   const std::filesystem::path parent =
       std::filesystem::temp_directory_path(error);
-  if (error) return IoError(fmt::format("$TMPDIR: {}", error.message()));
+  if (error) {
+    const char* const given = std::getenv("TMPDIR");
+    return IoError(fmt::format(
+        "$TMPDIR{}: {}",
+        given == nullptr ? "" : fmt::format(" ({})", EscapeBytes(given)),
+        error.message()));
+  }
   RETURN_IF_ERROR(Annotate(CheckPath(parent.string()), "$TMPDIR"));
   return MakeIn(parent, purpose);
 }
