@@ -124,10 +124,12 @@ std::string ResumeText(const TrainOutcome& outcome,
   const std::string& directory = options.checkpoint.directory;
   const std::optional<TrainResult>& result = outcome.end.result;
   // If the save failed, the exit code is not kStopped.
-  if (directory.empty() || !result || result->steps == 0 ||
+  if (!result || result->steps == 0 ||
       outcome.end.exit_code != static_cast<int>(WorkerExit::kStopped)) {
     return "";
   }
+  if (directory.empty())
+    return "no checkpoint is saved: there is no --ckpt DIR";
   return fmt::format("step {} is saved in {}; {} resumes there", result->steps,
                      EscapeBytes(directory),
                      options.horizon.stop_at_step

@@ -26,7 +26,8 @@ std::string TrainOutcomeToJson(const TrainOutcome& outcome);
 std::string TrainOutcomeToText(const TrainOutcome& outcome);
 
 // Returns "step 10 is saved in ckpt; the same command resumes there" if a
-// notice or --stop-at-step stopped the run; else "".
+// notice or --stop-at-step stopped the run, or that no checkpoint is saved if
+// there is no checkpoint directory; else "".
 std::string ResumeText(const TrainOutcome& outcome,
                        const TrainOptions& options);
 

@@ -65,7 +65,8 @@ TEST(TrainOutcomeTest, StoppedRun_ReportsTheSavedStepAndHowToResume) {
   outcome.end.result = TrainResult{.status = "stopped", .steps = 10};
   outcome.end.exit_code = 143;
   TrainOptions options;
-  EXPECT_EQ(ResumeText(outcome, options), "");
+  EXPECT_EQ(ResumeText(outcome, options),
+            "no checkpoint is saved: there is no --ckpt DIR");
   options.checkpoint.directory = "ckpt";
   EXPECT_EQ(ResumeText(outcome, options),
             "step 10 is saved in ckpt; the same command resumes there");
