@@ -62,9 +62,12 @@ std::string IgnoredStateFile(const StoreScan& scan) {
   }
   if (file.damage.empty()) return "";
   return fmt::format(
-      "{}: {}; ignored: a run resumes from the newest good checkpoint. To go "
-      "back to another one, set latest to its name and delete the last line",
-      kStateFileName, file.damage);
+      "{}: {}; ignored: a run resumes from the newest good checkpoint{}",
+      kStateFileName, file.damage,
+      file.damage == kStateFileMissing
+          ? ""
+          : ". To go back to another one, set latest to its name and delete "
+            "the last line");
 }
 
 std::vector<std::string> MissingNewer(const StoreScan& scan,

@@ -148,7 +148,7 @@ Result<StoreScan> ScanOnce(World& world, const std::string& directory,
       std::ranges::find(listed, kStateFileName, &DirectoryEntry::name) !=
       listed.end();
   if (!has_state_file && !scan.checkpoints.empty()) {
-    scan.state_file.damage = "missing";
+    scan.state_file.damage = kStateFileMissing;
   }
   AddParentsOfManifests(scan);
   std::vector<LineageEntry> entries;

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/ckpt/format/manifest.h"
@@ -35,6 +36,9 @@ struct ScannedEntry {
   FileKind kind = FileKind::kFile;
 };
 
+// Damage of the state file if there are checkpoints and no such file.
+inline constexpr std::string_view kStateFileMissing = "missing";
+
 struct StoreScan {
   std::vector<ScannedEntry> entries;  // all that belong to the engine
   std::vector<ScannedCheckpoint> checkpoints;
@@ -43,7 +47,8 @@ struct StoreScan {
   // Largest generation in any name or manifest. A new claim is above it.
   uint64_t highest_generation = 0;
   std::string latest_launch;  // largest in any claim; "": none
-  // If there are checkpoints but no state file, its `damage` is "missing".
+  // If there are checkpoints but no state file, its `damage` is
+  // kStateFileMissing.
   StateFile state_file;
   Lineage lineage;  // of `checkpoints`
   // Error of a run that starts here; Ok if there is no obstacle.

@@ -12,7 +12,9 @@
 namespace gauntlet {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::StartsWith;
@@ -98,13 +100,18 @@ TEST_F(StoreWarningsTest, StateFileThatIsIgnoredIsReported) {
   };
   for (const auto& [bytes, line] : kCases) {
     Bytes("checkpoint") = bytes;
-    EXPECT_THAT(WarningsOfAClaim(), ElementsAre(StartsWith(line)));
+    EXPECT_THAT(WarningsOfAClaim(),
+                ElementsAre(AllOf(StartsWith(line),
+                                  EndsWith(". To go back to another one, set "
+                                           "latest to its name and delete the "
+                                           "last line"))));
     EXPECT_THAT(WarningsOfAClaim(), IsEmpty()) << "it is written anew";
   }
   ASSERT_TRUE(
       storage_.Remove(kDirectory + "/checkpoint", FileKind::kFile).ok());
   EXPECT_THAT(WarningsOfAClaim(),
-              ElementsAre(StartsWith("checkpoint: missing; ignored: ")));
+              ElementsAre("checkpoint: missing; ignored: a run resumes from "
+                          "the newest good checkpoint"));
 }
 
 TEST_F(StoreWarningsTest, NamesKeptAndRemovedCheckpoints) {
