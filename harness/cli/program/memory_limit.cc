@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view kNoMemory = "gauntlet: out of memory\n";
 constexpr std::string_view kNoThread =
-    "gauntlet: out of threads, or of memory for one (ulimit -u, or the "
+    "gauntlet: out of threads, or of memory for one (ulimit -u or -v, or the "
     "cgroup's pids.max)\n";
 static_assert(kNoMemory.starts_with(kRanOut) && kNoThread.starts_with(kRanOut));
 
