@@ -211,6 +211,7 @@ Result<std::vector<ListedRun>> ListRuns(const fs::path& runs) {
         fmt::format("--runs: {}: expected a folder of runs, found {}",
                     runs.string(), IsFile(runs) ? "a file" : "none"));
   }
+  RETURN_IF_ERROR(Annotate(CheckListing(runs), "--runs"));
   std::vector<std::string> ids = FoldersIn(runs);
   std::ranges::sort(ids, std::greater());
   std::vector<ListedRun> listed;

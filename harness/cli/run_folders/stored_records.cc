@@ -132,6 +132,37 @@ Status NoRecordIn(const fs::path& run) {
                               Quoted(run.filename().string())));
 }
 
+// Returns the error of listing the run, or of looking for the records of the
+// cases that `text` selects by a whole name; "" selects all.
+Status CheckRecordsIn(const fs::path& run, const std::string& text) {
+  RETURN_IF_ERROR(CheckListing(run));
+  for (const std::string& folder : FoldersIn(run)) {
+    const bool is_selected =
+        text.empty() || text == folder || text == NameOfFolder(folder);
+    const fs::path file = run / folder / kRecordFileName;
+    std::error_code error;
+    if (is_selected && !fs::status_known(fs::status(file, error))) {
+      return IoError(fmt::format("{}: {}", file.string(), error.message()));
+    }
+  }
+  return OkStatus();
+}
+
+// kNotFound: `text` names a case without its world, and the case's folder for
+// `world`, the simulation unless it is kReal, has no record. `picked`: folder
+// of the case that has a record.
+Status CheckMeantWorld(const fs::path& run, const std::string& text,
+                       WorldChoice world, const std::string& picked) {
+  const std::string meant =
+      NameOfFolder(picked) + (world == WorldChoice::kReal ? ".real" : ".sim");
+  if (text == picked || picked == meant || !IsFolder(run / meant)) {
+    return OkStatus();
+  }
+  return NotFound(fmt::format(
+      "case {}: {} has no {}; for the record of the other world, name {}",
+      Quoted(NameOfFolder(picked)), meant, kRecordFileName, picked));
+}
+
 // Returns the folders of the run's cases that have a record or a crash test,
 // sorted by SortCases.
 std::vector<std::string> CasesIn(const fs::path& run) {
@@ -233,6 +264,14 @@ std::vector<std::string> FilesIn(const fs::path& path) {
   return NamesIn(path, IsFile);
 }
 
+Status CheckListing(const fs::path& path) {
+  std::error_code error;
+  const fs::directory_iterator listing(path, error);
+  if (!error) static_cast<void>(fs::status(path / ".", error));
+  if (!error) return OkStatus();
+  return IoError(fmt::format("{}: {}", path.string(), error.message()));
+}
+
 Result<std::string> PickName(std::string_view what, const std::string& text,
                              const std::vector<std::string>& names) {
   if (std::ranges::find(names, text) != names.end()) return text;
@@ -270,6 +309,7 @@ Result<std::string> PickRun(const std::string& id, const fs::path& runs) {
         "another place",
         Quoted(id), runs.string(), IsFile(runs) ? "a file" : "none"));
   }
+  RETURN_IF_ERROR(CheckListing(runs));
   Result<std::string> picked = PickName("run", id, FoldersIn(runs));
   if (picked.ok() || id != kLatest) return picked;
   return NotFound(fmt::format(
@@ -300,6 +340,7 @@ Result<RunTarget> PickRunTarget(const std::string& text, const fs::path& runs) {
 
 Result<std::vector<std::string>> PickCaseFolders(const fs::path& run,
                                                  const std::string& text) {
+  RETURN_IF_ERROR(CheckRecordsIn(run, text));
   std::vector<std::string> folders = CasesIn(run);
   if (folders.empty()) return NoRecordIn(run);
   if (std::ranges::find(folders, text) != folders.end()) {
@@ -316,6 +357,9 @@ Result<std::vector<std::string>> PickCaseFolders(const fs::path& run,
 Result<std::vector<std::string>> PickCases(const fs::path& run,
                                            const std::string& text,
                                            WorldChoice world) {
+  if (text.empty()) {
+    RETURN_IF_ERROR(CheckRecordsIn(run, text));
+  }
   std::vector<std::string> folders = CasesIn(run);
   if (!text.empty()) {
     ASSIGN_OR_RETURN(folders, PickCaseFolders(run, text));
@@ -334,7 +378,10 @@ Result<std::vector<std::string>> PickCases(const fs::path& run,
       return !Fits(run, folder, world);
     });
   }
-  if (!text.empty()) folders.resize(1);
+  if (!text.empty()) {
+    folders.resize(1);
+    RETURN_IF_ERROR(CheckMeantWorld(run, text, world, folders.front()));
+  }
   return folders;
 }
 

@@ -30,9 +30,11 @@ bool LooksLikeAPath(const std::string& text);
 bool IsFile(const std::filesystem::path& path);
 bool IsFolder(const std::filesystem::path& path);
 // Return the names of visible folders, and of visible files, in this folder,
-// ascending.
+// ascending. A folder that cannot be read has none.
 std::vector<std::string> FoldersIn(const std::filesystem::path& path);
 std::vector<std::string> FilesIn(const std::filesystem::path& path);
+// Returns the error of listing this folder or of looking up a name in it.
+Status CheckListing(const std::filesystem::path& path);
 // Returns true iff the name is that of a case's folder: CASE.sim or CASE.real.
 bool IsFolderOfCase(const std::filesystem::path& path);
 struct CaseFolder {
@@ -73,15 +75,17 @@ Result<RunTarget> PickRunTarget(const std::string& target,
 // Returns the folders of the run's case that `text` selects: a folder, a case,
 // or a unique prefix of a case's name. A case counts if it has a record, or is
 // a crash test of another program. If a case was recorded in both worlds, its
-// name selects both folders.
+// name selects both folders. kIoError: the run's folder cannot be listed, or
+// that of a selected case cannot be read.
 Result<std::vector<std::string>> PickCaseFolders(
     const std::filesystem::path& run, const std::string& text);
 
 // Returns the folders of a run's cases that have a record, sorted by SortCases.
 // `text` selects one as in PickCaseFolders; "" selects all. If a case was
 // recorded in both worlds, its name selects only the simulated run. If a case
-// has no record of `world`, selects its record of the other one. kNotFound:
-// there is no such case, or it is a crash test.
+// has no folder for `world`, selects its record of the other one. kNotFound:
+// there is no such case, or it is a crash test, or it has a folder for `world`
+// (the simulation if kBoth) without a record. Errors of PickCaseFolders.
 Result<std::vector<std::string>> PickCases(const std::filesystem::path& run,
                                            const std::string& text,
                                            WorldChoice world);

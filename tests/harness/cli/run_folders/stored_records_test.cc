@@ -9,11 +9,13 @@
 
 #include "harness/run/files/text_file.h"
 #include "tests/engine/real/scratch_directory.h"
+#include <unistd.h>
 
 namespace gauntlet {
 namespace {
 
 using testing::ElementsAre;
+using testing::EndsWith;
 
 TEST(StoredRecordsTest, CasesAreSortedByNameAndThenWorld) {
   std::vector<std::string> folders = {
@@ -61,6 +63,59 @@ TEST(StoredRecordsTest, CrashTestIsNoCaseWithARecord) {
   EXPECT_THAT(*pick("t-"), ElementsAre("t-foo.sim"));
   EXPECT_EQ(pick("t").status().code(), Code::kNotFound);
   EXPECT_THAT(*PickCaseFolders(run.path(), "t"), ElementsAre("t.real"));
+}
+
+TEST(StoredRecordsTest, CaseWithoutTheRecordThatItsNameMeansIsReported) {
+  const ScratchDirectory run;
+  std::filesystem::create_directory(run / "a.sim");
+  for (const char* folder : {"a.real", "b.real"}) {
+    std::filesystem::create_directory(run / folder);
+    ASSERT_TRUE(WriteTextFile(run / folder + "/record.jsonl", "").ok());
+  }
+  const auto pick = [&run](const char* text, WorldChoice world) {
+    return PickCases(run.path(), text, world);
+  };
+  for (const WorldChoice world :
+       {WorldChoice::kBoth, WorldChoice::kSimulated}) {
+    EXPECT_EQ(pick("a", world).status().ToString(),
+              NotFound("case 'a': a.sim has no record.jsonl; for the record of "
+                       "the other world, name a.real")
+                  .ToString());
+    EXPECT_THAT(*pick("b", world), ElementsAre("b.real"));
+  }
+  EXPECT_THAT(*pick("a", WorldChoice::kReal), ElementsAre("a.real"));
+  EXPECT_THAT(*pick("a.real", WorldChoice::kBoth), ElementsAre("a.real"));
+}
+
+TEST(StoredRecordsTest, RecordThatCannotBeLookedUpIsReported) {
+  const ScratchDirectory run;
+  for (const char* folder : {"a.sim", "b.sim"}) {
+    std::filesystem::create_directory(run / folder);
+  }
+  std::filesystem::create_symlink("record.jsonl", run / "a.sim/record.jsonl");
+  ASSERT_TRUE(WriteTextFile(run / "b.sim/record.jsonl", "").ok());
+  for (const char* text : {"", "a", "a.sim"}) {
+    EXPECT_THAT(
+        PickCases(run.path(), text, WorldChoice::kBoth).status().message(),
+        EndsWith("/a.sim/record.jsonl: Too many levels of symbolic links"));
+  }
+  EXPECT_THAT(*PickCases(run.path(), "b", WorldChoice::kBoth),
+              ElementsAre("b.sim"));
+}
+
+TEST(StoredRecordsTest, FolderThatCannotBeListedIsNotEmpty) {
+  const ScratchDirectory runs;
+  EXPECT_TRUE(CheckListing(runs.path()).ok());
+  constexpr uid_t kNobody = 65534;
+  const uid_t user = geteuid();  // permissions do not bind root
+  std::filesystem::permissions(runs.path(), std::filesystem::perms::none);
+  ASSERT_EQ(seteuid(user == 0 ? kNobody : user), 0);
+  const Status listed = CheckListing(runs.path());
+  const Status picked = PickRun("latest", runs.path()).status();
+  ASSERT_EQ(seteuid(user), 0);
+  std::filesystem::permissions(runs.path(), std::filesystem::perms::owner_all);
+  EXPECT_EQ(listed.message(), runs.path() + ": Permission denied");
+  EXPECT_EQ(picked.message(), listed.message());
 }
 
 }  // namespace
