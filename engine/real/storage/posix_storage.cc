@@ -348,7 +348,12 @@ Status PosixStorage::SyncDirectory(const std::string& path) {
       [&] { return open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
   if (!fd.valid()) return PosixError(errno, path, "open directory");
   if (RetryOnInterrupt([&] { return fsync(fd.get()); }) != 0) {
-    return PosixError(errno, path, "fsync of directory");
+    const int error = errno;
+    Status failed = PosixError(error, path, "fsync of directory");
+    if (error != EINVAL) return failed;
+    return {failed.code(), failed.message() +
+                               " (this file system cannot sync directories; "
+                               "choose a folder of another one)"};
   }
   return OkStatus();
 }

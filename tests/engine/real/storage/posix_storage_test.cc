@@ -250,6 +250,9 @@ TEST(PosixStorageTest, ErrorsNamePathAndOperation) {
             "NOT_FOUND: /no/a: rename to /no/b: No such file or directory");
   EXPECT_EQ(storage.SyncDirectory("/dev/null").ToString(),
             "IO_ERROR: /dev/null: open directory: Not a directory");
+  EXPECT_EQ(storage.SyncDirectory("/proc").ToString(),
+            "IO_ERROR: /proc: fsync of directory: Invalid argument (this file "
+            "system cannot sync directories; choose a folder of another one)");
   EXPECT_EQ(storage.List("/dev/null").status().ToString(),
             "IO_ERROR: /dev/null: expected a folder, found a file there or "
             "above it");
