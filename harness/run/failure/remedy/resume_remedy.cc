@@ -105,8 +105,27 @@ std::optional<uint64_t> FirstStepAfterSave(const Record& record, uint64_t step,
   return step + 1 + static_cast<uint64_t>((needed_ns + step_ns - 1) / step_ns);
 }
 
-// Returns the change after which the fault fires in a later save than that of
-// `step`: "set the save of fault t (2) to 3"; "" if no later save is due.
+// Returns true iff the save of `step`, in which the fault fired, was committed
+// before the fault: it was acknowledged by then, or the workers resumed from
+// it. The latter shows a fault between the commit and the acknowledgement.
+// REQUIRES: restart.fired is not null.
+bool FiredAfterCommit(const Record& record, const Restart& restart,
+                      uint64_t step) {
+  if (restart.start.kind == RecordKind::kResumed &&
+      restart.start.step == step) {
+    return true;
+  }
+  const RecordEvent* const begun =
+      NewestUntil(record, RecordKind::kSaveBegin, step, *restart.fired);
+  const RecordEvent* const done =
+      NewestUntil(record, RecordKind::kSaveAcknowledged, step, *restart.fired);
+  return begun != nullptr && done != nullptr && ComesBefore(*begun, *done);
+}
+
+// Returns the change after which the fault fires in a later save and after the
+// commit of the save of `step`: "set the save of fault t (2) to 3"; "" if no
+// such save is due. A fault that fires after the commit of its own save needs
+// the save of `step`; any other fault needs the next one.
 std::string LaterSaveAdvice(const Record& record, const Restart& restart,
                             uint64_t step) {
   const RecordFault& fault = *restart.ending;
@@ -116,7 +135,10 @@ std::string LaterSaveAdvice(const Record& record, const Restart& restart,
   if (!fault.save || interval == 0 || at == 0 || at > step) {
     return fmt::format("move fault {}", fault.id);
   }
-  const uint64_t more = (step - at) / interval + 1;
+  const uint64_t between = (step - at) / interval;
+  const uint64_t more = between > 0 && FiredAfterCommit(record, restart, at)
+                            ? between
+                            : between + 1;
   if (at + more * interval > LastStepOf(record)) return "";
   return fmt::format("set the save of fault {} ({}) to {}", fault.id,
                      *fault.save, *fault.save + more);

@@ -1,6 +1,7 @@
 // Advice on failed cases.
 #include "harness/run/failure/advice.h"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "harness/run/case_runner.h"
 #include "tests/engine/real/scratch_directory.h"
 #include "tests/harness/run/small_cases.h"
+#include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
@@ -95,13 +97,34 @@ class AdviceOnRunTest : public testing::Test {
     std::string text = SmallScenario("seed: 7\n" + rest);
     const std::string workers = "{workers: 2";
     text.replace(text.find(workers), workers.size(), workers + cluster);
-    const LoadedFile loaded = LoadScenarios(text, "c.yaml");
-    CHECK(loaded.errors.empty(), RenderErrors(loaded, "c.yaml", text));
+    return Run(text).summary.next;
+  }
+
+  // Returns the result of a case in which the chief crashes at a point of a
+  // save, and which is expected to resume from the step `expected`. `mode`:
+  // checkpoint.mode.
+  CaseResult RunCrashInSave(std::string_view mode, uint64_t save,
+                            std::string_view point, uint64_t expected) {
+    std::string text = SmallScenario(fmt::format(
+        "seed: 7\nfaults: [{{id: x, at: {{worker: chief, save: {}, point: "
+        "{}}}, do: crash}}]\nexpect: {{outcome: recovers, resumed_from: "
+        "{{step: {}}}}}\n",
+        save, point, expected));
+    const std::string keep = "keep: 2";
+    text.replace(text.find(keep), keep.size(),
+                 fmt::format("{}, mode: {}", keep, mode));
+    return Run(text);
+  }
+
+  // Returns the result of the first case of the scenario.
+  CaseResult Run(const std::string& scenario) {
+    const LoadedFile loaded = LoadScenarios(scenario, "c.yaml");
+    CHECK(loaded.errors.empty(), RenderErrors(loaded, "c.yaml", scenario));
     return RunCase(
                loaded.cases.at(0),
                {.directory = scratch_.path(), .replay = "gauntlet replay 7/c"},
                {.world = WorldKind::kSimulated}, references_)
-        .result.summary.next;
+        .result;
   }
 
   ScratchDirectory scratch_;
@@ -531,6 +554,38 @@ TEST_F(AdviceOnRunTest, AdvisesToChangeTheCause) {
   };
   for (const auto& [cluster, rest, advice] : kCases) {
     EXPECT_EQ(Advice(cluster, rest), advice) << rest;
+  }
+}
+
+// A crash after the commit of a save does not prevent a resume from this save.
+TEST_F(AdviceOnRunTest, FaultMovedToAnotherSave_LeavesTheExpectedStep) {
+  struct MoveCase {
+    const char* point;
+    uint64_t expected;
+    uint64_t advised;
+  };
+  const MoveCase kCases[] = {
+      {"ckpt.begin", 8, 3},          {"ckpt.shard.write", 8, 3},
+      {"ckpt.manifest.write", 8, 3}, {"ckpt.rename", 8, 3},
+      {"ckpt.renamed", 8, 2},        {"ckpt.commit.fsync", 8, 2},
+      {"ckpt.committed", 8, 2},      {"ckpt.state.write", 8, 2},
+      {"ckpt.state.rename", 8, 2},   {"ckpt.end", 8, 2},
+      {"ckpt.end", 12, 3},
+  };
+  for (const std::string_view mode : {"sync", "async"}) {
+    for (const auto& [point, expected, advised] : kCases) {
+      const std::string place = fmt::format("{} {}", mode, point);
+      EXPECT_THAT(
+          RunCrashInSave(mode, 1, point, expected).summary.next,
+          testing::EndsWith(fmt::format("set the save of fault x (1) to {}, so "
+                                        "that the save of step {} comes before "
+                                        "it",
+                                        advised, expected)))
+          << place;
+      EXPECT_EQ(RunCrashInSave(mode, advised, point, expected).verdict.kind,
+                VerdictKind::kPass)
+          << place;
+    }
   }
 }
 

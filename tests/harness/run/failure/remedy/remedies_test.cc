@@ -514,6 +514,44 @@ TEST(RemediesTest, FaultInAnAsynchronousSave_CountsFromTheStepOfThatSave) {
             "comes before it");
 }
 
+// The workers could not load the checkpoint of step 4, although its save was
+// acknowledged, so they started again from step 0.
+TEST(RemediesTest, FaultAfterAnAcknowledgement_MovesToTheExpectedSave) {
+  struct OrderCase {
+    int64_t acknowledged_ns;
+    const char* remedy;
+  };
+  const OrderCase kCases[] = {
+      {10,
+       "set the save of fault c (1) to 2, so that the save of step 8 comes "
+       "before it"},
+      {12,
+       "set the save of fault c (1) to 3, so that the save of step 8 comes "
+       "before it"},
+  };
+  for (const auto& [acknowledged_ns, remedy] : kCases) {
+    Record record = CrashedRun();
+    record.faults = {{.id = "c", .kind = "crash", .save = 1, .in_save = true}};
+    record.incarnations[0].events = {
+        {.kind = RecordKind::kFaultFired,
+         .t_ns = 11,
+         .step = 4,
+         .path = "ckpt.end",
+         .detail = "c"},
+        {.kind = RecordKind::kInitialized, .t_ns = 15, .generation = 1},
+        {.kind = RecordKind::kInitialized, .t_ns = 16, .generation = 2}};
+    record.incarnations.push_back(
+        {.worker = 0,
+         .number = 1,
+         .events = {{.kind = RecordKind::kSaveBegin, .t_ns = 9, .step = 4},
+                    {.kind = RecordKind::kSaveAcknowledged,
+                     .t_ns = acknowledged_ns,
+                     .step = 4}}});
+    EXPECT_EQ(RemedyFor(record, {.resumed_from_step = 8}, {"resumed_from"}),
+              remedy);
+  }
+}
+
 // No save was acknowledged, so its duration is not known.
 TEST(RemediesTest, FaultInAPendingAsynchronousSaveIsToComeLater) {
   Record record = CrashedRun();
