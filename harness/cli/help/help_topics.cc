@@ -13,6 +13,7 @@
 #include "harness/cli/help/catalog.h"
 #include "harness/scenario/format/fault_synonyms.h"
 #include "harness/scenario/format/keys.h"
+#include "harness/scenario/save_schedule.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -38,7 +39,12 @@ std::string PointsText() {
          "save that this incarnation\nbegins. At a point that ends in .write, "
          "an occurrence is one file: its first\nblock, block: 2 (from 0) or "
          "the write that reaches offset: 50% (or bytes). With\nblock: any, "
-         "each block is an occurrence.\n\n" +
+         "each block is an occurrence.\n\n"
+         "step: 40 is the step that training has reached. At ckpt.state.*, "
+         "ckpt.retire.*\nand ckpt.end, and in an asynchronous save, training "
+         "continues meanwhile, so step\nmay be later than the step of the "
+         "checkpoint, and differs with timing in real\nprocesses. Use save "
+         "there.\n\n" +
          Entries(Catalog::kPoints);
 }
 
@@ -326,6 +332,16 @@ std::optional<std::string> HelpOnFault(std::string_view name) {
                      *HelpOnFault(FaultKindName(synonym->kind)));
 }
 
+// Returns the meaning of `step` at the point, if it differs from that at other
+// points.
+std::string StepNote(Point point) {
+  if (!IsTailOfSave(point)) return "";
+  return "\nTraining may continue while the chief is at this point, also in a "
+         "synchronous\nsave: `step` in `at` is the step that training has "
+         "reached, not that of the\ncheckpoint. Use `save: N`, which selects "
+         "the N-th save.\n";
+}
+
 // Returns help on the key of this name and on the keys below it. If there is no
 // such key, returns help on all keys that end in ".NAME" and on the parameters
 // written as NAME ("with.latency"), or nullopt if there are none.
@@ -410,7 +426,10 @@ std::optional<std::string> HelpOnName(std::string_view name) {
   for (const DescribedCatalog& one : kDescribed) {
     for (const CatalogEntry& entry : EntriesOf(one.catalog)) {
       if (entry.name != name) continue;
-      return fmt::format("{} ({}): {}.\n", name, one.noun, entry.description);
+      const std::optional<Point> point =
+          one.catalog == Catalog::kPoints ? FindPoint(name) : std::nullopt;
+      return fmt::format("{} ({}): {}.\n{}", name, one.noun, entry.description,
+                         point ? StepNote(*point) : "");
     }
   }
   if (auto outcome = HelpOnOutcome(name)) return outcome;

@@ -586,8 +586,10 @@ constexpr KeySpec kKeys[] = {
      .high = 1000},
     {.path = "faults.at.step",
      .type = T::kCount,
-     .doc = "training step, counted from 1; an asynchronous save of this step "
-            "may reach its points in later steps, so give `save` there",
+     .doc =
+         "step that training has reached, counted from 1; in an asynchronous "
+         "save, and at ckpt.state.*, ckpt.retire.* and ckpt.end, it may be "
+         "later than that of the checkpoint, so give `save` there",
      .fallback = "any"},
     {.path = "faults.at.epoch",
      .type = T::kCount,

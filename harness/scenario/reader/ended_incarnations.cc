@@ -98,8 +98,13 @@ class Warner {
         case_.train.checkpoint.mode != SaveMode::kSync) {
       return std::nullopt;
     }
+    const uint64_t save = site.save.value_or(1);
+    if (IsTailOfSave(site.point)) {
+      // Training may have reached a later step than that of the save.
+      return site.step ? std::nullopt
+                       : std::optional(Progress{.step = {}, .save = save});
+    }
     if (!site.step) {
-      const uint64_t save = site.save.value_or(1);
       return Progress{.step = StepOfSave(save), .save = save};
     }
     const std::optional<NearestSaves> nearest = SavesNextTo(case_, *site.step);

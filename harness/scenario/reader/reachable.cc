@@ -22,6 +22,9 @@ bool EndsTheJob(const Fault& fault) {
 
 RunPart PartOf(const FaultSite& site) { return InfoOf(site.point).part; }
 
+constexpr std::string_view kNameTheSave =
+    "`save: N` selects the N-th save instead";
+
 bool NeedsCompany(Point point) {
   const PointNeeds needs = InfoOf(point).needs;
   return needs == PointNeeds::kCompany || needs == PointNeeds::kRejoin;
@@ -154,28 +157,44 @@ class Checker {
           "the same place holds it there");
     }
     if (!site.step) return;
-    const auto by_chance = [&](std::string_view why, std::string hint) {
+    if (PartOf(site) == RunPart::kHeartbeat) {
       diagnostics_.Warning(
           placed.AtPlace("step"),
-          fmt::format("fires only by chance: {}, and whether it comes to {} in "
-                      "step {} is a matter of timing",
-                      why, PointName(site.point), *site.step),
-          std::move(hint));
-    };
-    if (PartOf(site) == RunPart::kHeartbeat) {
-      by_chance("heartbeats have a time of their own", "leave step out");
-    } else if (IsWrittenInBackground(site.point)) {
-      by_chance("training continues while a save is written",
-                "say `save` instead of step");
+          fmt::format("fires only by chance: heartbeats have a time of their "
+                      "own, and whether it comes to {} in step {} is a matter "
+                      "of timing",
+                      PointName(site.point), *site.step),
+          "leave step out");
+    } else if (IsInBackground(site) && !IsOfFirstClaim(site)) {
+      diagnostics_.Warning(
+          placed.AtPlace("step"),
+          fmt::format("`step` at {} is the step that training has reached, not "
+                      "that of the checkpoint: timing decides in which save "
+                      "the fault fires, if in any",
+                      PointName(site.point)),
+          std::string(kNameTheSave));
     }
   }
 
-  // Returns true iff training continues while a worker is at the point. At the
-  // begin of a save, and while the state is copied, training waits.
-  bool IsWrittenInBackground(Point point) const {
-    return case_.train.checkpoint.mode != SaveMode::kSync && IsOfSave(point) &&
-           point != Point::kSaveBegin &&
-           InfoOf(point).needs != PointNeeds::kAsyncSaves;
+  // Returns true iff training may continue while a worker is at the site. In
+  // an asynchronous save, training waits only at its begin and while the state
+  // is copied. In a synchronous save, training waits until the commit, and the
+  // chief tidies after it.
+  bool IsInBackground(const FaultSite& site) const {
+    const PointInfo& point = InfoOf(site.point);
+    if (case_.train.checkpoint.mode != SaveMode::kSync) {
+      return IsOfSave(site.point) && site.point != Point::kSaveBegin &&
+             point.needs != PointNeeds::kAsyncSaves;
+    }
+    const bool may_be_chief = point.reached_by == ReachedBy::kChief ||
+                              site.worker <= 0 || AnyMayBeLeftOut();
+    return IsTailOfSave(site.point) && may_be_chief;
+  }
+
+  // Returns true iff the site is in the claim of a new process. This claim
+  // writes the state file before training reaches any step.
+  static bool IsOfFirstClaim(const FaultSite& site) {
+    return PartOf(site) == RunPart::kStateFile && site.step == 0u;
   }
 
   void CheckPosition(const PlacedFault& placed) {
@@ -365,30 +384,45 @@ class Checker {
     }
   }
 
-  // Checks that the case saves at the step of a fault in a save. With other
-  // faults, which may cause saves that are not scheduled, reports only a
-  // warning. With a notice, reports nothing, as the notice is there to cause
-  // such a save.
+  // Checks that the case saves at the step of a fault in a save. At a site in
+  // the background, training may have reached any step from that of the first
+  // save on. With other faults, which may cause saves that are not scheduled,
+  // reports only a warning. With a notice, reports nothing, as the notice is
+  // there to cause such a save.
   void CheckStepOfSave(const PlacedFault& placed) {
     const FaultSite& site = placed.fault.site;
     const std::optional<uint64_t> steps = TotalSteps(case_);
     if (!site.step || !steps || *site.step > *steps || !IsOfSave(site.point) ||
-        PartOf(site) == RunPart::kStateFile ||
-        ScheduledSaves(case_).value_or(0) == 0 ||
-        IsWrittenInBackground(site.point) || AnyOther(placed, IsNotice)) {
+        ScheduledSaves(case_).value_or(0) == 0 || MayBeInClaim(site) ||
+        AnyOther(placed, IsNotice)) {
       return;
     }
     const std::optional<NearestSaves> nearest = SavesNextTo(case_, *site.step);
     if (!nearest || nearest->at_or_before == site.step) return;
+    const bool is_in_background = IsInBackground(site);
+    if (is_in_background && nearest->at_or_before) return;
     const std::string why =
         fmt::format("step {}, but {}", *site.step, NearestText(*nearest));
-    const std::string hint = NearestHint(*nearest);
+    const std::string hint =
+        is_in_background ? std::string(kNameTheSave) : NearestHint(*nearest);
     if (faults_.size() == 1) return Never(placed, "step", why, hint);
     diagnostics_.Warning(
         placed.AtPlace("step"),
         fmt::format("fires only if another fault leads to a save there: {}",
                     why),
         hint);
+  }
+
+  // Returns true iff a claim may reach the site. A claim writes the state file
+  // and completes removals that were interrupted, before its process trains. If
+  // workers rejoin, a claim may also follow a step.
+  bool MayBeInClaim(const FaultSite& site) const {
+    const bool is_of_state_file = PartOf(site) == RunPart::kStateFile;
+    if (site.step == 0u) {
+      return is_of_state_file ||
+             (PartOf(site) == RunPart::kRetirement && faults_.size() > 1);
+    }
+    return is_of_state_file && case_.cluster.policy == RestartPolicy::kRejoin;
   }
 
   static std::string NearestText(const NearestSaves& nearest) {

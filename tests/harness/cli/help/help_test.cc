@@ -82,6 +82,21 @@ bool HasSetting(const std::string& text, const std::string& setting) {
   return text.find(setting) != text.npos;
 }
 
+TEST(HelpTest, PointInTheTailOfASave_ExplainsItsStep) {
+  for (const char* point :
+       {"ckpt.state.write", "ckpt.state.fsync", "ckpt.state.rename",
+        "ckpt.retire.rename", "ckpt.retire.renamed", "ckpt.retire.remove",
+        "ckpt.end"}) {
+    EXPECT_THAT(Help(point).out,
+                HasSubstr("`step` in `at` is the step that training has "
+                          "reached, not that of the\ncheckpoint."))
+        << point;
+  }
+  for (const char* point : {"ckpt.begin", "ckpt.committed", "step.begin"}) {
+    EXPECT_THAT(Help(point).out, Not(HasSubstr("`step`"))) << point;
+  }
+}
+
 TEST(HelpTest, PlantedBugs_NameTheSettingsOfAMutationTest) {
   const std::string help = OneLine(Help("planted-bugs").out);
   for (const PlantedBugInfo& bug : AllPlantedBugs()) {

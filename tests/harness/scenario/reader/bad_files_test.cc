@@ -719,6 +719,67 @@ TEST(BadFilesTest, PossiblePointIsNotCalledUnreachable) {
   }
 }
 
+// Returns the errors about a fault of a job that saves every 5 steps, and at
+// its end, step 36.
+std::string ErrorsAt(const std::string& at, const std::string& more = "") {
+  return ErrorsOf(fmt::format(
+      "schema: gauntlet/v2\nname: a\ncheckpoint: {{every: {{steps: 5}}{}}}\n"
+      "faults: [{{at: {{{}}}, do: crash}}]\nexpect: {{outcome: recovers}}\n",
+      more, at));
+}
+
+TEST(BadFilesTest, TailOfASave_MayFollowAnyStepFromTheFirstSaveOn) {
+  for (const char* mode : {"sync", "async"}) {
+    const std::string more = fmt::format(", mode: {}", mode);
+    for (const char* point :
+         {"ckpt.state.write", "ckpt.state.fsync", "ckpt.state.rename",
+          "ckpt.retire.rename", "ckpt.retire.renamed", "ckpt.retire.remove",
+          "ckpt.end"}) {
+      const auto errors = [&](int step) {
+        return ErrorsAt(
+            fmt::format("worker: chief, point: {}, step: {}", point, step),
+            more);
+      };
+      for (const int step : {5, 6, 10, 11, 12, 15, 35, 36}) {
+        EXPECT_EQ(errors(step), "") << mode << " " << point << " " << step;
+      }
+      EXPECT_THAT(errors(4),
+                  testing::HasSubstr("error: can never match: step 4, but the "
+                                     "first save is at step 5\n"))
+          << mode << " " << point;
+      EXPECT_THAT(errors(37),
+                  testing::HasSubstr("error: can never match: step 37, but the "
+                                     "run has 36\n"))
+          << mode << " " << point;
+    }
+  }
+}
+
+TEST(BadFilesTest, TailOfASave_WithoutASaveAtTheEnd_MayReachTheLastStep) {
+  EXPECT_EQ(ErrorsAt("point: ckpt.end, step: 36", ", on_success: leave"), "");
+}
+
+// The claim of a new process writes the state file before any step.
+TEST(BadFilesTest, OnlyTheStateFileIsWrittenBeforeTheFirstStep) {
+  EXPECT_EQ(ErrorsAt("point: ckpt.state.write, step: 0"), "");
+  for (const char* point : {"ckpt.end", "ckpt.retire.rename"}) {
+    EXPECT_THAT(ErrorsAt(fmt::format("point: {}, step: 0", point)),
+                testing::HasSubstr("error: can never match: step 0, but the "
+                                   "first save is at step 5\n"))
+        << point;
+  }
+}
+
+// Only the chief tidies in the background. Other workers wait for the commit.
+TEST(BadFilesTest, OtherWorkersEndASynchronousSaveAtItsStep) {
+  EXPECT_EQ(ErrorsAt("worker: 1, point: ckpt.end, step: 10"), "");
+  EXPECT_THAT(ErrorsAt("worker: 1, point: ckpt.end, step: 6"),
+              testing::HasSubstr("error: can never match: step 6, but the "
+                                 "nearest saves are at steps 5 and 10\n"));
+  EXPECT_EQ(ErrorsAt("worker: 1, point: ckpt.end, step: 6", ", mode: async"),
+            "");
+}
+
 TEST(BadFilesTest, ResumeWithoutAnyCheckpoint_IsAnError) {
   const std::string head = "schema: gauntlet/v2\nname: a\n";
   const std::string crash = "faults: [{at: {worker: 1, step: 8}, do: crash}]\n";

@@ -119,6 +119,23 @@ TEST(EndedIncarnationsTest, SurvivorsThatRejoinKeepTheirIncarnation) {
               HasSubstr("can never fire"));
 }
 
+// Training continues while the chief tidies after save 1, of step 5, until it
+// begins save 2.
+TEST(EndedIncarnationsTest, TailOfASave_IsBeforeTheNextSave_ButAtNoKnownStep) {
+  const std::string end = "at: {worker: 0, point: ckpt.end}, do: kill";
+  EXPECT_EQ(WarningsOf(Faults(end, "at: {worker: 0, step: 8}, do: hang")), "");
+  EXPECT_THAT(
+      WarningsOf(Faults(end,
+                        "at: {worker: 0, save: 2, point: ckpt.begin}, do: "
+                        "hang")),
+      HasSubstr("fault `second` can never fire: incarnation 1 of "
+                "worker 0 ends with fault `first` in save 1\n"));
+  EXPECT_THAT(
+      WarningsOf(Faults("at: {worker: 0, step: 5, point: ckpt.end}, do: kill",
+                        "at: {worker: 0, step: 8}, do: hang")),
+      testing::Not(HasSubstr("can never fire")));
+}
+
 TEST(EndedIncarnationsTest, IgnoresAsynchronousSaves) {
   EXPECT_EQ(
       WarningsOf(

@@ -260,13 +260,37 @@ TEST(ResolveTest, WarnsOfAnOutcomeThatCannotBe) {
   }
 }
 
+TEST(ResolveTest, WarnsOfAStepAtAPointInTheBackground) {
+  EXPECT_EQ(
+      WarningsOf("async", "at: {step: 14, point: ckpt.rename}, do: crash"),
+      "f.yaml:5:22: warning: `step` at ckpt.rename is the step that training "
+      "has reached, not that of the checkpoint: timing decides in which save "
+      "the fault fires, if in any\n"
+      "  5 | faults: [{at: {step: 14, point: ckpt.rename}, do: crash}]\n"
+      "    |                      ^ `save: N` selects the N-th save instead\n");
+  for (const std::string mode : {"sync", "async"}) {
+    for (const std::string point :
+         {"ckpt.state.write", "ckpt.state.fsync", "ckpt.state.rename",
+          "ckpt.retire.rename", "ckpt.retire.renamed", "ckpt.retire.remove",
+          "ckpt.end"}) {
+      const auto warnings = [&](const std::string& at) {
+        return WarningsOf(
+            mode + ", keep: 1",
+            "at: {worker: chief, " + at + ", point: " + point + "}, do: crash");
+      };
+      for (const std::string step : {"12", "13", "24"}) {
+        EXPECT_THAT(warnings("step: " + step),
+                    HasSubstr("warning: `step` at " + point +
+                              " is the step that training has reached, not "
+                              "that of the checkpoint"))
+            << mode << " " << step;
+      }
+      EXPECT_EQ(warnings("save: 2"), "") << mode << " " << point;
+    }
+  }
+}
+
 TEST(ResolveTest, WarnsOfAFaultThatFiresByChance) {
-  EXPECT_EQ(WarningsOf("async", "at: {step: 9, point: ckpt.rename}, do: crash"),
-            "f.yaml:5:22: warning: fires only by chance: training continues "
-            "while a save is written, and whether it comes to ckpt.rename in "
-            "step 9 is a matter of timing\n"
-            "  5 | faults: [{at: {step: 9, point: ckpt.rename}, do: crash}]\n"
-            "    |                      ^ say `save` instead of step\n");
   EXPECT_THAT(
       WarningsOf("sync", "at: {step: 9, point: ctl.heartbeat}, do: crash"),
       HasSubstr("fires only by chance: heartbeats have a time of their own"));
@@ -298,6 +322,12 @@ TEST(ResolveTest, DoesNotWarnOfAFaultAtACertainPlace) {
             "");
   EXPECT_EQ(WarningsOf("async", "at: {save: 2, point: ckpt.rename}, do: crash"),
             "");
+  EXPECT_EQ(WarningsOf("sync",
+                       "at: {worker: 1, step: 12, point: ckpt.end}, do: crash"),
+            "");
+  EXPECT_EQ(
+      WarningsOf("sync", "at: {step: 0, point: ckpt.state.write}, do: crash"),
+      "");
   EXPECT_EQ(WarningsOf("async", "at: {step: 12, point: ckpt.copy}, do: crash"),
             "");
   EXPECT_EQ(WarningsOf("async", "at: {step: 12, point: ckpt.begin}, do: crash"),
