@@ -42,8 +42,8 @@ std::string PointsText() {
          "each block is an occurrence.\n\n"
          "step: 40 is the step that training has reached. At ckpt.state.*, "
          "ckpt.retire.*\nand ckpt.end, and in an asynchronous save, training "
-         "continues meanwhile, so step\nmay be later than the step of the "
-         "checkpoint, and differs with timing in real\nprocesses. Use save "
+         "continues meanwhile. Then\nstep may be later than the step of the "
+         "checkpoint, and depends on timing in real\nprocesses. Use save "
          "there.\n\n" +
          Entries(Catalog::kPoints);
 }
