@@ -40,9 +40,9 @@ constexpr std::array kInvariants = {
                   "training never starts from step 0 after an acknowledged "
                   "save"},
     InvariantInfo{Invariant::kCleanRefusal, "clean-refusal",
-                  "exit code 7 only if faults damaged a checkpoint, and each "
-                  "acknowledged one that was not removed; the damaged ones "
-                  "are kept"},
+                  "exit code 7 only if faults damaged at least one checkpoint, "
+                  "and all acknowledged ones that remain; the damaged ones are "
+                  "kept"},
     InvariantInfo{Invariant::kGrace, "grace",
                   "after a preemption notice, the run saves and stops within "
                   "the grace period"},

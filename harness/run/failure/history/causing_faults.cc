@@ -295,13 +295,20 @@ std::string EndWithFaultText(const Outline& outline, const RecordEvent& end,
                      cause.newest->fault->id, cause.newest->fault->summary);
 }
 
-int64_t TimeOfEnd(const Outline& outline, const RecordEvent& end,
-                  int64_t since_ns) {
+const FaultOccurrence* ImmediateFaultOf(const Outline& outline,
+                                        const RecordEvent& end,
+                                        int64_t since_ns) {
   const CauseOfEnd cause = FindCauseOfEnd(outline, end, since_ns);
   return cause.newest != nullptr && cause.is_certain &&
                  DiesImmediately(*cause.newest->fault)
-             ? cause.newest->event().t_ns
-             : end.t_ns;
+             ? cause.newest
+             : nullptr;
+}
+
+int64_t TimeOfEnd(const Outline& outline, const RecordEvent& end,
+                  int64_t since_ns) {
+  const FaultOccurrence* const fault = ImmediateFaultOf(outline, end, since_ns);
+  return fault == nullptr ? end.t_ns : fault->event().t_ns;
 }
 
 }  // namespace gauntlet

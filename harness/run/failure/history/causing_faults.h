@@ -41,9 +41,14 @@ Causes CausesOf(const Outline& outline, int64_t from_ns, int64_t until_ns);
 std::string EndWithFaultText(const Outline& outline, const RecordEvent& end,
                              int64_t since_ns);
 
-// Returns the time at which the process ended: that of the fault named by
-// EndWithFaultText, if it ends its process immediately; else that of the event,
-// which a launcher reports later.
+// Returns the fault named by EndWithFaultText if it ends its process
+// immediately; else null.
+const FaultOccurrence* ImmediateFaultOf(const Outline& outline,
+                                        const RecordEvent& end,
+                                        int64_t since_ns);
+
+// Returns the time of ImmediateFaultOf; without such a fault, that of the
+// event, which a launcher reports later than the process ended.
 int64_t TimeOfEnd(const Outline& outline, const RecordEvent& end,
                   int64_t since_ns);
 

@@ -186,10 +186,12 @@ std::string PendingSaveText(const Outline& outline, const BegunSave& save,
   const RecordEvent* const end = FirstEnd(record, save.begin_ns, span.until_ns);
   if (end == nullptr) return NotAcknowledgedText({save.step});
   const int64_t ended_ns = TimeOfEnd(outline, *end, span.since_ns);
-  if (ended_ns < save.begin_ns) {
-    return fmt::format("{} began after the run had been interrupted: {}",
-                       SavesText({save.step}),
-                       EndWithFaultText(outline, *end, span.since_ns));
+  const FaultOccurrence* const fault =
+      ImmediateFaultOf(outline, *end, span.since_ns);
+  if (fault != nullptr && ended_ns < save.begin_ns) {
+    return fmt::format("{} began only after fault {} ({}) had fired",
+                       SavesText({save.step}), fault->fault->id,
+                       fault->fault->summary);
   }
   return fmt::format(
       "{} was still being written when {}, {} after the save began{}",

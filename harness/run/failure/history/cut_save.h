@@ -51,9 +51,9 @@ std::string UsualSaveText(const Record& record);
 // after the save began; the 9 acknowledged saves took 620 ms (median)". The
 // text names the first end between the begin of the save and the end of the
 // span, and the newest fault in the span. The duration ends at TimeOfEnd. If
-// that is before the begin of the save, returns "the save of step 12 began
-// after the run had been interrupted: worker 2 was killed because of fault k
-// (…)". REQUIRES: the save was pending at the end of the span.
+// that is before the begin of the save, returns "the save of step 12 began only
+// after fault k (…) had fired". REQUIRES: the save was pending at the end of
+// the span.
 std::string PendingSaveText(const Outline& outline, const BegunSave& save,
                             const TimeSpan& span);
 

@@ -144,9 +144,8 @@ TEST(OldResumeTest, SaveThatBeganAfterTheFault_WasNotCutShortByIt) {
                                              .path = "step.end",
                                              .detail = "k"}}});
   EXPECT_EQ(CauseOf(record),
-            "the save of step 12 began after the run had been interrupted: "
-            "worker 2 was killed because of fault k (kill worker 2 at "
-            "step.end)");
+            "the save of step 12 began only after fault k (kill worker 2 at "
+            "step.end) had fired");
 }
 
 TEST(OldResumeTest, MetExpectationNeedsNoCause) {
