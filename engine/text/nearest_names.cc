@@ -7,7 +7,7 @@ namespace gauntlet {
 namespace {
 
 // A mistyped name of up to this length may have one edit only.
-constexpr size_t kMaxOneEditLength = 4;
+constexpr size_t kMaxOneEditLength = 3;
 // A name of at least this length may abbreviate another.
 constexpr size_t kMinAbbreviation = 3;
 
@@ -73,7 +73,7 @@ size_t MaxEdits(std::string_view mistyped, std::string_view name) {
   if (rest.size() < mistyped.size()) {
     return std::max<size_t>(1, rest.size() / 3);
   }
-  // Two edits change half of the letters of such a name, or more.
+  // Two edits turn three letters into any other word.
   return mistyped.size() <= kMaxOneEditLength ? 1 : mistyped.size() / 3 + 1;
 }
 

@@ -11,8 +11,6 @@ TEST(NearestNameTest, IsNotAnotherWord) {
   EXPECT_EQ(NearestName("foo", names), "");
   EXPECT_EQ(NearestName("chekcpoint", names), "checkpoint");
   EXPECT_EQ(NearestName("che", names), "checkpoint");
-  EXPECT_EQ(NearestName("nope", {"name"}), "");
-  EXPECT_EQ(NearestName("nmae", {"name"}), "name");
 }
 
 TEST(NearestNameTest, DashesOfOptionsAreNotEnough) {
