@@ -249,7 +249,7 @@ TEST_F(JudgeCommandTest, RefusesARecordThatNamesNoInvariant) {
   EXPECT_EQ(Judge(record()), 2);
   EXPECT_EQ(err_.str(), "gauntlet judge: " + record() +
                             ":1: expect.invariants: expected names of "
-                            "invariants, found \"luck\"\n");
+                            "invariants, found \"luck\"; run the case again\n");
 }
 
 TEST_F(JudgeCommandTest, RefusesATornRecordByName) {
