@@ -305,10 +305,4 @@ const FaultOccurrence* ImmediateFaultOf(const Outline& outline,
              : nullptr;
 }
 
-int64_t TimeOfEnd(const Outline& outline, const RecordEvent& end,
-                  int64_t since_ns) {
-  const FaultOccurrence* const fault = ImmediateFaultOf(outline, end, since_ns);
-  return fault == nullptr ? end.t_ns : fault->event().t_ns;
-}
-
 }  // namespace gauntlet

@@ -42,15 +42,10 @@ std::string EndWithFaultText(const Outline& outline, const RecordEvent& end,
                              int64_t since_ns);
 
 // Returns the fault named by EndWithFaultText if it ends its process
-// immediately; else null.
+// immediately; else null. A launcher reports the end later than the fault.
 const FaultOccurrence* ImmediateFaultOf(const Outline& outline,
                                         const RecordEvent& end,
                                         int64_t since_ns);
-
-// Returns the time of ImmediateFaultOf; without such a fault, that of the
-// event, which a launcher reports later than the process ended.
-int64_t TimeOfEnd(const Outline& outline, const RecordEvent& end,
-                  int64_t since_ns);
 
 }  // namespace gauntlet
 

@@ -185,9 +185,9 @@ std::string PendingSaveText(const Outline& outline, const BegunSave& save,
   const Record& record = outline.record;
   const RecordEvent* const end = FirstEnd(record, save.begin_ns, span.until_ns);
   if (end == nullptr) return NotAcknowledgedText({save.step});
-  const int64_t ended_ns = TimeOfEnd(outline, *end, span.since_ns);
   const FaultOccurrence* const fault =
       ImmediateFaultOf(outline, *end, span.since_ns);
+  const int64_t ended_ns = fault == nullptr ? end->t_ns : fault->event().t_ns;
   if (fault != nullptr && ended_ns < save.begin_ns) {
     return fmt::format("{} began only after fault {} ({}) had fired",
                        SavesText({save.step}), fault->fault->id,

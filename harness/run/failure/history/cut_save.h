@@ -50,10 +50,10 @@ std::string UsualSaveText(const Record& record);
 // still being written when worker 2 was killed because of fault k (…), 575 ms
 // after the save began; the 9 acknowledged saves took 620 ms (median)". The
 // text names the first end between the begin of the save and the end of the
-// span, and the newest fault in the span. The duration ends at TimeOfEnd. If
-// that is before the begin of the save, returns "the save of step 12 began only
-// after fault k (…) had fired". REQUIRES: the save was pending at the end of
-// the span.
+// span, and the newest fault in the span. The duration ends at the fault of
+// ImmediateFaultOf, if there is one. If this fault fired before the save began,
+// returns "the save of step 12 began only after fault k (…) had fired".
+// REQUIRES: the save was pending at the end of the span.
 std::string PendingSaveText(const Outline& outline, const BegunSave& save,
                             const TimeSpan& span);
 
