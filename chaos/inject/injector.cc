@@ -135,7 +135,7 @@ void Injector::NotePosition(Point point, const PointContext& context) {
       if (point == Point::kSaveBegin) save_.store(++begun_saves_);
       return;
     // A claim's state file and the deletions at the end belong to no save.
-    case RunPart::kMeeting:
+    case RunPart::kRendezvous:
     case RunPart::kFinish:
       save_.store(0);
       return;

@@ -55,8 +55,8 @@ struct WorkerProgress {
   Duration patience{0};
   // Set if this worker waits for the others at a rendezvous: the generation
   // that this worker left; 0: it never belonged to one. `step` is set too.
-  std::optional<uint64_t> meeting;
-  // With `meeting`: the rank that was silent for too long, if any.
+  std::optional<uint64_t> rendezvous;
+  // With `rendezvous`: the rank that was silent for too long, if any.
   std::optional<int> silent_rank;
   // Set if this worker is in a save, in which it detects no loss: the time
   // limit of the save; 0: the save has ended.

@@ -39,18 +39,18 @@ constexpr std::array kPoints = {
     PointInfo{.point = Point::kRendezvous,
               .name = "cluster.join",
               .description = "before a worker looks for the others",
-              .part = RunPart::kMeeting},
+              .part = RunPart::kRendezvous},
     PointInfo{.point = Point::kClaimCreate,
               .name = "cluster.claim.create",
               .description = "before the chief creates the generation's claim",
-              .part = RunPart::kMeeting,
+              .part = RunPart::kRendezvous,
               .reached_by = ReachedBy::kChief,
               .next = StorageOperation::kOpenToWrite,
               .is_critical_when_stale = true},
     PointInfo{.point = Point::kClaimRecord,
               .name = "cluster.claim.record",
               .description = "before the chief records the parent in its claim",
-              .part = RunPart::kMeeting,
+              .part = RunPart::kRendezvous,
               .reached_by = ReachedBy::kChief,
               .next = StorageOperation::kWrite,
               .is_critical_when_stale = true},
@@ -293,8 +293,8 @@ constexpr std::array kPoints = {
         .point = Point::kRejoin,
         .name = "cluster.rejoin",
         .description =
-            "after a worker has left a broken generation, before it meets "
-            "the others again",
+            "after a worker has left a broken generation, before the next "
+            "rendezvous",
         .part = RunPart::kRejoin,
         .needs = PointNeeds::kRejoin},
     PointInfo{

@@ -74,7 +74,7 @@ enum class Point : uint8_t {
 // Part of a run that a point belongs to.
 enum class RunPart : uint8_t {
   kStart,       // a process starts, before it connects to others
-  kMeeting,     // workers meet, and the chief claims a generation
+  kRendezvous,  // workers form a generation, which the chief claims
   kTraining,    // steps, epochs and evaluations
   kExchange,    // the all-reduce of a step
   kHeartbeat,   // a task that runs alongside everything else

@@ -37,7 +37,7 @@ enum class TimePart : uint8_t {
   kRetention,
   // Parts of a start.
   kBuild,     // data, model, store, arrays of the training step
-  kJoin,      // wait until all workers have met
+  kJoin,      // wait until all workers have arrived
   kClaim,     // of a generation, with verification of the chosen checkpoint
   kLoad,      // of a checkpoint
   kTransfer,  // of a state from another worker's memory

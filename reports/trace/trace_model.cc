@@ -166,11 +166,11 @@ class ProcessTracer {
     const RecordEvent& now = Now();
     switch (now.kind) {
       case RecordKind::kWorkerStarted:
-        meeting_ns_ = now.t_ns;
+        rendezvous_ns_ = now.t_ns;
         break;
       case RecordKind::kLeft:
         EndMembership(now.t_ns);
-        meeting_ns_ = now.t_ns;
+        rendezvous_ns_ = now.t_ns;
         break;
       case RecordKind::kClaimBegin:
         Begin("");
@@ -187,12 +187,12 @@ class ProcessTracer {
       case RecordKind::kResumed:
       case RecordKind::kInitialized:
       case RecordKind::kResumedFromMemory:
-        if (meeting_ns_) {
-          AddSlice(TraceTrack::kCommunication, "meeting",
-                   fmt::format("meeting of generation {}", now.generation),
-                   {*meeting_ns_, now.t_ns});
+        if (rendezvous_ns_) {
+          AddSlice(TraceTrack::kCommunication, "rendezvous",
+                   fmt::format("rendezvous of generation {}", now.generation),
+                   {*rendezvous_ns_, now.t_ns});
         }
-        meeting_ns_.reset();
+        rendezvous_ns_.reset();
         break;
       default:
         break;
@@ -348,15 +348,15 @@ class ProcessTracer {
   void EndMembership(int64_t end_ns) {
     for (const auto& [operation, begin] : open_) AddInstant(begin);
     open_.clear();
-    if (meeting_ns_) {
-      AddCutShort(TraceTrack::kCommunication, "meeting", "meeting",
-                  {*meeting_ns_, end_ns});
+    if (rendezvous_ns_) {
+      AddCutShort(TraceTrack::kCommunication, "rendezvous", "rendezvous",
+                  {*rendezvous_ns_, end_ns});
     }
     if (epoch_has_steps_ && epoch_ns_ && training_ns_) {
       AddCutShort(TraceTrack::kCompute, "epoch", EpochName(epoch_),
                   {*epoch_ns_, *training_ns_});
     }
-    meeting_ns_.reset();
+    rendezvous_ns_.reset();
     training_ns_.reset();
     epoch_ns_.reset();
     epoch_has_steps_ = false;
@@ -398,9 +398,9 @@ class ProcessTracer {
   const std::vector<SaveSpan> saves_;
   size_t now_ = 0;
   size_t segment_ = 0;
-  std::optional<int64_t> meeting_ns_;   // begin of the rendezvous in progress
-  std::optional<int64_t> training_ns_;  // time of the previous training event
-  std::optional<int64_t> epoch_ns_;     // begin of the epoch in progress
+  std::optional<int64_t> rendezvous_ns_;  // begin of the rendezvous in progress
+  std::optional<int64_t> training_ns_;    // time of the previous training event
+  std::optional<int64_t> epoch_ns_;       // begin of the epoch in progress
   uint64_t epoch_ = 0;
   bool epoch_has_steps_ = false;
   std::map<Operation, size_t> open_;

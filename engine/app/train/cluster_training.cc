@@ -174,8 +174,8 @@ std::string PlaceLine(const ResolvedCluster& cluster, const WorkerSpec& place) {
       fmt::format("worker {} of {} ({})", place.rank, cluster.place.size(),
                   ClusterRuleName(cluster.rule));
   if (place.addresses.size() > 1) {
-    line += fmt::format(": listens on {}, meets the others at {}",
-                        place.listen_on, place.addresses.front());
+    line += fmt::format(": listens on {}, rendezvous at {}", place.listen_on,
+                        place.addresses.front());
   }
   return line;
 }

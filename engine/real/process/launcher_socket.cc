@@ -109,7 +109,7 @@ WorkerProgress ProgressOf(const Json& object) {
           .not_finite_since = WholeOrNone(object, "not_finite_since"),
           .claimed = WholeIfThere(object, "claimed"),
           .patience = DurationOf(object, "patience_ns"),
-          .meeting = WholeOrNone(object, "meeting"),
+          .rendezvous = WholeOrNone(object, "rendezvous"),
           .silent_rank =
               object.contains("silent_rank")
                   ? std::optional(static_cast<int>(
@@ -170,7 +170,7 @@ TrainResult ResultOf(const Json& object) {
 // message only once.
 bool ActsOn(const WorkerProgress& progress) {
   return progress.claimed > 0 || progress.patience > Duration::zero() ||
-         progress.meeting || progress.saving || progress.formed > 0 ||
+         progress.rendezvous || progress.saving || progress.formed > 0 ||
          !progress.failure.empty();
 }
 
@@ -199,7 +199,7 @@ std::string WorkerMessageLine(const WorkerProgress& progress) {
   if (progress.patience > Duration::zero()) {
     fields["patience_ns"] = progress.patience.count();
   }
-  if (progress.meeting) fields["meeting"] = *progress.meeting;
+  if (progress.rendezvous) fields["rendezvous"] = *progress.rendezvous;
   if (progress.silent_rank) fields["silent_rank"] = *progress.silent_rank;
   if (progress.saving) fields["saving_ns"] = progress.saving->count();
   if (progress.formed > 0) fields["formed"] = progress.formed;

@@ -76,9 +76,10 @@ Result<std::vector<std::string>> LocalWorkerProcesses::ReserveAddresses(
   // failure one by one, and late.
   const Status reachable = count > 1 ? CheckReachable("127.0.0.1") : OkStatus();
   if (!reachable.ok()) {
-    return Annotate(reachable,
-                    "the workers cannot meet (is the loopback interface up? "
-                    "ip link set lo up)");
+    return Annotate(
+        reachable,
+        "the workers cannot reach each other (is the loopback interface up? "
+        "ip link set lo up)");
   }
   std::vector<ReservedPort> ports;
   std::vector<std::string> addresses;

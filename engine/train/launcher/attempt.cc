@@ -191,10 +191,10 @@ void Attempt::HandleProgress(int worker, const WorkerProgress& progress) {
         std::max(launch_.launch_hold.claimed, progress.claimed);
   } else if (progress.patience > Duration::zero()) {
     SetChiefDeadline(progress.patience);
-  } else if (progress.meeting) {
+  } else if (progress.rendezvous) {
     launch_.budget.RecordStep(progress.step);
-    rejoin_.OnMeeting(worker, *progress.meeting, MemberOf(progress.silent_rank),
-                      now);
+    rejoin_.OnRendezvous(worker, *progress.rendezvous,
+                         MemberOf(progress.silent_rank), now);
     // The launcher restarts no lost worker, so this one would wait in vain.
     if (!MayRejoin()) SetKillDeadline(options_.survivors_grace);
   } else if (progress.saving) {

@@ -12,7 +12,7 @@ void RejoinTracker::Begin(std::vector<int> members) {
   handled_before_ = false;
   has_formed_ = false;
   formed_ = 0;
-  meeting_.clear();
+  arrived_.clear();
   dead_.clear();
   saves_until_.clear();
   silent_.clear();
@@ -37,7 +37,7 @@ bool RejoinTracker::ConsumeLosses() {
 }
 
 void RejoinTracker::OnDeath(int worker, Time now) {
-  meeting_.erase(worker);
+  arrived_.erase(worker);
   saves_until_.erase(worker);
   silent_.erase(worker);
   // All workers that die before the first of them is restarted belong to the
@@ -47,16 +47,16 @@ void RejoinTracker::OnDeath(int worker, Time now) {
   dead_.insert(worker);
 }
 
-void RejoinTracker::OnMeeting(int worker, uint64_t left,
-                              std::optional<int> silent, Time now) {
+void RejoinTracker::OnRendezvous(int worker, uint64_t left,
+                                 std::optional<int> silent, Time now) {
   // A new incarnation has left no generation.
   const bool is_new = open_ && left == 0;
   if (left < formed_ && !is_new) return;
   if (!open_) Open(now);
-  meeting_[worker] = left;
+  arrived_[worker] = left;
   saves_until_.erase(worker);
   silent_.erase(worker);
-  if (!silent || meeting_.contains(*silent)) return;
+  if (!silent || arrived_.contains(*silent)) return;
   saves_until_.erase(*silent);
   silent_.try_emplace(*silent, Silence{.since = now, .left = left});
 }
@@ -75,19 +75,19 @@ void RejoinTracker::OnSaveEnded(int worker, Time now) {
 
 void RejoinTracker::OnRestarted(int worker) {
   dead_.erase(worker);
-  meeting_[worker] = 0;
+  arrived_[worker] = 0;
 }
 
 void RejoinTracker::OnFormed(uint64_t generation, Time now) {
   if (generation <= formed_) return;
   formed_ = generation;
   has_formed_ = true;
-  std::erase_if(meeting_,
-                [=](const auto& met) { return met.second < generation; });
+  std::erase_if(arrived_,
+                [=](const auto& one) { return one.second < generation; });
   std::erase_if(silent_,
                 [=](const auto& one) { return one.second.left < generation; });
   open_ = false;
-  if (dead_.empty() && meeting_.empty()) return;
+  if (dead_.empty() && arrived_.empty()) return;
   const bool noted = !dead_.empty() && !has_new_losses_;
   Open(now);
   handled_before_ = noted;
@@ -95,7 +95,7 @@ void RejoinTracker::OnFormed(uint64_t generation, Time now) {
 
 bool RejoinTracker::IsComplete() const {
   return std::ranges::all_of(members_, [this](int worker) {
-    return meeting_.contains(worker) || dead_.contains(worker);
+    return arrived_.contains(worker) || dead_.contains(worker);
   });
 }
 
@@ -114,7 +114,7 @@ std::vector<int> RejoinTracker::OverdueWorkers(Time now) const {
   std::vector<int> overdue;
   if (!open_ || !has_new_losses_ || !has_formed_) return overdue;
   for (const int worker : members_) {
-    if (!meeting_.contains(worker) && !dead_.contains(worker) &&
+    if (!arrived_.contains(worker) && !dead_.contains(worker) &&
         now >= DeadlineOf(worker)) {
       overdue.push_back(worker);
     }

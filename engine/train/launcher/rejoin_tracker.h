@@ -1,13 +1,14 @@
-// Tracks which workers have arrived at the next rendezvous after a loss
-// ("meet"). The launcher uses it to decide, with RestartPolicy::kRejoin, which
-// workers to kill and when to restart. It handles no processes itself.
+// Tracks which workers have arrived at the next rendezvous after a loss. The
+// launcher uses it to decide, with RestartPolicy::kRejoin, which workers to
+// kill and when to restart. It handles no processes itself.
 //
 // A rejoin is open from the start of an attempt, or from a loss, until the
 // chief reports that a generation has formed. Messages of different workers
 // arrive in any order. If a worker of that generation was already reported
-// dead, or meeting again, the chief's report immediately opens the next rejoin.
+// dead, or at the next rendezvous, the chief's report immediately opens the
+// next rejoin.
 //
-// While a rejoin is open, each worker is meeting, dead, or has not reported
+// While a rejoin is open, each worker has arrived, is dead, or has not reported
 // yet. A worker of a formed generation that does not report within the grace is
 // overdue. A worker in a save cannot detect a loss. It has until the time limit
 // of the save; once the save has ended, it has the grace from then on. A worker
@@ -37,27 +38,27 @@ class RejoinTracker {
   // Called before these workers are started.
   void Begin(std::vector<int> members);
 
-  // OnDeath to OnSaveEnded record reports, in order of arrival. OnMeeting
+  // OnDeath to OnSaveEnded record reports, in order of arrival. OnRendezvous
   // ignores the report of a worker that left an older generation than the
   // newest formed one, unless a rejoin is open and the worker is a new
   // incarnation. OnFormed ignores a generation that is not newer than the
   // newest formed one. The tracker does not know which incarnations belong to a
   // generation. A worker of a generation may die and be restarted before the
   // chief's report of that generation arrives. OnFormed then no longer counts
-  // the worker as meeting, and the restarted worker must report again.
+  // the worker as arrived, and the restarted worker must report again.
   void OnDeath(int worker, Time now);
   // `left`: the generation that the worker left; 0: none. If the worker left
   // because the heartbeat of another worker stopped, `silent` is that other
   // worker. It then counts as hanging, even if it is in a save.
-  void OnMeeting(int worker, uint64_t left, std::optional<int> silent,
-                 Time now);
+  void OnRendezvous(int worker, uint64_t left, std::optional<int> silent,
+                    Time now);
   void OnFormed(uint64_t generation, Time now);
   // OnSaveBegun: the worker is in a save, until `until` at the latest.
   // OnSaveEnded: the save has ended, and the grace of the worker begins.
   void OnSaveBegun(int worker, Time until);
   void OnSaveEnded(int worker, Time now);
 
-  // The worker was restarted. Counts it as meeting.
+  // The worker was restarted. Counts it as arrived.
   void OnRestarted(int worker);
 
   // The launcher itself was paused for this long: extends all deadlines.
@@ -72,9 +73,9 @@ class RejoinTracker {
   bool ConsumeLosses();
   Time opened_at() const { return opened_at_; }
   const std::set<int>& dead() const { return dead_; }
-  // Returns true if each worker is meeting or dead.
+  // Returns true if each worker has arrived or is dead.
   bool IsComplete() const;
-  // Returns the workers neither dead nor meeting whose time has expired.
+  // Returns the workers, neither dead nor arrived, whose time has expired.
   std::vector<int> OverdueWorkers(Time now) const;
 
  private:
@@ -93,8 +94,9 @@ class RejoinTracker {
   bool has_formed_ = false;      // a generation has formed before
   uint64_t formed_ = 0;
   Time opened_at_{};
-  // Generation that each meeting worker left; 0: it was just restarted.
-  std::map<int, uint64_t> meeting_;
+  // The workers at the rendezvous, each with the generation that it left; 0: it
+  // was just restarted.
+  std::map<int, uint64_t> arrived_;
   std::set<int> dead_;
   // Limit of the save in progress, or end of the grace after the last save.
   std::map<int, Time> saves_until_;

@@ -47,14 +47,14 @@ Status GenerationJoin::Rendezvous(Time rendezvous_deadline) {
   if (settings_.empty()) {
     settings_ = EncodeCommonSettings(parts_.options(), parts_.inputs.job_json);
   }
-  const Duration meeting = parts_.rejoins()
-                               ? rendezvous_deadline - parts_.world.clock.Now()
-                               : cluster.rendezvous_timeout;
-  parts_.AnnounceReportWithin(meeting + cluster.save_timeout);
+  const Duration limit = parts_.rejoins()
+                             ? rendezvous_deadline - parts_.world.clock.Now()
+                             : cluster.rendezvous_timeout;
+  parts_.AnnounceReportWithin(limit + cluster.save_timeout);
   if (parts_.rejoins()) {
     parts_.reporter.Progress(
         {.step = held_ ? held_->step : 0,
-         .meeting = last_generation_,
+         .rendezvous = last_generation_,
          .silent_rank = std::exchange(silent_rank_, std::nullopt)});
   }
   ASSIGN_OR_RETURN(

@@ -1,4 +1,4 @@
-// Joins a generation: the worker meets the others, the chief decides which
+// Joins a generation: the workers do a rendezvous, the chief decides which
 // state all resume from, and each worker takes that state.
 #ifndef GAUNTLET_ENGINE_TRAIN_WORKER_GENERATION_JOIN_H_
 #define GAUNTLET_ENGINE_TRAIN_WORKER_GENERATION_JOIN_H_
@@ -26,7 +26,7 @@ class GenerationJoin {
   // `parts` outlives it.
   explicit GenerationJoin(WorkerParts& parts) : parts_(parts) {}
 
-  // Opens a session. If workers rejoin, all of them must meet by
+  // Opens a session. If workers rejoin, all of them must arrive by
   // `rendezvous_deadline`.
   Status Rendezvous(Time rendezvous_deadline);
   // Loads, initializes or receives the state.

@@ -35,7 +35,7 @@ constexpr std::array<MetricInfo, kMetrics> kMetricInfos = {{
     {Metric::kRespawn, "respawn", kSeconds, Better::kLower,
      "recovery: until the new processes run"},
     {Metric::kJoin, "join", kSeconds, Better::kLower,
-     "recovery: model and data are built, the workers meet and agree"},
+     "recovery: model and data are built, the workers arrive and agree"},
     {Metric::kRestore, "restore", kSeconds, Better::kLower,
      "recovery: the checkpoint is verified and loaded, or a state received"},
     {Metric::kRecompute, "recompute", kSeconds, Better::kLower,

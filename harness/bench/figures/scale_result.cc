@@ -27,7 +27,7 @@ constexpr std::array<ScaleMetricInfo, kScaleMetrics> kScaleMetricInfos = {{
     {ScaleMetric::kRespawn, "respawn", kSeconds,
      "restart: until the new processes run, the pause before included"},
     {ScaleMetric::kJoin, "join", kSeconds,
-     "restart: the workers meet and agree"},
+     "restart: the workers arrive and agree"},
     {ScaleMetric::kRestore, "restore", kSeconds,
      "restart: the checkpoint is claimed, verified and loaded"},
     {ScaleMetric::kRecompute, "recompute", kSeconds,

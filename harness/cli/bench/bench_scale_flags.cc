@@ -21,7 +21,7 @@ constexpr std::string_view kBenchScaleExamples =
   gauntlet bench scale --workers 4,64,1024,4096 --latency 20us
   gauntlet bench scale --mtbf 3h --mtbf-workers 16384 --step-time 5s
 
-Each worker of the simulated cluster is the whole engine: it meets the others,
+Each worker of the simulated cluster is the whole engine: it joins the others,
 exchanges gradients, saves and recovers through simulated links and disks. For
 each number of workers one run is undisturbed, in one a worker crashes and all
 restart, and in one a worker crashes and rejoins alone. A figure is void if a

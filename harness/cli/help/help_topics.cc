@@ -206,7 +206,7 @@ constexpr std::array<std::string_view, kTimeParts> kPartMeanings = {
     "save: list of checkpoints",
     "save: removal of old checkpoints",
     "start: data, model, store and arrays; weights of a new run",
-    "start: until all workers have met",
+    "start: until all workers have arrived",
     "start: claim of a generation, with the chosen checkpoint verified",
     "start: checkpoint read",
     "start: state received from another worker",

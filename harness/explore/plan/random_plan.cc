@@ -161,7 +161,7 @@ class FaultDraw {
   void MakeARejoinLikely(const std::vector<Fault>& before, Fault& fault) {
     if (before.empty() || !choice_.OneIn(3)) return;
     const Point point =
-        choice_.Of(PointsOf({RunPart::kRejoin, RunPart::kMeeting}));
+        choice_.Of(PointsOf({RunPart::kRejoin, RunPart::kRendezvous}));
     if (space_.Has(point) && Applies(fault.kind, point)) {
       fault.site.point = point;
     }

@@ -182,7 +182,7 @@ void Processes::Begin(const RecordEvent& event) {
                     .launcher = launcher_.incarnation,
                     .rank = static_cast<int>(event.count),
                     .started_ns = event.t_ns,
-                    .meeting_since_ns = event.t_ns};
+                    .rendezvous_since_ns = event.t_ns};
   checks_.no_spontaneous_exit.Count();
 }
 
@@ -276,7 +276,7 @@ void Processes::OnWorker(Process& process, const RecordEvent& event) {
       CheckLeaving(process, event);
       CheckLeavesSoon(process, event);
       Leave(process, event);
-      process.meeting_since_ns = event.t_ns;
+      process.rendezvous_since_ns = event.t_ns;
       process.generation = 0;
       process.has_state = false;
       break;

@@ -48,7 +48,7 @@ class Processes {
     int64_t started_ns = 0;
     // Begin of the newest rendezvous of the process: its start, or the last
     // time that it left a generation.
-    int64_t meeting_since_ns = 0;
+    int64_t rendezvous_since_ns = 0;
     int64_t last_step_ns = 0;
     std::optional<int64_t> ended_ns;
     bool unreachable = false;  // its launcher declared it unreachable
@@ -125,7 +125,8 @@ class Processes {
   bool IsGoneOrLeaving(const Process& process, int64_t t_ns) const;
   bool IsExplained(const Process& process, const RecordEvent& wait) const;
   static bool FailsAgainAndAgain(const Process& process);
-  bool HurtsLinks(const Process& process, int64_t t_ns, bool is_meeting) const;
+  bool HurtsLinks(const Process& process, int64_t t_ns,
+                  bool in_rendezvous) const;
   bool WasSilent(const Process& process, const RecordEvent& wait) const;
   bool WasHeldUp(const RecordEvent& wait) const;
   // Returns the processes of the rank (of all ranks if `rank` is nullopt) that

@@ -223,7 +223,7 @@ bool Processes::HasMetAnError(const Process& process) const {
     const uint64_t theirs = other.has_state ? other.generation : 0;
     const uint64_t its = process.has_state ? process.generation : 0;
     const bool was_there = its != 0 || !other.ended_ns ||
-                           *other.ended_ns >= process.meeting_since_ns;
+                           *other.ended_ns >= process.rendezvous_since_ns;
     const bool has_left =
         other.generation == 0 && its != 0 && other.leaves_generation == its;
     const bool together =

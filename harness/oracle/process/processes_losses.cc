@@ -30,7 +30,7 @@ std::vector<const Processes::Process*> Processes::OfRank(
   std::vector<const Process*> found;
   for (const auto& [id, process] : processes_) {
     const bool was_there =
-        !process.ended_ns || *process.ended_ns >= but.meeting_since_ns;
+        !process.ended_ns || *process.ended_ns >= but.rendezvous_since_ns;
     const bool is_meant = !rank || process.rank == *rank;
     if (is_meant && id != but.id && was_there) {
       found.push_back(&process);
@@ -63,7 +63,7 @@ bool Processes::MayHaveRefused(const Process& process,
               return chief->id == one.of;
             }));
   };
-  if (hindrances_.Any(process.meeting_since_ns, event.t_ns, disturbs)) {
+  if (hindrances_.Any(process.rendezvous_since_ns, event.t_ns, disturbs)) {
     return true;
   }
   return std::ranges::any_of(chiefs, [&](const Process* chief) {
@@ -73,7 +73,7 @@ bool Processes::MayHaveRefused(const Process& process,
                              chief->generation == process.leaves_generation;
     return forms_still || HasMetAnError(*chief) || chief->superseded ||
            chief->left != nullptr ||
-           chief->refused_ns >= process.meeting_since_ns;
+           chief->refused_ns >= process.rendezvous_since_ns;
   });
 }
 
@@ -108,8 +108,9 @@ bool Processes::IsExplained(const Process& process,
     return std::ranges::any_of(
         others, [&is_so](const Process* other) { return is_so(*other); });
   };
-  const bool meets = !process.has_state ||
-                     any([](const Process& other) { return !other.has_state; });
+  const bool in_rendezvous =
+      !process.has_state ||
+      any([](const Process& other) { return !other.has_state; });
   const auto is_gone = [&](const Process& other) {
     return IsGoneOrLeaving(other, wait.t_ns);
   };
@@ -122,9 +123,10 @@ bool Processes::IsExplained(const Process& process,
       // During a rendezvous, a lost worker explains the deadline too: its new
       // process answers only in the next rendezvous.
       return WasHeldUp(wait) || any(FailsAgainAndAgain) ||
-             (meets && (any(is_gone) || HurtsLinks(process, wait.t_ns, meets)));
+             (in_rendezvous &&
+              (any(is_gone) || HurtsLinks(process, wait.t_ns, in_rendezvous)));
     default:
-      return any(is_gone) || HurtsLinks(process, wait.t_ns, meets);
+      return any(is_gone) || HurtsLinks(process, wait.t_ns, in_rendezvous);
   }
 }
 
@@ -142,13 +144,13 @@ bool Processes::FailsAgainAndAgain(const Process& process) {
 // no answer in time connects anew, and its peer waits for the old connection
 // until a time limit.
 bool Processes::HurtsLinks(const Process& process, int64_t t_ns,
-                           bool is_meeting) const {
-  return hindrances_.Any(process.meeting_since_ns, t_ns,
-                         [&](const Hindrance& one) {
-                           using Kind = Hindrance::Kind;
-                           return one.kind == Kind::kLinks ||
-                                  (one.kind == Kind::kLateFrames && is_meeting);
-                         });
+                           bool in_rendezvous) const {
+  return hindrances_.Any(
+      process.rendezvous_since_ns, t_ns, [&](const Hindrance& one) {
+        using Kind = Hindrance::Kind;
+        return one.kind == Kind::kLinks ||
+               (one.kind == Kind::kLateFrames && in_rendezvous);
+      });
 }
 
 void Processes::CheckWait(const Process& process, const RecordEvent& event) {
@@ -177,7 +179,7 @@ std::optional<int64_t> Processes::LostSince(const Process& process,
     for (const Fired& fired : other.fired) {
       const bool ends = KillsAfter(*fired.fault) == 0 ||
                         fired.fault->kind == "connection_reset";
-      if (ends && fired.t_ns >= process.meeting_since_ns &&
+      if (ends && fired.t_ns >= process.rendezvous_since_ns &&
           fired.t_ns <= loss.t_ns) {
         last = std::max(last.value_or(fired.t_ns), fired.t_ns);
       }

@@ -66,7 +66,7 @@ TEST(FaultPointTest, PartOfTheRun) {
   ExpectCategories<RunPart>(
       &PointInfo::part, RunPart::kSave,
       {{RunPart::kStart, {"device.open"}},
-       {RunPart::kMeeting,
+       {RunPart::kRendezvous,
         {"cluster.join", "cluster.claim.create", "cluster.claim.record"}},
        {RunPart::kTraining,
         {"step.begin", "step.end", "epoch.begin", "epoch.end", "eval.begin",

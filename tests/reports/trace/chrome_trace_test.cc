@@ -111,17 +111,17 @@ Record LongRecord(uint64_t steps) {
 TEST(ChromeTraceTest, CrashIsShownFromFaultToResumption) {
   const json trace = TraceOf(SampleRecord());
   const std::vector<std::string> slices = Shown(trace, "X");
-  EXPECT_THAT(
-      slices,
-      IsSupersetOf({"worker 0/control: incarnation 1 [0+41]",
-                    "worker 0/compute: step 1 [0+10]",
-                    "worker 0/checkpoint: save of step 2 [21+2]",
-                    "worker 0/compute: step 3 [23+7]",
-                    "worker 0/checkpoint: load of step-2 [50+9]",
-                    "worker 0/communication: meeting of generation 0 [50+10]",
-                    "worker 0/compute: step 3 [60+10]",
-                    "worker 1/control: crash fires: crash worker 1 at "
-                    "step.end, step 3 [31+0.001]"}));
+  EXPECT_THAT(slices,
+              IsSupersetOf(
+                  {"worker 0/control: incarnation 1 [0+41]",
+                   "worker 0/compute: step 1 [0+10]",
+                   "worker 0/checkpoint: save of step 2 [21+2]",
+                   "worker 0/compute: step 3 [23+7]",
+                   "worker 0/checkpoint: load of step-2 [50+9]",
+                   "worker 0/communication: rendezvous of generation 0 [50+10]",
+                   "worker 0/compute: step 3 [60+10]",
+                   "worker 1/control: crash fires: crash worker 1 at "
+                   "step.end, step 3 [31+0.001]"}));
   EXPECT_THAT(Shown(trace, "i"),
               Contains("worker 0/control: loses rank 1 (closed): connection "
                        "lost [40]"));
@@ -222,7 +222,7 @@ TEST(ChromeTraceTest, SaveInProgress_LastsUntilItsProcessEnds) {
   EXPECT_THAT(
       Shown(trace, "X"),
       IsSupersetOf({"worker 0/control: incarnation 1 [0+7]",
-                    "worker 0/communication: meeting (cut short) [0+7]",
+                    "worker 0/communication: rendezvous (cut short) [0+7]",
                     "worker 0/checkpoint: save of step 4 (cut short) [1+6]"}));
 }
 

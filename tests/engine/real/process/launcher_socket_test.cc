@@ -233,12 +233,12 @@ constexpr Time kPast{};
 
 TEST_F(UnreadMessagesTest, Texts_LeaveRoomForControlMessages) {
   Flood({.line = std::string(500, 'x')});
-  socket_->Progress({.step = 9, .meeting = 3});
+  socket_->Progress({.step = 9, .rendezvous = 3});
   const std::vector<std::string> received = Received();
   EXPECT_GT(received.size(), 10u);
   EXPECT_LT(received.size(), 5000u);
   EXPECT_EQ(
-      std::get<WorkerProgress>(*ParseWorkerMessage(received.back())).meeting,
+      std::get<WorkerProgress>(*ParseWorkerMessage(received.back())).rendezvous,
       3u);
 }
 

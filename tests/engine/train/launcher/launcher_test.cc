@@ -732,12 +732,12 @@ TEST_F(LauncherTest, WorkersPerAttemptCountFromTheFirstAttempt) {
   EXPECT_THAT(incarnations_, ElementsAre(2, 3, 3));
 }
 
-// Returns a worker of a job that rejoins: all workers meet immediately, and
+// Returns a worker of a job that rejoins: all workers arrive immediately, and
 // generation 1 forms.
 Script Trains(const WorkerSpec& spec) {
   Script script = Done(spec);
   script.runs = milliseconds(1000);
-  script.reports = {{milliseconds(0), {.meeting = 0}}};
+  script.reports = {{milliseconds(0), {.rendezvous = 0}}};
   if (spec.rank == 0) {
     script.reports.push_back({milliseconds(1), {.formed = 1}});
   }
@@ -753,7 +753,7 @@ class RejoinTest : public LauncherTest {
   RejoinTest() { options_.restart = RestartPolicy::kRejoin; }
 
   // `lose` sets how the first incarnation of worker 1 ends, after 20 ms. The
-  // other workers meet again.
+  // other workers arrive at the next rendezvous.
   void ExpectOnlyWorkerOneStartsAgain(
       const std::function<void(Script&)>& lose) {
     const LaunchEnd end = Launched([&](const WorkerSpec& spec) -> Script {
@@ -762,7 +762,7 @@ class RejoinTest : public LauncherTest {
         script.runs = milliseconds(20);
         lose(script);
       } else if (spec.incarnation == 1) {
-        ReportAt(milliseconds(25), {.step = 7, .meeting = 1}, script);
+        ReportAt(milliseconds(25), {.step = 7, .rendezvous = 1}, script);
         if (spec.rank == 0) ReportAt(milliseconds(300), {.formed = 2}, script);
       }
       return script;
@@ -781,7 +781,7 @@ TEST_F(RejoinTest, OnlyTheDeadWorkerIsStartedAgain) {
 }
 
 // All processes of a container are paused for two minutes: the other workers
-// can meet only after the pause.
+// arrive at the next rendezvous only after the pause.
 TEST_F(RejoinTest, PauseOfContainer_MakesNoSurvivorLate) {
   constexpr Duration kPause = seconds(120);
   PauseAt(milliseconds(22), kPause);
@@ -792,7 +792,8 @@ TEST_F(RejoinTest, PauseOfContainer_MakesNoSurvivorLate) {
       script.runs = milliseconds(20);
       script.exit = 70;
     } else if (spec.incarnation == 1) {
-      ReportAt(kPause + milliseconds(200), {.step = 7, .meeting = 1}, script);
+      ReportAt(kPause + milliseconds(200), {.step = 7, .rendezvous = 1},
+               script);
       if (spec.rank == 0) ReportAt(kPause + seconds(1), {.formed = 2}, script);
     }
     return script;
@@ -816,12 +817,12 @@ TEST_F(RejoinTest, ChiefWithALostDevice_IsReplacedAndTheJobFinishes) {
     Script script = Trains(spec);
     if (spec.worker == 0 && spec.incarnation == 1) {
       script = LosesItsDevice(milliseconds(20));
-      ReportAt(milliseconds(0), {.meeting = 0}, script);
+      ReportAt(milliseconds(0), {.rendezvous = 0}, script);
       ReportAt(milliseconds(1), {.formed = 1}, script);
     } else if (spec.incarnation == 1) {
-      ReportAt(milliseconds(25), {.step = 7, .meeting = 1}, script);
+      ReportAt(milliseconds(25), {.step = 7, .rendezvous = 1}, script);
     } else {
-      script.reports = {{milliseconds(0), {.meeting = 0}},
+      script.reports = {{milliseconds(0), {.rendezvous = 0}},
                         {milliseconds(10), {.formed = 2}}};
     }
     return script;
@@ -840,9 +841,9 @@ TEST_F(RejoinTest, DeathAsAGenerationFormsIsOneRestart) {
       script.runs = milliseconds(20);
       script.exit = 70;
     } else if (spec.incarnation == 1) {
-      ReportAt(milliseconds(25), {.step = 7, .meeting = 1}, script);
+      ReportAt(milliseconds(25), {.step = 7, .rendezvous = 1}, script);
       if (spec.rank == 0) ReportAt(milliseconds(160), {.formed = 2}, script);
-      ReportAt(milliseconds(165), {.step = 7, .meeting = 2}, script);
+      ReportAt(milliseconds(165), {.step = 7, .rendezvous = 2}, script);
       if (spec.rank == 0) ReportAt(milliseconds(500), {.formed = 3}, script);
     }
     return script;
@@ -861,7 +862,7 @@ TEST_F(RejoinTest, WorkerThatMissesTheRendezvousIsKilledAndStartedAgain) {
       script.for_ever = true;
     } else if (spec.incarnation == 1) {
       script.runs = seconds(3);
-      ReportAt(milliseconds(25), {.meeting = 1}, script);
+      ReportAt(milliseconds(25), {.rendezvous = 1}, script);
       if (spec.rank == 0) ReportAt(milliseconds(900), {.formed = 2}, script);
     }
     return script;
@@ -883,8 +884,8 @@ TEST_F(RejoinTest, WorkerInASaveHasTheTimeOfASave) {
       script.runs = seconds(8);
       const bool saves = spec.worker == 2;
       if (saves) ReportAt(milliseconds(10), {.saving = seconds(9)}, script);
-      ReportAt(saves ? seconds(4) : milliseconds(25), {.step = 7, .meeting = 1},
-               script);
+      ReportAt(saves ? seconds(4) : milliseconds(25),
+               {.step = 7, .rendezvous = 1}, script);
       if (spec.rank == 0) ReportAt(seconds(5), {.formed = 2}, script);
     }
     return script;
@@ -902,7 +903,7 @@ TEST_F(RejoinTest, WorkerThatHangsInASaveIsKilledAfterTheBound) {
       ReportAt(milliseconds(10), {.saving = seconds(2)}, script);
     } else if (spec.incarnation == 1) {
       script.runs = seconds(5);
-      ReportAt(milliseconds(25), {.meeting = 1}, script);
+      ReportAt(milliseconds(25), {.rendezvous = 1}, script);
       if (spec.rank == 0) ReportAt(seconds(3), {.formed = 2}, script);
     }
     return script;
@@ -920,7 +921,7 @@ TEST_F(RejoinTest, WorkersThatLoseEachOtherCountAsARestartToo) {
     Script script = Trains(spec);
     for (uint64_t i = 1; i < 5; ++i) {
       const auto at = milliseconds(100 * static_cast<int>(i));
-      ReportAt(at, {.step = i, .meeting = i}, script);
+      ReportAt(at, {.step = i, .rendezvous = i}, script);
       if (spec.rank == 0) {
         ReportAt(at + milliseconds(50), {.formed = i + 1}, script);
       }
@@ -939,7 +940,7 @@ TEST_F(RejoinTest, RejoiningWithoutANewStepIsNoProgress) {
     Script script = Trains(spec);
     for (uint64_t i = 1; i < 6; ++i) {
       const auto at = milliseconds(100 * static_cast<int>(i));
-      ReportAt(at, {.step = 7, .meeting = i}, script);
+      ReportAt(at, {.step = 7, .rendezvous = i}, script);
       if (spec.rank == 0) {
         ReportAt(at + milliseconds(50), {.formed = i + 1}, script);
       }
@@ -950,7 +951,7 @@ TEST_F(RejoinTest, RejoiningWithoutANewStepIsNoProgress) {
   EXPECT_THAT(end.reason, HasSubstr("3 attempts without progress"));
 }
 
-TEST_F(RejoinTest, WorkerThatLeavesTheMeetingStartsTheWholeJobAgain) {
+TEST_F(RejoinTest, WorkerThatLeavesTheRendezvousStartsTheWholeJobAgain) {
   const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
     if (spec.incarnation > 2) return Done(spec);
     Script script = Trains(spec);
@@ -958,7 +959,7 @@ TEST_F(RejoinTest, WorkerThatLeavesTheMeetingStartsTheWholeJobAgain) {
       script.runs = milliseconds(20);
       script.exit = 70;
     } else if (spec.incarnation == 1) {
-      ReportAt(milliseconds(25), {.meeting = 1}, script);
+      ReportAt(milliseconds(25), {.rendezvous = 1}, script);
       if (spec.rank == 0) script.runs = milliseconds(400);
       if (spec.rank == 0) script.says = "";
       if (spec.rank == 0) script.exit = 75;
@@ -994,7 +995,7 @@ TEST_F(RejoinTest, RestartsNoOtherWorker_OnceOneCannotBeStarted) {
     if (spec.incarnation > 1) return Done(spec);
     Script script = Trains(spec);
     if (spec.worker == 0) {
-      ReportAt(milliseconds(25), {.step = 7, .meeting = 1}, script);
+      ReportAt(milliseconds(25), {.step = 7, .rendezvous = 1}, script);
     } else {
       script.runs = milliseconds(20);
       script.exit = 70;
@@ -1018,7 +1019,7 @@ TEST_F(RejoinTest, LostWorkerIsRestartedDuringANotice_SoAllCanSave) {
       return script;
     }
     if (spec.incarnation == 1) {
-      ReportAt(milliseconds(25), {.meeting = 1}, script);
+      ReportAt(milliseconds(25), {.rendezvous = 1}, script);
       if (spec.rank == 0) ReportAt(milliseconds(300), {.formed = 2}, script);
     }
     if (spec.rank == 0) script.says = "stopped";
@@ -1093,7 +1094,7 @@ TEST_F(RejoinTest, ChiefThatIsStartedAgainAndSendsNothingHangs) {
     script.exit = spec.worker == 0 ? 70 : 75;
     script.says.clear();
     if (spec.worker != 0) {
-      ReportAt(milliseconds(25), {.step = 7, .meeting = 1}, script);
+      ReportAt(milliseconds(25), {.step = 7, .rendezvous = 1}, script);
     }
     return script;
   });

@@ -23,7 +23,7 @@ RejoinTracker Formed() {
   RejoinTracker tracker(kGraces);
   tracker.Begin({0, 1, 2});
   for (int worker = 0; worker < 3; ++worker)
-    tracker.OnMeeting(worker, 0, std::nullopt, kStart);
+    tracker.OnRendezvous(worker, 0, std::nullopt, kStart);
   tracker.OnFormed(4, kStart);
   return tracker;
 }
@@ -38,16 +38,16 @@ TEST(RejoinTrackerTest, DeathIsCompleteOnceTheOthersMeet) {
   RejoinTracker tracker = Formed();
   tracker.OnDeath(1, kStart);
   EXPECT_TRUE(tracker.has_new_losses());
-  tracker.OnMeeting(0, 4, std::nullopt, kStart);
+  tracker.OnRendezvous(0, 4, std::nullopt, kStart);
   EXPECT_FALSE(tracker.IsComplete());
-  tracker.OnMeeting(2, 4, std::nullopt, kStart);
+  tracker.OnRendezvous(2, 4, std::nullopt, kStart);
   EXPECT_TRUE(tracker.IsComplete());
   EXPECT_THAT(tracker.dead(), ElementsAre(1));
 }
 
 TEST(RejoinTrackerTest, WorkerWithoutAMessageIsOverdueAfterTheGrace) {
   RejoinTracker tracker = Formed();
-  tracker.OnMeeting(0, 4, std::nullopt, kStart);
+  tracker.OnRendezvous(0, 4, std::nullopt, kStart);
   EXPECT_THAT(tracker.OverdueWorkers(kStart + kGrace - milliseconds(1)),
               IsEmpty());
   EXPECT_THAT(tracker.OverdueWorkers(kStart + kGrace), ElementsAre(1, 2));
@@ -58,14 +58,14 @@ TEST(RejoinTrackerTest, BeforeTheFirstGenerationNobodyIsOverdue) {
   tracker.Begin({0, 1, 2});
   tracker.OnDeath(1, kStart);
   EXPECT_THAT(tracker.OverdueWorkers(kStart + 10 * kGrace), IsEmpty());
-  tracker.OnMeeting(0, 0, std::nullopt, kStart);
-  tracker.OnMeeting(2, 0, std::nullopt, kStart);
+  tracker.OnRendezvous(0, 0, std::nullopt, kStart);
+  tracker.OnRendezvous(2, 0, std::nullopt, kStart);
   EXPECT_TRUE(tracker.IsComplete());
 }
 
 TEST(RejoinTrackerTest, WordOfAGenerationBeforeTheLastIsOldNews) {
   RejoinTracker tracker = Formed();
-  tracker.OnMeeting(2, 3, std::nullopt, kStart);
+  tracker.OnRendezvous(2, 3, std::nullopt, kStart);
   EXPECT_FALSE(tracker.is_open());
 }
 
@@ -85,8 +85,8 @@ TEST(RejoinTrackerTest, DeathsBeforeTheRestart_AreOneLoss_LaterOnesAnother) {
 TEST(RejoinTrackerTest, NewWorkerIsNotOverdue) {
   RejoinTracker tracker = Formed();
   tracker.OnDeath(1, kStart);
-  tracker.OnMeeting(0, 4, std::nullopt, kStart);
-  tracker.OnMeeting(2, 4, std::nullopt, kStart);
+  tracker.OnRendezvous(0, 4, std::nullopt, kStart);
+  tracker.OnRendezvous(2, 4, std::nullopt, kStart);
   tracker.ConsumeLosses();
   tracker.OnRestarted(1);
   tracker.OnDeath(2, kStart);
@@ -96,7 +96,7 @@ TEST(RejoinTrackerTest, NewWorkerIsNotOverdue) {
 
 TEST(RejoinTrackerTest, DeathUnknownToTheGenerationOpensTheNextRejoin) {
   RejoinTracker tracker = Formed();
-  tracker.OnMeeting(0, 4, std::nullopt, kStart);
+  tracker.OnRendezvous(0, 4, std::nullopt, kStart);
   tracker.ConsumeLosses();
   tracker.OnDeath(1, kStart + milliseconds(1));
   tracker.ConsumeLosses();
@@ -107,15 +107,15 @@ TEST(RejoinTrackerTest, DeathUnknownToTheGenerationOpensTheNextRejoin) {
 }
 
 // Messages of two workers may arrive in any order.
-TEST(RejoinTrackerTest, LeavingBeforeTheGenerationIsReported_CountsAsMeeting) {
+TEST(RejoinTrackerTest, LeavingBeforeTheGenerationIsReported_CountsAsArrival) {
   RejoinTracker tracker = Formed();
-  tracker.OnMeeting(0, 4, std::nullopt, kStart);
+  tracker.OnRendezvous(0, 4, std::nullopt, kStart);
   EXPECT_TRUE(tracker.ConsumeLosses());
-  tracker.OnMeeting(2, 5, std::nullopt, kStart + milliseconds(1));
+  tracker.OnRendezvous(2, 5, std::nullopt, kStart + milliseconds(1));
   tracker.OnFormed(5, kStart + milliseconds(2));
   EXPECT_TRUE(tracker.has_new_losses());
   EXPECT_EQ(tracker.opened_at(), kStart + milliseconds(2));
-  tracker.OnMeeting(0, 5, std::nullopt, kStart + milliseconds(3));
+  tracker.OnRendezvous(0, 5, std::nullopt, kStart + milliseconds(3));
   EXPECT_THAT(tracker.OverdueWorkers(kStart + 2 * kGrace), ElementsAre(1));
   tracker.OnDeath(1, kStart + 2 * kGrace);
   EXPECT_TRUE(tracker.IsComplete());
@@ -124,14 +124,14 @@ TEST(RejoinTrackerTest, LeavingBeforeTheGenerationIsReported_CountsAsMeeting) {
 
 TEST(RejoinTrackerTest, IgnoresReportsOfOldGenerationsDuringARejoin) {
   RejoinTracker tracker = Formed();
-  tracker.OnMeeting(0, 4, std::nullopt, kStart);
+  tracker.OnRendezvous(0, 4, std::nullopt, kStart);
   tracker.ConsumeLosses();
-  tracker.OnMeeting(2, 5, 1, kStart + milliseconds(1));
+  tracker.OnRendezvous(2, 5, 1, kStart + milliseconds(1));
   tracker.OnFormed(5, kStart + milliseconds(2));
-  tracker.OnMeeting(1, 4, std::nullopt, kStart + milliseconds(3));
+  tracker.OnRendezvous(1, 4, std::nullopt, kStart + milliseconds(3));
   tracker.OnFormed(4, kStart + milliseconds(3));
   EXPECT_TRUE(tracker.is_open());
-  tracker.OnMeeting(0, 5, std::nullopt, kStart + milliseconds(4));
+  tracker.OnRendezvous(0, 5, std::nullopt, kStart + milliseconds(4));
   EXPECT_FALSE(tracker.IsComplete()) << "worker 1 has not left it";
   // Worker 2 reported in this generation that worker 1 is silent, so its report
   // counts.
@@ -144,9 +144,9 @@ TEST(RejoinTrackerTest, NewIncarnationMeetsThoughItLeftNoGeneration) {
   tracker.OnDeath(1, kStart);
   tracker.ConsumeLosses();
   tracker.OnRestarted(1);
-  tracker.OnMeeting(1, 0, std::nullopt, kStart + milliseconds(1));
-  tracker.OnMeeting(0, 4, std::nullopt, kStart + milliseconds(1));
-  tracker.OnMeeting(2, 4, std::nullopt, kStart + milliseconds(1));
+  tracker.OnRendezvous(1, 0, std::nullopt, kStart + milliseconds(1));
+  tracker.OnRendezvous(0, 4, std::nullopt, kStart + milliseconds(1));
+  tracker.OnRendezvous(2, 4, std::nullopt, kStart + milliseconds(1));
   EXPECT_TRUE(tracker.IsComplete());
 }
 
@@ -166,8 +166,8 @@ RejoinTracker DiedAsTheGenerationForms() {
 
 TEST(RejoinTrackerTest, DeathAsAGenerationFormsIsNotTakenNoteOfTwice) {
   RejoinTracker tracker = DiedAsTheGenerationForms();
-  tracker.OnMeeting(0, 5, std::nullopt, kStart + milliseconds(3));
-  tracker.OnMeeting(2, 5, std::nullopt, kStart + milliseconds(3));
+  tracker.OnRendezvous(0, 5, std::nullopt, kStart + milliseconds(3));
+  tracker.OnRendezvous(2, 5, std::nullopt, kStart + milliseconds(3));
   EXPECT_TRUE(tracker.IsComplete());
   EXPECT_FALSE(tracker.ConsumeLosses());
   EXPECT_FALSE(tracker.has_new_losses());
@@ -205,7 +205,7 @@ TEST(RejoinTrackerTest, WorkerHasTheGraceFromTheEndOfItsSave) {
   RejoinTracker tracker = Formed();
   tracker.OnSaveBegun(1, kStart + 10 * kGrace);
   tracker.OnDeath(0, kStart);
-  tracker.OnMeeting(2, 4, std::nullopt, kStart);
+  tracker.OnRendezvous(2, 4, std::nullopt, kStart);
   const Time ended = kStart + 5 * kGrace;
   tracker.OnSaveEnded(1, ended);
   EXPECT_THAT(tracker.OverdueWorkers(ended + kGrace - milliseconds(1)),
@@ -216,12 +216,12 @@ TEST(RejoinTrackerTest, WorkerHasTheGraceFromTheEndOfItsSave) {
 TEST(RejoinTrackerTest, WorkerWithoutHeartbeatsHasTheShorterGrace_EvenInASave) {
   RejoinTracker tracker = Formed();
   tracker.OnSaveBegun(1, kStart + 10 * kGrace);
-  tracker.OnMeeting(0, 4, std::nullopt, kStart);
+  tracker.OnRendezvous(0, 4, std::nullopt, kStart);
   EXPECT_THAT(tracker.OverdueWorkers(kStart + kGrace), ElementsAre(2));
   const Time found = kStart + milliseconds(100);
-  tracker.OnMeeting(2, 4, 1, found);
+  tracker.OnRendezvous(2, 4, 1, found);
   // A second worker's report of the same silence extends no deadline.
-  tracker.OnMeeting(0, 4, 1, found + milliseconds(1));
+  tracker.OnRendezvous(0, 4, 1, found + milliseconds(1));
   EXPECT_THAT(tracker.OverdueWorkers(found + kSilentGrace - milliseconds(1)),
               IsEmpty());
   EXPECT_THAT(tracker.OverdueWorkers(found + kSilentGrace), ElementsAre(1));
@@ -229,13 +229,13 @@ TEST(RejoinTrackerTest, WorkerWithoutHeartbeatsHasTheShorterGrace_EvenInASave) {
 
 TEST(RejoinTrackerTest, AnyMessage_EndsTheSilence) {
   RejoinTracker tracker = Formed();
-  tracker.OnMeeting(0, 4, 1, kStart);
+  tracker.OnRendezvous(0, 4, 1, kStart);
   tracker.OnSaveBegun(1, kStart + 10 * kGrace);
-  tracker.OnMeeting(2, 4, std::nullopt, kStart);
+  tracker.OnRendezvous(2, 4, std::nullopt, kStart);
   EXPECT_THAT(tracker.OverdueWorkers(kStart + kGrace), IsEmpty());
-  tracker.OnMeeting(1, 4, std::nullopt, kStart + kGrace);
-  // A later report does not make a worker silent that is already meeting.
-  tracker.OnMeeting(2, 4, 1, kStart + kGrace);
+  tracker.OnRendezvous(1, 4, std::nullopt, kStart + kGrace);
+  // A later report does not make a worker silent that has already arrived.
+  tracker.OnRendezvous(2, 4, 1, kStart + kGrace);
   EXPECT_TRUE(tracker.IsComplete());
   EXPECT_THAT(tracker.OverdueWorkers(kStart + 2 * kGrace), IsEmpty());
 }
@@ -243,11 +243,11 @@ TEST(RejoinTrackerTest, AnyMessage_EndsTheSilence) {
 TEST(RejoinTrackerTest, SilenceEndsWithItsRejoin) {
   RejoinTracker tracker = Formed();
   // A report of an earlier generation is dropped completely.
-  tracker.OnMeeting(0, 3, 1, kStart);
+  tracker.OnRendezvous(0, 3, 1, kStart);
   tracker.OnDeath(2, kStart + milliseconds(10));
   EXPECT_THAT(tracker.OverdueWorkers(kStart + milliseconds(10) + kSilentGrace),
               IsEmpty());
-  tracker.OnMeeting(0, 4, 1, kStart + milliseconds(20));
+  tracker.OnRendezvous(0, 4, 1, kStart + milliseconds(20));
   tracker.OnRestarted(2);
   tracker.OnFormed(5, kStart + milliseconds(30));
   tracker.OnDeath(0, kStart + milliseconds(50));
